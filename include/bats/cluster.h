@@ -1,0 +1,30 @@
+/*
+ * cluster: a class of identical machines with a charge per window.
+ *
+ * Layer: core. Plain data, filled in by whoever describes the platform (the
+ * clusters file, a simulated scenario) and copied by the scheduler. A
+ * cluster's true speed is not here: the scheduler has to learn it.
+ */
+#ifndef BATS_CLUSTER_H
+#define BATS_CLUSTER_H
+
+#include <stdint.h>
+
+#include "bats/units.h"
+
+#define BATS_CLUSTER_NAME 64 /* longest name of a cluster, with the NUL */
+#define BATS_CLUSTERS_MAX 32 /* most clusters in one run */
+
+struct bats_cluster {
+    char name[BATS_CLUSTER_NAME];
+    bats_money charge; /* c_i: per machine and window entered, >= 0 */
+    uint32_t max;      /* A_i: machines that may be held at the same time */
+};
+
+/* One machine as the platform offers it; its id is its index in the table. */
+struct bats_machine_spec {
+    uint32_t cluster; /* index into the table of clusters */
+    uint32_t slots;   /* tasks it can run at the same time, >= 1 */
+};
+
+#endif

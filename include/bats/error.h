@@ -1,0 +1,35 @@
+/*
+ * error: what went wrong, as a code and one sentence for a human.
+ *
+ * Layer: util. Used by every module: functions that can fail return 0 or a
+ * negative enum bats_errcode and take a struct bats_error as last parameter.
+ * On failure nothing else has changed.
+ */
+#ifndef BATS_ERROR_H
+#define BATS_ERROR_H
+
+enum bats_errcode {
+    BATS_OK = 0,
+    BATS_EINPUT = -1,    /* the user's input is wrong (exit code 2) */
+    BATS_ENOMEM = -2,    /* out of memory */
+    BATS_EOVERFLOW = -3, /* time or money does not fit 64 bits */
+    BATS_ESTATE = -4,    /* an event that cannot happen in this state */
+    BATS_EPROTO = -5,    /* a malformed message */
+    BATS_ESYS = -6       /* the operating system or a library failed */
+};
+
+/* Filled in on failure. `text` is one sentence without a final newline; for
+ * wrong input it begins with "file:line: ". */
+struct bats_error {
+    int code;
+    char text[512];
+};
+
+/*
+ * Records `code` and the formatted sentence in `err` (which may be NULL) and
+ * returns `code`, so that a failing function can `return bats_error_set(...)`.
+ */
+int bats_error_set(struct bats_error *err, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,69 @@
+/*
+ * plan: the bounded knapsack (BKP) that picks how many machines of each
+ * cluster finish a bag as fast as the budget allows.
+ *
+ * Layer: core. Used by the policy `bats` and by `bats-mpi plan`. Pure.
+ *
+ *   maximise    R = sum(a_i r_i)                       tasks per window
+ *   subject to  k * P <= B,  k = ceil(N / R),  P = sum(a_i c_i),
+ *               0 <= a_i <= A_i
+ *
+ * with r_i = slots_i * ATU / T_i. Source: Oprescu and Kielmann, "Bag-of-Tasks
+ * Scheduling under Budget Constraints", section 2.1; Oprescu's thesis, 2.2.2.
+ * The answer is exact, for decimal charges too. Between configurations of
+ * equal rate (to 1e-9, relative) the lower cost k * P wins, then the lower
+ * price P, then fewer machines of the last cluster, of the last but one, and
+ * so on. The ceiling forgives a relative 1e-9, so that rates that are not
+ * binary fractions do not buy a window for nothing.
+ */
+#ifndef BATS_PLAN_H
+#define BATS_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/cluster.h"
+#include "bats/error.h"
+#include "bats/units.h"
+
+/* A cluster as the knapsack sees it. */
+struct bats_plan_item {
+    double rate;       /* r_i: tasks per window and machine; 0 = do not use */
+    bats_money charge; /* c_i: per machine and window, >= 0 */
+    uint32_t max;      /* A_i */
+};
+
+struct bats_plan {
+    bool feasible; /* the whole bag fits the budget */
+    uint32_t machines[BATS_CLUSTERS_MAX]; /* a_i, one per item */
+    int64_t windows;  /* k: windows every one of these machines is given */
+    bats_money price; /* P: price of the configuration per window */
+    bats_money cost;  /* k * P <= B */
+    double rate;      /* R: tasks per window of the configuration */
+};
+
+/*
+ * Solves the BKP for `n_tasks` tasks and `budget` (BATS_UNLIMITED: none) over
+ * `n_items` clusters (1..BATS_CLUSTERS_MAX).
+ *
+ * If no configuration can finish the bag within the budget, plan->feasible is
+ * false and the plan is the one that gets most tasks done for the money:
+ * it maximises min(n_tasks, k * R) subject to k * P <= B; ties as above, with
+ * the smaller k first. If not even one machine can be paid for one window,
+ * all machines[] and windows are 0.
+ *
+ * n_tasks == 0 is feasible with no machines. Errors: BATS_EINPUT (a negative
+ * charge or rate, no or too many items), BATS_ENOMEM.
+ */
+int bats_plan_solve(const struct bats_plan_item *items, size_t n_items,
+                    uint64_t n_tasks, bats_money budget,
+                    struct bats_plan *plan, struct bats_error *err);
+
+/*
+ * Windows that a configuration of `rate` tasks per window needs for
+ * `n_tasks`: ceil(n_tasks / rate), with the tolerance above. rate > 0.
+ */
+int64_t bats_plan_windows(uint64_t n_tasks, double rate);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * policy: the strategies that the engine can be run with.
+ *
+ * Layer: core. A policy answers the engine's questions (which configuration,
+ * does this machine enter another window, may it start a task); the mechanics
+ * and the budget's hard limit are the engine's and the same for all.
+ *
+ *   bats  samples every cluster, then the fastest configuration that the
+ *         budget can pay (plan.h), watched and corrected every
+ *         monitor_interval. Oprescu's thesis, chapter 2.
+ *   rr    the papers' baseline: self-scheduling on all machines, each kept as
+ *         long as there is a task for it. The budget still binds.
+ */
+#ifndef BATS_POLICY_H
+#define BATS_POLICY_H
+
+struct bats_policy;
+
+extern const struct bats_policy bats_policy_bats;
+extern const struct bats_policy bats_policy_rr;
+
+/* The policy of that name, or NULL. */
+const struct bats_policy *bats_policy_find(const char *name);
+
+const char *bats_policy_name(const struct bats_policy *policy);
+
+#endif

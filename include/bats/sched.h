@@ -1,0 +1,203 @@
+/*
+ * sched: the scheduling engine. Events in, commands out.
+ *
+ * Layer: core, pure: it has no clock, no threads and no I/O. A driver (the MPI
+ * master, the simulator, a test) tells it what happened and at what time;
+ * the answers wait in a queue:
+ *
+ *     bats_sched_handle(s, now, &event, &err);
+ *     while (bats_sched_next(s, &command))
+ *         carry out the command;
+ *     come back at bats_sched_wakeup(s) at the latest, with a tick
+ *
+ * What it decides: which machines are held (policy), which task runs where,
+ * who is told to stop at the end of a paid window, and when the run is over.
+ * The same events give the same commands, on every machine.
+ *
+ * Invariants (bats_sched_check):
+ *   - charged + held <= budget at every instant;
+ *   - charged = sum over machines of windows entered x charge;
+ *   - every task is in exactly one state and has at most one result;
+ *   - a machine runs tasks only inside windows that are paid.
+ */
+#ifndef BATS_SCHED_H
+#define BATS_SCHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/cluster.h"
+#include "bats/error.h"
+#include "bats/plan.h"
+#include "bats/units.h"
+
+struct bats_sched;  /* opaque */
+struct bats_policy; /* opaque; see policy.h */
+
+#define BATS_NO_TASK UINT32_MAX
+
+/* ---- events ---- */
+
+enum bats_event_type {
+    BATS_EVENT_JOINED,    /* machine: it is there and waits, uncharged */
+    BATS_EVENT_LOST,      /* machine: it will not come back */
+    BATS_EVENT_DONE,      /* machine, slot, task, runtime: exit status 0 */
+    BATS_EVENT_FAILED,    /* the same, any other end of the task's own */
+    BATS_EVENT_PREEMPTED, /* machine, slot, task: stopped by a CANCEL, or never
+                             started because of it */
+    BATS_EVENT_TICK,      /* only the time has passed */
+    BATS_EVENT_DRAIN,     /* start nothing more, let running tasks end */
+    BATS_EVENT_STOP       /* cancel everything and end */
+};
+
+struct bats_event {
+    enum bats_event_type type;
+    uint32_t machine;
+    uint32_t slot;     /* 0 .. slots of the machine - 1 */
+    uint32_t task;     /* 0 .. n_tasks - 1 */
+    bats_time runtime; /* DONE, FAILED: how long the task ran, bag time */
+};
+
+/* ---- commands ---- */
+
+enum bats_command_type {
+    BATS_COMMAND_ACQUIRE, /* machine: unpark it; its first window starts now */
+    BATS_COMMAND_RUN,     /* machine, slot, task: run after what it was given
+                             before */
+    BATS_COMMAND_CANCEL,  /* machine, slot, task: stop it. Answered by
+                             PREEMPTED, or by DONE/FAILED if that was faster */
+    BATS_COMMAND_PARK,    /* machine: its paid time is over; it may be
+                             acquired again */
+    BATS_COMMAND_RELEASE, /* machine: it will not be used again */
+    BATS_COMMAND_FINISHED /* finish: the last command of a run */
+};
+
+enum bats_finish {
+    BATS_FINISH_NOT_YET,
+    BATS_FINISH_ALL_DONE,    /* every task has a result */
+    BATS_FINISH_BUDGET,      /* tasks are left that the budget cannot pay */
+    BATS_FINISH_STOPPED,     /* by BATS_EVENT_DRAIN or BATS_EVENT_STOP */
+    BATS_FINISH_NO_MACHINES  /* tasks are left and every machine is lost */
+};
+
+struct bats_command {
+    enum bats_command_type type;
+    uint32_t machine;
+    uint32_t slot;
+    uint32_t task;
+    enum bats_finish finish;
+};
+
+/* ---- life cycle ---- */
+
+struct bats_sched_options {
+    const struct bats_policy *policy;
+    uint32_t n_tasks;                         /* N >= 1 */
+    const struct bats_cluster *clusters;      /* copied */
+    size_t n_clusters;                        /* 1..BATS_CLUSTERS_MAX */
+    const struct bats_machine_spec *machines; /* copied */
+    uint32_t n_machines;                      /* >= 1 */
+    bats_time window;                         /* ATU > 0 */
+    bats_money budget;                        /* B or BATS_UNLIMITED */
+    bats_time monitor_interval; /* 0: window / 12 */
+    bats_time preempt_lead;     /* so long before the end of a window its
+                                   leftover tasks are told to stop; < window.
+                                   0 where stopping takes no time */
+    bats_time prefetch;         /* a slot is given tasks ahead worth so much
+                                   time; 0: never more than the running one */
+    uint64_t seed;              /* draw order of the tasks */
+    double confidence_z;        /* z of the sample size; 0: 1.96 */
+    double sample_error;        /* delta of the sample size; 0: 0.25 */
+};
+
+/* A new engine that has handled nothing yet; destroy it with
+ * bats_sched_destroy. Errors: BATS_EINPUT (an option out of range),
+ * BATS_ENOMEM. */
+int bats_sched_create(const struct bats_sched_options *options,
+                      struct bats_sched **sched, struct bats_error *err);
+void bats_sched_destroy(struct bats_sched *s);
+
+/*
+ * Tells the engine of `event` at time `now`. Time never runs backwards: an
+ * earlier `now` counts as the latest one seen. What fell due in between (ends
+ * of windows, monitoring) is done first, in the order of its times. Errors:
+ * BATS_ESTATE (the event contradicts what the engine knows, for instance a
+ * second result of one task; nothing has changed but the time), BATS_ENOMEM,
+ * BATS_EOVERFLOW.
+ */
+int bats_sched_handle(struct bats_sched *s, bats_time now,
+                      const struct bats_event *event, struct bats_error *err);
+
+/* Takes the next command out of the queue; false when there is none. */
+bool bats_sched_next(struct bats_sched *s, struct bats_command *command);
+
+/* The next time at which the engine wants a tick; BATS_NEVER if none. */
+bats_time bats_sched_wakeup(const struct bats_sched *s);
+
+/* Asserts every invariant listed above (debug builds and tests; slow). */
+void bats_sched_check(const struct bats_sched *s);
+
+/* ---- what it knows, for people ---- */
+
+struct bats_sched_status {
+    bats_time now;
+    enum bats_finish finish;
+    uint32_t pending; /* in the bag */
+    uint32_t running; /* on a machine (running, or waiting there) */
+    uint32_t done;
+    uint32_t failed;
+    bats_money budget;  /* B, or BATS_UNLIMITED */
+    bats_money charged; /* by the ledger, for windows entered */
+    uint32_t preempted;      /* executions that were cut off at a window's end */
+    bats_time estimated_end; /* BATS_NEVER if not known */
+    bats_money rest_cost;    /* what the pending tasks would cost on one machine
+                                of the most profitable cluster; -1 unknown */
+    uint32_t sample_size;    /* n, tasks per cluster in the sampling phase */
+};
+void bats_sched_status(const struct bats_sched *s,
+                       struct bats_sched_status *status);
+
+struct bats_cluster_status {
+    uint32_t machines_used; /* that were acquired at least once */
+    uint32_t machines_now;  /* acquired at this moment */
+    uint32_t machines_lost;
+    int64_t windows;        /* entered by all its machines */
+    bats_money charged;     /* windows x charge */
+    uint32_t done;
+    uint32_t failed;
+    double mean_runtime;  /* T_i, microseconds of bag time; 0: not known */
+    double profitability; /* (T_m/T_i)(c_m/c_i), m the cheapest; 0: unknown */
+    double utilisation;   /* time spent in tasks / paid slot time so far */
+};
+void bats_sched_cluster_status(const struct bats_sched *s, size_t cluster,
+                               struct bats_cluster_status *status);
+
+/* Why the configuration changed. */
+enum bats_reason {
+    BATS_REASON_START,     /* the sampling phase, or all machines for rr */
+    BATS_REASON_SAMPLED,   /* every cluster has its statistics */
+    BATS_REASON_VIOLATION, /* the plan no longer fits the money */
+    BATS_REASON_LOST,      /* machines were lost */
+    BATS_REASON_STALLED    /* tasks are left and no machine is held */
+};
+
+struct bats_decision {
+    bats_time time;
+    enum bats_reason reason;
+    bool feasible;      /* the whole rest fits the remaining budget */
+    int64_t tasks_left; /* N_e: left after the paid windows */
+    int64_t tasks_paid; /* N_p: what the former plan could still do; -1 none */
+    bats_money budget_left;
+    int64_t windows; /* k of the new plan; 0 where it sets none */
+    uint32_t machines[BATS_CLUSTERS_MAX];
+};
+
+/* All decisions so far, oldest first; valid until the next handle. */
+const struct bats_decision *bats_sched_decisions(const struct bats_sched *s,
+                                                 size_t *n);
+
+/* One word or two for people: "sampled", "violation". */
+const char *bats_reason_name(enum bats_reason reason);
+
+#endif

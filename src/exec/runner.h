@@ -1,0 +1,98 @@
+/*
+ * runner: starts, watches, slows and stops the process of one task.
+ *
+ * Layer: exec. Used by the MPI worker (and by the master when it works). One
+ * runner runs one task at a time, in a process group of its own; whatever the
+ * task started dies with it. No MPI.
+ */
+#ifndef BATS_RUNNER_H
+#define BATS_RUNNER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/error.h"
+
+struct bats_runner; /* opaque */
+
+enum bats_output {
+    BATS_OUTPUT_LINES,  /* handed over line by line (`lines` below) */
+    BATS_OUTPUT_RESULTS /* to RESULTS_DIR/<task + 1>/stdout and stderr */
+};
+
+struct bats_runner_options {
+    enum bats_output output;
+    const char *results_dir; /* BATS_OUTPUT_RESULTS; created if missing */
+    double speed;            /* of the cluster, emulation; 1 = as it is. Below
+                                1 a process is slowed on a duty cycle */
+    int64_t grace_ms;        /* between TERM and KILL */
+    /* BATS_OUTPUT_LINES: called from poll with whole lines (the last one of a
+     * task may lack its newline, and gets one; a line over 1 MiB is cut).
+     * stream is 1 or 2. Returns false for "not now": the runner keeps the
+     * bytes, stops reading the task's pipe and asks again at the next poll. */
+    bool (*lines)(void *context, uint32_t task, int stream, const char *bytes,
+                  size_t n);
+    void *context;
+};
+
+/* What to run. The strings are copied by bats_runner_start. */
+struct bats_runner_task {
+    uint32_t task;       /* index in the bag; people see task + 1 */
+    uint32_t attempt;    /* 1 = first */
+    const char *command; /* a shell command; run directly where it needs no
+                            shell. NULL: a built-in sleep */
+    int64_t sleep_us;    /* built-in sleep: real microseconds, all scaling
+                            done by the caller */
+    const char *const *environment; /* "NAME=value", NULL-terminated, added to
+                                       the cleaned environment; may be NULL */
+};
+
+struct bats_runner_result {
+    uint32_t task;
+    bool cancelled;     /* ended because of bats_runner_cancel or _kill */
+    int exit_status;    /* 0..255; 126/127 if it could not be started */
+    int signal;         /* that ended it, or 0 */
+    int64_t start_us;   /* real time, microseconds since 1970 */
+    int64_t wall_us;    /* real time it took */
+    int64_t user_us;    /* CPU time of the process and its waited children */
+    int64_t system_us;
+    int64_t max_rss_kib;
+};
+
+int bats_runner_create(const struct bats_runner_options *options,
+                       struct bats_runner **runner, struct bats_error *err);
+
+/* Kills what still runs (whole group), reaps it and frees the runner. */
+void bats_runner_destroy(struct bats_runner *runner);
+
+/*
+ * Starts a task; there must be none. A command that cannot be started is not
+ * an error but a result with exit status 126 or 127, as a shell gives, at the
+ * next poll. Errors: BATS_ESYS (no more processes, descriptors), BATS_ENOMEM.
+ */
+int bats_runner_start(struct bats_runner *runner,
+                      const struct bats_runner_task *task,
+                      struct bats_error *err);
+
+/* A task has been started and its result not been taken yet. */
+bool bats_runner_busy(const struct bats_runner *runner);
+
+/* TERM to the whole group, then KILL after the grace time. Returns at once. */
+void bats_runner_cancel(struct bats_runner *runner);
+
+/* KILL to the whole group, now. Returns at once. */
+void bats_runner_kill(struct bats_runner *runner);
+
+/*
+ * Moves output, duty cycle, grace time and the end of the task forward;
+ * sleeps up to `timeout_us` for something to happen and wakes up as soon as
+ * it does (pidfd, no polling delay). With no task it just sleeps. Returns 1
+ * and fills *result when the task has ended and its output is handed over,
+ * 0 if not yet, or a negative errcode. After 1 the runner is free.
+ */
+int bats_runner_poll(struct bats_runner *runner, int64_t timeout_us,
+                     struct bats_runner_result *result,
+                     struct bats_error *err);
+
+#endif

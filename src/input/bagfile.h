@@ -1,0 +1,61 @@
+/*
+ * bagfile: the bag of tasks as the user wrote it, one command per line.
+ *
+ * Layer: input. Used by cli and by the MPI master, which sends the commands
+ * out. Blank lines and lines whose first non-blank character is '#' are
+ * skipped; CRLF line ends and a missing last newline are accepted. disBatch's
+ * "#DISBATCH PREFIX text", "#DISBATCH SUFFIX text" and "#DISBATCH REPEAT n
+ * [start s] [step t] command" are honoured; its other directives are refused.
+ * "@sleep DURATION" is a built-in task; any other "@word" is an error.
+ *
+ * Task i of the bag is the i-th command, counted from 0; people see i + 1.
+ */
+#ifndef BATS_BAGFILE_H
+#define BATS_BAGFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/error.h"
+#include "bats/units.h"
+
+struct bats_bagfile; /* opaque */
+
+/*
+ * Reads the whole file at `path` ("-": standard input). BATS_EINPUT with
+ * "path:line: sentence" for a NUL byte, an unknown directive, a malformed
+ * @sleep; "path: sentence" for an unreadable file, a directory, or a bag
+ * without a task. The result is the caller's, to be destroyed.
+ */
+int bats_bagfile_load(const char *path, struct bats_bagfile **bag,
+                      struct bats_error *err);
+void bats_bagfile_destroy(struct bats_bagfile *bag);
+
+/* Number of tasks, >= 1. */
+uint32_t bats_bagfile_count(const struct bats_bagfile *bag);
+
+/* Name of the file, for messages ("-" is "standard input"). */
+const char *bats_bagfile_name(const struct bats_bagfile *bag);
+
+/*
+ * The command of task i with prefix and suffix, NUL-terminated in `text`
+ * (a caller's growing buffer: *text may be NULL with *size 0 and is
+ * reallocated as needed). Returns its length, or a negative errcode.
+ */
+ptrdiff_t bats_bagfile_command(const struct bats_bagfile *bag, uint32_t i,
+                               char **text, size_t *size);
+
+/* Line of the file that task i stands on, counted from 1. */
+uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i);
+
+/* The file used #DISBATCH lines, so tasks get the DISBATCH_* variables. */
+bool bats_bagfile_is_disbatch(const struct bats_bagfile *bag);
+
+/* True, and the duration, if `command` is "@sleep DURATION". A command that
+ * begins with '@' and is not a valid built-in: BATS_EINPUT; else 0 and
+ * *is_builtin false. */
+int bats_builtin_parse(const char *command, bool *is_builtin,
+                       bats_time *duration, struct bats_error *err);
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * platform: which ranks form which machines, and what they charge.
+ *
+ * Layer: input. Used by cli and by the MPI master. Two steps: the clusters
+ * file is read before anything starts, then laid over the ranks that are
+ * really there.
+ */
+#ifndef BATS_PLATFORM_H
+#define BATS_PLATFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/cluster.h"
+#include "bats/error.h"
+
+struct bats_clusters_file; /* opaque: a clusters file that has been read */
+
+/*
+ * Reads an INI clusters file (section [run]: window, currency; sections
+ * [cluster NAME]: one of nodes = hostlist | ranks = 1-32,40 | partition =
+ * NAME; charge; max; machine = rank|node; speed). Every mistake is
+ * BATS_EINPUT with "path:line: sentence".
+ */
+int bats_clusters_file_load(const char *path, struct bats_clusters_file **file,
+                            struct bats_error *err);
+void bats_clusters_file_destroy(struct bats_clusters_file *file);
+
+/* What the file says without looking at ranks: the clusters in its order
+ * (`max` is UINT32_MAX where neither max nor ranks nor nodes say), the window
+ * (0 if not given) and the currency ("" if not given). For `bats-mpi plan`. */
+size_t bats_clusters_file_count(const struct bats_clusters_file *file);
+const struct bats_cluster *
+bats_clusters_file_cluster(const struct bats_clusters_file *file, size_t i);
+bats_time bats_clusters_file_window(const struct bats_clusters_file *file);
+const char *bats_clusters_file_currency(const struct bats_clusters_file *file);
+
+/* A rank that can run tasks. */
+struct bats_worker_rank {
+    int rank;
+    char host[256];
+    char partition[64]; /* "" if not known */
+};
+
+struct bats_place {
+    uint32_t machine;
+    uint32_t slot;
+};
+
+struct bats_platform {
+    struct bats_cluster clusters[BATS_CLUSTERS_MAX];
+    double speed[BATS_CLUSTERS_MAX]; /* emulation: 1 = as it is */
+    size_t n_clusters;
+    struct bats_machine_spec *machines; /* n_machines */
+    uint32_t n_machines;
+    struct bats_place *places; /* n_workers: where workers[i] sits */
+    size_t n_workers;          /* as handed to bats_platform_build */
+    bats_time window;
+    char currency[16];
+    bool from_file; /* false: one cluster of all ranks, charge 1 */
+};
+
+/*
+ * Lays `file` (NULL: a single cluster "all", charge 1 per window, machine =
+ * rank) over the ranks. `window` overrides the file's (0: the file's, else 60
+ * minutes). A rank in two clusters, a rank or node that is not there, max
+ * above what is there: BATS_EINPUT naming file and line. Ranks in no cluster:
+ * an error that names the first of them. Release with bats_platform_release.
+ */
+int bats_platform_build(const struct bats_clusters_file *file,
+                        const struct bats_worker_rank *workers,
+                        size_t n_workers, bats_time window,
+                        struct bats_platform *platform,
+                        struct bats_error *err);
+void bats_platform_release(struct bats_platform *platform);
+
+#endif
