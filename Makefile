@@ -1,0 +1,194 @@
+# bats-mpi: one Makefile, not recursive. `make help` lists the targets.
+
+# ---- knobs: make NAME=VALUE ----
+
+# The C compiler, and the wrapper around it that knows MPI (Open MPI, MPICH).
+CC = cc
+MPICC = mpicc
+# Optimisation and debugging; anything here replaces it.
+CFLAGS = -O2 -g
+# Where `make install` puts things; DESTDIR goes in front of it.
+PREFIX = /usr/local
+DESTDIR =
+# Where everything that is built goes.
+B = build
+# V=1 shows every command.
+V = 0
+# DEVELOPER=1 turns warnings on, and into errors.
+DEVELOPER = 0
+# SANITIZE=address,undefined builds with these sanitizers (see `make asan`).
+SANITIZE =
+# Tests that `make check` runs; a test that takes longer than this is ended.
+TESTS = $(UNIT_TESTS) $(SCRIPT_TESTS)
+TEST_TIMEOUT = 600
+
+VERSION = 0.1.0
+
+# ---- sources, layer by layer: each may use those above it ----
+
+UTIL_SRC = $(wildcard src/util/*.c)
+CORE_SRC = $(wildcard src/core/*.c)
+INPUT_SRC = $(wildcard src/input/*.c)
+PROTO_SRC = $(wildcard src/proto/*.c)
+EXEC_SRC = $(wildcard src/exec/*.c)
+MPI_SRC = $(wildcard src/mpi/*.c)
+REPORT_SRC = $(wildcard src/report/*.c)
+CLI_SRC = $(wildcard src/cli/*.c)
+
+APPS_SRC = $(wildcard benchmarks/apps/*.c)
+UNIT_SRC = $(wildcard tests/unit/test_*.c)
+SCRIPT_TESTS = $(wildcard tests/build/t*.sh tests/cli/t*.sh tests/mpi/t*.sh \
+	tests/fault/t*.sh tests/slurm/t*.sh tests/demo/t*.sh)
+
+# libbats is what needs neither MPI nor an operating system.
+LIB_SRC = $(UTIL_SRC) $(CORE_SRC)
+# Everything but main(), for the unit tests to link with.
+REST_SRC = $(INPUT_SRC) $(PROTO_SRC) $(EXEC_SRC) $(MPI_SRC) $(REPORT_SRC) \
+	$(filter-out src/cli/main.c,$(CLI_SRC))
+
+# ---- flags ----
+
+ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE -DBATS_VERSION='"$(VERSION)"' \
+	$(CPPFLAGS)
+ALL_CFLAGS = -std=c11 -MMD -MP $(CFLAGS)
+ifeq ($(DEVELOPER),1)
+ALL_CFLAGS += -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Werror
+endif
+ifneq ($(SANITIZE),)
+ALL_CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
+	-fno-sanitize-recover=all
+endif
+# --as-needed keeps MPI out of the tests that do not use it.
+ALL_LDFLAGS = -Wl,--as-needed $(LDFLAGS)
+LIBS = -linih -ljansson -lgsl -lgslcblas -lm
+
+# The wrapper is told to use the same compiler.
+MPI_ENV = OMPI_CC="$(CC)" MPICH_CC="$(CC)"
+
+ifeq ($(V),1)
+Q =
+say = @:
+else
+Q = @
+say = @printf '  %-5s %s\n'
+MAKEFLAGS += --no-print-directory
+endif
+
+obj = $(1:%.c=$(B)/obj/%.o)
+LIB_OBJ = $(call obj,$(LIB_SRC))
+REST_OBJ = $(call obj,$(REST_SRC))
+MAIN_OBJ = $(call obj,$(filter src/cli/main.c,$(CLI_SRC)))
+PROGRAM = $(B)/bats-mpi
+LIB = $(B)/libbats.a
+REST = $(B)/librest.a
+APPS = $(APPS_SRC:benchmarks/apps/%.c=$(B)/apps/%)
+UNIT_TESTS = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
+
+# ---- rules ----
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+.PHONY: all programs demo check check-tools check-layers tests asan bench \
+	install format clean help FORCE
+
+all:
+	@sh tests/build/packages.sh need build
+	$(Q)$(MAKE) programs
+
+programs: $(PROGRAM) $(APPS)
+
+# Objects are rebuilt when the flags change, not only when a source does.
+$(B)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(CC) $(MPICC) $(ALL_CPPFLAGS) \
+		$(ALL_CFLAGS))' >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(B)/obj/src/mpi/%.o: src/mpi/%.c $(B)/flags
+	$(say) MPICC $<
+	@mkdir -p $(@D)
+	$(Q)$(MPI_ENV) $(MPICC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+
+$(B)/obj/%.o: %.c $(B)/flags
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
+
+$(LIB): $(LIB_OBJ)
+$(REST): $(REST_OBJ)
+$(LIB) $(REST):
+	$(say) AR $@
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(PROGRAM): $(MAIN_OBJ) $(REST) $(LIB)
+	$(say) LINK $@
+	$(Q)$(MPI_ENV) $(MPICC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+$(B)/apps/%: $(B)/obj/benchmarks/apps/%.o
+	$(say) LINK $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+$(B)/tests/%: $(B)/obj/tests/unit/%.o $(REST) $(LIB)
+	$(say) LINK $@
+	@mkdir -p $(@D)
+	$(Q)$(MPI_ENV) $(MPICC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ \
+		-lcmocka $(LIBS)
+
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
+
+# ---- targets for people ----
+
+demo:
+	@sh tests/build/packages.sh install build
+	$(Q)$(MAKE) programs
+	@B=$(B) sh benchmarks/demo/run.sh
+
+# In two steps: what the second one runs may be installed by the first.
+check:
+	@sh tests/build/packages.sh install build test
+	$(Q)$(MAKE) check-layers tests
+
+check-layers: $(LIB_OBJ)
+	@sh tests/build/check-layers.sh $(LIB_OBJ)
+
+TEST_ENV = TOP=$(CURDIR) B=$(abspath $(B)) BATS_MPI=$(abspath $(PROGRAM)) \
+	CMOCKA_MESSAGE_OUTPUT=TAP
+
+tests: programs $(UNIT_TESTS)
+	$(Q)$(TEST_ENV) prove --exec 'timeout -k 10 $(TEST_TIMEOUT)' $(TESTS) \
+		</dev/null
+
+# Open MPI never frees all it allocates, so a leak counts only without MPI.
+asan:
+	$(Q)UBSAN_OPTIONS=print_stacktrace=1 \
+		LSAN_OPTIONS=suppressions=$(CURDIR)/tests/build/lsan.supp \
+		$(MAKE) tests B=$(B)-asan SANITIZE=address,undefined \
+		TESTS='$$(UNIT_TESTS)'
+
+bench: programs
+	$(Q)B=$(abspath $(B)) sh benchmarks/run.sh
+
+install: $(PROGRAM) $(LIB)
+	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' VERSION='$(VERSION)' B='$(B)' \
+		sh tests/build/install.sh
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+clean:
+	rm -rf $(B) $(B)-asan
+
+help:
+	@echo 'make            the program, in $(B)/'
+	@echo 'make demo       a parameter sweep within a budget, with its bill'
+	@echo 'make check      every test'
+	@echo 'make asan       the tests with the address and undefined sanitizers'
+	@echo 'make bench      the benchmarks'
+	@echo 'make install    to PREFIX=$(PREFIX), below DESTDIR'
+	@echo 'make check-layers, format, clean'
+	@echo
+	@echo 'Knobs: CC MPICC CFLAGS PREFIX DESTDIR B V=1 DEVELOPER=1 SANITIZE'
+	@echo "make tests TESTS='build/tests/test_plan tests/mpi/t0001-run.sh'"
