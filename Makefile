@@ -84,6 +84,8 @@ REST = $(B)/librest.a
 APPS = $(APPS_SRC:benchmarks/apps/%.c=$(B)/apps/%)
 UNIT_TESTS = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 
+PACKAGES = CC='$(CC)' MPICC='$(MPICC)' sh tests/build/packages.sh
+
 # ---- rules ----
 
 .DELETE_ON_ERROR:
@@ -93,7 +95,7 @@ UNIT_TESTS = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 	install format clean help FORCE
 
 all:
-	@sh tests/build/packages.sh need build
+	@$(PACKAGES) need build
 	$(Q)$(MAKE) programs
 
 programs: $(PROGRAM) $(APPS)
@@ -142,13 +144,13 @@ $(B)/tests/%: $(B)/obj/tests/unit/%.o $(REST) $(LIB)
 # ---- targets for people ----
 
 demo:
-	@sh tests/build/packages.sh install build
+	@$(PACKAGES) install build
 	$(Q)$(MAKE) programs
 	@B=$(B) sh benchmarks/demo/run.sh
 
 # In two steps: what the second one runs may be installed by the first.
 check:
-	@sh tests/build/packages.sh install build test
+	@$(PACKAGES) install build test
 	$(Q)$(MAKE) check-layers tests
 
 check-layers: $(LIB_OBJ)

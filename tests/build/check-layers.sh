@@ -1,1 +1,92 @@
-exit 0
+#!/bin/sh
+# check-layers.sh OBJECT...: proves that dependencies point one way.
+#
+# The objects (those of libbats) may not refer to MPI, clocks, the
+# environment, files or other sources of surprise, nor hold variables of their
+# own. The sources below $SRC (default: src) may include only headers of their
+# own layer's directory or of a lower layer. Every offence is one line.
+
+SRC=${SRC:-src}
+
+offences=$(
+    # ---- what libbats refers to ----
+    nm -uA "$@" | awk '
+    {
+        name = $NF
+        sub(/@.*/, "", name)
+        sub(/:.*/, "", $1)
+    }
+    name ~ /^(MPI_|PMIx_|PMI_|sqlite3_|hwloc_|slurm_|json_|ini_)/ ||
+    name ~ /^(time|clock|clock_.*|gettimeofday|timespec_get|ftime)$/ ||
+    name ~ /^(localtime|gmtime|strftime|mktime)(_r)?$/ ||
+    name ~ /^(sleep|usleep|nanosleep|alarm|getpid|gethostname|uname)$/ ||
+    name ~ /^(getenv|secure_getenv|setenv|putenv|environ|setlocale)$/ ||
+    name ~ /^(rand|srand|rand_r|s?random|[dlm]rand48|getrandom)$/ ||
+    name ~ /^(gsl_rng_env_setup)$/ ||
+    name ~ /^(open|openat|creat|read|write|close|fork|vfork|exec.*)$/ ||
+    name ~ /^(posix_spawn.*|system|popen|kill|waitpid|socket)$/ ||
+    name ~ /^(fopen|fdopen|freopen|fmemopen|stdin|stdout|stderr)(64)?$/ ||
+    name ~ /^(v?f?printf|v?dprintf|f?puts|f?putc|putchar|fwrite|perror)$/ ||
+    name ~ /^(exit|_exit|_Exit|atexit|signal|sigaction)$/ {
+        print $1 ": refers to " name
+    }'
+
+    # ---- what it keeps ----
+    nm -A --format=sysv --defined-only "$@" | awk -F'|' '
+    $NF ~ /^\.(data|bss|tdata|tbss|common)$/ || $NF ~ /COM/ {
+        name = $1
+        sub(/:[^:]*$/, "", name)
+        variable = $1
+        sub(/^.*:/, "", variable)
+        gsub(/ /, "", variable)
+        # A sanitizer or profiler may have its own.
+        if (variable !~ /^(__|\.L)/)
+            print name ": has a variable, " variable
+    }'
+
+    # ---- who includes whom ----
+    find "$SRC" include -name '*.[ch]' | sort | xargs awk -v src="$SRC" '
+    BEGIN {
+        split("util core input proto exec record site mpi sim report cli", n)
+        split("0 1 2 2 2 2 2 3 3 3 4", r)
+        for (i in n)
+            rank[n[i]] = r[i]
+        owner["mpi.h"] = "mpi"
+        owner["sqlite3.h"] = "record"
+    }
+    FNR == 1 {
+        layer = "core"
+        if (FILENAME ~ /^include\/bats\/(error|units)\.h$/)
+            layer = "util"
+        if (index(FILENAME, src "/") == 1) {
+            layer = substr(FILENAME, length(src) + 2)
+            sub(/\/.*/, "", layer)
+        }
+    }
+    /^[ \t]*#[ \t]*include/ {
+        header = $0
+        sub(/^[^"<]*["<]/, "", header)
+        sub(/[">].*/, "", header)
+        if (header ~ /\.\.\//)
+            print FILENAME ":" FNR ": includes upwards, " header
+        if (header in owner && layer != owner[header])
+            print FILENAME ":" FNR ": only " owner[header] " may include " \
+                header
+        other = header
+        if (!sub(/\/.*/, "", other))
+            next
+        if ($0 ~ /</ && other != "bats" && !(other in rank))
+            next
+        if (other == "bats")
+            other = header ~ /^bats\/(error|units)\.h$/ ? "util" : "core"
+        if (!(other in rank) || !(layer in rank))
+            print FILENAME ":" FNR ": not a layer, " header
+        else if (layer != other && rank[layer] <= rank[other])
+            print FILENAME ":" FNR ": " layer " may not include " header
+    }'
+)
+if [ -n "$offences" ]; then
+    printf '%s\n' "$offences" | sort -u >&2
+    exit 1
+fi
+echo "layers: $# objects of libbats and all sources keep to their layer"

@@ -1,1 +1,105 @@
-exit 0
+#!/bin/sh
+# What must be there to build and to test, and how to get it.
+#
+#   packages.sh need SET...      says what is missing and stops (exit code 2)
+#   packages.sh install SET...   the same, but on Debian and its relatives, as
+#                                root or with sudo, installs it
+#
+# SET is build or test. Things are looked for by what they provide, not by
+# package, so that an MPI from a module or from /opt is as good as Debian's.
+# Nothing is installed where nothing is missing.
+
+mpicc=${MPICC:-mpicc}
+cc=${CC:-cc}
+
+# set, command or header, Debian package, what it is elsewhere
+things='
+build cc                gcc             a C compiler
+build stdio.h           libc6-dev       the headers of the C library
+build @mpicc            libopenmpi-dev  an MPI-3 library with its compiler
+build mpirun            openmpi-bin     the launcher of the MPI library
+build gsl/gsl_version.h libgsl-dev      GSL, the GNU scientific library
+build ini.h             libinih-dev     inih, a parser of INI files
+build jansson.h         libjansson-dev  jansson, JSON in C
+test  cmocka.h          libcmocka-dev   cmocka, a unit test framework
+test  prove             perl            prove, which comes with Perl
+test  nm                binutils        the GNU binutils
+test  ps                procps          ps
+test  parallel          parallel        GNU parallel
+test  ip                iproute2        ip, of iproute2
+test  unshare           util-linux      unshare and nsenter, of util-linux
+test  munged            munge           MUNGE
+test  srun              slurm-client    the commands of Slurm
+test  slurmctld         slurmctld       the controller of Slurm
+test  slurmd            slurmd          the node daemon of Slurm
+'
+
+# Daemons and ip live where a user's PATH may not look.
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+
+have_command() {
+    command -v "$1" >/dev/null 2>&1
+}
+
+# The headers in "$@" that the compiler does not find; all, without compiler.
+missing_headers() {
+    for header; do
+        printf '#if !__has_include(<%s>)\n%s\n#endif\n' "$header" "$header"
+    done >"$probe"
+    $cc ${CPPFLAGS-} -E -P -x c "$probe" 2>/dev/null || echo "$@"
+}
+
+action=$1
+shift
+probe=$(mktemp) || exit 3
+trap 'rm -f "$probe"' EXIT
+
+wanted=$(
+    echo "$things" | while read -r set thing rest; do
+        case " $* " in *" $set "*) echo "$thing $rest" ;; esac
+    done
+)
+headers=" $(missing_headers $(echo "$wanted" | cut -d' ' -f1 | grep '\.h$') |
+    tr '\n' ' ') "
+missing=$(
+    echo "$wanted" | while read -r thing rest; do
+        case $thing in
+        *.h) case $headers in *" $thing "*) echo "$rest" ;; esac ;;
+        cc) have_command "${cc%% *}" || echo "$rest" ;;
+        @mpicc) have_command "${mpicc%% *}" || echo "$rest" ;;
+        *) have_command "$thing" || echo "$rest" ;;
+        esac
+    done
+)
+[ -n "$missing" ] || exit 0
+packages=$(echo "$missing" | cut -d' ' -f1 | tr '\n' ' ')
+packages=${packages% }
+
+if ! have_command apt-get; then
+    echo "Missing, from your system's packages or modules:" >&2
+    echo "$missing" | sed 's/^[^ ]* */    /' >&2
+    exit 2
+fi
+case $(id -u) in
+0) as_root= ;;
+*) as_root='sudo -n' ;;
+esac
+if [ "$action" != install ] || { [ -n "$as_root" ] && ! $as_root true; } \
+    2>/dev/null
+then
+    printf 'Missing Debian packages: %s\nInstall them with\n' "$packages" >&2
+    printf '    sudo apt-get install --no-install-recommends %s\n' \
+        "$packages" >&2
+    exit 2
+fi
+
+echo "Installing Debian packages: $packages"
+apt() {
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq \
+        -o Dpkg::Use-Pty=0 "$@" >"$probe" 2>&1 && return
+    cat "$probe" >&2
+    echo "apt-get $1 failed; the packages missing are: $packages" >&2
+    exit 2
+}
+apt update
+apt install --no-install-recommends $packages

@@ -1,0 +1,38 @@
+#!/bin/sh
+# install.sh: what `make install` does. PREFIX, DESTDIR, VERSION and B (the
+# build directory) come from the Makefile.
+set -eu
+
+root=$DESTDIR$PREFIX
+put() { # MODE FILE... DIRECTORY
+    for directory; do :; done
+    mkdir -p "$root/$directory"
+    mode=$1
+    shift
+    while [ $# -gt 1 ]; do
+        install -m "$mode" "$1" "$root/$directory/"
+        shift
+    done
+}
+
+put 755 "$B/bats-mpi" bin
+put 644 "$B/libbats.a" lib
+put 644 include/bats/*.h include/bats
+
+mkdir -p "$root/lib/pkgconfig" "$root/share/man/man1" \
+    "$root/share/bash-completion/completions"
+cat >"$root/lib/pkgconfig/bats.pc" <<PC
+prefix=$PREFIX
+includedir=\${prefix}/include
+libdir=\${prefix}/lib
+
+Name: bats
+Description: Scheduling of bags of tasks within a budget
+Version: $VERSION
+Cflags: -I\${includedir}
+Libs: -L\${libdir} -lbats -lgsl -lgslcblas -lm
+PC
+"$B/bats-mpi" --man >"$root/share/man/man1/bats-mpi.1"
+"$B/bats-mpi" --completion \
+    >"$root/share/bash-completion/completions/bats-mpi"
+echo "installed below $root"
