@@ -1,0 +1,109 @@
+/*
+ * options: the one table of what can be said on the command line.
+ *
+ * Layer: cli. Used by every verb. The table feeds the parser, --help, the man
+ * page and the completion (help.h), so that they cannot disagree.
+ *
+ *     struct bats_settings set;
+ *     if (bats_options_parse(BATS_VERB_PLAN, argc, argv, &set, &err))
+ *         return bats_options_complain(BATS_VERB_PLAN, &err);
+ *     if (set.help) {
+ *         bats_help_verb(stdout, BATS_VERB_PLAN);
+ *         return BATS_EXIT_OK;
+ *     }
+ */
+#ifndef BATS_OPTIONS_H
+#define BATS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/error.h"
+#include "bats/units.h"
+
+enum bats_verb { BATS_VERB_RUN, BATS_VERB_PLAN, BATS_VERBS };
+
+/* What a verb was told; what was not given has the value in brackets. Strings
+ * point into argv. */
+struct bats_settings {
+    bool help;
+    const char *clusters;  /* [NULL] */
+    bats_money budget;     /* [BATS_BUDGET, else BATS_UNLIMITED] */
+    bats_time window;      /* [0] */
+    const char *policy;    /* ["bats"] */
+    bats_time monitor;     /* [0] */
+    uint64_t seed;         /* [0], below 2^63 */
+    bool seed_given;       /* [false] */
+    bool master_works;     /* [false] */
+    bats_time grace;       /* [5 s] */
+    double time_scale;     /* [1] */
+    bool dry_run;          /* [false] */
+    bool tag;              /* [false] */
+    const char *results;   /* [NULL] */
+    const char *joblog;    /* [NULL] */
+    const char *json_file; /* run: [NULL] */
+    bool quiet;            /* [false] */
+    bool progress;         /* [false] */
+    uint64_t tasks;        /* plan: [0] */
+    const char *runtime;   /* plan: as written, "slow=15m,fast=3.75m" [NULL] */
+    bool json;             /* plan: [false] */
+    const char *bag;       /* run: the argument BAG; NULL with help */
+};
+
+enum bats_option_kind {
+    BATS_OPTION_FLAG,
+    BATS_OPTION_TEXT,
+    BATS_OPTION_FILE,
+    BATS_OPTION_DIRECTORY,
+    BATS_OPTION_CHOICE,   /* one of the words in `argument`, as in "a|b" */
+    BATS_OPTION_MONEY,    /* an amount or "unlimited" */
+    BATS_OPTION_DURATION, /* >= 0 */
+    BATS_OPTION_PERIOD,   /* a duration > 0 */
+    BATS_OPTION_COUNT,    /* an integer in 0 .. 2^63 - 1 */
+    BATS_OPTION_FACTOR    /* a number > 0 */
+};
+
+enum bats_option_group {
+    BATS_GROUP_PLAN,   /* what the bag is like (plan) */
+    BATS_GROUP_MONEY,  /* money and machines */
+    BATS_GROUP_RUN,    /* how tasks are run */
+    BATS_GROUP_OUTPUT, /* what is written */
+    BATS_GROUPS
+};
+
+struct bats_option {
+    const char *name;
+    char letter;          /* short form, or 0 */
+    const char *argument; /* its name in the help; NULL: none */
+    enum bats_option_kind kind;
+    size_t offset;  /* of the value in struct bats_settings */
+    unsigned verbs; /* bit per enum bats_verb */
+    enum bats_option_group group;
+    const char *help; /* a phrase without a final stop */
+};
+
+extern const struct bats_option bats_options[];
+extern const size_t bats_options_n;
+
+/* "run", "plan", and what the verb is for, in a phrase. */
+const char *bats_verb_name(enum bats_verb verb);
+const char *bats_verb_purpose(enum bats_verb verb);
+
+/* True and *verb if `word` is a verb. */
+bool bats_verb_find(const char *word, enum bats_verb *verb);
+
+/*
+ * Reads the options and arguments of `verb` from argv[1] on (argv may be
+ * permuted). BATS_EINPUT with one sentence: an option that does not exist, is
+ * ambiguous, lacks its argument or has a wrong one, a wrong number of
+ * arguments, a wrong BATS_BUDGET. Where --help is given, nothing else counts.
+ */
+int bats_options_parse(enum bats_verb verb, int argc, char **argv,
+                       struct bats_settings *settings, struct bats_error *err);
+
+/* Prints the sentence and where help is to be found; returns the exit code
+ * for it (2). */
+int bats_options_complain(enum bats_verb verb, const struct bats_error *err);
+
+#endif
