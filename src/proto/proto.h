@@ -1,0 +1,149 @@
+/*
+ * proto: the messages between the master and the workers, as bytes.
+ *
+ * Layer: proto. Used by src/mpi. No MPI, no I/O.
+ *
+ * Every integer has a fixed width and is little-endian; a double travels as
+ * its IEEE 754 bits; a text is its length (32 bits), its bytes and a NUL. A
+ * message is
+ *
+ *     type (8 bits), version (8 bits), body
+ *
+ * and ASSIGN and RESULT carry several items: a count (32 bits), then the
+ * items. HELLO begins with a magic number, so that a stranger is recognised.
+ *
+ * Reading checks the whole message before anything of it is handed out: a
+ * message that is cut short, too long, of another version or with a value out
+ * of range is BATS_EPROTO with a sentence, never a crash.
+ */
+#ifndef BATS_PROTO_H
+#define BATS_PROTO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/error.h"
+
+#define BATS_PROTO_VERSION 1
+#define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
+#define BATS_PROTO_PARTITION 64 /* longest name of a partition, with the NUL */
+
+enum bats_message_type {
+    BATS_MESSAGE_HELLO = 1, /* worker: I am here */
+    BATS_MESSAGE_SETUP,     /* master: what all your tasks have in common */
+    BATS_MESSAGE_ASSIGN,    /* master: run these tasks, one after the other */
+    BATS_MESSAGE_RESULT,    /* worker: these tasks have ended */
+    BATS_MESSAGE_CANCEL,    /* master: stop this task; answered by RESULT */
+    BATS_MESSAGE_PARK,      /* master: there is nothing to do for long */
+    BATS_MESSAGE_UNPARK,    /* master: there soon is */
+    BATS_MESSAGE_STOP,      /* master: kill what runs; worker: I did */
+    BATS_MESSAGE_HEARTBEAT, /* worker: I live */
+    BATS_MESSAGE_OUTPUT,    /* worker: whole lines that a task has printed */
+    BATS_MESSAGE_ERROR      /* worker: I cannot go on, because ... */
+};
+
+struct bats_hello {
+    uint32_t rank;
+    uint32_t pid;
+    const char *host;
+    const char *partition; /* "" if not known */
+};
+
+struct bats_setup {
+    double speed; /* of the cluster, emulation; 1 = as it is */
+    int64_t grace_ms;
+    const char *results_dir; /* "": send the output line by line */
+    const char *run_id;
+    const char *cluster;
+    const char *machine;
+    const char *task_file; /* for the DISBATCH_* variables; "": none */
+};
+
+struct bats_assign {
+    uint32_t task;
+    uint32_t attempt;    /* 1 = first */
+    int64_t sleep_us;    /* built-in sleep, real microseconds */
+    const char *command; /* "": a built-in sleep */
+};
+
+struct bats_task_result {
+    uint32_t task;
+    bool cancelled; /* stopped by us; start_us is 0 if it never started */
+    int exit_status;
+    int signal;
+    int64_t start_us; /* since 1970 */
+    int64_t wall_us;
+    int64_t user_us;
+    int64_t system_us;
+    int64_t max_rss_kib;
+};
+
+struct bats_output_lines {
+    uint32_t task;
+    int stream; /* 1 or 2 */
+    const char *bytes;
+    size_t n;
+};
+
+/* ---- writing ---- */
+
+/* A message in the making; all zero is an empty one. Short memory sets
+ * `failed`, and everything written after that is dropped. */
+struct bats_packet {
+    uint8_t *bytes;
+    size_t n;
+    size_t capacity;
+    bool failed;
+};
+
+void bats_packet_release(struct bats_packet *packet);
+
+/* Each writes one message into an empty packet. ... */
+void bats_proto_hello(struct bats_packet *p, const struct bats_hello *hello);
+void bats_proto_setup(struct bats_packet *p, const struct bats_setup *setup);
+void bats_proto_cancel(struct bats_packet *p, uint32_t task);
+/* `leave`: this is the end, answer STOP and go. */
+void bats_proto_stop(struct bats_packet *p, bool leave);
+/* PARK, UNPARK, HEARTBEAT: those that say nothing more. */
+void bats_proto_plain(struct bats_packet *p, enum bats_message_type type);
+void bats_proto_output(struct bats_packet *p,
+                       const struct bats_output_lines *output);
+void bats_proto_error(struct bats_packet *p, const char *sentence);
+
+/* ... but these two add an item to the message that is already there. */
+void bats_proto_assign(struct bats_packet *p,
+                       const struct bats_assign *assign);
+void bats_proto_result(struct bats_packet *p,
+                       const struct bats_task_result *result);
+
+/* ---- reading ---- */
+
+/* A message that has been checked. Texts point into the bytes it was read
+ * from. */
+struct bats_message {
+    enum bats_message_type type;
+    union {
+        struct bats_hello hello;
+        struct bats_setup setup;
+        uint32_t task; /* CANCEL */
+        bool leave;    /* STOP */
+        struct bats_output_lines output;
+        const char *sentence; /* ERROR */
+    } u;
+    uint32_t left; /* ASSIGN, RESULT: items that have not been taken yet */
+    const uint8_t *at;
+    const uint8_t *end;
+};
+
+/* Checks the n bytes and opens them. BATS_EPROTO. */
+int bats_proto_open(const void *bytes, size_t n, struct bats_message *message,
+                    struct bats_error *err);
+
+/* Takes the next item of an ASSIGN or a RESULT; false: there is none left. */
+bool bats_proto_next_assign(struct bats_message *message,
+                            struct bats_assign *assign);
+bool bats_proto_next_result(struct bats_message *message,
+                            struct bats_task_result *result);
+
+#endif

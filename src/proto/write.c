@@ -1,0 +1,160 @@
+/* Writing messages; proto.h says how they look. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/format.h"
+#include "proto/proto.h"
+
+void bats_packet_release(struct bats_packet *packet)
+{
+    free(packet->bytes);
+    *packet = (struct bats_packet){0};
+}
+
+/* Room for n more bytes, or NULL. */
+static uint8_t *extend(struct bats_packet *p, size_t n)
+{
+    if (p->failed)
+        return NULL;
+    if (p->capacity - p->n < n) {
+        size_t capacity = 2 * p->capacity + n + 64;
+        uint8_t *bytes = realloc(p->bytes, capacity);
+        if (bytes == NULL) {
+            p->failed = true;
+            return NULL;
+        }
+        p->bytes = bytes;
+        p->capacity = capacity;
+    }
+    p->n += n;
+    return p->bytes + p->n - n;
+}
+
+static void store(uint8_t *to, uint64_t value, size_t width)
+{
+    for (size_t i = 0; i < width; i++)
+        to[i] = (uint8_t)(value >> (8 * i));
+}
+
+static void put(struct bats_packet *p, uint64_t value, size_t width)
+{
+    uint8_t *to = extend(p, width);
+    if (to != NULL)
+        store(to, value, width);
+}
+
+static void put_bytes(struct bats_packet *p, const char *bytes, size_t n)
+{
+    put(p, n, 4);
+    uint8_t *to = n <= UINT32_MAX ? extend(p, n + 1) : NULL;
+    if (to == NULL) {
+        p->failed = true;
+        return;
+    }
+    if (n > 0)
+        memcpy(to, bytes, n);
+    to[n] = 0;
+}
+
+static void put_text(struct bats_packet *p, const char *text)
+{
+    put_bytes(p, text, strlen(text));
+}
+
+static void begin(struct bats_packet *p, enum bats_message_type type)
+{
+    put(p, type, 1);
+    put(p, BATS_PROTO_VERSION, 1);
+}
+
+/* Begins a list, or counts one more item of it. */
+static void begin_item(struct bats_packet *p, enum bats_message_type type)
+{
+    if (p->n == 0) {
+        begin(p, type);
+        put(p, 1, 4);
+    } else if (!p->failed) {
+        uint32_t count = (uint32_t)bats_format_load(p->bytes + 2, 4);
+        store(p->bytes + 2, count + 1, 4);
+    }
+}
+
+void bats_proto_hello(struct bats_packet *p, const struct bats_hello *hello)
+{
+    begin(p, BATS_MESSAGE_HELLO);
+    put(p, BATS_FORMAT_MAGIC, 4);
+    put(p, hello->rank, 4);
+    put(p, hello->pid, 4);
+    put_text(p, hello->host);
+    put_text(p, hello->partition);
+}
+
+void bats_proto_setup(struct bats_packet *p, const struct bats_setup *setup)
+{
+    uint64_t speed;
+    memcpy(&speed, &setup->speed, sizeof speed);
+    begin(p, BATS_MESSAGE_SETUP);
+    put(p, speed, 8);
+    put(p, (uint64_t)setup->grace_ms, 8);
+    put_text(p, setup->results_dir);
+    put_text(p, setup->run_id);
+    put_text(p, setup->cluster);
+    put_text(p, setup->machine);
+    put_text(p, setup->task_file);
+}
+
+void bats_proto_assign(struct bats_packet *p, const struct bats_assign *assign)
+{
+    begin_item(p, BATS_MESSAGE_ASSIGN);
+    put(p, assign->task, 4);
+    put(p, assign->attempt, 4);
+    put(p, (uint64_t)assign->sleep_us, 8);
+    put_text(p, assign->command);
+}
+
+void bats_proto_result(struct bats_packet *p,
+                       const struct bats_task_result *result)
+{
+    begin_item(p, BATS_MESSAGE_RESULT);
+    put(p, result->task, 4);
+    put(p, result->cancelled, 1);
+    put(p, (uint64_t)result->exit_status, 1);
+    put(p, (uint64_t)result->signal, 1);
+    put(p, (uint64_t)result->start_us, 8);
+    put(p, (uint64_t)result->wall_us, 8);
+    put(p, (uint64_t)result->user_us, 8);
+    put(p, (uint64_t)result->system_us, 8);
+    put(p, (uint64_t)result->max_rss_kib, 8);
+}
+
+void bats_proto_cancel(struct bats_packet *p, uint32_t task)
+{
+    begin(p, BATS_MESSAGE_CANCEL);
+    put(p, task, 4);
+}
+
+void bats_proto_stop(struct bats_packet *p, bool leave)
+{
+    begin(p, BATS_MESSAGE_STOP);
+    put(p, leave, 1);
+}
+
+void bats_proto_plain(struct bats_packet *p, enum bats_message_type type)
+{
+    begin(p, type);
+}
+
+void bats_proto_output(struct bats_packet *p,
+                       const struct bats_output_lines *output)
+{
+    begin(p, BATS_MESSAGE_OUTPUT);
+    put(p, output->task, 4);
+    put(p, (uint64_t)output->stream, 1);
+    put_bytes(p, output->bytes, output->n);
+}
+
+void bats_proto_error(struct bats_packet *p, const char *sentence)
+{
+    begin(p, BATS_MESSAGE_ERROR);
+    put_text(p, sentence);
+}
