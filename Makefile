@@ -32,6 +32,7 @@ INPUT_SRC = $(wildcard src/input/*.c)
 PROTO_SRC = $(wildcard src/proto/*.c)
 EXEC_SRC = $(wildcard src/exec/*.c)
 MPI_SRC = $(wildcard src/mpi/*.c)
+SIM_SRC = $(wildcard src/sim/*.c)
 REPORT_SRC = $(wildcard src/report/*.c)
 CLI_SRC = $(wildcard src/cli/*.c)
 
@@ -43,8 +44,8 @@ SCRIPT_TESTS = $(wildcard tests/build/t*.sh tests/cli/t*.sh tests/mpi/t*.sh \
 # libbats is what needs neither MPI nor an operating system.
 LIB_SRC = $(UTIL_SRC) $(CORE_SRC)
 # Everything but main(), for the unit tests to link with.
-REST_SRC = $(INPUT_SRC) $(PROTO_SRC) $(EXEC_SRC) $(MPI_SRC) $(REPORT_SRC) \
-	$(filter-out src/cli/main.c,$(CLI_SRC))
+REST_SRC = $(INPUT_SRC) $(PROTO_SRC) $(EXEC_SRC) $(MPI_SRC) $(SIM_SRC) \
+	$(REPORT_SRC) $(filter-out src/cli/main.c,$(CLI_SRC))
 
 # ---- flags ----
 
