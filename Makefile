@@ -21,6 +21,8 @@ SANITIZE =
 # Tests that `make check` runs; a test that takes longer than this is ended.
 TESTS = $(UNIT_TESTS) $(SCRIPT_TESTS)
 TEST_TIMEOUT = 600
+# How long each fuzzer runs.
+FUZZ_SECONDS = 30
 
 VERSION = 0.1.0
 
@@ -38,6 +40,7 @@ CLI_SRC = $(wildcard src/cli/*.c)
 
 APPS_SRC = $(wildcard benchmarks/apps/*.c)
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
+FUZZ_SRC = $(wildcard tests/fuzz/fuzz_*.c)
 SCRIPT_TESTS = $(wildcard tests/build/t*.sh tests/cli/t*.sh tests/mpi/t*.sh \
 	tests/fault/t*.sh tests/slurm/t*.sh tests/demo/t*.sh)
 
@@ -84,6 +87,7 @@ LIB = $(B)/libbats.a
 REST = $(B)/librest.a
 APPS = $(APPS_SRC:benchmarks/apps/%.c=$(B)/apps/%)
 UNIT_TESTS = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
+FUZZERS = $(FUZZ_SRC:tests/fuzz/%.c=$(B)/%)
 
 PACKAGES = CC='$(CC)' MPICC='$(MPICC)' sh tests/build/packages.sh
 
@@ -92,8 +96,8 @@ PACKAGES = CC='$(CC)' MPICC='$(MPICC)' sh tests/build/packages.sh
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all programs demo check check-tools check-layers tests asan bench \
-	install format clean help FORCE
+.PHONY: all programs demo check check-layers tests asan fuzz \
+	fuzzers coverage bench install format clean help FORCE
 
 all:
 	@$(PACKAGES) need build
@@ -171,6 +175,29 @@ asan:
 		$(MAKE) tests B=$(B)-asan SANITIZE=address,undefined \
 		TESTS='$$(UNIT_TESTS)'
 
+# Each fuzzer for FUZZ_SECONDS; what they find stays in the build directory.
+fuzz:
+	$(Q)$(MAKE) fuzzers B=$(B)-fuzz CC=clang \
+		SANITIZE=address,undefined,fuzzer-no-link
+
+fuzzers: $(FUZZERS)
+	@cd $(B) && for f in $(notdir $^); do \
+		mkdir -p $$f.corpus && ./$$f -print_final_stats=1 \
+			-max_total_time=$(FUZZ_SECONDS) $$f.corpus || exit 1; \
+	done
+
+$(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(REST) $(LIB)
+	$(say) LINK $@
+	$(Q)$(CC) $(ALL_CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
+
+# Lines that the tests reach, file by file.
+coverage:
+	$(Q)$(MAKE) tests B=$(B)-coverage CFLAGS='-O0 -g --coverage'
+	@gcov -n $(B)-coverage/obj/src/*/*.gcda 2>/dev/null | awk -F"'" '\
+		/^File .src|^File .include/ { file = $$2 } \
+		/^Lines/ && file { sub(/Lines executed:/, ""); \
+			printf "%-32s %s\n", file, $$0; file = "" }' | sort
+
 bench: programs
 	$(Q)B=$(abspath $(B)) sh benchmarks/run.sh
 
@@ -182,13 +209,15 @@ format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
 clean:
-	rm -rf $(B) $(B)-asan
+	rm -rf $(B) $(B)-asan $(B)-fuzz $(B)-coverage
 
 help:
 	@echo 'make            the program, in $(B)/'
 	@echo 'make demo       a parameter sweep within a budget, with its bill'
 	@echo 'make check      every test'
 	@echo 'make asan       the tests with the address and undefined sanitizers'
+	@echo 'make fuzz       the readers of foreign input, with clang'
+	@echo 'make coverage   lines that the tests reach'
 	@echo 'make bench      the benchmarks'
 	@echo 'make install    to PREFIX=$(PREFIX), below DESTDIR'
 	@echo 'make check-layers, format, clean'
