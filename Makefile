@@ -39,6 +39,7 @@ REPORT_SRC = $(wildcard src/report/*.c)
 CLI_SRC = $(wildcard src/cli/*.c)
 
 APPS_SRC = $(wildcard benchmarks/apps/*.c)
+BENCH_SRC = $(wildcard benchmarks/*.c benchmarks/das/*.c)
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 FUZZ_SRC = $(wildcard tests/fuzz/fuzz_*.c)
 SCRIPT_TESTS = $(wildcard tests/build/t*.sh tests/cli/t*.sh tests/mpi/t*.sh \
@@ -86,6 +87,7 @@ PROGRAM = $(B)/bats-mpi
 LIB = $(B)/libbats.a
 REST = $(B)/librest.a
 APPS = $(APPS_SRC:benchmarks/apps/%.c=$(B)/apps/%)
+BENCH = $(BENCH_SRC:benchmarks/%.c=$(B)/bench/%)
 UNIT_TESTS = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 FUZZERS = $(FUZZ_SRC:tests/fuzz/%.c=$(B)/%)
 
@@ -103,7 +105,7 @@ all:
 	@$(PACKAGES) need build
 	$(Q)$(MAKE) programs
 
-programs: $(PROGRAM) $(APPS)
+programs: $(PROGRAM) $(APPS) $(BENCH)
 
 # Objects are rebuilt when the flags change, not only when a source does.
 $(B)/flags: FORCE
@@ -112,7 +114,7 @@ $(B)/flags: FORCE
 		$(ALL_CFLAGS))' >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
-$(B)/obj/src/mpi/%.o: src/mpi/%.c $(B)/flags
+$(call obj,$(MPI_SRC) $(BENCH_SRC)): $(B)/obj/%.o: %.c $(B)/flags
 	$(say) MPICC $<
 	@mkdir -p $(@D)
 	$(Q)$(MPI_ENV) $(MPICC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
@@ -137,6 +139,11 @@ $(B)/apps/%: $(B)/obj/benchmarks/apps/%.o
 	$(say) LINK $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+$(B)/bench/%: $(B)/obj/benchmarks/%.o
+	$(say) LINK $@
+	@mkdir -p $(@D)
+	$(Q)$(MPI_ENV) $(MPICC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(REST) $(LIB)
 	$(say) LINK $@
