@@ -40,8 +40,8 @@ if [ -z "${BED-}" ]; then
         unshare="$unshare --propagation unchanged"
     $unshare true || cannot 'namespaces are not allowed'
 
-    BED=$(mktemp -d "${B:-build}/slurm.XXXXXX") || exit 1
-    BED=$(cd "$BED" && pwd)
+    # Short: it holds sockets, whose paths may have 107 characters.
+    BED=$(mktemp -d /tmp/bats.XXXXXX) || exit 1
     export BED
     # Whatever ends this shell, even KILL, ends unshare and with it the rest.
     setpriv --pdeathsig KILL $unshare sh "$0" "$@" &
