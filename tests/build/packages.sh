@@ -87,9 +87,12 @@ esac
 if [ "$action" != install ] || { [ -n "$as_root" ] && ! $as_root true; } \
     2>/dev/null
 then
-    printf 'Missing Debian packages: %s\nInstall them with\n' "$packages" >&2
-    printf '    sudo apt-get install --no-install-recommends %s\n' \
-        "$packages" >&2
+    cat >&2 <<TEXT
+Missing Debian packages: $packages
+Install them with
+    sudo apt-get update
+    sudo apt-get install --no-install-recommends $packages
+TEXT
     exit 2
 fi
 
