@@ -75,10 +75,10 @@ enum bats_command_type {
 
 enum bats_finish {
     BATS_FINISH_NOT_YET,
-    BATS_FINISH_ALL_DONE,    /* every task has a result */
-    BATS_FINISH_BUDGET,      /* tasks are left that the budget cannot pay */
-    BATS_FINISH_STOPPED,     /* by BATS_EVENT_DRAIN or BATS_EVENT_STOP */
-    BATS_FINISH_NO_MACHINES  /* tasks are left and every machine is lost */
+    BATS_FINISH_ALL_DONE,   /* every task has a result */
+    BATS_FINISH_BUDGET,     /* tasks are left that the budget cannot pay */
+    BATS_FINISH_STOPPED,    /* by BATS_EVENT_DRAIN or BATS_EVENT_STOP */
+    BATS_FINISH_NO_MACHINES /* tasks are left and every machine is lost */
 };
 
 struct bats_command {
@@ -100,15 +100,15 @@ struct bats_sched_options {
     uint32_t n_machines;                      /* >= 1 */
     bats_time window;                         /* ATU > 0 */
     bats_money budget;                        /* B or BATS_UNLIMITED */
-    bats_time monitor_interval; /* 0: window / 12 */
-    bats_time preempt_lead;     /* so long before the end of a window its
+    bats_time monitor_interval;               /* 0: window / 12 */
+    bats_time preempt_lead; /* so long before the end of a window its
                                    leftover tasks are told to stop; < window.
                                    0 where stopping takes no time */
-    bats_time prefetch;         /* a slot is given tasks ahead worth so much
+    bats_time prefetch;     /* a slot is given tasks ahead worth so much
                                    time; 0: never more than the running one */
-    uint64_t seed;              /* draw order of the tasks */
-    double confidence_z;        /* z of the sample size; 0: 1.96 */
-    double sample_error;        /* delta of the sample size; 0: 0.25 */
+    uint64_t seed;          /* draw order of the tasks */
+    double confidence_z;    /* z of the sample size; 0: 1.96 */
+    double sample_error;    /* delta of the sample size; 0: 0.25 */
 };
 
 /* A new engine that has handled nothing yet; destroy it with
@@ -149,7 +149,7 @@ struct bats_sched_status {
     uint32_t failed;
     bats_money budget;  /* B, or BATS_UNLIMITED */
     bats_money charged; /* by the ledger, for windows entered */
-    uint32_t preempted;      /* executions that were cut off at a window's end */
+    uint32_t preempted; /* executions that were cut off at a window's end */
     bats_time estimated_end; /* BATS_NEVER if not known */
     bats_money rest_cost;    /* what the pending tasks would cost on one machine
                                 of the most profitable cluster; -1 unknown */
@@ -162,8 +162,8 @@ struct bats_cluster_status {
     uint32_t machines_used; /* that were acquired at least once */
     uint32_t machines_now;  /* acquired at this moment */
     uint32_t machines_lost;
-    int64_t windows;        /* entered by all its machines */
-    bats_money charged;     /* windows x charge */
+    int64_t windows;    /* entered by all its machines */
+    bats_money charged; /* windows x charge */
     uint32_t done;
     uint32_t failed;
     double mean_runtime;  /* T_i, microseconds of bag time; 0: not known */

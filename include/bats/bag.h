@@ -1,0 +1,58 @@
+/*
+ * bag: the tasks of a run, their states and the order they are drawn in.
+ *
+ * Layer: core, used by the engine. Tasks are numbers 0 .. n - 1; what they
+ * execute is not known here. They are drawn uniformly at random: the order is
+ * one shuffle (Fisher-Yates, Mersenne twister; the low 32 bits of the seed),
+ * so that every policy sees the same tasks in the same order (paper, section
+ * 3). A task that is given back is drawn next.
+ *
+ * Invariant: every task is in exactly one state, and the counts agree.
+ */
+#ifndef BATS_BAG_H
+#define BATS_BAG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bats/error.h"
+
+enum bats_task_state {
+    BATS_TASK_PENDING,    /* in the bag */
+    BATS_TASK_ASSIGNED,   /* on a machine: runs or waits there */
+    BATS_TASK_CANCELLING, /* on a machine, told to stop */
+    BATS_TASK_DONE,       /* has a result, exit status 0 */
+    BATS_TASK_FAILED      /* has a result, any other */
+};
+
+#define BATS_TASK_STATES 5
+
+struct bats_bag {
+    uint32_t n;
+    uint32_t count[BATS_TASK_STATES]; /* tasks in each state */
+    uint8_t *state;                   /* by task */
+    uint32_t *order; /* the pending tasks; the last one is drawn next */
+};
+
+/* All of `n` tasks pending, in the order that `seed` gives. BATS_ENOMEM. */
+int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
+                  struct bats_error *err);
+void bats_bag_release(struct bats_bag *bag);
+
+/* Draws a task: it becomes ASSIGNED. The bag must have a pending task. */
+uint32_t bats_bag_draw(struct bats_bag *bag);
+
+/* ASSIGNED -> CANCELLING. */
+void bats_bag_cancel(struct bats_bag *bag, uint32_t task);
+
+/* ASSIGNED or CANCELLING -> PENDING, drawn next. */
+void bats_bag_put_back(struct bats_bag *bag, uint32_t task);
+
+/* ASSIGNED or CANCELLING -> DONE or FAILED (`state`). */
+void bats_bag_finish(struct bats_bag *bag, uint32_t task,
+                     enum bats_task_state state);
+
+/* Asserts the invariant. */
+void bats_bag_check(const struct bats_bag *bag);
+
+#endif

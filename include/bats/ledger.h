@@ -1,0 +1,46 @@
+/*
+ * ledger: the only place where money moves.
+ *
+ * Layer: core, used by the engine. A machine's window is paid in one of two
+ * ways: at once (acquiring it), or first held, when the engine promises a
+ * machine its next window a little before the present one ends, and then
+ * charged when that window begins, or given up.
+ *
+ * Invariant: charged + held <= budget at every instant; nothing is negative.
+ */
+#ifndef BATS_LEDGER_H
+#define BATS_LEDGER_H
+
+#include <stdbool.h>
+
+#include "bats/units.h"
+
+struct bats_ledger {
+    bats_money budget;  /* BATS_UNLIMITED: none */
+    bats_money charged; /* for windows entered */
+    bats_money held;    /* promised to windows that have not begun */
+};
+
+void bats_ledger_init(struct bats_ledger *ledger, bats_money budget);
+
+/* What may still be spent; BATS_UNLIMITED without a budget. */
+bats_money bats_ledger_available(const struct bats_ledger *ledger);
+
+/* Windows at `charge` each that the available money pays (INT64_MAX where
+ * they cost nothing or there is no budget). */
+int64_t bats_ledger_affordable(const struct bats_ledger *ledger,
+                               bats_money charge);
+
+/* Each takes `amount` >= 0 out of the available money, or returns false with
+ * nothing changed if that is not enough (or the sum does not fit). */
+bool bats_ledger_charge(struct bats_ledger *ledger, bats_money amount);
+bool bats_ledger_hold(struct bats_ledger *ledger, bats_money amount);
+
+/* A held amount becomes charged, or available again. */
+void bats_ledger_charge_held(struct bats_ledger *ledger, bats_money amount);
+void bats_ledger_give_up(struct bats_ledger *ledger, bats_money amount);
+
+/* Asserts the invariant. */
+void bats_ledger_check(const struct bats_ledger *ledger);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * stats: what is known of the runtimes of tasks on one cluster.
+ *
+ * Layer: core, used by the engine. Source: paper, section 2.1; thesis, 2.2.1.
+ *
+ *   n      = ceil(N z^2 / (z^2 + 2 (N - 1) delta^2)), the sample size
+ *   tau_e  = mean of the sample's runtimes that are longer than tau, for a
+ *            task that has run for tau; if there is none, tau + T
+ *   T      = (sum of tau_e over running tasks + rt_done) / (running + done)
+ *
+ * (The two papers divide the sum in tau_e by n - k and n - k + 1; a mean
+ * divides by how many there are.) A failed task counts like a finished one: it
+ * took its time and is out of the bag.
+ */
+#ifndef BATS_STATS_H
+#define BATS_STATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bats/error.h"
+#include "bats/units.h"
+
+struct bats_stats {
+    bats_time *sample; /* runtimes of the sample, ascending */
+    uint32_t n_sample;
+    uint32_t capacity;
+    uint32_t n_done;
+    double rt_done; /* sum of all finished runtimes, microseconds */
+    double mean;    /* T, microseconds; 0 while nothing is known */
+};
+
+/* Sample size for a bag of `n_tasks` >= 1; between 1 and n_tasks. */
+uint32_t bats_stats_sample_size(uint32_t n_tasks, double z, double delta);
+
+/* Room for a sample of up to `capacity` runtimes. BATS_ENOMEM. */
+int bats_stats_init(struct bats_stats *stats, uint32_t capacity,
+                    struct bats_error *err);
+void bats_stats_release(struct bats_stats *stats);
+
+/* A task has run for `runtime`; `in_sample` if it belongs to the sample. The
+ * mean is brought up to date as if nothing were running. */
+void bats_stats_add(struct bats_stats *stats, bats_time runtime,
+                    bool in_sample);
+
+/* tau_e, microseconds, of a task that has run for `elapsed`. */
+double bats_stats_expected(const struct bats_stats *stats, bats_time elapsed);
+
+/* Recomputes T with `running` tasks whose tau_e add up to `expected`. */
+void bats_stats_update(struct bats_stats *stats, uint32_t running,
+                       double expected);
+
+#endif

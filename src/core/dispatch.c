@@ -1,0 +1,162 @@
+/* dispatch: which slot runs which task. See sched_state.h. */
+#include "core/sched_state.h"
+
+#include <assert.h>
+
+/* A slot never queues more than this, however short the tasks. */
+#define DEPTH_MAX 512
+
+void dispatch_add_idle(struct bats_sched *s, uint32_t slot)
+{
+    struct slot *sl = &s->slots[slot];
+    if (sl->is_idle)
+        return;
+    sl->is_idle = true;
+    sl->next_idle = NO_SLOT;
+    sl->prev_idle = s->idle_last;
+    if (s->idle_last == NO_SLOT)
+        s->idle_first = slot;
+    else
+        s->slots[s->idle_last].next_idle = slot;
+    s->idle_last = slot;
+}
+
+void dispatch_remove_idle(struct bats_sched *s, uint32_t slot)
+{
+    struct slot *sl = &s->slots[slot];
+    if (!sl->is_idle)
+        return;
+    sl->is_idle = false;
+    if (sl->prev_idle == NO_SLOT)
+        s->idle_first = sl->next_idle;
+    else
+        s->slots[sl->prev_idle].next_idle = sl->next_idle;
+    if (sl->next_idle == NO_SLOT)
+        s->idle_last = sl->prev_idle;
+    else
+        s->slots[sl->next_idle].prev_idle = sl->prev_idle;
+}
+
+void dispatch_rescan(struct bats_sched *s)
+{
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        if (s->machines[s->slots[i].machine].state == MACHINE_ACTIVE &&
+            s->slots[i].n_tasks == 0)
+            dispatch_add_idle(s, i);
+}
+
+/*
+ * Tasks a slot may hold: the running one, and as many ahead as fill the
+ * prefetch time, but never more than its share of what is left, so that no
+ * task waits behind another while a slot elsewhere goes idle.
+ */
+static uint32_t depth(const struct bats_sched *s, const struct machine *m)
+{
+    double mean = s->clusters[m->cluster].stats.mean;
+    if (s->prefetch == 0 || mean == 0 || m->marked)
+        return 1;
+    uint32_t slots = s->n_busy > 0 ? s->n_busy : 1;
+    uint32_t share = s->bag.count[BATS_TASK_PENDING] / slots;
+    double ahead = (double)s->prefetch / mean;
+    uint32_t n = ahead < DEPTH_MAX - 1 ? (uint32_t)ahead : DEPTH_MAX - 1;
+    return 1 + (n < share ? n : share);
+}
+
+static void give(struct bats_sched *s, uint32_t slot)
+{
+    struct slot *sl = &s->slots[slot];
+    struct machine *m = &s->machines[sl->machine];
+    struct cluster *c = &s->clusters[m->cluster];
+    uint32_t id = bats_bag_draw(&s->bag);
+    struct task *t = &s->tasks[id];
+
+    *t = (struct task){.slot = slot, .next = BATS_NO_TASK};
+    if (c->sample_sent < c->sample_want) {
+        t->in_sample = true;
+        c->sample_sent++;
+    }
+    if (sl->n_tasks++ == 0) {
+        sl->head = id;
+        sl->started = s->now;
+        m->n_busy++;
+        s->n_busy++;
+        dispatch_remove_idle(s, slot);
+    } else {
+        s->tasks[sl->tail].next = id;
+    }
+    sl->tail = id;
+    sched_emit(s, (struct bats_command){.type = BATS_COMMAND_RUN,
+                                        .machine = sl->machine,
+                                        .slot = slot - m->first_slot,
+                                        .task = id});
+}
+
+void dispatch_fill(struct bats_sched *s, uint32_t slot)
+{
+    uint32_t machine = s->slots[slot].machine;
+    const struct machine *m = &s->machines[machine];
+    if (m->state != MACHINE_ACTIVE || s->draining)
+        return;
+    if (s->bag.count[BATS_TASK_PENDING] > 0 && s->policy->admit(s, machine)) {
+        uint32_t wanted = depth(s, m);
+        while (s->bag.count[BATS_TASK_PENDING] > 0 &&
+               s->slots[slot].n_tasks < wanted)
+            give(s, slot);
+    }
+}
+
+void dispatch_idle(struct bats_sched *s)
+{
+    uint32_t slot = s->idle_first;
+    while (slot != NO_SLOT && !s->draining &&
+           s->bag.count[BATS_TASK_PENDING] > 0) {
+        uint32_t next = s->slots[slot].next_idle;
+        dispatch_fill(s, slot);
+        /* Refused: do not ask again before the next monitoring. */
+        dispatch_remove_idle(s, slot);
+        slot = next;
+    }
+}
+
+void dispatch_take_out(struct bats_sched *s, uint32_t task)
+{
+    uint32_t slot = s->tasks[task].slot;
+    struct slot *sl = &s->slots[slot];
+    struct machine *m = &s->machines[sl->machine];
+    uint32_t before = BATS_NO_TASK;
+
+    for (uint32_t id = sl->head; id != task; id = s->tasks[id].next)
+        before = id;
+    if (before == BATS_NO_TASK)
+        sl->head = s->tasks[task].next;
+    else
+        s->tasks[before].next = s->tasks[task].next;
+    if (sl->tail == task)
+        sl->tail = before;
+    if (before == BATS_NO_TASK)
+        sl->started = s->now;
+    s->tasks[task].slot = NO_SLOT;
+    if (--sl->n_tasks == 0) {
+        assert(m->n_busy > 0);
+        m->n_busy--;
+        s->n_busy--;
+        if (m->state == MACHINE_ACTIVE)
+            dispatch_add_idle(s, slot);
+    }
+}
+
+void dispatch_cancel(struct bats_sched *s, uint32_t machine)
+{
+    const struct machine *m = &s->machines[machine];
+    for (uint32_t i = 0; i < m->n_slots; i++)
+        for (uint32_t id = s->slots[m->first_slot + i].head; id != BATS_NO_TASK;
+             id = s->tasks[id].next) {
+            if (s->bag.state[id] != BATS_TASK_ASSIGNED)
+                continue;
+            bats_bag_cancel(&s->bag, id);
+            sched_emit(s, (struct bats_command){.type = BATS_COMMAND_CANCEL,
+                                                .machine = machine,
+                                                .slot = i,
+                                                .task = id});
+        }
+}

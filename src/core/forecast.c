@@ -1,0 +1,211 @@
+/*
+ * forecast: estimates of runtimes and of what paid and planned time can still
+ * do. Source: paper 2.2; thesis 2.2.3. The papers speak of machines; a machine
+ * with several slots counts here as that many.
+ */
+#include "core/sched_state.h"
+
+#include <math.h>
+
+/* The floors forgive rounding noise, so that four tasks of a quarter of a
+ * window fill it. */
+#define NOISE 1e-9
+
+static double elapsed(const struct bats_sched *s, const struct slot *sl)
+{
+    return (double)(s->now - sl->started);
+}
+
+static const struct bats_stats *stats_of(const struct bats_sched *s,
+                                         const struct slot *sl)
+{
+    return &s->clusters[s->machines[sl->machine].cluster].stats;
+}
+
+/* tau_e of the running task. */
+static double expected(const struct bats_sched *s, const struct slot *sl)
+{
+    return bats_stats_expected(stats_of(s, sl), s->now - sl->started);
+}
+
+void forecast_means(struct bats_sched *s)
+{
+    double sum[BATS_CLUSTERS_MAX] = {0};
+    uint32_t running[BATS_CLUSTERS_MAX] = {0};
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        const struct slot *sl = &s->slots[i];
+        if (sl->n_tasks == 0)
+            continue;
+        uint32_t cluster = s->machines[sl->machine].cluster;
+        sum[cluster] += expected(s, sl);
+        running[cluster]++;
+    }
+    for (size_t c = 0; c < s->n_clusters; c++)
+        bats_stats_update(&s->clusters[c].stats, running[c], sum[c]);
+}
+
+double forecast_rest(const struct bats_sched *s, uint32_t slot)
+{
+    const struct slot *sl = &s->slots[slot];
+    return sl->n_tasks == 0 ? 0 : expected(s, sl) - elapsed(s, sl);
+}
+
+/* v of the papers, tasks per microsecond; 0 if nothing is known. */
+static double slot_speed(const struct bats_sched *s, const struct slot *sl)
+{
+    if (sl->n_tasks > 0)
+        return (sl->n_done + 1) / fmax(sl->rt_done + expected(s, sl), 1);
+    if (sl->n_done > 0)
+        return sl->n_done / fmax(sl->rt_done, 1);
+    double mean = stats_of(s, sl)->mean;
+    return mean > 0 ? 1 / mean : 0;
+}
+
+/* Windows that the running tasks of the machine are expected to reach beyond
+ * the paid one (the longest of them decides). */
+static int64_t windows_overrun(const struct bats_sched *s,
+                               const struct machine *m)
+{
+    double rest = 0;
+    for (uint32_t i = 0; i < m->n_slots; i++)
+        rest = fmax(rest, forecast_rest(s, m->first_slot + i));
+    double over = (double)s->now + rest - (double)m->paid_end;
+    return over <= 0 ? 0 : (int64_t)ceil(over / (double)s->window);
+}
+
+/* Money left once the unmarked machines are in the windows that their running
+ * tasks need ("to estimate the cost of a task still running we use tau_e"). */
+static bats_money money_left(const struct bats_sched *s)
+{
+    bats_money left = bats_ledger_available(&s->ledger);
+    if (left == BATS_UNLIMITED)
+        return left;
+    for (uint32_t i = 0; i < s->n_machines && left > 0; i++) {
+        const struct machine *m = &s->machines[i];
+        if (m->state != MACHINE_ACTIVE || m->marked)
+            continue;
+        bats_money cost;
+        int64_t windows = windows_overrun(s, m) - (m->renewing ? 1 : 0);
+        if (windows <= 0)
+            continue;
+        if (!bats_units_multiply(windows, s->clusters[m->cluster].spec.charge,
+                                 &cost) ||
+            cost > left)
+            return 0;
+        left -= cost;
+    }
+    return left;
+}
+
+/* Windows that the plan still gives the machine after those that its running
+ * tasks take it into, but `limit` at most. */
+static int64_t windows_to_come(const struct bats_sched *s,
+                               const struct machine *m, int64_t limit)
+{
+    int64_t windows = m->plan_windows - windows_overrun(s, m);
+    windows = windows < limit ? windows : limit;
+    return windows > 0 ? windows : 0;
+}
+
+/* The most windows per machine that `money` pays for the configuration, where
+ * no machine gets more than its plan. */
+static int64_t affordable_windows(const struct bats_sched *s, bats_money money)
+{
+    int64_t low = 0, high = s->plan_windows;
+    while (low < high) {
+        int64_t middle = high - (high - low) / 2;
+        double cost = 0;
+        for (uint32_t i = 0; i < s->n_machines; i++) {
+            const struct machine *m = &s->machines[i];
+            if (m->state == MACHINE_ACTIVE && !m->marked)
+                cost += (double)windows_to_come(s, m, middle) *
+                        (double)s->clusters[m->cluster].spec.charge;
+        }
+        if (cost <= (double)money)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* Tasks that one slot adds to what paid time and planned windows can do. */
+static void count_slot(const struct bats_sched *s, const struct machine *m,
+                       uint32_t slot, int64_t windows, double *paid,
+                       double *planned)
+{
+    const struct slot *sl = &s->slots[slot];
+    double v = slot_speed(s, sl);
+    double rest = forecast_rest(s, slot);
+    double atu = (double)s->window;
+    double waiting = sl->n_tasks > 0 ? sl->n_tasks - 1.0 : 0;
+    bool stays = m->state == MACHINE_ACTIVE && !m->marked;
+
+    double delta; /* what is left of the window after the running task */
+    if (stays) {
+        double up = (double)(s->now - m->acquired_at) + rest;
+        delta = atu - fmod(up, atu);
+    } else {
+        delta = fmax((double)(m->paid_end - s->now) - rest, 0);
+    }
+    double ft = floor(delta * v + NOISE);
+    if (m->state == MACHINE_ACTIVE)
+        *paid += fmax(ft - waiting, 0);
+    if (stays && v > 0) {
+        double eta = delta - ft / v;
+        *planned += floor(((double)windows * atu + eta) * v + NOISE);
+    }
+}
+
+struct forecast forecast_make(const struct bats_sched *s)
+{
+    struct forecast f = {.money_left = money_left(s)};
+    int64_t affordable = affordable_windows(s, f.money_left);
+    double paid = 0, planned = 0;
+    for (uint32_t i = 0; i < s->n_machines; i++) {
+        const struct machine *m = &s->machines[i];
+        if (m->state != MACHINE_ACTIVE && m->state != MACHINE_LEAVING)
+            continue;
+        int64_t windows = windows_to_come(s, m, affordable);
+        for (uint32_t k = 0; k < m->n_slots; k++)
+            count_slot(s, m, m->first_slot + k, windows, &paid, &planned);
+    }
+    double pending = (double)s->bag.count[BATS_TASK_PENDING] +
+                     s->bag.count[BATS_TASK_CANCELLING];
+    f.tasks_left = (int64_t)fmax(pending - paid, 0);
+    f.tasks_paid = (int64_t)fmin(planned, 1e18);
+    return f;
+}
+
+bool forecast_fits(const struct bats_sched *s, uint32_t machine)
+{
+    const struct machine *m = &s->machines[machine];
+    const struct cluster *c = &s->clusters[m->cluster];
+    if (c->stats.mean == 0)
+        return true;
+    double time = (double)(m->paid_end - s->now);
+    if (m->renewing)
+        time += (double)s->window;
+    if (!m->marked)
+        time += (double)bats_ledger_affordable(&s->ledger, c->spec.charge) *
+                (double)s->window;
+    return c->stats.mean <= time;
+}
+
+size_t forecast_most_profitable(const struct bats_sched *s)
+{
+    size_t best = SIZE_MAX;
+    double best_price = INFINITY;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        if (c->stats.mean == 0 || c->n_joined == 0 || c->spec.max == 0)
+            continue;
+        double slots = (double)c->n_slots / c->n_machines;
+        double price = (double)c->spec.charge * c->stats.mean / slots;
+        if (price < best_price) {
+            best_price = price;
+            best = i;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,65 @@
+#include "bats/ledger.h"
+
+#include <assert.h>
+
+void bats_ledger_init(struct bats_ledger *ledger, bats_money budget)
+{
+    *ledger = (struct bats_ledger){.budget = budget};
+}
+
+bats_money bats_ledger_available(const struct bats_ledger *ledger)
+{
+    if (ledger->budget == BATS_UNLIMITED)
+        return BATS_UNLIMITED;
+    return ledger->budget - ledger->charged - ledger->held;
+}
+
+int64_t bats_ledger_affordable(const struct bats_ledger *ledger,
+                               bats_money charge)
+{
+    if (charge == 0 || ledger->budget == BATS_UNLIMITED)
+        return INT64_MAX;
+    return bats_ledger_available(ledger) / charge;
+}
+
+/* Without a budget the limit is the largest sum that fits. */
+static bool can_pay(const struct bats_ledger *ledger, bats_money amount)
+{
+    return amount <= ledger->budget - ledger->charged - ledger->held;
+}
+
+bool bats_ledger_charge(struct bats_ledger *ledger, bats_money amount)
+{
+    assert(amount >= 0);
+    if (!can_pay(ledger, amount))
+        return false;
+    ledger->charged += amount;
+    return true;
+}
+
+bool bats_ledger_hold(struct bats_ledger *ledger, bats_money amount)
+{
+    assert(amount >= 0);
+    if (!can_pay(ledger, amount))
+        return false;
+    ledger->held += amount;
+    return true;
+}
+
+void bats_ledger_charge_held(struct bats_ledger *ledger, bats_money amount)
+{
+    bats_ledger_give_up(ledger, amount);
+    ledger->charged += amount;
+}
+
+void bats_ledger_give_up(struct bats_ledger *ledger, bats_money amount)
+{
+    assert(0 <= amount && amount <= ledger->held);
+    ledger->held -= amount;
+}
+
+void bats_ledger_check(const struct bats_ledger *ledger)
+{
+    assert(ledger->charged >= 0 && ledger->held >= 0);
+    assert(ledger->charged <= ledger->budget - ledger->held);
+}

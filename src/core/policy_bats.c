@@ -1,0 +1,239 @@
+/*
+ * policy_bats: sample, plan, watch, correct. See policy.h. Source: paper 2.3,
+ * figure 3; thesis 2.2.4.
+ */
+#include "core/sched_state.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Machines of cluster `c` that run `tasks` tasks at the same time. */
+static uint32_t machines_for(const struct cluster *c, uint32_t tasks)
+{
+    if (c->n_machines == 0)
+        return 0;
+    double slots = (double)c->n_slots / c->n_machines;
+    double n = ceil(tasks / slots);
+    return n < c->spec.max ? (uint32_t)n : c->spec.max;
+}
+
+/* Price of one window of a start with `tasks` initial workers per cluster;
+ * INFINITY is never reached because charges fit 64 bits. */
+static double price_of_start(const struct bats_sched *s, uint32_t tasks)
+{
+    double price = 0;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        price += (double)machines_for(&s->clusters[i], tasks) *
+                 (double)s->clusters[i].spec.charge;
+    return price;
+}
+
+/*
+ * The implicit sampling phase: iw = min(ceil(N/10), n) initial workers per
+ * cluster. A budget that cannot pay them for one window gets fewer; one that
+ * cannot pay a single machine of each cluster samples the cheapest clusters
+ * only. At most half of a small bag is sample.
+ */
+static void start(struct bats_sched *s)
+{
+    uint32_t tenth = s->bag.n / 10 + (s->bag.n % 10 > 0);
+    uint32_t workers = tenth < s->sample_size ? tenth : s->sample_size;
+    double budget = (double)s->ledger.budget;
+    while (workers > 1 && price_of_start(s, workers) > budget)
+        workers--;
+
+    uint32_t share = s->bag.n / (2 * (uint32_t)s->n_clusters);
+    uint32_t want = share < s->sample_size ? share : s->sample_size;
+    double left = budget;
+    bool seen[BATS_CLUSTERS_MAX] = {false};
+    for (size_t k = 0; k < s->n_clusters; k++) {
+        size_t best = SIZE_MAX; /* cheapest cluster not yet seen */
+        for (size_t i = 0; i < s->n_clusters; i++)
+            if (!seen[i] &&
+                (best == SIZE_MAX ||
+                 s->clusters[i].spec.charge < s->clusters[best].spec.charge))
+                best = i;
+        seen[best] = true;
+        struct cluster *c = &s->clusters[best];
+        uint32_t n = machines_for(c, workers);
+        double price = (double)n * (double)c->spec.charge;
+        if (price > left)
+            continue;
+        left -= price;
+        c->target = n;
+        c->sample_want = n > 0 ? (want > 0 ? want : 1) : 0;
+    }
+}
+
+static bool all_sampled(const struct bats_sched *s)
+{
+    if (s->n_absent > 0)
+        return false;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        if (c->sample_back < c->sample_want && c->n_held > 0)
+            return false;
+    }
+    return true;
+}
+
+/* The longest time that a machine of the cluster can be kept with `money`. */
+static double longest_time(const struct bats_sched *s, const struct cluster *c,
+                           bats_money money)
+{
+    if (c->spec.charge == 0 || money == BATS_UNLIMITED)
+        return INFINITY;
+    bats_time paid = 0;
+    for (uint32_t i = 0; i < c->n_machines; i++) {
+        const struct machine *m =
+            &s->machines[s->members[c->first_machine + i]];
+        if (m->state == MACHINE_ACTIVE && m->paid_end - s->now > paid)
+            paid = m->paid_end - s->now;
+    }
+    return (double)paid + (double)(money / c->spec.charge) * (double)s->window;
+}
+
+/* The clusters as the knapsack sees them; those that are not known, or cannot
+ * end a single task with the money left, are left out. */
+static void make_items(const struct bats_sched *s, bats_money money,
+                       struct bats_plan_item *items)
+{
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        uint32_t there = c->n_joined < c->spec.max ? c->n_joined : c->spec.max;
+        items[i] = (struct bats_plan_item){.charge = c->spec.charge};
+        if (c->stats.mean == 0 || there == 0 ||
+            longest_time(s, c, money) < c->stats.mean)
+            continue;
+        double slots = (double)c->n_slots / c->n_machines;
+        items[i].rate = slots * (double)s->window / c->stats.mean;
+        items[i].max = there;
+    }
+}
+
+static void record(struct bats_sched *s, enum bats_reason reason,
+                   const struct forecast *f, bool had_plan,
+                   const struct bats_plan *plan)
+{
+    struct bats_decision d = {.time = s->now,
+                              .reason = reason,
+                              .feasible = plan->feasible,
+                              .tasks_left = f->tasks_left,
+                              .tasks_paid = had_plan ? f->tasks_paid : -1,
+                              .budget_left = f->money_left,
+                              .windows = plan->windows};
+    memcpy(d.machines, plan->machines, sizeof d.machines);
+    if (reason != BATS_REASON_SAMPLED && s->n_decisions > 0) {
+        const struct bats_decision *last = &s->decisions[s->n_decisions - 1];
+        if (last->feasible == d.feasible &&
+            memcmp(last->machines, d.machines, sizeof d.machines) == 0)
+            return; /* the same configuration, confirmed */
+    }
+    fleet_record(s, &d);
+}
+
+static int make_plan(struct bats_sched *s, enum bats_reason reason,
+                     const struct forecast *f, struct bats_error *err)
+{
+    struct bats_plan_item items[BATS_CLUSTERS_MAX];
+    struct bats_plan plan = {.feasible = true};
+    make_items(s, f->money_left, items);
+    if (f->tasks_left > 0) {
+        int rc = bats_plan_solve(items, s->n_clusters, (uint64_t)f->tasks_left,
+                                 f->money_left, &plan, err);
+        if (rc < 0)
+            return rc;
+    } else { /* the windows already paid are enough */
+        for (size_t i = 0; i < s->n_clusters; i++)
+            plan.machines[i] = s->clusters[i].n_active;
+    }
+    bool had_plan = s->planned;
+    s->planned = true;
+    record(s, reason, f, had_plan, &plan);
+    fleet_configure(s, plan.machines, plan.windows);
+    return 0;
+}
+
+static int review(struct bats_sched *s, enum bats_reason reason,
+                  struct bats_error *err)
+{
+    if (!s->planned) {
+        if (reason == BATS_REASON_LOST)
+            for (size_t i = 0; i < s->n_clusters; i++)
+                fleet_fill(s, i);
+        if (!all_sampled(s) || forecast_most_profitable(s) == SIZE_MAX)
+            return 0;
+        reason = BATS_REASON_SAMPLED;
+    }
+    forecast_means(s);
+    struct forecast f = forecast_make(s);
+    if (reason == BATS_REASON_STALLED) /* nothing paid is of use */
+        f.tasks_left = s->bag.count[BATS_TASK_PENDING];
+    if (reason == BATS_REASON_VIOLATION && f.tasks_left <= f.tasks_paid)
+        return 0;
+    return make_plan(s, reason, &f, err);
+}
+
+/* What the present plan is still going to charge. */
+static double planned_cost(const struct bats_sched *s)
+{
+    double cost = 0;
+    for (uint32_t i = 0; i < s->n_machines; i++) {
+        const struct machine *m = &s->machines[i];
+        if (m->state == MACHINE_ACTIVE && !m->marked)
+            cost += (double)m->plan_windows *
+                    (double)s->clusters[m->cluster].spec.charge;
+    }
+    return cost;
+}
+
+/*
+ * A marked machine is kept for its running tasks if the windows they need cost
+ * less than running them again from the start where that is cheapest, and if
+ * the plan can spare the money.
+ */
+static bool finishing_is_cheaper(const struct bats_sched *s, uint32_t machine)
+{
+    const struct machine *m = &s->machines[machine];
+    const struct cluster *c = &s->clusters[m->cluster];
+    size_t best = forecast_most_profitable(s);
+    if (m->n_busy == 0 || best == SIZE_MAX || c->stats.mean == 0)
+        return false;
+
+    const struct cluster *b = &s->clusters[best];
+    double price = (double)b->spec.charge * b->n_machines /
+                   ((double)b->n_slots * (double)s->window);
+    double longest = 0, redo = 0;
+    for (uint32_t i = 0; i < m->n_slots; i++) {
+        const struct slot *sl = &s->slots[m->first_slot + i];
+        double rest = forecast_rest(s, m->first_slot + i);
+        if (sl->n_tasks > 0)
+            redo += ((double)(s->now - sl->started) + rest) *
+                    (b->stats.mean / c->stats.mean) * price;
+        longest = fmax(longest, rest);
+    }
+    double over = longest - (double)(m->paid_end - s->now);
+    double windows = fmax(ceil(over / (double)s->window), 1);
+    double finish = windows * (double)c->spec.charge;
+    return finish < redo && finish + planned_cost(s) <=
+                                (double)bats_ledger_available(&s->ledger);
+}
+
+static bool renew(const struct bats_sched *s, uint32_t machine)
+{
+    const struct machine *m = &s->machines[machine];
+    const struct cluster *c = &s->clusters[m->cluster];
+    bool work = !s->draining && s->bag.count[BATS_TASK_PENDING] > 0;
+    if (m->marked)
+        return finishing_is_cheaper(s, machine);
+    if (m->n_busy > 0 || !work)
+        return m->n_busy > 0;
+    if (!s->planned)
+        return true;
+    double time = (double)bats_ledger_affordable(&s->ledger, c->spec.charge) *
+                  (double)s->window;
+    return m->plan_windows > 0 && c->stats.mean <= time;
+}
+
+const struct bats_policy bats_policy_bats = {"bats", start, review, renew,
+                                             forecast_fits};

@@ -1,0 +1,50 @@
+/* policy_rr: self-scheduling on all machines. See policy.h. */
+#include "core/sched_state.h"
+
+#include <string.h>
+
+static void start(struct bats_sched *s)
+{
+    for (size_t i = 0; i < s->n_clusters; i++)
+        s->clusters[i].target = s->clusters[i].spec.max;
+}
+
+static int review(struct bats_sched *s, enum bats_reason reason,
+                  struct bats_error *err)
+{
+    (void)err;
+    if (reason != BATS_REASON_VIOLATION)
+        for (size_t i = 0; i < s->n_clusters; i++)
+            fleet_fill(s, i);
+    return 0;
+}
+
+static bool renew(const struct bats_sched *s, uint32_t machine)
+{
+    return s->machines[machine].n_busy > 0 ||
+           (!s->draining && s->bag.count[BATS_TASK_PENDING] > 0);
+}
+
+static bool admit(const struct bats_sched *s, uint32_t machine)
+{
+    (void)s;
+    (void)machine;
+    return true;
+}
+
+const struct bats_policy bats_policy_rr = {"rr", start, review, renew, admit};
+
+const struct bats_policy *bats_policy_find(const char *name)
+{
+    static const struct bats_policy *const all[] = {&bats_policy_bats,
+                                                    &bats_policy_rr};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i]->name, name) == 0)
+            return all[i];
+    return NULL;
+}
+
+const char *bats_policy_name(const struct bats_policy *policy)
+{
+    return policy->name;
+}

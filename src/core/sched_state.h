@@ -1,0 +1,212 @@
+/*
+ * sched_state: what the engine remembers, shared by its parts.
+ *
+ * Layer: core, private. sched.c takes events in and hands commands out;
+ * fleet.c acquires, renews, marks and parks machines; dispatch.c gives tasks
+ * to slots; forecast.c estimates; policy_*.c decide.
+ */
+#ifndef BATS_SCHED_STATE_H
+#define BATS_SCHED_STATE_H
+
+#include "bats/bag.h"
+#include "bats/ledger.h"
+#include "bats/policy.h"
+#include "bats/sched.h"
+#include "bats/stats.h"
+#include "util/heap.h"
+
+#define NO_SLOT UINT32_MAX
+
+enum machine_state {
+    MACHINE_ABSENT,   /* has not joined yet */
+    MACHINE_PARKED,   /* there, uncharged */
+    MACHINE_ACTIVE,   /* in a paid window */
+    MACHINE_LEAVING,  /* in a paid window that will be its last: no new task,
+                         what ran was told to stop */
+    MACHINE_DRAINING, /* its paid time is over, the stopped tasks are not all
+                         back yet */
+    MACHINE_LOST
+};
+
+struct machine {
+    enum machine_state state;
+    uint32_t cluster;
+    uint32_t first_slot; /* its slots are consecutive */
+    uint32_t n_slots;
+    uint32_t n_busy;       /* slots that have a task */
+    bool marked;           /* ACTIVE: not wanted after this window */
+    bool renewing;         /* ACTIVE: the next window's charge is held */
+    bats_time acquired_at; /* its present windows began here */
+    bats_time paid_end;    /* end of the last window charged */
+    int64_t windows;       /* entered so far, over all acquisitions */
+    int64_t plan_windows;  /* that the plan still gives it after this one */
+};
+
+/* A slot runs the first task of its queue; the others wait behind it. */
+struct slot {
+    uint32_t machine;
+    uint32_t head, tail;           /* tasks; BATS_NO_TASK if empty */
+    uint32_t n_tasks;              /* in the queue */
+    uint32_t next_idle, prev_idle; /* in the list of idle slots */
+    bool is_idle;                  /* in that list */
+    bats_time started;             /* when the head began */
+    uint32_t n_done;               /* nt of the papers */
+    double rt_done;                /* rt, microseconds */
+};
+
+/* What the engine adds to a task's state in the bag. */
+struct task {
+    uint32_t slot; /* it was given to; NO_SLOT: in the bag */
+    uint32_t next; /* behind it in the slot's queue */
+    bool in_sample;
+};
+
+struct cluster {
+    struct bats_cluster spec;
+    uint32_t first_machine, n_machines; /* indices into `members` */
+    uint32_t n_joined;                  /* joined and not lost */
+    uint32_t n_lost;
+    uint32_t n_used;   /* machines acquired at least once */
+    uint32_t n_active; /* ACTIVE and not marked */
+    uint32_t n_held;   /* ACTIVE or LEAVING */
+    uint64_t n_slots;  /* of all its machines */
+    uint32_t target;   /* machines that the configuration wants */
+    uint32_t sample_want, sample_sent, sample_back;
+    struct bats_stats stats;
+    uint32_t done, failed;
+    int64_t windows;
+    double busy_time, paid_slot_time; /* microseconds */
+};
+
+struct bats_sched {
+    const struct bats_policy *policy;
+    bats_time window, interval, preempt_lead, prefetch;
+    uint32_t sample_size;
+
+    bats_time now;
+    bats_time next_tick;  /* BATS_NEVER while no machine is held */
+    struct bats_heap due; /* machines by the next turn of their window */
+    struct bats_bag bag;
+    struct bats_ledger ledger;
+
+    struct cluster clusters[BATS_CLUSTERS_MAX];
+    size_t n_clusters;
+    struct machine *machines;
+    uint32_t n_machines;
+    uint32_t *members; /* machine ids, cluster by cluster, ascending */
+    struct slot *slots;
+    uint32_t n_slots;
+    struct task *tasks;
+    uint32_t idle_first, idle_last; /* list of idle slots, oldest first */
+
+    uint32_t n_absent, n_lost, n_held; /* machines */
+    uint32_t n_busy;                   /* slots with a task */
+    uint32_t preempted;
+    bool started;         /* the start's configuration was chosen */
+    bool planned;         /* the policy has made a plan from statistics */
+    bool draining;        /* nothing more is started */
+    int64_t plan_windows; /* that the present plan gave every machine */
+    enum bats_finish finish;
+
+    struct bats_command *queue; /* commands, a ring */
+    size_t queue_first, queue_n, queue_capacity;
+    struct bats_decision *decisions;
+    size_t n_decisions, decisions_capacity;
+    int failure; /* errcode of a step that could not be completed */
+};
+
+/* A policy: see policy.h. Hooks get a state that is consistent. */
+struct bats_policy {
+    const char *name;
+    /* Tasks per cluster in the sampling phase (0: none) and the configuration
+     * of the start. Called once, when the first machine joins. */
+    void (*start)(struct bats_sched *s);
+    /* Something may have to change: every monitoring interval (reason
+     * VIOLATION), or for the other reasons. */
+    int (*review)(struct bats_sched *s, enum bats_reason reason,
+                  struct bats_error *err);
+    /* Shall this machine, at the end of its paid time, enter another window?
+     * (Only asked if the money for it is there.) */
+    bool (*renew)(const struct bats_sched *s, uint32_t machine);
+    /* May this machine start a task now? */
+    bool (*admit)(const struct bats_sched *s, uint32_t machine);
+};
+
+/* ---- sched.c ---- */
+
+/* Appends a command; memory that runs out is kept in s->failure. */
+void sched_emit(struct bats_sched *s, struct bats_command command);
+
+/* ---- fleet.c ---- */
+
+/* Makes `target` (one count per cluster) the configuration: marks machines
+ * whose windows end soonest, or unmarks and acquires, as far as tasks and
+ * money last. Every machine of it gets `windows` more windows. */
+void fleet_configure(struct bats_sched *s, const uint32_t *target,
+                     int64_t windows);
+
+/* Acquires machines of `cluster` up to its target. */
+void fleet_fill(struct bats_sched *s, size_t cluster);
+
+/* A turn of a machine's window: the decision shortly before its end, or the
+ * end. `machine` is due at s->now. */
+void fleet_turn(struct bats_sched *s, uint32_t machine);
+
+/* A machine is gone: its tasks go back into the bag. */
+void fleet_lose(struct bats_sched *s, uint32_t machine);
+
+/* All slots of a DRAINING machine may be free again. */
+void fleet_drained(struct bats_sched *s, uint32_t machine);
+
+/* Records why the configuration became what it is now. */
+void fleet_record(struct bats_sched *s, const struct bats_decision *decision);
+
+/* ---- dispatch.c ---- */
+
+void dispatch_add_idle(struct bats_sched *s, uint32_t slot);
+void dispatch_remove_idle(struct bats_sched *s, uint32_t slot);
+
+/* Puts every free slot of an ACTIVE machine back into the list of idle ones
+ * (a slot that was refused a task has left it). */
+void dispatch_rescan(struct bats_sched *s);
+
+/* Gives tasks to idle slots while there are both. */
+void dispatch_idle(struct bats_sched *s);
+
+/* Fills a slot's queue to its depth. */
+void dispatch_fill(struct bats_sched *s, uint32_t slot);
+
+/* Takes `task` out of its slot's queue. The task's state is the caller's. */
+void dispatch_take_out(struct bats_sched *s, uint32_t task);
+
+/* Sends CANCEL for every task of the machine. */
+void dispatch_cancel(struct bats_sched *s, uint32_t machine);
+
+/* ---- forecast.c ---- */
+
+/* Brings T of every cluster up to date with what runs now. */
+void forecast_means(struct bats_sched *s);
+
+/* tau_e - tau of the slot's running task, microseconds, >= 0; 0 if none. */
+double forecast_rest(const struct bats_sched *s, uint32_t slot);
+
+struct forecast {
+    int64_t tasks_left;    /* N_e */
+    int64_t tasks_paid;    /* N_p */
+    bats_money money_left; /* after the windows that running tasks are
+                              expected to carry unmarked machines into */
+};
+
+/* The monitoring estimates of paper 2.2 (thesis 2.2.3). */
+struct forecast forecast_make(const struct bats_sched *s);
+
+/* The machine's cluster has statistics and a task of mean length can end
+ * before the machine's time is up: its paid time if `marked`, else with all
+ * further windows that it could be paid. True if nothing is known yet. */
+bool forecast_fits(const struct bats_sched *s, uint32_t machine);
+
+/* Cluster with the lowest c_i T_i per slot among those with statistics and
+ * machines; SIZE_MAX if none. */
+size_t forecast_most_profitable(const struct bats_sched *s);
+
+#endif

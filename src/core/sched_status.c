@@ -1,0 +1,196 @@
+/* sched_status: what the engine knows, for people, and its invariants. */
+#include "core/sched_state.h"
+
+#include <assert.h>
+#include <math.h>
+
+static double slots_per_machine(const struct cluster *c)
+{
+    return c->n_machines > 0 ? (double)c->n_slots / c->n_machines : 1;
+}
+
+static bats_time estimated_end(const struct bats_sched *s)
+{
+    double rate = 0; /* tasks per microsecond */
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        if (c->stats.mean > 0)
+            rate += c->n_active * slots_per_machine(c) / c->stats.mean;
+    }
+    if (rate <= 0)
+        return BATS_NEVER;
+    /* A running task has on average half of its time before it. */
+    double tasks = s->bag.count[BATS_TASK_PENDING] + s->n_busy / 2.0;
+    double end = (double)s->now + tasks / rate;
+    return end < (double)BATS_NEVER ? (bats_time)end : BATS_NEVER;
+}
+
+static bats_money rest_cost(const struct bats_sched *s)
+{
+    size_t best = forecast_most_profitable(s);
+    uint32_t pending = s->bag.count[BATS_TASK_PENDING];
+    bats_money cost;
+    if (pending == 0)
+        return 0;
+    if (best == SIZE_MAX)
+        return -1;
+    const struct cluster *c = &s->clusters[best];
+    double rate = slots_per_machine(c) * (double)s->window / c->stats.mean;
+    return bats_units_multiply(bats_plan_windows(pending, rate), c->spec.charge,
+                               &cost)
+               ? cost
+               : -1;
+}
+
+void bats_sched_status(const struct bats_sched *s,
+                       struct bats_sched_status *status)
+{
+    const uint32_t *count = s->bag.count;
+    *status = (struct bats_sched_status){
+        .now = s->now,
+        .finish = s->finish,
+        .pending = count[BATS_TASK_PENDING],
+        .running = count[BATS_TASK_ASSIGNED] + count[BATS_TASK_CANCELLING],
+        .done = count[BATS_TASK_DONE],
+        .failed = count[BATS_TASK_FAILED],
+        .budget = s->ledger.budget,
+        .charged = s->ledger.charged,
+        .preempted = s->preempted,
+        .estimated_end = estimated_end(s),
+        .rest_cost = rest_cost(s),
+        .sample_size = s->sample_size};
+}
+
+/* Of the clusters with statistics, the one with the lowest charge. */
+static const struct cluster *cheapest(const struct bats_sched *s)
+{
+    const struct cluster *best = NULL;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        if (c->stats.mean > 0 && (!best || c->spec.charge < best->spec.charge))
+            best = c;
+    }
+    return best;
+}
+
+void bats_sched_cluster_status(const struct bats_sched *s, size_t cluster,
+                               struct bats_cluster_status *status)
+{
+    const struct cluster *c = &s->clusters[cluster];
+    const struct cluster *m = cheapest(s);
+    *status =
+        (struct bats_cluster_status){.machines_used = c->n_used,
+                                     .machines_now = c->n_held,
+                                     .machines_lost = c->n_lost,
+                                     .windows = c->windows,
+                                     .charged = c->windows * c->spec.charge,
+                                     .done = c->done,
+                                     .failed = c->failed,
+                                     .mean_runtime = c->stats.mean};
+    if (m && c->stats.mean > 0 && c->spec.charge > 0)
+        status->profitability =
+            (m->stats.mean / slots_per_machine(m)) /
+            (c->stats.mean / slots_per_machine(c)) *
+            ((double)m->spec.charge / (double)c->spec.charge);
+    if (c->paid_slot_time > 0)
+        status->utilisation = c->busy_time / c->paid_slot_time;
+}
+
+const struct bats_decision *bats_sched_decisions(const struct bats_sched *s,
+                                                 size_t *n)
+{
+    *n = s->n_decisions;
+    return s->decisions;
+}
+
+const char *bats_reason_name(enum bats_reason reason)
+{
+    switch (reason) {
+    case BATS_REASON_START:
+        return "start";
+    case BATS_REASON_SAMPLED:
+        return "sampled";
+    case BATS_REASON_VIOLATION:
+        return "violation";
+    case BATS_REASON_LOST:
+        return "machines lost";
+    case BATS_REASON_STALLED:
+        return "stalled";
+    }
+    return "unknown";
+}
+
+/* ---- invariants ---- */
+
+static void check_machine(const struct bats_sched *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    bool paid = m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
+    uint32_t busy = 0;
+    for (uint32_t i = 0; i < m->n_slots; i++) {
+        const struct slot *sl = &s->slots[m->first_slot + i];
+        uint32_t n = 0;
+        for (uint32_t t = sl->head; t != BATS_NO_TASK; t = s->tasks[t].next) {
+            uint8_t state = s->bag.state[t];
+            assert(s->tasks[t].slot == m->first_slot + i);
+            assert(state == BATS_TASK_CANCELLING ||
+                   (state == BATS_TASK_ASSIGNED && m->state == MACHINE_ACTIVE));
+            n++;
+        }
+        assert(n == sl->n_tasks);
+        assert(!sl->is_idle || (n == 0 && m->state == MACHINE_ACTIVE));
+        busy += n > 0;
+    }
+    assert(busy == m->n_busy);
+    assert(paid == bats_heap_has(&s->due, id));
+    /* A machine is only ever held inside windows that are paid. */
+    assert(!paid || s->finish != BATS_FINISH_NOT_YET || s->now <= m->paid_end);
+    assert(!m->renewing || m->state == MACHINE_ACTIVE);
+    assert(m->state != MACHINE_PARKED || busy == 0);
+    assert(m->state != MACHINE_LOST || busy == 0);
+}
+
+void bats_sched_check(const struct bats_sched *s)
+{
+    bats_money charged = 0, held = 0;
+    uint32_t on_machines = 0, absent = 0, lost = 0, holding = 0;
+    bats_ledger_check(&s->ledger);
+    bats_bag_check(&s->bag);
+    for (uint32_t i = 0; i < s->n_machines; i++) {
+        const struct machine *m = &s->machines[i];
+        bats_money charge = s->clusters[m->cluster].spec.charge;
+        check_machine(s, i);
+        charged += m->windows * charge;
+        held += m->renewing ? charge : 0;
+        absent += m->state == MACHINE_ABSENT;
+        lost += m->state == MACHINE_LOST;
+        holding += m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
+        for (uint32_t k = 0; k < m->n_slots; k++)
+            on_machines += s->slots[m->first_slot + k].n_tasks;
+    }
+    assert(charged == s->ledger.charged && held == s->ledger.held);
+    assert(absent == s->n_absent && lost == s->n_lost);
+    assert(holding == s->n_held);
+    assert(on_machines == s->bag.count[BATS_TASK_ASSIGNED] +
+                              s->bag.count[BATS_TASK_CANCELLING]);
+    for (uint32_t t = 0; t < s->bag.n; t++)
+        assert((s->tasks[t].slot != NO_SLOT) ==
+               (s->bag.state[t] == BATS_TASK_ASSIGNED ||
+                s->bag.state[t] == BATS_TASK_CANCELLING));
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        uint32_t active = 0, held_here = 0, joined_here = 0;
+        for (uint32_t k = 0; k < c->n_machines; k++) {
+            const struct machine *m =
+                &s->machines[s->members[c->first_machine + k]];
+            active += m->state == MACHINE_ACTIVE && !m->marked;
+            held_here +=
+                m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
+            joined_here +=
+                m->state != MACHINE_ABSENT && m->state != MACHINE_LOST;
+        }
+        assert(active == c->n_active && held_here == c->n_held);
+        assert(joined_here == c->n_joined);
+        assert(held_here <= c->spec.max);
+    }
+}

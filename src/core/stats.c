@@ -1,0 +1,77 @@
+#include "bats/stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t bats_stats_sample_size(uint32_t n_tasks, double z, double delta)
+{
+    double N = n_tasks;
+    double n = ceil(N * z * z / (z * z + 2 * (N - 1) * delta * delta));
+    return n < 1 ? 1 : n > N ? n_tasks : (uint32_t)n;
+}
+
+int bats_stats_init(struct bats_stats *stats, uint32_t capacity,
+                    struct bats_error *err)
+{
+    *stats = (struct bats_stats){.capacity = capacity};
+    stats->sample = malloc(capacity * sizeof *stats->sample);
+    if (!stats->sample && capacity > 0)
+        return bats_error_set(err, BATS_ENOMEM,
+                              "no memory for a sample of %u runtimes",
+                              capacity);
+    return 0;
+}
+
+void bats_stats_release(struct bats_stats *stats)
+{
+    free(stats->sample);
+    *stats = (struct bats_stats){0};
+}
+
+/* Index of the first runtime in the sample that is longer than `elapsed`. */
+static uint32_t first_longer(const struct bats_stats *stats, bats_time elapsed)
+{
+    uint32_t low = 0, high = stats->n_sample;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (stats->sample[middle] > elapsed)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+void bats_stats_add(struct bats_stats *stats, bats_time runtime, bool in_sample)
+{
+    stats->n_done++;
+    stats->rt_done += (double)runtime;
+    stats->mean = fmax(stats->rt_done / stats->n_done, 1);
+    if (!in_sample || stats->n_sample == stats->capacity)
+        return;
+    uint32_t at = first_longer(stats, runtime);
+    memmove(stats->sample + at + 1, stats->sample + at,
+            (stats->n_sample - at) * sizeof *stats->sample);
+    stats->sample[at] = runtime;
+    stats->n_sample++;
+}
+
+double bats_stats_expected(const struct bats_stats *stats, bats_time elapsed)
+{
+    uint32_t at = first_longer(stats, elapsed);
+    if (at == stats->n_sample)
+        return (double)elapsed + stats->mean;
+    double sum = 0;
+    for (uint32_t i = at; i < stats->n_sample; i++)
+        sum += (double)stats->sample[i];
+    return sum / (stats->n_sample - at);
+}
+
+void bats_stats_update(struct bats_stats *stats, uint32_t running,
+                       double expected)
+{
+    if (stats->n_done > 0)
+        stats->mean = fmax(
+            (expected + stats->rt_done) / ((double)running + stats->n_done), 1);
+}

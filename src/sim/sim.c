@@ -1,0 +1,223 @@
+#include "sim/sim.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "util/heap.h"
+
+/* A slot and the tasks it was given, first come first served. */
+struct slot {
+    uint32_t machine, slot;
+    uint32_t head, tail;
+};
+
+struct world {
+    const struct bats_sim_options *o;
+    struct bats_sched *sched;
+    struct slot *slots;
+    uint32_t *first_slot;  /* by machine */
+    uint32_t *next;        /* by task: behind it in its slot's queue */
+    bool *lost;            /* by machine */
+    struct bats_heap ends; /* slots by the end of their running task */
+    bats_time now;
+    bool finished;
+    struct bats_error *err;
+};
+
+static bats_time runtime(const struct world *w, const struct slot *sl,
+                         uint32_t task)
+{
+    uint32_t cluster = w->o->sched.machines[sl->machine].cluster;
+    return (bats_time)((double)w->o->work[task] / w->o->speed[cluster] + 0.5);
+}
+
+static void start_head(struct world *w, uint32_t slot)
+{
+    struct slot *sl = &w->slots[slot];
+    if (sl->head == BATS_NO_TASK)
+        bats_heap_remove(&w->ends, slot);
+    else
+        bats_heap_set(&w->ends, slot, w->now + runtime(w, sl, sl->head));
+}
+
+static void run(struct world *w, uint32_t slot, uint32_t task)
+{
+    struct slot *sl = &w->slots[slot];
+    w->next[task] = BATS_NO_TASK;
+    if (sl->head == BATS_NO_TASK) {
+        sl->head = sl->tail = task;
+        start_head(w, slot);
+    } else {
+        w->next[sl->tail] = task;
+        sl->tail = task;
+    }
+}
+
+static void take_out(struct world *w, uint32_t slot, uint32_t task)
+{
+    struct slot *sl = &w->slots[slot];
+    uint32_t before = BATS_NO_TASK;
+    for (uint32_t t = sl->head; t != task; t = w->next[t])
+        before = t;
+    if (sl->tail == task)
+        sl->tail = before;
+    if (before != BATS_NO_TASK) {
+        w->next[before] = w->next[task];
+        return;
+    }
+    sl->head = w->next[task];
+    start_head(w, slot);
+}
+
+static int tell(struct world *w, const struct bats_event *event)
+{
+    int rc = bats_sched_handle(w->sched, w->now, event, w->err);
+    if (rc == 0 && w->o->after)
+        w->o->after(w->o->context, w->sched);
+    return rc;
+}
+
+/* Carries out the commands; a cancelled task stops at once. */
+static int obey(struct world *w)
+{
+    struct bats_command c;
+    while (bats_sched_next(w->sched, &c)) {
+        uint32_t slot = 0;
+        int rc = 0;
+        switch (c.type) {
+        case BATS_COMMAND_RUN:
+            run(w, w->first_slot[c.machine] + c.slot, c.task);
+            break;
+        case BATS_COMMAND_CANCEL:
+            slot = w->first_slot[c.machine] + c.slot;
+            take_out(w, slot, c.task);
+            rc = tell(w, &(struct bats_event){.type = BATS_EVENT_PREEMPTED,
+                                              .machine = c.machine,
+                                              .slot = c.slot,
+                                              .task = c.task});
+            break;
+        case BATS_COMMAND_FINISHED:
+            w->finished = true;
+            break;
+        case BATS_COMMAND_ACQUIRE:
+        case BATS_COMMAND_PARK:
+        case BATS_COMMAND_RELEASE:
+            break;
+        }
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int end_task(struct world *w, uint32_t slot)
+{
+    struct slot *sl = &w->slots[slot];
+    uint32_t task = sl->head;
+    struct bats_event event = {.type = w->o->fails && w->o->fails[task]
+                                           ? BATS_EVENT_FAILED
+                                           : BATS_EVENT_DONE,
+                               .machine = sl->machine,
+                               .slot = sl->slot,
+                               .task = task,
+                               .runtime = runtime(w, sl, task)};
+    take_out(w, slot, task);
+    return tell(w, &event);
+}
+
+static int lose(struct world *w, uint32_t machine)
+{
+    if (w->lost[machine])
+        return 0;
+    w->lost[machine] = true;
+    for (uint32_t i = 0; i < w->o->sched.machines[machine].slots; i++) {
+        uint32_t slot = w->first_slot[machine] + i;
+        w->slots[slot].head = w->slots[slot].tail = BATS_NO_TASK;
+        bats_heap_remove(&w->ends, slot);
+    }
+    return tell(
+        w, &(struct bats_event){.type = BATS_EVENT_LOST, .machine = machine});
+}
+
+/* One event: at the same time ends of tasks go first, then losses, then what
+ * the engine wants to be woken up for. */
+static int step(struct world *w, size_t *next_loss)
+{
+    uint32_t slot = 0;
+    bats_time end = bats_heap_first(&w->ends, &slot);
+    bats_time loss = *next_loss < w->o->n_losses ? w->o->losses[*next_loss].time
+                                                 : BATS_NEVER;
+    bats_time wakeup = bats_sched_wakeup(w->sched);
+    bats_time first = end < loss ? end : loss;
+    first = first < wakeup ? first : wakeup;
+    if (first == BATS_NEVER)
+        return bats_error_set(w->err, BATS_ESTATE,
+                              "the engine waits for nothing");
+    if (first > w->now)
+        w->now = first;
+    if (first == end)
+        return end_task(w, slot);
+    if (first == loss)
+        return lose(w, w->o->losses[(*next_loss)++].machine);
+    return tell(w, &(struct bats_event){.type = BATS_EVENT_TICK});
+}
+
+static int set_up(struct world *w)
+{
+    const struct bats_sched_options *so = &w->o->sched;
+    uint32_t n_slots = 0;
+    for (uint32_t i = 0; i < so->n_machines; i++)
+        n_slots += so->machines[i].slots;
+    w->slots = calloc(n_slots, sizeof *w->slots);
+    w->first_slot = calloc(so->n_machines, sizeof *w->first_slot);
+    w->next = calloc(so->n_tasks, sizeof *w->next);
+    w->lost = calloc(so->n_machines, sizeof *w->lost);
+    if (!w->slots || !w->first_slot || !w->next || !w->lost ||
+        !bats_heap_init(&w->ends, n_slots))
+        return bats_error_set(w->err, BATS_ENOMEM,
+                              "no memory to simulate %u machines",
+                              so->n_machines);
+    n_slots = 0;
+    for (uint32_t i = 0; i < so->n_machines; i++) {
+        w->first_slot[i] = n_slots;
+        for (uint32_t k = 0; k < so->machines[i].slots; k++)
+            w->slots[n_slots++] =
+                (struct slot){i, k, BATS_NO_TASK, BATS_NO_TASK};
+    }
+    return 0;
+}
+
+int bats_sim_run(const struct bats_sim_options *options,
+                 struct bats_sched **sched, bats_time *makespan,
+                 struct bats_error *err)
+{
+    struct world w = {.o = options, .err = err};
+    size_t next_loss = 0;
+    *sched = NULL;
+    int rc = bats_sched_create(&options->sched, &w.sched, err);
+    if (rc == 0)
+        rc = set_up(&w);
+    for (uint32_t i = 0; rc == 0 && i < options->sched.n_machines; i++) {
+        rc = tell(
+            &w, &(struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
+        if (rc == 0)
+            rc = obey(&w);
+    }
+    while (rc == 0 && !w.finished) {
+        rc = step(&w, &next_loss);
+        if (rc == 0)
+            rc = obey(&w);
+    }
+    free(w.slots);
+    free(w.first_slot);
+    free(w.next);
+    free(w.lost);
+    bats_heap_release(&w.ends);
+    if (rc < 0) {
+        bats_sched_destroy(w.sched);
+        return rc;
+    }
+    *makespan = w.now;
+    *sched = w.sched;
+    return 0;
+}

@@ -1,0 +1,35 @@
+/*
+ * heap: a priority queue of ids, each at most once, earliest time first.
+ *
+ * Layer: util. Ids are 0 .. capacity - 1; equal times come out in the order of
+ * their ids, so that the order is total. Every operation is O(log n).
+ */
+#ifndef BATS_HEAP_H
+#define BATS_HEAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bats_heap {
+    int64_t *time;  /* by id */
+    uint32_t *item; /* the heap: ids */
+    uint32_t *at;   /* by id: index into item, or UINT32_MAX */
+    uint32_t n;
+};
+
+/* Room for ids below `capacity`. Returns false if memory is short. */
+bool bats_heap_init(struct bats_heap *heap, uint32_t capacity);
+void bats_heap_release(struct bats_heap *heap);
+
+/* Puts `id` in at `time`, or moves it there. */
+void bats_heap_set(struct bats_heap *heap, uint32_t id, int64_t time);
+
+/* Takes `id` out if it is in. */
+void bats_heap_remove(struct bats_heap *heap, uint32_t id);
+
+bool bats_heap_has(const struct bats_heap *heap, uint32_t id);
+
+/* The earliest time, INT64_MAX if the heap is empty, and its id. */
+int64_t bats_heap_first(const struct bats_heap *heap, uint32_t *id);
+
+#endif

@@ -1,0 +1,57 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bats/bag.h"
+
+#define N 100
+
+static void every_task_is_drawn_once_in_a_seeded_order(void **state)
+{
+    (void)state;
+    uint32_t order[3][N];
+    const uint64_t seed[3] = {1, 1, 2};
+    for (int k = 0; k < 3; k++) {
+        struct bats_bag bag;
+        int seen[N] = {0};
+        assert_int_equal(bats_bag_init(&bag, N, seed[k], NULL), 0);
+        for (int i = 0; i < N; i++) {
+            order[k][i] = bats_bag_draw(&bag);
+            assert_int_equal(seen[order[k][i]]++, 0);
+        }
+        assert_int_equal(bag.count[BATS_TASK_PENDING], 0);
+        bats_bag_check(&bag);
+        bats_bag_release(&bag);
+    }
+    assert_memory_equal(order[0], order[1], sizeof order[0]);
+    assert_memory_not_equal(order[0], order[2], sizeof order[0]);
+}
+
+static void task_put_back_is_drawn_next(void **state)
+{
+    (void)state;
+    struct bats_bag bag;
+    assert_int_equal(bats_bag_init(&bag, N, 3, NULL), 0);
+    uint32_t first = bats_bag_draw(&bag);
+    bats_bag_draw(&bag);
+    bats_bag_cancel(&bag, first);
+    bats_bag_put_back(&bag, first);
+    bats_bag_check(&bag);
+    assert_int_equal(bats_bag_draw(&bag), first);
+    bats_bag_finish(&bag, first, BATS_TASK_FAILED);
+    assert_int_equal(bag.count[BATS_TASK_FAILED], 1);
+    bats_bag_check(&bag);
+    bats_bag_release(&bag);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_task_is_drawn_once_in_a_seeded_order),
+        cmocka_unit_test(task_put_back_is_drawn_next)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

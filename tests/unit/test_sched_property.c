@@ -1,0 +1,322 @@
+/*
+ * Random histories of the engine: a small world of machines that answers its
+ * commands in any order and at any time, loses machines, fails tasks, sends
+ * nonsense and stops. After every event the engine's own invariants are
+ * checked, and a second bookkeeping that knows the commands only.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <gsl/gsl_rng.h>
+
+#include "bats/policy.h"
+#include "bats/sched.h"
+
+#define HISTORIES 100000
+#define MACHINES  12
+#define SLOTS     3
+#define TASKS     40
+
+struct queue {
+    uint32_t task[TASKS];
+    uint32_t n;
+};
+
+struct world {
+    gsl_rng *rng;
+    struct bats_sched *sched;
+    struct bats_sched_options o;
+    struct bats_cluster clusters[4];
+    struct bats_machine_spec machines[MACHINES];
+    bats_time now;
+    bool punctual; /* every tick comes exactly when it is wanted */
+    struct queue queue[MACHINES][SLOTS];
+    bool cancelled[TASKS];
+    uint32_t results[TASKS];
+    bool joined[MACHINES], lost[MACHINES], held[MACHINES];
+    bats_time acquired[MACHINES];
+    bats_money low, high; /* charged for acquisitions that are over */
+    enum bats_finish finish;
+    bool finished;
+};
+
+static uint32_t pick(struct world *w, uint32_t n)
+{
+    return (uint32_t)gsl_rng_uniform_int(w->rng, n);
+}
+
+static bool chance(struct world *w, double p)
+{
+    return gsl_rng_uniform(w->rng) < p;
+}
+
+/* Windows entered by a machine that was held from `acquired` to `until`. */
+static int64_t windows(const struct world *w, bats_time acquired,
+                       bats_time until, bool open)
+{
+    bats_time held = until - acquired;
+    int64_t n = held / w->o.window;
+    return n + (held % w->o.window > 0 || n == 0 || open);
+}
+
+/* `exact`: it was parked, at the end of a window. Else a window that began at
+ * this very moment may or may not have been entered. */
+static void end_holding(struct world *w, uint32_t m, bool exact)
+{
+    bats_money charge = w->clusters[w->machines[m].cluster].charge;
+    if (!w->held[m])
+        return;
+    w->held[m] = false;
+    w->low += charge * windows(w, w->acquired[m], w->now, false);
+    w->high += charge * windows(w, w->acquired[m], w->now, !exact);
+}
+
+static void obey(struct world *w)
+{
+    struct bats_command c;
+    while (bats_sched_next(w->sched, &c)) {
+        struct queue *q = &w->queue[c.machine][c.slot];
+        assert_false(w->finished);
+        switch (c.type) {
+        case BATS_COMMAND_ACQUIRE:
+            assert_true(w->joined[c.machine] && !w->lost[c.machine]);
+            assert_false(w->held[c.machine]);
+            w->held[c.machine] = true;
+            w->acquired[c.machine] = w->now;
+            break;
+        case BATS_COMMAND_RUN:
+            assert_true(w->held[c.machine]);
+            assert_int_equal(w->results[c.task], 0);
+            q->task[q->n++] = c.task;
+            w->cancelled[c.task] = false;
+            break;
+        case BATS_COMMAND_CANCEL:
+            w->cancelled[c.task] = true;
+            break;
+        case BATS_COMMAND_PARK:
+            assert_true(w->held[c.machine]);
+            end_holding(w, c.machine, true);
+            break;
+        case BATS_COMMAND_RELEASE:
+            end_holding(w, c.machine, false);
+            break;
+        case BATS_COMMAND_FINISHED:
+            w->finished = true;
+            w->finish = c.finish;
+            break;
+        }
+    }
+}
+
+/* What the commands say must have been charged. */
+static void check_charge(const struct world *w,
+                         const struct bats_sched_status *st)
+{
+    bats_money low = w->low, high = w->high;
+    for (uint32_t m = 0; m < w->o.n_machines; m++) {
+        bats_money charge = w->clusters[w->machines[m].cluster].charge;
+        if (w->held[m]) {
+            low += charge * windows(w, w->acquired[m], w->now, false);
+            high += charge * windows(w, w->acquired[m], w->now, true);
+        }
+    }
+    assert_in_range(st->charged, low, high);
+}
+
+static void check(struct world *w)
+{
+    struct bats_sched_status st;
+    bats_sched_check(w->sched);
+    bats_sched_status(w->sched, &st);
+    assert_true(st.charged <= w->o.budget);
+    if (w->punctual && !w->finished)
+        check_charge(w, &st);
+    uint32_t on_machines = 0, done = 0;
+    for (uint32_t m = 0; m < w->o.n_machines; m++)
+        for (uint32_t k = 0; k < w->machines[m].slots; k++)
+            on_machines += w->queue[m][k].n;
+    for (uint32_t t = 0; t < w->o.n_tasks; t++) {
+        assert_true(w->results[t] <= 1);
+        done += w->results[t];
+    }
+    assert_int_equal(st.running, on_machines);
+    assert_int_equal(st.done + st.failed, done);
+    assert_int_equal(st.pending, w->o.n_tasks - on_machines - done);
+}
+
+static int tell(struct world *w, struct bats_event ev)
+{
+    struct bats_error err;
+    int rc = bats_sched_handle(w->sched, w->now, &ev, &err);
+    obey(w);
+    check(w);
+    return rc;
+}
+
+static void answer(struct world *w, uint32_t m, uint32_t slot)
+{
+    struct queue *q = &w->queue[m][slot];
+    uint32_t at = 0;
+    /* Cancelled tasks may answer in any order, results only in theirs. */
+    uint32_t other = pick(w, q->n);
+    if (w->cancelled[q->task[other]])
+        at = other;
+    uint32_t task = q->task[at];
+    struct bats_event ev = {
+        .type = chance(w, 0.2) ? BATS_EVENT_FAILED : BATS_EVENT_DONE,
+        .machine = m,
+        .slot = slot,
+        .task = task,
+        .runtime = pick(w, 3000)};
+    if (w->cancelled[task] && (at > 0 || chance(w, 0.7)))
+        ev.type = BATS_EVENT_PREEMPTED;
+    else
+        w->results[task]++;
+    memmove(&q->task[at], &q->task[at + 1], (--q->n - at) * sizeof q->task[0]);
+    assert_int_equal(tell(w, ev), 0);
+}
+
+static void lose(struct world *w, uint32_t m)
+{
+    w->lost[m] = true;
+    end_holding(w, m, false);
+    for (uint32_t k = 0; k < w->machines[m].slots; k++)
+        w->queue[m][k].n = 0;
+    assert_int_equal(
+        tell(w, (struct bats_event){.type = BATS_EVENT_LOST, .machine = m}), 0);
+}
+
+static void nonsense(struct world *w)
+{
+    struct bats_event ev = {.type = (enum bats_event_type)pick(w, 5),
+                            .machine = pick(w, MACHINES + 2),
+                            .slot = pick(w, SLOTS + 1),
+                            .task = pick(w, TASKS + 2),
+                            .runtime = -1};
+    bool real = ev.machine < w->o.n_machines &&
+                ((ev.type == BATS_EVENT_JOINED && !w->joined[ev.machine] &&
+                  !w->lost[ev.machine]) ||
+                 (ev.type == BATS_EVENT_LOST && !w->lost[ev.machine]));
+    /* A cancelled task may well be preempted: that is no nonsense. */
+    if (!real && ev.type != BATS_EVENT_PREEMPTED)
+        assert_int_equal(tell(w, ev), BATS_ESTATE);
+}
+
+static void pass_time(struct world *w)
+{
+    bats_time wakeup = bats_sched_wakeup(w->sched);
+    bats_time next = w->now + pick(w, 700);
+    if (w->punctual && next >= wakeup)
+        next = wakeup;
+    bool tick = next >= wakeup || chance(w, 0.1);
+    w->now = next;
+    if (tick)
+        assert_int_equal(tell(w, (struct bats_event){.type = BATS_EVENT_TICK}),
+                         0);
+}
+
+static void something_happens(struct world *w)
+{
+    uint32_t m = pick(w, w->o.n_machines);
+    double dice = gsl_rng_uniform(w->rng);
+    if (!w->joined[m] && !w->lost[m]) {
+        w->joined[m] = true;
+        assert_int_equal(tell(w, (struct bats_event){.type = BATS_EVENT_JOINED,
+                                                     .machine = m}),
+                         0);
+    } else if (dice < 0.004 && !w->lost[m]) {
+        lose(w, m);
+    } else if (dice < 0.005) {
+        assert_int_equal(
+            tell(w, (struct bats_event){.type = chance(w, 0.5)
+                                                    ? BATS_EVENT_STOP
+                                                    : BATS_EVENT_DRAIN}),
+            0);
+    } else if (dice < 0.03) {
+        nonsense(w);
+    } else if (dice < 0.5) {
+        uint32_t slot = pick(w, w->machines[m].slots);
+        if (w->queue[m][slot].n > 0)
+            answer(w, m, slot);
+    } else {
+        pass_time(w);
+    }
+}
+
+static void make_world(struct world *w, unsigned long seed)
+{
+    gsl_rng *rng = w->rng;
+    memset(w, 0, sizeof *w);
+    w->rng = rng;
+    gsl_rng_set(rng, seed);
+    uint32_t n_clusters = 1 + pick(w, 4);
+    for (uint32_t i = 0; i < n_clusters; i++)
+        w->clusters[i] = (struct bats_cluster){
+            .charge = chance(w, 0.05) ? 0 : 1 + pick(w, 5000000),
+            .max = 1 + pick(w, 6)};
+    w->o = (struct bats_sched_options){
+        .policy = chance(w, 0.7) ? &bats_policy_bats : &bats_policy_rr,
+        .n_tasks = 1 + pick(w, TASKS),
+        .clusters = w->clusters,
+        .n_clusters = n_clusters,
+        .machines = w->machines,
+        .n_machines = 1 + pick(w, MACHINES),
+        .window = 1 + pick(w, 4000),
+        .budget = chance(w, 0.2) ? BATS_UNLIMITED : pick(w, 100000000),
+        .seed = seed};
+    for (uint32_t i = 0; i < w->o.n_machines; i++)
+        w->machines[i] =
+            (struct bats_machine_spec){pick(w, n_clusters), 1 + pick(w, SLOTS)};
+    w->punctual = chance(w, 0.5);
+    if (chance(w, 0.5))
+        w->o.preempt_lead = pick(w, (uint32_t)w->o.window);
+    if (chance(w, 0.3))
+        w->o.prefetch = pick(w, 5000);
+    struct bats_error err;
+    assert_int_equal(bats_sched_create(&w->o, &w->sched, &err), 0);
+}
+
+static void random_histories_break_no_invariant(void **state)
+{
+    (void)state;
+    struct world *w = calloc(1, sizeof *w);
+    uint64_t ends[BATS_FINISH_NO_MACHINES + 1] = {0};
+    uint64_t events = 0;
+    w->rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (unsigned long seed = 1; seed <= HISTORIES; seed++) {
+        make_world(w, seed);
+        for (int i = 0; i < 20000 && !w->finished; i++, events++)
+            something_happens(w);
+        /* Every history comes to an end, and leaves nothing on a machine. */
+        if (!w->finished)
+            fail_msg("history %lu does not end", seed);
+        ends[w->finish]++;
+        if (w->finish == BATS_FINISH_ALL_DONE)
+            for (uint32_t t = 0; t < w->o.n_tasks; t++)
+                assert_int_equal(w->results[t], 1);
+        bats_sched_destroy(w->sched);
+    }
+    print_message("# %llu events; all done %llu, budget %llu, stopped %llu, "
+                  "no machines %llu\n",
+                  (unsigned long long)events,
+                  (unsigned long long)ends[BATS_FINISH_ALL_DONE],
+                  (unsigned long long)ends[BATS_FINISH_BUDGET],
+                  (unsigned long long)ends[BATS_FINISH_STOPPED],
+                  (unsigned long long)ends[BATS_FINISH_NO_MACHINES]);
+    for (int i = BATS_FINISH_ALL_DONE; i <= BATS_FINISH_NO_MACHINES; i++)
+        assert_true(ends[i] > HISTORIES / 1000); /* each kind was tried */
+    gsl_rng_free(w->rng);
+    free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_histories_break_no_invariant)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
