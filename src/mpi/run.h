@@ -76,6 +76,10 @@ struct bats_run_outcome {
     int signal; /* SIGINT or SIGTERM if that stopped the run, else 0 */
 };
 
+/* Name and version of the MPI library in one line, cut to `size`. Needs no
+ * bats_mpi_start. Returns `text`. */
+const char *bats_mpi_library(char *text, size_t size);
+
 /* Start and end MPI. bats_mpi_start returns this process's rank and the
  * number of ranks. Where the program was started without a launcher there is
  * one rank, and the master works. */

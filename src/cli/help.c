@@ -1,0 +1,318 @@
+#include "cli/help.h"
+
+#include <string.h>
+
+#include "cli/cli.h"
+#include "report/words.h"
+
+#define WIDTH  80
+#define COLUMN 26 /* where what an option does begins */
+
+static const char *const groups[BATS_GROUPS] = {
+    [BATS_GROUP_PLAN] = "The bag",
+    [BATS_GROUP_MONEY] = "Money and machines",
+    [BATS_GROUP_RUN] = "Running tasks",
+    [BATS_GROUP_OUTPUT] = "Output",
+};
+
+static const struct {
+    const char *synopsis;
+    const char *more; /* said below the synopsis */
+} usage[BATS_VERBS] = {
+    [BATS_VERB_RUN] =
+        {"bats-mpi [run] [OPTION...] BAG",
+         "Runs every line of the file BAG (-: standard input) as a shell "
+         "command on the MPI ranks it was started on. Rank 0 hands out the "
+         "tasks, every other rank executes them."},
+    [BATS_VERB_PLAN] =
+        {"bats-mpi plan --tasks N --runtime LIST --clusters FILE [OPTION...]",
+         "Computes which machines finish a bag fastest within a budget, and "
+         "what that costs. Runs nothing and needs no MPI launcher."},
+};
+
+static const struct {
+    const char *command;
+    const char *says;
+} examples[] = {
+    {"srun -n 256 bats-mpi bag.txt",
+     "run every line of bag.txt on 255 workers"},
+    {"srun -n 65 bats-mpi bag.txt --clusters clusters.ini --budget 600",
+     "the same on machines that are charged differently, for at most 600"},
+    {"bats-mpi plan --tasks 1000 --runtime slow=15m,fast=4m -c clusters.ini",
+     "which machines that would take, and what it costs"},
+};
+
+static const struct {
+    const char *code;
+    const char *meaning;
+} exits[] = {
+    {"0", "all tasks done"},
+    {"1", "some tasks failed"},
+    {"2", "usage or bad input; nothing was run"},
+    {"3", "the system failed"},
+    {"4", "budget exhausted, tasks are left"},
+    {"130, 143", "stopped in an orderly way by SIGINT, SIGTERM"},
+};
+
+#define N(array) (sizeof(array) / sizeof *(array))
+
+/* "  -b, --budget AMOUNT", into `text`. */
+static void option_head(char *text, size_t size, const struct bats_option *o)
+{
+    char letter[8] = "    ";
+    if (o->letter != 0)
+        snprintf(letter, sizeof letter, "-%c, ", o->letter);
+    snprintf(text, size, "  %s--%s%s%s", letter, o->name,
+             o->argument != NULL ? " " : "",
+             o->argument != NULL ? o->argument : "");
+}
+
+static void print_option(FILE *out, const struct bats_option *o)
+{
+    char head[64];
+    option_head(head, sizeof head, o);
+    int used = fprintf(out, "%s", head);
+    if (used + 2 > COLUMN) {
+        putc('\n', out);
+        used = 0;
+    }
+    fprintf(out, "%*s", COLUMN - used, "");
+    bats_words_wrap(out, o->help, COLUMN, COLUMN, WIDTH);
+}
+
+static void print_exits(FILE *out)
+{
+    fputs("\nExit codes:\n", out);
+    for (size_t i = 0; i < N(exits); i++)
+        fprintf(out, "  %-9s %s\n", exits[i].code, exits[i].meaning);
+}
+
+void bats_help_program(FILE *out)
+{
+    for (int v = 0; v < BATS_VERBS; v++)
+        fprintf(out, "%s %s\n", v == 0 ? "Usage:" : "      ",
+                usage[v].synopsis);
+    fputs("       bats-mpi --help | --version\n\n", out);
+    bats_words_wrap(out,
+                    "Runs a bag of independent tasks on MPI ranks within a "
+                    "budget: it samples how fast each cluster of machines "
+                    "is, holds those that finish the bag soonest for the "
+                    "money, and says at the end what it cost.",
+                    0, 0, WIDTH);
+    fputs("\nVerbs:\n", out);
+    for (int v = 0; v < BATS_VERBS; v++)
+        fprintf(out, "  %-6s %s\n", bats_verb_name((enum bats_verb)v),
+                bats_verb_purpose((enum bats_verb)v));
+    fputs("\nExamples:\n", out);
+    for (size_t i = 0; i < N(examples); i++)
+        fprintf(out, "  %s\n      %s\n", examples[i].command, examples[i].says);
+    print_exits(out);
+    fputs("\n'bats-mpi run --help' lists the options of a verb.\n", out);
+}
+
+void bats_help_verb(FILE *out, enum bats_verb verb)
+{
+    fprintf(out, "Usage: %s\n\n", usage[verb].synopsis);
+    bats_words_wrap(out, usage[verb].more, 0, 0, WIDTH);
+    for (int g = 0; g < BATS_GROUPS; g++) {
+        bool first = true;
+        for (size_t i = 0; i < bats_options_n; i++) {
+            const struct bats_option *o = &bats_options[i];
+            if ((int)o->group != g || !(o->verbs & 1u << verb))
+                continue;
+            if (first)
+                fprintf(out, "\n%s:\n", groups[g]);
+            first = false;
+            print_option(out, o);
+        }
+    }
+    fputs("\nDurations: 90 (seconds), 15m, 1h30m, 1-12:00:00. Amounts: "
+          "600, 0.085.\n",
+          out);
+    if (verb == BATS_VERB_RUN) {
+        fputs("\nExamples:\n", out);
+        for (size_t i = 0; i < 2; i++)
+            fprintf(out, "  %s\n", examples[i].command);
+        print_exits(out);
+    }
+}
+
+void bats_help_version(FILE *out, const char *library)
+{
+    fprintf(out,
+            "bats-mpi " BATS_VERSION "\n"
+            "%s\n"
+            "Licence GPL-3.0-or-later: free software, without any warranty.\n",
+            library);
+}
+
+/* ---- the man page ---- */
+
+/* Text for roff: '-' is a minus there only with a backslash, and a line must
+ * not begin with a dot or a quote. */
+static void roff(FILE *out, const char *text)
+{
+    if (*text == '.' || *text == '\'')
+        fputs("\\&", out);
+    for (; *text != '\0'; text++) {
+        if (*text == '-' || *text == '\\')
+            putc('\\', out);
+        putc(*text == '\\' ? 'e' : *text, out);
+    }
+}
+
+static void roff_line(FILE *out, const char *before, const char *text)
+{
+    fputs(before, out);
+    roff(out, text);
+    putc('\n', out);
+}
+
+static void roff_options(FILE *out, enum bats_verb verb)
+{
+    for (size_t i = 0; i < bats_options_n; i++) {
+        const struct bats_option *o = &bats_options[i];
+        if (!(o->verbs & 1u << verb))
+            continue;
+        fputs(".TP\n.B ", out);
+        if (o->letter != 0)
+            fprintf(out, "\\-%c, ", o->letter);
+        roff(out, "--");
+        roff(out, o->name);
+        if (o->argument != NULL)
+            fprintf(out, " \\fI%s\\fR", o->argument);
+        putc('\n', out);
+        roff_line(out, "", o->help);
+    }
+}
+
+void bats_help_man(FILE *out)
+{
+    fputs(".TH BATS\\-MPI 1 \"\" \"bats\\-mpi " BATS_VERSION "\"\n"
+          ".SH NAME\n"
+          "bats\\-mpi \\- run a bag of tasks on MPI ranks within a budget\n"
+          ".SH SYNOPSIS\n",
+          out);
+    for (int v = 0; v < BATS_VERBS; v++)
+        roff_line(out, v == 0 ? "" : ".br\n", usage[v].synopsis);
+    fputs(".SH DESCRIPTION\n", out);
+    for (int v = 0; v < BATS_VERBS; v++)
+        roff_line(out, v == 0 ? "" : ".PP\n", usage[v].more);
+    fputs(".PP\n"
+          "Each machine is charged for every window that it enters. The "
+          "budget is never exceeded: a machine that it cannot pay for another "
+          "window is parked when the present one ends. What is charged is "
+          "shown beside what is reserved, which is what a batch system bills "
+          "for holding the whole allocation.\n",
+          out);
+    for (int v = 0; v < BATS_VERBS; v++) {
+        fprintf(out, ".SH OPTIONS OF %s\n",
+                v == BATS_VERB_RUN ? "RUN" : "PLAN");
+        roff_options(out, (enum bats_verb)v);
+    }
+    fputs(".SH BAG\n"
+          "One shell command per line. Blank lines and lines that begin with "
+          "# are skipped; #DISBATCH PREFIX, SUFFIX and REPEAT are honoured. "
+          "\\fB@sleep\\fR \\fIDURATION\\fR is a task that only waits.\n"
+          ".SH CLUSTERS FILE\n.nf\n"
+          "[run]\n"
+          "window = 60m\n"
+          "currency = SU\n"
+          "[cluster slow]\n"
+          "nodes = slow[1\\-4]   # or ranks = 1\\-32, or partition = NAME\n"
+          "charge = 3.0        # per machine and window\n"
+          "max = 32\n"
+          "machine = rank      # or node\n"
+          "speed = 1           # emulation only\n"
+          ".fi\n"
+          ".SH OUTPUT\n"
+          "The output of tasks goes to standard output and standard error, "
+          "whole lines at a time; progress and the closing report go to "
+          "standard error.\n"
+          ".SH ENVIRONMENT\n.TP\n.B BATS_BUDGET\n"
+          "the budget where \\-\\-budget is not given\n",
+          out);
+    fputs(".SH EXIT STATUS\n", out);
+    for (size_t i = 0; i < N(exits); i++) {
+        roff_line(out, ".TP\n.B ", exits[i].code);
+        roff_line(out, "", exits[i].meaning);
+    }
+    fputs(".SH EXAMPLES\n", out);
+    for (size_t i = 0; i < N(examples); i++) {
+        roff_line(out, ".TP\n.B ", examples[i].command);
+        roff_line(out, "", examples[i].says);
+    }
+    fputs(".SH SEE ALSO\n.BR parallel (1),\n.BR srun (1),\n.BR mpirun (1)\n",
+          out);
+}
+
+/* ---- completion ---- */
+
+/* Completes one of the words in "a|b". */
+static void bash_choice(FILE *out, const char *words)
+{
+    fputs(") COMPREPLY=($(compgen -W '", out);
+    for (; *words != '\0'; words++)
+        putc(*words == '|' ? ' ' : *words, out);
+    fputs("' -- \"$word\")) ;;\n", out);
+}
+
+/* What completes the arguments of the options of `verb`. */
+static void bash_cases(FILE *out, enum bats_verb verb)
+{
+    for (size_t i = 0; i < bats_options_n; i++) {
+        const struct bats_option *o = &bats_options[i];
+        if (o->argument == NULL || !(o->verbs & 1u << verb))
+            continue;
+        fprintf(out, "    %s:--%s", bats_verb_name(verb), o->name);
+        if (o->letter != 0)
+            fprintf(out, "|%s:-%c", bats_verb_name(verb), o->letter);
+        if (o->kind == BATS_OPTION_FILE)
+            fputs(") COMPREPLY=($(compgen -f -- \"$word\")) ;;\n", out);
+        else if (o->kind == BATS_OPTION_DIRECTORY)
+            fputs(") COMPREPLY=($(compgen -d -- \"$word\")) ;;\n", out);
+        else if (o->kind == BATS_OPTION_CHOICE)
+            bash_choice(out, o->argument);
+        else
+            fputs(") ;;\n", out);
+    }
+}
+
+void bats_help_bash(FILE *out)
+{
+    fputs("# bash completion for bats-mpi\n"
+          "_bats_mpi() {\n"
+          "    local word=${COMP_WORDS[COMP_CWORD]} verb=run\n"
+          "    case ${COMP_WORDS[1]} in",
+          out);
+    for (int v = 0; v < BATS_VERBS; v++)
+        fprintf(out, "%s%s", v == 0 ? " " : "|",
+                bats_verb_name((enum bats_verb)v));
+    fputs(") [ \"$COMP_CWORD\" -gt 1 ] && verb=${COMP_WORDS[1]} ;; esac\n"
+          "    COMPREPLY=()\n"
+          "    case $verb:${COMP_WORDS[COMP_CWORD - 1]} in\n",
+          out);
+    for (int v = 0; v < BATS_VERBS; v++)
+        bash_cases(out, (enum bats_verb)v);
+    fputs("    *) case $verb:$word in\n", out);
+    for (int v = 0; v < BATS_VERBS; v++) {
+        fprintf(out, "        %s:-*) COMPREPLY=($(compgen -W '",
+                bats_verb_name((enum bats_verb)v));
+        for (size_t i = 0; i < bats_options_n; i++)
+            if (bats_options[i].verbs & 1u << v)
+                fprintf(out, "--%s ", bats_options[i].name);
+        fputs("' -- \"$word\")) ;;\n", out);
+    }
+    fputs("        run:*) COMPREPLY=($(compgen -f -- \"$word\"))\n"
+          "            [ \"$COMP_CWORD\" -eq 1 ] &&\n"
+          "                COMPREPLY+=($(compgen -W '",
+          out);
+    for (int v = 0; v < BATS_VERBS; v++)
+        fprintf(out, "%s ", bats_verb_name((enum bats_verb)v));
+    fputs("--help --version' -- \"$word\")) ;;\n"
+          "        esac ;;\n"
+          "    esac\n"
+          "}\n"
+          "complete -o filenames -F _bats_mpi bats-mpi\n",
+          out);
+}

@@ -1,0 +1,54 @@
+/*
+ * main: finds the verb and calls it. A first argument that is no verb belongs
+ * to `run`, so that `srun bats-mpi bag.txt` is all there is to remember.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "mpi/run.h"
+
+/* What is asked of the program itself; -1 if that is not the case. */
+static int answer(int argc, char **argv)
+{
+    char library[256];
+
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        bats_help_program(stdout);
+    } else if (strcmp(argv[1], "--version") == 0) {
+        bats_mpi_library(library, sizeof library);
+        bats_help_version(stdout, library);
+    } else if (strcmp(argv[1], "--man") == 0) {
+        bats_help_man(stdout);
+    } else if (strcmp(argv[1], "--completion") == 0) {
+        if (argc > 2 && strcmp(argv[2], "bash") != 0) {
+            fprintf(stderr, "bats-mpi: there is completion for bash only\n");
+            return BATS_EXIT_USAGE;
+        }
+        bats_help_bash(stdout);
+    } else {
+        return -1;
+    }
+    return BATS_EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    enum bats_verb verb;
+
+    if (argc > 1) {
+        int code = answer(argc, argv);
+        if (code >= 0)
+            return code;
+    }
+    if (argc < 2 || !bats_verb_find(argv[1], &verb))
+        return cmd_run(argc, argv);
+    switch (verb) {
+    case BATS_VERB_PLAN:
+        return cmd_plan(argc - 1, argv + 1);
+    case BATS_VERB_RUN:
+    default:
+        return cmd_run(argc - 1, argv + 1);
+    }
+}

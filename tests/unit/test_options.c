@@ -1,0 +1,301 @@
+/* The option table and its parser; expected values are written by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bats/policy.h"
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "cli/options.h"
+
+#define WORDS_MAX 24
+
+static struct bats_settings set;
+static struct bats_error err;
+
+/* Parses "run" or "plan" and the words of `line`, divided by blanks. */
+static int parse(enum bats_verb verb, const char *line)
+{
+    static char text[1024];
+    char *argv[WORDS_MAX + 1] = {"bats-mpi"};
+    int argc = 1;
+    snprintf(text, sizeof text, "%s", line);
+    for (char *w = strtok(text, " "); w != NULL; w = strtok(NULL, " "))
+        argv[argc++] = w;
+    err = (struct bats_error){0};
+    return bats_options_parse(verb, argc, argv, &set, &err);
+}
+
+static void refuses(enum bats_verb verb, const char *line, const char *says)
+{
+    assert_int_equal(parse(verb, line), BATS_EINPUT);
+    assert_string_equal(err.text, says);
+}
+
+static void run_needs_nothing_but_a_bag(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(BATS_VERB_RUN, "bag.txt"), 0);
+    assert_string_equal(set.bag, "bag.txt");
+    assert_true(set.budget == BATS_UNLIMITED);
+    assert_string_equal(set.policy, "bats");
+    assert_true(set.grace == 5 * BATS_SECOND);
+    assert_true(set.window == 0 && set.monitor == 0);
+    assert_true(set.time_scale == 1);
+    assert_false(set.seed_given || set.quiet || set.tag || set.dry_run);
+    assert_null(set.clusters);
+}
+
+static void every_option_of_run_arrives(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        parse(BATS_VERB_RUN,
+              "--clusters c.ini --budget 600.5 --window 1h30m --policy rr "
+              "--monitor 5m --seed 42 --master-works --grace 250ms "
+              "--time-scale 1e3 --tag --results out --joblog log "),
+        BATS_EINPUT); /* there is no bag */
+    assert_int_equal(
+        parse(BATS_VERB_RUN,
+              "--clusters c.ini --budget 600.5 --window 1h30m --policy rr "
+              "--monitor 5m --seed 42 --master-works --grace 250ms "
+              "--time-scale 1e3 --tag --results out --joblog log -"),
+        0);
+    assert_string_equal(set.clusters, "c.ini");
+    assert_true(set.budget == 600500000);
+    assert_true(set.window == 5400 * BATS_SECOND);
+    assert_string_equal(set.policy, "rr");
+    assert_true(set.monitor == 300 * BATS_SECOND);
+    assert_true(set.seed == 42 && set.seed_given);
+    assert_true(set.master_works && set.tag);
+    assert_true(set.grace == 250000);
+    assert_true(set.time_scale == 1000);
+    assert_string_equal(set.results, "out");
+    assert_string_equal(set.joblog, "log");
+    assert_string_equal(set.bag, "-");
+    assert_int_equal(parse(BATS_VERB_RUN, "-nq --json j --progress b"), 0);
+    assert_true(set.dry_run && set.quiet && set.progress);
+    assert_string_equal(set.json_file, "j");
+}
+
+static void plan_has_options_of_its_own(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        parse(BATS_VERB_PLAN, "--tasks 1000 --runtime a=15m,b=4m -c c.ini "
+                              "-b 900 -w 60m --json"),
+        0);
+    assert_true(set.tasks == 1000 && set.json);
+    assert_string_equal(set.runtime, "a=15m,b=4m");
+    assert_true(set.window == 60 * BATS_MINUTE);
+    assert_null(set.json_file);
+    refuses(BATS_VERB_PLAN, "--joblog f", "there is no option --joblog");
+    refuses(BATS_VERB_PLAN, "bag.txt", "'bag.txt' is one argument too many");
+}
+
+static void options_stand_anywhere_and_the_last_one_counts(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(BATS_VERB_RUN, "-b 1 bag --budget=2 -b3"), 0);
+    assert_string_equal(set.bag, "bag");
+    assert_true(set.budget == 3 * BATS_UNIT);
+    assert_int_equal(parse(BATS_VERB_RUN, "-- --tag"), 0);
+    assert_string_equal(set.bag, "--tag");
+    assert_false(set.tag);
+}
+
+static void long_options_may_be_cut(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(BATS_VERB_RUN, "--bud 7 --dry bag"), 0);
+    assert_true(set.budget == 7 * BATS_UNIT && set.dry_run);
+}
+
+static void mistakes_are_named(void **state)
+{
+    (void)state;
+    refuses(BATS_VERB_RUN, "", "the bag of tasks is missing");
+    refuses(BATS_VERB_RUN, "a b", "'b' is one argument too many");
+    refuses(BATS_VERB_RUN, "--nonsense a", "there is no option --nonsense");
+    refuses(BATS_VERB_RUN, "--nonsense=3 a", "there is no option --nonsense");
+    refuses(BATS_VERB_RUN, "-qz a", "there is no option -z");
+    refuses(BATS_VERB_RUN, "--m a", "--m may mean --monitor, --master-works");
+    refuses(BATS_VERB_RUN, "a --budget", "--budget needs AMOUNT");
+    refuses(BATS_VERB_RUN, "a -qb", "--budget needs AMOUNT");
+    refuses(BATS_VERB_RUN, "--tag=yes a", "--tag takes no argument");
+    refuses(BATS_VERB_RUN, "--policy best a",
+            "--policy: 'best' is none of bats|rr");
+    refuses(BATS_VERB_RUN, "--policy bat a",
+            "--policy: 'bat' is none of bats|rr");
+    refuses(BATS_VERB_RUN, "--window 0 a",
+            "--window: it must be longer than nothing");
+}
+
+static void numbers_are_read_strictly(void **state)
+{
+    static const char *const wrong[] = {
+        "--seed -1",          "--seed 1x",
+        "--seed 0x10",        "--seed 1.5",
+        "--seed +1",          "--time-scale 0",
+        "--time-scale -1",    "--time-scale 1s",
+        "--time-scale nan",   "--time-scale inf",
+        "--time-scale 1e999", "--time-scale 0x1",
+        "--budget -1",        "--budget 1e3",
+        "--budget lots",      "--window 5parsec",
+        "--grace -1",         "--monitor 0",
+        "--results=",         "--seed 9223372036854775808",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "%s bag", wrong[i]);
+        if (parse(BATS_VERB_RUN, line) != BATS_EINPUT)
+            fail_msg("accepted: %s", line);
+        /* The sentence names the option. */
+        assert_memory_equal(err.text, line, strcspn(line, " ="));
+    }
+    assert_int_equal(parse(BATS_VERB_RUN, "--seed 9223372036854775807 b"), 0);
+    assert_true(set.seed == INT64_MAX);
+}
+
+static void budget_may_come_from_the_environment(void **state)
+{
+    (void)state;
+    setenv("BATS_BUDGET", "12.5", 1);
+    assert_int_equal(parse(BATS_VERB_RUN, "bag"), 0);
+    assert_true(set.budget == 12500000);
+    assert_int_equal(parse(BATS_VERB_RUN, "bag --budget unlimited"), 0);
+    assert_true(set.budget == BATS_UNLIMITED);
+    setenv("BATS_BUDGET", "much", 1);
+    assert_int_equal(parse(BATS_VERB_RUN, "bag"), BATS_EINPUT);
+    assert_memory_equal(err.text, "BATS_BUDGET: ", 13);
+    assert_int_equal(parse(BATS_VERB_RUN, "bag --budget 1"), 0);
+    assert_int_equal(parse(BATS_VERB_RUN, "--help"), 0);
+    unsetenv("BATS_BUDGET");
+}
+
+static void help_wins_over_a_missing_bag(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(BATS_VERB_RUN, "--help"), 0);
+    assert_true(set.help);
+    assert_int_equal(parse(BATS_VERB_PLAN, "-h --what"), 0);
+    assert_true(set.help);
+}
+
+static void names_and_letters_are_unique_per_verb(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < bats_options_n; i++) {
+        for (size_t j = 0; j < i; j++) {
+            const struct bats_option *a = &bats_options[i];
+            const struct bats_option *b = &bats_options[j];
+            if (!(a->verbs & b->verbs))
+                continue;
+            assert_string_not_equal(a->name, b->name);
+            assert_true(a->letter == 0 || a->letter != b->letter);
+        }
+    }
+}
+
+static void every_policy_on_offer_exists(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < bats_options_n; i++) {
+        if (strcmp(bats_options[i].name, "policy") != 0)
+            continue;
+        char words[64];
+        snprintf(words, sizeof words, "%s", bats_options[i].argument);
+        for (char *w = strtok(words, "|"); w != NULL; w = strtok(NULL, "|"))
+            assert_non_null(bats_policy_find(w));
+    }
+}
+
+/* What `print` prints; the caller frees it. */
+static char *printed(void (*print)(FILE *))
+{
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    print(out);
+    fclose(out);
+    return text;
+}
+
+static void help_of_run(FILE *out)
+{
+    bats_help_verb(out, BATS_VERB_RUN);
+}
+
+static void help_of_plan(FILE *out)
+{
+    bats_help_verb(out, BATS_VERB_PLAN);
+}
+
+static void every_option_is_in_help_man_and_completion(void **state)
+{
+    char *run = printed(help_of_run), *plan = printed(help_of_plan);
+    char *man = printed(bats_help_man), *bash = printed(bats_help_bash);
+    (void)state;
+    for (size_t i = 0; i < bats_options_n; i++) {
+        const struct bats_option *o = &bats_options[i];
+        char name[64], roff[128] = "\\-\\-";
+        size_t n = 4;
+        snprintf(name, sizeof name, "--%s", o->name);
+        for (const char *at = o->name; *at != '\0'; at++) {
+            if (*at == '-')
+                roff[n++] = '\\';
+            roff[n++] = *at;
+        }
+        if (o->verbs & 1u << BATS_VERB_RUN)
+            assert_non_null(strstr(run, name));
+        if (o->verbs & 1u << BATS_VERB_PLAN)
+            assert_non_null(strstr(plan, name));
+        assert_non_null(strstr(man, roff));
+        assert_non_null(strstr(bash, name));
+    }
+    free(run);
+    free(plan);
+    free(man);
+    free(bash);
+}
+
+static void help_fits_80_columns(void **state)
+{
+    void (*const pages[])(FILE *) = {bats_help_program, help_of_run,
+                                     help_of_plan};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        char *text = printed(pages[i]);
+        for (char *line = strtok(text, "\n"); line != NULL;
+             line = strtok(NULL, "\n"))
+            if (strlen(line) > 80)
+                fail_msg("too wide: %s", line);
+        free(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(run_needs_nothing_but_a_bag),
+        cmocka_unit_test(every_option_of_run_arrives),
+        cmocka_unit_test(plan_has_options_of_its_own),
+        cmocka_unit_test(options_stand_anywhere_and_the_last_one_counts),
+        cmocka_unit_test(long_options_may_be_cut),
+        cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(numbers_are_read_strictly),
+        cmocka_unit_test(budget_may_come_from_the_environment),
+        cmocka_unit_test(help_wins_over_a_missing_bag),
+        cmocka_unit_test(names_and_letters_are_unique_per_verb),
+        cmocka_unit_test(every_policy_on_offer_exists),
+        cmocka_unit_test(every_option_is_in_help_man_and_completion),
+        cmocka_unit_test(help_fits_80_columns),
+    };
+    return cmocka_run_group_tests_name("options", tests, NULL, NULL);
+}
