@@ -1,0 +1,43 @@
+/*
+ * joblog: one line per task that ended, in GNU parallel's format.
+ *
+ * Layer: report. Used by cli. Columns, separated by tabs: Seq (number of the
+ * task, from 1), Host, Starttime (seconds since 1970), JobRuntime (seconds,
+ * both in real time), Send (0), Receive (bytes of its standard output as far
+ * as they passed through bats-mpi), Exitval, Signal, Command. `parallel
+ * --resume`, `--resume-failed` and `--retry-failed` accept the file. Each line
+ * is in the file as soon as its task has ended.
+ */
+#ifndef BATS_JOBLOG_H
+#define BATS_JOBLOG_H
+
+#include <stdint.h>
+
+#include "bats/error.h"
+
+struct bats_joblog; /* opaque */
+
+struct bats_joblog_entry {
+    uint32_t task; /* index in the bag */
+    const char *host;
+    int64_t start_us; /* real time, microseconds since 1970 */
+    int64_t wall_us;  /* real time */
+    uint64_t stdout_bytes;
+    int exit_status;
+    int signal;
+    const char *command;
+};
+
+/* Begins the file at `path` anew ("-": standard output). BATS_EINPUT if it
+ * cannot be written. */
+int bats_joblog_create(const char *path, struct bats_joblog **log,
+                       struct bats_error *err);
+
+/* BATS_ESYS if the line could not be written. */
+int bats_joblog_write(struct bats_joblog *log,
+                      const struct bats_joblog_entry *entry,
+                      struct bats_error *err);
+
+void bats_joblog_destroy(struct bats_joblog *log);
+
+#endif

@@ -1,0 +1,247 @@
+/* json: the closing report for machines. See report.h. */
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+
+/* Building blocks return NULL when memory is short; json_object_set_new and
+ * json_array_append_new take that and answer -1, so that each function below
+ * only adds up the answers. */
+#define SET json_object_set_new
+
+static json_t *checked(json_t *json, int bad)
+{
+    if (bad == 0)
+        return json;
+    json_decref(json);
+    return NULL;
+}
+
+static json_t *integer(int64_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+/* Microseconds as seconds. */
+static json_t *seconds(double us)
+{
+    return json_real(us / 1e6);
+}
+
+static json_t *seconds_or_null(double us)
+{
+    return us > 0 ? seconds(us) : json_null();
+}
+
+static json_t *money(bats_money amount)
+{
+    char text[BATS_UNITS_TEXT];
+    if (amount == BATS_UNLIMITED || amount < 0)
+        return json_null();
+    return json_string(bats_money_format(text, amount));
+}
+
+/* JSON is UTF-8; commands and file names need not be: then every byte outside
+ * ASCII becomes '?'. */
+static json_t *string(const char *text)
+{
+    if (text == NULL)
+        return json_null();
+    json_t *json = json_string(text);
+    if (json != NULL)
+        return json;
+    char *copy = strdup(text);
+    if (copy == NULL)
+        return NULL;
+    for (char *at = copy; *at != '\0'; at++)
+        if ((*at & 0x80) != 0)
+            *at = '?';
+    json = json_string(copy);
+    free(copy);
+    return json;
+}
+
+static const char *outcome(const struct bats_report *r)
+{
+    switch (r->snapshot.status.finish) {
+    case BATS_FINISH_ALL_DONE:
+        return r->snapshot.status.failed > 0 ? "tasks_failed" : "all_done";
+    case BATS_FINISH_BUDGET:
+        return "budget_exhausted";
+    case BATS_FINISH_STOPPED:
+        return "stopped";
+    case BATS_FINISH_NO_MACHINES:
+        return "no_machines";
+    case BATS_FINISH_NOT_YET:
+        break;
+    }
+    return "unfinished";
+}
+
+static json_t *cluster(const struct bats_snapshot *s, size_t i)
+{
+    const struct bats_platform *p = s->platform;
+    const struct bats_cluster_status *k = &s->cluster[i];
+    uint32_t machines = bats_snapshot_machines(p, i);
+    json_t *o = json_object();
+    int bad = 0;
+
+    bad |= SET(o, "name", string(p->clusters[i].name));
+    bad |= SET(o, "charge", money(p->clusters[i].charge));
+    bad |= SET(o, "speed", json_real(p->speed[i]));
+    bad |= SET(o, "machines", integer(machines));
+    bad |= SET(o, "machines_max", integer(p->clusters[i].max));
+    bad |= SET(o, "slots", integer((int64_t)bats_snapshot_slots(p, i)));
+    bad |= SET(o, "machines_used", integer(k->machines_used));
+    bad |= SET(o, "machines_lost", integer(k->machines_lost));
+    bad |= SET(o, "windows", integer(k->windows));
+    bad |= SET(o, "charged", money(k->charged));
+    bad |= SET(o, "tasks_done", integer(k->done));
+    bad |= SET(o, "tasks_failed", integer(k->failed));
+    bad |= SET(o, "mean_runtime_s", seconds_or_null(k->mean_runtime));
+    bad |=
+        SET(o, "profitability",
+            k->profitability > 0 ? json_real(k->profitability) : json_null());
+    bad |= SET(o, "utilisation",
+               k->windows > 0 ? json_real(k->utilisation) : json_null());
+    return checked(o, bad);
+}
+
+/* One word each, never to change. */
+static const char *reason(const struct bats_decision *d)
+{
+    static const char *const words[] = {
+        [BATS_REASON_START] = "start",
+        [BATS_REASON_SAMPLED] = "sampled",
+        [BATS_REASON_VIOLATION] = "violation",
+        [BATS_REASON_LOST] = "lost",
+        [BATS_REASON_STALLED] = "stalled",
+    };
+    return words[d->reason];
+}
+
+static json_t *decision(const struct bats_platform *p,
+                        const struct bats_decision *d)
+{
+    json_t *o = json_object(), *machines = json_object();
+    int bad = 0;
+
+    for (size_t i = 0; i < p->n_clusters; i++)
+        bad |= SET(machines, p->clusters[i].name, integer(d->machines[i]));
+    bad |= SET(o, "time_s", seconds((double)d->time));
+    bad |= SET(o, "reason", string(reason(d)));
+    bad |= SET(o, "machines", machines);
+    bad |= SET(o, "windows", integer(d->windows));
+    bad |= SET(o, "feasible", json_boolean(d->feasible));
+    bad |= SET(o, "tasks_left", integer(d->tasks_left));
+    bad |= SET(o, "tasks_paid",
+               d->tasks_paid >= 0 ? integer(d->tasks_paid) : json_null());
+    bad |= SET(o, "budget_left", money(d->budget_left));
+    return checked(o, bad);
+}
+
+static json_t *failure(const struct bats_failure *f)
+{
+    json_t *o = json_object();
+    int bad = 0;
+
+    bad |= SET(o, "task", integer((int64_t)f->task + 1));
+    bad |= SET(o, "exit_status", integer(f->exit_status));
+    bad |= SET(o, "signal", integer(f->signal));
+    bad |= SET(o, "runtime_s", seconds((double)f->runtime));
+    bad |= SET(o, "host", string(f->host));
+    bad |= SET(o, "command", string(f->command));
+    return checked(o, bad);
+}
+
+static json_t *settings(const struct bats_report *r)
+{
+    const struct bats_report_settings *s = &r->settings;
+    const struct bats_platform *p = r->snapshot.platform;
+    double monitor =
+        s->monitor > 0 ? (double)s->monitor : (double)p->window / 12;
+    json_t *o = json_object();
+    int bad = 0;
+
+    bad |= SET(o, "bag", string(s->bag));
+    bad |= SET(o, "clusters", string(s->clusters));
+    bad |= SET(o, "budget", money(r->snapshot.status.budget));
+    bad |= SET(o, "window_s", seconds((double)p->window));
+    bad |= SET(o, "policy", string(s->policy));
+    bad |= SET(o, "seed", integer((int64_t)s->seed));
+    bad |= SET(o, "monitor_s", seconds(monitor));
+    bad |= SET(o, "time_scale", json_real(s->time_scale));
+    bad |= SET(o, "grace_s", seconds((double)s->grace));
+    bad |= SET(o, "master_works", json_boolean(s->master_works));
+    bad |= SET(o, "results", string(s->results));
+    bad |= SET(o, "joblog", string(s->joblog));
+    return checked(o, bad);
+}
+
+static int set_result(json_t *o, const struct bats_report *r)
+{
+    const struct bats_snapshot *s = &r->snapshot;
+    int64_t windows;
+    bats_money reserved = bats_snapshot_reserved(s, &windows);
+    int bad = 0;
+
+    bad |= SET(o, "version", string(r->version));
+    bad |= SET(o, "outcome", string(outcome(r)));
+    bad |= SET(o, "exit_code", integer(r->exit_code));
+    bad |= SET(o, "signal", integer(r->signal));
+    bad |= SET(o, "start_s", seconds((double)r->start_us));
+    bad |= SET(o, "makespan_s", seconds((double)s->status.now));
+    bad |= SET(o, "real_s", seconds((double)r->real_us));
+    bad |= SET(o, "tasks", integer(bats_snapshot_tasks(s)));
+    bad |= SET(o, "tasks_done", integer(s->status.done));
+    bad |= SET(o, "tasks_failed", integer(s->status.failed));
+    bad |= SET(o, "tasks_left", integer(bats_snapshot_left(s)));
+    bad |= SET(o, "preempted", integer(s->status.preempted));
+    bad |= SET(o, "sample_size", integer(s->status.sample_size));
+    bad |= SET(o, "currency", string(s->platform->currency));
+    bad |= SET(o, "budget", money(s->status.budget));
+    bad |= SET(o, "charged", money(s->status.charged));
+    bad |= SET(o, "reserved", money(reserved));
+    bad |= SET(o, "reserved_windows", integer(windows));
+    bad |= SET(o, "rest_cost", money(s->status.rest_cost));
+    return bad;
+}
+
+static json_t *report_object(const struct bats_report *r)
+{
+    const struct bats_snapshot *s = &r->snapshot;
+    json_t *o = json_object(), *clusters = json_array();
+    json_t *decisions = json_array(), *failed = json_array();
+    int bad = set_result(o, r);
+
+    bad |= SET(o, "settings", settings(r));
+    for (size_t i = 0; i < s->platform->n_clusters; i++)
+        bad |= json_array_append_new(clusters, cluster(s, i));
+    bad |= SET(o, "clusters", clusters);
+    for (size_t i = 0; i < s->n_decisions; i++)
+        bad |= json_array_append_new(decisions,
+                                     decision(s->platform, &s->decisions[i]));
+    bad |= SET(o, "decisions", decisions);
+    for (size_t i = 0; i < r->failures.n; i++)
+        bad |= json_array_append_new(failed, failure(&r->failures.list[i]));
+    bad |= SET(o, "failed_tasks", failed);
+    bad |= SET(o, "failed_tasks_omitted",
+               integer((int64_t)s->status.failed - (int64_t)r->failures.n));
+    return checked(o, bad);
+}
+
+int bats_report_json(FILE *out, const struct bats_report *report,
+                     struct bats_error *err)
+{
+    json_t *o = report_object(report);
+    if (o == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    int rc = json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    json_decref(o);
+    if (rc != 0 || putc('\n', out) == EOF || fflush(out) != 0)
+        return bats_error_set(err, BATS_ESYS, "cannot write the report: %s",
+                              strerror(errno));
+    return 0;
+}

@@ -1,0 +1,58 @@
+/*
+ * progress: what a person sees while the run lasts, on standard error.
+ *
+ * Layer: report. Used by cli. On a terminal one line is redrawn in place;
+ * elsewhere plain lines are written, at each decision and at intervals that
+ * grow from 2 to 60 seconds.
+ *
+ * Standard output and standard error may reach the same terminal by different
+ * ways and in any order (a launcher copies them). So whatever is written to a
+ * terminal while the line is shown begins with BATS_PROGRESS_CLEAR and ends
+ * with a newline: then the screen is right in every order.
+ */
+#ifndef BATS_PROGRESS_H
+#define BATS_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/snapshot.h"
+
+/* Back to the first column and erase to the end of the line. */
+#define BATS_PROGRESS_CLEAR "\r\033[K"
+
+enum bats_progress_style {
+    BATS_PROGRESS_NONE,
+    BATS_PROGRESS_PLAIN,
+    BATS_PROGRESS_LINE
+};
+
+struct bats_progress {
+    enum bats_progress_style style;
+    FILE *out;
+    int terminal;        /* LINE: see terminal.h; not owned */
+    bool is_drawn;       /* LINE: the line is on the screen */
+    int64_t next_us;     /* when to write again */
+    int64_t interval_us; /* PLAIN: present distance of two lines */
+    size_t n_decisions;  /* PLAIN: written so far */
+};
+
+void bats_progress_init(struct bats_progress *progress,
+                        enum bats_progress_style style, FILE *out,
+                        int terminal);
+
+/* Shows `snapshot` if it is time to; `now_us` is real time, microseconds from
+ * any start. */
+void bats_progress_show(struct bats_progress *progress, int64_t now_us,
+                        const struct bats_snapshot *snapshot);
+
+/* Takes the line off the screen, before something else is written to it. */
+void bats_progress_clear(struct bats_progress *progress);
+
+/* The line itself, without a newline: "[1h5m] 512 done, 57 running, 431 left |
+ * 288/600 SU | end ~4h32m | slow 32 fast 25". Returns `text`. */
+const char *bats_progress_text(char *text, size_t size,
+                               const struct bats_snapshot *snapshot);
+
+#endif

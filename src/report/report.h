@@ -1,0 +1,86 @@
+/*
+ * report: the bill at the end of a run, for people and for machines.
+ *
+ * Layer: report. Used by cli. Two figures are always shown: charged, what the
+ * ledger counted (windows entered x charge, never above the budget), and
+ * reserved, what a batch system bills when all machines of the allocation are
+ * held from the start of the run to its end.
+ */
+#ifndef BATS_REPORT_H
+#define BATS_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bats/error.h"
+#include "report/snapshot.h"
+
+/* ---- tasks that failed ---- */
+
+#define BATS_FAILURES_KEPT 1000 /* the first so many are remembered */
+
+struct bats_failure {
+    uint32_t task; /* index in the bag */
+    int exit_status;
+    int signal;
+    bats_time runtime;
+    char *host;
+    char *command;
+};
+
+/* All zero: empty. */
+struct bats_failures {
+    struct bats_failure *list; /* in the order in which they ended */
+    size_t n;                  /* kept, at most BATS_FAILURES_KEPT */
+};
+
+/* Keeps a copy of `failure` while there is room. BATS_ENOMEM. */
+int bats_failures_add(struct bats_failures *failures,
+                      const struct bats_failure *failure,
+                      struct bats_error *err);
+void bats_failures_release(struct bats_failures *failures);
+
+/* ---- the report ---- */
+
+/* What the user asked for, as far as it says something about the result. */
+struct bats_report_settings {
+    const char *bag;
+    const char *clusters; /* name of the clusters file, or NULL */
+    const char *policy;
+    uint64_t seed;
+    double time_scale;
+    bats_time monitor; /* 0: window / 12 */
+    bats_time grace;
+    bool master_works;
+    const char *results; /* NULL: none */
+    const char *joblog;  /* NULL: none */
+};
+
+struct bats_report {
+    struct bats_snapshot snapshot;
+    struct bats_report_settings settings;
+    struct bats_failures failures;
+    const char *version;
+    int signal;       /* that stopped the run, or 0 */
+    int exit_code;    /* of bats-mpi */
+    int64_t start_us; /* real time, microseconds since 1970 */
+    int64_t real_us;  /* real time the run took */
+};
+
+/* The closing report for people, at most 80 columns wide where names allow. */
+void bats_report_print(FILE *out, const struct bats_report *report);
+
+/* The same and more as one JSON object with a final newline. Money is a
+ * string holding a decimal (null: unlimited or unknown), time a number of
+ * seconds of bag time unless the key says real. BATS_ESYS, BATS_ENOMEM. */
+int bats_report_json(FILE *out, const struct bats_report *report,
+                     struct bats_error *err);
+
+/* ---- before the run ---- */
+
+/* The clusters, their machines and charges, as a table. */
+void bats_report_platform(FILE *out, const struct bats_platform *platform);
+
+#endif

@@ -1,0 +1,58 @@
+#include "report/snapshot.h"
+
+void bats_snapshot_take(struct bats_snapshot *snapshot,
+                        const struct bats_platform *platform,
+                        const struct bats_sched *sched)
+{
+    snapshot->platform = platform;
+    bats_sched_status(sched, &snapshot->status);
+    for (size_t i = 0; i < platform->n_clusters; i++)
+        bats_sched_cluster_status(sched, i, &snapshot->cluster[i]);
+    snapshot->decisions = bats_sched_decisions(sched, &snapshot->n_decisions);
+}
+
+uint32_t bats_snapshot_tasks(const struct bats_snapshot *snapshot)
+{
+    const struct bats_sched_status *s = &snapshot->status;
+    return s->pending + s->running + s->done + s->failed;
+}
+
+uint32_t bats_snapshot_left(const struct bats_snapshot *snapshot)
+{
+    return snapshot->status.pending + snapshot->status.running;
+}
+
+uint32_t bats_snapshot_machines(const struct bats_platform *platform,
+                                size_t cluster)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < platform->n_machines; i++)
+        n += platform->machines[i].cluster == cluster;
+    return n;
+}
+
+uint64_t bats_snapshot_slots(const struct bats_platform *platform,
+                             size_t cluster)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < platform->n_machines; i++)
+        if (platform->machines[i].cluster == cluster)
+            n += platform->machines[i].slots;
+    return n;
+}
+
+bats_money bats_snapshot_reserved(const struct bats_snapshot *snapshot,
+                                  int64_t *windows)
+{
+    const struct bats_platform *p = snapshot->platform;
+    bats_money price = 0, reserved;
+
+    *windows = snapshot->status.now / p->window +
+               (snapshot->status.now % p->window > 0);
+    for (uint32_t i = 0; i < p->n_machines; i++)
+        if (!bats_units_add(price, p->clusters[p->machines[i].cluster].charge,
+                            &price))
+            return BATS_UNLIMITED;
+    return bats_units_multiply(price, *windows, &reserved) ? reserved
+                                                           : BATS_UNLIMITED;
+}

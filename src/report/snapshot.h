@@ -1,0 +1,47 @@
+/*
+ * snapshot: what the engine knows at one moment, as plain data.
+ *
+ * Layer: report. Everything shown to people is made from it, so that the
+ * reports can be tested without an engine.
+ */
+#ifndef BATS_SNAPSHOT_H
+#define BATS_SNAPSHOT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/sched.h"
+#include "input/platform.h"
+
+struct bats_snapshot {
+    const struct bats_platform *platform; /* borrowed */
+    struct bats_sched_status status;
+    struct bats_cluster_status cluster[BATS_CLUSTERS_MAX];
+    const struct bats_decision *decisions; /* borrowed from the engine */
+    size_t n_decisions;
+};
+
+/* Asks the engine; valid until it handles its next event. */
+void bats_snapshot_take(struct bats_snapshot *snapshot,
+                        const struct bats_platform *platform,
+                        const struct bats_sched *sched);
+
+/* All tasks of the bag, and those that have no result. */
+uint32_t bats_snapshot_tasks(const struct bats_snapshot *snapshot);
+uint32_t bats_snapshot_left(const struct bats_snapshot *snapshot);
+
+/* Machines of cluster i that the platform offers, and their slots. */
+uint32_t bats_snapshot_machines(const struct bats_platform *platform,
+                                size_t cluster);
+uint64_t bats_snapshot_slots(const struct bats_platform *platform,
+                             size_t cluster);
+
+/*
+ * What a batch system bills if all machines of the platform are held from the
+ * start to now: *windows, those started since the start, times the sum of the
+ * charges. BATS_UNLIMITED if that does not fit.
+ */
+bats_money bats_snapshot_reserved(const struct bats_snapshot *snapshot,
+                                  int64_t *windows);
+
+#endif

@@ -1,0 +1,315 @@
+/* summary: the closing report for people. See report.h. */
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "report/table.h"
+#include "report/words.h"
+
+#define WIDTH           80
+#define LABEL           11 /* where the text beside a label begins */
+#define TEXT            4096
+#define FAILURES_SHOWN  10
+#define DECISIONS_FIRST 4 /* shown of a long list, and of its end */
+#define DECISIONS_LAST  8
+
+static double percent(double share)
+{
+    return 100 * share;
+}
+
+static void print_labelled(FILE *out, const char *label, const char *text)
+{
+    fprintf(out, "%-*s", LABEL, label);
+    bats_words_wrap(out, text, LABEL, LABEL, WIDTH);
+}
+
+static void print_outcome(FILE *out, const struct bats_report *r)
+{
+    const struct bats_snapshot *s = &r->snapshot;
+    uint32_t n = bats_snapshot_tasks(s), left = bats_snapshot_left(s);
+    char text[512], tasks[64], time[BATS_UNITS_TEXT], why[64] = "";
+    char failed[64] = "", rest[64] = "";
+
+    if (r->signal != 0)
+        snprintf(why, sizeof why,
+                 "stopped by SIG%s: ", sigabbrev_np(r->signal));
+    else if (s->status.finish == BATS_FINISH_STOPPED)
+        snprintf(why, sizeof why, "stopped: ");
+    else if (s->status.finish == BATS_FINISH_BUDGET)
+        snprintf(why, sizeof why, "budget exhausted: ");
+    else if (s->status.finish == BATS_FINISH_NO_MACHINES)
+        snprintf(why, sizeof why, "every machine was lost: ");
+    if (s->status.failed > 0)
+        snprintf(failed, sizeof failed, ", %" PRIu32 " failed",
+                 s->status.failed);
+    if (left > 0)
+        snprintf(rest, sizeof rest, ", %" PRIu32 " left", left);
+
+    bats_words_count(tasks, sizeof tasks, n, "task");
+    bats_duration_format(time, s->status.now);
+    if (s->status.done == n && n > 1)
+        snprintf(text, sizeof text, "%sall %s done in %s", why, tasks, time);
+    else
+        snprintf(text, sizeof text, "%s%" PRIu32 " of %s done%s%s, in %s", why,
+                 s->status.done, tasks, failed, rest, time);
+    fputs("bats-mpi: ", out);
+    bats_words_wrap(out, text, 10, 10, WIDTH);
+}
+
+static void cluster_row(struct bats_table *t, size_t row,
+                        const struct bats_snapshot *s, size_t i)
+{
+    const struct bats_cluster *c = &s->platform->clusters[i];
+    const struct bats_cluster_status *k = &s->cluster[i];
+    char text[BATS_UNITS_TEXT];
+
+    bats_table_set(t, row, 0, "%s", c->name);
+    bats_table_set(t, row, 1, "%" PRIu32 "/%" PRIu32, k->machines_used,
+                   bats_snapshot_machines(s->platform, i));
+    bats_table_set(t, row, 2, "%s", bats_money_format(text, c->charge));
+    bats_table_set(t, row, 3, "%" PRId64, k->windows);
+    bats_table_set(t, row, 4, "%s", bats_money_format(text, k->charged));
+    bats_table_set(t, row, 5, "%" PRIu32, k->done + k->failed);
+    if (k->mean_runtime > 0)
+        bats_table_set(t, row, 6, "%s",
+                       bats_duration_format(text, (bats_time)k->mean_runtime));
+    else
+        bats_table_set(t, row, 6, "-");
+    if (k->profitability > 0)
+        bats_table_set(t, row, 7, "%.2f", k->profitability);
+    else
+        bats_table_set(t, row, 7, "-");
+    if (k->windows > 0)
+        bats_table_set(t, row, 8, "%.0f%%", percent(k->utilisation));
+    else
+        bats_table_set(t, row, 8, "-");
+}
+
+static void print_clusters(FILE *out, const struct bats_snapshot *s)
+{
+    static const char *const head[] = {"cluster",   "machines", "charge",
+                                       "windows",   "charged",  "tasks",
+                                       "mean time", "profit",   "in use"};
+    struct bats_table t = {0};
+    uint32_t used = 0, tasks = 0;
+    int64_t windows = 0;
+    char text[BATS_UNITS_TEXT];
+    size_t n = s->platform->n_clusters;
+
+    bats_table_head(&t, head, sizeof head / sizeof *head);
+    for (size_t i = 0; i < n; i++) {
+        cluster_row(&t, i + 1, s, i);
+        used += s->cluster[i].machines_used;
+        windows += s->cluster[i].windows;
+        tasks += s->cluster[i].done + s->cluster[i].failed;
+    }
+    if (n > 1) {
+        bats_table_set(&t, n + 1, 0, "total");
+        bats_table_set(&t, n + 1, 1, "%" PRIu32 "/%" PRIu32, used,
+                       s->platform->n_machines);
+        bats_table_set(&t, n + 1, 3, "%" PRId64, windows);
+        bats_table_set(&t, n + 1, 4, "%s",
+                       bats_money_format(text, s->status.charged));
+        bats_table_set(&t, n + 1, 5, "%" PRIu32, tasks);
+    }
+    bats_table_print(out, &t);
+}
+
+static void print_money(FILE *out, const struct bats_snapshot *s)
+{
+    const char *currency = s->platform->currency;
+    char a[96], b[96], n[64], k[64], text[512];
+    int64_t windows;
+    bats_money reserved = bats_snapshot_reserved(s, &windows);
+
+    if (s->status.budget == BATS_UNLIMITED)
+        snprintf(text, sizeof text, "%s (no budget was set)",
+                 bats_words_money(a, sizeof a, s->status.charged, currency));
+    else
+        snprintf(text, sizeof text, "%s of the budget of %s",
+                 bats_money_format(a, s->status.charged),
+                 bats_words_money(b, sizeof b, s->status.budget, currency));
+    print_labelled(out, "charged", text);
+
+    snprintf(text, sizeof text,
+             "%s, as a batch system bills it: %s%s held for %s (a parked "
+             "machine is not given back)",
+             bats_words_money(a, sizeof a, reserved, currency),
+             s->platform->n_machines == 1 ? "" : "all ",
+             bats_words_count(n, sizeof n, s->platform->n_machines, "machine"),
+             bats_words_count(k, sizeof k, (uint64_t)windows, "window"));
+    print_labelled(out, "reserved", text);
+}
+
+/* What to do about tasks that the budget could not pay. */
+static void print_rest(FILE *out, const struct bats_snapshot *s)
+{
+    const char *currency = s->platform->currency;
+    char count[64], cost[96], total[BATS_UNITS_TEXT], text[512];
+    uint32_t left = bats_snapshot_left(s);
+    bats_money sum;
+
+    if (s->status.finish != BATS_FINISH_BUDGET || left == 0)
+        return;
+    bats_words_count(count, sizeof count, left, "task");
+    if (s->status.rest_cost < 0 ||
+        !bats_units_add(s->status.charged, s->status.rest_cost, &sum)) {
+        snprintf(text, sizeof text,
+                 "%s; what they would cost is not known, because no task "
+                 "was finished",
+                 count);
+    } else {
+        sum += (BATS_UNIT - sum % BATS_UNIT) % BATS_UNIT; /* to whole units */
+        snprintf(
+            text, sizeof text,
+            "%s, which would cost about %s; for the whole bag, run "
+            "again with --budget %s",
+            count,
+            bats_words_money(cost, sizeof cost, s->status.rest_cost, currency),
+            bats_money_format(total, sum));
+    }
+    print_labelled(out, "left", text);
+}
+
+static void print_facts(FILE *out, const struct bats_report *r)
+{
+    const struct bats_snapshot *s = &r->snapshot;
+    const struct bats_platform *p = s->platform;
+    char text[TEXT], time[BATS_UNITS_TEXT], real[BATS_UNITS_TEXT];
+    uint32_t lost = 0;
+
+    bats_duration_format(time, s->status.now);
+    if (r->settings.time_scale == 1)
+        snprintf(text, sizeof text, "%s", time);
+    else
+        snprintf(text, sizeof text, "%s (%s of real time, time scale %g)", time,
+                 bats_duration_format(real, r->real_us),
+                 r->settings.time_scale);
+    print_labelled(out, "makespan", text);
+    print_money(out, s);
+    print_rest(out, s);
+
+    if (s->status.preempted > 0) {
+        snprintf(text, sizeof text,
+                 "%" PRIu32 " cut off at the end of a paid window and put "
+                 "back into the bag",
+                 s->status.preempted);
+        print_labelled(out, "preempted", text);
+    }
+    for (size_t i = 0; i < p->n_clusters; i++)
+        lost += s->cluster[i].machines_lost;
+    if (lost > 0)
+        print_labelled(out, "lost",
+                       bats_words_count(text, sizeof text, lost, "machine"));
+    snprintf(text, sizeof text, "%s, window %s, seed %" PRIu64,
+             r->settings.policy, bats_duration_format(time, p->window),
+             r->settings.seed);
+    print_labelled(out, "policy", text);
+}
+
+static void print_decisions(FILE *out, const struct bats_snapshot *s)
+{
+    char text[TEXT], time[BATS_UNITS_TEXT];
+    size_t n = s->n_decisions, skip = DECISIONS_FIRST + DECISIONS_LAST;
+
+    if (n == 0)
+        return;
+    fputs("\nreconfigurations\n", out);
+    for (size_t i = 0; i < n; i++) {
+        if (n > skip + 1 && i == DECISIONS_FIRST) {
+            fprintf(out, "     ...  %zu more\n", n - skip);
+            i = n - DECISIONS_LAST;
+        }
+        const struct bats_decision *d = &s->decisions[i];
+        fprintf(out, "%8s  ", bats_duration_format(time, d->time));
+        bats_words_wrap(out,
+                        bats_words_decision(text, sizeof text, s->platform, d),
+                        10, 10, WIDTH);
+    }
+}
+
+/* `text` cut to `room` columns, "..." showing that it was. */
+static void print_cut(FILE *out, const char *text, int room)
+{
+    if ((int)strlen(text) <= room)
+        fprintf(out, "%s\n", text);
+    else
+        fprintf(out, "%.*s...\n", room - 3, text);
+}
+
+static void print_failures(FILE *out, const struct bats_report *r)
+{
+    const struct bats_failures *f = &r->failures;
+    size_t n = f->n < FAILURES_SHOWN ? f->n : FAILURES_SHOWN;
+    uint32_t total = r->snapshot.status.failed;
+    char end[64], time[BATS_UNITS_TEXT];
+    int wide = 4; /* the host column */
+
+    if (n == 0)
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (wide < (int)strlen(f->list[i].host))
+            wide = (int)strlen(f->list[i].host);
+    if (wide > 20)
+        wide = 20;
+    fprintf(out, "\nfailed tasks\n%8s  %-16s %8s  %-*s  command\n", "task",
+            "end", "time", wide, "host");
+    for (size_t i = 0; i < n; i++) {
+        const struct bats_failure *x = &f->list[i];
+        fprintf(out, "%8" PRIu64 "  %-16s %8s  %-*.*s  ", (uint64_t)x->task + 1,
+                bats_words_end(end, sizeof end, x->exit_status, x->signal),
+                bats_duration_format(time, x->runtime), wide, wide, x->host);
+        print_cut(out, x->command, WIDTH - 39 - wide);
+    }
+    if (total > n)
+        fprintf(out, "     ...  %" PRIu64 " more\n", (uint64_t)total - n);
+}
+
+void bats_report_print(FILE *out, const struct bats_report *report)
+{
+    putc('\n', out);
+    print_outcome(out, report);
+    putc('\n', out);
+    print_clusters(out, &report->snapshot);
+    putc('\n', out);
+    print_facts(out, report);
+    print_decisions(out, &report->snapshot);
+    print_failures(out, report);
+}
+
+void bats_report_platform(FILE *out, const struct bats_platform *platform)
+{
+    static const char *const head[] = {"cluster", "machines", "slots", "charge",
+                                       "all, per window"};
+    struct bats_table t = {0};
+    char text[BATS_UNITS_TEXT];
+    uint64_t all_slots = 0;
+    bats_money price = 0;
+    size_t n = platform->n_clusters;
+
+    bats_table_head(&t, head, sizeof head / sizeof *head);
+    for (size_t i = 0; i < n; i++) {
+        const struct bats_cluster *c = &platform->clusters[i];
+        uint32_t machines = bats_snapshot_machines(platform, i);
+        bats_money cost = BATS_UNLIMITED;
+        uint64_t slots = bats_snapshot_slots(platform, i);
+        all_slots += slots;
+        if (!bats_units_multiply(c->charge, machines, &cost) ||
+            !bats_units_add(price, cost, &price))
+            price = BATS_UNLIMITED;
+        bats_table_set(&t, i + 1, 0, "%s", c->name);
+        bats_table_set(&t, i + 1, 1, "%" PRIu32, machines);
+        bats_table_set(&t, i + 1, 2, "%" PRIu64, slots);
+        bats_table_set(&t, i + 1, 3, "%s", bats_money_format(text, c->charge));
+        bats_table_set(&t, i + 1, 4, "%s", bats_money_format(text, cost));
+    }
+    if (n > 1) {
+        bats_table_set(&t, n + 1, 0, "total");
+        bats_table_set(&t, n + 1, 1, "%" PRIu32, platform->n_machines);
+        bats_table_set(&t, n + 1, 2, "%" PRIu64, all_slots);
+        bats_table_set(&t, n + 1, 4, "%s", bats_money_format(text, price));
+    }
+    bats_table_print(out, &t);
+}

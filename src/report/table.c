@@ -1,0 +1,44 @@
+#include "report/table.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+void bats_table_set(struct bats_table *table, size_t row, size_t column,
+                    const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(table->cell[row][column], BATS_CLUSTER_NAME, format, args);
+    va_end(args);
+    if (table->n_rows <= row)
+        table->n_rows = row + 1;
+    if (table->n_columns <= column)
+        table->n_columns = column + 1;
+}
+
+void bats_table_head(struct bats_table *table, const char *const *names,
+                     size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        bats_table_set(table, 0, i, "%s", names[i]);
+}
+
+void bats_table_print(FILE *out, const struct bats_table *table)
+{
+    int width[BATS_TABLE_COLUMNS] = {0};
+
+    for (size_t r = 0; r < table->n_rows; r++)
+        for (size_t c = 0; c < table->n_columns; c++)
+            if (width[c] < (int)strlen(table->cell[r][c]))
+                width[c] = (int)strlen(table->cell[r][c]);
+
+    for (size_t r = 0; r < table->n_rows; r++) {
+        size_t last = table->n_columns; /* no blanks at the end of a line */
+        while (last > 1 && table->cell[r][last - 1][0] == '\0')
+            last--;
+        fprintf(out, "%-*s", last > 1 ? width[0] : 0, table->cell[r][0]);
+        for (size_t c = 1; c < last; c++)
+            fprintf(out, "  %*s", width[c], table->cell[r][c]);
+        putc('\n', out);
+    }
+}

@@ -1,0 +1,36 @@
+/*
+ * table: cells of text in aligned columns.
+ *
+ * Layer: report. The first column is flush left, the others flush right; two
+ * blanks between columns, as wide as their widest cell.
+ */
+#ifndef BATS_TABLE_H
+#define BATS_TABLE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "bats/cluster.h"
+
+#define BATS_TABLE_COLUMNS 10
+#define BATS_TABLE_ROWS    (BATS_CLUSTERS_MAX + 2) /* with head and total */
+
+/* All zero: empty. Cells that are not set are blank. */
+struct bats_table {
+    char cell[BATS_TABLE_ROWS][BATS_TABLE_COLUMNS][BATS_CLUSTER_NAME];
+    size_t n_rows;
+    size_t n_columns;
+};
+
+/* Sets a cell; the table grows to hold it. */
+void bats_table_set(struct bats_table *table, size_t row, size_t column,
+                    const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Sets the cells of row 0, from the left. */
+void bats_table_head(struct bats_table *table, const char *const *names,
+                     size_t n);
+
+void bats_table_print(FILE *out, const struct bats_table *table);
+
+#endif

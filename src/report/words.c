@@ -1,0 +1,136 @@
+#include "report/words.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* Room for the configuration of as many clusters as there can be. */
+#define CONFIGURATION (BATS_CLUSTERS_MAX * (BATS_CLUSTER_NAME + 16))
+
+__attribute__((format(printf, 3, 4))) static void
+append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + used, size - used, format, args);
+    va_end(args);
+}
+
+const char *bats_words_money(char *text, size_t size, bats_money amount,
+                             const char *currency)
+{
+    char number[BATS_UNITS_TEXT];
+    bool bare = amount == BATS_UNLIMITED || currency[0] == '\0';
+    snprintf(text, size, "%s%s%s", bats_money_format(number, amount),
+             bare ? "" : " ", bare ? "" : currency);
+    return text;
+}
+
+const char *bats_words_machines(char *text, size_t size,
+                                const struct bats_platform *platform,
+                                const uint32_t *machines, const char *separator)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < platform->n_clusters; i++)
+        if (machines[i] > 0)
+            append(text, size, "%s%s %" PRIu32,
+                   text[0] != '\0' ? separator : "", platform->clusters[i].name,
+                   machines[i]);
+    if (text[0] == '\0')
+        snprintf(text, size, "no machines");
+    return text;
+}
+
+const char *bats_words_count(char *text, size_t size, uint64_t n,
+                             const char *noun)
+{
+    snprintf(text, size, "%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
+    return text;
+}
+
+static void append_why(char *text, size_t size, const struct bats_decision *d)
+{
+    switch (d->reason) {
+    case BATS_REASON_START:
+        append(text, size, "start: ");
+        break;
+    case BATS_REASON_SAMPLED:
+        append(text, size, "every cluster sampled: ");
+        break;
+    case BATS_REASON_VIOLATION:
+        append(text, size, "the plan no longer fits");
+        if (d->tasks_paid >= 0)
+            append(text, size,
+                   " (it pays for %" PRId64 " of %" PRId64 " tasks left)",
+                   d->tasks_paid, d->tasks_left);
+        append(text, size, ": ");
+        break;
+    case BATS_REASON_LOST:
+        append(text, size, "machines were lost: ");
+        break;
+    case BATS_REASON_STALLED:
+        append(text, size, "tasks are left and no machine is held: ");
+        break;
+    }
+}
+
+const char *bats_words_decision(char *text, size_t size,
+                                const struct bats_platform *platform,
+                                const struct bats_decision *d)
+{
+    char machines[CONFIGURATION];
+    char count[BATS_UNITS_TEXT];
+
+    text[0] = '\0';
+    append_why(text, size, d);
+    append(text, size, "%s",
+           bats_words_machines(machines, sizeof machines, platform, d->machines,
+                               ", "));
+    if (d->reason == BATS_REASON_START)
+        return text;
+    if (d->windows > 0)
+        append(text, size, " for %s",
+               bats_words_count(count, sizeof count, (uint64_t)d->windows,
+                                "window"));
+    if (d->tasks_left <= 0)
+        append(text, size, ", the windows already paid are enough");
+    else if (!(d->reason == BATS_REASON_VIOLATION && d->tasks_paid >= 0))
+        append(text, size, ", %s left",
+               bats_words_count(count, sizeof count, (uint64_t)d->tasks_left,
+                                "task"));
+    if (!d->feasible)
+        append(text, size, "; the budget is too small for all of them");
+    return text;
+}
+
+const char *bats_words_end(char *text, size_t size, int exit_status, int signal)
+{
+    const char *name = signal != 0 ? sigabbrev_np(signal) : NULL;
+    if (signal == 0)
+        snprintf(text, size, "exit %d", exit_status);
+    else if (name != NULL)
+        snprintf(text, size, "signal %d (%s)", signal, name);
+    else
+        snprintf(text, size, "signal %d", signal);
+    return text;
+}
+
+void bats_words_wrap(FILE *out, const char *text, int column, int indent,
+                     int width)
+{
+    bool first = true;
+    while (*text != '\0') {
+        int word = (int)strcspn(text, " ");
+        if (!first && column + 1 + word > width) {
+            fprintf(out, "\n%*s", indent, "");
+            column = indent;
+            first = true;
+        }
+        column += fprintf(out, "%s%.*s", first ? "" : " ", word, text);
+        first = false;
+        text += word;
+        text += strspn(text, " ");
+    }
+    putc('\n', out);
+}

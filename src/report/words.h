@@ -1,0 +1,46 @@
+/*
+ * words: the phrases that progress, closing report and JSON share.
+ *
+ * Layer: report. Each function writes into `text` and returns it; what does
+ * not fit is cut.
+ */
+#ifndef BATS_WORDS_H
+#define BATS_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/snapshot.h"
+
+/* "588 SU", or "588" where the currency has no name. */
+const char *bats_words_money(char *text, size_t size, bats_money amount,
+                             const char *currency);
+
+/* "slow 32, fast 25" with `separator` for ", "; clusters without a machine
+ * are left out, and where all are: "no machines". */
+const char *bats_words_machines(char *text, size_t size,
+                                const struct bats_platform *platform,
+                                const uint32_t *machines,
+                                const char *separator);
+
+/* "every cluster sampled: slow 32, fast 25 for 4 windows, 784 tasks left". */
+const char *bats_words_decision(char *text, size_t size,
+                                const struct bats_platform *platform,
+                                const struct bats_decision *decision);
+
+/* "exit 3" or "signal 9 (KILL)". */
+const char *bats_words_end(char *text, size_t size, int exit_status,
+                           int signal);
+
+/* "1 task", "2 tasks". */
+const char *bats_words_count(char *text, size_t size, uint64_t n,
+                             const char *noun);
+
+/* Prints `text` broken at blanks so that no line is longer than `width`; all
+ * lines but the first are indented by `indent` blanks. `column` is where the
+ * first one begins. Ends with a newline. */
+void bats_words_wrap(FILE *out, const char *text, int column, int indent,
+                     int width);
+
+#endif
