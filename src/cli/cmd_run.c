@@ -1,0 +1,263 @@
+/* cmd_run: the verb run. Rank 0 reads, runs and reports; the other ranks only
+ * work. Every rank starts and ends MPI, whatever the user wrote: a rank that
+ * leaves without that makes the launcher shout. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/dry_run.h"
+#include "cli/help.h"
+#include "cli/options.h"
+#include "cli/watch.h"
+
+int bats_exit_of(int code)
+{
+    if (code == 0)
+        return BATS_EXIT_OK;
+    return code == BATS_EINPUT ? BATS_EXIT_USAGE : BATS_EXIT_SYSTEM;
+}
+
+static int complain(const struct bats_error *err)
+{
+    fprintf(stderr, "bats-mpi: %s\n", err->text);
+    return bats_exit_of(err->code);
+}
+
+/* Ten digits at most: it has to be typed again to repeat the run. */
+static int random_seed(uint64_t *seed, struct bats_error *err)
+{
+    uint32_t bits;
+    if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
+        return bats_error_set(err, BATS_ESYS, "no random seed: %s",
+                              strerror(errno));
+    *seed = bits;
+    return 0;
+}
+
+/* A directory that cannot be written is found out before money is spent. */
+static int check_results(const char *dir, struct bats_error *err)
+{
+    if ((mkdir(dir, 0777) != 0 && errno != EEXIST) || access(dir, W_OK) != 0)
+        return bats_error_set(err, BATS_EINPUT, "%s: %s", dir, strerror(errno));
+    return 0;
+}
+
+/* ---- the result ---- */
+
+static int exit_code(const struct bats_run_outcome *outcome,
+                     const struct bats_watch *watch)
+{
+    struct bats_sched_status status;
+    bats_sched_status(outcome->sched, &status);
+
+    if (watch->out_errno != 0)
+        return BATS_EXIT_SYSTEM;
+    if (outcome->signal != 0)
+        return 128 + outcome->signal;
+    switch (outcome->finish) {
+    case BATS_FINISH_ALL_DONE:
+        return status.failed > 0 ? BATS_EXIT_FAILED : BATS_EXIT_OK;
+    case BATS_FINISH_BUDGET:
+        return BATS_EXIT_BUDGET;
+    case BATS_FINISH_NOT_YET:
+    case BATS_FINISH_STOPPED:
+    case BATS_FINISH_NO_MACHINES:
+        break;
+    }
+    return BATS_EXIT_SYSTEM;
+}
+
+/* Reports and returns the exit code. */
+static int report(const struct bats_settings *set, uint64_t seed,
+                  struct bats_watch *watch, FILE *json,
+                  const struct bats_run_outcome *outcome)
+{
+    struct bats_error err;
+    struct bats_report r = {
+        .settings = {.bag = set->bag,
+                     .clusters = set->clusters,
+                     .policy = set->policy,
+                     .seed = seed,
+                     .time_scale = set->time_scale,
+                     .monitor = set->monitor,
+                     .grace = set->grace,
+                     .master_works = set->master_works,
+                     .results = set->results,
+                     .joblog = set->joblog},
+        .failures = watch->failures,
+        .version = BATS_VERSION,
+        .signal = watch->out_errno == 0 ? outcome->signal : 0,
+        .exit_code = exit_code(outcome, watch),
+        .start_us = watch->start_us,
+        .real_us = bats_watch_elapsed(watch),
+    };
+    bats_snapshot_take(&r.snapshot, &outcome->platform, outcome->sched);
+    bats_watch_finish(watch);
+    if (!set->quiet)
+        bats_report_print(stderr, &r);
+    if (watch->out_errno != 0)
+        fprintf(stderr,
+                "bats-mpi: stopped, because standard output cannot be "
+                "written: %s\n",
+                strerror(watch->out_errno));
+    if (json != NULL && bats_report_json(json, &r, &err) != 0)
+        return complain(&err);
+    return r.exit_code;
+}
+
+/* ---- rank 0 ---- */
+
+static int run(const struct bats_settings *set,
+               const struct bats_run_options *options, struct bats_watch *watch,
+               FILE *json)
+{
+    struct bats_error err;
+    struct bats_run_outcome outcome = {0};
+    struct bats_observer observer = bats_watch_observer(watch);
+
+    if (bats_run_master(options, &observer, &outcome, &err) != 0) {
+        bats_watch_finish(watch);
+        return complain(&err);
+    }
+    int code = report(set, options->seed, watch, json, &outcome);
+    bats_sched_destroy(outcome.sched);
+    bats_platform_release(&outcome.platform);
+    return code;
+}
+
+static int dry_run(const struct bats_run_options *options)
+{
+    struct bats_error err;
+    struct bats_platform platform;
+
+    if (bats_run_survey(options, &platform, &err) != 0)
+        return complain(&err);
+    int rc = bats_dry_run_print(stdout, options, &platform, &err);
+    bats_platform_release(&platform);
+    return rc == 0 ? BATS_EXIT_OK : complain(&err);
+}
+
+/* Opens everything that is going to be written, so that a mistake shows
+ * before the run and not at its end. */
+static int prepare(const struct bats_settings *set,
+                   const struct bats_run_options *options,
+                   struct bats_watch *watch, FILE **json,
+                   struct bats_error *err)
+{
+    int rc = 0;
+    if (set->results != NULL)
+        rc = check_results(set->results, err);
+    if (rc == 0 && set->json_file != NULL) {
+        *json = strcmp(set->json_file, "-") == 0 ? stdout
+                                                 : fopen(set->json_file, "we");
+        if (*json == NULL)
+            rc = bats_error_set(err, BATS_EINPUT, "%s: %s", set->json_file,
+                                strerror(errno));
+    }
+    if (rc == 0)
+        rc = bats_watch_init(watch, options, set->tag, set->quiet,
+                             set->progress, set->joblog, err);
+    return rc;
+}
+
+static int with_bag(const struct bats_settings *set,
+                    const struct bats_run_options *options)
+{
+    struct bats_error err;
+    struct bats_watch watch;
+    FILE *json = NULL;
+    int code;
+
+    if (set->dry_run)
+        return dry_run(options);
+    if (prepare(set, options, &watch, &json, &err) != 0) {
+        bats_run_dismiss();
+        code = complain(&err);
+    } else {
+        code = run(set, options, &watch, json);
+        bats_watch_release(&watch);
+    }
+    if (json != NULL && json != stdout && fclose(json) != 0 &&
+        code == BATS_EXIT_OK) {
+        fprintf(stderr, "bats-mpi: %s: %s\n", set->json_file, strerror(errno));
+        code = BATS_EXIT_SYSTEM;
+    }
+    return code;
+}
+
+static int master(const struct bats_settings *set)
+{
+    struct bats_error err;
+    struct bats_bagfile *bag = NULL;
+    struct bats_clusters_file *clusters = NULL;
+    struct bats_run_options options = {
+        .policy = bats_policy_find(set->policy),
+        .budget = set->budget,
+        .window = set->window,
+        .time_scale = set->time_scale,
+        .seed = set->seed,
+        .grace_ms = set->grace / 1000,
+        .master_works = set->master_works,
+        .results_dir = set->results,
+        .monitor_interval = set->monitor,
+    };
+    int rc = bats_bagfile_load(set->bag, &bag, &err);
+    if (rc == 0 && set->clusters != NULL)
+        rc = bats_clusters_file_load(set->clusters, &clusters, &err);
+    if (rc == 0 && !set->seed_given)
+        rc = random_seed(&options.seed, &err);
+
+    int code;
+    if (rc == 0) {
+        options.bag = bag;
+        options.clusters = clusters;
+        code = with_bag(set, &options);
+    } else {
+        bats_run_dismiss();
+        code = complain(&err);
+    }
+    bats_clusters_file_destroy(clusters);
+    bats_bagfile_destroy(bag);
+    return code;
+}
+
+static int worker(int rank)
+{
+    struct bats_error err;
+    int rc = bats_run_worker(&err);
+    if (rc != 0)
+        fprintf(stderr, "bats-mpi: rank %d: %s\n", rank, err.text);
+    return bats_exit_of(rc);
+}
+
+int cmd_run(int argc, char **argv)
+{
+    struct bats_settings set;
+    struct bats_error usage = {0}, err;
+    int rank, n_ranks, code;
+
+    int rc = bats_options_parse(BATS_VERB_RUN, argc, argv, &set, &usage);
+    if (rc == 0 && set.help) {
+        bats_help_verb(stdout, BATS_VERB_RUN);
+        return BATS_EXIT_OK;
+    }
+    /* A reader of the output that goes away is seen when writing. */
+    signal(SIGPIPE, SIG_IGN);
+    if (bats_mpi_start(&argc, &argv, &rank, &n_ranks, &err) != 0)
+        return complain(&err);
+    if (rank != 0) {
+        code = worker(rank);
+    } else if (rc != 0) {
+        bats_run_dismiss();
+        code = bats_options_complain(BATS_VERB_RUN, &usage);
+    } else {
+        code = master(&set);
+    }
+    bats_mpi_end();
+    return code;
+}

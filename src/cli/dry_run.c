@@ -1,0 +1,134 @@
+#include "cli/dry_run.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "report/report.h"
+#include "report/words.h"
+
+#define TASKS_SHOWN 10
+#define TEXT        4096
+
+/* What the engine says once every machine has joined. */
+struct opening {
+    uint32_t acquired[BATS_CLUSTERS_MAX];
+    uint32_t tasks[TASKS_SHOWN]; /* the first that would run */
+    uint32_t n_tasks;
+};
+
+static int ask_engine(struct bats_sched *sched,
+                      const struct bats_platform *platform,
+                      struct opening *opening, struct bats_error *err)
+{
+    struct bats_command c;
+    for (uint32_t m = 0; m < platform->n_machines; m++) {
+        struct bats_event joined = {.type = BATS_EVENT_JOINED, .machine = m};
+        int rc = bats_sched_handle(sched, 0, &joined, err);
+        if (rc != 0)
+            return rc;
+        while (bats_sched_next(sched, &c)) {
+            if (c.type == BATS_COMMAND_ACQUIRE)
+                opening->acquired[platform->machines[c.machine].cluster]++;
+            if (c.type == BATS_COMMAND_RUN && opening->n_tasks < TASKS_SHOWN)
+                opening->tasks[opening->n_tasks++] = c.task;
+        }
+    }
+    return 0;
+}
+
+static void print_head(FILE *out, const struct bats_run_options *options,
+                       const struct bats_platform *platform)
+{
+    char tasks[64], machines[64], time[BATS_UNITS_TEXT], budget[96];
+    fprintf(out, "%s in %s; %s\n",
+            bats_words_count(tasks, sizeof tasks,
+                             bats_bagfile_count(options->bag), "task"),
+            bats_bagfile_name(options->bag),
+            bats_words_count(machines, sizeof machines, platform->n_machines,
+                             "machine"));
+    fprintf(out, "policy %s, window %s, budget %s, seed %" PRIu64 "\n\n",
+            bats_policy_name(options->policy),
+            bats_duration_format(time, platform->window),
+            bats_words_money(budget, sizeof budget, options->budget,
+                             platform->currency),
+            options->seed);
+}
+
+static void print_opening(FILE *out, const struct bats_sched *sched,
+                          const struct bats_platform *platform,
+                          const struct opening *opening)
+{
+    char text[TEXT], machines[TEXT], money[96];
+    struct bats_sched_status status;
+    bats_sched_status(sched, &status);
+
+    bats_words_machines(machines, sizeof machines, platform, opening->acquired,
+                        ", ");
+    snprintf(text, sizeof text,
+             "It starts with %.3500s, charged %s for the "
+             "first window.",
+             machines,
+             bats_words_money(money, sizeof money, status.charged,
+                              platform->currency));
+    putc('\n', out);
+    bats_words_wrap(out, text, 0, 0, 80);
+}
+
+static int print_tasks(FILE *out, const struct bats_bagfile *bag,
+                       const struct opening *opening, struct bats_error *err)
+{
+    char *command = NULL;
+    size_t size = 0;
+    int rc = 0;
+    uint32_t n = bats_bagfile_count(bag);
+
+    if (opening->n_tasks > 0)
+        fputs("\nThe first tasks, in the order in which they are drawn:\n",
+              out);
+    for (uint32_t i = 0; i < opening->n_tasks; i++) {
+        uint32_t task = opening->tasks[i];
+        if (bats_bagfile_command(bag, task, &command, &size) < 0) {
+            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+            break;
+        }
+        fprintf(out, "%8" PRIu64 "  %s\n", (uint64_t)task + 1, command);
+    }
+    if (rc == 0 && n > opening->n_tasks)
+        fprintf(out, "     ...  %" PRIu32 " more\n", n - opening->n_tasks);
+    free(command);
+    return rc;
+}
+
+int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
+                       const struct bats_platform *platform,
+                       struct bats_error *err)
+{
+    struct bats_sched_options o = {
+        .policy = options->policy,
+        .n_tasks = bats_bagfile_count(options->bag),
+        .clusters = platform->clusters,
+        .n_clusters = platform->n_clusters,
+        .machines = platform->machines,
+        .n_machines = platform->n_machines,
+        .window = platform->window,
+        .budget = options->budget,
+        .monitor_interval = options->monitor_interval,
+        .seed = options->seed,
+    };
+    struct bats_sched *sched = NULL;
+    struct opening opening = {0};
+
+    int rc = bats_sched_create(&o, &sched, err);
+    if (rc == 0)
+        rc = ask_engine(sched, platform, &opening, err);
+    if (rc == 0) {
+        print_head(out, options, platform);
+        bats_report_platform(out, platform);
+        print_opening(out, sched, platform, &opening);
+        rc = print_tasks(out, options->bag, &opening, err);
+    }
+    if (rc == 0)
+        fputs("\nNothing was started.\n", out);
+    bats_sched_destroy(sched);
+    return rc;
+}

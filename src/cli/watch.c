@@ -1,0 +1,220 @@
+#include "cli/watch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "report/terminal.h"
+#include "report/words.h"
+
+static int64_t clock_us(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* ---- what the observer is told ---- */
+
+static void on_started(void *context, const struct bats_platform *platform,
+                       const struct bats_sched *sched)
+{
+    struct bats_watch *w = context;
+    uint32_t all[BATS_CLUSTERS_MAX];
+    char tasks[64], machines[64], list[4096], budget[96], time[48];
+    (void)sched;
+
+    w->start_us = clock_us(CLOCK_REALTIME);
+    w->begin_us = clock_us(CLOCK_MONOTONIC);
+    if (w->quiet)
+        return;
+    bats_words_count(tasks, sizeof tasks, bats_bagfile_count(w->options->bag),
+                     "task");
+    bats_words_count(machines, sizeof machines, platform->n_machines,
+                     "machine");
+    for (size_t i = 0; i < platform->n_clusters; i++)
+        all[i] = bats_snapshot_machines(platform, i);
+    fprintf(stderr, "bats-mpi: %s on %s (%s), budget %s, seed %" PRIu64 "\n",
+            tasks, machines,
+            bats_words_machines(list, sizeof list, platform, all, ", "),
+            bats_words_money(budget, sizeof budget, w->options->budget,
+                             platform->currency),
+            w->options->seed);
+    if (!platform->from_file)
+        fprintf(stderr,
+                "bats-mpi: no clusters file: all machines are one cluster "
+                "that charges 1 per window of %s\n",
+                bats_duration_format(time, platform->window));
+}
+
+static void on_progress(void *context, const struct bats_platform *platform,
+                        const struct bats_sched *sched)
+{
+    struct bats_watch *w = context;
+    struct bats_snapshot snapshot;
+    if (w->progress.style == BATS_PROGRESS_NONE)
+        return;
+    bats_snapshot_take(&snapshot, platform, sched);
+    bats_progress_show(&w->progress, clock_us(CLOCK_MONOTONIC), &snapshot);
+}
+
+static void on_notice(void *context, const char *sentence)
+{
+    struct bats_watch *w = context;
+    bats_progress_clear(&w->progress);
+    fprintf(stderr, "bats-mpi: %s\n", sentence);
+}
+
+/* Every line of `bytes` with the number of its task in front. */
+static void write_tagged(FILE *file, uint32_t task, const char *bytes, size_t n)
+{
+    while (n > 0) {
+        const char *newline = memchr(bytes, '\n', n);
+        size_t line = newline != NULL ? (size_t)(newline - bytes) + 1 : n;
+        fprintf(file, "%" PRIu64 "\t", (uint64_t)task + 1);
+        fwrite(bytes, 1, line, file);
+        bytes += line;
+        n -= line;
+    }
+}
+
+static void on_output(void *context, uint32_t task, int stream,
+                      const char *bytes, size_t n)
+{
+    struct bats_watch *w = context;
+    FILE *file = stream == 1 ? stdout : stderr;
+
+    if (stream == 1 && w->received != NULL)
+        w->received[task] += n;
+    if (stream == 1 && w->out_errno != 0)
+        return;
+    if (w->progress.style == BATS_PROGRESS_LINE &&
+        (stream == 2 || w->out_is_shown)) {
+        fputs(BATS_PROGRESS_CLEAR, file);
+        w->progress.is_drawn = false;
+    }
+    if (w->tag)
+        write_tagged(file, task, bytes, n);
+    else
+        fwrite(bytes, 1, n, file);
+    if (fflush(file) != 0 && stream == 1) {
+        w->out_errno = errno;
+        raise(SIGTERM);
+    }
+}
+
+static void log_end(struct bats_watch *w, const struct bats_execution *e)
+{
+    struct bats_error err;
+    struct bats_joblog_entry entry = {
+        .task = e->task,
+        .host = e->host,
+        .start_us = e->start_us,
+        .wall_us = e->wall_us,
+        .stdout_bytes = w->received[e->task],
+        .exit_status = e->exit_status,
+        .signal = e->signal,
+        .command = e->command,
+    };
+    if (bats_joblog_write(w->joblog, &entry, &err) == 0 || w->log_is_broken)
+        return;
+    w->log_is_broken = true;
+    on_notice(w, err.text);
+}
+
+static void on_ended(void *context, const struct bats_execution *e)
+{
+    struct bats_watch *w = context;
+
+    if (e->preempted) { /* no result: it will run again */
+        if (w->received != NULL)
+            w->received[e->task] = 0;
+        return;
+    }
+    if (w->joblog != NULL)
+        log_end(w, e);
+    if (e->exit_status == 0 && e->signal == 0)
+        return;
+    struct bats_failure failure = {
+        .task = e->task,
+        .exit_status = e->exit_status,
+        .signal = e->signal,
+        .runtime = e->runtime,
+        .host = (char *)e->host,
+        .command = (char *)e->command,
+    };
+    /* Only the report is poorer if memory is short. */
+    bats_failures_add(&w->failures, &failure, NULL);
+}
+
+/* ---- life cycle ---- */
+
+int bats_watch_init(struct bats_watch *watch,
+                    const struct bats_run_options *options, bool tag,
+                    bool quiet, bool line, const char *joblog,
+                    struct bats_error *err)
+{
+    enum bats_progress_style style = BATS_PROGRESS_PLAIN;
+    *watch = (struct bats_watch){
+        .options = options, .tag = tag, .quiet = quiet, .terminal = -1};
+
+    if (joblog != NULL) {
+        int rc = bats_joblog_create(joblog, &watch->joblog, err);
+        if (rc != 0)
+            return rc;
+        watch->received =
+            calloc(bats_bagfile_count(options->bag), sizeof *watch->received);
+        if (watch->received == NULL) {
+            bats_watch_release(watch);
+            return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        }
+    }
+    if (quiet) {
+        style = BATS_PROGRESS_NONE;
+    } else {
+        watch->terminal = bats_terminal_open(STDERR_FILENO);
+        if (watch->terminal >= 0 || line)
+            style = BATS_PROGRESS_LINE;
+    }
+    int out = bats_terminal_open(STDOUT_FILENO);
+    watch->out_is_shown = out >= 0;
+    if (out >= 0)
+        close(out);
+    bats_progress_init(&watch->progress, style, stderr, watch->terminal);
+    return 0;
+}
+
+void bats_watch_release(struct bats_watch *watch)
+{
+    bats_joblog_destroy(watch->joblog);
+    free(watch->received);
+    bats_failures_release(&watch->failures);
+    if (watch->terminal >= 0)
+        close(watch->terminal);
+}
+
+struct bats_observer bats_watch_observer(struct bats_watch *watch)
+{
+    return (struct bats_observer){
+        .context = watch,
+        .started = on_started,
+        .ended = on_ended,
+        .output = on_output,
+        .progress = on_progress,
+        .notice = on_notice,
+    };
+}
+
+void bats_watch_finish(struct bats_watch *watch)
+{
+    bats_progress_clear(&watch->progress);
+}
+
+int64_t bats_watch_elapsed(const struct bats_watch *watch)
+{
+    return clock_us(CLOCK_MONOTONIC) - watch->begin_us;
+}

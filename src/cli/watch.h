@@ -1,0 +1,55 @@
+/*
+ * watch: what people see of a run while it lasts, and what is kept for the
+ * closing report.
+ *
+ * Layer: cli. Used by the verb run: it is the observer (mpi/run.h). The output
+ * of tasks goes to standard output and standard error, chatter to standard
+ * error. If standard output cannot be written any more (its reader has gone,
+ * the disk is full), the results have nowhere to go, so the run is stopped as
+ * by SIGTERM instead of spending money on them.
+ */
+#ifndef BATS_WATCH_H
+#define BATS_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mpi/run.h"
+#include "report/joblog.h"
+#include "report/progress.h"
+#include "report/report.h"
+
+struct bats_watch {
+    const struct bats_run_options *options;
+    bool tag;
+    bool quiet;
+    struct bats_joblog *joblog; /* NULL: none; owned */
+    uint64_t *received;         /* with joblog: bytes of output, by task */
+    struct bats_failures failures;
+    struct bats_progress progress;
+    int terminal;      /* behind standard error while a line is shown, or -1 */
+    bool out_is_shown; /* standard output reaches that screen too */
+    int64_t start_us;  /* real time, microseconds since 1970 */
+    int64_t begin_us;  /* monotonic clock */
+    int out_errno;     /* why standard output cannot be written, or 0 */
+    bool log_is_broken;
+};
+
+/* `line`: redraw a line even if no terminal is seen. `joblog` may be NULL.
+ * BATS_EINPUT (the joblog cannot be written), BATS_ENOMEM. */
+int bats_watch_init(struct bats_watch *watch,
+                    const struct bats_run_options *options, bool tag,
+                    bool quiet, bool line, const char *joblog,
+                    struct bats_error *err);
+void bats_watch_release(struct bats_watch *watch);
+
+/* The observer; valid as long as the watch. */
+struct bats_observer bats_watch_observer(struct bats_watch *watch);
+
+/* Takes the progress line away, in good time for the closing report. */
+void bats_watch_finish(struct bats_watch *watch);
+
+/* Real time since the run began, microseconds. */
+int64_t bats_watch_elapsed(const struct bats_watch *watch);
+
+#endif
