@@ -33,6 +33,6 @@ Cflags: -I\${includedir}
 Libs: -L\${libdir} -lbats -lgsl -lgslcblas -lm
 PC
 "$B/bats-mpi" --man >"$root/share/man/man1/bats-mpi.1"
-"$B/bats-mpi" --completion \
+"$B/bats-mpi" --completion bash \
     >"$root/share/bash-completion/completions/bats-mpi"
 echo "installed below $root"

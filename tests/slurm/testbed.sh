@@ -55,7 +55,7 @@ fi
 # ---- inside: network, munge, controller, nodes ----
 
 give_up() {
-    echo "Bail out! $1"
+    printf '1..1\nnot ok 1 - the Slurm testbed comes up\n# %s\n' "$1"
     tail -n 5 "$BED"/log/* 2>/dev/null | sed 's/^/# /'
     exit 1
 }
