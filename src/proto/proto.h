@@ -25,9 +25,9 @@
 
 #include "bats/error.h"
 
-#define BATS_PROTO_VERSION 1
-#define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
-#define BATS_PROTO_PARTITION 64 /* longest name of a partition, with the NUL */
+#define BATS_PROTO_VERSION   1
+#define BATS_PROTO_HOST      256 /* longest host name, with the NUL */
+#define BATS_PROTO_PARTITION 64  /* longest name of a partition, with the NUL */
 
 enum bats_message_type {
     BATS_MESSAGE_HELLO = 1, /* worker: I am here */
@@ -112,8 +112,7 @@ void bats_proto_output(struct bats_packet *p,
 void bats_proto_error(struct bats_packet *p, const char *sentence);
 
 /* ... but these two add an item to the message that is already there. */
-void bats_proto_assign(struct bats_packet *p,
-                       const struct bats_assign *assign);
+void bats_proto_assign(struct bats_packet *p, const struct bats_assign *assign);
 void bats_proto_result(struct bats_packet *p,
                        const struct bats_task_result *result);
 

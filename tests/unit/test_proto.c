@@ -16,8 +16,8 @@
 static void write_kind(int kind, struct bats_packet *p)
 {
     static const struct bats_hello hello = {7, 4711, "node7", "fast"};
-    static const struct bats_setup setup = {
-        0.25, 5000, "out", "run-1", "slow", "slow-3", "bag.txt"};
+    static const struct bats_setup setup = {0.25,   5000,     "out",    "run-1",
+                                            "slow", "slow-3", "bag.txt"};
     static const struct bats_assign assigns[] = {
         {0, 1, 0, "echo \"hi\""}, {UINT32_MAX - 1, 3, INT64_MAX, ""}};
     static const struct bats_task_result results[] = {
@@ -186,15 +186,15 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     (void)state;
     struct bats_packet p = {0};
     static const uint8_t hello[] = {
-        1, 1,   'B', 'A', 'T', 'S', 7, 0, 0,   0, 0x67, 0x12, 0,   0,   5, 0, 0,
-        0, 'n', 'o', 'd', 'e', '7', 0, 4, 0,   0, 0,    'f',  'a', 's', 't', 0};
+        1, 1,   'B', 'A', 'T', 'S', 7, 0, 0, 0, 0x67, 0x12, 0,   0,   5,   0, 0,
+        0, 'n', 'o', 'd', 'e', '7', 0, 4, 0, 0, 0,    'f',  'a', 's', 't', 0};
     write_kind(BATS_MESSAGE_HELLO - 1, &p);
     assert_int_equal(p.n, sizeof hello);
     assert_memory_equal(p.bytes, hello, sizeof hello);
     bats_packet_release(&p);
 
-    static const uint8_t assign[] = {3, 1, 1, 0, 0, 0, 2, 0, 0, 0,
-                                     4, 0, 0, 0, 6, 0, 0, 0, 0, 0,
+    static const uint8_t assign[] = {3, 1, 1, 0, 0, 0, 2,   0, 0, 0,
+                                     4, 0, 0, 0, 6, 0, 0,   0, 0, 0,
                                      0, 0, 1, 0, 0, 0, 'x', 0};
     bats_proto_assign(&p, &(struct bats_assign){2, 4, 6, "x"});
     assert_int_equal(p.n, sizeof assign);

@@ -1,0 +1,54 @@
+/*
+ * clock: the time of a run, and how long a rank may sleep between two looks
+ * at its messages.
+ *
+ * Layer: mpi. A blocking MPI receive burns a core, so ranks look and sleep:
+ * not at all right after traffic, because the answer is often on its way, then
+ * a quarter of the time it has been quiet. A message is thus at most a
+ * quarter later than it could be, and a rank that waits for long costs
+ * nothing: at 10 ms 0.1 % of a core.
+ */
+#ifndef BATS_CLOCK_H
+#define BATS_CLOCK_H
+
+#include <sched.h>
+#include <stdint.h>
+#include <time.h>
+
+#define BATS_CLOCK_SPIN_US   50    /* so long after traffic: no sleep */
+#define BATS_CLOCK_MIN_US    200   /* shortest sleep after that */
+#define BATS_CLOCK_MASTER_US 2000  /* longest sleep of the master, */
+#define BATS_CLOCK_IDLE_US   10000 /* of a worker without a task, */
+#define BATS_CLOCK_BUSY_US   20000 /* with one: its end interrupts, */
+#define BATS_CLOCK_PARKED_US 50000 /* and of one that is parked */
+
+static inline int64_t bats_clock_now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* How long to sleep, at most `max_us`, when nothing has happened for
+ * `quiet_us`. */
+static inline int64_t bats_clock_backoff_us(int64_t quiet_us, int64_t max_us)
+{
+    if (quiet_us < BATS_CLOCK_SPIN_US)
+        return 0;
+    int64_t us = quiet_us / 4;
+    us = us < BATS_CLOCK_MIN_US ? BATS_CLOCK_MIN_US : us;
+    return us < max_us ? us : max_us;
+}
+
+/* Sleeps; for 0 only lets others have the core. A signal ends it early. */
+static inline void bats_clock_sleep(int64_t us)
+{
+    if (us <= 0) {
+        sched_yield();
+        return;
+    }
+    struct timespec t = {us / 1000000, us % 1000000 * 1000};
+    nanosleep(&t, NULL);
+}
+
+#endif

@@ -1,0 +1,219 @@
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi/comm.h"
+#include "mpi/run.h"
+
+#define TAG 1
+
+struct bats_comm {
+    int rank;
+    int size;
+    MPI_Request *requests; /* outstanding sends */
+    uint8_t **sent;        /* the bytes of each */
+    int *done;             /* for MPI_Testsome */
+    int n;
+    int capacity;
+    uint8_t *received;
+    size_t room;
+};
+
+/* Another rank is dead or MPI is broken; the process leaves without MPI. */
+static bool given_up;
+
+static int mpi_error(const char *what, int code, struct bats_error *err)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int n;
+    if (MPI_Error_string(code, text, &n) != MPI_SUCCESS)
+        text[0] = '\0';
+    given_up = true;
+    return bats_error_set(err, BATS_ESYS, "%s failed: %s", what, text);
+}
+
+const char *bats_mpi_library(char *text, size_t size)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int n;
+    if (MPI_Get_library_version(version, &n) != MPI_SUCCESS)
+        strcpy(version, "MPI");
+    version[strcspn(version, ",\n")] = '\0';
+    snprintf(text, size, "%s", version);
+    return text;
+}
+
+int bats_mpi_start(int *argc, char ***argv, int *rank, int *n_ranks,
+                   struct bats_error *err)
+{
+    int provided;
+    int rc = MPI_Init_thread(argc, argv, MPI_THREAD_SINGLE, &provided);
+    if (rc != MPI_SUCCESS)
+        return mpi_error("MPI_Init_thread", rc, err);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, rank);
+    MPI_Comm_size(MPI_COMM_WORLD, n_ranks);
+    return 0;
+}
+
+void bats_mpi_end(void)
+{
+    if (!given_up)
+        MPI_Finalize();
+}
+
+int bats_comm_create(struct bats_comm **comm, struct bats_error *err)
+{
+    struct bats_comm *c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &c->size);
+    *comm = c;
+    return 0;
+}
+
+void bats_comm_destroy(struct bats_comm *comm)
+{
+    if (comm == NULL)
+        return;
+    if (bats_comm_unsent(comm) > 0)
+        given_up = true;
+    free(comm->requests);
+    free(comm->sent);
+    free(comm->done);
+    free(comm->received);
+    free(comm);
+}
+
+int bats_comm_rank(const struct bats_comm *comm)
+{
+    return comm->rank;
+}
+
+int bats_comm_size(const struct bats_comm *comm)
+{
+    return comm->size;
+}
+
+static bool grow(struct bats_comm *c)
+{
+    int capacity = 2 * c->capacity + 16;
+    size_t n = (size_t)capacity;
+    MPI_Request *requests = realloc(c->requests, n * sizeof *requests);
+    if (requests != NULL)
+        c->requests = requests;
+    uint8_t **sent = realloc(c->sent, n * sizeof *sent);
+    if (sent != NULL)
+        c->sent = sent;
+    int *done = realloc(c->done, n * sizeof *done);
+    if (done != NULL)
+        c->done = done;
+    if (requests == NULL || sent == NULL || done == NULL)
+        return false;
+    c->capacity = capacity;
+    return true;
+}
+
+size_t bats_comm_unsent(struct bats_comm *comm)
+{
+    int n_done = 0;
+    if (comm->n > 0 &&
+        MPI_Testsome(comm->n, comm->requests, &n_done, comm->done,
+                     MPI_STATUSES_IGNORE) != MPI_SUCCESS)
+        return (size_t)comm->n;
+    if (n_done <= 0)
+        return (size_t)comm->n;
+    for (int i = 0; i < n_done; i++) {
+        free(comm->sent[comm->done[i]]);
+        comm->sent[comm->done[i]] = NULL;
+    }
+    int kept = 0;
+    for (int i = 0; i < comm->n; i++)
+        if (comm->sent[i] != NULL) {
+            comm->requests[kept] = comm->requests[i];
+            comm->sent[kept++] = comm->sent[i];
+        }
+    comm->n = kept;
+    return (size_t)kept;
+}
+
+static int post(struct bats_comm *comm, int rank, struct bats_packet *packet,
+                bool matched, struct bats_error *err)
+{
+    struct bats_packet p = *packet;
+    *packet = (struct bats_packet){0};
+    bats_comm_unsent(comm);
+    if (p.failed || p.n > INT_MAX ||
+        (comm->n == comm->capacity && !grow(comm))) {
+        bats_packet_release(&p);
+        return bats_error_set(err, BATS_ENOMEM, "out of memory for a message");
+    }
+    int rc = (matched ? MPI_Issend : MPI_Isend)(p.bytes, (int)p.n, MPI_BYTE,
+                                                rank, TAG, MPI_COMM_WORLD,
+                                                &comm->requests[comm->n]);
+    if (rc != MPI_SUCCESS) {
+        bats_packet_release(&p);
+        return mpi_error("MPI_Isend", rc, err);
+    }
+    comm->sent[comm->n++] = p.bytes;
+    return 0;
+}
+
+int bats_comm_send(struct bats_comm *comm, int rank, struct bats_packet *packet,
+                   struct bats_error *err)
+{
+    return post(comm, rank, packet, false, err);
+}
+
+int bats_comm_send_matched(struct bats_comm *comm, int rank,
+                           struct bats_packet *packet, struct bats_error *err)
+{
+    return post(comm, rank, packet, true, err);
+}
+
+int bats_comm_receive(struct bats_comm *comm, int *from, const void **bytes,
+                      size_t *n, struct bats_error *err)
+{
+    int there, count;
+    MPI_Message message;
+    MPI_Status status;
+    int rc = MPI_Improbe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &message,
+                         &status);
+    if (rc != MPI_SUCCESS)
+        return mpi_error("MPI_Improbe", rc, err);
+    if (!there)
+        return 0;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    if ((size_t)count >= comm->room) {
+        uint8_t *received = realloc(comm->received, 2 * (size_t)count + 64);
+        if (received == NULL)
+            return bats_error_set(err, BATS_ENOMEM,
+                                  "out of memory for a message of %d bytes",
+                                  count);
+        comm->received = received;
+        comm->room = 2 * (size_t)count + 64;
+    }
+    rc = MPI_Mrecv(comm->received, count, MPI_BYTE, &message, &status);
+    if (rc != MPI_SUCCESS)
+        return mpi_error("MPI_Mrecv", rc, err);
+    *from = status.MPI_SOURCE;
+    *bytes = comm->received;
+    *n = (size_t)count;
+    return 1;
+}
+
+void bats_comm_give_up(struct bats_comm *comm)
+{
+    (void)comm;
+    given_up = true;
+}
+
+void bats_comm_abort(int exit_status)
+{
+    MPI_Abort(MPI_COMM_WORLD, exit_status);
+    _exit(exit_status); /* MPI_Abort may return where MPI is broken */
+}

@@ -1,0 +1,54 @@
+/*
+ * comm: messages between ranks, without ever waiting for the other side.
+ *
+ * Layer: mpi. Used by the master and the worker; with run.h's start and end it
+ * is all that calls MPI. MPI-3 only. A send owns its bytes until MPI is done
+ * with them; a receive looks, and takes what is there. MPI's error codes
+ * become BATS_ESYS here.
+ */
+#ifndef BATS_COMM_H
+#define BATS_COMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/error.h"
+#include "proto/proto.h"
+
+struct bats_comm; /* opaque */
+
+int bats_comm_create(struct bats_comm **comm, struct bats_error *err);
+
+/* Sends that MPI has not finished are given up: their bytes leak. */
+void bats_comm_destroy(struct bats_comm *comm);
+
+int bats_comm_rank(const struct bats_comm *comm);
+int bats_comm_size(const struct bats_comm *comm);
+
+/* Sends the packet to `rank` and leaves it empty, whatever happens. Messages
+ * to one rank arrive in the order they were sent. BATS_ENOMEM (also if the
+ * packet has failed), BATS_ESYS. */
+int bats_comm_send(struct bats_comm *comm, int rank, struct bats_packet *packet,
+                   struct bats_error *err);
+
+/* The same, but the send is not finished before the other side has begun to
+ * receive it: who counts bats_comm_unsent cannot flood it. */
+int bats_comm_send_matched(struct bats_comm *comm, int rank,
+                           struct bats_packet *packet, struct bats_error *err);
+
+/* Sends that MPI has not finished; tests them. */
+size_t bats_comm_unsent(struct bats_comm *comm);
+
+/* If a message is there, takes it and returns 1: *bytes is valid until the
+ * next call. 0 if there is none. */
+int bats_comm_receive(struct bats_comm *comm, int *from, const void **bytes,
+                      size_t *n, struct bats_error *err);
+
+/* From now on MPI_Finalize would wait for ever: bats_mpi_end leaves it out. */
+void bats_comm_give_up(struct bats_comm *comm);
+
+/* Ends every rank of the run at once, with this exit status. */
+_Noreturn void bats_comm_abort(int exit_status);
+
+#endif

@@ -1,0 +1,274 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bats/units.h"
+#include "exec/runner.h"
+#include "mpi/clock.h"
+#include "mpi/executor.h"
+
+#define COMMON_VARIABLES   6
+#define TASK_VARIABLES     4
+#define TASK_VARIABLE_ROOM 40
+
+struct waiting {
+    struct waiting *next;
+    uint32_t task;
+    uint32_t attempt;
+    int64_t sleep_us;
+    char command[]; /* "": a built-in sleep */
+};
+
+struct bats_executor {
+    struct bats_executor_sink sink;
+    struct bats_runner *runner;
+    struct waiting *first;
+    struct waiting **last; /* where the next one is hung in */
+    uint32_t running;      /* task, while the runner is busy */
+    bool stopping;
+    int64_t kill_at_us; /* while stopping; INT64_MAX: not */
+    bool disbatch;
+    char *common[COMMON_VARIABLES]; /* "NAME=value", the same for all tasks */
+    int n_common;
+};
+
+static bool offer_lines(void *context, uint32_t task, int stream,
+                        const char *bytes, size_t n)
+{
+    struct bats_executor *x = context;
+    struct bats_output_lines output = {task, stream, bytes, n};
+    return x->sink.output(x->sink.context, &output);
+}
+
+static bool add_common(struct bats_executor *x, const char *name,
+                       const char *value)
+{
+    if (asprintf(&x->common[x->n_common], "%s=%s", name, value) < 0)
+        return false;
+    x->n_common++;
+    return true;
+}
+
+static bool add_variables(struct bats_executor *x,
+                          const struct bats_setup *setup)
+{
+    x->disbatch = setup->task_file[0] != '\0';
+    return add_common(x, "BATS_RUN_ID", setup->run_id) &&
+           add_common(x, "BATS_CLUSTER", setup->cluster) &&
+           add_common(x, "BATS_MACHINE", setup->machine) &&
+           (!x->disbatch ||
+            (add_common(x, "DISBATCH_JOBID", setup->run_id) &&
+             add_common(x, "DISBATCH_NAMETASKS", setup->task_file)));
+}
+
+int bats_executor_create(const struct bats_setup *setup,
+                         const struct bats_executor_sink *sink,
+                         struct bats_executor **executor,
+                         struct bats_error *err)
+{
+    struct bats_executor *x = calloc(1, sizeof *x);
+    if (x == NULL || !add_variables(x, setup)) {
+        bats_executor_destroy(x);
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    }
+    x->sink = *sink;
+    x->last = &x->first;
+    x->kill_at_us = INT64_MAX;
+    bool lines = setup->results_dir[0] == '\0';
+    struct bats_runner_options options = {
+        .output = lines ? BATS_OUTPUT_LINES : BATS_OUTPUT_RESULTS,
+        .results_dir = lines ? NULL : setup->results_dir,
+        .speed = setup->speed,
+        .grace_ms = setup->grace_ms,
+        .lines = offer_lines,
+        .context = x,
+    };
+    int rc = bats_runner_create(&options, &x->runner, err);
+    if (rc < 0) {
+        bats_executor_destroy(x);
+        return rc;
+    }
+    *executor = x;
+    return 0;
+}
+
+void bats_executor_destroy(struct bats_executor *executor)
+{
+    if (executor == NULL)
+        return;
+    if (executor->runner != NULL)
+        bats_runner_destroy(executor->runner);
+    while (executor->first != NULL) {
+        struct waiting *w = executor->first;
+        executor->first = w->next;
+        free(w);
+    }
+    for (int i = 0; i < executor->n_common; i++)
+        free(executor->common[i]);
+    free(executor);
+}
+
+static void never_started(struct bats_executor *x, uint32_t task)
+{
+    struct bats_task_result result = {.task = task, .cancelled = true};
+    x->sink.result(x->sink.context, &result);
+}
+
+static int enqueue(struct bats_executor *executor, struct bats_message *assign,
+                   struct bats_error *err)
+{
+    struct bats_assign a;
+    while (bats_proto_next_assign(assign, &a)) {
+        if (executor->stopping) {
+            never_started(executor, a.task);
+            continue;
+        }
+        size_t n = strlen(a.command) + 1;
+        struct waiting *w = malloc(sizeof *w + n);
+        if (w == NULL)
+            return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        *w = (struct waiting){NULL, a.task, a.attempt, a.sleep_us};
+        memcpy(w->command, a.command, n);
+        *executor->last = w;
+        executor->last = &w->next;
+    }
+    return 0;
+}
+
+/* Takes the entry that `at` points to out of the queue. */
+static struct waiting *unhook(struct bats_executor *x, struct waiting **at)
+{
+    struct waiting *w = *at;
+    *at = w->next;
+    if (x->last == &w->next)
+        x->last = at;
+    return w;
+}
+
+static void cancel(struct bats_executor *executor, uint32_t task)
+{
+    if (bats_runner_busy(executor->runner) && executor->running == task) {
+        bats_runner_cancel(executor->runner);
+        return;
+    }
+    for (struct waiting **at = &executor->first; *at; at = &(*at)->next)
+        if ((*at)->task == task) {
+            free(unhook(executor, at));
+            never_started(executor, task);
+            return;
+        }
+}
+
+int bats_executor_obey(struct bats_executor *executor,
+                       struct bats_message *message, struct bats_error *err)
+{
+    switch (message->type) {
+    case BATS_MESSAGE_ASSIGN:
+        return enqueue(executor, message, err);
+    case BATS_MESSAGE_CANCEL:
+        cancel(executor, message->u.task);
+        return 0;
+    case BATS_MESSAGE_STOP:
+        bats_executor_stop(executor, 0);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+void bats_executor_stop(struct bats_executor *executor, int64_t grace_us)
+{
+    executor->stopping = true;
+    while (executor->first != NULL) {
+        struct waiting *w = unhook(executor, &executor->first);
+        never_started(executor, w->task);
+        free(w);
+    }
+    if (!bats_runner_busy(executor->runner))
+        return;
+    if (grace_us > 0) {
+        bats_runner_cancel(executor->runner);
+        if (!bats_units_add(bats_clock_now_us(), grace_us,
+                            &executor->kill_at_us))
+            executor->kill_at_us = INT64_MAX;
+    } else {
+        bats_runner_kill(executor->runner);
+    }
+}
+
+bool bats_executor_busy(const struct bats_executor *executor)
+{
+    return executor->first != NULL || bats_runner_busy(executor->runner);
+}
+
+static int start_next(struct bats_executor *x, struct bats_error *err)
+{
+    struct waiting *w = unhook(x, &x->first);
+    char own[TASK_VARIABLES][TASK_VARIABLE_ROOM];
+    const char *environment[COMMON_VARIABLES + TASK_VARIABLES + 1];
+    int n = 0;
+    for (; n < x->n_common; n++)
+        environment[n] = x->common[n];
+    snprintf(own[0], sizeof own[0], "BATS_TASK_ID=%" PRIu64,
+             (uint64_t)w->task + 1);
+    snprintf(own[1], sizeof own[1], "BATS_ATTEMPT=%" PRIu32, w->attempt);
+    /* disBatch counts tasks from 0 and pads to six digits. */
+    snprintf(own[2], sizeof own[2], "DISBATCH_TASKID=%" PRIu32, w->task);
+    snprintf(own[3], sizeof own[3], "DISBATCH_TASKID_ZP=%06" PRIu32, w->task);
+    for (int i = 0; i < (x->disbatch ? 4 : 2); i++)
+        environment[n++] = own[i];
+    environment[n] = NULL;
+
+    struct bats_runner_task task = {
+        .task = w->task,
+        .attempt = w->attempt,
+        .command = w->command[0] != '\0' ? w->command : NULL,
+        .sleep_us = w->sleep_us,
+        .environment = environment,
+    };
+    x->running = w->task;
+    int rc = bats_runner_start(x->runner, &task, err);
+    free(w);
+    return rc;
+}
+
+int bats_executor_poll(struct bats_executor *executor, int64_t timeout_us,
+                       struct bats_error *err)
+{
+    int rc;
+    if (!bats_runner_busy(executor->runner)) {
+        if (executor->first == NULL) {
+            bats_clock_sleep(timeout_us);
+            return 0;
+        }
+        if ((rc = start_next(executor, err)) < 0)
+            return rc;
+    }
+    if (executor->kill_at_us != INT64_MAX) {
+        int64_t left = executor->kill_at_us - bats_clock_now_us();
+        if (left <= 0) {
+            bats_runner_kill(executor->runner);
+            executor->kill_at_us = INT64_MAX;
+        } else if (left < timeout_us) {
+            timeout_us = left;
+        }
+    }
+    struct bats_runner_result r;
+    rc = bats_runner_poll(executor->runner, timeout_us, &r, err);
+    if (rc <= 0)
+        return rc;
+    struct bats_task_result result = {
+        .task = r.task,
+        .cancelled = r.cancelled,
+        .exit_status = r.exit_status,
+        .signal = r.signal,
+        .start_us = r.start_us,
+        .wall_us = r.wall_us,
+        .user_us = r.user_us,
+        .system_us = r.system_us,
+        .max_rss_kib = r.max_rss_kib,
+    };
+    executor->sink.result(executor->sink.context, &result);
+    return 1;
+}

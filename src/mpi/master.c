@@ -1,0 +1,611 @@
+/*
+ * master: rank 0. Turns messages into events, hands them to the engine with
+ * the time, and carries out its commands.
+ *
+ * Bag time is the real time since the start of the run times `time_scale`.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mpi/clock.h"
+#include "mpi/comm.h"
+#include "mpi/crew.h"
+#include "mpi/run.h"
+#include "mpi/signals.h"
+
+#define PREFETCH_US      20000   /* real time that a slot has tasks ahead for */
+#define PROGRESS_US      200000  /* between two reports of progress */
+#define LOOK_US          1000000 /* between two looks for silent ranks */
+#define MESSAGES_AT_ONCE 256     /* then the commands for them are sent */
+#define GOODBYE_US       10000000 /* for all workers to leave */
+#define HURRY_US         1000000  /* the same, after a second Ctrl-C */
+
+struct master {
+    const struct bats_run_options *options;
+    const struct bats_observer *observer;
+    struct bats_crew crew;
+    struct bats_platform platform;
+    struct bats_sched *sched;
+    uint32_t *first;    /* by machine: where its slots begin in `member` */
+    uint32_t *member;   /* by slot of a machine: who sits there */
+    uint32_t *attempts; /* by task: executions begun */
+    bool *cancelled;    /* by task: CANCEL is out, no answer yet */
+    char *command;      /* bats_bagfile_command's buffer */
+    size_t command_size;
+    int64_t start_us;
+    int64_t traffic_us;
+    int64_t progress_us;
+    int64_t look_us;
+    bool stopping;
+    bool finished;
+    enum bats_finish finish;
+};
+
+static void notice(struct master *m, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void notice(struct master *m, const char *format, ...)
+{
+    char text[600];
+    if (m->observer->notice == NULL)
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    m->observer->notice(m->observer->context, text);
+}
+
+/* ---- time ---- */
+
+static bats_time bag_time(const struct master *m, int64_t real_us)
+{
+    return (bats_time)llround((double)real_us * m->options->time_scale);
+}
+
+static bats_time now(const struct master *m)
+{
+    return bag_time(m, bats_clock_now_us() - m->start_us);
+}
+
+/* Real time until the bag time `at`. */
+static int64_t until(const struct master *m, bats_time at)
+{
+    double us = ((double)at - (double)now(m)) / m->options->time_scale;
+    return us < 1 ? 0 : us > 1e15 ? (int64_t)1e15 : (int64_t)us + 1;
+}
+
+/* ---- commands ---- */
+
+static int run_task(struct master *m, size_t i,
+                    const struct bats_command *command, struct bats_error *err)
+{
+    ptrdiff_t n = bats_bagfile_command(m->options->bag, command->task,
+                                       &m->command, &m->command_size);
+    if (n < 0)
+        return bats_error_set(err, (int)n, "out of memory");
+    bool builtin;
+    bats_time duration = 0;
+    int rc = bats_builtin_parse(m->command, &builtin, &duration, err);
+    if (rc < 0)
+        return rc;
+    const struct bats_platform *p = &m->platform;
+    double speed = p->speed[p->machines[command->machine].cluster];
+    struct bats_assign assign = {
+        .task = command->task,
+        .attempt = ++m->attempts[command->task],
+        .command = builtin ? "" : m->command,
+        .sleep_us =
+            builtin ? llround((double)duration / speed / m->options->time_scale)
+                    : 0,
+    };
+    return bats_crew_assign(&m->crew, i, &assign, err);
+}
+
+static int tell(struct master *m, size_t i, const struct bats_command *command,
+                struct bats_error *err)
+{
+    struct bats_packet packet = {0};
+    switch (command->type) {
+    case BATS_COMMAND_RUN:
+        return run_task(m, i, command, err);
+    case BATS_COMMAND_CANCEL:
+        m->cancelled[command->task] = true;
+        bats_proto_cancel(&packet, command->task);
+        break;
+    case BATS_COMMAND_ACQUIRE:
+        bats_proto_plain(&packet, BATS_MESSAGE_UNPARK);
+        break;
+    case BATS_COMMAND_PARK:
+    case BATS_COMMAND_RELEASE: /* the rank stays, as if parked for ever */
+        bats_proto_plain(&packet, BATS_MESSAGE_PARK);
+        break;
+    case BATS_COMMAND_FINISHED:
+        return 0;
+    }
+    return bats_crew_send(&m->crew, i, &packet, err);
+}
+
+/* RUN and CANCEL are for one slot, the others for all slots of a machine. */
+static int carry_out(struct master *m, const struct bats_command *command,
+                     struct bats_error *err)
+{
+    if (command->type == BATS_COMMAND_FINISHED) {
+        m->finished = true;
+        m->finish = command->finish;
+        return 0;
+    }
+    const uint32_t *members = m->member + m->first[command->machine];
+    if (command->type == BATS_COMMAND_RUN ||
+        command->type == BATS_COMMAND_CANCEL)
+        return tell(m, members[command->slot], command, err);
+    int rc = 0;
+    uint32_t slots = m->platform.machines[command->machine].slots;
+    for (uint32_t slot = 0; rc == 0 && slot < slots; slot++)
+        rc = tell(m, members[slot], command, err);
+    return rc;
+}
+
+static int handle(struct master *m, const struct bats_event *event,
+                  struct bats_error *err)
+{
+    struct bats_command command;
+    int rc = bats_sched_handle(m->sched, now(m), event, err);
+    while (rc == 0 && bats_sched_next(m->sched, &command))
+        rc = carry_out(m, &command, err);
+    return rc;
+}
+
+static int stop(struct master *m, struct bats_error *err)
+{
+    if (m->stopping || m->finished)
+        return 0;
+    m->stopping = true;
+    struct bats_event event = {.type = BATS_EVENT_STOP};
+    return handle(m, &event, err);
+}
+
+/* ---- messages ---- */
+
+static void tell_ended(struct master *m, size_t i,
+                       const struct bats_task_result *r)
+{
+    if (m->observer->ended == NULL ||
+        bats_bagfile_command(m->options->bag, r->task, &m->command,
+                             &m->command_size) < 0)
+        return;
+    uint32_t machine = m->platform.places[i].machine;
+    struct bats_execution execution = {
+        .task = r->task,
+        .attempt = m->attempts[r->task],
+        .machine = machine,
+        .cluster = m->platform.machines[machine].cluster,
+        .rank = m->crew.workers[i].rank,
+        .host = m->crew.workers[i].host,
+        .command = m->command,
+        .preempted = r->cancelled,
+        .exit_status = r->exit_status,
+        .signal = r->signal,
+        .start_us = r->start_us,
+        .wall_us = r->wall_us,
+        .user_us = r->user_us,
+        .system_us = r->system_us,
+        .max_rss_kib = r->max_rss_kib,
+        .runtime = bag_time(m, r->wall_us),
+    };
+    m->observer->ended(m->observer->context, &execution);
+}
+
+static int take_result(struct master *m, size_t i,
+                       const struct bats_task_result *r, struct bats_error *err)
+{
+    if (r->task >= bats_bagfile_count(m->options->bag))
+        return bats_error_set(err, BATS_EPROTO,
+                              "rank %d has a result of task %" PRIu64
+                              ", which does not exist",
+                              m->crew.workers[i].rank, (uint64_t)r->task + 1);
+    /* Its rank was told to end before this one was: it means all of us. */
+    if (r->cancelled && !m->cancelled[r->task]) {
+        int rc = stop(m, err);
+        if (rc < 0)
+            return rc;
+    }
+    m->cancelled[r->task] = false;
+    struct bats_event event = {
+        .type = r->cancelled                            ? BATS_EVENT_PREEMPTED
+                : r->exit_status == 0 && r->signal == 0 ? BATS_EVENT_DONE
+                                                        : BATS_EVENT_FAILED,
+        .machine = m->platform.places[i].machine,
+        .slot = m->platform.places[i].slot,
+        .task = r->task,
+        .runtime = bag_time(m, r->wall_us),
+    };
+    if (r->start_us > 0)
+        tell_ended(m, i, r);
+    else if (r->cancelled)
+        m->attempts[r->task]--; /* it never began */
+    return handle(m, &event, err);
+}
+
+static int take_results(struct master *m, size_t i,
+                        struct bats_message *message, struct bats_error *err)
+{
+    struct bats_task_result result;
+    int rc = 0;
+    while (rc == 0 && bats_proto_next_result(message, &result))
+        rc = take_result(m, i, &result, err);
+    return rc;
+}
+
+/* The machine of member i will not come back; what its other ranks do is of
+ * no more use. */
+static int lose(struct master *m, size_t i, const char *why,
+                struct bats_error *err)
+{
+    uint32_t machine = m->platform.places[i].machine;
+    notice(m, "rank %d on %s is lost: %s", m->crew.workers[i].rank,
+           m->crew.workers[i].host, why);
+    for (size_t k = 0; k < m->crew.n; k++) {
+        if (m->platform.places[k].machine != machine ||
+            m->crew.members[k].state != BATS_MEMBER_WORKS)
+            continue;
+        struct bats_packet packet = {0};
+        bats_proto_stop(&packet, false);
+        int rc = bats_crew_send(&m->crew, k, &packet, err);
+        if (rc < 0)
+            return rc;
+        m->crew.members[k].state = BATS_MEMBER_RETIRED;
+    }
+    struct bats_event event = {.type = BATS_EVENT_LOST, .machine = machine};
+    return handle(m, &event, err);
+}
+
+static bool offer_output(void *context, const struct bats_output_lines *output)
+{
+    struct master *m = context;
+    if (m->observer->output != NULL)
+        m->observer->output(m->observer->context, output->task, output->stream,
+                            output->bytes, output->n);
+    return true;
+}
+
+static int take(struct master *m, size_t i, struct bats_message *message,
+                struct bats_error *err)
+{
+    if (m->crew.members[i].state != BATS_MEMBER_WORKS)
+        return 0; /* its tasks have gone elsewhere */
+    switch (message->type) {
+    case BATS_MESSAGE_RESULT:
+        return take_results(m, i, message, err);
+    case BATS_MESSAGE_OUTPUT:
+        offer_output(m, &message->u.output);
+        return 0;
+    case BATS_MESSAGE_ERROR:
+        return lose(m, i, message->u.sentence, err);
+    case BATS_MESSAGE_HEARTBEAT:
+        return 0;
+    default:
+        return bats_error_set(err, BATS_EPROTO,
+                              "rank %d sent a message of type %d",
+                              m->crew.workers[i].rank, (int)message->type);
+    }
+}
+
+/* ---- the loop ---- */
+
+/* 1 if there was any, else 0. */
+static int take_messages(struct master *m, struct bats_error *err)
+{
+    int taken = 0;
+    for (; taken < MESSAGES_AT_ONCE && !m->finished; taken++) {
+        size_t i;
+        struct bats_message message;
+        int rc = bats_crew_receive(&m->crew, &i, &message, err);
+        if (rc == 0)
+            break;
+        if (rc > 0)
+            rc = take(m, i, &message, err);
+        if (rc < 0)
+            return rc;
+    }
+    return taken > 0;
+}
+
+/* Results of this rank's own tasks wait in a packet, because they may come up
+ * while a command is being carried out. */
+static void collect_own(void *context, const struct bats_task_result *result)
+{
+    struct master *m = context;
+    bats_proto_result(&m->crew.own_results, result);
+}
+
+/* 1 if there was any, else 0. */
+static int take_own_results(struct master *m, struct bats_error *err)
+{
+    struct bats_packet packet = m->crew.own_results;
+    if (packet.n == 0)
+        return 0;
+    m->crew.own_results = (struct bats_packet){0};
+    struct bats_message message;
+    int rc = packet.failed
+                 ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+                 : bats_proto_open(packet.bytes, packet.n, &message, err);
+    if (rc == 0)
+        rc = take_results(m, 0, &message, err);
+    bats_packet_release(&packet);
+    return rc < 0 ? rc : 1;
+}
+
+static int look_for_silent(struct master *m, int64_t now_us,
+                           struct bats_error *err)
+{
+    size_t i;
+    int rc = 0;
+    if (now_us - m->look_us < LOOK_US)
+        return 0;
+    m->look_us = now_us;
+    while (rc == 0 && bats_crew_silent(&m->crew, &i))
+        rc = lose(m, i, "it has been silent for too long", err);
+    return rc;
+}
+
+static int sleep_until_due(struct master *m, struct bats_error *err)
+{
+    int64_t quiet_us = bats_clock_now_us() - m->traffic_us;
+    int64_t us = bats_clock_backoff_us(quiet_us, BATS_CLOCK_MASTER_US);
+    int64_t due_us = until(m, bats_sched_wakeup(m->sched));
+    us = us < due_us ? us : due_us;
+    if (m->crew.own == NULL || m->crew.members[0].state != BATS_MEMBER_WORKS) {
+        bats_clock_sleep(us);
+        return 0;
+    }
+    struct bats_error why;
+    int rc = bats_executor_poll(m->crew.own, us, &why);
+    return rc < 0 ? lose(m, 0, why.text, err) : 0;
+}
+
+static int step(struct master *m, struct bats_error *err)
+{
+    int rc = bats_signals_count() > 0 ? stop(m, err) : 0;
+    int traffic = rc < 0 ? rc : take_messages(m, err);
+    int own = traffic < 0 ? traffic : take_own_results(m, err);
+    if (own < 0)
+        return own;
+    int64_t now_us = bats_clock_now_us();
+    if (traffic > 0 || own > 0)
+        m->traffic_us = now_us;
+    struct bats_event tick = {.type = BATS_EVENT_TICK};
+    if (!m->finished && now(m) >= bats_sched_wakeup(m->sched) &&
+        (rc = handle(m, &tick, err)) < 0)
+        return rc;
+    if ((rc = bats_crew_flush(&m->crew, err)) < 0 ||
+        (rc = look_for_silent(m, now_us, err)) < 0)
+        return rc;
+    if (m->observer->progress != NULL &&
+        now_us - m->progress_us >= PROGRESS_US) {
+        m->progress_us = now_us;
+        m->observer->progress(m->observer->context, &m->platform, m->sched);
+    }
+    return m->finished ? 0 : sleep_until_due(m, err);
+}
+
+/* Until the engine has finished, or a second signal says at once. */
+static int loop(struct master *m, struct bats_error *err)
+{
+    int rc = 0;
+    bool hurried = false;
+    for (uint32_t i = 0; rc == 0 && i < m->platform.n_machines; i++) {
+        struct bats_event event = {.type = BATS_EVENT_JOINED, .machine = i};
+        rc = handle(m, &event, err);
+    }
+    while (rc == 0 && !m->finished && bats_signals_count() < 2) {
+        if (!hurried && bats_signals_terminate() > 0 && m->crew.own != NULL) {
+            bats_executor_stop(m->crew.own, bats_signals_grace_us());
+            hurried = true;
+        }
+        rc = step(m, err);
+    }
+    return rc;
+}
+
+/* ---- start and end ---- */
+
+static bool only_builtins(struct master *m)
+{
+    uint32_t n = bats_bagfile_count(m->options->bag);
+    for (uint32_t i = 0; i < n; i++)
+        if (bats_bagfile_command(m->options->bag, i, &m->command,
+                                 &m->command_size) < 0 ||
+            m->command[0] != '@')
+            return false;
+    return true;
+}
+
+/* Who sits where: the other way round than platform.places. */
+static int find_members(struct master *m, struct bats_error *err)
+{
+    const struct bats_platform *p = &m->platform;
+    m->first = calloc(p->n_machines, sizeof *m->first);
+    m->member = calloc(m->crew.n, sizeof *m->member);
+    if (m->first == NULL || m->member == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (uint32_t k = 1; k < p->n_machines; k++)
+        m->first[k] = m->first[k - 1] + p->machines[k - 1].slots;
+    for (uint32_t i = 0; i < m->crew.n; i++)
+        m->member[m->first[p->places[i].machine] + p->places[i].slot] = i;
+    return 0;
+}
+
+static int create_sched(struct master *m, struct bats_error *err)
+{
+    const struct bats_run_options *o = m->options;
+    const struct bats_platform *p = &m->platform;
+    uint32_t n = bats_bagfile_count(o->bag);
+    m->attempts = calloc(n, sizeof *m->attempts);
+    m->cancelled = calloc(n, sizeof *m->cancelled);
+    if (m->attempts == NULL || m->cancelled == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+
+    /* A process may take the whole grace time to stop; a timer takes none. */
+    bats_time lead = bag_time(m, o->grace_ms * 1000);
+    if (lead > p->window / 12)
+        lead = p->window / 12;
+    if (only_builtins(m))
+        lead = 0;
+    struct bats_sched_options options = {
+        .policy = o->policy,
+        .n_tasks = n,
+        .clusters = p->clusters,
+        .n_clusters = p->n_clusters,
+        .machines = p->machines,
+        .n_machines = p->n_machines,
+        .window = p->window,
+        .budget = o->budget,
+        .monitor_interval = o->monitor_interval,
+        .preempt_lead = lead,
+        .prefetch = bag_time(m, PREFETCH_US),
+        .seed = o->seed,
+    };
+    return bats_sched_create(&options, &m->sched, err);
+}
+
+/* Number of a machine within its cluster, from 1. */
+static uint32_t number_in_cluster(const struct bats_platform *p,
+                                  uint32_t machine)
+{
+    uint32_t number = 1;
+    for (uint32_t k = 0; k < machine; k++)
+        number += p->machines[k].cluster == p->machines[machine].cluster;
+    return number;
+}
+
+/* Tells every member what its tasks have in common. */
+static int set_up(struct master *m, struct bats_error *err)
+{
+    const struct bats_run_options *o = m->options;
+    const struct bats_platform *p = &m->platform;
+    char run_id[64], machine[BATS_CLUSTER_NAME + 16];
+    struct tm tm;
+    time_t t = time(NULL);
+    size_t used =
+        strftime(run_id, sizeof run_id, "%Y%m%dT%H%M%S-", localtime_r(&t, &tm));
+    snprintf(run_id + used, sizeof run_id - used, "%ld", (long)getpid());
+
+    const char *name = bats_bagfile_name(o->bag);
+    const char *slash = strrchr(name, '/');
+    for (size_t i = 0; i < m->crew.n; i++) {
+        uint32_t at = p->places[i].machine;
+        uint32_t cluster = p->machines[at].cluster;
+        snprintf(machine, sizeof machine, "%s-%" PRIu32,
+                 p->clusters[cluster].name, number_in_cluster(p, at));
+        struct bats_setup setup = {
+            .speed = p->speed[cluster],
+            .grace_ms = o->grace_ms,
+            .results_dir = o->results_dir != NULL ? o->results_dir : "",
+            .run_id = run_id,
+            .cluster = p->clusters[cluster].name,
+            .machine = machine,
+            .task_file = !bats_bagfile_is_disbatch(o->bag) ? ""
+                         : slash != NULL                   ? slash + 1
+                                                           : name,
+        };
+        struct bats_executor_sink sink = {m, collect_own, offer_output};
+        struct bats_packet packet = {0};
+        int rc;
+        if (m->crew.workers[i].rank == 0) {
+            rc = bats_executor_create(&setup, &sink, &m->crew.own, err);
+        } else {
+            bats_proto_setup(&packet, &setup);
+            rc = bats_crew_send(&m->crew, i, &packet, err);
+        }
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int run(struct master *m, struct bats_error *err)
+{
+    int rc = bats_crew_gather(&m->crew, m->options->master_works, err);
+    if (rc == 0)
+        rc = bats_platform_build(m->options->clusters, m->crew.workers,
+                                 m->crew.n, m->options->window, &m->platform,
+                                 err);
+    if (rc == 0)
+        rc = find_members(m, err);
+    if (rc == 0)
+        rc = create_sched(m, err);
+    if (rc == 0)
+        rc = set_up(m, err);
+    if (rc < 0)
+        return rc;
+    m->start_us = m->traffic_us = m->look_us = bats_clock_now_us();
+    if (m->observer->started != NULL)
+        m->observer->started(m->observer->context, &m->platform, m->sched);
+    return loop(m, err);
+}
+
+int bats_run_master(const struct bats_run_options *options,
+                    const struct bats_observer *observer,
+                    struct bats_run_outcome *outcome, struct bats_error *err)
+{
+    struct master m = {.options = options, .observer = observer};
+    bats_signals_catch();
+    int rc = run(&m, err);
+    int n_signals = bats_signals_count();
+    bool all_left =
+        bats_crew_dismiss(&m.crew, n_signals > 1 ? HURRY_US : GOODBYE_US);
+    if (!all_left && n_signals > 1)
+        bats_comm_abort(128 + bats_signals_first());
+    if (!all_left)
+        notice(&m, "not every rank said good-bye");
+    bats_crew_release(&m.crew);
+    bats_signals_restore();
+    free(m.first);
+    free(m.member);
+    free(m.attempts);
+    free(m.cancelled);
+    free(m.command);
+    if (rc < 0) {
+        bats_sched_destroy(m.sched);
+        bats_platform_release(&m.platform);
+        return rc;
+    }
+    /* A signal that came too late to stop anything is none. */
+    int signal = bats_signals_first() != 0 ? bats_signals_first() : SIGTERM;
+    *outcome = (struct bats_run_outcome){
+        .platform = m.platform,
+        .sched = m.sched,
+        .finish = m.finished ? m.finish : BATS_FINISH_STOPPED,
+        .signal = m.stopping || !m.finished ? signal : 0,
+    };
+    return 0;
+}
+
+void bats_run_dismiss(void)
+{
+    struct bats_crew crew;
+    bats_crew_gather(&crew, false, NULL);
+    bats_crew_dismiss(&crew, GOODBYE_US);
+    bats_crew_release(&crew);
+}
+
+int bats_run_survey(const struct bats_run_options *options,
+                    struct bats_platform *platform, struct bats_error *err)
+{
+    struct bats_crew crew;
+    int rc = bats_crew_gather(&crew, options->master_works, err);
+    if (rc == 0)
+        rc = bats_platform_build(options->clusters, crew.workers, crew.n,
+                                 options->window, platform, err);
+    bats_crew_dismiss(&crew, GOODBYE_US);
+    bats_crew_release(&crew);
+    return rc;
+}

@@ -1,0 +1,55 @@
+#include <signal.h>
+#include <stdlib.h>
+
+#include "mpi/signals.h"
+
+static volatile sig_atomic_t first, count, terminate;
+static struct sigaction old_interrupt, old_terminate;
+
+static void note(int signal)
+{
+    if (first == 0)
+        first = signal;
+    count++;
+    if (signal == SIGTERM)
+        terminate++;
+}
+
+void bats_signals_catch(void)
+{
+    /* Without SA_RESTART: a sleep ends. A handler, unlike SIG_IGN, is not
+     * inherited by what is executed. */
+    struct sigaction action = {.sa_handler = note};
+    sigemptyset(&action.sa_mask);
+    first = count = terminate = 0;
+    sigaction(SIGINT, &action, &old_interrupt);
+    sigaction(SIGTERM, &action, &old_terminate);
+}
+
+void bats_signals_restore(void)
+{
+    sigaction(SIGINT, &old_interrupt, NULL);
+    sigaction(SIGTERM, &old_terminate, NULL);
+}
+
+int bats_signals_first(void)
+{
+    return first;
+}
+
+int bats_signals_count(void)
+{
+    return count;
+}
+
+int bats_signals_terminate(void)
+{
+    return terminate;
+}
+
+int64_t bats_signals_grace_us(void)
+{
+    /* Open MPI's mpirun: SIGTERM, then SIGKILL after
+     * odls_base_sigkill_timeout, one second by default. */
+    return getenv("OMPI_COMMAND") != NULL ? 400000 : INT64_MAX;
+}

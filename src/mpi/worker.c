@@ -1,0 +1,238 @@
+/*
+ * worker: every rank but 0. Executes tasks until the master says stop.
+ *
+ * Results of short tasks are collected and sent together, so that the master
+ * need not wake up for each; nothing waits longer than RESULTS_US, and nothing
+ * waits at all when there is no further task to execute.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi/clock.h"
+#include "mpi/comm.h"
+#include "mpi/executor.h"
+#include "mpi/run.h"
+#include "mpi/signals.h"
+#include "mpi/worker.h"
+
+#define RESULTS_US     5000     /* a result waits no longer for others */
+#define HEARTBEAT_US   5000000  /* silence after which a sign of life is due */
+#define OUTPUTS_UNSENT 4        /* more than that, and the tasks have to wait */
+#define BUSY_MIN_US    1000     /* its task ends: the sleep does, too */
+#define FAREWELL_US    10000000 /* the master is gone if it takes longer */
+
+struct worker {
+    struct bats_comm *comm;
+    struct bats_executor *executor; /* NULL before SETUP and after a failure */
+    struct bats_packet results;
+    int64_t sent_us;    /* when the last message was sent */
+    int64_t traffic_us; /* when something happened last */
+    int terminated;     /* SIGTERMs that have been heeded */
+    bool parked;
+    bool leave;
+};
+
+void bats_worker_introduce(struct bats_hello *hello, int rank,
+                           char host[BATS_PROTO_HOST])
+{
+    if (gethostname(host, BATS_PROTO_HOST) != 0)
+        strcpy(host, "localhost");
+    host[BATS_PROTO_HOST - 1] = '\0';
+    /* In a heterogeneous job Slurm tells every rank the partition of the last
+     * group: better none than a wrong one. */
+    const char *partition = getenv("SLURM_JOB_PARTITION");
+    if (partition == NULL || strlen(partition) >= BATS_PROTO_PARTITION ||
+        getenv("SLURM_HET_SIZE") != NULL)
+        partition = "";
+    *hello = (struct bats_hello){
+        .rank = (uint32_t)rank,
+        .pid = (uint32_t)getpid(),
+        .host = host,
+        .partition = partition,
+    };
+}
+
+static int post(struct worker *w, struct bats_packet *packet,
+                struct bats_error *err)
+{
+    w->sent_us = bats_clock_now_us();
+    return bats_comm_send(w->comm, 0, packet, err);
+}
+
+static void collect_result(void *context, const struct bats_task_result *result)
+{
+    struct worker *w = context;
+    bats_proto_result(&w->results, result);
+}
+
+static bool send_output(void *context, const struct bats_output_lines *output)
+{
+    struct worker *w = context;
+    struct bats_packet packet = {0};
+    if (bats_comm_unsent(w->comm) >= OUTPUTS_UNSENT)
+        return false;
+    bats_proto_output(&packet, output);
+    w->sent_us = bats_clock_now_us();
+    return bats_comm_send_matched(w->comm, 0, &packet, NULL) == 0;
+}
+
+/* This rank can execute nothing more. It tells the master why, and stays for
+ * the end: a rank that leaves early takes the others with it. */
+static int fail(struct worker *w, const char *sentence, struct bats_error *err)
+{
+    bats_executor_destroy(w->executor);
+    w->executor = NULL;
+    w->parked = true;
+    bats_packet_release(&w->results);
+    struct bats_packet packet = {0};
+    bats_proto_error(&packet, sentence);
+    return post(w, &packet, err);
+}
+
+static int obey(struct worker *w, struct bats_message *message,
+                struct bats_error *err)
+{
+    struct bats_executor_sink sink = {w, collect_result, send_output};
+    switch (message->type) {
+    case BATS_MESSAGE_SETUP:
+        if (w->executor != NULL)
+            return bats_error_set(err, BATS_EPROTO, "a second SETUP came");
+        w->parked = true;
+        return bats_executor_create(&message->u.setup, &sink, &w->executor,
+                                    err);
+    case BATS_MESSAGE_PARK:
+    case BATS_MESSAGE_UNPARK:
+        w->parked = message->type == BATS_MESSAGE_PARK;
+        return 0;
+    case BATS_MESSAGE_STOP:
+        w->leave = message->u.leave;
+        break;
+    case BATS_MESSAGE_ASSIGN:
+    case BATS_MESSAGE_CANCEL:
+        break;
+    default:
+        return bats_error_set(err, BATS_EPROTO,
+                              "the master sent a message of type %d",
+                              (int)message->type);
+    }
+    return w->executor ? bats_executor_obey(w->executor, message, err) : 0;
+}
+
+static int receive_all(struct worker *w, struct bats_error *err)
+{
+    int from, rc;
+    const void *bytes;
+    size_t n;
+    while ((rc = bats_comm_receive(w->comm, &from, &bytes, &n, err)) > 0) {
+        struct bats_message message;
+        struct bats_error why;
+        w->traffic_us = bats_clock_now_us();
+        rc = bats_proto_open(bytes, n, &message, &why);
+        if (rc == 0)
+            rc = obey(w, &message, &why);
+        if (rc < 0 && (rc = fail(w, why.text, err)) < 0)
+            return rc;
+    }
+    return rc;
+}
+
+/* Sends what is due; *wait_us becomes how long nothing will be. */
+static int send_due(struct worker *w, bool busy, int64_t *wait_us,
+                    struct bats_error *err)
+{
+    int64_t quiet_us = bats_clock_now_us() - w->sent_us;
+    *wait_us = HEARTBEAT_US - quiet_us;
+    if (w->results.n > 0) {
+        if (!busy || quiet_us >= RESULTS_US)
+            return post(w, &w->results, err);
+        *wait_us = RESULTS_US - quiet_us;
+    } else if (quiet_us >= HEARTBEAT_US) {
+        struct bats_packet packet = {0};
+        bats_proto_plain(&packet, BATS_MESSAGE_HEARTBEAT);
+        return post(w, &packet, err);
+    }
+    return 0;
+}
+
+static int64_t patience(struct worker *w, bool busy)
+{
+    int64_t quiet_us = bats_clock_now_us() - w->traffic_us;
+    if (bats_comm_unsent(w->comm) > 0) /* MPI moves only when it is called */
+        return bats_clock_backoff_us(quiet_us, BATS_CLOCK_MIN_US);
+    if (!busy)
+        return bats_clock_backoff_us(
+            quiet_us, w->parked ? BATS_CLOCK_PARKED_US : BATS_CLOCK_IDLE_US);
+    int64_t us = bats_clock_backoff_us(quiet_us, BATS_CLOCK_BUSY_US);
+    return us > BUSY_MIN_US ? us : BUSY_MIN_US;
+}
+
+static int step(struct worker *w, struct bats_error *err)
+{
+    int rc = receive_all(w, err);
+    if (rc < 0 || w->leave)
+        return rc;
+    if (w->executor != NULL && bats_signals_terminate() > w->terminated) {
+        w->terminated = bats_signals_terminate();
+        bats_executor_stop(w->executor, bats_signals_grace_us());
+    }
+    int64_t due_us;
+    bool busy = w->executor != NULL && bats_executor_busy(w->executor);
+    if ((rc = send_due(w, busy, &due_us, err)) < 0)
+        return rc;
+    int64_t sleep_us = patience(w, busy);
+    if (sleep_us > due_us)
+        sleep_us = due_us;
+    if (!busy) {
+        bats_clock_sleep(sleep_us);
+        return 0;
+    }
+    struct bats_error why;
+    rc = bats_executor_poll(w->executor, sleep_us, &why);
+    if (rc > 0)
+        w->traffic_us = bats_clock_now_us();
+    return rc < 0 ? fail(w, why.text, err) : 0;
+}
+
+/* The last message; then whatever still comes is dropped. */
+static int say_goodbye(struct worker *w, struct bats_error *err)
+{
+    struct bats_packet packet = {0};
+    bats_packet_release(&w->results);
+    bats_proto_stop(&packet, true);
+    int rc = post(w, &packet, err);
+    while (rc >= 0 && bats_comm_unsent(w->comm) > 0) {
+        int from;
+        const void *bytes;
+        size_t n;
+        rc = bats_comm_receive(w->comm, &from, &bytes, &n, err);
+        if (bats_clock_now_us() - w->sent_us > FAREWELL_US)
+            return bats_error_set(err, BATS_ESYS, "the master is gone");
+        bats_clock_sleep(BATS_CLOCK_MIN_US);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+int bats_run_worker(struct bats_error *err)
+{
+    struct worker w = {.traffic_us = bats_clock_now_us()};
+    struct bats_hello hello;
+    char host[BATS_PROTO_HOST];
+    struct bats_packet packet = {0};
+
+    bats_signals_catch();
+    int rc = bats_comm_create(&w.comm, err);
+    if (rc < 0)
+        return rc;
+    bats_worker_introduce(&hello, bats_comm_rank(w.comm), host);
+    bats_proto_hello(&packet, &hello);
+    rc = post(&w, &packet, err);
+    while (rc >= 0 && !w.leave)
+        rc = step(&w, err);
+    bats_executor_destroy(w.executor);
+    if (rc >= 0)
+        rc = say_goodbye(&w, err);
+    bats_packet_release(&w.results);
+    bats_comm_destroy(w.comm);
+    return rc;
+}
