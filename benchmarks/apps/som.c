@@ -33,11 +33,11 @@
 
 #include "args.h"
 
-#define PROGRAM "som"
-#define FEATURES 4
-#define CLASSES 3
-#define FLOWERS_MAX 10000
-#define EDGE_MAX 100     /* longest edge of a map */
+#define PROGRAM      "som"
+#define FEATURES     4
+#define CLASSES      3
+#define FLOWERS_MAX  10000
+#define EDGE_MAX     100 /* longest edge of a map */
 #define FINAL_RADIUS 0.5 /* in cells */
 
 struct flower {
