@@ -193,7 +193,9 @@ int bats_money_parse(const char *text, bats_money *amount,
         outcome = add_scaled(&sum, whole, fraction, BATS_UNIT);
     if (outcome == GARBLED)
         return bats_error_set(err, BATS_EINPUT,
-                              "'%.60s' is not an amount such as 3 or 0.085",
+                              text[0] == '-' && is_digit(text[1])
+                                  ? "the amount '%.60s' is negative"
+                                  : "'%.60s' is not an amount such as 3 or 0.085",
                               text);
     if (outcome == TOO_LARGE || sum == BATS_UNLIMITED)
         return bats_error_set(err, BATS_EOVERFLOW,
@@ -226,7 +228,8 @@ static uint64_t rounded(uint64_t value, int64_t unit)
     return (value + (uint64_t)unit / 2) / (uint64_t)unit;
 }
 
-const char *bats_duration_format(char text[BATS_UNITS_TEXT], bats_time duration)
+const char *bats_duration_format(char text[BATS_UNITS_TEXT],
+                                 bats_time duration)
 {
     const char *sign = duration < 0 ? "-" : "";
     uint64_t us = magnitude(duration);

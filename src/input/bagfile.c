@@ -1,0 +1,481 @@
+#include "input/bagfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BLANKS " \t"
+#define TASKS_MAX (UINT32_MAX - 1)
+
+/*
+ * The tasks from `first` on that share prefix, suffix and origin: plain lines,
+ * each with its entry in the tables, or the n repetitions of one directive,
+ * which are not spelled out. So a bag costs its text, 12 bytes a line, and
+ * next to nothing for any number of repetitions.
+ */
+struct group {
+    uint32_t first;
+    bool repeated;
+    uint32_t entry; /* of the first task; of all of them, if repeated */
+    uint64_t start, step;
+    size_t prefix, suffix; /* offsets into the text */
+};
+
+struct bats_bagfile {
+    char *name;
+    char *text;     /* the file, every line ended by a NUL */
+    size_t *offset; /* by entry: where its command begins in the text */
+    uint32_t *line; /* by entry */
+    size_t n_entries, entries_room;
+    struct group *groups;
+    size_t n_groups, groups_room;
+    uint32_t n_tasks;
+    bool is_disbatch;
+};
+
+/* What the next task is going to look like, while the file is read. */
+struct scan {
+    struct bats_bagfile *bag;
+    size_t prefix, suffix; /* offsets of the texts in force */
+    bool new_group;
+    uint32_t line;
+    char *command; /* room for one command */
+    size_t command_size;
+    struct bats_error *err;
+};
+
+static int no_memory(struct bats_error *err)
+{
+    return bats_error_set(err, BATS_ENOMEM, "out of memory for the bag");
+}
+
+/* ---- the file as one block of text ---- */
+
+static int read_all(struct bats_bagfile *bag, int fd, size_t *length,
+                    struct bats_error *err)
+{
+    struct stat st;
+    size_t room = 1 << 16;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+        room = (size_t)st.st_size + 2; /* a NUL, and one byte to see the end */
+    *length = 0;
+    for (;;) {
+        if (!bag->text || *length + 1 == room) {
+            room = bag->text ? 2 * room : room;
+            char *text = realloc(bag->text, room);
+            if (!text)
+                return no_memory(err);
+            bag->text = text;
+        }
+        ssize_t n = read(fd, bag->text + *length, room - 1 - *length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return bats_error_set(err, BATS_EINPUT, "%s: %s", bag->name,
+                                  strerror(errno));
+        if (n == 0)
+            break;
+        *length += (size_t)n;
+    }
+    bag->text[*length] = '\0';
+    return 0;
+}
+
+static int refuse_nul(const struct bats_bagfile *bag, size_t length,
+                      struct bats_error *err)
+{
+    const char *nul = memchr(bag->text, '\0', length);
+    if (!nul)
+        return 0;
+    size_t line = 1;
+    for (const char *c = bag->text; (c = memchr(c, '\n', (size_t)(nul - c)));
+         c++)
+        line++;
+    return bats_error_set(err, BATS_EINPUT,
+                          "%s:%zu: a NUL byte; is this a text file?", bag->name,
+                          line);
+}
+
+/* ---- tasks ---- */
+
+/* Makes room for one more element of `size` bytes. */
+static bool grow(void **array, size_t n, size_t *room, size_t size)
+{
+    if (n < *room)
+        return true;
+    size_t more = *room ? *room + *room / 2 : 64;
+    void *grown = realloc(*array, more * size);
+    if (!grown)
+        return false;
+    *array = grown;
+    *room = more;
+    return true;
+}
+
+static int add_entry(struct scan *scan, size_t offset)
+{
+    struct bats_bagfile *bag = scan->bag;
+    size_t lines_room = bag->entries_room;
+    if (!grow((void **)&bag->line, bag->n_entries, &lines_room,
+              sizeof *bag->line) ||
+        !grow((void **)&bag->offset, bag->n_entries, &bag->entries_room,
+              sizeof *bag->offset))
+        return no_memory(scan->err);
+    bag->offset[bag->n_entries] = offset;
+    bag->line[bag->n_entries] = scan->line;
+    bag->n_entries++;
+    return 0;
+}
+
+static int add_group(struct scan *scan, struct group group)
+{
+    struct bats_bagfile *bag = scan->bag;
+    if (!grow((void **)&bag->groups, bag->n_groups, &bag->groups_room,
+              sizeof *bag->groups))
+        return no_memory(scan->err);
+    group.first = bag->n_tasks;
+    group.entry = (uint32_t)bag->n_entries;
+    group.prefix = scan->prefix;
+    group.suffix = scan->suffix;
+    bag->groups[bag->n_groups++] = group;
+    return 0;
+}
+
+/* A mistake in a built-in task is to be seen now, not when it is its turn. */
+static int check_builtin(struct scan *scan, uint32_t task, size_t offset)
+{
+    const struct bats_bagfile *bag = scan->bag;
+    bool written = bag->text[offset] == '@';
+    if (!written && bag->text[scan->prefix] != '@')
+        return 0;
+    ptrdiff_t length = bats_bagfile_command(bag, task, &scan->command,
+                                            &scan->command_size);
+    if (length < 0)
+        return no_memory(scan->err);
+    bool is_builtin;
+    bats_time duration;
+    struct bats_error why;
+    if (bats_builtin_parse(scan->command, &is_builtin, &duration, &why))
+        return bats_error_set(scan->err, why.code, "%s:%" PRIu32 ": %s",
+                              bag->name, scan->line, why.text);
+    if (written && !is_builtin)
+        return bats_error_set(scan->err, BATS_EINPUT,
+                              "%s:%" PRIu32 ": a built-in task cannot follow "
+                              "the PREFIX '%.60s'",
+                              bag->name, scan->line, bag->text + scan->prefix);
+    return 0;
+}
+
+/* Adds the tasks of one line: `n` of them, whose command is at `offset`. */
+static int add_tasks(struct scan *scan, size_t offset, uint64_t n,
+                     const struct group *repeated)
+{
+    struct bats_bagfile *bag = scan->bag;
+    if (n > TASKS_MAX - bag->n_tasks)
+        return bats_error_set(scan->err, BATS_EINPUT,
+                              "%s:%" PRIu32 ": more than %" PRIu32
+                              " tasks in one bag",
+                              bag->name, scan->line, TASKS_MAX);
+    int code = 0;
+    if (repeated || scan->new_group)
+        code = add_group(scan, repeated ? *repeated : (struct group){0});
+    if (!code)
+        code = add_entry(scan, offset);
+    if (code)
+        return code;
+    scan->new_group = repeated != NULL;
+    uint32_t first = bag->n_tasks;
+    bag->n_tasks += (uint32_t)n;
+    return check_builtin(scan, first, offset);
+}
+
+/* ---- disBatch's directives ---- */
+
+/* Reads a number at *text and steps over it and the blanks behind it. */
+static bool read_number(const char **text, uint64_t *number)
+{
+    size_t digits = strspn(*text, "0123456789");
+    char after = (*text)[digits];
+    if (digits == 0 || digits > 18 || (after && !strchr(BLANKS, after)))
+        return false;
+    *number = strtoull(*text, NULL, 10);
+    *text += digits;
+    *text += strspn(*text, BLANKS);
+    return true;
+}
+
+/* Steps over `word` and the blanks behind it if it stands at *text. */
+static bool read_word(const char **text, const char *word)
+{
+    size_t n = strlen(word);
+    if (strncasecmp(*text, word, n) != 0 ||
+        ((*text)[n] && !strchr(BLANKS, (*text)[n])))
+        return false;
+    *text += n;
+    *text += strspn(*text, BLANKS);
+    return true;
+}
+
+/* "n [start s] [step t] [command]" */
+static int repeat(struct scan *scan, const char *text)
+{
+    struct bats_bagfile *bag = scan->bag;
+    struct group group = {.repeated = true, .start = 0, .step = 1};
+    uint64_t n, last;
+    if (!read_number(&text, &n) || n == 0 ||
+        (read_word(&text, "start") && !read_number(&text, &group.start)) ||
+        (read_word(&text, "step") && !read_number(&text, &group.step)))
+        return bats_error_set(scan->err, BATS_EINPUT,
+                              "%s:%" PRIu32 ": not of the form '#DISBATCH "
+                              "REPEAT n [start s] [step t] command'",
+                              bag->name, scan->line);
+    if (__builtin_mul_overflow(n - 1, group.step, &last) ||
+        __builtin_add_overflow(last, group.start, &last) || last > INT64_MAX)
+        return bats_error_set(scan->err, BATS_EINPUT,
+                              "%s:%" PRIu32 ": the last DISBATCH_REPEAT_INDEX "
+                              "is too large",
+                              bag->name, scan->line);
+    if (!*text && !bag->text[scan->prefix] && !bag->text[scan->suffix])
+        return bats_error_set(scan->err, BATS_EINPUT,
+                              "%s:%" PRIu32 ": nothing to repeat: no command, "
+                              "PREFIX or SUFFIX",
+                              bag->name, scan->line);
+    return add_tasks(scan, (size_t)(text - bag->text), n, &group);
+}
+
+/* `text` is what stands behind "#DISBATCH". */
+static int directive(struct scan *scan, const char *text)
+{
+    struct bats_bagfile *bag = scan->bag;
+    bag->is_disbatch = true;
+    text += strspn(text, BLANKS);
+    const char *word = text;
+    int n = (int)strcspn(word, BLANKS);
+    bool prefix = read_word(&text, "PREFIX");
+    if (prefix || read_word(&text, "SUFFIX")) {
+        /* One blank ends the word; more of them belong to the text. */
+        text = word + n + (word[n] != '\0');
+        *(prefix ? &scan->prefix : &scan->suffix) = (size_t)(text - bag->text);
+        scan->new_group = true;
+        return 0;
+    }
+    if (read_word(&text, "REPEAT"))
+        return repeat(scan, text);
+    if (read_word(&text, "BARRIER") || read_word(&text, "PERENGINE"))
+        return bats_error_set(scan->err, BATS_EINPUT,
+                              "%s:%" PRIu32 ": '#DISBATCH %.*s' cannot be "
+                              "honoured: the tasks of a bag are independent "
+                              "and run anywhere in any order",
+                              bag->name, scan->line, n, word);
+    return bats_error_set(scan->err, BATS_EINPUT,
+                          "%s:%" PRIu32 ": unknown directive '#DISBATCH "
+                          "%.*s'; known are PREFIX, SUFFIX and REPEAT",
+                          bag->name, scan->line, n < 40 ? n : 40, word);
+}
+
+/* ---- loading ---- */
+
+static int scan_line(struct scan *scan, const char *text)
+{
+    static const char mark[] = "#DISBATCH";
+    text += strspn(text, BLANKS);
+    if (*text == '\0')
+        return 0;
+    if (*text != '#')
+        return add_tasks(scan, (size_t)(text - scan->bag->text), 1, NULL);
+    const char *after = text + strlen(mark);
+    if (strncmp(text, mark, strlen(mark)) == 0 &&
+        (*after == '\0' || strchr(BLANKS, *after)))
+        return directive(scan, after);
+    return 0;
+}
+
+static int scan_text(struct bats_bagfile *bag, size_t length,
+                     struct bats_error *err)
+{
+    /* The NUL behind the text serves as the empty prefix and suffix. */
+    struct scan scan = {.bag = bag,
+                        .prefix = length,
+                        .suffix = length,
+                        .new_group = true,
+                        .err = err};
+    char *line = bag->text, *end = bag->text + length;
+    if (strncmp(line, "\xEF\xBB\xBF", 3) == 0) /* a byte order mark */
+        line += 3;
+    int code = 0;
+    while (line < end && !code) {
+        char *newline = memchr(line, '\n', (size_t)(end - line));
+        char *next = newline ? newline + 1 : end;
+        if (scan.line == UINT32_MAX) {
+            code = bats_error_set(err, BATS_EINPUT, "%s: too many lines",
+                                  bag->name);
+            break;
+        }
+        scan.line++;
+        if (newline)
+            *newline = '\0';
+        else
+            newline = end;
+        if (newline > line && newline[-1] == '\r')
+            newline[-1] = '\0';
+        code = scan_line(&scan, line);
+        line = next;
+    }
+    free(scan.command);
+    return code;
+}
+
+int bats_bagfile_load(const char *path, struct bats_bagfile **bag,
+                      struct bats_error *err)
+{
+    bool is_stdin = strcmp(path, "-") == 0;
+    struct bats_bagfile *b = calloc(1, sizeof *b);
+    if (!b || !(b->name = strdup(is_stdin ? "standard input" : path))) {
+        bats_bagfile_destroy(b);
+        return no_memory(err);
+    }
+    int code = 0;
+    size_t length = 0;
+    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        code = bats_error_set(err, BATS_EINPUT, "%s: %s", b->name,
+                              strerror(errno));
+    if (!code)
+        code = read_all(b, fd, &length, err);
+    if (fd >= 0 && !is_stdin)
+        close(fd);
+    if (!code)
+        code = refuse_nul(b, length, err);
+    if (!code)
+        code = scan_text(b, length, err);
+    if (!code && b->n_tasks == 0)
+        code = bats_error_set(err, BATS_EINPUT, "%s: no task in this bag",
+                              b->name);
+    if (code)
+        bats_bagfile_destroy(b);
+    else
+        *bag = b;
+    return code;
+}
+
+void bats_bagfile_destroy(struct bats_bagfile *bag)
+{
+    if (!bag)
+        return;
+    free(bag->name);
+    free(bag->text);
+    free(bag->offset);
+    free(bag->line);
+    free(bag->groups);
+    free(bag);
+}
+
+/* ---- looking ---- */
+
+uint32_t bats_bagfile_count(const struct bats_bagfile *bag)
+{
+    return bag->n_tasks;
+}
+
+const char *bats_bagfile_name(const struct bats_bagfile *bag)
+{
+    return bag->name;
+}
+
+bool bats_bagfile_is_disbatch(const struct bats_bagfile *bag)
+{
+    return bag->is_disbatch;
+}
+
+/* The group of task i: the last one that begins at or before it. */
+static const struct group *find_group(const struct bats_bagfile *bag,
+                                      uint32_t i)
+{
+    size_t low = 0, high = bag->n_groups;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (bag->groups[middle].first <= i)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &bag->groups[low];
+}
+
+static uint32_t entry_of(const struct group *group, uint32_t i)
+{
+    return group->entry + (group->repeated ? 0 : i - group->first);
+}
+
+uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i)
+{
+    return bag->line[entry_of(find_group(bag, i), i)];
+}
+
+ptrdiff_t bats_bagfile_command(const struct bats_bagfile *bag, uint32_t i,
+                               char **text, size_t *size)
+{
+    const struct group *group = find_group(bag, i);
+    const char *prefix = bag->text + group->prefix;
+    const char *command = bag->text + bag->offset[entry_of(group, i)];
+    const char *suffix = bag->text + group->suffix;
+
+    /* The index goes into the environment by way of the shell, in front of
+     * all else, so that nothing but a command has to travel to a worker.
+     * Built-in tasks have no environment. */
+    char index[64] = "";
+    if (group->repeated && *(*prefix ? prefix : command) != '@')
+        snprintf(index, sizeof index,
+                 "export DISBATCH_REPEAT_INDEX=%" PRIu64 "; ",
+                 group->start + (i - group->first) * group->step);
+
+    size_t length = strlen(index) + strlen(prefix) + strlen(command) +
+                    strlen(suffix);
+    if (length + 1 > *size) {
+        char *grown = realloc(*text, length + 1);
+        if (!grown)
+            return BATS_ENOMEM;
+        *text = grown;
+        *size = length + 1;
+    }
+    stpcpy(stpcpy(stpcpy(stpcpy(*text, index), prefix), command), suffix);
+    return (ptrdiff_t)length;
+}
+
+int bats_builtin_parse(const char *command, bool *is_builtin,
+                       bats_time *duration, struct bats_error *err)
+{
+    static const char sleep_word[] = "@sleep";
+    *is_builtin = false;
+    if (*command != '@')
+        return 0;
+    size_t word = strcspn(command, BLANKS);
+    if (word != strlen(sleep_word) || strncmp(command, sleep_word, word) != 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "unknown built-in task '%.*s'; there is only "
+                              "'@sleep DURATION'",
+                              word < 60 ? (int)word : 60, command);
+
+    const char *argument = command + word + strspn(command + word, BLANKS);
+    size_t length = strlen(argument);
+    while (length > 0 && strchr(BLANKS, argument[length - 1]))
+        length--;
+    char text[128];
+    if (length >= sizeof text)
+        return bats_error_set(err, BATS_EINPUT,
+                              "@sleep: '%.60s...' is not a duration", argument);
+    memcpy(text, argument, length);
+    text[length] = '\0';
+    struct bats_error why;
+    int code = bats_duration_parse(text, duration, &why);
+    if (code)
+        return bats_error_set(err, code, "@sleep: %s", why.text);
+    *is_builtin = true;
+    return 0;
+}

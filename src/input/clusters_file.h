@@ -1,0 +1,56 @@
+/*
+ * clusters_file: what a clusters file says, before it meets any ranks.
+ *
+ * Layer: input, private to it: clusters_file.c fills it in, platform.c lays it
+ * over the ranks. The world sees src/input/platform.h.
+ */
+#ifndef BATS_INPUT_CLUSTERS_FILE_H
+#define BATS_INPUT_CLUSTERS_FILE_H
+
+#include "input/hostlist.h"
+#include "input/platform.h"
+
+/* The keys of a [cluster] section. The first three say where it is. */
+enum bats_cluster_key {
+    BATS_KEY_NODES,
+    BATS_KEY_RANKS,
+    BATS_KEY_PARTITION,
+    BATS_KEY_CHARGE,
+    BATS_KEY_MAX,
+    BATS_KEY_MACHINE,
+    BATS_KEY_SPEED,
+    BATS_KEY_COUNT
+};
+
+struct bats_rank_range {
+    int first, last;
+};
+
+struct bats_cluster_section {
+    struct bats_cluster cluster; /* max as bats_clusters_file_cluster says */
+    double speed;
+    bool by_node;                    /* machine = node */
+    enum bats_cluster_key where;     /* COUNT: all ranks there are */
+    unsigned line;                   /* of the section */
+    unsigned key_line[BATS_KEY_COUNT]; /* 0: not given */
+    char *where_text;                /* value of that key, lines joined */
+    struct bats_hostlist nodes;      /* if where says so */
+    struct bats_rank_range *ranges;  /* if where says so: n_ranges */
+    size_t n_ranges;
+};
+
+struct bats_clusters_file {
+    char *path;
+    struct bats_cluster_section sections[BATS_CLUSTERS_MAX];
+    size_t n_sections;
+    bats_time window; /* 0: not given */
+    char currency[16];
+};
+
+/* Sets BATS_EINPUT, with "path:line: " in front of the sentence. */
+int bats_clusters_file_fail(const struct bats_clusters_file *file,
+                            unsigned line, struct bats_error *err,
+                            const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,171 @@
+#include "input/hostlist.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DIGITS "0123456789"
+#define NAME_CHARACTERS                                                        \
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "-_."
+
+/* One name in the making. */
+struct expansion {
+    struct bats_hostlist *list;
+    char name[BATS_HOST_NAME];
+    struct bats_error *err;
+};
+
+static int malformed(struct expansion *x, const char *why, const char *at)
+{
+    return bats_error_set(x->err, BATS_EINPUT,
+                          "not a list of hosts such as slow[1-4,7],login1: "
+                          "%s at '%.40s'",
+                          why, at);
+}
+
+static int add_name(struct expansion *x, size_t length)
+{
+    struct bats_hostlist *list = x->list;
+    if (list->n == BATS_HOSTS_MAX)
+        return bats_error_set(x->err, BATS_EINPUT,
+                              "a list of more than %d hosts", BATS_HOSTS_MAX);
+    /* Grows when the count is a power of two. */
+    if ((list->n & (list->n - 1)) == 0) {
+        size_t room = list->n ? 2 * list->n : 1;
+        char **names = realloc(list->names, room * sizeof *names);
+        if (!names)
+            return bats_error_set(x->err, BATS_ENOMEM, "out of memory");
+        list->names = names;
+    }
+    list->names[list->n] = strndup(x->name, length);
+    if (!list->names[list->n])
+        return bats_error_set(x->err, BATS_ENOMEM, "out of memory");
+    list->n++;
+    return 0;
+}
+
+static int expand_from(struct expansion *x, size_t length, const char *rest);
+
+/* Every number of the group that begins behind its '[' at `group`, each
+ * followed by all that comes after the group. */
+static int expand_group(struct expansion *x, size_t length, const char *group)
+{
+    size_t group_length = strspn(group, DIGITS "-,");
+    if (group[group_length] != ']')
+        return malformed(x, "an odd bracket", group - 1);
+    const char *after = group + group_length + 1;
+    for (;; group++) {
+        unsigned long range[2] = {0, 0};
+        size_t width = 0;
+        for (int end = 0; end < 2; end++) {
+            size_t digits = strspn(group, DIGITS);
+            if (digits == 0 || digits > 9)
+                return malformed(x, "an odd number", group);
+            if (end == 0)
+                width = digits;
+            range[end] = strtoul(group, NULL, 10);
+            group += digits;
+            if (end == 0 && *group != '-')
+                range[++end] = range[0];
+            else if (end == 0)
+                group++;
+        }
+        if (range[1] < range[0])
+            return malformed(x, "a range that goes down", group);
+        for (unsigned long i = range[0]; i <= range[1]; i++) {
+            int n = snprintf(x->name + length, sizeof x->name - length, "%0*lu",
+                             (int)width, i);
+            if (length + (size_t)n >= sizeof x->name)
+                return malformed(x, "too long a name", x->name);
+            int code = expand_from(x, length + (size_t)n, after);
+            if (code)
+                return code;
+        }
+        if (*group == ']')
+            return 0;
+        if (*group != ',')
+            return malformed(x, "an odd range", group);
+    }
+}
+
+/* All names that begin with the first `length` bytes of x->name and go on as
+ * `rest`, up to the next comma, says. */
+static int expand_from(struct expansion *x, size_t length, const char *rest)
+{
+    size_t plain = strspn(rest, NAME_CHARACTERS);
+    if (length + plain >= sizeof x->name)
+        return malformed(x, "too long a name", rest);
+    memcpy(x->name + length, rest, plain);
+    length += plain;
+    rest += plain;
+    if (*rest == '[')
+        return expand_group(x, length, rest + 1);
+    const char *end = rest + strspn(rest, " \t");
+    if (*end != ',' && *end != '\0')
+        return malformed(x, "an odd character", end);
+    if (length == 0)
+        return malformed(x, "a name is missing", rest);
+    return add_name(x, length);
+}
+
+/* Behind the comma that ends the name at `text`, or NULL if it is the last. */
+static const char *next_name(const char *text)
+{
+    for (int depth = 0; *text; text++) {
+        if (*text == ',' && depth == 0)
+            return text + 1;
+        depth += (*text == '[') - (*text == ']');
+    }
+    return NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int bats_hostlist_expand(const char *text, struct bats_hostlist *list,
+                         struct bats_error *err)
+{
+    *list = (struct bats_hostlist){0};
+    struct expansion x = {.list = list, .err = err};
+    int code = 0;
+    for (; text && !code; text = next_name(text)) {
+        text += strspn(text, " \t");
+        code = expand_from(&x, 0, text);
+    }
+    if (!code) {
+        qsort(list->names, list->n, sizeof *list->names, compare);
+        for (size_t i = 1; i < list->n && !code; i++) {
+            if (strcmp(list->names[i - 1], list->names[i]) == 0)
+                code = bats_error_set(err, BATS_EINPUT,
+                                      "host '%s' is named twice",
+                                      list->names[i]);
+        }
+    }
+    if (code)
+        bats_hostlist_release(list);
+    return code;
+}
+
+void bats_hostlist_release(struct bats_hostlist *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        free(list->names[i]);
+    free(list->names);
+    *list = (struct bats_hostlist){0};
+}
+
+ptrdiff_t bats_hostlist_find(const struct bats_hostlist *list, const char *host)
+{
+    char label[BATS_HOST_NAME];
+    snprintf(label, sizeof label, "%.*s", (int)strcspn(host, "."), host);
+    const char *forms[] = {host, label};
+    for (int i = 0; i < 2 && list->n > 0; i++) {
+        char **found = bsearch(&forms[i], list->names, list->n,
+                               sizeof *list->names, compare);
+        if (found)
+            return found - list->names;
+    }
+    return -1;
+}

@@ -1,0 +1,41 @@
+/*
+ * hostlist: the names behind a list of hosts as Slurm writes it.
+ *
+ * Layer: input, within which platform uses it. "slow[1-4,7],login1" is slow1
+ * to slow4, slow7 and login1. Zeros in front of the first number of a range
+ * are kept ("n[001-010]"), a name may have several groups ("r[1-2]n[1-3]"),
+ * and blanks may surround the commas between names.
+ *
+ * Model: Slurm's manual, "hostlist expressions"; its limit of 65,536 names.
+ * Invariants: names are sorted by strcmp() and distinct.
+ */
+#ifndef BATS_INPUT_HOSTLIST_H
+#define BATS_INPUT_HOSTLIST_H
+
+#include <stddef.h>
+
+#include "bats/error.h"
+
+#define BATS_HOST_NAME 256  /* longest name of a host, with the NUL */
+#define BATS_HOSTS_MAX 65536
+
+struct bats_hostlist {
+    char **names; /* n of them, each its own allocation */
+    size_t n;
+};
+
+/*
+ * Fills `list`, which then is to be released. BATS_EINPUT if `text` is not
+ * such a list, names a host twice or too many of them; the sentence does not
+ * know the file.
+ */
+int bats_hostlist_expand(const char *text, struct bats_hostlist *list,
+                         struct bats_error *err);
+void bats_hostlist_release(struct bats_hostlist *list);
+
+/* Index of `host` in the list: as it is, else without its domain; -1 if it is
+ * in neither form. */
+ptrdiff_t bats_hostlist_find(const struct bats_hostlist *list,
+                             const char *host);
+
+#endif

@@ -1,0 +1,296 @@
+#include "input/platform.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/clusters_file.h"
+
+#define NO_SECTION UINT32_MAX
+#define WINDOW_DEFAULT (60 * BATS_MINUTE)
+
+/* The claims of the sections on the workers. */
+struct claims {
+    const struct bats_clusters_file *file;
+    const struct bats_worker_rank *workers;
+    const struct bats_worker_rank **by_rank; /* n_workers, sorted */
+    uint32_t *section;                       /* by worker: whose it is */
+    size_t n_workers;
+    struct bats_error *err;
+};
+
+static size_t index_of(const struct claims *claims,
+                       const struct bats_worker_rank *worker)
+{
+    return (size_t)(worker - claims->workers);
+}
+
+static unsigned where_line(const struct bats_cluster_section *section)
+{
+    return section->where == BATS_KEY_COUNT ? section->line
+                                            : section->key_line[section->where];
+}
+
+static int claim(struct claims *claims, uint32_t s,
+                 const struct bats_worker_rank *worker)
+{
+    const struct bats_cluster_section *sections = claims->file->sections;
+    uint32_t *owner = &claims->section[index_of(claims, worker)];
+    if (*owner == s)
+        return bats_clusters_file_fail(claims->file, where_line(&sections[s]),
+                                       claims->err, "rank %d is named twice",
+                                       worker->rank);
+    if (*owner != NO_SECTION)
+        return bats_clusters_file_fail(
+            claims->file, where_line(&sections[s]), claims->err,
+            "rank %d on %s is also in cluster '%s' (line %u)", worker->rank,
+            worker->host, sections[*owner].cluster.name,
+            where_line(&sections[*owner]));
+    *owner = s;
+    return 0;
+}
+
+/* ---- the ways to say where a cluster is ---- */
+
+static int compare_ranks(const void *a, const void *b)
+{
+    const struct bats_worker_rank *const *x = a, *const *y = b;
+    return ((*x)->rank > (*y)->rank) - ((*x)->rank < (*y)->rank);
+}
+
+static const struct bats_worker_rank *find_rank(const struct claims *claims,
+                                                int rank)
+{
+    struct bats_worker_rank key = {.rank = rank};
+    const struct bats_worker_rank *wanted = &key, **found;
+    found = bsearch(&wanted, claims->by_rank, claims->n_workers,
+                    sizeof *claims->by_rank, compare_ranks);
+    return found ? *found : NULL;
+}
+
+static int claim_ranks(struct claims *claims, uint32_t s)
+{
+    const struct bats_cluster_section *section = &claims->file->sections[s];
+    for (size_t i = 0; i < section->n_ranges; i++) {
+        struct bats_rank_range range = section->ranges[i];
+        for (int rank = range.first; rank <= range.last; rank++) {
+            const struct bats_worker_rank *worker = find_rank(claims, rank);
+            if (!worker && rank == 0)
+                return bats_clusters_file_fail(
+                    claims->file, where_line(section), claims->err,
+                    "rank 0 is the master and runs no tasks in this run");
+            if (!worker)
+                return bats_clusters_file_fail(
+                    claims->file, where_line(section), claims->err,
+                    "there is no rank %d; the last one is %d", rank,
+                    claims->by_rank[claims->n_workers - 1]->rank);
+            int code = claim(claims, s, worker);
+            if (code)
+                return code;
+        }
+    }
+    return 0;
+}
+
+static int claim_nodes(struct claims *claims, uint32_t s)
+{
+    const struct bats_cluster_section *section = &claims->file->sections[s];
+    bool *seen = calloc(section->nodes.n, sizeof *seen);
+    if (!seen)
+        return bats_error_set(claims->err, BATS_ENOMEM, "out of memory");
+    int code = 0;
+    for (size_t i = 0; i < claims->n_workers && !code; i++) {
+        const struct bats_worker_rank *worker = claims->by_rank[i];
+        ptrdiff_t node = bats_hostlist_find(&section->nodes, worker->host);
+        if (node >= 0) {
+            seen[node] = true;
+            code = claim(claims, s, worker);
+        }
+    }
+    for (size_t node = 0; node < section->nodes.n && !code; node++) {
+        if (!seen[node])
+            code = bats_clusters_file_fail(
+                claims->file, where_line(section), claims->err,
+                "no rank that can run tasks is on node '%s'",
+                section->nodes.names[node]);
+    }
+    free(seen);
+    return code;
+}
+
+static int claim_partition(struct claims *claims, uint32_t s)
+{
+    const struct bats_cluster_section *section = &claims->file->sections[s];
+    bool any = false, known = false;
+    for (size_t i = 0; i < claims->n_workers; i++) {
+        const struct bats_worker_rank *worker = claims->by_rank[i];
+        known = known || worker->partition[0];
+        if (strcmp(worker->partition, section->where_text) != 0)
+            continue;
+        any = true;
+        int code = claim(claims, s, worker);
+        if (code)
+            return code;
+    }
+    if (!any)
+        return bats_clusters_file_fail(
+            claims->file, where_line(section), claims->err,
+            "no rank that can run tasks is in partition '%s'%s",
+            section->where_text,
+            known ? "" : ": outside a Slurm job no partition is known");
+    return 0;
+}
+
+static int claim_all(struct claims *claims, uint32_t s)
+{
+    for (size_t i = 0; i < claims->n_workers; i++)
+        claims->section[i] = s;
+    return 0;
+}
+
+/* After this every worker belongs to exactly one section. */
+static int settle_claims(struct claims *claims)
+{
+    const struct bats_clusters_file *file = claims->file;
+    for (uint32_t s = 0; s < file->n_sections; s++) {
+        int code = 0;
+        switch (file->sections[s].where) {
+        case BATS_KEY_NODES: code = claim_nodes(claims, s); break;
+        case BATS_KEY_RANKS: code = claim_ranks(claims, s); break;
+        case BATS_KEY_PARTITION: code = claim_partition(claims, s); break;
+        default: code = claim_all(claims, s); break;
+        }
+        if (code)
+            return code;
+    }
+    for (size_t i = 0; i < claims->n_workers; i++) {
+        const struct bats_worker_rank *worker = claims->by_rank[i];
+        if (claims->section[index_of(claims, worker)] == NO_SECTION)
+            return bats_clusters_file_fail(
+                file, file->sections[file->n_sections - 1].line, claims->err,
+                "rank %d on %s is in none of the clusters up to here, the "
+                "last one",
+                worker->rank, worker->host);
+    }
+    return 0;
+}
+
+/* ---- machines ---- */
+
+/* The machine of `worker`, which is of section s and comes after all workers
+ * of lower rank; the machines of s are numbered from `first` on. */
+static uint32_t machine_for(struct bats_platform *platform,
+                            const struct claims *claims,
+                            const struct bats_worker_rank **leaders,
+                            uint32_t first, uint32_t s,
+                            const struct bats_worker_rank *worker)
+{
+    if (claims->file->sections[s].by_node) {
+        /* From the newest on: ranks of a node mostly follow each other. */
+        for (uint32_t m = platform->n_machines; m > first; m--) {
+            if (strcmp(leaders[m - 1]->host, worker->host) == 0)
+                return m - 1;
+        }
+    }
+    uint32_t m = platform->n_machines++;
+    leaders[m] = worker;
+    platform->machines[m] = (struct bats_machine_spec){.cluster = s};
+    return m;
+}
+
+static int add_machines(struct bats_platform *platform,
+                        const struct claims *claims,
+                        const struct bats_worker_rank **leaders, uint32_t s)
+{
+    const struct bats_cluster_section *section = &claims->file->sections[s];
+    uint32_t first = platform->n_machines;
+    for (size_t i = 0; i < claims->n_workers; i++) {
+        const struct bats_worker_rank *worker = claims->by_rank[i];
+        size_t w = index_of(claims, worker);
+        if (claims->section[w] != s)
+            continue;
+        uint32_t m =
+            machine_for(platform, claims, leaders, first, s, worker);
+        platform->places[w].machine = m;
+        platform->places[w].slot = platform->machines[m].slots++;
+    }
+    uint32_t n = platform->n_machines - first;
+    bool limited = section->key_line[BATS_KEY_MAX] != 0;
+    if (limited && section->cluster.max > n)
+        return bats_clusters_file_fail(
+            claims->file, section->key_line[BATS_KEY_MAX], claims->err,
+            "max = %u, but cluster '%s' has only %u machine%s here",
+            section->cluster.max, section->cluster.name, n, n == 1 ? "" : "s");
+    platform->clusters[s] = section->cluster;
+    platform->clusters[s].max = limited ? section->cluster.max : n;
+    platform->speed[s] = section->speed;
+    platform->n_clusters++;
+    return 0;
+}
+
+int bats_platform_build(const struct bats_clusters_file *file,
+                        const struct bats_worker_rank *workers,
+                        size_t n_workers, bats_time window,
+                        struct bats_platform *platform,
+                        struct bats_error *err)
+{
+    static const struct bats_clusters_file one_cluster = {
+        .sections[0] = {.cluster = {.name = "all", .charge = BATS_UNIT},
+                        .speed = 1,
+                        .where = BATS_KEY_COUNT},
+        .n_sections = 1};
+    if (n_workers == 0 || n_workers > INT_MAX)
+        return bats_error_set(err, BATS_EINPUT,
+                              "there is no rank to run tasks: rank 0 is the "
+                              "master, so start at least two");
+
+    struct bats_platform p = {.from_file = file != NULL,
+                              .n_workers = n_workers};
+    struct claims claims = {.file = file ? file : &one_cluster,
+                            .workers = workers,
+                            .n_workers = n_workers,
+                            .err = err};
+    int code = BATS_ENOMEM;
+    const struct bats_worker_rank **leaders =
+        calloc(n_workers, sizeof *leaders);
+    claims.by_rank = calloc(n_workers, sizeof *claims.by_rank);
+    claims.section = calloc(n_workers, sizeof *claims.section);
+    p.machines = calloc(n_workers, sizeof *p.machines);
+    p.places = calloc(n_workers, sizeof *p.places);
+    if (!leaders || !claims.by_rank || !claims.section || !p.machines ||
+        !p.places) {
+        bats_error_set(err, code, "out of memory for %zu ranks", n_workers);
+        goto done;
+    }
+    for (size_t i = 0; i < n_workers; i++) {
+        claims.by_rank[i] = &workers[i];
+        claims.section[i] = NO_SECTION;
+    }
+    qsort(claims.by_rank, n_workers, sizeof *claims.by_rank, compare_ranks);
+
+    code = settle_claims(&claims);
+    for (uint32_t s = 0; s < claims.file->n_sections && !code; s++)
+        code = add_machines(&p, &claims, leaders, s);
+    p.window = claims.file->window;
+    if (window > 0)
+        p.window = window;
+    else if (p.window == 0)
+        p.window = WINDOW_DEFAULT;
+    strcpy(p.currency, claims.file->currency);
+done:
+    free(leaders);
+    free(claims.by_rank);
+    free(claims.section);
+    if (code)
+        bats_platform_release(&p);
+    else
+        *platform = p;
+    return code;
+}
+
+void bats_platform_release(struct bats_platform *platform)
+{
+    free(platform->machines);
+    free(platform->places);
+    *platform = (struct bats_platform){0};
+}

@@ -1,0 +1,496 @@
+/* bagfile: which commands a file stands for, and what is wrong with it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "input/bagfile.h"
+
+static char path[] = "/tmp/bats-test-bag-XXXXXX";
+
+static int create_file(void **state)
+{
+    (void)state;
+    int fd = mkstemp(path);
+    return fd < 0 || close(fd) != 0;
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+static void write_file(const char *text, size_t length)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(text, 1, length, f), length);
+    assert_int_equal(fclose(f), 0);
+}
+
+static struct bats_bagfile *load(const char *text)
+{
+    struct bats_bagfile *bag = NULL;
+    struct bats_error err = {0, ""};
+    write_file(text, strlen(text));
+    if (bats_bagfile_load(path, &bag, &err))
+        fail_msg("%s", err.text);
+    return bag;
+}
+
+static void expect_command(const struct bats_bagfile *bag, uint32_t i,
+                           const char *expected, uint32_t line)
+{
+    char *text = NULL;
+    size_t size = 0;
+    ptrdiff_t length = bats_bagfile_command(bag, i, &text, &size);
+    assert_string_equal(text, expected);
+    assert_int_equal(length, strlen(expected));
+    assert_true(size > (size_t)length);
+    assert_int_equal(bats_bagfile_line(bag, i), line);
+    free(text);
+}
+
+/* `text` is a file of this length; `expected` what stands behind its path. */
+static void refuse_bytes(const char *text, size_t length, const char *expected)
+{
+    struct bats_bagfile *bag = NULL;
+    struct bats_error err = {0, ""};
+    write_file(text, length);
+    if (bats_bagfile_load(path, &bag, &err) != BATS_EINPUT)
+        fail_msg("accepted, but not: %s", expected);
+    assert_null(bag);
+    assert_int_equal(err.code, BATS_EINPUT);
+    assert_memory_equal(err.text, path, strlen(path));
+    assert_string_equal(err.text + strlen(path), expected);
+}
+
+static void refuse(const char *text, const char *expected)
+{
+    refuse_bytes(text, strlen(text), expected);
+}
+
+/* ---- plain bags ---- */
+
+static void every_command_is_a_task_and_knows_its_line(void **state)
+{
+    (void)state;
+    struct bats_bagfile *bag = load("echo a\n"
+                                    "\n"
+                                    "# a comment\n"
+                                    "   # another\n"
+                                    " \t \n"
+                                    "  echo b # not a comment\n"
+                                    "echo 'c  '  \n");
+    assert_int_equal(bats_bagfile_count(bag), 3);
+    assert_string_equal(bats_bagfile_name(bag), path);
+    assert_false(bats_bagfile_is_disbatch(bag));
+    expect_command(bag, 0, "echo a", 1);
+    expect_command(bag, 1, "echo b # not a comment", 6);
+    expect_command(bag, 2, "echo 'c  '  ", 7);
+    bats_bagfile_destroy(bag);
+}
+
+static void files_of_other_systems_and_habits_are_read(void **state)
+{
+    (void)state;
+    struct bats_bagfile *bag = load("a\r\n\r\n#c\r\nb\r\r\nc");
+    assert_int_equal(bats_bagfile_count(bag), 3);
+    expect_command(bag, 0, "a", 1);
+    expect_command(bag, 1, "b\r", 4);
+    expect_command(bag, 2, "c", 5);
+    bats_bagfile_destroy(bag);
+
+    bag = load("a\r");
+    expect_command(bag, 0, "a", 1);
+    bats_bagfile_destroy(bag);
+
+    bag = load("\xEF\xBB\xBF" "a\n");
+    expect_command(bag, 0, "a", 1);
+    bats_bagfile_destroy(bag);
+}
+
+static void a_buffer_grows_only_when_it_must(void **state)
+{
+    (void)state;
+    struct bats_bagfile *bag = load("echo long\nls\n");
+    char *text = NULL;
+    size_t size = 0;
+    assert_int_equal(bats_bagfile_command(bag, 0, &text, &size), 9);
+    size_t first_size = size;
+    assert_int_equal(bats_bagfile_command(bag, 1, &text, &size), 2);
+    assert_string_equal(text, "ls");
+    assert_int_equal(size, first_size);
+    free(text);
+    bats_bagfile_destroy(bag);
+}
+
+static void standard_input_is_read_to_its_end(void **state)
+{
+    (void)state;
+    int ends[2];
+    int saved = dup(STDIN_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "a\nb\n", 4), 4);
+    close(ends[1]);
+    dup2(ends[0], STDIN_FILENO);
+    struct bats_bagfile *bag = NULL;
+    assert_int_equal(bats_bagfile_load("-", &bag, NULL), 0);
+    assert_int_equal(bats_bagfile_count(bag), 2);
+    assert_string_equal(bats_bagfile_name(bag), "standard input");
+    expect_command(bag, 1, "b", 2);
+    bats_bagfile_destroy(bag);
+
+    struct bats_error err;
+    assert_int_equal(bats_bagfile_load("-", &bag, &err), BATS_EINPUT);
+    assert_string_equal(err.text, "standard input: no task in this bag");
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    close(ends[0]);
+}
+
+enum { N = 100000 };
+
+static void write_large_bag(FILE *f)
+{
+    for (int i = 0; i < N; i++)
+        fprintf(f, "%secho %d\n", i % 3 ? "" : "\n", i);
+    fclose(f);
+}
+
+static void expect_large_bag(const char *name)
+{
+    struct bats_bagfile *bag = NULL;
+    assert_int_equal(bats_bagfile_load(name, &bag, NULL), 0);
+    assert_int_equal(bats_bagfile_count(bag), N);
+    for (uint32_t i = 0; i < N; i++) {
+        char expected[32];
+        sprintf(expected, "echo %" PRIu32, i);
+        expect_command(bag, i, expected, i + i / 3 + 2);
+    }
+    bats_bagfile_destroy(bag);
+}
+
+static void a_large_bag_is_complete(void **state)
+{
+    (void)state;
+    write_large_bag(fopen(path, "w"));
+    expect_large_bag(path);
+}
+
+/* No file size tells how much is to come. */
+static void a_large_bag_is_complete_through_a_pipe(void **state)
+{
+    (void)state;
+    int ends[2];
+    int saved = dup(STDIN_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        write_large_bag(fdopen(ends[1], "w"));
+        _exit(0);
+    }
+    close(ends[1]);
+    dup2(ends[0], STDIN_FILENO);
+    expect_large_bag("-");
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    close(ends[0]);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+/* ---- disBatch ---- */
+
+static void prefix_and_suffix_hold_until_they_change(void **state)
+{
+    (void)state;
+    struct bats_bagfile *bag = load("a\n"
+                                    "#DISBATCH PREFIX cd /d ; \n"
+                                    "b\n"
+                                    "#DISBATCH SUFFIX  > log 2>&1\r\n"
+                                    "c\n"
+                                    "d\n"
+                                    "#DISBATCH prefix ( \n"
+                                    "e\n"
+                                    "#DISBATCH PREFIX\n"
+                                    "#DISBATCH SUFFIX \n"
+                                    "f\n"
+                                    "#DISBATCH SUFFIX unused");
+    assert_int_equal(bats_bagfile_count(bag), 6);
+    assert_true(bats_bagfile_is_disbatch(bag));
+    expect_command(bag, 0, "a", 1);
+    expect_command(bag, 1, "cd /d ; b", 3);
+    expect_command(bag, 2, "cd /d ; c > log 2>&1", 5);
+    expect_command(bag, 3, "cd /d ; d > log 2>&1", 6);
+    expect_command(bag, 4, "( e > log 2>&1", 8);
+    expect_command(bag, 5, "f", 11);
+    bats_bagfile_destroy(bag);
+}
+
+static void repeat_exports_its_index(void **state)
+{
+    (void)state;
+    struct bats_bagfile *bag =
+        load("a\n"
+             "#DISBATCH REPEAT 3 ./run $DISBATCH_REPEAT_INDEX\n"
+             "#DISBATCH PREFIX time \n"
+             "#DISBATCH SUFFIX  | tail\n"
+             "b\n"
+             "#DISBATCH Repeat 5 start 100 step 50 ./x\n"
+             "c\n"
+             "#DISBATCH REPEAT 2\tSTEP 7\n"
+             "#DISBATCH REPEAT 1 start 4\n"
+             "#DISBATCH REPEAT 2 step 0 ./y\n"
+             "d\n");
+    assert_int_equal(bats_bagfile_count(bag), 17);
+    expect_command(bag, 0, "a", 1);
+    expect_command(bag, 1,
+                   "export DISBATCH_REPEAT_INDEX=0; ./run "
+                   "$DISBATCH_REPEAT_INDEX",
+                   2);
+    expect_command(bag, 3,
+                   "export DISBATCH_REPEAT_INDEX=2; ./run "
+                   "$DISBATCH_REPEAT_INDEX",
+                   2);
+    expect_command(bag, 4, "time b | tail", 5);
+    expect_command(bag, 5,
+                   "export DISBATCH_REPEAT_INDEX=100; time ./x | tail", 6);
+    expect_command(bag, 9,
+                   "export DISBATCH_REPEAT_INDEX=300; time ./x | tail", 6);
+    expect_command(bag, 10, "time c | tail", 7);
+    expect_command(bag, 11, "export DISBATCH_REPEAT_INDEX=0; time  | tail", 8);
+    expect_command(bag, 12, "export DISBATCH_REPEAT_INDEX=7; time  | tail", 8);
+    expect_command(bag, 13, "export DISBATCH_REPEAT_INDEX=4; time  | tail", 9);
+    expect_command(bag, 15,
+                   "export DISBATCH_REPEAT_INDEX=0; time ./y | tail", 10);
+    expect_command(bag, 16, "time d | tail", 11);
+    bats_bagfile_destroy(bag);
+}
+
+static void repetitions_cost_no_memory(void **state)
+{
+    (void)state;
+    struct bats_bagfile *bag =
+        load("a\n#DISBATCH REPEAT 4294967292 start 5 x\nb\n");
+    assert_true(bats_bagfile_count(bag) == UINT32_MAX - 1);
+    expect_command(bag, 4294967292,
+                   "export DISBATCH_REPEAT_INDEX=4294967296; x", 2);
+    expect_command(bag, 4294967293, "b", 3);
+    bats_bagfile_destroy(bag);
+}
+
+static void only_the_exact_mark_is_a_directive(void **state)
+{
+    (void)state;
+    struct bats_bagfile *bag = load("#disbatch BARRIER\n"
+                                    "# DISBATCH BARRIER\n"
+                                    "##DISBATCH BARRIER\n"
+                                    "#DISBATCHES BARRIER\n"
+                                    "a\n");
+    assert_int_equal(bats_bagfile_count(bag), 1);
+    assert_false(bats_bagfile_is_disbatch(bag));
+    bats_bagfile_destroy(bag);
+
+    bag = load(" \t#DISBATCH PREFIX x \na\n");
+    assert_true(bats_bagfile_is_disbatch(bag));
+    expect_command(bag, 0, "x a", 2);
+    bats_bagfile_destroy(bag);
+}
+
+static void directives_that_cannot_be_honoured_are_refused(void **state)
+{
+    (void)state;
+    static const char independent[] =
+        "' cannot be honoured: the tasks of a bag are independent and run "
+        "anywhere in any order";
+    char expected[200];
+    sprintf(expected, ":2: '#DISBATCH BARRIER%s", independent);
+    refuse("a\n#DISBATCH BARRIER\nb\n", expected);
+    refuse("a\n#DISBATCH BARRIER CHECK x\nb\n", expected);
+    sprintf(expected, ":1: '#DISBATCH perengine%s", independent);
+    refuse("#DISBATCH perengine START x\na\n", expected);
+    refuse("a\n\n#DISBATCH PREFIXX y\n",
+           ":3: unknown directive '#DISBATCH PREFIXX'; known are PREFIX, "
+           "SUFFIX and REPEAT");
+    refuse("a\n#DISBATCH\n", ":2: unknown directive '#DISBATCH '; known are "
+                             "PREFIX, SUFFIX and REPEAT");
+}
+
+static void malformed_repeats_are_refused(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "",           " ",           " x",           " 0 x",
+        " -1 x",      " 3x",         " 3 start x",   " 3 start -1 x",
+        " 3 start",   " 3 step y x", " 3 start 1 step", " 1.5 x",
+        " 9999999999999999999 x"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[100];
+        sprintf(text, "a\n#DISBATCH REPEAT%s\n", cases[i]);
+        refuse(text, ":2: not of the form '#DISBATCH REPEAT n [start s] [step "
+                     "t] command'");
+    }
+    refuse("#DISBATCH REPEAT 3\n",
+           ":1: nothing to repeat: no command, PREFIX or SUFFIX");
+    refuse("a\n#DISBATCH REPEAT 100 start 1 step 100000000000000000 x\n",
+           ":2: the last DISBATCH_REPEAT_INDEX is too large");
+}
+
+static void more_tasks_than_can_be_counted_are_refused(void **state)
+{
+    (void)state;
+    static const char expected[] = ": more than 4294967294 tasks in one bag";
+    char text[100];
+    sprintf(text, ":1%s", expected);
+    refuse("#DISBATCH REPEAT 4294967295 x\n", text);
+    refuse("#DISBATCH REPEAT 999999999999999999 x\n", text);
+    sprintf(text, ":2%s", expected);
+    refuse("#DISBATCH REPEAT 4294967294 x\na\n", text);
+    refuse("a\n#DISBATCH REPEAT 4294967294 x\n", text);
+}
+
+/* ---- built-in tasks ---- */
+
+static void sleep_is_the_built_in_task(void **state)
+{
+    (void)state;
+    bool is_builtin = false;
+    bats_time duration = -1;
+    assert_int_equal(
+        bats_builtin_parse("@sleep 1h30m", &is_builtin, &duration, NULL), 0);
+    assert_true(is_builtin);
+    assert_true(duration == 90 * BATS_MINUTE);
+    assert_int_equal(
+        bats_builtin_parse("@sleep \t 0.5 ", &is_builtin, &duration, NULL), 0);
+    assert_true(is_builtin);
+    assert_true(duration == 500000);
+    assert_int_equal(
+        bats_builtin_parse("sleep 1", &is_builtin, &duration, NULL), 0);
+    assert_false(is_builtin);
+    assert_int_equal(bats_builtin_parse("", &is_builtin, &duration, NULL), 0);
+    assert_false(is_builtin);
+}
+
+static void other_built_in_tasks_are_refused(void **state)
+{
+    (void)state;
+    refuse("a\n@SLEEP 3\n", ":2: unknown built-in task '@SLEEP'; there is only "
+                            "'@sleep DURATION'");
+    refuse("a\n\n  @sleeps 3\n", ":3: unknown built-in task '@sleeps'; there "
+                                 "is only '@sleep DURATION'");
+    refuse("@\n", ":1: unknown built-in task '@'; there is only '@sleep "
+                  "DURATION'");
+    refuse("@sleep\n", ":1: @sleep: '' is not a duration such as 90, 15m, "
+                       "1h30m or 2-12:00:00");
+    refuse("#\n@sleep 3 4\n", ":2: @sleep: '3 4' is not a duration such as 90, "
+                              "15m, 1h30m or 2-12:00:00");
+    refuse("@sleep -3\n", ":1: @sleep: '-3' is not a duration such as 90, 15m, "
+                          "1h30m or 2-12:00:00");
+    char text[300] = "@sleep ";
+    memset(text + 7, '1', 200);
+    strcpy(text + 207, "\n");
+    refuse(text, ":1: @sleep: "
+                 "'1111111111111111111111111111111111111111111111111111"
+                 "11111111...' is not a duration");
+}
+
+static void directives_may_make_built_in_tasks_but_not_hide_them(void **state)
+{
+    (void)state;
+    struct bats_bagfile *bag = load("#DISBATCH REPEAT 3 @sleep 15m\n"
+                                    "#DISBATCH PREFIX @sleep \n"
+                                    "7\n"
+                                    "#DISBATCH REPEAT 2 8\n"
+                                    "#DISBATCH SUFFIX m\n"
+                                    "9\n");
+    assert_int_equal(bats_bagfile_count(bag), 7);
+    expect_command(bag, 2, "@sleep 15m", 1);
+    expect_command(bag, 3, "@sleep 7", 3);
+    expect_command(bag, 5, "@sleep 8", 4);
+    expect_command(bag, 6, "@sleep 9m", 6);
+    bats_bagfile_destroy(bag);
+
+    refuse("#DISBATCH PREFIX time \n\n@sleep 3\n",
+           ":3: a built-in task cannot follow the PREFIX 'time '");
+    refuse("#DISBATCH SUFFIX  > log\n@sleep 3\n",
+           ":2: @sleep: '3 > log' is not a duration such as 90, 15m, 1h30m or "
+           "2-12:00:00");
+    refuse("#DISBATCH PREFIX @sleep \nx\n",
+           ":2: @sleep: 'x' is not a duration such as 90, 15m, 1h30m or "
+           "2-12:00:00");
+}
+
+/* ---- files that are no bags ---- */
+
+static void a_nul_byte_is_refused_by_line(void **state)
+{
+    (void)state;
+    refuse_bytes("a\0b\n", 4, ":1: a NUL byte; is this a text file?");
+    refuse_bytes("a\n\nb\n# \0\n", 9, ":4: a NUL byte; is this a text file?");
+    refuse_bytes("a\n\0", 3, ":2: a NUL byte; is this a text file?");
+}
+
+static void a_bag_without_task_is_refused(void **state)
+{
+    (void)state;
+    refuse("", ": no task in this bag");
+    refuse("\n \n# only\n", ": no task in this bag");
+    refuse("#DISBATCH PREFIX a\n", ": no task in this bag");
+    refuse("\xEF\xBB\xBF", ": no task in this bag");
+}
+
+static void files_that_cannot_be_read_are_refused(void **state)
+{
+    (void)state;
+    struct bats_bagfile *bag = NULL;
+    struct bats_error err;
+    assert_int_equal(bats_bagfile_load("/nowhere/bag", &bag, &err),
+                     BATS_EINPUT);
+    assert_string_equal(err.text, "/nowhere/bag: No such file or directory");
+    assert_int_equal(bats_bagfile_load("/", &bag, &err), BATS_EINPUT);
+    assert_string_equal(err.text, "/: Is a directory");
+    write_file("a\n", 2);
+    char below[sizeof path + 2];
+    sprintf(below, "%s/x", path);
+    assert_int_equal(bats_bagfile_load(below, &bag, &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, "/x: Not a directory"));
+    assert_null(bag);
+    bats_bagfile_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_command_is_a_task_and_knows_its_line),
+        cmocka_unit_test(files_of_other_systems_and_habits_are_read),
+        cmocka_unit_test(a_buffer_grows_only_when_it_must),
+        cmocka_unit_test(standard_input_is_read_to_its_end),
+        cmocka_unit_test(a_large_bag_is_complete),
+        cmocka_unit_test(a_large_bag_is_complete_through_a_pipe),
+        cmocka_unit_test(prefix_and_suffix_hold_until_they_change),
+        cmocka_unit_test(repeat_exports_its_index),
+        cmocka_unit_test(repetitions_cost_no_memory),
+        cmocka_unit_test(only_the_exact_mark_is_a_directive),
+        cmocka_unit_test(directives_that_cannot_be_honoured_are_refused),
+        cmocka_unit_test(malformed_repeats_are_refused),
+        cmocka_unit_test(more_tasks_than_can_be_counted_are_refused),
+        cmocka_unit_test(sleep_is_the_built_in_task),
+        cmocka_unit_test(other_built_in_tasks_are_refused),
+        cmocka_unit_test(directives_may_make_built_in_tasks_but_not_hide_them),
+        cmocka_unit_test(a_nul_byte_is_refused_by_line),
+        cmocka_unit_test(a_bag_without_task_is_refused),
+        cmocka_unit_test(files_that_cannot_be_read_are_refused),
+    };
+    return cmocka_run_group_tests(tests, create_file, remove_file);
+}

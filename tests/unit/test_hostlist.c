@@ -1,0 +1,156 @@
+/* hostlist: the names that Slurm means, sorted, and nothing garbled. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "input/hostlist.h"
+
+/* Expands `text` and compares with the names in `expected`, one blank between
+ * two of them. */
+static void expect(const char *text, const char *expected)
+{
+    struct bats_hostlist list;
+    struct bats_error err = {0, ""};
+    if (bats_hostlist_expand(text, &list, &err))
+        fail_msg("%s: %s", text, err.text);
+    char names[1024] = "";
+    for (size_t i = 0; i < list.n; i++) {
+        strcat(names, i ? " " : "");
+        strcat(names, list.names[i]);
+    }
+    assert_string_equal(names, expected);
+    bats_hostlist_release(&list);
+    assert_int_equal(list.n, 0);
+}
+
+/* What `scontrol show hostnames` prints, sorted by strcmp(). */
+static void lists_expand_as_slurm_does(void **state)
+{
+    (void)state;
+    expect("login1", "login1");
+    expect("slow[1-4,7],login1", "login1 slow1 slow2 slow3 slow4 slow7");
+    expect("slow[1-2] , fast[3-3]\t,x", "fast3 slow1 slow2 x");
+    expect("n[8-11]", "n10 n11 n8 n9");
+    expect("r[1-2]n[1-3]", "r1n1 r1n2 r1n3 r2n1 r2n2 r2n3");
+    expect("a[1]b[2]c[3-4]d", "a1b2c3d a1b2c4d");
+    expect("[1-2]", "1 2");
+    expect("n1-ib[1-2].site.org", "n1-ib1.site.org n1-ib2.site.org");
+    expect("gpu_[0,2]", "gpu_0 gpu_2");
+}
+
+static void leading_zeros_are_kept(void **state)
+{
+    (void)state;
+    expect("n[001-003]", "n001 n002 n003");
+    expect("n[08-11]", "n08 n09 n10 n11");
+    expect("n[099-101]", "n099 n100 n101");
+    expect("n[001,1,01]", "n001 n01 n1");
+    expect("n[001-010]",
+           "n001 n002 n003 n004 n005 n006 n007 n008 n009 n010");
+}
+
+static void garbled_lists_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *why;
+    } cases[] = {
+        {"", "a name is missing"},
+        {",a", "a name is missing"},
+        {"a,", "a name is missing"},
+        {"a,,b", "a name is missing"},
+        {"a b", "an odd character at 'b'"},
+        {"a;b", "an odd character at ';b'"},
+        {"a[1-2", "an odd bracket at '[1-2'"},
+        {"a[1-2]]", "an odd character at ']'"},
+        {"a]", "an odd character at ']'"},
+        {"a[[1]]", "an odd bracket"},
+        {"a[]", "an odd number"},
+        {"a[,1]", "an odd number"},
+        {"a[1,]", "an odd number"},
+        {"a[1-]", "an odd number"},
+        {"a[-1]", "an odd number"},
+        {"a[1-2-3]", "an odd range at '-3]'"},
+        {"a[x]", "an odd bracket"},
+        {"a[1 ,2]", "an odd bracket"},
+        {"a[4-1]", "a range that goes down"},
+        {"a[1-9999999999]", "an odd number"},
+        {"a[1-4],b,a3", "host 'a3' is named twice"},
+        {"b,b", "host 'b' is named twice"},
+        {"a[1-65537]", "more than 65536 hosts"},
+        {"a[0-999999999]", "more than 65536 hosts"},
+        {"a[1-999]b[1-999]", "more than 65536 hosts"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bats_hostlist list;
+        struct bats_error err = {0, ""};
+        if (bats_hostlist_expand(cases[i].text, &list, &err) != BATS_EINPUT)
+            fail_msg("'%s' is accepted", cases[i].text);
+        if (!strstr(err.text, cases[i].why))
+            fail_msg("'%s' is refused with: %s", cases[i].text, err.text);
+        assert_int_equal(list.n, 0);
+        assert_null(list.names);
+    }
+}
+
+static void overlong_names_are_refused(void **state)
+{
+    (void)state;
+    char name[BATS_HOST_NAME + 4];
+    memset(name, 'n', sizeof name);
+    struct bats_hostlist list;
+    name[BATS_HOST_NAME - 1] = '\0';
+    assert_int_equal(bats_hostlist_expand(name, &list, NULL), 0);
+    bats_hostlist_release(&list);
+    name[BATS_HOST_NAME - 1] = 'n';
+    name[BATS_HOST_NAME] = '\0';
+    assert_int_equal(bats_hostlist_expand(name, &list, NULL), BATS_EINPUT);
+    strcpy(name + BATS_HOST_NAME - 3, "[10]");
+    assert_int_equal(bats_hostlist_expand(name, &list, NULL), 0);
+    bats_hostlist_release(&list);
+    strcpy(name + BATS_HOST_NAME - 3, "[100]");
+    assert_int_equal(bats_hostlist_expand(name, &list, NULL), BATS_EINPUT);
+}
+
+static void the_largest_list_is_accepted(void **state)
+{
+    (void)state;
+    struct bats_hostlist list;
+    assert_int_equal(bats_hostlist_expand("a[1-65536]", &list, NULL), 0);
+    assert_int_equal(list.n, 65536);
+    bats_hostlist_release(&list);
+}
+
+static void hosts_are_found_with_and_without_domain(void **state)
+{
+    (void)state;
+    struct bats_hostlist list;
+    assert_int_equal(bats_hostlist_expand("b,a.x.org,c", &list, NULL), 0);
+    assert_int_equal(bats_hostlist_find(&list, "a.x.org"), 0);
+    assert_int_equal(bats_hostlist_find(&list, "b"), 1);
+    assert_int_equal(bats_hostlist_find(&list, "b.x.org"), 1);
+    assert_int_equal(bats_hostlist_find(&list, "c.y.org"), 2);
+    assert_int_equal(bats_hostlist_find(&list, "a"), -1);
+    assert_int_equal(bats_hostlist_find(&list, "a.y.org"), -1);
+    assert_int_equal(bats_hostlist_find(&list, "d"), -1);
+    assert_int_equal(bats_hostlist_find(&list, ""), -1);
+    bats_hostlist_release(&list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_expand_as_slurm_does),
+        cmocka_unit_test(leading_zeros_are_kept),
+        cmocka_unit_test(garbled_lists_are_refused),
+        cmocka_unit_test(overlong_names_are_refused),
+        cmocka_unit_test(the_largest_list_is_accepted),
+        cmocka_unit_test(hosts_are_found_with_and_without_domain),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,718 @@
+/* platform: clusters files, their mistakes, and the machines they make. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "input/platform.h"
+
+static char path[] = "/tmp/bats-test-clusters-XXXXXX";
+
+static int create_file(void **state)
+{
+    (void)state;
+    int fd = mkstemp(path);
+    return fd < 0 || close(fd) != 0;
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+static void write_file(const char *text, size_t length)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(text, 1, length, f), length);
+    assert_int_equal(fclose(f), 0);
+}
+
+static struct bats_clusters_file *load(const char *text)
+{
+    struct bats_clusters_file *file = NULL;
+    struct bats_error err = {0, ""};
+    write_file(text, strlen(text));
+    if (bats_clusters_file_load(path, &file, &err))
+        fail_msg("%s", err.text);
+    return file;
+}
+
+static void expect_error(const struct bats_error *err, const char *expected)
+{
+    assert_int_equal(err->code, BATS_EINPUT);
+    assert_memory_equal(err->text, path, strlen(path));
+    assert_string_equal(err->text + strlen(path), expected);
+}
+
+/* The file is refused with `expected` behind its path. */
+static void refuse_bytes(const char *text, size_t length, const char *expected)
+{
+    struct bats_clusters_file *file = NULL;
+    struct bats_error err = {0, ""};
+    write_file(text, length);
+    if (bats_clusters_file_load(path, &file, &err) == 0)
+        fail_msg("accepted, but not: %s", expected);
+    assert_null(file);
+    expect_error(&err, expected);
+}
+
+static void refuse(const char *text, const char *expected)
+{
+    refuse_bytes(text, strlen(text), expected);
+}
+
+/* `line` is the third of a file whose other lines are right. */
+static void refuse_line(const char *line, const char *expected)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "[cluster x]\ncharge = 1\n%s\n", line);
+    refuse(text, expected);
+}
+
+/* Ranks 1 to 8, two on each of the hosts a1 to a4; a1, a2 of partition p. */
+#define WORKERS 8
+static struct bats_worker_rank workers[WORKERS];
+
+static void set_worker(size_t i, int rank, const char *host,
+                       const char *partition)
+{
+    workers[i].rank = rank;
+    snprintf(workers[i].host, sizeof workers[i].host, "%s", host);
+    snprintf(workers[i].partition, sizeof workers[i].partition, "%s",
+             partition);
+}
+
+static int reset_workers(void **state)
+{
+    (void)state;
+    static const char *const hosts[] = {"a1", "a2", "a3", "a4"};
+    for (int i = 0; i < WORKERS; i++)
+        set_worker((size_t)i, i + 1, hosts[i / 2], i < 4 ? "p" : "q");
+    return 0;
+}
+
+static struct bats_platform build(const char *text)
+{
+    struct bats_clusters_file *file = text ? load(text) : NULL;
+    struct bats_platform platform;
+    struct bats_error err = {0, ""};
+    if (bats_platform_build(file, workers, WORKERS, 0, &platform, &err))
+        fail_msg("%s", err.text);
+    bats_clusters_file_destroy(file);
+    return platform;
+}
+
+/* The file can be read, but does not fit the workers. */
+static void refuse_to_build(const char *text, const char *expected)
+{
+    struct bats_clusters_file *file = load(text);
+    struct bats_platform platform = {.n_clusters = 77};
+    struct bats_error err = {0, ""};
+    if (bats_platform_build(file, workers, WORKERS, 0, &platform, &err) == 0)
+        fail_msg("built, but not: %s", expected);
+    expect_error(&err, expected);
+    assert_int_equal(platform.n_clusters, 77);
+    assert_null(platform.machines);
+    bats_clusters_file_destroy(file);
+}
+
+/* Every worker's machine.slot, and every machine's cluster:slots. */
+static void expect_places(const struct bats_platform *p, const char *places,
+                          const char *machines)
+{
+    char text[256] = "", *end = text;
+    assert_int_equal(p->n_workers, WORKERS);
+    for (size_t i = 0; i < p->n_workers; i++)
+        end += sprintf(end, "%s%u.%u", i ? " " : "", p->places[i].machine,
+                       p->places[i].slot);
+    assert_string_equal(text, places);
+    end = text;
+    for (uint32_t m = 0; m < p->n_machines; m++)
+        end += sprintf(end, "%s%u:%u", m ? " " : "", p->machines[m].cluster,
+                       p->machines[m].slots);
+    assert_string_equal(text, machines);
+}
+
+/* ---- files that are right ---- */
+
+static void the_documented_file_is_read(void **state)
+{
+    (void)state;
+    struct bats_clusters_file *file =
+        load("[run]\n"
+             "window = 60m\n"
+             "currency = SU\n"
+             "[cluster slow]\n"
+             "nodes = slow[1-4]      # or ranks = 1-32\n"
+             "charge = 3.0           # per machine per window\n"
+             "max = 32\n"
+             "machine = rank         # or node\n"
+             "speed = 1              # emulation only\n"
+             "[cluster fast]\n"
+             "partition = gpu\n"
+             "charge = 0.085\n");
+    assert_int_equal(bats_clusters_file_count(file), 2);
+    const struct bats_cluster *slow = bats_clusters_file_cluster(file, 0);
+    assert_string_equal(slow->name, "slow");
+    assert_true(slow->charge == 3 * BATS_UNIT);
+    assert_int_equal(slow->max, 32);
+    const struct bats_cluster *fast = bats_clusters_file_cluster(file, 1);
+    assert_string_equal(fast->name, "fast");
+    assert_true(fast->charge == 85000);
+    assert_true(fast->max == UINT32_MAX);
+    assert_true(bats_clusters_file_window(file) == BATS_HOUR);
+    assert_string_equal(bats_clusters_file_currency(file), "SU");
+    bats_clusters_file_destroy(file);
+}
+
+static void what_is_not_given_has_a_default(void **state)
+{
+    (void)state;
+    struct bats_clusters_file *file = load("[cluster x]\ncharge=0");
+    assert_int_equal(bats_clusters_file_count(file), 1);
+    assert_true(bats_clusters_file_cluster(file, 0)->charge == 0);
+    assert_true(bats_clusters_file_cluster(file, 0)->max == UINT32_MAX);
+    assert_true(bats_clusters_file_window(file) == 0);
+    assert_string_equal(bats_clusters_file_currency(file), "");
+    bats_clusters_file_destroy(file);
+}
+
+static void max_follows_from_the_list_where_it_can(void **state)
+{
+    (void)state;
+    struct bats_clusters_file *file =
+        load("[cluster a]\ncharge=1\nranks=1-32,40\n"
+             "[cluster b]\ncharge=1\nranks=41-48\nmachine=node\n"
+             "[cluster c]\ncharge=1\nnodes=c[1-4]\n"
+             "[cluster d]\ncharge=1\nnodes=d[1-4]\nmachine=node\n"
+             "[cluster e]\ncharge=1\nnodes=e[1-4]\nmachine=node\nmax=3\n");
+    static const uint32_t max[] = {33, UINT32_MAX, UINT32_MAX, 4, 3};
+    for (size_t i = 0; i < sizeof max / sizeof *max; i++)
+        assert_true(bats_clusters_file_cluster(file, i)->max == max[i]);
+    bats_clusters_file_destroy(file);
+}
+
+/* Byte order mark, CRLF, indented keys, colons, long and other comments. */
+static void spelling_is_free_where_nothing_hangs_on_it(void **state)
+{
+    (void)state;
+    char text[1024], rest[300];
+    memset(rest, 'x', sizeof rest - 1);
+    rest[sizeof rest - 1] = '\0';
+    snprintf(text, sizeof text,
+             "\xEF\xBB\xBF  [ cluster \t x-1.y_z ]  # %s\r\n"
+             "; %s\r\n"
+             "\r\n"
+             "\tcharge=2.5\t; here, too\r\n"
+             "  max: 7\r\n"
+             "[run]\r\n"
+             "    currency = a;b#c\r\n"
+             "    window = 1:30:00",
+             rest, rest);
+    struct bats_clusters_file *file = load(text);
+    const struct bats_cluster *cluster = bats_clusters_file_cluster(file, 0);
+    assert_string_equal(cluster->name, "x-1.y_z");
+    assert_true(cluster->charge == 2500000);
+    assert_int_equal(cluster->max, 7);
+    assert_string_equal(bats_clusters_file_currency(file), "a;b#c");
+    assert_true(bats_clusters_file_window(file) == 90 * BATS_MINUTE);
+    bats_clusters_file_destroy(file);
+}
+
+static void a_long_list_goes_on_in_indented_lines(void **state)
+{
+    (void)state;
+    struct bats_platform p = build("[cluster x]\n"
+                                   "ranks = 1,\n"
+                                   "  2-3,  # with a comment\n"
+                                   "\n"
+                                   "# or one between\n"
+                                   "  4\n"
+                                   "charge = 1\n"
+                                   "[cluster y]\n"
+                                   "charge = 2\n"
+                                   "nodes = a3\n"
+                                   "\ta[4-4]\n");
+    expect_places(&p, "0.0 1.0 2.0 3.0 4.0 5.0 6.0 7.0",
+                  "0:1 0:1 0:1 0:1 1:1 1:1 1:1 1:1");
+    bats_platform_release(&p);
+}
+
+/* ---- files that are wrong ---- */
+
+static void unknown_sections_and_keys_are_refused(void **state)
+{
+    (void)state;
+    refuse("\n[runs]\n",
+           ":2: unknown section [runs]; known are [run] and [cluster NAME]");
+    refuse("[run x]\n",
+           ":1: unknown section [run x]; known are [run] and [cluster NAME]");
+    refuse("[Cluster x]\n", ":1: unknown section [Cluster x]; known are [run] "
+                            "and [cluster NAME]");
+    refuse("[]\n", ":1: unknown section []; known are [run] and "
+                   "[cluster NAME]");
+    refuse("[run]\n\nwindows = 1h\n",
+           ":3: unknown key 'windows' in [run]; known are window and currency");
+    refuse_line("node = a1",
+                ":3: unknown key 'node' in [cluster x]; known are nodes, "
+                "ranks, partition, charge, max, machine and speed");
+    refuse_line("window = 1h",
+                ":3: unknown key 'window' in [cluster x]; known are nodes, "
+                "ranks, partition, charge, max, machine and speed");
+    refuse("#\nmax = 3\n[cluster x]\ncharge = 1\n",
+           ":2: 'max' stands in front of the first section");
+}
+
+static void lines_of_another_form_are_refused(void **state)
+{
+    (void)state;
+    refuse_line("max 3", ":3: neither [SECTION] nor key = value");
+    refuse_line("[cluster y", ":3: not a section of the form [NAME]");
+    refuse_line("[cluster y] max = 3", ":3: not a section of the form [NAME]");
+    refuse_line("  3", ":3: an indented line without '=' continues the line "
+                       "above, but 'charge' is not a list");
+    refuse("[run]\nwindow = 1h\n  3\n",
+           ":3: an indented line without '=' continues the line above, but "
+           "'window' is not a list");
+    refuse("[run]\n  3\n", ":2: neither [SECTION] nor key = value");
+    char line[300] = "nodes = ";
+    memset(line + 8, 'a', 250);
+    line[258] = '\0';
+    refuse_line(line, ":3: longer than 199 characters; a list may go on in "
+                      "indented lines below");
+    refuse_bytes("[cluster x]\nmax\0 = 3\n", 21,
+                 ":2: a NUL byte; is this a text file?");
+}
+
+static void names_of_clusters_are_checked(void **state)
+{
+    (void)state;
+    refuse("[cluster]\n",
+           ":1: a cluster without a name: write [cluster NAME]");
+    refuse("[cluster  ]\n",
+           ":1: a cluster without a name: write [cluster NAME]");
+    refuse("[cluster a b]\n", ":1: 'a b' is not a name for a cluster: letters, "
+                              "digits, '-', '_' and '.' only");
+    refuse("[cluster a=1]\n", ":1: 'a=1' is not a name for a cluster: "
+                              "letters, digits, '-', '_' and '.' only");
+    char text[128], name[65];
+    memset(name, 'n', 64);
+    name[64] = '\0';
+    sprintf(text, "[cluster %s]\ncharge = 1\n", name);
+    refuse(text, ":1: the name of the cluster is longer than 63 characters");
+    name[63] = '\0';
+    sprintf(text, "[cluster %s]\ncharge = 1\n", name);
+    struct bats_clusters_file *file = load(text);
+    assert_string_equal(bats_clusters_file_cluster(file, 0)->name, name);
+    bats_clusters_file_destroy(file);
+}
+
+static void duplicates_are_refused(void **state)
+{
+    (void)state;
+    refuse_line("[cluster y]\ncharge = 1\n[cluster x]",
+                ":5: cluster 'x' is already on line 1");
+    refuse_line("charge = 1", ":3: 'charge' is already on line 2");
+    refuse_line("max = 1\nspeed = 2\nmax = 1",
+                ":5: 'max' is already on line 3");
+    refuse("[run]\nwindow = 1h\n[run]\n",
+           ":3: section [run] is already on line 1");
+    refuse("[run]\nwindow = 1h\nwindow = 1h\n",
+           ":3: 'window' is already on line 2");
+    refuse("[run]\ncurrency = a\ncurrency = b\n",
+           ":3: 'currency' is already on line 2");
+}
+
+static void charges_are_checked(void **state)
+{
+    (void)state;
+    refuse("\n[cluster x]\nmax = 3\n", ":2: cluster 'x' has no charge");
+    refuse("[cluster x]\n", ":1: cluster 'x' has no charge");
+    refuse("[cluster x]\ncharge = 1\nranks = 1\n[cluster y]\n[run]\n",
+           ":4: cluster 'y' has no charge");
+    refuse("[cluster x]\ncharge = -3\n",
+           ":2: charge: the amount '-3' is negative");
+    refuse("[cluster x]\ncharge = 3 SU\n",
+           ":2: charge: '3 SU' is not an amount such as 3 or 0.085");
+    refuse("[cluster x]\ncharge =\n",
+           ":2: charge: '' is not an amount such as 3 or 0.085");
+    refuse("[cluster x]\ncharge = 99999999999999\n",
+           ":2: charge: the amount '99999999999999' is too large");
+}
+
+static void other_values_are_checked(void **state)
+{
+    (void)state;
+    static const char *const max[] = {"0", "-1", "1.5", "x", "", "9999999999"};
+    for (size_t i = 0; i < sizeof max / sizeof *max; i++) {
+        char line[64], expected[100];
+        sprintf(line, "max = %s", max[i]);
+        sprintf(expected, ":3: max: '%s' is not a whole number from 1 on",
+                max[i]);
+        refuse_line(line, expected);
+    }
+    static const char *const speed[] = {"0",   "0.0", "-1", "x", "",
+                                        "1.2.3", ".",   "nan", "inf", "1e9"};
+    for (size_t i = 0; i < sizeof speed / sizeof *speed; i++) {
+        char line[64], expected[100];
+        sprintf(line, "speed = %s", speed[i]);
+        sprintf(expected, ":3: speed: '%s' is not a number above 0", speed[i]);
+        refuse_line(line, expected);
+    }
+    refuse_line("machine = host",
+                ":3: machine: 'host' is neither rank nor node");
+    refuse("[run]\nwindow = 0\n", ":2: window: must be longer than 0");
+    refuse("[run]\nwindow = -1h\n",
+           ":2: window: '-1h' is not a duration such as 90, 15m, 1h30m or "
+           "2-12:00:00");
+    refuse("[run]\ncurrency = 1234567890123456\n",
+           ":2: currency: '1234567890123456' is longer than 15 bytes");
+}
+
+static void a_cluster_is_in_one_kind_of_place(void **state)
+{
+    (void)state;
+    refuse_line("nodes = a1\nranks = 1",
+                ":4: 'ranks' beside 'nodes' on line 3: a cluster has one of "
+                "nodes, ranks and partition");
+    refuse_line("partition = p\n#\nnodes = a1",
+                ":5: 'nodes' beside 'partition' on line 3: a cluster has one "
+                "of nodes, ranks and partition");
+    refuse_line("ranks = 1\n[cluster y]\ncharge = 1",
+                ":4: cluster 'y' has none of nodes, ranks and partition");
+    refuse_line("[cluster y]\ncharge = 1\nranks = 1",
+                ":1: cluster 'x' has none of nodes, ranks and partition");
+    refuse_line("partition =", ":3: partition: no name");
+}
+
+static void garbled_lists_are_refused(void **state)
+{
+    (void)state;
+    static const char *const ranks[] = {"",    "x",   "1-", "-1",  "4-1",
+                                        "1,",  ",1",  "1 2", "1,,2", "1-2-3",
+                                        "1.5", "9999999999", "[1-4]"};
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+        char line[64], expected[100];
+        sprintf(line, "ranks = %s", ranks[i]);
+        sprintf(expected,
+                ":3: ranks: '%s' is not a list of ranks such as 1-32,40",
+                ranks[i]);
+        refuse_line(line, expected);
+    }
+    refuse_line("nodes = a[1-4\nmax = 1",
+                ":3: nodes: not a list of hosts such as slow[1-4,7],login1: "
+                "an odd bracket at '[1-4'");
+    refuse_line("nodes = a[1-4],a2", ":3: nodes: host 'a2' is named twice");
+    refuse_line("nodes = a[0-99999]", ":3: nodes: a list of more than 65536 "
+                                      "hosts");
+}
+
+static void too_many_clusters_are_refused(void **state)
+{
+    (void)state;
+    char text[33 * 48] = "", *end = text;
+    for (int i = 0; i < 33; i++)
+        end += sprintf(end, "[cluster c%d]\ncharge=1\nranks=%d\n", i, i);
+    refuse(text, ":97: more than 32 clusters");
+    *strstr(text, "[cluster c32]") = '\0';
+    struct bats_clusters_file *file = load(text);
+    assert_int_equal(bats_clusters_file_count(file), BATS_CLUSTERS_MAX);
+    bats_clusters_file_destroy(file);
+}
+
+static void files_without_cluster_are_refused(void **state)
+{
+    (void)state;
+    refuse("", ":1: no section [cluster NAME] up to here, the end");
+    refuse("# nothing\n\n", ":2: no section [cluster NAME] up to here, the "
+                            "end");
+    refuse("[run]\nwindow = 1h\n",
+           ":2: no section [cluster NAME] up to here, the end");
+}
+
+static void files_that_cannot_be_read_are_refused(void **state)
+{
+    (void)state;
+    struct bats_clusters_file *file = NULL;
+    struct bats_error err;
+    assert_int_equal(bats_clusters_file_load("/nowhere", &file, &err),
+                     BATS_EINPUT);
+    assert_string_equal(err.text, "/nowhere: No such file or directory");
+    assert_int_equal(bats_clusters_file_load("/", &file, &err), BATS_EINPUT);
+    assert_string_equal(err.text, "/: Is a directory");
+    assert_null(file);
+    bats_clusters_file_destroy(NULL);
+}
+
+/* ---- machines ---- */
+
+static void without_a_file_every_rank_is_a_machine_of_one_cluster(void **state)
+{
+    (void)state;
+    struct bats_platform p = build(NULL);
+    assert_false(p.from_file);
+    assert_int_equal(p.n_clusters, 1);
+    assert_string_equal(p.clusters[0].name, "all");
+    assert_true(p.clusters[0].charge == BATS_UNIT);
+    assert_int_equal(p.clusters[0].max, WORKERS);
+    assert_true(p.speed[0] == 1.0);
+    assert_true(p.window == BATS_HOUR);
+    assert_string_equal(p.currency, "");
+    expect_places(&p, "0.0 1.0 2.0 3.0 4.0 5.0 6.0 7.0",
+                  "0:1 0:1 0:1 0:1 0:1 0:1 0:1 0:1");
+    bats_platform_release(&p);
+    assert_null(p.machines);
+}
+
+static void machines_are_numbered_by_cluster_then_rank(void **state)
+{
+    (void)state;
+    struct bats_platform p = build("[run]\nwindow=15m\ncurrency=EUR\n"
+                                   "[cluster fast]\n"
+                                   "ranks = 7, 2-3\n"
+                                   "charge = 12\n"
+                                   "speed = 0.25\n"
+                                   "[cluster slow]\n"
+                                   "ranks = 4-6,8,1\n"
+                                   "charge = 3\n"
+                                   "max = 2\n");
+    assert_true(p.from_file);
+    assert_int_equal(p.n_clusters, 2);
+    assert_string_equal(p.clusters[0].name, "fast");
+    assert_true(p.clusters[0].charge == 12 * BATS_UNIT);
+    assert_int_equal(p.clusters[0].max, 3);
+    assert_true(p.speed[0] == 0.25);
+    assert_string_equal(p.clusters[1].name, "slow");
+    assert_int_equal(p.clusters[1].max, 2);
+    assert_true(p.speed[1] == 1.0);
+    assert_true(p.window == 15 * BATS_MINUTE);
+    assert_string_equal(p.currency, "EUR");
+    expect_places(&p, "3.0 0.0 1.0 4.0 5.0 6.0 2.0 7.0",
+                  "0:1 0:1 0:1 1:1 1:1 1:1 1:1 1:1");
+    bats_platform_release(&p);
+}
+
+static void the_order_of_the_workers_does_not_matter(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < WORKERS; i++)
+        set_worker(i, (int)(WORKERS - i), i < 4 ? "b" : "a", "");
+    struct bats_platform p =
+        build("[cluster x]\ncharge = 1\nmachine = node\n");
+    expect_places(&p, "1.3 1.2 1.1 1.0 0.3 0.2 0.1 0.0", "0:4 0:4");
+    bats_platform_release(&p);
+}
+
+static void nodes_are_machines_with_a_slot_per_rank(void **state)
+{
+    (void)state;
+    /* Ranks dealt out in turn, and one more on a2. */
+    static const char *const hosts[] = {"a1", "a2", "b1", "a1",
+                                        "a2", "b1", "a2", "b2"};
+    for (size_t i = 0; i < WORKERS; i++)
+        set_worker(i, (int)i + 1, hosts[i], "");
+    struct bats_platform p = build("[cluster b]\n"
+                                   "nodes = b[1-2]\n"
+                                   "charge = 1\n"
+                                   "[cluster a]\n"
+                                   "nodes = a[1-2]\n"
+                                   "charge = 1\n"
+                                   "machine = node\n"
+                                   "max = 1\n");
+    expect_places(&p, "3.0 4.0 0.0 3.1 4.1 1.0 4.2 2.0",
+                  "0:1 0:1 0:1 1:2 1:3");
+    assert_int_equal(p.clusters[0].max, 3);
+    assert_int_equal(p.clusters[1].max, 1);
+    bats_platform_release(&p);
+}
+
+/* A machine belongs to one cluster, even where a node does not. */
+static void a_node_may_be_shared_by_rank(void **state)
+{
+    (void)state;
+    struct bats_platform p =
+        build("[cluster x]\nranks = 1-3\ncharge = 1\nmachine = node\n"
+              "[cluster y]\nranks = 4-8\ncharge = 1\nmachine = node\n");
+    expect_places(&p, "0.0 0.1 1.0 2.0 3.0 3.1 4.0 4.1",
+                  "0:2 0:1 1:1 1:2 1:2");
+    bats_platform_release(&p);
+}
+
+static void partitions_are_matched_by_name(void **state)
+{
+    (void)state;
+    struct bats_platform p =
+        build("[cluster x]\npartition = q\ncharge = 1\nmachine = node\n"
+              "[cluster y]\npartition = p\ncharge = 1\nmax = 4\n");
+    expect_places(&p, "2.0 3.0 4.0 5.0 0.0 0.1 1.0 1.1",
+                  "0:2 0:2 1:1 1:1 1:1 1:1");
+    bats_platform_release(&p);
+}
+
+static void short_names_match_hosts_with_domain(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < WORKERS; i++)
+        set_worker(i, (int)i + 1, i < 4 ? "a1.site.org" : "a2.site.org", "");
+    struct bats_platform p =
+        build("[cluster x]\nnodes = a2\ncharge = 1\nmachine = node\n"
+              "[cluster y]\nnodes = a1.site.org\ncharge = 1\n");
+    expect_places(&p, "1.0 2.0 3.0 4.0 0.0 0.1 0.2 0.3",
+                  "0:4 1:1 1:1 1:1 1:1");
+    bats_platform_release(&p);
+}
+
+static void a_master_that_works_is_a_rank_like_others(void **state)
+{
+    (void)state;
+    for (int i = 0; i < WORKERS; i++)
+        set_worker((size_t)i, i, "a", "");
+    struct bats_platform p = build("[cluster x]\nranks = 0-7\ncharge = 1\n");
+    assert_int_equal(p.clusters[0].max, 8);
+    bats_platform_release(&p);
+}
+
+static void the_window_of_the_command_line_wins(void **state)
+{
+    (void)state;
+    struct bats_platform p;
+    struct bats_clusters_file *file =
+        load("[run]\nwindow = 15m\n[cluster x]\ncharge = 1\n");
+    assert_int_equal(
+        bats_platform_build(file, workers, WORKERS, BATS_MINUTE, &p, NULL), 0);
+    assert_true(p.window == BATS_MINUTE);
+    bats_platform_release(&p);
+    bats_clusters_file_destroy(file);
+}
+
+/* ---- files that do not fit ---- */
+
+static void ranks_that_are_not_there_are_refused(void **state)
+{
+    (void)state;
+    refuse_to_build("[cluster x]\ncharge = 1\nranks = 1-9\n",
+                    ":3: there is no rank 9; the last one is 8");
+    refuse_to_build("[cluster x]\ncharge = 1\nranks = 1-999999999\n",
+                    ":3: there is no rank 9; the last one is 8");
+    refuse_to_build("[cluster x]\ncharge = 1\nranks = 0-8\n",
+                    ":3: rank 0 is the master and runs no tasks in this run");
+}
+
+static void overlaps_are_refused(void **state)
+{
+    (void)state;
+    refuse_to_build("[cluster x]\ncharge = 1\nranks = 1-4\n"
+                    "[cluster y]\ncharge = 1\nranks = 4-8\n",
+                    ":6: rank 4 on a2 is also in cluster 'x' (line 3)");
+    refuse_to_build("[cluster x]\ncharge = 1\nranks = 1-4,3\n",
+                    ":3: rank 3 is named twice");
+    refuse_to_build("[cluster x]\nnodes = a[1-3]\ncharge = 1\n"
+                    "[cluster y]\ncharge = 1\n\nnodes = a[3-4]\n",
+                    ":7: rank 5 on a3 is also in cluster 'x' (line 2)");
+    refuse_to_build("[cluster x]\nnodes = a[1-3]\ncharge = 1\n"
+                    "[cluster y]\ncharge = 1\npartition = q\n",
+                    ":6: rank 5 on a3 is also in cluster 'x' (line 2)");
+}
+
+static void nodes_that_are_not_there_are_refused(void **state)
+{
+    (void)state;
+    refuse_to_build("[cluster x]\ncharge = 1\nnodes = a[1-5]\n",
+                    ":3: no rank that can run tasks is on node 'a5'");
+    refuse_to_build("[cluster x]\ncharge = 1\nnodes = a[1-4],a1.org\n",
+                    ":3: no rank that can run tasks is on node 'a1.org'");
+}
+
+static void partitions_that_are_not_there_are_refused(void **state)
+{
+    (void)state;
+    refuse_to_build("[cluster x]\ncharge = 1\npartition = r\n",
+                    ":3: no rank that can run tasks is in partition 'r'");
+    for (size_t i = 0; i < WORKERS; i++)
+        set_worker(i, (int)i + 1, "a", "");
+    refuse_to_build("[cluster x]\ncharge = 1\npartition = r\n",
+                    ":3: no rank that can run tasks is in partition 'r': "
+                    "outside a Slurm job no partition is known");
+}
+
+static void max_above_what_is_there_is_refused(void **state)
+{
+    (void)state;
+    refuse_to_build("[cluster x]\ncharge = 1\nmax = 9\n",
+                    ":3: max = 9, but cluster 'x' has only 8 machines here");
+    refuse_to_build("[cluster x]\ncharge = 1\nmachine = node\nmax = 5\n",
+                    ":4: max = 5, but cluster 'x' has only 4 machines here");
+    refuse_to_build("[cluster x]\ncharge = 1\nranks = 1-7\n"
+                    "[cluster y]\nmax = 2\ncharge = 1\nranks = 8\n",
+                    ":5: max = 2, but cluster 'y' has only 1 machine here");
+}
+
+static void ranks_in_no_cluster_are_refused(void **state)
+{
+    (void)state;
+    refuse_to_build("[cluster x]\ncharge = 1\nranks = 1,3-4\n"
+                    "[cluster y]\ncharge = 1\nnodes = a[3-4]\n",
+                    ":4: rank 2 on a1 is in none of the clusters up to here, "
+                    "the last one");
+}
+
+static void a_run_without_workers_is_refused(void **state)
+{
+    (void)state;
+    struct bats_platform p;
+    struct bats_error err;
+    assert_int_equal(bats_platform_build(NULL, NULL, 0, 0, &p, &err),
+                     BATS_EINPUT);
+    assert_string_equal(err.text, "there is no rank to run tasks: rank 0 is "
+                                  "the master, so start at least two");
+}
+
+#define BUILD_TEST(name) cmocka_unit_test_setup(name, reset_workers)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_documented_file_is_read),
+        cmocka_unit_test(what_is_not_given_has_a_default),
+        cmocka_unit_test(max_follows_from_the_list_where_it_can),
+        cmocka_unit_test(spelling_is_free_where_nothing_hangs_on_it),
+        BUILD_TEST(a_long_list_goes_on_in_indented_lines),
+        cmocka_unit_test(unknown_sections_and_keys_are_refused),
+        cmocka_unit_test(lines_of_another_form_are_refused),
+        cmocka_unit_test(names_of_clusters_are_checked),
+        cmocka_unit_test(duplicates_are_refused),
+        cmocka_unit_test(charges_are_checked),
+        cmocka_unit_test(other_values_are_checked),
+        cmocka_unit_test(a_cluster_is_in_one_kind_of_place),
+        cmocka_unit_test(garbled_lists_are_refused),
+        cmocka_unit_test(too_many_clusters_are_refused),
+        cmocka_unit_test(files_without_cluster_are_refused),
+        cmocka_unit_test(files_that_cannot_be_read_are_refused),
+        BUILD_TEST(without_a_file_every_rank_is_a_machine_of_one_cluster),
+        BUILD_TEST(machines_are_numbered_by_cluster_then_rank),
+        BUILD_TEST(the_order_of_the_workers_does_not_matter),
+        BUILD_TEST(nodes_are_machines_with_a_slot_per_rank),
+        BUILD_TEST(a_node_may_be_shared_by_rank),
+        BUILD_TEST(partitions_are_matched_by_name),
+        BUILD_TEST(short_names_match_hosts_with_domain),
+        BUILD_TEST(a_master_that_works_is_a_rank_like_others),
+        BUILD_TEST(the_window_of_the_command_line_wins),
+        BUILD_TEST(ranks_that_are_not_there_are_refused),
+        BUILD_TEST(overlaps_are_refused),
+        BUILD_TEST(nodes_that_are_not_there_are_refused),
+        BUILD_TEST(partitions_that_are_not_there_are_refused),
+        BUILD_TEST(max_above_what_is_there_is_refused),
+        BUILD_TEST(ranks_in_no_cluster_are_refused),
+        BUILD_TEST(a_run_without_workers_is_refused),
+    };
+    return cmocka_run_group_tests(tests, create_file, remove_file);
+}

@@ -1,0 +1,294 @@
+/* units: time and money, to and from text, and sums that never wrap. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "bats/units.h"
+
+static void sums_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    int64_t sum = 42;
+    assert_true(bats_units_add(INT64_MAX - 1, 1, &sum));
+    assert_true(sum == INT64_MAX);
+    sum = 42;
+    assert_false(bats_units_add(INT64_MAX, 1, &sum));
+    assert_false(bats_units_add(INT64_MIN, -1, &sum));
+    assert_true(sum == 42);
+}
+
+static void products_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    int64_t product = 42;
+    assert_true(bats_units_multiply(-3, 4, &product));
+    assert_true(product == -12);
+    product = 42;
+    assert_false(bats_units_multiply(INT64_MAX / 2 + 1, 2, &product));
+    assert_false(bats_units_multiply(INT64_MIN, -1, &product));
+    assert_true(product == 42);
+}
+
+static void durations_are_read_in_every_form(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t us;
+    } cases[] = {
+        {"0", 0},
+        {"90", 90000000},
+        {"0.25", 250000},
+        {"007", 7000000},
+        {"15m", 900000000},
+        {"1h30m", 5400000000},
+        {"3.75m", 225000000},
+        {"250ms", 250000},
+        {"7us", 7},
+        {"1d2h3m4s5ms6us", 93784005006},
+        {"2m500ms", 120500000},
+        {"1.5h0.5m", 5430000000},
+        /* rounded to the nearest, exactly */
+        {"0.0000004", 0},
+        {"0.0000005", 1},
+        {"14.632498712345678", 14632499},
+        {"0.333333333333333333333h", 1200000000},
+        {"0.1us", 0},
+        {"1.00000000000000000000000000000000", 1000000},
+        /* Slurm's: MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS */
+        {"90:00", 5400000000},
+        {"1:30", 90000000},
+        {"01:02:03", 3723000000},
+        {"100:00:00", 360000000000},
+        {"2-0", 172800000000},
+        {"1-02", 93600000000},
+        {"1-02:03", 93780000000},
+        {"1-02:03:04", 93784000000},
+        {"9223372036854.775806", INT64_MAX - 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bats_time us = -1;
+        assert_int_equal(bats_duration_parse(cases[i].text, &us, NULL), 0);
+        if (us != cases[i].us)
+            fail_msg("%s is read as %" PRId64, cases[i].text, us);
+    }
+}
+
+static void garbled_durations_are_refused_and_quoted(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "",        " ",       "1 ",     " 1",      "-1",       "-15m",
+        "+1",      "1x",      "x",      "m",       "1h30",     "30m1h",
+        "1h1h",    "1m1m",    "1e3",    "1.",      ".5",       "1..5",
+        "1.5.5",   "1,5",     "1M",     "1:2:3:4", "1-",       "1-2:3:4:5",
+        "1:-2",    "1-2-3",   ":30",    "1:",      "1:60",     "1:60:00",
+        "1-24",    "1-00:60", "1.5:00", "1:30s",   "1h1:30",   "nan",
+        "inf",     "0x10",    "1ms1s",  "never",   "1us1ms",
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bats_error err;
+        char quoted[64];
+        bats_time us = 42;
+        snprintf(quoted, sizeof quoted, "'%s'", cases[i]);
+        if (bats_duration_parse(cases[i], &us, &err) != BATS_EINPUT)
+            fail_msg("'%s' is accepted", cases[i]);
+        assert_true(us == 42);
+        assert_non_null(strstr(err.text, quoted));
+    }
+}
+
+static void durations_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "9223372036854.775807", /* would be BATS_NEVER */
+        "9223372036855",
+        "9223372036854d",
+        "99999999999999999999",
+        "106751991d24h",
+        "9223372036854.9999999",
+        "999999999999999-00:00",
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bats_error err;
+        bats_time us = 42;
+        assert_int_equal(bats_duration_parse(cases[i], &us, &err),
+                         BATS_EINPUT);
+        assert_true(us == 42);
+        assert_non_null(strstr(err.text, "too long"));
+    }
+}
+
+static void durations_are_written_for_people(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t us;
+        const char *text;
+    } cases[] = {
+        {0, "0s"},
+        {1, "1us"},
+        {999, "999us"},
+        {1000, "1ms"},
+        {250000, "250ms"},
+        {999499, "999ms"},
+        {999500, "1s"},
+        {3200000, "3.2s"},
+        {3000000, "3s"},
+        {59940000, "59.9s"},
+        {59960000, "1m"},
+        {65000000, "1m5s"},
+        {900000000, "15m"},
+        {3599600000, "1h"},
+        {16800000000, "4h40m"},
+        {86370000000, "1d"},
+        {93600000000, "1d2h"},
+        {172800000000, "2d"},
+        {-16800000000, "-4h40m"},
+        {INT64_MAX, "never"},
+        {INT64_MIN, "-106751991d4h"},
+        {INT64_MAX - 1, "106751991d4h"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[BATS_UNITS_TEXT];
+        assert_ptr_equal(bats_duration_format(text, cases[i].us), text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+static void money_is_read_exactly(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t millionths;
+    } cases[] = {
+        {"0", 0},
+        {"3", 3000000},
+        {"3.0", 3000000},
+        {"0.085", 85000},
+        {"0.000001", 1},
+        {"2034.123456", 2034123456},
+        {"9223372036854.775806", INT64_MAX - 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bats_money amount = -1;
+        assert_int_equal(bats_money_parse(cases[i].text, &amount, NULL), 0);
+        assert_true(amount == cases[i].millionths);
+    }
+}
+
+static void garbled_money_is_refused_and_quoted(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "",   "-1",  "-0",  "+1",  "1e3", "1.",        ".5",  "1,5",
+        " 1", "1 ",  "1 SU", "x",  "$1",  "0.0000001", "1.1.1", "unlimited",
+        "-",  "0x1",
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bats_error err;
+        char quoted[64];
+        bats_money amount = 42;
+        snprintf(quoted, sizeof quoted, "'%s'", cases[i]);
+        if (bats_money_parse(cases[i], &amount, &err) != BATS_EINPUT)
+            fail_msg("'%s' is accepted", cases[i]);
+        assert_true(amount == 42);
+        assert_non_null(strstr(err.text, quoted));
+    }
+}
+
+static void negative_and_overly_exact_money_is_called_so(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    bats_money amount;
+    bats_money_parse("-3", &amount, &err);
+    assert_string_equal(err.text, "the amount '-3' is negative");
+    bats_money_parse("0.0000001", &amount, &err);
+    assert_string_equal(
+        err.text, "'0.0000001' has more than six digits after the point");
+}
+
+static void money_that_does_not_fit_is_refused(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "9223372036854.775807", /* would be BATS_UNLIMITED */
+        "9223372036855", "99999999999999999999"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        bats_money amount = 42;
+        assert_int_equal(bats_money_parse(cases[i], &amount, NULL),
+                         BATS_EOVERFLOW);
+        assert_true(amount == 42);
+    }
+}
+
+static void money_is_written_exactly(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t millionths;
+        const char *text;
+    } cases[] = {
+        {0, "0"},
+        {1, "0.000001"},
+        {85000, "0.085"},
+        {2034000000, "2034"},
+        {100000000, "100"},
+        {-1500000, "-1.5"},
+        {INT64_MIN, "-9223372036854.775808"},
+        {INT64_MAX, "unlimited"},
+        {INT64_MAX - 1, "9223372036854.775806"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[BATS_UNITS_TEXT];
+        assert_ptr_equal(bats_money_format(text, cases[i].millionths), text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+/* Amounts of every size; the generator is Knuth's, so the test is its own. */
+static void money_survives_writing_and_reading(void **state)
+{
+    (void)state;
+    uint64_t random = 1;
+    for (int i = 0; i < 100000; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        bats_money amount = (bats_money)(random >> (1 + i % 63)), back = -1;
+        char text[BATS_UNITS_TEXT];
+        if (amount == BATS_UNLIMITED)
+            continue;
+        bats_money_format(text, amount);
+        assert_int_equal(bats_money_parse(text, &back, NULL), 0);
+        assert_true(back == amount);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_that_do_not_fit_are_refused),
+        cmocka_unit_test(products_that_do_not_fit_are_refused),
+        cmocka_unit_test(durations_are_read_in_every_form),
+        cmocka_unit_test(garbled_durations_are_refused_and_quoted),
+        cmocka_unit_test(durations_that_do_not_fit_are_refused),
+        cmocka_unit_test(durations_are_written_for_people),
+        cmocka_unit_test(money_is_read_exactly),
+        cmocka_unit_test(garbled_money_is_refused_and_quoted),
+        cmocka_unit_test(negative_and_overly_exact_money_is_called_so),
+        cmocka_unit_test(money_that_does_not_fit_is_refused),
+        cmocka_unit_test(money_is_written_exactly),
+        cmocka_unit_test(money_survives_writing_and_reading),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
