@@ -7,7 +7,7 @@
 #include "report/words.h"
 
 #define TASKS_SHOWN 10
-#define TEXT        4096
+#define TEXT 4096
 
 /* What the engine says once every machine has joined. */
 struct opening {
@@ -55,21 +55,25 @@ static void print_head(FILE *out, const struct bats_run_options *options,
 }
 
 static void print_opening(FILE *out, const struct bats_sched *sched,
+                          const struct bats_run_options *options,
                           const struct bats_platform *platform,
                           const struct opening *opening)
 {
-    char text[TEXT], machines[TEXT], money[96];
+    char text[TEXT], machines[TEXT / 2], money[96], sample[96] = "";
     struct bats_sched_status status;
     bats_sched_status(sched, &status);
 
-    bats_words_machines(machines, sizeof machines, platform, opening->acquired,
-                        ", ");
+    if (options->policy == &bats_policy_bats)
+        snprintf(sample, sizeof sample,
+                 " and samples up to %" PRIu32 " tasks on each cluster",
+                 status.sample_size);
     snprintf(text, sizeof text,
-             "It starts with %.3500s, charged %s for the "
-             "first window.",
-             machines,
+             "It starts with %s, charged %s for the first window%s.",
+             bats_words_machines(machines, sizeof machines, platform,
+                                 opening->acquired, ", "),
              bats_words_money(money, sizeof money, status.charged,
-                              platform->currency));
+                              platform->currency),
+             sample);
     putc('\n', out);
     bats_words_wrap(out, text, 0, 0, 80);
 }
@@ -124,7 +128,7 @@ int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
     if (rc == 0) {
         print_head(out, options, platform);
         bats_report_platform(out, platform);
-        print_opening(out, sched, platform, &opening);
+        print_opening(out, sched, options, platform, &opening);
         rc = print_tasks(out, options->bag, &opening, err);
     }
     if (rc == 0)

@@ -46,8 +46,8 @@ static void on_started(void *context, const struct bats_platform *platform,
             w->options->seed);
     if (!platform->from_file)
         fprintf(stderr,
-                "bats-mpi: no clusters file: all machines are one cluster "
-                "that charges 1 per window of %s\n",
+                "bats-mpi: no clusters file: one cluster, charge 1 per "
+                "machine and window of %s\n",
                 bats_duration_format(time, platform->window));
 }
 
@@ -59,6 +59,10 @@ static void on_progress(void *context, const struct bats_platform *platform,
     if (w->progress.style == BATS_PROGRESS_NONE)
         return;
     bats_snapshot_take(&snapshot, platform, sched);
+    /* The engine's time stands still between events. */
+    double now = (double)bats_watch_elapsed(w) * w->options->time_scale;
+    if (now > (double)snapshot.status.now && now < (double)BATS_NEVER)
+        snapshot.status.now = (bats_time)now;
     bats_progress_show(&w->progress, clock_us(CLOCK_MONOTONIC), &snapshot);
 }
 
@@ -70,7 +74,8 @@ static void on_notice(void *context, const char *sentence)
 }
 
 /* Every line of `bytes` with the number of its task in front. */
-static void write_tagged(FILE *file, uint32_t task, const char *bytes, size_t n)
+static void write_tagged(FILE *file, uint32_t task, const char *bytes,
+                         size_t n)
 {
     while (n > 0) {
         const char *newline = memchr(bytes, '\n', n);

@@ -33,7 +33,8 @@ int bats_joblog_create(const char *path, struct bats_joblog **log,
 }
 
 int bats_joblog_write(struct bats_joblog *log,
-                      const struct bats_joblog_entry *e, struct bats_error *err)
+                      const struct bats_joblog_entry *e,
+                      struct bats_error *err)
 {
     int64_t start_ms = (e->start_us + 500) / 1000;
     fprintf(log->file,
@@ -41,7 +42,7 @@ int bats_joblog_write(struct bats_joblog *log,
             "\t%d\t%d\t%s\n",
             (uint64_t)e->task + 1, e->host, start_ms / 1000,
             (int)(start_ms % 1000), (double)e->wall_us / 1e6, e->stdout_bytes,
-            e->exit_status, e->signal, e->command);
+            e->signal != 0 ? 0 : e->exit_status, e->signal, e->command);
     if (fflush(log->file) != 0)
         return bats_error_set(err, BATS_ESYS, "%s: %s", log->path,
                               strerror(errno));

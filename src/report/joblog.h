@@ -4,7 +4,8 @@
  * Layer: report. Used by cli. Columns, separated by tabs: Seq (number of the
  * task, from 1), Host, Starttime (seconds since 1970), JobRuntime (seconds,
  * both in real time), Send (0), Receive (bytes of its standard output as far
- * as they passed through bats-mpi), Exitval, Signal, Command. `parallel
+ * as they passed through bats-mpi), Exitval (0 after a signal), Signal,
+ * Command. `parallel
  * --resume`, `--resume-failed` and `--retry-failed` accept the file. Each line
  * is in the file as soon as its task has ended.
  */

@@ -6,13 +6,14 @@
 #include "report/terminal.h"
 #include "report/words.h"
 
-#define TEXT             4096
+#define TEXT 4096
 #define LINE_INTERVAL_US 200000
-#define PLAIN_FIRST_US   2000000
-#define PLAIN_LAST_US    60000000
+#define PLAIN_FIRST_US 2000000
+#define PLAIN_LAST_US 60000000
 
 void bats_progress_init(struct bats_progress *progress,
-                        enum bats_progress_style style, FILE *out, int terminal)
+                        enum bats_progress_style style, FILE *out,
+                        int terminal)
 {
     *progress = (struct bats_progress){
         .style = style,
@@ -23,37 +24,52 @@ void bats_progress_init(struct bats_progress *progress,
     };
 }
 
+/* Tasks that really run: the engine also counts those that were sent ahead
+ * and wait for a slot. */
+static uint32_t running(const struct bats_snapshot *snapshot)
+{
+    const struct bats_platform *p = snapshot->platform;
+    double slots = 0;
+    for (size_t i = 0; i < p->n_clusters; i++) {
+        uint32_t machines = bats_snapshot_machines(p, i);
+        if (machines > 0)
+            slots += (double)bats_snapshot_slots(p, i) / machines *
+                     snapshot->cluster[i].machines_now;
+    }
+    return snapshot->status.running < slots ? snapshot->status.running
+                                            : (uint32_t)slots;
+}
+
 const char *bats_progress_text(char *text, size_t size,
                                const struct bats_snapshot *snapshot)
 {
     const struct bats_platform *p = snapshot->platform;
     const struct bats_sched_status *s = &snapshot->status;
-    char now[BATS_UNITS_TEXT], end[BATS_UNITS_TEXT], charged[BATS_UNITS_TEXT];
-    char failed[32] = "", budget[96] = "", finish[64] = "", machines[TEXT];
+    char now[BATS_UNITS_TEXT], number[96], end[64] = "", failed[32] = "";
+    char budget[128] = "", machines[TEXT];
     uint32_t held[BATS_CLUSTERS_MAX];
+    uint32_t left = bats_snapshot_left(snapshot), run = running(snapshot);
 
     for (size_t i = 0; i < p->n_clusters; i++)
         held[i] = snapshot->cluster[i].machines_now;
     bats_words_machines(machines, sizeof machines, p, held, " ");
+    if (s->estimated_end != BATS_NEVER && left > 0)
+        snprintf(end, sizeof end, "/~%s",
+                 bats_words_moment(number, s->estimated_end));
     if (s->failed > 0)
-        snprintf(failed, sizeof failed, ", %" PRIu32 " failed", s->failed);
-    if (s->budget != BATS_UNLIMITED) {
-        bats_words_money(end, sizeof end, s->budget, p->currency);
-        snprintf(budget, sizeof budget, "/%s", end);
-    } else if (p->currency[0] != '\0') {
-        snprintf(budget, sizeof budget, " %s", p->currency);
-    } else {
-        snprintf(budget, sizeof budget, " charged");
-    }
-    if (s->estimated_end != BATS_NEVER && bats_snapshot_left(snapshot) > 0)
-        snprintf(finish, sizeof finish, " | end ~%s",
-                 bats_duration_format(end, s->estimated_end));
+        snprintf(failed, sizeof failed, " %" PRIu32 " failed", s->failed);
+    if (s->budget != BATS_UNLIMITED)
+        snprintf(
+            budget, sizeof budget, "/%s",
+            bats_words_money(number, sizeof number, s->budget, p->currency));
+    else
+        snprintf(budget, sizeof budget, " %s",
+                 p->currency[0] != '\0' ? p->currency : "charged");
     snprintf(text, size,
-             "[%s] %" PRIu32 " done%s, %" PRIu32 " running, %" PRIu32
-             " left | %s%s%s | %s",
-             bats_duration_format(now, s->now), s->done, failed, s->running,
-             s->pending, bats_money_format(charged, s->charged), budget, finish,
-             machines);
+             "%s%s  %" PRIu32 " done %" PRIu32 " running %" PRIu32
+             " left%s  %s%s  %s",
+             bats_words_moment(now, s->now), end, s->done, run, left - run,
+             failed, bats_money_format(number, s->charged), budget, machines);
     return text;
 }
 
@@ -76,8 +92,8 @@ static void show_decisions(struct bats_progress *progress,
     while (progress->n_decisions < snapshot->n_decisions) {
         const struct bats_decision *d =
             &snapshot->decisions[progress->n_decisions++];
-        fprintf(progress->out, "bats-mpi: [%s] %s\n",
-                bats_duration_format(time, d->time),
+        fprintf(progress->out, "bats-mpi: %s  %s\n",
+                bats_words_moment(time, d->time),
                 bats_words_decision(text, sizeof text, snapshot->platform, d));
     }
 }

@@ -50,8 +50,9 @@ void bats_progress_show(struct bats_progress *progress, int64_t now_us,
 /* Takes the line off the screen, before something else is written to it. */
 void bats_progress_clear(struct bats_progress *progress);
 
-/* The line itself, without a newline: "[1h5m] 512 done, 57 running, 431 left |
- * 288/600 SU | end ~4h32m | slow 32 fast 25". Returns `text`. */
+/* The line itself, without a newline: time and estimated end, tasks, charged
+ * of the budget, machines held: "1h5m/~4h32m  512 done 57 running 431 left
+ * 288/600 SU  slow 32 fast 25". Returns `text`. */
 const char *bats_progress_text(char *text, size_t size,
                                const struct bats_snapshot *snapshot);
 

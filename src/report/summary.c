@@ -7,12 +7,12 @@
 #include "report/table.h"
 #include "report/words.h"
 
-#define WIDTH           80
-#define LABEL           11 /* where the text beside a label begins */
-#define TEXT            4096
-#define FAILURES_SHOWN  10
+#define WIDTH 80
+#define LABEL 11 /* where the text beside a label begins */
+#define TEXT 4096
+#define FAILURES_SHOWN 10
 #define DECISIONS_FIRST 4 /* shown of a long list, and of its end */
-#define DECISIONS_LAST  8
+#define DECISIONS_LAST 8
 
 static double percent(double share)
 {
@@ -184,18 +184,18 @@ static void print_facts(FILE *out, const struct bats_report *r)
     if (r->settings.time_scale == 1)
         snprintf(text, sizeof text, "%s", time);
     else
-        snprintf(text, sizeof text, "%s (%s of real time, time scale %g)", time,
-                 bats_duration_format(real, r->real_us),
+        snprintf(text, sizeof text, "%s (%s of real time, time scale %g)",
+                 time, bats_duration_format(real, r->real_us),
                  r->settings.time_scale);
     print_labelled(out, "makespan", text);
     print_money(out, s);
     print_rest(out, s);
 
     if (s->status.preempted > 0) {
-        snprintf(text, sizeof text,
-                 "%" PRIu32 " cut off at the end of a paid window and put "
-                 "back into the bag",
-                 s->status.preempted);
+        snprintf(
+            text, sizeof text,
+            "%s stopped before the end and put back into the bag",
+            bats_words_count(time, sizeof time, s->status.preempted, "task"));
         print_labelled(out, "preempted", text);
     }
     for (size_t i = 0; i < p->n_clusters; i++)
@@ -223,7 +223,7 @@ static void print_decisions(FILE *out, const struct bats_snapshot *s)
             i = n - DECISIONS_LAST;
         }
         const struct bats_decision *d = &s->decisions[i];
-        fprintf(out, "%8s  ", bats_duration_format(time, d->time));
+        fprintf(out, "%8s  ", bats_words_moment(time, d->time));
         bats_words_wrap(out,
                         bats_words_decision(text, sizeof text, s->platform, d),
                         10, 10, WIDTH);
@@ -258,7 +258,8 @@ static void print_failures(FILE *out, const struct bats_report *r)
             "end", "time", wide, "host");
     for (size_t i = 0; i < n; i++) {
         const struct bats_failure *x = &f->list[i];
-        fprintf(out, "%8" PRIu64 "  %-16s %8s  %-*.*s  ", (uint64_t)x->task + 1,
+        fprintf(out, "%8" PRIu64 "  %-16s %8s  %-*.*s  ",
+                (uint64_t)x->task + 1,
                 bats_words_end(end, sizeof end, x->exit_status, x->signal),
                 bats_duration_format(time, x->runtime), wide, wide, x->host);
         print_cut(out, x->command, WIDTH - 39 - wide);
@@ -281,8 +282,8 @@ void bats_report_print(FILE *out, const struct bats_report *report)
 
 void bats_report_platform(FILE *out, const struct bats_platform *platform)
 {
-    static const char *const head[] = {"cluster", "machines", "slots", "charge",
-                                       "all, per window"};
+    static const char *const head[] = {"cluster", "machines", "slots",
+                                       "charge", "all, per window"};
     struct bats_table t = {0};
     char text[BATS_UNITS_TEXT];
     uint64_t all_slots = 0;

@@ -13,7 +13,7 @@
 #include "bats/cluster.h"
 
 #define BATS_TABLE_COLUMNS 10
-#define BATS_TABLE_ROWS    (BATS_CLUSTERS_MAX + 2) /* with head and total */
+#define BATS_TABLE_ROWS (BATS_CLUSTERS_MAX + 2) /* with head and total */
 
 /* All zero: empty. Cells that are not set are blank. */
 struct bats_table {

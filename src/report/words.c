@@ -27,16 +27,22 @@ const char *bats_words_money(char *text, size_t size, bats_money amount,
     return text;
 }
 
+const char *bats_words_moment(char *text, bats_time time)
+{
+    return bats_duration_format(text, time - time % BATS_SECOND);
+}
+
 const char *bats_words_machines(char *text, size_t size,
                                 const struct bats_platform *platform,
-                                const uint32_t *machines, const char *separator)
+                                const uint32_t *machines,
+                                const char *separator)
 {
     text[0] = '\0';
     for (size_t i = 0; i < platform->n_clusters; i++)
         if (machines[i] > 0)
             append(text, size, "%s%s %" PRIu32,
-                   text[0] != '\0' ? separator : "", platform->clusters[i].name,
-                   machines[i]);
+                   text[0] != '\0' ? separator : "",
+                   platform->clusters[i].name, machines[i]);
     if (text[0] == '\0')
         snprintf(text, size, "no machines");
     return text;
@@ -85,8 +91,8 @@ const char *bats_words_decision(char *text, size_t size,
     text[0] = '\0';
     append_why(text, size, d);
     append(text, size, "%s",
-           bats_words_machines(machines, sizeof machines, platform, d->machines,
-                               ", "));
+           bats_words_machines(machines, sizeof machines, platform,
+                               d->machines, ", "));
     if (d->reason == BATS_REASON_START)
         return text;
     if (d->windows > 0)
@@ -104,7 +110,8 @@ const char *bats_words_decision(char *text, size_t size,
     return text;
 }
 
-const char *bats_words_end(char *text, size_t size, int exit_status, int signal)
+const char *bats_words_end(char *text, size_t size, int exit_status,
+                           int signal)
 {
     const char *name = signal != 0 ? sigabbrev_np(signal) : NULL;
     if (signal == 0)

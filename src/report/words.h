@@ -1,8 +1,9 @@
 /*
- * words: the phrases that progress, closing report and JSON share.
+ * words: the phrases that progress and closing report share.
  *
- * Layer: report. Each function writes into `text` and returns it; what does
- * not fit is cut.
+ * Layer: report. Each function writes into `text` (of `size` bytes, or of
+ * BATS_UNITS_TEXT where there is no size) and returns it; what does not fit is
+ * cut.
  */
 #ifndef BATS_WORDS_H
 #define BATS_WORDS_H
@@ -16,6 +17,9 @@
 /* "588 SU", or "588" where the currency has no name. */
 const char *bats_words_money(char *text, size_t size, bats_money amount,
                              const char *currency);
+
+/* A moment of the run in whole seconds: "0s", "1h5m". */
+const char *bats_words_moment(char *text, bats_time time);
 
 /* "slow 32, fast 25" with `separator` for ", "; clusters without a machine
  * are left out, and where all are: "no machines". */

@@ -1,0 +1,455 @@
+/* The closing report, its JSON and the joblog, from plain structs: no engine,
+ * no MPI. The expected text is written by hand from the specification. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "report/joblog.h"
+#include "report/report.h"
+#include "report/words.h"
+
+/* 2 slow machines of 1 slot, 2 fast ones of 4 slots. */
+static struct bats_machine_spec machines[] = {{0, 1}, {0, 1}, {1, 4}, {1, 4}};
+
+static struct bats_platform platform = {
+    .clusters = {{"slow", 3 * BATS_UNIT, 2}, {"fast", 12500000, 2}},
+    .speed = {1, 1},
+    .n_clusters = 2,
+    .machines = machines,
+    .n_machines = 4,
+    .window = BATS_HOUR,
+    .currency = "SU",
+    .from_file = true,
+};
+
+static const struct bats_decision decisions[] = {
+    {.time = 100,
+     .reason = BATS_REASON_START,
+     .feasible = true,
+     .tasks_left = 100,
+     .tasks_paid = -1,
+     .machines = {2, 1}},
+    {.time = 20 * BATS_MINUTE,
+     .reason = BATS_REASON_SAMPLED,
+     .feasible = true,
+     .tasks_left = 78,
+     .tasks_paid = -1,
+     .budget_left = 80 * BATS_UNIT,
+     .windows = 4,
+     .machines = {2, 1}},
+};
+
+static struct bats_report a_report(void)
+{
+    return (struct bats_report){
+        .snapshot = {.platform = &platform,
+                     .status = {.now = 4 * BATS_HOUR + 32 * BATS_MINUTE,
+                                .finish = BATS_FINISH_ALL_DONE,
+                                .done = 100,
+                                .budget = 100 * BATS_UNIT,
+                                .charged = 92500000,
+                                .sample_size = 30},
+                     .cluster = {{.machines_used = 2,
+                                  .windows = 10,
+                                  .charged = 30 * BATS_UNIT,
+                                  .done = 40,
+                                  .mean_runtime = 15.0 * BATS_MINUTE,
+                                  .profitability = 1,
+                                  .utilisation = 0.97},
+                                 {.machines_used = 1,
+                                  .windows = 5,
+                                  .charged = 62500000,
+                                  .done = 60,
+                                  .mean_runtime = 3.75 * BATS_MINUTE,
+                                  .profitability = 0.96,
+                                  .utilisation = 0.5}},
+                     .decisions = decisions,
+                     .n_decisions = 2},
+        .settings = {.bag = "bag.txt",
+                     .clusters = "c.ini",
+                     .policy = "bats",
+                     .seed = 42,
+                     .time_scale = 1,
+                     .grace = 5 * BATS_SECOND},
+        .version = "1.2",
+        .start_us = 1795244221500000,
+        .real_us = (4 * 60 + 32) * 60 * INT64_C(1000000),
+    };
+}
+
+static char *printed(const struct bats_report *report)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    bats_report_print(out, report);
+    fclose(out);
+    return text;
+}
+
+static void assert_says(const struct bats_report *report, const char *words)
+{
+    char *text = printed(report);
+    if (strstr(text, words) == NULL)
+        fail_msg("no '%s' in:\n%s", words, text);
+    free(text);
+}
+
+static void bill_of_a_finished_run(void **state)
+{
+    struct bats_report r = a_report();
+    char *text = printed(&r);
+    (void)state;
+    /* reserved: ceil(4h32m / 1h) = 5 windows of 2 * 3 + 2 * 12.5 = 31 */
+    assert_string_equal(
+        text,
+        "\n"
+        "bats-mpi: all 100 tasks done in 4h32m\n"
+        "\n"
+        "cluster  machines  charge  windows  charged  tasks  mean time  profit"
+        "  in use\n"
+        "slow          2/2       3       10       30     40        15m    1.00"
+        "     97%\n"
+        "fast          1/2    12.5        5     62.5     60      3m45s    0.96"
+        "     50%\n"
+        "total         3/4               15     92.5    100\n"
+        "\n"
+        "makespan   4h32m\n"
+        "charged    92.5 of the budget of 100 SU\n"
+        "reserved   155 SU, as a batch system bills it: all 4 machines held "
+        "for 5 windows\n"
+        "           (a parked machine is not given back)\n"
+        "policy     bats, window 1h, seed 42\n"
+        "\n"
+        "reconfigurations\n"
+        "      0s  start: slow 2, fast 1\n"
+        "     20m  every cluster sampled: slow 2, fast 1 for 4 windows, 78 "
+        "tasks left\n");
+    free(text);
+}
+
+static void bill_fits_80_columns(void **state)
+{
+    struct bats_report r = a_report();
+    r.settings.time_scale = 3600;
+    r.snapshot.status.finish = BATS_FINISH_BUDGET;
+    r.snapshot.status.done = 23;
+    r.snapshot.status.failed = 60;
+    r.snapshot.status.pending = 17;
+    r.snapshot.status.preempted = 3;
+    r.snapshot.status.rest_cost = 15 * BATS_UNIT;
+    char command[300];
+    memset(command, 'x', sizeof command - 1);
+    command[sizeof command - 1] = '\0';
+    struct bats_failure f = {.task = 999999,
+                             .signal = 11,
+                             .runtime = 83 * BATS_SECOND,
+                             .host = "a-rather-long-host-name.example",
+                             .command = command};
+    bats_failures_add(&r.failures, &f, NULL);
+    char *text = printed(&r);
+    (void)state;
+    for (char *line = strtok(text, "\n"); line != NULL;
+         line = strtok(NULL, "\n"))
+        if (strlen(line) > 80)
+            fail_msg("%zu columns: %s", strlen(line), line);
+    free(text);
+    bats_failures_release(&r.failures);
+}
+
+static void reserved_counts_windows_started_on_all_machines(void **state)
+{
+    struct bats_report r = a_report();
+    int64_t windows;
+    (void)state;
+    assert_true(bats_snapshot_reserved(&r.snapshot, &windows) ==
+                155 * BATS_UNIT);
+    assert_true(windows == 5);
+    r.snapshot.status.now = 2 * BATS_HOUR; /* on the edge: no third window */
+    assert_true(bats_snapshot_reserved(&r.snapshot, &windows) ==
+                62 * BATS_UNIT);
+    assert_true(windows == 2);
+    r.snapshot.status.now = 0;
+    assert_true(bats_snapshot_reserved(&r.snapshot, &windows) == 0);
+}
+
+static void exhausted_budget_says_what_the_rest_costs(void **state)
+{
+    struct bats_report r = a_report();
+    (void)state;
+    r.snapshot.status.finish = BATS_FINISH_BUDGET;
+    r.snapshot.status.done = 80;
+    r.snapshot.status.failed = 1;
+    r.snapshot.status.pending = 19;
+    r.snapshot.status.rest_cost = 15 * BATS_UNIT;
+    assert_says(&r, "budget exhausted: 80 of 100 tasks done, 1 failed, 19 "
+                    "left, in 4h32m\n");
+    /* 92.5 + 15 = 107.5, to whole units 108 */
+    assert_says(&r, "left       19 tasks, which would cost about 15 SU; for "
+                    "the whole bag, run again\n"
+                    "           with --budget 108\n");
+    r.snapshot.status.rest_cost = -1;
+    assert_says(&r, "not known");
+}
+
+static void other_ends_are_named(void **state)
+{
+    struct bats_report r = a_report();
+    (void)state;
+    r.snapshot.status.finish = BATS_FINISH_STOPPED;
+    r.snapshot.status.done = 99;
+    r.snapshot.status.pending = 1;
+    r.signal = 2;
+    assert_says(&r, "stopped by SIGINT: 99 of 100 tasks done, 1 left, in");
+    r.signal = 0;
+    r.snapshot.status.finish = BATS_FINISH_NO_MACHINES;
+    assert_says(&r, "every machine was lost: 99 of 100 tasks done, 1 left");
+    r.snapshot.status.budget = BATS_UNLIMITED;
+    assert_says(&r, "charged    92.5 SU (no budget was set)\n");
+}
+
+static void compressed_time_shows_both_times(void **state)
+{
+    struct bats_report r = a_report();
+    (void)state;
+    r.settings.time_scale = 1000;
+    r.real_us = 16300000;
+    assert_says(&r, "makespan   4h32m (16.3s of real time, time scale 1000)");
+}
+
+static void first_ten_failures_and_how_many_more(void **state)
+{
+    struct bats_report r = a_report();
+    (void)state;
+    for (uint32_t i = 0; i < 1500; i++) {
+        struct bats_failure f = {.task = i,
+                                 .exit_status = i == 0 ? 137 : 3,
+                                 .signal = i == 0 ? 9 : 0,
+                                 .runtime = 2 * BATS_SECOND,
+                                 .host = "n1",
+                                 .command = "false"};
+        assert_int_equal(bats_failures_add(&r.failures, &f, NULL), 0);
+    }
+    assert_int_equal(r.failures.n, BATS_FAILURES_KEPT); /* bounded */
+    r.snapshot.status.failed = 1500;
+    assert_says(&r, "       1  signal 9 (KILL)        2s  n1    false\n"
+                    "       2  exit 3                 2s  n1    false\n");
+    assert_says(&r, "      10  exit 3                 2s  n1    false\n"
+                    "     ...  1490 more\n");
+    bats_failures_release(&r.failures);
+}
+
+static void long_lists_of_decisions_are_cut_in_the_middle(void **state)
+{
+    struct bats_decision many[40];
+    struct bats_report r = a_report();
+    (void)state;
+    for (int i = 0; i < 40; i++) {
+        many[i] = decisions[1];
+        many[i].time = i * BATS_MINUTE;
+    }
+    r.snapshot.decisions = many;
+    r.snapshot.n_decisions = 40;
+    assert_says(&r, "\n     ...  28 more\n     32m  every");
+    char *text = printed(&r);
+    assert_non_null(strstr(text, "\n     39m  every"));
+    assert_null(strstr(text, "\n      4m  every"));
+    free(text);
+}
+
+static void decisions_in_words(void **state)
+{
+    struct bats_decision d = decisions[1];
+    char text[512];
+    (void)state;
+#define SAYS(words)                                                           \
+    assert_string_equal(                                                      \
+        bats_words_decision(text, sizeof text, &platform, &d), words)
+    d.reason = BATS_REASON_VIOLATION;
+    d.tasks_paid = 60;
+    d.machines[1] = 0;
+    d.windows = 1;
+    SAYS("the plan no longer fits (it pays for 60 of 78 tasks left): slow 2 "
+         "for 1 window");
+    d.feasible = false;
+    d.reason = BATS_REASON_LOST;
+    SAYS("machines were lost: slow 2 for 1 window, 78 tasks left; the budget "
+         "is too small for all of them");
+    d.feasible = true;
+    d.reason = BATS_REASON_STALLED;
+    d.machines[0] = 0;
+    d.windows = 0;
+    d.tasks_left = 0;
+    SAYS("tasks are left and no machine is held: no machines, the windows "
+         "already paid are enough");
+}
+
+static json_t *as_json(const struct bats_report *r)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    assert_int_equal(bats_report_json(out, r, NULL), 0);
+    fclose(out);
+    assert_int_equal(text[n - 1], '\n');
+    json_t *o = json_loads(text, 0, NULL);
+    assert_non_null(o);
+    free(text);
+    return o;
+}
+
+static void json_holds_everything_in_stated_units(void **state)
+{
+    struct bats_report r = a_report();
+    struct bats_failure f = {.task = 6,
+                             .exit_status = 3,
+                             .runtime = 1500000,
+                             .host = "n1",
+                             .command = "caf\xe9"}; /* not UTF-8 */
+    (void)state;
+    bats_failures_add(&r.failures, &f, NULL);
+    r.snapshot.status.done = 99;
+    r.snapshot.status.failed = 1;
+    r.exit_code = 1;
+    json_t *o = as_json(&r);
+    const char *outcome, *charged, *budget, *reserved, *currency, *policy;
+    const char *name, *charge, *reason, *left, *command;
+    double makespan, start, mean, time, runtime;
+    int code, tasks, done, windows, seed, used, slow, k, task;
+    json_t *paid;
+    assert_int_equal(
+        json_unpack(o, "{s:s s:i s:F s:F s:s s:s s:s s:i s:s s:i s:i}",
+                    "outcome", &outcome, "exit_code", &code, "makespan_s",
+                    &makespan, "start_s", &start, "charged", &charged,
+                    "budget", &budget, "reserved", &reserved,
+                    "reserved_windows", &windows, "currency", &currency,
+                    "tasks", &tasks, "tasks_done", &done),
+        0);
+    assert_string_equal(outcome, "tasks_failed");
+    assert_int_equal(code, 1);
+    assert_true(makespan == 16320 && start == 1795244221.5);
+    assert_string_equal(charged, "92.5");
+    assert_string_equal(budget, "100");
+    assert_string_equal(reserved, "155");
+    assert_string_equal(currency, "SU");
+    assert_true(windows == 5 && tasks == 100 && done == 99);
+    assert_int_equal(json_unpack(o, "{s:{s:s s:i}}", "settings", "policy",
+                                 &policy, "seed", &seed),
+                     0);
+    assert_string_equal(policy, "bats");
+    assert_int_equal(seed, 42);
+    assert_int_equal(json_unpack(o, "{s:[{s:s s:s s:i s:F}]}", "clusters",
+                                 "name", &name, "charge", &charge,
+                                 "machines_used", &used, "mean_runtime_s",
+                                 &mean),
+                     0);
+    assert_string_equal(name, "slow");
+    assert_string_equal(charge, "3");
+    assert_true(used == 2 && mean == 900);
+    assert_int_equal(
+        json_unpack(json_array_get(json_object_get(o, "decisions"), 1),
+                    "{s:F s:s s:i s:s s:o s:{s:i}}", "time_s", &time, "reason",
+                    &reason, "windows", &k, "budget_left", &left, "tasks_paid",
+                    &paid, "machines", "slow", &slow),
+        0);
+    assert_true(time == 1200 && k == 4 && slow == 2 && json_is_null(paid));
+    assert_string_equal(reason, "sampled");
+    assert_string_equal(left, "80");
+    assert_int_equal(json_unpack(o, "{s:[{s:i s:F s:s}]}", "failed_tasks",
+                                 "task", &task, "runtime_s", &runtime,
+                                 "command", &command),
+                     0);
+    assert_true(task == 7 && runtime == 1.5);
+    assert_string_equal(command, "caf?");
+    json_decref(o);
+    bats_failures_release(&r.failures);
+}
+
+static void json_has_null_for_what_is_unlimited_or_unknown(void **state)
+{
+    struct bats_report r = a_report();
+    (void)state;
+    r.snapshot.status.budget = BATS_UNLIMITED;
+    r.snapshot.status.rest_cost = -1;
+    r.settings.clusters = NULL;
+    json_t *o = as_json(&r);
+    assert_true(json_is_null(json_object_get(o, "budget")));
+    assert_true(json_is_null(json_object_get(o, "rest_cost")));
+    assert_true(json_is_null(
+        json_object_get(json_object_get(o, "settings"), "clusters")));
+    json_decref(o);
+}
+
+static void joblog_is_what_gnu_parallel_writes(void **state)
+{
+    char path[] = "/tmp/test_report.XXXXXX", text[512] = "";
+    struct bats_joblog *log;
+    struct bats_joblog_entry e = {.task = 2,
+                                  .host = "n1",
+                                  .start_us = 1795242957060600,
+                                  .wall_us = 1506400,
+                                  .stdout_bytes = 5,
+                                  .exit_status = 0,
+                                  .command = "echo  'a\tb'"};
+    (void)state;
+    FILE *file = fdopen(mkstemp(path), "r");
+    assert_int_equal(bats_joblog_create(path, &log, NULL), 0);
+    assert_int_equal(bats_joblog_write(log, &e, NULL), 0);
+    e.task = 0;
+    e.signal = 9;
+    e.exit_status = 137;
+    e.wall_us = 86400 * INT64_C(1000000);
+    assert_int_equal(bats_joblog_write(log, &e, NULL), 0);
+    /* Read before it is closed: a line must be there at once. */
+    size_t n = fread(text, 1, sizeof text - 1, file);
+    assert_int_equal(strlen(text), n);
+    assert_string_equal(
+        text, "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\t"
+              "Signal\tCommand\n"
+              "3\tn1\t1795242957.061\t     1.506\t0\t5\t0\t0\techo  'a\tb'\n"
+              "1\tn1\t1795242957.061\t 86400.000\t0\t5\t0\t9\techo  'a\tb'\n");
+    bats_joblog_destroy(log);
+    fclose(file);
+    remove(path);
+}
+
+static void joblog_that_cannot_be_written_is_refused(void **state)
+{
+    struct bats_joblog *log;
+    struct bats_error err;
+    (void)state;
+    assert_int_equal(bats_joblog_create("/nowhere/log", &log, &err),
+                     BATS_EINPUT);
+    assert_string_equal(err.text, "/nowhere/log: No such file or directory");
+    struct bats_joblog_entry e = {.host = "", .command = ""};
+    if (bats_joblog_create("/dev/full", &log, &err) == 0) {
+        assert_int_equal(bats_joblog_write(log, &e, &err), BATS_ESYS);
+        bats_joblog_destroy(log);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bill_of_a_finished_run),
+        cmocka_unit_test(bill_fits_80_columns),
+        cmocka_unit_test(reserved_counts_windows_started_on_all_machines),
+        cmocka_unit_test(exhausted_budget_says_what_the_rest_costs),
+        cmocka_unit_test(other_ends_are_named),
+        cmocka_unit_test(compressed_time_shows_both_times),
+        cmocka_unit_test(first_ten_failures_and_how_many_more),
+        cmocka_unit_test(long_lists_of_decisions_are_cut_in_the_middle),
+        cmocka_unit_test(decisions_in_words),
+        cmocka_unit_test(json_holds_everything_in_stated_units),
+        cmocka_unit_test(json_has_null_for_what_is_unlimited_or_unknown),
+        cmocka_unit_test(joblog_is_what_gnu_parallel_writes),
+        cmocka_unit_test(joblog_that_cannot_be_written_is_refused),
+    };
+    return cmocka_run_group_tests_name("report", tests, NULL, NULL);
+}
