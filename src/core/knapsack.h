@@ -1,0 +1,70 @@
+/*
+ * knapsack: the bounded knapsack with few types and many pieces of each.
+ *
+ * Layer: core, private to plan.c. A type is a cluster, a piece a machine:
+ *
+ *   maximise sum(x_i rate_i)  subject to  sum(x_i price_i) <= capacity,
+ *                                         min_i <= x_i <= max_i
+ *
+ * Method (Kellerer, Pferschy and Pisinger, "Knapsack Problems", 2004, chapter
+ * 7): depth-first branch and bound in the order of efficiency rate / price
+ * with the bound of the linear relaxation. That takes microseconds on nearly
+ * every instance. Where it does not come to an end soon (many types of almost
+ * the same efficiency), lists of undominated states are grown from the break
+ * type outwards, each state with its bound: Pisinger, "A minimal algorithm for
+ * the bounded knapsack problem", INFORMS Journal on Computing 12, 2000. Both
+ * are exact, whatever the prices are; if neither ends within its limits that
+ * is an error, never a guess.
+ *
+ * Rates are doubles: what is within 1e-12 (relative) of the maximum counts as
+ * the maximum.
+ */
+#ifndef BATS_KNAPSACK_H
+#define BATS_KNAPSACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/cluster.h"
+#include "bats/error.h"
+
+struct bats_knapsack_type {
+    int64_t price;     /* >= 0 */
+    double rate;       /* > 0 */
+    uint32_t min, max; /* min <= max */
+    uint32_t item;     /* its index in `counts` and in the sum of rates */
+};
+
+struct bats_knapsack {
+    struct bats_knapsack_type type[BATS_CLUSTERS_MAX];
+    size_t n;
+};
+
+struct bats_knapsack_answer {
+    uint32_t counts[BATS_CLUSTERS_MAX]; /* by item */
+    int64_t price;
+    double rate; /* summed up in the order of items */
+};
+
+/* Brings the types into the order that the other functions need: the most
+ * efficient first. */
+void bats_knapsack_sort(struct bats_knapsack *knapsack);
+
+/* The most rate that fits `capacity` if pieces could be divided: no answer is
+ * better. -1 if not even the minima fit. */
+double bats_knapsack_bound(const struct bats_knapsack *knapsack,
+                           double capacity);
+
+/*
+ * Looks for the answer of the greatest rate within `capacity`, or with `any`
+ * for the first one met, whose rate is at least `target`. 1 and *answer if
+ * there is one, 0 if there is none (*answer is then undefined). Errors:
+ * BATS_ENOMEM: no memory, or too hard.
+ */
+int bats_knapsack_search(const struct bats_knapsack *knapsack,
+                         int64_t capacity, double target, bool any,
+                         struct bats_knapsack_answer *answer,
+                         struct bats_error *err);
+
+#endif

@@ -1,0 +1,347 @@
+/*
+ * See plan.h. For a fixed number of windows k the BKP is a bounded knapsack
+ * of capacity floor(B / k), solved in knapsack.c. Its best rate R(k) does not
+ * rise with k, so the smallest k that R(k) can finish the bag in gives the
+ * fastest configuration of all. The papers' table over the price (Martello and
+ * Toth, 1990) would need a column for every micro-unit of the charges.
+ *
+ * Ties are settled afterwards by asking the same knapsack whether a cheaper
+ * configuration is as fast, then whether one with fewer machines of the last
+ * cluster is, and so on.
+ */
+#include "bats/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/knapsack.h"
+
+#define TOLERANCE 1e-9 /* of equal rates and of the ceiling; see plan.h */
+#define ROUNDING 1e-12 /* allowed for in bounds */
+#define RATE_MAX 1e100
+
+struct planner {
+    struct bats_knapsack knapsack; /* prices in multiples of `unit` */
+    size_t n_items;
+    bats_money unit; /* greatest common divisor of the charges */
+    int64_t budget;  /* in multiples of `unit` */
+    uint64_t n_tasks;
+    int64_t windows_max; /* no configuration can be paid for more */
+    struct bats_error *err;
+};
+
+/* What the knapsack has to look for, and what it found. */
+struct choice {
+    int64_t windows;
+    int64_t capacity; /* price per window */
+    double target;    /* every rate from here on ties with the best */
+    struct bats_knapsack_answer best;
+};
+
+int64_t bats_plan_windows(uint64_t n_tasks, double rate)
+{
+    double exact = (double)n_tasks / rate;
+    double windows = ceil(exact - exact * TOLERANCE);
+
+    if (!(windows < 0x1p63))
+        return INT64_MAX;
+    return windows < 1 ? n_tasks > 0 : (int64_t)windows;
+}
+
+/* The smallest rate that finishes the bag in `windows`. */
+static double rate_needed(uint64_t n_tasks, int64_t windows)
+{
+    double rate = (double)n_tasks / (double)windows * (1 - TOLERANCE);
+
+    while (bats_plan_windows(n_tasks, rate) > windows)
+        rate = nextafter(rate, INFINITY);
+    return rate;
+}
+
+static int search(const struct planner *p, int64_t capacity, double target,
+                  bool any, struct bats_knapsack_answer *best)
+{
+    struct bats_knapsack_answer answer;
+    double bound = bats_knapsack_bound(&p->knapsack, (double)capacity);
+    if (bound * (1 + ROUNDING) < target)
+        return 0;
+
+    int found = bats_knapsack_search(&p->knapsack, capacity, target, any,
+                                     &answer, p->err);
+    if (found > 0)
+        *best = answer;
+    return found;
+}
+
+/* An upper bound of the tasks that can be done in `windows` for the budget,
+ * as if machines could be divided. It never falls with more windows. */
+static double tasks_bound(const struct planner *p, int64_t windows)
+{
+    double share = (double)p->budget / (double)windows;
+
+    return bats_knapsack_bound(&p->knapsack, share) * (double)windows *
+           (1 + ROUNDING);
+}
+
+/* The smallest number of windows whose bound reaches `tasks`; windows_max + 1
+ * if none does. */
+static int64_t least_windows(const struct planner *p, double tasks)
+{
+    int64_t low = 1, high = p->windows_max;
+
+    if (tasks_bound(p, high) < tasks)
+        return high < INT64_MAX ? high + 1 : high;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (tasks_bound(p, middle) >= tasks)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* The fastest configuration that finishes the bag: 1, or 0 if there is none. */
+static int find_feasible(const struct planner *p, struct choice *c)
+{
+    int64_t k = least_windows(p, (double)p->n_tasks * (1 - TOLERANCE));
+
+    while (k <= p->windows_max) {
+        c->windows = k;
+        c->capacity = p->budget / k;
+        c->target = rate_needed(p->n_tasks, k);
+        int found = search(p, c->capacity, c->target, false, &c->best);
+        if (found != 0) {
+            c->target = fmax(c->target, c->best.rate * (1 - TOLERANCE));
+            return found;
+        }
+        /* More windows leave less to spend on each: what is the fastest for k
+         * is too slow for every number of windows below `next`. */
+        found = search(p, c->capacity, 0, false, &c->best);
+        if (found < 0 || c->best.rate <= 0 || k == INT64_MAX)
+            return found < 0 ? found : 0;
+        int64_t next = bats_plan_windows(p->n_tasks, c->best.rate);
+        k = next > k ? next : k + 1;
+    }
+    return 0;
+}
+
+/*
+ * The configuration that gets most tasks done for a budget that is too small;
+ * no machine is free of charge then. Where several k have the same share of
+ * the budget, only the last one counts: its configuration works longest.
+ */
+static int find_best_effort(const struct planner *p, struct choice *c)
+{
+    const struct bats_knapsack_type *first = &p->knapsack.type[0];
+    if (first->price == 0)
+        return bats_error_set(
+            p->err, BATS_EOVERFLOW,
+            "the bag needs more windows than can be counted");
+    double most = (double)(p->budget / first->price) * first->rate;
+    double perfect = tasks_bound(p, p->windows_max);
+    int64_t from = least_windows(p, most * (1 - TOLERANCE));
+
+    for (int pass = 1; pass <= 2; pass++) {
+        bool settle = pass == 2; /* the smallest k among equals */
+        for (int64_t k = from - 1; k < p->windows_max;) {
+            if (!settle && most * (1 + 2 * ROUNDING) >= perfect)
+                break;
+            int64_t share = p->budget / (k + 1);
+            k = p->budget / share;
+            double tasks = most * (settle ? 1 - TOLERANCE : 1 + ROUNDING);
+            double target = tasks / (double)k;
+            int found = search(p, share, target, settle, &c->best);
+            if (found < 0)
+                return found;
+            if (found == 0)
+                continue;
+            if (settle) {
+                c->windows = k;
+                c->capacity = share;
+                c->target = target;
+                return 1;
+            }
+            most = c->best.rate * (double)k;
+        }
+    }
+    return 0;
+}
+
+/* The least price at which the target could be reached if machines could be
+ * divided. */
+static int64_t price_bound(const struct planner *p, double target)
+{
+    double price = 0;
+
+    for (size_t i = 0; i < p->knapsack.n && target > 0; i++) {
+        const struct bats_knapsack_type *t = &p->knapsack.type[i];
+        double x = fmin(t->max, target / t->rate);
+        price += x * (double)t->price;
+        target -= x * t->rate;
+    }
+    return (int64_t)ceil(price * (1 - ROUNDING));
+}
+
+static int make_cheapest(const struct planner *p, struct choice *c)
+{
+    int64_t low = price_bound(p, c->target);
+    int64_t attempt = c->best.price - 1; /* mostly there is nothing cheaper */
+
+    while (low < c->best.price) {
+        int found = search(p, attempt, c->target, true, &c->best);
+        if (found < 0)
+            return found;
+        if (found == 0)
+            low = attempt + 1;
+        attempt = low + (c->best.price - low) / 2;
+    }
+    return 0;
+}
+
+/* Fewest machines of one type; the types settled before are pinned. */
+static int make_fewest(struct planner *p, struct bats_knapsack_type *type,
+                       struct choice *c)
+{
+    uint32_t *count = &c->best.counts[type->item];
+    uint32_t low = 0, high = *count;
+
+    while (low < high) {
+        type->max = low + (high - low) / 2;
+        double bound = bats_knapsack_bound(&p->knapsack, (double)c->capacity);
+        if (bound * (1 + ROUNDING) >= c->target)
+            high = type->max;
+        else
+            low = type->max + 1;
+    }
+    /* What the bound allows is mostly either possible or far from it. */
+    uint32_t attempt = low;
+    bool first = true;
+    while (low < *count) {
+        type->max = attempt;
+        int found = search(p, c->capacity, c->target, true, &c->best);
+        if (found < 0)
+            return found;
+        if (found == 0)
+            low = attempt + 1;
+        attempt =
+            first && low < *count ? *count - 1 : low + (*count - low) / 2;
+        first = false;
+    }
+    type->min = type->max = *count;
+    return 0;
+}
+
+static int settle_ties(struct planner *p, struct choice *c)
+{
+    int error = make_cheapest(p, c);
+
+    c->capacity = c->best.price;
+    for (size_t item = p->n_items; item-- > 0 && error == 0;)
+        for (size_t i = 0; i < p->knapsack.n && error == 0; i++)
+            if (p->knapsack.type[i].item == item)
+                error = make_fewest(p, &p->knapsack.type[i], c);
+    return error;
+}
+
+static bats_money common_divisor(bats_money a, bats_money b)
+{
+    while (b != 0) {
+        bats_money rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static int check(const struct bats_plan_item *items, size_t n_items,
+                 struct bats_error *err)
+{
+    if (n_items < 1 || n_items > BATS_CLUSTERS_MAX)
+        return bats_error_set(err, BATS_EINPUT,
+                              "a plan needs 1 to %d clusters, not %zu",
+                              BATS_CLUSTERS_MAX, n_items);
+    for (size_t i = 0; i < n_items; i++) {
+        if (items[i].charge < 0)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "the charge of cluster %zu is negative",
+                                  i + 1);
+        if (!(items[i].rate >= 0 && items[i].rate <= RATE_MAX))
+            return bats_error_set(err, BATS_EINPUT,
+                                  "the rate of cluster %zu is not a number "
+                                  "of tasks per window",
+                                  i + 1);
+    }
+    return 0;
+}
+
+/* The machines that can be paid for one window at least. */
+static void set_up(struct planner *p, const struct bats_plan_item *items,
+                   bats_money budget)
+{
+    double free_rate = 0;
+    int64_t cheapest = INT64_MAX;
+
+    p->knapsack.n = 0;
+    p->unit = 0;
+    for (size_t i = 0; i < p->n_items; i++) {
+        const struct bats_plan_item *item = &items[i];
+        int64_t most = item->charge > 0 ? budget / item->charge : INT64_MAX;
+        if (most > item->max)
+            most = item->max;
+        if (most == 0 || item->rate <= 0)
+            continue;
+        p->knapsack.type[p->knapsack.n++] = (struct bats_knapsack_type){
+            .price = item->charge,
+            .rate = item->rate,
+            .max = (uint32_t)most,
+            .item = (uint32_t)i,
+        };
+        p->unit = common_divisor(item->charge, p->unit);
+    }
+    if (p->unit == 0)
+        p->unit = 1;
+    p->budget = budget / p->unit;
+    for (size_t i = 0; i < p->knapsack.n; i++) {
+        struct bats_knapsack_type *t = &p->knapsack.type[i];
+        t->price /= p->unit;
+        if (t->price == 0)
+            free_rate += t->rate * t->max;
+        else if (t->price < cheapest)
+            cheapest = t->price;
+    }
+    p->windows_max = free_rate > 0 ? bats_plan_windows(p->n_tasks, free_rate)
+                                   : p->budget / cheapest;
+    bats_knapsack_sort(&p->knapsack);
+}
+
+int bats_plan_solve(const struct bats_plan_item *items, size_t n_items,
+                    uint64_t n_tasks, bats_money budget,
+                    struct bats_plan *plan, struct bats_error *err)
+{
+    struct planner p = {.n_items = n_items, .n_tasks = n_tasks, .err = err};
+    struct choice choice = {.windows = 0};
+    struct bats_plan result = {.feasible = n_tasks == 0};
+    int error = check(items, n_items, err);
+
+    if (error < 0)
+        return error;
+    set_up(&p, items, budget > 0 ? budget : 0);
+    if (n_tasks > 0 && p.knapsack.n > 0) {
+        int found = find_feasible(&p, &choice);
+        result.feasible = found > 0;
+        if (found == 0)
+            found = find_best_effort(&p, &choice);
+        if (found > 0)
+            found = settle_ties(&p, &choice);
+        if (found < 0)
+            return found;
+        memcpy(result.machines, choice.best.counts, sizeof result.machines);
+        result.windows = choice.windows;
+        result.price = choice.best.price * p.unit;
+        result.cost = result.windows * result.price;
+        result.rate = choice.best.rate;
+    }
+    *plan = result;
+    return 0;
+}
