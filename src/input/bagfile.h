@@ -5,7 +5,10 @@
  * out. Blank lines and lines whose first non-blank character is '#' are
  * skipped; CRLF line ends and a missing last newline are accepted. disBatch's
  * "#DISBATCH PREFIX text", "#DISBATCH SUFFIX text" and "#DISBATCH REPEAT n
- * [start s] [step t] command" are honoured; its other directives are refused.
+ * [start s] [step t] [command]" are honoured; its other directives are refused.
+ * PREFIX and SUFFIX are put around the commands below them until they change;
+ * a repeated command begins with "export DISBATCH_REPEAT_INDEX=k; ", which
+ * needs a shell.
  * "@sleep DURATION" is a built-in task; any other "@word" is an error.
  *
  * Task i of the bag is the i-th command, counted from 0; people see i + 1.
@@ -25,8 +28,9 @@ struct bats_bagfile; /* opaque */
 /*
  * Reads the whole file at `path` ("-": standard input). BATS_EINPUT with
  * "path:line: sentence" for a NUL byte, an unknown directive, a malformed
- * @sleep; "path: sentence" for an unreadable file, a directory, or a bag
- * without a task. The result is the caller's, to be destroyed.
+ * @sleep, more than UINT32_MAX - 1 tasks; "path: sentence" for an unreadable
+ * file, a directory, or a bag without a task. The result is the caller's, to
+ * be destroyed.
  */
 int bats_bagfile_load(const char *path, struct bats_bagfile **bag,
                       struct bats_error *err);

@@ -20,16 +20,19 @@ struct bats_clusters_file; /* opaque: a clusters file that has been read */
 /*
  * Reads an INI clusters file (section [run]: window, currency; sections
  * [cluster NAME]: one of nodes = hostlist | ranks = 1-32,40 | partition =
- * NAME; charge; max; machine = rank|node; speed). Every mistake is
- * BATS_EINPUT with "path:line: sentence".
+ * NAME; charge; max; machine = rank|node; speed). '#' and ';' begin a comment
+ * at the start of a line and behind a blank; a list may go on in indented
+ * lines. Every mistake is BATS_EINPUT with "path:line: sentence"; an unreadable
+ * file has no line.
  */
 int bats_clusters_file_load(const char *path, struct bats_clusters_file **file,
                             struct bats_error *err);
 void bats_clusters_file_destroy(struct bats_clusters_file *file);
 
 /* What the file says without looking at ranks: the clusters in its order
- * (`max` is UINT32_MAX where neither max nor ranks nor nodes say), the window
- * (0 if not given) and the currency ("" if not given). For `bats-mpi plan`. */
+ * (`max` is UINT32_MAX where the file does not say: neither max, nor ranks
+ * that are machines, nor nodes that are machines), the window (0 if not given)
+ * and the currency ("" if not given). For `bats-mpi plan`. */
 size_t bats_clusters_file_count(const struct bats_clusters_file *file);
 const struct bats_cluster *
 bats_clusters_file_cluster(const struct bats_clusters_file *file, size_t i);
@@ -66,7 +69,10 @@ struct bats_platform {
  * rank) over the ranks. `window` overrides the file's (0: the file's, else 60
  * minutes). A rank in two clusters, a rank or node that is not there, max
  * above what is there: BATS_EINPUT naming file and line. Ranks in no cluster:
- * an error that names the first of them. Release with bats_platform_release.
+ * an error that names the first of them. `workers` may come in any order;
+ * machines are numbered by cluster in the file's order, then by lowest rank,
+ * and `max` of a cluster is how many there are if the file does not say.
+ * Release with bats_platform_release.
  */
 int bats_platform_build(const struct bats_clusters_file *file,
                         const struct bats_worker_rank *workers,

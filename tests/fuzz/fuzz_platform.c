@@ -1,0 +1,63 @@
+/*
+ * Feeds arbitrary bytes to the reader of clusters files, and lays what it
+ * accepts over eight ranks (libFuzzer):
+ *
+ *     clang -g -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude \
+ *         -Isrc tests/fuzz/fuzz_platform.c src/input/clusters_file.c \
+ *         src/input/platform.c src/input/hostlist.c src/util/error.c \
+ *         src/util/units.c -linih -lm
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "input/platform.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static const struct bats_worker_rank workers[] = {
+    {1, "a1", "p"}, {2, "a1", "p"}, {3, "a2", "p"}, {4, "a2", "p"},
+    {5, "b1", "q"}, {6, "b1", "q"}, {7, "b2", "q"}, {8, "b2.org", "q"}};
+static const size_t n_workers = sizeof workers / sizeof *workers;
+
+/* Every worker has a slot of its own on a machine of its own cluster. */
+static void check(const struct bats_platform *p)
+{
+    size_t slots = 0, max = 0;
+    for (uint32_t m = 0; m < p->n_machines; m++) {
+        slots += p->machines[m].slots;
+        if (p->machines[m].cluster >= p->n_clusters || !p->machines[m].slots)
+            abort();
+    }
+    for (size_t c = 0; c < p->n_clusters; c++) {
+        max += p->clusters[c].max;
+        if (p->clusters[c].max == 0 || p->clusters[c].charge < 0)
+            abort();
+    }
+    if (slots != n_workers || max > p->n_machines || p->window <= 0)
+        abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+    char path[64];
+    int fd = memfd_create("clusters", MFD_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (fd < 0 || write(fd, bytes, n) != (ssize_t)n)
+        abort();
+
+    struct bats_clusters_file *file;
+    struct bats_error err;
+    if (bats_clusters_file_load(path, &file, &err) == 0) {
+        struct bats_platform platform;
+        if (bats_platform_build(file, workers, n_workers, 0, &platform, &err) ==
+            0) {
+            check(&platform);
+            bats_platform_release(&platform);
+        }
+        bats_clusters_file_destroy(file);
+    }
+    close(fd);
+    return 0;
+}
