@@ -98,8 +98,8 @@ static int refuse_nul(const struct bats_bagfile *bag, size_t length,
          c++)
         line++;
     return bats_error_set(err, BATS_EINPUT,
-                          "%s:%zu: a NUL byte; is this a text file?", bag->name,
-                          line);
+                          "%s:%zu: a NUL byte; is this a text file?",
+                          bag->name, line);
 }
 
 /* ---- tasks ---- */
@@ -154,8 +154,8 @@ static int check_builtin(struct scan *scan, uint32_t task, size_t offset)
     bool written = bag->text[offset] == '@';
     if (!written && bag->text[scan->prefix] != '@')
         return 0;
-    ptrdiff_t length = bats_bagfile_command(bag, task, &scan->command,
-                                            &scan->command_size);
+    ptrdiff_t length =
+        bats_bagfile_command(bag, task, &scan->command, &scan->command_size);
     if (length < 0)
         return no_memory(scan->err);
     bool is_builtin;
@@ -435,8 +435,8 @@ ptrdiff_t bats_bagfile_command(const struct bats_bagfile *bag, uint32_t i,
                  "export DISBATCH_REPEAT_INDEX=%" PRIu64 "; ",
                  group->start + (i - group->first) * group->step);
 
-    size_t length = strlen(index) + strlen(prefix) + strlen(command) +
-                    strlen(suffix);
+    size_t length =
+        strlen(index) + strlen(prefix) + strlen(command) + strlen(suffix);
     if (length + 1 > *size) {
         char *grown = realloc(*text, length + 1);
         if (!grown)
@@ -469,7 +469,8 @@ int bats_builtin_parse(const char *command, bool *is_builtin,
     char text[128];
     if (length >= sizeof text)
         return bats_error_set(err, BATS_EINPUT,
-                              "@sleep: '%.60s...' is not a duration", argument);
+                              "@sleep: '%.60s...' is not a duration",
+                              argument);
     memcpy(text, argument, length);
     text[length] = '\0';
     struct bats_error why;

@@ -10,7 +10,7 @@
 
 #define BLANKS " \t\r\n"
 #define DIGITS "0123456789"
-#define NAME_CHARACTERS                                                        \
+#define NAME_CHARACTERS                                                       \
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "-_."
 
 /*
@@ -46,9 +46,9 @@ int bats_clusters_file_fail(const struct bats_clusters_file *file,
                           sentence);
 }
 
-#define FAIL(reader, ...)                                                      \
-    ((reader)->code = bats_clusters_file_fail(                                 \
-         (reader)->file, (reader)->line, (reader)->err, __VA_ARGS__))
+#define FAIL(reader, ...)                                                     \
+    ((reader)->code = bats_clusters_file_fail((reader)->file, (reader)->line, \
+                                              (reader)->err, __VA_ARGS__))
 
 /* ---- sections ---- */
 
@@ -100,8 +100,9 @@ static int open_section(struct reader *r, const char *text)
     if (word_length == 7 && strncmp(word, "cluster", 7) == 0)
         return open_cluster(r, name, name_length);
     if (word_length != 3 || strncmp(word, "run", 3) != 0 || name_length != 0)
-        return FAIL(r, "unknown section %.*s; known are [run] and "
-                       "[cluster NAME]",
+        return FAIL(r,
+                    "unknown section %.*s; known are [run] and "
+                    "[cluster NAME]",
                     end - text < 80 ? (int)(end - text) + 1 : 80, text);
     if (r->run_line)
         return FAIL(r, "section [run] is already on line %u", r->run_line);
@@ -140,17 +141,21 @@ static int set_run_key(struct reader *r, const char *name, const char *value)
                         sizeof file->currency - 1);
         strcpy(file->currency, value);
     } else {
-        return FAIL(r, "unknown key '%.60s' in [run]; known are window and "
-                       "currency",
+        return FAIL(r,
+                    "unknown key '%.60s' in [run]; known are window and "
+                    "currency",
                     name);
     }
     return 0;
 }
 
 static const char *const key_names[BATS_KEY_COUNT] = {
-    [BATS_KEY_NODES] = "nodes",         [BATS_KEY_RANKS] = "ranks",
-    [BATS_KEY_PARTITION] = "partition", [BATS_KEY_CHARGE] = "charge",
-    [BATS_KEY_MAX] = "max",             [BATS_KEY_MACHINE] = "machine",
+    [BATS_KEY_NODES] = "nodes",
+    [BATS_KEY_RANKS] = "ranks",
+    [BATS_KEY_PARTITION] = "partition",
+    [BATS_KEY_CHARGE] = "charge",
+    [BATS_KEY_MAX] = "max",
+    [BATS_KEY_MACHINE] = "machine",
     [BATS_KEY_SPEED] = "speed"};
 
 static int set_where(struct reader *r, enum bats_cluster_key key,
@@ -158,8 +163,9 @@ static int set_where(struct reader *r, enum bats_cluster_key key,
 {
     struct bats_cluster_section *section = r->section;
     if (section->where != BATS_KEY_COUNT)
-        return FAIL(r, "'%s' beside '%s' on line %u: a cluster has one of "
-                       "nodes, ranks and partition",
+        return FAIL(r,
+                    "'%s' beside '%s' on line %u: a cluster has one of "
+                    "nodes, ranks and partition",
                     key_names[key], key_names[section->where],
                     section->key_line[section->where]);
     section->where = key;
@@ -197,8 +203,9 @@ static int set_cluster_key(struct reader *r, const char *name,
     while (key < BATS_KEY_COUNT && strcmp(name, key_names[key]) != 0)
         key++;
     if (key == BATS_KEY_COUNT)
-        return FAIL(r, "unknown key '%.60s' in [cluster %s]; known are nodes, "
-                       "ranks, partition, charge, max, machine and speed",
+        return FAIL(r,
+                    "unknown key '%.60s' in [cluster %s]; known are nodes, "
+                    "ranks, partition, charge, max, machine and speed",
                     name, section->cluster.name);
     if (!is_first(r, name, &section->key_line[key]))
         return r->code;
@@ -222,7 +229,8 @@ static int set_cluster_key(struct reader *r, const char *name,
         if (!read_speed(value, &section->speed))
             return FAIL(r, "speed: '%.60s' is not a number above 0", value);
         return 0;
-    default: return set_where(r, (enum bats_cluster_key)key, value);
+    default:
+        return set_where(r, (enum bats_cluster_key)key, value);
     }
 }
 
@@ -232,8 +240,9 @@ static int continue_list(struct reader *r, const char *name, const char *value)
     struct bats_cluster_section *section = r->section;
     if (!section || (strcmp(name, key_names[BATS_KEY_NODES]) != 0 &&
                      strcmp(name, key_names[BATS_KEY_RANKS]) != 0))
-        return FAIL(r, "an indented line without '=' continues the line "
-                       "above, but '%.60s' is not a list",
+        return FAIL(r,
+                    "an indented line without '=' continues the line "
+                    "above, but '%.60s' is not a list",
                     name);
     char *so_far = section->where_text;
     size_t length = strlen(so_far);
@@ -295,9 +304,11 @@ static char *read_line(char *line, int size, void *user)
     if (*first == '[' && open_section(r, first))
         return NULL;
     if (strlen(text) >= (size_t)size)
-        return FAIL(r, "longer than %d characters; a list may go on in "
-                       "indented lines below",
-                    size - 1), NULL;
+        return FAIL(r,
+                    "longer than %d characters; a list may go on in "
+                    "indented lines below",
+                    size - 1),
+               NULL;
     return strcpy(line, text);
 }
 
@@ -349,7 +360,8 @@ static uint64_t count_named(const struct bats_cluster_section *section)
     if (section->by_node)
         return section->nodes.n;
     for (size_t i = 0; i < section->n_ranges; i++)
-        n += (uint64_t)(section->ranges[i].last - section->ranges[i].first) + 1;
+        n +=
+            (uint64_t)(section->ranges[i].last - section->ranges[i].first) + 1;
     return n;
 }
 
@@ -362,15 +374,17 @@ static int finish_section(struct reader *r,
         return FAIL(r, "cluster '%s' has no charge", section->cluster.name);
     if (section->where == BATS_KEY_COUNT) {
         if (r->file->n_sections > 1)
-            return FAIL(r, "cluster '%s' has none of nodes, ranks and "
-                           "partition",
+            return FAIL(r,
+                        "cluster '%s' has none of nodes, ranks and "
+                        "partition",
                         section->cluster.name);
         return 0;
     }
     r->line = section->key_line[section->where];
     int code = 0;
     if (section->where == BATS_KEY_NODES)
-        code = bats_hostlist_expand(section->where_text, &section->nodes, &why);
+        code =
+            bats_hostlist_expand(section->where_text, &section->nodes, &why);
     else if (section->where == BATS_KEY_RANKS)
         code = read_ranks(section, &why);
     else if (!*section->where_text)
@@ -417,8 +431,8 @@ int bats_clusters_file_load(const char *path, struct bats_clusters_file **file,
         read_file(&r);
         fclose(r.in);
     } else {
-        r.code = bats_error_set(err, BATS_EINPUT, "%s: %s", path,
-                                strerror(errno));
+        r.code =
+            bats_error_set(err, BATS_EINPUT, "%s: %s", path, strerror(errno));
     }
     free(r.text);
     if (r.code)

@@ -29,13 +29,13 @@ struct bats_rank_range {
 struct bats_cluster_section {
     struct bats_cluster cluster; /* max as bats_clusters_file_cluster says */
     double speed;
-    bool by_node;                    /* machine = node */
-    enum bats_cluster_key where;     /* COUNT: all ranks there are */
-    unsigned line;                   /* of the section */
+    bool by_node;                      /* machine = node */
+    enum bats_cluster_key where;       /* COUNT: all ranks there are */
+    unsigned line;                     /* of the section */
     unsigned key_line[BATS_KEY_COUNT]; /* 0: not given */
-    char *where_text;                /* value of that key, lines joined */
-    struct bats_hostlist nodes;      /* if where says so */
-    struct bats_rank_range *ranges;  /* if where says so: n_ranges */
+    char *where_text;                  /* value of that key, lines joined */
+    struct bats_hostlist nodes;        /* if where says so */
+    struct bats_rank_range *ranges;    /* if where says so: n_ranges */
     size_t n_ranges;
 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define DIGITS "0123456789"
-#define NAME_CHARACTERS                                                        \
+#define NAME_CHARACTERS                                                       \
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "-_."
 
 /* One name in the making. */
@@ -73,8 +73,8 @@ static int expand_group(struct expansion *x, size_t length, const char *group)
         if (range[1] < range[0])
             return malformed(x, "a range that goes down", group);
         for (unsigned long i = range[0]; i <= range[1]; i++) {
-            int n = snprintf(x->name + length, sizeof x->name - length, "%0*lu",
-                             (int)width, i);
+            int n = snprintf(x->name + length, sizeof x->name - length,
+                             "%0*lu", (int)width, i);
             if (length + (size_t)n >= sizeof x->name)
                 return malformed(x, "too long a name", x->name);
             int code = expand_from(x, length + (size_t)n, after);
@@ -138,9 +138,9 @@ int bats_hostlist_expand(const char *text, struct bats_hostlist *list,
         qsort(list->names, list->n, sizeof *list->names, compare);
         for (size_t i = 1; i < list->n && !code; i++) {
             if (strcmp(list->names[i - 1], list->names[i]) == 0)
-                code = bats_error_set(err, BATS_EINPUT,
-                                      "host '%s' is named twice",
-                                      list->names[i]);
+                code =
+                    bats_error_set(err, BATS_EINPUT,
+                                   "host '%s' is named twice", list->names[i]);
         }
     }
     if (code)
@@ -156,7 +156,8 @@ void bats_hostlist_release(struct bats_hostlist *list)
     *list = (struct bats_hostlist){0};
 }
 
-ptrdiff_t bats_hostlist_find(const struct bats_hostlist *list, const char *host)
+ptrdiff_t bats_hostlist_find(const struct bats_hostlist *list,
+                             const char *host)
 {
     char label[BATS_HOST_NAME];
     snprintf(label, sizeof label, "%.*s", (int)strcspn(host, "."), host);

@@ -16,7 +16,7 @@
 
 #include "bats/error.h"
 
-#define BATS_HOST_NAME 256  /* longest name of a host, with the NUL */
+#define BATS_HOST_NAME 256 /* longest name of a host, with the NUL */
 #define BATS_HOSTS_MAX 65536
 
 struct bats_hostlist {

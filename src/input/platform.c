@@ -27,8 +27,9 @@ static size_t index_of(const struct claims *claims,
 
 static unsigned where_line(const struct bats_cluster_section *section)
 {
-    return section->where == BATS_KEY_COUNT ? section->line
-                                            : section->key_line[section->where];
+    return section->where == BATS_KEY_COUNT
+               ? section->line
+               : section->key_line[section->where];
 }
 
 static int claim(struct claims *claims, uint32_t s,
@@ -155,10 +156,18 @@ static int settle_claims(struct claims *claims)
     for (uint32_t s = 0; s < file->n_sections; s++) {
         int code = 0;
         switch (file->sections[s].where) {
-        case BATS_KEY_NODES: code = claim_nodes(claims, s); break;
-        case BATS_KEY_RANKS: code = claim_ranks(claims, s); break;
-        case BATS_KEY_PARTITION: code = claim_partition(claims, s); break;
-        default: code = claim_all(claims, s); break;
+        case BATS_KEY_NODES:
+            code = claim_nodes(claims, s);
+            break;
+        case BATS_KEY_RANKS:
+            code = claim_ranks(claims, s);
+            break;
+        case BATS_KEY_PARTITION:
+            code = claim_partition(claims, s);
+            break;
+        default:
+            code = claim_all(claims, s);
+            break;
         }
         if (code)
             return code;
@@ -209,8 +218,7 @@ static int add_machines(struct bats_platform *platform,
         size_t w = index_of(claims, worker);
         if (claims->section[w] != s)
             continue;
-        uint32_t m =
-            machine_for(platform, claims, leaders, first, s, worker);
+        uint32_t m = machine_for(platform, claims, leaders, first, s, worker);
         platform->places[w].machine = m;
         platform->places[w].slot = platform->machines[m].slots++;
     }
@@ -231,8 +239,7 @@ static int add_machines(struct bats_platform *platform,
 int bats_platform_build(const struct bats_clusters_file *file,
                         const struct bats_worker_rank *workers,
                         size_t n_workers, bats_time window,
-                        struct bats_platform *platform,
-                        struct bats_error *err)
+                        struct bats_platform *platform, struct bats_error *err)
 {
     static const struct bats_clusters_file one_cluster = {
         .sections[0] = {.cluster = {.name = "all", .charge = BATS_UNIT},

@@ -94,7 +94,7 @@ static enum outcome add_scaled(int64_t *sum, int64_t whole,
 static const struct {
     const char *name;
     bats_time time;
-} time_units[] = {{"d", DAY},         {"h", BATS_HOUR}, {"ms", 1000},
+} time_units[] = {{"d", DAY},         {"h", BATS_HOUR},   {"ms", 1000},
                   {"m", BATS_MINUTE}, {"s", BATS_SECOND}, {"us", 1}};
 
 /* "90", "0.25", "1h30m" */
@@ -162,8 +162,8 @@ int bats_duration_parse(const char *text, bats_time *duration,
 {
     bats_time sum = 0;
     bool clock = is_digit(text[0]) && strpbrk(text, ":-");
-    enum outcome outcome = clock ? read_clock(text, &sum)
-                                 : read_sum(text, &sum);
+    enum outcome outcome =
+        clock ? read_clock(text, &sum) : read_sum(text, &sum);
     if (outcome == GARBLED)
         return bats_error_set(err, BATS_EINPUT,
                               "'%.60s' is not a duration such as 90, 15m, "
@@ -192,11 +192,12 @@ int bats_money_parse(const char *text, bats_money *amount,
     if (outcome == READ)
         outcome = add_scaled(&sum, whole, fraction, BATS_UNIT);
     if (outcome == GARBLED)
-        return bats_error_set(err, BATS_EINPUT,
-                              text[0] == '-' && is_digit(text[1])
-                                  ? "the amount '%.60s' is negative"
-                                  : "'%.60s' is not an amount such as 3 or 0.085",
-                              text);
+        return bats_error_set(
+            err, BATS_EINPUT,
+            text[0] == '-' && is_digit(text[1])
+                ? "the amount '%.60s' is negative"
+                : "'%.60s' is not an amount such as 3 or 0.085",
+            text);
     if (outcome == TOO_LARGE || sum == BATS_UNLIMITED)
         return bats_error_set(err, BATS_EOVERFLOW,
                               "the amount '%.60s' is too large", text);

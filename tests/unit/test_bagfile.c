@@ -115,7 +115,8 @@ static void files_of_other_systems_and_habits_are_read(void **state)
     expect_command(bag, 0, "a", 1);
     bats_bagfile_destroy(bag);
 
-    bag = load("\xEF\xBB\xBF" "a\n");
+    bag = load("\xEF\xBB\xBF"
+               "a\n");
     expect_command(bag, 0, "a", 1);
     bats_bagfile_destroy(bag);
 }
@@ -264,16 +265,16 @@ static void repeat_exports_its_index(void **state)
                    "$DISBATCH_REPEAT_INDEX",
                    2);
     expect_command(bag, 4, "time b | tail", 5);
-    expect_command(bag, 5,
-                   "export DISBATCH_REPEAT_INDEX=100; time ./x | tail", 6);
-    expect_command(bag, 9,
-                   "export DISBATCH_REPEAT_INDEX=300; time ./x | tail", 6);
+    expect_command(bag, 5, "export DISBATCH_REPEAT_INDEX=100; time ./x | tail",
+                   6);
+    expect_command(bag, 9, "export DISBATCH_REPEAT_INDEX=300; time ./x | tail",
+                   6);
     expect_command(bag, 10, "time c | tail", 7);
     expect_command(bag, 11, "export DISBATCH_REPEAT_INDEX=0; time  | tail", 8);
     expect_command(bag, 12, "export DISBATCH_REPEAT_INDEX=7; time  | tail", 8);
     expect_command(bag, 13, "export DISBATCH_REPEAT_INDEX=4; time  | tail", 9);
-    expect_command(bag, 15,
-                   "export DISBATCH_REPEAT_INDEX=0; time ./y | tail", 10);
+    expect_command(bag, 15, "export DISBATCH_REPEAT_INDEX=0; time ./y | tail",
+                   10);
     expect_command(bag, 16, "time d | tail", 11);
     bats_bagfile_destroy(bag);
 }
@@ -330,11 +331,19 @@ static void directives_that_cannot_be_honoured_are_refused(void **state)
 static void malformed_repeats_are_refused(void **state)
 {
     (void)state;
-    static const char *const cases[] = {
-        "",           " ",           " x",           " 0 x",
-        " -1 x",      " 3x",         " 3 start x",   " 3 start -1 x",
-        " 3 start",   " 3 step y x", " 3 start 1 step", " 1.5 x",
-        " 9999999999999999999 x"};
+    static const char *const cases[] = {"",
+                                        " ",
+                                        " x",
+                                        " 0 x",
+                                        " -1 x",
+                                        " 3x",
+                                        " 3 start x",
+                                        " 3 start -1 x",
+                                        " 3 start",
+                                        " 3 step y x",
+                                        " 3 start 1 step",
+                                        " 1.5 x",
+                                        " 9999999999999999999 x"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[100];
         sprintf(text, "a\n#DISBATCH REPEAT%s\n", cases[i]);
@@ -385,18 +394,21 @@ static void sleep_is_the_built_in_task(void **state)
 static void other_built_in_tasks_are_refused(void **state)
 {
     (void)state;
-    refuse("a\n@SLEEP 3\n", ":2: unknown built-in task '@SLEEP'; there is only "
-                            "'@sleep DURATION'");
+    refuse("a\n@SLEEP 3\n",
+           ":2: unknown built-in task '@SLEEP'; there is only "
+           "'@sleep DURATION'");
     refuse("a\n\n  @sleeps 3\n", ":3: unknown built-in task '@sleeps'; there "
                                  "is only '@sleep DURATION'");
     refuse("@\n", ":1: unknown built-in task '@'; there is only '@sleep "
                   "DURATION'");
     refuse("@sleep\n", ":1: @sleep: '' is not a duration such as 90, 15m, "
                        "1h30m or 2-12:00:00");
-    refuse("#\n@sleep 3 4\n", ":2: @sleep: '3 4' is not a duration such as 90, "
-                              "15m, 1h30m or 2-12:00:00");
-    refuse("@sleep -3\n", ":1: @sleep: '-3' is not a duration such as 90, 15m, "
-                          "1h30m or 2-12:00:00");
+    refuse("#\n@sleep 3 4\n",
+           ":2: @sleep: '3 4' is not a duration such as 90, "
+           "15m, 1h30m or 2-12:00:00");
+    refuse("@sleep -3\n",
+           ":1: @sleep: '-3' is not a duration such as 90, 15m, "
+           "1h30m or 2-12:00:00");
     char text[300] = "@sleep ";
     memset(text + 7, '1', 200);
     strcpy(text + 207, "\n");

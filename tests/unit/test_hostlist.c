@@ -50,8 +50,7 @@ static void leading_zeros_are_kept(void **state)
     expect("n[08-11]", "n08 n09 n10 n11");
     expect("n[099-101]", "n099 n100 n101");
     expect("n[001,1,01]", "n001 n01 n1");
-    expect("n[001-010]",
-           "n001 n002 n003 n004 n005 n006 n007 n008 n009 n010");
+    expect("n[001-010]", "n001 n002 n003 n004 n005 n006 n007 n008 n009 n010");
 }
 
 static void garbled_lists_are_refused(void **state)

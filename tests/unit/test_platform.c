@@ -260,8 +260,9 @@ static void unknown_sections_and_keys_are_refused(void **state)
                             "and [cluster NAME]");
     refuse("[]\n", ":1: unknown section []; known are [run] and "
                    "[cluster NAME]");
-    refuse("[run]\n\nwindows = 1h\n",
-           ":3: unknown key 'windows' in [run]; known are window and currency");
+    refuse(
+        "[run]\n\nwindows = 1h\n",
+        ":3: unknown key 'windows' in [run]; known are window and currency");
     refuse_line("node = a1",
                 ":3: unknown key 'node' in [cluster x]; known are nodes, "
                 "ranks, partition, charge, max, machine and speed");
@@ -300,8 +301,9 @@ static void names_of_clusters_are_checked(void **state)
            ":1: a cluster without a name: write [cluster NAME]");
     refuse("[cluster  ]\n",
            ":1: a cluster without a name: write [cluster NAME]");
-    refuse("[cluster a b]\n", ":1: 'a b' is not a name for a cluster: letters, "
-                              "digits, '-', '_' and '.' only");
+    refuse("[cluster a b]\n",
+           ":1: 'a b' is not a name for a cluster: letters, "
+           "digits, '-', '_' and '.' only");
     refuse("[cluster a=1]\n", ":1: 'a=1' is not a name for a cluster: "
                               "letters, digits, '-', '_' and '.' only");
     char text[128], name[65];
@@ -360,7 +362,7 @@ static void other_values_are_checked(void **state)
                 max[i]);
         refuse_line(line, expected);
     }
-    static const char *const speed[] = {"0",   "0.0", "-1", "x", "",
+    static const char *const speed[] = {"0",     "0.0", "-1",  "x",   "",
                                         "1.2.3", ".",   "nan", "inf", "1e9"};
     for (size_t i = 0; i < sizeof speed / sizeof *speed; i++) {
         char line[64], expected[100];
@@ -397,9 +399,9 @@ static void a_cluster_is_in_one_kind_of_place(void **state)
 static void garbled_lists_are_refused(void **state)
 {
     (void)state;
-    static const char *const ranks[] = {"",    "x",   "1-", "-1",  "4-1",
-                                        "1,",  ",1",  "1 2", "1,,2", "1-2-3",
-                                        "1.5", "9999999999", "[1-4]"};
+    static const char *const ranks[] = {
+        "",    "x",    "1-",    "-1",  "4-1",        "1,",   ",1",
+        "1 2", "1,,2", "1-2-3", "1.5", "9999999999", "[1-4]"};
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
         char line[64], expected[100];
         sprintf(line, "ranks = %s", ranks[i]);
