@@ -88,7 +88,7 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
-SchedulerParameters=sched_min_interval=0
+SchedulerParameters=sched_min_interval=0,bf_interval=1
 SlurmdParameters=config_overrides
 ReturnToService=2
 NodeName=fast[1-2] NodeAddr=10.77.0.[11-12] CPUs=64 RealMemory=1000
