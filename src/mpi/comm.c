@@ -1,8 +1,6 @@
 #include <limits.h>
 #include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "mpi/comm.h"
@@ -33,17 +31,6 @@ static int mpi_error(const char *what, int code, struct bats_error *err)
         text[0] = '\0';
     given_up = true;
     return bats_error_set(err, BATS_ESYS, "%s failed: %s", what, text);
-}
-
-const char *bats_mpi_library(char *text, size_t size)
-{
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int n;
-    if (MPI_Get_library_version(version, &n) != MPI_SUCCESS)
-        strcpy(version, "MPI");
-    version[strcspn(version, ",\n")] = '\0';
-    snprintf(text, size, "%s", version);
-    return text;
 }
 
 int bats_mpi_start(int *argc, char ***argv, int *rank, int *n_ranks,
@@ -163,8 +150,8 @@ static int post(struct bats_comm *comm, int rank, struct bats_packet *packet,
     return 0;
 }
 
-int bats_comm_send(struct bats_comm *comm, int rank, struct bats_packet *packet,
-                   struct bats_error *err)
+int bats_comm_send(struct bats_comm *comm, int rank,
+                   struct bats_packet *packet, struct bats_error *err)
 {
     return post(comm, rank, packet, false, err);
 }

@@ -29,8 +29,8 @@ int bats_comm_size(const struct bats_comm *comm);
 /* Sends the packet to `rank` and leaves it empty, whatever happens. Messages
  * to one rank arrive in the order they were sent. BATS_ENOMEM (also if the
  * packet has failed), BATS_ESYS. */
-int bats_comm_send(struct bats_comm *comm, int rank, struct bats_packet *packet,
-                   struct bats_error *err);
+int bats_comm_send(struct bats_comm *comm, int rank,
+                   struct bats_packet *packet, struct bats_error *err);
 
 /* The same, but the send is not finished before the other side has begun to
  * receive it: who counts bats_comm_unsent cannot flood it. */

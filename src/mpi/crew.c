@@ -6,9 +6,9 @@
 #include "mpi/crew.h"
 #include "mpi/worker.h"
 
-#define GATHER_US  60000000 /* for all ranks to say HELLO */
+#define GATHER_US 60000000  /* for all ranks to say HELLO */
 #define SILENCE_US 60000000 /* of a member, until it is given up */
-#define GAP_US     5000000  /* the master itself was asleep */
+#define GAP_US 5000000      /* the master itself was asleep */
 
 static int register_member(struct bats_crew *crew, int rank,
                            const struct bats_hello *hello,
@@ -89,7 +89,8 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
     crew->workers = calloc(size, sizeof *crew->workers);
     crew->members = calloc(size, sizeof *crew->members);
     crew->of_rank = malloc(size * sizeof *crew->of_rank);
-    if (crew->workers == NULL || crew->members == NULL || crew->of_rank == NULL)
+    if (crew->workers == NULL || crew->members == NULL ||
+        crew->of_rank == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     memset(crew->of_rank, 0xff, size * sizeof *crew->of_rank);
 
@@ -140,8 +141,8 @@ static int deliver_here(struct bats_crew *crew, struct bats_packet *packet,
     return rc;
 }
 
-static int deliver(struct bats_crew *crew, size_t i, struct bats_packet *packet,
-                   struct bats_error *err)
+static int deliver(struct bats_crew *crew, size_t i,
+                   struct bats_packet *packet, struct bats_error *err)
 {
     int rank = crew->workers[i].rank;
     if (rank == 0)
@@ -169,8 +170,8 @@ static int flush_one(struct bats_crew *crew, size_t i, struct bats_error *err)
     return 0;
 }
 
-int bats_crew_send(struct bats_crew *crew, size_t i, struct bats_packet *packet,
-                   struct bats_error *err)
+int bats_crew_send(struct bats_crew *crew, size_t i,
+                   struct bats_packet *packet, struct bats_error *err)
 {
     int rc = flush_one(crew, i, err);
     if (rc == 0 && crew->members[i].state == BATS_MEMBER_WORKS)

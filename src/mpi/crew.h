@@ -34,9 +34,10 @@ struct bats_member {
 
 struct bats_crew {
     struct bats_comm *comm;
-    struct bats_worker_rank *workers; /* n, as bats_platform_build wants them */
-    struct bats_member *members;      /* n */
-    uint32_t *of_rank;                /* by rank; UINT32_MAX: not a member */
+    struct bats_worker_rank
+        *workers;                /* n, as bats_platform_build wants them */
+    struct bats_member *members; /* n */
+    uint32_t *of_rank;           /* by rank; UINT32_MAX: not a member */
     size_t n;
     struct bats_executor *own; /* rank 0 works; NULL: it does not (yet) */
     struct bats_packet own_results;
@@ -53,8 +54,8 @@ void bats_crew_release(struct bats_crew *crew);
  * what is for a member that does not work any more. */
 int bats_crew_assign(struct bats_crew *crew, size_t i,
                      const struct bats_assign *assign, struct bats_error *err);
-int bats_crew_send(struct bats_crew *crew, size_t i, struct bats_packet *packet,
-                   struct bats_error *err);
+int bats_crew_send(struct bats_crew *crew, size_t i,
+                   struct bats_packet *packet, struct bats_error *err);
 
 /* Sends the collected ASSIGNs of all. */
 int bats_crew_flush(struct bats_crew *crew, struct bats_error *err);

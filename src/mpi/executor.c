@@ -8,8 +8,8 @@
 #include "mpi/clock.h"
 #include "mpi/executor.h"
 
-#define COMMON_VARIABLES   6
-#define TASK_VARIABLES     4
+#define COMMON_VARIABLES 6
+#define TASK_VARIABLES 4
 #define TASK_VARIABLE_ROOM 40
 
 struct waiting {

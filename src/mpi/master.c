@@ -20,12 +20,15 @@
 #include "mpi/run.h"
 #include "mpi/signals.h"
 
-#define PREFETCH_US      20000   /* real time that a slot has tasks ahead for */
-#define PROGRESS_US      200000  /* between two reports of progress */
-#define LOOK_US          1000000 /* between two looks for silent ranks */
-#define MESSAGES_AT_ONCE 256     /* then the commands for them are sent */
-#define GOODBYE_US       10000000 /* for all workers to leave */
-#define HURRY_US         1000000  /* the same, after a second Ctrl-C */
+#define PREFETCH_US 20000    /* real time that a slot has tasks ahead for */
+#define LOOK_BAG BATS_SECOND /* bag time that may pass between two looks at */
+#define LOOK_MASTER_US 500   /* the messages, but no less real time than */
+#define LOOK_WORKER_US 2000  /* this: there are many workers */
+#define PROGRESS_US 200000   /* between two reports of progress */
+#define LOOK_US 1000000      /* between two looks for silent ranks */
+#define MESSAGES_AT_ONCE 256 /* then the commands for them are sent */
+#define GOODBYE_US 10000000  /* for all workers to leave */
+#define HURRY_US 1000000     /* the same, after a second Ctrl-C */
 
 struct master {
     const struct bats_run_options *options;
@@ -42,7 +45,7 @@ struct master {
     int64_t start_us;
     int64_t traffic_us;
     int64_t progress_us;
-    int64_t look_us;
+    int64_t looked_us;
     bool stopping;
     bool finished;
     enum bats_finish finish;
@@ -82,6 +85,13 @@ static int64_t until(const struct master *m, bats_time at)
     return us < 1 ? 0 : us > 1e15 ? (int64_t)1e15 : (int64_t)us + 1;
 }
 
+/* Compressed time does not forgive long sleeps: the longest one. */
+static int64_t longest_sleep_us(const struct master *m, int64_t min_us)
+{
+    double us = (double)LOOK_BAG / m->options->time_scale;
+    return us > 1e6 ? 1000000 : us < (double)min_us ? min_us : (int64_t)us;
+}
+
 /* ---- commands ---- */
 
 static int run_task(struct master *m, size_t i,
@@ -102,9 +112,9 @@ static int run_task(struct master *m, size_t i,
         .task = command->task,
         .attempt = ++m->attempts[command->task],
         .command = builtin ? "" : m->command,
-        .sleep_us =
-            builtin ? llround((double)duration / speed / m->options->time_scale)
-                    : 0,
+        .sleep_us = builtin ? llround((double)duration / speed /
+                                      m->options->time_scale)
+                            : 0,
     };
     return bats_crew_assign(&m->crew, i, &assign, err);
 }
@@ -204,7 +214,8 @@ static void tell_ended(struct master *m, size_t i,
 }
 
 static int take_result(struct master *m, size_t i,
-                       const struct bats_task_result *r, struct bats_error *err)
+                       const struct bats_task_result *r,
+                       struct bats_error *err)
 {
     if (r->task >= bats_bagfile_count(m->options->bag))
         return bats_error_set(err, BATS_EPROTO,
@@ -348,9 +359,9 @@ static int look_for_silent(struct master *m, int64_t now_us,
 {
     size_t i;
     int rc = 0;
-    if (now_us - m->look_us < LOOK_US)
+    if (now_us - m->looked_us < LOOK_US)
         return 0;
-    m->look_us = now_us;
+    m->looked_us = now_us;
     while (rc == 0 && bats_crew_silent(&m->crew, &i))
         rc = lose(m, i, "it has been silent for too long", err);
     return rc;
@@ -359,7 +370,10 @@ static int look_for_silent(struct master *m, int64_t now_us,
 static int sleep_until_due(struct master *m, struct bats_error *err)
 {
     int64_t quiet_us = bats_clock_now_us() - m->traffic_us;
-    int64_t us = bats_clock_backoff_us(quiet_us, BATS_CLOCK_MASTER_US);
+    int64_t max_us = longest_sleep_us(m, LOOK_MASTER_US);
+    int64_t us = bats_clock_backoff_us(quiet_us, max_us < BATS_CLOCK_MASTER_US
+                                                     ? max_us
+                                                     : BATS_CLOCK_MASTER_US);
     int64_t due_us = until(m, bats_sched_wakeup(m->sched));
     us = us < due_us ? us : due_us;
     if (m->crew.own == NULL || m->crew.members[0].state != BATS_MEMBER_WORKS) {
@@ -494,8 +508,8 @@ static int set_up(struct master *m, struct bats_error *err)
     char run_id[64], machine[BATS_CLUSTER_NAME + 16];
     struct tm tm;
     time_t t = time(NULL);
-    size_t used =
-        strftime(run_id, sizeof run_id, "%Y%m%dT%H%M%S-", localtime_r(&t, &tm));
+    size_t used = strftime(run_id, sizeof run_id, "%Y%m%dT%H%M%S-",
+                           localtime_r(&t, &tm));
     snprintf(run_id + used, sizeof run_id - used, "%ld", (long)getpid());
 
     const char *name = bats_bagfile_name(o->bag);
@@ -508,6 +522,7 @@ static int set_up(struct master *m, struct bats_error *err)
         struct bats_setup setup = {
             .speed = p->speed[cluster],
             .grace_ms = o->grace_ms,
+            .look_us = longest_sleep_us(m, LOOK_WORKER_US),
             .results_dir = o->results_dir != NULL ? o->results_dir : "",
             .run_id = run_id,
             .cluster = p->clusters[cluster].name,
@@ -546,7 +561,7 @@ static int run(struct master *m, struct bats_error *err)
         rc = set_up(m, err);
     if (rc < 0)
         return rc;
-    m->start_us = m->traffic_us = m->look_us = bats_clock_now_us();
+    m->start_us = m->traffic_us = m->looked_us = bats_clock_now_us();
     if (m->observer->started != NULL)
         m->observer->started(m->observer->context, &m->platform, m->sched);
     return loop(m, err);

@@ -46,8 +46,8 @@ struct bats_observer {
     void (*started)(void *context, const struct bats_platform *platform,
                     const struct bats_sched *sched);
     void (*ended)(void *context, const struct bats_execution *execution);
-    void (*output)(void *context, uint32_t task, int stream,
-                   const char *bytes, size_t n); /* whole lines */
+    void (*output)(void *context, uint32_t task, int stream, const char *bytes,
+                   size_t n); /* whole lines */
     /* Several times a second while the run lasts. */
     void (*progress)(void *context, const struct bats_platform *platform,
                      const struct bats_sched *sched);
@@ -65,7 +65,7 @@ struct bats_run_options {
     uint64_t seed;
     int64_t grace_ms;
     bool master_works;
-    const char *results_dir; /* NULL: output line by line to the observer */
+    const char *results_dir;    /* NULL: output line by line to the observer */
     bats_time monitor_interval; /* 0: window / 12 */
 };
 

@@ -16,11 +16,11 @@
 #include "mpi/signals.h"
 #include "mpi/worker.h"
 
-#define RESULTS_US     5000     /* a result waits no longer for others */
-#define HEARTBEAT_US   5000000  /* silence after which a sign of life is due */
-#define OUTPUTS_UNSENT 4        /* more than that, and the tasks have to wait */
-#define BUSY_MIN_US    1000     /* its task ends: the sleep does, too */
-#define FAREWELL_US    10000000 /* the master is gone if it takes longer */
+#define RESULTS_US 5000      /* a result waits no longer for others */
+#define HEARTBEAT_US 5000000 /* silence after which a sign of life is due */
+#define OUTPUTS_UNSENT 4     /* more than that, and the tasks have to wait */
+#define BUSY_MIN_US 1000     /* its task ends: the sleep does, too */
+#define FAREWELL_US 10000000 /* the master is gone if it takes longer */
 
 struct worker {
     struct bats_comm *comm;
@@ -28,6 +28,7 @@ struct worker {
     struct bats_packet results;
     int64_t sent_us;    /* when the last message was sent */
     int64_t traffic_us; /* when something happened last */
+    int64_t look_us;    /* longest sleep, from SETUP */
     int terminated;     /* SIGTERMs that have been heeded */
     bool parked;
     bool leave;
@@ -60,7 +61,8 @@ static int post(struct worker *w, struct bats_packet *packet,
     return bats_comm_send(w->comm, 0, packet, err);
 }
 
-static void collect_result(void *context, const struct bats_task_result *result)
+static void collect_result(void *context,
+                           const struct bats_task_result *result)
 {
     struct worker *w = context;
     bats_proto_result(&w->results, result);
@@ -99,6 +101,7 @@ static int obey(struct worker *w, struct bats_message *message,
         if (w->executor != NULL)
             return bats_error_set(err, BATS_EPROTO, "a second SETUP came");
         w->parked = true;
+        w->look_us = message->u.setup.look_us;
         return bats_executor_create(&message->u.setup, &sink, &w->executor,
                                     err);
     case BATS_MESSAGE_PARK:
@@ -158,13 +161,14 @@ static int send_due(struct worker *w, bool busy, int64_t *wait_us,
 static int64_t patience(struct worker *w, bool busy)
 {
     int64_t quiet_us = bats_clock_now_us() - w->traffic_us;
+    int64_t max_us = busy        ? BATS_CLOCK_BUSY_US
+                     : w->parked ? BATS_CLOCK_PARKED_US
+                                 : BATS_CLOCK_IDLE_US;
+    max_us = w->look_us < max_us ? w->look_us : max_us;
     if (bats_comm_unsent(w->comm) > 0) /* MPI moves only when it is called */
         return bats_clock_backoff_us(quiet_us, BATS_CLOCK_MIN_US);
-    if (!busy)
-        return bats_clock_backoff_us(
-            quiet_us, w->parked ? BATS_CLOCK_PARKED_US : BATS_CLOCK_IDLE_US);
-    int64_t us = bats_clock_backoff_us(quiet_us, BATS_CLOCK_BUSY_US);
-    return us > BUSY_MIN_US ? us : BUSY_MIN_US;
+    int64_t us = bats_clock_backoff_us(quiet_us, max_us);
+    return busy && us < BUSY_MIN_US ? BUSY_MIN_US : us;
 }
 
 static int step(struct worker *w, struct bats_error *err)
@@ -215,7 +219,10 @@ static int say_goodbye(struct worker *w, struct bats_error *err)
 
 int bats_run_worker(struct bats_error *err)
 {
-    struct worker w = {.traffic_us = bats_clock_now_us()};
+    struct worker w = {
+        .traffic_us = bats_clock_now_us(),
+        .look_us = BATS_CLOCK_PARKED_US,
+    };
     struct bats_hello hello;
     char host[BATS_PROTO_HOST];
     struct bats_packet packet = {0};

@@ -25,9 +25,9 @@
 
 #include "bats/error.h"
 
-#define BATS_PROTO_VERSION   1
-#define BATS_PROTO_HOST      256 /* longest host name, with the NUL */
-#define BATS_PROTO_PARTITION 64  /* longest name of a partition, with the NUL */
+#define BATS_PROTO_VERSION 1
+#define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
+#define BATS_PROTO_PARTITION 64 /* longest name of a partition, with the NUL */
 
 enum bats_message_type {
     BATS_MESSAGE_HELLO = 1, /* worker: I am here */
@@ -53,6 +53,7 @@ struct bats_hello {
 struct bats_setup {
     double speed; /* of the cluster, emulation; 1 = as it is */
     int64_t grace_ms;
+    int64_t look_us;         /* longest sleep between two looks for messages */
     const char *results_dir; /* "": send the output line by line */
     const char *run_id;
     const char *cluster;
@@ -112,7 +113,8 @@ void bats_proto_output(struct bats_packet *p,
 void bats_proto_error(struct bats_packet *p, const char *sentence);
 
 /* ... but these two add an item to the message that is already there. */
-void bats_proto_assign(struct bats_packet *p, const struct bats_assign *assign);
+void bats_proto_assign(struct bats_packet *p,
+                       const struct bats_assign *assign);
 void bats_proto_result(struct bats_packet *p,
                        const struct bats_task_result *result);
 

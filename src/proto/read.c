@@ -105,6 +105,7 @@ static void take_setup(struct reader *r, struct bats_setup *setup)
     if (!isfinite(setup->speed) || setup->speed <= 0)
         complain(r, "has a speed that is not positive");
     setup->grace_ms = take_amount(r);
+    setup->look_us = take_amount(r);
     setup->results_dir = take_text(r, SIZE_MAX);
     setup->run_id = take_text(r, SIZE_MAX);
     setup->cluster = take_text(r, SIZE_MAX);
@@ -204,8 +205,9 @@ int bats_proto_open(const void *bytes, size_t n, struct bats_message *message,
         complain(&r, "is too long");
     if (r.complaint == NULL)
         return 0;
-    return bats_error_set(err, BATS_EPROTO, "a message (type %u, %zu bytes) %s",
-                          type, n, r.complaint);
+    return bats_error_set(err, BATS_EPROTO,
+                          "a message (type %u, %zu bytes) %s", type, n,
+                          r.complaint);
 }
 
 bool bats_proto_next_assign(struct bats_message *message,

@@ -96,6 +96,7 @@ void bats_proto_setup(struct bats_packet *p, const struct bats_setup *setup)
     begin(p, BATS_MESSAGE_SETUP);
     put(p, speed, 8);
     put(p, (uint64_t)setup->grace_ms, 8);
+    put(p, (uint64_t)setup->look_us, 8);
     put_text(p, setup->results_dir);
     put_text(p, setup->run_id);
     put_text(p, setup->cluster);

@@ -16,8 +16,8 @@
 static void write_kind(int kind, struct bats_packet *p)
 {
     static const struct bats_hello hello = {7, 4711, "node7", "fast"};
-    static const struct bats_setup setup = {0.25,   5000,     "out",    "run-1",
-                                            "slow", "slow-3", "bag.txt"};
+    static const struct bats_setup setup = {
+        0.25, 5000, 2000, "out", "run-1", "slow", "slow-3", "bag.txt"};
     static const struct bats_assign assigns[] = {
         {0, 1, 0, "echo \"hi\""}, {UINT32_MAX - 1, 3, INT64_MAX, ""}};
     static const struct bats_task_result results[] = {
@@ -105,6 +105,7 @@ static void single_messages_arrive_as_they_were_sent(void **state)
     const struct bats_setup *setup = &m[BATS_MESSAGE_SETUP - 1].u.setup;
     assert_true(setup->speed == 0.25);
     assert_int_equal(setup->grace_ms, 5000);
+    assert_int_equal(setup->look_us, 2000);
     assert_string_equal(setup->results_dir, "out");
     assert_string_equal(setup->run_id, "run-1");
     assert_string_equal(setup->cluster, "slow");
@@ -185,9 +186,10 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
 {
     (void)state;
     struct bats_packet p = {0};
-    static const uint8_t hello[] = {
-        1, 1,   'B', 'A', 'T', 'S', 7, 0, 0, 0, 0x67, 0x12, 0,   0,   5,   0, 0,
-        0, 'n', 'o', 'd', 'e', '7', 0, 4, 0, 0, 0,    'f',  'a', 's', 't', 0};
+    static const uint8_t hello[] = {1,   1,    'B',  'A', 'T', 'S', 7, 0, 0,
+                                    0,   0x67, 0x12, 0,   0,   5,   0, 0, 0,
+                                    'n', 'o',  'd',  'e', '7', 0,   4, 0, 0,
+                                    0,   'f',  'a',  's', 't', 0};
     write_kind(BATS_MESSAGE_HELLO - 1, &p);
     assert_int_equal(p.n, sizeof hello);
     assert_memory_equal(p.bytes, hello, sizeof hello);

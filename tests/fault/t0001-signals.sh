@@ -1,0 +1,121 @@
+#!/bin/sh
+# However a run ends, no process of it is left.
+. "$TOP/tests/mpi/lib.sh"
+
+# Tasks with children and grandchildren, and tasks that ignore TERM.
+for i in $(seq 8); do echo 'touch started; sleep 1001 & sh -c "sleep 1002; :"'
+done >polite
+for i in $(seq 8); do echo "trap '' TERM INT; touch started; sleep 1003 &
+" | tr '\n' ' '; echo 'while :; do sleep 1004; done'; done >stubborn
+
+# begin BAG ARGUMENT...: starts a run on 4 ranks, waits for its first tasks.
+begin() {
+    rm -f started
+    env "$mark" ${MPIRUN:-mpirun} -n 4 "$BATS_MPI" "$@" --policy rr \
+        >out 2>err </dev/null &
+    launcher=$!
+    within 30 test -e started && sleep 0.3
+}
+
+# end CODE: the run ends by itself, with this exit status.
+end() {
+    wait $launcher
+    test $? -eq "$1"
+}
+
+begin polite
+kill -INT "$(rank_pid 0)"
+end 130 && grep -q SIGINT err
+ok 'SIGINT is an orderly stop: a report, exit status 130'
+within 5 nobody_left
+ok 'nothing is left after it'
+
+begin polite
+kill -TERM "$(rank_pid 0)"
+end 143 && grep -q SIGTERM err
+ok 'SIGTERM is an orderly stop, exit status 143'
+within 5 nobody_left
+ok 'nothing is left after it'
+
+begin stubborn --grace 1s
+kill -INT "$(rank_pid 0)"
+end 130
+ok 'tasks that ignore TERM do not keep it from ending'
+within 5 nobody_left
+ok 'they have been killed with their children'
+
+begin stubborn --grace 1h
+kill -INT "$(rank_pid 0)"
+sleep 0.3
+kill -INT "$(rank_pid 0)"
+end 130
+ok 'a second SIGINT does not wait for the grace time'
+within 5 nobody_left
+ok 'nothing is left after it'
+
+# What Ctrl-C on mpirun does: it tells the ranks a second later, with SIGTERM,
+# kills them after another second, and exits with 1 whatever they say.
+begin stubborn --grace 1h
+kill -INT $launcher
+wait $launcher
+grep -q 'stopped by' err
+ok 'Ctrl-C on the launcher: the report is there before its patience ends'
+within 5 nobody_left
+ok 'nothing is left after it'
+
+begin stubborn --grace 1h
+kill -INT $launcher
+sleep 0.3
+kill -INT $launcher
+wait $launcher
+within 5 nobody_left
+ok 'Ctrl-C twice on the launcher: nothing is left'
+
+begin stubborn
+kill -KILL "$(rank_pid 0)"
+wait $launcher
+within 5 nobody_left
+ok 'the master is killed: nothing is left'
+
+begin stubborn
+kill -KILL "$(rank_pid 2)"
+wait $launcher
+within 5 nobody_left
+ok 'a worker is killed: nothing is left'
+
+begin stubborn
+kill -KILL $launcher
+wait $launcher 2>/dev/null
+within 10 nobody_left
+ok 'the launcher is killed: nothing is left'
+
+# ---- without a launcher ----
+
+rm -f started
+env "$mark" "$BATS_MPI" stubborn --grace 1h >out 2>err </dev/null &
+launcher=$!
+within 30 test -e started
+kill -INT $launcher
+sleep 0.3
+kill -INT $launcher
+end 130 && within 5 nobody_left
+ok 'a master that works alone stops in the same way'
+
+# ---- while it runs ----
+
+# Each task leaves an orphan behind; neither that nor a zombie may stay.
+for i in $(seq 50); do echo 'sleep 1005 & true'; done >orphans
+echo 'touch started; sleep 2' >>orphans
+bats 3 orphans --policy rr &
+within 30 test -e started
+sleep 1
+for pid in $(alive); do
+    sed 's/.*) \(.\).*/\1/' "/proc/$pid/stat" 2>/dev/null
+done | grep -c Z >zombies
+test "$(cat zombies)" -eq 0
+ok 'no zombies while a run lasts'
+wait $!
+test $? -eq 0 && within 5 nobody_left
+ok 'what a task leaves behind ends with it'
+
+done_testing
