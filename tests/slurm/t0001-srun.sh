@@ -26,8 +26,8 @@ charge = 8
 nodes = slow[1-2]
 charge = 3
 INI
-# Cyclic: rank 0 on fast1, and then two workers on each node.
-srun --mpi=pmix -N4 -n9 --distribution=cyclic "$BATS_MPI" bag \
+# The first rank on fast1 is the master: 3 machines in fast, 4 in slow.
+srun --mpi=pmix -N4 -n8 --ntasks-per-node=2 "$BATS_MPI" bag \
     --clusters clusters.ini --budget 60 --time-scale 3000 \
     --joblog joblog --json report.json >out 2>err
 ok $? 1 'a bag runs to its end under srun'
@@ -37,8 +37,7 @@ ok $? 2 'every task has a line in the joblog'
 test "$(tr '\n' ' ' <hosts)" = 'fast1 fast2 slow1 slow2 '
 ok $? 3 'tasks ran on all four nodes, under their host names'
 
-# Each cluster is sampled on machines of its own: 4 x 8 + 4 x 3 per window
-# is the most; one window of it is affordable, a second one is not.
+# One window of all machines is 3 x 8 + 4 x 3 = 36, two are more than 60.
 perl -MJSON::PP -0777 -e '
     my $r = decode_json(<STDIN>);
     exit !($r->{charged} > 0 && $r->{charged} <= 60);' <report.json
@@ -46,7 +45,7 @@ ok $? 4 'the charge is above 0 and within the budget'
 
 # A node list that does not fit is refused before anything starts.
 sed 's/slow\[1-2\]/slow[1-3]/' clusters.ini >wrong.ini
-srun --mpi=pmix -N4 -n9 --distribution=cyclic "$BATS_MPI" bag \
+srun --mpi=pmix -N4 -n8 --ntasks-per-node=2 "$BATS_MPI" bag \
     --clusters wrong.ini >out 2>err
 test $? -eq 2 && grep -q 'wrong.ini:[0-9]*:.*slow3' err
 ok $? 5 'a node that is not there is named, with the line'
