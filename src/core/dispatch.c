@@ -55,8 +55,7 @@ static uint32_t depth(const struct bats_sched *s, const struct machine *m)
     double mean = s->clusters[m->cluster].stats.mean;
     if (s->prefetch == 0 || mean == 0 || m->marked)
         return 1;
-    uint32_t slots = s->n_busy > 0 ? s->n_busy : 1;
-    uint32_t share = s->bag.count[BATS_TASK_PENDING] / slots;
+    uint32_t share = s->bag.count[BATS_TASK_PENDING] / s->n_open;
     double ahead = (double)s->prefetch / mean;
     uint32_t n = ahead < DEPTH_MAX - 1 ? (uint32_t)ahead : DEPTH_MAX - 1;
     return 1 + (n < share ? n : share);
@@ -149,8 +148,8 @@ void dispatch_cancel(struct bats_sched *s, uint32_t machine)
 {
     const struct machine *m = &s->machines[machine];
     for (uint32_t i = 0; i < m->n_slots; i++)
-        for (uint32_t id = s->slots[m->first_slot + i].head; id != BATS_NO_TASK;
-             id = s->tasks[id].next) {
+        for (uint32_t id = s->slots[m->first_slot + i].head;
+             id != BATS_NO_TASK; id = s->tasks[id].next) {
             if (s->bag.state[id] != BATS_TASK_ASSIGNED)
                 continue;
             bats_bag_cancel(&s->bag, id);

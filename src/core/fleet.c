@@ -27,10 +27,12 @@ static void charge_window(struct bats_sched *s, uint32_t id)
 }
 
 /* No use in paying for a machine that cannot end one task of mean length. */
-static bool worth_acquiring(const struct bats_sched *s, const struct cluster *c)
+static bool worth_acquiring(const struct bats_sched *s,
+                            const struct cluster *c)
 {
     int64_t windows = bats_ledger_affordable(&s->ledger, c->spec.charge);
-    return windows >= 1 && c->stats.mean <= (double)windows * (double)s->window;
+    return windows >= 1 &&
+           c->stats.mean <= (double)windows * (double)s->window;
 }
 
 static bool acquire(struct bats_sched *s, uint32_t id)
@@ -51,6 +53,7 @@ static bool acquire(struct bats_sched *s, uint32_t id)
         c->n_used++;
     c->n_active++;
     c->n_held++;
+    s->n_open += m->n_slots;
     if (s->n_held++ == 0)
         s->next_tick = s->now + s->interval;
     charge_window(s, id);
@@ -145,8 +148,11 @@ void fleet_configure(struct bats_sched *s, const uint32_t *target,
 static void stop_using(struct bats_sched *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
-    if (m->state == MACHINE_ACTIVE && !m->marked)
-        s->clusters[m->cluster].n_active--;
+    if (m->state == MACHINE_ACTIVE) {
+        s->n_open -= m->n_slots;
+        if (!m->marked)
+            s->clusters[m->cluster].n_active--;
+    }
     m->marked = false;
     for (uint32_t i = 0; i < m->n_slots; i++)
         dispatch_remove_idle(s, m->first_slot + i);
@@ -167,8 +173,8 @@ static void park(struct bats_sched *s, uint32_t id)
     stop_using(s, id);
     let_go(s, id);
     m->state = MACHINE_DRAINING;
-    sched_emit(s,
-               (struct bats_command){.type = BATS_COMMAND_PARK, .machine = id});
+    sched_emit(
+        s, (struct bats_command){.type = BATS_COMMAND_PARK, .machine = id});
     dispatch_cancel(s, id);
     fleet_drained(s, id);
 }

@@ -65,13 +65,28 @@ static void start(struct bats_sched *s)
     }
 }
 
+/* Some machine of the sampling phase is about to ask for a second window. */
+static bool window_closes(const struct bats_sched *s)
+{
+    uint32_t id;
+    return bats_heap_first(&s->due, &id) <= s->now + s->interval;
+}
+
+/*
+ * Every cluster has run its sample; or, before any machine is paid for a second
+ * window, half of it: then T counts what still runs by its expectation. (The
+ * papers wait for the whole sample. Where some tasks are longer than a window
+ * that pays all initial machines twice.)
+ */
 static bool all_sampled(const struct bats_sched *s)
 {
     if (s->n_absent > 0)
         return false;
+    bool hurry = window_closes(s);
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
-        if (c->sample_back < c->sample_want && c->n_held > 0)
+        uint32_t want = hurry ? (c->sample_want + 1) / 2 : c->sample_want;
+        if (c->sample_back < want && c->n_held > 0)
             return false;
     }
     return true;
@@ -132,15 +147,58 @@ static void record(struct bats_sched *s, enum bats_reason reason,
     fleet_record(s, &d);
 }
 
+/* Windows that one task of mean length needs on the slowest cluster that the
+ * plan uses. */
+static int64_t windows_per_task(const struct bats_sched *s,
+                                const struct bats_plan *plan)
+{
+    double longest = 1;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (plan->machines[i] > 0)
+            longest = fmax(
+                longest, ceil(s->clusters[i].stats.mean / (double)s->window));
+    return (int64_t)longest;
+}
+
+/*
+ * The knapsack counts fractions of tasks: it would rather hold many machines
+ * for one window than few for the two that a long task takes. Where a task does
+ * not fit the windows it gave, it is asked again in units of as many windows as
+ * a task needs. Not even one machine can then be paid? The first answer stands:
+ * what is left of windows already paid may help.
+ */
+static int solve(const struct bats_sched *s, const struct forecast *f,
+                 struct bats_plan *plan, struct bats_error *err)
+{
+    struct bats_plan_item items[BATS_CLUSTERS_MAX];
+    struct bats_plan coarse;
+    uint64_t tasks = (uint64_t)f->tasks_left;
+    make_items(s, f->money_left, items);
+    int rc =
+        bats_plan_solve(items, s->n_clusters, tasks, f->money_left, plan, err);
+    int64_t unit = rc < 0 ? 1 : windows_per_task(s, plan);
+    if (rc < 0 || plan->windows >= unit)
+        return rc;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        items[i].rate *= (double)unit;
+        if (!bats_units_multiply(items[i].charge, unit, &items[i].charge))
+            items[i].rate = 0;
+    }
+    rc = bats_plan_solve(items, s->n_clusters, tasks, f->money_left, &coarse,
+                         err);
+    if (rc == 0 && coarse.windows > 0) {
+        *plan = coarse;
+        plan->windows *= unit;
+    }
+    return rc;
+}
+
 static int make_plan(struct bats_sched *s, enum bats_reason reason,
                      const struct forecast *f, struct bats_error *err)
 {
-    struct bats_plan_item items[BATS_CLUSTERS_MAX];
     struct bats_plan plan = {.feasible = true};
-    make_items(s, f->money_left, items);
     if (f->tasks_left > 0) {
-        int rc = bats_plan_solve(items, s->n_clusters, (uint64_t)f->tasks_left,
-                                 f->money_left, &plan, err);
+        int rc = solve(s, f, &plan, err);
         if (rc < 0)
             return rc;
     } else { /* the windows already paid are enough */
@@ -219,20 +277,13 @@ static bool finishing_is_cheaper(const struct bats_sched *s, uint32_t machine)
                                 (double)bats_ledger_available(&s->ledger);
 }
 
+/* A machine without a task at the end of its window has been refused one, or
+ * there is none. */
 static bool renew(const struct bats_sched *s, uint32_t machine)
 {
-    const struct machine *m = &s->machines[machine];
-    const struct cluster *c = &s->clusters[m->cluster];
-    bool work = !s->draining && s->bag.count[BATS_TASK_PENDING] > 0;
-    if (m->marked)
+    if (s->machines[machine].marked)
         return finishing_is_cheaper(s, machine);
-    if (m->n_busy > 0 || !work)
-        return m->n_busy > 0;
-    if (!s->planned)
-        return true;
-    double time = (double)bats_ledger_affordable(&s->ledger, c->spec.charge) *
-                  (double)s->window;
-    return m->plan_windows > 0 && c->stats.mean <= time;
+    return s->machines[machine].n_busy > 0;
 }
 
 const struct bats_policy bats_policy_bats = {"bats", start, review, renew,

@@ -21,8 +21,7 @@ static int review(struct bats_sched *s, enum bats_reason reason,
 
 static bool renew(const struct bats_sched *s, uint32_t machine)
 {
-    return s->machines[machine].n_busy > 0 ||
-           (!s->draining && s->bag.count[BATS_TASK_PENDING] > 0);
+    return s->machines[machine].n_busy > 0;
 }
 
 static bool admit(const struct bats_sched *s, uint32_t machine)

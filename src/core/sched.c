@@ -4,9 +4,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define SAMPLE_Z     1.96
+#define SAMPLE_Z 1.96
 #define SAMPLE_ERROR 0.25
-#define TIME_MAX     (INT64_MAX / 4) /* sums of two times never wrap */
+#define TIME_MAX (INT64_MAX / 4) /* sums of two times never wrap */
 
 /* ---- life cycle ---- */
 
@@ -197,8 +197,8 @@ static void finish(struct bats_sched *s, enum bats_finish why)
             s->machines[i].state != MACHINE_LOST)
             sched_emit(s, (struct bats_command){.type = BATS_COMMAND_RELEASE,
                                                 .machine = i});
-    sched_emit(
-        s, (struct bats_command){.type = BATS_COMMAND_FINISHED, .finish = why});
+    sched_emit(s, (struct bats_command){.type = BATS_COMMAND_FINISHED,
+                                        .finish = why});
 }
 
 /* Tasks are left, nothing runs and every machine has been heard of: either the
@@ -237,7 +237,8 @@ static int settle(struct bats_sched *s, struct bats_error *err)
     else if (s->n_busy == 0 && s->n_absent == 0)
         rc = unstall(s, err);
     if (rc == 0 && s->failure < 0)
-        rc = bats_error_set(err, s->failure, "no memory for a scheduling step");
+        rc =
+            bats_error_set(err, s->failure, "no memory for a scheduling step");
     return rc;
 }
 
@@ -277,14 +278,15 @@ static int advance(struct bats_sched *s, bats_time limit, bool inclusive,
 /* ---- events ---- */
 
 static int check_task_event(const struct bats_sched *s,
-                            const struct bats_event *ev, struct bats_error *err)
+                            const struct bats_event *ev,
+                            struct bats_error *err)
 {
     const struct machine *m = &s->machines[ev->machine];
     if (ev->task >= s->bag.n || ev->slot >= m->n_slots ||
         s->tasks[ev->task].slot != m->first_slot + ev->slot)
         return bats_error_set(err, BATS_ESTATE,
-                              "task %u is not on machine %u, slot %u", ev->task,
-                              ev->machine, ev->slot);
+                              "task %u is not on machine %u, slot %u",
+                              ev->task, ev->machine, ev->slot);
     if (ev->type == BATS_EVENT_PREEMPTED &&
         s->bag.state[ev->task] != BATS_TASK_CANCELLING)
         return bats_error_set(err, BATS_ESTATE,
@@ -336,7 +338,8 @@ static void start_run(struct bats_sched *s)
                               .feasible = true,
                               .tasks_left = s->bag.n,
                               .tasks_paid = -1,
-                              .budget_left = bats_ledger_available(&s->ledger)};
+                              .budget_left =
+                                  bats_ledger_available(&s->ledger)};
     for (size_t i = 0; i < s->n_clusters; i++)
         d.machines[i] = s->clusters[i].target;
     fleet_record(s, &d);

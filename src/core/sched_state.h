@@ -100,6 +100,7 @@ struct bats_sched {
     uint32_t idle_first, idle_last; /* list of idle slots, oldest first */
 
     uint32_t n_absent, n_lost, n_held; /* machines */
+    uint32_t n_open;                   /* slots of ACTIVE machines */
     uint32_t n_busy;                   /* slots with a task */
     uint32_t preempted;
     bool started;         /* the start's configuration was chosen */

@@ -36,8 +36,8 @@ static bats_money rest_cost(const struct bats_sched *s)
         return -1;
     const struct cluster *c = &s->clusters[best];
     double rate = slots_per_machine(c) * (double)s->window / c->stats.mean;
-    return bats_units_multiply(bats_plan_windows(pending, rate), c->spec.charge,
-                               &cost)
+    return bats_units_multiply(bats_plan_windows(pending, rate),
+                               c->spec.charge, &cost)
                ? cost
                : -1;
 }
@@ -133,8 +133,9 @@ static void check_machine(const struct bats_sched *s, uint32_t id)
         for (uint32_t t = sl->head; t != BATS_NO_TASK; t = s->tasks[t].next) {
             uint8_t state = s->bag.state[t];
             assert(s->tasks[t].slot == m->first_slot + i);
-            assert(state == BATS_TASK_CANCELLING ||
-                   (state == BATS_TASK_ASSIGNED && m->state == MACHINE_ACTIVE));
+            assert(
+                state == BATS_TASK_CANCELLING ||
+                (state == BATS_TASK_ASSIGNED && m->state == MACHINE_ACTIVE));
             n++;
         }
         assert(n == sl->n_tasks);
@@ -147,13 +148,14 @@ static void check_machine(const struct bats_sched *s, uint32_t id)
     assert(!paid || s->finish != BATS_FINISH_NOT_YET || s->now <= m->paid_end);
     assert(!m->renewing || m->state == MACHINE_ACTIVE);
     assert(m->state != MACHINE_PARKED || busy == 0);
+    assert(m->state != MACHINE_DRAINING || busy > 0);
     assert(m->state != MACHINE_LOST || busy == 0);
 }
 
 void bats_sched_check(const struct bats_sched *s)
 {
     bats_money charged = 0, held = 0;
-    uint32_t on_machines = 0, absent = 0, lost = 0, holding = 0;
+    uint32_t on_machines = 0, absent = 0, lost = 0, holding = 0, open = 0;
     bats_ledger_check(&s->ledger);
     bats_bag_check(&s->bag);
     for (uint32_t i = 0; i < s->n_machines; i++) {
@@ -165,12 +167,13 @@ void bats_sched_check(const struct bats_sched *s)
         absent += m->state == MACHINE_ABSENT;
         lost += m->state == MACHINE_LOST;
         holding += m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
+        open += m->state == MACHINE_ACTIVE ? m->n_slots : 0;
         for (uint32_t k = 0; k < m->n_slots; k++)
             on_machines += s->slots[m->first_slot + k].n_tasks;
     }
     assert(charged == s->ledger.charged && held == s->ledger.held);
     assert(absent == s->n_absent && lost == s->n_lost);
-    assert(holding == s->n_held);
+    assert(holding == s->n_held && open == s->n_open);
     assert(on_machines == s->bag.count[BATS_TASK_ASSIGNED] +
                               s->bag.count[BATS_TASK_CANCELLING]);
     for (uint32_t t = 0; t < s->bag.n; t++)

@@ -15,10 +15,12 @@ struct world {
     const struct bats_sim_options *o;
     struct bats_sched *sched;
     struct slot *slots;
-    uint32_t *first_slot;  /* by machine */
-    uint32_t *next;        /* by task: behind it in its slot's queue */
-    bool *lost;            /* by machine */
-    struct bats_heap ends; /* slots by the end of their running task */
+    uint32_t *first_slot;   /* by machine */
+    uint32_t *next;         /* by task: behind it in its slot's queue */
+    bool *lost;             /* by machine */
+    struct bats_heap ends;  /* slots by the end of their running task */
+    struct bats_heap joins; /* machines that are still to come */
+    size_t next_loss;
     bats_time now;
     bool finished;
     struct bats_error *err;
@@ -130,6 +132,7 @@ static int lose(struct world *w, uint32_t machine)
     if (w->lost[machine])
         return 0;
     w->lost[machine] = true;
+    bats_heap_remove(&w->joins, machine);
     for (uint32_t i = 0; i < w->o->sched.machines[machine].slots; i++) {
         uint32_t slot = w->first_slot[machine] + i;
         w->slots[slot].head = w->slots[slot].tail = BATS_NO_TASK;
@@ -139,17 +142,23 @@ static int lose(struct world *w, uint32_t machine)
         w, &(struct bats_event){.type = BATS_EVENT_LOST, .machine = machine});
 }
 
-/* One event: at the same time ends of tasks go first, then losses, then what
- * the engine wants to be woken up for. */
-static int step(struct world *w, size_t *next_loss)
+static bats_time earlier(bats_time a, bats_time b)
 {
-    uint32_t slot = 0;
+    return a < b ? a : b;
+}
+
+/* One event: at the same time ends of tasks go first, then machines that come
+ * and go, then what the engine wants to be woken up for. */
+static int step(struct world *w)
+{
+    uint32_t slot = 0, machine = 0;
     bats_time end = bats_heap_first(&w->ends, &slot);
-    bats_time loss = *next_loss < w->o->n_losses ? w->o->losses[*next_loss].time
-                                                 : BATS_NEVER;
-    bats_time wakeup = bats_sched_wakeup(w->sched);
-    bats_time first = end < loss ? end : loss;
-    first = first < wakeup ? first : wakeup;
+    bats_time join = bats_heap_first(&w->joins, &machine);
+    bats_time loss = w->next_loss < w->o->n_losses
+                         ? w->o->losses[w->next_loss].time
+                         : BATS_NEVER;
+    bats_time first = earlier(earlier(end, join),
+                              earlier(loss, bats_sched_wakeup(w->sched)));
     if (first == BATS_NEVER)
         return bats_error_set(w->err, BATS_ESTATE,
                               "the engine waits for nothing");
@@ -157,8 +166,13 @@ static int step(struct world *w, size_t *next_loss)
         w->now = first;
     if (first == end)
         return end_task(w, slot);
+    if (first == join) {
+        bats_heap_remove(&w->joins, machine);
+        return tell(w, &(struct bats_event){.type = BATS_EVENT_JOINED,
+                                            .machine = machine});
+    }
     if (first == loss)
-        return lose(w, w->o->losses[(*next_loss)++].machine);
+        return lose(w, w->o->losses[w->next_loss++].machine);
     return tell(w, &(struct bats_event){.type = BATS_EVENT_TICK});
 }
 
@@ -173,7 +187,8 @@ static int set_up(struct world *w)
     w->next = calloc(so->n_tasks, sizeof *w->next);
     w->lost = calloc(so->n_machines, sizeof *w->lost);
     if (!w->slots || !w->first_slot || !w->next || !w->lost ||
-        !bats_heap_init(&w->ends, n_slots))
+        !bats_heap_init(&w->ends, n_slots) ||
+        !bats_heap_init(&w->joins, so->n_machines))
         return bats_error_set(w->err, BATS_ENOMEM,
                               "no memory to simulate %u machines",
                               so->n_machines);
@@ -192,19 +207,14 @@ int bats_sim_run(const struct bats_sim_options *options,
                  struct bats_error *err)
 {
     struct world w = {.o = options, .err = err};
-    size_t next_loss = 0;
     *sched = NULL;
     int rc = bats_sched_create(&options->sched, &w.sched, err);
     if (rc == 0)
         rc = set_up(&w);
-    for (uint32_t i = 0; rc == 0 && i < options->sched.n_machines; i++) {
-        rc = tell(
-            &w, &(struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
-        if (rc == 0)
-            rc = obey(&w);
-    }
+    for (uint32_t i = 0; rc == 0 && i < options->sched.n_machines; i++)
+        bats_heap_set(&w.joins, i, options->joins ? options->joins[i] : 0);
     while (rc == 0 && !w.finished) {
-        rc = step(&w, &next_loss);
+        rc = step(&w);
         if (rc == 0)
             rc = obey(&w);
     }
@@ -213,6 +223,7 @@ int bats_sim_run(const struct bats_sim_options *options,
     free(w.next);
     free(w.lost);
     bats_heap_release(&w.ends);
+    bats_heap_release(&w.joins);
     if (rc < 0) {
         bats_sched_destroy(w.sched);
         return rc;
