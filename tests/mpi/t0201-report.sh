@@ -118,7 +118,7 @@ ok 'another seed draws others'
 
 # ---- standard output that cannot be written ----
 
-for i in $(seq 500); do echo 'echo line; sleep 0.1'; done >bag
+for i in $(seq 6000); do echo 'echo line; sleep 0.1'; done >bag
 {
     timeout 60 "$BATS_MPI" bag 2>err </dev/null
     echo $? >code

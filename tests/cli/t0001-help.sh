@@ -1,0 +1,95 @@
+#!/bin/sh
+# What bats-mpi says about itself, and about mistakes. No launcher.
+. "$TOP/tests/mpi/lib.sh"
+
+# alone ARGUMENT...: without a launcher; the exit status is in `code`.
+alone() {
+    "$BATS_MPI" "$@" >out 2>err </dev/null
+    code=$?
+}
+
+# ---- help ----
+
+for page in '--help' 'run --help' 'plan --help' '-h' 'bag.txt --help'; do
+    # shellcheck disable=SC2086
+    alone $page
+    test $code -eq 0 && grep -q '^Usage: bats-mpi' out && test ! -s err
+    ok "bats-mpi $page goes to standard output, exit 0"
+done
+alone run --help
+for word in --clusters --budget --window --policy --time-scale --seed \
+    --grace --monitor --results --tag --joblog --json --quiet --dry-run \
+    --master-works 'Exit codes' Examples; do
+    grep -q -- "$word" out || echo "$word" >>missing
+done
+test ! -e missing
+ok 'run --help has every option, examples and the exit codes'
+
+alone --version
+test $code -eq 0 && grep -q '^bats-mpi [0-9]' out &&
+    grep -qE 'Open MPI|MPICH' out && grep -q 'GPL-3.0-or-later' out
+ok '--version has the version, the MPI library and the licence'
+
+# A launcher's directory that cannot be used would make MPI_Init fail.
+TMPDIR=/nonexistent OMPI_MCA_orte_tmpdir_base=/nonexistent alone run --help
+test $code -eq 0
+ok 'help does not start MPI'
+
+# ---- man page and completion ----
+
+alone --man
+head -n 1 out | grep -q '^\.TH BATS'
+ok '--man prints a man page'
+if command -v groff >/dev/null; then
+    groff -man -Tascii -P-bcu -ww out >page 2>complaints
+    test $? -eq 0 && test ! -s complaints && grep -q '^SYNOPSIS' page
+    ok 'groff has nothing to say against it'
+else
+    skip 'groff has nothing to say against it' 'no groff'
+fi
+
+# offers WORD...: what bash offers for the last of them.
+offers() {
+    bash -c 'eval "$("$1" --completion bash)"; shift
+        COMP_WORDS=(bats-mpi "$@") COMP_CWORD=$#; _bats_mpi
+        printf "%s\n" "${COMPREPLY[@]}" | sort | tr "\n" " "' \
+        - "$BATS_MPI" "$@"
+}
+touch bag.txt
+test "$(offers run --bu)" = '--budget ' &&
+    test "$(offers --policy '')" = 'bats rr ' &&
+    test "$(offers plan --ru)" = '--runtime ' &&
+    test "$(offers --clusters ba)" = 'bag.txt ' &&
+    test "$(offers pla)" = 'plan '
+ok 'bash completes verbs, options, choices and files'
+
+# ---- mistakes ----
+
+# refuses PATTERN ARGUMENT...: exit 2, the pattern, and nothing on stdout.
+refuses() {
+    pattern=$1
+    shift
+    alone "$@"
+    test $code -eq 2 && test ! -s out && grep -qe "$pattern" err
+    ok "refused with exit 2: bats-mpi $*"
+}
+echo true >bag.txt
+refuses 'bag of tasks is missing'
+refuses "Try 'bats-mpi run --help'" --nonsense bag.txt
+refuses 'no option --nonsense' --nonsense bag.txt
+refuses 'may mean --monitor, --master-works' --m bag.txt
+refuses '--budget needs AMOUNT' bag.txt --budget
+refuses '--budget: ' bag.txt --budget lots
+refuses '--window: ' bag.txt --window 0
+refuses '--time-scale: ' bag.txt --time-scale -1
+refuses '--policy: ' bag.txt --policy cheap
+refuses 'one argument too many' bag.txt more.txt
+refuses 'nofile' nofile
+refuses 'nofile' bag.txt --clusters nofile
+refuses '/nonexistent/log' bag.txt --joblog /nonexistent/log
+refuses '/nonexistent/json' bag.txt --json /nonexistent/json
+refuses '/dev/null/there' bag.txt --results /dev/null/there
+: >empty
+refuses '^bats-mpi: empty: ' empty
+
+done_testing
