@@ -42,8 +42,8 @@ APPS_SRC = $(wildcard benchmarks/apps/*.c)
 BENCH_SRC = $(wildcard benchmarks/*.c benchmarks/das/*.c)
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 FUZZ_SRC = $(wildcard tests/fuzz/fuzz_*.c)
-SCRIPT_TESTS = $(wildcard tests/build/t*.sh tests/cli/t*.sh tests/mpi/t*.sh \
-	tests/fault/t*.sh tests/slurm/t*.sh tests/demo/t*.sh)
+SCRIPT_TESTS = $(wildcard tests/build/t[0-9]*.sh tests/cli/t[0-9]*.sh tests/mpi/t[0-9]*.sh \
+	tests/fault/t[0-9]*.sh tests/slurm/t[0-9]*.sh tests/demo/t[0-9]*.sh)
 
 # libbats is what needs neither MPI nor an operating system.
 LIB_SRC = $(UTIL_SRC) $(CORE_SRC)
