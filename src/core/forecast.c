@@ -141,13 +141,13 @@ static void count_slot(const struct bats_sched *s, const struct machine *m,
     double waiting = sl->n_tasks > 0 ? sl->n_tasks - 1.0 : 0;
     bool stays = m->state == MACHINE_ACTIVE && !m->marked;
 
-    double delta; /* what is left of the window after the running task */
-    if (stays) {
-        double up = (double)(s->now - m->acquired_at) + rest;
-        delta = atu - fmod(up, atu);
-    } else {
-        delta = fmax((double)(m->paid_end - s->now) - rest, 0);
-    }
+    /* What is left of the window in which the running task will end. (The
+     * papers' ATU - up_e mod ATU counts a whole unpaid window for a task that
+     * ends with its window.) */
+    double delta = (double)(m->paid_end - s->now) - rest;
+    if (stays && delta <= -1)
+        delta += ceil(-delta / atu) * atu;
+    delta = fmax(delta, 0);
     double ft = floor(delta * v + NOISE);
     if (m->state == MACHINE_ACTIVE)
         *paid += fmax(ft - waiting, 0);

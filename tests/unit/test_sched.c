@@ -219,22 +219,45 @@ static void a_promised_window_that_nobody_needs_is_not_paid(void **state)
     assert_int_equal(out.status.charged, 3 * BATS_UNIT);
 }
 
+/* When fewer than four machines were held for the first time. */
+static void note_first_loss(void *context, const struct bats_sched *s)
+{
+    bats_time *when = context;
+    struct bats_cluster_status c;
+    struct bats_sched_status st;
+    bats_sched_check(s);
+    bats_sched_status(s, &st);
+    bats_sched_cluster_status(s, 0, &c);
+    if (st.now > 10 * BATS_MINUTE && c.machines_now < 4 && *when == 0)
+        *when = st.now;
+}
+
 /*
- * One cluster, four machines that come at 0, 0, 10 and 10 min; 13 tasks of 20
- * min, two of them sample. What then is left (5 tasks) fits two machines for
- * one more window, but not four: the two whose windows end first have to go.
+ * Four machines that come at 0, 0, 10 and 10 min; 40 tasks of 20 min, three an
+ * hour and machine. At 55 min 28 are in the bag and 10 of 14 are left: two
+ * machines for five windows (30 tasks); three or four of them would need a
+ * window more than they could be paid. The two whose windows end at 60 min go,
+ * not those of 70 min.
  */
 static void machines_whose_windows_end_soonest_are_marked(void **state)
 {
     (void)state;
     struct platform p;
+    bats_time first_loss = 0;
     const bats_time joins[] = {0, 0, 10 * BATS_MINUTE, 10 * BATS_MINUTE};
-    set_up(&p, &bats_policy_bats, 40, 20 * BATS_MINUTE, 4, 1, 0, 12);
+    set_up(&p, &bats_policy_bats, 40, 20 * BATS_MINUTE, 4, 1, 0, 14);
     p.o.sched.confidence_z = 1.5;
     p.o.joins = joins;
+    p.o.after = note_first_loss;
+    p.o.context = &first_loss;
     struct outcome out = simulate(&p);
-    assert_int_equal(out.status.finish, BATS_FINISH_BUDGET);
-    assert_int_equal(out.status.charged, 12 * BATS_UNIT);
+    assert_int_equal(out.decisions[1].time, 55 * BATS_MINUTE);
+    assert_int_equal(out.decisions[1].tasks_left, 28);
+    assert_int_equal(out.decisions[1].machines[0], 2);
+    assert_int_equal(out.decisions[1].windows, 5);
+    assert_int_equal(first_loss, BATS_HOUR);
+    assert_int_equal(out.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(out.status.charged, 14 * BATS_UNIT);
 }
 
 /*
@@ -303,9 +326,23 @@ static void lost_machines_cost_no_task(void **state)
     assert_int_equal(out.status.done, 60);
     assert_int_equal(out.clusters[0].machines_lost, 1);
     assert_int_equal(out.clusters[1].machines_lost, 2);
-    /* A sample task that was lost with its machine does not hold the sampling
-     * phase up. */
-    assert_true(has_decision(&out, BATS_REASON_SAMPLED));
+}
+
+/* Of a sample of two the first is lost with its machine at 5 min; the third
+ * machine takes it over and ends it at 25 min. */
+static void lost_sample_task_is_sampled_again(void **state)
+{
+    (void)state;
+    struct platform p;
+    struct bats_sim_loss loss = {5 * BATS_MINUTE, 0};
+    set_up(&p, &bats_policy_bats, 40, 20 * BATS_MINUTE, 3, 1, 0, 1000);
+    p.o.sched.confidence_z = 0.5;
+    p.o.losses = &loss;
+    p.o.n_losses = 1;
+    struct outcome out = simulate(&p);
+    assert_int_equal(out.decisions[0].machines[0], 2);
+    assert_int_equal(out.decisions[1].reason, BATS_REASON_SAMPLED);
+    assert_int_equal(out.decisions[1].time, 25 * BATS_MINUTE);
 }
 
 static void run_ends_when_every_machine_is_lost(void **state)
@@ -643,6 +680,7 @@ int main(void)
         cmocka_unit_test(exhausted_budget_names_what_the_rest_costs),
         cmocka_unit_test(no_machine_is_bought_that_cannot_end_a_task),
         cmocka_unit_test(lost_machines_cost_no_task),
+        cmocka_unit_test(lost_sample_task_is_sampled_again),
         cmocka_unit_test(run_ends_when_every_machine_is_lost),
         cmocka_unit_test(failed_tasks_are_data),
         cmocka_unit_test(result_of_an_unknown_task_changes_nothing),
