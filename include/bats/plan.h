@@ -13,8 +13,13 @@
  * The answer is exact, for decimal charges too. Between configurations of
  * equal rate (to 1e-9, relative) the lower cost k * P wins, then the lower
  * price P, then fewer machines of the last cluster, of the last but one, and
- * so on. The ceiling forgives a relative 1e-9, so that rates that are not
- * binary fractions do not buy a window for nothing.
+ * so on (as far as some milliseconds of search can tell). The ceiling forgives
+ * a relative 1e-9, so that rates that are not binary fractions do not buy a
+ * window for nothing.
+ *
+ * The BKP is NP-hard. Clusters that are really different take microseconds;
+ * it takes many nearly equal ones with charges of seven digits to make it
+ * hard. The search then ends after a second or so, and says so (`proven`).
  */
 #ifndef BATS_PLAN_H
 #define BATS_PLAN_H
@@ -35,12 +40,14 @@ struct bats_plan_item {
 };
 
 struct bats_plan {
-    bool feasible; /* the whole bag fits the budget */
+    bool feasible;                        /* the whole bag fits the budget */
     uint32_t machines[BATS_CLUSTERS_MAX]; /* a_i, one per item */
     int64_t windows;  /* k: windows every one of these machines is given */
     bats_money price; /* P: price of the configuration per window */
     bats_money cost;  /* k * P <= B */
     double rate;      /* R: tasks per window of the configuration */
+    bool proven; /* no configuration is better; if false there may be one, but
+                    all that is said here of the plan's own figures holds */
 };
 
 /*

@@ -5,39 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/knapsack_search.h"
+
 #define IMPROVEMENT 1e-12 /* a smaller relative gain is none */
 #define ROUNDING 1e-13    /* what sums in another order may differ by */
-#define SAME 1e-15        /* efficiencies that differ by less are equal */
+#define SAME 1e-15        /* efficiencies that differ by less are equal, */
+#define FLAT 4e-15        /* and so are neighbours of neighbours */
 
-/* Steps of the first depth-first search, some milliseconds, and of the last
- * one, some ten seconds; states in a list and in all lists together. */
+/* Steps of the first depth-first search: some milliseconds. What is looked
+ * for when the patience has run out is looked for this long. */
 #define FEW_STEPS 50000
-#define MANY_STEPS 300000000
-#define LIST_MAX ((size_t)1 << 21)
-#define TRACE_MAX ((size_t)1 << 25)
-
-/* What is left to choose once the minima and all pieces that are free of
- * charge are taken. Types of the same price and rate are one here: x[i] of
- * 0..width[i], indices in the order of efficiency. */
-struct search {
-    const struct bats_knapsack *knapsack;
-    size_t n;
-    int64_t price[BATS_CLUSTERS_MAX];
-    double rate[BATS_CLUSTERS_MAX];
-    double efficiency[BATS_CLUSTERS_MAX];
-    int64_t width[BATS_CLUSTERS_MAX];
-    int64_t divisor[BATS_CLUSTERS_MAX]; /* of the prices i .. n - 1 */
-    size_t one[BATS_CLUSTERS_MAX]; /* the i that a knapsack's type went into */
-    bool paired; /* the last two types are equally efficient */
-    int64_t capacity;
-    double base_rate; /* of what is taken already */
-    int64_t x[BATS_CLUSTERS_MAX];
-
-    double target; /* what the next answer must reach */
-    bool any, found, ended;
-    int64_t steps;
-    struct bats_knapsack_answer *answer;
-};
+#define LAST_STEPS 1000
 
 static int by_efficiency(const void *a, const void *b)
 {
@@ -68,6 +46,16 @@ static bool equally_efficient(const struct bats_knapsack_type *a,
     return fabs(left - right) <= left * SAME;
 }
 
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 void bats_knapsack_sort(struct bats_knapsack *knapsack)
 {
     struct bats_knapsack_type *type = knapsack->type;
@@ -80,6 +68,9 @@ void bats_knapsack_sort(struct bats_knapsack *knapsack)
                 break;
         qsort(&type[i], end - i, sizeof *type, by_price);
     }
+    int64_t divisor = 0;
+    for (size_t i = knapsack->n; i-- > 0;)
+        type[i].divisor = divisor = gcd(type[i].price, divisor);
 }
 
 double bats_knapsack_bound(const struct bats_knapsack *knapsack,
@@ -106,16 +97,6 @@ double bats_knapsack_bound(const struct bats_knapsack *knapsack,
     return rate;
 }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static uint32_t taken(const struct bats_knapsack_type *t)
 {
     return t->price == 0 ? t->max : t->min;
@@ -139,6 +120,7 @@ static void add_type(struct search *s, size_t t)
     s->price[i] = type->price;
     s->rate[i] = type->rate;
     s->efficiency[i] = type->rate / (double)type->price;
+    s->divisor[i] = type->divisor;
     s->width[i] = width;
 }
 
@@ -156,18 +138,24 @@ static bool prepare(struct search *s, int64_t capacity)
             add_type(s, t);
     }
     s->capacity = capacity;
-    for (size_t i = s->n; i-- > 0;)
-        s->divisor[i] = gcd(s->price[i], i + 1 < s->n ? s->divisor[i + 1] : 0);
-    if (s->n >= 2) {
-        double last = s->efficiency[s->n - 1];
-        double before = s->efficiency[s->n - 2];
-        s->paired = fabs(last - before) <= last * 4 * SAME;
+    int64_t rest = 0;
+    for (size_t i = s->n; i-- > 0;) {
+        s->half[i] = rest / 2;
+        if (s->width[i] <= (capacity - rest) / s->price[i])
+            rest += s->width[i] * s->price[i];
+        else
+            rest = capacity;
     }
+    s->flat = s->n;
+    while (s->flat > 0 &&
+           fabs(s->efficiency[s->flat - 1] - s->efficiency[s->n - 1]) <=
+               s->efficiency[s->n - 1] * FLAT)
+        s->flat--;
     return true;
 }
 
-/* The linear relaxation of types `from` .. n - 1. */
-static double relax(const struct search *s, size_t from, int64_t capacity)
+double bats_knapsack_relax(const struct search *s, size_t from,
+                           int64_t capacity)
 {
     double rate = 0;
 
@@ -181,13 +169,12 @@ static double relax(const struct search *s, size_t from, int64_t capacity)
     return rate;
 }
 
-static bool hopeless(const struct search *s, double bound)
+bool bats_knapsack_hopeless(const struct search *s, double bound)
 {
     return bound < s->target * (1 - ROUNDING);
 }
 
-/* Takes the present x as the answer if it is good enough. */
-static void offer(struct search *s)
+void bats_knapsack_offer(struct search *s)
 {
     struct bats_knapsack_answer a = {.price = 0};
     double rates[BATS_CLUSTERS_MAX] = {0};
@@ -280,312 +267,101 @@ static void descend_pair(struct search *s, size_t i, int64_t high, double rate)
     s->x[i] = x;
     s->x[i + 1] = y;
     double before = s->target;
-    offer(s);
+    bats_knapsack_offer(s);
     if (!s->ended && s->target > before)
         descend_pair(s, i, high, rate);
 }
 
 /* ---- depth first ---- */
 
+static void descend(struct search *s, size_t i, int64_t capacity, double rate);
+
+/* Goes on with x pieces of type i. False if that is hopeless. */
+static bool step(struct search *s, size_t i, int64_t x, int64_t capacity,
+                 double rate)
+{
+    size_t next = i + 1;
+    int64_t left = capacity - x * s->price[i];
+    double sum = rate + (double)x * s->rate[i];
+
+    if (bats_knapsack_hopeless(s, sum + bats_knapsack_relax(s, next, left)))
+        return false;
+    if (--s->steps < 0) {
+        s->ended = true;
+        return true;
+    }
+    /* The other types can only spend multiples of their divisor. */
+    int64_t odd = next < s->n ? left % s->divisor[next] : 0;
+    if (odd > 0 && bats_knapsack_hopeless(
+                       s, sum + bats_knapsack_relax(s, next, left - odd)))
+        return true;
+    s->x[i] = x;
+    descend(s, next, left, sum);
+    return true;
+}
+
 static void descend(struct search *s, size_t i, int64_t capacity, double rate)
 {
     if (i == s->n) {
-        offer(s);
+        bats_knapsack_offer(s);
         return;
     }
-    if (i + 2 == s->n && s->paired) {
+    if (i >= s->flat && i + 2 == s->n) {
         descend_pair(s, i, capacity, rate);
         return;
     }
     int64_t fit = capacity / s->price[i];
-    /* In the order of efficiency the bound falls with every piece less. */
-    for (int64_t x = fit < s->width[i] ? fit : s->width[i]; x >= 0; x--) {
-        int64_t left = capacity - x * s->price[i];
-        double sum = rate + (double)x * s->rate[i];
-        if (hopeless(s, sum + relax(s, i + 1, left)))
-            return;
-        if (--s->steps < 0) {
-            s->ended = true;
-            return;
-        }
-        /* The other types can only spend multiples of their divisor. */
-        int64_t odd = i + 1 < s->n ? left % s->divisor[i + 1] : 0;
-        if (odd > 0 && hopeless(s, sum + relax(s, i + 1, left - odd)))
-            continue;
-        s->x[i] = x;
-        descend(s, i + 1, left, sum);
-        if (s->ended)
-            return;
-    }
+    int64_t most = fit < s->width[i] ? fit : s->width[i];
+    int64_t first = most;
+    /* Among equally efficient types it does not matter which are taken, only
+     * that the price comes out right: leave the later ones room for that. */
+    if (i >= s->flat && capacity - most * s->price[i] < s->half[i])
+        first =
+            capacity > s->half[i] ? (capacity - s->half[i]) / s->price[i] : 0;
+    /* The bound falls from the best x on, in both directions. */
+    for (int64_t x = first; x >= 0 && !s->ended; x--)
+        if (!step(s, i, x, capacity, rate))
+            break;
+    for (int64_t x = first + 1; x <= most && !s->ended; x++)
+        if (!step(s, i, x, capacity, rate))
+            break;
 }
 
-/* False if the steps did not suffice. */
+/* False if it did not come to an end in so many steps. */
 static bool depth_first(struct search *s, int64_t steps)
 {
+    double bound = s->base_rate + bats_knapsack_relax(s, 0, s->capacity);
+
     s->steps = steps;
     s->ended = false;
-    if (!hopeless(s, s->base_rate + relax(s, 0, s->capacity)))
+    if (!bats_knapsack_hopeless(s, bound))
         descend(s, 0, s->capacity, s->base_rate);
+    s->knapsack->patience -= steps - s->steps;
     return s->steps >= 0;
 }
 
-/* ---- lists of states ---- */
-
-/* A choice for the types seen so far, the others being as in the relaxation.
- * In a list both members ascend: no state is dearer and slower than another. */
-struct state {
-    int64_t excess; /* of the price over the capacity; may be negative */
-    double rate;
-};
-
-/* One doubling of a list: each state came from state `from >> 1` of the list
- * before it, with or without (from & 1) `pieces` pieces of `type`. */
-struct step {
-    size_t type;
-    int64_t pieces; /* negative: taken away */
-    uint32_t *from;
-};
-
-struct lists {
-    struct search *s;
-    struct state *now, *next;
-    size_t n_now, n_next, capacity; /* of both lists */
-    struct step *steps;
-    size_t n_steps, n_traced;
-    double add, remove; /* best efficiency at which the types still to come
-                           can use room or give room back */
-    int64_t start[BATS_CLUSTERS_MAX]; /* x of the first state */
-    bool full;
-};
-
-/* The answer behind entry `from` of the newest list. */
-static void trace_back(struct lists *l, uint32_t from)
-{
-    struct search *s = l->s;
-
-    memcpy(s->x, l->start, sizeof s->x);
-    for (size_t i = l->n_steps; i-- > 0;) {
-        if (from & 1)
-            s->x[l->steps[i].type] += l->steps[i].pieces;
-        if (i > 0)
-            from = l->steps[i - 1].from[from >> 1];
-    }
-    offer(s);
-}
-
-/* Appends a state, cheapest first, unless it is dominated or hopeless. */
-static void append(struct lists *l, struct state state, uint32_t from)
-{
-    struct search *s = l->s;
-    double factor = state.excess > 0 ? l->remove : l->add;
-
-    if (l->n_next > 0 && state.rate <= l->next[l->n_next - 1].rate)
-        return;
-    if (state.excess > 0 && isinf(factor))
-        return;
-    if (hopeless(s, state.rate - (double)state.excess * factor))
-        return;
-    if (l->n_next > 0 && state.excess == l->next[l->n_next - 1].excess)
-        l->n_next--;
-    if (l->n_next == LIST_MAX) {
-        l->full = s->ended = true;
-        return;
-    }
-    l->next[l->n_next] = state;
-    l->steps[l->n_steps - 1].from[l->n_next++] = from;
-    if (state.excess <= 0 && state.rate >= s->target)
-        trace_back(l, from);
-}
-
-static bool make_room(struct lists *l)
-{
-    size_t most = 2 * l->n_now < LIST_MAX ? 2 * l->n_now : LIST_MAX;
-    struct step *step = &l->steps[l->n_steps - 1];
-
-    if (most > l->capacity) {
-        struct state *now = realloc(l->now, most * sizeof *now);
-        if (now)
-            l->now = now;
-        struct state *next = realloc(l->next, most * sizeof *next);
-        if (next)
-            l->next = next;
-        if (!now || !next)
-            return false;
-        l->capacity = most;
-    }
-    step->from = malloc(most * sizeof *step->from);
-    return step->from != NULL;
-}
-
-/* Doubles the list: every state without and with `pieces` of `type`. */
-static bool double_list(struct lists *l, size_t type, int64_t pieces)
-{
-    struct step *steps =
-        realloc(l->steps, (l->n_steps + 1) * sizeof *l->steps);
-    if (!steps)
-        return false;
-    l->steps = steps;
-    l->steps[l->n_steps++] = (struct step){.type = type, .pieces = pieces};
-    if (!make_room(l))
-        return false;
-
-    int64_t excess = pieces * l->s->price[type];
-    double rate = (double)pieces * l->s->rate[type];
-    /* More than the capacity in excess can never be given back. */
-    size_t i = 0, j = 0, n_with = l->n_now;
-    while (excess > 0 && n_with > 0 &&
-           l->now[n_with - 1].excess > l->s->capacity - excess)
-        n_with--;
-    l->n_next = 0;
-    while ((i < l->n_now || j < n_with) && !l->s->ended) {
-        bool with = i == l->n_now || (j < n_with && l->now[j].excess + excess <
-                                                        l->now[i].excess);
-        struct state state = l->now[with ? j : i];
-        if (with) {
-            state.excess += excess;
-            state.rate += rate;
-            append(l, state, (uint32_t)(j++ << 1 | 1));
-        } else {
-            append(l, state, (uint32_t)(i++ << 1));
-        }
-    }
-    struct step *step = &l->steps[l->n_steps - 1];
-    uint32_t *smaller = realloc(step->from, (l->n_next + 1) * sizeof *smaller);
-    if (smaller)
-        step->from = smaller;
-    l->n_traced += l->n_next;
-    if (l->n_traced > TRACE_MAX)
-        l->full = l->s->ended = true;
-
-    struct state *swap = l->now;
-    l->now = l->next;
-    l->next = swap;
-    l->n_now = l->n_next;
-    return true;
-}
-
-/* Any count from 0 to `width` is a sum of these doublings. `sign` is -1 where
- * pieces are taken away. */
-static bool enter_type(struct lists *l, size_t type, int64_t width, int sign)
-{
-    for (int64_t part = 1; width > 0 && l->n_now > 0 && !l->s->ended;
-         part *= 2) {
-        int64_t pieces = part < width ? part : width;
-        if (!double_list(l, type, sign * pieces))
-            return false;
-        width -= pieces;
-    }
-    return true;
-}
-
-/* The most pieces, up to width, that may differ from the relaxation's x of a
- * type (`sign` 1: upwards from 0, -1: downwards from the width) before the
- * bound is hopeless. */
-static int64_t reach(const struct search *s, size_t type, int sign)
-{
-    struct search rest = *s;
-    int64_t most = 0, least_bad = s->width[type] + 1;
-
-    for (size_t i = type; i + 1 < s->n; i++) {
-        rest.price[i] = s->price[i + 1];
-        rest.rate[i] = s->rate[i + 1];
-        rest.efficiency[i] = s->efficiency[i + 1];
-        rest.width[i] = s->width[i + 1];
-    }
-    rest.n--;
-    while (most + 1 < least_bad) {
-        int64_t middle = most + (least_bad - most) / 2;
-        int64_t x = sign > 0 ? middle : s->width[type] - middle;
-        bool fits = x <= s->capacity / s->price[type];
-        if (fits && !hopeless(s, s->base_rate + (double)x * s->rate[type] +
-                                     relax(&rest, 0,
-                                           s->capacity - x * s->price[type])))
-            most = middle;
-        else
-            least_bad = middle;
-    }
-    return most;
-}
-
-/* From the break type outwards, less and more efficient types in turn. */
-static bool grow(struct lists *l, size_t break_type)
-{
-    struct search *s = l->s;
-    size_t left = break_type, right = break_type;
-
-    while (!s->ended && l->n_now > 0 && (left > 0 || right < s->n)) {
-        if (right < s->n) {
-            l->add = s->efficiency[right];
-            l->remove = left > 0 ? s->efficiency[left - 1] : INFINITY;
-            /* The relaxation has a part of the break type, so its way up
-             * from 0 is not limited by the bound. */
-            int64_t width =
-                right == break_type ? s->width[right] : reach(s, right, 1);
-            if (!enter_type(l, right++, width, 1))
-                return false;
-        }
-        if (left > 0) {
-            left--;
-            l->add = right < s->n ? s->efficiency[right] : 0;
-            l->remove = s->efficiency[left];
-            if (!enter_type(l, left, reach(s, left, -1), -1))
-                return false;
-        }
-    }
-    return true;
-}
-
-/* 1 if it came to an end, 0 if the lists grew too long. */
-static int by_lists(struct search *s, struct bats_error *err)
-{
-    struct lists l = {.s = s, .capacity = 1};
-    struct state first = {.excess = -s->capacity, .rate = s->base_rate};
-    size_t break_type = 0;
-
-    s->ended = false;
-    while (break_type < s->n &&
-           s->width[break_type] <= -first.excess / s->price[break_type]) {
-        l.start[break_type] = s->width[break_type];
-        first.excess += s->width[break_type] * s->price[break_type];
-        first.rate += (double)s->width[break_type] * s->rate[break_type];
-        break_type++;
-    }
-    l.now = malloc(sizeof *l.now);
-    l.next = malloc(sizeof *l.next);
-    bool enough = l.now && l.next;
-    if (enough) {
-        l.now[l.n_now++] = first;
-        enough = grow(&l, break_type);
-    }
-    for (size_t i = 0; i < l.n_steps; i++)
-        free(l.steps[i].from);
-    free(l.steps);
-    free(l.now);
-    free(l.next);
-    if (!enough)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory for a plan");
-    return !l.full;
-}
-
-int bats_knapsack_search(const struct bats_knapsack *knapsack,
-                         int64_t capacity, double target, bool any,
+int bats_knapsack_search(struct bats_knapsack *knapsack, int64_t capacity,
+                         double target, bool any,
                          struct bats_knapsack_answer *answer,
                          struct bats_error *err)
 {
     struct search s = {
         .knapsack = knapsack, .target = target, .any = any, .answer = answer};
+    int64_t *patience = &knapsack->patience;
 
     if (!prepare(&s, capacity))
         return 0;
-    if (!depth_first(&s, FEW_STEPS)) {
-        int end = by_lists(&s, err);
+    if (depth_first(&s, *patience > FEW_STEPS ? FEW_STEPS : LAST_STEPS))
+        return s.found;
+    if (*patience > 0) {
+        int end = bats_knapsack_by_lists(&s, err);
         if (end < 0)
             return end;
-        if (end == 0 && !depth_first(&s, MANY_STEPS))
-            return bats_error_set(
-                err, BATS_ENOMEM,
-                "the best configuration is too hard to find with these "
-                "charges: give them with fewer digits");
+        if (end > 0)
+            return s.found;
     }
+    if (*patience > 0 && depth_first(&s, *patience))
+        return s.found;
+    knapsack->proven = false;
     return s.found;
 }

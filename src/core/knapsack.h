@@ -13,8 +13,8 @@
  * the same efficiency), lists of undominated states are grown from the break
  * type outwards, each state with its bound: Pisinger, "A minimal algorithm for
  * the bounded knapsack problem", INFORMS Journal on Computing 12, 2000. Both
- * are exact, whatever the prices are; if neither ends within its limits that
- * is an error, never a guess.
+ * are exact, whatever the prices are. The problem is NP-hard all the same: a
+ * search that outlasts the caller's patience says that it proved nothing.
  *
  * Rates are doubles: what is within 1e-12 (relative) of the maximum counts as
  * the maximum.
@@ -34,11 +34,16 @@ struct bats_knapsack_type {
     double rate;       /* > 0 */
     uint32_t min, max; /* min <= max */
     uint32_t item;     /* its index in `counts` and in the sum of rates */
+    int64_t divisor;   /* set by bats_knapsack_sort: of its price and of all
+                          that come after it */
 };
 
 struct bats_knapsack {
     struct bats_knapsack_type type[BATS_CLUSTERS_MAX];
     size_t n;
+    int64_t patience; /* steps, of some 10 ns, for all searches to come */
+    bool proven; /* set to false by a search that could not be completed: its
+                    answer may not be the best, or there may be one after all */
 };
 
 struct bats_knapsack_answer {
@@ -60,10 +65,10 @@ double bats_knapsack_bound(const struct bats_knapsack *knapsack,
  * Looks for the answer of the greatest rate within `capacity`, or with `any`
  * for the first one met, whose rate is at least `target`. 1 and *answer if
  * there is one, 0 if there is none (*answer is then undefined). Errors:
- * BATS_ENOMEM: no memory, or too hard.
+ * BATS_ENOMEM.
  */
-int bats_knapsack_search(const struct bats_knapsack *knapsack,
-                         int64_t capacity, double target, bool any,
+int bats_knapsack_search(struct bats_knapsack *knapsack, int64_t capacity,
+                         double target, bool any,
                          struct bats_knapsack_answer *answer,
                          struct bats_error *err);
 

@@ -19,6 +19,8 @@
 #define TOLERANCE 1e-9 /* of equal rates and of the ceiling; see plan.h */
 #define ROUNDING 1e-12 /* allowed for in bounds */
 #define RATE_MAX 1e100
+#define PATIENCE 40000000   /* steps: about a second */
+#define TIE_PATIENCE 300000 /* some milliseconds */
 
 struct planner {
     struct bats_knapsack knapsack; /* prices in multiples of `unit` */
@@ -58,8 +60,8 @@ static double rate_needed(uint64_t n_tasks, int64_t windows)
     return rate;
 }
 
-static int search(const struct planner *p, int64_t capacity, double target,
-                  bool any, struct bats_knapsack_answer *best)
+static int search(struct planner *p, int64_t capacity, double target, bool any,
+                  struct bats_knapsack_answer *best)
 {
     struct bats_knapsack_answer answer;
     double bound = bats_knapsack_bound(&p->knapsack, (double)capacity);
@@ -102,7 +104,7 @@ static int64_t least_windows(const struct planner *p, double tasks)
 }
 
 /* The fastest configuration that finishes the bag: 1, or 0 if there is none. */
-static int find_feasible(const struct planner *p, struct choice *c)
+static int find_feasible(struct planner *p, struct choice *c)
 {
     int64_t k = least_windows(p, (double)p->n_tasks * (1 - TOLERANCE));
 
@@ -122,6 +124,8 @@ static int find_feasible(const struct planner *p, struct choice *c)
             return found < 0 ? found : 0;
         int64_t next = bats_plan_windows(p->n_tasks, c->best.rate);
         k = next > k ? next : k + 1;
+        if (p->knapsack.patience < 0 && k < p->windows_max - k / 16)
+            k += k / 16;
     }
     return 0;
 }
@@ -129,43 +133,59 @@ static int find_feasible(const struct planner *p, struct choice *c)
 /*
  * The configuration that gets most tasks done for a budget that is too small;
  * no machine is free of charge then. Where several k have the same share of
- * the budget, only the last one counts: its configuration works longest.
+ * the budget, only the last of them counts: its configuration works longest.
  */
-static int find_best_effort(const struct planner *p, struct choice *c)
+static int find_best_effort(struct planner *p, struct choice *c)
 {
     const struct bats_knapsack_type *first = &p->knapsack.type[0];
     if (first->price == 0)
         return bats_error_set(
             p->err, BATS_EOVERFLOW,
             "the bag needs more windows than can be counted");
-    double most = (double)(p->budget / first->price) * first->rate;
+
+    /* To begin with: one machine of the most profitable cluster. */
+    c->windows = p->budget / first->price;
+    c->capacity = p->budget / c->windows;
+    c->best = (struct bats_knapsack_answer){.price = first->price,
+                                            .rate = first->rate};
+    c->best.counts[first->item] = 1;
+    double most = (double)c->windows * first->rate;
     double perfect = tasks_bound(p, p->windows_max);
     int64_t from = least_windows(p, most * (1 - TOLERANCE));
+    int64_t k, share;
 
-    for (int pass = 1; pass <= 2; pass++) {
-        bool settle = pass == 2; /* the smallest k among equals */
-        for (int64_t k = from - 1; k < p->windows_max;) {
-            if (!settle && most * (1 + 2 * ROUNDING) >= perfect)
-                break;
-            int64_t share = p->budget / (k + 1);
-            k = p->budget / share;
-            double tasks = most * (settle ? 1 - TOLERANCE : 1 + ROUNDING);
-            double target = tasks / (double)k;
-            int found = search(p, share, target, settle, &c->best);
-            if (found < 0)
-                return found;
-            if (found == 0)
-                continue;
-            if (settle) {
-                c->windows = k;
-                c->capacity = share;
-                c->target = target;
-                return 1;
-            }
+    for (int64_t before = from - 1; before < p->windows_max; before = k) {
+        if (most * (1 + 2 * ROUNDING) >= perfect || p->knapsack.patience < 0)
+            break;
+        share = p->budget / (before + 1);
+        k = p->budget / share;
+        double target = most * (1 + ROUNDING) / (double)k;
+        int found = search(p, share, target, false, &c->best);
+        if (found < 0)
+            return found;
+        if (found > 0) {
+            c->windows = k;
+            c->capacity = share;
             most = c->best.rate * (double)k;
         }
     }
-    return 0;
+    /* The smallest k among equals. */
+    double tie = most * (1 - TOLERANCE);
+    for (int64_t before = from - 1; before + 1 < c->windows; before = k) {
+        if (p->knapsack.patience < 0)
+            break;
+        share = p->budget / (before + 1);
+        k = p->budget / share;
+        int found = search(p, share, tie / (double)k, true, &c->best);
+        if (found < 0)
+            return found;
+        if (found > 0) {
+            c->windows = k;
+            c->capacity = share;
+        }
+    }
+    c->target = tie / (double)c->windows;
+    return 1;
 }
 
 /* The least price at which the target could be reached if machines could be
@@ -183,7 +203,7 @@ static int64_t price_bound(const struct planner *p, double target)
     return (int64_t)ceil(price * (1 - ROUNDING));
 }
 
-static int make_cheapest(const struct planner *p, struct choice *c)
+static int make_cheapest(struct planner *p, struct choice *c)
 {
     int64_t low = price_bound(p, c->target);
     int64_t attempt = c->best.price - 1; /* mostly there is nothing cheaper */
@@ -235,12 +255,18 @@ static int make_fewest(struct planner *p, struct bats_knapsack_type *type,
 static int settle_ties(struct planner *p, struct choice *c)
 {
     int error = make_cheapest(p, c);
+    bool proven = p->knapsack.proven;
 
+    /* Which of two plans of one rate and one price is taken is not worth a
+     * long search: it is a rule only to have one. */
+    if (p->knapsack.patience > TIE_PATIENCE)
+        p->knapsack.patience = TIE_PATIENCE;
     c->capacity = c->best.price;
     for (size_t item = p->n_items; item-- > 0 && error == 0;)
         for (size_t i = 0; i < p->knapsack.n && error == 0; i++)
             if (p->knapsack.type[i].item == item)
                 error = make_fewest(p, &p->knapsack.type[i], c);
+    p->knapsack.proven = proven;
     return error;
 }
 
@@ -283,6 +309,8 @@ static void set_up(struct planner *p, const struct bats_plan_item *items,
     int64_t cheapest = INT64_MAX;
 
     p->knapsack.n = 0;
+    p->knapsack.patience = PATIENCE;
+    p->knapsack.proven = true;
     p->unit = 0;
     for (size_t i = 0; i < p->n_items; i++) {
         const struct bats_plan_item *item = &items[i];
@@ -321,7 +349,7 @@ int bats_plan_solve(const struct bats_plan_item *items, size_t n_items,
 {
     struct planner p = {.n_items = n_items, .n_tasks = n_tasks, .err = err};
     struct choice choice = {.windows = 0};
-    struct bats_plan result = {.feasible = n_tasks == 0};
+    struct bats_plan result = {.feasible = n_tasks == 0, .proven = true};
     int error = check(items, n_items, err);
 
     if (error < 0)
@@ -341,6 +369,7 @@ int bats_plan_solve(const struct bats_plan_item *items, size_t n_items,
         result.price = choice.best.price * p.unit;
         result.cost = result.windows * result.price;
         result.rate = choice.best.rate;
+        result.proven = p.knapsack.proven;
     }
     *plan = result;
     return 0;

@@ -1,0 +1,173 @@
+/* knapsack: instances that depth-first search alone does not solve, against
+ * the papers' table over the price. */
+#include <gsl/gsl_rng.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/knapsack.h"
+
+#define TYPES 12
+#define PIECES 30
+#define INSTANCES 10
+#define PATIENCE 100000000
+#define DEPTH_FIRST 50000 /* steps before lists are grown */
+
+/* Charge and base fee: many types of almost the same efficiency. */
+static int64_t draw(gsl_rng *rng, struct bats_knapsack *knapsack)
+{
+    int64_t all = 0;
+
+    knapsack->n = TYPES;
+    knapsack->patience = PATIENCE;
+    knapsack->proven = true;
+    for (uint32_t i = 0; i < TYPES; i++) {
+        int64_t price = 1000 + (int64_t)gsl_rng_uniform_int(rng, 100);
+        knapsack->type[i] =
+            (struct bats_knapsack_type){.price = price,
+                                        .rate = (double)price / 3 + 700,
+                                        .max = PIECES,
+                                        .item = i};
+        all += price * PIECES;
+    }
+    bats_knapsack_sort(knapsack);
+    return all / 8 + (int64_t)gsl_rng_uniform_int(rng, (unsigned long)all / 4);
+}
+
+/* The most rate for every price up to `capacity`, piece by piece. */
+static double table(const struct bats_knapsack *knapsack, int64_t capacity)
+{
+    double *best = calloc((size_t)capacity + 1, sizeof *best);
+    assert_non_null(best);
+
+    for (size_t i = 0; i < knapsack->n; i++) {
+        const struct bats_knapsack_type *t = &knapsack->type[i];
+        for (uint32_t piece = 0; piece < t->max; piece++)
+            for (int64_t c = capacity; c >= t->price; c--)
+                best[c] = fmax(best[c], best[c - t->price] + t->rate);
+    }
+    double most = best[capacity];
+    free(best);
+    return most;
+}
+
+static void check_answer(const struct bats_knapsack *knapsack,
+                         int64_t capacity,
+                         const struct bats_knapsack_answer *answer)
+{
+    int64_t price = 0;
+    double rate = 0;
+
+    for (size_t i = 0; i < knapsack->n; i++) {
+        const struct bats_knapsack_type *t = &knapsack->type[i];
+        assert_true(answer->counts[t->item] <= t->max);
+        price += answer->counts[t->item] * t->price;
+        rate += answer->counts[t->item] * t->rate;
+    }
+    assert_true(price <= capacity);
+    assert_int_equal(price, answer->price);
+    assert_true(fabs(rate - answer->rate) <= 1e-12 * rate);
+}
+
+static void lists_equal_the_table_over_the_price(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    unsigned n_hard = 0;
+
+    gsl_rng_set(rng, 1994);
+    for (int run = 0; run < INSTANCES; run++) {
+        struct bats_knapsack knapsack;
+        struct bats_knapsack_answer answer;
+        int64_t capacity = draw(rng, &knapsack);
+        double most = table(&knapsack, capacity);
+
+        assert_int_equal(
+            bats_knapsack_search(&knapsack, capacity, 0, false, &answer, NULL),
+            1);
+        n_hard += knapsack.patience < PATIENCE - DEPTH_FIRST;
+        check_answer(&knapsack, capacity, &answer);
+        assert_true(fabs(answer.rate - most) <= 1e-11 * most);
+
+        assert_int_equal(bats_knapsack_search(&knapsack, capacity,
+                                              most * (1 - 1e-11), true,
+                                              &answer, NULL),
+                         1);
+        check_answer(&knapsack, capacity, &answer);
+        assert_true(answer.rate >= most * (1 - 1e-11));
+        assert_int_equal(bats_knapsack_search(&knapsack, capacity,
+                                              most * (1 + 1e-11), true,
+                                              &answer, NULL),
+                         0);
+        assert_true(knapsack.proven);
+    }
+    print_message("# %u of %d instances needed lists\n", n_hard, INSTANCES);
+    assert_true(n_hard >= 5);
+    gsl_rng_free(rng);
+}
+
+/* Out of patience, it still answers, but does not claim to have proved it. */
+static void impatience_is_admitted(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    unsigned n_unproven = 0;
+
+    gsl_rng_set(rng, 1994);
+    for (int run = 0; run < INSTANCES; run++) {
+        struct bats_knapsack knapsack;
+        struct bats_knapsack_answer answer;
+        int64_t capacity = draw(rng, &knapsack);
+
+        knapsack.patience = 0;
+        assert_int_equal(
+            bats_knapsack_search(&knapsack, capacity, 0, false, &answer, NULL),
+            1);
+        check_answer(&knapsack, capacity, &answer);
+        n_unproven += !knapsack.proven;
+        double most = table(&knapsack, capacity);
+        if (knapsack.proven)
+            assert_true(fabs(answer.rate - most) <= 1e-11 * most);
+        else
+            assert_true(answer.rate <= most * (1 + 1e-11));
+    }
+    assert_true(n_unproven >= 5);
+    gsl_rng_free(rng);
+}
+
+/* Two equally efficient types whose prices add up to few of the numbers. */
+static void pairs_hit_what_can_be_hit(void **state)
+{
+    (void)state;
+    for (int64_t capacity = 0; capacity <= 400; capacity++) {
+        struct bats_knapsack knapsack = {
+            .type = {{.price = 17, .rate = 34, .max = 12, .item = 0},
+                     {.price = 11, .rate = 22, .max = 9, .item = 1}},
+            .n = 2,
+            .patience = PATIENCE,
+            .proven = true};
+        struct bats_knapsack_answer answer;
+        bats_knapsack_sort(&knapsack);
+        assert_int_equal(
+            bats_knapsack_search(&knapsack, capacity, 0, false, &answer, NULL),
+            1);
+        check_answer(&knapsack, capacity, &answer);
+        assert_true(fabs(answer.rate - table(&knapsack, capacity)) < 1e-9);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_equal_the_table_over_the_price),
+        cmocka_unit_test(impatience_is_admitted),
+        cmocka_unit_test(pairs_hit_what_can_be_hit),
+    };
+
+    return cmocka_run_group_tests_name("knapsack", tests, NULL, NULL);
+}

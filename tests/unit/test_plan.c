@@ -1,0 +1,551 @@
+/* plan: against brute force, against the papers' configurations by hand, and
+ * on instances that are large or hard. */
+#include <gsl/gsl_rng.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "bats/plan.h"
+
+#define TOLERANCE 1e-9
+#define INSTANCES 10000
+
+/* ---- brute force: the definition in plan.h, word by word ---- */
+
+struct configuration {
+    uint32_t machines[BATS_CLUSTERS_MAX];
+    int64_t windows;
+    bats_money price;
+    double rate;
+};
+
+/* The next of all (A_1 + 1) ... (A_n + 1) configurations; false at the end. */
+static bool advance(struct configuration *c,
+                    const struct bats_plan_item *items, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (c->machines[i] < items[i].max && items[i].rate > 0) {
+            c->machines[i]++;
+            return true;
+        }
+        c->machines[i] = 0;
+    }
+    return false;
+}
+
+static void sum_up(struct configuration *c, const struct bats_plan_item *items,
+                   size_t n)
+{
+    c->rate = 0;
+    c->price = 0;
+    for (size_t i = 0; i < n; i++) {
+        c->rate += c->machines[i] * items[i].rate;
+        c->price += c->machines[i] * items[i].charge;
+    }
+}
+
+static bool affordable(int64_t windows, bats_money price, bats_money budget)
+{
+    return budget == BATS_UNLIMITED || price == 0 || windows <= budget / price;
+}
+
+/* Lower cost, lower price, fewer machines of the last cluster ... */
+static bool wins_tie(const struct configuration *a,
+                     const struct configuration *b, size_t n)
+{
+    int64_t cost_a = a->windows * a->price, cost_b = b->windows * b->price;
+    if (cost_a != cost_b)
+        return cost_a < cost_b;
+    if (a->price != b->price)
+        return a->price < b->price;
+    for (size_t i = n; i-- > 0;)
+        if (a->machines[i] != b->machines[i])
+            return a->machines[i] < b->machines[i];
+    return false;
+}
+
+static bool brute_feasible(const struct bats_plan_item *items, size_t n,
+                           uint64_t n_tasks, bats_money budget,
+                           struct configuration *best)
+{
+    double most = 0;
+
+    for (int pass = 1; pass <= 2; pass++) {
+        struct configuration c = {.windows = 0};
+        bool first = true;
+        while (advance(&c, items, n)) {
+            sum_up(&c, items, n);
+            double exact = (double)n_tasks / c.rate;
+            c.windows = (int64_t)ceil(exact * (1 - TOLERANCE));
+            if (!affordable(c.windows, c.price, budget))
+                continue;
+            if (pass == 1) {
+                most = fmax(most, c.rate);
+            } else if (c.rate >= most * (1 - TOLERANCE) &&
+                       (first || wins_tie(&c, best, n))) {
+                *best = c;
+                first = false;
+            }
+        }
+    }
+    return most > 0;
+}
+
+/* The most tasks, then the smallest k, then as above. */
+static void brute_best_effort(const struct bats_plan_item *items, size_t n,
+                              bats_money budget, struct configuration *best)
+{
+    double most = 0;
+
+    memset(best, 0, sizeof *best);
+    for (int pass = 1; pass <= 2; pass++) {
+        struct configuration c = {.windows = 0};
+        while (advance(&c, items, n)) {
+            sum_up(&c, items, n);
+            int64_t last = budget / c.price;
+            if (pass == 1) {
+                most = fmax(most, (double)last * c.rate);
+                continue;
+            }
+            for (c.windows = last; c.windows > 0; c.windows--) {
+                if ((double)c.windows * c.rate < most * (1 - TOLERANCE))
+                    break;
+                if (best->windows == 0 || c.windows < best->windows ||
+                    (c.windows == best->windows && wins_tie(&c, best, n)))
+                    *best = c;
+            }
+        }
+    }
+}
+
+/* ---- random small instances ---- */
+
+static double pick(gsl_rng *rng, const double *values, size_t n)
+{
+    return values[gsl_rng_uniform_int(rng, n)];
+}
+
+/* Charges with up to six digits, and rates that tie often or never. */
+static void draw_item(gsl_rng *rng, unsigned long kind,
+                      struct bats_plan_item *item, unsigned long max)
+{
+    static const double charges[] = {3, 12, 9, 0.085, 0.17, 0.34, 1, 0.5};
+    static const double minutes[] = {15, 3.75, 5, 7, 3.5, 30, 2.3333333, 45};
+    double charge = pick(rng, charges, 8);
+
+    item->max = (uint32_t)gsl_rng_uniform_int(rng, max + 1);
+    item->rate = 60 / pick(rng, minutes, 8);
+    if (kind == 1) { /* any charge, any rate */
+        charge = ceil(gsl_rng_uniform(rng) * 5e6) / 1e6;
+        item->rate = 0.1 + 20 * gsl_rng_uniform(rng);
+    } else if (kind == 2) { /* all equally profitable */
+        item->rate = charge * (10.0 / 3);
+    }
+    item->charge = (bats_money)llround(charge * 1e6);
+    if (gsl_rng_uniform_int(rng, 20) == 0)
+        item->charge = 0;
+    if (gsl_rng_uniform_int(rng, 20) == 0)
+        item->rate = 0;
+}
+
+static void describe(const struct bats_plan_item *items, size_t n,
+                     uint64_t n_tasks, bats_money budget,
+                     const struct configuration *expected,
+                     const struct bats_plan *plan)
+{
+    print_message("%llu tasks, budget %lld\n", (unsigned long long)n_tasks,
+                  (long long)budget);
+    for (size_t i = 0; i < n; i++)
+        print_message("  charge %lld rate %.17g max %u: expected %u, got %u\n",
+                      (long long)items[i].charge, items[i].rate, items[i].max,
+                      expected->machines[i], plan->machines[i]);
+    print_message("  windows %lld %lld, price %lld %lld, rate %.17g %.17g\n",
+                  (long long)expected->windows, (long long)plan->windows,
+                  (long long)expected->price, (long long)plan->price,
+                  expected->rate, plan->rate);
+}
+
+static void plan_equals_brute_force(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    unsigned n_feasible = 0, n_effort = 0, n_nothing = 0;
+
+    gsl_rng_set(rng, 20100914);
+    for (int run = 0; run < INSTANCES; run++) {
+        static const unsigned long max[] = {0, 0, 9, 6, 4};
+        struct bats_plan_item items[4];
+        size_t n = 2 + gsl_rng_uniform_int(rng, 3);
+        unsigned long kind = gsl_rng_uniform_int(rng, 3);
+        for (size_t i = 0; i < n; i++)
+            draw_item(rng, kind, &items[i], max[n]);
+        uint64_t n_tasks = 1 + gsl_rng_uniform_int(rng, 400);
+        bats_money budget = BATS_UNLIMITED;
+        if (gsl_rng_uniform_int(rng, 10) > 0)
+            budget = (bats_money)(exp(gsl_rng_uniform(rng) * 8 - 1) * 1e6);
+
+        struct bats_plan plan;
+        struct bats_error err;
+        struct configuration expected = {.windows = 0};
+        assert_int_equal(
+            bats_plan_solve(items, n, n_tasks, budget, &plan, &err), 0);
+        bool feasible = brute_feasible(items, n, n_tasks, budget, &expected);
+        if (feasible)
+            n_feasible++;
+        else if (budget != BATS_UNLIMITED)
+            brute_best_effort(items, n, budget, &expected);
+        if (!feasible && expected.windows == 0)
+            n_nothing++;
+        else if (!feasible)
+            n_effort++;
+        bool same = plan.feasible == feasible &&
+                    plan.windows == expected.windows &&
+                    plan.price == expected.price &&
+                    plan.cost == expected.windows * expected.price;
+        for (size_t i = 0; i < n; i++)
+            same = same && plan.machines[i] == expected.machines[i];
+        if (!same)
+            describe(items, n, n_tasks, budget, &expected, &plan);
+        assert_true(same);
+        assert_true(plan.proven);
+        assert_true(fabs(plan.rate - expected.rate) <= 1e-12 * plan.rate);
+    }
+    /* Each kind of answer has been put to the test. */
+    assert_true(n_feasible > 1000);
+    assert_true(n_effort > 1000);
+    assert_true(n_nothing > 100);
+    print_message("# %u feasible, %u best effort, %u nothing affordable\n",
+                  n_feasible, n_effort, n_nothing);
+    gsl_rng_free(rng);
+}
+
+/* ---- the papers' configurations, by hand ---- */
+
+#define UNITS(x) ((bats_money)((x)*1000000LL))
+
+static void expect(double rate0, bats_money charge0, double rate1,
+                   bats_money charge1, uint64_t n_tasks, bats_money budget,
+                   uint32_t machines0, uint32_t machines1, int64_t windows,
+                   bats_money price)
+{
+    struct bats_plan_item items[] = {{rate0, UNITS(charge0), 32},
+                                     {rate1, UNITS(charge1), 32}};
+    struct bats_plan plan;
+    struct bats_error err;
+
+    assert_int_equal(
+        bats_plan_solve(items, 2, n_tasks, UNITS(budget), &plan, &err), 0);
+    assert_true(plan.feasible);
+    assert_int_equal(plan.machines[0], machines0);
+    assert_int_equal(plan.machines[1], machines1);
+    assert_int_equal(plan.windows, windows);
+    assert_int_equal(plan.price, UNITS(price));
+    assert_int_equal(plan.cost, UNITS(windows * price));
+}
+
+/* 784 tasks at 4 an hour need 196 machine windows; 1584 / 4 = 396 a window
+ * pays 32 x 3 + 25 x 12, which makes 228 tasks a window: 4 windows. */
+static void paper_s4_1_finds_32_and_25(void **state)
+{
+    (void)state;
+    expect(4, 3, 4, 12, 784, 1584, 32, 25, 4, 396);
+}
+
+/* 612 / 2 = 306 = 30 x 3 + 18 x 12: 336 tasks a window, 545 in two. */
+static void paper_s4_3_finds_30_and_18(void **state)
+{
+    (void)state;
+    expect(4, 3, 12, 12, 545, 612, 30, 18, 2, 306);
+}
+
+/* 565 / 2 = 282.5 pays 282 = 30 x 3 + 16 x 12. */
+static void paper_s4_3_finds_30_and_16(void **state)
+{
+    (void)state;
+    expect(4, 3, 12, 12, 545, 565, 30, 16, 2, 282);
+}
+
+/* 651 / 4 = 162.75 pays 54 machines; which of two equal clusters they are from
+ * is the tie: as few as possible of the second. */
+static void paper_s1_1_finds_54_machines(void **state)
+{
+    (void)state;
+    expect(4, 3, 4, 3, 784, 651, 32, 22, 4, 162);
+}
+
+/* 293 pays 32 x 9 + 1 x 3 for one window. */
+static void paper_s3_4_finds_1_and_32(void **state)
+{
+    (void)state;
+    expect(4, 3, 16, 9, 430, 293, 1, 32, 1, 291);
+}
+
+/* 129 pays 32 x 3 + 11 x 3 for one window. */
+static void paper_s1_4_finds_11_and_32(void **state)
+{
+    (void)state;
+    expect(4, 3, 16, 3, 500, 129, 11, 32, 1, 129);
+}
+
+/* ---- borders ---- */
+
+static void empty_bag_needs_no_machine(void **state)
+{
+    (void)state;
+    struct bats_plan_item item = {4, UNITS(3), 5};
+    struct bats_plan plan;
+
+    assert_int_equal(bats_plan_solve(&item, 1, 0, 0, &plan, NULL), 0);
+    assert_true(plan.feasible);
+    assert_int_equal(plan.machines[0], 0);
+    assert_int_equal(plan.windows, 0);
+    assert_int_equal(plan.cost, 0);
+}
+
+static void machines_without_charge_need_no_budget(void **state)
+{
+    (void)state;
+    struct bats_plan_item items[] = {{4, 0, 5}, {4, UNITS(3), 5}};
+    struct bats_plan plan;
+
+    assert_int_equal(bats_plan_solve(items, 2, 100, 0, &plan, NULL), 0);
+    assert_true(plan.feasible);
+    assert_int_equal(plan.machines[0], 5);
+    assert_int_equal(plan.machines[1], 0);
+    assert_int_equal(plan.windows, 5);
+    assert_int_equal(plan.cost, 0);
+}
+
+static void clusters_of_unknown_speed_are_not_used(void **state)
+{
+    (void)state;
+    struct bats_plan_item items[] = {{0, 0, 5}, {4, UNITS(3), 5}};
+    struct bats_plan plan;
+
+    assert_int_equal(
+        bats_plan_solve(items, 2, 20, BATS_UNLIMITED, &plan, NULL), 0);
+    assert_true(plan.feasible);
+    assert_int_equal(plan.machines[0], 0);
+    assert_int_equal(plan.machines[1], 5);
+    items[1].max = 0;
+    assert_int_equal(
+        bats_plan_solve(items, 2, 20, BATS_UNLIMITED, &plan, NULL), 0);
+    assert_false(plan.feasible);
+    assert_int_equal(plan.windows, 0);
+}
+
+/* 3 tasks of 20 minutes an hour is 3.0000000000000004 or so in binary. */
+static void rounding_does_not_buy_a_window(void **state)
+{
+    (void)state;
+    assert_int_equal(bats_plan_windows(300, 3600e6 / 1200e6), 100);
+    assert_int_equal(bats_plan_windows(3, 3 * (1 - 1e-12)), 1);
+    assert_int_equal(bats_plan_windows(3, 3 * (1 - 1e-6)), 2);
+    assert_int_equal(bats_plan_windows(1, 1e9), 1);
+    assert_int_equal(bats_plan_windows(0, 1), 0);
+    assert_int_equal(bats_plan_windows(UINT64_MAX, 1e-90), INT64_MAX);
+}
+
+/* Charges and bounds at the ends of their types. */
+static void huge_numbers_do_not_overflow(void **state)
+{
+    (void)state;
+    struct bats_plan_item items[] = {{1, INT64_MAX, UINT32_MAX},
+                                     {1, INT64_MAX / 2, UINT32_MAX},
+                                     {1e-3, 1, UINT32_MAX},
+                                     {1e50, INT64_MAX - 1, 3}};
+    bats_money budgets[] = {-1, 0, 1, INT64_MAX / 2, BATS_UNLIMITED};
+    uint64_t bags[] = {1, 1000000, UINT64_MAX};
+    struct bats_plan plan;
+
+    for (size_t b = 0; b < 5; b++)
+        for (size_t n = 0; n < 3; n++) {
+            bats_money budget = budgets[b] > 0 ? budgets[b] : 0;
+            assert_int_equal(
+                bats_plan_solve(items, 4, bags[n], budgets[b], &plan, NULL),
+                0);
+            assert_true(plan.price >= 0 && plan.windows >= 0);
+            assert_true(plan.price == 0 ||
+                        plan.windows <= budget / plan.price);
+        }
+    struct bats_plan_item snail = {1e-90, 0, 1};
+    assert_int_equal(bats_plan_solve(&snail, 1, UINT64_MAX, 0, &plan, NULL),
+                     BATS_EOVERFLOW);
+}
+
+static void bad_input_is_refused(void **state)
+{
+    (void)state;
+    struct bats_plan_item item = {4, UNITS(3), 5};
+    struct bats_plan plan = {.windows = 77};
+    struct bats_error err;
+
+    assert_int_equal(bats_plan_solve(&item, 0, 1, 1, &plan, &err),
+                     BATS_EINPUT);
+    assert_int_equal(
+        bats_plan_solve(&item, BATS_CLUSTERS_MAX + 1, 1, 1, &plan, &err),
+        BATS_EINPUT);
+    item.charge = -1;
+    assert_int_equal(bats_plan_solve(&item, 1, 1, 1, &plan, &err),
+                     BATS_EINPUT);
+    item.charge = 1;
+    item.rate = NAN;
+    assert_int_equal(bats_plan_solve(&item, 1, 1, 1, &plan, &err),
+                     BATS_EINPUT);
+    item.rate = -1;
+    assert_int_equal(bats_plan_solve(&item, 1, 1, 1, &plan, &err),
+                     BATS_EINPUT);
+    assert_int_equal(plan.windows, 77); /* untouched */
+}
+
+/* ---- large and hard instances ---- */
+
+enum kind {
+    RANDOM,       /* charges and rates have nothing to do with another */
+    PROPORTIONAL, /* rate = charge x constant: a subset sum */
+    WITH_BASE,    /* rate = charge x constant + constant */
+    NEARLY_EQUAL, /* the same in a narrow range of charges */
+    N_KINDS
+};
+
+static const char *const kind_names[N_KINDS] = {
+    "unrelated", "proportional", "with a base fee", "nearly equal"};
+
+static void draw_large(gsl_rng *rng, enum kind kind, double digits,
+                       uint32_t max, struct bats_plan_item *items, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double charge = 0.05 + 5 * gsl_rng_uniform(rng);
+        if (kind == NEARLY_EQUAL)
+            charge = 1 + charge / 50;
+        charge = ceil(charge * digits) / digits;
+        items[i].charge = (bats_money)llround(charge * 1e6);
+        items[i].rate = charge * (4.0 / 3);
+        if (kind == RANDOM)
+            items[i].rate = 0.5 + 20 * gsl_rng_uniform(rng);
+        else if (kind != PROPORTIONAL)
+            items[i].rate += 2;
+        items[i].max = max;
+    }
+}
+
+static double milliseconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* No configuration with one machine more, or one exchanged for another, is
+ * both affordable and faster. */
+static void check_local_optimum(const struct bats_plan_item *items, size_t n,
+                                uint64_t n_tasks, bats_money budget,
+                                const struct bats_plan *plan)
+{
+    struct configuration c = {.windows = plan->windows};
+
+    memcpy(c.machines, plan->machines, sizeof c.machines);
+    sum_up(&c, items, n);
+    assert_int_equal(c.price, plan->price);
+    assert_int_equal(plan->cost, plan->price * plan->windows);
+    assert_true(plan->cost <= budget);
+    assert_true(plan->rate > 0);
+    for (size_t add = 0; add < n; add++)
+        for (size_t drop = 0; drop <= n; drop++) {
+            if (plan->machines[add] == items[add].max || add == drop ||
+                (drop < n && plan->machines[drop] == 0))
+                continue;
+            bats_money price = plan->price + items[add].charge;
+            double rate = plan->rate + items[add].rate;
+            if (drop < n) {
+                price -= items[drop].charge;
+                rate -= items[drop].rate;
+            }
+            if (rate <= plan->rate * (1 + TOLERANCE))
+                continue;
+            int64_t windows = bats_plan_windows(n_tasks, rate);
+            if (!plan->feasible)
+                windows = plan->windows;
+            assert_false(affordable(windows, price, budget));
+        }
+}
+
+static void large_instances_are_solved(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n;
+        uint32_t max;
+        int runs;
+    } sizes[] = {{16, 4096, 10}, {32, 16384, 2}};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+
+    for (size_t size = 0; size < 2; size++)
+        for (int kind = 0; kind < N_KINDS; kind++)
+            for (double digits = 1e3; digits <= 1e6; digits *= 1e3) {
+                double longest = 0, sum = 0;
+                int n_feasible = 0, n_proven = 0;
+                gsl_rng_set(rng, 4096);
+                for (int run = 0; run < sizes[size].runs; run++) {
+                    struct bats_plan_item items[BATS_CLUSTERS_MAX];
+                    size_t n = sizes[size].n;
+                    uint32_t max = sizes[size].max;
+                    draw_large(rng, kind, digits, max, items, n);
+                    double price = 0;
+                    for (size_t i = 0; i < n; i++)
+                        price += (double)items[i].charge * max;
+                    uint64_t n_tasks = 1000000;
+                    bats_money budget =
+                        (bats_money)(price * gsl_rng_uniform(rng));
+                    struct bats_plan plan;
+                    double start = milliseconds();
+                    assert_int_equal(bats_plan_solve(items, n, n_tasks, budget,
+                                                     &plan, NULL),
+                                     0);
+                    double took = milliseconds() - start;
+                    sum += took;
+                    n_feasible += plan.feasible;
+                    n_proven += plan.proven;
+                    longest = fmax(longest, took);
+                    if (kind == RANDOM || (n == 16 && digits < 1e6))
+                        assert_true(plan.proven);
+                    check_local_optimum(items, n, n_tasks, budget, &plan);
+                }
+                print_message("# %zu x %u, %s, %g digits: mean %.3f ms, "
+                              "longest %.3f ms, %d of %d "
+                              "feasible, %d proven\n",
+                              sizes[size].n, sizes[size].max, kind_names[kind],
+                              log10(digits), sum / sizes[size].runs, longest,
+                              n_feasible, sizes[size].runs, n_proven);
+            }
+    gsl_rng_free(rng);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plan_equals_brute_force),
+        cmocka_unit_test(paper_s4_1_finds_32_and_25),
+        cmocka_unit_test(paper_s4_3_finds_30_and_18),
+        cmocka_unit_test(paper_s4_3_finds_30_and_16),
+        cmocka_unit_test(paper_s1_1_finds_54_machines),
+        cmocka_unit_test(paper_s3_4_finds_1_and_32),
+        cmocka_unit_test(paper_s1_4_finds_11_and_32),
+        cmocka_unit_test(empty_bag_needs_no_machine),
+        cmocka_unit_test(machines_without_charge_need_no_budget),
+        cmocka_unit_test(clusters_of_unknown_speed_are_not_used),
+        cmocka_unit_test(rounding_does_not_buy_a_window),
+        cmocka_unit_test(huge_numbers_do_not_overflow),
+        cmocka_unit_test(bad_input_is_refused),
+        cmocka_unit_test(large_instances_are_solved),
+    };
+
+    return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+}
