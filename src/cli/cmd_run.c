@@ -43,7 +43,8 @@ static int random_seed(uint64_t *seed, struct bats_error *err)
 static int check_results(const char *dir, struct bats_error *err)
 {
     if ((mkdir(dir, 0777) != 0 && errno != EEXIST) || access(dir, W_OK) != 0)
-        return bats_error_set(err, BATS_EINPUT, "%s: %s", dir, strerror(errno));
+        return bats_error_set(err, BATS_EINPUT, "%s: %s", dir,
+                              strerror(errno));
     return 0;
 }
 
@@ -113,8 +114,8 @@ static int report(const struct bats_settings *set, uint64_t seed,
 /* ---- rank 0 ---- */
 
 static int run(const struct bats_settings *set,
-               const struct bats_run_options *options, struct bats_watch *watch,
-               FILE *json)
+               const struct bats_run_options *options,
+               struct bats_watch *watch, FILE *json)
 {
     struct bats_error err;
     struct bats_run_outcome outcome = {0};

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "report/words.h"
 
-#define WIDTH  80
+#define WIDTH 80
 #define COLUMN 26 /* where what an option does begins */
 
 static const char *const groups[BATS_GROUPS] = {
@@ -105,7 +105,8 @@ void bats_help_program(FILE *out)
                 bats_verb_purpose((enum bats_verb)v));
     fputs("\nExamples:\n", out);
     for (size_t i = 0; i < N(examples); i++)
-        fprintf(out, "  %s\n      %s\n", examples[i].command, examples[i].says);
+        fprintf(out, "  %s\n      %s\n", examples[i].command,
+                examples[i].says);
     print_exits(out);
     fputs("\n'bats-mpi run --help' lists the options of a verb.\n", out);
 }

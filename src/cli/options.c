@@ -9,14 +9,15 @@
 
 #include "cli/cli.h"
 
-#define RUN        (1u << BATS_VERB_RUN)
-#define PLAN       (1u << BATS_VERB_PLAN)
+#define RUN (1u << BATS_VERB_RUN)
+#define PLAN (1u << BATS_VERB_PLAN)
 #define AT(member) offsetof(struct bats_settings, member)
 
 const struct bats_option bats_options[] = {
     {"tasks", 0, "N", BATS_OPTION_COUNT, AT(tasks), PLAN, BATS_GROUP_PLAN,
      "number of tasks in the bag"},
-    {"runtime", 0, "LIST", BATS_OPTION_TEXT, AT(runtime), PLAN, BATS_GROUP_PLAN,
+    {"runtime", 0, "LIST", BATS_OPTION_TEXT, AT(runtime), PLAN,
+     BATS_GROUP_PLAN,
      "mean runtime of a task on each cluster, as in slow=15m,fast=3.75m"},
     {"clusters", 'c', "FILE", BATS_OPTION_FILE, AT(clusters), PLAN,
      BATS_GROUP_MONEY, "the clusters and what they charge"},
@@ -56,10 +57,12 @@ const struct bats_option bats_options[] = {
     {"tag", 0, NULL, BATS_OPTION_FLAG, AT(tag), RUN, BATS_GROUP_OUTPUT,
      "put the number of its task and a tab in front of each line of output"},
     {"results", 0, "DIR", BATS_OPTION_DIRECTORY, AT(results), RUN,
-     BATS_GROUP_OUTPUT, "write output to DIR/<task>/stdout and stderr instead"},
+     BATS_GROUP_OUTPUT,
+     "write output to DIR/<task>/stdout and stderr instead"},
     {"joblog", 0, "FILE", BATS_OPTION_FILE, AT(joblog), RUN, BATS_GROUP_OUTPUT,
      "log each task that ended, in GNU parallel's format"},
-    {"json", 0, "FILE", BATS_OPTION_FILE, AT(json_file), RUN, BATS_GROUP_OUTPUT,
+    {"json", 0, "FILE", BATS_OPTION_FILE, AT(json_file), RUN,
+     BATS_GROUP_OUTPUT,
      "write the closing report as JSON too (-: standard output)"},
     {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), PLAN, BATS_GROUP_OUTPUT,
      "answer in JSON"},
@@ -279,8 +282,8 @@ static int read_arguments(enum bats_verb verb, int n, char **words,
         n--;
     }
     if (n > 0)
-        return bats_error_set(err, BATS_EINPUT, "'%s' is one argument too many",
-                              *words);
+        return bats_error_set(err, BATS_EINPUT,
+                              "'%s' is one argument too many", *words);
     return 0;
 }
 

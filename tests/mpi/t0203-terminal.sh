@@ -21,7 +21,7 @@ on_terminal() {
 for i in $(seq 8); do echo "echo line $i; sleep 0.3"; done >bag
 
 on_terminal "'$BATS_MPI' bag"
-test $code -eq 0 && grep -qE '^<clear>[0-9a-z/~]+  [0-9]+ done [01] running ' out
+test $code -eq 0 && grep -qE '^<clear>[0-9a-z/~]+  [0-9]+ done [01] run' out
 ok 'without a launcher there is a progress line'
 test "$(grep -cE '^<clear>line [0-9]$' out)" -eq 8
 ok 'each line of output takes its place on the screen'
@@ -29,11 +29,12 @@ tr '\n' '|' <out | grep -qF '<clear>|bats-mpi: all 8 tasks done'
 ok 'it is gone before the report'
 
 on_terminal "mpirun -n 3 '$BATS_MPI' bag"
-test $code -eq 0 && grep -qE '^<clear>[0-9a-z/~]+  [0-9]+ done [012] running ' out
+test $code -eq 0 && grep -qE '^<clear>[0-9a-z/~]+  [0-9]+ done [0-2] run' out
 ok 'the terminal of mpirun is found'
 
 on_terminal "mpirun -n 3 '$BATS_MPI' bag 2>err.txt"
-! grep -q "$ESC" err.txt && ! grep -q '<clear>' out && grep -q '  start: ' err.txt
+! grep -q "$ESC" err.txt && ! grep -q '<clear>' out &&
+    grep -q '  start: ' err.txt
 ok 'standard error in a file gets plain lines, even below a terminal'
 
 on_terminal "mpirun -n 3 '$BATS_MPI' bag >out.txt"

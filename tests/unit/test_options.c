@@ -86,10 +86,10 @@ static void every_option_of_run_arrives(void **state)
 static void plan_has_options_of_its_own(void **state)
 {
     (void)state;
-    assert_int_equal(
-        parse(BATS_VERB_PLAN, "--tasks 1000 --runtime a=15m,b=4m -c c.ini "
-                              "-b 900 -w 60m --json"),
-        0);
+    assert_int_equal(parse(BATS_VERB_PLAN,
+                           "--tasks 1000 --runtime a=15m,b=4m -c c.ini "
+                           "-b 900 -w 60m --json"),
+                     0);
     assert_true(set.tasks == 1000 && set.json);
     assert_string_equal(set.runtime, "a=15m,b=4m");
     assert_true(set.window == 60 * BATS_MINUTE);
