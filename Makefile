@@ -42,8 +42,10 @@ APPS_SRC = $(wildcard benchmarks/apps/*.c)
 BENCH_SRC = $(wildcard benchmarks/*.c benchmarks/das/*.c)
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 FUZZ_SRC = $(wildcard tests/fuzz/fuzz_*.c)
-SCRIPT_TESTS = $(wildcard tests/build/t[0-9]*.sh tests/cli/t[0-9]*.sh tests/mpi/t[0-9]*.sh \
-	tests/fault/t[0-9]*.sh tests/slurm/t[0-9]*.sh tests/demo/t[0-9]*.sh)
+SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\
+	build cli mpi fault slurm demo)))
+# Those of them that make asan runs too.
+SMOKE_TESTS = tests/mpi/t0001-run.sh
 
 # libbats is what needs neither MPI nor an operating system.
 LIB_SRC = $(UTIL_SRC) $(CORE_SRC)
@@ -176,11 +178,12 @@ tests: programs $(UNIT_TESTS)
 		</dev/null
 
 # Open MPI never frees all it allocates, so a leak counts only without MPI.
+SANITIZED = tests B=$(B)-asan SANITIZE=address,undefined
 asan:
-	$(Q)UBSAN_OPTIONS=print_stacktrace=1 \
-		LSAN_OPTIONS=suppressions=$(CURDIR)/tests/build/lsan.supp \
-		$(MAKE) tests B=$(B)-asan SANITIZE=address,undefined \
+	$(Q)UBSAN_OPTIONS=print_stacktrace=1 $(MAKE) $(SANITIZED) \
 		TESTS='$$(UNIT_TESTS)'
+	$(Q)UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=detect_leaks=0 \
+		$(MAKE) $(SANITIZED) TESTS='$(SMOKE_TESTS)'
 
 # Each fuzzer for FUZZ_SECONDS; what they find stays in the build directory.
 fuzz:
