@@ -32,12 +32,15 @@ static double price_of_start(const struct bats_sched *s, uint32_t tasks)
  * The implicit sampling phase: iw = min(ceil(N/10), n) initial workers per
  * cluster. A budget that cannot pay them for one window gets fewer; one that
  * cannot pay a single machine of each cluster samples the cheapest clusters
- * only. At most half of a small bag is sample.
+ * only. Without a budget there is no reason to wait: all machines start. At
+ * most half of a small bag is sample.
  */
 static void start(struct bats_sched *s)
 {
     uint32_t tenth = s->bag.n / 10 + (s->bag.n % 10 > 0);
     uint32_t workers = tenth < s->sample_size ? tenth : s->sample_size;
+    if (s->ledger.budget == BATS_UNLIMITED)
+        workers = s->n_slots;
     double budget = (double)s->ledger.budget;
     while (workers > 1 && price_of_start(s, workers) > budget)
         workers--;
@@ -193,18 +196,40 @@ static int solve(const struct bats_sched *s, const struct forecast *f,
     return rc;
 }
 
+/*
+ * The windows already paid are enough for the rest of the bag. The money left
+ * may still end it sooner: the fastest machines that it pays for one window
+ * join the ones that are held.
+ */
+static int reinforce(const struct bats_sched *s, const struct forecast *f,
+                     struct bats_plan *plan, struct bats_error *err)
+{
+    struct bats_plan_item items[BATS_CLUSTERS_MAX];
+    make_items(s, f->money_left, items);
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        uint32_t active = s->clusters[i].n_active;
+        items[i].max = items[i].max > active ? items[i].max - active : 0;
+    }
+    int rc =
+        bats_plan_solve(items, s->n_clusters, 1, f->money_left, plan, err);
+    if (rc < 0)
+        return rc;
+    if (plan->windows > 1) /* not a task in a window: no help */
+        *plan = (struct bats_plan){0};
+    plan->feasible = true;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        plan->machines[i] += s->clusters[i].n_active;
+    return 0;
+}
+
 static int make_plan(struct bats_sched *s, enum bats_reason reason,
                      const struct forecast *f, struct bats_error *err)
 {
-    struct bats_plan plan = {.feasible = true};
-    if (f->tasks_left > 0) {
-        int rc = solve(s, f, &plan, err);
-        if (rc < 0)
-            return rc;
-    } else { /* the windows already paid are enough */
-        for (size_t i = 0; i < s->n_clusters; i++)
-            plan.machines[i] = s->clusters[i].n_active;
-    }
+    struct bats_plan plan;
+    int rc = f->tasks_left > 0 ? solve(s, f, &plan, err)
+                               : reinforce(s, f, &plan, err);
+    if (rc < 0)
+        return rc;
     bool had_plan = s->planned;
     s->planned = true;
     record(s, reason, f, had_plan, &plan);

@@ -182,6 +182,36 @@ static void a_node_with_slots_is_charged_once(void **state)
     assert_float_equal(out.clusters[0].utilisation, 1.0, 1e-9);
 }
 
+static void without_a_budget_every_machine_starts_at_once(void **state)
+{
+    (void)state;
+    struct platform p;
+    set_up(&p, &bats_policy_bats, 64, 10 * BATS_MINUTE, 16, 1, 5, -1);
+    struct outcome out = simulate(&p);
+    assert_int_equal(out.makespan, 20 * BATS_MINUTE);
+    assert_int_equal(out.clusters[0].machines_used, 16);
+    assert_int_equal(out.clusters[1].machines_used, 16);
+}
+
+/*
+ * 40 tasks of a minute: the window of the four initial machines would do, in
+ * ten minutes. The money pays seven machines more. Four tasks are sampled at
+ * one minute; 36 are left, for eleven machines: four minutes, the last one with
+ * three tasks.
+ */
+static void money_left_ends_a_short_bag_sooner(void **state)
+{
+    (void)state;
+    struct platform p;
+    set_up(&p, &bats_policy_bats, 40, BATS_MINUTE, 16, 1, 0, 11);
+    p.o.sched.confidence_z = 0.9;
+    struct outcome out = simulate(&p);
+    assert_int_equal(out.decisions[0].machines[0], 4);
+    assert_int_equal(out.decisions[1].machines[0], 11);
+    assert_int_equal(out.status.charged, 11 * BATS_UNIT);
+    assert_true(out.makespan <= 6 * BATS_MINUTE);
+}
+
 static void bats_plans_nodes_by_their_slots(void **state)
 {
     (void)state;
@@ -673,6 +703,8 @@ int main(void)
         cmocka_unit_test(the_last_window_ends_early_by_the_preemption_lead),
         cmocka_unit_test(nothing_starts_when_no_machine_can_be_paid),
         cmocka_unit_test(a_node_with_slots_is_charged_once),
+        cmocka_unit_test(without_a_budget_every_machine_starts_at_once),
+        cmocka_unit_test(money_left_ends_a_short_bag_sooner),
         cmocka_unit_test(bats_plans_nodes_by_their_slots),
         cmocka_unit_test(a_promised_window_that_nobody_needs_is_not_paid),
         cmocka_unit_test(machines_whose_windows_end_soonest_are_marked),
