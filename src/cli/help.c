@@ -27,7 +27,10 @@ static const struct {
     [BATS_VERB_PLAN] =
         {"bats-mpi plan --tasks N --runtime LIST --clusters FILE [OPTION...]",
          "Computes which machines finish a bag fastest within a budget, and "
-         "what that costs. Runs nothing and needs no MPI launcher."},
+         "what that costs. Runs nothing and needs no MPI launcher. A machine "
+         "is taken to run one task at a time: with machine = node, divide the "
+         "runtime by the ranks of a node. Where the budget is too small, the "
+         "answer is what gets most tasks done for it, and the exit code 4."},
 };
 
 static const struct {

@@ -340,6 +340,20 @@ static void clusters_of_unknown_speed_are_not_used(void **state)
     assert_int_equal(plan.windows, 0);
 }
 
+/* Five machines of the second cluster add less than 1e-9 of the rate. */
+static void next_to_nothing_is_not_paid_for(void **state)
+{
+    (void)state;
+    struct bats_plan_item items[] = {{4, UNITS(3), 5}, {2e-9, UNITS(3), 5}};
+    struct bats_plan plan;
+
+    assert_int_equal(
+        bats_plan_solve(items, 2, 100, BATS_UNLIMITED, &plan, NULL), 0);
+    assert_int_equal(plan.machines[0], 5);
+    assert_int_equal(plan.machines[1], 0);
+    assert_int_equal(plan.cost, UNITS(75));
+}
+
 /* 3 tasks of 20 minutes an hour is 3.0000000000000004 or so in binary. */
 static void rounding_does_not_buy_a_window(void **state)
 {
@@ -541,6 +555,7 @@ int main(void)
         cmocka_unit_test(empty_bag_needs_no_machine),
         cmocka_unit_test(machines_without_charge_need_no_budget),
         cmocka_unit_test(clusters_of_unknown_speed_are_not_used),
+        cmocka_unit_test(next_to_nothing_is_not_paid_for),
         cmocka_unit_test(rounding_does_not_buy_a_window),
         cmocka_unit_test(huge_numbers_do_not_overflow),
         cmocka_unit_test(bad_input_is_refused),
