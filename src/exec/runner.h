@@ -50,12 +50,12 @@ struct bats_runner_task {
 
 struct bats_runner_result {
     uint32_t task;
-    bool cancelled;     /* ended because of bats_runner_cancel or _kill */
-    int exit_status;    /* 0..255; 126/127 if it could not be started */
-    int signal;         /* that ended it, or 0 */
-    int64_t start_us;   /* real time, microseconds since 1970 */
-    int64_t wall_us;    /* real time it took */
-    int64_t user_us;    /* CPU time of the process and its waited children */
+    bool cancelled;   /* ended because of bats_runner_cancel or _kill */
+    int exit_status;  /* 0..255; 126/127 if it could not be started */
+    int signal;       /* that ended it, or 0 */
+    int64_t start_us; /* real time, microseconds since 1970 */
+    int64_t wall_us;  /* real time it took */
+    int64_t user_us;  /* CPU time of the process and its waited children */
     int64_t system_us;
     int64_t max_rss_kib;
 };

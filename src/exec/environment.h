@@ -1,0 +1,37 @@
+/*
+ * environment: what a task finds in its environment.
+ *
+ * Layer: exec. Used by runner. Model: the environment of the process that
+ * runs tasks, without what an MPI launcher put there for that process alone
+ * (Open MPI, PMIx, Hydra, Slurm's step and rank), plus what the caller adds.
+ * So a task that is itself an MPI program starts as if from a terminal. What
+ * describes the whole job (SLURM_JOB_ID) stays.
+ */
+#ifndef BATS_ENVIRONMENT_H
+#define BATS_ENVIRONMENT_H
+
+#include <stddef.h>
+
+#include "bats/error.h"
+
+struct bats_environment {
+    char **clean; /* the copies it owns */
+    size_t n;
+    char **merged; /* the latest answer of bats_environment_merge */
+    size_t capacity;
+};
+
+/* Copies `from` ("NAME=value", NULL-terminated), cleaned. BATS_ENOMEM. */
+int bats_environment_init(struct bats_environment *environment,
+                          char *const *from, struct bats_error *err);
+void bats_environment_release(struct bats_environment *environment);
+
+/*
+ * The clean environment and `added` (NULL-terminated, or NULL), which wins
+ * where both have a name. Valid until the next merge and as long as `added`.
+ * NULL: out of memory.
+ */
+char **bats_environment_merge(struct bats_environment *environment,
+                              const char *const *added);
+
+#endif

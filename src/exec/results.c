@@ -1,0 +1,64 @@
+#include "exec/results.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Like mkdir -p: the missing parents, too. Modifies `path` in between. */
+static int make_directory(char *path)
+{
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return 0;
+    char *slash = strrchr(path, '/');
+    if (errno != ENOENT || !slash || slash == path)
+        return -1;
+    *slash = '\0';
+    int failed = make_directory(path);
+    *slash = '/';
+    if (failed || (mkdir(path, 0777) < 0 && errno != EEXIST))
+        return -1;
+    return 0;
+}
+
+static int open_new(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
+int bats_results_open(const char *dir, uint32_t task, int fds[2],
+                      struct bats_error *err)
+{
+    static const char *const names[] = {"stdout", "stderr"};
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s/%llu", dir,
+                     (unsigned long long)task + 1);
+
+    if (n < 0 || (size_t)n + sizeof "/stdout" > sizeof path)
+        return bats_error_set(err, BATS_ESYS,
+                              "%.200s...: the name of the directory for "
+                              "results is too long",
+                              dir);
+    if (make_directory(path) < 0)
+        return bats_error_set(err, BATS_ESYS,
+                              "%s: cannot create this directory for the "
+                              "output of a task: %s",
+                              path, strerror(errno));
+    for (int i = 0; i < 2; i++) {
+        snprintf(path + n, sizeof path - (size_t)n, "/%s", names[i]);
+        fds[i] = open_new(path);
+        if (fds[i] < 0) {
+            int code = errno;
+            if (i == 1)
+                close(fds[0]);
+            return bats_error_set(err, BATS_ESYS,
+                                  "%s: cannot create this file for the "
+                                  "output of a task: %s",
+                                  path, strerror(code));
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,495 @@
+#include "exec/runner.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "exec/environment.h"
+#include "exec/family.h"
+#include "exec/guard.h"
+#include "exec/pace.h"
+#include "exec/results.h"
+#include "exec/spawner.h"
+#include "exec/stream.h"
+
+#define NEVER INT64_MAX
+
+enum phase {
+    PHASE_FREE,
+    PHASE_SLEEPING, /* built-in sleep, until `until` */
+    PHASE_RUNNING,  /* the main process `pid` lives */
+    PHASE_CLEARING, /* it is reaped, something it left behind still lives */
+    PHASE_ENDED     /* the result is told at `until`, after the output */
+};
+
+struct bats_runner {
+    struct bats_runner_options options;
+    char *results_dir;
+    struct bats_environment environment;
+    struct bats_spawner spawner;
+    struct bats_guard guard;
+    struct bats_family family;
+    struct bats_stream stream[2];
+
+    enum phase phase;
+    struct bats_runner_result result; /* as far as it is known */
+    pid_t pid;                        /* of the main process, and its group */
+    int pidfd;                        /* of whom we wait for */
+    int64_t start;                    /* monotonic clock, as all times below */
+    int64_t until;                    /* see enum phase */
+    int64_t kill_at;                  /* when KILL follows */
+    struct bats_pace pace;
+};
+
+static int64_t clock_us(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static int64_t now_us(void)
+{
+    return clock_us(CLOCK_MONOTONIC);
+}
+
+/* ---- create and destroy ---- */
+
+/* A process that was started with SIGCHLD ignored would be told nothing of
+ * how its children end. */
+static void notice_children(void)
+{
+    struct sigaction action;
+
+    if (sigaction(SIGCHLD, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+        signal(SIGCHLD, SIG_DFL);
+}
+
+int bats_runner_create(const struct bats_runner_options *options,
+                       struct bats_runner **runner, struct bats_error *err)
+{
+    struct bats_runner *r = calloc(1, sizeof *r);
+    int rc;
+
+    if (!r)
+        goto no_memory;
+    r->options = *options;
+    r->pidfd = r->guard.alive = r->spawner.null = -1;
+    bool memory = bats_stream_init(&r->stream[0]);
+    memory &= bats_stream_init(&r->stream[1]);
+    if (options->results_dir)
+        memory &= (r->results_dir = strdup(options->results_dir)) != NULL;
+    if (!memory)
+        goto no_memory;
+    notice_children();
+    if ((rc = bats_environment_init(&r->environment, environ, err)) ||
+        (rc = bats_spawner_init(&r->spawner, err)) ||
+        (rc = bats_guard_init(&r->guard, err)) ||
+        (rc = bats_family_init(&r->family, err))) {
+        bats_runner_destroy(r);
+        return rc;
+    }
+    *runner = r;
+    return 0;
+no_memory:
+    bats_runner_destroy(r);
+    return bats_error_set(err, BATS_ENOMEM, "out of memory for running tasks");
+}
+
+static void reap(pid_t pid, struct rusage *usage, int *status)
+{
+    while (wait4(pid, status, 0, usage) < 0 && errno == EINTR)
+        ;
+}
+
+void bats_runner_destroy(struct bats_runner *r)
+{
+    pid_t left;
+
+    if (!r)
+        return;
+    if (r->phase == PHASE_RUNNING) {
+        kill(-r->pid, SIGKILL);
+        reap(r->pid, NULL, NULL);
+        r->phase = PHASE_CLEARING;
+    }
+    if (r->phase == PHASE_CLEARING)
+        while ((left = bats_family_sweep(&r->family, true)))
+            reap(left, NULL, NULL);
+    if (r->pidfd >= 0)
+        close(r->pidfd);
+    bats_stream_release(&r->stream[0]);
+    bats_stream_release(&r->stream[1]);
+    bats_family_release(&r->family);
+    bats_guard_release(&r->guard);
+    bats_environment_release(&r->environment);
+    bats_spawner_release(&r->spawner);
+    free(r->results_dir);
+    free(r);
+}
+
+bool bats_runner_busy(const struct bats_runner *r)
+{
+    return r->phase != PHASE_FREE;
+}
+
+/* ---- start ---- */
+
+/* Where the output of the next task goes; fds[] are for the child. */
+static int open_output(struct bats_runner *r, uint32_t task, int fds[2],
+                       struct bats_error *err)
+{
+    if (r->options.output == BATS_OUTPUT_RESULTS)
+        return bats_results_open(r->results_dir, task, fds, err);
+    if (!bats_stream_open(&r->stream[0]) || !bats_stream_open(&r->stream[1])) {
+        bats_error_set(err, BATS_ESYS,
+                       "cannot make a pipe for the output of a task: %s",
+                       strerror(errno));
+        bats_stream_close(&r->stream[0]);
+        return BATS_ESYS;
+    }
+    fds[0] = r->stream[0].out;
+    fds[1] = r->stream[1].out;
+    return 0;
+}
+
+static void close_output(struct bats_runner *r, const int fds[2])
+{
+    if (r->options.output == BATS_OUTPUT_RESULTS) {
+        close(fds[0]);
+        close(fds[1]);
+    }
+    bats_stream_close(&r->stream[0]);
+    bats_stream_close(&r->stream[1]);
+}
+
+/* The shell itself cannot be run on this line (too long, for instance). */
+static void refuse(struct bats_runner *r, int code, int fd)
+{
+    dprintf(fd, "bats-mpi: /bin/sh: %s\n", strerror(code));
+    r->result.exit_status = code == ENOENT ? 127 : 126;
+    r->until = r->start;
+    r->phase = PHASE_ENDED;
+}
+
+static int start_process(struct bats_runner *r,
+                         const struct bats_runner_task *task,
+                         struct bats_error *err)
+{
+    char **environment =
+        bats_environment_merge(&r->environment, task->environment);
+    int fds[2];
+
+    if (!environment)
+        return bats_error_set(err, BATS_ENOMEM,
+                              "out of memory for the environment of a task");
+    int rc = open_output(r, task->task, fds, err);
+    if (rc)
+        return rc;
+    rc = bats_spawner_run(&r->spawner, task->command, environment, fds,
+                          &r->pid);
+    if (rc == EAGAIN || rc == ENOMEM) {
+        close_output(r, fds);
+        return bats_error_set(err, BATS_ESYS, "cannot start a process: %s",
+                              strerror(rc));
+    }
+    if (rc) {
+        refuse(r, rc, fds[1]);
+    } else {
+        bats_guard_set(&r->guard, r->pid);
+        r->phase = PHASE_RUNNING;
+        bats_pace_begin(&r->pace, r->options.speed, r->start);
+        r->pidfd = pidfd_open(r->pid, 0);
+        if (r->pidfd < 0) {
+            rc = errno;
+            kill(-r->pid, SIGKILL);
+            reap(r->pid, NULL, NULL);
+            bats_guard_set(&r->guard, 0);
+            r->phase = PHASE_FREE;
+            close_output(r, fds);
+            return bats_error_set(err, BATS_ESYS, "cannot watch a process: %s",
+                                  strerror(rc));
+        }
+    }
+    if (r->options.output == BATS_OUTPUT_RESULTS) {
+        close(fds[0]);
+        close(fds[1]);
+    }
+    return 0;
+}
+
+int bats_runner_start(struct bats_runner *r,
+                      const struct bats_runner_task *task,
+                      struct bats_error *err)
+{
+    if (r->phase != PHASE_FREE)
+        return bats_error_set(err, BATS_ESTATE,
+                              "a task is started while another one runs");
+    r->result = (struct bats_runner_result){
+        .task = task->task, .start_us = clock_us(CLOCK_REALTIME)};
+    r->start = now_us();
+    r->kill_at = NEVER;
+    if (task->command)
+        return start_process(r, task, err);
+    r->until = r->start + (task->sleep_us > 0 ? task->sleep_us : 0);
+    r->phase = PHASE_SLEEPING;
+    return 0;
+}
+
+/* ---- cancel ---- */
+
+void bats_runner_cancel(struct bats_runner *r)
+{
+    siginfo_t info = {0};
+
+    if (r->phase != PHASE_RUNNING) {
+        bats_runner_kill(r);
+        return;
+    }
+    if (r->result.cancelled)
+        return;
+    /* Ended by itself, and not noticed yet? */
+    if (waitid(P_PIDFD, (id_t)r->pidfd, &info, WEXITED | WNOHANG | WNOWAIT) ==
+            0 &&
+        info.si_pid)
+        return;
+    r->result.cancelled = true;
+    r->kill_at = now_us() + r->options.grace_ms * 1000;
+    kill(-r->pid, SIGTERM);
+    kill(-r->pid, SIGCONT); /* who is stopped could not act on it */
+}
+
+void bats_runner_kill(struct bats_runner *r)
+{
+    switch (r->phase) {
+    case PHASE_FREE:
+        break;
+    case PHASE_SLEEPING:
+        r->result.cancelled = true;
+        r->result.exit_status = 128 + SIGTERM;
+        r->result.signal = SIGTERM;
+        r->phase = PHASE_ENDED;
+        r->until = now_us();
+        break;
+    case PHASE_RUNNING:
+        r->result.cancelled = true;
+        r->kill_at = 0;
+        kill(-r->pid, SIGKILL);
+        break;
+    case PHASE_CLEARING:
+    case PHASE_ENDED:
+        r->kill_at = 0;
+        r->until = now_us(); /* not held back any longer */
+        break;
+    }
+}
+
+/* ---- poll ---- */
+
+/* What a cancelled task leaves behind has its grace time, too: in "cd x &&
+ * ./a" the shell ends at once on TERM, but ./a may want to save its work. */
+static bool may_kill(const struct bats_runner *r, int64_t now)
+{
+    return !r->result.cancelled || now >= r->kill_at;
+}
+
+static int64_t microseconds(struct timeval t)
+{
+    return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
+}
+
+/* The kernel counts the memory of the process that called posix_spawn as the
+ * child's: only what is above it is known to be the task's. */
+static int64_t own_rss_kib(const struct rusage *usage)
+{
+    struct rusage self;
+
+    getrusage(RUSAGE_SELF, &self);
+    return usage->ru_maxrss > self.ru_maxrss ? usage->ru_maxrss : 0;
+}
+
+static void main_process_ended(struct bats_runner *r)
+{
+    int64_t now = now_us();
+    struct rusage usage = {0};
+    int status = 0;
+
+    /* Before it is reaped: until then its number is nobody else's. */
+    if (may_kill(r, now))
+        kill(-r->pid, SIGKILL);
+    reap(r->pid, &usage, &status);
+    close(r->pidfd);
+    r->pidfd = -1;
+    if (WIFSIGNALED(status)) {
+        r->result.signal = WTERMSIG(status);
+        r->result.exit_status = 128 + r->result.signal;
+    } else {
+        r->result.exit_status = WEXITSTATUS(status);
+    }
+    r->result.user_us = microseconds(usage.ru_utime);
+    r->result.system_us = microseconds(usage.ru_stime);
+    r->result.max_rss_kib = own_rss_kib(&usage);
+    r->until = r->result.cancelled ? now : bats_pace_end(&r->pace, now);
+    r->phase = PHASE_CLEARING;
+}
+
+static void keep_pace(struct bats_runner *r, int64_t now)
+{
+    bool was = r->pace.stopped;
+    bool is = bats_pace_stopped(&r->pace, now);
+
+    if (is != was)
+        kill(-r->pid, is ? SIGSTOP : SIGCONT);
+}
+
+static void clear(struct bats_runner *r, int64_t now)
+{
+    pid_t left = bats_family_sweep(&r->family, may_kill(r, now));
+
+    if (r->pidfd >= 0)
+        close(r->pidfd);
+    r->pidfd = -1;
+    if (left) {
+        r->pidfd = pidfd_open(left, 0);
+        return;
+    }
+    bats_guard_set(&r->guard, 0);
+    r->phase = PHASE_ENDED;
+}
+
+static struct bats_stream_taker taker(const struct bats_runner *r, int i)
+{
+    return (struct bats_stream_taker){.lines = r->options.lines,
+                                      .context = r->options.context,
+                                      .task = r->result.task,
+                                      .stream = i + 1};
+}
+
+/* True when all output is handed over. */
+static bool finish_output(struct bats_runner *r)
+{
+    bool all = true;
+
+    for (int i = 0; i < 2; i++) {
+        struct bats_stream_taker to = taker(r, i);
+        if (r->stream[i].in >= 0)
+            all &= bats_stream_finish(&r->stream[i], &to);
+    }
+    return all;
+}
+
+/* Does what is due; true when the result is complete. */
+static bool advance(struct bats_runner *r, int64_t now)
+{
+    switch (r->phase) {
+    case PHASE_FREE:
+        return false;
+    case PHASE_SLEEPING:
+        if (now < r->until)
+            return false;
+        r->phase = PHASE_ENDED;
+        break;
+    case PHASE_RUNNING:
+        if (!r->result.cancelled)
+            keep_pace(r, now);
+        else if (may_kill(r, now) && r->kill_at > 0)
+            bats_runner_kill(r);
+        return false;
+    case PHASE_CLEARING:
+        clear(r, now);
+        break;
+    case PHASE_ENDED:
+        break;
+    }
+    if (r->phase != PHASE_ENDED || now < r->until || !finish_output(r))
+        return false;
+    bats_stream_close(&r->stream[0]);
+    bats_stream_close(&r->stream[1]);
+    r->result.wall_us = r->until - r->start;
+    r->phase = PHASE_FREE;
+    return true;
+}
+
+/* When `advance` has something to do next, even if nothing happens. */
+static int64_t next_time(const struct bats_runner *r, int64_t now)
+{
+    switch (r->phase) {
+    case PHASE_RUNNING:
+        if (!r->result.cancelled)
+            return bats_pace_next(&r->pace, now);
+        return r->kill_at > 0 ? r->kill_at : NEVER;
+    case PHASE_CLEARING:
+        return r->result.cancelled && r->kill_at > now ? r->kill_at : NEVER;
+    case PHASE_SLEEPING:
+        return r->until;
+    case PHASE_ENDED: /* past it, the output waits for its taker */
+        return r->until > now ? r->until : NEVER;
+    default:
+        return NEVER;
+    }
+}
+
+/* Sleeps up to `timeout_us` and takes in what happens. Negative: errno. */
+static int wait_for_events(struct bats_runner *r, int64_t timeout_us)
+{
+    /* poll ignores descriptors below 0. */
+    struct pollfd fds[3] = {{.fd = r->pidfd, .events = POLLIN}};
+    struct timespec timeout = {.tv_sec = (time_t)(timeout_us / 1000000),
+                               .tv_nsec = (long)(timeout_us % 1000000) * 1000};
+
+    for (int i = 0; i < 2; i++)
+        fds[1 + i] =
+            (struct pollfd){.fd = r->stream[i].blocked ? -1 : r->stream[i].in,
+                            .events = POLLIN};
+    if (ppoll(fds, 3, &timeout, NULL) < 0)
+        return -errno;
+    for (int i = 0; i < 2; i++) {
+        struct bats_stream_taker to = taker(r, i);
+        if (fds[1 + i].revents)
+            bats_stream_read(&r->stream[i], &to);
+    }
+    if (fds[0].revents && r->phase == PHASE_RUNNING)
+        main_process_ended(r);
+    return 0;
+}
+
+int bats_runner_poll(struct bats_runner *r, int64_t timeout_us,
+                     struct bats_runner_result *result, struct bats_error *err)
+{
+    int64_t now = now_us();
+    int64_t deadline = timeout_us < NEVER - now ? now + timeout_us : NEVER;
+    bool looked = false;
+
+    for (int i = 0; i < 2; i++) {
+        struct bats_stream_taker to = taker(r, i);
+        bats_stream_retry(&r->stream[i], &to);
+    }
+    for (;;) {
+        if (advance(r, now)) {
+            *result = r->result;
+            return 1;
+        }
+        if (looked && now >= deadline)
+            return 0;
+        int64_t next = next_time(r, now);
+        if (next > deadline)
+            next = deadline;
+        int rc = wait_for_events(r, next > now ? next - now : 0);
+        if (rc == -EINTR)
+            deadline = 0; /* a signal: the caller may want to look at it */
+        else if (rc)
+            return bats_error_set(err, BATS_ESYS, "cannot wait for a task: %s",
+                                  strerror(-rc));
+        looked = true;
+        now = now_us();
+    }
+}

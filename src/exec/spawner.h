@@ -1,0 +1,33 @@
+/*
+ * spawner: turns a line into a process.
+ *
+ * Layer: exec. Used by runner. Model: posix_spawn, which does not copy the
+ * memory of an MPI process. The child leads a process group of its own, has
+ * all signals unblocked and in their default way, /dev/null as standard input
+ * and no descriptor above 2. A line that needs no shell (command.h) is run
+ * directly; if that fails, for whatever reason, the shell is given the line
+ * after all: it knows the message and the exit status.
+ */
+#ifndef BATS_SPAWNER_H
+#define BATS_SPAWNER_H
+
+#include <spawn.h>
+#include <sys/types.h>
+
+#include "bats/error.h"
+
+struct bats_spawner {
+    int null; /* /dev/null */
+    posix_spawnattr_t *attributes;
+};
+
+/* BATS_ENOMEM, BATS_ESYS. Descriptors 0 to 2 are open afterwards. */
+int bats_spawner_init(struct bats_spawner *spawner, struct bats_error *err);
+void bats_spawner_release(struct bats_spawner *spawner);
+
+/* Runs `line` with its output to fds[0] and its errors to fds[1] (both above
+ * 2). Returns 0 and fills *pid, or an errno: not even the shell runs. */
+int bats_spawner_run(const struct bats_spawner *spawner, const char *line,
+                     char **environment, const int fds[2], pid_t *pid);
+
+#endif

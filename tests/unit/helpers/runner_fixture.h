@@ -1,0 +1,168 @@
+/*
+ * runner_fixture: what the tests of the runner share. A runner whose output
+ * is collected, in an empty directory that is the current one.
+ */
+#ifndef BATS_RUNNER_FIXTURE_H
+#define BATS_RUNNER_FIXTURE_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "exec/runner.h"
+
+#define AN_HOUR 3600000000LL /* microseconds: never, for a test */
+
+struct fixture {
+    struct bats_runner *runner;
+    char dir[32];
+    char *text[3]; /* what stream 1 and 2 brought, with a NUL behind it */
+    size_t n[3];
+    size_t longest; /* bytes handed over at once */
+    int refusals;   /* "not now" so many times */
+};
+
+static inline bool take_lines(void *context, uint32_t task, int stream,
+                              const char *bytes, size_t n)
+{
+    struct fixture *f = context;
+
+    (void)task;
+    assert_true(n > 0 && bytes[n - 1] == '\n');
+    if (f->refusals > 0) {
+        f->refusals--;
+        return false;
+    }
+    f->text[stream] = realloc(f->text[stream], f->n[stream] + n + 1);
+    assert_non_null(f->text[stream]);
+    memcpy(f->text[stream] + f->n[stream], bytes, n);
+    f->n[stream] += n;
+    f->text[stream][f->n[stream]] = '\0';
+    if (n > f->longest)
+        f->longest = n;
+    return true;
+}
+
+/* All that a stream has brought since the last call of `run`, as text. */
+static inline const char *output(const struct fixture *f, int stream)
+{
+    return f->text[stream] ? f->text[stream] : "";
+}
+
+static inline void forget_output(struct fixture *f)
+{
+    for (int i = 1; i < 3; i++) {
+        free(f->text[i]);
+        f->text[i] = NULL;
+        f->n[i] = 0;
+    }
+    f->longest = 0;
+}
+
+static inline void create_runner(struct fixture *f,
+                                 struct bats_runner_options options)
+{
+    struct bats_error err;
+
+    options.lines = take_lines;
+    options.context = f;
+    if (options.speed == 0)
+        options.speed = 1;
+    if (bats_runner_create(&options, &f->runner, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+/* For tests that want other options. */
+static inline void replace_runner(struct fixture *f,
+                                  struct bats_runner_options options)
+{
+    bats_runner_destroy(f->runner);
+    create_runner(f, options);
+}
+
+/* A grace time that only a test that waits for it lives to see. */
+static inline int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    if (!f)
+        return -1;
+    strcpy(f->dir, "/tmp/bats-runner-XXXXXX");
+    if (!mkdtemp(f->dir) || chdir(f->dir) < 0)
+        return -1;
+    create_runner(f, (struct bats_runner_options){.grace_ms = 3600000});
+    *state = f;
+    return 0;
+}
+
+static inline int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    char command[64];
+
+    bats_runner_destroy(f->runner);
+    forget_output(f);
+    snprintf(command, sizeof command, "rm -rf %s", f->dir);
+    int rc = chdir("/") | system(command);
+    free(f);
+    return rc;
+}
+
+static inline void start(struct fixture *f, const char *command)
+{
+    struct bats_runner_task task = {.task = 6, .command = command};
+    struct bats_error err;
+
+    forget_output(f);
+    if (bats_runner_start(f->runner, &task, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+static inline struct bats_runner_result finish(struct fixture *f)
+{
+    struct bats_runner_result result;
+    struct bats_error err;
+    int rc;
+
+    while ((rc = bats_runner_poll(f->runner, AN_HOUR, &result, &err)) == 0)
+        ;
+    if (rc < 0)
+        fail_msg("%s", err.text);
+    assert_false(bats_runner_busy(f->runner));
+    assert_int_equal(result.task, 6);
+    return result;
+}
+
+static inline struct bats_runner_result run(struct fixture *f,
+                                            const char *command)
+{
+    start(f, command);
+    return finish(f);
+}
+
+/* Until the running task has written a line to its standard output. */
+static inline void wait_for_line(struct fixture *f)
+{
+    struct bats_runner_result result;
+
+    while (f->n[1] == 0)
+        assert_int_equal(bats_runner_poll(f->runner, 1000, &result, NULL), 0);
+}
+
+static inline bool is_gone(const char *pid)
+{
+    assert_true(atoi(pid) > 1);
+    return kill(atoi(pid), 0) < 0 && errno == ESRCH;
+}
+
+#endif

@@ -1,0 +1,65 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "exec/command.h"
+
+static void plain_words_need_no_shell(void **state)
+{
+    (void)state;
+    char **argv = bats_command_split(" /bin/prog\t--x=1  a+b,c@d:50% ./_-. ");
+    assert_non_null(argv);
+    assert_string_equal(argv[0], "/bin/prog");
+    assert_string_equal(argv[1], "--x=1");
+    assert_string_equal(argv[2], "a+b,c@d:50%");
+    assert_string_equal(argv[3], "./_-.");
+    assert_null(argv[4]);
+    free(argv);
+}
+
+static void one_letter_words_fit(void **state)
+{
+    (void)state;
+    char **argv = bats_command_split("a b c d e");
+    assert_non_null(argv);
+    assert_string_equal(argv[4], "e");
+    assert_null(argv[5]);
+    free(argv);
+}
+
+static void every_other_character_needs_a_shell(void **state)
+{
+    (void)state;
+    const char special[] = "\n\r\v\"#$&'()*;<>?[\\]^`{|}~!\x01\x7f\xc3";
+    for (size_t i = 0; i < sizeof special - 1; i++) {
+        char line[] = "prog a_b";
+        line[6] = special[i];
+        assert_null(bats_command_split(line));
+    }
+}
+
+static void what_a_shell_does_itself_is_left_to_it(void **state)
+{
+    (void)state;
+    const char *const lines[] = {
+        "",           "  ",      "A=1 prog",    "cd x",   "exit 3",
+        ". ./script", ":",       "echo a",      "test 1", "time prog",
+        "exec prog",  "while a", "ulimit -v 5", "A=1"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_null(bats_command_split(lines[i]));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_words_need_no_shell),
+        cmocka_unit_test(one_letter_words_fit),
+        cmocka_unit_test(every_other_character_needs_a_shell),
+        cmocka_unit_test(what_a_shell_does_itself_is_left_to_it),
+    };
+    return cmocka_run_group_tests_name("command", tests, NULL, NULL);
+}

@@ -1,0 +1,100 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "exec/environment.h"
+
+/* In Open MPI 4.1, Hydra and Slurm 22.05 as found under `env`. */
+static char *const from_launchers[] = {
+    "OMPI_COMM_WORLD_RANK=0",
+    "OMPI_MCA_ess=^singleton",
+    "PMIX_RANK=0",
+    "PMIX_SERVER_URI4=1.0;tcp4://127.0.0.1:1",
+    "PRTE_MCA_x=1",
+    "PMI_FD=5",
+    "PMI_RANK=1",
+    "HYDI_CONTROL_FD=9",
+    "MPI_LOCALRANKID=0",
+    "MPI_LOCALNRANKS=2",
+    "SLURM_PROCID=3",
+    "SLURM_LOCALID=1",
+    "SLURM_NODEID=0",
+    "SLURM_TASK_PID=77",
+    "SLURM_GTIDS=0,1",
+    "SLURM_STEPID=0",
+    "SLURM_STEP_ID=0",
+    "SLURM_STEP_NODELIST=n1",
+    "SLURM_SRUN_COMM_PORT=1",
+    "SLURM_LAUNCH_NODE_IPADDR=10.0.0.1",
+    "SLURM_PMIX_MAPPING_SERV=(vector,(0,1,2))",
+    "SLURM_CPU_BIND=quiet",
+    NULL};
+
+static char *const of_the_user[] = {"PATH=/bin",
+                                    "SLURM_JOB_ID=5",
+                                    "SLURM_JOB_NODELIST=n[1-2]",
+                                    "SLURM_NTASKS=4",
+                                    "SLURM_PROCIDS=x",
+                                    "OMPI_ALLOW_RUN_AS_ROOT=1",
+                                    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                                    "MPI_HOME=/x",
+                                    "EMPTY=",
+                                    "XPMI_A=1",
+                                    NULL};
+
+static void launcher_variables_are_dropped(void **state)
+{
+    (void)state;
+    struct bats_environment e;
+    assert_int_equal(bats_environment_init(&e, from_launchers, NULL), 0);
+    char **merged = bats_environment_merge(&e, NULL);
+    assert_null(merged[0]);
+    bats_environment_release(&e);
+}
+
+static void all_others_stay_in_their_order(void **state)
+{
+    (void)state;
+    struct bats_environment e;
+    assert_int_equal(bats_environment_init(&e, of_the_user, NULL), 0);
+    char **merged = bats_environment_merge(&e, NULL);
+    size_t i = 0;
+    for (; of_the_user[i]; i++)
+        assert_string_equal(merged[i], of_the_user[i]);
+    assert_null(merged[i]);
+    bats_environment_release(&e);
+}
+
+static void added_variables_win(void **state)
+{
+    (void)state;
+    char *const outer[] = {"BATS_TASK_ID=1", "BATS_TASK_IDS=x", "A=1", NULL};
+    const char *const first[] = {"BATS_TASK_ID=7", "OMPI_X=mine", NULL};
+    const char *const second[] = {"B=2", NULL};
+    struct bats_environment e;
+    assert_int_equal(bats_environment_init(&e, outer, NULL), 0);
+    char **merged = bats_environment_merge(&e, first);
+    assert_string_equal(merged[0], "BATS_TASK_IDS=x");
+    assert_string_equal(merged[1], "A=1");
+    assert_string_equal(merged[2], "BATS_TASK_ID=7");
+    assert_string_equal(merged[3], "OMPI_X=mine");
+    assert_null(merged[4]);
+    merged = bats_environment_merge(&e, second);
+    assert_string_equal(merged[0], "BATS_TASK_ID=1");
+    assert_string_equal(merged[3], "B=2");
+    assert_null(merged[4]);
+    bats_environment_release(&e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(launcher_variables_are_dropped),
+        cmocka_unit_test(all_others_stay_in_their_order),
+        cmocka_unit_test(added_variables_win),
+    };
+    return cmocka_run_group_tests_name("environment", tests, NULL, NULL);
+}

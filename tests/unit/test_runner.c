@@ -1,0 +1,370 @@
+/* How a task is started and what is told of its end. */
+#include "helpers/runner_fixture.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <time.h>
+
+static void exit_status_and_signal_are_told(void **state)
+{
+    struct fixture *f = *state;
+    struct bats_runner_result r = run(f, "true");
+    assert_int_equal(r.exit_status, 0);
+    assert_int_equal(r.signal, 0);
+    assert_false(r.cancelled);
+    assert_int_equal(run(f, "false").exit_status, 1);
+    assert_int_equal(run(f, "exit 255").exit_status, 255);
+    r = run(f, "kill -KILL $$");
+    assert_int_equal(r.signal, SIGKILL);
+    assert_int_equal(r.exit_status, 128 + SIGKILL);
+    assert_false(r.cancelled);
+}
+
+static void what_cannot_be_started_is_a_result_as_in_a_shell(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(run(f, "no-such-program a b").exit_status, 127);
+    assert_non_null(strstr(output(f, 2), "no-such-program: not found"));
+    assert_int_equal(run(f, "./no/such/file").exit_status, 127);
+    assert_int_equal(system("echo exit 5 >script"), 0);
+    assert_int_equal(run(f, "./script").exit_status, 126);
+    assert_non_null(strstr(output(f, 2), "./script: Permission denied"));
+    assert_int_equal(run(f, "-dash").exit_status, 127);
+}
+
+static void a_line_the_system_refuses_is_a_result(void **state)
+{
+    struct fixture *f = *state;
+    size_t n = 200000; /* Linux takes 131072 bytes in one argument */
+    char *line = malloc(n + 1);
+    assert_non_null(line);
+    memset(line, 'x', n);
+    memcpy(line, ": ", 2);
+    line[n] = '\0';
+    assert_int_equal(run(f, line).exit_status, 126);
+    assert_string_equal(output(f, 2),
+                        "bats-mpi: /bin/sh: Argument list too long\n");
+    free(line);
+}
+
+static void a_script_without_interpreter_is_run_by_the_shell(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(system("echo exit 5 >script; chmod +x script"), 0);
+    assert_int_equal(run(f, "./script").exit_status, 5);
+}
+
+static void plain_lines_run_without_a_shell(void **state)
+{
+    struct fixture *f = *state;
+    int pid, parent;
+    char name[32];
+    run(f, "cat /proc/self/stat");
+    assert_int_equal(
+        sscanf(output(f, 1), "%d (%31[^)]) %*c %d", &pid, name, &parent), 3);
+    assert_string_equal(name, "cat");
+    assert_int_equal(parent, getpid());
+}
+
+static void shell_lines_run_in_a_shell(void **state)
+{
+    struct fixture *f = *state;
+    run(f, "A='x  y'; echo \"$A\" | cat; echo $((6 * 7)) >&2");
+    assert_string_equal(output(f, 1), "x  y\n");
+    assert_string_equal(output(f, 2), "42\n");
+    assert_int_equal(run(f, "A=3 sh -c 'exit $A'").exit_status, 3);
+}
+
+static void a_task_has_no_descriptors_but_three(void **state)
+{
+    struct fixture *f = *state;
+    int fd = open("/dev/null", O_RDONLY); /* would be inherited */
+    int high = fcntl(fd, F_DUPFD, 500);
+    run(f, "ls /proc/self/fd"); /* 3 is what ls reads the directory with */
+    assert_string_equal(output(f, 1), "0\n1\n2\n3\n");
+    close(fd);
+    close(high);
+}
+
+static void standard_input_is_empty(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(run(f, "cat").exit_status, 0);
+    assert_string_equal(output(f, 1), "");
+}
+
+static void a_task_starts_with_default_signals(void **state)
+{
+    struct fixture *f = *state;
+    sigset_t set, before;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &set, &before);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
+    run(f, "grep Sig /proc/self/status");
+    const char *blocked = strstr(output(f, 1), "SigBlk:");
+    const char *ignored = strstr(output(f, 1), "SigIgn:");
+    assert_non_null(blocked);
+    assert_non_null(ignored);
+    assert_int_equal(strtoul(blocked + 7, NULL, 16), 0);
+    /* The C library's own signals, 32 and 33, are nobody else's business. */
+    assert_int_equal(strtoul(ignored + 7, NULL, 16) & 0x7fffffff, 0);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+static void a_task_leads_its_own_process_group(void **state)
+{
+    struct fixture *f = *state;
+    int pid, group;
+    run(f, "cat /proc/self/stat");
+    assert_int_equal(sscanf(output(f, 1), "%d %*s %*c %*d %d", &pid, &group),
+                     2);
+    assert_int_equal(pid, group);
+}
+
+static void environment_is_cleaned_and_added_to(void **state)
+{
+    struct fixture *f = *state;
+    setenv("OMPI_COMM_WORLD_RANK", "3", 1);
+    setenv("SLURM_JOB_ID", "5", 1);
+    replace_runner(f, (struct bats_runner_options){.grace_ms = 1});
+    unsetenv("OMPI_COMM_WORLD_RANK");
+    unsetenv("SLURM_JOB_ID");
+    const char *const added[] = {"BATS_TASK_ID=7", NULL};
+    struct bats_runner_task task = {
+        .task = 6, .command = "env", .environment = added};
+    assert_int_equal(bats_runner_start(f->runner, &task, NULL), 0);
+    finish(f);
+    assert_non_null(strstr(output(f, 1), "BATS_TASK_ID=7\n"));
+    assert_non_null(strstr(output(f, 1), "SLURM_JOB_ID=5\n"));
+    assert_null(strstr(output(f, 1), "OMPI_COMM_WORLD_RANK"));
+}
+
+static void ignored_sigchld_hides_no_result(void **state)
+{
+    struct fixture *f = *state;
+    signal(SIGCHLD, SIG_IGN);
+    replace_runner(f, (struct bats_runner_options){.grace_ms = 1});
+    assert_int_equal(run(f, "exit 9").exit_status, 9);
+}
+
+static void times_are_real_times(void **state)
+{
+    struct fixture *f = *state;
+    struct timespec before, after;
+    clock_gettime(CLOCK_REALTIME, &before);
+    struct bats_runner_result r = run(f, "sleep 0.05");
+    clock_gettime(CLOCK_REALTIME, &after);
+    assert_true(r.start_us / 1000000 >= before.tv_sec);
+    assert_true(r.start_us / 1000000 <= after.tv_sec);
+    assert_true(r.wall_us >= 50000);
+    assert_true(r.start_us + r.wall_us <=
+                after.tv_sec * 1000000 + after.tv_nsec / 1000 + 1000);
+    assert_true(r.user_us >= 0 && r.system_us >= 0);
+}
+
+static void cpu_time_of_children_counts(void **state)
+{
+    struct fixture *f = *state;
+    struct bats_runner_result r =
+        run(f, "sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'; :");
+    assert_true(r.user_us > 5000);
+    assert_true(r.user_us + r.system_us <= r.wall_us + 20000);
+}
+
+static void memory_is_the_tasks_or_not_told(void **state)
+{
+    struct fixture *f = *state;
+    struct bats_runner_result r =
+        run(f, "dd if=/dev/zero of=/dev/null bs=300M count=1");
+    assert_in_range(r.max_rss_kib, 300 * 1024, 330 * 1024);
+
+    /* posix_spawn makes the kernel count the runner's own memory, too. */
+    size_t n = 50 << 20;
+    char *mine = malloc(n);
+    assert_non_null(mine);
+    memset(mine, 1, n);
+    r = run(f, "true");
+    assert_int_equal(mine[n - 1], 1);
+    free(mine);
+    assert_true(r.max_rss_kib < 20 * 1024);
+}
+
+static void built_in_sleep_is_a_timer(void **state)
+{
+    struct fixture *f = *state;
+    struct bats_runner_task task = {.task = 6, .sleep_us = 20000};
+    assert_int_equal(bats_runner_start(f->runner, &task, NULL), 0);
+    struct bats_runner_result r;
+    assert_int_equal(bats_runner_poll(f->runner, 0, &r, NULL), 0);
+    assert_true(bats_runner_busy(f->runner));
+    r = finish(f);
+    assert_int_equal(r.wall_us, 20000);
+    assert_int_equal(r.exit_status, 0);
+
+    task.sleep_us = 0;
+    assert_int_equal(bats_runner_start(f->runner, &task, NULL), 0);
+    assert_int_equal(bats_runner_poll(f->runner, 0, &r, NULL), 1);
+    assert_int_equal(r.wall_us, 0);
+}
+
+static void a_second_task_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    start(f, "sleep 1000");
+    struct bats_runner_task task = {.command = "true"};
+    assert_int_equal(bats_runner_start(f->runner, &task, NULL), BATS_ESTATE);
+    bats_runner_kill(f->runner);
+    assert_int_equal(finish(f).signal, SIGKILL);
+}
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+}
+
+static void a_signal_ends_the_wait(void **state)
+{
+    struct fixture *f = *state;
+    struct sigaction action = {.sa_handler = on_alarm};
+    struct itimerval timer = {.it_value.tv_usec = 1000,
+                              .it_interval.tv_usec = 1000};
+    struct bats_runner_result r;
+    start(f, "sleep 1000");
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &timer, NULL);
+    assert_int_equal(bats_runner_poll(f->runner, AN_HOUR, &r, NULL), 0);
+    timer = (struct itimerval){0};
+    setitimer(ITIMER_REAL, &timer, NULL);
+    bats_runner_kill(f->runner);
+    finish(f);
+}
+
+static int open_descriptors(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    int n = 0;
+    while (readdir(dir))
+        n++;
+    closedir(dir);
+    return n;
+}
+
+static void nothing_piles_up(void **state)
+{
+    struct fixture *f = *state;
+    const char *const lines[] = {"true", "echo a; sleep 100 &", "none-such"};
+    run(f, "true");
+    int before = open_descriptors();
+    for (int i = 0; i < 300; i++)
+        run(f, lines[i % 3]);
+    assert_int_equal(open_descriptors(), before);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no children */
+    assert_int_equal(errno, ECHILD);
+}
+
+static void a_slowed_process_stands_still_in_between(void **state)
+{
+    struct fixture *f = *state;
+    char path[40], letter;
+    bool stood = false, ran = false;
+    struct bats_runner_result r;
+    int rc;
+    replace_runner(f, (struct bats_runner_options){.speed = 0.25});
+    start(f, "echo $$; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done");
+    wait_for_line(f);
+    snprintf(path, sizeof path, "/proc/%d/stat", atoi(output(f, 1)));
+    while ((rc = bats_runner_poll(f->runner, 1000, &r, NULL)) == 0) {
+        FILE *file = fopen(path, "r");
+        if (!file)
+            continue; /* it has ended, and its end is held back */
+        assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &letter), 1);
+        fclose(file);
+        stood |= letter == 'T';
+        ran |= letter != 'T';
+    }
+    assert_int_equal(rc, 1);
+    assert_int_equal(r.exit_status, 0);
+    assert_true(stood && ran);
+    /* It used its share at most; signals may arrive a little late. */
+    double cpu = (double)(r.user_us + r.system_us);
+    assert_true((double)r.wall_us * 0.25 * 1.2 + 20000 > cpu);
+}
+
+static void a_short_slowed_task_is_held_back(void **state)
+{
+    struct fixture *f = *state;
+    replace_runner(f, (struct bats_runner_options){.speed = 0.01});
+    struct bats_runner_result r = run(f, "true");
+    double cpu = (double)(r.user_us + r.system_us);
+    assert_true((double)r.wall_us >= cpu / 0.01 * 0.8);
+    assert_int_equal(r.exit_status, 0);
+}
+
+static void results_go_to_files(void **state)
+{
+    struct fixture *f = *state;
+    replace_runner(
+        f, (struct bats_runner_options){.output = BATS_OUTPUT_RESULTS,
+                                        .results_dir = "deep/below/results"});
+    for (int attempt = 1; attempt <= 2; attempt++) {
+        assert_int_equal(
+            run(f, "printf 'one\\ntwo'; echo bad >&2; exit 4").exit_status, 4);
+        assert_int_equal(
+            system("cd deep/below/results/7 && printf 'one\\ntwo' |"
+                   "cmp - stdout && echo bad | cmp - stderr"),
+            0);
+    }
+}
+
+static void results_that_cannot_be_written_are_an_error(void **state)
+{
+    struct fixture *f = *state;
+    struct bats_error err;
+    struct bats_runner_task task = {.command = "true"};
+    assert_int_equal(system(": >file"), 0);
+    replace_runner(
+        f, (struct bats_runner_options){.output = BATS_OUTPUT_RESULTS,
+                                        .results_dir = "file/results"});
+    assert_int_equal(bats_runner_start(f->runner, &task, &err), BATS_ESYS);
+    assert_string_equal(err.text,
+                        "file/results/1: cannot create this directory for "
+                        "the output of a task: Not a directory");
+    assert_false(bats_runner_busy(f->runner));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(exit_status_and_signal_are_told),
+        TEST(what_cannot_be_started_is_a_result_as_in_a_shell),
+        TEST(a_line_the_system_refuses_is_a_result),
+        TEST(a_script_without_interpreter_is_run_by_the_shell),
+        TEST(plain_lines_run_without_a_shell),
+        TEST(shell_lines_run_in_a_shell),
+        TEST(a_task_has_no_descriptors_but_three),
+        TEST(standard_input_is_empty),
+        TEST(a_task_starts_with_default_signals),
+        TEST(a_task_leads_its_own_process_group),
+        TEST(environment_is_cleaned_and_added_to),
+        TEST(ignored_sigchld_hides_no_result),
+        TEST(times_are_real_times),
+        TEST(cpu_time_of_children_counts),
+        TEST(memory_is_the_tasks_or_not_told),
+        TEST(built_in_sleep_is_a_timer),
+        TEST(a_second_task_is_refused),
+        TEST(a_signal_ends_the_wait),
+        TEST(nothing_piles_up),
+        TEST(a_slowed_process_stands_still_in_between),
+        TEST(a_short_slowed_task_is_held_back),
+        TEST(results_go_to_files),
+        TEST(results_that_cannot_be_written_are_an_error),
+    };
+    return cmocka_run_group_tests_name("runner", tests, NULL, NULL);
+}
