@@ -340,6 +340,20 @@ static void clusters_of_unknown_speed_are_not_used(void **state)
     assert_int_equal(plan.windows, 0);
 }
 
+/* 3 + 3 tasks for 1 + 5, or 6 for 5.5; all three together are too dear. */
+static void cheaper_of_equally_fast_plans_wins(void **state)
+{
+    (void)state;
+    struct bats_plan_item items[] = {
+        {3, UNITS(1), 1}, {3, UNITS(5), 1}, {6, UNITS(5.5), 1}};
+    struct bats_plan plan;
+
+    assert_int_equal(bats_plan_solve(items, 3, 6, UNITS(6), &plan, NULL), 0);
+    assert_int_equal(plan.machines[2], 1);
+    assert_int_equal(plan.machines[0] + plan.machines[1], 0);
+    assert_int_equal(plan.cost, UNITS(5.5));
+}
+
 /* Five machines of the second cluster add less than 1e-9 of the rate. */
 static void next_to_nothing_is_not_paid_for(void **state)
 {
@@ -555,6 +569,7 @@ int main(void)
         cmocka_unit_test(empty_bag_needs_no_machine),
         cmocka_unit_test(machines_without_charge_need_no_budget),
         cmocka_unit_test(clusters_of_unknown_speed_are_not_used),
+        cmocka_unit_test(cheaper_of_equally_fast_plans_wins),
         cmocka_unit_test(next_to_nothing_is_not_paid_for),
         cmocka_unit_test(rounding_does_not_buy_a_window),
         cmocka_unit_test(huge_numbers_do_not_overflow),
