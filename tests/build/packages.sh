@@ -25,7 +25,9 @@ test  cmocka.h          libcmocka-dev   cmocka, a unit test framework
 test  prove             perl            prove, which comes with Perl
 test  nm                binutils        the GNU binutils
 test  ps                procps          ps
+test  groff             groff-base      groff
 test  parallel          parallel        GNU parallel
+test  script            bsdutils        script, of util-linux
 test  ip                iproute2        ip, of iproute2
 test  unshare           util-linux      unshare and nsenter, of util-linux
 test  munged            munge           MUNGE
