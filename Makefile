@@ -28,18 +28,28 @@ VERSION = 0.1.0
 
 # ---- sources, layer by layer: each may use those above it ----
 
-UTIL_SRC = $(wildcard src/util/*.c)
-CORE_SRC = $(wildcard src/core/*.c)
-INPUT_SRC = $(wildcard src/input/*.c)
-PROTO_SRC = $(wildcard src/proto/*.c)
-EXEC_SRC = $(wildcard src/exec/*.c)
-MPI_SRC = $(wildcard src/mpi/*.c)
-SIM_SRC = $(wildcard src/sim/*.c)
-REPORT_SRC = $(wildcard src/report/*.c)
-CLI_SRC = $(wildcard src/cli/*.c)
+UTIL_SRC = $(addprefix src/util/, error.c heap.c units.c)
+CORE_SRC = $(addprefix src/core/, \
+	bag.c dispatch.c fleet.c forecast.c knapsack.c knapsack_lists.c \
+	ledger.c plan.c policy_bats.c policy_rr.c sched.c sched_status.c \
+	stats.c)
+INPUT_SRC = $(addprefix src/input/, \
+	bagfile.c clusters_file.c hostlist.c platform.c)
+PROTO_SRC = $(addprefix src/proto/, read.c write.c)
+EXEC_SRC = $(addprefix src/exec/, \
+	command.c environment.c family.c guard.c pace.c results.c runner.c \
+	spawner.c stream.c)
+MPI_SRC = $(addprefix src/mpi/, \
+	comm.c crew.c executor.c library.c master.c signals.c worker.c)
+SIM_SRC = $(addprefix src/sim/, sim.c)
+REPORT_SRC = $(addprefix src/report/, \
+	failures.c joblog.c json.c progress.c snapshot.c summary.c table.c \
+	terminal.c words.c)
+CLI_SRC = $(addprefix src/cli/, \
+	cmd_plan.c cmd_run.c dry_run.c help.c main.c options.c watch.c)
 
-APPS_SRC = $(wildcard benchmarks/apps/*.c)
-BENCH_SRC = $(wildcard benchmarks/*.c benchmarks/das/*.c)
+APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c
+BENCH_SRC = benchmarks/pingpong.c benchmarks/spawn.c benchmarks/das/bag.c
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 FUZZ_SRC = $(wildcard tests/fuzz/fuzz_*.c)
 SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\
