@@ -12,12 +12,12 @@
 # In COMMAND's environment: SLURM_CONF; BED, a directory that every node sees
 # and that is removed at the end; in it log/ with what the daemons said.
 # COMMAND's exit code is the testbed's. Where a testbed cannot be had the test
-# is skipped, or fails under CI=true.
+# is skipped; as root under CI=true it fails.
 
 nodes='fast1 fast2 slow1 slow2'
 
 cannot() {
-    if [ "${CI-}" = true ]; then
+    if [ "${CI-}" = true ] && [ "$(id -u)" = 0 ]; then
         printf '1..1\nnot ok 1 - a Slurm testbed can be had\n# %s\n' "$1"
         exit 1
     fi
