@@ -17,7 +17,7 @@
 
 #define BATS_CLOCK_SPIN_US 50      /* so long after traffic: no sleep */
 #define BATS_CLOCK_MIN_US 200      /* shortest sleep after that */
-#define BATS_CLOCK_MASTER_US 10000 /* longest sleep of the master, */
+#define BATS_CLOCK_MASTER_US 5000  /* longest sleep of the master, */
 #define BATS_CLOCK_IDLE_US 10000   /* of a worker without a task, */
 #define BATS_CLOCK_BUSY_US 20000   /* with one: its end interrupts, */
 #define BATS_CLOCK_PARKED_US 50000 /* and of one that is parked */

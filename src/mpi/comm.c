@@ -13,7 +13,6 @@ struct bats_comm {
     int size;
     MPI_Request *requests; /* outstanding sends */
     uint8_t **sent;        /* the bytes of each */
-    int *done;             /* for MPI_Testsome */
     int n;
     int capacity;
     uint8_t *received;
@@ -71,7 +70,6 @@ void bats_comm_destroy(struct bats_comm *comm)
         given_up = true;
     free(comm->requests);
     free(comm->sent);
-    free(comm->done);
     free(comm->received);
     free(comm);
 }
@@ -96,10 +94,7 @@ static bool grow(struct bats_comm *c)
     uint8_t **sent = realloc(c->sent, n * sizeof *sent);
     if (sent != NULL)
         c->sent = sent;
-    int *done = realloc(c->done, n * sizeof *done);
-    if (done != NULL)
-        c->done = done;
-    if (requests == NULL || sent == NULL || done == NULL)
+    if (requests == NULL || sent == NULL)
         return false;
     c->capacity = capacity;
     return true;
@@ -107,23 +102,18 @@ static bool grow(struct bats_comm *c)
 
 size_t bats_comm_unsent(struct bats_comm *comm)
 {
-    int n_done = 0;
-    if (comm->n > 0 &&
-        MPI_Testsome(comm->n, comm->requests, &n_done, comm->done,
-                     MPI_STATUSES_IGNORE) != MPI_SUCCESS)
-        return (size_t)comm->n;
-    if (n_done <= 0)
-        return (size_t)comm->n;
-    for (int i = 0; i < n_done; i++) {
-        free(comm->sent[comm->done[i]]);
-        comm->sent[comm->done[i]] = NULL;
-    }
     int kept = 0;
-    for (int i = 0; i < comm->n; i++)
-        if (comm->sent[i] != NULL) {
+    for (int i = 0; i < comm->n; i++) {
+        int done = 0;
+        if (MPI_Test(&comm->requests[i], &done, MPI_STATUS_IGNORE) ==
+                MPI_SUCCESS &&
+            done) {
+            free(comm->sent[i]);
+        } else {
             comm->requests[kept] = comm->requests[i];
             comm->sent[kept++] = comm->sent[i];
         }
+    }
     comm->n = kept;
     return (size_t)kept;
 }

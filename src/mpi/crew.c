@@ -4,7 +4,7 @@
 
 #include "mpi/clock.h"
 #include "mpi/crew.h"
-#include "mpi/worker.h"
+#include "mpi/introduce.h"
 
 #define GATHER_US 60000000  /* for all ranks to say HELLO */
 #define SILENCE_US 60000000 /* of a member, until it is given up */
@@ -96,10 +96,9 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
 
     master_works = master_works || size == 1;
     if (master_works) {
-        struct bats_hello hello;
-        char host[BATS_PROTO_HOST];
-        bats_worker_introduce(&hello, 0, host);
-        rc = register_member(crew, 0, &hello, err);
+        struct bats_introduction introduction;
+        bats_introduce(&introduction, 0);
+        rc = register_member(crew, 0, &introduction.hello, err);
     }
     if (rc == 0)
         rc = await_hellos(crew, master_works ? 0 : 1, err);

@@ -5,16 +5,12 @@
  * need not wake up for each; nothing waits longer than RESULTS_US, and nothing
  * waits at all when there is no further task to execute.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "mpi/clock.h"
 #include "mpi/comm.h"
 #include "mpi/executor.h"
+#include "mpi/introduce.h"
 #include "mpi/run.h"
 #include "mpi/signals.h"
-#include "mpi/worker.h"
 
 #define RESULTS_US 5000      /* a result waits no longer for others */
 #define HEARTBEAT_US 5000000 /* silence after which a sign of life is due */
@@ -33,26 +29,6 @@ struct worker {
     bool parked;
     bool leave;
 };
-
-void bats_worker_introduce(struct bats_hello *hello, int rank,
-                           char host[BATS_PROTO_HOST])
-{
-    if (gethostname(host, BATS_PROTO_HOST) != 0)
-        strcpy(host, "localhost");
-    host[BATS_PROTO_HOST - 1] = '\0';
-    /* In a heterogeneous job Slurm tells every rank the partition of the last
-     * group: better none than a wrong one. */
-    const char *partition = getenv("SLURM_JOB_PARTITION");
-    if (partition == NULL || strlen(partition) >= BATS_PROTO_PARTITION ||
-        getenv("SLURM_HET_SIZE") != NULL)
-        partition = "";
-    *hello = (struct bats_hello){
-        .rank = (uint32_t)rank,
-        .pid = (uint32_t)getpid(),
-        .host = host,
-        .partition = partition,
-    };
-}
 
 static int post(struct worker *w, struct bats_packet *packet,
                 struct bats_error *err)
@@ -223,16 +199,15 @@ int bats_run_worker(struct bats_error *err)
         .traffic_us = bats_clock_now_us(),
         .look_us = BATS_CLOCK_PARKED_US,
     };
-    struct bats_hello hello;
-    char host[BATS_PROTO_HOST];
+    struct bats_introduction introduction;
     struct bats_packet packet = {0};
 
     bats_signals_catch();
     int rc = bats_comm_create(&w.comm, err);
     if (rc < 0)
         return rc;
-    bats_worker_introduce(&hello, bats_comm_rank(w.comm), host);
-    bats_proto_hello(&packet, &hello);
+    bats_introduce(&introduction, bats_comm_rank(w.comm));
+    bats_proto_hello(&packet, &introduction.hello);
     rc = post(&w, &packet, err);
     while (rc >= 0 && !w.leave)
         rc = step(&w, err);

@@ -68,7 +68,7 @@ rank_pid() {
     for pid in $(alive); do
         case $(readlink "/proc/$pid/exe") in *bats-mpi) ;; *) continue ;; esac
         tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null |
-            grep -qx "OMPI_COMM_WORLD_RANK=$1" && echo "$pid" && return
+            grep -qxE "(OMPI_COMM_WORLD|PMI)_RANK=$1" && echo "$pid" && return
     done
 }
 

@@ -106,9 +106,30 @@ bats 5 bag --clusters clusters.ini --json report.json
 test $? -eq 0 && test "$(sort -u out | wc -l)" -gt 1
 ok 'the ranks of a node are slots of one machine'
 
+# ---- partitions ----
+
+cat >partition.ini <<'INI'
+[cluster one]
+partition = quick
+charge = 2
+INI
+SLURM_JOB_PARTITION=quick bats 3 bag --clusters partition.ini --dry-run
+ok 'a rank is in the partition of its Slurm job'
+
+# Two groups; Slurm gives SLURM_JOB_PARTITION of the last one everywhere.
+(
+    export SLURM_HET_SIZE=2 SLURM_JOB_PARTITION=long
+    export SLURM_JOB_NODELIST_HET_GROUP_0=elsewhere[1-4]
+    export SLURM_JOB_PARTITION_HET_GROUP_0=long
+    export SLURM_JOB_NODELIST_HET_GROUP_1="other,$(uname -n)"
+    export SLURM_JOB_PARTITION_HET_GROUP_1=quick
+    bats 3 bag --clusters partition.ini --dry-run
+)
+ok 'in a heterogeneous job it is in the partition of the group of its host'
+
 # ---- MPI within a task ----
 
-echo "mpirun -n 2 '$BATS_MPI' inner --quiet" >bag
+echo "${MPIRUN:-mpirun} -n 2 '$BATS_MPI' inner --quiet" >bag
 echo 'echo inner' >inner
 bats 2 bag
 test $? -eq 0 && grep -qx inner out
