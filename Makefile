@@ -40,8 +40,8 @@ EXEC_SRC = $(addprefix src/exec/, \
 	command.c environment.c family.c guard.c pace.c results.c runner.c \
 	spawner.c stream.c)
 MPI_SRC = $(addprefix src/mpi/, \
-	comm.c crew.c executor.c introduce.c library.c master.c signals.c \
-	worker.c)
+	comm.c crew.c executor.c introduce.c library.c master.c prepare.c \
+	signals.c worker.c)
 SIM_SRC = $(addprefix src/sim/, sim.c)
 REPORT_SRC = $(addprefix src/report/, \
 	failures.c joblog.c json.c progress.c snapshot.c summary.c table.c \

@@ -259,6 +259,6 @@ int cmd_run(int argc, char **argv)
     } else {
         code = master(&set);
     }
-    bats_mpi_end();
+    bats_mpi_end(code);
     return code;
 }

@@ -1,5 +1,6 @@
 #include <limits.h>
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -19,7 +20,7 @@ struct bats_comm {
     size_t room;
 };
 
-/* Another rank is dead or MPI is broken; the process leaves without MPI. */
+/* Another rank is dead or MPI is broken: MPI_Finalize would never return. */
 static bool given_up;
 
 static int mpi_error(const char *what, int code, struct bats_error *err)
@@ -45,10 +46,12 @@ int bats_mpi_start(int *argc, char ***argv, int *rank, int *n_ranks,
     return 0;
 }
 
-void bats_mpi_end(void)
+void bats_mpi_end(int exit_status)
 {
-    if (!given_up)
-        MPI_Finalize();
+    fflush(NULL);
+    if (given_up)
+        bats_comm_abort(exit_status);
+    MPI_Finalize();
 }
 
 int bats_comm_create(struct bats_comm **comm, struct bats_error *err)

@@ -45,7 +45,8 @@ size_t bats_comm_unsent(struct bats_comm *comm);
 int bats_comm_receive(struct bats_comm *comm, int *from, const void **bytes,
                       size_t *n, struct bats_error *err);
 
-/* From now on MPI_Finalize would wait for ever: bats_mpi_end leaves it out. */
+/* A rank is lost and MPI_Finalize would wait for it: bats_mpi_end is to abort
+ * instead. */
 void bats_comm_give_up(struct bats_comm *comm);
 
 /* Ends every rank of the run at once, with this exit status. */

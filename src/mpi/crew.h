@@ -50,8 +50,8 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
                      struct bats_error *err);
 void bats_crew_release(struct bats_crew *crew);
 
-/* The n messages hand over a task, or anything else, to member i. Both drop
- * what is for a member that does not work any more. */
+/* Hand member i a task, or any other message; dropped if it does not work any
+ * more. The packet is empty afterwards. */
 int bats_crew_assign(struct bats_crew *crew, size_t i,
                      const struct bats_assign *assign, struct bats_error *err);
 int bats_crew_send(struct bats_crew *crew, size_t i,

@@ -11,45 +11,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "mpi/clock.h"
 #include "mpi/comm.h"
 #include "mpi/crew.h"
+#include "mpi/master.h"
 #include "mpi/run.h"
 #include "mpi/signals.h"
 
-#define PREFETCH_US 20000    /* real time that a slot has tasks ahead for */
-#define LOOK_BAG BATS_SECOND /* bag time that may pass between two looks at */
-#define LOOK_MASTER_US 500   /* the messages, but no less real time than */
-#define LOOK_WORKER_US 2000  /* this: there are many workers */
 #define PROGRESS_US 200000   /* between two reports of progress */
 #define LOOK_US 1000000      /* between two looks for silent ranks */
 #define MESSAGES_AT_ONCE 256 /* then the commands for them are sent */
 #define GOODBYE_US 10000000  /* for all workers to leave */
 #define HURRY_US 1000000     /* the same, after a second Ctrl-C */
-
-struct master {
-    const struct bats_run_options *options;
-    const struct bats_observer *observer;
-    struct bats_crew crew;
-    struct bats_platform platform;
-    struct bats_sched *sched;
-    uint32_t *first;    /* by machine: where its slots begin in `member` */
-    uint32_t *member;   /* by slot of a machine: who sits there */
-    uint32_t *attempts; /* by task: executions begun */
-    bool *cancelled;    /* by task: CANCEL is out, no answer yet */
-    char *command;      /* bats_bagfile_command's buffer */
-    size_t command_size;
-    int64_t start_us;
-    int64_t traffic_us;
-    int64_t progress_us;
-    int64_t looked_us;
-    bool stopping;
-    bool finished;
-    enum bats_finish finish;
-};
 
 static void notice(struct master *m, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -68,14 +42,9 @@ static void notice(struct master *m, const char *format, ...)
 
 /* ---- time ---- */
 
-static bats_time bag_time(const struct master *m, int64_t real_us)
-{
-    return (bats_time)llround((double)real_us * m->options->time_scale);
-}
-
 static bats_time now(const struct master *m)
 {
-    return bag_time(m, bats_clock_now_us() - m->start_us);
+    return bats_master_bag_time(m, bats_clock_now_us() - m->start_us);
 }
 
 /* Real time until the bag time `at`. */
@@ -83,13 +52,6 @@ static int64_t until(const struct master *m, bats_time at)
 {
     double us = ((double)at - (double)now(m)) / m->options->time_scale;
     return us < 1 ? 0 : us > 1e15 ? (int64_t)1e15 : (int64_t)us + 1;
-}
-
-/* Compressed time does not forgive long sleeps: the longest one. */
-static int64_t longest_sleep_us(const struct master *m, int64_t min_us)
-{
-    double us = (double)LOOK_BAG / m->options->time_scale;
-    return us > 1e6 ? 1000000 : us < (double)min_us ? min_us : (int64_t)us;
 }
 
 /* ---- commands ---- */
@@ -208,7 +170,7 @@ static void tell_ended(struct master *m, size_t i,
         .user_us = r->user_us,
         .system_us = r->system_us,
         .max_rss_kib = r->max_rss_kib,
-        .runtime = bag_time(m, r->wall_us),
+        .runtime = bats_master_bag_time(m, r->wall_us),
     };
     m->observer->ended(m->observer->context, &execution);
 }
@@ -236,7 +198,7 @@ static int take_result(struct master *m, size_t i,
         .machine = m->platform.places[i].machine,
         .slot = m->platform.places[i].slot,
         .task = r->task,
-        .runtime = bag_time(m, r->wall_us),
+        .runtime = bats_master_bag_time(m, r->wall_us),
     };
     if (r->start_us > 0)
         tell_ended(m, i, r);
@@ -370,7 +332,7 @@ static int look_for_silent(struct master *m, int64_t now_us,
 static int sleep_until_due(struct master *m, struct bats_error *err)
 {
     int64_t quiet_us = bats_clock_now_us() - m->traffic_us;
-    int64_t max_us = longest_sleep_us(m, LOOK_MASTER_US);
+    int64_t max_us = bats_master_sleep_us(m, BATS_MASTER_LOOK_US);
     int64_t us = bats_clock_backoff_us(quiet_us, max_us < BATS_CLOCK_MASTER_US
                                                      ? max_us
                                                      : BATS_CLOCK_MASTER_US);
@@ -431,134 +393,16 @@ static int loop(struct master *m, struct bats_error *err)
 
 /* ---- start and end ---- */
 
-static bool only_builtins(struct master *m)
-{
-    uint32_t n = bats_bagfile_count(m->options->bag);
-    for (uint32_t i = 0; i < n; i++)
-        if (bats_bagfile_command(m->options->bag, i, &m->command,
-                                 &m->command_size) < 0 ||
-            m->command[0] != '@')
-            return false;
-    return true;
-}
-
-/* Who sits where: the other way round than platform.places. */
-static int find_members(struct master *m, struct bats_error *err)
-{
-    const struct bats_platform *p = &m->platform;
-    m->first = calloc(p->n_machines, sizeof *m->first);
-    m->member = calloc(m->crew.n, sizeof *m->member);
-    if (m->first == NULL || m->member == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    for (uint32_t k = 1; k < p->n_machines; k++)
-        m->first[k] = m->first[k - 1] + p->machines[k - 1].slots;
-    for (uint32_t i = 0; i < m->crew.n; i++)
-        m->member[m->first[p->places[i].machine] + p->places[i].slot] = i;
-    return 0;
-}
-
-static int create_sched(struct master *m, struct bats_error *err)
-{
-    const struct bats_run_options *o = m->options;
-    const struct bats_platform *p = &m->platform;
-    uint32_t n = bats_bagfile_count(o->bag);
-    m->attempts = calloc(n, sizeof *m->attempts);
-    m->cancelled = calloc(n, sizeof *m->cancelled);
-    if (m->attempts == NULL || m->cancelled == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-
-    /* A process may take the whole grace time to stop; a timer takes none. */
-    bats_time lead = bag_time(m, o->grace_ms * 1000);
-    if (lead > p->window / 12)
-        lead = p->window / 12;
-    if (only_builtins(m))
-        lead = 0;
-    struct bats_sched_options options = {
-        .policy = o->policy,
-        .n_tasks = n,
-        .clusters = p->clusters,
-        .n_clusters = p->n_clusters,
-        .machines = p->machines,
-        .n_machines = p->n_machines,
-        .window = p->window,
-        .budget = o->budget,
-        .monitor_interval = o->monitor_interval,
-        .preempt_lead = lead,
-        .prefetch = bag_time(m, PREFETCH_US),
-        .seed = o->seed,
-    };
-    return bats_sched_create(&options, &m->sched, err);
-}
-
-/* Number of a machine within its cluster, from 1. */
-static uint32_t number_in_cluster(const struct bats_platform *p,
-                                  uint32_t machine)
-{
-    uint32_t number = 1;
-    for (uint32_t k = 0; k < machine; k++)
-        number += p->machines[k].cluster == p->machines[machine].cluster;
-    return number;
-}
-
-/* Tells every member what its tasks have in common. */
-static int set_up(struct master *m, struct bats_error *err)
-{
-    const struct bats_run_options *o = m->options;
-    const struct bats_platform *p = &m->platform;
-    char run_id[64], machine[BATS_CLUSTER_NAME + 16];
-    struct tm tm;
-    time_t t = time(NULL);
-    size_t used = strftime(run_id, sizeof run_id, "%Y%m%dT%H%M%S-",
-                           localtime_r(&t, &tm));
-    snprintf(run_id + used, sizeof run_id - used, "%ld", (long)getpid());
-
-    const char *name = bats_bagfile_name(o->bag);
-    const char *slash = strrchr(name, '/');
-    for (size_t i = 0; i < m->crew.n; i++) {
-        uint32_t at = p->places[i].machine;
-        uint32_t cluster = p->machines[at].cluster;
-        snprintf(machine, sizeof machine, "%s-%" PRIu32,
-                 p->clusters[cluster].name, number_in_cluster(p, at));
-        struct bats_setup setup = {
-            .speed = p->speed[cluster],
-            .grace_ms = o->grace_ms,
-            .look_us = longest_sleep_us(m, LOOK_WORKER_US),
-            .results_dir = o->results_dir != NULL ? o->results_dir : "",
-            .run_id = run_id,
-            .cluster = p->clusters[cluster].name,
-            .machine = machine,
-            .task_file = !bats_bagfile_is_disbatch(o->bag) ? ""
-                         : slash != NULL                   ? slash + 1
-                                                           : name,
-        };
-        struct bats_executor_sink sink = {m, collect_own, offer_output};
-        struct bats_packet packet = {0};
-        int rc;
-        if (m->crew.workers[i].rank == 0) {
-            rc = bats_executor_create(&setup, &sink, &m->crew.own, err);
-        } else {
-            bats_proto_setup(&packet, &setup);
-            rc = bats_crew_send(&m->crew, i, &packet, err);
-        }
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
-}
-
 static int run(struct master *m, struct bats_error *err)
 {
+    struct bats_executor_sink sink = {m, collect_own, offer_output};
     int rc = bats_crew_gather(&m->crew, m->options->master_works, err);
     if (rc == 0)
         rc = bats_platform_build(m->options->clusters, m->crew.workers,
                                  m->crew.n, m->options->window, &m->platform,
                                  err);
     if (rc == 0)
-        rc = find_members(m, err);
-    if (rc == 0)
-        rc = create_sched(m, err);
-    if (rc == 0)
-        rc = set_up(m, err);
+        rc = bats_master_prepare(m, &sink, err);
     if (rc < 0)
         return rc;
     m->start_us = m->traffic_us = m->looked_us = bats_clock_now_us();

@@ -1,0 +1,53 @@
+/*
+ * master: what the parts of the master share.
+ *
+ * Layer: mpi, private to master.c (the run) and prepare.c (before it).
+ */
+#ifndef BATS_MASTER_H
+#define BATS_MASTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mpi/crew.h"
+#include "mpi/run.h"
+
+/* Least that the master and the workers sleep, however compressed the time. */
+#define BATS_MASTER_LOOK_US 500
+#define BATS_MASTER_LOOK_WORKER_US 2000 /* there are many of them */
+
+struct master {
+    const struct bats_run_options *options;
+    const struct bats_observer *observer;
+    struct bats_crew crew;
+    struct bats_platform platform;
+    struct bats_sched *sched;
+    uint32_t *first;    /* by machine: where its slots begin in `member` */
+    uint32_t *member;   /* by slot of a machine: who sits there */
+    uint32_t *attempts; /* by task: executions begun */
+    bool *cancelled;    /* by task: CANCEL is out, no answer yet */
+    char *command;      /* bats_bagfile_command's buffer */
+    size_t command_size;
+    int64_t start_us;
+    int64_t traffic_us;
+    int64_t progress_us;
+    int64_t looked_us;
+    bool stopping;
+    bool finished;
+    enum bats_finish finish;
+};
+
+bats_time bats_master_bag_time(const struct master *m, int64_t real_us);
+
+/* The longest sleep between two looks at the messages, at least `min_us`:
+ * compressed time does not forgive long ones. */
+int64_t bats_master_sleep_us(const struct master *m, int64_t min_us);
+
+/* With the platform laid over the crew: creates the engine and tells every
+ * member what its tasks have in common. `sink` is for the master's own. */
+int bats_master_prepare(struct master *m,
+                        const struct bats_executor_sink *sink,
+                        struct bats_error *err);
+
+#endif
