@@ -1,6 +1,17 @@
 #!/bin/bash
 # One bag on two partitions that charge differently, within a budget:
-#   sbatch two-partitions.sh [BAG]
+#   sbatch two-partitions.sh [BAG [CLUSTERS]]
+#
+# CLUSTERS (default: clusters.ini) says what they charge. Ask your site.
+#
+#   [run]
+#   window = 60m
+#   [cluster fast]
+#   partition = fast
+#   charge = 8
+#   [cluster slow]
+#   partition = slow
+#   charge = 3
 #
 # A heterogeneous job: both components start together and form one MPI world.
 # With Slurm 22.05 the nodes of the first component must come first in
@@ -12,23 +23,8 @@
 #SBATCH hetjob
 #SBATCH --partition=slow --ntasks=32
 
-bag=${1:-bag.txt}
-
-# The charges are per rank (machine) and window; ask your site. The node
-# lists are those that the two components were given.
-cat >"clusters-$SLURM_JOB_ID.ini" <<INI
-[run]
-window = 60m
-[cluster fast]
-nodes = $SLURM_JOB_NODELIST_HET_GROUP_0
-charge = ${FAST_CHARGE:-8}
-[cluster slow]
-nodes = $SLURM_JOB_NODELIST_HET_GROUP_1
-charge = ${SLOW_CHARGE:-3}
-INI
-
-exec srun --mpi=pmix --het-group=0,1 bats-mpi "$bag" \
-    --clusters "clusters-$SLURM_JOB_ID.ini" \
+exec srun --mpi=pmix --het-group=0,1 bats-mpi "${1:-bag.txt}" \
+    --clusters "${2:-clusters.ini}" \
     --budget "${BUDGET:-1000}" \
     --joblog "bag-$SLURM_JOB_ID.joblog" \
     --json "bag-$SLURM_JOB_ID.json"

@@ -42,7 +42,10 @@ test $? -eq 1
 ok $? 4 'the job fails when a task fails'
 rm -f bag-*
 
-# The script as it is, but for the number of ranks.
+# The script as it is, but for the number of ranks; the clusters file that
+# stands in its comment.
+sed -n '/^#   \[run\]/,/^#$/s/^#  *//p' "$TOP/jobscripts/two-partitions.sh" \
+    >clusters.ini
 sed 's/^\(#SBATCH.*--ntasks\)=33/\1=5/; s/^\(#SBATCH.*--ntasks\)=32/\1=4/' \
     "$TOP/jobscripts/two-partitions.sh" >two.sh
 for i in $(seq 20); do echo "sleep 0.2"; done >bag.txt
