@@ -13,9 +13,13 @@ trap 'rm -rf "$dir"' EXIT
 half=$(((ranks - 1) / 2))
 yes '@sleep 1h' | head -n $half >"$dir/bag"
 mark=BATS_IDLE_MARK=$$
-launch "$ranks" env "$mark" "$program" "$dir/bag" --policy rr --quiet \
-    >/dev/null 2>&1 &
+# Not by launch: a function in the background is a shell of its own, and
+# killing that would leave mpirun behind.
+${MPIRUN:-mpirun} -n "$ranks" env "$mark" "$program" "$dir/bag" --policy rr \
+    --quiet >/dev/null 2>&1 &
 launcher=$!
+trap 'kill -TERM $launcher 2>/dev/null; wait $launcher; rm -rf "$dir"' EXIT
+trap 'exit 1' INT TERM
 
 pids() {
     grep -lzx "$mark" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3 |
@@ -40,8 +44,6 @@ sleep 5 # start-up, and the last traffic
 usage >"$dir/before"
 sleep "$seconds"
 usage >"$dir/after"
-kill -TERM $launcher
-wait $launcher 2>/dev/null
 
 join "$dir/before" "$dir/after" | awk -v half="$half" -v seconds="$seconds" \
     -v hz="$(getconf CLK_TCK)" '
