@@ -3,7 +3,11 @@
  *
  * Layer: exec. Used by the MPI worker (and by the master when it works). One
  * runner runs one task at a time, in a process group of its own; whatever the
- * task started dies with it. No MPI.
+ * task started dies with it, daemons included (family.h), and the group dies
+ * even when this process is killed outright (guard.h). No MPI.
+ *
+ * A process has one runner at a time, and starts no other children while it
+ * has one. The runner uses no signal handlers. Linux 5.9 or later.
  */
 #ifndef BATS_RUNNER_H
 #define BATS_RUNNER_H
@@ -25,18 +29,19 @@ struct bats_runner_options {
     enum bats_output output;
     const char *results_dir; /* BATS_OUTPUT_RESULTS; created if missing */
     double speed;            /* of the cluster, emulation; 1 = as it is. Below
-                                1 a process is slowed on a duty cycle */
+                                1 a process is slowed on a duty cycle, see
+                                pace.h; a built-in sleep is not */
     int64_t grace_ms;        /* between TERM and KILL */
     /* BATS_OUTPUT_LINES: called from poll with whole lines (the last one of a
-     * task may lack its newline, and gets one; a line over 1 MiB is cut).
-     * stream is 1 or 2. Returns false for "not now": the runner keeps the
+     * task may lack its newline, and gets one; a line over 1 MiB is
+     * broken by one); at most 1 MiB at once, stream is 1 or 2. Returns false for "not now": the runner keeps the
      * bytes, stops reading the task's pipe and asks again at the next poll. */
     bool (*lines)(void *context, uint32_t task, int stream, const char *bytes,
                   size_t n);
     void *context;
 };
 
-/* What to run. The strings are copied by bats_runner_start. */
+/* What to run. Nothing of it is used after bats_runner_start. */
 struct bats_runner_task {
     uint32_t task;       /* index in the bag; people see task + 1 */
     uint32_t attempt;    /* 1 = first */
@@ -51,13 +56,16 @@ struct bats_runner_task {
 struct bats_runner_result {
     uint32_t task;
     bool cancelled;   /* ended because of bats_runner_cancel or _kill */
-    int exit_status;  /* 0..255; 126/127 if it could not be started */
+    int exit_status;  /* 0..255; 126/127 if it could not be started;
+                         128 + signal if a signal ended it */
     int signal;       /* that ended it, or 0 */
     int64_t start_us; /* real time, microseconds since 1970 */
-    int64_t wall_us;  /* real time it took */
+    int64_t wall_us;  /* real time it took, slowing included; for a built-in
+                         sleep exactly the time asked for */
     int64_t user_us;  /* CPU time of the process and its waited children */
     int64_t system_us;
-    int64_t max_rss_kib;
+    int64_t max_rss_kib; /* 0: not known, as it is less than this process's
+                            own, with which the kernel lets a child begin */
 };
 
 int bats_runner_create(const struct bats_runner_options *options,
@@ -69,7 +77,8 @@ void bats_runner_destroy(struct bats_runner *runner);
 /*
  * Starts a task; there must be none. A command that cannot be started is not
  * an error but a result with exit status 126 or 127, as a shell gives, at the
- * next poll. Errors: BATS_ESYS (no more processes, descriptors), BATS_ENOMEM.
+ * next poll. Errors: BATS_ESYS (no more processes or descriptors, results
+ * cannot be written), BATS_ENOMEM, BATS_ESTATE (there is one).
  */
 int bats_runner_start(struct bats_runner *runner,
                       const struct bats_runner_task *task,
@@ -78,7 +87,9 @@ int bats_runner_start(struct bats_runner *runner,
 /* A task has been started and its result not been taken yet. */
 bool bats_runner_busy(const struct bats_runner *runner);
 
-/* TERM to the whole group, then KILL after the grace time. Returns at once. */
+/* TERM to the whole group, then KILL after the grace time to what is left of
+ * it. Returns at once. A task that had ended by itself before the signal could
+ * be sent is not `cancelled` in its result. */
 void bats_runner_cancel(struct bats_runner *runner);
 
 /* KILL to the whole group, now. Returns at once. */
@@ -87,7 +98,9 @@ void bats_runner_kill(struct bats_runner *runner);
 /*
  * Moves output, duty cycle, grace time and the end of the task forward;
  * sleeps up to `timeout_us` for something to happen and wakes up as soon as
- * it does (pidfd, no polling delay). With no task it just sleeps. Returns 1
+ * it does (pidfd, no polling delay), or when a signal handler has run. With no
+ * task it just sleeps. A task ends with its main process: what that left
+ * behind is killed, what is in the pipes is handed over. Returns 1
  * and fills *result when the task has ended and its output is handed over,
  * 0 if not yet, or a negative errcode. After 1 the runner is free.
  */

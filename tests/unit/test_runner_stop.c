@@ -249,5 +249,6 @@ int main(void)
         TEST(children_from_before_are_left_alone),
         TEST(a_killed_runner_leaves_no_group_behind),
     };
+    alarm(300); /* what is not killed as it should be is waited for */
     return cmocka_run_group_tests_name("runner_stop", tests, NULL, NULL);
 }
