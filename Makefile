@@ -137,12 +137,14 @@ $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
 
-$(LIB): $(LIB_OBJ)
-$(REST): $(REST_OBJ)
+# The lists above change, too: a source that is older than the archive but new
+# to it has to get in.
+$(LIB): $(LIB_OBJ) Makefile
+$(REST): $(REST_OBJ) Makefile
 $(LIB) $(REST):
 	$(say) AR $@
 	@rm -f $@
-	$(Q)$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $(filter %.o,$^)
 
 $(PROGRAM): $(MAIN_OBJ) $(REST) $(LIB)
 	$(say) LINK $@

@@ -37,6 +37,9 @@ int bats_mpi_start(int *argc, char ***argv, int *rank, int *n_ranks,
                    struct bats_error *err)
 {
     int provided;
+    /* Started without a launcher, Open MPI would start a daemon: a child that
+     * the runner has to tell from those of a task, each time. */
+    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
     int rc = MPI_Init_thread(argc, argv, MPI_THREAD_SINGLE, &provided);
     if (rc != MPI_SUCCESS)
         return mpi_error("MPI_Init_thread", rc, err);
