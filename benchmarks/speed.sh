@@ -1,7 +1,7 @@
 #!/bin/sh
 # Speed of bats-mpi beside its floor and its peers, as ratios of one session.
 #
-#   sh benchmarks/speed.sh [REPEATS]      default 7
+#   sh benchmarks/speed.sh [REPEATS]      default 9
 #
 # Every contender runs once per repeat, in turn, so that all see the same
 # machine. Printed: the median rate with its range, and the ratio to the
@@ -11,11 +11,11 @@
 cd "$(dirname "$0")/.." || exit 1
 . benchmarks/launch.sh
 build=${B:-build}
-repeats=${1:-7}
+repeats=${1:-9}
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-true_tasks=4000
-noop_tasks=200000
+true_tasks=2000
+noop_tasks=100000
 
 yes /bin/true | head -n $true_tasks >"$tmp/true.txt"
 yes '@sleep 0' | head -n $noop_tasks >"$tmp/noop.txt"
@@ -59,8 +59,8 @@ while [ $repeat -lt "$repeats" ]; do
         sample "true-$w bats-mpi" $true_tasks "$(bats $w "$tmp/true.txt")"
         has xargs && sample "true-$w xargs" $true_tasks \
             "$(timed xargs_true $w)"
-        has parallel && sample "true-$w parallel" $((true_tasks / 8)) "$(
-            head -n $((true_tasks / 8)) "$tmp/true.txt" |
+        has parallel && sample "true-$w parallel" $((true_tasks / 4)) "$(
+            head -n $((true_tasks / 4)) "$tmp/true.txt" |
                 timed parallel -j $w)"
     done
     sample "noop-1 pingpong" $noop_tasks \
@@ -68,9 +68,9 @@ while [ $repeat -lt "$repeats" ]; do
     for w in 1 2; do
         sample "noop-$w bats-mpi" $noop_tasks "$(bats $w "$tmp/noop.txt")"
         $python -c 'import mpi4py' 2>/dev/null &&
-            sample "noop-$w mpi4py.futures" $((noop_tasks / 40)) "$(
+            sample "noop-$w mpi4py.futures" $((noop_tasks / 20)) "$(
                 launch $((w + 1)) $python -m mpi4py.futures \
-                    benchmarks/futures.py $((noop_tasks / 40)))"
+                    benchmarks/futures.py $((noop_tasks / 20)))"
     done
     echo "speed.sh: repeat $repeat of $repeats" >&2
 done

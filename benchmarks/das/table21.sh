@@ -4,7 +4,7 @@
 # scenarios, three runs each: rr, bats with the cost of rr as its budget
 # (bats-rr), and bats with little more than the least budget (bats-min).
 #
-# 65 ranks; all 15 runs take about 10 minutes. Exit status 0 if every run ended
+# 65 ranks; all 15 runs take about 6 minutes. Exit status 0 if every run ended
 # in order and within its budget. Leaves build/das/SCENARIO-RUN.json behind.
 usage() {
     cat >&2 <<END
