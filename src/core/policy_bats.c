@@ -222,6 +222,22 @@ static int reinforce(const struct bats_sched *s, const struct forecast *f,
     return 0;
 }
 
+/* Where the money does not suffice anyway, a plan that it still pays is kept:
+ * to change it costs the tasks that are cut off, and gains nothing. */
+static bool keeps_plan(const struct bats_sched *s, const struct forecast *f,
+                       enum bats_reason reason, const struct bats_plan *plan)
+{
+    double price = 0;
+    uint32_t machines = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        price += (double)c->n_active * (double)c->spec.charge;
+        machines += c->n_active;
+    }
+    return reason == BATS_REASON_VIOLATION && !plan->feasible &&
+           !s->feasible && machines > 0 && price <= (double)f->money_left;
+}
+
 static int make_plan(struct bats_sched *s, enum bats_reason reason,
                      const struct forecast *f, struct bats_error *err)
 {
@@ -230,8 +246,11 @@ static int make_plan(struct bats_sched *s, enum bats_reason reason,
                                : reinforce(s, f, &plan, err);
     if (rc < 0)
         return rc;
+    if (keeps_plan(s, f, reason, &plan))
+        return 0;
     bool had_plan = s->planned;
     s->planned = true;
+    s->feasible = plan.feasible;
     record(s, reason, f, had_plan, &plan);
     fleet_configure(s, plan.machines, plan.windows);
     return 0;

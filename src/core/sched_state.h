@@ -105,6 +105,7 @@ struct bats_sched {
     uint32_t preempted;
     bool started;         /* the start's configuration was chosen */
     bool planned;         /* the policy has made a plan from statistics */
+    bool feasible;        /* the present plan does the whole bag */
     bool draining;        /* nothing more is started */
     int64_t plan_windows; /* that the present plan gave every machine */
     enum bats_finish finish;

@@ -562,21 +562,25 @@ static void short_tasks_are_handed_out_ahead(void **state)
     assert_int_equal(given_ahead(8, BATS_HOUR), 4);
 }
 
-/*
- * The first 60 tasks take 10 min, the others 30: the plan made from the sample
- * cannot hold. The order in which tasks are drawn depends on the seed only.
- */
-static void plan_is_corrected_when_tasks_take_longer(void **state)
+/* The first 60 tasks that are drawn take 10 min, the other 140 take 30: what a
+ * plan made from the sample cannot foresee. The order of drawing depends on the
+ * seed only. */
+static struct outcome run_a_bag_that_slows_down(double budget)
 {
-    (void)state;
     static struct order order;
     struct platform p;
     draw(&bats_policy_rr, &order);
-    set_up(&p, &bats_policy_bats, 200, 30 * BATS_MINUTE, 4, 1, 3, 110);
+    set_up(&p, &bats_policy_bats, 200, 30 * BATS_MINUTE, 4, 1, 3, budget);
     for (uint32_t i = 0; i < 60; i++)
         p.work[order.task[i]] = 10 * BATS_MINUTE;
     p.speed[1] = 2;
-    struct outcome out = simulate(&p);
+    return simulate(&p);
+}
+
+static void plan_is_corrected_when_tasks_take_longer(void **state)
+{
+    (void)state;
+    struct outcome out = run_a_bag_that_slows_down(110);
     assert_true(has_decision(&out, BATS_REASON_VIOLATION));
     assert_int_equal(out.status.finish, BATS_FINISH_ALL_DONE);
     for (size_t i = 0; i < out.n_decisions; i++) {
@@ -584,6 +588,19 @@ static void plan_is_corrected_when_tasks_take_longer(void **state)
         if (d->reason == BATS_REASON_VIOLATION)
             assert_true(d->tasks_left > d->tasks_paid);
     }
+}
+
+/* To change a plan that cannot do the bag anyway only costs the tasks that are
+ * cut off: it stays as long as the money lasts for it. */
+static void plan_that_cannot_suffice_is_kept(void **state)
+{
+    (void)state;
+    struct outcome out = run_a_bag_that_slows_down(85);
+    int infeasible = 0;
+    for (size_t i = 0; i < out.n_decisions; i++)
+        infeasible += !out.decisions[i].feasible;
+    assert_int_equal(out.status.finish, BATS_FINISH_BUDGET);
+    assert_in_range(infeasible, 1, 4);
 }
 
 /* ---- the paper's evaluation ---- */
@@ -720,6 +737,7 @@ int main(void)
         cmocka_unit_test(both_policies_draw_the_tasks_in_the_same_order),
         cmocka_unit_test(short_tasks_are_handed_out_ahead),
         cmocka_unit_test(plan_is_corrected_when_tasks_take_longer),
+        cmocka_unit_test(plan_that_cannot_suffice_is_kept),
         cmocka_unit_test(tasks_left_follow_the_paper_s_estimate),
         cmocka_unit_test(table_2_1_is_reproduced)};
     return cmocka_run_group_tests(tests, NULL, NULL);
