@@ -30,24 +30,30 @@ VERSION = 0.1.0
 
 UTIL_SRC = $(addprefix src/util/, error.c heap.c units.c)
 CORE_SRC = $(addprefix src/core/, \
-	bag.c dispatch.c fleet.c forecast.c knapsack.c knapsack_lists.c \
-	ledger.c plan.c policy_bats.c policy_rr.c sched.c sched_status.c \
+	bag.c dispatch.c failure.c fleet.c forecast.c knapsack.c \
+	knapsack_lists.c ledger.c plan.c policy_bats.c policy_rr.c sched.c sched_status.c \
 	stats.c)
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c clusters_file.c hostlist.c platform.c)
 PROTO_SRC = $(addprefix src/proto/, read.c write.c)
 EXEC_SRC = $(addprefix src/exec/, \
-	command.c environment.c family.c guard.c pace.c results.c runner.c \
-	spawner.c stream.c)
+	command.c environment.c family.c guard.c outdir.c outfile.c outlet.c \
+	pace.c results.c runner.c spawner.c stream.c)
+RECORD_SRC = $(addprefix src/record/, \
+	copy.c db.c log.c past.c record.c recover.c schema.c view.c \
+	view_lists.c)
 MPI_SRC = $(addprefix src/mpi/, \
-	comm.c crew.c executor.c introduce.c library.c master.c prepare.c \
+	comm.c crew.c executor.c introduce.c journal.c library.c master.c \
+	prepare.c \
 	signals.c worker.c)
 SIM_SRC = $(addprefix src/sim/, sim.c)
 REPORT_SRC = $(addprefix src/report/, \
 	failures.c joblog.c json.c progress.c snapshot.c summary.c table.c \
 	terminal.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
-	cmd_plan.c cmd_run.c dry_run.c help.c main.c options.c watch.c)
+	cmd_output.c cmd_plan.c cmd_record.c cmd_run.c cmd_status.c \
+	cmd_tasks.c cmd_why.c dry_run.c help.c history.c look.c main.c \
+	options.c watch.c)
 
 APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c
 BENCH_SRC = benchmarks/pingpong.c benchmarks/spawn.c benchmarks/das/bag.c
@@ -61,8 +67,8 @@ SMOKE_TESTS = tests/mpi/t0001-run.sh
 # libbats is what needs neither MPI nor an operating system.
 LIB_SRC = $(UTIL_SRC) $(CORE_SRC)
 # Everything but main(), for the unit tests to link with.
-REST_SRC = $(INPUT_SRC) $(PROTO_SRC) $(EXEC_SRC) $(MPI_SRC) $(SIM_SRC) \
-	$(REPORT_SRC) $(filter-out src/cli/main.c,$(CLI_SRC))
+REST_SRC = $(INPUT_SRC) $(PROTO_SRC) $(EXEC_SRC) $(RECORD_SRC) $(MPI_SRC) \
+	$(SIM_SRC) $(REPORT_SRC) $(filter-out src/cli/main.c,$(CLI_SRC))
 
 # ---- flags ----
 
@@ -78,7 +84,7 @@ ALL_CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
 endif
 # --as-needed keeps MPI out of the tests that do not use it.
 ALL_LDFLAGS = -Wl,--as-needed $(LDFLAGS)
-LIBS = -linih -ljansson -lgsl -lgslcblas -lm
+LIBS = -lsqlite3 -linih -ljansson -lgsl -lgslcblas -lm
 
 # The wrapper is told to use the same compiler.
 MPI_ENV = OMPI_CC="$(CC)" MPICH_CC="$(CC)"

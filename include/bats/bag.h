@@ -22,10 +22,12 @@ enum bats_task_state {
     BATS_TASK_ASSIGNED,   /* on a machine: runs or waits there */
     BATS_TASK_CANCELLING, /* on a machine, told to stop */
     BATS_TASK_DONE,       /* has a result, exit status 0 */
-    BATS_TASK_FAILED      /* has a result, any other */
+    BATS_TASK_FAILED,     /* has a result, any other */
+    BATS_TASK_WAITING,    /* has failed and will be tried again later */
+    BATS_TASK_LEFT_OUT    /* not wanted in this session */
 };
 
-#define BATS_TASK_STATES 5
+#define BATS_TASK_STATES 7
 
 struct bats_bag {
     uint32_t n;
@@ -39,13 +41,25 @@ int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
                   struct bats_error *err);
 void bats_bag_release(struct bats_bag *bag);
 
-/* Draws a task: it becomes ASSIGNED. The bag must have a pending task. */
-uint32_t bats_bag_draw(struct bats_bag *bag);
+/* Takes over what earlier sessions have done: `state` has a DONE, FAILED,
+ * LEFT_OUT or PENDING per task. All tasks must be pending; the order of the others does not
+ * change. */
+void bats_bag_resume(struct bats_bag *bag, const uint8_t *state);
+
+/* The task that would be drawn now, or `behind` draws later. There must be as
+ * many pending. */
+uint32_t bats_bag_peek(const struct bats_bag *bag, uint32_t behind);
+
+/* Draws the task that bats_bag_peek shows: it becomes ASSIGNED. O(behind). */
+uint32_t bats_bag_draw(struct bats_bag *bag, uint32_t behind);
 
 /* ASSIGNED -> CANCELLING. */
 void bats_bag_cancel(struct bats_bag *bag, uint32_t task);
 
-/* ASSIGNED or CANCELLING -> PENDING, drawn next. */
+/* ASSIGNED or CANCELLING -> WAITING. */
+void bats_bag_put_aside(struct bats_bag *bag, uint32_t task);
+
+/* ASSIGNED, CANCELLING or WAITING -> PENDING, drawn next. */
 void bats_bag_put_back(struct bats_bag *bag, uint32_t task);
 
 /* ASSIGNED or CANCELLING -> DONE or FAILED (`state`). */

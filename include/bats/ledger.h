@@ -21,7 +21,9 @@ struct bats_ledger {
     bats_money held;    /* promised to windows that have not begun */
 };
 
-void bats_ledger_init(struct bats_ledger *ledger, bats_money budget);
+/* `charged` <= budget: what earlier sessions have charged. */
+void bats_ledger_init(struct bats_ledger *ledger, bats_money budget,
+                      bats_money charged);
 
 /* What may still be spent; BATS_UNLIMITED without a budget. */
 bats_money bats_ledger_available(const struct bats_ledger *ledger);

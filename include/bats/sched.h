@@ -46,6 +46,8 @@ enum bats_event_type {
     BATS_EVENT_FAILED,    /* the same, any other end of the task's own */
     BATS_EVENT_PREEMPTED, /* machine, slot, task: stopped by a CANCEL, or never
                              started because of it */
+    BATS_EVENT_YIELDED,   /* machine, slot, task: it saved its state and wants
+                             to be run again; no failure */
     BATS_EVENT_TICK,      /* only the time has passed */
     BATS_EVENT_DRAIN,     /* start nothing more, let running tasks end */
     BATS_EVENT_STOP       /* cancel everything and end */
@@ -70,15 +72,23 @@ enum bats_command_type {
     BATS_COMMAND_PARK,    /* machine: its paid time is over; it may be
                              acquired again */
     BATS_COMMAND_RELEASE, /* machine: it will not be used again */
-    BATS_COMMAND_FINISHED /* finish: the last command of a run */
+    BATS_COMMAND_CHARGE,  /* machine, amount: it has entered a window (for the
+                            books: there is nothing to do) */
+    BATS_COMMAND_QUARANTINE, /* machine: different tasks keep failing on it at
+                                once, and not elsewhere; it gets no more of
+                                them (for people: there is nothing to do) */
+    BATS_COMMAND_FINISHED    /* finish: the last command of a run */
 };
 
 enum bats_finish {
     BATS_FINISH_NOT_YET,
-    BATS_FINISH_ALL_DONE,   /* every task has a result */
-    BATS_FINISH_BUDGET,     /* tasks are left that the budget cannot pay */
-    BATS_FINISH_STOPPED,    /* by BATS_EVENT_DRAIN or BATS_EVENT_STOP */
-    BATS_FINISH_NO_MACHINES /* tasks are left and every machine is lost */
+    BATS_FINISH_ALL_DONE,    /* every task has a result */
+    BATS_FINISH_BUDGET,      /* tasks are left that the budget cannot pay */
+    BATS_FINISH_STOPPED,     /* by BATS_EVENT_DRAIN or BATS_EVENT_STOP */
+    BATS_FINISH_NO_MACHINES, /* tasks are left and every machine is lost or
+                                in quarantine */
+    BATS_FINISH_HALTED,      /* too many tasks have failed (halt rules) */
+    BATS_FINISH_DEADLINE     /* tasks are left that the deadline cuts off */
 };
 
 struct bats_command {
@@ -86,10 +96,44 @@ struct bats_command {
     uint32_t machine;
     uint32_t slot;
     uint32_t task;
+    bool time_out; /* CANCEL: the task has run for too long, and has failed
+                      unless it ends by itself before it is told */
+    bats_money amount;
     enum bats_finish finish;
 };
 
 /* ---- life cycle ---- */
+
+/*
+ * What to do about executions that go wrong, and when to stop. With all
+ * members 0 a failed task is simply a result, and nothing has a limit.
+ */
+struct bats_sched_rules {
+    uint32_t retries;      /* further attempts after a failed one, on another
+                              machine if one is open */
+    bats_time retry_delay; /* before the next attempt */
+    uint32_t losses;       /* times a task may be lost with its machine before
+                              it has failed; never counted as its attempts.
+                              0: 5 */
+    bats_time timeout;     /* an execution that lasts longer is stopped and has
+                              failed; 0: none */
+    double timeout_median; /* the same, in medians of its cluster's sample */
+    uint32_t halt_failed;  /* stop when so many tasks have failed; 0: never */
+    double halt_share;  /* stop when they are this share of the tasks that have
+                          a result, and three at least; 0: never */
+    bool halt_now;      /* stop by cancelling, not by letting tasks end */
+    bats_time deadline; /* a task that is not expected to end by then is not
+                           started, and what still runs then is cancelled;
+                           0: none */
+};
+
+/* A bag of which earlier sessions have done a part. */
+struct bats_sched_earlier {
+    const uint8_t *state; /* per task: BATS_TASK_DONE, _FAILED (it keeps that
+                             result), _LEFT_OUT (it is not run) or _PENDING;
+                             NULL: all pending */
+    bats_money charged;   /* counts against the budget */
+};
 
 struct bats_sched_options {
     const struct bats_policy *policy;
@@ -109,6 +153,8 @@ struct bats_sched_options {
     uint64_t seed;          /* draw order of the tasks */
     double confidence_z;    /* z of the sample size; 0: 1.96 */
     double sample_error;    /* delta of the sample size; 0: 0.25 */
+    struct bats_sched_rules rules;
+    struct bats_sched_earlier earlier;
 };
 
 /* A new engine that has handled nothing yet; destroy it with
@@ -143,25 +189,31 @@ void bats_sched_check(const struct bats_sched *s);
 struct bats_sched_status {
     bats_time now;
     enum bats_finish finish;
-    uint32_t pending; /* in the bag */
+    uint32_t pending; /* in the bag, or to be tried again after a delay */
     uint32_t running; /* on a machine (running, or waiting there) */
     uint32_t done;
     uint32_t failed;
     bats_money budget;  /* B, or BATS_UNLIMITED */
     bats_money charged; /* by the ledger, for windows entered */
+    uint32_t retried;   /* executions that failed and are repeated */
+    uint32_t timed_out; /* executions that were stopped by a time-out */
     uint32_t preempted; /* executions that were cut off at a window's end */
     bats_time estimated_end; /* BATS_NEVER if not known */
-    bats_money rest_cost;    /* what the pending tasks would cost on one machine
+    bats_money rest_cost; /* what the pending tasks would cost on one machine
                                 of the most profitable cluster; -1 unknown */
-    uint32_t sample_size;    /* n, tasks per cluster in the sampling phase */
+    uint32_t sample_size; /* n, tasks per cluster in the sampling phase */
 };
 void bats_sched_status(const struct bats_sched *s,
                        struct bats_sched_status *status);
+
+/* The task has ended for good: it will not be run again. */
+bool bats_sched_has_result(const struct bats_sched *s, uint32_t task);
 
 struct bats_cluster_status {
     uint32_t machines_used; /* that were acquired at least once */
     uint32_t machines_now;  /* acquired at this moment */
     uint32_t machines_lost;
+    uint32_t machines_quarantined;
     int64_t windows;    /* entered by all its machines */
     bats_money charged; /* windows x charge */
     uint32_t done;

@@ -46,6 +46,9 @@ void bats_stats_add(struct bats_stats *stats, bats_time runtime,
 /* tau_e, microseconds, of a task that has run for `elapsed`. */
 double bats_stats_expected(const struct bats_stats *stats, bats_time elapsed);
 
+/* Median of the sample; 0 while it has fewer than five runtimes. */
+bats_time bats_stats_median(const struct bats_stats *stats);
+
 /* Recomputes T with `running` tasks whose tau_e add up to `expected`. */
 void bats_stats_update(struct bats_stats *stats, uint32_t running,
                        double expected);

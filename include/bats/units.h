@@ -1,5 +1,5 @@
 /*
- * units: bag time and money as 64-bit integers, and as text.
+ * units: bag time, money and bytes as 64-bit integers, and as text.
  *
  * Layer: util. Bag time is what the scheduler sees: in a time-compressed run
  * it passes faster than the wall clock. Additions are checked; a sum that does
@@ -22,8 +22,8 @@ typedef int64_t bats_money; /* millionths of the currency unit */
 #define BATS_HOUR (60 * BATS_MINUTE)
 #define BATS_NEVER INT64_MAX /* a time that does not come */
 
-#define BATS_UNIT ((bats_money)1000000)  /* one unit of the currency */
-#define BATS_UNLIMITED INT64_MAX         /* a budget without a limit */
+#define BATS_UNIT ((bats_money)1000000) /* one unit of the currency */
+#define BATS_UNLIMITED INT64_MAX        /* a budget without a limit */
 
 /* Longest text the two format functions write, with the final NUL. */
 #define BATS_UNITS_TEXT 48
@@ -61,5 +61,13 @@ int bats_money_parse(const char *text, bats_money *amount,
 /* Writes `amount` exactly, as a decimal without needless zeros ("2034",
  * "0.085"); BATS_UNLIMITED is "unlimited". Returns `text`. */
 const char *bats_money_format(char text[BATS_UNITS_TEXT], bats_money amount);
+
+/* Reads a number of bytes: a whole number, or one with K, M or G behind it
+ * (1024, its square, its cube), above 0. BATS_EINPUT otherwise. */
+int bats_size_parse(const char *text, int64_t *bytes, struct bats_error *err);
+
+/* Writes `bytes` exactly, with the largest of these letters that leaves a
+ * whole number ("10M", "1000"). Returns `text`. */
+const char *bats_size_format(char text[BATS_UNITS_TEXT], int64_t bytes);
 
 #endif

@@ -13,11 +13,12 @@
 #endif
 
 enum bats_exit {
-    BATS_EXIT_OK = 0,     /* all tasks done */
-    BATS_EXIT_FAILED = 1, /* some tasks failed */
-    BATS_EXIT_USAGE = 2,  /* usage or bad input */
-    BATS_EXIT_SYSTEM = 3, /* the system failed */
-    BATS_EXIT_BUDGET = 4  /* budget exhausted, tasks are left */
+    BATS_EXIT_OK = 0,      /* all tasks done */
+    BATS_EXIT_FAILED = 1,  /* some tasks failed */
+    BATS_EXIT_USAGE = 2,   /* usage or bad input */
+    BATS_EXIT_SYSTEM = 3,  /* the system failed */
+    BATS_EXIT_BUDGET = 4,  /* budget exhausted, tasks are left */
+    BATS_EXIT_DEADLINE = 5 /* deadline reached, tasks are left */
     /* 128 + signal after an orderly stop */
 };
 
@@ -25,6 +26,17 @@ enum bats_exit {
  * and arguments. The result is the exit code. */
 int cmd_run(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
+int cmd_output(int argc, char **argv);
+
+/* Where a run of the bag `bag` with --output stream puts the output of its
+ * tasks if it is not told: "BAG.out", "stdin.out". In one block for free();
+ * NULL: out of memory. */
+char *bats_output_dir_of(const char *bag);
+int cmd_status(int argc, char **argv);
+int cmd_log(int argc, char **argv);
+int cmd_tasks(int argc, char **argv);
+int cmd_why(int argc, char **argv);
+int cmd_record(int argc, char **argv);
 
 /* The exit code for the error `code` of a library function. */
 int bats_exit_of(int code);

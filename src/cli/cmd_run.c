@@ -4,16 +4,22 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/dry_run.h"
 #include "cli/help.h"
+#include "cli/history.h"
 #include "cli/options.h"
 #include "cli/watch.h"
+#include "exec/outdir.h"
+
+#define SLURM_MARGIN_US 5000000 /* for the end of the run and its report */
 
 int bats_exit_of(int code)
 {
@@ -40,7 +46,7 @@ static int random_seed(uint64_t *seed, struct bats_error *err)
 }
 
 /* A directory that cannot be written is found out before money is spent. */
-static int check_results(const char *dir, struct bats_error *err)
+static int check_directory(const char *dir, struct bats_error *err)
 {
     if ((mkdir(dir, 0777) != 0 && errno != EEXIST) || access(dir, W_OK) != 0)
         return bats_error_set(err, BATS_EINPUT, "%s: %s", dir,
@@ -56,8 +62,10 @@ static int exit_code(const struct bats_run_outcome *outcome,
     struct bats_sched_status status;
     bats_sched_status(outcome->sched, &status);
 
-    if (watch->out_errno != 0)
+    if (watch->out_errno != 0 || outcome->not_recorded)
         return BATS_EXIT_SYSTEM;
+    if (outcome->signal == SIGUSR1)
+        return BATS_EXIT_DEADLINE;
     if (outcome->signal != 0)
         return 128 + outcome->signal;
     switch (outcome->finish) {
@@ -69,12 +77,32 @@ static int exit_code(const struct bats_run_outcome *outcome,
     case BATS_FINISH_STOPPED:
     case BATS_FINISH_NO_MACHINES:
         break;
+    case BATS_FINISH_HALTED:
+        return BATS_EXIT_FAILED;
+    case BATS_FINISH_DEADLINE:
+        return BATS_EXIT_DEADLINE;
     }
     return BATS_EXIT_SYSTEM;
 }
 
+static const char *output_name(enum bats_output output)
+{
+    switch (output) {
+    case BATS_OUTPUT_RESULTS:
+        return "results";
+    case BATS_OUTPUT_STREAM:
+        return "stream";
+    case BATS_OUTPUT_NONE:
+        return "none";
+    case BATS_OUTPUT_LINES:
+        break;
+    }
+    return "lines";
+}
+
 /* Reports and returns the exit code. */
-static int report(const struct bats_settings *set, uint64_t seed,
+static int report(const struct bats_settings *set,
+                  const struct bats_run_options *options,
                   struct bats_watch *watch, FILE *json,
                   const struct bats_run_outcome *outcome)
 {
@@ -83,14 +111,18 @@ static int report(const struct bats_settings *set, uint64_t seed,
         .settings = {.bag = set->bag,
                      .clusters = set->clusters,
                      .policy = set->policy,
-                     .seed = seed,
+                     .seed = options->seed,
                      .time_scale = set->time_scale,
                      .monitor = set->monitor,
                      .grace = set->grace,
                      .master_works = set->master_works,
-                     .results = set->results,
-                     .joblog = set->joblog},
+                     .output = output_name(options->output),
+                     .output_dir = options->output_dir,
+                     .max_output = options->max_output,
+                     .joblog = set->joblog,
+                     .rules = set->rules},
         .failures = watch->failures,
+        .yielded = watch->yielded,
         .version = BATS_VERSION,
         .signal = watch->out_errno == 0 ? outcome->signal : 0,
         .exit_code = exit_code(outcome, watch),
@@ -101,6 +133,10 @@ static int report(const struct bats_settings *set, uint64_t seed,
     bats_watch_finish(watch);
     if (!set->quiet)
         bats_report_print(stderr, &r);
+    if (!set->quiet && options->output == BATS_OUTPUT_STREAM)
+        fprintf(stderr,
+                "\nThe output of the tasks is kept: bats-mpi output %s\n",
+                options->output_dir);
     if (watch->out_errno != 0)
         fprintf(stderr,
                 "bats-mpi: stopped, because standard output cannot be "
@@ -112,6 +148,19 @@ static int report(const struct bats_settings *set, uint64_t seed,
 }
 
 /* ---- rank 0 ---- */
+
+static int finish_record(struct bats_record *record,
+                         const struct bats_run_outcome *outcome, int code)
+{
+    struct bats_error err;
+    struct bats_sched_status status;
+    bats_sched_status(outcome->sched, &status);
+    if (bats_record_finish(record, status.now, outcome->finish,
+                           outcome->signal, code, &err) == 0)
+        return code;
+    complain(&err);
+    return BATS_EXIT_SYSTEM;
+}
 
 static int run(const struct bats_settings *set,
                const struct bats_run_options *options,
@@ -125,7 +174,9 @@ static int run(const struct bats_settings *set,
         bats_watch_finish(watch);
         return complain(&err);
     }
-    int code = report(set, options->seed, watch, json, &outcome);
+    int code = report(set, options, watch, json, &outcome);
+    if (options->record != NULL)
+        code = finish_record(options->record, &outcome, code);
     bats_sched_destroy(outcome.sched);
     bats_platform_release(&outcome.platform);
     return code;
@@ -151,8 +202,14 @@ static int prepare(const struct bats_settings *set,
                    struct bats_error *err)
 {
     int rc = 0;
-    if (set->results != NULL)
-        rc = check_results(set->results, err);
+    if (options->output_dir != NULL)
+        rc = check_directory(options->output_dir, err);
+    if (rc == 0 && options->output == BATS_OUTPUT_STREAM && !set->quiet &&
+        bats_outdir_in_use(options->output_dir))
+        fprintf(stderr,
+                "bats-mpi: %s has the output of earlier runs; that of the "
+                "tasks which end in this one will replace it\n",
+                options->output_dir);
     if (rc == 0 && set->json_file != NULL) {
         *json = strcmp(set->json_file, "-") == 0 ? stdout
                                                  : fopen(set->json_file, "we");
@@ -166,29 +223,92 @@ static int prepare(const struct bats_settings *set,
     return rc;
 }
 
+/* A Slurm job that is killed at its end has nobody left to report. */
+static void heed_slurm(const struct bats_settings *set,
+                       struct bats_run_options *options)
+{
+    const char *end = getenv("SLURM_JOB_END_TIME");
+    if (set->rules.deadline > 0 || end == NULL ||
+        getenv("SLURM_JOB_ID") == NULL)
+        return;
+    char *rest;
+    time_t at = strtoll(end, &rest, 10);
+    struct tm tm;
+    if (*rest != '\0' || at <= 0 || at > INT64_MAX / 4000000 ||
+        localtime_r(&at, &tm) == NULL)
+        return;
+    options->end_us = (int64_t)at * 1000000 - set->grace - SLURM_MARGIN_US;
+    char text[32];
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
+    if (!set->quiet)
+        fprintf(stderr,
+                "bats-mpi: the Slurm job ends at %s: tasks that do not fit "
+                "before that are left (--time-limit)\n",
+                text);
+}
+
 static int with_bag(const struct bats_settings *set,
-                    const struct bats_run_options *options)
+                    struct bats_run_options *options)
 {
     struct bats_error err;
     struct bats_watch watch;
     FILE *json = NULL;
     int code;
 
+    struct bats_history history = {0};
+
     if (set->dry_run)
         return dry_run(options);
-    if (prepare(set, options, &watch, &json, &err) != 0) {
+    heed_slurm(set, options);
+    int rc = prepare(set, options, &watch, &json, &err);
+    if (rc == 0 &&
+        (rc = bats_history_open(set, options->bag, &history, &err)) != 0)
+        bats_watch_release(&watch);
+    if (rc != 0) {
         bats_run_dismiss();
         code = complain(&err);
     } else {
+        options->record = history.record;
+        options->attempts = history.attempts;
+        options->earlier =
+            (struct bats_sched_earlier){history.state, history.charged};
         code = run(set, options, &watch, json);
         bats_watch_release(&watch);
     }
+    if (bats_history_close(&history, &err) != 0)
+        code = complain(&err);
     if (json != NULL && json != stdout && fclose(json) != 0 &&
         code == BATS_EXIT_OK) {
         fprintf(stderr, "bats-mpi: %s: %s\n", set->json_file, strerror(errno));
         code = BATS_EXIT_SYSTEM;
     }
     return code;
+}
+
+/* What --results, --output and --max-output come to. *dir is for free(). */
+static int choose_output(const struct bats_settings *set,
+                         struct bats_run_options *options, char **dir,
+                         struct bats_error *err)
+{
+    const char *kind = set->output != NULL ? set->output : "lines";
+    options->max_output = set->max_output;
+    *dir = NULL;
+    if (set->results != NULL) {
+        options->output = BATS_OUTPUT_RESULTS;
+        options->output_dir = set->results;
+    } else if (strcmp(kind, "none") == 0) {
+        options->output = BATS_OUTPUT_NONE;
+    } else if (strcmp(kind, "stream") == 0) {
+        options->output = BATS_OUTPUT_STREAM;
+        *dir = set->output_dir != NULL ? strdup(set->output_dir)
+                                       : bats_output_dir_of(set->bag);
+        options->output_dir = *dir;
+        if (*dir == NULL)
+            return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    } else {
+        options->output = BATS_OUTPUT_LINES;
+    }
+    return 0;
 }
 
 static int master(const struct bats_settings *set)
@@ -204,10 +324,14 @@ static int master(const struct bats_settings *set)
         .seed = set->seed,
         .grace_ms = set->grace / 1000,
         .master_works = set->master_works,
-        .results_dir = set->results,
         .monitor_interval = set->monitor,
+        .rules = set->rules,
+        .version = BATS_VERSION,
     };
-    int rc = bats_bagfile_load(set->bag, &bag, &err);
+    char *dir;
+    int rc = choose_output(set, &options, &dir, &err);
+    if (rc == 0)
+        rc = bats_bagfile_load(set->bag, &bag, &err);
     if (rc == 0 && set->clusters != NULL)
         rc = bats_clusters_file_load(set->clusters, &clusters, &err);
     if (rc == 0 && !set->seed_given)
@@ -224,6 +348,7 @@ static int master(const struct bats_settings *set)
     }
     bats_clusters_file_destroy(clusters);
     bats_bagfile_destroy(bag);
+    free(dir);
     return code;
 }
 
@@ -249,6 +374,8 @@ int cmd_run(int argc, char **argv)
     }
     /* A reader of the output that goes away is seen when writing. */
     signal(SIGPIPE, SIG_IGN);
+    /* So is a file that would grow beyond what ulimit allows. */
+    signal(SIGXFSZ, SIG_IGN);
     if (bats_mpi_start(&argc, &argv, &rank, &n_ranks, &err) != 0)
         return complain(&err);
     if (rank != 0) {

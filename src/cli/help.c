@@ -10,8 +10,11 @@
 
 static const char *const groups[BATS_GROUPS] = {
     [BATS_GROUP_PLAN] = "The bag",
+    [BATS_GROUP_SELECT] = "Which tasks",
+    [BATS_GROUP_TASKS] = "Which tasks are shown",
     [BATS_GROUP_MONEY] = "Money and machines",
     [BATS_GROUP_RUN] = "Running tasks",
+    [BATS_GROUP_FAULT] = "When things go wrong",
     [BATS_GROUP_OUTPUT] = "Output",
 };
 
@@ -31,6 +34,37 @@ static const struct {
          "is taken to run one task at a time: with machine = node, divide the "
          "runtime by the ranks of a node. Where the budget is too small, the "
          "answer is what gets most tasks done for it, and the exit code 4."},
+    [BATS_VERB_OUTPUT] =
+        {"bats-mpi output [OPTION...] RUN",
+         "Prints what the tasks of a run with --output stream have written, in "
+         "the order of the bag, byte for byte. RUN is the bag, or the "
+         "directory that the output was put into. Where a task ran more than "
+         "once, the attempt that counts is shown. The exit code is 1 if "
+         "something that was asked for is not there, or damaged."},
+    [BATS_VERB_STATUS] =
+        {"bats-mpi status [OPTION...] RUN",
+         "Shows how far a run is and what it has cost. RUN is the record of "
+         "the run, or the bag if the record is beside it (bag.txt for "
+         "bag.txt.bats). The run may be live; it is not disturbed."},
+    [BATS_VERB_LOG] =
+        {"bats-mpi log [OPTION...] RUN",
+         "Shows what happened in a run: machines that come and go, tasks, "
+         "charges, decisions and why they were taken. Times are bag time "
+         "since the session began. RUN as for status."},
+    [BATS_VERB_TASKS] =
+        {"bats-mpi tasks [OPTION...] RUN",
+         "Lists the tasks of a run, their states and what they took. RUN as "
+         "for status."},
+    [BATS_VERB_WHY] =
+        {"bats-mpi why [OPTION...] RUN [MACHINE | TASK]",
+         "Says why machines are parked and why tasks wait; with the name of a "
+         "machine (as in slow-3) or the number of a task, what happened to "
+         "it. RUN as for status."},
+    [BATS_VERB_RECORD] =
+        {"bats-mpi record recover RUN [FILE]",
+         "Saves what is readable of a damaged record into FILE (default: "
+         "RUN.recovered) and says what is lost. The record itself is left as "
+         "it is, and may even be live: then FILE is a copy to query."},
 };
 
 static const struct {
@@ -41,8 +75,14 @@ static const struct {
      "run every line of bag.txt on 255 workers"},
     {"srun -n 65 bats-mpi bag.txt --clusters clusters.ini --budget 600",
      "the same on machines that are charged differently, for at most 600"},
+    {"srun -n 256 bats-mpi bag.txt --output stream",
+     "keep the output of all tasks, in two files per worker"},
+    {"bats-mpi output bag.txt --failed --stderr",
+     "what the failed ones wrote to standard error"},
     {"bats-mpi plan --tasks 1000 --runtime slow=15m,fast=4m -c clusters.ini",
      "which machines that would take, and what it costs"},
+    {"bats-mpi tasks --failed bag.txt",
+     "which tasks failed, also while the run is live"},
 };
 
 static const struct {
@@ -50,12 +90,19 @@ static const struct {
     const char *meaning;
 } exits[] = {
     {"0", "all tasks done"},
-    {"1", "some tasks failed"},
+    {"1", "some tasks failed (or so many that --halt took effect)"},
     {"2", "usage or bad input; nothing was run"},
     {"3", "the system failed"},
     {"4", "budget exhausted, tasks are left"},
+    {"5", "the time is over or SIGUSR1 came, tasks are left"},
     {"130, 143", "stopped in an orderly way by SIGINT, SIGTERM"},
 };
+
+static const char failures[] =
+    "A task that exits with 85 has saved its state: it is run again and has "
+    "not failed. A task whose machine is lost is run again, too. SIGUSR1 to "
+    "rank 0 is the order to start no more tasks and to end when those that "
+    "run have ended (exit code 5).";
 
 #define N(array) (sizeof(array) / sizeof *(array))
 
@@ -104,7 +151,7 @@ void bats_help_program(FILE *out)
                     0, 0, WIDTH);
     fputs("\nVerbs:\n", out);
     for (int v = 0; v < BATS_VERBS; v++)
-        fprintf(out, "  %-6s %s\n", bats_verb_name((enum bats_verb)v),
+        fprintf(out, "  %-7s %s\n", bats_verb_name((enum bats_verb)v),
                 bats_verb_purpose((enum bats_verb)v));
     fputs("\nExamples:\n", out);
     for (size_t i = 0; i < N(examples); i++)
@@ -134,6 +181,8 @@ void bats_help_verb(FILE *out, enum bats_verb verb)
           "600, 0.085.\n",
           out);
     if (verb == BATS_VERB_RUN) {
+        putc('\n', out);
+        bats_words_wrap(out, failures, 0, 0, WIDTH);
         fputs("\nExamples:\n", out);
         for (size_t i = 0; i < 2; i++)
             fprintf(out, "  %s\n", examples[i].command);
@@ -210,8 +259,7 @@ void bats_help_man(FILE *out)
           "for holding the whole allocation.\n",
           out);
     for (int v = 0; v < BATS_VERBS; v++) {
-        fprintf(out, ".SH OPTIONS OF %s\n",
-                v == BATS_VERB_RUN ? "RUN" : "PLAN");
+        fprintf(out, ".SH OPTIONS OF %s\n", bats_verb_name((enum bats_verb)v));
         roff_options(out, (enum bats_verb)v);
     }
     fputs(".SH BAG\n"
@@ -232,8 +280,15 @@ void bats_help_man(FILE *out)
           ".SH OUTPUT\n"
           "The output of tasks goes to standard output and standard error, "
           "whole lines at a time; progress and the closing report go to "
-          "standard error.\n"
-          ".SH ENVIRONMENT\n.TP\n.B BATS_BUDGET\n"
+          "standard error. With \\fB\\-\\-output stream\\fR each worker "
+          "appends it to a file of its own, beside an index that says where "
+          "the output of each task is; \\fBbats\\-mpi output\\fR prints it. A "
+          "later run into the same directory adds files to it, and replaces "
+          "the results of the tasks that it runs again.\n"
+          ".SH FAILURES\n",
+          out);
+    roff_line(out, "", failures);
+    fputs(".SH ENVIRONMENT\n.TP\n.B BATS_BUDGET\n"
           "the budget where \\-\\-budget is not given\n",
           out);
     fputs(".SH EXIT STATUS\n", out);
@@ -252,12 +307,17 @@ void bats_help_man(FILE *out)
 
 /* ---- completion ---- */
 
-/* Completes one of the words in "a|b". */
+/* Completes one of the words in "a|b[:C]". */
 static void bash_choice(FILE *out, const char *words)
 {
+    int depth = 0;
     fputs(") COMPREPLY=($(compgen -W '", out);
-    for (; *words != '\0'; words++)
-        putc(*words == '|' ? ' ' : *words, out);
+    for (; *words != '\0'; words++) {
+        depth += *words == '[';
+        if (depth == 0)
+            putc(*words == '|' ? ' ' : *words, out);
+        depth -= *words == ']';
+    }
     fputs("' -- \"$word\")) ;;\n", out);
 }
 
@@ -275,7 +335,8 @@ static void bash_cases(FILE *out, enum bats_verb verb)
             fputs(") COMPREPLY=($(compgen -f -- \"$word\")) ;;\n", out);
         else if (o->kind == BATS_OPTION_DIRECTORY)
             fputs(") COMPREPLY=($(compgen -d -- \"$word\")) ;;\n", out);
-        else if (o->kind == BATS_OPTION_CHOICE)
+        else if (o->kind == BATS_OPTION_CHOICE ||
+                 o->kind == BATS_OPTION_OUTPUT)
             bash_choice(out, o->argument);
         else
             fputs(") ;;\n", out);
@@ -307,7 +368,8 @@ void bats_help_bash(FILE *out)
                 fprintf(out, "--%s ", bats_options[i].name);
         fputs("' -- \"$word\")) ;;\n", out);
     }
-    fputs("        run:*) COMPREPLY=($(compgen -f -- \"$word\"))\n"
+    fputs("        plan:*) ;;\n"
+          "        *) COMPREPLY=($(compgen -f -- \"$word\"))\n"
           "            [ \"$COMP_CWORD\" -eq 1 ] &&\n"
           "                COMPREPLY+=($(compgen -W '",
           out);

@@ -9,6 +9,13 @@
 #include "cli/help.h"
 #include "mpi/run.h"
 
+static int (*const verbs[BATS_VERBS])(int argc, char **argv) = {
+    [BATS_VERB_RUN] = cmd_run,       [BATS_VERB_PLAN] = cmd_plan,
+    [BATS_VERB_STATUS] = cmd_status, [BATS_VERB_LOG] = cmd_log,
+    [BATS_VERB_TASKS] = cmd_tasks,   [BATS_VERB_WHY] = cmd_why,
+    [BATS_VERB_RECORD] = cmd_record, [BATS_VERB_OUTPUT] = cmd_output,
+};
+
 /* What is asked of the program itself; -1 if that is not the case. */
 static int answer(int argc, char **argv)
 {
@@ -44,11 +51,5 @@ int main(int argc, char **argv)
     }
     if (argc < 2 || !bats_verb_find(argv[1], &verb))
         return cmd_run(argc, argv);
-    switch (verb) {
-    case BATS_VERB_PLAN:
-        return cmd_plan(argc - 1, argv + 1);
-    case BATS_VERB_RUN:
-    default:
-        return cmd_run(argc - 1, argv + 1);
-    }
+    return verbs[verb](argc - 1, argv + 1);
 }

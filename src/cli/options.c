@@ -11,6 +11,10 @@
 
 #define RUN (1u << BATS_VERB_RUN)
 #define PLAN (1u << BATS_VERB_PLAN)
+#define OUTPUT (1u << BATS_VERB_OUTPUT)
+#define TASKS (1u << BATS_VERB_TASKS)
+#define READS (1u << BATS_VERB_STATUS | 1u << BATS_VERB_LOG | TASKS)
+#define ALL ((1u << BATS_VERBS) - 1)
 #define AT(member) offsetof(struct bats_settings, member)
 
 const struct bats_option bats_options[] = {
@@ -19,6 +23,13 @@ const struct bats_option bats_options[] = {
     {"runtime", 0, "LIST", BATS_OPTION_TEXT, AT(runtime), PLAN,
      BATS_GROUP_PLAN,
      "mean runtime of a task on each cluster, as in slow=15m,fast=3.75m"},
+    {"failed", 0, NULL, BATS_OPTION_FLAG, AT(failed), TASKS, BATS_GROUP_TASKS,
+     "those that failed"},
+    {"slowest", 0, "N", BATS_OPTION_COUNT, AT(slowest), TASKS,
+     BATS_GROUP_TASKS, "the N that took longest, the slowest first"},
+    {"state", 0, "pending|running|done|failed|removed", BATS_OPTION_CHOICE,
+     AT(state), TASKS, BATS_GROUP_TASKS,
+     "those in this state (removed: no longer in the bag)"},
     {"clusters", 'c', "FILE", BATS_OPTION_FILE, AT(clusters), PLAN,
      BATS_GROUP_MONEY, "the clusters and what they charge"},
     {"clusters", 'c', "FILE", BATS_OPTION_FILE, AT(clusters), RUN,
@@ -49,16 +60,68 @@ const struct bats_option bats_options[] = {
     {"grace", 0, "DURATION", BATS_OPTION_DURATION, AT(grace), RUN,
      BATS_GROUP_RUN,
      "time between TERM and KILL for a task that has to stop (default: 5s)"},
+    {"time-limit", 0, "DURATION", BATS_OPTION_PERIOD, AT(rules.deadline), RUN,
+     BATS_GROUP_FAULT,
+     "end the run after this time: no task is started that is not expected to "
+     "end by then (default: shortly before the end of the Slurm job)"},
+    {"retries", 0, "N", BATS_OPTION_SMALL, AT(rules.retries), RUN,
+     BATS_GROUP_FAULT,
+     "run a failed task again up to N times, on another machine if there is "
+     "one (default: 0)"},
+    {"retry-delay", 0, "DURATION", BATS_OPTION_DURATION, AT(rules.retry_delay),
+     RUN, BATS_GROUP_FAULT, "wait so long before that (default: 0)"},
+    {"timeout", 0, "DURATION|N%", BATS_OPTION_TIMEOUT, AT(rules), RUN,
+     BATS_GROUP_FAULT,
+     "stop a task that runs for longer, or for longer than N% of the median "
+     "on its cluster; it has failed"},
+    {"halt", 0, "WHEN", BATS_OPTION_HALT, AT(rules), RUN, BATS_GROUP_FAULT,
+     "never; soon,fail=N: after N failed tasks start no more; now,fail=N: "
+     "stop those that run, too; fail=N%: at this share of the tasks that have "
+     "ended, and three at least (default: never)"},
     {"time-scale", 0, "S", BATS_OPTION_FACTOR, AT(time_scale), RUN,
      BATS_GROUP_RUN,
      "emulation: count each real second as S seconds (default: 1)"},
+    {"record", 0, "FILE", BATS_OPTION_FILE, AT(record), RUN, BATS_GROUP_RUN,
+     "keep the run's record in FILE (default: BAG.bats)"},
+    {"no-record", 0, NULL, BATS_OPTION_FLAG, AT(no_record), RUN,
+     BATS_GROUP_RUN, "keep no record: the run cannot be resumed"},
+    {"resume", 0, NULL, BATS_OPTION_FLAG, AT(resume), RUN, BATS_GROUP_RUN,
+     "go on where the record ends; without one, simply start"},
+    {"resume-failed", 0, NULL, BATS_OPTION_FLAG, AT(resume_failed), RUN,
+     BATS_GROUP_RUN, "the same, and run failed tasks again"},
+    {"retry-failed", 0, NULL, BATS_OPTION_FLAG, AT(retry_failed), RUN,
+     BATS_GROUP_RUN, "run the failed tasks of the record again and no others"},
     {"dry-run", 'n', NULL, BATS_OPTION_FLAG, AT(dry_run), RUN, BATS_GROUP_RUN,
      "show what would be run, where and at what charge; start nothing"},
-    {"tag", 0, NULL, BATS_OPTION_FLAG, AT(tag), RUN, BATS_GROUP_OUTPUT,
+    {"task", 't', "LIST", BATS_OPTION_LIST, AT(task), OUTPUT,
+     BATS_GROUP_SELECT,
+     "only these tasks, as in 7 or 7,10-12; counted from 1, as in "
+     "BATS_TASK_ID; may be given several times"},
+    {"failed", 'f', NULL, BATS_OPTION_FLAG, AT(failed), OUTPUT,
+     BATS_GROUP_SELECT,
+     "only tasks that failed; standard error says how each did"},
+    {"all", 'a', NULL, BATS_OPTION_FLAG, AT(all), OUTPUT, BATS_GROUP_SELECT,
+     "all tasks that have ended; so it is without a selection, too"},
+    {"stderr", 'e', NULL, BATS_OPTION_FLAG, AT(err), OUTPUT, BATS_GROUP_OUTPUT,
+     "what they wrote to standard error, instead of standard output"},
+    {"output", 'o', "lines|stream[:DIR]|none", BATS_OPTION_OUTPUT, AT(output),
+     RUN, BATS_GROUP_OUTPUT,
+     "what becomes of the output of tasks. lines: shown here, whole lines at "
+     "a time; stream: kept in DIR, in one file per worker instead of one per "
+     "task, for 'bats-mpi output' (default of DIR: BAG.out); none: dropped "
+     "(default: lines)"},
+    {"max-output", 0, "SIZE", BATS_OPTION_SIZE, AT(max_output), RUN,
+     BATS_GROUP_OUTPUT,
+     "keep SIZE bytes (K, M, G: 1024 and its powers) of what a task writes "
+     "to standard output, and as much of standard error; a line marks the "
+     "cut"},
+    {"tag", 0, NULL, BATS_OPTION_FLAG, AT(tag), RUN | OUTPUT,
+     BATS_GROUP_OUTPUT,
      "put the number of its task and a tab in front of each line of output"},
     {"results", 0, "DIR", BATS_OPTION_DIRECTORY, AT(results), RUN,
      BATS_GROUP_OUTPUT,
-     "write output to DIR/<task>/stdout and stderr instead"},
+     "write output to DIR/<task>/stdout and stderr instead (many tasks make "
+     "many files)"},
     {"joblog", 0, "FILE", BATS_OPTION_FILE, AT(joblog), RUN, BATS_GROUP_OUTPUT,
      "log each task that ended, in GNU parallel's format"},
     {"json", 0, "FILE", BATS_OPTION_FILE, AT(json_file), RUN,
@@ -66,13 +129,15 @@ const struct bats_option bats_options[] = {
      "write the closing report as JSON too (-: standard output)"},
     {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), PLAN, BATS_GROUP_OUTPUT,
      "answer in JSON"},
+    {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), READS, BATS_GROUP_OUTPUT,
+     "answer in JSON; log and tasks: an object per line"},
     {"progress", 0, NULL, BATS_OPTION_FLAG, AT(progress), RUN,
      BATS_GROUP_OUTPUT,
      "redraw one progress line even if no terminal is seen (under srun)"},
     {"quiet", 'q', NULL, BATS_OPTION_FLAG, AT(quiet), RUN, BATS_GROUP_OUTPUT,
      "no progress, no closing report: only errors"},
-    {"help", 'h', NULL, BATS_OPTION_FLAG, AT(help), RUN | PLAN,
-     BATS_GROUP_OUTPUT, "show this help"},
+    {"help", 'h', NULL, BATS_OPTION_FLAG, AT(help), ALL, BATS_GROUP_OUTPUT,
+     "show this help"},
 };
 
 const size_t bats_options_n = sizeof bats_options / sizeof bats_options[0];
@@ -83,10 +148,32 @@ const size_t bats_options_n = sizeof bats_options / sizeof bats_options[0];
 static const struct {
     const char *name;
     const char *purpose;
+    const char *missing; /* what is said where an argument is missing */
+    int min, max;        /* how many arguments there may be */
 } verbs[BATS_VERBS] = {
-    [BATS_VERB_RUN] = {"run", "run a bag of tasks within a budget"},
-    [BATS_VERB_PLAN] = {"plan", "how many machines a budget can pay, "
-                                "without running anything"},
+    [BATS_VERB_RUN] = {"run", "run a bag of tasks within a budget",
+                       "the bag of tasks is missing", 1, 1},
+    [BATS_VERB_PLAN] = {"plan",
+                        "how many machines a budget can pay, "
+                        "without running anything",
+                        "", 0, 0},
+    [BATS_VERB_OUTPUT] = {"output",
+                          "print what the tasks of a run have written",
+                          "the run is missing: its bag, or the directory "
+                          "with its output",
+                          1, 1},
+    [BATS_VERB_STATUS] = {"status", "how far a run is, and what it has cost",
+                          "the record of the run is missing", 1, 1},
+    [BATS_VERB_LOG] = {"log", "what happened in a run, in its order",
+                       "the record of the run is missing", 1, 1},
+    [BATS_VERB_TASKS] = {"tasks", "the tasks of a run and what became of them",
+                         "the record of the run is missing", 1, 1},
+    [BATS_VERB_WHY] = {"why", "why a machine is parked or a task waits",
+                       "the record of the run is missing", 1, 3},
+    [BATS_VERB_RECORD] = {"record",
+                          "save what is readable of a damaged record",
+                          "record needs 'recover' and the record of a run", 2,
+                          3},
 };
 
 const char *bats_verb_name(enum bats_verb verb)
@@ -138,6 +225,67 @@ static int parse_factor(const char *text, double *factor,
     return 0;
 }
 
+/* "90", "15m" or "200%". */
+static int parse_timeout(const char *text, struct bats_sched_rules *rules,
+                         struct bats_error *err)
+{
+    char number[32];
+    size_t n = strlen(text);
+    rules->timeout = 0;
+    rules->timeout_median = 0;
+    if (n == 0 || text[n - 1] != '%' || n > sizeof number) {
+        int rc = bats_duration_parse(text, &rules->timeout, err);
+        return rc != 0 || rules->timeout > 0
+                   ? rc
+                   : bats_error_set(err, BATS_EINPUT,
+                                    "it must be longer than nothing");
+    }
+    snprintf(number, sizeof number, "%.*s", (int)n - 1, text);
+    int rc = parse_factor(number, &rules->timeout_median, err);
+    rules->timeout_median /= 100;
+    return rc;
+}
+
+/* "never", "soon,fail=3", "now,fail=10%", as GNU parallel has it. */
+static int parse_halt(const char *text, struct bats_sched_rules *rules,
+                      struct bats_error *err)
+{
+    char kind[5], number[24] = "", percent[2] = "";
+    uint64_t n;
+    rules->halt_failed = 0;
+    rules->halt_share = 0;
+    if (strcmp(text, "never") == 0)
+        return 0;
+    sscanf(text, "%4[a-z],fail=%23[0-9]%1[%]", kind, number, percent);
+    size_t length = strlen(kind) + 6 + strlen(number) + strlen(percent);
+    bool now = strcmp(kind, "now") == 0;
+    if ((!now && strcmp(kind, "soon") != 0) || length != strlen(text) ||
+        parse_count(number, &n, err) != 0 || n == 0 || n > UINT32_MAX ||
+        (percent[0] != '\0' && n > 100))
+        return bats_error_set(err, BATS_EINPUT,
+                              "'%s' is none of never, soon,fail=N, "
+                              "soon,fail=N%%, now,fail=N and now,fail=N%%",
+                              text);
+    rules->halt_now = now;
+    if (percent[0] != '\0')
+        rules->halt_share = (double)n / 100;
+    else
+        rules->halt_failed = (uint32_t)n;
+    return 0;
+}
+
+static int parse_small(const char *text, uint32_t *small,
+                       struct bats_error *err)
+{
+    uint64_t n;
+    int rc = parse_count(text, &n, err);
+    if (rc == 0 && n > UINT8_MAX)
+        rc = bats_error_set(err, BATS_EINPUT, "%s is too large", text);
+    if (rc == 0)
+        *small = (uint32_t)n;
+    return rc;
+}
+
 static int parse_budget(const char *text, bats_money *amount,
                         struct bats_error *err)
 {
@@ -161,6 +309,31 @@ static int parse_choice(const char *text, const char *choices,
     }
     return bats_error_set(err, BATS_EINPUT, "'%s' is none of %s", text,
                           choices);
+}
+
+/* "stream:DIR", or one of the words. */
+static int parse_output(const char *text, struct bats_settings *settings,
+                        struct bats_error *err)
+{
+    static const char stream[] = "stream:";
+    size_t n = sizeof stream - 1;
+    if (strncmp(text, stream, n) != 0)
+        return parse_choice(text, "lines|stream|none", &settings->output, err);
+    if (text[n] == '\0')
+        return bats_error_set(err, BATS_EINPUT, "the directory is missing");
+    settings->output = "stream";
+    settings->output_dir = text + n;
+    return 0;
+}
+
+static int add_to_list(const char *text, struct bats_settings *settings,
+                       struct bats_error *err)
+{
+    if (settings->n_task == BATS_OPTIONS_LIST)
+        return bats_error_set(err, BATS_EINPUT,
+                              "given too often: write 1,2,3");
+    settings->task[settings->n_task++] = text;
+    return 0;
 }
 
 /* Puts the value `text` of `option` into its place. */
@@ -196,8 +369,26 @@ static int store(const struct bats_option *option, const char *text,
             rc = bats_error_set(&why, BATS_EINPUT,
                                 "it must be longer than nothing");
         break;
+    case BATS_OPTION_OUTPUT:
+        rc = parse_output(text, settings, &why);
+        break;
+    case BATS_OPTION_SIZE:
+        rc = bats_size_parse(text, value, &why);
+        break;
+    case BATS_OPTION_LIST:
+        rc = add_to_list(text, settings, &why);
+        break;
     case BATS_OPTION_COUNT:
         rc = parse_count(text, value, &why);
+        break;
+    case BATS_OPTION_SMALL:
+        rc = parse_small(text, value, &why);
+        break;
+    case BATS_OPTION_TIMEOUT:
+        rc = parse_timeout(text, value, &why);
+        break;
+    case BATS_OPTION_HALT:
+        rc = parse_halt(text, value, &why);
         break;
     case BATS_OPTION_FACTOR:
         rc = parse_factor(text, value, &why);
@@ -274,16 +465,25 @@ static int read_arguments(enum bats_verb verb, int n, char **words,
                           struct bats_settings *settings,
                           struct bats_error *err)
 {
-    if (verb == BATS_VERB_RUN) {
-        if (n == 0)
-            return bats_error_set(err, BATS_EINPUT,
-                                  "the bag of tasks is missing");
-        settings->bag = *words++;
-        n--;
-    }
-    if (n > 0)
+    if (n < verbs[verb].min && verb != BATS_VERB_RUN)
+        return bats_error_set(
+            err, BATS_EINPUT, "%s (a bag called '%s' is run by the name ./%s)",
+            verbs[verb].missing, verbs[verb].name, verbs[verb].name);
+    if (n < verbs[verb].min)
+        return bats_error_set(err, BATS_EINPUT, "%s", verbs[verb].missing);
+    if (n > verbs[verb].max)
         return bats_error_set(err, BATS_EINPUT,
-                              "'%s' is one argument too many", *words);
+                              "'%s' is one argument too many",
+                              words[verbs[verb].max]);
+    for (int i = 0; i < n; i++)
+        settings->words[i] = words[i];
+    if (verb == BATS_VERB_RUN)
+        settings->bag = words[0];
+    if (verb == BATS_VERB_OUTPUT)
+        settings->run = words[0];
+    if (settings->results != NULL && settings->output != NULL)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--results and --output exclude each other");
     return 0;
 }
 

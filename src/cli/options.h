@@ -20,35 +20,69 @@
 #include <stdint.h>
 
 #include "bats/error.h"
+#include "bats/sched.h"
 #include "bats/units.h"
 
-enum bats_verb { BATS_VERB_RUN, BATS_VERB_PLAN, BATS_VERBS };
+enum bats_verb {
+    BATS_VERB_RUN,
+    BATS_VERB_PLAN,
+    BATS_VERB_OUTPUT,
+    BATS_VERB_STATUS,
+    BATS_VERB_LOG,
+    BATS_VERB_TASKS,
+    BATS_VERB_WHY,
+    BATS_VERB_RECORD,
+    BATS_VERBS
+};
+
+#define BATS_WORDS_MAX 3 /* most arguments of a verb */
+
+/* How often an option that adds to a list may be given. */
+#define BATS_OPTIONS_LIST 32
 
 /* What a verb was told; what was not given has the value in brackets. Strings
  * point into argv. */
 struct bats_settings {
     bool help;
-    const char *clusters;  /* [NULL] */
-    bats_money budget;     /* [BATS_BUDGET, else BATS_UNLIMITED] */
-    bats_time window;      /* [0] */
-    const char *policy;    /* ["bats"] */
-    bats_time monitor;     /* [0] */
-    uint64_t seed;         /* [0], below 2^63 */
-    bool seed_given;       /* [false] */
-    bool master_works;     /* [false] */
-    bats_time grace;       /* [5 s] */
-    double time_scale;     /* [1] */
-    bool dry_run;          /* [false] */
-    bool tag;              /* [false] */
-    const char *results;   /* [NULL] */
-    const char *joblog;    /* [NULL] */
-    const char *json_file; /* run: [NULL] */
-    bool quiet;            /* [false] */
-    bool progress;         /* [false] */
-    uint64_t tasks;        /* plan: [0] */
-    const char *runtime;   /* plan: as written, "slow=15m,fast=3.75m" [NULL] */
-    bool json;             /* plan: [false] */
-    const char *bag;       /* run: the argument BAG; NULL with help */
+    const char *clusters;   /* [NULL] */
+    bats_money budget;      /* [BATS_BUDGET, else BATS_UNLIMITED] */
+    bats_time window;       /* [0] */
+    const char *policy;     /* ["bats"] */
+    bats_time monitor;      /* [0] */
+    uint64_t seed;          /* [0], below 2^63 */
+    bool seed_given;        /* [false] */
+    const char *record;     /* [NULL] */
+    bool no_record;         /* [false] */
+    bool resume;            /* [false] */
+    bool resume_failed;     /* [false] */
+    bool retry_failed;      /* [false] */
+    bool master_works;      /* [false] */
+    bats_time grace;        /* [5 s] */
+    double time_scale;      /* [1] */
+    bool dry_run;           /* [false] */
+    bool tag;               /* [false] */
+    const char *output;     /* lines, stream or none [NULL] */
+    const char *output_dir; /* of stream [NULL] */
+    int64_t max_output;     /* bytes; 0: no limit [0] */
+    const char *results;    /* [NULL] */
+    const char *joblog;     /* [NULL] */
+    const char *json_file;  /* run: [NULL] */
+    bool quiet;             /* [false] */
+    bool progress;          /* [false] */
+    uint64_t tasks;         /* plan: [0] */
+    const char *runtime; /* plan: as written, "slow=15m,fast=3.75m" [NULL] */
+    bool json;           /* plan: [false] */
+    const char *bag;     /* run: the argument BAG; NULL with help */
+    const char *run;     /* output: the argument; NULL with help */
+    const char *task[BATS_OPTIONS_LIST]; /* output: lists of numbers */
+    size_t n_task;                       /* [0] */
+    bool all;                            /* output: [false] */
+    bool failed;                         /* output: [false] */
+    bool err;                            /* output: [false] */
+    uint64_t slowest;                    /* tasks: [0] */
+    const char *state;                   /* tasks: [NULL] */
+    const char *words[BATS_WORDS_MAX];   /* all arguments; NULL: not given */
+    struct bats_sched_rules rules;       /* [all 0] */
 };
 
 enum bats_option_kind {
@@ -60,14 +94,23 @@ enum bats_option_kind {
     BATS_OPTION_MONEY,    /* an amount or "unlimited" */
     BATS_OPTION_DURATION, /* >= 0 */
     BATS_OPTION_PERIOD,   /* a duration > 0 */
+    BATS_OPTION_OUTPUT,   /* as BATS_OPTION_CHOICE; "stream:DIR", too */
+    BATS_OPTION_SIZE,     /* bytes > 0 */
+    BATS_OPTION_LIST,     /* a text that is added to those before it */
     BATS_OPTION_COUNT,    /* an integer in 0 .. 2^63 - 1 */
-    BATS_OPTION_FACTOR    /* a number > 0 */
+    BATS_OPTION_SMALL,    /* an integer in 0 .. 255 */
+    BATS_OPTION_FACTOR,   /* a number > 0 */
+    BATS_OPTION_TIMEOUT,  /* of struct bats_sched_rules: timeout* */
+    BATS_OPTION_HALT      /* the same: halt_* */
 };
 
 enum bats_option_group {
     BATS_GROUP_PLAN,   /* what the bag is like (plan) */
+    BATS_GROUP_SELECT, /* whose output it is about (output) */
+    BATS_GROUP_TASKS,  /* which tasks are shown (tasks) */
     BATS_GROUP_MONEY,  /* money and machines */
     BATS_GROUP_RUN,    /* how tasks are run */
+    BATS_GROUP_FAULT,  /* when things go wrong */
     BATS_GROUP_OUTPUT, /* what is written */
     BATS_GROUPS
 };
@@ -86,7 +129,7 @@ struct bats_option {
 extern const struct bats_option bats_options[];
 extern const size_t bats_options_n;
 
-/* "run", "plan", and what the verb is for, in a phrase. */
+/* "run", "plan"..., and what the verb is for, in a phrase. */
 const char *bats_verb_name(enum bats_verb verb);
 const char *bats_verb_purpose(enum bats_verb verb);
 

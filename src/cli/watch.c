@@ -135,7 +135,9 @@ static void on_ended(void *context, const struct bats_execution *e)
 {
     struct bats_watch *w = context;
 
-    if (e->preempted) { /* no result: it will run again */
+    if (!e->is_result) { /* it will run again */
+        w->yielded += !e->preempted && e->signal == 0 &&
+                      e->exit_status == BATS_STATUS_AGAIN;
         if (w->received != NULL)
             w->received[e->task] = 0;
         return;

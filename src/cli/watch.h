@@ -26,6 +26,7 @@ struct bats_watch {
     struct bats_joblog *joblog; /* NULL: none; owned */
     uint64_t *received;         /* with joblog: bytes of output, by task */
     struct bats_failures failures;
+    uint64_t yielded; /* executions that ended to be run again */
     struct bats_progress progress;
     int terminal;      /* behind standard error while a line is shown, or -1 */
     bool out_is_shown; /* standard output reaches that screen too */

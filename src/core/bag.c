@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
@@ -42,10 +43,30 @@ static void move(struct bats_bag *bag, uint32_t task, enum bats_task_state to)
     bag->state[task] = (uint8_t)to;
 }
 
-uint32_t bats_bag_draw(struct bats_bag *bag)
+void bats_bag_resume(struct bats_bag *bag, const uint8_t *state)
 {
-    assert(bag->count[BATS_TASK_PENDING] > 0);
-    uint32_t task = bag->order[bag->count[BATS_TASK_PENDING] - 1];
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < bag->n; i++) {
+        uint32_t task = bag->order[i];
+        if (state[task] == BATS_TASK_DONE || state[task] == BATS_TASK_FAILED ||
+            state[task] == BATS_TASK_LEFT_OUT)
+            move(bag, task, (enum bats_task_state)state[task]);
+        else
+            bag->order[kept++] = task;
+    }
+}
+
+uint32_t bats_bag_peek(const struct bats_bag *bag, uint32_t behind)
+{
+    assert(behind < bag->count[BATS_TASK_PENDING]);
+    return bag->order[bag->count[BATS_TASK_PENDING] - 1 - behind];
+}
+
+uint32_t bats_bag_draw(struct bats_bag *bag, uint32_t behind)
+{
+    uint32_t task = bats_bag_peek(bag, behind);
+    uint32_t *at = &bag->order[bag->count[BATS_TASK_PENDING] - 1 - behind];
+    memmove(at, at + 1, behind * sizeof *at);
     move(bag, task, BATS_TASK_ASSIGNED);
     return task;
 }
@@ -62,9 +83,15 @@ static bool on_machine(const struct bats_bag *bag, uint32_t task)
            bag->state[task] == BATS_TASK_CANCELLING;
 }
 
-void bats_bag_put_back(struct bats_bag *bag, uint32_t task)
+void bats_bag_put_aside(struct bats_bag *bag, uint32_t task)
 {
     assert(on_machine(bag, task));
+    move(bag, task, BATS_TASK_WAITING);
+}
+
+void bats_bag_put_back(struct bats_bag *bag, uint32_t task)
+{
+    assert(on_machine(bag, task) || bag->state[task] == BATS_TASK_WAITING);
     bag->order[bag->count[BATS_TASK_PENDING]] = task;
     move(bag, task, BATS_TASK_PENDING);
 }

@@ -5,6 +5,8 @@
 
 /* A slot never queues more than this, however short the tasks. */
 #define DEPTH_MAX 512
+/* Tasks that are looked at to find one that did not fail here. */
+#define LOOK_AHEAD 4
 
 void dispatch_add_idle(struct bats_sched *s, uint32_t slot)
 {
@@ -61,22 +63,47 @@ static uint32_t depth(const struct bats_sched *s, const struct machine *m)
     return 1 + (n < share ? n : share);
 }
 
-static void give(struct bats_sched *s, uint32_t slot)
+/* A task that failed on this machine goes to another one, if one is open. */
+static uint32_t choose(const struct bats_sched *s, uint32_t machine)
+{
+    uint32_t pending = s->bag.count[BATS_TASK_PENDING];
+    uint32_t look = pending < LOOK_AHEAD ? pending : LOOK_AHEAD;
+    for (uint32_t behind = 0; behind < look; behind++)
+        if (s->tasks[bats_bag_peek(&s->bag, behind)].avoid != machine)
+            return behind;
+    /* Nobody else may want it: better here than nowhere. */
+    bool elsewhere = s->n_open > s->machines[machine].n_slots;
+    return elsewhere && s->n_busy > 0 ? look : 0;
+}
+
+void dispatch_begin(struct bats_sched *s, uint32_t slot)
+{
+    s->slots[slot].started = s->now;
+    failure_set_limit(s, slot);
+}
+
+/* False: the tasks at hand are for other machines. */
+static bool give(struct bats_sched *s, uint32_t slot)
 {
     struct slot *sl = &s->slots[slot];
     struct machine *m = &s->machines[sl->machine];
     struct cluster *c = &s->clusters[m->cluster];
-    uint32_t id = bats_bag_draw(&s->bag);
+    uint32_t behind = choose(s, sl->machine);
+    if (behind >= LOOK_AHEAD || behind >= s->bag.count[BATS_TASK_PENDING])
+        return false;
+    uint32_t id = bats_bag_draw(&s->bag, behind);
     struct task *t = &s->tasks[id];
 
-    *t = (struct task){.slot = slot, .next = BATS_NO_TASK};
+    t->slot = slot;
+    t->next = BATS_NO_TASK;
+    t->in_sample = t->timed_out = false;
     if (c->sample_sent < c->sample_want) {
         t->in_sample = true;
         c->sample_sent++;
     }
     if (sl->n_tasks++ == 0) {
         sl->head = id;
-        sl->started = s->now;
+        dispatch_begin(s, slot);
         m->n_busy++;
         s->n_busy++;
         dispatch_remove_idle(s, slot);
@@ -88,20 +115,34 @@ static void give(struct bats_sched *s, uint32_t slot)
                                         .machine = sl->machine,
                                         .slot = slot - m->first_slot,
                                         .task = id});
+    return true;
+}
+
+static bool admitted(const struct bats_sched *s, uint32_t machine)
+{
+    return !forecast_too_late(s, s->machines[machine].cluster) &&
+           (!s->policy->admit || s->policy->admit(s, machine));
+}
+
+/* False: there are tasks and time, but the tasks at hand are for others. */
+static bool fill(struct bats_sched *s, uint32_t slot)
+{
+    uint32_t machine = s->slots[slot].machine;
+    const struct machine *m = &s->machines[machine];
+    if (m->state != MACHINE_ACTIVE || s->draining || m->quarantined ||
+        s->bag.count[BATS_TASK_PENDING] == 0 || !admitted(s, machine))
+        return true;
+    uint32_t wanted = depth(s, m);
+    while (s->bag.count[BATS_TASK_PENDING] > 0 &&
+           s->slots[slot].n_tasks < wanted)
+        if (!give(s, slot))
+            return false;
+    return true;
 }
 
 void dispatch_fill(struct bats_sched *s, uint32_t slot)
 {
-    uint32_t machine = s->slots[slot].machine;
-    const struct machine *m = &s->machines[machine];
-    if (m->state != MACHINE_ACTIVE || s->draining)
-        return;
-    if (s->bag.count[BATS_TASK_PENDING] > 0 && s->policy->admit(s, machine)) {
-        uint32_t wanted = depth(s, m);
-        while (s->bag.count[BATS_TASK_PENDING] > 0 &&
-               s->slots[slot].n_tasks < wanted)
-            give(s, slot);
-    }
+    fill(s, slot);
 }
 
 void dispatch_idle(struct bats_sched *s)
@@ -110,9 +151,10 @@ void dispatch_idle(struct bats_sched *s)
     while (slot != NO_SLOT && !s->draining &&
            s->bag.count[BATS_TASK_PENDING] > 0) {
         uint32_t next = s->slots[slot].next_idle;
-        dispatch_fill(s, slot);
-        /* Refused: do not ask again before the next monitoring. */
-        dispatch_remove_idle(s, slot);
+        /* Refused: do not ask again before the next monitoring, unless
+         * another machine only has to take its tasks first. */
+        if (fill(s, slot))
+            dispatch_remove_idle(s, slot);
         slot = next;
     }
 }
@@ -132,10 +174,11 @@ void dispatch_take_out(struct bats_sched *s, uint32_t task)
         s->tasks[before].next = s->tasks[task].next;
     if (sl->tail == task)
         sl->tail = before;
-    if (before == BATS_NO_TASK)
-        sl->started = s->now;
     s->tasks[task].slot = NO_SLOT;
-    if (--sl->n_tasks == 0) {
+    sl->n_tasks--;
+    if (before == BATS_NO_TASK)
+        dispatch_begin(s, slot);
+    if (sl->n_tasks == 0) {
         assert(m->n_busy > 0);
         m->n_busy--;
         s->n_busy--;

@@ -24,6 +24,9 @@ static void charge_window(struct bats_sched *s, uint32_t id)
     c->windows++;
     c->paid_slot_time += (double)s->window * m->n_slots;
     schedule_turn(s, id, m->paid_end - s->preempt_lead);
+    sched_emit(s, (struct bats_command){.type = BATS_COMMAND_CHARGE,
+                                        .machine = id,
+                                        .amount = c->spec.charge});
 }
 
 /* No use in paying for a machine that cannot end one task of mean length. */
@@ -73,7 +76,8 @@ void fleet_fill(struct bats_sched *s, size_t cluster)
                          c->n_held < c->spec.max;
          i++) {
         uint32_t id = s->members[c->first_machine + i];
-        if (s->machines[id].state == MACHINE_PARKED && !acquire(s, id))
+        if (s->machines[id].state == MACHINE_PARKED &&
+            !s->machines[id].quarantined && !acquire(s, id))
             break;
     }
 }
@@ -116,7 +120,8 @@ static void adjust_marks(struct bats_sched *s, struct cluster *c)
     for (uint32_t i = 0; i < c->n_machines; i++) {
         uint32_t id = s->members[c->first_machine + i];
         const struct machine *m = &s->machines[id];
-        if (m->state == MACHINE_ACTIVE && m->marked == !surplus)
+        if (m->state == MACHINE_ACTIVE && m->marked == !surplus &&
+            !m->quarantined)
             list[n++] = (struct candidate){
                 m->paid_end + (m->renewing ? s->window : 0), id};
     }
@@ -236,10 +241,15 @@ void fleet_lose(struct bats_sched *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
     struct cluster *c = &s->clusters[m->cluster];
-    if (m->state == MACHINE_ABSENT)
+    if (m->state == MACHINE_ABSENT) {
         s->n_absent--;
-    else
+    } else if (m->quarantined) {
+        c->n_quarantined--;
+        s->n_quarantined--;
+    } else {
         c->n_joined--;
+    }
+    m->quarantined = false;
     if (m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING)
         let_go(s, id);
     stop_using(s, id);
@@ -254,11 +264,36 @@ void fleet_lose(struct bats_sched *s, uint32_t id)
         while (sl->n_tasks > 0) {
             uint32_t task = sl->head;
             dispatch_take_out(s, task);
-            bats_bag_put_back(&s->bag, task);
+            failure_of_machine(s, id, task);
             if (s->tasks[task].in_sample)
                 c->sample_sent--;
         }
     }
+}
+
+void fleet_quarantine(struct bats_sched *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    struct cluster *c = &s->clusters[m->cluster];
+    if (m->state == MACHINE_ACTIVE && !m->marked)
+        set_marked(s, id, true);
+    m->quarantined = true;
+    c->n_joined--;
+    c->n_quarantined++;
+    s->n_quarantined++;
+    for (uint32_t i = 0; i < m->n_slots; i++)
+        dispatch_remove_idle(s, m->first_slot + i);
+    sched_emit(s, (struct bats_command){.type = BATS_COMMAND_QUARANTINE,
+                                        .machine = id});
+}
+
+void fleet_stop(struct bats_sched *s, bool now, enum bats_finish why)
+{
+    if (!s->draining)
+        s->why = why;
+    s->draining = true;
+    for (uint32_t i = 0; now && i < s->n_machines; i++)
+        dispatch_cancel(s, i);
 }
 
 void fleet_record(struct bats_sched *s, const struct bats_decision *decision)

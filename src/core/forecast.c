@@ -171,7 +171,8 @@ struct forecast forecast_make(const struct bats_sched *s)
             count_slot(s, m, m->first_slot + k, windows, &paid, &planned);
     }
     double pending = (double)s->bag.count[BATS_TASK_PENDING] +
-                     s->bag.count[BATS_TASK_CANCELLING];
+                     s->bag.count[BATS_TASK_CANCELLING] +
+                     s->bag.count[BATS_TASK_WAITING];
     f.tasks_left = (int64_t)fmax(pending - paid, 0);
     f.tasks_paid = (int64_t)fmin(planned, 1e18);
     return f;
@@ -190,6 +191,13 @@ bool forecast_fits(const struct bats_sched *s, uint32_t machine)
         time += (double)bats_ledger_affordable(&s->ledger, c->spec.charge) *
                 (double)s->window;
     return c->stats.mean <= time;
+}
+
+bool forecast_too_late(const struct bats_sched *s, size_t cluster)
+{
+    return s->rules.deadline > 0 &&
+           (double)s->now + s->clusters[cluster].stats.mean >
+               (double)s->rules.deadline;
 }
 
 size_t forecast_most_profitable(const struct bats_sched *s)

@@ -2,9 +2,10 @@
 
 #include <assert.h>
 
-void bats_ledger_init(struct bats_ledger *ledger, bats_money budget)
+void bats_ledger_init(struct bats_ledger *ledger, bats_money budget,
+                      bats_money charged)
 {
-    *ledger = (struct bats_ledger){.budget = budget};
+    *ledger = (struct bats_ledger){.budget = budget, .charged = charged};
 }
 
 bats_money bats_ledger_available(const struct bats_ledger *ledger)

@@ -37,7 +37,8 @@ static double price_of_start(const struct bats_sched *s, uint32_t tasks)
  */
 static void start(struct bats_sched *s)
 {
-    uint32_t tenth = s->bag.n / 10 + (s->bag.n % 10 > 0);
+    uint32_t n_tasks = s->bag.count[BATS_TASK_PENDING];
+    uint32_t tenth = n_tasks / 10 + (n_tasks % 10 > 0);
     uint32_t workers = tenth < s->sample_size ? tenth : s->sample_size;
     if (s->ledger.budget == BATS_UNLIMITED)
         workers = s->n_slots;
@@ -45,7 +46,7 @@ static void start(struct bats_sched *s)
     while (workers > 1 && price_of_start(s, workers) > budget)
         workers--;
 
-    uint32_t share = s->bag.n / (2 * (uint32_t)s->n_clusters);
+    uint32_t share = n_tasks / (2 * (uint32_t)s->n_clusters);
     uint32_t want = share < s->sample_size ? share : s->sample_size;
     double left = budget;
     bool seen[BATS_CLUSTERS_MAX] = {false};

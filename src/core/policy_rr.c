@@ -24,14 +24,7 @@ static bool renew(const struct bats_sched *s, uint32_t machine)
     return s->machines[machine].n_busy > 0;
 }
 
-static bool admit(const struct bats_sched *s, uint32_t machine)
-{
-    (void)s;
-    (void)machine;
-    return true;
-}
-
-const struct bats_policy bats_policy_rr = {"rr", start, review, renew, admit};
+const struct bats_policy bats_policy_rr = {"rr", start, review, renew, NULL};
 
 const struct bats_policy *bats_policy_find(const char *name)
 {

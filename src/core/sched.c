@@ -27,6 +27,16 @@ static int check_options(const struct bats_sched_options *o,
     if (o->budget < 0)
         return bats_error_set(err, BATS_EINPUT,
                               "the budget must not be negative");
+    if (o->earlier.charged < 0 || o->earlier.charged > o->budget)
+        return bats_error_set(err, BATS_EINPUT,
+                              "more has been charged already than the budget "
+                              "allows");
+    if (o->rules.retry_delay < 0 || o->rules.timeout < 0 ||
+        o->rules.deadline < 0 || o->rules.retries > UINT8_MAX ||
+        o->rules.losses >= UINT8_MAX || o->rules.retry_delay > TIME_MAX ||
+        o->rules.timeout > TIME_MAX)
+        return bats_error_set(err, BATS_EINPUT,
+                              "a rule for failed tasks is out of range");
     if (o->monitor_interval < 0 || o->prefetch < 0 || o->preempt_lead < 0 ||
         o->preempt_lead >= o->window)
         return bats_error_set(err, BATS_EINPUT,
@@ -77,6 +87,11 @@ static void set_up_machines(struct bats_sched *s,
     }
 }
 
+static bool has_timeouts(const struct bats_sched_options *o)
+{
+    return o->rules.timeout > 0 || o->rules.timeout_median > 0;
+}
+
 int bats_sched_create(const struct bats_sched_options *o,
                       struct bats_sched **sched, struct bats_error *err)
 {
@@ -92,14 +107,13 @@ int bats_sched_create(const struct bats_sched_options *o,
         o->monitor_interval > 0 ? o->monitor_interval : (o->window + 11) / 12;
     s->preempt_lead = o->preempt_lead;
     s->prefetch = o->prefetch;
-    s->sample_size = bats_stats_sample_size(
-        o->n_tasks, o->confidence_z > 0 ? o->confidence_z : SAMPLE_Z,
-        o->sample_error > 0 ? o->sample_error : SAMPLE_ERROR);
     s->next_tick = BATS_NEVER;
     s->n_machines = s->n_absent = o->n_machines;
     s->n_clusters = o->n_clusters;
     s->idle_first = s->idle_last = NO_SLOT;
-    bats_ledger_init(&s->ledger, o->budget);
+    s->rules = o->rules;
+    s->earlier_charged = o->earlier.charged;
+    bats_ledger_init(&s->ledger, o->budget, o->earlier.charged);
 
     uint32_t n_slots = 0;
     for (uint32_t i = 0; i < o->n_machines; i++)
@@ -110,15 +124,26 @@ int bats_sched_create(const struct bats_sched_options *o,
     s->tasks = calloc(o->n_tasks, sizeof *s->tasks);
     if (!s->machines || !s->members || !s->slots || !s->tasks ||
         !bats_heap_init(&s->due, o->n_machines) ||
-        bats_bag_init(&s->bag, o->n_tasks, o->seed, NULL) < 0)
+        bats_bag_init(&s->bag, o->n_tasks, o->seed, NULL) < 0 ||
+        !bats_heap_init(&s->limits, has_timeouts(o) ? n_slots : 0) ||
+        !bats_heap_init(&s->retries,
+                        o->rules.retry_delay > 0 ? o->n_tasks : 0))
         goto no_memory;
+    if (o->earlier.state)
+        bats_bag_resume(&s->bag, o->earlier.state);
+    if (s->bag.count[BATS_TASK_PENDING] > 0)
+        s->sample_size = bats_stats_sample_size(
+            s->bag.count[BATS_TASK_PENDING],
+            o->confidence_z > 0 ? o->confidence_z : SAMPLE_Z,
+            o->sample_error > 0 ? o->sample_error : SAMPLE_ERROR);
     for (size_t i = 0; i < o->n_clusters; i++) {
         s->clusters[i].spec = o->clusters[i];
         if (bats_stats_init(&s->clusters[i].stats, s->sample_size, NULL) < 0)
             goto no_memory;
     }
     for (uint32_t i = 0; i < o->n_tasks; i++)
-        s->tasks[i] = (struct task){.slot = NO_SLOT, .next = BATS_NO_TASK};
+        s->tasks[i] = (struct task){
+            .slot = NO_SLOT, .next = BATS_NO_TASK, .avoid = NO_MACHINE};
     set_up_machines(s, o->machines);
     *sched = s;
     return 0;
@@ -138,6 +163,8 @@ void bats_sched_destroy(struct bats_sched *s)
         bats_stats_release(&s->clusters[i].stats);
     bats_bag_release(&s->bag);
     bats_heap_release(&s->due);
+    bats_heap_release(&s->limits);
+    bats_heap_release(&s->retries);
     free(s->machines);
     free(s->members);
     free(s->slots);
@@ -178,13 +205,37 @@ bool bats_sched_next(struct bats_sched *s, struct bats_command *command)
     return true;
 }
 
+/* The next thing that falls due. At the same time they come in this order: the
+ * deadline, time-outs, tasks to be tried again, monitoring, and ends of windows
+ * last, so that these see the new plan. */
+enum due { DUE_DEADLINE, DUE_LIMIT, DUE_RETRY, DUE_TICK, DUE_TURN };
+
+static enum due next_due(const struct bats_sched *s, bats_time *time,
+                         uint32_t *id)
+{
+    bool deadline = s->rules.deadline > 0 && s->why != BATS_FINISH_DEADLINE;
+    uint32_t slot = 0, task = 0, machine = 0;
+    const bats_time at[] = {deadline ? s->rules.deadline : BATS_NEVER,
+                            bats_heap_first(&s->limits, &slot),
+                            bats_heap_first(&s->retries, &task), s->next_tick,
+                            bats_heap_first(&s->due, &machine)};
+    enum due first = DUE_DEADLINE;
+    for (enum due what = DUE_LIMIT; what <= DUE_TURN; what++)
+        if (at[what] < at[first])
+            first = what;
+    *time = at[first];
+    *id = first == DUE_LIMIT ? slot : first == DUE_RETRY ? task : machine;
+    return first;
+}
+
 bats_time bats_sched_wakeup(const struct bats_sched *s)
 {
     uint32_t id;
+    bats_time time;
     if (s->finish != BATS_FINISH_NOT_YET)
         return BATS_NEVER;
-    bats_time due = bats_heap_first(&s->due, &id);
-    return due < s->next_tick ? due : s->next_tick;
+    next_due(s, &time, &id);
+    return time;
 }
 
 /* ---- what follows from every step ---- */
@@ -201,14 +252,24 @@ static void finish(struct bats_sched *s, enum bats_finish why)
                                         .finish = why});
 }
 
+static bool all_too_late(const struct bats_sched *s)
+{
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (s->clusters[i].n_joined > 0 && !forecast_too_late(s, i))
+            return false;
+    return true;
+}
+
 /* Tasks are left, nothing runs and every machine has been heard of: either the
  * policy finds something to start, or the run is over. */
 static int unstall(struct bats_sched *s, struct bats_error *err)
 {
-    if (s->n_lost == s->n_machines) {
+    if (s->n_lost + s->n_quarantined == s->n_machines) {
         finish(s, BATS_FINISH_NO_MACHINES);
         return 0;
     }
+    if (s->bag.count[BATS_TASK_PENDING] == 0)
+        return 0; /* some are to be tried again later */
     int rc = s->policy->review(s, BATS_REASON_STALLED, err);
     if (rc < 0)
         return rc;
@@ -219,7 +280,7 @@ static int unstall(struct bats_sched *s, struct bats_error *err)
         if (s->machines[i].state == MACHINE_LEAVING)
             return 0;
     if (s->n_busy == 0)
-        finish(s, BATS_FINISH_BUDGET);
+        finish(s, all_too_late(s) ? BATS_FINISH_DEADLINE : BATS_FINISH_BUDGET);
     return 0;
 }
 
@@ -230,10 +291,12 @@ static int settle(struct bats_sched *s, struct bats_error *err)
     if (s->finish != BATS_FINISH_NOT_YET)
         return 0;
     dispatch_idle(s);
-    if (count[BATS_TASK_DONE] + count[BATS_TASK_FAILED] == s->bag.n)
+    if (count[BATS_TASK_DONE] + count[BATS_TASK_FAILED] +
+            count[BATS_TASK_LEFT_OUT] ==
+        s->bag.n)
         finish(s, BATS_FINISH_ALL_DONE);
     else if (s->draining && s->n_busy == 0)
-        finish(s, BATS_FINISH_STOPPED);
+        finish(s, s->why);
     else if (s->n_busy == 0 && s->n_absent == 0)
         rc = unstall(s, err);
     if (rc == 0 && s->failure < 0)
@@ -242,29 +305,53 @@ static int settle(struct bats_sched *s, struct bats_error *err)
     return rc;
 }
 
-/* Does what falls due before `limit`, or at it if `inclusive`. Monitoring goes
- * before ends of windows at the same time, so that these see the new plan. */
+static int tick(struct bats_sched *s, struct bats_error *err)
+{
+    s->next_tick += s->interval;
+    forecast_means(s);
+    failure_set_limits(s);
+    dispatch_rescan(s);
+    return s->draining ? 0 : s->policy->review(s, BATS_REASON_VIOLATION, err);
+}
+
+static int fall_due(struct bats_sched *s, enum due what, uint32_t id,
+                    struct bats_error *err)
+{
+    switch (what) {
+    case DUE_DEADLINE:
+        fleet_stop(s, true, BATS_FINISH_DEADLINE);
+        s->why = BATS_FINISH_DEADLINE;
+        return 0;
+    case DUE_LIMIT:
+        failure_time_out(s, id);
+        return 0;
+    case DUE_RETRY:
+        bats_heap_remove(&s->retries, id);
+        bats_bag_put_back(&s->bag, id);
+        return 0;
+    case DUE_TICK:
+        return tick(s, err);
+    case DUE_TURN:
+        fleet_turn(s, id);
+        return 0;
+    }
+    return 0;
+}
+
+/* Does what falls due before `limit`, or at it if `inclusive`. */
 static int advance(struct bats_sched *s, bats_time limit, bool inclusive,
                    struct bats_error *err)
 {
     while (s->finish == BATS_FINISH_NOT_YET) {
-        uint32_t id = 0;
-        bats_time due = bats_heap_first(&s->due, &id);
-        bats_time time = due < s->next_tick ? due : s->next_tick;
-        if (time > limit || (time == limit && !inclusive))
+        uint32_t id;
+        bats_time time;
+        enum due what = next_due(s, &time, &id);
+        if (time > limit || (time == limit && !inclusive) ||
+            time == BATS_NEVER)
             break;
         if (time > s->now)
             s->now = time;
-        int rc = 0;
-        if (s->next_tick <= due) {
-            s->next_tick += s->interval;
-            forecast_means(s);
-            dispatch_rescan(s);
-            if (!s->draining)
-                rc = s->policy->review(s, BATS_REASON_VIOLATION, err);
-        } else {
-            fleet_turn(s, id);
-        }
+        int rc = fall_due(s, what, id, err);
         if (rc == 0)
             rc = settle(s, err);
         if (rc < 0)
@@ -292,7 +379,8 @@ static int check_task_event(const struct bats_sched *s,
         return bats_error_set(err, BATS_ESTATE,
                               "task %u was preempted without a reason",
                               ev->task);
-    if (ev->type != BATS_EVENT_PREEMPTED && ev->runtime < 0)
+    if (ev->type != BATS_EVENT_PREEMPTED && ev->type != BATS_EVENT_YIELDED &&
+        ev->runtime < 0)
         return bats_error_set(err, BATS_ESTATE,
                               "task %u ran for a negative time", ev->task);
     return 0;
@@ -369,47 +457,77 @@ static int lost(struct bats_sched *s, uint32_t machine, struct bats_error *err)
     return s->policy->review(s, BATS_REASON_LOST, err);
 }
 
-static int ended(struct bats_sched *s, const struct bats_event *ev,
-                 struct bats_error *err)
+/* The task is out of the bag: it counts for the statistics. */
+static void count_result(struct bats_sched *s, uint32_t slot,
+                         const struct bats_event *ev)
 {
-    struct machine *m = &s->machines[ev->machine];
-    struct cluster *c = &s->clusters[m->cluster];
-    uint32_t slot = m->first_slot + ev->slot;
+    struct cluster *c = &s->clusters[s->machines[ev->machine].cluster];
     bool in_sample = s->tasks[ev->task].in_sample;
-
-    dispatch_take_out(s, ev->task);
-    if (ev->type == BATS_EVENT_DONE) {
-        c->done++;
-        bats_bag_finish(&s->bag, ev->task, BATS_TASK_DONE);
-    } else {
-        c->failed++;
-        bats_bag_finish(&s->bag, ev->task, BATS_TASK_FAILED);
-    }
-    bats_stats_add(&c->stats, ev->runtime, in_sample);
+    uint32_t before = c->stats.n_sample;
+    /* Where the policy takes no sample, the first results are one. */
+    bats_stats_add(&c->stats, ev->runtime, in_sample || c->sample_want == 0);
+    if (c->stats.n_sample > before)
+        failure_set_limits(s);
     c->busy_time += (double)ev->runtime;
     c->sample_back += in_sample;
     s->slots[slot].n_done++;
     s->slots[slot].rt_done += (double)ev->runtime;
-    fleet_drained(s, ev->machine);
-    if (in_sample && !s->planned && !s->draining) {
-        int rc = s->policy->review(s, BATS_REASON_SAMPLED, err);
-        if (rc < 0)
-            return rc;
-    }
-    dispatch_fill(s, slot);
-    return 0;
 }
 
-static void preempted(struct bats_sched *s, const struct bats_event *ev)
+/* It is not: another task of the sample has to take its place. */
+static void count_return(struct bats_sched *s, uint32_t machine, uint32_t task)
+{
+    struct cluster *c = &s->clusters[s->machines[machine].cluster];
+    if (s->tasks[task].in_sample)
+        c->sample_sent--;
+}
+
+static int ended(struct bats_sched *s, const struct bats_event *ev,
+                 struct bats_error *err)
 {
     struct machine *m = &s->machines[ev->machine];
-    if (s->slots[m->first_slot + ev->slot].head == ev->task)
-        s->preempted++;
+    uint32_t slot = m->first_slot + ev->slot;
+    bool failed = ev->type == BATS_EVENT_FAILED;
+
     dispatch_take_out(s, ev->task);
-    bats_bag_put_back(&s->bag, ev->task);
-    if (s->tasks[ev->task].in_sample)
-        s->clusters[m->cluster].sample_sent--;
+    if (failed) {
+        failure_of_task(s, ev->machine, ev->task);
+    } else {
+        s->clusters[m->cluster].done++;
+        bats_bag_finish(&s->bag, ev->task, BATS_TASK_DONE);
+    }
+    int rc = failure_watch(s, ev->machine, ev->task, failed, ev->runtime, err);
+    bool has_result = bats_sched_has_result(s, ev->task);
+    if (has_result)
+        count_result(s, slot, ev);
+    else
+        count_return(s, ev->machine, ev->task);
     fleet_drained(s, ev->machine);
+    if (rc == 0 && has_result && s->tasks[ev->task].in_sample && !s->planned &&
+        !s->draining)
+        rc = s->policy->review(s, BATS_REASON_SAMPLED, err);
+    if (rc == 0)
+        dispatch_fill(s, slot);
+    return rc;
+}
+
+/* Stopped by a CANCEL (which may have been a time-out), or of its own accord
+ * to be run again. */
+static void came_back(struct bats_sched *s, const struct bats_event *ev)
+{
+    struct machine *m = &s->machines[ev->machine];
+    uint32_t slot = m->first_slot + ev->slot;
+    bool ran = s->slots[slot].head == ev->task;
+    dispatch_take_out(s, ev->task);
+    count_return(s, ev->machine, ev->task);
+    if (s->tasks[ev->task].timed_out) {
+        failure_of_task(s, ev->machine, ev->task);
+    } else {
+        s->preempted += ran && ev->type == BATS_EVENT_PREEMPTED;
+        bats_bag_put_back(&s->bag, ev->task);
+    }
+    fleet_drained(s, ev->machine);
+    dispatch_fill(s, slot);
 }
 
 int bats_sched_handle(struct bats_sched *s, bats_time now,
@@ -434,17 +552,14 @@ int bats_sched_handle(struct bats_sched *s, bats_time now,
         rc = ended(s, ev, err);
         break;
     case BATS_EVENT_PREEMPTED:
-        preempted(s, ev);
+    case BATS_EVENT_YIELDED:
+        came_back(s, ev);
         break;
     case BATS_EVENT_TICK:
         break;
     case BATS_EVENT_STOP:
-        for (uint32_t i = 0; i < s->n_machines; i++)
-            dispatch_cancel(s, i);
-        s->draining = true;
-        break;
     case BATS_EVENT_DRAIN:
-        s->draining = true;
+        fleet_stop(s, ev->type == BATS_EVENT_STOP, BATS_FINISH_STOPPED);
         break;
     }
     return rc < 0 ? rc : settle(s, err);

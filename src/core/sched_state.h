@@ -16,6 +16,7 @@
 #include "util/heap.h"
 
 #define NO_SLOT UINT32_MAX
+#define NO_MACHINE UINT32_MAX
 
 enum machine_state {
     MACHINE_ABSENT,   /* has not joined yet */
@@ -36,6 +37,11 @@ struct machine {
     uint32_t n_busy;       /* slots that have a task */
     bool marked;           /* ACTIVE: not wanted after this window */
     bool renewing;         /* ACTIVE: the next window's charge is held */
+    bool quarantined;      /* gets no more tasks */
+    uint32_t n_failed;     /* executions that failed in a row, each of another
+                              task */
+    uint32_t failed_task;  /* the last of them */
+    uint32_t n_done;       /* executions that went well */
     bats_time acquired_at; /* its present windows began here */
     bats_time paid_end;    /* end of the last window charged */
     int64_t windows;       /* entered so far, over all acquisitions */
@@ -56,16 +62,19 @@ struct slot {
 
 /* What the engine adds to a task's state in the bag. */
 struct task {
-    uint32_t slot; /* it was given to; NO_SLOT: in the bag */
-    uint32_t next; /* behind it in the slot's queue */
+    uint32_t slot;  /* it was given to; NO_SLOT: in the bag */
+    uint32_t next;  /* behind it in the slot's queue */
+    uint32_t avoid; /* machine on which it failed last, or NO_MACHINE */
     bool in_sample;
+    bool timed_out;           /* its CANCEL is a time-out */
+    uint8_t failures, losses; /* executions so far that ended like this */
 };
 
 struct cluster {
     struct bats_cluster spec;
     uint32_t first_machine, n_machines; /* indices into `members` */
-    uint32_t n_joined;                  /* joined and not lost */
-    uint32_t n_lost;
+    uint32_t n_joined; /* joined, and neither lost nor in quarantine */
+    uint32_t n_lost, n_quarantined;
     uint32_t n_used;   /* machines acquired at least once */
     uint32_t n_active; /* ACTIVE and not marked */
     uint32_t n_held;   /* ACTIVE or LEAVING */
@@ -82,10 +91,16 @@ struct bats_sched {
     const struct bats_policy *policy;
     bats_time window, interval, preempt_lead, prefetch;
     uint32_t sample_size;
+    struct bats_sched_rules rules;
+    bats_money earlier_charged;
 
     bats_time now;
-    bats_time next_tick;  /* BATS_NEVER while no machine is held */
-    struct bats_heap due; /* machines by the next turn of their window */
+    bats_time next_tick;      /* BATS_NEVER while no machine is held */
+    struct bats_heap due;     /* machines by the next turn of their window */
+    struct bats_heap limits;  /* slots by the time-out of their task; no
+                                 capacity without time-outs */
+    struct bats_heap retries; /* WAITING tasks by their next attempt; the
+                                 same */
     struct bats_bag bag;
     struct bats_ledger ledger;
 
@@ -99,14 +114,15 @@ struct bats_sched {
     struct task *tasks;
     uint32_t idle_first, idle_last; /* list of idle slots, oldest first */
 
-    uint32_t n_absent, n_lost, n_held; /* machines */
-    uint32_t n_open;                   /* slots of ACTIVE machines */
-    uint32_t n_busy;                   /* slots with a task */
-    uint32_t preempted;
+    uint32_t n_absent, n_lost, n_quarantined, n_held; /* machines */
+    uint32_t n_open; /* slots of ACTIVE machines */
+    uint32_t n_busy; /* slots with a task */
+    uint32_t preempted, retried, timed_out;
     bool started;         /* the start's configuration was chosen */
     bool planned;         /* the policy has made a plan from statistics */
     bool feasible;        /* the present plan does the whole bag */
     bool draining;        /* nothing more is started */
+    enum bats_finish why; /* draining: what for */
     int64_t plan_windows; /* that the present plan gave every machine */
     enum bats_finish finish;
 
@@ -130,7 +146,7 @@ struct bats_policy {
     /* Shall this machine, at the end of its paid time, enter another window?
      * (Only asked if the money for it is there.) */
     bool (*renew)(const struct bats_sched *s, uint32_t machine);
-    /* May this machine start a task now? */
+    /* May this machine start a task now? NULL: always. */
     bool (*admit)(const struct bats_sched *s, uint32_t machine);
 };
 
@@ -140,6 +156,12 @@ struct bats_policy {
 void sched_emit(struct bats_sched *s, struct bats_command command);
 
 /* ---- fleet.c ---- */
+
+/* Cancels every task, or lets them end, and ends the run with `why`. */
+void fleet_stop(struct bats_sched *s, bool now, enum bats_finish why);
+
+/* A machine that gets no more tasks; it leaves at the end of its window. */
+void fleet_quarantine(struct bats_sched *s, uint32_t machine);
 
 /* Makes `target` (one count per cluster) the configuration: marks machines
  * whose windows end soonest, or unmarks and acquires, as far as tasks and
@@ -184,6 +206,35 @@ void dispatch_take_out(struct bats_sched *s, uint32_t task);
 /* Sends CANCEL for every task of the machine. */
 void dispatch_cancel(struct bats_sched *s, uint32_t machine);
 
+/* Takes the slot's first task to begin now. */
+void dispatch_begin(struct bats_sched *s, uint32_t slot);
+
+/* ---- failure.c ---- */
+
+/* An execution of `task` on `machine` has failed after `runtime`. It is either
+ * put back, to be tried again, or the task has failed. */
+void failure_of_task(struct bats_sched *s, uint32_t machine, uint32_t task);
+
+/* The task was on this machine, which is lost. */
+void failure_of_machine(struct bats_sched *s, uint32_t machine, uint32_t task);
+
+/* Notes how an execution on `machine` went, and quarantines a machine on which
+ * they keep failing. */
+int failure_watch(struct bats_sched *s, uint32_t machine, uint32_t task,
+                  bool failed, bats_time runtime, struct bats_error *err);
+
+/* Stops the run if too many tasks have failed. */
+void failure_halt(struct bats_sched *s);
+
+/* The running task of `slot` has reached its time-out. */
+void failure_time_out(struct bats_sched *s, uint32_t slot);
+
+/* Time-outs of the tasks that run, from the medians known now. */
+void failure_set_limits(struct bats_sched *s);
+
+/* The time-out of the task that begins in `slot` now. */
+void failure_set_limit(struct bats_sched *s, uint32_t slot);
+
 /* ---- forecast.c ---- */
 
 /* Brings T of every cluster up to date with what runs now. */
@@ -206,6 +257,10 @@ struct forecast forecast_make(const struct bats_sched *s);
  * before the machine's time is up: its paid time if `marked`, else with all
  * further windows that it could be paid. True if nothing is known yet. */
 bool forecast_fits(const struct bats_sched *s, uint32_t machine);
+
+/* A task of mean length that begins on the cluster now ends after the
+ * deadline. */
+bool forecast_too_late(const struct bats_sched *s, size_t cluster);
 
 /* Cluster with the lowest c_i T_i per slot among those with statistics and
  * machines; SIZE_MAX if none. */

@@ -49,12 +49,14 @@ void bats_sched_status(const struct bats_sched *s,
     *status = (struct bats_sched_status){
         .now = s->now,
         .finish = s->finish,
-        .pending = count[BATS_TASK_PENDING],
+        .pending = count[BATS_TASK_PENDING] + count[BATS_TASK_WAITING],
         .running = count[BATS_TASK_ASSIGNED] + count[BATS_TASK_CANCELLING],
         .done = count[BATS_TASK_DONE],
         .failed = count[BATS_TASK_FAILED],
         .budget = s->ledger.budget,
         .charged = s->ledger.charged,
+        .retried = s->retried,
+        .timed_out = s->timed_out,
         .preempted = s->preempted,
         .estimated_end = estimated_end(s),
         .rest_cost = rest_cost(s),
@@ -82,6 +84,7 @@ void bats_sched_cluster_status(const struct bats_sched *s, size_t cluster,
         (struct bats_cluster_status){.machines_used = c->n_used,
                                      .machines_now = c->n_held,
                                      .machines_lost = c->n_lost,
+                                     .machines_quarantined = c->n_quarantined,
                                      .windows = c->windows,
                                      .charged = c->windows * c->spec.charge,
                                      .done = c->done,
@@ -94,6 +97,12 @@ void bats_sched_cluster_status(const struct bats_sched *s, size_t cluster,
             ((double)m->spec.charge / (double)c->spec.charge);
     if (c->paid_slot_time > 0)
         status->utilisation = c->busy_time / c->paid_slot_time;
+}
+
+bool bats_sched_has_result(const struct bats_sched *s, uint32_t task)
+{
+    return s->bag.state[task] == BATS_TASK_DONE ||
+           s->bag.state[task] == BATS_TASK_FAILED;
 }
 
 const struct bats_decision *bats_sched_decisions(const struct bats_sched *s,
@@ -154,7 +163,7 @@ static void check_machine(const struct bats_sched *s, uint32_t id)
 
 void bats_sched_check(const struct bats_sched *s)
 {
-    bats_money charged = 0, held = 0;
+    bats_money charged = s->earlier_charged, held = 0;
     uint32_t on_machines = 0, absent = 0, lost = 0, holding = 0, open = 0;
     bats_ledger_check(&s->ledger);
     bats_bag_check(&s->bag);
@@ -189,8 +198,8 @@ void bats_sched_check(const struct bats_sched *s)
             active += m->state == MACHINE_ACTIVE && !m->marked;
             held_here +=
                 m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
-            joined_here +=
-                m->state != MACHINE_ABSENT && m->state != MACHINE_LOST;
+            joined_here += m->state != MACHINE_ABSENT &&
+                           m->state != MACHINE_LOST && !m->quarantined;
         }
         assert(active == c->n_active && held_here == c->n_held);
         assert(joined_here == c->n_joined);

@@ -43,7 +43,8 @@ static uint32_t first_longer(const struct bats_stats *stats, bats_time elapsed)
     return low;
 }
 
-void bats_stats_add(struct bats_stats *stats, bats_time runtime, bool in_sample)
+void bats_stats_add(struct bats_stats *stats, bats_time runtime,
+                    bool in_sample)
 {
     stats->n_done++;
     stats->rt_done += (double)runtime;
@@ -72,6 +73,16 @@ void bats_stats_update(struct bats_stats *stats, uint32_t running,
                        double expected)
 {
     if (stats->n_done > 0)
-        stats->mean = fmax(
-            (expected + stats->rt_done) / ((double)running + stats->n_done), 1);
+        stats->mean = fmax((expected + stats->rt_done) /
+                               ((double)running + stats->n_done),
+                           1);
+}
+
+bats_time bats_stats_median(const struct bats_stats *stats)
+{
+    uint32_t n = stats->n_sample;
+    if (n < 5)
+        return 0;
+    bats_time high = stats->sample[n / 2];
+    return n % 2 ? high : high - (high - stats->sample[n / 2 - 1]) / 2;
 }

@@ -62,3 +62,20 @@ int bats_results_open(const char *dir, uint32_t task, int fds[2],
     }
     return 0;
 }
+
+int bats_results_make_parent(const char *path, struct bats_error *err)
+{
+    char dir[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+
+    if (!slash || slash == path)
+        return 0;
+    if ((size_t)snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path) <
+            sizeof dir &&
+        make_directory(dir) == 0)
+        return 0;
+    return bats_error_set(err, BATS_ESYS,
+                          "%.300s: cannot create this directory for the "
+                          "output of tasks: %s",
+                          dir, strerror(errno));
+}

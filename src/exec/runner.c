@@ -15,10 +15,9 @@
 #include "exec/environment.h"
 #include "exec/family.h"
 #include "exec/guard.h"
+#include "exec/outlet.h"
 #include "exec/pace.h"
-#include "exec/results.h"
 #include "exec/spawner.h"
-#include "exec/stream.h"
 
 #define NEVER INT64_MAX
 
@@ -32,12 +31,11 @@ enum phase {
 
 struct bats_runner {
     struct bats_runner_options options;
-    char *results_dir;
     struct bats_environment environment;
     struct bats_spawner spawner;
     struct bats_guard guard;
     struct bats_family family;
-    struct bats_stream stream[2];
+    struct bats_outlet outlet;
 
     enum phase phase;
     struct bats_runner_result result; /* as far as it is known */
@@ -81,28 +79,22 @@ int bats_runner_create(const struct bats_runner_options *options,
     int rc;
 
     if (!r)
-        goto no_memory;
+        return bats_error_set(err, BATS_ENOMEM,
+                              "out of memory for running tasks");
     r->options = *options;
     r->pidfd = r->guard.alive = r->spawner.null = -1;
-    bool memory = bats_stream_init(&r->stream[0]);
-    memory &= bats_stream_init(&r->stream[1]);
-    if (options->results_dir)
-        memory &= (r->results_dir = strdup(options->results_dir)) != NULL;
-    if (!memory)
-        goto no_memory;
+    r->outlet = bats_outlet_none();
     notice_children();
     if ((rc = bats_environment_init(&r->environment, environ, err)) ||
         (rc = bats_spawner_init(&r->spawner, err)) ||
         (rc = bats_guard_init(&r->guard, err)) ||
-        (rc = bats_family_init(&r->family, err))) {
+        (rc = bats_family_init(&r->family, err)) ||
+        (rc = bats_outlet_init(&r->outlet, &r->options, err))) {
         bats_runner_destroy(r);
         return rc;
     }
     *runner = r;
     return 0;
-no_memory:
-    bats_runner_destroy(r);
-    return bats_error_set(err, BATS_ENOMEM, "out of memory for running tasks");
 }
 
 static void reap(pid_t pid, struct rusage *usage, int *status)
@@ -127,13 +119,11 @@ void bats_runner_destroy(struct bats_runner *r)
             reap(left, NULL, NULL);
     if (r->pidfd >= 0)
         close(r->pidfd);
-    bats_stream_release(&r->stream[0]);
-    bats_stream_release(&r->stream[1]);
+    bats_outlet_release(&r->outlet);
     bats_family_release(&r->family);
     bats_guard_release(&r->guard);
     bats_environment_release(&r->environment);
     bats_spawner_release(&r->spawner);
-    free(r->results_dir);
     free(r);
 }
 
@@ -143,34 +133,6 @@ bool bats_runner_busy(const struct bats_runner *r)
 }
 
 /* ---- start ---- */
-
-/* Where the output of the next task goes; fds[] are for the child. */
-static int open_output(struct bats_runner *r, uint32_t task, int fds[2],
-                       struct bats_error *err)
-{
-    if (r->options.output == BATS_OUTPUT_RESULTS)
-        return bats_results_open(r->results_dir, task, fds, err);
-    if (!bats_stream_open(&r->stream[0]) || !bats_stream_open(&r->stream[1])) {
-        bats_error_set(err, BATS_ESYS,
-                       "cannot make a pipe for the output of a task: %s",
-                       strerror(errno));
-        bats_stream_close(&r->stream[0]);
-        return BATS_ESYS;
-    }
-    fds[0] = r->stream[0].out;
-    fds[1] = r->stream[1].out;
-    return 0;
-}
-
-static void close_output(struct bats_runner *r, const int fds[2])
-{
-    if (r->options.output == BATS_OUTPUT_RESULTS) {
-        close(fds[0]);
-        close(fds[1]);
-    }
-    bats_stream_close(&r->stream[0]);
-    bats_stream_close(&r->stream[1]);
-}
 
 /* The shell itself cannot be run on this line (too long, for instance). */
 static void refuse(struct bats_runner *r, int code, int fd)
@@ -192,13 +154,13 @@ static int start_process(struct bats_runner *r,
     if (!environment)
         return bats_error_set(err, BATS_ENOMEM,
                               "out of memory for the environment of a task");
-    int rc = open_output(r, task->task, fds, err);
+    int rc = bats_outlet_open(&r->outlet, task->task, task->attempt, fds, err);
     if (rc)
         return rc;
     rc = bats_spawner_run(&r->spawner, task->command, environment, fds,
                           &r->pid);
     if (rc == EAGAIN || rc == ENOMEM) {
-        close_output(r, fds);
+        bats_outlet_close(&r->outlet);
         return bats_error_set(err, BATS_ESYS, "cannot start a process: %s",
                               strerror(rc));
     }
@@ -215,15 +177,12 @@ static int start_process(struct bats_runner *r,
             reap(r->pid, NULL, NULL);
             bats_guard_set(&r->guard, 0);
             r->phase = PHASE_FREE;
-            close_output(r, fds);
+            bats_outlet_close(&r->outlet);
             return bats_error_set(err, BATS_ESYS, "cannot watch a process: %s",
                                   strerror(rc));
         }
     }
-    if (r->options.output == BATS_OUTPUT_RESULTS) {
-        close(fds[0]);
-        close(fds[1]);
-    }
+    bats_outlet_started(&r->outlet);
     return 0;
 }
 
@@ -240,6 +199,10 @@ int bats_runner_start(struct bats_runner *r,
     r->kill_at = NEVER;
     if (task->command)
         return start_process(r, task, err);
+    int rc =
+        bats_outlet_open(&r->outlet, task->task, task->attempt, NULL, err);
+    if (rc)
+        return rc;
     r->until = r->start + (task->sleep_us > 0 ? task->sleep_us : 0);
     r->phase = PHASE_SLEEPING;
     return 0;
@@ -366,36 +329,18 @@ static void clear(struct bats_runner *r, int64_t now)
     r->phase = PHASE_ENDED;
 }
 
-static struct bats_stream_taker taker(const struct bats_runner *r, int i)
+/* Does what is due; 1 when the result is complete, 0 if not yet, or a negative
+ * errcode. */
+static int advance(struct bats_runner *r, int64_t now, struct bats_error *err)
 {
-    return (struct bats_stream_taker){.lines = r->options.lines,
-                                      .context = r->options.context,
-                                      .task = r->result.task,
-                                      .stream = i + 1};
-}
+    int rc;
 
-/* True when all output is handed over. */
-static bool finish_output(struct bats_runner *r)
-{
-    bool all = true;
-
-    for (int i = 0; i < 2; i++) {
-        struct bats_stream_taker to = taker(r, i);
-        if (r->stream[i].in >= 0)
-            all &= bats_stream_finish(&r->stream[i], &to);
-    }
-    return all;
-}
-
-/* Does what is due; true when the result is complete. */
-static bool advance(struct bats_runner *r, int64_t now)
-{
     switch (r->phase) {
     case PHASE_FREE:
-        return false;
+        return 0;
     case PHASE_SLEEPING:
         if (now < r->until)
-            return false;
+            return 0;
         r->phase = PHASE_ENDED;
         break;
     case PHASE_RUNNING:
@@ -403,20 +348,20 @@ static bool advance(struct bats_runner *r, int64_t now)
             keep_pace(r, now);
         else if (may_kill(r, now) && r->kill_at > 0)
             bats_runner_kill(r);
-        return false;
+        return 0;
     case PHASE_CLEARING:
         clear(r, now);
         break;
     case PHASE_ENDED:
         break;
     }
-    if (r->phase != PHASE_ENDED || now < r->until || !finish_output(r))
-        return false;
-    bats_stream_close(&r->stream[0]);
-    bats_stream_close(&r->stream[1]);
+    if (r->phase != PHASE_ENDED || now < r->until)
+        return 0;
+    if ((rc = bats_outlet_finish(&r->outlet, &r->result, err)) <= 0)
+        return rc;
     r->result.wall_us = r->until - r->start;
     r->phase = PHASE_FREE;
-    return true;
+    return 1;
 }
 
 /* When `advance` has something to do next, even if nothing happens. */
@@ -438,28 +383,24 @@ static int64_t next_time(const struct bats_runner *r, int64_t now)
     }
 }
 
-/* Sleeps up to `timeout_us` and takes in what happens. Negative: errno. */
-static int wait_for_events(struct bats_runner *r, int64_t timeout_us)
+/* Sleeps up to `timeout_us` and takes in what happens. 1: a signal came. */
+static int wait_for_events(struct bats_runner *r, int64_t timeout_us,
+                           struct bats_error *err)
 {
-    /* poll ignores descriptors below 0. */
     struct pollfd fds[3] = {{.fd = r->pidfd, .events = POLLIN}};
     struct timespec timeout = {.tv_sec = (time_t)(timeout_us / 1000000),
                                .tv_nsec = (long)(timeout_us % 1000000) * 1000};
 
-    for (int i = 0; i < 2; i++)
-        fds[1 + i] =
-            (struct pollfd){.fd = r->stream[i].blocked ? -1 : r->stream[i].in,
-                            .events = POLLIN};
+    bats_outlet_watch(&r->outlet, fds + 1);
     if (ppoll(fds, 3, &timeout, NULL) < 0)
-        return -errno;
-    for (int i = 0; i < 2; i++) {
-        struct bats_stream_taker to = taker(r, i);
-        if (fds[1 + i].revents)
-            bats_stream_read(&r->stream[i], &to);
-    }
+        return errno == EINTR ? 1
+                              : bats_error_set(err, BATS_ESYS,
+                                               "cannot wait for a task: %s",
+                                               strerror(errno));
+    int rc = bats_outlet_take(&r->outlet, fds + 1, err);
     if (fds[0].revents && r->phase == PHASE_RUNNING)
         main_process_ended(r);
-    return 0;
+    return rc;
 }
 
 int bats_runner_poll(struct bats_runner *r, int64_t timeout_us,
@@ -469,26 +410,23 @@ int bats_runner_poll(struct bats_runner *r, int64_t timeout_us,
     int64_t deadline = timeout_us < NEVER - now ? now + timeout_us : NEVER;
     bool looked = false;
 
-    for (int i = 0; i < 2; i++) {
-        struct bats_stream_taker to = taker(r, i);
-        bats_stream_retry(&r->stream[i], &to);
-    }
+    bats_outlet_retry(&r->outlet);
     for (;;) {
-        if (advance(r, now)) {
+        int rc = advance(r, now, err);
+        if (rc > 0)
             *result = r->result;
-            return 1;
-        }
+        if (rc != 0)
+            return rc;
         if (looked && now >= deadline)
             return 0;
         int64_t next = next_time(r, now);
         if (next > deadline)
             next = deadline;
-        int rc = wait_for_events(r, next > now ? next - now : 0);
-        if (rc == -EINTR)
+        rc = wait_for_events(r, next > now ? next - now : 0, err);
+        if (rc < 0)
+            return rc;
+        if (rc > 0)
             deadline = 0; /* a signal: the caller may want to look at it */
-        else if (rc)
-            return bats_error_set(err, BATS_ESYS, "cannot wait for a task: %s",
-                                  strerror(-rc));
         looked = true;
         now = now_us();
     }

@@ -21,17 +21,22 @@
 struct bats_runner; /* opaque */
 
 enum bats_output {
-    BATS_OUTPUT_LINES,  /* handed over line by line (`lines` below) */
-    BATS_OUTPUT_RESULTS /* to RESULTS_DIR/<task + 1>/stdout and stderr */
+    BATS_OUTPUT_LINES,   /* handed over line by line (`lines` below) */
+    BATS_OUTPUT_RESULTS, /* to RESULTS_DIR/<task + 1>/stdout and stderr */
+    BATS_OUTPUT_STREAM,  /* to files of this runner (outfile.h) */
+    BATS_OUTPUT_NONE     /* to /dev/null */
 };
 
 struct bats_runner_options {
     enum bats_output output;
-    const char *results_dir; /* BATS_OUTPUT_RESULTS; created if missing */
-    double speed;            /* of the cluster, emulation; 1 = as it is. Below
-                                1 a process is slowed on a duty cycle, see
-                                pace.h; a built-in sleep is not */
-    int64_t grace_ms;        /* between TERM and KILL */
+    const char *results_dir;   /* BATS_OUTPUT_RESULTS; created if missing */
+    const char *stream_prefix; /* BATS_OUTPUT_STREAM: of the files' names */
+    int64_t max_output; /* keep no more bytes of a task on standard output or
+                           error each, and say so there; 0: no limit */
+    double speed;       /* of the cluster, emulation; 1 = as it is. Below
+                           1 a process is slowed on a duty cycle, see
+                           pace.h; a built-in sleep is not */
+    int64_t grace_ms;   /* between TERM and KILL */
     /* BATS_OUTPUT_LINES: called from poll with whole lines (the last one of a
      * task may lack its newline, and gets one; a line over 1 MiB is
      * broken by one); at most 1 MiB at once, stream is 1 or 2. Returns false for "not now": the runner keeps the
@@ -102,7 +107,9 @@ void bats_runner_kill(struct bats_runner *runner);
  * task it just sleeps. A task ends with its main process: what that left
  * behind is killed, what is in the pipes is handed over. Returns 1
  * and fills *result when the task has ended and its output is handed over,
- * 0 if not yet, or a negative errcode. After 1 the runner is free.
+ * 0 if not yet, or a negative errcode. After 1 the runner is free. BATS_ESYS
+ * also where the output of the task cannot be written: its result is not to
+ * be trusted then.
  */
 int bats_runner_poll(struct bats_runner *runner, int64_t timeout_us,
                      struct bats_runner_result *result,

@@ -1,6 +1,9 @@
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
 
 #include "mpi/clock.h"
 #include "mpi/crew.h"
@@ -24,6 +27,9 @@ static int register_member(struct bats_crew *crew, int rank,
     snprintf(worker->partition, sizeof worker->partition, "%s",
              hello->partition);
     crew->members[crew->n].heard_us = bats_clock_now_us();
+    if (rank != 0 && hello->pid_space != 0 &&
+        hello->pid_space == crew->pid_space)
+        crew->pidfd[rank] = pidfd_open((pid_t)hello->pid, 0);
     crew->of_rank[rank] = (uint32_t)crew->n++;
     return 0;
 }
@@ -89,17 +95,20 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
     crew->workers = calloc(size, sizeof *crew->workers);
     crew->members = calloc(size, sizeof *crew->members);
     crew->of_rank = malloc(size * sizeof *crew->of_rank);
+    crew->pidfd = malloc(size * sizeof *crew->pidfd);
+    for (size_t i = 0; crew->pidfd != NULL && i < size; i++)
+        crew->pidfd[i] = -1;
     if (crew->workers == NULL || crew->members == NULL ||
-        crew->of_rank == NULL)
+        crew->of_rank == NULL || crew->pidfd == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     memset(crew->of_rank, 0xff, size * sizeof *crew->of_rank);
 
     master_works = master_works || size == 1;
-    if (master_works) {
-        struct bats_introduction introduction;
-        bats_introduce(&introduction, 0);
+    struct bats_introduction introduction;
+    bats_introduce(&introduction, 0);
+    crew->pid_space = introduction.hello.pid_space;
+    if (master_works)
         rc = register_member(crew, 0, &introduction.hello, err);
-    }
     if (rc == 0)
         rc = await_hellos(crew, master_works ? 0 : 1, err);
     if (rc < 0) {
@@ -119,6 +128,11 @@ void bats_crew_release(struct bats_crew *crew)
     bats_packet_release(&crew->own_results);
     for (size_t i = 0; crew->members != NULL && i < crew->n; i++)
         bats_packet_release(&crew->members[i].assign);
+    for (int rank = 0;
+         crew->pidfd != NULL && rank < bats_comm_size(crew->comm); rank++)
+        if (crew->pidfd[rank] >= 0)
+            close(crew->pidfd[rank]);
+    free(crew->pidfd);
     free(crew->workers);
     free(crew->members);
     free(crew->of_rank);
@@ -211,7 +225,13 @@ int bats_crew_receive(struct bats_crew *crew, size_t *i,
     return 1;
 }
 
-bool bats_crew_silent(struct bats_crew *crew, size_t *i)
+static bool has_ended(const struct bats_crew *crew, int rank)
+{
+    struct pollfd fd = {.fd = crew->pidfd[rank], .events = POLLIN};
+    return poll(&fd, 1, 0) > 0;
+}
+
+const char *bats_crew_lost(struct bats_crew *crew, size_t *i)
 {
     int64_t now_us = bats_clock_now_us();
     int64_t gap_us = now_us - crew->looked_us;
@@ -221,16 +241,20 @@ bool bats_crew_silent(struct bats_crew *crew, size_t *i)
     if (gap_us > GAP_US)
         for (size_t k = 0; k < crew->n; k++)
             crew->members[k].heard_us += gap_us;
-    for (size_t k = 0; k < crew->n; k++)
-        if (crew->workers[k].rank != 0 &&
-            crew->members[k].state == BATS_MEMBER_WORKS &&
-            now_us - crew->members[k].heard_us > SILENCE_US) {
-            crew->members[k].state = BATS_MEMBER_GONE;
-            bats_comm_give_up(crew->comm);
-            *i = k;
-            return true;
-        }
-    return false;
+    for (size_t k = 0; k < crew->n; k++) {
+        struct bats_member *member = &crew->members[k];
+        if (crew->workers[k].rank == 0 || member->state != BATS_MEMBER_WORKS)
+            continue;
+        bool ended = has_ended(crew, crew->workers[k].rank);
+        if (!ended && now_us - member->heard_us <= SILENCE_US)
+            continue;
+        member->state = BATS_MEMBER_GONE;
+        bats_comm_give_up(crew->comm);
+        *i = k;
+        return ended ? "its process has ended"
+                     : "it has been silent for too long";
+    }
+    return NULL;
 }
 
 static bool all_left(const struct bats_crew *crew)
@@ -247,12 +271,16 @@ bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us)
 {
     bats_executor_destroy(crew->own);
     crew->own = NULL;
+    enum bats_leave leave = BATS_LEAVE;
+    for (size_t i = 0; i < crew->n; i++)
+        if (crew->members[i].state == BATS_MEMBER_GONE)
+            leave = BATS_LEAVE_BROKEN;
     for (size_t i = 0; i < crew->n; i++) {
         if (crew->workers[i].rank == 0 ||
             crew->members[i].state == BATS_MEMBER_GONE)
             continue;
         struct bats_packet packet = {0};
-        bats_proto_stop(&packet, true);
+        bats_proto_stop(&packet, leave);
         bats_comm_send(crew->comm, crew->workers[i].rank, &packet, NULL);
     }
     int64_t start_us = bats_clock_now_us();

@@ -38,10 +38,12 @@ struct bats_crew {
         *workers;                /* n, as bats_platform_build wants them */
     struct bats_member *members; /* n */
     uint32_t *of_rank;           /* by rank; UINT32_MAX: not a member */
+    int *pidfd; /* by rank: of its process if that is on this host, else -1 */
     size_t n;
     struct bats_executor *own; /* rank 0 works; NULL: it does not (yet) */
     struct bats_packet own_results;
-    int64_t looked_us; /* for bats_crew_silent */
+    uint64_t pid_space; /* of this process */
+    int64_t looked_us;  /* for bats_crew_lost */
 };
 
 /* Waits until every rank has said HELLO. BATS_ESYS names those that have not
@@ -65,9 +67,10 @@ int bats_crew_flush(struct bats_crew *crew, struct bats_error *err);
 int bats_crew_receive(struct bats_crew *crew, size_t *i,
                       struct bats_message *message, struct bats_error *err);
 
-/* A member that has been silent for too long and becomes GONE by this; false:
- * there is none. */
-bool bats_crew_silent(struct bats_crew *crew, size_t *i);
+/* A member whose process has ended, as far as that can be seen from here, or
+ * that has been silent for too long, and becomes GONE by this: returns why, in
+ * words. NULL: there is none. */
+const char *bats_crew_lost(struct bats_crew *crew, size_t *i);
 
 /* Stops the work of all and waits until they have said good-bye, up to
  * `timeout_us`. False: not everybody did. */

@@ -8,6 +8,9 @@
 #include "mpi/clock.h"
 #include "mpi/executor.h"
 
+_Static_assert(BATS_OUTPUT_NONE + 1 == BATS_PROTO_OUTPUTS,
+               "all kinds of output can be sent");
+
 #define COMMON_VARIABLES 6
 #define TASK_VARIABLES 4
 #define TASK_VARIABLE_ROOM 40
@@ -75,10 +78,11 @@ int bats_executor_create(const struct bats_setup *setup,
     x->sink = *sink;
     x->last = &x->first;
     x->kill_at_us = INT64_MAX;
-    bool lines = setup->results_dir[0] == '\0';
     struct bats_runner_options options = {
-        .output = lines ? BATS_OUTPUT_LINES : BATS_OUTPUT_RESULTS,
-        .results_dir = lines ? NULL : setup->results_dir,
+        .output = (enum bats_output)setup->output,
+        .results_dir = setup->output_path,
+        .stream_prefix = setup->output_path,
+        .max_output = setup->max_output,
         .speed = setup->speed,
         .grace_ms = setup->grace_ms,
         .lines = offer_lines,

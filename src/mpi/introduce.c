@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "input/hostlist.h"
@@ -29,6 +30,21 @@ static const char *partition_of(const char *host)
     }
 }
 
+/* Of this boot of this host, and the process namespace in it (a container has
+ * its own). */
+static uint64_t pid_space(void)
+{
+    char boot[40] = "";
+    struct stat namespace;
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (file == NULL)
+        return 0;
+    bool known = fgets(boot, sizeof boot, file) != NULL &&
+                 stat("/proc/self/ns/pid", &namespace) == 0;
+    fclose(file);
+    return known ? strtoull(boot, NULL, 16) << 32 ^ namespace.st_ino : 0;
+}
+
 void bats_introduce(struct bats_introduction *introduction, int rank)
 {
     char *host = introduction->host;
@@ -46,6 +62,7 @@ void bats_introduce(struct bats_introduction *introduction, int rank)
     introduction->hello = (struct bats_hello){
         .rank = (uint32_t)rank,
         .pid = (uint32_t)getpid(),
+        .pid_space = pid_space(),
         .host = introduction->host,
         .partition = introduction->partition,
     };

@@ -19,11 +19,14 @@
 #include "mpi/run.h"
 #include "mpi/signals.h"
 
-#define PROGRESS_US 200000   /* between two reports of progress */
-#define LOOK_US 1000000      /* between two looks for silent ranks */
-#define MESSAGES_AT_ONCE 256 /* then the commands for them are sent */
-#define GOODBYE_US 10000000  /* for all workers to leave */
-#define HURRY_US 1000000     /* the same, after a second Ctrl-C */
+#define PROGRESS_US 200000     /* between two reports of progress */
+#define LOOK_US 1000000        /* between two looks for silent ranks */
+#define MESSAGES_AT_ONCE 256   /* then the commands for them are sent */
+#define GOODBYE_US 10000000    /* for all workers to leave */
+#define HURRY_US 1000000       /* the same, after a second Ctrl-C */
+#define UNRECORDED_US 60000000 /* without a record that can be written */
+
+static bats_time now(const struct master *m);
 
 static void notice(struct master *m, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -38,6 +41,9 @@ static void notice(struct master *m, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     m->observer->notice(m->observer->context, text);
+    if (m->journal.record != NULL)
+        bats_record_notice(m->journal.record, now(m), UINT32_MAX, UINT32_MAX,
+                           text, NULL);
 }
 
 /* ---- time ---- */
@@ -70,6 +76,7 @@ static int run_task(struct master *m, size_t i,
         return rc;
     const struct bats_platform *p = &m->platform;
     double speed = p->speed[p->machines[command->machine].cluster];
+    m->cancelled[command->task] = m->timed_out[command->task] = false;
     struct bats_assign assign = {
         .task = command->task,
         .attempt = ++m->attempts[command->task],
@@ -90,6 +97,7 @@ static int tell(struct master *m, size_t i, const struct bats_command *command,
         return run_task(m, i, command, err);
     case BATS_COMMAND_CANCEL:
         m->cancelled[command->task] = true;
+        m->timed_out[command->task] = command->time_out;
         bats_proto_cancel(&packet, command->task);
         break;
     case BATS_COMMAND_ACQUIRE:
@@ -99,19 +107,37 @@ static int tell(struct master *m, size_t i, const struct bats_command *command,
     case BATS_COMMAND_RELEASE: /* the rank stays, as if parked for ever */
         bats_proto_plain(&packet, BATS_MESSAGE_PARK);
         break;
+    case BATS_COMMAND_CHARGE:
+    case BATS_COMMAND_QUARANTINE:
     case BATS_COMMAND_FINISHED:
         return 0;
     }
     return bats_crew_send(&m->crew, i, &packet, err);
 }
 
-/* RUN and CANCEL are for one slot, the others for all slots of a machine. */
+static void tell_quarantine(struct master *m, uint32_t machine)
+{
+    size_t i = m->member[m->first[machine]];
+    notice(m,
+           "machine %s (rank %d on %s) gets no more tasks: one after the "
+           "other failed there at once, and most go well elsewhere",
+           bats_master_machine_name(m, machine), m->crew.workers[i].rank,
+           m->crew.workers[i].host);
+}
+
+/* RUN and CANCEL are for one slot, the next ones for all slots of a machine. */
 static int carry_out(struct master *m, const struct bats_command *command,
                      struct bats_error *err)
 {
     if (command->type == BATS_COMMAND_FINISHED) {
         m->finished = true;
         m->finish = command->finish;
+        return 0;
+    }
+    if (command->type == BATS_COMMAND_CHARGE)
+        return 0;
+    if (command->type == BATS_COMMAND_QUARANTINE) {
+        tell_quarantine(m, command->machine);
         return 0;
     }
     const uint32_t *members = m->member + m->first[command->machine];
@@ -125,14 +151,38 @@ static int carry_out(struct master *m, const struct bats_command *command,
     return rc;
 }
 
+static int stop(struct master *m, struct bats_error *err);
+
+/* What the engine has commanded, once all that led to it is on record. Without
+ * that nothing is started, but a run that stops has to stop. */
+static int carry_out_all(struct master *m, struct bats_error *err)
+{
+    struct bats_journal *j = &m->journal;
+    struct bats_error why;
+    int64_t now_us = bats_clock_now_us();
+    bool failed_before = j->failing_since > 0;
+    int rc = bats_journal_commit(j, m->sched, now_us, &why);
+    if (rc < 0 && !failed_before)
+        notice(m, "%s; no more tasks are started until it can be written",
+               why.text);
+    if (rc > 0 && failed_before)
+        notice(m, "the record can be written again");
+    if (rc <= 0 && !m->stopping) {
+        bool enough = now_us - j->failing_since > UNRECORDED_US;
+        return enough ? stop(m, err) : 0;
+    }
+    struct bats_command command;
+    size_t at = 0;
+    rc = 0;
+    while (rc == 0 && bats_journal_next(j, &at, &command))
+        rc = carry_out(m, &command, err);
+    return rc;
+}
+
 static int handle(struct master *m, const struct bats_event *event,
                   struct bats_error *err)
 {
-    struct bats_command command;
-    int rc = bats_sched_handle(m->sched, now(m), event, err);
-    while (rc == 0 && bats_sched_next(m->sched, &command))
-        rc = carry_out(m, &command, err);
-    return rc;
+    return bats_journal_handle(&m->journal, m->sched, now(m), event, err);
 }
 
 static int stop(struct master *m, struct bats_error *err)
@@ -144,10 +194,21 @@ static int stop(struct master *m, struct bats_error *err)
     return handle(m, &event, err);
 }
 
+/* Nothing more is started, what runs may end. */
+static int drain(struct master *m, struct bats_error *err)
+{
+    if (m->draining || m->stopping || m->finished)
+        return 0;
+    m->draining = true;
+    notice(m, "SIGUSR1: no more tasks are started, those that run may end");
+    struct bats_event event = {.type = BATS_EVENT_DRAIN};
+    return handle(m, &event, err);
+}
+
 /* ---- messages ---- */
 
 static void tell_ended(struct master *m, size_t i,
-                       const struct bats_task_result *r)
+                       const struct bats_task_result *r, bool is_result)
 {
     if (m->observer->ended == NULL ||
         bats_bagfile_command(m->options->bag, r->task, &m->command,
@@ -162,6 +223,7 @@ static void tell_ended(struct master *m, size_t i,
         .rank = m->crew.workers[i].rank,
         .host = m->crew.workers[i].host,
         .command = m->command,
+        .is_result = is_result,
         .preempted = r->cancelled,
         .exit_status = r->exit_status,
         .signal = r->signal,
@@ -173,6 +235,43 @@ static void tell_ended(struct master *m, size_t i,
         .runtime = bats_master_bag_time(m, r->wall_us),
     };
     m->observer->ended(m->observer->context, &execution);
+}
+
+static int record_attempt(struct master *m, size_t i,
+                          const struct bats_task_result *r, bool is_result,
+                          struct bats_error *err)
+{
+    if (m->journal.record == NULL)
+        return 0;
+    struct bats_record_attempt attempt = {
+        .task = r->task,
+        .attempt = m->attempts[r->task],
+        .machine = m->platform.places[i].machine,
+        .host = m->crew.workers[i].host,
+        .start_us = r->start_us,
+        .wall_us = r->wall_us,
+        .user_us = r->user_us,
+        .system_us = r->system_us,
+        .max_rss_kib = r->max_rss_kib,
+        .exit_status = r->exit_status,
+        .signal = r->signal,
+        .outcome = is_result      ? BATS_RECORD_RESULT
+                   : r->cancelled ? BATS_RECORD_PREEMPTED
+                                  : BATS_RECORD_RETRIED,
+        .output = {{.stream = -1}, {.stream = -1}},
+    };
+    return bats_record_attempt(m->journal.record, now(m), &attempt, err);
+}
+
+static enum bats_event_type end_of(const struct bats_task_result *r)
+{
+    if (r->cancelled) /* perhaps a time-out: the engine knows */
+        return BATS_EVENT_PREEMPTED;
+    if (r->signal != 0)
+        return BATS_EVENT_FAILED;
+    return r->exit_status == 0                   ? BATS_EVENT_DONE
+           : r->exit_status == BATS_STATUS_AGAIN ? BATS_EVENT_YIELDED
+                                                 : BATS_EVENT_FAILED;
 }
 
 static int take_result(struct master *m, size_t i,
@@ -190,21 +289,31 @@ static int take_result(struct master *m, size_t i,
         if (rc < 0)
             return rc;
     }
-    m->cancelled[r->task] = false;
     struct bats_event event = {
-        .type = r->cancelled                            ? BATS_EVENT_PREEMPTED
-                : r->exit_status == 0 && r->signal == 0 ? BATS_EVENT_DONE
-                                                        : BATS_EVENT_FAILED,
+        .type = end_of(r),
         .machine = m->platform.places[i].machine,
         .slot = m->platform.places[i].slot,
         .task = r->task,
         .runtime = bats_master_bag_time(m, r->wall_us),
     };
-    if (r->start_us > 0)
-        tell_ended(m, i, r);
-    else if (r->cancelled)
+    struct bats_task_result end = *r;
+    if (r->cancelled && m->timed_out[r->task]) {
+        end.cancelled = false;
+        end.exit_status = BATS_STATUS_TIMED_OUT;
+        end.signal = SIGTERM;
+    }
+    m->cancelled[r->task] = m->timed_out[r->task] = false;
+    int rc = handle(m, &event, err);
+    if (rc < 0)
+        return rc;
+    if (r->start_us > 0) {
+        bool is_result = bats_sched_has_result(m->sched, r->task);
+        tell_ended(m, i, &end, is_result);
+        rc = record_attempt(m, i, &end, is_result, err);
+    } else if (r->cancelled) {
         m->attempts[r->task]--; /* it never began */
-    return handle(m, &event, err);
+    }
+    return rc;
 }
 
 static int take_results(struct master *m, size_t i,
@@ -230,7 +339,7 @@ static int lose(struct master *m, size_t i, const char *why,
             m->crew.members[k].state != BATS_MEMBER_WORKS)
             continue;
         struct bats_packet packet = {0};
-        bats_proto_stop(&packet, false);
+        bats_proto_stop(&packet, BATS_LEAVE_NOT);
         int rc = bats_crew_send(&m->crew, k, &packet, err);
         if (rc < 0)
             return rc;
@@ -306,6 +415,10 @@ static int take_own_results(struct master *m, struct bats_error *err)
     if (packet.n == 0)
         return 0;
     m->crew.own_results = (struct bats_packet){0};
+    if (m->crew.members[0].state != BATS_MEMBER_WORKS) {
+        bats_packet_release(&packet); /* its tasks have gone elsewhere */
+        return 0;
+    }
     struct bats_message message;
     int rc = packet.failed
                  ? bats_error_set(err, BATS_ENOMEM, "out of memory")
@@ -316,16 +429,17 @@ static int take_own_results(struct master *m, struct bats_error *err)
     return rc < 0 ? rc : 1;
 }
 
-static int look_for_silent(struct master *m, int64_t now_us,
-                           struct bats_error *err)
+static int look_for_lost(struct master *m, int64_t now_us,
+                         struct bats_error *err)
 {
     size_t i;
     int rc = 0;
     if (now_us - m->looked_us < LOOK_US)
         return 0;
     m->looked_us = now_us;
-    while (rc == 0 && bats_crew_silent(&m->crew, &i))
-        rc = lose(m, i, "it has been silent for too long", err);
+    for (const char *why;
+         rc == 0 && (why = bats_crew_lost(&m->crew, &i)) != NULL;)
+        rc = lose(m, i, why, err);
     return rc;
 }
 
@@ -349,7 +463,9 @@ static int sleep_until_due(struct master *m, struct bats_error *err)
 
 static int step(struct master *m, struct bats_error *err)
 {
-    int rc = bats_signals_count() > 0 ? stop(m, err) : 0;
+    int rc = bats_signals_drain() ? drain(m, err) : 0;
+    if (rc == 0 && bats_signals_count() > 0)
+        rc = stop(m, err);
     int traffic = rc < 0 ? rc : take_messages(m, err);
     int own = traffic < 0 ? traffic : take_own_results(m, err);
     if (own < 0)
@@ -361,8 +477,9 @@ static int step(struct master *m, struct bats_error *err)
     if (!m->finished && now(m) >= bats_sched_wakeup(m->sched) &&
         (rc = handle(m, &tick, err)) < 0)
         return rc;
-    if ((rc = bats_crew_flush(&m->crew, err)) < 0 ||
-        (rc = look_for_silent(m, now_us, err)) < 0)
+    if ((rc = look_for_lost(m, now_us, err)) < 0 ||
+        (rc = carry_out_all(m, err)) < 0 ||
+        (rc = bats_crew_flush(&m->crew, err)) < 0)
         return rc;
     if (m->observer->progress != NULL &&
         now_us - m->progress_us >= PROGRESS_US) {
@@ -431,7 +548,10 @@ int bats_run_master(const struct bats_run_options *options,
     free(m.member);
     free(m.attempts);
     free(m.cancelled);
+    free(m.timed_out);
     free(m.command);
+    bool not_recorded = m.journal.failing_since > 0;
+    bats_journal_release(&m.journal);
     if (rc < 0) {
         bats_sched_destroy(m.sched);
         bats_platform_release(&m.platform);
@@ -439,11 +559,14 @@ int bats_run_master(const struct bats_run_options *options,
     }
     /* A signal that came too late to stop anything is none. */
     int signal = bats_signals_first() != 0 ? bats_signals_first() : SIGTERM;
+    if (!m.stopping && m.finished)
+        signal = m.draining && m.finish == BATS_FINISH_STOPPED ? SIGUSR1 : 0;
     *outcome = (struct bats_run_outcome){
         .platform = m.platform,
         .sched = m.sched,
         .finish = m.finished ? m.finish : BATS_FINISH_STOPPED,
-        .signal = m.stopping || !m.finished ? signal : 0,
+        .signal = signal,
+        .not_recorded = not_recorded,
     };
     return 0;
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "mpi/crew.h"
+#include "mpi/journal.h"
 #include "mpi/run.h"
 
 /* Least that the master and the workers sleep, however compressed the time. */
@@ -23,17 +24,22 @@ struct master {
     struct bats_crew crew;
     struct bats_platform platform;
     struct bats_sched *sched;
+    struct bats_journal journal;
+    char run_id[64];
     uint32_t *first;    /* by machine: where its slots begin in `member` */
     uint32_t *member;   /* by slot of a machine: who sits there */
     uint32_t *attempts; /* by task: executions begun */
-    bool *cancelled;    /* by task: CANCEL is out, no answer yet */
-    char *command;      /* bats_bagfile_command's buffer */
+    bool *cancelled;    /* by task: CANCEL is out, no answer yet, */
+    bool *timed_out;    /* and it is a time-out */
+    char machine_name[BATS_CLUSTER_NAME + 16];
+    char *command; /* bats_bagfile_command's buffer */
     size_t command_size;
     int64_t start_us;
     int64_t traffic_us;
     int64_t progress_us;
     int64_t looked_us;
     bool stopping;
+    bool draining;
     bool finished;
     enum bats_finish finish;
 };
@@ -43,6 +49,9 @@ bats_time bats_master_bag_time(const struct master *m, int64_t real_us);
 /* The longest sleep between two looks at the messages, at least `min_us`:
  * compressed time does not forgive long ones. */
 int64_t bats_master_sleep_us(const struct master *m, int64_t min_us);
+
+/* As tasks see it in BATS_MACHINE; valid until the next call. */
+const char *bats_master_machine_name(struct master *m, uint32_t machine);
 
 /* With the platform laid over the crew: creates the engine and tells every
  * member what its tasks have in common. `sink` is for the master's own. */

@@ -1,5 +1,6 @@
 /* prepare: what the master does between knowing its ranks and the run. */
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +50,19 @@ static int find_members(struct master *m, struct bats_error *err)
     return 0;
 }
 
+/* The run has to be over at some moment of real time: in bag time, from now
+ * on. */
+static struct bats_sched_rules rules(const struct master *m)
+{
+    struct bats_sched_rules r = m->options->rules;
+    struct timespec ts;
+    clock_gettime(CLOCK_REALTIME, &ts);
+    int64_t left_us = m->options->end_us - (int64_t)ts.tv_sec * 1000000;
+    if (m->options->end_us > 0 && r.deadline == 0)
+        r.deadline = left_us > 0 ? bats_master_bag_time(m, left_us) : 1;
+    return r;
+}
+
 static int create_sched(struct master *m, struct bats_error *err)
 {
     const struct bats_run_options *o = m->options;
@@ -56,8 +70,11 @@ static int create_sched(struct master *m, struct bats_error *err)
     uint32_t n = bats_bagfile_count(o->bag);
     m->attempts = calloc(n, sizeof *m->attempts);
     m->cancelled = calloc(n, sizeof *m->cancelled);
-    if (m->attempts == NULL || m->cancelled == NULL)
+    m->timed_out = calloc(n, sizeof *m->timed_out);
+    if (m->attempts == NULL || m->cancelled == NULL || m->timed_out == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (o->attempts != NULL)
+        memcpy(m->attempts, o->attempts, n * sizeof *m->attempts);
 
     /* A process may take the whole grace time to stop; a timer takes none. */
     bats_time lead = bats_master_bag_time(m, o->grace_ms * 1000);
@@ -78,6 +95,8 @@ static int create_sched(struct master *m, struct bats_error *err)
         .preempt_lead = lead,
         .prefetch = bats_master_bag_time(m, PREFETCH_US),
         .seed = o->seed,
+        .rules = rules(m),
+        .earlier = o->earlier,
     };
     return bats_sched_create(&options, &m->sched, err);
 }
@@ -92,40 +111,62 @@ static uint32_t number_in_cluster(const struct bats_platform *p,
     return number;
 }
 
+/* Where the tasks of a rank put their output: "" if not into files. */
+static int output_path(const struct bats_run_options *o, const char *run_id,
+                       int rank, char path[PATH_MAX], struct bats_error *err)
+{
+    int n = 0;
+    path[0] = '\0';
+    if (o->output == BATS_OUTPUT_RESULTS)
+        n = snprintf(path, PATH_MAX, "%s", o->output_dir);
+    if (o->output == BATS_OUTPUT_STREAM)
+        n = snprintf(path, PATH_MAX, "%s/stream-%s-%04d", o->output_dir,
+                     run_id, rank);
+    if (n < PATH_MAX)
+        return 0;
+    return bats_error_set(err, BATS_EINPUT, "%.200s...: this name is too long",
+                          o->output_dir);
+}
+
+const char *bats_master_machine_name(struct master *m, uint32_t machine)
+{
+    const struct bats_platform *p = &m->platform;
+    snprintf(m->machine_name, sizeof m->machine_name, "%s-%" PRIu32,
+             p->clusters[p->machines[machine].cluster].name,
+             number_in_cluster(p, machine));
+    return m->machine_name;
+}
+
 /* Tells every member what its tasks have in common. */
 static int set_up(struct master *m, const struct bats_executor_sink *sink,
                   struct bats_error *err)
 {
     const struct bats_run_options *o = m->options;
     const struct bats_platform *p = &m->platform;
-    char run_id[64], machine[BATS_CLUSTER_NAME + 16];
-    struct tm tm;
-    time_t t = time(NULL);
-    size_t used = strftime(run_id, sizeof run_id, "%Y%m%dT%H%M%S-",
-                           localtime_r(&t, &tm));
-    snprintf(run_id + used, sizeof run_id - used, "%ld", (long)getpid());
-
+    char path[PATH_MAX];
     const char *name = bats_bagfile_name(o->bag);
     const char *slash = strrchr(name, '/');
     for (size_t i = 0; i < m->crew.n; i++) {
         uint32_t at = p->places[i].machine;
         uint32_t cluster = p->machines[at].cluster;
-        snprintf(machine, sizeof machine, "%s-%" PRIu32,
-                 p->clusters[cluster].name, number_in_cluster(p, at));
+        int rc = output_path(o, m->run_id, m->crew.workers[i].rank, path, err);
+        if (rc < 0)
+            return rc;
         struct bats_setup setup = {
             .speed = p->speed[cluster],
             .grace_ms = o->grace_ms,
             .look_us = bats_master_sleep_us(m, BATS_MASTER_LOOK_WORKER_US),
-            .results_dir = o->results_dir != NULL ? o->results_dir : "",
-            .run_id = run_id,
+            .output = (uint8_t)o->output,
+            .output_path = path,
+            .max_output = o->max_output,
+            .run_id = m->run_id,
             .cluster = p->clusters[cluster].name,
-            .machine = machine,
+            .machine = bats_master_machine_name(m, at),
             .task_file = !bats_bagfile_is_disbatch(o->bag) ? ""
                          : slash != NULL                   ? slash + 1
                                                            : name,
         };
         struct bats_packet packet = {0};
-        int rc;
         if (m->crew.workers[i].rank == 0) {
             rc = bats_executor_create(&setup, sink, &m->crew.own, err);
         } else {
@@ -138,12 +179,63 @@ static int set_up(struct master *m, const struct bats_executor_sink *sink,
     return 0;
 }
 
+/* Unique enough among the runs of one user. */
+static int64_t name_run(struct master *m)
+{
+    struct timespec ts;
+    struct tm tm;
+    clock_gettime(CLOCK_REALTIME, &ts);
+    size_t used = strftime(m->run_id, sizeof m->run_id, "%Y%m%dT%H%M%S-",
+                           localtime_r(&ts.tv_sec, &tm));
+    snprintf(m->run_id + used, sizeof m->run_id - used, "%ld", (long)getpid());
+    return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+static int begin_record(struct master *m, int64_t started_us,
+                        struct bats_error *err)
+{
+    const struct bats_run_options *o = m->options;
+    const struct bats_platform *p = &m->platform;
+    if (o->record == NULL)
+        return 0;
+    const char **hosts = calloc(p->n_machines, sizeof *hosts);
+    if (hosts == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (uint32_t k = 0; k < p->n_machines; k++)
+        hosts[k] = m->crew.workers[m->member[m->first[k]]].host;
+    struct bats_record_session session = {
+        .run_id = m->run_id,
+        .bag = bats_bagfile_name(o->bag),
+        .version = o->version,
+        .policy = bats_policy_name(o->policy),
+        .seed = o->seed,
+        .budget = o->budget,
+        .window = p->window,
+        .time_scale = o->time_scale,
+        .currency = p->currency,
+        .options = o->settings,
+        .started_us = started_us,
+        .clusters = p->clusters,
+        .n_clusters = p->n_clusters,
+        .machines = p->machines,
+        .n_machines = p->n_machines,
+        .hosts = hosts,
+    };
+    int rc = bats_record_begin(o->record, &session, err);
+    free(hosts);
+    m->journal.record = o->record;
+    return rc;
+}
+
 int bats_master_prepare(struct master *m,
                         const struct bats_executor_sink *sink,
                         struct bats_error *err)
 {
+    int64_t started_us = name_run(m);
     int rc = find_members(m, err);
     if (rc == 0)
         rc = create_sched(m, err);
+    if (rc == 0)
+        rc = begin_record(m, started_us, err);
     return rc < 0 ? rc : set_up(m, sink, err);
 }

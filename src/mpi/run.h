@@ -17,8 +17,18 @@
 #include "bats/policy.h"
 #include "bats/sched.h"
 #include "bats/units.h"
+#include "exec/runner.h"
 #include "input/bagfile.h"
 #include "input/platform.h"
+#include "record/record.h"
+
+/* A task that ends like this has saved its state and wants to be run again.
+ * It has not failed. */
+#define BATS_STATUS_AGAIN 85
+
+/* Of an execution that a time-out has ended, with signal 15: as GNU parallel
+ * has it. */
+#define BATS_STATUS_TIMED_OUT (-1)
 
 /* One execution of a task that came to an end. */
 struct bats_execution {
@@ -29,8 +39,9 @@ struct bats_execution {
     int rank;
     const char *host;
     const char *command;
-    bool preempted;  /* stopped by us; it goes back to the bag */
-    int exit_status; /* 0..255 */
+    bool is_result;  /* else the task goes back to the bag: */
+    bool preempted;  /* it was stopped by us, in the middle of its work */
+    int exit_status; /* 0..255 or BATS_STATUS_TIMED_OUT */
     int signal;
     int64_t start_us; /* real time, microseconds since 1970 */
     int64_t wall_us;  /* real time */
@@ -65,15 +76,27 @@ struct bats_run_options {
     uint64_t seed;
     int64_t grace_ms;
     bool master_works;
-    const char *results_dir;    /* NULL: output line by line to the observer */
+    enum bats_output output;    /* lines: they go to the observer */
+    const char *output_dir;     /* where results and stream go; else NULL */
+    int64_t max_output;         /* of a task and stream, bytes; 0: no limit */
     bats_time monitor_interval; /* 0: window / 12 */
+    struct bats_sched_rules rules;
+    int64_t end_us; /* real time since 1970: as a deadline among the rules,
+                       where there is none; 0: none */
+    struct bats_record *record; /* it knows the tasks; NULL: none is kept */
+    struct bats_sched_earlier earlier;
+    const uint32_t *attempts; /* per task: of earlier sessions; may be NULL */
+    const char *settings; /* all of them as JSON, for the record; or NULL */
+    const char *version;  /* of bats-mpi, for the record */
 };
 
 struct bats_run_outcome {
     struct bats_platform platform; /* bats_platform_release */
     struct bats_sched *sched;      /* bats_sched_destroy; for the summary */
     enum bats_finish finish;
-    int signal; /* SIGINT or SIGTERM if that stopped the run, else 0 */
+    int signal; /* SIGINT, SIGTERM or (no more was started) SIGUSR1 if that
+                   stopped the run, else 0 */
+    bool not_recorded; /* results are in, but could not be written */
 };
 
 /* Name and version of the MPI library in one line, cut to `size`. Needs no

@@ -3,8 +3,8 @@
 
 #include "mpi/signals.h"
 
-static volatile sig_atomic_t first, count, terminate;
-static struct sigaction old_interrupt, old_terminate;
+static volatile sig_atomic_t first, count, terminate, drain;
+static struct sigaction old_interrupt, old_terminate, old_drain;
 
 static void note(int signal)
 {
@@ -15,21 +15,35 @@ static void note(int signal)
         terminate++;
 }
 
+static void note_drain(int signal)
+{
+    (void)signal;
+    drain = 1;
+}
+
 void bats_signals_catch(void)
 {
     /* Without SA_RESTART: a sleep ends. A handler, unlike SIG_IGN, is not
      * inherited by what is executed. */
     struct sigaction action = {.sa_handler = note};
     sigemptyset(&action.sa_mask);
-    first = count = terminate = 0;
+    first = count = terminate = drain = 0;
     sigaction(SIGINT, &action, &old_interrupt);
     sigaction(SIGTERM, &action, &old_terminate);
+    action.sa_handler = note_drain;
+    sigaction(SIGUSR1, &action, &old_drain);
 }
 
 void bats_signals_restore(void)
 {
     sigaction(SIGINT, &old_interrupt, NULL);
     sigaction(SIGTERM, &old_terminate, NULL);
+    sigaction(SIGUSR1, &old_drain, NULL);
+}
+
+bool bats_signals_drain(void)
+{
+    return drain != 0;
 }
 
 int bats_signals_first(void)

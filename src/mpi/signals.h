@@ -1,5 +1,5 @@
 /*
- * signals: SIGINT and SIGTERM, counted.
+ * signals: SIGINT and SIGTERM, counted; SIGUSR1, noted.
  *
  * Layer: mpi. A launcher tells all ranks to end. The master stops the run in
  * order; a worker lets it, and only sees to it that its own task is gone
@@ -8,16 +8,18 @@
 #ifndef BATS_SIGNALS_H
 #define BATS_SIGNALS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* From now on both are counted and do nothing else. They interrupt a sleep.
+/* From now on they are counted and do nothing else. They interrupt a sleep.
  * Programs that are started afterwards see the default. */
 void bats_signals_catch(void);
 
 /* As it was before. */
 void bats_signals_restore(void);
 
-int bats_signals_first(void);     /* the first that came, or 0 */
+bool bats_signals_drain(void);    /* SIGUSR1 came */
+int bats_signals_first(void);     /* the first of the others, or 0 */
 int bats_signals_count(void);     /* how many came */
 int bats_signals_terminate(void); /* how many of them were SIGTERM */
 

@@ -55,17 +55,18 @@ static bool send_output(void *context, const struct bats_output_lines *output)
     return bats_comm_send_matched(w->comm, 0, &packet, NULL) == 0;
 }
 
-/* This rank can execute nothing more. It tells the master why, and stays for
- * the end: a rank that leaves early takes the others with it. */
+/* This rank can execute nothing more. It tells the master what has ended, and
+ * why no more will, and stays for the end: a rank that leaves early takes the
+ * others with it. */
 static int fail(struct worker *w, const char *sentence, struct bats_error *err)
 {
     bats_executor_destroy(w->executor);
     w->executor = NULL;
     w->parked = true;
-    bats_packet_release(&w->results);
+    int rc = w->results.n > 0 ? post(w, &w->results, err) : 0;
     struct bats_packet packet = {0};
     bats_proto_error(&packet, sentence);
-    return post(w, &packet, err);
+    return rc < 0 ? rc : post(w, &packet, err);
 }
 
 static int obey(struct worker *w, struct bats_message *message,
@@ -85,7 +86,9 @@ static int obey(struct worker *w, struct bats_message *message,
         w->parked = message->type == BATS_MESSAGE_PARK;
         return 0;
     case BATS_MESSAGE_STOP:
-        w->leave = message->u.leave;
+        w->leave = message->u.leave != BATS_LEAVE_NOT;
+        if (message->u.leave == BATS_LEAVE_BROKEN)
+            bats_comm_give_up(w->comm);
         break;
     case BATS_MESSAGE_ASSIGN:
     case BATS_MESSAGE_CANCEL:
@@ -179,7 +182,7 @@ static int say_goodbye(struct worker *w, struct bats_error *err)
 {
     struct bats_packet packet = {0};
     bats_packet_release(&w->results);
-    bats_proto_stop(&packet, true);
+    bats_proto_stop(&packet, BATS_LEAVE);
     int rc = post(w, &packet, err);
     while (rc >= 0 && bats_comm_unsent(w->comm) > 0) {
         int from;

@@ -27,6 +27,7 @@
 
 #define BATS_PROTO_VERSION 1
 #define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
+#define BATS_PROTO_OUTPUTS 4    /* kinds of output, numbered from 0 */
 #define BATS_PROTO_PARTITION 64 /* longest name of a partition, with the NUL */
 
 enum bats_message_type {
@@ -43,9 +44,16 @@ enum bats_message_type {
     BATS_MESSAGE_ERROR      /* worker: I cannot go on, because ... */
 };
 
+enum bats_leave {
+    BATS_LEAVE_NOT,   /* stay */
+    BATS_LEAVE,       /* this is the end, answer STOP and go */
+    BATS_LEAVE_BROKEN /* the same, but a rank is lost: MPI cannot be ended */
+};
+
 struct bats_hello {
     uint32_t rank;
     uint32_t pid;
+    uint64_t pid_space; /* the same where `pid` means the same; 0: nowhere */
     const char *host;
     const char *partition; /* "" if not known */
 };
@@ -54,7 +62,9 @@ struct bats_setup {
     double speed; /* of the cluster, emulation; 1 = as it is */
     int64_t grace_ms;
     int64_t look_us;         /* longest sleep between two looks for messages */
-    const char *results_dir; /* "": send the output line by line */
+    uint8_t output;          /* enum bats_output of exec/runner.h */
+    int64_t max_output;      /* of a task and stream; 0: no limit */
+    const char *output_path; /* results: directory; stream: prefix; else "" */
     const char *run_id;
     const char *cluster;
     const char *machine;
@@ -104,8 +114,7 @@ void bats_packet_release(struct bats_packet *packet);
 void bats_proto_hello(struct bats_packet *p, const struct bats_hello *hello);
 void bats_proto_setup(struct bats_packet *p, const struct bats_setup *setup);
 void bats_proto_cancel(struct bats_packet *p, uint32_t task);
-/* `leave`: this is the end, answer STOP and go. */
-void bats_proto_stop(struct bats_packet *p, bool leave);
+void bats_proto_stop(struct bats_packet *p, enum bats_leave leave);
 /* PARK, UNPARK, HEARTBEAT: those that say nothing more. */
 void bats_proto_plain(struct bats_packet *p, enum bats_message_type type);
 void bats_proto_output(struct bats_packet *p,
@@ -127,8 +136,8 @@ struct bats_message {
     union {
         struct bats_hello hello;
         struct bats_setup setup;
-        uint32_t task; /* CANCEL */
-        bool leave;    /* STOP */
+        uint32_t task;         /* CANCEL */
+        enum bats_leave leave; /* STOP */
         struct bats_output_lines output;
         const char *sentence; /* ERROR */
     } u;

@@ -94,6 +94,7 @@ static void take_hello(struct reader *r, struct bats_hello *hello)
         complain(r, "is not from bats-mpi");
     hello->rank = take_u32(r);
     hello->pid = take_u32(r);
+    hello->pid_space = take(r, 8);
     hello->host = take_text(r, BATS_PROTO_HOST - 1);
     hello->partition = take_text(r, BATS_PROTO_PARTITION - 1);
 }
@@ -106,7 +107,9 @@ static void take_setup(struct reader *r, struct bats_setup *setup)
         complain(r, "has a speed that is not positive");
     setup->grace_ms = take_amount(r);
     setup->look_us = take_amount(r);
-    setup->results_dir = take_text(r, SIZE_MAX);
+    setup->output = (uint8_t)take_small(r, BATS_PROTO_OUTPUTS - 1);
+    setup->max_output = take_amount(r);
+    setup->output_path = take_text(r, SIZE_MAX);
     setup->run_id = take_text(r, SIZE_MAX);
     setup->cluster = take_text(r, SIZE_MAX);
     setup->machine = take_text(r, SIZE_MAX);
@@ -186,7 +189,7 @@ int bats_proto_open(const void *bytes, size_t n, struct bats_message *message,
         message->u.task = take_u32(&r);
         break;
     case BATS_MESSAGE_STOP:
-        message->u.leave = take_small(&r, 1);
+        message->u.leave = (enum bats_leave)take_small(&r, 2);
         break;
     case BATS_MESSAGE_OUTPUT:
         take_output(&r, &message->u.output);

@@ -85,6 +85,7 @@ void bats_proto_hello(struct bats_packet *p, const struct bats_hello *hello)
     put(p, BATS_FORMAT_MAGIC, 4);
     put(p, hello->rank, 4);
     put(p, hello->pid, 4);
+    put(p, hello->pid_space, 8);
     put_text(p, hello->host);
     put_text(p, hello->partition);
 }
@@ -97,7 +98,9 @@ void bats_proto_setup(struct bats_packet *p, const struct bats_setup *setup)
     put(p, speed, 8);
     put(p, (uint64_t)setup->grace_ms, 8);
     put(p, (uint64_t)setup->look_us, 8);
-    put_text(p, setup->results_dir);
+    put(p, setup->output, 1);
+    put(p, (uint64_t)setup->max_output, 8);
+    put_text(p, setup->output_path);
     put_text(p, setup->run_id);
     put_text(p, setup->cluster);
     put_text(p, setup->machine);
@@ -134,7 +137,7 @@ void bats_proto_cancel(struct bats_packet *p, uint32_t task)
     put(p, task, 4);
 }
 
-void bats_proto_stop(struct bats_packet *p, bool leave)
+void bats_proto_stop(struct bats_packet *p, enum bats_leave leave)
 {
     begin(p, BATS_MESSAGE_STOP);
     put(p, leave, 1);

@@ -42,7 +42,8 @@ int bats_joblog_write(struct bats_joblog *log,
             "\t%d\t%d\t%s\n",
             (uint64_t)e->task + 1, e->host, start_ms / 1000,
             (int)(start_ms % 1000), (double)e->wall_us / 1e6, e->stdout_bytes,
-            e->signal != 0 ? 0 : e->exit_status, e->signal, e->command);
+            e->signal != 0 && e->exit_status > 0 ? 0 : e->exit_status,
+            e->signal, e->command);
     if (fflush(log->file) != 0)
         return bats_error_set(err, BATS_ESYS, "%s: %s", log->path,
                               strerror(errno));

@@ -74,6 +74,10 @@ static const char *outcome(const struct bats_report *r)
         return "stopped";
     case BATS_FINISH_NO_MACHINES:
         return "no_machines";
+    case BATS_FINISH_HALTED:
+        return "halted";
+    case BATS_FINISH_DEADLINE:
+        return "deadline";
     case BATS_FINISH_NOT_YET:
         break;
     }
@@ -96,6 +100,7 @@ static json_t *cluster(const struct bats_snapshot *s, size_t i)
     bad |= SET(o, "slots", integer((int64_t)bats_snapshot_slots(p, i)));
     bad |= SET(o, "machines_used", integer(k->machines_used));
     bad |= SET(o, "machines_lost", integer(k->machines_lost));
+    bad |= SET(o, "machines_quarantined", integer(k->machines_quarantined));
     bad |= SET(o, "windows", integer(k->windows));
     bad |= SET(o, "charged", money(k->charged));
     bad |= SET(o, "tasks_done", integer(k->done));
@@ -156,6 +161,26 @@ static json_t *failure(const struct bats_failure *f)
     return checked(o, bad);
 }
 
+static json_t *rules(const struct bats_sched_rules *r)
+{
+    json_t *o = json_object();
+    int bad = 0;
+
+    bad |= SET(o, "retries", integer(r->retries));
+    bad |= SET(o, "retry_delay_s", seconds((double)r->retry_delay));
+    bad |= SET(o, "timeout_s", seconds_or_null((double)r->timeout));
+    bad |= SET(o, "timeout_median",
+               r->timeout_median > 0 ? json_real(r->timeout_median)
+                                     : json_null());
+    bad |= SET(o, "halt_failed",
+               r->halt_failed > 0 ? integer(r->halt_failed) : json_null());
+    bad |= SET(o, "halt_share",
+               r->halt_share > 0 ? json_real(r->halt_share) : json_null());
+    bad |= SET(o, "halt_now", json_boolean(r->halt_now));
+    bad |= SET(o, "time_limit_s", seconds_or_null((double)r->deadline));
+    return checked(o, bad);
+}
+
 static json_t *settings(const struct bats_report *r)
 {
     const struct bats_report_settings *s = &r->settings;
@@ -175,8 +200,12 @@ static json_t *settings(const struct bats_report *r)
     bad |= SET(o, "time_scale", json_real(s->time_scale));
     bad |= SET(o, "grace_s", seconds((double)s->grace));
     bad |= SET(o, "master_works", json_boolean(s->master_works));
-    bad |= SET(o, "results", string(s->results));
+    bad |= SET(o, "output", string(s->output));
+    bad |= SET(o, "output_dir", string(s->output_dir));
+    bad |= SET(o, "max_output",
+               s->max_output > 0 ? json_integer(s->max_output) : json_null());
     bad |= SET(o, "joblog", string(s->joblog));
+    bad |= SET(o, "failures", rules(&s->rules));
     return checked(o, bad);
 }
 
@@ -199,6 +228,9 @@ static int set_result(json_t *o, const struct bats_report *r)
     bad |= SET(o, "tasks_failed", integer(s->status.failed));
     bad |= SET(o, "tasks_left", integer(bats_snapshot_left(s)));
     bad |= SET(o, "preempted", integer(s->status.preempted));
+    bad |= SET(o, "retried", integer(s->status.retried));
+    bad |= SET(o, "timed_out", integer(s->status.timed_out));
+    bad |= SET(o, "yielded", integer((int64_t)r->yielded));
     bad |= SET(o, "sample_size", integer(s->status.sample_size));
     bad |= SET(o, "currency", string(s->platform->currency));
     bad |= SET(o, "budget", money(s->status.budget));

@@ -22,8 +22,8 @@
 #define BATS_FAILURES_KEPT 1000 /* the first so many are remembered */
 
 struct bats_failure {
-    uint32_t task; /* index in the bag */
-    int exit_status;
+    uint32_t task;   /* index in the bag */
+    int exit_status; /* < 0: timed out */
     int signal;
     bats_time runtime;
     char *host;
@@ -54,14 +54,18 @@ struct bats_report_settings {
     bats_time monitor; /* 0: window / 12 */
     bats_time grace;
     bool master_works;
-    const char *results; /* NULL: none */
-    const char *joblog;  /* NULL: none */
+    const char *output;     /* "lines", "stream", "none" or "results" */
+    const char *output_dir; /* of stream and results, else NULL */
+    int64_t max_output;     /* of a task and stream, bytes; 0: no limit */
+    const char *joblog;     /* NULL: none */
+    struct bats_sched_rules rules;
 };
 
 struct bats_report {
     struct bats_snapshot snapshot;
     struct bats_report_settings settings;
     struct bats_failures failures;
+    uint64_t yielded; /* executions that ended to be run again */
     const char *version;
     int signal;       /* that stopped the run, or 0 */
     int exit_code;    /* of bats-mpi */

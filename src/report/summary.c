@@ -32,7 +32,9 @@ static void print_outcome(FILE *out, const struct bats_report *r)
     char text[512], tasks[64], time[BATS_UNITS_TEXT], why[64] = "";
     char failed[64] = "", rest[64] = "";
 
-    if (r->signal != 0)
+    if (r->signal == SIGUSR1)
+        snprintf(why, sizeof why, "drained by SIGUSR1: ");
+    else if (r->signal != 0)
         snprintf(why, sizeof why,
                  "stopped by SIG%s: ", sigabbrev_np(r->signal));
     else if (s->status.finish == BATS_FINISH_STOPPED)
@@ -40,7 +42,11 @@ static void print_outcome(FILE *out, const struct bats_report *r)
     else if (s->status.finish == BATS_FINISH_BUDGET)
         snprintf(why, sizeof why, "budget exhausted: ");
     else if (s->status.finish == BATS_FINISH_NO_MACHINES)
-        snprintf(why, sizeof why, "every machine was lost: ");
+        snprintf(why, sizeof why, "no machine is left: ");
+    else if (s->status.finish == BATS_FINISH_HALTED)
+        snprintf(why, sizeof why, "too many tasks failed (--halt): ");
+    else if (s->status.finish == BATS_FINISH_DEADLINE)
+        snprintf(why, sizeof why, "the time is over: ");
     if (s->status.failed > 0)
         snprintf(failed, sizeof failed, ", %" PRIu32 " failed",
                  s->status.failed);
@@ -173,12 +179,45 @@ static void print_rest(FILE *out, const struct bats_snapshot *s)
     print_labelled(out, "left", text);
 }
 
+/* "preempted  3 tasks stopped before ...", unless there were none. */
+static void print_number(FILE *out, const char *label, uint64_t n,
+                         const char *noun, const char *what)
+{
+    char count[64], text[256];
+    if (n == 0)
+        return;
+    snprintf(text, sizeof text, "%s%s",
+             bats_words_count(count, sizeof count, n, noun), what);
+    print_labelled(out, label, text);
+}
+
+static void print_mishaps(FILE *out, const struct bats_report *r)
+{
+    const struct bats_snapshot *s = &r->snapshot;
+    uint32_t lost = 0, quarantined = 0;
+
+    for (size_t i = 0; i < s->platform->n_clusters; i++) {
+        lost += s->cluster[i].machines_lost;
+        quarantined += s->cluster[i].machines_quarantined;
+    }
+    print_number(out, "preempted", s->status.preempted, "task",
+                 " stopped before the end and put back into the bag");
+    print_number(out, "yielded", r->yielded, "time",
+                 " a task saved its state and was put back into the bag");
+    print_number(out, "timed out", s->status.timed_out, "time",
+                 " a task ran for too long and was stopped");
+    print_number(out, "retried", s->status.retried, "time",
+                 " a task failed and was put back into the bag");
+    print_number(out, "lost", lost, "machine", "");
+    print_number(out, "shunned", quarantined, "machine",
+                 " on which one task after the other failed");
+}
+
 static void print_facts(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
     const struct bats_platform *p = s->platform;
     char text[TEXT], time[BATS_UNITS_TEXT], real[BATS_UNITS_TEXT];
-    uint32_t lost = 0;
 
     bats_duration_format(time, s->status.now);
     if (r->settings.time_scale == 1)
@@ -191,18 +230,7 @@ static void print_facts(FILE *out, const struct bats_report *r)
     print_money(out, s);
     print_rest(out, s);
 
-    if (s->status.preempted > 0) {
-        snprintf(
-            text, sizeof text,
-            "%s stopped before the end and put back into the bag",
-            bats_words_count(time, sizeof time, s->status.preempted, "task"));
-        print_labelled(out, "preempted", text);
-    }
-    for (size_t i = 0; i < p->n_clusters; i++)
-        lost += s->cluster[i].machines_lost;
-    if (lost > 0)
-        print_labelled(out, "lost",
-                       bats_words_count(text, sizeof text, lost, "machine"));
+    print_mishaps(out, r);
     snprintf(text, sizeof text, "%s, window %s, seed %" PRIu64,
              r->settings.policy, bats_duration_format(time, p->window),
              r->settings.seed);

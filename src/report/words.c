@@ -114,7 +114,9 @@ const char *bats_words_end(char *text, size_t size, int exit_status,
                            int signal)
 {
     const char *name = signal != 0 ? sigabbrev_np(signal) : NULL;
-    if (signal == 0)
+    if (exit_status < 0)
+        snprintf(text, size, "timed out");
+    else if (signal == 0)
         snprintf(text, size, "exit %d", exit_status);
     else if (name != NULL)
         snprintf(text, size, "signal %d (%s)", signal, name);

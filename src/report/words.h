@@ -33,7 +33,7 @@ const char *bats_words_decision(char *text, size_t size,
                                 const struct bats_platform *platform,
                                 const struct bats_decision *decision);
 
-/* "exit 3" or "signal 9 (KILL)". */
+/* "exit 3", "signal 9 (KILL)", or "timed out" (exit_status < 0). */
 const char *bats_words_end(char *text, size_t size, int exit_status,
                            int signal);
 

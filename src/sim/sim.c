@@ -26,10 +26,17 @@ struct world {
     struct bats_error *err;
 };
 
+static bool is_broken(const struct world *w, uint32_t machine)
+{
+    return w->o->broken && w->o->broken[machine];
+}
+
 static bats_time runtime(const struct world *w, const struct slot *sl,
                          uint32_t task)
 {
     uint32_t cluster = w->o->sched.machines[sl->machine].cluster;
+    if (is_broken(w, sl->machine))
+        return BATS_SECOND;
     return (bats_time)((double)w->o->work[task] / w->o->speed[cluster] + 0.5);
 }
 
@@ -104,6 +111,8 @@ static int obey(struct world *w)
         case BATS_COMMAND_ACQUIRE:
         case BATS_COMMAND_PARK:
         case BATS_COMMAND_RELEASE:
+        case BATS_COMMAND_CHARGE:
+        case BATS_COMMAND_QUARANTINE:
             break;
         }
         if (rc < 0)
@@ -116,9 +125,10 @@ static int end_task(struct world *w, uint32_t slot)
 {
     struct slot *sl = &w->slots[slot];
     uint32_t task = sl->head;
-    struct bats_event event = {.type = w->o->fails && w->o->fails[task]
-                                           ? BATS_EVENT_FAILED
-                                           : BATS_EVENT_DONE,
+    bool fails =
+        is_broken(w, sl->machine) || (w->o->fails && w->o->fails[task]);
+    struct bats_event event = {.type =
+                                   fails ? BATS_EVENT_FAILED : BATS_EVENT_DONE,
                                .machine = sl->machine,
                                .slot = sl->slot,
                                .task = task,

@@ -21,9 +21,11 @@ struct bats_sim_loss {
 
 struct bats_sim_options {
     struct bats_sched_options sched;
-    const bats_time *work;  /* per task: runtime on a machine of speed 1 */
-    const double *speed;    /* per cluster, > 0 */
-    const uint8_t *fails;   /* per task: not 0 = ends as a failure; or NULL */
+    const bats_time *work; /* per task: runtime on a machine of speed 1 */
+    const double *speed;   /* per cluster, > 0 */
+    const uint8_t *fails;  /* per task: not 0 = ends as a failure; or NULL */
+    const uint8_t *broken; /* per machine: not 0 = every task fails on it after
+                              a second; or NULL */
     const bats_time *joins; /* per machine: when it is there; NULL: at 0 */
     const struct bats_sim_loss *losses; /* ascending by time; or NULL */
     size_t n_losses;

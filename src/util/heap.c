@@ -5,6 +5,8 @@
 bool bats_heap_init(struct bats_heap *heap, uint32_t capacity)
 {
     heap->n = 0;
+    if (capacity == 0)
+        capacity = 1; /* calloc(0) may be NULL */
     heap->time = calloc(capacity, sizeof *heap->time);
     heap->item = calloc(capacity, sizeof *heap->item);
     heap->at = malloc(capacity * sizeof *heap->at);

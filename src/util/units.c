@@ -277,3 +277,42 @@ const char *bats_money_format(char text[BATS_UNITS_TEXT], bats_money amount)
     text[n] = '\0';
     return text;
 }
+
+/* ---- bytes ---- */
+
+static const char size_letters[] = "KMG";
+
+int bats_size_parse(const char *text, int64_t *bytes, struct bats_error *err)
+{
+    const char *at = text;
+    int64_t n = 0;
+    enum outcome read = read_digits(&at, &n);
+    const char *letter = *at != '\0' ? strchr(size_letters, *at) : NULL;
+    if (letter != NULL)
+        at++;
+    if (read == GARBLED || (read == READ && (*at != '\0' || n == 0)))
+        return bats_error_set(err, BATS_EINPUT,
+                              "'%s' is not a number of bytes such as 1000, "
+                              "64K, 10M or 2G",
+                              text);
+    for (ptrdiff_t i = letter != NULL ? letter - size_letters : -1;
+         i >= 0 && read == READ; i--)
+        if (!bats_units_multiply(n, 1024, &n))
+            read = TOO_LARGE;
+    if (read == TOO_LARGE)
+        return bats_error_set(err, BATS_EOVERFLOW, "%s is too large", text);
+    *bytes = n;
+    return 0;
+}
+
+const char *bats_size_format(char text[BATS_UNITS_TEXT], int64_t bytes)
+{
+    int letter = -1;
+    while (bytes != 0 && bytes % 1024 == 0 && letter < 2) {
+        bytes /= 1024;
+        letter++;
+    }
+    snprintf(text, BATS_UNITS_TEXT, "%" PRId64 "%.*s", bytes, letter >= 0,
+             letter >= 0 ? size_letters + letter : "");
+    return text;
+}

@@ -21,6 +21,7 @@ build mpirun            openmpi-bin     the launcher of the MPI library
 build gsl/gsl_version.h libgsl-dev      GSL, the GNU scientific library
 build ini.h             libinih-dev     inih, a parser of INI files
 build jansson.h         libjansson-dev  jansson, JSON in C
+build sqlite3.h         libsqlite3-dev  SQLite 3
 test  cmocka.h          libcmocka-dev   cmocka, a unit test framework
 test  prove             perl            prove, which comes with Perl
 test  nm                binutils        the GNU binutils

@@ -10,7 +10,9 @@ alone() {
 
 # ---- help ----
 
-for page in '--help' 'run --help' 'plan --help' '-h' 'bag.txt --help'; do
+for page in '--help' 'run --help' 'plan --help' 'output --help' '-h' 'bag.txt --help' \
+    'status --help' 'log --help' 'tasks --help' 'why --help' 'record --help'
+do
     # shellcheck disable=SC2086
     alone $page
     test $code -eq 0 && grep -q '^Usage: bats-mpi' out && test ! -s err
@@ -19,7 +21,7 @@ done
 alone run --help
 for word in --clusters --budget --window --policy --time-scale --seed \
     --grace --monitor --results --tag --joblog --json --quiet --dry-run \
-    --master-works 'Exit codes' Examples; do
+    --master-works --output --max-output 'Exit codes' Examples; do
     grep -q -- "$word" out || echo "$word" >>missing
 done
 test ! -e missing
@@ -60,7 +62,11 @@ test "$(offers run --bu)" = '--budget ' &&
     test "$(offers --policy '')" = 'bats rr ' &&
     test "$(offers plan --ru)" = '--runtime ' &&
     test "$(offers --clusters ba)" = 'bag.txt ' &&
-    test "$(offers pla)" = 'plan '
+    test "$(offers pla)" = 'plan ' &&
+    test "$(offers output --fa)" = '--failed ' &&
+    test "$(offers run --output '')" = 'lines none stream ' &&
+    test "$(offers tasks --sl)" = '--slowest ' &&
+    test "$(offers status ba)" = 'bag.txt '
 ok 'bash completes verbs, options, choices and files'
 
 # ---- mistakes ----
@@ -89,6 +95,8 @@ refuses 'nofile' bag.txt --clusters nofile
 refuses '/nonexistent/log' bag.txt --joblog /nonexistent/log
 refuses '/nonexistent/json' bag.txt --json /nonexistent/json
 refuses '/dev/null/there' bag.txt --results /dev/null/there
+refuses '/dev/null/there' bag.txt --output stream:/dev/null/there
+refuses '--max-output: ' bag.txt --max-output 0
 : >empty
 refuses '^bats-mpi: empty: ' empty
 

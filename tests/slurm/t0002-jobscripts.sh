@@ -3,7 +3,7 @@
 cd "$TOP" || exit 1
 [ -n "${BED-}" ] || exec sh tests/slurm/testbed.sh sh "$0"
 
-echo 1..6
+echo 1..8
 ok() { # COMMAND-RESULT NUMBER NAME
     if [ "$1" -eq 0 ]; then
         echo "ok $2 - $3"
@@ -53,3 +53,13 @@ BUDGET=100 submit two.sh
 ok $? 5 'two-partitions.sh runs the bag'
 test "$(cut -f2 bag-*.joblog | sort -u | tr '\n' ' ')" = 'Host fast1 slow1 '
 ok $? 6 'it runs tasks in both partitions'
+rm -f bag-*
+
+for i in $(seq 20); do echo "echo $i >>ran; test $i -ne 9"; done >bag.txt
+submit -N4 -n5 "$TOP/jobscripts/resume.sh"
+test $? -eq 1 && test "$(sort -n ran | tr '\n' ' ')" = "$(seq -s ' ' 20) "
+ok $? 7 'resume.sh runs a bag'
+sed -i '9s/-ne 9/-eq 9/' bag.txt
+submit -N4 -n5 "$TOP/jobscripts/resume.sh"
+test $? -eq 0 && test "$(wc -l <ran)" -eq 21 && test "$(tail -n 1 ran)" = 9
+ok $? 8 'and goes on with what is left, or new'

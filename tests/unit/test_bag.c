@@ -20,7 +20,7 @@ static void every_task_is_drawn_once_in_a_seeded_order(void **state)
         int seen[N] = {0};
         assert_int_equal(bats_bag_init(&bag, N, seed[k], NULL), 0);
         for (int i = 0; i < N; i++) {
-            order[k][i] = bats_bag_draw(&bag);
+            order[k][i] = bats_bag_draw(&bag, 0);
             assert_int_equal(seen[order[k][i]]++, 0);
         }
         assert_int_equal(bag.count[BATS_TASK_PENDING], 0);
@@ -36,14 +36,40 @@ static void task_put_back_is_drawn_next(void **state)
     (void)state;
     struct bats_bag bag;
     assert_int_equal(bats_bag_init(&bag, N, 3, NULL), 0);
-    uint32_t first = bats_bag_draw(&bag);
-    bats_bag_draw(&bag);
+    uint32_t first = bats_bag_draw(&bag, 0);
+    bats_bag_draw(&bag, 0);
     bats_bag_cancel(&bag, first);
     bats_bag_put_back(&bag, first);
     bats_bag_check(&bag);
-    assert_int_equal(bats_bag_draw(&bag), first);
+    assert_int_equal(bats_bag_draw(&bag, 0), first);
     bats_bag_finish(&bag, first, BATS_TASK_FAILED);
     assert_int_equal(bag.count[BATS_TASK_FAILED], 1);
+    bats_bag_check(&bag);
+    bats_bag_release(&bag);
+}
+
+static void resumed_bag_keeps_the_order_of_the_rest(void **state)
+{
+    (void)state;
+    struct bats_bag bag;
+    uint32_t order[N];
+    uint8_t earlier[N] = {0};
+    assert_int_equal(bats_bag_init(&bag, N, 3, NULL), 0);
+    for (int i = 0; i < N; i++)
+        order[i] = bats_bag_peek(&bag, (uint32_t)i);
+    earlier[order[0]] = BATS_TASK_DONE;
+    earlier[order[7]] = BATS_TASK_FAILED;
+    bats_bag_resume(&bag, earlier);
+    bats_bag_check(&bag);
+    assert_int_equal(bag.count[BATS_TASK_PENDING], N - 2);
+    assert_int_equal(bats_bag_draw(&bag, 2), order[3]);
+    assert_int_equal(bats_bag_draw(&bag, 0), order[1]);
+    assert_int_equal(bats_bag_draw(&bag, 0), order[2]);
+    assert_int_equal(bats_bag_draw(&bag, 0), order[4]);
+    bats_bag_put_aside(&bag, order[3]);
+    bats_bag_check(&bag);
+    bats_bag_put_back(&bag, order[3]);
+    assert_int_equal(bats_bag_draw(&bag, 0), order[3]);
     bats_bag_check(&bag);
     bats_bag_release(&bag);
 }
@@ -52,6 +78,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_task_is_drawn_once_in_a_seeded_order),
-        cmocka_unit_test(task_put_back_is_drawn_next)};
+        cmocka_unit_test(task_put_back_is_drawn_next),
+        cmocka_unit_test(resumed_bag_keeps_the_order_of_the_rest)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

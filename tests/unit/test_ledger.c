@@ -11,7 +11,7 @@ static void ledger_never_charges_beyond_budget(void **state)
 {
     (void)state;
     struct bats_ledger l;
-    bats_ledger_init(&l, 10);
+    bats_ledger_init(&l, 10, 0);
     assert_true(bats_ledger_charge(&l, 4));
     assert_true(bats_ledger_hold(&l, 5));
     assert_int_equal(bats_ledger_available(&l), 1);
@@ -27,7 +27,7 @@ static void held_money_is_charged_or_given_up(void **state)
 {
     (void)state;
     struct bats_ledger l;
-    bats_ledger_init(&l, 10);
+    bats_ledger_init(&l, 10, 0);
     assert_true(bats_ledger_hold(&l, 6));
     bats_ledger_charge_held(&l, 2);
     bats_ledger_give_up(&l, 4);
@@ -40,19 +40,28 @@ static void affordable_counts_whole_windows(void **state)
 {
     (void)state;
     struct bats_ledger l;
-    bats_ledger_init(&l, 10 * BATS_UNIT);
+    bats_ledger_init(&l, 10 * BATS_UNIT, 0);
     assert_int_equal(bats_ledger_affordable(&l, 3 * BATS_UNIT), 3);
     assert_int_equal(bats_ledger_affordable(&l, 11 * BATS_UNIT), 0);
     assert_int_equal(bats_ledger_affordable(&l, 0), INT64_MAX);
-    bats_ledger_init(&l, BATS_UNLIMITED);
+    bats_ledger_init(&l, BATS_UNLIMITED, 0);
     assert_int_equal(bats_ledger_affordable(&l, 3), INT64_MAX);
+}
+
+static void earlier_charges_count_against_the_budget(void **state)
+{
+    (void)state;
+    struct bats_ledger l;
+    bats_ledger_init(&l, 10, 7);
+    assert_int_equal(bats_ledger_available(&l), 3);
+    assert_false(bats_ledger_charge(&l, 4));
 }
 
 static void unlimited_budget_refuses_what_does_not_fit(void **state)
 {
     (void)state;
     struct bats_ledger l;
-    bats_ledger_init(&l, BATS_UNLIMITED);
+    bats_ledger_init(&l, BATS_UNLIMITED, 0);
     assert_true(bats_ledger_charge(&l, INT64_MAX - 5));
     assert_false(bats_ledger_charge(&l, 6));
     assert_int_equal(l.charged, INT64_MAX - 5);
@@ -64,6 +73,7 @@ int main(void)
         cmocka_unit_test(ledger_never_charges_beyond_budget),
         cmocka_unit_test(held_money_is_charged_or_given_up),
         cmocka_unit_test(affordable_counts_whole_windows),
+        cmocka_unit_test(earlier_charges_count_against_the_budget),
         cmocka_unit_test(unlimited_budget_refuses_what_does_not_fit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,6 +109,43 @@ static void options_stand_anywhere_and_the_last_one_counts(void **state)
     assert_false(set.tag);
 }
 
+static void output_says_where_it_goes(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(BATS_VERB_RUN, "bag"), 0);
+    assert_null(set.output);
+    assert_true(set.max_output == 0);
+    assert_int_equal(
+        parse(BATS_VERB_RUN, "--output stream --max-output 10M bag"), 0);
+    assert_string_equal(set.output, "stream");
+    assert_null(set.output_dir);
+    assert_true(set.max_output == 10485760);
+    assert_int_equal(parse(BATS_VERB_RUN, "-o stream:a/b bag"), 0);
+    assert_string_equal(set.output, "stream");
+    assert_string_equal(set.output_dir, "a/b");
+    assert_int_equal(parse(BATS_VERB_RUN, "-o none bag"), 0);
+    assert_string_equal(set.output, "none");
+    refuses(BATS_VERB_RUN, "--output lines --results d bag",
+            "--results and --output exclude each other");
+}
+
+static void the_verb_output_selects_tasks(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(BATS_VERB_OUTPUT,
+                           "--task 3 -t 5,7-9 --failed --stderr --tag bag"),
+                     0);
+    assert_int_equal(set.n_task, 2);
+    assert_string_equal(set.task[0], "3");
+    assert_string_equal(set.task[1], "5,7-9");
+    assert_true(set.failed && set.err && set.tag && !set.all);
+    assert_string_equal(set.run, "bag");
+    refuses(BATS_VERB_OUTPUT, "--all",
+            "the run is missing: its bag, or the directory with its output "
+            "(a bag called 'output' is run by the name ./output)");
+    refuses(BATS_VERB_OUTPUT, "a b", "'b' is one argument too many");
+}
+
 static void long_options_may_be_cut(void **state)
 {
     (void)state;
@@ -124,7 +161,8 @@ static void mistakes_are_named(void **state)
     refuses(BATS_VERB_RUN, "--nonsense a", "there is no option --nonsense");
     refuses(BATS_VERB_RUN, "--nonsense=3 a", "there is no option --nonsense");
     refuses(BATS_VERB_RUN, "-qz a", "there is no option -z");
-    refuses(BATS_VERB_RUN, "--m a", "--m may mean --monitor, --master-works");
+    refuses(BATS_VERB_RUN, "--m a",
+            "--m may mean --monitor, --master-works, --max-output");
     refuses(BATS_VERB_RUN, "a --budget", "--budget needs AMOUNT");
     refuses(BATS_VERB_RUN, "a -qb", "--budget needs AMOUNT");
     refuses(BATS_VERB_RUN, "--tag=yes a", "--tag takes no argument");
@@ -149,6 +187,9 @@ static void numbers_are_read_strictly(void **state)
         "--budget lots",      "--window 5parsec",
         "--grace -1",         "--monitor 0",
         "--results=",         "--seed 9223372036854775808",
+        "--max-output 0",     "--max-output 10MB",
+        "--max-output -1",    "--output file",
+        "--output stream:",   "--output lin",
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -161,6 +202,57 @@ static void numbers_are_read_strictly(void **state)
     }
     assert_int_equal(parse(BATS_VERB_RUN, "--seed 9223372036854775807 b"), 0);
     assert_true(set.seed == INT64_MAX);
+}
+
+static void halt_is_that_of_gnu_parallel(void **state)
+{
+    static const struct {
+        const char *words;
+        struct bats_sched_rules rules;
+    } good[] = {
+        {"never", {0}},
+        {"soon,fail=3", {.halt_failed = 3}},
+        {"now,fail=1", {.halt_failed = 1, .halt_now = true}},
+        {"soon,fail=30%", {.halt_share = 0.3}},
+        {"now,fail=100%", {.halt_share = 1, .halt_now = true}},
+    };
+    static const char *const wrong[] = {
+        "soon",         "later,fail=1", "soon,fail=0", "soon,fail=",
+        "soon,fail=1x", "soon,fail=%",  "now,fail=-1", "now,fail=101%",
+        "now,done=1",   "now,fail=1%%", "never,fail=1"};
+    char line[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        snprintf(line, sizeof line, "--halt %s bag", good[i].words);
+        assert_int_equal(parse(BATS_VERB_RUN, line), 0);
+        assert_int_equal(set.rules.halt_failed, good[i].rules.halt_failed);
+        assert_true(set.rules.halt_share == good[i].rules.halt_share);
+        assert_true(set.rules.halt_now == good[i].rules.halt_now);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        snprintf(line, sizeof line, "--halt %s bag", wrong[i]);
+        if (parse(BATS_VERB_RUN, line) != BATS_EINPUT)
+            fail_msg("accepted: %s", line);
+    }
+}
+
+static void a_timeout_is_a_time_or_a_share(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(BATS_VERB_RUN, "--timeout 1m bag"), 0);
+    assert_true(set.rules.timeout == BATS_MINUTE);
+    assert_int_equal(parse(BATS_VERB_RUN, "--timeout 1m --timeout 250% bag"),
+                     0);
+    assert_true(set.rules.timeout == 0 && set.rules.timeout_median == 2.5);
+    assert_int_equal(parse(BATS_VERB_RUN, "--timeout 250% --timeout 7 bag"),
+                     0);
+    assert_true(set.rules.timeout == 7 * BATS_SECOND);
+    assert_true(set.rules.timeout_median == 0);
+    refuses(BATS_VERB_RUN, "--timeout 0 a",
+            "--timeout: it must be longer than nothing");
+    refuses(BATS_VERB_RUN, "--timeout % a",
+            "--timeout: '' is not a number above 0");
+    refuses(BATS_VERB_RUN, "--retries 256 a", "--retries: 256 is too large");
 }
 
 static void budget_may_come_from_the_environment(void **state)
@@ -237,6 +329,11 @@ static void help_of_plan(FILE *out)
     bats_help_verb(out, BATS_VERB_PLAN);
 }
 
+static void help_of_output(FILE *out)
+{
+    bats_help_verb(out, BATS_VERB_OUTPUT);
+}
+
 static void every_option_is_in_help_man_and_completion(void **state)
 {
     char *run = printed(help_of_run), *plan = printed(help_of_plan);
@@ -265,12 +362,30 @@ static void every_option_is_in_help_man_and_completion(void **state)
     free(bash);
 }
 
+static void verbs_that_read_take_a_record(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(BATS_VERB_TASKS, "--slowest 3 --state done r"), 0);
+    assert_string_equal(set.words[0], "r");
+    assert_string_equal(set.state, "done");
+    assert_true(set.slowest == 3 && !set.failed && !set.json);
+    assert_int_equal(parse(BATS_VERB_WHY, "r task 3"), 0);
+    assert_string_equal(set.words[2], "3");
+    refuses(BATS_VERB_WHY, "r task 3 4", "'4' is one argument too many");
+    refuses(BATS_VERB_TASKS, "",
+            "the record of the run is missing (a bag called 'tasks' is run by "
+            "the name ./tasks)");
+    refuses(BATS_VERB_TASKS, "--state lost r",
+            "--state: 'lost' is none of pending|running|done|failed|removed");
+    refuses(BATS_VERB_STATUS, "--failed r", "there is no option --failed");
+}
+
 static void help_fits_80_columns(void **state)
 {
     void (*const pages[])(FILE *) = {bats_help_program, help_of_run,
-                                     help_of_plan};
+                                     help_of_plan, help_of_output};
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         char *text = printed(pages[i]);
         for (char *line = strtok(text, "\n"); line != NULL;
              line = strtok(NULL, "\n"))
@@ -286,15 +401,20 @@ int main(void)
         cmocka_unit_test(run_needs_nothing_but_a_bag),
         cmocka_unit_test(every_option_of_run_arrives),
         cmocka_unit_test(plan_has_options_of_its_own),
+        cmocka_unit_test(output_says_where_it_goes),
+        cmocka_unit_test(the_verb_output_selects_tasks),
         cmocka_unit_test(options_stand_anywhere_and_the_last_one_counts),
         cmocka_unit_test(long_options_may_be_cut),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(numbers_are_read_strictly),
+        cmocka_unit_test(halt_is_that_of_gnu_parallel),
+        cmocka_unit_test(a_timeout_is_a_time_or_a_share),
         cmocka_unit_test(budget_may_come_from_the_environment),
         cmocka_unit_test(help_wins_over_a_missing_bag),
         cmocka_unit_test(names_and_letters_are_unique_per_verb),
         cmocka_unit_test(every_policy_on_offer_exists),
         cmocka_unit_test(every_option_is_in_help_man_and_completion),
+        cmocka_unit_test(verbs_that_read_take_a_record),
         cmocka_unit_test(help_fits_80_columns),
     };
     return cmocka_run_group_tests_name("options", tests, NULL, NULL);

@@ -15,9 +15,11 @@
 
 static void write_kind(int kind, struct bats_packet *p)
 {
-    static const struct bats_hello hello = {7, 4711, "node7", "fast"};
+    static const struct bats_hello hello = {7, 4711, 0x1122334455667788,
+                                            "node7", "fast"};
     static const struct bats_setup setup = {
-        0.25, 5000, 2000, "out", "run-1", "slow", "slow-3", "bag.txt"};
+        0.25,         5000,    2000,   2,        4096,
+        "out/stream", "run-1", "slow", "slow-3", "bag.txt"};
     static const struct bats_assign assigns[] = {
         {0, 1, 0, "echo \"hi\""}, {UINT32_MAX - 1, 3, INT64_MAX, ""}};
     static const struct bats_task_result results[] = {
@@ -45,7 +47,7 @@ static void write_kind(int kind, struct bats_packet *p)
         bats_proto_cancel(p, 0x01020304);
         break;
     case BATS_MESSAGE_STOP:
-        bats_proto_stop(p, true);
+        bats_proto_stop(p, BATS_LEAVE);
         break;
     case BATS_MESSAGE_PARK:
     case BATS_MESSAGE_UNPARK:
@@ -99,6 +101,7 @@ static void single_messages_arrive_as_they_were_sent(void **state)
     const struct bats_hello *hello = &m[BATS_MESSAGE_HELLO - 1].u.hello;
     assert_int_equal(hello->rank, 7);
     assert_int_equal(hello->pid, 4711);
+    assert_true(hello->pid_space == 0x1122334455667788);
     assert_string_equal(hello->host, "node7");
     assert_string_equal(hello->partition, "fast");
 
@@ -106,14 +109,16 @@ static void single_messages_arrive_as_they_were_sent(void **state)
     assert_true(setup->speed == 0.25);
     assert_int_equal(setup->grace_ms, 5000);
     assert_int_equal(setup->look_us, 2000);
-    assert_string_equal(setup->results_dir, "out");
+    assert_int_equal(setup->output, 2);
+    assert_int_equal(setup->max_output, 4096);
+    assert_string_equal(setup->output_path, "out/stream");
     assert_string_equal(setup->run_id, "run-1");
     assert_string_equal(setup->cluster, "slow");
     assert_string_equal(setup->machine, "slow-3");
     assert_string_equal(setup->task_file, "bag.txt");
 
     assert_int_equal(m[BATS_MESSAGE_CANCEL - 1].u.task, 0x01020304);
-    assert_true(m[BATS_MESSAGE_STOP - 1].u.leave);
+    assert_int_equal(m[BATS_MESSAGE_STOP - 1].u.leave, BATS_LEAVE);
     const struct bats_output_lines *out = &m[BATS_MESSAGE_OUTPUT - 1].u.output;
     assert_int_equal(out->task, 9);
     assert_int_equal(out->stream, 2);
@@ -186,10 +191,11 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
 {
     (void)state;
     struct bats_packet p = {0};
-    static const uint8_t hello[] = {1,   1,    'B',  'A', 'T', 'S', 7, 0, 0,
-                                    0,   0x67, 0x12, 0,   0,   5,   0, 0, 0,
-                                    'n', 'o',  'd',  'e', '7', 0,   4, 0, 0,
-                                    0,   'f',  'a',  's', 't', 0};
+    static const uint8_t hello[] = {
+        1,    1, 'B', 'A',  'T',  'S',  7,    0,    0,    0,    0x67,
+        0x12, 0, 0,   0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
+        5,    0, 0,   0,    'n',  'o',  'd',  'e',  '7',  0,    4,
+        0,    0, 0,   'f',  'a',  's',  't',  0};
     write_kind(BATS_MESSAGE_HELLO - 1, &p);
     assert_int_equal(p.n, sizeof hello);
     assert_memory_equal(p.bytes, hello, sizeof hello);
@@ -280,14 +286,14 @@ static void values_out_of_range_are_refused(void **state)
     refused_with(BATS_MESSAGE_HELLO, 0, 0, "unknown type");
     refused_with(BATS_MESSAGE_HELLO, 0, KINDS + 1, "unknown type");
     refused_with(BATS_MESSAGE_HELLO, 2, 'X', "not from bats-mpi");
-    refused_with(BATS_MESSAGE_HELLO, 19, 0, "NUL inside");
-    refused_with(BATS_MESSAGE_HELLO, 23, 'x', "without its end");
+    refused_with(BATS_MESSAGE_HELLO, 27, 0, "NUL inside");
+    refused_with(BATS_MESSAGE_HELLO, 31, 'x', "without its end");
     refused_with(BATS_MESSAGE_SETUP, 9, 0xff, "speed"); /* its sign bit */
     refused_with(BATS_MESSAGE_SETUP, 17, 0x80, "negative");
     refused_with(BATS_MESSAGE_RESULT, 10, 2, "out of range");
     refused_with(BATS_MESSAGE_RESULT, 12, 128, "out of range");
     refused_with(BATS_MESSAGE_RESULT, 20, 0x80, "negative");
-    refused_with(BATS_MESSAGE_STOP, 2, 2, "out of range");
+    refused_with(BATS_MESSAGE_STOP, 2, 3, "out of range");
     refused_with(BATS_MESSAGE_OUTPUT, 6, 0, "out of range");
     refused_with(BATS_MESSAGE_OUTPUT, 6, 3, "out of range");
 }
@@ -299,7 +305,7 @@ static void a_host_name_that_is_too_long_is_refused(void **state)
     memset(host, 'h', sizeof host);
     host[BATS_PROTO_HOST] = '\0';
     struct bats_packet p = {0};
-    bats_proto_hello(&p, &(struct bats_hello){1, 1, host, ""});
+    bats_proto_hello(&p, &(struct bats_hello){1, 1, 0, host, ""});
     refused(p.bytes, p.n, "too long");
     bats_packet_release(&p);
 }

@@ -209,7 +209,7 @@ static void other_ends_are_named(void **state)
     assert_says(&r, "stopped by SIGINT: 99 of 100 tasks done, 1 left, in");
     r.signal = 0;
     r.snapshot.status.finish = BATS_FINISH_NO_MACHINES;
-    assert_says(&r, "every machine was lost: 99 of 100 tasks done, 1 left");
+    assert_says(&r, "no machine is left: 99 of 100 tasks done, 1 left");
     r.snapshot.status.budget = BATS_UNLIMITED;
     assert_says(&r, "charged    92.5 SU (no budget was set)\n");
 }

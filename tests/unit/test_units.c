@@ -271,6 +271,45 @@ static void money_survives_writing_and_reading(void **state)
     }
 }
 
+static void sizes_are_read_and_written(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t bytes;
+    } cases[] = {{"1", 1},           {"1000", 1000},
+                 {"1023", 1023},     {"1K", 1024},
+                 {"10M", 10485760},  {"3G", 3221225472},
+                 {"1025K", 1049600}, {"8589934591G", 9223372035781033984}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t bytes = -1;
+        char text[BATS_UNITS_TEXT];
+        assert_int_equal(bats_size_parse(cases[i].text, &bytes, NULL), 0);
+        assert_true(bytes == cases[i].bytes);
+        assert_ptr_equal(bats_size_format(text, bytes), text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+static void sizes_that_make_no_sense_are_refused(void **state)
+{
+    static const char *const wrong[] = {"",   "0",    "0K",  "K",    "-1",
+                                        "+1", " 1",   "1 K", "1KB",  "1k",
+                                        "1T", "1.5M", "1x",  "0x10", "1K1"};
+    struct bats_error err;
+    int64_t bytes = 7;
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(bats_size_parse(wrong[i], &bytes, &err), BATS_EINPUT);
+        assert_memory_equal(err.text + 1, wrong[i], strlen(wrong[i]));
+    }
+    assert_int_equal(bats_size_parse("9223372036854775808", &bytes, &err),
+                     BATS_EOVERFLOW);
+    assert_int_equal(bats_size_parse("8589934592G", &bytes, &err),
+                     BATS_EOVERFLOW);
+    assert_true(bytes == 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +325,8 @@ int main(void)
         cmocka_unit_test(money_that_does_not_fit_is_refused),
         cmocka_unit_test(money_is_written_exactly),
         cmocka_unit_test(money_survives_writing_and_reading),
+        cmocka_unit_test(sizes_are_read_and_written),
+        cmocka_unit_test(sizes_that_make_no_sense_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,159 @@
+#include "cli/history.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bats/bag.h"
+
+#define NAMED_MAX 20 /* changes that are named one by one */
+
+/* Where the record is; NULL: none is kept. *made is to be freed. */
+static const char *record_path(const struct bats_settings *set, char **made)
+{
+    *made = NULL;
+    if (set->no_record)
+        return NULL;
+    if (set->record != NULL || strcmp(set->bag, "-") == 0)
+        return set->record;
+    if (asprintf(made, "%s.bats", set->bag) < 0)
+        *made = NULL;
+    return *made;
+}
+
+static bool resumes(const struct bats_settings *set)
+{
+    return set->resume || set->resume_failed || set->retry_failed;
+}
+
+static int open_record(const struct bats_settings *set, const char *path,
+                       struct bats_record **record, struct bats_error *err)
+{
+    if (resumes(set))
+        return bats_record_open(path, record, err);
+    char moved[4096];
+    int rc = bats_record_set_aside(path, moved, sizeof moved, err);
+    if (rc < 0)
+        return rc;
+    if (moved[0] != '\0' && !set->quiet)
+        fprintf(stderr,
+                "bats-mpi: %s is kept as %s (--resume would have gone on "
+                "with it)\n",
+                path, moved);
+    return bats_record_create(path, record, err);
+}
+
+static enum bats_task_state wanted(const struct bats_settings *set,
+                                   const struct bats_record_past *past)
+{
+    bool failed = past->state == BATS_RECORD_FAILED;
+    if (past->state == BATS_RECORD_DONE)
+        return BATS_TASK_DONE;
+    if (set->retry_failed)
+        return failed ? BATS_TASK_PENDING : BATS_TASK_LEFT_OUT;
+    return failed && !set->resume_failed ? BATS_TASK_FAILED
+                                         : BATS_TASK_PENDING;
+}
+
+static void name_change(const struct bats_bagfile *bag, uint32_t task,
+                        const struct bats_record_past *past,
+                        uint32_t *n_changes)
+{
+    if (past->match == BATS_RECORD_SAME || ++*n_changes > NAMED_MAX)
+        return;
+    fprintf(stderr, "bats-mpi: %s:%" PRIu32 ": task %" PRIu32 " %s\n",
+            bats_bagfile_name(bag), bats_bagfile_line(bag, task), task + 1,
+            past->match == BATS_RECORD_CHANGED
+                ? "has another command than before: it is run"
+                : "is new: it is run");
+}
+
+static void name_rest(const struct bats_history *h, uint32_t n_changes)
+{
+    uint32_t removed = bats_record_removed(h->record);
+    if (n_changes > NAMED_MAX)
+        fprintf(stderr, "bats-mpi: and %" PRIu32 " tasks more\n",
+                n_changes - NAMED_MAX);
+    if (removed > 0)
+        fprintf(stderr,
+                "bats-mpi: %" PRIu32 " task%s of the record %s no longer in "
+                "the bag; their results stay in the record\n",
+                removed, removed == 1 ? "" : "s", removed == 1 ? "is" : "are");
+}
+
+static int compare(const struct bats_settings *set,
+                   const struct bats_bagfile *bag, struct bats_history *h,
+                   struct bats_error *err)
+{
+    char *command = NULL;
+    size_t size = 0;
+    uint32_t n_changes = 0, n = bats_bagfile_count(bag);
+    bool compared = resumes(set) && bats_record_sessions(h->record) > 0;
+    int rc = 0;
+    for (uint32_t task = 0; rc == 0 && task < n; task++) {
+        struct bats_record_past past;
+        ptrdiff_t length = bats_bagfile_command(bag, task, &command, &size);
+        rc = length < 0 ? bats_error_set(err, (int)length, "out of memory")
+                        : bats_record_task(h->record, task,
+                                           bats_bagfile_line(bag, task),
+                                           command, &past, err);
+        if (rc < 0 || !compared)
+            continue;
+        h->state[task] = (uint8_t)wanted(set, &past);
+        h->attempts[task] = past.attempts;
+        h->done += h->state[task] == BATS_TASK_DONE;
+        h->failed += h->state[task] == BATS_TASK_FAILED;
+        h->left_out += h->state[task] == BATS_TASK_LEFT_OUT;
+        if (!set->quiet)
+            name_change(bag, task, &past, &n_changes);
+    }
+    free(command);
+    if (rc == 0 && compared && !set->quiet)
+        name_rest(h, n_changes);
+    return rc;
+}
+
+int bats_history_open(const struct bats_settings *set,
+                      const struct bats_bagfile *bag,
+                      struct bats_history *history, struct bats_error *err)
+{
+    char *made;
+    const char *path = record_path(set, &made);
+    *history = (struct bats_history){0};
+    if (path == NULL) {
+        if (resumes(set))
+            return bats_error_set(err, BATS_EINPUT,
+                                  "to resume a bag from standard input, name "
+                                  "its record with --record FILE");
+        return 0;
+    }
+    uint32_t n = bats_bagfile_count(bag);
+    history->state = calloc(n, sizeof *history->state);
+    history->attempts = calloc(n, sizeof *history->attempts);
+    int rc = history->state == NULL || history->attempts == NULL
+                 ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+                 : open_record(set, path, &history->record, err);
+    free(made);
+    if (rc == 0) {
+        history->charged = bats_record_charged(history->record);
+        rc = compare(set, bag, history, err);
+    }
+    if (rc < 0) {
+        bats_record_abandon(history->record);
+        history->record = NULL;
+        bats_history_close(history, NULL);
+    }
+    return rc;
+}
+
+int bats_history_close(struct bats_history *history, struct bats_error *err)
+{
+    int rc = 0;
+    if (history->record != NULL)
+        rc = bats_record_close(history->record, err);
+    free(history->state);
+    free(history->attempts);
+    *history = (struct bats_history){0};
+    return rc;
+}

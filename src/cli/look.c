@@ -1,0 +1,68 @@
+#include "cli/look.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/help.h"
+
+#define SUFFIX ".bats"
+
+const char *bats_look_find(const char *word, char *path, size_t size)
+{
+    if (snprintf(path, size, "%s" SUFFIX, word) >= (int)size ||
+        access(path, F_OK) != 0)
+        snprintf(path, size, "%s", word);
+    return path;
+}
+
+int bats_look_json(json_t *line, size_t flags, struct bats_error *err)
+{
+    int bad = line == NULL ? -1 : json_dumpf(line, stdout, flags);
+
+    if (line == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    putchar('\n');
+    json_decref(line);
+    if (bad != 0 || ferror(stdout))
+        return bats_error_set(err, BATS_ESYS, "standard output: %s",
+                              strerror(errno));
+    return 0;
+}
+
+const char *bats_look_state(const struct bats_view_status *status)
+{
+    if (status->is_over)
+        return status->finish;
+    return status->is_live ? "running"
+                           : "interrupted: the run ended without a word";
+}
+
+int bats_look(enum bats_verb verb, int argc, char **argv, bats_look_show *show)
+{
+    struct bats_settings set;
+    struct bats_error err;
+    struct bats_view *view;
+    char path[4096];
+
+    if (bats_options_parse(verb, argc, argv, &set, &err) != 0)
+        return bats_options_complain(verb, &err);
+    if (set.help) {
+        bats_help_verb(stdout, verb);
+        return BATS_EXIT_OK;
+    }
+    int rc = bats_view_open(bats_look_find(set.words[0], path, sizeof path),
+                            &view, &err);
+    if (rc == 0) {
+        rc = show(view, &set, &err);
+        bats_view_close(view);
+    }
+    if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+        rc = bats_error_set(&err, BATS_ESYS, "standard output: %s",
+                            strerror(errno));
+    if (rc < 0)
+        fprintf(stderr, "bats-mpi: %s\n", err.text);
+    return bats_exit_of(rc);
+}

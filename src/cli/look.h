@@ -1,0 +1,39 @@
+/*
+ * look: the frame of the verbs that read a record: status, log, tasks, why.
+ *
+ * Layer: cli.
+ */
+#ifndef BATS_LOOK_H
+#define BATS_LOOK_H
+
+#include <jansson.h>
+
+#include "cli/options.h"
+#include "record/view.h"
+
+/* Writes what the verb is asked for to standard output. */
+typedef int bats_look_show(struct bats_view *view,
+                           const struct bats_settings *set,
+                           struct bats_error *err);
+
+/* Parses the options of `verb`, opens the record that the first argument
+ * names and lets `show` answer. The result is the exit code. */
+int bats_look(enum bats_verb verb, int argc, char **argv,
+              bats_look_show *show);
+
+/* The name of the record that `word` means: `word`.bats if there is such a
+ * file, as beside a bag, else `word`. Returns `path`. */
+const char *bats_look_find(const char *word, char *path, size_t size);
+
+/* Prints `line`, which it takes, as one line of JSON. BATS_ESYS, BATS_ENOMEM.
+ */
+int bats_look_json(json_t *line, size_t flags, struct bats_error *err);
+
+/* Prints a line of the log; *session is that of the line before, 0 for the
+ * first one. */
+void bats_look_entry(const struct bats_view_entry *entry, int64_t *session);
+
+/* "all done", "running", "interrupted ...": the state of the whole run. */
+const char *bats_look_state(const struct bats_view_status *status);
+
+#endif

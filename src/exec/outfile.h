@@ -1,0 +1,77 @@
+/*
+ * outfile: the two files into which a worker puts the output of all its
+ * tasks, one after the other, so that a million tasks do not make a million
+ * files.
+ *
+ * Layer: exec. Written by outlet, read by outdir. Model, for the worker of
+ * rank R in the run RUN:
+ *
+ *     stream-RUN-R.out    chunks: a header of 41 bytes, for people
+ *
+ *                             #bats <task> <attempt> <stream> <length>\n
+ *
+ *                         (decimal, padded with zeros to 10, 10, 1 and 10
+ *                         digits; stream 1 is standard output, 2 standard
+ *                         error), then `length` bytes of the task. The chunks
+ *                         of one attempt stand together, in the order in
+ *                         which they were read.
+ *     stream-RUN-R.index  a first line "# ...", then for each attempt that
+ *                         has ended one line of numbers:
+ *
+ *                             task attempt stopped exit signal begin end
+ *                             stdout stderr\n
+ *
+ *                         stopped is 1 if bats-mpi stopped it, so that it
+ *                         counts for nothing; begin and end are where its
+ *                         chunks are in the .out file; stdout and stderr are
+ *                         the bytes that the task wrote, kept or not.
+ *
+ * Tasks are counted from 1 here, as people see them.
+ *
+ * Invariants: both files only grow. A line of the index is written after all
+ * chunks of its attempt, and before the result is told: what the index names
+ * is there. A worker that dies leaves behind at most chunks that no line
+ * names, and a last line without its newline.
+ */
+#ifndef BATS_OUTFILE_H
+#define BATS_OUTFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/error.h"
+
+#define BATS_OUTFILE_HEAD 41 /* bytes of a chunk's header */
+#define BATS_OUTFILE_CHUNK "#bats %010u %010u %1u %010u\n"
+#define BATS_OUTFILE_FIRST                                                    \
+    "# bats-mpi output 1: task attempt stopped exit signal begin end stdout " \
+    "stderr\n"
+
+struct bats_outfile; /* opaque */
+
+/* Creates PREFIX.out and PREFIX.index, which must not exist, and missing
+ * directories. BATS_ESYS names the file, BATS_ENOMEM. */
+int bats_outfile_create(const char *prefix, struct bats_outfile **file,
+                        struct bats_error *err);
+void bats_outfile_destroy(struct bats_outfile *file);
+
+/* What follows is output of this attempt (task: index in the bag). */
+void bats_outfile_begin(struct bats_outfile *file, uint32_t task,
+                        uint32_t attempt);
+
+/* BATS_ESYS: it cannot be written; the file is not to be used any more. */
+int bats_outfile_add(struct bats_outfile *file, int stream, const char *bytes,
+                     size_t n, struct bats_error *err);
+
+struct bats_outfile_end {
+    bool stopped;
+    int exit_status;
+    int signal;
+    int64_t written[2]; /* bytes on standard output and error */
+};
+int bats_outfile_end(struct bats_outfile *file,
+                     const struct bats_outfile_end *end,
+                     struct bats_error *err);
+
+#endif

@@ -1,0 +1,256 @@
+#include "record/db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/schema.h"
+
+#define MAGIC "SQLite format 3" /* with its NUL, the first 16 bytes */
+#define SMALLEST 512            /* bytes of the smallest page there is */
+
+int bats_db_look(const char *path, struct bats_error *err)
+{
+    char head[sizeof MAGIC];
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0 && errno == ENOENT)
+        return 0;
+    if (fd < 0 || fstat(fd, &st) != 0) {
+        int why = errno;
+        if (fd >= 0)
+            close(fd);
+        return bats_error_set(err, BATS_EINPUT, "%s: %s", path, strerror(why));
+    }
+    ssize_t n = S_ISREG(st.st_mode) ? read(fd, head, sizeof head) : -1;
+    close(fd);
+    if (n == 0)
+        return 0;
+    if (n < (ssize_t)sizeof head || memcmp(head, MAGIC, sizeof head) != 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "%s is not a run record of bats-mpi", path);
+    if (st.st_size < SMALLEST)
+        return bats_error_set(err, BATS_EINPUT,
+                              "%s is damaged: it is cut off after %lld bytes",
+                              path, (long long)st.st_size);
+    return 1;
+}
+
+/* SQLite forgets errno when a COMMIT fails, but its files remember: first the
+ * log, then the file itself. */
+static int last_errno(struct bats_db *db)
+{
+    sqlite3_file *file = NULL;
+    int why = sqlite3_system_errno(db->sqlite);
+
+    if (why == 0 &&
+        sqlite3_file_control(db->sqlite, "main", SQLITE_FCNTL_JOURNAL_POINTER,
+                             &file) == SQLITE_OK &&
+        file != NULL && file->pMethods != NULL)
+        file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &why);
+    if (why == 0)
+        sqlite3_file_control(db->sqlite, "main", SQLITE_FCNTL_LAST_ERRNO,
+                             &why);
+    return why;
+}
+
+static int fail_system(struct bats_db *db, int rc, struct bats_error *err)
+{
+    int why = rc == SQLITE_FULL ? ENOSPC : last_errno(db);
+
+    if (why == ENOSPC || why == EDQUOT || why == EFBIG)
+        return bats_error_set(err, BATS_ESYS,
+                              "%s: disk full: the run record cannot grow (%s)",
+                              db->path, strerror(why));
+    return bats_error_set(err, BATS_ESYS, "%s: %s (%s)", db->path,
+                          sqlite3_errstr(rc),
+                          why != 0 ? strerror(why) : "no more is known");
+}
+
+int bats_db_fail(struct bats_db *db, int rc, struct bats_error *err)
+{
+    switch (rc & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return bats_error_set(err, BATS_EINPUT, "%s is in use by another run",
+                              db->path);
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+        return bats_error_set(err, BATS_EINPUT,
+                              "%s cannot be written: it or its directory is "
+                              "read-only",
+                              db->path);
+    case SQLITE_CANTOPEN:
+        return bats_error_set(err, BATS_EINPUT, "%s cannot be opened: %s",
+                              db->path,
+                              strerror(sqlite3_system_errno(db->sqlite)));
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+    case SQLITE_ERROR: /* a table is missing or garbled */
+    case SQLITE_MISMATCH:
+    case SQLITE_CONSTRAINT:
+        return bats_error_set(err, BATS_EINPUT,
+                              "%s is damaged (%s); 'bats-mpi record recover' "
+                              "saves what is readable",
+                              db->path, sqlite3_errmsg(db->sqlite));
+    case SQLITE_NOMEM:
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    default: /* SQLITE_FULL, SQLITE_IOERR and what should not happen */
+        return fail_system(db, rc, err);
+    }
+}
+
+int bats_db_run(struct bats_db *db, const char *sql, struct bats_error *err)
+{
+    int rc = sqlite3_exec(db->sqlite, sql, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? 0 : bats_db_fail(db, rc, err);
+}
+
+int bats_db_prepare(struct bats_db *db, const char *sql,
+                    sqlite3_stmt **statement, struct bats_error *err)
+{
+    int rc = sqlite3_prepare_v3(db->sqlite, sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                statement, NULL);
+    return rc == SQLITE_OK ? 0 : bats_db_fail(db, rc, err);
+}
+
+int bats_db_step(struct bats_db *db, sqlite3_stmt *statement,
+                 struct bats_error *err)
+{
+    int rc = sqlite3_step(statement);
+    if (rc == SQLITE_ROW)
+        return 1;
+    if (rc != SQLITE_DONE)
+        rc = bats_db_fail(db, rc, err);
+    else
+        rc = 0;
+    sqlite3_reset(statement);
+    return rc;
+}
+
+int bats_db_integer(struct bats_db *db, const char *sql, int64_t *value,
+                    struct bats_error *err)
+{
+    sqlite3_stmt *statement;
+    int rc = bats_db_prepare(db, sql, &statement, err);
+
+    *value = 0;
+    if (rc < 0)
+        return rc;
+    rc = bats_db_step(db, statement, err);
+    if (rc > 0)
+        *value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return rc < 0 ? rc : 0;
+}
+
+static bool lacks_locks(int rc)
+{
+    return rc == SQLITE_IOERR_LOCK || rc == SQLITE_IOERR_RDLOCK ||
+           rc == SQLITE_IOERR_CHECKRESERVEDLOCK;
+}
+
+static int open_with(struct bats_db *db, const char *path, int flags,
+                     const char *vfs)
+{
+    int64_t version;
+
+    bats_db_close(db);
+    int rc = sqlite3_open_v2(path, &db->sqlite, flags, vfs);
+    if (rc != SQLITE_OK)
+        return rc;
+    sqlite3_extended_result_codes(db->sqlite, 1);
+    /* Before the first access: then WAL needs no memory shared with others,
+     * which no network file system offers. */
+    rc = sqlite3_exec(db->sqlite,
+                      "PRAGMA locking_mode = EXCLUSIVE;"
+                      /* The file may be anybody's. */
+                      "PRAGMA trusted_schema = OFF;"
+                      "PRAGMA cell_size_check = ON;",
+                      NULL, NULL, NULL);
+    if (rc == SQLITE_OK &&
+        bats_db_integer(db, "PRAGMA user_version", &version, NULL) < 0)
+        rc = sqlite3_extended_errcode(db->sqlite);
+    return rc;
+}
+
+int bats_db_open(struct bats_db *db, const char *path, const char *name,
+                 enum bats_db_mode mode, struct bats_error *err)
+{
+    int flags = SQLITE_OPEN_READWRITE |
+                (mode == BATS_DB_CREATE ? SQLITE_OPEN_CREATE : 0);
+
+    *db = (struct bats_db){.path = name};
+    int rc = open_with(db, path, flags, NULL);
+    /* Lustre without -o flock: one process alone writes, by our own rule. */
+    if (lacks_locks(rc))
+        rc = open_with(db, path, flags, "unix-none");
+    if (mode == BATS_DB_DAMAGED && db->sqlite != NULL) {
+        /* A file shorter than it says of itself counts as damaged, unless the
+         * schema may be written. */
+        sqlite3_exec(db->sqlite, "PRAGMA writable_schema = ON", NULL, NULL,
+                     NULL);
+        return 0;
+    }
+    if (rc == SQLITE_OK)
+        return 0;
+    rc = db->sqlite == NULL ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+                            : bats_db_fail(db, rc, err);
+    return rc;
+}
+
+void bats_db_close(struct bats_db *db)
+{
+    sqlite3_close_v2(db->sqlite);
+    db->sqlite = NULL;
+}
+
+bool bats_db_is_cut_off(struct bats_db *db)
+{
+    char log[4096];
+    struct stat st;
+    int64_t page;
+    const char *file = sqlite3_db_filename(db->sqlite, "main");
+
+    snprintf(log, sizeof log, "%s-wal", file);
+    if (stat(log, &st) == 0 && st.st_size > 0)
+        return false; /* what is torn is in there */
+    return bats_db_integer(db, "PRAGMA page_size", &page, NULL) < 0 ||
+           page <= 0 || stat(file, &st) != 0 || st.st_size % page != 0;
+}
+
+int bats_db_check(struct bats_db *db, bool *is_empty, struct bats_error *err)
+{
+    int64_t application, version, n;
+    int rc = bats_db_integer(db, "PRAGMA application_id", &application, err);
+
+    if (rc == 0)
+        rc = bats_db_integer(db, "PRAGMA user_version", &version, err);
+    if (rc == 0)
+        rc =
+            bats_db_integer(db, "SELECT count(*) FROM sqlite_schema", &n, err);
+    if (rc < 0)
+        return rc;
+    *is_empty = application == 0 && version == 0 && n == 0;
+    if (*is_empty)
+        return 0;
+    if (application != BATS_SCHEMA_APPLICATION)
+        return bats_error_set(err, BATS_EINPUT,
+                              "%s is not a run record of bats-mpi", db->path);
+    if (version > BATS_SCHEMA_VERSION)
+        return bats_error_set(err, BATS_EINPUT,
+                              "%s was written by a newer bats-mpi (schema "
+                              "%lld, this one knows %d)",
+                              db->path, (long long)version,
+                              BATS_SCHEMA_VERSION);
+    if (bats_db_is_cut_off(db))
+        return bats_error_set(err, BATS_EINPUT,
+                              "%s is damaged: it is cut off; 'bats-mpi record "
+                              "recover' saves what is readable",
+                              db->path);
+    return 0;
+}

@@ -1,0 +1,218 @@
+/*
+ * record: what happened in a run, in one SQLite file, so that nothing that is
+ * finished is ever lost. This is the writer; view.h reads, recover.h mends.
+ *
+ * Layer: record (only src/record knows SQLite). Used by the MPI master through
+ * cli; one process alone writes, and it holds the file for itself.
+ *
+ * Model: a log. Rows are only ever added, all log tables share one counter
+ * (`seq`, the order in which things happened), and what people ask for (the
+ * state of a task, the money spent) are views of the log. schema.c has
+ * the tables and what each column means.
+ *
+ *     bats_record_open(path, &r, &err);            before anything is started
+ *     for each task of the bag: bats_record_task(r, ..., &past, &err);
+ *     bats_record_begin(r, &session, &err);        the machines are known
+ *     loop: bats_record_event, _command, _attempt, ... cost no I/O
+ *           bats_record_commit(r, &err);           then send the commands
+ *     bats_record_finish(r, ...);
+ *     bats_record_close(r, &err);
+ *
+ * Invariants: what bats_record_commit has taken is there after SIGKILL at any
+ * moment and after a power cut. A commit is taken as a whole or not at all;
+ * where it fails (a full disk), the rows wait, and it may be called again.
+ *
+ * Errors of all functions: BATS_EINPUT with "path: sentence" for a file that
+ * is no record, is damaged, in use by another run, not writable, or of a newer
+ * bats-mpi; BATS_ESYS where the system fails ("path: disk full: ...");
+ * BATS_ENOMEM.
+ */
+#ifndef BATS_RECORD_H
+#define BATS_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/cluster.h"
+#include "bats/error.h"
+#include "bats/sched.h"
+#include "bats/units.h"
+
+struct bats_record; /* opaque */
+
+/* ---- opening ---- */
+
+/* A new record at `path`. One that holds a session is BATS_EINPUT. */
+int bats_record_create(const char *path, struct bats_record **record,
+                       struct bats_error *err);
+
+/* The record at `path`, to be continued; a new one where there is none. */
+int bats_record_open(const char *path, struct bats_record **record,
+                     struct bats_error *err);
+
+/* Moves the record at `path`, which no run may be using, out of the way, to
+ * "path.1" or the next free number. That name is written to `moved`. Where
+ * there is none, *moved is empty and all is well. */
+int bats_record_set_aside(const char *path, char *moved, size_t size,
+                          struct bats_error *err);
+
+/* True if a process that is alive holds the record at `path`. Not to be asked
+ * by that process itself: it would lose its lock. */
+bool bats_record_is_live(const char *path);
+
+/* Commits what waits, leaves a plain file without companions, and frees the
+ * record (which may be NULL) even if that fails. */
+int bats_record_close(struct bats_record *record, struct bats_error *err);
+
+/* Frees the record (NULL is legal); what waits is lost. */
+void bats_record_abandon(struct bats_record *record);
+
+/* ---- what is known from earlier sessions; before bats_record_begin ---- */
+
+/* Sessions before this one: 0 in a new record. */
+uint32_t bats_record_sessions(const struct bats_record *record);
+
+/* What all sessions before this one were charged together. */
+bats_money bats_record_charged(const struct bats_record *record);
+
+/* The options, as JSON, of the last session; NULL if there is none. */
+const char *bats_record_options(const struct bats_record *record);
+
+enum bats_record_match {
+    BATS_RECORD_SAME,    /* this number had the same command before */
+    BATS_RECORD_CHANGED, /* it had another command */
+    BATS_RECORD_ADDED    /* the bag had no such number (or is new) */
+};
+
+enum bats_record_state {
+    BATS_RECORD_PENDING, /* no result yet */
+    BATS_RECORD_DONE,
+    BATS_RECORD_FAILED
+};
+
+struct bats_record_past {
+    enum bats_record_match match;
+    enum bats_record_state state; /* PENDING unless SAME */
+    uint32_t attempts;            /* executions that ended, preempted too */
+    uint32_t failures;            /* of them, those that failed */
+    int exit_status;              /* of the last execution */
+    int signal;
+};
+
+/*
+ * Task `index` of the bag (ascending, from 0) has `command`, which stands on
+ * `line` of the file. *past (may be NULL) says what is known of it. A task is
+ * the same if its number and the hash of its command are.
+ */
+int bats_record_task(struct bats_record *record, uint32_t index, uint32_t line,
+                     const char *command, struct bats_record_past *past,
+                     struct bats_error *err);
+
+/* After the last task: how many of the last session's tasks are no longer in
+ * the bag (changed ones among them). They stay in the record. */
+uint32_t bats_record_removed(const struct bats_record *record);
+
+/* ---- a session ---- */
+
+struct bats_record_session {
+    const char *run_id; /* as the tasks see it, or NULL */
+    const char *bag;    /* name of the file */
+    const char *version;
+    const char *policy;
+    uint64_t seed;
+    bats_money budget; /* of the whole run: earlier sessions count */
+    bats_time window;
+    double time_scale;
+    const char *currency; /* or NULL */
+    const char *options;  /* all else, as a JSON object, or NULL */
+    int64_t started_us;   /* real time, microseconds since 1970 */
+    const struct bats_cluster *clusters;
+    size_t n_clusters;
+    const struct bats_machine_spec *machines;
+    uint32_t n_machines;
+    const char *const *hosts; /* by machine, or NULL */
+};
+
+/* Begins a session, whose bag is the tasks named before. Commits. The strings
+ * are copied into the file. */
+int bats_record_begin(struct bats_record *record,
+                      const struct bats_record_session *session,
+                      struct bats_error *err);
+
+/* ---- what happens in it: these add a row that waits for the commit ---- */
+
+/* The only error is BATS_ENOMEM. `now` is bag time of this session; tasks are
+ * meant by their index in the bag, machines by their index in the session. */
+
+/* The engine is about to handle `event`. */
+int bats_record_event(struct bats_record *record, bats_time now,
+                      const struct bats_event *event, struct bats_error *err);
+
+/* The engine has answered `command`. */
+int bats_record_command(struct bats_record *record, bats_time now,
+                        const struct bats_command *command,
+                        struct bats_error *err);
+
+/* What an execution means for its task. */
+enum bats_record_outcome {
+    BATS_RECORD_RESULT,    /* it is the task's result, good or bad */
+    BATS_RECORD_PREEMPTED, /* stopped by us; the task goes back to the bag */
+    BATS_RECORD_RETRIED    /* failed, timed out or yielded, and is repeated */
+};
+
+/* One execution of a task that came to an end. */
+struct bats_record_attempt {
+    uint32_t task;
+    uint32_t attempt; /* 1 = first of the run */
+    uint32_t machine;
+    const char *host; /* where it ran, or NULL: that of the machine */
+    int64_t start_us; /* real time, microseconds since 1970 */
+    int64_t wall_us;
+    int64_t user_us;
+    int64_t system_us;
+    int64_t max_rss_kib;
+    int exit_status;
+    int signal;
+    enum bats_record_outcome outcome;
+    /* Where its standard output [0] and standard error [1] are; stream < 0:
+     * not kept. The meaning of the number is the caller's. */
+    struct bats_record_output {
+        int32_t stream;
+        int64_t offset;
+        int64_t length;
+    } output[2];
+};
+int bats_record_attempt(struct bats_record *record, bats_time now,
+                        const struct bats_record_attempt *attempt,
+                        struct bats_error *err);
+
+/* `machine` entered one more window, for `amount`. */
+int bats_record_charge(struct bats_record *record, bats_time now,
+                       uint32_t machine, bats_money amount,
+                       struct bats_error *err);
+
+int bats_record_decision(struct bats_record *record,
+                         const struct bats_decision *decision,
+                         struct bats_error *err);
+
+/* One sentence about something unusual; `machine` and `task` may be
+ * UINT32_MAX for none. */
+int bats_record_notice(struct bats_record *record, bats_time now,
+                       uint32_t machine, uint32_t task, const char *sentence,
+                       struct bats_error *err);
+
+/* Rows that wait. */
+size_t bats_record_waiting(const struct bats_record *record);
+
+/* Takes all rows that wait into the file. On an error none is, and all still
+ * wait. */
+int bats_record_commit(struct bats_record *record, struct bats_error *err);
+
+/* The session is over: why, by which signal (0: none) and with which exit
+ * code of bats-mpi. Commits. */
+int bats_record_finish(struct bats_record *record, bats_time now,
+                       enum bats_finish finish, int signal, int exit_code,
+                       struct bats_error *err);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * schema: the tables of a run record, and what a file of them is known by.
+ *
+ * Layer: record, private to it. A change of the tables raises
+ * BATS_SCHEMA_VERSION; files of older versions stay readable.
+ */
+#ifndef BATS_RECORD_SCHEMA_H
+#define BATS_RECORD_SCHEMA_H
+
+#include <stddef.h>
+
+#include "record/db.h"
+
+#define BATS_SCHEMA_APPLICATION 0x42615453 /* "BaTS", PRAGMA application_id */
+#define BATS_SCHEMA_VERSION 1              /* PRAGMA user_version */
+
+/* Makes an empty database a record. */
+int bats_schema_make(struct bats_db *db, struct bats_error *err);
+
+/* The tables, all of them with a rowid, each after those it refers to. */
+extern const char *const bats_schema_tables[];
+extern const size_t bats_schema_n_tables;
+
+/* The names that stand in the columns `type` and `finish`, by enum. */
+extern const char *const bats_schema_events[];
+extern const char *const bats_schema_commands[];
+extern const char *const bats_schema_finishes[];
+
+#endif

@@ -1,0 +1,163 @@
+/*
+ * view: what a run record says, read-only, also while its run is live.
+ *
+ * Layer: record. Used by the verbs status, log, tasks and why. A view is of
+ * one moment, that of bats_view_open: it reads a private copy (copy.h), so
+ * that a writer is never disturbed and nothing changes while one looks.
+ *
+ * Errors: BATS_EINPUT with "path: sentence" for what is no record, is damaged
+ * or of a newer bats-mpi; BATS_ESYS, BATS_ENOMEM.
+ */
+#ifndef BATS_VIEW_H
+#define BATS_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/cluster.h"
+#include "bats/error.h"
+#include "bats/units.h"
+
+#define BATS_VIEW_WORD 80 /* room for a name or a short phrase */
+
+struct bats_view; /* opaque */
+
+int bats_view_open(const char *path, struct bats_view **view,
+                   struct bats_error *err);
+void bats_view_close(struct bats_view *view); /* NULL is legal */
+
+/* ---- the whole ---- */
+
+struct bats_view_cluster {
+    char name[BATS_CLUSTER_NAME];
+    bats_money charge;
+    int64_t machines; /* of the last session */
+    int64_t held;     /* of them, at the end of the record */
+    int64_t lost;
+    int64_t windows; /* of all sessions, as what follows */
+    bats_money charged;
+    int64_t done;
+    int64_t failed;
+    int64_t mean_wall_us; /* of tasks that ended; 0: none */
+};
+
+struct bats_view_status {
+    bool is_live;     /* a process holds the record */
+    int64_t sessions; /* >= 1; what follows is of the last one */
+    char bag[256];
+    char policy[BATS_VIEW_WORD];
+    char currency[BATS_VIEW_WORD];
+    bats_money budget; /* BATS_UNLIMITED: none */
+    bats_time window;
+    double time_scale;
+    uint64_t seed;
+    int64_t started_us; /* real time since 1970 */
+    bats_time last;     /* bag time of the latest row */
+    bool is_over;       /* it came to an orderly end: */
+    char finish[BATS_VIEW_WORD];
+    int signal;
+    int exit_code;
+    /* tasks of the bag */
+    int64_t tasks, done, failed, running, pending;
+    int64_t removed;    /* known, but no longer in the bag */
+    int64_t preempted;  /* executions, of all sessions */
+    bats_money charged; /* in all sessions */
+    size_t n_clusters;
+    struct bats_view_cluster clusters[BATS_CLUSTERS_MAX];
+};
+
+int bats_view_status(struct bats_view *view, struct bats_view_status *status,
+                     struct bats_error *err);
+
+/* ---- lists; what an item points to is valid until the next one ---- */
+
+struct bats_view_task {
+    int64_t number; /* from 1, as people see it */
+    const char *state;
+    int64_t attempts; /* that were not preempted */
+    int64_t wall_us;  /* of the last one; -1: none */
+    int64_t cpu_us;
+    int64_t max_rss_kib;
+    int exit_status;
+    int signal;
+    const char *host; /* "" if unknown, as the next */
+    const char *cluster;
+    const char *command;
+    int64_t line;
+};
+
+enum bats_view_order { BATS_VIEW_BY_NUMBER, BATS_VIEW_SLOWEST };
+
+/* The tasks in this state (NULL: all that are in the bag), at most `limit` (0:
+ * all), or the one with this number (0: any). */
+int bats_view_tasks(struct bats_view *view, const char *state, int64_t number,
+                    enum bats_view_order order, int64_t limit,
+                    struct bats_error *err);
+
+/* 1 and the next task, 0 at the end, or an error. */
+int bats_view_next_task(struct bats_view *view, struct bats_view_task *task,
+                        struct bats_error *err);
+
+/* A row of the log, in words. */
+struct bats_view_entry {
+    int64_t session;
+    bats_time time;      /* bag time */
+    const char *what;    /* "joined", "run", "done", "charged", "decided"... */
+    const char *machine; /* name, or "" */
+    int64_t task;        /* number, or 0 */
+    const char *text;    /* all else */
+};
+
+/* The history of everything, of one machine (by name, else NULL) or of one
+ * task (by number, else 0). */
+int bats_view_log(struct bats_view *view, const char *machine, int64_t task,
+                  struct bats_error *err);
+int bats_view_next_entry(struct bats_view *view, struct bats_view_entry *entry,
+                         struct bats_error *err);
+
+enum bats_view_machine_state {
+    BATS_VIEW_NEVER,    /* never acquired */
+    BATS_VIEW_HELD,     /* its present window is paid */
+    BATS_VIEW_PARKED,   /* may be acquired again */
+    BATS_VIEW_RELEASED, /* will not be used again */
+    BATS_VIEW_LOST
+};
+
+/* A machine of the last session. */
+struct bats_view_machine {
+    const char *name;
+    const char *host;
+    const char *cluster;
+    bats_money charge;
+    enum bats_view_machine_state state;
+    bats_time since;
+    int64_t windows;
+    bats_time window_began; /* the last one charged; -1: none */
+    bats_money charged;
+    int64_t ended;   /* executions that ended there */
+    int64_t running; /* number of a task that runs there, or 0 */
+    const char *why; /* the last notice about it, or "" */
+};
+
+int bats_view_machines(struct bats_view *view, struct bats_error *err);
+int bats_view_next_machine(struct bats_view *view,
+                           struct bats_view_machine *machine,
+                           struct bats_error *err);
+
+/* The last decision of the last session; *found says whether there is one. */
+struct bats_view_decision {
+    bats_time time;
+    char reason[BATS_VIEW_WORD];
+    bool feasible;
+    int64_t tasks_left;
+    bats_money budget_left;
+    int64_t windows;
+    size_t n_clusters;
+    int64_t machines[BATS_CLUSTERS_MAX];
+};
+int bats_view_decision(struct bats_view *view, bool *found,
+                       struct bats_view_decision *decision,
+                       struct bats_error *err);
+
+#endif

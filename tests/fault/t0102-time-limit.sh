@@ -1,0 +1,95 @@
+#!/bin/sh
+# No time is left, or so a signal says: what is not done stays for another run.
+. "$TOP/tests/mpi/lib.sh"
+
+report() {
+    sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" report
+}
+
+for i in $(seq 60); do
+    echo 'touch started; sleep 0.2; echo x >>ended'
+done >bag
+for i in $(seq 4); do echo 'touch started; sleep 1001'; done >long
+
+bats 3 bag --policy rr --time-limit 2 --json report
+test $? -eq 5 && test "$(report outcome)" = deadline &&
+    test "$(report tasks_left)" -gt 0 && test "$(report tasks_failed)" = 0
+ok '--time-limit: exit status 5, tasks are left'
+grep -q "^bats-mpi: the time is over: .*, $(report tasks_left) left" err
+ok 'a sentence says how many'
+test "$(report tasks_done)" -gt 0 &&
+    test "$(report tasks_done)" -eq "$(wc -l <ended)"
+ok 'what was done counts'
+
+bats 3 long --policy rr --time-limit 1 --joblog log
+test $? -eq 5 && test "$(wc -l <log)" -eq 1 && nobody_left
+ok 'what runs at the end is stopped and has no result'
+
+echo true >short
+bats 2 short --time-limit 1h
+test $? -eq 0
+ok 'a limit that is not reached changes nothing'
+
+# job SECONDS BAG ARGUMENT...: as in a Slurm job that ends in so many seconds.
+job() {
+    end=$(($(date +%s) + $1))
+    shift
+    env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 3 \
+        env SLURM_JOB_ID=1 SLURM_JOB_END_TIME=$end "$BATS_MPI" "$@" \
+        >out 2>err </dev/null
+}
+job 9 long --policy rr --grace 1 --json report
+test $? -eq 5 && test "$(report preempted)" = 2 && nobody_left
+ok 'in a Slurm job the end of the job is the limit'
+grep -q '^bats-mpi: the Slurm job ends at 20' err
+ok 'a line says so'
+rm -f started
+job -60 long --policy rr
+test $? -eq 5 && test ! -e started
+ok 'a job that is over starts nothing'
+job 1 short --time-limit 1h
+test $? -eq 0 && ! grep -q Slurm err
+ok 'an explicit limit has precedence'
+
+if command -v sqlite3 >/dev/null; then
+    bats 3 long --policy rr --time-limit 1
+    test "$(sqlite3 long.bats 'SELECT finish FROM session')" = deadline
+    ok 'the record says why the run ended'
+else
+    skip 'the record says why the run ended' 'no sqlite3'
+fi
+
+# ---- SIGUSR1 ----
+
+# drain WHOM: starts a run on 4 ranks and sends SIGUSR1 when it has begun.
+drain() {
+    rm -f started ended
+    env "$mark" ${MPIRUN:-mpirun} -n 4 "$BATS_MPI" bag --policy rr \
+        --joblog log --json report >out 2>err </dev/null &
+    launcher=$!
+    within 30 test -e started
+    case $1 in
+    rank) kill -USR1 "$(rank_pid 0)" ;;
+    worker) kill -USR1 "$(rank_pid 1)" ;;
+    launcher) kill -USR1 $launcher ;;
+    esac
+    wait $launcher
+}
+drain rank
+test $? -eq 5 && test "$(report outcome)" = stopped &&
+    test "$(report tasks_left)" -gt 0 && test "$(report preempted)" = 0 &&
+    test "$(wc -l <ended)" -eq "$(report tasks_done)" &&
+    test "$(report tasks_failed)" = 0
+ok 'SIGUSR1: running tasks end, no more are started, exit status 5'
+grep -q '^bats-mpi: drained by SIGUSR1: ' err && nobody_left
+ok 'the report says so'
+drain launcher
+grep -q '^bats-mpi: drained by SIGUSR1: ' err &&
+    test "$(report preempted) $(report tasks_failed)" = '0 0' &&
+    test "$(wc -l <ended)" -eq "$(report tasks_done)"
+ok 'the launcher may send it to all ranks'
+drain worker
+test $? -eq 0 && test "$(report tasks_done)" = 60
+ok 'a worker alone does not heed it'
+
+done_testing

@@ -1,0 +1,172 @@
+#!/bin/sh
+# Nothing finished is lost: the record, resuming, and a master that is killed.
+. "$TOP/tests/mpi/lib.sh"
+
+sql() {
+    sqlite3 "$1" "$2"
+}
+
+# ---- the ordinary ways ----
+
+for i in 1 2 3 4 5 6 7 8; do
+    echo "echo $i >>ran; test $i -ne 3"
+done >bag
+bats 3 bag
+test $? -eq 1 && test -f bag.bats
+ok "a run leaves its record beside the bag"
+
+test "$(sql bag.bats 'SELECT group_concat(number) FROM failed_tasks')" = 3 &&
+    test "$(sql bag.bats "SELECT count(*) FROM tasks WHERE state = 'done'")" = 7
+ok "the record knows what was done and what failed"
+
+bats 3 bag --resume
+test $? -eq 1 && test "$(wc -l <ran)" -eq 8
+ok "--resume of a complete run runs nothing and keeps its exit status"
+
+bats 3 bag --resume-failed
+test $? -eq 1 && test "$(tail -n 1 ran)" = 3 && test "$(wc -l <ran)" -eq 9
+ok "--resume-failed runs the failed task again"
+
+sed 's/test 3 -ne 3/true/; 2s/.*/echo two >>ran/' bag >new && mv new bag
+echo 'echo nine >>ran' >>bag
+bats 3 bag --resume
+test $? -eq 0 && grep -q 'bag:2: task 2 has another command' err &&
+    grep -q 'bag:9: task 9 is new' err && grep -q 'bag:3: task 3' err &&
+    test "$(sort ran | tr '\n' ' ')" = '1 2 3 3 3 4 5 6 7 8 nine two '
+ok "changed and added lines are named and run, nothing else is"
+
+head -n 4 bag >new && mv new bag
+bats 3 bag --resume
+test $? -eq 0 && grep -q '5 tasks of the record are no longer in the bag' err
+ok "lines that are gone are counted and stay in the record"
+
+bats 3 bag
+test $? -eq 0 && test -f bag.bats.1 && grep -q 'kept as bag.bats.1' err
+ok "a new run keeps the record of the old one"
+
+rm -f bag.bats*
+bats 3 bag --resume
+test $? -eq 0 && test -f bag.bats
+ok "--resume without a record simply starts"
+
+rm -f bag.bats*
+bats 3 bag --no-record
+test $? -eq 0 && test ! -e bag.bats
+ok "--no-record keeps none"
+
+printf 'true\n' >bag
+"$BATS_MPI" --resume - <bag >out 2>err
+test $? -eq 2 && grep -q 'name its record with --record' err
+ok "a bag from standard input needs a named record to be resumed"
+
+head -c 3000 /dev/urandom >bag.bats
+bats 2 bag --resume
+test $? -eq 2 && grep -q 'bag.bats' err && ! grep -q 'tasks on' err
+ok "what is no record is refused before anything starts"
+rm -f bag.bats*
+
+# ---- failed only ----
+
+for i in 1 2 3 4 5 6; do
+    echo "echo $i >>log; test $i -ne 2"
+done >bag
+bats 2 bag
+bats 2 bag --retry-failed
+test "$(tail -n 1 log)" = 2 && test "$(wc -l <log)" -eq 7
+ok "--retry-failed runs the failed task and no other"
+
+rm -f bag.bats*
+echo 'test -e there || { touch there; exit 3; }' >bag
+bats 2 bag --retries 1
+test $? -eq 0 && test "$(sql bag.bats \
+    "SELECT state || attempts FROM tasks")" = done2 &&
+    test -z "$(sql bag.bats 'SELECT * FROM failed_tasks')"
+ok "an attempt that failed and was repeated is no result, but it counts"
+
+# ---- money ----
+
+for i in 1 2 3 4 5 6 7 8; do
+    echo "@sleep 30m"
+done >sleeps
+cat >money.ini <<END
+[run]
+window = 60m
+[cluster a]
+charge = 2
+END
+rm -f sleeps.bats
+bats 2 sleeps --clusters money.ini --budget 4 --time-scale 18000
+first=$?
+bats 2 sleeps --clusters money.ini --budget 4 --time-scale 18000 --resume
+test $? -eq 4 && test $first -eq 4
+ok "an exhausted budget stays exhausted when the same command is repeated"
+bats 2 sleeps --clusters money.ini --budget 12 --time-scale 18000 --resume
+test $? -eq 0 &&
+    test "$(sql sleeps.bats 'SELECT sum(amount) <= 12000000 FROM ledger')" = 1
+ok "more budget finishes the bag, what was charged counts"
+
+# ---- the master is killed at random moments ----
+
+n=300
+rounds=${BATS_KILLS:-3}
+round=0
+wrong=0
+while [ $round -lt "$rounds" ]; do
+    round=$((round + 1))
+    rm -f bag.bats* ran
+    seq $n | sed 's/.*/echo & >>ran; sleep 0.02/' >bag
+    kills=0
+    while [ $kills -lt 3 ]; do
+        env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 4 "$BATS_MPI" bag \
+            --resume --quiet >out 2>err </dev/null &
+        within 20 test -s bag.bats
+        sleep 0.$(awk -v s=$((round * 10 + kills)) \
+            'BEGIN { srand(s); printf "%03d", rand() * 999 }')
+        pid=$(rank_pid 0)
+        [ -n "$pid" ] && kill -KILL "$pid"
+        wait $!
+        within 20 nobody_left
+        kills=$((kills + 1))
+    done
+    bats 4 bag --resume
+    rc=$?
+    done=$(sql bag.bats "SELECT count(*) FROM tasks WHERE state = 'done'")
+    twice=$(sql bag.bats "SELECT count(*) FROM (SELECT task FROM event
+        WHERE type = 'done' GROUP BY task HAVING count(*) > 1)")
+    ran=$(sort -un ran | wc -l)
+    again=$(($(wc -l <ran) - n))
+    windows=$(sql bag.bats 'SELECT count(*) FROM ledger')
+    charged=$(sql bag.bats 'SELECT sum(amount) FROM ledger')
+    if [ $rc -ne 0 ] || [ "$done" -ne $n ] || [ "$twice" -ne 0 ] ||
+        [ "$ran" -ne $n ] || [ $again -gt 60 ] ||
+        [ "$charged" -ne $((windows * 1000000)) ]; then
+        wrong=$((wrong + 1))
+        echo "# rc $rc done $done twice $twice ran $ran again $again"
+    fi
+done
+test $wrong -eq 0
+ok "$rounds times three SIGKILLs of the master: one result per task"
+
+# ---- a full disk ----
+
+if [ "$(id -u)" -eq 0 ] && mkdir small &&
+    mount -t tmpfs -o size=256k tmpfs small 2>/dev/null; then
+    trap 'umount -l "$dir/small"; end_test' EXIT
+    seq 2000 | sed 's/.*/echo & >>ran2; sleep 0.005/' >bag
+    rm -f ran2
+    env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 3 "$BATS_MPI" bag \
+        --record small/r --quiet >out 2>err </dev/null &
+    within 60 grep -q 'no more tasks are started' err
+    ok "a full disk stops new tasks, and the message says so"
+    mount -o remount,size=20m small
+    wait $!
+    test $? -eq 0 && test "$(sort -u ran2 | wc -l)" -eq 2000 &&
+        test "$(wc -l <ran2)" -eq 2000 &&
+        test "$(sql small/r "SELECT count(*) FROM tasks
+            WHERE state = 'done'")" = 2000
+    ok "it goes on when there is room again, and nothing is lost"
+else
+    skip "a full disk stops new tasks" "mounting a small file system needs root"
+fi
+
+done_testing

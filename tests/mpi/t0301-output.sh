@@ -1,0 +1,198 @@
+#!/bin/sh
+# The output of tasks in one file per worker, and how it is printed.
+. "$TOP/tests/mpi/lib.sh"
+
+# show ARGUMENT...: the verb output, without a launcher; status in `code`.
+show() {
+    "$BATS_MPI" output "$@" >out 2>err </dev/null
+    code=$?
+}
+
+# ---- many tasks ----
+
+for i in $(seq 300); do
+    echo "echo out \$BATS_TASK_ID; echo err \$BATS_TASK_ID >&2; exit $((i % 50 == 7))"
+done >bag
+bats 4 bag --output stream
+test $? -eq 1 && test ! -s out && test "$(find bag.out -type f | wc -l)" -eq 6
+ok '300 tasks on 3 workers make 6 files, and nothing on standard output'
+grep -q 'bats-mpi output bag.out' err
+ok 'the closing report says how to see it'
+
+seq 300 | sed 's/^/out /' >expected
+show bag
+test $code -eq 0 && cmp -s out expected && test ! -s err
+ok 'output BAG prints standard output in the order of the bag'
+show bag.out --all
+test $code -eq 0 && cmp -s out expected
+ok 'output DIR --all is the same'
+seq 300 | sed 's/^/err /' >expected
+show bag --stderr
+test $code -eq 0 && cmp -s out expected
+ok '--stderr prints standard error'
+show bag --failed --tag -e
+test $code -eq 0 && seq 7 50 300 | awk '{ print $1 "\terr " $1 }' | cmp -s out - &&
+    grep -q 'task 57: exit 1, 7 bytes on standard output, 7 on' err
+ok '--failed prints those that failed, and says how; --tag marks the lines'
+show bag --task 299,3-5 -t 8
+test $code -eq 0 && printf 'out %d\n' 299 3 4 5 8 | cmp -s out -
+ok '--task takes numbers and ranges, several times'
+
+show bag --task 300-302
+test $code -eq 1 && test "$(cat out)" = 'out 300' &&
+    grep -q 'no result of 2 of the tasks 300-302' err
+ok 'tasks that are not there are told, exit 1'
+for list in 0 x 3- 5-3 3, 4294967296 ''; do
+    show bag --task "$list"
+    test $code -eq 2 && test ! -s out && grep -q -e '--task' err || echo "$list" >>wrong
+done
+test ! -e wrong
+ok 'lists that make no sense are refused'
+show nowhere
+test $code -eq 2 && grep -q '^bats-mpi: nowhere.out: ' err
+ok 'a run that is not there is refused'
+"$BATS_MPI" output bag 2>err >/dev/full
+test $? -eq 3 && grep -q 'standard output: No space' err
+ok 'standard output that is full is an error'
+
+# ---- damage ----
+
+cp -r bag.out torn
+# shellcheck disable=SC2012
+index=$(ls torn/*.index | head -n 1)
+printf '4000 1 0' >>"$index"
+show torn
+test $code -eq 0 && test "$(wc -l <out)" -eq 300 && grep -q 'cut short' err
+ok 'a torn last line is told, and all before it is read'
+truncate -s -50 "${index%.index}.out"
+show torn
+test $code -eq 1 && test "$(wc -l <out)" -ge 295 && grep -q 'damaged' err
+ok 'a torn output file is told, exit 1, and the rest is printed'
+
+# ---- bytes ----
+
+cat >bag <<'BAG'
+printf 'a\0b\377\r\n\nno newline'
+head -c 300000 /dev/urandom | tee random
+:
+BAG
+rm -r bag.out
+bats 3 bag -q --output stream:deep
+show deep --task 1
+printf 'a\0b\377\r\n\nno newline' | cmp -s out -
+ok 'bytes are printed as they were written'
+show deep --task 2
+cmp -s out random
+ok 'random bytes, too'
+printf 'echo again; exit 1\n' >bag
+bats 2 bag --output stream:deep
+grep -q 'deep has the output of earlier runs' err && show deep --task 1 &&
+    test "$(cat out)" = again && show deep --task 2 && cmp -s out random
+ok 'a later run replaces what it did again, and says so'
+
+# ---- stopped attempts ----
+
+# The money is for one window each; one task outlasts it.
+for i in $(seq 10); do echo "echo quick $i"; done >bag
+echo 'echo begun; sleep 1000' >>bag
+rm -rf bag.out
+bats 3 bag --output stream --time-scale 3600 --budget 2 --grace 100ms \
+    --joblog log
+test $? -eq 4 && grep -qx begun bag.out/*.out && show bag &&
+    tail -n +2 log | sort -n | awk '{ print "quick " $1 }' | cmp -s out -
+ok 'what a stopped attempt wrote is kept, but not printed'
+show bag --task 11
+test $code -eq 1 && grep -q 'no result of task 11' err
+ok 'its task has no result'
+
+# ---- how much ----
+
+cat >bag <<'BAG'
+yes | head -c 100000
+echo short
+BAG
+rm -rf bag.out
+bats 3 bag --output stream --max-output 1K
+show bag --task 1
+test "$(wc -c <out)" -eq $((1024 + 35)) &&
+    tail -n 1 out | grep -qx '\[bats-mpi: output truncated at 1K\]' &&
+    show bag -t 2 && test "$(cat out)" = short
+ok '--max-output cuts, and a line says so'
+bats 3 bag --max-output 1K
+test "$(grep -cx y out)" -eq 512 && grep -qx short out &&
+    grep -qx '\[bats-mpi: output truncated at 1K\]' out
+ok 'on standard output, too'
+bats 3 bag --results there --max-output 1K
+test "$(wc -c <there/1/stdout)" -eq $((1024 + 35)) &&
+    test "$(cat there/2/stdout)" = short
+ok 'and with --results'
+
+rm -rf bag.out
+bats 3 bag --output none
+test $? -eq 0 && test ! -s out && test ! -e bag.out
+ok '--output none keeps nothing'
+
+# ---- large ----
+
+# The worker's peak of memory is read while the task still runs.
+echo 'head -c 200000000 /dev/zero; while [ ! -e go ]; do sleep 0.1; done' >bag
+rm -rf bag.out
+bats 2 bag --output stream:large &
+pid=$!
+large() { [ "$(cat large/*.out 2>/dev/null | wc -c)" -ge 200000000 ]; }
+within 60 large
+ok '200 MB of one task arrive'
+rss=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' \
+    "/proc/$(rank_pid 1)/status")
+test "${rss:-999999}" -lt 100000
+ok "its worker needs less than 100 MB of memory for that ($rss KiB)"
+touch go
+wait $pid
+bash -c 'ulimit -v 100000; "$0" output large --task 1' "$BATS_MPI" 2>err |
+    cmp -n 200000000 - /dev/zero &&
+    "$BATS_MPI" output large | wc -c | grep -qx 200000000
+ok 'and is printed again'
+
+# ---- a full disk ----
+
+# A limit on the size of files stands for it. Tasks put it on the rank that
+# runs them.
+for i in $(seq 200); do
+    echo 'case $FULL in *$BATS_MACHINE*) prlimit --pid $PPID --fsize=10000 ;; esac; seq 1000; echo $BATS_TASK_ID'
+done >bag
+for i in $(seq 200); do seq 1000 && echo "$i"; done >expected
+
+# full MACHINES ARGUMENT...: the run, with a full disk for these machines.
+full() {
+    FULL=$1
+    export FULL
+    shift
+    rm -rf bag.out
+    bats 3 bag --output stream "$@"
+    code=$?
+}
+if ! command -v prlimit >/dev/null; then
+    skip 'a full disk' 'no prlimit'
+else
+    full all-1 --no-record
+    test $code -eq 0 && grep -q 'rank 1 on .* is lost: bag.out/stream-.*: cannot write the output of task [0-9]*: File too large' err
+    ok 'a worker that cannot write output is lost, and says why'
+    show bag
+    test $code -eq 0 && cmp -s out expected
+    ok 'and nothing else is: the other one does its tasks'
+    test -z "$(cat bag.out/*.index | awk '/^[0-9]/ { print $1 }' | sort | uniq -d)"
+    ok 'what had ended there does not run again'
+    full all-1 --master-works --no-record
+    test $code -eq 0 && grep -q 'rank 0 .* is lost' err && show bag &&
+        cmp -s out expected
+    ok 'so it is where the master works'
+    full 'all-1 all-2' --no-record
+    test $code -eq 3 && test "$(grep -c 'is lost: ' err)" -eq 2
+    ok 'where no worker is left the run ends with exit 3'
+    show bag
+    test $code -eq 0 && test "$(grep -cx 1000 out)" -eq \
+        "$(cat bag.out/*.index | grep -c '^[0-9]')"
+    ok 'and what had ended before is printed'
+fi
+
+done_testing

@@ -1,0 +1,165 @@
+/*
+ * record_fixture: what the tests of the run record share. An empty directory
+ * that is the current one, and a small session to write.
+ */
+#ifndef BATS_RECORD_FIXTURE_H
+#define BATS_RECORD_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "record/record.h"
+
+#define PATH "bag.txt.bats"
+
+static inline int enter_directory(void **state)
+{
+    static char dir[32];
+
+    strcpy(dir, "/tmp/bats-record-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(chdir(dir), 0);
+    *state = dir;
+    return 0;
+}
+
+static inline int leave_directory(void **state)
+{
+    char command[64];
+
+    snprintf(command, sizeof command, "rm -rf '%s'", (char *)*state);
+    assert_int_equal(chdir("/"), 0);
+    return system(command);
+}
+
+/* What `sql` yields by way of SQLite itself: the columns of all rows, with
+ * blanks between them. Not while this process has the record open. */
+static inline const char *ask(const char *path, const char *sql)
+{
+    static char text[4096];
+    sqlite3 *db;
+    sqlite3_stmt *s;
+    size_t used = 0;
+
+    text[0] = '\0';
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+    while (sqlite3_step(s) == SQLITE_ROW)
+        for (int i = 0; i < sqlite3_column_count(s); i++) {
+            const char *cell = (const char *)sqlite3_column_text(s, i);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
+                                     used > 0 ? " " : "", cell ? cell : "-");
+            assert_true(used < sizeof text);
+        }
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    return text;
+}
+
+static inline void must(int rc, const struct bats_error *err)
+{
+    if (rc < 0)
+        fail_msg("%d: %s", rc, err->text);
+}
+
+/* Opens the record and names the tasks "task 0", "task 1", ... */
+static inline struct bats_record *open_with_tasks(uint32_t n)
+{
+    struct bats_error err;
+    struct bats_record *r;
+    char command[32];
+
+    must(bats_record_open(PATH, &r, &err), &err);
+    for (uint32_t i = 0; i < n; i++) {
+        snprintf(command, sizeof command, "task %u", i);
+        must(bats_record_task(r, i, i + 1, command, NULL, &err), &err);
+    }
+    return r;
+}
+
+/* Two clusters, "slow" with one machine and "fast" with two. */
+static inline void begin(struct bats_record *r, bats_money budget)
+{
+    static const struct bats_cluster clusters[] = {
+        {.name = "slow", .charge = 3 * BATS_UNIT, .max = 4},
+        {.name = "fast", .charge = 8 * BATS_UNIT, .max = UINT32_MAX},
+    };
+    static const struct bats_machine_spec machines[] = {
+        {.cluster = 1, .slots = 1},
+        {.cluster = 0, .slots = 2},
+        {.cluster = 1, .slots = 1},
+    };
+    static const char *const hosts[] = {"f1", "s1", "f2"};
+    struct bats_record_session session = {
+        .run_id = "run",
+        .bag = "bag.txt",
+        .version = "9.9",
+        .policy = "bats",
+        .seed = 42,
+        .budget = budget,
+        .window = BATS_HOUR,
+        .time_scale = 60,
+        .currency = "SU",
+        .options = "{\"grace\":5}",
+        .started_us = 1700000000000000,
+        .clusters = clusters,
+        .n_clusters = 2,
+        .machines = machines,
+        .n_machines = 3,
+        .hosts = hosts,
+    };
+    struct bats_error err;
+
+    must(bats_record_begin(r, &session, &err), &err);
+}
+
+/* The command, the event and the attempt of a task that ran for 2 s. */
+static inline void run_task(struct bats_record *r, bats_time now,
+                            uint32_t machine, uint32_t task, int exit_status)
+{
+    struct bats_command command = {
+        .type = BATS_COMMAND_RUN, .machine = machine, .task = task};
+    struct bats_event event = {
+        .type = exit_status == 0 ? BATS_EVENT_DONE : BATS_EVENT_FAILED,
+        .machine = machine,
+        .task = task,
+        .runtime = 2 * BATS_SECOND,
+    };
+    struct bats_record_attempt attempt = {
+        .task = task,
+        .attempt = 1,
+        .machine = machine,
+        .start_us = 1700000000000000 + now,
+        .wall_us = 2 * BATS_SECOND + task,
+        .user_us = 1000,
+        .system_us = 500,
+        .max_rss_kib = 1234,
+        .exit_status = exit_status,
+        .output = {{.stream = 3, .offset = 100, .length = 7}, {.stream = -1}},
+    };
+    struct bats_error err;
+
+    must(bats_record_command(r, now, &command, &err), &err);
+    must(bats_record_attempt(r, now + 2 * BATS_SECOND, &attempt, &err), &err);
+    must(bats_record_event(r, now + 2 * BATS_SECOND, &event, &err), &err);
+}
+
+static inline void close_record(struct bats_record *r)
+{
+    struct bats_error err;
+
+    must(bats_record_close(r, &err), &err);
+}
+
+#endif

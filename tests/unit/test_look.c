@@ -1,0 +1,307 @@
+/* The verbs status, log, tasks, why and record, on a small record. */
+#include "helpers/record_fixture.h"
+
+#include <fcntl.h>
+
+#include "cli/cli.h"
+
+/* What a verb writes, standard error behind standard output, and its exit
+ * code. */
+static char said[16384];
+static int code;
+
+static void say(int (*verb)(int argc, char **argv), const char *arguments)
+{
+    char words[256], *argv[8] = {"verb"};
+    int argc = 1, old[2];
+    snprintf(words, sizeof words, "%s", arguments);
+    for (char *w = strtok(words, " "); w != NULL; w = strtok(NULL, " "))
+        argv[argc++] = w;
+
+    fflush(NULL);
+    int fd = open("said", O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0600);
+    assert_true(fd >= 0);
+    for (int i = 0; i < 2; i++) {
+        old[i] = dup(i + 1);
+        dup2(fd, i + 1);
+    }
+    code = verb(argc, argv);
+    fflush(NULL);
+    for (int i = 0; i < 2; i++) {
+        dup2(old[i], i + 1);
+        close(old[i]);
+    }
+    ssize_t n = pread(fd, said, sizeof said - 1, 0);
+    assert_true(n >= 0);
+    said[n] = '\0';
+    close(fd);
+}
+
+static void has(const char *text)
+{
+    if (strstr(said, text) == NULL)
+        fail_msg("'%s' is not in:\n%s", text, said);
+}
+
+static void command(struct bats_record *r, bats_time now,
+                    enum bats_command_type type, uint32_t machine)
+{
+    struct bats_error err;
+    struct bats_command c = {.type = type, .machine = machine};
+    must(bats_record_command(r, now, &c, &err), &err);
+}
+
+static void event(struct bats_record *r, bats_time now,
+                  enum bats_event_type type, uint32_t machine)
+{
+    struct bats_error err;
+    struct bats_event e = {.type = type, .machine = machine};
+    must(bats_record_event(r, now, &e, &err), &err);
+}
+
+/* fast-1 was parked after an hour, slow-1 is held and runs task 5, fast-2 is
+ * lost; task 1 failed, task 2 is done, tasks 3 and 4 wait. */
+static struct bats_record *make_record(bats_money budget)
+{
+    struct bats_error err;
+    struct bats_record *r = open_with_tasks(5);
+    struct bats_decision decision = {
+        .time = 10 * BATS_MINUTE,
+        .reason = BATS_REASON_SAMPLED,
+        .feasible = true,
+        .tasks_left = 3,
+        .tasks_paid = -1,
+        .budget_left = 500 * BATS_UNIT,
+        .windows = 2,
+        .machines = {1, 0},
+    };
+    struct bats_command run = {
+        .type = BATS_COMMAND_RUN, .machine = 1, .task = 4};
+    begin(r, budget);
+    for (uint32_t m = 0; m < 3; m++) {
+        event(r, 0, BATS_EVENT_JOINED, m);
+        command(r, 0, BATS_COMMAND_ACQUIRE, m);
+        must(bats_record_charge(r, 0, m, (m == 1 ? 3 : 8) * BATS_UNIT, &err),
+             &err);
+    }
+    run_task(r, 0, 0, 0, 3);
+    run_task(r, BATS_SECOND, 1, 1, 0);
+    must(bats_record_notice(r, BATS_MINUTE, 2, UINT32_MAX, "it is silent",
+                            &err),
+         &err);
+    event(r, BATS_MINUTE, BATS_EVENT_LOST, 2);
+    must(bats_record_decision(r, &decision, &err), &err);
+    command(r, BATS_HOUR, BATS_COMMAND_PARK, 0);
+    must(bats_record_charge(r, BATS_HOUR, 1, 3 * BATS_UNIT, &err), &err);
+    must(bats_record_command(r, BATS_HOUR, &run, &err), &err);
+    must(bats_record_commit(r, &err), &err);
+    return r;
+}
+
+/* The verbs run in this process, which may not hold the record itself; so a
+ * child writes it and stays alive until it is told to end. */
+struct live {
+    pid_t pid;
+    int end;
+};
+
+static struct live make_live_record(bats_money budget)
+{
+    struct live live;
+    int ready[2], end[2];
+    char byte;
+    assert_int_equal(pipe(ready), 0);
+    assert_int_equal(pipe(end), 0);
+    live.pid = fork();
+    assert_true(live.pid >= 0);
+    if (live.pid == 0) {
+        close(end[1]);
+        struct bats_record *r = make_record(budget);
+        if (write(ready[1], "r", 1) != 1 || read(end[0], &byte, 1) != 0)
+            _exit(1);
+        bats_record_abandon(r);
+        _exit(0);
+    }
+    close(ready[1]);
+    close(end[0]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    live.end = end[1];
+    return live;
+}
+
+static void end_live_record(struct live live)
+{
+    int status;
+    close(live.end);
+    assert_int_equal(waitpid(live.pid, &status, 0), live.pid);
+    assert_int_equal(status, 0);
+}
+
+static void status_shows_counts_and_money(void **state)
+{
+    (void)state;
+    struct live live = make_live_record(600 * BATS_UNIT);
+    say(cmd_status, "bag.txt"); /* the bag means the record beside it */
+    assert_int_equal(code, 0);
+    has("bag.txt: running\n");
+    has("tasks     5: 1 done, 1 failed, 1 running, 2 pending\n");
+    has("charged   22 of 600 SU, windows of 1h, policy bats, seed 42\n");
+    has("slow          3         1     1     0        2        6     1"
+        "       0    2s\n");
+    has("fast          8         2     0     1        2       16     0"
+        "       1    2s\n");
+    say(cmd_status, "--json " PATH);
+    assert_int_equal(code, 0);
+    has("\"live\": true");
+    has("\"charged\": \"22\"");
+    has("\"pending\": 2");
+    end_live_record(live);
+    say(cmd_status, PATH);
+    has("bag.txt: interrupted");
+}
+
+static void tasks_are_listed_by_state_and_time(void **state)
+{
+    (void)state;
+    bats_record_abandon(make_record(600 * BATS_UNIT));
+    say(cmd_tasks, "--failed bag.txt");
+    assert_int_equal(code, 0);
+    has("      1  failed        1  exit 3");
+    assert_null(strstr(said, "task 1"));
+    say(cmd_tasks, "--state pending --json bag.txt");
+    assert_string_equal(said,
+                        "{\"task\":3,\"state\":\"pending\",\"attempts\":0,"
+                        "\"command\":\"task 2\",\"line\":3}\n"
+                        "{\"task\":4,\"state\":\"pending\",\"attempts\":0,"
+                        "\"command\":\"task 3\",\"line\":4}\n");
+    say(cmd_tasks, "--slowest 1 bag.txt");
+    has("      2  done ");
+    assert_null(strstr(said, "failed"));
+}
+
+static void the_log_is_in_order(void **state)
+{
+    (void)state;
+    bats_record_abandon(make_record(600 * BATS_UNIT));
+    say(cmd_log, "bag.txt");
+    assert_int_equal(code, 0);
+    static const char *const lines[] = {
+        "session 1\n",
+        "        0s  joined     fast-1\n",
+        "        0s  acquire    fast-1\n",
+        "        0s  charged    fast-1                  8\n",
+        "        0s  charged    slow-1                  3\n",
+        "        0s  run        fast-1      task 1\n",
+        "        2s  failed     fast-1      task 1      exit code 3, 2.000 s\n",
+        "        3s  done       slow-1      task 2      2.000 s\n",
+        "        1m  notice     fast-2                  it is silent\n",
+        "        1m  lost       fast-2\n",
+        "       10m  decided                            sampled: machines "
+        "[1,0] for 2 windows; 3 tasks left\n",
+        "        1h  park       fast-1\n",
+    };
+    const char *at = said;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        at = strstr(at, lines[i]);
+        if (at == NULL)
+            fail_msg("'%s' is not where it belongs in:\n%s", lines[i], said);
+    }
+}
+
+static void why_has_an_answer_for_machines_and_tasks(void **state)
+{
+    (void)state;
+    struct live live = make_live_record(600 * BATS_UNIT);
+    say(cmd_why, "bag.txt");
+    assert_int_equal(code, 0);
+    has("2 pending: 2 tasks wait, in random order, for the 1 machine held\n");
+    has("fast-1 on f1: parked since 1h: the plan made at 10m (sampled) holds "
+        "0 machines of cluster fast\n");
+    has("slow-1 on s1: held since 0s and runs task 5; its window ends at 2h");
+    has("fast-2 on f2: lost at 1m: it is silent\n");
+    say(cmd_why, "bag.txt fast-1");
+    has("1 execution ended there; 1 window charged, 8 SU in all\n");
+    has("        1h  park       fast-1\n");
+    assert_null(strstr(said, "slow-1"));
+    say(cmd_why, "bag.txt 1");
+    has("task 1, line 1: task 0\nfailed: exit 3 after 2s on f1\n");
+    say(cmd_why, "bag.txt task 3");
+    has("pending: 2 tasks wait");
+    say(cmd_why, "bag.txt 6");
+    assert_int_equal(code, 2);
+    has("there is no task 6");
+    say(cmd_why, "bag.txt none-1");
+    assert_int_equal(code, 2);
+    has("there is no machine 'none-1'");
+    end_live_record(live);
+    say(cmd_why, "bag.txt 5");
+    has("running when the record ended: the run was interrupted");
+}
+
+static void why_tells_of_money(void **state)
+{
+    (void)state;
+    struct live live = make_live_record(29 * BATS_UNIT);
+    say(cmd_why, "bag.txt fast-1");
+    has("parked since 1h: 7 are left of the budget, a window costs 8 SU\n");
+    end_live_record(live);
+    struct bats_error err;
+    struct bats_record *r;
+    must(bats_record_open(PATH, &r, &err), &err);
+    begin(r, 22 * BATS_UNIT);
+    must(bats_record_finish(r, 1, BATS_FINISH_BUDGET, 0, 4, &err), &err);
+    close_record(r);
+    say(cmd_why, "bag.txt fast-1");
+    has("never acquired: the budget is used up: 22 of 22 SU are charged");
+}
+
+static void record_recover_says_what_it_saved(void **state)
+{
+    (void)state;
+    bats_record_abandon(make_record(600 * BATS_UNIT));
+    say(cmd_record, "recover bag.txt");
+    assert_int_equal(code, 0);
+    has(PATH ".recovered: 5 tasks, 2 executions\n"
+             "The record is whole: nothing is lost.\n");
+    say(cmd_record, "recover bag.txt");
+    assert_int_equal(code, 2);
+    has(PATH ".recovered: the file exists");
+    say(cmd_record, "discover bag.txt");
+    assert_int_equal(code, 2);
+    has("there is only 'record recover'");
+}
+
+static void what_is_no_record_is_refused(void **state)
+{
+    (void)state;
+    int (*const verbs[])(int, char **) = {cmd_status, cmd_log, cmd_tasks,
+                                          cmd_why};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        say(verbs[i], "nothing");
+        assert_int_equal(code, 2);
+        has("nothing: there is no such record");
+        say(verbs[i], "/etc/passwd");
+        assert_int_equal(code, 2);
+        has("/etc/passwd is not a run record");
+        say(verbs[i], "");
+        assert_int_equal(code, 2);
+        has("the record of the run is missing");
+    }
+}
+
+int main(void)
+{
+#define T(test)                                                               \
+    cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
+    const struct CMUnitTest tests[] = {
+        T(status_shows_counts_and_money),
+        T(tasks_are_listed_by_state_and_time),
+        T(the_log_is_in_order),
+        T(why_has_an_answer_for_machines_and_tasks),
+        T(why_tells_of_money),
+        T(record_recover_says_what_it_saved),
+        T(what_is_no_record_is_refused),
+    };
+    return cmocka_run_group_tests_name("look", tests, NULL, NULL);
+}

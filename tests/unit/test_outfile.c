@@ -1,0 +1,473 @@
+/* Output of many tasks in one file, and how it is found again. */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "exec/outdir.h"
+#include "exec/outfile.h"
+
+#define FIRST                                                                 \
+    "# bats-mpi output 1: task attempt stopped exit signal begin end stdout " \
+    "stderr\n"
+
+static char dir[32];
+static int complaints;
+static char complaint[600];
+
+static int set_up(void **state)
+{
+    (void)state;
+    strcpy(dir, "/tmp/bats-outfile-XXXXXX");
+    complaints = 0;
+    return mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    char command[64];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", dir);
+    return chdir("/") | system(command);
+}
+
+/* ---- writing ---- */
+
+static struct bats_outfile *create(const char *prefix)
+{
+    struct bats_outfile *file;
+    struct bats_error err;
+    if (bats_outfile_create(prefix, &file, &err) != 0)
+        fail_msg("%s", err.text);
+    return file;
+}
+
+static void add(struct bats_outfile *file, int stream, const char *text)
+{
+    assert_int_equal(bats_outfile_add(file, stream, text, strlen(text), NULL),
+                     0);
+}
+
+static void end(struct bats_outfile *file, int exit_status, bool stopped)
+{
+    struct bats_outfile_end e = {.exit_status = exit_status,
+                                 .stopped = stopped};
+    assert_int_equal(bats_outfile_end(file, &e, NULL), 0);
+}
+
+/* One attempt that writes one text. */
+static void attempt(struct bats_outfile *file, uint32_t task, uint32_t number,
+                    const char *text, int exit_status, bool stopped)
+{
+    bats_outfile_begin(file, task, number);
+    add(file, 1, text);
+    end(file, exit_status, stopped);
+}
+
+static size_t load(const char *name, char *bytes, size_t size)
+{
+    FILE *file = fopen(name, "r");
+    assert_non_null(file);
+    size_t n = fread(bytes, 1, size, file);
+    fclose(file);
+    return n;
+}
+
+static void save(const char *name, const char *bytes, size_t n)
+{
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, n, file), n);
+    fclose(file);
+}
+
+/* ---- reading ---- */
+
+static void hear(void *context, const char *sentence)
+{
+    (void)context;
+    complaints++;
+    snprintf(complaint, sizeof complaint, "%s", sentence);
+}
+
+static struct bats_outdir open_dir(void)
+{
+    struct bats_outdir outdir = {.complain = hear};
+    struct bats_error err;
+    if (bats_outdir_open(&outdir, ".", &err) != 0)
+        fail_msg("%s", err.text);
+    return outdir;
+}
+
+struct text {
+    char bytes[1000];
+    size_t n;
+    size_t longest;
+};
+
+static bool collect(void *context, const char *bytes, size_t n)
+{
+    struct text *t = context;
+    if (n > t->longest)
+        t->longest = n;
+    if (t->n + n < sizeof t->bytes)
+        memcpy(t->bytes + t->n, bytes, n);
+    t->n += n;
+    return true;
+}
+
+static struct text text_of(const struct bats_outdir *outdir, size_t i,
+                           int stream, int expected)
+{
+    struct text t = {.n = 0};
+    assert_int_equal(bats_outdir_read(outdir, &outdir->entries[i], stream,
+                                      collect, &t, NULL),
+                     expected);
+    return t;
+}
+
+static void has(const struct bats_outdir *outdir, size_t i, int stream,
+                const char *text)
+{
+    struct text t = text_of(outdir, i, stream, 0);
+    assert_int_equal(t.n, strlen(text));
+    assert_memory_equal(t.bytes, text, t.n);
+}
+
+/* ---- tests ---- */
+
+static void the_files_look_as_documented(void **state)
+{
+    char bytes[1000];
+    struct bats_outfile *file = create("new/below/stream-r-1");
+    struct bats_outfile_end e = {true, 143, 15, {8, 70000000000}};
+    (void)state;
+    bats_outfile_begin(file, 6, 2);
+    add(file, 1, "hello\n");
+    add(file, 2, "a b");
+    assert_int_equal(bats_outfile_end(file, &e, NULL), 0);
+    bats_outfile_begin(file, 4294967294, 1);
+    end(file, 0, false);
+    bats_outfile_destroy(file);
+
+    size_t n = load("new/below/stream-r-1.out", bytes, sizeof bytes);
+    static const char out[] =
+        "#bats 0000000007 0000000002 1 0000000006\nhello\n"
+        "#bats 0000000007 0000000002 2 0000000003\na b";
+    assert_int_equal(n, sizeof out - 1);
+    assert_memory_equal(bytes, out, n);
+    n = load("new/below/stream-r-1.index", bytes, sizeof bytes);
+    static const char index[] = FIRST "7 2 1 143 15 0 91 8 70000000000\n"
+                                      "4294967295 1 0 0 0 91 91 0 0\n";
+    assert_int_equal(n, sizeof index - 1);
+    assert_memory_equal(bytes, index, n);
+}
+
+static void both_streams_come_back_in_order(void **state)
+{
+    struct bats_outfile *a = create("stream-r-1"), *b = create("stream-r-2");
+    (void)state;
+    bats_outfile_begin(a, 5, 1);
+    bats_outfile_begin(b, 0, 1);
+    for (int i = 0; i < 3; i++) {
+        add(a, 1, "x1");
+        add(b, 2, "y2");
+        add(a, 2, "x2");
+        add(b, 1, "#bats 0000000001 0000000001 1 0000000006\n");
+    }
+    assert_int_equal(bats_outfile_add(a, 1, "\0\377\r\n", 4, NULL), 0);
+    end(a, 0, false);
+    end(b, 3, false);
+    attempt(a, 2, 1, "third", 0, false);
+    bats_outfile_destroy(a);
+    bats_outfile_destroy(b);
+
+    struct bats_outdir d = open_dir();
+    assert_int_equal(d.n, 3);
+    assert_int_equal(d.entries[0].task, 0);
+    assert_int_equal(d.entries[0].exit_status, 3);
+    has(&d, 0, 2, "y2y2y2");
+    assert_int_equal(text_of(&d, 0, 1, 0).n, 3 * 41);
+    assert_int_equal(d.entries[1].task, 2);
+    has(&d, 1, 1, "third");
+    has(&d, 1, 2, "");
+    struct text t = text_of(&d, 2, 1, 0);
+    assert_int_equal(t.n, 10);
+    assert_memory_equal(t.bytes, "x1x1x1\0\377\r\n", 10);
+    has(&d, 2, 2, "x2x2x2");
+    assert_int_equal(bats_outdir_from(&d, 0), 0);
+    assert_int_equal(bats_outdir_from(&d, 3), 2);
+    assert_int_equal(bats_outdir_from(&d, 6), 3);
+    assert_int_equal(complaints, 0);
+    bats_outdir_release(&d);
+}
+
+static void a_stopped_attempt_counts_for_nothing(void **state)
+{
+    struct bats_outfile *a = create("stream-r-1"), *b = create("stream-r-2");
+    (void)state;
+    attempt(a, 0, 1, "first", 0, false);
+    attempt(b, 0, 2, "second", 143, true);
+    attempt(b, 1, 1, "half", 0, true);
+    bats_outfile_destroy(a);
+    bats_outfile_destroy(b);
+    struct bats_outdir d = open_dir();
+    assert_int_equal(d.n, 1);
+    has(&d, 0, 1, "first");
+    bats_outdir_release(&d);
+}
+
+static void the_last_success_of_the_newest_run_counts(void **state)
+{
+    struct bats_outfile *old = create("stream-20260101T000000-9-0001");
+    struct bats_outfile *a = create("stream-20260102T000000-8-0001");
+    struct bats_outfile *b = create("stream-20260102T000000-8-0002");
+    (void)state;
+    attempt(old, 0, 7, "old", 0, false);
+    attempt(old, 1, 1, "only old", 0, false);
+    attempt(a, 0, 2, "new", 0, false);
+    attempt(b, 0, 1, "new, too", 0, false);
+    attempt(b, 0, 3, "new, but failed", 1, false);
+    attempt(old, 2, 1, "fine", 0, false);
+    attempt(b, 2, 1, "worse", 1, false);
+    attempt(a, 2, 2, "worst", 1, false);
+    bats_outfile_destroy(old);
+    bats_outfile_destroy(a);
+    bats_outfile_destroy(b);
+    struct bats_outdir d = open_dir();
+    assert_int_equal(d.n, 3);
+    has(&d, 0, 1, "new");
+    has(&d, 1, 1, "only old");
+    has(&d, 2, 1, "worst");
+    bats_outdir_release(&d);
+}
+
+/* Three tasks, as a run leaves them. */
+static size_t three_tasks(char *bytes, size_t size, const char *suffix)
+{
+    char name[32];
+    struct bats_outfile *file = create("stream-r-1");
+    attempt(file, 0, 1, "alpha\n", 0, false);
+    attempt(file, 1, 1, "beta\n", 0, false);
+    attempt(file, 2, 1, "gamma\n", 0, false);
+    bats_outfile_destroy(file);
+    snprintf(name, sizeof name, "stream-r-1%s", suffix);
+    return load(name, bytes, size);
+}
+
+static void an_index_may_end_anywhere(void **state)
+{
+    char bytes[1000];
+    size_t n = three_tasks(bytes, sizeof bytes, ".index");
+    static const char *const texts[] = {"alpha\n", "beta\n", "gamma\n"};
+    (void)state;
+    for (size_t cut = 0; cut <= n; cut++) {
+        size_t lines = 0;
+        for (size_t i = 0; i < cut; i++)
+            lines += bytes[i] == '\n';
+        save("stream-r-1.index", bytes, cut);
+        complaints = 0;
+        struct bats_outdir d = open_dir();
+        assert_int_equal(d.n, lines > 0 ? lines - 1 : 0);
+        for (size_t i = 0; i < d.n; i++)
+            has(&d, i, 1, texts[i]);
+        assert_int_equal(complaints, cut == 0 || bytes[cut - 1] != '\n');
+        bats_outdir_release(&d);
+    }
+}
+
+static void an_out_file_may_end_anywhere(void **state)
+{
+    char bytes[1000];
+    size_t n = three_tasks(bytes, sizeof bytes, ".out");
+    size_t ends[] = {47, 93, 140}; /* 41 bytes of header each */
+    static const char *const texts[] = {"alpha\n", "beta\n", "gamma\n"};
+    (void)state;
+    assert_int_equal(n, 140);
+    for (size_t cut = 0; cut <= n; cut++) {
+        save("stream-r-1.out", bytes, cut);
+        complaints = 0;
+        struct bats_outdir d = open_dir();
+        assert_int_equal(d.n, 3);
+        for (size_t i = 0; i < 3; i++) {
+            struct text t = text_of(&d, i, 1, cut < ends[i]);
+            assert_in_range(t.n, 0, strlen(texts[i]));
+            assert_memory_equal(t.bytes, texts[i], t.n);
+            if (cut >= ends[i])
+                assert_int_equal(t.n, strlen(texts[i]));
+        }
+        assert_int_equal(complaints, (cut < 47) + (cut < 93) + (cut < 140));
+        bats_outdir_release(&d);
+    }
+}
+
+static void a_garbled_byte_of_a_header_is_found(void **state)
+{
+    char bytes[1000];
+    size_t n = three_tasks(bytes, sizeof bytes, ".out");
+    (void)state;
+    for (size_t at = 47; at < 47 + 41; at++) {
+        /* Every byte but the number of the stream, which may be another. */
+        if (at == 47 + 28)
+            continue;
+        bytes[at] ^= 1;
+        save("stream-r-1.out", bytes, n);
+        complaints = 0;
+        struct bats_outdir d = open_dir();
+        has(&d, 0, 1, "alpha\n");
+        text_of(&d, 1, 1, 1);
+        has(&d, 2, 1, "gamma\n");
+        assert_int_equal(complaints, 1);
+        assert_string_equal(complaint, "./stream-r-1.out: the output of task "
+                                       "2 is damaged or not all there");
+        bats_outdir_release(&d);
+        bytes[at] ^= 1;
+    }
+}
+
+static void a_garbled_line_costs_its_task_only(void **state)
+{
+    static const char *const wrong[] = {"nonsense",
+                                        "0 1 0 0 0 0 47 0 0",
+                                        "2 1 0 0 0 47 93 0",
+                                        "2 1 0 0 0 93 47 0 0",
+                                        "2 1 0 0 0 -1 93 0 0",
+                                        "2 1 0 0 0 47 93 0 0 0",
+                                        ""};
+    char bytes[1000], text[1000];
+    (void)state;
+    three_tasks(bytes, sizeof bytes, ".index");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        int n = snprintf(text, sizeof text,
+                         FIRST "1 1 0 0 0 0 47 0 0\n%s\n"
+                               "3 1 0 0 0 93 140 0 0\n",
+                         wrong[i]);
+        save("stream-r-1.index", text, (size_t)n);
+        complaints = 0;
+        struct bats_outdir d = open_dir();
+        assert_int_equal(d.n, 2);
+        has(&d, 1, 1, "gamma\n");
+        assert_int_equal(complaints, 1);
+        assert_string_equal(complaint, "./stream-r-1.index:3: this line is "
+                                       "garbled and left out");
+        bats_outdir_release(&d);
+    }
+}
+
+static void a_missing_out_file_is_an_error(void **state)
+{
+    char bytes[1000];
+    struct bats_error err;
+    struct text t = {.n = 0};
+    (void)state;
+    three_tasks(bytes, sizeof bytes, ".out");
+    unlink("stream-r-1.out");
+    struct bats_outdir d = open_dir();
+    assert_int_equal(bats_outdir_read(&d, &d.entries[0], 1, collect, &t, &err),
+                     BATS_ESYS);
+    assert_string_equal(err.text,
+                        "./stream-r-1.out: No such file or directory");
+    bats_outdir_release(&d);
+}
+
+static void a_directory_without_output_is_called_so(void **state)
+{
+    struct bats_outdir d = {0};
+    struct bats_error err;
+    (void)state;
+    assert_false(bats_outdir_in_use("."));
+    assert_int_equal(bats_outdir_open(&d, ".", &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, "no output of a run"));
+    assert_int_equal(bats_outdir_open(&d, "nowhere", &err), BATS_EINPUT);
+    assert_string_equal(err.text, "nowhere: No such file or directory");
+    bats_outfile_destroy(create("stream-r-1"));
+    assert_true(bats_outdir_in_use("."));
+}
+
+static void nobody_writes_into_the_files_of_another(void **state)
+{
+    struct bats_outfile *file = create("stream-r-1"), *other;
+    struct bats_error err;
+    (void)state;
+    assert_int_equal(bats_outfile_create("stream-r-1", &other, &err),
+                     BATS_ESYS);
+    assert_string_equal(err.text, "stream-r-1.out: cannot create this file "
+                                  "for the output of tasks: File exists");
+    bats_outfile_destroy(file);
+}
+
+static void large_output_comes_in_pieces(void **state)
+{
+    static char piece[1 << 20];
+    struct bats_outfile *file = create("stream-r-1");
+    (void)state;
+    bats_outfile_begin(file, 0, 1);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(bats_outfile_add(file, 1, piece, sizeof piece, NULL),
+                         0);
+    end(file, 0, false);
+    bats_outfile_destroy(file);
+    struct bats_outdir d = open_dir();
+    struct text t = text_of(&d, 0, 1, 0);
+    assert_int_equal(t.n, 20 << 20);
+    assert_in_range(t.longest, 1, 1 << 16);
+    bats_outdir_release(&d);
+}
+
+/* As a full disk: the file may not grow. What ended before is still there. */
+static void a_file_that_cannot_grow_is_an_error(void **state)
+{
+    static char piece[4096];
+    struct bats_outfile *file = create("stream-r-1");
+    struct rlimit old, limit;
+    struct bats_error err;
+    (void)state;
+    attempt(file, 0, 1, "alpha\n", 0, false);
+    void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    limit = old;
+    limit.rlim_cur = 1000;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    bats_outfile_begin(file, 1, 1);
+    int rc = bats_outfile_add(file, 1, piece, sizeof piece, &err);
+    setrlimit(RLIMIT_FSIZE, &old);
+    signal(SIGXFSZ, handler);
+    assert_int_equal(rc, BATS_ESYS);
+    assert_string_equal(err.text, "stream-r-1.out: cannot write the output of "
+                                  "task 2: File too large");
+    bats_outfile_destroy(file);
+    struct bats_outdir d = open_dir();
+    assert_int_equal(d.n, 1);
+    has(&d, 0, 1, "alpha\n");
+    bats_outdir_release(&d);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(the_files_look_as_documented),
+        TEST(both_streams_come_back_in_order),
+        TEST(a_stopped_attempt_counts_for_nothing),
+        TEST(the_last_success_of_the_newest_run_counts),
+        TEST(an_index_may_end_anywhere),
+        TEST(an_out_file_may_end_anywhere),
+        TEST(a_garbled_byte_of_a_header_is_found),
+        TEST(a_garbled_line_costs_its_task_only),
+        TEST(a_missing_out_file_is_an_error),
+        TEST(a_directory_without_output_is_called_so),
+        TEST(nobody_writes_into_the_files_of_another),
+        TEST(large_output_comes_in_pieces),
+        TEST(a_file_that_cannot_grow_is_an_error),
+    };
+    return cmocka_run_group_tests_name("outfile", tests, NULL, NULL);
+}

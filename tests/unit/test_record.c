@@ -1,0 +1,396 @@
+#include "helpers/record_fixture.h"
+
+#include <sys/stat.h>
+
+/* ---- what is written ---- */
+
+static void a_session_is_there_for_sql(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    struct bats_record *r = open_with_tasks(4);
+    begin(r, 600 * BATS_UNIT);
+    struct bats_event joined = {.type = BATS_EVENT_JOINED, .machine = 2};
+    struct bats_command acquire = {.type = BATS_COMMAND_ACQUIRE, .machine = 2};
+    struct bats_decision decision = {
+        .time = 5,
+        .reason = BATS_REASON_SAMPLED,
+        .feasible = true,
+        .tasks_left = 3,
+        .tasks_paid = -1,
+        .budget_left = 589 * BATS_UNIT,
+        .windows = 2,
+        .machines = {1, 2},
+    };
+    must(bats_record_event(r, 1, &joined, &err), &err);
+    must(bats_record_command(r, 1, &acquire, &err), &err);
+    must(bats_record_charge(r, 1, 2, 8 * BATS_UNIT, &err), &err);
+    must(bats_record_charge(r, 2, 1, 3 * BATS_UNIT, &err), &err);
+    must(bats_record_charge(r, 2 + BATS_HOUR, 1, 3 * BATS_UNIT, &err), &err);
+    run_task(r, 10, 2, 3, 0);
+    run_task(r, 20, 1, 0, 7);
+    must(bats_record_decision(r, &decision, &err), &err);
+    must(bats_record_notice(r, 30, 1, UINT32_MAX, "It's odd.", &err), &err);
+    assert_int_equal(bats_record_waiting(r), 13);
+    must(bats_record_commit(r, &err), &err);
+    assert_int_equal(bats_record_waiting(r), 0);
+    must(bats_record_finish(r, 99, BATS_FINISH_BUDGET, 0, 4, &err), &err);
+    close_record(r);
+
+    assert_string_equal(ask(PATH, "PRAGMA integrity_check"), "ok");
+    assert_string_equal(
+        ask(PATH, "SELECT * FROM session"),
+        "1 run bag.txt 9.9 bats 42 600000000 3600000000 60.0 SU {\"grace\":5} "
+        "1700000000000000 4 99 budget 0 4");
+    assert_string_equal(ask(PATH, "SELECT * FROM cluster"),
+                        "1 0 slow 3000000 4 1 1 fast 8000000 -");
+    assert_string_equal(
+        ask(PATH, "SELECT name, host, slots FROM machine ORDER BY id"),
+        "fast-1 f1 1 slow-1 s1 2 fast-2 f2 1");
+    assert_string_equal(ask(PATH, "SELECT * FROM event"),
+                        "1 1 1 joined 2 - - - "
+                        "8 1 2000010 done 2 0 4 2000000 "
+                        "11 1 2000020 failed 1 0 1 2000000");
+    assert_string_equal(ask(PATH, "SELECT * FROM command"),
+                        "2 1 1 acquire 2 - - 6 1 10 run 2 0 4 "
+                        "9 1 20 run 1 0 1");
+    assert_string_equal(ask(PATH, "SELECT * FROM attempt WHERE task = 4"),
+                        "7 1 2000010 4 1 2 - 1700000000000010 2000003 1000 "
+                        "500 1234 0 0 0 3 100 7 - - -");
+    assert_string_equal(ask(PATH, "SELECT * FROM decision"),
+                        "12 1 5 sampled 1 3 - 589000000 2 [1,2]");
+    assert_string_equal(ask(PATH, "SELECT * FROM notice"),
+                        "13 1 30 1 - It's odd.");
+    assert_string_equal(ask(PATH, "SELECT * FROM cost_by_cluster"),
+                        "fast 1 1 8.0 slow 1 2 6.0");
+    assert_string_equal(ask(PATH, "SELECT number, state FROM tasks"),
+                        "1 failed 2 pending 3 pending 4 done");
+    assert_string_equal(ask(PATH, "SELECT * FROM failed_tasks"),
+                        "1 7 0 s1 1 2.0 1 task 0");
+    assert_string_equal(ask(PATH, "SELECT number FROM slowest_tasks"), "4 1");
+    assert_string_equal(ask(PATH, "SELECT * FROM progress"),
+                        "4 1 1 0 2 14.0 600.0 1 budget");
+}
+
+static void fnv_1a_has_its_published_value(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    struct bats_record *r;
+    must(bats_record_create(PATH, &r, &err), &err);
+    must(bats_record_task(r, 0, 1, "foobar", NULL, &err), &err);
+    begin(r, BATS_UNLIMITED);
+    close_record(r);
+    /* From the authors' test vectors: 0x85944171f73967e8. */
+    assert_string_equal(ask(PATH, "SELECT printf('%x', hash) FROM task"),
+                        "85944171f73967e8");
+    assert_string_equal(ask(PATH, "SELECT budget FROM session"), "-");
+}
+
+static void a_closed_record_is_one_plain_file(void **state)
+{
+    (void)state;
+    struct bats_record *r = open_with_tasks(1);
+    begin(r, 1);
+    close_record(r);
+    assert_int_equal(access(PATH "-wal", F_OK), -1);
+    assert_int_equal(access(PATH "-shm", F_OK), -1);
+    assert_string_equal(ask(PATH, "PRAGMA journal_mode"), "delete");
+}
+
+/* ---- what is known of earlier sessions ---- */
+
+static struct bats_record_past task(struct bats_record *r, uint32_t index,
+                                    const char *command)
+{
+    struct bats_record_past past;
+    struct bats_error err;
+    must(bats_record_task(r, index, index + 1, command, &past, &err), &err);
+    return past;
+}
+
+static void resume_knows_results_and_money(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    struct bats_record *r = open_with_tasks(3);
+    assert_int_equal(bats_record_sessions(r), 0);
+    assert_int_equal(bats_record_charged(r), 0);
+    assert_null(bats_record_options(r));
+    begin(r, 600 * BATS_UNIT);
+    must(bats_record_charge(r, 1, 2, 8 * BATS_UNIT, &err), &err);
+    run_task(r, 10, 2, 0, 0);
+    run_task(r, 20, 1, 1, 7);
+    struct bats_record_attempt preempted = {.task = 2,
+                                            .attempt = 1,
+                                            .signal = 15,
+                                            .outcome = BATS_RECORD_PREEMPTED};
+    must(bats_record_attempt(r, 30, &preempted, &err), &err);
+    close_record(r);
+
+    must(bats_record_open(PATH, &r, &err), &err);
+    assert_int_equal(bats_record_sessions(r), 1);
+    assert_int_equal(bats_record_charged(r), 8 * BATS_UNIT);
+    assert_string_equal(bats_record_options(r), "{\"grace\":5}");
+    struct bats_record_past past = task(r, 0, "task 0");
+    assert_int_equal(past.match, BATS_RECORD_SAME);
+    assert_int_equal(past.state, BATS_RECORD_DONE);
+    assert_int_equal(past.attempts, 1);
+    past = task(r, 1, "task 1");
+    assert_int_equal(past.state, BATS_RECORD_FAILED);
+    assert_int_equal(past.failures, 1);
+    assert_int_equal(past.exit_status, 7);
+    past = task(r, 2, "task 2");
+    assert_int_equal(past.state, BATS_RECORD_PENDING);
+    assert_int_equal(past.attempts, 1);
+    assert_int_equal(past.failures, 0);
+    begin(r, 600 * BATS_UNIT);
+    run_task(r, 10, 2, 1, 0);
+    must(bats_record_charge(r, 1, 1, 3 * BATS_UNIT, &err), &err);
+    close_record(r);
+
+    assert_string_equal(ask(PATH, "SELECT number, state FROM tasks"),
+                        "1 done 2 done 3 pending");
+    assert_string_equal(ask(PATH, "SELECT charged, sessions FROM progress"),
+                        "11.0 2");
+    assert_string_equal(ask(PATH, "SELECT count(*) FROM task"), "3");
+}
+
+static void a_changed_bag_is_told_task_by_task(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    struct bats_record *r = open_with_tasks(3);
+    begin(r, 1);
+    run_task(r, 10, 2, 0, 0);
+    run_task(r, 10, 2, 1, 0);
+    run_task(r, 10, 2, 2, 0);
+    close_record(r);
+
+    must(bats_record_open(PATH, &r, &err), &err);
+    assert_int_equal(task(r, 0, "task 0").match, BATS_RECORD_SAME);
+    struct bats_record_past past = task(r, 1, "another");
+    assert_int_equal(past.match, BATS_RECORD_CHANGED);
+    assert_int_equal(past.state, BATS_RECORD_PENDING);
+    assert_int_equal(bats_record_removed(r), 2);
+    begin(r, 1);
+    run_task(r, 10, 0, 1, 9);
+    close_record(r);
+    assert_string_equal(
+        ask(PATH, "SELECT number, state, command FROM tasks"),
+        "1 done task 0 2 removed task 1 3 removed task 2 2 failed another");
+    assert_string_equal(ask(PATH, "SELECT tasks FROM progress"), "2");
+
+    /* What comes back is known again; the third task is new to the bag. */
+    must(bats_record_open(PATH, &r, &err), &err);
+    assert_int_equal(task(r, 0, "task 0").match, BATS_RECORD_SAME);
+    assert_int_equal(task(r, 1, "task 1").state, BATS_RECORD_DONE);
+    assert_int_equal(task(r, 2, "third").match, BATS_RECORD_ADDED);
+    assert_int_equal(bats_record_removed(r), 1);
+    begin(r, 1);
+    close_record(r);
+    assert_string_equal(
+        ask(PATH, "SELECT number, state FROM tasks WHERE state != 'removed'"),
+        "1 done 2 done 3 pending");
+}
+
+static void tasks_come_in_order(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    struct bats_record *r = open_with_tasks(2);
+    assert_int_equal(bats_record_task(r, 3, 4, "x", NULL, &err), BATS_ESTATE);
+    bats_record_abandon(r);
+}
+
+static void a_task_runs_until_it_ends_or_its_machine_is_lost(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    struct bats_record *r = open_with_tasks(4);
+    begin(r, 1);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct bats_command run = {
+            .type = BATS_COMMAND_RUN, .machine = i, .task = i};
+        must(bats_record_command(r, i, &run, &err), &err);
+    }
+    struct bats_event ended = {
+        .type = BATS_EVENT_PREEMPTED, .machine = 0, .task = 0};
+    struct bats_event lost = {.type = BATS_EVENT_LOST, .machine = 1};
+    must(bats_record_event(r, 5, &ended, &err), &err);
+    must(bats_record_event(r, 6, &lost, &err), &err);
+    must(bats_record_commit(r, &err), &err);
+    bats_record_abandon(r);
+    assert_string_equal(ask(PATH, "SELECT * FROM running"), "3 2 0 2");
+    assert_string_equal(ask(PATH, "SELECT state FROM tasks"),
+                        "pending pending running pending");
+}
+
+/* ---- what is refused ---- */
+
+static void refused(const char *path, int code, const char *says)
+{
+    struct bats_error err;
+    struct bats_record *r = (void *)1;
+    assert_int_equal(bats_record_open(path, &r, &err), code);
+    assert_null(r);
+    if (strstr(err.text, says) == NULL || strstr(err.text, path) == NULL)
+        fail_msg("'%s' does not say '%s' of '%s'", err.text, says, path);
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void a_wrong_file_is_refused_and_left_alone(void **state)
+{
+    (void)state;
+    write_file("notes", "Dear diary, this is no database of any kind.\n");
+    refused("notes", BATS_EINPUT, "is not a run record");
+    write_file("short", "SQLite");
+    refused("short", BATS_EINPUT, "is not a run record");
+    refused("/", BATS_EINPUT, "/");
+    refused("missing/" PATH, BATS_EINPUT, "No such file");
+    ask("other.db", "CREATE TABLE t (a)");
+    refused("other.db", BATS_EINPUT, "is not a run record");
+    assert_string_equal(ask("other.db", "SELECT name FROM sqlite_schema"),
+                        "t");
+    assert_string_equal(ask("other.db", "PRAGMA journal_mode"), "delete");
+}
+
+static void an_empty_file_is_a_new_record(void **state)
+{
+    (void)state;
+    write_file(PATH, "");
+    close_record(open_with_tasks(1));
+}
+
+static void a_newer_schema_is_refused(void **state)
+{
+    (void)state;
+    close_record(open_with_tasks(1));
+    ask(PATH, "PRAGMA user_version = 2");
+    refused(PATH, BATS_EINPUT,
+            "was written by a newer bats-mpi (schema 2, this one knows 1)");
+}
+
+static void create_refuses_an_earlier_run(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    struct bats_record *r = open_with_tasks(1);
+    begin(r, 1);
+    close_record(r);
+    assert_int_equal(bats_record_create(PATH, &r, &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, PATH " exists"));
+}
+
+static void an_earlier_run_is_set_aside(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    char moved[64];
+    must(bats_record_set_aside(PATH, moved, sizeof moved, &err), &err);
+    assert_string_equal(moved, "");
+    for (int i = 0; i < 2; i++) {
+        struct bats_record *r = open_with_tasks(1);
+        begin(r, 1 + i);
+        bats_record_abandon(r);
+        must(bats_record_set_aside(PATH, moved, sizeof moved, &err), &err);
+    }
+    assert_string_equal(moved, PATH ".2");
+    assert_int_equal(access(PATH, F_OK), -1);
+    assert_string_equal(ask(PATH ".1", "SELECT budget FROM session"), "1");
+    assert_string_equal(ask(PATH ".2", "SELECT budget FROM session"), "2");
+}
+
+/* Runs `body` in a child, which says by its exit code that all is well. */
+static void in_child(void (*body)(void))
+{
+    int status;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        body();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void be_second(void)
+{
+    struct bats_error err;
+    char moved[64];
+    struct bats_record *r;
+    bool ok =
+        bats_record_is_live(PATH) &&
+        bats_record_open(PATH, &r, &err) == BATS_EINPUT &&
+        strcmp(err.text, PATH " is in use by another run") == 0 &&
+        bats_record_set_aside(PATH, moved, sizeof moved, &err) == BATS_EINPUT;
+    if (!ok)
+        _exit(1);
+}
+
+static void a_second_writer_is_refused(void **state)
+{
+    (void)state;
+    struct bats_record *r = open_with_tasks(1);
+    in_child(be_second);
+    begin(r, 1);
+    in_child(be_second);
+    close_record(r);
+    assert_false(bats_record_is_live(PATH));
+}
+
+static void be_nobody(void)
+{
+    struct bats_error err;
+    struct bats_record *r;
+    if (geteuid() == 0 && (setegid(65534) != 0 || seteuid(65534) != 0))
+        _exit(2);
+    /* A directory in which nothing can be made. */
+    if (bats_record_open("new", &r, &err) != BATS_EINPUT)
+        _exit(3);
+    if (bats_record_open(PATH, &r, &err) != BATS_EINPUT ||
+        strstr(err.text, "cannot be") == NULL)
+        _exit(4);
+}
+
+static void a_read_only_place_is_refused(void **state)
+{
+    struct bats_record *r = open_with_tasks(1);
+    begin(r, 1);
+    close_record(r);
+    assert_int_equal(chmod(PATH, 0444), 0);
+    assert_int_equal(chmod(*state, 0555), 0);
+    in_child(be_nobody);
+    assert_int_equal(chmod(*state, 0755), 0);
+}
+
+int main(void)
+{
+#define T(test)                                                               \
+    cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
+    const struct CMUnitTest tests[] = {
+        T(a_session_is_there_for_sql),
+        T(fnv_1a_has_its_published_value),
+        T(a_closed_record_is_one_plain_file),
+        T(resume_knows_results_and_money),
+        T(a_changed_bag_is_told_task_by_task),
+        T(tasks_come_in_order),
+        T(a_task_runs_until_it_ends_or_its_machine_is_lost),
+        T(a_wrong_file_is_refused_and_left_alone),
+        T(an_empty_file_is_a_new_record),
+        T(a_newer_schema_is_refused),
+        T(create_refuses_an_earlier_run),
+        T(an_earlier_run_is_set_aside),
+        T(a_second_writer_is_refused),
+        T(a_read_only_place_is_refused),
+    };
+    return cmocka_run_group_tests_name("record", tests, NULL, NULL);
+}

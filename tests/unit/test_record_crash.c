@@ -1,0 +1,285 @@
+/* What happens to the run record when its writer is killed, its disk is full,
+ * or someone reads it while it is being written. */
+#include "helpers/record_fixture.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "record/view.h"
+
+#define KILLS 50
+#define GROUP 7    /* tasks per commit */
+#define N_TASKS 70 /* in the bag */
+
+/* A writer in a process of its own. After each commit it says by a byte in
+ * `reports` that GROUP tasks more are safe. */
+struct writer {
+    pid_t pid;
+    int reports;
+};
+
+static void write_until_killed(int reports, size_t sentence)
+{
+    struct bats_error err;
+    char *text = malloc(sentence + 1);
+    memset(text, 'x', sentence);
+    text[sentence] = '\0';
+    struct bats_record *r = open_with_tasks(N_TASKS);
+    begin(r, 1000 * BATS_UNIT);
+    for (uint32_t i = 0;; i++) {
+        run_task(r, i, 0, i % N_TASKS, 0);
+        if (sentence > 0)
+            must(bats_record_notice(r, i, 0, UINT32_MAX, text, &err), &err);
+        if (i % GROUP != GROUP - 1)
+            continue;
+        must(bats_record_commit(r, &err), &err);
+        if (write(reports, "c", 1) != 1)
+            _exit(1);
+        if (sentence > 0)
+            usleep(10000); /* or the file grows faster than it is copied */
+    }
+}
+
+static struct writer start_writer(size_t sentence)
+{
+    struct writer w;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    w.pid = fork();
+    assert_true(w.pid >= 0);
+    if (w.pid == 0) {
+        close(ends[0]);
+        write_until_killed(ends[1], sentence);
+    }
+    close(ends[1]);
+    w.reports = ends[0];
+    return w;
+}
+
+/* Waits for one report. */
+static void await_commit(const struct writer *w)
+{
+    char byte;
+    assert_int_equal(read(w->reports, &byte, 1), 1);
+}
+
+/* Kills it; returns how many reports had not been read yet. */
+static int kill_writer(const struct writer *w)
+{
+    char bytes[256];
+    int n = 0, status;
+    ssize_t more;
+    assert_int_equal(kill(w->pid, SIGKILL), 0);
+    assert_int_equal(waitpid(w->pid, &status, 0), w->pid);
+    assert_true(WIFSIGNALED(status)); /* or it had failed before */
+    while ((more = read(w->reports, bytes, sizeof bytes)) > 0)
+        n += (int)more;
+    close(w->reports);
+    return n;
+}
+
+static void what_was_committed_survives_a_kill_at_any_moment(void **state)
+{
+    (void)state;
+    srandom(1);
+    int safe = 0;
+    for (int i = 0; i < KILLS; i++) {
+        struct writer w = start_writer(0);
+        /* Some are killed while the record is made or opened. */
+        usleep((useconds_t)(random() % 30000));
+        safe += kill_writer(&w) * GROUP;
+        if (access(PATH, F_OK) != 0)
+            continue;
+        struct bats_error err;
+        struct bats_record *r;
+        must(bats_record_open(PATH, &r, &err), &err);
+        bats_record_abandon(r);
+        assert_string_equal(ask(PATH, "PRAGMA integrity_check"), "ok");
+        int there = atoi(ask(PATH, "SELECT count(*) FROM attempt"));
+        /* The last commit may have come through without its report. */
+        if (there != safe && there != safe + GROUP)
+            fail_msg("kill %d: %d attempts, %d were safe", i, there, safe);
+        assert_int_equal(atoi(ask(PATH, "SELECT count(*) FROM event")), there);
+        safe = there;
+    }
+    assert_true(safe > 0);
+}
+
+static void a_live_record_can_be_read(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    int commits = 0;
+    /* Long sentences: the log is begun anew every 100 commits. */
+    struct writer w = start_writer(20000);
+    for (int i = 0; i < 10; i++) {
+        struct bats_view *view;
+        struct bats_view_status status;
+        struct bats_view_entry entry;
+        await_commit(&w);
+        commits++;
+        int rc = bats_view_open(PATH, &view, &err);
+        if (rc < 0 && strstr(err.text, "so fast") != NULL)
+            continue; /* it may say so, but must not be wrong */
+        must(rc, &err);
+        must(bats_view_status(view, &status, &err), &err);
+        assert_true(status.is_live);
+        assert_false(status.is_over);
+        int done = 0, notices = 0;
+        must(bats_view_log(view, NULL, 0, &err), &err);
+        while ((rc = bats_view_next_entry(view, &entry, &err)) > 0) {
+            done += strcmp(entry.what, "done") == 0;
+            notices += strcmp(entry.what, "notice") == 0;
+        }
+        must(rc, &err);
+        assert_int_equal(done % GROUP, 0); /* whole commits */
+        assert_int_equal(done, notices);
+        assert_true(done >= commits * GROUP);
+        bats_view_close(view);
+    }
+    assert_int_equal(kill(w.pid, 0), 0);
+    kill_writer(&w);
+}
+
+#define CHARGES 10000
+
+static void must_run(sqlite3 *db, const char *sql)
+{
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+}
+
+/* Gives all charges one amount, again and again. Each time the log is taken
+ * into the file and begun anew, with something else. */
+static void change_all_charges(int reports)
+{
+    sqlite3 *db;
+    char sql[64];
+    assert_int_equal(sqlite3_open(PATH, &db), SQLITE_OK);
+    must_run(db, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;"
+                 "PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 5");
+    for (int i = 1;; i++) {
+        snprintf(sql, sizeof sql, "UPDATE ledger SET amount = %d", i);
+        must_run(db, sql);
+        must_run(db, "UPDATE meta SET value = value || 'x'");
+        if (i == 1 && write(reports, "c", 1) != 1)
+            _exit(1);
+        usleep(1000);
+    }
+}
+
+static void a_view_is_of_one_moment(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    struct writer w;
+    int ends[2], seen = 0;
+    struct bats_record *r = open_with_tasks(1);
+    begin(r, 1000 * BATS_UNIT);
+    for (int i = 0; i < CHARGES; i++)
+        must(bats_record_charge(r, i, 0, 0, &err), &err);
+    close_record(r);
+    assert_int_equal(pipe(ends), 0);
+    w.pid = fork();
+    assert_true(w.pid >= 0);
+    if (w.pid == 0) {
+        change_all_charges(ends[1]);
+        _exit(1);
+    }
+    close(ends[1]);
+    w.reports = ends[0];
+    await_commit(&w);
+    for (int i = 0; i < 150; i++) {
+        struct bats_view *view;
+        struct bats_view_status status;
+        int rc = bats_view_open(PATH, &view, &err);
+        if (rc < 0 && strstr(err.text, "so fast") != NULL)
+            continue;
+        must(rc, &err);
+        must(bats_view_status(view, &status, &err), &err);
+        /* All charges are the same. */
+        assert_true(status.charged > 0);
+        assert_int_equal(status.charged % CHARGES, 0);
+        bats_view_close(view);
+        seen++;
+    }
+    kill_writer(&w);
+    assert_true(seen > 0);
+}
+
+static void a_view_leaves_nothing_behind(void **state)
+{
+    struct bats_error err;
+    struct bats_view *view;
+    struct bats_record *r = open_with_tasks(3);
+    begin(r, 1);
+    close_record(r);
+    assert_int_equal(mkdir("tmp", 0700), 0);
+    char tmp[64];
+    snprintf(tmp, sizeof tmp, "%s/tmp", (char *)*state);
+    setenv("TMPDIR", tmp, 1);
+    must(bats_view_open(PATH, &view, &err), &err);
+    bats_view_close(view);
+    unsetenv("TMPDIR");
+    assert_int_equal(rmdir("tmp"), 0); /* it is empty */
+}
+
+static void fill_the_disk(void)
+{
+    struct bats_error err;
+    struct rlimit limit;
+    struct bats_record *r = open_with_tasks(N_TASKS);
+    begin(r, 1);
+    run_task(r, 0, 0, 0, 0);
+    must(bats_record_commit(r, &err), &err);
+
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    rlim_t enough = limit.rlim_cur;
+    limit.rlim_cur = 4096; /* the first page of every file */
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    for (uint32_t i = 1; i < N_TASKS; i++) {
+        run_task(r, i, 0, i, 0);
+        assert_int_equal(bats_record_commit(r, &err), BATS_ESYS);
+        if (strstr(err.text, PATH ": disk full") == NULL)
+            fail_msg("%s", err.text);
+        assert_int_equal(bats_record_waiting(r), 3 * i);
+    }
+    limit.rlim_cur = enough;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    must(bats_record_commit(r, &err), &err);
+    assert_int_equal(bats_record_waiting(r), 0);
+    close_record(r);
+}
+
+static void nothing_is_lost_when_the_disk_was_full(void **state)
+{
+    (void)state;
+    int status;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        fill_the_disk();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_string_equal(ask(PATH, "PRAGMA integrity_check"), "ok");
+    assert_string_equal(ask(PATH, "SELECT count(*) FROM attempt"), "70");
+    assert_string_equal(ask(PATH, "SELECT done FROM progress"), "70");
+}
+
+int main(void)
+{
+#define T(test)                                                               \
+    cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
+    const struct CMUnitTest tests[] = {
+        T(what_was_committed_survives_a_kill_at_any_moment),
+        T(a_live_record_can_be_read),
+        T(a_view_is_of_one_moment),
+        T(a_view_leaves_nothing_behind),
+        T(nothing_is_lost_when_the_disk_was_full),
+    };
+    return cmocka_run_group_tests_name("record_crash", tests, NULL, NULL);
+}

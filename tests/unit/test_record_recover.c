@@ -1,0 +1,238 @@
+#include "helpers/record_fixture.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "record/recover.h"
+#include "record/view.h"
+
+#define OUT "saved.bats"
+#define N_TASKS 3000
+#define PAGE 4096
+
+static void make_record(void)
+{
+    struct bats_record *r = open_with_tasks(N_TASKS);
+    struct bats_error err;
+    begin(r, 600 * BATS_UNIT);
+    must(bats_record_charge(r, 0, 0, 8 * BATS_UNIT, &err), &err);
+    for (uint32_t i = 0; i < N_TASKS; i++)
+        run_task(r, i, i % 3, i, i % 10 == 0);
+    close_record(r);
+}
+
+static int recover(struct bats_recovery *recovery, struct bats_error *err)
+{
+    unlink(OUT);
+    return bats_record_recover(PATH, OUT, recovery, err);
+}
+
+static off_t size_of(const char *path)
+{
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    return st.st_size;
+}
+
+/* What opens it, reads it or continues it has to say something sensible. */
+static void open_all_ways(void)
+{
+    struct bats_error err;
+    struct bats_record *r;
+    struct bats_view *view;
+    struct bats_view_status status;
+    struct bats_view_entry entry;
+    int rc = bats_view_open(PATH, &view, &err);
+    if (rc == 0 && (rc = bats_view_status(view, &status, &err)) == 0 &&
+        (rc = bats_view_log(view, NULL, 0, &err)) == 0)
+        while ((rc = bats_view_next_entry(view, &entry, &err)) > 0)
+            ;
+    bats_view_close(view);
+    if (rc < 0)
+        assert_non_null(strstr(err.text, PATH));
+    rc = bats_record_open(PATH, &r, &err);
+    bats_record_abandon(r);
+    if (rc < 0)
+        assert_non_null(strstr(err.text, PATH));
+}
+
+static void a_whole_record_is_copied(void **state)
+{
+    (void)state;
+    struct bats_recovery recovery;
+    struct bats_error err;
+    make_record();
+    must(recover(&recovery, &err), &err);
+    assert_true(recovery.is_whole);
+    assert_int_equal(recovery.tasks, N_TASKS);
+    assert_int_equal(recovery.attempts, N_TASKS);
+    assert_int_equal(recovery.holes, 0);
+    assert_string_equal(recovery.lost, "");
+    char before[4096];
+    strcpy(before, ask(PATH, "SELECT * FROM progress"));
+    assert_string_equal(ask(OUT, "SELECT * FROM progress"), before);
+    assert_string_equal(ask(OUT, "PRAGMA integrity_check"), "ok");
+    assert_string_equal(ask(OUT, "SELECT name FROM machine ORDER BY id"),
+                        "fast-1 slow-1 fast-2");
+}
+
+static void the_result_can_be_continued(void **state)
+{
+    (void)state;
+    struct bats_recovery recovery;
+    struct bats_error err;
+    struct bats_record *r;
+    struct bats_record_past past;
+    make_record();
+    must(recover(&recovery, &err), &err);
+    must(bats_record_open(OUT, &r, &err), &err);
+    must(bats_record_task(r, 0, 1, "task 0", &past, &err), &err);
+    assert_int_equal(past.state, BATS_RECORD_FAILED);
+    must(bats_record_task(r, 1, 2, "task 1", &past, &err), &err);
+    assert_int_equal(past.state, BATS_RECORD_DONE);
+    assert_int_equal(bats_record_charged(r), 8 * BATS_UNIT);
+    close_record(r);
+}
+
+static void a_truncated_record_is_saved_as_far_as_it_goes(void **state)
+{
+    (void)state;
+    struct bats_recovery recovery;
+    struct bats_error err;
+    make_record();
+    off_t whole = size_of(PATH);
+    assert_int_equal(rename(PATH, "whole"), 0);
+    int64_t rows_before = INT64_MAX;
+    int saved = 0;
+    /* From the end, in steps that are not those of pages. */
+    for (off_t length = whole - 1; length >= 0; length -= whole / 40 + 13) {
+        assert_int_equal(system("cp whole " PATH), 0);
+        assert_int_equal(truncate(PATH, length), 0);
+        int rc = recover(&recovery, &err);
+        if (rc == 0) {
+            assert_false(recovery.is_whole);
+            assert_true(recovery.rows <= rows_before);
+            rows_before = recovery.rows;
+            assert_string_equal(ask(OUT, "PRAGMA integrity_check"), "ok");
+            saved++;
+        } else {
+            assert_non_null(strstr(err.text, PATH));
+            assert_int_equal(access(OUT, F_OK), -1);
+        }
+        open_all_ways();
+    }
+    assert_true(saved > 30);
+}
+
+/* Rows on a page, by SQLite's file format: a leaf of a table begins with 13,
+ * and bytes 3 and 4 have the number of its rows; 0 for any other page. */
+static int rows_on_page(int fd, off_t page)
+{
+    unsigned char head[5];
+    assert_int_equal(pread(fd, head, sizeof head, page * PAGE), sizeof head);
+    return head[0] == 13 ? head[3] << 8 | head[4] : 0;
+}
+
+static void a_hole_costs_only_what_is_in_it(void **state)
+{
+    (void)state;
+    struct bats_recovery recovery;
+    struct bats_error err;
+    static char nothing[PAGE];
+    make_record();
+    off_t pages = size_of(PATH) / PAGE;
+    must(recover(&recovery, &err), &err);
+    int64_t all = recovery.rows;
+    assert_int_equal(rename(PATH, "whole"), 0);
+    int hit = 0;
+    /* The first pages hold the schema and the roots of the tables. */
+    for (off_t page = 40; page < pages; page += 1 + pages / 40) {
+        assert_int_equal(system("cp whole " PATH), 0);
+        int fd = open(PATH, O_RDWR);
+        int lost = rows_on_page(fd, page);
+        assert_int_equal(pwrite(fd, nothing, PAGE, page * PAGE), PAGE);
+        close(fd);
+        open_all_ways();
+        if (lost == 0)
+            continue;
+        hit++;
+        must(recover(&recovery, &err), &err);
+        assert_false(recovery.is_whole);
+        assert_int_equal(recovery.holes, 1);
+        assert_true(strlen(recovery.lost) > 0);
+        assert_int_equal(recovery.rows, all - lost);
+        assert_string_equal(ask(OUT, "PRAGMA integrity_check"), "ok");
+    }
+    assert_true(hit > 10);
+}
+
+/* Destroys three of seven pages, and the last `tail` ones. */
+static void check_many_holes(off_t tail)
+{
+    struct bats_recovery recovery;
+    struct bats_error err;
+    static char nothing[PAGE];
+    make_record();
+    off_t pages = size_of(PATH) / PAGE;
+    must(recover(&recovery, &err), &err);
+    int64_t left = recovery.rows;
+    int fd = open(PATH, O_RDWR);
+    for (off_t page = 40; page < pages; page++) {
+        int lost = rows_on_page(fd, page);
+        if ((page % 7 > 2 && page < pages - tail) || lost == 0)
+            continue;
+        left -= lost;
+        assert_int_equal(pwrite(fd, nothing, PAGE, page * PAGE), PAGE);
+    }
+    close(fd);
+    must(recover(&recovery, &err), &err);
+    assert_true(recovery.holes > 5);
+    assert_int_equal(recovery.rows, left);
+}
+
+static void many_holes_cost_only_what_is_in_them(void **state)
+{
+    (void)state;
+    check_many_holes(0);
+}
+
+static void holes_at_the_end_cost_only_what_is_in_them(void **state)
+{
+    (void)state;
+    check_many_holes(8);
+}
+
+static void what_cannot_be_helped_is_told(void **state)
+{
+    (void)state;
+    struct bats_recovery recovery;
+    struct bats_error err;
+    assert_int_equal(recover(&recovery, &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, "no such record"));
+    make_record();
+    assert_int_equal(bats_record_recover(PATH, PATH, &recovery, &err),
+                     BATS_EINPUT);
+    assert_string_equal(err.text, PATH ": the file exists");
+    ask(PATH, "PRAGMA user_version = 7");
+    assert_int_equal(recover(&recovery, &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, "newer bats-mpi (schema 7"));
+    ask(PATH, "PRAGMA application_id = 7");
+    assert_int_equal(recover(&recovery, &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, "is not a run record"));
+}
+
+int main(void)
+{
+#define T(test)                                                               \
+    cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
+    const struct CMUnitTest tests[] = {
+        T(a_whole_record_is_copied),
+        T(the_result_can_be_continued),
+        T(a_truncated_record_is_saved_as_far_as_it_goes),
+        T(a_hole_costs_only_what_is_in_it),
+        T(many_holes_cost_only_what_is_in_them),
+        T(holes_at_the_end_cost_only_what_is_in_them),
+        T(what_cannot_be_helped_is_told),
+    };
+    return cmocka_run_group_tests_name("record_recover", tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+/* Where the runner puts output that is not handed over: into its own files,
+ * into the task's, nowhere; and how much of it is kept. */
+#include <sys/resource.h>
+
+#include "exec/outdir.h"
+#include "helpers/runner_fixture.h"
+
+static void use(struct fixture *f, enum bats_output output, int64_t max)
+{
+    replace_runner(
+        f, (struct bats_runner_options){.output = output,
+                                        .results_dir = "results",
+                                        .stream_prefix = "deep/stream-r-1",
+                                        .max_output = max,
+                                        .grace_ms = 3600000});
+}
+
+static bool collect(void *context, const char *bytes, size_t n)
+{
+    char *text = context;
+    size_t used = strlen(text);
+    assert_true(used + n < 1000);
+    memcpy(text + used, bytes, n);
+    text[used + n] = '\0';
+    return true;
+}
+
+/* What the stream file has of the i-th task on a stream. */
+static const char *kept(size_t i, int stream)
+{
+    static char text[1000];
+    struct bats_outdir d = {0};
+    struct bats_error err;
+    text[0] = '\0';
+    if (bats_outdir_open(&d, "deep", &err) != 0)
+        fail_msg("%s", err.text);
+    assert_true(i < d.n);
+    assert_int_equal(
+        bats_outdir_read(&d, &d.entries[i], stream, collect, text, NULL), 0);
+    bats_outdir_release(&d);
+    return text;
+}
+
+static void holds(const char *name, const char *text)
+{
+    char bytes[1000];
+    FILE *file = fopen(name, "r");
+    assert_non_null(file);
+    size_t n = fread(bytes, 1, sizeof bytes - 1, file);
+    bytes[n] = '\0';
+    fclose(file);
+    assert_string_equal(bytes, text);
+}
+
+static void a_stream_file_has_the_bytes_as_they_are(void **state)
+{
+    struct fixture *f = *state;
+    use(f, BATS_OUTPUT_STREAM, 0);
+    assert_int_equal(
+        run(f, "printf 'one\\ntwo'; printf bad >&2; exit 3").exit_status, 3);
+    assert_string_equal(kept(0, 1), "one\ntwo");
+    assert_string_equal(kept(0, 2), "bad");
+    holds("deep/stream-r-1.index",
+          "# bats-mpi output 1: task attempt stopped exit signal begin end "
+          "stdout stderr\n7 0 0 3 0 0 92 7 3\n");
+    assert_string_equal(output(f, 1), "");
+}
+
+static void a_task_that_is_stopped_is_marked(void **state)
+{
+    struct fixture *f = *state;
+    use(f, BATS_OUTPUT_STREAM, 0);
+    start(f, "echo before; sleep 1000");
+    bats_runner_kill(f->runner);
+    assert_true(finish(f).cancelled);
+    run(f, "true");
+    struct bats_outdir d = {0};
+    assert_int_equal(bats_outdir_open(&d, "deep", NULL), 0);
+    assert_int_equal(d.n, 1);
+    assert_int_equal(d.entries[0].exit_status, 0);
+    bats_outdir_release(&d);
+}
+
+static void what_runs_no_process_is_in_the_index_too(void **state)
+{
+    struct fixture *f = *state;
+    struct bats_runner_task task = {.task = 6, .sleep_us = 1};
+    use(f, BATS_OUTPUT_STREAM, 0);
+    assert_int_equal(bats_runner_start(f->runner, &task, NULL), 0);
+    finish(f);
+    assert_string_equal(kept(0, 1), "");
+}
+
+static void none_drops_it(void **state)
+{
+    struct fixture *f = *state;
+    use(f, BATS_OUTPUT_NONE, 0);
+    assert_int_equal(run(f, "seq 100000; seq 9 >&2; exit 4").exit_status, 4);
+    assert_string_equal(output(f, 1), "");
+    assert_int_equal(system("test -z \"$(ls)\""), 0);
+}
+
+#define MARK "[bats-mpi: output truncated at 8]\n"
+
+static const struct {
+    const char *command;
+    const char *kept;
+} cuts[] = {
+    {"printf 1234567", "1234567"},
+    {"printf 12345678", "12345678"},
+    {"printf '1234567\\n'", "1234567\n"},
+    {"printf 123456789", "12345678\n" MARK},
+    {"printf '1234567\\n9'", "1234567\n" MARK},
+    {"printf '1\\n2345\\n789\\nab\\n'", "1\n2345\n7\n" MARK},
+    {"printf 1234; sleep 0.05; printf 5678; sleep 0.05; printf 9; echo x",
+     "12345678\n" MARK},
+    {"head -c 5000000 /dev/zero | tr '\\0' x", "xxxxxxxx\n" MARK},
+};
+
+static void the_cut_is_exact_and_marked(void **state)
+{
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        char expected[100];
+        assert_int_equal(system("rm -rf deep results"), 0);
+        use(f, BATS_OUTPUT_STREAM, 8);
+        assert_int_equal(run(f, cuts[i].command).exit_status, 0);
+        assert_string_equal(kept(0, 1), cuts[i].kept);
+        use(f, BATS_OUTPUT_RESULTS, 8);
+        assert_int_equal(run(f, cuts[i].command).exit_status, 0);
+        holds("results/7/stdout", cuts[i].kept);
+        holds("results/7/stderr", "");
+        use(f, BATS_OUTPUT_LINES, 8);
+        assert_int_equal(run(f, cuts[i].command).exit_status, 0);
+        /* Lines are whole ones. */
+        size_t n = strlen(cuts[i].kept);
+        snprintf(expected, sizeof expected, "%s%s", cuts[i].kept,
+                 cuts[i].kept[n - 1] == '\n' ? "" : "\n");
+        assert_string_equal(output(f, 1), expected);
+    }
+}
+
+static void each_stream_has_the_limit_for_itself(void **state)
+{
+    struct fixture *f = *state;
+    use(f, BATS_OUTPUT_LINES, 2048);
+    run(f, "seq 1000; echo fine >&2");
+    assert_string_equal(output(f, 2), "fine\n");
+    assert_true(f->n[1] > 2048 && f->n[1] < 2048 + 60);
+    assert_non_null(strstr(output(f, 1), "truncated at 2K]\n"));
+    run(f, "echo fine; seq 1000 >&2");
+    assert_string_equal(output(f, 1), "fine\n");
+    assert_non_null(strstr(output(f, 2), "truncated at 2K]\n"));
+}
+
+static void the_index_counts_what_was_cut_too(void **state)
+{
+    struct fixture *f = *state;
+    use(f, BATS_OUTPUT_STREAM, 8);
+    run(f, "head -c 5000000 /dev/zero");
+    struct bats_outdir d = {0};
+    assert_int_equal(bats_outdir_open(&d, "deep", NULL), 0);
+    assert_true(d.entries[0].written[0] == 5000000);
+    assert_true(d.entries[0].end < 200);
+    bats_outdir_release(&d);
+}
+
+/* A limit on the size of files stands for a full disk. */
+static void a_full_disk_is_an_error(void **state)
+{
+    static const enum bats_output outputs[] = {BATS_OUTPUT_STREAM,
+                                               BATS_OUTPUT_RESULTS};
+    struct fixture *f = *state;
+    struct rlimit old, limit;
+    signal(SIGXFSZ, SIG_IGN);
+    for (size_t i = 0; i < 2; i++) {
+        struct bats_runner_result result;
+        struct bats_error err;
+        int rc;
+        use(f, outputs[i], 1 << 30);
+        assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+        limit = old;
+        limit.rlim_cur = 100000;
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+        start(f, "head -c 1000000 /dev/zero");
+        while ((rc = bats_runner_poll(f->runner, AN_HOUR, &result, &err)) == 0)
+            ;
+        setrlimit(RLIMIT_FSIZE, &old);
+        assert_int_equal(rc, BATS_ESYS);
+        assert_non_null(strstr(err.text, "File too large"));
+    }
+    signal(SIGXFSZ, SIG_DFL);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_stream_file_has_the_bytes_as_they_are),
+        TEST(a_task_that_is_stopped_is_marked),
+        TEST(what_runs_no_process_is_in_the_index_too),
+        TEST(none_drops_it),
+        TEST(the_cut_is_exact_and_marked),
+        TEST(each_stream_has_the_limit_for_itself),
+        TEST(the_index_counts_what_was_cut_too),
+        TEST(a_full_disk_is_an_error),
+    };
+    return cmocka_run_group_tests_name("runner_keep", tests, NULL, NULL);
+}
