@@ -31,8 +31,8 @@ VERSION = 0.1.0
 UTIL_SRC = $(addprefix src/util/, error.c heap.c units.c)
 CORE_SRC = $(addprefix src/core/, \
 	bag.c dispatch.c failure.c fleet.c forecast.c knapsack.c \
-	knapsack_lists.c ledger.c plan.c policy_bats.c policy_rr.c sched.c sched_status.c \
-	stats.c)
+	knapsack_lists.c ledger.c plan.c policy_bats.c policy_rr.c sched.c \
+	sched_create.c sched_status.c stats.c)
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c clusters_file.c hostlist.c platform.c)
 PROTO_SRC = $(addprefix src/proto/, read.c write.c)

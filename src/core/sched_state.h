@@ -1,9 +1,11 @@
 /*
  * sched_state: what the engine remembers, shared by its parts.
  *
- * Layer: core, private. sched.c takes events in and hands commands out;
+ * Layer: core, private. sched.c takes events in and hands commands out
+ * (sched_create.c sets it up, sched_status.c tells what it knows);
  * fleet.c acquires, renews, marks and parks machines; dispatch.c gives tasks
- * to slots; forecast.c estimates; policy_*.c decide.
+ * to slots; forecast.c estimates; failure.c knows what to do when something
+ * goes wrong; policy_*.c decide.
  */
 #ifndef BATS_SCHED_STATE_H
 #define BATS_SCHED_STATE_H
@@ -17,6 +19,7 @@
 
 #define NO_SLOT UINT32_MAX
 #define NO_MACHINE UINT32_MAX
+#define TIME_MAX (INT64_MAX / 4) /* sums of two times never wrap */
 
 enum machine_state {
     MACHINE_ABSENT,   /* has not joined yet */
