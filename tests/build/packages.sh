@@ -27,6 +27,7 @@ test  prove             perl            prove, which comes with Perl
 test  nm                binutils        the GNU binutils
 test  ps                procps          ps
 test  groff             groff-base      groff
+test  sqlite3           sqlite3         the shell of SQLite
 test  parallel          parallel        GNU parallel
 test  script            bsdutils        script, of util-linux
 test  ip                iproute2        ip, of iproute2
