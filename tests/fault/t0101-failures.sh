@@ -118,7 +118,7 @@ ok 'a task that exits with 85 is run again and has not failed'
 if command -v sqlite3 >/dev/null; then
     sqlite3 bag.bats "SELECT type, task FROM event WHERE type = 'yielded' OR
         type = 'done'; SELECT state, attempts FROM tasks" >out
-    test "$(tr '\n' ' ' <out)" = 'yielded|1 yielded|1 done|1 done|1 '
+    test "$(tr '\n' ' ' <out)" = 'yielded|1 yielded|1 done|1 done|3 '
     ok 'the record has every turn of it and one result'
 else
     skip 'the record has every turn of it and one result' 'no sqlite3'
