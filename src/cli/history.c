@@ -102,9 +102,6 @@ static int compare(const struct bats_settings *set,
             continue;
         h->state[task] = (uint8_t)wanted(set, &past);
         h->attempts[task] = past.attempts;
-        h->done += h->state[task] == BATS_TASK_DONE;
-        h->failed += h->state[task] == BATS_TASK_FAILED;
-        h->left_out += h->state[task] == BATS_TASK_LEFT_OUT;
         if (!set->quiet)
             name_change(bag, task, &past, &n_changes);
     }

@@ -21,7 +21,6 @@ struct bats_history {
     uint8_t *state;             /* per task, for bats_sched_earlier */
     uint32_t *attempts;         /* per task: executions so far */
     bats_money charged;
-    uint32_t done, failed, left_out;
 };
 
 /*

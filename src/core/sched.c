@@ -1,7 +1,6 @@
 /* sched: events in, commands out. See sched.h and sched_state.h. */
 #include "core/sched_state.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 /* ---- commands ---- */
