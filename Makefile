@@ -46,7 +46,7 @@ MPI_SRC = $(addprefix src/mpi/, \
 	comm.c crew.c executor.c introduce.c journal.c library.c master.c \
 	prepare.c \
 	signals.c worker.c)
-SIM_SRC = $(addprefix src/sim/, sim.c)
+SIM_SRC = $(addprefix src/sim/, draw.c sim.c)
 REPORT_SRC = $(addprefix src/report/, \
 	failures.c joblog.c json.c progress.c snapshot.c summary.c table.c \
 	terminal.c words.c)

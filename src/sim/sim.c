@@ -3,12 +3,14 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "sim/draw.h"
 #include "util/heap.h"
 
 /* A slot and the tasks it was given, first come first served. */
 struct slot {
     uint32_t machine, slot;
     uint32_t head, tail;
+    bats_time runtime; /* of the head's present execution */
 };
 
 struct world {
@@ -18,6 +20,8 @@ struct world {
     uint32_t *first_slot;   /* by machine */
     uint32_t *next;         /* by task: behind it in its slot's queue */
     bool *lost;             /* by machine */
+    bats_time *ready;       /* by machine: its start-up is over */
+    uint32_t *executions;   /* by task, so far; NULL without noise */
     struct bats_heap ends;  /* slots by the end of their running task */
     struct bats_heap joins; /* machines that are still to come */
     size_t next_loss;
@@ -31,22 +35,37 @@ static bool is_broken(const struct world *w, uint32_t machine)
     return w->o->broken && w->o->broken[machine];
 }
 
-static bats_time runtime(const struct world *w, const struct slot *sl,
-                         uint32_t task)
+/* How long the execution of `task` that begins now will last. */
+static bats_time draw_runtime(struct world *w, uint32_t machine, uint32_t task)
 {
-    uint32_t cluster = w->o->sched.machines[sl->machine].cluster;
-    if (is_broken(w, sl->machine))
+    uint32_t cluster = w->o->sched.machines[machine].cluster;
+    if (is_broken(w, machine))
         return BATS_SECOND;
-    return (bats_time)((double)w->o->work[task] / w->o->speed[cluster] + 0.5);
+    double work = (double)w->o->work[task];
+    if (w->o->noise)
+        work *= bats_draw_noise(w->o->noise_seed, task, w->executions[task]++,
+                                w->o->noise[cluster]);
+    return (bats_time)(work / w->o->speed[cluster] + 0.5);
 }
 
 static void start_head(struct world *w, uint32_t slot)
 {
     struct slot *sl = &w->slots[slot];
-    if (sl->head == BATS_NO_TASK)
+    if (sl->head == BATS_NO_TASK) {
         bats_heap_remove(&w->ends, slot);
-    else
-        bats_heap_set(&w->ends, slot, w->now + runtime(w, sl, sl->head));
+        return;
+    }
+    bats_time ready = w->ready[sl->machine];
+    sl->runtime = draw_runtime(w, sl->machine, sl->head);
+    bats_heap_set(&w->ends, slot,
+                  (w->now > ready ? w->now : ready) + sl->runtime);
+}
+
+static void acquire(struct world *w, uint32_t machine)
+{
+    uint32_t cluster = w->o->sched.machines[machine].cluster;
+    if (w->o->startup)
+        w->ready[machine] = w->now + w->o->startup[cluster];
 }
 
 static void run(struct world *w, uint32_t slot, uint32_t task)
@@ -80,6 +99,8 @@ static void take_out(struct world *w, uint32_t slot, uint32_t task)
 
 static int tell(struct world *w, const struct bats_event *event)
 {
+    if (w->o->on_event)
+        w->o->on_event(w->o->context, w->now, event);
     int rc = bats_sched_handle(w->sched, w->now, event, w->err);
     if (rc == 0 && w->o->after)
         w->o->after(w->o->context, w->sched);
@@ -93,7 +114,12 @@ static int obey(struct world *w)
     while (bats_sched_next(w->sched, &c)) {
         uint32_t slot = 0;
         int rc = 0;
+        if (w->o->on_command)
+            w->o->on_command(w->o->context, w->now, &c);
         switch (c.type) {
+        case BATS_COMMAND_ACQUIRE:
+            acquire(w, c.machine);
+            break;
         case BATS_COMMAND_RUN:
             run(w, w->first_slot[c.machine] + c.slot, c.task);
             break;
@@ -108,7 +134,6 @@ static int obey(struct world *w)
         case BATS_COMMAND_FINISHED:
             w->finished = true;
             break;
-        case BATS_COMMAND_ACQUIRE:
         case BATS_COMMAND_PARK:
         case BATS_COMMAND_RELEASE:
         case BATS_COMMAND_CHARGE:
@@ -132,7 +157,7 @@ static int end_task(struct world *w, uint32_t slot)
                                .machine = sl->machine,
                                .slot = sl->slot,
                                .task = task,
-                               .runtime = runtime(w, sl, task)};
+                               .runtime = sl->runtime};
     take_out(w, slot, task);
     return tell(w, &event);
 }
@@ -196,7 +221,11 @@ static int set_up(struct world *w)
     w->first_slot = calloc(so->n_machines, sizeof *w->first_slot);
     w->next = calloc(so->n_tasks, sizeof *w->next);
     w->lost = calloc(so->n_machines, sizeof *w->lost);
-    if (!w->slots || !w->first_slot || !w->next || !w->lost ||
+    w->ready = calloc(so->n_machines, sizeof *w->ready);
+    if (w->o->noise)
+        w->executions = calloc(so->n_tasks, sizeof *w->executions);
+    if (!w->slots || !w->first_slot || !w->next || !w->lost || !w->ready ||
+        (w->o->noise && !w->executions) ||
         !bats_heap_init(&w->ends, n_slots) ||
         !bats_heap_init(&w->joins, so->n_machines))
         return bats_error_set(w->err, BATS_ENOMEM,
@@ -206,8 +235,10 @@ static int set_up(struct world *w)
     for (uint32_t i = 0; i < so->n_machines; i++) {
         w->first_slot[i] = n_slots;
         for (uint32_t k = 0; k < so->machines[i].slots; k++)
-            w->slots[n_slots++] =
-                (struct slot){i, k, BATS_NO_TASK, BATS_NO_TASK};
+            w->slots[n_slots++] = (struct slot){.machine = i,
+                                                .slot = k,
+                                                .head = BATS_NO_TASK,
+                                                .tail = BATS_NO_TASK};
     }
     return 0;
 }
@@ -232,6 +263,8 @@ int bats_sim_run(const struct bats_sim_options *options,
     free(w.first_slot);
     free(w.next);
     free(w.lost);
+    free(w.ready);
+    free(w.executions);
     bats_heap_release(&w.ends);
     bats_heap_release(&w.joins);
     if (rc < 0) {

@@ -1,9 +1,15 @@
 /*
  * sim: the scheduling engine in a discrete-event driver.
  *
- * Layer: sim. Used by tests (and by whoever asks what a bag would cost). It
- * takes no decision: it plays the machines, tells the engine what happens and
- * carries out its commands, with no start-up time and no delay.
+ * Layer: sim. Used by the campaigns of simulate and by tests. It takes no
+ * decision: it plays the machines, tells the engine what happens and carries
+ * out its commands without delay.
+ *
+ * An acquired machine is charged at once, as in the MPI run, and starts its
+ * first task when its start-up time is over; each acquisition starts it up
+ * again. The n-th execution of a task lasts work / speed x a factor that
+ * depends on the seed of the noise, the task and n alone: whatever a policy
+ * does, it meets the same world.
  */
 #ifndef BATS_SIM_H
 #define BATS_SIM_H
@@ -21,8 +27,12 @@ struct bats_sim_loss {
 
 struct bats_sim_options {
     struct bats_sched_options sched;
-    const bats_time *work; /* per task: runtime on a machine of speed 1 */
-    const double *speed;   /* per cluster, > 0 */
+    const bats_time *work;    /* per task: runtime on a machine of speed 1 */
+    const double *speed;      /* per cluster, > 0 */
+    const bats_time *startup; /* per cluster; NULL: none */
+    const double *noise;      /* per cluster: relative deviation of the runtime
+                                 from run to run, >= 0; NULL: none */
+    uint64_t noise_seed;
     const uint8_t *fails;  /* per task: not 0 = ends as a failure; or NULL */
     const uint8_t *broken; /* per machine: not 0 = every task fails on it after
                               a second; or NULL */
@@ -31,6 +41,12 @@ struct bats_sim_options {
     size_t n_losses;
     /* Called after every event that the engine has handled; or NULL. */
     void (*after)(void *context, const struct bats_sched *sched);
+    /* Called with every event before the engine handles it, and with every
+     * command before it is carried out; or NULL. */
+    void (*on_event)(void *context, bats_time now,
+                     const struct bats_event *event);
+    void (*on_command)(void *context, bats_time now,
+                       const struct bats_command *command);
     void *context;
 };
 

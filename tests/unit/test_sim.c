@@ -1,0 +1,190 @@
+/* The driver: start-up, noise and what it tells. Small worlds that can be
+ * followed by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bats/policy.h"
+#include "sim/sim.h"
+
+#define TASKS 64
+
+struct world {
+    struct bats_cluster cluster;
+    struct bats_machine_spec machines[8];
+    bats_time work[TASKS];
+    double speed, noise;
+    bats_time startup;
+    struct bats_sim_options o;
+    struct bats_sched_status status;
+    struct bats_cluster_status of;
+    bats_time makespan;
+};
+
+/* Machines at 1 per hour; rr, because it holds all of them. */
+static void set_up(struct world *w, uint32_t n_tasks, bats_time work,
+                   uint32_t n_machines)
+{
+    *w = (struct world){.cluster = {"c", BATS_UNIT, n_machines}, .speed = 1};
+    for (uint32_t i = 0; i < n_machines; i++)
+        w->machines[i].slots = 1;
+    for (uint32_t i = 0; i < n_tasks; i++)
+        w->work[i] = work;
+    w->o = (struct bats_sim_options){.sched = {.policy = &bats_policy_rr,
+                                               .n_tasks = n_tasks,
+                                               .clusters = &w->cluster,
+                                               .n_clusters = 1,
+                                               .machines = w->machines,
+                                               .n_machines = n_machines,
+                                               .window = BATS_HOUR,
+                                               .budget = BATS_UNLIMITED,
+                                               .seed = 3},
+                                     .work = w->work,
+                                     .speed = &w->speed,
+                                     .startup = &w->startup,
+                                     .noise = &w->noise};
+}
+
+static void simulate(struct world *w)
+{
+    struct bats_sched *s;
+    struct bats_error err;
+    if (bats_sim_run(&w->o, &s, &w->makespan, &err) < 0)
+        fail_msg("%s", err.text);
+    bats_sched_status(s, &w->status);
+    bats_sched_cluster_status(s, 0, &w->of);
+    bats_sched_destroy(s);
+}
+
+/* 15 min of start-up and a task of 50: the machine is charged from the start,
+ * and the task counts with its own 50 min. */
+static void start_up_is_charged_and_delays_the_first_task(void **state)
+{
+    (void)state;
+    struct world w;
+    set_up(&w, 1, 50 * BATS_MINUTE, 1);
+    simulate(&w);
+    assert_int_equal(w.makespan, 50 * BATS_MINUTE);
+    assert_int_equal(w.status.charged, BATS_UNIT);
+
+    w.startup = 15 * BATS_MINUTE;
+    simulate(&w);
+    assert_int_equal(w.makespan, 65 * BATS_MINUTE);
+    assert_int_equal(w.status.charged, 2 * BATS_UNIT);
+    assert_float_equal(w.of.mean_runtime, 50.0 * BATS_MINUTE, 1e-6);
+}
+
+static void a_machine_that_is_up_does_not_start_again(void **state)
+{
+    (void)state;
+    struct world w;
+    set_up(&w, 6, 20 * BATS_MINUTE, 2);
+    w.startup = 5 * BATS_MINUTE;
+    simulate(&w);
+    assert_int_equal(w.makespan, 65 * BATS_MINUTE);
+}
+
+/* ---- what the run tells about itself ---- */
+
+static void write_event(void *context, bats_time now,
+                        const struct bats_event *e)
+{
+    char *text = context;
+    size_t used = strlen(text);
+    snprintf(text + used, 512 - used, "%d e%d.%u ", (int)(now / BATS_MINUTE),
+             e->type, e->machine);
+}
+
+static void write_command(void *context, bats_time now,
+                          const struct bats_command *c)
+{
+    char *text = context;
+    size_t used = strlen(text);
+    snprintf(text + used, 512 - used, "%d c%d.%u ", (int)(now / BATS_MINUTE),
+             c->type, c->machine);
+}
+
+static void every_event_and_command_is_shown_in_order(void **state)
+{
+    (void)state;
+    struct world w;
+    char text[512] = "", expected[512];
+    set_up(&w, 1, 50 * BATS_MINUTE, 1);
+    w.startup = 5 * BATS_MINUTE;
+    w.o.sched.monitor_interval = 40 * BATS_MINUTE;
+    w.o.on_event = write_event;
+    w.o.on_command = write_command;
+    w.o.context = text;
+    simulate(&w);
+    snprintf(expected, sizeof expected,
+             "0 e%d.0 0 c%d.0 0 c%d.0 0 c%d.0 40 e%d.0 55 e%d.0 55 c%d.0 "
+             "55 c%d.0 ",
+             BATS_EVENT_JOINED, BATS_COMMAND_CHARGE, BATS_COMMAND_ACQUIRE,
+             BATS_COMMAND_RUN, BATS_EVENT_TICK, BATS_EVENT_DONE,
+             BATS_COMMAND_RELEASE, BATS_COMMAND_FINISHED);
+    assert_string_equal(text, expected);
+}
+
+/* ---- noise ---- */
+
+struct log {
+    bats_time first[TASKS], second[TASKS]; /* runtimes of the executions */
+};
+
+static void note_runtime(void *context, bats_time now,
+                         const struct bats_event *e)
+{
+    struct log *log = context;
+    (void)now;
+    if (e->type == BATS_EVENT_DONE || e->type == BATS_EVENT_FAILED) {
+        bats_time *at = log->first[e->task] ? log->second : log->first;
+        at[e->task] = e->runtime;
+    }
+}
+
+/* Other machines, another order, another policy: the n-th execution of a task
+ * takes as long as ever. */
+static void noise_does_not_depend_on_the_policy(void **state)
+{
+    (void)state;
+    static const struct bats_policy *const policies[] = {&bats_policy_rr,
+                                                         &bats_policy_bats};
+    static uint8_t fails[TASKS];
+    struct log log[2] = {0};
+    memset(fails, 1, sizeof fails);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct world w;
+        set_up(&w, TASKS, 10 * BATS_MINUTE, 2 + 3 * i);
+        w.noise = 0.2;
+        w.o.noise_seed = 11;
+        w.o.sched.seed = 3 + i;
+        w.o.sched.policy = policies[i];
+        w.o.fails = fails; /* so that there is a second execution */
+        w.o.sched.rules.retries = 1;
+        w.o.on_event = note_runtime;
+        w.o.context = &log[i];
+        simulate(&w);
+    }
+    assert_memory_equal(&log[0], &log[1], sizeof log[0]);
+    for (int i = 0; i < TASKS; i++) {
+        assert_int_not_equal(log[0].first[i], log[0].second[i]);
+        assert_int_not_equal(log[0].first[i], 10 * BATS_MINUTE);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(start_up_is_charged_and_delays_the_first_task),
+        cmocka_unit_test(a_machine_that_is_up_does_not_start_again),
+        cmocka_unit_test(every_event_and_command_is_shown_in_order),
+        cmocka_unit_test(noise_does_not_depend_on_the_policy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
