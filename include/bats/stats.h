@@ -23,6 +23,7 @@
 
 struct bats_stats {
     bats_time *sample; /* runtimes of the sample, ascending */
+    double *tail;      /* tail[i]: the sum of sample[i], sample[i + 1], ... */
     uint32_t n_sample;
     uint32_t capacity;
     uint32_t n_done;

@@ -16,16 +16,20 @@ int bats_stats_init(struct bats_stats *stats, uint32_t capacity,
 {
     *stats = (struct bats_stats){.capacity = capacity};
     stats->sample = malloc(capacity * sizeof *stats->sample);
-    if (!stats->sample && capacity > 0)
+    stats->tail = malloc(capacity * sizeof *stats->tail);
+    if (capacity > 0 && (!stats->sample || !stats->tail)) {
+        bats_stats_release(stats);
         return bats_error_set(err, BATS_ENOMEM,
                               "no memory for a sample of %u runtimes",
                               capacity);
+    }
     return 0;
 }
 
 void bats_stats_release(struct bats_stats *stats)
 {
     free(stats->sample);
+    free(stats->tail);
     *stats = (struct bats_stats){0};
 }
 
@@ -51,10 +55,15 @@ void bats_stats_add(struct bats_stats *stats, bats_time runtime,
     stats->mean = fmax(stats->rt_done / stats->n_done, 1);
     if (!in_sample || stats->n_sample == stats->capacity)
         return;
-    uint32_t at = first_longer(stats, runtime);
+    uint32_t at = first_longer(stats, runtime), behind = stats->n_sample - at;
     memmove(stats->sample + at + 1, stats->sample + at,
-            (stats->n_sample - at) * sizeof *stats->sample);
+            behind * sizeof *stats->sample);
+    memmove(stats->tail + at + 1, stats->tail + at,
+            behind * sizeof *stats->tail);
     stats->sample[at] = runtime;
+    double sum = behind > 0 ? stats->tail[at + 1] : 0;
+    for (uint32_t i = at + 1; i-- > 0;)
+        stats->tail[i] = sum += (double)stats->sample[i];
     stats->n_sample++;
 }
 
@@ -63,10 +72,7 @@ double bats_stats_expected(const struct bats_stats *stats, bats_time elapsed)
     uint32_t at = first_longer(stats, elapsed);
     if (at == stats->n_sample)
         return (double)elapsed + stats->mean;
-    double sum = 0;
-    for (uint32_t i = at; i < stats->n_sample; i++)
-        sum += (double)stats->sample[i];
-    return sum / (stats->n_sample - at);
+    return stats->tail[at] / (stats->n_sample - at);
 }
 
 void bats_stats_update(struct bats_stats *stats, uint32_t running,
