@@ -28,6 +28,30 @@ static double expected(const struct bats_sched *s, const struct slot *sl)
     return bats_stats_expected(stats_of(s, sl), s->now - sl->started);
 }
 
+/* tau_e - tau of it, 0 if there is none, as look_ahead saw it. */
+static double rest(const struct bats_sched *s, const struct slot *sl)
+{
+    return sl->n_tasks > 0 ? sl->expected - elapsed(s, sl) : 0;
+}
+
+/* A review asks for the same expectations many times. */
+static void look_ahead(struct bats_sched *s)
+{
+    for (uint32_t i = 0; i < s->n_machines; i++) {
+        struct machine *m = &s->machines[i];
+        double longest = 0;
+        if (m->state != MACHINE_ACTIVE && m->state != MACHINE_LEAVING)
+            continue;
+        for (uint32_t k = 0; k < m->n_slots; k++) {
+            struct slot *sl = &s->slots[m->first_slot + k];
+            sl->expected = expected(s, sl);
+            longest = fmax(longest, rest(s, sl));
+        }
+        double over = (double)s->now + longest - (double)m->paid_end;
+        m->overrun = over <= 0 ? 0 : (int64_t)ceil(over / (double)s->window);
+    }
+}
+
 void forecast_means(struct bats_sched *s)
 {
     double sum[BATS_CLUSTERS_MAX] = {0};
@@ -54,23 +78,11 @@ double forecast_rest(const struct bats_sched *s, uint32_t slot)
 static double slot_speed(const struct bats_sched *s, const struct slot *sl)
 {
     if (sl->n_tasks > 0)
-        return (sl->n_done + 1) / fmax(sl->rt_done + expected(s, sl), 1);
+        return (sl->n_done + 1) / fmax(sl->rt_done + sl->expected, 1);
     if (sl->n_done > 0)
         return sl->n_done / fmax(sl->rt_done, 1);
     double mean = stats_of(s, sl)->mean;
     return mean > 0 ? 1 / mean : 0;
-}
-
-/* Windows that the running tasks of the machine are expected to reach beyond
- * the paid one (the longest of them decides). */
-static int64_t windows_overrun(const struct bats_sched *s,
-                               const struct machine *m)
-{
-    double rest = 0;
-    for (uint32_t i = 0; i < m->n_slots; i++)
-        rest = fmax(rest, forecast_rest(s, m->first_slot + i));
-    double over = (double)s->now + rest - (double)m->paid_end;
-    return over <= 0 ? 0 : (int64_t)ceil(over / (double)s->window);
 }
 
 /* Money left once the unmarked machines are in the windows that their running
@@ -85,7 +97,7 @@ static bats_money money_left(const struct bats_sched *s)
         if (m->state != MACHINE_ACTIVE || m->marked)
             continue;
         bats_money cost;
-        int64_t windows = windows_overrun(s, m) - (m->renewing ? 1 : 0);
+        int64_t windows = m->overrun - (m->renewing ? 1 : 0);
         if (windows <= 0)
             continue;
         if (!bats_units_multiply(windows, s->clusters[m->cluster].spec.charge,
@@ -99,10 +111,9 @@ static bats_money money_left(const struct bats_sched *s)
 
 /* Windows that the plan still gives the machine after those that its running
  * tasks take it into, but `limit` at most. */
-static int64_t windows_to_come(const struct bats_sched *s,
-                               const struct machine *m, int64_t limit)
+static int64_t windows_to_come(const struct machine *m, int64_t limit)
 {
-    int64_t windows = m->plan_windows - windows_overrun(s, m);
+    int64_t windows = m->plan_windows - m->overrun;
     windows = windows < limit ? windows : limit;
     return windows > 0 ? windows : 0;
 }
@@ -118,7 +129,7 @@ static int64_t affordable_windows(const struct bats_sched *s, bats_money money)
         for (uint32_t i = 0; i < s->n_machines; i++) {
             const struct machine *m = &s->machines[i];
             if (m->state == MACHINE_ACTIVE && !m->marked)
-                cost += (double)windows_to_come(s, m, middle) *
+                cost += (double)windows_to_come(m, middle) *
                         (double)s->clusters[m->cluster].spec.charge;
         }
         if (cost <= (double)money)
@@ -136,7 +147,7 @@ static void count_slot(const struct bats_sched *s, const struct machine *m,
 {
     const struct slot *sl = &s->slots[slot];
     double v = slot_speed(s, sl);
-    double rest = forecast_rest(s, slot);
+    double left = rest(s, sl);
     double atu = (double)s->window;
     double waiting = sl->n_tasks > 0 ? sl->n_tasks - 1.0 : 0;
     bool stays = m->state == MACHINE_ACTIVE && !m->marked;
@@ -144,7 +155,7 @@ static void count_slot(const struct bats_sched *s, const struct machine *m,
     /* What is left of the window in which the running task will end. (The
      * papers' ATU - up_e mod ATU counts a whole unpaid window for a task that
      * ends with its window.) */
-    double delta = (double)(m->paid_end - s->now) - rest;
+    double delta = (double)(m->paid_end - s->now) - left;
     if (stays && delta <= -1)
         delta += ceil(-delta / atu) * atu;
     delta = fmax(delta, 0);
@@ -157,8 +168,9 @@ static void count_slot(const struct bats_sched *s, const struct machine *m,
     }
 }
 
-struct forecast forecast_make(const struct bats_sched *s)
+struct forecast forecast_make(struct bats_sched *s)
 {
+    look_ahead(s);
     struct forecast f = {.money_left = money_left(s)};
     int64_t affordable = affordable_windows(s, f.money_left);
     double paid = 0, planned = 0;
@@ -166,7 +178,7 @@ struct forecast forecast_make(const struct bats_sched *s)
         const struct machine *m = &s->machines[i];
         if (m->state != MACHINE_ACTIVE && m->state != MACHINE_LEAVING)
             continue;
-        int64_t windows = windows_to_come(s, m, affordable);
+        int64_t windows = windows_to_come(m, affordable);
         for (uint32_t k = 0; k < m->n_slots; k++)
             count_slot(s, m, m->first_slot + k, windows, &paid, &planned);
     }

@@ -49,6 +49,8 @@ struct machine {
     bats_time paid_end;    /* end of the last window charged */
     int64_t windows;       /* entered so far, over all acquisitions */
     int64_t plan_windows;  /* that the plan still gives it after this one */
+    int64_t overrun; /* as of the last forecast: windows beyond the paid one
+                        that the longest of its running tasks needs */
 };
 
 /* A slot runs the first task of its queue; the others wait behind it. */
@@ -59,8 +61,9 @@ struct slot {
     uint32_t next_idle, prev_idle; /* in the list of idle slots */
     bool is_idle;                  /* in that list */
     bats_time started;             /* when the head began */
-    uint32_t n_done;               /* nt of the papers */
-    double rt_done;                /* rt, microseconds */
+    double expected; /* as of the last forecast: tau_e of the head */
+    uint32_t n_done; /* nt of the papers */
+    double rt_done;  /* rt, microseconds */
 };
 
 /* What the engine adds to a task's state in the bag. */
@@ -254,7 +257,7 @@ struct forecast {
 };
 
 /* The monitoring estimates of paper 2.2 (thesis 2.2.3). */
-struct forecast forecast_make(const struct bats_sched *s);
+struct forecast forecast_make(struct bats_sched *s);
 
 /* The machine's cluster has statistics and a task of mean length can end
  * before the machine's time is up: its paid time if `marked`, else with all
