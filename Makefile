@@ -118,7 +118,7 @@ PACKAGES = CC='$(CC)' MPICC='$(MPICC)' sh tests/build/packages.sh
 .SUFFIXES:
 .SECONDARY:
 .PHONY: all programs demo check check-layers tests asan fuzz \
-	fuzzers coverage bench install format clean help FORCE
+	fuzzers coverage bench slurm-shell install format clean help FORCE
 
 all:
 	@$(PACKAGES) need build
@@ -196,6 +196,11 @@ tests: programs $(UNIT_TESTS)
 	$(Q)$(TEST_ENV) prove --exec 'timeout -k 10 $(TEST_TIMEOUT)' $(TESTS) \
 		</dev/null
 
+# A shell in the Slurm cluster that the tests use; it goes with the shell.
+slurm-shell: $(PROGRAM)
+	@$(TEST_ENV) PATH="$(abspath $(B)):$$PATH" sh tests/slurm/testbed.sh \
+		sh -c 'cd "$$BED"; sinfo; exec "$${SHELL:-sh}" -i' || true
+
 # Open MPI never frees all it allocates, so a leak counts only without MPI.
 SANITIZED = tests B=$(B)-asan SANITIZE=address,undefined
 asan:
@@ -248,6 +253,7 @@ help:
 	@echo 'make fuzz       the readers of foreign input, with clang'
 	@echo 'make coverage   lines that the tests reach'
 	@echo 'make bench      the benchmarks'
+	@echo 'make slurm-shell   a shell in a Slurm cluster of eight small nodes'
 	@echo 'make install    to PREFIX=$(PREFIX), below DESTDIR'
 	@echo 'make check-layers, format, clean'
 	@echo

@@ -1,6 +1,7 @@
-# Sourced by the tests that start ranks: TAP, mpirun, and who is still alive.
+# Sourced by the tests that start ranks: mpirun, and who is rank N.
 # The directory of a test is its own and goes away with it.
 : "${TOP:?is set by make tests}" "${BATS_MPI:?is set by make tests}"
+. "$TOP/tests/tap.sh"
 
 # Open MPI reads these as it would its options; other launchers ignore them.
 # More ranks than cores is meant here, and nobody is tied to a core.
@@ -21,46 +22,12 @@ end_test() {
     cd / && rm -rf "$dir"
 }
 
-# ok NAME: the last command was to succeed. Shows out and err otherwise.
-tests=0
-ok() {
-    result=$?
-    tests=$((tests + 1))
-    if [ $result -eq 0 ]; then
-        echo "ok $tests - $1"
-    else
-        echo "not ok $tests - $1"
-        for file in out err; do
-            [ -f $file ] && tail -n 20 $file | sed "s/^/# $file: /"
-        done
-    fi
-}
-
-# skip NAME WHY: a test that cannot be made here; with CI=true it fails.
-skip() {
-    tests=$((tests + 1))
-    if [ "${CI-}" = true ]; then
-        echo "not ok $tests - $1 # $2"
-    else
-        echo "ok $tests - $1 # SKIP $2"
-    fi
-}
-
-done_testing() {
-    echo "1..$tests"
-}
-
 # bats N ARGUMENT...: bats-mpi on N ranks, into out and err.
 bats() {
     ranks=$1
     shift
     env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n "$ranks" "$BATS_MPI" \
         "$@" >out 2>err </dev/null
-}
-
-# The processes of the runs of this test.
-alive() {
-    grep -lzx "$mark" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3
 }
 
 # rank_pid N: the process that is rank N.
@@ -70,19 +37,4 @@ rank_pid() {
         tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null |
             grep -qxE "(OMPI_COMM_WORLD|PMI)_RANK=$1" && echo "$pid" && return
     done
-}
-
-# within SECONDS COMMAND...: the command succeeds before that.
-within() {
-    turns=$(($1 * 10))
-    shift
-    until "$@"; do
-        turns=$((turns - 1))
-        [ $turns -gt 0 ] || return 1
-        sleep 0.1
-    done
-}
-
-nobody_left() {
-    [ -z "$(alive)" ]
 }

@@ -1,20 +1,24 @@
 #!/bin/sh
 # testbed.sh COMMAND...: a small Slurm cluster for as long as COMMAND runs.
 #
-# Four nodes, fast1 fast2 (partition fast, charge 8) and slow1 slow2
-# (partition slow, charge 3), each in a network namespace and with a host name
-# of its own, so that ranks on different nodes talk over the network; one
-# controller, where COMMAND runs. Everything lives in a process, a mount and a
-# network namespace of its own: whatever ends this script, the kernel ends the
-# daemons and takes the network away. Other testbeds and a Slurm that may be
-# on the machine are not touched.
+# Eight nodes, fast1..fast4 (partition fast, charge 8) and slow1..slow4
+# (partition slow, charge 3), each with its own processes, network, host name,
+# /tmp and /dev/shm, so that ranks on different nodes talk over the network and
+# share nothing else; one controller, where COMMAND runs. Everything lives in
+# namespaces below one process: whatever ends this script, the kernel ends the
+# daemons and takes network and mounts away. Other testbeds and a Slurm that
+# may be on the machine are not touched.
 #
 # In COMMAND's environment: SLURM_CONF; BED, a directory that every node sees
-# and that is removed at the end; in it log/ with what the daemons said.
+# and that is removed at the end (after a KILL by the next testbed, which finds
+# that the process in its name has gone). In it log/, what the daemons said,
+# and for each node a file like node.fast1 with a process: KILL it, and all
+# that runs on fast1 is gone. `ip link set fast1 down` pulls its cable.
+#
 # COMMAND's exit code is the testbed's. Where a testbed cannot be had the test
 # is skipped; as root under CI=true it fails.
 
-nodes='fast1 fast2 slow1 slow2'
+nodes='fast1 fast2 fast3 fast4 slow1 slow2 slow3 slow4'
 
 cannot() {
     if [ "${CI-}" = true ] && [ "$(id -u)" = 0 ]; then
@@ -25,29 +29,45 @@ cannot() {
     exit 0
 }
 
+# started PID: when a process was started, in ticks; nothing if there is none.
+started() {
+    cut -d' ' -f22 "/proc/$1/stat" 2>/dev/null
+}
+
 # ---- outside: make the namespaces, clean up after them ----
 
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 export PATH
 if [ -z "${BED-}" ]; then
     [ "$(id -u)" = 0 ] || cannot 'needs root'
-    for tool in unshare setpriv ip munged slurmctld slurmd srun; do
+    for tool in unshare setpriv mount ip munged slurmctld slurmd srun; do
         command -v $tool >/dev/null || cannot "$tool is missing"
     done
-    unshare="unshare --mount --net --uts --pid --fork --kill-child --mount-proc"
+    unshare='unshare --mount --net --uts --pid --fork --kill-child --mount-proc'
     # A chroot's root is no mount point, whose propagation could be changed.
     unshare --mount true 2>/dev/null ||
         unshare="$unshare --propagation unchanged"
-    $unshare true || cannot 'namespaces are not allowed'
+    $unshare true 2>/dev/null || cannot 'namespaces are not allowed'
+    export unshare
 
+    # What testbeds leave that were killed. The time of its start tells a
+    # process from a later one of the same number.
+    for old in /tmp/bats-slurm.*-*; do
+        pid=${old#/tmp/bats-slurm.}
+        pid=${pid%-*}
+        [ -d "$old" ] && [ "$(started "$pid")" != "${old##*-}" ] &&
+            rm -rf "$old"
+    done
     # Short: it holds sockets, whose paths may have 107 characters.
-    BED=$(mktemp -d /tmp/bats.XXXXXX) || exit 1
+    BED=/tmp/bats-slurm.$$-$(started $$)
+    mkdir -m 755 "$BED" || exit 1
     export BED
     # Whatever ends this shell, even KILL, ends unshare and with it the rest.
-    setpriv --pdeathsig KILL $unshare sh "$0" "$@" &
     trap 'rm -rf "$BED" 2>/dev/null || { sleep 1; rm -rf "$BED"; }' EXIT
     trap 'kill -KILL $!; exit 130' INT
     trap 'kill -KILL $!; exit 143' TERM HUP PIPE
+    exec 3<&0
+    setpriv --pdeathsig KILL $unshare sh "$0" "$@" <&3 3<&- &
     wait $!
     exit
 fi
@@ -74,13 +94,13 @@ ClusterName=bats
 SlurmctldHost=bats-control(10.77.0.1)
 SlurmUser=root
 AuthType=auth/munge
-AuthInfo=socket=$BED/munge.socket
+# So many seconds a job waits before it runs again.
+AuthInfo=cred_expire=5,socket=$BED/munge.socket
 CredType=cred/munge
 StateSaveLocation=$BED/state
 SlurmdSpoolDir=$BED/spool.%n
 SlurmctldPidFile=$BED/slurmctld.pid
 SlurmdPidFile=$BED/slurmd.%n.pid
-TmpFS=$BED/tmp.%n
 MpiDefault=pmix
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
@@ -91,10 +111,10 @@ SelectTypeParameters=CR_Core
 SchedulerParameters=sched_min_interval=0,bf_interval=1
 SlurmdParameters=config_overrides
 ReturnToService=2
-NodeName=fast[1-2] NodeAddr=10.77.0.[11-12] CPUs=64 RealMemory=1000
-NodeName=slow[1-2] NodeAddr=10.77.0.[13-14] CPUs=64 RealMemory=1000
-PartitionName=slow Nodes=slow[1-2] TRESBillingWeights="CPU=3.0"
-PartitionName=fast Nodes=fast[1-2] TRESBillingWeights="CPU=8.0"
+NodeName=fast[1-4] NodeAddr=10.77.0.[11-14] CPUs=64 RealMemory=1000
+NodeName=slow[1-4] NodeAddr=10.77.0.[15-18] CPUs=64 RealMemory=1000
+PartitionName=slow Nodes=slow[1-4] TRESBillingWeights="CPU=3.0"
+PartitionName=fast Nodes=fast[1-4] TRESBillingWeights="CPU=8.0"
 PartitionName=all Nodes=ALL Default=YES
 CONF
 
@@ -107,31 +127,47 @@ munged --force --key-file="$BED/munge.key" --socket="$BED/munge.socket" \
     give_up 'munged does not start'
 slurmctld -D </dev/null >"$BED/log/slurmctld" 2>&1 &
 
+# What a node sees in its /tmp of the machine's: the testbed and the build.
+export seen="$BED ${TOP-} ${BATS_MPI+$(dirname "$BATS_MPI")}"
 number=10
 for node in $nodes; do
     number=$((number + 1))
     mkdir "$BED/tmp.$node" "$BED/spool.$node"
-    # The node waits for its network before its daemon starts.
-    unshare --net --uts sh -c '
+    # The node waits for its network before its daemon starts. Its shell takes
+    # in the processes that lose their parents.
+    $unshare sh -c '
         hostname '"$node"'
-        echo $$ >"$BED/pid.'"$node"'"
+        tmp='"$BED/tmp.$node"'
+        for path in $seen; do
+            case $path in
+            /tmp/*)
+                mkdir -p "$tmp/${path#/tmp/}"
+                mount --bind "$path" "$tmp/${path#/tmp/}"
+                ;;
+            esac
+        done
+        mount -t tmpfs tmpfs /dev/shm
+        echo >"$BED/node.'"$node"'"
         until ip link set eth0 up 2>/dev/null; do sleep 0.02; done
         ip link set lo up
         ip addr add 10.77.0.'$number'/24 dev eth0
-        exec slurmd -D -N '"$node"'
+        mount --rbind "$tmp" /tmp
+        slurmd -D -N '"$node"' &
+        wait $!
+        sleep infinity
     ' </dev/null >"$BED/log/$node" 2>&1 &
-    until [ -s "$BED/pid.$node" ]; do sleep 0.02; done
-    ip link add "v$number" type veth peer name eth0 \
-        netns "$(cat "$BED/pid.$node")"
-    ip link set "v$number" master bats up
+    until [ -s "$BED/node.$node" ]; do sleep 0.02; done
+    ip link add "$node" type veth peer name eth0 netns $!
+    echo $! >"$BED/node.$node"
+    ip link set "$node" master bats up
 done
 
 ready=0
 for try in $(seq 200); do
     ready=$(sinfo -h -N -p all -t idle -o %N 2>/dev/null | wc -l)
-    [ "$ready" -eq 4 ] && break
+    [ "$ready" -eq 8 ] && break
     sleep 0.1
 done
-[ "$ready" -eq 4 ] || give_up "$ready of 4 Slurm nodes came up"
+[ "$ready" -eq 8 ] || give_up "$ready of 8 Slurm nodes came up"
 
 "$@"
