@@ -34,7 +34,7 @@ CORE_SRC = $(addprefix src/core/, \
 	knapsack_lists.c ledger.c plan.c policy_bats.c policy_rr.c sched.c \
 	sched_create.c sched_status.c stats.c)
 INPUT_SRC = $(addprefix src/input/, \
-	bagfile.c clusters_file.c hostlist.c platform.c)
+	bagfile.c clusters_file.c hostlist.c inifile.c platform.c)
 PROTO_SRC = $(addprefix src/proto/, read.c write.c)
 EXEC_SRC = $(addprefix src/exec/, \
 	command.c environment.c family.c guard.c outdir.c outfile.c outlet.c \

@@ -1,79 +1,67 @@
 #include "input/clusters_file.h"
 
-#include <errno.h>
-#include <ini.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "input/inifile.h"
 
 #define BLANKS " \t\r\n"
 #define DIGITS "0123456789"
 #define NAME_CHARACTERS                                                       \
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "-_."
 
-/*
- * The file while it is read. inih splits lines into keys and values and knows
- * continuation lines, but it gives its handler no line number, says nothing of
- * a section without keys, and cuts long lines and long names short. So lines
- * reach it through read_line(), which counts them, opens the sections, takes
- * comments off and refuses what inih would cut.
- */
+/* The file while it is read. */
 struct reader {
-    FILE *in;
     struct bats_clusters_file *file;
     struct bats_error *err;
-    int code;                             /* of the first mistake */
-    unsigned line;                        /* being read, from 1 */
-    bool continues;                       /* it continues the value above */
-    struct bats_cluster_section *section; /* open; NULL: [run] or none */
+    unsigned line;                                 /* being read, from 1 */
+    struct bats_cluster_section *section;          /* open; NULL: [run] */
     unsigned run_line, window_line, currency_line; /* 0: not seen */
-    char *text;                                    /* the line as read */
-    size_t text_size;
 };
 
-int bats_clusters_file_fail(const struct bats_clusters_file *file,
-                            unsigned line, struct bats_error *err,
-                            const char *format, ...)
-{
-    char sentence[sizeof err->text];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
-    va_end(args);
-    return bats_error_set(err, BATS_EINPUT, "%s:%u: %s", file->path, line,
-                          sentence);
-}
-
 #define FAIL(reader, ...)                                                     \
-    ((reader)->code = bats_clusters_file_fail((reader)->file, (reader)->line, \
-                                              (reader)->err, __VA_ARGS__))
+    bats_inifile_fail((reader)->file->path, (reader)->line, (reader)->err,    \
+                      __VA_ARGS__)
 
 /* ---- sections ---- */
 
-static int open_cluster(struct reader *r, const char *name, size_t length)
+int bats_cluster_name_parse(const char *text, char name[BATS_CLUSTER_NAME],
+                            struct bats_error *err)
+{
+    size_t length = strlen(text);
+    if (length == 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "a cluster without a name: write "
+                              "[cluster NAME]");
+    if (length >= BATS_CLUSTER_NAME)
+        return bats_error_set(
+            err, BATS_EINPUT,
+            "the name of the cluster is longer than %d characters",
+            BATS_CLUSTER_NAME - 1);
+    if (strspn(text, NAME_CHARACTERS) < length)
+        return bats_error_set(err, BATS_EINPUT,
+                              "'%s' is not a name for a cluster: letters, "
+                              "digits, '-', '_' and '.' only",
+                              text);
+    strcpy(name, text);
+    return 0;
+}
+
+static int open_cluster(struct reader *r, const char *name)
 {
     struct bats_clusters_file *file = r->file;
-    if (length == 0)
-        return FAIL(r, "a cluster without a name: write [cluster NAME]");
-    if (length >= BATS_CLUSTER_NAME)
-        return FAIL(r, "the name of the cluster is longer than %d characters",
-                    BATS_CLUSTER_NAME - 1);
-    if (strspn(name, NAME_CHARACTERS) < length)
-        return FAIL(r,
-                    "'%.*s' is not a name for a cluster: letters, digits, "
-                    "'-', '_' and '.' only",
-                    (int)length, name);
+    struct bats_error why;
     if (file->n_sections == BATS_CLUSTERS_MAX)
         return FAIL(r, "more than %d clusters", BATS_CLUSTERS_MAX);
     r->section = &file->sections[file->n_sections];
-    memcpy(r->section->cluster.name, name, length);
+    if (bats_cluster_name_parse(name, r->section->cluster.name, &why))
+        return FAIL(r, "%s", why.text);
     for (size_t i = 0; i < file->n_sections; i++) {
-        if (strcmp(file->sections[i].cluster.name, r->section->cluster.name) ==
-            0)
-            return FAIL(r, "cluster '%s' is already on line %u",
-                        r->section->cluster.name, file->sections[i].line);
+        if (strcmp(file->sections[i].cluster.name, name) == 0)
+            return FAIL(r, "cluster '%s' is already on line %u", name,
+                        file->sections[i].line);
     }
     r->section->cluster.max = UINT32_MAX;
     r->section->speed = 1;
@@ -83,43 +71,30 @@ static int open_cluster(struct reader *r, const char *name, size_t length)
     return 0;
 }
 
-/* `text` is a line that begins with '['. */
-static int open_section(struct reader *r, const char *text)
+static int open_section(void *context, unsigned line, const char *word,
+                        const char *name)
 {
-    const char *end = strchr(text, ']');
-    if (!end || end[1 + strspn(end + 1, BLANKS)])
-        return FAIL(r, "not a section of the form [NAME]");
-    const char *word = text + 1 + strspn(text + 1, BLANKS);
-    size_t word_length = strcspn(word, BLANKS "]");
-    const char *name = word + word_length + strspn(word + word_length, BLANKS);
-    size_t name_length = (size_t)(end - name);
-    while (name_length > 0 && strchr(BLANKS, name[name_length - 1]))
-        name_length--;
-
+    struct reader *r = context;
+    r->line = line;
     r->section = NULL;
-    if (word_length == 7 && strncmp(word, "cluster", 7) == 0)
-        return open_cluster(r, name, name_length);
-    if (word_length != 3 || strncmp(word, "run", 3) != 0 || name_length != 0)
+    if (strcmp(word, "cluster") == 0)
+        return open_cluster(r, name);
+    if (strcmp(word, "run") != 0 || *name)
         return FAIL(r,
-                    "unknown section %.*s; known are [run] and "
+                    "unknown section [%.60s%s%.60s]; known are [run] and "
                     "[cluster NAME]",
-                    end - text < 80 ? (int)(end - text) + 1 : 80, text);
+                    word, *name ? " " : "", name);
     if (r->run_line)
         return FAIL(r, "section [run] is already on line %u", r->run_line);
-    r->run_line = r->line;
+    r->run_line = line;
     return 0;
 }
 
 /* ---- keys ---- */
 
-/* Notes that the key stands on this line; it may do so once. */
-static bool is_first(struct reader *r, const char *name, unsigned *key_line)
+static int once(struct reader *r, const char *name, unsigned *first)
 {
-    if (*key_line)
-        FAIL(r, "'%s' is already on line %u", name, *key_line);
-    else
-        *key_line = r->line;
-    return r->code == 0;
+    return bats_inifile_once(r->file->path, r->line, name, first, r->err);
 }
 
 static int set_run_key(struct reader *r, const char *name, const char *value)
@@ -127,15 +102,17 @@ static int set_run_key(struct reader *r, const char *name, const char *value)
     struct bats_clusters_file *file = r->file;
     if (strcmp(name, "window") == 0) {
         struct bats_error why;
-        if (!is_first(r, name, &r->window_line))
-            return r->code;
+        int code = once(r, name, &r->window_line);
+        if (code)
+            return code;
         if (bats_duration_parse(value, &file->window, &why))
             return FAIL(r, "window: %s", why.text);
         if (file->window == 0)
             return FAIL(r, "window: must be longer than 0");
     } else if (strcmp(name, "currency") == 0) {
-        if (!is_first(r, name, &r->currency_line))
-            return r->code;
+        int code = once(r, name, &r->currency_line);
+        if (code)
+            return code;
         if (strlen(value) >= sizeof file->currency)
             return FAIL(r, "currency: '%.60s' is longer than %zu bytes", value,
                         sizeof file->currency - 1);
@@ -170,9 +147,9 @@ static int set_where(struct reader *r, enum bats_cluster_key key,
                     section->key_line[section->where]);
     section->where = key;
     section->where_text = strdup(value);
-    if (!section->where_text)
-        r->code = bats_error_set(r->err, BATS_ENOMEM, "out of memory");
-    return r->code;
+    return section->where_text
+               ? 0
+               : bats_error_set(r->err, BATS_ENOMEM, "out of memory");
 }
 
 /* A positive decimal number. */
@@ -207,8 +184,9 @@ static int set_cluster_key(struct reader *r, const char *name,
                     "unknown key '%.60s' in [cluster %s]; known are nodes, "
                     "ranks, partition, charge, max, machine and speed",
                     name, section->cluster.name);
-    if (!is_first(r, name, &section->key_line[key]))
-        return r->code;
+    int code = once(r, name, &section->key_line[key]);
+    if (code)
+        return code;
 
     switch (key) {
     case BATS_KEY_CHARGE:
@@ -235,8 +213,11 @@ static int set_cluster_key(struct reader *r, const char *name,
 }
 
 /* The line has no key of its own: `value` continues the list of `name`. */
-static int continue_list(struct reader *r, const char *name, const char *value)
+static int continue_list(void *context, unsigned line, const char *name,
+                         const char *value)
 {
+    struct reader *r = context;
+    r->line = line;
     struct bats_cluster_section *section = r->section;
     if (!section || (strcmp(name, key_names[BATS_KEY_NODES]) != 0 &&
                      strcmp(name, key_names[BATS_KEY_RANKS]) != 0))
@@ -249,67 +230,19 @@ static int continue_list(struct reader *r, const char *name, const char *value)
     bool comma = length > 0 && so_far[length - 1] == ',';
     char *joined;
     if (asprintf(&joined, "%s%s%s", so_far, comma ? "" : ",", value) < 0)
-        return r->code = bats_error_set(r->err, BATS_ENOMEM, "out of memory");
+        return bats_error_set(r->err, BATS_ENOMEM, "out of memory");
     free(so_far);
     section->where_text = joined;
     return 0;
 }
 
-/* inih's handler: returns 1 if all is well. */
-static int handle(void *user, const char *section_name, const char *name,
-                  const char *value)
+static int set_key(void *context, unsigned line, const char *name,
+                   const char *value)
 {
-    struct reader *r = user;
-    (void)section_name; /* cut short by inih; r->section is right */
-    if (r->code)
-        return 0;
-    if (r->continues)
-        continue_list(r, name, value);
-    else if (r->section)
-        set_cluster_key(r, name, value);
-    else if (r->run_line)
-        set_run_key(r, name, value);
-    else
-        FAIL(r, "'%.60s' stands in front of the first section", name);
-    return r->code == 0;
-}
-
-/* inih's reader: the next line, cleaned, into `line` of `size` bytes. */
-static char *read_line(char *line, int size, void *user)
-{
-    struct reader *r = user;
-    if (r->code)
-        return NULL;
-    ssize_t length = getline(&r->text, &r->text_size, r->in);
-    if (length < 0)
-        return NULL;
-    r->line++;
-    if (strlen(r->text) != (size_t)length)
-        return FAIL(r, "a NUL byte; is this a text file?"), NULL;
-
-    char *text = r->text;
-    if (r->line == 1 && strncmp(text, "\xEF\xBB\xBF", 3) == 0)
-        text += 3; /* a byte order mark */
-    for (char *c = text; (c = strpbrk(c, "#;")); c++) {
-        if (c == text || strchr(BLANKS, c[-1])) {
-            *c = '\0';
-            break;
-        }
-    }
-    /* An indented line is a continuation to inih: not if it has a key. */
-    char *first = text + strspn(text, BLANKS);
-    r->continues = first > text && *first != '[' && !strpbrk(first, "=:");
-    if (!r->continues)
-        text = first;
-    if (*first == '[' && open_section(r, first))
-        return NULL;
-    if (strlen(text) >= (size_t)size)
-        return FAIL(r,
-                    "longer than %d characters; a list may go on in "
-                    "indented lines below",
-                    size - 1),
-               NULL;
-    return strcpy(line, text);
+    struct reader *r = context;
+    r->line = line;
+    return r->section ? set_cluster_key(r, name, value)
+                      : set_run_key(r, name, value);
 }
 
 /* ---- after the last line ---- */
@@ -392,30 +325,27 @@ static int finish_section(struct reader *r,
     if (code == BATS_EINPUT)
         return FAIL(r, "%s: %s", key_names[section->where], why.text);
     if (code)
-        return r->code = bats_error_set(r->err, code, "%s", why.text);
+        return bats_error_set(r->err, code, "%s", why.text);
     uint64_t named = count_named(section);
     if (!section->key_line[BATS_KEY_MAX] && named > 0 && named < UINT32_MAX)
         section->cluster.max = (uint32_t)named;
     return 0;
 }
 
-static void read_file(struct reader *r)
+static int read_file(struct reader *r)
 {
-    int bad_line = ini_parse_stream(read_line, r, handle, r);
-    if (r->code) /* the reader's or the handler's, which know more */
-        return;
-    if (bad_line) {
-        r->line = bad_line > 0 ? (unsigned)bad_line : r->line;
-        FAIL(r, "neither [SECTION] nor key = value");
-    } else if (ferror(r->in)) {
-        r->code = bats_error_set(r->err, BATS_EINPUT, "%s: %s", r->file->path,
-                                 strerror(errno));
-    } else if (r->file->n_sections == 0) {
-        r->line = r->line ? r->line : 1;
-        FAIL(r, "no section [cluster NAME] up to here, the end");
-    }
-    for (size_t i = 0; i < r->file->n_sections && !r->code; i++)
-        finish_section(r, &r->file->sections[i]);
+    static const struct bats_inifile_reader reader = {open_section, set_key,
+                                                      continue_list};
+    unsigned lines = 0;
+    int code = bats_inifile_read(r->file->path, &reader, r, &lines, r->err);
+    if (code)
+        return code;
+    r->line = lines ? lines : 1;
+    if (r->file->n_sections == 0)
+        return FAIL(r, "no section [cluster NAME] up to here, the end");
+    for (size_t i = 0; i < r->file->n_sections && !code; i++)
+        code = finish_section(r, &r->file->sections[i]);
+    return code;
 }
 
 int bats_clusters_file_load(const char *path, struct bats_clusters_file **file,
@@ -426,20 +356,13 @@ int bats_clusters_file_load(const char *path, struct bats_clusters_file **file,
         bats_clusters_file_destroy(f);
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     }
-    struct reader r = {.file = f, .err = err, .in = fopen(path, "re")};
-    if (r.in) {
-        read_file(&r);
-        fclose(r.in);
-    } else {
-        r.code =
-            bats_error_set(err, BATS_EINPUT, "%s: %s", path, strerror(errno));
-    }
-    free(r.text);
-    if (r.code)
+    struct reader r = {.file = f, .err = err};
+    int code = read_file(&r);
+    if (code)
         bats_clusters_file_destroy(f);
     else
         *file = f;
-    return r.code;
+    return code;
 }
 
 void bats_clusters_file_destroy(struct bats_clusters_file *file)

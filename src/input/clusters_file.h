@@ -47,10 +47,4 @@ struct bats_clusters_file {
     char currency[16];
 };
 
-/* Sets BATS_EINPUT, with "path:line: " in front of the sentence. */
-int bats_clusters_file_fail(const struct bats_clusters_file *file,
-                            unsigned line, struct bats_error *err,
-                            const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "input/clusters_file.h"
+#include "input/inifile.h"
 
 #define NO_SECTION UINT32_MAX
 #define WINDOW_DEFAULT (60 * BATS_MINUTE)
@@ -38,12 +39,12 @@ static int claim(struct claims *claims, uint32_t s,
     const struct bats_cluster_section *sections = claims->file->sections;
     uint32_t *owner = &claims->section[index_of(claims, worker)];
     if (*owner == s)
-        return bats_clusters_file_fail(claims->file, where_line(&sections[s]),
-                                       claims->err, "rank %d is named twice",
-                                       worker->rank);
+        return bats_inifile_fail(claims->file->path, where_line(&sections[s]),
+                                 claims->err, "rank %d is named twice",
+                                 worker->rank);
     if (*owner != NO_SECTION)
-        return bats_clusters_file_fail(
-            claims->file, where_line(&sections[s]), claims->err,
+        return bats_inifile_fail(
+            claims->file->path, where_line(&sections[s]), claims->err,
             "rank %d on %s is also in cluster '%s' (line %u)", worker->rank,
             worker->host, sections[*owner].cluster.name,
             where_line(&sections[*owner]));
@@ -77,12 +78,12 @@ static int claim_ranks(struct claims *claims, uint32_t s)
         for (int rank = range.first; rank <= range.last; rank++) {
             const struct bats_worker_rank *worker = find_rank(claims, rank);
             if (!worker && rank == 0)
-                return bats_clusters_file_fail(
-                    claims->file, where_line(section), claims->err,
+                return bats_inifile_fail(
+                    claims->file->path, where_line(section), claims->err,
                     "rank 0 is the master and runs no tasks in this run");
             if (!worker)
-                return bats_clusters_file_fail(
-                    claims->file, where_line(section), claims->err,
+                return bats_inifile_fail(
+                    claims->file->path, where_line(section), claims->err,
                     "there is no rank %d; the last one is %d", rank,
                     claims->by_rank[claims->n_workers - 1]->rank);
             int code = claim(claims, s, worker);
@@ -110,8 +111,8 @@ static int claim_nodes(struct claims *claims, uint32_t s)
     }
     for (size_t node = 0; node < section->nodes.n && !code; node++) {
         if (!seen[node])
-            code = bats_clusters_file_fail(
-                claims->file, where_line(section), claims->err,
+            code = bats_inifile_fail(
+                claims->file->path, where_line(section), claims->err,
                 "no rank that can run tasks is on node '%s'",
                 section->nodes.names[node]);
     }
@@ -134,8 +135,8 @@ static int claim_partition(struct claims *claims, uint32_t s)
             return code;
     }
     if (!any)
-        return bats_clusters_file_fail(
-            claims->file, where_line(section), claims->err,
+        return bats_inifile_fail(
+            claims->file->path, where_line(section), claims->err,
             "no rank that can run tasks is in partition '%s'%s",
             section->where_text,
             known ? "" : ": outside a Slurm job no partition is known");
@@ -175,8 +176,9 @@ static int settle_claims(struct claims *claims)
     for (size_t i = 0; i < claims->n_workers; i++) {
         const struct bats_worker_rank *worker = claims->by_rank[i];
         if (claims->section[index_of(claims, worker)] == NO_SECTION)
-            return bats_clusters_file_fail(
-                file, file->sections[file->n_sections - 1].line, claims->err,
+            return bats_inifile_fail(
+                file->path, file->sections[file->n_sections - 1].line,
+                claims->err,
                 "rank %d on %s is in none of the clusters up to here, the "
                 "last one",
                 worker->rank, worker->host);
@@ -225,8 +227,8 @@ static int add_machines(struct bats_platform *platform,
     uint32_t n = platform->n_machines - first;
     bool limited = section->key_line[BATS_KEY_MAX] != 0;
     if (limited && section->cluster.max > n)
-        return bats_clusters_file_fail(
-            claims->file, section->key_line[BATS_KEY_MAX], claims->err,
+        return bats_inifile_fail(
+            claims->file->path, section->key_line[BATS_KEY_MAX], claims->err,
             "max = %u, but cluster '%s' has only %u machine%s here",
             section->cluster.max, section->cluster.name, n, n == 1 ? "" : "s");
     platform->clusters[s] = section->cluster;

@@ -29,6 +29,11 @@ int bats_clusters_file_load(const char *path, struct bats_clusters_file **file,
                             struct bats_error *err);
 void bats_clusters_file_destroy(struct bats_clusters_file *file);
 
+/* Copies the name of a cluster, if `text` is one; else BATS_EINPUT with a
+ * sentence. */
+int bats_cluster_name_parse(const char *text, char name[BATS_CLUSTER_NAME],
+                            struct bats_error *err);
+
 /* What the file says without looking at ranks: the clusters in its order
  * (`max` is UINT32_MAX where the file does not say: neither max, nor ranks
  * that are machines, nor nodes that are machines), the window (0 if not given)
