@@ -1,5 +1,6 @@
 /*
- * units: bag time, money and bytes as 64-bit integers, and as text.
+ * units: bag time, money and bytes as 64-bit integers, and as text; other
+ * numbers as text.
  *
  * Layer: util. Bag time is what the scheduler sees: in a time-compressed run
  * it passes faster than the wall clock. Additions are checked; a sum that does
@@ -69,5 +70,14 @@ int bats_size_parse(const char *text, int64_t *bytes, struct bats_error *err);
 /* Writes `bytes` exactly, with the largest of these letters that leaves a
  * whole number ("10M", "1000"). Returns `text`. */
 const char *bats_size_format(char text[BATS_UNITS_TEXT], int64_t bytes);
+
+/* Reads a whole number in 0 .. 2^63 - 1 without a sign. BATS_EINPUT, or
+ * BATS_EOVERFLOW. */
+int bats_count_parse(const char *text, uint64_t *count,
+                     struct bats_error *err);
+
+/* Reads a decimal number above 0 ("0.25", "1e3"). BATS_EINPUT otherwise. */
+int bats_factor_parse(const char *text, double *factor,
+                      struct bats_error *err);
 
 #endif

@@ -1,8 +1,6 @@
 #include "cli/options.h"
 
-#include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,34 +195,6 @@ bool bats_verb_find(const char *word, enum bats_verb *verb)
     return false;
 }
 
-static int parse_count(const char *text, uint64_t *count,
-                       struct bats_error *err)
-{
-    errno = 0;
-    unsigned long long n = strtoull(text, NULL, 10);
-    /* strtoull forgives blanks, signs and what follows the number. */
-    if (text[0] == '\0' || text[strspn(text, "0123456789")] != '\0')
-        return bats_error_set(err, BATS_EINPUT, "'%s' is not a whole number",
-                              text);
-    if (errno != 0 || n > INT64_MAX)
-        return bats_error_set(err, BATS_EINPUT, "%s is too large", text);
-    *count = n;
-    return 0;
-}
-
-static int parse_factor(const char *text, double *factor,
-                        struct bats_error *err)
-{
-    char *end;
-    double f = strtod(text, &end);
-    if (text[0] == '\0' || text[strspn(text, "0123456789.eE+-")] != '\0' ||
-        *end != '\0' || !isfinite(f) || f <= 0)
-        return bats_error_set(err, BATS_EINPUT, "'%s' is not a number above 0",
-                              text);
-    *factor = f;
-    return 0;
-}
-
 /* "90", "15m" or "200%". */
 static int parse_timeout(const char *text, struct bats_sched_rules *rules,
                          struct bats_error *err)
@@ -241,7 +211,7 @@ static int parse_timeout(const char *text, struct bats_sched_rules *rules,
                                     "it must be longer than nothing");
     }
     snprintf(number, sizeof number, "%.*s", (int)n - 1, text);
-    int rc = parse_factor(number, &rules->timeout_median, err);
+    int rc = bats_factor_parse(number, &rules->timeout_median, err);
     rules->timeout_median /= 100;
     return rc;
 }
@@ -260,7 +230,7 @@ static int parse_halt(const char *text, struct bats_sched_rules *rules,
     size_t length = strlen(kind) + 6 + strlen(number) + strlen(percent);
     bool now = strcmp(kind, "now") == 0;
     if ((!now && strcmp(kind, "soon") != 0) || length != strlen(text) ||
-        parse_count(number, &n, err) != 0 || n == 0 || n > UINT32_MAX ||
+        bats_count_parse(number, &n, err) != 0 || n == 0 || n > UINT32_MAX ||
         (percent[0] != '\0' && n > 100))
         return bats_error_set(err, BATS_EINPUT,
                               "'%s' is none of never, soon,fail=N, "
@@ -278,7 +248,7 @@ static int parse_small(const char *text, uint32_t *small,
                        struct bats_error *err)
 {
     uint64_t n;
-    int rc = parse_count(text, &n, err);
+    int rc = bats_count_parse(text, &n, err);
     if (rc == 0 && n > UINT8_MAX)
         rc = bats_error_set(err, BATS_EINPUT, "%s is too large", text);
     if (rc == 0)
@@ -379,7 +349,7 @@ static int store(const struct bats_option *option, const char *text,
         rc = add_to_list(text, settings, &why);
         break;
     case BATS_OPTION_COUNT:
-        rc = parse_count(text, value, &why);
+        rc = bats_count_parse(text, value, &why);
         break;
     case BATS_OPTION_SMALL:
         rc = parse_small(text, value, &why);
@@ -391,7 +361,7 @@ static int store(const struct bats_option *option, const char *text,
         rc = parse_halt(text, value, &why);
         break;
     case BATS_OPTION_FACTOR:
-        rc = parse_factor(text, value, &why);
+        rc = bats_factor_parse(text, value, &why);
         break;
     }
     if (rc != 0)

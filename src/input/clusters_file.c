@@ -1,6 +1,5 @@
 #include "input/clusters_file.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,30 +151,12 @@ static int set_where(struct reader *r, enum bats_cluster_key key,
                : bats_error_set(r->err, BATS_ENOMEM, "out of memory");
 }
 
-/* A positive decimal number. */
-static bool read_speed(const char *value, double *speed)
-{
-    if (!*value || value[strspn(value, DIGITS ".")])
-        return false;
-    char *end;
-    *speed = strtod(value, &end);
-    return !*end && *speed > 0 && isfinite(*speed);
-}
-
-static bool read_max(const char *value, uint32_t *max)
-{
-    size_t digits = strspn(value, DIGITS);
-    if (digits == 0 || digits > 9 || value[digits])
-        return false;
-    *max = (uint32_t)strtoul(value, NULL, 10);
-    return *max > 0;
-}
-
 static int set_cluster_key(struct reader *r, const char *name,
                            const char *value)
 {
     struct bats_cluster_section *section = r->section;
     struct bats_error why;
+    uint64_t max;
     int key = 0;
     while (key < BATS_KEY_COUNT && strcmp(name, key_names[key]) != 0)
         key++;
@@ -194,9 +175,11 @@ static int set_cluster_key(struct reader *r, const char *name,
             return FAIL(r, "charge: %s", why.text);
         return 0;
     case BATS_KEY_MAX:
-        if (!read_max(value, &section->cluster.max))
+        if (bats_count_parse(value, &max, NULL) || max == 0 ||
+            max >= UINT32_MAX)
             return FAIL(r, "max: '%.60s' is not a whole number from 1 on",
                         value);
+        section->cluster.max = (uint32_t)max;
         return 0;
     case BATS_KEY_MACHINE:
         section->by_node = strcmp(value, "node") == 0;
@@ -204,8 +187,8 @@ static int set_cluster_key(struct reader *r, const char *name,
             return FAIL(r, "machine: '%.60s' is neither rank nor node", value);
         return 0;
     case BATS_KEY_SPEED:
-        if (!read_speed(value, &section->speed))
-            return FAIL(r, "speed: '%.60s' is not a number above 0", value);
+        if (bats_factor_parse(value, &section->speed, &why))
+            return FAIL(r, "speed: %s", why.text);
         return 0;
     default:
         return set_where(r, (enum bats_cluster_key)key, value);

@@ -1,7 +1,9 @@
 #include "bats/units.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DAY (24 * BATS_HOUR)
@@ -315,4 +317,33 @@ const char *bats_size_format(char text[BATS_UNITS_TEXT], int64_t bytes)
     snprintf(text, BATS_UNITS_TEXT, "%" PRId64 "%.*s", bytes, letter >= 0,
              letter >= 0 ? size_letters + letter : "");
     return text;
+}
+
+/* ---- numbers ---- */
+
+int bats_count_parse(const char *text, uint64_t *count, struct bats_error *err)
+{
+    const char *at = text;
+    int64_t n = 0;
+    enum outcome read = read_digits(&at, &n);
+    if (read == GARBLED || (read == READ && *at != '\0'))
+        return bats_error_set(err, BATS_EINPUT, "'%s' is not a whole number",
+                              text);
+    if (read == TOO_LARGE)
+        return bats_error_set(err, BATS_EOVERFLOW, "%s is too large", text);
+    *count = (uint64_t)n;
+    return 0;
+}
+
+int bats_factor_parse(const char *text, double *factor, struct bats_error *err)
+{
+    char *end;
+    double f = strtod(text, &end);
+    /* strtod also knows blanks, hexadecimal digits and infinity. */
+    if (text[0] == '\0' || text[strspn(text, "0123456789.eE+-")] != '\0' ||
+        *end != '\0' || !isfinite(f) || f <= 0)
+        return bats_error_set(err, BATS_EINPUT, "'%s' is not a number above 0",
+                              text);
+    *factor = f;
+    return 0;
 }

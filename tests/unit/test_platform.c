@@ -363,7 +363,7 @@ static void other_values_are_checked(void **state)
         refuse_line(line, expected);
     }
     static const char *const speed[] = {"0",     "0.0", "-1",  "x",   "",
-                                        "1.2.3", ".",   "nan", "inf", "1e9"};
+                                        "1.2.3", ".",   "nan", "inf", "1e999"};
     for (size_t i = 0; i < sizeof speed / sizeof *speed; i++) {
         char line[64], expected[100];
         sprintf(line, "speed = %s", speed[i]);

@@ -310,6 +310,44 @@ static void sizes_that_make_no_sense_are_refused(void **state)
     assert_true(bytes == 7);
 }
 
+static void numbers_are_read(void **state)
+{
+    uint64_t n = 0;
+    double f = 0;
+    (void)state;
+    assert_int_equal(bats_count_parse("0", &n, NULL), 0);
+    assert_true(n == 0);
+    assert_int_equal(bats_count_parse("9223372036854775807", &n, NULL), 0);
+    assert_true(n == INT64_MAX);
+    assert_int_equal(bats_factor_parse("0.25", &f, NULL), 0);
+    assert_true(f == 0.25);
+    assert_int_equal(bats_factor_parse("1e3", &f, NULL), 0);
+    assert_true(f == 1000);
+}
+
+static void what_is_no_number_is_refused_and_quoted(void **state)
+{
+    static const char *const counts[] = {"",  "+1",  "-1",  " 1", "1 ",
+                                         "x", "1.0", "0x1", "1e3"};
+    static const char *const factors[] = {"",    "0",   "-1",    "1x", "nan",
+                                          "inf", "0x1", "1e999", " 1", "."};
+    struct bats_error err;
+    uint64_t n = 7;
+    double f = 7;
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        assert_int_equal(bats_count_parse(counts[i], &n, &err), BATS_EINPUT);
+        assert_memory_equal(err.text + 1, counts[i], strlen(counts[i]));
+    }
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+        assert_int_equal(bats_factor_parse(factors[i], &f, &err), BATS_EINPUT);
+        assert_memory_equal(err.text + 1, factors[i], strlen(factors[i]));
+    }
+    assert_int_equal(bats_count_parse("9223372036854775808", &n, &err),
+                     BATS_EOVERFLOW);
+    assert_true(n == 7 && f == 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +365,8 @@ int main(void)
         cmocka_unit_test(money_survives_writing_and_reading),
         cmocka_unit_test(sizes_are_read_and_written),
         cmocka_unit_test(sizes_that_make_no_sense_are_refused),
+        cmocka_unit_test(numbers_are_read),
+        cmocka_unit_test(what_is_no_number_is_refused_and_quoted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
