@@ -107,8 +107,10 @@ LIB = $(B)/libbats.a
 REST = $(B)/librest.a
 APPS = $(APPS_SRC:benchmarks/apps/%.c=$(B)/apps/%)
 BENCH = $(BENCH_SRC:benchmarks/%.c=$(B)/bench/%)
-UNIT_TESTS = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 FUZZERS = $(FUZZ_SRC:tests/fuzz/%.c=$(B)/%)
+# A fuzz target without its fuzzer is a test with the inputs in the tree.
+UNIT_TESTS = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%) \
+	$(FUZZ_SRC:tests/fuzz/%.c=$(B)/tests/%)
 
 PACKAGES = CC='$(CC)' MPICC='$(MPICC)' sh tests/build/packages.sh
 
@@ -172,6 +174,12 @@ $(B)/tests/%: $(B)/obj/tests/unit/%.o $(REST) $(LIB)
 	$(Q)$(MPI_ENV) $(MPICC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ \
 		-lcmocka $(LIBS)
 
+$(B)/tests/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o \
+		$(B)/obj/tests/fuzz/replay.o $(REST) $(LIB)
+	$(say) LINK $@
+	@mkdir -p $(@D)
+	$(Q)$(MPI_ENV) $(MPICC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
 
 # ---- targets for people ----
@@ -217,7 +225,8 @@ fuzz:
 fuzzers: $(FUZZERS)
 	@cd $(B) && for f in $(notdir $^); do \
 		mkdir -p $$f.corpus && ./$$f -print_final_stats=1 \
-			-max_total_time=$(FUZZ_SECONDS) $$f.corpus || exit 1; \
+			-max_total_time=$(FUZZ_SECONDS) $$f.corpus \
+			$(CURDIR)/tests/fuzz/seeds/$${f#fuzz_} || exit 1; \
 	done
 
 $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(REST) $(LIB)

@@ -1,29 +1,14 @@
-/*
- * Feeds arbitrary bytes to the reader of bags (libFuzzer):
- *
- *     clang -g -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude \
- *         -Isrc tests/fuzz/fuzz_bagfile.c src/input/bagfile.c \
- *         src/util/error.c src/util/units.c
- */
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+/* fuzz_bagfile: the reader of bags. */
+#include "fuzz.h"
 #include "input/bagfile.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-    char path[64];
-    int fd = memfd_create("bag", MFD_CLOEXEC);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (fd < 0 || write(fd, bytes, n) != (ssize_t)n)
-        abort();
-
+    char path[32];
+    int fd = fuzz_file(bytes, n, path);
     struct bats_bagfile *bag;
     struct bats_error err;
+
     if (bats_bagfile_load(path, &bag, &err) == 0) {
         char *command = NULL;
         size_t size = 0;

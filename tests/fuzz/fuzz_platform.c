@@ -1,20 +1,7 @@
-/*
- * Feeds arbitrary bytes to the reader of clusters files, and lays what it
- * accepts over eight ranks (libFuzzer):
- *
- *     clang -g -fsanitize=fuzzer,address,undefined -D_GNU_SOURCE -Iinclude \
- *         -Isrc tests/fuzz/fuzz_platform.c src/input/clusters_file.c \
- *         src/input/platform.c src/input/hostlist.c src/util/error.c \
- *         src/util/units.c -linih -lm
- */
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
+/* fuzz_platform: the reader of clusters files; what it accepts is laid over
+ * eight ranks. */
+#include "fuzz.h"
 #include "input/platform.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 
 static const struct bats_worker_rank workers[] = {
     {1, "a1", "p"}, {2, "a1", "p"}, {3, "a2", "p"}, {4, "a2", "p"},
@@ -41,14 +28,11 @@ static void check(const struct bats_platform *p)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-    char path[64];
-    int fd = memfd_create("clusters", MFD_CLOEXEC);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (fd < 0 || write(fd, bytes, n) != (ssize_t)n)
-        abort();
-
+    char path[32];
+    int fd = fuzz_file(bytes, n, path);
     struct bats_clusters_file *file;
     struct bats_error err;
+
     if (bats_clusters_file_load(path, &file, &err) == 0) {
         struct bats_platform platform;
         if (bats_platform_build(file, workers, n_workers, 0, &platform,

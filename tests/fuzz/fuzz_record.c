@@ -1,82 +1,101 @@
-/* fuzz_record: a damaged record is refused, read or recovered, but never
- * crashes its reader. The input is a list of damages to a small record: three
- * bytes of place and one of value each; a value at its very end cuts. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
+/*
+ * fuzz_record: a damaged record is refused, read, recovered or continued, but
+ * never crashes its reader.
+ *
+ * The input is a list of damages to a small record. The lowest bit of its
+ * first byte says to which: 0 one that was closed, 1 one that was killed, with
+ * its log beside it. The rest of that byte picks the reader. Then two bytes of
+ * place and one of value each; where two bytes are left over at the end, the
+ * file is cut off at that place.
+ */
+#include <sqlite3.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "fuzz.h"
 #include "record/record.h"
 #include "record/recover.h"
 #include "record/view.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
 #define ROOM 64
+#define TASKS 40
+#define DONE 30 /* of them */
+
+struct file {
+    uint8_t *bytes;
+    size_t size;
+};
 
 static char dir[] = "/dev/shm/bats-fuzz-XXXXXX"; /* fsync costs nothing */
-static char damaged[ROOM], saved[ROOM];
-static uint8_t *whole;
-static size_t size;
+static char damaged[ROOM], damaged_wal[ROOM], saved[ROOM];
+static struct file closed, killed, killed_wal;
 
-static void must(int rc)
+static void must(bool is_good)
 {
-    if (rc < 0)
+    if (!is_good)
         abort();
 }
 
-static void remove_directory(void)
+/* ---- the record that is damaged ---- */
+
+static void query(const char *sql)
 {
-    rmdir(dir);
+    sqlite3 *db;
+    must(sqlite3_open(damaged, &db) == SQLITE_OK);
+    must(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
+    sqlite3_close(db);
 }
 
-static void make_record(void)
+/* Writes one more session, as far as the record lets us. */
+static int write_session(struct bats_record *r)
 {
     struct bats_error err;
-    struct bats_record *r;
+    struct bats_record_past past;
     struct bats_cluster cluster = {.name = "c", .charge = 5, .max = 1};
     struct bats_machine_spec machine = {.slots = 1};
     struct bats_record_session session = {
+        .run_id = "run",
         .bag = "bag",
+        .options = "{}",
         .clusters = &cluster,
         .n_clusters = 1,
         .machines = &machine,
         .n_machines = 1,
     };
+    struct bats_event joined = {.type = BATS_EVENT_JOINED};
+    struct bats_command acquire = {.type = BATS_COMMAND_ACQUIRE};
     struct bats_decision decision = {.time = 3, .machines = {1}};
+    int rc = 0;
 
-    if (mkdtemp(dir) == NULL)
-        abort();
-    atexit(remove_directory);
-    setenv("TMPDIR", dir, 1);
-    snprintf(damaged, ROOM, "%s/damaged.bats", dir);
-    snprintf(saved, ROOM, "%s/saved.bats", dir);
-    must(bats_record_create(damaged, &r, &err));
-    for (uint32_t i = 0; i < 300; i++)
-        must(bats_record_task(r, i, i, "true", NULL, &err));
-    must(bats_record_begin(r, &session, &err));
-    must(bats_record_charge(r, 1, 0, 5, &err));
-    must(bats_record_decision(r, &decision, &err));
-    must(bats_record_notice(r, 1, 0, 0, "odd", &err));
-    for (uint32_t i = 0; i < 250; i++) {
+    for (uint32_t i = 0; rc == 0 && i < TASKS; i++)
+        rc = bats_record_task(r, i, i, "true", &past, &err);
+    if (rc < 0 || bats_record_begin(r, &session, &err) < 0)
+        return -1;
+    rc |= bats_record_event(r, 1, &joined, &err);
+    rc |= bats_record_charge(r, 1, 0, 5, &err);
+    rc |= bats_record_command(r, 1, &acquire, &err);
+    rc |= bats_record_decision(r, &decision, &err);
+    rc |= bats_record_notice(r, 1, 0, 0, "odd", &err);
+    for (uint32_t i = 0; i < DONE; i++) {
         struct bats_command command = {.type = BATS_COMMAND_RUN, .task = i};
         struct bats_event event = {.type = BATS_EVENT_DONE, .task = i};
-        struct bats_record_attempt attempt = {.task = i, .attempt = 1};
-        must(bats_record_command(r, i, &command, &err));
-        must(bats_record_event(r, i, &event, &err));
-        must(bats_record_attempt(r, i, &attempt, &err));
+        struct bats_record_attempt attempt = {
+            .task = i, .attempt = 1, .exit_status = i % 3 == 0};
+        rc |= bats_record_command(r, i, &command, &err);
+        rc |= bats_record_event(r, i, &event, &err);
+        rc |= bats_record_attempt(r, i, &attempt, &err);
     }
-    must(bats_record_close(r, &err));
+    return rc < 0 ? -1 : bats_record_commit(r, &err);
+}
 
-    FILE *f = fopen(damaged, "rb");
-    if (f == NULL || fseek(f, 0, SEEK_END) != 0)
-        abort();
-    size = (size_t)ftell(f);
-    whole = malloc(size);
+static void take(const char *path, struct file *file)
+{
+    FILE *f = fopen(path, "rb");
+    must(f != NULL && fseek(f, 0, SEEK_END) == 0);
+    file->size = (size_t)ftell(f);
+    file->bytes = malloc(file->size);
     rewind(f);
-    if (whole == NULL || fread(whole, 1, size, f) != size)
-        abort();
+    must(file->bytes != NULL &&
+         fread(file->bytes, 1, file->size, f) == file->size);
     fclose(f);
 }
 
@@ -87,23 +106,83 @@ static void remove_with(const char *suffix)
     unlink(name);
 }
 
+static void remove_directory(void)
+{
+    remove_with("-wal");
+    remove_with("-journal");
+    remove_with("");
+    rmdir(dir);
+}
+
+/* Pages are as small as can be, so that few rows make a tree of them, and
+ * nothing depends on the time. */
+static void make_records(void)
+{
+    struct bats_error err;
+    struct bats_record *r;
+
+    /* This is what takes the time, next to the parsing of SQL. */
+    sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    must(mkdtemp(dir) != NULL && atexit(remove_directory) == 0);
+    setenv("TMPDIR", dir, 1);
+    snprintf(damaged, ROOM, "%s/damaged.bats", dir);
+    snprintf(damaged_wal, ROOM, "%s/damaged.bats-wal", dir);
+    snprintf(saved, ROOM, "%s/saved.bats", dir);
+
+    query("PRAGMA page_size = 512; CREATE TABLE t (x); DROP TABLE t");
+    must(bats_record_create(damaged, &r, &err) == 0);
+    must(write_session(r) == 0);
+    take(damaged, &killed);
+    take(damaged_wal, &killed_wal);
+    must(bats_record_close(r, &err) == 0);
+    query("UPDATE meta SET value = 0 WHERE key = 'created_us'");
+    take(damaged, &closed);
+    must(closed.size < 1 << 16);
+}
+
+/* ---- damage ---- */
+
+static void write_file(const char *path, const uint8_t *bytes, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    must(f != NULL && fwrite(bytes, 1, n, f) == n && fclose(f) == 0);
+}
+
 static void make_damaged(const uint8_t *data, size_t n)
 {
-    uint8_t *bytes = malloc(size);
-    size_t left = size;
-    if (bytes == NULL)
-        abort();
-    memcpy(bytes, whole, size);
-    for (; n >= 4; n -= 4, data += 4) {
-        size_t place = (size_t)data[0] << 16 | (size_t)data[1] << 8 | data[2];
-        bytes[place % size] = data[3];
-        if (n < 8 && data[3] == 0)
-            left = place % size;
+    static uint8_t bytes[1 << 18];
+    bool is_killed = n > 0 && (data[0] & 1) != 0;
+    const struct file *file = is_killed ? &killed : &closed;
+    size_t size = file->size, left;
+
+    memcpy(bytes, file->bytes, size);
+    if (is_killed) {
+        memcpy(bytes + size, killed_wal.bytes, killed_wal.size);
+        size += killed_wal.size;
     }
-    FILE *f = fopen(damaged, "wb");
-    if (f == NULL || fwrite(bytes, 1, left, f) != left || fclose(f) != 0)
-        abort();
-    free(bytes);
+    left = size;
+    if (n > 0)
+        data++, n--;
+    for (; n >= 2; n -= n > 2 ? 3 : 2, data += 3) {
+        size_t place = ((size_t)data[0] << 8 | data[1]) * size >> 16;
+        if (n > 2)
+            bytes[place] = data[2];
+        else
+            left = place;
+    }
+    size_t main_size = left < file->size ? left : file->size;
+    write_file(damaged, bytes, main_size);
+    if (is_killed)
+        write_file(damaged_wal, bytes + main_size, left - main_size);
+}
+
+/* ---- the readers ---- */
+
+/* Reads a text to its end, to see whether that is there. */
+static void read_text(const char *text)
+{
+    must(strlen(text) <= 1 << 20);
 }
 
 static void view(void)
@@ -113,40 +192,65 @@ static void view(void)
     struct bats_view_status status;
     struct bats_view_entry entry;
     struct bats_view_task task;
+    struct bats_view_machine machine;
     struct bats_view_decision decision;
     bool found;
+    /* Pages may form a circle; nobody reads for ever. */
+    int rows = 1000;
 
     if (bats_view_open(damaged, &v, &err) < 0)
         return;
     bats_view_status(v, &status, &err);
     bats_view_decision(v, &found, &decision, &err);
     if (bats_view_log(v, NULL, 0, &err) == 0)
-        for (int i = 0; i < 5000; i++)
-            if (bats_view_next_entry(v, &entry, &err) <= 0)
-                break;
+        while (bats_view_next_entry(v, &entry, &err) > 0 && rows-- > 0) {
+            read_text(entry.what);
+            read_text(entry.machine);
+            read_text(entry.text);
+        }
     if (bats_view_tasks(v, NULL, 0, BATS_VIEW_SLOWEST, 10, &err) == 0)
-        while (bats_view_next_task(v, &task, &err) > 0)
-            ;
+        while (bats_view_next_task(v, &task, &err) > 0) {
+            read_text(task.state);
+            read_text(task.host);
+            read_text(task.command);
+        }
+    if (bats_view_machines(v, &err) == 0)
+        while (bats_view_next_machine(v, &machine, &err) > 0 && rows-- > 0) {
+            read_text(machine.host);
+            read_text(machine.cluster);
+            read_text(machine.why);
+        }
     bats_view_close(v);
+}
+
+static void recover(void)
+{
+    struct bats_error err;
+    struct bats_recovery recovery;
+
+    bats_record_recover(damaged, saved, &recovery, &err);
+    unlink(saved);
+}
+
+static void go_on(void)
+{
+    struct bats_error err;
+    struct bats_record *r;
+
+    if (bats_record_open(damaged, &r, &err) == 0) {
+        write_session(r);
+        bats_record_close(r, &err);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    struct bats_error err;
-    struct bats_recovery recovery;
-    struct bats_record *r;
-    struct bats_record_past past;
+    static void (*const readers[])(void) = {view, recover, go_on};
 
-    if (whole == NULL)
-        make_record();
+    if (closed.bytes == NULL)
+        make_records();
     make_damaged(data, n);
-    view();
-    bats_record_recover(damaged, saved, &recovery, &err);
-    unlink(saved);
-    if (bats_record_open(damaged, &r, &err) == 0) {
-        bats_record_task(r, 0, 1, "true", &past, &err);
-        bats_record_close(r, &err);
-    }
+    readers[n > 0 ? data[0] / 2 % 3 : 0]();
     remove_with("-wal");
     remove_with("-journal");
     remove_with("");

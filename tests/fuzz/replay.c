@@ -1,0 +1,78 @@
+/*
+ * replay: a fuzz target as a test in TAP. Feeds it every file of
+ * tests/fuzz/seeds/NAME below TOP (the project, or "."), one test for each,
+ * or the files that are named as arguments. Needs no libFuzzer.
+ */
+#include <dirent.h>
+#include <string.h>
+
+#include "fuzz.h"
+
+#define SEED_MAX (1 << 20)
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+/* False if the file cannot be read. Its end is the end of the memory it is
+ * in, so that reading beyond it is seen. */
+static int feed(const char *path)
+{
+    static uint8_t buffer[SEED_MAX];
+    FILE *f = fopen(path, "rb");
+    if (f == NULL)
+        return 0;
+    size_t n = fread(buffer, 1, sizeof buffer, f);
+    fclose(f);
+    uint8_t *bytes = malloc(n > 0 ? n : 1);
+    if (bytes == NULL)
+        return 0;
+    memcpy(bytes, buffer, n);
+    LLVMFuzzerTestOneInput(bytes, n);
+    free(bytes);
+    return 1;
+}
+
+static int number;
+
+static void test(const char *directory, const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s%s", directory, name);
+    /* Where the target crashes, the last line says on what. */
+    printf("# %s\n", name);
+    fflush(stdout);
+    printf("%s %d - %s\n", feed(path) ? "ok" : "not ok", ++number, name);
+}
+
+static int all_seeds(const char *target)
+{
+    const char *top = getenv("TOP");
+    char directory[2048];
+    struct dirent **list;
+    snprintf(directory, sizeof directory, "%s/tests/fuzz/seeds/%s/",
+             top != NULL ? top : ".", target);
+    int n = scandir(directory, &list, is_visible, alphasort);
+    if (n <= 0) {
+        printf("Bail out! there are no seeds in %s\n", directory);
+        return 1;
+    }
+    for (int i = 0; i < n; i++) {
+        test(directory, list[i]->d_name);
+        free(list[i]);
+    }
+    free(list);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = strrchr(argv[0], '_'); /* fuzz_NAME */
+    for (int i = 1; i < argc; i++)
+        test("", argv[i]);
+    if (argc == 1 && (name == NULL || all_seeds(name + 1) != 0))
+        return 1;
+    printf("1..%d\n", number);
+    return 0;
+}
