@@ -28,13 +28,13 @@ VERSION = 0.1.0
 
 # ---- sources, layer by layer: each may use those above it ----
 
-UTIL_SRC = $(addprefix src/util/, error.c heap.c units.c)
+UTIL_SRC = $(addprefix src/util/, error.c heap.c hostlist.c units.c)
 CORE_SRC = $(addprefix src/core/, \
 	bag.c dispatch.c failure.c fleet.c forecast.c knapsack.c \
 	knapsack_lists.c ledger.c plan.c policy_bats.c policy_rr.c sched.c \
 	sched_create.c sched_status.c stats.c)
 INPUT_SRC = $(addprefix src/input/, \
-	bagfile.c clusters_file.c hostlist.c inifile.c platform.c)
+	bagfile.c clusters_file.c inifile.c platform.c)
 PROTO_SRC = $(addprefix src/proto/, read.c write.c)
 EXEC_SRC = $(addprefix src/exec/, \
 	command.c environment.c family.c guard.c outdir.c outfile.c outlet.c \

@@ -7,7 +7,7 @@
 #ifndef BATS_INPUT_CLUSTERS_FILE_H
 #define BATS_INPUT_CLUSTERS_FILE_H
 
-#include "input/hostlist.h"
+#include "util/hostlist.h"
 #include "input/platform.h"
 
 /* The keys of a [cluster] section. The first three say where it is. */

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "input/hostlist.h"
+#include "util/hostlist.h"
 #include "mpi/introduce.h"
 
 static const char *group_variable(const char *name, int group)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "input/hostlist.h"
+#include "util/hostlist.h"
 
 /* Expands `text` and compares with the names in `expected`, one blank between
  * two of them. */
@@ -141,6 +141,70 @@ static void hosts_are_found_with_and_without_domain(void **state)
     bats_hostlist_release(&list);
 }
 
+/* Folds the names behind `text`, backwards and each twice. */
+static void expect_folded(const char *text, const char *expected)
+{
+    struct bats_hostlist list;
+    assert_int_equal(bats_hostlist_expand(text, &list, NULL), 0);
+    const char **names = calloc(2 * list.n, sizeof *names);
+    assert_non_null(names);
+    for (size_t i = 0; i < list.n; i++)
+        names[i] = names[list.n + i] = list.names[list.n - 1 - i];
+    char *folded = bats_hostlist_fold(names, 2 * list.n);
+    assert_string_equal(folded, expected);
+    free(folded);
+    free(names);
+    bats_hostlist_release(&list);
+}
+
+/* Expected values are what `scontrol show hostlistsorted` prints, the
+ * last excepted: no range of numbers that long is read. */
+static void names_are_folded_into_ranges(void **state)
+{
+    (void)state;
+    expect_folded("login", "login");
+    expect_folded("n7", "n7");
+    expect_folded("n1,n2,n3", "n[1-3]");
+    expect_folded("n3,n1,n7,n2,m1", "m1,n[1-3,7]");
+    expect_folded("n8,n9,n10,n11", "n[8-11]");
+    expect_folded("n08,n09,n10,n11", "n[08-11]");
+    expect_folded("n099,n100,n101", "n[099-101]");
+    expect_folded("n1,n01,n001", "n[1,01,001]");
+    expect_folded("n9,n010", "n[9,010]");
+    expect_folded("r1n1,r1n2,r2n1", "r1n[1-2],r2n1");
+    expect_folded("n10,n1a1,n2", "n[2,10],n1a1");
+    expect_folded("1,2,5", "[1-2,5]");
+    expect_folded("n,n1,n2", "n,n[1-2]");
+    expect_folded("a.x.org,b.x.org", "a.x.org,b.x.org");
+    expect_folded("n1234567890,n1234567891", "n1234567890,n1234567891");
+    char *nothing = bats_hostlist_fold(NULL, 0);
+    assert_string_equal(nothing, "");
+    free(nothing);
+}
+
+/* Of 3,000 names from 1, every third and every seventh missing. */
+static void what_is_folded_expands_again(void **state)
+{
+    (void)state;
+    struct bats_hostlist all, again;
+    assert_int_equal(bats_hostlist_expand("n[1-3000]", &all, NULL), 0);
+    size_t kept = 0;
+    const char **names = calloc(all.n, sizeof *names);
+    assert_non_null(names);
+    for (size_t i = 0; i < all.n; i++)
+        if (i % 3 && i % 7)
+            names[kept++] = all.names[i];
+    char *folded = bats_hostlist_fold(names, kept);
+    assert_int_equal(bats_hostlist_expand(folded, &again, NULL), 0);
+    assert_int_equal(again.n, kept);
+    for (size_t i = 0; i < kept; i++)
+        assert_string_equal(again.names[i], names[i]);
+    free(folded);
+    free(names);
+    bats_hostlist_release(&all);
+    bats_hostlist_release(&again);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +214,8 @@ int main(void)
         cmocka_unit_test(overlong_names_are_refused),
         cmocka_unit_test(the_largest_list_is_accepted),
         cmocka_unit_test(hosts_are_found_with_and_without_domain),
+        cmocka_unit_test(names_are_folded_into_ranges),
+        cmocka_unit_test(what_is_folded_expands_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

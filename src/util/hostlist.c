@@ -1,5 +1,6 @@
-#include "input/hostlist.h"
+#include "util/hostlist.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,4 +170,107 @@ ptrdiff_t bats_hostlist_find(const struct bats_hostlist *list,
             return found - list->names;
     }
     return -1;
+}
+
+/* ---- folding ---- */
+
+/* A name, and the number at its end. */
+struct numbered {
+    const char *name;
+    size_t stem; /* length of what comes before; the whole name: no number */
+    unsigned long number;
+};
+
+static struct numbered take_apart(const char *name)
+{
+    size_t end = strlen(name), stem = end;
+    while (stem > 0 && strchr(DIGITS, name[stem - 1]))
+        stem--;
+    if (end - stem > 9) /* more than bats_hostlist_expand takes */
+        stem = end;
+    return (struct numbered){name, stem, strtoul(name + stem, NULL, 10)};
+}
+
+static bool same_stem(const struct numbered *a, const struct numbered *b)
+{
+    return a->stem == b->stem && strncmp(a->name, b->name, a->stem) == 0;
+}
+
+/* By stem, number, width. */
+static int compare_numbered(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    size_t stem = x->stem < y->stem ? x->stem : y->stem;
+    int order = memcmp(x->name, y->name, stem);
+    if (order == 0)
+        order = (x->stem > y->stem) - (x->stem < y->stem);
+    if (order == 0)
+        order = (x->number > y->number) - (x->number < y->number);
+    size_t width[] = {strlen(x->name), strlen(y->name)};
+    return order ? order : (width[0] > width[1]) - (width[0] < width[1]);
+}
+
+/* Whether a range that begins with `first` goes on from `a` to `b`. */
+static bool follows(const struct numbered *first, const struct numbered *a,
+                    const struct numbered *b)
+{
+    char next[16];
+    snprintf(next, sizeof next, "%0*lu",
+             (int)strlen(first->name + first->stem), a->number + 1);
+    return strcmp(next, b->name + b->stem) == 0;
+}
+
+/* Appends the numbers of the `n` names, which have a stem in common. */
+static char *put_numbers(char *at, const struct numbered *names, size_t n)
+{
+    if (n > 1)
+        *at++ = '[';
+    for (size_t i = 0, last; i < n; i = last + 1) {
+        last = i;
+        while (last + 1 < n &&
+               follows(&names[i], &names[last], &names[last + 1]))
+            last++;
+        at = stpcpy(at, names[i].name + names[i].stem);
+        if (last > i) {
+            *at++ = '-';
+            at = stpcpy(at, names[last].name + names[last].stem);
+        }
+        *at++ = ',';
+    }
+    at[-1] = n > 1 ? ']' : '\0';
+    return n > 1 ? at : at - 1;
+}
+
+char *bats_hostlist_fold(const char *const *names, size_t n)
+{
+    size_t room = 1, kept = 0;
+    struct numbered *all = calloc(n + 1, sizeof *all);
+    for (size_t i = 0; i < n && all; i++) {
+        all[i] = take_apart(names[i]);
+        room += strlen(names[i]) + 3; /* brackets and a comma */
+    }
+    char *text = all ? malloc(room) : NULL;
+    if (!text) {
+        free(all);
+        return NULL;
+    }
+    qsort(all, n, sizeof *all, compare_numbered);
+    for (size_t i = 0; i < n; i++)
+        if (kept == 0 || strcmp(all[kept - 1].name, all[i].name) != 0)
+            all[kept++] = all[i];
+    char *at = text;
+    for (size_t i = 0, next; i < kept; i = next) {
+        bool plain = !all[i].name[all[i].stem];
+        next = i + 1;
+        while (!plain && next < kept && same_stem(&all[i], &all[next]))
+            next++;
+        if (i > 0)
+            *at++ = ',';
+        at = mempcpy(at, all[i].name, all[i].stem);
+        if (!plain)
+            at = put_numbers(at, &all[i], next - i);
+    }
+    *at = '\0';
+    free(all);
+    return text;
 }

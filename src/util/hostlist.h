@@ -1,7 +1,8 @@
 /*
  * hostlist: the names behind a list of hosts as Slurm writes it.
  *
- * Layer: input, within which platform uses it. "slow[1-4,7],login1" is slow1
+ * Layer: util. Used where hosts are listed: clusters files (input), what a
+ * Slurm job holds (site). "slow[1-4,7],login1" is slow1
  * to slow4, slow7 and login1. Zeros in front of the first number of a range
  * are kept ("n[001-010]"), a name may have several groups ("r[1-2]n[1-3]"),
  * and blanks may surround the commas between names.
@@ -9,8 +10,8 @@
  * Model: Slurm's manual, "hostlist expressions"; its limit of 65,536 names.
  * Invariants: names are sorted by strcmp() and distinct.
  */
-#ifndef BATS_INPUT_HOSTLIST_H
-#define BATS_INPUT_HOSTLIST_H
+#ifndef BATS_HOSTLIST_H
+#define BATS_HOSTLIST_H
 
 #include <stddef.h>
 
@@ -37,5 +38,12 @@ void bats_hostlist_release(struct bats_hostlist *list);
  * in neither form. */
 ptrdiff_t bats_hostlist_find(const struct bats_hostlist *list,
                              const char *host);
+
+/*
+ * The other way: the `n` names, in any order and as often as they come, as a
+ * list that bats_hostlist_expand understands, numbers at the end of names
+ * folded into ranges. In one block for free(); NULL: out of memory.
+ */
+char *bats_hostlist_fold(const char *const *names, size_t n);
 
 #endif
