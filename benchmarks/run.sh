@@ -4,4 +4,5 @@
 # own: sh benchmarks/das/table21.sh
 cd "$(dirname "$0")/.." || exit 1
 sh benchmarks/speed.sh "$@" || exit 1
+sh benchmarks/record.sh "$@" || exit 1
 [ ! -f benchmarks/idle.sh ] || sh benchmarks/idle.sh

@@ -326,6 +326,8 @@ static int master(const struct bats_settings *set)
         .master_works = set->master_works,
         .monitor_interval = set->monitor,
         .rules = set->rules,
+        .sync_us = set->sync,
+        .sync_events = set->sync_events,
         .version = BATS_VERSION,
     };
     char *dir;

@@ -83,6 +83,11 @@ const struct bats_option bats_options[] = {
      "keep the run's record in FILE (default: BAG.bats)"},
     {"no-record", 0, NULL, BATS_OPTION_FLAG, AT(no_record), RUN,
      BATS_GROUP_RUN, "keep no record: the run cannot be resumed"},
+    {"record-sync", 0, "DURATION[,N]", BATS_OPTION_SYNC, AT(sync), RUN,
+     BATS_GROUP_RUN,
+     "bring the record to the disk at least so often, and at least every N "
+     "events; what is charged is there at once. 0: before any task is started "
+     "(default: 100ms,1000)"},
     {"resume", 0, NULL, BATS_OPTION_FLAG, AT(resume), RUN, BATS_GROUP_RUN,
      "go on where the record ends; without one, simply start"},
     {"resume-failed", 0, NULL, BATS_OPTION_FLAG, AT(resume_failed), RUN,
@@ -213,6 +218,23 @@ static int parse_timeout(const char *text, struct bats_sched_rules *rules,
     snprintf(number, sizeof number, "%.*s", (int)n - 1, text);
     int rc = bats_factor_parse(number, &rules->timeout_median, err);
     rules->timeout_median /= 100;
+    return rc;
+}
+
+/* "100ms" or "100ms,1000". */
+static int parse_sync(const char *text, struct bats_settings *settings,
+                      struct bats_error *err)
+{
+    char duration[64];
+    const char *comma = strchr(text, ',');
+    size_t n = comma != NULL ? (size_t)(comma - text) : strlen(text);
+    if (n >= sizeof duration)
+        return bats_error_set(err, BATS_EINPUT, "'%s' is too long", text);
+    memcpy(duration, text, n);
+    duration[n] = '\0';
+    int rc = bats_duration_parse(duration, &settings->sync, err);
+    if (rc == 0 && comma != NULL)
+        rc = bats_count_parse(comma + 1, &settings->sync_events, err);
     return rc;
 }
 
@@ -354,6 +376,9 @@ static int store(const struct bats_option *option, const char *text,
     case BATS_OPTION_SMALL:
         rc = parse_small(text, value, &why);
         break;
+    case BATS_OPTION_SYNC:
+        rc = parse_sync(text, settings, &why);
+        break;
     case BATS_OPTION_TIMEOUT:
         rc = parse_timeout(text, value, &why);
         break;
@@ -471,6 +496,8 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
         .policy = "bats",
         .grace = 5 * BATS_SECOND,
         .time_scale = 1,
+        .sync = BATS_SECOND / 10,
+        .sync_events = 1000,
     };
     const char *budget = getenv("BATS_BUDGET");
     struct bats_error why = {0};

@@ -53,6 +53,8 @@ struct bats_settings {
     bool seed_given;        /* [false] */
     const char *record;     /* [NULL] */
     bool no_record;         /* [false] */
+    bats_time sync;         /* [100 ms] */
+    uint64_t sync_events;   /* [1000] */
     bool resume;            /* [false] */
     bool resume_failed;     /* [false] */
     bool retry_failed;      /* [false] */
@@ -100,6 +102,7 @@ enum bats_option_kind {
     BATS_OPTION_COUNT,    /* an integer in 0 .. 2^63 - 1 */
     BATS_OPTION_SMALL,    /* an integer in 0 .. 255 */
     BATS_OPTION_FACTOR,   /* a number > 0 */
+    BATS_OPTION_SYNC,     /* sync* */
     BATS_OPTION_TIMEOUT,  /* of struct bats_sched_rules: timeout* */
     BATS_OPTION_HALT      /* the same: halt_* */
 };

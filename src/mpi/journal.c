@@ -31,9 +31,11 @@ static int note(struct bats_journal *j, bats_time now,
 {
     if (j->record == NULL)
         return 0;
-    if (command->type == BATS_COMMAND_CHARGE)
+    if (command->type == BATS_COMMAND_CHARGE) {
+        j->has_charges = true;
         return bats_record_charge(j->record, now, command->machine,
                                   command->amount, err);
+    }
     return bats_record_command(j->record, now, command, err);
 }
 
@@ -43,8 +45,10 @@ int bats_journal_handle(struct bats_journal *journal, struct bats_sched *sched,
 {
     struct bats_command command;
     int rc = 0;
-    if (journal->record != NULL)
+    if (journal->record != NULL) {
         rc = bats_record_event(journal->record, now, event, err);
+        journal->n_unsynced++;
+    }
     if (rc == 0)
         rc = bats_sched_handle(sched, now, event, err);
     while (rc == 0 && bats_sched_next(sched, &command)) {
@@ -67,6 +71,33 @@ static int note_decisions(struct bats_journal *j,
     return rc;
 }
 
+static int sync_if_due(struct bats_journal *j, int64_t now_us,
+                       struct bats_error *err)
+{
+    if (j->n_unsynced == 0)
+        return 0;
+    if (j->unsynced_since == 0)
+        j->unsynced_since = now_us;
+    if (!j->has_charges && j->n_unsynced < j->sync_events &&
+        now_us - j->unsynced_since < j->sync_us)
+        return 0;
+    int rc = bats_record_sync(j->record, err);
+    if (rc < 0)
+        return rc;
+    j->n_unsynced = 0;
+    j->unsynced_since = 0;
+    j->has_charges = false;
+    return 0;
+}
+
+int64_t bats_journal_due_us(const struct bats_journal *journal, int64_t now_us)
+{
+    if (journal->unsynced_since == 0 || journal->failing_since > 0)
+        return INT64_MAX;
+    int64_t due_us = journal->unsynced_since + journal->sync_us - now_us;
+    return due_us > 0 ? due_us : 0;
+}
+
 int bats_journal_commit(struct bats_journal *journal,
                         const struct bats_sched *sched, int64_t now_us,
                         struct bats_error *err)
@@ -78,6 +109,8 @@ int bats_journal_commit(struct bats_journal *journal,
     int rc = note_decisions(journal, sched, err);
     if (rc == 0)
         rc = bats_record_commit(journal->record, err);
+    if (rc == 0)
+        rc = sync_if_due(journal, now_us, err);
     if (rc == 0) {
         journal->failing_since = 0;
         return 1;

@@ -452,6 +452,8 @@ static int sleep_until_due(struct master *m, struct bats_error *err)
                                                      : BATS_CLOCK_MASTER_US);
     int64_t due_us = until(m, bats_sched_wakeup(m->sched));
     us = us < due_us ? us : due_us;
+    due_us = bats_journal_due_us(&m->journal, bats_clock_now_us());
+    us = us < due_us ? us : due_us;
     if (m->crew.own == NULL || m->crew.members[0].state != BATS_MEMBER_WORKS) {
         bats_clock_sleep(us);
         return 0;

@@ -224,6 +224,8 @@ static int begin_record(struct master *m, int64_t started_us,
     int rc = bats_record_begin(o->record, &session, err);
     free(hosts);
     m->journal.record = o->record;
+    m->journal.sync_us = o->sync_us;
+    m->journal.sync_events = o->sync_events;
     return rc;
 }
 

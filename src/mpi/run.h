@@ -84,6 +84,8 @@ struct bats_run_options {
     int64_t end_us; /* real time since 1970: as a deadline among the rules,
                        where there is none; 0: none */
     struct bats_record *record; /* it knows the tasks; NULL: none is kept */
+    int64_t sync_us; /* limits of a group of events, see journal.h */
+    uint64_t sync_events;
     struct bats_sched_earlier earlier;
     const uint32_t *attempts; /* per task: of earlier sessions; may be NULL */
     const char *settings; /* all of them as JSON, for the record; or NULL */

@@ -181,7 +181,8 @@ static int open_with(struct bats_db *db, const char *path, int flags,
 int bats_db_open(struct bats_db *db, const char *path, const char *name,
                  enum bats_db_mode mode, struct bats_error *err)
 {
-    int flags = SQLITE_OPEN_READWRITE |
+    /* No thread but this one uses it. */
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
                 (mode == BATS_DB_CREATE ? SQLITE_OPEN_CREATE : 0);
 
     *db = (struct bats_db){.path = name};

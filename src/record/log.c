@@ -271,3 +271,16 @@ int bats_record_commit(struct bats_record *r, struct bats_error *err)
         bats_db_run(&r->db, "ROLLBACK", NULL);
     return rc;
 }
+
+/* Every checkpoint begins with the same, so that the order of the rows is that
+ * in which they survive. */
+int bats_record_sync(struct bats_record *r, struct bats_error *err)
+{
+    sqlite3_file *log = NULL;
+    int rc = sqlite3_file_control(r->db.sqlite, "main",
+                                  SQLITE_FCNTL_JOURNAL_POINTER, &log);
+
+    if (rc == SQLITE_OK && log->pMethods != NULL)
+        rc = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
+    return rc == SQLITE_OK ? 0 : bats_db_fail(&r->db, rc, err);
+}

@@ -14,12 +14,14 @@
  *     for each task of the bag: bats_record_task(r, ..., &past, &err);
  *     bats_record_begin(r, &session, &err);        the machines are known
  *     loop: bats_record_event, _command, _attempt, ... cost no I/O
- *           bats_record_commit(r, &err);           then send the commands
+ *           bats_record_commit(r, &err);           a write, no more
+ *           bats_record_sync(r, &err);             now and then: it is slow
  *     bats_record_finish(r, ...);
  *     bats_record_close(r, &err);
  *
  * Invariants: what bats_record_commit has taken is there after SIGKILL at any
- * moment and after a power cut. A commit is taken as a whole or not at all;
+ * moment, and after bats_record_sync it survives a power cut, too. A commit is
+ * taken as a whole or not at all, and none before those that came earlier;
  * where it fails (a full disk), the rows wait, and it may be called again.
  *
  * Errors of all functions: BATS_EINPUT with "path: sentence" for a file that
@@ -134,8 +136,8 @@ struct bats_record_session {
     const char *const *hosts; /* by machine, or NULL */
 };
 
-/* Begins a session, whose bag is the tasks named before. Commits. The strings
- * are copied into the file. */
+/* Begins a session, whose bag is the tasks named before. Commits and syncs.
+ * The strings are copied into the file. */
 int bats_record_begin(struct bats_record *record,
                       const struct bats_record_session *session,
                       struct bats_error *err);
@@ -209,8 +211,11 @@ size_t bats_record_waiting(const struct bats_record *record);
  * wait. */
 int bats_record_commit(struct bats_record *record, struct bats_error *err);
 
+/* Brings what was committed to the disk. */
+int bats_record_sync(struct bats_record *record, struct bats_error *err);
+
 /* The session is over: why, by which signal (0: none) and with which exit
- * code of bats-mpi. Commits. */
+ * code of bats-mpi. Commits and syncs. */
 int bats_record_finish(struct bats_record *record, bats_time now,
                        enum bats_finish finish, int signal, int exit_code,
                        struct bats_error *err);

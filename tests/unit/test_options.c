@@ -236,6 +236,22 @@ static void halt_is_that_of_gnu_parallel(void **state)
     }
 }
 
+static void the_record_is_synced_by_time_and_events(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(BATS_VERB_RUN, "bag"), 0);
+    assert_true(set.sync == 100000 && set.sync_events == 1000);
+    assert_int_equal(parse(BATS_VERB_RUN, "--record-sync 2s bag"), 0);
+    assert_true(set.sync == 2000000 && set.sync_events == 1000);
+    assert_int_equal(parse(BATS_VERB_RUN, "--record-sync 0,7 bag"), 0);
+    assert_true(set.sync == 0 && set.sync_events == 7);
+    refuses(BATS_VERB_RUN, "--record-sync ,7 a",
+            "--record-sync: '' is not a duration such as 90, 15m, 1h30m or "
+            "2-12:00:00");
+    refuses(BATS_VERB_RUN, "--record-sync 1s, a",
+            "--record-sync: '' is not a whole number");
+}
+
 static void a_timeout_is_a_time_or_a_share(void **state)
 {
     (void)state;
@@ -408,6 +424,7 @@ int main(void)
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(numbers_are_read_strictly),
         cmocka_unit_test(halt_is_that_of_gnu_parallel),
+        cmocka_unit_test(the_record_is_synced_by_time_and_events),
         cmocka_unit_test(a_timeout_is_a_time_or_a_share),
         cmocka_unit_test(budget_may_come_from_the_environment),
         cmocka_unit_test(help_wins_over_a_missing_bag),

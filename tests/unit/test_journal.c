@@ -1,0 +1,218 @@
+/* When what the engine hears and answers is safe. The disk is played by this
+ * program: what SQLite syncs is copied into the directory "disk", which is all
+ * that is left after a power cut. */
+#include "helpers/record_fixture.h"
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "bats/policy.h"
+#include "mpi/journal.h"
+
+#define N_TASKS 5000
+#define MS 1000
+
+/* In the place of libc's, for SQLite. */
+int fdatasync(int fd)
+{
+    char name[64], path[4096] = "", command[8300];
+    struct stat st;
+
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    if (readlink(name, path, sizeof path - 1) > 0 && fstat(fd, &st) == 0 &&
+        S_ISREG(st.st_mode) && strstr(path, "/cut/") == NULL) {
+        /* A file that was deleted before is gone, too. */
+        snprintf(command, sizeof command,
+                 "cp '%s' disk/; test -e " PATH "-journal || "
+                 "rm -f disk/" PATH "-journal",
+                 path);
+        if (system(command) != 0)
+            return -1;
+    }
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+int fsync(int fd)
+{
+    return fdatasync(fd);
+}
+
+static struct bats_journal journal;
+static struct bats_sched *sched;
+static struct bats_record *record;
+
+/* One machine at 3 a window, as many tasks ahead as it likes. */
+static void start(int64_t sync_us, uint64_t sync_events)
+{
+    static const struct bats_cluster cluster = {
+        .name = "c", .charge = 3 * BATS_UNIT, .max = 1};
+    static const struct bats_machine_spec machine = {.slots = 1};
+    struct bats_sched_options options = {
+        .policy = bats_policy_find("rr"),
+        .n_tasks = N_TASKS,
+        .clusters = &cluster,
+        .n_clusters = 1,
+        .machines = &machine,
+        .n_machines = 1,
+        .window = BATS_HOUR,
+        .budget = BATS_UNLIMITED,
+    };
+    struct bats_record_session session = {
+        .clusters = &cluster,
+        .n_clusters = 1,
+        .machines = &machine,
+        .n_machines = 1,
+    };
+    struct bats_error err;
+
+    assert_int_equal(mkdir("disk", 0777), 0);
+    record = open_with_tasks(N_TASKS);
+    must(bats_record_begin(record, &session, &err), &err);
+    must(bats_sched_create(&options, &sched, &err), &err);
+    journal = (struct bats_journal){
+        .record = record, .sync_us = sync_us, .sync_events = sync_events};
+}
+
+static void stop(void)
+{
+    bats_journal_release(&journal);
+    bats_sched_destroy(sched);
+    bats_record_abandon(record);
+}
+
+/* Hands the engine what has happened and commits it at the same real time.
+ * Returns the task that may be started now, or BATS_NO_TASK. */
+static uint32_t happen(int64_t now_us, const struct bats_event *event)
+{
+    struct bats_error err;
+    struct bats_command command;
+    size_t at = 0;
+    uint32_t task = BATS_NO_TASK;
+
+    must(bats_journal_handle(&journal, sched, now_us, event, &err), &err);
+    int rc = bats_journal_commit(&journal, sched, now_us, &err);
+    must(rc, &err);
+    assert_int_equal(rc, 1);
+    while (bats_journal_next(&journal, &at, &command))
+        if (command.type == BATS_COMMAND_RUN)
+            task = command.task;
+    return task;
+}
+
+static uint32_t join(int64_t now_us)
+{
+    struct bats_event joined = {.type = BATS_EVENT_JOINED};
+    return happen(now_us, &joined);
+}
+
+static uint32_t end(int64_t now_us, uint32_t task)
+{
+    struct bats_event done = {
+        .type = BATS_EVENT_DONE, .task = task, .runtime = 1};
+    return happen(now_us, &done);
+}
+
+/* What `sql` yields after a power cut now, and what after a SIGKILL. */
+static int on_disk(const char *sql)
+{
+    assert_int_equal(system("rm -rf cut && cp -r disk cut"), 0);
+    return atoi(ask("cut/" PATH, sql));
+}
+
+static int in_file(const char *sql)
+{
+    assert_int_equal(system("rm -rf cut && mkdir cut && cp " PATH "* cut/"),
+                     0);
+    return atoi(ask("cut/" PATH, sql));
+}
+
+#define ENDED "SELECT count(*) FROM event WHERE type = 'done'"
+
+static void what_is_charged_is_on_the_disk_at_once(void **state)
+{
+    (void)state;
+    start(100 * MS, 1000);
+    uint32_t task = join(1000);
+    assert_int_not_equal(task, BATS_NO_TASK);
+    assert_int_equal(on_disk("SELECT sum(amount) FROM ledger"), 3000000);
+    /* The second window, in the middle of a group. */
+    task = end(2000, task);
+    end(BATS_HOUR + 3000, task);
+    assert_int_equal(on_disk("SELECT sum(amount) FROM ledger"), 6000000);
+    assert_int_equal(on_disk(ENDED), 2);
+    stop();
+}
+
+static void commands_wait_for_the_file_but_not_for_the_disk(void **state)
+{
+    (void)state;
+    start(100 * MS, 1000);
+    uint32_t task = join(1000);
+    for (int i = 1; i <= 5; i++) {
+        task = end(2000 + i, task);
+        assert_int_not_equal(task, BATS_NO_TASK);
+        assert_int_equal(in_file(ENDED), i);
+    }
+    assert_int_equal(on_disk(ENDED), 0);
+    stop();
+}
+
+static void a_group_is_on_the_disk_when_its_time_is_up(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    start(100 * MS, 1000);
+    assert_true(bats_journal_due_us(&journal, 0) == INT64_MAX);
+    uint32_t task = join(1000);
+    assert_true(bats_journal_due_us(&journal, 1000) == INT64_MAX);
+    task = end(10 * MS, task);
+    task = end(60 * MS, task);
+    assert_true(bats_journal_due_us(&journal, 60 * MS) == 50 * MS);
+    assert_int_equal(on_disk(ENDED), 0);
+    /* Nothing happens, but the time is up. */
+    assert_int_equal(bats_journal_commit(&journal, sched, 109 * MS, &err), 1);
+    assert_int_equal(on_disk(ENDED), 0);
+    assert_int_equal(bats_journal_commit(&journal, sched, 110 * MS, &err), 1);
+    assert_int_equal(on_disk(ENDED), 2);
+    assert_true(bats_journal_due_us(&journal, 110 * MS) == INT64_MAX);
+    stop();
+}
+
+static void a_group_is_on_the_disk_when_it_is_full(void **state)
+{
+    (void)state;
+    start(100 * MS, 1000);
+    uint32_t task = join(1000);
+    for (int i = 1; i < 1000; i++)
+        task = end(2000, task);
+    assert_int_equal(on_disk(ENDED), 0);
+    task = end(2000, task);
+    assert_int_equal(on_disk(ENDED), 1000);
+    stop();
+}
+
+static void without_delay_everything_is_on_the_disk_at_once(void **state)
+{
+    (void)state;
+    start(0, 1000);
+    uint32_t task = join(1000);
+    task = end(2000, task);
+    assert_int_equal(on_disk(ENDED), 1);
+    end(2001, task);
+    assert_int_equal(on_disk(ENDED), 2);
+    stop();
+}
+
+int main(void)
+{
+#define T(test)                                                               \
+    cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
+    const struct CMUnitTest tests[] = {
+        T(what_is_charged_is_on_the_disk_at_once),
+        T(commands_wait_for_the_file_but_not_for_the_disk),
+        T(a_group_is_on_the_disk_when_its_time_is_up),
+        T(a_group_is_on_the_disk_when_it_is_full),
+        T(without_delay_everything_is_on_the_disk_at_once),
+    };
+    return cmocka_run_group_tests_name("journal", tests, NULL, NULL);
+}
