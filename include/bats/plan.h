@@ -68,6 +68,18 @@ int bats_plan_solve(const struct bats_plan_item *items, size_t n_items,
                     struct bats_plan *plan, struct bats_error *err);
 
 /*
+ * The same where a task of mean length takes task_windows[i] windows (any
+ * number above 0) on cluster i, so that a plan that uses the cluster has as
+ * many: the knapsack counts fractions of tasks and would rather hold many
+ * machines for one window than few for the two that a long task takes. If no
+ * such plan is feasible, it is the one above, not feasible.
+ */
+int bats_plan_solve_whole(const struct bats_plan_item *items,
+                          const double *task_windows, size_t n_items,
+                          uint64_t n_tasks, bats_money budget,
+                          struct bats_plan *plan, struct bats_error *err);
+
+/*
  * Windows that a configuration of `rate` tasks per window needs for
  * `n_tasks`: ceil(n_tasks / rate), with the tolerance above. rate > 0.
  */

@@ -28,6 +28,7 @@ struct planner {
     bats_money unit; /* greatest common divisor of the charges */
     int64_t budget;  /* in multiples of `unit` */
     uint64_t n_tasks;
+    int64_t windows_min; /* fewer are of no use */
     int64_t windows_max; /* no configuration can be paid for more */
     struct bats_error *err;
 };
@@ -108,6 +109,8 @@ static int find_feasible(struct planner *p, struct choice *c)
 {
     int64_t k = least_windows(p, (double)p->n_tasks * (1 - TOLERANCE));
 
+    if (k < p->windows_min)
+        k = p->windows_min;
     while (k <= p->windows_max) {
         c->windows = k;
         c->capacity = p->budget / k;
@@ -340,14 +343,20 @@ static void set_up(struct planner *p, const struct bats_plan_item *items,
     }
     p->windows_max = free_rate > 0 ? bats_plan_windows(p->n_tasks, free_rate)
                                    : p->budget / cheapest;
+    if (free_rate > 0 && p->windows_max < p->windows_min)
+        p->windows_max = p->windows_min;
     bats_knapsack_sort(&p->knapsack);
 }
 
-int bats_plan_solve(const struct bats_plan_item *items, size_t n_items,
-                    uint64_t n_tasks, bats_money budget,
-                    struct bats_plan *plan, struct bats_error *err)
+/* See bats_plan_solve; a feasible plan has `windows_min` windows or more. */
+static int solve(const struct bats_plan_item *items, size_t n_items,
+                 uint64_t n_tasks, bats_money budget, int64_t windows_min,
+                 struct bats_plan *plan, struct bats_error *err)
 {
-    struct planner p = {.n_items = n_items, .n_tasks = n_tasks, .err = err};
+    struct planner p = {.n_items = n_items,
+                        .n_tasks = n_tasks,
+                        .windows_min = windows_min,
+                        .err = err};
     struct choice choice = {.windows = 0};
     struct bats_plan result = {.feasible = n_tasks == 0, .proven = true};
     int error = check(items, n_items, err);
@@ -372,5 +381,74 @@ int bats_plan_solve(const struct bats_plan_item *items, size_t n_items,
         result.proven = p.knapsack.proven;
     }
     *plan = result;
+    return 0;
+}
+
+int bats_plan_solve(const struct bats_plan_item *items, size_t n_items,
+                    uint64_t n_tasks, bats_money budget,
+                    struct bats_plan *plan, struct bats_error *err)
+{
+    return solve(items, n_items, n_tasks, budget, 1, plan, err);
+}
+
+/* Windows that a task takes; INT64_MAX if they cannot be counted. */
+static int64_t span_of(double task_windows)
+{
+    double span = ceil(task_windows * (1 - TOLERANCE));
+
+    return span < 0x1p62 ? (int64_t)fmax(span, 1) : INT64_MAX;
+}
+
+/* The next larger one of the clusters' spans; INT64_MAX if there is none. */
+static int64_t next_span(const double *task_windows, size_t n_items,
+                         int64_t span)
+{
+    int64_t next = INT64_MAX;
+
+    for (size_t i = 0; i < n_items; i++) {
+        int64_t own = span_of(task_windows[i]);
+        if (own > span && own < next)
+            next = own;
+    }
+    return next;
+}
+
+int bats_plan_solve_whole(const struct bats_plan_item *items,
+                          const double *task_windows, size_t n_items,
+                          uint64_t n_tasks, bats_money budget,
+                          struct bats_plan *plan, struct bats_error *err)
+{
+    struct bats_plan_item some[BATS_CLUSTERS_MAX];
+    struct bats_plan best, next;
+    int rc = bats_plan_solve(items, n_items, n_tasks, budget, &best, err);
+
+    if (rc < 0)
+        return rc;
+    bool whole = true;
+    for (size_t i = 0; i < n_items; i++)
+        if (best.machines[i] > 0 && span_of(task_windows[i]) > best.windows)
+            whole = false;
+    if (whole) {
+        *plan = best;
+        return 0;
+    }
+    best.feasible = false;
+    for (int64_t span = next_span(task_windows, n_items, 0); span < INT64_MAX;
+         span = next_span(task_windows, n_items, span)) {
+        for (size_t i = 0; i < n_items; i++) {
+            some[i] = items[i];
+            if (span_of(task_windows[i]) > span)
+                some[i].rate = 0;
+        }
+        rc = solve(some, n_items, n_tasks, budget, span, &next, err);
+        if (rc < 0)
+            return rc;
+        if (next.feasible &&
+            (!best.feasible || next.rate > best.rate * (1 + TOLERANCE) ||
+             (next.rate > best.rate * (1 - TOLERANCE) &&
+              next.cost < best.cost)))
+            best = next;
+    }
+    *plan = best;
     return 0;
 }

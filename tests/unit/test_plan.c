@@ -407,6 +407,82 @@ static void huge_numbers_do_not_overflow(void **state)
                      BATS_EOVERFLOW);
 }
 
+/* Every configuration that does the bag in whole tasks, by definition. */
+static bool brute_whole(const struct bats_plan_item *items,
+                        const double *task_windows, size_t n, uint64_t n_tasks,
+                        bats_money budget, struct configuration *best)
+{
+    double most = 0;
+
+    for (int pass = 1; pass <= 2; pass++) {
+        struct configuration c = {.windows = 0};
+        bool first = true;
+        while (advance(&c, items, n)) {
+            sum_up(&c, items, n);
+            double exact = (double)n_tasks / c.rate;
+            c.windows = (int64_t)ceil(exact * (1 - TOLERANCE));
+            for (size_t i = 0; i < n; i++)
+                if (c.machines[i] > 0 &&
+                    (double)c.windows < ceil(task_windows[i]))
+                    c.windows = (int64_t)ceil(task_windows[i]);
+            if (!affordable(c.windows, c.price, budget))
+                continue;
+            if (pass == 1)
+                most = fmax(most, c.rate);
+            else if (c.rate >= most * (1 - TOLERANCE) &&
+                     (first ||
+                      c.windows * c.price < best->windows * best->price)) {
+                *best = c;
+                first = false;
+            }
+        }
+    }
+    return most > 0;
+}
+
+static void long_tasks_equal_brute_force(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    int n_feasible = 0, n_other = 0;
+
+    gsl_rng_set(rng, 7);
+    for (int run = 0; run < 3000; run++) {
+        struct bats_plan_item items[3];
+        double task_windows[3];
+        size_t n = 1 + gsl_rng_uniform_int(rng, 3);
+        for (size_t i = 0; i < n; i++) {
+            task_windows[i] = 0.2 + 4 * gsl_rng_uniform(rng);
+            items[i] = (struct bats_plan_item){
+                1 / task_windows[i],
+                (bats_money)gsl_rng_uniform_int(rng, 20) * 85000,
+                (uint32_t)gsl_rng_uniform_int(rng, 7)};
+        }
+        uint64_t n_tasks = 1 + gsl_rng_uniform_int(rng, 30);
+        bats_money budget =
+            (bats_money)(exp(gsl_rng_uniform(rng) * 6 - 1) * 1e6);
+        struct configuration expected = {.windows = 0};
+        struct bats_plan plan, fluid;
+        assert_int_equal(bats_plan_solve_whole(items, task_windows, n, n_tasks,
+                                               budget, &plan, NULL),
+                         0);
+        bool feasible =
+            brute_whole(items, task_windows, n, n_tasks, budget, &expected);
+        assert_int_equal(plan.feasible, feasible);
+        if (!feasible)
+            continue;
+        n_feasible++;
+        assert_true(fabs(plan.rate - expected.rate) <= 1e-9 * plan.rate);
+        assert_int_equal(plan.cost, expected.windows * expected.price);
+        assert_int_equal(plan.cost, plan.windows * plan.price);
+        bats_plan_solve(items, n, n_tasks, budget, &fluid, NULL);
+        n_other += fluid.cost != plan.cost || fluid.rate > plan.rate;
+    }
+    assert_true(n_feasible > 1000);
+    assert_true(n_other > 300);
+    gsl_rng_free(rng);
+}
+
 static void bad_input_is_refused(void **state)
 {
     (void)state;
@@ -573,6 +649,7 @@ int main(void)
         cmocka_unit_test(next_to_nothing_is_not_paid_for),
         cmocka_unit_test(rounding_does_not_buy_a_window),
         cmocka_unit_test(huge_numbers_do_not_overflow),
+        cmocka_unit_test(long_tasks_equal_brute_force),
         cmocka_unit_test(bad_input_is_refused),
         cmocka_unit_test(large_instances_are_solved),
     };

@@ -1,0 +1,63 @@
+/*
+ * interval: how sure the mean and the deviation of a cluster's runtimes are,
+ * and the makespan that follows from them.
+ *
+ * Layer: core. Used by the estimator. Pure. Source: Oprescu's thesis, 4.3.
+ *
+ * Of a sample of n runtimes with mean m and (biased) deviation s, to a
+ * confidence p, with t and chi2 quantiles of n - 1 degrees of freedom:
+ *
+ *   m - t_((1+p)/2) s / sqrt(n)         <= mu    <= m + the same
+ *   s sqrt(n / chi2_((1+p)/2))          <= sigma <= s sqrt(n / chi2_((1-p)/2))
+ *
+ * The machines of a configuration, a_k of type k, are seen as one that does
+ * all tasks one after the other (4.4 - 4.6):
+ *
+ *   mu_agg    = 1 / gamma,  gamma = sum(a_k / mu_k)
+ *   sigma_agg = sqrt(sum(a_k mu_k) / gamma + sum(a_k sigma_k^2 / mu_k) / gamma
+ *                    - (sum(a_k) / gamma)^2) / sum(a_k)
+ *   M <= N mu_agg + z_p sqrt(N) sigma_agg                             (4.8)
+ *
+ * and with the bounds of mu_k and sigma_k put in for the worst case (4.10 -
+ * 4.12). Each of the three inequalities holds with probability p, all together
+ * with 3p - 2 at least (4.13).
+ */
+#ifndef BATS_INTERVAL_H
+#define BATS_INTERVAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The runtimes of tasks on one cluster; microseconds. */
+struct bats_runtimes {
+    double mean;      /* 0: nothing is known */
+    double deviation; /* biased: divided by n */
+    double mean_low, mean_high;
+    double deviation_low, deviation_high;
+    uint32_t n; /* size of the sample; 0: the mean was given, and is believed */
+};
+
+/* What is known from a sample of n runtimes > 0, in any order, to the
+ * confidence 0.5 <= p < 1. One runtime has no deviation: it is believed. */
+struct bats_runtimes bats_runtimes_of(const double *sample, uint32_t n,
+                                      double p);
+
+/* A mean that is believed. */
+struct bats_runtimes bats_runtimes_given(double mean);
+
+/* A makespan, microseconds. */
+struct bats_prediction {
+    double low, estimate, high;
+};
+
+/*
+ * The makespan of `n_tasks` tasks on `slots[k]` slots of each of `n` clusters
+ * (machines x slots per machine), of which one at least has slots and known
+ * runtimes; slots of unknown clusters do not count. `p` as above.
+ */
+struct bats_prediction
+bats_interval_makespan(const struct bats_runtimes *runtimes,
+                       const double *slots, size_t n, double n_tasks,
+                       double p);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * regression: how long a task takes on one cluster, from how long it took on
+ * another.
+ *
+ * Layer: core, used by sample.h. Pure.
+ *
+ *   t_k = b0 + b1 t_base
+ *
+ * fitted by least squares to the tasks that were run on both (Oprescu's
+ * thesis, 3.1.3). Where the fit says nothing of use (fewer than two points,
+ * all of them equal on the base, b1 <= 0) the line through the origin and the
+ * two means takes its place: b0 = 0, b1 = mean_k / mean_base. Times are
+ * microseconds here; any unit will do.
+ */
+#ifndef BATS_REGRESSION_H
+#define BATS_REGRESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct bats_regression {
+    double b0, b1; /* b1 > 0 */
+    bool ratio;    /* only the ratio of the means is known */
+};
+
+/* The line from `base` to `other`, `n` >= 1 runtimes > 0 each, of the same
+ * tasks in the same order. */
+struct bats_regression bats_regression_fit(const double *base,
+                                           const double *other, size_t n);
+
+/* The runtime on the other cluster of a task that takes `base` on the base;
+ * not below 1, whatever b0 is. */
+double bats_regression_apply(const struct bats_regression *line, double base);
+
+/* The same in the other direction. */
+double bats_regression_invert(const struct bats_regression *line,
+                              double other);
+
+/* The line from cluster j to cluster k, from the lines base -> j and
+ * base -> k. */
+struct bats_regression
+bats_regression_compose(const struct bats_regression *to_j,
+                        const struct bats_regression *to_k);
+
+#endif

@@ -1,0 +1,395 @@
+/* See estimate.h. */
+#include "bats/estimate.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CONFIDENCE 0.9
+#define CUSHION_PERCENT 20
+#define TOLERANCE 1e-9 /* of floor and ceiling, as in plan.h */
+
+/* The clusters as the knapsack sees them. */
+struct items {
+    struct bats_plan_item item[BATS_CLUSTERS_MAX];
+    double task_windows[BATS_CLUSTERS_MAX]; /* T_i / ATU */
+};
+
+static double slots_of(const struct bats_estimator *e, size_t i)
+{
+    return e->slots ? e->slots[i] : 1;
+}
+
+/* `amount` x `share` / 100, rounded down; BATS_UNLIMITED stays. */
+static bats_money percent(bats_money amount, unsigned share)
+{
+    __int128 result = (__int128)amount * share / 100;
+
+    return amount == BATS_UNLIMITED || result > BATS_UNLIMITED
+               ? BATS_UNLIMITED
+               : (bats_money)result;
+}
+
+/* No cluster is given more machines than there are tasks. */
+static int make_items(const struct bats_estimator *e, struct items *items,
+                      struct bats_error *err)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        struct bats_plan_item *item = &items->item[i];
+        double mean = e->runtimes[i].mean;
+        double most = ceil((double)e->n_tasks / slots_of(e, i));
+        *item = (struct bats_plan_item){.charge = e->clusters[i].charge};
+        items->task_windows[i] = 0;
+        if (!(mean > 0) || e->clusters[i].max == 0)
+            continue;
+        any = true;
+        item->rate = slots_of(e, i) * (double)e->window / mean;
+        item->max = most < e->clusters[i].max ? (uint32_t)most
+                                              : e->clusters[i].max;
+        items->task_windows[i] = mean / (double)e->window;
+    }
+    if (!any)
+        return bats_error_set(err, BATS_EINPUT,
+                              "nothing is known of the runtimes on any "
+                              "cluster");
+    return 0;
+}
+
+static int solve(const struct bats_estimator *e, const struct items *items,
+                 bats_money budget, struct bats_plan *plan,
+                 struct bats_error *err)
+{
+    return bats_plan_solve_whole(items->item, items->task_windows,
+                                 e->n_clusters, e->n_tasks, budget, plan, err);
+}
+
+/* ---- delta-N and the cushion ---- */
+
+static int64_t delta_n(const struct bats_estimator *e,
+                       const struct items *items, const struct bats_plan *plan)
+{
+    double rest = (double)e->n_tasks;
+
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        if (plan->machines[i] == 0)
+            continue;
+        double fit = (double)plan->windows / items->task_windows[i];
+        rest -= floor(fit + fit * TOLERANCE) *
+                floor(plan->machines[i] * slots_of(e, i));
+    }
+    return rest > -0x1p63 ? (int64_t)rest : INT64_MIN;
+}
+
+static bool uses_all(const struct bats_estimator *e, const struct items *items,
+                     const struct bats_plan *plan)
+{
+    for (size_t i = 0; i < e->n_clusters; i++)
+        if (plan->machines[i] < items->item[i].max)
+            return false;
+    return true;
+}
+
+/* What one machine of cluster i costs for as long as a task takes. */
+static bats_money price_of_task(const struct items *items, size_t i)
+{
+    double windows = ceil(items->task_windows[i] * (1 - TOLERANCE));
+    bats_money price;
+
+    if (!(windows < 0x1p62) ||
+        !bats_units_multiply((int64_t)windows, items->item[i].charge, &price))
+        return BATS_UNLIMITED;
+    return price;
+}
+
+/* Money that ends `left` tasks, one per slot of the plan's machines. */
+static bats_money cost_of_last(const struct bats_estimator *e,
+                               const struct items *items,
+                               const struct bats_plan *plan, int64_t left)
+{
+    bool seen[BATS_CLUSTERS_MAX] = {false};
+    bats_money sum = 0;
+
+    while (left > 0) {
+        size_t best = BATS_CLUSTERS_MAX;
+        for (size_t i = 0; i < e->n_clusters; i++)
+            if (plan->machines[i] > 0 && !seen[i] &&
+                (best == BATS_CLUSTERS_MAX ||
+                 price_of_task(items, i) < price_of_task(items, best)))
+                best = i;
+        if (best == BATS_CLUSTERS_MAX) /* more than there are slots: again */
+            return bats_units_multiply(sum, 2, &sum) ? sum : BATS_UNLIMITED;
+        seen[best] = true;
+        double slots = slots_of(e, best);
+        double want = ceil((double)left / slots);
+        int64_t machines =
+            want < plan->machines[best] ? (int64_t)want : plan->machines[best];
+        bats_money price;
+        if (!bats_units_multiply(machines, price_of_task(items, best),
+                                 &price) ||
+            !bats_units_add(sum, price, &sum))
+            return BATS_UNLIMITED;
+        left -= (int64_t)floor((double)machines * slots);
+    }
+    return sum;
+}
+
+/* See estimate.h; one step is a hundredth of `end`. */
+static int find_cushion(const struct bats_estimator *e,
+                        const struct items *items, bats_money end,
+                        struct bats_schedule *s, struct bats_error *err)
+{
+    unsigned most = e->cushion_percent ? e->cushion_percent : CUSHION_PERCENT;
+    bool all = uses_all(e, items, &s->plan);
+
+    for (unsigned step = 1; !all; step++) {
+        struct bats_plan plan;
+        bats_money more = percent(end, step);
+        if (more > percent(s->budget, most) || s->budget == BATS_UNLIMITED)
+            break;
+        int rc = solve(e, items, s->budget + more, &plan, err);
+        if (rc < 0)
+            return rc;
+        if (delta_n(e, items, &plan) <= 0) {
+            s->cushion = more;
+            s->refits = true;
+            s->raised = plan;
+            return 0;
+        }
+        all = uses_all(e, items, &plan);
+    }
+    s->cushion = cost_of_last(e, items, &s->plan, s->delta_n);
+    return 0;
+}
+
+/* ---- one schedule ---- */
+
+static void predict(const struct bats_estimator *e, struct bats_schedule *s)
+{
+    double slots[BATS_CLUSTERS_MAX];
+    double p = e->confidence > 0 ? e->confidence : CONFIDENCE;
+
+    for (size_t i = 0; i < e->n_clusters; i++)
+        slots[i] = s->plan.machines[i] * slots_of(e, i);
+    s->makespan = bats_interval_makespan(e->runtimes, slots, e->n_clusters,
+                                         (double)e->n_tasks, p);
+    double windows = s->makespan.high / (double)e->window;
+    windows = ceil(windows * (1 - TOLERANCE));
+    s->windows_high = windows < 0x1p62 ? (int64_t)windows : INT64_MAX;
+    if (s->windows_high < s->plan.windows)
+        s->windows_high = s->plan.windows;
+    if (!bats_units_multiply(s->windows_high, s->plan.price, &s->cost_high))
+        s->cost_high = BATS_UNLIMITED;
+}
+
+/* The schedule for `budget`, which was made from `end`. */
+static int make_schedule(const struct bats_estimator *e,
+                         const struct items *items, enum bats_offer offer,
+                         bats_money budget, bats_money end,
+                         struct bats_schedule *schedule,
+                         struct bats_error *err)
+{
+    struct bats_schedule s = {.offer = offer, .budget = budget};
+    int rc = solve(e, items, budget, &s.plan, err);
+
+    if (rc < 0)
+        return rc;
+    s.delta_n = delta_n(e, items, &s.plan);
+    s.windows_high = s.plan.windows;
+    s.cost_high = s.plan.cost;
+    if (s.plan.feasible) {
+        predict(e, &s);
+        if (s.delta_n > 0)
+            rc = find_cushion(e, items, end, &s, err);
+    }
+    if (rc == 0)
+        *schedule = s;
+    return rc;
+}
+
+/* ---- the two ends ---- */
+
+/* The least that the bag costs on one machine; BATS_EOVERFLOW. */
+static int cost_of_one(const struct bats_estimator *e,
+                       const struct items *items, bats_money *cost,
+                       struct bats_error *err)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        const struct bats_plan_item *item = &items->item[i];
+        bats_money sum;
+        if (item->max == 0)
+            continue;
+        int64_t windows = bats_plan_windows(e->n_tasks, item->rate);
+        double task = ceil(items->task_windows[i] * (1 - TOLERANCE));
+        if (task > (double)windows)
+            windows = task < 0x1p62 ? (int64_t)task : INT64_MAX;
+        if (!bats_units_multiply(windows, item->charge, &sum) ||
+            (found && sum >= *cost))
+            continue;
+        *cost = sum;
+        found = true;
+    }
+    if (!found)
+        return bats_error_set(err, BATS_EOVERFLOW,
+                              "what the bag costs on one machine is too large "
+                              "a number");
+    return 0;
+}
+
+static int cost_of_all(const struct bats_estimator *e,
+                       const struct items *items, bats_money *cost,
+                       struct bats_error *err)
+{
+    struct bats_plan plan;
+    int rc = solve(e, items, BATS_UNLIMITED, &plan, err);
+
+    if (rc == 0)
+        *cost = plan.cost;
+    return rc;
+}
+
+static int make_offer(const struct bats_estimator *e,
+                      const struct items *items, enum bats_offer offer,
+                      struct bats_schedule *schedule, struct bats_error *err)
+{
+    static const unsigned share[BATS_OFFERS] = {100, 110, 120, 80, 90, 100};
+    bats_money end;
+    int rc = offer < BATS_OFFER_FASTEST_20 ? cost_of_one(e, items, &end, err)
+                                           : cost_of_all(e, items, &end, err);
+
+    if (rc < 0)
+        return rc;
+    return make_schedule(e, items, offer, percent(end, share[offer]), end,
+                         schedule, err);
+}
+
+int bats_estimate_offers(const struct bats_estimator *e,
+                         struct bats_schedule schedules[BATS_OFFERS],
+                         struct bats_error *err)
+{
+    struct bats_schedule made[BATS_OFFERS];
+    struct items items;
+    int rc = make_items(e, &items, err);
+
+    for (int i = 0; i < BATS_OFFERS && rc == 0; i++)
+        rc = make_offer(e, &items, (enum bats_offer)i, &made[i], err);
+    if (rc == 0)
+        memcpy(schedules, made, sizeof made);
+    return rc;
+}
+
+/* ---- for a budget or a deadline ---- */
+
+/* The smallest budget for which the bag ends by `deadline`, which `most` is
+ * enough for. */
+static int least_budget(const struct bats_estimator *e,
+                        const struct items *items, double deadline,
+                        bats_money most, bats_money *budget,
+                        struct bats_error *err)
+{
+    bats_money low = 0;
+
+    while (low < most) {
+        struct bats_plan plan;
+        bats_money middle = low + (most - low) / 2;
+        int rc = solve(e, items, middle, &plan, err);
+        if (rc < 0)
+            return rc;
+        if (plan.feasible && (double)e->n_tasks / plan.rate <= deadline)
+            most = plan.cost;
+        else
+            low = middle + 1;
+    }
+    *budget = most;
+    return 0;
+}
+
+int bats_estimate_least_budget(const struct bats_estimator *e,
+                               bats_money *budget, struct bats_error *err)
+{
+    struct items items;
+    bats_money most;
+    int rc = make_items(e, &items, err);
+
+    if (rc == 0)
+        rc = cost_of_one(e, &items, &most, err);
+    if (rc == 0)
+        rc = least_budget(e, &items, INFINITY, most, budget, err);
+    return rc;
+}
+
+/* "588 SU" */
+static const char *money_text(const struct bats_estimator *e,
+                              bats_money amount, char text[BATS_UNITS_TEXT])
+{
+    bats_money_format(text, amount);
+    size_t n = strlen(text);
+    if (e->currency && e->currency[0] != '\0' &&
+        n + strlen(e->currency) + 2 <= BATS_UNITS_TEXT) {
+        text[n] = ' ';
+        strcpy(text + n + 1, e->currency);
+    }
+    return text;
+}
+
+int bats_estimate_for_budget(const struct bats_estimator *e, bats_money budget,
+                             struct bats_schedule *schedule,
+                             struct bats_error *err)
+{
+    char given[BATS_UNITS_TEXT], needed[BATS_UNITS_TEXT];
+    struct items items;
+    bats_money least;
+    int rc = make_items(e, &items, err);
+
+    if (rc == 0)
+        rc = make_schedule(e, &items, BATS_OFFER_BUDGET, budget, budget,
+                           schedule, err);
+    if (rc < 0 || schedule->plan.feasible)
+        return rc;
+    rc = bats_estimate_least_budget(e, &least, err);
+    if (rc < 0)
+        return rc;
+    return bats_error_set(err, BATS_EBUDGET,
+                          "%llu task%s cannot be done for %s; for %s they can",
+                          (unsigned long long)e->n_tasks,
+                          e->n_tasks == 1 ? "" : "s",
+                          money_text(e, budget, given),
+                          money_text(e, least, needed));
+}
+
+int bats_estimate_for_deadline(const struct bats_estimator *e,
+                               bats_time deadline,
+                               struct bats_schedule *schedule,
+                               struct bats_error *err)
+{
+    char given[BATS_UNITS_TEXT], needed[BATS_UNITS_TEXT];
+    double limit = (double)deadline / (double)e->window * (1 + TOLERANCE);
+    struct bats_plan fastest;
+    struct items items;
+    bats_money budget;
+    int rc = make_items(e, &items, err);
+
+    if (rc == 0)
+        rc = solve(e, &items, BATS_UNLIMITED, &fastest, err);
+    if (rc < 0)
+        return rc;
+    bool late = (double)e->n_tasks / fastest.rate > limit;
+    budget = fastest.cost;
+    if (!late)
+        rc = least_budget(e, &items, limit, fastest.cost, &budget, err);
+    if (rc == 0)
+        rc = make_schedule(e, &items, BATS_OFFER_DEADLINE, budget, budget,
+                           schedule, err);
+    if (rc < 0 || !late)
+        return rc;
+    double end = ceil(schedule->makespan.estimate / (double)BATS_SECOND);
+    return bats_error_set(
+        err, BATS_EDEADLINE,
+        "%llu task%s cannot be done in %s; with all machines they take %s",
+        (unsigned long long)e->n_tasks, e->n_tasks == 1 ? "" : "s",
+        bats_duration_format(given, deadline),
+        bats_duration_format(needed, end < 9e12 ? (bats_time)end * BATS_SECOND
+                                                : BATS_NEVER));
+}

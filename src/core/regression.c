@@ -1,0 +1,64 @@
+/* See regression.h. */
+#include "bats/regression.h"
+
+#include <gsl/gsl_fit.h>
+#include <math.h>
+
+#define FLAT 1e-12 /* runtimes that differ by less, relatively, are equal */
+
+static double mean_of(const double *x, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    return sum / (double)n;
+}
+
+static bool all_equal(const double *x, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (fabs(x[i] - x[0]) > FLAT * x[0])
+            return false;
+    return true;
+}
+
+struct bats_regression bats_regression_fit(const double *base,
+                                           const double *other, size_t n)
+{
+    struct bats_regression line = {.ratio = true};
+    double covariance[3], residues;
+
+    if (!all_equal(base, n)) {
+        gsl_fit_linear(base, 1, other, 1, n, &line.b0, &line.b1,
+                       &covariance[0], &covariance[1], &covariance[2],
+                       &residues);
+        line.ratio = !(line.b1 > 0);
+    }
+    if (line.ratio) {
+        line.b0 = 0;
+        line.b1 = mean_of(other, n) / mean_of(base, n);
+    }
+    return line;
+}
+
+double bats_regression_apply(const struct bats_regression *line, double base)
+{
+    return fmax(line->b0 + line->b1 * base, 1);
+}
+
+double bats_regression_invert(const struct bats_regression *line, double other)
+{
+    return fmax((other - line->b0) / line->b1, 1);
+}
+
+struct bats_regression
+bats_regression_compose(const struct bats_regression *to_j,
+                        const struct bats_regression *to_k)
+{
+    return (struct bats_regression){
+        .b0 = to_k->b0 - to_k->b1 * to_j->b0 / to_j->b1,
+        .b1 = to_k->b1 / to_j->b1,
+        .ratio = to_j->ratio || to_k->ratio,
+    };
+}

@@ -1,0 +1,268 @@
+/* See sample.h. */
+#include "bats/sample.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The observations by task; the first of a task and cluster comes first. */
+struct table {
+    struct bats_observation *row;
+    size_t n;
+    size_t n_tasks;
+};
+
+static int by_task(const void *a, const void *b)
+{
+    const struct bats_observation *s = a, *t = b;
+
+    if (s->task != t->task)
+        return s->task < t->task ? -1 : 1;
+    return s->cluster < t->cluster ? -1 : s->cluster > t->cluster;
+}
+
+/* Merge sort keeps equal rows in their order; qsort of the C library is one,
+ * but does not promise it. */
+static void sort_rows(struct bats_observation *row, size_t n,
+                      struct bats_observation *spare)
+{
+    size_t half = n / 2, i = 0, j = half;
+
+    if (n < 2)
+        return;
+    sort_rows(row, half, spare);
+    sort_rows(row + half, n - half, spare);
+    memcpy(spare, row, half * sizeof *row);
+    for (size_t k = 0; i < half; k++)
+        row[k] = j < n && by_task(&row[j], &spare[i]) < 0 ? row[j++]
+                                                          : spare[i++];
+}
+
+static int check(size_t n_clusters, const struct bats_observation *o, size_t n,
+                 struct bats_error *err)
+{
+    if (n_clusters < 1 || n_clusters > BATS_CLUSTERS_MAX)
+        return bats_error_set(err, BATS_EINPUT,
+                              "a sample is of 1 to %d clusters, not %zu",
+                              BATS_CLUSTERS_MAX, n_clusters);
+    for (size_t i = 0; i < n; i++) {
+        if (o[i].cluster >= n_clusters)
+            return bats_error_set(
+                err, BATS_EINPUT,
+                "task %" PRIu32 " was sampled on cluster %" PRIu32
+                ", but there are only %zu",
+                o[i].task + 1, o[i].cluster + 1, n_clusters);
+        if (o[i].runtime < 0)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "the runtime of task %" PRIu32 " on cluster "
+                                  "%" PRIu32 " is negative",
+                                  o[i].task + 1, o[i].cluster + 1);
+    }
+    return 0;
+}
+
+/* Sorts, and drops what was observed a second time. */
+static int make_table(struct table *t, const struct bats_observation *o,
+                      size_t n, struct bats_error *err)
+{
+    struct bats_observation *spare = malloc((n + 1) * sizeof *spare);
+
+    *t = (struct table){.row = malloc((n + 1) * sizeof *t->row)};
+    if (!t->row || !spare) {
+        free(spare);
+        return bats_error_set(err, BATS_ENOMEM,
+                              "no memory for a sample of %zu runtimes", n);
+    }
+    if (n > 0)
+        memcpy(t->row, o, n * sizeof *o);
+    sort_rows(t->row, n, spare);
+    free(spare);
+    for (size_t i = 0; i < n; i++) {
+        bool first = t->n == 0 || t->row[t->n - 1].task != t->row[i].task;
+        if (!first && t->row[t->n - 1].cluster == t->row[i].cluster)
+            continue;
+        t->n_tasks += first;
+        t->row[t->n++] = t->row[i];
+    }
+    return 0;
+}
+
+static double runtime_of(const struct bats_observation *o)
+{
+    return fmax((double)o->runtime, 1);
+}
+
+/* The rows of the task that row `i` is of end before this one. */
+static size_t end_of_task(const struct table *t, size_t i)
+{
+    size_t end = i;
+
+    while (end < t->n && t->row[end].task == t->row[i].task)
+        end++;
+    return end;
+}
+
+/* The runtime of a task, rows i .. end - 1, on `cluster`; 0: none. */
+static double measured(const struct table *t, size_t i, size_t end,
+                       size_t cluster)
+{
+    for (; i < end; i++)
+        if (t->row[i].cluster == cluster)
+            return runtime_of(&t->row[i]);
+    return 0;
+}
+
+static double mean_on(const struct table *t, size_t cluster)
+{
+    double sum = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->n; i++)
+        if (t->row[i].cluster == cluster) {
+            sum += runtime_of(&t->row[i]);
+            n++;
+        }
+    return sum / (double)n;
+}
+
+/* The runtimes of the tasks that were run on both clusters; returns how many. */
+static size_t pairs_of(const struct table *t, size_t from, size_t to,
+                       double *x, double *y)
+{
+    size_t n = 0;
+
+    for (size_t i = 0, end; i < t->n; i = end) {
+        end = end_of_task(t, i);
+        x[n] = measured(t, i, end, from);
+        y[n] = measured(t, i, end, to);
+        if (x[n] > 0 && y[n] > 0)
+            n++;
+    }
+    return n;
+}
+
+/* The line from the base to cluster k, which has no task in common with it,
+ * by way of a third cluster, or else by the means. */
+static struct bats_regression detour(const struct bats_sample *s,
+                                     const struct table *t, size_t k,
+                                     double *x, double *y)
+{
+    for (size_t j = 0; j < s->n_clusters; j++) {
+        size_t n_base = pairs_of(t, j, s->base, x, y);
+        if (n_base == 0)
+            continue;
+        struct bats_regression to_base = bats_regression_fit(x, y, n_base);
+        size_t n_k = pairs_of(t, j, k, x, y);
+        if (n_k == 0)
+            continue;
+        struct bats_regression to_k = bats_regression_fit(x, y, n_k);
+        return bats_regression_compose(&to_base, &to_k);
+    }
+    x[0] = mean_on(t, s->base);
+    y[0] = mean_on(t, k);
+    return bats_regression_fit(x, y, 1);
+}
+
+/* The line from the base to cluster k; x, y: room for all tasks. */
+static void fit(struct bats_sample *s, const struct table *t, size_t k,
+                double *x, double *y)
+{
+    struct bats_cluster_sample *c = &s->clusters[k];
+    size_t n = pairs_of(t, s->base, k, x, y);
+
+    c->n_pairs = (uint32_t)n;
+    if (k == s->base)
+        c->line = (struct bats_regression){.b1 = 1};
+    else
+        c->line = n > 0 ? bats_regression_fit(x, y, n)
+                        : detour(s, t, k, x, y);
+}
+
+/* The runtime on the base of the task in rows i .. end - 1. */
+static double on_base(const struct bats_sample *s, const struct table *t,
+                      size_t i, size_t end)
+{
+    double base = measured(t, i, end, s->base);
+
+    if (base > 0)
+        return base;
+    /* Of several clusters the one with the most pairs is believed. */
+    size_t best = i;
+    for (size_t j = i + 1; j < end; j++)
+        if (s->clusters[t->row[j].cluster].n_pairs >
+            s->clusters[t->row[best].cluster].n_pairs)
+            best = j;
+    return bats_regression_invert(&s->clusters[t->row[best].cluster].line,
+                                  runtime_of(&t->row[best]));
+}
+
+static void complete(struct bats_sample *s, const struct table *t)
+{
+    for (size_t i = 0, end; i < t->n; i = end) {
+        end = end_of_task(t, i);
+        double base = on_base(s, t, i, end);
+        for (size_t k = 0; k < s->n_clusters; k++) {
+            struct bats_cluster_sample *c = &s->clusters[k];
+            if (c->n_measured == 0)
+                continue;
+            double here = measured(t, i, end, k);
+            c->runtimes[c->n++] =
+                here > 0 ? here : bats_regression_apply(&c->line, base);
+        }
+    }
+}
+
+int bats_sample_init(struct bats_sample *sample, size_t n_clusters,
+                     const struct bats_observation *observations, size_t n,
+                     struct bats_error *err)
+{
+    struct table t = {.row = NULL};
+    struct bats_sample s = {.n_clusters = n_clusters};
+    double *pairs = NULL;
+    int rc = check(n_clusters, observations, n, err);
+
+    if (rc == 0)
+        rc = make_table(&t, observations, n, err);
+    if (rc < 0)
+        goto error;
+    for (size_t i = 0; i < t.n; i++)
+        s.clusters[t.row[i].cluster].n_measured++;
+    pairs = malloc((2 * t.n_tasks + 2) * sizeof *pairs);
+    bool enough = pairs != NULL;
+    for (size_t k = 0; k < n_clusters; k++) {
+        struct bats_cluster_sample *c = &s.clusters[k];
+        if (c->n_measured > s.clusters[s.base].n_measured)
+            s.base = k;
+        if (c->n_measured == 0)
+            continue;
+        c->runtimes = malloc(t.n_tasks * sizeof *c->runtimes);
+        enough = enough && c->runtimes != NULL;
+    }
+    if (!enough) {
+        rc = bats_error_set(err, BATS_ENOMEM,
+                            "no memory for a sample of %zu tasks", t.n_tasks);
+        goto error;
+    }
+    for (size_t k = 0; k < n_clusters; k++)
+        if (s.clusters[k].n_measured > 0)
+            fit(&s, &t, k, pairs, pairs + t.n_tasks + 1);
+    complete(&s, &t);
+    *sample = s;
+    free(pairs);
+    free(t.row);
+    return 0;
+
+error:
+    bats_sample_release(&s);
+    free(pairs);
+    free(t.row);
+    return rc;
+}
+
+void bats_sample_release(struct bats_sample *sample)
+{
+    for (size_t k = 0; k < BATS_CLUSTERS_MAX; k++)
+        free(sample->clusters[k].runtimes);
+    *sample = (struct bats_sample){0};
+}
