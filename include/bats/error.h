@@ -15,7 +15,9 @@ enum bats_errcode {
     BATS_EOVERFLOW = -3, /* time or money does not fit 64 bits */
     BATS_ESTATE = -4,    /* an event that cannot happen in this state */
     BATS_EPROTO = -5,    /* a malformed message */
-    BATS_ESYS = -6       /* the operating system or a library failed */
+    BATS_ESYS = -6,      /* the operating system or a library failed */
+    BATS_EBUDGET = -7,   /* no schedule fits the budget (exit code 4) */
+    BATS_EDEADLINE = -8  /* no schedule ends by the deadline (exit code 5) */
 };
 
 /* Filled in on failure. `text` is one sentence without a final newline; for

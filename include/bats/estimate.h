@@ -40,7 +40,7 @@
 
 /* What an estimate is made from; plain data, borrowed. */
 struct bats_estimator {
-    const struct bats_cluster *clusters; /* charge, max; name for messages */
+    const struct bats_cluster *clusters;  /* charge, max; name for messages */
     const struct bats_runtimes *runtimes; /* per cluster; mean 0: not used */
     const double *slots; /* tasks at a time per machine and cluster, > 0 (a
                             mean where they differ); NULL: 1 each */
@@ -50,7 +50,7 @@ struct bats_estimator {
     double confidence;   /* p of interval.h, 0.5 .. 1; 0: 0.9 */
     unsigned cushion_percent; /* a cushion is at most so much of the budget
                                  it is added to; 0: 20 */
-    const char *currency; /* for messages; NULL or "": none */
+    const char *currency;     /* for messages; NULL or "": none */
 };
 
 enum bats_offer {
@@ -72,12 +72,12 @@ struct bats_schedule {
                               than one task needs */
     struct bats_prediction makespan; /* microseconds; estimate is Te. All 0
                                         where the plan is not feasible */
-    int64_t windows_high;  /* windows of the makespan's upper bound, >= those
+    int64_t windows_high; /* windows of the makespan's upper bound, >= those
                               of the plan */
-    bats_money cost_high;  /* and what the configuration costs then */
-    int64_t delta_n;       /* < 0: room for so many tasks more */
-    bats_money cushion;    /* 0: none is needed */
-    bool refits;           /* the cushion buys `raised`; false: it is put aside
+    bats_money cost_high; /* and what the configuration costs then */
+    int64_t delta_n;      /* < 0: room for so many tasks more */
+    bats_money cushion;   /* 0: none is needed */
+    bool refits;          /* the cushion buys `raised`; false: it is put aside
                               for the last delta_n tasks */
     struct bats_plan raised; /* for budget + cushion; delta-N <= 0 */
 };

@@ -34,7 +34,8 @@ struct bats_runtimes {
     double deviation; /* biased: divided by n */
     double mean_low, mean_high;
     double deviation_low, deviation_high;
-    uint32_t n; /* size of the sample; 0: the mean was given, and is believed */
+    uint32_t
+        n; /* size of the sample; 0: the mean was given, and is believed */
 };
 
 /* What is known from a sample of n runtimes > 0, in any order, to the

@@ -23,9 +23,18 @@
 
 int bats_exit_of(int code)
 {
-    if (code == 0)
+    switch (code) {
+    case 0:
         return BATS_EXIT_OK;
-    return code == BATS_EINPUT ? BATS_EXIT_USAGE : BATS_EXIT_SYSTEM;
+    case BATS_EINPUT:
+        return BATS_EXIT_USAGE;
+    case BATS_EBUDGET:
+        return BATS_EXIT_BUDGET;
+    case BATS_EDEADLINE:
+        return BATS_EXIT_DEADLINE;
+    default:
+        return BATS_EXIT_SYSTEM;
+    }
 }
 
 static int complain(const struct bats_error *err)

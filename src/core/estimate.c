@@ -45,8 +45,8 @@ static int make_items(const struct bats_estimator *e, struct items *items,
             continue;
         any = true;
         item->rate = slots_of(e, i) * (double)e->window / mean;
-        item->max = most < e->clusters[i].max ? (uint32_t)most
-                                              : e->clusters[i].max;
+        item->max =
+            most < e->clusters[i].max ? (uint32_t)most : e->clusters[i].max;
         items->task_windows[i] = mean / (double)e->window;
     }
     if (!any)
@@ -351,12 +351,11 @@ int bats_estimate_for_budget(const struct bats_estimator *e, bats_money budget,
     rc = bats_estimate_least_budget(e, &least, err);
     if (rc < 0)
         return rc;
-    return bats_error_set(err, BATS_EBUDGET,
-                          "%llu task%s cannot be done for %s; for %s they can",
-                          (unsigned long long)e->n_tasks,
-                          e->n_tasks == 1 ? "" : "s",
-                          money_text(e, budget, given),
-                          money_text(e, least, needed));
+    return bats_error_set(
+        err, BATS_EBUDGET,
+        "%llu task%s cannot be done for %s; for %s they can",
+        (unsigned long long)e->n_tasks, e->n_tasks == 1 ? "" : "s",
+        money_text(e, budget, given), money_text(e, least, needed));
 }
 
 int bats_estimate_for_deadline(const struct bats_estimator *e,

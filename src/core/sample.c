@@ -35,8 +35,8 @@ static void sort_rows(struct bats_observation *row, size_t n,
     sort_rows(row + half, n - half, spare);
     memcpy(spare, row, half * sizeof *row);
     for (size_t k = 0; i < half; k++)
-        row[k] = j < n && by_task(&row[j], &spare[i]) < 0 ? row[j++]
-                                                          : spare[i++];
+        row[k] =
+            j < n && by_task(&row[j], &spare[i]) < 0 ? row[j++] : spare[i++];
 }
 
 static int check(size_t n_clusters, const struct bats_observation *o, size_t n,
@@ -48,11 +48,11 @@ static int check(size_t n_clusters, const struct bats_observation *o, size_t n,
                               BATS_CLUSTERS_MAX, n_clusters);
     for (size_t i = 0; i < n; i++) {
         if (o[i].cluster >= n_clusters)
-            return bats_error_set(
-                err, BATS_EINPUT,
-                "task %" PRIu32 " was sampled on cluster %" PRIu32
-                ", but there are only %zu",
-                o[i].task + 1, o[i].cluster + 1, n_clusters);
+            return bats_error_set(err, BATS_EINPUT,
+                                  "task %" PRIu32
+                                  " was sampled on cluster %" PRIu32
+                                  ", but there are only %zu",
+                                  o[i].task + 1, o[i].cluster + 1, n_clusters);
         if (o[i].runtime < 0)
             return bats_error_set(err, BATS_EINPUT,
                                   "the runtime of task %" PRIu32 " on cluster "
@@ -175,8 +175,7 @@ static void fit(struct bats_sample *s, const struct table *t, size_t k,
     if (k == s->base)
         c->line = (struct bats_regression){.b1 = 1};
     else
-        c->line = n > 0 ? bats_regression_fit(x, y, n)
-                        : detour(s, t, k, x, y);
+        c->line = n > 0 ? bats_regression_fit(x, y, n) : detour(s, t, k, x, y);
 }
 
 /* The runtime on the base of the task in rows i .. end - 1. */

@@ -1,0 +1,139 @@
+/* interval: by hand, with quantiles from printed tables, and against an
+ * interval that the thesis prints. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "bats/interval.h"
+
+static void near(double x, double y, double tolerance)
+{
+    if (!(fabs(x - y) <= tolerance))
+        fail_msg("%.9g is not %.9g", x, y);
+}
+
+/* 1 .. 10: mean 5.5, biased variance 8.25. Nine degrees of freedom, printed
+ * tables: t_0.95 = 1.833; chi2_0.95 = 16.919, chi2_0.05 = 3.325. */
+static void bounds_agree_with_printed_tables(void **state)
+{
+    (void)state;
+    const double x[] = {3, 7, 1, 10, 9, 2, 8, 4, 6, 5};
+    struct bats_runtimes r = bats_runtimes_of(x, 10, 0.9);
+    double s = sqrt(8.25);
+
+    assert_int_equal(r.n, 10);
+    near(r.mean, 5.5, 1e-12);
+    near(r.deviation, s, 1e-12);
+    near(r.mean_high, 5.5 + 1.833 * s / sqrt(10), 1e-3);
+    near(r.mean_low, 5.5 - 1.833 * s / sqrt(10), 1e-3);
+    near(r.deviation_low, s * sqrt(10 / 16.919), 1e-3);
+    near(r.deviation_high, s * sqrt(10 / 3.325), 1e-3);
+}
+
+static void one_runtime_is_believed(void **state)
+{
+    (void)state;
+    const double x[] = {7};
+    struct bats_runtimes r = bats_runtimes_of(x, 1, 0.9);
+
+    assert_int_equal(r.n, 1);
+    near(r.mean_low, 7, 0);
+    near(r.mean_high, 7, 0);
+    near(r.deviation_high, 0, 0);
+}
+
+static void mean_never_falls_to_nothing(void **state)
+{
+    (void)state;
+    const double x[] = {1, 1, 1, 1, 100};
+    struct bats_runtimes r = bats_runtimes_of(x, 5, 0.99);
+
+    assert_true(r.mean_low > 0);
+    assert_true(r.mean_low < r.mean);
+}
+
+/* Equal machines are one that is so much faster: with exact parameters
+ * M = N mu / a, and the swing is z sqrt(N) sigma / a. */
+static void equal_machines_add_up(void **state)
+{
+    (void)state;
+    struct bats_runtimes r = bats_runtimes_given(15);
+    const double slots[] = {5};
+
+    r.deviation_high = 3;
+    struct bats_prediction m = bats_interval_makespan(&r, slots, 1, 100, 0.9);
+    near(m.estimate, 300, 1e-9);
+    near(m.high, 300 + 1.2816 * 10 * 3 / 5, 1e-3);
+    near(m.low, 300 - 1.2816 * 10 * 3 / 5, 1e-3);
+}
+
+/* 4.4 and 4.5 by hand: one machine of 10 and two of 5 minutes, deviations 0.
+ * gamma = 1/10 + 2/5 = 0.5; sum(a) = 3, sum(a mu) = 20. sigma^2 = 20 / 0.5 -
+ * (3 / 0.5)^2 = 4, so sigma_agg = 2 / 3. */
+static void mixture_of_machines_has_a_deviation(void **state)
+{
+    (void)state;
+    const struct bats_runtimes r[] = {bats_runtimes_given(10),
+                                      bats_runtimes_given(5)};
+    const double slots[] = {1, 2};
+    struct bats_prediction m = bats_interval_makespan(r, slots, 2, 400, 0.9);
+
+    near(m.estimate, 800, 1e-9);
+    near(m.high, 800 + 1.2816 * 20 * 2 / 3, 1e-3);
+}
+
+static void unknown_clusters_do_not_count(void **state)
+{
+    (void)state;
+    const struct bats_runtimes r[] = {bats_runtimes_given(10), {.mean = 0}};
+    const double slots[] = {1, 2};
+
+    near(bats_interval_makespan(r, slots, 2, 5, 0.9).estimate, 50, 1e-9);
+}
+
+/* Thesis, 4.5.5, figure 4.7, experiment 3: 21 machines of type C are expected
+ * to take 358.23 minutes for 970 tasks, 377.49 at most. C takes half of
+ * N(15, sqrt 5), of which the sample's deviation is not printed: the bound has
+ * to come out for one that 30 such runtimes are likely to have (the 95 %
+ * limits of chi2_29 are 16.05 and 45.72). */
+static void published_interval_is_met(void **state)
+{
+    (void)state;
+    double mean = 358.23 * 21 / 970, from = 0, to = 10;
+
+    for (int i = 0; i < 60; i++) {
+        struct bats_runtimes r = bats_runtimes_given(mean);
+        double s = (from + to) / 2;
+        r.mean_high = mean + 1.6991 * s / sqrt(30);
+        r.mean_low = mean - 1.6991 * s / sqrt(30);
+        r.deviation_high = s * sqrt(30 / 17.708);
+        const double slots[] = {21};
+        double high = bats_interval_makespan(&r, slots, 1, 970, 0.9).high;
+        if (high < 377.49)
+            from = s;
+        else
+            to = s;
+    }
+    double sigma = sqrt(5) / 2;
+    assert_true(from > sigma * sqrt(16.05 / 30));
+    assert_true(from < sigma * sqrt(45.72 / 30));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bounds_agree_with_printed_tables),
+        cmocka_unit_test(one_runtime_is_believed),
+        cmocka_unit_test(mean_never_falls_to_nothing),
+        cmocka_unit_test(equal_machines_add_up),
+        cmocka_unit_test(mixture_of_machines_has_a_deviation),
+        cmocka_unit_test(unknown_clusters_do_not_count),
+        cmocka_unit_test(published_interval_is_met),
+    };
+
+    return cmocka_run_group_tests_name("interval", tests, NULL, NULL);
+}

@@ -1,0 +1,166 @@
+/* sample: complete samples by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "bats/sample.h"
+
+static void near(double x, double y)
+{
+    if (!(fabs(x - y) <= 1e-9 * (1 + fabs(y))))
+        fail_msg("%.12g is not %.12g", x, y);
+}
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+
+static void expect(const struct bats_cluster_sample *c, const double *runtimes,
+                   uint32_t n, uint32_t n_measured, uint32_t n_pairs)
+{
+    assert_int_equal(c->n, n);
+    assert_int_equal(c->n_measured, n_measured);
+    assert_int_equal(c->n_pairs, n_pairs);
+    for (uint32_t i = 0; i < n; i++)
+        near(c->runtimes[i], runtimes[i]);
+}
+
+/* Tasks 0 and 1 ran on both, 2 and 3 on the base, 4 on the other, which takes
+ * 100 + x / 2. */
+static void samples_are_completed_both_ways(void **state)
+{
+    (void)state;
+    const struct bats_observation o[] = {
+        {4, 1, 350},  {0, 0, 1000}, {1, 0, 2000}, {3, 0, 800},
+        {1, 1, 1100}, {2, 0, 600},  {0, 1, 600},
+    };
+    struct bats_sample s;
+
+    assert_int_equal(bats_sample_init(&s, 2, o, COUNT(o), NULL), 0);
+    assert_int_equal(s.base, 0);
+    expect(&s.clusters[0], (double[]){1000, 2000, 600, 800, 500}, 5, 4, 4);
+    expect(&s.clusters[1], (double[]){600, 1100, 400, 500, 350}, 5, 3, 2);
+    near(s.clusters[1].line.b0, 100);
+    near(s.clusters[1].line.b1, 0.5);
+    assert_false(s.clusters[1].line.ratio);
+    bats_sample_release(&s);
+}
+
+static void base_has_most_runtimes(void **state)
+{
+    (void)state;
+    const struct bats_observation o[] = {
+        {0, 0, 10}, {0, 1, 20}, {1, 1, 30}, {2, 2, 40}};
+    struct bats_sample s;
+
+    assert_int_equal(bats_sample_init(&s, 3, o, COUNT(o), NULL), 0);
+    assert_int_equal(s.base, 1);
+    bats_sample_release(&s);
+}
+
+static void first_of_several_runtimes_counts(void **state)
+{
+    (void)state;
+    const struct bats_observation o[] = {{7, 0, 10}, {3, 0, 5}, {7, 0, 99}};
+    struct bats_sample s;
+
+    assert_int_equal(bats_sample_init(&s, 1, o, COUNT(o), NULL), 0);
+    expect(&s.clusters[0], (double[]){5, 10}, 2, 2, 2);
+    bats_sample_release(&s);
+}
+
+static void cluster_without_runtimes_is_unknown(void **state)
+{
+    (void)state;
+    const struct bats_observation o[] = {{0, 0, 10}, {0, 2, 5}, {1, 2, 4}};
+    struct bats_sample s;
+
+    assert_int_equal(bats_sample_init(&s, 3, o, COUNT(o), NULL), 0);
+    expect(&s.clusters[1], NULL, 0, 0, 0);
+    expect(&s.clusters[0], (double[]){10, 8}, 2, 1, 1); /* one pair: a ratio */
+    assert_true(s.clusters[0].line.ratio);
+    bats_sample_release(&s);
+    assert_int_equal(bats_sample_init(&s, 3, NULL, 0, NULL), 0);
+    for (int i = 0; i < 3; i++)
+        expect(&s.clusters[i], NULL, 0, 0, 0);
+    bats_sample_release(&s);
+}
+
+/* Cluster 2 shares tasks with cluster 0 only: 0 -> 1 is 2 x, 0 -> 2 is
+ * 10 + 3 x; so 1 -> 2 is 10 + 1.5 x. */
+static void third_cluster_helps_out(void **state)
+{
+    (void)state;
+    const struct bats_observation o[] = {{0, 0, 10}, {0, 1, 20},  {1, 0, 20},
+                                         {1, 1, 40}, {2, 0, 30},  {2, 2, 100},
+                                         {3, 0, 50}, {3, 2, 160}, {4, 1, 60},
+                                         {5, 1, 80}, {6, 1, 100}};
+    struct bats_sample s;
+
+    assert_int_equal(bats_sample_init(&s, 3, o, COUNT(o), NULL), 0);
+    assert_int_equal(s.base, 1);
+    near(s.clusters[2].line.b0, 10);
+    near(s.clusters[2].line.b1, 1.5);
+    expect(&s.clusters[2], (double[]){40, 70, 100, 160, 100, 130, 160}, 7, 2,
+           0);
+    bats_sample_release(&s);
+}
+
+/* No task in common at all: means 20 and 5. */
+static void without_pairs_the_means_decide(void **state)
+{
+    (void)state;
+    const struct bats_observation o[] = {
+        {0, 0, 10}, {1, 0, 20}, {2, 0, 30}, {3, 1, 4}, {4, 1, 6}};
+    struct bats_sample s;
+
+    assert_int_equal(bats_sample_init(&s, 2, o, COUNT(o), NULL), 0);
+    assert_true(s.clusters[1].line.ratio);
+    expect(&s.clusters[0], (double[]){10, 20, 30, 16, 24}, 5, 3, 3);
+    expect(&s.clusters[1], (double[]){2.5, 5, 7.5, 4, 6}, 5, 2, 0);
+    bats_sample_release(&s);
+}
+
+static void runtimes_of_nothing_count_as_something(void **state)
+{
+    (void)state;
+    const struct bats_observation o[] = {{0, 0, 0}, {0, 1, 0}, {1, 0, 0}};
+    struct bats_sample s;
+
+    assert_int_equal(bats_sample_init(&s, 2, o, COUNT(o), NULL), 0);
+    expect(&s.clusters[1], (double[]){1, 1}, 2, 1, 1);
+    bats_sample_release(&s);
+}
+
+static void bad_observations_are_refused(void **state)
+{
+    (void)state;
+    const struct bats_observation far = {0, 2, 1}, negative = {0, 0, -1};
+    struct bats_sample s = {.base = 77};
+    struct bats_error err;
+
+    assert_int_equal(bats_sample_init(&s, 2, &far, 1, &err), BATS_EINPUT);
+    assert_int_equal(bats_sample_init(&s, 2, &negative, 1, &err), BATS_EINPUT);
+    assert_int_equal(bats_sample_init(&s, 0, NULL, 0, &err), BATS_EINPUT);
+    assert_int_equal(
+        bats_sample_init(&s, BATS_CLUSTERS_MAX + 1, NULL, 0, &err),
+        BATS_EINPUT);
+    assert_int_equal(s.base, 77); /* untouched */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(samples_are_completed_both_ways),
+        cmocka_unit_test(base_has_most_runtimes),
+        cmocka_unit_test(first_of_several_runtimes_counts),
+        cmocka_unit_test(cluster_without_runtimes_is_unknown),
+        cmocka_unit_test(third_cluster_helps_out),
+        cmocka_unit_test(without_pairs_the_means_decide),
+        cmocka_unit_test(runtimes_of_nothing_count_as_something),
+        cmocka_unit_test(bad_observations_are_refused),
+    };
+
+    return cmocka_run_group_tests_name("sample", tests, NULL, NULL);
+}
