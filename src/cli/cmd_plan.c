@@ -96,11 +96,7 @@ static int read_clusters(struct question *q,
 {
     q->n = bats_clusters_file_count(file);
     q->currency = bats_clusters_file_currency(file);
-    q->window = q->set->window;
-    if (q->window == 0)
-        q->window = bats_clusters_file_window(file);
-    if (q->window == 0)
-        q->window = BATS_HOUR;
+    q->window = bats_clusters_file_window(file);
     for (size_t i = 0; i < q->n; i++) {
         q->clusters[i] = *bats_clusters_file_cluster(file, i);
         if (q->clusters[i].max == UINT32_MAX)
@@ -317,7 +313,8 @@ static int make_plan(struct question *q, struct bats_error *err)
 {
     struct bats_clusters_file *file = NULL;
     struct bats_plan plan;
-    int result = bats_clusters_file_load(q->set->clusters, &file, err);
+    int result =
+        bats_clusters_file_load(q->set->clusters, q->set->window, &file, err);
 
     if (result < 0)
         return result;

@@ -344,7 +344,8 @@ static int master(const struct bats_settings *set)
     if (rc == 0)
         rc = bats_bagfile_load(set->bag, &bag, &err);
     if (rc == 0 && set->clusters != NULL)
-        rc = bats_clusters_file_load(set->clusters, &clusters, &err);
+        rc = bats_clusters_file_load(set->clusters, set->window, &clusters,
+                                     &err);
     if (rc == 0 && !set->seed_given)
         rc = random_seed(&options.seed, &err);
 

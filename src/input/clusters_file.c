@@ -15,9 +15,11 @@
 struct reader {
     struct bats_clusters_file *file;
     struct bats_error *err;
-    unsigned line;                                 /* being read, from 1 */
-    struct bats_cluster_section *section;          /* open; NULL: [run] */
-    unsigned run_line, window_line, currency_line; /* 0: not seen */
+    unsigned line;                        /* being read, from 1 */
+    struct bats_cluster_section *section; /* open; NULL: [run] */
+    unsigned run_line, window_line, minimum_line,
+        currency_line; /* 0: not seen */
+    bats_time minimum; /* the least time that is charged */
 };
 
 #define FAIL(reader, ...)                                                     \
@@ -96,19 +98,28 @@ static int once(struct reader *r, const char *name, unsigned *first)
     return bats_inifile_once(r->file->path, r->line, name, first, r->err);
 }
 
+static int set_run_time(struct reader *r, const char *name, const char *value,
+                        unsigned *line, bats_time *time)
+{
+    struct bats_error why;
+    int code = once(r, name, line);
+    if (code)
+        return code;
+    if (bats_duration_parse(value, time, &why))
+        return FAIL(r, "%s: %s", name, why.text);
+    if (*time == 0)
+        return FAIL(r, "%s: must be longer than 0", name);
+    return 0;
+}
+
 static int set_run_key(struct reader *r, const char *name, const char *value)
 {
     struct bats_clusters_file *file = r->file;
-    if (strcmp(name, "window") == 0) {
-        struct bats_error why;
-        int code = once(r, name, &r->window_line);
-        if (code)
-            return code;
-        if (bats_duration_parse(value, &file->window, &why))
-            return FAIL(r, "window: %s", why.text);
-        if (file->window == 0)
-            return FAIL(r, "window: must be longer than 0");
-    } else if (strcmp(name, "currency") == 0) {
+    if (strcmp(name, "window") == 0)
+        return set_run_time(r, name, value, &r->window_line, &file->window);
+    if (strcmp(name, "minimum") == 0)
+        return set_run_time(r, name, value, &r->minimum_line, &r->minimum);
+    if (strcmp(name, "currency") == 0) {
         int code = once(r, name, &r->currency_line);
         if (code)
             return code;
@@ -118,8 +129,8 @@ static int set_run_key(struct reader *r, const char *name, const char *value)
         strcpy(file->currency, value);
     } else {
         return FAIL(r,
-                    "unknown key '%.60s' in [run]; known are window and "
-                    "currency",
+                    "unknown key '%.60s' in [run]; known are window, minimum "
+                    "and currency",
                     name);
     }
     return 0;
@@ -151,6 +162,21 @@ static int set_where(struct reader *r, enum bats_cluster_key key,
                : bats_error_set(r->err, BATS_ENOMEM, "out of memory");
 }
 
+/* "3" per window or "3/h" per hour. */
+static int set_charge(struct reader *r, const char *value)
+{
+    struct bats_cluster_section *section = r->section;
+    struct bats_error why;
+    size_t length = strlen(value);
+    section->by_hour = length > 2 && strcmp(value + length - 2, "/h") == 0;
+    char *amount = strndup(value, length - (section->by_hour ? 2 : 0));
+    if (!amount)
+        return bats_error_set(r->err, BATS_ENOMEM, "out of memory");
+    int code = bats_money_parse(amount, &section->cluster.charge, &why);
+    free(amount);
+    return code ? FAIL(r, "charge: %s", why.text) : 0;
+}
+
 static int set_cluster_key(struct reader *r, const char *name,
                            const char *value)
 {
@@ -171,9 +197,7 @@ static int set_cluster_key(struct reader *r, const char *name,
 
     switch (key) {
     case BATS_KEY_CHARGE:
-        if (bats_money_parse(value, &section->cluster.charge, &why))
-            return FAIL(r, "charge: %s", why.text);
-        return 0;
+        return set_charge(r, value);
     case BATS_KEY_MAX:
         if (bats_count_parse(value, &max, NULL) || max == 0 ||
             max >= UINT32_MAX)
@@ -315,7 +339,39 @@ static int finish_section(struct reader *r,
     return 0;
 }
 
-static int read_file(struct reader *r)
+/* The window that is in force, and what it is charged. */
+static int settle_window(struct reader *r, bats_time window)
+{
+    struct bats_clusters_file *file = r->file;
+    char text[BATS_UNITS_TEXT], least[BATS_UNITS_TEXT];
+
+    if (window > 0)
+        file->window = window;
+    else if (file->window == 0)
+        file->window = BATS_WINDOW_DEFAULT;
+    r->line = r->minimum_line;
+    if (file->window < r->minimum)
+        return FAIL(r,
+                    "a window of %s is shorter than %s, the least that is "
+                    "charged",
+                    bats_duration_format(text, file->window),
+                    bats_duration_format(least, r->minimum));
+    for (size_t i = 0; i < file->n_sections; i++) {
+        struct bats_cluster_section *section = &file->sections[i];
+        if (!section->by_hour)
+            continue;
+        __int128 charge = (__int128)section->cluster.charge * file->window;
+        charge = (charge + BATS_HOUR - 1) / BATS_HOUR;
+        r->line = section->key_line[BATS_KEY_CHARGE];
+        if (charge >= BATS_UNLIMITED)
+            return FAIL(r, "charge: that of a window of %s is too large",
+                        bats_duration_format(text, file->window));
+        section->cluster.charge = (bats_money)charge;
+    }
+    return 0;
+}
+
+static int read_file(struct reader *r, bats_time window)
 {
     static const struct bats_inifile_reader reader = {open_section, set_key,
                                                       continue_list};
@@ -328,10 +384,11 @@ static int read_file(struct reader *r)
         return FAIL(r, "no section [cluster NAME] up to here, the end");
     for (size_t i = 0; i < r->file->n_sections && !code; i++)
         code = finish_section(r, &r->file->sections[i]);
-    return code;
+    return code ? code : settle_window(r, window);
 }
 
-int bats_clusters_file_load(const char *path, struct bats_clusters_file **file,
+int bats_clusters_file_load(const char *path, bats_time window,
+                            struct bats_clusters_file **file,
                             struct bats_error *err)
 {
     struct bats_clusters_file *f = calloc(1, sizeof *f);
@@ -340,7 +397,7 @@ int bats_clusters_file_load(const char *path, struct bats_clusters_file **file,
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     }
     struct reader r = {.file = f, .err = err};
-    int code = read_file(&r);
+    int code = read_file(&r, window);
     if (code)
         bats_clusters_file_destroy(f);
     else

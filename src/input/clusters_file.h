@@ -7,8 +7,8 @@
 #ifndef BATS_INPUT_CLUSTERS_FILE_H
 #define BATS_INPUT_CLUSTERS_FILE_H
 
-#include "util/hostlist.h"
 #include "input/platform.h"
+#include "util/hostlist.h"
 
 /* The keys of a [cluster] section. The first three say where it is. */
 enum bats_cluster_key {
@@ -27,7 +27,8 @@ struct bats_rank_range {
 };
 
 struct bats_cluster_section {
-    struct bats_cluster cluster; /* max as bats_clusters_file_cluster says */
+    struct bats_cluster cluster; /* as bats_clusters_file_cluster says */
+    bool by_hour;                /* the charge in the file is per hour */
     double speed;
     bool by_node;                      /* machine = node */
     enum bats_cluster_key where;       /* COUNT: all ranks there are */
@@ -43,7 +44,7 @@ struct bats_clusters_file {
     char *path;
     struct bats_cluster_section sections[BATS_CLUSTERS_MAX];
     size_t n_sections;
-    bats_time window; /* 0: not given */
+    bats_time window;
     char currency[16];
 };
 

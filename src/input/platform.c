@@ -8,7 +8,6 @@
 #include "input/inifile.h"
 
 #define NO_SECTION UINT32_MAX
-#define WINDOW_DEFAULT (60 * BATS_MINUTE)
 
 /* The claims of the sections on the workers. */
 struct claims {
@@ -123,23 +122,23 @@ static int claim_nodes(struct claims *claims, uint32_t s)
 static int claim_partition(struct claims *claims, uint32_t s)
 {
     const struct bats_cluster_section *section = &claims->file->sections[s];
-    bool any = false, known = false;
+    bool known = false;
     for (size_t i = 0; i < claims->n_workers; i++) {
         const struct bats_worker_rank *worker = claims->by_rank[i];
         known = known || worker->partition[0];
         if (strcmp(worker->partition, section->where_text) != 0)
             continue;
-        any = true;
         int code = claim(claims, s, worker);
         if (code)
             return code;
     }
-    if (!any)
+    /* A file may describe a whole site, of which this job has a part. */
+    if (!known)
         return bats_inifile_fail(
             claims->file->path, where_line(section), claims->err,
-            "no rank that can run tasks is in partition '%s'%s",
-            section->where_text,
-            known ? "" : ": outside a Slurm job no partition is known");
+            "no rank that can run tasks is in partition '%s': outside a "
+            "Slurm job no partition is known",
+            section->where_text);
     return 0;
 }
 
@@ -179,9 +178,10 @@ static int settle_claims(struct claims *claims)
             return bats_inifile_fail(
                 file->path, file->sections[file->n_sections - 1].line,
                 claims->err,
-                "rank %d on %s is in none of the clusters up to here, the "
-                "last one",
-                worker->rank, worker->host);
+                "rank %d on %s%s%s is in none of the clusters up to here, "
+                "the last one",
+                worker->rank, worker->host,
+                worker->partition[0] ? ", partition " : "", worker->partition);
     }
     return 0;
 }
@@ -205,11 +205,13 @@ static uint32_t machine_for(struct bats_platform *platform,
     }
     uint32_t m = platform->n_machines++;
     leaders[m] = worker;
-    platform->machines[m] = (struct bats_machine_spec){.cluster = s};
+    platform->machines[m] =
+        (struct bats_machine_spec){.cluster = (uint32_t)platform->n_clusters};
     return m;
 }
 
-static int add_machines(struct bats_platform *platform,
+/* The next cluster of the platform, if the section has any machines here. */
+static void add_cluster(struct bats_platform *platform,
                         const struct claims *claims,
                         const struct bats_worker_rank **leaders, uint32_t s)
 {
@@ -225,17 +227,13 @@ static int add_machines(struct bats_platform *platform,
         platform->places[w].slot = platform->machines[m].slots++;
     }
     uint32_t n = platform->n_machines - first;
-    bool limited = section->key_line[BATS_KEY_MAX] != 0;
-    if (limited && section->cluster.max > n)
-        return bats_inifile_fail(
-            claims->file->path, section->key_line[BATS_KEY_MAX], claims->err,
-            "max = %u, but cluster '%s' has only %u machine%s here",
-            section->cluster.max, section->cluster.name, n, n == 1 ? "" : "s");
-    platform->clusters[s] = section->cluster;
-    platform->clusters[s].max = limited ? section->cluster.max : n;
-    platform->speed[s] = section->speed;
-    platform->n_clusters++;
-    return 0;
+    if (n == 0)
+        return;
+    struct bats_cluster *cluster = &platform->clusters[platform->n_clusters];
+    *cluster = section->cluster;
+    if (cluster->max > n)
+        cluster->max = n;
+    platform->speed[platform->n_clusters++] = section->speed;
 }
 
 int bats_platform_build(const struct bats_clusters_file *file,
@@ -244,7 +242,9 @@ int bats_platform_build(const struct bats_clusters_file *file,
                         struct bats_platform *platform, struct bats_error *err)
 {
     static const struct bats_clusters_file one_cluster = {
-        .sections[0] = {.cluster = {.name = "all", .charge = BATS_UNIT},
+        .sections[0] = {.cluster = {.name = "all",
+                                    .charge = BATS_UNIT,
+                                    .max = UINT32_MAX},
                         .speed = 1,
                         .where = BATS_KEY_COUNT},
         .n_sections = 1};
@@ -279,12 +279,8 @@ int bats_platform_build(const struct bats_clusters_file *file,
 
     code = settle_claims(&claims);
     for (uint32_t s = 0; s < claims.file->n_sections && !code; s++)
-        code = add_machines(&p, &claims, leaders, s);
-    p.window = claims.file->window;
-    if (window > 0)
-        p.window = window;
-    else if (p.window == 0)
-        p.window = WINDOW_DEFAULT;
+        add_cluster(&p, &claims, leaders, s);
+    p.window = file ? file->window : window > 0 ? window : BATS_WINDOW_DEFAULT;
     strcpy(p.currency, claims.file->currency);
 done:
     free(leaders);

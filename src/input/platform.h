@@ -15,17 +15,26 @@
 #include "bats/cluster.h"
 #include "bats/error.h"
 
+#define BATS_WINDOW_DEFAULT BATS_HOUR
+
 struct bats_clusters_file; /* opaque: a clusters file that has been read */
 
 /*
- * Reads an INI clusters file (section [run]: window, currency; sections
- * [cluster NAME]: one of nodes = hostlist | ranks = 1-32,40 | partition =
- * NAME; charge; max; machine = rank|node; speed). '#' and ';' begin a comment
- * at the start of a line and behind a blank; a list may go on in indented
- * lines. Every mistake is BATS_EINPUT with "path:line: sentence"; an unreadable
- * file has no line.
+ * Reads an INI clusters file (section [run]: window, minimum, currency;
+ * sections [cluster NAME]: one of nodes = hostlist | ranks = 1-32,40 |
+ * partition = NAME; charge; max; machine = rank|node; speed). '#' and ';'
+ * begin a comment at the start of a line and behind a blank; a list may go on
+ * in indented lines. Every mistake is BATS_EINPUT with "path:line: sentence";
+ * an unreadable file has no line.
+ *
+ * `window` overrides the file's (0: the file's, else BATS_WINDOW_DEFAULT). A
+ * charge is per machine and window, or, as "1.5/h", per machine and hour: then
+ * that of the window follows from it, rounded up to a millionth. A window
+ * shorter than `minimum`, the least time that a site charges for, is refused:
+ * the ledger would charge less than the site does.
  */
-int bats_clusters_file_load(const char *path, struct bats_clusters_file **file,
+int bats_clusters_file_load(const char *path, bats_time window,
+                            struct bats_clusters_file **file,
                             struct bats_error *err);
 void bats_clusters_file_destroy(struct bats_clusters_file *file);
 
@@ -36,8 +45,8 @@ int bats_cluster_name_parse(const char *text, char name[BATS_CLUSTER_NAME],
 
 /* What the file says without looking at ranks: the clusters in its order
  * (`max` is UINT32_MAX where the file does not say: neither max, nor ranks
- * that are machines, nor nodes that are machines), the window (0 if not given)
- * and the currency ("" if not given). For `bats-mpi plan`. */
+ * that are machines, nor nodes that are machines), the window and the
+ * currency ("" if not given). For `bats-mpi plan`. */
 size_t bats_clusters_file_count(const struct bats_clusters_file *file);
 const struct bats_cluster *
 bats_clusters_file_cluster(const struct bats_clusters_file *file, size_t i);
@@ -71,13 +80,13 @@ struct bats_platform {
 
 /*
  * Lays `file` (NULL: a single cluster "all", charge 1 per window, machine =
- * rank) over the ranks. `window` overrides the file's (0: the file's, else 60
- * minutes). A rank in two clusters, a rank or node that is not there, max
- * above what is there: BATS_EINPUT naming file and line. Ranks in no cluster:
- * an error that names the first of them. `workers` may come in any order;
- * machines are numbered by cluster in the file's order, then by lowest rank,
- * and `max` of a cluster is how many there are if the file does not say.
- * Release with bats_platform_release.
+ * rank, with `window`, 0: BATS_WINDOW_DEFAULT) over the ranks. A rank in two
+ * clusters, a rank or node that is not there: BATS_EINPUT naming file and
+ * line. Ranks in no cluster: an error that names the first of them. Clusters
+ * in partitions that are not there are left out. `workers` may come in any
+ * order; machines are numbered by cluster in the file's order, then by lowest
+ * rank, and `max` of a cluster is at most how many there are. Release with
+ * bats_platform_release.
  */
 int bats_platform_build(const struct bats_clusters_file *file,
                         const struct bats_worker_rank *workers,

@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     struct bats_clusters_file *file;
     struct bats_error err;
 
-    if (bats_clusters_file_load(path, &file, &err) == 0) {
+    if (bats_clusters_file_load(path, 0, &file, &err) == 0) {
         struct bats_platform platform;
         if (bats_platform_build(file, workers, n_workers, 0, &platform,
                                 &err) == 0) {

@@ -36,14 +36,19 @@ static void write_file(const char *text, size_t length)
     assert_int_equal(fclose(f), 0);
 }
 
-static struct bats_clusters_file *load(const char *text)
+static struct bats_clusters_file *load_with(const char *text, bats_time window)
 {
     struct bats_clusters_file *file = NULL;
     struct bats_error err = {0, ""};
     write_file(text, strlen(text));
-    if (bats_clusters_file_load(path, &file, &err))
+    if (bats_clusters_file_load(path, window, &file, &err))
         fail_msg("%s", err.text);
     return file;
+}
+
+static struct bats_clusters_file *load(const char *text)
+{
+    return load_with(text, 0);
 }
 
 static void expect_error(const struct bats_error *err, const char *expected)
@@ -59,7 +64,7 @@ static void refuse_bytes(const char *text, size_t length, const char *expected)
     struct bats_clusters_file *file = NULL;
     struct bats_error err = {0, ""};
     write_file(text, length);
-    if (bats_clusters_file_load(path, &file, &err) == 0)
+    if (bats_clusters_file_load(path, 0, &file, &err) == 0)
         fail_msg("accepted, but not: %s", expected);
     assert_null(file);
     expect_error(&err, expected);
@@ -181,9 +186,53 @@ static void what_is_not_given_has_a_default(void **state)
     assert_int_equal(bats_clusters_file_count(file), 1);
     assert_true(bats_clusters_file_cluster(file, 0)->charge == 0);
     assert_true(bats_clusters_file_cluster(file, 0)->max == UINT32_MAX);
-    assert_true(bats_clusters_file_window(file) == 0);
+    assert_true(bats_clusters_file_window(file) == BATS_HOUR);
     assert_string_equal(bats_clusters_file_currency(file), "");
     bats_clusters_file_destroy(file);
+}
+
+/* 1.5 x 15 / 60 = 0.375; 0.000001 x 15 / 60 is a quarter of a millionth; 2 x
+ * 24 = 48 a day. */
+static void a_charge_per_hour_is_charged_by_the_window(void **state)
+{
+    (void)state;
+    static const char text[] = "[cluster a]\ncharge = 1.5/h\nranks = 1\n"
+                               "[cluster b]\ncharge = 0.000001/h\nranks = 2\n"
+                               "[cluster c]\ncharge = 2/h\nranks = 3\n"
+                               "[cluster d]\ncharge = 1.5\nranks = 4\n"
+                               "[run]\nwindow = 15m\nminimum = 15m\n";
+    static const bats_money quarter[] = {375000, 1, 500000, 1500000};
+    static const bats_money day[] = {36 * BATS_UNIT, 24, 48 * BATS_UNIT,
+                                     1500000};
+    struct bats_clusters_file *file = load(text);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(bats_clusters_file_cluster(file, i)->charge == quarter[i]);
+    bats_clusters_file_destroy(file);
+    file = load_with(text, 24 * BATS_HOUR);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(bats_clusters_file_cluster(file, i)->charge == day[i]);
+    bats_clusters_file_destroy(file);
+}
+
+static void a_window_below_the_minimum_is_refused(void **state)
+{
+    (void)state;
+    struct bats_clusters_file *file = NULL;
+    struct bats_error err = {0, ""};
+    refuse("[run]\nwindow = 10m\nminimum = 15m\n[cluster a]\ncharge = 1\n",
+           ":3: a window of 10m is shorter than 15m, the least that is "
+           "charged");
+    refuse("[run]\nminimum = 2h\n[cluster a]\ncharge = 1\n",
+           ":2: a window of 1h is shorter than 2h, the least that is charged");
+    file = load("[run]\nminimum = 1h\n[cluster a]\ncharge = 1\n");
+    bats_clusters_file_destroy(file);
+    file = NULL;
+    assert_int_equal(
+        bats_clusters_file_load(path, 59 * BATS_MINUTE, &file, &err),
+        BATS_EINPUT);
+    assert_null(file);
+    expect_error(&err, ":2: a window of 59m is shorter than 1h, the least "
+                       "that is charged");
 }
 
 static void max_follows_from_the_list_where_it_can(void **state)
@@ -260,9 +309,9 @@ static void unknown_sections_and_keys_are_refused(void **state)
                             "and [cluster NAME]");
     refuse("[]\n", ":1: unknown section []; known are [run] and "
                    "[cluster NAME]");
-    refuse(
-        "[run]\n\nwindows = 1h\n",
-        ":3: unknown key 'windows' in [run]; known are window and currency");
+    refuse("[run]\n\nwindows = 1h\n",
+           ":3: unknown key 'windows' in [run]; known are window, "
+           "minimum and currency");
     refuse_line("node = a1",
                 ":3: unknown key 'node' in [cluster x]; known are nodes, "
                 "ranks, partition, charge, max, machine and speed");
@@ -330,6 +379,8 @@ static void duplicates_are_refused(void **state)
            ":3: section [run] is already on line 1");
     refuse("[run]\nwindow = 1h\nwindow = 1h\n",
            ":3: 'window' is already on line 2");
+    refuse("[run]\nminimum = 1h\nminimum = 1h\n",
+           ":3: 'minimum' is already on line 2");
     refuse("[run]\ncurrency = a\ncurrency = b\n",
            ":3: 'currency' is already on line 2");
 }
@@ -349,6 +400,12 @@ static void charges_are_checked(void **state)
            ":2: charge: '' is not an amount such as 3 or 0.085");
     refuse("[cluster x]\ncharge = 99999999999999\n",
            ":2: charge: the amount '99999999999999' is too large");
+    refuse("[cluster x]\ncharge = 3/d\n",
+           ":2: charge: '3/d' is not an amount such as 3 or 0.085");
+    refuse("[cluster x]\ncharge = /h\n",
+           ":2: charge: '/h' is not an amount such as 3 or 0.085");
+    refuse("[cluster x]\ncharge = 9000000000000/h\n[run]\nwindow = 2h\n",
+           ":2: charge: that of a window of 2h is too large");
 }
 
 static void other_values_are_checked(void **state)
@@ -373,6 +430,7 @@ static void other_values_are_checked(void **state)
     refuse_line("machine = host",
                 ":3: machine: 'host' is neither rank nor node");
     refuse("[run]\nwindow = 0\n", ":2: window: must be longer than 0");
+    refuse("[run]\nminimum = 0\n", ":2: minimum: must be longer than 0");
     refuse("[run]\nwindow = -1h\n",
            ":2: window: '-1h' is not a duration such as 90, 15m, 1h30m or "
            "2-12:00:00");
@@ -446,10 +504,11 @@ static void files_that_cannot_be_read_are_refused(void **state)
     (void)state;
     struct bats_clusters_file *file = NULL;
     struct bats_error err;
-    assert_int_equal(bats_clusters_file_load("/nowhere", &file, &err),
+    assert_int_equal(bats_clusters_file_load("/nowhere", 0, &file, &err),
                      BATS_EINPUT);
     assert_string_equal(err.text, "/nowhere: No such file or directory");
-    assert_int_equal(bats_clusters_file_load("/", &file, &err), BATS_EINPUT);
+    assert_int_equal(bats_clusters_file_load("/", 0, &file, &err),
+                     BATS_EINPUT);
     assert_string_equal(err.text, "/: Is a directory");
     assert_null(file);
     bats_clusters_file_destroy(NULL);
@@ -587,13 +646,18 @@ static void the_window_of_the_command_line_wins(void **state)
 {
     (void)state;
     struct bats_platform p;
-    struct bats_clusters_file *file =
-        load("[run]\nwindow = 15m\n[cluster x]\ncharge = 1\n");
-    assert_int_equal(
-        bats_platform_build(file, workers, WORKERS, BATS_MINUTE, &p, NULL), 0);
+    struct bats_clusters_file *file = load_with(
+        "[run]\nwindow = 15m\n[cluster x]\ncharge = 1\n", BATS_MINUTE);
+    assert_true(bats_clusters_file_window(file) == BATS_MINUTE);
+    assert_int_equal(bats_platform_build(file, workers, WORKERS, 0, &p, NULL),
+                     0);
     assert_true(p.window == BATS_MINUTE);
     bats_platform_release(&p);
     bats_clusters_file_destroy(file);
+    assert_int_equal(
+        bats_platform_build(NULL, workers, WORKERS, BATS_MINUTE, &p, NULL), 0);
+    assert_true(p.window == BATS_MINUTE);
+    bats_platform_release(&p);
 }
 
 /* ---- files that do not fit ---- */
@@ -634,11 +698,31 @@ static void nodes_that_are_not_there_are_refused(void **state)
                     ":3: no rank that can run tasks is on node 'a1.org'");
 }
 
-static void partitions_that_are_not_there_are_refused(void **state)
+/* A rank in none of the clusters shows a partition that is misspelt. */
+static void partitions_that_are_not_there_are_left_out(void **state)
 {
     (void)state;
-    refuse_to_build("[cluster x]\ncharge = 1\npartition = r\n",
-                    ":3: no rank that can run tasks is in partition 'r'");
+    struct bats_platform p = build("[cluster r]\ncharge = 1\npartition = r\n"
+                                   "[cluster q]\ncharge = 2\npartition = q\n"
+                                   "[cluster p]\ncharge = 3\npartition = p\n"
+                                   "speed = 0.5\n");
+    assert_int_equal(p.n_clusters, 2);
+    assert_string_equal(p.clusters[0].name, "q");
+    assert_string_equal(p.clusters[1].name, "p");
+    assert_true(p.speed[0] == 1 && p.speed[1] == 0.5);
+    assert_int_equal(p.n_machines, 8);
+    for (uint32_t m = 0; m < 8; m++)
+        assert_int_equal(p.machines[m].cluster, m < 4 ? 0 : 1);
+    bats_platform_release(&p);
+    refuse_to_build("[cluster x]\ncharge = 1\npartition = r\n"
+                    "[cluster y]\ncharge = 1\npartition = p\n",
+                    ":4: rank 5 on a3, partition q is in none of the clusters "
+                    "up to here, the last one");
+}
+
+static void without_slurm_there_are_no_partitions(void **state)
+{
+    (void)state;
     for (size_t i = 0; i < WORKERS; i++)
         set_worker(i, (int)i + 1, "a", "");
     refuse_to_build("[cluster x]\ncharge = 1\npartition = r\n",
@@ -646,25 +730,29 @@ static void partitions_that_are_not_there_are_refused(void **state)
                     "outside a Slurm job no partition is known");
 }
 
-static void max_above_what_is_there_is_refused(void **state)
+static void max_is_at_most_what_is_there(void **state)
 {
     (void)state;
-    refuse_to_build("[cluster x]\ncharge = 1\nmax = 9\n",
-                    ":3: max = 9, but cluster 'x' has only 8 machines here");
-    refuse_to_build("[cluster x]\ncharge = 1\nmachine = node\nmax = 5\n",
-                    ":4: max = 5, but cluster 'x' has only 4 machines here");
-    refuse_to_build("[cluster x]\ncharge = 1\nranks = 1-7\n"
-                    "[cluster y]\nmax = 2\ncharge = 1\nranks = 8\n",
-                    ":5: max = 2, but cluster 'y' has only 1 machine here");
+    struct bats_platform p = build("[cluster x]\ncharge = 1\nranks = 1-6\n"
+                                   "max = 7\n"
+                                   "[cluster y]\nmax = 1\ncharge = 1\n"
+                                   "ranks = 7-8\n");
+    assert_int_equal(p.clusters[0].max, 6);
+    assert_int_equal(p.clusters[1].max, 1);
+    bats_platform_release(&p);
+    p = build("[cluster x]\ncharge = 1\nmachine = node\nmax = 5\n");
+    assert_int_equal(p.clusters[0].max, 4);
+    bats_platform_release(&p);
 }
 
 static void ranks_in_no_cluster_are_refused(void **state)
 {
     (void)state;
-    refuse_to_build("[cluster x]\ncharge = 1\nranks = 1,3-4\n"
-                    "[cluster y]\ncharge = 1\nnodes = a[3-4]\n",
-                    ":4: rank 2 on a1 is in none of the clusters up to here, "
-                    "the last one");
+    refuse_to_build(
+        "[cluster x]\ncharge = 1\nranks = 1,3-4\n"
+        "[cluster y]\ncharge = 1\nnodes = a[3-4]\n",
+        ":4: rank 2 on a1, partition p is in none of the clusters up to here, "
+        "the last one");
 }
 
 static void a_run_without_workers_is_refused(void **state)
@@ -685,6 +773,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_documented_file_is_read),
         cmocka_unit_test(what_is_not_given_has_a_default),
+        cmocka_unit_test(a_charge_per_hour_is_charged_by_the_window),
+        cmocka_unit_test(a_window_below_the_minimum_is_refused),
         cmocka_unit_test(max_follows_from_the_list_where_it_can),
         cmocka_unit_test(spelling_is_free_where_nothing_hangs_on_it),
         BUILD_TEST(a_long_list_goes_on_in_indented_lines),
@@ -711,8 +801,9 @@ int main(void)
         BUILD_TEST(ranks_that_are_not_there_are_refused),
         BUILD_TEST(overlaps_are_refused),
         BUILD_TEST(nodes_that_are_not_there_are_refused),
-        BUILD_TEST(partitions_that_are_not_there_are_refused),
-        BUILD_TEST(max_above_what_is_there_is_refused),
+        BUILD_TEST(partitions_that_are_not_there_are_left_out),
+        BUILD_TEST(without_slurm_there_are_no_partitions),
+        BUILD_TEST(max_is_at_most_what_is_there),
         BUILD_TEST(ranks_in_no_cluster_are_refused),
         BUILD_TEST(a_run_without_workers_is_refused),
     };
