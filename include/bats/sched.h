@@ -14,11 +14,18 @@
  * who is told to stop at the end of a paid window, and when the run is over.
  * The same events give the same commands, on every machine.
  *
+ * A task may be executed several times at the same time (copies, see tail.h).
+ * An execution is a task in a slot. The first one that is DONE is the task's
+ * result, and the others are told to stop; whatever they answer then ends
+ * that execution and changes nothing else. One that ends otherwise while
+ * others are left is no end of the task.
+ *
  * Invariants (bats_sched_check):
  *   - charged + held <= budget at every instant;
  *   - charged = sum over machines of windows entered x charge;
  *   - every task is in exactly one state and has at most one result;
- *   - a machine runs tasks only inside windows that are paid.
+ *   - a machine runs tasks only inside windows that are paid;
+ *   - a copy is alone in its slot, and no window is entered for it.
  */
 #ifndef BATS_SCHED_H
 #define BATS_SCHED_H
@@ -30,6 +37,7 @@
 #include "bats/cluster.h"
 #include "bats/error.h"
 #include "bats/plan.h"
+#include "bats/tail.h"
 #include "bats/units.h"
 
 struct bats_sched;  /* opaque */
@@ -65,8 +73,8 @@ struct bats_event {
 
 enum bats_command_type {
     BATS_COMMAND_ACQUIRE, /* machine: unpark it; its first window starts now */
-    BATS_COMMAND_RUN,     /* machine, slot, task: run after what it was given
-                             before */
+    BATS_COMMAND_RUN,     /* machine, slot, task, copy: run after what it was
+                             given before */
     BATS_COMMAND_CANCEL,  /* machine, slot, task: stop it. Answered by
                              PREEMPTED, or by DONE/FAILED if that was faster */
     BATS_COMMAND_PARK,    /* machine: its paid time is over; it may be
@@ -96,6 +104,8 @@ struct bats_command {
     uint32_t machine;
     uint32_t slot;
     uint32_t task;
+    uint32_t copy; /* RUN: 0, or the how-manieth copy of a task that runs
+                      elsewhere it is */
     bool time_out; /* CANCEL: the task has run for too long, and has failed
                       unless it ends by itself before it is told */
     bats_money amount;
@@ -155,6 +165,9 @@ struct bats_sched_options {
     double sample_error;    /* delta of the sample size; 0: 0.25 */
     struct bats_sched_rules rules;
     struct bats_sched_earlier earlier;
+    enum bats_tail tail; /* when idle machines run copies */
+    const uint8_t *once; /* per task: not 0 = it must not run twice at the
+                            same time; NULL: none; copied */
 };
 
 /* A new engine that has handled nothing yet; destroy it with
@@ -178,6 +191,17 @@ int bats_sched_handle(struct bats_sched *s, bats_time now,
 /* Takes the next command out of the queue; false when there is none. */
 bool bats_sched_next(struct bats_sched *s, struct bats_command *command);
 
+/* What became of an execution that is on a machine. */
+enum bats_execution_state {
+    BATS_EXECUTION_NONE, /* the task is not in this slot */
+    BATS_EXECUTION_RUNS, /* or waits in the slot for those before it */
+    BATS_EXECUTION_CANCELLED,
+    BATS_EXECUTION_TIMED_OUT /* cancelled because it ran for too long */
+};
+enum bats_execution_state bats_sched_execution(const struct bats_sched *s,
+                                               uint32_t machine, uint32_t slot,
+                                               uint32_t task);
+
 /* The next time at which the engine wants a tick; BATS_NEVER if none. */
 bats_time bats_sched_wakeup(const struct bats_sched *s);
 
@@ -193,11 +217,13 @@ struct bats_sched_status {
     uint32_t running; /* on a machine (running, or waiting there) */
     uint32_t done;
     uint32_t failed;
-    bats_money budget;  /* B, or BATS_UNLIMITED */
-    bats_money charged; /* by the ledger, for windows entered */
-    uint32_t retried;   /* executions that failed and are repeated */
-    uint32_t timed_out; /* executions that were stopped by a time-out */
-    uint32_t preempted; /* executions that were cut off at a window's end */
+    bats_money budget;   /* B, or BATS_UNLIMITED */
+    bats_money charged;  /* by the ledger, for windows entered */
+    uint32_t retried;    /* executions that failed and are repeated */
+    uint32_t timed_out;  /* executions that were stopped by a time-out */
+    uint32_t preempted;  /* executions that were cut off at a window's end */
+    uint32_t copies;     /* that were started, */
+    uint32_t copies_won; /* and those of them that became the result */
     bats_time estimated_end; /* BATS_NEVER if not known */
     bats_money rest_cost; /* what the pending tasks would cost on one machine
                                 of the most profitable cluster; -1 unknown */

@@ -82,12 +82,34 @@ void dispatch_begin(struct bats_sched *s, uint32_t slot)
     failure_set_limit(s, slot);
 }
 
-/* False: the tasks at hand are for other machines. */
-static bool give(struct bats_sched *s, uint32_t slot)
+void dispatch_run(struct bats_sched *s, uint32_t slot, uint32_t task,
+                  uint32_t copy)
 {
     struct slot *sl = &s->slots[slot];
     struct machine *m = &s->machines[sl->machine];
-    struct cluster *c = &s->clusters[m->cluster];
+    assert(sl->n_tasks == 0 || !sl->is_copy);
+    if (sl->n_tasks++ == 0) {
+        sl->head = task;
+        dispatch_begin(s, slot);
+        m->n_busy++;
+        s->n_busy++;
+        dispatch_remove_idle(s, slot);
+    } else {
+        s->tasks[sl->tail].next = task;
+    }
+    sl->tail = task;
+    sched_emit(s, (struct bats_command){.type = BATS_COMMAND_RUN,
+                                        .machine = sl->machine,
+                                        .slot = slot - m->first_slot,
+                                        .task = task,
+                                        .copy = copy});
+}
+
+/* False: the tasks at hand are for other machines. */
+static bool give(struct bats_sched *s, uint32_t slot)
+{
+    const struct slot *sl = &s->slots[slot];
+    struct cluster *c = &s->clusters[s->machines[sl->machine].cluster];
     uint32_t behind = choose(s, sl->machine);
     if (behind >= LOOK_AHEAD || behind >= s->bag.count[BATS_TASK_PENDING])
         return false;
@@ -96,45 +118,33 @@ static bool give(struct bats_sched *s, uint32_t slot)
 
     t->slot = slot;
     t->next = BATS_NO_TASK;
-    t->in_sample = t->timed_out = false;
+    t->n_copies = 0;
+    t->in_sample = t->cancelled = false;
     if (c->sample_sent < c->sample_want) {
         t->in_sample = true;
         c->sample_sent++;
     }
-    if (sl->n_tasks++ == 0) {
-        sl->head = id;
-        dispatch_begin(s, slot);
-        m->n_busy++;
-        s->n_busy++;
-        dispatch_remove_idle(s, slot);
-    } else {
-        s->tasks[sl->tail].next = id;
-    }
-    sl->tail = id;
-    sched_emit(s, (struct bats_command){.type = BATS_COMMAND_RUN,
-                                        .machine = sl->machine,
-                                        .slot = slot - m->first_slot,
-                                        .task = id});
+    dispatch_run(s, slot, id, 0);
     return true;
 }
 
-static bool admitted(const struct bats_sched *s, uint32_t machine)
+bool dispatch_admits(const struct bats_sched *s, uint32_t machine)
 {
-    return !forecast_too_late(s, s->machines[machine].cluster) &&
+    const struct machine *m = &s->machines[machine];
+    return m->state == MACHINE_ACTIVE && !m->quarantined && !s->draining &&
+           !forecast_too_late(s, m->cluster) &&
            (!s->policy->admit || s->policy->admit(s, machine));
 }
 
 /* False: there are tasks and time, but the tasks at hand are for others. */
 static bool fill(struct bats_sched *s, uint32_t slot)
 {
-    uint32_t machine = s->slots[slot].machine;
-    const struct machine *m = &s->machines[machine];
-    if (m->state != MACHINE_ACTIVE || s->draining || m->quarantined ||
-        s->bag.count[BATS_TASK_PENDING] == 0 || !admitted(s, machine))
+    const struct slot *sl = &s->slots[slot];
+    if (s->bag.count[BATS_TASK_PENDING] == 0 ||
+        !dispatch_admits(s, sl->machine))
         return true;
-    uint32_t wanted = depth(s, m);
-    while (s->bag.count[BATS_TASK_PENDING] > 0 &&
-           s->slots[slot].n_tasks < wanted)
+    uint32_t wanted = depth(s, &s->machines[sl->machine]);
+    while (s->bag.count[BATS_TASK_PENDING] > 0 && sl->n_tasks < wanted)
         if (!give(s, slot))
             return false;
     return true;
@@ -159,25 +169,32 @@ void dispatch_idle(struct bats_sched *s)
     }
 }
 
-void dispatch_take_out(struct bats_sched *s, uint32_t task)
+uint32_t dispatch_next(const struct bats_sched *s, uint32_t slot,
+                       uint32_t task)
 {
-    uint32_t slot = s->tasks[task].slot;
+    return s->slots[slot].is_copy ? BATS_NO_TASK : s->tasks[task].next;
+}
+
+void dispatch_take_out(struct bats_sched *s, uint32_t slot, uint32_t task)
+{
     struct slot *sl = &s->slots[slot];
     struct machine *m = &s->machines[sl->machine];
-    uint32_t before = BATS_NO_TASK;
+    uint32_t before = BATS_NO_TASK, next = dispatch_next(s, slot, task);
 
     for (uint32_t id = sl->head; id != task; id = s->tasks[id].next)
         before = id;
     if (before == BATS_NO_TASK)
-        sl->head = s->tasks[task].next;
+        sl->head = next;
     else
-        s->tasks[before].next = s->tasks[task].next;
+        s->tasks[before].next = next;
     if (sl->tail == task)
         sl->tail = before;
-    s->tasks[task].slot = NO_SLOT;
     sl->n_tasks--;
-    if (before == BATS_NO_TASK)
+    sl->is_copy = false;
+    if (before == BATS_NO_TASK) {
+        sl->timed_out = sl->was_copy = false;
         dispatch_begin(s, slot);
+    }
     if (sl->n_tasks == 0) {
         assert(m->n_busy > 0);
         m->n_busy--;
@@ -190,15 +207,10 @@ void dispatch_take_out(struct bats_sched *s, uint32_t task)
 void dispatch_cancel(struct bats_sched *s, uint32_t machine)
 {
     const struct machine *m = &s->machines[machine];
-    for (uint32_t i = 0; i < m->n_slots; i++)
-        for (uint32_t id = s->slots[m->first_slot + i].head;
-             id != BATS_NO_TASK; id = s->tasks[id].next) {
-            if (s->bag.state[id] != BATS_TASK_ASSIGNED)
-                continue;
-            bats_bag_cancel(&s->bag, id);
-            sched_emit(s, (struct bats_command){.type = BATS_COMMAND_CANCEL,
-                                                .machine = machine,
-                                                .slot = i,
-                                                .task = id});
-        }
+    for (uint32_t i = 0; i < m->n_slots; i++) {
+        uint32_t slot = m->first_slot + i;
+        for (uint32_t id = s->slots[slot].head; id != BATS_NO_TASK;
+             id = dispatch_next(s, slot, id))
+            copies_cancel(s, slot, id, false);
+    }
 }

@@ -28,17 +28,21 @@ static void give_up(struct bats_sched *s, uint32_t machine, uint32_t task)
     failure_halt(s);
 }
 
-void failure_of_task(struct bats_sched *s, uint32_t machine, uint32_t task)
+void failure_of_task(struct bats_sched *s, uint32_t machine, uint32_t task,
+                     bool elsewhere)
 {
     struct task *t = &s->tasks[task];
-    if (t->failures >= s->rules.retries || s->draining) {
+    uint32_t most = s->rules.retries + (elsewhere ? 1 : 0);
+    if (t->failures >= most || (s->draining && !elsewhere)) {
         give_up(s, machine, task);
+        copies_cancel_all(s, task);
         return;
     }
     t->failures++;
     t->avoid = machine;
     s->retried++;
-    try_again(s, task);
+    if (!elsewhere)
+        try_again(s, task);
 }
 
 void failure_of_machine(struct bats_sched *s, uint32_t machine, uint32_t task)
@@ -114,7 +118,7 @@ void failure_set_limit(struct bats_sched *s, uint32_t slot)
     if (r->timeout == 0 && r->timeout_median <= 0)
         return;
     bats_heap_remove(&s->limits, slot);
-    if (sl->n_tasks == 0 || s->bag.state[sl->head] != BATS_TASK_ASSIGNED)
+    if (sl->n_tasks == 0 || copies_cancelled(s, slot, sl->head))
         return;
     const struct machine *m = &s->machines[sl->machine];
     double median = (double)bats_stats_median(&s->clusters[m->cluster].stats);
@@ -129,20 +133,12 @@ void failure_set_limit(struct bats_sched *s, uint32_t slot)
 
 void failure_time_out(struct bats_sched *s, uint32_t slot)
 {
-    const struct slot *sl = &s->slots[slot];
-    uint32_t task = sl->head;
+    uint32_t task = s->slots[slot].head;
     bats_heap_remove(&s->limits, slot);
-    if (s->bag.state[task] == BATS_TASK_CANCELLING)
+    if (copies_cancelled(s, slot, task))
         return; /* it is being stopped anyway */
-    s->tasks[task].timed_out = true;
     s->timed_out++;
-    bats_bag_cancel(&s->bag, task);
-    sched_emit(s, (struct bats_command){
-                      .type = BATS_COMMAND_CANCEL,
-                      .time_out = true,
-                      .machine = sl->machine,
-                      .slot = slot - s->machines[sl->machine].first_slot,
-                      .task = task});
+    copies_cancel(s, slot, task, true);
 }
 
 void failure_set_limits(struct bats_sched *s)

@@ -211,8 +211,8 @@ static void end_window(struct bats_sched *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
     bats_money charge = s->clusters[m->cluster].spec.charge;
-    bool useful =
-        m->n_busy > 0 || (!s->draining && s->bag.count[BATS_TASK_PENDING] > 0);
+    bool useful = copies_machine_works(s, id) ||
+                  (!s->draining && s->bag.count[BATS_TASK_PENDING] > 0);
     if (m->renewing && useful) {
         bats_ledger_charge_held(&s->ledger, charge);
         m->renewing = false;
@@ -260,13 +260,12 @@ void fleet_lose(struct bats_sched *s, uint32_t id)
     c->n_lost++;
     s->n_lost++;
     for (uint32_t i = 0; i < m->n_slots; i++) {
-        struct slot *sl = &s->slots[m->first_slot + i];
-        while (sl->n_tasks > 0) {
-            uint32_t task = sl->head;
-            dispatch_take_out(s, task);
-            failure_of_machine(s, id, task);
-            if (s->tasks[task].in_sample)
-                c->sample_sent--;
+        uint32_t slot = m->first_slot + i;
+        while (s->slots[slot].n_tasks > 0) {
+            uint32_t task = s->slots[slot].head;
+            bool elsewhere = copies_take_out(s, slot, task);
+            if (!elsewhere && !bats_sched_has_result(s, task))
+                failure_of_machine(s, id, task);
         }
     }
 }

@@ -28,10 +28,12 @@ static double expected(const struct bats_sched *s, const struct slot *sl)
     return bats_stats_expected(stats_of(s, sl), s->now - sl->started);
 }
 
-/* tau_e - tau of it, 0 if there is none, as look_ahead saw it. */
-static double rest(const struct bats_sched *s, const struct slot *sl)
+/* tau_e - tau of it, 0 if there is none, as look_ahead saw it. A copy counts
+ * for nothing: it is stopped when its slot is needed. */
+static double rest(const struct bats_sched *s, uint32_t slot)
 {
-    return sl->n_tasks > 0 ? sl->expected - elapsed(s, sl) : 0;
+    const struct slot *sl = &s->slots[slot];
+    return copies_works(s, slot) ? sl->expected - elapsed(s, sl) : 0;
 }
 
 /* A review asks for the same expectations many times. */
@@ -43,9 +45,9 @@ static void look_ahead(struct bats_sched *s)
         if (m->state != MACHINE_ACTIVE && m->state != MACHINE_LEAVING)
             continue;
         for (uint32_t k = 0; k < m->n_slots; k++) {
-            struct slot *sl = &s->slots[m->first_slot + k];
-            sl->expected = expected(s, sl);
-            longest = fmax(longest, rest(s, sl));
+            uint32_t slot = m->first_slot + k;
+            s->slots[slot].expected = expected(s, &s->slots[slot]);
+            longest = fmax(longest, rest(s, slot));
         }
         double over = (double)s->now + longest - (double)m->paid_end;
         m->overrun = over <= 0 ? 0 : (int64_t)ceil(over / (double)s->window);
@@ -58,7 +60,7 @@ void forecast_means(struct bats_sched *s)
     uint32_t running[BATS_CLUSTERS_MAX] = {0};
     for (uint32_t i = 0; i < s->n_slots; i++) {
         const struct slot *sl = &s->slots[i];
-        if (sl->n_tasks == 0)
+        if (!copies_works(s, i))
             continue;
         uint32_t cluster = s->machines[sl->machine].cluster;
         sum[cluster] += expected(s, sl);
@@ -71,7 +73,7 @@ void forecast_means(struct bats_sched *s)
 double forecast_rest(const struct bats_sched *s, uint32_t slot)
 {
     const struct slot *sl = &s->slots[slot];
-    return sl->n_tasks == 0 ? 0 : expected(s, sl) - elapsed(s, sl);
+    return copies_works(s, slot) ? expected(s, sl) - elapsed(s, sl) : 0;
 }
 
 /* v of the papers, tasks per microsecond; 0 if nothing is known. */
@@ -147,7 +149,7 @@ static void count_slot(const struct bats_sched *s, const struct machine *m,
 {
     const struct slot *sl = &s->slots[slot];
     double v = slot_speed(s, sl);
-    double left = rest(s, sl);
+    double left = rest(s, slot);
     double atu = (double)s->window;
     double waiting = sl->n_tasks > 0 ? sl->n_tasks - 1.0 : 0;
     bool stays = m->state == MACHINE_ACTIVE && !m->marked;

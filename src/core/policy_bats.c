@@ -300,7 +300,8 @@ static bool finishing_is_cheaper(const struct bats_sched *s, uint32_t machine)
     const struct machine *m = &s->machines[machine];
     const struct cluster *c = &s->clusters[m->cluster];
     size_t best = forecast_most_profitable(s);
-    if (m->n_busy == 0 || best == SIZE_MAX || c->stats.mean == 0)
+    if (!copies_machine_works(s, machine) || best == SIZE_MAX ||
+        c->stats.mean == 0)
         return false;
 
     const struct cluster *b = &s->clusters[best];
@@ -310,7 +311,7 @@ static bool finishing_is_cheaper(const struct bats_sched *s, uint32_t machine)
     for (uint32_t i = 0; i < m->n_slots; i++) {
         const struct slot *sl = &s->slots[m->first_slot + i];
         double rest = forecast_rest(s, m->first_slot + i);
-        if (sl->n_tasks > 0)
+        if (copies_works(s, m->first_slot + i))
             redo += ((double)(s->now - sl->started) + rest) *
                     (b->stats.mean / c->stats.mean) * price;
         longest = fmax(longest, rest);
@@ -328,7 +329,7 @@ static bool renew(const struct bats_sched *s, uint32_t machine)
 {
     if (s->machines[machine].marked)
         return finishing_is_cheaper(s, machine);
-    return s->machines[machine].n_busy > 0;
+    return copies_machine_works(s, machine);
 }
 
 const struct bats_policy bats_policy_bats = {"bats", start, review, renew,

@@ -21,7 +21,7 @@ static int review(struct bats_sched *s, enum bats_reason reason,
 
 static bool renew(const struct bats_sched *s, uint32_t machine)
 {
-    return s->machines[machine].n_busy > 0;
+    return copies_machine_works(s, machine);
 }
 
 const struct bats_policy bats_policy_rr = {"rr", start, review, renew, NULL};

@@ -120,11 +120,14 @@ static int settle(struct bats_sched *s, struct bats_error *err)
     if (s->finish != BATS_FINISH_NOT_YET)
         return 0;
     dispatch_idle(s);
-    if (count[BATS_TASK_DONE] + count[BATS_TASK_FAILED] +
-            count[BATS_TASK_LEFT_OUT] ==
-        s->bag.n)
+    copies_make_room(s);
+    tail_fill(s);
+    bool all_done = count[BATS_TASK_DONE] + count[BATS_TASK_FAILED] +
+                        count[BATS_TASK_LEFT_OUT] ==
+                    s->bag.n;
+    if (s->n_busy == 0 && all_done)
         finish(s, BATS_FINISH_ALL_DONE);
-    else if (s->draining && s->n_busy == 0)
+    else if (s->n_busy == 0 && s->draining)
         finish(s, s->why);
     else if (s->n_busy == 0 && s->n_absent == 0)
         rc = unstall(s, err);
@@ -197,14 +200,13 @@ static int check_task_event(const struct bats_sched *s,
                             const struct bats_event *ev,
                             struct bats_error *err)
 {
-    const struct machine *m = &s->machines[ev->machine];
-    if (ev->task >= s->bag.n || ev->slot >= m->n_slots ||
-        s->tasks[ev->task].slot != m->first_slot + ev->slot)
+    enum bats_execution_state state =
+        bats_sched_execution(s, ev->machine, ev->slot, ev->task);
+    if (state == BATS_EXECUTION_NONE)
         return bats_error_set(err, BATS_ESTATE,
                               "task %u is not on machine %u, slot %u",
                               ev->task, ev->machine, ev->slot);
-    if (ev->type == BATS_EVENT_PREEMPTED &&
-        s->bag.state[ev->task] != BATS_TASK_CANCELLING)
+    if (ev->type == BATS_EVENT_PREEMPTED && state == BATS_EXECUTION_RUNS)
         return bats_error_set(err, BATS_ESTATE,
                               "task %u was preempted without a reason",
                               ev->task);
@@ -287,28 +289,20 @@ static int lost(struct bats_sched *s, uint32_t machine, struct bats_error *err)
 }
 
 /* The task is out of the bag: it counts for the statistics. */
-static void count_result(struct bats_sched *s, uint32_t slot,
-                         const struct bats_event *ev)
+static void count_result(struct bats_sched *s, uint32_t slot, bool in_sample,
+                         bats_time runtime)
 {
-    struct cluster *c = &s->clusters[s->machines[ev->machine].cluster];
-    bool in_sample = s->tasks[ev->task].in_sample;
+    uint32_t cluster = s->machines[s->slots[slot].machine].cluster;
+    struct cluster *c = &s->clusters[cluster];
     uint32_t before = c->stats.n_sample;
     /* Where the policy takes no sample, the first results are one. */
-    bats_stats_add(&c->stats, ev->runtime, in_sample || c->sample_want == 0);
+    bats_stats_add(&c->stats, runtime, in_sample || c->sample_want == 0);
     if (c->stats.n_sample > before)
         failure_set_limits(s);
-    c->busy_time += (double)ev->runtime;
+    c->busy_time += (double)runtime;
     c->sample_back += in_sample;
     s->slots[slot].n_done++;
-    s->slots[slot].rt_done += (double)ev->runtime;
-}
-
-/* It is not: another task of the sample has to take its place. */
-static void count_return(struct bats_sched *s, uint32_t machine, uint32_t task)
-{
-    struct cluster *c = &s->clusters[s->machines[machine].cluster];
-    if (s->tasks[task].in_sample)
-        c->sample_sent--;
+    s->slots[slot].rt_done += (double)runtime;
 }
 
 static int ended(struct bats_sched *s, const struct bats_event *ev,
@@ -317,23 +311,26 @@ static int ended(struct bats_sched *s, const struct bats_event *ev,
     struct machine *m = &s->machines[ev->machine];
     uint32_t slot = m->first_slot + ev->slot;
     bool failed = ev->type == BATS_EVENT_FAILED;
+    bool was_copy = s->slots[slot].was_copy;
+    bool in_sample = !was_copy && s->tasks[ev->task].in_sample;
+    bool elsewhere = copies_take_out(s, slot, ev->task);
 
-    dispatch_take_out(s, ev->task);
     if (failed) {
-        failure_of_task(s, ev->machine, ev->task);
+        failure_of_task(s, ev->machine, ev->task, elsewhere);
     } else {
         s->clusters[m->cluster].done++;
+        s->copies_won += was_copy;
         bats_bag_finish(&s->bag, ev->task, BATS_TASK_DONE);
+        copies_cancel_all(s, ev->task);
     }
     int rc = failure_watch(s, ev->machine, ev->task, failed, ev->runtime, err);
     bool has_result = bats_sched_has_result(s, ev->task);
+    if (has_result && in_sample) /* copies_take_out has given it up */
+        s->clusters[m->cluster].sample_sent++;
     if (has_result)
-        count_result(s, slot, ev);
-    else
-        count_return(s, ev->machine, ev->task);
+        count_result(s, slot, in_sample, ev->runtime);
     fleet_drained(s, ev->machine);
-    if (rc == 0 && has_result && s->tasks[ev->task].in_sample && !s->planned &&
-        !s->draining)
+    if (rc == 0 && has_result && in_sample && !s->planned && !s->draining)
         rc = s->policy->review(s, BATS_REASON_SAMPLED, err);
     if (rc == 0)
         dispatch_fill(s, slot);
@@ -341,22 +338,48 @@ static int ended(struct bats_sched *s, const struct bats_event *ev,
 }
 
 /* Stopped by a CANCEL (which may have been a time-out), or of its own accord
- * to be run again. */
+ * to be run again. Who can do that keeps a state, which two must not share. */
 static void came_back(struct bats_sched *s, const struct bats_event *ev)
 {
     struct machine *m = &s->machines[ev->machine];
     uint32_t slot = m->first_slot + ev->slot;
-    bool ran = s->slots[slot].head == ev->task;
-    dispatch_take_out(s, ev->task);
-    count_return(s, ev->machine, ev->task);
-    if (s->tasks[ev->task].timed_out) {
-        failure_of_task(s, ev->machine, ev->task);
+    const struct slot *sl = &s->slots[slot];
+    bool yielded = ev->type == BATS_EVENT_YIELDED;
+    bool cut_off = sl->head == ev->task && !sl->is_copy && !yielded;
+    bool timed_out = sl->head == ev->task && sl->timed_out;
+    bool elsewhere = copies_take_out(s, slot, ev->task);
+
+    s->tasks[ev->task].once |= yielded;
+    if (timed_out) {
+        failure_of_task(s, ev->machine, ev->task, elsewhere);
     } else {
-        s->preempted += ran && ev->type == BATS_EVENT_PREEMPTED;
-        bats_bag_put_back(&s->bag, ev->task);
+        s->preempted += cut_off;
+        if (!elsewhere)
+            bats_bag_put_back(&s->bag, ev->task);
     }
     fleet_drained(s, ev->machine);
     dispatch_fill(s, slot);
+}
+
+/* An execution of a task that has its result from another one. */
+static void came_too_late(struct bats_sched *s, const struct bats_event *ev)
+{
+    uint32_t slot = s->machines[ev->machine].first_slot + ev->slot;
+    copies_take_out(s, slot, ev->task);
+    fleet_drained(s, ev->machine);
+    dispatch_fill(s, slot);
+}
+
+static int execution_ended(struct bats_sched *s, const struct bats_event *ev,
+                           struct bats_error *err)
+{
+    if (bats_sched_has_result(s, ev->task))
+        came_too_late(s, ev);
+    else if (ev->type == BATS_EVENT_DONE || ev->type == BATS_EVENT_FAILED)
+        return ended(s, ev, err);
+    else
+        came_back(s, ev);
+    return 0;
 }
 
 int bats_sched_handle(struct bats_sched *s, bats_time now,
@@ -378,11 +401,9 @@ int bats_sched_handle(struct bats_sched *s, bats_time now,
         break;
     case BATS_EVENT_DONE:
     case BATS_EVENT_FAILED:
-        rc = ended(s, ev, err);
-        break;
     case BATS_EVENT_PREEMPTED:
     case BATS_EVENT_YIELDED:
-        came_back(s, ev);
+        rc = execution_ended(s, ev, err);
         break;
     case BATS_EVENT_TICK:
         break;

@@ -64,8 +64,10 @@ static void set_up_machines(struct bats_sched *s,
                                           .first_slot = s->n_slots,
                                           .n_slots = specs[i].slots};
         for (uint32_t k = 0; k < specs[i].slots; k++)
-            s->slots[s->n_slots++] = (struct slot){
-                .machine = i, .head = BATS_NO_TASK, .tail = BATS_NO_TASK};
+            s->slots[s->n_slots++] = (struct slot){.machine = i,
+                                                   .head = BATS_NO_TASK,
+                                                   .tail = BATS_NO_TASK,
+                                                   .next_copy = NO_SLOT};
         c->n_slots += specs[i].slots;
         c->n_machines++;
     }
@@ -108,6 +110,8 @@ int bats_sched_create(const struct bats_sched_options *o,
     s->n_clusters = o->n_clusters;
     s->idle_first = s->idle_last = NO_SLOT;
     s->rules = o->rules;
+    s->tail = o->tail;
+    s->random = o->seed;
     s->earlier_charged = o->earlier.charged;
     bats_ledger_init(&s->ledger, o->budget, o->earlier.charged);
 
@@ -138,8 +142,11 @@ int bats_sched_create(const struct bats_sched_options *o,
             goto no_memory;
     }
     for (uint32_t i = 0; i < o->n_tasks; i++)
-        s->tasks[i] = (struct task){
-            .slot = NO_SLOT, .next = BATS_NO_TASK, .avoid = NO_MACHINE};
+        s->tasks[i] = (struct task){.slot = NO_SLOT,
+                                    .next = BATS_NO_TASK,
+                                    .copies = NO_SLOT,
+                                    .avoid = NO_MACHINE,
+                                    .once = o->once && o->once[i]};
     set_up_machines(s, o->machines);
     *sched = s;
     return 0;

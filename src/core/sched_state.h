@@ -2,10 +2,11 @@
  * sched_state: what the engine remembers, shared by its parts.
  *
  * Layer: core, private. sched.c takes events in and hands commands out
- * (sched_create.c sets it up, sched_status.c tells what it knows);
- * fleet.c acquires, renews, marks and parks machines; dispatch.c gives tasks
- * to slots; forecast.c estimates; failure.c knows what to do when something
- * goes wrong; policy_*.c decide.
+ * (sched_create.c sets it up, sched_status.c tells what it knows, and
+ * sched_check.c whether it is consistent); fleet.c acquires, renews, marks and
+ * parks machines; dispatch.c gives tasks to slots; copies.c keeps the
+ * executions of a task apart, tail.c decides on copies; forecast.c estimates;
+ * failure.c knows what to do when something goes wrong; policy_*.c decide.
  */
 #ifndef BATS_SCHED_STATE_H
 #define BATS_SCHED_STATE_H
@@ -53,27 +54,43 @@ struct machine {
                         that the longest of its running tasks needs */
 };
 
-/* A slot runs the first task of its queue; the others wait behind it. */
+/* A slot runs the first task of its queue; the others wait behind it. A copy
+ * is alone there. */
 struct slot {
     uint32_t machine;
     uint32_t head, tail;           /* tasks; BATS_NO_TASK if empty */
     uint32_t n_tasks;              /* in the queue */
     uint32_t next_idle, prev_idle; /* in the list of idle slots */
     bool is_idle;                  /* in that list */
+    bool is_copy;                  /* the head is a copy; then: */
+    bool copy_cancelled;           /*   it was told to stop, and */
+    uint32_t next_copy;            /*   the slot of the next one of the task */
+    bool was_copy;                 /* the head began as a copy */
+    bool timed_out;                /* the CANCEL of the head is a time-out */
     bats_time started;             /* when the head began */
     double expected; /* as of the last forecast: tau_e of the head */
     uint32_t n_done; /* nt of the papers */
     double rt_done;  /* rt, microseconds */
 };
 
-/* What the engine adds to a task's state in the bag. */
+/*
+ * What the engine adds to a task's state in the bag. Its executions: the
+ * original in `slot`, which may wait in a queue, and copies, each in a slot of
+ * its own. Where the original ends without a result, a copy takes its place
+ * (and from then on counts as any task). So a task that is on a machine has an
+ * original. After the result those that are told to stop are still there.
+ */
 struct task {
-    uint32_t slot;  /* it was given to; NO_SLOT: in the bag */
-    uint32_t next;  /* behind it in the slot's queue */
-    uint32_t avoid; /* machine on which it failed last, or NO_MACHINE */
-    bool in_sample;
-    bool timed_out;           /* its CANCEL is a time-out */
-    uint8_t failures, losses; /* executions so far that ended like this */
+    uint32_t slot;     /* of the original; NO_SLOT: on no machine */
+    uint32_t next;     /* behind it in the slot's queue */
+    uint32_t copies;   /* slot of its first copy; NO_SLOT: none */
+    uint32_t avoid;    /* machine on which it failed last, or NO_MACHINE */
+    uint16_t n_copies; /* begun since it was last drawn */
+    bool cancelled;    /* the original was told to stop */
+    bool in_sample;    /* the original is, of its cluster */
+    bool once;         /* it must not be copied */
+    uint8_t losses;    /* executions so far that ended like this */
+    uint16_t failures; /* the same */
 };
 
 struct cluster {
@@ -121,9 +138,12 @@ struct bats_sched {
     uint32_t idle_first, idle_last; /* list of idle slots, oldest first */
 
     uint32_t n_absent, n_lost, n_quarantined, n_held; /* machines */
-    uint32_t n_open; /* slots of ACTIVE machines */
-    uint32_t n_busy; /* slots with a task */
-    uint32_t preempted, retried, timed_out;
+    uint32_t n_open;   /* slots of ACTIVE machines */
+    uint32_t n_busy;   /* slots with a task */
+    uint32_t n_copies; /* slots with a copy */
+    uint32_t preempted, retried, timed_out, copies, copies_won;
+    enum bats_tail tail;
+    uint64_t random;      /* state of the generator of tail.c */
     bool started;         /* the start's configuration was chosen */
     bool planned;         /* the policy has made a plan from statistics */
     bool feasible;        /* the present plan does the whole bag */
@@ -206,8 +226,20 @@ void dispatch_idle(struct bats_sched *s);
 /* Fills a slot's queue to its depth. */
 void dispatch_fill(struct bats_sched *s, uint32_t slot);
 
-/* Takes `task` out of its slot's queue. The task's state is the caller's. */
-void dispatch_take_out(struct bats_sched *s, uint32_t task);
+/* The machine may start a task now. */
+bool dispatch_admits(const struct bats_sched *s, uint32_t machine);
+
+/* The task behind `task` in the slot's queue, or BATS_NO_TASK. */
+uint32_t dispatch_next(const struct bats_sched *s, uint32_t slot,
+                       uint32_t task);
+
+/* Puts `task` at the end of the slot's queue and sends RUN. */
+void dispatch_run(struct bats_sched *s, uint32_t slot, uint32_t task,
+                  uint32_t copy);
+
+/* Takes the execution of `task` out of the slot. The task's state is the
+ * caller's. */
+void dispatch_take_out(struct bats_sched *s, uint32_t slot, uint32_t task);
 
 /* Sends CANCEL for every task of the machine. */
 void dispatch_cancel(struct bats_sched *s, uint32_t machine);
@@ -215,11 +247,50 @@ void dispatch_cancel(struct bats_sched *s, uint32_t machine);
 /* Takes the slot's first task to begin now. */
 void dispatch_begin(struct bats_sched *s, uint32_t slot);
 
+/* ---- copies.c ---- */
+
+/* The execution of `task` in `slot` was told to stop. */
+bool copies_cancelled(const struct bats_sched *s, uint32_t slot,
+                      uint32_t task);
+
+/* The slot has work that is nobody else's: not only a copy, or a task that has
+ * its result already. */
+bool copies_works(const struct bats_sched *s, uint32_t slot);
+
+/* The same of any slot of the machine. */
+bool copies_machine_works(const struct bats_sched *s, uint32_t machine);
+
+/* The task may be copied: it runs (does not wait in a queue), and was not told
+ * to stop. */
+bool copies_allowed(const struct bats_sched *s, uint32_t task);
+
+/* Runs a copy of `task`, which is ASSIGNED, in an idle slot. */
+void copies_start(struct bats_sched *s, uint32_t slot, uint32_t task);
+
+/* Tells one execution to stop, or all that are left of a task. */
+void copies_cancel(struct bats_sched *s, uint32_t slot, uint32_t task,
+                   bool time_out);
+void copies_cancel_all(struct bats_sched *s, uint32_t task);
+
+/* Takes the execution of `task` out of the slot. True: the task has no result
+ * and goes on in another one. */
+bool copies_take_out(struct bats_sched *s, uint32_t slot, uint32_t task);
+
+/* Stops copies where tasks that are back in the bag could run. */
+void copies_make_room(struct bats_sched *s);
+
+/* ---- tail.c ---- */
+
+/* Gives copies to idle slots, if the strategy wants it. */
+void tail_fill(struct bats_sched *s);
+
 /* ---- failure.c ---- */
 
-/* An execution of `task` on `machine` has failed after `runtime`. It is either
- * put back, to be tried again, or the task has failed. */
-void failure_of_task(struct bats_sched *s, uint32_t machine, uint32_t task);
+/* An execution of `task` on `machine` has failed. The task is put back, to be
+ * tried again, or it has failed. While it goes on `elsewhere` that is its next
+ * try, even beyond what the rules allow, but no more than one. */
+void failure_of_task(struct bats_sched *s, uint32_t machine, uint32_t task,
+                     bool elsewhere);
 
 /* The task was on this machine, which is lost. */
 void failure_of_machine(struct bats_sched *s, uint32_t machine, uint32_t task);

@@ -1,7 +1,6 @@
-/* sched_status: what the engine knows, for people, and its invariants. */
+/* sched_status: what the engine knows, for people. */
 #include "core/sched_state.h"
 
-#include <assert.h>
 #include <math.h>
 
 static double slots_per_machine(const struct cluster *c)
@@ -20,7 +19,8 @@ static bats_time estimated_end(const struct bats_sched *s)
     if (rate <= 0)
         return BATS_NEVER;
     /* A running task has on average half of its time before it. */
-    double tasks = s->bag.count[BATS_TASK_PENDING] + s->n_busy / 2.0;
+    double tasks =
+        s->bag.count[BATS_TASK_PENDING] + (s->n_busy - s->n_copies) / 2.0;
     double end = (double)s->now + tasks / rate;
     return end < (double)BATS_NEVER ? (bats_time)end : BATS_NEVER;
 }
@@ -58,6 +58,8 @@ void bats_sched_status(const struct bats_sched *s,
         .retried = s->retried,
         .timed_out = s->timed_out,
         .preempted = s->preempted,
+        .copies = s->copies,
+        .copies_won = s->copies_won,
         .estimated_end = estimated_end(s),
         .rest_cost = rest_cost(s),
         .sample_size = s->sample_size};
@@ -127,82 +129,4 @@ const char *bats_reason_name(enum bats_reason reason)
         return "stalled";
     }
     return "unknown";
-}
-
-/* ---- invariants ---- */
-
-static void check_machine(const struct bats_sched *s, uint32_t id)
-{
-    const struct machine *m = &s->machines[id];
-    bool paid = m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
-    uint32_t busy = 0;
-    for (uint32_t i = 0; i < m->n_slots; i++) {
-        const struct slot *sl = &s->slots[m->first_slot + i];
-        uint32_t n = 0;
-        for (uint32_t t = sl->head; t != BATS_NO_TASK; t = s->tasks[t].next) {
-            uint8_t state = s->bag.state[t];
-            assert(s->tasks[t].slot == m->first_slot + i);
-            assert(
-                state == BATS_TASK_CANCELLING ||
-                (state == BATS_TASK_ASSIGNED && m->state == MACHINE_ACTIVE));
-            n++;
-        }
-        assert(n == sl->n_tasks);
-        assert(!sl->is_idle || (n == 0 && m->state == MACHINE_ACTIVE));
-        busy += n > 0;
-    }
-    assert(busy == m->n_busy);
-    assert(paid == bats_heap_has(&s->due, id));
-    /* A machine is only ever held inside windows that are paid. */
-    assert(!paid || s->finish != BATS_FINISH_NOT_YET || s->now <= m->paid_end);
-    assert(!m->renewing || m->state == MACHINE_ACTIVE);
-    assert(m->state != MACHINE_PARKED || busy == 0);
-    assert(m->state != MACHINE_DRAINING || busy > 0);
-    assert(m->state != MACHINE_LOST || busy == 0);
-}
-
-void bats_sched_check(const struct bats_sched *s)
-{
-    bats_money charged = s->earlier_charged, held = 0;
-    uint32_t on_machines = 0, absent = 0, lost = 0, holding = 0, open = 0;
-    bats_ledger_check(&s->ledger);
-    bats_bag_check(&s->bag);
-    for (uint32_t i = 0; i < s->n_machines; i++) {
-        const struct machine *m = &s->machines[i];
-        bats_money charge = s->clusters[m->cluster].spec.charge;
-        check_machine(s, i);
-        charged += m->windows * charge;
-        held += m->renewing ? charge : 0;
-        absent += m->state == MACHINE_ABSENT;
-        lost += m->state == MACHINE_LOST;
-        holding += m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
-        open += m->state == MACHINE_ACTIVE ? m->n_slots : 0;
-        for (uint32_t k = 0; k < m->n_slots; k++)
-            on_machines += s->slots[m->first_slot + k].n_tasks;
-    }
-    assert(charged == s->ledger.charged && held == s->ledger.held);
-    assert(absent == s->n_absent && lost == s->n_lost);
-    assert(holding == s->n_held && open == s->n_open);
-    assert(on_machines == s->bag.count[BATS_TASK_ASSIGNED] +
-                              s->bag.count[BATS_TASK_CANCELLING]);
-    for (uint32_t t = 0; t < s->bag.n; t++)
-        assert((s->tasks[t].slot != NO_SLOT) ==
-               (s->bag.state[t] == BATS_TASK_ASSIGNED ||
-                s->bag.state[t] == BATS_TASK_CANCELLING));
-    for (size_t i = 0; i < s->n_clusters; i++) {
-        const struct cluster *c = &s->clusters[i];
-        uint32_t active = 0, held_here = 0, joined_here = 0;
-        for (uint32_t k = 0; k < c->n_machines; k++) {
-            const struct machine *m =
-                &s->machines[s->members[c->first_machine + k]];
-            active += m->state == MACHINE_ACTIVE && !m->marked;
-            held_here +=
-                m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
-            joined_here += m->state != MACHINE_ABSENT &&
-                           m->state != MACHINE_LOST && !m->quarantined;
-        }
-        assert(active == c->n_active && held_here == c->n_held);
-        assert(joined_here == c->n_joined);
-        assert(held_here <= c->spec.max);
-    }
 }

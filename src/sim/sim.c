@@ -6,10 +6,12 @@
 #include "sim/draw.h"
 #include "util/heap.h"
 
-/* A slot and the tasks it was given, first come first served. */
+/* A slot and the tasks it was given, first come first served. A copy is alone
+ * in its slot. */
 struct slot {
     uint32_t machine, slot;
     uint32_t head, tail;
+    bool is_copy;
     bats_time runtime; /* of the head's present execution */
 };
 
@@ -68,10 +70,12 @@ static void acquire(struct world *w, uint32_t machine)
         w->ready[machine] = w->now + w->o->startup[cluster];
 }
 
-static void run(struct world *w, uint32_t slot, uint32_t task)
+static void run(struct world *w, uint32_t slot, uint32_t task, bool is_copy)
 {
     struct slot *sl = &w->slots[slot];
-    w->next[task] = BATS_NO_TASK;
+    sl->is_copy = is_copy;
+    if (!is_copy)
+        w->next[task] = BATS_NO_TASK;
     if (sl->head == BATS_NO_TASK) {
         sl->head = sl->tail = task;
         start_head(w, slot);
@@ -93,7 +97,7 @@ static void take_out(struct world *w, uint32_t slot, uint32_t task)
         w->next[before] = w->next[task];
         return;
     }
-    sl->head = w->next[task];
+    sl->head = sl->is_copy ? BATS_NO_TASK : w->next[task];
     start_head(w, slot);
 }
 
@@ -121,7 +125,7 @@ static int obey(struct world *w)
             acquire(w, c.machine);
             break;
         case BATS_COMMAND_RUN:
-            run(w, w->first_slot[c.machine] + c.slot, c.task);
+            run(w, w->first_slot[c.machine] + c.slot, c.task, c.copy > 0);
             break;
         case BATS_COMMAND_CANCEL:
             slot = w->first_slot[c.machine] + c.slot;

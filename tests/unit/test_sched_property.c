@@ -1,8 +1,9 @@
 /*
  * Random histories of the engine: a small world of machines that answers its
  * commands in any order and at any time, loses machines, fails tasks, sends
- * nonsense and stops. After every event the engine's own invariants are
- * checked, and a second bookkeeping that knows the commands only.
+ * nonsense and stops. Idle machines may run copies. After every event the
+ * engine's own invariants are checked, and a second bookkeeping that knows the
+ * commands only.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,8 +24,14 @@
 #define SLOTS 3
 #define TASKS 40
 
+struct execution {
+    uint32_t task;
+    uint64_t number; /* in the order in which they were begun */
+    bool cancelled;
+};
+
 struct queue {
-    uint32_t task[TASKS];
+    struct execution e[TASKS];
     uint32_t n;
 };
 
@@ -37,9 +44,11 @@ struct world {
     bats_time now;
     bool punctual; /* every tick comes exactly when it is wanted */
     struct queue queue[MACHINES][SLOTS];
-    bool cancelled[TASKS];
+    uint64_t n_executions;
+    uint64_t copies, superseded; /* of all worlds */
+    uint32_t pending_before;     /* the event */
     uint32_t results[TASKS];
-    uint8_t earlier[TASKS];
+    uint8_t earlier[TASKS], once[TASKS];
     uint32_t left_out;
     bool joined[MACHINES], lost[MACHINES], held[MACHINES];
     bats_time acquired[MACHINES];
@@ -80,11 +89,67 @@ static void end_holding(struct world *w, uint32_t m, bool exact)
     w->high += charge * windows(w, w->acquired[m], w->now, !exact);
 }
 
+/* Executions of the task that were begun before `number`. */
+static uint32_t executions(const struct world *w, uint32_t task,
+                           uint64_t number, bool cancelled_too)
+{
+    uint32_t n = 0;
+    for (uint32_t m = 0; m < w->o.n_machines; m++)
+        for (uint32_t k = 0; k < w->machines[m].slots; k++)
+            for (uint32_t i = 0; i < w->queue[m][k].n; i++) {
+                const struct execution *e = &w->queue[m][k].e[i];
+                n += e->task == task && e->number < number &&
+                     (cancelled_too || !e->cancelled);
+            }
+    return n;
+}
+
+/* Something on the machine is neither a copy nor has its result elsewhere. */
+static bool works(const struct world *w, uint32_t m)
+{
+    for (uint32_t k = 0; k < w->machines[m].slots; k++)
+        for (uint32_t i = 0; i < w->queue[m][k].n; i++) {
+            const struct execution *e = &w->queue[m][k].e[i];
+            if (w->results[e->task] == 0 &&
+                executions(w, e->task, e->number, false) == 0)
+                return true;
+        }
+    return false;
+}
+
+static void run(struct world *w, const struct bats_command *c)
+{
+    struct queue *q = &w->queue[c->machine][c->slot];
+    uint32_t n = executions(w, c->task, UINT64_MAX, true);
+    assert_true(w->held[c->machine]);
+    assert_int_equal(w->results[c->task], 0);
+    if (c->copy == 0) {
+        assert_int_equal(n, 0);
+    } else {
+        assert_true(q->n == 0 && !w->once[c->task]);
+        assert_true(executions(w, c->task, UINT64_MAX, false) > 0);
+        w->copies++;
+    }
+    for (uint32_t i = 0; i < q->n; i++) /* nothing waits behind a copy */
+        assert_int_equal(executions(w, q->e[i].task, q->e[i].number, false),
+                         0);
+    q->e[q->n++] = (struct execution){c->task, w->n_executions++, false};
+}
+
+static void cancel(struct world *w, const struct bats_command *c)
+{
+    struct queue *q = &w->queue[c->machine][c->slot];
+    uint32_t i = 0;
+    while (i < q->n && q->e[i].task != c->task)
+        i++;
+    assert_true(i < q->n && !q->e[i].cancelled);
+    q->e[i].cancelled = true;
+}
+
 static void obey(struct world *w)
 {
     struct bats_command c;
     while (bats_sched_next(w->sched, &c)) {
-        struct queue *q = &w->queue[c.machine][c.slot];
         assert_false(w->finished);
         switch (c.type) {
         case BATS_COMMAND_ACQUIRE:
@@ -94,13 +159,10 @@ static void obey(struct world *w)
             w->acquired[c.machine] = w->now;
             break;
         case BATS_COMMAND_RUN:
-            assert_true(w->held[c.machine]);
-            assert_int_equal(w->results[c.task], 0);
-            q->task[q->n++] = c.task;
-            w->cancelled[c.task] = false;
+            run(w, &c);
             break;
         case BATS_COMMAND_CANCEL:
-            w->cancelled[c.task] = true;
+            cancel(w, &c);
             break;
         case BATS_COMMAND_PARK:
             assert_true(w->held[c.machine]);
@@ -111,6 +173,8 @@ static void obey(struct world *w)
             break;
         case BATS_COMMAND_CHARGE:
             w->booked += c.amount;
+            if (w->held[c.machine] && w->punctual) /* not the first window */
+                assert_true(w->pending_before > 0 || works(w, c.machine));
             break;
         case BATS_COMMAND_QUARANTINE:
             break;
@@ -147,12 +211,13 @@ static void check(struct world *w)
     if (w->punctual && !w->finished)
         check_charge(w, &st);
     uint32_t on_machines = 0, done = 0;
-    for (uint32_t m = 0; m < w->o.n_machines; m++)
-        for (uint32_t k = 0; k < w->machines[m].slots; k++)
-            on_machines += w->queue[m][k].n;
     for (uint32_t t = 0; t < w->o.n_tasks; t++) {
         assert_true(w->results[t] <= 1);
         done += w->results[t];
+        if (w->results[t] == 0)
+            on_machines += executions(w, t, UINT64_MAX, true) > 0;
+        else
+            assert_int_equal(executions(w, t, UINT64_MAX, false), 0);
     }
     assert_int_equal(st.running, on_machines);
     assert_int_equal(st.done + st.failed, done);
@@ -165,6 +230,7 @@ static int tell(struct world *w, struct bats_event ev)
     struct bats_sched_status before, after;
     struct bats_error err;
     bats_sched_status(w->sched, &before);
+    w->pending_before = before.pending;
     int rc = bats_sched_handle(w->sched, w->now, &ev, &err);
     bats_sched_status(w->sched, &after);
     uint32_t results = after.done + after.failed - before.done - before.failed;
@@ -183,20 +249,21 @@ static void answer(struct world *w, uint32_t m, uint32_t slot)
     uint32_t at = 0;
     /* Cancelled tasks may answer in any order, results only in theirs. */
     uint32_t other = pick(w, q->n);
-    if (w->cancelled[q->task[other]])
+    if (q->e[other].cancelled)
         at = other;
-    uint32_t task = q->task[at];
+    struct execution e = q->e[at];
     struct bats_event ev = {.type = chance(w, 0.2) ? BATS_EVENT_FAILED
                                                    : BATS_EVENT_DONE,
                             .machine = m,
                             .slot = slot,
-                            .task = task,
+                            .task = e.task,
                             .runtime = pick(w, 3000)};
-    if (w->cancelled[task] && (at > 0 || chance(w, 0.7)))
+    if (e.cancelled && (at > 0 || chance(w, 0.7)))
         ev.type = BATS_EVENT_PREEMPTED;
     else if (chance(w, 0.03))
         ev.type = BATS_EVENT_YIELDED;
-    memmove(&q->task[at], &q->task[at + 1], (--q->n - at) * sizeof q->task[0]);
+    w->superseded += w->results[e.task];
+    memmove(&q->e[at], &q->e[at + 1], (--q->n - at) * sizeof q->e[0]);
     assert_int_equal(tell(w, ev), 0);
 }
 
@@ -271,9 +338,10 @@ static void something_happens(struct world *w)
 
 static void make_world(struct world *w, unsigned long seed)
 {
+    struct world last = *w;
+    *w = (struct world){
+        .rng = last.rng, .copies = last.copies, .superseded = last.superseded};
     gsl_rng *rng = w->rng;
-    memset(w, 0, sizeof *w);
-    w->rng = rng;
     gsl_rng_set(rng, seed);
     uint32_t n_clusters = 1 + pick(w, 4);
     for (uint32_t i = 0; i < n_clusters; i++)
@@ -326,6 +394,13 @@ static void make_world(struct world *w, unsigned long seed)
                                       : w->o.budget));
         w->booked = w->low = w->high = w->o.earlier.charged;
     }
+    if (chance(w, 0.6))
+        w->o.tail = BATS_TAIL_RANDOM;
+    if (chance(w, 0.2)) {
+        for (uint32_t i = 0; i < w->o.n_tasks; i++)
+            w->once[i] = chance(w, 0.3);
+        w->o.once = w->once;
+    }
     w->punctual = chance(w, 0.5);
     if (chance(w, 0.5))
         w->o.preempt_lead = pick(w, (uint32_t)w->o.window);
@@ -365,8 +440,13 @@ static void random_histories_break_no_invariant(void **state)
                   (unsigned long long)ends[BATS_FINISH_NO_MACHINES],
                   (unsigned long long)ends[BATS_FINISH_HALTED],
                   (unsigned long long)ends[BATS_FINISH_DEADLINE]);
+    print_message("# %llu copies; %llu executions of tasks that had their "
+                  "result\n",
+                  (unsigned long long)w->copies,
+                  (unsigned long long)w->superseded);
     for (int i = BATS_FINISH_ALL_DONE; i <= BATS_FINISH_DEADLINE; i++)
         assert_true(ends[i] > HISTORIES / 1000); /* each kind was tried */
+    assert_true(w->copies > HISTORIES / 10 && w->superseded > HISTORIES / 20);
     gsl_rng_free(w->rng);
     free(w);
 }
