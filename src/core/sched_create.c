@@ -146,11 +146,13 @@ int bats_sched_create(const struct bats_sched_options *o,
             goto no_memory;
     }
     for (uint32_t i = 0; i < o->n_tasks; i++)
-        s->tasks[i] = (struct task){.slot = NO_SLOT,
-                                    .next = BATS_NO_TASK,
-                                    .copies = NO_SLOT,
-                                    .avoid = NO_MACHINE,
-                                    .once = o->once && o->once[i]};
+        s->tasks[i] = (struct task){
+            .slot = NO_SLOT,
+            .next = BATS_NO_TASK,
+            .copies = NO_SLOT,
+            .avoid = NO_MACHINE,
+            .once = o->once && o->once[i],
+            .failures = o->earlier.failures ? o->earlier.failures[i] : 0};
     if (!set_up_machines(s, o->machines))
         goto no_memory;
     *sched = s;
