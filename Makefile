@@ -47,13 +47,14 @@ MPI_SRC = $(addprefix src/mpi/, \
 	comm.c crew.c executor.c introduce.c journal.c library.c master.c \
 	prepare.c \
 	signals.c worker.c)
-SIM_SRC = $(addprefix src/sim/, draw.c sim.c)
+SIM_SRC = $(addprefix src/sim/, \
+	bound.c campaign.c draw.c scenario.c sim.c world.c)
 REPORT_SRC = $(addprefix src/report/, \
 	failures.c joblog.c json.c progress.c snapshot.c summary.c table.c \
 	terminal.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
 	cmd_output.c cmd_plan.c cmd_record.c cmd_run.c cmd_status.c \
-	cmd_tasks.c cmd_why.c dry_run.c help.c history.c look.c main.c \
+	cmd_simulate.c cmd_tasks.c cmd_why.c dry_run.c help.c history.c look.c main.c simulation.c \
 	options.c watch.c)
 
 APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c
@@ -61,7 +62,7 @@ BENCH_SRC = benchmarks/pingpong.c benchmarks/spawn.c benchmarks/das/bag.c
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 FUZZ_SRC = $(wildcard tests/fuzz/fuzz_*.c)
 SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\
-	build cli mpi fault slurm demo)))
+	build cli sim mpi fault slurm demo)))
 # Those of them that make asan runs too.
 SMOKE_TESTS = tests/mpi/t0001-run.sh
 

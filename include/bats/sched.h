@@ -142,9 +142,7 @@ struct bats_sched_earlier {
     const uint8_t *state; /* per task: BATS_TASK_DONE, _FAILED (it keeps that
                              result), _LEFT_OUT (it is not run) or _PENDING;
                              NULL: all pending */
-    const uint8_t *failures; /* per task: attempts that have failed, of those
-                                that the rules allow; NULL: none */
-    bats_money charged;      /* counts against the budget */
+    bats_money charged;   /* counts against the budget */
 };
 
 struct bats_sched_options {

@@ -26,6 +26,7 @@ enum bats_exit {
  * and arguments. The result is the exit code. */
 int cmd_run(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
+int cmd_simulate(int argc, char **argv);
 int cmd_output(int argc, char **argv);
 
 /* Where a run of the bag `bag` with --output stream puts the output of its

@@ -34,6 +34,12 @@ static const struct {
          "is taken to run one task at a time: with machine = node, divide the "
          "runtime by the ranks of a node. Where the budget is too small, the "
          "answer is what gets most tasks done for it, and the exit code 4."},
+    [BATS_VERB_SIMULATE] =
+        {"bats-mpi simulate [OPTION...] SCENARIO",
+         "Plays a bag on a platform, both described in the INI file SCENARIO, "
+         "with the same scheduler as a real run, once for each seed, policy "
+         "and budget in it. Runs nothing and needs no MPI launcher. What a "
+         "scenario may say is below SCENARIO in the man page."},
     [BATS_VERB_OUTPUT] =
         {"bats-mpi output [OPTION...] RUN",
          "Prints what the tasks of a run with --output stream have written, in "
@@ -151,7 +157,7 @@ void bats_help_program(FILE *out)
                     0, 0, WIDTH);
     fputs("\nVerbs:\n", out);
     for (int v = 0; v < BATS_VERBS; v++)
-        fprintf(out, "  %-7s %s\n", bats_verb_name((enum bats_verb)v),
+        fprintf(out, "  %-8s %s\n", bats_verb_name((enum bats_verb)v),
                 bats_verb_purpose((enum bats_verb)v));
     fputs("\nExamples:\n", out);
     for (size_t i = 0; i < N(examples); i++)
@@ -277,6 +283,33 @@ void bats_help_man(FILE *out)
           "machine = rank      # or node\n"
           "speed = 1           # emulation only\n"
           ".fi\n"
+          ".SH SCENARIO\n.nf\n"
+          "[run]\n"
+          "window = 60m\n"
+          "policy = rr, bats\n"
+          "budget = rr, cheapest+10%, fastest, 2034, unlimited\n"
+          "seeds = 1\\-100        # each is another bag\n"
+          "repeats = 1          # of each, drawn in another order\n"
+          "[bag]\n"
+          "tasks = 1000\n"
+          "runtime = normal 15m 2.236m\n"
+          "[cluster slow]\n"
+          "machines = 32\n"
+          "charge = 3\n"
+          "speed = 1            # what follows is optional\n"
+          "slots = 1            # tasks at a time\n"
+          "startup = 2m\n"
+          "noise = 0.05         # relative deviation from run to run\n"
+          "loss = 500h          # mean time until a machine is lost\n"
+          ".fi\n"
+          ".PP\n"
+          "A runtime is one of constant LENGTH, normal MEAN DEVIATION, "
+          "lognormal MEAN DEVIATION, levy SCALE CUT, uniform LOW HIGH and "
+          "mixture (the one of Oprescu's thesis), on a machine of speed 1. "
+          "The budget rr is what the policy rr costs without a budget in the "
+          "same seed, cheapest the whole bag on one machine of the most "
+          "profitable type, fastest all machines until it could be done; each "
+          "with +P% or \\-P%.\n"
           ".SH OUTPUT\n"
           "The output of tasks goes to standard output and standard error, "
           "whole lines at a time; progress and the closing report go to "

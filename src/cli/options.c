@@ -9,6 +9,7 @@
 
 #define RUN (1u << BATS_VERB_RUN)
 #define PLAN (1u << BATS_VERB_PLAN)
+#define SIMULATE (1u << BATS_VERB_SIMULATE)
 #define OUTPUT (1u << BATS_VERB_OUTPUT)
 #define TASKS (1u << BATS_VERB_TASKS)
 #define READS (1u << BATS_VERB_STATUS | 1u << BATS_VERB_LOG | TASKS)
@@ -53,6 +54,11 @@ const struct bats_option bats_options[] = {
     {"seed", 0, "N", BATS_OPTION_COUNT, AT(seed), RUN, BATS_GROUP_RUN,
      "seed of the order in which tasks are drawn (default: random; it is "
      "shown, so that a run can be repeated)"},
+    {"seed", 0, "N", BATS_OPTION_COUNT, AT(seed), SIMULATE, BATS_GROUP_RUN,
+     "only this seed, whatever the scenario says"},
+    {"jobs", 'j', "N", BATS_OPTION_SMALL, AT(jobs), SIMULATE, BATS_GROUP_RUN,
+     "simulate on N threads, which changes no result (default: one per "
+     "core)"},
     {"master-works", 0, NULL, BATS_OPTION_FLAG, AT(master_works), RUN,
      BATS_GROUP_RUN, "let rank 0 run tasks too"},
     {"grace", 0, "DURATION", BATS_OPTION_DURATION, AT(grace), RUN,
@@ -132,6 +138,10 @@ const struct bats_option bats_options[] = {
      "write the closing report as JSON too (-: standard output)"},
     {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), PLAN, BATS_GROUP_OUTPUT,
      "answer in JSON"},
+    {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), SIMULATE, BATS_GROUP_OUTPUT,
+     "every run as a JSON object on a line of its own"},
+    {"csv", 0, NULL, BATS_OPTION_FLAG, AT(csv), SIMULATE, BATS_GROUP_OUTPUT,
+     "every run as a line of comma-separated values"},
     {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), READS, BATS_GROUP_OUTPUT,
      "answer in JSON; log and tasks: an object per line"},
     {"progress", 0, NULL, BATS_OPTION_FLAG, AT(progress), RUN,
@@ -160,6 +170,10 @@ static const struct {
                         "how many machines a budget can pay, "
                         "without running anything",
                         "", 0, 0},
+    [BATS_VERB_SIMULATE] = {"simulate",
+                            "what a bag would cost and when it would end, "
+                            "for many seeds",
+                            "the scenario is missing", 1, 1},
     [BATS_VERB_OUTPUT] = {"output",
                           "print what the tasks of a run have written",
                           "the run is missing: its bag, or the directory "

@@ -26,6 +26,7 @@
 enum bats_verb {
     BATS_VERB_RUN,
     BATS_VERB_PLAN,
+    BATS_VERB_SIMULATE,
     BATS_VERB_OUTPUT,
     BATS_VERB_STATUS,
     BATS_VERB_LOG,
@@ -74,6 +75,8 @@ struct bats_settings {
     uint64_t tasks;         /* plan: [0] */
     const char *runtime; /* plan: as written, "slow=15m,fast=3.75m" [NULL] */
     bool json;           /* plan: [false] */
+    bool csv;            /* simulate: [false] */
+    uint32_t jobs;       /* simulate: [0] */
     const char *bag;     /* run: the argument BAG; NULL with help */
     const char *run;     /* output: the argument; NULL with help */
     const char *task[BATS_OPTIONS_LIST]; /* output: lists of numbers */

@@ -237,17 +237,6 @@ static void tell_ended(struct master *m, size_t i,
     m->observer->ended(m->observer->context, &execution);
 }
 
-static enum bats_event_type end_of(const struct bats_task_result *r)
-{
-    if (r->cancelled) /* perhaps a time-out: the engine knows */
-        return BATS_EVENT_PREEMPTED;
-    if (r->signal != 0)
-        return BATS_EVENT_FAILED;
-    return r->exit_status == 0                   ? BATS_EVENT_DONE
-           : r->exit_status == BATS_STATUS_AGAIN ? BATS_EVENT_YIELDED
-                                                 : BATS_EVENT_FAILED;
-}
-
 static int record_attempt(struct master *m, size_t i,
                           const struct bats_task_result *r, bool is_result,
                           struct bats_error *err)
@@ -266,13 +255,23 @@ static int record_attempt(struct master *m, size_t i,
         .max_rss_kib = r->max_rss_kib,
         .exit_status = r->exit_status,
         .signal = r->signal,
-        .outcome = is_result                         ? BATS_RECORD_RESULT
-                   : r->cancelled                    ? BATS_RECORD_PREEMPTED
-                   : end_of(r) == BATS_EVENT_YIELDED ? BATS_RECORD_YIELDED
-                                                     : BATS_RECORD_RETRIED,
+        .outcome = is_result      ? BATS_RECORD_RESULT
+                   : r->cancelled ? BATS_RECORD_PREEMPTED
+                                  : BATS_RECORD_RETRIED,
         .output = {{.stream = -1}, {.stream = -1}},
     };
     return bats_record_attempt(m->journal.record, now(m), &attempt, err);
+}
+
+static enum bats_event_type end_of(const struct bats_task_result *r)
+{
+    if (r->cancelled) /* perhaps a time-out: the engine knows */
+        return BATS_EVENT_PREEMPTED;
+    if (r->signal != 0)
+        return BATS_EVENT_FAILED;
+    return r->exit_status == 0                   ? BATS_EVENT_DONE
+           : r->exit_status == BATS_STATUS_AGAIN ? BATS_EVENT_YIELDED
+                                                 : BATS_EVENT_FAILED;
 }
 
 static int take_result(struct master *m, size_t i,

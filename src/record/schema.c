@@ -72,7 +72,7 @@ static const char schema_sql[] =
     "  wall_us INTEGER, user_us INTEGER, system_us INTEGER,\n"
     "  max_rss_kib INTEGER, exit_status INTEGER, signal INTEGER,\n"
     "  outcome INTEGER, -- 0: the task's result, 1: stopped by bats-mpi,\n"
-    "                   -- 2: failed, 3: yielded, and run again\n"
+    "                   -- 2: failed or yielded, and run again\n"
     "  out_stream INTEGER, out_offset INTEGER, out_length INTEGER,\n"
     "  err_stream INTEGER, err_offset INTEGER, err_length INTEGER);\n"
 

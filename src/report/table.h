@@ -12,8 +12,8 @@
 
 #include "bats/cluster.h"
 
-#define BATS_TABLE_COLUMNS 10
-#define BATS_TABLE_ROWS (BATS_CLUSTERS_MAX + 2) /* with head and total */
+#define BATS_TABLE_COLUMNS 12
+#define BATS_TABLE_ROWS 98 /* more than clusters with head and total */
 
 /* All zero: empty. Cells that are not set are blank. */
 struct bats_table {

@@ -10,7 +10,7 @@ alone() {
 
 # ---- help ----
 
-for page in '--help' 'run --help' 'plan --help' 'output --help' '-h' 'bag.txt --help' \
+for page in '--help' 'run --help' 'plan --help' 'simulate --help' 'output --help' '-h' 'bag.txt --help' \
     'status --help' 'log --help' 'tasks --help' 'why --help' 'record --help'
 do
     # shellcheck disable=SC2086

@@ -7,10 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_integration.h>
 #include <gsl/gsl_math.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
 #include <gsl/gsl_sort_double.h>
 #include <gsl/gsl_statistics_double.h>
 
@@ -24,6 +28,257 @@ static void assert_near(double value, double expected, double tolerance)
         fail_msg("%.9g is not within %.3g of %.9g", value, tolerance,
                  expected);
 }
+
+/* ---- runtimes ---- */
+
+/* A distribution function of minutes, and where it ends (or as good as). */
+typedef double cdf(double minutes);
+struct theory {
+    const char *text;
+    cdf *below;
+    double end;
+};
+
+/* Mean = int (1 - F), mean of the square = int 2 x (1 - F), from 0 on. */
+static double upper(double x, void *theory)
+{
+    return 1 - ((const struct theory *)theory)->below(x);
+}
+
+static double upper_square(double x, void *theory)
+{
+    return 2 * x * upper(x, theory);
+}
+
+static double integrate(double (*f)(double, void *), const struct theory *t)
+{
+    gsl_integration_workspace *w = gsl_integration_workspace_alloc(2000);
+    gsl_function function = {f, (void *)(uintptr_t)t};
+    double result, error;
+    /* The corners of the mixture. */
+    double points[] = {0, 20, 30, 35, 45, t->end};
+    size_t n = t->end > 45 ? 6 : 5;
+    if (t->end < 45)
+        gsl_integration_qags(&function, 0, t->end, 0, 1e-8, 2000, w, &result,
+                             &error);
+    else
+        gsl_integration_qagp(&function, points, n, 0, 1e-8, 2000, w, &result,
+                             &error);
+    gsl_integration_workspace_free(w);
+    return result;
+}
+
+static double normal15(double x)
+{
+    return gsl_cdf_gaussian_P(x - 15, 2.236);
+}
+
+/* A sixth of the normal distribution is below 0, and drawn again. */
+static double cut_normal(double x)
+{
+    double lost = gsl_cdf_gaussian_P(-1, 1);
+    return (gsl_cdf_gaussian_P(x - 1, 1) - lost) / (1 - lost);
+}
+
+/* Mean 10 and deviation 5: sigma^2 = log(1 + 1/4). */
+static double lognormal10(double x)
+{
+    double variance = log(1.25);
+    return gsl_cdf_lognormal_P(x, log(10) - variance / 2, sqrt(variance));
+}
+
+/* The thesis' density, integrated: 4.4.2. */
+static double levy_density(double x, void *unused)
+{
+    (void)unused;
+    return sqrt(12 / (2 * M_PI)) * exp(-12 / (2 * x)) / sqrt(x * x * x);
+}
+
+static double levy12(double x)
+{
+    static double all;
+    gsl_integration_workspace *w = gsl_integration_workspace_alloc(2000);
+    gsl_function f = {levy_density, NULL};
+    double result = 0, error;
+    if (all <= 0)
+        gsl_integration_qags(&f, 0, 45, 0, 1e-10, 2000, w, &all, &error);
+    if (x > 0)
+        gsl_integration_qags(&f, 0, fmin(x, 45), 1e-12, 1e-10, 2000, w,
+                             &result, &error);
+    gsl_integration_workspace_free(w);
+    return result / all;
+}
+
+static double uniform10_30(double x)
+{
+    return gsl_cdf_flat_P(x, 10, 30);
+}
+
+static double cut_cauchy(double x, double location)
+{
+    double low = gsl_cdf_cauchy_P(-location, 0.5);
+    double high = gsl_cdf_cauchy_P(20 - location, 0.5);
+    x = fmin(fmax(x, 0), 20);
+    return (gsl_cdf_cauchy_P(x - location, 0.5) - low) / (high - low);
+}
+
+static double parts(double x)
+{
+    return 0.50 * cut_cauchy(x, 4) + 0.35 * cut_cauchy(x, 10.3) +
+           0.12 * gsl_cdf_flat_P(x, 0, 20) +
+           0.0178 * gsl_cdf_flat_P(x, 30, 35) +
+           0.0122 * gsl_cdf_flat_P(x, 35, 45);
+}
+
+static const struct theory theories[] = {
+    {"normal 15m 2.236m", normal15, 40},    {"normal 1m 1m", cut_normal, 10},
+    {"lognormal 10m 5m", lognormal10, 400}, {"levy 12m 45m", levy12, 45},
+    {"uniform 10m 30m", uniform10_30, 30},  {"mixture", parts, 45},
+};
+
+static double *sample(const struct bats_draw *draw, size_t n)
+{
+    double *x = malloc(n * sizeof *x);
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng_set(rng, 12);
+    for (size_t i = 0; i < n; i++)
+        x[i] = (double)bats_draw_next(draw, rng) / (double)BATS_MINUTE;
+    gsl_rng_free(rng);
+    gsl_sort(x, 1, n);
+    return x;
+}
+
+/* Tolerances: four standard errors of the mean (d / sqrt N), 2 % of the
+ * deviation, and of the probability at each quantile five (0.5 / sqrt N). */
+static void runtimes_are_distributed_as_in_theory(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof theories / sizeof *theories; k++) {
+        const struct theory *t = &theories[k];
+        struct bats_draw draw;
+        assert_int_equal(bats_draw_parse(t->text, &draw, NULL), 0);
+        double mean = integrate(upper, t);
+        double deviation = sqrt(integrate(upper_square, t) - mean * mean);
+        double *x = sample(&draw, N);
+        print_message("# %s: mean %.3f, deviation %.3f in theory, %.3f and "
+                      "%.3f here\n",
+                      t->text, mean, deviation, gsl_stats_mean(x, 1, N),
+                      gsl_stats_sd(x, 1, N));
+        assert_near(gsl_stats_mean(x, 1, N), mean, 4 * deviation / sqrt(N));
+        assert_near(gsl_stats_sd(x, 1, N), deviation, 0.02 * deviation);
+        for (double p = 0.02; p < 1; p += 0.02)
+            assert_near(
+                t->below(gsl_stats_quantile_from_sorted_data(x, 1, N, p)), p,
+                0.008);
+        assert_true(x[0] > 0 && x[N - 1] <= t->end);
+        free(x);
+    }
+}
+
+static void the_mixture_is_what_the_thesis_says(void **state)
+{
+    (void)state;
+    const struct theory *t = &theories[5];
+    double mean = integrate(upper, t);
+    double deviation = sqrt(integrate(upper_square, t) - mean * mean);
+    assert_near(mean, 7.98, 0.005);
+    assert_near(deviation, 6.27, 0.005);
+    /* Two modes, and a gap. */
+    struct bats_draw draw;
+    int in[5] = {0};
+    assert_int_equal(bats_draw_parse("mixture", &draw, NULL), 0);
+    double *x = sample(&draw, N);
+    for (int i = 0; i < N; i++) {
+        in[0] += x[i] > 3.5 && x[i] < 4.5;
+        in[1] += x[i] > 6.5 && x[i] < 7.5;
+        in[2] += x[i] > 9.8 && x[i] < 10.8;
+        in[3] += x[i] > 20 && x[i] < 30;
+        in[4] += x[i] > 30;
+    }
+    assert_true(in[0] > 5 * in[1] && in[2] > 5 * in[1]);
+    assert_int_equal(in[3], 0);
+    assert_near(in[4], 0.03 * N, 5 * sqrt(0.03 * N));
+    free(x);
+}
+
+static void a_constant_is_constant(void **state)
+{
+    (void)state;
+    struct bats_draw draw;
+    assert_int_equal(bats_draw_parse("constant 15m", &draw, NULL), 0);
+    double *x = sample(&draw, 10);
+    assert_near(x[0], 15, 0);
+    assert_near(x[9], 15, 0);
+    free(x);
+}
+
+static void measured_values_all_have_the_same_chance(void **state)
+{
+    (void)state;
+    static const bats_time values[] = {BATS_MINUTE, 2 * BATS_MINUTE,
+                                       2 * BATS_MINUTE, 7 * BATS_MINUTE};
+    const struct bats_draw draw = {
+        .kind = BATS_DRAW_EMPIRICAL, .values = values, .n = 4};
+    int ones = 0, twos = 0, sevens = 0;
+    double *x = sample(&draw, N);
+    for (int i = 0; i < N; i++) {
+        ones += x[i] < 1.5;
+        twos += x[i] > 1.5 && x[i] < 2.5;
+        sevens += x[i] > 6.5;
+    }
+    assert_near(ones, 0.25 * N, 700);
+    assert_near(twos, 0.5 * N, 800);
+    assert_near(sevens, 0.25 * N, 700);
+    free(x);
+}
+
+/* The bag of benchmarks/das/bag.c: one Gaussian after the other. */
+static void the_normal_bag_is_that_of_the_emulation(void **state)
+{
+    (void)state;
+    struct bats_draw draw;
+    gsl_rng *ours = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng *theirs = gsl_rng_alloc(gsl_rng_mt19937);
+    assert_int_equal(bats_draw_parse("normal 15m 2.236068m", &draw, NULL), 0);
+    gsl_rng_set(ours, 7);
+    gsl_rng_set(theirs, 7);
+    for (int i = 0; i < 1000; i++) {
+        double minutes = 15 + gsl_ran_gaussian(theirs, sqrt(5.0));
+        assert_near((double)bats_draw_next(&draw, ours),
+                    minutes * (double)BATS_MINUTE, 1000);
+    }
+    gsl_rng_free(ours);
+    gsl_rng_free(theirs);
+}
+
+static void what_is_no_distribution_is_refused(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"", "'' is none of constant, normal,"},
+        {"gauss 1m 1m", "'gauss' is none of constant, normal,"},
+        {"normal 15m", "'normal 15m' is not 'normal MEAN DEVIATION'"},
+        {"normal 15m 1m 1m", "is not 'normal MEAN DEVIATION'"},
+        {"mixture 1m", "'mixture 1m' is not 'mixture'"},
+        {"constant 15q", "15q"},
+        {"constant 0", "the first length of 'constant LENGTH' has to be"},
+        {"normal 0 1m", "the first length of 'normal MEAN DEVIATION' has"},
+        {"lognormal 0 1m", "the first length of 'lognormal MEAN DEVIATION'"},
+        {"uniform 0 0", "the first length of 'uniform LOW HIGH' has to be"},
+        {"uniform 3m 2m", "LOW is above HIGH"},
+        {"levy 12m 0", "CUT has to be above 0"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct bats_draw draw = {.n = 77};
+        struct bats_error err;
+        assert_int_equal(bats_draw_parse(wrong[i][0], &draw, &err),
+                         BATS_EINPUT);
+        if (!strstr(err.text, wrong[i][1]))
+            fail_msg("%s: %s", wrong[i][0], err.text);
+        assert_int_equal(draw.n, 77);
+    }
+}
+
+/* ---- noise and losses ---- */
 
 /* Standard error of the mean is d / sqrt(N) = 0.0032 d. */
 static void noise_is_lognormal_with_mean_one(void **state)
@@ -70,9 +325,39 @@ static void no_deviation_is_no_noise(void **state)
     assert_true(bats_draw_noise(1, 2, 3, 0) == 1);
 }
 
+/* Quantiles of the exponential distribution; the first machine of many seeds
+ * and many machines of one seed. */
+static void losses_are_exponential(void **state)
+{
+    (void)state;
+    double *x = malloc(N * sizeof *x);
+    for (int by_seed = 0; by_seed < 2; by_seed++) {
+        for (uint32_t i = 0; i < N; i++)
+            x[i] = (double)bats_draw_loss(by_seed ? i : 9, by_seed ? 0 : i,
+                                          100 * BATS_HOUR) /
+                   (double)BATS_HOUR;
+        assert_near(gsl_stats_mean(x, 1, N), 100, 1.3);
+        assert_near(gsl_stats_sd(x, 1, N), 100, 2);
+        gsl_sort(x, 1, N);
+        for (double p = 0.05; p < 1; p += 0.05)
+            assert_near(
+                gsl_cdf_exponential_P(
+                    gsl_stats_quantile_from_sorted_data(x, 1, N, p), 100),
+                p, 0.008);
+    }
+    free(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runtimes_are_distributed_as_in_theory),
+        cmocka_unit_test(the_mixture_is_what_the_thesis_says),
+        cmocka_unit_test(a_constant_is_constant),
+        cmocka_unit_test(measured_values_all_have_the_same_chance),
+        cmocka_unit_test(the_normal_bag_is_that_of_the_emulation),
+        cmocka_unit_test(what_is_no_distribution_is_refused),
+        cmocka_unit_test(losses_are_exponential),
         cmocka_unit_test(noise_is_lognormal_with_mean_one),
         cmocka_unit_test(noise_of_neighbours_is_unrelated),
         cmocka_unit_test(no_deviation_is_no_noise),

@@ -1,0 +1,201 @@
+#include "cli/simulation.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "report/table.h"
+#include "report/words.h"
+
+/* ---- for people ---- */
+
+/* Money to the hundredth of a unit, for means. */
+static const char *rounded(char text[BATS_UNITS_TEXT], double amount)
+{
+    const bats_money hundredth = BATS_UNIT / 100;
+    if (!isfinite(amount))
+        return bats_money_format(text, BATS_UNLIMITED);
+    return bats_money_format(text,
+                             llround(amount / (double)hundredth) * hundredth);
+}
+
+static void set_makespans(struct bats_table *table, size_t row,
+                          const struct bats_campaign_summary *s)
+{
+    char text[BATS_UNITS_TEXT];
+    if (s->complete == 0)
+        return;
+    bats_table_set(table, row, 3, "%s",
+                   bats_duration_format(text, llround(s->mean)));
+    bats_table_set(table, row, 5, "%s",
+                   bats_duration_format(text, llround(s->median)));
+    bats_table_set(table, row, 6, "%s", bats_duration_format(text, s->worst));
+    bats_table_set(table, row, 10, "%.3f", s->mean_ratio);
+    bats_table_set(table, row, 11, "%.3f", s->worst_ratio);
+    if (s->complete > 1)
+        bats_table_set(table, row, 4, "%s",
+                       bats_duration_format(text, llround(s->margin)));
+}
+
+static void set_row(struct bats_table *table, size_t row,
+                    const struct bats_campaign_summary *s)
+{
+    char text[BATS_UNITS_TEXT];
+    bats_table_set(table, row, 2, "%s", rounded(text, s->amount));
+    bats_table_set(table, row, 7, "%s", rounded(text, s->charged));
+    bats_table_set(table, row, 8, "%s", bats_money_format(text, s->most));
+    bats_table_set(table, row, 9, "%zu", s->runs - s->complete);
+    set_makespans(table, row, s);
+}
+
+static void print_head(FILE *out, const char *name,
+                       const struct bats_scenario *s)
+{
+    char tasks[BATS_UNITS_TEXT], window[BATS_UNITS_TEXT];
+    char machines[BATS_UNITS_TEXT], runs[BATS_UNITS_TEXT];
+    fprintf(
+        out, "%s: %s, %s in %zu cluster%s, window %s; %s each\n\n", name,
+        bats_words_count(tasks, sizeof tasks, s->n_tasks, "task"),
+        bats_words_count(machines, sizeof machines, s->platform.n_machines,
+                         "machine"),
+        s->platform.n_clusters, s->platform.n_clusters == 1 ? "" : "s",
+        bats_duration_format(window, s->platform.window),
+        bats_words_count(runs, sizeof runs, s->n_seeds * s->repeats, "run"));
+}
+
+int bats_simulation_table(FILE *out, const char *name,
+                          const struct bats_scenario *scenario,
+                          const struct bats_world_result *results, size_t n,
+                          struct bats_error *err)
+{
+    static const char *const head[] = {
+        "policy", "budget",  "amount", "makespan", "+-",     "median",
+        "worst",  "charged", "most",   "undone",   "/bound", "worst"};
+    static struct bats_table table; /* too large for a stack */
+    size_t row = 0;
+    int rc = 0;
+
+    table = (struct bats_table){.n_rows = 0};
+    bats_table_head(&table, head, sizeof head / sizeof *head);
+    for (uint32_t b = 0; rc == 0 && b < scenario->n_budgets; b++)
+        for (uint32_t p = 0; rc == 0 && p < scenario->n_policies; p++) {
+            struct bats_campaign_summary s;
+            rc = bats_campaign_summarise(results, n, p, b, &s, err);
+            if (rc < 0)
+                break;
+            row++;
+            bats_table_set(&table, row, 0, "%s",
+                           bats_policy_name(scenario->policies[p]));
+            bats_table_set(&table, row, 1, "%s", scenario->budgets[b].text);
+            set_row(&table, row, &s);
+        }
+    if (rc < 0)
+        return rc;
+    print_head(out, name, scenario);
+    bats_table_print(out, &table);
+    fputs("\nmakespan, median, worst: of the runs that did the whole bag; +-: "
+          "half the 95 %\ninterval of the mean. amount, charged: means. "
+          "undone: runs that left tasks.\n/bound: makespan / clairvoyant "
+          "bound, mean and worst.\n",
+          out);
+    return 0;
+}
+
+/* ---- for programs ---- */
+
+static const char *end_of(enum bats_finish finish)
+{
+    static const char *const words[] = {
+        [BATS_FINISH_NOT_YET] = "unfinished",
+        [BATS_FINISH_ALL_DONE] = "all_done",
+        [BATS_FINISH_BUDGET] = "budget_exhausted",
+        [BATS_FINISH_STOPPED] = "stopped",
+        [BATS_FINISH_NO_MACHINES] = "no_machines",
+        [BATS_FINISH_HALTED] = "halted",
+        [BATS_FINISH_DEADLINE] = "deadline"};
+    return words[finish];
+}
+
+void bats_simulation_csv(FILE *out, const struct bats_scenario *scenario,
+                         const struct bats_world_result *results, size_t n)
+{
+    fputs("seed,repeat,policy,budget,amount,outcome,makespan_s,windows,"
+          "charged,violations,reconfigurations,done,failed,undone,preempted,"
+          "lost,bound_s,ratio",
+          out);
+    for (size_t k = 0; k < scenario->platform.n_clusters; k++)
+        fprintf(out, ",machines_%s", scenario->platform.clusters[k].name);
+    putc('\n', out);
+    for (size_t i = 0; i < n; i++) {
+        const struct bats_world_result *r = &results[i];
+        char amount[BATS_UNITS_TEXT], charged[BATS_UNITS_TEXT];
+        char bound[BATS_UNITS_TEXT] = "", ratio[BATS_UNITS_TEXT] = "";
+        if (isfinite(r->bound))
+            snprintf(bound, sizeof bound, "%.3f", r->bound / 1e6);
+        if (r->ratio > 0)
+            snprintf(ratio, sizeof ratio, "%.6f", r->ratio);
+        fprintf(out,
+                "%" PRIu32 ",%" PRIu32 ",%s,%s,%s,%s,%.6f,%" PRId64
+                ",%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32
+                ",%" PRIu32 ",%" PRIu32 ",%s,%s",
+                r->seed, r->repeat,
+                bats_policy_name(scenario->policies[r->policy]),
+                scenario->budgets[r->budget].text,
+                bats_money_format(amount, r->amount), end_of(r->finish),
+                (double)r->makespan / 1e6, r->windows,
+                bats_money_format(charged, r->charged), r->violations,
+                r->reconfigurations, r->done, r->failed, r->undone,
+                r->preempted, r->lost, bound, ratio);
+        for (size_t k = 0; k < scenario->platform.n_clusters; k++)
+            fprintf(out, ",%" PRIu32, r->machines[k]);
+        putc('\n', out);
+    }
+}
+
+static json_t *money(bats_money amount)
+{
+    char text[BATS_UNITS_TEXT];
+    return amount == BATS_UNLIMITED
+               ? json_null()
+               : json_string(bats_money_format(text, amount));
+}
+
+static json_t *row(const struct bats_scenario *s,
+                   const struct bats_world_result *r)
+{
+    json_t *machines = json_object();
+    for (size_t k = 0; k < s->platform.n_clusters; k++)
+        json_object_set_new(machines, s->platform.clusters[k].name,
+                            json_integer(r->machines[k]));
+    return json_pack(
+        "{s:I, s:I, s:s, s:s, s:o, s:s, s:f, s:I, s:o, s:I, s:I, s:I, s:I, "
+        "s:I, s:I, s:I, s:o, s:o, s:o}",
+        "seed", (json_int_t)r->seed, "repeat", (json_int_t)r->repeat, "policy",
+        bats_policy_name(s->policies[r->policy]), "budget",
+        s->budgets[r->budget].text, "amount", money(r->amount), "outcome",
+        end_of(r->finish), "makespan_s", (double)r->makespan / 1e6, "windows",
+        (json_int_t)r->windows, "charged", money(r->charged), "violations",
+        (json_int_t)r->violations, "reconfigurations",
+        (json_int_t)r->reconfigurations, "done", (json_int_t)r->done, "failed",
+        (json_int_t)r->failed, "undone", (json_int_t)r->undone, "preempted",
+        (json_int_t)r->preempted, "lost", (json_int_t)r->lost, "bound_s",
+        isfinite(r->bound) ? json_real(r->bound / 1e6) : json_null(), "ratio",
+        r->ratio > 0 ? json_real(r->ratio) : json_null(), "machines",
+        machines);
+}
+
+int bats_simulation_json(FILE *out, const struct bats_scenario *scenario,
+                         const struct bats_world_result *results, size_t n,
+                         struct bats_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        json_t *object = row(scenario, &results[i]);
+        if (!object)
+            return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        json_dumpf(object, out, JSON_REAL_PRECISION(15));
+        json_decref(object);
+        putc('\n', out);
+    }
+    return 0;
+}

@@ -1,0 +1,187 @@
+#include "sim/bound.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "bats/plan.h"
+
+/* Windows of one price that do the same amount of work. */
+struct piece {
+    double work;
+    double price;
+    double n;
+};
+
+#define PIECES_MAX (2 * BATS_CLUSTERS_MAX)
+
+/* The work that the windows of a type do within `makespan`: n[0] whole ones
+ * per machine, and the one that is cut off by the end. A start-up is spread
+ * over all windows that a machine can have: who holds it for fewer gets less
+ * than that. */
+static void cut(const struct bats_bound_problem *p, size_t type,
+                double makespan, struct piece *whole, struct piece *last)
+{
+    const struct bats_bound_type *t = &p->types[type];
+    double window = (double)p->window;
+    double n = floor(makespan / window);
+    double rest = makespan - n * window;
+    double lost = (double)t->startup / fmax(n + (rest > 0), 1);
+    double rate = t->speed * t->slots;
+    *whole = (struct piece){rate * fmax(window - lost, 0), (double)t->charge,
+                            n * t->machines};
+    *last = (struct piece){rate * fmax(rest - lost, 0), (double)t->charge,
+                           t->machines};
+}
+
+static int by_efficiency(const void *a, const void *b)
+{
+    const struct piece *s = a, *t = b;
+    double left = s->work * t->price, right = t->work * s->price;
+    return left > right ? -1 : left < right;
+}
+
+/* The most work within `makespan` if windows could be divided, too. */
+static double most_work(const struct bats_bound_problem *p, double budget,
+                        double makespan)
+{
+    struct piece pieces[PIECES_MAX];
+    double work = 0;
+    for (size_t i = 0; i < p->n_types; i++)
+        cut(p, i, makespan, &pieces[2 * i], &pieces[2 * i + 1]);
+    qsort(pieces, 2 * p->n_types, sizeof *pieces, by_efficiency);
+    for (size_t i = 0; i < 2 * p->n_types; i++) {
+        double n = pieces[i].n;
+        if (n * pieces[i].price > budget)
+            n = budget / pieces[i].price;
+        work += n * pieces[i].work;
+        budget -= n * pieces[i].price;
+    }
+    return work;
+}
+
+/* Whether whole windows can do the work within `makespan`; also if that is
+ * not known, for the knapsack is hard. */
+static int may_suffice(const struct bats_bound_problem *p, bats_money budget,
+                       double makespan, bool *answer, struct bats_error *err)
+{
+    struct bats_plan_item items[BATS_CLUSTERS_MAX];
+    struct bats_plan plan;
+    size_t n = 0;
+    *answer = true;
+    for (size_t i = 0; i < p->n_types; i++) {
+        struct piece pieces[2];
+        cut(p, i, makespan, &pieces[0], &pieces[1]);
+        for (int k = 0; k < 2; k++) {
+            if (pieces[k].n <= 0 || pieces[k].work <= 0)
+                continue;
+            if (n == BATS_CLUSTERS_MAX || pieces[k].n >= UINT32_MAX)
+                return 0;
+            items[n++] = (struct bats_plan_item){.rate = pieces[k].work,
+                                                 .charge = p->types[i].charge,
+                                                 .max = (uint32_t)pieces[k].n};
+        }
+    }
+    if (n == 0) {
+        *answer = p->work <= 0;
+        return 0;
+    }
+    /* One task in one window: the plan of the greatest rate that the budget
+     * pays once. */
+    int rc = bats_plan_solve(items, n, 1, budget, &plan, err);
+    *answer = rc < 0 || !plan.proven ||
+              (plan.windows > 0 && plan.rate >= p->work * (1 - 1e-12));
+    return rc;
+}
+
+/* A makespan that suffices if the budget does: one machine after the other. */
+static double long_enough(const struct bats_bound_problem *p)
+{
+    double longest = 0;
+    for (size_t i = 0; i < p->n_types; i++) {
+        const struct bats_bound_type *t = &p->types[i];
+        if (t->machines > 0)
+            longest = fmax(longest, (double)t->startup +
+                                        p->work / (t->speed * t->slots));
+    }
+    double windows = ceil(longest / (double)p->window) + 1;
+    return windows * (double)p->window;
+}
+
+/* The shortest makespan at which divisible windows do the work. */
+static double bound_relaxed(const struct bats_bound_problem *p, double budget,
+                            double high)
+{
+    double low = 0;
+    if (most_work(p, budget, high) < p->work * (1 - 1e-12))
+        return INFINITY;
+    while (high - low > 1e-9 * high && high - low > 0.5) {
+        double middle = (low + high) / 2;
+        if (most_work(p, budget, middle) < p->work)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The same for whole windows, from `low` on. */
+static int bound_whole(const struct bats_bound_problem *p, bats_money budget,
+                       double low, double longest, double *bound,
+                       struct bats_error *err)
+{
+    bool enough;
+    double step = low * 1e-4 + 1, high = low;
+    int rc;
+    *bound = low;
+    while ((rc = may_suffice(p, budget, high, &enough, err)) == 0 && !enough) {
+        if (high >= longest) {
+            *bound = INFINITY;
+            return 0;
+        }
+        *bound = high;
+        high = fmin(high + step, longest);
+        step *= 2;
+    }
+    while (rc == 0 && high - *bound > 1e-9 * high && high - *bound > 0.5) {
+        double middle = (*bound + high) / 2;
+        rc = may_suffice(p, budget, middle, &enough, err);
+        if (enough)
+            high = middle;
+        else
+            *bound = middle;
+    }
+    return rc;
+}
+
+/* The longest task alone, where it is done soonest. */
+static double bound_of_longest(const struct bats_bound_problem *p,
+                               bats_money budget)
+{
+    double soonest = INFINITY;
+    for (size_t i = 0; i < p->n_types; i++) {
+        const struct bats_bound_type *t = &p->types[i];
+        double time = (double)t->startup + t->longest / t->speed;
+        double price = ceil(time / (double)p->window) * (double)t->charge;
+        if (t->machines > 0 && price <= (double)budget)
+            soonest = fmin(soonest, time);
+    }
+    return soonest;
+}
+
+int bats_bound(const struct bats_bound_problem *problem, bats_money budget,
+               double *makespan, struct bats_error *err)
+{
+    double longest = long_enough(problem);
+    double low = bound_relaxed(problem, (double)budget, longest);
+    int rc = 0;
+    if (isfinite(low) && budget != BATS_UNLIMITED)
+        rc = bound_whole(problem, budget, low, longest, &low, err);
+    *makespan = fmax(low, bound_of_longest(problem, budget));
+    return rc;
+}
+
+double bats_bound_fluid(const struct bats_bound_problem *problem)
+{
+    return bound_relaxed(problem, INFINITY, long_enough(problem));
+}

@@ -1,0 +1,558 @@
+#include "sim/scenario.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/inifile.h"
+
+#define BLANKS " \t"
+#define MACHINES_MAX 10000000
+#define TASKS_MAX 1000000000
+#define RUNS_MAX 10000000
+
+enum { RUN, BAG, CLUSTER, SECTIONS };
+
+#define KEYS_MAX 8
+
+/* The file while it is read. */
+struct reader {
+    struct bats_scenario *scenario;
+    const char *path;
+    struct bats_error *err;
+    int section;    /* open: RUN, BAG or CLUSTER */
+    size_t cluster; /* the last one */
+    uint32_t machines[BATS_CLUSTERS_MAX], slots[BATS_CLUSTERS_MAX];
+    /* Where they stand, 0: not there. A cluster's come behind RUN and BAG. */
+    unsigned section_line[CLUSTER + BATS_CLUSTERS_MAX];
+    unsigned key_line[CLUSTER + BATS_CLUSTERS_MAX][KEYS_MAX];
+};
+
+struct key {
+    const char *name;
+    /* What its value does; an error's sentence does not name the key. */
+    int (*set)(struct reader *r, const char *value, struct bats_error *why);
+    bool is_list;
+    bool is_needed;
+};
+
+/* ---- values ---- */
+
+static int set_count(const char *value, uint32_t max, uint32_t *count,
+                     struct bats_error *why)
+{
+    uint64_t n;
+    if (bats_count_parse(value, &n, why) || n == 0 || n > max)
+        return bats_error_set(why, BATS_EINPUT,
+                              "'%.60s' is not a whole number from 1 to %u",
+                              value, max);
+    *count = (uint32_t)n;
+    return 0;
+}
+
+static int set_period(const char *value, bats_time *period,
+                      struct bats_error *why)
+{
+    int rc = bats_duration_parse(value, period, why);
+    return rc < 0 || *period > 0
+               ? rc
+               : bats_error_set(why, BATS_EINPUT, "must be longer than 0");
+}
+
+/* Calls `add` for every item of "a, b,c"; a comma may come last. */
+static int each_item(struct reader *r, const char *value,
+                     int (*add)(struct reader *r, const char *item,
+                                struct bats_error *why),
+                     struct bats_error *why)
+{
+    const char *at = value;
+    do {
+        char item[64];
+        at += strspn(at, BLANKS);
+        size_t length = strcspn(at, ",");
+        const char *next = at + length;
+        while (length > 0 && strchr(BLANKS, at[length - 1]))
+            length--;
+        if (length >= sizeof item)
+            return bats_error_set(why, BATS_EINPUT,
+                                  "'%.60s...' is too long for an item", at);
+        snprintf(item, sizeof item, "%.*s", (int)length, at);
+        int rc = add(r, item, why);
+        if (rc < 0)
+            return rc;
+        at = next + (*next == ',');
+        at += strspn(at, BLANKS);
+    } while (*at != '\0');
+    return 0;
+}
+
+/* ---- [run] ---- */
+
+static int set_window(struct reader *r, const char *value,
+                      struct bats_error *why)
+{
+    return set_period(value, &r->scenario->platform.window, why);
+}
+
+static int set_currency(struct reader *r, const char *value,
+                        struct bats_error *why)
+{
+    struct bats_platform *p = &r->scenario->platform;
+    if (strlen(value) >= sizeof p->currency)
+        return bats_error_set(why, BATS_EINPUT,
+                              "'%.60s' is longer than %zu bytes", value,
+                              sizeof p->currency - 1);
+    strcpy(p->currency, value);
+    return 0;
+}
+
+static int add_policy(struct reader *r, const char *item,
+                      struct bats_error *why)
+{
+    struct bats_scenario *s = r->scenario;
+    const struct bats_policy *policy = bats_policy_find(item);
+    if (!policy)
+        return bats_error_set(why, BATS_EINPUT, "'%s' is neither bats nor rr",
+                              item);
+    for (size_t i = 0; i < s->n_policies; i++)
+        if (s->policies[i] == policy)
+            return bats_error_set(why, BATS_EINPUT, "'%s' is there twice",
+                                  item);
+    s->policies[s->n_policies++] = policy;
+    return 0;
+}
+
+static int set_policy(struct reader *r, const char *value,
+                      struct bats_error *why)
+{
+    return each_item(r, value, add_policy, why);
+}
+
+/* "+10%": 1.1 */
+static bool read_share(const char *text, double *factor)
+{
+    char number[24];
+    double percent;
+    size_t n = strlen(text);
+    if (n == 0) {
+        *factor = 1;
+        return true;
+    }
+    if ((*text != '+' && *text != '-') || text[n - 1] != '%' ||
+        n > sizeof number)
+        return false;
+    snprintf(number, sizeof number, "%.*s", (int)n - 2, text + 1);
+    if (bats_factor_parse(number, &percent, NULL))
+        return false;
+    *factor = 1 + (*text == '+' ? percent : -percent) / 100;
+    return *factor > 0;
+}
+
+static int read_budget(const char *item, struct bats_scenario_budget *budget,
+                       struct bats_error *why)
+{
+    static const char *const words[] = {[BATS_BUDGET_RR] = "rr",
+                                        [BATS_BUDGET_CHEAPEST] = "cheapest",
+                                        [BATS_BUDGET_FASTEST] = "fastest"};
+    if (strcmp(item, "unlimited") == 0) {
+        budget->base = BATS_BUDGET_UNLIMITED;
+        budget->amount = BATS_UNLIMITED;
+        return 0;
+    }
+    for (int i = BATS_BUDGET_RR; i <= BATS_BUDGET_FASTEST; i++) {
+        size_t length = strlen(words[i]);
+        if (strncmp(item, words[i], length) != 0)
+            continue;
+        budget->base = (enum bats_budget_base)i;
+        if (read_share(item + length, &budget->factor))
+            return 0;
+    }
+    if (bats_money_parse(item, &budget->amount, NULL))
+        return bats_error_set(why, BATS_EINPUT,
+                              "'%s' is neither an amount nor unlimited, rr, "
+                              "cheapest or fastest, with +P%% or -P%% behind "
+                              "it",
+                              item);
+    budget->base = BATS_BUDGET_AMOUNT;
+    return 0;
+}
+
+static int add_budget(struct reader *r, const char *item,
+                      struct bats_error *why)
+{
+    struct bats_scenario *s = r->scenario;
+    struct bats_scenario_budget *budget = &s->budgets[s->n_budgets];
+    if (s->n_budgets == BATS_SCENARIO_BUDGETS)
+        return bats_error_set(why, BATS_EINPUT, "more than %d budgets",
+                              BATS_SCENARIO_BUDGETS);
+    if (strlen(item) >= sizeof budget->text)
+        return bats_error_set(why, BATS_EINPUT, "'%s' is too long", item);
+    for (size_t i = 0; i < s->n_budgets; i++)
+        if (strcmp(s->budgets[i].text, item) == 0)
+            return bats_error_set(why, BATS_EINPUT, "'%s' is there twice",
+                                  item);
+    strcpy(budget->text, item);
+    int rc = read_budget(item, budget, why);
+    s->n_budgets += rc == 0;
+    return rc;
+}
+
+static int set_budget(struct reader *r, const char *value,
+                      struct bats_error *why)
+{
+    return each_item(r, value, add_budget, why);
+}
+
+/* "7" or "1-100" */
+static int add_seeds(struct reader *r, const char *item,
+                     struct bats_error *why)
+{
+    struct bats_scenario *s = r->scenario;
+    char first[64];
+    uint32_t from = 0, to = 0;
+    const char *dash = strchr(item, '-');
+    snprintf(first, sizeof first, "%.*s",
+             dash ? (int)(dash - item) : (int)strlen(item), item);
+    int rc = set_count(first, UINT32_MAX, &from, why);
+    to = from;
+    if (rc == 0 && dash)
+        rc = set_count(dash + 1, UINT32_MAX, &to, why);
+    if (rc < 0)
+        return rc;
+    if (to < from || s->n_seeds + (to - from) >= BATS_SCENARIO_SEEDS)
+        return bats_error_set(why, BATS_EINPUT,
+                              to < from ? "'%s' runs backwards"
+                                        : "'%s' makes more than a million",
+                              item);
+    size_t n = s->n_seeds + (to - from) + 1;
+    uint32_t *seeds = realloc(s->seeds, n * sizeof *seeds);
+    if (!seeds)
+        return bats_error_set(why, BATS_ENOMEM, "out of memory");
+    s->seeds = seeds;
+    for (uint64_t seed = from; seed <= to; seed++)
+        seeds[s->n_seeds++] = (uint32_t)seed;
+    return 0;
+}
+
+static int set_seeds(struct reader *r, const char *value,
+                     struct bats_error *why)
+{
+    return each_item(r, value, add_seeds, why);
+}
+
+static int set_repeats(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    return set_count(value, BATS_SCENARIO_SEEDS, &r->scenario->repeats, why);
+}
+
+static int set_monitor(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    return set_period(value, &r->scenario->monitor, why);
+}
+
+/* ---- [bag] ---- */
+
+static int set_tasks(struct reader *r, const char *value,
+                     struct bats_error *why)
+{
+    return set_count(value, TASKS_MAX, &r->scenario->n_tasks, why);
+}
+
+static int set_runtime(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    return bats_draw_parse(value, &r->scenario->runtime, why);
+}
+
+/* ---- [cluster] ---- */
+
+static int set_machines(struct reader *r, const char *value,
+                        struct bats_error *why)
+{
+    return set_count(value, MACHINES_MAX, &r->machines[r->cluster], why);
+}
+
+static int set_charge(struct reader *r, const char *value,
+                      struct bats_error *why)
+{
+    return bats_money_parse(
+        value, &r->scenario->platform.clusters[r->cluster].charge, why);
+}
+
+static int set_speed(struct reader *r, const char *value,
+                     struct bats_error *why)
+{
+    return bats_factor_parse(value, &r->scenario->platform.speed[r->cluster],
+                             why);
+}
+
+static int set_slots(struct reader *r, const char *value,
+                     struct bats_error *why)
+{
+    return set_count(value, 1024, &r->slots[r->cluster], why);
+}
+
+static int set_startup(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    return bats_duration_parse(value, &r->scenario->startup[r->cluster], why);
+}
+
+static int set_noise(struct reader *r, const char *value,
+                     struct bats_error *why)
+{
+    double *noise = &r->scenario->noise[r->cluster];
+    int rc = bats_factor_parse(value, noise, why);
+    return rc < 0 || *noise <= 10
+               ? rc
+               : bats_error_set(why, BATS_EINPUT, "more than 10");
+}
+
+static int set_loss(struct reader *r, const char *value,
+                    struct bats_error *why)
+{
+    return set_period(value, &r->scenario->loss[r->cluster], why);
+}
+
+/* ---- the file ---- */
+
+static const struct {
+    const char *word;
+    struct key keys[KEYS_MAX]; /* the rest has no name */
+} sections[SECTIONS] = {
+    [RUN] = {"run",
+             {{"window", set_window, false, false},
+              {"currency", set_currency, false, false},
+              {"policy", set_policy, true, false},
+              {"budget", set_budget, true, false},
+              {"seeds", set_seeds, true, false},
+              {"repeats", set_repeats, false, false},
+              {"monitor", set_monitor, false, false}}},
+    [BAG] = {"bag",
+             {{"tasks", set_tasks, false, true},
+              {"runtime", set_runtime, false, true}}},
+    [CLUSTER] = {"cluster",
+                 {{"machines", set_machines, false, true},
+                  {"charge", set_charge, false, true},
+                  {"speed", set_speed, false, false},
+                  {"slots", set_slots, false, false},
+                  {"startup", set_startup, false, false},
+                  {"noise", set_noise, false, false},
+                  {"loss", set_loss, false, false}}},
+};
+
+#define FAIL(r, line, ...)                                                    \
+    bats_inifile_fail((r)->path, line, (r)->err, __VA_ARGS__)
+
+/* Where the lines of the open section are kept. */
+static size_t place(const struct reader *r)
+{
+    return (size_t)r->section + (r->section == CLUSTER ? r->cluster : 0);
+}
+
+static int open_cluster(struct reader *r, unsigned line, const char *name)
+{
+    struct bats_platform *p = &r->scenario->platform;
+    struct bats_error why;
+    if (p->n_clusters == BATS_CLUSTERS_MAX)
+        return FAIL(r, line, "more than %d clusters", BATS_CLUSTERS_MAX);
+    r->cluster = p->n_clusters;
+    if (bats_cluster_name_parse(name, p->clusters[r->cluster].name, &why))
+        return FAIL(r, line, "%s", why.text);
+    for (size_t i = 0; i < p->n_clusters; i++)
+        if (strcmp(p->clusters[i].name, name) == 0)
+            return FAIL(r, line, "cluster '%s' is already on line %u", name,
+                        r->section_line[CLUSTER + i]);
+    p->n_clusters++;
+    p->speed[r->cluster] = 1;
+    r->slots[r->cluster] = 1;
+    return 0;
+}
+
+static int open_section(void *context, unsigned line, const char *word,
+                        const char *name)
+{
+    struct reader *r = context;
+    r->section = 0;
+    while (r->section < SECTIONS &&
+           strcmp(word, sections[r->section].word) != 0)
+        r->section++;
+    if (r->section == SECTIONS || (r->section != CLUSTER && *name))
+        return FAIL(r, line,
+                    "unknown section [%.60s%s%.60s]; known are [run], [bag] "
+                    "and [cluster NAME]",
+                    word, *name ? " " : "", name);
+    int rc = r->section == CLUSTER ? open_cluster(r, line, name) : 0;
+    if (rc < 0)
+        return rc;
+    unsigned *first = &r->section_line[place(r)];
+    if (*first > 0)
+        return FAIL(r, line, "section [%s] is already on line %u", word,
+                    *first);
+    *first = line;
+    return 0;
+}
+
+static int set_value(struct reader *r, unsigned line, const struct key *key,
+                     const char *value)
+{
+    struct bats_error why;
+    int rc = key->set(r, value, &why);
+    if (rc == BATS_ENOMEM)
+        return bats_error_set(r->err, rc, "%s", why.text);
+    return rc < 0 ? FAIL(r, line, "%s: %s", key->name, why.text) : 0;
+}
+
+static int complain_of_key(struct reader *r, unsigned line, const char *name)
+{
+    char known[256] = "";
+    const struct key *keys = sections[r->section].keys;
+    for (size_t i = 0; i < KEYS_MAX && keys[i].name; i++) {
+        size_t used = strlen(known);
+        bool last = i + 1 == KEYS_MAX || !keys[i + 1].name;
+        snprintf(known + used, sizeof known - used, "%s%s",
+                 i == 0 ? ""
+                 : last ? " and "
+                        : ", ",
+                 keys[i].name);
+    }
+    return FAIL(r, line, "unknown key '%.60s' in [%s]; known are %s", name,
+                sections[r->section].word, known);
+}
+
+static int set_key(void *context, unsigned line, const char *name,
+                   const char *value)
+{
+    struct reader *r = context;
+    const struct key *keys = sections[r->section].keys;
+    size_t i = 0;
+    while (i < KEYS_MAX && keys[i].name && strcmp(keys[i].name, name) != 0)
+        i++;
+    if (i == KEYS_MAX || !keys[i].name)
+        return complain_of_key(r, line, name);
+    int rc = bats_inifile_once(r->path, line, name, &r->key_line[place(r)][i],
+                               r->err);
+    return rc < 0 ? rc : set_value(r, line, &keys[i], value);
+}
+
+static int more_of_key(void *context, unsigned line, const char *name,
+                       const char *value)
+{
+    struct reader *r = context;
+    for (size_t i = 0; i < KEYS_MAX; i++) {
+        const struct key *key = &sections[r->section].keys[i];
+        if (key->name && key->is_list && strcmp(key->name, name) == 0)
+            return set_value(r, line, key, value);
+    }
+    return FAIL(r, line,
+                "an indented line without '=' continues the line above, but "
+                "'%.60s' is not a list",
+                name);
+}
+
+/* ---- after the last line ---- */
+
+static int check_section(struct reader *r, int section, size_t cluster,
+                         unsigned last_line)
+{
+    const char *word = sections[section].word;
+    size_t at = (size_t)section + cluster;
+    if (r->section_line[at] == 0)
+        return FAIL(r, last_line, "no section [%s%s] up to here, the end",
+                    word, section == CLUSTER ? " NAME" : "");
+    for (size_t i = 0; i < KEYS_MAX; i++)
+        if (sections[section].keys[i].is_needed && r->key_line[at][i] == 0)
+            return FAIL(r, r->section_line[at], "[%s] has no %s", word,
+                        sections[section].keys[i].name);
+    return 0;
+}
+
+static int check_sections(struct reader *r, unsigned last_line)
+{
+    size_t n = r->scenario->platform.n_clusters;
+    int rc = check_section(r, BAG, 0, last_line);
+    for (size_t i = 0; rc == 0 && i < (n > 0 ? n : 1); i++)
+        rc = check_section(r, CLUSTER, i, last_line);
+    return rc;
+}
+
+static int make_machines(struct reader *r)
+{
+    struct bats_platform *p = &r->scenario->platform;
+    uint64_t n = 0;
+    for (size_t i = 0; i < p->n_clusters; i++) {
+        p->clusters[i].max = r->machines[i];
+        n += r->machines[i];
+        if (n > MACHINES_MAX)
+            return FAIL(r, r->section_line[CLUSTER + i],
+                        "more than %d machines in all clusters", MACHINES_MAX);
+    }
+    p->machines = calloc(n, sizeof *p->machines);
+    if (!p->machines)
+        return bats_error_set(r->err, BATS_ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < p->n_clusters; i++)
+        for (uint32_t k = 0; k < r->machines[i]; k++)
+            p->machines[p->n_machines++] =
+                (struct bats_machine_spec){i, r->slots[i]};
+    return 0;
+}
+
+static int set_defaults(struct reader *r)
+{
+    struct bats_scenario *s = r->scenario;
+    int rc = 0;
+    if (s->platform.window == 0)
+        s->platform.window = BATS_HOUR;
+    if (s->repeats == 0)
+        s->repeats = 1;
+    if (s->n_policies == 0)
+        rc = add_policy(r, "bats", r->err);
+    if (rc == 0 && s->n_budgets == 0)
+        rc = add_budget(r, "unlimited", r->err);
+    if (rc == 0 && s->n_seeds == 0)
+        rc = add_seeds(r, "1", r->err);
+    if (rc == 0 &&
+        s->n_seeds * s->repeats * s->n_policies * s->n_budgets > RUNS_MAX)
+        return FAIL(r, r->section_line[RUN], "more than ten million runs");
+    return rc;
+}
+
+int bats_scenario_load(const char *path, struct bats_scenario **scenario,
+                       struct bats_error *err)
+{
+    static const struct bats_inifile_reader reader = {open_section, set_key,
+                                                      more_of_key};
+    struct bats_scenario *s = calloc(1, sizeof *s);
+    struct reader *r = calloc(1, sizeof *r);
+    unsigned lines = 0;
+    int rc = 0;
+    if (!s || !r) {
+        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+    } else {
+        *r = (struct reader){.scenario = s, .path = path, .err = err};
+        rc = bats_inifile_read(path, &reader, r, &lines, err);
+    }
+    if (rc == 0)
+        rc = check_sections(r, lines > 0 ? lines : 1);
+    if (rc == 0)
+        rc = make_machines(r);
+    if (rc == 0)
+        rc = set_defaults(r);
+    free(r);
+    if (rc == 0)
+        *scenario = s;
+    else
+        bats_scenario_destroy(s);
+    return rc;
+}
+
+void bats_scenario_destroy(struct bats_scenario *scenario)
+{
+    if (!scenario)
+        return;
+    bats_platform_release(&scenario->platform);
+    free(scenario->seeds);
+    free(scenario);
+}

@@ -1,0 +1,80 @@
+/*
+ * scenario: what is to be simulated, read from an INI file.
+ *
+ * Layer: sim. Used by the verb simulate through campaign.h.
+ *
+ *     [run]
+ *     window = 60m                 ; default 60m
+ *     currency = SU                ; for display
+ *     policy = rr, bats            ; default bats
+ *     budget = rr, cheapest+10%, fastest, 2034, unlimited
+ *                                  ; default unlimited
+ *     seeds = 1-100                ; default 1: each seed is another bag
+ *     repeats = 1                  ; of each, drawn in another order
+ *     monitor = 5m                 ; default window / 12
+ *     [bag]
+ *     tasks = 1000
+ *     runtime = normal 15m 2.236m  ; on a machine of speed 1; see draw.h
+ *     [cluster NAME]
+ *     machines = 32
+ *     charge = 3                   ; per machine and window
+ *     speed = 4                    ; default 1
+ *     slots = 1                    ; tasks at a time, default 1
+ *     startup = 2m                 ; default 0
+ *     noise = 0.05                 ; relative deviation from run to run
+ *     loss = 500h                  ; mean time until a machine is lost
+ *
+ * Budgets. rr: what rr costs without a budget, in the same seed and repeat.
+ * cheapest: the whole bag on one machine of the most profitable type. fastest:
+ * all machines for the windows of the fluid makespan. Each with +P% or -P%.
+ */
+#ifndef BATS_SCENARIO_H
+#define BATS_SCENARIO_H
+
+#include "bats/policy.h"
+#include "input/platform.h"
+#include "sim/draw.h"
+
+#define BATS_SCENARIO_POLICIES 4
+#define BATS_SCENARIO_BUDGETS 24
+#define BATS_SCENARIO_SEEDS 1000000 /* at most, and as many repeats */
+
+enum bats_budget_base {
+    BATS_BUDGET_AMOUNT,
+    BATS_BUDGET_UNLIMITED,
+    BATS_BUDGET_RR,
+    BATS_BUDGET_CHEAPEST,
+    BATS_BUDGET_FASTEST
+};
+
+struct bats_scenario_budget {
+    char text[24]; /* as written */
+    enum bats_budget_base base;
+    bats_money amount; /* AMOUNT */
+    double factor;     /* of the others: 1.1 for +10% */
+};
+
+struct bats_scenario {
+    struct bats_platform platform; /* clusters, machines, speeds, window */
+    bats_time startup[BATS_CLUSTERS_MAX];
+    double noise[BATS_CLUSTERS_MAX];
+    bats_time loss[BATS_CLUSTERS_MAX]; /* mean; 0: never */
+    uint32_t n_tasks;
+    struct bats_draw runtime;
+    const struct bats_policy *policies[BATS_SCENARIO_POLICIES];
+    size_t n_policies;
+    struct bats_scenario_budget budgets[BATS_SCENARIO_BUDGETS];
+    size_t n_budgets;
+    uint32_t *seeds; /* 1 .. 2^32 - 1 */
+    size_t n_seeds;
+    uint32_t repeats;
+    bats_time monitor; /* 0: window / 12 */
+};
+
+/* Reads the file. Every mistake is BATS_EINPUT with "path:line: sentence"; a
+ * file that cannot be read has no line. */
+int bats_scenario_load(const char *path, struct bats_scenario **scenario,
+                       struct bats_error *err);
+void bats_scenario_destroy(struct bats_scenario *scenario); /* NULL is legal */
+
+#endif

@@ -1,0 +1,355 @@
+#include "sim/world.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/bound.h"
+
+/* What the numbers of a repeat are for. */
+enum { STREAM_NOISE, STREAM_LOSS };
+
+struct bats_world {
+    const struct bats_scenario *scenario;
+    uint32_t seed, repeat;
+    uint64_t order_seed; /* the first repeat draws as a run with --seed does */
+    uint64_t noise_seed;
+    bats_time *work; /* per task, at speed 1 */
+    struct bats_sim_loss *losses;
+    size_t n_losses;
+    bool has_noise;
+    struct bats_bound_type types[BATS_CLUSTERS_MAX];
+    struct bats_bound_problem problem;
+    bool knows_rr;
+    bats_money rr; /* what rr is charged without a budget */
+    /* By budget: its amount and bound, once they are known. */
+    bool knows_bound[BATS_SCENARIO_BUDGETS];
+    bats_money amount[BATS_SCENARIO_BUDGETS];
+    double bound[BATS_SCENARIO_BUDGETS];
+};
+
+/* ---- making one ---- */
+
+static int draw_tasks(struct bats_world *w, struct bats_error *err)
+{
+    const struct bats_scenario *s = w->scenario;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    w->work = malloc(s->n_tasks * sizeof *w->work);
+    bool fits = true;
+    if (rng && w->work) {
+        bats_time sum = 0;
+        gsl_rng_set(rng, w->seed);
+        for (uint32_t i = 0; i < s->n_tasks; i++) {
+            w->work[i] = bats_draw_next(&s->runtime, rng);
+            fits = fits && bats_units_add(sum, w->work[i], &sum);
+        }
+    }
+    gsl_rng_free(rng);
+    if (!rng || !w->work)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (!fits)
+        return bats_error_set(err, BATS_EOVERFLOW,
+                              "seed %u: the runtimes of all tasks together "
+                              "do not fit 64 bits",
+                              w->seed);
+    return 0;
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct bats_sim_loss *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return a->machine < b->machine ? -1 : a->machine > b->machine;
+}
+
+static int draw_losses(struct bats_world *w, uint64_t seed,
+                       struct bats_error *err)
+{
+    const struct bats_platform *p = &w->scenario->platform;
+    w->losses = malloc(p->n_machines * sizeof *w->losses);
+    if (!w->losses)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < p->n_machines; i++) {
+        bats_time mean = w->scenario->loss[p->machines[i].cluster];
+        if (mean > 0)
+            w->losses[w->n_losses++] =
+                (struct bats_sim_loss){bats_draw_loss(seed, i, mean), i};
+    }
+    qsort(w->losses, w->n_losses, sizeof *w->losses, by_time);
+    return 0;
+}
+
+/* Half a microsecond is what the driver may round a runtime by. */
+static double shortest(double work, double speed)
+{
+    return fmax(work - 0.5 * speed, 0);
+}
+
+/* What the bag takes at least, for the bound: with noise, each task's first
+ * execution, on the cluster where that is shortest. */
+static void sum_up(struct bats_world *w)
+{
+    const struct bats_scenario *s = w->scenario;
+    const struct bats_platform *p = &s->platform;
+    w->problem = (struct bats_bound_problem){
+        .types = w->types, .n_types = p->n_clusters, .window = p->window};
+    for (size_t i = 0; i < p->n_clusters; i++)
+        w->types[i] = (struct bats_bound_type){.machines = p->clusters[i].max,
+                                               .speed = p->speed[i],
+                                               .charge = p->clusters[i].charge,
+                                               .startup = s->startup[i]};
+    for (uint32_t i = 0; i < p->n_machines; i++)
+        w->types[p->machines[i].cluster].slots = p->machines[i].slots;
+    for (uint32_t t = 0; t < s->n_tasks; t++) {
+        double least = INFINITY;
+        for (size_t i = 0; i < p->n_clusters; i++) {
+            double work =
+                shortest((double)w->work[t] *
+                             bats_draw_noise(w->noise_seed, t, 0, s->noise[i]),
+                         p->speed[i]);
+            least = fmin(least, work);
+            w->types[i].longest = fmax(w->types[i].longest, work);
+        }
+        w->problem.work += least;
+    }
+}
+
+int bats_world_create(const struct bats_scenario *scenario, size_t seed,
+                      uint32_t repeat, struct bats_world **world,
+                      struct bats_error *err)
+{
+    struct bats_world *w = calloc(1, sizeof *w);
+    if (!w)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    w->scenario = scenario;
+    w->seed = scenario->seeds[seed];
+    w->repeat = repeat;
+    uint64_t own = bats_draw_seed(w->seed, repeat);
+    w->order_seed = repeat == 0 ? w->seed : own;
+    w->noise_seed = bats_draw_seed(own, STREAM_NOISE);
+    for (size_t i = 0; i < scenario->platform.n_clusters; i++)
+        w->has_noise = w->has_noise || scenario->noise[i] > 0;
+    int rc = draw_tasks(w, err);
+    if (rc == 0)
+        rc = draw_losses(w, bats_draw_seed(own, STREAM_LOSS), err);
+    if (rc < 0) {
+        bats_world_destroy(w);
+        return rc;
+    }
+    sum_up(w);
+    *world = w;
+    return 0;
+}
+
+void bats_world_destroy(struct bats_world *world)
+{
+    if (!world)
+        return;
+    free(world->work);
+    free(world->losses);
+    free(world);
+}
+
+/* ---- a run ---- */
+
+/* Keeps its own books, from the commands alone. */
+struct auditor {
+    bats_money budget, charged;
+    uint32_t violations;
+    const struct bats_world_watch *watch;
+};
+
+static void audit(void *context, bats_time now,
+                  const struct bats_command *command)
+{
+    struct auditor *a = context;
+    if (command->type == BATS_COMMAND_CHARGE) {
+        a->charged += command->amount;
+        a->violations += a->charged > a->budget;
+    }
+    if (a->watch && a->watch->on_command)
+        a->watch->on_command(a->watch->context, now, command);
+}
+
+static void pass_event(void *context, bats_time now,
+                       const struct bats_event *event)
+{
+    const struct auditor *a = context;
+    a->watch->on_event(a->watch->context, now, event);
+}
+
+static void pass_after(void *context, const struct bats_sched *sched)
+{
+    const struct auditor *a = context;
+    a->watch->after(a->watch->context, sched);
+}
+
+static void read_off(const struct bats_world *w, const struct bats_sched *s,
+                     struct bats_world_result *r)
+{
+    struct bats_sched_status st;
+    bats_sched_status(s, &st);
+    r->finish = st.finish;
+    r->charged = st.charged;
+    r->done = st.done;
+    r->failed = st.failed;
+    r->undone = w->scenario->n_tasks - st.done - st.failed;
+    r->preempted = st.preempted;
+    for (size_t i = 0; i < w->scenario->platform.n_clusters; i++) {
+        struct bats_cluster_status c;
+        bats_sched_cluster_status(s, i, &c);
+        r->windows += c.windows;
+        r->lost += c.machines_lost;
+    }
+    size_t n;
+    const struct bats_decision *d = bats_sched_decisions(s, &n);
+    for (size_t i = 0; i < n; i++) {
+        bool first = d[i].reason == BATS_REASON_START ||
+                     d[i].reason == BATS_REASON_SAMPLED;
+        for (size_t k = 0; first && k < BATS_CLUSTERS_MAX; k++)
+            r->machines[k] = d[i].machines[k];
+        r->reconfigurations += !first;
+    }
+}
+
+static int run(const struct bats_world *w, const struct bats_policy *policy,
+               const struct bats_world_watch *watch,
+               struct bats_world_result *r, struct bats_error *err)
+{
+    const struct bats_scenario *s = w->scenario;
+    const struct bats_platform *p = &s->platform;
+    struct auditor auditor = {.budget = r->amount, .watch = watch};
+    const struct bats_sim_options o = {
+        .sched = {.policy = policy,
+                  .n_tasks = s->n_tasks,
+                  .clusters = p->clusters,
+                  .n_clusters = p->n_clusters,
+                  .machines = p->machines,
+                  .n_machines = p->n_machines,
+                  .window = p->window,
+                  .budget = r->amount,
+                  .monitor_interval = s->monitor,
+                  .seed = w->order_seed},
+        .work = w->work,
+        .speed = p->speed,
+        .startup = s->startup,
+        .noise = w->has_noise ? s->noise : NULL,
+        .noise_seed = w->noise_seed,
+        .losses = w->losses,
+        .n_losses = w->n_losses,
+        .after = watch && watch->after ? pass_after : NULL,
+        .on_event = watch && watch->on_event ? pass_event : NULL,
+        .on_command = audit,
+        .context = &auditor};
+    struct bats_sched *sched;
+    int rc = bats_sim_run(&o, &sched, &r->makespan, err);
+    if (rc < 0)
+        return rc;
+    read_off(w, sched, r);
+    r->violations = auditor.violations;
+    bats_sched_destroy(sched);
+    return 0;
+}
+
+/* ---- budgets ---- */
+
+/* What the whole bag costs on one machine of the most profitable type. */
+static bats_money cheapest(const struct bats_world *w)
+{
+    const struct bats_bound_problem *p = &w->problem;
+    size_t best = 0;
+    double best_price = INFINITY;
+    for (size_t i = 0; i < p->n_types; i++) {
+        const struct bats_bound_type *t = &p->types[i];
+        double price = (double)t->charge / (t->speed * t->slots);
+        if (price < best_price) {
+            best_price = price;
+            best = i;
+        }
+    }
+    const struct bats_bound_type *t = &p->types[best];
+    double time = (double)t->startup + p->work / (t->speed * t->slots);
+    return (bats_money)(ceil(time / (double)p->window) * (double)t->charge);
+}
+
+/* What all machines cost for the windows that the bag takes them as a fluid. */
+static bats_money fastest(const struct bats_world *w)
+{
+    const struct bats_bound_problem *p = &w->problem;
+    double price = 0;
+    for (size_t i = 0; i < p->n_types; i++)
+        price += p->types[i].machines * (double)p->types[i].charge;
+    return (bats_money)(ceil(bats_bound_fluid(p) / (double)p->window) * price);
+}
+
+static int cost_of_rr(struct bats_world *w, bats_money *cost,
+                      struct bats_error *err)
+{
+    struct bats_world_result r = {.amount = BATS_UNLIMITED};
+    int rc = w->knows_rr ? 0 : run(w, &bats_policy_rr, NULL, &r, err);
+    if (rc == 0 && !w->knows_rr) {
+        w->rr = r.charged;
+        w->knows_rr = true;
+    }
+    *cost = w->rr;
+    return rc;
+}
+
+static int amount_of(struct bats_world *w,
+                     const struct bats_scenario_budget *b, bats_money *amount,
+                     struct bats_error *err)
+{
+    int rc = 0;
+    switch (b->base) {
+    case BATS_BUDGET_AMOUNT:
+    case BATS_BUDGET_UNLIMITED:
+        *amount = b->amount;
+        return 0;
+    case BATS_BUDGET_RR:
+        rc = cost_of_rr(w, amount, err);
+        break;
+    case BATS_BUDGET_CHEAPEST:
+        *amount = cheapest(w);
+        break;
+    case BATS_BUDGET_FASTEST:
+        *amount = fastest(w);
+        break;
+    }
+    /* To the next millionth; 10 % of a round sum stays round. */
+    *amount = (bats_money)ceil((double)*amount * b->factor - 1e-3);
+    return rc;
+}
+
+/* Brings amount and bound of a budget up to date. */
+static int know_budget(struct bats_world *w, uint32_t budget,
+                       struct bats_error *err)
+{
+    if (w->knows_bound[budget])
+        return 0;
+    int rc =
+        amount_of(w, &w->scenario->budgets[budget], &w->amount[budget], err);
+    if (rc == 0)
+        rc =
+            bats_bound(&w->problem, w->amount[budget], &w->bound[budget], err);
+    w->knows_bound[budget] = rc == 0;
+    return rc;
+}
+
+int bats_world_run(struct bats_world *world, uint32_t policy, uint32_t budget,
+                   const struct bats_world_watch *watch,
+                   struct bats_world_result *result, struct bats_error *err)
+{
+    int rc = know_budget(world, budget, err);
+    if (rc < 0)
+        return rc;
+    *result = (struct bats_world_result){.seed = world->seed,
+                                         .repeat = world->repeat + 1,
+                                         .policy = policy,
+                                         .budget = budget,
+                                         .amount = world->amount[budget],
+                                         .bound = world->bound[budget]};
+    rc = run(world, world->scenario->policies[policy], watch, result, err);
+    if (rc == 0 && result->undone == 0 && isfinite(result->bound))
+        result->ratio = (double)result->makespan / result->bound;
+    return rc;
+}

@@ -1,0 +1,156 @@
+#!/bin/sh
+# bats-mpi simulate: scenarios that can be followed by hand, its forms of
+# output, and what it refuses. No launcher.
+. "$TOP/tests/mpi/lib.sh"
+
+# simulate ARGUMENT...: the exit status is in `code`.
+simulate() {
+    "$BATS_MPI" simulate "$@" >out 2>err </dev/null
+    code=$?
+}
+
+# says CODE PATTERN NAME: how the last one ended and what it complained of.
+says() {
+    test $code -eq "$1" && grep -q -- "$2" err && test ! -s out
+    ok "$3"
+}
+
+# ---- by hand ----
+
+# The seeds do not matter where every runtime is the same.
+for scenario in rr mixed; do
+    simulate "$TOP/tests/sim/$scenario.scn" --csv
+    cut -d, -f3- out | sort -u >rows
+    sort -u "$TOP/tests/sim/$scenario.csv" >expected
+    test $code -eq 0 && test ! -s err && diff expected rows >err
+    ok "$scenario.scn is what it is by hand"
+done
+simulate "$TOP/tests/sim/rr.scn" --csv
+test "$(cut -d, -f1 out | sort | uniq -c | tr -s ' \n' ' ')" = \
+    ' 7 3 7 7 7 8 1 seed '
+ok 'every seed has a row for every budget'
+simulate "$TOP/tests/sim/rr.scn" --csv --seed 9
+test "$(cut -d, -f1 out | sort -u | tr '\n' ' ')" = '9 seed '
+ok '--seed takes the place of the seeds'
+
+# ---- a bag of random runtimes ----
+
+cat >random.scn <<'END'
+[run]
+window = 60m
+currency = SU
+policy = rr, bats
+budget = rr, cheapest+60%, fastest
+seeds = 1-6
+repeats = 2
+[bag]
+tasks = 200
+runtime = lognormal 15m 10m
+[cluster slow]
+machines = 8
+charge = 3
+noise = 0.1
+[cluster fast]
+machines = 8
+charge = 9
+speed = 4
+startup = 3m
+loss = 30h
+END
+simulate random.scn --csv --jobs 1
+mv out one
+simulate random.scn --csv --jobs 3
+test $code -eq 0 && test "$(wc -l <out)" -eq 73 && cmp one out
+ok 'the results do not depend on --jobs'
+test "$(cut -d, -f1,2 out | sed 1d | uniq | wc -l)" -eq 12 &&
+    test "$(sed 1d out | cut -d, -f7 | sort -u | wc -l)" -gt 40
+ok 'every seed and repeat is another world'
+
+# The columns of the CSV: amount 5, charged 9, violations 10, done 12, undone
+# 14, bound 17, ratio 18.
+sed 1d out | awk -F, '
+    $10 != 0 || $9 > $5 || $12 + $14 != 200 { bad = 1 }
+    $14 == 0 && !($18 >= 1) { bad = 1 }
+    $3 == "rr" && $4 == "rr" && $9 != $5 { bad = 1 }
+    END { exit bad }'
+ok 'no budget is exceeded, no bound is beaten, rr costs what rr costs'
+
+simulate random.scn --json
+perl -MJSON::PP -ne '
+    BEGIN {
+        open $csv, "<", "one" or die;
+        chomp($_ = <$csv>);
+        @head = split /,/;
+    }
+    chomp($line = <$csv>);
+    @value = split /,/, $line, -1;
+    $row = decode_json($_);
+    $row->{"machines_$_"} = $row->{machines}{$_} for qw(slow fast);
+    for (0 .. $#head) {
+        $is = $row->{$head[$_]} // "";
+        $same = $head[$_] =~ /_s$|ratio/ && $is ne "" ?
+            abs($is - $value[$_]) < 0.001 : $is eq $value[$_];
+        die "$head[$_]: $is, not $value[$_]\n" if !$same;
+    }
+    END { die "too few rows\n" if defined <$csv> }' out 2>err
+ok 'the JSON says the same as the CSV'
+
+simulate random.scn
+test $code -eq 0 && test ! -s err &&
+    grep -q '^random.scn: 200 tasks, 16 machines in 2 clusters, window 1h; 12 runs each$' out &&
+    grep -Eq '^policy +budget +amount +makespan ' out &&
+    test "$(grep -Ec '^(rr|bats) ' out)" -eq 6
+ok 'the table has a line for every policy and budget'
+
+# Mean, median, worst, half of the 95 % interval (t of 11 degrees of freedom is
+# 2.201) of one line, from the rows.
+awk -F, '$3 == "rr" && $4 == "rr" { print $7 }' one | sort -n | awk '
+    { x[NR] = $1; sum += $1; square += $1 * $1 }
+    END {
+        mean = sum / NR
+        deviation = sqrt((square - NR * mean * mean) / (NR - 1))
+        printf "%.0f %.0f %.0f %.0f\n", mean, (x[6] + x[7]) / 2, x[NR],
+            2.200985 * deviation / sqrt(NR)
+    }' >expected
+# Seconds of "1h2m" and the like: the table rounds to two units.
+grep -E '^rr +rr ' out | awk '
+    function seconds(text) {
+        s = 0
+        while (match(text, /^[0-9.]+[hms]/)) {
+            unit = substr(text, RLENGTH, 1)
+            s += substr(text, 1, RLENGTH - 1) * (unit == "h" ? 3600 : \
+                unit == "m" ? 60 : 1)
+            text = substr(text, RLENGTH + 1)
+        }
+        return s
+    }
+    { print seconds($4), seconds($6), seconds($7), seconds($5) }' >got
+paste expected got | awk '
+    function near(a, b, by) { return a - b <= by && b - a <= by }
+    { exit !(near($1, $5, 30) && near($2, $6, 30) && near($3, $7, 30) &&
+        near($4, $8, 1)) }'
+ok 'mean, median, worst and interval are those of the rows'
+
+# ---- what is refused ----
+
+simulate
+says 2 'the scenario is missing' 'no scenario is refused'
+simulate nowhere.scn
+says 2 'nowhere.scn: No such file' 'a file that is not there is refused'
+sed 's/^tasks = 200/tasks = many/' random.scn >wrong.scn
+simulate wrong.scn
+says 2 "wrong.scn:9: tasks: 'many' is not a whole number" \
+    'a mistake is refused with file and line'
+simulate random.scn --seed 0
+says 2 'from 1 to 4294967295' 'seed 0 is refused'
+if [ -e /dev/full ]; then
+    "$BATS_MPI" simulate random.scn >/dev/full 2>err
+    test $? -eq 3 && grep -q 'standard output' err
+    ok 'an answer that cannot be written is an error'
+fi
+
+TMPDIR=/nonexistent OMPI_MCA_orte_tmpdir_base=/nonexistent simulate random.scn
+test $code -eq 0
+ok 'simulate does not start MPI'
+
+done_testing

@@ -1,0 +1,309 @@
+/* Scenarios: what they mean, and every mistake with its line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sim/scenario.h"
+
+#define BAG "[bag]\ntasks = 10\nruntime = constant 1m\n"
+#define CLUSTER "[cluster c]\nmachines = 4\ncharge = 1.5\n"
+
+static char path[] = "/tmp/test_sim_scenario.XXXXXX";
+
+static int load_text(const char *text, struct bats_scenario **scenario,
+                     struct bats_error *err)
+{
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    assert_int_equal(fclose(out), 0);
+    return bats_scenario_load(path, scenario, err);
+}
+
+static struct bats_scenario *load(const char *text)
+{
+    struct bats_scenario *scenario = NULL;
+    struct bats_error err;
+    if (load_text(text, &scenario, &err) < 0)
+        fail_msg("%s", err.text);
+    return scenario;
+}
+
+/* `where` is ":line: sentence". */
+static void refuse(const char *text, const char *where)
+{
+    struct bats_scenario *scenario = NULL;
+    struct bats_error err;
+    char expected[600];
+    snprintf(expected, sizeof expected, "%s%s", path, where);
+    assert_int_equal(load_text(text, &scenario, &err), BATS_EINPUT);
+    assert_string_equal(err.text, expected);
+    assert_null(scenario);
+}
+
+/* A line of [run], which is line 2. */
+static void refuse_run(const char *line, const char *where)
+{
+    char text[400];
+    snprintf(text, sizeof text, "[run]\n%s\n" BAG CLUSTER, line);
+    refuse(text, where);
+}
+
+/* The last line of [bag] or [cluster c], line 4. */
+static void refuse_bag(const char *line, const char *where)
+{
+    char text[400];
+    snprintf(text, sizeof text, BAG "%s\n" CLUSTER, line);
+    refuse(text, where);
+}
+
+static void refuse_cluster(const char *line, const char *where)
+{
+    char text[400];
+    snprintf(text, sizeof text, CLUSTER "%s\n" BAG, line);
+    refuse(text, where);
+}
+
+/* ---- what it means ---- */
+
+static void the_least_scenario_has_defaults(void **state)
+{
+    (void)state;
+    struct bats_scenario *s = load(BAG CLUSTER);
+    assert_int_equal(s->platform.window, BATS_HOUR);
+    assert_string_equal(s->platform.currency, "");
+    assert_int_equal(s->n_policies, 1);
+    assert_ptr_equal(s->policies[0], &bats_policy_bats);
+    assert_int_equal(s->n_budgets, 1);
+    assert_int_equal(s->budgets[0].base, BATS_BUDGET_UNLIMITED);
+    assert_true(s->budgets[0].amount == BATS_UNLIMITED);
+    assert_int_equal(s->n_seeds, 1);
+    assert_int_equal(s->seeds[0], 1);
+    assert_int_equal(s->repeats, 1);
+    assert_int_equal(s->monitor, 0);
+    assert_int_equal(s->n_tasks, 10);
+    assert_int_equal(s->runtime.kind, BATS_DRAW_CONSTANT);
+    assert_true(s->runtime.a == (double)BATS_MINUTE);
+    assert_int_equal(s->platform.n_clusters, 1);
+    assert_string_equal(s->platform.clusters[0].name, "c");
+    assert_int_equal(s->platform.clusters[0].max, 4);
+    assert_int_equal(s->platform.clusters[0].charge, 3 * BATS_UNIT / 2);
+    assert_int_equal(s->platform.n_machines, 4);
+    assert_int_equal(s->platform.machines[3].cluster, 0);
+    assert_int_equal(s->platform.machines[3].slots, 1);
+    assert_true(s->platform.speed[0] == 1.0);
+    assert_int_equal(s->startup[0], 0);
+    assert_true(s->noise[0] == 0);
+    assert_int_equal(s->loss[0], 0);
+    bats_scenario_destroy(s);
+}
+
+static void every_key_is_read(void **state)
+{
+    (void)state;
+    struct bats_scenario *s = load("[run]\n"
+                                   "window = 15m ; a comment\n"
+                                   "currency = SU\n"
+                                   "policy = rr,bats\n"
+                                   "budget = 12.5, unlimited,rr ,\n"
+                                   "    cheapest+10%\n"
+                                   "    fastest-2.5%, cheapest\n"
+                                   "seeds = 3-5, 7,\n"
+                                   "repeats = 4\n"
+                                   "monitor = 2m\n"
+                                   "[cluster a]\n"
+                                   "machines = 2\n"
+                                   "charge = 0\n"
+                                   "[bag]\n"
+                                   "tasks = 1000\n"
+                                   "runtime = normal 15m 2m\n"
+                                   "[cluster b]\n"
+                                   "machines = 1\n"
+                                   "charge = 3\n"
+                                   "speed = 0.5\n"
+                                   "slots = 3\n"
+                                   "startup = 90\n"
+                                   "noise = 0.05\n"
+                                   "loss = 500h\n");
+    assert_int_equal(s->platform.window, 15 * BATS_MINUTE);
+    assert_string_equal(s->platform.currency, "SU");
+    assert_int_equal(s->n_policies, 2);
+    assert_ptr_equal(s->policies[0], &bats_policy_rr);
+    assert_ptr_equal(s->policies[1], &bats_policy_bats);
+    static const enum bats_budget_base bases[] = {
+        BATS_BUDGET_AMOUNT,   BATS_BUDGET_UNLIMITED, BATS_BUDGET_RR,
+        BATS_BUDGET_CHEAPEST, BATS_BUDGET_FASTEST,   BATS_BUDGET_CHEAPEST};
+    static const double factors[] = {0, 0, 1, 1.1, 0.975, 1};
+    assert_int_equal(s->n_budgets, 6);
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(s->budgets[i].base, bases[i]);
+        assert_float_equal(s->budgets[i].factor, factors[i], 1e-6);
+    }
+    assert_int_equal(s->budgets[0].amount, 25 * BATS_UNIT / 2);
+    assert_string_equal(s->budgets[4].text, "fastest-2.5%");
+    static const uint32_t seeds[] = {3, 4, 5, 7};
+    assert_int_equal(s->n_seeds, 4);
+    assert_memory_equal(s->seeds, seeds, sizeof seeds);
+    assert_int_equal(s->repeats, 4);
+    assert_int_equal(s->monitor, 2 * BATS_MINUTE);
+    assert_int_equal(s->platform.n_clusters, 2);
+    assert_int_equal(s->platform.clusters[0].charge, 0);
+    assert_int_equal(s->platform.n_machines, 3);
+    assert_int_equal(s->platform.machines[2].cluster, 1);
+    assert_int_equal(s->platform.machines[2].slots, 3);
+    assert_true(s->platform.speed[1] == 0.5);
+    assert_int_equal(s->startup[1], 90 * BATS_SECOND);
+    assert_true(s->noise[1] == 0.05);
+    assert_int_equal(s->loss[1], 500 * BATS_HOUR);
+    bats_scenario_destroy(s);
+}
+
+/* ---- mistakes ---- */
+
+static void sections_are_checked(void **state)
+{
+    (void)state;
+    refuse("", ":1: no section [bag] up to here, the end");
+    refuse("[run]\n" CLUSTER, ":4: no section [bag] up to here, the end");
+    refuse(BAG, ":3: no section [cluster NAME] up to here, the end");
+    refuse(BAG CLUSTER "[runs]\n", ":7: unknown section [runs]; known are "
+                                   "[run], [bag] and [cluster NAME]");
+    refuse("[bag x]\n", ":1: unknown section [bag x]; known are [run], [bag] "
+                        "and [cluster NAME]");
+    refuse(BAG CLUSTER BAG, ":7: section [bag] is already on line 1");
+    refuse("[run]\n[run]\n", ":2: section [run] is already on line 1");
+    refuse(BAG CLUSTER CLUSTER, ":7: cluster 'c' is already on line 4");
+    refuse("[cluster]\n",
+           ":1: a cluster without a name: write [cluster NAME]");
+    refuse("tasks = 3\n", ":1: 'tasks' stands in front of the first section");
+    char text[4000] = "";
+    for (int i = 0; i < 33; i++)
+        sprintf(text + strlen(text), "[cluster c%d]\n", i);
+    refuse(text, ":33: more than 32 clusters");
+}
+
+static void keys_are_checked(void **state)
+{
+    (void)state;
+    refuse_run("windows = 1h",
+               ":2: unknown key 'windows' in [run]; known are window, "
+               "currency, policy, budget, seeds, repeats and monitor");
+    refuse_bag("task = 1", ":4: unknown key 'task' in [bag]; known are tasks "
+                           "and runtime");
+    refuse_cluster("nodes = a", ":4: unknown key 'nodes' in [cluster]; known "
+                                "are machines, charge, speed, slots, startup, "
+                                "noise and loss");
+    refuse_run("window = 1h\nwindow = 1h",
+               ":3: 'window' is already on line 2");
+    refuse_cluster("charge = 2", ":4: 'charge' is already on line 3");
+    refuse("[bag]\ntasks = 3\n" CLUSTER, ":1: [bag] has no runtime");
+    refuse("\n[bag]\nruntime = mixture\n" CLUSTER, ":2: [bag] has no tasks");
+    refuse(BAG "[cluster c]\ncharge = 1\n", ":4: [cluster] has no machines");
+    refuse(BAG "[cluster c]\nmachines = 1\n", ":4: [cluster] has no charge");
+    refuse_run("window = 1h\n  2h",
+               ":3: an indented line without '=' continues the line above, "
+               "but 'window' is not a list");
+}
+
+static void values_of_run_are_checked(void **state)
+{
+    (void)state;
+    refuse_run("window = 0", ":2: window: must be longer than 0");
+    refuse_run("monitor = 0", ":2: monitor: must be longer than 0");
+    refuse_run("currency = 1234567890123456",
+               ":2: currency: '1234567890123456' is longer than 15 bytes");
+    refuse_run("policy = dbc", ":2: policy: 'dbc' is neither bats nor rr");
+    refuse_run("policy =", ":2: policy: '' is neither bats nor rr");
+    refuse_run("policy = rr,,bats", ":2: policy: '' is neither bats nor rr");
+    refuse_run("policy = rr, rr", ":2: policy: 'rr' is there twice");
+    refuse_run("repeats = 0", ":2: repeats: '0' is not a whole number from 1 "
+                              "to 1000000");
+    refuse_run("seeds = 0",
+               ":2: seeds: '0' is not a whole number from 1 to 4294967295");
+    refuse_run("seeds = 1-x",
+               ":2: seeds: 'x' is not a whole number from 1 to 4294967295");
+    refuse_run("seeds = 4294967296",
+               ":2: seeds: '4294967296' is not a whole number from 1 to "
+               "4294967295");
+    refuse_run("seeds = 5-3", ":2: seeds: '5-3' runs backwards");
+    refuse_run("seeds = 1-1000001",
+               ":2: seeds: '1-1000001' makes more than a million");
+    refuse_run("seeds = 1-1000000\nrepeats = 100",
+               ":1: more than ten million runs");
+}
+
+static void budgets_are_checked(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "",     "-3",    "3 SU",         "cheap",         "rrr",
+        "rr+%", "rr+10", "cheapest*10%", "fastest-100%",  "fastest+ 5%",
+        "1e3",  "rr10%", "cheapest+-5%", "unlimited+10%", "rr+10%%"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char line[64], expected[200];
+        sprintf(line, "budget = %s", wrong[i]);
+        sprintf(expected,
+                ":2: budget: '%s' is neither an amount nor unlimited, rr, "
+                "cheapest or fastest, with +P%% or -P%% behind it",
+                wrong[i]);
+        refuse_run(line, expected);
+    }
+    refuse_run("budget = 3, rr, 3", ":2: budget: '3' is there twice");
+    refuse_run("budget = 3,\n  rr,\n  x",
+               ":4: budget: 'x' is neither an amount nor unlimited, rr, "
+               "cheapest or fastest, with +P% or -P% behind it");
+    refuse_run("budget = 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,"
+               "21,22,23,24,25",
+               ":2: budget: more than 24 budgets");
+    refuse_run("budget = 1234567890123456789012345",
+               ":2: budget: '1234567890123456789012345' is too long");
+}
+
+static void values_of_bag_and_clusters_are_checked(void **state)
+{
+    (void)state;
+    refuse("[bag]\ntasks = 0\n",
+           ":2: tasks: '0' is not a whole number from 1 to 1000000000");
+    refuse("[bag]\nruntime = normal 15m\n",
+           ":2: runtime: 'normal 15m' is not 'normal MEAN DEVIATION'");
+    refuse("[cluster c]\nmachines = -1\n",
+           ":2: machines: '-1' is not a whole number from 1 to 10000000");
+    refuse("[cluster c]\ncharge = 1 SU\n",
+           ":2: charge: '1 SU' is not an amount such as 3 or 0.085");
+    refuse_cluster("speed = 0", ":4: speed: '0' is not a number above 0");
+    refuse_cluster("slots = 2000",
+                   ":4: slots: '2000' is not a whole number from 1 to 1024");
+    refuse_cluster("noise = 5%", ":4: noise: '5%' is not a number above 0");
+    refuse_cluster("noise = 11", ":4: noise: more than 10");
+    refuse_cluster("loss = 0", ":4: loss: must be longer than 0");
+    refuse(BAG "[cluster a]\nmachines = 9000000\ncharge = 1\n"
+               "[cluster b]\nmachines = 9000000\ncharge = 1\n",
+           ":7: more than 10000000 machines in all clusters");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_least_scenario_has_defaults),
+        cmocka_unit_test(every_key_is_read),
+        cmocka_unit_test(sections_are_checked),
+        cmocka_unit_test(keys_are_checked),
+        cmocka_unit_test(values_of_run_are_checked),
+        cmocka_unit_test(budgets_are_checked),
+        cmocka_unit_test(values_of_bag_and_clusters_are_checked),
+    };
+    int descriptor = mkstemp(path);
+    if (descriptor < 0)
+        return 1;
+    close(descriptor);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(path);
+    return failed;
+}
