@@ -5,6 +5,7 @@
  */
 #include "core/sched_state.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* The floors forgive rounding noise, so that four tasks of a quarter of a
@@ -28,30 +29,36 @@ static double expected(const struct bats_sched *s, const struct slot *sl)
     return bats_stats_expected(stats_of(s, sl), s->now - sl->started);
 }
 
-/* tau_e - tau of it, 0 if there is none, as look_ahead saw it. A copy counts
- * for nothing: it is stopped when its slot is needed. */
-static double rest(const struct bats_sched *s, uint32_t slot)
+/* A copy counts for nothing: it is stopped when its slot is needed. */
+double forecast_rest(const struct bats_sched *s, uint32_t slot)
 {
     const struct slot *sl = &s->slots[slot];
-    return copies_works(s, slot) ? sl->expected - elapsed(s, sl) : 0;
+    return copies_works(s, slot) ? expected(s, sl) - elapsed(s, sl) : 0;
 }
 
-/* A review asks for the same expectations many times. */
+/* Notes what a review asks for again and again: who is held, and until when
+ * the running tasks are expected to last. */
 static void look_ahead(struct bats_sched *s)
 {
+    uint32_t n = 0;
     for (uint32_t i = 0; i < s->n_machines; i++) {
         struct machine *m = &s->machines[i];
         double longest = 0;
         if (m->state != MACHINE_ACTIVE && m->state != MACHINE_LEAVING)
             continue;
+        s->held[n++] = i;
         for (uint32_t k = 0; k < m->n_slots; k++) {
-            uint32_t slot = m->first_slot + k;
-            s->slots[slot].expected = expected(s, &s->slots[slot]);
-            longest = fmax(longest, rest(s, slot));
+            struct slot *sl = &s->slots[m->first_slot + k];
+            sl->expected = expected(s, sl);
+            sl->rest = copies_works(s, m->first_slot + k)
+                           ? sl->expected - elapsed(s, sl)
+                           : 0;
+            longest = fmax(longest, sl->rest);
         }
         double over = (double)s->now + longest - (double)m->paid_end;
         m->overrun = over <= 0 ? 0 : (int64_t)ceil(over / (double)s->window);
     }
+    assert(n == s->n_held);
 }
 
 void forecast_means(struct bats_sched *s)
@@ -60,7 +67,7 @@ void forecast_means(struct bats_sched *s)
     uint32_t running[BATS_CLUSTERS_MAX] = {0};
     for (uint32_t i = 0; i < s->n_slots; i++) {
         const struct slot *sl = &s->slots[i];
-        if (!copies_works(s, i))
+        if (sl->n_tasks == 0 || !copies_works(s, i))
             continue;
         uint32_t cluster = s->machines[sl->machine].cluster;
         sum[cluster] += expected(s, sl);
@@ -68,12 +75,6 @@ void forecast_means(struct bats_sched *s)
     }
     for (size_t c = 0; c < s->n_clusters; c++)
         bats_stats_update(&s->clusters[c].stats, running[c], sum[c]);
-}
-
-double forecast_rest(const struct bats_sched *s, uint32_t slot)
-{
-    const struct slot *sl = &s->slots[slot];
-    return copies_works(s, slot) ? expected(s, sl) - elapsed(s, sl) : 0;
 }
 
 /* v of the papers, tasks per microsecond; 0 if nothing is known. */
@@ -94,8 +95,8 @@ static bats_money money_left(const struct bats_sched *s)
     bats_money left = bats_ledger_available(&s->ledger);
     if (left == BATS_UNLIMITED)
         return left;
-    for (uint32_t i = 0; i < s->n_machines && left > 0; i++) {
-        const struct machine *m = &s->machines[i];
+    for (uint32_t i = 0; i < s->n_held && left > 0; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
         if (m->state != MACHINE_ACTIVE || m->marked)
             continue;
         bats_money cost;
@@ -128,8 +129,8 @@ static int64_t affordable_windows(const struct bats_sched *s, bats_money money)
     while (low < high) {
         int64_t middle = high - (high - low) / 2;
         double cost = 0;
-        for (uint32_t i = 0; i < s->n_machines; i++) {
-            const struct machine *m = &s->machines[i];
+        for (uint32_t i = 0; i < s->n_held; i++) {
+            const struct machine *m = &s->machines[s->held[i]];
             if (m->state == MACHINE_ACTIVE && !m->marked)
                 cost += (double)windows_to_come(m, middle) *
                         (double)s->clusters[m->cluster].spec.charge;
@@ -144,12 +145,10 @@ static int64_t affordable_windows(const struct bats_sched *s, bats_money money)
 
 /* Tasks that one slot adds to what paid time and planned windows can do. */
 static void count_slot(const struct bats_sched *s, const struct machine *m,
-                       uint32_t slot, int64_t windows, double *paid,
+                       const struct slot *sl, int64_t windows, double *paid,
                        double *planned)
 {
-    const struct slot *sl = &s->slots[slot];
     double v = slot_speed(s, sl);
-    double left = rest(s, slot);
     double atu = (double)s->window;
     double waiting = sl->n_tasks > 0 ? sl->n_tasks - 1.0 : 0;
     bool stays = m->state == MACHINE_ACTIVE && !m->marked;
@@ -157,7 +156,7 @@ static void count_slot(const struct bats_sched *s, const struct machine *m,
     /* What is left of the window in which the running task will end. (The
      * papers' ATU - up_e mod ATU counts a whole unpaid window for a task that
      * ends with its window.) */
-    double delta = (double)(m->paid_end - s->now) - left;
+    double delta = (double)(m->paid_end - s->now) - sl->rest;
     if (stays && delta <= -1)
         delta += ceil(-delta / atu) * atu;
     delta = fmax(delta, 0);
@@ -176,13 +175,12 @@ struct forecast forecast_make(struct bats_sched *s)
     struct forecast f = {.money_left = money_left(s)};
     int64_t affordable = affordable_windows(s, f.money_left);
     double paid = 0, planned = 0;
-    for (uint32_t i = 0; i < s->n_machines; i++) {
-        const struct machine *m = &s->machines[i];
-        if (m->state != MACHINE_ACTIVE && m->state != MACHINE_LEAVING)
-            continue;
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
         int64_t windows = windows_to_come(m, affordable);
         for (uint32_t k = 0; k < m->n_slots; k++)
-            count_slot(s, m, m->first_slot + k, windows, &paid, &planned);
+            count_slot(s, m, &s->slots[m->first_slot + k], windows, &paid,
+                       &planned);
     }
     double pending = (double)s->bag.count[BATS_TASK_PENDING] +
                      s->bag.count[BATS_TASK_CANCELLING] +

@@ -120,9 +120,10 @@ int bats_sched_create(const struct bats_sched_options *o,
         n_slots += o->machines[i].slots;
     s->machines = calloc(o->n_machines, sizeof *s->machines);
     s->members = calloc(o->n_machines, sizeof *s->members);
+    s->held = calloc(o->n_machines, sizeof *s->held);
     s->slots = calloc(n_slots, sizeof *s->slots);
     s->tasks = calloc(o->n_tasks, sizeof *s->tasks);
-    if (!s->machines || !s->members || !s->slots || !s->tasks ||
+    if (!s->machines || !s->members || !s->held || !s->slots || !s->tasks ||
         !bats_heap_init(&s->due, o->n_machines) ||
         bats_bag_init(&s->bag, o->n_tasks, o->seed, NULL) < 0 ||
         !bats_heap_init(&s->limits, has_timeouts(o) ? n_slots : 0) ||
@@ -170,6 +171,7 @@ void bats_sched_destroy(struct bats_sched *s)
     bats_heap_release(&s->retries);
     free(s->machines);
     free(s->members);
+    free(s->held);
     free(s->slots);
     free(s->tasks);
     free(s->queue);

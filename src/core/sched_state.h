@@ -68,9 +68,10 @@ struct slot {
     bool was_copy;                 /* the head began as a copy */
     bool timed_out;                /* the CANCEL of the head is a time-out */
     bats_time started;             /* when the head began */
-    double expected; /* as of the last forecast: tau_e of the head */
-    uint32_t n_done; /* nt of the papers */
-    double rt_done;  /* rt, microseconds */
+    double expected, rest; /* as of the last forecast: tau_e of the head, and
+                              how much of it is left, 0 for a copy */
+    uint32_t n_done;       /* nt of the papers */
+    double rt_done;        /* rt, microseconds */
 };
 
 /*
@@ -132,6 +133,7 @@ struct bats_sched {
     struct machine *machines;
     uint32_t n_machines;
     uint32_t *members; /* machine ids, cluster by cluster, ascending */
+    uint32_t *held;    /* as of the last forecast: ACTIVE and LEAVING ones */
     struct slot *slots;
     uint32_t n_slots;
     struct task *tasks;
