@@ -15,6 +15,7 @@
 #include "report/table.h"
 #include "report/words.h"
 
+#define LEFT_OUT "bats-mpi: left out, since --runtime does not name them: "
 #define PHRASE 96 /* bytes of an amount or a count in words */
 
 /* What the plan is made for. */
@@ -82,30 +83,48 @@ static int read_runtimes(struct question *q, struct bats_error *err)
         if (error < 0)
             return error;
     }
-    for (size_t i = 0; i < q->n; i++)
-        if (q->runtime[i] == 0)
-            return bats_error_set(err, BATS_EINPUT,
-                                  "--runtime says nothing of cluster '%s'",
-                                  q->clusters[i].name);
     return 0;
 }
 
-static int read_clusters(struct question *q,
-                         const struct bats_clusters_file *file,
-                         struct bats_error *err)
+/* Clusters without a runtime are left out, and said to be: the file may be
+ * that of a whole site. */
+static void leave_out(struct question *q)
 {
-    q->n = bats_clusters_file_count(file);
-    q->currency = bats_clusters_file_currency(file);
-    q->window = bats_clusters_file_window(file);
+    size_t kept = 0;
+
     for (size_t i = 0; i < q->n; i++) {
-        q->clusters[i] = *bats_clusters_file_cluster(file, i);
+        if (q->runtime[i] == 0) {
+            fprintf(stderr, "%s%s", i == kept ? LEFT_OUT : ", ",
+                    q->clusters[i].name);
+            continue;
+        }
+        q->clusters[kept] = q->clusters[i];
+        q->runtime[kept++] = q->runtime[i];
+    }
+    if (kept < q->n)
+        fputs("\n", stderr);
+    q->n = kept;
+}
+
+static int check_max(const struct question *q, struct bats_error *err)
+{
+    for (size_t i = 0; i < q->n; i++)
         if (q->clusters[i].max == UINT32_MAX)
             return bats_error_set(err, BATS_EINPUT,
                                   "%s: cluster '%s' has no max: plan needs to "
                                   "know how many machines there are",
                                   q->set->clusters, q->clusters[i].name);
-    }
     return 0;
+}
+
+static void read_clusters(struct question *q,
+                          const struct bats_clusters_file *file)
+{
+    q->n = bats_clusters_file_count(file);
+    q->currency = bats_clusters_file_currency(file);
+    q->window = bats_clusters_file_window(file);
+    for (size_t i = 0; i < q->n; i++)
+        q->clusters[i] = *bats_clusters_file_cluster(file, i);
 }
 
 static int check_settings(const struct bats_settings *set,
@@ -318,9 +337,12 @@ static int make_plan(struct question *q, struct bats_error *err)
 
     if (result < 0)
         return result;
-    result = read_clusters(q, file, err);
-    if (result == 0)
-        result = read_runtimes(q, err);
+    read_clusters(q, file);
+    result = read_runtimes(q, err);
+    if (result == 0) {
+        leave_out(q);
+        result = check_max(q, err);
+    }
     if (result == 0) {
         for (size_t i = 0; i < q->n; i++)
             q->items[i] = (struct bats_plan_item){

@@ -79,6 +79,31 @@ plan --tasks 7 --runtime slow=60m,fast=1028.571428s -c clusters.ini \
 test $code -eq 0 && has configuration '{"slow":0,"fast":2}' windows 1 delta_n 1
 ok 'delta_n counts the tasks that do not divide'
 
+# Two clusters of four are named: 8 tasks in 4 windows on one machine of b.
+cat >site.ini <<END
+[run]
+window = 15m
+[cluster a]
+partition = a
+charge = 1
+[cluster b]
+partition = b
+charge = 2/h
+max = 1
+[cluster c]
+partition = c
+charge = 1
+[cluster d]
+partition = d
+charge = 100
+max = 7
+END
+plan --tasks 8 --runtime d=15m,b=7.5m -c site.ini --budget 2 --json
+test $code -eq 0 && has configuration '{"b":1,"d":0}' windows 4 cost '"2"' &&
+    test "$(cat err)" = \
+        'bats-mpi: left out, since --runtime does not name them: a, c'
+ok 'clusters without a runtime are left out, and named'
+
 # ---- a budget that is too small ----
 
 clusters 12
@@ -104,8 +129,6 @@ plan --tasks 5 -c clusters.ini
 says 2 '--runtime' 'no --runtime is refused'
 plan --tasks 5 --runtime slow=15m,fast=15m
 says 2 '--clusters' 'no --clusters is refused'
-plan --tasks 5 --runtime slow=15m -c clusters.ini
-says 2 "'fast'" 'a cluster without a runtime is refused'
 plan --tasks 5 --runtime slow=15m,fast=15m,medium=15m -c clusters.ini
 says 2 "'medium'" 'a runtime without a cluster is refused'
 plan --tasks 5 --runtime slow=15m,fast=15m,slow=15m -c clusters.ini
