@@ -18,9 +18,13 @@ put() { # MODE FILE... DIRECTORY
 put 755 "$B/bats-mpi" bin
 put 644 "$B/libbats.a" lib
 put 644 include/bats/*.h include/bats
+put 755 jobscripts/*.sh share/bats-mpi
+put 644 jobscripts/README.md share/bats-mpi
+put 644 jobscripts/site/*.ini share/bats-mpi/site
 
 mkdir -p "$root/lib/pkgconfig" "$root/share/man/man1" \
-    "$root/share/bash-completion/completions"
+    "$root/share/bash-completion/completions" \
+    "$root/share/modulefiles/bats-mpi"
 cat >"$root/lib/pkgconfig/bats.pc" <<PC
 prefix=$PREFIX
 includedir=\${prefix}/include
@@ -35,4 +39,6 @@ PC
 "$B/bats-mpi" --man >"$root/share/man/man1/bats-mpi.1"
 "$B/bats-mpi" --completion bash \
     >"$root/share/bash-completion/completions/bats-mpi"
+sed "s|^local root = .*|local root = \"$PREFIX\"|" jobscripts/site/bats-mpi.lua \
+    >"$root/share/modulefiles/bats-mpi/$VERSION.lua"
 echo "installed below $root"

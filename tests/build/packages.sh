@@ -11,6 +11,7 @@
 
 mpicc=${MPICC:-mpicc}
 cc=${CC:-cc}
+lmod=${LMOD_CMD:-/usr/share/lmod/lmod/libexec/lmod}
 
 # set, command or header, Debian package, what it is elsewhere
 things='
@@ -36,6 +37,8 @@ test  munged            munge           MUNGE
 test  srun              slurm-client    the commands of Slurm
 test  slurmctld         slurmctld       the controller of Slurm
 test  slurmd            slurmd          the node daemon of Slurm
+test  python3           python3-minimal Python 3
+test  @lmod             lmod            Lmod, the environment modules in Lua
 '
 
 # Daemons and ip live where a user's PATH may not look.
@@ -70,6 +73,7 @@ missing=$(
         case $thing in
         *.h) case $headers in *" $thing "*) echo "$rest" ;; esac ;;
         cc) have_command "${cc%% *}" || echo "$rest" ;;
+        @lmod) have_command "$lmod" || echo "$rest" ;;
         @mpicc) have_command "${mpicc%% *}" || echo "$rest" ;;
         *) have_command "$thing" || echo "$rest" ;;
         esac

@@ -1,0 +1,40 @@
+# Copyright: the authors of bats-mpi
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# A Spack recipe (0.23 or newer). In a clone of bats-mpi:
+#
+#     spack repo add jobscripts/site/spack
+#     spack install bats-mpi
+
+import os
+
+from spack.package import *
+
+
+class BatsMpi(Package):
+    """Runs a bag of tasks on the ranks of an MPI job, within a budget."""
+
+    # The recipe lies in the clone that it builds.
+    git = "file://" + os.path.abspath(
+        os.path.join(os.path.dirname(__file__), *[os.pardir] * 5)
+    )
+
+    license("GPL-3.0-or-later")
+
+    version("main", branch="main")
+
+    depends_on("c", type="build")
+    depends_on("gmake", type="build")
+    depends_on("mpi@3:")
+    depends_on("gsl")
+    depends_on("jansson")
+    depends_on("libinih")
+    depends_on("sqlite@3:")
+
+    def install(self, spec, prefix):
+        make(
+            "install",
+            "CC=" + os.environ["CC"],
+            "MPICC=" + spec["mpi"].mpicc,
+            "PREFIX=" + str(prefix),
+        )

@@ -1,0 +1,71 @@
+"""spack.py REPOSITORY PREFIX BUILD: goes through our recipe as Spack would.
+
+Spack itself is not here: spack.package is a stand-in that notes what the
+recipe says. Its install() is really carried out, with our own make, into
+PREFIX. What it depends on is compared with tests/build/packages.sh.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import types
+
+repository, prefix, build = sys.argv[1:]
+top = os.environ["TOP"]
+
+# Header, or the command of an MPI, to the name of Spack's package.
+KNOWN = {
+    "@mpicc": "mpi",
+    "mpirun": "mpi",
+    "cc": "c",
+    "stdio.h": "c",
+    "gsl/gsl_version.h": "gsl",
+    "hwloc.h": "hwloc",
+    "ini.h": "libinih",
+    "jansson.h": "jansson",
+    "pmix.h": "pmix",
+    "sqlite3.h": "sqlite",
+}
+
+depends, versions, commands = [], [], []
+
+
+def make(*arguments):
+    commands.append(arguments)
+    subprocess.run(["make", "-C", top, "B=" + build, *arguments], check=True)
+
+
+stand_in = types.ModuleType("spack.package")
+stand_in.Package = object
+stand_in.license = lambda *_, **__: None
+stand_in.version = lambda name, **how: versions.append((name, how))
+stand_in.depends_on = lambda spec, **_: depends.append(spec)
+stand_in.make = make
+sys.modules["spack"] = types.ModuleType("spack")
+sys.modules["spack.package"] = stand_in
+
+path = os.path.join(repository, "packages", "bats-mpi", "package.py")
+recipe = {"__file__": path, "__name__": "recipe"}
+with open(path) as f:
+    exec(compile(f.read(), path, "exec"), recipe)
+package = recipe["BatsMpi"]
+
+# Where it says it is: a clone of ours, with these branches.
+assert package.git == "file://" + os.path.realpath(top), package.git
+assert versions and all(how.get("branch") for _, how in versions), versions
+with open(os.path.join(repository, "repo.yaml")) as f:
+    assert re.fullmatch(r"repo:\n  namespace: \w+\n", f.read())
+
+with open(os.path.join(top, "tests", "build", "packages.sh")) as f:
+    needed = re.findall(r"^build +(\S+)", f.read(), re.M)
+unknown = [thing for thing in needed if thing not in KNOWN]
+assert not unknown, "which Spack package has %s?" % unknown
+names = {re.split("[@+~ ]", spec)[0] for spec in depends}
+wanted = {KNOWN[thing] for thing in needed} | {"gmake"}
+assert names == wanted, "%s, but the build needs %s" % (names, wanted)
+
+os.environ["CC"] = "cc"
+mpi = types.SimpleNamespace(mpicc="mpicc")
+package().install({"mpi": mpi}, prefix)
+assert commands, "nothing was made"

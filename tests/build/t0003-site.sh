@@ -1,0 +1,140 @@
+#!/bin/sh
+# jobscripts/site: what the clusters files charge is what the sites' rules say,
+# the modulefile leads to what was installed, and the Spack recipe installs.
+. "$TOP/tests/mpi/lib.sh"
+
+site=$TOP/jobscripts/site
+
+# ---- clusters files ----
+
+# What half an hour on all nodes of a queue is charged (on 10 where the file has
+# no max), by hand from the rule in its head: nodes x hours x rate. Where a
+# window is an hour long, an hour is charged.
+cat >bills <<'END'
+frontera   normal                 512 x 0.5 x 1      = 256
+frontera   small                  2 x 0.5 x 1        = 1
+frontera   development            40 x 0.5 x 1       = 20
+frontera   large                  2048 x 0.5 x 1     = 1024
+frontera   flex                   128 x 0.5 x 0.8    = 51.2
+frontera   nvdimm                 4 x 0.5 x 2        = 4
+frontera   rtx                    16 x 0.5 x 3       = 24
+frontera   rtx-dev                2 x 0.5 x 3        = 3
+stampede3  skx                    256 x 0.5 x 1      = 128
+stampede3  skx-dev                16 x 0.5 x 1       = 8
+stampede3  icx                    32 x 0.5 x 1.5     = 24
+stampede3  spr                    32 x 0.5 x 2       = 32
+stampede3  nvdimm                 1 x 0.5 x 4        = 2
+stampede3  pvc                    4 x 0.5 x 3        = 6
+stampede3  h100                   4 x 0.5 x 4        = 8
+stampede3  amd-rtx                10 x 0.5 x 8       = 40
+delta      cpu                    132 x 1 x 128      = 16896
+delta      cpu-interactive        4 x 1 x 256        = 1024
+delta      cpu-preempt            132 x 1 x 64       = 8448
+delta      gpuA100x4              100 x 1 x 4        = 400
+delta      gpuA100x4-interactive  100 x 1 x 8        = 800
+delta      gpuA100x4-preempt      100 x 1 x 2        = 200
+delta      gpuA40x4               100 x 1 x 2        = 200
+delta      gpuA40x4-preempt       100 x 1 x 1        = 100
+delta      gpuA100x8              6 x 1 x 12         = 72
+delta      gpuH200x8              10 x 1 x 24        = 240
+delta      gpuMI100x8             10 x 1 x 2         = 20
+vermilion  t                      15 x 1 x 0.4375    = 6.5625
+vermilion  sm                     28 x 1 x 0.875     = 24.5
+vermilion  std                    60 x 1 x 3.5       = 210
+vermilion  lg                     39 x 1 x 7         = 273
+vermilion  gpu                    16 x 1 x 12        = 192
+archer2    standard               1024 x 1 x 1       = 1024
+archer2    serial                 1 x 1 x 0          = 0
+END
+
+# bill SITE QUEUE DURATION ARGUMENT...: what plan says a task of that length
+# on every node costs. Where it names no max, there are 10.
+bill() {
+    name=$1
+    queue=$2
+    runtime=$3
+    shift 3
+    awk -v queue="$queue" '
+        function flush() {
+            if (in_it && !has_max)
+                print "max = 10"
+        }
+        /^\[/ { flush(); in_it = $0 ~ "^\\[cluster " queue "\\]"; has_max = 0 }
+        /^max/ { has_max = 1 }
+        { print }
+        END { flush() }' "$site/$name.ini" >site.ini
+    nodes=$("$BATS_MPI" plan --tasks 1 --runtime "$queue=$runtime" \
+        --clusters site.ini --json "$@" 2>err | tee out |
+        sed -n "s/^ *\"$queue\": \([0-9]*\).*/\1/p")
+    "$BATS_MPI" plan --tasks "${nodes:-1}" --runtime "$queue=$runtime" \
+        --clusters site.ini --json "$@" 2>>err | tee out |
+        sed -n 's/^ *"cost": "\(.*\)".*/\1/p'
+}
+
+while read -r name queue nodes _ hours _ rate _ sum; do
+    : "$hours" "$rate"
+    test "$(bill "$name" "$queue" 30m)" = "$sum" &&
+        grep -q "\"$queue\": $nodes\$" out
+    ok "$name, $queue: $sum for half an hour on $nodes nodes"
+done <bills
+
+for file in "$site"/*.ini; do
+    name=$(basename "$file" .ini)
+    sed -n "s/^\[cluster \(.*\)\].*/$name \1/p" "$file"
+done | sort >out
+awk '{ print $1, $2 }' bills | sort | cmp -s - out
+ok 'these are all the queues of all the files'
+
+# 5 minutes are charged as 15: 512 x 0.25 x 1, 32 x 0.25 x 1.5.
+test "$(bill frontera normal 5m)" = 128 && test "$(bill stampede3 icx 5m)" = 12
+ok 'the least that is charged at TACC is a quarter of an hour'
+test "$(bill frontera normal 5m --window 10m)" = '' &&
+    grep -q 'shorter than 15m, the least that is charged' err &&
+    test "$(bill frontera normal 5m --window 1h)" = 512
+ok 'a window below the minimum is refused, a longer one charged as such'
+test "$(bill delta gpuA40x4-preempt 5m)" = 100 &&
+    test "$(bill delta gpuA40x4-preempt 5m --window 30m)" = ''
+ok 'no window on Delta charges less than 1 SU'
+
+# A job in one of the partitions; Slurm says which.
+echo true >bag.txt
+SLURM_JOB_PARTITION=flex bats 3 run --dry-run bag.txt \
+    --clusters "$site/frontera.ini"
+test $? -eq 0 && grep -Eq '^flex +1 +2 +0\.2 ' out && ! grep -q rtx out
+ok 'a job has the part of the file that is its partition'
+
+# ---- installed ----
+
+make -C "$TOP" install B="$B" PREFIX="$dir/opt" DESTDIR= >out 2>err
+ok 'make install works'
+"$dir/opt/bin/bats-mpi" plan --tasks 1 --runtime cpu=5m \
+    --clusters "$dir/opt/share/bats-mpi/site/delta.ini" >out 2>err
+ok 'the clusters files are installed'
+
+lmod=${LMOD_CMD:-/usr/share/lmod/lmod/libexec/lmod}
+if [ -x "$lmod" ]; then
+    cat >use.sh <<'END'
+export MODULEPATH=$1/share/modulefiles
+eval "$("$2" bash load bats-mpi)" || exit
+test "$(command -v bats-mpi)" = "$1/bin/bats-mpi" || exit
+test -x "$BATS_MPI_SHARE/simple.sh" || exit
+test -r "$BATS_MPI_SHARE/site/delta.ini" || exit
+test -r "${PKG_CONFIG_PATH%%:*}/bats.pc" || exit
+bats-mpi --version | grep -qx "bats-mpi ${LOADEDMODULES#bats-mpi/}.*"
+END
+    bash use.sh "$dir/opt" "$lmod" >out 2>err
+    ok 'the modulefile leads to what was installed'
+else
+    skip 'the modulefile leads to what was installed' 'no Lmod'
+fi
+
+if command -v python3 >/dev/null; then
+    python3 "$TOP/tests/build/spack.py" "$site/spack" "$dir/spack" "$B" \
+        >out 2>err && "$dir/spack/bin/bats-mpi" --version >>out 2>&1
+    ok 'the Spack recipe installs, and asks for what the build needs'
+else
+    skip 'the Spack recipe installs, and asks for what the build needs' \
+        'no python3'
+fi
+
+done_testing
