@@ -39,7 +39,7 @@ INPUT_SRC = $(addprefix src/input/, \
 PROTO_SRC = $(addprefix src/proto/, read.c write.c)
 EXEC_SRC = $(addprefix src/exec/, \
 	command.c environment.c family.c guard.c outdir.c outfile.c outlet.c \
-	pace.c results.c runner.c spawner.c stream.c)
+	pace.c results.c runner.c spawner.c spool.c stream.c)
 RECORD_SRC = $(addprefix src/record/, \
 	copy.c db.c log.c past.c record.c recover.c schema.c view.c \
 	view_lists.c)

@@ -120,6 +120,7 @@ static int report(const struct bats_settings *set,
         .settings = {.bag = set->bag,
                      .clusters = set->clusters,
                      .policy = set->policy,
+                     .tail = bats_tail_name(options->tail),
                      .seed = options->seed,
                      .time_scale = set->time_scale,
                      .monitor = set->monitor,
@@ -320,6 +321,25 @@ static int choose_output(const struct bats_settings *set,
     return 0;
 }
 
+/* What --tail, --no-replicate and the bag say about copies of tasks. *once is
+ * for free(). */
+static int choose_copies(const struct bats_settings *set,
+                         const struct bats_bagfile *bag,
+                         struct bats_run_options *options, uint8_t **once,
+                         struct bats_error *err)
+{
+    bats_tail_find(set->tail, &options->tail);
+    if (set->no_replicate)
+        options->tail = BATS_TAIL_NONE;
+    uint32_t n = bats_bagfile_count(bag);
+    options->once = *once = calloc(n, 1);
+    if (*once == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < n; i++)
+        (*once)[i] = bats_bagfile_is_once(bag, i);
+    return 0;
+}
+
 static int master(const struct bats_settings *set)
 {
     struct bats_error err;
@@ -339,10 +359,13 @@ static int master(const struct bats_settings *set)
         .sync_events = set->sync_events,
         .version = BATS_VERSION,
     };
+    uint8_t *once = NULL;
     char *dir;
     int rc = choose_output(set, &options, &dir, &err);
     if (rc == 0)
         rc = bats_bagfile_load(set->bag, &bag, &err);
+    if (rc == 0)
+        rc = choose_copies(set, bag, &options, &once, &err);
     if (rc == 0 && set->clusters != NULL)
         rc = bats_clusters_file_load(set->clusters, set->window, &clusters,
                                      &err);
@@ -360,6 +383,7 @@ static int master(const struct bats_settings *set)
     }
     bats_clusters_file_destroy(clusters);
     bats_bagfile_destroy(bag);
+    free(once);
     free(dir);
     return code;
 }

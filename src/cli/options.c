@@ -47,6 +47,15 @@ const struct bats_option bats_options[] = {
      BATS_GROUP_MONEY,
      "bats: sample, then hold the fastest machines that the budget can pay; "
      "rr: use all machines for as long as it lasts (default: bats)"},
+    {"tail", 0, "none|random", BATS_OPTION_CHOICE, AT(tail), RUN,
+     BATS_GROUP_RUN,
+     "what machines that are paid but idle do while the last tasks run: none: "
+     "nothing; random: run copies of tasks on slower machines, the first one "
+     "that succeeds counts (default: none)"},
+    {"no-replicate", 0, NULL, BATS_OPTION_FLAG, AT(no_replicate), RUN,
+     BATS_GROUP_RUN,
+     "no task may run twice at the same time, as with '@once' in front of "
+     "every command: the same as --tail none"},
     {"monitor", 0, "DURATION", BATS_OPTION_PERIOD, AT(monitor), RUN,
      BATS_GROUP_MONEY,
      "check the plan against reality so often (default: a twelfth of the "
@@ -508,6 +517,7 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
     *settings = (struct bats_settings){
         .budget = BATS_UNLIMITED,
         .policy = "bats",
+        .tail = "none",
         .grace = 5 * BATS_SECOND,
         .time_scale = 1,
         .sync = BATS_SECOND / 10,

@@ -61,6 +61,8 @@ struct bats_settings {
     bool retry_failed;      /* [false] */
     bool master_works;      /* [false] */
     bats_time grace;        /* [5 s] */
+    const char *tail;       /* [none] */
+    bool no_replicate;      /* [false] */
     double time_scale;      /* [1] */
     bool dry_run;           /* [false] */
     bool tag;               /* [false] */

@@ -120,7 +120,7 @@ static void log_end(struct bats_watch *w, const struct bats_execution *e)
         .host = e->host,
         .start_us = e->start_us,
         .wall_us = e->wall_us,
-        .stdout_bytes = w->received[e->task],
+        .stdout_bytes = w->received[e->task] + (uint64_t)e->to_come,
         .exit_status = e->exit_status,
         .signal = e->signal,
         .command = e->command,
@@ -136,7 +136,7 @@ static void on_ended(void *context, const struct bats_execution *e)
     struct bats_watch *w = context;
 
     if (!e->is_result) { /* it will run again */
-        w->yielded += !e->preempted && e->signal == 0 &&
+        w->yielded += !e->preempted && !e->superseded && e->signal == 0 &&
                       e->exit_status == BATS_STATUS_AGAIN;
         if (w->received != NULL)
             w->received[e->task] = 0;

@@ -146,6 +146,20 @@ static int add(struct bats_outdir *d, const struct bats_outdir_entry *entry,
     return 0;
 }
 
+/* The attempt is not long ago. */
+static void disown(struct bats_outdir *d,
+                   const struct bats_outdir_entry *entry)
+{
+    for (size_t i = d->n; i-- > 0 && d->entries[i].file == entry->file;) {
+        if (d->entries[i].task != entry->task ||
+            d->entries[i].attempt != entry->attempt)
+            continue;
+        memmove(d->entries + i, d->entries + i + 1,
+                (--d->n - i) * sizeof *d->entries);
+        return;
+    }
+}
+
 static int read_index(struct bats_outdir *d, uint32_t file,
                       struct bats_error *err)
 {
@@ -180,6 +194,8 @@ static int read_index(struct bats_outdir *d, uint32_t file,
                      d->dir, d->names[file], number);
         else if (!stopped)
             rc = add(d, &entry, err);
+        else if (stopped == BATS_OUTFILE_DISOWNED)
+            disown(d, &entry);
     }
     fclose(in);
     return rc;

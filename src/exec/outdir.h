@@ -5,7 +5,8 @@
  * Layer: exec. Used by the verb output. Model: a task may have run several
  * times. What counts is its newest run; in that, an attempt that succeeded
  * before one that failed, and of those the last one. An attempt that was
- * stopped counts for nothing.
+ * stopped, or whose task had its result from another copy, counts for
+ * nothing.
  *
  * Files that end in the middle of a line or of a chunk, as a crash leaves
  * them, and lines that are garbled are told (`complain`), and the rest is

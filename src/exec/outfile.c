@@ -132,9 +132,10 @@ int bats_outfile_add(struct bats_outfile *file, int stream, const char *bytes,
     return 0;
 }
 
-int bats_outfile_end(struct bats_outfile *file,
-                     const struct bats_outfile_end *end,
-                     struct bats_error *err)
+/* The line of the index for an attempt whose chunks are at `begin` to `end`. */
+static int add_line(struct bats_outfile *file, uint32_t task, uint32_t attempt,
+                    int stopped, const struct bats_outfile_end *how,
+                    int64_t begin, int64_t end, struct bats_error *err)
 {
     char line[LINE];
     struct iovec part = {line, 0};
@@ -142,9 +143,25 @@ int bats_outfile_end(struct bats_outfile *file,
     part.iov_len = (size_t)snprintf(
         line, sizeof line,
         "%u %u %d %d %d %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
-        file->task + 1, file->attempt, end->stopped, end->exit_status,
-        end->signal, file->begin, file->at, end->written[0], end->written[1]);
+        task + 1, attempt, stopped, how->exit_status, how->signal, begin, end,
+        how->written[0], how->written[1]);
     if (!write_all(file->index, &part, 1))
         return cannot_write(file, ".index", err);
     return 0;
+}
+
+int bats_outfile_end(struct bats_outfile *file,
+                     const struct bats_outfile_end *end,
+                     struct bats_error *err)
+{
+    return add_line(file, file->task, file->attempt, end->stopped, end,
+                    file->begin, file->at, err);
+}
+
+int bats_outfile_disown(struct bats_outfile *file, uint32_t task,
+                        uint32_t attempt, struct bats_error *err)
+{
+    struct bats_outfile_end none = {0};
+    return add_line(file, task, attempt, BATS_OUTFILE_DISOWNED, &none, 0, 0,
+                    err);
 }

@@ -22,7 +22,9 @@
  *                             stdout stderr\n
  *
  *                         stopped is 1 if bats-mpi stopped it, so that it
- *                         counts for nothing; begin and end are where its
+ *                         counts for nothing. It is 2 in a second line for an
+ *                         attempt, and then that counts for nothing: another
+ *                         copy of the task was the result. begin and end are where its
  *                         chunks are in the .out file; stdout and stderr are
  *                         the bytes that the task wrote, kept or not.
  *
@@ -44,6 +46,7 @@
 
 #define BATS_OUTFILE_HEAD 41 /* bytes of a chunk's header */
 #define BATS_OUTFILE_CHUNK "#bats %010u %010u %1u %010u\n"
+#define BATS_OUTFILE_DISOWNED 2 /* `stopped` */
 #define BATS_OUTFILE_FIRST                                                    \
     "# bats-mpi output 1: task attempt stopped exit signal begin end stdout " \
     "stderr\n"
@@ -73,5 +76,9 @@ struct bats_outfile_end {
 int bats_outfile_end(struct bats_outfile *file,
                      const struct bats_outfile_end *end,
                      struct bats_error *err);
+
+/* An attempt that has ended before counts for nothing. */
+int bats_outfile_disown(struct bats_outfile *file, uint32_t task,
+                        uint32_t attempt, struct bats_error *err);
 
 #endif

@@ -122,8 +122,9 @@ static int open_null(struct bats_outlet *outlet, struct bats_error *err)
     return 0;
 }
 
-int bats_outlet_open(struct bats_outlet *outlet, uint32_t task,
-                     uint32_t attempt, int fds[2], struct bats_error *err)
+int bats_outlet_open(struct bats_outlet *outlet,
+                     const struct bats_runner_task *task, int fds[2],
+                     struct bats_error *err)
 {
     enum bats_output output = outlet->options->output;
     bool piped =
@@ -131,14 +132,16 @@ int bats_outlet_open(struct bats_outlet *outlet, uint32_t task,
         (output == BATS_OUTPUT_RESULTS && outlet->options->max_output > 0);
     int rc = 0;
 
-    outlet->task = task;
+    outlet->task = task->task;
     outlet->error.code = 0;
     if (outlet->file)
-        bats_outfile_begin(outlet->file, task, attempt);
+        bats_outfile_begin(outlet->file, task->task, task->attempt);
     if (!fds)
         return 0;
     if (output == BATS_OUTPUT_RESULTS)
-        rc = bats_results_open(outlet->results_dir, task, outlet->files, err);
+        rc = bats_results_open(outlet->results_dir, task->task,
+                               task->is_copy ? task->attempt : 0,
+                               outlet->files, err);
     else if (output == BATS_OUTPUT_NONE)
         rc = open_null(outlet, err);
     if (!rc && piped)
@@ -151,6 +154,18 @@ int bats_outlet_open(struct bats_outlet *outlet, uint32_t task,
         fds[i] = piped                        ? outlet->stream[i].out
                  : output == BATS_OUTPUT_NONE ? outlet->files[0]
                                               : outlet->files[i];
+    return 0;
+}
+
+int bats_outlet_settle(struct bats_outlet *outlet, uint32_t task,
+                       uint32_t attempt, bool is_result,
+                       struct bats_error *err)
+{
+    if (outlet->results_dir != NULL)
+        return bats_results_settle(outlet->results_dir, task, attempt,
+                                   is_result, err);
+    if (outlet->file != NULL && !is_result)
+        return bats_outfile_disown(outlet->file, task, attempt, err);
     return 0;
 }
 

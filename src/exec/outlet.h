@@ -43,8 +43,14 @@ void bats_outlet_release(struct bats_outlet *outlet);
 
 /* Makes ready for an attempt of a task. fds[] are for its process, and belong
  * to the outlet; NULL: it has no process and writes nothing. BATS_ESYS. */
-int bats_outlet_open(struct bats_outlet *outlet, uint32_t task,
-                     uint32_t attempt, int fds[2], struct bats_error *err);
+int bats_outlet_open(struct bats_outlet *outlet,
+                     const struct bats_runner_task *task, int fds[2],
+                     struct bats_error *err);
+
+/* As bats_runner_settle. */
+int bats_outlet_settle(struct bats_outlet *outlet, uint32_t task,
+                       uint32_t attempt, bool is_result,
+                       struct bats_error *err);
 
 /* The process has its descriptors now. */
 void bats_outlet_started(struct bats_outlet *outlet);

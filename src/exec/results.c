@@ -29,26 +29,45 @@ static int open_new(const char *path)
     return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 }
 
-int bats_results_open(const char *dir, uint32_t task, int fds[2],
-                      struct bats_error *err)
-{
-    static const char *const names[] = {"stdout", "stderr"};
-    char path[PATH_MAX];
-    int n = snprintf(path, sizeof path, "%s/%llu", dir,
-                     (unsigned long long)task + 1);
+static const char *const names[] = {"stdout", "stderr"};
 
-    if (n < 0 || (size_t)n + sizeof "/stdout" > sizeof path)
+static int name_directory(char path[PATH_MAX], const char *dir, uint32_t task,
+                          struct bats_error *err)
+{
+    int n =
+        snprintf(path, PATH_MAX, "%s/%llu", dir, (unsigned long long)task + 1);
+    if (n < 0 || (size_t)n + sizeof "/stdout.4294967295" > PATH_MAX)
         return bats_error_set(err, BATS_ESYS,
                               "%.200s...: the name of the directory for "
                               "results is too long",
                               dir);
+    return n;
+}
+
+static void name_file(char path[PATH_MAX], int n, int i, uint32_t apart)
+{
+    if (apart == 0)
+        snprintf(path + n, (size_t)(PATH_MAX - n), "/%s", names[i]);
+    else
+        snprintf(path + n, (size_t)(PATH_MAX - n), "/%s.%llu", names[i],
+                 (unsigned long long)apart);
+}
+
+int bats_results_open(const char *dir, uint32_t task, uint32_t apart,
+                      int fds[2], struct bats_error *err)
+{
+    char path[PATH_MAX];
+    int n = name_directory(path, dir, task, err);
+
+    if (n < 0)
+        return n;
     if (make_directory(path) < 0)
         return bats_error_set(err, BATS_ESYS,
                               "%s: cannot create this directory for the "
                               "output of a task: %s",
                               path, strerror(errno));
     for (int i = 0; i < 2; i++) {
-        snprintf(path + n, sizeof path - (size_t)n, "/%s", names[i]);
+        name_file(path, n, i, apart);
         fds[i] = open_new(path);
         if (fds[i] < 0) {
             int code = errno;
@@ -59,6 +78,29 @@ int bats_results_open(const char *dir, uint32_t task, int fds[2],
                                   "output of a task: %s",
                                   path, strerror(code));
         }
+    }
+    return 0;
+}
+
+int bats_results_settle(const char *dir, uint32_t task, uint32_t apart,
+                        bool is_result, struct bats_error *err)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+    int n = name_directory(from, dir, task, err);
+
+    if (n < 0)
+        return n;
+    memcpy(to, from, (size_t)n + 1);
+    for (int i = 0; i < 2; i++) {
+        name_file(from, n, i, apart);
+        name_file(to, n, i, 0);
+        if ((is_result ? rename(from, to) : unlink(from)) != 0 &&
+            errno != ENOENT) /* a built-in task has no files */
+            return bats_error_set(err, BATS_ESYS, "%s: cannot %s: %s", from,
+                                  is_result ? "take the place of the output "
+                                              "of another copy"
+                                            : "remove the output of a copy",
+                                  strerror(errno));
     }
     return 0;
 }

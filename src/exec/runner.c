@@ -154,7 +154,7 @@ static int start_process(struct bats_runner *r,
     if (!environment)
         return bats_error_set(err, BATS_ENOMEM,
                               "out of memory for the environment of a task");
-    int rc = bats_outlet_open(&r->outlet, task->task, task->attempt, fds, err);
+    int rc = bats_outlet_open(&r->outlet, task, fds, err);
     if (rc)
         return rc;
     rc = bats_spawner_run(&r->spawner, task->command, environment, fds,
@@ -199,13 +199,18 @@ int bats_runner_start(struct bats_runner *r,
     r->kill_at = NEVER;
     if (task->command)
         return start_process(r, task, err);
-    int rc =
-        bats_outlet_open(&r->outlet, task->task, task->attempt, NULL, err);
+    int rc = bats_outlet_open(&r->outlet, task, NULL, err);
     if (rc)
         return rc;
     r->until = r->start + (task->sleep_us > 0 ? task->sleep_us : 0);
     r->phase = PHASE_SLEEPING;
     return 0;
+}
+
+int bats_runner_settle(struct bats_runner *r, uint32_t task, uint32_t attempt,
+                       bool is_result, struct bats_error *err)
+{
+    return bats_outlet_settle(&r->outlet, task, attempt, is_result, err);
 }
 
 /* ---- cancel ---- */

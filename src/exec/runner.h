@@ -50,6 +50,8 @@ struct bats_runner_options {
 struct bats_runner_task {
     uint32_t task;       /* index in the bag; people see task + 1 */
     uint32_t attempt;    /* 1 = first */
+    bool is_copy;        /* the task runs elsewhere, too: its result files are
+                            apart until bats_runner_settle */
     const char *command; /* a shell command; run directly where it needs no
                             shell. NULL: a built-in sleep */
     int64_t sleep_us;    /* built-in sleep: real microseconds, all scaling
@@ -88,6 +90,14 @@ void bats_runner_destroy(struct bats_runner *runner);
 int bats_runner_start(struct bats_runner *runner,
                       const struct bats_runner_task *task,
                       struct bats_error *err);
+
+/* An execution that has ended is the task's result, or another one is. To be
+ * called for copies where output goes to result files; and where it goes to
+ * the runner's files, for those that are not the result though they have ended
+ * by themselves. BATS_ESYS. */
+int bats_runner_settle(struct bats_runner *runner, uint32_t task,
+                       uint32_t attempt, bool is_result,
+                       struct bats_error *err);
 
 /* A task has been started and its result not been taken yet. */
 bool bats_runner_busy(const struct bats_runner *runner);

@@ -22,6 +22,7 @@
 struct group {
     uint32_t first;
     bool repeated;
+    bool once;
     uint32_t entry; /* of the first task; of all of them, if repeated */
     uint64_t start, step;
     size_t prefix, suffix; /* offsets into the text */
@@ -44,6 +45,7 @@ struct scan {
     struct bats_bagfile *bag;
     size_t prefix, suffix; /* offsets of the texts in force */
     bool new_group;
+    bool once; /* of the line at hand */
     uint32_t line;
     char *command; /* room for one command */
     size_t command_size;
@@ -143,6 +145,7 @@ static int add_group(struct scan *scan, struct group group)
     group.entry = (uint32_t)bag->n_entries;
     group.prefix = scan->prefix;
     group.suffix = scan->suffix;
+    group.once = scan->once;
     bag->groups[bag->n_groups++] = group;
     return 0;
 }
@@ -183,7 +186,8 @@ static int add_tasks(struct scan *scan, size_t offset, uint64_t n,
                               " tasks in one bag",
                               bag->name, scan->line, TASKS_MAX);
     int code = 0;
-    if (repeated || scan->new_group)
+    if (repeated || scan->new_group ||
+        bag->groups[bag->n_groups - 1].once != scan->once)
         code = add_group(scan, repeated ? *repeated : (struct group){0});
     if (!code)
         code = add_entry(scan, offset);
@@ -193,6 +197,22 @@ static int add_tasks(struct scan *scan, size_t offset, uint64_t n,
     uint32_t first = bag->n_tasks;
     bag->n_tasks += (uint32_t)n;
     return check_builtin(scan, first, offset);
+}
+
+/* Steps over "@once", if the command begins with it. */
+static int read_once(struct scan *scan, const char **command)
+{
+    static const char word[] = "@once";
+    const char *after = *command + strlen(word);
+    scan->once = strncmp(*command, word, strlen(word)) == 0 &&
+                 (*after == '\0' || strchr(BLANKS, *after));
+    if (scan->once)
+        *command = after + strspn(after, BLANKS);
+    if (scan->once && **command == '\0')
+        return bats_error_set(scan->err, BATS_EINPUT,
+                              "%s:%" PRIu32 ": @once without a command",
+                              scan->bag->name, scan->line);
+    return 0;
 }
 
 /* ---- disBatch's directives ---- */
@@ -246,7 +266,9 @@ static int repeat(struct scan *scan, const char *text)
                               "%s:%" PRIu32 ": nothing to repeat: no command, "
                               "PREFIX or SUFFIX",
                               bag->name, scan->line);
-    return add_tasks(scan, (size_t)(text - bag->text), n, &group);
+    int code = read_once(scan, &text);
+    return code ? code
+                : add_tasks(scan, (size_t)(text - bag->text), n, &group);
 }
 
 /* `text` is what stands behind "#DISBATCH". */
@@ -287,8 +309,12 @@ static int scan_line(struct scan *scan, const char *text)
     text += strspn(text, BLANKS);
     if (*text == '\0')
         return 0;
-    if (*text != '#')
-        return add_tasks(scan, (size_t)(text - scan->bag->text), 1, NULL);
+    if (*text != '#') {
+        int code = read_once(scan, &text);
+        return code ? code
+                    : add_tasks(scan, (size_t)(text - scan->bag->text), 1,
+                                NULL);
+    }
     const char *after = text + strlen(mark);
     if (strncmp(text, mark, strlen(mark)) == 0 &&
         (*after == '\0' || strchr(BLANKS, *after)))
@@ -413,6 +439,11 @@ static uint32_t entry_of(const struct group *group, uint32_t i)
     return group->entry + (group->repeated ? 0 : i - group->first);
 }
 
+bool bats_bagfile_is_once(const struct bats_bagfile *bag, uint32_t i)
+{
+    return find_group(bag, i)->once;
+}
+
 uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i)
 {
     return bag->line[entry_of(find_group(bag, i), i)];
@@ -459,7 +490,7 @@ int bats_builtin_parse(const char *command, bool *is_builtin,
     if (word != strlen(sleep_word) || strncmp(command, sleep_word, word) != 0)
         return bats_error_set(err, BATS_EINPUT,
                               "unknown built-in task '%.*s'; there is only "
-                              "'@sleep DURATION'",
+                              "'@sleep DURATION', and '@once COMMAND'",
                               word < 60 ? (int)word : 60, command);
 
     const char *argument = command + word + strspn(command + word, BLANKS);

@@ -9,7 +9,8 @@
  * PREFIX and SUFFIX are put around the commands below them until they change;
  * a repeated command begins with "export DISBATCH_REPEAT_INDEX=k; ", which
  * needs a shell.
- * "@sleep DURATION" is a built-in task; any other "@word" is an error.
+ * "@sleep DURATION" is a built-in task. "@once COMMAND" is COMMAND, marked as
+ * one that must not run twice at the same time. Any other "@word" is an error.
  *
  * Task i of the bag is the i-th command, counted from 0; people see i + 1.
  */
@@ -52,6 +53,9 @@ ptrdiff_t bats_bagfile_command(const struct bats_bagfile *bag, uint32_t i,
 
 /* Line of the file that task i stands on, counted from 1. */
 uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i);
+
+/* Task i was marked with @once. */
+bool bats_bagfile_is_once(const struct bats_bagfile *bag, uint32_t i);
 
 /* The file used #DISBATCH lines, so tasks get the DISBATCH_* variables. */
 bool bats_bagfile_is_disbatch(const struct bats_bagfile *bag);

@@ -5,6 +5,7 @@
 
 #include "bats/units.h"
 #include "exec/runner.h"
+#include "exec/spool.h"
 #include "mpi/clock.h"
 #include "mpi/executor.h"
 
@@ -12,15 +13,27 @@ _Static_assert(BATS_OUTPUT_NONE + 1 == BATS_PROTO_OUTPUTS,
                "all kinds of output can be sent");
 
 #define COMMON_VARIABLES 6
-#define TASK_VARIABLES 4
+#define TASK_VARIABLES 5
 #define TASK_VARIABLE_ROOM 40
 
 struct waiting {
     struct waiting *next;
     uint32_t task;
     uint32_t attempt;
+    uint32_t copy;
     int64_t sleep_us;
     char command[]; /* "": a built-in sleep */
+};
+
+/* The lines of the task that runs, or that has just ended: what is to become of
+ * them is not known before the RESULT has been judged. */
+struct held {
+    struct bats_spool spool[2]; /* standard output and error */
+    bool asks;                  /* more than fit into the RESULT; then: */
+    bool is_wanted;             /*   the VERDICT, */
+    int stream;                 /*   which of the two is being sent */
+    int64_t offset;             /*   from where on */
+    struct bats_error error;    /* the first one, or code 0 */
 };
 
 struct bats_executor {
@@ -28,7 +41,12 @@ struct bats_executor {
     struct bats_runner *runner;
     struct waiting *first;
     struct waiting **last; /* where the next one is hung in */
-    uint32_t running;      /* task, while the runner is busy */
+    uint32_t running;      /* task, while the runner is busy: */
+    uint32_t attempt;
+    bool is_copy;
+    bool holds; /* lines wait in `held` until the task has ended */
+    struct held held;
+    enum bats_output output;
     bool stopping;
     int64_t kill_at_us; /* while stopping; INT64_MAX: not */
     bool disbatch;
@@ -41,7 +59,18 @@ static bool offer_lines(void *context, uint32_t task, int stream,
 {
     struct bats_executor *x = context;
     struct bats_output_lines output = {task, stream, bytes, n};
-    return x->sink.output(x->sink.context, &output);
+    if (!x->holds)
+        return x->sink.output(x->sink.context, &output);
+    if (x->held.error.code == 0)
+        bats_spool_add(&x->held.spool[stream - 1], bytes, n, &x->held.error);
+    return true;
+}
+
+static void forget_lines(struct bats_executor *x)
+{
+    for (int i = 0; i < 2; i++)
+        bats_spool_clear(&x->held.spool[i]);
+    x->held.asks = false;
 }
 
 static bool add_common(struct bats_executor *x, const char *name,
@@ -78,8 +107,12 @@ int bats_executor_create(const struct bats_setup *setup,
     x->sink = *sink;
     x->last = &x->first;
     x->kill_at_us = INT64_MAX;
+    x->output = (enum bats_output)setup->output;
+    x->holds = setup->hold && x->output == BATS_OUTPUT_LINES;
+    for (int i = 0; i < 2; i++)
+        bats_spool_init(&x->held.spool[i]);
     struct bats_runner_options options = {
-        .output = (enum bats_output)setup->output,
+        .output = x->output,
         .results_dir = setup->output_path,
         .stream_prefix = setup->output_path,
         .max_output = setup->max_output,
@@ -110,12 +143,16 @@ void bats_executor_destroy(struct bats_executor *executor)
     }
     for (int i = 0; i < executor->n_common; i++)
         free(executor->common[i]);
+    for (int i = 0; i < 2; i++)
+        bats_spool_release(&executor->held.spool[i]);
     free(executor);
 }
 
-static void never_started(struct bats_executor *x, uint32_t task)
+static void never_started(struct bats_executor *x, uint32_t task,
+                          uint32_t attempt)
 {
-    struct bats_task_result result = {.task = task, .cancelled = true};
+    struct bats_task_result result = {
+        .task = task, .attempt = attempt, .cancelled = true};
     x->sink.result(x->sink.context, &result);
 }
 
@@ -125,14 +162,14 @@ static int enqueue(struct bats_executor *executor, struct bats_message *assign,
     struct bats_assign a;
     while (bats_proto_next_assign(assign, &a)) {
         if (executor->stopping) {
-            never_started(executor, a.task);
+            never_started(executor, a.task, a.attempt);
             continue;
         }
         size_t n = strlen(a.command) + 1;
         struct waiting *w = malloc(sizeof *w + n);
         if (w == NULL)
             return bats_error_set(err, BATS_ENOMEM, "out of memory");
-        *w = (struct waiting){NULL, a.task, a.attempt, a.sleep_us};
+        *w = (struct waiting){NULL, a.task, a.attempt, a.copy, a.sleep_us};
         memcpy(w->command, a.command, n);
         *executor->last = w;
         executor->last = &w->next;
@@ -158,10 +195,23 @@ static void cancel(struct bats_executor *executor, uint32_t task)
     }
     for (struct waiting **at = &executor->first; *at; at = &(*at)->next)
         if ((*at)->task == task) {
-            free(unhook(executor, at));
-            never_started(executor, task);
+            struct waiting *w = unhook(executor, at);
+            never_started(executor, task, w->attempt);
+            free(w);
             return;
         }
+}
+
+static int settle(struct bats_executor *x, const struct bats_verdict *v,
+                  struct bats_error *err)
+{
+    if (!x->held.asks)
+        return bats_runner_settle(x->runner, v->task, v->attempt, v->is_result,
+                                  err);
+    x->held.is_wanted = v->is_result;
+    if (!v->is_result)
+        forget_lines(x);
+    return 0;
 }
 
 int bats_executor_obey(struct bats_executor *executor,
@@ -173,6 +223,8 @@ int bats_executor_obey(struct bats_executor *executor,
     case BATS_MESSAGE_CANCEL:
         cancel(executor, message->u.task);
         return 0;
+    case BATS_MESSAGE_VERDICT:
+        return settle(executor, &message->u.verdict, err);
     case BATS_MESSAGE_STOP:
         bats_executor_stop(executor, 0);
         return 0;
@@ -186,7 +238,7 @@ void bats_executor_stop(struct bats_executor *executor, int64_t grace_us)
     executor->stopping = true;
     while (executor->first != NULL) {
         struct waiting *w = unhook(executor, &executor->first);
-        never_started(executor, w->task);
+        never_started(executor, w->task, w->attempt);
         free(w);
     }
     if (!bats_runner_busy(executor->runner))
@@ -203,7 +255,8 @@ void bats_executor_stop(struct bats_executor *executor, int64_t grace_us)
 
 bool bats_executor_busy(const struct bats_executor *executor)
 {
-    return executor->first != NULL || bats_runner_busy(executor->runner);
+    return executor->first != NULL || executor->held.asks ||
+           bats_runner_busy(executor->runner);
 }
 
 static int start_next(struct bats_executor *x, struct bats_error *err)
@@ -217,32 +270,115 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
     snprintf(own[0], sizeof own[0], "BATS_TASK_ID=%" PRIu64,
              (uint64_t)w->task + 1);
     snprintf(own[1], sizeof own[1], "BATS_ATTEMPT=%" PRIu32, w->attempt);
+    snprintf(own[2], sizeof own[2], "BATS_REPLICA=%" PRIu32, w->copy);
     /* disBatch counts tasks from 0 and pads to six digits. */
-    snprintf(own[2], sizeof own[2], "DISBATCH_TASKID=%" PRIu32, w->task);
-    snprintf(own[3], sizeof own[3], "DISBATCH_TASKID_ZP=%06" PRIu32, w->task);
-    for (int i = 0; i < (x->disbatch ? 4 : 2); i++)
+    snprintf(own[3], sizeof own[3], "DISBATCH_TASKID=%" PRIu32, w->task);
+    snprintf(own[4], sizeof own[4], "DISBATCH_TASKID_ZP=%06" PRIu32, w->task);
+    for (int i = 0; i < (x->disbatch ? 5 : 3); i++)
         environment[n++] = own[i];
     environment[n] = NULL;
 
     struct bats_runner_task task = {
         .task = w->task,
         .attempt = w->attempt,
+        .is_copy = w->copy > 0,
         .command = w->command[0] != '\0' ? w->command : NULL,
         .sleep_us = w->sleep_us,
         .environment = environment,
     };
     x->running = w->task;
+    x->attempt = w->attempt;
+    x->is_copy = w->copy > 0;
     int rc = bats_runner_start(x->runner, &task, err);
     free(w);
     return rc;
 }
 
+/* The lines of the task go with its result if they are few. */
+static int enclose_lines(struct bats_executor *x,
+                         struct bats_task_result *result,
+                         struct bats_error *err)
+{
+    struct held *h = &x->held;
+    if (h->error.code != 0) {
+        *err = h->error;
+        return err->code;
+    }
+    h->asks = !bats_spool_in_memory(&h->spool[0]) ||
+              !bats_spool_in_memory(&h->spool[1]);
+    result->asks |= h->asks;
+    for (int i = 0; i < 2; i++) {
+        if (h->asks) {
+            result->to_come[i] = bats_spool_size(&h->spool[i]);
+        } else {
+            result->lines[i] = h->spool[i].bytes;
+            result->n_lines[i] = h->spool[i].n;
+        }
+    }
+    h->is_wanted = false;
+    h->stream = 1;
+    h->offset = 0;
+    return 0;
+}
+
+static int tell_result(struct bats_executor *x,
+                       const struct bats_runner_result *r,
+                       struct bats_error *err)
+{
+    struct bats_task_result result = {
+        .task = r->task,
+        .attempt = x->attempt,
+        .cancelled = r->cancelled,
+        .asks = x->is_copy && x->output == BATS_OUTPUT_RESULTS,
+        .exit_status = r->exit_status,
+        .signal = r->signal,
+        .start_us = r->start_us,
+        .wall_us = r->wall_us,
+        .user_us = r->user_us,
+        .system_us = r->system_us,
+        .max_rss_kib = r->max_rss_kib,
+    };
+    int rc = x->holds ? enclose_lines(x, &result, err) : 0;
+    if (rc < 0)
+        return rc;
+    x->sink.result(x->sink.context, &result);
+    if (!x->held.asks)
+        forget_lines(x);
+    return 1;
+}
+
+/* Sends lines that are wanted until the taker says "not now". */
+static int send_lines(struct bats_executor *x, struct bats_error *err)
+{
+    struct held *h = &x->held;
+    char bytes[64 * 1024];
+    while (h->asks && h->is_wanted) {
+        ptrdiff_t n = bats_spool_read(&h->spool[h->stream - 1], h->offset,
+                                      bytes, sizeof bytes, err);
+        struct bats_output_lines output = {x->running, h->stream, bytes,
+                                           (size_t)n};
+        if (n < 0)
+            return (int)n;
+        if (n > 0 && !x->sink.output(x->sink.context, &output))
+            return 0;
+        h->offset += n;
+        if (n > 0)
+            continue;
+        h->offset = 0;
+        if (h->stream++ == 2)
+            forget_lines(x);
+    }
+    return 0;
+}
+
 int bats_executor_poll(struct bats_executor *executor, int64_t timeout_us,
                        struct bats_error *err)
 {
-    int rc;
+    int rc = send_lines(executor, err);
+    if (rc < 0)
+        return rc;
     if (!bats_runner_busy(executor->runner)) {
-        if (executor->first == NULL) {
+        if (executor->first == NULL || executor->held.asks) {
             bats_clock_sleep(timeout_us);
             return 0;
         }
@@ -260,19 +396,7 @@ int bats_executor_poll(struct bats_executor *executor, int64_t timeout_us,
     }
     struct bats_runner_result r;
     rc = bats_runner_poll(executor->runner, timeout_us, &r, err);
-    if (rc <= 0)
-        return rc;
-    struct bats_task_result result = {
-        .task = r.task,
-        .cancelled = r.cancelled,
-        .exit_status = r.exit_status,
-        .signal = r.signal,
-        .start_us = r.start_us,
-        .wall_us = r.wall_us,
-        .user_us = r.user_us,
-        .system_us = r.system_us,
-        .max_rss_kib = r.max_rss_kib,
-    };
-    executor->sink.result(executor->sink.context, &result);
-    return 1;
+    if (rc > 0)
+        rc = tell_result(executor, &r, err);
+    return rc;
 }

@@ -7,6 +7,11 @@
  * works too.
  *
  * Every task that goes in comes out exactly once, as a result.
+ *
+ * Where tasks may have copies (`hold` of the setup), the lines of a task are
+ * kept until it has ended (exec/spool.h). Few of them go with the result; with
+ * many the result asks, and the next task waits until a VERDICT has said
+ * whether they are wanted.
  */
 #ifndef BATS_EXECUTOR_H
 #define BATS_EXECUTOR_H
@@ -38,8 +43,9 @@ void bats_executor_destroy(struct bats_executor *executor);
  * Does what the message says. ASSIGN: its tasks go to the end of the queue.
  * CANCEL: of a queued task, its result (cancelled, never started) comes at
  * once; the running one is told to stop; of any other the result is on its
- * way. STOP: as bats_executor_stop, now. The others do not concern it.
- * BATS_ENOMEM.
+ * way. VERDICT: its output is published or dropped. STOP: as
+ * bats_executor_stop, now. The others do not concern it. BATS_ENOMEM,
+ * BATS_ESYS.
  */
 int bats_executor_obey(struct bats_executor *executor,
                        struct bats_message *message, struct bats_error *err);

@@ -76,10 +76,10 @@ static int run_task(struct master *m, size_t i,
         return rc;
     const struct bats_platform *p = &m->platform;
     double speed = p->speed[p->machines[command->machine].cluster];
-    m->cancelled[command->task] = m->timed_out[command->task] = false;
     struct bats_assign assign = {
         .task = command->task,
         .attempt = ++m->attempts[command->task],
+        .copy = command->copy,
         .command = builtin ? "" : m->command,
         .sleep_us = builtin ? llround((double)duration / speed /
                                       m->options->time_scale)
@@ -96,8 +96,6 @@ static int tell(struct master *m, size_t i, const struct bats_command *command,
     case BATS_COMMAND_RUN:
         return run_task(m, i, command, err);
     case BATS_COMMAND_CANCEL:
-        m->cancelled[command->task] = true;
-        m->timed_out[command->task] = command->time_out;
         bats_proto_cancel(&packet, command->task);
         break;
     case BATS_COMMAND_ACQUIRE:
@@ -207,8 +205,15 @@ static int drain(struct master *m, struct bats_error *err)
 
 /* ---- messages ---- */
 
+/* What an execution that has ended means for its task. */
+struct meaning {
+    bool is_result;
+    bool superseded; /* the task had its result before */
+};
+
 static void tell_ended(struct master *m, size_t i,
-                       const struct bats_task_result *r, bool is_result)
+                       const struct bats_task_result *r,
+                       struct meaning meaning)
 {
     if (m->observer->ended == NULL ||
         bats_bagfile_command(m->options->bag, r->task, &m->command,
@@ -217,14 +222,15 @@ static void tell_ended(struct master *m, size_t i,
     uint32_t machine = m->platform.places[i].machine;
     struct bats_execution execution = {
         .task = r->task,
-        .attempt = m->attempts[r->task],
+        .attempt = r->attempt,
         .machine = machine,
         .cluster = m->platform.machines[machine].cluster,
         .rank = m->crew.workers[i].rank,
         .host = m->crew.workers[i].host,
         .command = m->command,
-        .is_result = is_result,
+        .is_result = meaning.is_result,
         .preempted = r->cancelled,
+        .superseded = meaning.superseded,
         .exit_status = r->exit_status,
         .signal = r->signal,
         .start_us = r->start_us,
@@ -233,19 +239,20 @@ static void tell_ended(struct master *m, size_t i,
         .system_us = r->system_us,
         .max_rss_kib = r->max_rss_kib,
         .runtime = bats_master_bag_time(m, r->wall_us),
+        .to_come = r->to_come[0],
     };
     m->observer->ended(m->observer->context, &execution);
 }
 
 static int record_attempt(struct master *m, size_t i,
-                          const struct bats_task_result *r, bool is_result,
-                          struct bats_error *err)
+                          const struct bats_task_result *r,
+                          struct meaning meaning, struct bats_error *err)
 {
     if (m->journal.record == NULL)
         return 0;
     struct bats_record_attempt attempt = {
         .task = r->task,
-        .attempt = m->attempts[r->task],
+        .attempt = r->attempt,
         .machine = m->platform.places[i].machine,
         .host = m->crew.workers[i].host,
         .start_us = r->start_us,
@@ -255,12 +262,42 @@ static int record_attempt(struct master *m, size_t i,
         .max_rss_kib = r->max_rss_kib,
         .exit_status = r->exit_status,
         .signal = r->signal,
-        .outcome = is_result      ? BATS_RECORD_RESULT
-                   : r->cancelled ? BATS_RECORD_PREEMPTED
-                                  : BATS_RECORD_RETRIED,
+        .outcome = meaning.is_result    ? BATS_RECORD_RESULT
+                   : meaning.superseded ? BATS_RECORD_SUPERSEDED
+                   : r->cancelled       ? BATS_RECORD_PREEMPTED
+                                        : BATS_RECORD_RETRIED,
         .output = {{.stream = -1}, {.stream = -1}},
     };
     return bats_record_attempt(m->journal.record, now(m), &attempt, err);
+}
+
+static void hand_over(struct master *m, const struct bats_output_lines *lines)
+{
+    if (m->observer->output != NULL && lines->n > 0)
+        m->observer->output(m->observer->context, lines->task, lines->stream,
+                            lines->bytes, lines->n);
+}
+
+/* Only what the result has printed is seen: the lines that came with it, and
+ * what its worker keeps until it hears that it is wanted. */
+static int take_lines(struct master *m, size_t i,
+                      const struct bats_task_result *r, struct meaning meaning,
+                      struct bats_error *err)
+{
+    for (int k = 0; meaning.is_result && k < 2; k++)
+        hand_over(m, &(struct bats_output_lines){r->task, k + 1, r->lines[k],
+                                                 r->n_lines[k]});
+    if (!r->asks && (!meaning.superseded || r->cancelled))
+        return 0;
+    struct bats_packet packet = {0};
+    struct bats_verdict verdict = {r->task, r->attempt, meaning.is_result};
+    bats_proto_verdict(&packet, &verdict);
+    int64_t to_come = r->to_come[0] + r->to_come[1];
+    if (meaning.is_result && to_come > 0) {
+        m->to_come[i] = to_come;
+        m->n_to_come++;
+    }
+    return bats_crew_send(&m->crew, i, &packet, err);
 }
 
 static enum bats_event_type end_of(const struct bats_task_result *r)
@@ -283,34 +320,43 @@ static int take_result(struct master *m, size_t i,
                               "rank %d has a result of task %" PRIu64
                               ", which does not exist",
                               m->crew.workers[i].rank, (uint64_t)r->task + 1);
+    uint32_t machine = m->platform.places[i].machine;
+    uint32_t slot = m->platform.places[i].slot;
+    enum bats_execution_state state =
+        bats_sched_execution(m->sched, machine, slot, r->task);
     /* Its rank was told to end before this one was: it means all of us. */
-    if (r->cancelled && !m->cancelled[r->task]) {
+    if (r->cancelled && state == BATS_EXECUTION_RUNS) {
         int rc = stop(m, err);
         if (rc < 0)
             return rc;
     }
     struct bats_event event = {
         .type = end_of(r),
-        .machine = m->platform.places[i].machine,
-        .slot = m->platform.places[i].slot,
+        .machine = machine,
+        .slot = slot,
         .task = r->task,
         .runtime = bats_master_bag_time(m, r->wall_us),
     };
     struct bats_task_result end = *r;
-    if (r->cancelled && m->timed_out[r->task]) {
+    if (r->cancelled && state == BATS_EXECUTION_TIMED_OUT) {
         end.cancelled = false;
         end.exit_status = BATS_STATUS_TIMED_OUT;
         end.signal = SIGTERM;
     }
-    m->cancelled[r->task] = m->timed_out[r->task] = false;
+    struct meaning meaning = {
+        .superseded = bats_sched_has_result(m->sched, r->task),
+    };
     int rc = handle(m, &event, err);
     if (rc < 0)
         return rc;
+    meaning.is_result =
+        !meaning.superseded && bats_sched_has_result(m->sched, r->task);
     if (r->start_us > 0) {
-        bool is_result = bats_sched_has_result(m->sched, r->task);
-        tell_ended(m, i, &end, is_result);
-        rc = record_attempt(m, i, &end, is_result, err);
-    } else if (r->cancelled) {
+        rc = take_lines(m, i, r, meaning, err);
+        tell_ended(m, i, &end, meaning);
+        if (rc == 0)
+            rc = record_attempt(m, i, &end, meaning, err);
+    } else if (r->cancelled && r->attempt == m->attempts[r->task]) {
         m->attempts[r->task]--; /* it never began */
     }
     return rc;
@@ -345,16 +391,31 @@ static int lose(struct master *m, size_t i, const char *why,
             return rc;
         m->crew.members[k].state = BATS_MEMBER_RETIRED;
     }
+    for (size_t k = 0; k < m->crew.n; k++)
+        if (m->platform.places[k].machine == machine && m->to_come[k] > 0) {
+            notice(m, "output of a task that has ended is lost with rank %d",
+                   m->crew.workers[k].rank);
+            m->to_come[k] = 0;
+            m->n_to_come--;
+        }
     struct bats_event event = {.type = BATS_EVENT_LOST, .machine = machine};
     return handle(m, &event, err);
 }
 
-static bool offer_output(void *context, const struct bats_output_lines *output)
+static void take_output(struct master *m, size_t i,
+                        const struct bats_output_lines *output)
 {
-    struct master *m = context;
-    if (m->observer->output != NULL)
-        m->observer->output(m->observer->context, output->task, output->stream,
-                            output->bytes, output->n);
+    hand_over(m, output);
+    if (m->to_come[i] == 0)
+        return;
+    m->to_come[i] -= (int64_t)output->n;
+    m->n_to_come -= m->to_come[i] <= 0;
+}
+
+/* Of rank 0, which is the first member. */
+static bool offer_own(void *context, const struct bats_output_lines *output)
+{
+    take_output(context, 0, output);
     return true;
 }
 
@@ -367,7 +428,7 @@ static int take(struct master *m, size_t i, struct bats_message *message,
     case BATS_MESSAGE_RESULT:
         return take_results(m, i, message, err);
     case BATS_MESSAGE_OUTPUT:
-        offer_output(m, &message->u.output);
+        take_output(m, i, &message->u.output);
         return 0;
     case BATS_MESSAGE_ERROR:
         return lose(m, i, message->u.sentence, err);
@@ -382,11 +443,17 @@ static int take(struct master *m, size_t i, struct bats_message *message,
 
 /* ---- the loop ---- */
 
+/* The engine has finished, and all output is here. */
+static bool is_over(const struct master *m)
+{
+    return m->finished && m->n_to_come == 0;
+}
+
 /* 1 if there was any, else 0. */
 static int take_messages(struct master *m, struct bats_error *err)
 {
     int taken = 0;
-    for (; taken < MESSAGES_AT_ONCE && !m->finished; taken++) {
+    for (; taken < MESSAGES_AT_ONCE && !is_over(m); taken++) {
         size_t i;
         struct bats_message message;
         int rc = bats_crew_receive(&m->crew, &i, &message, err);
@@ -488,7 +555,7 @@ static int step(struct master *m, struct bats_error *err)
         m->progress_us = now_us;
         m->observer->progress(m->observer->context, &m->platform, m->sched);
     }
-    return m->finished ? 0 : sleep_until_due(m, err);
+    return is_over(m) ? 0 : sleep_until_due(m, err);
 }
 
 /* Until the engine has finished, or a second signal says at once. */
@@ -500,7 +567,7 @@ static int loop(struct master *m, struct bats_error *err)
         struct bats_event event = {.type = BATS_EVENT_JOINED, .machine = i};
         rc = handle(m, &event, err);
     }
-    while (rc == 0 && !m->finished && bats_signals_count() < 2) {
+    while (rc == 0 && !is_over(m) && bats_signals_count() < 2) {
         if (!hurried && bats_signals_terminate() > 0 && m->crew.own != NULL) {
             bats_executor_stop(m->crew.own, bats_signals_grace_us());
             hurried = true;
@@ -514,7 +581,7 @@ static int loop(struct master *m, struct bats_error *err)
 
 static int run(struct master *m, struct bats_error *err)
 {
-    struct bats_executor_sink sink = {m, collect_own, offer_output};
+    struct bats_executor_sink sink = {m, collect_own, offer_own};
     int rc = bats_crew_gather(&m->crew, m->options->master_works, err);
     if (rc == 0)
         rc = bats_platform_build(m->options->clusters, m->crew.workers,
@@ -549,8 +616,7 @@ int bats_run_master(const struct bats_run_options *options,
     free(m.first);
     free(m.member);
     free(m.attempts);
-    free(m.cancelled);
-    free(m.timed_out);
+    free(m.to_come);
     free(m.command);
     bool not_recorded = m.journal.failing_since > 0;
     bats_journal_release(&m.journal);

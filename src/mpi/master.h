@@ -29,8 +29,8 @@ struct master {
     uint32_t *first;    /* by machine: where its slots begin in `member` */
     uint32_t *member;   /* by slot of a machine: who sits there */
     uint32_t *attempts; /* by task: executions begun */
-    bool *cancelled;    /* by task: CANCEL is out, no answer yet, */
-    bool *timed_out;    /* and it is a time-out */
+    int64_t *to_come;   /* by member: bytes of output that it was asked for */
+    size_t n_to_come;   /* members that have any */
     char machine_name[BATS_CLUSTER_NAME + 16];
     char *command; /* bats_bagfile_command's buffer */
     size_t command_size;

@@ -69,9 +69,8 @@ static int create_sched(struct master *m, struct bats_error *err)
     const struct bats_platform *p = &m->platform;
     uint32_t n = bats_bagfile_count(o->bag);
     m->attempts = calloc(n, sizeof *m->attempts);
-    m->cancelled = calloc(n, sizeof *m->cancelled);
-    m->timed_out = calloc(n, sizeof *m->timed_out);
-    if (m->attempts == NULL || m->cancelled == NULL || m->timed_out == NULL)
+    m->to_come = calloc(m->crew.n, sizeof *m->to_come);
+    if (m->attempts == NULL || m->to_come == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     if (o->attempts != NULL)
         memcpy(m->attempts, o->attempts, n * sizeof *m->attempts);
@@ -97,6 +96,8 @@ static int create_sched(struct master *m, struct bats_error *err)
         .seed = o->seed,
         .rules = rules(m),
         .earlier = o->earlier,
+        .tail = o->tail,
+        .once = o->once,
     };
     return bats_sched_create(&options, &m->sched, err);
 }
@@ -157,6 +158,7 @@ static int set_up(struct master *m, const struct bats_executor_sink *sink,
             .grace_ms = o->grace_ms,
             .look_us = bats_master_sleep_us(m, BATS_MASTER_LOOK_WORKER_US),
             .output = (uint8_t)o->output,
+            .hold = o->tail != BATS_TAIL_NONE,
             .output_path = path,
             .max_output = o->max_output,
             .run_id = m->run_id,

@@ -39,8 +39,9 @@ struct bats_execution {
     int rank;
     const char *host;
     const char *command;
-    bool is_result;  /* else the task goes back to the bag: */
-    bool preempted;  /* it was stopped by us, in the middle of its work */
+    bool is_result;  /* else the task goes on elsewhere or back to the bag: */
+    bool preempted;  /* it was stopped by us, in the middle of its work, */
+    bool superseded; /* or another copy of the task was first */
     int exit_status; /* 0..255 or BATS_STATUS_TIMED_OUT */
     int signal;
     int64_t start_us; /* real time, microseconds since 1970 */
@@ -49,6 +50,8 @@ struct bats_execution {
     int64_t system_us;
     int64_t max_rss_kib;
     bats_time runtime; /* bag time */
+    int64_t to_come;   /* bytes of its standard output that are still to be
+                          handed over */
 };
 
 /* Called on rank 0 only. Any member may be NULL. */
@@ -88,6 +91,8 @@ struct bats_run_options {
     uint64_t sync_events;
     struct bats_sched_earlier earlier;
     const uint32_t *attempts; /* per task: of earlier sessions; may be NULL */
+    enum bats_tail tail;
+    const uint8_t *once; /* per task: it is never copied; may be NULL */
     const char *settings; /* all of them as JSON, for the record; or NULL */
     const char *version;  /* of bats-mpi, for the record */
 };

@@ -26,6 +26,7 @@ struct worker {
     int64_t traffic_us; /* when something happened last */
     int64_t look_us;    /* longest sleep, from SETUP */
     int terminated;     /* SIGTERMs that have been heeded */
+    bool holds;         /* lines go with the results */
     bool parked;
     bool leave;
 };
@@ -79,6 +80,7 @@ static int obey(struct worker *w, struct bats_message *message,
             return bats_error_set(err, BATS_EPROTO, "a second SETUP came");
         w->parked = true;
         w->look_us = message->u.setup.look_us;
+        w->holds = message->u.setup.hold;
         return bats_executor_create(&message->u.setup, &sink, &w->executor,
                                     err);
     case BATS_MESSAGE_PARK:
@@ -92,6 +94,7 @@ static int obey(struct worker *w, struct bats_message *message,
         break;
     case BATS_MESSAGE_ASSIGN:
     case BATS_MESSAGE_CANCEL:
+    case BATS_MESSAGE_VERDICT:
         break;
     default:
         return bats_error_set(err, BATS_EPROTO,
@@ -166,6 +169,8 @@ static int step(struct worker *w, struct bats_error *err)
     int64_t sleep_us = patience(w, busy);
     if (sleep_us > due_us)
         sleep_us = due_us;
+    if (w->holds && bats_comm_unsent(w->comm) >= OUTPUTS_UNSENT)
+        busy = false; /* as send_output says */
     if (!busy) {
         bats_clock_sleep(sleep_us);
         return 0;

@@ -25,7 +25,7 @@
 
 #include "bats/error.h"
 
-#define BATS_PROTO_VERSION 1
+#define BATS_PROTO_VERSION 2
 #define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
 #define BATS_PROTO_OUTPUTS 4    /* kinds of output, numbered from 0 */
 #define BATS_PROTO_PARTITION 64 /* longest name of a partition, with the NUL */
@@ -41,7 +41,9 @@ enum bats_message_type {
     BATS_MESSAGE_STOP,      /* master: kill what runs; worker: I did */
     BATS_MESSAGE_HEARTBEAT, /* worker: I live */
     BATS_MESSAGE_OUTPUT,    /* worker: whole lines that a task has printed */
-    BATS_MESSAGE_ERROR      /* worker: I cannot go on, because ... */
+    BATS_MESSAGE_ERROR,     /* worker: I cannot go on, because ... */
+    BATS_MESSAGE_VERDICT    /* master: the execution that has ended is (not)
+                               the task's result, and so is its output */
 };
 
 enum bats_leave {
@@ -63,6 +65,7 @@ struct bats_setup {
     int64_t grace_ms;
     int64_t look_us;         /* longest sleep between two looks for messages */
     uint8_t output;          /* enum bats_output of exec/runner.h */
+    bool hold;               /* lines: all of them come with the RESULT */
     int64_t max_output;      /* of a task and stream; 0: no limit */
     const char *output_path; /* results: directory; stream: prefix; else "" */
     const char *run_id;
@@ -74,13 +77,16 @@ struct bats_setup {
 struct bats_assign {
     uint32_t task;
     uint32_t attempt;    /* 1 = first */
+    uint32_t copy;       /* 0, or the how-manieth copy of the task it is */
     int64_t sleep_us;    /* built-in sleep, real microseconds */
     const char *command; /* "": a built-in sleep */
 };
 
 struct bats_task_result {
     uint32_t task;
+    uint32_t attempt;
     bool cancelled; /* stopped by us; start_us is 0 if it never started */
+    bool asks;      /* its output waits for a VERDICT */
     int exit_status;
     int signal;
     int64_t start_us; /* since 1970 */
@@ -88,6 +94,16 @@ struct bats_task_result {
     int64_t user_us;
     int64_t system_us;
     int64_t max_rss_kib;
+    /* Where lines are held, for standard output and error: */
+    const char *lines[2]; /* all of them, unless it asks; then the VERDICT */
+    size_t n_lines[2];    /* lets `to_come` bytes follow as OUTPUT */
+    int64_t to_come[2];
+};
+
+struct bats_verdict {
+    uint32_t task;
+    uint32_t attempt;
+    bool is_result;
 };
 
 struct bats_output_lines {
@@ -114,6 +130,8 @@ void bats_packet_release(struct bats_packet *packet);
 void bats_proto_hello(struct bats_packet *p, const struct bats_hello *hello);
 void bats_proto_setup(struct bats_packet *p, const struct bats_setup *setup);
 void bats_proto_cancel(struct bats_packet *p, uint32_t task);
+void bats_proto_verdict(struct bats_packet *p,
+                        const struct bats_verdict *verdict);
 void bats_proto_stop(struct bats_packet *p, enum bats_leave leave);
 /* PARK, UNPARK, HEARTBEAT: those that say nothing more. */
 void bats_proto_plain(struct bats_packet *p, enum bats_message_type type);
@@ -137,6 +155,7 @@ struct bats_message {
         struct bats_hello hello;
         struct bats_setup setup;
         uint32_t task;         /* CANCEL */
+        struct bats_verdict verdict;
         enum bats_leave leave; /* STOP */
         struct bats_output_lines output;
         const char *sentence; /* ERROR */

@@ -108,6 +108,7 @@ static void take_setup(struct reader *r, struct bats_setup *setup)
     setup->grace_ms = take_amount(r);
     setup->look_us = take_amount(r);
     setup->output = (uint8_t)take_small(r, BATS_PROTO_OUTPUTS - 1);
+    setup->hold = take_small(r, 1);
     setup->max_output = take_amount(r);
     setup->output_path = take_text(r, SIZE_MAX);
     setup->run_id = take_text(r, SIZE_MAX);
@@ -120,6 +121,7 @@ static void take_assign(struct reader *r, struct bats_assign *assign)
 {
     assign->task = take_u32(r);
     assign->attempt = take_u32(r);
+    assign->copy = take_u32(r);
     assign->sleep_us = take_amount(r);
     assign->command = take_text(r, SIZE_MAX);
 }
@@ -127,7 +129,9 @@ static void take_assign(struct reader *r, struct bats_assign *assign)
 static void take_result(struct reader *r, struct bats_task_result *result)
 {
     result->task = take_u32(r);
+    result->attempt = take_u32(r);
     result->cancelled = take_small(r, 1);
+    result->asks = take_small(r, 1);
     result->exit_status = take_small(r, 255);
     result->signal = take_small(r, 127);
     result->start_us = take_amount(r);
@@ -135,6 +139,17 @@ static void take_result(struct reader *r, struct bats_task_result *result)
     result->user_us = take_amount(r);
     result->system_us = take_amount(r);
     result->max_rss_kib = take_amount(r);
+    for (int i = 0; i < 2; i++) {
+        result->lines[i] = take_bytes(r, &result->n_lines[i]);
+        result->to_come[i] = take_amount(r);
+    }
+}
+
+static void take_verdict(struct reader *r, struct bats_verdict *verdict)
+{
+    verdict->task = take_u32(r);
+    verdict->attempt = take_u32(r);
+    verdict->is_result = take_small(r, 1);
 }
 
 static void take_output(struct reader *r, struct bats_output_lines *output)
@@ -187,6 +202,9 @@ int bats_proto_open(const void *bytes, size_t n, struct bats_message *message,
         break;
     case BATS_MESSAGE_CANCEL:
         message->u.task = take_u32(&r);
+        break;
+    case BATS_MESSAGE_VERDICT:
+        take_verdict(&r, &message->u.verdict);
         break;
     case BATS_MESSAGE_STOP:
         message->u.leave = (enum bats_leave)take_small(&r, 2);

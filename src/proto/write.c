@@ -99,6 +99,7 @@ void bats_proto_setup(struct bats_packet *p, const struct bats_setup *setup)
     put(p, (uint64_t)setup->grace_ms, 8);
     put(p, (uint64_t)setup->look_us, 8);
     put(p, setup->output, 1);
+    put(p, setup->hold, 1);
     put(p, (uint64_t)setup->max_output, 8);
     put_text(p, setup->output_path);
     put_text(p, setup->run_id);
@@ -112,6 +113,7 @@ void bats_proto_assign(struct bats_packet *p, const struct bats_assign *assign)
     begin_item(p, BATS_MESSAGE_ASSIGN);
     put(p, assign->task, 4);
     put(p, assign->attempt, 4);
+    put(p, assign->copy, 4);
     put(p, (uint64_t)assign->sleep_us, 8);
     put_text(p, assign->command);
 }
@@ -121,7 +123,9 @@ void bats_proto_result(struct bats_packet *p,
 {
     begin_item(p, BATS_MESSAGE_RESULT);
     put(p, result->task, 4);
+    put(p, result->attempt, 4);
     put(p, result->cancelled, 1);
+    put(p, result->asks, 1);
     put(p, (uint64_t)result->exit_status, 1);
     put(p, (uint64_t)result->signal, 1);
     put(p, (uint64_t)result->start_us, 8);
@@ -129,12 +133,25 @@ void bats_proto_result(struct bats_packet *p,
     put(p, (uint64_t)result->user_us, 8);
     put(p, (uint64_t)result->system_us, 8);
     put(p, (uint64_t)result->max_rss_kib, 8);
+    for (int i = 0; i < 2; i++) {
+        put_bytes(p, result->lines[i], result->n_lines[i]);
+        put(p, (uint64_t)result->to_come[i], 8);
+    }
 }
 
 void bats_proto_cancel(struct bats_packet *p, uint32_t task)
 {
     begin(p, BATS_MESSAGE_CANCEL);
     put(p, task, 4);
+}
+
+void bats_proto_verdict(struct bats_packet *p,
+                        const struct bats_verdict *verdict)
+{
+    begin(p, BATS_MESSAGE_VERDICT);
+    put(p, verdict->task, 4);
+    put(p, verdict->attempt, 4);
+    put(p, verdict->is_result, 1);
 }
 
 void bats_proto_stop(struct bats_packet *p, enum bats_leave leave)

@@ -163,7 +163,9 @@ static void bind_event(sqlite3_stmt *s, const struct bats_record *r,
 static void bind_command(sqlite3_stmt *s, const struct bats_record *r,
                          const struct bats_command *c)
 {
-    sqlite3_bind_text(s, 4, bats_schema_commands[c->type], -1, SQLITE_STATIC);
+    sqlite3_bind_text(s, 4,
+                      c->copy > 0 ? "copy" : bats_schema_commands[c->type], -1,
+                      SQLITE_STATIC);
     if (c->type == BATS_COMMAND_FINISHED)
         return;
     sqlite3_bind_int64(s, 5, c->machine);

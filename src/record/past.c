@@ -86,10 +86,12 @@ static int load_attempts(struct bats_past *past, struct bats_db *db,
         if (t == NULL) /* lost, as may happen where a record was recovered */
             continue;
         struct bats_record_past *p = &t->past;
+        int outcome = sqlite3_column_int(s, 3);
         p->attempts++;
+        if (outcome == BATS_RECORD_SUPERSEDED)
+            continue;
         p->exit_status = sqlite3_column_int(s, 1);
         p->signal = sqlite3_column_int(s, 2);
-        int outcome = sqlite3_column_int(s, 3);
         if (outcome == BATS_RECORD_PREEMPTED)
             continue;
         bool ok = p->exit_status == 0 && p->signal == 0;

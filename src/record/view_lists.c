@@ -80,7 +80,7 @@ static const char log_sql[] =
     "  CASE type WHEN 'finished' THEN (SELECT finish FROM session"
     "   WHERE id = session) END FROM command"
     " UNION ALL SELECT seq, session, time_us, CASE WHEN outcome = 1"
-    "  THEN 'preempted' WHEN exit_status = 0 AND signal = 0 THEN 'done'"
+    "  THEN 'preempted' WHEN outcome = 3 THEN 'superseded' WHEN exit_status = 0 AND signal = 0 THEN 'done'"
     "  ELSE 'failed' END, machine, task,"
     "  CASE WHEN signal THEN printf('signal %d, ', signal)"
     "  WHEN exit_status THEN printf('exit code %d, ', exit_status)"

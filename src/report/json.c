@@ -195,6 +195,7 @@ static json_t *settings(const struct bats_report *r)
     bad |= SET(o, "budget", money(r->snapshot.status.budget));
     bad |= SET(o, "window_s", seconds((double)p->window));
     bad |= SET(o, "policy", string(s->policy));
+    bad |= SET(o, "tail", string(s->tail));
     bad |= SET(o, "seed", integer((int64_t)s->seed));
     bad |= SET(o, "monitor_s", seconds(monitor));
     bad |= SET(o, "time_scale", json_real(s->time_scale));
@@ -230,6 +231,8 @@ static int set_result(json_t *o, const struct bats_report *r)
     bad |= SET(o, "preempted", integer(s->status.preempted));
     bad |= SET(o, "retried", integer(s->status.retried));
     bad |= SET(o, "timed_out", integer(s->status.timed_out));
+    bad |= SET(o, "copies", integer(s->status.copies));
+    bad |= SET(o, "copies_first", integer(s->status.copies_won));
     bad |= SET(o, "yielded", integer((int64_t)r->yielded));
     bad |= SET(o, "sample_size", integer(s->status.sample_size));
     bad |= SET(o, "currency", string(s->platform->currency));

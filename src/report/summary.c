@@ -195,6 +195,7 @@ static void print_mishaps(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
     uint32_t lost = 0, quarantined = 0;
+    char first[96];
 
     for (size_t i = 0; i < s->platform->n_clusters; i++) {
         lost += s->cluster[i].machines_lost;
@@ -208,6 +209,10 @@ static void print_mishaps(FILE *out, const struct bats_report *r)
                  " a task ran for too long and was stopped");
     print_number(out, "retried", s->status.retried, "time",
                  " a task failed and was put back into the bag");
+    snprintf(first, sizeof first,
+             " an idle machine ran a copy of a task; %" PRIu32 " came first",
+             s->status.copies_won);
+    print_number(out, "copied", s->status.copies, "time", first);
     print_number(out, "lost", lost, "machine", "");
     print_number(out, "shunned", quarantined, "machine",
                  " on which one task after the other failed");

@@ -28,6 +28,9 @@ static void write_again(struct bats_message *m, struct bats_packet *p)
     case BATS_MESSAGE_CANCEL:
         bats_proto_cancel(p, m->u.task);
         break;
+    case BATS_MESSAGE_VERDICT:
+        bats_proto_verdict(p, &m->u.verdict);
+        break;
     case BATS_MESSAGE_STOP:
         bats_proto_stop(p, m->u.leave);
         break;

@@ -391,16 +391,47 @@ static void sleep_is_the_built_in_task(void **state)
     assert_false(is_builtin);
 }
 
+static void once_is_a_mark_and_no_part_of_the_command(void **state)
+{
+    (void)state;
+    static const bool once[] = {false, true, true, false, true,
+                                true,  true, true, false};
+    struct bats_bagfile *bag = load("a\n"
+                                    "@once b\n"
+                                    "  @once\t c 1\n"
+                                    "@sleep 1\n"
+                                    "@once @sleep 2\n"
+                                    "#DISBATCH REPEAT 2 @once d\n"
+                                    "#DISBATCH PREFIX p \n"
+                                    "@once e\n"
+                                    "f @once\n");
+    assert_int_equal(bats_bagfile_count(bag), 9);
+    expect_command(bag, 1, "b", 2);
+    expect_command(bag, 2, "c 1", 3);
+    expect_command(bag, 4, "@sleep 2", 5);
+    expect_command(bag, 5, "export DISBATCH_REPEAT_INDEX=0; d", 6);
+    expect_command(bag, 7, "p e", 8);
+    expect_command(bag, 8, "p f @once", 9);
+    for (uint32_t i = 0; i < 9; i++)
+        assert_int_equal(bats_bagfile_is_once(bag, i), once[i]);
+    bats_bagfile_destroy(bag);
+}
+
 static void other_built_in_tasks_are_refused(void **state)
 {
     (void)state;
     refuse("a\n@SLEEP 3\n",
            ":2: unknown built-in task '@SLEEP'; there is only "
-           "'@sleep DURATION'");
-    refuse("a\n\n  @sleeps 3\n", ":3: unknown built-in task '@sleeps'; there "
-                                 "is only '@sleep DURATION'");
+           "'@sleep DURATION', and '@once COMMAND'");
+    refuse("a\n\n  @sleeps 3\n",
+           ":3: unknown built-in task '@sleeps'; there is only '@sleep "
+           "DURATION', and '@once COMMAND'");
     refuse("@\n", ":1: unknown built-in task '@'; there is only '@sleep "
-                  "DURATION'");
+                  "DURATION', and '@once COMMAND'");
+    refuse("a\n@once \t\n", ":2: @once without a command");
+    refuse("@once @SLEEP 3\n",
+           ":1: unknown built-in task '@SLEEP'; there is only '@sleep "
+           "DURATION', and '@once COMMAND'");
     refuse("@sleep\n", ":1: @sleep: '' is not a duration such as 90, 15m, "
                        "1h30m or 2-12:00:00");
     refuse("#\n@sleep 3 4\n",
@@ -498,6 +529,7 @@ int main(void)
         cmocka_unit_test(malformed_repeats_are_refused),
         cmocka_unit_test(more_tasks_than_can_be_counted_are_refused),
         cmocka_unit_test(sleep_is_the_built_in_task),
+        cmocka_unit_test(once_is_a_mark_and_no_part_of_the_command),
         cmocka_unit_test(other_built_in_tasks_are_refused),
         cmocka_unit_test(directives_may_make_built_in_tasks_but_not_hide_them),
         cmocka_unit_test(a_nul_byte_is_refused_by_line),

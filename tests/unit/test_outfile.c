@@ -226,6 +226,26 @@ static void a_stopped_attempt_counts_for_nothing(void **state)
     bats_outdir_release(&d);
 }
 
+static void a_disowned_attempt_counts_for_nothing(void **state)
+{
+    struct bats_outfile *a = create("stream-r-1"), *b = create("stream-r-2");
+    (void)state;
+    attempt(a, 0, 1, "first", 0, false);
+    attempt(b, 0, 2, "second", 0, false); /* both have ended well */
+    attempt(b, 1, 2, "other", 0, false);
+    assert_int_equal(bats_outfile_disown(b, 0, 2, NULL), 0);
+    assert_int_equal(bats_outfile_disown(b, 7, 1, NULL), 0);
+    attempt(b, 2, 1, "later", 0, false);
+    bats_outfile_destroy(a);
+    bats_outfile_destroy(b);
+    struct bats_outdir d = open_dir();
+    assert_int_equal(d.n, 3);
+    has(&d, 0, 1, "first");
+    has(&d, 1, 1, "other");
+    has(&d, 2, 1, "later");
+    bats_outdir_release(&d);
+}
+
 static void the_last_success_of_the_newest_run_counts(void **state)
 {
     struct bats_outfile *old = create("stream-20260101T000000-9-0001");
@@ -458,6 +478,7 @@ int main(void)
         TEST(the_files_look_as_documented),
         TEST(both_streams_come_back_in_order),
         TEST(a_stopped_attempt_counts_for_nothing),
+        TEST(a_disowned_attempt_counts_for_nothing),
         TEST(the_last_success_of_the_newest_run_counts),
         TEST(an_index_may_end_anywhere),
         TEST(an_out_file_may_end_anywhere),

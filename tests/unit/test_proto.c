@@ -11,21 +11,32 @@
 #include "proto/proto.h"
 
 /* One of each message, in the order of their types. */
-#define KINDS 11
+#define KINDS 12
 
 static void write_kind(int kind, struct bats_packet *p)
 {
     static const struct bats_hello hello = {7, 4711, 0x1122334455667788,
                                             "node7", "fast"};
     static const struct bats_setup setup = {
-        0.25,         5000,    2000,   2,        4096,
+        0.25,         5000,    2000,   2,        true,     4096,
         "out/stream", "run-1", "slow", "slow-3", "bag.txt"};
     static const struct bats_assign assigns[] = {
-        {0, 1, 0, "echo \"hi\""}, {UINT32_MAX - 1, 3, INT64_MAX, ""}};
+        {0, 1, 0, 0, "echo \"hi\""}, {UINT32_MAX - 1, 3, 2, INT64_MAX, ""}};
     static const struct bats_task_result results[] = {
-        {.task = 5, .exit_status = 255, .start_us = 1, .wall_us = 2},
+        {.task = 5,
+         .attempt = 8,
+         .exit_status = 255,
+         .start_us = 1,
+         .wall_us = 2,
+         .lines = {"\0ut\n", "e\n"},
+         .n_lines = {4, 2}},
         {.task = 6, .cancelled = true, .signal = 15, .user_us = 3},
-        {.task = 7, .system_us = 4, .max_rss_kib = INT64_MAX}};
+        {.task = 7,
+         .asks = true,
+         .system_us = 4,
+         .max_rss_kib = INT64_MAX,
+         .to_come = {INT64_MAX, 1}}};
+    static const struct bats_verdict verdict = {3, 4, true};
     static const struct bats_output_lines output = {9, 2, "a\0b\n", 4};
 
     switch ((enum bats_message_type)(kind + 1)) {
@@ -59,6 +70,9 @@ static void write_kind(int kind, struct bats_packet *p)
         break;
     case BATS_MESSAGE_ERROR:
         bats_proto_error(p, "no more processes");
+        break;
+    case BATS_MESSAGE_VERDICT:
+        bats_proto_verdict(p, &verdict);
         break;
     }
     assert_false(p->failed);
@@ -110,6 +124,7 @@ static void single_messages_arrive_as_they_were_sent(void **state)
     assert_int_equal(setup->grace_ms, 5000);
     assert_int_equal(setup->look_us, 2000);
     assert_int_equal(setup->output, 2);
+    assert_true(setup->hold);
     assert_int_equal(setup->max_output, 4096);
     assert_string_equal(setup->output_path, "out/stream");
     assert_string_equal(setup->run_id, "run-1");
@@ -126,6 +141,10 @@ static void single_messages_arrive_as_they_were_sent(void **state)
     assert_memory_equal(out->bytes, "a\0b\n", 4);
     assert_string_equal(m[BATS_MESSAGE_ERROR - 1].u.sentence,
                         "no more processes");
+    const struct bats_verdict *v = &m[BATS_MESSAGE_VERDICT - 1].u.verdict;
+    assert_int_equal(v->task, 3);
+    assert_int_equal(v->attempt, 4);
+    assert_true(v->is_result);
     for (int i = 0; i < KINDS; i++)
         bats_packet_release(&p[i]);
 }
@@ -145,10 +164,12 @@ static void lists_arrive_complete_and_in_order(void **state)
     assert_true(bats_proto_next_assign(&m, &assign));
     assert_int_equal(assign.task, 0);
     assert_int_equal(assign.attempt, 1);
+    assert_int_equal(assign.copy, 0);
     assert_string_equal(assign.command, "echo \"hi\"");
     assert_true(bats_proto_next_assign(&m, &assign));
     assert_int_equal(assign.task, UINT32_MAX - 1);
     assert_int_equal(assign.attempt, 3);
+    assert_int_equal(assign.copy, 2);
     assert_int_equal(assign.sleep_us, INT64_MAX);
     assert_string_equal(assign.command, "");
     assert_false(bats_proto_next_assign(&m, &assign));
@@ -159,8 +180,13 @@ static void lists_arrive_complete_and_in_order(void **state)
     assert_int_equal(m.left, 3);
     assert_true(bats_proto_next_result(&m, &result));
     assert_int_equal(result.task, 5);
+    assert_int_equal(result.attempt, 8);
     assert_int_equal(result.exit_status, 255);
     assert_false(result.cancelled);
+    assert_false(result.asks);
+    assert_int_equal(result.n_lines[0], 4);
+    assert_memory_equal(result.lines[0], "\0ut\n", 4);
+    assert_string_equal(result.lines[1], "e\n");
     assert_int_equal(result.start_us, 1);
     assert_int_equal(result.wall_us, 2);
     assert_true(bats_proto_next_result(&m, &result));
@@ -170,6 +196,9 @@ static void lists_arrive_complete_and_in_order(void **state)
     assert_true(bats_proto_next_result(&m, &result));
     assert_int_equal(result.system_us, 4);
     assert_int_equal(result.max_rss_kib, INT64_MAX);
+    assert_true(result.asks);
+    assert_int_equal(result.n_lines[0], 0);
+    assert_true(result.to_come[0] == INT64_MAX && result.to_come[1] == 1);
     assert_false(bats_proto_next_result(&m, &result));
     bats_packet_release(&p);
 }
@@ -181,7 +210,7 @@ static void cancel_is_little_endian_on_the_wire(void **state)
     (void)state;
     struct bats_packet p = {0};
     write_kind(BATS_MESSAGE_CANCEL - 1, &p);
-    static const uint8_t expected[] = {5, 1, 4, 3, 2, 1};
+    static const uint8_t expected[] = {5, 2, 4, 3, 2, 1};
     assert_int_equal(p.n, sizeof expected);
     assert_memory_equal(p.bytes, expected, sizeof expected);
     bats_packet_release(&p);
@@ -192,7 +221,7 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     (void)state;
     struct bats_packet p = {0};
     static const uint8_t hello[] = {
-        1,    1, 'B', 'A',  'T',  'S',  7,    0,    0,    0,    0x67,
+        1,    2, 'B', 'A',  'T',  'S',  7,    0,    0,    0,    0x67,
         0x12, 0, 0,   0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
         5,    0, 0,   0,    'n',  'o',  'd',  'e',  '7',  0,    4,
         0,    0, 0,   'f',  'a',  's',  't',  0};
@@ -201,10 +230,10 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     assert_memory_equal(p.bytes, hello, sizeof hello);
     bats_packet_release(&p);
 
-    static const uint8_t assign[] = {3, 1, 1, 0, 0, 0, 2,   0, 0, 0,
-                                     4, 0, 0, 0, 6, 0, 0,   0, 0, 0,
-                                     0, 0, 1, 0, 0, 0, 'x', 0};
-    bats_proto_assign(&p, &(struct bats_assign){2, 4, 6, "x"});
+    static const uint8_t assign[] = {3, 2, 1, 0, 0, 0, 2, 0, 0,   0, 4,
+                                     0, 0, 0, 5, 0, 0, 0, 6, 0,   0, 0,
+                                     0, 0, 0, 0, 1, 0, 0, 0, 'x', 0};
+    bats_proto_assign(&p, &(struct bats_assign){2, 4, 5, 6, "x"});
     assert_int_equal(p.n, sizeof assign);
     assert_memory_equal(p.bytes, assign, sizeof assign);
     bats_packet_release(&p);
@@ -244,8 +273,8 @@ static void another_version_is_refused_by_name(void **state)
     for (int i = 0; i < KINDS; i++) {
         struct bats_packet p = {0};
         write_kind(i, &p);
-        p.bytes[1] = 2;
-        refused(p.bytes, p.n, "version 2");
+        p.bytes[1] = 1;
+        refused(p.bytes, p.n, "version 1");
         bats_packet_release(&p);
     }
 }
@@ -290,9 +319,11 @@ static void values_out_of_range_are_refused(void **state)
     refused_with(BATS_MESSAGE_HELLO, 31, 'x', "without its end");
     refused_with(BATS_MESSAGE_SETUP, 9, 0xff, "speed"); /* its sign bit */
     refused_with(BATS_MESSAGE_SETUP, 17, 0x80, "negative");
-    refused_with(BATS_MESSAGE_RESULT, 10, 2, "out of range");
-    refused_with(BATS_MESSAGE_RESULT, 12, 128, "out of range");
-    refused_with(BATS_MESSAGE_RESULT, 20, 0x80, "negative");
+    refused_with(BATS_MESSAGE_RESULT, 14, 2, "out of range");
+    refused_with(BATS_MESSAGE_RESULT, 15, 2, "out of range");
+    refused_with(BATS_MESSAGE_RESULT, 17, 128, "out of range");
+    refused_with(BATS_MESSAGE_RESULT, 25, 0x80, "negative");
+    refused_with(BATS_MESSAGE_VERDICT, 10, 2, "out of range");
     refused_with(BATS_MESSAGE_STOP, 2, 3, "out of range");
     refused_with(BATS_MESSAGE_OUTPUT, 6, 0, "out of range");
     refused_with(BATS_MESSAGE_OUTPUT, 6, 3, "out of range");

@@ -156,6 +156,46 @@ static void resume_knows_results_and_money(void **state)
     assert_string_equal(ask(PATH, "SELECT count(*) FROM task"), "3");
 }
 
+static void the_others_of_a_task_count_for_nothing(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    struct bats_record *r = open_with_tasks(2);
+    begin(r, 600 * BATS_UNIT);
+    struct bats_command copy = {
+        .type = BATS_COMMAND_RUN, .machine = 1, .task = 0, .copy = 1};
+    must(bats_record_command(r, 5, &copy, &err), &err);
+    copy.task = 1;
+    must(bats_record_command(r, 6, &copy, &err), &err);
+    run_task(r, 10, 2, 0, 0);
+    close_record(r);
+    assert_string_equal(ask(PATH, "SELECT number, state FROM tasks"),
+                        "1 done 2 running");
+    assert_string_equal(ask(PATH, "SELECT task, machine FROM running"), "2 1");
+    assert_string_equal(ask(PATH, "SELECT type, task FROM command"),
+                        "copy 1 copy 2 run 1");
+
+    must(bats_record_open(PATH, &r, &err), &err);
+    task(r, 0, "task 0");
+    task(r, 1, "task 1");
+    begin(r, 600 * BATS_UNIT);
+    struct bats_record_attempt late = {.task = 0,
+                                       .attempt = 2,
+                                       .exit_status = 9,
+                                       .outcome = BATS_RECORD_SUPERSEDED};
+    must(bats_record_attempt(r, 30, &late, &err), &err);
+    close_record(r);
+    must(bats_record_open(PATH, &r, &err), &err);
+    struct bats_record_past past = task(r, 0, "task 0");
+    assert_int_equal(past.state, BATS_RECORD_DONE);
+    assert_int_equal(past.exit_status, 0);
+    assert_int_equal(past.failures, 0);
+    assert_int_equal(past.attempts, 2);
+    close_record(r);
+    assert_string_equal(ask(PATH, "SELECT state, attempts FROM tasks"),
+                        "done 1 pending 0");
+}
+
 static void a_changed_bag_is_told_task_by_task(void **state)
 {
     (void)state;
@@ -381,6 +421,7 @@ int main(void)
         T(fnv_1a_has_its_published_value),
         T(a_closed_record_is_one_plain_file),
         T(resume_knows_results_and_money),
+        T(the_others_of_a_task_count_for_nothing),
         T(a_changed_bag_is_told_task_by_task),
         T(tasks_come_in_order),
         T(a_task_runs_until_it_ends_or_its_machine_is_lost),

@@ -192,6 +192,42 @@ static void a_full_disk_is_an_error(void **state)
     signal(SIGXFSZ, SIG_DFL);
 }
 
+static void run_attempt(struct fixture *f, uint32_t attempt, bool is_copy,
+                        const char *command)
+{
+    struct bats_runner_task task = {
+        .task = 6, .attempt = attempt, .is_copy = is_copy, .command = command};
+    struct bats_error err;
+    if (bats_runner_start(f->runner, &task, &err) < 0)
+        fail_msg("%s", err.text);
+    finish(f);
+}
+
+static void a_copy_writes_apart_until_it_is_the_result(void **state)
+{
+    struct fixture *f = *state;
+    struct bats_error err;
+    for (int64_t max = 0; max < 1000; max += 500) { /* files, and pipes */
+        use(f, BATS_OUTPUT_RESULTS, max);
+        run_attempt(f, 1, false, "echo original; echo o >&2");
+        run_attempt(f, 2, true, "echo first copy");
+        run_attempt(f, 3, true, "echo second copy; echo s >&2");
+        holds("results/7/stdout", "original\n");
+        holds("results/7/stdout.2", "first copy\n");
+        assert_int_equal(bats_runner_settle(f->runner, 6, 2, false, &err), 0);
+        assert_int_equal(access("results/7/stdout.2", F_OK), -1);
+        assert_int_equal(access("results/7/stderr.2", F_OK), -1);
+        holds("results/7/stdout", "original\n");
+        assert_int_equal(bats_runner_settle(f->runner, 6, 3, true, &err), 0);
+        holds("results/7/stdout", "second copy\n");
+        holds("results/7/stderr", "s\n");
+        assert_int_equal(access("results/7/stdout.3", F_OK), -1);
+    }
+    run_attempt(f, 4, true, NULL); /* a built-in task has no files */
+    assert_int_equal(bats_runner_settle(f->runner, 6, 4, true, &err), 0);
+    holds("results/7/stdout", "second copy\n");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -204,6 +240,7 @@ int main(void)
         TEST(each_stream_has_the_limit_for_itself),
         TEST(the_index_counts_what_was_cut_too),
         TEST(a_full_disk_is_an_error),
+        TEST(a_copy_writes_apart_until_it_is_the_result),
     };
     return cmocka_run_group_tests_name("runner_keep", tests, NULL, NULL);
 }

@@ -1,0 +1,93 @@
+/* What goes in comes out, whether it fits into memory or not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "exec/spool.h"
+
+#define LARGE (5 * BATS_SPOOL_MEMORY)
+
+static void fill(char *bytes, size_t n)
+{
+    uint32_t x = 1;
+    for (size_t i = 0; i < n; i++) {
+        x = x * 1664525u + 1013904223u;
+        bytes[i] = (char)(x >> 24);
+    }
+}
+
+/* Adds n bytes in pieces and reads them in others. */
+static void pass_through(struct bats_spool *spool, size_t n, size_t piece,
+                         size_t other)
+{
+    struct bats_error err;
+    char *in = malloc(n + 1), *out = malloc(n + 1);
+    size_t got = 0;
+    fill(in, n);
+    for (size_t at = 0; at < n; at += piece)
+        assert_int_equal(bats_spool_add(spool, in + at,
+                                        at + piece < n ? piece : n - at, &err),
+                         0);
+    assert_int_equal(bats_spool_size(spool), n);
+    assert_int_equal(bats_spool_in_memory(spool), n <= BATS_SPOOL_MEMORY);
+    for (ptrdiff_t k = 1; k > 0; got += (size_t)k) {
+        assert_true(got <= n);
+        k = bats_spool_read(spool, (int64_t)got, out + got,
+                            other < n - got ? other : n - got + 1, &err);
+        assert_true(k >= 0);
+    }
+    assert_int_equal(got, n);
+    assert_memory_equal(in, out, n);
+    free(in);
+    free(out);
+}
+
+static void bytes_come_out_as_they_went_in(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0,
+                                   1,
+                                   BATS_SPOOL_MEMORY - 1,
+                                   BATS_SPOOL_MEMORY,
+                                   BATS_SPOOL_MEMORY + 1,
+                                   LARGE};
+    struct bats_spool spool;
+    bats_spool_init(&spool);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        pass_through(&spool, sizes[i], 777, 10000);
+        bats_spool_clear(&spool);
+        pass_through(&spool, sizes[i], LARGE, 501);
+        bats_spool_clear(&spool);
+        assert_int_equal(bats_spool_size(&spool), 0);
+    }
+    bats_spool_release(&spool);
+}
+
+static void missing_directory_is_named(void **state)
+{
+    (void)state;
+    struct bats_spool spool;
+    struct bats_error err;
+    char *bytes = malloc(LARGE);
+    fill(bytes, LARGE);
+    setenv("TMPDIR", "/nowhere/at/all", 1);
+    bats_spool_init(&spool);
+    assert_int_equal(bats_spool_add(&spool, bytes, LARGE, &err), BATS_ESYS);
+    assert_non_null(strstr(err.text, "/nowhere/at/all"));
+    bats_spool_release(&spool);
+    unsetenv("TMPDIR");
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_come_out_as_they_went_in),
+        cmocka_unit_test(missing_directory_is_named)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
