@@ -71,8 +71,9 @@ int bats_plan_solve(const struct bats_plan_item *items, size_t n_items,
  * The same where a task of mean length takes task_windows[i] windows (any
  * number above 0) on cluster i, so that a plan that uses the cluster has as
  * many: the knapsack counts fractions of tasks and would rather hold many
- * machines for one window than few for the two that a long task takes. If no
- * such plan is feasible, it is the one above, not feasible.
+ * machines for one window than few for the two that a long task takes. Where
+ * not even one machine can be paid for a task, the plan is the one above, not
+ * feasible.
  */
 int bats_plan_solve_whole(const struct bats_plan_item *items,
                           const double *task_windows, size_t n_items,

@@ -142,7 +142,9 @@ struct bats_sched_earlier {
     const uint8_t *state; /* per task: BATS_TASK_DONE, _FAILED (it keeps that
                              result), _LEFT_OUT (it is not run) or _PENDING;
                              NULL: all pending */
-    bats_money charged;   /* counts against the budget */
+    const uint8_t *failures; /* per task: attempts that have failed, of those
+                                that the rules allow; NULL: none */
+    bats_money charged;      /* counts against the budget */
 };
 
 struct bats_sched_options {

@@ -281,7 +281,9 @@ static int with_bag(const struct bats_settings *set,
         options->record = history.record;
         options->attempts = history.attempts;
         options->earlier =
-            (struct bats_sched_earlier){history.state, history.charged};
+            (struct bats_sched_earlier){.state = history.state,
+                                        .failures = history.failures,
+                                        .charged = history.charged};
         code = run(set, options, &watch, json);
         bats_watch_release(&watch);
     }

@@ -102,6 +102,8 @@ static int compare(const struct bats_settings *set,
             continue;
         h->state[task] = (uint8_t)wanted(set, &past);
         h->attempts[task] = past.attempts;
+        h->failures[task] =
+            (uint8_t)(past.failures < UINT8_MAX ? past.failures : UINT8_MAX);
         if (!set->quiet)
             name_change(bag, task, &past, &n_changes);
     }
@@ -128,7 +130,9 @@ int bats_history_open(const struct bats_settings *set,
     uint32_t n = bats_bagfile_count(bag);
     history->state = calloc(n, sizeof *history->state);
     history->attempts = calloc(n, sizeof *history->attempts);
-    int rc = history->state == NULL || history->attempts == NULL
+    history->failures = calloc(n, sizeof *history->failures);
+    int rc = history->state == NULL || history->attempts == NULL ||
+                     history->failures == NULL
                  ? bats_error_set(err, BATS_ENOMEM, "out of memory")
                  : open_record(set, path, &history->record, err);
     free(made);
@@ -151,6 +155,7 @@ int bats_history_close(struct bats_history *history, struct bats_error *err)
         rc = bats_record_close(history->record, err);
     free(history->state);
     free(history->attempts);
+    free(history->failures);
     *history = (struct bats_history){0};
     return rc;
 }

@@ -18,7 +18,8 @@
 
 struct bats_history {
     struct bats_record *record; /* NULL: none is kept */
-    uint8_t *state;             /* per task, for bats_sched_earlier */
+    uint8_t *state;             /* per task, for bats_sched_earlier, */
+    uint8_t *failures;          /* as this */
     uint32_t *attempts;         /* per task: executions so far */
     bats_money charged;
 };

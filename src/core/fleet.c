@@ -47,6 +47,7 @@ static bool acquire(struct bats_sched *s, uint32_t id)
         !worth_acquiring(s, c) ||
         !bats_ledger_charge(&s->ledger, c->spec.charge))
         return false;
+    bats_heap_remove(&c->parked, m->member);
     m->state = MACHINE_ACTIVE;
     m->marked = m->renewing = false;
     m->acquired_at = s->now;
@@ -69,17 +70,22 @@ static bool acquire(struct bats_sched *s, uint32_t id)
     return true;
 }
 
+void fleet_parked(struct bats_sched *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    m->state = MACHINE_PARKED;
+    if (!m->quarantined)
+        bats_heap_set(&s->clusters[m->cluster].parked, m->member, 0);
+}
+
 void fleet_fill(struct bats_sched *s, size_t cluster)
 {
     struct cluster *c = &s->clusters[cluster];
-    for (uint32_t i = 0; i < c->n_machines && c->n_active < c->target &&
-                         c->n_held < c->spec.max;
-         i++) {
-        uint32_t id = s->members[c->first_machine + i];
-        if (s->machines[id].state == MACHINE_PARKED &&
-            !s->machines[id].quarantined && !acquire(s, id))
+    uint32_t first;
+    while (c->n_active < c->target && c->n_held < c->spec.max &&
+           bats_heap_first(&c->parked, &first) == 0)
+        if (!acquire(s, s->members[c->first_machine + first]))
             break;
-    }
 }
 
 static void set_marked(struct bats_sched *s, uint32_t id, bool marked)
@@ -188,7 +194,7 @@ void fleet_drained(struct bats_sched *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
     if (m->state == MACHINE_DRAINING && m->n_busy == 0)
-        m->state = MACHINE_PARKED;
+        fleet_parked(s, id);
 }
 
 static void decide(struct bats_sched *s, uint32_t id)
@@ -256,6 +262,7 @@ void fleet_lose(struct bats_sched *s, uint32_t id)
     if (m->renewing)
         bats_ledger_give_up(&s->ledger, c->spec.charge);
     m->renewing = false;
+    bats_heap_remove(&c->parked, m->member);
     m->state = MACHINE_LOST;
     c->n_lost++;
     s->n_lost++;
@@ -277,6 +284,7 @@ void fleet_quarantine(struct bats_sched *s, uint32_t id)
     if (m->state == MACHINE_ACTIVE && !m->marked)
         set_marked(s, id, true);
     m->quarantined = true;
+    bats_heap_remove(&c->parked, m->member);
     c->n_joined--;
     c->n_quarantined++;
     s->n_quarantined++;

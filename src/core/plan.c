@@ -157,6 +157,9 @@ static int find_best_effort(struct planner *p, struct choice *c)
     int64_t from = least_windows(p, most * (1 - TOLERANCE));
     int64_t k, share;
 
+    if (from < p->windows_min)
+        from = p->windows_min;
+
     for (int64_t before = from - 1; before < p->windows_max; before = k) {
         if (most * (1 + 2 * ROUNDING) >= perfect || p->knapsack.patience < 0)
             break;
@@ -304,7 +307,7 @@ static int check(const struct bats_plan_item *items, size_t n_items,
     return 0;
 }
 
-/* The machines that can be paid for one window at least. */
+/* The machines that can be paid for windows_min at least. */
 static void set_up(struct planner *p, const struct bats_plan_item *items,
                    bats_money budget)
 {
@@ -317,7 +320,9 @@ static void set_up(struct planner *p, const struct bats_plan_item *items,
     p->unit = 0;
     for (size_t i = 0; i < p->n_items; i++) {
         const struct bats_plan_item *item = &items[i];
-        int64_t most = item->charge > 0 ? budget / item->charge : INT64_MAX;
+        int64_t most = item->charge > 0
+                           ? budget / p->windows_min / item->charge
+                           : INT64_MAX;
         if (most > item->max)
             most = item->max;
         if (most == 0 || item->rate <= 0)
@@ -348,7 +353,7 @@ static void set_up(struct planner *p, const struct bats_plan_item *items,
     bats_knapsack_sort(&p->knapsack);
 }
 
-/* See bats_plan_solve; a feasible plan has `windows_min` windows or more. */
+/* See bats_plan_solve; a plan has `windows_min` windows or more. */
 static int solve(const struct bats_plan_item *items, size_t n_items,
                  uint64_t n_tasks, bats_money budget, int64_t windows_min,
                  struct bats_plan *plan, struct bats_error *err)
@@ -413,6 +418,22 @@ static int64_t next_span(const double *task_windows, size_t n_items,
     return next;
 }
 
+/* The first can be executed and the second cannot, or it does more tasks, is
+ * faster or cheaper. */
+static bool is_better(const struct bats_plan *a, const struct bats_plan *b)
+{
+    if (a->feasible != b->feasible)
+        return a->feasible;
+    double left = a->rate, right = b->rate;
+    if (!a->feasible) {
+        left *= (double)a->windows;
+        right *= (double)b->windows;
+    }
+    if (fabs(left - right) > left * TOLERANCE)
+        return left > right;
+    return a->cost < b->cost;
+}
+
 int bats_plan_solve_whole(const struct bats_plan_item *items,
                           const double *task_windows, size_t n_items,
                           uint64_t n_tasks, bats_money budget,
@@ -432,7 +453,8 @@ int bats_plan_solve_whole(const struct bats_plan_item *items,
         *plan = best;
         return 0;
     }
-    best.feasible = false;
+    /* If none is possible the first answer stands. */
+    bool found = best.feasible = false;
     for (int64_t span = next_span(task_windows, n_items, 0); span < INT64_MAX;
          span = next_span(task_windows, n_items, span)) {
         for (size_t i = 0; i < n_items; i++) {
@@ -443,11 +465,10 @@ int bats_plan_solve_whole(const struct bats_plan_item *items,
         rc = solve(some, n_items, n_tasks, budget, span, &next, err);
         if (rc < 0)
             return rc;
-        if (next.feasible &&
-            (!best.feasible || next.rate > best.rate * (1 + TOLERANCE) ||
-             (next.rate > best.rate * (1 - TOLERANCE) &&
-              next.cost < best.cost)))
+        if (next.windows > 0 && (!found || is_better(&next, &best))) {
             best = next;
+            found = true;
+        }
     }
     *plan = best;
     return 0;

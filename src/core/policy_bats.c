@@ -151,50 +151,18 @@ static void record(struct bats_sched *s, enum bats_reason reason,
     fleet_record(s, &d);
 }
 
-/* Windows that one task of mean length needs on the slowest cluster that the
- * plan uses. */
-static int64_t windows_per_task(const struct bats_sched *s,
-                                const struct bats_plan *plan)
-{
-    double longest = 1;
-    for (size_t i = 0; i < s->n_clusters; i++)
-        if (plan->machines[i] > 0)
-            longest = fmax(
-                longest, ceil(s->clusters[i].stats.mean / (double)s->window));
-    return (int64_t)longest;
-}
-
-/*
- * The knapsack counts fractions of tasks: it would rather hold many machines
- * for one window than few for the two that a long task takes. Where a task does
- * not fit the windows it gave, it is asked again in units of as many windows as
- * a task needs. Not even one machine can then be paid? The first answer stands:
- * what is left of windows already paid may help.
- */
 static int solve(const struct bats_sched *s, const struct forecast *f,
                  struct bats_plan *plan, struct bats_error *err)
 {
     struct bats_plan_item items[BATS_CLUSTERS_MAX];
-    struct bats_plan coarse;
-    uint64_t tasks = (uint64_t)f->tasks_left;
+    double task_windows[BATS_CLUSTERS_MAX];
+
     make_items(s, f->money_left, items);
-    int rc =
-        bats_plan_solve(items, s->n_clusters, tasks, f->money_left, plan, err);
-    int64_t unit = rc < 0 ? 1 : windows_per_task(s, plan);
-    if (rc < 0 || plan->windows >= unit)
-        return rc;
-    for (size_t i = 0; i < s->n_clusters; i++) {
-        items[i].rate *= (double)unit;
-        if (!bats_units_multiply(items[i].charge, unit, &items[i].charge))
-            items[i].rate = 0;
-    }
-    rc = bats_plan_solve(items, s->n_clusters, tasks, f->money_left, &coarse,
-                         err);
-    if (rc == 0 && coarse.windows > 0) {
-        *plan = coarse;
-        plan->windows *= unit;
-    }
-    return rc;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        task_windows[i] = s->clusters[i].stats.mean / (double)s->window;
+    return bats_plan_solve_whole(items, task_windows, s->n_clusters,
+                                 (uint64_t)f->tasks_left, f->money_left, plan,
+                                 err);
 }
 
 /*

@@ -7,7 +7,7 @@
 
 void sched_emit(struct bats_sched *s, struct bats_command command)
 {
-    if (s->queue_n == s->queue_capacity) {
+    if (s->queue_n == s->queue_capacity) { /* 0 or a power of two */
         size_t capacity = s->queue_capacity ? 2 * s->queue_capacity : 64;
         struct bats_command *queue = malloc(capacity * sizeof *queue);
         if (!queue) {
@@ -15,13 +15,15 @@ void sched_emit(struct bats_sched *s, struct bats_command command)
             return;
         }
         for (size_t i = 0; i < s->queue_n; i++)
-            queue[i] = s->queue[(s->queue_first + i) % s->queue_capacity];
+            queue[i] =
+                s->queue[(s->queue_first + i) & (s->queue_capacity - 1)];
         free(s->queue);
         s->queue = queue;
         s->queue_first = 0;
         s->queue_capacity = capacity;
     }
-    s->queue[(s->queue_first + s->queue_n++) % s->queue_capacity] = command;
+    size_t end = s->queue_first + s->queue_n++;
+    s->queue[end & (s->queue_capacity - 1)] = command;
 }
 
 bool bats_sched_next(struct bats_sched *s, struct bats_command *command)
@@ -29,7 +31,7 @@ bool bats_sched_next(struct bats_sched *s, struct bats_command *command)
     if (s->queue_n == 0)
         return false;
     *command = s->queue[s->queue_first];
-    s->queue_first = (s->queue_first + 1) % s->queue_capacity;
+    s->queue_first = (s->queue_first + 1) & (s->queue_capacity - 1);
     s->queue_n--;
     return true;
 }
@@ -266,10 +268,10 @@ static void start_run(struct bats_sched *s)
 
 static void joined(struct bats_sched *s, uint32_t machine)
 {
-    struct machine *m = &s->machines[machine];
-    m->state = MACHINE_PARKED;
+    struct cluster *c = &s->clusters[s->machines[machine].cluster];
+    fleet_parked(s, machine);
     s->n_absent--;
-    s->clusters[m->cluster].n_joined++;
+    c->n_joined++;
     if (s->finish != BATS_FINISH_NOT_YET) {
         sched_emit(s, (struct bats_command){.type = BATS_COMMAND_RELEASE,
                                             .machine = machine});
@@ -277,7 +279,7 @@ static void joined(struct bats_sched *s, uint32_t machine)
     }
     if (!s->started)
         start_run(s);
-    fleet_fill(s, m->cluster);
+    fleet_fill(s, s->machines[machine].cluster);
 }
 
 static int lost(struct bats_sched *s, uint32_t machine, struct bats_error *err)

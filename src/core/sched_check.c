@@ -106,6 +106,8 @@ void bats_sched_check(const struct bats_sched *s)
             active += m->state == MACHINE_ACTIVE && !m->marked;
             held_here +=
                 m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
+            assert(bats_heap_has(&c->parked, k) ==
+                   (m->state == MACHINE_PARKED && !m->quarantined));
             joined_here += m->state != MACHINE_ABSENT &&
                            m->state != MACHINE_LOST && !m->quarantined;
         }

@@ -55,7 +55,7 @@ static int check_options(const struct bats_sched_options *o,
     return 0;
 }
 
-static void set_up_machines(struct bats_sched *s,
+static bool set_up_machines(struct bats_sched *s,
                             const struct bats_machine_spec *specs)
 {
     for (uint32_t i = 0; i < s->n_machines; i++) {
@@ -69,7 +69,7 @@ static void set_up_machines(struct bats_sched *s,
                                                    .tail = BATS_NO_TASK,
                                                    .next_copy = NO_SLOT};
         c->n_slots += specs[i].slots;
-        c->n_machines++;
+        s->machines[i].member = c->n_machines++;
     }
     uint32_t next = 0;
     for (size_t i = 0; i < s->n_clusters; i++) {
@@ -78,11 +78,15 @@ static void set_up_machines(struct bats_sched *s,
         next += c->n_machines;
         if (c->spec.max > c->n_machines)
             c->spec.max = c->n_machines;
-        uint32_t at = c->first_machine;
-        for (uint32_t id = 0; id < s->n_machines; id++)
-            if (s->machines[id].cluster == i)
-                s->members[at++] = id;
     }
+    for (uint32_t id = 0; id < s->n_machines; id++) {
+        const struct machine *m = &s->machines[id];
+        s->members[s->clusters[m->cluster].first_machine + m->member] = id;
+    }
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (!bats_heap_init(&s->clusters[i].parked, s->clusters[i].n_machines))
+            return false;
+    return true;
 }
 
 static bool has_timeouts(const struct bats_sched_options *o)
@@ -143,12 +147,15 @@ int bats_sched_create(const struct bats_sched_options *o,
             goto no_memory;
     }
     for (uint32_t i = 0; i < o->n_tasks; i++)
-        s->tasks[i] = (struct task){.slot = NO_SLOT,
-                                    .next = BATS_NO_TASK,
-                                    .copies = NO_SLOT,
-                                    .avoid = NO_MACHINE,
-                                    .once = o->once && o->once[i]};
-    set_up_machines(s, o->machines);
+        s->tasks[i] = (struct task){
+            .slot = NO_SLOT,
+            .next = BATS_NO_TASK,
+            .copies = NO_SLOT,
+            .avoid = NO_MACHINE,
+            .once = o->once && o->once[i],
+            .failures = o->earlier.failures ? o->earlier.failures[i] : 0};
+    if (!set_up_machines(s, o->machines))
+        goto no_memory;
     *sched = s;
     return 0;
 
@@ -163,8 +170,10 @@ void bats_sched_destroy(struct bats_sched *s)
 {
     if (!s)
         return;
-    for (size_t i = 0; i < s->n_clusters; i++)
+    for (size_t i = 0; i < s->n_clusters; i++) {
         bats_stats_release(&s->clusters[i].stats);
+        bats_heap_release(&s->clusters[i].parked);
+    }
     bats_bag_release(&s->bag);
     bats_heap_release(&s->due);
     bats_heap_release(&s->limits);

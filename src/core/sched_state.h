@@ -36,6 +36,7 @@ enum machine_state {
 struct machine {
     enum machine_state state;
     uint32_t cluster;
+    uint32_t member;     /* its index among the cluster's members */
     uint32_t first_slot; /* its slots are consecutive */
     uint32_t n_slots;
     uint32_t n_busy;       /* slots that have a task */
@@ -105,6 +106,9 @@ struct cluster {
     uint64_t n_slots;  /* of all its machines */
     uint32_t target;   /* machines that the configuration wants */
     uint32_t sample_want, sample_sent, sample_back;
+    /* Members that are PARKED and may be acquired; all times are 0, so that
+     * the lowest index comes first. */
+    struct bats_heap parked;
     struct bats_stats stats;
     uint32_t done, failed;
     int64_t windows;
@@ -196,6 +200,9 @@ void fleet_quarantine(struct bats_sched *s, uint32_t machine);
  * money last. Every machine of it gets `windows` more windows. */
 void fleet_configure(struct bats_sched *s, const uint32_t *target,
                      int64_t windows);
+
+/* The machine waits from now on, uncharged. */
+void fleet_parked(struct bats_sched *s, uint32_t machine);
 
 /* Acquires machines of `cluster` up to its target. */
 void fleet_fill(struct bats_sched *s, size_t cluster);

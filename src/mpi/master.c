@@ -244,6 +244,17 @@ static void tell_ended(struct master *m, size_t i,
     m->observer->ended(m->observer->context, &execution);
 }
 
+static enum bats_event_type end_of(const struct bats_task_result *r)
+{
+    if (r->cancelled) /* perhaps a time-out: the engine knows */
+        return BATS_EVENT_PREEMPTED;
+    if (r->signal != 0)
+        return BATS_EVENT_FAILED;
+    return r->exit_status == 0                   ? BATS_EVENT_DONE
+           : r->exit_status == BATS_STATUS_AGAIN ? BATS_EVENT_YIELDED
+                                                 : BATS_EVENT_FAILED;
+}
+
 static int record_attempt(struct master *m, size_t i,
                           const struct bats_task_result *r,
                           struct meaning meaning, struct bats_error *err)
@@ -262,10 +273,11 @@ static int record_attempt(struct master *m, size_t i,
         .max_rss_kib = r->max_rss_kib,
         .exit_status = r->exit_status,
         .signal = r->signal,
-        .outcome = meaning.is_result    ? BATS_RECORD_RESULT
-                   : meaning.superseded ? BATS_RECORD_SUPERSEDED
-                   : r->cancelled       ? BATS_RECORD_PREEMPTED
-                                        : BATS_RECORD_RETRIED,
+        .outcome = meaning.is_result                 ? BATS_RECORD_RESULT
+                   : meaning.superseded              ? BATS_RECORD_SUPERSEDED
+                   : r->cancelled                    ? BATS_RECORD_PREEMPTED
+                   : end_of(r) == BATS_EVENT_YIELDED ? BATS_RECORD_YIELDED
+                                                     : BATS_RECORD_RETRIED,
         .output = {{.stream = -1}, {.stream = -1}},
     };
     return bats_record_attempt(m->journal.record, now(m), &attempt, err);
@@ -298,17 +310,6 @@ static int take_lines(struct master *m, size_t i,
         m->n_to_come++;
     }
     return bats_crew_send(&m->crew, i, &packet, err);
-}
-
-static enum bats_event_type end_of(const struct bats_task_result *r)
-{
-    if (r->cancelled) /* perhaps a time-out: the engine knows */
-        return BATS_EVENT_PREEMPTED;
-    if (r->signal != 0)
-        return BATS_EVENT_FAILED;
-    return r->exit_status == 0                   ? BATS_EVENT_DONE
-           : r->exit_status == BATS_STATUS_AGAIN ? BATS_EVENT_YIELDED
-                                                 : BATS_EVENT_FAILED;
 }
 
 static int take_result(struct master *m, size_t i,

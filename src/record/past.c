@@ -92,12 +92,12 @@ static int load_attempts(struct bats_past *past, struct bats_db *db,
             continue;
         p->exit_status = sqlite3_column_int(s, 1);
         p->signal = sqlite3_column_int(s, 2);
-        if (outcome == BATS_RECORD_PREEMPTED)
+        p->failures += outcome == BATS_RECORD_RETRIED;
+        if (outcome != BATS_RECORD_RESULT)
             continue;
-        bool ok = p->exit_status == 0 && p->signal == 0;
-        p->failures += !ok;
-        if (outcome == BATS_RECORD_RESULT)
-            p->state = ok ? BATS_RECORD_DONE : BATS_RECORD_FAILED;
+        p->failures = 0;
+        p->state = p->exit_status == 0 && p->signal == 0 ? BATS_RECORD_DONE
+                                                         : BATS_RECORD_FAILED;
     }
     sqlite3_finalize(s);
     return rc;

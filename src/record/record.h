@@ -97,7 +97,8 @@ struct bats_record_past {
     enum bats_record_match match;
     enum bats_record_state state; /* PENDING unless SAME */
     uint32_t attempts;            /* executions that ended, of any kind */
-    uint32_t failures;            /* of them, those that failed */
+    uint32_t failures;            /* of them, those that failed and were to be
+                                     repeated, since its last result */
     int exit_status;              /* of the last execution */
     int signal;
 };
@@ -158,10 +159,11 @@ int bats_record_command(struct bats_record *record, bats_time now,
 
 /* What an execution means for its task. */
 enum bats_record_outcome {
-    BATS_RECORD_RESULT,    /* it is the task's result, good or bad */
-    BATS_RECORD_PREEMPTED, /* stopped by us; the task goes back to the bag */
-    BATS_RECORD_RETRIED,   /* failed, timed out or yielded, and is repeated */
-    BATS_RECORD_SUPERSEDED /* another copy of the task was its result */
+    BATS_RECORD_RESULT,     /* it is the task's result, good or bad */
+    BATS_RECORD_PREEMPTED,  /* stopped by us; the task goes back to the bag */
+    BATS_RECORD_RETRIED,    /* failed or timed out, and is repeated */
+    BATS_RECORD_SUPERSEDED, /* another copy of the task was its result */
+    BATS_RECORD_YIELDED     /* it saved its state and is repeated */
 };
 
 /* One execution of a task that came to an end. */

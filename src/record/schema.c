@@ -73,8 +73,8 @@ static const char schema_sql[] =
     "  wall_us INTEGER, user_us INTEGER, system_us INTEGER,\n"
     "  max_rss_kib INTEGER, exit_status INTEGER, signal INTEGER,\n"
     "  outcome INTEGER, -- 0: the task's result, 1: stopped by bats-mpi,\n"
-    "                   -- 2: failed or yielded, and run again,\n"
-    "                   -- 3: another copy of the task was first\n"
+    "                   -- 2: failed and run again, 3: another copy of the\n"
+    "                   -- task was first, 4: yielded and run again\n"
     "  out_stream INTEGER, out_offset INTEGER, out_length INTEGER,\n"
     "  err_stream INTEGER, err_offset INTEGER, err_length INTEGER);\n"
 
@@ -98,7 +98,7 @@ static const char schema_sql[] =
     "    session, machine, host, start_us, wall_us, user_us, system_us,\n"
     "    max_rss_kib FROM attempt a JOIN (\n"
     "      SELECT max(CASE outcome WHEN 0 THEN seq END) AS seq,\n"
-    "        sum(outcome IN (0, 2)) AS attempts FROM attempt GROUP BY task) n\n"
+    "        sum(outcome NOT IN (1, 3)) AS attempts FROM attempt GROUP BY task) n\n"
     "    ON a.seq = n.seq;\n"
 
     "CREATE VIEW running AS -- executions, when the record was last written;\n"

@@ -102,11 +102,3 @@ bool bats_heap_has(const struct bats_heap *heap, uint32_t id)
 {
     return heap->at[id] != UINT32_MAX;
 }
-
-int64_t bats_heap_first(const struct bats_heap *heap, uint32_t *id)
-{
-    if (heap->n == 0)
-        return INT64_MAX;
-    *id = heap->item[0];
-    return heap->time[heap->item[0]];
-}

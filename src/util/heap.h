@@ -30,6 +30,13 @@ void bats_heap_remove(struct bats_heap *heap, uint32_t id);
 bool bats_heap_has(const struct bats_heap *heap, uint32_t id);
 
 /* The earliest time, INT64_MAX if the heap is empty, and its id. */
-int64_t bats_heap_first(const struct bats_heap *heap, uint32_t *id);
+static inline int64_t bats_heap_first(const struct bats_heap *heap,
+                                      uint32_t *id)
+{
+    if (heap->n == 0)
+        return INT64_MAX;
+    *id = heap->item[0];
+    return heap->time[heap->item[0]];
+}
 
 #endif

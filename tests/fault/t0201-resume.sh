@@ -6,6 +6,11 @@ sql() {
     sqlite3 "$1" "$2"
 }
 
+# is_recorded WHAT: the log has a line of it.
+is_recorded() {
+    "$BATS_MPI" log bag 2>/dev/null | grep -q "$1"
+}
+
 # ---- the ordinary ways ----
 
 for i in 1 2 3 4 5 6 7 8; do
@@ -82,6 +87,25 @@ test $? -eq 0 && test "$(sql bag.bats \
     "SELECT state || attempts FROM tasks")" = done2 &&
     test -z "$(sql bag.bats 'SELECT * FROM failed_tasks')"
 ok "an attempt that failed and was repeated is no result, but it counts"
+
+# Between a failed attempt and its repetition the master is killed.
+rm -f bag.bats*
+echo 'echo "$BATS_ATTEMPT" >>tries; exit 3' >bag
+env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 2 "$BATS_MPI" bag \
+    --retries 2 --retry-delay 1h >out 2>err </dev/null &
+within 60 test -s tries
+within 60 is_recorded "failed"
+kill -KILL "$(rank_pid 0)"
+wait $!
+within 20 nobody_left
+bats 2 bag --retries 2 --resume
+test $? -eq 1 && test "$(tr '\n' ' ' <tries)" = '1 2 3 ' &&
+    test "$(sql bag.bats "SELECT state || attempts FROM tasks")" = failed3
+ok "the attempts before a crash count"
+
+bats 2 bag --retries 2 --resume-failed
+test $? -eq 1 && test "$(tr '\n' ' ' <tries)" = '1 2 3 4 5 6 '
+ok "a failed task that is run again may be repeated as often again"
 
 # ---- money ----
 

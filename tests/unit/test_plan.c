@@ -407,26 +407,34 @@ static void huge_numbers_do_not_overflow(void **state)
                      BATS_EOVERFLOW);
 }
 
-/* Every configuration that does the bag in whole tasks, by definition. */
+/* The fastest configuration that does the bag in whole tasks, by definition;
+ * if there is none, how many tasks at most are done. */
 static bool brute_whole(const struct bats_plan_item *items,
                         const double *task_windows, size_t n, uint64_t n_tasks,
-                        bats_money budget, struct configuration *best)
+                        bats_money budget, struct configuration *best,
+                        double *tasks)
 {
     double most = 0;
 
+    *tasks = 0;
     for (int pass = 1; pass <= 2; pass++) {
         struct configuration c = {.windows = 0};
         bool first = true;
         while (advance(&c, items, n)) {
             sum_up(&c, items, n);
             double exact = (double)n_tasks / c.rate;
-            c.windows = (int64_t)ceil(exact * (1 - TOLERANCE));
+            int64_t span = 1;
             for (size_t i = 0; i < n; i++)
-                if (c.machines[i] > 0 &&
-                    (double)c.windows < ceil(task_windows[i]))
-                    c.windows = (int64_t)ceil(task_windows[i]);
-            if (!affordable(c.windows, c.price, budget))
+                if (c.machines[i] > 0 && (double)span < ceil(task_windows[i]))
+                    span = (int64_t)ceil(task_windows[i]);
+            c.windows = (int64_t)ceil(exact * (1 - TOLERANCE));
+            if (c.windows < span)
+                c.windows = span;
+            if (!affordable(c.windows, c.price, budget)) {
+                if (budget / c.price >= span)
+                    *tasks = fmax(*tasks, c.rate * (double)(budget / c.price));
                 continue;
+            }
             if (pass == 1)
                 most = fmax(most, c.rate);
             else if (c.rate >= most * (1 - TOLERANCE) &&
@@ -444,7 +452,7 @@ static void long_tasks_equal_brute_force(void **state)
 {
     (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    int n_feasible = 0, n_other = 0;
+    int n_feasible = 0, n_other = 0, n_effort = 0;
 
     gsl_rng_set(rng, 7);
     for (int run = 0; run < 3000; run++) {
@@ -466,9 +474,16 @@ static void long_tasks_equal_brute_force(void **state)
         assert_int_equal(bats_plan_solve_whole(items, task_windows, n, n_tasks,
                                                budget, &plan, NULL),
                          0);
-        bool feasible =
-            brute_whole(items, task_windows, n, n_tasks, budget, &expected);
+        double tasks;
+        bool feasible = brute_whole(items, task_windows, n, n_tasks, budget,
+                                    &expected, &tasks);
         assert_int_equal(plan.feasible, feasible);
+        if (!feasible && tasks > 0) {
+            double done = plan.rate * (double)plan.windows;
+            assert_true(fabs(done - tasks) <= 1e-9 * tasks);
+            assert_true(plan.cost <= budget);
+            n_effort++;
+        }
         if (!feasible)
             continue;
         n_feasible++;
@@ -480,6 +495,7 @@ static void long_tasks_equal_brute_force(void **state)
     }
     assert_true(n_feasible > 1000);
     assert_true(n_other > 300);
+    assert_true(n_effort > 300);
     gsl_rng_free(rng);
 }
 

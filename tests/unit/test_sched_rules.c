@@ -84,6 +84,21 @@ static void failed_task_is_tried_again_as_often_as_allowed(void **state)
     assert_int_equal(w.makespan, 80 * BATS_MINUTE); /* 5 + 3 executions */
 }
 
+static void retries_of_earlier_sessions_count(void **state)
+{
+    (void)state;
+    struct world w;
+    uint8_t failures[6] = {0, 0, 2, 1};
+    set_up(&w, 6, 1);
+    w.fails[2] = w.fails[3] = 1;
+    w.o.sched.rules.retries = 2;
+    w.o.sched.earlier.failures = failures;
+    simulate(&w);
+    assert_int_equal(w.status.failed, 2);
+    assert_int_equal(w.status.retried, 1);
+    assert_int_equal(w.makespan, 70 * BATS_MINUTE); /* 4 + 1 + 2 executions */
+}
+
 static void retries_wait_for_their_delay(void **state)
 {
     (void)state;
@@ -306,6 +321,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failed_task_is_tried_again_as_often_as_allowed),
+        cmocka_unit_test(retries_of_earlier_sessions_count),
         cmocka_unit_test(retries_wait_for_their_delay),
         cmocka_unit_test(retries_go_to_another_machine),
         cmocka_unit_test(task_that_outlives_its_time_out_has_failed),
