@@ -157,7 +157,7 @@ void bats_help_program(FILE *out)
                     0, 0, WIDTH);
     fputs("\nVerbs:\n", out);
     for (int v = 0; v < BATS_VERBS; v++)
-        fprintf(out, "  %-8s %s\n", bats_verb_name((enum bats_verb)v),
+        fprintf(out, "  %-8s  %s\n", bats_verb_name((enum bats_verb)v),
                 bats_verb_purpose((enum bats_verb)v));
     fputs("\nExamples:\n", out);
     for (size_t i = 0; i < N(examples); i++)

@@ -489,6 +489,11 @@ static int read_arguments(enum bats_verb verb, int n, char **words,
             verbs[verb].missing, verbs[verb].name, verbs[verb].name);
     if (n < verbs[verb].min)
         return bats_error_set(err, BATS_EINPUT, "%s", verbs[verb].missing);
+    /* It may have been meant as a verb. */
+    if (n > verbs[verb].max && verb == BATS_VERB_RUN)
+        return bats_error_set(err, BATS_EINPUT,
+                              "'%s' is one argument too many: the bag is '%s'",
+                              words[verbs[verb].max], words[0]);
     if (n > verbs[verb].max)
         return bats_error_set(err, BATS_EINPUT,
                               "'%s' is one argument too many",

@@ -81,10 +81,10 @@ static int list_names(struct bats_outdir *d, struct bats_error *err)
     int n = scandir(d->dir, &list, is_index, alphasort);
     int rc = 0;
 
-    if (n < 0)
+    if (n < 0 && errno != ENOENT)
         return bats_error_set(err, BATS_EINPUT, "%.300s: %s", d->dir,
                               strerror(errno));
-    if (n == 0)
+    if (n <= 0)
         rc = bats_error_set(err, BATS_EINPUT,
                             "%.300s: there is no output of a run here "
                             "(of 'bats-mpi run --output stream')",

@@ -157,7 +157,8 @@ static void mistakes_are_named(void **state)
 {
     (void)state;
     refuses(BATS_VERB_RUN, "", "the bag of tasks is missing");
-    refuses(BATS_VERB_RUN, "a b", "'b' is one argument too many");
+    refuses(BATS_VERB_RUN, "a b",
+            "'b' is one argument too many: the bag is 'a'");
     refuses(BATS_VERB_RUN, "--nonsense a", "there is no option --nonsense");
     refuses(BATS_VERB_RUN, "--nonsense=3 a", "there is no option --nonsense");
     refuses(BATS_VERB_RUN, "-qz a", "there is no option -z");

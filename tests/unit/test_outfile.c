@@ -408,7 +408,8 @@ static void a_directory_without_output_is_called_so(void **state)
     assert_int_equal(bats_outdir_open(&d, ".", &err), BATS_EINPUT);
     assert_non_null(strstr(err.text, "no output of a run"));
     assert_int_equal(bats_outdir_open(&d, "nowhere", &err), BATS_EINPUT);
-    assert_string_equal(err.text, "nowhere: No such file or directory");
+    assert_string_equal(err.text, "nowhere: there is no output of a run here "
+                                  "(of 'bats-mpi run --output stream')");
     bats_outfile_destroy(create("stream-r-1"));
     assert_true(bats_outdir_in_use("."));
 }
