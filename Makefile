@@ -41,7 +41,7 @@ EXEC_SRC = $(addprefix src/exec/, \
 	command.c environment.c family.c guard.c outdir.c outfile.c outlet.c \
 	pace.c results.c runner.c spawner.c spool.c stream.c)
 RECORD_SRC = $(addprefix src/record/, \
-	copy.c db.c log.c past.c record.c recover.c schema.c view.c \
+	copy.c db.c log.c match.c past.c record.c recover.c schema.c view.c \
 	view_lists.c)
 MPI_SRC = $(addprefix src/mpi/, \
 	comm.c crew.c executor.c introduce.c journal.c library.c master.c \

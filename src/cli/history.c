@@ -7,7 +7,7 @@
 
 #include "bats/bag.h"
 
-#define NAMED_MAX 20 /* changes that are named one by one */
+#define NAMED_MAX 20 /* changes of a kind that are named one by one */
 
 /* Where the record is; NULL: none is kept. *made is to be freed. */
 static const char *record_path(const struct bats_settings *set, char **made)
@@ -56,60 +56,117 @@ static enum bats_task_state wanted(const struct bats_settings *set,
                                          : BATS_TASK_PENDING;
 }
 
-static void name_change(const struct bats_bagfile *bag, uint32_t task,
-                        const struct bats_record_past *past,
-                        uint32_t *n_changes)
+/* ---- what the user is told of a bag that was edited ---- */
+
+struct changes {
+    uint32_t named, moved;
+    uint64_t unnamed, gone;
+};
+
+static void name_task(const struct bats_settings *set,
+                      const struct bats_bagfile *bag, uint32_t task,
+                      const struct bats_record_past *past, struct changes *c)
 {
-    if (past->match == BATS_RECORD_SAME || ++*n_changes > NAMED_MAX)
+    char was[40] = "";
+    c->moved += past->match == BATS_RECORD_MOVED;
+    if (past->match == BATS_RECORD_SAME || past->match == BATS_RECORD_MOVED)
         return;
-    fprintf(stderr, "bats-mpi: %s:%" PRIu32 ": task %" PRIu32 " %s\n",
-            bats_bagfile_name(bag), bats_bagfile_line(bag, task), task + 1,
+    if (c->named == NAMED_MAX) {
+        c->unnamed++;
+        return;
+    }
+    c->named++;
+    if (past->match == BATS_RECORD_CHANGED && past->was != task)
+        snprintf(was, sizeof was, " (as number %" PRIu64 ")",
+                 (uint64_t)past->was + 1);
+    fprintf(stderr, "bats-mpi: %s:%" PRIu32 ": task %" PRIu64 " %s%s%s\n",
+            bats_bagfile_name(bag), bats_bagfile_line(bag, task),
+            (uint64_t)task + 1,
             past->match == BATS_RECORD_CHANGED
-                ? "has another command than before: it is run"
-                : "is new: it is run");
+                ? "has another command than before"
+                : "is new",
+            was, set->retry_failed ? "" : ": it is run");
 }
 
-static void name_rest(const struct bats_history *h, uint32_t n_changes)
+static int name_gone(struct bats_record *record, struct changes *c,
+                     struct bats_error *err)
 {
-    uint32_t removed = bats_record_removed(h->record);
-    if (n_changes > NAMED_MAX)
-        fprintf(stderr, "bats-mpi: and %" PRIu32 " tasks more\n",
-                n_changes - NAMED_MAX);
-    if (removed > 0)
+    struct bats_record_gone gone;
+    size_t at = 0;
+    int rc;
+    while ((rc = bats_record_next_gone(record, &at, &gone, err)) > 0) {
+        if (++c->gone <= NAMED_MAX)
+            fprintf(stderr,
+                    "bats-mpi: task %" PRIu64 " is no longer in the bag: "
+                    "%s\n",
+                    (uint64_t)gone.was + 1, gone.command);
+        free(gone.command);
+    }
+    return rc;
+}
+
+static void sum_up(const struct changes *c)
+{
+    if (c->unnamed > 0)
         fprintf(stderr,
-                "bats-mpi: %" PRIu32 " task%s of the record %s no longer in "
-                "the bag; their results stay in the record\n",
-                removed, removed == 1 ? "" : "s", removed == 1 ? "is" : "are");
+                "bats-mpi: %" PRIu64 " tasks more are new or have another "
+                "command\n",
+                c->unnamed);
+    if (c->gone > 0)
+        fprintf(stderr,
+                "bats-mpi: %" PRIu64 " task%s of the record %s no longer in "
+                "the bag; %s in the record\n",
+                c->gone, c->gone == 1 ? "" : "s", c->gone == 1 ? "is" : "are",
+                c->gone == 1 ? "it stays" : "they stay");
+    if (c->moved > 0)
+        fprintf(stderr,
+                "bats-mpi: %" PRIu32 " task%s another number than before and "
+                "%s result\n",
+                c->moved, c->moved == 1 ? " has" : "s have",
+                c->moved == 1 ? "keeps its" : "keep their");
+}
+
+/* ---- comparing ---- */
+
+static int name_bag(const struct bats_bagfile *bag, struct bats_record *record,
+                    struct bats_error *err)
+{
+    char *command = NULL;
+    size_t size = 0;
+    uint32_t n = bats_bagfile_count(bag);
+    int rc = 0;
+    for (uint32_t task = 0; rc == 0 && task < n; task++) {
+        ptrdiff_t length = bats_bagfile_command(bag, task, &command, &size);
+        rc = length < 0
+                 ? bats_error_set(err, (int)length, "out of memory")
+                 : bats_record_task(record, task, bats_bagfile_line(bag, task),
+                                    command, err);
+    }
+    free(command);
+    return rc == 0 ? bats_record_match(record, err) : rc;
 }
 
 static int compare(const struct bats_settings *set,
                    const struct bats_bagfile *bag, struct bats_history *h,
                    struct bats_error *err)
 {
-    char *command = NULL;
-    size_t size = 0;
-    uint32_t n_changes = 0, n = bats_bagfile_count(bag);
-    bool compared = resumes(set) && bats_record_sessions(h->record) > 0;
-    int rc = 0;
-    for (uint32_t task = 0; rc == 0 && task < n; task++) {
-        struct bats_record_past past;
-        ptrdiff_t length = bats_bagfile_command(bag, task, &command, &size);
-        rc = length < 0 ? bats_error_set(err, (int)length, "out of memory")
-                        : bats_record_task(h->record, task,
-                                           bats_bagfile_line(bag, task),
-                                           command, &past, err);
-        if (rc < 0 || !compared)
-            continue;
+    struct changes changes = {0};
+    int rc = name_bag(bag, h->record, err);
+    if (rc < 0 || bats_record_sessions(h->record) == 0)
+        return rc;
+    for (uint32_t task = 0; task < bats_bagfile_count(bag); task++) {
+        struct bats_record_past past = bats_record_past(h->record, task);
         h->state[task] = (uint8_t)wanted(set, &past);
         h->attempts[task] = past.attempts;
         h->failures[task] =
             (uint8_t)(past.failures < UINT8_MAX ? past.failures : UINT8_MAX);
         if (!set->quiet)
-            name_change(bag, task, &past, &n_changes);
+            name_task(set, bag, task, &past, &changes);
     }
-    free(command);
-    if (rc == 0 && compared && !set->quiet)
-        name_rest(h, n_changes);
+    if (set->quiet)
+        return 0;
+    rc = name_gone(h->record, &changes, err);
+    sum_up(&changes);
     return rc;
 }
 

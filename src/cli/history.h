@@ -27,7 +27,6 @@ struct bats_history {
 /*
  * Opens the record as `set` says and compares the bag with it: a command that
  * has changed, was added or is gone is named on standard error, unless quiet.
- * A task is the same if its number and its command are; any other is run.
  */
 int bats_history_open(const struct bats_settings *set,
                       const struct bats_bagfile *bag,

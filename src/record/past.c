@@ -12,10 +12,13 @@ static int compare_ids(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static int compare_numbers(const void *a, const void *b)
+/* As struct bats_past has them. */
+static int compare_places(const void *a, const void *b)
 {
     const struct bats_past_task *x = a, *y = b;
-    if (x->number != y->number)
+    if (x->was_in_bag != y->was_in_bag)
+        return x->was_in_bag ? -1 : 1;
+    if (x->was_in_bag && x->number != y->number)
         return x->number > y->number ? 1 : -1;
     return compare_ids(a, b);
 }
@@ -31,8 +34,7 @@ static int load_tasks(struct bats_past *past, struct bats_db *db,
     sqlite3_stmt *s;
     size_t capacity = 0;
     int rc = bats_db_prepare(
-        db, "SELECT id, number, hash, removed IS NULL FROM task ORDER BY id",
-        &s, err);
+        db, "SELECT id, number, line, hash FROM task ORDER BY id", &s, err);
 
     if (rc < 0)
         return rc;
@@ -50,8 +52,9 @@ static int load_tasks(struct bats_past *past, struct bats_db *db,
         *t = (struct bats_past_task){
             .id = sqlite3_column_int64(s, 0),
             .number = sqlite3_column_int64(s, 1),
-            .hash = sqlite3_column_int64(s, 2),
-            .was_in_bag = sqlite3_column_int(s, 3) != 0,
+            .line = sqlite3_column_int64(s, 2),
+            .hash = sqlite3_column_int64(s, 3),
+            .was_in_bag = true,
         };
         if (past->n > 0 && t->id <= past->last_id) {
             rc = bats_error_set(err, BATS_EINPUT, DAMAGED, db->path,
@@ -65,7 +68,40 @@ static int load_tasks(struct bats_past *past, struct bats_db *db,
     return rc;
 }
 
-/* The tasks are sorted by id. */
+/* The task with this id, while they are sorted by it; NULL: it was lost, as
+ * may happen where a record was recovered. */
+static struct bats_past_task *find(struct bats_past *past, int64_t id)
+{
+    struct bats_past_task key = {.id = id};
+
+    return past->n == 0
+               ? NULL
+               : bsearch(&key, past->tasks, past->n, sizeof key, compare_ids);
+}
+
+static int load_places(struct bats_past *past, struct bats_db *db,
+                       struct bats_error *err)
+{
+    sqlite3_stmt *s;
+    int rc = bats_db_prepare(
+        db, "SELECT task, number FROM place ORDER BY session", &s, err);
+
+    if (rc < 0)
+        return rc;
+    while ((rc = bats_db_step(db, s, err)) > 0) {
+        struct bats_past_task *t = find(past, sqlite3_column_int64(s, 0));
+        if (t == NULL)
+            continue;
+        t->was_in_bag = sqlite3_column_type(s, 1) != SQLITE_NULL;
+        if (t->was_in_bag)
+            t->number = sqlite3_column_int64(s, 1);
+    }
+    sqlite3_finalize(s);
+    for (size_t i = 0; i < past->n; i++)
+        past->n_in_bag += past->tasks[i].was_in_bag;
+    return rc;
+}
+
 static int load_attempts(struct bats_past *past, struct bats_db *db,
                          struct bats_error *err)
 {
@@ -78,12 +114,8 @@ static int load_attempts(struct bats_past *past, struct bats_db *db,
     if (rc < 0)
         return rc;
     while ((rc = bats_db_step(db, s, err)) > 0) {
-        struct bats_past_task key = {.id = sqlite3_column_int64(s, 0)};
-        struct bats_past_task *t =
-            past->n == 0
-                ? NULL
-                : bsearch(&key, past->tasks, past->n, sizeof key, compare_ids);
-        if (t == NULL) /* lost, as may happen where a record was recovered */
+        struct bats_past_task *t = find(past, sqlite3_column_int64(s, 0));
+        if (t == NULL)
             continue;
         struct bats_record_past *p = &t->past;
         int outcome = sqlite3_column_int(s, 3);
@@ -103,23 +135,6 @@ static int load_attempts(struct bats_past *past, struct bats_db *db,
     return rc;
 }
 
-static int load_options(struct bats_past *past, struct bats_db *db,
-                        struct bats_error *err)
-{
-    sqlite3_stmt *s;
-    int rc = bats_db_prepare(
-        db, "SELECT options FROM session ORDER BY id DESC LIMIT 1", &s, err);
-
-    if (rc < 0)
-        return rc;
-    rc = bats_db_step(db, s, err);
-    const unsigned char *text = rc > 0 ? sqlite3_column_text(s, 0) : NULL;
-    if (text != NULL && (past->options = strdup((const char *)text)) == NULL)
-        rc = no_memory(err);
-    sqlite3_finalize(s);
-    return rc < 0 ? rc : 0;
-}
-
 int bats_past_load(struct bats_past *past, struct bats_db *db,
                    struct bats_error *err)
 {
@@ -135,42 +150,18 @@ int bats_past_load(struct bats_past *past, struct bats_db *db,
         rc = bats_db_integer(db, "SELECT sum(amount) FROM ledger",
                              &past->charged, err);
     if (rc == 0)
-        rc = load_options(past, db, err);
-    if (rc == 0)
         rc = load_tasks(past, db, err);
+    if (rc == 0)
+        rc = load_places(past, db, err);
     if (rc == 0)
         rc = load_attempts(past, db, err);
     if (rc == 0 && past->n > 0)
-        qsort(past->tasks, past->n, sizeof *past->tasks, compare_numbers);
+        qsort(past->tasks, past->n, sizeof *past->tasks, compare_places);
     return rc;
 }
 
 void bats_past_release(struct bats_past *past)
 {
     free(past->tasks);
-    free(past->options);
     *past = (struct bats_past){0};
-}
-
-struct bats_past_task *bats_past_find(struct bats_past *past, int64_t number,
-                                      int64_t hash, bool *is_known)
-{
-    size_t low = 0, high = past->n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (past->tasks[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    struct bats_past_task *found = NULL;
-    *is_known = false;
-    for (; low < past->n && past->tasks[low].number == number; low++) {
-        if (past->tasks[low].was_in_bag)
-            *is_known = true;
-        if (past->tasks[low].hash == hash && found == NULL)
-            found = &past->tasks[low];
-    }
-    return found;
 }

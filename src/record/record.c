@@ -22,17 +22,6 @@
     "PRAGMA synchronous = NORMAL;"                                            \
     "PRAGMA wal_autocheckpoint = 4000;"
 
-/* FNV-1a. A command is compared with one other, that of the same number, so
- * that 64 bits are plenty: there are no birthdays among tasks. */
-static int64_t hash_of(const char *command)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (; *command != '\0'; command++)
-        hash = (hash ^ (unsigned char)*command) * UINT64_C(0x100000001b3);
-    return (int64_t)hash;
-}
-
 static int no_memory(struct bats_error *err)
 {
     return bats_error_set(err, BATS_ENOMEM, "out of memory");
@@ -69,9 +58,9 @@ static int fill(struct bats_record *r, struct bats_error *err)
     if (rc == 0)
         rc = bats_log_prepare(r, err);
     if (rc == 0)
-        rc = bats_db_prepare(
-            &r->db, "INSERT INTO task VALUES (?, ?, ?, ?, ?, ?, NULL)",
-            &r->insert_task, err);
+        rc = bats_db_prepare(&r->db,
+                             "INSERT INTO task VALUES (?, ?, ?, ?, ?, ?)",
+                             &r->insert_task, err);
     r->session = (int64_t)r->past.sessions + 1;
     return rc;
 }
@@ -175,7 +164,7 @@ void bats_record_abandon(struct bats_record *r)
     bats_log_release(r);
     sqlite3_finalize(r->insert_task);
     bats_db_close(&r->db);
-    bats_past_release(&r->past);
+    bats_match_release(r);
     free(r->id);
     free(r->path);
     free(r);
@@ -204,112 +193,6 @@ uint32_t bats_record_sessions(const struct bats_record *r)
 bats_money bats_record_charged(const struct bats_record *r)
 {
     return r->past.charged;
-}
-
-const char *bats_record_options(const struct bats_record *r)
-{
-    return r->past.options;
-}
-
-uint32_t bats_record_removed(const struct bats_record *r)
-{
-    uint32_t n = 0;
-
-    for (size_t i = 0; i < r->past.n; i++)
-        n += r->past.tasks[i].was_in_bag && !r->past.tasks[i].is_in_bag;
-    return n;
-}
-
-static int keep_id(struct bats_record *r, int64_t id, struct bats_error *err)
-{
-    if (r->n_tasks == r->tasks_capacity) {
-        uint32_t capacity =
-            r->tasks_capacity > 0 ? 2 * r->tasks_capacity : 1024;
-        void *more = realloc(r->id, capacity * sizeof *r->id);
-        if (more == NULL)
-            return no_memory(err);
-        r->id = more;
-        r->tasks_capacity = capacity;
-    }
-    r->id[r->n_tasks++] = id;
-    return 0;
-}
-
-static int start_changes(struct bats_record *r, struct bats_error *err)
-{
-    if (r->has_changes)
-        return 0;
-    int rc = bats_db_run(&r->db, "BEGIN", err);
-    r->has_changes = rc == 0;
-    return rc;
-}
-
-static int insert_task(struct bats_record *r, int64_t hash, uint32_t line,
-                       const char *command, struct bats_error *err)
-{
-    sqlite3_stmt *s = r->insert_task;
-    int rc = start_changes(r, err);
-
-    if (rc < 0)
-        return rc;
-    sqlite3_bind_int64(s, 1, r->past.last_id + 1);
-    sqlite3_bind_int64(s, 2, (int64_t)r->n_tasks + 1);
-    sqlite3_bind_int64(s, 3, line);
-    sqlite3_bind_int64(s, 4, hash);
-    sqlite3_bind_text(s, 5, command, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 6, r->session);
-    rc = bats_db_step(&r->db, s, err);
-    if (rc < 0)
-        return rc;
-    return keep_id(r, ++r->past.last_id, err);
-}
-
-int bats_record_task(struct bats_record *r, uint32_t index, uint32_t line,
-                     const char *command, struct bats_record_past *past,
-                     struct bats_error *err)
-{
-    bool is_known;
-    int64_t hash = hash_of(command);
-    struct bats_past_task *t =
-        bats_past_find(&r->past, (int64_t)index + 1, hash, &is_known);
-
-    if (index != r->n_tasks || r->has_begun)
-        return bats_error_set(err, BATS_ESTATE, "task %lu is out of turn",
-                              (unsigned long)index);
-    if (past != NULL && t != NULL) {
-        *past = t->past;
-        past->match = BATS_RECORD_SAME;
-    } else if (past != NULL) {
-        *past = (struct bats_record_past){
-            .match = is_known ? BATS_RECORD_CHANGED : BATS_RECORD_ADDED,
-        };
-    }
-    if (t == NULL)
-        return insert_task(r, hash, line, command, err);
-    t->is_in_bag = true;
-    return keep_id(r, t->id, err);
-}
-
-/* Tasks that left the bag or came back to it. */
-static int mark_removed(struct bats_record *r, struct bats_error *err)
-{
-    sqlite3_stmt *s;
-    int rc = bats_db_prepare(
-        &r->db, "UPDATE task SET removed = ? WHERE id = ?", &s, err);
-
-    for (size_t i = 0; rc == 0 && i < r->past.n; i++) {
-        const struct bats_past_task *t = &r->past.tasks[i];
-        if (t->is_in_bag == t->was_in_bag)
-            continue;
-        if (t->is_in_bag)
-            sqlite3_bind_null(s, 1);
-        else
-            sqlite3_bind_int64(s, 1, r->session);
-        sqlite3_bind_int64(s, 2, t->id);
-        rc = bats_db_step(&r->db, s, err);
-    }
-    sqlite3_finalize(s);
-    return rc;
 }
 
 /* ---- a session ---- */
@@ -409,10 +292,12 @@ int bats_record_begin(struct bats_record *r,
                       const struct bats_record_session *session,
                       struct bats_error *err)
 {
-    int rc = start_changes(r, err);
+    int rc = 0;
 
-    if (rc == 0)
-        rc = mark_removed(r, err);
+    if (r->past.sessions > 0 && !r->is_matched)
+        return bats_error_set(err, BATS_ESTATE, "the bag was not compared");
+    if (sqlite3_get_autocommit(r->db.sqlite)) /* no task was new */
+        rc = bats_db_run(&r->db, "BEGIN", err);
     if (rc == 0)
         rc = insert_session(r, session, err);
     if (rc == 0)
@@ -423,6 +308,7 @@ int bats_record_begin(struct bats_record *r,
         rc = bats_db_run(&r->db, "COMMIT", err);
     if (rc == 0)
         rc = bats_record_sync(r, err);
+    bats_match_release(r);
     r->n_clusters = (uint32_t)session->n_clusters;
     r->has_begun = rc == 0;
     return rc;

@@ -11,7 +11,8 @@
  * the tables and what each column means.
  *
  *     bats_record_open(path, &r, &err);            before anything is started
- *     for each task of the bag: bats_record_task(r, ..., &past, &err);
+ *     for each task of the bag: bats_record_task(r, ..., &err);
+ *     bats_record_match(r, &err);                  what is known of them?
  *     bats_record_begin(r, &session, &err);        the machines are known
  *     loop: bats_record_event, _command, _attempt, ... cost no I/O
  *           bats_record_commit(r, &err);           a write, no more
@@ -78,13 +79,19 @@ uint32_t bats_record_sessions(const struct bats_record *record);
 /* What all sessions before this one were charged together. */
 bats_money bats_record_charged(const struct bats_record *record);
 
-/* The options, as JSON, of the last session; NULL if there is none. */
-const char *bats_record_options(const struct bats_record *record);
-
+/*
+ * How a task of the bag is found in the record. A task that stands where it
+ * stood is the same if its command is. Of the others, the same are those with
+ * the same command, in the order of their numbers, first those of the last
+ * session's bag. So lines that are inserted, taken out or moved change nothing
+ * for the rest. A command that mentions its number (BATS_TASK_ID or one of
+ * disBatch's variables) is another one elsewhere, though.
+ */
 enum bats_record_match {
     BATS_RECORD_SAME,    /* this number had the same command before */
-    BATS_RECORD_CHANGED, /* it had another command */
-    BATS_RECORD_ADDED    /* the bag had no such number (or is new) */
+    BATS_RECORD_MOVED,   /* another number had it: `was` */
+    BATS_RECORD_CHANGED, /* it stands in the place of one that is gone: `was` */
+    BATS_RECORD_ADDED    /* none of these (or the record is new) */
 };
 
 enum bats_record_state {
@@ -95,7 +102,8 @@ enum bats_record_state {
 
 struct bats_record_past {
     enum bats_record_match match;
-    enum bats_record_state state; /* PENDING unless SAME */
+    uint32_t was;                 /* index of a task in the last bag */
+    enum bats_record_state state; /* PENDING if CHANGED or ADDED */
     uint32_t attempts;            /* executions that ended, of any kind */
     uint32_t failures;            /* of them, those that failed and were to be
                                      repeated, since its last result */
@@ -103,18 +111,30 @@ struct bats_record_past {
     int signal;
 };
 
-/*
- * Task `index` of the bag (ascending, from 0) has `command`, which stands on
- * `line` of the file. *past (may be NULL) says what is known of it. A task is
- * the same if its number and the hash of its command are.
- */
+/* Task `index` of the bag (ascending, from 0) has `command`, which stands on
+ * `line` of the file. */
 int bats_record_task(struct bats_record *record, uint32_t index, uint32_t line,
-                     const char *command, struct bats_record_past *past,
-                     struct bats_error *err);
+                     const char *command, struct bats_error *err);
 
-/* After the last task: how many of the last session's tasks are no longer in
- * the bag (changed ones among them). They stay in the record. */
-uint32_t bats_record_removed(const struct bats_record *record);
+/* After the last task: finds them all in the record. */
+int bats_record_match(struct bats_record *record, struct bats_error *err);
+
+/* After that: what is known of a task of the bag. */
+struct bats_record_past bats_record_past(const struct bats_record *record,
+                                         uint32_t index);
+
+/* Tasks of the last session that are no longer in the bag. They stay in the
+ * record. */
+struct bats_record_gone {
+    uint32_t was;  /* its index in the last bag */
+    char *command; /* to be freed */
+};
+
+/* The next of them: 1, 0 if there are no more, or an error. *at is 0 for the
+ * first and is kept for the next call. */
+int bats_record_next_gone(struct bats_record *record, size_t *at,
+                          struct bats_record_gone *gone,
+                          struct bats_error *err);
 
 /* ---- a session ---- */
 

@@ -42,12 +42,17 @@ static const char schema_sql[] =
 
     "CREATE TABLE task (\n"
     "  id INTEGER PRIMARY KEY,\n"
-    "  number INTEGER, -- in the bag, from 1; as people see it\n"
-    "  line INTEGER,   -- of the bag's file\n"
-    "  hash INTEGER,   -- FNV-1a, 64 bits, of the command\n"
+    "  number INTEGER,  -- in the bag of the first session that had it, from "
+    "1\n"
+    "  line INTEGER,    -- of the bag's file, where it was seen last\n"
+    "  hash INTEGER,    -- FNV-1a, 64 bits, of the command\n"
     "  command TEXT,\n"
-    "  session INTEGER,  -- the first that had it\n"
-    "  removed INTEGER); -- the session since which it is not in the bag\n"
+    "  session INTEGER); -- the first that had it\n"
+
+    "CREATE TABLE place ( -- where a bag that was edited has a task since then\n"
+    "  session INTEGER, task INTEGER, -- task.id\n"
+    "  number INTEGER, -- NULL: no longer in the bag\n"
+    "  UNIQUE (task, session));\n"
 
     /* The log: seq is one counter over all tables below. */
     "CREATE TABLE event ( -- what the engine was told\n"
@@ -121,9 +126,16 @@ static const char schema_sql[] =
     "    AND (SELECT ended_us IS NULL FROM session ORDER BY id DESC LIMIT 1);"
     "\n"
 
+    "CREATE VIEW bag AS -- every task with its number, the present one if it "
+    "has one\n"
+    "  SELECT id AS task, coalesce(p.number, t.number) AS number,\n"
+    "    p.task IS NOT NULL AND p.number IS NULL AS removed\n"
+    "  FROM task t LEFT JOIN (SELECT task, number, max(session) FROM place\n"
+    "    GROUP BY task) p ON p.task = t.id;\n"
+
     "CREATE VIEW tasks AS\n"
-    "  SELECT t.number, CASE\n"
-    "      WHEN t.removed IS NOT NULL THEN 'removed'\n"
+    "  SELECT b.number, CASE\n"
+    "      WHEN b.removed THEN 'removed'\n"
     "      WHEN u.task IS NOT NULL THEN 'running'\n"
     "      WHEN r.task IS NULL THEN 'pending'\n"
     "      WHEN r.failed THEN 'failed' ELSE 'done' END AS state,\n"
@@ -131,7 +143,8 @@ static const char schema_sql[] =
     "    r.wall_us / 1e6 AS wall_s, (r.user_us + r.system_us) / 1e6 AS cpu_s,\n"
     "    r.max_rss_kib, coalesce(r.host, m.host) AS host,\n"
     "    c.name AS cluster, r.start_us, t.line, t.command, t.id\n"
-    "  FROM task t LEFT JOIN result r ON r.task = t.id\n"
+    "  FROM task t JOIN bag b ON b.task = t.id\n"
+    "    LEFT JOIN result r ON r.task = t.id\n"
     "    LEFT JOIN (SELECT DISTINCT task FROM running) u ON u.task = t.id\n"
     "    LEFT JOIN machine m ON m.session = r.session AND m.id = r.machine\n"
     "    LEFT JOIN cluster c ON c.session = m.session AND c.id = m.cluster;\n"
@@ -166,8 +179,8 @@ static const char schema_sql[] =
     "  FROM tasks;\n";
 
 const char *const bats_schema_tables[] = {
-    "meta",    "session", "cluster", "machine",  "task",   "event",
-    "command", "attempt", "ledger",  "decision", "notice",
+    "meta",  "session", "cluster", "machine", "task",     "place",
+    "event", "command", "attempt", "ledger",  "decision", "notice",
 };
 const size_t bats_schema_n_tables =
     sizeof bats_schema_tables / sizeof *bats_schema_tables;

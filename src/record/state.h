@@ -2,7 +2,8 @@
  * state: what the files of the writer share.
  *
  * Layer: record, private to it: record.c opens, begins and ends, past.c knows
- * what earlier sessions did, log.c keeps the rows that wait.
+ * what earlier sessions did, match.c finds the tasks of the bag among theirs,
+ * log.c keeps the rows that wait.
  */
 #ifndef BATS_RECORD_STATE_H
 #define BATS_RECORD_STATE_H
@@ -13,19 +14,22 @@
 /* A task of the record. */
 struct bats_past_task {
     int64_t id;
-    int64_t number; /* in the bag, from 1 */
+    int64_t number; /* in the bag, from 1; the last one if it is not there */
+    int64_t line;
     int64_t hash;
-    bool was_in_bag; /* of the last session */
-    bool is_in_bag;  /* of this one */
+    bool was_in_bag;  /* of the last session */
+    bool is_in_bag;   /* of this one */
+    bool is_replaced; /* by another in its place */
     struct bats_record_past past;
 };
 
 struct bats_past {
-    struct bats_past_task *tasks; /* by number, then by id */
+    struct bats_past_task *tasks; /* those that were in the bag, by number;
+                                     then the others, by id */
     size_t n;
+    size_t n_in_bag; /* of the last session */
     int64_t last_id;
     bats_money charged;
-    char *options;
     uint32_t sessions;
 };
 
@@ -67,11 +71,13 @@ struct bats_record {
     struct bats_past past;
     int64_t session; /* its id */
     bool has_begun;
-    bool has_changes; /* a transaction with new tasks is open */
 
     int64_t *id; /* by index in the bag: task.id */
     uint32_t n_tasks;
     uint32_t tasks_capacity;
+    struct bats_named_task *named; /* the same, where there were sessions
+                                      before: until this one begins */
+    bool is_matched;
     sqlite3_stmt *insert_task;
 
     uint32_t n_clusters; /* of this session, for the decisions */
@@ -87,10 +93,18 @@ int bats_past_load(struct bats_past *past, struct bats_db *db,
                    struct bats_error *err);
 void bats_past_release(struct bats_past *past);
 
-/* The task with this number and hash, or NULL; *is_known if the last bag had
- * that number. */
-struct bats_past_task *bats_past_find(struct bats_past *past, int64_t number,
-                                      int64_t hash, bool *is_known);
+/* A task of the bag that may be known. */
+struct bats_named_task {
+    struct bats_past_task *found; /* NULL: it is not */
+    enum bats_record_match match;
+    uint32_t was;
+    uint32_t line;
+    int64_t hash;
+    char *command; /* of one that is not where it was, or not known */
+};
+
+/* Frees what is only needed to find the tasks, the past among it. */
+void bats_match_release(struct bats_record *record);
 
 /* Prepares what bats_record_commit needs. */
 int bats_log_prepare(struct bats_record *record, struct bats_error *err);

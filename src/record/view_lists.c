@@ -72,7 +72,7 @@ int bats_view_next_task(struct bats_view *v, struct bats_view_task *task,
     "rtrim(rtrim(printf('%.6f', " column " / 1e6), '0'), '.')"
 
 static const char log_sql[] =
-    "SELECT l.session, l.time, l.what, m.name, t.number, l.text FROM ("
+    "SELECT l.session, l.time, l.what, m.name, b.number, l.text FROM ("
     " SELECT seq, session, time_us AS time, type AS what, machine,"
     "  NULL AS task, '' AS text FROM event"
     "  WHERE type IN ('joined', 'lost', 'drain', 'stop')"
@@ -96,8 +96,8 @@ static const char log_sql[] =
                   " UNION ALL SELECT seq, session, time_us, 'notice', machine, task,"
                   "  sentence FROM notice"
                   ") l LEFT JOIN machine m ON m.session = l.session AND m.id = l.machine"
-                  " LEFT JOIN task t ON t.id = l.task"
-                  " WHERE (?1 IS NULL OR m.name = ?1) AND (?2 = 0 OR t.number = ?2)"
+                  " LEFT JOIN bag b ON b.task = l.task"
+                  " WHERE (?1 IS NULL OR m.name = ?1) AND (?2 = 0 OR b.number = ?2)"
                   " ORDER BY l.seq";
 
 int bats_view_log(struct bats_view *v, const char *machine, int64_t task,
@@ -147,7 +147,7 @@ static const char machines_sql[] =
     " ended AS (SELECT machine, count(*) AS n FROM attempt JOIN s"
     "  ON session = s.id GROUP BY machine),"
     " busy AS (SELECT machine, min(number) AS number FROM running"
-    "  JOIN task ON task.id = running.task GROUP BY machine),"
+    "  JOIN bag ON bag.task = running.task GROUP BY machine),"
     " said AS (SELECT machine, max(seq), sentence FROM notice JOIN s"
     "  ON session = s.id WHERE machine IS NOT NULL GROUP BY machine)"
     "SELECT m.name, m.host, c.name, c.charge, last.type, last.time_us,"

@@ -42,8 +42,20 @@ ok "changed and added lines are named and run, nothing else is"
 
 head -n 4 bag >new && mv new bag
 bats 3 bag --resume
-test $? -eq 0 && grep -q '5 tasks of the record are no longer in the bag' err
-ok "lines that are gone are counted and stay in the record"
+test $? -eq 0 && grep -q '5 tasks of the record are no longer in the bag' err &&
+    grep -q 'task 9 is no longer in the bag: echo nine' err
+ok "lines that are gone are named and stay in the record"
+
+{ head -n 1 bag; echo 'echo new >>ran'; sed 1d bag; } >new && mv new bag
+lines=$(wc -l <ran)
+bats 3 bag --resume
+test $? -eq 0 && test "$(wc -l <ran)" -eq $((lines + 1)) &&
+    test "$(tail -n 1 ran)" = new && grep -q 'bag:2: task 2 is new' err &&
+    grep -q '3 tasks have another number than before and keep their' err &&
+    test "$(sql bag.bats "SELECT group_concat(number || command, ';') FROM
+        (SELECT * FROM tasks WHERE state = 'done' AND number = 3)")" = \
+        '3echo two >>ran'
+ok "an inserted line is run, those behind it are not"
 
 bats 3 bag
 test $? -eq 0 && test -f bag.bats.1 && grep -q 'kept as bag.bats.1' err

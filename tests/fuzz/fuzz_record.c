@@ -49,7 +49,6 @@ static void query(const char *sql)
 static int write_session(struct bats_record *r)
 {
     struct bats_error err;
-    struct bats_record_past past;
     struct bats_cluster cluster = {.name = "c", .charge = 5, .max = 1};
     struct bats_machine_spec machine = {.slots = 1};
     struct bats_record_session session = {
@@ -67,7 +66,9 @@ static int write_session(struct bats_record *r)
     int rc = 0;
 
     for (uint32_t i = 0; rc == 0 && i < TASKS; i++)
-        rc = bats_record_task(r, i, i, "true", &past, &err);
+        rc = bats_record_task(r, i, i, "true", &err);
+    if (rc == 0)
+        rc = bats_record_match(r, &err);
     if (rc < 0 || bats_record_begin(r, &session, &err) < 0)
         return -1;
     rc |= bats_record_event(r, 1, &joined, &err);

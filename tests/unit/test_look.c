@@ -248,7 +248,7 @@ static void why_tells_of_money(void **state)
     end_live_record(live);
     struct bats_error err;
     struct bats_record *r;
-    must(bats_record_open(PATH, &r, &err), &err);
+    r = open_with_tasks(4);
     begin(r, 22 * BATS_UNIT);
     must(bats_record_finish(r, 1, BATS_FINISH_BUDGET, 0, 4, &err), &err);
     close_record(r);

@@ -82,14 +82,14 @@ static void the_result_can_be_continued(void **state)
     struct bats_recovery recovery;
     struct bats_error err;
     struct bats_record *r;
-    struct bats_record_past past;
     make_record();
     must(recover(&recovery, &err), &err);
     must(bats_record_open(OUT, &r, &err), &err);
-    must(bats_record_task(r, 0, 1, "task 0", &past, &err), &err);
-    assert_int_equal(past.state, BATS_RECORD_FAILED);
-    must(bats_record_task(r, 1, 2, "task 1", &past, &err), &err);
-    assert_int_equal(past.state, BATS_RECORD_DONE);
+    must(bats_record_task(r, 0, 1, "task 0", &err), &err);
+    must(bats_record_task(r, 1, 2, "task 1", &err), &err);
+    must(bats_record_match(r, &err), &err);
+    assert_int_equal(bats_record_past(r, 0).state, BATS_RECORD_FAILED);
+    assert_int_equal(bats_record_past(r, 1).state, BATS_RECORD_DONE);
     assert_int_equal(bats_record_charged(r), 8 * BATS_UNIT);
     close_record(r);
 }

@@ -83,8 +83,9 @@ static inline struct bats_record *open_with_tasks(uint32_t n)
     must(bats_record_open(PATH, &r, &err), &err);
     for (uint32_t i = 0; i < n; i++) {
         snprintf(command, sizeof command, "task %u", i);
-        must(bats_record_task(r, i, i + 1, command, NULL, &err), &err);
+        must(bats_record_task(r, i, i + 1, command, &err), &err);
     }
+    must(bats_record_match(r, &err), &err);
     return r;
 }
 
