@@ -31,9 +31,10 @@ VERSION = 0.1.0
 UTIL_SRC = $(addprefix src/util/, error.c heap.c hostlist.c units.c)
 CORE_SRC = $(addprefix src/core/, \
 	bag.c choice.c copies.c dispatch.c estimate.c failure.c fleet.c \
-	forecast.c interval.c knapsack.c knapsack_lists.c ledger.c plan.c \
-	policy_bats.c policy_rr.c regression.c sample.c sched.c sched_check.c \
-	sched_create.c sched_status.c stats.c tail.c)
+	forecast.c frontier.c frontier_lists.c interval.c knapsack.c \
+	knapsack_lists.c ledger.c plan.c policy_bats.c policy_rr.c \
+	regression.c sample.c sched.c sched_check.c sched_create.c \
+	sched_status.c stats.c tail.c)
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c clusters_file.c inifile.c platform.c)
 PROTO_SRC = $(addprefix src/proto/, read.c write.c)
@@ -58,7 +59,8 @@ CLI_SRC = $(addprefix src/cli/, \
 	options.c watch.c)
 
 APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c
-BENCH_SRC = benchmarks/pingpong.c benchmarks/spawn.c benchmarks/das/bag.c
+BENCH_SRC = $(addprefix benchmarks/, \
+	pingpong.c spawn.c das/bag.c estimate/frontier.c)
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 FUZZ_SRC = $(wildcard tests/fuzz/fuzz_*.c)
 SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\
@@ -165,7 +167,7 @@ $(B)/apps/%: $(B)/obj/benchmarks/apps/%.o
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-$(B)/bench/%: $(B)/obj/benchmarks/%.o
+$(B)/bench/%: $(B)/obj/benchmarks/%.o $(REST) $(LIB)
 	$(say) LINK $@
 	@mkdir -p $(@D)
 	$(Q)$(MPI_ENV) $(MPICC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)

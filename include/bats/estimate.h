@@ -34,6 +34,7 @@
 
 #include "bats/cluster.h"
 #include "bats/error.h"
+#include "bats/frontier.h"
 #include "bats/interval.h"
 #include "bats/plan.h"
 #include "bats/units.h"
@@ -111,6 +112,11 @@ int bats_estimate_for_deadline(const struct bats_estimator *e,
  * offers. */
 int bats_estimate_least_budget(const struct bats_estimator *e,
                                bats_money *budget, struct bats_error *err);
+
+/* All schedules that are worth their money (frontier.h); to be released. */
+int bats_estimate_frontier(const struct bats_estimator *e,
+                           struct bats_frontier *frontier,
+                           struct bats_error *err);
 
 /* ---- choosing ---- */
 

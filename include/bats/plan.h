@@ -86,4 +86,11 @@ int bats_plan_solve_whole(const struct bats_plan_item *items,
  */
 int64_t bats_plan_windows(uint64_t n_tasks, double rate);
 
+/* Whole windows that a task of so many takes, 1 at least; INT64_MAX if they
+ * cannot be counted. And the smallest such number of the clusters that is
+ * above `span`; INT64_MAX if there is none. */
+int64_t bats_plan_span(double task_windows);
+int64_t bats_plan_next_span(const double *task_windows, size_t n_items,
+                            int64_t span);
+
 #endif

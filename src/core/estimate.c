@@ -93,13 +93,12 @@ static bool uses_all(const struct bats_estimator *e, const struct items *items,
 /* What one machine of cluster i costs for as long as a task takes. */
 static bats_money price_of_task(const struct items *items, size_t i)
 {
-    double windows = ceil(items->task_windows[i] * (1 - TOLERANCE));
     bats_money price;
 
-    if (!(windows < 0x1p62) ||
-        !bats_units_multiply((int64_t)windows, items->item[i].charge, &price))
-        return BATS_UNLIMITED;
-    return price;
+    return bats_units_multiply(bats_plan_span(items->task_windows[i]),
+                               items->item[i].charge, &price)
+               ? price
+               : BATS_UNLIMITED;
 }
 
 /* Money that ends `left` tasks, one per slot of the plan's machines. */
@@ -222,9 +221,9 @@ static int cost_of_one(const struct bats_estimator *e,
         if (item->max == 0)
             continue;
         int64_t windows = bats_plan_windows(e->n_tasks, item->rate);
-        double task = ceil(items->task_windows[i] * (1 - TOLERANCE));
-        if (task > (double)windows)
-            windows = task < 0x1p62 ? (int64_t)task : INT64_MAX;
+        int64_t span = bats_plan_span(items->task_windows[i]);
+        if (windows < span)
+            windows = span;
         if (!bats_units_multiply(windows, item->charge, &sum) ||
             (found && sum >= *cost))
             continue;
@@ -391,4 +390,17 @@ int bats_estimate_for_deadline(const struct bats_estimator *e,
         bats_duration_format(given, deadline),
         bats_duration_format(needed, end < 9e12 ? (bats_time)end * BATS_SECOND
                                                 : BATS_NEVER));
+}
+
+int bats_estimate_frontier(const struct bats_estimator *e,
+                           struct bats_frontier *frontier,
+                           struct bats_error *err)
+{
+    struct items items;
+    int rc = make_items(e, &items, err);
+
+    if (rc == 0)
+        rc = bats_frontier_init(frontier, items.item, items.task_windows,
+                                e->n_clusters, e->n_tasks, err);
+    return rc;
 }

@@ -396,22 +396,20 @@ int bats_plan_solve(const struct bats_plan_item *items, size_t n_items,
     return solve(items, n_items, n_tasks, budget, 1, plan, err);
 }
 
-/* Windows that a task takes; INT64_MAX if they cannot be counted. */
-static int64_t span_of(double task_windows)
+int64_t bats_plan_span(double task_windows)
 {
     double span = ceil(task_windows * (1 - TOLERANCE));
 
     return span < 0x1p62 ? (int64_t)fmax(span, 1) : INT64_MAX;
 }
 
-/* The next larger one of the clusters' spans; INT64_MAX if there is none. */
-static int64_t next_span(const double *task_windows, size_t n_items,
-                         int64_t span)
+int64_t bats_plan_next_span(const double *task_windows, size_t n_items,
+                            int64_t span)
 {
     int64_t next = INT64_MAX;
 
     for (size_t i = 0; i < n_items; i++) {
-        int64_t own = span_of(task_windows[i]);
+        int64_t own = bats_plan_span(task_windows[i]);
         if (own > span && own < next)
             next = own;
     }
@@ -447,7 +445,8 @@ int bats_plan_solve_whole(const struct bats_plan_item *items,
         return rc;
     bool whole = true;
     for (size_t i = 0; i < n_items; i++)
-        if (best.machines[i] > 0 && span_of(task_windows[i]) > best.windows)
+        if (best.machines[i] > 0 &&
+            bats_plan_span(task_windows[i]) > best.windows)
             whole = false;
     if (whole) {
         *plan = best;
@@ -455,11 +454,12 @@ int bats_plan_solve_whole(const struct bats_plan_item *items,
     }
     /* If none is possible the first answer stands. */
     bool found = best.feasible = false;
-    for (int64_t span = next_span(task_windows, n_items, 0); span < INT64_MAX;
-         span = next_span(task_windows, n_items, span)) {
+    for (int64_t span = bats_plan_next_span(task_windows, n_items, 0);
+         span < INT64_MAX;
+         span = bats_plan_next_span(task_windows, n_items, span)) {
         for (size_t i = 0; i < n_items; i++) {
             some[i] = items[i];
-            if (span_of(task_windows[i]) > span)
+            if (bats_plan_span(task_windows[i]) > span)
                 some[i].rate = 0;
         }
         rc = solve(some, n_items, n_tasks, budget, span, &next, err);

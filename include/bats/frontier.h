@@ -1,0 +1,58 @@
+/*
+ * frontier: every schedule that is worth its money.
+ *
+ * Layer: core. Used by `bats-mpi plan --frontier`. Pure.
+ *
+ * A configuration (a_1 .. a_n) does the bag at R = sum(a_i r_i) tasks per
+ * window, in Te = N / R windows; k = ceil(Te) of them (and no fewer than a
+ * task needs on any cluster it uses) are paid at P = sum(a_i c_i) each. It is
+ * on the frontier if no other one has both a cost k P and a makespan Te that
+ * are not larger, one of them smaller. Te is not rounded to whole windows:
+ * machines more in the same windows cost more and end sooner, and both may be
+ * wanted. Te that differ by less than 1e-9 (relative) are equal.
+ *
+ * Method: only configurations that are undominated in (P, R) matter. They are
+ * found cluster by cluster, the most efficient first, as sorted lists to which
+ * 1, 2, 4 ... machines are added (Nemhauser and Ullmann, "Discrete dynamic
+ * programming and capital allocation", Management Science 15, 1969). That is
+ * exact for any charges, and its time goes with the length of the lists.
+ */
+#ifndef BATS_FRONTIER_H
+#define BATS_FRONTIER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/error.h"
+#include "bats/plan.h"
+#include "bats/units.h"
+
+struct bats_frontier_point {
+    bats_money cost;  /* k P */
+    bats_money price; /* P */
+    int64_t windows;  /* k */
+    double rate;      /* R */
+};
+
+struct bats_frontier {
+    struct bats_frontier_point *points; /* the cheapest and slowest first */
+    uint32_t *machines; /* a_i of point p at [p * n_clusters + i] */
+    size_t n;           /* 0: no cluster can do anything */
+    size_t n_clusters;
+    bool complete; /* false: there are more, too many for the memory. Those
+                      that are there were found one by one, for budgets at
+                      equal steps, and are as exact as bats_plan_solve */
+};
+
+/*
+ * The frontier for `n_tasks` tasks over the clusters `items`; task_windows as
+ * for bats_plan_solve_whole. To be released. Errors: as bats_plan_solve.
+ */
+int bats_frontier_init(struct bats_frontier *frontier,
+                       const struct bats_plan_item *items,
+                       const double *task_windows, size_t n_items,
+                       uint64_t n_tasks, struct bats_error *err);
+void bats_frontier_release(struct bats_frontier *frontier);
+
+#endif

@@ -1,0 +1,392 @@
+/* frontier: against brute force, by hand, and on large instances. */
+#include <gsl/gsl_rng.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bats/frontier.h"
+
+#define UNITS(x) ((bats_money)((x)*1000000LL))
+#define INSTANCES 2000
+#define EQUAL 1e-9
+
+/* ---- brute force: the definition in frontier.h, word by word ---- */
+
+struct configuration {
+    uint32_t machines[4];
+    bats_money cost;
+    double rate;
+};
+
+static bool advance(uint32_t *machines, const struct bats_plan_item *items,
+                    size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (machines[i] < items[i].max && items[i].rate > 0) {
+            machines[i]++;
+            return true;
+        }
+        machines[i] = 0;
+    }
+    return false;
+}
+
+static bool dominates(const struct configuration *a,
+                      const struct configuration *b)
+{
+    bool equal = fabs(a->rate - b->rate) <= EQUAL * b->rate;
+
+    if (a->cost > b->cost || (!equal && a->rate < b->rate))
+        return false;
+    return a->cost < b->cost || (!equal && a->rate > b->rate);
+}
+
+/* All configurations, into a block of the caller's. */
+static size_t enumerate(const struct bats_plan_item *items,
+                        const double *task_windows, size_t n, uint64_t n_tasks,
+                        struct configuration **all)
+{
+    struct configuration c = {.cost = 0};
+    size_t count = 0, capacity = 0;
+
+    *all = NULL;
+    while (advance(c.machines, items, n)) {
+        bats_money price = 0;
+        double longest = 1;
+        c.rate = 0;
+        for (size_t i = 0; i < n; i++) {
+            c.rate += c.machines[i] * items[i].rate;
+            price += c.machines[i] * items[i].charge;
+            if (c.machines[i] > 0)
+                longest = fmax(longest, ceil(task_windows[i]));
+        }
+        double windows = ceil((double)n_tasks / c.rate * (1 - EQUAL));
+        c.cost = (bats_money)fmax(windows, longest) * price;
+        if (count == capacity) {
+            capacity = capacity ? 2 * capacity : 256;
+            *all = realloc(*all, capacity * sizeof **all);
+        }
+        (*all)[count++] = c;
+    }
+    return count;
+}
+
+static void draw_items(gsl_rng *rng, size_t n, struct bats_plan_item *items,
+                       double *task_windows)
+{
+    static const double charges[] = {3, 12, 9, 0.085, 0.17, 0.34, 1, 0.5};
+    static const double minutes[] = {15, 3.75, 5, 7, 3.5, 30, 90, 145};
+    unsigned long kind = gsl_rng_uniform_int(rng, 3);
+
+    for (size_t i = 0; i < n; i++) {
+        double charge = charges[gsl_rng_uniform_int(rng, 8)];
+        task_windows[i] = minutes[gsl_rng_uniform_int(rng, 8)] / 60;
+        if (kind == 1) {
+            charge = ceil(gsl_rng_uniform(rng) * 5e6) / 1e6;
+            task_windows[i] = 0.02 + 2.5 * gsl_rng_uniform(rng);
+        } else if (kind == 2) {
+            task_windows[i] = 0.5 / charge;
+        }
+        items[i] = (struct bats_plan_item){
+            .rate = 1 / task_windows[i],
+            .charge = (bats_money)llround(charge * 1e6),
+            .max = (uint32_t)gsl_rng_uniform_int(rng, n > 3 ? 5 : 9)};
+        if (gsl_rng_uniform_int(rng, 20) == 0)
+            items[i].charge = 0;
+        if (gsl_rng_uniform_int(rng, 20) == 0)
+            items[i].rate = 0;
+    }
+}
+
+static void draw_large(gsl_rng *rng, size_t n, uint32_t max, double digits,
+                       struct bats_plan_item *items, double *task_windows)
+{
+    for (size_t i = 0; i < n; i++) {
+        double charge =
+            ceil((0.05 + 3 * gsl_rng_uniform(rng)) * digits) / digits;
+        items[i] = (struct bats_plan_item){
+            .rate = charge * 10 * (0.7 + 0.6 * gsl_rng_uniform(rng)),
+            .charge = (bats_money)llround(charge * 1e6),
+            .max = max};
+        task_windows[i] = 1 / items[i].rate;
+    }
+}
+
+/* The point is one of the configurations, is not dominated, and its figures
+ * are right. */
+static void check_point(const struct bats_frontier *f, size_t p,
+                        const struct configuration *all, size_t n_all)
+{
+    const struct bats_frontier_point *point = &f->points[p];
+    struct configuration self = {.cost = point->cost, .rate = point->rate};
+    bool found = false;
+
+    memcpy(self.machines, f->machines + p * f->n_clusters,
+           f->n_clusters * sizeof *self.machines);
+    for (size_t i = 0; i < n_all; i++) {
+        assert_false(dominates(&all[i], &self));
+        if (memcmp(all[i].machines, self.machines, sizeof self.machines))
+            continue;
+        found = true;
+        assert_int_equal(all[i].cost, point->cost);
+        assert_true(fabs(all[i].rate - point->rate) <= 1e-12 * point->rate);
+    }
+    assert_true(found);
+    assert_int_equal(point->cost, point->price * point->windows);
+}
+
+/* Every configuration is either dominated or has its like on the frontier. */
+static bool is_there(const struct bats_frontier *f,
+                     const struct configuration *c,
+                     const struct configuration *all, size_t n_all)
+{
+    for (size_t i = 0; i < n_all; i++)
+        if (dominates(&all[i], c))
+            return true;
+    for (size_t p = 0; p < f->n; p++)
+        if (f->points[p].cost == c->cost &&
+            fabs(f->points[p].rate - c->rate) <= EQUAL * c->rate)
+            return true;
+    return false;
+}
+
+static void frontier_equals_brute_force(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    size_t n_points = 0, n_long = 0;
+
+    gsl_rng_set(rng, 20100914);
+    for (int run = 0; run < INSTANCES; run++) {
+        struct bats_plan_item items[4];
+        double task_windows[4];
+        struct bats_frontier f;
+        struct configuration *all;
+        size_t n = 1 + gsl_rng_uniform_int(rng, 4);
+        uint64_t n_tasks = 1 + gsl_rng_uniform_int(rng, 200);
+        draw_items(rng, n, items, task_windows);
+        size_t n_all = enumerate(items, task_windows, n, n_tasks, &all);
+        assert_int_equal(
+            bats_frontier_init(&f, items, task_windows, n, n_tasks, NULL), 0);
+        assert_true(f.complete);
+        for (size_t p = 0; p < f.n; p++) {
+            check_point(&f, p, all, n_all);
+            if (p > 0) {
+                assert_true(f.points[p].cost > f.points[p - 1].cost);
+                assert_true(f.points[p].rate > f.points[p - 1].rate);
+            }
+        }
+        for (size_t i = 0; i < n_all; i++)
+            assert_true(is_there(&f, &all[i], all, n_all));
+        assert_int_equal(f.n > 0, n_all > 0);
+        n_points += f.n;
+        n_long += n_all > 0 && f.points[0].windows > 1;
+        bats_frontier_release(&f);
+        free(all);
+    }
+    assert_true(n_points > 5 * INSTANCES);
+    assert_true(n_long > INSTANCES / 2);
+    gsl_rng_free(rng);
+}
+
+/* ---- the same for clusters large enough to be pruned ---- */
+
+static int fastest_first(const void *a, const void *b)
+{
+    const struct configuration *c = a, *d = b;
+
+    if (c->rate < d->rate || c->rate > d->rate)
+        return c->rate > d->rate ? -1 : 1;
+    return c->cost < d->cost ? -1 : c->cost > d->cost;
+}
+
+/* Leaves what is cheaper than all that is faster. */
+static size_t sift(struct configuration *all, size_t n)
+{
+    size_t m = 0;
+
+    qsort(all, n, sizeof *all, fastest_first);
+    for (size_t i = 0; i < n; i++) {
+        if (m > 0 && all[i].cost >= all[m - 1].cost)
+            continue;
+        while (m > 0 && all[i].rate >= all[m - 1].rate * (1 - EQUAL))
+            m--;
+        all[m++] = all[i];
+    }
+    return m;
+}
+
+static void medium_frontiers_equal_brute_force(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    size_t n_points = 0;
+
+    gsl_rng_set(rng, 3);
+    for (int run = 0; run < 200; run++) {
+        static const uint32_t max[] = {0, 0, 150, 30, 12};
+        struct bats_plan_item items[4];
+        double task_windows[4];
+        struct bats_frontier f;
+        struct configuration *all;
+        size_t n = 2 + gsl_rng_uniform_int(rng, 3);
+        uint64_t n_tasks = 1 + gsl_rng_uniform_int(rng, 20000);
+        double digits = gsl_rng_uniform_int(rng, 2) ? 1e2 : 1e6;
+        draw_large(rng, n, max[n], digits, items, task_windows);
+        size_t n_all = enumerate(items, task_windows, n, n_tasks, &all);
+        n_all = sift(all, n_all);
+        assert_int_equal(
+            bats_frontier_init(&f, items, task_windows, n, n_tasks, NULL), 0);
+        assert_int_equal(f.n, n_all);
+        for (size_t p = 0; p < f.n; p++) {
+            const struct configuration *c = &all[n_all - 1 - p];
+            assert_int_equal(f.points[p].cost, c->cost);
+            assert_true(fabs(f.points[p].rate - c->rate) <=
+                        2 * EQUAL * c->rate);
+        }
+        n_points += f.n;
+        bats_frontier_release(&f);
+        free(all);
+    }
+    assert_true(n_points > 20 * 200);
+    gsl_rng_free(rng);
+}
+
+/* 12 tasks; a: 4 tasks a window for 3, one machine; b: 12 for 10, one. a needs
+ * 3 windows (9), b one (10), both together 12 / 16 of one (13). */
+static void small_frontier_by_hand(void **state)
+{
+    (void)state;
+    const struct bats_plan_item items[] = {{4, UNITS(3), 1},
+                                           {12, UNITS(10), 1}};
+    const double task_windows[] = {0.25, 1.0 / 12};
+    struct bats_frontier f;
+
+    assert_int_equal(bats_frontier_init(&f, items, task_windows, 2, 12, NULL),
+                     0);
+    assert_int_equal(f.n, 3);
+    assert_int_equal(f.points[0].cost, UNITS(9));
+    assert_int_equal(f.points[0].windows, 3);
+    assert_int_equal(f.points[1].cost, UNITS(10));
+    assert_int_equal(f.points[2].cost, UNITS(13));
+    assert_int_equal(f.points[2].windows, 1);
+    assert_int_equal(f.machines[4], 1);
+    assert_int_equal(f.machines[5], 1);
+    bats_frontier_release(&f);
+}
+
+static void nothing_known_gives_an_empty_frontier(void **state)
+{
+    (void)state;
+    const struct bats_plan_item items[] = {{0, UNITS(3), 5}};
+    const double task_windows[] = {0};
+    struct bats_frontier f;
+
+    assert_int_equal(bats_frontier_init(&f, items, task_windows, 1, 12, NULL),
+                     0);
+    assert_int_equal(f.n, 0);
+    bats_frontier_release(&f);
+}
+
+/* ---- large instances: against the planner ---- */
+
+/* The fastest point within a budget is the plan for it. */
+static void check_against_planner(gsl_rng *rng, const struct bats_frontier *f,
+                                  const struct bats_plan_item *items, size_t n,
+                                  uint64_t n_tasks)
+{
+    size_t p = gsl_rng_uniform_int(rng, f->n);
+    struct bats_plan plan;
+
+    assert_int_equal(
+        bats_plan_solve(items, n, n_tasks, f->points[p].cost, &plan, NULL), 0);
+    assert_true(plan.feasible);
+    assert_int_equal(plan.cost, f->points[p].cost);
+    assert_true(fabs(plan.rate - f->points[p].rate) <= 1e-9 * plan.rate);
+    /* And a little less buys what comes before it. */
+    assert_int_equal(
+        bats_plan_solve(items, n, n_tasks, f->points[p].cost - 1, &plan, NULL),
+        0);
+    assert_int_equal(plan.feasible, p > 0);
+    if (p > 0)
+        assert_int_equal(plan.cost, f->points[p - 1].cost);
+}
+
+static void large_frontiers_agree_with_the_planner(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+
+    gsl_rng_set(rng, 1024);
+    for (double digits = 1e2; digits <= 1e6; digits *= 1e2) {
+        struct bats_plan_item items[8];
+        double task_windows[8];
+        struct bats_frontier f;
+        draw_large(rng, 8, 1024, digits, items, task_windows);
+        assert_int_equal(
+            bats_frontier_init(&f, items, task_windows, 8, 1000000, NULL), 0);
+        assert_true(f.complete);
+        assert_true(f.n > 1000);
+        for (int i = 0; i < 300; i++)
+            check_against_planner(rng, &f, items, 8, 1000000);
+        bats_frontier_release(&f);
+    }
+    gsl_rng_free(rng);
+}
+
+static void frontier_beyond_memory_is_thinned_out(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    struct bats_plan_item items[32];
+    double task_windows[32];
+    struct bats_frontier f;
+
+    gsl_rng_set(rng, 1);
+    draw_large(rng, 32, 16384, 1e6, items, task_windows);
+    assert_int_equal(
+        bats_frontier_init(&f, items, task_windows, 32, 100000000, NULL), 0);
+    assert_false(f.complete);
+    assert_true(f.n > 20);
+    for (size_t p = 1; p < f.n; p++) {
+        assert_true(f.points[p].cost > f.points[p - 1].cost);
+        assert_true(f.points[p].rate > f.points[p - 1].rate);
+    }
+    bats_frontier_release(&f);
+    gsl_rng_free(rng);
+}
+
+static void bad_input_is_refused(void **state)
+{
+    (void)state;
+    struct bats_plan_item items[] = {{4, INT64_MAX / 2, 3}};
+    const double task_windows[] = {0.25};
+    struct bats_frontier f = {.n = 77};
+
+    assert_int_equal(bats_frontier_init(&f, items, task_windows, 1, 12, NULL),
+                     BATS_EOVERFLOW);
+    items[0].charge = -1;
+    assert_int_equal(bats_frontier_init(&f, items, task_windows, 1, 12, NULL),
+                     BATS_EINPUT);
+    assert_int_equal(f.n, 77);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frontier_equals_brute_force),
+        cmocka_unit_test(medium_frontiers_equal_brute_force),
+        cmocka_unit_test(small_frontier_by_hand),
+        cmocka_unit_test(nothing_known_gives_an_empty_frontier),
+        cmocka_unit_test(large_frontiers_agree_with_the_planner),
+        cmocka_unit_test(frontier_beyond_memory_is_thinned_out),
+        cmocka_unit_test(bad_input_is_refused),
+    };
+
+    return cmocka_run_group_tests_name("frontier", tests, NULL, NULL);
+}
