@@ -15,23 +15,26 @@ struct piece {
 
 #define PIECES_MAX (2 * BATS_CLUSTERS_MAX)
 
-/* The work that the windows of a type do within `makespan`: n[0] whole ones
- * per machine, and the one that is cut off by the end. A start-up is spread
- * over all windows that a machine can have: who holds it for fewer gets less
- * than that. */
+/*
+ * The work that the windows of a type do within `makespan`: n whole ones per
+ * machine, and the one that is cut off by the end. A start-up is lost once,
+ * whichever windows it is spread over; it is spread so that who holds the
+ * machine for fewer windows does not get more than that (the least concave
+ * function above the work that k windows do).
+ */
 static void cut(const struct bats_bound_problem *p, size_t type,
                 double makespan, struct piece *whole, struct piece *last)
 {
     const struct bats_bound_type *t = &p->types[type];
-    double window = (double)p->window;
+    double window = (double)p->window, lost = (double)t->startup;
     double n = floor(makespan / window);
     double rest = makespan - n * window;
-    double lost = (double)t->startup / fmax(n + (rest > 0), 1);
     double rate = t->speed * t->slots;
-    *whole = (struct piece){rate * fmax(window - lost, 0), (double)t->charge,
-                            n * t->machines};
-    *last = (struct piece){rate * fmax(rest - lost, 0), (double)t->charge,
-                           t->machines};
+    double each = n > 0 ? window - lost / n : 0;
+    if (each < rest)
+        each = rest = fmax(makespan - lost, 0) / (n + 1);
+    *whole = (struct piece){rate * each, (double)t->charge, n * t->machines};
+    *last = (struct piece){rate * rest, (double)t->charge, t->machines};
 }
 
 static int by_efficiency(const void *a, const void *b)
@@ -47,10 +50,16 @@ static double most_work(const struct bats_bound_problem *p, double budget,
 {
     struct piece pieces[PIECES_MAX];
     double work = 0;
-    for (size_t i = 0; i < p->n_types; i++)
-        cut(p, i, makespan, &pieces[2 * i], &pieces[2 * i + 1]);
-    qsort(pieces, 2 * p->n_types, sizeof *pieces, by_efficiency);
-    for (size_t i = 0; i < 2 * p->n_types; i++) {
+    size_t n_pieces = 0;
+    for (size_t i = 0; i < p->n_types; i++) {
+        struct piece both[2];
+        cut(p, i, makespan, &both[0], &both[1]);
+        for (int k = 0; k < 2; k++)
+            if (both[k].n > 0 && both[k].work > 0)
+                pieces[n_pieces++] = both[k];
+    }
+    qsort(pieces, n_pieces, sizeof *pieces, by_efficiency);
+    for (size_t i = 0; i < n_pieces; i++) {
         double n = pieces[i].n;
         if (n * pieces[i].price > budget)
             n = budget / pieces[i].price;

@@ -252,6 +252,17 @@ static int set_monitor(struct reader *r, const char *value,
     return set_period(value, &r->scenario->monitor, why);
 }
 
+static int set_tail(struct reader *r, const char *value,
+                    struct bats_error *why)
+{
+    return bats_tail_find(value, &r->scenario->tail)
+               ? 0
+               : bats_error_set(why, BATS_EINPUT,
+                                "'%.60s' is no strategy for the tail; see "
+                                "'bats-mpi run --help'",
+                                value);
+}
+
 /* ---- [bag] ---- */
 
 static int set_tasks(struct reader *r, const char *value,
@@ -329,7 +340,8 @@ static const struct {
               {"budget", set_budget, true, false},
               {"seeds", set_seeds, true, false},
               {"repeats", set_repeats, false, false},
-              {"monitor", set_monitor, false, false}}},
+              {"monitor", set_monitor, false, false},
+              {"tail", set_tail, false, false}}},
     [BAG] = {"bag",
              {{"tasks", set_tasks, false, true},
               {"runtime", set_runtime, false, true}}},

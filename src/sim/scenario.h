@@ -12,6 +12,7 @@
  *     seeds = 1-100                ; default 1: each seed is another bag
  *     repeats = 1                  ; of each, drawn in another order
  *     monitor = 5m                 ; default window / 12
+ *     tail = none                  ; copies of the last tasks, see tail.h
  *     [bag]
  *     tasks = 1000
  *     runtime = normal 15m 2.236m  ; on a machine of speed 1; see draw.h
@@ -32,6 +33,7 @@
 #define BATS_SCENARIO_H
 
 #include "bats/policy.h"
+#include "bats/tail.h"
 #include "input/platform.h"
 #include "sim/draw.h"
 
@@ -69,6 +71,7 @@ struct bats_scenario {
     size_t n_seeds;
     uint32_t repeats;
     bats_time monitor; /* 0: window / 12 */
+    enum bats_tail tail;
 };
 
 /* Reads the file. Every mistake is BATS_EINPUT with "path:line: sentence"; a

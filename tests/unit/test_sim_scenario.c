@@ -118,6 +118,7 @@ static void every_key_is_read(void **state)
                                    "seeds = 3-5, 7,\n"
                                    "repeats = 4\n"
                                    "monitor = 2m\n"
+                                   "tail = random\n"
                                    "[cluster a]\n"
                                    "machines = 2\n"
                                    "charge = 0\n"
@@ -153,6 +154,7 @@ static void every_key_is_read(void **state)
     assert_memory_equal(s->seeds, seeds, sizeof seeds);
     assert_int_equal(s->repeats, 4);
     assert_int_equal(s->monitor, 2 * BATS_MINUTE);
+    assert_int_equal(s->tail, BATS_TAIL_RANDOM);
     assert_int_equal(s->platform.n_clusters, 2);
     assert_int_equal(s->platform.clusters[0].charge, 0);
     assert_int_equal(s->platform.n_machines, 3);
@@ -194,7 +196,7 @@ static void keys_are_checked(void **state)
     (void)state;
     refuse_run("windows = 1h",
                ":2: unknown key 'windows' in [run]; known are window, "
-               "currency, policy, budget, seeds, repeats and monitor");
+               "currency, policy, budget, seeds, repeats, monitor and tail");
     refuse_bag("task = 1", ":4: unknown key 'task' in [bag]; known are tasks "
                            "and runtime");
     refuse_cluster("nodes = a", ":4: unknown key 'nodes' in [cluster]; known "
@@ -233,6 +235,8 @@ static void values_of_run_are_checked(void **state)
                ":2: seeds: '4294967296' is not a whole number from 1 to "
                "4294967295");
     refuse_run("seeds = 5-3", ":2: seeds: '5-3' runs backwards");
+    refuse_run("tail = dog", ":2: tail: 'dog' is no strategy for the tail; "
+                             "see 'bats-mpi run --help'");
     refuse_run("seeds = 1-1000001",
                ":2: seeds: '1-1000001' makes more than a million");
     refuse_run("seeds = 1-1000000\nrepeats = 100",

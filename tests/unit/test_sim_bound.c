@@ -1,0 +1,290 @@
+/* The clairvoyant bound: by hand, against every way to spend a small budget,
+ * and against the best of all schedules of a few tasks. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <gsl/gsl_rng.h>
+
+#include "sim/bound.h"
+
+static double bound(const struct bats_bound_problem *p, bats_money budget)
+{
+    double makespan = 0;
+    struct bats_error err;
+    if (bats_bound(p, budget, &makespan, &err) < 0)
+        fail_msg("%s", err.text);
+    return makespan;
+}
+
+static void assert_near(double value, double expected, double tolerance)
+{
+    if (!(fabs(value - expected) <= tolerance))
+        fail_msg("%.9g is not within %.3g of %.9g", value, tolerance,
+                 expected);
+}
+
+/* ---- by hand ---- */
+
+/* Windows of 60; four machines of speed 1 at 2, two of speed 3 at 5. */
+static void the_bound_of_small_bags_by_hand(void **state)
+{
+    (void)state;
+    struct bats_bound_type types[] = {
+        {.machines = 4, .slots = 1, .speed = 1, .charge = 2, .longest = 20},
+        {.machines = 2, .slots = 1, .speed = 3, .charge = 5, .longest = 20}};
+    struct bats_bound_problem p = {types, 2, 300, 60};
+    /* All machines: 10 per unit of time. */
+    assert_near(bound(&p, BATS_UNLIMITED), 30, 0.5);
+    assert_near(bats_bound_fluid(&p), 30, 0.5);
+    assert_near(bound(&p, 18), 30, 0.5);
+    /* Two fast ones for a window, 10: 360 in 60, 300 in 50. */
+    assert_near(bound(&p, 10), 50, 0.5);
+    /* 12: a slow one with them: 7 per unit. */
+    assert_near(bound(&p, 12), 300.0 / 7, 0.5);
+    /* 9: a fast one for 60 (180) and two slow ones (120): all of the window. */
+    assert_near(bound(&p, 9), 60, 0.5);
+    /* 8: four slow ones: 240. One fast one twice would be 10. */
+    assert_true(isinf(bound(&p, 8)));
+    /* The longest task: 600 on the slow ones, 200 on the fast ones. */
+    types[0].longest = types[1].longest = 600;
+    p.work = 600;
+    assert_near(bound(&p, BATS_UNLIMITED), 200, 0.5);
+    /* 20: four windows of a fast machine. 19 pays no machine so long (slow:
+     * ten windows at 2). */
+    assert_near(bound(&p, 20), 200, 0.5);
+    assert_true(isinf(bound(&p, 19)));
+}
+
+/* One machine that needs 15 of each acquisition; 100 of work. */
+static void a_start_up_is_lost(void **state)
+{
+    (void)state;
+    struct bats_bound_type type = {.machines = 1,
+                                   .slots = 2,
+                                   .speed = 1,
+                                   .charge = 1,
+                                   .startup = 15,
+                                   .longest = 1};
+    struct bats_bound_problem p = {&type, 1, 100, 60};
+    assert_near(bound(&p, BATS_UNLIMITED), 65, 0.5); /* 2 x (65 - 15) */
+    assert_near(bound(&p, 2), 65, 0.5);
+    p.work = 121; /* more than a window without a start-up does */
+    assert_true(isinf(bound(&p, 1)));
+}
+
+/* ---- every way to spend the budget ---- */
+
+#define MACHINES 3
+#define WINDOWS 5
+
+struct machines {
+    struct bats_bound_type type[MACHINES]; /* of each machine */
+    int n;
+};
+
+/* What the machines do within `makespan` if machine m has n[m] windows. */
+static double done_within(const struct machines *m, const int *n,
+                          double window, double makespan)
+{
+    double work = 0;
+    for (int i = 0; i < m->n; i++) {
+        double time =
+            fmin(n[i] * window, makespan) - (double)m->type[i].startup;
+        work += fmax(time, 0) * m->type[i].speed * m->type[i].slots;
+    }
+    return work;
+}
+
+static double spend(const struct machines *m, int *n, int i, double window,
+                    int64_t left, double work)
+{
+    if (i == m->n) {
+        double low = 0, high = WINDOWS * window;
+        if (done_within(m, n, window, high) < work)
+            return INFINITY;
+        while (high - low > 1e-6) {
+            double middle = (low + high) / 2;
+            if (done_within(m, n, window, middle) < work)
+                low = middle;
+            else
+                high = middle;
+        }
+        return high;
+    }
+    double best = INFINITY;
+    for (n[i] = 0; n[i] <= WINDOWS && n[i] * m->type[i].charge <= left; n[i]++)
+        best = fmin(best, spend(m, n, i + 1, window,
+                                left - n[i] * m->type[i].charge, work));
+    return best;
+}
+
+static uint32_t pick(gsl_rng *rng, uint32_t n)
+{
+    return (uint32_t)gsl_rng_uniform_int(rng, n);
+}
+
+/* A few machines of one to three types. */
+static struct machines make_machines(gsl_rng *rng,
+                                     struct bats_bound_problem *p,
+                                     struct bats_bound_type *types,
+                                     bats_time startup)
+{
+    struct machines m = {.n = 0};
+    p->types = types;
+    p->n_types = 0;
+    while (m.n < MACHINES && (p->n_types == 0 || pick(rng, 3) > 0)) {
+        struct bats_bound_type *t = &types[p->n_types++];
+        *t = (struct bats_bound_type){
+            .machines = 1 + pick(rng, (uint32_t)(MACHINES - m.n)),
+            .slots = 1 + pick(rng, 2),
+            .speed = 0.25 * (1 + pick(rng, 12)),
+            .charge = pick(rng, 6),
+            .startup =
+                startup > 0 ? (bats_time)pick(rng, (uint32_t)startup) : 0};
+        for (uint32_t i = 0; i < t->machines; i++)
+            m.type[m.n++] = *t;
+    }
+    p->window = 1000;
+    return m;
+}
+
+static void no_way_to_spend_the_budget_is_better(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    int finite = 0;
+    for (unsigned long seed = 1; seed <= 3000; seed++) {
+        gsl_rng_set(rng, seed);
+        struct bats_bound_type types[MACHINES];
+        struct bats_bound_problem p;
+        struct machines m = make_machines(rng, &p, types, 0);
+        int n[MACHINES];
+        int64_t budget = 1 + pick(rng, 30);
+        p.work = 1 + pick(rng, 6000);
+        double best = spend(&m, n, 0, 1000, budget, p.work);
+        double ours = bound(&p, budget);
+        if (best >= WINDOWS * 1000 - 1)
+            continue; /* more windows might be better, and were not tried */
+        finite++;
+        if (fabs(ours - best) > 1)
+            fail_msg("seed %lu: %g, not %g", seed, ours, best);
+    }
+    gsl_rng_free(rng);
+    assert_true(finite > 1000);
+}
+
+/* With start-ups it is a bound still, if not the best one. */
+static void start_ups_leave_it_a_bound(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    int finite = 0, near = 0;
+    for (unsigned long seed = 1; seed <= 3000; seed++) {
+        gsl_rng_set(rng, seed);
+        struct bats_bound_type types[MACHINES];
+        struct bats_bound_problem p;
+        struct machines m = make_machines(rng, &p, types, 900);
+        int n[MACHINES];
+        int64_t budget = 1 + pick(rng, 30);
+        p.work = 1 + pick(rng, 6000);
+        double best = spend(&m, n, 0, 1000, budget, p.work);
+        if (isinf(best))
+            continue;
+        finite++;
+        double ours = bound(&p, budget);
+        if (ours > best + 1)
+            fail_msg("seed %lu: %g is above %g", seed, ours, best);
+        near += ours > 0.8 * best;
+    }
+    gsl_rng_free(rng);
+    assert_true(finite > 1000 && near > finite / 2);
+}
+
+/* ---- every schedule of a few tasks ---- */
+
+#define TASKS 5
+
+/* The shortest makespan of all ways to put the tasks on the machines, where a
+ * machine is held from its start to its last task. Slots as machines of their
+ * own would not share a charge, so there is one slot. */
+static double best_schedule(const struct machines *m, double window,
+                            int64_t budget, const double *work, int n_tasks)
+{
+    double best = INFINITY;
+    int ways = (int)(pow(m->n, n_tasks) + 0.5);
+    for (int way = 0; way < ways; way++) {
+        double busy[MACHINES] = {0}, makespan = 0, cost = 0;
+        for (int t = 0, rest = way; t < n_tasks; t++, rest /= m->n)
+            busy[rest % m->n] += work[t] / m->type[rest % m->n].speed;
+        for (int i = 0; i < m->n; i++) {
+            if (busy[i] <= 0)
+                continue;
+            double time = busy[i] + (double)m->type[i].startup;
+            makespan = fmax(makespan, time);
+            cost += ceil(time / window) * (double)m->type[i].charge;
+        }
+        if (cost <= (double)budget)
+            best = fmin(best, makespan);
+    }
+    return best;
+}
+
+static void no_schedule_beats_the_bound(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    int possible = 0, exact = 0, impossible = 0;
+    for (unsigned long seed = 1; seed <= 5000; seed++) {
+        gsl_rng_set(rng, seed);
+        struct bats_bound_type types[MACHINES];
+        struct bats_bound_problem p;
+        make_machines(rng, &p, types, 400);
+        struct machines m = {.n = 0};
+        double work[TASKS], longest = 0;
+        int n_tasks = 1 + (int)pick(rng, TASKS);
+        p.work = 0;
+        for (int t = 0; t < n_tasks; t++) {
+            work[t] = 1 + pick(rng, 2000);
+            p.work += work[t];
+            longest = fmax(longest, work[t]);
+        }
+        for (size_t i = 0; i < p.n_types; i++) {
+            types[i].slots = 1;
+            types[i].longest = longest;
+            for (uint32_t k = 0; k < types[i].machines; k++)
+                m.type[m.n++] = types[i];
+        }
+        int64_t budget = 1 + pick(rng, 30);
+        double best = best_schedule(&m, 1000, budget, work, n_tasks);
+        double ours = bound(&p, budget);
+        if (isinf(ours)) {
+            assert_true(isinf(best));
+            impossible++;
+        }
+        if (isinf(best))
+            continue;
+        possible++;
+        exact += ours > best - 1;
+        if (ours > best + 1e-6)
+            fail_msg("seed %lu: %g is above %g", seed, ours, best);
+    }
+    gsl_rng_free(rng);
+    assert_true(possible > 2000 && exact > 500 && impossible > 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_bound_of_small_bags_by_hand),
+        cmocka_unit_test(a_start_up_is_lost),
+        cmocka_unit_test(no_way_to_spend_the_budget_is_better),
+        cmocka_unit_test(start_ups_leave_it_a_bound),
+        cmocka_unit_test(no_schedule_beats_the_bound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,204 @@
+/*
+ * Random scenarios: whatever the clusters, charges, distributions, budgets,
+ * losses, start-up times and noise, no budget is ever exceeded, no task gets
+ * lost and nobody beats the clairvoyant bound.
+ *
+ *     BATS_SCENARIOS=200000 make tests TESTS=build/tests/test_sim_budget
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <gsl/gsl_rng.h>
+
+#include "sim/world.h"
+
+#define SCENARIOS 3000
+
+static char path[] = "/tmp/test_sim_budget.XXXXXX";
+
+static uint32_t pick(gsl_rng *rng, uint32_t n)
+{
+    return (uint32_t)gsl_rng_uniform_int(rng, n);
+}
+
+static bool chance(gsl_rng *rng, double p)
+{
+    return gsl_rng_uniform(rng) < p;
+}
+
+/* Many small values, few large ones. */
+static double skewed(gsl_rng *rng, double max)
+{
+    return max * pow(gsl_rng_uniform_pos(rng), 3);
+}
+
+static void write_runtime(FILE *out, gsl_rng *rng, double window)
+{
+    static const char *const kinds[] = {"constant", "normal", "lognormal",
+                                        "levy", "uniform"};
+    uint32_t kind = pick(rng, 6);
+    double mean = 1 + skewed(rng, 3 * window);
+    if (kind == 5)
+        fprintf(out, "runtime = mixture\n");
+    else if (kind == 0)
+        fprintf(out, "runtime = constant %.6f\n", mean);
+    else
+        fprintf(out, "runtime = %s %.6f %.6f\n", kinds[kind], mean,
+                kind == 3 || kind == 4 ? mean * (1 + pick(rng, 5))
+                                       : mean * 2 * gsl_rng_uniform(rng));
+}
+
+static void write_cluster(FILE *out, gsl_rng *rng, uint32_t i, double window)
+{
+    fprintf(out, "[cluster c%u]\nmachines = %u\nspeed = %.3f\nslots = %u\n", i,
+            1 + pick(rng, 8), 0.2 + skewed(rng, 5), 1 + pick(rng, 3));
+    if (chance(rng, 0.05))
+        fprintf(out, "charge = 0\n");
+    else if (chance(rng, 0.5))
+        fprintf(out, "charge = %u\n", 1 + pick(rng, 12));
+    else
+        fprintf(out, "charge = %.6f\n", 0.001 + skewed(rng, 5));
+    if (chance(rng, 0.4))
+        fprintf(out, "startup = %.6f\n", skewed(rng, 1.5 * window));
+    if (chance(rng, 0.4))
+        fprintf(out, "noise = %.3f\n", 0.001 + skewed(rng, 1));
+    if (chance(rng, 0.3))
+        fprintf(out, "loss = %.6f\n", 1 + skewed(rng, 100 * window));
+}
+
+static void write_scenario(gsl_rng *rng, uint32_t number)
+{
+    static const char *const budgets[] = {
+        "unlimited",     "rr",           "rr-20%",  "cheapest",
+        "cheapest+10%",  "cheapest+80%", "fastest", "fastest-20%",
+        "cheapest+300%", "fastest+50%"};
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    double window = 60 * (1 + skewed(rng, 120));
+    fprintf(out, "[run]\nwindow = %.6f\npolicy = rr, bats\nseeds = %u\n",
+            window, number);
+    fprintf(out, "budget = %s, %.6f\n", budgets[pick(rng, 10)],
+            skewed(rng, 500));
+    if (chance(rng, 0.3))
+        fprintf(out, "monitor = %.6f\n",
+                1 + gsl_rng_uniform(rng) * 2 * window);
+    if (chance(rng, 0.3))
+        fprintf(out, "tail = random\n");
+    fprintf(out, "[bag]\ntasks = %u\n", 1 + (uint32_t)skewed(rng, 200));
+    write_runtime(out, rng, window);
+    for (uint32_t i = 0, n = 1 + pick(rng, 4); i < n; i++)
+        write_cluster(out, rng, i, window);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* Every hundredth scenario: the engine's own invariants after every event. */
+static void check_invariants(void *context, const struct bats_sched *sched)
+{
+    (void)context;
+    bats_sched_check(sched);
+}
+
+struct totals {
+    uint64_t runs, complete, exhausted, no_machines, preempted, lost, exact;
+};
+
+static void check_run(const struct bats_scenario *s,
+                      const struct bats_world_result *r, bool has_noise,
+                      struct totals *totals)
+{
+    if (r->violations > 0 || r->charged > r->amount)
+        fail_msg("%s: budget exceeded with seed %u", path, r->seed);
+    assert_int_equal(r->done + r->failed + r->undone, s->n_tasks);
+    /* Failed: lost with its machine once too often. */
+    assert_true(r->failed == 0 || r->lost > 1);
+    assert_int_equal(r->finish == BATS_FINISH_ALL_DONE, r->undone == 0);
+    assert_true(r->finish == BATS_FINISH_ALL_DONE ||
+                r->finish == BATS_FINISH_BUDGET ||
+                r->finish == BATS_FINISH_NO_MACHINES);
+    /* With noise, a task that was stopped may be faster the second time. */
+    if (r->undone == 0 && r->failed == 0 && !has_noise) {
+        if (!isfinite(r->bound) || r->ratio < 1 - 1e-9)
+            fail_msg("%s: %.9f of the bound with seed %u", path, r->ratio,
+                     r->seed);
+        totals->exact += r->ratio < 1.001;
+    }
+    totals->runs++;
+    totals->complete += r->undone == 0;
+    totals->exhausted += r->finish == BATS_FINISH_BUDGET;
+    totals->no_machines += r->finish == BATS_FINISH_NO_MACHINES;
+    totals->preempted += r->preempted;
+    totals->lost += r->lost;
+}
+
+static void play(uint32_t number, struct totals *totals)
+{
+    static const struct bats_world_watch watch = {.after = check_invariants};
+    struct bats_scenario *s;
+    struct bats_world *w;
+    struct bats_error err;
+    bool has_noise = false;
+    if (bats_scenario_load(path, &s, &err) < 0 ||
+        bats_world_create(s, 0, 0, &w, &err) < 0)
+        fail_msg("%u: %s", number, err.text);
+    for (size_t i = 0; i < s->platform.n_clusters; i++)
+        has_noise = has_noise || s->noise[i] > 0;
+    for (uint32_t b = 0; b < s->n_budgets; b++)
+        for (uint32_t p = 0; p < s->n_policies; p++) {
+            struct bats_world_result r;
+            if (bats_world_run(w, p, b, number % 100 == 0 ? &watch : NULL, &r,
+                               &err) < 0)
+                fail_msg("%u: %s", number, err.text);
+            check_run(s, &r, has_noise, totals);
+        }
+    bats_world_destroy(w);
+    bats_scenario_destroy(s);
+}
+
+static void no_budget_is_ever_exceeded(void **state)
+{
+    (void)state;
+    const char *wanted = getenv("BATS_SCENARIOS");
+    uint32_t n = wanted ? (uint32_t)strtoul(wanted, NULL, 10) : SCENARIOS;
+    struct totals t = {0};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (uint32_t i = 1; i <= n; i++) {
+        gsl_rng_set(rng, i);
+        write_scenario(rng, i);
+        play(i, &t);
+    }
+    gsl_rng_free(rng);
+    print_message(
+        "# %u scenarios, %llu runs: all done %llu, budget exhausted "
+        "%llu, no machines %llu; %llu preempted, %llu machines "
+        "lost, %llu within 0.1 %% of the bound\n",
+        n, (unsigned long long)t.runs, (unsigned long long)t.complete,
+        (unsigned long long)t.exhausted, (unsigned long long)t.no_machines,
+        (unsigned long long)t.preempted, (unsigned long long)t.lost,
+        (unsigned long long)t.exact);
+    /* All of these were tried. */
+    assert_true(t.complete > n / 4 && t.exhausted > n / 4);
+    assert_true(t.no_machines > n / 100 && t.preempted > n && t.lost > n);
+    assert_true(t.exact > n / 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_budget_is_ever_exceeded)};
+    int descriptor = mkstemp(path);
+    if (descriptor < 0)
+        return 1;
+    close(descriptor);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (failed == 0)
+        unlink(path);
+    return failed;
+}
