@@ -36,7 +36,8 @@ CORE_SRC = $(addprefix src/core/, \
 	regression.c sample.c sched.c sched_check.c sched_create.c \
 	sched_status.c stats.c tail.c)
 INPUT_SRC = $(addprefix src/input/, \
-	bagfile.c clusters_file.c inifile.c platform.c)
+	bagfile.c clusters_file.c inifile.c platform.c profile.c \
+	profile_save.c)
 PROTO_SRC = $(addprefix src/proto/, read.c write.c)
 EXEC_SRC = $(addprefix src/exec/, \
 	command.c environment.c family.c guard.c outdir.c outfile.c outlet.c \

@@ -419,6 +419,27 @@ bool bats_bagfile_is_disbatch(const struct bats_bagfile *bag)
     return bag->is_disbatch;
 }
 
+int bats_bagfile_hash(const struct bats_bagfile *bag, uint64_t *hash,
+                      struct bats_error *err)
+{
+    char *command = NULL;
+    size_t size = 0;
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+    for (uint32_t i = 0; i < bats_bagfile_count(bag); i++) {
+        ptrdiff_t n = bats_bagfile_command(bag, i, &command, &size);
+        if (n < 0) {
+            free(command);
+            return bats_error_set(err, (int)n, "no memory for a command");
+        }
+        for (ptrdiff_t k = 0; k <= n; k++)
+            sum = (sum ^ (unsigned char)command[k]) * UINT64_C(0x100000001b3);
+    }
+    free(command);
+    *hash = sum;
+    return 0;
+}
+
 /* The group of task i: the last one that begins at or before it. */
 static const struct group *find_group(const struct bats_bagfile *bag,
                                       uint32_t i)

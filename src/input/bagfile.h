@@ -57,6 +57,11 @@ uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i);
 /* Task i was marked with @once. */
 bool bats_bagfile_is_once(const struct bats_bagfile *bag, uint32_t i);
 
+/* FNV-1a, 64 bits, of all commands, each with its NUL: bags that differ have
+ * different hashes, as good as always. BATS_ENOMEM. */
+int bats_bagfile_hash(const struct bats_bagfile *bag, uint64_t *hash,
+                      struct bats_error *err);
+
 /* The file used #DISBATCH lines, so tasks get the DISBATCH_* variables. */
 bool bats_bagfile_is_disbatch(const struct bats_bagfile *bag);
 

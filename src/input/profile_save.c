@@ -1,0 +1,267 @@
+/* See profile.h: writing, and what a profile says of its bag. */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bats/bag.h"
+#include "input/profile.h"
+
+/* Seconds with as many digits as a microsecond needs. */
+#define DIGITS 15
+
+static json_t *seconds(bats_time time)
+{
+    if (time % BATS_SECOND == 0)
+        return json_integer(time / BATS_SECOND);
+    return json_real((double)time / BATS_SECOND);
+}
+
+static json_t *money(bats_money amount)
+{
+    char text[BATS_UNITS_TEXT];
+
+    return json_string(bats_money_format(text, amount));
+}
+
+/* The functions of jansson take what they are given, NULL too, and fail in
+ * the end if one of them has failed. */
+static json_t *sample_of(const struct bats_profile *p, size_t cluster)
+{
+    json_t *sample = json_array();
+
+    for (size_t i = 0; i < p->n_observations; i++) {
+        const struct bats_observation *o = &p->observations[i];
+        if (o->cluster != cluster)
+            continue;
+        json_t *pair =
+            json_pack("[I, o]", (json_int_t)o->task + 1, seconds(o->runtime));
+        if (json_array_append_new(sample, pair) != 0) {
+            json_decref(sample);
+            return NULL;
+        }
+    }
+    return sample;
+}
+
+static json_t *clusters_of(const struct bats_profile *p)
+{
+    json_t *clusters = json_array();
+
+    for (size_t i = 0; i < p->n_clusters; i++) {
+        const struct bats_profile_cluster *c = &p->clusters[i];
+        json_t *cluster =
+            json_pack("{s:s, s:o, s:I, s:f, s:I, s:o, s:o}", "name",
+                      c->cluster.name, "charge", money(c->cluster.charge),
+                      "max", (json_int_t)c->cluster.max, "slots", c->slots,
+                      "windows", (json_int_t)c->windows, "charged",
+                      money(c->charged), "sample", sample_of(p, i));
+        if (json_array_append_new(clusters, cluster) != 0) {
+            json_decref(clusters);
+            return NULL;
+        }
+    }
+    return clusters;
+}
+
+static json_t *list_of(const struct bats_task_ranges *ranges)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < ranges->n; i++) {
+        json_t *pair =
+            json_pack("[I, I]", (json_int_t)ranges->range[i].first + 1,
+                      (json_int_t)ranges->range[i].last + 1);
+        if (json_array_append_new(list, pair) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static json_t *to_json(const struct bats_profile *p)
+{
+    char hash[17];
+    /* Only people read the name: one that is no UTF-8 is left out. */
+    json_t *name = json_string(p->bag_name);
+
+    snprintf(hash, sizeof hash, "%016" PRIx64, p->bag_hash);
+    return json_pack("{s:i, s:{s:o, s:I, s:s}, s:o, s:s, s:o, s:o, s:o, s:o}",
+                     "bats_profile", 1, "bag", "name",
+                     name ? name : json_string(""), "tasks",
+                     (json_int_t)p->n_tasks, "hash", hash, "window_s",
+                     seconds(p->window), "currency", p->currency, "elapsed_s",
+                     seconds(p->elapsed), "clusters", clusters_of(p), "done",
+                     list_of(&p->done), "failed", list_of(&p->failed));
+}
+
+/* Writes a file beside `path` and puts it in its place. */
+static int write_file(const json_t *root, const char *path,
+                      struct bats_error *err)
+{
+    size_t n = strlen(path) + sizeof ".new";
+    char *beside = malloc(n);
+    if (!beside)
+        return bats_error_set(err, BATS_ENOMEM, "no memory for a profile");
+    snprintf(beside, n, "%s.new", path);
+    FILE *file = fopen(beside, "w");
+    bool good = file != NULL;
+    if (good) {
+        good = json_dumpf(root, file,
+                          JSON_COMPACT | JSON_REAL_PRECISION(DIGITS)) == 0 &&
+               fputc('\n', file) != EOF && fflush(file) == 0 &&
+               fsync(fileno(file)) == 0;
+        good = fclose(file) == 0 && good && rename(beside, path) == 0;
+    }
+    int rc =
+        good ? 0
+             : bats_error_set(err, BATS_ESYS, "%s: %s", path, strerror(errno));
+    if (file && !good)
+        unlink(beside);
+    free(beside);
+    return rc;
+}
+
+int bats_profile_save(const struct bats_profile *profile, const char *path,
+                      struct bats_error *err)
+{
+    json_t *root = to_json(profile);
+    if (!root)
+        return bats_error_set(err, BATS_ENOMEM, "no memory for a profile");
+    int rc = write_file(root, path, err);
+    json_decref(root);
+    return rc;
+}
+
+/* ---- the bag ---- */
+
+int bats_profile_check_bag(const struct bats_profile *profile,
+                           const char *path, const struct bats_bagfile *bag,
+                           struct bats_error *err)
+{
+    uint32_t n = bats_bagfile_count(bag);
+    uint64_t hash;
+
+    if (n != profile->n_tasks)
+        return bats_error_set(err, BATS_EINPUT,
+                              "%s: made for a bag of %" PRIu32
+                              " tasks (%s), but %s has %" PRIu32,
+                              path, profile->n_tasks, profile->bag_name,
+                              bats_bagfile_name(bag), n);
+    int rc = bats_bagfile_hash(bag, &hash, err);
+    if (rc == 0 && hash != profile->bag_hash)
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "%s: made for other commands (%s) than those in "
+                            "%s, though there are as many",
+                            path, profile->bag_name, bats_bagfile_name(bag));
+    return rc;
+}
+
+int bats_profile_set_bag(struct bats_profile *profile,
+                         const struct bats_bagfile *bag,
+                         struct bats_error *err)
+{
+    uint64_t hash;
+    int rc = bats_bagfile_hash(bag, &hash, err);
+    if (rc < 0)
+        return rc;
+    char *name = strdup(bats_bagfile_name(bag));
+    if (!name)
+        return bats_error_set(err, BATS_ENOMEM, "no memory for a profile");
+    free(profile->bag_name);
+    profile->bag_name = name;
+    profile->bag_hash = hash;
+    profile->n_tasks = bats_bagfile_count(bag);
+    return 0;
+}
+
+/* ---- the tasks ---- */
+
+/* The ranges of tasks in that state. False: out of memory. */
+static bool collect(struct bats_task_ranges *ranges, const uint8_t *state,
+                    uint32_t n_tasks, uint8_t wanted)
+{
+    size_t capacity = 0;
+
+    *ranges = (struct bats_task_ranges){.n = 0};
+    for (uint32_t i = 0; i < n_tasks; i++) {
+        if (state[i] != wanted)
+            continue;
+        if (i > 0 && state[i - 1] == wanted) {
+            ranges->range[ranges->n - 1].last = i;
+            continue;
+        }
+        if (ranges->n == capacity) {
+            capacity = capacity ? 2 * capacity : 16;
+            struct bats_task_range *more =
+                realloc(ranges->range, capacity * sizeof *more);
+            if (!more)
+                return false;
+            ranges->range = more;
+        }
+        ranges->range[ranges->n++] = (struct bats_task_range){i, i};
+    }
+    return true;
+}
+
+int bats_profile_set_states(struct bats_profile *profile, const uint8_t *state,
+                            struct bats_error *err)
+{
+    struct bats_task_ranges done, failed = {.n = 0};
+
+    if (!collect(&done, state, profile->n_tasks, BATS_TASK_DONE) ||
+        !collect(&failed, state, profile->n_tasks, BATS_TASK_FAILED)) {
+        free(done.range);
+        free(failed.range);
+        return bats_error_set(err, BATS_ENOMEM, "no memory for a profile");
+    }
+    free(profile->done.range);
+    free(profile->failed.range);
+    profile->done = done;
+    profile->failed = failed;
+    return 0;
+}
+
+uint8_t *bats_profile_states(const struct bats_profile *profile)
+{
+    const struct bats_task_ranges *d = &profile->done, *f = &profile->failed;
+    uint8_t *state = malloc(profile->n_tasks);
+
+    if (!state)
+        return NULL;
+    memset(state, BATS_TASK_PENDING, profile->n_tasks);
+    for (size_t i = 0; i < d->n; i++)
+        memset(state + d->range[i].first, BATS_TASK_DONE,
+               (size_t)d->range[i].last - d->range[i].first + 1);
+    for (size_t i = 0; i < f->n; i++)
+        memset(state + f->range[i].first, BATS_TASK_FAILED,
+               (size_t)f->range[i].last - f->range[i].first + 1);
+    return state;
+}
+
+static uint32_t count(const struct bats_task_ranges *ranges)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < ranges->n; i++)
+        n += ranges->range[i].last - ranges->range[i].first + 1;
+    return n;
+}
+
+uint32_t bats_profile_left(const struct bats_profile *profile)
+{
+    return profile->n_tasks - count(&profile->done) - count(&profile->failed);
+}
+
+bats_money bats_profile_charged(const struct bats_profile *profile)
+{
+    bats_money sum = 0;
+
+    for (size_t i = 0; i < profile->n_clusters; i++)
+        sum += profile->clusters[i].charged;
+    return sum;
+}

@@ -1,0 +1,297 @@
+/* profile: what is written is read, and what is wrong with a damaged one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "bats/bag.h"
+#include "input/profile.h"
+
+static char directory[] = "/tmp/bats-test-profile-XXXXXX";
+static char path[64], bag_path[64];
+
+static int create_directory(void **state)
+{
+    (void)state;
+    if (!mkdtemp(directory))
+        return -1;
+    snprintf(path, sizeof path, "%s/p.json", directory);
+    snprintf(bag_path, sizeof bag_path, "%s/bag", directory);
+    return 0;
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    unlink(path);
+    unlink(bag_path);
+    return rmdir(directory);
+}
+
+static void write_text(const char *where, const char *text)
+{
+    FILE *f = fopen(where, "w");
+
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static struct bats_bagfile *load_bag(const char *text)
+{
+    struct bats_bagfile *bag;
+    struct bats_error err;
+
+    write_text(bag_path, text);
+    if (bats_bagfile_load(bag_path, &bag, &err) != 0)
+        fail_msg("%s", err.text);
+    return bag;
+}
+
+/* ---- there and back ---- */
+
+static const struct bats_observation observations[] = {
+    {0, 0, 901250000}, {2, 0, 1}, {0, 1, 225312500}, {4, 1, 3600000000}};
+
+static void fill(struct bats_profile *p)
+{
+    static const uint8_t state[] = {BATS_TASK_DONE, BATS_TASK_PENDING,
+                                    BATS_TASK_DONE, BATS_TASK_DONE,
+                                    BATS_TASK_FAILED};
+    struct bats_bagfile *bag = load_bag("a\nb\nc\nd\ne\n");
+
+    *p = (struct bats_profile){.window = 90 * BATS_SECOND,
+                               .elapsed = 1234567,
+                               .currency = "SU",
+                               .n_clusters = 2,
+                               .n_observations = 4};
+    p->clusters[0] =
+        (struct bats_profile_cluster){.cluster = {"slow", 85000, 32},
+                                      .slots = 1,
+                                      .windows = 7,
+                                      .charged = 595000};
+    p->clusters[1] = (struct bats_profile_cluster){
+        .cluster = {"fast", 0, 4}, .slots = 1.5, .windows = 1};
+    p->observations = malloc(sizeof observations);
+    assert_non_null(p->observations);
+    memcpy(p->observations, observations, sizeof observations);
+    assert_int_equal(bats_profile_set_bag(p, bag, NULL), 0);
+    assert_int_equal(bats_profile_set_states(p, state, NULL), 0);
+    bats_bagfile_destroy(bag);
+}
+
+static void profile_is_read_as_it_was_written(void **state)
+{
+    (void)state;
+    struct bats_profile p, q;
+    struct bats_error err;
+
+    fill(&p);
+    assert_int_equal(bats_profile_save(&p, path, &err), 0);
+    if (bats_profile_load(path, &q, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_string_equal(q.bag_name, bag_path);
+    assert_int_equal(q.n_tasks, 5);
+    assert_true(q.bag_hash == p.bag_hash);
+    assert_int_equal(q.window, p.window);
+    assert_int_equal(q.elapsed, p.elapsed);
+    assert_string_equal(q.currency, "SU");
+    assert_int_equal(q.n_clusters, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_string_equal(q.clusters[i].cluster.name,
+                            p.clusters[i].cluster.name);
+        assert_int_equal(q.clusters[i].cluster.charge,
+                         p.clusters[i].cluster.charge);
+        assert_int_equal(q.clusters[i].cluster.max, p.clusters[i].cluster.max);
+        assert_true(q.clusters[i].slots - p.clusters[i].slots == 0);
+        assert_int_equal(q.clusters[i].windows, p.clusters[i].windows);
+        assert_int_equal(q.clusters[i].charged, p.clusters[i].charged);
+    }
+    assert_int_equal(q.n_observations, 4);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(q.observations[i].task, observations[i].task);
+        assert_int_equal(q.observations[i].cluster, observations[i].cluster);
+        assert_int_equal(q.observations[i].runtime, observations[i].runtime);
+    }
+    assert_int_equal(bats_profile_left(&q), 1);
+    assert_int_equal(bats_profile_charged(&q), 595000);
+    uint8_t *states = bats_profile_states(&q);
+    assert_non_null(states);
+    assert_int_equal(states[0], BATS_TASK_DONE);
+    assert_int_equal(states[1], BATS_TASK_PENDING);
+    assert_int_equal(states[2], BATS_TASK_DONE);
+    assert_int_equal(states[3], BATS_TASK_DONE);
+    assert_int_equal(states[4], BATS_TASK_FAILED);
+    free(states);
+    bats_profile_release(&p);
+    bats_profile_release(&q);
+}
+
+static void file_that_cannot_be_written_is_an_error(void **state)
+{
+    (void)state;
+    struct bats_profile p;
+    struct bats_error err;
+    char nowhere[96];
+
+    fill(&p);
+    snprintf(nowhere, sizeof nowhere, "%s/none/p.json", directory);
+    assert_int_equal(bats_profile_save(&p, nowhere, &err), BATS_ESYS);
+    assert_non_null(strstr(err.text, nowhere));
+    bats_profile_release(&p);
+}
+
+/* ---- another bag ---- */
+
+static void profile_of_another_bag_is_refused(void **state)
+{
+    (void)state;
+    struct bats_profile p;
+    struct bats_error err;
+
+    fill(&p);
+    struct bats_bagfile *same = load_bag("# a comment\na\nb\n\nc\nd\ne");
+    assert_int_equal(bats_profile_check_bag(&p, "p.json", same, &err), 0);
+    bats_bagfile_destroy(same);
+    struct bats_bagfile *longer = load_bag("a\nb\nc\nd\ne\nf\n");
+    assert_int_equal(bats_profile_check_bag(&p, "p.json", longer, &err),
+                     BATS_EINPUT);
+    assert_non_null(strstr(err.text, "p.json: made for a bag of 5 tasks"));
+    assert_non_null(strstr(err.text, "has 6"));
+    bats_bagfile_destroy(longer);
+    static const char *const others[] = {"a\nb\nc\nd\nf\n", "a\nc\nb\nd\ne\n",
+                                         "ab\n:\nc\nd\ne\n"};
+    for (int i = 0; i < 3; i++) {
+        struct bats_bagfile *other = load_bag(others[i]);
+        assert_int_equal(bats_profile_check_bag(&p, "p.json", other, &err),
+                         BATS_EINPUT);
+        assert_non_null(strstr(err.text, "other commands"));
+        bats_bagfile_destroy(other);
+    }
+    bats_profile_release(&p);
+}
+
+/* ---- damage ---- */
+
+#define BAG                                                                   \
+    "\"bag\":{\"name\":\"b\",\"tasks\":9,\"hash\":\"0123456789abcdef\"}"
+#define TIMES "\"window_s\":60,\"elapsed_s\":60,\"currency\":\"\""
+#define CLUSTER                                                               \
+    "{\"name\":\"a\",\"charge\":\"3\",\"max\":2,\"slots\":1,\"windows\":1,"   \
+    "\"charged\":\"3\",\"sample\":[[9,1.5]]}"
+#define ENDED "\"done\":[[1,2],[4,4]],\"failed\":[[3,3]]"
+#define WHOLE                                                                 \
+    "{\"bats_profile\":1," BAG "," TIMES ",\"clusters\":[" CLUSTER "]," ENDED \
+    "}"
+
+/* `from` in the sound profile replaced by `to`. */
+static void damage(char *text, size_t size, const char *from, const char *to)
+{
+    const char *at = strstr(WHOLE, from);
+
+    assert_non_null(at);
+    snprintf(text, size, "%.*s%s%s", (int)(at - WHOLE), WHOLE, to,
+             at + strlen(from));
+}
+
+static void damage_is_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *from, *to, *said;
+    } cases[] = {
+        {"}", "", ":1: "},
+        {"\"bats_profile\":1,", "", "this is not a profile"},
+        {"\"bats_profile\":1", "\"bats_profile\":2", "bats_profile has to be"},
+        {BAG, "\"bag\":7", "bag has to have a name"},
+        {"\"tasks\":9", "\"tasks\":0", "bag.tasks has to be a whole number"},
+        {"\"tasks\":9", "\"tasks\":9.5", "bag.tasks"},
+        {"0123456789abcdef", "0123456789abcdeg", "hexadecimal"},
+        {"0123456789abcdef", "012345", "hexadecimal"},
+        {"\"window_s\":60", "\"window_s\":0", "window_s has to be above 0"},
+        {"\"window_s\":60", "\"window_s\":\"60\"", "window_s has to be"},
+        {"\"elapsed_s\":60", "\"elapsed_s\":-1", "elapsed_s has to be"},
+        {"\"elapsed_s\":60", "\"elapsed_s\":1e300", "elapsed_s has to be"},
+        {"\"currency\":\"\"", "\"currency\":\"0123456789abcdef\"",
+         "currency has to be a text of less than 16 bytes"},
+        {CLUSTER, "", "clusters has no cluster"},
+        {CLUSTER, CLUSTER "," CLUSTER, "clusters[1] has the name of another"},
+        {CLUSTER, "3", "clusters[0].name has to be a text"},
+        {"\"name\":\"a\"", "\"name\":\"\"", "clusters[0]: "},
+        {"\"charge\":\"3\"", "\"charge\":\"-3\"", "clusters[0].charge: "},
+        {"\"charge\":\"3\"", "\"charge\":3", "clusters[0].charge has to be"},
+        {"\"max\":2", "\"max\":-1", "clusters[0].max has to be"},
+        {"\"max\":2", "\"max\":4294967296", "clusters[0].max has to be"},
+        {"\"slots\":1", "\"slots\":0", "clusters[0].slots has to be"},
+        {"\"slots\":1", "\"slot\":1", "clusters[0].slots has to be"},
+        {"\"charged\":\"3\"", "\"charged\":\"x\"", "clusters[0].charged: "},
+        {"[[9,1.5]]", "7", "clusters[0].sample has to be a list"},
+        {"[9,1.5]", "[9]", "clusters[0].sample[0] has to be a task and"},
+        {"[9,1.5]", "[9,1],[10,1]",
+         "clusters[0].sample[1] has to begin with a task from 1 to 9"},
+        {"[9,1.5]", "[9,-1]", "clusters[0].sample[0] has to be a number of"},
+        {"[[1,2],[4,4]]", "[[1,2],[2,4]]", "done[1] does not come after"},
+        {"[[1,2],[4,4]]", "[[2,1]]", "done[0] does not come after"},
+        {"[[1,2],[4,4]]", "[1,2]", "done[0] has to be a first and a last"},
+        {"[[3,3]]", "[[4,9]]", "task 4 is both done and failed"},
+        {"\"failed\":[[3,3]]", "\"failed\":{}", "failed has to be a list"},
+        {"\"max\":2", "\"max\":2,\"max\":3", "duplicate"},
+    };
+    struct bats_profile p = {.n_tasks = 77};
+    struct bats_error err;
+    char text[1024];
+
+    write_text(path, WHOLE);
+    if (bats_profile_load(path, &p, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_int_equal(bats_profile_left(&p), 5);
+    bats_profile_release(&p);
+    p.n_tasks = 77;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        damage(text, sizeof text, cases[i].from, cases[i].to);
+        write_text(path, text);
+        assert_int_equal(bats_profile_load(path, &p, &err), BATS_EINPUT);
+        if (strncmp(err.text, path, strlen(path)) != 0 ||
+            !strstr(err.text, cases[i].said))
+            fail_msg("'%s' does not say '%s'", err.text, cases[i].said);
+        assert_int_equal(p.n_tasks, 77);
+    }
+}
+
+static void files_that_are_no_profile_are_refused(void **state)
+{
+    (void)state;
+    struct bats_profile p;
+    struct bats_error err;
+
+    assert_int_equal(bats_profile_load("/nonexistent/p", &p, &err),
+                     BATS_EINPUT);
+    assert_non_null(strstr(err.text, "/nonexistent/p: No such file"));
+    assert_int_equal(bats_profile_load(directory, &p, &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, "directory"));
+    write_text(path, "");
+    assert_int_equal(bats_profile_load(path, &p, &err), BATS_EINPUT);
+    write_text(path, "[]");
+    assert_int_equal(bats_profile_load(path, &p, &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, "not a profile"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(profile_is_read_as_it_was_written),
+        cmocka_unit_test(file_that_cannot_be_written_is_an_error),
+        cmocka_unit_test(profile_of_another_bag_is_refused),
+        cmocka_unit_test(damage_is_named),
+        cmocka_unit_test(files_that_are_no_profile_are_refused),
+    };
+
+    return cmocka_run_group_tests_name("profile", tests, create_directory,
+                                       remove_directory);
+}
