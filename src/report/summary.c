@@ -93,6 +93,16 @@ static void cluster_row(struct bats_table *t, size_t row,
         bats_table_set(t, row, 8, "-");
 }
 
+/* In this session; a run that was resumed has charged more in all. */
+static bats_money charged_here(const struct bats_snapshot *s)
+{
+    bats_money sum = 0;
+
+    for (size_t i = 0; i < s->platform->n_clusters; i++)
+        sum += s->cluster[i].charged;
+    return sum;
+}
+
 static void print_clusters(FILE *out, const struct bats_snapshot *s)
 {
     static const char *const head[] = {"cluster",   "machines", "charge",
@@ -117,7 +127,7 @@ static void print_clusters(FILE *out, const struct bats_snapshot *s)
                        s->platform->n_machines);
         bats_table_set(&t, n + 1, 3, "%" PRId64, windows);
         bats_table_set(&t, n + 1, 4, "%s",
-                       bats_money_format(text, s->status.charged));
+                       bats_money_format(text, charged_here(s)));
         bats_table_set(&t, n + 1, 5, "%" PRIu32, tasks);
     }
     bats_table_print(out, &t);
@@ -126,17 +136,23 @@ static void print_clusters(FILE *out, const struct bats_snapshot *s)
 static void print_money(FILE *out, const struct bats_snapshot *s)
 {
     const char *currency = s->platform->currency;
-    char a[96], b[96], n[64], k[64], text[512];
+    char a[96], b[96], n[64], k[64], earlier[96] = "", text[512];
     int64_t windows;
     bats_money reserved = bats_snapshot_reserved(s, &windows);
+    bats_money before = s->status.charged - charged_here(s);
 
+    if (before > 0)
+        snprintf(earlier, sizeof earlier, ", %s of it before this session",
+                 bats_money_format(a, before));
     if (s->status.budget == BATS_UNLIMITED)
-        snprintf(text, sizeof text, "%s (no budget was set)",
-                 bats_words_money(a, sizeof a, s->status.charged, currency));
+        snprintf(text, sizeof text, "%s%s (no budget was set)",
+                 bats_words_money(a, sizeof a, s->status.charged, currency),
+                 earlier);
     else
-        snprintf(text, sizeof text, "%s of the budget of %s",
+        snprintf(text, sizeof text, "%s of the budget of %s%s",
                  bats_money_format(a, s->status.charged),
-                 bats_words_money(b, sizeof b, s->status.budget, currency));
+                 bats_words_money(b, sizeof b, s->status.budget, currency),
+                 earlier);
     print_labelled(out, "charged", text);
 
     snprintf(text, sizeof text,

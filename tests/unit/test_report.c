@@ -214,6 +214,20 @@ static void other_ends_are_named(void **state)
     assert_says(&r, "charged    92.5 SU (no budget was set)\n");
 }
 
+/* 30 + 62.5 are of this session. */
+static void a_resumed_run_says_what_was_charged_before(void **state)
+{
+    struct bats_report r = a_report();
+    (void)state;
+    r.snapshot.status.charged = 99 * BATS_UNIT;
+    assert_says(&r, "charged    99 of the budget of 100 SU, 6.5 of it before "
+                    "this session\n");
+    assert_says(&r, "total         3/4               15     92.5    100\n");
+    r.snapshot.status.budget = BATS_UNLIMITED;
+    assert_says(&r, "charged    99 SU, 6.5 of it before this session (no "
+                    "budget was set)\n");
+}
+
 static void compressed_time_shows_both_times(void **state)
 {
     struct bats_report r = a_report();
@@ -442,6 +456,7 @@ int main(void)
         cmocka_unit_test(reserved_counts_windows_started_on_all_machines),
         cmocka_unit_test(exhausted_budget_says_what_the_rest_costs),
         cmocka_unit_test(other_ends_are_named),
+        cmocka_unit_test(a_resumed_run_says_what_was_charged_before),
         cmocka_unit_test(compressed_time_shows_both_times),
         cmocka_unit_test(first_ten_failures_and_how_many_more),
         cmocka_unit_test(long_lists_of_decisions_are_cut_in_the_middle),
