@@ -1,5 +1,9 @@
 # bats-mpi: one Makefile, not recursive. `make help` lists the targets.
 
+# yes if pkg-config or the compiler knows the library $(1).
+have = $(shell { pkg-config --exists $(1) || echo '\#include <$(1).h>' | \
+	$(CC) $(CPPFLAGS) -E -x c -; } >/dev/null 2>&1 && echo yes || echo no)
+
 # ---- knobs: make NAME=VALUE ----
 
 # The C compiler, and the wrapper around it that knows MPI (Open MPI, MPICH).
@@ -18,6 +22,9 @@ V = 0
 DEVELOPER = 0
 # SANITIZE=address,undefined builds with these sanitizers (see `make asan`).
 SANITIZE =
+# Libraries that it does without where they are missing, or with NAME=no.
+HWLOC := $(call have,hwloc)
+PMIX := $(call have,pmix)
 # Tests that `make check` runs; a test that takes longer than this is ended.
 TESTS = $(UNIT_TESTS) $(SCRIPT_TESTS)
 TEST_TIMEOUT = 600
@@ -45,19 +52,20 @@ EXEC_SRC = $(addprefix src/exec/, \
 RECORD_SRC = $(addprefix src/record/, \
 	copy.c db.c log.c match.c past.c record.c recover.c schema.c view.c \
 	view_lists.c)
+SITE_SRC = $(addprefix src/site/, \
+	ask.c hardware.c node.c site.c slurm.c)
 MPI_SRC = $(addprefix src/mpi/, \
 	comm.c crew.c executor.c introduce.c journal.c library.c master.c \
-	prepare.c \
-	signals.c worker.c)
+	prepare.c signals.c survey.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c scenario.c sim.c world.c)
 REPORT_SRC = $(addprefix src/report/, \
 	failures.c joblog.c json.c progress.c snapshot.c summary.c table.c \
 	terminal.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
-	cmd_output.c cmd_plan.c cmd_record.c cmd_run.c cmd_status.c \
-	cmd_simulate.c cmd_tasks.c cmd_why.c dry_run.c help.c history.c look.c main.c simulation.c \
-	options.c watch.c)
+	cmd_clusters.c cmd_output.c cmd_plan.c cmd_record.c cmd_run.c \
+	cmd_simulate.c cmd_status.c cmd_tasks.c cmd_why.c dry_run.c help.c \
+	history.c look.c main.c options.c simulation.c watch.c)
 
 APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c
 BENCH_SRC = $(addprefix benchmarks/, \
@@ -72,13 +80,23 @@ SMOKE_TESTS = tests/mpi/t0001-run.sh
 # libbats is what needs neither MPI nor an operating system.
 LIB_SRC = $(UTIL_SRC) $(CORE_SRC)
 # Everything but main(), for the unit tests to link with.
-REST_SRC = $(INPUT_SRC) $(PROTO_SRC) $(EXEC_SRC) $(RECORD_SRC) $(MPI_SRC) \
-	$(SIM_SRC) $(REPORT_SRC) $(filter-out src/cli/main.c,$(CLI_SRC))
+REST_SRC = $(INPUT_SRC) $(PROTO_SRC) $(EXEC_SRC) $(RECORD_SRC) \
+	$(SITE_SRC) $(MPI_SRC) $(SIM_SRC) $(REPORT_SRC) $(filter-out src/cli/main.c,$(CLI_SRC))
 
 # ---- flags ----
 
 ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE -DBATS_VERSION='"$(VERSION)"' \
-	$(CPPFLAGS)
+	$(OPTIONAL_CPPFLAGS) $(CPPFLAGS)
+# What pkg-config knows of the library $(1), else what is usual. Warnings about
+# its headers are not for us.
+library_cflags = $(patsubst -I%,-isystem %,$(shell \
+	pkg-config --cflags $(1) 2>/dev/null))
+library_libs = $(shell pkg-config --libs $(1) 2>/dev/null || echo -l$(1))
+OPTIONAL = $(if $(filter yes,$(HWLOC)),hwloc) $(if $(filter yes,$(PMIX)),pmix)
+OPTIONAL_CPPFLAGS := $(if $(filter yes,$(HWLOC)),-DBATS_HAVE_HWLOC) \
+	$(if $(filter yes,$(PMIX)),-DBATS_HAVE_PMIX) \
+	$(foreach l,$(OPTIONAL),$(call library_cflags,$(l)))
+OPTIONAL_LIBS := $(foreach l,$(OPTIONAL),$(call library_libs,$(l)))
 ALL_CFLAGS = -std=c11 -MMD -MP $(CFLAGS)
 ifeq ($(DEVELOPER),1)
 ALL_CFLAGS += -Wall -Wextra -Wshadow -Wconversion -Wmissing-prototypes -Werror
@@ -89,7 +107,7 @@ ALL_CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
 endif
 # --as-needed keeps MPI out of the tests that do not use it.
 ALL_LDFLAGS = -Wl,--as-needed $(LDFLAGS)
-LIBS = -lsqlite3 -linih -ljansson -lgsl -lgslcblas -lm
+LIBS = -lsqlite3 -linih -ljansson -lgsl -lgslcblas $(OPTIONAL_LIBS) -lm
 
 # The wrapper is told to use the same compiler.
 MPI_ENV = OMPI_CC="$(CC)" MPICH_CC="$(CC)"
@@ -131,7 +149,13 @@ all:
 	@$(PACKAGES) need build
 	$(Q)$(MAKE) programs
 
+# What is lost without them.
+without_hwloc = tasks are not bound to cores, hardware is not shown
+without_pmix = node numbers are not shown
+missing = $(if $(filter yes,$($(1))),,echo 'Built without $(2): $(without_$(2))';)
+
 programs: $(PROGRAM) $(APPS) $(BENCH)
+	@$(call missing,HWLOC,hwloc) $(call missing,PMIX,pmix) :
 
 # Objects are rebuilt when the flags change, not only when a source does.
 $(B)/flags: FORCE

@@ -14,11 +14,6 @@
 
 bag=${1:-bag.txt}
 
-# Slurm before 23.02 does not tell.
-if [ -z "$SLURM_JOB_END_TIME" ]; then
-    SLURM_JOB_END_TIME=$(date +%s -d "$(squeue -h -j "$SLURM_JOB_ID" -o %e)")
-    export SLURM_JOB_END_TIME
-fi
 srun --mpi=pmix bats-mpi "$bag" --resume
 status=$?
 

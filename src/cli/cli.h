@@ -27,6 +27,7 @@ enum bats_exit {
 int cmd_run(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
+int cmd_clusters(int argc, char **argv);
 int cmd_output(int argc, char **argv);
 
 /* Where a run of the bag `bag` with --output stream puts the output of its

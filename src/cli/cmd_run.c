@@ -19,8 +19,6 @@
 #include "cli/watch.h"
 #include "exec/outdir.h"
 
-#define SLURM_MARGIN_US 5000000 /* for the end of the run and its report */
-
 int bats_exit_of(int code)
 {
     switch (code) {
@@ -139,7 +137,7 @@ static int report(const struct bats_settings *set,
         .start_us = watch->start_us,
         .real_us = bats_watch_elapsed(watch),
     };
-    bats_snapshot_take(&r.snapshot, &outcome->platform, outcome->sched);
+    bats_snapshot_take(&r.snapshot, &outcome->survey.platform, outcome->sched);
     bats_watch_finish(watch);
     if (!set->quiet)
         bats_report_print(stderr, &r);
@@ -188,19 +186,20 @@ static int run(const struct bats_settings *set,
     if (options->record != NULL)
         code = finish_record(options->record, &outcome, code);
     bats_sched_destroy(outcome.sched);
-    bats_platform_release(&outcome.platform);
+    bats_survey_release(&outcome.survey);
     return code;
 }
 
-static int dry_run(const struct bats_run_options *options)
+static int dry_run(struct bats_run_options *options)
 {
     struct bats_error err;
-    struct bats_platform platform;
+    struct bats_survey survey;
 
-    if (bats_run_survey(options, &platform, &err) != 0)
+    if (bats_run_survey(options, &survey, &err) != 0)
         return complain(&err);
-    int rc = bats_dry_run_print(stdout, options, &platform, &err);
-    bats_platform_release(&platform);
+    options->budget = survey.budget;
+    int rc = bats_dry_run_print(stdout, options, &survey.platform, &err);
+    bats_survey_release(&survey);
     return rc == 0 ? BATS_EXIT_OK : complain(&err);
 }
 
@@ -233,30 +232,6 @@ static int prepare(const struct bats_settings *set,
     return rc;
 }
 
-/* A Slurm job that is killed at its end has nobody left to report. */
-static void heed_slurm(const struct bats_settings *set,
-                       struct bats_run_options *options)
-{
-    const char *end = getenv("SLURM_JOB_END_TIME");
-    if (set->rules.deadline > 0 || end == NULL ||
-        getenv("SLURM_JOB_ID") == NULL)
-        return;
-    char *rest;
-    time_t at = strtoll(end, &rest, 10);
-    struct tm tm;
-    if (*rest != '\0' || at <= 0 || at > INT64_MAX / 4000000 ||
-        localtime_r(&at, &tm) == NULL)
-        return;
-    options->end_us = (int64_t)at * 1000000 - set->grace - SLURM_MARGIN_US;
-    char text[32];
-    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
-    if (!set->quiet)
-        fprintf(stderr,
-                "bats-mpi: the Slurm job ends at %s: tasks that do not fit "
-                "before that are left (--time-limit)\n",
-                text);
-}
-
 static int with_bag(const struct bats_settings *set,
                     struct bats_run_options *options)
 {
@@ -269,7 +244,6 @@ static int with_bag(const struct bats_settings *set,
 
     if (set->dry_run)
         return dry_run(options);
-    heed_slurm(set, options);
     int rc = prepare(set, options, &watch, &json, &err);
     if (rc == 0 &&
         (rc = bats_history_open(set, options->bag, &history, &err)) != 0)
@@ -349,7 +323,9 @@ static int master(const struct bats_settings *set)
     struct bats_clusters_file *clusters = NULL;
     struct bats_run_options options = {
         .policy = bats_policy_find(set->policy),
+        .machine = set->machine,
         .budget = set->budget,
+        .budget_given = set->budget_from != NULL,
         .window = set->window,
         .time_scale = set->time_scale,
         .seed = set->seed,

@@ -40,6 +40,12 @@ static const struct {
          "with the same scheduler as a real run, once for each seed, policy "
          "and budget in it. Runs nothing and needs no MPI launcher. What a "
          "scenario may say is below SCENARIO in the man page."},
+    [BATS_VERB_CLUSTERS] =
+        {"bats-mpi clusters [OPTION...]",
+         "Shows what a run on the MPI ranks it was started on would have to "
+         "work with: which ranks form which machines, what those charge, the "
+         "budget and the time there is, and where each figure comes from. "
+         "Runs nothing."},
     [BATS_VERB_OUTPUT] =
         {"bats-mpi output [OPTION...] RUN",
          "Prints what the tasks of a run with --output stream have written, in "

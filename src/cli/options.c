@@ -10,6 +10,7 @@
 #define RUN (1u << BATS_VERB_RUN)
 #define PLAN (1u << BATS_VERB_PLAN)
 #define SIMULATE (1u << BATS_VERB_SIMULATE)
+#define CLUSTERS (1u << BATS_VERB_CLUSTERS)
 #define OUTPUT (1u << BATS_VERB_OUTPUT)
 #define TASKS (1u << BATS_VERB_TASKS)
 #define READS (1u << BATS_VERB_STATUS | 1u << BATS_VERB_LOG | TASKS)
@@ -31,16 +32,24 @@ const struct bats_option bats_options[] = {
      "those in this state (removed: no longer in the bag)"},
     {"clusters", 'c', "FILE", BATS_OPTION_FILE, AT(clusters), PLAN,
      BATS_GROUP_MONEY, "the clusters and what they charge"},
-    {"clusters", 'c', "FILE", BATS_OPTION_FILE, AT(clusters), RUN,
+    {"clusters", 'c', "FILE", BATS_OPTION_FILE, AT(clusters), RUN | CLUSTERS,
      BATS_GROUP_MONEY,
-     "the clusters and what they charge; without it, all ranks are one "
-     "cluster that charges 1 per machine and window"},
-    {"budget", 'b', "AMOUNT", BATS_OPTION_MONEY, AT(budget), RUN | PLAN,
+     "the clusters and what they charge; without it, what is found "
+     "('bats-mpi clusters' shows it)"},
+    {"machine", 0, "node|rank", BATS_OPTION_CHOICE, AT(machine),
+     RUN | CLUSTERS, BATS_GROUP_MONEY,
+     "without a clusters file: what is a machine, that is what is held and "
+     "charged (default: node where the job holds whole nodes, else rank)"},
+    {"budget", 'b', "AMOUNT", BATS_OPTION_MONEY, AT(budget), RUN | CLUSTERS,
+     BATS_GROUP_MONEY,
+     "never be charged more than AMOUNT (default: $BATS_BUDGET, else what the "
+     "batch job is worth until its end, else unlimited)"},
+    {"budget", 'b', "AMOUNT", BATS_OPTION_MONEY, AT(budget), PLAN,
      BATS_GROUP_MONEY,
      "never be charged more than AMOUNT (default: $BATS_BUDGET, else "
      "unlimited)"},
-    {"window", 'w', "DURATION", BATS_OPTION_PERIOD, AT(window), RUN | PLAN,
-     BATS_GROUP_MONEY,
+    {"window", 'w', "DURATION", BATS_OPTION_PERIOD, AT(window),
+     RUN | PLAN | CLUSTERS, BATS_GROUP_MONEY,
      "length of a charged window (default: as the clusters file says, else "
      "60m)"},
     {"policy", 0, "bats|rr", BATS_OPTION_CHOICE, AT(policy), RUN,
@@ -68,8 +77,8 @@ const struct bats_option bats_options[] = {
     {"jobs", 'j', "N", BATS_OPTION_SMALL, AT(jobs), SIMULATE, BATS_GROUP_RUN,
      "simulate on N threads, which changes no result (default: one per "
      "core)"},
-    {"master-works", 0, NULL, BATS_OPTION_FLAG, AT(master_works), RUN,
-     BATS_GROUP_RUN, "let rank 0 run tasks too"},
+    {"master-works", 0, NULL, BATS_OPTION_FLAG, AT(master_works),
+     RUN | CLUSTERS, BATS_GROUP_RUN, "let rank 0 run tasks too"},
     {"grace", 0, "DURATION", BATS_OPTION_DURATION, AT(grace), RUN,
      BATS_GROUP_RUN,
      "time between TERM and KILL for a task that has to stop (default: 5s)"},
@@ -153,6 +162,10 @@ const struct bats_option bats_options[] = {
      "every run as a line of comma-separated values"},
     {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), READS, BATS_GROUP_OUTPUT,
      "answer in JSON; log and tasks: an object per line"},
+    {"save", 0, "FILE", BATS_OPTION_FILE, AT(save), CLUSTERS,
+     BATS_GROUP_OUTPUT, "write it as a clusters file, for --clusters"},
+    {"ranks", 0, NULL, BATS_OPTION_FLAG, AT(ranks), CLUSTERS,
+     BATS_GROUP_OUTPUT, "list the ranks, too: where they are, on which cores"},
     {"progress", 0, NULL, BATS_OPTION_FLAG, AT(progress), RUN,
      BATS_GROUP_OUTPUT,
      "redraw one progress line even if no terminal is seen (under srun)"},
@@ -183,6 +196,10 @@ static const struct {
                             "what a bag would cost and when it would end, "
                             "for many seeds",
                             "the scenario is missing", 1, 1},
+    [BATS_VERB_CLUSTERS] = {"clusters",
+                            "which machines there are, what they charge, and "
+                            "how that is known",
+                            "", 0, 0},
     [BATS_VERB_OUTPUT] = {"output",
                           "print what the tasks of a run have written",
                           "the run is missing: its bag, or the directory "
@@ -504,6 +521,10 @@ static int read_arguments(enum bats_verb verb, int n, char **words,
         settings->bag = words[0];
     if (verb == BATS_VERB_OUTPUT)
         settings->run = words[0];
+    if (settings->clusters != NULL && settings->machine != NULL)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--machine and --clusters exclude each other: "
+                              "the clusters file says what a machine is");
     if (settings->results != NULL && settings->output != NULL)
         return bats_error_set(err, BATS_EINPUT,
                               "--results and --output exclude each other");
@@ -532,6 +553,7 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
     struct bats_error why = {0};
     bool bad_environment =
         budget != NULL && parse_budget(budget, &settings->budget, &why) != 0;
+    settings->budget_from = budget != NULL ? "BATS_BUDGET" : NULL;
 
     optind = 0; /* start afresh */
     opterr = 0;
@@ -551,8 +573,10 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
             return rc;
         if (settings->help)
             return 0;
-        if (row->offset == AT(budget))
+        if (row->offset == AT(budget)) {
             bad_environment = false;
+            settings->budget_from = "--budget";
+        }
     }
     if (bad_environment)
         return bats_error_set(err, BATS_EINPUT, "BATS_BUDGET: %s", why.text);

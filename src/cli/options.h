@@ -27,6 +27,7 @@ enum bats_verb {
     BATS_VERB_RUN,
     BATS_VERB_PLAN,
     BATS_VERB_SIMULATE,
+    BATS_VERB_CLUSTERS,
     BATS_VERB_OUTPUT,
     BATS_VERB_STATUS,
     BATS_VERB_LOG,
@@ -45,36 +46,40 @@ enum bats_verb {
  * point into argv. */
 struct bats_settings {
     bool help;
-    const char *clusters;   /* [NULL] */
-    bats_money budget;      /* [BATS_BUDGET, else BATS_UNLIMITED] */
-    bats_time window;       /* [0] */
-    const char *policy;     /* ["bats"] */
-    bats_time monitor;      /* [0] */
-    uint64_t seed;          /* [0], below 2^63 */
-    bool seed_given;        /* [false] */
-    const char *record;     /* [NULL] */
-    bool no_record;         /* [false] */
-    bats_time sync;         /* [100 ms] */
-    uint64_t sync_events;   /* [1000] */
-    bool resume;            /* [false] */
-    bool resume_failed;     /* [false] */
-    bool retry_failed;      /* [false] */
-    bool master_works;      /* [false] */
-    bats_time grace;        /* [5 s] */
-    const char *tail;       /* [none] */
-    bool no_replicate;      /* [false] */
-    double time_scale;      /* [1] */
-    bool dry_run;           /* [false] */
-    bool tag;               /* [false] */
-    const char *output;     /* lines, stream or none [NULL] */
-    const char *output_dir; /* of stream [NULL] */
-    int64_t max_output;     /* bytes; 0: no limit [0] */
-    const char *results;    /* [NULL] */
-    const char *joblog;     /* [NULL] */
-    const char *json_file;  /* run: [NULL] */
-    bool quiet;             /* [false] */
-    bool progress;          /* [false] */
-    uint64_t tasks;         /* plan: [0] */
+    const char *clusters;    /* [NULL] */
+    bats_money budget;       /* [BATS_BUDGET, else BATS_UNLIMITED] */
+    const char *budget_from; /* --budget, BATS_BUDGET [NULL] */
+    const char *machine;     /* node or rank [NULL] */
+    bats_time window;        /* [0] */
+    const char *policy;      /* ["bats"] */
+    bats_time monitor;       /* [0] */
+    uint64_t seed;           /* [0], below 2^63 */
+    bool seed_given;         /* [false] */
+    const char *record;      /* [NULL] */
+    bool no_record;          /* [false] */
+    bats_time sync;          /* [100 ms] */
+    uint64_t sync_events;    /* [1000] */
+    bool resume;             /* [false] */
+    bool resume_failed;      /* [false] */
+    bool retry_failed;       /* [false] */
+    bool master_works;       /* [false] */
+    bats_time grace;         /* [5 s] */
+    const char *tail;        /* [none] */
+    bool no_replicate;       /* [false] */
+    double time_scale;       /* [1] */
+    bool dry_run;            /* [false] */
+    bool tag;                /* [false] */
+    const char *output;      /* lines, stream or none [NULL] */
+    const char *output_dir;  /* of stream [NULL] */
+    int64_t max_output;      /* bytes; 0: no limit [0] */
+    const char *results;     /* [NULL] */
+    const char *joblog;      /* [NULL] */
+    const char *json_file;   /* run: [NULL] */
+    bool quiet;              /* [false] */
+    bool progress;           /* [false] */
+    uint64_t tasks;          /* plan: [0] */
+    const char *save;        /* clusters: [NULL] */
+    bool ranks;              /* clusters: [false] */
     const char *runtime; /* plan: as written, "slow=15m,fast=3.75m" [NULL] */
     bool json;           /* plan: [false] */
     bool csv;            /* simulate: [false] */

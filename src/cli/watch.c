@@ -20,12 +20,50 @@ static int64_t clock_us(clockid_t clock)
 
 /* ---- what the observer is told ---- */
 
-static void on_started(void *context, const struct bats_platform *platform,
+/* What was found, where there is no clusters file. */
+static void print_found(const struct bats_survey *survey)
+{
+    const struct bats_platform *p = &survey->platform;
+    char list[4096], money[96], time[BATS_UNITS_TEXT];
+    size_t n = 0;
+    list[0] = '\0';
+    for (size_t i = 0; i < p->n_clusters && n < sizeof list; i++)
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s %s",
+                              i > 0 ? ", " : "", p->clusters[i].name,
+                              bats_words_money(money, sizeof money,
+                                               p->clusters[i].charge,
+                                               p->currency));
+    fprintf(
+        stderr,
+        "bats-mpi: no clusters file: charges per machine and window of %s: "
+        "%s ('bats-mpi clusters' says why)\n",
+        bats_duration_format(time, p->window), list);
+    if (survey->site.trouble.code != 0)
+        fprintf(stderr,
+                "bats-mpi: Slurm does not say what the job holds: %s\n",
+                survey->site.trouble.text);
+}
+
+static void print_end(const struct bats_survey *survey)
+{
+    time_t at = (time_t)(survey->job_end_us / 1000000);
+    struct tm tm;
+    char text[32] = "";
+    if (localtime_r(&at, &tm) != NULL)
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
+    fprintf(stderr,
+            "bats-mpi: the Slurm job ends at %s: tasks that do not fit before "
+            "that are left (--time-limit)\n",
+            text);
+}
+
+static void on_started(void *context, const struct bats_survey *survey,
                        const struct bats_sched *sched)
 {
     struct bats_watch *w = context;
+    const struct bats_platform *platform = &survey->platform;
     uint32_t all[BATS_CLUSTERS_MAX];
-    char tasks[64], machines[64], list[4096], budget[96], time[48];
+    char tasks[64], machines[64], list[4096], budget[96];
     (void)sched;
 
     w->start_us = clock_us(CLOCK_REALTIME);
@@ -41,14 +79,13 @@ static void on_started(void *context, const struct bats_platform *platform,
     fprintf(stderr, "bats-mpi: %s on %s (%s), budget %s, seed %" PRIu64 "\n",
             tasks, machines,
             bats_words_machines(list, sizeof list, platform, all, ", "),
-            bats_words_money(budget, sizeof budget, w->options->budget,
+            bats_words_money(budget, sizeof budget, survey->budget,
                              platform->currency),
             w->options->seed);
-    if (!platform->from_file)
-        fprintf(stderr,
-                "bats-mpi: no clusters file: one cluster, charge 1 per "
-                "machine and window of %s\n",
-                bats_duration_format(time, platform->window));
+    if (w->options->clusters == NULL)
+        print_found(survey);
+    if (survey->job_end_us > 0 && w->options->rules.deadline == 0)
+        print_end(survey);
 }
 
 static void on_progress(void *context, const struct bats_platform *platform,

@@ -371,12 +371,13 @@ static int settle_window(struct reader *r, bats_time window)
     return 0;
 }
 
-static int read_file(struct reader *r, bats_time window)
+static int read_file(struct reader *r, const char *text, bats_time window)
 {
     static const struct bats_inifile_reader reader = {open_section, set_key,
                                                       continue_list};
     unsigned lines = 0;
-    int code = bats_inifile_read(r->file->path, &reader, r, &lines, r->err);
+    int code =
+        bats_inifile_read(r->file->path, text, &reader, r, &lines, r->err);
     if (code)
         return code;
     r->line = lines ? lines : 1;
@@ -387,8 +388,8 @@ static int read_file(struct reader *r, bats_time window)
     return code ? code : settle_window(r, window);
 }
 
-int bats_clusters_file_load(const char *path, bats_time window,
-                            struct bats_clusters_file **file,
+int bats_clusters_text_load(const char *text, const char *path,
+                            bats_time window, struct bats_clusters_file **file,
                             struct bats_error *err)
 {
     struct bats_clusters_file *f = calloc(1, sizeof *f);
@@ -397,12 +398,19 @@ int bats_clusters_file_load(const char *path, bats_time window,
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     }
     struct reader r = {.file = f, .err = err};
-    int code = read_file(&r, window);
+    int code = read_file(&r, text, window);
     if (code)
         bats_clusters_file_destroy(f);
     else
         *file = f;
     return code;
+}
+
+int bats_clusters_file_load(const char *path, bats_time window,
+                            struct bats_clusters_file **file,
+                            struct bats_error *err)
+{
+    return bats_clusters_text_load(NULL, path, window, file, err);
 }
 
 void bats_clusters_file_destroy(struct bats_clusters_file *file)

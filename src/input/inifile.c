@@ -137,7 +137,7 @@ static void read_stream(struct state *s)
     }
 }
 
-int bats_inifile_read(const char *path,
+int bats_inifile_read(const char *path, const char *text,
                       const struct bats_inifile_reader *reader, void *context,
                       unsigned *lines, struct bats_error *err)
 {
@@ -145,7 +145,8 @@ int bats_inifile_read(const char *path,
                       .reader = reader,
                       .context = context,
                       .err = err,
-                      .in = fopen(path, "re")};
+                      .in = text ? fmemopen((char *)text, strlen(text), "r")
+                                 : fopen(path, "re")};
     if (!s.in)
         return bats_error_set(err, BATS_EINPUT, "%s: %s", path,
                               strerror(errno));

@@ -31,10 +31,11 @@ struct bats_inifile_reader {
                 const char *value);
 };
 
-/* Reads the file at `path`; *lines is how many it has. Errors: those of the
+/* Reads the file at `path`, or `text` (unless NULL) under that name; *lines is
+ * how many it has. Errors: those of the
  * reader; BATS_EINPUT for a file that cannot be read ("path: sentence") or is
  * malformed ("path:line: sentence"). */
-int bats_inifile_read(const char *path,
+int bats_inifile_read(const char *path, const char *text,
                       const struct bats_inifile_reader *reader, void *context,
                       unsigned *lines, struct bats_error *err);
 

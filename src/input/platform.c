@@ -238,27 +238,17 @@ static void add_cluster(struct bats_platform *platform,
 
 int bats_platform_build(const struct bats_clusters_file *file,
                         const struct bats_worker_rank *workers,
-                        size_t n_workers, bats_time window,
-                        struct bats_platform *platform, struct bats_error *err)
+                        size_t n_workers, struct bats_platform *platform,
+                        struct bats_error *err)
 {
-    static const struct bats_clusters_file one_cluster = {
-        .sections[0] = {.cluster = {.name = "all",
-                                    .charge = BATS_UNIT,
-                                    .max = UINT32_MAX},
-                        .speed = 1,
-                        .where = BATS_KEY_COUNT},
-        .n_sections = 1};
     if (n_workers == 0 || n_workers > INT_MAX)
         return bats_error_set(err, BATS_EINPUT,
                               "there is no rank to run tasks: rank 0 is the "
                               "master, so start at least two");
 
-    struct bats_platform p = {.from_file = file != NULL,
-                              .n_workers = n_workers};
-    struct claims claims = {.file = file ? file : &one_cluster,
-                            .workers = workers,
-                            .n_workers = n_workers,
-                            .err = err};
+    struct bats_platform p = {.n_workers = n_workers};
+    struct claims claims = {
+        .file = file, .workers = workers, .n_workers = n_workers, .err = err};
     int code = BATS_ENOMEM;
     const struct bats_worker_rank **leaders =
         calloc(n_workers, sizeof *leaders);
@@ -278,10 +268,10 @@ int bats_platform_build(const struct bats_clusters_file *file,
     qsort(claims.by_rank, n_workers, sizeof *claims.by_rank, compare_ranks);
 
     code = settle_claims(&claims);
-    for (uint32_t s = 0; s < claims.file->n_sections && !code; s++)
+    for (uint32_t s = 0; s < file->n_sections && !code; s++)
         add_cluster(&p, &claims, leaders, s);
-    p.window = file ? file->window : window > 0 ? window : BATS_WINDOW_DEFAULT;
-    strcpy(p.currency, claims.file->currency);
+    p.window = file->window;
+    strcpy(p.currency, file->currency);
 done:
     free(leaders);
     free(claims.by_rank);

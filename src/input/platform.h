@@ -36,6 +36,10 @@ struct bats_clusters_file; /* opaque: a clusters file that has been read */
 int bats_clusters_file_load(const char *path, bats_time window,
                             struct bats_clusters_file **file,
                             struct bats_error *err);
+/* The same for a text; `name` stands for the path in sentences. */
+int bats_clusters_text_load(const char *text, const char *name,
+                            bats_time window, struct bats_clusters_file **file,
+                            struct bats_error *err);
 void bats_clusters_file_destroy(struct bats_clusters_file *file);
 
 /* Copies the name of a cluster, if `text` is one; else BATS_EINPUT with a
@@ -75,23 +79,19 @@ struct bats_platform {
     size_t n_workers;          /* as handed to bats_platform_build */
     bats_time window;
     char currency[16];
-    bool from_file; /* false: one cluster of all ranks, charge 1 */
 };
 
 /*
- * Lays `file` (NULL: a single cluster "all", charge 1 per window, machine =
- * rank, with `window`, 0: BATS_WINDOW_DEFAULT) over the ranks. A rank in two
- * clusters, a rank or node that is not there: BATS_EINPUT naming file and
- * line. Ranks in no cluster: an error that names the first of them. Clusters
- * in partitions that are not there are left out. `workers` may come in any
- * order; machines are numbered by cluster in the file's order, then by lowest
- * rank, and `max` of a cluster is at most how many there are. Release with
- * bats_platform_release.
+ * Lays `file` over the ranks. A rank in two clusters, a rank or node that is
+ * not there: BATS_EINPUT naming file and line. Ranks in no cluster: an error
+ * that names the first of them. Clusters in partitions that are not there are
+ * left out. `workers` may come in any order; machines are numbered by cluster
+ * in the file's order, then by lowest rank, and `max` of a cluster is at most
+ * how many there are. Release with bats_platform_release.
  */
 int bats_platform_build(const struct bats_clusters_file *file,
                         const struct bats_worker_rank *workers,
-                        size_t n_workers, bats_time window,
-                        struct bats_platform *platform,
+                        size_t n_workers, struct bats_platform *platform,
                         struct bats_error *err);
 void bats_platform_release(struct bats_platform *platform);
 

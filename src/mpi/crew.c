@@ -21,6 +21,7 @@ static int register_member(struct bats_crew *crew, int rank,
         return bats_error_set(err, BATS_EPROTO,
                               "rank %d said hello twice, or as rank %u", rank,
                               (unsigned)hello->rank);
+    crew->nodes[rank] = bats_introduced_node(hello);
     struct bats_worker_rank *worker = &crew->workers[crew->n];
     worker->rank = rank;
     snprintf(worker->host, sizeof worker->host, "%s", hello->host);
@@ -94,12 +95,13 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
     size_t size = (size_t)bats_comm_size(crew->comm);
     crew->workers = calloc(size, sizeof *crew->workers);
     crew->members = calloc(size, sizeof *crew->members);
+    crew->nodes = calloc(size, sizeof *crew->nodes);
     crew->of_rank = malloc(size * sizeof *crew->of_rank);
     crew->pidfd = malloc(size * sizeof *crew->pidfd);
     for (size_t i = 0; crew->pidfd != NULL && i < size; i++)
         crew->pidfd[i] = -1;
     if (crew->workers == NULL || crew->members == NULL ||
-        crew->of_rank == NULL || crew->pidfd == NULL)
+        crew->nodes == NULL || crew->of_rank == NULL || crew->pidfd == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     memset(crew->of_rank, 0xff, size * sizeof *crew->of_rank);
 
@@ -107,6 +109,7 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
     struct bats_introduction introduction;
     bats_introduce(&introduction, 0);
     crew->pid_space = introduction.hello.pid_space;
+    crew->nodes[0] = introduction.node;
     if (master_works)
         rc = register_member(crew, 0, &introduction.hello, err);
     if (rc == 0)
@@ -135,6 +138,7 @@ void bats_crew_release(struct bats_crew *crew)
     free(crew->pidfd);
     free(crew->workers);
     free(crew->members);
+    free(crew->nodes);
     free(crew->of_rank);
     bats_comm_destroy(crew->comm);
     memset(crew, 0, sizeof *crew);

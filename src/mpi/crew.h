@@ -18,6 +18,7 @@
 #include "mpi/comm.h"
 #include "mpi/executor.h"
 #include "proto/proto.h"
+#include "site/node.h"
 
 enum bats_member_state {
     BATS_MEMBER_WORKS,
@@ -37,6 +38,7 @@ struct bats_crew {
     struct bats_worker_rank
         *workers;                /* n, as bats_platform_build wants them */
     struct bats_member *members; /* n */
+    struct bats_node *nodes;     /* by rank, the master's own, too */
     uint32_t *of_rank;           /* by rank; UINT32_MAX: not a member */
     int *pidfd; /* by rank: of its process if that is on this host, else -1 */
     size_t n;

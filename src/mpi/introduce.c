@@ -1,34 +1,16 @@
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/hostlist.h"
 #include "mpi/introduce.h"
 
-static const char *group_variable(const char *name, int group)
-{
-    char variable[64];
-    snprintf(variable, sizeof variable, "%s_HET_GROUP_%d", name, group);
-    return getenv(variable);
-}
-
-static const char *partition_of(const char *host)
-{
-    if (getenv("SLURM_HET_SIZE") == NULL)
-        return getenv("SLURM_JOB_PARTITION");
-    for (int group = 0;; group++) {
-        const char *nodes = group_variable("SLURM_JOB_NODELIST", group);
-        struct bats_hostlist list;
-        if (nodes == NULL || bats_hostlist_expand(nodes, &list, NULL) < 0)
-            return NULL;
-        bool here = bats_hostlist_find(&list, host) >= 0;
-        bats_hostlist_release(&list);
-        if (here)
-            return group_variable("SLURM_JOB_PARTITION", group);
-    }
-}
+_Static_assert(BATS_NODE_HOST == BATS_PROTO_HOST &&
+                   BATS_NODE_PARTITION == BATS_PROTO_PARTITION &&
+                   BATS_HARDWARE_MODEL == BATS_PROTO_MODEL &&
+                   BATS_HARDWARE_BOUND == BATS_PROTO_BOUND &&
+                   BATS_NODE_UNKNOWN == UINT32_MAX,
+               "what is known of a node can be sent");
 
 /* Of this boot of this host, and the process namespace in it (a container has
  * its own). */
@@ -47,23 +29,41 @@ static uint64_t pid_space(void)
 
 void bats_introduce(struct bats_introduction *introduction, int rank)
 {
-    char *host = introduction->host;
-    if (gethostname(host, sizeof introduction->host) != 0)
-        strcpy(host, "localhost");
-    host[sizeof introduction->host - 1] = '\0';
-
-    /* A name that has no room is not known: half of it could be another's. */
-    const char *partition = partition_of(host);
-    if (partition == NULL ||
-        strlen(partition) >= sizeof introduction->partition)
-        partition = "";
-    strcpy(introduction->partition, partition);
-
+    struct bats_node *node = &introduction->node;
+    bats_node_look(node);
     introduction->hello = (struct bats_hello){
         .rank = (uint32_t)rank,
         .pid = (uint32_t)getpid(),
         .pid_space = pid_space(),
-        .host = introduction->host,
-        .partition = introduction->partition,
+        .host = node->host,
+        .partition = node->partition,
+        .node = node->id,
+        .local_rank = node->local_rank,
+        .model = node->hardware.model,
+        .packages = node->hardware.packages,
+        .cores = node->hardware.cores,
+        .threads = node->hardware.threads,
+        .memory_bytes = node->hardware.memory_bytes,
+        .bound = node->hardware.bound,
+        .bound_cores = node->hardware.bound_cores,
     };
+}
+
+struct bats_node bats_introduced_node(const struct bats_hello *hello)
+{
+    struct bats_node node = {
+        .id = hello->node,
+        .local_rank = hello->local_rank,
+        .hardware = {.packages = hello->packages,
+                     .cores = hello->cores,
+                     .threads = hello->threads,
+                     .memory_bytes = hello->memory_bytes,
+                     .bound_cores = hello->bound_cores},
+    };
+    snprintf(node.host, sizeof node.host, "%s", hello->host);
+    snprintf(node.partition, sizeof node.partition, "%s", hello->partition);
+    struct bats_hardware *h = &node.hardware;
+    snprintf(h->model, sizeof h->model, "%s", hello->model);
+    snprintf(h->bound, sizeof h->bound, "%s", hello->bound);
+    return node;
 }

@@ -74,7 +74,7 @@ static int run_task(struct master *m, size_t i,
     int rc = bats_builtin_parse(m->command, &builtin, &duration, err);
     if (rc < 0)
         return rc;
-    const struct bats_platform *p = &m->platform;
+    const struct bats_platform *p = &m->survey.platform;
     double speed = p->speed[p->machines[command->machine].cluster];
     struct bats_assign assign = {
         .task = command->task,
@@ -143,7 +143,7 @@ static int carry_out(struct master *m, const struct bats_command *command,
         command->type == BATS_COMMAND_CANCEL)
         return tell(m, members[command->slot], command, err);
     int rc = 0;
-    uint32_t slots = m->platform.machines[command->machine].slots;
+    uint32_t slots = m->survey.platform.machines[command->machine].slots;
     for (uint32_t slot = 0; rc == 0 && slot < slots; slot++)
         rc = tell(m, members[slot], command, err);
     return rc;
@@ -219,12 +219,12 @@ static void tell_ended(struct master *m, size_t i,
         bats_bagfile_command(m->options->bag, r->task, &m->command,
                              &m->command_size) < 0)
         return;
-    uint32_t machine = m->platform.places[i].machine;
+    uint32_t machine = m->survey.platform.places[i].machine;
     struct bats_execution execution = {
         .task = r->task,
         .attempt = r->attempt,
         .machine = machine,
-        .cluster = m->platform.machines[machine].cluster,
+        .cluster = m->survey.platform.machines[machine].cluster,
         .rank = m->crew.workers[i].rank,
         .host = m->crew.workers[i].host,
         .command = m->command,
@@ -264,7 +264,7 @@ static int record_attempt(struct master *m, size_t i,
     struct bats_record_attempt attempt = {
         .task = r->task,
         .attempt = r->attempt,
-        .machine = m->platform.places[i].machine,
+        .machine = m->survey.platform.places[i].machine,
         .host = m->crew.workers[i].host,
         .start_us = r->start_us,
         .wall_us = r->wall_us,
@@ -321,8 +321,8 @@ static int take_result(struct master *m, size_t i,
                               "rank %d has a result of task %" PRIu64
                               ", which does not exist",
                               m->crew.workers[i].rank, (uint64_t)r->task + 1);
-    uint32_t machine = m->platform.places[i].machine;
-    uint32_t slot = m->platform.places[i].slot;
+    uint32_t machine = m->survey.platform.places[i].machine;
+    uint32_t slot = m->survey.platform.places[i].slot;
     enum bats_execution_state state =
         bats_sched_execution(m->sched, machine, slot, r->task);
     /* Its rank was told to end before this one was: it means all of us. */
@@ -378,11 +378,11 @@ static int take_results(struct master *m, size_t i,
 static int lose(struct master *m, size_t i, const char *why,
                 struct bats_error *err)
 {
-    uint32_t machine = m->platform.places[i].machine;
+    uint32_t machine = m->survey.platform.places[i].machine;
     notice(m, "rank %d on %s is lost: %s", m->crew.workers[i].rank,
            m->crew.workers[i].host, why);
     for (size_t k = 0; k < m->crew.n; k++) {
-        if (m->platform.places[k].machine != machine ||
+        if (m->survey.platform.places[k].machine != machine ||
             m->crew.members[k].state != BATS_MEMBER_WORKS)
             continue;
         struct bats_packet packet = {0};
@@ -393,7 +393,8 @@ static int lose(struct master *m, size_t i, const char *why,
         m->crew.members[k].state = BATS_MEMBER_RETIRED;
     }
     for (size_t k = 0; k < m->crew.n; k++)
-        if (m->platform.places[k].machine == machine && m->to_come[k] > 0) {
+        if (m->survey.platform.places[k].machine == machine &&
+            m->to_come[k] > 0) {
             notice(m, "output of a task that has ended is lost with rank %d",
                    m->crew.workers[k].rank);
             m->to_come[k] = 0;
@@ -554,7 +555,8 @@ static int step(struct master *m, struct bats_error *err)
     if (m->observer->progress != NULL &&
         now_us - m->progress_us >= PROGRESS_US) {
         m->progress_us = now_us;
-        m->observer->progress(m->observer->context, &m->platform, m->sched);
+        m->observer->progress(m->observer->context, &m->survey.platform,
+                              m->sched);
     }
     return is_over(m) ? 0 : sleep_until_due(m, err);
 }
@@ -564,7 +566,7 @@ static int loop(struct master *m, struct bats_error *err)
 {
     int rc = 0;
     bool hurried = false;
-    for (uint32_t i = 0; rc == 0 && i < m->platform.n_machines; i++) {
+    for (uint32_t i = 0; rc == 0 && i < m->survey.platform.n_machines; i++) {
         struct bats_event event = {.type = BATS_EVENT_JOINED, .machine = i};
         rc = handle(m, &event, err);
     }
@@ -585,16 +587,14 @@ static int run(struct master *m, struct bats_error *err)
     struct bats_executor_sink sink = {m, collect_own, offer_own};
     int rc = bats_crew_gather(&m->crew, m->options->master_works, err);
     if (rc == 0)
-        rc = bats_platform_build(m->options->clusters, m->crew.workers,
-                                 m->crew.n, m->options->window, &m->platform,
-                                 err);
+        rc = bats_survey_take(&m->crew, m->options, &m->survey, err);
     if (rc == 0)
         rc = bats_master_prepare(m, &sink, err);
     if (rc < 0)
         return rc;
     m->start_us = m->traffic_us = m->looked_us = bats_clock_now_us();
     if (m->observer->started != NULL)
-        m->observer->started(m->observer->context, &m->platform, m->sched);
+        m->observer->started(m->observer->context, &m->survey, m->sched);
     return loop(m, err);
 }
 
@@ -623,7 +623,7 @@ int bats_run_master(const struct bats_run_options *options,
     bats_journal_release(&m.journal);
     if (rc < 0) {
         bats_sched_destroy(m.sched);
-        bats_platform_release(&m.platform);
+        bats_survey_release(&m.survey);
         return rc;
     }
     /* A signal that came too late to stop anything is none. */
@@ -631,7 +631,7 @@ int bats_run_master(const struct bats_run_options *options,
     if (!m.stopping && m.finished)
         signal = m.draining && m.finish == BATS_FINISH_STOPPED ? SIGUSR1 : 0;
     *outcome = (struct bats_run_outcome){
-        .platform = m.platform,
+        .survey = m.survey,
         .sched = m.sched,
         .finish = m.finished ? m.finish : BATS_FINISH_STOPPED,
         .signal = signal,
@@ -649,13 +649,12 @@ void bats_run_dismiss(void)
 }
 
 int bats_run_survey(const struct bats_run_options *options,
-                    struct bats_platform *platform, struct bats_error *err)
+                    struct bats_survey *survey, struct bats_error *err)
 {
     struct bats_crew crew;
     int rc = bats_crew_gather(&crew, options->master_works, err);
     if (rc == 0)
-        rc = bats_platform_build(options->clusters, crew.workers, crew.n,
-                                 options->window, platform, err);
+        rc = bats_survey_take(&crew, options, survey, err);
     bats_crew_dismiss(&crew, GOODBYE_US);
     bats_crew_release(&crew);
     return rc;

@@ -22,7 +22,7 @@ struct master {
     const struct bats_run_options *options;
     const struct bats_observer *observer;
     struct bats_crew crew;
-    struct bats_platform platform;
+    struct bats_survey survey;
     struct bats_sched *sched;
     struct bats_journal journal;
     char run_id[64];

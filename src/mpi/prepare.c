@@ -38,7 +38,7 @@ static bool only_builtins(struct master *m)
 /* Who sits where: the other way round than platform.places. */
 static int find_members(struct master *m, struct bats_error *err)
 {
-    const struct bats_platform *p = &m->platform;
+    const struct bats_platform *p = &m->survey.platform;
     m->first = calloc(p->n_machines, sizeof *m->first);
     m->member = calloc(m->crew.n, sizeof *m->member);
     if (m->first == NULL || m->member == NULL)
@@ -50,23 +50,10 @@ static int find_members(struct master *m, struct bats_error *err)
     return 0;
 }
 
-/* The run has to be over at some moment of real time: in bag time, from now
- * on. */
-static struct bats_sched_rules rules(const struct master *m)
-{
-    struct bats_sched_rules r = m->options->rules;
-    struct timespec ts;
-    clock_gettime(CLOCK_REALTIME, &ts);
-    int64_t left_us = m->options->end_us - (int64_t)ts.tv_sec * 1000000;
-    if (m->options->end_us > 0 && r.deadline == 0)
-        r.deadline = left_us > 0 ? bats_master_bag_time(m, left_us) : 1;
-    return r;
-}
-
 static int create_sched(struct master *m, struct bats_error *err)
 {
     const struct bats_run_options *o = m->options;
-    const struct bats_platform *p = &m->platform;
+    const struct bats_platform *p = &m->survey.platform;
     uint32_t n = bats_bagfile_count(o->bag);
     m->attempts = calloc(n, sizeof *m->attempts);
     m->to_come = calloc(m->crew.n, sizeof *m->to_come);
@@ -89,16 +76,17 @@ static int create_sched(struct master *m, struct bats_error *err)
         .machines = p->machines,
         .n_machines = p->n_machines,
         .window = p->window,
-        .budget = o->budget,
+        .budget = m->survey.budget,
         .monitor_interval = o->monitor_interval,
         .preempt_lead = lead,
         .prefetch = bats_master_bag_time(m, PREFETCH_US),
         .seed = o->seed,
-        .rules = rules(m),
+        .rules = o->rules,
         .earlier = o->earlier,
         .tail = o->tail,
         .once = o->once,
     };
+    options.rules.deadline = m->survey.deadline;
     return bats_sched_create(&options, &m->sched, err);
 }
 
@@ -131,7 +119,7 @@ static int output_path(const struct bats_run_options *o, const char *run_id,
 
 const char *bats_master_machine_name(struct master *m, uint32_t machine)
 {
-    const struct bats_platform *p = &m->platform;
+    const struct bats_platform *p = &m->survey.platform;
     snprintf(m->machine_name, sizeof m->machine_name, "%s-%" PRIu32,
              p->clusters[p->machines[machine].cluster].name,
              number_in_cluster(p, machine));
@@ -143,7 +131,7 @@ static int set_up(struct master *m, const struct bats_executor_sink *sink,
                   struct bats_error *err)
 {
     const struct bats_run_options *o = m->options;
-    const struct bats_platform *p = &m->platform;
+    const struct bats_platform *p = &m->survey.platform;
     char path[PATH_MAX];
     const char *name = bats_bagfile_name(o->bag);
     const char *slash = strrchr(name, '/');
@@ -197,7 +185,7 @@ static int begin_record(struct master *m, int64_t started_us,
                         struct bats_error *err)
 {
     const struct bats_run_options *o = m->options;
-    const struct bats_platform *p = &m->platform;
+    const struct bats_platform *p = &m->survey.platform;
     if (o->record == NULL)
         return 0;
     const char **hosts = calloc(p->n_machines, sizeof *hosts);
@@ -211,7 +199,7 @@ static int begin_record(struct master *m, int64_t started_us,
         .version = o->version,
         .policy = bats_policy_name(o->policy),
         .seed = o->seed,
-        .budget = o->budget,
+        .budget = m->survey.budget,
         .window = p->window,
         .time_scale = o->time_scale,
         .currency = p->currency,

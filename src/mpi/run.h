@@ -20,6 +20,7 @@
 #include "exec/runner.h"
 #include "input/bagfile.h"
 #include "input/platform.h"
+#include "mpi/survey.h"
 #include "record/record.h"
 
 /* A task that ends like this has saved its state and wants to be run again.
@@ -57,7 +58,7 @@ struct bats_execution {
 /* Called on rank 0 only. Any member may be NULL. */
 struct bats_observer {
     void *context;
-    void (*started)(void *context, const struct bats_platform *platform,
+    void (*started)(void *context, const struct bats_survey *survey,
                     const struct bats_sched *sched);
     void (*ended)(void *context, const struct bats_execution *execution);
     void (*output)(void *context, uint32_t task, int stream, const char *bytes,
@@ -71,9 +72,12 @@ struct bats_observer {
 
 struct bats_run_options {
     const struct bats_bagfile *bag;
-    const struct bats_clusters_file *clusters; /* NULL: none */
+    const struct bats_clusters_file *clusters; /* NULL: what is found */
+    const char *machine; /* where clusters is NULL: node, rank; NULL: as found
+                          */
     const struct bats_policy *policy;
     bats_money budget;
+    bool budget_given; /* else it may be found (survey.h) */
     bats_time window;  /* 0: as the clusters file says */
     double time_scale; /* seconds of bag time per real second, > 0 */
     uint64_t seed;
@@ -84,22 +88,20 @@ struct bats_run_options {
     int64_t max_output;         /* of a task and stream, bytes; 0: no limit */
     bats_time monitor_interval; /* 0: window / 12 */
     struct bats_sched_rules rules;
-    int64_t end_us; /* real time since 1970: as a deadline among the rules,
-                       where there is none; 0: none */
     struct bats_record *record; /* it knows the tasks; NULL: none is kept */
     int64_t sync_us; /* limits of a group of events, see journal.h */
     uint64_t sync_events;
     struct bats_sched_earlier earlier;
     const uint32_t *attempts; /* per task: of earlier sessions; may be NULL */
     enum bats_tail tail;
-    const uint8_t *once; /* per task: it is never copied; may be NULL */
+    const uint8_t *once;  /* per task: it is never copied; may be NULL */
     const char *settings; /* all of them as JSON, for the record; or NULL */
     const char *version;  /* of bats-mpi, for the record */
 };
 
 struct bats_run_outcome {
-    struct bats_platform platform; /* bats_platform_release */
-    struct bats_sched *sched;      /* bats_sched_destroy; for the summary */
+    struct bats_survey survey; /* bats_survey_release */
+    struct bats_sched *sched;  /* bats_sched_destroy; for the summary */
     enum bats_finish finish;
     int signal; /* SIGINT, SIGTERM or (no more was started) SIGUSR1 if that
                    stopped the run, else 0 */
@@ -131,10 +133,10 @@ int bats_run_master(const struct bats_run_options *options,
 /* Rank 0, instead of bats_run_master, when there is nothing to run. */
 void bats_run_dismiss(void);
 
-/* Rank 0, for --dry-run: lays the platform over the ranks, then dismisses the
- * workers. */
+/* Rank 0, to look and not run: takes the survey, then dismisses the workers.
+ */
 int bats_run_survey(const struct bats_run_options *options,
-                    struct bats_platform *platform, struct bats_error *err);
+                    struct bats_survey *survey, struct bats_error *err);
 
 /* The other ranks: execute tasks until the master says stop. */
 int bats_run_worker(struct bats_error *err);

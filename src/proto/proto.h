@@ -29,6 +29,8 @@
 #define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
 #define BATS_PROTO_OUTPUTS 4    /* kinds of output, numbered from 0 */
 #define BATS_PROTO_PARTITION 64 /* longest name of a partition, with the NUL */
+#define BATS_PROTO_MODEL 96     /* longest name of a processor, the same */
+#define BATS_PROTO_BOUND 256    /* longest list of hardware threads, the same */
 
 enum bats_message_type {
     BATS_MESSAGE_HELLO = 1, /* worker: I am here */
@@ -58,6 +60,16 @@ struct bats_hello {
     uint64_t pid_space; /* the same where `pid` means the same; 0: nowhere */
     const char *host;
     const char *partition; /* "" if not known */
+    uint32_t node;         /* its number; UINT32_MAX: not known */
+    uint32_t local_rank;   /* the same */
+    /* Of the node's hardware, 0 and "" where nothing is known. */
+    const char *model;
+    uint32_t packages;
+    uint32_t cores;
+    uint32_t threads;
+    uint64_t memory_bytes;
+    const char *bound; /* hardware threads that are the rank's */
+    uint32_t bound_cores;
 };
 
 struct bats_setup {

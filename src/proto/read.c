@@ -97,6 +97,15 @@ static void take_hello(struct reader *r, struct bats_hello *hello)
     hello->pid_space = take(r, 8);
     hello->host = take_text(r, BATS_PROTO_HOST - 1);
     hello->partition = take_text(r, BATS_PROTO_PARTITION - 1);
+    hello->node = take_u32(r);
+    hello->local_rank = take_u32(r);
+    hello->model = take_text(r, BATS_PROTO_MODEL - 1);
+    hello->packages = take_u32(r);
+    hello->cores = take_u32(r);
+    hello->threads = take_u32(r);
+    hello->memory_bytes = take(r, 8);
+    hello->bound = take_text(r, BATS_PROTO_BOUND - 1);
+    hello->bound_cores = take_u32(r);
 }
 
 static void take_setup(struct reader *r, struct bats_setup *setup)

@@ -88,6 +88,15 @@ void bats_proto_hello(struct bats_packet *p, const struct bats_hello *hello)
     put(p, hello->pid_space, 8);
     put_text(p, hello->host);
     put_text(p, hello->partition);
+    put(p, hello->node, 4);
+    put(p, hello->local_rank, 4);
+    put_text(p, hello->model);
+    put(p, hello->packages, 4);
+    put(p, hello->cores, 4);
+    put(p, hello->threads, 4);
+    put(p, hello->memory_bytes, 8);
+    put_text(p, hello->bound);
+    put(p, hello->bound_cores, 4);
 }
 
 void bats_proto_setup(struct bats_packet *p, const struct bats_setup *setup)

@@ -544,7 +544,7 @@ int bats_scenario_load(const char *path, struct bats_scenario **scenario,
         rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
     } else {
         *r = (struct reader){.scenario = s, .path = path, .err = err};
-        rc = bats_inifile_read(path, &reader, r, &lines, err);
+        rc = bats_inifile_read(path, NULL, &reader, r, &lines, err);
     }
     if (rc == 0)
         rc = check_sections(r, lines > 0 ? lines : 1);

@@ -53,6 +53,7 @@ offences=$(
             rank[n[i]] = r[i]
         owner["mpi.h"] = "mpi"
         owner["sqlite3.h"] = "record"
+        owner["hwloc.h"] = owner["pmix.h"] = "site"
     }
     FNR == 1 {
         layer = "core"

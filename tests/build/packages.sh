@@ -23,6 +23,9 @@ build gsl/gsl_version.h libgsl-dev      GSL, the GNU scientific library
 build ini.h             libinih-dev     inih, a parser of INI files
 build jansson.h         libjansson-dev  jansson, JSON in C
 build sqlite3.h         libsqlite3-dev  SQLite 3
+test  pkg-config      pkg-config      pkg-config
+test  hwloc.pc        libhwloc-dev    hwloc, which knows the cores of a node
+test  pmix.pc         libpmix-dev     PMIx, which knows what a launcher knows
 test  cmocka.h          libcmocka-dev   cmocka, a unit test framework
 test  prove             perl            prove, which comes with Perl
 test  nm                binutils        the GNU binutils
@@ -72,6 +75,7 @@ missing=$(
     echo "$wanted" | while read -r thing rest; do
         case $thing in
         *.h) case $headers in *" $thing "*) echo "$rest" ;; esac ;;
+        *.pc) pkg-config --exists "${thing%.pc}" 2>/dev/null || echo "$rest" ;;
         cc) have_command "${cc%% *}" || echo "$rest" ;;
         @lmod) have_command "$lmod" || echo "$rest" ;;
         @mpicc) have_command "${mpicc%% *}" || echo "$rest" ;;

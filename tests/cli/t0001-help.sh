@@ -83,7 +83,7 @@ echo true >bag.txt
 refuses 'bag of tasks is missing'
 refuses "Try 'bats-mpi run --help'" --nonsense bag.txt
 refuses 'no option --nonsense' --nonsense bag.txt
-refuses 'may mean --monitor, --master-works' --m bag.txt
+refuses 'may mean --machine, --monitor, --master-works' --m bag.txt
 refuses '--budget needs AMOUNT' bag.txt --budget
 refuses '--budget: ' bag.txt --budget lots
 refuses '--window: ' bag.txt --window 0

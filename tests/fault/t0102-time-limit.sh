@@ -48,7 +48,7 @@ job -60 long --policy rr
 test $? -eq 5 && test ! -e started
 ok 'a job that is over starts nothing'
 job 1 short --time-limit 1h
-test $? -eq 0 && ! grep -q Slurm err
+test $? -eq 0 && ! grep -q 'job ends' err
 ok 'an explicit limit has precedence'
 
 if command -v sqlite3 >/dev/null; then

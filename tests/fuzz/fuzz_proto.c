@@ -15,7 +15,13 @@
 /* A message of this type as the writer makes it, however that changes. */
 static void write_one(unsigned type, struct bats_packet *p)
 {
-    struct bats_hello hello = {3, 4711, 99, "node1", "fast"};
+    struct bats_hello hello = {.rank = 3,
+                               .pid = 4711,
+                               .pid_space = 99,
+                               .host = "node1",
+                               .partition = "fast",
+                               .model = "CPU",
+                               .bound = "0-3"};
     struct bats_setup setup = {.speed = 0.5,
                                .output_path = "out/stream-1",
                                .run_id = "run",

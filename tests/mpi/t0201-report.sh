@@ -80,7 +80,7 @@ ok 'the first ten failed tasks are shown, and how many more there are'
 holds '@{$r->{failed_tasks}} == 12 && $r->{tasks_failed} == 12 &&
     !grep { $_->{exit_status} != $_->{task} } @{$r->{failed_tasks}}'
 ok 'all are in the JSON with their exit status'
-grep -q 'no clusters file: one cluster, charge 1' err &&
+grep -q 'no clusters file: .* of 1h: all [0-9]* core-h' err &&
     holds '!defined $r->{budget} && $r->{clusters}[0]{name} eq "all"'
 ok 'without a clusters file it is said what that means'
 

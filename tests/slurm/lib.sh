@@ -11,11 +11,22 @@ job_is() {
 }
 
 # submit ARGUMENT...: sbatch; waits, and exits as the job does. (sbatch --wait
-# looks only every few seconds.)
+# looks only every few seconds.) The srun of Slurm 22.05 may hang before it
+# has created the steps of a heterogeneous job, about one time in fifty: a job
+# that has had no step for 20 s is submitted once more.
 submit() {
     job=$(sbatch --parsable "$@") || return
+    idle=0
     until job_is "$job" 'COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL'; do
         sleep 0.1
+        idle=$((idle + 1))
+        squeue -h -s -j "$job" -o %i | grep -qv batch && idle=0
+        if [ $idle -ge 200 ] && job_is "$job" RUNNING; then
+            echo "# no step in job $job for long; once more"
+            scancel "$job"
+            submit "$@"
+            return
+        fi
     done
     return "$(scontrol show job "$job" |
         sed -n 's/.*ExitCode=\([0-9]*\):.*/\1/p' | head -n 1)"

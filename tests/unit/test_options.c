@@ -163,7 +163,7 @@ static void mistakes_are_named(void **state)
     refuses(BATS_VERB_RUN, "--nonsense=3 a", "there is no option --nonsense");
     refuses(BATS_VERB_RUN, "-qz a", "there is no option -z");
     refuses(BATS_VERB_RUN, "--m a",
-            "--m may mean --monitor, --master-works, --max-output");
+            "--m may mean --machine, --monitor, --master-works, --max-output");
     refuses(BATS_VERB_RUN, "a --budget", "--budget needs AMOUNT");
     refuses(BATS_VERB_RUN, "a -qb", "--budget needs AMOUNT");
     refuses(BATS_VERB_RUN, "--tag=yes a", "--tag takes no argument");

@@ -107,10 +107,10 @@ static int reset_workers(void **state)
 
 static struct bats_platform build(const char *text)
 {
-    struct bats_clusters_file *file = text ? load(text) : NULL;
+    struct bats_clusters_file *file = load(text);
     struct bats_platform platform;
     struct bats_error err = {0, ""};
-    if (bats_platform_build(file, workers, WORKERS, 0, &platform, &err))
+    if (bats_platform_build(file, workers, WORKERS, &platform, &err))
         fail_msg("%s", err.text);
     bats_clusters_file_destroy(file);
     return platform;
@@ -122,7 +122,7 @@ static void refuse_to_build(const char *text, const char *expected)
     struct bats_clusters_file *file = load(text);
     struct bats_platform platform = {.n_clusters = 77};
     struct bats_error err = {0, ""};
-    if (bats_platform_build(file, workers, WORKERS, 0, &platform, &err) == 0)
+    if (bats_platform_build(file, workers, WORKERS, &platform, &err) == 0)
         fail_msg("built, but not: %s", expected);
     expect_error(&err, expected);
     assert_int_equal(platform.n_clusters, 77);
@@ -514,13 +514,29 @@ static void files_that_cannot_be_read_are_refused(void **state)
     bats_clusters_file_destroy(NULL);
 }
 
-/* ---- machines ---- */
-
-static void without_a_file_every_rank_is_a_machine_of_one_cluster(void **state)
+static void a_text_is_read_as_a_file(void **state)
 {
     (void)state;
-    struct bats_platform p = build(NULL);
-    assert_false(p.from_file);
+    struct bats_clusters_file *file = NULL;
+    struct bats_error err = {0, ""};
+    assert_int_equal(bats_clusters_text_load("[cluster x]\ncharge = 2\n",
+                                             "here", 0, &file, &err),
+                     0);
+    assert_int_equal(bats_clusters_file_count(file), 1);
+    assert_true(bats_clusters_file_cluster(file, 0)->charge == 2 * BATS_UNIT);
+    bats_clusters_file_destroy(file);
+    assert_int_equal(
+        bats_clusters_text_load("[cluster x]\n", "here", 0, &file, &err),
+        BATS_EINPUT);
+    assert_string_equal(err.text, "here:1: cluster 'x' has no charge");
+}
+
+/* ---- machines ---- */
+
+static void a_single_cluster_may_have_every_rank(void **state)
+{
+    (void)state;
+    struct bats_platform p = build("[cluster all]\ncharge = 1\n");
     assert_int_equal(p.n_clusters, 1);
     assert_string_equal(p.clusters[0].name, "all");
     assert_true(p.clusters[0].charge == BATS_UNIT);
@@ -546,7 +562,6 @@ static void machines_are_numbered_by_cluster_then_rank(void **state)
                                    "ranks = 4-6,8,1\n"
                                    "charge = 3\n"
                                    "max = 2\n");
-    assert_true(p.from_file);
     assert_int_equal(p.n_clusters, 2);
     assert_string_equal(p.clusters[0].name, "fast");
     assert_true(p.clusters[0].charge == 12 * BATS_UNIT);
@@ -649,15 +664,10 @@ static void the_window_of_the_command_line_wins(void **state)
     struct bats_clusters_file *file = load_with(
         "[run]\nwindow = 15m\n[cluster x]\ncharge = 1\n", BATS_MINUTE);
     assert_true(bats_clusters_file_window(file) == BATS_MINUTE);
-    assert_int_equal(bats_platform_build(file, workers, WORKERS, 0, &p, NULL),
-                     0);
+    assert_int_equal(bats_platform_build(file, workers, WORKERS, &p, NULL), 0);
     assert_true(p.window == BATS_MINUTE);
     bats_platform_release(&p);
     bats_clusters_file_destroy(file);
-    assert_int_equal(
-        bats_platform_build(NULL, workers, WORKERS, BATS_MINUTE, &p, NULL), 0);
-    assert_true(p.window == BATS_MINUTE);
-    bats_platform_release(&p);
 }
 
 /* ---- files that do not fit ---- */
@@ -760,8 +770,10 @@ static void a_run_without_workers_is_refused(void **state)
     (void)state;
     struct bats_platform p;
     struct bats_error err;
-    assert_int_equal(bats_platform_build(NULL, NULL, 0, 0, &p, &err),
+    struct bats_clusters_file *file = load("[cluster all]\ncharge = 1\n");
+    assert_int_equal(bats_platform_build(file, NULL, 0, &p, &err),
                      BATS_EINPUT);
+    bats_clusters_file_destroy(file);
     assert_string_equal(err.text, "there is no rank to run tasks: rank 0 is "
                                   "the master, so start at least two");
 }
@@ -788,8 +800,9 @@ int main(void)
         cmocka_unit_test(garbled_lists_are_refused),
         cmocka_unit_test(too_many_clusters_are_refused),
         cmocka_unit_test(files_without_cluster_are_refused),
+        cmocka_unit_test(a_text_is_read_as_a_file),
         cmocka_unit_test(files_that_cannot_be_read_are_refused),
-        BUILD_TEST(without_a_file_every_rank_is_a_machine_of_one_cluster),
+        BUILD_TEST(a_single_cluster_may_have_every_rank),
         BUILD_TEST(machines_are_numbered_by_cluster_then_rank),
         BUILD_TEST(the_order_of_the_workers_does_not_matter),
         BUILD_TEST(nodes_are_machines_with_a_slot_per_rank),

@@ -15,8 +15,20 @@
 
 static void write_kind(int kind, struct bats_packet *p)
 {
-    static const struct bats_hello hello = {7, 4711, 0x1122334455667788,
-                                            "node7", "fast"};
+    static const struct bats_hello hello = {.rank = 7,
+                                            .pid = 4711,
+                                            .pid_space = 0x1122334455667788,
+                                            .host = "node7",
+                                            .partition = "fast",
+                                            .node = 2,
+                                            .local_rank = 3,
+                                            .model = "EPYC",
+                                            .packages = 4,
+                                            .cores = 5,
+                                            .threads = 6,
+                                            .memory_bytes = UINT64_MAX,
+                                            .bound = "0-3",
+                                            .bound_cores = 8};
     static const struct bats_setup setup = {
         0.25,         5000,    2000,   2,        true,     4096,
         "out/stream", "run-1", "slow", "slow-3", "bag.txt"};
@@ -118,6 +130,15 @@ static void single_messages_arrive_as_they_were_sent(void **state)
     assert_true(hello->pid_space == 0x1122334455667788);
     assert_string_equal(hello->host, "node7");
     assert_string_equal(hello->partition, "fast");
+    assert_int_equal(hello->node, 2);
+    assert_int_equal(hello->local_rank, 3);
+    assert_string_equal(hello->model, "EPYC");
+    assert_int_equal(hello->packages, 4);
+    assert_int_equal(hello->cores, 5);
+    assert_int_equal(hello->threads, 6);
+    assert_true(hello->memory_bytes == UINT64_MAX);
+    assert_string_equal(hello->bound, "0-3");
+    assert_int_equal(hello->bound_cores, 8);
 
     const struct bats_setup *setup = &m[BATS_MESSAGE_SETUP - 1].u.setup;
     assert_true(setup->speed == 0.25);
@@ -221,10 +242,14 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     (void)state;
     struct bats_packet p = {0};
     static const uint8_t hello[] = {
-        1,    2, 'B', 'A',  'T',  'S',  7,    0,    0,    0,    0x67,
-        0x12, 0, 0,   0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,
-        5,    0, 0,   0,    'n',  'o',  'd',  'e',  '7',  0,    4,
-        0,    0, 0,   'f',  'a',  's',  't',  0};
+        1,    2,    'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
+        0,    0,    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 5,    0,
+        0,    0,    'n',  'o',  'd',  'e',  '7',  0,    4,    0,    0,    0,
+        'f',  'a',  's',  't',  0,    2,    0,    0,    0,    3,    0,    0,
+        0,    4,    0,    0,    0,    'E',  'P',  'Y',  'C',  0,    4,    0,
+        0,    0,    5,    0,    0,    0,    6,    0,    0,    0,    0xff, 0xff,
+        0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 3,    0,    0,    0,    '0',  '-',
+        '3',  0,    8,    0,    0,    0};
     write_kind(BATS_MESSAGE_HELLO - 1, &p);
     assert_int_equal(p.n, sizeof hello);
     assert_memory_equal(p.bytes, hello, sizeof hello);
@@ -336,7 +361,9 @@ static void a_host_name_that_is_too_long_is_refused(void **state)
     memset(host, 'h', sizeof host);
     host[BATS_PROTO_HOST] = '\0';
     struct bats_packet p = {0};
-    bats_proto_hello(&p, &(struct bats_hello){1, 1, 0, host, ""});
+    bats_proto_hello(
+        &p, &(struct bats_hello){
+                .host = host, .partition = "", .model = "", .bound = ""});
     refused(p.bytes, p.n, "too long");
     bats_packet_release(&p);
 }

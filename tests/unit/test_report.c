@@ -25,7 +25,6 @@ static struct bats_platform platform = {
     .n_machines = 4,
     .window = BATS_HOUR,
     .currency = "SU",
-    .from_file = true,
 };
 
 static const struct bats_decision decisions[] = {

@@ -1,0 +1,163 @@
+#include "site/ask.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 10000
+
+struct text {
+    char *bytes;
+    size_t n, room;
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* What the descriptor has now. False: it has come to its end, or memory has. */
+static bool take(int fd, struct text *text)
+{
+    if (text->room - text->n < 4096) {
+        size_t room = 2 * text->room + 8192;
+        char *bytes = realloc(text->bytes, room);
+        if (bytes == NULL)
+            return false;
+        text->bytes = bytes;
+        text->room = room;
+    }
+    ssize_t n = read(fd, text->bytes + text->n, text->room - text->n - 1);
+    if (n > 0)
+        text->n += (size_t)n;
+    text->bytes[text->n] = '\0';
+    return n > 0 || (n < 0 && errno == EINTR);
+}
+
+/* Both to their ends; false: that takes too long. */
+static bool take_all(const int fds[2], struct text texts[2])
+{
+    int64_t end_ms = now_ms() + PATIENCE_MS;
+    struct pollfd polls[2] = {{fds[0], POLLIN, 0}, {fds[1], POLLIN, 0}};
+    while (polls[0].fd >= 0 || polls[1].fd >= 0) {
+        int64_t left_ms = end_ms - now_ms();
+        if (left_ms <= 0)
+            return false;
+        if (poll(polls, 2, (int)left_ms) <= 0)
+            continue;
+        for (int i = 0; i < 2; i++)
+            if (polls[i].revents != 0 && !take(fds[i], &texts[i]))
+                polls[i].fd = -1;
+    }
+    return true;
+}
+
+/* The environment, with Slurm's way to write times. In one block for free();
+ * the strings are shared. */
+static char **environment_for(void)
+{
+    static char format[] = "SLURM_TIME_FORMAT=%s";
+    size_t n = 0, kept = 0;
+    while (environ[n] != NULL)
+        n++;
+    char **copy = calloc(n + 2, sizeof *copy);
+    for (size_t i = 0; copy != NULL && i < n; i++)
+        if (strncmp(environ[i], format, sizeof "SLURM_TIME_FORMAT") != 0)
+            copy[kept++] = environ[i];
+    if (copy != NULL)
+        copy[kept] = format;
+    return copy;
+}
+
+static int start(const char *const *argv, int out, int err, pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    char **environment = environment_for();
+    if (environment == NULL || posix_spawn_file_actions_init(&actions) != 0) {
+        free(environment);
+        return ENOMEM;
+    }
+    int rc = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null",
+                                              O_RDONLY, 0);
+    if (rc == 0)
+        rc = posix_spawn_file_actions_adddup2(&actions, out, 1);
+    if (rc == 0)
+        rc = posix_spawn_file_actions_adddup2(&actions, err, 2);
+    /* posix_spawnp's prototype lacks the const that it keeps to. */
+    if (rc == 0)
+        rc = posix_spawnp(pid, argv[0], &actions, NULL, (char **)argv,
+                          environment);
+    posix_spawn_file_actions_destroy(&actions);
+    free(environment);
+    return rc;
+}
+
+/* Waits for its end; whether it went well. */
+static bool reap(pid_t pid)
+{
+    int status;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* Starts it with pipes, reads them, and waits for it. */
+static int converse(const char *const *argv, int pipes[2][2],
+                    struct text texts[2], struct bats_error *err)
+{
+    pid_t pid;
+    int rc = start(argv, pipes[0][1], pipes[1][1], &pid);
+    for (int i = 0; i < 2; i++) {
+        close(pipes[i][1]);
+        pipes[i][1] = -1;
+    }
+    if (rc != 0)
+        return bats_error_set(err, BATS_ESYS, "%s: %s", argv[0], strerror(rc));
+    bool in_time = take_all((int[]){pipes[0][0], pipes[1][0]}, texts);
+    if (!in_time)
+        kill(pid, SIGKILL);
+    bool well = reap(pid);
+    if (!in_time)
+        return bats_error_set(err, BATS_ESYS, "%s: no answer for %d s",
+                              argv[0], PATIENCE_MS / 1000);
+    const char *said = texts[1].bytes != NULL ? texts[1].bytes : "";
+    int line = (int)strcspn(said, "\n");
+    if (!well || texts[0].bytes == NULL)
+        return bats_error_set(err, BATS_ESYS, "%s failed%s%.*s", argv[0],
+                              line > 0 ? ": " : "", line, said);
+    return 0;
+}
+
+int bats_ask(const char *const *argv, char **answer, struct bats_error *err)
+{
+    int pipes[2][2] = {{-1, -1}, {-1, -1}};
+    struct text texts[2] = {{0}, {0}};
+    int rc = 0;
+    for (int i = 0; i < 2 && rc == 0; i++)
+        if (pipe2(pipes[i], O_CLOEXEC) != 0)
+            rc =
+                bats_error_set(err, BATS_ESYS, "no pipe: %s", strerror(errno));
+    if (rc == 0)
+        rc = converse(argv, pipes, texts, err);
+    for (int i = 0; i < 4; i++)
+        if (pipes[i / 2][i % 2] >= 0)
+            close(pipes[i / 2][i % 2]);
+    free(texts[1].bytes);
+    if (rc == 0)
+        *answer = texts[0].bytes;
+    else
+        free(texts[0].bytes);
+    return rc;
+}

@@ -1,0 +1,20 @@
+/*
+ * ask: runs a command of the batch system and takes what it prints.
+ *
+ * Layer: site, private to it.
+ */
+#ifndef BATS_SITE_ASK_H
+#define BATS_SITE_ASK_H
+
+#include "bats/error.h"
+
+/*
+ * Runs argv (NULL-terminated, looked up in PATH) without standard input and
+ * hands over its standard output in one block for free(). Slurm's commands
+ * print times as seconds since 1970. BATS_ESYS, with its first line of standard
+ * error where there is one: it cannot be started, fails, or takes longer than
+ * ten seconds.
+ */
+int bats_ask(const char *const *argv, char **answer, struct bats_error *err);
+
+#endif

@@ -1,0 +1,84 @@
+#include "site/node.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "util/hostlist.h"
+
+#ifdef BATS_HAVE_PMIX
+#include <pmix.h>
+
+static uint32_t ask(const pmix_proc_t *self, const char *key)
+{
+    pmix_value_t *value = NULL;
+    uint32_t answer = BATS_NODE_UNKNOWN;
+    if (PMIx_Get(self, key, NULL, 0, &value) != PMIX_SUCCESS)
+        return answer;
+    if (value->type == PMIX_UINT32)
+        answer = value->data.uint32;
+    else if (value->type == PMIX_UINT16)
+        answer = value->data.uint16;
+    PMIX_VALUE_RELEASE(value);
+    return answer;
+}
+
+/* PMIx counts who has opened it. A library of its own inside the MPI library
+ * is another one: to open ours as well might confuse the launcher. */
+static void ask_pmix(struct bats_node *node)
+{
+    pmix_proc_t self;
+    if (!PMIx_Initialized() || PMIx_Init(&self, NULL, 0) != PMIX_SUCCESS)
+        return;
+    node->id = ask(&self, PMIX_NODEID);
+    node->local_rank = ask(&self, PMIX_LOCAL_RANK);
+    PMIx_Finalize(NULL, 0);
+}
+
+#else
+
+static void ask_pmix(struct bats_node *node)
+{
+    (void)node;
+}
+
+#endif
+
+static const char *group_variable(const char *name, int group)
+{
+    char variable[64];
+    snprintf(variable, sizeof variable, "%s_HET_GROUP_%d", name, group);
+    return getenv(variable);
+}
+
+static const char *partition_of(const char *host)
+{
+    if (getenv("SLURM_HET_SIZE") == NULL)
+        return getenv("SLURM_JOB_PARTITION");
+    for (int group = 0;; group++) {
+        const char *nodes = group_variable("SLURM_JOB_NODELIST", group);
+        struct bats_hostlist list;
+        if (nodes == NULL || bats_hostlist_expand(nodes, &list, NULL) < 0)
+            return NULL;
+        bool here = bats_hostlist_find(&list, host) >= 0;
+        bats_hostlist_release(&list);
+        if (here)
+            return group_variable("SLURM_JOB_PARTITION", group);
+    }
+}
+
+void bats_node_look(struct bats_node *node)
+{
+    *node = (struct bats_node){.id = BATS_NODE_UNKNOWN,
+                               .local_rank = BATS_NODE_UNKNOWN};
+    if (gethostname(node->host, sizeof node->host - 1) != 0)
+        strcpy(node->host, "localhost");
+    /* A name that has no room is not known: half of it could be another's. */
+    const char *partition = partition_of(node->host);
+    if (partition != NULL && strlen(partition) < sizeof node->partition)
+        strcpy(node->partition, partition);
+    ask_pmix(node);
+    bats_hardware_look(&node->hardware);
+}

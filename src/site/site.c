@@ -1,0 +1,368 @@
+#include "site/site.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/hostlist.h"
+
+/* A host, and its ranks. */
+struct host {
+    const struct bats_node *node;     /* of its first rank */
+    const struct bats_slurm_node *at; /* NULL: Slurm does not know it */
+    uint32_t ranks;
+    uint32_t workers;
+    uint32_t cores; /* of the rank that has fewest */
+    uint32_t cluster;
+};
+
+/* ---- shares ---- */
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct bats_node *const *x = a, *const *y = b;
+    int order = strcmp((*x)->host, (*y)->host);
+    if (order == 0)
+        order = strcmp((*x)->hardware.bound, (*y)->hardware.bound);
+    return order != 0 ? order : (*x > *y) - (*x < *y);
+}
+
+/* The nodes by host, binding and rank. For free(). */
+static const struct bats_node **sort(const struct bats_node *nodes,
+                                     uint32_t n_ranks)
+{
+    const struct bats_node **sorted = calloc(n_ranks, sizeof *sorted);
+    for (uint32_t i = 0; sorted != NULL && i < n_ranks; i++)
+        sorted[i] = &nodes[i];
+    if (sorted != NULL)
+        qsort(sorted, n_ranks, sizeof *sorted, compare_places);
+    return sorted;
+}
+
+static void share_out(const struct bats_node *nodes,
+                      const struct bats_node **sorted, uint32_t n_ranks,
+                      struct bats_share *shares)
+{
+    for (uint32_t i = 0, next; i < n_ranks; i = next) {
+        const struct bats_node *a = sorted[i];
+        for (next = i + 1; next < n_ranks; next++)
+            if (strcmp(sorted[next]->host, a->host) != 0 ||
+                strcmp(sorted[next]->hardware.bound, a->hardware.bound) != 0)
+                break;
+        for (uint32_t k = i; k < next; k++)
+            shares[sorted[k] - nodes] = (struct bats_share){k - i, next - i};
+    }
+}
+
+int bats_site_share(const struct bats_node *nodes, uint32_t n_ranks,
+                    struct bats_share *shares, struct bats_error *err)
+{
+    const struct bats_node **sorted = sort(nodes, n_ranks);
+    if (sorted == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    share_out(nodes, sorted, n_ranks, shares);
+    free(sorted);
+    return 0;
+}
+
+/* ---- hosts ---- */
+
+static uint32_t cores_of(const struct bats_node *node,
+                         const struct bats_share *share)
+{
+    uint32_t cores = node->hardware.bound_cores / share->count;
+    return cores > 0 ? cores : 1;
+}
+
+/* The hosts in the order of their first ranks. Returns how many; -1: out of
+ * memory. */
+static ptrdiff_t gather(const struct bats_node *nodes, uint32_t n_ranks,
+                        uint32_t first, struct host *hosts)
+{
+    const struct bats_node **sorted = sort(nodes, n_ranks);
+    struct bats_share *shares = calloc(n_ranks, sizeof *shares);
+    struct host *of_rank = calloc(n_ranks, sizeof *of_rank);
+    ptrdiff_t n = -1;
+    if (sorted != NULL && shares != NULL && of_rank != NULL) {
+        share_out(nodes, sorted, n_ranks, shares);
+        for (uint32_t i = 0, next; i < n_ranks; i = next) {
+            struct host host = {.cores = UINT32_MAX};
+            for (next = i; next < n_ranks; next++) {
+                const struct bats_node *node = sorted[next];
+                if (strcmp(node->host, sorted[i]->host) != 0)
+                    break;
+                uint32_t rank = (uint32_t)(node - nodes);
+                uint32_t cores = cores_of(node, &shares[rank]);
+                host.node =
+                    host.node == NULL || node < host.node ? node : host.node;
+                host.cores = cores < host.cores ? cores : host.cores;
+                host.workers += rank >= first;
+            }
+            host.ranks = next - i;
+            of_rank[host.node - nodes] = host;
+        }
+        n = 0;
+        for (uint32_t i = 0; i < n_ranks; i++)
+            if (of_rank[i].ranks > 0)
+                hosts[n++] = of_rank[i];
+    }
+    free(sorted);
+    free(shares);
+    free(of_rank);
+    return n;
+}
+
+/* ---- what they charge ---- */
+
+/* Of a machine, per hour, and where that comes from. */
+static double rate_of(const struct bats_site *site, const struct host *host,
+                      bool by_node, char *source, size_t size)
+{
+    char part[64] = "";
+    if (host->at == NULL) {
+        uint32_t cores = by_node ? host->cores * host->ranks : host->cores;
+        snprintf(source, size, "1 per core-hour, %u core%s", cores,
+                 cores == 1 ? "" : "s");
+        return cores;
+    }
+    const struct bats_slurm_part *p = &site->slurm.parts[host->at->part];
+    if (!by_node && host->ranks > 1)
+        snprintf(part, sizeof part, ", shared by %u ranks", host->ranks);
+    if (p->weights[0] != '\0')
+        snprintf(source, size, "Slurm: TRESBillingWeights=%s, %u CPUs%s",
+                 p->weights, host->at->cpus, part);
+    else
+        snprintf(source, size,
+                 "1 per core-hour: Slurm has no TRESBillingWeights for this "
+                 "partition; %u CPUs%s",
+                 host->at->cpus, part);
+    return by_node ? host->at->rate : host->at->rate / host->ranks;
+}
+
+/* ---- clusters ---- */
+
+static bool same_hardware(const struct bats_hardware *a,
+                          const struct bats_hardware *b)
+{
+    uint64_t larger =
+        a->memory_bytes > b->memory_bytes ? a->memory_bytes : b->memory_bytes;
+    uint64_t smaller = a->memory_bytes + b->memory_bytes - larger;
+    return strcmp(a->model, b->model) == 0 && a->packages == b->packages &&
+           a->cores == b->cores && a->threads == b->threads &&
+           larger - smaller <= larger / 16;
+}
+
+static bool belongs(const struct bats_site_cluster *c,
+                    const struct bats_node *of_cluster,
+                    const struct bats_node *node, bool by_node, double rate)
+{
+    bool alike = node->partition[0] != '\0' || c->partition[0] != '\0'
+                     ? strcmp(node->partition, c->partition) == 0
+                     : same_hardware(&node->hardware, &of_cluster->hardware);
+    return alike && by_node == c->by_node &&
+           fabs(rate - c->rate) <= 1e-9 * rate;
+}
+
+/* Whole nodes are held wherever the job has ranks in this host's part. */
+static bool held_whole(const struct host *hosts, size_t n,
+                       const struct host *host)
+{
+    for (size_t i = 0; i < n && host->at != NULL; i++)
+        if (hosts[i].at != NULL && hosts[i].at->part == host->at->part &&
+            !hosts[i].at->whole)
+            return false;
+    return host->at != NULL;
+}
+
+static bool is_taken(const struct bats_site *site, const char *name)
+{
+    for (size_t i = 0; i < site->n_clusters; i++)
+        if (strcmp(site->clusters[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* After the partition, else after the size; a number tells those apart that
+ * have the same. */
+static void choose_name(const struct bats_site *site,
+                        const struct bats_node *node, char *name)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    char base[BATS_CLUSTER_NAME];
+    const struct bats_hardware *h = &node->hardware;
+    if (node->partition[0] != '\0')
+        snprintf(base, sizeof base, "%s", node->partition);
+    else
+        snprintf(base, sizeof base, "%uc-%.0fG", h->cores,
+                 (double)h->memory_bytes / (1 << 30));
+    for (char *c = base; *(c += strspn(c, allowed)) != '\0';)
+        *c = '-';
+    snprintf(name, BATS_CLUSTER_NAME, "%s", base);
+    for (unsigned i = 2; is_taken(site, name); i++)
+        snprintf(name, BATS_CLUSTER_NAME, "%.*s-%u", BATS_CLUSTER_NAME - 12,
+                 base, i);
+}
+
+static int join(struct bats_site *site, struct host *hosts, size_t i,
+                const struct bats_node *nodes, bool by_node,
+                struct bats_error *err)
+{
+    struct bats_site_cluster new = {.by_node = by_node};
+    struct host *host = &hosts[i];
+    const struct bats_node *node = host->node;
+    new.rate = rate_of(site, host, by_node, new.source, sizeof new.source);
+    for (host->cluster = 0; host->cluster < site->n_clusters; host->cluster++)
+        if (belongs(&site->clusters[host->cluster],
+                    &nodes[site->clusters[host->cluster].node], node, by_node,
+                    new.rate))
+            return 0;
+    if (site->n_clusters == BATS_CLUSTERS_MAX)
+        return bats_error_set(err, BATS_EINPUT,
+                              "there are more than %d kinds of machines: "
+                              "write a clusters file (--clusters)",
+                              BATS_CLUSTERS_MAX);
+    choose_name(site, node, new.name);
+    strcpy(new.partition, node->partition);
+    new.node = (uint32_t)(node - nodes);
+    site->clusters[site->n_clusters++] = new;
+    return 0;
+}
+
+static int list_hosts(struct bats_site *site, const struct host *hosts,
+                      size_t n, struct bats_error *err)
+{
+    const char **names = calloc(n, sizeof *names);
+    bool complete = names != NULL;
+    for (size_t c = 0; complete && c < site->n_clusters; c++) {
+        size_t kept = 0;
+        for (size_t i = 0; i < n; i++)
+            if (hosts[i].workers > 0 && hosts[i].cluster == c)
+                names[kept++] = hosts[i].node->host;
+        site->clusters[c].hosts = bats_hostlist_fold(names, kept);
+        complete = site->clusters[c].hosts != NULL;
+    }
+    free(names);
+    return complete ? 0 : bats_error_set(err, BATS_ENOMEM, "out of memory");
+}
+
+static double threads_per_core(const struct bats_hardware *h)
+{
+    return h->cores > 0 ? (double)h->threads / h->cores : 1;
+}
+
+int bats_site_discover(const struct bats_node *nodes, uint32_t n_ranks,
+                       uint32_t first, enum bats_site_machine machine,
+                       struct bats_site *site, struct bats_error *err)
+{
+    struct bats_site s = {0};
+    struct bats_error why = {0};
+    struct host *hosts = calloc(n_ranks, sizeof *hosts);
+    ptrdiff_t n = hosts != NULL ? gather(nodes, n_ranks, first, hosts) : -1;
+    int rc = n < 0 ? bats_error_set(err, BATS_ENOMEM, "out of memory") : 0;
+    if (rc == 0 && bats_slurm_ask(threads_per_core(&nodes[0].hardware),
+                                  &s.slurm, &why) < 0)
+        s.trouble = why;
+    for (ptrdiff_t i = 0; i < n; i++)
+        hosts[i].at = bats_slurm_find(&s.slurm, hosts[i].node->host);
+    for (ptrdiff_t i = 0; rc == 0 && i < n; i++) {
+        bool by_node = machine == BATS_SITE_AUTO
+                           ? held_whole(hosts, (size_t)n, &hosts[i])
+                           : machine == BATS_SITE_NODE;
+        if (hosts[i].workers > 0)
+            rc = join(&s, hosts, (size_t)i, nodes, by_node, err);
+    }
+    if (rc == 0)
+        rc = list_hosts(&s, hosts, (size_t)n, err);
+    if (rc == 0 && s.n_clusters == 1 && s.clusters[0].partition[0] == '\0')
+        strcpy(s.clusters[0].name, "all");
+    free(hosts);
+    if (rc < 0)
+        bats_site_release(&s);
+    else
+        *site = s;
+    return rc;
+}
+
+void bats_site_release(struct bats_site *site)
+{
+    for (size_t i = 0; i < site->n_clusters; i++)
+        free(site->clusters[i].hosts);
+    bats_slurm_release(&site->slurm);
+    *site = (struct bats_site){0};
+}
+
+/* ---- as a clusters file ---- */
+
+static bool shares_partition(const struct bats_site *site, size_t c)
+{
+    for (size_t i = 0; i < site->n_clusters; i++)
+        if (i != c && strcmp(site->clusters[i].partition,
+                             site->clusters[c].partition) == 0)
+            return true;
+    return false;
+}
+
+/* A list too long for a line goes on in indented ones. */
+static void write_hosts(FILE *out, const char *hosts)
+{
+    int depth = 0;
+    size_t column = 0;
+    fputs("nodes = ", out);
+    for (const char *c = hosts; *c != '\0'; c++) {
+        depth += (*c == '[') - (*c == ']');
+        putc(*c, out);
+        column++;
+        if (*c == ',' && depth == 0 && column > 60) {
+            fputs("\n    ", out);
+            column = 0;
+        }
+    }
+    putc('\n', out);
+}
+
+static int write_cluster(FILE *out, const struct bats_site *site, size_t c,
+                         struct bats_error *err)
+{
+    const struct bats_site_cluster *cluster = &site->clusters[c];
+    char charge[BATS_UNITS_TEXT];
+    double amount = cluster->rate * BATS_UNIT;
+    if (!(amount < (double)INT64_MAX / 2))
+        return bats_error_set(err, BATS_EOVERFLOW,
+                              "a machine of cluster %s would charge %g",
+                              cluster->name, cluster->rate);
+    fprintf(out, "\n[cluster %s]\n", cluster->name);
+    if (cluster->partition[0] != '\0' && !shares_partition(site, c))
+        fprintf(out, "partition = %s\n", cluster->partition);
+    else if (site->n_clusters > 1)
+        write_hosts(out, cluster->hosts);
+    fprintf(out, "machine = %s\n# %s\ncharge = %s/h\n",
+            cluster->by_node ? "node" : "rank", cluster->source,
+            bats_money_format(charge, (bats_money)llround(amount)));
+    return 0;
+}
+
+int bats_site_write(const struct bats_site *site, bats_time window,
+                    char **text, struct bats_error *err)
+{
+    size_t size;
+    FILE *out = open_memstream(text, &size);
+    if (out == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    fprintf(out, "[run]\ncurrency = %s\n",
+            site->slurm.n_parts > 0 ? "billing-h" : "core-h");
+    if (window > 0 && window % BATS_MINUTE == 0)
+        fprintf(out, "window = %" PRId64 "m\n", window / BATS_MINUTE);
+    else if (window > 0)
+        fprintf(out, "window = %" PRId64 "us\n", window);
+    int rc = 0;
+    for (size_t c = 0; rc == 0 && c < site->n_clusters; c++)
+        rc = write_cluster(out, site, c, err);
+    if (fclose(out) != 0 && rc == 0)
+        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (rc < 0)
+        free(*text);
+    return rc;
+}

@@ -1,0 +1,77 @@
+/*
+ * site: what there is to work with where nobody has written it down: which
+ * ranks are alike, what a machine is, and what it charges.
+ *
+ * Layer: site. Used by the mpi layer, between the HELLO of the ranks and the
+ * platform.
+ *
+ * Model. Nodes form a cluster if Slurm has them in the same partition; where
+ * there is no Slurm, if their hardware is the same (processor, cores, and
+ * memory to within a sixteenth). Nodes of one cluster charge the same: those
+ * that do not form further clusters, "fast-2". A machine is a node where the
+ * job holds whole nodes, for that is what is billed; else a rank. A node
+ * charges what Slurm bills for it (slurm.h), elsewhere 1 for each core and
+ * hour; a rank its part of that, all ranks of its node alike.
+ *
+ * The result is a clusters file, as text. What is found and what is read from
+ * a file take the same way from there on.
+ */
+#ifndef BATS_SITE_SITE_H
+#define BATS_SITE_SITE_H
+
+#include "bats/cluster.h"
+#include "bats/units.h"
+#include "site/node.h"
+#include "site/slurm.h"
+
+enum bats_site_machine {
+    BATS_SITE_AUTO, /* by node where whole nodes are held */
+    BATS_SITE_NODE,
+    BATS_SITE_RANK
+};
+
+struct bats_site_cluster {
+    char name[BATS_CLUSTER_NAME];
+    char partition[BATS_NODE_PARTITION]; /* "" if not known */
+    bool by_node;
+    double rate;      /* of one machine, per hour */
+    char source[400]; /* where that comes from, in words */
+    char *hosts;      /* as Slurm writes lists of them */
+    uint32_t node;    /* its first one; private */
+};
+
+struct bats_site {
+    struct bats_slurm slurm;
+    struct bats_error trouble; /* why Slurm did not tell; code 0: it did, or is
+                                  not here */
+    struct bats_site_cluster clusters[BATS_CLUSTERS_MAX];
+    size_t n_clusters;
+};
+
+/* The ranks from `first` to n_ranks - 1 run tasks (0 is the master); nodes[]
+ * has all of them. Release with bats_site_release. BATS_EINPUT: there are more
+ * kinds of machines than a run can have clusters; BATS_ENOMEM. */
+int bats_site_discover(const struct bats_node *nodes, uint32_t n_ranks,
+                       uint32_t first, enum bats_site_machine machine,
+                       struct bats_site *site, struct bats_error *err);
+void bats_site_release(struct bats_site *site);
+
+/* The clusters file, with this window (0: none, the default). In one block for
+ * free(). BATS_ENOMEM, BATS_EOVERFLOW. */
+int bats_site_write(const struct bats_site *site, bats_time window,
+                    char **text, struct bats_error *err);
+
+/* ---- which cores are a rank's ---- */
+
+/* The launcher may have given several ranks of a node the same cores. They
+ * share them: this rank is number `index` of `count`. */
+struct bats_share {
+    uint32_t index;
+    uint32_t count;
+};
+
+/* shares[] has n_ranks. BATS_ENOMEM. */
+int bats_site_share(const struct bats_node *nodes, uint32_t n_ranks,
+                    struct bats_share *shares, struct bats_error *err);
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * slurm: what a Slurm job holds, until when, and what Slurm bills for it.
+ *
+ * Layer: site. Used by site.c, and by whoever wants the job's end.
+ *
+ * Source of the facts: `scontrol show job -d`, `show partition` and `show
+ * node` (Slurm 20 and later). Model: Slurm bills a job by the TRES it holds,
+ * each times its weight (slurm.conf, TRESBillingWeights), so many units per
+ * hour; where a partition has no weights, this program takes 1 for each core.
+ * If the sum over the nodes is not what Slurm itself says it bills for the
+ * job (it may take the largest weight instead of the sum), Slurm is right, and
+ * the nodes share that in proportion.
+ */
+#ifndef BATS_SITE_SLURM_H
+#define BATS_SITE_SLURM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/error.h"
+#include "site/node.h"
+
+#define BATS_SLURM_WEIGHTS 256
+
+/* A job, or one component of a heterogeneous job. */
+struct bats_slurm_part {
+    char partition[BATS_NODE_PARTITION];
+    char weights[BATS_SLURM_WEIGHTS]; /* TRESBillingWeights; "": none */
+    bool exclusive;                   /* its nodes are its own */
+    double billing;                   /* by Slurm, per hour; < 0: not known */
+    int64_t end_s;                    /* since 1970; 0: no limit */
+};
+
+struct bats_slurm_node {
+    char host[BATS_NODE_HOST];
+    uint32_t part;
+    uint32_t cpus; /* that the job holds there */
+    double memory_mb;
+    char gres[64]; /* as Slurm writes it, "gpu:2" */
+    bool whole;    /* the job holds all of it */
+    double rate;   /* billed per hour */
+};
+
+/* All zero: no job. Release with bats_slurm_release. */
+struct bats_slurm {
+    char job[32]; /* its number; "": none */
+    char account[64];
+    char user[64];
+    struct bats_slurm_part *parts;
+    size_t n_parts;
+    struct bats_slurm_node *nodes;
+    size_t n_nodes;
+};
+
+/* The job that this process is part of ($SLURM_JOB_ID); none is not an error.
+ * `threads_per_core` (>= 1) turns Slurm's CPUs into cores. BATS_ESYS: there is
+ * a job, but Slurm's commands do not tell; job[] is filled in then. */
+int bats_slurm_ask(double threads_per_core, struct bats_slurm *slurm,
+                   struct bats_error *err);
+void bats_slurm_release(struct bats_slurm *slurm);
+
+const struct bats_slurm_node *bats_slurm_find(const struct bats_slurm *slurm,
+                                              const char *host);
+
+/* The first end of a part, seconds since 1970; 0: none has one. */
+int64_t bats_slurm_end(const struct bats_slurm *slurm);
+
+/* What Slurm says it bills for the whole job per hour. */
+double bats_slurm_billing(const struct bats_slurm *slurm);
+
+/* ---- its parts, for tests ---- */
+
+/* From the output of `scontrol show job -d -o`: all but weights, whole and
+ * rate. BATS_ENOMEM; BATS_EINPUT: it is something else. */
+int bats_slurm_read_job(const char *text, struct bats_slurm *slurm,
+                        struct bats_error *err);
+
+/* From `scontrol show partition -o`: the weights of the partition's parts. */
+void bats_slurm_read_partition(const char *text, struct bats_slurm *slurm);
+
+/* From `scontrol show node -o`: which of the nodes are held whole. */
+void bats_slurm_read_nodes(const char *text, struct bats_slurm *slurm);
+
+/* The rates of all nodes. */
+void bats_slurm_bill(double threads_per_core, struct bats_slurm *slurm);
+
+#endif

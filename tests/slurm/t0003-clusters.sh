@@ -1,0 +1,102 @@
+#!/bin/sh
+# What is found in a Slurm job: clusters, charges, budget, deadline. The
+# charges are held against Slurm's own bill.
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" sh "$0"
+. "$TOP/tests/slurm/lib.sh"
+
+# has LINE...: each is a line of out, but for the number of blanks.
+has() {
+    tr -s ' ' <out >squeezed
+    for line; do
+        grep -qFx "$line" squeezed || { echo "no line: $line" >>err; return 1; }
+    done
+}
+
+# Two CPUs of each node, one per rank; the first rank of fast1 is the master.
+srun --mpi=pmix -p fast -N2 -n6 --ntasks-per-node=3 bats-mpi clusters \
+    --ranks >out 2>err
+has 'fast 5 5 8 40' 'fast: fast[1-2]' \
+    ' machine rank: the job does not hold whole nodes' \
+    'budget unlimited: no end of the job is known' \
+    'Slurm job 1, billed 48 per hour for all that it holds' &&
+    test "$(grep -c '^ *[0-5]  fast[12]  ' out)" -eq 6 &&
+    has ' 0 fast1 0 0 '"$(tail -n 1 squeezed | cut -d' ' -f6-)"
+ok 'a rank charges the part of a node that it holds'
+
+srun --mpi=pmix -p slow --exclusive -t 150 -N2 -n4 bats-mpi clusters >out 2>err
+has 'slow 2 3 192 384' ' machine node: the job holds whole nodes' \
+    'Slurm job 2, billed 384 per hour for all that it holds' \
+    'window 1h: default' && grep -q '^budget *1152 billing-h: ' out
+ok 'whole nodes are machines; the budget is their worth until the end'
+srun --mpi=pmix -p slow --exclusive -t 150 -N2 -n4 bats-mpi clusters \
+    --machine rank --window 30m --budget 7 >out 2>err
+has 'slow 3 3 48 144' ' machine rank: --machine' 'window 30m: --window' \
+    'budget 7 billing-h: --budget'
+ok 'unless the user says otherwise'
+
+# Both at once: whole nodes of one partition, a few CPUs of the other.
+cat >job.sh <<'SH'
+#!/bin/bash
+#SBATCH --partition=fast -N2 -n3 --exclusive --time=10
+#SBATCH hetjob
+#SBATCH --partition=slow -n4 --time=200
+cd "$BED"
+step() { srun --mpi=pmix --het-group=0,1 bats-mpi "$@"; }
+step clusters --save saved.ini >out 2>err &&
+step clusters --clusters saved.ini >again 2>>err &&
+step bag --time-scale 3600 --quiet --json found.json 2>>err &&
+step bag --time-scale 3600 --quiet --json read.json -c saved.ini 2>>err
+SH
+for i in $(seq 50); do echo '@sleep 10m'; done >bag
+submit -o job.out job.sh || { cat job.out >>err; false; }
+ok 'a heterogeneous job runs without a clusters file'
+has 'fast 2 2 512 1024' 'slow 4 4 3 12' 'total 6 6 1036' 'fast: fast[1-2]' \
+    'slow: slow1' ' machine node: the job holds whole nodes' \
+    ' machine rank: the job does not hold whole nodes' &&
+    grep -q 'billed 1036 per hour' out
+ok 'its partitions are clusters, each with its machines and charges'
+head -n 4 again >head && head -n 4 out | diff - head >>err
+ok 'what was saved is read back as it was'
+for file in found read; do
+    perl -MJSON::PP -0777 -e '
+        my $r = decode_json(<STDIN>);
+        print join(" ", map { "$_->{name} $_->{charge} $_->{machines}" }
+            @{$r->{clusters}}), "\n";' <$file.json
+done >runs
+test "$(uniq runs | wc -l)" -eq 1 && test "$(head -n 1 runs)" = 'fast 512 2 slow 3 4'
+ok 'and a run with it is charged the same'
+
+# What is left of the job after earlier sessions is worth no less for them.
+cat >limit.sh <<'SH'
+#!/bin/bash
+#SBATCH -p slow --exclusive -N1 -n2 --time=3
+cd "$BED"
+run() { srun --mpi=pmix bats-mpi long --time-scale 600 --json "$@"; }
+run 1.json --time-limit 90m; echo $? >codes
+run 2.json --resume; echo $? >>codes
+SH
+for i in 1 2 3; do echo '@sleep 1h'; done >long
+submit -o job.out limit.sh
+cp job.out err
+field() {
+    perl -MJSON::PP -0777 -e 'my $r = decode_json(<STDIN>);
+        print $r->{$ARGV[0]}' "$1" <"$2"
+}
+test "$(cat codes | xargs)" = '5 0' && grep -q 'the Slurm job ends at 20' err
+ok 'a run knows when its job ends, and a session resumes in it'
+# Up to 30 windows of an hour in three minutes, at 192.
+test "$(field budget 1.json)" -le 5760 &&
+    test "$(field budget 1.json)" -gt 2880 &&
+    test "$(field budget 2.json)" -le $((5760 + $(field charged 1.json))) &&
+    test "$(field budget 2.json)" -gt $((192 + $(field charged 1.json)))
+ok 'the budget of a session that resumes is its own'
+
+# Without Slurm's commands.
+printf '#!/bin/sh\necho "no such thing" >&2; exit 1\n' >scontrol
+chmod +x scontrol
+PATH=$BED:$PATH srun --mpi=pmix -p fast -N1 -n2 bats-mpi clusters >out 2>err
+rm scontrol
+grep -q '^Slurm *does not say what job .* holds: .*no such thing' out &&
+    grep -q 'charge *1 core-h per window: 1 per core-hour' out
+ok 'where Slurm does not tell, a core-hour is 1, and it is said'
+done_testing

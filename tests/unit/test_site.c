@@ -1,0 +1,303 @@
+/* site: which ranks form which machines, at what charge, and the clusters file
+ * that says so. Slurm is a script here that prints what Slurm 22.05 does. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "site/site.h"
+
+#define RANKS 9
+static struct bats_node nodes[RANKS];
+
+/* Rank 0 to 8, two on each of n1 to n4, the last on n5; each may use the four
+ * cores of its node. */
+static int reset(void **state)
+{
+    (void)state;
+    unsetenv("SLURM_JOB_ID");
+    for (int i = 0; i < RANKS; i++) {
+        nodes[i] = (struct bats_node){
+            .hardware = {.model = "CPU X",
+                         .packages = 1,
+                         .cores = 4,
+                         .threads = 8,
+                         .memory_bytes = (uint64_t)16 << 30,
+                         .bound = "0-7",
+                         .bound_cores = 4},
+        };
+        sprintf(nodes[i].host, "n%d", i / 2 + 1);
+    }
+    return 0;
+}
+
+static struct bats_site discover(enum bats_site_machine machine)
+{
+    struct bats_site site;
+    struct bats_error err;
+    if (bats_site_discover(nodes, RANKS, 1, machine, &site, &err) != 0)
+        fail_msg("%s", err.text);
+    return site;
+}
+
+static void expect_file(const struct bats_site *site, bats_time window,
+                        const char *expected)
+{
+    char *text;
+    assert_int_equal(bats_site_write(site, window, &text, NULL), 0);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void alike_nodes_are_one_cluster(void **state)
+{
+    (void)state;
+    nodes[8].hardware.bound_cores = 2; /* alone there: as much as the others */
+    struct bats_site s = discover(BATS_SITE_AUTO);
+    expect_file(&s, 0,
+                "[run]\ncurrency = core-h\n\n[cluster all]\nmachine = rank\n"
+                "# 1 per core-hour, 2 cores\ncharge = 2/h\n");
+    assert_string_equal(s.clusters[0].hosts, "n[1-5]");
+    bats_site_release(&s);
+}
+
+static void hardware_tells_clusters_apart(void **state)
+{
+    (void)state;
+    for (int i = 4; i < 8; i++) {
+        nodes[i].hardware.cores = nodes[i].hardware.bound_cores = 8;
+        nodes[i].hardware.memory_bytes = (uint64_t)64 << 30;
+    }
+    nodes[7].hardware.memory_bytes -= (uint64_t)1 << 30; /* not worth a word */
+    strcpy(nodes[8].hardware.model, "CPU Y");
+    nodes[8].hardware.bound_cores = 2;
+    struct bats_site s = discover(BATS_SITE_AUTO);
+    expect_file(&s, 90 * BATS_MINUTE,
+                "[run]\ncurrency = core-h\nwindow = 90m\n"
+                "\n[cluster 4c-16G]\nnodes = n[1-2]\nmachine = rank\n"
+                "# 1 per core-hour, 2 cores\ncharge = 2/h\n"
+                "\n[cluster 8c-64G]\nnodes = n[3-4]\nmachine = rank\n"
+                "# 1 per core-hour, 4 cores\ncharge = 4/h\n"
+                "\n[cluster 4c-16G-2]\nnodes = n5\nmachine = rank\n"
+                "# 1 per core-hour, 2 cores\ncharge = 2/h\n");
+    bats_site_release(&s);
+}
+
+static void a_machine_may_be_a_node(void **state)
+{
+    (void)state;
+    strcpy(nodes[8].host, "n4");
+    nodes[6].hardware.bound_cores = nodes[7].hardware.bound_cores =
+        nodes[8].hardware.bound_cores = 6;
+    struct bats_site s = discover(BATS_SITE_NODE);
+    expect_file(&s, 1,
+                "[run]\ncurrency = core-h\nwindow = 1us\n"
+                "\n[cluster 4c-16G]\nnodes = n[1-3]\nmachine = node\n"
+                "# 1 per core-hour, 4 cores\ncharge = 4/h\n"
+                "\n[cluster 4c-16G-2]\nnodes = n4\nmachine = node\n"
+                "# 1 per core-hour, 6 cores\ncharge = 6/h\n");
+    bats_site_release(&s);
+}
+
+static void unknown_hardware_is_one_core(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RANKS; i++)
+        nodes[i].hardware = (struct bats_hardware){0};
+    struct bats_site s = discover(BATS_SITE_AUTO);
+    expect_file(&s, 0,
+                "[run]\ncurrency = core-h\n\n[cluster all]\nmachine = rank\n"
+                "# 1 per core-hour, 1 core\ncharge = 1/h\n");
+    bats_site_release(&s);
+}
+
+static void ranks_with_the_same_cores_share_them(void **state)
+{
+    (void)state;
+    struct bats_share shares[RANKS];
+    strcpy(nodes[1].hardware.bound, "0-3");
+    strcpy(nodes[5].host, "n1");
+    assert_int_equal(bats_site_share(nodes, RANKS, shares, NULL), 0);
+    static const uint32_t expected[RANKS][2] = {{0, 2}, {0, 1}, {0, 2},
+                                                {1, 2}, {0, 1}, {1, 2},
+                                                {0, 2}, {1, 2}, {0, 1}};
+    for (int i = 0; i < RANKS; i++) {
+        assert_int_equal(shares[i].index, expected[i][0]);
+        assert_int_equal(shares[i].count, expected[i][1]);
+    }
+}
+
+static void too_many_kinds_are_refused(void **state)
+{
+    (void)state;
+    static struct bats_node many[BATS_CLUSTERS_MAX + 2];
+    struct bats_site site;
+    struct bats_error err;
+    for (uint32_t i = 0; i < BATS_CLUSTERS_MAX + 2; i++) {
+        many[i].hardware.cores = i;
+        sprintf(many[i].host, "n%u", i);
+    }
+    assert_int_equal(bats_site_discover(many, BATS_CLUSTERS_MAX + 2, 1,
+                                        BATS_SITE_AUTO, &site, &err),
+                     BATS_EINPUT);
+    assert_string_equal(err.text, "there are more than 32 kinds of machines: "
+                                  "write a clusters file (--clusters)");
+    assert_int_equal(bats_site_discover(many, BATS_CLUSTERS_MAX + 1, 1,
+                                        BATS_SITE_AUTO, &site, &err),
+                     0);
+    bats_site_release(&site);
+}
+
+/* ---- with Slurm ---- */
+
+/* Puts a program called scontrol, the shell script `script`, in front of
+ * PATH. */
+static void pretend(const char *script)
+{
+    static char directory[] = "/tmp/test_site.XXXXXX", path[64];
+    if (path[0] == '\0') {
+        assert_non_null(mkdtemp(directory));
+        sprintf(path, "%s/scontrol", directory);
+        char *search;
+        assert_true(asprintf(&search, "%s:%s", directory, getenv("PATH")) > 0);
+        setenv("PATH", search, 1);
+        free(search);
+    }
+    if (script == NULL) {
+        unlink(path);
+        rmdir(directory);
+        return;
+    }
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "#!/bin/sh\n%s", script);
+    fclose(file);
+    chmod(path, 0700);
+    setenv("SLURM_JOB_ID", "7", 1);
+}
+
+#define JOB(cpus, oversubscribe)                                              \
+    "case $* in\n"                                                            \
+    "*'show job 7')\n"                                                        \
+    "  test \"$SLURM_TIME_FORMAT\" = %%s || exit 1\n"                         \
+    "  echo 'JobId=7 JobState=RUNNING EndTime=99 Partition=fast "             \
+    "TRES=billing=0  Nodes=n[1-3] CPU_IDs=" cpus " Mem=0 GRES= "              \
+    "OverSubscribe=" oversubscribe " '\n"                                     \
+    "  echo 'JobId=8 JobState=RUNNING EndTime=98 Partition=slow "             \
+    "TRES=billing=0  Nodes=n[4-5] CPU_IDs=0-5 Mem=0 GRES= OverSubscribe=OK "  \
+    "';;\n"                                                                   \
+    "*'show partition fast') echo 'PartitionName=fast "                       \
+    "TRESBillingWeights=CPU=2.0';;\n"                                         \
+    "*'show partition slow') echo 'PartitionName=slow ';;\n"                  \
+    "*'show node n[1-5]') for i in 1 2 3 4 5; do\n"                           \
+    "  echo \"NodeName=n$i CPUTot=8 \"; done;;\n"                             \
+    "*) exit 1;;\n"                                                           \
+    "esac\n"
+
+static void set_partitions(void)
+{
+    for (int i = 0; i < RANKS; i++)
+        strcpy(nodes[i].partition, i < 6 ? "fast" : "slow");
+}
+
+static void slurm_names_the_clusters_and_their_charges(void **state)
+{
+    (void)state;
+    char script[2048];
+    set_partitions();
+    snprintf(script, sizeof script, JOB("0-7", "OK"));
+    pretend(script);
+    struct bats_site s = discover(BATS_SITE_AUTO);
+    if (s.trouble.code != 0)
+        fail_msg("%s", s.trouble.text);
+    /* Eight CPUs of weight 2; six threads are three cores, of one or two
+     * ranks. */
+    expect_file(
+        &s, 0,
+        "[run]\ncurrency = billing-h\n\n[cluster fast]\npartition = fast\n"
+        "machine = node\n# Slurm: TRESBillingWeights=CPU=2.0, 8 CPUs\n"
+        "charge = 16/h\n"
+        "\n[cluster slow]\nnodes = n4\nmachine = rank\n"
+        "# 1 per core-hour: Slurm has no TRESBillingWeights for this "
+        "partition; 6 CPUs, shared by 2 ranks\ncharge = 1.5/h\n"
+        "\n[cluster slow-2]\nnodes = n5\nmachine = rank\n"
+        "# 1 per core-hour: Slurm has no TRESBillingWeights for this "
+        "partition; 6 CPUs\ncharge = 3/h\n");
+    assert_int_equal(bats_slurm_end(&s.slurm), 98);
+    bats_site_release(&s);
+
+    s = discover(BATS_SITE_RANK);
+    assert_false(s.clusters[0].by_node);
+    assert_true(s.clusters[0].rate == 8);
+    bats_site_release(&s);
+}
+
+static void parts_of_nodes_are_held_by_rank_unless_exclusive(void **state)
+{
+    (void)state;
+    char script[2048];
+    set_partitions();
+    snprintf(script, sizeof script, JOB("0-6", "OK"));
+    pretend(script);
+    struct bats_site s = discover(BATS_SITE_AUTO);
+    assert_false(s.clusters[0].by_node);
+    assert_true(s.clusters[0].rate == 7);
+    bats_site_release(&s);
+    snprintf(script, sizeof script, JOB("0-6", "NO"));
+    pretend(script);
+    s = discover(BATS_SITE_AUTO);
+    assert_true(s.clusters[0].by_node);
+    assert_true(s.clusters[0].rate == 14);
+    bats_site_release(&s);
+}
+
+static void a_slurm_that_does_not_answer_is_done_without(void **state)
+{
+    (void)state;
+    set_partitions();
+    pretend("echo 'cannot reach anybody' >&2; echo more >&2; exit 1");
+    struct bats_site s = discover(BATS_SITE_AUTO);
+    assert_int_equal(s.trouble.code, BATS_ESYS);
+    assert_string_equal(s.trouble.text,
+                        "scontrol failed: cannot reach anybody");
+    assert_string_equal(s.slurm.job, "7");
+    assert_int_equal(s.n_clusters, 3); /* 2 x fast, and n5 has one rank */
+    assert_string_equal(s.clusters[0].source, "1 per core-hour, 2 cores");
+    bats_site_release(&s);
+    pretend("echo nothing of use");
+    s = discover(BATS_SITE_AUTO);
+    assert_string_equal(s.trouble.text, "scontrol tells of no nodes of job 7");
+    bats_site_release(&s);
+}
+
+static int clean_up(void **state)
+{
+    (void)state;
+    pretend(NULL);
+    return 0;
+}
+
+#define SITE_TEST(name) cmocka_unit_test_setup(name, reset)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SITE_TEST(alike_nodes_are_one_cluster),
+        SITE_TEST(hardware_tells_clusters_apart),
+        SITE_TEST(a_machine_may_be_a_node),
+        SITE_TEST(unknown_hardware_is_one_core),
+        SITE_TEST(ranks_with_the_same_cores_share_them),
+        SITE_TEST(too_many_kinds_are_refused),
+        SITE_TEST(slurm_names_the_clusters_and_their_charges),
+        SITE_TEST(parts_of_nodes_are_held_by_rank_unless_exclusive),
+        SITE_TEST(a_slurm_that_does_not_answer_is_done_without),
+    };
+    return cmocka_run_group_tests(tests, NULL, clean_up);
+}

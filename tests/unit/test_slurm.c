@@ -1,0 +1,175 @@
+/* slurm: what scontrol prints, and what that costs. The texts are Slurm
+ * 22.05's, shortened where nobody reads; the sums are done by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "site/slurm.h"
+
+/* A heterogeneous job: two nodes of its own, three CPUs of a third. The name
+ * of the job is the user's to choose. */
+static const char het_job[] =
+    "JobId=1 HetJobId=1 HetJobOffset=0 JobName=x Partition=no TRES=no "
+    "HetJobIdSet=1-2 UserId=anna(1000) GroupId=anna(1000) Account=phys "
+    "JobState=RUNNING TimeLimit=00:10:00 EndTime=1795263087 Partition=fast "
+    "NodeList=fast[1-2] NumNodes=2 TRES=cpu=128,node=2,billing=1024 "
+    "JOB_GRES=(null)   Nodes=fast[1-2] CPU_IDs=0-63 Mem=0 GRES= "
+    "MinCPUsNode=1 OverSubscribe=NO Contiguous=0 Command=/j.sh Power= \n"
+    "JobId=2 HetJobId=1 HetJobOffset=1 JobName=x UserId=anna(1000) "
+    "JobState=RUNNING TimeLimit=00:05:00 EndTime=1795262787 Partition=slow "
+    "NodeList=slow1 TRES=cpu=3,node=1,billing=9 JOB_GRES=(null)   "
+    "Nodes=slow1 CPU_IDs=0,2-3 Mem=0 GRES= OverSubscribe=OK Power= \n";
+
+static struct bats_slurm read_job(const char *text)
+{
+    struct bats_slurm slurm = {0};
+    struct bats_error err;
+    if (bats_slurm_read_job(text, &slurm, &err) != 0)
+        fail_msg("%s", err.text);
+    return slurm;
+}
+
+static void every_part_of_a_job_is_read(void **state)
+{
+    (void)state;
+    struct bats_slurm s = read_job(het_job);
+    assert_int_equal(s.n_parts, 2);
+    assert_string_equal(s.user, "anna");
+    assert_string_equal(s.account, "phys");
+    assert_string_equal(s.parts[0].partition, "fast");
+    assert_string_equal(s.parts[1].partition, "slow");
+    assert_true(s.parts[0].exclusive);
+    assert_false(s.parts[1].exclusive);
+    assert_true(s.parts[0].billing == 1024);
+    assert_true(bats_slurm_billing(&s) == 1033);
+    assert_int_equal(s.n_nodes, 3);
+    assert_int_equal(bats_slurm_find(&s, "fast1")->cpus, 64);
+    assert_int_equal(bats_slurm_find(&s, "fast2")->part, 0);
+    assert_int_equal(bats_slurm_find(&s, "slow1")->cpus, 3);
+    assert_int_equal(bats_slurm_find(&s, "slow1.site.org")->part, 1);
+    assert_null(bats_slurm_find(&s, "slow2"));
+    bats_slurm_release(&s);
+}
+
+static void the_first_end_counts(void **state)
+{
+    (void)state;
+    struct bats_slurm s = read_job(het_job);
+    assert_int_equal(bats_slurm_end(&s), 1795262787);
+    bats_slurm_release(&s);
+    s = read_job("JobId=3 JobState=RUNNING EndTime=Unknown Partition=p "
+                 "Nodes=n1 CPU_IDs=0 Mem=0 GRES= \n");
+    assert_int_equal(bats_slurm_end(&s), 0);
+    assert_true(s.parts[0].billing < 0);
+    bats_slurm_release(&s);
+}
+
+static void other_texts_are_refused(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "", "\n\n", "No jobs in the system\n",
+        "JobId=1 JobState=PENDING Partition=p NodeList=(null) \n",
+        "JobId=1 JobState=RUNNING Partition=p Nodes=n[1- CPU_IDs=0 \n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct bats_slurm slurm = {0};
+        assert_int_equal(bats_slurm_read_job(texts[i], &slurm, NULL),
+                         BATS_EINPUT);
+        bats_slurm_release(&slurm);
+    }
+}
+
+static void whole_nodes_are_told_from_parts(void **state)
+{
+    (void)state;
+    struct bats_slurm s = read_job(
+        "JobId=4 JobState=RUNNING Partition=p Nodes=n[1-2] CPU_IDs=0-7 Mem=0 "
+        "GRES=   Nodes=n3 CPU_IDs=0-2 Mem=0 GRES= OverSubscribe=OK \n");
+    bats_slurm_read_nodes("NodeName=n1 Arch=x CPUEfctv=8 CPUTot=8 CPULoad=1 \n"
+                          "NodeName=n2 Arch=x CPUTot=16 \n"
+                          "NodeName=n3 CPUTot=8 \n"
+                          "NodeName=n4 CPUTot=1 \n",
+                          &s);
+    assert_true(bats_slurm_find(&s, "n1")->whole);
+    assert_false(bats_slurm_find(&s, "n2")->whole);
+    assert_false(bats_slurm_find(&s, "n3")->whole);
+    bats_slurm_release(&s);
+    s = read_job(het_job); /* exclusive */
+    bats_slurm_read_nodes("NodeName=fast1 CPUTot=128 \n", &s);
+    assert_true(bats_slurm_find(&s, "fast1")->whole);
+    bats_slurm_release(&s);
+}
+
+/* What a node with 4 CPUs, 8 GB of memory and 2 + 1 GPUs costs. */
+static double rate(const char *weights, const char *billing)
+{
+    char job[512], partition[512];
+    snprintf(job, sizeof job,
+             "JobId=5 JobState=RUNNING Partition=p TRES=cpu=4,mem=8G,%s "
+             "Nodes=n1 CPU_IDs=0-3 Mem=8192 "
+             "GRES=gpu:a100:2(IDX:0-1),gpu:h100:1(IDX:2) OverSubscribe=OK \n",
+             billing);
+    snprintf(partition, sizeof partition, "PartitionName=p State=UP %s%s \n",
+             weights[0] != '\0' ? "TRESBillingWeights=" : "", weights);
+    struct bats_slurm s = read_job(job);
+    bats_slurm_read_partition("PartitionName=q TRESBillingWeights=CPU=9\n",
+                              &s);
+    bats_slurm_read_partition(partition, &s);
+    bats_slurm_bill(2, &s);
+    double r = s.nodes[0].rate;
+    bats_slurm_release(&s);
+    return r;
+}
+
+static void a_node_costs_what_it_holds_times_the_weights(void **state)
+{
+    (void)state;
+    assert_true(rate("CPU=1.5", "node=1") == 6);
+    assert_true(rate("cpu=0.25", "node=1") == 1);
+    assert_true(rate("Mem=0.5G", "node=1") == 4);
+    assert_true(rate("Mem=0.5g", "node=1") == 4);
+    assert_true(rate("Mem=0.25", "node=1") == 2048);
+    assert_true(rate("Mem=1024T", "node=1") == 8);
+    assert_true(rate("Node=7", "node=1") == 7);
+    assert_true(rate("GRES/gpu=10", "node=1") == 30);
+    assert_true(rate("GRES/gpu:a100=10", "node=1") == 20);
+    assert_true(rate("CPU=1.0,Mem=0.25G,GRES/gpu=2.0", "node=1") == 12);
+    assert_true(rate("license/x=5,CPU=1", "node=1") == 4);
+    /* Without weights, 1 for each core of two hardware threads. */
+    assert_true(rate("", "billing=4") == 2);
+}
+
+static void slurm_is_right_about_its_bill(void **state)
+{
+    (void)state;
+    assert_true(rate("CPU=0.3", "billing=1") > 1.19); /* cut off by Slurm */
+    assert_true(rate("CPU=1.0,Mem=1.0G", "billing=8") == 8); /* the largest */
+    struct bats_slurm s = read_job(het_job);
+    bats_slurm_read_partition("PartitionName=fast X=y "
+                              "TRESBillingWeights=CPU=4.0\n",
+                              &s);
+    bats_slurm_read_partition("PartitionName=slow TRESBillingWeights=CPU=3\n",
+                              &s);
+    bats_slurm_bill(1, &s);
+    assert_true(bats_slurm_find(&s, "fast1")->rate == 512);
+    assert_true(bats_slurm_find(&s, "slow1")->rate == 9);
+    bats_slurm_release(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_part_of_a_job_is_read),
+        cmocka_unit_test(the_first_end_counts),
+        cmocka_unit_test(other_texts_are_refused),
+        cmocka_unit_test(whole_nodes_are_told_from_parts),
+        cmocka_unit_test(a_node_costs_what_it_holds_times_the_weights),
+        cmocka_unit_test(slurm_is_right_about_its_bill),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
