@@ -8,14 +8,20 @@
 #include "core/knapsack_search.h"
 
 #define IMPROVEMENT 1e-12 /* a smaller relative gain is none */
-#define ROUNDING 1e-13    /* what sums in another order may differ by */
 #define SAME 1e-15        /* efficiencies that differ by less are equal, */
 #define FLAT 4e-15        /* and so are neighbours of neighbours */
 
-/* Steps of the first depth-first search: some milliseconds. What is looked
- * for when the patience has run out is looked for this long. */
-#define FEW_STEPS 50000
+/* Steps of the first depth-first search: mostly enough. Where the types are
+ * equally efficient it is worth more of them. What is looked for when the
+ * patience has run out is looked for this long. */
+#define FEW_STEPS 2000
+#define FLAT_STEPS 50000
 #define LAST_STEPS 1000
+
+/* How far from the bound is looked first, relative to it, and then each time
+ * farther. */
+#define NEAR 1e-9
+#define FURTHER 4
 
 static int by_efficiency(const void *a, const void *b)
 {
@@ -171,7 +177,7 @@ double bats_knapsack_relax(const struct search *s, size_t from,
 
 bool bats_knapsack_hopeless(const struct search *s, double bound)
 {
-    return bound < s->target * (1 - ROUNDING);
+    return bound < s->target * (1 - KNAPSACK_ROUNDING);
 }
 
 void bats_knapsack_offer(struct search *s)
@@ -238,7 +244,8 @@ static int64_t first_multiple(int64_t a, int64_t m, int64_t low, int64_t high)
 static void descend_pair(struct search *s, size_t i, int64_t high, double rate)
 {
     int64_t a = s->price[i], b = s->price[i + 1];
-    double spend = (s->target - rate) / s->efficiency[i] * (1 - ROUNDING);
+    double spend =
+        (s->target - rate) / s->efficiency[i] * (1 - KNAPSACK_ROUNDING);
     int64_t low = spend < 0 ? 0 : (int64_t)ceil(spend);
     int64_t most_y = s->width[i + 1];
     int64_t least_x = 0, most_x = s->width[i];
@@ -340,6 +347,53 @@ static bool depth_first(struct search *s, int64_t steps)
     return s->steps >= 0;
 }
 
+static int64_t few_steps(const struct search *s)
+{
+    int64_t few = s->flat + 1 < s->n ? FLAT_STEPS : FEW_STEPS;
+
+    return s->knapsack->patience > few ? few : LAST_STEPS;
+}
+
+/* 1 if all that reaches s->target has been looked at, 0 if the search had to
+ * be given up, BATS_ENOMEM. */
+static int explore(struct search *s, struct bats_error *err)
+{
+    const int64_t *patience = &s->knapsack->patience;
+
+    if (depth_first(s, few_steps(s)))
+        return 1;
+    if (*patience > 0) {
+        int end = bats_knapsack_by_lists(s, err);
+        if (end != 0)
+            return end;
+    }
+    return *patience > 0 && depth_first(s, *patience);
+}
+
+/*
+ * What a choice falls short of the relaxation by is the sum of what each piece
+ * that differs costs and of what the unspent price is worth. There are few
+ * choices that fall short by little, and more and more the further one goes:
+ * so first only those very near are looked at, then four times as far, until
+ * there is one. The depth-first search alone would lose itself among the far
+ * ones before it knows that there are better ones.
+ */
+static int deepen(struct search *s, struct bats_error *err)
+{
+    double bound = s->base_rate + bats_knapsack_relax(s, 0, s->capacity);
+    double least = s->target;
+    int end = 1;
+
+    for (double gap = s->any ? 1 : NEAR; end > 0; gap *= FURTHER) {
+        double target = fmax(bound * (1 - gap), least);
+        s->target = target;
+        end = explore(s, err);
+        if (s->target > target || target <= least)
+            break;
+    }
+    return end;
+}
+
 int bats_knapsack_search(struct bats_knapsack *knapsack, int64_t capacity,
                          double target, bool any,
                          struct bats_knapsack_answer *answer,
@@ -347,21 +401,15 @@ int bats_knapsack_search(struct bats_knapsack *knapsack, int64_t capacity,
 {
     struct search s = {
         .knapsack = knapsack, .target = target, .any = any, .answer = answer};
-    int64_t *patience = &knapsack->patience;
 
     if (!prepare(&s, capacity))
         return 0;
-    if (depth_first(&s, *patience > FEW_STEPS ? FEW_STEPS : LAST_STEPS))
+    if (depth_first(&s, few_steps(&s)))
         return s.found;
-    if (*patience > 0) {
-        int end = bats_knapsack_by_lists(&s, err);
-        if (end < 0)
-            return end;
-        if (end > 0)
-            return s.found;
-    }
-    if (*patience > 0 && depth_first(&s, *patience))
-        return s.found;
-    knapsack->proven = false;
+    int end = deepen(&s, err);
+    if (end < 0)
+        return end;
+    if (end == 0)
+        knapsack->proven = false;
     return s.found;
 }

@@ -6,15 +6,19 @@
  *   maximise sum(x_i rate_i)  subject to  sum(x_i price_i) <= capacity,
  *                                         min_i <= x_i <= max_i
  *
- * Method (Kellerer, Pferschy and Pisinger, "Knapsack Problems", 2004, chapter
- * 7): depth-first branch and bound in the order of efficiency rate / price
- * with the bound of the linear relaxation. That takes microseconds on nearly
+ * Method: depth-first branch and bound in the order of efficiency rate / price
+ * with the bound of the linear relaxation (Kellerer, Pferschy and Pisinger,
+ * "Knapsack Problems", 2004, chapter 7). That takes microseconds on nearly
  * every instance. Where it does not come to an end soon (many types of almost
- * the same efficiency), lists of undominated states are grown from the break
- * type outwards, each state with its bound: Pisinger, "A minimal algorithm for
- * the bounded knapsack problem", INFORMS Journal on Computing 12, 2000. Both
- * are exact, whatever the prices are. The problem is NP-hard all the same: a
- * search that outlasts the caller's patience says that it proved nothing.
+ * the same efficiency), only choices close to the bound are looked at, then
+ * farther and farther ones; they are kept in two lists of undominated states,
+ * which are put together at the end (Horowitz and Sahni, "Computing partitions
+ * with applications to the knapsack problem", Journal of the ACM 21, 1974),
+ * with prices modulo that of the break type (the group relaxation: Gomory, "On
+ * the relation between integer and noninteger solutions to linear programs",
+ * PNAS 53, 1965) as long as there are enough of its pieces. All of it is exact,
+ * whatever the prices are. The problem is NP-hard all the same: a search that
+ * outlasts the caller's patience says that it proved nothing.
  *
  * Rates are doubles: what is within 1e-12 (relative) of the maximum counts as
  * the maximum.

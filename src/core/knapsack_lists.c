@@ -1,6 +1,20 @@
 /*
- * knapsack_lists: the second method of knapsack.h, lists of undominated
- * states. Each piece of memory is bounded; what does not fit is given up.
+ * knapsack_lists: the second method of knapsack.h, two lists of undominated
+ * states that are put together at the end.
+ *
+ * With e = rate / price of the break type, the bound is U = capacity x e + sum
+ * over the more efficient types of width x (rate - e price), and any choice is
+ *
+ *   U - sum(pieces that differ from the relaxation x |rate - e price|)
+ *     - e x the price that is not spent
+ *
+ * Pieces of the break type cost nothing: there are as many as still fit. So of
+ * the other types only the price modulo that of the break type matters, and a
+ * choice among them is a state (remainder, loss). What loses more than the
+ * target allows is not even listed. The types are dealt out to two lists;
+ * for each state of one the best partner in the other is the one that leaves
+ * least unspent, because in a list without dominated states a greater
+ * remainder is worth its loss.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -8,15 +22,17 @@
 
 #include "core/knapsack_search.h"
 
-/* States in one list, and in all lists together. */
+/* States in one list, and in all steps together. */
 #define LIST_MAX ((size_t)1 << 21)
 #define TRACE_MAX ((size_t)1 << 25)
+#define NO_MODULUS ((int64_t)1 << 62)
+#define FEW_PIECES 15
 
-/* A choice for the types seen so far, the others being as in the relaxation.
- * In a list both members ascend: no state is dearer and slower than another. */
+/* In a list the remainders ascend, and no state is worth less than one
+ * before it: loss grows by less than e x remainder. */
 struct state {
-    int64_t excess; /* of the price over the capacity; may be negative */
-    double rate;
+    int64_t remainder; /* of the price added to that of the start */
+    double loss;
 };
 
 /* One doubling of a list: each state came from state `from >> 1` of the list
@@ -27,227 +43,374 @@ struct step {
     uint32_t *from;
 };
 
-struct lists {
-    struct search *s;
+struct list {
     struct state *now, *next;
-    size_t n_now, n_next, capacity; /* of both lists */
+    size_t n_now, n_next, capacity; /* of both */
     struct step *steps;
-    size_t n_steps, n_traced;
-    double add, remove; /* best efficiency at which the types still to come
-                           can use room or give room back */
-    int64_t start[BATS_CLUSTERS_MAX]; /* x of the first state */
-    bool full;
+    size_t n_steps;
 };
 
-/* The answer behind entry `from` of the newest list. */
-static void trace_back(struct lists *l, uint32_t from)
-{
-    struct search *s = l->s;
+struct lists {
+    struct search *s;
+    struct list list[2];
+    size_t n_traced;
+    size_t break_type;
+    double efficiency; /* of the break type */
+    double bound;      /* U */
+    int64_t modulus;   /* price of the break type, or NO_MODULUS */
+    int64_t unspent;   /* of the start, modulo the modulus */
+    int64_t start[BATS_CLUSTERS_MAX]; /* x of the start */
+    int64_t cap;                      /* more pieces of a type do not differ */
+    bool capped;                      /* although they could */
+    bool full;
+    bool possible; /* what the last pairing found best, if anything */
+};
 
-    memcpy(s->x, l->start, sizeof s->x);
-    for (size_t i = l->n_steps; i-- > 0;) {
-        if (from & 1)
-            s->x[l->steps[i].type] += l->steps[i].pieces;
-        if (i > 0)
-            from = l->steps[i - 1].from[from >> 1];
-    }
-    bats_knapsack_offer(s);
+/* More than this must not be lost. */
+static double loss_allowed(const struct lists *l)
+{
+    return l->bound - l->s->target * (1 - KNAPSACK_ROUNDING);
 }
 
-/* Appends a state, cheapest first, unless it is dominated or hopeless. */
-static void append(struct lists *l, struct state state, uint32_t from)
+static double loss_of(const struct lists *l, size_t type)
 {
-    struct search *s = l->s;
-    double factor = state.excess > 0 ? l->remove : l->add;
-
-    if (l->n_next > 0 && state.rate <= l->next[l->n_next - 1].rate)
-        return;
-    if (state.excess > 0 && isinf(factor))
-        return;
-    if (bats_knapsack_hopeless(s, state.rate - (double)state.excess * factor))
-        return;
-    if (l->n_next > 0 && state.excess == l->next[l->n_next - 1].excess)
-        l->n_next--;
-    if (l->n_next == LIST_MAX) {
-        l->full = s->ended = true;
-        return;
-    }
-    l->next[l->n_next] = state;
-    l->steps[l->n_steps - 1].from[l->n_next++] = from;
-    if (state.excess <= 0 && state.rate >= s->target)
-        trace_back(l, from);
+    const struct search *s = l->s;
+    return fabs(s->rate[type] - l->efficiency * (double)s->price[type]);
 }
 
-static bool make_room(struct lists *l)
+/* Pieces of the type that may differ from the relaxation. */
+static int64_t reach(struct lists *l, size_t type)
 {
-    size_t most = 2 * l->n_now < LIST_MAX ? 2 * l->n_now : LIST_MAX;
-    struct step *step = &l->steps[l->n_steps - 1];
+    double most = loss_allowed(l) / loss_of(l, type);
+    int64_t width = l->s->width[type];
+    if (most < (double)width)
+        width = (int64_t)fmax(most, 0);
+    if (width > l->cap) {
+        width = l->cap;
+        l->capped = true;
+    }
+    return width;
+}
 
-    if (most > l->capacity) {
-        struct state *now = realloc(l->now, most * sizeof *now);
+/* ---- growing ---- */
+
+/* Appends a state, least remainder first, unless it is dominated or loses too
+ * much. */
+static void append(struct lists *l, struct list *list, struct state state,
+                   double allowed, uint32_t from)
+{
+    if (state.loss > allowed)
+        return;
+    if (list->n_next > 0) {
+        const struct state *last = &list->next[list->n_next - 1];
+        double more = (double)(state.remainder - last->remainder);
+        if (state.loss - last->loss >= more * l->efficiency)
+            return;
+        if (state.remainder == last->remainder)
+            list->n_next--;
+    }
+    if (list->n_next == LIST_MAX) {
+        l->full = true;
+        return;
+    }
+    list->next[list->n_next] = state;
+    list->steps[list->n_steps - 1].from[list->n_next++] = from;
+}
+
+static bool make_room(struct list *list)
+{
+    size_t most = 2 * list->n_now < LIST_MAX ? 2 * list->n_now : LIST_MAX;
+    struct step *step = &list->steps[list->n_steps - 1];
+
+    if (most > list->capacity) {
+        struct state *now = realloc(list->now, most * sizeof *now);
         if (now)
-            l->now = now;
-        struct state *next = realloc(l->next, most * sizeof *next);
+            list->now = now;
+        struct state *next = realloc(list->next, most * sizeof *next);
         if (next)
-            l->next = next;
+            list->next = next;
         if (!now || !next)
             return false;
-        l->capacity = most;
+        list->capacity = most;
     }
     step->from = malloc(most * sizeof *step->from);
     return step->from != NULL;
 }
 
-/* Doubles the list: every state without and with `pieces` of `type`. */
-static bool double_list(struct lists *l, size_t type, int64_t pieces)
+/* The first state that `more` brings up to the modulus or beyond: with `more`,
+ * the ascending order begins there. */
+static size_t first_beyond(const struct lists *l, const struct list *list,
+                           int64_t more)
 {
+    size_t low = 0, high = list->n_now;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->now[middle].remainder >= l->modulus - more)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Doubles the list: every state without and with `pieces` of `type`. */
+static bool double_list(struct lists *l, struct list *list, size_t type,
+                        int64_t pieces, double loss)
+{
+    l->s->knapsack->patience -= (int64_t)list->n_now * 2;
+    l->full = l->s->knapsack->patience < 0 || l->n_traced > TRACE_MAX;
+    if (l->full)
+        return true;
     struct step *steps =
-        realloc(l->steps, (l->n_steps + 1) * sizeof *l->steps);
+        realloc(list->steps, (list->n_steps + 1) * sizeof *steps);
     if (!steps)
         return false;
-    l->steps = steps;
-    l->steps[l->n_steps++] = (struct step){.type = type, .pieces = pieces};
-    if (!make_room(l))
+    list->steps = steps;
+    list->steps[list->n_steps++] =
+        (struct step){.type = type, .pieces = pieces};
+    if (!make_room(list))
         return false;
 
-    int64_t excess = pieces * l->s->price[type];
-    double rate = (double)pieces * l->s->rate[type];
-    /* More than the capacity in excess can never be given back. */
-    size_t i = 0, j = 0, n_with = l->n_now;
-    while (excess > 0 && n_with > 0 &&
-           l->now[n_with - 1].excess > l->s->capacity - excess)
-        n_with--;
-    l->n_next = 0;
-    while ((i < l->n_now || j < n_with) && !l->s->ended) {
-        bool with = i == l->n_now || (j < n_with && l->now[j].excess + excess <
-                                                        l->now[i].excess);
-        struct state state = l->now[with ? j : i];
-        if (with) {
-            state.excess += excess;
-            state.rate += rate;
-            append(l, state, (uint32_t)(j++ << 1 | 1));
+    int64_t more = pieces * l->s->price[type] % l->modulus;
+    if (more < 0)
+        more += l->modulus;
+    double allowed = loss_allowed(l);
+    size_t n = list->n_now, turn = first_beyond(l, list, more);
+    size_t i = 0, j = 0, from = turn % n;
+    struct state with = {0};
+    list->n_next = 0;
+    while ((i < n || j < n) && !l->full) {
+        if (j < n) {
+            from = turn + j < n ? turn + j : turn + j - n;
+            with = list->now[from];
+            with.remainder += from >= turn ? more - l->modulus : more;
+            with.loss += loss;
+        }
+        if (i == n || (j < n && with.remainder < list->now[i].remainder)) {
+            append(l, list, with, allowed, (uint32_t)(from << 1 | 1));
+            j++;
         } else {
-            append(l, state, (uint32_t)(i++ << 1));
+            append(l, list, list->now[i], allowed, (uint32_t)(i << 1));
+            i++;
         }
     }
-    struct step *step = &l->steps[l->n_steps - 1];
-    uint32_t *smaller = realloc(step->from, (l->n_next + 1) * sizeof *smaller);
-    if (smaller)
-        step->from = smaller;
-    l->n_traced += l->n_next;
-    l->s->knapsack->patience -= (int64_t)l->n_now * 2;
-    if (l->n_traced > TRACE_MAX || l->s->knapsack->patience < 0)
-        l->full = l->s->ended = true;
+    l->n_traced += list->n_next;
 
-    struct state *swap = l->now;
-    l->now = l->next;
-    l->next = swap;
-    l->n_now = l->n_next;
+    struct state *swap = list->now;
+    list->now = list->next;
+    list->next = swap;
+    list->n_now = list->n_next;
     return true;
 }
 
-/* Any count from 0 to `width` is a sum of these doublings. `sign` is -1 where
- * pieces are taken away. */
-static bool enter_type(struct lists *l, size_t type, int64_t width, int sign)
+/* Any number of pieces from 0 to `width` is a sum of these doublings. */
+static bool enter_type(struct lists *l, struct list *list, size_t type,
+                       int64_t width, double loss)
 {
-    for (int64_t part = 1; width > 0 && l->n_now > 0 && !l->s->ended;
-         part *= 2) {
+    int sign = type < l->break_type ? -1 : 1;
+    for (int64_t part = 1; width > 0 && !l->full; part *= 2) {
         int64_t pieces = part < width ? part : width;
-        if (!double_list(l, type, sign * pieces))
+        if (!double_list(l, list, type, sign * pieces, (double)pieces * loss))
             return false;
         width -= pieces;
     }
     return true;
 }
 
-/* The most pieces, up to width, that may differ from the relaxation's x of a
- * type (`sign` 1: upwards from 0, -1: downwards from the width) before the
- * bound is hopeless. */
-static int64_t reach(const struct search *s, size_t type, int sign)
-{
-    struct search rest = *s;
-    int64_t most = 0, least_bad = s->width[type] + 1;
+/* ---- putting together ---- */
 
-    for (size_t i = type; i + 1 < s->n; i++) {
-        rest.price[i] = s->price[i + 1];
-        rest.rate[i] = s->rate[i + 1];
-        rest.efficiency[i] = s->efficiency[i + 1];
-        rest.width[i] = s->width[i + 1];
+static void trace_back(struct search *s, const struct list *list, size_t at)
+{
+    uint32_t from = 0;
+    for (size_t i = list->n_steps; i-- > 0;) {
+        from = list->steps[i].from[i + 1 == list->n_steps ? at : from >> 1];
+        if (from & 1)
+            s->x[list->steps[i].type] += list->steps[i].pieces;
     }
-    rest.n--;
-    while (most + 1 < least_bad) {
-        int64_t middle = most + (least_bad - most) / 2;
-        int64_t x = sign > 0 ? middle : s->width[type] - middle;
-        bool fits = x <= s->capacity / s->price[type];
-        if (fits &&
-            !bats_knapsack_hopeless(
-                s, s->base_rate + (double)x * s->rate[type] +
-                       bats_knapsack_relax(&rest, 0,
-                                           s->capacity - x * s->price[type])))
-            most = middle;
-        else
-            least_bad = middle;
-    }
-    return most;
 }
 
-/* From the break type outwards, less and more efficient types in turn. */
-static bool grow(struct lists *l, size_t break_type)
+/* False if that takes more pieces of the break type than there are, or less
+ * than none. */
+static bool offer(struct lists *l, const size_t *at)
 {
     struct search *s = l->s;
-    size_t left = break_type, right = break_type;
+    int64_t left = s->capacity;
+    size_t b = l->break_type;
 
-    while (!s->ended && l->n_now > 0 && (left > 0 || right < s->n)) {
-        if (right < s->n) {
-            l->add = s->efficiency[right];
-            l->remove = left > 0 ? s->efficiency[left - 1] : INFINITY;
-            /* The relaxation has a part of the break type, so its way up
-             * from 0 is not limited by the bound. */
-            int64_t width =
-                right == break_type ? s->width[right] : reach(s, right, 1);
-            if (!enter_type(l, right++, width, 1))
-                return false;
+    memcpy(s->x, l->start, sizeof s->x);
+    trace_back(s, &l->list[0], at[0]);
+    trace_back(s, &l->list[1], at[1]);
+    for (size_t i = 0; i < s->n; i++)
+        left -= s->x[i] * s->price[i];
+    if (l->modulus != NO_MODULUS) {
+        if (left < 0 || left / s->price[b] > s->width[b])
+            return false;
+        s->x[b] = left / s->price[b];
+    }
+    bats_knapsack_offer(s);
+    return true;
+}
+
+/* The best pair of states. False if it is not possible: then nothing is known
+ * of the second best. */
+static bool pair(struct lists *l)
+{
+    const struct list *a = &l->list[0], *b = &l->list[1];
+    double least = loss_allowed(l);
+    size_t best[2] = {0, 0};
+    bool found = false;
+
+    for (size_t i = 0; i < a->n_now; i++) {
+        int64_t left = l->unspent - a->now[i].remainder;
+        size_t low = 0, high = b->n_now; /* the last one that fits */
+        if (left < 0)
+            left += l->modulus;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (b->now[middle].remainder <= left)
+                low = middle + 1;
+            else
+                high = middle;
         }
-        if (left > 0) {
-            left--;
-            l->add = right < s->n ? s->efficiency[right] : 0;
-            l->remove = s->efficiency[left];
-            if (!enter_type(l, left, reach(s, left, -1), -1))
-                return false;
+        /* Or the last of all, and a piece less of the break type. */
+        for (int turn = 0; turn < 2; turn++) {
+            size_t j = turn ? b->n_now - 1 : low - 1;
+            if (low == 0 && turn == 0)
+                continue;
+            int64_t unspent = left - b->now[j].remainder;
+            if (turn)
+                unspent += l->modulus;
+            double loss = a->now[i].loss + b->now[j].loss +
+                          l->efficiency * (double)unspent;
+            if (loss <= least) {
+                least = loss;
+                best[0] = i;
+                best[1] = j;
+                found = true;
+            }
         }
+    }
+    l->s->knapsack->patience -= (int64_t)a->n_now;
+    return !found || offer(l, best);
+}
+
+/* ---- the search ---- */
+
+/* The relaxation without its part of a piece; pieces of the break type are
+ * either left to the modulus or, without one, states of the first list. */
+static bool begin(struct lists *l)
+{
+    struct search *s = l->s;
+    size_t b = l->break_type;
+
+    l->unspent = s->capacity;
+    for (size_t i = 0; i < b; i++) {
+        l->start[i] = s->width[i];
+        l->unspent -= s->width[i] * s->price[i];
+    }
+    for (int i = 0; i < 2; i++) {
+        struct list *list = &l->list[i];
+        list->capacity = list->n_now = 1;
+        list->now = calloc(1, sizeof *list->now);
+        list->next = calloc(1, sizeof *list->next);
+        if (!list->now || !list->next)
+            return false;
+    }
+    if (l->modulus != NO_MODULUS) {
+        l->unspent %= l->modulus;
+        return true;
+    }
+    return enter_type(l, &l->list[0], b, s->width[b], 0);
+}
+
+/* The type of which a piece loses least and that is in no list yet; n if all
+ * are. */
+static size_t choose_type(const struct lists *l, const bool *entered)
+{
+    size_t best = l->s->n;
+    for (size_t i = 0; i < l->s->n; i++)
+        if (!entered[i] &&
+            (best == l->s->n || loss_of(l, i) < loss_of(l, best)))
+            best = i;
+    return best;
+}
+
+/* False if memory is short. */
+static bool grow(struct lists *l)
+{
+    bool entered[BATS_CLUSTERS_MAX] = {false};
+    size_t type;
+
+    entered[l->break_type] = true;
+    if (!begin(l))
+        return false;
+    l->possible = l->full || pair(l);
+    while ((type = choose_type(l, entered)) < l->s->n && !l->full &&
+           !l->s->ended && loss_allowed(l) >= 0) {
+        struct list *shorter =
+            &l->list[l->list[1].n_now < l->list[0].n_now ? 1 : 0];
+        entered[type] = true;
+        if (!enter_type(l, shorter, type, reach(l, type), loss_of(l, type)))
+            return false;
+        l->possible = l->full || pair(l);
     }
     return true;
 }
 
+/* 1 if nothing better is left, 0 if there may be, -1 if memory is short. */
+static int run(struct search *s, size_t break_type, int64_t modulus,
+               int64_t cap)
+{
+    struct lists l = {.s = s,
+                      .break_type = break_type,
+                      .efficiency = s->efficiency[break_type],
+                      .modulus = modulus,
+                      .cap = cap,
+                      .possible = true};
+
+    l.bound = s->base_rate + bats_knapsack_relax(s, 0, s->capacity);
+    bool enough = grow(&l);
+    for (int i = 0; i < 2; i++) {
+        for (size_t k = 0; k < l.list[i].n_steps; k++)
+            free(l.list[i].steps[k].from);
+        free(l.list[i].steps);
+        free(l.list[i].now);
+        free(l.list[i].next);
+    }
+    if (!enough)
+        return -1;
+    return s->ended || loss_allowed(&l) < 0 ||
+           (l.possible && !l.capped && !l.full);
+}
+
 int bats_knapsack_by_lists(struct search *s, struct bats_error *err)
 {
-    struct lists l = {.s = s, .capacity = 1};
-    struct state first = {.excess = -s->capacity, .rate = s->base_rate};
     size_t break_type = 0;
+    int64_t left = s->capacity;
 
     s->ended = false;
     while (break_type < s->n &&
-           s->width[break_type] <= -first.excess / s->price[break_type]) {
-        l.start[break_type] = s->width[break_type];
-        first.excess += s->width[break_type] * s->price[break_type];
-        first.rate += (double)s->width[break_type] * s->rate[break_type];
+           s->width[break_type] <= left / s->price[break_type]) {
+        left -= s->width[break_type] * s->price[break_type];
         break_type++;
     }
-    l.now = malloc(sizeof *l.now);
-    l.next = malloc(sizeof *l.next);
-    memcpy(s->x, l.start, sizeof s->x);
-    bats_knapsack_offer(s);
-    bool enough = l.now && l.next;
-    if (enough) {
-        l.now[l.n_now++] = first;
-        enough = grow(&l, break_type);
+    if (break_type == s->n) { /* everything fits */
+        memcpy(s->x, s->width, sizeof s->x);
+        bats_knapsack_offer(s);
+        return 1;
     }
-    for (size_t i = 0; i < l.n_steps; i++)
-        free(l.steps[i].from);
-    free(l.steps);
-    free(l.now);
-    free(l.next);
-    if (!enough)
+    /* Equally efficient types lose nothing: a few pieces of each are enough
+     * for a choice that spends all, and more of them would be too many for the
+     * break type to make up for. */
+    int64_t price = s->price[break_type];
+    int end = 0;
+    if (s->flat + 1 < s->n)
+        end = run(s, break_type, price, FEW_PIECES);
+    if (end == 0)
+        end = run(s, break_type, price, INT64_MAX);
+    if (end == 0)
+        end = run(s, break_type, NO_MODULUS, INT64_MAX);
+    if (end < 0)
         return bats_error_set(err, BATS_ENOMEM, "out of memory for a plan");
-    return !l.full;
+    return end;
 }

@@ -8,6 +8,8 @@
 
 #include "core/knapsack.h"
 
+#define KNAPSACK_ROUNDING 1e-13 /* what sums in another order may differ by */
+
 /* What is left to choose once the minima and all pieces that are free of
  * charge are taken. Types of the same price and rate are one here: x[i] of
  * 0..width[i], indices in the order of efficiency. */

@@ -20,7 +20,7 @@
 #define ROUNDING 1e-12 /* allowed for in bounds */
 #define RATE_MAX 1e100
 #define PATIENCE 40000000   /* steps: about a second */
-#define TIE_PATIENCE 300000 /* some milliseconds */
+#define TIE_PATIENCE 30000 /* some milliseconds */
 
 struct planner {
     struct bats_knapsack knapsack; /* prices in multiples of `unit` */
@@ -134,6 +134,50 @@ static int find_feasible(struct planner *p, struct choice *c)
 }
 
 /*
+ * A machine that is not of the most efficient type wastes money in each of its
+ * windows. With more windows than this the waste of a single one is more than
+ * `tasks` leave over of the budget.
+ */
+static int64_t windows_for_others(const struct planner *p, double tasks)
+{
+    const struct bats_knapsack_type *first = &p->knapsack.type[0];
+    double efficiency = first->rate / (double)first->price;
+    double left = (double)p->budget * (1 + 2 * ROUNDING) - tasks / efficiency;
+    double windows = 0;
+
+    for (size_t i = 1; i < p->knapsack.n; i++) {
+        const struct bats_knapsack_type *t = &p->knapsack.type[i];
+        double waste = (double)t->price - t->rate / efficiency;
+        if (waste <= (double)t->price * ROUNDING)
+            return p->windows_max;
+        windows = fmax(windows, left / waste);
+    }
+    return windows < (double)p->windows_max ? (int64_t)windows
+                                            : p->windows_max;
+}
+
+/* With the first type alone: as many machines, for as few windows, as make
+ * `tasks`. */
+static void use_one_type(const struct planner *p, double tasks, int64_t least,
+                         struct choice *c)
+{
+    const struct bats_knapsack_type *first = &p->knapsack.type[0];
+
+    for (uint32_t x = first->max; x > 0; x--) {
+        int64_t k = p->budget / (x * first->price);
+        double rate = x * first->rate;
+        if (k < least || (double)k * rate < tasks)
+            continue;
+        c->windows = k;
+        c->capacity = p->budget / k;
+        c->best = (struct bats_knapsack_answer){.price = x * first->price,
+                                                .rate = rate};
+        c->best.counts[first->item] = x;
+        return;
+    }
+}
+
+/*
  * The configuration that gets most tasks done for a budget that is too small;
  * no machine is free of charge then. Where several k have the same share of
  * the budget, only the last of them counts: its configuration works longest.
@@ -146,21 +190,19 @@ static int find_best_effort(struct planner *p, struct choice *c)
             p->err, BATS_EOVERFLOW,
             "the bag needs more windows than can be counted");
 
-    /* To begin with: one machine of the most profitable cluster. */
-    c->windows = p->budget / first->price;
-    c->capacity = p->budget / c->windows;
-    c->best = (struct bats_knapsack_answer){.price = first->price,
-                                            .rate = first->rate};
-    c->best.counts[first->item] = 1;
+    /* To begin with: one machine of the most profitable cluster. Nothing that
+     * is made of this cluster alone does more. */
+    use_one_type(p, 0, p->budget / first->price, c);
     double most = (double)c->windows * first->rate;
     double perfect = tasks_bound(p, p->windows_max);
     int64_t from = least_windows(p, most * (1 - TOLERANCE));
+    int64_t last = windows_for_others(p, most);
     int64_t k, share;
 
     if (from < p->windows_min)
         from = p->windows_min;
 
-    for (int64_t before = from - 1; before < p->windows_max; before = k) {
+    for (int64_t before = from - 1; before < last; before = k) {
         if (most * (1 + 2 * ROUNDING) >= perfect || p->knapsack.patience < 0)
             break;
         share = p->budget / (before + 1);
@@ -173,12 +215,16 @@ static int find_best_effort(struct planner *p, struct choice *c)
             c->windows = k;
             c->capacity = share;
             most = c->best.rate * (double)k;
+            last = windows_for_others(p, most);
         }
     }
     /* The smallest k among equals. */
     double tie = most * (1 - TOLERANCE);
+    last = windows_for_others(p, tie);
+    if (c->windows > last)
+        use_one_type(p, tie, last, c);
     for (int64_t before = from - 1; before + 1 < c->windows; before = k) {
-        if (p->knapsack.patience < 0)
+        if (before >= last || p->knapsack.patience < 0)
             break;
         share = p->budget / (before + 1);
         k = p->budget / share;
@@ -209,18 +255,21 @@ static int64_t price_bound(const struct planner *p, double target)
     return (int64_t)ceil(price * (1 - ROUNDING));
 }
 
+/* Mostly there is nothing cheaper, or only by little. */
 static int make_cheapest(struct planner *p, struct choice *c)
 {
-    int64_t low = price_bound(p, c->target);
-    int64_t attempt = c->best.price - 1; /* mostly there is nothing cheaper */
+    int64_t low = price_bound(p, c->target), step = 1;
 
     while (low < c->best.price) {
+        int64_t attempt = c->best.price - step;
+        if (attempt < low)
+            attempt = low;
         int found = search(p, attempt, c->target, true, &c->best);
         if (found < 0)
             return found;
         if (found == 0)
             low = attempt + 1;
-        attempt = low + (c->best.price - low) / 2;
+        step = found > 0 ? 2 * step : 1;
     }
     return 0;
 }
