@@ -63,7 +63,8 @@ enum bats_offer {
     BATS_OFFER_FASTEST,
     BATS_OFFERS,
     BATS_OFFER_BUDGET = BATS_OFFERS, /* not in the list: for a given budget */
-    BATS_OFFER_DEADLINE              /* or deadline */
+    BATS_OFFER_DEADLINE,             /* or deadline */
+    BATS_OFFER_NONE                  /* nothing of all that */
 };
 
 struct bats_schedule {

@@ -36,7 +36,9 @@
 
 #include "bats/cluster.h"
 #include "bats/error.h"
+#include "bats/estimate.h"
 #include "bats/plan.h"
+#include "bats/sample.h"
 #include "bats/tail.h"
 #include "bats/units.h"
 
@@ -56,6 +58,7 @@ enum bats_event_type {
                              started because of it */
     BATS_EVENT_YIELDED,   /* machine, slot, task: it saved its state and wants
                              to be run again; no failure */
+    BATS_EVENT_CHOSEN,    /* choice: the answer to SAMPLED */
     BATS_EVENT_TICK,      /* only the time has passed */
     BATS_EVENT_DRAIN,     /* start nothing more, let running tasks end */
     BATS_EVENT_STOP       /* cancel everything and end */
@@ -67,6 +70,7 @@ struct bats_event {
     uint32_t slot;     /* 0 .. slots of the machine - 1 */
     uint32_t task;     /* 0 .. n_tasks - 1 */
     bats_time runtime; /* DONE, FAILED: how long the task ran, bag time */
+    struct bats_choice choice;
 };
 
 /* ---- commands ---- */
@@ -85,6 +89,10 @@ enum bats_command_type {
     BATS_COMMAND_QUARANTINE, /* machine: different tasks keep failing on it at
                                 once, and not elsewhere; it gets no more of
                                 them (for people: there is nothing to do) */
+    BATS_COMMAND_SAMPLED,    /* the sampling phase is over: look at
+                                bats_sched_estimator and answer with CHOSEN.
+                                Until then windows already paid are used, and
+                                none is entered */
     BATS_COMMAND_FINISHED    /* finish: the last command of a run */
 };
 
@@ -96,6 +104,7 @@ enum bats_finish {
     BATS_FINISH_NO_MACHINES, /* tasks are left and every machine is lost or
                                 in quarantine */
     BATS_FINISH_HALTED,      /* too many tasks have failed (halt rules) */
+    BATS_FINISH_SAMPLED,     /* only a sample was wanted (BATS_OFFER_NONE) */
     BATS_FINISH_DEADLINE     /* tasks are left that the deadline cuts off */
 };
 
@@ -147,6 +156,25 @@ struct bats_sched_earlier {
     bats_money charged;      /* counts against the budget */
 };
 
+/*
+ * A sampling phase of its own before the rest of the bag (thesis 3.2.2, figure
+ * 3.2), for the policy bats: `workers` slots per cluster run the same 7 tasks
+ * on every cluster, and share the other tasks of the sample. They go on with
+ * the bag until their window ends. What the sample still lacks then is run on
+ * one machine of the most profitable cluster. Then comes SAMPLED.
+ */
+struct bats_sched_sampling {
+    bool on;
+    uint32_t workers;  /* iw; 0: 7 */
+    double confidence; /* as in estimate.h */
+    unsigned cushion_percent;
+    bool cushion; /* may be spent, on top of what is chosen but within
+                           the budget */
+    /* Of an earlier phase (a profile), copied: SAMPLED comes at once. */
+    const struct bats_observation *observations;
+    size_t n_observations;
+};
+
 struct bats_sched_options {
     const struct bats_policy *policy;
     uint32_t n_tasks;                         /* N >= 1 */
@@ -167,6 +195,7 @@ struct bats_sched_options {
     double sample_error;    /* delta of the sample size; 0: 0.25 */
     struct bats_sched_rules rules;
     struct bats_sched_earlier earlier;
+    struct bats_sched_sampling sampling;
     enum bats_tail tail; /* when idle machines run copies */
     const uint8_t *once; /* per task: not 0 = it must not run twice at the
                             same time; NULL: none; copied */
@@ -185,7 +214,8 @@ void bats_sched_destroy(struct bats_sched *s);
  * of windows, monitoring) is done first, in the order of its times. Errors:
  * BATS_ESTATE (the event contradicts what the engine knows, for instance a
  * second result of one task; nothing has changed but the time), BATS_ENOMEM,
- * BATS_EOVERFLOW.
+ * BATS_EOVERFLOW; of CHOSEN, those of bats_sched_estimator and
+ * bats_estimate_choose: nothing has been chosen then.
  */
 int bats_sched_handle(struct bats_sched *s, bats_time now,
                       const struct bats_event *event, struct bats_error *err);
@@ -230,12 +260,41 @@ struct bats_sched_status {
     bats_money rest_cost; /* what the pending tasks would cost on one machine
                                 of the most profitable cluster; -1 unknown */
     uint32_t sample_size; /* n, tasks per cluster in the sampling phase */
+    bats_money cushion;   /* 0, or may be spent on the last tasks beyond the
+                             budget, which includes it once it is granted */
+    bool cushion_granted;
 };
 void bats_sched_status(const struct bats_sched *s,
                        struct bats_sched_status *status);
 
 /* The task has ended for good: it will not be run again. */
 bool bats_sched_has_result(const struct bats_sched *s, uint32_t task);
+
+/* What the sampling phase has found; the engine's, valid until the next
+ * handle. */
+struct bats_sched_sampled {
+    bats_time time;     /* when it was over; BATS_NEVER: not yet */
+    bats_money charged; /* until then, in this run and earlier */
+    uint32_t tasks;     /* in the sample */
+    uint32_t given_up;  /* of them, so many run for ever so long and were
+                             left out */
+    uint32_t longest;   /* one of these; BATS_NO_TASK: none */
+    const struct bats_observation *observations;
+    size_t n_observations;
+    const struct bats_schedule *chosen; /* NULL: not yet, or none */
+};
+void bats_sched_sampled(const struct bats_sched *s,
+                        struct bats_sched_sampled *sampled);
+
+/*
+ * What schedules for the rest of the bag are estimated from, after SAMPLED
+ * (estimate.h); money is counted from now. The arrays are the engine's, valid
+ * until the next handle. BATS_ESTATE before SAMPLED; BATS_EINPUT if no task of
+ * the sample has ended well anywhere; BATS_ENOMEM.
+ */
+int bats_sched_estimator(struct bats_sched *s,
+                         struct bats_estimator *estimator,
+                         struct bats_error *err);
 
 struct bats_cluster_status {
     uint32_t machines_used; /* that were acquired at least once */
@@ -259,7 +318,8 @@ enum bats_reason {
     BATS_REASON_SAMPLED,   /* every cluster has its statistics */
     BATS_REASON_VIOLATION, /* the plan no longer fits the money */
     BATS_REASON_LOST,      /* machines were lost */
-    BATS_REASON_STALLED    /* tasks are left and no machine is held */
+    BATS_REASON_STALLED,   /* tasks are left and no machine is held */
+    BATS_REASON_CHOSEN     /* the schedule that was chosen after sampling */
 };
 
 struct bats_decision {

@@ -88,6 +88,8 @@ static int exit_code(const struct bats_run_outcome *outcome,
         return BATS_EXIT_FAILED;
     case BATS_FINISH_DEADLINE:
         return BATS_EXIT_DEADLINE;
+    case BATS_FINISH_SAMPLED:
+        return BATS_EXIT_OK;
     }
     return BATS_EXIT_SYSTEM;
 }

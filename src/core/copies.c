@@ -57,14 +57,14 @@ void copies_start(struct bats_sched *s, uint32_t slot, uint32_t task)
 {
     struct task *t = &s->tasks[task];
     struct slot *sl = &s->slots[slot];
-    assert(sl->n_tasks == 0 && copies_allowed(s, task));
+    assert(sl->n_tasks == 0 && (copies_allowed(s, task) || t->point));
     sl->is_copy = sl->was_copy = true;
     sl->copy_cancelled = false;
     sl->next_copy = t->copies;
     t->copies = slot;
     t->n_copies++;
     s->n_copies++;
-    s->copies++;
+    s->copies += !t->point;
     dispatch_run(s, slot, task, t->n_copies);
 }
 
@@ -183,6 +183,7 @@ void copies_make_room(struct bats_sched *s)
         for (uint32_t i = 0; i < s->n_slots; i++) {
             const struct slot *sl = &s->slots[i];
             if (sl->is_copy && !sl->copy_cancelled &&
+                !s->tasks[sl->head].point &&
                 (youngest == NO_SLOT ||
                  sl->started > s->slots[youngest].started) &&
                 dispatch_admits(s, sl->machine))

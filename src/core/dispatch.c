@@ -55,7 +55,8 @@ void dispatch_rescan(struct bats_sched *s)
 static uint32_t depth(const struct bats_sched *s, const struct machine *m)
 {
     double mean = s->clusters[m->cluster].stats.mean;
-    if (s->prefetch == 0 || mean == 0 || m->marked)
+    if (s->prefetch == 0 || mean == 0 || m->marked ||
+        s->sampling.phase == PHASE_SAMPLING)
         return 1;
     uint32_t share = s->bag.count[BATS_TASK_PENDING] / s->n_open;
     double ahead = (double)s->prefetch / mean;
@@ -124,6 +125,7 @@ static bool give(struct bats_sched *s, uint32_t slot)
         t->in_sample = true;
         c->sample_sent++;
     }
+    sampling_drawn(s, slot, id);
     dispatch_run(s, slot, id, 0);
     return true;
 }
@@ -133,6 +135,7 @@ bool dispatch_admits(const struct bats_sched *s, uint32_t machine)
     const struct machine *m = &s->machines[machine];
     return m->state == MACHINE_ACTIVE && !m->quarantined && !s->draining &&
            !forecast_too_late(s, m->cluster) &&
+           !sampling_refuses(s, m->cluster) &&
            (!s->policy->admit || s->policy->admit(s, machine));
 }
 
@@ -141,7 +144,7 @@ static bool fill(struct bats_sched *s, uint32_t slot)
 {
     const struct slot *sl = &s->slots[slot];
     if (s->bag.count[BATS_TASK_PENDING] == 0 ||
-        !dispatch_admits(s, sl->machine))
+        !dispatch_admits(s, sl->machine) || sampling_give(s, slot))
         return true;
     uint32_t wanted = depth(s, &s->machines[sl->machine]);
     while (s->bag.count[BATS_TASK_PENDING] > 0 && sl->n_tasks < wanted)

@@ -141,7 +141,7 @@ static int find_cushion(const struct bats_estimator *e,
     unsigned most = e->cushion_percent ? e->cushion_percent : CUSHION_PERCENT;
     bool all = uses_all(e, items, &s->plan);
 
-    for (unsigned step = 1; !all; step++) {
+    for (unsigned step = 1; !all && end > 0; step++) {
         struct bats_plan plan;
         bats_money more = percent(end, step);
         if (more > percent(s->budget, most) || s->budget == BATS_UNLIMITED)

@@ -34,14 +34,19 @@ static double price_of_start(const struct bats_sched *s, uint32_t tasks)
  * cannot pay a single machine of each cluster samples the cheapest clusters
  * only. Without a budget there is no reason to wait: all machines start. At
  * most half of a small bag is sample.
+ *
+ * A sampling phase of its own (sampling.c) says itself how many it wants.
  */
 static void start(struct bats_sched *s)
 {
     uint32_t n_tasks = s->bag.count[BATS_TASK_PENDING];
     uint32_t tenth = n_tasks / 10 + (n_tasks % 10 > 0);
     uint32_t workers = tenth < s->sample_size ? tenth : s->sample_size;
+    bool own_phase = s->sampling.phase == PHASE_SAMPLING;
     if (s->ledger.budget == BATS_UNLIMITED)
         workers = s->n_slots;
+    if (own_phase)
+        workers = sampling_start(s);
     double budget = (double)s->ledger.budget;
     while (workers > 1 && price_of_start(s, workers) > budget)
         workers--;
@@ -65,7 +70,8 @@ static void start(struct bats_sched *s)
             continue;
         left -= price;
         c->target = n;
-        c->sample_want = n > 0 ? (want > 0 ? want : 1) : 0;
+        if (!own_phase)
+            c->sample_want = n > 0 ? (want > 0 ? want : 1) : 0;
     }
 }
 
@@ -232,6 +238,8 @@ static int review(struct bats_sched *s, enum bats_reason reason,
         if (reason == BATS_REASON_LOST)
             for (size_t i = 0; i < s->n_clusters; i++)
                 fleet_fill(s, i);
+        if (s->sampling.phase != PHASE_NONE)
+            return 0;
         if (!all_sampled(s) || forecast_most_profitable(s) == SIZE_MAX)
             return 0;
         reason = BATS_REASON_SAMPLED;
@@ -240,7 +248,9 @@ static int review(struct bats_sched *s, enum bats_reason reason,
     struct forecast f = forecast_make(s);
     if (reason == BATS_REASON_STALLED) /* nothing paid is of use */
         f.tasks_left = s->bag.count[BATS_TASK_PENDING];
-    if (reason == BATS_REASON_VIOLATION && f.tasks_left <= f.tasks_paid)
+    int64_t cushioned = s->cushion > 0 ? s->delta_n : 0;
+    if (reason == BATS_REASON_VIOLATION &&
+        f.tasks_left <= f.tasks_paid + cushioned)
         return 0;
     return make_plan(s, reason, &f, err);
 }
@@ -295,6 +305,8 @@ static bool finishing_is_cheaper(const struct bats_sched *s, uint32_t machine)
  * there is none. */
 static bool renew(const struct bats_sched *s, uint32_t machine)
 {
+    if (s->sampling.phase != PHASE_NONE)
+        return sampling_needs(s, machine);
     if (s->machines[machine].marked)
         return finishing_is_cheaper(s, machine);
     return copies_machine_works(s, machine);

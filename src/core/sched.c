@@ -101,6 +101,16 @@ static int unstall(struct bats_sched *s, struct bats_error *err)
     }
     if (s->bag.count[BATS_TASK_PENDING] == 0)
         return 0; /* some are to be tried again later */
+    if (s->sampling.phase == PHASE_SAMPLING) {
+        sampling_settle(s, true);
+        return 0;
+    }
+    if (s->sampling.phase == PHASE_SAMPLED)
+        return 0;
+    if (s->sampling.phase == PHASE_LEAVING) {
+        finish(s, BATS_FINISH_SAMPLED);
+        return 0;
+    }
     int rc = s->policy->review(s, BATS_REASON_STALLED, err);
     if (rc < 0)
         return rc;
@@ -115,12 +125,28 @@ static int unstall(struct bats_sched *s, struct bats_error *err)
     return 0;
 }
 
+/* The last tasks, that do not fit the windows of the plan, may cost more. */
+static void grant_cushion(struct bats_sched *s)
+{
+    const uint32_t *count = s->bag.count;
+    int64_t left = (int64_t)count[BATS_TASK_PENDING] +
+                   count[BATS_TASK_WAITING] + count[BATS_TASK_ASSIGNED] +
+                   count[BATS_TASK_CANCELLING];
+    if (s->cushion == 0 || left > s->delta_n)
+        return;
+    s->ledger.budget += s->cushion;
+    s->granted = s->cushion;
+    s->cushion = 0;
+}
+
 static int settle(struct bats_sched *s, struct bats_error *err)
 {
     const uint32_t *count = s->bag.count;
     int rc = 0;
     if (s->finish != BATS_FINISH_NOT_YET)
         return 0;
+    grant_cushion(s);
+    sampling_settle(s, false);
     dispatch_idle(s);
     copies_make_room(s);
     tail_fill(s);
@@ -144,6 +170,7 @@ static int tick(struct bats_sched *s, struct bats_error *err)
     s->next_tick += s->interval;
     forecast_means(s);
     failure_set_limits(s);
+    sampling_watch(s);
     dispatch_rescan(s);
     return s->draining ? 0 : s->policy->review(s, BATS_REASON_VIOLATION, err);
 }
@@ -226,7 +253,7 @@ static int check_event(const struct bats_sched *s, bats_time now,
         return bats_error_set(err, BATS_EOVERFLOW, "the time %lld is no time",
                               (long long)now);
     if (ev->type == BATS_EVENT_TICK || ev->type == BATS_EVENT_DRAIN ||
-        ev->type == BATS_EVENT_STOP)
+        ev->type == BATS_EVENT_STOP || ev->type == BATS_EVENT_CHOSEN)
         return 0;
     if (ev->machine >= s->n_machines)
         return bats_error_set(err, BATS_ESTATE, "there is no machine %u",
@@ -321,10 +348,12 @@ static int ended(struct bats_sched *s, const struct bats_event *ev,
         failure_of_task(s, ev->machine, ev->task, elsewhere);
     } else {
         s->clusters[m->cluster].done++;
-        s->copies_won += was_copy;
+        s->copies_won += was_copy && !s->tasks[ev->task].point;
         bats_bag_finish(&s->bag, ev->task, BATS_TASK_DONE);
-        copies_cancel_all(s, ev->task);
+        if (!s->tasks[ev->task].point)
+            copies_cancel_all(s, ev->task);
     }
+    sampling_ended(s, ev->machine, ev->task, failed ? -1 : ev->runtime);
     int rc = failure_watch(s, ev->machine, ev->task, failed, ev->runtime, err);
     bool has_result = bats_sched_has_result(s, ev->task);
     if (has_result && in_sample) /* copies_take_out has given it up */
@@ -359,6 +388,7 @@ static void came_back(struct bats_sched *s, const struct bats_event *ev)
         if (!elsewhere)
             bats_bag_put_back(&s->bag, ev->task);
     }
+    sampling_ended(s, ev->machine, ev->task, -1);
     fleet_drained(s, ev->machine);
     dispatch_fill(s, slot);
 }
@@ -368,6 +398,8 @@ static void came_too_late(struct bats_sched *s, const struct bats_event *ev)
 {
     uint32_t slot = s->machines[ev->machine].first_slot + ev->slot;
     copies_take_out(s, slot, ev->task);
+    sampling_ended(s, ev->machine, ev->task,
+                   ev->type == BATS_EVENT_DONE ? ev->runtime : -1);
     fleet_drained(s, ev->machine);
     dispatch_fill(s, slot);
 }
@@ -406,6 +438,9 @@ int bats_sched_handle(struct bats_sched *s, bats_time now,
     case BATS_EVENT_PREEMPTED:
     case BATS_EVENT_YIELDED:
         rc = execution_ended(s, ev, err);
+        break;
+    case BATS_EVENT_CHOSEN:
+        rc = sampling_choose(s, &ev->choice, err);
         break;
     case BATS_EVENT_TICK:
         break;

@@ -18,7 +18,9 @@ static void check_slot(const struct bats_sched *s, uint32_t slot)
          t = dispatch_next(s, slot, t)) {
         bool cancelled = copies_cancelled(s, slot, t);
         assert(sl->is_copy || s->tasks[t].slot == slot);
-        assert(cancelled || (s->bag.state[t] == BATS_TASK_ASSIGNED && active));
+        assert(cancelled ||
+               (s->bag.state[t] == BATS_TASK_ASSIGNED && active) ||
+               (s->tasks[t].point && active));
         n++;
     }
     assert(n == sl->n_tasks && (!sl->is_copy || n == 1));
@@ -35,7 +37,7 @@ static uint32_t check_task(const struct bats_sched *s, uint32_t task)
     bool alive = t->slot != NO_SLOT && !t->cancelled;
     assert(!on_machine(s, task) || t->slot != NO_SLOT);
     assert(t->slot == NO_SLOT || on_machine(s, task) ||
-           (bats_sched_has_result(s, task) && t->cancelled));
+           (bats_sched_has_result(s, task) && (t->cancelled || t->point)));
     assert(t->copies == NO_SLOT || t->slot != NO_SLOT);
     for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy) {
         assert(s->slots[at].is_copy && s->slots[at].head == task);
@@ -45,7 +47,7 @@ static uint32_t check_task(const struct bats_sched *s, uint32_t task)
     assert(copies == 0 || s->slots[t->slot].head == task);
     assert(!on_machine(s, task) ||
            alive == (s->bag.state[task] == BATS_TASK_ASSIGNED));
-    assert(!bats_sched_has_result(s, task) || !alive);
+    assert(!bats_sched_has_result(s, task) || !alive || t->point);
     return copies;
 }
 

@@ -141,6 +141,11 @@ int bats_sched_create(const struct bats_sched_options *o,
             s->bag.count[BATS_TASK_PENDING],
             o->confidence_z > 0 ? o->confidence_z : SAMPLE_Z,
             o->sample_error > 0 ? o->sample_error : SAMPLE_ERROR);
+    rc = sampling_init(s, o, err);
+    if (rc < 0) {
+        bats_sched_destroy(s);
+        return rc;
+    }
     for (size_t i = 0; i < o->n_clusters; i++) {
         s->clusters[i].spec = o->clusters[i];
         if (bats_stats_init(&s->clusters[i].stats, s->sample_size, NULL) < 0)
@@ -174,6 +179,7 @@ void bats_sched_destroy(struct bats_sched *s)
         bats_stats_release(&s->clusters[i].stats);
         bats_heap_release(&s->clusters[i].parked);
     }
+    sampling_release(s);
     bats_bag_release(&s->bag);
     bats_heap_release(&s->due);
     bats_heap_release(&s->limits);

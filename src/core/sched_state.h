@@ -91,6 +91,9 @@ struct task {
     bool cancelled;    /* the original was told to stop */
     bool in_sample;    /* the original is, of its cluster */
     bool once;         /* it must not be copied */
+    bool in_phase;     /* it is of the sampling phase's sample, and has no
+                          result yet */
+    bool point;        /* it is run on every cluster, whoever is first */
     uint8_t losses;    /* executions so far that ended like this */
     uint16_t failures; /* the same */
 };
@@ -113,6 +116,45 @@ struct cluster {
     uint32_t done, failed;
     int64_t windows;
     double busy_time, paid_slot_time; /* microseconds */
+};
+
+enum phase {
+    PHASE_NONE, /* no sampling phase, or it is over and one was chosen */
+    PHASE_SAMPLING,
+    PHASE_SAMPLED, /* waits for CHOSEN */
+    PHASE_LEAVING  /* nothing was chosen: ends with the windows paid */
+};
+
+#define POINTS_MAX 21 /* replacements of failed ones included */
+
+/* A task that is run once on every cluster, for the regression. */
+struct point {
+    uint32_t task;
+    bool is_void; /* it failed somewhere, or went back to the bag */
+    enum { POINT_WANTED, POINT_RUNS, POINT_ENDED } at[BATS_CLUSTERS_MAX];
+};
+
+struct sampling {
+    enum phase phase;
+    bool cushion;                                /* is allowed */
+    uint32_t workers, n_points_wanted, n_wanted; /* slots; tasks */
+    uint32_t n_points, n_drawn; /* void ones included; tasks of the sample */
+    uint32_t n_open;            /* of these: without a result */
+    uint32_t given_up, longest;
+    double longest_runtime;            /* of all observations */
+    uint32_t n_bad[BATS_CLUSTERS_MAX]; /* executions that did not end well */
+    struct point points[POINTS_MAX];
+    struct bats_observation *observations;
+    size_t n_observations, capacity;
+    bats_time over_at;
+    bats_money over_charged;
+    double confidence;
+    unsigned cushion_percent;
+    struct bats_cluster clusters[BATS_CLUSTERS_MAX]; /* for the estimator */
+    struct bats_runtimes runtimes[BATS_CLUSTERS_MAX];
+    double slots[BATS_CLUSTERS_MAX];
+    struct bats_schedule chosen;
+    bool has_chosen;
 };
 
 struct bats_sched {
@@ -148,6 +190,10 @@ struct bats_sched {
     uint32_t n_busy;   /* slots with a task */
     uint32_t n_copies; /* slots with a copy */
     uint32_t preempted, retried, timed_out, copies, copies_won;
+    struct sampling sampling;
+    bats_money cushion; /* for the last `delta_n` tasks; 0 once granted */
+    bats_money granted;
+    int64_t delta_n;
     enum bats_tail tail;
     uint64_t random;      /* state of the generator of tail.c */
     bool started;         /* the start's configuration was chosen */
@@ -292,6 +338,44 @@ void copies_make_room(struct bats_sched *s);
 
 /* Gives copies to idle slots, if the strategy wants it. */
 void tail_fill(struct bats_sched *s);
+
+/* ---- sampling.c ---- */
+
+/* Takes over the options and, from an earlier phase, the observations. */
+int sampling_init(struct bats_sched *s, const struct bats_sched_options *o,
+                  struct bats_error *err);
+void sampling_release(struct bats_sched *s);
+
+/* The phase begins: how many slots per cluster. 0: it was an earlier one. */
+uint32_t sampling_start(struct bats_sched *s);
+
+/* Starts a task in an idle slot that its cluster has to run, too. False: there
+ * is none. */
+bool sampling_give(struct bats_sched *s, uint32_t slot);
+
+/* `task` was drawn for `slot`. */
+void sampling_drawn(struct bats_sched *s, uint32_t slot, uint32_t task);
+
+/* An execution of `task` on `machine` is over; `runtime` < 0: it did not end
+ * well. What that means for the task is settled already. */
+void sampling_ended(struct bats_sched *s, uint32_t machine, uint32_t task,
+                    bats_time runtime);
+
+/* Nothing has ever ended well on the cluster, and much has not: it would only
+ * spoil the rest of the bag. */
+bool sampling_refuses(const struct bats_sched *s, size_t cluster);
+
+/* The machine runs what the sample waits for. */
+bool sampling_needs(const struct bats_sched *s, uint32_t machine);
+
+/* Monitoring: what runs for ever so long is left out. */
+void sampling_watch(struct bats_sched *s);
+
+/* After every step: is the phase over? `stalled`: nothing runs. */
+void sampling_settle(struct bats_sched *s, bool stalled);
+
+int sampling_choose(struct bats_sched *s, const struct bats_choice *choice,
+                    struct bats_error *err);
 
 /* ---- failure.c ---- */
 

@@ -62,7 +62,9 @@ void bats_sched_status(const struct bats_sched *s,
         .copies_won = s->copies_won,
         .estimated_end = estimated_end(s),
         .rest_cost = rest_cost(s),
-        .sample_size = s->sample_size};
+        .sample_size = s->sample_size,
+        .cushion = s->cushion + s->granted,
+        .cushion_granted = s->granted > 0};
 }
 
 /* Of the clusters with statistics, the one with the lowest charge. */
@@ -127,6 +129,8 @@ const char *bats_reason_name(enum bats_reason reason)
         return "machines lost";
     case BATS_REASON_STALLED:
         return "stalled";
+    case BATS_REASON_CHOSEN:
+        return "chosen";
     }
     return "unknown";
 }

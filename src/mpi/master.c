@@ -107,6 +107,7 @@ static int tell(struct master *m, size_t i, const struct bats_command *command,
         break;
     case BATS_COMMAND_CHARGE:
     case BATS_COMMAND_QUARANTINE:
+    case BATS_COMMAND_SAMPLED:
     case BATS_COMMAND_FINISHED:
         return 0;
     }

@@ -152,6 +152,13 @@ static void bind_event(sqlite3_stmt *s, const struct bats_record *r,
     sqlite3_bind_text(s, 4, bats_schema_events[e->type], -1, SQLITE_STATIC);
     if (of_machine)
         sqlite3_bind_int64(s, 5, e->machine);
+    if (e->type == BATS_EVENT_CHOSEN) {
+        sqlite3_bind_int64(s, 6, e->choice.offer);
+        sqlite3_bind_int64(s, 8,
+                           e->choice.offer == BATS_OFFER_DEADLINE
+                               ? e->choice.deadline
+                               : e->choice.budget);
+    }
     if (!of_task)
         return;
     sqlite3_bind_int64(s, 6, e->slot);
@@ -166,7 +173,7 @@ static void bind_command(sqlite3_stmt *s, const struct bats_record *r,
     sqlite3_bind_text(s, 4,
                       c->copy > 0 ? "copy" : bats_schema_commands[c->type], -1,
                       SQLITE_STATIC);
-    if (c->type == BATS_COMMAND_FINISHED)
+    if (c->type == BATS_COMMAND_FINISHED || c->type == BATS_COMMAND_SAMPLED)
         return;
     sqlite3_bind_int64(s, 5, c->machine);
     if (c->type != BATS_COMMAND_RUN && c->type != BATS_COMMAND_CANCEL)

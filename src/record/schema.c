@@ -59,7 +59,8 @@ static const char schema_sql[] =
     "  seq INTEGER PRIMARY KEY, session INTEGER,\n"
     "  time_us INTEGER, -- bag time since the session began\n"
     "  type TEXT,       -- joined lost done failed preempted yielded tick\n"
-    "                   -- drain stop\n"
+    "                   -- drain stop; chosen: slot is the place of the\n"
+    "                   -- offer, runtime_us its budget or deadline, if any\n"
     "  machine INTEGER, slot INTEGER,\n"
     "  task INTEGER,    -- task.id\n"
     "  runtime_us INTEGER);\n"
@@ -190,7 +191,7 @@ const char *const bats_schema_events[] = {
     [BATS_EVENT_DONE] = "done",           [BATS_EVENT_FAILED] = "failed",
     [BATS_EVENT_PREEMPTED] = "preempted", [BATS_EVENT_TICK] = "tick",
     [BATS_EVENT_DRAIN] = "drain",         [BATS_EVENT_STOP] = "stop",
-    [BATS_EVENT_YIELDED] = "yielded",
+    [BATS_EVENT_YIELDED] = "yielded",     [BATS_EVENT_CHOSEN] = "chosen",
 };
 
 const char *const bats_schema_commands[] = {
@@ -201,6 +202,7 @@ const char *const bats_schema_commands[] = {
     [BATS_COMMAND_RELEASE] = "release",
     [BATS_COMMAND_FINISHED] = "finished",
     [BATS_COMMAND_QUARANTINE] = "quarantine",
+    [BATS_COMMAND_SAMPLED] = "sampled",
 };
 
 const char *const bats_schema_finishes[] = {
@@ -211,6 +213,7 @@ const char *const bats_schema_finishes[] = {
     [BATS_FINISH_NO_MACHINES] = "no machines",
     [BATS_FINISH_HALTED] = "halted",
     [BATS_FINISH_DEADLINE] = "deadline",
+    [BATS_FINISH_SAMPLED] = "sampled",
 };
 
 int bats_schema_make(struct bats_db *db, struct bats_error *err)

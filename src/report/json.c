@@ -78,6 +78,8 @@ static const char *outcome(const struct bats_report *r)
         return "halted";
     case BATS_FINISH_DEADLINE:
         return "deadline";
+    case BATS_FINISH_SAMPLED:
+        return "sampled";
     case BATS_FINISH_NOT_YET:
         break;
     }
@@ -123,6 +125,7 @@ static const char *reason(const struct bats_decision *d)
         [BATS_REASON_VIOLATION] = "violation",
         [BATS_REASON_LOST] = "lost",
         [BATS_REASON_STALLED] = "stalled",
+        [BATS_REASON_CHOSEN] = "chosen",
     };
     return words[d->reason];
 }

@@ -45,6 +45,8 @@ static void print_outcome(FILE *out, const struct bats_report *r)
         snprintf(why, sizeof why, "no machine is left: ");
     else if (s->status.finish == BATS_FINISH_HALTED)
         snprintf(why, sizeof why, "too many tasks failed (--halt): ");
+    else if (s->status.finish == BATS_FINISH_SAMPLED)
+        snprintf(why, sizeof why, "sampled: ");
     else if (s->status.finish == BATS_FINISH_DEADLINE)
         snprintf(why, sizeof why, "the time is over: ");
     if (s->status.failed > 0)

@@ -111,6 +111,19 @@ static int tell(struct world *w, const struct bats_event *event)
     return rc;
 }
 
+static int choose(struct world *w)
+{
+    struct bats_event event = {.type = BATS_EVENT_CHOSEN,
+                               .choice = {.offer = BATS_OFFER_NONE}};
+    if (w->o->choice)
+        event.choice = *w->o->choice;
+    int rc = tell(w, &event);
+    if (rc != BATS_EBUDGET && rc != BATS_EDEADLINE && rc != BATS_EINPUT)
+        return rc;
+    event.choice.offer = BATS_OFFER_NONE;
+    return tell(w, &event);
+}
+
 /* Carries out the commands; a cancelled task stops at once. */
 static int obey(struct world *w)
 {
@@ -134,6 +147,9 @@ static int obey(struct world *w)
                                               .machine = c.machine,
                                               .slot = c.slot,
                                               .task = c.task});
+            break;
+        case BATS_COMMAND_SAMPLED:
+            rc = choose(w);
             break;
         case BATS_COMMAND_FINISHED:
             w->finished = true;

@@ -37,6 +37,8 @@ struct bats_sim_options {
     const uint8_t *broken; /* per machine: not 0 = every task fails on it after
                               a second; or NULL */
     const bats_time *joins; /* per machine: when it is there; NULL: at 0 */
+    const struct bats_choice *choice;   /* the answer to SAMPLED, if there is
+                                         such a schedule; NULL: none */
     const struct bats_sim_loss *losses; /* ascending by time; or NULL */
     size_t n_losses;
     /* Called after every event that the engine has handled; or NULL. */

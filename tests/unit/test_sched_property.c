@@ -47,6 +47,9 @@ struct world {
     uint64_t n_executions;
     uint64_t copies, superseded; /* of all worlds */
     uint32_t pending_before;     /* the event */
+    bool sampling;               /* tasks may run for their runtime alone */
+    bool sampled, chosen;        /* SAMPLED came, and was answered */
+    uint64_t choices;            /* of all worlds */
     uint32_t results[TASKS];
     uint8_t earlier[TASKS], once[TASKS];
     uint32_t left_out;
@@ -122,12 +125,13 @@ static void run(struct world *w, const struct bats_command *c)
     struct queue *q = &w->queue[c->machine][c->slot];
     uint32_t n = executions(w, c->task, UINT64_MAX, true);
     assert_true(w->held[c->machine]);
-    assert_int_equal(w->results[c->task], 0);
+    assert_true(w->results[c->task] == 0 || (w->sampling && c->copy > 0));
     if (c->copy == 0) {
         assert_int_equal(n, 0);
     } else {
         assert_true(q->n == 0 && !w->once[c->task]);
-        assert_true(executions(w, c->task, UINT64_MAX, false) > 0);
+        assert_true(w->results[c->task] > 0 ||
+                    executions(w, c->task, UINT64_MAX, false) > 0);
         w->copies++;
     }
     for (uint32_t i = 0; i < q->n; i++) /* nothing waits behind a copy */
@@ -178,6 +182,11 @@ static void obey(struct world *w)
             break;
         case BATS_COMMAND_QUARANTINE:
             break;
+        case BATS_COMMAND_SAMPLED:
+            assert_true(w->sampling);
+            w->sampling = false;
+            w->sampled = true;
+            break;
         case BATS_COMMAND_FINISHED:
             w->finished = true;
             w->finish = c.finish;
@@ -216,7 +225,7 @@ static void check(struct world *w)
         done += w->results[t];
         if (w->results[t] == 0)
             on_machines += executions(w, t, UINT64_MAX, true) > 0;
-        else
+        else if (!w->sampling)
             assert_int_equal(executions(w, t, UINT64_MAX, false), 0);
     }
     assert_int_equal(st.running, on_machines);
@@ -308,11 +317,32 @@ static void pass_time(struct world *w)
                          0);
 }
 
+static void choose(struct world *w)
+{
+    struct bats_event ev = {
+        .type = BATS_EVENT_CHOSEN,
+        .choice = {.offer = (enum bats_offer)pick(w, BATS_OFFER_NONE + 1),
+                   .budget = pick(w, 100000000),
+                   .deadline = pick(w, 100000)}};
+    int rc = tell(w, ev);
+    if (rc < 0) {
+        assert_true(rc == BATS_EBUDGET || rc == BATS_EDEADLINE ||
+                    rc == BATS_EINPUT);
+        ev.choice.offer = BATS_OFFER_NONE;
+        assert_int_equal(tell(w, ev), 0);
+    }
+    w->chosen = true;
+    w->choices += rc == 0;
+    assert_int_equal(tell(w, ev), BATS_ESTATE); /* once is enough */
+}
+
 static void something_happens(struct world *w)
 {
     uint32_t m = pick(w, w->o.n_machines);
     double dice = gsl_rng_uniform(w->rng);
-    if (!w->joined[m] && !w->lost[m]) {
+    if (w->sampled && !w->chosen && chance(w, 0.1)) {
+        choose(w);
+    } else if (!w->joined[m] && !w->lost[m]) {
         w->joined[m] = true;
         assert_int_equal(tell(w, (struct bats_event){.type = BATS_EVENT_JOINED,
                                                      .machine = m}),
@@ -339,8 +369,10 @@ static void something_happens(struct world *w)
 static void make_world(struct world *w, unsigned long seed)
 {
     struct world last = *w;
-    *w = (struct world){
-        .rng = last.rng, .copies = last.copies, .superseded = last.superseded};
+    *w = (struct world){.rng = last.rng,
+                        .copies = last.copies,
+                        .superseded = last.superseded,
+                        .choices = last.choices};
     gsl_rng *rng = w->rng;
     gsl_rng_set(rng, seed);
     uint32_t n_clusters = 1 + pick(w, 4);
@@ -401,6 +433,11 @@ static void make_world(struct world *w, unsigned long seed)
             w->once[i] = chance(w, 0.3);
         w->o.once = w->once;
     }
+    if (w->o.policy == &bats_policy_bats && chance(w, 0.3)) {
+        w->o.sampling.on = w->sampling = true;
+        w->o.sampling.workers = pick(w, 8);
+        w->o.sampling.cushion = chance(w, 0.5);
+    }
     w->punctual = chance(w, 0.5);
     if (chance(w, 0.5))
         w->o.preempt_lead = pick(w, (uint32_t)w->o.window);
@@ -444,6 +481,11 @@ static void random_histories_break_no_invariant(void **state)
                   "result\n",
                   (unsigned long long)w->copies,
                   (unsigned long long)w->superseded);
+    print_message("# %llu schedules chosen after sampling, %llu runs only "
+                  "sampled\n",
+                  (unsigned long long)w->choices,
+                  (unsigned long long)ends[BATS_FINISH_SAMPLED]);
+    assert_true(w->choices > HISTORIES / 100);
     for (int i = BATS_FINISH_ALL_DONE; i <= BATS_FINISH_DEADLINE; i++)
         assert_true(ends[i] > HISTORIES / 1000); /* each kind was tried */
     assert_true(w->copies > HISTORIES / 10 && w->superseded > HISTORIES / 20);

@@ -1,0 +1,371 @@
+/* The sampling phase of its own, played by the simulator: what it costs
+ * (thesis, table 3.1), what it finds, and what happens where it cannot. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+
+#include "bats/bag.h"
+#include "bats/policy.h"
+#include "sim/sim.h"
+
+#define TASKS 1000
+#define MACHINES 64
+
+struct world {
+    struct bats_cluster clusters[2];
+    struct bats_machine_spec machines[MACHINES];
+    bats_time work[TASKS];
+    double speed[2];
+    uint8_t broken[MACHINES];
+    struct bats_choice choice;
+    struct bats_sim_options o;
+    /* of the run: */
+    struct bats_sched *sched;
+    struct bats_sched_status status;
+    struct bats_sched_sampled sampled;
+    bats_time makespan;
+    uint32_t begun[TASKS][2]; /* executions of a task, by cluster */
+};
+
+static void on_command(void *context, bats_time now,
+                       const struct bats_command *c)
+{
+    struct world *w = context;
+    (void)now;
+    if (c->type == BATS_COMMAND_RUN)
+        w->begun[c->task][w->machines[c->machine].cluster]++;
+}
+
+static void check(void *context, const struct bats_sched *sched)
+{
+    (void)context;
+    bats_sched_check(sched);
+}
+
+/* The thesis' emulation: 1000 tasks of N(15, sqrt 5) min on 32 + 32 machines;
+ * cluster 0 has speed 1 and charge 3. */
+static void set_up(struct world *w, bats_money charge, double speed)
+{
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_rng_set(rng, 4);
+    *w = (struct world){.clusters = {{"slow", 3 * BATS_UNIT, 32},
+                                     {"fast", charge * BATS_UNIT, 32}},
+                        .speed = {1, speed}};
+    for (uint32_t i = 0; i < MACHINES; i++)
+        w->machines[i] = (struct bats_machine_spec){i / 32, 1};
+    for (uint32_t i = 0; i < TASKS; i++)
+        w->work[i] = (bats_time)((15 + gsl_ran_gaussian(rng, 2.236)) *
+                                 (double)BATS_MINUTE);
+    gsl_rng_free(rng);
+    w->o = (struct bats_sim_options){.sched = {.policy = &bats_policy_bats,
+                                               .n_tasks = TASKS,
+                                               .clusters = w->clusters,
+                                               .n_clusters = 2,
+                                               .machines = w->machines,
+                                               .n_machines = MACHINES,
+                                               .window = BATS_HOUR,
+                                               .budget = BATS_UNLIMITED,
+                                               .seed = 11,
+                                               .sampling = {.on = true}},
+                                     .work = w->work,
+                                     .speed = w->speed,
+                                     .broken = w->broken,
+                                     .on_command = on_command,
+                                     .after = check,
+                                     .context = w};
+}
+
+static void simulate(struct world *w)
+{
+    struct bats_error err;
+    if (bats_sim_run(&w->o, &w->sched, &w->makespan, &err) < 0)
+        fail_msg("%s", err.text);
+    bats_sched_status(w->sched, &w->status);
+    bats_sched_sampled(w->sched, &w->sampled);
+}
+
+static void choose(struct world *w, enum bats_offer offer)
+{
+    w->choice.offer = offer;
+    w->o.choice = &w->choice;
+}
+
+/* Tasks that ran on both clusters. */
+static uint32_t on_both(const struct world *w)
+{
+    uint32_t n = 0;
+    for (uint32_t t = 0; t < TASKS; t++)
+        n += w->begun[t][0] > 0 && w->begun[t][1] > 0;
+    return n;
+}
+
+/* 7 machines of each cluster for one window, whatever they charge. */
+static void a_sample_costs_what_table_3_1_says(void **state)
+{
+    (void)state;
+    static const struct {
+        bats_money charge;
+        double speed;
+        int64_t cost;
+    } rows[] = {
+        {12, 1, 105}, {12, 3, 105}, {3, 1, 42}, {9, 4, 84}, {3, 4, 42}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct world w;
+        set_up(&w, rows[i].charge, rows[i].speed);
+        simulate(&w);
+        assert_int_equal(w.status.finish, BATS_FINISH_SAMPLED);
+        assert_int_equal(w.status.charged, rows[i].cost * BATS_UNIT);
+        assert_in_range(w.makespan, BATS_HOUR / 2, BATS_HOUR);
+        assert_int_equal(w.sampled.tasks, 30); /* n of section 2.2.1 */
+        assert_int_equal(on_both(&w), 7);
+        assert_int_equal(w.sampled.n_observations, 30 + 7);
+        /* All machines work on to the end of their windows. */
+        assert_true(w.status.done >= 40);
+        bats_sched_destroy(w.sched);
+    }
+}
+
+static void every_runtime_is_that_of_its_task(void **state)
+{
+    (void)state;
+    struct world w;
+    set_up(&w, 9, 4);
+    simulate(&w);
+    for (size_t i = 0; i < w.sampled.n_observations; i++) {
+        const struct bats_observation *o = &w.sampled.observations[i];
+        double exact = (double)w.work[o->task] / w.speed[o->cluster];
+        assert_in_range(o->runtime, exact - 1, exact + 1);
+    }
+    bats_sched_destroy(w.sched);
+}
+
+/* What is charged stays within what sampling cost and the schedule's budget,
+ * and nothing that was done is done again. */
+static void the_chosen_schedule_is_carried_out(void **state)
+{
+    (void)state;
+    for (int offer = 0; offer < BATS_OFFERS; offer++) {
+        struct world w;
+        set_up(&w, 9, 4);
+        choose(&w, (enum bats_offer)offer);
+        simulate(&w);
+        const struct bats_schedule *chosen = w.sampled.chosen;
+        assert_non_null(chosen);
+        assert_int_equal(chosen->offer, offer);
+        assert_true(w.status.charged <= w.sampled.charged + chosen->budget);
+        assert_int_equal(w.status.budget, w.sampled.charged + chosen->budget);
+        assert_true(w.status.done >= TASKS - (uint32_t)labs(chosen->delta_n));
+        size_t n;
+        const struct bats_decision *d = bats_sched_decisions(w.sched, &n);
+        assert_true(n >= 2 && d[1].reason == BATS_REASON_CHOSEN);
+        assert_memory_equal(d[1].machines, chosen->plan.machines,
+                            sizeof chosen->plan.machines);
+        bats_sched_destroy(w.sched);
+    }
+}
+
+static void the_run_s_own_budget_still_holds(void **state)
+{
+    (void)state;
+    struct world w;
+    set_up(&w, 9, 4);
+    choose(&w, BATS_OFFER_FASTEST);
+    w.o.sched.budget = 300 * BATS_UNIT; /* fastest: 84 + 768 */
+    simulate(&w);
+    assert_true(w.status.charged <= 300 * BATS_UNIT);
+    assert_int_equal(w.status.finish, BATS_FINISH_BUDGET);
+    bats_sched_destroy(w.sched);
+}
+
+static void a_budget_that_is_too_small_starts_nothing_more(void **state)
+{
+    (void)state;
+    struct world w;
+    set_up(&w, 9, 4);
+    choose(&w, BATS_OFFER_BUDGET);
+    w.choice.budget = 100 * BATS_UNIT;
+    simulate(&w);
+    assert_int_equal(w.status.finish, BATS_FINISH_SAMPLED);
+    assert_int_equal(w.status.charged, 84 * BATS_UNIT);
+    assert_null(w.sampled.chosen);
+    bats_sched_destroy(w.sched);
+}
+
+/* The observations of one run, given to another, spare it the phase. */
+static void a_profile_is_continued(void **state)
+{
+    (void)state;
+    struct world w, next;
+    uint8_t done[TASKS];
+    set_up(&w, 9, 4);
+    simulate(&w);
+    set_up(&next, 9, 4);
+    for (uint32_t t = 0; t < TASKS; t++)
+        done[t] = bats_sched_has_result(w.sched, t) ? BATS_TASK_DONE
+                                                    : BATS_TASK_PENDING;
+    next.o.sched.earlier.state = done;
+    next.o.sched.earlier.charged = w.status.charged;
+    next.o.sched.sampling.observations = w.sampled.observations;
+    next.o.sched.sampling.n_observations = w.sampled.n_observations;
+    choose(&next, BATS_OFFER_FASTEST);
+    simulate(&next);
+    assert_int_equal(next.sampled.time, 0);
+    assert_int_equal(next.sampled.charged, 84 * BATS_UNIT);
+    for (uint32_t t = 0; t < TASKS; t++)
+        assert_false(done[t] == BATS_TASK_DONE &&
+                     (next.begun[t][0] > 0 || next.begun[t][1] > 0));
+    assert_int_equal(next.status.finish, BATS_FINISH_ALL_DONE);
+    bats_sched_destroy(w.sched);
+    bats_sched_destroy(next.sched);
+}
+
+/* Two machines per cluster run all points all the same: 7 tasks of about 15
+ * min on each of them, longer than a window. */
+static void few_machines_take_longer(void **state)
+{
+    (void)state;
+    struct world w;
+    set_up(&w, 9, 4);
+    w.clusters[0].max = w.clusters[1].max = 2;
+    simulate(&w);
+    assert_int_equal(w.status.finish, BATS_FINISH_SAMPLED);
+    assert_int_equal(on_both(&w), 7);
+    assert_int_equal(w.sampled.tasks, 30);
+    bats_sched_destroy(w.sched);
+}
+
+/* Every task fails on every machine of the fast cluster. */
+static void a_cluster_that_fails_is_left_out(void **state)
+{
+    (void)state;
+    struct world w;
+    set_up(&w, 9, 4);
+    w.o.sched.rules.retries = 1;
+    for (uint32_t m = 32; m < MACHINES; m++)
+        w.broken[m] = 1; /* after a second */
+    choose(&w, BATS_OFFER_FASTEST);
+    simulate(&w);
+    assert_non_null(w.sampled.chosen);
+    assert_int_equal(w.sampled.chosen->plan.machines[0], 32);
+    assert_int_equal(w.sampled.chosen->plan.machines[1], 0);
+    bats_sched_destroy(w.sched);
+}
+
+/* One task of the sample takes a year. */
+static void nobody_waits_for_ever(void **state)
+{
+    (void)state;
+    struct world w;
+    set_up(&w, 9, 4);
+    w.o.sched.rules.timeout = 0;
+    simulate(&w);
+    uint32_t stuck = w.sampled.observations[20].task;
+    bats_sched_destroy(w.sched);
+
+    set_up(&w, 9, 4);
+    w.work[stuck] = 365 * 24 * BATS_HOUR;
+    simulate(&w);
+    assert_int_equal(w.status.finish, BATS_FINISH_SAMPLED);
+    assert_int_equal(w.sampled.longest, stuck);
+    assert_true(w.sampled.given_up >= 1 && w.makespan < 4 * BATS_HOUR);
+    assert_false(bats_sched_has_result(w.sched, stuck));
+    bats_sched_destroy(w.sched);
+}
+
+static void small_bags_and_single_clusters_do(void **state)
+{
+    (void)state;
+    for (uint32_t n = 1; n <= 20; n++) {
+        struct world w;
+        set_up(&w, 9, 4);
+        w.o.sched.n_tasks = n;
+        choose(&w, BATS_OFFER_CHEAPEST);
+        simulate(&w);
+        assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
+        assert_int_equal(w.status.done, n);
+        bats_sched_destroy(w.sched);
+
+        set_up(&w, 9, 4);
+        w.o.sched.n_tasks = n;
+        w.o.sched.n_clusters = 1;
+        w.o.sched.n_machines = 32;
+        choose(&w, BATS_OFFER_CHEAPEST);
+        simulate(&w);
+        assert_int_equal(w.status.done, n);
+        assert_int_equal(on_both(&w), 0);
+        bats_sched_destroy(w.sched);
+    }
+}
+
+static void a_lost_machine_does_not_stop_the_sample(void **state)
+{
+    (void)state;
+    struct world w;
+    static const struct bats_sim_loss losses[] = {
+        {3 * BATS_MINUTE, 0}, {3 * BATS_MINUTE, 32}, {5 * BATS_MINUTE, 1}};
+    set_up(&w, 9, 4);
+    w.o.losses = losses;
+    w.o.n_losses = 3;
+    simulate(&w);
+    assert_int_equal(w.status.finish, BATS_FINISH_SAMPLED);
+    assert_int_equal(w.sampled.tasks, 30);
+    assert_true(w.sampled.n_observations >= 37);
+    bats_sched_destroy(w.sched);
+}
+
+/* 50 min a task: 13 windows have room for 15 on each machine, not 15.6. With
+ * the cushion they are done. */
+static void a_cushion_pays_for_the_last_tasks(void **state)
+{
+    (void)state;
+    uint32_t done[2];
+    bats_money charged[2], budget[2];
+    for (int with = 0; with < 2; with++) {
+        struct world w;
+        set_up(&w, 12, 1);
+        for (uint32_t t = 0; t < TASKS; t++)
+            w.work[t] = 50 * BATS_MINUTE;
+        choose(&w, BATS_OFFER_FASTEST);
+        w.o.sched.sampling.cushion = with;
+        simulate(&w);
+        assert_true(w.sampled.chosen->delta_n > 0);
+        assert_true(w.sampled.chosen->cushion > 0);
+        assert_false(w.sampled.chosen->refits); /* all machines are in use */
+        done[with] = w.status.done;
+        charged[with] = w.status.charged;
+        budget[with] = w.sampled.charged + w.sampled.chosen->budget;
+        assert_int_equal(w.status.cushion,
+                         with ? w.sampled.chosen->cushion : 0);
+        assert_true(charged[with] <= budget[with] + w.status.cushion);
+        bats_sched_destroy(w.sched);
+    }
+    assert_true(done[1] >= done[0]);
+    assert_int_equal(done[1], TASKS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sample_costs_what_table_3_1_says),
+        cmocka_unit_test(every_runtime_is_that_of_its_task),
+        cmocka_unit_test(the_chosen_schedule_is_carried_out),
+        cmocka_unit_test(the_run_s_own_budget_still_holds),
+        cmocka_unit_test(a_budget_that_is_too_small_starts_nothing_more),
+        cmocka_unit_test(a_profile_is_continued),
+        cmocka_unit_test(few_machines_take_longer),
+        cmocka_unit_test(a_cluster_that_fails_is_left_out),
+        cmocka_unit_test(nobody_waits_for_ever),
+        cmocka_unit_test(small_bags_and_single_clusters_do),
+        cmocka_unit_test(a_lost_machine_does_not_stop_the_sample),
+        cmocka_unit_test(a_cushion_pays_for_the_last_tasks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
