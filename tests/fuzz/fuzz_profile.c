@@ -1,11 +1,56 @@
-/* fuzz_profile: the reader of profiles. What it accepts can be estimated from,
- * and is written so that it is read the same. */
+/* fuzz_profile: the reader of profiles. What it accepts makes sense, can be
+ * estimated from, and is written so that it is read the same. */
+#include <math.h>
 #include <string.h>
 
 #include "bats/estimate.h"
 #include "bats/interval.h"
 #include "fuzz.h"
 #include "input/profile.h"
+
+static char saved[] = "/dev/shm/bats-fuzz-XXXXXX";
+
+static void remove_saved(void)
+{
+    unlink(saved);
+}
+
+static void must(bool is_so)
+{
+    if (!is_so)
+        abort();
+}
+
+static void check_ranges(const struct bats_profile *p,
+                         const struct bats_task_ranges *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        must(r->range[i].first <= r->range[i].last &&
+             r->range[i].last < p->n_tasks &&
+             (i == 0 || r->range[i - 1].last < r->range[i].first));
+}
+
+static void check(const struct bats_profile *p)
+{
+    bats_money charged = 0;
+
+    must(p->bag_name != NULL && p->n_tasks > 0 && p->window > 0 &&
+         p->elapsed >= 0 && p->n_clusters > 0);
+    for (size_t i = 0; i < p->n_clusters; i++) {
+        const struct bats_profile_cluster *c = &p->clusters[i];
+        must(c->cluster.charge >= 0 && c->cluster.max > 0 && c->windows >= 0 &&
+             c->charged >= 0 && isfinite(c->slots) && c->slots > 0);
+        must(bats_units_add(charged, c->charged, &charged));
+    }
+    must(bats_profile_charged(p) == charged);
+    for (size_t i = 0; i < p->n_observations; i++)
+        must(p->observations[i].task < p->n_tasks &&
+             p->observations[i].cluster < p->n_clusters &&
+             p->observations[i].runtime >= 0);
+    check_ranges(p, &p->done);
+    check_ranges(p, &p->failed);
+    must(bats_profile_left(p) <= p->n_tasks);
+}
 
 static void estimate(const struct bats_profile *p)
 {
@@ -37,40 +82,58 @@ static void estimate(const struct bats_profile *p)
         bats_estimate_offers(&e, schedules, &err);
 }
 
-static void write_and_read(const struct bats_profile *p)
+static bool same_ranges(const struct bats_task_ranges *a,
+                        const struct bats_task_ranges *b)
 {
-    char path[64], name[] = "/tmp/bats-fuzz-XXXXXX";
+    return a->n == b->n && (a->n == 0 || memcmp(a->range, b->range,
+                                                a->n * sizeof *a->range) == 0);
+}
+
+static void save(const struct bats_profile *p)
+{
     struct bats_profile q;
     struct bats_error err;
 
-    if (!mkdtemp(name))
-        abort();
-    snprintf(path, sizeof path, "%s/p", name);
-    if (bats_profile_save(p, path, &err) != 0 ||
-        bats_profile_load(path, &q, &err) != 0)
-        abort();
-    unlink(path);
-    rmdir(name);
-    if (p->n_tasks != q.n_tasks || p->bag_hash != q.bag_hash ||
-        p->window != q.window || p->n_clusters != q.n_clusters ||
-        p->n_observations != q.n_observations || p->done.n != q.done.n ||
-        bats_profile_left(p) != bats_profile_left(&q) ||
-        bats_profile_charged(p) != bats_profile_charged(&q) ||
-        strcmp(p->bag_name, q.bag_name) != 0)
-        abort();
+    must(bats_profile_save(p, saved, &err) == 0);
+    must(bats_profile_load(saved, &q, &err) == 0);
+    must(strcmp(p->bag_name, q.bag_name) == 0 && p->n_tasks == q.n_tasks &&
+         p->bag_hash == q.bag_hash && p->window == q.window &&
+         p->elapsed == q.elapsed && strcmp(p->currency, q.currency) == 0 &&
+         p->n_clusters == q.n_clusters &&
+         p->n_observations == q.n_observations &&
+         same_ranges(&p->done, &q.done) && same_ranges(&p->failed, &q.failed));
+    for (size_t i = 0; i < p->n_clusters; i++) {
+        const struct bats_profile_cluster *a = &p->clusters[i];
+        const struct bats_profile_cluster *b = &q.clusters[i];
+        must(strcmp(a->cluster.name, b->cluster.name) == 0 &&
+             a->cluster.charge == b->cluster.charge &&
+             a->cluster.max == b->cluster.max && a->windows == b->windows &&
+             a->charged == b->charged);
+    }
+    for (size_t i = 0; i < p->n_observations; i++)
+        must(p->observations[i].task == q.observations[i].task &&
+             p->observations[i].cluster == q.observations[i].cluster &&
+             p->observations[i].runtime == q.observations[i].runtime);
     bats_profile_release(&q);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
+    static bool is_ready;
     char path[32];
     int fd = fuzz_file(bytes, n, path);
     struct bats_profile p;
     struct bats_error err;
 
+    if (!is_ready) {
+        close(mkstemp(saved));
+        must(atexit(remove_saved) == 0);
+        is_ready = true;
+    }
     if (bats_profile_load(path, &p, &err) == 0) {
+        check(&p);
         estimate(&p);
-        write_and_read(&p);
+        save(&p);
         bats_profile_release(&p);
     }
     close(fd);
