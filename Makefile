@@ -60,12 +60,13 @@ MPI_SRC = $(addprefix src/mpi/, \
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c scenario.c sim.c world.c)
 REPORT_SRC = $(addprefix src/report/, \
-	failures.c joblog.c json.c progress.c snapshot.c summary.c table.c \
-	terminal.c words.c)
+	failures.c joblog.c json.c progress.c schedules.c snapshot.c summary.c \
+	table.c terminal.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
 	cmd_clusters.c cmd_output.c cmd_plan.c cmd_record.c cmd_run.c \
-	cmd_simulate.c cmd_status.c cmd_tasks.c cmd_why.c dry_run.c help.c \
-	history.c look.c main.c options.c simulation.c watch.c)
+	cmd_simulate.c cmd_status.c cmd_tasks.c cmd_why.c dry_run.c \
+	estimation.c help.c history.c look.c main.c options.c simulation.c \
+	watch.c)
 
 APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c
 BENCH_SRC = $(addprefix benchmarks/, \

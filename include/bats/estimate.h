@@ -109,6 +109,9 @@ int bats_estimate_for_deadline(const struct bats_estimator *e,
                                struct bats_schedule *schedule,
                                struct bats_error *err);
 
+/* The confidence that an estimator really uses. */
+double bats_estimate_confidence(const struct bats_estimator *e);
+
 /* The least budget that any schedule does the bag for. Errors as for the
  * offers. */
 int bats_estimate_least_budget(const struct bats_estimator *e,

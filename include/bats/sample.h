@@ -24,6 +24,7 @@
 
 #include "bats/cluster.h"
 #include "bats/error.h"
+#include "bats/interval.h"
 #include "bats/regression.h"
 #include "bats/units.h"
 
@@ -58,5 +59,10 @@ int bats_sample_init(struct bats_sample *sample, size_t n_clusters,
                      const struct bats_observation *observations, size_t n,
                      struct bats_error *err);
 void bats_sample_release(struct bats_sample *sample);
+
+/* What is known of each cluster to the confidence p (interval.h), into
+ * runtimes[n_clusters]. */
+void bats_sample_runtimes(const struct bats_sample *sample, double p,
+                          struct bats_runtimes *runtimes);
 
 #endif

@@ -69,8 +69,9 @@ static void print_opening(FILE *out, const struct bats_sched *sched,
                  status.sample_size);
     snprintf(text, sizeof text,
              "It starts with %s, charged %s for the first window%s.",
-             bats_words_machines(machines, sizeof machines, platform,
-                                 opening->acquired, ", "),
+             bats_words_machines(machines, sizeof machines, platform->clusters,
+                                 platform->n_clusters, opening->acquired,
+                                 ", "),
              bats_words_money(money, sizeof money, status.charged,
                               platform->currency),
              sample);

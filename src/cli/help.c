@@ -28,12 +28,18 @@ static const struct {
          "command on the MPI ranks it was started on. Rank 0 hands out the "
          "tasks, every other rank executes them."},
     [BATS_VERB_PLAN] =
-        {"bats-mpi plan --tasks N --runtime LIST --clusters FILE [OPTION...]",
-         "Computes which machines finish a bag fastest within a budget, and "
-         "what that costs. Runs nothing and needs no MPI launcher. A machine "
-         "is taken to run one task at a time: with machine = node, divide the "
-         "runtime by the ranks of a node. Where the budget is too small, the "
-         "answer is what gets most tasks done for it, and the exit code 4."},
+        {"bats-mpi plan [OPTION...] PROFILE\n"
+         "       bats-mpi plan --tasks N --runtime LIST --clusters FILE "
+         "[OPTION...]",
+         "Shows which schedules there are for a bag, from the cheapest to the "
+         "fastest, what each costs and how sure that is; with --budget or "
+         "--deadline, also the best for it. Runs nothing and needs no MPI "
+         "launcher. PROFILE is what a sampling phase has left; its clusters "
+         "keep the charges and caps they had then unless --clusters says "
+         "otherwise. With --runtime a machine is taken to run one task at a "
+         "time: with machine = node, divide the runtime by the ranks of a "
+         "node. Where the budget or the deadline cannot be met, the answer is "
+         "what comes closest, and the exit code 4 or 5."},
     [BATS_VERB_SIMULATE] =
         {"bats-mpi simulate [OPTION...] SCENARIO",
          "Plays a bag on a platform, both described in the INI file SCENARIO, "

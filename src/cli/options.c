@@ -48,6 +48,12 @@ const struct bats_option bats_options[] = {
      BATS_GROUP_MONEY,
      "never be charged more than AMOUNT (default: $BATS_BUDGET, else "
      "unlimited)"},
+    {"deadline", 0, "DURATION", BATS_OPTION_PERIOD, AT(deadline), PLAN,
+     BATS_GROUP_MONEY, "the cheapest schedule that ends by then"},
+    {"confidence", 0, "P", BATS_OPTION_LEVEL, AT(confidence), PLAN,
+     BATS_GROUP_MONEY,
+     "of the mean, the deviation and the makespan for these, 0.5 to 0.9999 "
+     "(default: 0.9; an upper bound then holds with 3P - 2 at least)"},
     {"window", 'w', "DURATION", BATS_OPTION_PERIOD, AT(window),
      RUN | PLAN | CLUSTERS, BATS_GROUP_MONEY,
      "length of a charged window (default: as the clusters file says, else "
@@ -154,6 +160,11 @@ const struct bats_option bats_options[] = {
     {"json", 0, "FILE", BATS_OPTION_FILE, AT(json_file), RUN,
      BATS_GROUP_OUTPUT,
      "write the closing report as JSON too (-: standard output)"},
+    {"frontier", 0, NULL, BATS_OPTION_FLAG, AT(frontier), PLAN,
+     BATS_GROUP_OUTPUT,
+     "every configuration that no other one beats in cost and makespan"},
+    {"csv", 0, NULL, BATS_OPTION_FLAG, AT(csv), PLAN, BATS_GROUP_OUTPUT,
+     "the frontier as comma-separated values"},
     {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), PLAN, BATS_GROUP_OUTPUT,
      "answer in JSON"},
     {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), SIMULATE, BATS_GROUP_OUTPUT,
@@ -189,9 +200,9 @@ static const struct {
     [BATS_VERB_RUN] = {"run", "run a bag of tasks within a budget",
                        "the bag of tasks is missing", 1, 1},
     [BATS_VERB_PLAN] = {"plan",
-                        "how many machines a budget can pay, "
-                        "without running anything",
-                        "", 0, 0},
+                        "which schedules there are for a bag, without running "
+                        "anything",
+                        "", 0, 1},
     [BATS_VERB_SIMULATE] = {"simulate",
                             "what a bag would cost and when it would end, "
                             "for many seeds",
@@ -318,6 +329,19 @@ static int parse_small(const char *text, uint32_t *small,
     return rc;
 }
 
+static int parse_confidence(const char *text, double *confidence,
+                            struct bats_error *err)
+{
+    double p;
+    int rc = bats_factor_parse(text, &p, err);
+    if (rc == 0 && !(p >= 0.5 && p <= 0.9999))
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "'%s' is not a number from 0.5 to 0.9999", text);
+    if (rc == 0)
+        *confidence = p;
+    return rc;
+}
+
 static int parse_budget(const char *text, bats_money *amount,
                         struct bats_error *err)
 {
@@ -424,6 +448,9 @@ static int store(const struct bats_option *option, const char *text,
         break;
     case BATS_OPTION_HALT:
         rc = parse_halt(text, value, &why);
+        break;
+    case BATS_OPTION_LEVEL:
+        rc = parse_confidence(text, value, &why);
         break;
     case BATS_OPTION_FACTOR:
         rc = bats_factor_parse(text, value, &why);

@@ -81,8 +81,11 @@ struct bats_settings {
     const char *save;        /* clusters: [NULL] */
     bool ranks;              /* clusters: [false] */
     const char *runtime; /* plan: as written, "slow=15m,fast=3.75m" [NULL] */
+    bats_time deadline;  /* plan: [0] */
+    double confidence;   /* plan: [0] */
+    bool frontier;       /* plan: [false] */
     bool json;           /* plan: [false] */
-    bool csv;            /* simulate: [false] */
+    bool csv;            /* simulate, plan: [false] */
     uint32_t jobs;       /* simulate: [0] */
     const char *bag;     /* run: the argument BAG; NULL with help */
     const char *run;     /* output: the argument; NULL with help */
@@ -112,6 +115,7 @@ enum bats_option_kind {
     BATS_OPTION_COUNT,    /* an integer in 0 .. 2^63 - 1 */
     BATS_OPTION_SMALL,    /* an integer in 0 .. 255 */
     BATS_OPTION_FACTOR,   /* a number > 0 */
+    BATS_OPTION_LEVEL,    /* a number from 0.5 to 0.9999 */
     BATS_OPTION_SYNC,     /* sync* */
     BATS_OPTION_TIMEOUT,  /* of struct bats_sched_rules: timeout* */
     BATS_OPTION_HALT      /* the same: halt_* */

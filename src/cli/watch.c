@@ -78,7 +78,8 @@ static void on_started(void *context, const struct bats_survey *survey,
         all[i] = bats_snapshot_machines(platform, i);
     fprintf(stderr, "bats-mpi: %s on %s (%s), budget %s, seed %" PRIu64 "\n",
             tasks, machines,
-            bats_words_machines(list, sizeof list, platform, all, ", "),
+            bats_words_machines(list, sizeof list, platform->clusters,
+                                platform->n_clusters, all, ", "),
             bats_words_money(budget, sizeof budget, survey->budget,
                              platform->currency),
             w->options->seed);

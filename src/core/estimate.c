@@ -14,6 +14,11 @@ struct items {
     double task_windows[BATS_CLUSTERS_MAX]; /* T_i / ATU */
 };
 
+double bats_estimate_confidence(const struct bats_estimator *e)
+{
+    return e->confidence > 0 ? e->confidence : CONFIDENCE;
+}
+
 static double slots_of(const struct bats_estimator *e, size_t i)
 {
     return e->slots ? e->slots[i] : 1;
@@ -166,7 +171,7 @@ static int find_cushion(const struct bats_estimator *e,
 static void predict(const struct bats_estimator *e, struct bats_schedule *s)
 {
     double slots[BATS_CLUSTERS_MAX];
-    double p = e->confidence > 0 ? e->confidence : CONFIDENCE;
+    double p = bats_estimate_confidence(e);
 
     for (size_t i = 0; i < e->n_clusters; i++)
         slots[i] = s->plan.machines[i] * slots_of(e, i);

@@ -265,3 +265,13 @@ void bats_sample_release(struct bats_sample *sample)
         free(sample->clusters[k].runtimes);
     *sample = (struct bats_sample){0};
 }
+
+void bats_sample_runtimes(const struct bats_sample *sample, double p,
+                          struct bats_runtimes *runtimes)
+{
+    for (size_t k = 0; k < sample->n_clusters; k++) {
+        const struct bats_cluster_sample *c = &sample->clusters[k];
+        runtimes[k] = c->n > 0 ? bats_runtimes_of(c->runtimes, c->n, p)
+                               : (struct bats_runtimes){.mean = 0};
+    }
+}

@@ -52,7 +52,8 @@ const char *bats_progress_text(char *text, size_t size,
 
     for (size_t i = 0; i < p->n_clusters; i++)
         held[i] = snapshot->cluster[i].machines_now;
-    bats_words_machines(machines, sizeof machines, p, held, " ");
+    bats_words_machines(machines, sizeof machines, p->clusters, p->n_clusters,
+                        held, " ");
     if (s->estimated_end != BATS_NEVER && left > 0)
         snprintf(end, sizeof end, "/~%s",
                  bats_words_moment(number, s->estimated_end));

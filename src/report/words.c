@@ -32,17 +32,25 @@ const char *bats_words_moment(char *text, bats_time time)
     return bats_duration_format(text, time - time % BATS_SECOND);
 }
 
+const char *bats_words_makespan(char *text, double us)
+{
+    bats_time time = us < 9e18 ? (bats_time)us : BATS_NEVER;
+    if (time >= BATS_MINUTE && time < BATS_NEVER)
+        time -= time % BATS_SECOND;
+    return bats_duration_format(text, time);
+}
+
 const char *bats_words_machines(char *text, size_t size,
-                                const struct bats_platform *platform,
+                                const struct bats_cluster *clusters, size_t n,
                                 const uint32_t *machines,
                                 const char *separator)
 {
     text[0] = '\0';
-    for (size_t i = 0; i < platform->n_clusters; i++)
+    for (size_t i = 0; i < n; i++)
         if (machines[i] > 0)
             append(text, size, "%s%s %" PRIu32,
-                   text[0] != '\0' ? separator : "",
-                   platform->clusters[i].name, machines[i]);
+                   text[0] != '\0' ? separator : "", clusters[i].name,
+                   machines[i]);
     if (text[0] == '\0')
         snprintf(text, size, "no machines");
     return text;
@@ -94,8 +102,8 @@ const char *bats_words_decision(char *text, size_t size,
     text[0] = '\0';
     append_why(text, size, d);
     append(text, size, "%s",
-           bats_words_machines(machines, sizeof machines, platform,
-                               d->machines, ", "));
+           bats_words_machines(machines, sizeof machines, platform->clusters,
+                               platform->n_clusters, d->machines, ", "));
     if (d->reason == BATS_REASON_START)
         return text;
     if (d->windows > 0)

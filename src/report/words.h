@@ -21,10 +21,13 @@ const char *bats_words_money(char *text, size_t size, bats_money amount,
 /* A moment of the run in whole seconds: "0s", "1h5m". */
 const char *bats_words_moment(char *text, bats_time time);
 
+/* An estimated time, microseconds, to the second: "3h48m". */
+const char *bats_words_makespan(char *text, double us);
+
 /* "slow 32, fast 25" with `separator` for ", "; clusters without a machine
  * are left out, and where all are: "no machines". */
 const char *bats_words_machines(char *text, size_t size,
-                                const struct bats_platform *platform,
+                                const struct bats_cluster *clusters, size_t n,
                                 const uint32_t *machines,
                                 const char *separator);
 

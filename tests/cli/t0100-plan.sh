@@ -15,9 +15,10 @@ says() {
     ok "$3"
 }
 
-# has KEY VALUE...: the JSON in out, as text without blanks, has these.
+# has KEY VALUE...: the JSON in out, as text without blanks, has these (not
+# in its list of schedules).
 has() {
-    tr -d ' \n' <out >flat
+    tr -d ' \n' <out | sed 's/,"schedules":.*//' >flat
     while [ $# -gt 0 ]; do
         grep -qF "\"$1\":$2" flat || return 1
         shift 2
@@ -51,12 +52,16 @@ test $code -eq 0 && test ! -s err && has feasible true \
     grep -Eq '"makespan_s":12378\.947' flat
 ok 'scenario S4-1 gets 32 and 25 machines, in JSON'
 test "$(grep -o '"[a-z_]*":' flat | sort | tr -d '\n')" = \
-    '"configuration":"cost":"delta_n":"fast":"feasible":"makespan_s":"price_per_window":"slow":"windows":'
+    '"budget":"configuration":"cost":"cost_high":"cushion":"delta_n":"fast":"feasible":"makespan_high_s":"makespan_low_s":"makespan_s":"price_per_window":"slow":"windows":'
 ok 'the JSON has exactly the keys it should have'
+test "$(tr -d ' \n' <out | grep -o '"name":"[^"]*"' | tr -d '\n')" = \
+    '"name":"cheapest""name":"cheapest+10%""name":"cheapest+20%""name":"fastest-20%""name":"fastest-10%""name":"fastest"'
+ok 'and lists the six schedules'
 
 plan --tasks 784 --runtime slow=15m,fast=15m -c clusters.ini --budget 1584
-test $code -eq 0 && grep -Eq '^slow .* 32 +32$' out &&
-    grep -Eq '^fast .* 0\.25 +25 +32$' out && grep -q '^windows  *4$' out &&
+test $code -eq 0 && grep -Eq '^slow .* 1\.00 +32$' out &&
+    grep -Eq '^fast .* 0\.25 +32$' out && grep -q '^windows  *4$' out &&
+    grep -q '^machines  slow 32, fast 25$' out &&
     grep -q '^makespan  *3h26m' out && grep -q '^cost  *1584 SU, 396 SU' out
 ok 'the same as a table'
 
@@ -104,6 +109,123 @@ test $code -eq 0 && has configuration '{"b":1,"d":0}' windows 4 cost '"2"' &&
         'bats-mpi: left out, since --runtime does not name them: a, c'
 ok 'clusters without a runtime are left out, and named'
 
+# ---- the list: thesis, table 3.2, scenario S4-1 (see test_estimate.c) ----
+
+clusters 12
+plan --tasks 963 --runtime slow=15.15m,fast=15.15m -c clusters.ini
+test $code -eq 0 && test ! -s err &&
+    grep -Eq '^1 cheapest +slow 4 +61 +2d13h +732 +-1$' out &&
+    grep -Eq '^3 cheapest\+20% +slow 32, fast 1 +8 +7h22m +864 +-60$' out &&
+    grep -Eq '^4 fastest-20% +slow 32, fast 17 +5 +4h58m +1500 +32 +96$' out &&
+    grep -Eq '^6 fastest +slow 32, fast 32 +4 +3h48m +1920 +3 +9$' out
+ok 'the published schedules'
+tr '\n' ' ' <out | tr -s ' ' >flat
+grep -qF '4 fastest-20%: 32 tasks may not fit, since no task is divided: 96 SU more make it slow 32, fast 19 for 5 windows.' flat &&
+    grep -qF '6 fastest: 3 tasks may not fit, since no task is divided: 9 SU put aside pay for the machines that end them.' flat
+ok 'and what may go wrong with them'
+
+# 4 h: 61 machines, 32 of 3 and 29 of 12.
+plan --tasks 963 --runtime slow=15.15m,fast=15.15m -c clusters.ini \
+    --deadline 4h --json
+test $code -eq 0 && has configuration '{"slow":32,"fast":29}' cost '"1776"'
+ok 'a deadline gets the cheapest schedule that meets it'
+plan --tasks 963 --runtime slow=15.15m,fast=15.15m -c clusters.ini \
+    --deadline 3h
+test $code -eq 5 && grep -q 'cannot be done in 3h; .* take 3h48m' err &&
+    grep -q '^machines  slow 32, fast 32$' out
+ok 'a deadline that cannot be met: the earliest end, exit 5'
+
+# ---- the frontier ----
+
+# a: 4 tasks a window for 3; b: 12 for 10; 12 tasks. See test_frontier.c.
+cat >small.ini <<END
+[cluster a]
+ranks = 1
+charge = 3
+[cluster b]
+ranks = 2
+charge = 10
+END
+small() {
+    plan --tasks 12 --runtime a=15m,b=5m -c small.ini --frontier "$@"
+}
+small
+test $code -eq 0 && test "$(wc -l <out)" -eq 4 &&
+    sed -n 2p out | grep -Eq '^ +9 +3h +3  a 1$' &&
+    sed -n 3p out | grep -Eq '^ +10 +1h +1  b 1$' &&
+    sed -n 4p out | grep -Eq '^ +13 +45m +1  a 1, b 1$'
+ok 'the frontier, for people'
+small --csv
+printf '%s\n' cost,makespan_s,windows,price_per_window,a,b \
+    9,10800.000000,3,3,1,0 10,3600.000000,1,10,0,1 \
+    13,2700.000000,1,13,1,1 | cmp -s - out
+ok 'as comma-separated values'
+small --json
+test "$(tr -d ' \n' <out)" = '{"complete":true,"frontier":[{"cost":"9","makespan_s":10800.0,"windows":3,"price_per_window":"3","configuration":{"a":1,"b":0}},{"cost":"10","makespan_s":3600.0,"windows":1,"price_per_window":"10","configuration":{"a":0,"b":1}},{"cost":"13","makespan_s":2700.0,"windows":1,"price_per_window":"13","configuration":{"a":1,"b":1}}]}'
+ok 'as JSON'
+
+# ---- a profile ----
+
+# 7 tasks on both clusters, fast = 10 s + slow / 2; 2 on slow alone and 1 on
+# fast: 10 of 40 are done. Means: slow (100 + ... + 160 + 90 + 110 + 120) / 10
+# = 123, fast 10 + 61.5 = 71.5 s.
+cat >profile.json <<END
+{"bats_profile": 1,
+ "bag": {"name": "bag", "tasks": 40, "hash": "0123456789abcdef"},
+ "window_s": 600, "currency": "SU", "elapsed_s": 600,
+ "clusters": [
+  {"name": "slow", "charge": "3", "max": 4, "slots": 1, "windows": 2,
+   "charged": "6", "sample": [[1,100],[2,110],[3,120],[4,130],[5,140],
+    [6,150],[7,160],[8,90],[9,110]]},
+  {"name": "fast", "charge": "12", "max": 4, "slots": 1, "windows": 1,
+   "charged": "12", "sample": [[1,60],[2,65],[3,70],[4,75],[5,80],[6,85],
+    [7,90],[10,70]]}],
+ "done": [[1,10]], "failed": []}
+END
+plan profile.json
+test $code -eq 0 && test ! -s err &&
+    sed -n 1p out | grep -q '^30 tasks of 40 left, windows of 10m; sampling was charged 18 SU$' &&
+    grep -Eq '^slow +3 +2m3s .* 10 +1.00 +4$' out &&
+    grep -Eq '^fast +12 +1m11s .* 10 +0.43 +4$' out
+ok 'a profile: what is left, and what is known'
+# 30 x 123 s = 1h1.5m. s = 21 s, t_9(0.95) = 1.833: the mean is 110.8 to 135.2;
+# chi2_9(0.05) = 3.325: the deviation is 36.4 at most. sigma_agg^2 = 135.2^2 +
+# 135.2 / 110.8 x 36.4^2 - 110.8^2 = 87.3^2; 30 x 135.2 + 1.28 sqrt(30) 87.3 =
+# 4668 s = 1h18m.
+grep -Eq '^1 cheapest +slow 1 +7-8 +1h2m-1h18m +21-24 +-4$' out &&
+    grep -q 'May take 8 windows and 24 SU' out &&
+    grep -q 'upper bound, to hold in 70 % of all cases' out
+ok 'with intervals, and what they may cost'
+plan profile.json --confidence 0.99
+grep -q 'in 97 % of all cases' out
+ok 'for another confidence'
+plan profile.json --budget 24 --json
+test $code -eq 0 && has feasible true budget '"24"' &&
+    grep -q '"makespan_high_s": [0-9]' out
+ok 'for another budget, in JSON'
+cat >dear.ini <<END
+[run]
+window = 10m
+currency = EUR
+[cluster slow]
+ranks = 1-2
+charge = 30
+END
+plan profile.json -c dear.ini
+test $code -eq 0 && grep -Eq '^slow +30 .* 2$' out && ! grep -q '^fast' out &&
+    grep -q 'are not in the clusters file: fast' err
+ok 'for other charges and caps; what is not in the file is left out'
+sed 's/\[1,10\]/[1,40]/' profile.json >whole.json
+plan whole.json
+test $code -eq 0 && grep -q 'every task has been run' out
+ok 'a bag that is done needs no schedule'
+sed 's/"charge": "3"/"charge": 3/' profile.json >damaged.json
+plan damaged.json
+says 2 'damaged.json: clusters\[0\].charge has to be' \
+    'a damaged profile is refused'
+plan missing.json
+says 2 'missing.json: No such file' 'a missing one, too'
+
 # ---- a budget that is too small ----
 
 clusters 12
@@ -128,9 +250,19 @@ says 2 '--tasks' 'no task is refused'
 plan --tasks 5 -c clusters.ini
 says 2 '--runtime' 'no --runtime is refused'
 plan --tasks 5 --runtime slow=15m,fast=15m
-says 2 '--clusters' 'no --clusters is refused'
+says 2 'a profile, or --clusters' 'no --clusters is refused'
 plan --tasks 5 --runtime slow=15m,fast=15m,medium=15m -c clusters.ini
 says 2 "'medium'" 'a runtime without a cluster is refused'
+plan profile.json --tasks 5
+says 2 'a profile says itself' '--tasks beside a profile is refused'
+plan profile.json --window 5m
+says 2 '--window needs --clusters' '--window without charges is refused'
+plan profile.json --budget 5 --deadline 5m
+says 2 'exclude each other' 'a budget and a deadline are refused'
+plan profile.json --csv
+says 2 '--csv needs --frontier' '--csv alone is refused'
+plan profile.json --confidence 1
+says 2 'from 0.5 to 0.9999' 'certainty is refused'
 plan --tasks 5 --runtime slow=15m,fast=15m,slow=15m -c clusters.ini
 says 2 'twice' 'two runtimes of a cluster are refused'
 plan --tasks 5 --runtime slow=15m,fast=15q -c clusters.ini

@@ -65,12 +65,10 @@ static void estimate(const struct bats_profile *p)
                          p->n_observations, &err) != 0)
         abort();
     for (size_t i = 0; i < p->n_clusters; i++) {
-        const struct bats_cluster_sample *c = &sample.clusters[i];
         clusters[i] = p->clusters[i].cluster;
         slots[i] = p->clusters[i].slots;
-        runtimes[i] = c->n > 0 ? bats_runtimes_of(c->runtimes, c->n, 0.9)
-                               : bats_runtimes_given(0);
     }
+    bats_sample_runtimes(&sample, 0.9, runtimes);
     bats_sample_release(&sample);
     const struct bats_estimator e = {.clusters = clusters,
                                      .runtimes = runtimes,

@@ -95,7 +95,16 @@ static void plan_has_options_of_its_own(void **state)
     assert_true(set.window == 60 * BATS_MINUTE);
     assert_null(set.json_file);
     refuses(BATS_VERB_PLAN, "--joblog f", "there is no option --joblog");
-    refuses(BATS_VERB_PLAN, "bag.txt", "'bag.txt' is one argument too many");
+    assert_int_equal(parse(BATS_VERB_PLAN,
+                           "p.json --confidence 0.95 --deadline 4h "
+                           "--frontier --csv"),
+                     0);
+    assert_string_equal(set.words[0], "p.json");
+    assert_true(set.confidence > 0.949 && set.confidence < 0.951);
+    assert_true(set.deadline == 4 * BATS_HOUR && set.frontier && set.csv);
+    refuses(BATS_VERB_PLAN, "--confidence 0.4",
+            "--confidence: '0.4' is not a number from 0.5 to 0.9999");
+    refuses(BATS_VERB_PLAN, "p q", "'q' is one argument too many");
 }
 
 static void options_stand_anywhere_and_the_last_one_counts(void **state)

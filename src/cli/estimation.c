@@ -1,0 +1,179 @@
+/* See estimation.h. */
+#include "cli/estimation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LEFT_OUT "bats-mpi: left out, since "
+
+/* Lays the parts at the estimator's feet. */
+static void set_up(struct bats_estimation *x, size_t n_clusters,
+                   uint64_t n_tasks, bats_time window, const char *currency)
+{
+    snprintf(x->currency, sizeof x->currency, "%s", currency);
+    x->e = (struct bats_estimator){.clusters = x->clusters,
+                                   .runtimes = x->runtimes,
+                                   .slots = x->slots,
+                                   .n_clusters = n_clusters,
+                                   .n_tasks = n_tasks,
+                                   .window = window,
+                                   .currency = x->currency};
+}
+
+/* Takes out the clusters without a known runtime and names them. */
+static void leave_out(struct bats_estimation *x, const char *why)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < x->e.n_clusters; i++) {
+        if (!(x->runtimes[i].mean > 0)) {
+            if (i == kept)
+                fprintf(stderr, LEFT_OUT "%s: %s", why, x->clusters[i].name);
+            else
+                fprintf(stderr, ", %s", x->clusters[i].name);
+            continue;
+        }
+        x->clusters[kept] = x->clusters[i];
+        x->slots[kept] = x->slots[i];
+        x->runtimes[kept++] = x->runtimes[i];
+    }
+    if (kept < x->e.n_clusters)
+        fputs("\n", stderr);
+    x->e.n_clusters = kept;
+}
+
+/* ---- from a profile ---- */
+
+static const struct bats_cluster *find(const struct bats_clusters_file *file,
+                                       const char *name)
+{
+    for (size_t i = 0; i < bats_clusters_file_count(file); i++)
+        if (strcmp(bats_clusters_file_cluster(file, i)->name, name) == 0)
+            return bats_clusters_file_cluster(file, i);
+    return NULL;
+}
+
+int bats_estimation_from_profile(struct bats_estimation *x,
+                                 const struct bats_profile *profile,
+                                 const struct bats_clusters_file *file,
+                                 double confidence, struct bats_error *err)
+{
+    struct bats_sample sample;
+    int rc =
+        bats_sample_init(&sample, profile->n_clusters, profile->observations,
+                         profile->n_observations, err);
+    if (rc < 0)
+        return rc;
+    set_up(x, profile->n_clusters, bats_profile_left(profile),
+           file ? bats_clusters_file_window(file) : profile->window,
+           file ? bats_clusters_file_currency(file) : profile->currency);
+    x->e.confidence = confidence;
+    bats_sample_runtimes(&sample, bats_estimate_confidence(&x->e),
+                         x->runtimes);
+    bats_sample_release(&sample);
+    for (size_t i = 0; i < profile->n_clusters; i++) {
+        const struct bats_profile_cluster *c = &profile->clusters[i];
+        x->clusters[i] = c->cluster;
+        x->slots[i] = c->slots;
+        if (!file)
+            continue;
+        const struct bats_cluster *now = find(file, c->cluster.name);
+        if (!now) {
+            x->runtimes[i].mean = 0;
+            continue;
+        }
+        x->clusters[i].charge = now->charge;
+        if (now->max != UINT32_MAX)
+            x->clusters[i].max = now->max;
+    }
+    leave_out(x, file ? "they were not sampled or are not in the clusters file"
+                      : "no task has ended there");
+    if (x->e.n_clusters == 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "of no cluster a runtime is known");
+    return 0;
+}
+
+/* ---- from given runtimes ---- */
+
+static int read_runtime(struct bats_estimation *x, const char *name,
+                        size_t length, const char *duration, const char *path,
+                        struct bats_error *err)
+{
+    struct bats_error why;
+    bats_time runtime;
+
+    for (size_t i = 0; i < x->e.n_clusters; i++) {
+        const char *cluster = x->clusters[i].name;
+        if (strlen(cluster) != length || memcmp(cluster, name, length) != 0)
+            continue;
+        if (x->runtimes[i].mean > 0)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "--runtime gives cluster '%s' twice",
+                                  cluster);
+        if (bats_duration_parse(duration, &runtime, &why) != 0)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "--runtime of cluster '%s': %s", cluster,
+                                  why.text);
+        if (runtime == 0)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "--runtime of cluster '%s' has to be above "
+                                  "0",
+                                  cluster);
+        x->runtimes[i] = bats_runtimes_given((double)runtime);
+        return 0;
+    }
+    return bats_error_set(err, BATS_EINPUT,
+                          "--runtime: there is no cluster '%.*s' in '%s'",
+                          (int)length, name, path);
+}
+
+/* "slow=15m,fast=3.75m" */
+static int read_runtimes(struct bats_estimation *x, const char *text,
+                         const char *path, struct bats_error *err)
+{
+    for (const char *next; text != NULL; text = next) {
+        char duration[64];
+        next = strchr(text, ',');
+        size_t length = next ? (size_t)(next - text) : strlen(text);
+        const char *equals = memchr(text, '=', length);
+        if (next)
+            next++;
+        if (!equals || equals == text)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "--runtime: '%.*s' is not CLUSTER=DURATION",
+                                  (int)length, text);
+        size_t name = (size_t)(equals - text);
+        snprintf(duration, sizeof duration, "%.*s", (int)(length - name - 1),
+                 equals + 1);
+        int error = read_runtime(x, text, name, duration, path, err);
+        if (error < 0)
+            return error;
+    }
+    return 0;
+}
+
+int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
+                                  const char *runtimes,
+                                  const struct bats_clusters_file *file,
+                                  const char *path, struct bats_error *err)
+{
+    set_up(x, bats_clusters_file_count(file), n_tasks,
+           bats_clusters_file_window(file), bats_clusters_file_currency(file));
+    for (size_t i = 0; i < x->e.n_clusters; i++) {
+        x->clusters[i] = *bats_clusters_file_cluster(file, i);
+        x->slots[i] = 1;
+        x->runtimes[i] = (struct bats_runtimes){.mean = 0};
+    }
+    int rc = read_runtimes(x, runtimes, path, err);
+    if (rc < 0)
+        return rc;
+    leave_out(x, "--runtime does not name them");
+    for (size_t i = 0; i < x->e.n_clusters; i++)
+        if (x->clusters[i].max == UINT32_MAX)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "%s: cluster '%s' has no max: plan needs to "
+                                  "know how many machines there are",
+                                  path, x->clusters[i].name);
+    return 0;
+}

@@ -1,0 +1,44 @@
+/*
+ * schedules: the table of schedules to choose from, and the frontier, for
+ * people and for programs.
+ *
+ * Layer: report. Used by `plan`, `sample` and `run --choose`. Functions that
+ * return int: 0, or -1 where memory or the file failed.
+ */
+#ifndef BATS_SCHEDULES_H
+#define BATS_SCHEDULES_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "bats/estimate.h"
+
+/* What is known of the clusters: charge, mean runtime (of every one) and how
+ * sure it is, profitability, machines. */
+void bats_schedules_print_clusters(FILE *out, const struct bats_estimator *e);
+
+/* The first `n` offers as a table, numbered as bats_choice_parse counts them, and
+ * below it a sentence about each risk. Windows, makespan and cost are the
+ * estimate and, where it differs, the upper bound. */
+void bats_schedules_print(FILE *out, const struct bats_estimator *e,
+                          const struct bats_schedule *schedules, size_t n);
+
+/* The same as objects, to be decref'd; NULL: out of memory. */
+json_t *bats_schedules_json(const struct bats_estimator *e,
+                            const struct bats_schedule *schedule);
+json_t *bats_schedules_json_list(const struct bats_estimator *e,
+                                 const struct bats_schedule *schedules,
+                                 size_t n);
+
+enum bats_frontier_format {
+    BATS_FRONTIER_TEXT,
+    BATS_FRONTIER_CSV,
+    BATS_FRONTIER_JSON
+};
+
+/* The frontier, the cheapest first, one line for each point. */
+int bats_schedules_print_frontier(FILE *out, const struct bats_estimator *e,
+                                  const struct bats_frontier *frontier,
+                                  enum bats_frontier_format format);
+
+#endif
