@@ -53,7 +53,7 @@ RECORD_SRC = $(addprefix src/record/, \
 	copy.c db.c log.c match.c past.c record.c recover.c schema.c view.c \
 	view_lists.c)
 SITE_SRC = $(addprefix src/site/, \
-	ask.c hardware.c node.c site.c slurm.c)
+	ask.c deaths.c hardware.c node.c site.c slurm.c)
 MPI_SRC = $(addprefix src/mpi/, \
 	comm.c crew.c executor.c introduce.c journal.c library.c master.c \
 	prepare.c signals.c survey.c worker.c)
@@ -152,7 +152,8 @@ all:
 
 # What is lost without them.
 without_hwloc = tasks are not bound to cores, hardware is not shown
-without_pmix = node numbers are not shown
+without_pmix = node numbers are not shown, a worker lost on another host is \
+	noticed only by its silence
 missing = $(if $(filter yes,$($(1))),,echo 'Built without $(2): $(without_$(2))';)
 
 programs: $(PROGRAM) $(APPS) $(BENCH)

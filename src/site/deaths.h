@@ -1,0 +1,40 @@
+/*
+ * deaths: ranks whose processes have died, as the launcher tells it.
+ *
+ * Layer: site. Used by src/mpi/crew.c on rank 0.
+ *
+ * The launcher sees its processes die on every host, and PMIx has an event for
+ * that, PMIX_ERR_PROC_ABORTED. What comes of it under Open MPI 4.1 with
+ * mpirun --enable-recovery, measured and read in its source:
+ *
+ *   - mpirun and its daemons hand the event to their PMIx servers with a list
+ *     of those it is for, but not with the range that goes with a list. PMIx
+ *     (Open MPI's own and Debian's 4.2.2) refuses that: "PMIX ERROR:
+ *     BAD-PARAM in file ... pmix_event_notification.c", and no handler is ever
+ *     called. But it has put the event aside before, for those who register
+ *     late, and whoever registers then is called after all. So this module
+ *     registers again at every bats_deaths_ask.
+ *   - A daemon reports only the first of its processes that dies. And a host
+ *     that is lost with its daemon is not reported at all.
+ *
+ * So it finds out early about most losses and never about some; only silence
+ * finds all. Where no PMIx library is there at build time, or the MPI library
+ * does not use the same one, nothing is ever known here.
+ */
+#ifndef BATS_DEATHS_H
+#define BATS_DEATHS_H
+
+#include <stdbool.h>
+
+/* From now on, for the rest of the process's life. MPI has been started with
+ * `n_ranks` ranks. False: this process will hear of no death. */
+bool bats_deaths_listen(int n_ranks);
+
+/* Has what the launcher knows by now delivered, soon after this returns; to be
+ * called every second or so. */
+void bats_deaths_ask(void);
+
+/* The process of this rank has died. */
+bool bats_deaths_known(int rank);
+
+#endif
