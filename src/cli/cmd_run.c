@@ -332,6 +332,7 @@ static int master(const struct bats_settings *set)
         .time_scale = set->time_scale,
         .seed = set->seed,
         .grace_ms = set->grace / 1000,
+        .silence_us = set->silence,
         .master_works = set->master_works,
         .monitor_interval = set->monitor,
         .rules = set->rules,

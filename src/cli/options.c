@@ -106,6 +106,10 @@ const struct bats_option bats_options[] = {
      "never; soon,fail=N: after N failed tasks start no more; now,fail=N: "
      "stop those that run, too; fail=N%: at this share of the tasks that have "
      "ended, and three at least (default: never)"},
+    {"silence", 0, "DURATION", BATS_OPTION_PERIOD, AT(silence), RUN,
+     BATS_GROUP_FAULT,
+     "a worker that says nothing for so long is lost: its tasks go elsewhere; "
+     "a busy one speaks up six times as often, or every 5s (default: 60s)"},
     {"time-scale", 0, "S", BATS_OPTION_FACTOR, AT(time_scale), RUN,
      BATS_GROUP_RUN,
      "emulation: count each real second as S seconds (default: 1)"},
@@ -572,6 +576,7 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
         .policy = "bats",
         .tail = "none",
         .grace = 5 * BATS_SECOND,
+        .silence = 60 * BATS_SECOND,
         .time_scale = 1,
         .sync = BATS_SECOND / 10,
         .sync_events = 1000,

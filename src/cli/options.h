@@ -64,6 +64,7 @@ struct bats_settings {
     bool retry_failed;       /* [false] */
     bool master_works;       /* [false] */
     bats_time grace;         /* [5 s] */
+    bats_time silence;       /* [60 s] */
     const char *tail;        /* [none] */
     bool no_replicate;       /* [false] */
     double time_scale;       /* [1] */

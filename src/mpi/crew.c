@@ -8,10 +8,11 @@
 #include "mpi/clock.h"
 #include "mpi/crew.h"
 #include "mpi/introduce.h"
+#include "site/deaths.h"
 
-#define GATHER_US 60000000  /* for all ranks to say HELLO */
-#define SILENCE_US 60000000 /* of a member, until it is given up */
-#define GAP_US 5000000      /* the master itself was asleep */
+#define GATHER_US 60000000 /* for all ranks to say HELLO */
+#define BEAT_US 5000000    /* longest silence of a member */
+#define BEATS 6            /* that are missed before it is given up */
 
 static int register_member(struct bats_crew *crew, int rank,
                            const struct bats_hello *hello,
@@ -27,7 +28,6 @@ static int register_member(struct bats_crew *crew, int rank,
     snprintf(worker->host, sizeof worker->host, "%s", hello->host);
     snprintf(worker->partition, sizeof worker->partition, "%s",
              hello->partition);
-    crew->members[crew->n].heard_us = bats_clock_now_us();
     if (rank != 0 && hello->pid_space != 0 &&
         hello->pid_space == crew->pid_space)
         crew->pidfd[rank] = pidfd_open((pid_t)hello->pid, 0);
@@ -119,9 +119,12 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
         return rc;
     }
     qsort(crew->workers, crew->n, sizeof *crew->workers, by_rank);
-    for (uint32_t i = 0; i < crew->n; i++)
-        crew->of_rank[crew->workers[i].rank] = i;
+    bats_deaths_listen(bats_comm_size(crew->comm));
     crew->looked_us = bats_clock_now_us();
+    for (uint32_t i = 0; i < crew->n; i++) {
+        crew->of_rank[crew->workers[i].rank] = i;
+        crew->members[i].heard_us = crew->looked_us; /* they waited for us */
+    }
     return 0;
 }
 
@@ -235,37 +238,64 @@ static bool has_ended(const struct bats_crew *crew, int rank)
     return poll(&fd, 1, 0) > 0;
 }
 
+int64_t bats_crew_beat_us(const struct bats_crew *crew)
+{
+    int64_t us = crew->silence_us / BEATS;
+    return us < BEAT_US ? us : BEAT_US;
+}
+
+/* It may only be asleep. When it wakes up it must not go on with what others
+ * have been given by then. It stays until the run ends: a rank that leaves
+ * early takes the others with it, where nobody has --enable-recovery. */
+static const char *give_up(struct bats_crew *crew, size_t i)
+{
+    struct bats_packet packet = {0};
+    crew->members[i].state = BATS_MEMBER_SILENT;
+    bats_proto_stop(&packet, BATS_LEAVE_NOT);
+    bats_comm_send(crew->comm, crew->workers[i].rank, &packet, NULL);
+    return "it has been silent for too long";
+}
+
 const char *bats_crew_lost(struct bats_crew *crew, size_t *i)
 {
     int64_t now_us = bats_clock_now_us();
     int64_t gap_us = now_us - crew->looked_us;
     crew->looked_us = now_us;
+    bats_deaths_ask();
     /* Stopped and continued (a suspended job), or busy writing: what the
      * others have said in the meantime has not been read yet. */
-    if (gap_us > GAP_US)
+    if (gap_us > 2 * bats_crew_beat_us(crew))
         for (size_t k = 0; k < crew->n; k++)
             crew->members[k].heard_us += gap_us;
     for (size_t k = 0; k < crew->n; k++) {
         struct bats_member *member = &crew->members[k];
         if (crew->workers[k].rank == 0 || member->state != BATS_MEMBER_WORKS)
             continue;
-        bool ended = has_ended(crew, crew->workers[k].rank);
-        if (!ended && now_us - member->heard_us <= SILENCE_US)
+        int rank = crew->workers[k].rank;
+        bool ended = has_ended(crew, rank) || bats_deaths_known(rank);
+        if (!ended && now_us - member->heard_us <= crew->silence_us)
             continue;
-        member->state = BATS_MEMBER_GONE;
         bats_comm_give_up(crew->comm);
         *i = k;
-        return ended ? "its process has ended"
-                     : "it has been silent for too long";
+        if (!ended)
+            return give_up(crew, k);
+        member->state = BATS_MEMBER_GONE;
+        return "its process has ended";
     }
     return NULL;
+}
+
+/* It is given up, and nobody waits for it. */
+static bool is_lost(const struct bats_crew *crew, size_t i)
+{
+    return crew->members[i].state == BATS_MEMBER_GONE ||
+           crew->members[i].state == BATS_MEMBER_SILENT;
 }
 
 static bool all_left(const struct bats_crew *crew)
 {
     for (size_t i = 0; i < crew->n; i++)
-        if (crew->workers[i].rank != 0 &&
-            crew->members[i].state != BATS_MEMBER_GONE &&
+        if (crew->workers[i].rank != 0 && !is_lost(crew, i) &&
             crew->members[i].state != BATS_MEMBER_LEFT)
             return false;
     return true;
@@ -277,7 +307,7 @@ bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us)
     crew->own = NULL;
     enum bats_leave leave = BATS_LEAVE;
     for (size_t i = 0; i < crew->n; i++)
-        if (crew->members[i].state == BATS_MEMBER_GONE)
+        if (is_lost(crew, i))
             leave = BATS_LEAVE_BROKEN;
     for (size_t i = 0; i < crew->n; i++) {
         if (crew->workers[i].rank == 0 ||

@@ -23,7 +23,8 @@
 enum bats_member_state {
     BATS_MEMBER_WORKS,
     BATS_MEMBER_RETIRED, /* alive, but it is given no more tasks */
-    BATS_MEMBER_GONE,    /* silent for too long */
+    BATS_MEMBER_SILENT,  /* for too long: whatever it still says is late */
+    BATS_MEMBER_GONE,    /* its process has ended */
     BATS_MEMBER_LEFT     /* has said good-bye */
 };
 
@@ -45,6 +46,7 @@ struct bats_crew {
     struct bats_executor *own; /* rank 0 works; NULL: it does not (yet) */
     struct bats_packet own_results;
     uint64_t pid_space; /* of this process */
+    int64_t silence_us; /* a member that says nothing for longer is lost */
     int64_t looked_us;  /* for bats_crew_lost */
 };
 
@@ -69,9 +71,14 @@ int bats_crew_flush(struct bats_crew *crew, struct bats_error *err);
 int bats_crew_receive(struct bats_crew *crew, size_t *i,
                       struct bats_message *message, struct bats_error *err);
 
+/* Silence after which a member gives a sign of life, and how often it makes
+ * sense to call bats_crew_lost. Of `silence_us` it is a sixth, so that a few
+ * may come late, and 5 s at most. */
+int64_t bats_crew_beat_us(const struct bats_crew *crew);
+
 /* A member whose process has ended, as far as that can be seen from here, or
- * that has been silent for too long, and becomes GONE by this: returns why, in
- * words. NULL: there is none. */
+ * that has been silent for too long, and becomes GONE or SILENT by this:
+ * returns why, in words. NULL: there is none. */
 const char *bats_crew_lost(struct bats_crew *crew, size_t *i);
 
 /* Stops the work of all and waits until they have said good-bye, up to

@@ -20,7 +20,7 @@
 #include "mpi/signals.h"
 
 #define PROGRESS_US 200000     /* between two reports of progress */
-#define LOOK_US 1000000        /* between two looks for silent ranks */
+#define LOOK_US 1000000        /* longest between two looks for lost ranks */
 #define MESSAGES_AT_ONCE 256   /* then the commands for them are sent */
 #define GOODBYE_US 10000000    /* for all workers to leave */
 #define HURRY_US 1000000       /* the same, after a second Ctrl-C */
@@ -504,7 +504,8 @@ static int look_for_lost(struct master *m, int64_t now_us,
 {
     size_t i;
     int rc = 0;
-    if (now_us - m->looked_us < LOOK_US)
+    int64_t beat_us = bats_crew_beat_us(&m->crew);
+    if (now_us - m->looked_us < (beat_us < LOOK_US ? beat_us : LOOK_US))
         return 0;
     m->looked_us = now_us;
     for (const char *why;
@@ -587,6 +588,7 @@ static int run(struct master *m, struct bats_error *err)
 {
     struct bats_executor_sink sink = {m, collect_own, offer_own};
     int rc = bats_crew_gather(&m->crew, m->options->master_works, err);
+    m->crew.silence_us = m->options->silence_us;
     if (rc == 0)
         rc = bats_survey_take(&m->crew, m->options, &m->survey, err);
     if (rc == 0)

@@ -82,6 +82,7 @@ struct bats_run_options {
     double time_scale; /* seconds of bag time per real second, > 0 */
     uint64_t seed;
     int64_t grace_ms;
+    int64_t silence_us; /* a rank that says nothing for longer is lost */
     bool master_works;
     enum bats_output output;    /* lines: they go to the observer */
     const char *output_dir;     /* where results and stream go; else NULL */

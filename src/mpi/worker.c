@@ -13,7 +13,6 @@
 #include "mpi/signals.h"
 
 #define RESULTS_US 5000      /* a result waits no longer for others */
-#define HEARTBEAT_US 5000000 /* silence after which a sign of life is due */
 #define OUTPUTS_UNSENT 4     /* more than that, and the tasks have to wait */
 #define BUSY_MIN_US 1000     /* its task ends: the sleep does, too */
 #define FAREWELL_US 10000000 /* the master is gone if it takes longer */
@@ -25,6 +24,7 @@ struct worker {
     int64_t sent_us;    /* when the last message was sent */
     int64_t traffic_us; /* when something happened last */
     int64_t look_us;    /* longest sleep, from SETUP */
+    int64_t beat_us;    /* longest silence, from SETUP */
     int terminated;     /* SIGTERMs that have been heeded */
     bool holds;         /* lines go with the results */
     bool parked;
@@ -81,6 +81,7 @@ static int obey(struct worker *w, struct bats_message *message,
         w->parked = true;
         w->look_us = message->u.setup.look_us;
         w->holds = message->u.setup.hold;
+        w->beat_us = message->u.setup.beat_us;
         return bats_executor_create(&message->u.setup, &sink, &w->executor,
                                     err);
     case BATS_MESSAGE_PARK:
@@ -127,12 +128,12 @@ static int send_due(struct worker *w, bool busy, int64_t *wait_us,
                     struct bats_error *err)
 {
     int64_t quiet_us = bats_clock_now_us() - w->sent_us;
-    *wait_us = HEARTBEAT_US - quiet_us;
+    *wait_us = w->beat_us - quiet_us;
     if (w->results.n > 0) {
         if (!busy || quiet_us >= RESULTS_US)
             return post(w, &w->results, err);
         *wait_us = RESULTS_US - quiet_us;
-    } else if (quiet_us >= HEARTBEAT_US) {
+    } else if (quiet_us >= w->beat_us) {
         struct bats_packet packet = {0};
         bats_proto_plain(&packet, BATS_MESSAGE_HEARTBEAT);
         return post(w, &packet, err);
@@ -206,6 +207,7 @@ int bats_run_worker(struct bats_error *err)
     struct worker w = {
         .traffic_us = bats_clock_now_us(),
         .look_us = BATS_CLOCK_PARKED_US,
+        .beat_us = INT64_MAX,
     };
     struct bats_introduction introduction;
     struct bats_packet packet = {0};

@@ -76,6 +76,7 @@ struct bats_setup {
     double speed; /* of the cluster, emulation; 1 = as it is */
     int64_t grace_ms;
     int64_t look_us;         /* longest sleep between two looks for messages */
+    int64_t beat_us;         /* silence after which a sign of life is due */
     uint8_t output;          /* enum bats_output of exec/runner.h */
     bool hold;               /* lines: all of them come with the RESULT */
     int64_t max_output;      /* of a task and stream; 0: no limit */

@@ -116,6 +116,7 @@ static void take_setup(struct reader *r, struct bats_setup *setup)
         complain(r, "has a speed that is not positive");
     setup->grace_ms = take_amount(r);
     setup->look_us = take_amount(r);
+    setup->beat_us = take_amount(r);
     setup->output = (uint8_t)take_small(r, BATS_PROTO_OUTPUTS - 1);
     setup->hold = take_small(r, 1);
     setup->max_output = take_amount(r);

@@ -107,6 +107,7 @@ void bats_proto_setup(struct bats_packet *p, const struct bats_setup *setup)
     put(p, speed, 8);
     put(p, (uint64_t)setup->grace_ms, 8);
     put(p, (uint64_t)setup->look_us, 8);
+    put(p, (uint64_t)setup->beat_us, 8);
     put(p, setup->output, 1);
     put(p, setup->hold, 1);
     put(p, (uint64_t)setup->max_output, 8);

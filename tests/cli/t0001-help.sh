@@ -21,7 +21,7 @@ done
 alone run --help
 for word in --clusters --budget --window --policy --time-scale --seed \
     --grace --monitor --results --tag --joblog --json --quiet --dry-run \
-    --master-works --output --max-output 'Exit codes' Examples; do
+    --master-works --output --max-output --silence 'Exit codes' Examples; do
     grep -q -- "$word" out || echo "$word" >>missing
 done
 test ! -e missing

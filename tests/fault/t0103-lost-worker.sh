@@ -1,5 +1,5 @@
 #!/bin/sh
-# A worker is killed. Where the MPI survives that, so does the run.
+# A worker is lost. Where the MPI survives that, so does the run.
 . "$TOP/tests/mpi/lib.sh"
 
 if ! ${MPIRUN:-mpirun} --version 2>/dev/null | grep -q 'Open MPI'; then
@@ -7,6 +7,27 @@ if ! ${MPIRUN:-mpirun} --version 2>/dev/null | grep -q 'Open MPI'; then
     done_testing
     exit
 fi
+
+# launch ARGUMENT...: mpirun in the background, prepared to lose ranks.
+launch() {
+    rm -f pids.* ran
+    env "$mark" timeout -k 5 200 ${MPIRUN:-mpirun} --enable-recovery "$@" \
+        >out 2>err </dev/null &
+    launcher=$!
+}
+
+# exactly_once N: N tasks have one result each, for the reader of the output,
+# of the joblog and of the record.
+exactly_once() {
+    seq "$1" >expected
+    sort -n out | cmp - expected &&
+        awk 'NR > 1 { print $1 }' log | sort -n | cmp - expected &&
+        { ! command -v sqlite3 >/dev/null ||
+            sqlite3 bag.bats 'SELECT task FROM attempt WHERE outcome = 0
+                ORDER BY task' | cmp - expected; }
+}
+
+# ---- killed ----
 
 # Children ignore TERM. On the machine that dies the tasks last.
 cat >task <<'TASK'
@@ -18,9 +39,7 @@ echo "$BATS_TASK_ID"
 TASK
 for i in $(seq 12); do echo 'sh task'; done >bag
 
-env "$mark" timeout -k 5 200 ${MPIRUN:-mpirun} --enable-recovery -n 4 \
-    "$BATS_MPI" bag --policy rr --json report >out 2>err </dev/null &
-launcher=$!
+launch -n 4 "$BATS_MPI" bag --policy rr --joblog log --json report
 within 30 test -s pids.all-2
 victim=$(cat pids.all-2)
 kill -KILL "$(rank_pid 2)"
@@ -34,12 +53,90 @@ ok 'the launcher does not'
 wait $launcher
 test $? -eq 0
 ok 'the run goes on to its end: exit status 0'
-sort -n out | cmp - "$(seq 12 >expected && echo expected)"
-ok 'every task has been done once'
+exactly_once 12
+ok 'every task has one result'
 grep -q 'bats-mpi: rank 2 on .* is lost: its process has ended' err &&
     grep -q '^lost *1 machine' err && grep -q '"machines_lost": 1' report
 ok 'the report names the machine'
 within 5 nobody_left
 ok 'nothing is left'
+
+# As on another host: the worker's process cannot be seen from rank 0. It is
+# the launcher that tells, long before the silence does.
+name='the launcher tells of a worker that rank 0 cannot see'
+if ! ldd "$BATS_MPI" | grep -q libpmix; then
+    skip "$name" 'built without PMIx'
+elif ! unshare -p -f true 2>/dev/null; then
+    skip "$name" 'not allowed to unshare'
+else
+    launch -n 2 "$BATS_MPI" bag --policy rr --joblog log --silence 10h : \
+        -n 1 unshare -p -f --kill-child "$BATS_MPI" bag : -n 1 "$BATS_MPI" bag
+    within 30 test -s pids.all-2
+    kill -KILL "$(rank_pid 2)"
+    wait $launcher
+    test $? -eq 0 && exactly_once 12 &&
+        grep -q 'rank 2 on .* is lost: its process has ended' err
+    ok "$name"
+fi
+
+# ---- silent ----
+
+# stop_rank_2: it sleeps as if its host had frozen. Its task does not.
+stop_rank_2() {
+    stopped=$(rank_pid 2)
+    kill -STOP "$stopped"
+    grep -q '(bats-mpi) T' "/proc/$stopped/stat"
+}
+
+# Tasks are short at first, so that they are given ahead; then some are longer,
+# so that the run lasts.
+cat >task <<'TASK'
+echo $$ >>"pids.$BATS_MACHINE"
+if test -e slow && test "$(wc -l <slow)" -lt 60; then
+    echo >>slow
+    sleep 0.3
+fi
+echo "$BATS_TASK_ID"
+TASK
+for i in $(seq 1000); do echo 'sh task'; done >bag
+
+launch -n 4 "$BATS_MPI" bag --policy rr --joblog log --silence 3s
+has_begun() {
+    test "$(cat pids.all-2 2>/dev/null | wc -l)" -gt 20
+}
+within 30 has_begun
+touch slow
+stop_rank_2 && within 30 grep -q 'rank 2 on .* is lost' err
+ok 'a worker that says nothing is lost after --silence'
+begun=$(wc -l <pids.all-2)
+kill -CONT "$stopped"
+wait $launcher
+test $? -eq 0
+ok 'it wakes up later; the run goes on to its end: exit status 0'
+exactly_once 1000
+ok 'what it comes with then does not count: one result for every task'
+# It may have been about to start one.
+test "$(wc -l <pids.all-2)" -le $((begun + 2)) && within 5 nobody_left
+ok 'it does not go on with what it was given, and ends with the run'
+
+rm slow
+for i in $(seq 12); do echo 'sleep 0.5; sh task'; done >bag
+launch -n 4 "$BATS_MPI" bag --policy rr --joblog log --silence 3s
+within 30 test -s pids.all-1 && stop_rank_2
+wait $launcher
+exactly_once 12 && within 5 nobody_left
+ok 'one that never wakes up is killed in the end'
+
+# Its task leaves no core to it.
+cat >task <<'TASK'
+for i in 1 2 3 4 5 6 7 8; do (while :; do :; done) & done
+sleep 8
+echo "$BATS_TASK_ID"
+TASK
+printf 'sh task\nsh task\n' >bag
+launch -n 3 "$BATS_MPI" bag --policy rr --joblog log --silence 4s
+wait $launcher
+test $? -eq 0 && exactly_once 2 && ! grep -q 'is lost' err
+ok 'a worker whose tasks take all cores is not silent'
 
 done_testing

@@ -30,10 +30,12 @@ bats() {
         "$@" >out 2>err </dev/null
 }
 
-# rank_pid N: the process that is rank N.
+# rank_pid N: the process that is rank N; not one that it has forked.
 rank_pid() {
     for pid in $(alive); do
         case $(readlink "/proc/$pid/exe") in *bats-mpi) ;; *) continue ;; esac
+        parent=$(sed 's/.*) . \([0-9]*\) .*/\1/' "/proc/$pid/stat" 2>/dev/null)
+        case $(readlink "/proc/$parent/exe") in *bats-mpi) continue ;; esac
         tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null |
             grep -qxE "(OMPI_COMM_WORLD|PMI)_RANK=$1" && echo "$pid" && return
     done

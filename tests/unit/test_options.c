@@ -45,6 +45,7 @@ static void run_needs_nothing_but_a_bag(void **state)
     assert_true(set.budget == BATS_UNLIMITED);
     assert_string_equal(set.policy, "bats");
     assert_true(set.grace == 5 * BATS_SECOND);
+    assert_true(set.silence == 60 * BATS_SECOND);
     assert_true(set.window == 0 && set.monitor == 0);
     assert_true(set.time_scale == 1);
     assert_false(set.seed_given || set.quiet || set.tag || set.dry_run);
@@ -64,7 +65,8 @@ static void every_option_of_run_arrives(void **state)
         parse(BATS_VERB_RUN,
               "--clusters c.ini --budget 600.5 --window 1h30m --policy rr "
               "--monitor 5m --seed 42 --master-works --grace 250ms "
-              "--time-scale 1e3 --tag --results out --joblog log -"),
+              "--time-scale 1e3 --tag --results out --joblog log "
+              "--silence 2m -"),
         0);
     assert_string_equal(set.clusters, "c.ini");
     assert_true(set.budget == 600500000);
@@ -74,6 +76,7 @@ static void every_option_of_run_arrives(void **state)
     assert_true(set.seed == 42 && set.seed_given);
     assert_true(set.master_works && set.tag);
     assert_true(set.grace == 250000);
+    assert_true(set.silence == 120 * BATS_SECOND);
     assert_true(set.time_scale == 1000);
     assert_string_equal(set.results, "out");
     assert_string_equal(set.joblog, "log");
@@ -196,6 +199,7 @@ static void numbers_are_read_strictly(void **state)
         "--budget -1",        "--budget 1e3",
         "--budget lots",      "--window 5parsec",
         "--grace -1",         "--monitor 0",
+        "--silence 0",        "--silence -1s",
         "--results=",         "--seed 9223372036854775808",
         "--max-output 0",     "--max-output 10MB",
         "--max-output -1",    "--output file",

@@ -30,8 +30,8 @@ static void write_kind(int kind, struct bats_packet *p)
                                             .bound = "0-3",
                                             .bound_cores = 8};
     static const struct bats_setup setup = {
-        0.25,         5000,    2000,   2,        true,     4096,
-        "out/stream", "run-1", "slow", "slow-3", "bag.txt"};
+        0.25, 5000,         2000,    10000000, 2,        true,
+        4096, "out/stream", "run-1", "slow",   "slow-3", "bag.txt"};
     static const struct bats_assign assigns[] = {
         {0, 1, 0, 0, "echo \"hi\""}, {UINT32_MAX - 1, 3, 2, INT64_MAX, ""}};
     static const struct bats_task_result results[] = {
@@ -144,6 +144,7 @@ static void single_messages_arrive_as_they_were_sent(void **state)
     assert_true(setup->speed == 0.25);
     assert_int_equal(setup->grace_ms, 5000);
     assert_int_equal(setup->look_us, 2000);
+    assert_int_equal(setup->beat_us, 10000000);
     assert_int_equal(setup->output, 2);
     assert_true(setup->hold);
     assert_int_equal(setup->max_output, 4096);
