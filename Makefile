@@ -55,8 +55,8 @@ RECORD_SRC = $(addprefix src/record/, \
 SITE_SRC = $(addprefix src/site/, \
 	ask.c deaths.c hardware.c node.c site.c slurm.c)
 MPI_SRC = $(addprefix src/mpi/, \
-	comm.c crew.c executor.c introduce.c journal.c library.c master.c \
-	prepare.c signals.c survey.c worker.c)
+	comm.c crew.c executor.c introduce.c journal.c launcher.c library.c \
+	master.c prepare.c signals.c survey.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c scenario.c sim.c world.c)
 REPORT_SRC = $(addprefix src/report/, \

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "mpi/comm.h"
+#include "mpi/launcher.h"
 #include "mpi/run.h"
 
 #define TAG 1
@@ -62,8 +63,10 @@ void bats_mpi_end(int exit_status)
         sleep(PATIENCE_S);
         _exit(0);
     }
-    if (given_up)
+    if (given_up) {
+        bats_launcher_see_off();
         bats_comm_abort(exit_status);
+    }
     MPI_Finalize();
 }
 

@@ -292,6 +292,14 @@ static bool is_lost(const struct bats_crew *crew, size_t i)
            crew->members[i].state == BATS_MEMBER_SILENT;
 }
 
+bool bats_crew_lost_elsewhere(const struct bats_crew *crew)
+{
+    for (size_t i = 0; i < crew->n; i++)
+        if (is_lost(crew, i) && crew->pidfd[crew->workers[i].rank] < 0)
+            return true;
+    return false;
+}
+
 static bool all_left(const struct bats_crew *crew)
 {
     for (size_t i = 0; i < crew->n; i++)

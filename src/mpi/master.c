@@ -15,6 +15,7 @@
 #include "mpi/clock.h"
 #include "mpi/comm.h"
 #include "mpi/crew.h"
+#include "mpi/launcher.h"
 #include "mpi/master.h"
 #include "mpi/run.h"
 #include "mpi/signals.h"
@@ -615,6 +616,10 @@ int bats_run_master(const struct bats_run_options *options,
         bats_comm_abort(128 + bats_signals_first());
     if (!all_left)
         notice(&m, "not every rank said good-bye");
+    if (bats_crew_lost_elsewhere(&m.crew) && bats_launcher_is_mpirun())
+        notice(&m, "mpirun may not see by itself that the run has ended; in "
+                   "10 s it is told to end, and then its exit status is not "
+                   "that of this run");
     bats_crew_release(&m.crew);
     bats_signals_restore();
     free(m.first);

@@ -1,0 +1,97 @@
+#!/bin/sh
+# mpirun over several hosts, with a network between them: a worker dies on
+# another host than rank 0's, and a host is cut off. The hosts are the nodes of
+# the Slurm testbed; Slurm has no part in it.
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" sh "$0"
+# Every host sees the directory of the testbed.
+export TMPDIR="$BED"
+. "$TOP/tests/mpi/lib.sh"
+unset TMPDIR
+
+# What ssh would do.
+cat >agent <<'AGENT'
+#!/bin/sh
+pid=$(cat "$BED/node.$1")
+shift
+exec nsenter --target "$pid" --mount --net --uts \
+    --pid="/proc/$pid/ns/pid_for_children" sh -c "$*"
+AGENT
+chmod +x agent
+export OMPI_MCA_plm_rsh_agent="$PWD/agent" OMPI_MCA_plm=rsh
+export OMPI_MCA_btl_tcp_if_include=10.77.0.0/24
+export OMPI_MCA_oob_tcp_if_include=10.77.0.0/24
+
+# launch ARGUMENT...: rank 0 here, ranks 1 and 2 on slow1, 3 and 4 on slow2.
+launch() {
+    rm -f pids.* bag.bats*
+    env "$mark" ${MPIRUN:-mpirun} --enable-recovery \
+        --host localhost:1,slow1:2,slow2:2 -n 5 "$BATS_MPI" bag --policy rr \
+        --joblog log --json report "$@" >out 2>err </dev/null &
+    launcher=$!
+}
+
+# exactly_once N: N tasks have one result each, and the run knows it.
+exactly_once() {
+    seq "$1" >expected
+    sort -n out | cmp - expected &&
+        awk 'NR > 1 { print $1 }' log | sort -n | cmp - expected &&
+        sqlite3 bag.bats 'SELECT task FROM attempt WHERE outcome = 0
+            ORDER BY task' | cmp - expected &&
+        grep -q '"exit_code": 0' report
+}
+
+cat >task <<'TASK'
+echo $$ >>"pids.$BATS_MACHINE"
+sleep 0.5
+echo "$BATS_TASK_ID"
+TASK
+for i in $(seq 60); do echo 'sh task'; done >bag
+
+# ---- a worker dies ----
+
+if ldd "$BATS_MPI" | grep -q libpmix; then silence=10h; else silence=3s; fi
+launch --silence $silence
+within 30 test -s pids.all-2
+kill -KILL "$(rank_pid 2)"
+within 60 grep -q '^bats-mpi: all 60 tasks done' err
+ok 'a worker dies on another host: the run goes on to its end'
+exactly_once 60
+ok 'every task has one result'
+grep -q 'bats-mpi: rank 2 on slow1 is lost: ' err &&
+    grep -q '^lost *1 machine' err
+ok 'its machine is lost'
+test $silence = 3s || grep -q 'rank 2 on slow1 is lost: its process' err
+ok 'the launcher has told'
+within 60 nobody_left
+ok 'mpirun ends'
+wait $launcher
+grep -q 'bats-mpi: mpirun may not see' err
+ok 'a sentence warns of its exit status'
+
+bats 2 bag --resume
+test $? -eq 0 && test ! -s out
+ok 'the same command with --resume has the right one, and nothing to do'
+
+# ---- a host is cut off ----
+
+launch --silence 3s
+within 30 test -s pids.all-3
+ip link set slow2 down
+within 60 grep -q '^bats-mpi: all 60 tasks done' err
+ok 'a host cannot be reached any more: the run goes on to its end'
+exactly_once 60
+ok 'every task has one result'
+grep -q 'rank 3 on slow2 is lost: it has been silent' err &&
+    grep -q 'rank 4 on slow2 is lost: it has been silent' err &&
+    grep -q '^lost *2 machines' err
+ok 'its machines are lost'
+gone() {
+    ! kill -0 $launcher 2>/dev/null
+}
+within 90 gone
+ok 'mpirun ends, though it cannot reach its daemon there'
+ip link set slow2 up
+within 90 nobody_left
+ok 'nothing is left once the host is back'
+
+done_testing
