@@ -199,6 +199,10 @@ struct bats_sched_options {
     enum bats_tail tail; /* when idle machines run copies */
     const uint8_t *once; /* per task: not 0 = it must not run twice at the
                             same time; NULL: none; copied */
+    /* BATS_TAIL_PERFECT: how long `task` takes on a machine of `cluster`. */
+    bats_time (*true_runtime)(const void *context, uint32_t task,
+                              uint32_t cluster);
+    const void *true_context;
 };
 
 /* A new engine that has handled nothing yet; destroy it with

@@ -11,15 +11,42 @@
  * and no window is entered for it. Where it is the only execution left of its
  * task (the others were lost or cut off) it is a task like any other.
  *
- *   none     no copies.
- *   random   of any task that runs on slower machines only.
+ * Runtimes on different clusters are taken to be proportional to the means of
+ * what has ended there. All that has ended, converted to one cluster, is the
+ * histogram of the bag (5.1). A task that has been running for tau there, on
+ * whichever of its machines that is most, is expected to take
+ *
+ *   t = E[T | T > tau], or tau + E[T] where nothing took longer,
+ *
+ * and is of interest for an idle machine if what is left of it on the machine
+ * that is expected to end it first is more than the t of the idle one. Of these
+ * tasks the one with most left is copied.
+ *
+ *   none               no copies.
+ *   random             of any task that runs on slower machines only.
+ *   stochastic         as above.
+ *   stochastic-random  as above; any that runs on slower machines only, where
+ *                      none is of interest.
+ *   migrate            stochastic; before that, when no more tasks are left in
+ *                      the bag than a sample has, a machine that asks for work
+ *                      takes over a task that would be of interest. Its first
+ *                      execution is stopped.
+ *   perfect            stochastic with the true runtimes, which only a
+ *                      simulator knows.
  */
 #ifndef BATS_TAIL_H
 #define BATS_TAIL_H
 
 #include <stdbool.h>
 
-enum bats_tail { BATS_TAIL_NONE, BATS_TAIL_RANDOM };
+enum bats_tail {
+    BATS_TAIL_NONE,
+    BATS_TAIL_RANDOM,
+    BATS_TAIL_STOCHASTIC,
+    BATS_TAIL_STOCHASTIC_RANDOM,
+    BATS_TAIL_MIGRATE,
+    BATS_TAIL_PERFECT
+};
 
 /* The strategy of that name: true and *tail, else false. */
 bool bats_tail_find(const char *name, enum bats_tail *tail);

@@ -62,11 +62,13 @@ const struct bats_option bats_options[] = {
      BATS_GROUP_MONEY,
      "bats: sample, then hold the fastest machines that the budget can pay; "
      "rr: use all machines for as long as it lasts (default: bats)"},
-    {"tail", 0, "none|random", BATS_OPTION_CHOICE, AT(tail), RUN,
-     BATS_GROUP_RUN,
-     "what machines that are paid but idle do while the last tasks run: none: "
-     "nothing; random: run copies of tasks on slower machines, the first one "
-     "that succeeds counts (default: none)"},
+    {"tail", 0, "none|random|stochastic|stochastic-random|migrate",
+     BATS_OPTION_CHOICE, AT(tail), RUN, BATS_GROUP_RUN,
+     "what machines that are paid but idle do while the last tasks run: copy "
+     "tasks, of which the first one that succeeds counts. random: any task on "
+     "slower machines; stochastic: the one that is expected to take longest, "
+     "if the copy is expected to end first; migrate: the same, and before "
+     "that take tasks over from slower machines (default: stochastic-random)"},
     {"no-replicate", 0, NULL, BATS_OPTION_FLAG, AT(no_replicate), RUN,
      BATS_GROUP_RUN,
      "no task may run twice at the same time, as with '@once' in front of "
@@ -574,7 +576,7 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
     *settings = (struct bats_settings){
         .budget = BATS_UNLIMITED,
         .policy = "bats",
-        .tail = "none",
+        .tail = "stochastic-random",
         .grace = 5 * BATS_SECOND,
         .silence = 60 * BATS_SECOND,
         .time_scale = 1,

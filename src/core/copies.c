@@ -183,7 +183,7 @@ void copies_make_room(struct bats_sched *s)
         for (uint32_t i = 0; i < s->n_slots; i++) {
             const struct slot *sl = &s->slots[i];
             if (sl->is_copy && !sl->copy_cancelled &&
-                !s->tasks[sl->head].point &&
+                !s->tasks[sl->head].point && !s->tasks[sl->head].cancelled &&
                 (youngest == NO_SLOT ||
                  sl->started > s->slots[youngest].started) &&
                 dispatch_admits(s, sl->machine))

@@ -143,8 +143,10 @@ bool dispatch_admits(const struct bats_sched *s, uint32_t machine)
 static bool fill(struct bats_sched *s, uint32_t slot)
 {
     const struct slot *sl = &s->slots[slot];
-    if (s->bag.count[BATS_TASK_PENDING] == 0 ||
+    if (s->bag.count[BATS_TASK_PENDING] == 0 || sl->is_copy ||
         !dispatch_admits(s, sl->machine) || sampling_give(s, slot))
+        return true;
+    if (tail_migrate(s, slot))
         return true;
     uint32_t wanted = depth(s, &s->machines[sl->machine]);
     while (s->bag.count[BATS_TASK_PENDING] > 0 && sl->n_tasks < wanted)

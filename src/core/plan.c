@@ -19,7 +19,7 @@
 #define TOLERANCE 1e-9 /* of equal rates and of the ceiling; see plan.h */
 #define ROUNDING 1e-12 /* allowed for in bounds */
 #define RATE_MAX 1e100
-#define PATIENCE 40000000   /* steps: about a second */
+#define PATIENCE 40000000  /* steps: about a second */
 #define TIE_PATIENCE 30000 /* some milliseconds */
 
 struct planner {

@@ -328,6 +328,7 @@ static void count_result(struct bats_sched *s, uint32_t slot, bool in_sample,
     bats_stats_add(&c->stats, runtime, in_sample || c->sample_want == 0);
     if (c->stats.n_sample > before)
         failure_set_limits(s);
+    tail_learn(s, cluster, runtime);
     c->busy_time += (double)runtime;
     c->sample_back += in_sample;
     s->slots[slot].n_done++;

@@ -23,6 +23,9 @@ static int check_options(const struct bats_sched_options *o,
     if (o->budget < 0)
         return bats_error_set(err, BATS_EINPUT,
                               "the budget must not be negative");
+    if (o->tail == BATS_TAIL_PERFECT && !o->true_runtime)
+        return bats_error_set(err, BATS_EINPUT,
+                              "the perfect tail needs true runtimes");
     if (o->earlier.charged < 0 || o->earlier.charged > o->budget)
         return bats_error_set(err, BATS_EINPUT,
                               "more has been charged already than the budget "
@@ -114,8 +117,10 @@ int bats_sched_create(const struct bats_sched_options *o,
     s->n_clusters = o->n_clusters;
     s->idle_first = s->idle_last = NO_SLOT;
     s->rules = o->rules;
-    s->tail = o->tail;
-    s->random = o->seed;
+    s->tail = (struct tail){.strategy = o->tail,
+                            .random = o->seed,
+                            .true_runtime = o->true_runtime,
+                            .true_context = o->true_context};
     s->earlier_charged = o->earlier.charged;
     bats_ledger_init(&s->ledger, o->budget, o->earlier.charged);
 
@@ -127,8 +132,9 @@ int bats_sched_create(const struct bats_sched_options *o,
     s->held = calloc(o->n_machines, sizeof *s->held);
     s->slots = calloc(n_slots, sizeof *s->slots);
     s->tasks = calloc(o->n_tasks, sizeof *s->tasks);
+    s->tail.list = calloc(n_slots, sizeof *s->tail.list);
     if (!s->machines || !s->members || !s->held || !s->slots || !s->tasks ||
-        !bats_heap_init(&s->due, o->n_machines) ||
+        !s->tail.list || !bats_heap_init(&s->due, o->n_machines) ||
         bats_bag_init(&s->bag, o->n_tasks, o->seed, NULL) < 0 ||
         !bats_heap_init(&s->limits, has_timeouts(o) ? n_slots : 0) ||
         !bats_heap_init(&s->retries,
@@ -178,6 +184,7 @@ void bats_sched_destroy(struct bats_sched *s)
     for (size_t i = 0; i < s->n_clusters; i++) {
         bats_stats_release(&s->clusters[i].stats);
         bats_heap_release(&s->clusters[i].parked);
+        bats_histogram_release(&s->clusters[i].histogram);
     }
     sampling_release(s);
     bats_bag_release(&s->bag);
@@ -189,6 +196,7 @@ void bats_sched_destroy(struct bats_sched *s)
     free(s->held);
     free(s->slots);
     free(s->tasks);
+    free(s->tail.list);
     free(s->queue);
     free(s->decisions);
     free(s);

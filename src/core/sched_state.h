@@ -16,6 +16,7 @@
 #include "bats/policy.h"
 #include "bats/sched.h"
 #include "bats/stats.h"
+#include "core/histogram.h"
 #include "util/heap.h"
 
 #define NO_SLOT UINT32_MAX
@@ -113,6 +114,7 @@ struct cluster {
      * the lowest index comes first. */
     struct bats_heap parked;
     struct bats_stats stats;
+    struct bats_histogram histogram; /* of all results, if there are copies */
     uint32_t done, failed;
     int64_t windows;
     double busy_time, paid_slot_time; /* microseconds */
@@ -157,6 +159,24 @@ struct sampling {
     bool has_chosen;
 };
 
+/* A running task, as tail.c sees it. */
+struct tail_task {
+    uint32_t task;
+    double total; /* expected, on the canonical cluster */
+    double left;  /* until the first of its executions is expected to end */
+};
+
+struct tail {
+    enum bats_tail strategy;
+    uint64_t random;        /* state of its generator */
+    struct tail_task *list; /* room for one per slot */
+    uint32_t n;
+    size_t canonical; /* the cluster that the histogram is converted to */
+    bats_time (*true_runtime)(const void *context, uint32_t task,
+                              uint32_t cluster);
+    const void *true_context;
+};
+
 struct bats_sched {
     const struct bats_policy *policy;
     bats_time window, interval, preempt_lead, prefetch;
@@ -194,8 +214,7 @@ struct bats_sched {
     bats_money cushion; /* for the last `delta_n` tasks; 0 once granted */
     bats_money granted;
     int64_t delta_n;
-    enum bats_tail tail;
-    uint64_t random;      /* state of the generator of tail.c */
+    struct tail tail;
     bool started;         /* the start's configuration was chosen */
     bool planned;         /* the policy has made a plan from statistics */
     bool feasible;        /* the present plan does the whole bag */
@@ -338,6 +357,12 @@ void copies_make_room(struct bats_sched *s);
 
 /* Gives copies to idle slots, if the strategy wants it. */
 void tail_fill(struct bats_sched *s);
+
+/* A machine asks for work: true if it takes over a task that runs. */
+bool tail_migrate(struct bats_sched *s, uint32_t slot);
+
+/* A task has ended on the cluster. */
+void tail_learn(struct bats_sched *s, size_t cluster, bats_time runtime);
 
 /* ---- sampling.c ---- */
 

@@ -1,9 +1,11 @@
 /* tail: which task an idle machine copies. See tail.h and sched_state.h. */
 #include "core/sched_state.h"
 
+#include <math.h>
 #include <string.h>
 
-static const char *const names[] = {"none", "random"};
+static const char *const names[] = {
+    "none", "random", "stochastic", "stochastic-random", "migrate", "perfect"};
 
 bool bats_tail_find(const char *name, enum bats_tail *tail)
 {
@@ -23,61 +25,224 @@ const char *bats_tail_name(enum bats_tail tail)
 /* A number below n > 0. (splitmix64: Steele, Lea and Flood, 2014.) */
 static uint32_t draw(struct bats_sched *s, uint32_t n)
 {
-    uint64_t z = s->random += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = s->tail.random += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return (uint32_t)((((z ^ (z >> 31)) >> 32) * n) >> 32);
 }
 
-static double mean_of(const struct bats_sched *s, uint32_t slot)
+void tail_learn(struct bats_sched *s, size_t cluster, bats_time runtime)
 {
-    return s->clusters[s->machines[s->slots[slot].machine].cluster].stats.mean;
+    if (s->tail.strategy != BATS_TAIL_NONE &&
+        !bats_histogram_add(&s->clusters[cluster].histogram, runtime))
+        s->failure = BATS_ENOMEM;
 }
 
-/* The mean runtime on the fastest machine that executes the task. */
-static double fastest(const struct bats_sched *s, uint32_t task)
+/* ---- runtimes, on one cluster or another ---- */
+
+/* Mean of what has ended there; 0: nothing has. */
+static double mean(const struct bats_sched *s, size_t cluster)
 {
-    const struct task *t = &s->tasks[task];
-    double mean = mean_of(s, t->slot);
-    for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy)
-        if (mean_of(s, at) < mean)
-            mean = mean_of(s, at);
-    return mean;
+    const struct bats_stats *stats = &s->clusters[cluster].stats;
+    return stats->n_done > 0 ? fmax(stats->rt_done / stats->n_done, 1) : 0;
 }
 
-/* A task that runs on slower machines only, or BATS_NO_TASK. */
-static uint32_t choose(struct bats_sched *s, uint32_t slot)
+static size_t cluster_of(const struct bats_sched *s, uint32_t slot)
 {
-    uint32_t machine = s->slots[slot].machine, n = 0, chosen = BATS_NO_TASK;
-    double mean = mean_of(s, slot);
-    for (uint32_t i = 0; mean > 0 && i < s->n_slots; i++) {
-        uint32_t task = s->slots[i].head;
-        if (task == BATS_NO_TASK || s->slots[i].is_copy ||
-            !copies_allowed(s, task) || s->tasks[task].avoid == machine ||
-            fastest(s, task) <= mean)
+    return s->machines[s->slots[slot].machine].cluster;
+}
+
+/* What takes `time` on the one takes so long on the other; both are known. */
+static double convert(const struct bats_sched *s, double time, size_t from,
+                      size_t to)
+{
+    return from == to ? time : time * mean(s, to) / mean(s, from);
+}
+
+/* E[T | T > tau] on the canonical cluster. */
+static double expect(struct bats_sched *s, double tau)
+{
+    double n = 0, sum = 0;
+    size_t to = s->tail.canonical;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        double n_here, sum_here;
+        if (mean(s, i) == 0)
             continue;
-        if (draw(s, ++n) == 0) /* each of the n with the same chance */
-            chosen = task;
+        bats_histogram_above(&s->clusters[i].histogram, convert(s, tau, to, i),
+                             &n_here, &sum_here);
+        n += n_here;
+        sum += convert(s, sum_here, i, to);
+    }
+    return n > 0 ? sum / n : tau + mean(s, to);
+}
+
+/* How long the execution in `slot` has been running. */
+static double elapsed(const struct bats_sched *s, uint32_t slot)
+{
+    return (double)(s->now - s->slots[slot].started);
+}
+
+/* The expected runtime of a running task on a cluster. */
+static double total(const struct bats_sched *s, const struct tail_task *t,
+                    size_t cluster)
+{
+    if (s->tail.strategy == BATS_TAIL_PERFECT)
+        return (double)s->tail.true_runtime(s->tail.true_context, t->task,
+                                            (uint32_t)cluster);
+    return convert(s, t->total, s->tail.canonical, cluster);
+}
+
+/* ---- the tasks that run ---- */
+
+/* The slot of the next execution of `task` after that in `slot`, the original
+ * being the first. */
+static uint32_t next_execution(const struct bats_sched *s, uint32_t task,
+                               uint32_t slot)
+{
+    return s->slots[slot].is_copy ? s->slots[slot].next_copy
+                                  : s->tasks[task].copies;
+}
+
+/* Estimates t->total and t->left. False: nothing is known of its clusters. */
+static bool look_at(struct bats_sched *s, struct tail_task *t)
+{
+    double tau = 0;
+    uint32_t first = s->tasks[t->task].slot;
+    for (uint32_t slot = first; slot != NO_SLOT;
+         slot = next_execution(s, t->task, slot)) {
+        if (mean(s, cluster_of(s, slot)) == 0)
+            return false;
+        tau = fmax(tau, convert(s, elapsed(s, slot), cluster_of(s, slot),
+                                s->tail.canonical));
+    }
+    t->total = expect(s, tau);
+    t->left = INFINITY;
+    for (uint32_t slot = first; slot != NO_SLOT;
+         slot = next_execution(s, t->task, slot)) {
+        double end = total(s, t, cluster_of(s, slot)) - elapsed(s, slot);
+        if (!copies_cancelled(s, slot, t->task))
+            t->left = fmin(t->left, end);
+    }
+    return true;
+}
+
+/* The canonical cluster is the one of which most is known. */
+static void look_around(struct bats_sched *s)
+{
+    struct tail *tail = &s->tail;
+    tail->n = 0;
+    tail->canonical = 0;
+    for (size_t i = 1; i < s->n_clusters; i++)
+        if (s->clusters[i].stats.n_done >
+            s->clusters[tail->canonical].stats.n_done)
+            tail->canonical = i;
+    if (mean(s, tail->canonical) == 0)
+        return;
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        struct tail_task t = {.task = s->slots[i].head};
+        if (t.task != BATS_NO_TASK && !s->slots[i].is_copy &&
+            copies_allowed(s, t.task) && look_at(s, &t))
+            tail->list[tail->n++] = t;
+    }
+}
+
+/* ---- the choice for one slot ---- */
+
+/* It does not run on this cluster or a faster one. */
+static bool runs_slower(const struct bats_sched *s, uint32_t task,
+                        size_t cluster)
+{
+    for (uint32_t slot = s->tasks[task].slot; slot != NO_SLOT;
+         slot = next_execution(s, task, slot))
+        if (mean(s, cluster_of(s, slot)) <= mean(s, cluster))
+            return false;
+    return true;
+}
+
+static struct tail_task *choose_any(struct bats_sched *s, uint32_t slot)
+{
+    struct tail_task *chosen = NULL;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->tail.n; i++) {
+        struct tail_task *t = &s->tail.list[i];
+        if (s->tasks[t->task].avoid != s->slots[slot].machine &&
+            runs_slower(s, t->task, cluster_of(s, slot)) && draw(s, ++n) == 0)
+            chosen = t; /* each of the n with the same chance */
     }
     return chosen;
 }
 
+/* Of those that are expected to end here first, the one that takes longest. */
+static struct tail_task *choose_last(struct bats_sched *s, uint32_t slot)
+{
+    uint32_t machine = s->slots[slot].machine;
+    size_t cluster = cluster_of(s, slot);
+    double paid = (double)(s->machines[machine].paid_end - s->now);
+    struct tail_task *chosen = NULL;
+    for (uint32_t i = 0; i < s->tail.n; i++) {
+        struct tail_task *t = &s->tail.list[i];
+        double here = total(s, t, cluster);
+        if (t->left > here && (!chosen || t->left > chosen->left) &&
+            s->tasks[t->task].avoid != machine &&
+            (s->tail.strategy != BATS_TAIL_PERFECT || here <= paid))
+            chosen = t;
+    }
+    return chosen;
+}
+
+static struct tail_task *choose(struct bats_sched *s, uint32_t slot)
+{
+    enum bats_tail strategy = s->tail.strategy;
+    struct tail_task *t =
+        strategy == BATS_TAIL_RANDOM ? NULL : choose_last(s, slot);
+    if (!t && (strategy == BATS_TAIL_RANDOM ||
+               strategy == BATS_TAIL_STOCHASTIC_RANDOM))
+        t = choose_any(s, slot);
+    return t;
+}
+
+static bool may_copy(const struct bats_sched *s, uint32_t slot)
+{
+    const struct machine *m = &s->machines[s->slots[slot].machine];
+    return !m->quarantined && mean(s, m->cluster) > 0 &&
+           !forecast_too_late(s, m->cluster);
+}
+
 void tail_fill(struct bats_sched *s)
 {
-    if (s->tail == BATS_TAIL_NONE || s->draining ||
-        s->bag.count[BATS_TASK_PENDING] > 0)
+    if (s->tail.strategy == BATS_TAIL_NONE || s->draining ||
+        s->idle_first == NO_SLOT || s->bag.count[BATS_TASK_PENDING] > 0)
         return;
-    bool none[BATS_CLUSTERS_MAX] = {false}; /* of use to this cluster */
+    bool nothing[BATS_CLUSTERS_MAX] = {false}; /* of use to this cluster */
+    look_around(s);
     for (uint32_t slot = s->idle_first, next; slot != NO_SLOT; slot = next) {
+        size_t cluster = cluster_of(s, slot);
         next = s->slots[slot].next_idle;
-        const struct machine *m = &s->machines[s->slots[slot].machine];
-        if (none[m->cluster] || m->quarantined ||
-            forecast_too_late(s, m->cluster))
+        if (nothing[cluster] || !may_copy(s, slot))
             continue;
-        uint32_t task = choose(s, slot);
-        if (task == BATS_NO_TASK)
-            none[m->cluster] = true;
-        else
-            copies_start(s, slot, task);
+        struct tail_task *t = choose(s, slot);
+        nothing[cluster] = !t;
+        if (!t)
+            continue;
+        copies_start(s, slot, t->task);
+        t->left = fmin(t->left, total(s, t, cluster));
     }
+}
+
+bool tail_migrate(struct bats_sched *s, uint32_t slot)
+{
+    if (s->tail.strategy != BATS_TAIL_MIGRATE || !may_copy(s, slot) ||
+        s->slots[slot].n_tasks > 0 || s->sampling.phase == PHASE_SAMPLING ||
+        s->bag.count[BATS_TASK_PENDING] > s->sample_size)
+        return false;
+    look_around(s);
+    struct tail_task *t = choose_last(s, slot);
+    if (!t)
+        return false;
+    copies_start(s, slot, t->task);
+    for (uint32_t at = s->tasks[t->task].slot; at != NO_SLOT;
+         at = next_execution(s, t->task, at))
+        if (at != slot)
+            copies_cancel(s, at, t->task, false);
+    return true;
 }

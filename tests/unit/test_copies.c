@@ -459,18 +459,6 @@ static void copy_makes_room_for_a_task_that_came_back(void **state)
     bats_sched_destroy(p.s);
 }
 
-static void strategies_have_names(void **state)
-{
-    (void)state;
-    enum bats_tail tail;
-    assert_true(bats_tail_find("random", &tail));
-    assert_int_equal(tail, BATS_TAIL_RANDOM);
-    assert_true(bats_tail_find("none", &tail));
-    assert_int_equal(tail, BATS_TAIL_NONE);
-    assert_string_equal(bats_tail_name(BATS_TAIL_RANDOM), "random");
-    assert_false(bats_tail_find("", &tail));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -491,7 +479,6 @@ int main(void)
         cmocka_unit_test(copy_that_is_left_alone_is_worth_a_window),
         cmocka_unit_test(task_that_must_not_run_twice_does_not),
         cmocka_unit_test(task_that_has_yielded_is_not_copied),
-        cmocka_unit_test(copy_makes_room_for_a_task_that_came_back),
-        cmocka_unit_test(strategies_have_names)};
+        cmocka_unit_test(copy_makes_room_for_a_task_that_came_back)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

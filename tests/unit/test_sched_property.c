@@ -366,6 +366,13 @@ static void something_happens(struct world *w)
     }
 }
 
+static bats_time any_runtime(const void *context, uint32_t task,
+                             uint32_t cluster)
+{
+    (void)context;
+    return (task * 2654435761u >> 20) / (cluster + 1);
+}
+
 static void make_world(struct world *w, unsigned long seed)
 {
     struct world last = *w;
@@ -426,8 +433,8 @@ static void make_world(struct world *w, unsigned long seed)
                                       : w->o.budget));
         w->booked = w->low = w->high = w->o.earlier.charged;
     }
-    if (chance(w, 0.6))
-        w->o.tail = BATS_TAIL_RANDOM;
+    w->o.tail = (enum bats_tail)pick(w, BATS_TAIL_PERFECT + 1);
+    w->o.true_runtime = any_runtime;
     if (chance(w, 0.2)) {
         for (uint32_t i = 0; i < w->o.n_tasks; i++)
             w->once[i] = chance(w, 0.3);

@@ -1,0 +1,65 @@
+#include "core/histogram.h"
+
+#include <stdlib.h>
+
+/* Below 32 every number has a class of its own; above, its five bits after
+ * the first one and their place give the class. */
+static size_t class_of(uint64_t runtime)
+{
+    if (runtime < BATS_HISTOGRAM_STEPS)
+        return (size_t)runtime;
+    int shift = 63 - __builtin_clzll(runtime) - 5;
+    size_t class =
+        (size_t)shift * BATS_HISTOGRAM_STEPS + (size_t)(runtime >> shift);
+    return class < BATS_HISTOGRAM_CLASSES ? class : BATS_HISTOGRAM_CLASSES - 1;
+}
+
+void bats_histogram_release(struct bats_histogram *h)
+{
+    free(h->classes);
+    *h = (struct bats_histogram){0};
+}
+
+bool bats_histogram_add(struct bats_histogram *h, bats_time runtime)
+{
+    if (!h->classes &&
+        !(h->classes = calloc(BATS_HISTOGRAM_CLASSES, sizeof *h->classes)))
+        return false;
+    struct bats_histogram_class *c = &h->classes[class_of((uint64_t)runtime)];
+    c->n++;
+    c->sum += (double)runtime;
+    h->is_summed = false;
+    return true;
+}
+
+static void sum_up(struct bats_histogram *h)
+{
+    double n = 0, sum = 0;
+    for (size_t i = BATS_HISTOGRAM_CLASSES; i-- > 0;) {
+        h->classes[i].n_above = n;
+        h->classes[i].sum_above = sum;
+        n += h->classes[i].n;
+        sum += h->classes[i].sum;
+    }
+    h->is_summed = true;
+}
+
+void bats_histogram_above(struct bats_histogram *h, double limit, double *n,
+                          double *sum)
+{
+    *n = *sum = 0;
+    if (!h->classes)
+        return;
+    if (!h->is_summed)
+        sum_up(h);
+    limit = limit > 0 ? limit : 0;
+    const struct bats_histogram_class *c =
+        &h->classes[limit < 0x1p62 ? class_of((uint64_t)limit)
+                                   : BATS_HISTOGRAM_CLASSES - 1];
+    *n = c->n_above;
+    *sum = c->sum_above;
+    if (c->sum > limit * c->n) {
+        *n += c->n;
+        *sum += c->sum;
+    }
+}

@@ -1,0 +1,374 @@
+/* Which task is copied, in cases that can be calculated by hand; and the
+ * histogram behind it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <gsl/gsl_rng.h>
+
+#include "bats/policy.h"
+#include "bats/sched.h"
+#include "core/histogram.h"
+
+#define MINUTES(n) ((n)*BATS_MINUTE)
+
+/* ---- histogram ---- */
+
+static void histogram_agrees_with_a_list(void **state)
+{
+    (void)state;
+    struct bats_histogram h = {0};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    static bats_time list[2000];
+    double n, sum;
+    bats_histogram_above(&h, 0, &n, &sum);
+    assert_true(n == 0 && sum == 0);
+    for (int i = 0; i < 2000; i++) {
+        list[i] = (bats_time)gsl_rng_uniform_int(rng, 4000000) *
+                  (i % 10 == 0 ? 1000 : 1);
+        assert_true(bats_histogram_add(&h, list[i]));
+        if (i % 7 != 0)
+            continue;
+        /* A class is 1/32 of its place wide: that much the limit may be off,
+         * and the sum is that of whole numbers. */
+        double limit = (double)gsl_rng_uniform_int(rng, 4100000);
+        bats_histogram_above(&h, limit, &n, &sum);
+        double least = 0, most = 0, low = 0, high = 0;
+        for (int k = 0; k <= i; k++) {
+            double x = (double)list[k];
+            least += x > limit * (33 / 32.0);
+            most += x > limit * (31 / 32.0);
+            low += x > limit * (33 / 32.0) ? x : 0;
+            high += x > limit * (31 / 32.0) ? x : 0;
+        }
+        assert_true(least <= n && n <= most);
+        assert_true(low <= sum && sum <= high);
+    }
+    bats_histogram_release(&h);
+    gsl_rng_free(rng);
+}
+
+static void histogram_tells_longer_from_equal(void **state)
+{
+    (void)state;
+    struct bats_histogram h = {0};
+    double n, sum;
+    for (int i = 0; i < 3; i++) {
+        bats_histogram_add(&h, 0);
+        bats_histogram_add(&h, MINUTES(10));
+        bats_histogram_add(&h, BATS_NEVER);
+    }
+    bats_histogram_above(&h, (double)MINUTES(10), &n, &sum);
+    assert_true(n == 3 && sum == 3 * (double)BATS_NEVER);
+    bats_histogram_above(&h, (double)MINUTES(10) - 1, &n, &sum);
+    assert_true(n == 6);
+    bats_histogram_above(&h, 0, &n, &sum);
+    assert_true(n == 6);
+    bats_histogram_above(&h, 1e30, &n, &sum);
+    assert_true(n == 0);
+    bats_histogram_release(&h);
+}
+
+/* ---- choices ---- */
+
+/* Two slow machines, a fast one and (where it is used) a fastest. */
+enum { SLOW, FAST, ALSO_SLOW, FASTEST, MACHINES };
+
+struct play {
+    struct bats_sched *s;
+    struct bats_sched_options o;
+    struct bats_cluster clusters[3];
+    struct bats_machine_spec machines[MACHINES];
+    uint32_t runs[MACHINES];
+    uint32_t copies[MACHINES];
+    uint32_t cancels[MACHINES];
+    bats_time truth[32]; /* by task, on the slow machines */
+};
+
+static void tell(struct play *p, bats_time now, struct bats_event ev)
+{
+    struct bats_error err;
+    struct bats_command c;
+    if (bats_sched_handle(p->s, now, &ev, &err) < 0)
+        fail_msg("%s", err.text);
+    bats_sched_check(p->s);
+    while (bats_sched_next(p->s, &c)) {
+        if (c.type == BATS_COMMAND_RUN) {
+            p->runs[c.machine] = c.task;
+            p->copies[c.machine] = c.copy;
+        }
+        p->cancels[c.machine] += c.type == BATS_COMMAND_CANCEL;
+    }
+}
+
+static void end_as(struct play *p, bats_time now, uint32_t machine,
+                   enum bats_event_type type, bats_time runtime)
+{
+    uint32_t task = p->runs[machine];
+    assert_int_not_equal(task, BATS_NO_TASK);
+    p->runs[machine] = BATS_NO_TASK;
+    tell(p, now,
+         (struct bats_event){.type = type,
+                             .machine = machine,
+                             .task = task,
+                             .runtime = runtime});
+}
+
+/* What the machine runs is done; how long it took is said here, and need not
+ * be the time that has passed. */
+static void end(struct play *p, bats_time now, uint32_t machine,
+                bats_time runtime)
+{
+    end_as(p, now, machine, BATS_EVENT_DONE, runtime);
+}
+
+static bats_time true_runtime(const void *context, uint32_t task,
+                              uint32_t cluster)
+{
+    const struct play *p = context;
+    return p->truth[task] / (cluster + 1);
+}
+
+static void begin(struct play *p, enum bats_tail tail, uint32_t n_tasks,
+                  uint32_t n_machines)
+{
+    struct bats_error err;
+    *p = (struct play){
+        .clusters = {{.name = "slow", .max = 2},
+                     {.name = "fast", .max = 1},
+                     {.name = "fastest", .max = 1}},
+        .machines = {{0, 1}, {1, 1}, {0, 1}, {2, 1}},
+        .runs = {BATS_NO_TASK, BATS_NO_TASK, BATS_NO_TASK, BATS_NO_TASK}};
+    p->o = (struct bats_sched_options){.policy = &bats_policy_rr,
+                                       .n_tasks = n_tasks,
+                                       .clusters = p->clusters,
+                                       .n_clusters = 3,
+                                       .machines = p->machines,
+                                       .n_machines = n_machines,
+                                       .window = BATS_HOUR,
+                                       .budget = BATS_UNLIMITED,
+                                       .sample_error = 10, /* one task */
+                                       .tail = tail,
+                                       .true_runtime = true_runtime,
+                                       .true_context = p};
+    if (bats_sched_create(&p->o, &p->s, &err) < 0)
+        fail_msg("%s", err.text);
+    for (uint32_t i = 0; i < n_machines; i++)
+        tell(p, 0,
+             (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
+}
+
+/*
+ * At minute `then` the fast machine has nothing to do. The slow ones run the
+ * last two tasks, since minutes 1 (the early one) and 21 (the late one). In
+ * slow minutes the bag has taken 20, 60, 20 and, on the fast one, twice 10,
+ * 30, 10: in all 20 four times and 60 twice, mean 33.3.
+ */
+static void wait_until(struct play *p, enum bats_tail tail, uint32_t early,
+                       int then)
+{
+    uint32_t late = early == SLOW ? ALSO_SLOW : SLOW;
+    begin(p, tail, 8, 3);
+    end(p, MINUTES(1), late, MINUTES(20));
+    end(p, MINUTES(1), early, MINUTES(60));
+    end(p, MINUTES(1), FAST, MINUTES(10));
+    end(p, MINUTES(2), FAST, MINUTES(30));
+    end(p, MINUTES(21), late, MINUTES(20));
+    assert_int_equal(p->copies[SLOW] + p->copies[FAST], 0);
+    end(p, MINUTES(then), FAST, MINUTES(10));
+}
+
+/* Minute 26. Early: 60 in all, 35 left, 30 on the fast one. Late: 33.3 in all,
+ * 28.3 left, 16.7 on the fast one. */
+static void task_with_most_left_is_copied(void **state)
+{
+    (void)state;
+    static const enum bats_tail tails[] = {
+        BATS_TAIL_STOCHASTIC, BATS_TAIL_STOCHASTIC_RANDOM, BATS_TAIL_MIGRATE};
+    for (int i = 0; i < 3; i++) {
+        for (uint32_t early = SLOW; early <= ALSO_SLOW; early += ALSO_SLOW) {
+            struct play p;
+            wait_until(&p, tails[i], early, 26);
+            assert_int_equal(p.runs[FAST], p.runs[early]);
+            assert_int_equal(p.copies[FAST], 1);
+            bats_sched_destroy(p.s);
+        }
+    }
+}
+
+/* Minute 32. Early: 29 left, 30 on the fast one. Late: 22.3 left, 16.7. */
+static void task_that_would_end_later_is_not(void **state)
+{
+    (void)state;
+    struct play p;
+    wait_until(&p, BATS_TAIL_STOCHASTIC, ALSO_SLOW, 32);
+    assert_int_equal(p.runs[FAST], p.runs[SLOW]);
+    bats_sched_destroy(p.s);
+}
+
+/* The same without the late one. */
+static void only_random_copies_without_hope(void **state)
+{
+    (void)state;
+    static const enum bats_tail tails[] = {
+        BATS_TAIL_NONE, BATS_TAIL_STOCHASTIC, BATS_TAIL_RANDOM,
+        BATS_TAIL_STOCHASTIC_RANDOM};
+    for (int i = 0; i < 4; i++) {
+        struct play p;
+        begin(&p, tails[i], 7, 3);
+        end(&p, MINUTES(1), SLOW, MINUTES(20));
+        end(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
+        end(&p, MINUTES(1), FAST, MINUTES(10));
+        end(&p, MINUTES(2), FAST, MINUTES(30));
+        end(&p, MINUTES(21), SLOW, MINUTES(20));
+        assert_int_equal(p.runs[SLOW], BATS_NO_TASK); /* it is no faster */
+        end(&p, MINUTES(32), FAST, MINUTES(10));
+        assert_int_equal(p.runs[FAST],
+                         i < 2 ? BATS_NO_TASK : p.runs[ALSO_SLOW]);
+        bats_sched_destroy(p.s);
+    }
+}
+
+/* Minute 20: 33.3 in all, 14.3 left, 16.7 on the fast one. Minute 22: it has
+ * taken longer than 20, so it will be 60: 39 left, and 30. */
+static void idle_machine_is_asked_again(void **state)
+{
+    (void)state;
+    struct play p;
+    begin(&p, BATS_TAIL_STOCHASTIC, 7, 3);
+    end(&p, MINUTES(1), SLOW, MINUTES(20));
+    end(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
+    end(&p, MINUTES(1), FAST, MINUTES(10));
+    end(&p, MINUTES(2), FAST, MINUTES(30));
+    end(&p, MINUTES(3), SLOW, MINUTES(20));
+    end(&p, MINUTES(20), FAST, MINUTES(10));
+    assert_int_equal(p.runs[FAST], BATS_NO_TASK);
+    tell(&p, MINUTES(22), (struct bats_event){.type = BATS_EVENT_TICK});
+    assert_int_equal(p.runs[FAST], p.runs[ALSO_SLOW]);
+    bats_sched_destroy(p.s);
+}
+
+/* A third cluster, three times as fast as the slow one, has taken 20, 60, 20
+ * as well. Early: a copy of it runs on the fast one since minute 26. Minute 35:
+ * 26 left, but 21 there, and 20 on the fastest; late: 19.3 left, 11.1 there.
+ * Minute 36: 25, 20, and still 20; late: 18.3, 11.1. */
+static void copies_count_with_the_one_that_ends_first(void **state)
+{
+    (void)state;
+    for (int minute = 35; minute <= 36; minute++) {
+        struct play p;
+        begin(&p, BATS_TAIL_STOCHASTIC, 11, 4);
+        end(&p, MINUTES(1), SLOW, MINUTES(20));
+        end(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
+        end(&p, MINUTES(1), FAST, MINUTES(10));
+        end(&p, MINUTES(1), FASTEST, MINUTES(20) / 3);
+        end(&p, MINUTES(2), FAST, MINUTES(30));
+        end(&p, MINUTES(2), FASTEST, MINUTES(20));
+        end(&p, MINUTES(21), SLOW, MINUTES(20));
+        end(&p, MINUTES(26), FAST, MINUTES(10));
+        assert_int_equal(p.runs[FAST], p.runs[ALSO_SLOW]);
+        end(&p, MINUTES(minute), FASTEST, MINUTES(20) / 3);
+        assert_int_equal(p.runs[FASTEST],
+                         p.runs[minute == 35 ? ALSO_SLOW : SLOW]);
+        bats_sched_destroy(p.s);
+    }
+}
+
+/* The late one is known to take 100 minutes, 95 left, and the early one 31. */
+static void perfect_knows_better(void **state)
+{
+    (void)state;
+    struct play p;
+    begin(&p, BATS_TAIL_PERFECT, 8, 3);
+    end(&p, MINUTES(1), SLOW, MINUTES(20));
+    end(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
+    end(&p, MINUTES(1), FAST, MINUTES(10));
+    end(&p, MINUTES(2), FAST, MINUTES(30));
+    end(&p, MINUTES(21), SLOW, MINUTES(20));
+    p.truth[p.runs[ALSO_SLOW]] = MINUTES(31);
+    p.truth[p.runs[SLOW]] = MINUTES(60);
+    end(&p, MINUTES(26), FAST, MINUTES(10));
+    assert_int_equal(p.runs[FAST], p.runs[SLOW]);
+    bats_sched_destroy(p.s);
+
+    /* 50 minutes on the fast one do not fit its window. */
+    begin(&p, BATS_TAIL_PERFECT, 8, 3);
+    end(&p, MINUTES(1), SLOW, MINUTES(20));
+    end(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
+    end(&p, MINUTES(1), FAST, MINUTES(10));
+    end(&p, MINUTES(2), FAST, MINUTES(30));
+    end(&p, MINUTES(21), SLOW, MINUTES(20));
+    p.truth[p.runs[ALSO_SLOW]] = MINUTES(60);
+    p.truth[p.runs[SLOW]] = MINUTES(100);
+    end(&p, MINUTES(26), FAST, MINUTES(10));
+    assert_int_equal(p.runs[FAST], p.runs[ALSO_SLOW]);
+    bats_sched_destroy(p.s);
+
+    struct bats_error err;
+    p.o.true_runtime = NULL;
+    assert_int_equal(bats_sched_create(&p.o, &p.s, &err), BATS_EINPUT);
+}
+
+/* Minute 26, as above, but a task is left in the bag. The fast machine takes
+ * over the early one, whose machine gets that task. */
+static void migrate_takes_a_task_over(void **state)
+{
+    (void)state;
+    struct play p;
+    begin(&p, BATS_TAIL_MIGRATE, 9, 3);
+    end(&p, MINUTES(1), SLOW, MINUTES(20));
+    end(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
+    end(&p, MINUTES(1), FAST, MINUTES(10));
+    end(&p, MINUTES(2), FAST, MINUTES(30));
+    end(&p, MINUTES(21), SLOW, MINUTES(20));
+    uint32_t early = p.runs[ALSO_SLOW];
+    end(&p, MINUTES(26), FAST, MINUTES(10));
+    assert_int_equal(p.runs[FAST], early);
+    assert_int_equal(p.cancels[ALSO_SLOW], 1);
+    assert_int_equal(p.cancels[FAST], 0);
+    end_as(&p, MINUTES(26), ALSO_SLOW, BATS_EVENT_PREEMPTED, 0);
+    assert_int_not_equal(p.runs[ALSO_SLOW], BATS_NO_TASK);
+    assert_int_not_equal(p.runs[ALSO_SLOW], early);
+    assert_int_equal(p.copies[ALSO_SLOW], 0);
+    bats_sched_destroy(p.s);
+}
+
+static void strategies_have_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        [BATS_TAIL_NONE] = "none",
+        [BATS_TAIL_RANDOM] = "random",
+        [BATS_TAIL_STOCHASTIC] = "stochastic",
+        [BATS_TAIL_STOCHASTIC_RANDOM] = "stochastic-random",
+        [BATS_TAIL_MIGRATE] = "migrate",
+        [BATS_TAIL_PERFECT] = "perfect",
+    };
+    enum bats_tail tail;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_true(bats_tail_find(names[i], &tail));
+        assert_int_equal(tail, i);
+        assert_string_equal(bats_tail_name(tail), names[i]);
+    }
+    assert_false(bats_tail_find("", &tail));
+    assert_false(bats_tail_find("stochastic-", &tail));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(histogram_agrees_with_a_list),
+        cmocka_unit_test(histogram_tells_longer_from_equal),
+        cmocka_unit_test(task_with_most_left_is_copied),
+        cmocka_unit_test(task_that_would_end_later_is_not),
+        cmocka_unit_test(only_random_copies_without_hope),
+        cmocka_unit_test(idle_machine_is_asked_again),
+        cmocka_unit_test(copies_count_with_the_one_that_ends_first),
+        cmocka_unit_test(perfect_knows_better),
+        cmocka_unit_test(migrate_takes_a_task_over),
+        cmocka_unit_test(strategies_have_names)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
