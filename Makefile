@@ -44,7 +44,7 @@ CORE_SRC = $(addprefix src/core/, \
 	sched_create.c sched_status.c stats.c tail.c)
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c clusters_file.c inifile.c platform.c profile.c \
-	profile_save.c)
+	profile_save.c runtimes.c)
 PROTO_SRC = $(addprefix src/proto/, read.c write.c)
 EXEC_SRC = $(addprefix src/exec/, \
 	command.c environment.c family.c guard.c outdir.c outfile.c outlet.c \
@@ -58,10 +58,10 @@ MPI_SRC = $(addprefix src/mpi/, \
 	comm.c crew.c executor.c introduce.c journal.c launcher.c library.c \
 	master.c prepare.c signals.c survey.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
-	bound.c campaign.c draw.c scenario.c sim.c world.c)
+	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c)
 REPORT_SRC = $(addprefix src/report/, \
 	failures.c joblog.c json.c progress.c schedules.c snapshot.c summary.c \
-	table.c terminal.c words.c)
+	table.c terminal.c trace.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
 	cmd_clusters.c cmd_output.c cmd_plan.c cmd_record.c cmd_run.c \
 	cmd_simulate.c cmd_status.c cmd_tasks.c cmd_why.c dry_run.c \

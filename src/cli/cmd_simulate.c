@@ -10,6 +10,7 @@
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/simulation.h"
+#include "report/trace.h"
 
 /* One seed instead of those of the scenario. */
 static int choose_seed(struct bats_scenario *scenario,
@@ -39,18 +40,14 @@ static int print(const struct bats_settings *set,
                  const struct bats_world_result *results, size_t n,
                  struct bats_error *err)
 {
-    int rc = 0;
     if (set->csv)
         bats_simulation_csv(stdout, scenario, results, n);
     else if (set->json)
-        rc = bats_simulation_json(stdout, scenario, results, n, err);
+        return bats_simulation_json(stdout, scenario, results, n, err);
     else
-        rc = bats_simulation_table(stdout, set->words[0], scenario, results, n,
-                                   err);
-    if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-        rc = bats_error_set(err, BATS_ESYS, "standard output: %s",
-                            strerror(errno));
-    return rc;
+        return bats_simulation_table(stdout, set->words[0], scenario, results,
+                                     n, err);
+    return 0;
 }
 
 /* The budget holds in every run; if not, the engine is wrong. */
@@ -72,21 +69,76 @@ static int check_budgets(const struct bats_scenario *scenario,
     return 0;
 }
 
-static int simulate(const struct bats_settings *set, struct bats_error *err)
+/* ---- a trace ---- */
+
+static void show_event(void *context, bats_time now,
+                       const struct bats_event *event)
 {
-    struct bats_scenario *scenario = NULL;
+    bats_trace_event(context, now, event);
+}
+
+static void show_command(void *context, bats_time now,
+                         const struct bats_command *command)
+{
+    bats_trace_command(context, now, command);
+}
+
+static void show_decisions(void *context, const struct bats_sched *sched)
+{
+    bats_trace_decisions(context, sched);
+}
+
+/* Every policy with every budget, in the first world. */
+static int trace(const struct bats_scenario *scenario, struct bats_error *err)
+{
+    struct bats_world *world;
+    char amount[BATS_UNITS_TEXT];
+    int rc = bats_world_create(scenario, 0, 0, &world, err);
+    if (rc < 0)
+        return rc;
+    for (uint32_t b = 0; rc == 0 && b < scenario->n_budgets; b++)
+        for (uint32_t p = 0; rc == 0 && p < scenario->n_policies; p++) {
+            struct bats_trace t = {.out = stdout,
+                                   .platform = &scenario->platform};
+            const struct bats_world_watch watch = {
+                &t, show_event, show_command, show_decisions};
+            struct bats_world_result r;
+            printf("seed %u, policy %s, budget %s\n", scenario->seeds[0],
+                   bats_policy_name(scenario->policies[p]),
+                   scenario->budgets[b].text);
+            rc = bats_world_run(world, p, b, &watch, &r, err);
+            if (rc == 0)
+                printf("charged %s\n\n", bats_money_format(amount, r.charged));
+        }
+    bats_world_destroy(world);
+    return rc;
+}
+
+static int play(const struct bats_settings *set,
+                const struct bats_scenario *scenario, struct bats_error *err)
+{
     struct bats_world_result *results = NULL;
     size_t n = 0;
-    int rc = bats_scenario_load(set->words[0], &scenario, err);
-    if (rc == 0)
-        rc = choose_seed(scenario, set, err);
-    if (rc == 0)
-        rc = bats_campaign_run(scenario, count_jobs(set), &results, &n, err);
+    int rc = bats_campaign_run(scenario, count_jobs(set), &results, &n, err);
     if (rc == 0)
         rc = print(set, scenario, results, n, err);
     if (rc == 0)
         rc = check_budgets(scenario, results, n, err);
     free(results);
+    return rc;
+}
+
+static int simulate(const struct bats_settings *set, struct bats_error *err)
+{
+    struct bats_scenario *scenario = NULL;
+    int rc = bats_scenario_load(set->words[0], &scenario, err);
+    if (rc == 0)
+        rc = choose_seed(scenario, set, err);
+    if (rc == 0)
+        rc = set->trace ? trace(scenario, err) : play(set, scenario, err);
+    if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+        rc = bats_error_set(err, BATS_ESYS, "standard output: %s",
+                            strerror(errno));
     bats_scenario_destroy(scenario);
     return rc;
 }

@@ -82,6 +82,10 @@ const struct bats_option bats_options[] = {
      "shown, so that a run can be repeated)"},
     {"seed", 0, "N", BATS_OPTION_COUNT, AT(seed), SIMULATE, BATS_GROUP_RUN,
      "only this seed, whatever the scenario says"},
+    {"trace", 0, NULL, BATS_OPTION_FLAG, AT(trace), SIMULATE,
+     BATS_GROUP_OUTPUT,
+     "show what happens in the runs of the first seed (or of --seed), event by "
+     "event, instead of all results"},
     {"jobs", 'j', "N", BATS_OPTION_SMALL, AT(jobs), SIMULATE, BATS_GROUP_RUN,
      "simulate on N threads, which changes no result (default: one per "
      "core)"},

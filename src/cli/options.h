@@ -87,6 +87,7 @@ struct bats_settings {
     bool frontier;       /* plan: [false] */
     bool json;           /* plan: [false] */
     bool csv;            /* simulate, plan: [false] */
+    bool trace;          /* simulate: [false] */
     uint32_t jobs;       /* simulate: [0] */
     const char *bag;     /* run: the argument BAG; NULL with help */
     const char *run;     /* output: the argument; NULL with help */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "input/inifile.h"
+#include "sim/measured.h"
 
 #define BLANKS " \t"
 #define MACHINES_MAX 10000000
@@ -13,7 +14,7 @@
 
 enum { RUN, BAG, CLUSTER, SECTIONS };
 
-#define KEYS_MAX 8
+#define KEYS_MAX 9
 
 /* The file while it is read. */
 struct reader {
@@ -252,6 +253,12 @@ static int set_monitor(struct reader *r, const char *value,
     return set_period(value, &r->scenario->monitor, why);
 }
 
+static int set_grace(struct reader *r, const char *value,
+                     struct bats_error *why)
+{
+    return bats_duration_parse(value, &r->scenario->grace, why);
+}
+
 static int set_tail(struct reader *r, const char *value,
                     struct bats_error *why)
 {
@@ -271,9 +278,37 @@ static int set_tasks(struct reader *r, const char *value,
     return set_count(value, TASKS_MAX, &r->scenario->n_tasks, why);
 }
 
+/* `name` is relative to the directory of the scenario. */
+static int set_file(struct reader *r, const char *name, struct bats_error *why)
+{
+    struct bats_scenario *s = r->scenario;
+    const char *slash = strrchr(r->path, '/');
+    char *path;
+    if (asprintf(&path, "%.*s%s",
+                 slash && *name != '/' ? (int)(slash + 1 - r->path) : 0,
+                 r->path, name) < 0)
+        return bats_error_set(why, BATS_ENOMEM, "out of memory");
+    size_t n;
+    int rc = bats_measured_read(path, &s->measured, &n, why);
+    free(path);
+    if (rc < 0)
+        return rc;
+    s->runtime = (struct bats_draw){
+        .kind = BATS_DRAW_EMPIRICAL, .values = s->measured, .n = n};
+    return n <= TASKS_MAX ? 0
+                          : bats_error_set(why, BATS_EINPUT,
+                                           "more than %d runtimes", TASKS_MAX);
+}
+
 static int set_runtime(struct reader *r, const char *value,
                        struct bats_error *why)
 {
+    static const char word[] = "file";
+    size_t length = sizeof word - 1;
+    if (strncmp(value, word, length) == 0 && value[length] != '\0' &&
+        strchr(BLANKS, value[length]))
+        return set_file(r, value + length + strspn(value + length, BLANKS),
+                        why);
     return bats_draw_parse(value, &r->scenario->runtime, why);
 }
 
@@ -341,9 +376,10 @@ static const struct {
               {"seeds", set_seeds, true, false},
               {"repeats", set_repeats, false, false},
               {"monitor", set_monitor, false, false},
+              {"grace", set_grace, false, false},
               {"tail", set_tail, false, false}}},
     [BAG] = {"bag",
-             {{"tasks", set_tasks, false, true},
+             {{"tasks", set_tasks, false, false}, /* or a file */
               {"runtime", set_runtime, false, true}}},
     [CLUSTER] = {"cluster",
                  {{"machines", set_machines, false, true},
@@ -481,10 +517,25 @@ static int check_section(struct reader *r, int section, size_t cluster,
     return 0;
 }
 
+/* How many tasks: as it says, or as the file has. */
+static int check_bag(struct reader *r)
+{
+    struct bats_scenario *s = r->scenario;
+    if (s->n_tasks > 0)
+        return 0;
+    if (!s->measured)
+        return FAIL(r, r->section_line[BAG], "[bag] has no tasks");
+    s->as_measured = true;
+    s->n_tasks = (uint32_t)s->runtime.n;
+    return 0;
+}
+
 static int check_sections(struct reader *r, unsigned last_line)
 {
     size_t n = r->scenario->platform.n_clusters;
     int rc = check_section(r, BAG, 0, last_line);
+    if (rc == 0)
+        rc = check_bag(r);
     for (size_t i = 0; rc == 0 && i < (n > 0 ? n : 1); i++)
         rc = check_section(r, CLUSTER, i, last_line);
     return rc;
@@ -525,6 +576,9 @@ static int set_defaults(struct reader *r)
         rc = add_budget(r, "unlimited", r->err);
     if (rc == 0 && s->n_seeds == 0)
         rc = add_seeds(r, "1", r->err);
+    if (rc == 0 && s->grace >= s->platform.window)
+        return FAIL(r, r->section_line[RUN],
+                    "grace has to be shorter than a window");
     if (rc == 0 &&
         s->n_seeds * s->repeats * s->n_policies * s->n_budgets > RUNS_MAX)
         return FAIL(r, r->section_line[RUN], "more than ten million runs");
@@ -566,5 +620,6 @@ void bats_scenario_destroy(struct bats_scenario *scenario)
         return;
     bats_platform_release(&scenario->platform);
     free(scenario->seeds);
+    free(scenario->measured);
     free(scenario);
 }

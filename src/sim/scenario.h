@@ -12,10 +12,15 @@
  *     seeds = 1-100                ; default 1: each seed is another bag
  *     repeats = 1                  ; of each, drawn in another order
  *     monitor = 5m                 ; default window / 12
+ *     grace = 5s                   ; before the end of a window, what is not
+ *                                  ; to go on is told to stop; default 0
  *     tail = none                  ; copies of the last tasks, see tail.h
  *     [bag]
  *     tasks = 1000
  *     runtime = normal 15m 2.236m  ; on a machine of speed 1; see draw.h
+ *                                  ; or file PATH, of measured runtimes: see
+ *                                  ; measured.h. With `tasks` so many of them
+ *                                  ; at random, without it each one once
  *     [cluster NAME]
  *     machines = 32
  *     charge = 3                   ; per machine and window
@@ -63,6 +68,8 @@ struct bats_scenario {
     bats_time loss[BATS_CLUSTERS_MAX]; /* mean; 0: never */
     uint32_t n_tasks;
     struct bats_draw runtime;
+    bats_time *measured; /* from the file, or NULL */
+    bool as_measured;    /* the bag is these, each once: n_tasks of them */
     const struct bats_policy *policies[BATS_SCENARIO_POLICIES];
     size_t n_policies;
     struct bats_scenario_budget budgets[BATS_SCENARIO_BUDGETS];
@@ -71,6 +78,7 @@ struct bats_scenario {
     size_t n_seeds;
     uint32_t repeats;
     bats_time monitor; /* 0: window / 12 */
+    bats_time grace;
     enum bats_tail tail;
 };
 

@@ -39,7 +39,8 @@ static int draw_tasks(struct bats_world *w, struct bats_error *err)
         bats_time sum = 0;
         gsl_rng_set(rng, w->seed);
         for (uint32_t i = 0; i < s->n_tasks; i++) {
-            w->work[i] = bats_draw_next(&s->runtime, rng);
+            w->work[i] = s->as_measured ? s->measured[i]
+                                        : bats_draw_next(&s->runtime, rng);
             fits = fits && bats_units_add(sum, w->work[i], &sum);
         }
     }
@@ -205,7 +206,8 @@ static void read_off(const struct bats_world *w, const struct bats_sched *s,
     const struct bats_decision *d = bats_sched_decisions(s, &n);
     for (size_t i = 0; i < n; i++) {
         bool first = d[i].reason == BATS_REASON_START ||
-                     d[i].reason == BATS_REASON_SAMPLED;
+                     d[i].reason == BATS_REASON_SAMPLED ||
+                     d[i].reason == BATS_REASON_CHOSEN;
         for (size_t k = 0; first && k < BATS_CLUSTERS_MAX; k++)
             r->machines[k] = d[i].machines[k];
         r->reconfigurations += !first;
@@ -229,6 +231,7 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
                   .window = p->window,
                   .budget = r->amount,
                   .monitor_interval = s->monitor,
+                  .preempt_lead = s->grace,
                   .seed = w->order_seed,
                   .tail = s->tail},
         .work = w->work,

@@ -33,6 +33,10 @@ simulate "$TOP/tests/sim/rr.scn" --csv --seed 9
 test "$(cut -d, -f1 out | sort -u | tr '\n' ' ')" = '9 seed '
 ok '--seed takes the place of the seeds'
 
+simulate "$TOP/tests/sim/rr.scn" --trace
+sed -n '/budget 3$/,/^charged/p' out | diff "$TOP/tests/sim/rr.trace" - >err
+ok '--trace tells the story of each run'
+
 # ---- a bag of random runtimes ----
 
 cat >random.scn <<'END'

@@ -92,6 +92,8 @@ static void write_scenario(gsl_rng *rng, uint32_t number)
                 1 + gsl_rng_uniform(rng) * 2 * window);
     if (chance(rng, 0.3))
         fprintf(out, "tail = random\n");
+    if (chance(rng, 0.4))
+        fprintf(out, "grace = %.6f\n", skewed(rng, 0.9 * window));
     fprintf(out, "[bag]\ntasks = %u\n", 1 + (uint32_t)skewed(rng, 200));
     write_runtime(out, rng, window);
     for (uint32_t i = 0, n = 1 + pick(rng, 4); i < n; i++)

@@ -118,6 +118,7 @@ static void every_key_is_read(void **state)
                                    "seeds = 3-5, 7,\n"
                                    "repeats = 4\n"
                                    "monitor = 2m\n"
+                                   "grace = 10\n"
                                    "tail = random\n"
                                    "[cluster a]\n"
                                    "machines = 2\n"
@@ -154,6 +155,7 @@ static void every_key_is_read(void **state)
     assert_memory_equal(s->seeds, seeds, sizeof seeds);
     assert_int_equal(s->repeats, 4);
     assert_int_equal(s->monitor, 2 * BATS_MINUTE);
+    assert_int_equal(s->grace, 10 * BATS_SECOND);
     assert_int_equal(s->tail, BATS_TAIL_RANDOM);
     assert_int_equal(s->platform.n_clusters, 2);
     assert_int_equal(s->platform.clusters[0].charge, 0);
@@ -165,6 +167,105 @@ static void every_key_is_read(void **state)
     assert_true(s->noise[1] == 0.05);
     assert_int_equal(s->loss[1], 500 * BATS_HOUR);
     bats_scenario_destroy(s);
+}
+
+/* ---- runtimes from files ---- */
+
+static char measured[] = "/tmp/test_sim_measured.XXXXXX";
+
+/* The scenario with `runtime = file` and this content. */
+static int load_measured(const char *tasks, const char *content,
+                         struct bats_scenario **scenario,
+                         struct bats_error *err)
+{
+    char text[200];
+    FILE *out = fopen(measured, "w");
+    assert_non_null(out);
+    fputs(content, out);
+    assert_int_equal(fclose(out), 0);
+    snprintf(text, sizeof text, "[bag]\n%sruntime = file %s\n" CLUSTER, tasks,
+             strrchr(measured, '/') + 1);
+    return load_text(text, scenario, err);
+}
+
+static void expect_measured(const char *content, const double *seconds,
+                            uint32_t n)
+{
+    struct bats_scenario *s = NULL;
+    struct bats_error err;
+    if (load_measured("", content, &s, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_true(s->as_measured);
+    assert_int_equal(s->n_tasks, n);
+    for (uint32_t i = 0; i < n; i++)
+        assert_int_equal(s->measured[i], (bats_time)(seconds[i] * 1e6 + 0.5));
+    bats_scenario_destroy(s);
+}
+
+static void runtimes_are_read_from_three_kinds_of_text(void **state)
+{
+    (void)state;
+    expect_measured("# a comment\n\n90\n 15m \n0.25",
+                    (double[]){90, 900, 0.25}, 3);
+    /* Jobs that failed or were killed took another time. */
+    expect_measured("Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval"
+                    "\tSignal\tCommand\n"
+                    "2\ta\t1.000\t    12.345\t0\t0\t0\t0\tsleep 12\n"
+                    "1\ta\t1.000\t     7.000\t0\t0\t1\t0\tfalse\n"
+                    "3\tb\t1.000\t     8.000\t0\t0\t0\t9\tkill -9 $$\n"
+                    "4\tb\t1.000\t     3.500\t0\t0\t0\t0\ta\tb\n",
+                    (double[]){12.345, 3.5}, 2);
+    /* Standard workload format: the run time is the fourth column. */
+    expect_measured("; Version: 2.2\n"
+                    "1 0 7 1451 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
+                    " 2 5 0   -1 1 -1 -1 1 -1 -1 0 1 1 -1 -1 -1 -1 -1\n"
+                    "3 9 0 60.5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1 {a}\n"
+                    "4 9 0 0 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n",
+                    (double[]){1451, 60.5}, 2);
+}
+
+static void with_tasks_measured_runtimes_are_drawn(void **state)
+{
+    (void)state;
+    struct bats_scenario *s = NULL;
+    assert_int_equal(load_measured("tasks = 77\n", "1\n2\n3\n", &s, NULL), 0);
+    assert_false(s->as_measured);
+    assert_int_equal(s->n_tasks, 77);
+    assert_int_equal(s->runtime.kind, BATS_DRAW_EMPIRICAL);
+    assert_int_equal(s->runtime.n, 3);
+    bats_scenario_destroy(s);
+}
+
+static void files_of_runtimes_are_checked(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"1\nx\n", ":2: 'x' is not a duration"},
+        {"1\n\n0\n", ":3: a runtime of 0"},
+        {"# nothing\n", ": no runtime in it"},
+        {"1 2 3\n", ":1: '1 2 3' is not a duration"},
+        {"Seq\tHost\tStarttime\tJobRuntime\tSend\n1\ta\t1\n",
+         ":2: not a line of a joblog: fewer than 8 columns"},
+        {"Seq\tHost\tStarttime\tJobRuntime\tSend\n1\ta\t1\tx\t0\t0\t0\t0\n",
+         ":2: 'x"},
+        {"1 0 7 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n1 0 7 x\n",
+         ":2: no run time in column 4"},
+        {"SQLite format 3", ":1: 'SQLite format 3' is not a duration"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct bats_scenario *s = NULL;
+        struct bats_error err;
+        char expected[300];
+        assert_int_equal(load_measured("", wrong[i][0], &s, &err),
+                         BATS_EINPUT);
+        snprintf(expected, sizeof expected, "%s:2: runtime: %s%s", path,
+                 measured, wrong[i][1]);
+        assert_memory_equal(err.text, expected, strlen(expected));
+    }
+    refuse("[bag]\nruntime = file /nowhere\n",
+           ":2: runtime: /nowhere: No such file or directory");
+    refuse("[bag]\nruntime = file\n",
+           ":2: runtime: 'file' is none of constant, normal, lognormal, levy, "
+           "uniform, mixture and file");
 }
 
 /* ---- mistakes ---- */
@@ -194,9 +295,10 @@ static void sections_are_checked(void **state)
 static void keys_are_checked(void **state)
 {
     (void)state;
-    refuse_run("windows = 1h",
-               ":2: unknown key 'windows' in [run]; known are window, "
-               "currency, policy, budget, seeds, repeats, monitor and tail");
+    refuse_run(
+        "windows = 1h",
+        ":2: unknown key 'windows' in [run]; known are window, "
+        "currency, policy, budget, seeds, repeats, monitor, grace and tail");
     refuse_bag("task = 1", ":4: unknown key 'task' in [bag]; known are tasks "
                            "and runtime");
     refuse_cluster("nodes = a", ":4: unknown key 'nodes' in [cluster]; known "
@@ -235,6 +337,7 @@ static void values_of_run_are_checked(void **state)
                ":2: seeds: '4294967296' is not a whole number from 1 to "
                "4294967295");
     refuse_run("seeds = 5-3", ":2: seeds: '5-3' runs backwards");
+    refuse_run("grace = 1h", ":1: grace has to be shorter than a window");
     refuse_run("tail = dog", ":2: tail: 'dog' is no strategy for the tail; "
                              "see 'bats-mpi run --help'");
     refuse_run("seeds = 1-1000001",
@@ -297,17 +400,22 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_scenario_has_defaults),
         cmocka_unit_test(every_key_is_read),
+        cmocka_unit_test(runtimes_are_read_from_three_kinds_of_text),
+        cmocka_unit_test(with_tasks_measured_runtimes_are_drawn),
+        cmocka_unit_test(files_of_runtimes_are_checked),
         cmocka_unit_test(sections_are_checked),
         cmocka_unit_test(keys_are_checked),
         cmocka_unit_test(values_of_run_are_checked),
         cmocka_unit_test(budgets_are_checked),
         cmocka_unit_test(values_of_bag_and_clusters_are_checked),
     };
-    int descriptor = mkstemp(path);
-    if (descriptor < 0)
+    int first = mkstemp(path), second = mkstemp(measured);
+    if (first < 0 || second < 0)
         return 1;
-    close(descriptor);
+    close(first);
+    close(second);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     unlink(path);
+    unlink(measured);
     return failed;
 }

@@ -1,0 +1,158 @@
+#include "input/runtimes.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/inifile.h"
+
+#define BLANKS " \t\r\n"
+#define SWF_COLUMNS 18
+
+enum form { UNKNOWN, PLAIN, JOBLOG, SWF };
+
+struct reader {
+    const char *path;
+    unsigned line;
+    enum form form;
+    bats_time **runtimes;
+    size_t *n;
+    struct bats_error *err;
+};
+
+#define FAIL(r, ...)                                                          \
+    bats_inifile_fail((r)->path, (r)->line, (r)->err, __VA_ARGS__)
+
+int bats_runtimes_add(bats_time **runtimes, size_t *n, bats_time runtime,
+                      struct bats_error *err)
+{
+    if ((*n & (*n - 1)) == 0) { /* a power of two, or none: full */
+        size_t capacity = *n > 0 ? 2 * *n : 1;
+        bats_time *more = realloc(*runtimes, capacity * sizeof *more);
+        if (!more)
+            return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        *runtimes = more;
+    }
+    (*runtimes)[(*n)++] = runtime;
+    return 0;
+}
+
+static enum form form_of(const char *line)
+{
+    int columns = 0;
+    if (strncmp(line, "Seq\tHost\tStarttime\tJobRuntime\t", 30) == 0)
+        return JOBLOG;
+    for (line += strspn(line, BLANKS); *line; line += strspn(line, BLANKS)) {
+        columns++;
+        line += strcspn(line, BLANKS);
+    }
+    return columns >= SWF_COLUMNS ? SWF : PLAIN;
+}
+
+static int read_plain(struct reader *r, char *line)
+{
+    struct bats_error why;
+    bats_time runtime;
+    char *end = line + strlen(line);
+    line += strspn(line, BLANKS);
+    while (end > line && strchr(BLANKS, end[-1]))
+        *--end = '\0';
+    if (bats_duration_parse(line, &runtime, &why))
+        return FAIL(r, "%s", why.text);
+    if (runtime == 0)
+        return FAIL(r, "a runtime of 0");
+    return bats_runtimes_add(r->runtimes, r->n, runtime, r->err);
+}
+
+/* Seconds at the beginning of `text`; false if there is no number. */
+static bool read_seconds(const char *text, double *seconds)
+{
+    char *end;
+    *seconds = strtod(text, &end);
+    return end > text && isfinite(*seconds) &&
+           fabs(*seconds) < (double)(INT64_MAX / 2 / BATS_SECOND);
+}
+
+static int add_seconds(struct reader *r, double seconds)
+{
+    bats_time runtime = (bats_time)(seconds * (double)BATS_SECOND + 0.5);
+    return runtime > 0 ? bats_runtimes_add(r->runtimes, r->n, runtime, r->err)
+                       : 0;
+}
+
+/* Seq Host Starttime JobRuntime Send Receive Exitval Signal Command */
+static int read_joblog(struct reader *r, char *line)
+{
+    const char *column[8] = {line};
+    double seconds;
+    for (int i = 1; i < 8; i++) {
+        const char *tab = strchr(column[i - 1], '\t');
+        if (!tab)
+            return FAIL(r, "not a line of a joblog: fewer than 8 columns");
+        column[i] = tab + 1;
+    }
+    if (!read_seconds(column[3], &seconds))
+        return FAIL(r, "'%.20s' is not a JobRuntime", column[3]);
+    bool ok =
+        strtol(column[6], NULL, 10) == 0 && strtol(column[7], NULL, 10) == 0;
+    return ok ? add_seconds(r, seconds) : 0;
+}
+
+static int read_swf(struct reader *r, char *line)
+{
+    double seconds;
+    for (int i = 1; i < 4; i++) {
+        line += strspn(line, BLANKS);
+        line += strcspn(line, BLANKS);
+    }
+    if (!read_seconds(line, &seconds))
+        return FAIL(r, "no run time in column 4");
+    return add_seconds(r, seconds);
+}
+
+static int read_line(struct reader *r, char *line)
+{
+    const char *first = line + strspn(line, BLANKS);
+    if (*first == '\0' || *first == '#' || *first == ';')
+        return 0;
+    if (r->form == UNKNOWN) {
+        r->form = form_of(line);
+        if (r->form == JOBLOG)
+            return 0;
+    }
+    return r->form == PLAIN    ? read_plain(r, line)
+           : r->form == JOBLOG ? read_joblog(r, line)
+                               : read_swf(r, line);
+}
+
+int bats_runtimes_read(const char *path, bats_time **runtimes, size_t *n,
+                       struct bats_error *err)
+{
+    struct reader r = {.path = path, .runtimes = runtimes, .n = n, .err = err};
+    char *line = NULL;
+    size_t size = 0;
+    int rc = 0;
+    FILE *in = fopen(path, "re");
+    *runtimes = NULL;
+    *n = 0;
+    if (!in)
+        return bats_error_set(err, BATS_EINPUT, "%s: %s", path,
+                              strerror(errno));
+    while (rc == 0 && getline(&line, &size, in) >= 0) {
+        r.line++;
+        rc = read_line(&r, line);
+    }
+    if (rc == 0 && ferror(in))
+        rc = bats_error_set(err, BATS_EINPUT, "%s: %s", path, strerror(errno));
+    if (rc == 0 && *n == 0)
+        rc = bats_error_set(err, BATS_EINPUT, "%s: no runtime in it", path);
+    free(line);
+    fclose(in);
+    if (rc < 0) {
+        free(*runtimes);
+        *runtimes = NULL;
+    }
+    return rc;
+}

@@ -1,0 +1,140 @@
+#include "report/trace.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "report/words.h"
+
+#define NAME (BATS_CLUSTER_NAME + 16)
+#define TEXT 4096
+
+/* "slow-3", as everywhere: numbered from 1 in its cluster. */
+static const char *name_of(char name[NAME], const struct bats_platform *p,
+                           uint32_t machine)
+{
+    uint32_t cluster = p->machines[machine].cluster, number = 1;
+    for (uint32_t i = 0; i < machine; i++)
+        number += p->machines[i].cluster == cluster;
+    snprintf(name, NAME, "%s-%" PRIu32, p->clusters[cluster].name, number);
+    return name;
+}
+
+__attribute__((format(printf, 3, 4))) static void
+line(const struct bats_trace *t, bats_time now, const char *format, ...)
+{
+    char charged[BATS_UNITS_TEXT];
+    bats_time s = now / BATS_SECOND;
+    va_list args;
+    fprintf(t->out, "%4" PRId64 ":%02d:%02d.%03d %9s  ", s / 3600,
+            (int)(s / 60 % 60), (int)(s % 60),
+            (int)(now / (BATS_SECOND / 1000) % 1000),
+            bats_money_format(charged, t->charged));
+    va_start(args, format);
+    vfprintf(t->out, format, args);
+    va_end(args);
+    putc('\n', t->out);
+}
+
+void bats_trace_event(struct bats_trace *trace, bats_time now,
+                      const struct bats_event *event)
+{
+    static const char *const ends[] = {
+        [BATS_EVENT_DONE] = "done after",
+        [BATS_EVENT_FAILED] = "failed after",
+        [BATS_EVENT_PREEMPTED] = "was stopped",
+        [BATS_EVENT_YIELDED] = "wants to be run again",
+    };
+    char name[NAME], runtime[BATS_UNITS_TEXT] = "";
+    switch (event->type) {
+    case BATS_EVENT_JOINED: /* all of them, at the start */
+    case BATS_EVENT_TICK:
+    case BATS_EVENT_CHOSEN: /* a decision, too */
+    case BATS_EVENT_DRAIN:
+    case BATS_EVENT_STOP:
+        return;
+    case BATS_EVENT_LOST:
+        line(trace, now, "%s is lost",
+             name_of(name, trace->platform, event->machine));
+        return;
+    case BATS_EVENT_DONE:
+    case BATS_EVENT_FAILED:
+        bats_duration_format(runtime, event->runtime);
+        break;
+    case BATS_EVENT_PREEMPTED:
+    case BATS_EVENT_YIELDED:
+        break;
+    }
+    line(trace, now, "%s: task %" PRIu32 " %s%s%s",
+         name_of(name, trace->platform, event->machine), event->task + 1,
+         ends[event->type], runtime[0] != '\0' ? " " : "", runtime);
+}
+
+static const char *why(enum bats_finish finish)
+{
+    static const char *const words[] = {
+        [BATS_FINISH_NOT_YET] = "",
+        [BATS_FINISH_ALL_DONE] = "every task has a result",
+        [BATS_FINISH_BUDGET] = "the budget is exhausted",
+        [BATS_FINISH_STOPPED] = "stopped",
+        [BATS_FINISH_NO_MACHINES] = "no machine is left",
+        [BATS_FINISH_SAMPLED] = "only a sample was wanted",
+        [BATS_FINISH_HALTED] = "too many tasks have failed",
+        [BATS_FINISH_DEADLINE] = "the deadline is reached",
+    };
+    return words[finish];
+}
+
+void bats_trace_command(struct bats_trace *trace, bats_time now,
+                        const struct bats_command *command)
+{
+    char name[NAME] = "", amount[BATS_UNITS_TEXT];
+    if (command->type != BATS_COMMAND_FINISHED &&
+        command->type != BATS_COMMAND_SAMPLED)
+        name_of(name, trace->platform, command->machine);
+    switch (command->type) {
+    case BATS_COMMAND_ACQUIRE:
+        line(trace, now, "%s is acquired", name);
+        break;
+    case BATS_COMMAND_RUN:
+        line(trace, now, "%s: task %" PRIu32 "%s", name, command->task + 1,
+             command->copy > 0 ? ", a copy" : "");
+        break;
+    case BATS_COMMAND_CANCEL:
+        line(trace, now, "%s: task %" PRIu32 " is told to stop", name,
+             command->task + 1);
+        break;
+    case BATS_COMMAND_PARK:
+        line(trace, now, "%s is parked", name);
+        break;
+    case BATS_COMMAND_CHARGE:
+        trace->charged += command->amount;
+        line(trace, now, "%s enters a window for %s", name,
+             bats_money_format(amount, command->amount));
+        break;
+    case BATS_COMMAND_QUARANTINE:
+        line(trace, now, "%s gets no more tasks", name);
+        break;
+    case BATS_COMMAND_SAMPLED:
+        line(trace, now, "the sampling phase is over");
+        break;
+    case BATS_COMMAND_FINISHED:
+        line(trace, now, "the end: %s", why(command->finish));
+        break;
+    case BATS_COMMAND_RELEASE: /* all of them, at the end */
+        break;
+    }
+}
+
+void bats_trace_decisions(struct bats_trace *trace,
+                          const struct bats_sched *sched)
+{
+    size_t n;
+    const struct bats_decision *d = bats_sched_decisions(sched, &n);
+    for (; trace->n_decisions < n; trace->n_decisions++) {
+        char text[TEXT];
+        line(trace, d[trace->n_decisions].time, "%s",
+             bats_words_decision(text, sizeof text, trace->platform,
+                                 &d[trace->n_decisions]));
+    }
+}
