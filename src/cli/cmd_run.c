@@ -230,7 +230,8 @@ static int prepare(const struct bats_settings *set,
     }
     if (rc == 0)
         rc = bats_watch_init(watch, options, set->tag, set->quiet,
-                             set->progress, set->joblog, err);
+                             set->progress, set->joblog,
+                             bats_history_resumes(set), err);
     return rc;
 }
 
@@ -247,9 +248,14 @@ static int with_bag(const struct bats_settings *set,
     if (set->dry_run)
         return dry_run(options);
     int rc = prepare(set, options, &watch, &json, &err);
-    if (rc == 0 &&
-        (rc = bats_history_open(set, options->bag, &history, &err)) != 0)
-        bats_watch_release(&watch);
+    if (rc == 0) {
+        rc = bats_history_open(set, options->bag, &history, &err);
+        if (rc == 0 && watch.joblog != NULL && bats_history_resumes(set))
+            rc = bats_joblog_continue(watch.joblog, history.was,
+                                      bats_bagfile_count(options->bag), &err);
+        if (rc != 0)
+            bats_watch_release(&watch);
+    }
     if (rc != 0) {
         bats_run_dismiss();
         code = complain(&err);

@@ -22,7 +22,7 @@ static const char *record_path(const struct bats_settings *set, char **made)
     return *made;
 }
 
-static bool resumes(const struct bats_settings *set)
+bool bats_history_resumes(const struct bats_settings *set)
 {
     return set->resume || set->resume_failed || set->retry_failed;
 }
@@ -30,7 +30,7 @@ static bool resumes(const struct bats_settings *set)
 static int open_record(const struct bats_settings *set, const char *path,
                        struct bats_record **record, struct bats_error *err)
 {
-    if (resumes(set))
+    if (bats_history_resumes(set))
         return bats_record_open(path, record, err);
     char moved[4096];
     int rc = bats_record_set_aside(path, moved, sizeof moved, err);
@@ -158,6 +158,9 @@ static int compare(const struct bats_settings *set,
         struct bats_record_past past = bats_record_past(h->record, task);
         h->state[task] = (uint8_t)wanted(set, &past);
         h->attempts[task] = past.attempts;
+        if (h->state[task] == BATS_TASK_DONE ||
+            h->state[task] == BATS_TASK_FAILED)
+            h->was[task] = past.match == BATS_RECORD_MOVED ? past.was : task;
         h->failures[task] =
             (uint8_t)(past.failures < UINT8_MAX ? past.failures : UINT8_MAX);
         if (!set->quiet)
@@ -178,7 +181,7 @@ int bats_history_open(const struct bats_settings *set,
     const char *path = record_path(set, &made);
     *history = (struct bats_history){0};
     if (path == NULL) {
-        if (resumes(set))
+        if (bats_history_resumes(set))
             return bats_error_set(err, BATS_EINPUT,
                                   "to resume a bag from standard input, name "
                                   "its record with --record FILE");
@@ -188,8 +191,11 @@ int bats_history_open(const struct bats_settings *set,
     history->state = calloc(n, sizeof *history->state);
     history->attempts = calloc(n, sizeof *history->attempts);
     history->failures = calloc(n, sizeof *history->failures);
+    history->was = malloc(n * sizeof *history->was);
+    if (history->was != NULL)
+        memset(history->was, 0xff, n * sizeof *history->was);
     int rc = history->state == NULL || history->attempts == NULL ||
-                     history->failures == NULL
+                     history->failures == NULL || history->was == NULL
                  ? bats_error_set(err, BATS_ENOMEM, "out of memory")
                  : open_record(set, path, &history->record, err);
     free(made);
@@ -213,6 +219,7 @@ int bats_history_close(struct bats_history *history, struct bats_error *err)
     free(history->state);
     free(history->attempts);
     free(history->failures);
+    free(history->was);
     *history = (struct bats_history){0};
     return rc;
 }

@@ -8,6 +8,7 @@
 #ifndef BATS_HISTORY_H
 #define BATS_HISTORY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bats/error.h"
@@ -21,8 +22,13 @@ struct bats_history {
     uint8_t *state;             /* per task, for bats_sched_earlier, */
     uint8_t *failures;          /* as this */
     uint32_t *attempts;         /* per task: executions so far */
+    uint32_t *was;              /* per task that keeps its result: its index
+                                   in the last session; else UINT32_MAX */
     bats_money charged;
 };
+
+/* What --resume and its like ask for. */
+bool bats_history_resumes(const struct bats_settings *set);
 
 /*
  * Opens the record as `set` says and compares the bag with it: a command that

@@ -200,7 +200,7 @@ static void on_ended(void *context, const struct bats_execution *e)
 
 int bats_watch_init(struct bats_watch *watch,
                     const struct bats_run_options *options, bool tag,
-                    bool quiet, bool line, const char *joblog,
+                    bool quiet, bool line, const char *joblog, bool resumes,
                     struct bats_error *err)
 {
     enum bats_progress_style style = BATS_PROGRESS_PLAIN;
@@ -208,7 +208,8 @@ int bats_watch_init(struct bats_watch *watch,
         .options = options, .tag = tag, .quiet = quiet, .terminal = -1};
 
     if (joblog != NULL) {
-        int rc = bats_joblog_create(joblog, &watch->joblog, err);
+        int rc = resumes ? bats_joblog_open(joblog, &watch->joblog, err)
+                         : bats_joblog_create(joblog, &watch->joblog, err);
         if (rc != 0)
             return rc;
         watch->received =

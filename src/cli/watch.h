@@ -36,11 +36,11 @@ struct bats_watch {
     bool log_is_broken;
 };
 
-/* `line`: redraw a line even if no terminal is seen. `joblog` may be NULL.
- * BATS_EINPUT (the joblog cannot be written), BATS_ENOMEM. */
+/* `line`: redraw a line even if no terminal is seen. `joblog` may be NULL;
+ * if `resumes`, bats_joblog_continue is to follow. BATS_EINPUT (the joblog cannot be written), BATS_ENOMEM. */
 int bats_watch_init(struct bats_watch *watch,
                     const struct bats_run_options *options, bool tag,
-                    bool quiet, bool line, const char *joblog,
+                    bool quiet, bool line, const char *joblog, bool resumes,
                     struct bats_error *err);
 void bats_watch_release(struct bats_watch *watch);
 

@@ -34,6 +34,21 @@ struct bats_joblog_entry {
 int bats_joblog_create(const char *path, struct bats_joblog **log,
                        struct bats_error *err);
 
+/* The same, for a run that is resumed: what is in the file stays until
+ * bats_joblog_continue. BATS_EINPUT also if it is no joblog. */
+int bats_joblog_open(const char *path, struct bats_joblog **log,
+                     struct bats_error *err);
+
+/*
+ * After that and before the first write: of the lines of earlier sessions, the
+ * last one of each task stays that keeps its result; the others, of tasks that
+ * run again, go. `was`: per task (n of them) its index in the last session, or
+ * UINT32_MAX if it has no result; a task that has moved gets its new number.
+ * The file is replaced by a new one. BATS_ESYS, BATS_ENOMEM.
+ */
+int bats_joblog_continue(struct bats_joblog *log, const uint32_t *was,
+                         uint32_t n, struct bats_error *err);
+
 /* BATS_ESYS if the line could not be written. */
 int bats_joblog_write(struct bats_joblog *log,
                       const struct bats_joblog_entry *entry,
