@@ -50,7 +50,8 @@ EXEC_SRC = $(addprefix src/exec/, \
 	command.c environment.c family.c guard.c outdir.c outfile.c outlet.c \
 	pace.c results.c runner.c spawner.c spool.c stream.c)
 RECORD_SRC = $(addprefix src/record/, \
-	copy.c db.c log.c match.c past.c record.c recover.c schema.c view.c \
+	copy.c db.c engine.c log.c match.c past.c rebuild.c record.c \
+	recover.c replay.c schema.c view.c \
 	view_lists.c)
 SITE_SRC = $(addprefix src/site/, \
 	ask.c deaths.c hardware.c node.c site.c slurm.c)
@@ -65,7 +66,8 @@ REPORT_SRC = $(addprefix src/report/, \
 CLI_SRC = $(addprefix src/cli/, \
 	cmd_clusters.c cmd_output.c cmd_plan.c cmd_record.c cmd_run.c \
 	cmd_simulate.c cmd_status.c cmd_tasks.c cmd_why.c dry_run.c \
-	estimation.c help.c history.c look.c main.c options.c simulation.c \
+	estimation.c help.c history.c look.c main.c options.c options_json.c \
+	simulation.c \
 	watch.c)
 
 APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c

@@ -261,6 +261,7 @@ static int with_bag(const struct bats_settings *set,
         code = complain(&err);
     } else {
         options->record = history.record;
+        options->resume = history.resume;
         options->attempts = history.attempts;
         options->earlier =
             (struct bats_sched_earlier){.state = history.state,
@@ -347,8 +348,11 @@ static int master(const struct bats_settings *set)
         .version = BATS_VERSION,
     };
     uint8_t *once = NULL;
-    char *dir;
+    char *dir, *settings = bats_options_json(BATS_VERB_RUN, set);
     int rc = choose_output(set, &options, &dir, &err);
+    options.settings = settings;
+    if (rc == 0 && settings == NULL)
+        rc = bats_error_set(&err, BATS_ENOMEM, "out of memory");
     if (rc == 0)
         rc = bats_bagfile_load(set->bag, &bag, &err);
     if (rc == 0)
@@ -370,6 +374,7 @@ static int master(const struct bats_settings *set)
     }
     bats_clusters_file_destroy(clusters);
     bats_bagfile_destroy(bag);
+    free(settings);
     free(once);
     free(dir);
     return code;

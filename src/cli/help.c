@@ -79,10 +79,14 @@ static const struct {
          "machine (as in slow-3) or the number of a task, what happened to "
          "it. RUN as for status."},
     [BATS_VERB_RECORD] =
-        {"bats-mpi record recover RUN [FILE]",
-         "Saves what is readable of a damaged record into FILE (default: "
-         "RUN.recovered) and says what is lost. The record itself is left as "
-         "it is, and may even be live: then FILE is a copy to query."},
+        {"bats-mpi record {verify RUN | recover RUN [FILE]}",
+         "verify hands the recorded events of every session to the scheduler "
+         "again and compares each command, charge and decision with the "
+         "recorded one, to the microsecond and the millionth; the exit code "
+         "is 1 if one differs. recover saves what is readable of a damaged "
+         "record into FILE (default: RUN.recovered) and says what is lost; "
+         "the record itself is left as it is, and may even be live: then FILE "
+         "is a copy to query."},
 };
 
 static const struct {

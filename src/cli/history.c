@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bats/bag.h"
-
 #define NAMED_MAX 20 /* changes of a kind that are named one by one */
 
 /* Where the record is; NULL: none is kept. *made is to be freed. */
@@ -22,9 +20,18 @@ static const char *record_path(const struct bats_settings *set, char **made)
     return *made;
 }
 
+/* The strongest that was asked for. */
+static enum bats_record_resume resume_of(const struct bats_settings *set)
+{
+    return set->retry_failed    ? BATS_RECORD_RETRY_FAILED
+           : set->resume_failed ? BATS_RECORD_RESUME_FAILED
+           : set->resume        ? BATS_RECORD_RESUME
+                                : BATS_RECORD_NOT;
+}
+
 bool bats_history_resumes(const struct bats_settings *set)
 {
-    return set->resume || set->resume_failed || set->retry_failed;
+    return resume_of(set) != BATS_RECORD_NOT;
 }
 
 static int open_record(const struct bats_settings *set, const char *path,
@@ -42,18 +49,6 @@ static int open_record(const struct bats_settings *set, const char *path,
                 "with it)\n",
                 path, moved);
     return bats_record_create(path, record, err);
-}
-
-static enum bats_task_state wanted(const struct bats_settings *set,
-                                   const struct bats_record_past *past)
-{
-    bool failed = past->state == BATS_RECORD_FAILED;
-    if (past->state == BATS_RECORD_DONE)
-        return BATS_TASK_DONE;
-    if (set->retry_failed)
-        return failed ? BATS_TASK_PENDING : BATS_TASK_LEFT_OUT;
-    return failed && !set->resume_failed ? BATS_TASK_FAILED
-                                         : BATS_TASK_PENDING;
 }
 
 /* ---- what the user is told of a bag that was edited ---- */
@@ -154,15 +149,15 @@ static int compare(const struct bats_settings *set,
     int rc = name_bag(bag, h->record, err);
     if (rc < 0 || bats_record_sessions(h->record) == 0)
         return rc;
+    h->resume = resume_of(set);
     for (uint32_t task = 0; task < bats_bagfile_count(bag); task++) {
         struct bats_record_past past = bats_record_past(h->record, task);
-        h->state[task] = (uint8_t)wanted(set, &past);
+        h->state[task] = (uint8_t)bats_record_state(h->resume, &past);
         h->attempts[task] = past.attempts;
         if (h->state[task] == BATS_TASK_DONE ||
             h->state[task] == BATS_TASK_FAILED)
             h->was[task] = past.match == BATS_RECORD_MOVED ? past.was : task;
-        h->failures[task] =
-            (uint8_t)(past.failures < UINT8_MAX ? past.failures : UINT8_MAX);
+        h->failures[task] = bats_record_failures(&past);
         if (!set->quiet)
             name_task(set, bag, task, &past, &changes);
     }

@@ -235,9 +235,11 @@ static const struct {
     [BATS_VERB_WHY] = {"why", "why a machine is parked or a task waits",
                        "the record of the run is missing", 1, 3},
     [BATS_VERB_RECORD] = {"record",
-                          "save what is readable of a damaged record",
-                          "record needs 'recover' and the record of a run", 2,
-                          3},
+                          "prove the decisions of a run, or save a damaged "
+                          "record",
+                          "record needs 'verify' or 'recover', and the record "
+                          "of a run",
+                          2, 3},
 };
 
 const char *bats_verb_name(enum bats_verb verb)

@@ -164,6 +164,11 @@ bool bats_verb_find(const char *word, enum bats_verb *verb);
 int bats_options_parse(enum bats_verb verb, int argc, char **argv,
                        struct bats_settings *settings, struct bats_error *err);
 
+/* Every option of `verb` with its value, as a JSON object, for free(); seed is
+ * 0 where it is random. NULL: out of memory. */
+char *bats_options_json(enum bats_verb verb,
+                        const struct bats_settings *settings);
+
 /* Prints the sentence and where help is to be found; returns the exit code
  * for it (2). */
 int bats_options_complain(enum bats_verb verb, const struct bats_error *err);

@@ -49,12 +49,16 @@ int bats_journal_handle(struct bats_journal *journal, struct bats_sched *sched,
         rc = bats_record_event(journal->record, now, event, err);
         journal->n_unsynced++;
     }
-    if (rc == 0)
-        rc = bats_sched_handle(sched, now, event, err);
-    while (rc == 0 && bats_sched_next(sched, &command)) {
-        rc = note(journal, now, &command, err);
-        if (rc == 0)
-            rc = keep(journal, &command, err);
+    if (rc < 0)
+        return rc;
+    rc = bats_sched_handle(sched, now, event, err);
+    /* What fell due before an event that was refused counts. */
+    while (bats_sched_next(sched, &command)) {
+        int noted = note(journal, now, &command, err);
+        if (noted == 0)
+            noted = keep(journal, &command, err);
+        if (noted < 0)
+            return noted;
     }
     return rc;
 }

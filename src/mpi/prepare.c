@@ -50,18 +50,10 @@ static int find_members(struct master *m, struct bats_error *err)
     return 0;
 }
 
-static int create_sched(struct master *m, struct bats_error *err)
+static struct bats_sched_options engine_options(struct master *m)
 {
     const struct bats_run_options *o = m->options;
     const struct bats_platform *p = &m->survey.platform;
-    uint32_t n = bats_bagfile_count(o->bag);
-    m->attempts = calloc(n, sizeof *m->attempts);
-    m->to_come = calloc(m->crew.n, sizeof *m->to_come);
-    if (m->attempts == NULL || m->to_come == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    if (o->attempts != NULL)
-        memcpy(m->attempts, o->attempts, n * sizeof *m->attempts);
-
     /* A process may take the whole grace time to stop; a timer takes none. */
     bats_time lead = bats_master_bag_time(m, o->grace_ms * 1000);
     if (lead > p->window / 12)
@@ -70,7 +62,7 @@ static int create_sched(struct master *m, struct bats_error *err)
         lead = 0;
     struct bats_sched_options options = {
         .policy = o->policy,
-        .n_tasks = n,
+        .n_tasks = bats_bagfile_count(o->bag),
         .clusters = p->clusters,
         .n_clusters = p->n_clusters,
         .machines = p->machines,
@@ -87,7 +79,20 @@ static int create_sched(struct master *m, struct bats_error *err)
         .once = o->once,
     };
     options.rules.deadline = m->survey.deadline;
-    return bats_sched_create(&options, &m->sched, err);
+    return options;
+}
+
+static int make_lists(struct master *m, struct bats_error *err)
+{
+    const struct bats_run_options *o = m->options;
+    uint32_t n = bats_bagfile_count(o->bag);
+    m->attempts = calloc(n, sizeof *m->attempts);
+    m->to_come = calloc(m->crew.n, sizeof *m->to_come);
+    if (m->attempts == NULL || m->to_come == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (o->attempts != NULL)
+        memcpy(m->attempts, o->attempts, n * sizeof *m->attempts);
+    return 0;
 }
 
 /* Number of a machine within its cluster, from 1. */
@@ -183,6 +188,7 @@ static int64_t name_run(struct master *m)
 }
 
 static int begin_record(struct master *m, int64_t started_us,
+                        const struct bats_sched_options *engine,
                         struct bats_error *err)
 {
     const struct bats_run_options *o = m->options;
@@ -198,18 +204,13 @@ static int begin_record(struct master *m, int64_t started_us,
         .run_id = m->run_id,
         .bag = bats_bagfile_name(o->bag),
         .version = o->version,
-        .policy = bats_policy_name(o->policy),
-        .seed = o->seed,
-        .budget = m->survey.budget,
-        .window = p->window,
+        .resume = o->resume,
         .time_scale = o->time_scale,
         .currency = p->currency,
         .options = o->settings,
         .started_us = started_us,
-        .clusters = p->clusters,
-        .n_clusters = p->n_clusters,
-        .machines = p->machines,
-        .n_machines = p->n_machines,
+        .engine = engine,
+        .speed = p->speed,
         .hosts = hosts,
     };
     int rc = bats_record_begin(o->record, &session, err);
@@ -227,8 +228,12 @@ int bats_master_prepare(struct master *m,
     int64_t started_us = name_run(m);
     int rc = find_members(m, err);
     if (rc == 0)
-        rc = create_sched(m, err);
+        rc = make_lists(m, err);
+    if (rc < 0)
+        return rc;
+    struct bats_sched_options engine = engine_options(m);
+    rc = bats_sched_create(&engine, &m->sched, err);
     if (rc == 0)
-        rc = begin_record(m, started_us, err);
+        rc = begin_record(m, started_us, &engine, err);
     return rc < 0 ? rc : set_up(m, sink, err);
 }

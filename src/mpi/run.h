@@ -90,13 +90,15 @@ struct bats_run_options {
     bats_time monitor_interval; /* 0: window / 12 */
     struct bats_sched_rules rules;
     struct bats_record *record; /* it knows the tasks; NULL: none is kept */
+    enum bats_record_resume resume;
     int64_t sync_us; /* limits of a group of events, see journal.h */
     uint64_t sync_events;
     struct bats_sched_earlier earlier;
     const uint32_t *attempts; /* per task: of earlier sessions; may be NULL */
     enum bats_tail tail;
     const uint8_t *once;  /* per task: it is never copied; may be NULL */
-    const char *settings; /* all of them as JSON, for the record; or NULL */
+    const char *settings; /* as the user wrote them, for the record, as a JSON
+                             object; or NULL */
     const char *version;  /* of bats-mpi, for the record */
 };
 

@@ -10,7 +10,8 @@
 /* The first three parameters are seq, session and time of any row. */
 static const char *const inserts[BATS_ROWS] = {
     [BATS_ROW_EVENT] = "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-    [BATS_ROW_COMMAND] = "INSERT INTO command VALUES (?, ?, ?, ?, ?, ?, ?)",
+    [BATS_ROW_COMMAND] =
+        "INSERT INTO command VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [BATS_ROW_ATTEMPT] =
         "INSERT INTO attempt VALUES "
         "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -170,9 +171,12 @@ static void bind_event(sqlite3_stmt *s, const struct bats_record *r,
 static void bind_command(sqlite3_stmt *s, const struct bats_record *r,
                          const struct bats_command *c)
 {
-    sqlite3_bind_text(s, 4,
-                      c->copy > 0 ? "copy" : bats_schema_commands[c->type], -1,
-                      SQLITE_STATIC);
+    sqlite3_bind_text(
+        s, 4, c->copy > 0 ? BATS_SCHEMA_COPY : bats_schema_commands[c->type],
+        -1, SQLITE_STATIC);
+    if (c->type == BATS_COMMAND_FINISHED)
+        sqlite3_bind_text(s, 9, bats_schema_finishes[c->finish], -1,
+                          SQLITE_STATIC);
     if (c->type == BATS_COMMAND_FINISHED || c->type == BATS_COMMAND_SAMPLED)
         return;
     sqlite3_bind_int64(s, 5, c->machine);
@@ -180,6 +184,10 @@ static void bind_command(sqlite3_stmt *s, const struct bats_record *r,
         return;
     sqlite3_bind_int64(s, 6, c->slot);
     bind_task(s, 7, r, c->task);
+    if (c->copy > 0)
+        sqlite3_bind_int64(s, 8, c->copy);
+    if (c->time_out)
+        sqlite3_bind_text(s, 9, BATS_SCHEMA_TIME_OUT, -1, SQLITE_STATIC);
 }
 
 static void bind_attempt(sqlite3_stmt *s, const struct bats_record *r,
@@ -206,17 +214,24 @@ static void bind_attempt(sqlite3_stmt *s, const struct bats_record *r,
     }
 }
 
+void bats_log_machines(char text[BATS_LOG_MACHINES],
+                       const struct bats_decision *d, size_t n_clusters)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < n_clusters; i++)
+        used +=
+            (size_t)snprintf(text + used, BATS_LOG_MACHINES - used, "%c%lu",
+                             i > 0 ? ',' : '[', (unsigned long)d->machines[i]);
+    memcpy(text + used, "]", 2);
+}
+
 static void bind_decision(sqlite3_stmt *s, const struct bats_record *r,
                           const struct bats_decision *d)
 {
-    char machines[BATS_CLUSTERS_MAX * 12 + 4] = "[";
-    size_t used = 1;
+    char machines[BATS_LOG_MACHINES];
 
-    for (uint32_t i = 0; i < r->n_clusters; i++)
-        used +=
-            (size_t)snprintf(machines + used, sizeof machines - used, "%s%lu",
-                             i > 0 ? "," : "", (unsigned long)d->machines[i]);
-    memcpy(machines + used, "]", 2);
+    bats_log_machines(machines, d, r->n_clusters);
     sqlite3_bind_text(s, 4, bats_reason_name(d->reason), -1, SQLITE_STATIC);
     sqlite3_bind_int64(s, 5, d->feasible);
     sqlite3_bind_int64(s, 6, d->tasks_left);

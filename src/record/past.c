@@ -28,13 +28,26 @@ static int no_memory(struct bats_error *err)
     return bats_error_set(err, BATS_ENOMEM, "out of memory");
 }
 
-static int load_tasks(struct bats_past *past, struct bats_db *db,
+/* A statement with one parameter. */
+static int prepare(struct bats_db *db, const char *sql, int64_t parameter,
+                   sqlite3_stmt **s, struct bats_error *err)
+{
+    int rc = bats_db_prepare(db, sql, s, err);
+
+    if (rc == 0)
+        sqlite3_bind_int64(*s, 1, parameter);
+    return rc;
+}
+
+static int load_tasks(struct bats_past *past, struct bats_db *db, int64_t of,
                       struct bats_error *err)
 {
     sqlite3_stmt *s;
     size_t capacity = 0;
-    int rc = bats_db_prepare(
-        db, "SELECT id, number, line, hash FROM task ORDER BY id", &s, err);
+    int rc = prepare(db,
+                     "SELECT id, number, line, hash FROM task "
+                     "WHERE session <= ? ORDER BY id",
+                     of, &s, err);
 
     if (rc < 0)
         return rc;
@@ -79,12 +92,14 @@ static struct bats_past_task *find(struct bats_past *past, int64_t id)
                : bsearch(&key, past->tasks, past->n, sizeof key, compare_ids);
 }
 
-static int load_places(struct bats_past *past, struct bats_db *db,
+static int load_places(struct bats_past *past, struct bats_db *db, int64_t of,
                        struct bats_error *err)
 {
     sqlite3_stmt *s;
-    int rc = bats_db_prepare(
-        db, "SELECT task, number FROM place ORDER BY session", &s, err);
+    int rc = prepare(db,
+                     "SELECT task, number FROM place WHERE session <= ? "
+                     "ORDER BY session",
+                     of, &s, err);
 
     if (rc < 0)
         return rc;
@@ -103,13 +118,13 @@ static int load_places(struct bats_past *past, struct bats_db *db,
 }
 
 static int load_attempts(struct bats_past *past, struct bats_db *db,
-                         struct bats_error *err)
+                         int64_t before, struct bats_error *err)
 {
     sqlite3_stmt *s;
-    int rc = bats_db_prepare(db,
-                             "SELECT task, exit_status, signal, outcome "
-                             "FROM attempt ORDER BY seq",
-                             &s, err);
+    int rc = prepare(db,
+                     "SELECT task, exit_status, signal, outcome FROM attempt "
+                     "WHERE session < ? ORDER BY seq",
+                     before, &s, err);
 
     if (rc < 0)
         return rc;
@@ -135,8 +150,22 @@ static int load_attempts(struct bats_past *past, struct bats_db *db,
     return rc;
 }
 
-int bats_past_load(struct bats_past *past, struct bats_db *db,
-                   struct bats_error *err)
+static int load_money(struct bats_past *past, struct bats_db *db,
+                      int64_t before, struct bats_error *err)
+{
+    sqlite3_stmt *s;
+    int rc = prepare(db, "SELECT sum(amount) FROM ledger WHERE session < ?",
+                     before, &s, err);
+
+    if (rc == 0)
+        rc = bats_db_step(db, s, err);
+    past->charged = rc > 0 ? sqlite3_column_int64(s, 0) : 0;
+    sqlite3_finalize(s);
+    return rc < 0 ? rc : 0;
+}
+
+int bats_past_load(struct bats_past *past, struct bats_db *db, int64_t of,
+                   int64_t before, struct bats_error *err)
 {
     int64_t sessions = 0;
     int rc = bats_db_integer(db, "SELECT coalesce(max(id), 0) FROM session",
@@ -147,14 +176,13 @@ int bats_past_load(struct bats_past *past, struct bats_db *db,
                             db->path, (long long)sessions);
     past->sessions = (uint32_t)sessions;
     if (rc == 0)
-        rc = bats_db_integer(db, "SELECT sum(amount) FROM ledger",
-                             &past->charged, err);
+        rc = load_money(past, db, before, err);
     if (rc == 0)
-        rc = load_tasks(past, db, err);
+        rc = load_tasks(past, db, of, err);
     if (rc == 0)
-        rc = load_places(past, db, err);
+        rc = load_places(past, db, of, err);
     if (rc == 0)
-        rc = load_attempts(past, db, err);
+        rc = load_attempts(past, db, before, err);
     if (rc == 0 && past->n > 0)
         qsort(past->tasks, past->n, sizeof *past->tasks, compare_places);
     return rc;
@@ -164,4 +192,26 @@ void bats_past_release(struct bats_past *past)
 {
     free(past->tasks);
     *past = (struct bats_past){0};
+}
+
+/* ---- what it means for the engine ---- */
+
+enum bats_task_state bats_record_state(enum bats_record_resume resume,
+                                       const struct bats_record_past *past)
+{
+    bool failed = past->state == BATS_RECORD_FAILED;
+
+    if (resume == BATS_RECORD_NOT)
+        return BATS_TASK_PENDING;
+    if (past->state == BATS_RECORD_DONE)
+        return BATS_TASK_DONE;
+    if (resume == BATS_RECORD_RETRY_FAILED)
+        return failed ? BATS_TASK_PENDING : BATS_TASK_LEFT_OUT;
+    return failed && resume == BATS_RECORD_RESUME ? BATS_TASK_FAILED
+                                                  : BATS_TASK_PENDING;
+}
+
+uint8_t bats_record_failures(const struct bats_record_past *past)
+{
+    return (uint8_t)(past->failures < UINT8_MAX ? past->failures : UINT8_MAX);
 }

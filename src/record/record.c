@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bats/policy.h"
+#include "record/engine.h"
 #include "record/schema.h"
 #include "record/state.h"
 
@@ -52,7 +54,7 @@ static int fill(struct bats_record *r, struct bats_error *err)
     if (rc == 0 && is_empty)
         rc = bats_schema_make(&r->db, err);
     if (rc == 0)
-        rc = bats_past_load(&r->past, &r->db, err);
+        rc = bats_past_load(&r->past, &r->db, INT64_MAX, INT64_MAX, err);
     if (rc == 0)
         rc = bats_db_integer(&r->db, last_seq, &r->seq, err);
     if (rc == 0)
@@ -206,35 +208,59 @@ static void bind_limited(sqlite3_stmt *s, int column, int64_t value,
         sqlite3_bind_int64(s, column, value);
 }
 
+/* {"run": what the caller says, "engine": what it was given}; for free().
+ * NULL: short memory, or no JSON. */
+static char *options_of(const struct bats_record_session *session)
+{
+    json_t *run = session->options != NULL
+                      ? json_loads(session->options, 0, NULL)
+                      : json_object();
+    json_t *all = json_pack("{s:o, s:o}", "run", run, "engine",
+                            bats_engine_write(session->engine));
+    char *text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17));
+
+    json_decref(all);
+    return text;
+}
+
 static int insert_session(struct bats_record *r,
                           const struct bats_record_session *session,
                           struct bats_error *err)
 {
+    const struct bats_sched_options *engine = session->engine;
     const char *const texts[] = {session->run_id, session->bag,
-                                 session->version, session->policy};
-    sqlite3_stmt *s;
-    int rc = bats_db_prepare(
-        &r->db,
-        "INSERT INTO session (id, run_id, bag, version, policy, seed, budget,"
-        " window_us, time_scale, currency, options, started_us, n_tasks)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        &s, err);
+                                 session->version,
+                                 bats_policy_name(engine->policy)};
+    char *options = options_of(session);
+    sqlite3_stmt *s = NULL;
+    int rc = options == NULL ? no_memory(err) : 0;
 
-    if (rc < 0)
-        return rc;
-    sqlite3_bind_int64(s, 1, r->session);
-    for (int i = 0; i < 4; i++)
-        sqlite3_bind_text(s, 2 + i, texts[i], -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 6, (int64_t)session->seed);
-    bind_limited(s, 7, session->budget, BATS_UNLIMITED);
-    sqlite3_bind_int64(s, 8, session->window);
-    sqlite3_bind_double(s, 9, session->time_scale);
-    sqlite3_bind_text(s, 10, session->currency, -1, SQLITE_STATIC);
-    sqlite3_bind_text(s, 11, session->options, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 12, session->started_us);
-    sqlite3_bind_int64(s, 13, r->n_tasks);
-    rc = bats_db_step(&r->db, s, err);
+    if (rc == 0)
+        rc = bats_db_prepare(
+            &r->db,
+            "INSERT INTO session (id, run_id, bag, version, policy, seed,"
+            " budget, window_us, time_scale, currency, resume, options,"
+            " started_us, n_tasks)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            &s, err);
+    if (rc == 0) {
+        sqlite3_bind_int64(s, 1, r->session);
+        for (int i = 0; i < 4; i++)
+            sqlite3_bind_text(s, 2 + i, texts[i], -1, SQLITE_STATIC);
+        sqlite3_bind_int64(s, 6, (int64_t)engine->seed);
+        bind_limited(s, 7, engine->budget, BATS_UNLIMITED);
+        sqlite3_bind_int64(s, 8, engine->window);
+        sqlite3_bind_double(s, 9, session->time_scale);
+        sqlite3_bind_text(s, 10, session->currency, -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 11, bats_schema_resumes[session->resume], -1,
+                          SQLITE_STATIC);
+        sqlite3_bind_text(s, 12, options, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(s, 13, session->started_us);
+        sqlite3_bind_int64(s, 14, r->n_tasks);
+        rc = bats_db_step(&r->db, s, err);
+    }
     sqlite3_finalize(s);
+    free(options);
     return rc;
 }
 
@@ -244,15 +270,17 @@ static int insert_clusters(struct bats_record *r,
 {
     sqlite3_stmt *s;
     int rc = bats_db_prepare(
-        &r->db, "INSERT INTO cluster VALUES (?, ?, ?, ?, ?)", &s, err);
+        &r->db, "INSERT INTO cluster VALUES (?, ?, ?, ?, ?, ?)", &s, err);
 
-    for (size_t i = 0; rc == 0 && i < session->n_clusters; i++) {
-        const struct bats_cluster *c = &session->clusters[i];
+    for (size_t i = 0; rc == 0 && i < session->engine->n_clusters; i++) {
+        const struct bats_cluster *c = &session->engine->clusters[i];
         sqlite3_bind_int64(s, 1, r->session);
         sqlite3_bind_int64(s, 2, (int64_t)i);
         sqlite3_bind_text(s, 3, c->name, -1, SQLITE_STATIC);
         sqlite3_bind_int64(s, 4, c->charge);
         bind_limited(s, 5, c->max, UINT32_MAX);
+        sqlite3_bind_double(s, 6,
+                            session->speed != NULL ? session->speed[i] : 1);
         rc = bats_db_step(&r->db, s, err);
     }
     sqlite3_finalize(s);
@@ -263,16 +291,17 @@ static int insert_machines(struct bats_record *r,
                            const struct bats_record_session *session,
                            struct bats_error *err)
 {
+    const struct bats_sched_options *engine = session->engine;
     uint32_t number[BATS_CLUSTERS_MAX] = {0};
     char name[BATS_CLUSTER_NAME + 16];
     sqlite3_stmt *s;
     int rc = bats_db_prepare(
         &r->db, "INSERT INTO machine VALUES (?, ?, ?, ?, ?, ?)", &s, err);
 
-    for (uint32_t i = 0; rc == 0 && i < session->n_machines; i++) {
-        const struct bats_machine_spec *m = &session->machines[i];
+    for (uint32_t i = 0; rc == 0 && i < engine->n_machines; i++) {
+        const struct bats_machine_spec *m = &engine->machines[i];
         snprintf(name, sizeof name, "%s-%lu",
-                 session->clusters[m->cluster].name,
+                 engine->clusters[m->cluster].name,
                  (unsigned long)++number[m->cluster]);
         sqlite3_bind_int64(s, 1, r->session);
         sqlite3_bind_int64(s, 2, i);
@@ -309,7 +338,7 @@ int bats_record_begin(struct bats_record *r,
     if (rc == 0)
         rc = bats_record_sync(r, err);
     bats_match_release(r);
-    r->n_clusters = (uint32_t)session->n_clusters;
+    r->n_clusters = (uint32_t)session->engine->n_clusters;
     r->has_begun = rc == 0;
     return rc;
 }

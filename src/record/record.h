@@ -37,7 +37,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bats/cluster.h"
+#include "bats/bag.h"
 #include "bats/error.h"
 #include "bats/sched.h"
 #include "bats/units.h"
@@ -111,6 +111,19 @@ struct bats_record_past {
     int signal;
 };
 
+/* What is to be done of a bag that is known. */
+enum bats_record_resume {
+    BATS_RECORD_NOT,           /* everything; the record is new */
+    BATS_RECORD_RESUME,        /* tasks without a result */
+    BATS_RECORD_RESUME_FAILED, /* and those that failed */
+    BATS_RECORD_RETRY_FAILED   /* those only */
+};
+
+/* What the engine is told of a task (struct bats_sched_earlier). */
+enum bats_task_state bats_record_state(enum bats_record_resume resume,
+                                       const struct bats_record_past *past);
+uint8_t bats_record_failures(const struct bats_record_past *past);
+
 /* Task `index` of the bag (ascending, from 0) has `command`, which stands on
  * `line` of the file. */
 int bats_record_task(struct bats_record *record, uint32_t index, uint32_t line,
@@ -142,19 +155,15 @@ struct bats_record_session {
     const char *run_id; /* as the tasks see it, or NULL */
     const char *bag;    /* name of the file */
     const char *version;
-    const char *policy;
-    uint64_t seed;
-    bats_money budget; /* of the whole run: earlier sessions count */
-    bats_time window;
+    enum bats_record_resume resume;
     double time_scale;
     const char *currency; /* or NULL */
-    const char *options;  /* all else, as a JSON object, or NULL */
+    const char *options;  /* of the run, as a JSON object, or NULL */
     int64_t started_us;   /* real time, microseconds since 1970 */
-    const struct bats_cluster *clusters;
-    size_t n_clusters;
-    const struct bats_machine_spec *machines;
-    uint32_t n_machines;
-    const char *const *hosts; /* by machine, or NULL */
+    const struct bats_sched_options *engine; /* all that it was given; what
+                                                earlier sessions did is known */
+    const double *speed;                     /* by cluster, or NULL: 1 */
+    const char *const *hosts;                /* by machine, or NULL */
 };
 
 /* Begins a session, whose bag is the tasks named before. Commits and syncs.

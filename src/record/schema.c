@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "bats/sched.h"
+#include "record/record.h"
 
 #ifndef BATS_VERSION
 #define BATS_VERSION "0.1"
@@ -22,7 +22,11 @@ static const char schema_sql[] =
     "  seed INTEGER,\n"
     "  budget INTEGER,    -- millionths of the currency; NULL: unlimited\n"
     "  window_us INTEGER, time_scale REAL, currency TEXT,\n"
-    "  options TEXT,      -- all other options, a JSON object\n"
+    "  resume TEXT,       -- 'resume', 'resume-failed', 'retry-failed' or "
+    "'new'\n"
+    "  options TEXT,      -- a JSON object: 'run' has those of the command "
+    "line,\n"
+    "                     -- 'engine' what the scheduling engine was given\n"
     "  started_us INTEGER, -- real time since 1970\n"
     "  n_tasks INTEGER,\n"
     "  ended_us INTEGER,  -- bag time; NULL: it runs, or was killed\n"
@@ -33,6 +37,7 @@ static const char schema_sql[] =
     "  session INTEGER, id INTEGER, name TEXT,\n"
     "  charge INTEGER, -- millionths, per machine and window\n"
     "  max INTEGER,    -- NULL: no limit\n"
+    "  speed REAL,     -- that it was made to have; 1: as it is\n"
     "  UNIQUE (session, id));\n"
 
     "CREATE TABLE machine (\n"
@@ -69,7 +74,9 @@ static const char schema_sql[] =
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
     "  type TEXT, -- acquire run copy (run the task here, too) cancel park\n"
     "             -- release quarantine finished\n"
-    "  machine INTEGER, slot INTEGER, task INTEGER);\n"
+    "  machine INTEGER, slot INTEGER, task INTEGER,\n"
+    "  copy INTEGER, -- copy: the how-manieth\n"
+    "  why TEXT); -- cancel: 'time-out' or NULL; finished: as in session\n"
 
     "CREATE TABLE attempt ( -- executions that came to an end\n"
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
@@ -203,6 +210,13 @@ const char *const bats_schema_commands[] = {
     [BATS_COMMAND_FINISHED] = "finished",
     [BATS_COMMAND_QUARANTINE] = "quarantine",
     [BATS_COMMAND_SAMPLED] = "sampled",
+};
+
+const char *const bats_schema_resumes[] = {
+    [BATS_RECORD_NOT] = "new",
+    [BATS_RECORD_RESUME] = "resume",
+    [BATS_RECORD_RESUME_FAILED] = "resume-failed",
+    [BATS_RECORD_RETRY_FAILED] = "retry-failed",
 };
 
 const char *const bats_schema_finishes[] = {

@@ -21,9 +21,14 @@ int bats_schema_make(struct bats_db *db, struct bats_error *err);
 extern const char *const bats_schema_tables[];
 extern const size_t bats_schema_n_tables;
 
-/* The names that stand in the columns `type` and `finish`, by enum. */
+/* The names that stand in the columns `type`, `finish` and `resume`, by enum.
+ */
 extern const char *const bats_schema_events[];
 extern const char *const bats_schema_commands[];
 extern const char *const bats_schema_finishes[];
+extern const char *const bats_schema_resumes[];
+
+#define BATS_SCHEMA_COPY "copy"         /* the type of a RUN that is a copy */
+#define BATS_SCHEMA_TIME_OUT "time-out" /* why, of a CANCEL */
 
 #endif

@@ -88,9 +88,10 @@ struct bats_record {
     sqlite3_stmt *insert[BATS_ROWS];
 };
 
-/* Learns what the record holds of earlier sessions. */
-int bats_past_load(struct bats_past *past, struct bats_db *db,
-                   struct bats_error *err);
+/* Learns what the record holds: the bag of session `of` or the last one before
+ * it, and what was done in the sessions before `before`. */
+int bats_past_load(struct bats_past *past, struct bats_db *db, int64_t of,
+                   int64_t before, struct bats_error *err);
 void bats_past_release(struct bats_past *past);
 
 /* A task of the bag that may be known. */
@@ -105,6 +106,12 @@ struct bats_named_task {
 
 /* Frees what is only needed to find the tasks, the past among it. */
 void bats_match_release(struct bats_record *record);
+
+/* The column `machines` of a decision. */
+#define BATS_LOG_MACHINES (BATS_CLUSTERS_MAX * 12 + 4)
+void bats_log_machines(char text[BATS_LOG_MACHINES],
+                       const struct bats_decision *decision,
+                       size_t n_clusters);
 
 /* Prepares what bats_record_commit needs. */
 int bats_log_prepare(struct bats_record *record, struct bats_error *err);

@@ -1,6 +1,6 @@
 /*
- * fuzz_record: a damaged record is refused, read, recovered or continued, but
- * never crashes its reader.
+ * fuzz_record: a damaged record is refused, read, recovered, continued or
+ * proved, but never crashes its reader.
  *
  * The input is a list of damages to a small record. The lowest bit of its
  * first byte says to which: 0 one that was closed, 1 one that was killed, with
@@ -11,9 +11,12 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "bats/policy.h"
 #include "fuzz.h"
+#include "mpi/journal.h"
 #include "record/record.h"
 #include "record/recover.h"
+#include "record/replay.h"
 #include "record/view.h"
 
 #define ROOM 64
@@ -45,25 +48,57 @@ static void query(const char *sql)
     sqlite3_close(db);
 }
 
+/* The engine hears that one task after the other has ended. */
+static int play(struct bats_record *r, struct bats_journal *journal,
+                struct bats_sched *sched)
+{
+    struct bats_error err;
+    struct bats_event event = {.type = BATS_EVENT_JOINED};
+    struct bats_command command;
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && i <= DONE; i++) {
+        size_t at = 0;
+        rc = bats_journal_handle(journal, sched, 10 * i, &event, &err);
+        if (rc == 0 && bats_journal_commit(journal, sched, i, &err) < 0)
+            rc = -1;
+        while (rc == 0 && bats_journal_next(journal, &at, &command))
+            if (command.type == BATS_COMMAND_RUN)
+                event.task = command.task;
+        event.type = i % 3 == 0 ? BATS_EVENT_FAILED : BATS_EVENT_DONE;
+        event.runtime = 10;
+        struct bats_record_attempt attempt = {
+            .task = event.task, .attempt = 1, .exit_status = i % 3 == 0};
+        if (rc == 0)
+            rc = bats_record_attempt(r, 10 * i, &attempt, &err);
+    }
+    return rc < 0 ? rc : bats_record_commit(r, &err);
+}
+
 /* Writes one more session, as far as the record lets us. */
 static int write_session(struct bats_record *r)
 {
     struct bats_error err;
     struct bats_cluster cluster = {.name = "c", .charge = 5, .max = 1};
     struct bats_machine_spec machine = {.slots = 1};
-    struct bats_record_session session = {
-        .run_id = "run",
-        .bag = "bag",
-        .options = "{}",
+    struct bats_sched_options engine = {
+        .policy = &bats_policy_rr,
+        .n_tasks = TASKS,
         .clusters = &cluster,
         .n_clusters = 1,
         .machines = &machine,
         .n_machines = 1,
+        .window = 100,
+        .budget = BATS_UNLIMITED,
     };
-    struct bats_event joined = {.type = BATS_EVENT_JOINED};
-    struct bats_command acquire = {.type = BATS_COMMAND_ACQUIRE};
-    struct bats_decision decision = {.time = 3, .machines = {1}};
+    struct bats_record_session session = {
+        .run_id = "run",
+        .bag = "bag",
+        .engine = &engine,
+    };
     int rc = 0;
+    struct bats_journal journal = {.record = r, .sync_us = 1};
+    struct bats_sched *sched;
 
     for (uint32_t i = 0; rc == 0 && i < TASKS; i++)
         rc = bats_record_task(r, i, i, "true", &err);
@@ -71,21 +106,13 @@ static int write_session(struct bats_record *r)
         rc = bats_record_match(r, &err);
     if (rc < 0 || bats_record_begin(r, &session, &err) < 0)
         return -1;
-    rc |= bats_record_event(r, 1, &joined, &err);
-    rc |= bats_record_charge(r, 1, 0, 5, &err);
-    rc |= bats_record_command(r, 1, &acquire, &err);
-    rc |= bats_record_decision(r, &decision, &err);
-    rc |= bats_record_notice(r, 1, 0, 0, "odd", &err);
-    for (uint32_t i = 0; i < DONE; i++) {
-        struct bats_command command = {.type = BATS_COMMAND_RUN, .task = i};
-        struct bats_event event = {.type = BATS_EVENT_DONE, .task = i};
-        struct bats_record_attempt attempt = {
-            .task = i, .attempt = 1, .exit_status = i % 3 == 0};
-        rc |= bats_record_command(r, i, &command, &err);
-        rc |= bats_record_event(r, i, &event, &err);
-        rc |= bats_record_attempt(r, i, &attempt, &err);
-    }
-    return rc < 0 ? -1 : bats_record_commit(r, &err);
+    must(bats_sched_create(&engine, &sched, &err) == 0);
+    rc = bats_record_notice(r, 1, 0, 0, "odd", &err);
+    if (rc == 0)
+        rc = play(r, &journal, sched);
+    bats_journal_release(&journal);
+    bats_sched_destroy(sched);
+    return rc < 0 ? -1 : 0;
 }
 
 static void take(const char *path, struct file *file)
@@ -115,6 +142,19 @@ static void remove_directory(void)
     rmdir(dir);
 }
 
+/* As long as nothing is damaged, there is something to prove. */
+static void check_proof(void)
+{
+    struct bats_error err;
+    struct bats_view *v;
+    struct bats_replay replay;
+
+    must(bats_view_open(damaged, &v, &err) == 0);
+    must(bats_replay_session(v, 1, &replay, &err) == 0);
+    must(!replay.differs && replay.events == DONE + 1);
+    bats_view_close(v);
+}
+
 /* Pages are as small as can be, so that few rows make a tree of them, and
  * nothing depends on the time. */
 static void make_records(void)
@@ -140,6 +180,7 @@ static void make_records(void)
     query("UPDATE meta SET value = 0 WHERE key = 'created_us'");
     take(damaged, &closed);
     must(closed.size < 1 << 16);
+    check_proof();
 }
 
 /* ---- damage ---- */
@@ -244,14 +285,27 @@ static void go_on(void)
     }
 }
 
+static void prove(void)
+{
+    struct bats_error err;
+    struct bats_view *v;
+    struct bats_replay replay;
+
+    if (bats_view_open(damaged, &v, &err) < 0)
+        return;
+    if (bats_replay_session(v, 1, &replay, &err) == 0)
+        read_text(replay.difference);
+    bats_view_close(v);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    static void (*const readers[])(void) = {view, recover, go_on};
+    static void (*const readers[])(void) = {view, recover, go_on, prove};
 
     if (closed.bytes == NULL)
         make_records();
     make_damaged(data, n);
-    readers[n > 0 ? data[0] / 2 % 3 : 0]();
+    readers[n > 0 ? data[0] / 2 % 4 : 0]();
     remove_with("-wal");
     remove_with("-journal");
     remove_with("");

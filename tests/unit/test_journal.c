@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "bats/policy.h"
 #include "mpi/journal.h"
 
 #define N_TASKS 5000
@@ -48,7 +47,7 @@ static void start(int64_t sync_us, uint64_t sync_events)
         .name = "c", .charge = 3 * BATS_UNIT, .max = 1};
     static const struct bats_machine_spec machine = {.slots = 1};
     struct bats_sched_options options = {
-        .policy = bats_policy_find("rr"),
+        .policy = &bats_policy_rr,
         .n_tasks = N_TASKS,
         .clusters = &cluster,
         .n_clusters = 1,
@@ -57,12 +56,7 @@ static void start(int64_t sync_us, uint64_t sync_events)
         .window = BATS_HOUR,
         .budget = BATS_UNLIMITED,
     };
-    struct bats_record_session session = {
-        .clusters = &cluster,
-        .n_clusters = 1,
-        .machines = &machine,
-        .n_machines = 1,
-    };
+    struct bats_record_session session = {.engine = &options};
     struct bats_error err;
 
     assert_int_equal(mkdir("disk", 0777), 0);

@@ -269,7 +269,7 @@ static void record_recover_says_what_it_saved(void **state)
     has(PATH ".recovered: the file exists");
     say(cmd_record, "discover bag.txt");
     assert_int_equal(code, 2);
-    has("there is only 'record recover'");
+    has("there are 'record recover' and 'record verify'");
 }
 
 static void what_is_no_record_is_refused(void **state)

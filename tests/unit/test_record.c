@@ -39,11 +39,17 @@ static void a_session_is_there_for_sql(void **state)
 
     assert_string_equal(ask(PATH, "PRAGMA integrity_check"), "ok");
     assert_string_equal(
-        ask(PATH, "SELECT * FROM session"),
-        "1 run bag.txt 9.9 bats 42 600000000 3600000000 60.0 SU {\"grace\":5} "
+        ask(PATH, "SELECT id, run_id, bag, version, policy, seed, budget, "
+                  "window_us, time_scale, currency, resume, started_us, "
+                  "n_tasks, ended_us, finish, signal, exit_code FROM session"),
+        "1 run bag.txt 9.9 bats 42 600000000 3600000000 60.0 SU new "
         "1700000000000000 4 99 budget 0 4");
+    assert_string_equal(
+        ask(PATH, "SELECT json_extract(options, '$.run'), "
+                  "json_extract(options, '$.engine.retries') FROM session"),
+        "{\"grace\":5} 0");
     assert_string_equal(ask(PATH, "SELECT * FROM cluster"),
-                        "1 0 slow 3000000 4 1 1 fast 8000000 -");
+                        "1 0 slow 3000000 4 1.0 1 1 fast 8000000 - 1.0");
     assert_string_equal(
         ask(PATH, "SELECT name, host, slots FROM machine ORDER BY id"),
         "fast-1 f1 1 slow-1 s1 2 fast-2 f2 1");
@@ -52,8 +58,8 @@ static void a_session_is_there_for_sql(void **state)
                         "8 1 2000010 done 2 0 4 2000000 "
                         "11 1 2000020 failed 1 0 1 2000000");
     assert_string_equal(ask(PATH, "SELECT * FROM command"),
-                        "2 1 1 acquire 2 - - 6 1 10 run 2 0 4 "
-                        "9 1 20 run 1 0 1");
+                        "2 1 1 acquire 2 - - - - 6 1 10 run 2 0 4 - - "
+                        "9 1 20 run 1 0 1 - -");
     assert_string_equal(ask(PATH, "SELECT * FROM attempt WHERE task = 4"),
                         "7 1 2000010 4 1 2 - 1700000000000010 2000003 1000 "
                         "500 1234 0 0 0 3 100 7 - - -");

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
+#include "bats/policy.h"
 #include "record/record.h"
 
 #define PATH "bag.txt.bats"
@@ -102,22 +103,25 @@ static inline void begin(struct bats_record *r, bats_money budget)
         {.cluster = 1, .slots = 1},
     };
     static const char *const hosts[] = {"f1", "s1", "f2"};
-    struct bats_record_session session = {
-        .run_id = "run",
-        .bag = "bag.txt",
-        .version = "9.9",
-        .policy = "bats",
+    struct bats_sched_options engine = {
+        .policy = &bats_policy_bats,
         .seed = 42,
         .budget = budget,
         .window = BATS_HOUR,
-        .time_scale = 60,
-        .currency = "SU",
-        .options = "{\"grace\":5}",
-        .started_us = 1700000000000000,
         .clusters = clusters,
         .n_clusters = 2,
         .machines = machines,
         .n_machines = 3,
+    };
+    struct bats_record_session session = {
+        .run_id = "run",
+        .bag = "bag.txt",
+        .version = "9.9",
+        .time_scale = 60,
+        .currency = "SU",
+        .options = "{\"grace\":5}",
+        .started_us = 1700000000000000,
+        .engine = &engine,
         .hosts = hosts,
     };
     struct bats_error err;
