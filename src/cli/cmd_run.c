@@ -333,6 +333,9 @@ static int master(const struct bats_settings *set)
     struct bats_run_options options = {
         .policy = bats_policy_find(set->policy),
         .machine = set->machine,
+        .bind = strcmp(set->bind, "none") == 0   ? BATS_BIND_NONE
+                : strcmp(set->bind, "numa") == 0 ? BATS_BIND_NUMA
+                                                 : BATS_BIND_CORE,
         .budget = set->budget,
         .budget_given = set->budget_from != NULL,
         .window = set->window,

@@ -50,6 +50,7 @@ struct bats_settings {
     bats_money budget;       /* [BATS_BUDGET, else BATS_UNLIMITED] */
     const char *budget_from; /* --budget, BATS_BUDGET [NULL] */
     const char *machine;     /* node or rank [NULL] */
+    const char *bind;        /* none, core or numa ["core"] */
     bats_time window;        /* [0] */
     const char *policy;      /* ["bats"] */
     bats_time monitor;       /* [0] */

@@ -8,11 +8,14 @@
 #include "exec/spool.h"
 #include "mpi/clock.h"
 #include "mpi/executor.h"
+#include "site/hardware.h"
 
 _Static_assert(BATS_OUTPUT_NONE + 1 == BATS_PROTO_OUTPUTS,
                "all kinds of output can be sent");
+_Static_assert(BATS_BIND_NUMA + 1 == BATS_PROTO_BINDS,
+               "all ways to bind can be sent");
 
-#define COMMON_VARIABLES 6
+#define COMMON_VARIABLES 7
 #define TASK_VARIABLES 5
 #define TASK_VARIABLE_ROOM 40
 
@@ -82,6 +85,15 @@ static bool add_common(struct bats_executor *x, const char *name,
     return true;
 }
 
+/* Tells tasks with several threads how many cores there are for them. */
+static bool add_threads(struct bats_executor *x, uint32_t cores)
+{
+    static const char name[] = "OMP_NUM_THREADS";
+    char number[16];
+    snprintf(number, sizeof number, "%" PRIu32, cores);
+    return cores == 0 || getenv(name) != NULL || add_common(x, name, number);
+}
+
 static bool add_variables(struct bats_executor *x,
                           const struct bats_setup *setup)
 {
@@ -100,7 +112,10 @@ int bats_executor_create(const struct bats_setup *setup,
                          struct bats_error *err)
 {
     struct bats_executor *x = calloc(1, sizeof *x);
-    if (x == NULL || !add_variables(x, setup)) {
+    uint32_t cores = bats_hardware_bind(
+        (enum bats_bind)setup->bind,
+        (struct bats_share){setup->share_index, setup->share_count});
+    if (x == NULL || !add_variables(x, setup) || !add_threads(x, cores)) {
         bats_executor_destroy(x);
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     }

@@ -84,6 +84,7 @@ struct bats_run_options {
     int64_t grace_ms;
     int64_t silence_us; /* a rank that says nothing for longer is lost */
     bool master_works;
+    enum bats_bind bind;
     enum bats_output output;    /* lines: they go to the observer */
     const char *output_dir;     /* where results and stream go; else NULL */
     int64_t max_output;         /* of a task and stream, bytes; 0: no limit */

@@ -28,9 +28,10 @@
 #define BATS_PROTO_VERSION 2
 #define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
 #define BATS_PROTO_OUTPUTS 4    /* kinds of output, numbered from 0 */
+#define BATS_PROTO_BINDS 3      /* ways to bind tasks, the same */
 #define BATS_PROTO_PARTITION 64 /* longest name of a partition, with the NUL */
 #define BATS_PROTO_MODEL 96     /* longest name of a processor, the same */
-#define BATS_PROTO_BOUND 256    /* longest list of hardware threads, the same */
+#define BATS_PROTO_BOUND 256 /* longest list of hardware threads, the same */
 
 enum bats_message_type {
     BATS_MESSAGE_HELLO = 1, /* worker: I am here */
@@ -79,6 +80,9 @@ struct bats_setup {
     int64_t beat_us;         /* silence after which a sign of life is due */
     uint8_t output;          /* enum bats_output of exec/runner.h */
     bool hold;               /* lines: all of them come with the RESULT */
+    uint8_t bind;            /* enum bats_bind of site/hardware.h */
+    uint32_t share_index;    /* of the cores that it has with other ranks: */
+    uint32_t share_count;    /* this part of so many */
     int64_t max_output;      /* of a task and stream; 0: no limit */
     const char *output_path; /* results: directory; stream: prefix; else "" */
     const char *run_id;
@@ -167,7 +171,7 @@ struct bats_message {
     union {
         struct bats_hello hello;
         struct bats_setup setup;
-        uint32_t task;         /* CANCEL */
+        uint32_t task; /* CANCEL */
         struct bats_verdict verdict;
         enum bats_leave leave; /* STOP */
         struct bats_output_lines output;

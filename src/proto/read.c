@@ -119,6 +119,9 @@ static void take_setup(struct reader *r, struct bats_setup *setup)
     setup->beat_us = take_amount(r);
     setup->output = (uint8_t)take_small(r, BATS_PROTO_OUTPUTS - 1);
     setup->hold = take_small(r, 1);
+    setup->bind = (uint8_t)take_small(r, BATS_PROTO_BINDS - 1);
+    setup->share_index = take_u32(r);
+    setup->share_count = take_u32(r);
     setup->max_output = take_amount(r);
     setup->output_path = take_text(r, SIZE_MAX);
     setup->run_id = take_text(r, SIZE_MAX);

@@ -110,6 +110,9 @@ void bats_proto_setup(struct bats_packet *p, const struct bats_setup *setup)
     put(p, (uint64_t)setup->beat_us, 8);
     put(p, setup->output, 1);
     put(p, setup->hold, 1);
+    put(p, setup->bind, 1);
+    put(p, setup->share_index, 4);
+    put(p, setup->share_count, 4);
     put(p, (uint64_t)setup->max_output, 8);
     put_text(p, setup->output_path);
     put_text(p, setup->run_id);

@@ -78,7 +78,112 @@ void bats_hardware_look(struct bats_hardware *hardware)
     hwloc_topology_destroy(topology);
 }
 
+/* ---- binding ---- */
+
+/* The cores of `set` that are of this share, into `mine`. Returns how many. */
+static uint32_t take_share(hwloc_topology_t topology, hwloc_const_cpuset_t set,
+                           struct bats_share share, hwloc_bitmap_t mine)
+{
+    hwloc_obj_type_t type = core_type(topology);
+    hwloc_obj_t core = NULL;
+    uint32_t each = count_cores(topology, set) / share.count, i = 0;
+    if (each == 0)
+        return 0;
+    while ((core = hwloc_get_next_obj_by_type(topology, type, core)) != NULL)
+        if (hwloc_bitmap_intersects(core->cpuset, set) &&
+            i++ / each == share.index)
+            hwloc_bitmap_or(mine, mine, core->cpuset);
+    hwloc_bitmap_and(mine, mine, set);
+    return each;
+}
+
+static void widen_to_numa(hwloc_topology_t topology, hwloc_const_cpuset_t set,
+                          hwloc_bitmap_t mine)
+{
+    hwloc_obj_t numa = NULL;
+    hwloc_bitmap_t wide = hwloc_bitmap_alloc();
+    while (wide != NULL && (numa = hwloc_get_next_obj_by_type(
+                                topology, HWLOC_OBJ_NUMANODE, numa)) != NULL)
+        if (hwloc_bitmap_intersects(numa->cpuset, mine))
+            hwloc_bitmap_or(wide, wide, numa->cpuset);
+    if (wide != NULL && !hwloc_bitmap_iszero(wide))
+        hwloc_bitmap_and(mine, wide, set);
+    hwloc_bitmap_free(wide);
+}
+
+/* The choice out of `set`, into `mine`. */
+static uint32_t choose(hwloc_topology_t topology, hwloc_const_cpuset_t set,
+                       enum bats_bind bind, struct bats_share share,
+                       hwloc_bitmap_t mine)
+{
+    if (bind == BATS_BIND_NONE || share.count == 0)
+        return 0;
+    uint32_t cores = take_share(topology, set, share, mine);
+    if (bind == BATS_BIND_NUMA && cores > 0)
+        widen_to_numa(topology, set, mine);
+    return cores > 0 ? cores : 1;
+}
+
+uint32_t bats_hardware_choose(const char *bound, enum bats_bind bind,
+                              struct bats_share share, char *chosen,
+                              size_t size)
+{
+    hwloc_topology_t topology;
+    uint32_t cores = 0;
+    chosen[0] = '\0';
+    if (load(&topology) != 0)
+        return 0;
+    hwloc_bitmap_t set = hwloc_bitmap_alloc(), mine = hwloc_bitmap_alloc();
+    if (set != NULL && mine != NULL &&
+        hwloc_bitmap_list_sscanf(set, bound) == 0) {
+        cores = choose(topology, set, bind, share, mine);
+        hwloc_bitmap_list_snprintf(chosen, size, mine);
+    }
+    hwloc_bitmap_free(set);
+    hwloc_bitmap_free(mine);
+    hwloc_topology_destroy(topology);
+    return cores;
+}
+
+uint32_t bats_hardware_bind(enum bats_bind bind, struct bats_share share)
+{
+    hwloc_topology_t topology;
+    uint32_t cores = 0;
+    if (bind == BATS_BIND_NONE || load(&topology) != 0)
+        return 0;
+    hwloc_bitmap_t set = hwloc_bitmap_alloc(), mine = hwloc_bitmap_alloc();
+    if (set != NULL && mine != NULL &&
+        hwloc_get_cpubind(topology, set, HWLOC_CPUBIND_PROCESS) == 0)
+        cores = choose(topology, set, bind, share, mine);
+    if (cores > 0 && !hwloc_bitmap_iszero(mine) &&
+        hwloc_set_cpubind(topology, mine, HWLOC_CPUBIND_THREAD) != 0)
+        cores = 0;
+    hwloc_bitmap_free(set);
+    hwloc_bitmap_free(mine);
+    hwloc_topology_destroy(topology);
+    return cores;
+}
+
 #else
+
+uint32_t bats_hardware_bind(enum bats_bind bind, struct bats_share share)
+{
+    (void)bind;
+    (void)share;
+    return 0;
+}
+
+uint32_t bats_hardware_choose(const char *bound, enum bats_bind bind,
+                              struct bats_share share, char *chosen,
+                              size_t size)
+{
+    (void)bound;
+    (void)bind;
+    (void)share;
+    (void)size;
+    chosen[0] = '\0';
+    return 0;
+}
 
 void bats_hardware_look(struct bats_hardware *hardware)
 {

@@ -63,14 +63,8 @@ int bats_site_write(const struct bats_site *site, bats_time window,
 
 /* ---- which cores are a rank's ---- */
 
-/* The launcher may have given several ranks of a node the same cores. They
- * share them: this rank is number `index` of `count`. */
-struct bats_share {
-    uint32_t index;
-    uint32_t count;
-};
-
-/* shares[] has n_ranks. BATS_ENOMEM. */
+/* What each rank has of the cores that the launcher has given several ranks of
+ * a node together; shares[] has n_ranks. BATS_ENOMEM. */
 int bats_site_share(const struct bats_node *nodes, uint32_t n_ranks,
                     struct bats_share *shares, struct bats_error *err);
 

@@ -29,9 +29,21 @@ static void write_kind(int kind, struct bats_packet *p)
                                             .memory_bytes = UINT64_MAX,
                                             .bound = "0-3",
                                             .bound_cores = 8};
-    static const struct bats_setup setup = {
-        0.25, 5000,         2000,    10000000, 2,        true,
-        4096, "out/stream", "run-1", "slow",   "slow-3", "bag.txt"};
+    static const struct bats_setup setup = {.speed = 0.25,
+                                            .grace_ms = 5000,
+                                            .look_us = 2000,
+                                            .beat_us = 10000000,
+                                            .output = 2,
+                                            .hold = true,
+                                            .bind = 1,
+                                            .share_index = 6,
+                                            .share_count = 7,
+                                            .max_output = 4096,
+                                            .output_path = "out/stream",
+                                            .run_id = "run-1",
+                                            .cluster = "slow",
+                                            .machine = "slow-3",
+                                            .task_file = "bag.txt"};
     static const struct bats_assign assigns[] = {
         {0, 1, 0, 0, "echo \"hi\""}, {UINT32_MAX - 1, 3, 2, INT64_MAX, ""}};
     static const struct bats_task_result results[] = {
@@ -147,6 +159,9 @@ static void single_messages_arrive_as_they_were_sent(void **state)
     assert_int_equal(setup->beat_us, 10000000);
     assert_int_equal(setup->output, 2);
     assert_true(setup->hold);
+    assert_int_equal(setup->bind, 1);
+    assert_int_equal(setup->share_index, 6);
+    assert_int_equal(setup->share_count, 7);
     assert_int_equal(setup->max_output, 4096);
     assert_string_equal(setup->output_path, "out/stream");
     assert_string_equal(setup->run_id, "run-1");
@@ -345,6 +360,7 @@ static void values_out_of_range_are_refused(void **state)
     refused_with(BATS_MESSAGE_HELLO, 31, 'x', "without its end");
     refused_with(BATS_MESSAGE_SETUP, 9, 0xff, "speed"); /* its sign bit */
     refused_with(BATS_MESSAGE_SETUP, 17, 0x80, "negative");
+    refused_with(BATS_MESSAGE_SETUP, 36, 3, "out of range"); /* bind */
     refused_with(BATS_MESSAGE_RESULT, 14, 2, "out of range");
     refused_with(BATS_MESSAGE_RESULT, 15, 2, "out of range");
     refused_with(BATS_MESSAGE_RESULT, 17, 128, "out of range");
