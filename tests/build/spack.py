@@ -21,14 +21,12 @@ KNOWN = {
     "cc": "c",
     "stdio.h": "c",
     "gsl/gsl_version.h": "gsl",
-    "hwloc.h": "hwloc",
     "ini.h": "libinih",
     "jansson.h": "jansson",
-    "pmix.h": "pmix",
     "sqlite3.h": "sqlite",
 }
 
-depends, versions, commands = [], [], []
+depends, versions, variants, commands = [], [], [], []
 
 
 def make(*arguments):
@@ -41,6 +39,7 @@ stand_in.Package = object
 stand_in.license = lambda *_, **__: None
 stand_in.version = lambda name, **how: versions.append((name, how))
 stand_in.depends_on = lambda spec, **_: depends.append(spec)
+stand_in.variant = lambda name, **_: variants.append(name)
 stand_in.make = make
 sys.modules["spack"] = types.ModuleType("spack")
 sys.modules["spack.package"] = stand_in
@@ -62,10 +61,14 @@ with open(os.path.join(top, "tests", "build", "packages.sh")) as f:
 unknown = [thing for thing in needed if thing not in KNOWN]
 assert not unknown, "which Spack package has %s?" % unknown
 names = {re.split("[@+~ ]", spec)[0] for spec in depends}
-wanted = {KNOWN[thing] for thing in needed} | {"gmake"}
+with open(os.path.join(top, "Makefile")) as f:
+    optional = re.findall(r"\(call have,(\w+)\)", f.read())
+wanted = {KNOWN[thing] for thing in needed} | set(optional)
+wanted |= {"gmake", "pkgconfig"}
 assert names == wanted, "%s, but the build needs %s" % (names, wanted)
 
+assert variants == ["pmix"], variants
 os.environ["CC"] = "cc"
-mpi = types.SimpleNamespace(mpicc="mpicc")
-package().install({"mpi": mpi}, prefix)
+spec = {"mpi": types.SimpleNamespace(mpicc="mpicc"), "+pmix": True}
+package().install(spec, prefix)
 assert commands, "nothing was made"

@@ -23,12 +23,17 @@ class BatsMpi(Package):
 
     version("main", branch="main")
 
+    variant("pmix", default=False, description="Show node numbers")
+
     depends_on("c", type="build")
     depends_on("gmake", type="build")
+    depends_on("pkgconfig", type="build")
     depends_on("mpi@3:")
     depends_on("gsl")
+    depends_on("hwloc")
     depends_on("jansson")
     depends_on("libinih")
+    depends_on("pmix", when="+pmix")
     depends_on("sqlite@3:")
 
     def install(self, spec, prefix):
@@ -37,4 +42,6 @@ class BatsMpi(Package):
             "CC=" + os.environ["CC"],
             "MPICC=" + spec["mpi"].mpicc,
             "PREFIX=" + str(prefix),
+            "HWLOC=yes",
+            "PMIX=" + ("yes" if "+pmix" in spec else "no"),
         )
