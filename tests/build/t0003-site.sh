@@ -47,8 +47,8 @@ archer2    standard               1024 x 1 x 1       = 1024
 archer2    serial                 1 x 1 x 0          = 0
 END
 
-# bill SITE QUEUE DURATION ARGUMENT...: what plan says a task of that length
-# on every node costs. Where it names no max, there are 10.
+# bill SITE QUEUE DURATION ARGUMENT...: what plan says it costs to run a task of
+# that length on every node, of which there are $nodes then.
 bill() {
     name=$1
     queue=$2
@@ -64,17 +64,17 @@ bill() {
         { print }
         END { flush() }' "$site/$name.ini" >site.ini
     nodes=$("$BATS_MPI" plan --tasks 1 --runtime "$queue=$runtime" \
-        --clusters site.ini --json "$@" 2>err | tee out |
-        sed -n "s/^ *\"$queue\": \([0-9]*\).*/\1/p")
+        --clusters site.ini "$@" 2>err | awk -v queue="$queue" '
+        $1 == queue { print $NF; exit }')
     "$BATS_MPI" plan --tasks "${nodes:-1}" --runtime "$queue=$runtime" \
         --clusters site.ini --json "$@" 2>>err | tee out |
-        sed -n 's/^ *"cost": "\(.*\)".*/\1/p'
+        sed -n '/^  "cost"/s/.*: "\(.*\)".*/\1/p'
 }
 
 while read -r name queue nodes _ hours _ rate _ sum; do
     : "$hours" "$rate"
     test "$(bill "$name" "$queue" 30m)" = "$sum" &&
-        grep -q "\"$queue\": $nodes\$" out
+        grep -q "^ *\"$queue\": $nodes\$" out
     ok "$name, $queue: $sum for half an hour on $nodes nodes"
 done <bills
 
