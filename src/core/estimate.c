@@ -148,10 +148,11 @@ static int find_cushion(const struct bats_estimator *e,
 
     for (unsigned step = 1; !all && end > 0; step++) {
         struct bats_plan plan;
-        bats_money more = percent(end, step);
-        if (more > percent(s->budget, most) || s->budget == BATS_UNLIMITED)
+        bats_money more = percent(end, step), budget;
+        if (more > percent(s->budget, most) || s->budget == BATS_UNLIMITED ||
+            !bats_units_add(s->budget, more, &budget))
             break;
-        int rc = solve(e, items, s->budget + more, &plan, err);
+        int rc = solve(e, items, budget, &plan, err);
         if (rc < 0)
             return rc;
         if (delta_n(e, items, &plan) <= 0) {
