@@ -48,6 +48,8 @@ enum bats_tail {
     BATS_TAIL_PERFECT
 };
 
+#define BATS_TAIL_DEFAULT BATS_TAIL_STOCHASTIC_RANDOM
+
 /* The strategy of that name: true and *tail, else false. */
 bool bats_tail_find(const char *name, enum bats_tail *tail);
 

@@ -587,7 +587,7 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
     *settings = (struct bats_settings){
         .budget = BATS_UNLIMITED,
         .policy = "bats",
-        .tail = "stochastic-random",
+        .tail = bats_tail_name(BATS_TAIL_DEFAULT),
         .bind = "core",
         .grace = 5 * BATS_SECOND,
         .silence = 60 * BATS_SECOND,

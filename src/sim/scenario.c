@@ -154,6 +154,7 @@ static int read_budget(const char *item, struct bats_scenario_budget *budget,
 {
     static const char *const words[] = {[BATS_BUDGET_RR] = "rr",
                                         [BATS_BUDGET_CHEAPEST] = "cheapest",
+                                        [BATS_BUDGET_MINIMUM] = "minimum",
                                         [BATS_BUDGET_FASTEST] = "fastest"};
     if (strcmp(item, "unlimited") == 0) {
         budget->base = BATS_BUDGET_UNLIMITED;
@@ -171,8 +172,8 @@ static int read_budget(const char *item, struct bats_scenario_budget *budget,
     if (bats_money_parse(item, &budget->amount, NULL))
         return bats_error_set(why, BATS_EINPUT,
                               "'%s' is neither an amount nor unlimited, rr, "
-                              "cheapest or fastest, with +P%% or -P%% behind "
-                              "it",
+                              "cheapest, minimum or fastest, with +P%% or "
+                              "-P%% behind it",
                               item);
     budget->base = BATS_BUDGET_AMOUNT;
     return 0;
@@ -597,6 +598,7 @@ int bats_scenario_load(const char *path, struct bats_scenario **scenario,
     if (!s || !r) {
         rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
     } else {
+        s->tail = BATS_TAIL_DEFAULT;
         *r = (struct reader){.scenario = s, .path = path, .err = err};
         rc = bats_inifile_read(path, NULL, &reader, r, &lines, err);
     }

@@ -14,7 +14,8 @@
  *     monitor = 5m                 ; default window / 12
  *     grace = 5s                   ; before the end of a window, what is not
  *                                  ; to go on is told to stop; default 0
- *     tail = none                  ; copies of the last tasks, see tail.h
+ *     tail = none                  ; copies of the last tasks, see tail.h;
+ *                                  ; default as in a real run
  *     [bag]
  *     tasks = 1000
  *     runtime = normal 15m 2.236m  ; on a machine of speed 1; see draw.h
@@ -31,8 +32,10 @@
  *     loss = 500h                  ; mean time until a machine is lost
  *
  * Budgets. rr: what rr costs without a budget, in the same seed and repeat.
- * cheapest: the whole bag on one machine of the most profitable type. fastest:
- * all machines for the windows of the fluid makespan. Each with +P% or -P%.
+ * cheapest: the whole bag on one machine of the most profitable type. minimum:
+ * the same for what is left after a sample was run on every cluster, and that
+ * (Bmin of the thesis, 2.3.4). fastest: all machines for the windows of the
+ * fluid makespan. Each with +P% or -P%.
  */
 #ifndef BATS_SCENARIO_H
 #define BATS_SCENARIO_H
@@ -51,6 +54,7 @@ enum bats_budget_base {
     BATS_BUDGET_UNLIMITED,
     BATS_BUDGET_RR,
     BATS_BUDGET_CHEAPEST,
+    BATS_BUDGET_MINIMUM,
     BATS_BUDGET_FASTEST
 };
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "bats/stats.h"
 #include "sim/bound.h"
 
 /* What the numbers of a repeat are for. */
@@ -257,10 +258,9 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
 
 /* ---- budgets ---- */
 
-/* What the whole bag costs on one machine of the most profitable type. */
-static bats_money cheapest(const struct bats_world *w)
+/* What `work` costs on one machine of the most profitable type. */
+static double cost_on_one(const struct bats_bound_problem *p, double work)
 {
-    const struct bats_bound_problem *p = &w->problem;
     size_t best = 0;
     double best_price = INFINITY;
     for (size_t i = 0; i < p->n_types; i++) {
@@ -272,8 +272,31 @@ static bats_money cheapest(const struct bats_world *w)
         }
     }
     const struct bats_bound_type *t = &p->types[best];
-    double time = (double)t->startup + p->work / (t->speed * t->slots);
-    return (bats_money)(ceil(time / (double)p->window) * (double)t->charge);
+    double time = (double)t->startup + work / (t->speed * t->slots);
+    return ceil(time / (double)p->window) * (double)t->charge;
+}
+
+/* As many machines of each type for a window as a sample has tasks (or all of
+ * them; never more than a tenth of the bag has), and the rest on one. */
+static bats_money minimum(const struct bats_world *w)
+{
+    const struct bats_bound_problem *p = &w->problem;
+    uint32_t n_tasks = w->scenario->n_tasks;
+    uint32_t sample = bats_stats_sample_size(n_tasks, 1.96, 0.25);
+    uint32_t tenth = n_tasks / 10 + (n_tasks % 10 > 0);
+    double cost = 0, done = 0;
+    for (size_t i = 0; i < p->n_types; i++) {
+        const struct bats_bound_type *t = &p->types[i];
+        double n =
+            fmin(ceil((sample < tenth ? sample : tenth) / (double)t->slots),
+                 t->machines);
+        cost += n * (double)t->charge;
+        done += n * t->speed * t->slots *
+                fmax((double)(p->window - t->startup), 0);
+    }
+    if (done < p->work)
+        cost += cost_on_one(p, p->work - done);
+    return (bats_money)cost;
 }
 
 /* What all machines cost for the windows that the bag takes them as a fluid. */
@@ -313,7 +336,10 @@ static int amount_of(struct bats_world *w,
         rc = cost_of_rr(w, amount, err);
         break;
     case BATS_BUDGET_CHEAPEST:
-        *amount = cheapest(w);
+        *amount = (bats_money)cost_on_one(&w->problem, w->problem.work);
+        break;
+    case BATS_BUDGET_MINIMUM:
+        *amount = minimum(w);
         break;
     case BATS_BUDGET_FASTEST:
         *amount = fastest(w);

@@ -27,7 +27,7 @@ for scenario in rr mixed; do
 done
 simulate "$TOP/tests/sim/rr.scn" --csv
 test "$(cut -d, -f1 out | sort | uniq -c | tr -s ' \n' ' ')" = \
-    ' 7 3 7 7 7 8 1 seed '
+    ' 8 3 8 7 8 8 1 seed '
 ok 'every seed has a row for every budget'
 simulate "$TOP/tests/sim/rr.scn" --csv --seed 9
 test "$(cut -d, -f1 out | sort -u | tr '\n' ' ')" = '9 seed '

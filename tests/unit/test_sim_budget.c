@@ -77,7 +77,7 @@ static void write_cluster(FILE *out, gsl_rng *rng, uint32_t i, double window)
 static void write_scenario(gsl_rng *rng, uint32_t number)
 {
     static const char *const budgets[] = {
-        "unlimited",     "rr",           "rr-20%",  "cheapest",
+        "unlimited",     "rr",           "rr-20%",  "minimum",
         "cheapest+10%",  "cheapest+80%", "fastest", "fastest-20%",
         "cheapest+300%", "fastest+50%"};
     FILE *out = fopen(path, "w");

@@ -88,6 +88,7 @@ static void the_least_scenario_has_defaults(void **state)
     assert_int_equal(s->seeds[0], 1);
     assert_int_equal(s->repeats, 1);
     assert_int_equal(s->monitor, 0);
+    assert_int_equal(s->tail, BATS_TAIL_DEFAULT);
     assert_int_equal(s->n_tasks, 10);
     assert_int_equal(s->runtime.kind, BATS_DRAW_CONSTANT);
     assert_true(s->runtime.a == (double)BATS_MINUTE);
@@ -114,7 +115,7 @@ static void every_key_is_read(void **state)
                                    "policy = rr,bats\n"
                                    "budget = 12.5, unlimited,rr ,\n"
                                    "    cheapest+10%\n"
-                                   "    fastest-2.5%, cheapest\n"
+                                   "    fastest-2.5%, cheapest, minimum+20%\n"
                                    "seeds = 3-5, 7,\n"
                                    "repeats = 4\n"
                                    "monitor = 2m\n"
@@ -141,10 +142,11 @@ static void every_key_is_read(void **state)
     assert_ptr_equal(s->policies[1], &bats_policy_bats);
     static const enum bats_budget_base bases[] = {
         BATS_BUDGET_AMOUNT,   BATS_BUDGET_UNLIMITED, BATS_BUDGET_RR,
-        BATS_BUDGET_CHEAPEST, BATS_BUDGET_FASTEST,   BATS_BUDGET_CHEAPEST};
-    static const double factors[] = {0, 0, 1, 1.1, 0.975, 1};
-    assert_int_equal(s->n_budgets, 6);
-    for (int i = 0; i < 6; i++) {
+        BATS_BUDGET_CHEAPEST, BATS_BUDGET_FASTEST,   BATS_BUDGET_CHEAPEST,
+        BATS_BUDGET_MINIMUM};
+    static const double factors[] = {0, 0, 1, 1.1, 0.975, 1, 1.2};
+    assert_int_equal(s->n_budgets, 7);
+    for (int i = 0; i < 7; i++) {
         assert_int_equal(s->budgets[i].base, bases[i]);
         assert_float_equal(s->budgets[i].factor, factors[i], 1e-6);
     }
@@ -358,14 +360,14 @@ static void budgets_are_checked(void **state)
         sprintf(line, "budget = %s", wrong[i]);
         sprintf(expected,
                 ":2: budget: '%s' is neither an amount nor unlimited, rr, "
-                "cheapest or fastest, with +P%% or -P%% behind it",
+                "cheapest, minimum or fastest, with +P%% or -P%% behind it",
                 wrong[i]);
         refuse_run(line, expected);
     }
     refuse_run("budget = 3, rr, 3", ":2: budget: '3' is there twice");
     refuse_run("budget = 3,\n  rr,\n  x",
                ":4: budget: 'x' is neither an amount nor unlimited, rr, "
-               "cheapest or fastest, with +P% or -P% behind it");
+               "cheapest, minimum or fastest, with +P% or -P% behind it");
     refuse_run("budget = 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,"
                "21,22,23,24,25",
                ":2: budget: more than 24 budgets");
