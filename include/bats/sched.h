@@ -273,6 +273,7 @@ void bats_sched_status(const struct bats_sched *s,
 
 /* The task has ended for good: it will not be run again. */
 bool bats_sched_has_result(const struct bats_sched *s, uint32_t task);
+bool bats_sched_has_failed(const struct bats_sched *s, uint32_t task);
 
 /* What the sampling phase has found; the engine's, valid until the next
  * handle. */

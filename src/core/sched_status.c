@@ -109,6 +109,11 @@ bool bats_sched_has_result(const struct bats_sched *s, uint32_t task)
            s->bag.state[task] == BATS_TASK_FAILED;
 }
 
+bool bats_sched_has_failed(const struct bats_sched *s, uint32_t task)
+{
+    return s->bag.state[task] == BATS_TASK_FAILED;
+}
+
 const struct bats_decision *bats_sched_decisions(const struct bats_sched *s,
                                                  size_t *n)
 {

@@ -136,6 +136,10 @@ static int carry_out(struct master *m, const struct bats_command *command,
     }
     if (command->type == BATS_COMMAND_CHARGE)
         return 0;
+    if (command->type == BATS_COMMAND_SAMPLED) {
+        m->choosing = true;
+        return 0;
+    }
     if (command->type == BATS_COMMAND_QUARANTINE) {
         tell_quarantine(m, command->machine);
         return 0;
@@ -191,6 +195,41 @@ static int stop(struct master *m, struct bats_error *err)
         return 0;
     m->stopping = true;
     struct bats_event event = {.type = BATS_EVENT_STOP};
+    return handle(m, &event, err);
+}
+
+/* Is there such a schedule? Asked before it becomes an event. */
+static int check_choice(struct master *m, const struct bats_choice *choice,
+                        struct bats_error *err)
+{
+    struct bats_estimator e;
+    struct bats_schedule schedule;
+    if (choice->offer == BATS_OFFER_NONE)
+        return 0;
+    int rc = bats_sched_estimator(m->sched, &e, err);
+    e.currency = m->survey.platform.currency;
+    return rc < 0 ? rc : bats_estimate_choose(&e, choice, &schedule, err);
+}
+
+/* What comes after the sampling phase, once it is known. */
+static int choose(struct master *m, struct bats_error *err)
+{
+    struct bats_event event = {.type = BATS_EVENT_CHOSEN,
+                               .choice = {.offer = BATS_OFFER_NONE}};
+    if (!m->choosing || m->stopping || m->draining || m->finished)
+        return 0;
+    if (m->observer->choose != NULL &&
+        !m->observer->choose(m->observer->context, &m->survey, m->sched,
+                             &event.choice))
+        return 0;
+    m->choosing = false;
+    int rc = check_choice(m, &event.choice, &m->refusal);
+    if (rc == BATS_EBUDGET || rc == BATS_EDEADLINE || rc == BATS_EINPUT)
+        event.choice.offer = BATS_OFFER_NONE;
+    else if (rc < 0)
+        return bats_error_set(err, rc, "%s", m->refusal.text);
+    else
+        m->refusal.code = 0;
     return handle(m, &event, err);
 }
 
@@ -552,7 +591,7 @@ static int step(struct master *m, struct bats_error *err)
         (rc = handle(m, &tick, err)) < 0)
         return rc;
     if ((rc = look_for_lost(m, now_us, err)) < 0 ||
-        (rc = carry_out_all(m, err)) < 0 ||
+        (rc = choose(m, err)) < 0 || (rc = carry_out_all(m, err)) < 0 ||
         (rc = bats_crew_flush(&m->crew, err)) < 0)
         return rc;
     if (m->observer->progress != NULL &&
@@ -643,6 +682,7 @@ int bats_run_master(const struct bats_run_options *options,
         .sched = m.sched,
         .finish = m.finished ? m.finish : BATS_FINISH_STOPPED,
         .signal = signal,
+        .refusal = m.refusal,
         .not_recorded = not_recorded,
     };
     return 0;

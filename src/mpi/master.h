@@ -40,6 +40,8 @@ struct master {
     int64_t looked_us;
     bool stopping;
     bool draining;
+    bool choosing; /* the sampling phase is over, CHOSEN is due */
+    struct bats_error refusal;
     bool finished;
     enum bats_finish finish;
 };

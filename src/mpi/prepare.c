@@ -50,6 +50,43 @@ static int find_members(struct master *m, struct bats_error *err)
     return 0;
 }
 
+/* The runtimes of a profile, for the clusters of the same name. *list is for
+ * free(). */
+static int take_profile(const struct master *m,
+                        struct bats_sched_sampling *sampling,
+                        struct bats_observation **list, struct bats_error *err)
+{
+    const struct bats_profile *profile = m->options->profile;
+    const struct bats_platform *p = &m->survey.platform;
+    size_t n = 0;
+    if (profile == NULL)
+        return 0;
+    *list = calloc(profile->n_observations + 1, sizeof **list);
+    if (*list == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (size_t i = 0; i < profile->n_observations; i++) {
+        struct bats_observation seen = profile->observations[i];
+        const char *name = profile->clusters[seen.cluster].cluster.name;
+        for (uint32_t c = 0; c < p->n_clusters; c++)
+            if (strcmp(p->clusters[c].name, name) == 0) {
+                seen.cluster = c;
+                (*list)[n++] = seen;
+                break;
+            }
+    }
+    if (n == 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "the profile knows none of the clusters of this "
+                              "run: %s of the run, %s of the profile",
+                              p->clusters[0].name,
+                              profile->n_clusters > 0
+                                  ? profile->clusters[0].cluster.name
+                                  : "none");
+    sampling->observations = *list;
+    sampling->n_observations = n;
+    return 0;
+}
+
 static struct bats_sched_options engine_options(struct master *m)
 {
     const struct bats_run_options *o = m->options;
@@ -75,6 +112,7 @@ static struct bats_sched_options engine_options(struct master *m)
         .seed = o->seed,
         .rules = o->rules,
         .earlier = o->earlier,
+        .sampling = o->sampling,
         .tail = o->tail,
         .once = o->once,
     };
@@ -234,9 +272,13 @@ int bats_master_prepare(struct master *m,
         rc = make_lists(m, err);
     if (rc < 0)
         return rc;
+    struct bats_observation *profile = NULL;
     struct bats_sched_options engine = engine_options(m);
-    rc = bats_sched_create(&engine, &m->sched, err);
+    rc = take_profile(m, &engine.sampling, &profile, err);
+    if (rc == 0)
+        rc = bats_sched_create(&engine, &m->sched, err);
     if (rc == 0)
         rc = begin_record(m, started_us, &engine, err);
+    free(profile);
     return rc < 0 ? rc : set_up(m, sink, err);
 }

@@ -20,6 +20,7 @@
 #include "exec/runner.h"
 #include "input/bagfile.h"
 #include "input/platform.h"
+#include "input/profile.h"
 #include "mpi/survey.h"
 #include "record/record.h"
 
@@ -66,6 +67,11 @@ struct bats_observer {
     /* Several times a second while the run lasts. */
     void (*progress)(void *context, const struct bats_platform *platform,
                      const struct bats_sched *sched);
+    /* The sampling phase is over: fills in *choice (BATS_OFFER_NONE: nothing
+     * more) and returns true, or false to be asked again soon. NULL: nothing
+     * more. */
+    bool (*choose)(void *context, const struct bats_survey *survey,
+                   struct bats_sched *sched, struct bats_choice *choice);
     /* One sentence about something unusual (a lost machine, ...). */
     void (*notice)(void *context, const char *sentence);
 };
@@ -96,6 +102,9 @@ struct bats_run_options {
     uint64_t sync_events;
     struct bats_sched_earlier earlier;
     const uint32_t *attempts; /* per task: of earlier sessions; may be NULL */
+    struct bats_sched_sampling sampling; /* without observations: those of */
+    const struct bats_profile *profile;  /* are taken, by name of cluster;
+                                            NULL: none */
     enum bats_tail tail;
     const uint8_t *once;  /* per task: it is never copied; may be NULL */
     const char *settings; /* as the user wrote them, for the record, as a JSON
@@ -109,7 +118,10 @@ struct bats_run_outcome {
     enum bats_finish finish;
     int signal; /* SIGINT, SIGTERM or (no more was started) SIGUSR1 if that
                    stopped the run, else 0 */
-    bool not_recorded; /* results are in, but could not be written */
+    struct bats_error refusal; /* code 0, or why what was chosen could not be
+                                  had (BATS_EBUDGET, BATS_EDEADLINE,
+                                  BATS_EINPUT); nothing more was started */
+    bool not_recorded;         /* results are in, but could not be written */
 };
 
 /* Name and version of the MPI library in one line, cut to `size`. Needs no
