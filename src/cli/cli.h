@@ -25,6 +25,7 @@ enum bats_exit {
 /* One per verb. argv[0] is not looked at, what follows are the verb's options
  * and arguments. The result is the exit code. */
 int cmd_run(int argc, char **argv);
+int cmd_sample(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
 int cmd_clusters(int argc, char **argv);

@@ -51,15 +51,15 @@ static bool print_replay(int64_t session, const struct bats_replay *r)
 {
     char events[96], commands[96], charges[96], decisions[96];
 
-    printf("session %" PRId64 ": %s, %s, %s, %s: ", session,
-           bats_words_count(events, sizeof events, (uint64_t)r->events,
-                            "event"),
-           bats_words_count(commands, sizeof commands, (uint64_t)r->commands,
-                            "command"),
-           bats_words_count(charges, sizeof charges, (uint64_t)r->charges,
-                            "charge"),
-           bats_words_count(decisions, sizeof decisions,
-                            (uint64_t)r->decisions, "decision"));
+    printf(
+        "session %" PRId64 ": %s, %s, %s, %s: ", session,
+        bats_words_count(events, sizeof events, (uint64_t)r->events, "event"),
+        bats_words_count(commands, sizeof commands, (uint64_t)r->commands,
+                         "command"),
+        bats_words_count(charges, sizeof charges, (uint64_t)r->charges,
+                         "charge"),
+        bats_words_count(decisions, sizeof decisions, (uint64_t)r->decisions,
+                         "decision"));
     if (!r->differs) {
         puts("the engine decides the same again");
         return true;
@@ -108,8 +108,8 @@ int cmd_record(int argc, char **argv)
                             what);
     if (rc == 0 && !set.help && strcmp(what, "verify") == 0 &&
         set.words[2] != NULL)
-        rc = bats_error_set(&err, BATS_EINPUT,
-                            "'%s' is one argument too many", set.words[2]);
+        rc = bats_error_set(&err, BATS_EINPUT, "'%s' is one argument too many",
+                            set.words[2]);
     if (rc != 0)
         return bats_options_complain(BATS_VERB_RECORD, &err);
     if (set.help) {

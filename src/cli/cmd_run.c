@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bats/bag.h"
+#include "cli/choosing.h"
 #include "cli/cli.h"
 #include "cli/dry_run.h"
 #include "cli/help.h"
@@ -18,6 +20,7 @@
 #include "cli/options.h"
 #include "cli/watch.h"
 #include "exec/outdir.h"
+#include "report/words.h"
 
 int bats_exit_of(int code)
 {
@@ -172,6 +175,42 @@ static int finish_record(struct bats_record *record,
     return BATS_EXIT_SYSTEM;
 }
 
+/* What `sample` is for: what it learned is kept. */
+static int save_profile(const struct bats_settings *set,
+                        const struct bats_run_options *options,
+                        const struct bats_run_outcome *outcome, int code)
+{
+    struct bats_error err;
+    char *path;
+    int rc = bats_choosing_save(options->bag, &outcome->survey.platform,
+                                outcome->sched, set->save, &path, &err);
+    if (rc == 0 && !set->quiet)
+        fprintf(stderr,
+                "\nKept in %s: bats-mpi plan %s; bats-mpi run %s --profile %s "
+                "--choose SCHEDULE\n",
+                path, path, set->bag, path);
+    free(path);
+    return rc == 0 ? code : complain(&err);
+}
+
+/* The schedule that was asked for does not exist. The sentence speaks of what
+ * is still to be paid. */
+static int refuse(const struct bats_settings *set,
+                  const struct bats_run_outcome *outcome)
+{
+    struct bats_sched_sampled sampled;
+    char money[96];
+    int code = complain(&outcome->refusal);
+    bats_sched_sampled(outcome->sched, &sampled);
+    if (outcome->refusal.code == BATS_EBUDGET && set->budget != BATS_UNLIMITED)
+        fprintf(stderr,
+                "bats-mpi: beyond the %s that sampling was charged, which "
+                "--budget has to pay, too\n",
+                bats_words_money(money, sizeof money, sampled.charged,
+                                 outcome->survey.platform.currency));
+    return code;
+}
+
 static int run(const struct bats_settings *set,
                const struct bats_run_options *options,
                struct bats_watch *watch, FILE *json)
@@ -185,6 +224,10 @@ static int run(const struct bats_settings *set,
         return complain(&err);
     }
     int code = report(set, options, watch, json, &outcome);
+    if (outcome.refusal.code != 0)
+        code = refuse(set, &outcome);
+    if (watch->choosing->only)
+        code = save_profile(set, options, &outcome, code);
     if (options->record != NULL)
         code = finish_record(options->record, &outcome, code);
     bats_sched_destroy(outcome.sched);
@@ -209,8 +252,8 @@ static int dry_run(struct bats_run_options *options)
  * before the run and not at its end. */
 static int prepare(const struct bats_settings *set,
                    const struct bats_run_options *options,
-                   struct bats_watch *watch, FILE **json,
-                   struct bats_error *err)
+                   struct bats_choosing *choosing, struct bats_watch *watch,
+                   FILE **json, struct bats_error *err)
 {
     int rc = 0;
     if (options->output_dir != NULL)
@@ -229,14 +272,34 @@ static int prepare(const struct bats_settings *set,
                                 strerror(errno));
     }
     if (rc == 0)
-        rc = bats_watch_init(watch, options, set->tag, set->quiet,
+        rc = bats_watch_init(watch, options, choosing, set->tag, set->quiet,
                              set->progress, set->joblog,
                              bats_history_resumes(set), err);
     return rc;
 }
 
+/* What the sampling phase did is done, even without a record of it. */
+static int continue_profile(const struct bats_profile *profile,
+                            struct bats_sched_earlier *earlier,
+                            uint8_t **state, struct bats_error *err)
+{
+    if (profile == NULL)
+        return 0;
+    *state = bats_profile_states(profile);
+    if (*state == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (uint32_t i = 0; earlier->state != NULL && i < profile->n_tasks; i++)
+        if (earlier->state[i] != BATS_TASK_PENDING)
+            (*state)[i] = earlier->state[i];
+    earlier->state = *state;
+    if (earlier->charged < bats_profile_charged(profile))
+        earlier->charged = bats_profile_charged(profile);
+    return 0;
+}
+
 static int with_bag(const struct bats_settings *set,
-                    struct bats_run_options *options)
+                    struct bats_run_options *options,
+                    struct bats_choosing *choosing)
 {
     struct bats_error err;
     struct bats_watch watch;
@@ -247,12 +310,20 @@ static int with_bag(const struct bats_settings *set,
 
     if (set->dry_run)
         return dry_run(options);
-    int rc = prepare(set, options, &watch, &json, &err);
+    uint8_t *state = NULL;
+    int rc = prepare(set, options, choosing, &watch, &json, &err);
     if (rc == 0) {
         rc = bats_history_open(set, options->bag, &history, &err);
+        options->earlier =
+            (struct bats_sched_earlier){.state = history.state,
+                                        .failures = history.failures,
+                                        .charged = history.charged};
         if (rc == 0 && watch.joblog != NULL && bats_history_resumes(set))
             rc = bats_joblog_continue(watch.joblog, history.was,
                                       bats_bagfile_count(options->bag), &err);
+        if (rc == 0)
+            rc = continue_profile(options->profile, &options->earlier, &state,
+                                  &err);
         if (rc != 0)
             bats_watch_release(&watch);
     }
@@ -263,15 +334,12 @@ static int with_bag(const struct bats_settings *set,
         options->record = history.record;
         options->resume = history.resume;
         options->attempts = history.attempts;
-        options->earlier =
-            (struct bats_sched_earlier){.state = history.state,
-                                        .failures = history.failures,
-                                        .charged = history.charged};
         code = run(set, options, &watch, json);
         bats_watch_release(&watch);
     }
     if (bats_history_close(&history, &err) != 0)
         code = complain(&err);
+    free(state);
     if (json != NULL && json != stdout && fclose(json) != 0 &&
         code == BATS_EXIT_OK) {
         fprintf(stderr, "bats-mpi: %s: %s\n", set->json_file, strerror(errno));
@@ -325,7 +393,21 @@ static int choose_copies(const struct bats_settings *set,
     return 0;
 }
 
-static int master(const struct bats_settings *set)
+/* --profile: what an earlier sampling phase has learned of this bag. */
+static int load_profile(const struct bats_settings *set,
+                        struct bats_run_options *options,
+                        struct bats_profile *profile, struct bats_error *err)
+{
+    if (set->profile == NULL)
+        return 0;
+    int rc = bats_profile_load(set->profile, profile, err);
+    if (rc == 0)
+        rc = bats_profile_check_bag(profile, set->profile, options->bag, err);
+    options->profile = profile;
+    return rc;
+}
+
+static int master(enum bats_verb verb, const struct bats_settings *set)
 {
     struct bats_error err;
     struct bats_bagfile *bag = NULL;
@@ -351,13 +433,25 @@ static int master(const struct bats_settings *set)
         .version = BATS_VERSION,
     };
     uint8_t *once = NULL;
-    char *dir, *settings = bats_options_json(BATS_VERB_RUN, set);
-    int rc = choose_output(set, &options, &dir, &err);
+    char *dir = NULL, *settings = bats_options_json(verb, set);
+    struct bats_choosing choosing;
+    struct bats_profile profile = {0};
+    int rc = bats_choosing_init(&choosing, verb, set, &err);
+    if (rc == 0)
+        rc = choose_output(set, &options, &dir, &err);
     options.settings = settings;
     if (rc == 0 && settings == NULL)
         rc = bats_error_set(&err, BATS_ENOMEM, "out of memory");
     if (rc == 0)
         rc = bats_bagfile_load(set->bag, &bag, &err);
+    options.bag = bag;
+    options.sampling =
+        (struct bats_sched_sampling){.on = choosing.on,
+                                     .workers = set->sample_on,
+                                     .confidence = set->confidence,
+                                     .cushion = set->cushion};
+    if (rc == 0)
+        rc = load_profile(set, &options, &profile, &err);
     if (rc == 0)
         rc = choose_copies(set, bag, &options, &once, &err);
     if (rc == 0 && set->clusters != NULL)
@@ -368,13 +462,13 @@ static int master(const struct bats_settings *set)
 
     int code;
     if (rc == 0) {
-        options.bag = bag;
         options.clusters = clusters;
-        code = with_bag(set, &options);
+        code = with_bag(set, &options, &choosing);
     } else {
         bats_run_dismiss();
         code = complain(&err);
     }
+    bats_profile_release(&profile);
     bats_clusters_file_destroy(clusters);
     bats_bagfile_destroy(bag);
     free(settings);
@@ -392,15 +486,15 @@ static int worker(int rank)
     return bats_exit_of(rc);
 }
 
-int cmd_run(int argc, char **argv)
+static int start(enum bats_verb verb, int argc, char **argv)
 {
     struct bats_settings set;
     struct bats_error usage = {0}, err;
     int rank, n_ranks, code;
 
-    int rc = bats_options_parse(BATS_VERB_RUN, argc, argv, &set, &usage);
+    int rc = bats_options_parse(verb, argc, argv, &set, &usage);
     if (rc == 0 && set.help) {
-        bats_help_verb(stdout, BATS_VERB_RUN);
+        bats_help_verb(stdout, verb);
         return BATS_EXIT_OK;
     }
     /* A reader of the output that goes away is seen when writing. */
@@ -413,10 +507,20 @@ int cmd_run(int argc, char **argv)
         code = worker(rank);
     } else if (rc != 0) {
         bats_run_dismiss();
-        code = bats_options_complain(BATS_VERB_RUN, &usage);
+        code = bats_options_complain(verb, &usage);
     } else {
-        code = master(&set);
+        code = master(verb, &set);
     }
     bats_mpi_end(code);
     return code;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    return start(BATS_VERB_RUN, argc, argv);
+}
+
+int cmd_sample(int argc, char **argv)
+{
+    return start(BATS_VERB_SAMPLE, argc, argv);
 }

@@ -27,6 +27,14 @@ static const struct {
          "Runs every line of the file BAG (-: standard input) as a shell "
          "command on the MPI ranks it was started on. Rank 0 hands out the "
          "tasks, every other rank executes them."},
+    [BATS_VERB_SAMPLE] =
+        {"bats-mpi sample [OPTION...] BAG",
+         "Runs a few tasks of the bag on every cluster, shows from the "
+         "cheapest to the fastest which schedules there are for the rest, "
+         "what each costs and how sure that is, and keeps what it has learned. "
+         "The machines work on to the end of the windows that are paid for. "
+         "'bats-mpi plan' shows the schedules again for other budgets, and "
+         "'bats-mpi run BAG --profile FILE --choose SCHEDULE' goes on."},
     [BATS_VERB_PLAN] =
         {"bats-mpi plan [OPTION...] PROFILE\n"
          "       bats-mpi plan --tasks N --runtime LIST --clusters FILE "

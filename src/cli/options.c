@@ -8,6 +8,8 @@
 #include "cli/cli.h"
 
 #define RUN (1u << BATS_VERB_RUN)
+#define SAMPLE (1u << BATS_VERB_SAMPLE)
+#define RUNS (RUN | SAMPLE)
 #define PLAN (1u << BATS_VERB_PLAN)
 #define SIMULATE (1u << BATS_VERB_SIMULATE)
 #define CLUSTERS (1u << BATS_VERB_CLUSTERS)
@@ -32,15 +34,15 @@ const struct bats_option bats_options[] = {
      "those in this state (removed: no longer in the bag)"},
     {"clusters", 'c', "FILE", BATS_OPTION_FILE, AT(clusters), PLAN,
      BATS_GROUP_MONEY, "the clusters and what they charge"},
-    {"clusters", 'c', "FILE", BATS_OPTION_FILE, AT(clusters), RUN | CLUSTERS,
+    {"clusters", 'c', "FILE", BATS_OPTION_FILE, AT(clusters), RUNS | CLUSTERS,
      BATS_GROUP_MONEY,
      "the clusters and what they charge; without it, what is found "
      "('bats-mpi clusters' shows it)"},
     {"machine", 0, "node|rank", BATS_OPTION_CHOICE, AT(machine),
-     RUN | CLUSTERS, BATS_GROUP_MONEY,
+     RUNS | CLUSTERS, BATS_GROUP_MONEY,
      "without a clusters file: what is a machine, that is what is held and "
      "charged (default: node where the job holds whole nodes, else rank)"},
-    {"budget", 'b', "AMOUNT", BATS_OPTION_MONEY, AT(budget), RUN | CLUSTERS,
+    {"budget", 'b', "AMOUNT", BATS_OPTION_MONEY, AT(budget), RUNS | CLUSTERS,
      BATS_GROUP_MONEY,
      "never be charged more than AMOUNT (default: $BATS_BUDGET, else what the "
      "batch job is worth until its end, else unlimited)"},
@@ -50,12 +52,32 @@ const struct bats_option bats_options[] = {
      "unlimited)"},
     {"deadline", 0, "DURATION", BATS_OPTION_PERIOD, AT(deadline), PLAN,
      BATS_GROUP_MONEY, "the cheapest schedule that ends by then"},
-    {"confidence", 0, "P", BATS_OPTION_LEVEL, AT(confidence), PLAN,
+    {"choose", 0, "SCHEDULE", BATS_OPTION_TEXT, AT(choose), RUN,
+     BATS_GROUP_MONEY,
+     "sample first, show the schedules on offer and run this one: cheapest, "
+     "cheapest+10%, cheapest+20%, fastest-20%, fastest-10%, fastest, its "
+     "number in the list, or ask"},
+    {"deadline", 0, "DURATION", BATS_OPTION_PERIOD, AT(deadline), RUN,
+     BATS_GROUP_MONEY,
+     "sample first, then run the cheapest schedule that ends by then"},
+    {"profile", 0, "FILE", BATS_OPTION_FILE, AT(profile), RUN,
+     BATS_GROUP_MONEY,
+     "go on from the sample that 'bats-mpi sample' has kept in FILE, with "
+     "--choose, --budget or --deadline: nothing is done twice"},
+    {"cushion", 0, NULL, BATS_OPTION_FLAG, AT(cushion), RUN, BATS_GROUP_MONEY,
+     "with the schedule chosen, allow what its list says as cushion, for the "
+     "last tasks"},
+    {"save", 0, "FILE", BATS_OPTION_FILE, AT(save), SAMPLE, BATS_GROUP_MONEY,
+     "keep what was learned in FILE (default: BAG.profile)"},
+    {"sample-on", 0, "N", BATS_OPTION_SMALL, AT(sample_on), RUNS,
+     BATS_GROUP_MONEY,
+     "take the sample on N slots of every cluster (default: 7)"},
+    {"confidence", 0, "P", BATS_OPTION_LEVEL, AT(confidence), RUNS | PLAN,
      BATS_GROUP_MONEY,
      "of the mean, the deviation and the makespan for these, 0.5 to 0.9999 "
      "(default: 0.9; an upper bound then holds with 3P - 2 at least)"},
     {"window", 'w', "DURATION", BATS_OPTION_PERIOD, AT(window),
-     RUN | PLAN | CLUSTERS, BATS_GROUP_MONEY,
+     RUNS | PLAN | CLUSTERS, BATS_GROUP_MONEY,
      "length of a charged window (default: as the clusters file says, else "
      "60m)"},
     {"policy", 0, "bats|rr", BATS_OPTION_CHOICE, AT(policy), RUN,
@@ -63,21 +85,21 @@ const struct bats_option bats_options[] = {
      "bats: sample, then hold the fastest machines that the budget can pay; "
      "rr: use all machines for as long as it lasts (default: bats)"},
     {"tail", 0, "none|random|stochastic|stochastic-random|migrate",
-     BATS_OPTION_CHOICE, AT(tail), RUN, BATS_GROUP_RUN,
+     BATS_OPTION_CHOICE, AT(tail), RUNS, BATS_GROUP_RUN,
      "what machines that are paid but idle do while the last tasks run: copy "
      "tasks, of which the first one that succeeds counts. random: any task on "
      "slower machines; stochastic: the one that is expected to take longest, "
      "if the copy is expected to end first; migrate: the same, and before "
      "that take tasks over from slower machines (default: stochastic-random)"},
-    {"no-replicate", 0, NULL, BATS_OPTION_FLAG, AT(no_replicate), RUN,
+    {"no-replicate", 0, NULL, BATS_OPTION_FLAG, AT(no_replicate), RUNS,
      BATS_GROUP_RUN,
      "no task may run twice at the same time, as with '@once' in front of "
      "every command: the same as --tail none"},
-    {"monitor", 0, "DURATION", BATS_OPTION_PERIOD, AT(monitor), RUN,
+    {"monitor", 0, "DURATION", BATS_OPTION_PERIOD, AT(monitor), RUNS,
      BATS_GROUP_MONEY,
      "check the plan against reality so often (default: a twelfth of the "
      "window)"},
-    {"seed", 0, "N", BATS_OPTION_COUNT, AT(seed), RUN, BATS_GROUP_RUN,
+    {"seed", 0, "N", BATS_OPTION_COUNT, AT(seed), RUNS, BATS_GROUP_RUN,
      "seed of the order in which tasks are drawn (default: random; it is "
      "shown, so that a run can be repeated)"},
     {"seed", 0, "N", BATS_OPTION_COUNT, AT(seed), SIMULATE, BATS_GROUP_RUN,
@@ -90,50 +112,50 @@ const struct bats_option bats_options[] = {
      "simulate on N threads, which changes no result (default: one per "
      "core)"},
     {"master-works", 0, NULL, BATS_OPTION_FLAG, AT(master_works),
-     RUN | CLUSTERS, BATS_GROUP_RUN, "let rank 0 run tasks too"},
-    {"bind", 0, "none|core|numa", BATS_OPTION_CHOICE, AT(bind), RUN,
+     RUNS | CLUSTERS, BATS_GROUP_RUN, "let rank 0 run tasks too"},
+    {"bind", 0, "none|core|numa", BATS_OPTION_CHOICE, AT(bind), RUNS,
      BATS_GROUP_RUN,
      "bind tasks to the cores of their rank, or to the NUMA nodes that these "
      "are on, and set OMP_NUM_THREADS to match; none: leave them where the "
      "launcher has put the rank (default: core)"},
-    {"grace", 0, "DURATION", BATS_OPTION_DURATION, AT(grace), RUN,
+    {"grace", 0, "DURATION", BATS_OPTION_DURATION, AT(grace), RUNS,
      BATS_GROUP_RUN,
      "time between TERM and KILL for a task that has to stop (default: 5s)"},
-    {"time-limit", 0, "DURATION", BATS_OPTION_PERIOD, AT(rules.deadline), RUN,
+    {"time-limit", 0, "DURATION", BATS_OPTION_PERIOD, AT(rules.deadline), RUNS,
      BATS_GROUP_FAULT,
      "end the run after this time: no task is started that is not expected to "
      "end by then (default: shortly before the end of the Slurm job)"},
-    {"retries", 0, "N", BATS_OPTION_SMALL, AT(rules.retries), RUN,
+    {"retries", 0, "N", BATS_OPTION_SMALL, AT(rules.retries), RUNS,
      BATS_GROUP_FAULT,
      "run a failed task again up to N times, on another machine if there is "
      "one (default: 0)"},
     {"retry-delay", 0, "DURATION", BATS_OPTION_DURATION, AT(rules.retry_delay),
-     RUN, BATS_GROUP_FAULT, "wait so long before that (default: 0)"},
-    {"timeout", 0, "DURATION|N%", BATS_OPTION_TIMEOUT, AT(rules), RUN,
+     RUNS, BATS_GROUP_FAULT, "wait so long before that (default: 0)"},
+    {"timeout", 0, "DURATION|N%", BATS_OPTION_TIMEOUT, AT(rules), RUNS,
      BATS_GROUP_FAULT,
      "stop a task that runs for longer, or for longer than N% of the median "
      "on its cluster; it has failed"},
-    {"halt", 0, "WHEN", BATS_OPTION_HALT, AT(rules), RUN, BATS_GROUP_FAULT,
+    {"halt", 0, "WHEN", BATS_OPTION_HALT, AT(rules), RUNS, BATS_GROUP_FAULT,
      "never; soon,fail=N: after N failed tasks start no more; now,fail=N: "
      "stop those that run, too; fail=N%: at this share of the tasks that have "
      "ended, and three at least (default: never)"},
-    {"silence", 0, "DURATION", BATS_OPTION_PERIOD, AT(silence), RUN,
+    {"silence", 0, "DURATION", BATS_OPTION_PERIOD, AT(silence), RUNS,
      BATS_GROUP_FAULT,
      "a worker that says nothing for so long is lost: its tasks go elsewhere; "
      "a busy one speaks up six times as often, or every 5s (default: 60s)"},
-    {"time-scale", 0, "S", BATS_OPTION_FACTOR, AT(time_scale), RUN,
+    {"time-scale", 0, "S", BATS_OPTION_FACTOR, AT(time_scale), RUNS,
      BATS_GROUP_RUN,
      "emulation: count each real second as S seconds (default: 1)"},
-    {"record", 0, "FILE", BATS_OPTION_FILE, AT(record), RUN, BATS_GROUP_RUN,
+    {"record", 0, "FILE", BATS_OPTION_FILE, AT(record), RUNS, BATS_GROUP_RUN,
      "keep the run's record in FILE (default: BAG.bats)"},
-    {"no-record", 0, NULL, BATS_OPTION_FLAG, AT(no_record), RUN,
+    {"no-record", 0, NULL, BATS_OPTION_FLAG, AT(no_record), RUNS,
      BATS_GROUP_RUN, "keep no record: the run cannot be resumed"},
-    {"record-sync", 0, "DURATION[,N]", BATS_OPTION_SYNC, AT(sync), RUN,
+    {"record-sync", 0, "DURATION[,N]", BATS_OPTION_SYNC, AT(sync), RUNS,
      BATS_GROUP_RUN,
      "bring the record to the disk at least so often, and at least every N "
      "events; what is charged is there at once. 0: before any task is started "
      "(default: 100ms,1000)"},
-    {"resume", 0, NULL, BATS_OPTION_FLAG, AT(resume), RUN, BATS_GROUP_RUN,
+    {"resume", 0, NULL, BATS_OPTION_FLAG, AT(resume), RUNS, BATS_GROUP_RUN,
      "go on where the record ends; without one, simply start"},
     {"resume-failed", 0, NULL, BATS_OPTION_FLAG, AT(resume_failed), RUN,
      BATS_GROUP_RUN, "the same, and run failed tasks again"},
@@ -153,26 +175,26 @@ const struct bats_option bats_options[] = {
     {"stderr", 'e', NULL, BATS_OPTION_FLAG, AT(err), OUTPUT, BATS_GROUP_OUTPUT,
      "what they wrote to standard error, instead of standard output"},
     {"output", 'o', "lines|stream[:DIR]|none", BATS_OPTION_OUTPUT, AT(output),
-     RUN, BATS_GROUP_OUTPUT,
+     RUNS, BATS_GROUP_OUTPUT,
      "what becomes of the output of tasks. lines: shown here, whole lines at "
      "a time; stream: kept in DIR, in one file per worker instead of one per "
      "task, for 'bats-mpi output' (default of DIR: BAG.out); none: dropped "
      "(default: lines)"},
-    {"max-output", 0, "SIZE", BATS_OPTION_SIZE, AT(max_output), RUN,
+    {"max-output", 0, "SIZE", BATS_OPTION_SIZE, AT(max_output), RUNS,
      BATS_GROUP_OUTPUT,
      "keep SIZE bytes (K, M, G: 1024 and its powers) of what a task writes "
      "to standard output, and as much of standard error; a line marks the "
      "cut"},
-    {"tag", 0, NULL, BATS_OPTION_FLAG, AT(tag), RUN | OUTPUT,
+    {"tag", 0, NULL, BATS_OPTION_FLAG, AT(tag), RUNS | OUTPUT,
      BATS_GROUP_OUTPUT,
      "put the number of its task and a tab in front of each line of output"},
-    {"results", 0, "DIR", BATS_OPTION_DIRECTORY, AT(results), RUN,
+    {"results", 0, "DIR", BATS_OPTION_DIRECTORY, AT(results), RUNS,
      BATS_GROUP_OUTPUT,
      "write output to DIR/<task>/stdout and stderr instead (many tasks make "
      "many files)"},
-    {"joblog", 0, "FILE", BATS_OPTION_FILE, AT(joblog), RUN, BATS_GROUP_OUTPUT,
-     "log each task that ended, in GNU parallel's format"},
-    {"json", 0, "FILE", BATS_OPTION_FILE, AT(json_file), RUN,
+    {"joblog", 0, "FILE", BATS_OPTION_FILE, AT(joblog), RUNS,
+     BATS_GROUP_OUTPUT, "log each task that ended, in GNU parallel's format"},
+    {"json", 0, "FILE", BATS_OPTION_FILE, AT(json_file), RUNS,
      BATS_GROUP_OUTPUT,
      "write the closing report as JSON too (-: standard output)"},
     {"frontier", 0, NULL, BATS_OPTION_FLAG, AT(frontier), PLAN,
@@ -192,10 +214,10 @@ const struct bats_option bats_options[] = {
      BATS_GROUP_OUTPUT, "write it as a clusters file, for --clusters"},
     {"ranks", 0, NULL, BATS_OPTION_FLAG, AT(ranks), CLUSTERS,
      BATS_GROUP_OUTPUT, "list the ranks, too: where they are, on which cores"},
-    {"progress", 0, NULL, BATS_OPTION_FLAG, AT(progress), RUN,
+    {"progress", 0, NULL, BATS_OPTION_FLAG, AT(progress), RUNS,
      BATS_GROUP_OUTPUT,
      "redraw one progress line even if no terminal is seen (under srun)"},
-    {"quiet", 'q', NULL, BATS_OPTION_FLAG, AT(quiet), RUN, BATS_GROUP_OUTPUT,
+    {"quiet", 'q', NULL, BATS_OPTION_FLAG, AT(quiet), RUNS, BATS_GROUP_OUTPUT,
      "no progress, no closing report: only errors"},
     {"help", 'h', NULL, BATS_OPTION_FLAG, AT(help), ALL, BATS_GROUP_OUTPUT,
      "show this help"},
@@ -214,6 +236,9 @@ static const struct {
 } verbs[BATS_VERBS] = {
     [BATS_VERB_RUN] = {"run", "run a bag of tasks within a budget",
                        "the bag of tasks is missing", 1, 1},
+    [BATS_VERB_SAMPLE] = {"sample",
+                          "run a few tasks and show what the bag will cost",
+                          "the bag of tasks is missing", 1, 1},
     [BATS_VERB_PLAN] = {"plan",
                         "which schedules there are for a bag, without running "
                         "anything",
@@ -561,7 +586,7 @@ static int read_arguments(enum bats_verb verb, int n, char **words,
                               words[verbs[verb].max]);
     for (int i = 0; i < n; i++)
         settings->words[i] = words[i];
-    if (verb == BATS_VERB_RUN)
+    if (verb == BATS_VERB_RUN || verb == BATS_VERB_SAMPLE)
         settings->bag = words[0];
     if (verb == BATS_VERB_OUTPUT)
         settings->run = words[0];

@@ -25,6 +25,7 @@
 
 enum bats_verb {
     BATS_VERB_RUN,
+    BATS_VERB_SAMPLE,
     BATS_VERB_PLAN,
     BATS_VERB_SIMULATE,
     BATS_VERB_CLUSTERS,
@@ -80,10 +81,14 @@ struct bats_settings {
     bool quiet;              /* [false] */
     bool progress;           /* [false] */
     uint64_t tasks;          /* plan: [0] */
-    const char *save;        /* clusters: [NULL] */
+    const char *save;        /* clusters, sample: [NULL] */
+    const char *choose;      /* [NULL] */
+    const char *profile;     /* [NULL] */
+    bool cushion;            /* [false] */
+    uint32_t sample_on;      /* [0] */
     bool ranks;              /* clusters: [false] */
     const char *runtime; /* plan: as written, "slow=15m,fast=3.75m" [NULL] */
-    bats_time deadline;  /* plan: [0] */
+    bats_time deadline;  /* plan, run: [0] */
     double confidence;   /* plan: [0] */
     bool frontier;       /* plan: [false] */
     bool json;           /* plan: [false] */

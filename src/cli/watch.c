@@ -104,6 +104,14 @@ static void on_progress(void *context, const struct bats_platform *platform,
     bats_progress_show(&w->progress, clock_us(CLOCK_MONOTONIC), &snapshot);
 }
 
+static bool on_choose(void *context, const struct bats_survey *survey,
+                      struct bats_sched *sched, struct bats_choice *choice)
+{
+    struct bats_watch *w = context;
+    bats_progress_clear(&w->progress);
+    return bats_choosing_answer(w->choosing, &survey->platform, sched, choice);
+}
+
 static void on_notice(void *context, const char *sentence)
 {
     struct bats_watch *w = context;
@@ -199,13 +207,17 @@ static void on_ended(void *context, const struct bats_execution *e)
 /* ---- life cycle ---- */
 
 int bats_watch_init(struct bats_watch *watch,
-                    const struct bats_run_options *options, bool tag,
-                    bool quiet, bool line, const char *joblog, bool resumes,
+                    const struct bats_run_options *options,
+                    struct bats_choosing *choosing, bool tag, bool quiet,
+                    bool line, const char *joblog, bool resumes,
                     struct bats_error *err)
 {
     enum bats_progress_style style = BATS_PROGRESS_PLAIN;
-    *watch = (struct bats_watch){
-        .options = options, .tag = tag, .quiet = quiet, .terminal = -1};
+    *watch = (struct bats_watch){.options = options,
+                                 .choosing = choosing,
+                                 .tag = tag,
+                                 .quiet = quiet,
+                                 .terminal = -1};
 
     if (joblog != NULL) {
         int rc = resumes ? bats_joblog_open(joblog, &watch->joblog, err)
@@ -251,6 +263,7 @@ struct bats_observer bats_watch_observer(struct bats_watch *watch)
         .ended = on_ended,
         .output = on_output,
         .progress = on_progress,
+        .choose = on_choose,
         .notice = on_notice,
     };
 }

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/choosing.h"
 #include "mpi/run.h"
 #include "report/joblog.h"
 #include "report/progress.h"
@@ -21,6 +22,7 @@
 
 struct bats_watch {
     const struct bats_run_options *options;
+    struct bats_choosing *choosing; /* borrowed */
     bool tag;
     bool quiet;
     struct bats_joblog *joblog; /* NULL: none; owned */
@@ -39,8 +41,9 @@ struct bats_watch {
 /* `line`: redraw a line even if no terminal is seen. `joblog` may be NULL;
  * if `resumes`, bats_joblog_continue is to follow. BATS_EINPUT (the joblog cannot be written), BATS_ENOMEM. */
 int bats_watch_init(struct bats_watch *watch,
-                    const struct bats_run_options *options, bool tag,
-                    bool quiet, bool line, const char *joblog, bool resumes,
+                    const struct bats_run_options *options,
+                    struct bats_choosing *choosing, bool tag, bool quiet,
+                    bool line, const char *joblog, bool resumes,
                     struct bats_error *err);
 void bats_watch_release(struct bats_watch *watch);
 

@@ -265,9 +265,31 @@ static void configure(struct bats_sched *s, size_t cluster, uint32_t machines)
     fleet_configure(s, target, 0);
 }
 
+/* From here on every cluster is known as the sample says. */
+static void take_statistics(struct bats_sched *s,
+                            const struct bats_sample *sample)
+{
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        struct bats_stats *stats = &s->clusters[i].stats;
+        const struct bats_cluster_sample *found = &sample->clusters[i];
+        stats->n_sample = stats->n_done = 0;
+        stats->rt_done = stats->mean = 0;
+        for (uint32_t k = 0; k < found->n; k++)
+            bats_stats_add(stats, (bats_time)(found->runtimes[k] + 0.5), true);
+    }
+}
+
 static void end_phase(struct bats_sched *s)
 {
     struct sampling *p = &s->sampling;
+    struct bats_sample sample;
+    if (bats_sample_init(&sample, s->n_clusters, p->observations,
+                         p->n_observations, NULL) == 0) {
+        take_statistics(s, &sample);
+        bats_sample_release(&sample);
+    } else {
+        s->failure = BATS_ENOMEM;
+    }
     for (uint32_t i = 0; i < p->n_points; i++)
         if (!p->points[i].is_void)
             void_point(s, &p->points[i]);
@@ -342,18 +364,18 @@ void sampling_watch(struct bats_sched *s)
 
 /* ---- the choice ---- */
 
-static int make_runtimes(struct bats_sched *s, struct bats_sample *sample,
-                         struct bats_error *err)
+static int make_runtimes(struct bats_sched *s, struct bats_error *err)
 {
+    struct bats_sample sample;
     struct sampling *p = &s->sampling;
     double confidence = p->confidence > 0 ? p->confidence : 0.9;
-    int rc = bats_sample_init(sample, s->n_clusters, p->observations,
+    int rc = bats_sample_init(&sample, s->n_clusters, p->observations,
                               p->n_observations, err);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
-        const struct bats_cluster_sample *found = &sample->clusters[i];
+        const struct bats_cluster_sample *found = &sample.clusters[i];
         p->runtimes[i] = found->n > 0 ? bats_runtimes_of(found->runtimes,
                                                          found->n, confidence)
                                       : (struct bats_runtimes){0};
@@ -363,17 +385,18 @@ static int make_runtimes(struct bats_sched *s, struct bats_sample *sample,
         p->slots[i] =
             c->n_machines > 0 ? (double)c->n_slots / c->n_machines : 1;
     }
+    bats_sample_release(&sample);
     return 0;
 }
 
-static int make_estimator(struct bats_sched *s, struct bats_estimator *e,
-                          struct bats_sample *sample, struct bats_error *err)
+int bats_sched_estimator(struct bats_sched *s, struct bats_estimator *e,
+                         struct bats_error *err)
 {
     struct sampling *p = &s->sampling;
     if (p->phase != PHASE_SAMPLED)
         return bats_error_set(err, BATS_ESTATE,
                               "there is no sample to choose from");
-    int rc = make_runtimes(s, sample, err);
+    int rc = make_runtimes(s, err);
     if (rc < 0)
         return rc;
     struct forecast f = forecast_make(s);
@@ -387,30 +410,6 @@ static int make_estimator(struct bats_sched *s, struct bats_estimator *e,
         .confidence = p->confidence,
         .cushion_percent = p->cushion_percent};
     return 0;
-}
-
-int bats_sched_estimator(struct bats_sched *s, struct bats_estimator *e,
-                         struct bats_error *err)
-{
-    struct bats_sample sample;
-    int rc = make_estimator(s, e, &sample, err);
-    if (rc == 0)
-        bats_sample_release(&sample);
-    return rc;
-}
-
-/* The execution begins with what the sample says of every cluster. */
-static void take_statistics(struct bats_sched *s,
-                            const struct bats_sample *sample)
-{
-    for (size_t i = 0; i < s->n_clusters; i++) {
-        struct bats_stats *stats = &s->clusters[i].stats;
-        const struct bats_cluster_sample *found = &sample->clusters[i];
-        stats->n_sample = stats->n_done = 0;
-        stats->rt_done = stats->mean = 0;
-        for (uint32_t k = 0; k < found->n; k++)
-            bats_stats_add(stats, (bats_time)(found->runtimes[k] + 0.5), true);
-    }
 }
 
 static void record(struct bats_sched *s, const struct bats_plan *plan,
@@ -461,21 +460,17 @@ int sampling_choose(struct bats_sched *s, const struct bats_choice *choice,
 {
     struct sampling *p = &s->sampling;
     struct bats_estimator e;
-    struct bats_sample sample;
     struct bats_schedule chosen;
     if (choice->offer == BATS_OFFER_NONE && p->phase == PHASE_SAMPLED) {
         p->phase = PHASE_LEAVING;
         return 0;
     }
-    int rc = make_estimator(s, &e, &sample, err);
+    int rc = bats_sched_estimator(s, &e, err);
     if (rc < 0)
         return rc;
     rc = bats_estimate_choose(&e, choice, &chosen, err);
-    if (rc == 0) {
-        take_statistics(s, &sample);
+    if (rc == 0)
         carry_out(s, &chosen, e.n_tasks);
-    }
-    bats_sample_release(&sample);
     return rc;
 }
 

@@ -281,6 +281,8 @@ static void start_run(struct bats_sched *s)
 {
     s->started = true;
     s->policy->start(s);
+    if (s->sampling.phase == PHASE_SAMPLING && sampling_start(s) == 0)
+        return; /* nothing is to be started before the choice */
     struct bats_decision d = {.time = s->now,
                               .reason = BATS_REASON_START,
                               .feasible = true,
@@ -317,6 +319,15 @@ static int lost(struct bats_sched *s, uint32_t machine, struct bats_error *err)
     return s->policy->review(s, BATS_REASON_LOST, err);
 }
 
+/* What the slot has done, whoever gets the result. */
+static void count_speed(struct bats_sched *s, uint32_t slot, bats_time runtime)
+{
+    uint32_t cluster = s->machines[s->slots[slot].machine].cluster;
+    s->clusters[cluster].busy_time += (double)runtime;
+    s->slots[slot].n_done++;
+    s->slots[slot].rt_done += (double)runtime;
+}
+
 /* The task is out of the bag: it counts for the statistics. */
 static void count_result(struct bats_sched *s, uint32_t slot, bool in_sample,
                          bats_time runtime)
@@ -329,10 +340,8 @@ static void count_result(struct bats_sched *s, uint32_t slot, bool in_sample,
     if (c->stats.n_sample > before)
         failure_set_limits(s);
     tail_learn(s, cluster, runtime);
-    c->busy_time += (double)runtime;
     c->sample_back += in_sample;
-    s->slots[slot].n_done++;
-    s->slots[slot].rt_done += (double)runtime;
+    count_speed(s, slot, runtime);
 }
 
 static int ended(struct bats_sched *s, const struct bats_event *ev,
@@ -399,6 +408,8 @@ static void came_too_late(struct bats_sched *s, const struct bats_event *ev)
 {
     uint32_t slot = s->machines[ev->machine].first_slot + ev->slot;
     copies_take_out(s, slot, ev->task);
+    if (ev->type == BATS_EVENT_DONE && s->tasks[ev->task].point)
+        count_speed(s, slot, ev->runtime);
     sampling_ended(s, ev->machine, ev->task,
                    ev->type == BATS_EVENT_DONE ? ev->runtime : -1);
     fleet_drained(s, ev->machine);

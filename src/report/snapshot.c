@@ -9,6 +9,13 @@ void bats_snapshot_take(struct bats_snapshot *snapshot,
     for (size_t i = 0; i < platform->n_clusters; i++)
         bats_sched_cluster_status(sched, i, &snapshot->cluster[i]);
     snapshot->decisions = bats_sched_decisions(sched, &snapshot->n_decisions);
+    struct bats_sched_sampled sampled;
+    bats_sched_sampled(sched, &sampled);
+    snapshot->sampled_at = sampled.time;
+    snapshot->sampled_charged = sampled.charged;
+    snapshot->has_promise = sampled.chosen != NULL;
+    if (sampled.chosen != NULL)
+        snapshot->promise = *sampled.chosen;
 }
 
 uint32_t bats_snapshot_tasks(const struct bats_snapshot *snapshot)

@@ -19,6 +19,10 @@ struct bats_snapshot {
     struct bats_cluster_status cluster[BATS_CLUSTERS_MAX];
     const struct bats_decision *decisions; /* borrowed from the engine */
     size_t n_decisions;
+    bool has_promise; /* a schedule was chosen after sampling: */
+    struct bats_schedule promise;
+    bats_time sampled_at;       /* its time counts from there, */
+    bats_money sampled_charged; /* and its money */
 };
 
 /* Asks the engine; valid until it handles its next event. */

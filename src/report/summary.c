@@ -135,6 +135,33 @@ static void print_clusters(FILE *out, const struct bats_snapshot *s)
     bats_table_print(out, &t);
 }
 
+/* What was promised for the schedule that was chosen, beside what it came
+ * to; both from the end of the sampling phase on. */
+static void print_promise(FILE *out, const struct bats_snapshot *s)
+{
+    const struct bats_schedule *p = &s->promise;
+    const char *name = bats_offer_name(p->offer);
+    const char *currency = s->platform->currency;
+    char a[96], b[96], c[96], text[512];
+    if (!s->has_promise)
+        return;
+    snprintf(text, sizeof text, "%s%s%s in %s", name, name[0] ? ": " : "",
+             bats_words_money(a, sizeof a, p->plan.cost, currency),
+             bats_words_makespan(b, p->makespan.estimate));
+    print_labelled(out, "promised", text);
+    snprintf(text, sizeof text, "%s in %s",
+             bats_words_money(a, sizeof a,
+                              s->status.charged - s->sampled_charged,
+                              currency),
+             bats_words_makespan(b, (double)(s->status.now - s->sampled_at)));
+    if (s->status.cushion > 0)
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "; cushion of %s %s",
+                 bats_words_money(c, sizeof c, s->status.cushion, currency),
+                 s->status.cushion_granted ? "granted" : "not needed");
+    print_labelled(out, "actual", text);
+}
+
 static void print_money(FILE *out, const struct bats_snapshot *s)
 {
     const char *currency = s->platform->currency;
@@ -251,6 +278,7 @@ static void print_facts(FILE *out, const struct bats_report *r)
                  r->settings.time_scale);
     print_labelled(out, "makespan", text);
     print_money(out, s);
+    print_promise(out, s);
     print_rest(out, s);
 
     print_mishaps(out, r);

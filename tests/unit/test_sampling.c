@@ -199,6 +199,29 @@ static void a_budget_that_is_too_small_starts_nothing_more(void **state)
     bats_sched_destroy(w.sched);
 }
 
+/* 7 tasks that all end first on the fast cluster are all that the slow one has
+ * run when it begins the next: the offer is still for the whole rest. */
+static void what_ends_too_late_counts_for_the_estimate(void **state)
+{
+    (void)state;
+    struct world w;
+    set_up(&w, 9, 4);
+    for (uint32_t t = 0; t < TASKS; t++)
+        w.work[t] = 15 * BATS_MINUTE;
+    w.o.sched.sample_error = 0.3; /* 21 tasks are enough */
+    choose(&w, BATS_OFFER_FASTEST);
+    simulate(&w);
+    size_t n;
+    const struct bats_decision *d = bats_sched_decisions(w.sched, &n);
+    assert_int_equal(w.sampled.time, 15 * BATS_MINUTE);
+    /* By hand: 21 are done, 14 under way. A slow machine has done 1 in 15 min
+     * and expects as much for its second: room for 2 more. A fast one has done
+     * 3 in 11.25 min, and its fourth takes as long as any, so it expects 7.5:
+     * v = 4 / 18.75, and 41.25 min are left after it, room for 8. */
+    assert_int_equal(d[1].tasks_left, TASKS - 35 - 7 * 2 - 7 * 8);
+    bats_sched_destroy(w.sched);
+}
+
 /* The observations of one run, given to another, spare it the phase. */
 static void a_profile_is_continued(void **state)
 {
@@ -359,6 +382,7 @@ int main(void)
         cmocka_unit_test(the_chosen_schedule_is_carried_out),
         cmocka_unit_test(the_run_s_own_budget_still_holds),
         cmocka_unit_test(a_budget_that_is_too_small_starts_nothing_more),
+        cmocka_unit_test(what_ends_too_late_counts_for_the_estimate),
         cmocka_unit_test(a_profile_is_continued),
         cmocka_unit_test(few_machines_take_longer),
         cmocka_unit_test(a_cluster_that_fails_is_left_out),

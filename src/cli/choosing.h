@@ -1,0 +1,52 @@
+/*
+ * choosing: what follows the sampling phase: the schedules on offer are shown,
+ * one is chosen, and what was learned is kept as a profile.
+ *
+ * Layer: cli. Used by the verbs run (--choose, --deadline, --profile) and
+ * sample.
+ */
+#ifndef BATS_CHOOSING_H
+#define BATS_CHOOSING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bats/error.h"
+#include "bats/sched.h"
+#include "cli/options.h"
+#include "input/bagfile.h"
+#include "input/platform.h"
+
+struct bats_choosing {
+    bool on;       /* there is a sampling phase */
+    bool ask;      /* a person is asked; choice is for when nobody answers */
+    bool only;     /* the verb sample: nothing is chosen */
+    FILE *out;     /* where the schedules are shown; NULL: nowhere */
+    bool is_shown; /* they are on the screen */
+    int64_t until_us; /* monotonic clock: when the question is withdrawn */
+    struct bats_choice choice;
+    bats_money budget; /* of BATS_OFFER_BUDGET: of the whole run */
+};
+
+/* What the settings of `verb` mean. BATS_EINPUT with a sentence. */
+int bats_choosing_init(struct bats_choosing *choosing, enum bats_verb verb,
+                       const struct bats_settings *set,
+                       struct bats_error *err);
+
+/* Shows the schedules on the first call. True: *choice is it; false: the
+ * person who is asked has not answered yet. Never blocks. */
+bool bats_choosing_answer(struct bats_choosing *choosing,
+                          const struct bats_platform *platform,
+                          struct bats_sched *sched,
+                          struct bats_choice *choice);
+
+/* Keeps what the run has learned in `path`, or in BAG.profile if that is NULL.
+ * BATS_ESYS, BATS_ENOMEM; BATS_EINPUT: a bag from standard input has no name
+ * of its own. *kept is for free(). */
+int bats_choosing_save(const struct bats_bagfile *bag,
+                       const struct bats_platform *platform,
+                       const struct bats_sched *sched, const char *path,
+                       char **kept, struct bats_error *err);
+
+#endif

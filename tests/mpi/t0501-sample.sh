@@ -1,0 +1,96 @@
+#!/bin/sh
+# A sample, the schedules it offers, and the run that carries one out.
+. "$TOP/tests/mpi/lib.sh"
+
+cat >clusters <<END
+[run]
+currency = SU
+[cluster slow]
+ranks = 1-3
+charge = 3
+[cluster fast]
+ranks = 4-6
+charge = 9
+speed = 4
+END
+# Built-in tasks leave no trace, so some are commands that do.
+for i in $(seq 60); do
+    echo "@sleep $((10 + i % 10))m"
+    echo "echo $i >>done; exec sleep 0.3"
+done >bag
+scale='--time-scale 2400 --seed 5 -c clusters'
+sql() { sqlite3 bag.bats "$1"; }
+
+# ---- sample ----
+
+bats 7 sample bag $scale
+test $? -eq 0 && grep -q '^1 cheapest ' out && grep -q '^6 fastest ' out
+ok 'sample shows the schedules from the cheapest to the fastest'
+# 3 machines of each cluster for one window at least, and whole windows.
+charged=$(sql 'SELECT sum(amount) / 1000000 FROM ledger')
+test "$charged" -ge 36 && test $((charged % 3)) -eq 0 &&
+    test "$(sql 'SELECT finish FROM session')" = sampled
+ok 'it is charged for the windows of the sampling machines'
+sampled=$(sql 'SELECT done FROM progress')
+test "$sampled" -ge 30 && test "$sampled" -lt 120
+ok 'the sample is done, the bag is not'
+test "$(sql "SELECT count(*) FROM (SELECT task FROM event JOIN machine m
+    ON m.id = machine WHERE type = 'done' GROUP BY task
+    HAVING count(DISTINCT m.cluster) = 2)")" -ge 7
+ok 'seven tasks at least have run on both clusters'
+
+# ---- plan ----
+
+"$BATS_MPI" plan bag.profile >out 2>err &&
+    grep -q "^$((120 - sampled)) tasks of 120 left" out
+ok 'plan shows the schedules of the profile again'
+"$BATS_MPI" plan bag.profile --budget 1 >out 2>err
+test $? -eq 4
+ok 'plan exits with 4 where the budget is too small'
+
+# ---- run ----
+
+sed '3s/12/13/;3s/@sleep 1./@sleep 19/' bag >other
+bats 7 run other --profile bag.profile --choose fastest $scale
+test $? -eq 2 && grep -q 'profile' err && ! test -e other.bats
+ok 'a profile of another bag is refused, and nothing is started'
+head -c 100 bag.profile >torn
+bats 7 run bag --profile torn --choose fastest $scale
+test $? -eq 2 && grep -q '^bats-mpi: torn' err
+ok 'a torn profile is refused'
+bats 7 run bag --profile bag.profile --choose quickest $scale
+test $? -eq 2 && grep -q 'quickest' err && grep -q 'cheapest+10%' err
+ok 'a schedule that does not exist is refused, and those that do are named'
+
+bats 7 run bag --profile bag.profile --budget $((charged + 1)) $scale
+test $? -eq 4 && grep -q 'for 1 SU' err &&
+    test "$(sql 'SELECT done FROM progress')" -eq "$sampled"
+ok 'a budget that is too small: exit code 4, and nothing is started'
+bats 7 run bag --profile bag.profile --deadline 10m $scale
+test $? -eq 5 && test "$(sql 'SELECT done FROM progress')" -eq "$sampled"
+ok 'a deadline that is too early: exit code 5, and nothing is started'
+
+bats 7 run bag --profile bag.profile --choose fastest $scale
+test $? -eq 0 && test "$(sql 'SELECT done FROM progress')" -eq 120
+ok 'the chosen schedule does the rest of the bag'
+grep -q '^promised  *fastest: ' err && grep -q '^actual ' err
+ok 'the summary compares what was promised with what it came to'
+test "$(sort -n done | uniq | wc -l)" -eq 60 &&
+    test "$(sql 'SELECT count(*) FROM result')" -eq 120
+ok 'every task has one result'
+test "$(sql "SELECT count(*) FROM command WHERE type = 'run' AND session > 1
+    AND task IN (SELECT task FROM attempt WHERE session = 1 AND outcome = 0)")" -eq 0
+ok 'nothing that the sample has done is run again'
+
+# ---- both in one go ----
+
+rm -f done
+bats 7 run bag --choose cheapest --cushion $scale
+test $? -eq 0 && grep -q '^1 cheapest ' err &&
+    grep -q 'promised  *cheapest: ' err
+ok 'run --choose samples, shows the schedules and goes on'
+rm -f bag.bats
+bats 7 run bag --choose ask $scale
+test $? -eq 0 && grep -q 'promised  *fastest: ' err
+ok 'nobody is asked where nobody can answer'
+done_testing
