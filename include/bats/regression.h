@@ -9,8 +9,12 @@
  * fitted by least squares to the tasks that were run on both (Oprescu's
  * thesis, 3.1.3). Where the fit says nothing of use (fewer than two points,
  * all of them equal on the base, b1 <= 0) the line through the origin and the
- * two means takes its place: b0 = 0, b1 = mean_k / mean_base. Times are
- * microseconds here; any unit will do.
+ * two means takes its place: b0 = 0, b1 = mean_k / mean_base. So it does where
+ * b0 cannot be told from 0, with 99.9 % confidence: if executions of a task
+ * vary, seven points give slopes that are far out now and then, and the
+ * samples made with them have deviations many times too large
+ * (benchmarks/estimate/regression.c). Times are microseconds here; any unit
+ * will do.
  */
 #ifndef BATS_REGRESSION_H
 #define BATS_REGRESSION_H

@@ -3,6 +3,10 @@
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NORMAL_BELOW 10 /* runtimes */
 
 struct bats_runtimes bats_runtimes_given(double mean)
 {
@@ -10,10 +14,35 @@ struct bats_runtimes bats_runtimes_given(double mean)
         .mean = mean, .mean_low = mean, .mean_high = mean};
 }
 
-struct bats_runtimes bats_runtimes_of(const double *sample, uint32_t n,
-                                      double p)
+/* Sums of powers of the distances from a centre. */
+struct moments {
+    double second, third, fourth;
+};
+
+static struct moments around(const double *sample, uint32_t n, double centre)
 {
-    double sum = 0, squares = 0;
+    struct moments m = {0};
+
+    for (uint32_t i = 0; i < n; i++) {
+        double d = sample[i] - centre;
+        m.second += d * d;
+        m.third += d * d * d;
+        m.fourth += d * d * d * d;
+    }
+    return m;
+}
+
+/* No task takes less than nothing. A sample that scatters so much that the
+ * mean could be 0 says next to nothing: a tenth of it is low enough. */
+static double low_enough(double low, double mean)
+{
+    return fmax(low, mean / 10);
+}
+
+struct bats_runtimes bats_runtimes_normal(const double *sample, uint32_t n,
+                                          double p)
+{
+    double sum = 0;
 
     for (uint32_t i = 0; i < n; i++)
         sum += sample[i];
@@ -21,19 +50,97 @@ struct bats_runtimes bats_runtimes_of(const double *sample, uint32_t n,
     r.n = n;
     if (n < 2)
         return r;
-    for (uint32_t i = 0; i < n; i++)
-        squares += (sample[i] - r.mean) * (sample[i] - r.mean);
-    r.deviation = sqrt(squares / n);
+    r.deviation = sqrt(around(sample, n, r.mean).second / n);
     double half =
         gsl_cdf_tdist_Pinv((1 + p) / 2, n - 1) * r.deviation / sqrt(n);
-    /* No task takes less than nothing. A sample that scatters so much that
-     * the mean could be 0 says next to nothing: a tenth is low enough. */
-    r.mean_low = fmax(r.mean - half, r.mean / 10);
+    r.mean_low = low_enough(r.mean - half, r.mean);
     r.mean_high = r.mean + half;
     r.deviation_low =
         r.deviation * sqrt(n / gsl_cdf_chisq_Pinv((1 + p) / 2, n - 1));
     r.deviation_high =
         r.deviation * sqrt(n / gsl_cdf_chisq_Pinv((1 - p) / 2, n - 1));
+    return r;
+}
+
+/* The T with g(T) = x. */
+static double hall_inverse(double x, double skewness, double n)
+{
+    if (fabs(skewness) < 1e-6)
+        return x;
+    return 3 / skewness * (cbrt(1 + skewness * (x - skewness / (6 * n))) - 1);
+}
+
+static void bound_mean(struct bats_runtimes *r, const struct moments *m,
+                       double p)
+{
+    double n = r->n, biased = m->second / n;
+    double skewness = m->third / n / (biased * sqrt(biased));
+    double s = sqrt(m->second / (n - 1));
+    double x = gsl_cdf_tdist_Pinv((1 + p) / 2, n - 1) / sqrt(n);
+
+    r->mean_low =
+        low_enough(r->mean - s * hall_inverse(x, skewness, n), r->mean);
+    r->mean_high = r->mean - s * hall_inverse(-x, skewness, n);
+}
+
+/* `sorted` ascends. */
+static void bound_deviation(struct bats_runtimes *r, const double *sorted,
+                            const struct moments *m, double p)
+{
+    double n = r->n, z = gsl_cdf_ugaussian_Pinv((1 + p) / 2);
+    uint32_t cut = (uint32_t)(n / (2 * sqrt(n - 4)));
+    double trimmed = 0;
+
+    for (uint32_t i = cut; i < r->n - cut; i++)
+        trimmed += sorted[i];
+    trimmed /= n - 2 * cut;
+    double fourth = around(sorted, r->n, trimmed).fourth;
+    double kurtosis = n * fourth / (m->second * m->second);
+    double c = n / (n - z);
+    double se = c * sqrt((kurtosis - (n - 3) / n) / (n - 1));
+    double centre = log(c * m->second / (n - 1));
+    r->deviation_low = exp((centre - z * se) / 2);
+    r->deviation_high = exp((centre + z * se) / 2);
+}
+
+/* One task more, far beyond the longest. */
+static void allow_for_tail(struct bats_runtimes *r, const double *sorted,
+                           const struct moments *m)
+{
+    uint32_t n = r->n;
+    double median = (sorted[n / 2] + sorted[(n - 1) / 2]) / 2;
+    double longest = sorted[n - 1];
+    double d = longest + 3 * (longest - median) - r->mean;
+
+    r->mean_high = fmax(r->mean_high, r->mean + d / (n + 1));
+    r->deviation_high =
+        fmax(r->deviation_high, sqrt((m->second + d * d * n / (n + 1)) / n));
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+struct bats_runtimes bats_runtimes_of(const double *sample, uint32_t n,
+                                      double p)
+{
+    struct bats_runtimes r = bats_runtimes_normal(sample, n, p);
+    double *sorted = n < NORMAL_BELOW ? NULL : malloc(n * sizeof *sorted);
+
+    if (!sorted || r.deviation <= r.mean * 1e-12) {
+        free(sorted);
+        return r;
+    }
+    memcpy(sorted, sample, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, ascending);
+    struct moments m = around(sorted, n, r.mean);
+    bound_mean(&r, &m, p);
+    bound_deviation(&r, sorted, &m, p);
+    allow_for_tail(&r, sorted, &m);
+    free(sorted);
     return r;
 }
 

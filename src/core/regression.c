@@ -1,9 +1,11 @@
 /* See regression.h. */
 #include "bats/regression.h"
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_fit.h>
 #include <math.h>
 
+#define SURE 0.999 /* that b0 is not 0 */
 #define FLAT 1e-12 /* runtimes that differ by less, relatively, are equal */
 
 static double mean_of(const double *x, size_t n)
@@ -23,6 +25,14 @@ static bool all_equal(const double *x, size_t n)
     return true;
 }
 
+/* b0, of that variance, cannot be told from 0. */
+static bool starts_at_origin(double b0, double variance, size_t n)
+{
+    return n > 2 &&
+           fabs(b0) <= gsl_cdf_tdist_Pinv((1 + SURE) / 2, (double)n - 2) *
+                           sqrt(variance);
+}
+
 struct bats_regression bats_regression_fit(const double *base,
                                            const double *other, size_t n)
 {
@@ -33,7 +43,8 @@ struct bats_regression bats_regression_fit(const double *base,
         gsl_fit_linear(base, 1, other, 1, n, &line.b0, &line.b1,
                        &covariance[0], &covariance[1], &covariance[2],
                        &residues);
-        line.ratio = !(line.b1 > 0);
+        line.ratio =
+            !(line.b1 > 0) || starts_at_origin(line.b0, covariance[0], n);
     }
     if (line.ratio) {
         line.b0 = 0;

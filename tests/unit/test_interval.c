@@ -22,7 +22,7 @@ static void bounds_agree_with_printed_tables(void **state)
 {
     (void)state;
     const double x[] = {3, 7, 1, 10, 9, 2, 8, 4, 6, 5};
-    struct bats_runtimes r = bats_runtimes_of(x, 10, 0.9);
+    struct bats_runtimes r = bats_runtimes_normal(x, 10, 0.9);
     double s = sqrt(8.25);
 
     assert_int_equal(r.n, 10);
@@ -32,6 +32,84 @@ static void bounds_agree_with_printed_tables(void **state)
     near(r.mean_low, 5.5 - 1.833 * s / sqrt(10), 1e-3);
     near(r.deviation_low, s * sqrt(10 / 16.919), 1e-3);
     near(r.deviation_high, s * sqrt(10 / 3.325), 1e-3);
+}
+
+/* 15 times 1 and 15 times 3: s^2 = 30/29, skewness 0, kurtosis 1. Mean: 2 +-
+ * t_0.95(29) s / sqrt(30), t = 1.6991. Deviation: z_0.95 = 1.64485, c = 30 /
+ * (30 - z) = 1.05801, se = c sqrt((1 - 27/30) / 29) = 0.062128, ln(c s^2) =
+ * 0.090291; the lower bound is exp((0.090291 - z se) / 2) = 0.99407. The upper
+ * one would be 1.10103; but a further task of 3 + 3 (3 - 2) = 6 would make the
+ * variance (186 - 66^2 / 31) / 30 = 1.516129. */
+static void bounds_without_assumptions_by_hand(void **state)
+{
+    (void)state;
+    double x[30];
+
+    for (int i = 0; i < 30; i++)
+        x[i] = i % 2 ? 3 : 1;
+    struct bats_runtimes r = bats_runtimes_of(x, 30, 0.9);
+    near(r.mean, 2, 1e-12);
+    near(r.deviation, 1, 1e-12);
+    near(r.mean_low, 2 - 1.6991 * sqrt(30.0 / 29 / 30), 1e-4);
+    near(r.mean_high, 2 + 1.6991 * sqrt(30.0 / 29 / 30), 1e-4);
+    near(r.deviation_low, 0.99407, 1e-5);
+    near(r.deviation_high, sqrt(1.516129), 1e-5);
+}
+
+/* Hall's g of the studentised distance of each bound is a quantile of t. */
+static void bounds_of_the_mean_follow_the_skewness(void **state)
+{
+    (void)state;
+    const double once[] = {1, 1, 2, 2, 2, 3, 3, 4, 5, 7, 9, 14};
+    const double n = 36, t = 1.6896; /* t_0.95(35), printed tables */
+    double x[36], m = 0, two = 0, three = 0;
+
+    for (int i = 0; i < 36; i++)
+        x[i] = once[i % 12];
+    for (int i = 0; i < 36; i++)
+        m += x[i] / n;
+    for (int i = 0; i < 36; i++) {
+        two += pow(x[i] - m, 2);
+        three += pow(x[i] - m, 3);
+    }
+    double c = three / n / pow(two / n, 1.5), s = sqrt(two / (n - 1));
+    struct bats_runtimes r = bats_runtimes_of(x, 36, 0.9);
+    double low = (m - r.mean_low) / s, high = (m - r.mean_high) / s;
+    near(low + c * low * low / 3 + c * c * low * low * low / 27 + c / 6 / n,
+         t / sqrt(n), 1e-4);
+    near(high + c * high * high / 3 + c * c * high * high * high / 27 +
+             c / 6 / n,
+         -t / sqrt(n), 1e-4);
+    assert_true(r.mean_high - m > m - r.mean_low);
+}
+
+static void equal_runtimes_leave_no_doubt(void **state)
+{
+    (void)state;
+    double x[30];
+
+    for (int i = 0; i < 30; i++)
+        x[i] = 900e6;
+    struct bats_runtimes r = bats_runtimes_of(x, 30, 0.9);
+    near(r.mean_low, 900e6, 1e-3);
+    near(r.mean_high, 900e6, 1e-3);
+    near(r.deviation_high, 0, 1e-3);
+}
+
+/* 3 % of a bag take 24 minutes and are not in the sample of 1 to 10 minutes.
+ * The thesis's bounds exclude that. */
+static void unseen_tail_is_allowed_for(void **state)
+{
+    (void)state;
+    double x[30];
+
+    for (int i = 0; i < 30; i++)
+        x[i] = 1 + i % 10;
+    double mean = 0.97 * 5.5 + 0.03 * 24;
+    double square = 0.97 * (8.25 + 5.5 * 5.5) + 0.03 * 24 * 24;
+    double deviation = sqrt(square - mean * mean);
+    assert_true(bats_runtimes_normal(x, 30, 0.9).deviation_high < deviation);
+    assert_true(bats_runtimes_of(x, 30, 0.9).deviation_high > deviation);
 }
 
 static void one_runtime_is_believed(void **state)
@@ -127,6 +205,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_agree_with_printed_tables),
+        cmocka_unit_test(bounds_without_assumptions_by_hand),
+        cmocka_unit_test(bounds_of_the_mean_follow_the_skewness),
+        cmocka_unit_test(equal_runtimes_leave_no_doubt),
+        cmocka_unit_test(unseen_tail_is_allowed_for),
         cmocka_unit_test(one_runtime_is_believed),
         cmocka_unit_test(mean_never_falls_to_nothing),
         cmocka_unit_test(equal_machines_add_up),

@@ -28,17 +28,39 @@ static void exact_line_is_found(void **state)
     near(bats_regression_invert(&r, 54), 100);
 }
 
-/* By hand: means 2 and 11/3; sum of (x - 2)(y - 11/3) = 3, of (x - 2)^2 = 2;
- * b1 = 1.5, b0 = 11/3 - 3. */
+/* y = b0 + 2 x + e, where e adds up to 0, and so does e x: the least squares
+ * are b0 + 2 x. The variance of b0 is 12 / 5 (1 / 7 + 4^2 / 28) = 1.31^2, and
+ * t_0.9995(5) = 6.87: b0 counts if it is above 9.0. */
+static struct bats_regression scattered(double b0)
+{
+    static const double e[] = {1, -2, 1, 0, 1, -2, 1};
+    double base[7], other[7];
+
+    for (int i = 0; i < 7; i++) {
+        base[i] = i + 1;
+        other[i] = b0 + 2 * base[i] + e[i];
+    }
+    return bats_regression_fit(base, other, 7);
+}
+
 static void scattered_points_get_the_least_squares(void **state)
 {
     (void)state;
-    const double base[] = {1, 2, 3};
-    const double other[] = {2, 4, 5};
-    struct bats_regression r = bats_regression_fit(base, other, 3);
+    struct bats_regression r = scattered(9.1);
 
-    near(r.b1, 1.5);
-    near(r.b0, 2.0 / 3);
+    near(r.b1, 2);
+    near(r.b0, 9.1);
+    assert_false(r.ratio);
+}
+
+static void start_that_may_be_nothing_is_nothing(void **state)
+{
+    (void)state;
+    struct bats_regression r = scattered(8.9);
+
+    assert_true(r.ratio);
+    near(r.b0, 0);
+    near(r.b1, (8.9 + 8) / 4);
 }
 
 static void one_point_gives_a_ratio(void **state)
@@ -105,6 +127,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_line_is_found),
         cmocka_unit_test(scattered_points_get_the_least_squares),
+        cmocka_unit_test(start_that_may_be_nothing_is_nothing),
         cmocka_unit_test(one_point_gives_a_ratio),
         cmocka_unit_test(equal_runtimes_give_the_ratio_of_means),
         cmocka_unit_test(falling_line_gives_the_ratio_of_means),
