@@ -28,6 +28,9 @@
 #define NO_MODULUS ((int64_t)1 << 62)
 #define FEW_PIECES 15
 
+/* Pairs that turn out not to be possible before no more are tried. */
+#define IMPOSSIBLE_MAX 1000
+
 /* In a list the remainders ascend, and no state is worth less than one
  * before it: loss grows by less than e x remainder. */
 struct state {
@@ -57,6 +60,7 @@ struct lists {
     size_t break_type;
     double efficiency; /* of the break type */
     double bound;      /* U */
+    double least;      /* lost by the best choice so far */
     int64_t modulus;   /* price of the break type, or NO_MODULUS */
     int64_t unspent;   /* of the start, modulo the modulus */
     int64_t start[BATS_CLUSTERS_MAX]; /* x of the start */
@@ -69,7 +73,13 @@ struct lists {
 /* More than this must not be lost. */
 static double loss_allowed(const struct lists *l)
 {
-    return l->bound - l->s->target * (1 - KNAPSACK_ROUNDING);
+    return fmin(l->bound - l->s->target * (1 - KNAPSACK_ROUNDING), l->least);
+}
+
+/* Nothing can be better. */
+static bool is_perfect(const struct lists *l)
+{
+    return l->s->ended || loss_allowed(l) <= l->bound * KNAPSACK_ROUNDING;
 }
 
 static double loss_of(const struct lists *l, size_t type)
@@ -251,47 +261,61 @@ static bool offer(struct lists *l, const size_t *at)
     return true;
 }
 
-/* The best pair of states. False if it is not possible: then nothing is known
- * of the second best. */
+/* The last state of `list` that adds no more than `left` to the remainder; the
+ * number of states if there is none. */
+static size_t last_within(const struct list *list, int64_t left)
+{
+    size_t low = 0, high = list->n_now;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->now[middle].remainder <= left)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? low - 1 : list->n_now;
+}
+
+/* What the two states lose together, `unspent` included. */
+static double loss_of_pair(const struct lists *l, const struct state *a,
+                           const struct state *b, int64_t unspent)
+{
+    return a->loss + b->loss + l->efficiency * (double)unspent;
+}
+
+/* Offers the best pair of states that is possible. False if one that is not
+ * would have been better: then nothing is known of the second best. */
 static bool pair(struct lists *l)
 {
     const struct list *a = &l->list[0], *b = &l->list[1];
-    double least = loss_allowed(l);
-    size_t best[2] = {0, 0};
-    bool found = false;
+    double least = nextafter(loss_allowed(l), INFINITY), impossible = INFINITY;
+    unsigned tries = IMPOSSIBLE_MAX;
 
-    for (size_t i = 0; i < a->n_now; i++) {
+    for (size_t i = 0; i < a->n_now && !l->s->ended; i++) {
         int64_t left = l->unspent - a->now[i].remainder;
-        size_t low = 0, high = b->n_now; /* the last one that fits */
         if (left < 0)
             left += l->modulus;
-        while (low < high) {
-            size_t middle = low + (high - low) / 2;
-            if (b->now[middle].remainder <= left)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        /* Or the last of all, and a piece less of the break type. */
+        /* Or the last state of all, and a piece less of the break type. */
+        size_t other[] = {last_within(b, left), b->n_now - 1};
         for (int turn = 0; turn < 2; turn++) {
-            size_t j = turn ? b->n_now - 1 : low - 1;
-            if (low == 0 && turn == 0)
+            if (other[turn] == b->n_now)
                 continue;
-            int64_t unspent = left - b->now[j].remainder;
-            if (turn)
-                unspent += l->modulus;
-            double loss = a->now[i].loss + b->now[j].loss +
-                          l->efficiency * (double)unspent;
-            if (loss <= least) {
-                least = loss;
-                best[0] = i;
-                best[1] = j;
-                found = true;
+            const struct state *with = &b->now[other[turn]];
+            double loss =
+                loss_of_pair(l, &a->now[i], with,
+                             left - with->remainder + turn * l->modulus);
+            if (loss >= least)
+                continue;
+            if (tries > 0 && offer(l, (size_t[]){i, other[turn]})) {
+                least = l->least = loss;
+                continue;
             }
+            impossible = fmin(impossible, loss);
+            tries -= tries > 0;
         }
     }
     l->s->knapsack->patience -= (int64_t)a->n_now;
-    return !found || offer(l, best);
+    return impossible >= least;
 }
 
 /* ---- the search ---- */
@@ -346,7 +370,7 @@ static bool grow(struct lists *l)
         return false;
     l->possible = l->full || pair(l);
     while ((type = choose_type(l, entered)) < l->s->n && !l->full &&
-           !l->s->ended && loss_allowed(l) >= 0) {
+           !is_perfect(l)) {
         struct list *shorter =
             &l->list[l->list[1].n_now < l->list[0].n_now ? 1 : 0];
         entered[type] = true;
@@ -366,6 +390,7 @@ static int run(struct search *s, size_t break_type, int64_t modulus,
                       .efficiency = s->efficiency[break_type],
                       .modulus = modulus,
                       .cap = cap,
+                      .least = INFINITY,
                       .possible = true};
 
     l.bound = s->base_rate + bats_knapsack_relax(s, 0, s->capacity);
@@ -379,8 +404,7 @@ static int run(struct search *s, size_t break_type, int64_t modulus,
     }
     if (!enough)
         return -1;
-    return s->ended || loss_allowed(&l) < 0 ||
-           (l.possible && !l.capped && !l.full);
+    return is_perfect(&l) || (l.possible && !l.capped && !l.full);
 }
 
 int bats_knapsack_by_lists(struct search *s, struct bats_error *err)

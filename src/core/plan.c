@@ -319,7 +319,7 @@ static int settle_ties(struct planner *p, struct choice *c)
     c->capacity = c->best.price;
     for (size_t item = p->n_items; item-- > 0 && error == 0;)
         for (size_t i = 0; i < p->knapsack.n && error == 0; i++)
-            if (p->knapsack.type[i].item == item)
+            if (p->knapsack.type[i].item == item && p->knapsack.patience > 0)
                 error = make_fewest(p, &p->knapsack.type[i], c);
     p->knapsack.proven = proven;
     return error;
