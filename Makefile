@@ -134,6 +134,7 @@ LIB = $(B)/libbats.a
 REST = $(B)/librest.a
 APPS = $(APPS_SRC:benchmarks/apps/%.c=$(B)/apps/%)
 BENCH = $(BENCH_SRC:benchmarks/%.c=$(B)/bench/%)
+CORE_BENCH = $(CORE_BENCH_SRC:benchmarks/%.c=$(B)/bench/%)
 FUZZERS = $(FUZZ_SRC:tests/fuzz/%.c=$(B)/%)
 # A fuzz target without its fuzzer is a test with the inputs in the tree.
 UNIT_TESTS = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%) \
@@ -201,6 +202,16 @@ $(B)/bench/%: $(B)/obj/benchmarks/%.o $(REST) $(LIB)
 	$(say) LINK $@
 	@mkdir -p $(@D)
 	$(Q)$(MPI_ENV) $(MPICC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+# The core beside another library, where that is installed.
+PEERS = $(B)/bench/glpk/peer $(B)/bench/simgrid/peer
+$(B)/bench/glpk/peer: PEER_LIBS = -lglpk
+$(B)/bench/simgrid/peer: PEER_LIBS = -lsimgrid
+
+$(CORE_BENCH) $(PEERS): $(B)/bench/%: $(B)/obj/benchmarks/%.o $(REST) $(LIB)
+	$(say) LINK $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(PEER_LIBS) $(LIBS)
 
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(REST) $(LIB)
 	$(say) LINK $@
@@ -275,8 +286,17 @@ coverage:
 		/^Lines/ && file { sub(/Lines executed:/, ""); \
 			printf "%-32s %s\n", file, $$0; file = "" }' | sort
 
-bench: programs
+bench: bench-programs
 	$(Q)B=$(abspath $(B)) sh benchmarks/run.sh
+
+bench-quick: bench-programs
+	$(Q)B=$(abspath $(B)) sh benchmarks/run.sh quick
+
+peer = @if echo '\#include <$(2)>' | $(CC) -E - >/dev/null 2>&1; \
+	then $(MAKE) $(B)/bench/$(1)/peer; else echo 'No $(2): left out'; fi
+bench-programs: programs $(CORE_BENCH)
+	$(call peer,glpk,glpk.h)
+	$(call peer,simgrid,simgrid/engine.h)
 
 install: $(PROGRAM) $(LIB)
 	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' VERSION='$(VERSION)' B='$(B)' \
@@ -295,7 +315,8 @@ help:
 	@echo 'make asan       the tests with the address and undefined sanitizers'
 	@echo 'make fuzz       the readers of foreign input, with clang'
 	@echo 'make coverage   lines that the tests reach'
-	@echo 'make bench      the benchmarks'
+	@echo 'make bench      the benchmarks, into benchmarks/RESULTS.md (15 minutes)'
+	@echo 'make bench-quick  the same with few repeats, printed only (2 minutes)'
 	@echo 'make slurm-shell   a shell in a Slurm cluster of eight small nodes'
 	@echo 'make install    to PREFIX=$(PREFIX), below DESTDIR'
 	@echo 'make check-layers, format, clean'

@@ -11,6 +11,7 @@
 # a user's are), because it is the file system that costs.
 cd "$(dirname "$0")/.." || exit 1
 . benchmarks/launch.sh
+. benchmarks/results.sh
 build=${B:-build}
 repeats=${1:-9}
 tmp=$(mktemp -d "${RECORD_DIR:-.}/record.XXXXXX") || exit 1
@@ -25,7 +26,7 @@ run() { # BAG WORKERS HOW ARGUMENT...: one sample
         --json "$tmp/report" "$@" </dev/null >&2 ||
         { echo "record.sh: $bag $how failed" >&2 && exit 1; }
     rm -f "$tmp/$bag".bats*
-    printf '%s\t%s\t%s\n' "$bag-$workers" "$how" "$(wc -l <"$tmp/$bag" |
+    printf '%s\t%s\t%s\n' "$bag, $workers" "$how" "$(wc -l <"$tmp/$bag" |
         awk -v s="$(perl benchmarks/json.pl "$tmp/report" real_s)" \
             '{ print $1 / s }')" >>"$tmp/samples"
 }
@@ -43,42 +44,17 @@ while [ $repeat -lt "$repeats" ]; do
     echo "record.sh: repeat $repeat of $repeats" >&2
 done
 
-awk -F '\t' -v repeats="$repeats" '
-    function sort(a, n,   i, j, x) {
-        for (i = 2; i <= n; i++) {
-            x = a[i]
-            for (j = i - 1; j >= 1 && a[j] > x; j--)
-                a[j + 1] = a[j]
-            a[j + 1] = x
-        }
-    }
-    function middle(a, n) {
-        return n % 2 ? a[(n + 1) / 2] : (a[n / 2] + a[n / 2 + 1]) / 2
+# The order of the samples says nothing: it changes from repeat to repeat.
+sort -s -t "$(printf '\t')" -k 1,1 -k 2,2r "$tmp/samples" |
+    summary | awk -F '\t' '
+    BEGIN {
+        print "| bag, workers | record | tasks/s | range | ratio | range |"
+        print "|---|---|--:|--:|--:|--:|"
     }
     {
-        if (!($1 in seen))
-            names[++n_names] = $1
-        seen[$1] = 1
-        x[$1, $2, ++n[$1, $2]] = $3
-    }
-    function row(name, how,   k, a) {
-        for (k = 1; k <= repeats; k++)
-            a[k] = x[name, how, k]
-        sort(a, repeats)
-        return sprintf("%7.0f (%6.0f - %6.0f)", middle(a, repeats), a[1],
-            a[repeats])
-    }
-    END {
-        printf "%-8s %25s %25s   %s\n", "bag", "tasks/s with", "without",
-            "ratio"
-        for (i = 1; i <= n_names; i++) {
-            name = names[i]
-            for (k = 1; k <= repeats; k++)
-                r[k] = x[name, "with", k] / x[name, "without", k]
-            sort(r, repeats)
-            printf "%-8s %25s %25s   %.3f (%.3f - %.3f)\n", name,
-                row(name, "with"), row(name, "without"),
-                middle(r, repeats), r[1], r[repeats]
-        }
-        print "n = " repeats
-    }' "$tmp/samples"
+        printf "| %s | %s | %.0f | %.0f - %.0f | %.3f | %.3f - %.3f |\n",
+            $1 == last ? "" : $1, $2, $4, $5, $6, $7, $8, $9
+        last = $1
+    }'
+echo
+echo "Medians of $repeats repeats; ratios to the run without a record."

@@ -10,6 +10,7 @@
 # futures.py time themselves. xargs and parallel are timed from outside.
 cd "$(dirname "$0")/.." || exit 1
 . benchmarks/launch.sh
+. benchmarks/results.sh
 build=${B:-build}
 repeats=${1:-9}
 tmp=$(mktemp -d) || exit 1
@@ -20,9 +21,9 @@ noop_tasks=100000
 yes /bin/true | head -n $true_tasks >"$tmp/true.txt"
 yes '@sleep 0' | head -n $noop_tasks >"$tmp/noop.txt"
 
-sample() { # NAME TASKS SECONDS
-    [ -n "$3" ] || { echo "speed.sh: $1 failed" >&2 && exit 1; }
-    printf '%s\t%s\n' "$1" "$(awk -v n="$2" -v s="$3" \
+sample() { # GROUP NAME TASKS SECONDS
+    [ -n "$4" ] || { echo "speed.sh: $1 $2 failed" >&2 && exit 1; }
+    printf '%s\t%s\t%s\n' "$1" "$2" "$(awk -v n="$3" -v s="$4" \
         'BEGIN { print n / s }')" >>"$tmp/samples"
 }
 
@@ -54,64 +55,40 @@ repeat=0
 while [ $repeat -lt "$repeats" ]; do
     repeat=$((repeat + 1))
     for w in 1 2; do
-        sample "true-$w spawn" $true_tasks \
+        group="\`/bin/true\`, $w"
+        sample "$group" "bare spawn loop" $true_tasks \
             "$("$build/bench/spawn" $w $true_tasks /bin/true)"
-        sample "true-$w bats-mpi" $true_tasks "$(bats $w "$tmp/true.txt")"
-        has xargs && sample "true-$w xargs" $true_tasks \
+        sample "$group" bats-mpi $true_tasks "$(bats $w "$tmp/true.txt")"
+        has xargs && sample "$group" "xargs -P $w" $true_tasks \
             "$(timed xargs_true $w)"
-        has parallel && sample "true-$w parallel" $((true_tasks / 4)) "$(
-            head -n $((true_tasks / 4)) "$tmp/true.txt" |
+        has parallel && sample "$group" "parallel -j $w" $((true_tasks / 4)) \
+            "$(head -n $((true_tasks / 4)) "$tmp/true.txt" |
                 timed parallel -j $w)"
     done
-    sample "noop-1 pingpong" $noop_tasks \
-        "$(launch 2 "$build/bench/pingpong" $noop_tasks)"
+    seconds=$(launch 2 "$build/bench/pingpong" $noop_tasks)
     for w in 1 2; do
-        sample "noop-$w bats-mpi" $noop_tasks "$(bats $w "$tmp/noop.txt")"
+        group="\`@sleep 0\`, $w"
+        sample "$group" "64-byte ping-pong" $noop_tasks "$seconds"
+        sample "$group" bats-mpi $noop_tasks "$(bats $w "$tmp/noop.txt")"
         $python -c 'import mpi4py' 2>/dev/null &&
-            sample "noop-$w mpi4py.futures" $((noop_tasks / 20)) "$(
+            sample "$group" mpi4py.futures $((noop_tasks / 20)) "$(
                 launch $((w + 1)) $python -m mpi4py.futures \
                     benchmarks/futures.py $((noop_tasks / 20)))"
     done
     echo "speed.sh: repeat $repeat of $repeats" >&2
 done
 
-# The reference of each group: the first contender that was sampled.
-awk -F '\t' -v repeats="$repeats" '
-    function sort(a, n,   i, j, x) {
-        for (i = 2; i <= n; i++) {
-            x = a[i]
-            for (j = i - 1; j >= 1 && a[j] > x; j--)
-                a[j + 1] = a[j]
-            a[j + 1] = x
-        }
-    }
-    function middle(a, n) {
-        return n % 2 ? a[(n + 1) / 2] : (a[n / 2] + a[n / 2 + 1]) / 2
+summary "$tmp/samples" >"$tmp/summary"
+keep speed "$tmp/summary"
+awk -F '\t' '
+    BEGIN {
+        print "| bag, workers | contender | tasks/s | range | ratio | range |"
+        print "|---|---|--:|--:|--:|--:|"
     }
     {
-        if (!($1 in n))
-            names[++n_names] = $1
-        x[$1, ++n[$1]] = $2
-    }
-    END {
-        printf "%-24s %8s %19s %7s %13s\n", "workers, contender", "tasks/s",
-            "range", "ratio", "range"
-        for (i = 1; i <= n_names; i++) {
-            name = names[i]
-            group = name
-            sub(/ .*/, "", group)
-            if (!(group in reference))
-                reference[group] = group == "noop-2" ? reference["noop-1"] \
-                    : name
-            for (k = 1; k <= n[name]; k++) {
-                a[k] = x[name, k]
-                r[k] = x[name, k] / x[reference[group], k]
-            }
-            sort(a, n[name])
-            sort(r, n[name])
-            printf "%-24s %8.0f %8.0f - %8.0f %7.3f %5.3f - %5.3f\n", name,
-                middle(a, n[name]), a[1], a[n[name]], middle(r, n[name]),
-                r[1], r[n[name]]
-        }
-        print "n = " repeats
-    }' "$tmp/samples"
+        printf "| %s | %s | %.0f | %.0f - %.0f | %.3f | %.3f - %.3f |\n",
+            $1 == last ? "" : $1, $2, $4, $5, $6, $7, $8, $9
+        last = $1
+    }' "$tmp/summary"
+echo
+echo "Medians of $repeats repeats; ratios to the first row of the group."

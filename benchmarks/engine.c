@@ -1,0 +1,208 @@
+/*
+ * engine: what the engine costs per event, and how much memory it takes.
+ *
+ *   engine POLICY TASKS MACHINES EVENTS
+ *
+ * Neither MPI nor the simulator: a calendar of one-second buckets says which
+ * machine ends its task next, in no order that would help a cache. Machines
+ * and runtimes as in workload.h. Stops after EVENTS results, a few machines
+ * having been lost on the way, and prints
+ *
+ *   NS EVENTS TICK TICK RECONFIGURE RECONFIGURE TASK MACHINE
+ *
+ * nanoseconds of CPU per event (the calendar included), events handled,
+ * microseconds for a monitoring interval (median and longest) and for a lost
+ * machine, which makes policy bats plan anew (the same), and bytes per task
+ * and per machine.
+ */
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bats/policy.h"
+#include "workload.h"
+
+#define BUCKETS 8192 /* seconds; longer than any task */
+#define LOSSES 9
+#define NOBODY UINT32_MAX
+
+static struct {
+    struct bats_sched *sched;
+    struct bats_machine_spec *machines;
+    uint32_t n_machines;
+    uint32_t bucket[BUCKETS]; /* machine that ends then, or NOBODY */
+    uint32_t *next;           /* by machine: the next in its bucket */
+    uint32_t *task;           /* by machine: what it runs */
+    bats_time *runtime;
+    uint64_t random;
+    bats_time now;
+    bool finished;
+    unsigned long events;
+    double ticks[100000], losses[LOSSES]; /* microseconds */
+    size_t n_ticks, n_losses;
+} world;
+
+static size_t allocated(void)
+{
+    struct mallinfo2 m = mallinfo2();
+    return m.uordblks + m.hblkhd;
+}
+
+static void fail(const char *text)
+{
+    fprintf(stderr, "engine: %s\n", text);
+    exit(1);
+}
+
+static struct bats_sched *create(const char *policy, uint32_t n_tasks,
+                                 uint32_t n_machines, size_t *bytes)
+{
+    size_t before = allocated();
+    struct bats_sched_options o = {.policy = bats_policy_find(policy),
+                                   .n_tasks = n_tasks,
+                                   .clusters = clusters,
+                                   .n_clusters = N_CLUSTERS,
+                                   .machines = world.machines,
+                                   .n_machines = n_machines,
+                                   .window = BATS_HOUR,
+                                   .budget = INT64_MAX / 2,
+                                   .seed = 1};
+    struct bats_sched *sched;
+    struct bats_error err;
+    if (bats_sched_create(&o, &sched, &err) < 0)
+        fail(err.text);
+    *bytes = allocated() - before;
+    return sched;
+}
+
+/* Seconds from 8 to 22 minutes. */
+static uint32_t draw_seconds(void)
+{
+    world.random = world.random * 6364136223846793005u + 1442695040888963407u;
+    return 480 + (uint32_t)(world.random >> 33) % 840;
+}
+
+static void obey(void)
+{
+    struct bats_command c;
+    while (bats_sched_next(world.sched, &c)) {
+        if (c.type == BATS_COMMAND_FINISHED)
+            world.finished = true;
+        if (c.type != BATS_COMMAND_RUN)
+            continue;
+        double length =
+            draw_seconds() / speed[world.machines[c.machine].cluster];
+        uint32_t seconds = (uint32_t)length + 1;
+        uint32_t *at =
+            &world.bucket[(world.now / BATS_SECOND + seconds) % BUCKETS];
+        world.next[c.machine] = *at;
+        *at = c.machine;
+        world.task[c.machine] = c.task;
+        world.runtime[c.machine] = seconds * BATS_SECOND;
+    }
+}
+
+static void tell(struct bats_event event)
+{
+    struct bats_error err;
+    if (bats_sched_handle(world.sched, world.now, &event, &err) < 0)
+        fail(err.text);
+    world.events++;
+    obey();
+}
+
+static double timed_tell(struct bats_event event)
+{
+    double start = cpu_seconds();
+    tell(event);
+    return 1e6 * (cpu_seconds() - start);
+}
+
+/* Everything that happens in the present second. */
+static void pass_second(void)
+{
+    uint32_t *bucket = &world.bucket[world.now / BATS_SECOND % BUCKETS];
+    uint32_t machine = *bucket;
+    *bucket = NOBODY;
+    while (machine != NOBODY) {
+        uint32_t next = world.next[machine];
+        if (world.task[machine] != BATS_NO_TASK)
+            tell((struct bats_event){.type = BATS_EVENT_DONE,
+                                     .machine = machine,
+                                     .task = world.task[machine],
+                                     .runtime = world.runtime[machine]});
+        machine = next;
+    }
+    if (bats_sched_wakeup(world.sched) > world.now)
+        return;
+    double time = timed_tell((struct bats_event){.type = BATS_EVENT_TICK});
+    if (world.n_ticks < sizeof world.ticks / sizeof *world.ticks)
+        world.ticks[world.n_ticks++] = time;
+}
+
+static void lose(uint32_t machine)
+{
+    world.task[machine] = BATS_NO_TASK;
+    world.losses[world.n_losses++] = timed_tell(
+        (struct bats_event){.type = BATS_EVENT_LOST, .machine = machine});
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double *left = a, *right = b;
+    return (*left > *right) - (*left < *right);
+}
+
+static void run(unsigned long events)
+{
+    for (uint32_t i = 0; i < world.n_machines; i++)
+        tell((struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
+    unsigned long next_loss = world.events + events / 2;
+    while (!world.finished && world.events < events) {
+        world.now += BATS_SECOND;
+        pass_second();
+        if (world.events > next_loss && world.n_losses < LOSSES &&
+            world.n_machines > 2 * LOSSES) {
+            lose((uint32_t)world.n_losses);
+            next_loss += events / 4 / LOSSES;
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t n_tasks = argc == 5 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
+    uint32_t most = argc == 5 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0;
+    unsigned long events = argc == 5 ? strtoul(argv[4], NULL, 10) : 0;
+    if (n_tasks < 2 || most < 2 || events < 1 || !bats_policy_find(argv[1])) {
+        fputs("usage: engine POLICY TASKS MACHINES EVENTS\n", stderr);
+        return 2;
+    }
+    size_t bytes, with_one_task, with_one_machine;
+    world.machines = make_machines(most);
+    world.n_machines = most;
+    bats_sched_destroy(create(argv[1], 1, most, &with_one_task));
+    bats_sched_destroy(create(argv[1], n_tasks, 1, &with_one_machine));
+    world.sched = create(argv[1], n_tasks, most, &bytes);
+    world.next = allocate(most, sizeof *world.next);
+    world.task = allocate(most, sizeof *world.task);
+    world.runtime = allocate(most, sizeof *world.runtime);
+    for (uint32_t i = 0; i < BUCKETS; i++)
+        world.bucket[i] = NOBODY;
+
+    double start = cpu_seconds();
+    run(events);
+    double seconds = cpu_seconds() - start;
+    qsort(world.ticks, world.n_ticks, sizeof(double), ascending);
+    qsort(world.losses, world.n_losses, sizeof(double), ascending);
+    printf("%.0f %lu %.1f %.1f %.1f %.1f %.1f %.1f\n",
+           1e9 * seconds / (double)world.events, world.events,
+           world.n_ticks ? world.ticks[world.n_ticks / 2] : 0,
+           world.n_ticks ? world.ticks[world.n_ticks - 1] : 0,
+           world.n_losses ? world.losses[world.n_losses / 2] : 0,
+           world.n_losses ? world.losses[world.n_losses - 1] : 0,
+           ((double)bytes - (double)with_one_task) / (n_tasks - 1),
+           ((double)bytes - (double)with_one_machine) / (most - 1));
+    bats_sched_destroy(world.sched);
+    return 0;
+}
