@@ -82,6 +82,10 @@ test "$(sql "SELECT count(*) FROM command WHERE type = 'run' AND session > 1
     AND task IN (SELECT task FROM attempt WHERE session = 1 AND outcome = 0)")" -eq 0
 ok 'nothing that the sample has done is run again'
 
+"$BATS_MPI" record verify bag >out 2>err
+test $? -eq 0
+ok 'the decisions of both sessions can be made again from the record'
+
 # ---- both in one go ----
 
 rm -f done
