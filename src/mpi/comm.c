@@ -7,6 +7,7 @@
 #include "mpi/comm.h"
 #include "mpi/launcher.h"
 #include "mpi/run.h"
+#include "site/deaths.h"
 
 #define TAG 1
 #define PATIENCE_S 3
@@ -56,6 +57,8 @@ int bats_mpi_start(int *argc, char ***argv, int *rank, int *n_ranks,
 void bats_mpi_end(int exit_status)
 {
     fflush(NULL);
+    if (exit_status != 0 && (own_rank == 0 || bats_deaths_known(0)))
+        bats_launcher_fail();
     if (given_up && exit_status == 0 && own_rank != 0) {
         /* Rank 0 ends us all when it has reported. Who waits for that in
          * MPI_Finalize may wait for ever: mpirun --enable-recovery does not

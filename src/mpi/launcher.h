@@ -11,6 +11,11 @@
 /* It is Open MPI's mpirun, and on this host. */
 bool bats_launcher_is_mpirun(void);
 
+/* Before the end of a run whose exit status is not 0: mpirun --enable-recovery
+ * would return 0 whatever the ranks return. It gets SIGTERM, upon which it
+ * ends all ranks, this one too, and returns 1. Does nothing elsewhere. */
+void bats_launcher_fail(void);
+
 /*
  * Rank 0, about to end a run that has lost a rank. Open MPI 4.1's mpirun
  * --enable-recovery never sees the end where the rank was lost on another host

@@ -11,6 +11,7 @@
 #include "mpi/introduce.h"
 #include "mpi/run.h"
 #include "mpi/signals.h"
+#include "site/deaths.h"
 
 #define RESULTS_US 5000      /* a result waits no longer for others */
 #define OUTPUTS_UNSENT 4     /* more than that, and the tasks have to wait */
@@ -25,6 +26,7 @@ struct worker {
     int64_t traffic_us; /* when something happened last */
     int64_t look_us;    /* longest sleep, from SETUP */
     int64_t beat_us;    /* longest silence, from SETUP */
+    int64_t asked_us;   /* whether the master lives */
     int terminated;     /* SIGTERMs that have been heeded */
     bool holds;         /* lines go with the results */
     bool parked;
@@ -154,10 +156,25 @@ static int64_t patience(struct worker *w, bool busy)
     return busy && us < BUSY_MIN_US ? BUSY_MIN_US : us;
 }
 
+/* Where mpirun lets the others live (--enable-recovery) they would wait for
+ * ever. */
+static int ask_for_master(struct worker *w, struct bats_error *err)
+{
+    int64_t now_us = bats_clock_now_us();
+    if (now_us - w->asked_us < w->beat_us)
+        return 0;
+    w->asked_us = now_us;
+    bats_deaths_ask();
+    if (!bats_deaths_known(0))
+        return 0;
+    bats_comm_give_up(w->comm);
+    return bats_error_set(err, BATS_ESYS, "rank 0 has died");
+}
+
 static int step(struct worker *w, struct bats_error *err)
 {
     int rc = receive_all(w, err);
-    if (rc < 0 || w->leave)
+    if (rc < 0 || w->leave || (rc = ask_for_master(w, err)) < 0)
         return rc;
     if (w->executor != NULL && bats_signals_terminate() > w->terminated) {
         w->terminated = bats_signals_terminate();
@@ -216,6 +233,7 @@ int bats_run_worker(struct bats_error *err)
     int rc = bats_comm_create(&w.comm, err);
     if (rc < 0)
         return rc;
+    bats_deaths_listen(bats_comm_size(w.comm));
     bats_introduce(&introduction, bats_comm_rank(w.comm));
     bats_proto_hello(&packet, &introduction.hello);
     rc = post(&w, &packet, err);

@@ -61,6 +61,16 @@ ok 'the report names the machine'
 within 5 nobody_left
 ok 'nothing is left'
 
+# mpirun --enable-recovery would say 0.
+cp bag failing && echo false >>failing
+launch -n 4 "$BATS_MPI" failing --policy rr -q
+within 30 test -s pids.all-2
+kill -KILL "$(rank_pid 2)"
+wait $launcher
+test $? -eq 1 && printf 'true\nfalse\n' >failing &&
+    launch -n 4 "$BATS_MPI" failing -q && ! wait $launcher
+ok 'the exit status tells of failed tasks, with a loss and without'
+
 # As on another host: the worker's process cannot be seen from rank 0. It is
 # the launcher that tells, long before the silence does.
 name='the launcher tells of a worker that rank 0 cannot see'
@@ -76,6 +86,18 @@ else
     wait $launcher
     test $? -eq 0 && exactly_once 12 &&
         grep -q 'rank 2 on .* is lost: its process has ended' err
+    ok "$name"
+fi
+
+name='a master that dies takes the workers with it, all the same'
+if ! ldd "$BATS_MPI" | grep -q libpmix; then
+    skip "$name" 'built without PMIx'
+else
+    launch -n 3 "$BATS_MPI" bag --policy rr --silence 6s
+    within 30 test -s pids.all-2
+    kill -KILL "$(rank_pid 0)"
+    wait $launcher
+    test $? -ne 0 && grep -q 'rank 0 has died' err && within 10 nobody_left
     ok "$name"
 fi
 
