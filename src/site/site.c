@@ -14,7 +14,8 @@ struct host {
     const struct bats_slurm_node *at; /* NULL: Slurm does not know it */
     uint32_t ranks;
     uint32_t workers;
-    uint32_t cores; /* of the rank that has fewest */
+    uint32_t cores; /* of the rank that has fewest, */
+    uint32_t held;  /* and of all */
     uint32_t cluster;
 };
 
@@ -98,6 +99,11 @@ static ptrdiff_t gather(const struct bats_node *nodes, uint32_t n_ranks,
                 host.node =
                     host.node == NULL || node < host.node ? node : host.node;
                 host.cores = cores < host.cores ? cores : host.cores;
+                uint32_t bound = node->hardware.bound_cores;
+                if (bound == 0)
+                    host.held += 1;
+                else if (shares[rank].index == 0)
+                    host.held += bound;
                 host.workers += rank >= first;
             }
             host.ranks = next - i;
@@ -122,7 +128,7 @@ static double rate_of(const struct bats_site *site, const struct host *host,
 {
     char part[64] = "";
     if (host->at == NULL) {
-        uint32_t cores = by_node ? host->cores * host->ranks : host->cores;
+        uint32_t cores = by_node ? host->held : host->cores;
         snprintf(source, size, "1 per core-hour, %u core%s", cores,
                  cores == 1 ? "" : "s");
         return cores;

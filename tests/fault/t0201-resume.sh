@@ -143,6 +143,7 @@ ok "more budget finishes the bag, what was charged counts"
 
 # ---- the master is killed at random moments ----
 
+printf '[cluster all]\ncharge = 1\n' >one.ini
 n=300
 rounds=${BATS_KILLS:-3}
 round=0
@@ -154,7 +155,7 @@ while [ $round -lt "$rounds" ]; do
     kills=0
     while [ $kills -lt 3 ]; do
         env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 4 "$BATS_MPI" bag \
-            --resume --quiet >out 2>err </dev/null &
+            --resume --quiet --clusters one.ini >out 2>err </dev/null &
         within 20 test -s bag.bats
         sleep 0.$(awk -v s=$((round * 10 + kills)) \
             'BEGIN { srand(s); printf "%03d", rand() * 999 }')
@@ -164,7 +165,7 @@ while [ $round -lt "$rounds" ]; do
         within 20 nobody_left
         kills=$((kills + 1))
     done
-    bats 4 bag --resume
+    bats 4 bag --resume --clusters one.ini
     rc=$?
     done=$(sql bag.bats "SELECT count(*) FROM tasks WHERE state = 'done'")
     twice=$(sql bag.bats "SELECT count(*) FROM (SELECT task FROM event

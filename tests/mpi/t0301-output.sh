@@ -96,8 +96,9 @@ ok 'a later run replaces what it did again, and says so'
 for i in $(seq 10); do echo "echo quick $i"; done >bag
 echo 'echo begun; sleep 1000' >>bag
 rm -rf bag.out
+printf '[cluster all]\ncharge = 1\n' >one.ini
 bats 3 bag --output stream --time-scale 3600 --budget 2 --grace 100ms \
-    --joblog log
+    --joblog log --clusters one.ini
 test $? -eq 4 && grep -qx begun bag.out/*.out && show bag &&
     tail -n +2 log | sort -n | awk '{ print "quick " $1 }' | cmp -s out -
 ok 'what a stopped attempt wrote is kept, but not printed'

@@ -97,6 +97,6 @@ chmod +x scontrol
 PATH=$BED:$PATH srun --mpi=pmix -p fast -N1 -n2 bats-mpi clusters >out 2>err
 rm scontrol
 grep -q '^Slurm *does not say what job .* holds: .*no such thing' out &&
-    grep -q 'charge *1 core-h per window: 1 per core-hour' out
+    grep -q 'charge *[0-9]* core-h per window: 1 per core-hour, ' out
 ok 'where Slurm does not tell, a core-hour is 1, and it is said'
 done_testing

@@ -158,7 +158,7 @@ for node in $nodes; do
     ' </dev/null >"$BED/log/$node" 2>&1 &
     until [ -s "$BED/node.$node" ]; do sleep 0.02; done
     ip link add "$node" type veth peer name eth0 netns $!
-    echo $! >"$BED/node.$node"
+    pgrep -P $! >"$BED/node.$node"
     ip link set "$node" master bats up
 done
 

@@ -106,6 +106,21 @@ static void a_machine_may_be_a_node(void **state)
     bats_site_release(&s);
 }
 
+static void a_node_is_what_its_ranks_may_use(void **state)
+{
+    (void)state;
+    strcpy(nodes[1].hardware.bound, "0-1"); /* two cores of its own */
+    nodes[1].hardware.bound_cores = 2;
+    strcpy(nodes[8].host, "n4"); /* three ranks on four cores */
+    struct bats_site s = discover(BATS_SITE_NODE);
+    assert_int_equal(s.n_clusters, 2);
+    assert_true(s.clusters[0].rate == 6);
+    assert_string_equal(s.clusters[0].hosts, "n1");
+    assert_true(s.clusters[1].rate == 4);
+    assert_string_equal(s.clusters[1].hosts, "n[2-4]");
+    bats_site_release(&s);
+}
+
 static void unknown_hardware_is_one_core(void **state)
 {
     (void)state;
@@ -292,6 +307,7 @@ int main(void)
         SITE_TEST(alike_nodes_are_one_cluster),
         SITE_TEST(hardware_tells_clusters_apart),
         SITE_TEST(a_machine_may_be_a_node),
+        SITE_TEST(a_node_is_what_its_ranks_may_use),
         SITE_TEST(unknown_hardware_is_one_core),
         SITE_TEST(ranks_with_the_same_cores_share_them),
         SITE_TEST(too_many_kinds_are_refused),

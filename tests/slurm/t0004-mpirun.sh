@@ -1,0 +1,47 @@
+#!/bin/sh
+# Several nodes without srun: mpirun inside a job, and with a list of hosts.
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" sh "$0"
+. "$TOP/tests/slurm/lib.sh"
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_hwloc_base_binding_policy=none
+for i in $(seq 40); do echo '@sleep 10m'; done >bag
+
+# The nodes and local ranks of `clusters --ranks`.
+places() {
+    sed -n '/^ *rank /,$p' out | awk 'NR > 1 { print $2, $3, $4 }' | xargs
+}
+
+salloc -Q -p fast -N2 -n4 --ntasks-per-node=2 mpirun "$BATS_MPI" clusters \
+    --ranks >out 2>err
+test "$(places)" = 'fast1 1 0 fast1 1 1 fast2 2 0 fast2 2 1' &&
+    grep -q '^fast  *3  *3  *8  *24$' out
+ok 'mpirun in a Slurm job: nodes by PMIx, charges by Slurm'
+
+# Without ssh, the way to a node is into its namespaces.
+cat >agent <<'SH'
+#!/bin/sh
+host=$1
+shift
+exec nsenter -t "$(cat "$BED/node.$host")" -a sh -c "$*"
+SH
+chmod +x agent
+printf 'slow1 slots=2\nslow2 slots=2\n' >hosts
+hosts() {
+    mpirun --hostfile hosts --mca plm rsh --mca plm_rsh_agent "$BED/agent" \
+        -x BED "$BATS_MPI" "$@" >out 2>err
+}
+hosts clusters --ranks
+test "$(places)" = \
+    'slow1 1 0 slow1 1 1 slow2 2 0 slow2 2 1' &&
+    grep -q '^all: slow\[1-2\]$' out &&
+    grep -q 'charge *[0-9]* core-h per window: 1 per core-hour, ' out &&
+    grep -q '^budget *unlimited: no end of the job is known' out
+ok 'a list of hosts: nodes by PMIx, cores by hwloc'
+hosts clusters --machine node && grep -q '^all  *2  *3 ' out
+ok 'a machine may be a node there, too'
+hosts bag --policy rr --time-scale 3000 --joblog joblog &&
+    test "$(tail -n +2 joblog | cut -f2 | sort -u | xargs)" = 'slow1 slow2'
+ok 'a bag runs on both'
+done_testing
