@@ -166,7 +166,9 @@ static void log_end(struct bats_watch *w, const struct bats_execution *e)
         .host = e->host,
         .start_us = e->start_us,
         .wall_us = e->wall_us,
-        .stdout_bytes = w->received[e->task] + (uint64_t)e->to_come,
+        .stdout_bytes = w->options->output == BATS_OUTPUT_LINES
+                            ? w->received[e->task] + (uint64_t)e->to_come
+                            : (uint64_t)e->written[0],
         .exit_status = e->exit_status,
         .signal = e->signal,
         .command = e->command,

@@ -150,6 +150,13 @@ static int add_line(struct bats_outfile *file, uint32_t task, uint32_t attempt,
     return 0;
 }
 
+void bats_outfile_range(const struct bats_outfile *file, int64_t *begin,
+                        int64_t *end)
+{
+    *begin = file->begin;
+    *end = file->at;
+}
+
 int bats_outfile_end(struct bats_outfile *file,
                      const struct bats_outfile_end *end,
                      struct bats_error *err)

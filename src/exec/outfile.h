@@ -77,6 +77,10 @@ int bats_outfile_end(struct bats_outfile *file,
                      const struct bats_outfile_end *end,
                      struct bats_error *err);
 
+/* Where the chunks of the present attempt are in the .out file. */
+void bats_outfile_range(const struct bats_outfile *file, int64_t *begin,
+                        int64_t *end);
+
 /* An attempt that has ended before counts for nothing. */
 int bats_outfile_disown(struct bats_outfile *file, uint32_t task,
                         uint32_t attempt, struct bats_error *err);

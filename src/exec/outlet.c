@@ -227,7 +227,7 @@ int bats_outlet_take(struct bats_outlet *outlet, const struct pollfd fds[2],
 }
 
 int bats_outlet_finish(struct bats_outlet *outlet,
-                       const struct bats_runner_result *result,
+                       struct bats_runner_result *result,
                        struct bats_error *err)
 {
     struct bats_outfile_end end = {.stopped = result->cancelled,
@@ -241,7 +241,7 @@ int bats_outlet_finish(struct bats_outlet *outlet,
         if (outlet->stream[i].in < 0)
             continue;
         all &= bats_stream_finish(&outlet->stream[i], &to);
-        end.written[i] = outlet->stream[i].total;
+        end.written[i] = result->written[i] = outlet->stream[i].total;
     }
     if ((rc = failure(outlet, err)))
         return rc;
@@ -249,6 +249,8 @@ int bats_outlet_finish(struct bats_outlet *outlet,
         return 0;
     if (outlet->file && (rc = bats_outfile_end(outlet->file, &end, err)))
         return rc;
+    if (outlet->file)
+        bats_outfile_range(outlet->file, &result->begin, &result->end);
     bats_outlet_close(outlet);
     return 1;
 }

@@ -69,7 +69,7 @@ int bats_outlet_take(struct bats_outlet *outlet, const struct pollfd fds[2],
 /* The task has ended so. 1: all of its output is where it belongs, and the
  * outlet is closed; 0: the taker said "not now"; or BATS_ESYS. */
 int bats_outlet_finish(struct bats_outlet *outlet,
-                       const struct bats_runner_result *result,
+                       struct bats_runner_result *result,
                        struct bats_error *err);
 
 #endif

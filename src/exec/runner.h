@@ -73,6 +73,10 @@ struct bats_runner_result {
     int64_t system_us;
     int64_t max_rss_kib; /* 0: not known, as it is less than this process's
                             own, with which the kernel lets a child begin */
+    int64_t written[2];  /* bytes on standard output and error, kept or not; 0
+                            where the task has the file itself */
+    int64_t begin;       /* BATS_OUTPUT_STREAM: where its output is in the */
+    int64_t end;         /* file (outfile.h) */
 };
 
 int bats_runner_create(const struct bats_runner_options *options,

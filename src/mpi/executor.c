@@ -352,6 +352,9 @@ static int tell_result(struct bats_executor *x,
         .user_us = r->user_us,
         .system_us = r->system_us,
         .max_rss_kib = r->max_rss_kib,
+        .written = {r->written[0], r->written[1]},
+        .begin = r->begin,
+        .end = r->end,
     };
     int rc = x->holds ? enclose_lines(x, &result, err) : 0;
     if (rc < 0)

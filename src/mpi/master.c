@@ -279,6 +279,7 @@ static void tell_ended(struct master *m, size_t i,
         .user_us = r->user_us,
         .system_us = r->system_us,
         .max_rss_kib = r->max_rss_kib,
+        .written = {r->written[0], r->written[1]},
         .runtime = bats_master_bag_time(m, r->wall_us),
         .to_come = r->to_come[0],
     };
@@ -319,7 +320,12 @@ static int record_attempt(struct master *m, size_t i,
                    : r->cancelled                    ? BATS_RECORD_PREEMPTED
                    : end_of(r) == BATS_EVENT_YIELDED ? BATS_RECORD_YIELDED
                                                      : BATS_RECORD_RETRIED,
-        .output = {{.stream = -1}, {.stream = -1}},
+        .written = {r->written[0], r->written[1]},
+        .stream = m->options->output == BATS_OUTPUT_STREAM
+                      ? m->crew.workers[i].rank
+                      : -1,
+        .begin = r->begin,
+        .end = r->end,
     };
     return bats_record_attempt(m->journal.record, now(m), &attempt, err);
 }

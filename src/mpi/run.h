@@ -51,6 +51,7 @@ struct bats_execution {
     int64_t user_us;
     int64_t system_us;
     int64_t max_rss_kib;
+    int64_t written[2]; /* as in exec/runner.h */
     bats_time runtime; /* bag time */
     int64_t to_come;   /* bytes of its standard output that are still to be
                           handed over */

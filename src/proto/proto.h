@@ -111,6 +111,9 @@ struct bats_task_result {
     int64_t user_us;
     int64_t system_us;
     int64_t max_rss_kib;
+    int64_t written[2]; /* as in exec/runner.h, as these: */
+    int64_t begin;
+    int64_t end;
     /* Where lines are held, for standard output and error: */
     const char *lines[2]; /* all of them, unless it asks; then the VERDICT */
     size_t n_lines[2];    /* lets `to_come` bytes follow as OUTPUT */

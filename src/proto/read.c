@@ -152,6 +152,10 @@ static void take_result(struct reader *r, struct bats_task_result *result)
     result->user_us = take_amount(r);
     result->system_us = take_amount(r);
     result->max_rss_kib = take_amount(r);
+    result->written[0] = take_amount(r);
+    result->written[1] = take_amount(r);
+    result->begin = take_amount(r);
+    result->end = take_amount(r);
     for (int i = 0; i < 2; i++) {
         result->lines[i] = take_bytes(r, &result->n_lines[i]);
         result->to_come[i] = take_amount(r);

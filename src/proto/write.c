@@ -146,6 +146,10 @@ void bats_proto_result(struct bats_packet *p,
     put(p, (uint64_t)result->user_us, 8);
     put(p, (uint64_t)result->system_us, 8);
     put(p, (uint64_t)result->max_rss_kib, 8);
+    put(p, (uint64_t)result->written[0], 8);
+    put(p, (uint64_t)result->written[1], 8);
+    put(p, (uint64_t)result->begin, 8);
+    put(p, (uint64_t)result->end, 8);
     for (int i = 0; i < 2; i++) {
         put_bytes(p, result->lines[i], result->n_lines[i]);
         put(p, (uint64_t)result->to_come[i], 8);

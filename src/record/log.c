@@ -14,7 +14,7 @@ static const char *const inserts[BATS_ROWS] = {
         "INSERT INTO command VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [BATS_ROW_ATTEMPT] =
         "INSERT INTO attempt VALUES "
-        "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [BATS_ROW_CHARGE] = "INSERT INTO ledger VALUES (?, ?, ?, ?, ?)",
     [BATS_ROW_DECISION] =
         "INSERT INTO decision VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -205,13 +205,13 @@ static void bind_attempt(sqlite3_stmt *s, const struct bats_record *r,
     sqlite3_bind_int64(s, 13, a->exit_status);
     sqlite3_bind_int64(s, 14, a->signal);
     sqlite3_bind_int64(s, 15, a->outcome);
-    for (int i = 0; i < 2; i++) {
-        if (a->output[i].stream < 0)
-            continue;
-        sqlite3_bind_int64(s, 16 + 3 * i, a->output[i].stream);
-        sqlite3_bind_int64(s, 17 + 3 * i, a->output[i].offset);
-        sqlite3_bind_int64(s, 18 + 3 * i, a->output[i].length);
-    }
+    sqlite3_bind_int64(s, 16, a->written[0]);
+    sqlite3_bind_int64(s, 17, a->written[1]);
+    if (a->stream < 0)
+        return;
+    sqlite3_bind_int64(s, 18, a->stream);
+    sqlite3_bind_int64(s, 19, a->begin);
+    sqlite3_bind_int64(s, 20, a->end);
 }
 
 void bats_log_machines(char text[BATS_LOG_MACHINES],

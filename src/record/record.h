@@ -209,13 +209,9 @@ struct bats_record_attempt {
     int exit_status;
     int signal;
     enum bats_record_outcome outcome;
-    /* Where its standard output [0] and standard error [1] are; stream < 0:
-     * not kept. The meaning of the number is the caller's. */
-    struct bats_record_output {
-        int32_t stream;
-        int64_t offset;
-        int64_t length;
-    } output[2];
+    int64_t written[2]; /* bytes on standard output and error */
+    int stream;         /* rank in whose stream file they are; < 0: in none */
+    int64_t begin, end; /* and where in that */
 };
 int bats_record_attempt(struct bats_record *record, bats_time now,
                         const struct bats_record_attempt *attempt,

@@ -88,8 +88,10 @@ static const char schema_sql[] =
     "  outcome INTEGER, -- 0: the task's result, 1: stopped by bats-mpi,\n"
     "                   -- 2: failed and run again, 3: another copy of the\n"
     "                   -- task was first, 4: yielded and run again\n"
-    "  out_stream INTEGER, out_offset INTEGER, out_length INTEGER,\n"
-    "  err_stream INTEGER, err_offset INTEGER, err_length INTEGER);\n"
+    "  out_bytes INTEGER, err_bytes INTEGER, -- written by the task\n"
+    "  stream INTEGER, -- --output stream: the rank in whose file they are,\n"
+    "                  -- stream-RUN_ID-RANK.out, the rank with 4 digits;\n"
+    "  out_begin INTEGER, out_end INTEGER); -- and where in that\n"
 
     "CREATE TABLE ledger ( -- a row for every window of every machine\n"
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"

@@ -59,6 +59,9 @@ static void write_kind(int kind, struct bats_packet *p)
          .asks = true,
          .system_us = 4,
          .max_rss_kib = INT64_MAX,
+         .written = {11, INT64_MAX},
+         .begin = 12,
+         .end = 13,
          .to_come = {INT64_MAX, 1}}};
     static const struct bats_verdict verdict = {3, 4, true};
     static const struct bats_output_lines output = {9, 2, "a\0b\n", 4};
@@ -233,6 +236,8 @@ static void lists_arrive_complete_and_in_order(void **state)
     assert_true(bats_proto_next_result(&m, &result));
     assert_int_equal(result.system_us, 4);
     assert_int_equal(result.max_rss_kib, INT64_MAX);
+    assert_true(result.written[0] == 11 && result.written[1] == INT64_MAX);
+    assert_true(result.begin == 12 && result.end == 13);
     assert_true(result.asks);
     assert_int_equal(result.n_lines[0], 0);
     assert_true(result.to_come[0] == INT64_MAX && result.to_come[1] == 1);

@@ -62,7 +62,7 @@ static void a_session_is_there_for_sql(void **state)
                         "9 1 20 run 1 0 1 - -");
     assert_string_equal(ask(PATH, "SELECT * FROM attempt WHERE task = 4"),
                         "7 1 2000010 4 1 2 - 1700000000000010 2000003 1000 "
-                        "500 1234 0 0 0 3 100 7 - - -");
+                        "500 1234 0 0 0 7 2 3 100 191");
     assert_string_equal(ask(PATH, "SELECT * FROM decision"),
                         "12 1 5 sampled 1 3 - 589000000 2 [1,2]");
     assert_string_equal(ask(PATH, "SELECT * FROM notice"),

@@ -151,7 +151,10 @@ static inline void run_task(struct bats_record *r, bats_time now,
         .system_us = 500,
         .max_rss_kib = 1234,
         .exit_status = exit_status,
-        .output = {{.stream = 3, .offset = 100, .length = 7}, {.stream = -1}},
+        .written = {7, 2},
+        .stream = 3,
+        .begin = 100,
+        .end = 191,
     };
     struct bats_error err;
 
