@@ -150,6 +150,9 @@ static int report(const struct bats_settings *set,
         fprintf(stderr,
                 "\nThe output of the tasks is kept: bats-mpi output %s\n",
                 options->output_dir);
+    if (!set->quiet && r.exit_code == BATS_EXIT_DEADLINE &&
+        options->record != NULL)
+        fputs("\nThe same command with --resume does the rest.\n", stderr);
     if (watch->out_errno != 0)
         fprintf(stderr,
                 "bats-mpi: stopped, because standard output cannot be "
@@ -337,8 +340,11 @@ static int with_bag(const struct bats_settings *set,
         code = run(set, options, &watch, json);
         bats_watch_release(&watch);
     }
-    if (bats_history_close(&history, &err) != 0)
-        code = complain(&err);
+    if (bats_history_close(&history, &err) != 0) {
+        if (code != BATS_EXIT_SYSTEM) /* that has been said already */
+            complain(&err);
+        code = BATS_EXIT_SYSTEM;
+    }
     free(state);
     if (json != NULL && json != stdout && fclose(json) != 0 &&
         code == BATS_EXIT_OK) {

@@ -54,6 +54,34 @@ static void print_head(FILE *out, const struct bats_run_options *options,
             options->seed);
 }
 
+/* Those in force, if there are any. */
+static void print_rules(FILE *out, const struct bats_sched_rules *r)
+{
+    char time[BATS_UNITS_TEXT];
+    if (r->retries > 0)
+        fprintf(out, "A failed task is run again, %" PRIu32 " times at most",
+                r->retries);
+    if (r->retries > 0 && r->retry_delay > 0)
+        fprintf(out, ", after %s", bats_duration_format(time, r->retry_delay));
+    if (r->retries > 0)
+        fputs(".\n", out);
+    if (r->timeout_median > 0)
+        fprintf(out, "A task is stopped after %g%% of the median.\n",
+                100 * r->timeout_median);
+    else if (r->timeout > 0)
+        fprintf(out, "A task is stopped after %s.\n",
+                bats_duration_format(time, r->timeout));
+    if (r->halt_failed > 0)
+        fprintf(out, "The run ends %s when %" PRIu32 " tasks have failed.\n",
+                r->halt_now ? "at once" : "soon", r->halt_failed);
+    else if (r->halt_share > 0)
+        fprintf(out, "The run ends %s when %g%% of the tasks fail.\n",
+                r->halt_now ? "at once" : "soon", 100 * r->halt_share);
+    if (r->deadline > 0)
+        fprintf(out, "No task is started that does not fit into %s.\n",
+                bats_duration_format(time, r->deadline));
+}
+
 static void print_opening(FILE *out, const struct bats_sched *sched,
                           const struct bats_run_options *options,
                           const struct bats_platform *platform,
@@ -130,6 +158,7 @@ int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
         print_head(out, options, platform);
         bats_report_platform(out, platform);
         print_opening(out, sched, options, platform, &opening);
+        print_rules(out, &options->rules);
         rc = print_tasks(out, options->bag, &opening, err);
     }
     if (rc == 0)

@@ -17,6 +17,8 @@ test $? -eq 5 && test "$(report outcome)" = deadline &&
 ok '--time-limit: exit status 5, tasks are left'
 grep -q "^bats-mpi: the time is over: .*, $(report tasks_left) left" err
 ok 'a sentence says how many'
+grep -qx 'The same command with --resume does the rest.' err
+ok 'and another how they are done'
 test "$(report tasks_done)" -gt 0 &&
     test "$(report tasks_done)" -eq "$(wc -l <ended)"
 ok 'what was done counts'
