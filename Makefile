@@ -147,7 +147,7 @@ PACKAGES = CC='$(CC)' MPICC='$(MPICC)' sh tests/build/packages.sh
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: all programs demo check check-layers tests asan fuzz \
+.PHONY: soak all programs demo check check-layers tests asan fuzz \
 	fuzzers coverage bench slurm-shell install format clean help FORCE
 
 all:
@@ -298,6 +298,11 @@ bench-programs: programs $(CORE_BENCH)
 	$(call peer,glpk,glpk.h)
 	$(call peer,simgrid,simgrid/engine.h)
 
+# Half of the workers are killed in each session.
+soak:
+	$(Q)SOAK_TASKS=100000 SOAK_WORKERS=16 $(MAKE) tests TEST_TIMEOUT=7200 \
+		TESTS=tests/fault/t0301-soak.sh
+
 install: $(PROGRAM) $(LIB)
 	@DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' VERSION='$(VERSION)' B='$(B)' \
 		sh tests/build/install.sh
@@ -315,6 +320,7 @@ help:
 	@echo 'make asan       the tests with the address and undefined sanitizers'
 	@echo 'make fuzz       the readers of foreign input, with clang'
 	@echo 'make coverage   lines that the tests reach'
+	@echo 'make soak       100,000 tasks, workers and a master that are killed'
 	@echo 'make bench      the benchmarks, into benchmarks/RESULTS.md (15 minutes)'
 	@echo 'make bench-quick  the same with few repeats, printed only (2 minutes)'
 	@echo 'make slurm-shell   a shell in a Slurm cluster of eight small nodes'

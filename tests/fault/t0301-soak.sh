@@ -1,0 +1,144 @@
+#!/bin/sh
+# A soak: many short tasks, and all that can go wrong with them, until each has
+# one result. Tasks fail, hang, yield and run into the end of their windows;
+# workers are killed one after the other until half of them are gone, and the
+# step is started again with --resume, as a job script would; once the master
+# is killed. In the end record, joblog and ledger have to agree.
+#
+# SOAK_TASKS (3000) tasks on SOAK_WORKERS (8) workers; `make soak` takes many.
+. "$TOP/tests/mpi/lib.sh"
+tasks=${SOAK_TASKS:-3000}
+workers=${SOAK_WORKERS:-8}
+
+if ! ${MPIRUN:-mpirun} --version 2>/dev/null | grep -q 'Open MPI' ||
+    ! command -v sqlite3 >/dev/null; then
+    skip 'a soak' 'needs Open MPI and sqlite3'
+    done_testing
+    exit
+fi
+
+# Of each 1000 tasks 960 just end, 10 fail at first and 10 always, 8 hang at
+# first, 6 yield at first, and 6 take their time.
+awk -v n="$tasks" 'BEGIN {
+    again = "test $BATS_ATTEMPT -gt 1 || "
+    for (i = 1; i <= n; i++) {
+        k = i * 7919 % 1000
+        print k < 960 ? "true" : k < 970 ? again "exit 1" : \
+            k < 980 ? "false" : k < 988 ? again "sleep 1001" : \
+            k < 994 ? again "exit 85" : "sleep 0.5"
+    }
+}' >bag
+grep -nx false bag | cut -d: -f1 >expected.failed
+seq "$tasks" >expected.all
+
+# Two windows of three seconds for all, then the money is used up.
+cat >clusters.ini <<'INI'
+[run]
+window = 3s
+[cluster a]
+charge = 1
+INI
+per_session=$((2 * workers))
+
+sql() {
+    sqlite3 bag.bats "$1"
+}
+running() {
+    kill -0 $launcher 2>/dev/null
+}
+
+# random N: 0 .. N - 1, the same ones in each run of this script.
+state=1
+random() {
+    state=$(((state * 1103515245 + 12345) % 2147483648))
+    random=$((state / 65536 % $1))
+}
+
+# Kills workers until half of them are gone, then has the rest stop.
+kill_workers() {
+    gone=0
+    while running && [ $gone -lt $((workers / 2)) ]; do
+        random 10
+        sleep "1.$random"
+        random "$workers"
+        pid=$(rank_pid $((random + 1)))
+        [ -n "$pid" ] && kill -KILL "$pid" 2>/dev/null && gone=$((gone + 1))
+    done
+    killed=$((killed + gone))
+    random 2
+    running && kill -$([ $random -eq 0 ] && echo TERM || echo USR1) \
+        "$(rank_pid 0)" 2>/dev/null
+}
+
+started=$(date +%s)
+session=0
+killed=0
+masters=0
+budget=0
+status=
+while [ $session -lt $((20 + tasks / 500)) ]; do
+    session=$((session + 1))
+    budget=$((budget + per_session))
+    env "$mark" timeout -k 5 300 ${MPIRUN:-mpirun} --enable-recovery \
+        -n $((workers + 1)) "$BATS_MPI" bag --resume --clusters clusters.ini \
+        --policy rr --budget $budget --retries 3 --timeout 2s --grace 1s \
+        --joblog log --json report --output none >out 2>err </dev/null &
+    launcher=$!
+    within 60 grep -q 'start: ' err
+    case $session in
+    1) ;; # its money runs out
+    2)
+        sleep 2
+        kill -KILL "$(rank_pid 0)" && masters=1
+        # It cannot say that it has been killed; nor can mpirun.
+        rm -f report
+        ;;
+    *) kill_workers ;;
+    esac
+    wait $launcher
+    within 30 nobody_left || break
+    [ "$(sql "SELECT count(*) FROM tasks
+        WHERE state NOT IN ('done', 'failed')")" -gt 0 ] || break
+done
+seconds=$(($(date +%s) - started))
+
+[ $session -ge 3 ] && [ $masters -eq 1 ] && [ $killed -ge 1 ]
+ok "$tasks tasks, $session sessions, $killed workers and $masters master killed"
+
+sql "SELECT task FROM attempt WHERE outcome = 0 ORDER BY task" >out
+cmp out expected.all
+ok 'the record has one result for each task'
+sql "SELECT number FROM tasks WHERE state = 'failed' ORDER BY number" >out
+cmp out expected.failed && test "$(sql "SELECT count(*) FROM tasks
+    WHERE state = 'done'")" -eq $((tasks - $(wc -l <expected.failed)))
+ok 'the right ones have failed, all others are done'
+test "$(sql "SELECT count(*) FROM (SELECT task FROM event WHERE type = 'done'
+    GROUP BY task HAVING count(*) > 1)")" -eq 0
+ok 'the engine heard of no second end of a task that is done'
+awk 'NR > 1 { print $1 }' log | sort -n | cmp - expected.all
+ok 'the joblog has one line for each task'
+awk -F '\t' 'NR > 1 { print $1 "|" $7 "|" $8 }' log | sort -n >out
+sql "SELECT task, exit_status, signal FROM attempt WHERE outcome = 0
+    ORDER BY task" >err
+cmp out err
+ok 'joblog and record agree on how each has ended'
+
+windows=$(sql 'SELECT count(*) FROM ledger')
+charged=$(sql 'SELECT sum(amount) FROM ledger')
+test "$charged" -eq $((windows * 1000000)) &&
+    test "$charged" -le $((budget * 1000000)) &&
+    test "$(sql "SELECT count(*) FROM (SELECT l.session, l.machine,
+        l.time_us - lag(l.time_us) OVER (PARTITION BY l.session, l.machine
+            ORDER BY l.seq) AS apart FROM ledger l)
+        WHERE apart < 2000000")" -eq 0 &&
+    grep -q "\"charged\": \"$windows\"" report
+ok 'the ledger adds up, within the budget: no window was charged twice'
+
+begun=$(sql "SELECT count(*) FROM command WHERE type IN ('run', 'copy')")
+sql "SELECT '# ' || $seconds || ' s, ' || $begun || ' executions begun, ' ||
+    count(*) || ' ended: ' || sum(outcome = 0) || ' results, ' ||
+    sum(outcome = 1) || ' preempted, ' || sum(outcome = 2) || ' retried (' ||
+    sum(outcome = 2 AND exit_status = -1) || ' timed out), ' ||
+    sum(outcome = 4) || ' yielded; ' || ($begun - count(*)) ||
+    ' lost or never started' FROM attempt"
+done_testing
