@@ -40,6 +40,12 @@
  * and with the bounds of mu_k and sigma_k put in for the worst case (4.10 -
  * 4.12). Each of the three inequalities holds with probability p, all together
  * with 3p - 2 at least (4.13).
+ *
+ * That machine divides tasks. Real ones end at different times, and the more
+ * of them there are, the more often the thesis's bound is exceeded (its figure
+ * 4.12). Until the last task of a machine of type k begins, all machines have
+ * work; so it ends at that bound plus L_k (1 - 1 / (mu_k gamma)) at most, L_k
+ * being the longest task there, of which the longest of the sample is taken.
  */
 #ifndef BATS_INTERVAL_H
 #define BATS_INTERVAL_H
@@ -53,8 +59,8 @@ struct bats_runtimes {
     double deviation; /* biased: divided by n */
     double mean_low, mean_high;
     double deviation_low, deviation_high;
-    uint32_t
-        n; /* size of the sample; 0: the mean was given, and is believed */
+    double longest; /* of the sample; 0: not known */
+    uint32_t n;     /* size of it; 0: the mean was given, and is believed */
 };
 
 /* What is known from a sample of n runtimes > 0, in any order, to the
@@ -72,6 +78,8 @@ struct bats_runtimes bats_runtimes_given(double mean);
 /* A makespan, microseconds. */
 struct bats_prediction {
     double low, estimate, high;
+    double busy; /* the thesis's upper bound: so long all machines have work */
+    double rate; /* gamma: tasks per microsecond */
 };
 
 /*
@@ -83,5 +91,10 @@ struct bats_prediction
 bats_interval_makespan(const struct bats_runtimes *runtimes,
                        const double *slots, size_t n, double n_tasks,
                        double p);
+
+/* When the machines of a cluster with these runtimes are done, at the latest;
+ * microseconds. The latest of all clusters in use is `high`. */
+double bats_interval_end(const struct bats_prediction *makespan,
+                         const struct bats_runtimes *runtimes);
 
 #endif

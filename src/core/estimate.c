@@ -169,22 +169,44 @@ static int find_cushion(const struct bats_estimator *e,
 
 /* ---- one schedule ---- */
 
+/* What the upper bounds of its clusters' ends cost. */
+static void bound_cost(const struct bats_estimator *e, struct bats_schedule *s)
+{
+    const struct bats_plan *plan = &s->plan;
+
+    s->windows_high = plan->windows;
+    s->cost_high = 0;
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        bats_money price;
+        if (plan->machines[i] == 0)
+            continue;
+        double end = bats_interval_end(&s->makespan, &e->runtimes[i]);
+        double needed = ceil(end / (double)e->window * (1 - TOLERANCE));
+        int64_t windows = needed < 0x1p62 ? (int64_t)needed : INT64_MAX;
+        if (windows < plan->windows)
+            windows = plan->windows;
+        if (windows > s->windows_high)
+            s->windows_high = windows;
+        if (!bats_units_multiply(e->clusters[i].charge, plan->machines[i],
+                                 &price) ||
+            !bats_units_multiply(price, windows, &price) ||
+            !bats_units_add(s->cost_high, price, &s->cost_high)) {
+            s->cost_high = BATS_UNLIMITED;
+            return;
+        }
+    }
+}
+
 static void predict(const struct bats_estimator *e, struct bats_schedule *s)
 {
     double slots[BATS_CLUSTERS_MAX];
-    double p = bats_estimate_confidence(e);
 
     for (size_t i = 0; i < e->n_clusters; i++)
         slots[i] = s->plan.machines[i] * slots_of(e, i);
     s->makespan = bats_interval_makespan(e->runtimes, slots, e->n_clusters,
-                                         (double)e->n_tasks, p);
-    double windows = s->makespan.high / (double)e->window;
-    windows = ceil(windows * (1 - TOLERANCE));
-    s->windows_high = windows < 0x1p62 ? (int64_t)windows : INT64_MAX;
-    if (s->windows_high < s->plan.windows)
-        s->windows_high = s->plan.windows;
-    if (!bats_units_multiply(s->windows_high, s->plan.price, &s->cost_high))
-        s->cost_high = BATS_UNLIMITED;
+                                         (double)e->n_tasks,
+                                         bats_estimate_confidence(e));
+    bound_cost(e, s);
 }
 
 /* The schedule for `budget`, which was made from `end`. */

@@ -48,6 +48,8 @@ struct bats_runtimes bats_runtimes_normal(const double *sample, uint32_t n,
         sum += sample[i];
     struct bats_runtimes r = bats_runtimes_given(sum / n);
     r.n = n;
+    for (uint32_t i = 0; i < n; i++)
+        r.longest = fmax(r.longest, sample[i]);
     if (n < 2)
         return r;
     r.deviation = sqrt(around(sample, n, r.mean).second / n);
@@ -176,9 +178,23 @@ bats_interval_makespan(const struct bats_runtimes *runtimes,
     double s3 = high.slots * high.slots / (low.gamma * low.gamma);
     double sigma = sqrt(fmax(s1 + s2 - s3, 0)) / high.slots;
     double swing = gsl_cdf_ugaussian_Pinv(p) * sqrt(n_tasks) * sigma;
-    return (struct bats_prediction){
+    struct bats_prediction m = {
         .low = fmax(n_tasks / low.gamma - swing, 0),
         .estimate = n_tasks / estimate,
-        .high = n_tasks / high.gamma + swing,
+        .busy = n_tasks / high.gamma + swing,
+        .rate = estimate,
     };
+    m.high = m.busy;
+    for (size_t k = 0; k < n; k++)
+        if (runtimes[k].mean > 0 && slots[k] > 0)
+            m.high = fmax(m.high, bats_interval_end(&m, &runtimes[k]));
+    return m;
+}
+
+double bats_interval_end(const struct bats_prediction *makespan,
+                         const struct bats_runtimes *runtimes)
+{
+    double share = 1 / (runtimes->mean * makespan->rate);
+
+    return makespan->busy + runtimes->longest * fmax(1 - share, 0);
 }

@@ -27,6 +27,7 @@ static void bounds_agree_with_printed_tables(void **state)
 
     assert_int_equal(r.n, 10);
     near(r.mean, 5.5, 1e-12);
+    near(r.longest, 10, 1e-12);
     near(r.deviation, s, 1e-12);
     near(r.mean_high, 5.5 + 1.833 * s / sqrt(10), 1e-3);
     near(r.mean_low, 5.5 - 1.833 * s / sqrt(10), 1e-3);
@@ -164,6 +165,28 @@ static void mixture_of_machines_has_a_deviation(void **state)
     near(m.high, 800 + 1.2816 * 20 * 2 / 3, 1e-3);
 }
 
+/* One machine of 10 and one of 5 minutes, whose longest tasks are 20 and 8:
+ * gamma = 0.3, so that they have shares of 1/3 and 2/3. 30 tasks keep both
+ * busy for 100 minutes. */
+static void whole_tasks_end_later(void **state)
+{
+    (void)state;
+    struct bats_runtimes r[] = {bats_runtimes_given(10),
+                                bats_runtimes_given(5)};
+    const double slots[] = {1, 1};
+
+    r[0].longest = 20;
+    r[1].longest = 8;
+    struct bats_prediction m = bats_interval_makespan(r, slots, 2, 30, 0.5);
+    near(m.busy, 100, 1e-9);
+    near(m.high, 100 + 20 * 2.0 / 3, 1e-9);
+    near(bats_interval_end(&m, &r[0]), 100 + 20 * 2.0 / 3, 1e-9);
+    near(bats_interval_end(&m, &r[1]), 100 + 8 / 3.0, 1e-9);
+    /* A machine alone ends when its work is done. */
+    m = bats_interval_makespan(r, slots, 1, 30, 0.5);
+    near(m.high, 300, 1e-9);
+}
+
 static void unknown_clusters_do_not_count(void **state)
 {
     (void)state;
@@ -213,6 +236,7 @@ int main(void)
         cmocka_unit_test(mean_never_falls_to_nothing),
         cmocka_unit_test(equal_machines_add_up),
         cmocka_unit_test(mixture_of_machines_has_a_deviation),
+        cmocka_unit_test(whole_tasks_end_later),
         cmocka_unit_test(unknown_clusters_do_not_count),
         cmocka_unit_test(published_interval_is_met),
     };
