@@ -49,7 +49,7 @@ rm -f started
 job -60 long --policy rr
 test $? -eq 5 && test ! -e started
 ok 'a job that is over starts nothing'
-job 1 short --time-limit 1h
+job 1 short --time-limit 1h --budget unlimited
 test $? -eq 0 && ! grep -q 'job ends' err
 ok 'an explicit limit has precedence'
 

@@ -15,7 +15,8 @@ ranks = 2
 charge = 1
 speed = 2
 END
-bats 3 bag.txt --clusters clusters.ini --time-scale 10 --joblog joblog
+bats 3 bag.txt --clusters clusters.ini --time-scale 10 --joblog joblog \
+    --tail none
 test $? -eq 1 # one failed
 ok 'a run to measure'
 
