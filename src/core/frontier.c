@@ -102,7 +102,8 @@ static void sift(struct candidates *c)
 {
     size_t n = 0;
 
-    qsort(c->all, c->n, sizeof *c->all, by_rate);
+    if (c->n > 0) /* qsort takes no NULL */
+        qsort(c->all, c->n, sizeof *c->all, by_rate);
     for (size_t i = 0; i < c->n; i++) {
         const struct bats_frontier_point *p = &c->all[i].point;
         if (n > 0 && p->cost >= c->all[n - 1].point.cost)

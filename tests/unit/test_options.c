@@ -13,7 +13,7 @@
 #include "cli/help.h"
 #include "cli/options.h"
 
-#define WORDS_MAX 24
+#define WORDS_MAX 64
 
 static struct bats_settings set;
 static struct bats_error err;
