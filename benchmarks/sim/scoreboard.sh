@@ -20,7 +20,6 @@ trap 'rm -rf "$work"' EXIT
 scenario() {
     cat <<END
 [run]
-window = 60m
 policy = rr, bats
 budget = minimum, minimum+10%, minimum+20%
     fastest-20%, fastest-10%, fastest
