@@ -74,6 +74,9 @@ APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c
 BENCH_SRC = $(addprefix benchmarks/, \
 	pingpong.c spawn.c das/bag.c estimate/chapter4.c estimate/coverage.c \
 	estimate/frontier.c estimate/regression.c tail/tables.c)
+# These need no MPI.
+CORE_BENCH_SRC = $(addprefix benchmarks/, \
+	bags.c engine.c planner.c simulator.c)
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 FUZZ_SRC = $(wildcard tests/fuzz/fuzz_*.c)
 SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\
