@@ -190,19 +190,24 @@ struct forecast forecast_make(struct bats_sched *s)
     return f;
 }
 
+/* A marked machine is paid for whether it works or not: a last task is worth a
+ * try if any that is known would end. */
 bool forecast_fits(const struct bats_sched *s, uint32_t machine)
 {
     const struct machine *m = &s->machines[machine];
     const struct cluster *c = &s->clusters[m->cluster];
-    if (c->stats.mean == 0)
+    const struct bats_stats *stats = &c->stats;
+    if (stats->mean == 0)
         return true;
     double time = (double)(m->paid_end - s->now);
     if (m->renewing)
         time += (double)s->window;
-    if (!m->marked)
-        time += (double)bats_ledger_affordable(&s->ledger, c->spec.charge) *
-                (double)s->window;
-    return c->stats.mean <= time;
+    if (m->marked)
+        return (stats->n_sample > 0 ? (double)stats->sample[0]
+                                    : stats->mean) <= time;
+    time += (double)bats_ledger_affordable(&s->ledger, c->spec.charge) *
+            (double)s->window;
+    return stats->mean <= time;
 }
 
 bool forecast_too_late(const struct bats_sched *s, size_t cluster)

@@ -448,9 +448,9 @@ struct forecast {
 /* The monitoring estimates of paper 2.2 (thesis 2.2.3). */
 struct forecast forecast_make(struct bats_sched *s);
 
-/* The machine's cluster has statistics and a task of mean length can end
- * before the machine's time is up: its paid time if `marked`, else with all
- * further windows that it could be paid. True if nothing is known yet. */
+/* A task of mean length can end on the machine with all further windows that
+ * it could be paid; if it is `marked`, the quickest task of its cluster's
+ * sample can, in its paid time. True if nothing is known yet. */
 bool forecast_fits(const struct bats_sched *s, uint32_t machine);
 
 /* A task of mean length that begins on the cluster now ends after the
