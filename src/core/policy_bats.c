@@ -7,6 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Share of what the money could do that is enough, if it is done sooner. */
+#define ENOUGH 0.98
+
 /* Machines of cluster `c` that run `tasks` tasks at the same time. */
 static uint32_t machines_for(const struct cluster *c, uint32_t tasks)
 {
@@ -166,9 +169,24 @@ static int solve(const struct bats_sched *s, const struct forecast *f,
     make_items(s, f->money_left, items);
     for (size_t i = 0; i < s->n_clusters; i++)
         task_windows[i] = s->clusters[i].stats.mean / (double)s->window;
-    return bats_plan_solve_whole(items, task_windows, s->n_clusters,
-                                 (uint64_t)f->tasks_left, f->money_left, plan,
-                                 err);
+    int rc = bats_plan_solve_whole(items, task_windows, s->n_clusters,
+                                   (uint64_t)f->tasks_left, f->money_left,
+                                   plan, err);
+    if (rc < 0 || plan->feasible || plan->windows == 0)
+        return rc;
+    /* What does most tasks for the money may take many times as long as what
+     * does nearly as many. */
+    double most =
+        fmin((double)plan->windows * plan->rate, (double)f->tasks_left);
+    struct bats_plan fast;
+    rc = bats_plan_solve_whole(items, task_windows, s->n_clusters,
+                               (uint64_t)(ENOUGH * most), f->money_left, &fast,
+                               err);
+    if (rc == 0 && fast.feasible && fast.windows > 0) {
+        *plan = fast;
+        plan->feasible = false;
+    }
+    return rc;
 }
 
 /*
