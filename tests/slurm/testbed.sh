@@ -83,7 +83,9 @@ give_up() {
 mkdir "$BED/log" "$BED/state"
 hostname bats-control
 ip link set lo up
-ip link add bats type bridge
+# With an address of its own: else it has the lowest of its ports, another one
+# whenever a node comes, and the nodes go on sending to the old one for long.
+ip link add bats address 02:00:0a:4d:00:01 type bridge
 ip addr add 10.77.0.1/24 dev bats
 ip link set bats up
 
