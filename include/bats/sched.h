@@ -38,12 +38,12 @@
 #include "bats/error.h"
 #include "bats/estimate.h"
 #include "bats/plan.h"
+#include "bats/policy.h"
 #include "bats/sample.h"
 #include "bats/tail.h"
 #include "bats/units.h"
 
-struct bats_sched;  /* opaque */
-struct bats_policy; /* opaque; see policy.h */
+struct bats_sched; /* opaque */
 
 #define BATS_NO_TASK UINT32_MAX
 
@@ -196,7 +196,8 @@ struct bats_sched_options {
     struct bats_sched_rules rules;
     struct bats_sched_earlier earlier;
     struct bats_sched_sampling sampling;
-    enum bats_tail tail; /* when idle machines run copies */
+    enum bats_reconfigure reconfigure; /* when the plan is made anew */
+    enum bats_tail tail;               /* when idle machines run copies */
     const uint8_t *once; /* per task: not 0 = it must not run twice at the
                             same time; NULL: none; copied */
     /* BATS_TAIL_PERFECT: how long `task` takes on a machine of `cluster`. */
@@ -322,6 +323,7 @@ enum bats_reason {
     BATS_REASON_START,     /* the sampling phase, or all machines for rr */
     BATS_REASON_SAMPLED,   /* every cluster has its statistics */
     BATS_REASON_VIOLATION, /* the plan no longer fits the money */
+    BATS_REASON_IMPROVED,  /* the money buys a faster one */
     BATS_REASON_LOST,      /* machines were lost */
     BATS_REASON_STALLED,   /* tasks are left and no machine is held */
     BATS_REASON_CHOSEN     /* the schedule that was chosen after sampling */

@@ -123,6 +123,7 @@ static int report(const struct bats_settings *set,
         .settings = {.bag = set->bag,
                      .clusters = set->clusters,
                      .policy = set->policy,
+                     .reconfigure = set->reconfigure,
                      .tail = bats_tail_name(options->tail),
                      .seed = options->seed,
                      .time_scale = set->time_scale,
@@ -442,6 +443,7 @@ static int master(enum bats_verb verb, const struct bats_settings *set)
     char *dir = NULL, *settings = bats_options_json(verb, set);
     struct bats_choosing choosing;
     struct bats_profile profile = {0};
+    bats_reconfigure_find(set->reconfigure, &options.reconfigure);
     int rc = bats_choosing_init(&choosing, verb, set, &err);
     if (rc == 0)
         rc = choose_output(set, &options, &dir, &err);

@@ -12,10 +12,12 @@
 #include "cli/simulation.h"
 #include "report/trace.h"
 
-/* One seed instead of those of the scenario. */
-static int choose_seed(struct bats_scenario *scenario,
-                       const struct bats_settings *set, struct bats_error *err)
+/* What the options say instead of the scenario. */
+static int overrule(struct bats_scenario *scenario,
+                    const struct bats_settings *set, struct bats_error *err)
 {
+    if (set->reconfigure != NULL)
+        bats_reconfigure_find(set->reconfigure, &scenario->reconfigure);
     if (!set->seed_given)
         return 0;
     if (set->seed == 0 || set->seed > UINT32_MAX)
@@ -133,7 +135,7 @@ static int simulate(const struct bats_settings *set, struct bats_error *err)
     struct bats_scenario *scenario = NULL;
     int rc = bats_scenario_load(set->words[0], &scenario, err);
     if (rc == 0)
-        rc = choose_seed(scenario, set, err);
+        rc = overrule(scenario, set, err);
     if (rc == 0)
         rc = set->trace ? trace(scenario, err) : play(set, scenario, err);
     if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout)))

@@ -84,6 +84,15 @@ const struct bats_option bats_options[] = {
      BATS_GROUP_MONEY,
      "bats: sample, then hold the fastest machines that the budget can pay; "
      "rr: use all machines for as long as it lasts (default: bats)"},
+    {"reconfigure", 0, "violation|improve", BATS_OPTION_CHOICE,
+     AT(reconfigure), RUN, BATS_GROUP_MONEY,
+     "policy bats: change the machines that are held where the budget would "
+     "not suffice (violation), or also where it would buy a faster end "
+     "(improve), which more often leaves nothing for a surprise (default: "
+     "violation)"},
+    {"reconfigure", 0, "violation|improve", BATS_OPTION_CHOICE,
+     AT(reconfigure), SIMULATE, BATS_GROUP_RUN,
+     "the same as in a run, whatever the scenario says"},
     {"tail", 0, "none|random|stochastic|stochastic-random|migrate",
      BATS_OPTION_CHOICE, AT(tail), RUNS, BATS_GROUP_RUN,
      "what machines that are paid but idle do while the last tasks run: copy "
@@ -612,6 +621,7 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
     *settings = (struct bats_settings){
         .budget = BATS_UNLIMITED,
         .policy = "bats",
+        .reconfigure = verb == BATS_VERB_SIMULATE ? NULL : "violation",
         .tail = bats_tail_name(BATS_TAIL_DEFAULT),
         .bind = "core",
         .grace = 5 * BATS_SECOND,

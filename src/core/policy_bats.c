@@ -9,6 +9,13 @@
 
 /* Share of what the money could do that is enough, if it is done sooner. */
 #define ENOUGH 0.98
+/* A plan that is taken because it is faster is so by this factor, and does so
+ * many tasks more than are left. */
+#define GAIN 1.05
+#define SPARE 10
+
+static const char *const rules[] = {[BATS_RECONFIGURE_VIOLATION] = "violation",
+                                    [BATS_RECONFIGURE_IMPROVE] = "improve"};
 
 /* Machines of cluster `c` that run `tasks` tasks at the same time. */
 static uint32_t machines_for(const struct cluster *c, uint32_t tasks)
@@ -231,6 +238,16 @@ static bool keeps_plan(const struct bats_sched *s, const struct forecast *f,
            !s->feasible && machines > 0 && price <= (double)f->money_left;
 }
 
+static void adopt(struct bats_sched *s, enum bats_reason reason,
+                  const struct forecast *f, const struct bats_plan *plan)
+{
+    bool had_plan = s->planned;
+    s->planned = true;
+    s->feasible = plan->feasible;
+    record(s, reason, f, had_plan, plan);
+    fleet_configure(s, plan->machines, plan->windows);
+}
+
 static int make_plan(struct bats_sched *s, enum bats_reason reason,
                      const struct forecast *f, struct bats_error *err)
 {
@@ -241,12 +258,26 @@ static int make_plan(struct bats_sched *s, enum bats_reason reason,
         return rc;
     if (keeps_plan(s, f, reason, &plan))
         return 0;
-    bool had_plan = s->planned;
-    s->planned = true;
-    s->feasible = plan.feasible;
-    record(s, reason, f, had_plan, &plan);
-    fleet_configure(s, plan.machines, plan.windows);
+    adopt(s, reason, f, &plan);
     return 0;
+}
+
+/* The plan holds; the money may buy a faster one. */
+static int improve(struct bats_sched *s, const struct forecast *f,
+                   struct bats_error *err)
+{
+    struct bats_plan_item items[BATS_CLUSTERS_MAX];
+    struct forecast more = *f;
+    struct bats_plan plan;
+    double rate = 0; /* of what is held, as in the plan */
+    make_items(s, f->money_left, items);
+    for (size_t i = 0; i < s->n_clusters; i++)
+        rate += s->clusters[i].n_active * items[i].rate;
+    more.tasks_left += SPARE;
+    int rc = solve(s, &more, &plan, err);
+    if (rc == 0 && plan.feasible && plan.rate >= GAIN * rate)
+        adopt(s, BATS_REASON_IMPROVED, f, &plan);
+    return rc;
 }
 
 static int review(struct bats_sched *s, enum bats_reason reason,
@@ -269,7 +300,9 @@ static int review(struct bats_sched *s, enum bats_reason reason,
     int64_t cushioned = s->cushion > 0 ? s->delta_n : 0;
     if (reason == BATS_REASON_VIOLATION &&
         f.tasks_left <= f.tasks_paid + cushioned)
-        return 0;
+        return s->reconfigure == BATS_RECONFIGURE_IMPROVE && f.tasks_left > 0
+                   ? improve(s, &f, err)
+                   : 0;
     return make_plan(s, reason, &f, err);
 }
 
@@ -328,6 +361,21 @@ static bool renew(const struct bats_sched *s, uint32_t machine)
     if (s->machines[machine].marked)
         return finishing_is_cheaper(s, machine);
     return copies_machine_works(s, machine);
+}
+
+bool bats_reconfigure_find(const char *name, enum bats_reconfigure *rule)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (strcmp(name, rules[i]) == 0) {
+            *rule = (enum bats_reconfigure)i;
+            return true;
+        }
+    return false;
+}
+
+const char *bats_reconfigure_name(enum bats_reconfigure rule)
+{
+    return rules[rule];
 }
 
 const struct bats_policy bats_policy_bats = {"bats", start, review, renew,

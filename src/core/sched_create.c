@@ -107,6 +107,7 @@ int bats_sched_create(const struct bats_sched_options *o,
     if (!s)
         goto no_memory;
     s->policy = o->policy;
+    s->reconfigure = o->reconfigure;
     s->window = o->window;
     s->interval =
         o->monitor_interval > 0 ? o->monitor_interval : (o->window + 11) / 12;

@@ -181,6 +181,7 @@ struct bats_sched {
     const struct bats_policy *policy;
     bats_time window, interval, preempt_lead, prefetch;
     uint32_t sample_size;
+    enum bats_reconfigure reconfigure;
     struct bats_sched_rules rules;
     bats_money earlier_charged;
 

@@ -113,6 +113,7 @@ static struct bats_sched_options engine_options(struct master *m)
         .rules = o->rules,
         .earlier = o->earlier,
         .sampling = o->sampling,
+        .reconfigure = o->reconfigure,
         .tail = o->tail,
         .once = o->once,
     };

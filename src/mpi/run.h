@@ -52,8 +52,8 @@ struct bats_execution {
     int64_t system_us;
     int64_t max_rss_kib;
     int64_t written[2]; /* as in exec/runner.h */
-    bats_time runtime; /* bag time */
-    int64_t to_come;   /* bytes of its standard output that are still to be
+    bats_time runtime;  /* bag time */
+    int64_t to_come;    /* bytes of its standard output that are still to be
                           handed over */
 };
 
@@ -106,6 +106,7 @@ struct bats_run_options {
     struct bats_sched_sampling sampling; /* without observations: those of */
     const struct bats_profile *profile;  /* are taken, by name of cluster;
                                             NULL: none */
+    enum bats_reconfigure reconfigure;
     enum bats_tail tail;
     const uint8_t *once;  /* per task: it is never copied; may be NULL */
     const char *settings; /* as the user wrote them, for the record, as a JSON

@@ -100,6 +100,9 @@ json_t *bats_engine_write(const struct bats_sched_options *o)
     json_t *object = json_object();
     int bad = json_object_set_new(object, "tail",
                                   json_string(bats_tail_name(o->tail)));
+    bad |= json_object_set_new(
+        object, "reconfigure",
+        json_string(bats_reconfigure_name(o->reconfigure)));
 
     for (size_t i = 0; i < FIELDS; i++)
         bad |= json_object_set_new(
@@ -175,6 +178,8 @@ bool bats_engine_read(const json_t *object, struct bats_sched_options *o,
                       struct bats_engine_lists *lists)
 {
     const char *tail = json_string_value(json_object_get(object, "tail"));
+    const char *rule =
+        json_string_value(json_object_get(object, "reconfigure"));
     const json_t *once = json_object_get(object, "once");
     const json_t *profile = json_object_get(object, "profile");
     size_t n = json_array_size(profile);
@@ -184,7 +189,8 @@ bool bats_engine_read(const json_t *object, struct bats_sched_options *o,
                         (char *)o + fields[i].at, fields[i].kind))
             return false;
     if (tail == NULL || !bats_tail_find(tail, &o->tail) ||
-        o->tail == BATS_TAIL_PERFECT)
+        o->tail == BATS_TAIL_PERFECT || rule == NULL ||
+        !bats_reconfigure_find(rule, &o->reconfigure))
         return false;
     if (once != NULL) {
         o->once = lists->once = calloc(o->n_tasks, 1);

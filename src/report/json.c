@@ -123,6 +123,7 @@ static const char *reason(const struct bats_decision *d)
         [BATS_REASON_START] = "start",
         [BATS_REASON_SAMPLED] = "sampled",
         [BATS_REASON_VIOLATION] = "violation",
+        [BATS_REASON_IMPROVED] = "improved",
         [BATS_REASON_LOST] = "lost",
         [BATS_REASON_STALLED] = "stalled",
         [BATS_REASON_CHOSEN] = "chosen",
@@ -198,6 +199,7 @@ static json_t *settings(const struct bats_report *r)
     bad |= SET(o, "budget", money(r->snapshot.status.budget));
     bad |= SET(o, "window_s", seconds((double)p->window));
     bad |= SET(o, "policy", string(s->policy));
+    bad |= SET(o, "reconfigure", string(s->reconfigure));
     bad |= SET(o, "tail", string(s->tail));
     bad |= SET(o, "seed", integer((int64_t)s->seed));
     bad |= SET(o, "monitor_s", seconds(monitor));

@@ -14,7 +14,7 @@
 
 enum { RUN, BAG, CLUSTER, SECTIONS };
 
-#define KEYS_MAX 9
+#define KEYS_MAX 10
 
 /* The file while it is read. */
 struct reader {
@@ -271,6 +271,16 @@ static int set_tail(struct reader *r, const char *value,
                                 value);
 }
 
+static int set_reconfigure(struct reader *r, const char *value,
+                           struct bats_error *why)
+{
+    return bats_reconfigure_find(value, &r->scenario->reconfigure)
+               ? 0
+               : bats_error_set(why, BATS_EINPUT,
+                                "'%.60s' is neither violation nor improve",
+                                value);
+}
+
 /* ---- [bag] ---- */
 
 static int set_tasks(struct reader *r, const char *value,
@@ -378,6 +388,7 @@ static const struct {
               {"repeats", set_repeats, false, false},
               {"monitor", set_monitor, false, false},
               {"grace", set_grace, false, false},
+              {"reconfigure", set_reconfigure, false, false},
               {"tail", set_tail, false, false}}},
     [BAG] = {"bag",
              {{"tasks", set_tasks, false, false}, /* or a file */

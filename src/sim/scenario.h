@@ -14,6 +14,7 @@
  *     monitor = 5m                 ; default window / 12
  *     grace = 5s                   ; before the end of a window, what is not
  *                                  ; to go on is told to stop; default 0
+ *     reconfigure = improve        ; see policy.h; default violation
  *     tail = none                  ; copies of the last tasks, see tail.h;
  *                                  ; default as in a real run
  *     [bag]
@@ -83,6 +84,7 @@ struct bats_scenario {
     uint32_t repeats;
     bats_time monitor; /* 0: window / 12 */
     bats_time grace;
+    enum bats_reconfigure reconfigure;
     enum bats_tail tail;
 };
 

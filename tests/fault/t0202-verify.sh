@@ -55,7 +55,7 @@ ok 'its decisions are proved'
 
 sed '5d; 20s/.*/@sleep 1m/' bag >new && echo '@sleep 2m' >>new && mv new bag
 bats 9 bag --clusters clusters.ini --budget 1500 --time-scale 3600 --resume \
-    --timeout 300% --tail random
+    --timeout 300% --tail random --reconfigure improve
 test $? -le 1 && verify bag 2
 ok 'so are those of a session that goes on with a changed bag'
 

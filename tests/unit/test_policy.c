@@ -39,7 +39,7 @@ static void tell(struct play *p, struct bats_event event)
 
 /* A sample of four tasks, and no copies. */
 static void begin(struct play *p, uint32_t n_tasks, uint32_t n_machines,
-                  int budget)
+                  int budget, enum bats_reconfigure reconfigure)
 {
     struct bats_error err;
     *p = (struct play){.n_machines = n_machines};
@@ -53,6 +53,7 @@ static void begin(struct play *p, uint32_t n_tasks, uint32_t n_machines,
                                          .window = BATS_HOUR,
                                          .budget = budget * BATS_UNIT,
                                          .confidence_z = 0.7,
+                                         .reconfigure = reconfigure,
                                          .seed = 1};
     for (uint32_t m = 0; m < n_machines; m++) {
         p->machines[m] = (struct bats_machine_spec){0, 1};
@@ -100,7 +101,7 @@ static void a_machine_to_be_released_tries_a_last_task(void **state)
     (void)state;
     for (int minute = 50; minute <= 51; minute++) {
         struct play p;
-        begin(&p, 20, 2, 5);
+        begin(&p, 20, 2, 5, BATS_RECONFIGURE_VIOLATION);
         done(&p, 0, 10);
         done(&p, 1, 15);
         done(&p, 1, 29);
@@ -129,7 +130,7 @@ static void a_budget_that_does_not_suffice_is_spent_soon(void **state)
 {
     (void)state;
     struct play p;
-    begin(&p, 1000, 16, 105);
+    begin(&p, 1000, 16, 105, BATS_RECONFIGURE_VIOLATION);
     for (uint32_t m = 0; m < 4; m++)
         done(&p, m, 15);
     const struct bats_decision *d = decision(&p, 1);
@@ -141,10 +142,53 @@ static void a_budget_that_does_not_suffice_is_spent_soon(void **state)
     bats_sched_destroy(p.sched);
 }
 
+/*
+ * 198 tasks, 16 machines, 99. At 30 min the sample of four is back, 30 min
+ * each: 190 tasks are left after the hour paid, 95 hours of a machine, and 95
+ * is what is left to pay. Five machines for 19 hours do it; for every number
+ * from 6 to 16 the whole hours come to 96 or more. From then on tasks take only
+ * 20 min. That is no reason to change what is held, but for who wants the end
+ * to be sooner.
+ */
+static void money_to_spare_is_spent_only_to_improve(void **state)
+{
+    (void)state;
+    for (int rule = 0; rule < 2; rule++) {
+        struct play p;
+        struct bats_cluster_status c;
+        size_t n;
+        begin(&p, 198, 16, 99, (enum bats_reconfigure)rule);
+        for (uint32_t m = 0; m < 4; m++)
+            done(&p, m, 30);
+        assert_int_equal(decision(&p, 1)->tasks_left, 190);
+        assert_int_equal(decision(&p, 1)->budget_left, 95 * BATS_UNIT);
+        assert_int_equal(decision(&p, 1)->machines[0], 5);
+        for (uint32_t m = 0; m < 5; m++)
+            done(&p, m, 50);
+        tell(&p, (struct bats_event){.type = BATS_EVENT_TICK});
+        bats_sched_decisions(p.sched, &n);
+        bats_sched_cluster_status(p.sched, 0, &c);
+        if (rule == BATS_RECONFIGURE_VIOLATION) {
+            assert_int_equal(n, 2);
+            assert_int_equal(c.machines_now, 5);
+        } else {
+            const struct bats_decision *d = decision(&p, 2);
+            assert_int_equal(d->reason, BATS_REASON_IMPROVED);
+            assert_true(d->feasible);
+            assert_true(d->machines[0] > 5);
+            assert_int_equal(c.machines_now, d->machines[0]);
+            assert_true(d->machines[0] * d->windows * BATS_UNIT <=
+                        d->budget_left);
+        }
+        bats_sched_destroy(p.sched);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_machine_to_be_released_tries_a_last_task),
-        cmocka_unit_test(a_budget_that_does_not_suffice_is_spent_soon)};
+        cmocka_unit_test(a_budget_that_does_not_suffice_is_spent_soon),
+        cmocka_unit_test(money_to_spare_is_spent_only_to_improve)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

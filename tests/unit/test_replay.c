@@ -89,6 +89,7 @@ static void choose_options(struct run *r, uint32_t n_tasks)
                      .cushion = pick(2) == 0,
                      .observations = r->profile,
                      .n_observations = pick(3) == 0 ? PROFILE : 0},
+        .reconfigure = (enum bats_reconfigure)pick(2),
         .tail = (enum bats_tail)pick(BATS_TAIL_PERFECT),
         .once = pick(2) == 0 ? NULL : r->once,
     };

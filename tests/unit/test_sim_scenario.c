@@ -88,6 +88,7 @@ static void the_least_scenario_has_defaults(void **state)
     assert_int_equal(s->seeds[0], 1);
     assert_int_equal(s->repeats, 1);
     assert_int_equal(s->monitor, 0);
+    assert_int_equal(s->reconfigure, BATS_RECONFIGURE_VIOLATION);
     assert_int_equal(s->tail, BATS_TAIL_DEFAULT);
     assert_int_equal(s->n_tasks, 10);
     assert_int_equal(s->runtime.kind, BATS_DRAW_CONSTANT);
@@ -120,6 +121,7 @@ static void every_key_is_read(void **state)
                                    "repeats = 4\n"
                                    "monitor = 2m\n"
                                    "grace = 10\n"
+                                   "reconfigure = improve\n"
                                    "tail = random\n"
                                    "[cluster a]\n"
                                    "machines = 2\n"
@@ -158,6 +160,7 @@ static void every_key_is_read(void **state)
     assert_int_equal(s->repeats, 4);
     assert_int_equal(s->monitor, 2 * BATS_MINUTE);
     assert_int_equal(s->grace, 10 * BATS_SECOND);
+    assert_int_equal(s->reconfigure, BATS_RECONFIGURE_IMPROVE);
     assert_int_equal(s->tail, BATS_TAIL_RANDOM);
     assert_int_equal(s->platform.n_clusters, 2);
     assert_int_equal(s->platform.clusters[0].charge, 0);
@@ -297,10 +300,10 @@ static void sections_are_checked(void **state)
 static void keys_are_checked(void **state)
 {
     (void)state;
-    refuse_run(
-        "windows = 1h",
-        ":2: unknown key 'windows' in [run]; known are window, "
-        "currency, policy, budget, seeds, repeats, monitor, grace and tail");
+    refuse_run("windows = 1h",
+               ":2: unknown key 'windows' in [run]; known are window, "
+               "currency, policy, budget, seeds, repeats, monitor, grace, "
+               "reconfigure and tail");
     refuse_bag("task = 1", ":4: unknown key 'task' in [bag]; known are tasks "
                            "and runtime");
     refuse_cluster("nodes = a", ":4: unknown key 'nodes' in [cluster]; known "
@@ -340,6 +343,8 @@ static void values_of_run_are_checked(void **state)
                "4294967295");
     refuse_run("seeds = 5-3", ":2: seeds: '5-3' runs backwards");
     refuse_run("grace = 1h", ":1: grace has to be shorter than a window");
+    refuse_run("reconfigure = never",
+               ":2: reconfigure: 'never' is neither violation nor improve");
     refuse_run("tail = dog", ":2: tail: 'dog' is no strategy for the tail; "
                              "see 'bats-mpi run --help'");
     refuse_run("seeds = 1-1000001",
