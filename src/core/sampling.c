@@ -364,29 +364,31 @@ void sampling_watch(struct bats_sched *s)
 
 /* ---- the choice ---- */
 
-static int make_runtimes(struct bats_sched *s, struct bats_error *err)
+static int make_runtimes(struct bats_sched *s, const struct bats_estimator *e,
+                         struct bats_error *err)
 {
     struct bats_sample sample;
     struct sampling *p = &s->sampling;
-    double confidence = p->confidence > 0 ? p->confidence : 0.9;
     int rc = bats_sample_init(&sample, s->n_clusters, p->observations,
                               p->n_observations, err);
     if (rc < 0)
         return rc;
+    bats_sample_runtimes(&sample, bats_estimate_confidence(e), p->runtimes);
+    bats_sample_release(&sample);
+    return 0;
+}
+
+static void make_clusters(struct bats_sched *s)
+{
+    struct sampling *p = &s->sampling;
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
-        const struct bats_cluster_sample *found = &sample.clusters[i];
-        p->runtimes[i] = found->n > 0 ? bats_runtimes_of(found->runtimes,
-                                                         found->n, confidence)
-                                      : (struct bats_runtimes){0};
         p->clusters[i] = c->spec;
         if (c->n_joined < c->spec.max)
             p->clusters[i].max = c->n_joined;
         p->slots[i] =
             c->n_machines > 0 ? (double)c->n_slots / c->n_machines : 1;
     }
-    bats_sample_release(&sample);
-    return 0;
 }
 
 int bats_sched_estimator(struct bats_sched *s, struct bats_estimator *e,
@@ -396,9 +398,6 @@ int bats_sched_estimator(struct bats_sched *s, struct bats_estimator *e,
     if (p->phase != PHASE_SAMPLED)
         return bats_error_set(err, BATS_ESTATE,
                               "there is no sample to choose from");
-    int rc = make_runtimes(s, err);
-    if (rc < 0)
-        return rc;
     struct forecast f = forecast_make(s);
     *e = (struct bats_estimator){
         .clusters = p->clusters,
@@ -409,7 +408,8 @@ int bats_sched_estimator(struct bats_sched *s, struct bats_estimator *e,
         .window = s->window,
         .confidence = p->confidence,
         .cushion_percent = p->cushion_percent};
-    return 0;
+    make_clusters(s);
+    return make_runtimes(s, e, err);
 }
 
 static void record(struct bats_sched *s, const struct bats_plan *plan,
