@@ -92,7 +92,9 @@ enum bats_command_type {
     BATS_COMMAND_SAMPLED,    /* the sampling phase is over: look at
                                 bats_sched_estimator and answer with CHOSEN.
                                 Until then windows already paid are used, and
-                                none is entered */
+                                none is entered. With sampling.offers the run
+                                goes on meanwhile, and for as long as the
+                                answer is BATS_OFFER_NONE or there is none */
     BATS_COMMAND_FINISHED    /* finish: the last command of a run */
 };
 
@@ -165,6 +167,10 @@ struct bats_sched_earlier {
  */
 struct bats_sched_sampling {
     bool on;
+    bool offers; /* or no such phase, but SAMPLED once the clusters are known,
+                    before a second window is paid if there are runtimes by
+                    then, where there is something to choose: tasks beyond the
+                    paid windows, and two clusters that charge */
     uint32_t workers;  /* iw; 0: 7 */
     double confidence; /* as in estimate.h */
     unsigned cushion_percent;

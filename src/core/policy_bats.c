@@ -280,9 +280,22 @@ static int improve(struct bats_sched *s, const struct forecast *f,
     return rc;
 }
 
+/* A choice among schedules is worth most before machines are paid for a second
+ * window. */
+static void offer(struct bats_sched *s)
+{
+    if (!s->sampling.offers ||
+        !(all_sampled(s) || (s->n_absent == 0 && window_closes(s))))
+        return;
+    forecast_means(s);
+    struct forecast f = forecast_make(s);
+    sampling_offer(s, f.tasks_left);
+}
+
 static int review(struct bats_sched *s, enum bats_reason reason,
                   struct bats_error *err)
 {
+    offer(s);
     if (!s->planned) {
         if (reason == BATS_REASON_LOST)
             for (size_t i = 0; i < s->n_clusters; i++)

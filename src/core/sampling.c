@@ -13,7 +13,7 @@
  */
 #include "core/sched_state.h"
 
-#include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,15 +48,16 @@ int sampling_init(struct bats_sched *s, const struct bats_sched_options *o,
 {
     struct sampling *p = &s->sampling;
     uint32_t n = s->bag.count[BATS_TASK_PENDING];
-    if (!o->sampling.on)
-        return 0;
-    p->phase = PHASE_SAMPLING;
+    p->offers = o->sampling.offers;
     p->cushion = o->sampling.cushion;
     p->cushion_percent = o->sampling.cushion_percent;
     p->confidence = o->sampling.confidence;
-    p->workers = o->sampling.workers > 0 ? o->sampling.workers : WORKERS;
     p->longest = BATS_NO_TASK;
     p->over_at = BATS_NEVER;
+    if (!o->sampling.on)
+        return 0;
+    p->phase = PHASE_SAMPLING;
+    p->workers = o->sampling.workers > 0 ? o->sampling.workers : WORKERS;
     /* Half of a small bag at most. */
     uint32_t half = n / 2 + n % 2;
     p->n_wanted = s->sample_size < half ? s->sample_size : half;
@@ -279,6 +280,12 @@ static void take_statistics(struct bats_sched *s,
     }
 }
 
+static void mark_time(struct bats_sched *s)
+{
+    s->sampling.over_at = s->now;
+    s->sampling.over_charged = s->ledger.charged;
+}
+
 static void end_phase(struct bats_sched *s)
 {
     struct sampling *p = &s->sampling;
@@ -294,8 +301,7 @@ static void end_phase(struct bats_sched *s)
         if (!p->points[i].is_void)
             void_point(s, &p->points[i]);
     p->phase = PHASE_SAMPLED;
-    p->over_at = s->now;
-    p->over_charged = s->ledger.charged;
+    mark_time(s);
     configure(s, 0, 0);
     sched_emit(s, (struct bats_command){.type = BATS_COMMAND_SAMPLED});
 }
@@ -364,16 +370,62 @@ void sampling_watch(struct bats_sched *s)
 
 /* ---- the choice ---- */
 
+/* One cluster, or clusters that cost nothing, leave no choice. */
+static bool is_choice(const struct bats_sched *s)
+{
+    size_t n = 0;
+    bool charged = false;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        n += c->stats.n_sample > 0 && c->n_joined > 0;
+        charged |= c->spec.charge > 0;
+    }
+    return n > 1 && charged;
+}
+
+void sampling_offer(struct bats_sched *s, int64_t tasks_left)
+{
+    s->sampling.offers = false; /* not again */
+    if (tasks_left <= 0 || !is_choice(s))
+        return;
+    s->sampling.is_open = true;
+    mark_time(s);
+    sched_emit(s, (struct bats_command){.type = BATS_COMMAND_SAMPLED});
+}
+
+/* A plain run has nothing else than what each cluster has run itself. */
+static int runtimes_of_plain_run(struct bats_sched *s, double confidence,
+                                 struct bats_error *err)
+{
+    double *runtimes = malloc(s->sample_size * sizeof *runtimes);
+    if (!runtimes)
+        return bats_error_set(err, BATS_ENOMEM, "no memory for a sample");
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct bats_stats *stats = &s->clusters[i].stats;
+        for (uint32_t k = 0; k < stats->n_sample; k++)
+            runtimes[k] = fmax((double)stats->sample[k], 1);
+        s->sampling.runtimes[i] =
+            stats->n_sample > 0
+                ? bats_runtimes_of(runtimes, stats->n_sample, confidence)
+                : (struct bats_runtimes){.mean = 0};
+    }
+    free(runtimes);
+    return 0;
+}
+
 static int make_runtimes(struct bats_sched *s, const struct bats_estimator *e,
                          struct bats_error *err)
 {
     struct bats_sample sample;
     struct sampling *p = &s->sampling;
+    double confidence = bats_estimate_confidence(e);
+    if (p->is_open)
+        return runtimes_of_plain_run(s, confidence, err);
     int rc = bats_sample_init(&sample, s->n_clusters, p->observations,
                               p->n_observations, err);
     if (rc < 0)
         return rc;
-    bats_sample_runtimes(&sample, bats_estimate_confidence(e), p->runtimes);
+    bats_sample_runtimes(&sample, confidence, p->runtimes);
     bats_sample_release(&sample);
     return 0;
 }
@@ -395,7 +447,7 @@ int bats_sched_estimator(struct bats_sched *s, struct bats_estimator *e,
                          struct bats_error *err)
 {
     struct sampling *p = &s->sampling;
-    if (p->phase != PHASE_SAMPLED)
+    if (p->phase != PHASE_SAMPLED && !p->is_open)
         return bats_error_set(err, BATS_ESTATE,
                               "there is no sample to choose from");
     struct forecast f = forecast_make(s);
@@ -451,6 +503,9 @@ static void carry_out(struct bats_sched *s, const struct bats_schedule *chosen,
     p->chosen = *chosen;
     p->has_chosen = true;
     p->phase = PHASE_NONE;
+    if (p->is_open) /* the promise is of what comes from now on */
+        mark_time(s);
+    p->is_open = false;
     record(s, plan, tasks, bats_ledger_available(ledger));
     fleet_configure(s, plan->machines, plan->windows);
 }
@@ -463,6 +518,10 @@ int sampling_choose(struct bats_sched *s, const struct bats_choice *choice,
     struct bats_schedule chosen;
     if (choice->offer == BATS_OFFER_NONE && p->phase == PHASE_SAMPLED) {
         p->phase = PHASE_LEAVING;
+        return 0;
+    }
+    if (choice->offer == BATS_OFFER_NONE && p->is_open) {
+        p->is_open = false;
         return 0;
     }
     int rc = bats_sched_estimator(s, &e, err);

@@ -138,6 +138,8 @@ struct point {
 
 struct sampling {
     enum phase phase;
+    bool offers;                                 /* in a plain run: to come, */
+    bool is_open;                                /* and not answered yet */
     bool cushion;                                /* is allowed */
     uint32_t workers, n_points_wanted, n_wanted; /* slots; tasks */
     uint32_t n_points, n_drawn; /* void ones included; tasks of the sample */
@@ -399,6 +401,10 @@ void sampling_watch(struct bats_sched *s);
 
 /* After every step: is the phase over? `stalled`: nothing runs. */
 void sampling_settle(struct bats_sched *s, bool stalled);
+
+/* A run without the phase knows its clusters now, and leaves so many tasks to
+ * windows that are still to be paid: SAMPLED, if there is a choice. */
+void sampling_offer(struct bats_sched *s, int64_t tasks_left);
 
 int sampling_choose(struct bats_sched *s, const struct bats_choice *choice,
                     struct bats_error *err);

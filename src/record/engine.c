@@ -27,6 +27,7 @@ static const struct {
     {"halt_now", FLAG, AT(rules.halt_now)},
     {"deadline_us", TIME, AT(rules.deadline)},
     {"sampling", FLAG, AT(sampling.on)},
+    {"offers", FLAG, AT(sampling.offers)},
     {"sampling_workers", COUNT, AT(sampling.workers)},
     {"confidence", REAL, AT(sampling.confidence)},
     {"cushion_percent", COUNT, AT(sampling.cushion_percent)},

@@ -33,6 +33,7 @@ struct world {
     struct bats_sched_sampled sampled;
     bats_time makespan;
     uint32_t begun[TASKS][2]; /* executions of a task, by cluster */
+    uint32_t n_sampled;       /* SAMPLED commands */
 };
 
 static void on_command(void *context, bats_time now,
@@ -40,6 +41,7 @@ static void on_command(void *context, bats_time now,
 {
     struct world *w = context;
     (void)now;
+    w->n_sampled += c->type == BATS_COMMAND_SAMPLED;
     if (c->type == BATS_COMMAND_RUN)
         w->begun[c->task][w->machines[c->machine].cluster]++;
 }
@@ -374,6 +376,79 @@ static void a_cushion_pays_for_the_last_tasks(void **state)
     assert_int_equal(done[1], TASKS);
 }
 
+/* A run without a phase of its own, that offers what it has learned. */
+static void set_up_plain(struct world *w, bool offers)
+{
+    set_up(w, 9, 4);
+    w->o.sched.sampling.on = false;
+    w->o.sched.sampling.offers = offers;
+}
+
+static void a_plain_run_offers_and_goes_on_as_it_would(void **state)
+{
+    (void)state;
+    struct world w, other;
+    set_up_plain(&w, true);
+    simulate(&w);
+    set_up_plain(&other, false);
+    simulate(&other);
+    assert_int_equal(w.n_sampled, 1);
+    assert_int_equal(other.n_sampled, 0);
+    assert_true(w.sampled.time < BATS_HOUR); /* no second window is paid */
+    assert_int_equal(w.sampled.charged, 32 * (3 + 9) * BATS_UNIT);
+    assert_null(w.sampled.chosen);
+    assert_int_equal(w.makespan, other.makespan);
+    assert_int_equal(w.status.charged, other.status.charged);
+    assert_memory_equal(w.begun, other.begun, sizeof w.begun);
+    bats_sched_destroy(w.sched);
+    bats_sched_destroy(other.sched);
+}
+
+static void what_a_plain_run_offers_may_be_chosen(void **state)
+{
+    (void)state;
+    bats_money fastest;
+    struct world w;
+    set_up_plain(&w, true);
+    simulate(&w);
+    fastest = w.status.charged;
+    bats_sched_destroy(w.sched);
+
+    set_up_plain(&w, true);
+    choose(&w, BATS_OFFER_CHEAPEST_20);
+    simulate(&w);
+    const struct bats_schedule *chosen = w.sampled.chosen;
+    assert_non_null(chosen);
+    assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(w.status.budget, w.sampled.charged + chosen->budget);
+    assert_true(w.status.charged <= w.status.budget);
+    assert_true(w.status.charged < fastest);
+    bats_sched_destroy(w.sched);
+}
+
+/* One cluster, clusters that cost nothing, and 100 tasks, which are done in the
+ * windows that the start has paid. */
+static void nothing_is_offered_where_there_is_no_choice(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct world w;
+        set_up_plain(&w, true);
+        if (i == 0) {
+            w.o.sched.n_clusters = 1;
+            w.o.sched.n_machines = 32;
+        } else if (i == 1) {
+            w.clusters[0].charge = w.clusters[1].charge = 0;
+        } else {
+            w.o.sched.n_tasks = 100;
+        }
+        simulate(&w);
+        assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
+        assert_int_equal(w.n_sampled, 0);
+        bats_sched_destroy(w.sched);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -390,6 +465,9 @@ int main(void)
         cmocka_unit_test(small_bags_and_single_clusters_do),
         cmocka_unit_test(a_lost_machine_does_not_stop_the_sample),
         cmocka_unit_test(a_cushion_pays_for_the_last_tasks),
+        cmocka_unit_test(a_plain_run_offers_and_goes_on_as_it_would),
+        cmocka_unit_test(what_a_plain_run_offers_may_be_chosen),
+        cmocka_unit_test(nothing_is_offered_where_there_is_no_choice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
