@@ -26,6 +26,20 @@ static int64_t now_us(void)
 
 /* ---- what is wanted ---- */
 
+static bool is_terminal(int fd)
+{
+    int terminal = bats_terminal_open(fd);
+    if (terminal >= 0)
+        close(terminal);
+    return terminal >= 0;
+}
+
+/* Somebody sees the question and can type the answer. */
+static bool can_ask(void)
+{
+    return is_terminal(STDERR_FILENO) && is_terminal(STDIN_FILENO);
+}
+
 int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
                        const struct bats_settings *set, struct bats_error *err)
 {
@@ -52,13 +66,16 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
         c->choice.offer = BATS_OFFER_BUDGET;
         c->budget = set->budget;
     } else if (set->choose != NULL && strcmp(set->choose, "ask") == 0) {
-        int terminal = bats_terminal_open(STDERR_FILENO);
-        c->ask = terminal >= 0;
-        if (terminal >= 0)
-            close(terminal);
+        c->ask = can_ask();
     } else if (set->choose != NULL &&
                bats_choice_parse(set->choose, &c->choice, &why) != 0) {
         return bats_error_set(err, BATS_EINPUT, "--choose: %s", why.text);
+    }
+    c->offers = !c->on && c->out != NULL && set->budget == BATS_UNLIMITED &&
+                strcmp(set->policy, "bats") == 0;
+    if (c->offers) {
+        c->choice.offer = BATS_OFFER_NONE; /* fastest, and no limit */
+        c->ask = can_ask();
     }
     return 0;
 }
@@ -98,8 +115,43 @@ static void show(const struct bats_choosing *c,
     bats_schedules_print(c->out, &e, offers, BATS_OFFERS);
 }
 
-/* One line of standard input, if there is one: true, and the choice. */
-static bool read_answer(struct bats_choosing *c, struct bats_choice *choice)
+static void ask(struct bats_choosing *c)
+{
+    fputs(c->offers ? "\nThe run goes on as the fastest. Another schedule? "
+                      "[no, in 60 seconds] "
+                    : "\nWhich schedule? [fastest, in 60 seconds] ",
+          stderr);
+    c->until_us = now_us() + ANSWER_US;
+    c->asks = true;
+}
+
+/* An empty line leaves *choice as it is; any other has to name a schedule that
+ * there is. */
+static int parse_answer(const struct bats_choosing *c,
+                        struct bats_sched *sched, const char *line,
+                        struct bats_choice *choice, struct bats_error *err)
+{
+    struct bats_estimator e;
+    struct bats_schedule schedule;
+    struct bats_choice answer;
+    if (line[0] == '\0')
+        return 0;
+    int rc = bats_choice_parse(line, &answer, err);
+    if (rc == 0 && c->offers && answer.offer == BATS_OFFER_FASTEST)
+        return 0; /* it is under way */
+    if (rc == 0)
+        rc = bats_sched_estimator(sched, &e, err);
+    if (rc == 0)
+        rc = bats_estimate_choose(&e, &answer, &schedule, err);
+    if (rc == 0)
+        *choice = answer;
+    return rc;
+}
+
+/* The lines of standard input, if there are any, up to one that is an answer:
+ * true, and the choice. */
+static bool read_answer(struct bats_choosing *c, struct bats_sched *sched,
+                        struct bats_choice *choice)
 {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
     struct bats_error err;
@@ -114,10 +166,11 @@ static bool read_answer(struct bats_choosing *c, struct bats_choice *choice)
     if (n <= 0) /* nobody is there */
         return true;
     line[n] = '\0';
-    line[strcspn(line, "\r\n")] = '\0';
-    if (line[0] == '\0' || bats_choice_parse(line, choice, &err) == 0)
-        return true;
-    fprintf(stderr, "%s. Which schedule? ", err.text);
+    for (char *rest = line; rest != NULL && *rest != '\0';) {
+        if (parse_answer(c, sched, strsep(&rest, "\n"), choice, &err) == 0)
+            return true;
+        fprintf(stderr, "%s. Which schedule? ", err.text);
+    }
     return false;
 }
 
@@ -128,16 +181,19 @@ bool bats_choosing_answer(struct bats_choosing *c,
     struct bats_sched_status status;
     if (c->out != NULL && !c->is_shown)
         show(c, platform, sched);
-    if (c->ask && !c->is_shown) {
-        fprintf(stderr, "\nWhich schedule? [fastest, in 60 seconds] ");
-        c->until_us = now_us() + ANSWER_US;
-    }
+    if (c->ask && !c->is_shown)
+        ask(c);
+    else if (c->offers && !c->is_shown)
+        fputs("\nThe run goes on as the fastest. --choose takes another one, "
+              "--budget or\n--deadline sets a limit.\n",
+              c->out);
     c->is_shown = true;
     *choice = c->choice;
     if (c->only)
         choice->offer = BATS_OFFER_NONE;
-    if (c->ask && !read_answer(c, choice))
+    if (c->ask && !read_answer(c, sched, choice))
         return false;
+    c->asks = false;
     bats_sched_status(sched, &status);
     if (choice->offer == BATS_OFFER_BUDGET)
         choice->budget =

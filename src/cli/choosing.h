@@ -2,8 +2,9 @@
  * choosing: what follows the sampling phase: the schedules on offer are shown,
  * one is chosen, and what was learned is kept as a profile.
  *
- * Layer: cli. Used by the verbs run (--choose, --deadline, --profile) and
- * sample.
+ * Layer: cli. Used by the verbs run and sample. A run with none of --choose,
+ * --budget, --deadline and --profile has no such phase: the schedules are shown
+ * once it knows its clusters, while it goes on as fast as it can.
  */
 #ifndef BATS_CHOOSING_H
 #define BATS_CHOOSING_H
@@ -20,7 +21,9 @@
 
 struct bats_choosing {
     bool on;       /* there is a sampling phase */
+    bool offers;   /* there is none, but the schedules are shown */
     bool ask;      /* a person is asked; choice is for when nobody answers */
+    bool asks;     /* the question is on the screen */
     bool only;     /* the verb sample: nothing is chosen */
     FILE *out;     /* where the schedules are shown; NULL: nowhere */
     bool is_shown; /* they are on the screen */

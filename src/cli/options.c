@@ -56,7 +56,8 @@ const struct bats_option bats_options[] = {
      BATS_GROUP_MONEY,
      "sample first, show the schedules on offer and run this one: cheapest, "
      "cheapest+10%, cheapest+20%, fastest-20%, fastest-10%, fastest, its "
-     "number in the list, or ask"},
+     "number in the list, or ask (default without --budget and --deadline: all "
+     "machines at once, and the schedules are shown on the way)"},
     {"deadline", 0, "DURATION", BATS_OPTION_PERIOD, AT(deadline), RUN,
      BATS_GROUP_MONEY,
      "sample first, then run the cheapest schedule that ends by then"},

@@ -94,7 +94,7 @@ static void on_progress(void *context, const struct bats_platform *platform,
 {
     struct bats_watch *w = context;
     struct bats_snapshot snapshot;
-    if (w->progress.style == BATS_PROGRESS_NONE)
+    if (w->progress.style == BATS_PROGRESS_NONE || w->choosing->asks)
         return;
     bats_snapshot_take(&snapshot, platform, sched);
     /* The engine's time stands still between events. */
@@ -273,6 +273,8 @@ struct bats_observer bats_watch_observer(struct bats_watch *watch)
 void bats_watch_finish(struct bats_watch *watch)
 {
     bats_progress_clear(&watch->progress);
+    if (watch->choosing->asks) /* nobody has answered */
+        putc('\n', stderr);
 }
 
 int64_t bats_watch_elapsed(const struct bats_watch *watch)

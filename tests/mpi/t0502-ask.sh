@@ -1,0 +1,74 @@
+#!/bin/sh
+# Which schedule? A person at a terminal, script(1), types the answer.
+. "$TOP/tests/mpi/lib.sh"
+
+if ! script --version 2>/dev/null | grep -q util-linux; then
+    skip 'a question on a terminal' 'no script(1) of util-linux'
+    done_testing
+    exit
+fi
+export TERM=xterm
+
+cat >clusters <<END
+[run]
+currency = SU
+[cluster slow]
+ranks = 1-3
+charge = 3
+[cluster fast]
+ranks = 4-6
+charge = 9
+speed = 4
+END
+for i in $(seq 600); do echo "@sleep $((10 + i % 10))m"; done >long
+head -n 60 long >bag
+
+asked() { # N: so many questions are on the screen
+    test "$(grep -o 'schedule? ' typescript | wc -l)" -ge "$1"
+}
+
+# Types each answer when there is a question for it, then what `then` does.
+answers() {
+    n=0
+    for answer; do
+        n=$((n + 1))
+        within 60 asked $n
+        echo "$answer"
+    done
+    $then
+}
+
+# ask ARGUMENTS ANSWER...: a run on a terminal; its screen goes to `out`.
+ask() {
+    arguments=$1
+    shift
+    : >typescript
+    answers "$@" | env "$mark" script -qefc \
+        "timeout -k 5 120 ${MPIRUN:-mpirun} -n 7 '$BATS_MPI' run $arguments \
+        --time-scale 600 --seed 5 -c clusters" typescript >/dev/null 2>err
+    code=$?
+    tr -d '\r' <typescript >out
+}
+
+# Done, or as far as the money of the schedule goes on a busy machine.
+carried_out() { test $code -eq 0 || test $code -eq 4; }
+
+then=:
+ask 'bag --choose ask' quickest cheapest+20%
+carried_out && grep -q 'promised  *cheapest+20%: ' out
+ok 'the schedule that is typed is run'
+grep -q "'quickest' is none of cheapest, .*Which schedule? cheapest+20%" out
+ok 'a wrong answer is told, and asked again'
+ask 'bag --choose ask' ''
+carried_out && grep -q 'promised  *fastest: ' out
+ok 'an empty line takes the fastest'
+
+chosen() { "$BATS_MPI" log long 2>/dev/null | grep -q 'chosen:'; }
+stop() { within 60 chosen; kill -TERM "$(rank_pid 0)"; }
+
+then=stop
+ask long 3
+grep -q '^The run goes on as the fastest. Another schedule? ' out &&
+    grep -q 'promised  *cheapest+20%: ' out
+ok 'a plain run asks, too, and goes on meanwhile'
+done_testing
