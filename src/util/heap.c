@@ -7,10 +7,9 @@ bool bats_heap_init(struct bats_heap *heap, uint32_t capacity)
     heap->n = 0;
     if (capacity == 0)
         capacity = 1; /* calloc(0) may be NULL */
-    heap->time = calloc(capacity, sizeof *heap->time);
     heap->item = calloc(capacity, sizeof *heap->item);
     heap->at = malloc(capacity * sizeof *heap->at);
-    if (!heap->time || !heap->item || !heap->at) {
+    if (!heap->item || !heap->at) {
         bats_heap_release(heap);
         return false;
     }
@@ -21,68 +20,62 @@ bool bats_heap_init(struct bats_heap *heap, uint32_t capacity)
 
 void bats_heap_release(struct bats_heap *heap)
 {
-    free(heap->time);
     free(heap->item);
     free(heap->at);
     *heap = (struct bats_heap){0};
 }
 
-static bool before(const struct bats_heap *heap, uint32_t a, uint32_t b)
+static bool before(struct bats_heap_item a, struct bats_heap_item b)
 {
-    if (heap->time[a] != heap->time[b])
-        return heap->time[a] < heap->time[b];
-    return a < b;
+    return a.time != b.time ? a.time < b.time : a.id < b.id;
 }
 
-static void place(struct bats_heap *heap, uint32_t index, uint32_t id)
+/* `new` goes to `index` or above. */
+static void sift_up(struct bats_heap *heap, uint32_t index,
+                    struct bats_heap_item new)
 {
-    heap->item[index] = id;
-    heap->at[id] = index;
-}
-
-static void sift_up(struct bats_heap *heap, uint32_t index, uint32_t id)
-{
-    while (index > 0) {
-        uint32_t parent = (index - 1) / 2;
-        if (!before(heap, id, heap->item[parent]))
+    struct bats_heap_item *const item = heap->item;
+    uint32_t *const at = heap->at;
+    for (uint32_t parent; index > 0; index = parent) {
+        parent = (index - 1) / 2;
+        if (!before(new, item[parent]))
             break;
-        place(heap, index, heap->item[parent]);
-        index = parent;
+        item[index] = item[parent];
+        at[item[index].id] = index;
     }
-    place(heap, index, id);
+    item[index] = new;
+    at[new.id] = index;
 }
 
-static void sift_down(struct bats_heap *heap, uint32_t index, uint32_t id)
+/* `new` goes to `index` or below. */
+static void sift_down(struct bats_heap *heap, uint32_t index,
+                      struct bats_heap_item new)
 {
-    for (;;) {
-        uint32_t child = 2 * index + 1;
-        if (child >= heap->n)
-            break;
-        if (child + 1 < heap->n &&
-            before(heap, heap->item[child + 1], heap->item[child]))
+    struct bats_heap_item *const item = heap->item;
+    uint32_t *const at = heap->at;
+    const uint32_t n = heap->n;
+    for (uint32_t child; (child = 2 * index + 1) < n; index = child) {
+        if (child + 1 < n && before(item[child + 1], item[child]))
             child++;
-        if (!before(heap, heap->item[child], id))
+        if (!before(item[child], new))
             break;
-        place(heap, index, heap->item[child]);
-        index = child;
+        item[index] = item[child];
+        at[item[index].id] = index;
     }
-    place(heap, index, id);
+    item[index] = new;
+    at[new.id] = index;
 }
 
 void bats_heap_set(struct bats_heap *heap, uint32_t id, int64_t time)
 {
+    const struct bats_heap_item item = {time, id};
     uint32_t index = heap->at[id];
-    if (index == UINT32_MAX) {
-        heap->time[id] = time;
-        sift_up(heap, heap->n++, id);
-        return;
-    }
-    bool earlier = time < heap->time[id];
-    heap->time[id] = time;
-    if (earlier)
-        sift_up(heap, index, id);
+    if (index == UINT32_MAX)
+        sift_up(heap, heap->n++, item);
+    else if (time < heap->item[index].time)
+        sift_up(heap, index, item);
     else
-        sift_down(heap, index, id);
+        sift_down(heap, index, item);
 }
 
 void bats_heap_remove(struct bats_heap *heap, uint32_t id)
@@ -91,11 +84,13 @@ void bats_heap_remove(struct bats_heap *heap, uint32_t id)
     if (index == UINT32_MAX)
         return;
     heap->at[id] = UINT32_MAX;
-    uint32_t last = heap->item[--heap->n];
-    if (last == id)
+    struct bats_heap_item last = heap->item[--heap->n];
+    if (last.id == id)
         return;
-    sift_up(heap, index, last);
-    sift_down(heap, heap->at[last], last);
+    if (index > 0 && before(last, heap->item[(index - 1) / 2]))
+        sift_up(heap, index, last);
+    else
+        sift_down(heap, index, last);
 }
 
 bool bats_heap_has(const struct bats_heap *heap, uint32_t id)

@@ -10,10 +10,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The time is kept beside the id: who compares two items need not look for it
+ * elsewhere in memory. */
+struct bats_heap_item {
+    int64_t time;
+    uint32_t id;
+};
+
 struct bats_heap {
-    int64_t *time;  /* by id */
-    uint32_t *item; /* the heap: ids */
-    uint32_t *at;   /* by id: index into item, or UINT32_MAX */
+    struct bats_heap_item *item; /* the heap */
+    uint32_t *at;                /* by id: index into item, or UINT32_MAX */
     uint32_t n;
 };
 
@@ -35,8 +41,8 @@ static inline int64_t bats_heap_first(const struct bats_heap *heap,
 {
     if (heap->n == 0)
         return INT64_MAX;
-    *id = heap->item[0];
-    return heap->time[heap->item[0]];
+    *id = heap->item[0].id;
+    return heap->item[0].time;
 }
 
 #endif
