@@ -15,6 +15,8 @@ struct slot {
     bats_time runtime; /* of the head's present execution */
 };
 
+#define NO_SLOT UINT32_MAX
+
 struct world {
     const struct bats_sim_options *o;
     struct bats_sched *sched;
@@ -25,6 +27,8 @@ struct world {
     bats_time *ready;       /* by machine: its start-up is over */
     uint32_t *executions;   /* by task, so far; NULL without noise */
     struct bats_heap ends;  /* slots by the end of their running task */
+    uint32_t ended;         /* a slot whose task has ended just now: it is
+                               still among them; or NO_SLOT */
     struct bats_heap joins; /* machines that are still to come */
     size_t next_loss;
     bats_time now;
@@ -62,7 +66,8 @@ static void start_head(struct world *w, uint32_t slot)
 {
     struct slot *sl = &w->slots[slot];
     if (sl->head == BATS_NO_TASK) {
-        bats_heap_remove(&w->ends, slot);
+        if (slot != w->ended)
+            bats_heap_remove(&w->ends, slot);
         return;
     }
     bats_time ready = w->ready[sl->machine];
@@ -186,8 +191,17 @@ static int end_task(struct world *w, uint32_t slot)
                                .slot = sl->slot,
                                .task = task,
                                .runtime = sl->runtime};
+    w->ended = slot;
     take_out(w, slot, task);
     return tell(w, &event);
+}
+
+/* Mostly it has been given another task, whose end has only moved it. */
+static void forget_ended(struct world *w)
+{
+    if (w->ended != NO_SLOT && w->slots[w->ended].head == BATS_NO_TASK)
+        bats_heap_remove(&w->ends, w->ended);
+    w->ended = NO_SLOT;
 }
 
 static int lose(struct world *w, uint32_t machine)
@@ -275,7 +289,7 @@ int bats_sim_run(const struct bats_sim_options *options,
                  struct bats_sched **sched, bats_time *makespan,
                  struct bats_error *err)
 {
-    struct world w = {.o = options, .err = err};
+    struct world w = {.o = options, .ended = NO_SLOT, .err = err};
     struct bats_sched_options so = options->sched;
     so.true_runtime = true_runtime;
     so.true_context = options;
@@ -289,6 +303,7 @@ int bats_sim_run(const struct bats_sim_options *options,
         rc = step(&w);
         if (rc == 0)
             rc = obey(&w);
+        forget_ended(&w);
     }
     free(w.slots);
     free(w.first_slot);
