@@ -36,6 +36,14 @@ struct bats_bag {
     uint32_t *order; /* the pending tasks; the last one is drawn next */
 };
 
+/* The task has ended for good. */
+static inline bool bats_bag_has_result(const struct bats_bag *bag,
+                                       uint32_t task)
+{
+    return bag->state[task] == BATS_TASK_DONE ||
+           bag->state[task] == BATS_TASK_FAILED;
+}
+
 /* All of `n` tasks pending, in the order that `seed` gives. BATS_ENOMEM. */
 int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
                   struct bats_error *err);

@@ -30,13 +30,6 @@ bool copies_cancelled(const struct bats_sched *s, uint32_t slot, uint32_t task)
     return sl->is_copy ? sl->copy_cancelled : s->tasks[task].cancelled;
 }
 
-bool copies_works(const struct bats_sched *s, uint32_t slot)
-{
-    const struct slot *sl = &s->slots[slot];
-    return sl->n_tasks > 0 && !sl->is_copy &&
-           (sl->n_tasks > 1 || !bats_sched_has_result(s, sl->head));
-}
-
 bool copies_machine_works(const struct bats_sched *s, uint32_t machine)
 {
     const struct machine *m = &s->machines[machine];

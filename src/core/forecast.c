@@ -12,6 +12,13 @@
  * window fill it. */
 #define NOISE 1e-9
 
+/* fmax() knows what to do without a number, which takes it four times as
+ * long. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static double elapsed(const struct bats_sched *s, const struct slot *sl)
 {
     return (double)(s->now - sl->started);
@@ -36,54 +43,73 @@ double forecast_rest(const struct bats_sched *s, uint32_t slot)
     return copies_works(s, slot) ? expected(s, sl) - elapsed(s, sl) : 0;
 }
 
-/* Notes what a review asks for again and again: who is held, and until when
- * the running tasks are expected to last. */
-static void look_ahead(struct bats_sched *s)
+/* tau_e of the tasks that a cluster runs. */
+struct running {
+    double sum;
+    uint32_t n;
+};
+
+/* Looks at a machine with tasks; returns how long they are still expected to
+ * run. */
+static double look_at(struct bats_sched *s, const struct machine *m,
+                      struct running *running)
+{
+    double longest = 0;
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
+        struct slot *sl = &s->slots[i];
+        sl->rest = 0;
+        if (sl->n_tasks == 0)
+            continue;
+        sl->expected = expected(s, sl);
+        if (!copies_works(s, i))
+            continue;
+        sl->rest = sl->expected - elapsed(s, sl);
+        longest = larger(longest, sl->rest);
+        running->sum += sl->expected;
+        running->n++;
+    }
+    return longest;
+}
+
+/* Notes who is held, and how long the running tasks are expected to last. */
+static void look(struct bats_sched *s, struct running *running)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < s->n_machines; i++) {
         struct machine *m = &s->machines[i];
-        double longest = 0;
-        if (m->state != MACHINE_ACTIVE && m->state != MACHINE_LEAVING)
+        bool held = m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
+        if (held)
+            s->held[n++] = i;
+        if (!held && m->n_busy == 0)
             continue;
-        s->held[n++] = i;
-        for (uint32_t k = 0; k < m->n_slots; k++) {
-            struct slot *sl = &s->slots[m->first_slot + k];
-            sl->expected = expected(s, sl);
-            sl->rest = copies_works(s, m->first_slot + k)
-                           ? sl->expected - elapsed(s, sl)
-                           : 0;
-            longest = fmax(longest, sl->rest);
-        }
-        double over = (double)s->now + longest - (double)m->paid_end;
+        double over = look_at(s, m, &running[m->cluster]) -
+                      (double)(m->paid_end - s->now);
         m->overrun = over <= 0 ? 0 : (int64_t)ceil(over / (double)s->window);
     }
     assert(n == s->n_held);
 }
 
+void forecast_look(struct bats_sched *s)
+{
+    struct running running[BATS_CLUSTERS_MAX] = {{0, 0}};
+    look(s, running);
+}
+
 void forecast_means(struct bats_sched *s)
 {
-    double sum[BATS_CLUSTERS_MAX] = {0};
-    uint32_t running[BATS_CLUSTERS_MAX] = {0};
-    for (uint32_t i = 0; i < s->n_slots; i++) {
-        const struct slot *sl = &s->slots[i];
-        if (sl->n_tasks == 0 || !copies_works(s, i))
-            continue;
-        uint32_t cluster = s->machines[sl->machine].cluster;
-        sum[cluster] += expected(s, sl);
-        running[cluster]++;
-    }
+    struct running running[BATS_CLUSTERS_MAX] = {{0, 0}};
+    look(s, running);
     for (size_t c = 0; c < s->n_clusters; c++)
-        bats_stats_update(&s->clusters[c].stats, running[c], sum[c]);
+        bats_stats_update(&s->clusters[c].stats, running[c].n, running[c].sum);
 }
 
 /* v of the papers, tasks per microsecond; 0 if nothing is known. */
 static double slot_speed(const struct bats_sched *s, const struct slot *sl)
 {
     if (sl->n_tasks > 0)
-        return (sl->n_done + 1) / fmax(sl->rt_done + sl->expected, 1);
+        return (sl->n_done + 1) / larger(sl->rt_done + sl->expected, 1);
     if (sl->n_done > 0)
-        return sl->n_done / fmax(sl->rt_done, 1);
+        return sl->n_done / larger(sl->rt_done, 1);
     double mean = stats_of(s, sl)->mean;
     return mean > 0 ? 1 / mean : 0;
 }
@@ -126,8 +152,8 @@ static int64_t windows_to_come(const struct machine *m, int64_t limit)
 static int64_t affordable_windows(const struct bats_sched *s, bats_money money)
 {
     int64_t low = 0, high = s->plan_windows;
-    while (low < high) {
-        int64_t middle = high - (high - low) / 2;
+    int64_t middle = high; /* which mostly can be paid */
+    for (; low < high; middle = high - (high - low) / 2) {
         double cost = 0;
         for (uint32_t i = 0; i < s->n_held; i++) {
             const struct machine *m = &s->machines[s->held[i]];
@@ -159,10 +185,10 @@ static void count_slot(const struct bats_sched *s, const struct machine *m,
     double delta = (double)(m->paid_end - s->now) - sl->rest;
     if (stays && delta <= -1)
         delta += ceil(-delta / atu) * atu;
-    delta = fmax(delta, 0);
+    delta = larger(delta, 0);
     double ft = floor(delta * v + NOISE);
     if (m->state == MACHINE_ACTIVE)
-        *paid += fmax(ft - waiting, 0);
+        *paid += larger(ft - waiting, 0);
     if (stays && v > 0) {
         double eta = delta - ft / v;
         *planned += floor(((double)windows * atu + eta) * v + NOISE);
@@ -171,7 +197,6 @@ static void count_slot(const struct bats_sched *s, const struct machine *m,
 
 struct forecast forecast_make(struct bats_sched *s)
 {
-    look_ahead(s);
     struct forecast f = {.money_left = money_left(s)};
     int64_t affordable = affordable_windows(s, f.money_left);
     double paid = 0, planned = 0;
@@ -185,7 +210,7 @@ struct forecast forecast_make(struct bats_sched *s)
     double pending = (double)s->bag.count[BATS_TASK_PENDING] +
                      s->bag.count[BATS_TASK_CANCELLING] +
                      s->bag.count[BATS_TASK_WAITING];
-    f.tasks_left = (int64_t)fmax(pending - paid, 0);
+    f.tasks_left = (int64_t)larger(pending - paid, 0);
     f.tasks_paid = (int64_t)fmin(planned, 1e18);
     return f;
 }

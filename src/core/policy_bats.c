@@ -112,12 +112,16 @@ static bool all_sampled(const struct bats_sched *s)
     return true;
 }
 
-/* The longest time that a machine of the cluster can be kept with `money`. */
-static double longest_time(const struct bats_sched *s, const struct cluster *c,
+/* A machine of the cluster can be kept with `money` until a task of mean
+ * length ends. */
+static bool can_end_a_task(const struct bats_sched *s, const struct cluster *c,
                            bats_money money)
 {
     if (c->spec.charge == 0 || money == BATS_UNLIMITED)
-        return INFINITY;
+        return true;
+    double time = (double)(money / c->spec.charge) * (double)s->window;
+    if (time >= c->stats.mean)
+        return true;
     bats_time paid = 0;
     for (uint32_t i = 0; i < c->n_machines; i++) {
         const struct machine *m =
@@ -125,7 +129,7 @@ static double longest_time(const struct bats_sched *s, const struct cluster *c,
         if (m->state == MACHINE_ACTIVE && m->paid_end - s->now > paid)
             paid = m->paid_end - s->now;
     }
-    return (double)paid + (double)(money / c->spec.charge) * (double)s->window;
+    return (double)paid + time >= c->stats.mean;
 }
 
 /* The clusters as the knapsack sees them; those that are not known, or cannot
@@ -137,8 +141,7 @@ static void make_items(const struct bats_sched *s, bats_money money,
         const struct cluster *c = &s->clusters[i];
         uint32_t there = c->n_joined < c->spec.max ? c->n_joined : c->spec.max;
         items[i] = (struct bats_plan_item){.charge = c->spec.charge};
-        if (c->stats.mean == 0 || there == 0 ||
-            longest_time(s, c, money) < c->stats.mean)
+        if (c->stats.mean == 0 || there == 0 || !can_end_a_task(s, c, money))
             continue;
         double slots = (double)c->n_slots / c->n_machines;
         items[i].rate = slots * (double)s->window / c->stats.mean;
@@ -168,7 +171,7 @@ static void record(struct bats_sched *s, enum bats_reason reason,
 }
 
 static int solve(const struct bats_sched *s, const struct forecast *f,
-                 struct bats_plan *plan, struct bats_error *err)
+                 int64_t tasks, struct bats_plan *plan, struct bats_error *err)
 {
     struct bats_plan_item items[BATS_CLUSTERS_MAX];
     double task_windows[BATS_CLUSTERS_MAX];
@@ -176,19 +179,19 @@ static int solve(const struct bats_sched *s, const struct forecast *f,
     make_items(s, f->money_left, items);
     for (size_t i = 0; i < s->n_clusters; i++)
         task_windows[i] = s->clusters[i].stats.mean / (double)s->window;
-    int rc = bats_plan_solve_whole(items, task_windows, s->n_clusters,
-                                   (uint64_t)f->tasks_left, f->money_left,
-                                   plan, err);
-    if (rc < 0 || plan->feasible || plan->windows == 0)
-        return rc;
-    /* What does most tasks for the money may take many times as long as what
-     * does nearly as many. */
+    return bats_plan_solve_whole(items, task_windows, s->n_clusters,
+                                 (uint64_t)tasks, f->money_left, plan, err);
+}
+
+/* What does most tasks for the money may take many times as long as what does
+ * nearly as many. */
+static int hasten(const struct bats_sched *s, const struct forecast *f,
+                  struct bats_plan *plan, struct bats_error *err)
+{
     double most =
         fmin((double)plan->windows * plan->rate, (double)f->tasks_left);
     struct bats_plan fast;
-    rc = bats_plan_solve_whole(items, task_windows, s->n_clusters,
-                               (uint64_t)(ENOUGH * most), f->money_left, &fast,
-                               err);
+    int rc = solve(s, f, (int64_t)(ENOUGH * most), &fast, err);
     if (rc == 0 && fast.feasible && fast.windows > 0) {
         *plan = fast;
         plan->feasible = false;
@@ -252,14 +255,17 @@ static int make_plan(struct bats_sched *s, enum bats_reason reason,
                      const struct forecast *f, struct bats_error *err)
 {
     struct bats_plan plan;
-    int rc = f->tasks_left > 0 ? solve(s, f, &plan, err)
+    int rc = f->tasks_left > 0 ? solve(s, f, f->tasks_left, &plan, err)
                                : reinforce(s, f, &plan, err);
     if (rc < 0)
         return rc;
     if (keeps_plan(s, f, reason, &plan))
         return 0;
-    adopt(s, reason, f, &plan);
-    return 0;
+    if (!plan.feasible && plan.windows > 0)
+        rc = hasten(s, f, &plan, err);
+    if (rc == 0)
+        adopt(s, reason, f, &plan);
+    return rc;
 }
 
 /* The plan holds; the money may buy a faster one. */
@@ -267,14 +273,12 @@ static int improve(struct bats_sched *s, const struct forecast *f,
                    struct bats_error *err)
 {
     struct bats_plan_item items[BATS_CLUSTERS_MAX];
-    struct forecast more = *f;
     struct bats_plan plan;
     double rate = 0; /* of what is held, as in the plan */
     make_items(s, f->money_left, items);
     for (size_t i = 0; i < s->n_clusters; i++)
         rate += s->clusters[i].n_active * items[i].rate;
-    more.tasks_left += SPARE;
-    int rc = solve(s, &more, &plan, err);
+    int rc = solve(s, f, f->tasks_left + SPARE, &plan, err);
     if (rc == 0 && plan.feasible && plan.rate >= GAIN * rate)
         adopt(s, BATS_REASON_IMPROVED, f, &plan);
     return rc;
@@ -295,6 +299,7 @@ static void offer(struct bats_sched *s)
 static int review(struct bats_sched *s, enum bats_reason reason,
                   struct bats_error *err)
 {
+    bool ticked = reason == BATS_REASON_VIOLATION; /* which has just looked */
     offer(s);
     if (!s->planned) {
         if (reason == BATS_REASON_LOST)
@@ -306,7 +311,8 @@ static int review(struct bats_sched *s, enum bats_reason reason,
             return 0;
         reason = BATS_REASON_SAMPLED;
     }
-    forecast_means(s);
+    if (!ticked)
+        forecast_means(s);
     struct forecast f = forecast_make(s);
     if (reason == BATS_REASON_STALLED) /* nothing paid is of use */
         f.tasks_left = s->bag.count[BATS_TASK_PENDING];

@@ -450,6 +450,7 @@ int bats_sched_estimator(struct bats_sched *s, struct bats_estimator *e,
     if (p->phase != PHASE_SAMPLED && !p->is_open)
         return bats_error_set(err, BATS_ESTATE,
                               "there is no sample to choose from");
+    forecast_look(s);
     struct forecast f = forecast_make(s);
     *e = (struct bats_estimator){
         .clusters = p->clusters,

@@ -52,7 +52,7 @@ struct machine {
     bats_time paid_end;    /* end of the last window charged */
     int64_t windows;       /* entered so far, over all acquisitions */
     int64_t plan_windows;  /* that the plan still gives it after this one */
-    int64_t overrun; /* as of the last forecast: windows beyond the paid one
+    int64_t overrun; /* as of the last look: windows beyond the paid one
                         that the longest of its running tasks needs */
 };
 
@@ -70,8 +70,8 @@ struct slot {
     bool was_copy;                 /* the head began as a copy */
     bool timed_out;                /* the CANCEL of the head is a time-out */
     bats_time started;             /* when the head began */
-    double expected, rest; /* as of the last forecast: tau_e of the head, and
-                              how much of it is left, 0 for a copy */
+    double expected, rest; /* as of the last look: tau_e of the head, and how
+                              much of it is left, 0 for a copy */
     uint32_t n_done;       /* nt of the papers */
     double rt_done;        /* rt, microseconds */
 };
@@ -202,7 +202,7 @@ struct bats_sched {
     struct machine *machines;
     uint32_t n_machines;
     uint32_t *members; /* machine ids, cluster by cluster, ascending */
-    uint32_t *held;    /* as of the last forecast: ACTIVE and LEAVING ones */
+    uint32_t *held;    /* as of the last look: ACTIVE and LEAVING ones */
     struct slot *slots;
     uint32_t n_slots;
     struct task *tasks;
@@ -332,7 +332,12 @@ bool copies_cancelled(const struct bats_sched *s, uint32_t slot,
 
 /* The slot has work that is nobody else's: not only a copy, or a task that has
  * its result already. */
-bool copies_works(const struct bats_sched *s, uint32_t slot);
+static inline bool copies_works(const struct bats_sched *s, uint32_t slot)
+{
+    const struct slot *sl = &s->slots[slot];
+    return sl->n_tasks > 0 && !sl->is_copy &&
+           (sl->n_tasks > 1 || !bats_bag_has_result(&s->bag, sl->head));
+}
 
 /* The same of any slot of the machine. */
 bool copies_machine_works(const struct bats_sched *s, uint32_t machine);
@@ -439,7 +444,10 @@ void failure_set_limit(struct bats_sched *s, uint32_t slot);
 
 /* ---- forecast.c ---- */
 
-/* Brings T of every cluster up to date with what runs now. */
+/* Looks at what runs now: the slots' tau_e, which T and the forecast need. */
+void forecast_look(struct bats_sched *s);
+
+/* The same, and brings T of every cluster up to date with it. */
 void forecast_means(struct bats_sched *s);
 
 /* tau_e - tau of the slot's running task, microseconds, >= 0; 0 if none. */
@@ -452,7 +460,8 @@ struct forecast {
                               expected to carry unmarked machines into */
 };
 
-/* The monitoring estimates of paper 2.2 (thesis 2.2.3). */
+/* The monitoring estimates of paper 2.2 (thesis 2.2.3), from the last look,
+ * which is of now. */
 struct forecast forecast_make(struct bats_sched *s);
 
 /* A task of mean length can end on the machine with all further windows that

@@ -105,8 +105,7 @@ void bats_sched_cluster_status(const struct bats_sched *s, size_t cluster,
 
 bool bats_sched_has_result(const struct bats_sched *s, uint32_t task)
 {
-    return s->bag.state[task] == BATS_TASK_DONE ||
-           s->bag.state[task] == BATS_TASK_FAILED;
+    return bats_bag_has_result(&s->bag, task);
 }
 
 bool bats_sched_has_failed(const struct bats_sched *s, uint32_t task)

@@ -36,15 +36,14 @@ void bats_stats_release(struct bats_stats *stats)
 /* Index of the first runtime in the sample that is longer than `elapsed`. */
 static uint32_t first_longer(const struct bats_stats *stats, bats_time elapsed)
 {
-    uint32_t low = 0, high = stats->n_sample;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (stats->sample[middle] > elapsed)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    const bats_time *first = stats->sample;
+    uint32_t n = stats->n_sample;
+    if (n == 0)
+        return 0;
+    for (; n > 1; n -= n / 2) /* without a branch that nobody can foresee */
+        first += first[n / 2 - 1] <= elapsed ? n / 2 : 0;
+    first += *first <= elapsed;
+    return (uint32_t)(first - stats->sample);
 }
 
 void bats_stats_add(struct bats_stats *stats, bats_time runtime,
