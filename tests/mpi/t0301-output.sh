@@ -135,24 +135,78 @@ ok '--output none keeps nothing'
 
 # ---- large ----
 
-# The worker's peak of memory is read while the task still runs.
-echo 'head -c 200000000 /dev/zero; while [ ! -e go ]; do sleep 0.1; done' >bag
+# peak RANK: the most memory that it has ever had, in KiB.
+peak() {
+    sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$(rank_pid "$1")/status"
+}
+# large FILE: so much is there. Memory is looked at while the run lasts.
+large() {
+    [ "$(cat $1 2>/dev/null | wc -c)" -ge 100000000 ]
+}
+# small WHO RANK: 100 MB would not fit.
+small() {
+    rss=$(peak "$2")
+    test "${rss:-999999}" -lt 80000
+    ok "$1 needs less than 80 MB of memory for that ($rss KiB)"
+}
+
+echo 'head -c 100000000 /dev/zero; while [ ! -e go ]; do sleep 0.1; done' >bag
 rm -rf bag.out
 bats 2 bag --output stream:large &
 pid=$!
-large() { [ "$(cat large/*.out 2>/dev/null | wc -c)" -ge 200000000 ]; }
-within 60 large
-ok '200 MB of one task arrive'
-rss=$(sed -n 's/^VmHWM:[^0-9]*\([0-9]*\) kB/\1/p' \
-    "/proc/$(rank_pid 1)/status")
-test "${rss:-999999}" -lt 100000
-ok "its worker needs less than 100 MB of memory for that ($rss KiB)"
+within 100 large 'large/*.out'
+ok '100 MB of one task arrive'
+small 'its worker' 1
 touch go
 wait $pid
 bash -c 'ulimit -v 100000; "$0" output large --task 1' "$BATS_MPI" 2>err |
-    cmp -n 200000000 - /dev/zero &&
-    "$BATS_MPI" output large | wc -c | grep -qx 200000000
+    cmp -n 100000000 - /dev/zero &&
+    "$BATS_MPI" output large | wc -c | grep -qx 100000000
 ok 'and is printed again'
+rm -r large
+
+# The second task keeps the run alive after the first. Who reads its output
+# begins late.
+{ echo 'yes "a line of 4000000 lines!" | head -n 4000000'
+  echo 'while [ ! -e go ]; do sleep 0.1; done'; } >bag
+yes 'a line of 4000000 lines!' | head -n 4000000 | cksum >expected
+for tail in stochastic none; do
+    rm -f go sum lines
+    mkfifo lines
+    { until [ -e read ]; do sleep 0.1; done; tee all | cksum >sum; } <lines &
+    env "$mark" timeout -k 5 200 ${MPIRUN:-mpirun} -n 3 "$BATS_MPI" bag \
+        --policy rr --tail $tail >lines 2>err </dev/null &
+    pid=$!
+    sleep 2
+    touch read
+    within 100 large all
+    ok "100 MB of lines arrive, --tail $tail"
+    small 'the master' 0
+    small 'the worker' 1
+    small 'the other worker' 2
+    touch go
+    wait
+    cmp -s sum expected
+    ok 'every line is there, in order'
+    rm -f read all
+done
+
+# With a limit the bytes pass the worker, without one they need not.
+for limit in '' '--max-output 1G'; do
+    rm -rf go there
+    bats 3 bag --policy rr --results there $limit &
+    pid=$!
+    within 100 large there/1/stdout
+    ok "100 MB go to --results $limit"
+    small 'the master' 0
+    small 'the worker' 1
+    small 'the other worker' 2
+    touch go
+    wait $pid
+    cksum <there/1/stdout | cmp -s - expected
+    ok 'every byte is there'
+done
+rm -r there
 
 # ---- a full disk ----
 
