@@ -89,6 +89,8 @@ enum bats_command_type {
     BATS_COMMAND_QUARANTINE, /* machine: different tasks keep failing on it at
                                 once, and not elsewhere; it gets no more of
                                 them (for people: there is nothing to do) */
+    BATS_COMMAND_LOSE,       /* machine, slot, task: it was lost with the
+                                machine and counts as such (for the books) */
     BATS_COMMAND_SAMPLED,    /* the sampling phase is over: look at
                                 bats_sched_estimator and answer with CHOSEN.
                                 Until then windows already paid are used, and
@@ -155,6 +157,7 @@ struct bats_sched_earlier {
                              NULL: all pending */
     const uint8_t *failures; /* per task: attempts that have failed, of those
                                 that the rules allow; NULL: none */
+    const uint8_t *losses; /* the same: times it was lost with its machine */
     bats_money charged;      /* counts against the budget */
 };
 
@@ -244,6 +247,9 @@ enum bats_execution_state {
 enum bats_execution_state bats_sched_execution(const struct bats_sched *s,
                                                uint32_t machine, uint32_t slot,
                                                uint32_t task);
+
+/* The task is on several machines. */
+bool bats_sched_has_copies(const struct bats_sched *s, uint32_t task);
 
 /* The next time at which the engine wants a tick; BATS_NEVER if none. */
 bats_time bats_sched_wakeup(const struct bats_sched *s);

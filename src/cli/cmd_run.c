@@ -321,6 +321,7 @@ static int with_bag(const struct bats_settings *set,
         options->earlier =
             (struct bats_sched_earlier){.state = history.state,
                                         .failures = history.failures,
+                                        .losses = history.losses,
                                         .charged = history.charged};
         if (rc == 0 && watch.joblog != NULL && bats_history_resumes(set))
             rc = bats_joblog_continue(watch.joblog, history.was,

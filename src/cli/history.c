@@ -158,6 +158,7 @@ static int compare(const struct bats_settings *set,
             h->state[task] == BATS_TASK_FAILED)
             h->was[task] = past.match == BATS_RECORD_MOVED ? past.was : task;
         h->failures[task] = bats_record_failures(&past);
+        h->losses[task] = bats_record_losses(&past);
         if (!set->quiet)
             name_task(set, bag, task, &past, &changes);
     }
@@ -186,11 +187,13 @@ int bats_history_open(const struct bats_settings *set,
     history->state = calloc(n, sizeof *history->state);
     history->attempts = calloc(n, sizeof *history->attempts);
     history->failures = calloc(n, sizeof *history->failures);
+    history->losses = calloc(n, sizeof *history->losses);
     history->was = malloc(n * sizeof *history->was);
     if (history->was != NULL)
         memset(history->was, 0xff, n * sizeof *history->was);
     int rc = history->state == NULL || history->attempts == NULL ||
-                     history->failures == NULL || history->was == NULL
+                     history->failures == NULL || history->losses == NULL ||
+                     history->was == NULL
                  ? bats_error_set(err, BATS_ENOMEM, "out of memory")
                  : open_record(set, path, &history->record, err);
     free(made);
@@ -214,6 +217,7 @@ int bats_history_close(struct bats_history *history, struct bats_error *err)
     free(history->state);
     free(history->attempts);
     free(history->failures);
+    free(history->losses);
     free(history->was);
     *history = (struct bats_history){0};
     return rc;

@@ -24,6 +24,11 @@ enum bats_execution_state bats_sched_execution(const struct bats_sched *s,
                                          : BATS_EXECUTION_RUNS;
 }
 
+bool bats_sched_has_copies(const struct bats_sched *s, uint32_t task)
+{
+    return task < s->bag.n && s->tasks[task].copies != NO_SLOT;
+}
+
 bool copies_cancelled(const struct bats_sched *s, uint32_t slot, uint32_t task)
 {
     const struct slot *sl = &s->slots[slot];

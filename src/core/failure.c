@@ -45,9 +45,15 @@ void failure_of_task(struct bats_sched *s, uint32_t machine, uint32_t task,
         try_again(s, task);
 }
 
-void failure_of_machine(struct bats_sched *s, uint32_t machine, uint32_t task)
+void failure_of_machine(struct bats_sched *s, uint32_t slot, uint32_t task)
 {
     uint32_t most = s->rules.losses > 0 ? s->rules.losses : LOSSES;
+    uint32_t machine = s->slots[slot].machine;
+    sched_emit(s, (struct bats_command){
+                      .type = BATS_COMMAND_LOSE,
+                      .machine = machine,
+                      .slot = slot - s->machines[machine].first_slot,
+                      .task = task});
     if (s->tasks[task].losses++ < most)
         bats_bag_put_back(&s->bag, task);
     else

@@ -165,7 +165,8 @@ int bats_sched_create(const struct bats_sched_options *o,
             .copies = NO_SLOT,
             .avoid = NO_MACHINE,
             .once = o->once && o->once[i],
-            .failures = o->earlier.failures ? o->earlier.failures[i] : 0};
+            .failures = o->earlier.failures ? o->earlier.failures[i] : 0,
+            .losses = o->earlier.losses ? o->earlier.losses[i] : 0};
     if (!set_up_machines(s, o->machines))
         goto no_memory;
     *sched = s;

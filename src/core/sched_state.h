@@ -422,8 +422,8 @@ int sampling_choose(struct bats_sched *s, const struct bats_choice *choice,
 void failure_of_task(struct bats_sched *s, uint32_t machine, uint32_t task,
                      bool elsewhere);
 
-/* The task was on this machine, which is lost. */
-void failure_of_machine(struct bats_sched *s, uint32_t machine, uint32_t task);
+/* The task was in this slot, whose machine is lost. */
+void failure_of_machine(struct bats_sched *s, uint32_t slot, uint32_t task);
 
 /* Notes how an execution on `machine` went, and quarantines a machine on which
  * they keep failing. */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "mpi/clock.h"
 #include "mpi/comm.h"
@@ -108,6 +109,7 @@ static int tell(struct master *m, size_t i, const struct bats_command *command,
         break;
     case BATS_COMMAND_CHARGE:
     case BATS_COMMAND_QUARANTINE:
+    case BATS_COMMAND_LOSE:
     case BATS_COMMAND_SAMPLED:
     case BATS_COMMAND_FINISHED:
         return 0;
@@ -134,7 +136,8 @@ static int carry_out(struct master *m, const struct bats_command *command,
         m->finish = command->finish;
         return 0;
     }
-    if (command->type == BATS_COMMAND_CHARGE)
+    if (command->type == BATS_COMMAND_CHARGE ||
+        command->type == BATS_COMMAND_LOSE)
         return 0;
     if (command->type == BATS_COMMAND_SAMPLED) {
         m->choosing = true;
@@ -250,6 +253,7 @@ static int drain(struct master *m, struct bats_error *err)
 struct meaning {
     bool is_result;
     bool superseded; /* the task had its result before */
+    bool beside;     /* it has copies, which go on */
 };
 
 static void tell_ended(struct master *m, size_t i,
@@ -319,7 +323,8 @@ static int record_attempt(struct master *m, size_t i,
                    : meaning.superseded              ? BATS_RECORD_SUPERSEDED
                    : r->cancelled                    ? BATS_RECORD_PREEMPTED
                    : end_of(r) == BATS_EVENT_YIELDED ? BATS_RECORD_YIELDED
-                                                     : BATS_RECORD_RETRIED,
+                   : meaning.beside ? BATS_RECORD_FAILED_BESIDE
+                                    : BATS_RECORD_RETRIED,
         .written = {r->written[0], r->written[1]},
         .stream = m->options->output == BATS_OUTPUT_STREAM
                       ? m->crew.workers[i].rank
@@ -393,6 +398,7 @@ static int take_result(struct master *m, size_t i,
     }
     struct meaning meaning = {
         .superseded = bats_sched_has_result(m->sched, r->task),
+        .beside = bats_sched_has_copies(m->sched, r->task),
     };
     int rc = handle(m, &event, err);
     if (rc < 0)
@@ -418,6 +424,29 @@ static int take_results(struct master *m, size_t i,
     while (rc == 0 && bats_proto_next_result(message, &result))
         rc = take_result(m, i, &result, err);
     return rc;
+}
+
+/* A task that was lost with one machine after the other will not be run again.
+ * It is as if it had been killed. */
+static int end_lost(struct master *m, const struct bats_command *lose,
+                    struct bats_error *err)
+{
+    size_t i = m->member[m->first[lose->machine] + lose->slot];
+    struct timespec ts;
+    clock_gettime(CLOCK_REALTIME, &ts);
+    struct bats_task_result r = {
+        .task = lose->task,
+        .attempt = m->attempts[lose->task],
+        .signal = SIGKILL,
+        .start_us = (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000,
+    };
+    struct meaning meaning = {.is_result = true};
+    notice(m,
+           "task %" PRIu64 " has failed: it was lost with its machine too "
+           "often",
+           (uint64_t)lose->task + 1);
+    tell_ended(m, i, &r, meaning);
+    return record_attempt(m, i, &r, meaning, err);
 }
 
 /* The machine of member i will not come back; what its other ranks do is of
@@ -448,7 +477,13 @@ static int lose(struct master *m, size_t i, const char *why,
             m->n_to_come--;
         }
     struct bats_event event = {.type = BATS_EVENT_LOST, .machine = machine};
-    return handle(m, &event, err);
+    size_t before = m->journal.n;
+    int rc = handle(m, &event, err);
+    for (size_t k = before; rc == 0 && k < m->journal.n; k++)
+        if (m->journal.commands[k].type == BATS_COMMAND_LOSE &&
+            bats_sched_has_failed(m->sched, m->journal.commands[k].task))
+            rc = end_lost(m, &m->journal.commands[k], err);
+    return rc;
 }
 
 static void take_output(struct master *m, size_t i,

@@ -180,7 +180,8 @@ static void bind_command(sqlite3_stmt *s, const struct bats_record *r,
     if (c->type == BATS_COMMAND_FINISHED || c->type == BATS_COMMAND_SAMPLED)
         return;
     sqlite3_bind_int64(s, 5, c->machine);
-    if (c->type != BATS_COMMAND_RUN && c->type != BATS_COMMAND_CANCEL)
+    if (c->type != BATS_COMMAND_RUN && c->type != BATS_COMMAND_CANCEL &&
+        c->type != BATS_COMMAND_LOSE)
         return;
     sqlite3_bind_int64(s, 6, c->slot);
     bind_task(s, 7, r, c->task);

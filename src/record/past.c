@@ -122,7 +122,8 @@ static int load_attempts(struct bats_past *past, struct bats_db *db,
 {
     sqlite3_stmt *s;
     int rc = prepare(db,
-                     "SELECT task, exit_status, signal, outcome FROM attempt "
+                     "SELECT task, exit_status, signal, outcome, seq "
+                     "FROM attempt "
                      "WHERE session < ? ORDER BY seq",
                      before, &s, err);
 
@@ -143,8 +144,30 @@ static int load_attempts(struct bats_past *past, struct bats_db *db,
         if (outcome != BATS_RECORD_RESULT)
             continue;
         p->failures = 0;
+        t->result = sqlite3_column_int64(s, 4);
         p->state = p->exit_status == 0 && p->signal == 0 ? BATS_RECORD_DONE
                                                          : BATS_RECORD_FAILED;
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
+
+/* Those before its last result do not count any more. */
+static int load_losses(struct bats_past *past, struct bats_db *db,
+                       int64_t before, struct bats_error *err)
+{
+    sqlite3_stmt *s;
+    int rc = prepare(db,
+                     "SELECT task, seq FROM command "
+                     "WHERE type = 'lose' AND session < ?",
+                     before, &s, err);
+
+    if (rc < 0)
+        return rc;
+    while ((rc = bats_db_step(db, s, err)) > 0) {
+        struct bats_past_task *t = find(past, sqlite3_column_int64(s, 0));
+        if (t != NULL && sqlite3_column_int64(s, 1) > t->result)
+            t->past.losses++;
     }
     sqlite3_finalize(s);
     return rc;
@@ -183,6 +206,8 @@ int bats_past_load(struct bats_past *past, struct bats_db *db, int64_t of,
         rc = load_places(past, db, of, err);
     if (rc == 0)
         rc = load_attempts(past, db, before, err);
+    if (rc == 0)
+        rc = load_losses(past, db, before, err);
     if (rc == 0 && past->n > 0)
         qsort(past->tasks, past->n, sizeof *past->tasks, compare_places);
     return rc;
@@ -211,7 +236,17 @@ enum bats_task_state bats_record_state(enum bats_record_resume resume,
                                                   : BATS_TASK_PENDING;
 }
 
+static uint8_t clip(uint32_t n)
+{
+    return (uint8_t)(n < UINT8_MAX ? n : UINT8_MAX);
+}
+
 uint8_t bats_record_failures(const struct bats_record_past *past)
 {
-    return (uint8_t)(past->failures < UINT8_MAX ? past->failures : UINT8_MAX);
+    return clip(past->failures);
+}
+
+uint8_t bats_record_losses(const struct bats_record_past *past)
+{
+    return clip(past->losses);
 }

@@ -176,7 +176,9 @@ static int take_tasks(struct bats_db *db, const struct bats_past *past,
     b->places = malloc(n * sizeof *b->places);
     b->state = malloc(n);
     b->failures = malloc(n);
-    if (b->places == NULL || b->state == NULL || b->failures == NULL)
+    b->losses = malloc(n);
+    if (b->places == NULL || b->state == NULL || b->failures == NULL ||
+        b->losses == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     for (uint32_t i = 0; i < n; i++) {
         const struct bats_past_task *t = &past->tasks[i];
@@ -185,10 +187,11 @@ static int take_tasks(struct bats_db *db, const struct bats_past *past,
         b->places[i] = (struct bats_rebuilt_place){t->id, i};
         b->state[i] = (uint8_t)bats_record_state(resume, &t->past);
         b->failures[i] = bats_record_failures(&t->past);
+        b->losses[i] = bats_record_losses(&t->past);
     }
     qsort(b->places, n, sizeof *b->places, compare_places);
-    b->options.earlier =
-        (struct bats_sched_earlier){b->state, b->failures, past->charged};
+    b->options.earlier = (struct bats_sched_earlier){b->state, b->failures,
+                                                     b->losses, past->charged};
     return 0;
 }
 
@@ -224,6 +227,7 @@ void bats_rebuilt_release(struct bats_rebuilt *b)
     free(b->machines);
     free(b->state);
     free(b->failures);
+    free(b->losses);
     free(b->lists.once);
     free(b->lists.profile);
     free(b->places);

@@ -16,7 +16,7 @@ struct bats_rebuilt {
     struct bats_sched_options options; /* its lists are these: */
     struct bats_cluster clusters[BATS_CLUSTERS_MAX];
     struct bats_machine_spec *machines;
-    uint8_t *state, *failures;
+    uint8_t *state, *failures, *losses;
     struct bats_engine_lists lists;
     struct bats_rebuilt_place {
         int64_t id; /* task.id */

@@ -107,6 +107,8 @@ struct bats_record_past {
     uint32_t attempts;            /* executions that ended, of any kind */
     uint32_t failures;            /* of them, those that failed and were to be
                                      repeated, since its last result */
+    uint32_t losses;              /* executions lost with their machine, that
+                                     are to be repeated; the same */
     int exit_status;              /* of the last execution */
     int signal;
 };
@@ -123,6 +125,7 @@ enum bats_record_resume {
 enum bats_task_state bats_record_state(enum bats_record_resume resume,
                                        const struct bats_record_past *past);
 uint8_t bats_record_failures(const struct bats_record_past *past);
+uint8_t bats_record_losses(const struct bats_record_past *past);
 
 /* Task `index` of the bag (ascending, from 0) has `command`, which stands on
  * `line` of the file. */
@@ -192,7 +195,9 @@ enum bats_record_outcome {
     BATS_RECORD_PREEMPTED,  /* stopped by us; the task goes back to the bag */
     BATS_RECORD_RETRIED,    /* failed or timed out, and is repeated */
     BATS_RECORD_SUPERSEDED, /* another copy of the task was its result */
-    BATS_RECORD_YIELDED     /* it saved its state and is repeated */
+    BATS_RECORD_YIELDED,    /* it saved its state and is repeated */
+    BATS_RECORD_FAILED_BESIDE /* failed while a copy of the task went on: that
+                                 is its next try, unless the run is cut off */
 };
 
 /* One execution of a task that came to an end. */

@@ -73,7 +73,8 @@ static const char schema_sql[] =
     "CREATE TABLE command ( -- what it answered\n"
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
     "  type TEXT, -- acquire run copy (run the task here, too) cancel park\n"
-    "             -- release quarantine finished\n"
+    "             -- release quarantine lose (the task, with the machine)\n"
+    "             -- sampled finished\n"
     "  machine INTEGER, slot INTEGER, task INTEGER,\n"
     "  copy INTEGER, -- copy: the how-manieth\n"
     "  why TEXT); -- cancel: 'time-out' or NULL; finished: as in session\n"
@@ -87,7 +88,8 @@ static const char schema_sql[] =
     "  max_rss_kib INTEGER, exit_status INTEGER, signal INTEGER,\n"
     "  outcome INTEGER, -- 0: the task's result, 1: stopped by bats-mpi,\n"
     "                   -- 2: failed and run again, 3: another copy of the\n"
-    "                   -- task was first, 4: yielded and run again\n"
+    "                   -- task was first, 4: yielded and run again,\n"
+    "                   -- 5: failed beside another copy, which went on\n"
     "  out_bytes INTEGER, err_bytes INTEGER, -- written by the task\n"
     "  stream INTEGER, -- --output stream: the rank in whose file they are,\n"
     "                  -- stream-RUN_ID-RANK.out, the rank with 4 digits;\n"
@@ -211,6 +213,7 @@ const char *const bats_schema_commands[] = {
     [BATS_COMMAND_RELEASE] = "release",
     [BATS_COMMAND_FINISHED] = "finished",
     [BATS_COMMAND_QUARANTINE] = "quarantine",
+    [BATS_COMMAND_LOSE] = "lose",
     [BATS_COMMAND_SAMPLED] = "sampled",
 };
 

@@ -20,6 +20,7 @@ struct bats_past_task {
     bool was_in_bag;  /* of the last session */
     bool is_in_bag;   /* of this one */
     bool is_replaced; /* by another in its place */
+    int64_t result;   /* seq of its last one; 0: none */
     struct bats_record_past past;
 };
 

@@ -115,6 +115,9 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
     case BATS_COMMAND_QUARANTINE:
         line(trace, now, "%s gets no more tasks", name);
         break;
+    case BATS_COMMAND_LOSE:
+        line(trace, now, "%s has lost task %" PRIu32, name, command->task + 1);
+        break;
     case BATS_COMMAND_SAMPLED:
         line(trace, now, "the sampling phase is over");
         break;

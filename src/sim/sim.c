@@ -171,6 +171,7 @@ static int obey(struct world *w)
         case BATS_COMMAND_RELEASE:
         case BATS_COMMAND_CHARGE:
         case BATS_COMMAND_QUARANTINE:
+        case BATS_COMMAND_LOSE:
             break;
         }
         if (rc < 0)

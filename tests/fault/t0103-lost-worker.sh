@@ -71,6 +71,52 @@ test $? -eq 1 && printf 'true\nfalse\n' >failing &&
     launch -n 4 "$BATS_MPI" failing -q && ! wait $launcher
 ok 'the exit status tells of failed tasks, with a loss and without'
 
+# ---- lost again and again ----
+
+# kill_where_it_runs N: the worker that has the task, N times.
+kill_where_it_runs() {
+    killed=0
+    while [ $killed -lt "$1" ]; do
+        within 60 test -s where || return 1
+        pid=$(rank_pid "$(sed s/all-// where)")
+        rm where
+        kill -KILL "$pid" && killed=$((killed + 1))
+    done
+}
+echo '@once echo $BATS_MACHINE >new && mv new where && sleep 1001' >fragile
+launch -n 5 "$BATS_MPI" fragile --policy rr --joblog log --resume
+kill_where_it_runs 3 && within 60 test -s where
+ok 'a task that is lost with its machine goes to another one'
+is_lost_thrice() {
+    test "$("$BATS_MPI" log fragile 2>/dev/null | grep -c ' lose .* task 1$')" = 3
+}
+within 60 is_lost_thrice
+ok 'the log tells of it'
+kill -KILL "$(rank_pid 0)"
+wait $launcher
+within 20 nobody_left
+rm where
+launch -n 5 "$BATS_MPI" fragile --policy rr --joblog log --resume
+kill_where_it_runs 3
+wait $launcher
+test $? -eq 1 && grep -q 'task 1 has failed: it was lost with' err
+ok 'the sixth time, in whatever session, it has failed'
+test "$(cut -f 1,7,8 log | tail -n 1 | tr '\t' ' ')" = '1 0 9' &&
+    "$BATS_MPI" tasks --failed fragile | grep -q 'signal 9'
+ok 'so say joblog and record'
+launch -n 3 "$BATS_MPI" fragile --policy rr --joblog log --resume
+wait $launcher
+test $? -eq 1 && test ! -e where
+ok 'that is its result'
+launch -n 3 "$BATS_MPI" fragile --policy rr --joblog log --resume-failed
+kill_where_it_runs 1 && within 60 test -s where
+ok 'run again, it may be lost again'
+kill -TERM "$(rank_pid 0)"
+wait $launcher
+within 20 nobody_left
+"$BATS_MPI" record verify fragile >out 2>err
+ok 'the decisions of all these sessions are proved'
+
 # As on another host: the worker's process cannot be seen from rank 0. It is
 # the launcher that tells, long before the silence does.
 name='the launcher tells of a worker that rank 0 cannot see'

@@ -6,9 +6,9 @@ sql() {
     sqlite3 "$1" "$2"
 }
 
-# is_recorded WHAT: the log has a line of it.
+# is_recorded WHAT [BAG]: the log has a line of it.
 is_recorded() {
-    "$BATS_MPI" log bag 2>/dev/null | grep -q "$1"
+    "$BATS_MPI" log "${2:-bag}" 2>/dev/null | grep -q " $1 "
 }
 
 # ---- the ordinary ways ----
@@ -114,6 +114,40 @@ bats 2 bag --retries 2 --resume
 test $? -eq 1 && test "$(tr '\n' ' ' <tries)" = '1 2 3 ' &&
     test "$(sql bag.bats "SELECT state || attempts FROM tasks")" = failed3
 ok "the attempts before a crash count"
+
+# The second task of the slow machine hangs. Its copy fails while it goes on,
+# and both are cut off.
+cat >two.ini <<'INI'
+[cluster slow]
+ranks = 1
+charge = 1
+[cluster fast]
+ranks = 2
+charge = 1
+INI
+cat >task <<'TASK'
+[ "$BATS_REPLICA" -gt 0 ] && { echo >>beside; exit 3; }
+[ -e again ] && { echo >>alone; exit 3; }
+[ "$BATS_CLUSTER" = fast ] && { sleep 0.3; exit; }
+echo >>slow
+[ "$(wc -l <slow)" -gt 1 ] && sleep 1001
+sleep 0.8
+TASK
+yes 'sh ./task' | head -n 8 >copied
+env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 3 "$BATS_MPI" copied \
+    -c two.ini --policy rr --tail random --retries 1 >out 2>err </dev/null &
+within 60 test -s beside
+within 60 is_recorded failed copied
+kill -KILL "$(rank_pid 0)"
+wait $!
+within 20 nobody_left
+test "$(sql copied.bats 'SELECT DISTINCT outcome FROM attempt
+    WHERE exit_status != 0')" = 5
+ok "a failure beside another execution is one of its own kind"
+touch again
+bats 3 copied -c two.ini --retries 1 --tail none --resume
+test $? -eq 1 && test "$(wc -l <alone)" -eq 2
+ok "after a crash it is not counted as a retry"
 
 bats 2 bag --retries 2 --resume-failed
 test $? -eq 1 && test "$(tr '\n' ' ' <tries)" = '1 2 3 4 5 6 '

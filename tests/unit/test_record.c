@@ -184,11 +184,19 @@ static void resume_knows_results_and_money(void **state)
                                             .outcome = BATS_RECORD_PREEMPTED};
     must(bats_record_attempt(r, 30, &preempted, &err), &err);
     static const enum bats_record_outcome outcomes[] = {
-        BATS_RECORD_RETRIED, BATS_RECORD_YIELDED, BATS_RECORD_RETRIED};
-    for (int i = 0; i < 3; i++) {
+        BATS_RECORD_RETRIED, BATS_RECORD_YIELDED, BATS_RECORD_RETRIED,
+        BATS_RECORD_FAILED_BESIDE};
+    for (int i = 0; i < 4; i++) {
         struct bats_record_attempt again = {
             .task = 2, .exit_status = 9, .outcome = outcomes[i]};
         must(bats_record_attempt(r, 40 + i, &again, &err), &err);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        struct bats_command lose = {.type = BATS_COMMAND_LOSE,
+                                    .task = i == 0 ? 1 : 2};
+        must(bats_record_command(r, 50 + i, &lose, &err), &err);
+        if (i == 0) /* that is now its result */
+            run_task(r, 51, 2, 1, 7);
     }
     close_record(r);
 
@@ -202,11 +210,13 @@ static void resume_knows_results_and_money(void **state)
     past = bats_record_past(r, 1);
     assert_int_equal(past.state, BATS_RECORD_FAILED);
     assert_int_equal(past.failures, 0); /* it has its result */
+    assert_int_equal(past.losses, 0);
     assert_int_equal(past.exit_status, 7);
     past = bats_record_past(r, 2);
     assert_int_equal(past.state, BATS_RECORD_PENDING);
-    assert_int_equal(past.attempts, 4);
+    assert_int_equal(past.attempts, 5);
     assert_int_equal(past.failures, 2);
+    assert_int_equal(past.losses, 2);
     begin(r, 600 * BATS_UNIT);
     run_task(r, 10, 2, 1, 0);
     must(bats_record_charge(r, 1, 1, 3 * BATS_UNIT, &err), &err);

@@ -33,7 +33,7 @@ struct run {
     struct bats_sched_options o;
     struct bats_cluster clusters[3];
     struct bats_machine_spec machines[MACHINES];
-    uint8_t state[TASKS], failures[TASKS], once[TASKS];
+    uint8_t state[TASKS], failures[TASKS], losses[TASKS], once[TASKS];
     struct bats_observation profile[PROFILE];
     struct queue queue[MACHINES][SLOTS];
     uint32_t fragile;
@@ -172,6 +172,7 @@ static void end_task(struct run *r, uint32_t m, uint32_t slot)
     q->n--;
     memmove(q->task, q->task + 1, q->n * sizeof *q->task);
     bool before = bats_sched_has_result(r->sched, event.task);
+    bool beside = bats_sched_has_copies(r->sched, event.task);
     tell(r, &event);
     bool result = !before && bats_sched_has_result(r->sched, event.task);
     struct bats_record_attempt attempt = {
@@ -179,8 +180,10 @@ static void end_task(struct run *r, uint32_t m, uint32_t slot)
         .attempt = 1,
         .machine = m,
         .exit_status = event.type == BATS_EVENT_DONE ? 0 : 1,
-        .outcome = result                              ? BATS_RECORD_RESULT
-                   : before                            ? BATS_RECORD_SUPERSEDED
+        .outcome = result   ? BATS_RECORD_RESULT
+                   : before ? BATS_RECORD_SUPERSEDED
+                   : event.type == BATS_EVENT_FAILED && beside
+                       ? BATS_RECORD_FAILED_BESIDE
                    : event.type == BATS_EVENT_FAILED   ? BATS_RECORD_RETRIED
                    : event.type == BATS_EVENT_YIELDED  ? BATS_RECORD_YIELDED
                    : state == BATS_EXECUTION_TIMED_OUT ? BATS_RECORD_RETRIED
@@ -236,9 +239,11 @@ static void remember(struct run *r, enum bats_record_resume resume)
         struct bats_record_past past = bats_record_past(r->record, i);
         r->state[i] = (uint8_t)bats_record_state(resume, &past);
         r->failures[i] = bats_record_failures(&past);
+        r->losses[i] = bats_record_losses(&past);
     }
     r->o.earlier.state = r->state;
     r->o.earlier.failures = r->failures;
+    r->o.earlier.losses = r->losses;
     r->o.earlier.charged = bats_record_charged(r->record);
     if (r->o.budget != BATS_UNLIMITED)
         r->o.budget += r->o.earlier.charged;

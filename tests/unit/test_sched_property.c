@@ -181,6 +181,7 @@ static void obey(struct world *w)
                 assert_true(w->pending_before > 0 || works(w, c.machine));
             break;
         case BATS_COMMAND_QUARANTINE:
+        case BATS_COMMAND_LOSE:
             break;
         case BATS_COMMAND_SAMPLED:
             assert_true(w->sampling);

@@ -249,6 +249,28 @@ static void task_fails_when_it_loses_machine_after_machine(void **state)
     assert_int_equal(w.makespan, 3 * BATS_MINUTE);
 }
 
+static void losses_of_earlier_sessions_count(void **state)
+{
+    (void)state;
+    struct world w;
+    const struct bats_sim_loss losses[] = {{BATS_MINUTE, 0},
+                                           {2 * BATS_MINUTE, 1}};
+    uint8_t earlier[1] = {4};
+    set_up(&w, 1, 4);
+    w.o.losses = losses;
+    w.o.n_losses = 1;
+    w.o.sched.earlier.losses = earlier;
+    simulate(&w); /* the fifth */
+    assert_int_equal(w.status.done, 1);
+    w.o.n_losses = 2;
+    simulate(&w);
+    assert_int_equal(w.status.failed, 1);
+    assert_int_equal(w.makespan, 2 * BATS_MINUTE);
+    earlier[0] = UINT8_MAX;
+    simulate(&w);
+    assert_int_equal(w.makespan, BATS_MINUTE);
+}
+
 static void resumed_run_does_the_rest_with_the_money_left(void **state)
 {
     (void)state;
@@ -330,6 +352,7 @@ int main(void)
         cmocka_unit_test(no_task_starts_that_cannot_end_before_the_deadline),
         cmocka_unit_test(what_runs_at_the_deadline_is_cancelled),
         cmocka_unit_test(machine_on_which_everything_fails_is_quarantined),
+        cmocka_unit_test(losses_of_earlier_sessions_count),
         cmocka_unit_test(task_fails_when_it_loses_machine_after_machine),
         cmocka_unit_test(resumed_run_does_the_rest_with_the_money_left),
         cmocka_unit_test(resumed_run_with_nothing_left_charges_nothing),
