@@ -19,8 +19,8 @@
  *
  * The BKP is NP-hard. Clusters that are really different take microseconds;
  * it takes many nearly equal ones with charges of seven digits to make it
- * hard: that may take milliseconds, and in rare cases the search ends after a
- * second or so and says so (`proven`).
+ * hard: that may take milliseconds, and a search that has not come to an end
+ * after a second or so says so (`proven`).
  */
 #ifndef BATS_PLAN_H
 #define BATS_PLAN_H

@@ -165,7 +165,7 @@ double bats_knapsack_relax(const struct search *s, size_t from,
 {
     double rate = 0;
 
-    for (size_t i = from; i < s->n && capacity > 0; i++) {
+    for (size_t i = from; i < s->n && capacity > 0 && s->rate[i] > 0; i++) {
         int64_t fit = capacity / s->price[i];
         if (fit < s->width[i])
             return rate + (double)capacity * s->efficiency[i];
@@ -180,8 +180,22 @@ bool bats_knapsack_hopeless(const struct search *s, double bound)
     return bound < s->target * (1 - KNAPSACK_ROUNDING);
 }
 
-void bats_knapsack_offer(struct search *s)
+size_t bats_knapsack_break(const struct search *s, int64_t *left)
 {
+    size_t i = 0;
+
+    for (*left = s->capacity; i < s->n; i++) {
+        if (s->width[i] > *left / s->price[i])
+            break;
+        *left -= s->width[i] * s->price[i];
+    }
+    return i;
+}
+
+bool bats_knapsack_offer(struct search *s)
+{
+    if (s->parent)
+        return bats_knapsack_offer_pieces(s);
     struct bats_knapsack_answer a = {.price = 0};
     double rates[BATS_CLUSTERS_MAX] = {0};
     int64_t x[BATS_CLUSTERS_MAX];
@@ -206,12 +220,13 @@ void bats_knapsack_offer(struct search *s)
     for (size_t i = 0; i < BATS_CLUSTERS_MAX; i++)
         a.rate += a.counts[i] * rates[i];
     if (a.rate < s->target)
-        return;
+        return true;
     *s->answer = a;
     s->found = true;
     if (s->any)
         s->ended = true;
     s->target = a.rate * (1 + IMPROVEMENT);
+    return true;
 }
 
 /* ---- the last two types, equally efficient ---- */
@@ -319,7 +334,7 @@ static void descend(struct search *s, size_t i, int64_t capacity, double rate)
     }
     int64_t fit = capacity / s->price[i];
     int64_t most = fit < s->width[i] ? fit : s->width[i];
-    int64_t first = most;
+    int64_t first = s->rate[i] > 0 ? most : 0;
     /* Among equally efficient types it does not matter which are taken, only
      * that the price comes out right: leave the later ones room for that. */
     if (i >= s->flat && capacity - most * s->price[i] < s->half[i])
@@ -354,9 +369,7 @@ static int64_t few_steps(const struct search *s)
     return s->knapsack->patience > few ? few : LAST_STEPS;
 }
 
-/* 1 if all that reaches s->target has been looked at, 0 if the search had to
- * be given up, BATS_ENOMEM. */
-static int explore(struct search *s, struct bats_error *err)
+int bats_knapsack_explore(struct search *s, struct bats_error *err)
 {
     const int64_t *patience = &s->knapsack->patience;
 
@@ -367,7 +380,7 @@ static int explore(struct search *s, struct bats_error *err)
         if (end != 0)
             return end;
     }
-    return *patience > 0 && depth_first(s, *patience);
+    return !s->parent && *patience > 0 && depth_first(s, *patience);
 }
 
 /*
@@ -380,14 +393,18 @@ static int explore(struct search *s, struct bats_error *err)
  */
 static int deepen(struct search *s, struct bats_error *err)
 {
+    struct bats_knapsack_pieces pieces;
     double bound = s->base_rate + bats_knapsack_relax(s, 0, s->capacity);
     double least = s->target;
     int end = 1;
 
+    bats_knapsack_pieces_start(s, &pieces);
+    bound = fmin(bound, pieces.bound);
+
     for (double gap = s->any ? 1 : NEAR; end > 0; gap *= FURTHER) {
         double target = fmax(bound * (1 - gap), least);
         s->target = target;
-        end = explore(s, err);
+        end = bats_knapsack_by_pieces(s, &pieces, err);
         if (s->target > target || target <= least)
             break;
     }

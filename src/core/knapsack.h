@@ -16,9 +16,11 @@
  * with applications to the knapsack problem", Journal of the ACM 21, 1974),
  * with prices modulo that of the break type (the group relaxation: Gomory, "On
  * the relation between integer and noninteger solutions to linear programs",
- * PNAS 53, 1965) as long as there are enough of its pieces. All of it is exact,
- * whatever the prices are. The problem is NP-hard all the same: a search that
- * outlasts the caller's patience says that it proved nothing.
+ * PNAS 53, 1965) as long as there are enough of its pieces. Where a base fee
+ * makes the bound too high, that is done for one number of pieces after the
+ * other (knapsack_pieces.c). All of it is exact, whatever the prices are. The
+ * problem is NP-hard all the same: a search that outlasts the caller's patience
+ * says that it proved nothing.
  *
  * Rates are doubles: what is within 1e-12 (relative) of the maximum counts as
  * the maximum.

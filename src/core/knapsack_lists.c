@@ -15,6 +15,10 @@
  * for each state of one the best partner in the other is the one that leaves
  * least unspent, because in a list without dominated states a greater
  * remainder is worth its loss.
+ *
+ * Where there is room for few pieces only, or all but few are taken, whole
+ * prices are listed, none of them beyond that room: then all there is fits
+ * into the lists.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -27,6 +31,8 @@
 #define TRACE_MAX ((size_t)1 << 25)
 #define NO_MODULUS ((int64_t)1 << 62)
 #define FEW_PIECES 15
+#define LITTLE_ROOM 128 /* pieces */
+#define FLAT 1e-14      /* all that a type can lose, of the bound */
 
 /* Pairs that turn out not to be possible before no more are tried. */
 #define IMPOSSIBLE_MAX 1000
@@ -63,7 +69,9 @@ struct lists {
     double least;      /* lost by the best choice so far */
     int64_t modulus;   /* price of the break type, or NO_MODULUS */
     int64_t unspent;   /* of the start, modulo the modulus */
-    int64_t start[BATS_CLUSTERS_MAX]; /* x of the start */
+    int64_t least_spent, most_spent;  /* by a state, with no modulus */
+    double room[2];                   /* for pieces added, taken away */
+    int64_t start[BATS_CLUSTERS_MAX]; /* x of the start: nothing or all */
     int64_t cap;                      /* more pieces of a type do not differ */
     bool capped;                      /* although they could */
     bool full;
@@ -93,6 +101,9 @@ static int64_t reach(struct lists *l, size_t type)
 {
     double most = loss_allowed(l) / loss_of(l, type);
     int64_t width = l->s->width[type];
+    if (l->modulus == NO_MODULUS)
+        most = fmin(most,
+                    l->room[l->start[type] > 0] / (double)l->s->price[type]);
     if (most < (double)width)
         width = (int64_t)fmax(most, 0);
     if (width > l->cap) {
@@ -104,12 +115,22 @@ static int64_t reach(struct lists *l, size_t type)
 
 /* ---- growing ---- */
 
+/* With no modulus a remainder from the half of it on is a price saved. */
+static bool has_room(const struct lists *l, int64_t remainder)
+{
+    if (l->modulus != NO_MODULUS)
+        return true;
+    if (remainder >= NO_MODULUS / 2)
+        remainder -= NO_MODULUS;
+    return remainder >= l->least_spent && remainder <= l->most_spent;
+}
+
 /* Appends a state, least remainder first, unless it is dominated or loses too
  * much. */
 static void append(struct lists *l, struct list *list, struct state state,
                    double allowed, uint32_t from)
 {
-    if (state.loss > allowed)
+    if (state.loss > allowed || !has_room(l, state.remainder))
         return;
     if (list->n_next > 0) {
         const struct state *last = &list->next[list->n_next - 1];
@@ -213,20 +234,6 @@ static bool double_list(struct lists *l, struct list *list, size_t type,
     return true;
 }
 
-/* Any number of pieces from 0 to `width` is a sum of these doublings. */
-static bool enter_type(struct lists *l, struct list *list, size_t type,
-                       int64_t width, double loss)
-{
-    int sign = type < l->break_type ? -1 : 1;
-    for (int64_t part = 1; width > 0 && !l->full; part *= 2) {
-        int64_t pieces = part < width ? part : width;
-        if (!double_list(l, list, type, sign * pieces, (double)pieces * loss))
-            return false;
-        width -= pieces;
-    }
-    return true;
-}
-
 /* ---- putting together ---- */
 
 static void trace_back(struct search *s, const struct list *list, size_t at)
@@ -257,8 +264,7 @@ static bool offer(struct lists *l, const size_t *at)
             return false;
         s->x[b] = left / s->price[b];
     }
-    bats_knapsack_offer(s);
-    return true;
+    return bats_knapsack_offer(s);
 }
 
 /* The last state of `list` that adds no more than `left` to the remainder; the
@@ -320,17 +326,57 @@ static bool pair(struct lists *l)
 
 /* ---- the search ---- */
 
-/* The relaxation without its part of a piece; pieces of the break type are
- * either left to the modulus or, without one, states of the first list. */
+static bool is_flat(const struct lists *l, size_t type)
+{
+    return loss_of(l, type) * (double)l->s->width[type] <= l->bound * FLAT;
+}
+
+/* What a state may add to the price of the start: what it adds can be saved
+ * elsewhere only where the start takes pieces, and the other way round. */
+static void set_room(struct lists *l)
+{
+    double allowed = fmax(loss_allowed(l), 0) / l->efficiency;
+    double least = (double)l->unspent - allowed, most = (double)l->unspent;
+    double saved = 0, added = 0;
+
+    l->room[0] = l->room[1] = INFINITY;
+    for (size_t i = 0; i < l->s->n; i++) {
+        double part = (double)reach(l, i) * (double)l->s->price[i];
+        if (l->start[i] > 0)
+            saved += part;
+        else
+            added += part;
+    }
+    most += saved;
+    least -= added;
+    l->room[0] = most + saved;
+    l->room[1] = added - least;
+    l->least_spent = least > -0x1p60 ? (int64_t)floor(least) : -NO_MODULUS;
+    l->most_spent = most < 0x1p60 ? (int64_t)ceil(most) : NO_MODULUS;
+}
+
+/* The relaxation without its part of a piece; of the break type there are as
+ * many pieces as the modulus leaves. With no modulus it is one of the types
+ * that lose nothing: none of their pieces is taken, or all if that is nearer. */
 static bool begin(struct lists *l)
 {
     struct search *s = l->s;
-    size_t b = l->break_type;
+    int64_t flat = 0;
 
     l->unspent = s->capacity;
-    for (size_t i = 0; i < b; i++) {
-        l->start[i] = s->width[i];
-        l->unspent -= s->width[i] * s->price[i];
+    for (size_t i = 0; i < s->n; i++) {
+        if (l->modulus == NO_MODULUS && is_flat(l, i)) {
+            flat += s->width[i] * s->price[i];
+        } else if (i < l->break_type) {
+            l->start[i] = s->width[i];
+            l->unspent -= s->width[i] * s->price[i];
+        }
+    }
+    if (flat - l->unspent < l->unspent) {
+        l->unspent -= flat;
+        for (size_t i = 0; i < s->n; i++)
+            if (flat > 0 && is_flat(l, i))
+                l->start[i] = s->width[i];
     }
     for (int i = 0; i < 2; i++) {
         struct list *list = &l->list[i];
@@ -340,60 +386,89 @@ static bool begin(struct lists *l)
         if (!list->now || !list->next)
             return false;
     }
-    if (l->modulus != NO_MODULUS) {
-        l->unspent %= l->modulus;
-        return true;
-    }
-    return enter_type(l, &l->list[0], b, s->width[b], 0);
+    if (l->modulus == NO_MODULUS)
+        set_room(l);
+    l->unspent %= l->modulus;
+    if (l->unspent < 0)
+        l->unspent += l->modulus;
+    return true;
 }
 
-/* The type of which a piece loses least and that is in no list yet; n if all
- * are. */
-static size_t choose_type(const struct lists *l, const bool *entered)
+/* Some pieces of a type, to be taken or not. Twice as many each time, and any
+ * number up to the reach is a sum. */
+struct part {
+    size_t type;
+    int64_t pieces; /* 0: there is none */
+    double loss;
+};
+
+/* Of parts that lose nothing: few pieces of each type soon make many
+ * remainders; where there is room for few, the dear ones soon fill it. */
+static bool comes_before(const struct lists *l, const struct part *a,
+                         const struct part *b)
 {
-    size_t best = l->s->n;
-    for (size_t i = 0; i < l->s->n; i++)
-        if (!entered[i] &&
-            (best == l->s->n || loss_of(l, i) < loss_of(l, best)))
-            best = i;
+    if (l->modulus != NO_MODULUS)
+        return a->pieces < b->pieces;
+    return l->s->price[a->type] > l->s->price[b->type];
+}
+
+/* Of the types' next parts the one that loses least. */
+static struct part next_part(struct lists *l, const int64_t *entered)
+{
+    struct part best = {.pieces = 0};
+
+    for (size_t i = 0; i < l->s->n; i++) {
+        int64_t left = reach(l, i) - entered[i];
+        struct part part = {.type = i, .pieces = entered[i] + 1};
+        if (part.pieces > left)
+            part.pieces = left;
+        if (!is_flat(l, i))
+            part.loss = (double)part.pieces * loss_of(l, i);
+        if ((l->modulus != NO_MODULUS && i == l->break_type) || left <= 0)
+            continue;
+        if (best.pieces == 0 || part.loss < best.loss ||
+            (part.loss <= best.loss && comes_before(l, &part, &best)))
+            best = part;
+    }
     return best;
 }
 
 /* False if memory is short. */
 static bool grow(struct lists *l)
 {
-    bool entered[BATS_CLUSTERS_MAX] = {false};
-    size_t type;
+    int64_t entered[BATS_CLUSTERS_MAX] = {0};
+    size_t n_paired = 0;
+    struct part part;
 
-    entered[l->break_type] = true;
     if (!begin(l))
         return false;
-    l->possible = l->full || pair(l);
-    while ((type = choose_type(l, entered)) < l->s->n && !l->full &&
-           !is_perfect(l)) {
+    l->possible = pair(l);
+    while ((part = next_part(l, entered)).pieces > 0 && !is_perfect(l)) {
         struct list *shorter =
             &l->list[l->list[1].n_now < l->list[0].n_now ? 1 : 0];
-        entered[type] = true;
-        if (!enter_type(l, shorter, type, reach(l, type), loss_of(l, type)))
+        int sign = l->start[part.type] > 0 ? -1 : 1;
+        double loss = (double)part.pieces * loss_of(l, part.type);
+        if (!double_list(l, shorter, part.type, sign * part.pieces, loss))
             return false;
-        l->possible = l->full || pair(l);
+        entered[part.type] += part.pieces;
+        if (l->full)
+            return true;
+        size_t n = l->list[0].n_now + l->list[1].n_now;
+        if (n > n_paired + n_paired / 2) {
+            l->possible = pair(l);
+            n_paired = n;
+        }
     }
+    if (!is_perfect(l))
+        l->possible = pair(l);
     return true;
 }
 
 /* 1 if nothing better is left, 0 if there may be, -1 if memory is short. */
-static int run(struct search *s, size_t break_type, int64_t modulus,
-               int64_t cap)
+static int run(struct lists l, int64_t modulus, int64_t cap)
 {
-    struct lists l = {.s = s,
-                      .break_type = break_type,
-                      .efficiency = s->efficiency[break_type],
-                      .modulus = modulus,
-                      .cap = cap,
-                      .least = INFINITY,
-                      .possible = true};
-
-    l.bound = s->base_rate + bats_knapsack_relax(s, 0, s->capacity);
+    l.modulus = modulus;
+    l.cap = cap;
     bool enough = grow(&l);
     for (int i = 0; i < 2; i++) {
         for (size_t k = 0; k < l.list[i].n_steps; k++)
@@ -407,33 +482,58 @@ static int run(struct search *s, size_t break_type, int64_t modulus,
     return is_perfect(&l) || (l.possible && !l.capped && !l.full);
 }
 
+/* There is room for few pieces of the types that lose nothing, by the dearest
+ * of them, or for nearly all. */
+static bool has_little_room(const struct lists *l)
+{
+    const struct search *s = l->s;
+    double left = (double)s->capacity, all = 0;
+    int64_t dearest = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        double part = (double)s->width[i] * (double)s->price[i];
+        if (is_flat(l, i)) {
+            all += part;
+            if (s->price[i] > dearest)
+                dearest = s->price[i];
+        } else if (i < l->break_type) {
+            left -= part;
+        }
+    }
+    return fmin(left, all - left) < LITTLE_ROOM * (double)dearest;
+}
+
 int bats_knapsack_by_lists(struct search *s, struct bats_error *err)
 {
-    size_t break_type = 0;
-    int64_t left = s->capacity;
+    int64_t left;
+    size_t b = bats_knapsack_break(s, &left);
+    int end = 0;
 
     s->ended = false;
-    while (break_type < s->n &&
-           s->width[break_type] <= left / s->price[break_type]) {
-        left -= s->width[break_type] * s->price[break_type];
-        break_type++;
-    }
-    if (break_type == s->n) { /* everything fits */
+    if (b == s->n) { /* everything fits */
         memcpy(s->x, s->width, sizeof s->x);
-        bats_knapsack_offer(s);
-        return 1;
+        return bats_knapsack_offer(s);
     }
+    if (s->rate[b] <= 0)
+        return 0;
+    struct lists l = {.s = s,
+                      .break_type = b,
+                      .efficiency = s->efficiency[b],
+                      .least = INFINITY,
+                      .possible = true};
+    l.bound = s->base_rate + bats_knapsack_relax(s, 0, s->capacity);
+    bool little = has_little_room(&l);
+    if (little)
+        end = run(l, NO_MODULUS, INT64_MAX);
     /* Equally efficient types lose nothing: a few pieces of each are enough
      * for a choice that spends all, and more of them would be too many for the
      * break type to make up for. */
-    int64_t price = s->price[break_type];
-    int end = 0;
-    if (s->flat + 1 < s->n)
-        end = run(s, break_type, price, FEW_PIECES);
+    if (end == 0 && s->flat + 1 < s->n)
+        end = run(l, s->price[b], FEW_PIECES);
     if (end == 0)
-        end = run(s, break_type, price, INT64_MAX);
-    if (end == 0)
-        end = run(s, break_type, NO_MODULUS, INT64_MAX);
+        end = run(l, s->price[b], INT64_MAX);
+    if (end == 0 && !little)
+        end = run(l, NO_MODULUS, INT64_MAX);
     if (end < 0)
         return bats_error_set(err, BATS_ENOMEM, "out of memory for a plan");
     return end;

@@ -1,7 +1,7 @@
 /*
- * knapsack_search: the state of one search, shared by its two methods.
+ * knapsack_search: the state of one search, shared by its methods.
  *
- * Layer: core, private to knapsack.c and knapsack_lists.c.
+ * Layer: core, private to knapsack.c, knapsack_lists.c and knapsack_pieces.c.
  */
 #ifndef BATS_KNAPSACK_SEARCH_H
 #define BATS_KNAPSACK_SEARCH_H
@@ -34,6 +34,15 @@ struct search {
     bool any, found, ended;
     int64_t steps; /* that may still be taken */
     struct bats_knapsack_answer *answer;
+
+    /* Where so many pieces are to be taken, neither more nor less: the search
+     * for any number, its type that makes up the number, and the other types.
+     * See knapsack_pieces.c. */
+    struct search *parent;
+    int64_t pieces;
+    size_t pinned;
+    size_t other[BATS_CLUSTERS_MAX];  /* index in the parent */
+    bool left_out[BATS_CLUSTERS_MAX]; /* x[i] counts pieces not taken */
 };
 
 /* The most rate that types `from` .. n - 1 can bring if their pieces could be
@@ -45,8 +54,38 @@ double bats_knapsack_relax(const struct search *s, size_t from,
 bool bats_knapsack_hopeless(const struct search *s, double bound);
 
 /* Takes the present x as the answer if it reaches the target, and raises the
- * target, or ends a search for any answer. */
-void bats_knapsack_offer(struct search *s);
+ * target, or ends a search for any answer. False if x is not possible. */
+bool bats_knapsack_offer(struct search *s);
+
+/* 1 if all that reaches s->target has been looked at, 0 if the search had to
+ * be given up, BATS_ENOMEM. */
+int bats_knapsack_explore(struct search *s, struct bats_error *err);
+
+/* The type of which the relaxation of the whole takes only some pieces, and
+ * *left, the capacity for it; n if everything fits. */
+size_t bats_knapsack_break(const struct search *s, int64_t *left);
+
+/* The two numbers of pieces next to what the relaxation takes, fewer and more,
+ * and the searches for just so many. */
+struct bats_knapsack_pieces {
+    size_t break_type;
+    int64_t number[2];
+    double
+        most[2];  /* their bounds, and the bound of any number; INFINITY if */
+    double bound; /*   that is not lower than the relaxation */
+    struct search side[2];
+};
+
+void bats_knapsack_pieces_start(struct search *s,
+                                struct bats_knapsack_pieces *p);
+
+/* As bats_knapsack_explore, number by number if p->bound is finite. */
+int bats_knapsack_by_pieces(struct search *s,
+                            const struct bats_knapsack_pieces *p,
+                            struct bats_error *err);
+
+/* bats_knapsack_offer for a search that knapsack_pieces.c has made. */
+bool bats_knapsack_offer_pieces(struct search *s);
 
 /* Searches by lists of states. 1 if that came to an end, 0 if the lists grew
  * too long or the knapsack's patience ran out, BATS_ENOMEM. */

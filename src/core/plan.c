@@ -17,6 +17,7 @@
 #include "core/knapsack.h"
 
 #define TOLERANCE 1e-9 /* of equal rates and of the ceiling; see plan.h */
+#define NEARLY 1e-10   /* what is not worth looking for: all of it ties */
 #define ROUNDING 1e-12 /* allowed for in bounds */
 #define RATE_MAX 1e100
 #define PATIENCE 40000000  /* steps: about a second */
@@ -203,7 +204,7 @@ static int find_best_effort(struct planner *p, struct choice *c)
         from = p->windows_min;
 
     for (int64_t before = from - 1; before < last; before = k) {
-        if (most * (1 + 2 * ROUNDING) >= perfect || p->knapsack.patience < 0)
+        if (most * (1 + NEARLY) >= perfect || p->knapsack.patience < 0)
             break;
         share = p->budget / (before + 1);
         k = p->budget / share;
@@ -267,9 +268,11 @@ static int make_cheapest(struct planner *p, struct choice *c)
         int found = search(p, attempt, c->target, true, &c->best);
         if (found < 0)
             return found;
-        if (found == 0)
+        step *= 2;
+        if (found == 0) {
             low = attempt + 1;
-        step = found > 0 ? 2 * step : 1;
+            step = (c->best.price - low + 1) / 2;
+        }
     }
     return 0;
 }
