@@ -66,7 +66,8 @@ uint32_t bats_bag_draw(struct bats_bag *bag, uint32_t behind)
 {
     uint32_t task = bats_bag_peek(bag, behind);
     uint32_t *at = &bag->order[bag->count[BATS_TASK_PENDING] - 1 - behind];
-    memmove(at, at + 1, behind * sizeof *at);
+    if (behind > 0)
+        memmove(at, at + 1, behind * sizeof *at);
     move(bag, task, BATS_TASK_ASSIGNED);
     return task;
 }

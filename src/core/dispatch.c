@@ -41,10 +41,14 @@ void dispatch_remove_idle(struct bats_sched *s, uint32_t slot)
 
 void dispatch_rescan(struct bats_sched *s)
 {
-    for (uint32_t i = 0; i < s->n_slots; i++)
-        if (s->machines[s->slots[i].machine].state == MACHINE_ACTIVE &&
-            s->slots[i].n_tasks == 0)
-            dispatch_add_idle(s, i);
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
+        if (m->state != MACHINE_ACTIVE || m->n_busy == m->n_slots)
+            continue;
+        for (uint32_t k = 0; k < m->n_slots; k++)
+            if (s->slots[m->first_slot + k].n_tasks == 0)
+                dispatch_add_idle(s, m->first_slot + k);
+    }
 }
 
 /*

@@ -58,8 +58,10 @@ static bool acquire(struct bats_sched *s, uint32_t id)
     c->n_active++;
     c->n_held++;
     s->n_open += m->n_slots;
-    if (s->n_held++ == 0)
+    if (s->n_held == 0)
         s->next_tick = s->now + s->interval;
+    m->held_at = s->n_held;
+    s->held[s->n_held++] = id;
     charge_window(s, id);
     sched_emit(
         s, (struct bats_command){.type = BATS_COMMAND_ACQUIRE, .machine = id});
@@ -172,8 +174,12 @@ static void stop_using(struct bats_sched *s, uint32_t id)
 /* Its time is not paid any more. */
 static void let_go(struct bats_sched *s, uint32_t id)
 {
-    s->clusters[s->machines[id].cluster].n_held--;
-    if (--s->n_held == 0)
+    const struct machine *m = &s->machines[id];
+    uint32_t last = s->held[--s->n_held];
+    s->held[m->held_at] = last;
+    s->machines[last].held_at = m->held_at;
+    s->clusters[m->cluster].n_held--;
+    if (s->n_held == 0)
         s->next_tick = BATS_NEVER;
     bats_heap_remove(&s->due, id);
 }

@@ -5,7 +5,6 @@
  */
 #include "core/sched_state.h"
 
-#include <assert.h>
 #include <math.h>
 
 /* The floors forgive rounding noise, so that four tasks of a quarter of a
@@ -71,22 +70,15 @@ static double look_at(struct bats_sched *s, const struct machine *m,
     return longest;
 }
 
-/* Notes who is held, and how long the running tasks are expected to last. */
+/* Notes how long the running tasks are expected to last. */
 static void look(struct bats_sched *s, struct running *running)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < s->n_machines; i++) {
-        struct machine *m = &s->machines[i];
-        bool held = m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
-        if (held)
-            s->held[n++] = i;
-        if (!held && m->n_busy == 0)
-            continue;
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        struct machine *m = &s->machines[s->held[i]];
         double over = look_at(s, m, &running[m->cluster]) -
                       (double)(m->paid_end - s->now);
         m->overrun = over <= 0 ? 0 : (int64_t)ceil(over / (double)s->window);
     }
-    assert(n == s->n_held);
 }
 
 void forecast_look(struct bats_sched *s)

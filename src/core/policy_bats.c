@@ -228,17 +228,30 @@ static int reinforce(const struct bats_sched *s, const struct forecast *f,
 /* Where the money does not suffice anyway, a plan that it still pays is kept:
  * to change it costs the tasks that are cut off, and gains nothing. */
 static bool keeps_plan(const struct bats_sched *s, const struct forecast *f,
-                       enum bats_reason reason, const struct bats_plan *plan)
+                       enum bats_reason reason)
 {
     double price = 0;
     uint32_t machines = 0;
+    if (reason != BATS_REASON_VIOLATION || s->feasible)
+        return false;
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
         price += (double)c->n_active * (double)c->spec.charge;
         machines += c->n_active;
     }
-    return reason == BATS_REASON_VIOLATION && !plan->feasible &&
-           !s->feasible && machines > 0 && price <= (double)f->money_left;
+    return machines > 0 && price <= (double)f->money_left;
+}
+
+/* False: not even fractions of machines, of the best type, would be enough. */
+static bool may_suffice(const struct bats_sched *s, const struct forecast *f)
+{
+    struct bats_plan_item items[BATS_CLUSTERS_MAX];
+    double most = 0; /* tasks for a unit of money */
+    make_items(s, f->money_left, items);
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (items[i].max > 0)
+            most = fmax(most, items[i].rate / (double)items[i].charge);
+    return !((double)f->tasks_left > most * (double)f->money_left * 1.001);
 }
 
 static void adopt(struct bats_sched *s, enum bats_reason reason,
@@ -255,12 +268,13 @@ static int make_plan(struct bats_sched *s, enum bats_reason reason,
                      const struct forecast *f, struct bats_error *err)
 {
     struct bats_plan plan;
+    bool keeps = keeps_plan(s, f, reason); /* unless there is a feasible one */
+    if (keeps && !may_suffice(s, f))
+        return 0;
     int rc = f->tasks_left > 0 ? solve(s, f, f->tasks_left, &plan, err)
                                : reinforce(s, f, &plan, err);
-    if (rc < 0)
+    if (rc < 0 || (keeps && !plan.feasible))
         return rc;
-    if (keeps_plan(s, f, reason, &plan))
-        return 0;
     if (!plan.feasible && plan.windows > 0)
         rc = hasten(s, f, &plan, err);
     if (rc == 0)

@@ -143,9 +143,9 @@ static struct point *wanted_by(struct bats_sched *s, size_t cluster)
 bool sampling_give(struct bats_sched *s, uint32_t slot)
 {
     struct slot *sl = &s->slots[slot];
-    size_t cluster = s->machines[sl->machine].cluster;
     if (s->sampling.phase != PHASE_SAMPLING || sl->n_tasks > 0)
         return false;
+    size_t cluster = s->machines[sl->machine].cluster;
     struct point *point = wanted_by(s, cluster);
     if (!point)
         return false;
@@ -169,10 +169,10 @@ bool sampling_give(struct bats_sched *s, uint32_t slot)
 void sampling_drawn(struct bats_sched *s, uint32_t slot, uint32_t task)
 {
     struct sampling *p = &s->sampling;
-    size_t cluster = s->machines[s->slots[slot].machine].cluster;
-    struct task *t = &s->tasks[task];
     if (p->phase != PHASE_SAMPLING)
         return;
+    size_t cluster = s->machines[s->slots[slot].machine].cluster;
+    struct task *t = &s->tasks[task];
     if (!t->in_phase && p->n_drawn < p->n_wanted) {
         t->in_phase = true;
         p->n_drawn++;
@@ -205,10 +205,10 @@ static void void_point(struct bats_sched *s, struct point *point)
 void sampling_ended(struct bats_sched *s, uint32_t machine, uint32_t task,
                     bats_time runtime)
 {
-    uint32_t cluster = s->machines[machine].cluster;
-    struct point *point = point_of(s, task);
     if (s->sampling.phase != PHASE_SAMPLING)
         return;
+    uint32_t cluster = s->machines[machine].cluster;
+    struct point *point = point_of(s, task);
     s->sampling.n_bad[cluster] += runtime < 0;
     bool counts = s->tasks[task].in_phase || (point && !point->is_void);
     if (runtime >= 0 && counts && observe(s, task, cluster, runtime) < 0)

@@ -44,29 +44,40 @@ enum due { DUE_DEADLINE, DUE_LIMIT, DUE_RETRY, DUE_TICK, DUE_TURN };
 static enum due next_due(const struct bats_sched *s, bats_time *time,
                          uint32_t *id)
 {
-    bool deadline = s->rules.deadline > 0 && s->why != BATS_FINISH_DEADLINE;
-    uint32_t slot = 0, task = 0, machine = 0;
-    const bats_time at[] = {deadline ? s->rules.deadline : BATS_NEVER,
-                            bats_heap_first(&s->limits, &slot),
-                            bats_heap_first(&s->retries, &task), s->next_tick,
-                            bats_heap_first(&s->due, &machine)};
     enum due first = DUE_DEADLINE;
-    for (enum due what = DUE_LIMIT; what <= DUE_TURN; what++)
-        if (at[what] < at[first])
-            first = what;
-    *time = at[first];
-    *id = first == DUE_LIMIT ? slot : first == DUE_RETRY ? task : machine;
+    uint32_t slot = 0, task = 0, machine = 0;
+    bats_time limit = bats_heap_first(&s->limits, &slot);
+    bats_time retry = bats_heap_first(&s->retries, &task);
+    bats_time turn = bats_heap_first(&s->due, &machine);
+
+    *time = s->rules.deadline > 0 && s->why != BATS_FINISH_DEADLINE
+                ? s->rules.deadline
+                : BATS_NEVER;
+    if (limit < *time) {
+        *time = limit;
+        *id = slot;
+        first = DUE_LIMIT;
+    }
+    if (retry < *time) {
+        *time = retry;
+        *id = task;
+        first = DUE_RETRY;
+    }
+    if (s->next_tick < *time) {
+        *time = s->next_tick;
+        first = DUE_TICK;
+    }
+    if (turn < *time) {
+        *time = turn;
+        *id = machine;
+        first = DUE_TURN;
+    }
     return first;
 }
 
 bats_time bats_sched_wakeup(const struct bats_sched *s)
 {
-    uint32_t id;
-    bats_time time;
-    if (s->finish != BATS_FINISH_NOT_YET)
-        return BATS_NEVER;
-    next_due(s, &time, &id);
-    return time;
+    return s->finish == BATS_FINISH_NOT_YET ? s->wakeup : BATS_NEVER;
 }
 
 /* ---- what follows from every step ---- */
@@ -142,6 +153,7 @@ static void grant_cushion(struct bats_sched *s)
 static int settle(struct bats_sched *s, struct bats_error *err)
 {
     const uint32_t *count = s->bag.count;
+    uint32_t id;
     int rc = 0;
     if (s->finish != BATS_FINISH_NOT_YET)
         return 0;
@@ -162,6 +174,7 @@ static int settle(struct bats_sched *s, struct bats_error *err)
     if (rc == 0 && s->failure < 0)
         rc =
             bats_error_set(err, s->failure, "no memory for a scheduling step");
+    next_due(s, &s->wakeup, &id);
     return rc;
 }
 
@@ -203,15 +216,12 @@ static int fall_due(struct bats_sched *s, enum due what, uint32_t id,
 static int advance(struct bats_sched *s, bats_time limit, bool inclusive,
                    struct bats_error *err)
 {
-    while (s->finish == BATS_FINISH_NOT_YET) {
-        uint32_t id;
-        bats_time time;
-        enum due what = next_due(s, &time, &id);
-        if (time > limit || (time == limit && !inclusive) ||
-            time == BATS_NEVER)
-            break;
-        if (time > s->now)
-            s->now = time;
+    while (s->finish == BATS_FINISH_NOT_YET && s->wakeup != BATS_NEVER &&
+           (s->wakeup < limit || (s->wakeup == limit && inclusive))) {
+        uint32_t id = 0;
+        enum due what = next_due(s, &s->wakeup, &id);
+        if (s->wakeup > s->now)
+            s->now = s->wakeup;
         int rc = fall_due(s, what, id, err);
         if (rc == 0)
             rc = settle(s, err);

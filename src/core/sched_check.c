@@ -62,6 +62,7 @@ static void check_machine(const struct bats_sched *s, uint32_t id)
     }
     assert(busy == m->n_busy);
     assert(paid == bats_heap_has(&s->due, id));
+    assert(!paid || (m->held_at < s->n_held && s->held[m->held_at] == id));
     /* A machine is only ever held inside windows that are paid. */
     assert(!paid || s->finish != BATS_FINISH_NOT_YET || s->now <= m->paid_end);
     assert(!m->renewing || m->state == MACHINE_ACTIVE);

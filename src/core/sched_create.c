@@ -114,6 +114,7 @@ int bats_sched_create(const struct bats_sched_options *o,
     s->preempt_lead = o->preempt_lead;
     s->prefetch = o->prefetch;
     s->next_tick = BATS_NEVER;
+    s->wakeup = o->rules.deadline > 0 ? o->rules.deadline : BATS_NEVER;
     s->n_machines = s->n_absent = o->n_machines;
     s->n_clusters = o->n_clusters;
     s->idle_first = s->idle_last = NO_SLOT;

@@ -38,6 +38,7 @@ struct machine {
     enum machine_state state;
     uint32_t cluster;
     uint32_t member;     /* its index among the cluster's members */
+    uint32_t held_at;    /* ACTIVE, LEAVING: its index in `held` */
     uint32_t first_slot; /* its slots are consecutive */
     uint32_t n_slots;
     uint32_t n_busy;       /* slots that have a task */
@@ -188,6 +189,7 @@ struct bats_sched {
     bats_money earlier_charged;
 
     bats_time now;
+    bats_time wakeup;         /* something falls due, as of the last step */
     bats_time next_tick;      /* BATS_NEVER while no machine is held */
     struct bats_heap due;     /* machines by the next turn of their window */
     struct bats_heap limits;  /* slots by the time-out of their task; no
@@ -202,7 +204,7 @@ struct bats_sched {
     struct machine *machines;
     uint32_t n_machines;
     uint32_t *members; /* machine ids, cluster by cluster, ascending */
-    uint32_t *held;    /* as of the last look: ACTIVE and LEAVING ones */
+    uint32_t *held;    /* n_held ACTIVE and LEAVING ones, in no order */
     struct slot *slots;
     uint32_t n_slots;
     struct task *tasks;
