@@ -1,6 +1,7 @@
 /* cmd_status: the verb status. How far a run is, and what it has cost. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -31,7 +32,7 @@ static json_t *cluster_json(const struct bats_view_cluster *c)
         (double)c->mean_wall_us / 1e6);
 }
 
-static int print_json(const struct bats_view_status *st,
+static int print_json(const struct bats_view_status *st, json_t *options,
                       struct bats_error *err)
 {
     json_t *clusters = json_array();
@@ -57,6 +58,8 @@ static int print_json(const struct bats_view_status *st,
     json_decref(counts);
     if (all != NULL && st->is_over)
         json_object_set_new(all, "exit_code", json_integer(st->exit_code));
+    if (all != NULL && options != NULL)
+        json_object_set(all, "options", options);
     return bats_look_json(all, JSON_INDENT(2), err);
 }
 
@@ -91,7 +94,21 @@ static void print_clusters(const struct bats_view_status *st)
     bats_table_print(stdout, &table);
 }
 
-static void print_text(const struct bats_view_status *st)
+static void print_options(const json_t *options)
+{
+    char *run = json_dumps(json_object_get(options, "run"), 0);
+    char *text = run != NULL ? bats_options_given(BATS_VERB_RUN, run) : NULL;
+
+    if (text != NULL && text[0] != '\0') {
+        fputs("options   ", stdout);
+        bats_words_wrap(stdout, text, 10, 10, 80);
+    }
+    free(text);
+    free(run);
+}
+
+static void print_text(const struct bats_view_status *st,
+                       const json_t *options)
 {
     char text[PHRASE], budget[PHRASE], time[BATS_UNITS_TEXT], when[64];
     time_t started = (time_t)(st->started_us / 1000000);
@@ -110,10 +127,12 @@ static void print_text(const struct bats_view_status *st)
     if (st->preempted > 0)
         printf("; %" PRId64 " executions cut off", st->preempted);
     printf("\ncharged   %s of %s, windows of %s, policy %s, seed %" PRIu64
-           "\n\n",
+           "\n",
            bats_words_money(text, sizeof text, st->charged, ""),
            bats_words_money(budget, sizeof budget, st->budget, st->currency),
            bats_duration_format(time, st->window), st->policy, st->seed);
+    print_options(options);
+    putchar('\n');
     print_clusters(st);
 }
 
@@ -121,12 +140,20 @@ static int show(struct bats_view *view, const struct bats_settings *set,
                 struct bats_error *err)
 {
     struct bats_view_status status;
+    char *text = NULL;
     int rc = bats_view_status(view, &status, err);
 
-    if (rc == 0 && set->json)
-        rc = print_json(&status, err);
-    else if (rc == 0)
-        print_text(&status);
+    if (rc == 0)
+        rc = bats_view_options(view, &text, err);
+    if (rc < 0)
+        return rc;
+    json_t *options = json_loads(text, 0, NULL);
+    if (set->json)
+        rc = print_json(&status, options, err);
+    else
+        print_text(&status, options);
+    json_decref(options);
+    free(text);
     return rc;
 }
 

@@ -176,6 +176,11 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
 char *bats_options_json(enum bats_verb verb,
                         const struct bats_settings *settings);
 
+/* The options in such an object that are not the default ones, as one would
+ * write them: "--retries 2 --timeout 300%". The budget is not among them. For
+ * free(); NULL: out of memory, or it is no such object. */
+char *bats_options_given(enum bats_verb verb, const char *json);
+
 /* Prints the sentence and where help is to be found; returns the exit code
  * for it (2). */
 int bats_options_complain(enum bats_verb verb, const struct bats_error *err);

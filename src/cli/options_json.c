@@ -1,5 +1,7 @@
 /* options_json: what a verb was told, for the run record. See options.h. */
 #include <jansson.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,4 +108,82 @@ char *bats_options_json(enum bats_verb verb, const struct bats_settings *set)
                  : NULL;
     json_decref(object);
     return json;
+}
+
+/* ---- the other way round ---- */
+
+static const char *duration(char text[BATS_UNITS_TEXT], const json_t *v)
+{
+    double us = json_number_value(v) * (double)BATS_SECOND;
+    return bats_duration_format(text, us < 1e18 ? llround(us) : 0);
+}
+
+static void print_value(FILE *out, enum bats_option_kind kind, const json_t *v)
+{
+    char time[BATS_UNITS_TEXT];
+    const json_t *median = json_object_get(v, "median");
+    double failed = json_number_value(json_object_get(v, "failed"));
+    double share = json_number_value(json_object_get(v, "share"));
+
+    if (json_is_boolean(v))
+        return;
+    if (json_is_string(v))
+        fprintf(out, " %s", json_string_value(v));
+    else if (kind == BATS_OPTION_HALT)
+        fprintf(out, " %s,fail=%g%s",
+                json_is_true(json_object_get(v, "now")) ? "now" : "soon",
+                failed > 0 ? failed : 100 * share, failed > 0 ? "" : "%");
+    else if (median != NULL)
+        fprintf(out, " %g%%", 100 * json_number_value(median));
+    else if (kind == BATS_OPTION_SYNC)
+        fprintf(out, " %s,%lld", duration(time, json_array_get(v, 0)),
+                (long long)json_integer_value(json_array_get(v, 1)));
+    else if (kind == BATS_OPTION_DURATION || kind == BATS_OPTION_PERIOD ||
+             kind == BATS_OPTION_TIMEOUT)
+        fprintf(out, " %s", duration(time, v));
+    else if (json_is_integer(v))
+        fprintf(out, " %lld", (long long)json_integer_value(v));
+    else
+        fprintf(out, " %g", json_number_value(v));
+}
+
+static json_t *defaults_of(enum bats_verb verb)
+{
+    struct bats_settings set;
+    char name[] = "bats-mpi", bag[] = "-", *argv[] = {name, bag, NULL};
+
+    bats_options_parse(verb, 2, argv, &set, NULL);
+    char *text = bats_options_json(verb, &set);
+    json_t *json = text != NULL ? json_loads(text, 0, NULL) : NULL;
+    free(text);
+    return json;
+}
+
+char *bats_options_given(enum bats_verb verb, const char *json)
+{
+    char *text = NULL;
+    size_t size;
+    json_t *given = json_loads(json, 0, NULL), *defaults = defaults_of(verb);
+    FILE *out = given != NULL && defaults != NULL
+                    ? open_memstream(&text, &size)
+                    : NULL;
+    bool first = true;
+
+    for (size_t i = 0; out != NULL && i < bats_options_n; i++) {
+        const struct bats_option *o = &bats_options[i];
+        json_t *v = json_object_get(given, o->name);
+        if (!(o->verbs & 1u << verb) || v == NULL || json_is_null(v) ||
+            json_is_false(v) ||
+            json_equal(v, json_object_get(defaults, o->name)) ||
+            o->kind == BATS_OPTION_MONEY)
+            continue;
+        fprintf(out, "%s--%s", first ? "" : " ", o->name);
+        print_value(out, o->kind, v);
+        first = false;
+    }
+    if (out != NULL)
+        fclose(out);
+    json_decref(given);
+    json_decref(defaults);
+    return text;
 }

@@ -124,6 +124,19 @@ static int read_session(struct bats_view *v, struct bats_view_status *st,
     return rc;
 }
 
+int bats_view_options(struct bats_view *v, char **json, struct bats_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    int rc = one_row(v, "SELECT options FROM session ORDER BY id DESC LIMIT 1",
+                     &s, err);
+
+    *json = rc == 0 ? strdup(bats_view_text(s, 0)) : NULL;
+    sqlite3_finalize(s);
+    if (rc == 0 && *json == NULL)
+        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+    return rc;
+}
+
 static int read_counts(struct bats_view *v, struct bats_view_status *st,
                        struct bats_error *err)
 {

@@ -70,6 +70,12 @@ struct bats_view_status {
 int bats_view_status(struct bats_view *view, struct bats_view_status *status,
                      struct bats_error *err);
 
+/* What the last session was told: the JSON object of its bats_record_session,
+ * with "engine" for what the scheduling engine was given; "" if it does not
+ * say. For free(). */
+int bats_view_options(struct bats_view *view, char **json,
+                      struct bats_error *err);
+
 /* ---- lists; what an item points to is valid until the next one ---- */
 
 struct bats_view_task {

@@ -146,7 +146,8 @@ static void status_shows_counts_and_money(void **state)
     assert_int_equal(code, 0);
     has("bag.txt: running\n");
     has("tasks     5: 1 done, 1 failed, 1 running, 2 pending\n");
-    has("charged   22 of 600 SU, windows of 1h, policy bats, seed 42\n");
+    has("charged   22 of 600 SU, windows of 1h, policy bats, seed 42\n"
+        "options   --retries 2\n\ncluster");
     has("slow          3         1     1     0        2        6     1"
         "       0    2s\n");
     has("fast          8         2     0     1        2       16     0"
@@ -156,6 +157,8 @@ static void status_shows_counts_and_money(void **state)
     has("\"live\": true");
     has("\"charged\": \"22\"");
     has("\"pending\": 2");
+    has("\"grace\": 5.0");
+    has("\"losses\": 0"); /* of the engine's rules */
     end_live_record(live);
     say(cmd_status, PATH);
     has("bag.txt: interrupted");

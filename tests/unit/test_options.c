@@ -395,6 +395,33 @@ static void every_option_is_in_help_man_and_completion(void **state)
     free(bash);
 }
 
+/* As they were written, but in the order of the table. */
+static void given_back(const char *line, const char *expected)
+{
+    assert_int_equal(parse(BATS_VERB_RUN, line), 0);
+    char *json = bats_options_json(BATS_VERB_RUN, &set);
+    char *text = bats_options_given(BATS_VERB_RUN, json);
+    assert_string_equal(text, expected);
+    free(text);
+    free(json);
+}
+
+static void what_was_given_can_be_told(void **state)
+{
+    (void)state;
+    given_back("bag", "");
+    given_back("--grace 5s --budget 7 bag", "");
+    given_back("bag --halt soon,fail=10% --retries 2 --timeout 300% -q",
+               "--retries 2 --timeout 300% --halt soon,fail=10% --quiet");
+    given_back("bag --halt now,fail=3 --timeout 90s --retry-delay 1m "
+               "--time-limit 4h --tail none --time-scale 2.5",
+               "--tail none --time-limit 4h --retry-delay 1m "
+               "--timeout 1m30s --halt now,fail=3 --time-scale 2.5");
+    given_back("bag --record-sync 2s,5 --no-replicate --joblog l --seed 7",
+               "--no-replicate --seed 7 --record-sync 2s,5 --joblog l");
+    assert_null(bats_options_given(BATS_VERB_RUN, "no JSON"));
+}
+
 static void verbs_that_read_take_a_record(void **state)
 {
     (void)state;
@@ -448,6 +475,7 @@ int main(void)
         cmocka_unit_test(names_and_letters_are_unique_per_verb),
         cmocka_unit_test(every_policy_on_offer_exists),
         cmocka_unit_test(every_option_is_in_help_man_and_completion),
+        cmocka_unit_test(what_was_given_can_be_told),
         cmocka_unit_test(verbs_that_read_take_a_record),
         cmocka_unit_test(help_fits_80_columns),
     };
