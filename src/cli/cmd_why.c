@@ -1,6 +1,7 @@
 /* cmd_why: the verb why. Why a machine is parked, why a task waits. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -16,7 +17,26 @@ struct known {
     bool has_decision;
     struct bats_view_decision decision;
     int64_t held;
+    bats_time retry_delay, deadline; /* of the engine's rules */
 };
+
+static int learn_rules(struct bats_view *view, struct known *k,
+                       struct bats_error *err)
+{
+    char *text;
+    int rc = bats_view_options(view, &text, err);
+
+    if (rc < 0)
+        return rc;
+    json_t *options = json_loads(text, 0, NULL);
+    const json_t *rules = json_object_get(options, "engine");
+    k->retry_delay =
+        json_integer_value(json_object_get(rules, "retry_delay_us"));
+    k->deadline = json_integer_value(json_object_get(rules, "deadline_us"));
+    json_decref(options);
+    free(text);
+    return 0;
+}
 
 static int learn(struct bats_view *view, struct known *k,
                  struct bats_error *err)
@@ -25,6 +45,8 @@ static int learn(struct bats_view *view, struct known *k,
 
     if (rc == 0)
         rc = bats_view_decision(view, &k->has_decision, &k->decision, err);
+    if (rc == 0)
+        rc = learn_rules(view, k, err);
     k->held = 0;
     for (size_t i = 0; i < k->status.n_clusters; i++)
         k->held += k->status.clusters[i].held;
@@ -96,6 +118,11 @@ static void why_machine(char *text, size_t size, const struct known *k,
     char time[BATS_UNITS_TEXT], end[BATS_UNITS_TEXT], why[SENTENCE];
 
     bats_words_moment(time, m->since);
+    if (m->shunned >= 0 && m->state != BATS_VIEW_LOST) {
+        snprintf(text, size, "in quarantine since %s: %s",
+                 bats_words_moment(end, m->shunned), m->why);
+        return;
+    }
     switch (m->state) {
     case BATS_VIEW_LOST:
         snprintf(text, size, "lost at %s%s%s", time,
@@ -195,19 +222,45 @@ static int explain_machines(struct bats_view *view, const struct known *k,
 
 static void why_waiting(char *text, size_t size, const struct known *k)
 {
-    char tasks[PHRASE], machines[PHRASE];
+    char tasks[PHRASE], machines[PHRASE], time[BATS_UNITS_TEXT];
+    char limit[PHRASE] = "";
 
     if (why_over(text, size, k))
         return;
-    if (k->held > 0)
-        snprintf(text, size, "%s wait%s, in random order, for the %s held",
+    if (k->deadline > 0)
+        snprintf(limit, sizeof limit,
+                 "; none is started that would not end by %s",
+                 bats_words_moment(time, k->deadline));
+    if (k->status.ending)
+        snprintf(text, size,
+                 "no more tasks are started: the run was told to "
+                 "end; --resume goes on");
+    else if (k->status.choosing)
+        snprintf(text, size, "a schedule is to be chosen first");
+    else if (k->held > 0)
+        snprintf(text, size, "%s wait%s, in random order, for the %s held%s",
                  bats_words_count(tasks, sizeof tasks,
                                   (uint64_t)k->status.pending, "task"),
                  k->status.pending == 1 ? "s" : "",
                  bats_words_count(machines, sizeof machines, (uint64_t)k->held,
-                                  "machine"));
+                                  "machine"),
+                 limit);
     else
         snprintf(text, size, "no machine is held");
+}
+
+static void why_pending(char *text, size_t size, const struct known *k,
+                        const struct bats_view_task *t)
+{
+    char failed[BATS_UNITS_TEXT], again[BATS_UNITS_TEXT];
+
+    if (t->failed >= 0 && k->retry_delay > 0 && k->status.is_live &&
+        !k->status.is_over && !k->status.ending)
+        snprintf(text, size, "it failed at %s and is tried again at %s",
+                 bats_words_moment(failed, t->failed),
+                 bats_words_moment(again, t->failed + k->retry_delay));
+    else
+        why_waiting(text, size, k);
 }
 
 static void print_task_why(const struct known *k,
@@ -218,7 +271,7 @@ static void print_task_why(const struct known *k,
     printf("task %" PRId64 ", line %" PRId64 ": %s\n%s", t->number, t->line,
            t->command, t->state);
     if (strcmp(t->state, "pending") == 0) {
-        why_waiting(text, sizeof text, k);
+        why_pending(text, sizeof text, k, t);
         printf(": %s\n", text);
     } else if (strcmp(t->state, "removed") == 0) {
         puts(": it is no longer in the bag");

@@ -30,10 +30,15 @@
 
 static bats_time now(const struct master *m);
 
-static void notice(struct master *m, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+#define NONE UINT32_MAX
 
-static void notice(struct master *m, const char *format, ...)
+/* Of this machine or task, or of NONE. */
+static void notice(struct master *m, uint32_t machine, uint32_t task,
+                   const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void notice(struct master *m, uint32_t machine, uint32_t task,
+                   const char *format, ...)
 {
     char text[600];
     if (m->observer->notice == NULL)
@@ -44,8 +49,8 @@ static void notice(struct master *m, const char *format, ...)
     va_end(args);
     m->observer->notice(m->observer->context, text);
     if (m->journal.record != NULL)
-        bats_record_notice(m->journal.record, now(m), UINT32_MAX, UINT32_MAX,
-                           text, NULL);
+        bats_record_notice(m->journal.record, now(m), machine, task, text,
+                           NULL);
 }
 
 /* ---- time ---- */
@@ -120,7 +125,7 @@ static int tell(struct master *m, size_t i, const struct bats_command *command,
 static void tell_quarantine(struct master *m, uint32_t machine)
 {
     size_t i = m->member[m->first[machine]];
-    notice(m,
+    notice(m, machine, NONE,
            "machine %s (rank %d on %s) gets no more tasks: one after the "
            "other failed there at once, and most go well elsewhere",
            bats_master_machine_name(m, machine), m->crew.workers[i].rank,
@@ -170,10 +175,11 @@ static int carry_out_all(struct master *m, struct bats_error *err)
     bool failed_before = j->failing_since > 0;
     int rc = bats_journal_commit(j, m->sched, now_us, &why);
     if (rc < 0 && !failed_before)
-        notice(m, "%s; no more tasks are started until it can be written",
+        notice(m, NONE, NONE,
+               "%s; no more tasks are started until it can be written",
                why.text);
     if (rc > 0 && failed_before)
-        notice(m, "the record can be written again");
+        notice(m, NONE, NONE, "the record can be written again");
     if (rc <= 0 && !m->stopping) {
         bool enough = now_us - j->failing_since > UNRECORDED_US;
         return enough ? stop(m, err) : 0;
@@ -242,7 +248,8 @@ static int drain(struct master *m, struct bats_error *err)
     if (m->draining || m->stopping || m->finished)
         return 0;
     m->draining = true;
-    notice(m, "SIGUSR1: no more tasks are started, those that run may end");
+    notice(m, NONE, NONE,
+           "SIGUSR1: no more tasks are started, those that run may end");
     struct bats_event event = {.type = BATS_EVENT_DRAIN};
     return handle(m, &event, err);
 }
@@ -441,7 +448,7 @@ static int end_lost(struct master *m, const struct bats_command *lose,
         .start_us = (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000,
     };
     struct meaning meaning = {.is_result = true};
-    notice(m,
+    notice(m, lose->machine, lose->task,
            "task %" PRIu64 " has failed: it was lost with its machine too "
            "often",
            (uint64_t)lose->task + 1);
@@ -455,8 +462,8 @@ static int lose(struct master *m, size_t i, const char *why,
                 struct bats_error *err)
 {
     uint32_t machine = m->survey.platform.places[i].machine;
-    notice(m, "rank %d on %s is lost: %s", m->crew.workers[i].rank,
-           m->crew.workers[i].host, why);
+    notice(m, machine, NONE, "rank %d on %s is lost: %s",
+           m->crew.workers[i].rank, m->crew.workers[i].host, why);
     for (size_t k = 0; k < m->crew.n; k++) {
         if (m->survey.platform.places[k].machine != machine ||
             m->crew.members[k].state != BATS_MEMBER_WORKS)
@@ -471,7 +478,8 @@ static int lose(struct master *m, size_t i, const char *why,
     for (size_t k = 0; k < m->crew.n; k++)
         if (m->survey.platform.places[k].machine == machine &&
             m->to_come[k] > 0) {
-            notice(m, "output of a task that has ended is lost with rank %d",
+            notice(m, machine, NONE,
+                   "output of a task that has ended is lost with rank %d",
                    m->crew.workers[k].rank);
             m->to_come[k] = 0;
             m->n_to_come--;
@@ -695,11 +703,12 @@ int bats_run_master(const struct bats_run_options *options,
     if (!all_left && n_signals > 1)
         bats_comm_abort(128 + bats_signals_first());
     if (!all_left)
-        notice(&m, "not every rank said good-bye");
+        notice(&m, NONE, NONE, "not every rank said good-bye");
     if (bats_crew_lost_elsewhere(&m.crew) && bats_launcher_is_mpirun())
-        notice(&m, "mpirun may not see by itself that the run has ended; in "
-                   "10 s it is told to end, and then its exit status is not "
-                   "that of this run");
+        notice(&m, NONE, NONE,
+               "mpirun may not see by itself that the run has ended; in "
+               "10 s it is told to end, and then its exit status is not "
+               "that of this run");
     bats_crew_release(&m.crew);
     bats_signals_restore();
     free(m.first);

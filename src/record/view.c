@@ -149,7 +149,13 @@ static int read_counts(struct bats_view *v, struct bats_view_status *st,
                      " count(*) FILTER (WHERE state = 'pending'),"
                      " count(*) FILTER (WHERE state = 'removed'),"
                      " (SELECT count(*) FROM attempt WHERE outcome = 1),"
-                     " (SELECT sum(amount) FROM ledger) FROM tasks",
+                     " (SELECT sum(amount) FROM ledger),"
+                     " EXISTS (SELECT 1 FROM event WHERE session = s.id AND"
+                     "  type IN ('drain', 'stop')),"
+                     " EXISTS (SELECT 1 FROM command WHERE session = s.id AND"
+                     "  type = 'sampled') AND NOT EXISTS (SELECT 1 FROM event"
+                     "  WHERE session = s.id AND type = 'chosen')"
+                     " FROM tasks, (SELECT max(id) AS id FROM session) s",
                      &s, err);
 
     if (rc == 0) {
@@ -161,6 +167,8 @@ static int read_counts(struct bats_view *v, struct bats_view_status *st,
         st->removed = sqlite3_column_int64(s, 5);
         st->preempted = sqlite3_column_int64(s, 6);
         st->charged = sqlite3_column_int64(s, 7);
+        st->ending = sqlite3_column_int(s, 8) != 0;
+        st->choosing = sqlite3_column_int(s, 9) != 0;
     }
     sqlite3_finalize(s);
     if (rc == 0 && !st->is_over)

@@ -63,6 +63,8 @@ struct bats_view_status {
     int64_t removed;    /* known, but no longer in the bag */
     int64_t preempted;  /* executions, of all sessions */
     bats_money charged; /* in all sessions */
+    bool ending;        /* no more tasks are started: it was told to end */
+    bool choosing;      /* a schedule is to be chosen first */
     size_t n_clusters;
     struct bats_view_cluster clusters[BATS_CLUSTERS_MAX];
 };
@@ -82,7 +84,10 @@ struct bats_view_task {
     int64_t number; /* from 1, as people see it */
     const char *state;
     int64_t attempts; /* that were not preempted */
-    int64_t wall_us;  /* of the last one; -1: none */
+    bats_time
+        failed;      /* when it failed last in this session, to be tried again;
+                         -1: it did not, or many are listed */
+    int64_t wall_us; /* of the last one; -1: none */
     int64_t cpu_us;
     int64_t max_rss_kib;
     int exit_status;
@@ -141,9 +146,10 @@ struct bats_view_machine {
     int64_t windows;
     bats_time window_began; /* the last one charged; -1: none */
     bats_money charged;
-    int64_t ended;   /* executions that ended there */
-    int64_t running; /* number of a task that runs there, or 0 */
-    const char *why; /* the last notice about it, or "" */
+    int64_t ended;     /* executions that ended there */
+    int64_t running;   /* number of a task that runs there, or 0 */
+    bats_time shunned; /* in quarantine since then; -1: it is not */
+    const char *why;   /* the last notice about it, or "" */
 };
 
 int bats_view_machines(struct bats_view *view, struct bats_error *err);

@@ -18,7 +18,12 @@ static int restart(struct bats_view *v, const char *sql, sqlite3_stmt **s,
     "SELECT number, state, attempts,"                                         \
     " coalesce(CAST(round(wall_s * 1e6) AS INTEGER), -1),"                    \
     " CAST(round(cpu_s * 1e6) AS INTEGER), max_rss_kib, exit_status, signal," \
-    " host, cluster, command, line FROM tasks"                                \
+    " host, cluster, command, line,"                                          \
+    " CASE WHEN ?2 THEN coalesce((SELECT time_us FROM (SELECT time_us,"       \
+    "   session, outcome, max(seq) FROM attempt WHERE task = tasks.id)"       \
+    "  WHERE outcome = 2 AND session = (SELECT max(id) FROM session)), -1)"   \
+    " ELSE -1 END"                                                            \
+    " FROM tasks"                                                             \
     " WHERE (state = ?1 OR ?1 IS NULL AND state != 'removed')"                \
     " AND (?2 = 0 OR number = ?2)"
 
@@ -62,6 +67,7 @@ int bats_view_next_task(struct bats_view *v, struct bats_view_task *task,
         .cluster = bats_view_text(s, 9),
         .command = bats_view_text(s, 10),
         .line = sqlite3_column_int64(s, 11),
+        .failed = sqlite3_column_int64(s, 12),
     };
     return 1;
 }
@@ -149,17 +155,20 @@ static const char machines_sql[] =
     " busy AS (SELECT machine, min(number) AS number FROM running"
     "  JOIN bag ON bag.task = running.task GROUP BY machine),"
     " said AS (SELECT machine, max(seq), sentence FROM notice JOIN s"
-    "  ON session = s.id WHERE machine IS NOT NULL GROUP BY machine)"
+    "  ON session = s.id WHERE machine IS NOT NULL GROUP BY machine),"
+    " shunned AS (SELECT machine, time_us FROM command JOIN s"
+    "  ON session = s.id WHERE type = 'quarantine')"
     "SELECT m.name, m.host, c.name, c.charge, last.type, last.time_us,"
     " paid.n, coalesce(paid.began, -1), paid.amount, ended.n, busy.number,"
-    " said.sentence"
+    " said.sentence, coalesce(shunned.time_us, -1)"
     " FROM machine m JOIN s ON m.session = s.id"
     " JOIN cluster c ON c.session = s.id AND c.id = m.cluster"
     " LEFT JOIN last ON last.machine = m.id"
     " LEFT JOIN paid ON paid.machine = m.id"
     " LEFT JOIN ended ON ended.machine = m.id"
     " LEFT JOIN busy ON busy.machine = m.id"
-    " LEFT JOIN said ON said.machine = m.id ORDER BY m.cluster, m.id";
+    " LEFT JOIN said ON said.machine = m.id"
+    " LEFT JOIN shunned ON shunned.machine = m.id ORDER BY m.cluster, m.id";
 
 int bats_view_machines(struct bats_view *v, struct bats_error *err)
 {
@@ -205,6 +214,7 @@ int bats_view_next_machine(struct bats_view *v,
         .ended = sqlite3_column_int64(s, 9),
         .running = sqlite3_column_int64(s, 10),
         .why = bats_view_text(s, 11),
+        .shunned = sqlite3_column_int64(s, 12),
     };
     return 1;
 }

@@ -1,0 +1,105 @@
+#!/bin/sh
+# Why is it waiting? Live runs are asked, and have an answer.
+. "$TOP/tests/mpi/lib.sh"
+
+if ! command -v sqlite3 >/dev/null; then
+    skip 'a run says why' 'no sqlite3'
+    done_testing
+    exit
+fi
+
+# begin N ARGUMENT...: a run of the bag on N ranks, in the background.
+begin() {
+    ranks=$1
+    shift
+    rm -f bag.bats*
+    : >ran
+    env "$mark" timeout -k 5 200 ${MPIRUN:-mpirun} --enable-recovery \
+        -n "$ranks" "$BATS_MPI" bag "$@" >/dev/null 2>run.err </dev/null &
+    launcher=$!
+}
+end() {
+    pid=$(rank_pid 0)
+    [ -n "$pid" ] && kill -TERM "$pid"
+    wait $launcher
+    within 20 nobody_left
+}
+
+# says ABOUT WORDS: the verb why has them, of a machine or a task ("": all).
+says() {
+    "$BATS_MPI" why bag $1 >out 2>err && grep -q -e "$2" out
+}
+# pending: number of a task that waits.
+pending() {
+    "$BATS_MPI" tasks bag --state pending --json 2>/dev/null |
+        sed -n '1s/.*"task":\([0-9]*\),.*/\1/p'
+}
+waits() {
+    test -n "$(pending)"
+}
+
+for i in 1 2 3 4; do echo 'echo x >>ran; sleep 1001'; done >bag
+cat >clusters.ini <<'INI'
+[cluster a]
+charge = 1
+[cluster b]
+ranks = 3
+charge = 5
+INI
+sed -i 's/\[cluster a\]/&\nranks = 1-2/' clusters.ini
+
+# ---- money, and work ----
+
+begin 4 --clusters clusters.ini --budget 2 --policy rr --tail none
+both() { test "$(wc -l <ran)" -eq 2; }
+within 60 both && within 60 waits
+says '' '^2 pending: 2 tasks wait, in random order, for the 2 machines held$'
+ok 'tasks wait for the machines that are held'
+says "$(pending)" '^pending: 2 tasks wait, in random order'
+ok 'so does one of them'
+says a-1 '^a-1 on .*: held since .* and runs task [1-4]; its window ends at 1h'
+ok 'a machine that works says until when'
+says b-1 '^b-1 on .*: never acquired: 0 are left of the budget, a window costs 5'
+ok 'one that cannot be paid says so'
+
+kill -USR1 "$(rank_pid 0)"
+within 60 says "$(pending)" \
+    '^pending: no more tasks are started: the run was told to end'
+ok 'a run that is drained says so'
+end
+says "$(pending)" '^pending: the run is over: stopped'
+ok 'and one that is over'
+
+# ---- a machine that is lost ----
+
+if ${MPIRUN:-mpirun} --version 2>/dev/null | grep -q 'Open MPI'; then
+    begin 3 --policy rr --tail none --time-limit 1h
+    within 60 both && kill -KILL "$(rank_pid 2)"
+    within 60 says all-2 \
+        '^all-2 on .*: lost at .*: rank 2 on .* is lost: its process has ended'
+    ok 'a machine that is lost says why'
+    says '' 'for the 1 machine held; none is started that would not end by 1h$'
+    ok 'tasks have to end before the time limit'
+    end
+else
+    skip 'a machine that is lost says why' 'not Open MPI'
+fi
+
+# ---- failures ----
+
+echo 'exit 3' >bag
+begin 2 --retries 1 --retry-delay 10h
+within 60 says 1 '^pending: it failed at .* and is tried again at 10h'
+ok 'a task that is tried again later says when'
+end
+
+for i in $(seq 40); do
+    echo 'test $BATS_MACHINE != all-2 && sleep 0.2'
+done >bag
+echo 'test $BATS_MACHINE != all-2 && sleep 1001' >>bag
+begin 4 --policy rr --retries 3 --tail none
+within 100 says all-2 '^all-2 on .*: in quarantine since .*: .*failed there'
+ok 'a machine in quarantine says why'
+end
+
+done_testing
