@@ -14,7 +14,7 @@ export RESULTS_DIR
 rm -rf "$RESULTS_DIR"
 mkdir -p "$RESULTS_DIR" || exit 1
 
-quick= topics="machine instructions simulator engine bags planner speed"
+quick= topics="machine instructions simulator engine bags planner latency speed"
 if [ "$1" = quick ]; then
     quick=yes
     shift
@@ -33,6 +33,8 @@ arguments() { # TOPIC: what its script is given
     yesbags) echo 1 1000000 ;;
     planner) echo 30 5 ;;
     yesplanner) echo 3 1 ;;
+    latency) echo 10 ;;
+    yeslatency) echo 2 ;;
     speed | record) echo 9 ;;
     yesspeed | yesrecord) echo 1 ;;
     esac

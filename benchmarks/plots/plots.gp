@@ -62,6 +62,22 @@ if (has("simulator")) {
     unset logscale
 }
 
+if (has("latency")) {
+    set output out."latency.svg"
+    set title "Latency: an idle worker waits for its next task"
+    set xlabel "ranks"
+    set ylabel "microseconds"
+    set logscale y
+    set yrange [1:*]
+    file = dir."/latency.tsv"
+    plot file using 3:xtic(1) title "bats-mpi, p99", \
+        file using 2 title "bats-mpi, p50", \
+        file using 6 title "MPI round trip, p99", \
+        file using 5 title "MPI round trip, p50"
+    unset logscale
+    set xlabel ""
+}
+
 if (has("speed")) {
     set output out."speed.svg"
     set title "Runs: tasks per second beside the floor and the peers"
