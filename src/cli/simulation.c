@@ -26,27 +26,41 @@ static void set_makespans(struct bats_table *table, size_t row,
     char text[BATS_UNITS_TEXT];
     if (s->complete == 0)
         return;
-    bats_table_set(table, row, 3, "%s",
+    bats_table_set(table, row, 1, "%s",
                    bats_duration_format(text, llround(s->mean)));
-    bats_table_set(table, row, 5, "%s",
+    bats_table_set(table, row, 3, "%s",
                    bats_duration_format(text, llround(s->median)));
-    bats_table_set(table, row, 6, "%s", bats_duration_format(text, s->worst));
-    bats_table_set(table, row, 10, "%.3f", s->mean_ratio);
-    bats_table_set(table, row, 11, "%.3f", s->worst_ratio);
+    bats_table_set(table, row, 4, "%s", bats_duration_format(text, s->worst));
+    bats_table_set(table, row, 8, "%.3f", s->mean_ratio);
+    bats_table_set(table, row, 9, "%.3f", s->worst_ratio);
     if (s->complete > 1)
-        bats_table_set(table, row, 4, "%s",
+        bats_table_set(table, row, 2, "%s",
                        bats_duration_format(text, llround(s->margin)));
 }
 
-static void set_row(struct bats_table *table, size_t row,
+static void set_row(struct bats_table *table, size_t row, const char *policy,
                     const struct bats_campaign_summary *s)
 {
     char text[BATS_UNITS_TEXT];
-    bats_table_set(table, row, 2, "%s", rounded(text, s->amount));
-    bats_table_set(table, row, 7, "%s", rounded(text, s->charged));
-    bats_table_set(table, row, 8, "%s", bats_money_format(text, s->most));
-    bats_table_set(table, row, 9, "%zu", s->runs - s->complete);
+    bats_table_set(table, row, 0, "%s", policy);
+    bats_table_set(table, row, 5, "%s", rounded(text, s->charged));
+    bats_table_set(table, row, 6, "%s", bats_money_format(text, s->most));
+    bats_table_set(table, row, 7, "%zu", s->runs - s->complete);
     set_makespans(table, row, s);
+}
+
+/* Above the rows of a budget. */
+static void set_budget(struct bats_table *table, size_t row,
+                       const struct bats_scenario_budget *budget,
+                       const struct bats_campaign_summary *s)
+{
+    char text[BATS_UNITS_TEXT];
+    if (budget->base == BATS_BUDGET_AMOUNT ||
+        budget->base == BATS_BUDGET_UNLIMITED)
+        bats_table_set(table, row, 0, "budget %s", budget->text);
+    else
+        bats_table_set(table, row, 0, "budget %s: %s", budget->text,
+                       rounded(text, s->amount));
 }
 
 static void print_head(FILE *out, const char *name,
@@ -69,33 +83,33 @@ int bats_simulation_table(FILE *out, const char *name,
                           const struct bats_world_result *results, size_t n,
                           struct bats_error *err)
 {
-    static const char *const head[] = {
-        "policy", "budget",  "amount", "makespan", "+-",     "median",
-        "worst",  "charged", "most",   "undone",   "/bound", "worst"};
+    static const char *const head[] = {"policy", "makespan", "+-",   "median",
+                                       "worst",  "charged",  "most", "undone",
+                                       "/bound", "worst"};
     static struct bats_table table; /* too large for a stack */
     size_t row = 0;
     int rc = 0;
 
     table = (struct bats_table){.n_rows = 0};
     bats_table_head(&table, head, sizeof head / sizeof *head);
-    for (uint32_t b = 0; rc == 0 && b < scenario->n_budgets; b++)
+    for (uint32_t b = 0; rc == 0 && b < scenario->n_budgets; b++) {
+        size_t heading = ++row;
         for (uint32_t p = 0; rc == 0 && p < scenario->n_policies; p++) {
             struct bats_campaign_summary s;
             rc = bats_campaign_summarise(results, n, p, b, &s, err);
             if (rc < 0)
                 break;
-            row++;
-            bats_table_set(&table, row, 0, "%s",
-                           bats_policy_name(scenario->policies[p]));
-            bats_table_set(&table, row, 1, "%s", scenario->budgets[b].text);
-            set_row(&table, row, &s);
+            set_budget(&table, heading, &scenario->budgets[b], &s);
+            set_row(&table, ++row, bats_policy_name(scenario->policies[p]),
+                    &s);
         }
+    }
     if (rc < 0)
         return rc;
     print_head(out, name, scenario);
     bats_table_print(out, &table);
     fputs("\nmakespan, median, worst: of the runs that did the whole bag; +-: "
-          "half the 95 %\ninterval of the mean. amount, charged: means. "
+          "half the 95 %\ninterval of the mean. charged: mean, and most. "
           "undone: runs that left tasks.\n/bound: makespan / clairvoyant "
           "bound, mean and worst.\n",
           out);

@@ -53,7 +53,7 @@ struct machine {
     bats_time paid_end;    /* end of the last window charged */
     int64_t windows;       /* entered so far, over all acquisitions */
     int64_t plan_windows;  /* that the plan still gives it after this one */
-    int64_t overrun; /* as of the last look: windows beyond the paid one
+    int64_t overrun;       /* as of the last look: windows beyond the paid one
                         that the longest of its running tasks needs */
 };
 

@@ -23,19 +23,27 @@ void bats_table_head(struct bats_table *table, const char *const *names,
         bats_table_set(table, 0, i, "%s", names[i]);
 }
 
+/* Columns of the row, without blank ones at its end; 1 at least. */
+static size_t count_cells(const struct bats_table *table, size_t row)
+{
+    size_t n = table->n_columns;
+    while (n > 1 && table->cell[row][n - 1][0] == '\0')
+        n--;
+    return n;
+}
+
 void bats_table_print(FILE *out, const struct bats_table *table)
 {
     int width[BATS_TABLE_COLUMNS] = {0};
 
-    for (size_t r = 0; r < table->n_rows; r++)
-        for (size_t c = 0; c < table->n_columns; c++)
+    for (size_t r = 0; r < table->n_rows; r++) {
+        size_t n = count_cells(table, r);
+        for (size_t c = 0; n > 1 && c < n; c++)
             if (width[c] < (int)strlen(table->cell[r][c]))
                 width[c] = (int)strlen(table->cell[r][c]);
-
+    }
     for (size_t r = 0; r < table->n_rows; r++) {
-        size_t last = table->n_columns; /* no blanks at the end of a line */
-        while (last > 1 && table->cell[r][last - 1][0] == '\0')
-            last--;
+        size_t last = count_cells(table, r);
         fprintf(out, "%-*s", last > 1 ? width[0] : 0, table->cell[r][0]);
         for (size_t c = 1; c < last; c++)
             fprintf(out, "  %*s", width[c], table->cell[r][c]);

@@ -2,7 +2,8 @@
  * table: cells of text in aligned columns.
  *
  * Layer: report. The first column is flush left, the others flush right; two
- * blanks between columns, as wide as their widest cell.
+ * blanks between columns, as wide as their widest cell. A row with nothing but
+ * its first cell is a heading of those below it, and makes no column wider.
  */
 #ifndef BATS_TABLE_H
 #define BATS_TABLE_H
@@ -13,7 +14,7 @@
 #include "bats/cluster.h"
 
 #define BATS_TABLE_COLUMNS 12
-#define BATS_TABLE_ROWS 98 /* more than clusters with head and total */
+#define BATS_TABLE_ROWS 128 /* more than clusters with head and total */
 
 /* All zero: empty. Cells that are not set are blank. */
 struct bats_table {
