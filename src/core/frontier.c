@@ -84,6 +84,23 @@ static bool collect(const struct bats_frontier_lists *l, uint64_t n_tasks,
 
 /* ---- the whole ---- */
 
+/* The spans of clusters that no configuration is done sooner than are as good
+ * as the largest of them. */
+static int64_t first_span(const struct bats_plan_item *items,
+                          const double *task_windows, size_t n,
+                          uint64_t n_tasks)
+{
+    double rate = 0;
+
+    for (size_t i = 0; i < n; i++)
+        rate += items[i].rate * items[i].max;
+    int64_t least = rate > 0 ? bats_plan_windows(n_tasks, rate) : 1;
+    int64_t span = bats_plan_next_span(task_windows, n, 0), next = span;
+    while ((next = bats_plan_next_span(task_windows, n, next)) <= least)
+        span = next;
+    return span;
+}
+
 /* The fastest first; of equally fast ones the cheapest. */
 static int by_rate(const void *a, const void *b)
 {
@@ -102,7 +119,10 @@ static void sift(struct candidates *c)
 {
     size_t n = 0;
 
-    if (c->n > 0) /* qsort takes no NULL */
+    bool sorted = true;
+    for (size_t i = 1; i < c->n && sorted; i++)
+        sorted = by_rate(&c->all[i - 1], &c->all[i]) <= 0;
+    if (!sorted)
         qsort(c->all, c->n, sizeof *c->all, by_rate);
     for (size_t i = 0; i < c->n; i++) {
         const struct bats_frontier_point *p = &c->all[i].point;
@@ -221,17 +241,21 @@ int bats_frontier_init(struct bats_frontier *frontier,
     struct bats_frontier f = {.complete = true};
     struct candidates c = {.n_clusters = n_items};
     struct bats_frontier_lists l = {.n = 0};
+    struct bats_frontier_least least;
     struct bats_plan plan; /* only to have the input checked */
     int rc = bats_plan_solve(items, n_items, 0, 0, &plan, err);
     bool enough = true;
 
-    for (int64_t span = bats_plan_next_span(task_windows, n_items, 0);
+    for (int k = 0; k < BATS_FRONTIER_WINDOWS; k++)
+        least.cost[k] = INFINITY;
+    for (int64_t span = first_span(items, task_windows, n_items, n_tasks);
          rc == 0 && enough && f.complete && span < INT64_MAX;
          span = bats_plan_next_span(task_windows, n_items, span)) {
         rc = take_clusters(&l.types, items, task_windows, n_items, span, err);
         if (rc == 0) {
             l.n_tasks = n_tasks;
             l.span = span;
+            l.least = &least;
             enough = bats_frontier_lists_make(&l);
             f.complete = !l.full;
         }

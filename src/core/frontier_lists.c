@@ -9,7 +9,6 @@
 #define ROUNDING 1e-10      /* of sums */
 #define SLACK 1e-6          /* of bounds that need not be tight */
 #define LIST_MAX (1u << 21) /* states in a list */
-#define WINDOWS_MAX 1024    /* costs are known of so many windows */
 
 /* From the state at `price` to the next: what is spent on types to come
  * instead of the present ones, for a whole in this range, loses more than the
@@ -25,8 +24,6 @@ struct zone {
 };
 
 struct bats_frontier_bounds {
-    double least[WINDOWS_MAX]; /* [k]: what the bag is known to cost at most
-                                  in k windows or fewer */
     /* After a type: */
     struct step *steps; /* NULL: nothing is known */
     size_t n_steps;
@@ -56,15 +53,29 @@ static bool reserve(struct bats_frontier_lists *l, size_t n)
     return true;
 }
 
-/* The first state from `low` on of at least that price. */
+/* State i as it was before the list began to be joined with itself. */
+static const struct bats_frontier_state *
+state(const struct bats_frontier_lists *l, size_t i)
+{
+    return i < l->kept ? &l->list[i] : &l->spare[i];
+}
+
+/* The first state from `low` on of at least that price; mostly it is near. */
 static size_t find(const struct bats_frontier_lists *l, size_t low,
                    bats_money price)
 {
-    size_t high = l->n;
+    size_t high = low;
 
+    for (size_t step = 1; high < l->n && state(l, high)->price < price;
+         step *= 2) {
+        low = high + 1;
+        high += step;
+    }
+    if (high > l->n)
+        high = l->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (l->list[middle].price < price)
+        if (state(l, middle)->price < price)
             low = middle + 1;
         else
             high = middle;
@@ -88,7 +99,7 @@ static bool next_of_use(const struct bats_frontier_lists *l, bats_money price,
     const struct bats_frontier_bounds *b = l->bounds;
 
     while (s->with < l->n) {
-        bats_money own = l->list[s->with].price, sum = own + price;
+        bats_money own = state(l, s->with)->price, sum = own + price;
         if (!b->steps)
             return true;
         if (sum > b->before) {
@@ -116,17 +127,19 @@ static bool next_of_use(const struct bats_frontier_lists *l, bats_money price,
     return false;
 }
 
-/* Copies list[from .. end) to the spare list at n, but not what is no faster
- * than its last state. Returns the new n. */
-static size_t copy(struct bats_frontier_lists *l, size_t from, size_t end,
-                   size_t n)
+/* Appends from[0 .. count) to the new list, but not what is no faster than its
+ * last state. Returns its new length. */
+static size_t append(struct bats_frontier_state *list, size_t n,
+                     const struct bats_frontier_state *from, size_t count)
 {
-    double best = n > 0 ? l->spare[n - 1].rate * (1 + SAME) : -1;
+    double best = n > 0 ? list[n - 1].rate * (1 + SAME) : -1;
+    size_t i = 0;
 
-    while (from < end && l->list[from].rate <= best)
-        from++;
-    memcpy(l->spare + n, l->list + from, (end - from) * sizeof *l->list);
-    return n + end - from;
+    while (i < count && from[i].rate <= best)
+        i++;
+    for (; i < count; i++)
+        list[n++] = from[i];
+    return n;
 }
 
 /* Joins the list with itself, `pieces` of type t added to each state, and
@@ -137,50 +150,33 @@ static void join(struct bats_frontier_lists *l, size_t t, uint32_t pieces)
     bats_money price = pieces * type->price;
     double rate = pieces * type->rate;
     struct search search = {.with = 0};
-    size_t without = 0, n = 0;
+    const struct bats_frontier_state *old = l->spare;
+    struct bats_frontier_state *list = l->list;
 
-    for (; next_of_use(l, price, &search); search.with++) {
-        struct bats_frontier_state s = l->list[search.with];
+    if (!next_of_use(l, price, &search))
+        return;
+    /* What is cheaper than the first new state stays where it is. */
+    l->kept = find(l, search.with, l->list[search.with].price + price);
+    size_t without = l->kept, n = l->kept;
+    memcpy(l->spare + n, list + n, (l->n - n) * sizeof *list);
+    do {
+        struct bats_frontier_state s = *state(l, search.with);
         size_t end = without;
         s.price += price;
         s.rate += rate;
         s.count += pieces;
-        while (end < l->n && l->list[end].price <= s.price)
+        while (end < l->n && old[end].price <= s.price)
             end++;
-        n = copy(l, without, end, n);
+        n = append(list, n, old + without, end - without);
         without = end;
-        if (n > 0 && s.rate <= l->spare[n - 1].rate * (1 + SAME))
+        search.with++;
+        if (n > 0 && s.rate <= list[n - 1].rate * (1 + SAME))
             continue;
-        n -= n > 0 && l->spare[n - 1].price == s.price;
-        l->spare[n++] = s;
-    }
-    l->n = copy(l, without, l->n, n);
-    struct bats_frontier_state *swap = l->list;
-    l->list = l->spare;
-    l->spare = swap;
-}
-
-/* Any count from 0 to max is a sum of what is added here. */
-static bool add_type(struct bats_frontier_lists *l, size_t t)
-{
-    uint32_t left = l->types.type[t].max;
-
-    for (uint32_t i = 0; i < l->n; i++) {
-        l->list[i].origin = i;
-        l->list[i].count = 0;
-    }
-    for (uint32_t part = 1; left > 0; part *= 2) {
-        uint32_t pieces = part < left ? part : left;
-        if (2 * l->n > LIST_MAX) {
-            l->full = true;
-            return true;
-        }
-        if (!reserve(l, 2 * l->n))
-            return false;
-        join(l, t, pieces);
-        left -= pieces;
-    }
-    return true;
+        n -= n > 0 && list[n - 1].price == s.price;
+        list[n++] = s;
+    } while (next_of_use(l, price, &search));
+    l->n = append(list, n, old + without, l->n - without);
+    l->kept = SIZE_MAX;
 }
 
 /* ---- bounds ---- */
@@ -202,28 +198,28 @@ static double price_of_greed(const struct bats_knapsack *types, double rate)
 
 static void find_least(struct bats_frontier_lists *l)
 {
-    double *least = l->bounds->least;
+    double *least = l->least->cost;
 
-    least[0] = INFINITY;
-    for (int k = 1; k < WINDOWS_MAX; k++) {
+    for (int k = 1; k < BATS_FRONTIER_WINDOWS; k++) {
         double rate = (double)l->n_tasks / k * (1 + SLACK);
-        double cost =
-            k < l->span ? INFINITY : k * price_of_greed(&l->types, rate);
-        least[k] = fmin(least[k - 1], cost * (1 + SLACK));
+        if (k >= l->span)
+            least[k] = fmin(least[k],
+                            k * price_of_greed(&l->types, rate) * (1 + SLACK));
+        least[k] = fmin(least[k], least[k - 1]);
     }
 }
 
-/* What costs `price` per window or more and does `rate` at most takes k
- * windows at least. If that costs more than k - 1 windows or fewer are known
- * to, it is dominated. */
+/* What costs `price` per window or more and does `rate` at most needs k windows
+ * at least. If that costs more than k - 1 windows or fewer are known to, it is
+ * dominated. */
 static bool is_hopeless(const struct bats_frontier_lists *l, double price,
                         double rate)
 {
-    double windows = ceil((double)l->n_tasks / rate * (1 - SLACK));
+    double windows = fmax(ceil((double)l->n_tasks / rate * (1 - SLACK)), 1);
+    double fewer = fmin(windows, BATS_FRONTIER_WINDOWS) - 1;
 
-    windows = fmax(windows, (double)l->span);
-    double fewer = fmin(windows, WINDOWS_MAX) - 1;
-    return windows * price > l->bounds->least[(size_t)fewer];
+    return fmax(windows, (double)l->span) * price >
+           l->least->cost[(size_t)fewer];
 }
 
 /* The linear relaxation, walked downwards. */
@@ -277,8 +273,8 @@ static void turn_round(struct bats_frontier_bounds *b)
 }
 
 /*
- * Once type t is done: the new steps and zones. Types still to come are less
- * efficient, by `gain` at least.
+ * Once type t is done, but for pieces worth `rest`: the new steps and zones.
+ * Types still to come are less efficient, by `gain` at least.
  *
  * Who spends Q on them, and P <= before in all, loses Q x gain against the
  * relaxation at P. The list loses its gap there, so Q is at most gap / gain:
@@ -290,10 +286,10 @@ static void turn_round(struct bats_frontier_bounds *b)
  * those within a machine's price of `before` can be filled up to any price.
  */
 static void find_bounds(const struct bats_frontier_lists *l, size_t t,
-                        const struct bats_frontier_bounds *old,
-                        struct bats_frontier_bounds *b)
+                        double rest, struct bats_frontier_bounds *b)
 {
     const struct bats_knapsack_type *type = l->types.type;
+    const struct bats_frontier_bounds *old = l->bounds;
     double next = efficiency(&type[t + 1]);
     double least_gain = efficiency(&type[t]) - next;
     double end = (double)b->before, full = 0, dearest = 0, most = 0;
@@ -312,8 +308,8 @@ static void find_bounds(const struct bats_frontier_lists *l, size_t t,
             double lost = full * (1 + ROUNDING) - l->list[i].rate -
                           (end - (double)above) * next;
             most = least_gain > 0 ? fmax(most, lost / least_gain) : INFINITY;
-            b->near =
-                end > dearest && end > most ? (bats_money)(end - most) : 0;
+            double near = end - rest - most;
+            b->near = end > dearest && near > 0 ? (bats_money)near : 0;
         }
         while (n_old > 0 && old->zones[n_old - 1].from > price)
             n_old--;
@@ -326,7 +322,7 @@ static void find_bounds(const struct bats_frontier_lists *l, size_t t,
         double reach = gain > 0 ? gap / gain : INFINITY;
         b->steps[b->n_steps++] = (struct step){price, reach};
         if (price >= b->near || !is_hopeless(l, (double)price, rate)) {
-            double from = (double)price - reach;
+            double from = (double)price - rest - reach;
             add_zone(b, from > 0 ? (bats_money)from : 0, above);
         }
     }
@@ -334,9 +330,9 @@ static void find_bounds(const struct bats_frontier_lists *l, size_t t,
 }
 
 /* Leaves only the states in zones. */
-static void prune(struct bats_frontier_lists *l)
+static void prune(struct bats_frontier_lists *l,
+                  const struct bats_frontier_bounds *b)
 {
-    const struct bats_frontier_bounds *b = l->bounds;
     size_t n = 0, zone = 0;
 
     for (size_t i = 0; i < l->n; i++) {
@@ -348,27 +344,73 @@ static void prune(struct bats_frontier_lists *l)
     l->n = n;
 }
 
-static bool update_bounds(struct bats_frontier_lists *l, size_t t)
+static void release_bounds(struct bats_frontier_bounds *b)
 {
-    struct bats_frontier_bounds *b = l->bounds, old = *b;
-    const struct bats_knapsack_type *type = &l->types.type[t];
+    free(b->steps);
+    free(b->zones);
+}
 
-    b->before += type->price * type->max;
+/* Drops what is of no use after type t, of which `left` pieces are still to be
+ * added. With none left, the bounds are those for the types to come. */
+static bool update_bounds(struct bats_frontier_lists *l, size_t t,
+                          uint32_t left)
+{
+    const struct bats_knapsack_type *type = &l->types.type[t];
+    struct bats_frontier_bounds *b = l->bounds, next = {.n_steps = 0};
+
     if (t + 1 == l->types.n || type->price == 0)
         return true;
-    b->steps = malloc((l->n + 1) * sizeof *b->steps);
-    b->zones = malloc((l->n + 1) * sizeof *b->zones);
-    b->n_steps = b->n_zones = 0;
-    if (b->steps && b->zones) {
-        find_bounds(l, t, &old, b);
-        prune(l);
+    next.before = b->before + type->price * type->max;
+    next.steps = malloc((l->n + 1) * sizeof *next.steps);
+    next.zones = malloc((l->n + 1) * sizeof *next.zones);
+    if (!next.steps || !next.zones) {
+        release_bounds(&next);
+        return false;
     }
-    free(old.steps);
-    free(old.zones);
-    return b->steps && b->zones;
+    find_bounds(l, t, (double)left * (double)type->price, &next);
+    prune(l, &next);
+    if (left > 0) {
+        release_bounds(&next);
+        return true;
+    }
+    release_bounds(b);
+    *b = next;
+    return true;
 }
 
 /* ---- the whole ---- */
+
+/* Any count from 0 to max is a sum of what is added here: the largest parts
+ * first, because the list grows most with the smallest, and may be pruned
+ * before. */
+static bool add_type(struct bats_frontier_lists *l, size_t t)
+{
+    uint32_t left = l->types.type[t].max, part = 1;
+    size_t pruned = l->n;
+
+    for (uint32_t i = 0; i < l->n; i++) {
+        l->list[i].origin = i;
+        l->list[i].count = 0;
+    }
+    while (part <= left / 2)
+        part *= 2;
+    for (uint32_t pieces = left - part + 1; left > 0; pieces = part /= 2) {
+        if (2 * l->n > LIST_MAX) {
+            l->full = true;
+            return true;
+        }
+        if (!reserve(l, 2 * l->n))
+            return false;
+        join(l, t, pieces);
+        left -= pieces;
+        if (left == 0 || l->n > 2 * pruned) {
+            if (!update_bounds(l, t, left))
+                return false;
+            pruned = l->n;
+        }
+    }
+    return true;
+}
 
 static bool keep_origins(struct bats_frontier_lists *l, size_t t)
 {
@@ -390,13 +432,14 @@ bool bats_frontier_lists_make(struct bats_frontier_lists *l)
         return false;
     l->list[0] = (struct bats_frontier_state){.price = 0};
     l->n = 1;
+    l->kept = SIZE_MAX;
     find_least(l);
     for (size_t t = 0; t < l->types.n; t++) {
         if (!add_type(l, t))
             return false;
         if (l->full)
             break;
-        if (!update_bounds(l, t) || !keep_origins(l, t))
+        if (!keep_origins(l, t))
             return false;
     }
     return true;
@@ -417,10 +460,8 @@ void bats_frontier_lists_release(struct bats_frontier_lists *l)
         free(l->origin[t]);
         free(l->count[t]);
     }
-    if (l->bounds) {
-        free(l->bounds->steps);
-        free(l->bounds->zones);
-    }
+    if (l->bounds)
+        release_bounds(l->bounds);
     free(l->bounds);
     free(l->list);
     free(l->spare);

@@ -26,6 +26,14 @@ struct bats_frontier_state {
     uint32_t count;  /* machines of this cluster */
 };
 
+#define BATS_FRONTIER_WINDOWS 1024
+
+/* [k]: what the bag is known to cost at most in k windows or fewer. Who costs
+ * more and takes longer is dominated. */
+struct bats_frontier_least {
+    double cost[BATS_FRONTIER_WINDOWS];
+};
+
 struct bats_frontier_bounds; /* private to frontier_lists.c */
 
 struct bats_frontier_lists {
@@ -33,8 +41,12 @@ struct bats_frontier_lists {
                                    pieces cost must fit */
     uint64_t n_tasks;           /* set by the caller */
     int64_t span;               /* set by the caller: the least windows */
+    struct bats_frontier_least *least; /* the caller's: what is known, at first
+                                          INFINITY; becomes better */
     struct bats_frontier_state *list, *spare; /* `capacity` each */
     size_t n, capacity;
+    size_t kept; /* what is behind it is in `spare` while the list is joined
+                    with itself; else SIZE_MAX */
     uint32_t
         *origin[BATS_CLUSTERS_MAX]; /* of each state in the list that the */
     uint32_t *count[BATS_CLUSTERS_MAX]; /* type has left behind */
