@@ -165,6 +165,26 @@ static void mixture_of_machines_has_a_deviation(void **state)
     near(m.high, 800 + 1.2816 * 20 * 2 / 3, 1e-3);
 }
 
+/* 4.10 and 4.11 by hand: two machines of 10 minutes, 8 at least and 12.5 at
+ * most, with a deviation of 3 at most. gamma is 2 / 12.5 = 0.16 to 2 / 8 =
+ * 0.25. S1 = 25 / 0.16 = 156.25, S2 = (2 x 9 / 8) / 0.16 = 14.0625, S3 = 4 /
+ * 0.25^2 = 64, so sigma_agg = sqrt(106.3125) / 2. */
+static void bounds_are_put_in_for_the_worst_case(void **state)
+{
+    (void)state;
+    struct bats_runtimes r = bats_runtimes_given(10);
+    const double slots[] = {2};
+
+    r.mean_low = 8;
+    r.mean_high = 12.5;
+    r.deviation_high = 3;
+    struct bats_prediction m = bats_interval_makespan(&r, slots, 1, 100, 0.9);
+    double swing = 1.2816 * 10 * sqrt(106.3125) / 2;
+    near(m.estimate, 500, 1e-9);
+    near(m.busy, 625 + swing, 1e-2);
+    near(m.low, 400 - swing, 1e-2);
+}
+
 /* One machine of 10 and one of 5 minutes, whose longest tasks are 20 and 8:
  * gamma = 0.3, so that they have shares of 1/3 and 2/3. 30 tasks keep both
  * busy for 100 minutes. */
@@ -236,6 +256,7 @@ int main(void)
         cmocka_unit_test(mean_never_falls_to_nothing),
         cmocka_unit_test(equal_machines_add_up),
         cmocka_unit_test(mixture_of_machines_has_a_deviation),
+        cmocka_unit_test(bounds_are_put_in_for_the_worst_case),
         cmocka_unit_test(whole_tasks_end_later),
         cmocka_unit_test(unknown_clusters_do_not_count),
         cmocka_unit_test(published_interval_is_met),

@@ -499,6 +499,25 @@ static void long_tasks_equal_brute_force(void **state)
     gsl_rng_free(rng);
 }
 
+/* A task takes two windows, and 10 pay five machines for two or ten for one: as
+ * many tasks, if they could be divided. The bag is too large for both. */
+static void long_tasks_get_their_windows_in_large_bags(void **state)
+{
+    (void)state;
+    const struct bats_plan_item items[] = {{0.5, UNITS(1), 10},
+                                           {0.5, UNITS(1), 10}};
+    const double task_windows[] = {2, 2};
+    struct bats_plan plan;
+
+    assert_int_equal(bats_plan_solve_whole(items, task_windows, 2, 1000,
+                                           UNITS(10), &plan, NULL),
+                     0);
+    assert_false(plan.feasible);
+    assert_int_equal(plan.windows, 2);
+    assert_int_equal(plan.machines[0], 5);
+    assert_int_equal(plan.machines[1], 0);
+}
+
 static void bad_input_is_refused(void **state)
 {
     (void)state;
@@ -665,6 +684,7 @@ int main(void)
         cmocka_unit_test(rounding_does_not_buy_a_window),
         cmocka_unit_test(huge_numbers_do_not_overflow),
         cmocka_unit_test(long_tasks_equal_brute_force),
+        cmocka_unit_test(long_tasks_get_their_windows_in_large_bags),
         cmocka_unit_test(bad_input_is_refused),
         cmocka_unit_test(large_instances_are_solved),
     };

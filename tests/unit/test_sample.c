@@ -47,6 +47,22 @@ static void samples_are_completed_both_ways(void **state)
     bats_sample_release(&s);
 }
 
+/* 10 -> 20, 20 -> 30, 30 -> 55 are not on one line, whose slope is 1.75 and
+ * which can be taken to begin at 0. Only for the fourth task it is asked. */
+static void what_was_measured_stays(void **state)
+{
+    (void)state;
+    const struct bats_observation o[] = {{0, 0, 10}, {0, 1, 20}, {1, 0, 20},
+                                         {1, 1, 30}, {2, 0, 30}, {2, 1, 55},
+                                         {3, 0, 40}};
+    struct bats_sample s;
+
+    assert_int_equal(bats_sample_init(&s, 2, o, COUNT(o), NULL), 0);
+    expect(&s.clusters[0], (double[]){10, 20, 30, 40}, 4, 4, 4);
+    expect(&s.clusters[1], (double[]){20, 30, 55, 70}, 4, 3, 3);
+    bats_sample_release(&s);
+}
+
 static void base_has_most_runtimes(void **state)
 {
     (void)state;
@@ -153,6 +169,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_are_completed_both_ways),
+        cmocka_unit_test(what_was_measured_stays),
         cmocka_unit_test(base_has_most_runtimes),
         cmocka_unit_test(first_of_several_runtimes_counts),
         cmocka_unit_test(cluster_without_runtimes_is_unknown),
