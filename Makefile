@@ -41,7 +41,7 @@ CORE_SRC = $(addprefix src/core/, \
 	forecast.c frontier.c frontier_lists.c histogram.c interval.c \
 	knapsack.c knapsack_lists.c knapsack_pieces.c ledger.c plan.c policy_bats.c policy_rr.c \
 	regression.c sample.c sampling.c sched.c sched_check.c \
-	sched_create.c sched_status.c stats.c tail.c)
+	sched_create.c sched_status.c soonest.c stats.c tail.c)
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c clusters_file.c inifile.c platform.c profile.c \
 	profile_save.c runtimes.c)

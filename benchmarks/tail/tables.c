@@ -39,7 +39,8 @@ static const char *const workloads[][2] = {
 };
 
 static const char *const strategies[] = {
-    "none", "random", "stochastic", "stochastic-random", "migrate", "perfect"};
+    "none",    "random",  "stochastic", "stochastic-random",
+    "migrate", "soonest", "perfect"};
 #define N_STRATEGIES (sizeof strategies / sizeof *strategies)
 
 static const double speed[CLUSTERS] = {1, 3, 2};

@@ -33,6 +33,23 @@
  *                      execution is stopped.
  *   perfect            stochastic with the true runtimes, which only a
  *                      simulator knows.
+ *   soonest            ours, below; any that runs on slower machines only,
+ *                      where no copy brings the end nearer.
+ *
+ * `soonest` asks of every task when it will have ended, not only how long it is
+ * expected to take: a task that may take long matters more than one that is
+ * sure to end somewhat later. With F the distribution of the histogram, a task
+ * that has been running for tau and has done w by the time h (whichever of its
+ * executions is furthest then; a copy stops at the end of its paid window) has
+ * ended by h with probability
+ *
+ *   p(h) = (F(w) - F(tau)) / (1 - F(tau)).
+ *
+ * All have, with the product of these, and the bag is expected to take the
+ * integral over h of what that lacks to 1. The copy that makes it least is
+ * begun. An execution that has been running for longer than any other task ever
+ * took is taken to be stuck: nothing is expected of it, and a copy of its task,
+ * even on a machine that is no faster, counts as a task not yet begun.
  */
 #ifndef BATS_TAIL_H
 #define BATS_TAIL_H
@@ -45,10 +62,11 @@ enum bats_tail {
     BATS_TAIL_STOCHASTIC,
     BATS_TAIL_STOCHASTIC_RANDOM,
     BATS_TAIL_MIGRATE,
-    BATS_TAIL_PERFECT
+    BATS_TAIL_PERFECT,
+    BATS_TAIL_SOONEST
 };
 
-#define BATS_TAIL_DEFAULT BATS_TAIL_STOCHASTIC_RANDOM
+#define BATS_TAIL_DEFAULT BATS_TAIL_SOONEST
 
 /* The strategy of that name: true and *tail, else false. */
 bool bats_tail_find(const char *name, enum bats_tail *tail);

@@ -94,13 +94,14 @@ const struct bats_option bats_options[] = {
     {"reconfigure", 0, "violation|improve", BATS_OPTION_CHOICE,
      AT(reconfigure), SIMULATE, BATS_GROUP_RUN,
      "the same as in a run, whatever the scenario says"},
-    {"tail", 0, "none|random|stochastic|stochastic-random|migrate",
+    {"tail", 0, "none|random|stochastic|stochastic-random|migrate|soonest",
      BATS_OPTION_CHOICE, AT(tail), RUNS, BATS_GROUP_RUN,
      "what machines that are paid but idle do while the last tasks run: copy "
      "tasks, of which the first one that succeeds counts. random: any task on "
      "slower machines; stochastic: the one that is expected to take longest, "
      "if the copy is expected to end first; migrate: the same, and before "
-     "that take tasks over from slower machines (default: stochastic-random)"},
+     "that take tasks over from slower machines; soonest: the one whose copy "
+     "lets the bag be expected to end soonest (default: soonest)"},
     {"no-replicate", 0, NULL, BATS_OPTION_FLAG, AT(no_replicate), RUNS,
      BATS_GROUP_RUN,
      "no task may run twice at the same time, as with '@once' in front of "

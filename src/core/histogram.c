@@ -1,5 +1,6 @@
 #include "core/histogram.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Below 32 every number has a class of its own; above, its five bits after
@@ -28,6 +29,8 @@ bool bats_histogram_add(struct bats_histogram *h, bats_time runtime)
     struct bats_histogram_class *c = &h->classes[class_of((uint64_t)runtime)];
     c->n++;
     c->sum += (double)runtime;
+    h->n++;
+    h->longest = fmax(h->longest, (double)runtime);
     h->is_summed = false;
     return true;
 }

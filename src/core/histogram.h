@@ -24,6 +24,7 @@ struct bats_histogram {
         double n_above, sum_above; /* in the classes above it */
     } * classes;                   /* NULL: nothing was ever added */
     bool is_summed;                /* n_above and sum_above are right */
+    double n, longest;             /* of all runtimes */
 };
 
 /* All zero is an empty one. */

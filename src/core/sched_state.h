@@ -5,7 +5,7 @@
  * (sched_create.c sets it up, sched_status.c tells what it knows, and
  * sched_check.c whether it is consistent); fleet.c acquires, renews, marks and
  * parks machines; dispatch.c gives tasks to slots; copies.c keeps the
- * executions of a task apart, tail.c decides on copies; forecast.c estimates;
+ * executions of a task apart, tail.c and soonest.c decide on copies; forecast.c estimates;
  * failure.c knows what to do when something goes wrong; policy_*.c decide.
  */
 #ifndef BATS_SCHED_STATE_H
@@ -162,11 +162,16 @@ struct sampling {
     bool has_chosen;
 };
 
-/* A running task, as tail.c sees it. */
+#define TAIL_STEPS 24   /* of the time until the last task has ended */
+#define TAIL_POINTS 256 /* of the distribution of runtimes */
+
+/* A running task, as the tail sees it. */
 struct tail_task {
     uint32_t task;
     double total; /* expected, on the canonical cluster */
     double left;  /* until the first of its executions is expected to end */
+    double tau;   /* soonest.c: what it is known to take there at least */
+    float done[TAIL_STEPS]; /* and how likely it has ended by then */
 };
 
 struct tail {
@@ -175,6 +180,12 @@ struct tail {
     struct tail_task *list; /* room for one per slot */
     uint32_t n;
     size_t canonical; /* the cluster that the histogram is converted to */
+    bool has_outlook; /* of soonest.c, for the present list: */
+    double longest, longer[TAIL_POINTS + 1]; /* shares that take longer than
+                                                so many parts of `longest` */
+    double step;                             /* of time */
+    double weight[TAIL_STEPS]; /* that all have ended by then, against the
+                                  likeliest step */
     bats_time (*true_runtime)(const void *context, uint32_t task,
                               uint32_t cluster);
     const void *true_context;
@@ -373,6 +384,28 @@ bool tail_migrate(struct bats_sched *s, uint32_t slot);
 
 /* A task has ended on the cluster. */
 void tail_learn(struct bats_sched *s, size_t cluster, bats_time runtime);
+
+/* Mean of what has ended on the cluster; 0: nothing has. */
+double tail_mean(const struct bats_sched *s, size_t cluster);
+
+/* What takes `time` on the one cluster takes so long on the other; something
+ * has ended on both. */
+double tail_convert(const struct bats_sched *s, double time, size_t from,
+                    size_t to);
+
+size_t tail_cluster(const struct bats_sched *s, uint32_t slot);
+
+/* The slot of the next execution of `task` after that in `slot`, the original
+ * being the first; NO_SLOT: there is none. */
+uint32_t tail_next(const struct bats_sched *s, uint32_t task, uint32_t slot);
+
+/* How long the execution in `slot` has been running. */
+double tail_elapsed(const struct bats_sched *s, uint32_t slot);
+
+/* ---- soonest.c ---- */
+
+/* The task of s->tail.list of which `slot` shall run a copy, or NULL. */
+struct tail_task *soonest_choose(struct bats_sched *s, uint32_t slot);
 
 /* ---- sampling.c ---- */
 

@@ -5,7 +5,8 @@
 #include <string.h>
 
 static const char *const names[] = {
-    "none", "random", "stochastic", "stochastic-random", "migrate", "perfect"};
+    "none",    "random",  "stochastic", "stochastic-random",
+    "migrate", "perfect", "soonest"};
 
 bool bats_tail_find(const char *name, enum bats_tail *tail)
 {
@@ -40,23 +41,21 @@ void tail_learn(struct bats_sched *s, size_t cluster, bats_time runtime)
 
 /* ---- runtimes, on one cluster or another ---- */
 
-/* Mean of what has ended there; 0: nothing has. */
-static double mean(const struct bats_sched *s, size_t cluster)
+double tail_mean(const struct bats_sched *s, size_t cluster)
 {
     const struct bats_stats *stats = &s->clusters[cluster].stats;
     return stats->n_done > 0 ? fmax(stats->rt_done / stats->n_done, 1) : 0;
 }
 
-static size_t cluster_of(const struct bats_sched *s, uint32_t slot)
+size_t tail_cluster(const struct bats_sched *s, uint32_t slot)
 {
     return s->machines[s->slots[slot].machine].cluster;
 }
 
-/* What takes `time` on the one takes so long on the other; both are known. */
-static double convert(const struct bats_sched *s, double time, size_t from,
-                      size_t to)
+double tail_convert(const struct bats_sched *s, double time, size_t from,
+                    size_t to)
 {
-    return from == to ? time : time * mean(s, to) / mean(s, from);
+    return from == to ? time : time * tail_mean(s, to) / tail_mean(s, from);
 }
 
 /* E[T | T > tau] on the canonical cluster. */
@@ -66,18 +65,17 @@ static double expect(struct bats_sched *s, double tau)
     size_t to = s->tail.canonical;
     for (size_t i = 0; i < s->n_clusters; i++) {
         double n_here, sum_here;
-        if (mean(s, i) == 0)
+        if (tail_mean(s, i) == 0)
             continue;
-        bats_histogram_above(&s->clusters[i].histogram, convert(s, tau, to, i),
-                             &n_here, &sum_here);
+        bats_histogram_above(&s->clusters[i].histogram,
+                             tail_convert(s, tau, to, i), &n_here, &sum_here);
         n += n_here;
-        sum += convert(s, sum_here, i, to);
+        sum += tail_convert(s, sum_here, i, to);
     }
-    return n > 0 ? sum / n : tau + mean(s, to);
+    return n > 0 ? sum / n : tau + tail_mean(s, to);
 }
 
-/* How long the execution in `slot` has been running. */
-static double elapsed(const struct bats_sched *s, uint32_t slot)
+double tail_elapsed(const struct bats_sched *s, uint32_t slot)
 {
     return (double)(s->now - s->slots[slot].started);
 }
@@ -89,15 +87,12 @@ static double total(const struct bats_sched *s, const struct tail_task *t,
     if (s->tail.strategy == BATS_TAIL_PERFECT)
         return (double)s->tail.true_runtime(s->tail.true_context, t->task,
                                             (uint32_t)cluster);
-    return convert(s, t->total, s->tail.canonical, cluster);
+    return tail_convert(s, t->total, s->tail.canonical, cluster);
 }
 
 /* ---- the tasks that run ---- */
 
-/* The slot of the next execution of `task` after that in `slot`, the original
- * being the first. */
-static uint32_t next_execution(const struct bats_sched *s, uint32_t task,
-                               uint32_t slot)
+uint32_t tail_next(const struct bats_sched *s, uint32_t task, uint32_t slot)
 {
     return s->slots[slot].is_copy ? s->slots[slot].next_copy
                                   : s->tasks[task].copies;
@@ -109,17 +104,19 @@ static bool look_at(struct bats_sched *s, struct tail_task *t)
     double tau = 0;
     uint32_t first = s->tasks[t->task].slot;
     for (uint32_t slot = first; slot != NO_SLOT;
-         slot = next_execution(s, t->task, slot)) {
-        if (mean(s, cluster_of(s, slot)) == 0)
+         slot = tail_next(s, t->task, slot)) {
+        if (tail_mean(s, tail_cluster(s, slot)) == 0)
             return false;
-        tau = fmax(tau, convert(s, elapsed(s, slot), cluster_of(s, slot),
-                                s->tail.canonical));
+        tau =
+            fmax(tau, tail_convert(s, tail_elapsed(s, slot),
+                                   tail_cluster(s, slot), s->tail.canonical));
     }
     t->total = expect(s, tau);
     t->left = INFINITY;
     for (uint32_t slot = first; slot != NO_SLOT;
-         slot = next_execution(s, t->task, slot)) {
-        double end = total(s, t, cluster_of(s, slot)) - elapsed(s, slot);
+         slot = tail_next(s, t->task, slot)) {
+        double end =
+            total(s, t, tail_cluster(s, slot)) - tail_elapsed(s, slot);
         if (!copies_cancelled(s, slot, t->task))
             t->left = fmin(t->left, end);
     }
@@ -131,12 +128,13 @@ static void look_around(struct bats_sched *s)
 {
     struct tail *tail = &s->tail;
     tail->n = 0;
+    tail->has_outlook = false;
     tail->canonical = 0;
     for (size_t i = 1; i < s->n_clusters; i++)
         if (s->clusters[i].stats.n_done >
             s->clusters[tail->canonical].stats.n_done)
             tail->canonical = i;
-    if (mean(s, tail->canonical) == 0)
+    if (tail_mean(s, tail->canonical) == 0)
         return;
     for (uint32_t i = 0; i < s->n_slots; i++) {
         struct tail_task t = {.task = s->slots[i].head};
@@ -153,8 +151,8 @@ static bool runs_slower(const struct bats_sched *s, uint32_t task,
                         size_t cluster)
 {
     for (uint32_t slot = s->tasks[task].slot; slot != NO_SLOT;
-         slot = next_execution(s, task, slot))
-        if (mean(s, cluster_of(s, slot)) <= mean(s, cluster))
+         slot = tail_next(s, task, slot))
+        if (tail_mean(s, tail_cluster(s, slot)) <= tail_mean(s, cluster))
             return false;
     return true;
 }
@@ -166,7 +164,8 @@ static struct tail_task *choose_any(struct bats_sched *s, uint32_t slot)
     for (uint32_t i = 0; i < s->tail.n; i++) {
         struct tail_task *t = &s->tail.list[i];
         if (s->tasks[t->task].avoid != s->slots[slot].machine &&
-            runs_slower(s, t->task, cluster_of(s, slot)) && draw(s, ++n) == 0)
+            runs_slower(s, t->task, tail_cluster(s, slot)) &&
+            draw(s, ++n) == 0)
             chosen = t; /* each of the n with the same chance */
     }
     return chosen;
@@ -176,7 +175,7 @@ static struct tail_task *choose_any(struct bats_sched *s, uint32_t slot)
 static struct tail_task *choose_last(struct bats_sched *s, uint32_t slot)
 {
     uint32_t machine = s->slots[slot].machine;
-    size_t cluster = cluster_of(s, slot);
+    size_t cluster = tail_cluster(s, slot);
     double paid = (double)(s->machines[machine].paid_end - s->now);
     struct tail_task *chosen = NULL;
     for (uint32_t i = 0; i < s->tail.n; i++) {
@@ -192,19 +191,30 @@ static struct tail_task *choose_last(struct bats_sched *s, uint32_t slot)
 
 static struct tail_task *choose(struct bats_sched *s, uint32_t slot)
 {
-    enum bats_tail strategy = s->tail.strategy;
-    struct tail_task *t =
-        strategy == BATS_TAIL_RANDOM ? NULL : choose_last(s, slot);
-    if (!t && (strategy == BATS_TAIL_RANDOM ||
-               strategy == BATS_TAIL_STOCHASTIC_RANDOM))
-        t = choose_any(s, slot);
-    return t;
+    struct tail_task *t = NULL;
+    switch (s->tail.strategy) {
+    case BATS_TAIL_NONE:
+        return NULL;
+    case BATS_TAIL_RANDOM:
+        break;
+    case BATS_TAIL_STOCHASTIC:
+    case BATS_TAIL_MIGRATE:
+    case BATS_TAIL_PERFECT:
+        return choose_last(s, slot);
+    case BATS_TAIL_STOCHASTIC_RANDOM:
+        t = choose_last(s, slot);
+        break;
+    case BATS_TAIL_SOONEST:
+        t = soonest_choose(s, slot);
+        break;
+    }
+    return t ? t : choose_any(s, slot);
 }
 
 static bool may_copy(const struct bats_sched *s, uint32_t slot)
 {
     const struct machine *m = &s->machines[s->slots[slot].machine];
-    return !m->quarantined && mean(s, m->cluster) > 0 &&
+    return !m->quarantined && tail_mean(s, m->cluster) > 0 &&
            !forecast_too_late(s, m->cluster);
 }
 
@@ -213,19 +223,22 @@ void tail_fill(struct bats_sched *s)
     if (s->tail.strategy == BATS_TAIL_NONE || s->draining ||
         s->idle_first == NO_SLOT || s->bag.count[BATS_TASK_PENDING] > 0)
         return;
-    bool nothing[BATS_CLUSTERS_MAX] = {false}; /* of use to this cluster */
+    bats_time useless[BATS_CLUSTERS_MAX] = {0}; /* paid until then, or less */
     look_around(s);
     for (uint32_t slot = s->idle_first, next; slot != NO_SLOT; slot = next) {
-        size_t cluster = cluster_of(s, slot);
+        size_t cluster = tail_cluster(s, slot);
         next = s->slots[slot].next_idle;
-        if (nothing[cluster] || !may_copy(s, slot))
+        bats_time paid_end = s->machines[s->slots[slot].machine].paid_end;
+        if (paid_end <= useless[cluster] || !may_copy(s, slot))
             continue;
         struct tail_task *t = choose(s, slot);
-        nothing[cluster] = !t;
-        if (!t)
+        if (!t) {
+            useless[cluster] = paid_end;
             continue;
+        }
         copies_start(s, slot, t->task);
         t->left = fmin(t->left, total(s, t, cluster));
+        s->tail.has_outlook = false;
     }
 }
 
@@ -241,7 +254,7 @@ bool tail_migrate(struct bats_sched *s, uint32_t slot)
         return false;
     copies_start(s, slot, t->task);
     for (uint32_t at = s->tasks[t->task].slot; at != NO_SLOT;
-         at = next_execution(s, t->task, at))
+         at = tail_next(s, t->task, at))
         if (at != slot)
             copies_cancel(s, at, t->task, false);
     return true;

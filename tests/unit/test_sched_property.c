@@ -434,7 +434,7 @@ static void make_world(struct world *w, unsigned long seed)
                                       : w->o.budget));
         w->booked = w->low = w->high = w->o.earlier.charged;
     }
-    w->o.tail = (enum bats_tail)pick(w, BATS_TAIL_PERFECT + 1);
+    w->o.tail = (enum bats_tail)pick(w, BATS_TAIL_SOONEST + 1);
     w->o.true_runtime = any_runtime;
     if (chance(w, 0.2)) {
         for (uint32_t i = 0; i < w->o.n_tasks; i++)

@@ -215,8 +215,8 @@ static void only_random_copies_without_hope(void **state)
     (void)state;
     static const enum bats_tail tails[] = {
         BATS_TAIL_NONE, BATS_TAIL_STOCHASTIC, BATS_TAIL_RANDOM,
-        BATS_TAIL_STOCHASTIC_RANDOM};
-    for (int i = 0; i < 4; i++) {
+        BATS_TAIL_STOCHASTIC_RANDOM, BATS_TAIL_SOONEST};
+    for (int i = 0; i < 5; i++) {
         struct play p;
         begin(&p, tails[i], 7, 3);
         end(&p, MINUTES(1), SLOW, MINUTES(20));
@@ -336,6 +336,44 @@ static void migrate_takes_a_task_over(void **state)
     bats_sched_destroy(p.s);
 }
 
+/* Minute 26: early will be 60 in all, so 35 are left, and 30 on the fast one;
+ * late has 15 left (chance 2/3) or 55, 10 or 30 on the fast one. With a copy of
+ * early the bag is over in 30 or 55 minutes, 38.3 in the mean; with one of late
+ * in 35. */
+static void soonest_copies_what_may_take_longest(void **state)
+{
+    (void)state;
+    for (uint32_t early = SLOW; early <= ALSO_SLOW; early += ALSO_SLOW) {
+        struct play p;
+        wait_until(&p, BATS_TAIL_SOONEST, early, 26);
+        assert_int_equal(p.runs[FAST],
+                         p.runs[early == SLOW ? ALSO_SLOW : SLOW]);
+        assert_int_equal(p.copies[FAST], 1);
+        bats_sched_destroy(p.s);
+    }
+}
+
+/* On the slow machines two tasks have taken 20 minutes; a third one runs since
+ * minute 20. That of the fast machine never ends, so that nothing is known of
+ * its cluster. */
+static void soonest_copies_a_task_that_is_stuck(void **state)
+{
+    (void)state;
+    static const enum bats_tail tails[] = {
+        BATS_TAIL_SOONEST, BATS_TAIL_STOCHASTIC, BATS_TAIL_STOCHASTIC_RANDOM};
+    for (int i = 0; i < 3; i++) {
+        struct play p;
+        begin(&p, tails[i], 4, 3);
+        end(&p, MINUTES(20), SLOW, MINUTES(20));
+        end(&p, MINUTES(20), ALSO_SLOW, MINUTES(20));
+        tell(&p, MINUTES(39), (struct bats_event){.type = BATS_EVENT_TICK});
+        assert_int_equal(p.copies[ALSO_SLOW], 0);
+        tell(&p, MINUTES(41), (struct bats_event){.type = BATS_EVENT_TICK});
+        assert_int_equal(p.copies[ALSO_SLOW], i == 0);
+        bats_sched_destroy(p.s);
+    }
+}
+
 static void strategies_have_names(void **state)
 {
     (void)state;
@@ -346,6 +384,7 @@ static void strategies_have_names(void **state)
         [BATS_TAIL_STOCHASTIC_RANDOM] = "stochastic-random",
         [BATS_TAIL_MIGRATE] = "migrate",
         [BATS_TAIL_PERFECT] = "perfect",
+        [BATS_TAIL_SOONEST] = "soonest",
     };
     enum bats_tail tail;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -369,6 +408,8 @@ int main(void)
         cmocka_unit_test(copies_count_with_the_one_that_ends_first),
         cmocka_unit_test(perfect_knows_better),
         cmocka_unit_test(migrate_takes_a_task_over),
+        cmocka_unit_test(soonest_copies_what_may_take_longest),
+        cmocka_unit_test(soonest_copies_a_task_that_is_stuck),
         cmocka_unit_test(strategies_have_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
