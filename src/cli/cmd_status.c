@@ -1,5 +1,6 @@
 /* cmd_status: the verb status. How far a run is, and what it has cost. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,10 +87,12 @@ static void print_clusters(const struct bats_view_status *st)
                        bats_money_format(text, c->charged));
         bats_table_set(&table, row, 7, "%" PRId64, c->done);
         bats_table_set(&table, row, 8, "%" PRId64, c->failed);
-        bats_table_set(&table, row, 9, "%s",
-                       c->mean_wall_us > 0
-                           ? bats_duration_format(text, c->mean_wall_us)
-                           : "-");
+        bats_table_set(
+            &table, row, 9, "%s",
+            c->mean_wall_us > 0
+                ? bats_duration_format(
+                      text, llround((double)c->mean_wall_us * st->time_scale))
+                : "-");
     }
     bats_table_print(stdout, &table);
 }

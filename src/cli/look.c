@@ -64,5 +64,7 @@ int bats_look(enum bats_verb verb, int argc, char **argv, bats_look_show *show)
                             strerror(errno));
     if (rc < 0)
         fprintf(stderr, "bats-mpi: %s\n", err.text);
+    if (rc == BATS_EINPUT && strcmp(path, set.words[0]) == 0)
+        fprintf(stderr, "bats-mpi: nor is there %s" SUFFIX "\n", path);
     return bats_exit_of(rc);
 }

@@ -4,7 +4,10 @@
  * or the files that are named as arguments. Needs no libFuzzer.
  */
 #include <dirent.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "fuzz.h"
 
@@ -35,15 +38,22 @@ static int feed(const char *path)
 }
 
 static int number;
+static char path[4096]; /* what the target is being fed */
+
+/* Where the target crashes, the last line says on what. */
+static void say_path(int sig)
+{
+    struct iovec words[] = {{"# ", 2}, {path, strlen(path)}, {"\n", 1}};
+    ssize_t ignored = writev(STDOUT_FILENO, words, 3);
+    (void)ignored;
+    _exit(128 + sig);
+}
 
 static void test(const char *directory, const char *name)
 {
-    char path[4096];
     snprintf(path, sizeof path, "%s%s", directory, name);
-    /* Where the target crashes, the last line says on what. */
-    printf("# %s\n", name);
-    fflush(stdout);
     printf("%s %d - %s\n", feed(path) ? "ok" : "not ok", ++number, name);
+    fflush(stdout);
 }
 
 static int all_seeds(const char *target)
@@ -69,6 +79,8 @@ static int all_seeds(const char *target)
 int main(int argc, char **argv)
 {
     const char *name = strrchr(argv[0], '_'); /* fuzz_NAME */
+    signal(SIGABRT, say_path);
+    signal(SIGSEGV, say_path);
     for (int i = 1; i < argc; i++)
         test("", argv[i]);
     if (argc == 1 && (name == NULL || all_seeds(name + 1) != 0))

@@ -149,9 +149,9 @@ static void status_shows_counts_and_money(void **state)
     has("charged   22 of 600 SU, windows of 1h, policy bats, seed 42\n"
         "options   --retries 2\n\ncluster");
     has("slow          3         1     1     0        2        6     1"
-        "       0    2s\n");
+        "       0    2m\n");
     has("fast          8         2     0     1        2       16     0"
-        "       1    2s\n");
+        "       1    2m\n");
     say(cmd_status, "--json " PATH);
     assert_int_equal(code, 0);
     has("\"live\": true");
