@@ -1,6 +1,7 @@
 # Sourced by the lib.sh of tests in sh: what they print, and waiting.
 
-# ok NAME: the last command was to succeed. Shows out and err otherwise.
+# ok NAME: the last command was to succeed. Otherwise shows out and err, on
+# standard error, which prove does not hold back.
 tests=0
 ok() {
     result=$?
@@ -10,7 +11,7 @@ ok() {
     else
         echo "not ok $tests - $1"
         for file in out err; do
-            [ -f $file ] && tail -n 20 $file | sed "s/^/# $file: /"
+            [ -f $file ] && tail -n 20 $file | sed "s/^/# $file: /" >&2
         done
     fi
 }
