@@ -27,8 +27,9 @@ struct bats_stats {
     uint32_t n_sample;
     uint32_t capacity;
     uint32_t n_done;
-    double rt_done; /* sum of all finished runtimes, microseconds */
-    double mean;    /* T, microseconds; 0 while nothing is known */
+    double rt_done;   /* sum of all finished runtimes, microseconds */
+    double mean_done; /* their mean, 1 at least; 0 while there are none */
+    double mean;      /* T, microseconds; 0 while nothing is known */
 };
 
 /* Sample size for a bag of `n_tasks` >= 1; between 1 and n_tasks. */

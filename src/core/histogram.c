@@ -29,16 +29,22 @@ bool bats_histogram_add(struct bats_histogram *h, bats_time runtime)
     struct bats_histogram_class *c = &h->classes[class_of((uint64_t)runtime)];
     c->n++;
     c->sum += (double)runtime;
-    h->n++;
+    h->shortest =
+        h->n > 0 ? fmin(h->shortest, (double)runtime) : (double)runtime;
     h->longest = fmax(h->longest, (double)runtime);
+    h->n++;
+    h->sum += (double)runtime;
     h->is_summed = false;
     return true;
 }
 
+/* Above the longest runtime there are none, and nobody asks below the
+ * shortest. */
 static void sum_up(struct bats_histogram *h)
 {
     double n = 0, sum = 0;
-    for (size_t i = BATS_HISTOGRAM_CLASSES; i-- > 0;) {
+    size_t first = class_of((uint64_t)h->shortest);
+    for (size_t i = class_of((uint64_t)h->longest) + 1; i-- > first;) {
         h->classes[i].n_above = n;
         h->classes[i].sum_above = sum;
         n += h->classes[i].n;
@@ -50,12 +56,12 @@ static void sum_up(struct bats_histogram *h)
 void bats_histogram_above(struct bats_histogram *h, double limit, double *n,
                           double *sum)
 {
-    *n = *sum = 0;
-    if (!h->classes)
+    *n = h->n;
+    *sum = h->sum;
+    if (!h->classes || limit < h->shortest)
         return;
     if (!h->is_summed)
         sum_up(h);
-    limit = limit > 0 ? limit : 0;
     const struct bats_histogram_class *c =
         &h->classes[limit < 0x1p62 ? class_of((uint64_t)limit)
                                    : BATS_HISTOGRAM_CLASSES - 1];

@@ -20,11 +20,11 @@
 
 struct bats_histogram {
     struct bats_histogram_class {
-        double n, sum;             /* of the runtimes in the class */
-        double n_above, sum_above; /* in the classes above it */
-    } * classes;                   /* NULL: nothing was ever added */
-    bool is_summed;                /* n_above and sum_above are right */
-    double n, longest;             /* of all runtimes */
+        double n, sum;                /* of the runtimes in the class */
+        double n_above, sum_above;    /* in the classes above it */
+    } * classes;                      /* NULL: nothing was ever added */
+    bool is_summed;                   /* n_above and sum_above are right */
+    double n, sum, shortest, longest; /* of all runtimes */
 };
 
 /* All zero is an empty one. */

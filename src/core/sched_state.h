@@ -170,8 +170,10 @@ struct tail_task {
     uint32_t task;
     double total; /* expected, on the canonical cluster */
     double left;  /* until the first of its executions is expected to end */
-    double tau;   /* soonest.c: what it is known to take there at least */
-    float done[TAIL_STEPS]; /* and how likely it has ended by then */
+    /* soonest.c: */
+    double tau;             /* what it is known to take there at least */
+    double longer;          /* the share of tasks that do */
+    float done[TAIL_STEPS]; /* how likely it has ended by then */
 };
 
 struct tail {
@@ -386,21 +388,38 @@ bool tail_migrate(struct bats_sched *s, uint32_t slot);
 void tail_learn(struct bats_sched *s, size_t cluster, bats_time runtime);
 
 /* Mean of what has ended on the cluster; 0: nothing has. */
-double tail_mean(const struct bats_sched *s, size_t cluster);
+static inline double tail_mean(const struct bats_sched *s, size_t cluster)
+{
+    return s->clusters[cluster].stats.mean_done;
+}
 
 /* What takes `time` on the one cluster takes so long on the other; something
  * has ended on both. */
-double tail_convert(const struct bats_sched *s, double time, size_t from,
-                    size_t to);
+static inline double tail_convert(const struct bats_sched *s, double time,
+                                  size_t from, size_t to)
+{
+    return from == to ? time : time * tail_mean(s, to) / tail_mean(s, from);
+}
 
-size_t tail_cluster(const struct bats_sched *s, uint32_t slot);
+static inline size_t tail_cluster(const struct bats_sched *s, uint32_t slot)
+{
+    return s->machines[s->slots[slot].machine].cluster;
+}
 
 /* The slot of the next execution of `task` after that in `slot`, the original
  * being the first; NO_SLOT: there is none. */
-uint32_t tail_next(const struct bats_sched *s, uint32_t task, uint32_t slot);
+static inline uint32_t tail_next(const struct bats_sched *s, uint32_t task,
+                                 uint32_t slot)
+{
+    return s->slots[slot].is_copy ? s->slots[slot].next_copy
+                                  : s->tasks[task].copies;
+}
 
 /* How long the execution in `slot` has been running. */
-double tail_elapsed(const struct bats_sched *s, uint32_t slot);
+static inline double tail_elapsed(const struct bats_sched *s, uint32_t slot)
+{
+    return (double)(s->now - s->slots[slot].started);
+}
 
 /* ---- soonest.c ---- */
 

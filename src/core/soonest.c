@@ -9,6 +9,7 @@
 
 /* However unlikely it looks, a task may end at any time. */
 #define UNLIKELY 1e-6
+#define FACTORS 40 /* so small, and their product still is a number */
 
 /* ---- how long tasks take ---- */
 
@@ -61,16 +62,11 @@ static void find_distribution(struct bats_sched *s)
 
 /* ---- when the running tasks will have ended ---- */
 
-/* What the execution has done, on the canonical cluster, `later` from now. A
- * copy gets no further than the end of what is paid. */
-static double progress(const struct bats_sched *s, uint32_t slot, double later)
+/* What the execution has done, on the canonical cluster. */
+static double progress(const struct bats_sched *s, uint32_t slot)
 {
-    const struct slot *sl = &s->slots[slot];
-    if (sl->is_copy)
-        later =
-            fmin(later, (double)(s->machines[sl->machine].paid_end - s->now));
-    return tail_convert(s, tail_elapsed(s, slot) + later,
-                        tail_cluster(s, slot), s->tail.canonical);
+    return tail_convert(s, tail_elapsed(s, slot), tail_cluster(s, slot),
+                        s->tail.canonical);
 }
 
 /* An execution that has been running for longer than any other ever was is
@@ -79,7 +75,7 @@ static bool is_hopeful(const struct bats_sched *s, uint32_t slot,
                        uint32_t task)
 {
     return !copies_cancelled(s, slot, task) &&
-           progress(s, slot, 0) < s->tail.longest;
+           progress(s, slot) < s->tail.longest;
 }
 
 /* Sets t->tau. How long until the last of the task's executions that can have
@@ -92,7 +88,7 @@ static double look_at(struct bats_sched *s, struct tail_task *t)
          slot = tail_next(s, t->task, slot)) {
         if (!is_hopeful(s, slot, t->task))
             continue;
-        t->tau = fmax(t->tau, progress(s, slot, 0));
+        t->tau = fmax(t->tau, progress(s, slot));
         end = fmin(end, tail_convert(s, s->tail.longest, s->tail.canonical,
                                      tail_cluster(s, slot)) -
                             tail_elapsed(s, slot));
@@ -100,34 +96,62 @@ static double look_at(struct bats_sched *s, struct tail_task *t)
     return end < INFINITY ? end : s->tail.longest;
 }
 
-/* How likely the task has ended once one of its executions has done `work`. */
-static double likely(const struct bats_sched *s, const struct tail_task *t,
-                     double work)
+/* How likely the task has ended once one of its executions has done `work`,
+ * for which the share `longer_than` of the tasks takes longer. */
+static double likely(const struct tail_task *t, double work,
+                     double longer_than)
 {
     if (work <= t->tau)
         return UNLIKELY;
-    double p = 1 - longer(&s->tail, work) / longer(&s->tail, t->tau);
+    double p = 1 - longer_than / t->longer;
     return p > UNLIKELY ? p : UNLIKELY;
+}
+
+/* What the execution in `slot` will have done after each step, if that is
+ * more. */
+static void work_on(const struct bats_sched *s, uint32_t slot, double *work)
+{
+    const struct slot *sl = &s->slots[slot];
+    size_t cluster = tail_cluster(s, slot);
+    double speed = tail_convert(s, 1, cluster, s->tail.canonical);
+    double elapsed = sl->n_tasks > 0 ? tail_elapsed(s, slot) : 0;
+    double paid = sl->n_tasks > 0 && !sl->is_copy
+                      ? INFINITY
+                      : (double)(s->machines[sl->machine].paid_end - s->now);
+    for (int k = 0; k < TAIL_STEPS; k++) {
+        double time = (k + 1) * s->tail.step;
+        double done = (elapsed + (time < paid ? time : paid)) * speed;
+        work[k] = done > work[k] ? done : work[k];
+    }
 }
 
 static void look_ahead(struct bats_sched *s)
 {
     struct tail *tail = &s->tail;
     double end = 1, sum[TAIL_STEPS] = {0}, most = -INFINITY;
+    double product[TAIL_STEPS]; /* of some factors: a logarithm takes long */
     find_distribution(s);
     for (uint32_t i = 0; i < tail->n; i++)
         end = fmax(end, look_at(s, &tail->list[i]));
     tail->step = end / TAIL_STEPS;
+    for (int k = 0; k < TAIL_STEPS; k++)
+        product[k] = 1;
     for (uint32_t i = 0; i < tail->n; i++) {
         struct tail_task *t = &tail->list[i];
+        bool full = i % FACTORS == FACTORS - 1 || i == tail->n - 1;
+        double work[TAIL_STEPS] = {0};
+        for (uint32_t slot = s->tasks[t->task].slot; slot != NO_SLOT;
+             slot = tail_next(s, t->task, slot))
+            if (is_hopeful(s, slot, t->task))
+                work_on(s, slot, work);
+        t->longer = longer(tail, t->tau);
         for (int k = 0; k < TAIL_STEPS; k++) {
-            double work = 0;
-            for (uint32_t slot = s->tasks[t->task].slot; slot != NO_SLOT;
-                 slot = tail_next(s, t->task, slot))
-                if (is_hopeful(s, slot, t->task))
-                    work = fmax(work, progress(s, slot, (k + 1) * tail->step));
-            t->done[k] = (float)likely(s, t, work);
-            sum[k] += log((double)t->done[k]);
+            t->done[k] = (float)likely(t, work[k], longer(tail, work[k]));
+            product[k] *= (double)t->done[k];
+            if (!full)
+                continue;
+            sum[k] += log(product[k]);
+            product[k] = 1;
         }
     }
     for (int k = 0; k < TAIL_STEPS; k++)
@@ -139,24 +163,30 @@ static void look_ahead(struct bats_sched *s)
 
 /* ---- the choice ---- */
 
-/* How likely a copy that begins in `slot` has ended after step `k`. */
-static double with_copy(const struct bats_sched *s, uint32_t slot,
-                        const struct tail_task *t, int k)
+/* What a copy that begins in a slot has done after each step, and the share of
+ * the tasks that take longer. */
+struct copy {
+    bool is_known;
+    double work[TAIL_STEPS], longer[TAIL_STEPS];
+};
+
+static void look_at_copy(const struct bats_sched *s, uint32_t slot,
+                         struct copy *copy)
 {
-    double paid =
-        (double)(s->machines[s->slots[slot].machine].paid_end - s->now);
-    double time = fmin((k + 1) * s->tail.step, paid);
-    return likely(
-        s, t, tail_convert(s, time, tail_cluster(s, slot), s->tail.canonical));
+    work_on(s, slot, copy->work);
+    for (int k = 0; k < TAIL_STEPS; k++)
+        copy->longer[k] = longer(&s->tail, copy->work[k]);
+    copy->is_known = true;
 }
 
 /* By how many steps the end comes sooner; to scale. */
-static double gain(const struct bats_sched *s, uint32_t slot,
+static double gain(const struct bats_sched *s, const struct copy *copy,
                    const struct tail_task *t)
 {
     double sum = 0;
     for (int k = 0; k < TAIL_STEPS; k++) {
-        double now = (double)t->done[k], then = with_copy(s, slot, t, k);
+        double now = (double)t->done[k];
+        double then = likely(t, copy->work[k], copy->longer[k]);
         if (then > now)
             sum += s->tail.weight[k] * (then / now - 1);
     }
@@ -177,6 +207,7 @@ static bool may_help(const struct bats_sched *s, uint32_t slot, uint32_t task)
 struct tail_task *soonest_choose(struct bats_sched *s, uint32_t slot)
 {
     struct tail_task *chosen = NULL;
+    struct copy copy = {.is_known = false};
     double most = UNLIKELY;
     if (!s->tail.has_outlook)
         find_longest(s);
@@ -186,7 +217,9 @@ struct tail_task *soonest_choose(struct bats_sched *s, uint32_t slot)
             continue;
         if (!s->tail.has_outlook)
             look_ahead(s);
-        double here = gain(s, slot, t);
+        if (!copy.is_known)
+            look_at_copy(s, slot, &copy);
+        double here = gain(s, &copy, t);
         if (here > most) {
             most = here;
             chosen = t;

@@ -52,7 +52,7 @@ void bats_stats_add(struct bats_stats *stats, bats_time runtime,
     stats->n_done++;
     stats->rt_done += (double)runtime;
     double mean = stats->rt_done / stats->n_done;
-    stats->mean = mean > 1 ? mean : 1;
+    stats->mean = stats->mean_done = mean > 1 ? mean : 1;
     if (!in_sample || stats->n_sample == stats->capacity)
         return;
     uint32_t at = first_longer(stats, runtime), behind = stats->n_sample - at;

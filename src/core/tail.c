@@ -41,23 +41,6 @@ void tail_learn(struct bats_sched *s, size_t cluster, bats_time runtime)
 
 /* ---- runtimes, on one cluster or another ---- */
 
-double tail_mean(const struct bats_sched *s, size_t cluster)
-{
-    const struct bats_stats *stats = &s->clusters[cluster].stats;
-    return stats->n_done > 0 ? fmax(stats->rt_done / stats->n_done, 1) : 0;
-}
-
-size_t tail_cluster(const struct bats_sched *s, uint32_t slot)
-{
-    return s->machines[s->slots[slot].machine].cluster;
-}
-
-double tail_convert(const struct bats_sched *s, double time, size_t from,
-                    size_t to)
-{
-    return from == to ? time : time * tail_mean(s, to) / tail_mean(s, from);
-}
-
 /* E[T | T > tau] on the canonical cluster. */
 static double expect(struct bats_sched *s, double tau)
 {
@@ -75,11 +58,6 @@ static double expect(struct bats_sched *s, double tau)
     return n > 0 ? sum / n : tau + tail_mean(s, to);
 }
 
-double tail_elapsed(const struct bats_sched *s, uint32_t slot)
-{
-    return (double)(s->now - s->slots[slot].started);
-}
-
 /* The expected runtime of a running task on a cluster. */
 static double total(const struct bats_sched *s, const struct tail_task *t,
                     size_t cluster)
@@ -91,12 +69,6 @@ static double total(const struct bats_sched *s, const struct tail_task *t,
 }
 
 /* ---- the tasks that run ---- */
-
-uint32_t tail_next(const struct bats_sched *s, uint32_t task, uint32_t slot)
-{
-    return s->slots[slot].is_copy ? s->slots[slot].next_copy
-                                  : s->tasks[task].copies;
-}
 
 /* Estimates t->total and t->left. False: nothing is known of its clusters. */
 static bool look_at(struct bats_sched *s, struct tail_task *t)
