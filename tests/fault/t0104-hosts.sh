@@ -21,11 +21,11 @@ export OMPI_MCA_plm_rsh_agent="$PWD/agent" OMPI_MCA_plm=rsh
 export OMPI_MCA_btl_tcp_if_include=10.77.0.0/24
 export OMPI_MCA_oob_tcp_if_include=10.77.0.0/24
 
-# launch ARGUMENT...: rank 0 here, ranks 1 and 2 on slow1, 3 and 4 on slow2.
+# launch ARGUMENT...: rank 0 here, and one on each of four hosts.
 launch() {
     rm -f pids.* bag.bats*
     env "$mark" ${MPIRUN:-mpirun} --enable-recovery \
-        --host localhost:1,slow1:2,slow2:2 -n 5 "$BATS_MPI" bag --policy rr \
+        --host localhost:1,slow1:1,slow2:1,slow3:1,slow4:1 -n 5 "$BATS_MPI" bag --policy rr \
         --joblog log --json report "$@" >out 2>err </dev/null &
     launcher=$!
 }
@@ -66,16 +66,16 @@ rank_2_is_there() {
 }
 launch --silence $silence
 within 60 test -s pids.all-2 && within 30 rank_2_is_there
-ok 'ranks start on two other hosts'
+ok 'ranks start on other hosts'
 test -z "$pid" || kill -KILL "$pid"
 within 60 grep -q '^bats-mpi: all 60 tasks done' err
 ok 'a worker dies on another host: the run goes on to its end'
 exactly_once 60
 ok 'every task has one result'
-grep -q 'bats-mpi: rank 2 on slow1 is lost: ' err &&
+grep -q 'bats-mpi: rank 2 on slow2 is lost: ' err &&
     grep -q '^lost *1 machine' err
 ok 'its machine is lost'
-test $silence = 3s || grep -q 'rank 2 on slow1 is lost: its process' err
+test $silence = 3s || grep -q 'rank 2 on slow2 is lost: its process' err
 ok 'the launcher has told'
 ended 60 && within 60 nobody_left
 ok 'mpirun ends'
@@ -91,19 +91,19 @@ ok 'the same command with --resume has the right one, and nothing to do'
 launch --silence 3s
 within 60 test -s pids.all-3
 ok 'the ranks start again'
-ip link set slow2 down
+ip link set slow3 down && ip link set slow4 down
 within 60 grep -q '^bats-mpi: all 60 tasks done' err
-ok 'a host cannot be reached any more: the run goes on to its end'
+ok 'hosts cannot be reached any more: the run goes on to its end'
 exactly_once 60
 ok 'every task has one result'
-grep -q 'rank 3 on slow2 is lost: it has been silent' err &&
-    grep -q 'rank 4 on slow2 is lost: it has been silent' err &&
+grep -q 'rank 3 on slow3 is lost: it has been silent' err &&
+    grep -q 'rank 4 on slow4 is lost: it has been silent' err &&
     grep -q '^lost *2 machines' err
 ok 'its machines are lost'
 ended 90
-ok 'mpirun ends, though it cannot reach its daemon there'
-ip link set slow2 up
+ok 'mpirun ends, though it cannot reach its daemons there'
+ip link set slow3 up && ip link set slow4 up
 within 90 nobody_left
-ok 'nothing is left once the host is back'
+ok 'nothing is left once the hosts are back'
 
 done_testing
