@@ -41,7 +41,7 @@ CORE_SRC = $(addprefix src/core/, \
 	forecast.c frontier.c frontier_lists.c histogram.c interval.c \
 	knapsack.c knapsack_lists.c knapsack_pieces.c ledger.c plan.c policy_bats.c policy_rr.c \
 	regression.c sample.c sampling.c sched.c sched_check.c \
-	sched_create.c sched_status.c soonest.c stats.c tail.c)
+	sched_create.c sched_status.c shrink.c soonest.c stats.c tail.c)
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c clusters_file.c inifile.c platform.c profile.c \
 	profile_save.c runtimes.c)
@@ -51,12 +51,12 @@ EXEC_SRC = $(addprefix src/exec/, \
 	pace.c results.c runner.c spawner.c spool.c stream.c)
 RECORD_SRC = $(addprefix src/record/, \
 	copy.c db.c engine.c log.c match.c past.c rebuild.c record.c \
-	recover.c replay.c schema.c view.c \
+	recover.c replay.c rest.c schema.c view.c \
 	view_lists.c)
 SITE_SRC = $(addprefix src/site/, \
 	ask.c deaths.c hardware.c node.c site.c slurm.c)
 MPI_SRC = $(addprefix src/mpi/, \
-	comm.c crew.c executor.c introduce.c journal.c launcher.c library.c \
+	comm.c crew.c executor.c hosts.c introduce.c journal.c launcher.c library.c \
 	master.c prepare.c signals.c survey.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c)

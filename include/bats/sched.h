@@ -109,7 +109,9 @@ enum bats_finish {
                                 in quarantine */
     BATS_FINISH_HALTED,      /* too many tasks have failed (halt rules) */
     BATS_FINISH_SAMPLED,     /* only a sample was wanted (BATS_OFFER_NONE) */
-    BATS_FINISH_DEADLINE     /* tasks are left that the deadline cuts off */
+    BATS_FINISH_DEADLINE,    /* tasks are left that the deadline cuts off */
+    BATS_FINISH_SHRINK       /* tasks are left, for a run with fewer nodes:
+                                bats_sched_keeps says which */
 };
 
 struct bats_command {
@@ -157,8 +159,15 @@ struct bats_sched_earlier {
                              NULL: all pending */
     const uint8_t *failures; /* per task: attempts that have failed, of those
                                 that the rules allow; NULL: none */
-    const uint8_t *losses; /* the same: times it was lost with its machine */
+    const uint8_t *losses;   /* the same: times it was lost with its machine */
     bats_money charged;      /* counts against the budget */
+    /* Where this run goes on at once with nodes that were kept: */
+    const bats_time *paid; /* per machine: it is paid for so long, and is held
+                              from the moment it joins; NULL: none is */
+    const struct bats_observation *seen; /* runtimes: a cluster that has as
+                                            many as its sample is not sampled
+                                            again */
+    size_t n_seen;
 };
 
 /*
@@ -184,6 +193,32 @@ struct bats_sched_sampling {
     size_t n_observations;
 };
 
+/*
+ * Nodes that can be given back to the batch system before the run ends: by
+ * ending it and going on with the rest. At the end of windows, and when the
+ * plan is reviewed, nodes are found that have no machine which is paid or which
+ * the plan works with. With
+ *
+ *   t      until the run is expected to end with that plan,
+ *   w      until the last of the running tasks is expected to end,
+ *   c/W    what a machine costs while it is held: charge / window,
+ *   w_k    until the last of its own running tasks is expected to end,
+ *
+ * they are given back if sum (t - w) c/W over their machines exceeds what it
+ * costs: sum restart c/W over those that are kept, and sum (w - w_k) c/W over
+ * those of them that are held. What is left of their paid windows is carried
+ * over (struct bats_sched_earlier), and the budget must still pay the rest of
+ * the bag. Then nothing more is started, what runs ends, and the run finishes
+ * with BATS_FINISH_SHRINK. The policy rr always works with all machines.
+ */
+struct bats_sched_shrink {
+    const uint32_t *node; /* per machine: that it is on, < n_machines; copied.
+                             NULL: nothing is given back */
+    uint32_t keep;        /* this node is kept in any case; UINT32_MAX: none */
+    bats_time restart;    /* from the end of the run until the next one runs
+                             tasks */
+};
+
 struct bats_sched_options {
     const struct bats_policy *policy;
     uint32_t n_tasks;                         /* N >= 1 */
@@ -205,6 +240,7 @@ struct bats_sched_options {
     struct bats_sched_rules rules;
     struct bats_sched_earlier earlier;
     struct bats_sched_sampling sampling;
+    struct bats_sched_shrink shrink;
     enum bats_reconfigure reconfigure; /* when the plan is made anew */
     enum bats_tail tail;               /* when idle machines run copies */
     const uint8_t *once; /* per task: not 0 = it must not run twice at the
@@ -288,6 +324,9 @@ void bats_sched_status(const struct bats_sched *s,
 bool bats_sched_has_result(const struct bats_sched *s, uint32_t task);
 bool bats_sched_has_failed(const struct bats_sched *s, uint32_t task);
 
+/* The machine's node is kept: with BATS_FINISH_SHRINK not all are. */
+bool bats_sched_keeps(const struct bats_sched *s, uint32_t machine);
+
 /* What the sampling phase has found; the engine's, valid until the next
  * handle. */
 struct bats_sched_sampled {
@@ -338,7 +377,8 @@ enum bats_reason {
     BATS_REASON_IMPROVED,  /* the money buys a faster one */
     BATS_REASON_LOST,      /* machines were lost */
     BATS_REASON_STALLED,   /* tasks are left and no machine is held */
-    BATS_REASON_CHOSEN     /* the schedule that was chosen after sampling */
+    BATS_REASON_CHOSEN,    /* the schedule that was chosen after sampling */
+    BATS_REASON_SHRINK     /* nodes are given back: machines on the others */
 };
 
 struct bats_decision {

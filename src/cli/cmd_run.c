@@ -93,6 +93,8 @@ static int exit_code(const struct bats_run_outcome *outcome,
         return BATS_EXIT_DEADLINE;
     case BATS_FINISH_SAMPLED:
         return BATS_EXIT_OK;
+    case BATS_FINISH_SHRINK:
+        return BATS_EXIT_SHRINK;
     }
     return BATS_EXIT_SYSTEM;
 }
@@ -137,6 +139,8 @@ static int report(const struct bats_settings *set,
                      .rules = set->rules},
         .failures = watch->failures,
         .yielded = watch->yielded,
+        .releases = set->release != NULL,
+        .reserved_before = watch->reserved_before,
         .version = BATS_VERSION,
         .signal = watch->out_errno == 0 ? outcome->signal : 0,
         .exit_code = exit_code(outcome, watch),
@@ -339,6 +343,7 @@ static int with_bag(const struct bats_settings *set,
         options->record = history.record;
         options->resume = history.resume;
         options->attempts = history.attempts;
+        watch.reserved_before = history.reserved;
         code = run(set, options, &watch, json);
         bats_watch_release(&watch);
     }
@@ -433,6 +438,8 @@ static int master(enum bats_verb verb, const struct bats_settings *set)
         .seed = set->seed,
         .grace_ms = set->grace / 1000,
         .silence_us = set->silence,
+        .hosts_file = set->release,
+        .restart = set->restart,
         .master_works = set->master_works,
         .monitor_interval = set->monitor,
         .rules = set->rules,
@@ -473,6 +480,8 @@ static int master(enum bats_verb verb, const struct bats_settings *set)
     int code;
     if (rc == 0) {
         options.clusters = clusters;
+        if (clusters != NULL && set->release != NULL)
+            bats_clusters_file_allow_fewer(clusters);
         code = with_bag(set, &options, &choosing);
     } else {
         bats_run_dismiss();

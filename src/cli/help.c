@@ -125,6 +125,7 @@ static const struct {
     {"3", "the system failed"},
     {"4", "budget exhausted, tasks are left"},
     {"5", "the time is over or SIGUSR1 came, tasks are left"},
+    {"6", "ended to give nodes back (--release), tasks are left"},
     {"130, 143", "stopped in an orderly way by SIGINT, SIGTERM"},
 };
 

@@ -199,6 +199,7 @@ int bats_history_open(const struct bats_settings *set,
     free(made);
     if (rc == 0) {
         history->charged = bats_record_charged(history->record);
+        history->reserved = bats_record_reserved(history->record);
         rc = compare(set, bag, history, err);
     }
     if (rc < 0) {

@@ -25,7 +25,7 @@ struct bats_history {
     uint32_t *was;              /* per task that keeps its result: its index
                                    in the last session; else UINT32_MAX */
     enum bats_record_resume resume; /* NOT: nothing is known */
-    bats_money charged;
+    bats_money charged, reserved;
 };
 
 /* What --resume and its like ask for. */

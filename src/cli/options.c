@@ -154,6 +154,15 @@ const struct bats_option bats_options[] = {
      BATS_GROUP_FAULT,
      "a worker that says nothing for so long is lost: its tasks go elsewhere; "
      "a busy one speaks up six times as often, or every 5s (default: 60s)"},
+    {"release", 0, "FILE", BATS_OPTION_FILE, AT(release), RUN,
+     BATS_GROUP_MONEY,
+     "end the run, with exit code 6, where giving nodes back saves more than "
+     "going on with the others costs. FILE has a host per line for each rank "
+     "to go on with; the run writes it at its start, too (see "
+     "jobscripts/supervise.sh)"},
+    {"restart", 0, "DURATION", BATS_OPTION_DURATION, AT(restart), RUN,
+     BATS_GROUP_MONEY,
+     "what --release takes that to cost in time (default: 30s)"},
     {"time-scale", 0, "S", BATS_OPTION_FACTOR, AT(time_scale), RUNS,
      BATS_GROUP_RUN,
      "emulation: count each real second as S seconds (default: 1)"},
@@ -628,6 +637,7 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
         .bind = "core",
         .grace = 5 * BATS_SECOND,
         .silence = 60 * BATS_SECOND,
+        .restart = 30 * BATS_SECOND,
         .time_scale = 1,
         .sync = BATS_SECOND / 10,
         .sync_events = 1000,

@@ -68,6 +68,8 @@ struct bats_settings {
     bool master_works;       /* [false] */
     bats_time grace;         /* [5 s] */
     bats_time silence;       /* [60 s] */
+    const char *release;     /* [NULL] */
+    bats_time restart;       /* [30 s] */
     const char *tail;        /* [none] */
     bool no_replicate;       /* [false] */
     double time_scale;       /* [1] */

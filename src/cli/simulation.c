@@ -128,6 +128,7 @@ static const char *end_of(enum bats_finish finish)
         [BATS_FINISH_NO_MACHINES] = "no_machines",
         [BATS_FINISH_HALTED] = "halted",
         [BATS_FINISH_SAMPLED] = "sampled",
+        [BATS_FINISH_SHRINK] = "shrink",
         [BATS_FINISH_DEADLINE] = "deadline"};
     return words[finish];
 }

@@ -36,6 +36,7 @@ struct bats_watch {
     int64_t begin_us;  /* monotonic clock */
     int out_errno;     /* why standard output cannot be written, or 0 */
     bool log_is_broken;
+    bats_money reserved_before; /* by earlier sessions, as in report.h */
 };
 
 /* `line`: redraw a line even if no terminal is seen. `joblog` may be NULL;

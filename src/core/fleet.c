@@ -38,6 +38,40 @@ static bool worth_acquiring(const struct bats_sched *s,
            c->stats.mean <= (double)windows * (double)s->window;
 }
 
+/* It is held from now on, and paid until `end`. */
+static void hold(struct bats_sched *s, uint32_t id, bats_time end)
+{
+    struct machine *m = &s->machines[id];
+    struct cluster *c = &s->clusters[m->cluster];
+    bats_heap_remove(&c->parked, m->member);
+    m->state = MACHINE_ACTIVE;
+    m->marked = m->renewing = false;
+    m->acquired_at = s->now;
+    m->paid_end = end;
+    m->plan_windows = s->plan_windows > 0 ? s->plan_windows - 1 : 0;
+    if (!m->used)
+        c->n_used++;
+    m->used = true;
+    c->n_active++;
+    c->n_held++;
+    s->n_open += m->n_slots;
+    if (s->n_held == 0)
+        s->next_tick = s->now + s->interval;
+    m->held_at = s->n_held;
+    s->held[s->n_held++] = id;
+}
+
+static void put_to_work(struct bats_sched *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    sched_emit(
+        s, (struct bats_command){.type = BATS_COMMAND_ACQUIRE, .machine = id});
+    for (uint32_t i = 0; i < m->n_slots; i++) {
+        dispatch_add_idle(s, m->first_slot + i);
+        dispatch_fill(s, m->first_slot + i);
+    }
+}
+
 static bool acquire(struct bats_sched *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
@@ -47,29 +81,24 @@ static bool acquire(struct bats_sched *s, uint32_t id)
         !worth_acquiring(s, c) ||
         !bats_ledger_charge(&s->ledger, c->spec.charge))
         return false;
-    bats_heap_remove(&c->parked, m->member);
-    m->state = MACHINE_ACTIVE;
-    m->marked = m->renewing = false;
-    m->acquired_at = s->now;
-    m->paid_end = s->now + s->window;
-    m->plan_windows = s->plan_windows > 0 ? s->plan_windows - 1 : 0;
-    if (m->windows == 0)
-        c->n_used++;
-    c->n_active++;
-    c->n_held++;
-    s->n_open += m->n_slots;
-    if (s->n_held == 0)
-        s->next_tick = s->now + s->interval;
-    m->held_at = s->n_held;
-    s->held[s->n_held++] = id;
+    hold(s, id, s->now + s->window);
     charge_window(s, id);
-    sched_emit(
-        s, (struct bats_command){.type = BATS_COMMAND_ACQUIRE, .machine = id});
-    for (uint32_t i = 0; i < m->n_slots; i++) {
-        dispatch_add_idle(s, m->first_slot + i);
-        dispatch_fill(s, m->first_slot + i);
-    }
+    put_to_work(s, id);
     return true;
+}
+
+void fleet_take_over(struct bats_sched *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    struct cluster *c = &s->clusters[m->cluster];
+    if (m->paid_before <= 0 || s->draining || c->n_held >= c->spec.max ||
+        s->bag.count[BATS_TASK_PENDING] == 0)
+        return;
+    hold(s, id, s->now + m->paid_before);
+    c->paid_slot_time += (double)m->paid_before * m->n_slots;
+    bats_time turn = m->paid_end - s->preempt_lead;
+    schedule_turn(s, id, turn > s->now ? turn : s->now);
+    put_to_work(s, id);
 }
 
 void fleet_parked(struct bats_sched *s, uint32_t id)

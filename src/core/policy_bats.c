@@ -45,7 +45,8 @@ static double price_of_start(const struct bats_sched *s, uint32_t tasks)
  * only. Without a budget there is no reason to wait: all machines start. At
  * most half of a small bag is sample.
  *
- * A sampling phase of its own (sampling.c) says itself how many it wants.
+ * A sampling phase of its own (sampling.c) says itself how many it wants. A
+ * cluster of which an earlier session has seen enough needs no sample.
  */
 static void start(struct bats_sched *s)
 {
@@ -74,6 +75,8 @@ static void start(struct bats_sched *s)
                 best = i;
         seen[best] = true;
         struct cluster *c = &s->clusters[best];
+        if (!own_phase && c->stats.n_done >= (want > 0 ? want : 1))
+            continue;
         uint32_t n = machines_for(c, workers);
         double price = (double)n * (double)c->spec.charge;
         if (price > left)

@@ -185,7 +185,11 @@ static int tick(struct bats_sched *s, struct bats_error *err)
     failure_set_limits(s);
     sampling_watch(s);
     dispatch_rescan(s);
-    return s->draining ? 0 : s->policy->review(s, BATS_REASON_VIOLATION, err);
+    if (s->draining)
+        return 0;
+    int rc = s->policy->review(s, BATS_REASON_VIOLATION, err);
+    shrink_review(s);
+    return rc;
 }
 
 static int fall_due(struct bats_sched *s, enum due what, uint32_t id,
@@ -207,6 +211,7 @@ static int fall_due(struct bats_sched *s, enum due what, uint32_t id,
         return tick(s, err);
     case DUE_TURN:
         fleet_turn(s, id);
+        shrink_review(s);
         return 0;
     }
     return 0;
@@ -318,6 +323,7 @@ static void joined(struct bats_sched *s, uint32_t machine)
     }
     if (!s->started)
         start_run(s);
+    fleet_take_over(s, machine);
     fleet_fill(s, s->machines[machine].cluster);
 }
 

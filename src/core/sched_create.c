@@ -59,13 +59,15 @@ static int check_options(const struct bats_sched_options *o,
 }
 
 static bool set_up_machines(struct bats_sched *s,
-                            const struct bats_machine_spec *specs)
+                            const struct bats_machine_spec *specs,
+                            const bats_time *paid)
 {
     for (uint32_t i = 0; i < s->n_machines; i++) {
         struct cluster *c = &s->clusters[specs[i].cluster];
         s->machines[i] = (struct machine){.cluster = specs[i].cluster,
                                           .first_slot = s->n_slots,
-                                          .n_slots = specs[i].slots};
+                                          .n_slots = specs[i].slots,
+                                          .paid_before = paid ? paid[i] : 0};
         for (uint32_t k = 0; k < specs[i].slots; k++)
             s->slots[s->n_slots++] = (struct slot){.machine = i,
                                                    .head = BATS_NO_TASK,
@@ -97,10 +99,43 @@ static bool has_timeouts(const struct bats_sched_options *o)
     return o->rules.timeout > 0 || o->rules.timeout_median > 0;
 }
 
+/* What is known of the clusters already. */
+static void take_earlier(struct bats_sched *s,
+                         const struct bats_sched_earlier *earlier)
+{
+    for (size_t i = 0; i < earlier->n_seen; i++)
+        bats_stats_add(&s->clusters[earlier->seen[i].cluster].stats,
+                       earlier->seen[i].runtime, true);
+}
+
+static bool earlier_fits(const struct bats_sched_options *o)
+{
+    const struct bats_sched_earlier *e = &o->earlier;
+    for (size_t i = 0; i < e->n_seen; i++)
+        if (e->seen[i].cluster >= o->n_clusters || e->seen[i].runtime < 0)
+            return false;
+    for (uint32_t i = 0; e->paid && i < o->n_machines; i++)
+        if (e->paid[i] > o->window)
+            return false;
+    return true;
+}
+
+static bool shrink_fits(const struct bats_sched_options *o)
+{
+    for (uint32_t i = 0; o->shrink.node != NULL && i < o->n_machines; i++)
+        if (o->shrink.node[i] >= o->n_machines)
+            return false;
+    return o->shrink.restart >= 0;
+}
+
 int bats_sched_create(const struct bats_sched_options *o,
                       struct bats_sched **sched, struct bats_error *err)
 {
     int rc = check_options(o, err);
+    if (rc == 0 && !(shrink_fits(o) && earlier_fits(o)))
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "what is known of the nodes or of an earlier "
+                            "session is out of range");
     if (rc < 0)
         return rc;
     struct bats_sched *s = calloc(1, sizeof *s);
@@ -168,7 +203,9 @@ int bats_sched_create(const struct bats_sched_options *o,
             .once = o->once && o->once[i],
             .failures = o->earlier.failures ? o->earlier.failures[i] : 0,
             .losses = o->earlier.losses ? o->earlier.losses[i] : 0};
-    if (!set_up_machines(s, o->machines))
+    take_earlier(s, &o->earlier);
+    if (!set_up_machines(s, o->machines, o->earlier.paid) ||
+        !shrink_init(s, &o->shrink))
         goto no_memory;
     *sched = s;
     return 0;
@@ -190,6 +227,7 @@ void bats_sched_destroy(struct bats_sched *s)
         bats_histogram_release(&s->clusters[i].histogram);
     }
     sampling_release(s);
+    shrink_release(s);
     bats_bag_release(&s->bag);
     bats_heap_release(&s->due);
     bats_heap_release(&s->limits);

@@ -5,8 +5,9 @@
  * (sched_create.c sets it up, sched_status.c tells what it knows, and
  * sched_check.c whether it is consistent); fleet.c acquires, renews, marks and
  * parks machines; dispatch.c gives tasks to slots; copies.c keeps the
- * executions of a task apart, tail.c and soonest.c decide on copies; forecast.c estimates;
- * failure.c knows what to do when something goes wrong; policy_*.c decide.
+ * executions of a task apart, tail.c and soonest.c decide on copies;
+ * forecast.c estimates; failure.c knows what to do when something goes wrong;
+ * shrink.c gives nodes back; policy_*.c decide.
  */
 #ifndef BATS_SCHED_STATE_H
 #define BATS_SCHED_STATE_H
@@ -45,12 +46,14 @@ struct machine {
     bool marked;           /* ACTIVE: not wanted after this window */
     bool renewing;         /* ACTIVE: the next window's charge is held */
     bool quarantined;      /* gets no more tasks */
+    bool used;             /* was acquired at least once */
     uint32_t n_failed;     /* executions that failed in a row, each of another
                               task */
     uint32_t failed_task;  /* the last of them */
     uint32_t n_done;       /* executions that went well */
     bats_time acquired_at; /* its present windows began here */
     bats_time paid_end;    /* end of the last window charged */
+    bats_time paid_before; /* an earlier session has paid it for so long */
     int64_t windows;       /* entered so far, over all acquisitions */
     int64_t plan_windows;  /* that the plan still gives it after this one */
     int64_t overrun;       /* as of the last look: windows beyond the paid one
@@ -193,6 +196,14 @@ struct tail {
     const void *true_context;
 };
 
+struct shrink {
+    uint32_t n_nodes; /* 0: nothing is given back */
+    uint32_t *node;   /* per machine */
+    bool *kept;       /* per node, as of the last review */
+    uint32_t keep;
+    bats_time restart, reviewed_at;
+};
+
 struct bats_sched {
     const struct bats_policy *policy;
     bats_time window, interval, preempt_lead, prefetch;
@@ -229,6 +240,7 @@ struct bats_sched {
     uint32_t n_copies; /* slots with a copy */
     uint32_t preempted, retried, timed_out, copies, copies_won;
     struct sampling sampling;
+    struct shrink shrink;
     bats_money cushion; /* for the last `delta_n` tasks; 0 once granted */
     bats_money granted;
     int64_t delta_n;
@@ -286,6 +298,9 @@ void fleet_configure(struct bats_sched *s, const uint32_t *target,
 
 /* The machine waits from now on, uncharged. */
 void fleet_parked(struct bats_sched *s, uint32_t machine);
+
+/* Holds a machine that has just joined for as long as it is paid already. */
+void fleet_take_over(struct bats_sched *s, uint32_t machine);
 
 /* Acquires machines of `cluster` up to its target. */
 void fleet_fill(struct bats_sched *s, size_t cluster);
@@ -530,5 +545,14 @@ bool forecast_too_late(const struct bats_sched *s, size_t cluster);
 /* Cluster with the lowest c_i T_i per slot among those with statistics and
  * machines; SIZE_MAX if none. */
 size_t forecast_most_profitable(const struct bats_sched *s);
+
+/* ---- shrink.c ---- */
+
+/* Ends the run where giving nodes back is worth it. */
+void shrink_review(struct bats_sched *s);
+
+/* false: out of memory. */
+bool shrink_init(struct bats_sched *s, const struct bats_sched_shrink *o);
+void shrink_release(struct bats_sched *s);
 
 #endif

@@ -137,6 +137,8 @@ const char *bats_reason_name(enum bats_reason reason)
         return "stalled";
     case BATS_REASON_CHOSEN:
         return "chosen";
+    case BATS_REASON_SHRINK:
+        return "nodes given back";
     }
     return "unknown";
 }

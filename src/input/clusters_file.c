@@ -413,6 +413,11 @@ int bats_clusters_file_load(const char *path, bats_time window,
     return bats_clusters_text_load(NULL, path, window, file, err);
 }
 
+void bats_clusters_file_allow_fewer(struct bats_clusters_file *file)
+{
+    file->fewer_nodes = true;
+}
+
 void bats_clusters_file_destroy(struct bats_clusters_file *file)
 {
     if (!file)

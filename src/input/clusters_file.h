@@ -44,6 +44,7 @@ struct bats_clusters_file {
     char *path;
     struct bats_cluster_section sections[BATS_CLUSTERS_MAX];
     size_t n_sections;
+    bool fewer_nodes; /* a node without ranks is no mistake */
     bats_time window;
     char currency[16];
 };

@@ -109,7 +109,7 @@ static int claim_nodes(struct claims *claims, uint32_t s)
         }
     }
     for (size_t node = 0; node < section->nodes.n && !code; node++) {
-        if (!seen[node])
+        if (!seen[node] && !claims->file->fewer_nodes)
             code = bats_inifile_fail(
                 claims->file->path, where_line(section), claims->err,
                 "no rank that can run tasks is on node '%s'",

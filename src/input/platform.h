@@ -40,6 +40,10 @@ int bats_clusters_file_load(const char *path, bats_time window,
 int bats_clusters_text_load(const char *text, const char *name,
                             bats_time window, struct bats_clusters_file **file,
                             struct bats_error *err);
+/* A node without ranks is no mistake in it: a run goes on with a part of the
+ * nodes that it began with. */
+void bats_clusters_file_allow_fewer(struct bats_clusters_file *file);
+
 void bats_clusters_file_destroy(struct bats_clusters_file *file);
 
 /* Copies the name of a cluster, if `text` is one; else BATS_EINPUT with a

@@ -12,10 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "mpi/clock.h"
 #include "mpi/comm.h"
 #include "mpi/crew.h"
+#include "mpi/hosts.h"
 #include "mpi/launcher.h"
 #include "mpi/master.h"
 #include "mpi/run.h"
@@ -139,7 +141,7 @@ static int carry_out(struct master *m, const struct bats_command *command,
     if (command->type == BATS_COMMAND_FINISHED) {
         m->finished = true;
         m->finish = command->finish;
-        return 0;
+        return m->finish == BATS_FINISH_SHRINK ? bats_hosts_write(m, err) : 0;
     }
     if (command->type == BATS_COMMAND_CHARGE ||
         command->type == BATS_COMMAND_LOSE)
@@ -709,6 +711,8 @@ int bats_run_master(const struct bats_run_options *options,
                "mpirun may not see by itself that the run has ended; in "
                "10 s it is told to end, and then its exit status is not "
                "that of this run");
+    if (options->hosts_file != NULL && m.finish != BATS_FINISH_SHRINK)
+        unlink(options->hosts_file);
     bats_crew_release(&m.crew);
     bats_signals_restore();
     free(m.first);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "mpi/hosts.h"
 #include "mpi/master.h"
 
 #define PREFETCH_US 20000    /* real time that a slot has tasks ahead for */
@@ -231,17 +232,12 @@ static int64_t name_run(struct master *m)
 
 static int begin_record(struct master *m, int64_t started_us,
                         const struct bats_sched_options *engine,
-                        struct bats_error *err)
+                        const char *const *hosts, struct bats_error *err)
 {
     const struct bats_run_options *o = m->options;
     const struct bats_platform *p = &m->survey.platform;
     if (o->record == NULL)
         return 0;
-    const char **hosts = calloc(p->n_machines, sizeof *hosts);
-    if (hosts == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    for (uint32_t k = 0; k < p->n_machines; k++)
-        hosts[k] = m->crew.workers[m->member[m->first[k]]].host;
     struct bats_record_session session = {
         .run_id = m->run_id,
         .bag = bats_bagfile_name(o->bag),
@@ -256,11 +252,37 @@ static int begin_record(struct master *m, int64_t started_us,
         .hosts = hosts,
     };
     int rc = bats_record_begin(o->record, &session, err);
-    free(hosts);
     m->journal.record = o->record;
     m->journal.sync_us = o->sync_us;
     m->journal.sync_events = o->sync_events;
     return rc;
+}
+
+/* Where nodes may be given back: which there are, and what the session before
+ * this one has left to it. The lists are for free(). */
+static int prepare_shrink(struct master *m, const char *const *hosts,
+                          struct bats_sched_options *engine,
+                          struct bats_record_rest *rest, uint32_t **nodes,
+                          struct bats_error *err)
+{
+    const struct bats_run_options *o = m->options;
+    if (o->hosts_file == NULL)
+        return 0;
+    engine->shrink.restart = o->restart;
+    engine->shrink.node = *nodes = bats_hosts_nodes(m, &engine->shrink.keep);
+    if (*nodes == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (o->record != NULL && o->resume != BATS_RECORD_NOT &&
+        !engine->sampling.on) {
+        int rc = bats_record_rest(o->record, engine, hosts, o->time_scale,
+                                  rest, err);
+        if (rc < 0)
+            return rc;
+        engine->earlier.paid = rest->paid;
+        engine->earlier.seen = rest->seen;
+        engine->earlier.n_seen = rest->n_seen;
+    }
+    return bats_hosts_write(m, err);
 }
 
 int bats_master_prepare(struct master *m,
@@ -275,11 +297,24 @@ int bats_master_prepare(struct master *m,
         return rc;
     struct bats_observation *profile = NULL;
     struct bats_sched_options engine = engine_options(m);
+    uint32_t *nodes = NULL;
+    struct bats_record_rest rest = {0};
+    const struct bats_platform *p = &m->survey.platform;
+    const char **hosts = calloc(p->n_machines, sizeof *hosts);
+    if (hosts == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (uint32_t k = 0; k < p->n_machines; k++)
+        hosts[k] = m->crew.workers[m->member[m->first[k]]].host;
     rc = take_profile(m, &engine.sampling, &profile, err);
+    if (rc == 0)
+        rc = prepare_shrink(m, hosts, &engine, &rest, &nodes, err);
     if (rc == 0)
         rc = bats_sched_create(&engine, &m->sched, err);
     if (rc == 0)
-        rc = begin_record(m, started_us, &engine, err);
+        rc = begin_record(m, started_us, &engine, hosts, err);
+    bats_record_rest_release(&rest);
+    free(hosts);
     free(profile);
+    free(nodes);
     return rc < 0 ? rc : set_up(m, sink, err);
 }

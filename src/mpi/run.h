@@ -107,6 +107,9 @@ struct bats_run_options {
     const struct bats_profile *profile;  /* are taken, by name of cluster;
                                             NULL: none */
     enum bats_reconfigure reconfigure;
+    const char *hosts_file; /* where the run may end to give nodes back; NULL:
+                               it does not */
+    bats_time restart;      /* how long going on with the others takes */
     enum bats_tail tail;
     const uint8_t *once;  /* per task: it is never copied; may be NULL */
     const char *settings; /* as the user wrote them, for the record, as a JSON

@@ -32,13 +32,15 @@ static const struct {
     {"confidence", REAL, AT(sampling.confidence)},
     {"cushion_percent", COUNT, AT(sampling.cushion_percent)},
     {"cushion", FLAG, AT(sampling.cushion)},
+    {"node_kept", COUNT, AT(shrink.keep)},
+    {"restart_us", TIME, AT(shrink.restart)},
 };
 #define FIELDS (sizeof fields / sizeof *fields)
 
 /* A new option of the engine belongs into the record: into the list above, or
  * wherever engine.h says. (What tasks take in truth is known to simulators
  * only.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 288,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 336,
                "all of the engine's options are recorded");
 
 /* ---- writing ---- */
@@ -79,17 +81,43 @@ static json_t *ranges(const uint8_t *marks, uint32_t n)
     return NULL;
 }
 
-static json_t *observations(const struct bats_sched_sampling *sampling)
+static json_t *observations(const struct bats_observation *seen, size_t n)
 {
     json_t *list = json_array();
     int bad = 0;
 
-    for (size_t i = 0; i < sampling->n_observations; i++) {
-        const struct bats_observation *o = &sampling->observations[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct bats_observation *o = &seen[i];
         bad |= json_array_append_new(
             list, json_pack("[I, I, I]", (json_int_t)o->task,
                             (json_int_t)o->cluster, (json_int_t)o->runtime));
     }
+    if (bad == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *numbers(const uint32_t *n, size_t count)
+{
+    json_t *list = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bad |= json_array_append_new(list, json_integer(n[i]));
+    if (bad == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *times(const bats_time *t, size_t count)
+{
+    json_t *list = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bad |= json_array_append_new(list, json_integer(t[i]));
     if (bad == 0)
         return list;
     json_decref(list);
@@ -112,9 +140,19 @@ json_t *bats_engine_write(const struct bats_sched_options *o)
     if (o->once != NULL)
         bad |=
             json_object_set_new(object, "once", ranges(o->once, o->n_tasks));
+    if (o->shrink.node != NULL)
+        bad |= json_object_set_new(object, "nodes",
+                                   numbers(o->shrink.node, o->n_machines));
     if (o->sampling.n_observations > 0)
-        bad |=
-            json_object_set_new(object, "profile", observations(&o->sampling));
+        bad |= json_object_set_new(object, "profile",
+                                   observations(o->sampling.observations,
+                                                o->sampling.n_observations));
+    if (o->earlier.n_seen > 0)
+        bad |= json_object_set_new(
+            object, "seen", observations(o->earlier.seen, o->earlier.n_seen));
+    if (o->earlier.paid != NULL)
+        bad |= json_object_set_new(object, "paid_us",
+                                   times(o->earlier.paid, o->n_machines));
     if (bad == 0)
         return object;
     json_decref(object);
@@ -175,6 +213,45 @@ static bool read_observations(const json_t *list,
     return true;
 }
 
+/* What an earlier session has left; as many machines as there are nodes. */
+static bool read_earlier(const json_t *object, struct bats_sched_options *o,
+                         struct bats_engine_lists *lists)
+{
+    const json_t *seen = json_object_get(object, "seen");
+    const json_t *paid = json_object_get(object, "paid_us");
+    size_t n = json_array_size(seen), n_paid = json_array_size(paid);
+
+    lists->seen = calloc(n + 1, sizeof *lists->seen);
+    lists->paid = calloc(n_paid + 1, sizeof *lists->paid);
+    if (lists->seen == NULL || lists->paid == NULL ||
+        (paid != NULL && n_paid != lists->n_nodes))
+        return false;
+    for (size_t i = 0; i < n_paid; i++)
+        lists->paid[i] = json_integer_value(json_array_get(paid, i));
+    o->earlier.seen = lists->seen;
+    o->earlier.n_seen = n;
+    o->earlier.paid = paid != NULL ? lists->paid : NULL;
+    return read_observations(seen, lists->seen);
+}
+
+static bool read_nodes(const json_t *list, struct bats_sched_options *o,
+                       struct bats_engine_lists *lists)
+{
+    size_t n = json_array_size(list);
+
+    if (n == 0)
+        return true;
+    o->shrink.node = lists->nodes = calloc(n, sizeof *lists->nodes);
+    lists->n_nodes = n;
+    for (size_t i = 0; lists->nodes != NULL && i < n; i++) {
+        json_int_t node = json_integer_value(json_array_get(list, i));
+        if (node < 0 || (size_t)node >= n)
+            return false;
+        lists->nodes[i] = (uint32_t)node;
+    }
+    return lists->nodes != NULL;
+}
+
 bool bats_engine_read(const json_t *object, struct bats_sched_options *o,
                       struct bats_engine_lists *lists)
 {
@@ -198,6 +275,9 @@ bool bats_engine_read(const json_t *object, struct bats_sched_options *o,
         if (o->once == NULL || !read_ranges(once, lists->once, o->n_tasks))
             return false;
     }
+    if (!read_nodes(json_object_get(object, "nodes"), o, lists) ||
+        !read_earlier(object, o, lists))
+        return false;
     if (n == 0)
         return true;
     lists->profile = calloc(n, sizeof *lists->profile);

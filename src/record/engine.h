@@ -17,8 +17,12 @@
 /* A JSON object, or NULL where memory is short or a number is none. */
 json_t *bats_engine_write(const struct bats_sched_options *options);
 
-/* To be freed; options->once and options->sampling.observations are these. */
+/* To be freed; the lists of the options are these. */
 struct bats_engine_lists {
+    uint32_t *nodes;
+    size_t n_nodes;
+    struct bats_observation *seen;
+    bats_time *paid;
     uint8_t *once;
     struct bats_observation *profile;
 };

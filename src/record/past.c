@@ -1,6 +1,7 @@
 /* past: what earlier sessions have done, read when a record is continued. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "record/state.h"
 
@@ -187,6 +188,38 @@ static int load_money(struct bats_past *past, struct bats_db *db,
     return rc < 0 ? rc : 0;
 }
 
+/* Bag time; NULL: not known. */
+#define HELD                                                                  \
+    "CASE WHEN s.finish = 'shrink' THEN s.time_scale *"                       \
+    "    (coalesce((SELECT started_us FROM session n WHERE n.id = s.id + 1)," \
+    "              ?2) - s.started_us)"                                       \
+    "  ELSE coalesce(s.ended_us, (SELECT max(time_us) FROM event e"           \
+    "                             WHERE e.session = s.id)) END"
+
+static int load_reserved(struct bats_past *past, struct bats_db *db,
+                         int64_t before, struct bats_error *err)
+{
+    sqlite3_stmt *s;
+    struct timespec now;
+    int rc = prepare(db,
+                     "SELECT sum(" HELD " / s.window_us * (SELECT "
+                     "  sum(c.charge) FROM machine m JOIN cluster c ON "
+                     "  c.session = m.session AND c.id = m.cluster "
+                     "  WHERE m.session = s.id)) "
+                     "FROM session s WHERE s.id < ?1",
+                     before, &s, err);
+
+    if (rc < 0)
+        return rc;
+    clock_gettime(CLOCK_REALTIME, &now);
+    sqlite3_bind_int64(s, 2,
+                       (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+    rc = bats_db_step(db, s, err);
+    past->reserved = rc > 0 ? (bats_money)sqlite3_column_double(s, 0) : 0;
+    sqlite3_finalize(s);
+    return rc < 0 ? rc : 0;
+}
+
 int bats_past_load(struct bats_past *past, struct bats_db *db, int64_t of,
                    int64_t before, struct bats_error *err)
 {
@@ -200,6 +233,8 @@ int bats_past_load(struct bats_past *past, struct bats_db *db, int64_t of,
     past->sessions = (uint32_t)sessions;
     if (rc == 0)
         rc = load_money(past, db, before, err);
+    if (rc == 0)
+        rc = load_reserved(past, db, before, err);
     if (rc == 0)
         rc = load_tasks(past, db, of, err);
     if (rc == 0)

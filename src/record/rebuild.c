@@ -190,8 +190,10 @@ static int take_tasks(struct bats_db *db, const struct bats_past *past,
         b->losses[i] = bats_record_losses(&t->past);
     }
     qsort(b->places, n, sizeof *b->places, compare_places);
-    b->options.earlier = (struct bats_sched_earlier){b->state, b->failures,
-                                                     b->losses, past->charged};
+    b->options.earlier.state = b->state;
+    b->options.earlier.failures = b->failures;
+    b->options.earlier.losses = b->losses;
+    b->options.earlier.charged = past->charged;
     return 0;
 }
 
@@ -219,6 +221,9 @@ int bats_rebuild(struct bats_db *db, int64_t session, struct bats_rebuilt *b,
         rc = read_clusters(db, session, b, err);
     if (rc == 0)
         rc = read_machines(db, session, b, err);
+    if (rc == 0 && b->lists.nodes != NULL &&
+        b->lists.n_nodes != b->options.n_machines)
+        rc = damaged(db, "which nodes there were", err);
     return rc < 0 ? rc : read_bag(db, session, resume, b, err);
 }
 
@@ -230,6 +235,9 @@ void bats_rebuilt_release(struct bats_rebuilt *b)
     free(b->losses);
     free(b->lists.once);
     free(b->lists.profile);
+    free(b->lists.nodes);
+    free(b->lists.seen);
+    free(b->lists.paid);
     free(b->places);
     *b = (struct bats_rebuilt){0};
 }

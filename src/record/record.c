@@ -197,6 +197,11 @@ bats_money bats_record_charged(const struct bats_record *r)
     return r->past.charged;
 }
 
+bats_money bats_record_reserved(const struct bats_record *r)
+{
+    return r->past.reserved;
+}
+
 /* ---- a session ---- */
 
 static void bind_limited(sqlite3_stmt *s, int column, int64_t value,

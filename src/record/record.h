@@ -79,6 +79,27 @@ uint32_t bats_record_sessions(const struct bats_record *record);
 /* What all sessions before this one were charged together. */
 bats_money bats_record_charged(const struct bats_record *record);
 
+/* What a batch system has billed for the time in which their machines were
+ * held. One that ended to give nodes back still held them until the next one
+ * began. */
+bats_money bats_record_reserved(const struct bats_record *record);
+
+/* What the sessions before have left to one that goes on at once with their
+ * machines. A machine is known by its host, and by how many of its session are
+ * on the same before it. */
+struct bats_record_rest {
+    bats_time *paid; /* per machine: bag time that is paid already */
+    struct bats_observation *seen; /* the last runtimes on each cluster */
+    size_t n_seen;
+};
+
+/* Of the machines and clusters of `engine`, on hosts[]. BATS_ENOMEM. */
+int bats_record_rest(struct bats_record *record,
+                     const struct bats_sched_options *engine,
+                     const char *const *hosts, double time_scale,
+                     struct bats_record_rest *rest, struct bats_error *err);
+void bats_record_rest_release(struct bats_record_rest *rest);
+
 /*
  * How a task of the bag is found in the record. A task that stands where it
  * stood is the same if its command is. Of the others, the same are those with

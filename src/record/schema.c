@@ -233,6 +233,7 @@ const char *const bats_schema_finishes[] = {
     [BATS_FINISH_HALTED] = "halted",
     [BATS_FINISH_DEADLINE] = "deadline",
     [BATS_FINISH_SAMPLED] = "sampled",
+    [BATS_FINISH_SHRINK] = "shrink",
 };
 
 int bats_schema_make(struct bats_db *db, struct bats_error *err)

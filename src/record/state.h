@@ -30,7 +30,7 @@ struct bats_past {
     size_t n;
     size_t n_in_bag; /* of the last session */
     int64_t last_id;
-    bats_money charged;
+    bats_money charged, reserved;
     uint32_t sessions;
 };
 

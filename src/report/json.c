@@ -78,6 +78,8 @@ static const char *outcome(const struct bats_report *r)
         return "halted";
     case BATS_FINISH_DEADLINE:
         return "deadline";
+    case BATS_FINISH_SHRINK:
+        return "shrink";
     case BATS_FINISH_SAMPLED:
         return "sampled";
     case BATS_FINISH_NOT_YET:
@@ -127,6 +129,7 @@ static const char *reason(const struct bats_decision *d)
         [BATS_REASON_LOST] = "lost",
         [BATS_REASON_STALLED] = "stalled",
         [BATS_REASON_CHOSEN] = "chosen",
+        [BATS_REASON_SHRINK] = "shrink",
     };
     return words[d->reason];
 }
@@ -221,6 +224,9 @@ static int set_result(json_t *o, const struct bats_report *r)
     int64_t windows;
     bats_money reserved = bats_snapshot_reserved(s, &windows);
     int bad = 0;
+
+    if (r->releases)
+        reserved = bats_snapshot_held(s) + r->reserved_before;
 
     bad |= SET(o, "version", string(r->version));
     bad |= SET(o, "outcome", string(outcome(r)));

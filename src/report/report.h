@@ -4,7 +4,8 @@
  * Layer: report. Used by cli. Two figures are always shown: charged, what the
  * ledger counted (windows entered x charge, never above the budget), and
  * reserved, what a batch system bills when all machines of the allocation are
- * held from the start of the run to its end.
+ * held from the start of the run to its end; where the run gives nodes back,
+ * for the time that each was held.
  */
 #ifndef BATS_REPORT_H
 #define BATS_REPORT_H
@@ -68,6 +69,8 @@ struct bats_report {
     struct bats_report_settings settings;
     struct bats_failures failures;
     uint64_t yielded; /* executions that ended to be run again */
+    bool releases;    /* nodes may be given back: reserved is by time, and */
+    bats_money reserved_before; /* of earlier sessions, too */
     const char *version;
     int signal;       /* that stopped the run, or 0 */
     int exit_code;    /* of bats-mpi */

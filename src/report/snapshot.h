@@ -48,4 +48,7 @@ uint64_t bats_snapshot_slots(const struct bats_platform *platform,
 bats_money bats_snapshot_reserved(const struct bats_snapshot *snapshot,
                                   int64_t *windows);
 
+/* What it bills for the same machines by the time. */
+bats_money bats_snapshot_held(const struct bats_snapshot *snapshot);
+
 #endif

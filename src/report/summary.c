@@ -47,6 +47,8 @@ static void print_outcome(FILE *out, const struct bats_report *r)
         snprintf(why, sizeof why, "too many tasks failed (--halt): ");
     else if (s->status.finish == BATS_FINISH_SAMPLED)
         snprintf(why, sizeof why, "sampled: ");
+    else if (s->status.finish == BATS_FINISH_SHRINK)
+        snprintf(why, sizeof why, "to go on with fewer nodes: ");
     else if (s->status.finish == BATS_FINISH_DEADLINE)
         snprintf(why, sizeof why, "the time is over: ");
     if (s->status.failed > 0)
@@ -162,12 +164,43 @@ static void print_promise(FILE *out, const struct bats_snapshot *s)
     print_labelled(out, "actual", text);
 }
 
+/* What the batch system bills, to be held against what was charged. */
+static void print_reserved(FILE *out, const struct bats_report *r)
+{
+    const struct bats_snapshot *s = &r->snapshot;
+    const bats_money cent = BATS_UNIT / 100;
+    char a[96], b[96], n[64], k[64], before[128] = "", text[512];
+    int64_t windows;
+    bats_money reserved = bats_snapshot_reserved(s, &windows);
+
+    bats_words_count(n, sizeof n, s->platform->n_machines, "machine");
+    if (r->releases)
+        reserved = bats_snapshot_held(s) + r->reserved_before;
+    if (r->reserved_before > 0)
+        snprintf(before, sizeof before, "%s before this session, ",
+                 bats_money_format(b, r->reserved_before -
+                                          r->reserved_before % cent));
+    if (r->releases)
+        snprintf(text, sizeof text,
+                 "%s, as a batch system bills it: %s%s held for %s",
+                 bats_words_money(a, sizeof a, reserved - reserved % cent,
+                                  s->platform->currency),
+                 before, n, bats_duration_format(k, s->status.now));
+    else
+        snprintf(
+            text, sizeof text,
+            "%s, as a batch system bills it: %s%s held for %s (a parked "
+            "machine is not given back)",
+            bats_words_money(a, sizeof a, reserved, s->platform->currency),
+            s->platform->n_machines == 1 ? "" : "all ", n,
+            bats_words_count(k, sizeof k, (uint64_t)windows, "window"));
+    print_labelled(out, "reserved", text);
+}
+
 static void print_money(FILE *out, const struct bats_snapshot *s)
 {
     const char *currency = s->platform->currency;
-    char a[96], b[96], n[64], k[64], earlier[96] = "", text[512];
-    int64_t windows;
-    bats_money reserved = bats_snapshot_reserved(s, &windows);
+    char a[96], b[96], earlier[96] = "", text[512];
     bats_money before = s->status.charged - charged_here(s);
 
     if (before > 0)
@@ -183,15 +216,6 @@ static void print_money(FILE *out, const struct bats_snapshot *s)
                  bats_words_money(b, sizeof b, s->status.budget, currency),
                  earlier);
     print_labelled(out, "charged", text);
-
-    snprintf(text, sizeof text,
-             "%s, as a batch system bills it: %s%s held for %s (a parked "
-             "machine is not given back)",
-             bats_words_money(a, sizeof a, reserved, currency),
-             s->platform->n_machines == 1 ? "" : "all ",
-             bats_words_count(n, sizeof n, s->platform->n_machines, "machine"),
-             bats_words_count(k, sizeof k, (uint64_t)windows, "window"));
-    print_labelled(out, "reserved", text);
 }
 
 /* What to do about tasks that the budget could not pay. */
@@ -278,6 +302,7 @@ static void print_facts(FILE *out, const struct bats_report *r)
                  r->settings.time_scale);
     print_labelled(out, "makespan", text);
     print_money(out, s);
+    print_reserved(out, r);
     print_promise(out, s);
     print_rest(out, s);
 

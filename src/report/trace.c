@@ -80,6 +80,7 @@ static const char *why(enum bats_finish finish)
         [BATS_FINISH_NO_MACHINES] = "no machine is left",
         [BATS_FINISH_SAMPLED] = "only a sample was wanted",
         [BATS_FINISH_HALTED] = "too many tasks have failed",
+        [BATS_FINISH_SHRINK] = "nodes are given back",
         [BATS_FINISH_DEADLINE] = "the deadline is reached",
     };
     return words[finish];

@@ -89,6 +89,9 @@ static void append_why(char *text, size_t size, const struct bats_decision *d)
     case BATS_REASON_CHOSEN:
         append(text, size, "the schedule that was chosen: ");
         break;
+    case BATS_REASON_SHRINK:
+        append(text, size, "nodes are given back, those kept have ");
+        break;
     case BATS_REASON_STALLED:
         append(text, size, "tasks are left and no machine is held: ");
         break;

@@ -1,0 +1,71 @@
+#!/bin/bash
+# One bag in a job that gives back nodes it does not need any more, and goes on
+# when a node is lost: sbatch supervise.sh [BAG [OPTION...]]
+#
+# --release makes bats-mpi end its step, at a point where no task is lost,
+# when the nodes that its plan does without cost more than a new start. This
+# script then shrinks the job and starts a step on the rest, which resumes.
+# From there on the allocation is billed for the smaller job.
+#
+# Of a heterogeneous job Slurm takes nothing back: this is for jobs of one
+# component. --no-kill keeps the job when a node fails. The nodes have to be
+# the job's own (--exclusive): a part of a node cannot be given back alone.
+#SBATCH --job-name=bag
+#SBATCH --nodes=8 --ntasks-per-node=16 --exclusive
+#SBATCH --time=04:00:00
+#SBATCH --no-kill
+#SBATCH --output=%x-%j.out
+
+bag=${1:-bag.txt}
+hosts=$bag.hosts
+job=$SLURM_JOB_ID
+
+nodes_of() { scontrol show hostnames "$(squeue -h -j "$job" -o %N)"; }
+
+# lost: the job's nodes that Slurm has given up.
+lost() {
+    sinfo -h -N -n "$(squeue -h -j "$job" -o %N)" -o '%N %T' |
+        awk '$2 ~ /down|fail|drain|unk|\*/ { print $1 }' | sort -u
+}
+
+# keep NODE...: shrinks the job to these and to the one of this script. Slurm
+# may have something else to do with the job first.
+keep() {
+    list=$(printf '%s\n' "$@" "$SLURMD_NODENAME" | sort -u | paste -sd,)
+    for second in $(seq 30); do
+        scontrol update JobId="$job" NodeList="$list" >/dev/null && break
+        sleep 1
+    done
+    rm -f "slurm_job_${job}_resize.sh" "slurm_job_${job}_resize.csh"
+}
+
+rm -f "$hosts"
+step=()
+for start in $(seq 20); do
+    srun --mpi=pmix --no-kill "${step[@]}" bats-mpi "$bag" --resume \
+        --release "$hosts" "${@:2}"
+    status=$?
+    # The file is there as long as the run is to be gone on with.
+    [ -e "$hosts" ] || exit $status
+
+    # What a step is cut down by may be known a little later.
+    if [ $status -ne 6 ]; then
+        for second in $(seq 60); do
+            [ -n "$(lost)" ] && break
+            sleep 1
+        done
+        lost | grep -vxFf - "$hosts" >"$hosts.left"
+        [ -s "$hosts.left" ] && mv "$hosts.left" "$hosts"
+    fi
+    # shellcheck disable=SC2046
+    keep $(sort -u "$hosts")
+    unset "${!SLURM_STEP@}" SLURM_NTASKS_PER_NODE SLURM_TASKS_PER_NODE
+    export SLURM_HOSTFILE=$PWD/$hosts SLURM_NODELIST SLURM_JOB_NODELIST
+    SLURM_NODELIST=$(squeue -h -j "$job" -o %N)
+    SLURM_JOB_NODELIST=$SLURM_NODELIST
+    SLURM_NNODES=$(nodes_of | wc -l) SLURM_JOB_NUM_NODES=$SLURM_NNODES
+    step=(--distribution=arbitrary --nodes="$(sort -u "$hosts" | wc -l)"
+        --ntasks="$(wc -l <"$hosts")")
+done
+echo "supervise.sh: given up after 20 starts, status $status" >&2
+exit "$status"

@@ -1,0 +1,112 @@
+/* rest: what the sessions before have paid and seen. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "record/state.h"
+
+#define SEEN_MAX 64     /* runtimes of a cluster */
+#define LOOK_AT "20000" /* results, the last ones */
+
+/* How many machines of lower number are on the same host; from 1. */
+static uint32_t seat(const char *const *hosts, uint32_t machine)
+{
+    uint32_t n = 1;
+    for (uint32_t i = 0; i < machine; i++)
+        n += strcmp(hosts[i], hosts[machine]) == 0;
+    return n;
+}
+
+/* Real time until which each place on each host is paid. */
+static int load_paid(struct bats_db *db,
+                     const struct bats_sched_options *engine,
+                     const char *const *hosts, double time_scale,
+                     bats_time *paid, struct bats_error *err)
+{
+    struct timespec ts;
+    sqlite3_stmt *s;
+    int rc = bats_db_prepare(
+        db,
+        "WITH seat AS (SELECT session, id, host, row_number() OVER"
+        "    (PARTITION BY session, host ORDER BY id) AS number FROM machine)"
+        "SELECT max(s.started_us + (l.time_us + s.window_us) / s.time_scale) "
+        "  - ?3 FROM ledger l JOIN seat ON seat.session = l.session AND "
+        "  seat.id = l.machine JOIN session s ON s.id = l.session "
+        "WHERE seat.host = ?1 AND seat.number = ?2",
+        &s, err);
+
+    if (rc < 0)
+        return rc;
+    clock_gettime(CLOCK_REALTIME, &ts);
+    sqlite3_bind_int64(s, 3, (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000);
+    for (uint32_t i = 0; rc >= 0 && i < engine->n_machines; i++) {
+        sqlite3_bind_text(s, 1, hosts[i], -1, SQLITE_STATIC);
+        sqlite3_bind_int64(s, 2, seat(hosts, i));
+        rc = bats_db_step(db, s, err);
+        double left = rc > 0 ? sqlite3_column_double(s, 0) * time_scale : 0;
+        if (left > 0)
+            paid[i] = left < (double)engine->window ? (bats_time)left
+                                                    : engine->window;
+        sqlite3_reset(s);
+    }
+    sqlite3_finalize(s);
+    return rc < 0 ? rc : 0;
+}
+
+static int load_seen(struct bats_db *db,
+                     const struct bats_sched_options *engine,
+                     struct bats_record_rest *rest, struct bats_error *err)
+{
+    uint32_t n[BATS_CLUSTERS_MAX] = {0};
+    sqlite3_stmt *s;
+    int rc = bats_db_prepare(
+        db,
+        "SELECT c.name, e.runtime_us FROM (SELECT * FROM event "
+        "    WHERE type = 'done' ORDER BY seq DESC LIMIT " LOOK_AT ") e "
+        "  JOIN machine m ON m.session = e.session AND m.id = e.machine "
+        "  JOIN cluster c ON c.session = m.session AND c.id = m.cluster",
+        &s, err);
+
+    if (rc < 0)
+        return rc;
+    while ((rc = bats_db_step(db, s, err)) > 0) {
+        const char *name = (const char *)sqlite3_column_text(s, 0);
+        for (uint32_t i = 0; i < engine->n_clusters; i++)
+            if (name != NULL && n[i] < SEEN_MAX &&
+                strcmp(engine->clusters[i].name, name) == 0) {
+                rest->seen[rest->n_seen++] = (struct bats_observation){
+                    .cluster = i, .runtime = sqlite3_column_int64(s, 1)};
+                n[i]++;
+            }
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
+
+int bats_record_rest(struct bats_record *record,
+                     const struct bats_sched_options *engine,
+                     const char *const *hosts, double time_scale,
+                     struct bats_record_rest *rest, struct bats_error *err)
+{
+    int rc = 0;
+
+    rest->paid = calloc(engine->n_machines, sizeof *rest->paid);
+    rest->seen = calloc(engine->n_clusters * SEEN_MAX, sizeof *rest->seen);
+    if (rest->paid == NULL || rest->seen == NULL)
+        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (rc == 0)
+        rc =
+            load_paid(&record->db, engine, hosts, time_scale, rest->paid, err);
+    if (rc == 0)
+        rc = load_seen(&record->db, engine, rest, err);
+    if (rc < 0)
+        bats_record_rest_release(rest);
+    return rc;
+}
+
+void bats_record_rest_release(struct bats_record_rest *rest)
+{
+    free(rest->paid);
+    free(rest->seen);
+    *rest = (struct bats_record_rest){0};
+}
