@@ -35,7 +35,8 @@ arguments() { # TOPIC: what its script is given
     yesplanner) echo 3 1 ;;
     latency) echo 10 ;;
     yeslatency) echo 2 ;;
-    speed | record) echo 9 ;;
+    speed) echo 9 ;;
+    record) echo 15 ;;
     yesspeed | yesrecord) echo 1 ;;
     esac
 }

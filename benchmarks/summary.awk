@@ -2,6 +2,8 @@
 # per repeat. Prints, in the order of first sight,
 #   GROUP NAME N MEDIAN LEAST MOST  RATIO LEAST MOST
 # where the ratio is that to the first name of the group in the same repeat.
+# -v interval=1: in the place of the least and the most ratio, the 95 % interval
+# of the median (sign test).
 # -v invert=1: the values are times, and the ratios those of the rates.
 function sort(a, n,   i, j, x) {
     for (i = 2; i <= n; i++) {
@@ -13,6 +15,18 @@ function sort(a, n,   i, j, x) {
 }
 function middle(a, n) {
     return n % 2 ? a[(n + 1) / 2] : (a[n / 2] + a[n / 2 + 1]) / 2
+}
+# The place of the lower end of the interval among n that are sorted; the first
+# where there are too few.
+function lower(n,   k, p, sum) {
+    p = 0.5 ^ n
+    for (k = 0; k < n / 2; k++) {
+        sum += p
+        if (sum > 0.025)
+            break
+        p *= (n - k) / (k + 1)
+    }
+    return k > 1 ? k : 1
 }
 BEGIN { FS = OFS = "\t" }
 {
@@ -35,7 +49,8 @@ END {
         }
         sort(a, n[key])
         sort(r, n[key])
+        least = interval ? lower(n[key]) : 1
         print key, n[key], middle(a, n[key]), a[1], a[n[key]],
-            middle(r, n[key]), r[1], r[n[key]]
+            middle(r, n[key]), r[least], r[n[key] + 1 - least]
     }
 }
