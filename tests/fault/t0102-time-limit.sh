@@ -32,6 +32,24 @@ bats 2 short --time-limit 1h
 test $? -eq 0
 ok 'a limit that is not reached changes nothing'
 
+# Stopped twice, the task still has the try that it is allowed.
+cat >task <<'TASK'
+[ -e hang ] && sleep 1001
+[ -e failed ] || { touch failed; exit 1; }
+echo done
+TASK
+echo 'sh ./task' >stopped
+touch hang
+for session in 1 2; do
+    bats 2 stopped --retries 1 --time-limit 2 --grace 0.1 --resume
+    echo $?
+done >codes
+rm hang
+bats 2 stopped --retries 1 --resume
+test $? -eq 0 && test "$(cat out)" = 'done' && test "$(cat codes)" = '5
+5'
+ok 'a time limit uses up no retries'
+
 # job SECONDS BAG ARGUMENT...: as in a Slurm job that ends in so many seconds.
 job() {
     end=$(($(date +%s) + $1))

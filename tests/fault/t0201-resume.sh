@@ -218,7 +218,71 @@ done
 test $wrong -eq 0
 ok "$rounds times three SIGKILLs of the master: one result per task"
 
+# ---- a record that a crash has damaged ----
+
+# began N: so many tasks have.
+began() {
+    test "$(cat ran3 2>/dev/null | wc -l)" -ge "$1"
+}
+# finish: the rest is run, and every task is done.
+finish() {
+    bats 4 bag --resume && test "$(sort -u ran3 | wc -l)" -eq 300 &&
+        test "$(sql bag.bats "SELECT count(*) FROM tasks
+            WHERE state = 'done'")" = 300
+}
+rm -f bag.bats*
+seq 300 | sed 's/.*/echo & >>ran3; sleep 0.01/' >bag
+env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 4 "$BATS_MPI" bag --quiet \
+    >out 2>err </dev/null &
+within 60 began 50
+kill -KILL "$(rank_pid 0)"
+wait $!
+within 20 nobody_left
+truncate -s -5000 bag.bats-wal
+head -c 3000 /dev/urandom >>bag.bats-wal
+cp bag.bats torn && cp bag.bats-wal torn-wal && cp ran3 ran3.torn
+finish
+ok "a torn record is gone on with"
+
+# A page of one of its tables is overwritten.
+sqlite3 torn 'PRAGMA wal_checkpoint(TRUNCATE)' >out
+page=$(sql torn "SELECT rootpage FROM sqlite_master WHERE name = 'event'")
+head -c 4096 /dev/urandom |
+    dd of=torn bs=4096 seek=$((page - 1)) conv=notrunc 2>err
+bats 4 bag --record torn --resume
+test $? -eq 2 && grep -q 'torn.*bats-mpi record recover' err
+ok "one with a hole is not, and the message says how to save it"
+rm -f bag.bats* && cp ran3.torn ran3
+"$BATS_MPI" record recover torn >out 2>err && mv torn.recovered bag.bats &&
+    done=$(sql bag.bats "SELECT count(*) FROM tasks WHERE state = 'done'") &&
+    finish && test "$done" -gt 0 &&
+    test "$(wc -l <ran3)" -eq $(($(wc -l <ran3.torn) + 300 - done))
+ok "what is readable of it is saved, and gone on with"
+
 # ---- a full disk ----
+
+# A limit on the size of files stands for it: there is no need for root.
+if command -v prlimit >/dev/null; then
+    rm -f bag.bats* ran3
+    seq 2000 | sed 's/.*/echo & >>ran3; sleep 0.005/' >bag
+    env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 3 "$BATS_MPI" bag \
+        --quiet >out 2>err </dev/null &
+    within 60 began 20
+    pid=$(rank_pid 0)
+    prlimit --pid "$pid" --fsize="$(stat -c %s bag.bats-wal)":
+    within 60 grep -q 'no more tasks are started' err
+    ok "a record that cannot be written stops new tasks"
+    prlimit --pid "$pid" --fsize=unlimited:
+    wait $!
+    test $? -eq 0 && grep -q 'the record can be written again' err &&
+        test "$(sort -u ran3 | wc -l)" -eq 2000 &&
+        test "$(wc -l <ran3)" -eq 2000 &&
+        test "$(sql bag.bats "SELECT count(*) FROM tasks
+            WHERE state = 'done'")" = 2000
+    ok "once it can, the run goes on, and no task was run twice"
+else
+    skip "a record that cannot be written stops new tasks" 'no prlimit'
+fi
 
 if [ "$(id -u)" -eq 0 ] && mkdir small &&
     mount -t tmpfs -o size=256k tmpfs small 2>/dev/null; then
