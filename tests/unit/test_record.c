@@ -229,6 +229,19 @@ static void resume_knows_results_and_money(void **state)
     assert_string_equal(ask(PATH, "SELECT count(*) FROM task"), "3");
 }
 
+/* SQLite finds what belongs to a task, and does not look through all. */
+static void tasks_are_listed_in_linear_time(void **state)
+{
+    (void)state;
+    struct bats_record *r = open_with_tasks(3);
+    begin(r, 600 * BATS_UNIT);
+    close_record(r);
+    const char *plan = ask(PATH, "EXPLAIN QUERY PLAN SELECT * FROM tasks");
+    assert_non_null(strstr(plan, "SEARCH r USING INTEGER PRIMARY KEY"));
+    assert_non_null(strstr(plan, "SEARCH n USING AUTOMATIC"));
+    assert_non_null(strstr(plan, "SEARCH p USING AUTOMATIC"));
+}
+
 static void the_others_of_a_task_count_for_nothing(void **state)
 {
     (void)state;
@@ -599,6 +612,7 @@ int main(void)
         T(fnv_1a_has_its_published_value),
         T(a_closed_record_is_one_plain_file),
         T(resume_knows_results_and_money),
+        T(tasks_are_listed_in_linear_time),
         T(the_others_of_a_task_count_for_nothing),
         T(a_changed_bag_is_told_task_by_task),
         T(lines_that_come_and_go_leave_the_rest_alone),
