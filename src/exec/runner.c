@@ -18,6 +18,7 @@
 #include "exec/outlet.h"
 #include "exec/pace.h"
 #include "exec/spawner.h"
+#include "util/wake.h"
 
 #define NEVER INT64_MAX
 
@@ -45,6 +46,7 @@ struct bats_runner {
     int64_t until;                    /* see enum phase */
     int64_t kill_at;                  /* when KILL follows */
     struct bats_pace pace;
+    sigset_t woken; /* signals that do not end a sleep */
 };
 
 static int64_t clock_us(clockid_t clock)
@@ -84,6 +86,7 @@ int bats_runner_create(const struct bats_runner_options *options,
     r->options = *options;
     r->pidfd = r->guard.alive = r->spawner.null = -1;
     r->outlet = bats_outlet_none();
+    bats_wake_mask(&r->woken);
     notice_children();
     if ((rc = bats_environment_init(&r->environment, environ, err)) ||
         (rc = bats_spawner_init(&r->spawner, err)) ||
@@ -397,7 +400,7 @@ static int wait_for_events(struct bats_runner *r, int64_t timeout_us,
                                .tv_nsec = (long)(timeout_us % 1000000) * 1000};
 
     bats_outlet_watch(&r->outlet, fds + 1);
-    if (ppoll(fds, 3, &timeout, NULL) < 0)
+    if (ppoll(fds, 3, &timeout, &r->woken) < 0)
         return errno == EINTR ? 1
                               : bats_error_set(err, BATS_ESYS,
                                                "cannot wait for a task: %s",

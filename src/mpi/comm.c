@@ -8,6 +8,7 @@
 #include "mpi/launcher.h"
 #include "mpi/run.h"
 #include "site/deaths.h"
+#include "util/wake.h"
 
 #define TAG 1
 #define PATIENCE_S 3
@@ -21,6 +22,7 @@ struct bats_comm {
     int capacity;
     uint8_t *received;
     size_t room;
+    pid_t *process; /* by rank: on this host, or 0 */
 };
 
 /* Another rank is dead or MPI is broken: MPI_Finalize would never return. */
@@ -80,6 +82,11 @@ int bats_comm_create(struct bats_comm **comm, struct bats_error *err)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &c->size);
+    c->process = calloc((size_t)c->size, sizeof *c->process);
+    if (c->process == NULL) {
+        free(c);
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    }
     *comm = c;
     return 0;
 }
@@ -93,6 +100,7 @@ void bats_comm_destroy(struct bats_comm *comm)
     free(comm->requests);
     free(comm->sent);
     free(comm->received);
+    free(comm->process);
     free(comm);
 }
 
@@ -104,6 +112,16 @@ int bats_comm_rank(const struct bats_comm *comm)
 int bats_comm_size(const struct bats_comm *comm)
 {
     return comm->size;
+}
+
+void bats_comm_set_process(struct bats_comm *comm, int rank, uint32_t pid)
+{
+    comm->process[rank] = (pid_t)pid;
+}
+
+uint32_t bats_comm_process(const struct bats_comm *comm, int rank)
+{
+    return (uint32_t)comm->process[rank];
 }
 
 static bool grow(struct bats_comm *c)
@@ -159,6 +177,10 @@ static int post(struct bats_comm *comm, int rank, struct bats_packet *packet,
         return mpi_error("MPI_Isend", rc, err);
     }
     comm->sent[comm->n++] = p.bytes;
+    /* Its main thread: MPI may have others that let the signal in. */
+    pid_t process = comm->process[rank];
+    if (process > 0)
+        tgkill(process, process, BATS_WAKE_SIGNAL);
     return 0;
 }
 

@@ -26,6 +26,11 @@ void bats_comm_destroy(struct bats_comm *comm);
 int bats_comm_rank(const struct bats_comm *comm);
 int bats_comm_size(const struct bats_comm *comm);
 
+/* The process of `rank`, which is on this host: it is woken when something is
+ * sent to it. 0: it is not, as is supposed of all. */
+void bats_comm_set_process(struct bats_comm *comm, int rank, uint32_t pid);
+uint32_t bats_comm_process(const struct bats_comm *comm, int rank);
+
 /* Sends the packet to `rank` and leaves it empty, whatever happens. Messages
  * to one rank arrive in the order they were sent. BATS_ENOMEM (also if the
  * packet has failed), BATS_ESYS. */

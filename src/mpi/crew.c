@@ -29,8 +29,10 @@ static int register_member(struct bats_crew *crew, int rank,
     snprintf(worker->partition, sizeof worker->partition, "%s",
              hello->partition);
     if (rank != 0 && hello->pid_space != 0 &&
-        hello->pid_space == crew->pid_space)
+        hello->pid_space == crew->pid_space) {
         crew->pidfd[rank] = pidfd_open((pid_t)hello->pid, 0);
+        bats_comm_set_process(crew->comm, rank, hello->pid);
+    }
     crew->of_rank[rank] = (uint32_t)crew->n++;
     return 0;
 }

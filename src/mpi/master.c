@@ -617,7 +617,8 @@ static int sleep_until_due(struct master *m, struct bats_error *err)
     due_us = bats_journal_due_us(&m->journal, bats_clock_now_us());
     us = us < due_us ? us : due_us;
     if (m->crew.own == NULL || m->crew.members[0].state != BATS_MEMBER_WORKS) {
-        bats_clock_sleep(us);
+        if (bats_clock_sleep(us))
+            m->traffic_us = bats_clock_now_us();
         return 0;
     }
     struct bats_error why;

@@ -191,6 +191,10 @@ static int set_up(struct master *m, const struct bats_executor_sink *sink,
             .grace_ms = o->grace_ms,
             .look_us = bats_master_sleep_us(m, BATS_MASTER_LOOK_WORKER_US),
             .beat_us = bats_crew_beat_us(&m->crew),
+            .master_pid =
+                bats_comm_process(m->crew.comm, m->crew.workers[i].rank) > 0
+                    ? (uint32_t)getpid()
+                    : 0,
             .output = (uint8_t)o->output,
             .hold = o->tail != BATS_TAIL_NONE,
             .bind = (uint8_t)o->bind,

@@ -3,8 +3,11 @@
 
 #include "mpi/signals.h"
 
+#include "util/wake.h"
+
 static volatile sig_atomic_t first, count, terminate, drain;
-static struct sigaction old_interrupt, old_terminate, old_drain;
+static struct sigaction old_interrupt, old_terminate, old_drain, old_wake;
+static sigset_t old_mask;
 
 static void note(int signal)
 {
@@ -21,8 +24,14 @@ static void note_drain(int signal)
     drain = 1;
 }
 
+static void wake(int signal)
+{
+    (void)signal; /* it has ended a sleep */
+}
+
 void bats_signals_catch(void)
 {
+    sigset_t woken;
     /* Without SA_RESTART: a sleep ends. A handler, unlike SIG_IGN, is not
      * inherited by what is executed. */
     struct sigaction action = {.sa_handler = note};
@@ -32,6 +41,11 @@ void bats_signals_catch(void)
     sigaction(SIGTERM, &action, &old_terminate);
     action.sa_handler = note_drain;
     sigaction(SIGUSR1, &action, &old_drain);
+    action.sa_handler = wake;
+    sigaction(BATS_WAKE_SIGNAL, &action, &old_wake);
+    sigemptyset(&woken);
+    sigaddset(&woken, BATS_WAKE_SIGNAL);
+    sigprocmask(SIG_BLOCK, &woken, &old_mask);
 }
 
 void bats_signals_restore(void)
@@ -39,6 +53,8 @@ void bats_signals_restore(void)
     sigaction(SIGINT, &old_interrupt, NULL);
     sigaction(SIGTERM, &old_terminate, NULL);
     sigaction(SIGUSR1, &old_drain, NULL);
+    sigaction(BATS_WAKE_SIGNAL, &old_wake, NULL);
+    sigprocmask(SIG_SETMASK, &old_mask, NULL);
 }
 
 bool bats_signals_drain(void)

@@ -1,5 +1,6 @@
 /*
- * signals: SIGINT and SIGTERM, counted; SIGUSR1, noted.
+ * signals: SIGINT and SIGTERM, counted; SIGUSR1, noted; the one that says that
+ * a message is there (util/wake.h), let in only while a rank sleeps.
  *
  * Layer: mpi. A launcher tells all ranks to end. The master stops the run in
  * order; a worker lets it, and only sees to it that its own task is gone

@@ -84,6 +84,7 @@ static int obey(struct worker *w, struct bats_message *message,
         w->look_us = message->u.setup.look_us;
         w->holds = message->u.setup.hold;
         w->beat_us = message->u.setup.beat_us;
+        bats_comm_set_process(w->comm, 0, message->u.setup.master_pid);
         return bats_executor_create(&message->u.setup, &sink, &w->executor,
                                     err);
     case BATS_MESSAGE_PARK:
@@ -190,7 +191,8 @@ static int step(struct worker *w, struct bats_error *err)
     if (w->holds && bats_comm_unsent(w->comm) >= OUTPUTS_UNSENT)
         busy = false; /* as send_output says */
     if (!busy) {
-        bats_clock_sleep(sleep_us);
+        if (bats_clock_sleep(sleep_us))
+            w->traffic_us = bats_clock_now_us();
         return 0;
     }
     struct bats_error why;

@@ -25,7 +25,7 @@
 
 #include "bats/error.h"
 
-#define BATS_PROTO_VERSION 2
+#define BATS_PROTO_VERSION 3
 #define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
 #define BATS_PROTO_OUTPUTS 4    /* kinds of output, numbered from 0 */
 #define BATS_PROTO_BINDS 3      /* ways to bind tasks, the same */
@@ -78,6 +78,7 @@ struct bats_setup {
     int64_t grace_ms;
     int64_t look_us;         /* longest sleep between two looks for messages */
     int64_t beat_us;         /* silence after which a sign of life is due */
+    uint32_t master_pid;     /* 0: not on the worker's host */
     uint8_t output;          /* enum bats_output of exec/runner.h */
     bool hold;               /* lines: all of them come with the RESULT */
     uint8_t bind;            /* enum bats_bind of site/hardware.h */

@@ -117,6 +117,7 @@ static void take_setup(struct reader *r, struct bats_setup *setup)
     setup->grace_ms = take_amount(r);
     setup->look_us = take_amount(r);
     setup->beat_us = take_amount(r);
+    setup->master_pid = take_u32(r);
     setup->output = (uint8_t)take_small(r, BATS_PROTO_OUTPUTS - 1);
     setup->hold = take_small(r, 1);
     setup->bind = (uint8_t)take_small(r, BATS_PROTO_BINDS - 1);

@@ -108,6 +108,7 @@ void bats_proto_setup(struct bats_packet *p, const struct bats_setup *setup)
     put(p, (uint64_t)setup->grace_ms, 8);
     put(p, (uint64_t)setup->look_us, 8);
     put(p, (uint64_t)setup->beat_us, 8);
+    put(p, setup->master_pid, 4);
     put(p, setup->output, 1);
     put(p, setup->hold, 1);
     put(p, setup->bind, 1);

@@ -33,6 +33,7 @@ static void write_kind(int kind, struct bats_packet *p)
                                             .grace_ms = 5000,
                                             .look_us = 2000,
                                             .beat_us = 10000000,
+                                            .master_pid = 4711,
                                             .output = 2,
                                             .hold = true,
                                             .bind = 1,
@@ -160,6 +161,7 @@ static void single_messages_arrive_as_they_were_sent(void **state)
     assert_int_equal(setup->grace_ms, 5000);
     assert_int_equal(setup->look_us, 2000);
     assert_int_equal(setup->beat_us, 10000000);
+    assert_int_equal(setup->master_pid, 4711);
     assert_int_equal(setup->output, 2);
     assert_true(setup->hold);
     assert_int_equal(setup->bind, 1);
@@ -252,7 +254,7 @@ static void cancel_is_little_endian_on_the_wire(void **state)
     (void)state;
     struct bats_packet p = {0};
     write_kind(BATS_MESSAGE_CANCEL - 1, &p);
-    static const uint8_t expected[] = {5, 2, 4, 3, 2, 1};
+    static const uint8_t expected[] = {5, 3, 4, 3, 2, 1};
     assert_int_equal(p.n, sizeof expected);
     assert_memory_equal(p.bytes, expected, sizeof expected);
     bats_packet_release(&p);
@@ -263,7 +265,7 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     (void)state;
     struct bats_packet p = {0};
     static const uint8_t hello[] = {
-        1,    2,    'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
+        1,    3,    'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
         0,    0,    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 5,    0,
         0,    0,    'n',  'o',  'd',  'e',  '7',  0,    4,    0,    0,    0,
         'f',  'a',  's',  't',  0,    2,    0,    0,    0,    3,    0,    0,
@@ -276,7 +278,7 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     assert_memory_equal(p.bytes, hello, sizeof hello);
     bats_packet_release(&p);
 
-    static const uint8_t assign[] = {3, 2, 1, 0, 0, 0, 2, 0, 0,   0, 4,
+    static const uint8_t assign[] = {3, 3, 1, 0, 0, 0, 2, 0, 0,   0, 4,
                                      0, 0, 0, 5, 0, 0, 0, 6, 0,   0, 0,
                                      0, 0, 0, 0, 1, 0, 0, 0, 'x', 0};
     bats_proto_assign(&p, &(struct bats_assign){2, 4, 5, 6, "x"});
@@ -365,7 +367,7 @@ static void values_out_of_range_are_refused(void **state)
     refused_with(BATS_MESSAGE_HELLO, 31, 'x', "without its end");
     refused_with(BATS_MESSAGE_SETUP, 9, 0xff, "speed"); /* its sign bit */
     refused_with(BATS_MESSAGE_SETUP, 17, 0x80, "negative");
-    refused_with(BATS_MESSAGE_SETUP, 36, 3, "out of range"); /* bind */
+    refused_with(BATS_MESSAGE_SETUP, 40, 3, "out of range"); /* bind */
     refused_with(BATS_MESSAGE_RESULT, 14, 2, "out of range");
     refused_with(BATS_MESSAGE_RESULT, 15, 2, "out of range");
     refused_with(BATS_MESSAGE_RESULT, 17, 128, "out of range");

@@ -1,0 +1,67 @@
+/* wake, clock, signals: what ends the sleep of a rank. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "mpi/clock.h"
+#include "mpi/signals.h"
+
+#define LONG_US 60000000
+#define SHORT_US 1000
+
+static void a_signal_before_the_sleep_ends_it(void **state)
+{
+    (void)state;
+    bats_signals_catch();
+    assert_false(bats_clock_sleep(SHORT_US));
+    tgkill(getpid(), getpid(), BATS_WAKE_SIGNAL);
+    assert_true(bats_clock_sleep(LONG_US));
+    assert_false(bats_clock_sleep(SHORT_US)); /* one sleep, no more */
+    bats_signals_restore();
+}
+
+static void a_signal_from_elsewhere_ends_a_sleep(void **state)
+{
+    (void)state;
+    pid_t parent = getpid();
+    bats_signals_catch();
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        bats_clock_sleep(SHORT_US);
+        _exit(tgkill(parent, parent, BATS_WAKE_SIGNAL) != 0);
+    }
+    int64_t start_us = bats_clock_now_us();
+    assert_true(bats_clock_sleep(LONG_US));
+    assert_true(bats_clock_now_us() - start_us < LONG_US);
+    bats_signals_restore();
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* Nobody else who is sent it notices. */
+static void it_is_ignored_by_default(void **state)
+{
+    (void)state;
+    bats_signals_catch();
+    bats_signals_restore();
+    assert_int_equal(kill(getpid(), BATS_WAKE_SIGNAL), 0);
+    assert_false(bats_clock_sleep(SHORT_US));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_signal_before_the_sleep_ends_it),
+        cmocka_unit_test(a_signal_from_elsewhere_ends_a_sleep),
+        cmocka_unit_test(it_is_ignored_by_default),
+    };
+
+    return cmocka_run_group_tests_name("wake", tests, NULL, NULL);
+}
