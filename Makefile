@@ -61,7 +61,7 @@ MPI_SRC = $(addprefix src/mpi/, \
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c)
 REPORT_SRC = $(addprefix src/report/, \
-	failures.c joblog.c json.c progress.c schedules.c snapshot.c summary.c \
+	failures.c joblog.c json.c progress.c sbatch.c schedules.c snapshot.c summary.c \
 	table.c terminal.c trace.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
 	choosing.c cmd_clusters.c cmd_output.c cmd_plan.c cmd_record.c cmd_run.c \

@@ -10,6 +10,7 @@
 #include "cli/estimation.h"
 #include "cli/help.h"
 #include "cli/options.h"
+#include "report/sbatch.h"
 #include "report/schedules.h"
 #include "report/words.h"
 
@@ -54,6 +55,10 @@ static int check_settings(const struct bats_settings *set,
         return bats_error_set(err, BATS_EINPUT,
                               "--budget and --deadline exclude each other: "
                               "--deadline asks for the cheapest");
+    if (set->sbatch != NULL && !set->words[0])
+        return bats_error_set(err, BATS_EINPUT,
+                              "--sbatch needs a profile: what is still to be "
+                              "run, and of which bag");
     if (set->csv && !set->frontier)
         return bats_error_set(err, BATS_EINPUT, "--csv needs --frontier");
     return 0;
@@ -185,12 +190,57 @@ static int estimate(struct answer *a, struct bats_error *err)
     return rc;
 }
 
+/* The cluster of the file with this name; SIZE_MAX: none. */
+static size_t find_cluster(const struct bats_clusters_file *file,
+                           const char *name)
+{
+    for (size_t i = 0; file && i < bats_clusters_file_count(file); i++)
+        if (strcmp(bats_clusters_file_cluster(file, i)->name, name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+/* A cluster that was found is called as its partition. */
+static int print_sbatch(const struct answer *a,
+                        const struct bats_profile *profile,
+                        const struct bats_clusters_file *file,
+                        struct bats_error *err)
+{
+    struct bats_choice choice;
+    struct bats_schedule schedule;
+    struct bats_sbatch sbatch = {.e = a->e,
+                                 .schedule = &schedule,
+                                 .bag = profile->bag_name,
+                                 .profile = a->set->words[0],
+                                 .clusters = a->set->clusters,
+                                 .charged = bats_profile_charged(profile)};
+    int rc = bats_choice_parse(a->set->sbatch, &choice, err);
+
+    if (rc == 0)
+        rc = bats_estimate_choose(a->e, &choice, &schedule, err);
+    if (rc < 0)
+        return rc;
+    for (size_t c = 0; c < a->e->n_clusters; c++) {
+        const char *name = a->e->clusters[c].name, *partition = NULL;
+        size_t i = find_cluster(file, name);
+        if (i != SIZE_MAX)
+            partition = bats_clusters_file_partition(file, i);
+        sbatch.partition[c] = partition ? partition : name;
+        sbatch.by_node[c] = i != SIZE_MAX ? bats_clusters_file_by_node(file, i)
+                                          : a->e->slots && a->e->slots[c] > 1;
+    }
+    bats_sbatch_print(stdout, &sbatch);
+    return 0;
+}
+
 static int print(const struct answer *a, const struct bats_profile *profile,
-                 struct bats_error *err)
+                 const struct bats_clusters_file *file, struct bats_error *err)
 {
     int rc = 0;
 
-    if (a->set->frontier)
+    if (a->set->sbatch)
+        rc = print_sbatch(a, profile, file, err);
+    else if (a->set->frontier)
         rc = print_frontier(a, err);
     else if (a->set->json)
         rc = print_json(a) == 0 ? 0 : BATS_ESYS;
@@ -232,7 +282,7 @@ static int make_plan(const struct bats_settings *set, struct bats_error *err)
     if (rc == 0)
         rc = estimate(&a, err);
     if (rc == 0)
-        rc = print(&a, &profile, err);
+        rc = print(&a, &profile, file, err);
 end:
     bats_profile_release(&profile);
     bats_clusters_file_destroy(file);

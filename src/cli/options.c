@@ -217,6 +217,10 @@ const struct bats_option bats_options[] = {
     {"json", 0, "FILE", BATS_OPTION_FILE, AT(json_file), RUNS,
      BATS_GROUP_OUTPUT,
      "write the closing report as JSON too (-: standard output)"},
+    {"sbatch", 0, "SCHEDULE", BATS_OPTION_TEXT, AT(sbatch), PLAN,
+     BATS_GROUP_OUTPUT,
+     "the Slurm job script of this schedule, by its name or number in the "
+     "list: partitions, nodes or ranks, time limit, and the srun line"},
     {"frontier", 0, NULL, BATS_OPTION_FLAG, AT(frontier), PLAN,
      BATS_GROUP_OUTPUT,
      "every configuration that no other one beats in cost and makespan"},

@@ -94,6 +94,7 @@ struct bats_settings {
     bats_time deadline;  /* plan, run: [0] */
     double confidence;   /* plan: [0] */
     bool frontier;       /* plan: [false] */
+    const char *sbatch;  /* plan: [NULL] */
     bool json;           /* plan: [false] */
     bool csv;            /* simulate, plan: [false] */
     bool trace;          /* simulate: [false] */

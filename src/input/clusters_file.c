@@ -442,6 +442,19 @@ bats_clusters_file_cluster(const struct bats_clusters_file *file, size_t i)
     return &file->sections[i].cluster;
 }
 
+const char *
+bats_clusters_file_partition(const struct bats_clusters_file *file, size_t i)
+{
+    const struct bats_cluster_section *section = &file->sections[i];
+    return section->where == BATS_KEY_PARTITION ? section->where_text : NULL;
+}
+
+bool bats_clusters_file_by_node(const struct bats_clusters_file *file,
+                                size_t i)
+{
+    return file->sections[i].by_node;
+}
+
 bats_time bats_clusters_file_window(const struct bats_clusters_file *file)
 {
     return file->window;

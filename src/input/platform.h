@@ -58,6 +58,11 @@ int bats_cluster_name_parse(const char *text, char name[BATS_CLUSTER_NAME],
 size_t bats_clusters_file_count(const struct bats_clusters_file *file);
 const struct bats_cluster *
 bats_clusters_file_cluster(const struct bats_clusters_file *file, size_t i);
+/* NULL: cluster i is not a partition. */
+const char *
+bats_clusters_file_partition(const struct bats_clusters_file *file, size_t i);
+bool bats_clusters_file_by_node(const struct bats_clusters_file *file,
+                                size_t i);
 bats_time bats_clusters_file_window(const struct bats_clusters_file *file);
 const char *bats_clusters_file_currency(const struct bats_clusters_file *file);
 

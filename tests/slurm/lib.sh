@@ -10,24 +10,33 @@ job_is() {
     scontrol show job "$1" | grep -qE "JobState=($2)( |\$)"
 }
 
+# await JOB: until it ends; exits as the job does. 75: no step for 20 s.
+await() {
+    idle=0
+    until job_is "$1" 'COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL'; do
+        sleep 0.1
+        idle=$((idle + 1))
+        squeue -h -s -j "$1" -o %i | grep -qv batch && idle=0
+        if [ $idle -ge 200 ] && job_is "$1" RUNNING; then
+            return 75
+        fi
+    done
+    return "$(scontrol show job "$1" |
+        sed -n 's/.*ExitCode=\([0-9]*\):.*/\1/p' | head -n 1)"
+}
+
 # submit ARGUMENT...: sbatch; waits, and exits as the job does. (sbatch --wait
 # looks only every few seconds.) The srun of Slurm 22.05 may hang before it
 # has created the steps of a heterogeneous job, about one time in fifty: a job
-# that has had no step for 20 s is submitted once more.
+# that has had no step for long is submitted once more, once.
 submit() {
-    job=$(sbatch --parsable "$@") || return
-    idle=0
-    until job_is "$job" 'COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL'; do
-        sleep 0.1
-        idle=$((idle + 1))
-        squeue -h -s -j "$job" -o %i | grep -qv batch && idle=0
-        if [ $idle -ge 200 ] && job_is "$job" RUNNING; then
-            echo "# no step in job $job for long; once more"
-            scancel "$job"
-            submit "$@"
-            return
-        fi
+    for try in 1 2; do
+        job=$(sbatch --parsable "$@") || return
+        await "$job"
+        result=$?
+        [ $result -eq 75 ] || return $result
+        echo "# no step in job $job for long"
+        scancel "$job"
     done
-    return "$(scontrol show job "$job" |
-        sed -n 's/.*ExitCode=\([0-9]*\):.*/\1/p' | head -n 1)"
+    return $result
 }

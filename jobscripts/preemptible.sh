@@ -1,0 +1,33 @@
+#!/bin/bash
+# A bag on a partition whose jobs may be taken away: sbatch preemptible.sh [BAG]
+#
+# Cheap machines, as long as nobody pays more. Slurm sends TERM before it
+# requeues the job (GraceTime of the partition, or the --signal below). bats-mpi
+# passes it on to the tasks, which have --grace to save what they can, puts
+# those that did not end back into the bag, and closes its record. The job that
+# Slurm starts again goes on from there. Where Slurm gives no time at all, the
+# record has what had ended; only the tasks that were running run again.
+#SBATCH --job-name=bag
+#SBATCH --partition=preemptible
+#SBATCH --ntasks=65
+#SBATCH --time=04:00:00
+#SBATCH --requeue
+#SBATCH --open-mode=append
+#SBATCH --output=%x-%j.out
+
+bag=${1:-bag.txt}
+
+srun --mpi=pmix bats-mpi "$bag" --resume --grace 20s
+status=$?
+
+# 0 all done, 1 some tasks failed, 2 wrong input, 4 budget exhausted: the end.
+# 143: Slurm requeues this job itself. 5, or a step that was cut down: once
+# more.
+case $status in
+0 | 1 | 2 | 4) exit $status ;;
+esac
+if [ "${SLURM_RESTART_COUNT:-0}" -ge 50 ]; then
+    echo "preemptible.sh: given up after 50 restarts, status $status" >&2
+    exit $status
+fi
+scontrol requeue "$SLURM_JOB_ID"

@@ -1,0 +1,117 @@
+#include "report/sbatch.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "report/words.h"
+
+#define WORDS 96
+
+/* As a word of the shell. */
+static void quote(FILE *out, const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ._-+=:,@%/";
+    if (text[0] != '\0' && text[strspn(text, plain)] == '\0') {
+        fputs(text, out);
+        return;
+    }
+    putc('\'', out);
+    for (; *text != '\0'; text++)
+        fputs(*text == '\'' ? "'\\''" : (char[]){*text, '\0'}, out);
+    putc('\'', out);
+}
+
+/* The clusters with machines, by the names of their partitions. */
+static size_t order(const struct bats_sbatch *b, size_t *clusters)
+{
+    size_t n = 0;
+    for (size_t c = 0; c < b->e->n_clusters; c++) {
+        if (b->schedule->plan.machines[c] == 0)
+            continue;
+        size_t at = n++;
+        for (; at > 0 &&
+               strcmp(b->partition[clusters[at - 1]], b->partition[c]) > 0;
+             at--)
+            clusters[at] = clusters[at - 1];
+        clusters[at] = c;
+    }
+    return n;
+}
+
+/* "H:MM:00", rounded up to minutes, as Slurm counts. */
+static void print_time(FILE *out, const struct bats_sbatch *b)
+{
+    const struct bats_schedule *s = b->schedule;
+    int64_t windows =
+        s->windows_high > s->plan.windows ? s->windows_high : s->plan.windows;
+    double minutes =
+        1.05 * (double)windows * (double)b->e->window / (double)BATS_MINUTE +
+        5;
+    int64_t n = (int64_t)ceil(fmin(minutes, 1e9));
+    fprintf(out, "#SBATCH --time=%" PRId64 ":%02d:00\n", n / 60,
+            (int)(n % 60));
+}
+
+static void print_component(FILE *out, const struct bats_sbatch *b, size_t c,
+                            bool first)
+{
+    uint32_t machines = b->schedule->plan.machines[c];
+    uint32_t slots = b->e->slots != NULL ? (uint32_t)ceil(b->e->slots[c]) : 1;
+    if (!first)
+        fputs("#SBATCH hetjob\n", out);
+    fprintf(out, "#SBATCH --partition=%s", b->partition[c]);
+    if (b->by_node[c]) /* with one rank, the master needs another */
+        fprintf(out,
+                " --nodes=%" PRIu32 " --ntasks-per-node=%" PRIu32
+                " --exclusive\n",
+                machines, slots + (first && slots == 1));
+    else
+        fprintf(out, " --ntasks=%" PRIu32 "\n", machines * slots + first);
+    print_time(out, b);
+}
+
+static void print_head(FILE *out, const struct bats_sbatch *b)
+{
+    const struct bats_schedule *s = b->schedule;
+    char machines[256], cost[WORDS], high[WORDS], time[BATS_UNITS_TEXT];
+    fprintf(out,
+            "#!/bin/bash\n# %s: %s for %" PRId64 " windows (at most %" PRId64
+            "),\n# %s (at most %s), in %s. By 'bats-mpi plan --sbatch'.\n",
+            bats_offer_name(s->offer),
+            bats_words_machines(machines, sizeof machines, b->e->clusters,
+                                b->e->n_clusters, s->plan.machines, ", "),
+            s->plan.windows, s->windows_high,
+            bats_words_money(cost, sizeof cost, s->plan.cost, b->e->currency),
+            bats_words_money(high, sizeof high, s->cost_high, b->e->currency),
+            bats_words_makespan(time, s->makespan.estimate));
+    fputs("#SBATCH --job-name=bag\n#SBATCH --output=%x-%j.out\n", out);
+}
+
+void bats_sbatch_print(FILE *out, const struct bats_sbatch *b)
+{
+    size_t clusters[BATS_CLUSTERS_MAX];
+    size_t n = order(b, clusters);
+    const struct bats_schedule *s = b->schedule;
+    bats_money budget =
+        s->cost_high > s->plan.cost ? s->cost_high : s->plan.cost;
+    char amount[BATS_UNITS_TEXT];
+
+    print_head(out, b);
+    for (size_t i = 0; i < n; i++)
+        print_component(out, b, clusters[i], i == 0);
+    fputs("\nexec srun --mpi=pmix", out);
+    for (size_t i = 0; n > 1 && i < n; i++)
+        fprintf(out, "%s%zu", i == 0 ? " --het-group=" : ",", i);
+    fputs(" bats-mpi run ", out);
+    quote(out, b->bag);
+    fputs(" \\\n    --profile ", out);
+    quote(out, b->profile);
+    if (b->clusters != NULL) {
+        fputs(" --clusters ", out);
+        quote(out, b->clusters);
+    }
+    fprintf(out, " --budget %s \"$@\"\n",
+            bats_money_format(amount, budget + b->charged));
+}
