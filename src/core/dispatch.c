@@ -7,6 +7,8 @@
 #define DEPTH_MAX 512
 /* Tasks that are looked at to find one that did not fail here. */
 #define LOOK_AHEAD 4
+/* Draws before its turn a task is fetched from memory. */
+#define FETCH_AHEAD 4
 
 void dispatch_add_idle(struct bats_sched *s, uint32_t slot)
 {
@@ -120,6 +122,13 @@ static bool give(struct bats_sched *s, uint32_t slot)
         return false;
     uint32_t id = bats_bag_draw(&s->bag, behind);
     struct task *t = &s->tasks[id];
+
+    /* One of the next draws, before anybody waits for it. */
+    if (s->bag.count[BATS_TASK_PENDING] > FETCH_AHEAD) {
+        uint32_t later = bats_bag_peek(&s->bag, FETCH_AHEAD);
+        __builtin_prefetch(&s->tasks[later], 1);
+        __builtin_prefetch(&s->bag.state[later], 1);
+    }
 
     t->slot = slot;
     t->next = BATS_NO_TASK;

@@ -444,9 +444,22 @@ static int execution_ended(struct bats_sched *s, const struct bats_event *ev,
     return 0;
 }
 
+/* Where there is more than a cache holds, what an event is about has to come
+ * from memory: all at once, not one after the other. */
+static void fetch(const struct bats_sched *s, const struct bats_event *ev)
+{
+    __builtin_prefetch(
+        &s->machines[ev->machine < s->n_machines ? ev->machine : 0]);
+    if (ev->task < s->bag.n) {
+        __builtin_prefetch(&s->tasks[ev->task]);
+        __builtin_prefetch(&s->bag.state[ev->task]);
+    }
+}
+
 int bats_sched_handle(struct bats_sched *s, bats_time now,
                       const struct bats_event *ev, struct bats_error *err)
 {
+    fetch(s, ev);
     int rc = check_event(s, now, ev, err);
     if (rc < 0)
         return rc;
