@@ -16,6 +16,7 @@
  * with the thesis's intervals and once with those of bats-mpi (interval.h).
  * p is 0.9, so the bounds are to hold for 0.7 of all runs at least.
  */
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
@@ -48,7 +49,7 @@ static const struct {
 
 /* ---- what a run exceeds ---- */
 
-enum { ESTIMATE, THESIS, OURS, BOUNDS };
+enum { LEAST, ESTIMATE, THESIS, OURS, BOUNDS };
 
 /* Of the runs of a budget type: how many exceed a promise, by more than 0, 5
  * and 10 %; and of the schedules: how many are exceeded by more than 30 % of
@@ -58,6 +59,10 @@ struct excess {
     long runs, over, over_5, over_10;
     long schedules, broken;
     double ratio; /* sum of promise / value */
+    struct {      /* its means over the runs of a bag */
+        long n, runs;
+        double ratio, sum, squares;
+    } bags;
 };
 
 struct tally {
@@ -77,6 +82,19 @@ static void end_schedule(struct excess *e, long over_before)
 {
     e->schedules++;
     e->broken += (double)(e->over - over_before) > 0.3 * RUNS;
+}
+
+static void end_bag(struct excess *e)
+{
+    if (e->runs == e->bags.runs)
+        return;
+    double mean =
+        (e->ratio - e->bags.ratio) / (double)(e->runs - e->bags.runs);
+    e->bags.n++;
+    e->bags.sum += mean;
+    e->bags.squares += mean * mean;
+    e->bags.ratio = e->ratio;
+    e->bags.runs = e->runs;
 }
 
 static void add(struct excess *sum, const struct excess *e)
@@ -150,7 +168,9 @@ static void bound(struct promise *p, int which, const struct bats_plan *plan,
         slots[c] = plan->machines[c];
     struct bats_prediction m =
         bats_interval_makespan(runtimes, slots, CLOUDS, LEFT, 0.9);
-    p->makespan[ESTIMATE] = m.estimate;
+    p->makespan[LEAST] = m.least;
+    if (which == OURS)
+        p->makespan[ESTIMATE] = m.estimate;
     p->makespan[which] = which == THESIS ? m.busy : m.high;
     for (int c = 0; c < CLOUDS; c++) {
         double end =
@@ -167,6 +187,7 @@ static void execute(const struct bats_plan *plan, bats_money aside,
                     gsl_rng *rng, struct tally *t)
 {
     struct promise p = {.cost[ESTIMATE] = (double)(plan->cost + aside)};
+    p.cost[LEAST] = p.cost[ESTIMATE];
     double task[LEFT], makespan, cost;
     long before[2][BOUNDS];
 
@@ -254,11 +275,28 @@ static void print_row(const char *name, const struct excess *e)
 static void print_head(const char *what)
 {
     printf("\n%-22s", what);
-    printf("  | %-28s  | %-28s  | %s\n%22s", "estimate", "thesis's bound",
-           "bats-mpi's bound", "");
+    printf("  | %-28s  | %-28s  | %-28s  | %s\n%22s", "Te, estimated cost",
+           "estimate", "thesis's bound", "bats-mpi's bound", "");
     for (int b = 0; b < BOUNDS; b++)
         printf("  | %5s %5s %5s %5s %4s", "> 0", "> 5", "> 10", "> 30", "of");
     putchar('\n');
+}
+
+/* How far the estimates are off, with the 95 % interval over the bags. */
+static void print_bias(struct tally tally[BATS_OFFERS][2])
+{
+    printf("\n%-22s  |      Te / makespan  | estimate / makespan\n", "");
+    for (int b = 0; b < BATS_OFFERS; b++) {
+        printf("%-22s", bats_offer_name((enum bats_offer)b));
+        for (int i = LEAST; i <= ESTIMATE; i++) {
+            const struct excess *e = &tally[b][0].makespan[i];
+            double n = (double)e->bags.n, mean = e->bags.sum / n;
+            double variance = (e->bags.squares / n - mean * mean) / (n - 1);
+            printf("  |      %5.3f +- %.3f", mean,
+                   gsl_cdf_tdist_Pinv(0.975, n - 1) * sqrt(variance));
+        }
+        putchar('\n');
+    }
 }
 
 static void print_tally(struct tally tally[BATS_OFFERS][2], struct tally *sum)
@@ -301,9 +339,14 @@ int main(int argc, char **argv)
                 bag[i] = (double)bats_draw_next(&draw, rng);
             for (int s = 0; s < SAMPLINGS; s++)
                 sample_bag(bag, rng, tally);
+            for (int o = 0; o < BATS_OFFERS; o++) {
+                end_bag(&tally[o][0].makespan[LEAST]);
+                end_bag(&tally[o][0].makespan[ESTIMATE]);
+            }
         }
         printf("\n---- %s ----\n", workloads[w].name);
         print_tally(tally, &sum);
+        print_bias(tally);
     }
     printf("\n---- all %ld runs ----\n", sum.makespan[0].runs);
     print_head("");

@@ -170,7 +170,7 @@ static void play(const char *const workload[2], enum bats_offer offer,
         lines[s].charged = 0;
     for (int i = 0; i < bags; i++) {
         make_bag(&bag, workload[1], (unsigned long)i + 1);
-        double estimate = bag.schedules[offer].makespan.estimate;
+        double estimate = bag.schedules[offer].makespan.least;
         for (size_t s = 0; s < N_STRATEGIES; s++) {
             double sum = 0;
             for (int k = 0; k < runs; k++) {

@@ -15,7 +15,8 @@
  * and cheapest+10%, cheapest+20%, fastest-20%, fastest-10%: the fastest
  * configuration that such a budget pays (plan.h). To each
  *
- *   Te      = N / sum(a_i / T_i), its makespan, and a prediction interval
+ *   Te      = N / sum(a_i / T_i), the makespan that follows from it and a
+ *             prediction interval (interval.h)
  *   delta-N = N - sum(a_k floor(M / T_k)), M its windows: the tasks that do not
  *             fit because a task is not divided; a risk if above 0
  *   cushion   what would deal with them (3.1.5): the budget is raised in steps
@@ -72,8 +73,8 @@ struct bats_schedule {
     bats_money budget;     /* what the plan was made for */
     struct bats_plan plan; /* machines, windows, cost; windows is never less
                               than one task needs */
-    struct bats_prediction makespan; /* microseconds; estimate is Te. All 0
-                                        where the plan is not feasible */
+    struct bats_prediction makespan; /* microseconds. All 0 where the plan is
+                                        not feasible */
     int64_t windows_high; /* windows of the makespan's upper bound, >= those
                               of the plan */
     bats_money cost_high; /* and what the configuration costs then */
@@ -101,7 +102,7 @@ int bats_estimate_for_budget(const struct bats_estimator *e, bats_money budget,
                              struct bats_schedule *schedule,
                              struct bats_error *err);
 
-/* The cheapest schedule whose Te is at most `deadline`, measured from now; its
+/* The cheapest schedule expected to end by `deadline`, measured from now; its
  * budget is its cost. BATS_EDEADLINE: there is none; the sentence names the
  * earliest end, and *schedule is the fastest. */
 int bats_estimate_for_deadline(const struct bats_estimator *e,

@@ -41,9 +41,23 @@
  * 4.12). Each of the three inequalities holds with probability p, all together
  * with 3p - 2 at least (4.13).
  *
- * That machine divides tasks. Real ones end at different times, and the more
- * of them there are, the more often the thesis's bound is exceeded (its figure
- * 4.12). Until the last task of a machine of type k begins, all machines have
+ * That machine divides tasks, so that N mu_agg, the Te of the papers, is the
+ * least makespan that could be, not the one to expect. When the bag is empty
+ * each slot is somewhere in its task. What is left of it then is distributed
+ * as renewal theory says of any moment (Cox, "Renewal Theory", 1962):
+ *
+ *   G(x) = integral of (1 - F) from 0 to x, / mu     mean (mu^2 + sigma^2) / 2 mu
+ *
+ * The bag is empty so much before Te as the work in the slots is worth, and the
+ * last of them is done so much later as the longest of these rests takes:
+ *
+ *   E(M) = Te - sum(a_k mean_k / mu_k) / gamma
+ *          + integral of (1 - product of G_k(x)^a_k) from 0 on            (*)
+ *
+ * with the sample as F, and Te where only a mean is given.
+ *
+ * For the same reason, the more machines there are, the more often the thesis's
+ * bound is exceeded (its figure 4.12). Until the last task of a machine of type k begins, all machines have
  * work; so it ends at that bound plus L_k (1 - 1 / (mu_k gamma)) at most, L_k
  * being the longest task there, of which the longest of the sample is taken.
  */
@@ -53,14 +67,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define BATS_RUNTIMES_KEPT 32
+
 /* The runtimes of tasks on one cluster; microseconds. */
 struct bats_runtimes {
     double mean;      /* 0: nothing is known */
     double deviation; /* biased: divided by n */
     double mean_low, mean_high;
     double deviation_low, deviation_high;
-    double longest; /* of the sample; 0: not known */
-    uint32_t n;     /* size of it; 0: the mean was given, and is believed */
+    double longest;  /* of the sample; 0: not known */
+    uint32_t n;      /* size of it; 0: the mean was given, and is believed */
+    uint32_t n_kept; /* of the sample, equally spaced, the longest included; 0:
+                        nothing is known of the distribution */
+    double kept[BATS_RUNTIMES_KEPT];
 };
 
 /* What is known from a sample of n runtimes > 0, in any order, to the
@@ -77,7 +96,8 @@ struct bats_runtimes bats_runtimes_given(double mean);
 
 /* A makespan, microseconds. */
 struct bats_prediction {
-    double low, estimate, high;
+    double low, estimate, high; /* estimate: E(M) */
+    double least;               /* Te */
     double busy; /* the thesis's upper bound: so long all machines have work */
     double rate; /* gamma: tasks per microsecond */
 };

@@ -169,6 +169,18 @@ static int find_cushion(const struct bats_estimator *e,
 
 /* ---- one schedule ---- */
 
+static struct bats_prediction makespan_of(const struct bats_estimator *e,
+                                          const struct bats_plan *plan)
+{
+    double slots[BATS_CLUSTERS_MAX];
+
+    for (size_t i = 0; i < e->n_clusters; i++)
+        slots[i] = plan->machines[i] * slots_of(e, i);
+    return bats_interval_makespan(e->runtimes, slots, e->n_clusters,
+                                  (double)e->n_tasks,
+                                  bats_estimate_confidence(e));
+}
+
 /* What the upper bounds of its clusters' ends cost. */
 static void bound_cost(const struct bats_estimator *e, struct bats_schedule *s)
 {
@@ -197,18 +209,6 @@ static void bound_cost(const struct bats_estimator *e, struct bats_schedule *s)
     }
 }
 
-static void predict(const struct bats_estimator *e, struct bats_schedule *s)
-{
-    double slots[BATS_CLUSTERS_MAX];
-
-    for (size_t i = 0; i < e->n_clusters; i++)
-        slots[i] = s->plan.machines[i] * slots_of(e, i);
-    s->makespan = bats_interval_makespan(e->runtimes, slots, e->n_clusters,
-                                         (double)e->n_tasks,
-                                         bats_estimate_confidence(e));
-    bound_cost(e, s);
-}
-
 /* The schedule for `budget`, which was made from `end`. */
 static int make_schedule(const struct bats_estimator *e,
                          const struct items *items, enum bats_offer offer,
@@ -225,7 +225,8 @@ static int make_schedule(const struct bats_estimator *e,
     s.windows_high = s.plan.windows;
     s.cost_high = s.plan.cost;
     if (s.plan.feasible) {
-        predict(e, &s);
+        s.makespan = makespan_of(e, &s.plan);
+        bound_cost(e, &s);
         if (s.delta_n > 0)
             rc = find_cushion(e, items, end, &s, err);
     }
@@ -309,8 +310,10 @@ int bats_estimate_offers(const struct bats_estimator *e,
 
 /* ---- for a budget or a deadline ---- */
 
-/* The smallest budget for which the bag ends by `deadline`, which `most` is
- * enough for. */
+/* The smallest budget for which the bag is expected to end by `deadline`, which
+ * `most` is enough for. (More money always lowers Te. That the last tasks of
+ * more machines could outweigh this is neglected: then it is somewhat more than
+ * the smallest.) */
 static int least_budget(const struct bats_estimator *e,
                         const struct items *items, double deadline,
                         bats_money most, bats_money *budget,
@@ -324,7 +327,7 @@ static int least_budget(const struct bats_estimator *e,
         int rc = solve(e, items, middle, &plan, err);
         if (rc < 0)
             return rc;
-        if (plan.feasible && (double)e->n_tasks / plan.rate <= deadline)
+        if (plan.feasible && makespan_of(e, &plan).estimate <= deadline)
             most = plan.cost;
         else
             low = middle + 1;
@@ -391,7 +394,7 @@ int bats_estimate_for_deadline(const struct bats_estimator *e,
                                struct bats_error *err)
 {
     char given[BATS_UNITS_TEXT], needed[BATS_UNITS_TEXT];
-    double limit = (double)deadline / (double)e->window * (1 + TOLERANCE);
+    double limit = (double)deadline * (1 + TOLERANCE);
     struct bats_plan fastest;
     struct items items;
     bats_money budget;
@@ -401,7 +404,7 @@ int bats_estimate_for_deadline(const struct bats_estimator *e,
         rc = solve(e, &items, BATS_UNLIMITED, &fastest, err);
     if (rc < 0)
         return rc;
-    bool late = (double)e->n_tasks / fastest.rate > limit;
+    bool late = makespan_of(e, &fastest).estimate > limit;
     budget = fastest.cost;
     if (!late)
         rc = least_budget(e, &items, limit, fastest.cost, &budget, err);

@@ -119,6 +119,14 @@ static void allow_for_tail(struct bats_runtimes *r, const double *sorted,
         fmax(r->deviation_high, sqrt((m->second + d * d * n / (n + 1)) / n));
 }
 
+static void keep(struct bats_runtimes *r, const double *sorted)
+{
+    r->n_kept = r->n < BATS_RUNTIMES_KEPT ? r->n : BATS_RUNTIMES_KEPT;
+    for (uint32_t i = 0; i < r->n_kept; i++)
+        r->kept[i] = sorted[(2 * i + 1) * (uint64_t)r->n / (2 * r->n_kept)];
+    r->kept[r->n_kept - 1] = sorted[r->n - 1];
+}
+
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -130,14 +138,17 @@ struct bats_runtimes bats_runtimes_of(const double *sample, uint32_t n,
                                       double p)
 {
     struct bats_runtimes r = bats_runtimes_normal(sample, n, p);
-    double *sorted = n < NORMAL_BELOW ? NULL : malloc(n * sizeof *sorted);
+    double *sorted = malloc(n * sizeof *sorted);
 
-    if (!sorted || r.deviation <= r.mean * 1e-12) {
+    if (!sorted)
+        return r;
+    memcpy(sorted, sample, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, ascending);
+    keep(&r, sorted);
+    if (n < NORMAL_BELOW || r.deviation <= r.mean * 1e-12) {
         free(sorted);
         return r;
     }
-    memcpy(sorted, sample, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, ascending);
     struct moments m = around(sorted, n, r.mean);
     bound_mean(&r, &m, p);
     bound_deviation(&r, sorted, &m, p);
@@ -145,6 +156,50 @@ struct bats_runtimes bats_runtimes_of(const double *sample, uint32_t n,
     free(sorted);
     return r;
 }
+
+/* ---- the makespan to expect ---- */
+
+#define STEPS 100 /* of the integral */
+
+/* G of interval.h. */
+static double rest_is_less(const struct bats_runtimes *r, double x)
+{
+    double part = 0, whole = 0;
+
+    for (uint32_t i = 0; i < r->n_kept; i++) {
+        part += fmin(r->kept[i], x);
+        whole += r->kept[i];
+    }
+    return part / whole;
+}
+
+/* (*) of interval.h, but for Te: the clusters in use are `r`, `slots`. */
+static double expected_delay(const struct bats_runtimes *r,
+                             const double *slots, size_t n, double gamma)
+{
+    double longest = 0, done = 0, last = 0;
+
+    for (size_t k = 0; k < n; k++) {
+        double sum = 0, squares = 0;
+        for (uint32_t i = 0; slots[k] > 0 && i < r[k].n_kept; i++) {
+            sum += r[k].kept[i];
+            squares += r[k].kept[i] * r[k].kept[i];
+            longest = fmax(longest, r[k].kept[i]);
+        }
+        if (sum > 0)
+            done += slots[k] * squares / (2 * sum) / r[k].mean / gamma;
+    }
+    for (int step = 0; step < STEPS; step++) {
+        double x = longest * (step + 0.5) / STEPS, all = 1;
+        for (size_t k = 0; k < n; k++)
+            if (slots[k] > 0 && r[k].n_kept > 0)
+                all *= pow(rest_is_less(&r[k], x), slots[k]);
+        last += (1 - all) * longest / STEPS;
+    }
+    return fmax(last - done, 0);
+}
+
+/* ---- its bounds ---- */
 
 /* The sums that 4.10 and 4.11 are made of, for one choice of bounds. */
 struct sums {
@@ -180,11 +235,12 @@ bats_interval_makespan(const struct bats_runtimes *runtimes,
     double swing = gsl_cdf_ugaussian_Pinv(p) * sqrt(n_tasks) * sigma;
     struct bats_prediction m = {
         .low = fmax(n_tasks / low.gamma - swing, 0),
-        .estimate = n_tasks / estimate,
+        .least = n_tasks / estimate,
         .busy = n_tasks / high.gamma + swing,
         .rate = estimate,
     };
-    m.high = m.busy;
+    m.estimate = m.least + expected_delay(runtimes, slots, n, m.rate);
+    m.high = fmax(m.busy, m.estimate);
     for (size_t k = 0; k < n; k++)
         if (runtimes[k].mean > 0 && slots[k] > 0)
             m.high = fmax(m.high, bats_interval_end(&m, &runtimes[k]));

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <gsl/gsl_rng.h>
 
 #include "bats/interval.h"
 
@@ -207,6 +208,69 @@ static void whole_tasks_end_later(void **state)
     near(m.high, 300, 1e-9);
 }
 
+/* Two slots, tasks of 10: what is left is anything from 0 to 10, 5 on average
+ * and 20 / 3 for the longer of two. At 0.2 tasks a minute the bag is empty 2 x
+ * 5 / 10 / 0.2 = 5 minutes before Te. One slot is done at Te. */
+static void last_tasks_are_expected_by_hand(void **state)
+{
+    (void)state;
+    double x[30];
+
+    for (int i = 0; i < 30; i++)
+        x[i] = 10;
+    struct bats_runtimes r = bats_runtimes_of(x, 30, 0.9);
+    struct bats_prediction m =
+        bats_interval_makespan(&r, (double[]){2}, 1, 100, 0.9);
+    near(m.least, 500, 1e-9);
+    near(m.estimate, 500 - 5 + 20.0 / 3, 1e-3);
+    assert_true(m.high >= m.estimate);
+    m = bats_interval_makespan(&r, (double[]){1}, 1, 100, 0.9);
+    near(m.estimate, 1000, 1e-3);
+}
+
+/* When slots take the next task of a bag until it is empty. */
+static double play(gsl_rng *rng, const double *sample, int n_sample,
+                   const double *speed, int n_slots, int n_tasks)
+{
+    double free[16] = {0}, end = 0;
+
+    for (int i = 0; i < n_tasks; i++) {
+        int next = 0;
+        for (int s = 1; s < n_slots; s++)
+            if (free[s] < free[next])
+                next = s;
+        int task = (int)gsl_rng_uniform_int(rng, (unsigned long)n_sample);
+        free[next] += sample[task] / speed[next];
+    }
+    for (int s = 0; s < n_slots; s++)
+        end = fmax(end, free[s]);
+    return end;
+}
+
+/* Half of the tasks take 1 to 10 minutes, the others 20 to 40; 7 slots of two
+ * clusters, one twice as fast. Te is 6 % less than the mean of 4000 bags. */
+static void estimate_is_the_mean_makespan(void **state)
+{
+    (void)state;
+    const double speed[] = {1, 1, 1, 1, 2, 2, 2}, slots[] = {4, 3};
+    double x[2][32], mean = 0;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+
+    for (int i = 0; i < 32; i++) {
+        x[0][i] = i % 2 ? 1 + 9 * i / 31.0 : 20 + 20 * i / 31.0;
+        x[1][i] = x[0][i] / 2;
+    }
+    const struct bats_runtimes r[] = {bats_runtimes_of(x[0], 32, 0.9),
+                                      bats_runtimes_of(x[1], 32, 0.9)};
+    struct bats_prediction m = bats_interval_makespan(r, slots, 2, 200, 0.9);
+    gsl_rng_set(rng, 1);
+    for (int i = 0; i < 4000; i++)
+        mean += play(rng, x[0], 32, speed, 7, 200) / 4000;
+    gsl_rng_free(rng);
+    near(m.estimate / mean, 1, 0.01);
+    assert_true(m.least / mean < 0.97);
+}
+
 static void unknown_clusters_do_not_count(void **state)
 {
     (void)state;
@@ -258,6 +322,8 @@ int main(void)
         cmocka_unit_test(mixture_of_machines_has_a_deviation),
         cmocka_unit_test(bounds_are_put_in_for_the_worst_case),
         cmocka_unit_test(whole_tasks_end_later),
+        cmocka_unit_test(last_tasks_are_expected_by_hand),
+        cmocka_unit_test(estimate_is_the_mean_makespan),
         cmocka_unit_test(unknown_clusters_do_not_count),
         cmocka_unit_test(published_interval_is_met),
     };
