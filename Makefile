@@ -73,7 +73,8 @@ CLI_SRC = $(addprefix src/cli/, \
 APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c
 BENCH_SRC = $(addprefix benchmarks/, \
 	latency.c pingpong.c spawn.c das/bag.c estimate/chapter4.c \
-	estimate/coverage.c estimate/frontier.c estimate/regression.c tail/tables.c)
+	estimate/coverage.c estimate/frontier.c estimate/promises.c \
+	estimate/regression.c tail/tables.c)
 # These need no MPI.
 CORE_BENCH_SRC = $(addprefix benchmarks/, \
 	bags.c engine.c planner.c simulator.c)

@@ -1,0 +1,255 @@
+/*
+ * promises: chapter 4 of the thesis as users meet it: with sampling, the
+ * engine, its hard budget, its reconfigurations and its copies of last tasks.
+ *
+ *   build/bench/estimate/promises [BAGS [SAMPLINGS [RUNS]]]    (10 each)
+ *
+ * The bags and clouds of chapter4.c. For each bag SAMPLINGS sampling phases as
+ * `bats-mpi sample` takes them, 7 machines of each cloud, with another order of
+ * the tasks; for each the six schedules, RUNS times in another order of the
+ * rest, as `bats-mpi run --profile --choose` does it; with --cushion; and with
+ * the upper bound of the cost as --budget instead. Makespan and cost count from the end of sampling on, as the promise does.
+ *
+ * A run is never charged more than its schedule's budget. So what the estimate
+ * gets wrong shows as tasks that are left undone. Makespans are those of the
+ * runs that did the whole bag.
+ */
+#include <gsl/gsl_rng.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bats/bag.h"
+#include "bats/policy.h"
+#include "sim/draw.h"
+#include "sim/sim.h"
+
+#define TASKS 1000
+#define CAP 24
+#define CLOUDS 3
+
+static const double speed[CLOUDS] = {1, 3, 2};
+static const struct bats_cluster clusters[CLOUDS] = {
+    {"A", 3 * BATS_UNIT, CAP},
+    {"B", 12 * BATS_UNIT, CAP},
+    {"C", 3 * BATS_UNIT, CAP},
+};
+
+static const struct {
+    const char *name, *draw;
+} workloads[] = {
+    {"normal", "normal 15m 2.2360679775m"},
+    {"Levy", "levy 12m 45m"},
+    {"mixture", "mixture"},
+};
+
+enum { CHOSEN, CUSHION, BUDGET, WAYS };
+
+static const char *const ways[WAYS] = {"", ", cushion", ", bound"};
+
+/* Of the runs of one schedule. */
+struct tally {
+    long runs, done, left; /* left: tasks, of those not done */
+    long late, later;      /* done, but above estimate, bound */
+    long dear, dearer;     /* charged more than estimate, bound */
+    long beyond;           /* charged more than budget and cushion */
+    double makespan, cost; /* sums of promise / truth; of those done */
+};
+
+static void add(struct tally *sum, const struct tally *t)
+{
+    sum->runs += t->runs;
+    sum->done += t->done;
+    sum->left += t->left;
+    sum->late += t->late;
+    sum->later += t->later;
+    sum->dear += t->dear;
+    sum->dearer += t->dearer;
+    sum->beyond += t->beyond;
+    sum->makespan += t->makespan;
+    sum->cost += t->cost;
+}
+
+/* What a sampling phase leaves behind. */
+struct sampled {
+    uint8_t state[TASKS];
+    struct bats_observation observations[TASKS * CLOUDS];
+    size_t n;
+    bats_money charged;
+};
+
+static struct bats_sim_options options(const bats_time *work, uint64_t seed)
+{
+    static struct bats_machine_spec machines[CLOUDS * CAP];
+
+    for (uint32_t i = 0; i < CLOUDS * CAP; i++)
+        machines[i] = (struct bats_machine_spec){i / CAP, 1};
+    return (struct bats_sim_options){
+        .sched = {.policy = &bats_policy_bats,
+                  .n_tasks = TASKS,
+                  .clusters = clusters,
+                  .n_clusters = CLOUDS,
+                  .machines = machines,
+                  .n_machines = CLOUDS * CAP,
+                  .window = BATS_HOUR,
+                  .budget = BATS_UNLIMITED,
+                  .seed = seed,
+                  .tail = BATS_TAIL_STOCHASTIC_RANDOM,
+                  .sampling = {.on = true}},
+        .work = work,
+        .speed = speed,
+    };
+}
+
+static struct bats_sched *play(const struct bats_sim_options *o,
+                               bats_time *makespan)
+{
+    struct bats_sched *sched;
+    struct bats_error err;
+
+    if (bats_sim_run(o, &sched, makespan, &err) == 0)
+        return sched;
+    fprintf(stderr, "promises: %s\n", err.text);
+    exit(1);
+}
+
+static void sample(const bats_time *work, uint64_t seed, struct sampled *s)
+{
+    struct bats_sim_options o = options(work, seed);
+    struct bats_sched_sampled found;
+    struct bats_sched_status status;
+    bats_time makespan;
+    struct bats_sched *sched = play(&o, &makespan);
+
+    bats_sched_status(sched, &status);
+    bats_sched_sampled(sched, &found);
+    for (uint32_t i = 0; i < TASKS; i++)
+        s->state[i] = bats_sched_has_result(sched, i) ? BATS_TASK_DONE
+                                                      : BATS_TASK_PENDING;
+    memcpy(s->observations, found.observations,
+           found.n_observations * sizeof *s->observations);
+    s->n = found.n_observations;
+    s->charged = status.charged;
+    bats_sched_destroy(sched);
+}
+
+/* The upper bound of the cost is *high, which is set where `way` is CHOSEN. */
+static void run(const bats_time *work, const struct sampled *s,
+                enum bats_offer offer, int way, uint64_t seed,
+                bats_money *high, struct tally *t)
+{
+    struct bats_sim_options o = options(work, seed);
+    const struct bats_choice choice = {
+        .offer = way == BUDGET ? BATS_OFFER_BUDGET : offer, .budget = *high};
+    struct bats_sched_sampled sampled;
+    struct bats_sched_status status;
+    bats_time makespan;
+
+    o.choice = &choice;
+    o.sched.earlier.state = s->state;
+    o.sched.earlier.charged = s->charged;
+    o.sched.sampling.observations = s->observations;
+    o.sched.sampling.n_observations = s->n;
+    o.sched.sampling.cushion = way == CUSHION;
+    struct bats_sched *sched = play(&o, &makespan);
+    bats_sched_status(sched, &status);
+    bats_sched_sampled(sched, &sampled);
+    const struct bats_schedule *p = sampled.chosen;
+    if (p) { /* else it was not possible */
+        bats_money cost = status.charged - s->charged;
+        double truth = (double)makespan * (1 - 1e-9);
+        t->runs++;
+        t->dear += cost > p->plan.cost;
+        t->dearer += cost > p->cost_high;
+        t->beyond += cost > p->budget + (way == CUSHION ? p->cushion : 0);
+        *high = way == CHOSEN ? p->cost_high : *high;
+        t->left += TASKS - status.done;
+        if (status.finish == BATS_FINISH_ALL_DONE) {
+            t->done++;
+            t->late += truth > p->makespan.estimate;
+            t->later += truth > p->makespan.high;
+            t->makespan += p->makespan.estimate / (double)makespan;
+            t->cost += (double)p->plan.cost / (double)cost;
+        }
+    }
+    bats_sched_destroy(sched);
+}
+
+static void run_all(const bats_time *work, const struct sampled *s, int runs,
+                    struct tally tally[BATS_OFFERS][WAYS])
+{
+    bats_money high = 0;
+
+    for (int offer = 0; offer < BATS_OFFERS; offer++)
+        for (int way = 0; way < WAYS; way++)
+            for (int i = 0; i < runs; i++)
+                run(work, s, (enum bats_offer)offer, way, (uint64_t)i + 101,
+                    &high, &tally[offer][way]);
+}
+
+static double percent(long part, long whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void print_row(const char *name, const struct tally *t)
+{
+    printf("%-22s  | %5.1f %5.1f  | %5.1f %5.1f  %4.2f  | %5.1f %5.1f  %4.2f"
+           "  | %ld\n",
+           name, percent(t->done, t->runs),
+           t->runs > t->done ? (double)t->left / (double)(t->runs - t->done)
+                             : 0,
+           percent(t->late, t->done), percent(t->later, t->done),
+           t->makespan / (double)t->done, percent(t->dear, t->runs),
+           percent(t->dearer, t->runs), t->cost / (double)t->done, t->beyond);
+}
+
+static void print_head(const char *name)
+{
+    printf("\n%-22s  | whole  else  | makespan above     | cost above"
+           "         | above\n%-22s  |   bag  left  |  est. bound    of  |"
+           "  est. bound    of  | budget\n",
+           name, "");
+}
+
+int main(int argc, char **argv)
+{
+    int n[3] = {10, 10, 10};
+    struct tally all[WAYS] = {0};
+    static struct sampled s;
+
+    for (int i = 0; i < 3 && i + 1 < argc; i++)
+        n[i] = atoi(argv[i + 1]);
+    puts("percent of runs; left: mean tasks left of the others; of: the "
+         "estimate, in units of\nwhat came true, mean; above budget: runs");
+    for (size_t w = 0; w < sizeof workloads / sizeof *workloads; w++) {
+        struct tally tally[BATS_OFFERS][WAYS] = {0};
+        struct bats_draw draw = {0};
+        gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+        bats_draw_parse(workloads[w].draw, &draw, NULL);
+        for (int b = 0; b < n[0]; b++) {
+            bats_time work[TASKS];
+            gsl_rng_set(rng, (unsigned long)b + 1);
+            for (int i = 0; i < TASKS; i++)
+                work[i] = bats_draw_next(&draw, rng);
+            for (int k = 0; k < n[1]; k++) {
+                sample(work, (uint64_t)k + 1, &s);
+                run_all(work, &s, n[2], tally);
+            }
+        }
+        gsl_rng_free(rng);
+        print_head(workloads[w].name);
+        for (int i = 0; i < BATS_OFFERS * WAYS; i++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s%s",
+                     bats_offer_name((enum bats_offer)(i / WAYS)),
+                     ways[i % WAYS]);
+            print_row(name, &tally[i / WAYS][i % WAYS]);
+            add(&all[i % WAYS], &tally[i / WAYS][i % WAYS]);
+        }
+    }
+    print_head("all");
+    for (int way = 0; way < WAYS; way++)
+        print_row(ways[way], &all[way]);
+    return 0;
+}
