@@ -487,13 +487,11 @@ static void carry_out(struct bats_sched *s, const struct bats_schedule *chosen,
     struct sampling *p = &s->sampling;
     struct bats_ledger *ledger = &s->ledger;
     bats_money left = bats_ledger_available(ledger);
-    bool cushion = p->cushion && chosen->cushion > 0;
-    bool raise = cushion && chosen->refits;
-    bats_money budget = chosen->budget + (raise ? chosen->cushion : 0);
-    const struct bats_plan *plan = raise ? &chosen->raised : &chosen->plan;
+    bats_money budget = chosen->budget;
+    const struct bats_plan *plan = &chosen->plan;
     if (budget < left) {
         bats_money room = left - budget;
-        if (cushion && !raise) {
+        if (p->cushion && chosen->cushion > 0) {
             s->cushion = chosen->cushion < room ? chosen->cushion : room;
             s->delta_n = chosen->delta_n;
         }
@@ -509,6 +507,17 @@ static void carry_out(struct bats_sched *s, const struct bats_schedule *chosen,
     p->is_open = false;
     record(s, plan, tasks, bats_ledger_available(ledger));
     fleet_configure(s, plan->machines, plan->windows);
+}
+
+/* A cushion that buys machines is part of the promise. */
+static int add_cushion(const struct bats_estimator *e,
+                       struct bats_schedule *chosen, struct bats_error *err)
+{
+    enum bats_offer offer = chosen->offer;
+    int rc = bats_estimate_for_budget(e, chosen->budget + chosen->cushion,
+                                      chosen, err);
+    chosen->offer = offer;
+    return rc;
 }
 
 int sampling_choose(struct bats_sched *s, const struct bats_choice *choice,
@@ -529,6 +538,8 @@ int sampling_choose(struct bats_sched *s, const struct bats_choice *choice,
     if (rc < 0)
         return rc;
     rc = bats_estimate_choose(&e, choice, &chosen, err);
+    if (rc == 0 && p->cushion && chosen.refits)
+        rc = add_cushion(&e, &chosen, err);
     if (rc == 0)
         carry_out(s, &chosen, e.n_tasks);
     return rc;

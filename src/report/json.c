@@ -255,6 +255,29 @@ static int set_result(json_t *o, const struct bats_report *r)
     return bad;
 }
 
+/* What was promised, and what it came to; null: nothing. */
+static json_t *promise(const struct bats_snapshot *s)
+{
+    const struct bats_schedule *p = &s->promise;
+    json_t *o = s->has_promise ? json_object() : json_null();
+    int bad = 0;
+
+    if (!s->has_promise)
+        return o;
+    bad |= SET(o, "schedule", string(bats_offer_name(p->offer)));
+    bad |= SET(o, "makespan_s", seconds(p->makespan.estimate));
+    bad |= SET(o, "makespan_high_s", seconds(p->makespan.high));
+    bad |= SET(o, "cost", money(p->plan.cost));
+    bad |= SET(o, "cost_high", money(p->cost_high));
+    bad |= SET(o, "cushion", money(s->status.cushion));
+    bad |= SET(o, "actual_makespan_s",
+               seconds((double)(s->status.now - s->sampled_at)));
+    bad |=
+        SET(o, "actual_cost", money(s->status.charged - s->sampled_charged));
+    bad |= SET(o, "cushion_spent", money(bats_snapshot_cushion_spent(s)));
+    return checked(o, bad);
+}
+
 static json_t *report_object(const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
@@ -263,6 +286,7 @@ static json_t *report_object(const struct bats_report *r)
     int bad = set_result(o, r);
 
     bad |= SET(o, "settings", settings(r));
+    bad |= SET(o, "promise", promise(s));
     for (size_t i = 0; i < s->platform->n_clusters; i++)
         bad |= json_array_append_new(clusters, cluster(s, i));
     bad |= SET(o, "clusters", clusters);

@@ -144,7 +144,7 @@ static void print_promise(FILE *out, const struct bats_snapshot *s)
     const struct bats_schedule *p = &s->promise;
     const char *name = bats_offer_name(p->offer);
     const char *currency = s->platform->currency;
-    char a[96], b[96], c[96], text[512];
+    char a[96], b[96], c[96], d[BATS_UNITS_TEXT], text[512];
     if (!s->has_promise)
         return;
     snprintf(text, sizeof text, "%s%s%s in %s", name, name[0] ? ": " : "",
@@ -158,9 +158,9 @@ static void print_promise(FILE *out, const struct bats_snapshot *s)
              bats_words_makespan(b, (double)(s->status.now - s->sampled_at)));
     if (s->status.cushion > 0)
         snprintf(text + strlen(text), sizeof text - strlen(text),
-                 "; cushion of %s %s",
-                 bats_words_money(c, sizeof c, s->status.cushion, currency),
-                 s->status.cushion_granted ? "granted" : "not needed");
+                 ", %s of it from the cushion of %s",
+                 bats_money_format(d, bats_snapshot_cushion_spent(s)),
+                 bats_words_money(c, sizeof c, s->status.cushion, currency));
     print_labelled(out, "actual", text);
 }
 

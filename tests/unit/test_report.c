@@ -451,6 +451,45 @@ static void joblog_that_cannot_be_written_is_refused(void **state)
     }
 }
 
+/* 2 hours and 32 minutes for 52.5 after the sample; the cushion of 10 is in the
+ * budget of 100 since it was granted, and 2.5 of it are spent. */
+static void promise_is_held_against_what_it_came_to(void **state)
+{
+    (void)state;
+    struct bats_report r = a_report();
+    r.snapshot.has_promise = true;
+    r.snapshot.promise = (struct bats_schedule){
+        .offer = BATS_OFFER_CHEAPEST_10,
+        .plan = {.cost = 50 * BATS_UNIT},
+        .cost_high = 60 * BATS_UNIT,
+        .makespan = {.estimate = 2.5 * (double)BATS_HOUR,
+                     .high = 3 * (double)BATS_HOUR}};
+    r.snapshot.sampled_at = 2 * BATS_HOUR;
+    r.snapshot.sampled_charged = 40 * BATS_UNIT;
+    r.snapshot.status.cushion = 10 * BATS_UNIT;
+    r.snapshot.status.cushion_granted = true;
+    char *text = printed(&r);
+    assert_non_null(
+        strstr(text, "promised   cheapest+10%: 50 SU in 2h30m\n"
+                     "actual     52.5 SU in 2h32m, 2.5 of it from the cushion "
+                     "of 10 SU\n"));
+    free(text);
+    json_t *json = as_json(&r), *p = json_object_get(json, "promise");
+    assert_string_equal(json_string_value(json_object_get(p, "schedule")),
+                        "cheapest+10%");
+    assert_string_equal(json_string_value(json_object_get(p, "actual_cost")),
+                        "52.5");
+    assert_string_equal(json_string_value(json_object_get(p, "cushion_spent")),
+                        "2.5");
+    assert_true(json_real_value(json_object_get(p, "actual_makespan_s")) ==
+                9120);
+    json_decref(json);
+    r.snapshot.status.cushion_granted = false;
+    text = printed(&r);
+    assert_non_null(strstr(text, "0 of it from the cushion of 10 SU\n"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -466,6 +505,7 @@ int main(void)
         cmocka_unit_test(decisions_in_words),
         cmocka_unit_test(json_holds_everything_in_stated_units),
         cmocka_unit_test(json_has_null_for_what_is_unlimited_or_unknown),
+        cmocka_unit_test(promise_is_held_against_what_it_came_to),
         cmocka_unit_test(joblog_is_what_gnu_parallel_writes),
         cmocka_unit_test(joblog_that_cannot_be_written_is_refused),
     };

@@ -376,6 +376,38 @@ static void a_cushion_pays_for_the_last_tasks(void **state)
     assert_int_equal(done[1], TASKS);
 }
 
+/* The promise is then the schedule that was bought. */
+static void a_cushion_may_buy_machines(void **state)
+{
+    (void)state;
+    int bought = 0;
+    for (int offer = 0; offer < BATS_OFFERS; offer++) {
+        struct world w;
+        set_up(&w, 9, 4);
+        choose(&w, (enum bats_offer)offer);
+        simulate(&w);
+        const struct bats_schedule plain = *w.sampled.chosen;
+        bats_sched_destroy(w.sched);
+        if (!plain.refits)
+            continue;
+        set_up(&w, 9, 4);
+        choose(&w, (enum bats_offer)offer);
+        w.o.sched.sampling.cushion = true;
+        simulate(&w);
+        const struct bats_schedule *chosen = w.sampled.chosen;
+        assert_int_equal(chosen->offer, offer);
+        assert_int_equal(chosen->budget, plain.budget + plain.cushion);
+        assert_memory_equal(chosen->plan.machines, plain.raised.machines,
+                            sizeof plain.raised.machines);
+        assert_true(chosen->delta_n <= 0);
+        assert_int_equal(w.status.budget, w.sampled.charged + chosen->budget);
+        assert_int_equal(w.status.cushion, 0);
+        bats_sched_destroy(w.sched);
+        bought++;
+    }
+    assert_true(bought > 0);
+}
+
 /* A run without a phase of its own, that offers what it has learned. */
 static void set_up_plain(struct world *w, bool offers)
 {
@@ -465,6 +497,7 @@ int main(void)
         cmocka_unit_test(small_bags_and_single_clusters_do),
         cmocka_unit_test(a_lost_machine_does_not_stop_the_sample),
         cmocka_unit_test(a_cushion_pays_for_the_last_tasks),
+        cmocka_unit_test(a_cushion_may_buy_machines),
         cmocka_unit_test(a_plain_run_offers_and_goes_on_as_it_would),
         cmocka_unit_test(what_a_plain_run_offers_may_be_chosen),
         cmocka_unit_test(nothing_is_offered_where_there_is_no_choice),
