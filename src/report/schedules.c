@@ -144,17 +144,18 @@ static void say_delta_n(char *text, size_t size,
                         const struct bats_estimator *e,
                         const struct bats_schedule *s)
 {
-    char tasks[PHRASE], money[PHRASE], machines[MACHINES];
+    char tasks[PHRASE], money[PHRASE], windows[PHRASE], machines[MACHINES];
 
     bats_words_count(tasks, sizeof tasks, (uint64_t)s->delta_n, "task");
     bats_words_money(money, sizeof money, s->cushion, currency_of(e));
     if (s->refits)
         snprintf(text, size,
                  "%s may not fit, since no task is divided: %s more make it "
-                 "%s for %" PRId64 " windows.",
+                 "%s for %s.",
                  tasks, money,
                  machines_text(machines, sizeof machines, e, &s->raised),
-                 s->raised.windows);
+                 bats_words_count(windows, sizeof windows,
+                                  (uint64_t)s->raised.windows, "window"));
     else
         snprintf(text, size,
                  "%s may not fit, since no task is divided: %s put aside pay "
@@ -169,6 +170,8 @@ static void say_risk(FILE *out, size_t row, const struct bats_estimator *e,
     char text[SENTENCE], money[PHRASE];
     const struct bats_plan *p = &s->plan;
     bool late = s->windows_high > p->windows && is_sampled(e, p);
+    bool likely =
+        s->makespan.estimate > (double)p->windows * (double)e->window;
     int n;
 
     if (!p->feasible || (s->delta_n <= 0 && !late))
@@ -180,8 +183,9 @@ static void say_risk(FILE *out, size_t row, const struct bats_estimator *e,
     n = (int)strlen(text);
     if (late)
         snprintf(text + n, sizeof text - (size_t)n,
-                 "%sMay take %" PRId64 " windows and %s.",
-                 s->delta_n > 0 ? " " : "", s->windows_high,
+                 "%s%s take %" PRId64 " windows and %s.",
+                 s->delta_n > 0 ? " " : "", likely ? "Will probably" : "May",
+                 s->windows_high,
                  bats_words_money(money, sizeof money, s->cost_high,
                                   currency_of(e)));
     bats_words_wrap(out, text, 0, 4, 79);

@@ -48,6 +48,15 @@ test "$(sql "SELECT count(*) FROM (SELECT task FROM event JOIN machine m
     HAVING count(DISTINCT m.cluster) = 2)")" -ge 7
 ok 'seven tasks at least have run on both clusters'
 
+# The sixteenth is one of the first that this seed draws.
+for i in $(seq 40); do
+    [ "$i" = 16 ] && echo '@sleep 30d' || echo "@sleep $((10 + i % 10))m"
+done >stuck
+bats 7 sample stuck $scale
+test $? -eq 0 && grep -q '^Task 16 runs on and on: ' out &&
+    grep -q '^6 fastest' out
+ok 'a task that never ends is named, and not waited for'
+
 # ---- plan ----
 
 "$BATS_MPI" plan bag.profile >out 2>err &&
