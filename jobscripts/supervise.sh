@@ -22,18 +22,21 @@ job=$SLURM_JOB_ID
 
 nodes_of() { scontrol show hostnames "$(squeue -h -j "$job" -o %N)"; }
 
-# lost: the job's nodes that Slurm has given up.
-lost() {
+# usable: the job's nodes that Slurm has not given up. One that has failed may
+# have been taken out of the job already.
+usable() {
     sinfo -h -N -n "$(squeue -h -j "$job" -o %N)" -o '%N %T' |
-        awk '$2 ~ /down|fail|drain|unk|\*/ { print $1 }' | sort -u
+        awk '$2 !~ /down|fail|drain|unk|\*/ { print $1 }' | sort -u
 }
 
 # keep NODE...: shrinks the job to these and to the one of this script. Slurm
 # may have something else to do with the job first.
 keep() {
-    list=$(printf '%s\n' "$@" "$SLURMD_NODENAME" | sort -u | paste -sd,)
+    list=$(printf '%s\n' "$@" "$SLURMD_NODENAME" | sort -u)
     for second in $(seq 30); do
-        scontrol update JobId="$job" NodeList="$list" >/dev/null && break
+        [ "$list" = "$(nodes_of | sort -u)" ] && break
+        scontrol update JobId="$job" NodeList="${list//$'\n'/,}" >/dev/null &&
+            break
         sleep 1
     done
     rm -f "slurm_job_${job}_resize.sh" "slurm_job_${job}_resize.csh"
@@ -51,10 +54,10 @@ for start in $(seq 20); do
     # What a step is cut down by may be known a little later.
     if [ $status -ne 6 ]; then
         for second in $(seq 60); do
-            [ -n "$(lost)" ] && break
+            usable | grep -qvxFf - "$hosts" && break
             sleep 1
         done
-        lost | grep -vxFf - "$hosts" >"$hosts.left"
+        usable | grep -xFf - "$hosts" >"$hosts.left"
         [ -s "$hosts.left" ] && mv "$hosts.left" "$hosts"
     fi
     # shellcheck disable=SC2046

@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,10 @@
 #include "exec/spool.h"
 #include "mpi/clock.h"
 #include "mpi/executor.h"
+#include "mpi/signals.h"
 #include "site/hardware.h"
+
+#define HEARSAY_US 100000 /* between a SIGTERM for a task and for its rank */
 
 _Static_assert(BATS_OUTPUT_NONE + 1 == BATS_PROTO_OUTPUTS,
                "all kinds of output can be sent");
@@ -336,6 +340,21 @@ static int enclose_lines(struct bats_executor *x,
     return 0;
 }
 
+/* A batch system tells everybody to end at the same time, tasks and ranks: a
+ * task that was faster than this process to hear of it has not failed. */
+static bool was_told_to_end(const struct bats_runner_result *r)
+{
+    int64_t patience_us = r->signal == SIGTERM ? HEARSAY_US : 0;
+    if (r->cancelled)
+        return true;
+    if (r->signal == 0 && r->exit_status == 0)
+        return false;
+    for (; patience_us > 0 && bats_signals_terminate() == 0;
+         patience_us -= HEARSAY_US / 20)
+        bats_clock_sleep(HEARSAY_US / 20);
+    return bats_signals_terminate() > 0;
+}
+
 static int tell_result(struct bats_executor *x,
                        const struct bats_runner_result *r,
                        struct bats_error *err)
@@ -343,7 +362,7 @@ static int tell_result(struct bats_executor *x,
     struct bats_task_result result = {
         .task = r->task,
         .attempt = x->attempt,
-        .cancelled = r->cancelled,
+        .cancelled = was_told_to_end(r),
         .asks = x->is_copy && x->output == BATS_OUTPUT_RESULTS,
         .exit_status = r->exit_status,
         .signal = r->signal,

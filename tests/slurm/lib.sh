@@ -10,14 +10,15 @@ job_is() {
     scontrol show job "$1" | grep -qE "JobState=($2)( |\$)"
 }
 
-# await JOB: until it ends; exits as the job does. 75: no step for 20 s.
+# await JOB [PATIENCE]: until it ends; exits as the job does. 75: it had no step
+# for so many tenths of a second (200).
 await() {
     idle=0
     until job_is "$1" 'COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL'; do
         sleep 0.1
         idle=$((idle + 1))
         squeue -h -s -j "$1" -o %i | grep -qv batch && idle=0
-        if [ $idle -ge 200 ] && job_is "$1" RUNNING; then
+        if [ $idle -ge "${2-200}" ] && job_is "$1" RUNNING; then
             return 75
         fi
     done

@@ -52,4 +52,41 @@ grep -q 'nodes are given back, those kept have fast 1, slow 4' err &&
     bats-mpi record verify bag.txt >out 2>&1 &&
     test "$(grep -c 'the engine decides the same again' out)" -ge 2
 ok 'the decision is the engine'"'"'s, on record, and can be proved'
+# ---- nodes are lost ----
+
+echo SlurmdTimeout=6 >>"$SLURM_CONF"
+scontrol reconfigure
+rm -f joblog report
+for i in $(seq 300); do echo "sleep 1; echo $i >>ran"; done >lossy.txt
+lossy() {
+    sbatch --parsable -p all supervise.sh lossy.txt --silence 5s \
+        --joblog joblog
+}
+some_have_run() {
+    test -s ran && test "$(wc -l <ran)" -ge "$1"
+}
+# once N: N tasks have one result each, and what had one did not run again.
+once() {
+    tail -n +2 joblog | cut -f1 | sort -n | diff - numbers &&
+        sqlite3 lossy.txt.bats 'SELECT done FROM progress' | grep -qx 300 &&
+        test -z "$(sqlite3 lossy.txt.bats 'SELECT task FROM attempt
+            WHERE outcome = 0 GROUP BY task HAVING count(*) > 1')"
+}
+seq 300 >numbers
+job=$(lossy)
+within 60 some_have_run 30
+kill -KILL "$(cat "$BED/node.fast2")"
+within 120 some_have_run 150
+ip link set slow3 down
+await "$job" 1200
+code=$?
+{ cat bag-$job.out; sinfo; cat hosts 2>/dev/null; } >err
+scontrol show job "$job" >out
+test $code -eq 0
+ok 'a node dies, another one is cut off: the job goes on to its end'
+once
+ok 'no task that had ended is lost or run again'
+test "$(sqlite3 lossy.txt.bats 'SELECT count(*) FROM session')" -ge 2 &&
+    ! grep -q ' NodeList=.*fast\[1-' out
+ok 'on the nodes that are left, in a new step'
 done_testing

@@ -4,11 +4,11 @@
 . "$TOP/tests/slurm/lib.sh"
 
 # The script as it is, but for the number of ranks: 4 machines in each
-# partition. An hour takes 10 s.
+# partition. An hour takes 5 s.
 sed 's/--ntasks=9/--ntasks=5/; s/--ntasks=8/--ntasks=4/' \
     "$TOP/jobscripts/sample-first.sh" >sample.sh
 for i in $(seq 120); do echo '@sleep 15m'; done >bag.txt
-submit -o sample.out sample.sh bag.txt fastest-20% --time-scale 360
+submit -o sample.out sample.sh bag.txt fastest-20% --time-scale 720
 code=$?
 cp sample.out err
 test $code -eq 0 && grep -q '^Submitted batch job' err

@@ -2,7 +2,7 @@
 # testbed.sh COMMAND...: a small Slurm cluster for as long as COMMAND runs.
 #
 # Eight nodes, fast1..fast4 (partition fast, charge 8) and slow1..slow4
-# (partition slow, charge 3), each with its own processes, network, host name,
+# (partition slow, charge 3; partition preemptible, whose jobs make way), each with its own processes, network, host name,
 # /tmp and /dev/shm, so that ranks on different nodes talk over the network and
 # share nothing else; one controller, where COMMAND runs. Everything lives in
 # namespaces below one process: whatever ends this script, the kernel ends the
@@ -110,14 +110,17 @@ JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
-SchedulerParameters=sched_min_interval=0,bf_interval=1
+SchedulerParameters=sched_min_interval=0,sched_interval=2,bf_interval=1
 SlurmdParameters=config_overrides
 ReturnToService=2
 NodeName=fast[1-4] NodeAddr=10.77.0.[11-14] CPUs=64 RealMemory=1000
 NodeName=slow[1-4] NodeAddr=10.77.0.[15-18] CPUs=64 RealMemory=1000
-PartitionName=slow Nodes=slow[1-4] TRESBillingWeights="CPU=3.0"
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+PartitionName=slow Nodes=slow[1-4] TRESBillingWeights="CPU=3.0" PriorityTier=2
 PartitionName=fast Nodes=fast[1-4] TRESBillingWeights="CPU=8.0"
-PartitionName=all Nodes=ALL Default=YES
+PartitionName=all Nodes=ALL Default=YES PreemptMode=OFF
+PartitionName=preemptible Nodes=slow[1-4] GraceTime=10
 CONF
 
 # Daemons keep no descriptor of ours: a pipe to prove would never close.
