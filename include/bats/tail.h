@@ -11,8 +11,9 @@
  * and no window is entered for it. Where it is the only execution left of its
  * task (the others were lost or cut off) it is a task like any other.
  *
- * Runtimes on different clusters are taken to be proportional to the means of
- * what has ended there. All that has ended, converted to one cluster, is the
+ * Runtimes on different clusters are converted by the regression of the
+ * sampling phase (regression.h), and without one taken to be proportional to
+ * the means of what has ended there. All that has ended, converted to one cluster, is the
  * histogram of the bag (5.1). A task that has been running for tau there, on
  * whichever of its machines that is most, is expected to take
  *

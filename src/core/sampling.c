@@ -275,6 +275,8 @@ static void take_statistics(struct bats_sched *s,
         const struct bats_cluster_sample *found = &sample->clusters[i];
         stats->n_sample = stats->n_done = 0;
         stats->rt_done = stats->mean = 0;
+        s->sampling.lines[i] = found->line;
+        s->sampling.has_line[i] = i == sample->base || found->n_pairs > 0;
         for (uint32_t k = 0; k < found->n; k++)
             bats_stats_add(stats, (bats_time)(found->runtimes[k] + 0.5), true);
     }

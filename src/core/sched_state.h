@@ -154,6 +154,8 @@ struct sampling {
     struct point points[POINTS_MAX];
     struct bats_observation *observations;
     size_t n_observations, capacity;
+    struct bats_regression lines[BATS_CLUSTERS_MAX]; /* from its base; only */
+    bool has_line[BATS_CLUSTERS_MAX]; /* where tasks ran on both */
     bats_time over_at;
     bats_money over_charged;
     double confidence;
@@ -408,12 +410,19 @@ static inline double tail_mean(const struct bats_sched *s, size_t cluster)
     return s->clusters[cluster].stats.mean_done;
 }
 
-/* What takes `time` on the one cluster takes so long on the other; something
- * has ended on both. */
+/* What takes some time on the one cluster takes so long on the other, by the
+ * regression of the sampling phase, or else by the ratio of the means;
+ * something has ended on both. */
+struct bats_regression tail_line(const struct bats_sched *s, size_t from,
+                                 size_t to);
+
 static inline double tail_convert(const struct bats_sched *s, double time,
                                   size_t from, size_t to)
 {
-    return from == to ? time : time * tail_mean(s, to) / tail_mean(s, from);
+    if (from == to)
+        return time;
+    struct bats_regression line = tail_line(s, from, to);
+    return line.b0 + line.b1 * time;
 }
 
 static inline size_t tail_cluster(const struct bats_sched *s, uint32_t slot)

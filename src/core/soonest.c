@@ -113,14 +113,15 @@ static void work_on(const struct bats_sched *s, uint32_t slot, double *work)
 {
     const struct slot *sl = &s->slots[slot];
     size_t cluster = tail_cluster(s, slot);
-    double speed = tail_convert(s, 1, cluster, s->tail.canonical);
+    struct bats_regression line = tail_line(s, cluster, s->tail.canonical);
     double elapsed = sl->n_tasks > 0 ? tail_elapsed(s, slot) : 0;
     double paid = sl->n_tasks > 0 && !sl->is_copy
                       ? INFINITY
                       : (double)(s->machines[sl->machine].paid_end - s->now);
     for (int k = 0; k < TAIL_STEPS; k++) {
         double time = (k + 1) * s->tail.step;
-        double done = (elapsed + (time < paid ? time : paid)) * speed;
+        double done =
+            line.b0 + line.b1 * (elapsed + (time < paid ? time : paid));
         work[k] = done > work[k] ? done : work[k];
     }
 }

@@ -41,6 +41,16 @@ void tail_learn(struct bats_sched *s, size_t cluster, bats_time runtime)
 
 /* ---- runtimes, on one cluster or another ---- */
 
+struct bats_regression tail_line(const struct bats_sched *s, size_t from,
+                                 size_t to)
+{
+    const struct sampling *p = &s->sampling;
+    if (p->has_line[from] && p->has_line[to])
+        return bats_regression_compose(&p->lines[from], &p->lines[to]);
+    return (struct bats_regression){.b1 =
+                                        tail_mean(s, to) / tail_mean(s, from)};
+}
+
 /* E[T | T > tau] on the canonical cluster. */
 static double expect(struct bats_sched *s, double tau)
 {
@@ -53,7 +63,8 @@ static double expect(struct bats_sched *s, double tau)
         bats_histogram_above(&s->clusters[i].histogram,
                              tail_convert(s, tau, to, i), &n_here, &sum_here);
         n += n_here;
-        sum += tail_convert(s, sum_here, i, to);
+        if (n_here > 0)
+            sum += n_here * tail_convert(s, sum_here / n_here, i, to);
     }
     return n > 0 ? sum / n : tau + tail_mean(s, to);
 }

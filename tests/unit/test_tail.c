@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <gsl/gsl_rng.h>
 
+#include "bats/bag.h"
 #include "bats/policy.h"
 #include "bats/sched.h"
 #include "core/histogram.h"
@@ -374,6 +375,60 @@ static void soonest_copies_a_task_that_is_stuck(void **state)
     }
 }
 
+/*
+ * Of seven tasks it is known from a sample that the slow machine takes 10, 20 ..
+ * 70 minutes for them and the fast one 5 minutes + a tenth of that, 6 .. 12.
+ * Then the fast machine has a task of 12 minutes to end, while the slow one is
+ * at its own; the others of the sample are left out. That is one of 70 minutes
+ * on the slow machine, if it is longer than it has run already, and 12 on the
+ * fast one: at minute 57, 13 are left, at 59 only 11. (By the ratio of the means,
+ * 40 : 9, it would at minute 59 be beyond 12, take 22 and have 40 left.)
+ */
+static void regression_converts_runtimes(void **state)
+{
+    (void)state;
+    for (int minute = 57; minute <= 59; minute += 2) {
+        struct play p = {.clusters = {{.name = "slow", .max = 1},
+                                      {.name = "fast", .max = 1}},
+                         .machines = {{0, 1}, {1, 1}},
+                         .runs = {BATS_NO_TASK, BATS_NO_TASK}};
+        struct bats_observation sample[14];
+        uint8_t earlier[9] = {0};
+        struct bats_error err;
+        for (uint32_t i = 0; i < 7; i++) {
+            int x = 10 * ((int)i + 1);
+            sample[2 * i] = (struct bats_observation){i, 0, MINUTES(x)};
+            sample[2 * i + 1] =
+                (struct bats_observation){i, 1, MINUTES(5) + MINUTES(x) / 10};
+            earlier[i] = BATS_TASK_DONE;
+        }
+        p.o = (struct bats_sched_options){.policy = &bats_policy_bats,
+                                          .n_tasks = 9,
+                                          .clusters = p.clusters,
+                                          .n_clusters = 2,
+                                          .machines = p.machines,
+                                          .n_machines = 2,
+                                          .window = 10 * BATS_HOUR,
+                                          .budget = BATS_UNLIMITED,
+                                          .tail = BATS_TAIL_STOCHASTIC,
+                                          .earlier = {.state = earlier},
+                                          .sampling = {.on = true,
+                                                       .observations = sample,
+                                                       .n_observations = 14}};
+        assert_int_equal(bats_sched_create(&p.o, &p.s, &err), 0);
+        for (uint32_t i = 0; i < 2; i++)
+            tell(&p, 0,
+                 (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
+        tell(&p, 0,
+             (struct bats_event){.type = BATS_EVENT_CHOSEN,
+                                 .choice = {.offer = BATS_OFFER_FASTEST}});
+        end(&p, MINUTES(minute), FAST, MINUTES(12));
+        assert_int_equal(p.runs[FAST],
+                         minute == 57 ? p.runs[SLOW] : BATS_NO_TASK);
+        bats_sched_destroy(p.s);
+    }
+}
+
 static void strategies_have_names(void **state)
 {
     (void)state;
@@ -410,6 +465,7 @@ int main(void)
         cmocka_unit_test(migrate_takes_a_task_over),
         cmocka_unit_test(soonest_copies_what_may_take_longest),
         cmocka_unit_test(soonest_copies_a_task_that_is_stuck),
+        cmocka_unit_test(regression_converts_runtimes),
         cmocka_unit_test(strategies_have_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
