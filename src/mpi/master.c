@@ -417,12 +417,23 @@ static int take_result(struct master *m, size_t i,
     if (r->start_us > 0) {
         rc = take_lines(m, i, r, meaning, err);
         tell_ended(m, i, &end, meaning);
-        if (rc == 0)
+        if (m->to_come[i] > 0)
+            m->late[i] = end;
+        else if (rc == 0)
             rc = record_attempt(m, i, &end, meaning, err);
     } else if (r->cancelled && r->attempt == m->attempts[r->task]) {
         m->attempts[r->task]--; /* it never began */
     }
     return rc;
+}
+
+/* No more output of its last result will come from member i. */
+static int end_output(struct master *m, size_t i, struct bats_error *err)
+{
+    m->to_come[i] = 0;
+    m->n_to_come--;
+    return record_attempt(m, i, &m->late[i],
+                          (struct meaning){.is_result = true}, err);
 }
 
 static int take_results(struct master *m, size_t i,
@@ -483,8 +494,9 @@ static int lose(struct master *m, size_t i, const char *why,
             notice(m, machine, NONE,
                    "output of a task that has ended is lost with rank %d",
                    m->crew.workers[k].rank);
-            m->to_come[k] = 0;
-            m->n_to_come--;
+            int rc = end_output(m, k, err);
+            if (rc < 0)
+                return rc;
         }
     struct bats_event event = {.type = BATS_EVENT_LOST, .machine = machine};
     size_t before = m->journal.n;
@@ -496,20 +508,22 @@ static int lose(struct master *m, size_t i, const char *why,
     return rc;
 }
 
-static void take_output(struct master *m, size_t i,
-                        const struct bats_output_lines *output)
+static int take_output(struct master *m, size_t i,
+                       const struct bats_output_lines *output,
+                       struct bats_error *err)
 {
     hand_over(m, output);
     if (m->to_come[i] == 0)
-        return;
+        return 0;
     m->to_come[i] -= (int64_t)output->n;
-    m->n_to_come -= m->to_come[i] <= 0;
+    return m->to_come[i] > 0 ? 0 : end_output(m, i, err);
 }
 
 /* Of rank 0, which is the first member. */
 static bool offer_own(void *context, const struct bats_output_lines *output)
 {
-    take_output(context, 0, output);
+    struct master *m = context;
+    take_output(m, 0, output, &m->late_error);
     return true;
 }
 
@@ -522,8 +536,7 @@ static int take(struct master *m, size_t i, struct bats_message *message,
     case BATS_MESSAGE_RESULT:
         return take_results(m, i, message, err);
     case BATS_MESSAGE_OUTPUT:
-        take_output(m, i, &message->u.output);
-        return 0;
+        return take_output(m, i, &message->u.output, err);
     case BATS_MESSAGE_ERROR:
         return lose(m, i, message->u.sentence, err);
     case BATS_MESSAGE_HEARTBEAT:
@@ -573,6 +586,10 @@ static void collect_own(void *context, const struct bats_task_result *result)
 static int take_own_results(struct master *m, struct bats_error *err)
 {
     struct bats_packet packet = m->crew.own_results;
+    if (m->late_error.code != 0) {
+        *err = m->late_error;
+        return err->code;
+    }
     if (packet.n == 0)
         return 0;
     m->crew.own_results = (struct bats_packet){0};
@@ -720,6 +737,7 @@ int bats_run_master(const struct bats_run_options *options,
     free(m.member);
     free(m.attempts);
     free(m.to_come);
+    free(m.late);
     free(m.command);
     bool not_recorded = m.journal.failing_since > 0;
     bats_journal_release(&m.journal);

@@ -31,6 +31,10 @@ struct master {
     uint32_t *attempts; /* by task: executions begun */
     int64_t *to_come;   /* by member: bytes of output that it was asked for */
     size_t n_to_come;   /* members that have any */
+    /* By member: the result that this output is of. It is recorded when all of
+     * it is there, so that after a crash in between the task is run again. */
+    struct bats_task_result *late;
+    struct bats_error late_error; /* of the master's own, or code 0 */
     char machine_name[BATS_CLUSTER_NAME + 16];
     char *command; /* bats_bagfile_command's buffer */
     size_t command_size;

@@ -128,7 +128,8 @@ static int make_lists(struct master *m, struct bats_error *err)
     uint32_t n = bats_bagfile_count(o->bag);
     m->attempts = calloc(n, sizeof *m->attempts);
     m->to_come = calloc(m->crew.n, sizeof *m->to_come);
-    if (m->attempts == NULL || m->to_come == NULL)
+    m->late = calloc(m->crew.n, sizeof *m->late);
+    if (m->attempts == NULL || m->to_come == NULL || m->late == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     if (o->attempts != NULL)
         memcpy(m->attempts, o->attempts, n * sizeof *m->attempts);
