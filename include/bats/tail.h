@@ -48,9 +48,10 @@
  *
  * All have, with the product of these, and the bag is expected to take the
  * integral over h of what that lacks to 1. The copy that makes it least is
- * begun. An execution that has been running for longer than any other task ever
- * took is taken to be stuck: nothing is expected of it, and a copy of its task,
- * even on a machine that is no faster, counts as a task not yet begun.
+ * begun. An execution that has been running for a monitoring interval, and
+ * twice as long as any other task ever took, is taken to be stuck: nothing is
+ * expected of it, and a copy of its task, even on a machine that is no faster,
+ * counts as a task not yet begun.
  */
 #ifndef BATS_TAIL_H
 #define BATS_TAIL_H

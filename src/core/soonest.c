@@ -9,6 +9,7 @@
 
 /* However unlikely it looks, a task may end at any time. */
 #define UNLIKELY 1e-6
+#define STUCK 2    /* times the longest runtime */
 #define FACTORS 40 /* so small, and their product still is a number */
 
 /* ---- how long tasks take ---- */
@@ -69,13 +70,15 @@ static double progress(const struct bats_sched *s, uint32_t slot)
                         s->tail.canonical);
 }
 
-/* An execution that has been running for longer than any other ever was is
- * taken to be stuck; nothing is expected of it. */
+/* An execution that has been running for far longer than any other ever was is
+ * taken to be stuck; nothing is expected of it. (Of very short tasks this says
+ * nothing: anything may have held one up.) */
 static bool is_hopeful(const struct bats_sched *s, uint32_t slot,
                        uint32_t task)
 {
-    return !copies_cancelled(s, slot, task) &&
-           progress(s, slot) < s->tail.longest;
+    bool stuck = tail_elapsed(s, slot) >= (double)s->interval &&
+                 progress(s, slot) >= STUCK * s->tail.longest;
+    return !stuck && !copies_cancelled(s, slot, task);
 }
 
 /* Sets t->tau. How long until the last of the task's executions that can have
@@ -102,6 +105,8 @@ static double likely(const struct tail_task *t, double work,
                      double longer_than)
 {
     if (work <= t->tau)
+        return UNLIKELY;
+    if (t->longer <= 0) /* it is the longest */
         return UNLIKELY;
     double p = 1 - longer_than / t->longer;
     return p > UNLIKELY ? p : UNLIKELY;

@@ -354,8 +354,8 @@ static void soonest_copies_what_may_take_longest(void **state)
     }
 }
 
-/* On the slow machines two tasks have taken 20 minutes; a third one runs since
- * minute 20. That of the fast machine never ends, so that nothing is known of
+/* On the slow machines two tasks have taken 10 minutes; a third one runs since
+ * minute 10. That of the fast machine never ends, so that nothing is known of
  * its cluster. */
 static void soonest_copies_a_task_that_is_stuck(void **state)
 {
@@ -365,11 +365,11 @@ static void soonest_copies_a_task_that_is_stuck(void **state)
     for (int i = 0; i < 3; i++) {
         struct play p;
         begin(&p, tails[i], 4, 3);
-        end(&p, MINUTES(20), SLOW, MINUTES(20));
-        end(&p, MINUTES(20), ALSO_SLOW, MINUTES(20));
-        tell(&p, MINUTES(39), (struct bats_event){.type = BATS_EVENT_TICK});
+        end(&p, MINUTES(10), SLOW, MINUTES(10));
+        end(&p, MINUTES(10), ALSO_SLOW, MINUTES(10));
+        tell(&p, MINUTES(29), (struct bats_event){.type = BATS_EVENT_TICK});
         assert_int_equal(p.copies[ALSO_SLOW], 0);
-        tell(&p, MINUTES(41), (struct bats_event){.type = BATS_EVENT_TICK});
+        tell(&p, MINUTES(31), (struct bats_event){.type = BATS_EVENT_TICK});
         assert_int_equal(p.copies[ALSO_SLOW], i == 0);
         bats_sched_destroy(p.s);
     }
