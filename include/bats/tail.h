@@ -9,7 +9,10 @@
  *
  * A copy never costs anything: it runs inside a window that is paid already,
  * and no window is entered for it. Where it is the only execution left of its
- * task (the others were lost or cut off) it is a task like any other.
+ * task (the others were lost or cut off) it is a task like any other. When it
+ * has to be decided whether a machine that works at such a task enters another
+ * window, the others are cut off in favour of a copy that is expected to end
+ * first, if that needs no more money than the original would.
  *
  * Runtimes on different clusters are converted by the regression of the
  * sampling phase (regression.h), and without one taken to be proportional to

@@ -143,6 +143,23 @@ static void promote(struct bats_sched *s, uint32_t task)
     s->slots[oldest].is_copy = false;
 }
 
+void copies_swap(struct bats_sched *s, uint32_t slot, uint32_t task)
+{
+    struct task *t = &s->tasks[task];
+    uint32_t original = t->slot;
+    assert(s->slots[slot].is_copy && !s->slots[slot].copy_cancelled &&
+           s->slots[original].n_tasks == 1 && !t->in_sample);
+    unlink_copy(s, slot, task);
+    s->slots[original].is_copy = true;
+    s->slots[original].copy_cancelled = t->cancelled;
+    s->slots[original].next_copy = t->copies;
+    t->copies = original;
+    s->n_copies++;
+    t->slot = slot;
+    t->next = BATS_NO_TASK;
+    t->cancelled = s->slots[slot].is_copy = false;
+}
+
 bool copies_take_out(struct bats_sched *s, uint32_t slot, uint32_t task)
 {
     struct task *t = &s->tasks[task];

@@ -272,8 +272,10 @@ static void end_window(struct bats_sched *s, uint32_t id)
 void fleet_turn(struct bats_sched *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
-    if (m->state == MACHINE_ACTIVE && !m->renewing)
+    if (m->state == MACHINE_ACTIVE && !m->renewing) {
+        tail_hand_over(s, id);
         decide(s, id);
+    }
     if (s->now >= m->paid_end)
         end_window(s, id);
 }

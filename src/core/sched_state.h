@@ -386,6 +386,9 @@ void copies_cancel(struct bats_sched *s, uint32_t slot, uint32_t task,
                    bool time_out);
 void copies_cancel_all(struct bats_sched *s, uint32_t task);
 
+/* The copy of `task` in `slot` becomes its original, and that a copy. */
+void copies_swap(struct bats_sched *s, uint32_t slot, uint32_t task);
+
 /* Takes the execution of `task` out of the slot. True: the task has no result
  * and goes on in another one. */
 bool copies_take_out(struct bats_sched *s, uint32_t slot, uint32_t task);
@@ -400,6 +403,10 @@ void tail_fill(struct bats_sched *s);
 
 /* A machine asks for work: true if it takes over a task that runs. */
 bool tail_migrate(struct bats_sched *s, uint32_t slot);
+
+/* It is about to be decided whether the machine enters another window: which
+ * executions of its tasks are worth one? */
+void tail_hand_over(struct bats_sched *s, uint32_t machine);
 
 /* A task has ended on the cluster. */
 void tail_learn(struct bats_sched *s, size_t cluster, bats_time runtime);

@@ -107,16 +107,21 @@ static bool look_at(struct bats_sched *s, struct tail_task *t)
 }
 
 /* The canonical cluster is the one of which most is known. */
+static void find_canonical(struct bats_sched *s)
+{
+    size_t most = 0;
+    for (size_t i = 1; i < s->n_clusters; i++)
+        if (s->clusters[i].stats.n_done > s->clusters[most].stats.n_done)
+            most = i;
+    s->tail.canonical = most;
+}
+
 static void look_around(struct bats_sched *s)
 {
     struct tail *tail = &s->tail;
     tail->n = 0;
     tail->has_outlook = false;
-    tail->canonical = 0;
-    for (size_t i = 1; i < s->n_clusters; i++)
-        if (s->clusters[i].stats.n_done >
-            s->clusters[tail->canonical].stats.n_done)
-            tail->canonical = i;
+    find_canonical(s);
     if (tail_mean(s, tail->canonical) == 0)
         return;
     for (uint32_t i = 0; i < s->n_slots; i++) {
@@ -241,4 +246,84 @@ bool tail_migrate(struct bats_sched *s, uint32_t slot)
         if (at != slot)
             copies_cancel(s, at, t->task, false);
     return true;
+}
+
+/*
+ * ---- which execution goes on ----
+ *
+ * Windows are entered for originals only. But where a copy is expected to end
+ * first, and to need no more money for that, the others are stopped when it
+ * has to be decided on a window, and it is a task like any other.
+ */
+
+/* How long the execution in `slot` is still expected to take. */
+static double rest(const struct bats_sched *s, const struct tail_task *t,
+                   uint32_t slot)
+{
+    return total(s, t, tail_cluster(s, slot)) - tail_elapsed(s, slot);
+}
+
+/* What the windows cost that it is expected to need beyond those that are paid
+ * or promised. */
+static double price(const struct bats_sched *s, const struct tail_task *t,
+                    uint32_t slot)
+{
+    const struct machine *m = &s->machines[s->slots[slot].machine];
+    double over = rest(s, t, slot) - (double)(m->paid_end - s->now) -
+                  (m->renewing ? (double)s->window : 0);
+    return fmax(ceil(over / (double)s->window), 0) *
+           (double)s->clusters[m->cluster].spec.charge;
+}
+
+/* The machine works for nobody else. */
+static bool is_alone(const struct bats_sched *s, uint32_t slot)
+{
+    const struct machine *m = &s->machines[s->slots[slot].machine];
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
+        if (i != slot && copies_works(s, i))
+            return false;
+    return true;
+}
+
+/* The machine could go on with what it has. */
+static bool may_stay(const struct bats_sched *s, uint32_t slot)
+{
+    const struct machine *m = &s->machines[s->slots[slot].machine];
+    bats_money charge = s->clusters[m->cluster].spec.charge;
+    return m->state == MACHINE_ACTIVE && !m->marked && !m->quarantined &&
+           (m->renewing || bats_ledger_affordable(&s->ledger, charge) >= 1);
+}
+
+static void hand_over(struct bats_sched *s, uint32_t task)
+{
+    const struct task *t = &s->tasks[task];
+    struct tail_task look = {.task = task};
+    if (t->copies == NO_SLOT || !copies_allowed(s, task) || t->in_sample ||
+        s->slots[t->slot].n_tasks != 1 || !is_alone(s, t->slot) ||
+        !look_at(s, &look))
+        return;
+    uint32_t best = t->slot;
+    for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy)
+        if (!s->slots[at].copy_cancelled && may_stay(s, at) &&
+            rest(s, &look, at) < rest(s, &look, best) &&
+            price(s, &look, at) <= price(s, &look, t->slot))
+            best = at;
+    if (best == t->slot)
+        return;
+    copies_swap(s, best, task);
+    for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy)
+        copies_cancel(s, at, task, false);
+}
+
+void tail_hand_over(struct bats_sched *s, uint32_t machine)
+{
+    const struct machine *m = &s->machines[machine];
+    if (s->n_copies == 0 || s->draining || s->sampling.phase != PHASE_NONE)
+        return;
+    find_canonical(s);
+    for (uint32_t i = 0; i < m->n_slots; i++) {
+        uint32_t task = s->slots[m->first_slot + i].head;
+        if (task != BATS_NO_TASK)
+            hand_over(s, task);
+    }
 }

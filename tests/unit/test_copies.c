@@ -331,20 +331,55 @@ static void lost_machine_leaves_the_task_to_the_other(void **state)
 
 /* ---- windows and money ---- */
 
+/* The fast one would end sooner, but for twice the money. */
 static void copy_ends_with_its_window(void **state)
 {
     (void)state;
     struct play p;
-    begin_copy(&p);
+    set_up(&p);
+    p.clusters[FAST].charge = 2 * BATS_UNIT;
+    begin(&p);
     tick(&p, MINUTES(60));
     assert_int_equal(p.cancels[FAST], 1);
     assert_int_equal(p.cancels[SLOW], 0);
-    assert_int_equal(p.charged, 3 * BATS_UNIT); /* the slow one goes on */
+    assert_int_equal(p.charged, 4 * BATS_UNIT); /* the slow one goes on */
     end(&p, MINUTES(60), FAST, BATS_EVENT_PREEMPTED, 0);
     assert_int_equal(status(&p).running, 1);
     assert_int_equal(status(&p).preempted, 0);
     end(&p, MINUTES(70), SLOW, BATS_EVENT_DONE, MINUTES(50));
     ends_with(&p, 4, 0, 0);
+}
+
+/* The windows end, and the task has been running for 40 minutes on both. It is
+ * longer than any other, and so expected to take a mean one more, 20 minutes on
+ * the slow machine: 80 + 20 there and 50 on the fast one, which has 10 left.
+ * Either costs a window. */
+static void copy_that_ends_first_for_the_same_money_goes_on(void **state)
+{
+    (void)state;
+    struct play p;
+    begin_copy(&p);
+    tick(&p, MINUTES(60));
+    assert_int_equal(p.cancels[SLOW], 1);
+    assert_int_equal(p.cancels[FAST], 0);
+    assert_int_equal(p.charged, 3 * BATS_UNIT);
+    end(&p, MINUTES(60), SLOW, BATS_EVENT_PREEMPTED, 0);
+    assert_int_equal(status(&p).running, 1);
+    end(&p, MINUTES(70), FAST, BATS_EVENT_DONE, MINUTES(50));
+    assert_int_equal(p.charged, 3 * BATS_UNIT);
+    ends_with(&p, 4, 0, 1);
+}
+
+/* It fails there instead: no other one is left, and that is its result. */
+static void copy_that_goes_on_is_the_task(void **state)
+{
+    (void)state;
+    struct play p;
+    begin_copy(&p);
+    tick(&p, MINUTES(60));
+    end(&p, MINUTES(60), SLOW, BATS_EVENT_PREEMPTED, 0);
+    end(&p, MINUTES(61), FAST, BATS_EVENT_FAILED, MINUTES(41));
+    ends_with(&p, 3, 1, 0);
 }
 
 /* It was decided that the fast machine stays when it had a task. */
@@ -474,6 +509,8 @@ int main(void)
         cmocka_unit_test(timed_out_original_with_a_copy_is_no_failure_yet),
         cmocka_unit_test(lost_machine_leaves_the_task_to_the_other),
         cmocka_unit_test(copy_ends_with_its_window),
+        cmocka_unit_test(copy_that_ends_first_for_the_same_money_goes_on),
+        cmocka_unit_test(copy_that_goes_on_is_the_task),
         cmocka_unit_test(window_that_was_promised_is_not_entered_for_a_copy),
         cmocka_unit_test(preempted_original_leaves_the_task_to_its_copy),
         cmocka_unit_test(copy_that_is_left_alone_is_worth_a_window),
