@@ -32,9 +32,9 @@ arguments() { # TOPIC: what its script is given
     bags) echo 3 ;;
     yesbags) echo 1 1000000 ;;
     planner) echo 30 5 ;;
-    yesplanner) echo 3 1 ;;
+    yesplanner) echo 2 1 ;;
     latency) echo 10 ;;
-    yeslatency) echo 2 ;;
+    yeslatency) echo 1 ;;
     speed) echo 9 ;;
     record) echo 15 ;;
     yesspeed | yesrecord) echo 1 ;;
