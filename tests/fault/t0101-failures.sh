@@ -79,7 +79,7 @@ ok 'a time-out may be retried'
 
 for i in $(seq 20); do echo 'sleep 0.1'; done >bag
 echo 'sleep 1004' >>bag
-bats 3 bag --policy rr --timeout 3000% --json report
+bats 3 bag --policy rr --timeout 6000% --json report
 test $? -eq 1 && test "$(report tasks_done) $(report timed_out)" = '20 1'
 ok 'a time-out may be a share of the median'
 

@@ -6,12 +6,12 @@ report() {
     sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" report
 }
 
-for i in $(seq 60); do
-    echo 'touch started; sleep 0.2; echo x >>ended'
+for i in $(seq 120); do
+    echo 'sleep 0.2; echo x >>ended'
 done >bag
 for i in $(seq 4); do echo 'touch started; sleep 1001'; done >long
 
-bats 3 bag --policy rr --time-limit 2 --json report
+bats 3 bag --policy rr --time-limit 4 --json report
 test $? -eq 5 && test "$(report outcome)" = deadline &&
     test "$(report tasks_left)" -gt 0 && test "$(report tasks_failed)" = 0
 ok '--time-limit: exit status 5, tasks are left'
@@ -58,7 +58,10 @@ job() {
         env SLURM_JOB_ID=1 SLURM_JOB_END_TIME=$end "$BATS_MPI" "$@" \
         >out 2>err </dev/null
 }
-job 9 long --policy rr --grace 1 --json report
+# The limit is the end less 5 s and the grace time; starting takes a while.
+began=$(date +%s)
+bats 3 short
+job $((9 + 3 * ($(date +%s) - began))) long --policy rr --grace 1 --json report
 test $? -eq 5 && test "$(report preempted)" = 2 && nobody_left
 ok 'in a Slurm job the end of the job is the limit'
 grep -q '^bats-mpi: the Slurm job ends at 20' err
@@ -81,18 +84,25 @@ fi
 
 # ---- SIGUSR1 ----
 
+for i in $(seq 60); do
+    echo 'touch started; until [ -e go ]; do sleep 0.1; done; echo x >>ended'
+done >bag
+
 # drain WHOM: starts a run on 4 ranks and sends SIGUSR1 when it has begun.
+# Tasks end when it has been heard of.
 drain() {
-    rm -f started ended
+    rm -f started ended go
     env "$mark" ${MPIRUN:-mpirun} -n 4 "$BATS_MPI" bag --policy rr \
         --joblog log --json report >out 2>err </dev/null &
     launcher=$!
-    within 30 test -e started
+    within 60 test -e started
     case $1 in
     rank) kill -USR1 "$(rank_pid 0)" ;;
     worker) kill -USR1 "$(rank_pid 1)" ;;
     launcher) kill -USR1 $launcher ;;
     esac
+    [ "$1" = worker ] || within 60 grep -q 'SIGUSR1: no more tasks' err
+    touch go
     wait $launcher
 }
 drain rank

@@ -109,7 +109,7 @@ within 60 test -s tries
 within 60 is_recorded "failed"
 kill -KILL "$(rank_pid 0)"
 wait $!
-within 20 nobody_left
+within 60 nobody_left
 bats 2 bag --retries 2 --resume
 test $? -eq 1 && test "$(tr '\n' ' ' <tries)" = '1 2 3 ' &&
     test "$(sql bag.bats "SELECT state || attempts FROM tasks")" = failed3
@@ -140,7 +140,7 @@ within 60 test -s beside
 within 60 is_recorded failed copied
 kill -KILL "$(rank_pid 0)"
 wait $!
-within 20 nobody_left
+within 60 nobody_left
 test "$(sql copied.bats 'SELECT DISTINCT outcome FROM attempt
     WHERE exit_status != 0')" = 5
 ok "a failure beside another execution is one of its own kind"
@@ -190,13 +190,13 @@ while [ $round -lt "$rounds" ]; do
     while [ $kills -lt 3 ]; do
         env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 4 "$BATS_MPI" bag \
             --resume --quiet --clusters one.ini >out 2>err </dev/null &
-        within 20 test -s bag.bats
+        within 60 test -s bag.bats
         sleep 0.$(awk -v s=$((round * 10 + kills)) \
             'BEGIN { srand(s); printf "%03d", rand() * 999 }')
         pid=$(rank_pid 0)
         [ -n "$pid" ] && kill -KILL "$pid"
         wait $!
-        within 20 nobody_left
+        within 60 nobody_left
         kills=$((kills + 1))
     done
     bats 4 bag --resume --clusters one.ini
@@ -237,7 +237,7 @@ env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 4 "$BATS_MPI" bag --quiet \
 within 60 began 50
 kill -KILL "$(rank_pid 0)"
 wait $!
-within 20 nobody_left
+within 60 nobody_left
 truncate -s -5000 bag.bats-wal
 head -c 3000 /dev/urandom >>bag.bats-wal
 cp bag.bats torn && cp bag.bats-wal torn-wal && cp ran3 ran3.torn

@@ -54,7 +54,7 @@ ok 'its decisions are proved'
 # ---- it goes on: with more money, another bag, other rules ----
 
 sed '5d; 20s/.*/@sleep 1m/' bag >new && echo '@sleep 2m' >>new && mv new bag
-bats 9 bag --clusters clusters.ini --budget 1500 --time-scale 3600 --resume \
+bats 9 bag --clusters clusters.ini --budget 15000 --time-scale 3600 --resume \
     --timeout 300% --tail random --reconfigure improve
 test $? -le 1 && verify bag 2
 ok 'so are those of a session that goes on with a changed bag'
@@ -114,7 +114,7 @@ test $? -eq 0
 ok 'a live run is proved as far as it is'
 kill -KILL "$(rank_pid 0)"
 wait $!
-within 20 nobody_left
+within 60 nobody_left
 rm -f x7
 bats 4 bag3 --retries 1 --resume
 test $? -eq 0
