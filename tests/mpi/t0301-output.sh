@@ -77,7 +77,7 @@ head -c 300000 /dev/urandom | tee random
 :
 BAG
 rm -r bag.out
-bats 3 bag -q --output stream:deep
+bats 3 bag -q --output stream:deep --no-replicate
 show deep --task 1
 printf 'a\0b\377\r\n\nno newline' | cmp -s out -
 ok 'bytes are printed as they were written'
@@ -250,12 +250,30 @@ else
     ok 'and what had ended before is printed'
 fi
 
+# Results travel several to a message. Those that wait go before the error.
+yes '@sleep 0' | head -n 5000 >many
+rm -rf many.out
+env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} \
+    -n 1 "$BATS_MPI" many --output stream --no-record --tail none : \
+    -n 1 sh -c 'ulimit -f 20; exec "$BATS_MPI" many' : \
+    -n 1 "$BATS_MPI" many >out 2>err </dev/null
+test $? -eq 0 && grep -q 'rank 1 on .* is lost: .*File too large' err
+ok 'a worker cannot write that its tasks have ended'
+for index in many.out/*.index; do
+    # Its last line may not be complete.
+    while read -r task how; do
+        echo "$task"
+    done <"$index"
+done | grep -v '#' | sort -n >ended
+uniq ended | wc -l | grep -qx 5000 && test -z "$(uniq -d ended)"
+ok 'all results before that are kept: none of these tasks runs again'
+
 # ---- the record knows where it is ----
 
 for i in 1 2 3 4 5 6; do
     echo "for k in 1 2 3; do echo $i \$k; done; echo error $i >&2"
 done >located
-bats 3 located --output stream:where --joblog log
+bats 3 located --output stream:where --joblog log --no-replicate
 sqlite3 -separator ' ' located.bats "SELECT number, run_id, stream, out_begin,
     out_end, out_bytes, err_bytes FROM attempt a JOIN session ON
     a.session = session.id JOIN bag ON a.task = bag.task" >places
