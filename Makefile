@@ -64,7 +64,7 @@ REPORT_SRC = $(addprefix src/report/, \
 	failures.c joblog.c json.c progress.c sbatch.c schedules.c snapshot.c summary.c \
 	table.c terminal.c trace.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
-	choosing.c cmd_clusters.c cmd_output.c cmd_plan.c cmd_record.c cmd_run.c \
+	choosing.c clusters_json.c cmd_clusters.c cmd_output.c cmd_plan.c cmd_record.c cmd_run.c \
 	cmd_simulate.c cmd_status.c cmd_tasks.c cmd_why.c dry_run.c \
 	estimation.c help.c history.c look.c main.c options.c options_json.c \
 	simulation.c \

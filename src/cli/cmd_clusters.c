@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "cli/cli.h"
+#include "cli/clusters_json.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "mpi/run.h"
@@ -175,10 +176,38 @@ static void print_ranks(const struct bats_survey *s)
     }
 }
 
+static int print_json(const struct bats_settings *set,
+                      const struct bats_survey *s, struct bats_error *err)
+{
+    struct bats_clusters_answer answer = {.survey = s,
+                                          .window = window_source(set),
+                                          .budget = budget_source(set, s)};
+    int rc = 0;
+    size_t n = s->platform.n_clusters;
+    for (size_t i = 0; i < n; i++) {
+        const struct bats_site_cluster *c = &s->site.clusters[i];
+        struct bats_clusters_words *w = &answer.words[i];
+        w->hosts = hosts_of(s, i, &w->node);
+        if (w->hosts == NULL || w->node == NULL)
+            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+        w->charge = set->clusters != NULL ? set->clusters : c->source;
+        w->machine = set->clusters != NULL ? NULL
+                     : c->by_node          ? "node"
+                                           : "rank";
+    }
+    if (rc == 0)
+        rc = bats_clusters_json(stdout, &answer, err);
+    for (size_t i = 0; i < n; i++)
+        free(answer.words[i].hosts);
+    return rc;
+}
+
 static int print(const struct bats_settings *set,
                  const struct bats_survey *survey, struct bats_error *err)
 {
     int rc = 0;
+    if (set->json)
+        return print_json(set, survey, err);
     bats_report_platform(stdout, &survey->platform);
     for (size_t i = 0; rc == 0 && i < survey->platform.n_clusters; i++)
         rc = print_cluster(set, survey, i, err);

@@ -234,6 +234,8 @@ const struct bats_option bats_options[] = {
      "every run as a line of comma-separated values"},
     {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), READS, BATS_GROUP_OUTPUT,
      "answer in JSON; log and tasks: an object per line"},
+    {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), CLUSTERS, BATS_GROUP_OUTPUT,
+     "answer in JSON, with the ranks"},
     {"save", 0, "FILE", BATS_OPTION_FILE, AT(save), CLUSTERS,
      BATS_GROUP_OUTPUT, "write it as a clusters file, for --clusters"},
     {"ranks", 0, NULL, BATS_OPTION_FLAG, AT(ranks), CLUSTERS,

@@ -28,6 +28,18 @@ has 'slow 2 3 192 384' ' machine node: the job holds whole nodes' \
     'Slurm job 2, billed 384 per hour for all that it holds' \
     'window 1h: default' && grep -q '^budget *1152 billing-h: ' out
 ok 'whole nodes are machines; the budget is their worth until the end'
+srun --mpi=pmix -p slow --exclusive -t 150 -N2 -n4 bats-mpi clusters --json \
+    >json 2>err
+perl -MJSON::PP -0777 -e '
+    my $r = decode_json(<STDIN>);
+    my $c = $r->{clusters}[0];
+    print join(" ", $c->{name}, @$c{qw(machines slots charge machine hosts)},
+        $r->{window_s}, @$r{qw(budget currency)},
+        $r->{slurm}{billing_per_hour}, $r->{end_s} > 1e9,
+        map { "$_->{rank}:$_->{host}" } @{$r->{ranks}}), "\n";' <json >out
+has 'slow 2 3 192 node slow[1-2] 3600 1152 billing-h 384 1'\
+' 0:slow1 1:slow1 2:slow2 3:slow2'
+ok 'the same for programs'
 srun --mpi=pmix -p slow --exclusive -t 150 -N2 -n4 bats-mpi clusters \
     --machine rank --window 30m --budget 7 >out 2>err
 has 'slow 3 3 48 144' ' machine rank: --machine' 'window 30m: --window' \

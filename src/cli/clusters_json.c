@@ -1,0 +1,113 @@
+/* clusters_json: what the verb clusters has found, for programs. */
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "cli/clusters_json.h"
+#include "report/snapshot.h"
+
+#define SET(object, key, value) json_object_set_new(object, key, value)
+
+static json_t *number(uint32_t n)
+{
+    return n == BATS_NODE_UNKNOWN ? json_null() : json_integer(n);
+}
+
+static json_t *money(bats_money amount)
+{
+    char text[BATS_UNITS_TEXT];
+    return amount == BATS_UNLIMITED
+               ? json_null()
+               : json_string(bats_money_format(text, amount));
+}
+
+static json_t *seconds(bats_time time)
+{
+    return json_real((double)time / (double)BATS_SECOND);
+}
+
+static json_t *hardware(const struct bats_hardware *h)
+{
+    return json_pack("{s:s, s:I, s:I, s:I, s:I}", "model", h->model,
+                     "packages", (json_int_t)h->packages, "cores",
+                     (json_int_t)h->cores, "threads", (json_int_t)h->threads,
+                     "memory_bytes", (json_int_t)h->memory_bytes);
+}
+
+static json_t *cluster(const struct bats_clusters_answer *a, size_t i)
+{
+    const struct bats_platform *p = &a->survey->platform;
+    const struct bats_clusters_words *w = &a->words[i];
+    json_t *o = json_object();
+    int bad = SET(o, "name", json_string(p->clusters[i].name));
+    bad |= SET(o, "machines", json_integer(bats_snapshot_machines(p, i)));
+    bad |=
+        SET(o, "slots", json_integer((json_int_t)bats_snapshot_slots(p, i)));
+    bad |= SET(o, "charge", money(p->clusters[i].charge));
+    bad |= SET(o, "charge_source", json_string(w->charge));
+    bad |= SET(o, "machine",
+               w->machine != NULL ? json_string(w->machine) : json_null());
+    bad |= SET(o, "hosts", json_string(w->hosts));
+    bad |= SET(o, "hardware", hardware(&w->node->hardware));
+    if (bad == 0)
+        return o;
+    json_decref(o);
+    return NULL;
+}
+
+static json_t *ranks(const struct bats_survey *s)
+{
+    json_t *list = json_array();
+    int bad = 0;
+    for (uint32_t r = 0; r < s->n_ranks; r++) {
+        const struct bats_node *n = &s->nodes[r];
+        bad |= json_array_append_new(
+            list, json_pack("{s:I, s:s, s:o, s:o, s:s, s:I}", "rank",
+                            (json_int_t)r, "host", n->host, "node",
+                            number(n->id), "local", number(n->local_rank),
+                            "hardware_threads", n->hardware.bound, "shared_by",
+                            (json_int_t)s->shares[r].count));
+    }
+    if (bad == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *slurm(const struct bats_site *site)
+{
+    if (site->slurm.job[0] == '\0')
+        return json_null();
+    if (site->slurm.n_parts == 0)
+        return json_pack("{s:s, s:s}", "job", site->slurm.job, "trouble",
+                         site->trouble.text);
+    return json_pack("{s:s, s:f}", "job", site->slurm.job, "billing_per_hour",
+                     bats_slurm_billing(&site->slurm));
+}
+
+int bats_clusters_json(FILE *out, const struct bats_clusters_answer *a,
+                       struct bats_error *err)
+{
+    const struct bats_survey *s = a->survey;
+    json_t *o = json_object(), *list = json_array();
+    int bad = 0;
+    for (size_t i = 0; i < s->platform.n_clusters; i++)
+        bad |= json_array_append_new(list, cluster(a, i));
+    bad |= SET(o, "clusters", list);
+    bad |= SET(o, "currency", json_string(s->platform.currency));
+    bad |= SET(o, "window_s", seconds(s->platform.window));
+    bad |= SET(o, "window_source", json_string(a->window));
+    bad |= SET(o, "budget", money(s->budget));
+    bad |= SET(o, "budget_source", json_string(a->budget));
+    bad |= SET(o, "end_s",
+               s->job_end_us > 0 ? seconds(s->job_end_us) : json_null());
+    bad |= SET(o, "slurm", slurm(&s->site));
+    bad |= SET(o, "ranks", ranks(s));
+    if (bad == 0 && json_dumpf(o, out, JSON_INDENT(2)) == 0)
+        putc('\n', out);
+    else
+        bad = 1;
+    json_decref(o);
+    return bad == 0 ? 0
+                    : bats_error_set(err, BATS_ESYS,
+                                     "the answer cannot be written as JSON");
+}
