@@ -436,6 +436,23 @@ static void a_plain_run_offers_and_goes_on_as_it_would(void **state)
     bats_sched_destroy(other.sched);
 }
 
+/* Three slow machines run 12 tasks an hour, of a sample of 30: the plan has to
+ * wait for more of it, the offer does not. */
+static void an_offer_comes_before_a_second_window(void **state)
+{
+    (void)state;
+    struct world w;
+    size_t n;
+    set_up_plain(&w, true);
+    w.clusters[0].max = w.clusters[1].max = 3;
+    simulate(&w);
+    const struct bats_decision *d = bats_sched_decisions(w.sched, &n);
+    assert_true(n >= 2 && d[1].time > BATS_HOUR);
+    assert_int_equal(w.n_sampled, 1);
+    assert_true(w.sampled.time < BATS_HOUR);
+    bats_sched_destroy(w.sched);
+}
+
 static void what_a_plain_run_offers_may_be_chosen(void **state)
 {
     (void)state;
@@ -499,6 +516,7 @@ int main(void)
         cmocka_unit_test(a_cushion_pays_for_the_last_tasks),
         cmocka_unit_test(a_cushion_may_buy_machines),
         cmocka_unit_test(a_plain_run_offers_and_goes_on_as_it_would),
+        cmocka_unit_test(an_offer_comes_before_a_second_window),
         cmocka_unit_test(what_a_plain_run_offers_may_be_chosen),
         cmocka_unit_test(nothing_is_offered_where_there_is_no_choice),
     };
