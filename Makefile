@@ -250,7 +250,7 @@ TEST_ENV = TOP=$(CURDIR) B=$(abspath $(B)) BATS_MPI=$(abspath $(PROGRAM)) \
 	CMOCKA_MESSAGE_OUTPUT=TAP
 
 tests: programs $(UNIT_TESTS)
-	$(Q)$(TEST_ENV) prove -f --exec 'timeout -k 10 $(TEST_TIMEOUT)' $(TESTS) \
+	$(Q)$(TEST_ENV) prove -f --timer --exec 'timeout -k 10 $(TEST_TIMEOUT)' $(TESTS) \
 		</dev/null
 
 # A shell in the Slurm cluster that the tests use; it goes with the shell.
