@@ -176,6 +176,8 @@ struct tail_task {
     double total; /* expected, on the canonical cluster */
     double left;  /* until the first of its executions is expected to end */
     /* soonest.c: */
+    bool stuck;             /* nothing is expected of the original */
+    double end;             /* until one that goes on is as long as any */
     double tau;             /* what it is known to take there at least */
     double longer;          /* the share of tasks that do */
     float done[TAIL_STEPS]; /* how likely it has ended by then */
@@ -187,11 +189,14 @@ struct tail {
     struct tail_task *list; /* room for one per slot */
     uint32_t n;
     size_t canonical; /* the cluster that the histogram is converted to */
-    bool has_outlook; /* of soonest.c, for the present list: */
-    double longest, longer[TAIL_POINTS + 1]; /* shares that take longer than
-                                                so many parts of `longest` */
-    double step;                             /* of time */
-    double weight[TAIL_STEPS]; /* that all have ended by then, against the
+    /* soonest.c, for the present list: */
+    bool has_end;             /* `stuck`, `end` and `tau` of its tasks; and */
+    double shortest, longest; /* runtime that was seen, */
+    double step;              /* of time */
+    bool has_outlook;         /* `longer` and `done` of its tasks; and */
+    double longer[TAIL_POINTS + 1]; /* shares that take longer than so many
+                                       parts of `longest`, */
+    double weight[TAIL_STEPS];      /* that all have ended by then, against the
                                   likeliest step */
     bats_time (*true_runtime)(const void *context, uint32_t task,
                               uint32_t cluster);

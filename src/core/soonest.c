@@ -9,8 +9,9 @@
 
 /* However unlikely it looks, a task may end at any time. */
 #define UNLIKELY 1e-6
-#define STUCK 2    /* times the longest runtime */
-#define FACTORS 40 /* so small, and their product still is a number */
+#define SURELY (1 - 1e-9) /* for sums that were rounded */
+#define STUCK 2           /* times the longest runtime */
+#define FACTORS 40        /* so small, and their product still is a number */
 
 /* ---- how long tasks take ---- */
 
@@ -27,16 +28,20 @@ static double longer(const struct tail *tail, double time)
     return (1 - part) * tail->longer[i] + part * tail->longer[i + 1];
 }
 
-static void find_longest(struct bats_sched *s)
+static void find_range(struct bats_sched *s)
 {
     struct tail *tail = &s->tail;
+    tail->shortest = INFINITY;
     tail->longest = 1;
-    for (size_t i = 0; i < s->n_clusters; i++)
-        if (tail_mean(s, i) > 0)
-            tail->longest =
-                fmax(tail->longest,
-                     tail_convert(s, s->clusters[i].histogram.longest, i,
-                                  tail->canonical));
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct bats_histogram *h = &s->clusters[i].histogram;
+        if (tail_mean(s, i) == 0)
+            continue;
+        tail->shortest = fmin(
+            tail->shortest, tail_convert(s, h->shortest, i, tail->canonical));
+        tail->longest = fmax(tail->longest,
+                             tail_convert(s, h->longest, i, tail->canonical));
+    }
 }
 
 static void find_distribution(struct bats_sched *s)
@@ -48,12 +53,14 @@ static void find_distribution(struct bats_sched *s)
         if (tail_mean(s, i) == 0)
             continue;
         n += s->clusters[i].histogram.n;
+        struct bats_regression line = {.b1 = 1};
+        if (i != tail->canonical)
+            line = tail_line(s, tail->canonical, i);
         for (size_t k = 0; k < TAIL_POINTS; k++) {
             double above, sum;
             double time = tail->longest * (double)k / TAIL_POINTS;
             bats_histogram_above(&s->clusters[i].histogram,
-                                 tail_convert(s, time, tail->canonical, i),
-                                 &above, &sum);
+                                 line.b0 + line.b1 * time, &above, &sum);
             tail->longer[k] += above;
         }
     }
@@ -81,20 +88,41 @@ static bool is_hopeful(const struct bats_sched *s, uint32_t slot,
     return !stuck && !copies_cancelled(s, slot, task);
 }
 
-/* Sets t->tau. How long until the last of the task's executions that can have
- * ended will have, if it is as long as any. */
+/* How long the execution still runs if it is as long as any. */
+static double rest(const struct bats_sched *s, uint32_t slot)
+{
+    return tail_convert(s, s->tail.longest, s->tail.canonical,
+                        tail_cluster(s, slot)) -
+           tail_elapsed(s, slot);
+}
+
+/* For how long the execution, or a copy that begins there, goes on. */
+static double paid(const struct bats_sched *s, uint32_t slot)
+{
+    const struct slot *sl = &s->slots[slot];
+    return sl->n_tasks > 0 && !sl->is_copy
+               ? INFINITY
+               : (double)(s->machines[sl->machine].paid_end - s->now);
+}
+
+/* Sets t->stuck, t->tau and t->end. How long until the last of the task's
+ * executions that can have ended will have, if it is as long as any. */
 static double look_at(struct bats_sched *s, struct tail_task *t)
 {
+    uint32_t original = s->tasks[t->task].slot;
     double end = INFINITY;
+    t->stuck = !is_hopeful(s, original, t->task);
     t->tau = 0;
-    for (uint32_t slot = s->tasks[t->task].slot; slot != NO_SLOT;
+    t->end = INFINITY;
+    for (uint32_t slot = original; slot != NO_SLOT;
          slot = tail_next(s, t->task, slot)) {
-        if (!is_hopeful(s, slot, t->task))
+        if (slot == original ? t->stuck : !is_hopeful(s, slot, t->task))
             continue;
+        double here = rest(s, slot);
         t->tau = fmax(t->tau, progress(s, slot));
-        end = fmin(end, tail_convert(s, s->tail.longest, s->tail.canonical,
-                                     tail_cluster(s, slot)) -
-                            tail_elapsed(s, slot));
+        end = fmin(end, here);
+        if (here <= paid(s, slot))
+            t->end = fmin(t->end, here);
     }
     return end < INFINITY ? end : s->tail.longest;
 }
@@ -120,26 +148,34 @@ static void work_on(const struct bats_sched *s, uint32_t slot, double *work)
     size_t cluster = tail_cluster(s, slot);
     struct bats_regression line = tail_line(s, cluster, s->tail.canonical);
     double elapsed = sl->n_tasks > 0 ? tail_elapsed(s, slot) : 0;
-    double paid = sl->n_tasks > 0 && !sl->is_copy
-                      ? INFINITY
-                      : (double)(s->machines[sl->machine].paid_end - s->now);
+    double most = paid(s, slot);
     for (int k = 0; k < TAIL_STEPS; k++) {
         double time = (k + 1) * s->tail.step;
         double done =
-            line.b0 + line.b1 * (elapsed + (time < paid ? time : paid));
+            line.b0 + line.b1 * (elapsed + (time < most ? time : most));
         work[k] = done > work[k] ? done : work[k];
     }
+}
+
+/* How far the outlook goes. */
+static void find_end(struct bats_sched *s)
+{
+    struct tail *tail = &s->tail;
+    double end = 1;
+    find_range(s);
+    for (uint32_t i = 0; i < tail->n; i++)
+        end = fmax(end, look_at(s, &tail->list[i]));
+    tail->step = end / TAIL_STEPS;
+    tail->has_end = true;
+    tail->has_outlook = false;
 }
 
 static void look_ahead(struct bats_sched *s)
 {
     struct tail *tail = &s->tail;
-    double end = 1, sum[TAIL_STEPS] = {0}, most = -INFINITY;
+    double sum[TAIL_STEPS] = {0}, most = -INFINITY;
     double product[TAIL_STEPS]; /* of some factors: a logarithm takes long */
     find_distribution(s);
-    for (uint32_t i = 0; i < tail->n; i++)
-        end = fmax(end, look_at(s, &tail->list[i]));
-    tail->step = end / TAIL_STEPS;
     for (int k = 0; k < TAIL_STEPS; k++)
         product[k] = 1;
     for (uint32_t i = 0; i < tail->n; i++) {
@@ -199,15 +235,51 @@ static double gain(const struct bats_sched *s, const struct copy *copy,
     return sum;
 }
 
-/* A copy here may be of use: it is faster than the original, or that is
- * stuck. */
-static bool may_help(const struct bats_sched *s, uint32_t slot, uint32_t task)
+/* Whether a copy that begins here may be ahead of the execution in `slot` at
+ * some time from now to `end`. (Both advance in straight lines.) */
+static bool may_overtake(const struct bats_sched *s, size_t here,
+                         uint32_t slot, double end)
 {
-    uint32_t original = s->tasks[task].slot;
-    double here = tail_mean(s, tail_cluster(s, slot));
-    return s->tasks[task].avoid != s->slots[slot].machine &&
-           (here < tail_mean(s, tail_cluster(s, original)) ||
-            !is_hopeful(s, original, task));
+    size_t there = tail_cluster(s, slot), to = s->tail.canonical;
+    double elapsed = tail_elapsed(s, slot);
+    return tail_convert(s, 0, here, to) >
+               SURELY * tail_convert(s, elapsed, there, to) ||
+           tail_convert(s, end, here, to) >
+               SURELY * tail_convert(s, elapsed + end, there, to);
+}
+
+/* A copy here is not out of the question: it is faster than the original, or
+ * that is stuck. */
+static bool is_eligible(const struct bats_sched *s, uint32_t slot,
+                        const struct tail_task *t)
+{
+    const struct task *task = &s->tasks[t->task];
+    return task->avoid != s->slots[slot].machine &&
+           (t->stuck || tail_mean(s, tail_cluster(s, slot)) <
+                            tail_mean(s, tail_cluster(s, task->slot)));
+}
+
+/* And its gain is not 0 for sure: before its window is over, and one of the
+ * task's executions as long as any, it has done what some task takes, and has
+ * overtaken them all. (Most have not, and the outlook takes long.) */
+static bool may_help(const struct bats_sched *s, uint32_t slot,
+                     const struct tail_task *t)
+{
+    const struct tail *tail = &s->tail;
+    size_t here = tail_cluster(s, slot);
+    double end = fmin(t->end, paid(s, slot));
+    double most = fmax(tail_convert(s, 0, here, tail->canonical),
+                       tail_convert(s, end, here, tail->canonical));
+    if (t->end == INFINITY)
+        return true;
+    if (most + tail->longest / TAIL_POINTS < SURELY * tail->shortest)
+        return false;
+    for (uint32_t at = s->tasks[t->task].slot; at != NO_SLOT;
+         at = tail_next(s, t->task, at))
+        if (is_hopeful(s, at, t->task) && end <= paid(s, at) &&
+            !may_overtake(s, here, at, end))
+            return false;
+    return true;
 }
 
 struct tail_task *soonest_choose(struct bats_sched *s, uint32_t slot)
@@ -215,11 +287,11 @@ struct tail_task *soonest_choose(struct bats_sched *s, uint32_t slot)
     struct tail_task *chosen = NULL;
     struct copy copy = {.is_known = false};
     double most = UNLIKELY;
-    if (!s->tail.has_outlook)
-        find_longest(s);
+    if (!s->tail.has_end)
+        find_end(s);
     for (uint32_t i = 0; i < s->tail.n; i++) {
         struct tail_task *t = &s->tail.list[i];
-        if (!may_help(s, slot, t->task))
+        if (!is_eligible(s, slot, t) || !may_help(s, slot, t))
             continue;
         if (!s->tail.has_outlook)
             look_ahead(s);

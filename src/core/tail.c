@@ -81,19 +81,26 @@ static double total(const struct bats_sched *s, const struct tail_task *t,
 
 /* ---- the tasks that run ---- */
 
-/* Estimates t->total and t->left. False: nothing is known of its clusters. */
-static bool look_at(struct bats_sched *s, struct tail_task *t)
+/* Something has ended on every cluster that runs the task. */
+static bool is_known(const struct bats_sched *s, uint32_t task)
+{
+    for (uint32_t slot = s->tasks[task].slot; slot != NO_SLOT;
+         slot = tail_next(s, task, slot))
+        if (tail_mean(s, tail_cluster(s, slot)) == 0)
+            return false;
+    return true;
+}
+
+/* Estimates t->total and t->left. */
+static void look_at(struct bats_sched *s, struct tail_task *t)
 {
     double tau = 0;
     uint32_t first = s->tasks[t->task].slot;
     for (uint32_t slot = first; slot != NO_SLOT;
-         slot = tail_next(s, t->task, slot)) {
-        if (tail_mean(s, tail_cluster(s, slot)) == 0)
-            return false;
+         slot = tail_next(s, t->task, slot))
         tau =
             fmax(tau, tail_convert(s, tail_elapsed(s, slot),
                                    tail_cluster(s, slot), s->tail.canonical));
-    }
     t->total = expect(s, tau);
     t->left = INFINITY;
     for (uint32_t slot = first; slot != NO_SLOT;
@@ -103,7 +110,6 @@ static bool look_at(struct bats_sched *s, struct tail_task *t)
         if (!copies_cancelled(s, slot, t->task))
             t->left = fmin(t->left, end);
     }
-    return true;
 }
 
 /* The canonical cluster is the one of which most is known. */
@@ -116,19 +122,30 @@ static void find_canonical(struct bats_sched *s)
     s->tail.canonical = most;
 }
 
+/* The others do not ask for t->total and t->left. */
+static bool wants_estimates(const struct bats_sched *s)
+{
+    return s->tail.strategy != BATS_TAIL_RANDOM &&
+           s->tail.strategy != BATS_TAIL_SOONEST;
+}
+
 static void look_around(struct bats_sched *s)
 {
     struct tail *tail = &s->tail;
     tail->n = 0;
-    tail->has_outlook = false;
+    tail->has_end = false;
     find_canonical(s);
     if (tail_mean(s, tail->canonical) == 0)
         return;
     for (uint32_t i = 0; i < s->n_slots; i++) {
-        struct tail_task t = {.task = s->slots[i].head};
-        if (t.task != BATS_NO_TASK && !s->slots[i].is_copy &&
-            copies_allowed(s, t.task) && look_at(s, &t))
-            tail->list[tail->n++] = t;
+        uint32_t task = s->slots[i].head;
+        if (task == BATS_NO_TASK || s->slots[i].is_copy ||
+            !copies_allowed(s, task) || !is_known(s, task))
+            continue;
+        struct tail_task *t = &tail->list[tail->n++];
+        t->task = task;
+        if (wants_estimates(s))
+            look_at(s, t);
     }
 }
 
@@ -225,8 +242,9 @@ void tail_fill(struct bats_sched *s)
             continue;
         }
         copies_start(s, slot, t->task);
-        t->left = fmin(t->left, total(s, t, cluster));
-        s->tail.has_outlook = false;
+        if (wants_estimates(s))
+            t->left = fmin(t->left, total(s, t, cluster));
+        s->tail.has_end = false;
     }
 }
 
@@ -300,8 +318,9 @@ static void hand_over(struct bats_sched *s, uint32_t task)
     struct tail_task look = {.task = task};
     if (t->copies == NO_SLOT || !copies_allowed(s, task) || t->in_sample ||
         s->slots[t->slot].n_tasks != 1 || !is_alone(s, t->slot) ||
-        !look_at(s, &look))
+        !is_known(s, task))
         return;
+    look_at(s, &look);
     uint32_t best = t->slot;
     for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy)
         if (!s->slots[at].copy_cancelled && may_stay(s, at) &&
