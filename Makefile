@@ -54,7 +54,7 @@ RECORD_SRC = $(addprefix src/record/, \
 	recover.c replay.c rest.c schema.c view.c \
 	view_lists.c)
 SITE_SRC = $(addprefix src/site/, \
-	ask.c deaths.c hardware.c node.c site.c slurm.c)
+	account.c ask.c deaths.c fields.c hardware.c node.c site.c slurm.c)
 MPI_SRC = $(addprefix src/mpi/, \
 	comm.c crew.c executor.c hosts.c introduce.c journal.c launcher.c library.c \
 	master.c prepare.c signals.c survey.c worker.c)

@@ -64,7 +64,6 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
         c->choice.deadline = set->deadline;
     } else if (set->choose == NULL && set->budget != BATS_UNLIMITED) {
         c->choice.offer = BATS_OFFER_BUDGET;
-        c->budget = set->budget;
     } else if (set->choose != NULL && strcmp(set->choose, "ask") == 0) {
         c->ask = can_ask();
     } else if (set->choose != NULL &&

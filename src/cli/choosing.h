@@ -29,7 +29,7 @@ struct bats_choosing {
     bool is_shown; /* they are on the screen */
     int64_t until_us; /* monotonic clock: when the question is withdrawn */
     struct bats_choice choice;
-    bats_money budget; /* of BATS_OFFER_BUDGET: of the whole run */
+    bats_money budget; /* of the whole run; for bats_choosing_answer */
 };
 
 /* What the settings of `verb` mean. BATS_EINPUT with a sentence. */

@@ -44,9 +44,13 @@ static const char *window_source(const struct bats_settings *set)
     return set->clusters != NULL ? set->clusters : "default";
 }
 
+/* `text` is for words that are not constant. */
 static const char *budget_source(const struct bats_settings *set,
-                                 const struct bats_survey *survey)
+                                 const struct bats_survey *survey,
+                                 char text[BATS_ACCOUNT_WORDS])
 {
+    if (survey->by_account)
+        return bats_account_words(text, &survey->account);
     if (survey->budget_found)
         return "all machines, for every window that begins before the job ends";
     if (set->budget_from != NULL)
@@ -129,13 +133,13 @@ static void print_time(const char *what, int64_t at_us, const char *source)
 static void print_limits(const struct bats_settings *set,
                          const struct bats_survey *s)
 {
-    char text[96];
+    char text[96], words[BATS_ACCOUNT_WORDS];
     printf("\nwindow   %s: %s\n",
            bats_duration_format(text, s->platform.window), window_source(set));
     printf(
         "budget   %s: %s\n",
         bats_words_money(text, sizeof text, s->budget, s->platform.currency),
-        budget_source(set, s));
+        budget_source(set, s, words));
     if (s->job_end_us > 0)
         print_time("end", s->job_end_us, "Slurm; the run ends shortly before");
     if (s->site.slurm.n_parts > 0) {
@@ -179,9 +183,11 @@ static void print_ranks(const struct bats_survey *s)
 static int print_json(const struct bats_settings *set,
                       const struct bats_survey *s, struct bats_error *err)
 {
+    char words[BATS_ACCOUNT_WORDS];
     struct bats_clusters_answer answer = {.survey = s,
                                           .window = window_source(set),
-                                          .budget = budget_source(set, s)};
+                                          .budget =
+                                              budget_source(set, s, words)};
     int rc = 0;
     size_t n = s->platform.n_clusters;
     for (size_t i = 0; i < n; i++) {

@@ -355,7 +355,7 @@ void bats_help_man(FILE *out)
           out);
     roff_line(out, "", failures);
     fputs(".SH ENVIRONMENT\n.TP\n.B BATS_BUDGET\n"
-          "the budget where \\-\\-budget is not given\n",
+          "the budget where \\-\\-budget is not given: an amount or account\n",
           out);
     fputs(".SH EXIT STATUS\n", out);
     for (size_t i = 0; i < N(exits); i++) {

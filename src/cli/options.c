@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "mpi/run.h"
 
 #define RUN (1u << BATS_VERB_RUN)
 #define SAMPLE (1u << BATS_VERB_SAMPLE)
@@ -42,10 +43,11 @@ const struct bats_option bats_options[] = {
      RUNS | CLUSTERS, BATS_GROUP_MONEY,
      "without a clusters file: what is a machine, that is what is held and "
      "charged (default: node where the job holds whole nodes, else rank)"},
-    {"budget", 'b', "AMOUNT", BATS_OPTION_MONEY, AT(budget), RUNS | CLUSTERS,
-     BATS_GROUP_MONEY,
-     "never be charged more than AMOUNT (default: $BATS_BUDGET, else what the "
-     "batch job is worth until its end, else unlimited)"},
+    {"budget", 'b', "AMOUNT|account", BATS_OPTION_BUDGET, AT(budget),
+     RUNS | CLUSTERS, BATS_GROUP_MONEY,
+     "never be charged more than AMOUNT, or than what Slurm says is left in "
+     "the job's account (default: $BATS_BUDGET, else what the batch job is "
+     "worth until its end, else unlimited)"},
     {"budget", 'b', "AMOUNT", BATS_OPTION_MONEY, AT(budget), PLAN,
      BATS_GROUP_MONEY,
      "never be charged more than AMOUNT (default: $BATS_BUDGET, else "
@@ -410,14 +412,24 @@ static int parse_confidence(const char *text, double *confidence,
     return rc;
 }
 
-static int parse_budget(const char *text, bats_money *amount,
-                        struct bats_error *err)
+static int parse_money(const char *text, bats_money *amount,
+                       struct bats_error *err)
 {
     if (strcmp(text, "unlimited") == 0) {
         *amount = BATS_UNLIMITED;
         return 0;
     }
     return bats_money_parse(text, amount, err);
+}
+
+/* A plan is for no job, which could have an account. */
+static int parse_budget(enum bats_option_kind kind, const char *text,
+                        bats_money *amount, struct bats_error *err)
+{
+    if (kind != BATS_OPTION_BUDGET || strcmp(text, "account") != 0)
+        return parse_money(text, amount, err);
+    *amount = BATS_BUDGET_ACCOUNT;
+    return 0;
 }
 
 static int parse_choice(const char *text, const char *choices,
@@ -483,7 +495,8 @@ static int store(const struct bats_option *option, const char *text,
         rc = parse_choice(text, option->argument, value, &why);
         break;
     case BATS_OPTION_MONEY:
-        rc = parse_budget(text, value, &why);
+    case BATS_OPTION_BUDGET:
+        rc = parse_budget(option->kind, text, value, &why);
         break;
     case BATS_OPTION_DURATION:
     case BATS_OPTION_PERIOD:
@@ -651,7 +664,10 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
     const char *budget = getenv("BATS_BUDGET");
     struct bats_error why = {0};
     bool bad_environment =
-        budget != NULL && parse_budget(budget, &settings->budget, &why) != 0;
+        budget != NULL &&
+        parse_budget(verb == BATS_VERB_PLAN ? BATS_OPTION_MONEY
+                                            : BATS_OPTION_BUDGET,
+                     budget, &settings->budget, &why) != 0;
     settings->budget_from = budget != NULL ? "BATS_BUDGET" : NULL;
 
     optind = 0; /* start afresh */

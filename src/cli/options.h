@@ -48,7 +48,8 @@ enum bats_verb {
 struct bats_settings {
     bool help;
     const char *clusters;    /* [NULL] */
-    bats_money budget;       /* [BATS_BUDGET, else BATS_UNLIMITED] */
+    bats_money budget;       /* or BATS_BUDGET_ACCOUNT (mpi/run.h)
+                                [BATS_BUDGET, else BATS_UNLIMITED] */
     const char *budget_from; /* --budget, BATS_BUDGET [NULL] */
     const char *machine;     /* node or rank [NULL] */
     const char *bind;        /* none, core or numa ["core"] */
@@ -119,6 +120,7 @@ enum bats_option_kind {
     BATS_OPTION_DIRECTORY,
     BATS_OPTION_CHOICE,   /* one of the words in `argument`, as in "a|b" */
     BATS_OPTION_MONEY,    /* an amount or "unlimited" */
+    BATS_OPTION_BUDGET,   /* the same, or "account" */
     BATS_OPTION_DURATION, /* >= 0 */
     BATS_OPTION_PERIOD,   /* a duration > 0 */
     BATS_OPTION_OUTPUT,   /* as BATS_OPTION_CHOICE; "stream:DIR", too */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/options.h"
+#include "mpi/run.h"
 
 /* JSON is UTF-8; the names of files need not be: then every byte outside ASCII
  * becomes '?'. */
@@ -28,7 +29,9 @@ static json_t *text(const char *text)
 static json_t *money(bats_money amount)
 {
     char format[BATS_UNITS_TEXT];
-    return json_string(bats_money_format(format, amount));
+    return json_string(amount == BATS_BUDGET_ACCOUNT
+                           ? "account"
+                           : bats_money_format(format, amount));
 }
 
 static json_t *seconds(bats_time time)
@@ -68,6 +71,7 @@ static json_t *value(const struct bats_option *option,
     case BATS_OPTION_OUTPUT:
         return text(*(const char *const *)at);
     case BATS_OPTION_MONEY:
+    case BATS_OPTION_BUDGET:
         return money(*(const bats_money *)at);
     case BATS_OPTION_DURATION:
     case BATS_OPTION_PERIOD:
@@ -175,7 +179,7 @@ char *bats_options_given(enum bats_verb verb, const char *json)
         if (!(o->verbs & 1u << verb) || v == NULL || json_is_null(v) ||
             json_is_false(v) ||
             json_equal(v, json_object_get(defaults, o->name)) ||
-            o->kind == BATS_OPTION_MONEY)
+            o->offset == offsetof(struct bats_settings, budget))
             continue;
         fprintf(out, "%s--%s", first ? "" : " ", o->name);
         print_value(out, o->kind, v);

@@ -64,6 +64,7 @@ static void on_started(void *context, const struct bats_survey *survey,
     const struct bats_platform *platform = &survey->platform;
     uint32_t all[BATS_CLUSTERS_MAX];
     char tasks[64], machines[64], list[4096], budget[96];
+    char account[BATS_ACCOUNT_WORDS];
     (void)sched;
 
     w->start_us = clock_us(CLOCK_REALTIME);
@@ -83,6 +84,9 @@ static void on_started(void *context, const struct bats_survey *survey,
             bats_words_money(budget, sizeof budget, survey->budget,
                              platform->currency),
             w->options->seed);
+    if (survey->by_account)
+        fprintf(stderr, "bats-mpi: the budget is what is left in %s\n",
+                bats_account_words(account, &survey->account));
     if (w->options->clusters == NULL)
         print_found(survey);
     if (survey->job_end_us > 0 && w->options->rules.deadline == 0)
@@ -109,6 +113,7 @@ static bool on_choose(void *context, const struct bats_survey *survey,
 {
     struct bats_watch *w = context;
     bats_progress_clear(&w->progress);
+    w->choosing->budget = survey->budget;
     return bats_choosing_answer(w->choosing, &survey->platform, sched, choice);
 }
 

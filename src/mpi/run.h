@@ -77,13 +77,16 @@ struct bats_observer {
     void (*notice)(void *context, const char *sentence);
 };
 
+/* A budget: what the account of the Slurm job has left. */
+#define BATS_BUDGET_ACCOUNT ((bats_money)-1)
+
 struct bats_run_options {
     const struct bats_bagfile *bag;
     const struct bats_clusters_file *clusters; /* NULL: what is found */
     const char *machine; /* where clusters is NULL: node, rank; NULL: as found
                           */
     const struct bats_policy *policy;
-    bats_money budget;
+    bats_money budget; /* or BATS_BUDGET_ACCOUNT */
     bool budget_given; /* else it may be found (survey.h) */
     bats_time window;  /* 0: as the clusters file says */
     double time_scale; /* seconds of bag time per real second, > 0 */

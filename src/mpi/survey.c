@@ -78,6 +78,37 @@ static bats_money worth(const struct bats_platform *p, bats_time left)
     return sum;
 }
 
+/* What earlier sessions were charged counts against it, too. */
+static bats_money with_earlier(const struct bats_run_options *options,
+                               bats_money left)
+{
+    bats_money sum;
+    return bats_units_add(left, options->earlier.charged, &sum)
+               ? sum
+               : BATS_UNLIMITED;
+}
+
+/* The account counts in what Slurm bills; other money cannot be compared. */
+static int ask_account(const struct bats_run_options *options,
+                       struct bats_survey *s, struct bats_error *err)
+{
+    if (options->budget != BATS_BUDGET_ACCOUNT)
+        return 0;
+    if (s->site.trouble.code != 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--budget account: Slurm does not tell of job "
+                              "%s (%s): give an amount",
+                              s->site.slurm.job, s->site.trouble.text);
+    s->by_account = true;
+    int rc = bats_account_ask(&s->site.slurm, &s->account, err);
+    if (rc == 0 && strcmp(s->platform.currency, "billing-h") != 0)
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "--budget account: Slurm counts in billing-h, the "
+                            "charges are in %s: give an amount",
+                            s->platform.currency);
+    return rc;
+}
+
 static void set_limits(const struct bats_run_options *options,
                        struct bats_survey *s)
 {
@@ -85,7 +116,9 @@ static void set_limits(const struct bats_run_options *options,
     clock_gettime(CLOCK_REALTIME, &ts);
     int64_t now_us = (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
     int64_t left_us = s->job_end_us - now_us;
-    s->budget = options->budget;
+    s->budget = s->by_account
+                    ? with_earlier(options, bats_account_left(&s->account))
+                    : options->budget;
     s->deadline = options->rules.deadline;
     if (s->job_end_us == 0)
         return;
@@ -95,9 +128,8 @@ static void set_limits(const struct bats_run_options *options,
     }
     if (!options->budget_given) {
         s->budget_found = true;
-        s->budget = worth(&s->platform, bag_time(options, left_us));
-        if (!bats_units_add(s->budget, options->earlier.charged, &s->budget))
-            s->budget = BATS_UNLIMITED;
+        s->budget = with_earlier(
+            options, worth(&s->platform, bag_time(options, left_us)));
     }
 }
 
@@ -121,6 +153,8 @@ int bats_survey_take(const struct bats_crew *crew,
                                 &s.site, err);
     if (rc == 0)
         rc = build_platform(crew, options, &s, err);
+    if (rc == 0)
+        rc = ask_account(options, &s, err);
     if (rc < 0) {
         bats_survey_release(&s);
         return rc;

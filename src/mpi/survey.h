@@ -9,13 +9,15 @@
  * The machines come from the clusters file, else from what src/site finds. The
  * budget that nobody gave is what the allocation is worth: the charges of all
  * machines for every window that they can begin before the job ends; without
- * an end it is unlimited. What earlier sessions of the run were charged comes
- * on top, as it counts against the budget.
+ * an end it is unlimited. BATS_BUDGET_ACCOUNT is what Slurm still lets the
+ * user be billed for. What earlier sessions of the run were charged comes
+ * on top of either, as it counts against the budget.
  */
 #ifndef BATS_SURVEY_H
 #define BATS_SURVEY_H
 
 #include "input/platform.h"
+#include "site/account.h"
 #include "site/site.h"
 
 struct bats_crew;        /* mpi/crew.h */
@@ -28,13 +30,16 @@ struct bats_survey {
     struct bats_site site;
     struct bats_platform platform;
     bats_money budget;
+    struct bats_account account; /* where `account` is the budget */
+    bool by_account;             /* it is */
     bool budget_found;  /* nobody gave it: the worth of the allocation */
     int64_t job_end_us; /* of the batch job, since 1970; 0: not known */
     bats_time deadline; /* of the run, from its start; 0: none */
 };
 
 /* Of the ranks that have said HELLO. BATS_EINPUT: the clusters file does not
- * fit them. Release with bats_survey_release. */
+ * fit them, or nobody knows what the account has left. Release with
+ * bats_survey_release. */
 int bats_survey_take(const struct bats_crew *crew,
                      const struct bats_run_options *options,
                      struct bats_survey *survey, struct bats_error *err);

@@ -7,42 +7,10 @@
 #include <strings.h>
 
 #include "site/ask.h"
+#include "site/fields.h"
 #include "util/hostlist.h"
 
 #define FIELD 512
-
-/* ---- reading scontrol: "Key=value" with blanks between, a line per thing ---- */
-
-/* Behind the next " key=" in [at, end), or NULL. */
-static const char *find_value(const char *at, const char *end, const char *key)
-{
-    size_t n = strlen(key);
-    for (; at + n + 1 < end; at++)
-        if (at[0] == ' ' && strncmp(at + 1, key, n) == 0 && at[n + 1] == '=')
-            return at + n + 2;
-    return NULL;
-}
-
-/* The value at `at`, cut to `size`; "" for none, as Slurm writes that. */
-static void copy_value(const char *at, char *value, size_t size)
-{
-    size_t n = at != NULL ? strcspn(at, " \n") : 0;
-    if (n >= size || (n == 6 && strncmp(at, "(null)", 6) == 0))
-        n = 0;
-    memcpy(value, at != NULL ? at : "", n);
-    value[n] = '\0';
-}
-
-static void get(const char *at, const char *end, const char *key, char *value,
-                size_t size)
-{
-    copy_value(find_value(at, end, key), value, size);
-}
-
-static const char *line_end(const char *line)
-{
-    return line + strcspn(line, "\n");
-}
 
 /* "0-2,8" are 4. */
 static uint32_t count_ids(const char *ids)
@@ -93,7 +61,7 @@ static int read_holdings(const char *at, const char *end,
                          struct bats_slurm *slurm, struct bats_error *err)
 {
     int rc = 0;
-    while (rc == 0 && (at = find_value(at, end, "Nodes")) != NULL) {
+    while (rc == 0 && (at = bats_field_find(at, end, "Nodes")) != NULL) {
         char value[FIELD];
         struct bats_slurm_node node = {.part = (uint32_t)slurm->n_parts};
         struct bats_hostlist hosts;
@@ -101,11 +69,11 @@ static int read_holdings(const char *at, const char *end,
         char *names = strndup(at, n);
         if (names == NULL)
             return bats_error_set(err, BATS_ENOMEM, "out of memory");
-        get(at, end, "CPU_IDs", value, sizeof value);
+        bats_field_get(at, end, "CPU_IDs", value, sizeof value);
         node.cpus = count_ids(value);
-        get(at, end, "Mem", value, sizeof value);
+        bats_field_get(at, end, "Mem", value, sizeof value);
         node.memory_mb = strtod(value, NULL);
-        get(at, end, "GRES", node.gres, sizeof node.gres);
+        bats_field_get(at, end, "GRES", node.gres, sizeof node.gres);
         rc = bats_hostlist_expand(names, &hosts, err);
         free(names);
         for (size_t i = 0; rc == 0 && i < hosts.n; i++)
@@ -126,12 +94,13 @@ static int read_part(const char *at, const char *end, struct bats_slurm *slurm,
     struct bats_slurm_part *part = &parts[slurm->n_parts];
     char value[FIELD];
     *part = (struct bats_slurm_part){0};
-    get(at, end, "Partition", part->partition, sizeof part->partition);
-    get(at, end, "TRES", value, sizeof value);
+    bats_field_get(at, end, "Partition", part->partition,
+                   sizeof part->partition);
+    bats_field_get(at, end, "TRES", value, sizeof value);
     part->billing = amount_in(value, "billing");
-    get(at, end, "EndTime", value, sizeof value);
+    bats_field_get(at, end, "EndTime", value, sizeof value);
     part->end_s = strtoll(value, NULL, 10); /* "Unknown" becomes 0 */
-    get(at, end, "OverSubscribe", value, sizeof value);
+    bats_field_get(at, end, "OverSubscribe", value, sizeof value);
     part->exclusive = strcmp(value, "NO") == 0;
     int rc = read_holdings(at, end, slurm, err);
     slurm->n_parts++;
@@ -149,15 +118,16 @@ int bats_slurm_read_job(const char *text, struct bats_slurm *slurm,
 {
     int rc = 0;
     for (const char *line = text; *line != '\0' && rc == 0;) {
-        const char *end = line_end(line);
+        const char *end = bats_field_line_end(line);
         /* What stands before is the user's to name. */
-        const char *at = find_value(line, end, "JobState");
+        const char *at = bats_field_find(line, end, "JobState");
         if (at != NULL) {
             if (slurm->n_parts == 0) {
-                get(line, end, "UserId", slurm->user, sizeof slurm->user);
+                bats_field_get(line, end, "UserId", slurm->user,
+                               sizeof slurm->user);
                 slurm->user[strcspn(slurm->user, "(")] = '\0';
-                get(line, end, "Account", slurm->account,
-                    sizeof slurm->account);
+                bats_field_get(line, end, "Account", slurm->account,
+                               sizeof slurm->account);
             }
             rc = read_part(at, end, slurm, err);
         }
@@ -216,8 +186,9 @@ void bats_slurm_read_partition(const char *text, struct bats_slurm *slurm)
     char name[BATS_NODE_PARTITION], weights[BATS_SLURM_WEIGHTS];
     if (strncmp(text, first, sizeof first - 1) != 0)
         return;
-    copy_value(text + sizeof first - 1, name, sizeof name);
-    get(text, line_end(text), "TRESBillingWeights", weights, sizeof weights);
+    bats_field_copy(text + sizeof first - 1, name, sizeof name);
+    bats_field_get(text, bats_field_line_end(text), "TRESBillingWeights",
+                   weights, sizeof weights);
     for (size_t i = 0; i < slurm->n_parts; i++)
         if (strcmp(slurm->parts[i].partition, name) == 0)
             strcpy(slurm->parts[i].weights, weights);
@@ -227,11 +198,11 @@ void bats_slurm_read_nodes(const char *text, struct bats_slurm *slurm)
 {
     static const char first[] = "NodeName=";
     for (const char *line = text; *line != '\0';) {
-        const char *end = line_end(line);
+        const char *end = bats_field_line_end(line);
         char name[BATS_NODE_HOST], cpus[16];
         if (strncmp(line, first, sizeof first - 1) == 0) {
-            copy_value(line + sizeof first - 1, name, sizeof name);
-            get(line, end, "CPUTot", cpus, sizeof cpus);
+            bats_field_copy(line + sizeof first - 1, name, sizeof name);
+            bats_field_get(line, end, "CPUTot", cpus, sizeof cpus);
             struct bats_slurm_node *node =
                 (struct bats_slurm_node *)bats_slurm_find(slurm, name);
             if (node != NULL)

@@ -84,8 +84,9 @@ refuses 'bag of tasks is missing'
 refuses "Try 'bats-mpi run --help'" --nonsense bag.txt
 refuses 'no option --nonsense' --nonsense bag.txt
 refuses 'may mean --machine, --monitor, --master-works' --m bag.txt
-refuses '--budget needs AMOUNT' bag.txt --budget
+refuses '--budget needs AMOUNT|account' bag.txt --budget
 refuses '--budget: ' bag.txt --budget lots
+refuses 'this is no Slurm job' clusters --budget account --master-works
 refuses '--window: ' bag.txt --window 0
 refuses '--time-scale: ' bag.txt --time-scale -1
 refuses '--policy: ' bag.txt --policy cheap

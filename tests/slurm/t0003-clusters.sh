@@ -46,6 +46,69 @@ has 'slow 3 3 48 144' ' machine rank: --machine' 'window 30m: --window' \
     'budget 7 billing-h: --budget'
 ok 'unless the user says otherwise'
 
+# The account. The testbed keeps none; where one is kept scontrol prints the
+# associations as in test_slurm.c.
+account() {
+    PATH=$BED/bin:$PATH srun --mpi=pmix -A phys -p slow --exclusive -N2 -n4 \
+        bats-mpi "$@" >out 2>err
+}
+account clusters --budget account
+test $? -eq 2 && test ! -s out &&
+    grep -q -- '--budget account: this Slurm keeps no accounts' err
+ok 'where Slurm keeps no accounts there is no budget by account'
+mkdir bin
+cat >bin/scontrol <<SH
+#!/bin/sh
+case " \$* " in
+*' show assoc_mgr '*' accounts=phys '*) cat "$BED/phys" ;;
+*' show assoc_mgr '*' accounts=root '*) cat "$BED/root" ;;
+*) exec $(command -v scontrol) "\$@" ;;
+esac
+SH
+chmod +x bin/scontrol
+association() {
+    echo "ClusterName=c Account=$1 UserName=$2 Partition= ID=5" \
+        "ParentAccount=$3 Lft-Rgt=4-5 GrpTRESMins=cpu=N(1),$4 MaxJobs= "
+}
+{
+    association phys '' 'root(1)' 'billing=90000(6000)'
+    association phys "$(id -un)($(id -u))" '(null)(5)' 'billing=N(6000)'
+} >phys
+association root '' '' 'billing=40000(1000)' >root
+account clusters --budget account
+has 'budget 650 billing-h: account root: 1000 of 40000 billing-minutes are used'
+ok 'the least that is left of its account and those above it is the budget'
+echo '@sleep 1m' >short
+BATS_BUDGET=account account short --time-scale 3600 --json account.json &&
+    test "$(perl -MJSON::PP -0777 -e 'print decode_json(<STDIN>)->{budget}' \
+        <account.json)" = 650 &&
+    grep -q 'the budget is what is left in account root: 1000 of' err
+ok 'also of a run'
+for i in $(seq 60); do echo '@sleep 10m'; done >many
+association root '' '' 'billing=80000(1000)' >root
+account sample many --time-scale 3600 --save profile &&
+    account many --time-scale 3600 --profile profile --budget account &&
+    grep -q 'is what is left in account root: 1000 of 80000 ' err
+ok 'and of one that chooses by it'
+association root '' '' 'billing=40000(40001)' >root
+account clusters --budget account
+has 'budget 0 billing-h: account root: 40001 of 40000 billing-minutes are used'
+ok 'nothing is left of an account that is used up'
+sed 's/billing=[0-9]*(/billing=N(/' phys >unlimited && mv unlimited phys
+association root '' '' 'billing=N(1000)' >root
+account clusters --budget account
+has 'budget unlimited: account phys: Slurm sets no limit of billing-minutes'
+ok 'an account without a limit is said to have none'
+account many --time-scale 3600 --profile profile --record other \
+    --budget account &&
+    grep -q 'left after' err && grep -q 'budget unlimited' err
+ok 'and a run goes on with that'
+printf '[run]\ncurrency = SU\n[cluster slow]\nmachine = node\ncharge = 3/h\n' \
+    >su.ini
+account clusters --budget account -c su.ini
+test $? -eq 2 && grep -q 'the charges are in SU' err
+ok 'money that is not what Slurm bills is not taken for it'
+
 # Both at once: whole nodes of one partition, a few CPUs of the other.
 cat >job.sh <<'SH'
 #!/bin/bash
@@ -107,8 +170,14 @@ ok 'the budget of a session that resumes is its own'
 printf '#!/bin/sh\necho "no such thing" >&2; exit 1\n' >scontrol
 chmod +x scontrol
 PATH=$BED:$PATH srun --mpi=pmix -p fast -N1 -n2 bats-mpi clusters >out 2>err
+PATH=$BED:$PATH srun --mpi=pmix -p fast -N1 -n2 bats-mpi clusters \
+    --budget account >unknown 2>unknown.err
+code=$?
 rm scontrol
 grep -q '^Slurm *does not say what job .* holds: .*no such thing' out &&
     grep -q 'charge *[0-9]* core-h per window: 1 per core-hour, ' out
 ok 'where Slurm does not tell, a core-hour is 1, and it is said'
+test $code -eq 2 && test ! -s unknown &&
+    grep -q 'Slurm does not tell of job [0-9]* (.*no such thing' unknown.err
+ok 'nor is the account known then'
 done_testing

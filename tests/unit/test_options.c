@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/options.h"
+#include "mpi/run.h"
 
 #define WORDS_MAX 64
 
@@ -176,8 +177,8 @@ static void mistakes_are_named(void **state)
     refuses(BATS_VERB_RUN, "-qz a", "there is no option -z");
     refuses(BATS_VERB_RUN, "--m a",
             "--m may mean --machine, --monitor, --master-works, --max-output");
-    refuses(BATS_VERB_RUN, "a --budget", "--budget needs AMOUNT");
-    refuses(BATS_VERB_RUN, "a -qb", "--budget needs AMOUNT");
+    refuses(BATS_VERB_RUN, "a --budget", "--budget needs AMOUNT|account");
+    refuses(BATS_VERB_RUN, "a -qb", "--budget needs AMOUNT|account");
     refuses(BATS_VERB_RUN, "--tag=yes a", "--tag takes no argument");
     refuses(BATS_VERB_RUN, "--policy best a",
             "--policy: 'best' is none of bats|rr");
@@ -293,6 +294,12 @@ static void budget_may_come_from_the_environment(void **state)
     assert_true(set.budget == 12500000);
     assert_int_equal(parse(BATS_VERB_RUN, "bag --budget unlimited"), 0);
     assert_true(set.budget == BATS_UNLIMITED);
+    assert_int_equal(parse(BATS_VERB_RUN, "bag --budget account"), 0);
+    assert_true(set.budget == BATS_BUDGET_ACCOUNT);
+    setenv("BATS_BUDGET", "account", 1);
+    assert_int_equal(parse(BATS_VERB_CLUSTERS, ""), 0);
+    assert_true(set.budget == BATS_BUDGET_ACCOUNT);
+    assert_int_equal(parse(BATS_VERB_PLAN, "profile"), BATS_EINPUT);
     setenv("BATS_BUDGET", "much", 1);
     assert_int_equal(parse(BATS_VERB_RUN, "bag"), BATS_EINPUT);
     assert_memory_equal(err.text, "BATS_BUDGET: ", 13);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "site/account.h"
 #include "site/slurm.h"
 
 /* A heterogeneous job: two nodes of its own, three CPUs of a third. The name
@@ -161,6 +162,124 @@ static void slurm_is_right_about_its_bill(void **state)
     bats_slurm_release(&s);
 }
 
+/* ---- the account ---- */
+
+#define ASSOCIATION(account, user, partition, parent, mins)                   \
+    "ClusterName=c Account=" account " UserName=" user                        \
+    " Partition=" partition " ID=7 SharesRaw/Norm/Level/Factor=1/0.5/2/0.00 " \
+    "UsageRaw/Norm/Efctv=132.00/0.00/0.00 ParentAccount=" parent              \
+    " Lft-Rgt=4-5 DefAssoc=Yes GrpJobs=N(1) GrpSubmitJobs=N(1) "              \
+    "GrpWall=N(2.20) GrpTRES=cpu=N(4),mem=N(0),billing=5(4) "                 \
+    "GrpTRESMins=" mins " GrpTRESRunMins=cpu=N(40),billing=3(2) MaxJobs= "    \
+    "MaxSubmitJobs= MaxWallPJ= MaxTRESPJ= MaxTRESPN= MaxTRESMinsPJ=\n"
+
+#define HEADING "Current Association Manager state\n\n"
+
+static const char phys[] = HEADING "Association Records\n\n" ASSOCIATION(
+    "phys", "", "", "science(2)",
+    "cpu=100(99),mem=N(0),billing=1000(220),gres/gpu=7(7)")
+    ASSOCIATION("phys", "bert(1001)", "", "(null)(5)", "billing=30(29)")
+        ASSOCIATION("phys", "anna(1000)", "slow", "(null)(5)",
+                    "billing=20(19)")
+            ASSOCIATION("phys", "anna(1000)", "", "(null)(5)",
+                        "cpu=N(9),billing=N(200)");
+static const char science[] = HEADING "Association Records\n\n" ASSOCIATION(
+    "science", "anna(1000)", "", "(null)(5)", "billing=9(8)")
+    ASSOCIATION("science", "", "", "root(1)", "cpu=N(0),billing=5000(4900)");
+static const char root[] = HEADING "Association Records\n\n" ASSOCIATION(
+    "root", "", "", "", "cpu=N(0),billing=N(9999)");
+
+static struct bats_slurm_part fast = {.partition = "fast"};
+static const struct bats_slurm anna = {
+    .account = "phys", .user = "anna", .parts = &fast, .n_parts = 1};
+
+/* Above it is `parent`; so much is left then. */
+static void account_is(const char *text, const char *name,
+                       struct bats_account *account, const char *parent,
+                       double left)
+{
+    char above[BATS_ACCOUNT_NAME];
+    struct bats_error err = {0};
+    if (bats_account_read(text, &anna, name, account, above, &err) != 0)
+        fail_msg("%s", err.text);
+    assert_string_equal(above, parent);
+    assert_true(bats_account_left(account) == (bats_money)(left * 1e6));
+}
+
+static void the_least_that_an_account_has_left_counts(void **state)
+{
+    (void)state;
+    struct bats_account a = {0};
+    char words[BATS_ACCOUNT_WORDS];
+    account_is(phys, "phys", &a, "science", 13); /* 780 minutes */
+    assert_false(a.of_user);
+    account_is(science, "science", &a, "root", 100 / 60.0);
+    account_is(root, "root", &a, "", 100 / 60.0);
+    assert_string_equal(bats_account_words(words, &a),
+                        "account science: 4900 of 5000 billing-minutes are "
+                        "used");
+    account_is(phys, "phys", &a, "science", 100 / 60.0);
+    fast = (struct bats_slurm_part){.partition = "slow"};
+    account_is(phys, "phys", &a, "science", 1 / 60.0);
+    assert_true(a.of_user);
+    assert_string_equal(bats_account_words(words, &a),
+                        "the user's share in account phys: 19 of 20 "
+                        "billing-minutes are used");
+    fast = (struct bats_slurm_part){.partition = "fast"};
+}
+
+static void an_account_may_have_nothing_left_or_no_limit(void **state)
+{
+    (void)state;
+    static const char user[] =
+        ASSOCIATION("phys", "anna(1000)", "", "(null)(5)", "");
+    char text[4096];
+    struct bats_account a = {0};
+    char words[BATS_ACCOUNT_WORDS], above[BATS_ACCOUNT_NAME];
+    snprintf(text, sizeof text, "%s%s",
+             ASSOCIATION("phys", "", "", "root(1)", "billing=10(11)"), user);
+    account_is(text, "phys", &a, "root", 0);
+    a = (struct bats_account){.account = "phys"};
+    snprintf(text, sizeof text, "%s%s",
+             ASSOCIATION("phys", "", "", "root(1)", "cpu=10(1)"), user);
+    assert_int_equal(bats_account_read(text, &anna, "phys", &a, above, NULL),
+                     0);
+    assert_true(bats_account_left(&a) == BATS_UNLIMITED);
+    assert_string_equal(bats_account_words(words, &a),
+                        "account phys: Slurm sets no limit of "
+                        "billing-minutes");
+}
+
+/* What Slurm 22.05 prints without accounting, or hides (PrivateData). */
+static void an_account_that_is_not_shown_is_refused(void **state)
+{
+    (void)state;
+    static const char none[] =
+        HEADING "No associations currently cached in Slurm.\n\n";
+    static const struct {
+        const char *text, *name, *says;
+    } cases[] = {
+        {none, "phys", "keeps no accounts"},
+        {none, "science", "does not show what account science"},
+        {HEADING ASSOCIATION("phys", "anna(1000)", "", "(null)(5)",
+                             "billing=30(29)"),
+         "phys", "does not show what account phys"},
+        {HEADING ASSOCIATION("phys", "", "", "root(1)", "billing=30(29)"),
+         "phys", "no association of user anna"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct bats_account a = {.limit = 5};
+        char above[BATS_ACCOUNT_NAME] = "as it was";
+        struct bats_error err;
+        assert_int_equal(bats_account_read(cases[i].text, &anna, cases[i].name,
+                                           &a, above, &err),
+                         BATS_EINPUT);
+        assert_non_null(strstr(err.text, cases[i].says));
+        assert_string_equal(above, "as it was");
+        assert_false(a.limited);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +289,9 @@ int main(void)
         cmocka_unit_test(whole_nodes_are_told_from_parts),
         cmocka_unit_test(a_node_costs_what_it_holds_times_the_weights),
         cmocka_unit_test(slurm_is_right_about_its_bill),
+        cmocka_unit_test(the_least_that_an_account_has_left_counts),
+        cmocka_unit_test(an_account_may_have_nothing_left_or_no_limit),
+        cmocka_unit_test(an_account_that_is_not_shown_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
