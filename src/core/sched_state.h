@@ -190,10 +190,12 @@ struct tail {
     uint32_t n;
     size_t canonical; /* the cluster that the histogram is converted to */
     /* soonest.c, for the present list: */
-    bool has_end;             /* `stuck`, `end` and `tau` of its tasks; and */
-    double shortest, longest; /* runtime that was seen, */
-    double step;              /* of time */
-    bool has_outlook;         /* `longer` and `done` of its tasks; and */
+    bool has_end; /* `stuck`, `end` and `tau` of its tasks, and tail_line */
+    struct bats_regression to_canonical[BATS_CLUSTERS_MAX];
+    struct bats_regression from_canonical[BATS_CLUSTERS_MAX];
+    double shortest, longest;       /* runtime that was seen, */
+    double step;                    /* of time */
+    bool has_outlook;               /* `longer` and `done` of its tasks, and */
     double longer[TAIL_POINTS + 1]; /* shares that take longer than so many
                                        parts of `longest`, */
     double weight[TAIL_STEPS];      /* that all have ended by then, against the

@@ -28,6 +28,13 @@ static double longer(const struct tail *tail, double time)
     return (1 - part) * tail->longer[i] + part * tail->longer[i + 1];
 }
 
+/* What takes some time on `cluster`, on the canonical one. */
+static double convert(const struct bats_sched *s, double time, size_t cluster)
+{
+    const struct bats_regression *line = &s->tail.to_canonical[cluster];
+    return line->b0 + line->b1 * time;
+}
+
 static void find_range(struct bats_sched *s)
 {
     struct tail *tail = &s->tail;
@@ -37,10 +44,13 @@ static void find_range(struct bats_sched *s)
         const struct bats_histogram *h = &s->clusters[i].histogram;
         if (tail_mean(s, i) == 0)
             continue;
-        tail->shortest = fmin(
-            tail->shortest, tail_convert(s, h->shortest, i, tail->canonical));
-        tail->longest = fmax(tail->longest,
-                             tail_convert(s, h->longest, i, tail->canonical));
+        bool same = i == tail->canonical;
+        tail->to_canonical[i] = same ? (struct bats_regression){.b1 = 1}
+                                     : tail_line(s, i, tail->canonical);
+        tail->from_canonical[i] = same ? (struct bats_regression){.b1 = 1}
+                                       : tail_line(s, tail->canonical, i);
+        tail->shortest = fmin(tail->shortest, convert(s, h->shortest, i));
+        tail->longest = fmax(tail->longest, convert(s, h->longest, i));
     }
 }
 
@@ -53,9 +63,7 @@ static void find_distribution(struct bats_sched *s)
         if (tail_mean(s, i) == 0)
             continue;
         n += s->clusters[i].histogram.n;
-        struct bats_regression line = {.b1 = 1};
-        if (i != tail->canonical)
-            line = tail_line(s, tail->canonical, i);
+        struct bats_regression line = tail->from_canonical[i];
         for (size_t k = 0; k < TAIL_POINTS; k++) {
             double above, sum;
             double time = tail->longest * (double)k / TAIL_POINTS;
@@ -73,8 +81,7 @@ static void find_distribution(struct bats_sched *s)
 /* What the execution has done, on the canonical cluster. */
 static double progress(const struct bats_sched *s, uint32_t slot)
 {
-    return tail_convert(s, tail_elapsed(s, slot), tail_cluster(s, slot),
-                        s->tail.canonical);
+    return convert(s, tail_elapsed(s, slot), tail_cluster(s, slot));
 }
 
 /* An execution that has been running for far longer than any other ever was is
@@ -91,9 +98,10 @@ static bool is_hopeful(const struct bats_sched *s, uint32_t slot,
 /* How long the execution still runs if it is as long as any. */
 static double rest(const struct bats_sched *s, uint32_t slot)
 {
-    return tail_convert(s, s->tail.longest, s->tail.canonical,
-                        tail_cluster(s, slot)) -
-           tail_elapsed(s, slot);
+    const struct tail *tail = &s->tail;
+    size_t cluster = tail_cluster(s, slot);
+    const struct bats_regression *line = &tail->from_canonical[cluster];
+    return line->b0 + line->b1 * tail->longest - tail_elapsed(s, slot);
 }
 
 /* For how long the execution, or a copy that begins there, goes on. */
@@ -187,11 +195,14 @@ static void look_ahead(struct bats_sched *s)
             if (is_hopeful(s, slot, t->task))
                 work_on(s, slot, work);
         t->longer = longer(tail, t->tau);
-        for (int k = 0; k < TAIL_STEPS; k++) {
+        int sure = TAIL_STEPS; /* from here on, for sure */
+        while (t->longer > 0 && sure > 0 && work[sure - 1] >= tail->longest)
+            t->done[--sure] = 1;
+        for (int k = 0; k < sure; k++) {
             t->done[k] = (float)likely(t, work[k], longer(tail, work[k]));
             product[k] *= (double)t->done[k];
-            if (!full)
-                continue;
+        }
+        for (int k = 0; full && k < TAIL_STEPS; k++) {
             sum[k] += log(product[k]);
             product[k] = 1;
         }
@@ -240,12 +251,10 @@ static double gain(const struct bats_sched *s, const struct copy *copy,
 static bool may_overtake(const struct bats_sched *s, size_t here,
                          uint32_t slot, double end)
 {
-    size_t there = tail_cluster(s, slot), to = s->tail.canonical;
+    size_t there = tail_cluster(s, slot);
     double elapsed = tail_elapsed(s, slot);
-    return tail_convert(s, 0, here, to) >
-               SURELY * tail_convert(s, elapsed, there, to) ||
-           tail_convert(s, end, here, to) >
-               SURELY * tail_convert(s, elapsed + end, there, to);
+    return convert(s, 0, here) > SURELY * convert(s, elapsed, there) ||
+           convert(s, end, here) > SURELY * convert(s, elapsed + end, there);
 }
 
 /* A copy here is not out of the question: it is faster than the original, or
@@ -268,8 +277,7 @@ static bool may_help(const struct bats_sched *s, uint32_t slot,
     const struct tail *tail = &s->tail;
     size_t here = tail_cluster(s, slot);
     double end = fmin(t->end, paid(s, slot));
-    double most = fmax(tail_convert(s, 0, here, tail->canonical),
-                       tail_convert(s, end, here, tail->canonical));
+    double most = fmax(convert(s, 0, here), convert(s, end, here));
     if (t->end == INFINITY)
         return true;
     if (most + tail->longest / TAIL_POINTS < SURELY * tail->shortest)
