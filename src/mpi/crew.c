@@ -302,13 +302,13 @@ bool bats_crew_lost_elsewhere(const struct bats_crew *crew)
     return false;
 }
 
-static bool all_left(const struct bats_crew *crew)
+static size_t count_present(const struct bats_crew *crew)
 {
+    size_t n = 0;
     for (size_t i = 0; i < crew->n; i++)
-        if (crew->workers[i].rank != 0 && !is_lost(crew, i) &&
-            crew->members[i].state != BATS_MEMBER_LEFT)
-            return false;
-    return true;
+        n += crew->workers[i].rank != 0 && !is_lost(crew, i) &&
+             crew->members[i].state != BATS_MEMBER_LEFT;
+    return n;
 }
 
 bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us)
@@ -327,13 +327,17 @@ bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us)
         bats_proto_stop(&packet, leave);
         bats_comm_send(crew->comm, crew->workers[i].rank, &packet, NULL);
     }
-    int64_t start_us = bats_clock_now_us();
-    while (!all_left(crew)) {
+    int64_t since_us = bats_clock_now_us();
+    size_t present, before = crew->n;
+    while ((present = count_present(crew)) > 0) {
         size_t i;
         struct bats_message message;
+        if (present < before)
+            since_us = bats_clock_now_us();
+        before = present;
         if (bats_crew_receive(crew, &i, &message, NULL) > 0)
             continue;
-        if (bats_clock_now_us() - start_us > timeout_us) {
+        if (bats_clock_now_us() - since_us > timeout_us) {
             bats_comm_give_up(crew->comm);
             return false;
         }
