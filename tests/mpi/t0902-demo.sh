@@ -18,7 +18,8 @@ ok "every_run_that_is_done_has_its_result_line"
 grep -q "^charged .* of the budget of 100 SU" err &&
     grep -q "^economy  *4/4 .*[0-9]" err && grep -q "^express  *4/4" err
 ok "the_table_of_what_it_cost_is_shown"
-grep -q "^Holding all machines to the end would have cost about [0-9]" out
+grep -qx 'Holding all machines to the end would have cost about [0-9.]* SU\.' \
+    out
 ok "the_cost_without_a_limit_is_shown"
 
 # The best mean accuracy, found in another way.
