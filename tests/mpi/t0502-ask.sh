@@ -43,9 +43,12 @@ ask() {
     arguments=$1
     shift
     : >typescript
+    # In the foreground: mpirun reads no terminal from the background, where
+    # timeout(1) would put it when the shell of script(1) forks.
     answers "$@" | env "$mark" script -qefc \
-        "timeout -k 5 120 ${MPIRUN:-mpirun} -n 7 '$BATS_MPI' run $arguments \
-        --time-scale 600 --seed 5 -c clusters" typescript >/dev/null 2>err
+        "timeout --foreground -k 5 120 ${MPIRUN:-mpirun} -n 7 '$BATS_MPI' \
+        run $arguments --time-scale 600 --seed 5 -c clusters" \
+        typescript >/dev/null 2>err
     code=$?
     tr -d '\r' <typescript >out
 }
