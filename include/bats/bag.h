@@ -50,8 +50,8 @@ int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
 void bats_bag_release(struct bats_bag *bag);
 
 /* Takes over what earlier sessions have done: `state` has a DONE, FAILED,
- * LEFT_OUT or PENDING per task. All tasks must be pending; the order of the others does not
- * change. */
+ * LEFT_OUT or PENDING per task. All tasks must be pending; the order of the
+ * others does not change. */
 void bats_bag_resume(struct bats_bag *bag, const uint8_t *state);
 
 /* The task that would be drawn now, or `behind` draws later. There must be as

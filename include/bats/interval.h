@@ -46,7 +46,8 @@
  * each slot is somewhere in its task. What is left of it then is distributed
  * as renewal theory says of any moment (Cox, "Renewal Theory", 1962):
  *
- *   G(x) = integral of (1 - F) from 0 to x, / mu     mean (mu^2 + sigma^2) / 2 mu
+ *   G(x) = integral of (1 - F) from 0 to x, / mu
+ *   mean = (mu^2 + sigma^2) / 2 mu
  *
  * The bag is empty so much before Te as the work in the slots is worth, and the
  * last of them is done so much later as the longest of these rests takes:
@@ -56,10 +57,11 @@
  *
  * with the sample as F, and Te where only a mean is given.
  *
- * For the same reason, the more machines there are, the more often the thesis's
- * bound is exceeded (its figure 4.12). Until the last task of a machine of type k begins, all machines have
- * work; so it ends at that bound plus L_k (1 - 1 / (mu_k gamma)) at most, L_k
- * being the longest task there, of which the longest of the sample is taken.
+ * For the same reason, the more machines there are, the more often the
+ * thesis's bound is exceeded (its figure 4.12). Until the last task of a
+ * machine of type k begins, all machines have work; so it ends at that bound
+ * plus L_k (1 - 1 / (mu_k gamma)) at most, L_k being the longest task there,
+ * of which the longest of the sample is taken.
  */
 #ifndef BATS_INTERVAL_H
 #define BATS_INTERVAL_H

@@ -16,9 +16,9 @@
  *
  * Runtimes on different clusters are converted by the regression of the
  * sampling phase (regression.h), and without one taken to be proportional to
- * the means of what has ended there. All that has ended, converted to one cluster, is the
- * histogram of the bag (5.1). A task that has been running for tau there, on
- * whichever of its machines that is most, is expected to take
+ * the means of what has ended there. All that has ended, converted to one
+ * cluster, is the histogram of the bag (5.1). A task that has been running for
+ * tau there, on whichever of its machines that is most, is expected to take
  *
  *   t = E[T | T > tau], or tau + E[T] where nothing took longer,
  *

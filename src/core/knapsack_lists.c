@@ -357,7 +357,8 @@ static void set_room(struct lists *l)
 
 /* The relaxation without its part of a piece; of the break type there are as
  * many pieces as the modulus leaves. With no modulus it is one of the types
- * that lose nothing: none of their pieces is taken, or all if that is nearer. */
+ * that lose nothing: none of their pieces is taken, or all if that is nearer.
+ */
 static bool begin(struct lists *l)
 {
     struct search *s = l->s;

@@ -126,7 +126,7 @@ static double mean_on(const struct table *t, size_t cluster)
     return sum / (double)n;
 }
 
-/* The runtimes of the tasks that were run on both clusters; returns how many. */
+/* The runtimes of the tasks that were run on both clusters; how many. */
 static size_t pairs_of(const struct table *t, size_t from, size_t to,
                        double *x, double *y)
 {

@@ -7,7 +7,8 @@
  * parks machines; dispatch.c gives tasks to slots; copies.c keeps the
  * executions of a task apart, tail.c and soonest.c decide on copies;
  * forecast.c estimates; failure.c knows what to do when something goes wrong;
- * shrink.c gives nodes back; policy_*.c decide.
+ * shrink.c gives nodes back; policy_*.c decide, initial.c how policy bats
+ * begins.
  */
 #ifndef BATS_SCHED_STATE_H
 #define BATS_SCHED_STATE_H
@@ -505,6 +506,17 @@ void sampling_offer(struct bats_sched *s, int64_t tasks_left);
 
 int sampling_choose(struct bats_sched *s, const struct bats_choice *choice,
                     struct bats_error *err);
+
+/* ---- initial.c ---- */
+
+/* Policy bats: the configuration of the start, and how much of it is sample. */
+void initial_start(struct bats_sched *s);
+
+/* The sample suffices for a first plan. */
+bool initial_sampled(const struct bats_sched *s);
+
+/* Some machine of it is about to ask for a second window. */
+bool initial_window_closes(const struct bats_sched *s);
 
 /* ---- failure.c ---- */
 
