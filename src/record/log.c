@@ -13,7 +13,10 @@ static const char *const inserts[BATS_ROWS] = {
     [BATS_ROW_COMMAND] =
         "INSERT INTO command VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [BATS_ROW_ATTEMPT] =
-        "INSERT INTO attempt VALUES "
+        "INSERT INTO attempt (seq, session, time_us, task, attempt, machine, "
+        "host, start_us, wall_us, user_us, system_us, max_rss_kib, "
+        "exit_status, signal, outcome, out_bytes, err_bytes, stream, "
+        "out_begin, out_end) VALUES "
         "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [BATS_ROW_CHARGE] = "INSERT INTO ledger VALUES (?, ?, ?, ?, ?)",
     [BATS_ROW_DECISION] =

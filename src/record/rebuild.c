@@ -19,14 +19,22 @@ static int damaged(struct bats_db *db, const char *what,
 
 /* ---- the session ---- */
 
-static bool read_options(struct bats_rebuilt *b, const char *text)
+static int read_options(struct bats_db *db, struct bats_rebuilt *b,
+                        const char *text, struct bats_error *err)
 {
     json_t *all = json_loads(text != NULL ? text : "", 0, NULL);
-    bool good = bats_engine_read(json_object_get(all, "engine"), &b->options,
-                                 &b->lists);
+    const json_t *engine = json_object_get(all, "engine");
+    int rc = 0;
 
+    if (engine == NULL)
+        rc = damaged(db, "what the engine was given", err);
+    else if (!bats_engine_read(engine, &b->options, &b->lists))
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "%s cannot be replayed: its engine, of bats-mpi "
+                            "%s, was not given what this one is",
+                            db->path, b->version);
     json_decref(all);
-    return good;
+    return rc;
 }
 
 static enum bats_record_resume find_resume(const char *name)
@@ -70,10 +78,11 @@ static int read_session(struct bats_db *db, int64_t session,
         *resume = find_resume((const char *)sqlite3_column_text(s, 6));
         snprintf(b->version, sizeof b->version, "%s",
                  version != NULL ? version : "");
-        rc = o->policy != NULL && o->n_tasks > 0 &&
-                     read_options(b, (const char *)sqlite3_column_text(s, 5))
-                 ? 0
-                 : damaged(db, "what the engine was given", err);
+        if (o->policy == NULL || o->n_tasks == 0)
+            rc = damaged(db, "what the engine was given", err);
+        else
+            rc = read_options(db, b, (const char *)sqlite3_column_text(s, 5),
+                              err);
     } else if (rc == 0) {
         rc = bats_error_set(err, BATS_EINPUT, "%s has no session %lld",
                             db->path, (long long)session);

@@ -182,6 +182,17 @@ static bool prepare(struct bats_db *db, const char *format, const char *table,
     return bats_db_prepare(db, sql, statement, NULL) == 0;
 }
 
+/* A record of an older version may have fewer columns than this one. */
+static bool has_column(struct recover *r, const char *table,
+                       const char *column)
+{
+    sqlite3_stmt *s;
+    bool has = prepare(&r->from, "SELECT %2$s FROM %1$s", table, column, &s);
+
+    sqlite3_finalize(s);
+    return has;
+}
+
 static int save_table(struct recover *r, const char *table,
                       struct bats_error *err)
 {
@@ -192,19 +203,24 @@ static int save_table(struct recover *r, const char *table,
 
     r->rows = r->holes = r->columns = 0;
     r->probes = PROBES_MAX;
-    /* A record of an older version may have fewer columns than this one. */
     if (!prepare(&r->to, "SELECT name FROM pragma_table_info('%s')%s", table,
                  "", &columns))
         return bats_db_fail(&r->to, SQLITE_ERROR, err);
     while (sqlite3_step(columns) == SQLITE_ROW && r->columns < COLUMNS_MAX) {
+        const char *name = (const char *)sqlite3_column_text(columns, 0);
         size_t used = strlen(names);
         const char *comma = used > 0 ? ", " : "";
-        snprintf(names + used, sizeof names - used, "%s%s", comma,
-                 sqlite3_column_text(columns, 0));
+        if (name == NULL || !has_column(r, table, name))
+            continue;
+        snprintf(names + used, sizeof names - used, "%s%s", comma, name);
         strcat(strcat(marks, comma), "?");
         r->columns++;
     }
     sqlite3_finalize(columns);
+    if (r->columns == 0) {
+        r->holes++; /* the table itself is gone */
+        return 0;
+    }
 
     char insert[sizeof names + 64];
     snprintf(insert, sizeof insert, "(%s) VALUES (%s)", names, marks);

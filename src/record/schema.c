@@ -11,7 +11,7 @@
 
 /* What is stated of a column here is what people may rely on in queries; the
  * comments are kept in the file: `.schema` of sqlite3 shows them. */
-static const char schema_sql[] =
+static const char tables_sql[] =
     "CREATE TABLE meta (\n"
     "  key TEXT PRIMARY KEY, -- 'created_us', 'version'\n"
     "  value);\n"
@@ -107,8 +107,9 @@ static const char schema_sql[] =
 
     "CREATE TABLE notice ( -- the unusual, in a sentence\n"
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
-    "  machine INTEGER, task INTEGER, sentence TEXT);\n"
+    "  machine INTEGER, task INTEGER, sentence TEXT);\n";
 
+static const char views_sql[] =
     "CREATE VIEW result AS -- the one that counts, of each task that ended\n"
     "  SELECT a.task, a.seq, n.attempts,\n"
     "    exit_status != 0 OR signal != 0 AS failed, exit_status, signal,\n"
@@ -253,7 +254,9 @@ int bats_schema_make(struct bats_db *db, struct bats_error *err)
              BATS_SCHEMA_APPLICATION, BATS_SCHEMA_VERSION);
     int rc = bats_db_run(db, head, err);
     if (rc == 0)
-        rc = bats_db_run(db, schema_sql, err);
+        rc = bats_db_run(db, tables_sql, err);
+    if (rc == 0)
+        rc = bats_db_run(db, views_sql, err);
     snprintf(head, sizeof head,
              "INSERT INTO meta VALUES ('created_us', %lld), "
              "('version', '" BATS_VERSION "'); COMMIT;"
@@ -262,4 +265,32 @@ int bats_schema_make(struct bats_db *db, struct bats_error *err)
     if (rc == 0)
         rc = bats_db_run(db, head, err);
     return rc;
+}
+
+/* Version 1 had other columns for the place of the output, and never filled
+ * them; they stay as they are. */
+static const char from_1_to_2[] =
+    "DROP VIEW IF EXISTS progress; DROP VIEW IF EXISTS cost_by_cluster;"
+    "DROP VIEW IF EXISTS slowest_tasks; DROP VIEW IF EXISTS failed_tasks;"
+    "DROP VIEW IF EXISTS tasks; DROP VIEW IF EXISTS bag;"
+    "DROP VIEW IF EXISTS running; DROP VIEW IF EXISTS result;"
+    "ALTER TABLE attempt ADD COLUMN out_bytes INTEGER;"
+    "ALTER TABLE attempt ADD COLUMN err_bytes INTEGER;"
+    "ALTER TABLE attempt ADD COLUMN stream INTEGER;"
+    "ALTER TABLE attempt ADD COLUMN out_begin INTEGER;"
+    "ALTER TABLE attempt ADD COLUMN out_end INTEGER;";
+
+int bats_schema_upgrade(struct bats_db *db, struct bats_error *err)
+{
+    int64_t version;
+    int rc = bats_db_integer(db, "PRAGMA user_version", &version, err);
+
+    if (rc < 0 || version >= BATS_SCHEMA_VERSION)
+        return rc;
+    rc = bats_db_run(db, "BEGIN; PRAGMA user_version = 2;", err);
+    if (rc == 0)
+        rc = bats_db_run(db, from_1_to_2, err);
+    if (rc == 0)
+        rc = bats_db_run(db, views_sql, err);
+    return rc < 0 ? rc : bats_db_run(db, "COMMIT", err);
 }

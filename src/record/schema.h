@@ -12,10 +12,14 @@
 #include "record/db.h"
 
 #define BATS_SCHEMA_APPLICATION 0x42615453 /* "BaTS", PRAGMA application_id */
-#define BATS_SCHEMA_VERSION 1              /* PRAGMA user_version */
+#define BATS_SCHEMA_VERSION 2              /* PRAGMA user_version */
 
 /* Makes an empty database a record. */
 int bats_schema_make(struct bats_db *db, struct bats_error *err);
+
+/* Brings a record of an older version to this one, all of it or nothing. Keeps
+ * every row; what the older version did not note is NULL. */
+int bats_schema_upgrade(struct bats_db *db, struct bats_error *err);
 
 /* The tables, all of them with a rowid, each after those it refers to. */
 extern const char *const bats_schema_tables[];

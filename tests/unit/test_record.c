@@ -504,9 +504,38 @@ static void a_newer_schema_is_refused(void **state)
 {
     (void)state;
     close_record(open_with_tasks(1));
-    ask(PATH, "PRAGMA user_version = 2");
+    ask(PATH, "PRAGMA user_version = 3");
     refused(PATH, BATS_EINPUT,
-            "was written by a newer bats-mpi (schema 2, this one knows 1)");
+            "was written by a newer bats-mpi (schema 3, this one knows 2)");
+}
+
+static void an_older_schema_is_continued(void **state)
+{
+    (void)state;
+    struct bats_record *r = open_with_tasks(3);
+    begin(r, 1);
+    run_task(r, 10, 2, 0, 0);
+    run_task(r, 20, 1, 1, 7);
+    close_record(r);
+    make_schema_1();
+
+    r = open_with_tasks(3);
+    assert_int_equal(bats_record_past(r, 0).state, BATS_RECORD_DONE);
+    assert_int_equal(bats_record_past(r, 1).state, BATS_RECORD_FAILED);
+    assert_int_equal(bats_record_past(r, 2).state, BATS_RECORD_PENDING);
+    begin(r, 1);
+    run_task(r, 10, 2, 2, 0);
+    close_record(r);
+    assert_string_equal(ask(PATH, "PRAGMA user_version"), "2");
+    assert_string_equal(ask(PATH, "PRAGMA integrity_check"), "ok");
+    assert_string_equal(
+        ask(PATH, "SELECT task, wall_us, out_bytes, stream, out_begin, "
+                  "out_end FROM attempt"),
+        "1 2000000 - - - - 2 2000001 - - - - 3 2000002 7 3 100 191");
+    assert_string_equal(ask(PATH, "SELECT number, state FROM tasks"),
+                        "1 done 2 failed 3 done");
+    assert_string_equal(ask(PATH, "SELECT task, failed FROM result"),
+                        "1 0 2 1 3 0");
 }
 
 static void create_refuses_an_earlier_run(void **state)
@@ -624,6 +653,7 @@ int main(void)
         T(a_wrong_file_is_refused_and_left_alone),
         T(an_empty_file_is_a_new_record),
         T(a_newer_schema_is_refused),
+        T(an_older_schema_is_continued),
         T(create_refuses_an_earlier_run),
         T(an_earlier_run_is_set_aside),
         T(a_second_writer_is_refused),

@@ -56,13 +56,16 @@ static inline const char *ask(const char *path, const char *sql)
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
     if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK)
         fail_msg("%s: %s", sql, sqlite3_errmsg(db));
-    while (sqlite3_step(s) == SQLITE_ROW)
+    int rc;
+    while ((rc = sqlite3_step(s)) == SQLITE_ROW)
         for (int i = 0; i < sqlite3_column_count(s); i++) {
             const char *cell = (const char *)sqlite3_column_text(s, i);
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
                                      used > 0 ? " " : "", cell ? cell : "-");
             assert_true(used < sizeof text);
         }
+    if (rc != SQLITE_DONE)
+        fail_msg("%s: %s", sql, sqlite3_errmsg(db));
     sqlite3_finalize(s);
     sqlite3_close(db);
     return text;
@@ -161,6 +164,40 @@ static inline void run_task(struct bats_record *r, bats_time now,
     must(bats_record_command(r, now, &command, &err), &err);
     must(bats_record_attempt(r, now + 2 * BATS_SECOND, &attempt, &err), &err);
     must(bats_record_event(r, now + 2 * BATS_SECOND, &event, &err), &err);
+}
+
+/* Makes the record one of schema 1: without the columns that came with 2, with
+ * those that went, and with a view that was made otherwise. */
+static inline void make_schema_1(void)
+{
+    static const char *const changes[] = {
+        "DROP VIEW progress",
+        "DROP VIEW cost_by_cluster",
+        "DROP VIEW slowest_tasks",
+        "DROP VIEW failed_tasks",
+        "DROP VIEW tasks",
+        "DROP VIEW bag",
+        "DROP VIEW running",
+        "DROP VIEW result",
+        "ALTER TABLE attempt RENAME TO newer",
+        "CREATE TABLE attempt (seq INTEGER PRIMARY KEY, session INTEGER, "
+        "time_us INTEGER, task INTEGER, attempt INTEGER, machine INTEGER, "
+        "host TEXT, start_us INTEGER, wall_us INTEGER, user_us INTEGER, "
+        "system_us INTEGER, max_rss_kib INTEGER, exit_status INTEGER, "
+        "signal INTEGER, outcome INTEGER, out_stream INTEGER, "
+        "out_offset INTEGER, out_length INTEGER, err_stream INTEGER, "
+        "err_offset INTEGER, err_length INTEGER)",
+        "INSERT INTO attempt SELECT seq, session, time_us, task, attempt, "
+        "machine, host, start_us, wall_us, user_us, system_us, max_rss_kib, "
+        "exit_status, signal, outcome, NULL, NULL, NULL, NULL, NULL, NULL "
+        "FROM newer",
+        "DROP TABLE newer",
+        "CREATE VIEW result AS SELECT 'of schema 1'",
+        "PRAGMA user_version = 1",
+    };
+
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        ask(PATH, changes[i]);
 }
 
 static inline void close_record(struct bats_record *r)
