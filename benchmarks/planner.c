@@ -4,9 +4,10 @@
  *   planner KIND DECIMALS CLUSTERS MACHINES INSTANCES
  *
  * Draws instances (instances.h) and solves each by bats_plan_solve, and five of
- * them, where it has at most 2^29 steps, by the table: the most rate that every price per
- * window can buy (Martello and Toth, "Knapsack Problems", 1990, 3.2), then the
- * least number of windows whose share of the budget does the bag. Prints
+ * them, where it has at most 2^29 steps, by the table: the most rate that every
+ * price per window can buy (Martello and Toth, "Knapsack Problems", 1990, 3.2),
+ * then the least number of windows whose share of the budget does the bag.
+ * Prints
  *
  *   MEAN MEDIAN LONGEST PROVEN TABLES MEAN MEDIAN LONGEST SAME
  *

@@ -8,7 +8,8 @@
  * `bats-mpi sample` takes them, 7 machines of each cloud, with another order of
  * the tasks; for each the six schedules, RUNS times in another order of the
  * rest, as `bats-mpi run --profile --choose` does it; with --cushion; and with
- * the upper bound of the cost as --budget instead. Makespan and cost count from the end of sampling on, as the promise does.
+ * the upper bound of the cost as --budget instead. Makespan and cost count from
+ * the end of sampling on, as the promise does.
  *
  * A run is never charged more than its schedule's budget. So what the estimate
  * gets wrong shows as tasks that are left undone. Makespans are those of the

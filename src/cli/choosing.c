@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bats/bag.h"
@@ -14,15 +13,9 @@
 #include "report/snapshot.h"
 #include "report/terminal.h"
 #include "report/words.h"
+#include "util/now.h"
 
 #define ANSWER_US 60000000 /* so long a question waits for its answer */
-
-static int64_t now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
 
 /* ---- what is wanted ---- */
 
@@ -120,7 +113,7 @@ static void ask(struct bats_choosing *c)
                       "[no, in 60 seconds] "
                     : "\nWhich schedule? [fastest, in 60 seconds] ",
           stderr);
-    c->until_us = now_us() + ANSWER_US;
+    c->until_us = bats_now_us(CLOCK_MONOTONIC) + ANSWER_US;
     c->asks = true;
 }
 
@@ -155,7 +148,7 @@ static bool read_answer(struct bats_choosing *c, struct bats_sched *sched,
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
     struct bats_error err;
     char line[64];
-    if (now_us() >= c->until_us) {
+    if (bats_now_us(CLOCK_MONOTONIC) >= c->until_us) {
         fprintf(stderr, "\nNo answer: fastest it is.\n");
         return true;
     }

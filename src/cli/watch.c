@@ -10,13 +10,7 @@
 
 #include "report/terminal.h"
 #include "report/words.h"
-
-static int64_t clock_us(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
+#include "util/now.h"
 
 /* ---- what the observer is told ---- */
 
@@ -67,8 +61,8 @@ static void on_started(void *context, const struct bats_survey *survey,
     char account[BATS_ACCOUNT_WORDS];
     (void)sched;
 
-    w->start_us = clock_us(CLOCK_REALTIME);
-    w->begin_us = clock_us(CLOCK_MONOTONIC);
+    w->start_us = bats_now_us(CLOCK_REALTIME);
+    w->begin_us = bats_now_us(CLOCK_MONOTONIC);
     if (w->quiet)
         return;
     bats_words_count(tasks, sizeof tasks, bats_bagfile_count(w->options->bag),
@@ -105,7 +99,7 @@ static void on_progress(void *context, const struct bats_platform *platform,
     double now = (double)bats_watch_elapsed(w) * w->options->time_scale;
     if (now > (double)snapshot.status.now && now < (double)BATS_NEVER)
         snapshot.status.now = (bats_time)now;
-    bats_progress_show(&w->progress, clock_us(CLOCK_MONOTONIC), &snapshot);
+    bats_progress_show(&w->progress, bats_now_us(CLOCK_MONOTONIC), &snapshot);
 }
 
 static bool on_choose(void *context, const struct bats_survey *survey,
@@ -284,5 +278,5 @@ void bats_watch_finish(struct bats_watch *watch)
 
 int64_t bats_watch_elapsed(const struct bats_watch *watch)
 {
-    return clock_us(CLOCK_MONOTONIC) - watch->begin_us;
+    return bats_now_us(CLOCK_MONOTONIC) - watch->begin_us;
 }

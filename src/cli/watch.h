@@ -39,8 +39,9 @@ struct bats_watch {
     bats_money reserved_before; /* by earlier sessions, as in report.h */
 };
 
-/* `line`: redraw a line even if no terminal is seen. `joblog` may be NULL;
- * if `resumes`, bats_joblog_continue is to follow. BATS_EINPUT (the joblog cannot be written), BATS_ENOMEM. */
+/* `line`: redraw a line even if no terminal is seen. `joblog` may be NULL; if
+ * `resumes`, bats_joblog_continue is to follow. BATS_EINPUT (the joblog cannot
+ * be written), BATS_ENOMEM. */
 int bats_watch_init(struct bats_watch *watch,
                     const struct bats_run_options *options,
                     struct bats_choosing *choosing, bool tag, bool quiet,

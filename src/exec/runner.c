@@ -9,7 +9,6 @@
 #include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "exec/environment.h"
@@ -18,6 +17,7 @@
 #include "exec/outlet.h"
 #include "exec/pace.h"
 #include "exec/spawner.h"
+#include "util/now.h"
 #include "util/wake.h"
 
 #define NEVER INT64_MAX
@@ -49,17 +49,9 @@ struct bats_runner {
     sigset_t woken; /* signals that do not end a sleep */
 };
 
-static int64_t clock_us(clockid_t clock)
-{
-    struct timespec t;
-
-    clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 static int64_t now_us(void)
 {
-    return clock_us(CLOCK_MONOTONIC);
+    return bats_now_us(CLOCK_MONOTONIC);
 }
 
 /* ---- create and destroy ---- */
@@ -197,7 +189,7 @@ int bats_runner_start(struct bats_runner *r,
         return bats_error_set(err, BATS_ESTATE,
                               "a task is started while another one runs");
     r->result = (struct bats_runner_result){
-        .task = task->task, .start_us = clock_us(CLOCK_REALTIME)};
+        .task = task->task, .start_us = bats_now_us(CLOCK_REALTIME)};
     r->start = now_us();
     r->kill_at = NEVER;
     if (task->command)

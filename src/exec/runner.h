@@ -38,9 +38,10 @@ struct bats_runner_options {
                            pace.h; a built-in sleep is not */
     int64_t grace_ms;   /* between TERM and KILL */
     /* BATS_OUTPUT_LINES: called from poll with whole lines (the last one of a
-     * task may lack its newline, and gets one; a line over 1 MiB is
-     * broken by one); at most 1 MiB at once, stream is 1 or 2. Returns false for "not now": the runner keeps the
-     * bytes, stops reading the task's pipe and asks again at the next poll. */
+     * task may lack its newline, and gets one; a line over 1 MiB is broken by
+     * one); at most 1 MiB at once, stream is 1 or 2. Returns false for "not
+     * now": the runner keeps the bytes, stops reading the task's pipe and asks
+     * again at the next poll. */
     bool (*lines)(void *context, uint32_t task, int stream, const char *bytes,
                   size_t n);
     void *context;

@@ -16,8 +16,8 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
+#include "util/now.h"
 #include "util/wake.h"
 
 #define BATS_CLOCK_SPIN_US 50      /* so long after traffic: no sleep */
@@ -29,9 +29,7 @@
 
 static inline int64_t bats_clock_now_us(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+    return bats_now_us(CLOCK_MONOTONIC);
 }
 
 /* How long to sleep, at most `max_us`, when nothing has happened for

@@ -52,10 +52,10 @@ int bats_journal_handle(struct bats_journal *journal, struct bats_sched *sched,
                         struct bats_error *err);
 
 /*
- * Commits what waits, and syncs if that is due. Returns 1: the commands may be carried out (take them
- * with bats_journal_next); 0: it failed a moment ago and is not tried again
- * yet; BATS_ESYS: it failed just now, and `err` says why. In these two cases
- * the commands stay.
+ * Commits what waits, and syncs if that is due. Returns 1: the commands may be
+ * carried out (take them with bats_journal_next); 0: it failed a moment ago and
+ * is not tried again yet; BATS_ESYS: it failed just now, and `err` says why. In
+ * these two cases the commands stay.
  */
 int bats_journal_commit(struct bats_journal *journal,
                         const struct bats_sched *sched, int64_t now_us,

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "mpi/clock.h"
@@ -22,6 +21,7 @@
 #include "mpi/master.h"
 #include "mpi/run.h"
 #include "mpi/signals.h"
+#include "util/now.h"
 
 #define PROGRESS_US 200000     /* between two reports of progress */
 #define LOOK_US 1000000        /* longest between two looks for lost ranks */
@@ -452,13 +452,11 @@ static int end_lost(struct master *m, const struct bats_command *lose,
                     struct bats_error *err)
 {
     size_t i = m->member[m->first[lose->machine] + lose->slot];
-    struct timespec ts;
-    clock_gettime(CLOCK_REALTIME, &ts);
     struct bats_task_result r = {
         .task = lose->task,
         .attempt = m->attempts[lose->task],
         .signal = SIGKILL,
-        .start_us = (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000,
+        .start_us = bats_now_us(CLOCK_REALTIME),
     };
     struct meaning meaning = {.is_result = true};
     notice(m, lose->machine, lose->task,

@@ -10,6 +10,7 @@
 
 #include "mpi/hosts.h"
 #include "mpi/master.h"
+#include "util/now.h"
 
 #define PREFETCH_US 20000    /* real time that a slot has tasks ahead for */
 #define LOOK_BAG BATS_SECOND /* bag time between two looks at the messages */
@@ -226,13 +227,13 @@ static int set_up(struct master *m, const struct bats_executor_sink *sink,
 /* Unique enough among the runs of one user. */
 static int64_t name_run(struct master *m)
 {
-    struct timespec ts;
+    int64_t now_us = bats_now_us(CLOCK_REALTIME);
+    time_t now = (time_t)(now_us / 1000000);
     struct tm tm;
-    clock_gettime(CLOCK_REALTIME, &ts);
     size_t used = strftime(m->run_id, sizeof m->run_id, "%Y%m%dT%H%M%S-",
-                           localtime_r(&ts.tv_sec, &tm));
+                           localtime_r(&now, &tm));
     snprintf(m->run_id + used, sizeof m->run_id - used, "%ld", (long)getpid());
-    return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+    return now_us;
 }
 
 static int begin_record(struct master *m, int64_t started_us,

@@ -138,9 +138,9 @@ const char *bats_mpi_library(char *text, size_t size);
 
 /* Start and end MPI. Where a rank was lost on the way, an orderly end would
  * wait for it for ever: bats_mpi_end then ends all of them, this process
- * included, with `exit_status`. bats_mpi_start returns this process's rank and the
- * number of ranks. Where the program was started without a launcher there is
- * one rank, and the master works. */
+ * included, with `exit_status`. bats_mpi_start returns this process's rank and
+ * the number of ranks. Where the program was started without a launcher there
+ * is one rank, and the master works. */
 int bats_mpi_start(int *argc, char ***argv, int *rank, int *n_ranks,
                    struct bats_error *err);
 void bats_mpi_end(int exit_status);

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "mpi/crew.h"
 #include "mpi/run.h"
+#include "util/now.h"
 
 #define MARGIN_US 5000000 /* for the end of the run and its report */
 
@@ -112,10 +112,7 @@ static int ask_account(const struct bats_run_options *options,
 static void set_limits(const struct bats_run_options *options,
                        struct bats_survey *s)
 {
-    struct timespec ts;
-    clock_gettime(CLOCK_REALTIME, &ts);
-    int64_t now_us = (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
-    int64_t left_us = s->job_end_us - now_us;
+    int64_t left_us = s->job_end_us - bats_now_us(CLOCK_REALTIME);
     s->budget = s->by_account
                     ? with_earlier(options, bats_account_left(&s->account))
                     : options->budget;

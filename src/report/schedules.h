@@ -17,8 +17,8 @@
  * sure it is, profitability, machines. */
 void bats_schedules_print_clusters(FILE *out, const struct bats_estimator *e);
 
-/* The first `n` offers as a table, numbered as bats_choice_parse counts them, and
- * below it a sentence about each risk. Windows, makespan and cost are the
+/* The first `n` offers as a table, numbered as bats_choice_parse counts them,
+ * and below it a sentence about each risk. Windows, makespan and cost are the
  * estimate and, where it differs, the upper bound. */
 void bats_schedules_print(FILE *out, const struct bats_estimator *e,
                           const struct bats_schedule *schedules, size_t n);

@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "util/now.h"
 
 #define PATIENCE_MS 10000
 
@@ -22,9 +23,7 @@ struct text {
 
 static int64_t now_ms(void)
 {
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+    return bats_now_us(CLOCK_MONOTONIC) / 1000;
 }
 
 /* What the descriptor has now. False: it has come to its end, or memory has. */

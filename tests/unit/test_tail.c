@@ -376,13 +376,13 @@ static void soonest_copies_a_task_that_is_stuck(void **state)
 }
 
 /*
- * Of seven tasks it is known from a sample that the slow machine takes 10, 20 ..
- * 70 minutes for them and the fast one 5 minutes + a tenth of that, 6 .. 12.
+ * Of seven tasks it is known from a sample that the slow machine takes 10, 20
+ * .. 70 minutes for them and the fast one 5 minutes + a tenth of that, 6 .. 12.
  * Then the fast machine has a task of 12 minutes to end, while the slow one is
  * at its own; the others of the sample are left out. That is one of 70 minutes
  * on the slow machine, if it is longer than it has run already, and 12 on the
- * fast one: at minute 57, 13 are left, at 59 only 11. (By the ratio of the means,
- * 40 : 9, it would at minute 59 be beyond 12, take 22 and have 40 left.)
+ * fast one: at minute 57, 13 are left, at 59 only 11. (By the ratio of the
+ * means, 40 : 9, it would at minute 59 be beyond 12, take 22 and have 40 left.)
  */
 static void regression_converts_runtimes(void **state)
 {
