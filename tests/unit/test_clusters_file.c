@@ -1,0 +1,417 @@
+/* clusters file: what it says, and its mistakes. */
+#include "helpers/clusters_fixture.h"
+
+/* The file is refused with `expected` behind its clusters_path. */
+static void refuse_bytes(const char *text, size_t length, const char *expected)
+{
+    struct bats_clusters_file *file = NULL;
+    struct bats_error err = {0, ""};
+    write_file(text, length);
+    if (bats_clusters_file_load(clusters_path, 0, &file, &err) == 0)
+        fail_msg("accepted, but not: %s", expected);
+    assert_null(file);
+    expect_error(&err, expected);
+}
+
+static void refuse(const char *text, const char *expected)
+{
+    refuse_bytes(text, strlen(text), expected);
+}
+
+/* `line` is the third of a file whose other lines are right. */
+static void refuse_line(const char *line, const char *expected)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "[cluster x]\ncharge = 1\n%s\n", line);
+    refuse(text, expected);
+}
+
+/* ---- files that are right ---- */
+
+static void the_documented_file_is_read(void **state)
+{
+    (void)state;
+    struct bats_clusters_file *file =
+        load("[run]\n"
+             "window = 60m\n"
+             "currency = SU\n"
+             "[cluster slow]\n"
+             "nodes = slow[1-4]      # or ranks = 1-32\n"
+             "charge = 3.0           # per machine per window\n"
+             "max = 32\n"
+             "machine = rank         # or node\n"
+             "speed = 1              # emulation only\n"
+             "[cluster fast]\n"
+             "partition = gpu\n"
+             "charge = 0.085\n");
+    assert_int_equal(bats_clusters_file_count(file), 2);
+    const struct bats_cluster *slow = bats_clusters_file_cluster(file, 0);
+    assert_string_equal(slow->name, "slow");
+    assert_true(slow->charge == 3 * BATS_UNIT);
+    assert_int_equal(slow->max, 32);
+    const struct bats_cluster *fast = bats_clusters_file_cluster(file, 1);
+    assert_string_equal(fast->name, "fast");
+    assert_true(fast->charge == 85000);
+    assert_true(fast->max == UINT32_MAX);
+    assert_true(bats_clusters_file_window(file) == BATS_HOUR);
+    assert_string_equal(bats_clusters_file_currency(file), "SU");
+    bats_clusters_file_destroy(file);
+}
+
+static void what_is_not_given_has_a_default(void **state)
+{
+    (void)state;
+    struct bats_clusters_file *file = load("[cluster x]\ncharge=0");
+    assert_int_equal(bats_clusters_file_count(file), 1);
+    assert_true(bats_clusters_file_cluster(file, 0)->charge == 0);
+    assert_true(bats_clusters_file_cluster(file, 0)->max == UINT32_MAX);
+    assert_true(bats_clusters_file_window(file) == BATS_HOUR);
+    assert_string_equal(bats_clusters_file_currency(file), "");
+    bats_clusters_file_destroy(file);
+}
+
+/* 1.5 x 15 / 60 = 0.375; 0.000001 x 15 / 60 is a quarter of a millionth; 2 x
+ * 24 = 48 a day. */
+static void a_charge_per_hour_is_charged_by_the_window(void **state)
+{
+    (void)state;
+    static const char text[] = "[cluster a]\ncharge = 1.5/h\nranks = 1\n"
+                               "[cluster b]\ncharge = 0.000001/h\nranks = 2\n"
+                               "[cluster c]\ncharge = 2/h\nranks = 3\n"
+                               "[cluster d]\ncharge = 1.5\nranks = 4\n"
+                               "[run]\nwindow = 15m\nminimum = 15m\n";
+    static const bats_money quarter[] = {375000, 1, 500000, 1500000};
+    static const bats_money day[] = {36 * BATS_UNIT, 24, 48 * BATS_UNIT,
+                                     1500000};
+    struct bats_clusters_file *file = load(text);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(bats_clusters_file_cluster(file, i)->charge == quarter[i]);
+    bats_clusters_file_destroy(file);
+    file = load_with(text, 24 * BATS_HOUR);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(bats_clusters_file_cluster(file, i)->charge == day[i]);
+    bats_clusters_file_destroy(file);
+}
+
+static void a_window_below_the_minimum_is_refused(void **state)
+{
+    (void)state;
+    struct bats_clusters_file *file = NULL;
+    struct bats_error err = {0, ""};
+    refuse("[run]\nwindow = 10m\nminimum = 15m\n[cluster a]\ncharge = 1\n",
+           ":3: a window of 10m is shorter than 15m, the least that is "
+           "charged");
+    refuse("[run]\nminimum = 2h\n[cluster a]\ncharge = 1\n",
+           ":2: a window of 1h is shorter than 2h, the least that is charged");
+    file = load("[run]\nminimum = 1h\n[cluster a]\ncharge = 1\n");
+    bats_clusters_file_destroy(file);
+    file = NULL;
+    assert_int_equal(
+        bats_clusters_file_load(clusters_path, 59 * BATS_MINUTE, &file, &err),
+        BATS_EINPUT);
+    assert_null(file);
+    expect_error(&err, ":2: a window of 59m is shorter than 1h, the least "
+                       "that is charged");
+}
+
+static void max_follows_from_the_list_where_it_can(void **state)
+{
+    (void)state;
+    struct bats_clusters_file *file =
+        load("[cluster a]\ncharge=1\nranks=1-32,40\n"
+             "[cluster b]\ncharge=1\nranks=41-48\nmachine=node\n"
+             "[cluster c]\ncharge=1\nnodes=c[1-4]\n"
+             "[cluster d]\ncharge=1\nnodes=d[1-4]\nmachine=node\n"
+             "[cluster e]\ncharge=1\nnodes=e[1-4]\nmachine=node\nmax=3\n");
+    static const uint32_t max[] = {33, UINT32_MAX, UINT32_MAX, 4, 3};
+    for (size_t i = 0; i < sizeof max / sizeof *max; i++)
+        assert_true(bats_clusters_file_cluster(file, i)->max == max[i]);
+    bats_clusters_file_destroy(file);
+}
+
+/* Byte order mark, CRLF, indented keys, colons, long and other comments. */
+static void spelling_is_free_where_nothing_hangs_on_it(void **state)
+{
+    (void)state;
+    char text[1024], rest[300];
+    memset(rest, 'x', sizeof rest - 1);
+    rest[sizeof rest - 1] = '\0';
+    snprintf(text, sizeof text,
+             "\xEF\xBB\xBF  [ cluster \t x-1.y_z ]  # %s\r\n"
+             "; %s\r\n"
+             "\r\n"
+             "\tcharge=2.5\t; here, too\r\n"
+             "  max: 7\r\n"
+             "[run]\r\n"
+             "    currency = a;b#c\r\n"
+             "    window = 1:30:00",
+             rest, rest);
+    struct bats_clusters_file *file = load(text);
+    const struct bats_cluster *cluster = bats_clusters_file_cluster(file, 0);
+    assert_string_equal(cluster->name, "x-1.y_z");
+    assert_true(cluster->charge == 2500000);
+    assert_int_equal(cluster->max, 7);
+    assert_string_equal(bats_clusters_file_currency(file), "a;b#c");
+    assert_true(bats_clusters_file_window(file) == 90 * BATS_MINUTE);
+    bats_clusters_file_destroy(file);
+}
+
+/* ---- files that are wrong ---- */
+
+static void unknown_sections_and_keys_are_refused(void **state)
+{
+    (void)state;
+    refuse("\n[runs]\n",
+           ":2: unknown section [runs]; known are [run] and [cluster NAME]");
+    refuse("[run x]\n",
+           ":1: unknown section [run x]; known are [run] and [cluster NAME]");
+    refuse("[Cluster x]\n", ":1: unknown section [Cluster x]; known are [run] "
+                            "and [cluster NAME]");
+    refuse("[]\n", ":1: unknown section []; known are [run] and "
+                   "[cluster NAME]");
+    refuse("[run]\n\nwindows = 1h\n",
+           ":3: unknown key 'windows' in [run]; known are window, "
+           "minimum and currency");
+    refuse_line("node = a1",
+                ":3: unknown key 'node' in [cluster x]; known are nodes, "
+                "ranks, partition, charge, max, machine and speed");
+    refuse_line("window = 1h",
+                ":3: unknown key 'window' in [cluster x]; known are nodes, "
+                "ranks, partition, charge, max, machine and speed");
+    refuse("#\nmax = 3\n[cluster x]\ncharge = 1\n",
+           ":2: 'max' stands in front of the first section");
+}
+
+static void lines_of_another_form_are_refused(void **state)
+{
+    (void)state;
+    refuse_line("max 3", ":3: neither [SECTION] nor key = value");
+    refuse_line("[cluster y", ":3: not a section of the form [NAME]");
+    refuse_line("[cluster y] max = 3", ":3: not a section of the form [NAME]");
+    refuse_line("  3", ":3: an indented line without '=' continues the line "
+                       "above, but 'charge' is not a list");
+    refuse("[run]\nwindow = 1h\n  3\n",
+           ":3: an indented line without '=' continues the line above, but "
+           "'window' is not a list");
+    refuse("[run]\n  3\n", ":2: neither [SECTION] nor key = value");
+    char line[300] = "nodes = ";
+    memset(line + 8, 'a', 250);
+    line[258] = '\0';
+    refuse_line(line, ":3: longer than 199 characters; a list may go on in "
+                      "indented lines below");
+    refuse_bytes("[cluster x]\nmax\0 = 3\n", 21,
+                 ":2: a NUL byte; is this a text file?");
+}
+
+static void names_of_clusters_are_checked(void **state)
+{
+    (void)state;
+    refuse("[cluster]\n",
+           ":1: a cluster without a name: write [cluster NAME]");
+    refuse("[cluster  ]\n",
+           ":1: a cluster without a name: write [cluster NAME]");
+    refuse("[cluster a b]\n",
+           ":1: 'a b' is not a name for a cluster: letters, "
+           "digits, '-', '_' and '.' only");
+    refuse("[cluster a=1]\n", ":1: 'a=1' is not a name for a cluster: "
+                              "letters, digits, '-', '_' and '.' only");
+    char text[128], name[65];
+    memset(name, 'n', 64);
+    name[64] = '\0';
+    sprintf(text, "[cluster %s]\ncharge = 1\n", name);
+    refuse(text, ":1: the name of the cluster is longer than 63 characters");
+    name[63] = '\0';
+    sprintf(text, "[cluster %s]\ncharge = 1\n", name);
+    struct bats_clusters_file *file = load(text);
+    assert_string_equal(bats_clusters_file_cluster(file, 0)->name, name);
+    bats_clusters_file_destroy(file);
+}
+
+static void duplicates_are_refused(void **state)
+{
+    (void)state;
+    refuse_line("[cluster y]\ncharge = 1\n[cluster x]",
+                ":5: cluster 'x' is already on line 1");
+    refuse_line("charge = 1", ":3: 'charge' is already on line 2");
+    refuse_line("max = 1\nspeed = 2\nmax = 1",
+                ":5: 'max' is already on line 3");
+    refuse("[run]\nwindow = 1h\n[run]\n",
+           ":3: section [run] is already on line 1");
+    refuse("[run]\nwindow = 1h\nwindow = 1h\n",
+           ":3: 'window' is already on line 2");
+    refuse("[run]\nminimum = 1h\nminimum = 1h\n",
+           ":3: 'minimum' is already on line 2");
+    refuse("[run]\ncurrency = a\ncurrency = b\n",
+           ":3: 'currency' is already on line 2");
+}
+
+static void charges_are_checked(void **state)
+{
+    (void)state;
+    refuse("\n[cluster x]\nmax = 3\n", ":2: cluster 'x' has no charge");
+    refuse("[cluster x]\n", ":1: cluster 'x' has no charge");
+    refuse("[cluster x]\ncharge = 1\nranks = 1\n[cluster y]\n[run]\n",
+           ":4: cluster 'y' has no charge");
+    refuse("[cluster x]\ncharge = -3\n",
+           ":2: charge: the amount '-3' is negative");
+    refuse("[cluster x]\ncharge = 3 SU\n",
+           ":2: charge: '3 SU' is not an amount such as 3 or 0.085");
+    refuse("[cluster x]\ncharge =\n",
+           ":2: charge: '' is not an amount such as 3 or 0.085");
+    refuse("[cluster x]\ncharge = 99999999999999\n",
+           ":2: charge: the amount '99999999999999' is too large");
+    refuse("[cluster x]\ncharge = 3/d\n",
+           ":2: charge: '3/d' is not an amount such as 3 or 0.085");
+    refuse("[cluster x]\ncharge = /h\n",
+           ":2: charge: '/h' is not an amount such as 3 or 0.085");
+    refuse("[cluster x]\ncharge = 9000000000000/h\n[run]\nwindow = 2h\n",
+           ":2: charge: that of a window of 2h is too large");
+}
+
+static void other_values_are_checked(void **state)
+{
+    (void)state;
+    static const char *const max[] = {"0", "-1", "1.5", "x", "", "9999999999"};
+    for (size_t i = 0; i < sizeof max / sizeof *max; i++) {
+        char line[64], expected[100];
+        sprintf(line, "max = %s", max[i]);
+        sprintf(expected, ":3: max: '%s' is not a whole number from 1 on",
+                max[i]);
+        refuse_line(line, expected);
+    }
+    static const char *const speed[] = {"0",     "0.0", "-1",  "x",   "",
+                                        "1.2.3", ".",   "nan", "inf", "1e999"};
+    for (size_t i = 0; i < sizeof speed / sizeof *speed; i++) {
+        char line[64], expected[100];
+        sprintf(line, "speed = %s", speed[i]);
+        sprintf(expected, ":3: speed: '%s' is not a number above 0", speed[i]);
+        refuse_line(line, expected);
+    }
+    refuse_line("machine = host",
+                ":3: machine: 'host' is neither rank nor node");
+    refuse("[run]\nwindow = 0\n", ":2: window: must be longer than 0");
+    refuse("[run]\nminimum = 0\n", ":2: minimum: must be longer than 0");
+    refuse("[run]\nwindow = -1h\n",
+           ":2: window: '-1h' is not a duration such as 90, 15m, 1h30m or "
+           "2-12:00:00");
+    refuse("[run]\ncurrency = 1234567890123456\n",
+           ":2: currency: '1234567890123456' is longer than 15 bytes");
+}
+
+static void a_cluster_is_in_one_kind_of_place(void **state)
+{
+    (void)state;
+    refuse_line("nodes = a1\nranks = 1",
+                ":4: 'ranks' beside 'nodes' on line 3: a cluster has one of "
+                "nodes, ranks and partition");
+    refuse_line("partition = p\n#\nnodes = a1",
+                ":5: 'nodes' beside 'partition' on line 3: a cluster has one "
+                "of nodes, ranks and partition");
+    refuse_line("ranks = 1\n[cluster y]\ncharge = 1",
+                ":4: cluster 'y' has none of nodes, ranks and partition");
+    refuse_line("[cluster y]\ncharge = 1\nranks = 1",
+                ":1: cluster 'x' has none of nodes, ranks and partition");
+    refuse_line("partition =", ":3: partition: no name");
+}
+
+static void garbled_lists_are_refused(void **state)
+{
+    (void)state;
+    static const char *const ranks[] = {
+        "",    "x",    "1-",    "-1",  "4-1",        "1,",   ",1",
+        "1 2", "1,,2", "1-2-3", "1.5", "9999999999", "[1-4]"};
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+        char line[64], expected[100];
+        sprintf(line, "ranks = %s", ranks[i]);
+        sprintf(expected,
+                ":3: ranks: '%s' is not a list of ranks such as 1-32,40",
+                ranks[i]);
+        refuse_line(line, expected);
+    }
+    refuse_line("nodes = a[1-4\nmax = 1",
+                ":3: nodes: not a list of hosts such as slow[1-4,7],login1: "
+                "an odd bracket at '[1-4'");
+    refuse_line("nodes = a[1-4],a2", ":3: nodes: host 'a2' is named twice");
+    refuse_line("nodes = a[0-99999]", ":3: nodes: a list of more than 65536 "
+                                      "hosts");
+}
+
+static void too_many_clusters_are_refused(void **state)
+{
+    (void)state;
+    char text[33 * 48] = "", *end = text;
+    for (int i = 0; i < 33; i++)
+        end += sprintf(end, "[cluster c%d]\ncharge=1\nranks=%d\n", i, i);
+    refuse(text, ":97: more than 32 clusters");
+    *strstr(text, "[cluster c32]") = '\0';
+    struct bats_clusters_file *file = load(text);
+    assert_int_equal(bats_clusters_file_count(file), BATS_CLUSTERS_MAX);
+    bats_clusters_file_destroy(file);
+}
+
+static void files_without_cluster_are_refused(void **state)
+{
+    (void)state;
+    refuse("", ":1: no section [cluster NAME] up to here, the end");
+    refuse("# nothing\n\n", ":2: no section [cluster NAME] up to here, the "
+                            "end");
+    refuse("[run]\nwindow = 1h\n",
+           ":2: no section [cluster NAME] up to here, the end");
+}
+
+static void files_that_cannot_be_read_are_refused(void **state)
+{
+    (void)state;
+    struct bats_clusters_file *file = NULL;
+    struct bats_error err;
+    assert_int_equal(bats_clusters_file_load("/nowhere", 0, &file, &err),
+                     BATS_EINPUT);
+    assert_string_equal(err.text, "/nowhere: No such file or directory");
+    assert_int_equal(bats_clusters_file_load("/", 0, &file, &err),
+                     BATS_EINPUT);
+    assert_string_equal(err.text, "/: Is a directory");
+    assert_null(file);
+    bats_clusters_file_destroy(NULL);
+}
+
+static void a_text_is_read_as_a_file(void **state)
+{
+    (void)state;
+    struct bats_clusters_file *file = NULL;
+    struct bats_error err = {0, ""};
+    assert_int_equal(bats_clusters_text_load("[cluster x]\ncharge = 2\n",
+                                             "here", 0, &file, &err),
+                     0);
+    assert_int_equal(bats_clusters_file_count(file), 1);
+    assert_true(bats_clusters_file_cluster(file, 0)->charge == 2 * BATS_UNIT);
+    bats_clusters_file_destroy(file);
+    assert_int_equal(
+        bats_clusters_text_load("[cluster x]\n", "here", 0, &file, &err),
+        BATS_EINPUT);
+    assert_string_equal(err.text, "here:1: cluster 'x' has no charge");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_documented_file_is_read),
+        cmocka_unit_test(what_is_not_given_has_a_default),
+        cmocka_unit_test(a_charge_per_hour_is_charged_by_the_window),
+        cmocka_unit_test(a_window_below_the_minimum_is_refused),
+        cmocka_unit_test(max_follows_from_the_list_where_it_can),
+        cmocka_unit_test(spelling_is_free_where_nothing_hangs_on_it),
+        cmocka_unit_test(unknown_sections_and_keys_are_refused),
+        cmocka_unit_test(lines_of_another_form_are_refused),
+        cmocka_unit_test(names_of_clusters_are_checked),
+        cmocka_unit_test(duplicates_are_refused),
+        cmocka_unit_test(charges_are_checked),
+        cmocka_unit_test(other_values_are_checked),
+        cmocka_unit_test(a_cluster_is_in_one_kind_of_place),
+        cmocka_unit_test(garbled_lists_are_refused),
+        cmocka_unit_test(too_many_clusters_are_refused),
+        cmocka_unit_test(files_without_cluster_are_refused),
+        cmocka_unit_test(a_text_is_read_as_a_file),
+        cmocka_unit_test(files_that_cannot_be_read_are_refused),
+    };
+    return cmocka_run_group_tests(tests, create_file, remove_file);
+}
