@@ -114,6 +114,15 @@ static const char *output_name(enum bats_output output)
     return "lines";
 }
 
+/* Tasks are left that nothing speaks against. */
+static bool is_cut_off(const struct bats_snapshot *s)
+{
+    enum bats_finish finish = s->status.finish;
+
+    return bats_snapshot_left(s) > 0 && finish != BATS_FINISH_BUDGET &&
+           finish != BATS_FINISH_SAMPLED && finish != BATS_FINISH_SHRINK;
+}
+
 /* Reports and returns the exit code. */
 static int report(const struct bats_settings *set,
                   const struct bats_run_options *options,
@@ -139,6 +148,7 @@ static int report(const struct bats_settings *set,
                      .rules = set->rules},
         .failures = watch->failures,
         .yielded = watch->yielded,
+        .recorded = options->record != NULL,
         .releases = set->release != NULL,
         .reserved_before = watch->reserved_before,
         .version = BATS_VERSION,
@@ -155,8 +165,7 @@ static int report(const struct bats_settings *set,
         fprintf(stderr,
                 "\nThe output of the tasks is kept: bats-mpi output %s\n",
                 options->output_dir);
-    if (!set->quiet && r.exit_code == BATS_EXIT_DEADLINE &&
-        options->record != NULL)
+    if (!set->quiet && r.recorded && is_cut_off(&r.snapshot))
         fputs("\nThe same command with --resume does the rest.\n", stderr);
     if (watch->out_errno != 0)
         fprintf(stderr,

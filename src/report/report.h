@@ -69,6 +69,7 @@ struct bats_report {
     struct bats_report_settings settings;
     struct bats_failures failures;
     uint64_t yielded; /* executions that ended to be run again */
+    bool recorded;    /* so that --resume does what is left */
     bool releases;    /* nodes may be given back: reserved is by time, and */
     bats_money reserved_before; /* of earlier sessions, too */
     const char *version;

@@ -219,8 +219,9 @@ static void print_money(FILE *out, const struct bats_snapshot *s)
 }
 
 /* What to do about tasks that the budget could not pay. */
-static void print_rest(FILE *out, const struct bats_snapshot *s)
+static void print_rest(FILE *out, const struct bats_report *r)
 {
+    const struct bats_snapshot *s = &r->snapshot;
     const char *currency = s->platform->currency;
     char count[64], cost[96], total[BATS_UNITS_TEXT], text[512];
     uint32_t left = bats_snapshot_left(s);
@@ -240,10 +241,10 @@ static void print_rest(FILE *out, const struct bats_snapshot *s)
         snprintf(
             text, sizeof text,
             "%s, which would cost about %s; for the whole bag, run "
-            "again with --budget %s",
+            "again with %s--budget %s",
             count,
             bats_words_money(cost, sizeof cost, s->status.rest_cost, currency),
-            bats_money_format(total, sum));
+            r->recorded ? "--resume " : "", bats_money_format(total, sum));
     }
     print_labelled(out, "left", text);
 }
@@ -304,7 +305,7 @@ static void print_facts(FILE *out, const struct bats_report *r)
     print_money(out, s);
     print_reserved(out, r);
     print_promise(out, s);
-    print_rest(out, s);
+    print_rest(out, r);
 
     print_mishaps(out, r);
     snprintf(text, sizeof text, "%s, window %s, seed %" PRIu64,

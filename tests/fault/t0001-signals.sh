@@ -46,7 +46,8 @@ ok 'nothing is left after it'
 
 begin_ranks polite
 kill -TERM "$(rank_pid 0)"
-end 143 && grep -q SIGTERM err
+end 143 && grep -q SIGTERM err &&
+    grep -qx 'The same command with --resume does the rest.' err
 ok 'SIGTERM is an orderly stop, exit status 143'
 within 30 nobody_left
 ok 'nothing is left after it'

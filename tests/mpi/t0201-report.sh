@@ -64,7 +64,7 @@ bats 5 bag --clusters clusters.ini --time-scale 3600 --budget 31 \
 test $? -eq 4
 ok 'an exhausted budget is exit code 4'
 grep -q 'budget exhausted: [0-9]* of 30 tasks done, [0-9]* left' err &&
-    tr -s ' \n' ' ' <err | grep -q 'run again with --budget [0-9]'
+    tr -s ' \n' ' ' <err | grep -q 'run again with --resume --budget [0-9]'
 ok 'it is said what is left and what to do'
 holds "$sums"'$charged <= 31 && $r->{charged} == $charged &&
     $r->{tasks_done} + $r->{tasks_left} == 30 && $r->{tasks_left} > 0 &&

@@ -193,6 +193,9 @@ static void exhausted_budget_says_what_the_rest_costs(void **state)
     assert_says(&r, "left       19 tasks, which would cost about 15 SU; for "
                     "the whole bag, run again\n"
                     "           with --budget 108\n");
+    r.recorded = true;
+    assert_says(&r, "for the whole bag, run again\n"
+                    "           with --resume --budget 108\n");
     r.snapshot.status.rest_cost = -1;
     assert_says(&r, "not known");
 }
