@@ -35,7 +35,7 @@ arguments() { # TOPIC: what its script is given
     yesplanner) echo 2 1 ;;
     latency) echo 10 ;;
     yeslatency) echo 1 ;;
-    speed) echo 9 ;;
+    speed) echo 7 ;;
     record) echo 15 ;;
     yesspeed | yesrecord) echo 1 ;;
     esac

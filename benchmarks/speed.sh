@@ -1,7 +1,7 @@
 #!/bin/sh
 # Speed of bats-mpi beside its floor and its peers, as ratios of one session.
 #
-#   sh benchmarks/speed.sh [REPEATS]      default 9
+#   sh benchmarks/speed.sh [REPEATS]      default 7
 #
 # Every contender runs once per repeat, in turn, so that all see the same
 # machine. Printed: the median rate with its range, and the ratio to the
@@ -12,14 +12,16 @@ cd "$(dirname "$0")/.." || exit 1
 . benchmarks/launch.sh
 . benchmarks/results.sh
 build=${B:-build}
-repeats=${1:-9}
+repeats=${1:-7}
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-true_tasks=2000
+processes=1000
 noop_tasks=100000
+line='true && true' # what only a shell understands, and does by itself
 
-yes /bin/true | head -n $true_tasks >"$tmp/true.txt"
-yes '@sleep 0' | head -n $noop_tasks >"$tmp/noop.txt"
+yes /bin/true | head -n $processes >"$tmp/direct"
+yes "$line" | head -n $processes >"$tmp/shell"
+yes '@sleep 0' | head -n $noop_tasks >"$tmp/noop"
 
 sample() { # GROUP NAME TASKS SECONDS
     [ -n "$4" ] || { echo "speed.sh: $1 $2 failed" >&2 && exit 1; }
@@ -39,15 +41,32 @@ bats() { # WORKERS BAG: seconds by its own report
         perl benchmarks/json.pl "$tmp/report" real_s
 }
 
-has() {
-    command -v "$1" >/dev/null || {
-        [ "$repeat" -gt 1 ] || echo "speed.sh: no $1, left out" >&2
+has() { # NAME COMMAND...: it can be run
+    name=$1
+    shift
+    "$@" >/dev/null 2>&1 || {
+        [ "$repeat" -gt 1 ] || echo "speed.sh: no $name, left out" >&2
         return 1
     }
 }
 
-xargs_true() { # WORKERS
-    seq $true_tasks | xargs -n 1 -P "$1" /bin/true
+by_xargs() { # WORKERS COMMAND...
+    workers=$1
+    shift
+    seq $processes | xargs -n 1 -P "$workers" "$@"
+}
+
+processes() { # GROUP WORKERS BAG COMMAND...
+    group="$1, $2" w=$2 bag=$3
+    shift 3
+    sample "$group" "bare spawn loop" $processes \
+        "$("$build/bench/spawn" $w $processes "$@")"
+    sample "$group" bats-mpi $processes "$(bats $w "$bag")"
+    has xargs xargs --version && sample "$group" "xargs -P $w" $processes \
+        "$(timed by_xargs $w "$@")"
+    has parallel parallel --version &&
+        sample "$group" "parallel -j $w" $((processes / 4)) \
+            "$(head -n $((processes / 4)) "$bag" | timed parallel -j $w)"
 }
 
 python=/usr/bin/python3 # the one that Debian's python3-mpi4py is for
@@ -55,22 +74,15 @@ repeat=0
 while [ $repeat -lt "$repeats" ]; do
     repeat=$((repeat + 1))
     for w in 1 2; do
-        group="\`/bin/true\`, $w"
-        sample "$group" "bare spawn loop" $true_tasks \
-            "$("$build/bench/spawn" $w $true_tasks /bin/true)"
-        sample "$group" bats-mpi $true_tasks "$(bats $w "$tmp/true.txt")"
-        has xargs && sample "$group" "xargs -P $w" $true_tasks \
-            "$(timed xargs_true $w)"
-        has parallel && sample "$group" "parallel -j $w" $((true_tasks / 4)) \
-            "$(head -n $((true_tasks / 4)) "$tmp/true.txt" |
-                timed parallel -j $w)"
+        processes '`/bin/true`' $w "$tmp/direct" /bin/true
+        processes "\`$line\`" $w "$tmp/shell" /bin/sh -c "$line"
     done
     seconds=$(launch 2 "$build/bench/pingpong" $noop_tasks)
     for w in 1 2; do
         group="\`@sleep 0\`, $w"
         sample "$group" "64-byte ping-pong" $noop_tasks "$seconds"
-        sample "$group" bats-mpi $noop_tasks "$(bats $w "$tmp/noop.txt")"
-        $python -c 'import mpi4py' 2>/dev/null &&
+        sample "$group" bats-mpi $noop_tasks "$(bats $w "$tmp/noop")"
+        has mpi4py $python -c 'import mpi4py' &&
             sample "$group" mpi4py.futures $((noop_tasks / 20)) "$(
                 launch $((w + 1)) $python -m mpi4py.futures \
                     benchmarks/futures.py $((noop_tasks / 20)))"
