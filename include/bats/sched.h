@@ -176,6 +176,12 @@ struct bats_sched_earlier {
  * on every cluster, and share the other tasks of the sample. They go on with
  * the bag until their window ends. What the sample still lacks then is run on
  * one machine of the most profitable cluster. Then comes SAMPLED.
+ *
+ * What is CHOSEN may cost as much as its upper bound (cost_high in estimate.h;
+ * of BATS_OFFER_BUDGET: that budget), or as the run's own budget if that is
+ * less. Where the upper bound can be paid, the configuration is kept for as long
+ * as it is expected to end the bag in windows_high windows; else a plan is made
+ * anew as soon as the bag seems to take longer than the estimate.
  */
 struct bats_sched_sampling {
     bool on;

@@ -95,14 +95,20 @@ void forecast_means(struct bats_sched *s)
         bats_stats_update(&s->clusters[c].stats, running[c].n, running[c].sum);
 }
 
-/* v of the papers, tasks per microsecond; 0 if nothing is known. */
+/*
+ * v of the papers, tasks per microsecond; 0 if nothing is known. A schedule
+ * that was chosen promises what its clusters do: what a machine has done so
+ * far, which is a task or two at first, does not call it into question.
+ */
 static double slot_speed(const struct bats_sched *s, const struct slot *sl)
 {
+    double mean = stats_of(s, sl)->mean;
+    if (s->sampling.is_kept && mean > 0)
+        return 1 / mean;
     if (sl->n_tasks > 0)
         return (sl->n_done + 1) / larger(sl->rt_done + sl->expected, 1);
     if (sl->n_done > 0)
         return sl->n_done / larger(sl->rt_done, 1);
-    double mean = stats_of(s, sl)->mean;
     return mean > 0 ? 1 / mean : 0;
 }
 

@@ -221,15 +221,19 @@ static int review(struct bats_sched *s, enum bats_reason reason,
 {
     bool ticked = reason == BATS_REASON_VIOLATION; /* which has just looked */
     offer(s);
+    /* Before there is a plan, and of a schedule that was chosen, other machines
+     * of the same cluster take the place of lost ones. */
+    bool replaced =
+        reason == BATS_REASON_LOST && (!s->planned || s->sampling.is_kept);
+    for (size_t i = 0; replaced && i < s->n_clusters; i++)
+        fleet_fill(s, i);
     if (!s->planned) {
-        if (reason == BATS_REASON_LOST)
-            for (size_t i = 0; i < s->n_clusters; i++)
-                fleet_fill(s, i);
         if (s->sampling.phase != PHASE_NONE)
             return 0;
         if (!initial_sampled(s) || forecast_most_profitable(s) == SIZE_MAX)
             return 0;
         reason = BATS_REASON_SAMPLED;
+        replaced = false;
     }
     if (!ticked)
         forecast_means(s);
@@ -237,7 +241,7 @@ static int review(struct bats_sched *s, enum bats_reason reason,
     if (reason == BATS_REASON_STALLED) /* nothing paid is of use */
         f.tasks_left = s->bag.count[BATS_TASK_PENDING];
     int64_t cushioned = s->cushion > 0 ? s->delta_n : 0;
-    if (reason == BATS_REASON_VIOLATION &&
+    if ((reason == BATS_REASON_VIOLATION || replaced) &&
         f.tasks_left <= f.tasks_paid + cushioned)
         return s->reconfigure == BATS_RECONFIGURE_IMPROVE && f.tasks_left > 0
                    ? improve(s, &f, err)

@@ -481,23 +481,39 @@ static void record(struct bats_sched *s, const struct bats_plan *plan,
     fleet_record(s, &d);
 }
 
-/* The budget of the run becomes what is charged already and that of the
- * schedule, unless the run's own is less. */
+/* What may be spent on the schedule. Of its cost nothing but the upper bound is
+ * promised; more than a budget that was given is never spent. */
+static bats_money limit_of(const struct bats_schedule *chosen)
+{
+    if (chosen->offer == BATS_OFFER_BUDGET)
+        return chosen->budget;
+    return chosen->cost_high > chosen->budget ? chosen->cost_high
+                                              : chosen->budget;
+}
+
+/*
+ * The budget of the run becomes what is charged already and the limit of the
+ * schedule, unless the run's own is less. Where that pays for the upper bound,
+ * the configuration is kept for as many windows: a bag that takes longer than
+ * expected, but no longer than that, is done as it was promised. Where it does
+ * not, there is nothing to wait for.
+ */
 static void carry_out(struct bats_sched *s, const struct bats_schedule *chosen,
                       uint64_t tasks)
 {
     struct sampling *p = &s->sampling;
     struct bats_ledger *ledger = &s->ledger;
     bats_money left = bats_ledger_available(ledger);
-    bats_money budget = chosen->budget;
+    bats_money limit = limit_of(chosen), budget;
     const struct bats_plan *plan = &chosen->plan;
-    if (budget < left) {
-        bats_money room = left - budget;
+    if (limit < left &&
+        bats_units_add(ledger->charged + ledger->held, limit, &budget)) {
+        bats_money room = left - limit;
         if (p->cushion && chosen->cushion > 0) {
             s->cushion = chosen->cushion < room ? chosen->cushion : room;
             s->delta_n = chosen->delta_n;
         }
-        ledger->budget = ledger->charged + ledger->held + budget;
+        ledger->budget = budget;
     }
     s->planned = true;
     s->feasible = plan->feasible;
@@ -508,7 +524,9 @@ static void carry_out(struct bats_sched *s, const struct bats_schedule *chosen,
         mark_time(s);
     p->is_open = false;
     record(s, plan, tasks, bats_ledger_available(ledger));
-    fleet_configure(s, plan->machines, plan->windows);
+    p->is_kept = bats_ledger_available(ledger) >= chosen->cost_high;
+    fleet_configure(s, plan->machines,
+                    p->is_kept ? chosen->windows_high : plan->windows);
 }
 
 /* A cushion that buys machines is part of the promise. */

@@ -166,6 +166,7 @@ struct sampling {
     double slots[BATS_CLUSTERS_MAX];
     struct bats_schedule chosen;
     bool has_chosen;
+    bool is_kept; /* there is money for the upper bound of its cost */
 };
 
 #define TAIL_STEPS 24   /* of the time until the last task has ended */

@@ -150,6 +150,14 @@ static void print_promise(FILE *out, const struct bats_snapshot *s)
     snprintf(text, sizeof text, "%s%s%s in %s", name, name[0] ? ": " : "",
              bats_words_money(a, sizeof a, p->plan.cost, currency),
              bats_words_makespan(b, p->makespan.estimate));
+    bats_money most = s->status.budget - s->sampled_charged;
+    if (p->cost_high < most)
+        most = p->cost_high;
+    if (most > p->plan.cost)
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 ", at most %s in %s",
+                 bats_words_money(a, sizeof a, most, currency),
+                 bats_words_makespan(b, p->makespan.high));
     print_labelled(out, "promised", text);
     snprintf(text, sizeof text, "%s in %s",
              bats_words_money(a, sizeof a,
