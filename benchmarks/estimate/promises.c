@@ -11,11 +11,12 @@
  * the upper bound of the cost as --budget instead. Makespan and cost count from
  * the end of sampling on, as the promise does.
  *
- * A run is never charged more than its schedule's budget. So what the estimate
- * gets wrong shows as tasks that are left undone. Makespans are those of the
- * runs that did the whole bag.
+ * A run is never charged more than the upper bound of its schedule's cost. What
+ * the estimate gets wrong by more shows as tasks that are left undone. Makespans
+ * are those of the runs that did the whole bag.
  */
 #include <gsl/gsl_rng.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,13 +49,17 @@ enum { CHOSEN, CUSHION, BUDGET, WAYS };
 
 static const char *const ways[WAYS] = {"", ", cushion", ", bound"};
 
+/* Of a bag: share of its runs that did all of it; promise / truth. */
+enum { DONE, MAKESPAN, COST, FIGURES };
+
 /* Of the runs of one schedule. */
 struct tally {
     long runs, done, left; /* left: tasks, of those not done */
     long late, later;      /* done, but above estimate, bound */
     long dear, dearer;     /* charged more than estimate, bound */
-    long beyond;           /* charged more than budget and cushion */
+    long beyond;           /* charged more than it may, with its cushion */
     double makespan, cost; /* sums of promise / truth; of those done */
+    double bags[FIGURES], sum[FIGURES], squares[FIGURES]; /* over the bags */
 };
 
 static void add(struct tally *sum, const struct tally *t)
@@ -69,6 +74,34 @@ static void add(struct tally *sum, const struct tally *t)
     sum->beyond += t->beyond;
     sum->makespan += t->makespan;
     sum->cost += t->cost;
+}
+
+/* The same, all of it being runs of one bag. */
+static void add_bag(struct tally *sum, const struct tally *t)
+{
+    const double done = (double)t->done;
+    const double figures[FIGURES] = {[DONE] = 100 * done / (double)t->runs,
+                                     [MAKESPAN] = t->makespan / done,
+                                     [COST] = t->cost / done};
+
+    add(sum, t);
+    for (int i = 0; i < FIGURES; i++) {
+        if (t->runs == 0 || (t->done == 0 && i != DONE))
+            continue;
+        sum->bags[i]++;
+        sum->sum[i] += figures[i];
+        sum->squares[i] += figures[i] * figures[i];
+    }
+}
+
+/* Half the width of a 95 % interval of the mean over the bags. */
+static double swing(const struct tally *t, int i)
+{
+    double n = t->bags[i], mean = t->sum[i] / n;
+
+    if (n < 2)
+        return 0;
+    return 1.96 * sqrt(fmax(t->squares[i] / n - mean * mean, 0) / (n - 1));
 }
 
 /* What a sampling phase leaves behind. */
@@ -162,7 +195,10 @@ static void run(const bats_time *work, const struct sampled *s,
         t->runs++;
         t->dear += cost > p->plan.cost;
         t->dearer += cost > p->cost_high;
-        t->beyond += cost > p->budget + (way == CUSHION ? p->cushion : 0);
+        bats_money limit = p->budget;
+        if (way != BUDGET && p->cost_high > limit)
+            limit = p->cost_high;
+        t->beyond += cost > limit + (way == CUSHION ? p->cushion : 0);
         *high = way == CHOSEN ? p->cost_high : *high;
         t->left += TASKS - status.done;
         if (status.finish == BATS_FINISH_ALL_DONE) {
@@ -195,22 +231,39 @@ static double percent(long part, long whole)
 
 static void print_row(const char *name, const struct tally *t)
 {
-    printf("%-22s  | %5.1f %5.1f  | %5.1f %5.1f  %4.2f  | %5.1f %5.1f  %4.2f"
-           "  | %ld\n",
-           name, percent(t->done, t->runs),
+    double done = (double)t->done;
+
+    printf("%-21s | %5.1f +-%4.1f %5.1f | %4.1f %4.1f %5.2f +-%.2f | %4.1f "
+           "%4.1f %4.2f +-%.2f | %ld\n",
+           name, percent(t->done, t->runs), swing(t, DONE),
            t->runs > t->done ? (double)t->left / (double)(t->runs - t->done)
                              : 0,
            percent(t->late, t->done), percent(t->later, t->done),
-           t->makespan / (double)t->done, percent(t->dear, t->runs),
-           percent(t->dearer, t->runs), t->cost / (double)t->done, t->beyond);
+           t->makespan / done, swing(t, MAKESPAN), percent(t->dear, t->runs),
+           percent(t->dearer, t->runs), t->cost / done, swing(t, COST),
+           t->beyond);
 }
 
 static void print_head(const char *name)
 {
-    printf("\n%-22s  | whole  else  | makespan above     | cost above"
-           "         | above\n%-22s  |   bag  left  |  est. bound    of  |"
-           "  est. bound    of  | budget\n",
+    printf("\n%-21s | whole         else | makespan above          | cost "
+           "above             | above\n%-21s |   bag         left | est. "
+           "bound     of        | est. bound   of       | limit\n",
            name, "");
+}
+
+/* Adds what the runs of one bag have come to. */
+static void add_all(struct tally tally[BATS_OFFERS][WAYS], struct tally *all,
+                    struct tally of_bag[BATS_OFFERS][WAYS])
+{
+    for (int way = 0; way < WAYS; way++) {
+        struct tally sum = {0};
+        for (int offer = 0; offer < BATS_OFFERS; offer++) {
+            add(&sum, &of_bag[offer][way]);
+            add_bag(&tally[offer][way], &of_bag[offer][way]);
+        }
+        add_bag(&all[way], &sum);
+    }
 }
 
 int main(int argc, char **argv)
@@ -221,8 +274,9 @@ int main(int argc, char **argv)
 
     for (int i = 0; i < 3 && i + 1 < argc; i++)
         n[i] = atoi(argv[i + 1]);
-    puts("percent of runs; left: mean tasks left of the others; of: the "
-         "estimate, in units of\nwhat came true, mean; above budget: runs");
+    puts(
+        "percent of runs; left: mean tasks left of the others; of: the "
+        "estimate, in units of\nwhat came true, mean; +-: 95 % over the bags; above limit: runs");
     for (size_t w = 0; w < sizeof workloads / sizeof *workloads; w++) {
         struct tally tally[BATS_OFFERS][WAYS] = {0};
         struct bats_draw draw = {0};
@@ -233,10 +287,12 @@ int main(int argc, char **argv)
             gsl_rng_set(rng, (unsigned long)b + 1);
             for (int i = 0; i < TASKS; i++)
                 work[i] = bats_draw_next(&draw, rng);
+            struct tally of_bag[BATS_OFFERS][WAYS] = {0};
             for (int k = 0; k < n[1]; k++) {
                 sample(work, (uint64_t)k + 1, &s);
-                run_all(work, &s, n[2], tally);
+                run_all(work, &s, n[2], of_bag);
             }
+            add_all(tally, all, of_bag);
         }
         gsl_rng_free(rng);
         print_head(workloads[w].name);
@@ -246,7 +302,6 @@ int main(int argc, char **argv)
                      bats_offer_name((enum bats_offer)(i / WAYS)),
                      ways[i % WAYS]);
             print_row(name, &tally[i / WAYS][i % WAYS]);
-            add(&all[i % WAYS], &tally[i / WAYS][i % WAYS]);
         }
     }
     print_head("all");
