@@ -124,6 +124,8 @@ struct bats_command {
     bool time_out; /* CANCEL: the task has run for too long, and has failed
                       unless it ends by itself before it is told */
     bats_money amount;
+    bats_money cushion; /* CHARGE: so much of the amount comes out of the
+                           cushion */
     enum bats_finish finish;
 };
 
@@ -320,8 +322,9 @@ struct bats_sched_status {
                                 of the most profitable cluster; -1 unknown */
     uint32_t sample_size; /* n, tasks per cluster in the sampling phase */
     bats_money cushion;   /* 0, or may be spent on the last tasks beyond the
-                             budget, which includes it once it is granted */
-    bool cushion_granted;
+                             budget, which includes it once they are the last */
+    bats_money cushion_spent; /* so far; what the schedule itself costs comes
+                                 first */
 };
 void bats_sched_status(const struct bats_sched *s,
                        struct bats_sched_status *status);

@@ -16,6 +16,21 @@ static void schedule_turn(struct bats_sched *s, uint32_t id, bats_time time)
     bats_heap_set(&s->due, id, time);
 }
 
+/* What is charged for the last tasks beyond the cost of the schedule comes out
+ * of the cushion as long as that lasts. */
+static bats_money take_cushion(struct bats_sched *s, bats_money amount)
+{
+    bats_money part = s->ledger.charged - s->cushion_from;
+    if (part > amount)
+        part = amount;
+    if (part > s->granted - s->cushion_spent)
+        part = s->granted - s->cushion_spent;
+    if (part < 0)
+        part = 0;
+    s->cushion_spent += part;
+    return part;
+}
+
 static void charge_window(struct bats_sched *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
@@ -24,9 +39,11 @@ static void charge_window(struct bats_sched *s, uint32_t id)
     c->windows++;
     c->paid_slot_time += (double)s->window * m->n_slots;
     schedule_turn(s, id, m->paid_end - s->preempt_lead);
-    sched_emit(s, (struct bats_command){.type = BATS_COMMAND_CHARGE,
-                                        .machine = id,
-                                        .amount = c->spec.charge});
+    sched_emit(
+        s, (struct bats_command){.type = BATS_COMMAND_CHARGE,
+                                 .machine = id,
+                                 .amount = c->spec.charge,
+                                 .cushion = take_cushion(s, c->spec.charge)});
 }
 
 /* No use in paying for a machine that cannot end one task of mean length. */

@@ -512,6 +512,7 @@ static void carry_out(struct bats_sched *s, const struct bats_schedule *chosen,
         if (p->cushion && chosen->cushion > 0) {
             s->cushion = chosen->cushion < room ? chosen->cushion : room;
             s->delta_n = chosen->delta_n;
+            s->cushion_from = budget - limit + chosen->budget;
         }
         ledger->budget = budget;
     }

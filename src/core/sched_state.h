@@ -254,6 +254,8 @@ struct bats_sched {
     struct shrink shrink;
     bats_money cushion; /* for the last `delta_n` tasks; 0 once granted */
     bats_money granted;
+    bats_money cushion_from;  /* beyond so much charged, the granted comes */
+    bats_money cushion_spent; /* first */
     int64_t delta_n;
     struct tail tail;
     bool started;         /* the start's configuration was chosen */

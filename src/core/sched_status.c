@@ -64,7 +64,7 @@ void bats_sched_status(const struct bats_sched *s,
         .rest_cost = rest_cost(s),
         .sample_size = s->sample_size,
         .cushion = s->cushion + s->granted,
-        .cushion_granted = s->granted > 0};
+        .cushion_spent = s->cushion_spent};
 }
 
 /* Of the clusters with statistics, the one with the lowest charge. */

@@ -34,7 +34,7 @@ static int note(struct bats_journal *j, bats_time now,
     if (command->type == BATS_COMMAND_CHARGE) {
         j->has_charges = true;
         return bats_record_charge(j->record, now, command->machine,
-                                  command->amount, err);
+                                  command->amount, command->cushion, err);
     }
     return bats_record_command(j->record, now, command, err);
 }

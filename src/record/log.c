@@ -18,7 +18,7 @@ static const char *const inserts[BATS_ROWS] = {
         "exit_status, signal, outcome, out_bytes, err_bytes, stream, "
         "out_begin, out_end) VALUES "
         "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [BATS_ROW_CHARGE] = "INSERT INTO ledger VALUES (?, ?, ?, ?, ?)",
+    [BATS_ROW_CHARGE] = "INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?)",
     [BATS_ROW_DECISION] =
         "INSERT INTO decision VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [BATS_ROW_NOTICE] = "INSERT INTO notice VALUES (?, ?, ?, ?, ?, ?)",
@@ -99,11 +99,12 @@ int bats_record_attempt(struct bats_record *r, bats_time now,
 }
 
 int bats_record_charge(struct bats_record *r, bats_time now, uint32_t machine,
-                       bats_money amount, struct bats_error *err)
+                       bats_money amount, bats_money cushion,
+                       struct bats_error *err)
 {
     return add(r,
                (struct bats_row){.kind = BATS_ROW_CHARGE,
-                                 .u.charge = {machine, amount}},
+                                 .u.charge = {machine, amount, cushion}},
                now, NULL, err);
 }
 
@@ -269,6 +270,7 @@ static int write_row(struct bats_record *r, const struct bats_row *row,
     case BATS_ROW_CHARGE:
         sqlite3_bind_int64(s, 4, row->u.charge.machine);
         sqlite3_bind_int64(s, 5, row->u.charge.amount);
+        sqlite3_bind_int64(s, 6, row->u.charge.cushion);
         break;
     case BATS_ROW_DECISION:
         bind_decision(s, r, &row->u.decision);

@@ -243,9 +243,10 @@ int bats_record_attempt(struct bats_record *record, bats_time now,
                         const struct bats_record_attempt *attempt,
                         struct bats_error *err);
 
-/* `machine` entered one more window, for `amount`. */
+/* `machine` entered one more window, for `amount`; `cushion` of it came out of
+ * the cushion. */
 int bats_record_charge(struct bats_record *record, bats_time now,
-                       uint32_t machine, bats_money amount,
+                       uint32_t machine, bats_money amount, bats_money cushion,
                        struct bats_error *err);
 
 int bats_record_decision(struct bats_record *record,

@@ -24,16 +24,18 @@ struct player {
 
 /* Rows of the session in their order, in the columns below. */
 static const char rows_sql[] =
-    "SELECT seq, 1, time_us, type, machine, slot, task, runtime_us, NULL"
+    "SELECT seq, 1, time_us, type, machine, slot, task, runtime_us, NULL, 0"
     " FROM event WHERE session = ?1 UNION ALL "
-    "SELECT seq, 2, time_us, type, machine, slot, task, copy, why"
+    "SELECT seq, 2, time_us, type, machine, slot, task, copy, why, 0"
     " FROM command WHERE session = ?1 UNION ALL "
-    "SELECT seq, 3, time_us, NULL, machine, NULL, NULL, amount, NULL"
+    "SELECT seq, 3, time_us, NULL, machine, NULL, NULL, amount, NULL, cushion"
     " FROM ledger WHERE session = ?1 ORDER BY seq";
-enum { SEQ, KIND, TIME, TYPE, MACHINE, SLOT, TASK, NUMBER, WHY };
+enum { SEQ, KIND, TIME, TYPE, MACHINE, SLOT, TASK, NUMBER, WHY, CUSHION };
 enum { EVENT = 1, COMMAND, CHARGE };
 
 /* ---- words ---- */
+
+#define CUSHION_TEXT " with %" PRId64 " from the cushion"
 
 static void differ(struct player *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -95,6 +97,9 @@ static const char *describe(const struct player *p, char text[PHRASE],
     if (c->type == BATS_COMMAND_CHARGE)
         used += (size_t)snprintf(text + used, PHRASE - used,
                                  " %" PRId64 " millionths", c->amount);
+    if (c->cushion > 0)
+        used += (size_t)snprintf(text + used, PHRASE - used, CUSHION_TEXT,
+                                 c->cushion);
     snprintf(text + used, PHRASE - used, "%s%s at %" PRId64 " us",
              why_of(c)[0] != '\0' ? " because of " : "", why_of(c), p->now);
     return text;
@@ -123,6 +128,9 @@ static const char *describe_row(const struct player *p, char text[PHRASE],
                                  charge ? " %" PRId64 " millionths"
                                         : " copy %" PRId64,
                                  (int64_t)sqlite3_column_int64(s, NUMBER));
+    if (sqlite3_column_int64(s, CUSHION) > 0)
+        used += (size_t)snprintf(text + used, PHRASE - used, CUSHION_TEXT,
+                                 (int64_t)sqlite3_column_int64(s, CUSHION));
     snprintf(text + used, PHRASE - used, "%s%.40s at %" PRId64 " us",
              why[0] != '\0' ? " because of " : "", why,
              (int64_t)sqlite3_column_int64(s, TIME));
@@ -155,7 +163,8 @@ static bool is_same(const struct player *p, sqlite3_stmt *s,
     if (of_machine(c) && sqlite3_column_int64(s, MACHINE) != c->machine)
         return false;
     if (charge)
-        return sqlite3_column_int64(s, NUMBER) == c->amount;
+        return sqlite3_column_int64(s, NUMBER) == c->amount &&
+               sqlite3_column_int64(s, CUSHION) == c->cushion;
     return strcmp(bats_view_text(s, TYPE), type_of(c)) == 0 &&
            strcmp(bats_view_text(s, WHY), why_of(c)) == 0 &&
            sqlite3_column_int64(s, NUMBER) == c->copy &&

@@ -97,7 +97,8 @@ static const char tables_sql[] =
 
     "CREATE TABLE ledger ( -- a row for every window of every machine\n"
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
-    "  machine INTEGER, amount INTEGER); -- millionths\n"
+    "  machine INTEGER, amount INTEGER, -- millionths\n"
+    "  cushion INTEGER); -- so much of it out of the cushion\n"
 
     "CREATE TABLE decision ( -- new configurations, and why\n"
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
@@ -178,7 +179,8 @@ static const char views_sql[] =
 
     "CREATE VIEW cost_by_cluster AS\n"
     "  SELECT c.name AS cluster, count(DISTINCT l.session || '/' || m.id)\n"
-    "      AS machines, count(*) AS windows, sum(l.amount) / 1e6 AS charged\n"
+    "      AS machines, count(*) AS windows, sum(l.amount) / 1e6 AS charged,\n"
+    "      total(l.cushion) / 1e6 AS from_cushion\n"
     "  FROM ledger l JOIN machine m ON m.session = l.session\n"
     "      AND m.id = l.machine\n"
     "    JOIN cluster c ON c.session = m.session AND c.id = m.cluster\n"
@@ -278,7 +280,8 @@ static const char from_1_to_2[] =
     "ALTER TABLE attempt ADD COLUMN err_bytes INTEGER;"
     "ALTER TABLE attempt ADD COLUMN stream INTEGER;"
     "ALTER TABLE attempt ADD COLUMN out_begin INTEGER;"
-    "ALTER TABLE attempt ADD COLUMN out_end INTEGER;";
+    "ALTER TABLE attempt ADD COLUMN out_end INTEGER;"
+    "ALTER TABLE ledger ADD COLUMN cushion INTEGER;";
 
 int bats_schema_upgrade(struct bats_db *db, struct bats_error *err)
 {

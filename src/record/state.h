@@ -56,7 +56,7 @@ struct bats_row {
         struct bats_record_attempt attempt;
         struct {
             uint32_t machine;
-            bats_money amount;
+            bats_money amount, cushion;
         } charge;
         struct bats_decision decision;
         struct {

@@ -274,7 +274,7 @@ static json_t *promise(const struct bats_snapshot *s)
                seconds((double)(s->status.now - s->sampled_at)));
     bad |=
         SET(o, "actual_cost", money(s->status.charged - s->sampled_charged));
-    bad |= SET(o, "cushion_spent", money(bats_snapshot_cushion_spent(s)));
+    bad |= SET(o, "cushion_spent", money(s->status.cushion_spent));
     return checked(o, bad);
 }
 

@@ -75,11 +75,3 @@ bats_money bats_snapshot_held(const struct bats_snapshot *snapshot)
     return price < (double)BATS_UNLIMITED / 2 ? (bats_money)price
                                               : BATS_UNLIMITED / 2;
 }
-
-bats_money bats_snapshot_cushion_spent(const struct bats_snapshot *s)
-{
-    bats_money own = s->status.budget - s->status.cushion;
-    return s->status.cushion_granted && s->status.charged > own
-               ? s->status.charged - own
-               : 0;
-}

@@ -40,8 +40,6 @@ uint32_t bats_snapshot_machines(const struct bats_platform *platform,
 uint64_t bats_snapshot_slots(const struct bats_platform *platform,
                              size_t cluster);
 
-/* What is charged beyond the budget as it was without the cushion. */
-bats_money bats_snapshot_cushion_spent(const struct bats_snapshot *snapshot);
 
 /*
  * What a batch system bills if all machines of the platform are held from the

@@ -167,7 +167,7 @@ static void print_promise(FILE *out, const struct bats_snapshot *s)
     if (s->status.cushion > 0)
         snprintf(text + strlen(text), sizeof text - strlen(text),
                  ", %s of it from the cushion of %s",
-                 bats_money_format(d, bats_snapshot_cushion_spent(s)),
+                 bats_money_format(d, s->status.cushion_spent),
                  bats_words_money(c, sizeof c, s->status.cushion, currency));
     print_labelled(out, "actual", text);
 }

@@ -81,8 +81,9 @@ static struct bats_record *make_record(bats_money budget)
     for (uint32_t m = 0; m < 3; m++) {
         event(r, 0, BATS_EVENT_JOINED, m);
         command(r, 0, BATS_COMMAND_ACQUIRE, m);
-        must(bats_record_charge(r, 0, m, (m == 1 ? 3 : 8) * BATS_UNIT, &err),
-             &err);
+        must(
+            bats_record_charge(r, 0, m, (m == 1 ? 3 : 8) * BATS_UNIT, 0, &err),
+            &err);
     }
     run_task(r, 0, 0, 0, 3);
     run_task(r, BATS_SECOND, 1, 1, 0);
@@ -92,7 +93,9 @@ static struct bats_record *make_record(bats_money budget)
     event(r, BATS_MINUTE, BATS_EVENT_LOST, 2);
     must(bats_record_decision(r, &decision, &err), &err);
     command(r, BATS_HOUR, BATS_COMMAND_PARK, 0);
-    must(bats_record_charge(r, BATS_HOUR, 1, 3 * BATS_UNIT, &err), &err);
+    must(bats_record_charge(r, BATS_HOUR, 1, 3 * BATS_UNIT, BATS_UNIT / 2,
+                            &err),
+         &err);
     must(bats_record_command(r, BATS_HOUR, &run, &err), &err);
     must(bats_record_commit(r, &err), &err);
     return r;
@@ -203,6 +206,8 @@ static void the_log_is_in_order(void **state)
         "       10m  decided                            sampled: machines "
         "[1,0] for 2 windows; 3 tasks left\n",
         "        1h  park       fast-1\n",
+        "        1h  charged    slow-1                  3, 0.5 of it from the "
+        "cushion\n",
     };
     const char *at = said;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {

@@ -24,9 +24,11 @@ static void a_session_is_there_for_sql(void **state)
     };
     must(bats_record_event(r, 1, &joined, &err), &err);
     must(bats_record_command(r, 1, &acquire, &err), &err);
-    must(bats_record_charge(r, 1, 2, 8 * BATS_UNIT, &err), &err);
-    must(bats_record_charge(r, 2, 1, 3 * BATS_UNIT, &err), &err);
-    must(bats_record_charge(r, 2 + BATS_HOUR, 1, 3 * BATS_UNIT, &err), &err);
+    must(bats_record_charge(r, 1, 2, 8 * BATS_UNIT, 0, &err), &err);
+    must(bats_record_charge(r, 2, 1, 3 * BATS_UNIT, 0, &err), &err);
+    must(bats_record_charge(r, 2 + BATS_HOUR, 1, 3 * BATS_UNIT, BATS_UNIT / 4,
+                            &err),
+         &err);
     run_task(r, 10, 2, 3, 0);
     run_task(r, 20, 1, 0, 7);
     must(bats_record_decision(r, &decision, &err), &err);
@@ -68,7 +70,7 @@ static void a_session_is_there_for_sql(void **state)
     assert_string_equal(ask(PATH, "SELECT * FROM notice"),
                         "13 1 30 1 - It's odd.");
     assert_string_equal(ask(PATH, "SELECT * FROM cost_by_cluster"),
-                        "fast 1 1 8.0 slow 1 2 6.0");
+                        "fast 1 1 8.0 0.0 slow 1 2 6.0 0.25");
     assert_string_equal(ask(PATH, "SELECT number, state FROM tasks"),
                         "1 failed 2 pending 3 pending 4 done");
     assert_string_equal(ask(PATH, "SELECT * FROM failed_tasks"),
@@ -175,7 +177,7 @@ static void resume_knows_results_and_money(void **state)
     assert_int_equal(bats_record_sessions(r), 0);
     assert_int_equal(bats_record_charged(r), 0);
     begin(r, 600 * BATS_UNIT);
-    must(bats_record_charge(r, 1, 2, 8 * BATS_UNIT, &err), &err);
+    must(bats_record_charge(r, 1, 2, 8 * BATS_UNIT, 0, &err), &err);
     run_task(r, 10, 2, 0, 0);
     run_task(r, 20, 1, 1, 7);
     struct bats_record_attempt preempted = {.task = 2,
@@ -219,7 +221,7 @@ static void resume_knows_results_and_money(void **state)
     assert_int_equal(past.losses, 2);
     begin(r, 600 * BATS_UNIT);
     run_task(r, 10, 2, 1, 0);
-    must(bats_record_charge(r, 1, 1, 3 * BATS_UNIT, &err), &err);
+    must(bats_record_charge(r, 1, 1, 3 * BATS_UNIT, 0, &err), &err);
     close_record(r);
 
     assert_string_equal(ask(PATH, "SELECT number, state FROM tasks"),

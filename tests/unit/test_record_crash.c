@@ -178,7 +178,7 @@ static void a_view_is_of_one_moment(void **state)
     struct bats_record *r = open_with_tasks(1);
     begin(r, 1000 * BATS_UNIT);
     for (int i = 0; i < CHARGES; i++)
-        must(bats_record_charge(r, i, 0, 0, &err), &err);
+        must(bats_record_charge(r, i, 0, 0, 0, &err), &err);
     close_record(r);
     assert_int_equal(pipe(ends), 0);
     w.pid = fork();

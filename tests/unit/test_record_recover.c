@@ -15,7 +15,7 @@ static void make_record(void)
     struct bats_record *r = open_with_tasks(N_TASKS);
     struct bats_error err;
     begin(r, 600 * BATS_UNIT);
-    must(bats_record_charge(r, 0, 0, 8 * BATS_UNIT, &err), &err);
+    must(bats_record_charge(r, 0, 0, 8 * BATS_UNIT, 0, &err), &err);
     for (uint32_t i = 0; i < N_TASKS; i++)
         run_task(r, i, i % 3, i, i % 10 == 0);
     close_record(r);

@@ -350,6 +350,7 @@ static void a_changed_record_is_noticed(void **state)
         MIDDLE("command", "task", " WHERE type = 'run'"),
         MIDDLE("command", "copy", " WHERE type = 'copy'"),
         MIDDLE("ledger", "amount", ""),
+        MIDDLE("ledger", "cushion", ""),
         MIDDLE("ledger", "time_us", ""),
         {"UPDATE decision SET tasks_left = tasks_left + 1",
          "UPDATE decision SET tasks_left = tasks_left - 1"},

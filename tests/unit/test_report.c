@@ -470,7 +470,7 @@ static void promise_is_held_against_what_it_came_to(void **state)
     r.snapshot.sampled_at = 2 * BATS_HOUR;
     r.snapshot.sampled_charged = 40 * BATS_UNIT;
     r.snapshot.status.cushion = 10 * BATS_UNIT;
-    r.snapshot.status.cushion_granted = true;
+    r.snapshot.status.cushion_spent = 5 * BATS_UNIT / 2;
     char *text = printed(&r);
     assert_non_null(strstr(
         text, "promised   cheapest+10%: 50 SU in 2h30m, at most 60 SU "
@@ -487,7 +487,7 @@ static void promise_is_held_against_what_it_came_to(void **state)
     assert_true(json_real_value(json_object_get(p, "actual_makespan_s")) ==
                 9120);
     json_decref(json);
-    r.snapshot.status.cushion_granted = false;
+    r.snapshot.status.cushion_spent = 0;
     text = printed(&r);
     assert_non_null(strstr(text, "0 of it from the cushion of 10 SU\n"));
     free(text);

@@ -32,8 +32,10 @@ struct world {
     struct bats_sched_status status;
     struct bats_sched_sampled sampled;
     bats_time makespan;
-    uint32_t begun[TASKS][2]; /* executions of a task, by cluster */
-    uint32_t n_sampled;       /* SAMPLED commands */
+    uint32_t begun[TASKS][2];         /* executions of a task, by cluster */
+    uint32_t n_sampled;               /* SAMPLED commands */
+    bats_money charged, from_cushion; /* the sum of it */
+    bats_money other_charges; /* when the first came out of the cushion */
 };
 
 static void on_command(void *context, bats_time now,
@@ -44,6 +46,12 @@ static void on_command(void *context, bats_time now,
     w->n_sampled += c->type == BATS_COMMAND_SAMPLED;
     if (c->type == BATS_COMMAND_RUN)
         w->begun[c->task][w->machines[c->machine].cluster]++;
+    if (c->type != BATS_COMMAND_CHARGE)
+        return;
+    w->charged += c->amount;
+    if (w->from_cushion == 0)
+        w->other_charges = w->charged - c->cushion;
+    w->from_cushion += c->cushion;
 }
 
 static void check(void *context, const struct bats_sched *sched)
@@ -449,6 +457,36 @@ static void a_cushion_pays_for_the_last_tasks(void **state)
     assert_int_equal(done[1], TASKS);
 }
 
+/* Not before the schedule's own budget is used up. */
+static void what_the_cushion_pays_is_told_of_each_charge(void **state)
+{
+    (void)state;
+    int spent = 0;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct world w;
+        set_up(&w, 9, 4);
+        for (uint32_t t = 0; t < TASKS; t++)
+            w.work[t] = 50 * BATS_MINUTE;
+        w.o.sched.seed = seed;
+        w.o.sched.n_tasks = 200 + 7 * (uint32_t)seed;
+        choose(&w, (enum bats_offer)(seed % BATS_OFFERS));
+        w.o.sched.sampling.cushion = true;
+        simulate(&w);
+        const struct bats_schedule *chosen = w.sampled.chosen;
+        if (!chosen) { /* cheaper than the cheapest */
+            bats_sched_destroy(w.sched);
+            continue;
+        }
+        assert_int_equal(w.from_cushion, w.status.cushion_spent);
+        assert_true(w.from_cushion <= w.status.cushion);
+        if (w.from_cushion > 0)
+            assert_true(w.other_charges >= w.sampled.charged + chosen->budget);
+        spent += w.from_cushion > 0;
+        bats_sched_destroy(w.sched);
+    }
+    assert_true(spent > 0);
+}
+
 /* The promise is then the schedule that was bought. */
 static void a_cushion_may_buy_machines(void **state)
 {
@@ -591,6 +629,7 @@ int main(void)
         cmocka_unit_test(small_bags_and_single_clusters_do),
         cmocka_unit_test(a_lost_machine_does_not_stop_the_sample),
         cmocka_unit_test(a_cushion_pays_for_the_last_tasks),
+        cmocka_unit_test(what_the_cushion_pays_is_told_of_each_charge),
         cmocka_unit_test(a_cushion_may_buy_machines),
         cmocka_unit_test(a_plain_run_offers_and_goes_on_as_it_would),
         cmocka_unit_test(an_offer_comes_before_a_second_window),

@@ -192,6 +192,7 @@ static inline void make_schema_1(void)
         "exit_status, signal, outcome, NULL, NULL, NULL, NULL, NULL, NULL "
         "FROM newer",
         "DROP TABLE newer",
+        "ALTER TABLE ledger DROP COLUMN cushion",
         "CREATE VIEW result AS SELECT 'of schema 1'",
         "PRAGMA user_version = 1",
     };
