@@ -55,6 +55,12 @@
  * twice as long as any other task ever took, is taken to be stuck: nothing is
  * expected of it, and a copy of its task, even on a machine that is no faster,
  * counts as a task not yet begun.
+ *
+ * A machine that found nothing to copy is asked again at the next monitoring,
+ * or when a running task has lost an execution or taken longer than any before.
+ * For one event no more than 192 running tasks are looked at, the others in
+ * their turn for the next ones, and no more than 64 idle slots that find
+ * nothing: what an event costs must not grow with the machines.
  */
 #ifndef BATS_TAIL_H
 #define BATS_TAIL_H

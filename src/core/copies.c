@@ -29,12 +29,6 @@ bool bats_sched_has_copies(const struct bats_sched *s, uint32_t task)
     return task < s->bag.n && s->tasks[task].copies != NO_SLOT;
 }
 
-bool copies_cancelled(const struct bats_sched *s, uint32_t slot, uint32_t task)
-{
-    const struct slot *sl = &s->slots[slot];
-    return sl->is_copy ? sl->copy_cancelled : s->tasks[task].cancelled;
-}
-
 bool copies_machine_works(const struct bats_sched *s, uint32_t machine)
 {
     const struct machine *m = &s->machines[machine];
@@ -42,13 +36,6 @@ bool copies_machine_works(const struct bats_sched *s, uint32_t machine)
         if (copies_works(s, m->first_slot + i))
             return true;
     return false;
-}
-
-bool copies_allowed(const struct bats_sched *s, uint32_t task)
-{
-    const struct task *t = &s->tasks[task];
-    return s->bag.state[task] == BATS_TASK_ASSIGNED && !t->once &&
-           !t->cancelled && s->slots[t->slot].head == task;
 }
 
 void copies_start(struct bats_sched *s, uint32_t slot, uint32_t task)
@@ -96,6 +83,7 @@ void copies_cancel(struct bats_sched *s, uint32_t slot, uint32_t task,
     else
         s->tasks[task].cancelled = true;
     sl->timed_out |= time_out;
+    s->tail.is_news |= !bats_sched_has_result(s, task);
     update_state(s, task);
     sched_emit(s, (struct bats_command){
                       .type = BATS_COMMAND_CANCEL,
@@ -175,7 +163,9 @@ bool copies_take_out(struct bats_sched *s, uint32_t slot, uint32_t task)
         promote(s, task);
     }
     update_state(s, task);
-    return t->slot != NO_SLOT && !bats_sched_has_result(s, task);
+    bool goes_on = t->slot != NO_SLOT && !bats_sched_has_result(s, task);
+    s->tail.is_news |= goes_on;
+    return goes_on;
 }
 
 /* A slot that will be free in a moment. */

@@ -31,6 +31,8 @@ void dispatch_remove_idle(struct bats_sched *s, uint32_t slot)
     if (!sl->is_idle)
         return;
     sl->is_idle = false;
+    if (s->tail.asked == slot)
+        s->tail.asked = sl->prev_idle;
     if (sl->prev_idle == NO_SLOT)
         s->idle_first = sl->next_idle;
     else
@@ -100,11 +102,13 @@ void dispatch_run(struct bats_sched *s, uint32_t slot, uint32_t task,
         dispatch_begin(s, slot);
         m->n_busy++;
         s->n_busy++;
+        s->busy[slot / 64] |= UINT64_C(1) << slot % 64;
         dispatch_remove_idle(s, slot);
     } else {
         s->tasks[sl->tail].next = task;
     }
     sl->tail = task;
+    s->tail.is_news |= copy == 0;
     sched_emit(s, (struct bats_command){.type = BATS_COMMAND_RUN,
                                         .machine = sl->machine,
                                         .slot = slot - m->first_slot,
@@ -217,6 +221,7 @@ void dispatch_take_out(struct bats_sched *s, uint32_t slot, uint32_t task)
         assert(m->n_busy > 0);
         m->n_busy--;
         s->n_busy--;
+        s->busy[slot / 64] &= ~(UINT64_C(1) << slot % 64);
         if (m->state == MACHINE_ACTIVE)
             dispatch_add_idle(s, slot);
     }

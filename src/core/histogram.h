@@ -3,7 +3,8 @@
  *
  * Layer: core. Used by the engine's tail. Its classes are 1/32 of their
  * place wide (3 %), from a microsecond to 2^62 of them; each knows the sum
- * of its runtimes, so that a mean over many classes is exact. Adding is O(1);
+ * of its runtimes, so that a mean over many classes is exact. It has memory
+ * for the powers of 2 that were seen, and those between. Adding is O(1);
  * the first question after that is O(classes), the others O(1).
  */
 #ifndef BATS_HISTOGRAM_H
@@ -23,6 +24,7 @@ struct bats_histogram {
         double n, sum;                /* of the runtimes in the class */
         double n_above, sum_above;    /* in the classes above it */
     } * classes;                      /* NULL: nothing was ever added */
+    size_t first, n_classes;          /* from the `first` of all */
     bool is_summed;                   /* n_above and sum_above are right */
     double n, sum, shortest, longest; /* of all runtimes */
 };
@@ -38,5 +40,11 @@ bool bats_histogram_add(struct bats_histogram *h, bats_time runtime);
  * at all. */
 void bats_histogram_above(struct bats_histogram *h, double limit, double *n,
                           double *sum);
+
+/* The same, of many limits: adds to count[k] how many runtimes are not longer
+ * than first + k step, but longer than first + (k - 1) step; count[0] are those
+ * up to `first`, count[n] all beyond. */
+void bats_histogram_divide(const struct bats_histogram *h, double first,
+                           double step, size_t n, double *count);
 
 #endif

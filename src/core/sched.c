@@ -181,6 +181,7 @@ static int settle(struct bats_sched *s, struct bats_error *err)
 static int tick(struct bats_sched *s, struct bats_error *err)
 {
     s->next_tick += s->interval;
+    s->tail.is_news = true;
     forecast_means(s);
     failure_set_limits(s);
     sampling_watch(s);

@@ -24,6 +24,7 @@ static void check_slot(const struct bats_sched *s, uint32_t slot)
         n++;
     }
     assert(n == sl->n_tasks && (!sl->is_copy || n == 1));
+    assert((n > 0) == (s->busy[slot / 64] >> slot % 64 & 1));
     assert(!sl->is_idle || (n == 0 && active));
     assert(!sl->timed_out || copies_cancelled(s, slot, sl->head));
 }

@@ -156,6 +156,7 @@ int bats_sched_create(const struct bats_sched_options *o,
     s->rules = o->rules;
     s->tail = (struct tail){.strategy = o->tail,
                             .random = o->seed,
+                            .asked = NO_SLOT,
                             .true_runtime = o->true_runtime,
                             .true_context = o->true_context};
     s->earlier_charged = o->earlier.charged;
@@ -169,9 +170,11 @@ int bats_sched_create(const struct bats_sched_options *o,
     s->held = calloc(o->n_machines, sizeof *s->held);
     s->slots = calloc(n_slots, sizeof *s->slots);
     s->tasks = calloc(o->n_tasks, sizeof *s->tasks);
-    s->tail.list = calloc(n_slots, sizeof *s->tail.list);
+    s->busy = calloc(n_slots / 64 + 1, sizeof *s->busy);
+    s->tail.list = calloc(n_slots < TAIL_TASKS ? n_slots : TAIL_TASKS,
+                          sizeof *s->tail.list);
     if (!s->machines || !s->members || !s->held || !s->slots || !s->tasks ||
-        !s->tail.list || !bats_heap_init(&s->due, o->n_machines) ||
+        !s->busy || !s->tail.list || !bats_heap_init(&s->due, o->n_machines) ||
         bats_bag_init(&s->bag, o->n_tasks, o->seed, NULL) < 0 ||
         !bats_heap_init(&s->limits, has_timeouts(o) ? n_slots : 0) ||
         !bats_heap_init(&s->retries,
@@ -236,6 +239,7 @@ void bats_sched_destroy(struct bats_sched *s)
     free(s->members);
     free(s->held);
     free(s->slots);
+    free(s->busy);
     free(s->tasks);
     free(s->tail.list);
     free(s->queue);

@@ -169,39 +169,47 @@ struct sampling {
     bool is_kept; /* there is money for the upper bound of its cost */
 };
 
-#define TAIL_STEPS 24   /* of the time until the last task has ended */
+#define TAIL_TASKS 192  /* looked at for one event, however many run */
+#define TAIL_SLOTS 64   /* the same of idle slots that find nothing */
+#define TAIL_STEPS 12   /* of the time until the last task has ended */
 #define TAIL_POINTS 256 /* of the distribution of runtimes */
 
 /* A running task, as the tail sees it. */
 struct tail_task {
-    uint32_t task;
-    double total; /* expected, on the canonical cluster */
-    double left;  /* until the first of its executions is expected to end */
+    uint32_t task, cluster; /* of its original */
+    double total;           /* expected, on the canonical cluster */
+    double left; /* until the first of its executions is expected to end */
     /* soonest.c: */
     bool stuck;             /* nothing is expected of the original */
-    double end;             /* until one that goes on is as long as any */
+    double end;             /* until one that goes on is as long as any, */
+    double last;            /* or any that can have ended then */
     double tau;             /* what it is known to take there at least */
-    double longer;          /* the share of tasks that do */
+    float one_in;           /* of so many tasks one takes longer */
     float done[TAIL_STEPS]; /* how likely it has ended by then */
 };
 
 struct tail {
     enum bats_tail strategy;
     uint64_t random;        /* state of its generator */
-    struct tail_task *list; /* room for one per slot */
+    struct tail_task *list; /* TAIL_TASKS at most */
     uint32_t n;
+    uint32_t next_busy; /* where to go on: a word of `busy` */
+    bool is_news;       /* who found nothing may find something now; else */
+    uint32_t asked;     /* all idle slots up to this one need not be asked, */
+    bats_time useless[BATS_CLUSTERS_MAX]; /* nor one that is paid until then */
     size_t canonical; /* the cluster that the histogram is converted to */
     /* soonest.c, for the present list: */
-    bool has_end; /* `stuck`, `end` and `tau` of its tasks, and tail_line */
     struct bats_regression to_canonical[BATS_CLUSTERS_MAX];
     struct bats_regression from_canonical[BATS_CLUSTERS_MAX];
-    double shortest, longest;       /* runtime that was seen, */
-    double step;                    /* of time */
-    bool has_outlook;               /* `longer` and `done` of its tasks, and */
-    double longer[TAIL_POINTS + 1]; /* shares that take longer than so many
-                                       parts of `longest`, */
-    double weight[TAIL_STEPS];      /* that all have ended by then, against the
-                                  likeliest step */
+    double shortest, longest;       /* runtime that was seen */
+    double most[BATS_CLUSTERS_MAX]; /* `longest` on the cluster, and what is */
+    double stuck[BATS_CLUSTERS_MAX]; /* too long */
+    double step;                     /* of time */
+    bool has_shares;                 /* that take longer than so many */
+    float longer[TAIL_POINTS + 2];   /* parts of `longest` */
+    bool has_outlook;          /* `one_in` and `done` of its tasks, and */
+    double weight[TAIL_STEPS]; /* that all have ended by then, against the
+                                       likeliest step */
     bats_time (*true_runtime)(const void *context, uint32_t task,
                               uint32_t cluster);
     const void *true_context;
@@ -244,6 +252,7 @@ struct bats_sched {
     uint32_t n_slots;
     struct task *tasks;
     uint32_t idle_first, idle_last; /* list of idle slots, oldest first */
+    uint64_t *busy;                 /* a bit per slot: it has a task */
 
     uint32_t n_absent, n_lost, n_quarantined, n_held; /* machines */
     uint32_t n_open;   /* slots of ACTIVE machines */
@@ -370,8 +379,12 @@ void dispatch_begin(struct bats_sched *s, uint32_t slot);
 /* ---- copies.c ---- */
 
 /* The execution of `task` in `slot` was told to stop. */
-bool copies_cancelled(const struct bats_sched *s, uint32_t slot,
-                      uint32_t task);
+static inline bool copies_cancelled(const struct bats_sched *s, uint32_t slot,
+                                    uint32_t task)
+{
+    const struct slot *sl = &s->slots[slot];
+    return sl->is_copy ? sl->copy_cancelled : s->tasks[task].cancelled;
+}
 
 /* The slot has work that is nobody else's: not only a copy, or a task that has
  * its result already. */
@@ -387,7 +400,12 @@ bool copies_machine_works(const struct bats_sched *s, uint32_t machine);
 
 /* The task may be copied: it runs (does not wait in a queue), and was not told
  * to stop. */
-bool copies_allowed(const struct bats_sched *s, uint32_t task);
+static inline bool copies_allowed(const struct bats_sched *s, uint32_t task)
+{
+    const struct task *t = &s->tasks[task];
+    return s->bag.state[task] == BATS_TASK_ASSIGNED && !t->once &&
+           !t->cancelled && s->slots[t->slot].head == task;
+}
 
 /* Runs a copy of `task`, which is ASSIGNED, in an idle slot. */
 void copies_start(struct bats_sched *s, uint32_t slot, uint32_t task);
@@ -443,7 +461,7 @@ static inline double tail_convert(const struct bats_sched *s, double time,
     return line.b0 + line.b1 * time;
 }
 
-static inline size_t tail_cluster(const struct bats_sched *s, uint32_t slot)
+static inline uint32_t tail_cluster(const struct bats_sched *s, uint32_t slot)
 {
     return s->machines[s->slots[slot].machine].cluster;
 }
@@ -465,8 +483,14 @@ static inline double tail_elapsed(const struct bats_sched *s, uint32_t slot)
 
 /* ---- soonest.c ---- */
 
-/* The task of s->tail.list of which `slot` shall run a copy, or NULL. */
+/* There is a new s->tail.list. */
+void soonest_look(struct bats_sched *s);
+
+/* The task of it of which `slot` shall run a copy, or NULL. */
 struct tail_task *soonest_choose(struct bats_sched *s, uint32_t slot);
+
+/* A copy of the task has begun. */
+void soonest_copied(struct bats_sched *s, struct tail_task *t);
 
 /* ---- sampling.c ---- */
 

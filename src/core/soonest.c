@@ -8,28 +8,36 @@
 #include <string.h>
 
 /* However unlikely it looks, a task may end at any time. */
-#define UNLIKELY 1e-6
+#define UNLIKELY 1e-6F
 #define SURELY (1 - 1e-9) /* for sums that were rounded */
 #define STUCK 2           /* times the longest runtime */
 #define FACTORS 40        /* so small, and their product still is a number */
 
+/* fmax() and fmin() know what to do without a number, which takes them four
+ * times as long. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 /* ---- how long tasks take ---- */
 
-/* The share of the tasks that take longer, on the canonical cluster. */
-static double longer(const struct tail *tail, double time)
+/* The share of the tasks that take longer than so many parts of `longest`. */
+static float longer(const struct tail *tail, float parts)
 {
-    double at = time / tail->longest * TAIL_POINTS;
-    if (at <= 0)
-        return 1;
-    if (!(at < TAIL_POINTS))
-        return 0;
-    size_t i = (size_t)at;
-    double part = at - (double)i;
-    return (1 - part) * tail->longer[i] + part * tail->longer[i + 1];
+    int i = (int)parts;
+    float here = tail->longer[i];
+    return here + (parts - (float)i) * (tail->longer[i + 1] - here);
 }
 
 /* What takes some time on `cluster`, on the canonical one. */
-static double convert(const struct bats_sched *s, double time, size_t cluster)
+static double convert(const struct bats_sched *s, double time,
+                      uint32_t cluster)
 {
     const struct bats_regression *line = &s->tail.to_canonical[cluster];
     return line->b0 + line->b1 * time;
@@ -40,7 +48,7 @@ static void find_range(struct bats_sched *s)
     struct tail *tail = &s->tail;
     tail->shortest = INFINITY;
     tail->longest = 1;
-    for (size_t i = 0; i < s->n_clusters; i++) {
+    for (uint32_t i = 0; i < s->n_clusters; i++) {
         const struct bats_histogram *h = &s->clusters[i].histogram;
         if (tail_mean(s, i) == 0)
             continue;
@@ -49,59 +57,46 @@ static void find_range(struct bats_sched *s)
                                      : tail_line(s, i, tail->canonical);
         tail->from_canonical[i] = same ? (struct bats_regression){.b1 = 1}
                                        : tail_line(s, tail->canonical, i);
-        tail->shortest = fmin(tail->shortest, convert(s, h->shortest, i));
-        tail->longest = fmax(tail->longest, convert(s, h->longest, i));
+        tail->shortest = smaller(tail->shortest, convert(s, h->shortest, i));
+        tail->longest = larger(tail->longest, convert(s, h->longest, i));
+    }
+    for (uint32_t i = 0; i < s->n_clusters; i++) {
+        const struct bats_regression *line = &tail->from_canonical[i];
+        tail->most[i] = line->b0 + line->b1 * tail->longest;
+        tail->stuck[i] = larger((double)s->interval,
+                                line->b0 + line->b1 * STUCK * tail->longest);
     }
 }
 
-static void find_distribution(struct bats_sched *s)
+static void find_shares(struct bats_sched *s)
 {
     struct tail *tail = &s->tail;
-    double n = 0;
-    memset(tail->longer, 0, sizeof tail->longer);
-    for (size_t i = 0; i < s->n_clusters; i++) {
+    double n = 0, count[TAIL_POINTS + 1] = {0};
+    for (uint32_t i = 0; i < s->n_clusters; i++) {
+        const struct bats_regression *line = &tail->from_canonical[i];
         if (tail_mean(s, i) == 0)
             continue;
         n += s->clusters[i].histogram.n;
-        struct bats_regression line = tail->from_canonical[i];
-        for (size_t k = 0; k < TAIL_POINTS; k++) {
-            double above, sum;
-            double time = tail->longest * (double)k / TAIL_POINTS;
-            bats_histogram_above(&s->clusters[i].histogram,
-                                 line.b0 + line.b1 * time, &above, &sum);
-            tail->longer[k] += above;
-        }
+        bats_histogram_divide(&s->clusters[i].histogram, line->b0,
+                              line->b1 * tail->longest / TAIL_POINTS,
+                              TAIL_POINTS, count);
     }
-    for (size_t k = 0; k < TAIL_POINTS; k++)
-        tail->longer[k] /= n;
+    double left = n;
+    for (int k = 0; k < TAIL_POINTS; k++)
+        tail->longer[k] = (float)((left -= count[k]) / n);
+    tail->has_shares = true;
 }
 
 /* ---- when the running tasks will have ended ---- */
 
-/* What the execution has done, on the canonical cluster. */
-static double progress(const struct bats_sched *s, uint32_t slot)
-{
-    return convert(s, tail_elapsed(s, slot), tail_cluster(s, slot));
-}
-
 /* An execution that has been running for far longer than any other ever was is
  * taken to be stuck; nothing is expected of it. (Of very short tasks this says
  * nothing: anything may have held one up.) */
-static bool is_hopeful(const struct bats_sched *s, uint32_t slot,
-                       uint32_t task)
+static inline bool is_hopeful(const struct bats_sched *s, uint32_t slot,
+                              uint32_t task)
 {
-    bool stuck = tail_elapsed(s, slot) >= (double)s->interval &&
-                 progress(s, slot) >= STUCK * s->tail.longest;
-    return !stuck && !copies_cancelled(s, slot, task);
-}
-
-/* How long the execution still runs if it is as long as any. */
-static double rest(const struct bats_sched *s, uint32_t slot)
-{
-    const struct tail *tail = &s->tail;
-    size_t cluster = tail_cluster(s, slot);
-    const struct bats_regression *line = &tail->from_canonical[cluster];
-    return line->b0 + line->b1 * tail->longest - tail_elapsed(s, slot);
+    return tail_elapsed(s, slot) < s->tail.stuck[tail_cluster(s, slot)] &&
+           !copies_cancelled(s, slot, task);
 }
 
 /* For how long the execution, or a copy that begins there, goes on. */
@@ -113,145 +108,201 @@ static double paid(const struct bats_sched *s, uint32_t slot)
                : (double)(s->machines[sl->machine].paid_end - s->now);
 }
 
-/* Sets t->stuck, t->tau and t->end. How long until the last of the task's
- * executions that can have ended will have, if it is as long as any. */
-static double look_at(struct bats_sched *s, struct tail_task *t)
+/* How long until the last of the task's executions that can have ended will
+ * have, if it is as long as any. */
+static void look_at(struct bats_sched *s, struct tail_task *t)
 {
-    uint32_t original = s->tasks[t->task].slot;
-    double end = INFINITY;
-    t->stuck = !is_hopeful(s, original, t->task);
-    t->tau = 0;
-    t->end = INFINITY;
-    for (uint32_t slot = original; slot != NO_SLOT;
-         slot = tail_next(s, t->task, slot)) {
-        if (slot == original ? t->stuck : !is_hopeful(s, slot, t->task))
+    const struct task *task = &s->tasks[t->task];
+    double elapsed = tail_elapsed(s, task->slot);
+    t->stuck = elapsed >= s->tail.stuck[t->cluster];
+    t->tau = t->stuck ? 0 : larger(convert(s, elapsed, t->cluster), 0);
+    t->end = t->last =
+        t->stuck ? INFINITY : s->tail.most[t->cluster] - elapsed;
+    for (uint32_t at = task->copies; at != NO_SLOT;
+         at = s->slots[at].next_copy) {
+        if (!is_hopeful(s, at, t->task))
             continue;
-        double here = rest(s, slot);
-        t->tau = fmax(t->tau, progress(s, slot));
-        end = fmin(end, here);
-        if (here <= paid(s, slot))
-            t->end = fmin(t->end, here);
+        uint32_t cluster = tail_cluster(s, at);
+        elapsed = tail_elapsed(s, at);
+        double rest = s->tail.most[cluster] - elapsed;
+        t->tau = larger(t->tau, convert(s, elapsed, cluster));
+        t->last = smaller(t->last, rest);
+        if (rest <= paid(s, at))
+            t->end = smaller(t->end, rest);
     }
-    return end < INFINITY ? end : s->tail.longest;
+    if (t->last == INFINITY)
+        t->last = s->tail.longest;
 }
 
-/* How likely the task has ended once one of its executions has done `work`,
- * for which the share `longer_than` of the tasks takes longer. */
-static double likely(const struct tail_task *t, double work,
-                     double longer_than)
+/* So much work, in parts of `longest`; TAIL_POINTS at most. */
+static float parts_of(const struct tail *tail, double work)
 {
-    if (work <= t->tau)
-        return UNLIKELY;
-    if (t->longer <= 0) /* it is the longest */
-        return UNLIKELY;
-    double p = 1 - longer_than / t->longer;
-    return p > UNLIKELY ? p : UNLIKELY;
+    double parts = work * (TAIL_POINTS / tail->longest);
+    return (float)(parts < TAIL_POINTS ? larger(parts, 0) : TAIL_POINTS);
 }
 
 /* What the execution in `slot` will have done after each step, if that is
- * more. */
-static void work_on(const struct bats_sched *s, uint32_t slot, double *work)
+ * more; in these parts. (The loops here are such that they need no branches:
+ * nobody could foresee them.) */
+static void work_on(const struct bats_sched *s, uint32_t slot,
+                    float work[TAIL_STEPS])
 {
+    const struct tail *tail = &s->tail;
     const struct slot *sl = &s->slots[slot];
-    size_t cluster = tail_cluster(s, slot);
-    struct bats_regression line = tail_line(s, cluster, s->tail.canonical);
+    uint32_t cluster = tail_cluster(s, slot);
     double elapsed = sl->n_tasks > 0 ? tail_elapsed(s, slot) : 0;
-    double most = paid(s, slot);
+    double speed = tail->to_canonical[cluster].b1 * tail->step;
+    float done = parts_of(tail, convert(s, elapsed, cluster));
+    float more = (float)(speed * (TAIL_POINTS / tail->longest));
+    float most = (float)(paid(s, slot) / tail->step);
+    float then[TAIL_STEPS];
     for (int k = 0; k < TAIL_STEPS; k++) {
-        double time = (k + 1) * s->tail.step;
-        double done =
-            line.b0 + line.b1 * (elapsed + (time < most ? time : most));
-        work[k] = done > work[k] ? done : work[k];
+        float steps = (float)(k + 1);
+        float here = done + more * (steps < most ? steps : most);
+        here = here < TAIL_POINTS ? here : TAIL_POINTS;
+        then[k] = here > work[k] ? here : work[k];
     }
+    memcpy(work, then, sizeof then);
 }
 
 /* How far the outlook goes. */
-static void find_end(struct bats_sched *s)
+static void find_step(struct tail *tail)
 {
-    struct tail *tail = &s->tail;
     double end = 1;
-    find_range(s);
     for (uint32_t i = 0; i < tail->n; i++)
-        end = fmax(end, look_at(s, &tail->list[i]));
+        end = larger(end, tail->list[i].last);
     tail->step = end / TAIL_STEPS;
-    tail->has_end = true;
-    tail->has_outlook = false;
 }
 
-static void look_ahead(struct bats_sched *s)
+void soonest_look(struct bats_sched *s)
 {
     struct tail *tail = &s->tail;
+    find_range(s);
+    for (uint32_t i = 0; i < tail->n; i++)
+        look_at(s, &tail->list[i]);
+    find_step(tail);
+    tail->has_shares = tail->has_outlook = false;
+}
+
+/* How likely tasks that take longer than a share of all, `one_in` being the
+ * inverse of it, are not of the shares `longer_than`, too. */
+static void find_likely(float one_in, const float longer_than[TAIL_STEPS],
+                        float likely[TAIL_STEPS])
+{
+    float p[TAIL_STEPS];
+    for (int k = 0; k < TAIL_STEPS; k++) {
+        float here = 1 - longer_than[k] * one_in;
+        p[k] = here > UNLIKELY ? here : UNLIKELY;
+    }
+    memcpy(likely, p, sizeof p);
+}
+
+/* When the task will have ended. */
+static void foresee(const struct bats_sched *s, struct tail_task *t)
+{
+    const struct tail *tail = &s->tail;
+    float work[TAIL_STEPS] = {0}, longer_than[TAIL_STEPS];
+    if (!t->stuck)
+        work_on(s, s->tasks[t->task].slot, work);
+    for (uint32_t at = s->tasks[t->task].copies; at != NO_SLOT;
+         at = s->slots[at].next_copy)
+        if (is_hopeful(s, at, t->task))
+            work_on(s, at, work);
+    for (int k = 0; k < TAIL_STEPS; k++)
+        longer_than[k] = longer(tail, work[k]);
+    /* Of a task that is the longest so far nothing is known any more. */
+    float share = longer(tail, parts_of(tail, t->tau));
+    t->one_in = share > 0 ? 1 / share : INFINITY;
+    find_likely(t->one_in, longer_than, t->done);
+}
+
+/* When all of them will have. */
+static void weigh(struct tail *tail)
+{
     double sum[TAIL_STEPS] = {0}, most = -INFINITY;
     double product[TAIL_STEPS]; /* of some factors: a logarithm takes long */
-    find_distribution(s);
     for (int k = 0; k < TAIL_STEPS; k++)
         product[k] = 1;
     for (uint32_t i = 0; i < tail->n; i++) {
-        struct tail_task *t = &tail->list[i];
         bool full = i % FACTORS == FACTORS - 1 || i == tail->n - 1;
-        double work[TAIL_STEPS] = {0};
-        for (uint32_t slot = s->tasks[t->task].slot; slot != NO_SLOT;
-             slot = tail_next(s, t->task, slot))
-            if (is_hopeful(s, slot, t->task))
-                work_on(s, slot, work);
-        t->longer = longer(tail, t->tau);
-        int sure = TAIL_STEPS; /* from here on, for sure */
-        while (t->longer > 0 && sure > 0 && work[sure - 1] >= tail->longest)
-            t->done[--sure] = 1;
-        for (int k = 0; k < sure; k++) {
-            t->done[k] = (float)likely(t, work[k], longer(tail, work[k]));
-            product[k] *= (double)t->done[k];
-        }
+        for (int k = 0; k < TAIL_STEPS; k++)
+            product[k] *= (double)tail->list[i].done[k];
         for (int k = 0; full && k < TAIL_STEPS; k++) {
             sum[k] += log(product[k]);
             product[k] = 1;
         }
     }
     for (int k = 0; k < TAIL_STEPS; k++)
-        most = fmax(most, sum[k]);
+        most = larger(most, sum[k]);
     for (int k = 0; k < TAIL_STEPS; k++)
         tail->weight[k] = exp(sum[k] - most);
+}
+
+static void look_ahead(struct bats_sched *s)
+{
+    struct tail *tail = &s->tail;
+    if (!tail->has_shares)
+        find_shares(s);
+    for (uint32_t i = 0; i < tail->n; i++)
+        foresee(s, &tail->list[i]);
+    weigh(tail);
     tail->has_outlook = true;
+}
+
+void soonest_copied(struct bats_sched *s, struct tail_task *t)
+{
+    struct tail *tail = &s->tail;
+    double step = tail->step;
+    look_at(s, t);
+    find_step(tail);
+    if (tail->step != step) {
+        tail->has_outlook = false;
+    } else if (tail->has_outlook) {
+        foresee(s, t);
+        weigh(tail);
+    }
 }
 
 /* ---- the choice ---- */
 
-/* What a copy that begins in a slot has done after each step, and the share of
- * the tasks that take longer. */
-struct copy {
+/* Where a copy may begin: for how long it goes on, and the shares of the tasks
+ * that take longer than what it has done after each step. */
+struct place {
+    uint32_t machine, cluster;
+    double paid;
     bool is_known;
-    double work[TAIL_STEPS], longer[TAIL_STEPS];
+    float longer[TAIL_STEPS];
 };
 
-static void look_at_copy(const struct bats_sched *s, uint32_t slot,
-                         struct copy *copy)
+static void look_at_place(const struct bats_sched *s, uint32_t slot,
+                          struct place *p)
 {
-    work_on(s, slot, copy->work);
+    float work[TAIL_STEPS] = {0};
+    work_on(s, slot, work);
     for (int k = 0; k < TAIL_STEPS; k++)
-        copy->longer[k] = longer(&s->tail, copy->work[k]);
-    copy->is_known = true;
+        p->longer[k] = longer(&s->tail, work[k]);
+    p->is_known = true;
 }
 
 /* By how many steps the end comes sooner; to scale. */
-static double gain(const struct bats_sched *s, const struct copy *copy,
+static double gain(const struct bats_sched *s, const struct place *p,
                    const struct tail_task *t)
 {
+    float then[TAIL_STEPS];
     double sum = 0;
-    for (int k = 0; k < TAIL_STEPS; k++) {
-        double now = (double)t->done[k];
-        double then = likely(t, copy->work[k], copy->longer[k]);
-        if (then > now)
-            sum += s->tail.weight[k] * (then / now - 1);
-    }
+    find_likely(t->one_in, p->longer, then);
+    for (int k = 0; k < TAIL_STEPS; k++)
+        if (then[k] > t->done[k])
+            sum += s->tail.weight[k] * (double)(then[k] / t->done[k] - 1);
     return sum;
 }
 
 /* Whether a copy that begins here may be ahead of the execution in `slot` at
  * some time from now to `end`. (Both advance in straight lines.) */
-static bool may_overtake(const struct bats_sched *s, size_t here,
+static bool may_overtake(const struct bats_sched *s, uint32_t here,
                          uint32_t slot, double end)
 {
-    size_t there = tail_cluster(s, slot);
+    uint32_t there = tail_cluster(s, slot);
     double elapsed = tail_elapsed(s, slot);
     return convert(s, 0, here) > SURELY * convert(s, elapsed, there) ||
            convert(s, end, here) > SURELY * convert(s, elapsed + end, there);
@@ -259,25 +310,23 @@ static bool may_overtake(const struct bats_sched *s, size_t here,
 
 /* A copy here is not out of the question: it is faster than the original, or
  * that is stuck. */
-static bool is_eligible(const struct bats_sched *s, uint32_t slot,
+static bool is_eligible(const struct bats_sched *s, const struct place *p,
                         const struct tail_task *t)
 {
-    const struct task *task = &s->tasks[t->task];
-    return task->avoid != s->slots[slot].machine &&
-           (t->stuck || tail_mean(s, tail_cluster(s, slot)) <
-                            tail_mean(s, tail_cluster(s, task->slot)));
+    return (tail_mean(s, p->cluster) < tail_mean(s, t->cluster) || t->stuck) &&
+           s->tasks[t->task].avoid != p->machine;
 }
 
 /* And its gain is not 0 for sure: before its window is over, and one of the
  * task's executions as long as any, it has done what some task takes, and has
  * overtaken them all. (Most have not, and the outlook takes long.) */
-static bool may_help(const struct bats_sched *s, uint32_t slot,
+static bool may_help(const struct bats_sched *s, const struct place *p,
                      const struct tail_task *t)
 {
     const struct tail *tail = &s->tail;
-    size_t here = tail_cluster(s, slot);
-    double end = fmin(t->end, paid(s, slot));
-    double most = fmax(convert(s, 0, here), convert(s, end, here));
+    double end = smaller(t->end, p->paid);
+    double most =
+        larger(convert(s, 0, p->cluster), convert(s, end, p->cluster));
     if (t->end == INFINITY)
         return true;
     if (most + tail->longest / TAIL_POINTS < SURELY * tail->shortest)
@@ -285,7 +334,7 @@ static bool may_help(const struct bats_sched *s, uint32_t slot,
     for (uint32_t at = s->tasks[t->task].slot; at != NO_SLOT;
          at = tail_next(s, t->task, at))
         if (is_hopeful(s, at, t->task) && end <= paid(s, at) &&
-            !may_overtake(s, here, at, end))
+            !may_overtake(s, p->cluster, at, end))
             return false;
     return true;
 }
@@ -293,21 +342,23 @@ static bool may_help(const struct bats_sched *s, uint32_t slot,
 struct tail_task *soonest_choose(struct bats_sched *s, uint32_t slot)
 {
     struct tail_task *chosen = NULL;
-    struct copy copy = {.is_known = false};
-    double most = UNLIKELY;
-    if (!s->tail.has_end)
-        find_end(s);
+    struct place here;
+    double most = (double)UNLIKELY;
+    here.machine = s->slots[slot].machine;
+    here.cluster = s->machines[here.machine].cluster;
+    here.paid = paid(s, slot);
+    here.is_known = false;
     for (uint32_t i = 0; i < s->tail.n; i++) {
         struct tail_task *t = &s->tail.list[i];
-        if (!is_eligible(s, slot, t) || !may_help(s, slot, t))
+        if (!is_eligible(s, &here, t) || !may_help(s, &here, t))
             continue;
         if (!s->tail.has_outlook)
             look_ahead(s);
-        if (!copy.is_known)
-            look_at_copy(s, slot, &copy);
-        double here = gain(s, &copy, t);
-        if (here > most) {
-            most = here;
+        if (!here.is_known)
+            look_at_place(s, slot, &here);
+        double now = gain(s, &here, t);
+        if (now > most) {
+            most = now;
             chosen = t;
         }
     }

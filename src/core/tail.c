@@ -34,9 +34,12 @@ static uint32_t draw(struct bats_sched *s, uint32_t n)
 
 void tail_learn(struct bats_sched *s, size_t cluster, bats_time runtime)
 {
-    if (s->tail.strategy != BATS_TAIL_NONE &&
-        !bats_histogram_add(&s->clusters[cluster].histogram, runtime))
+    struct bats_histogram *h = &s->clusters[cluster].histogram;
+    if (s->tail.strategy == BATS_TAIL_NONE)
+        return;
+    if (!bats_histogram_add(h, runtime))
         s->failure = BATS_ENOMEM;
+    s->tail.is_news |= (double)runtime >= h->longest;
 }
 
 /* ---- runtimes, on one cluster or another ---- */
@@ -129,35 +132,56 @@ static bool wants_estimates(const struct bats_sched *s)
            s->tail.strategy != BATS_TAIL_SOONEST;
 }
 
+static void add(struct bats_sched *s, uint32_t slot)
+{
+    uint32_t task = s->slots[slot].head, cluster = tail_cluster(s, slot);
+    if (s->slots[slot].is_copy || !copies_allowed(s, task) ||
+        tail_mean(s, cluster) == 0 ||
+        (s->tasks[task].copies != NO_SLOT && !is_known(s, task)))
+        return;
+    struct tail_task *t = &s->tail.list[s->tail.n++];
+    t->task = task;
+    t->cluster = cluster;
+    if (wants_estimates(s))
+        look_at(s, t);
+}
+
+/* Where more tasks run than the list holds, each look goes on where the last
+ * one has ended: an event must not take the longer the more there are, and the
+ * best of so many is good enough. */
 static void look_around(struct bats_sched *s)
 {
     struct tail *tail = &s->tail;
-    tail->n = 0;
-    tail->has_end = false;
+    uint32_t n_words = (s->n_slots + 63) / 64, word = tail->next_busy;
+    tail->n = tail->next_busy = 0;
     find_canonical(s);
     if (tail_mean(s, tail->canonical) == 0)
         return;
-    for (uint32_t i = 0; i < s->n_slots; i++) {
-        uint32_t task = s->slots[i].head;
-        if (task == BATS_NO_TASK || s->slots[i].is_copy ||
-            !copies_allowed(s, task) || !is_known(s, task))
-            continue;
-        struct tail_task *t = &tail->list[tail->n++];
-        t->task = task;
-        if (wants_estimates(s))
-            look_at(s, t);
+    for (uint32_t i = 0; i < n_words; i++) {
+        if (tail->n > TAIL_TASKS - 64) {
+            tail->next_busy = word;
+            break;
+        }
+        for (uint64_t busy = s->busy[word]; busy > 0; busy &= busy - 1)
+            add(s, 64 * word + (uint32_t)__builtin_ctzll(busy));
+        word = word + 1 < n_words ? word + 1 : 0;
     }
+    if (tail->strategy == BATS_TAIL_SOONEST)
+        soonest_look(s);
 }
 
 /* ---- the choice for one slot ---- */
 
 /* It does not run on this cluster or a faster one. */
-static bool runs_slower(const struct bats_sched *s, uint32_t task,
-                        size_t cluster)
+static bool runs_slower(const struct bats_sched *s, const struct tail_task *t,
+                        uint32_t cluster)
 {
-    for (uint32_t slot = s->tasks[task].slot; slot != NO_SLOT;
-         slot = tail_next(s, task, slot))
-        if (tail_mean(s, tail_cluster(s, slot)) <= tail_mean(s, cluster))
+    double mean = tail_mean(s, cluster);
+    if (tail_mean(s, t->cluster) <= mean)
+        return false;
+    for (uint32_t at = s->tasks[t->task].copies; at != NO_SLOT;
+         at = s->slots[at].next_copy)
+        if (tail_mean(s, tail_cluster(s, at)) <= mean)
             return false;
     return true;
 }
@@ -165,11 +189,11 @@ static bool runs_slower(const struct bats_sched *s, uint32_t task,
 static struct tail_task *choose_any(struct bats_sched *s, uint32_t slot)
 {
     struct tail_task *chosen = NULL;
-    uint32_t n = 0;
+    uint32_t n = 0, cluster = tail_cluster(s, slot);
     for (uint32_t i = 0; i < s->tail.n; i++) {
         struct tail_task *t = &s->tail.list[i];
-        if (s->tasks[t->task].avoid != s->slots[slot].machine &&
-            runs_slower(s, t->task, tail_cluster(s, slot)) &&
+        if (runs_slower(s, t, cluster) &&
+            s->tasks[t->task].avoid != s->slots[slot].machine &&
             draw(s, ++n) == 0)
             chosen = t; /* each of the n with the same chance */
     }
@@ -223,29 +247,57 @@ static bool may_copy(const struct bats_sched *s, uint32_t slot)
            !forecast_too_late(s, m->cluster);
 }
 
+/* False: there is nothing for the slot. */
+static bool fill(struct bats_sched *s, uint32_t slot)
+{
+    const struct machine *m = &s->machines[s->slots[slot].machine];
+    struct tail_task *t = choose(s, slot);
+    if (!t) {
+        s->tail.useless[m->cluster] = m->paid_end;
+        return false;
+    }
+    copies_start(s, slot, t->task);
+    if (wants_estimates(s))
+        t->left = fmin(t->left, total(s, t, m->cluster));
+    if (s->tail.strategy == BATS_TAIL_SOONEST)
+        soonest_copied(s, t);
+    return true;
+}
+
+/* Where an idle machine found nothing, time makes it no better: it is asked
+ * again at the next monitoring, when a task that runs has one execution less,
+ * or has been seen to take longer than any before. */
+static void forget_asked(struct tail *tail)
+{
+    if (tail->is_news || tail->strategy != BATS_TAIL_SOONEST) {
+        memset(tail->useless, 0, sizeof tail->useless);
+        tail->asked = NO_SLOT;
+    }
+    tail->is_news = false;
+}
+
 void tail_fill(struct bats_sched *s)
 {
-    if (s->tail.strategy == BATS_TAIL_NONE || s->draining ||
+    struct tail *tail = &s->tail;
+    if (tail->strategy == BATS_TAIL_NONE || s->draining ||
         s->idle_first == NO_SLOT || s->bag.count[BATS_TASK_PENDING] > 0)
         return;
-    bats_time useless[BATS_CLUSTERS_MAX] = {0}; /* paid until then, or less */
-    look_around(s);
-    for (uint32_t slot = s->idle_first, next; slot != NO_SLOT; slot = next) {
-        size_t cluster = tail_cluster(s, slot);
+    forget_asked(tail);
+    uint32_t refused = 0, next;
+    bool has_looked = false;
+    uint32_t slot = tail->asked == NO_SLOT ? s->idle_first
+                                           : s->slots[tail->asked].next_idle;
+    for (; slot != NO_SLOT && refused < TAIL_SLOTS; slot = next) {
+        const struct machine *m = &s->machines[s->slots[slot].machine];
         next = s->slots[slot].next_idle;
-        bats_time paid_end = s->machines[s->slots[slot].machine].paid_end;
-        if (paid_end <= useless[cluster] || !may_copy(s, slot))
+        if (m->paid_end <= tail->useless[m->cluster] || !may_copy(s, slot))
             continue;
-        struct tail_task *t = choose(s, slot);
-        if (!t) {
-            useless[cluster] = paid_end;
-            continue;
-        }
-        copies_start(s, slot, t->task);
-        if (wants_estimates(s))
-            t->left = fmin(t->left, total(s, t, cluster));
-        s->tail.has_end = false;
+        if (!has_looked)
+            look_around(s);
+        has_looked = true;
+        refused += !fill(s, slot);
     }
+    tail->asked = s->idle_last;
 }
 
 bool tail_migrate(struct bats_sched *s, uint32_t slot)

@@ -178,6 +178,50 @@ static void noise_does_not_depend_on_the_policy(void **state)
     }
 }
 
+/* ---- many machines ---- */
+
+/* 400 machines need 1000 minutes for a task, and one a minute, as is known from
+ * earlier: that one does all 500 tasks, most of them as copies, and never has
+ * to wait for one, however many there are to choose from. */
+static void every_running_task_is_found(void **state)
+{
+    (void)state;
+    static struct bats_machine_spec machines[401];
+    static bats_time work[500];
+    struct bats_cluster clusters[2] = {{"fast", 0, 1}, {"slow", 0, 400}};
+    double speed[2] = {1000, 1};
+    const struct bats_observation seen[2] = {{0, 0, BATS_MINUTE},
+                                             {0, 1, 1000 * BATS_MINUTE}};
+    struct bats_sim_options o = {
+        .sched = {.policy = &bats_policy_rr,
+                  .n_tasks = 500,
+                  .clusters = clusters,
+                  .n_clusters = 2,
+                  .machines = machines,
+                  .n_machines = 401,
+                  .window = 1000 * BATS_HOUR,
+                  .budget = BATS_UNLIMITED,
+                  .seed = 3,
+                  .tail = BATS_TAIL_SOONEST,
+                  .earlier = {.seen = seen, .n_seen = 2}},
+        .work = work,
+        .speed = speed};
+    for (int i = 0; i < 401; i++)
+        machines[i] = (struct bats_machine_spec){i > 0, 1};
+    for (int i = 0; i < 500; i++)
+        work[i] = 1000 * BATS_MINUTE;
+    struct bats_sched *s;
+    struct bats_error err;
+    struct bats_cluster_status of;
+    bats_time makespan;
+    if (bats_sim_run(&o, &s, &makespan, &err) < 0)
+        fail_msg("%s", err.text);
+    assert_int_equal(makespan, 500 * BATS_MINUTE);
+    bats_sched_cluster_status(s, 0, &of);
+    assert_int_equal(of.done, 500);
+    bats_sched_destroy(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +229,7 @@ int main(void)
         cmocka_unit_test(a_machine_that_is_up_does_not_start_again),
         cmocka_unit_test(every_event_and_command_is_shown_in_order),
         cmocka_unit_test(noise_does_not_depend_on_the_policy),
+        cmocka_unit_test(every_running_task_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

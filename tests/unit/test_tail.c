@@ -375,6 +375,23 @@ static void soonest_copies_a_task_that_is_stuck(void **state)
     }
 }
 
+/* The same with tasks of a minute, and monitoring every 5 minutes: at minute 5
+ * the last one has been running for twice as long as any other, but for 4
+ * minutes only. */
+static void nothing_is_stuck_within_an_interval(void **state)
+{
+    (void)state;
+    struct play p;
+    begin(&p, BATS_TAIL_SOONEST, 4, 3);
+    end(&p, MINUTES(1), SLOW, MINUTES(1));
+    end(&p, MINUTES(1), ALSO_SLOW, MINUTES(1));
+    tell(&p, MINUTES(5) + 1, (struct bats_event){.type = BATS_EVENT_TICK});
+    assert_int_equal(p.copies[ALSO_SLOW], 0);
+    tell(&p, MINUTES(10) + 1, (struct bats_event){.type = BATS_EVENT_TICK});
+    assert_int_equal(p.copies[ALSO_SLOW], 1);
+    bats_sched_destroy(p.s);
+}
+
 /*
  * Of seven tasks it is known from a sample that the slow machine takes 10, 20
  * .. 70 minutes for them and the fast one 5 minutes + a tenth of that, 6 .. 12.
@@ -465,6 +482,7 @@ int main(void)
         cmocka_unit_test(migrate_takes_a_task_over),
         cmocka_unit_test(soonest_copies_what_may_take_longest),
         cmocka_unit_test(soonest_copies_a_task_that_is_stuck),
+        cmocka_unit_test(nothing_is_stuck_within_an_interval),
         cmocka_unit_test(regression_converts_runtimes),
         cmocka_unit_test(strategies_have_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
