@@ -1,11 +1,12 @@
 /*
  * simulator: how fast the simulator is, without reading or writing a file.
  *
- *   simulator POLICY TASKS MACHINES RUNS [BUDGET]
+ *   simulator POLICY TASKS MACHINES RUNS [BUDGET [TAIL]]
  *
- * RUNS bags of TASKS tasks (seeds 1, 2, ...; see workload.h). Prints the
- * seconds of CPU per run, the events that the engine has handled per run, and
- * the most memory the process had, in MB.
+ * RUNS bags of TASKS tasks (seeds 1, 2, ...; see workload.h), with the options
+ * that a run has by default. A BUDGET of 0 is none. Prints the seconds of CPU
+ * per run, the events that the engine has handled per run, and the most memory
+ * the process had, in MB.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,14 +36,18 @@ int main(int argc, char **argv)
     long n_tasks = argc >= 5 ? strtol(argv[2], NULL, 10) : 0;
     long n_machines = argc >= 5 ? strtol(argv[3], NULL, 10) : 0;
     long runs = argc >= 5 ? strtol(argv[4], NULL, 10) : 0;
-    bats_money budget = BATS_UNLIMITED;
+    bats_money budget = 0;
+    enum bats_tail tail = BATS_TAIL_DEFAULT;
     struct bats_error err;
     if (!policy || n_tasks < 1 || n_machines < 1 || runs < 1 ||
-        (argc > 5 && bats_money_parse(argv[5], &budget, &err) < 0)) {
-        fputs("usage: simulator POLICY TASKS MACHINES RUNS [BUDGET]\n",
+        (argc > 5 && bats_money_parse(argv[5], &budget, &err) < 0) ||
+        (argc > 6 && !bats_tail_find(argv[6], &tail))) {
+        fputs("usage: simulator POLICY TASKS MACHINES RUNS [BUDGET [TAIL]]\n",
               stderr);
         return 2;
     }
+    if (budget == 0)
+        budget = BATS_UNLIMITED;
     uint32_t most = (uint32_t)n_machines;
     struct bats_machine_spec *machines = make_machines(most);
     bats_time *work = allocate((size_t)n_tasks, sizeof *work);
@@ -57,7 +62,8 @@ int main(int argc, char **argv)
                                                .n_machines = most,
                                                .window = BATS_HOUR,
                                                .budget = budget,
-                                               .seed = (uint64_t)run},
+                                               .seed = (uint64_t)run,
+                                               .tail = tail},
                                      .work = work,
                                      .speed = speed,
                                      .after = count,
