@@ -284,6 +284,17 @@ static void turn_round(struct bats_frontier_bounds *b)
  * so far, loses D x gain against the relaxation beyond `before`. So does a
  * state of the list, its D being what it is short of the full rate; and one of
  * those within a machine's price of `before` can be filled up to any price.
+ *
+ * That counts `rest`, too. Let e and e' be the efficiencies of t and of the next
+ * type, gain = e - e', F a configuration as above, and u what is left over of its
+ * price where all machines so far are taken and as many of F's others as can be
+ * paid: one of those, of price f, would be more than u. Then D gain < u e'. And
+ * with that one, v = f - u less can be spent so far, which loses T(v): D gain <
+ * T(v). The present list, that lacks `rest`, loses rest e at v = 0, and at v +
+ * rest loses rest gain + T(v) at least. If v + rest is within a machine's price,
+ * the latter is counted; else u < rest, and D + rest < rest e / gain, which is
+ * counted. In both cases D + rest is below what is counted, and a state that
+ * lacks both is kept.
  */
 static void find_bounds(const struct bats_frontier_lists *l, size_t t,
                         double rest, struct bats_frontier_bounds *b)
@@ -308,7 +319,7 @@ static void find_bounds(const struct bats_frontier_lists *l, size_t t,
             double lost = full * (1 + ROUNDING) - l->list[i].rate -
                           (end - (double)above) * next;
             most = least_gain > 0 ? fmax(most, lost / least_gain) : INFINITY;
-            double near = end - rest - most;
+            double near = end - most;
             b->near = end > dearest && near > 0 ? (bats_money)near : 0;
         }
         while (n_old > 0 && old->zones[n_old - 1].from > price)
