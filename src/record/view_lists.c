@@ -77,6 +77,11 @@ int bats_view_next_task(struct bats_view *v, struct bats_view_task *task,
 #define AMOUNT(column)                                                        \
     "rtrim(rtrim(printf('%.6f', " column " / 1e6), '0'), '.')"
 
+#define CHARGED                                                               \
+    AMOUNT("amount")                                                          \
+    " || CASE WHEN cushion > 0 THEN ', ' || " AMOUNT(                         \
+        "cushion") " || ' of it from the cushion' ELSE '' END"
+
 static const char log_sql[] =
     "SELECT l.session, l.time, l.what, m.name, b.number, l.text FROM ("
     " SELECT seq, session, time_us AS time, type AS what, machine,"
@@ -93,18 +98,18 @@ static const char log_sql[] =
     "  CASE WHEN signal THEN printf('signal %d, ', signal)"
     "  WHEN exit_status THEN printf('exit code %d, ', exit_status)"
     "  ELSE '' END || printf('%.3f s', wall_us / 1e6) FROM attempt"
-    " UNION ALL SELECT seq, session, time_us, 'charged', machine, NULL, " AMOUNT("amount") " || CASE WHEN cushion > 0 THEN ', ' || " AMOUNT(
-        "cushion") " || ' of it from the cushion' ELSE '' END FROM ledger"
-                   " UNION ALL SELECT seq, session, time_us, 'decided', NULL, NULL,"
-                   "  printf('%s: machines %s for %d windows; %d tasks left', reason,"
-                   "  machines, windows, tasks_left) || CASE WHEN feasible THEN ''"
-                   "  ELSE ', more than the budget can pay' END FROM decision"
-                   " UNION ALL SELECT seq, session, time_us, 'notice', machine, task,"
-                   "  sentence FROM notice"
-                   ") l LEFT JOIN machine m ON m.session = l.session AND m.id = l.machine"
-                   " LEFT JOIN bag b ON b.task = l.task"
-                   " WHERE (?1 IS NULL OR m.name = ?1) AND (?2 = 0 OR b.number = ?2)"
-                   " ORDER BY l.seq";
+    " UNION ALL SELECT seq, session, time_us, 'charged', machine, NULL,"
+    " " CHARGED " FROM ledger"
+    " UNION ALL SELECT seq, session, time_us, 'decided', NULL, NULL,"
+    "  printf('%s: machines %s for %d windows; %d tasks left', reason,"
+    "  machines, windows, tasks_left) || CASE WHEN feasible THEN ''"
+    "  ELSE ', more than the budget can pay' END FROM decision"
+    " UNION ALL SELECT seq, session, time_us, 'notice', machine, task,"
+    "  sentence FROM notice"
+    ") l LEFT JOIN machine m ON m.session = l.session AND m.id = l.machine"
+    " LEFT JOIN bag b ON b.task = l.task"
+    " WHERE (?1 IS NULL OR m.name = ?1) AND (?2 = 0 OR b.number = ?2)"
+    " ORDER BY l.seq";
 
 int bats_view_log(struct bats_view *v, const char *machine, int64_t task,
                   struct bats_error *err)
