@@ -163,9 +163,7 @@ bool copies_take_out(struct bats_sched *s, uint32_t slot, uint32_t task)
         promote(s, task);
     }
     update_state(s, task);
-    bool goes_on = t->slot != NO_SLOT && !bats_sched_has_result(s, task);
-    s->tail.is_news |= goes_on;
-    return goes_on;
+    return t->slot != NO_SLOT && !bats_sched_has_result(s, task);
 }
 
 /* A slot that will be free in a moment. */

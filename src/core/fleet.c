@@ -325,6 +325,7 @@ void fleet_lose(struct bats_sched *s, uint32_t id)
         while (s->slots[slot].n_tasks > 0) {
             uint32_t task = s->slots[slot].head;
             bool elsewhere = copies_take_out(s, slot, task);
+            s->tail.is_news |= elsewhere;
             if (!elsewhere && !bats_sched_has_result(s, task))
                 failure_of_machine(s, slot, task);
             sampling_ended(s, id, task, -1);

@@ -372,6 +372,7 @@ static int ended(struct bats_sched *s, const struct bats_event *ev,
     bool elsewhere = copies_take_out(s, slot, ev->task);
 
     if (failed) {
+        s->tail.is_news |= elsewhere;
         failure_of_task(s, ev->machine, ev->task, elsewhere);
     } else {
         s->clusters[m->cluster].done++;
@@ -408,6 +409,7 @@ static void came_back(struct bats_sched *s, const struct bats_event *ev)
     bool elsewhere = copies_take_out(s, slot, ev->task);
 
     s->tasks[ev->task].once |= yielded;
+    s->tail.is_news |= elsewhere;
     if (timed_out) {
         failure_of_task(s, ev->machine, ev->task, elsewhere);
     } else {

@@ -181,7 +181,7 @@ void soonest_look(struct bats_sched *s)
     for (uint32_t i = 0; i < tail->n; i++)
         look_at(s, &tail->list[i]);
     find_step(tail);
-    tail->has_shares = tail->has_outlook = false;
+    tail->has_outlook = false;
 }
 
 /* How likely tasks that take longer than a share of all, `one_in` being the

@@ -272,6 +272,7 @@ static void forget_asked(struct tail *tail)
     if (tail->is_news || tail->strategy != BATS_TAIL_SOONEST) {
         memset(tail->useless, 0, sizeof tail->useless);
         tail->asked = NO_SLOT;
+        tail->has_shares = false;
     }
     tail->is_news = false;
 }
