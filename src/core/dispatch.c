@@ -88,7 +88,8 @@ static uint32_t choose(const struct bats_sched *s, uint32_t machine)
 void dispatch_begin(struct bats_sched *s, uint32_t slot)
 {
     s->slots[slot].started = s->now;
-    failure_set_limit(s, slot);
+    if (s->rules.timeout > 0 || s->rules.timeout_median > 0)
+        failure_set_limit(s, slot);
 }
 
 void dispatch_run(struct bats_sched *s, uint32_t slot, uint32_t task,
@@ -163,7 +164,7 @@ static bool fill(struct bats_sched *s, uint32_t slot)
     if (s->bag.count[BATS_TASK_PENDING] == 0 || sl->is_copy ||
         !dispatch_admits(s, sl->machine) || sampling_give(s, slot))
         return true;
-    if (tail_migrate(s, slot))
+    if (s->tail.strategy == BATS_TAIL_MIGRATE && tail_migrate(s, slot))
         return true;
     uint32_t wanted = depth(s, &s->machines[sl->machine]);
     while (s->bag.count[BATS_TASK_PENDING] > 0 && sl->n_tasks < wanted)

@@ -120,8 +120,6 @@ int failure_watch(struct bats_sched *s, uint32_t machine, uint32_t task,
 void failure_set_limit(struct bats_sched *s, uint32_t slot)
 {
     const struct bats_sched_rules *r = &s->rules;
-    if (r->timeout == 0 && r->timeout_median <= 0)
-        return;
     const struct slot *sl = &s->slots[slot];
     bats_heap_remove(&s->limits, slot);
     if (sl->n_tasks == 0 || copies_cancelled(s, slot, sl->head))

@@ -303,8 +303,8 @@ void tail_fill(struct bats_sched *s)
 
 bool tail_migrate(struct bats_sched *s, uint32_t slot)
 {
-    if (s->tail.strategy != BATS_TAIL_MIGRATE || !may_copy(s, slot) ||
-        s->slots[slot].n_tasks > 0 || s->sampling.phase == PHASE_SAMPLING ||
+    if (!may_copy(s, slot) || s->slots[slot].n_tasks > 0 ||
+        s->sampling.phase == PHASE_SAMPLING ||
         s->bag.count[BATS_TASK_PENDING] > s->sample_size)
         return false;
     look_around(s);

@@ -47,7 +47,8 @@ static void sift_up(struct bats_heap *heap, uint32_t index,
     at[new.id] = index;
 }
 
-/* `new` goes to `index` or below. */
+/* `new` goes to `index` or below. Mostly that is far below: so first all the
+ * way down, with one comparison per level, and then up. */
 static void sift_down(struct bats_heap *heap, uint32_t index,
                       struct bats_heap_item new)
 {
@@ -55,15 +56,11 @@ static void sift_down(struct bats_heap *heap, uint32_t index,
     uint32_t *const at = heap->at;
     const uint32_t n = heap->n;
     for (uint32_t child; (child = 2 * index + 1) < n; index = child) {
-        if (child + 1 < n && before(item[child + 1], item[child]))
-            child++;
-        if (!before(item[child], new))
-            break;
+        child += child + 1 < n && before(item[child + 1], item[child]);
         item[index] = item[child];
         at[item[index].id] = index;
     }
-    item[index] = new;
-    at[new.id] = index;
+    sift_up(heap, index, new);
 }
 
 void bats_heap_set(struct bats_heap *heap, uint32_t id, int64_t time)
