@@ -199,17 +199,20 @@ struct tail {
     bats_time useless[BATS_CLUSTERS_MAX]; /* nor one that is paid until then */
     size_t canonical; /* the cluster that the histogram is converted to */
     /* soonest.c, for the present list: */
+    bats_time looked_at;
     struct bats_regression to_canonical[BATS_CLUSTERS_MAX];
     struct bats_regression from_canonical[BATS_CLUSTERS_MAX];
     double shortest, longest;       /* runtime that was seen */
     double most[BATS_CLUSTERS_MAX]; /* `longest` on the cluster, and what is */
-    double stuck[BATS_CLUSTERS_MAX]; /* too long */
-    double step;                     /* of time */
-    bool has_shares;                 /* that take longer than so many */
-    float longer[TAIL_POINTS + 2];   /* parts of `longest` */
-    bool has_outlook;          /* `one_in` and `done` of its tasks, and */
+    double stuck[BATS_CLUSTERS_MAX];           /* too long */
+    double step;                               /* of time */
+    bool has_shares, has_outlook, has_weights; /* these are up to date: */
+    float
+        longer[TAIL_POINTS + 2]; /* shares that take longer than so many parts
+                                      of `longest`; */
+    /* `one_in` and `done` of the tasks; */
     double weight[TAIL_STEPS]; /* that all have ended by then, against the
-                                       likeliest step */
+                                  likeliest step */
     bats_time (*true_runtime)(const void *context, uint32_t task,
                               uint32_t cluster);
     const void *true_context;
@@ -485,6 +488,9 @@ static inline double tail_elapsed(const struct bats_sched *s, uint32_t slot)
 
 /* There is a new s->tail.list. */
 void soonest_look(struct bats_sched *s);
+
+/* The list of an event a moment ago will do, but for what has ended. */
+bool soonest_knows(struct bats_sched *s);
 
 /* The task of it of which `slot` shall run a copy, or NULL. */
 struct tail_task *soonest_choose(struct bats_sched *s, uint32_t slot);

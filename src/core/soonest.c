@@ -8,6 +8,7 @@
 #include <string.h>
 
 /* However unlikely it looks, a task may end at any time. */
+#define FRESH 0.25 /* steps for which a look suffices */
 #define UNLIKELY 1e-6F
 #define SURELY (1 - 1e-9) /* for sums that were rounded */
 #define STUCK 2           /* times the longest runtime */
@@ -181,7 +182,27 @@ void soonest_look(struct bats_sched *s)
     for (uint32_t i = 0; i < tail->n; i++)
         look_at(s, &tail->list[i]);
     find_step(tail);
-    tail->has_outlook = false;
+    tail->looked_at = s->now;
+    tail->has_outlook = tail->has_weights = false;
+}
+
+bool soonest_knows(struct bats_sched *s)
+{
+    struct tail *tail = &s->tail;
+    uint32_t n = 0;
+    if (tail->n == 0 || tail->next_busy > 0 ||
+        (double)(s->now - tail->looked_at) > FRESH * tail->step)
+        return false;
+    for (uint32_t i = 0; i < tail->n; i++) {
+        if (!copies_allowed(s, tail->list[i].task))
+            continue;
+        if (n != i)
+            tail->list[n] = tail->list[i];
+        n++;
+    }
+    tail->has_weights = tail->has_weights && n == tail->n;
+    tail->n = n;
+    return true;
 }
 
 /* How likely tasks that take longer than a share of all, `one_in` being the
@@ -236,6 +257,7 @@ static void weigh(struct tail *tail)
         most = larger(most, sum[k]);
     for (int k = 0; k < TAIL_STEPS; k++)
         tail->weight[k] = exp(sum[k] - most);
+    tail->has_weights = true;
 }
 
 static void look_ahead(struct bats_sched *s)
@@ -243,24 +265,20 @@ static void look_ahead(struct bats_sched *s)
     struct tail *tail = &s->tail;
     if (!tail->has_shares)
         find_shares(s);
-    for (uint32_t i = 0; i < tail->n; i++)
+    for (uint32_t i = 0; i < tail->n && !tail->has_outlook; i++)
         foresee(s, &tail->list[i]);
-    weigh(tail);
+    if (!tail->has_weights)
+        weigh(tail);
     tail->has_outlook = true;
 }
 
 void soonest_copied(struct bats_sched *s, struct tail_task *t)
 {
     struct tail *tail = &s->tail;
-    double step = tail->step;
     look_at(s, t);
-    find_step(tail);
-    if (tail->step != step) {
-        tail->has_outlook = false;
-    } else if (tail->has_outlook) {
+    if (tail->has_outlook)
         foresee(s, t);
-        weigh(tail);
-    }
+    tail->has_weights = false;
 }
 
 /* ---- the choice ---- */
@@ -352,7 +370,7 @@ struct tail_task *soonest_choose(struct bats_sched *s, uint32_t slot)
         struct tail_task *t = &s->tail.list[i];
         if (!is_eligible(s, &here, t) || !may_help(s, &here, t))
             continue;
-        if (!s->tail.has_outlook)
+        if (!s->tail.has_weights)
             look_ahead(s);
         if (!here.is_known)
             look_at_place(s, slot, &here);

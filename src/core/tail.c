@@ -50,8 +50,8 @@ struct bats_regression tail_line(const struct bats_sched *s, size_t from,
     const struct sampling *p = &s->sampling;
     if (p->has_line[from] && p->has_line[to])
         return bats_regression_compose(&p->lines[from], &p->lines[to]);
-    return (struct bats_regression){.b1 =
-                                        tail_mean(s, to) / tail_mean(s, from)};
+    double ratio = tail_mean(s, to) / tail_mean(s, from);
+    return (struct bats_regression){.b1 = ratio};
 }
 
 /* E[T | T > tau] on the canonical cluster. */
@@ -273,6 +273,7 @@ static void forget_asked(struct tail *tail)
         memset(tail->useless, 0, sizeof tail->useless);
         tail->asked = NO_SLOT;
         tail->has_shares = false;
+        tail->n = 0;
     }
     tail->is_news = false;
 }
@@ -284,16 +285,16 @@ void tail_fill(struct bats_sched *s)
         s->idle_first == NO_SLOT || s->bag.count[BATS_TASK_PENDING] > 0)
         return;
     forget_asked(tail);
-    uint32_t refused = 0, next;
     bool has_looked = false;
-    uint32_t slot = tail->asked == NO_SLOT ? s->idle_first
-                                           : s->slots[tail->asked].next_idle;
+    uint32_t refused = 0, next, slot = s->idle_first;
+    if (tail->asked != NO_SLOT)
+        slot = s->slots[tail->asked].next_idle;
     for (; slot != NO_SLOT && refused < TAIL_SLOTS; slot = next) {
         const struct machine *m = &s->machines[s->slots[slot].machine];
         next = s->slots[slot].next_idle;
         if (m->paid_end <= tail->useless[m->cluster] || !may_copy(s, slot))
             continue;
-        if (!has_looked)
+        if (!has_looked && !soonest_knows(s))
             look_around(s);
         has_looked = true;
         refused += !fill(s, slot);
