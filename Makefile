@@ -51,7 +51,7 @@ EXEC_SRC = $(addprefix src/exec/, \
 	command.c environment.c family.c guard.c outdir.c outfile.c outlet.c \
 	pace.c results.c runner.c spawner.c spool.c stream.c)
 RECORD_SRC = $(addprefix src/record/, \
-	copy.c db.c engine.c log.c match.c past.c rebuild.c record.c \
+	copy.c db.c engine.c log.c match.c pack.c past.c rebuild.c record.c \
 	recover.c replay.c rest.c schema.c view.c \
 	view_lists.c)
 SITE_SRC = $(addprefix src/site/, \

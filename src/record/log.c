@@ -4,20 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/schema.h"
+#include "record/pack.h"
 #include "record/state.h"
 
 /* The first three parameters are seq, session and time of any row. */
 static const char *const inserts[BATS_ROWS] = {
-    [BATS_ROW_EVENT] = "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-    [BATS_ROW_COMMAND] =
-        "INSERT INTO command VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [BATS_ROW_ATTEMPT] =
-        "INSERT INTO attempt (seq, session, time_us, task, attempt, machine, "
-        "host, start_us, wall_us, user_us, system_us, max_rss_kib, "
-        "exit_status, signal, outcome, out_bytes, err_bytes, stream, "
-        "out_begin, out_end) VALUES "
-        "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [BATS_ROW_CHARGE] = "INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?)",
     [BATS_ROW_DECISION] =
         "INSERT INTO decision VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -26,9 +17,11 @@ static const char *const inserts[BATS_ROWS] = {
 
 int bats_log_prepare(struct bats_record *r, struct bats_error *err)
 {
-    int rc = 0;
+    int rc =
+        bats_db_prepare(&r->db, "INSERT INTO history VALUES (?, ?, ?, ?, ?)",
+                        &r->insert_group, err);
 
-    for (int i = 0; rc == 0 && i < BATS_ROWS; i++)
+    for (int i = BATS_ROWS_PACKED; rc == 0 && i < BATS_ROWS; i++)
         rc = bats_db_prepare(&r->db, inserts[i], &r->insert[i], err);
     return rc;
 }
@@ -44,7 +37,9 @@ void bats_log_release(struct bats_record *r)
 {
     forget_rows(r);
     free(r->rows);
-    for (int i = 0; i < BATS_ROWS; i++)
+    bats_pack_release(&r->pack);
+    sqlite3_finalize(r->insert_group);
+    for (int i = BATS_ROWS_PACKED; i < BATS_ROWS; i++)
         sqlite3_finalize(r->insert[i]);
 }
 
@@ -145,80 +140,6 @@ static void bind_task(sqlite3_stmt *s, int column, const struct bats_record *r,
         sqlite3_bind_null(s, column);
 }
 
-static void bind_event(sqlite3_stmt *s, const struct bats_record *r,
-                       const struct bats_event *e)
-{
-    bool of_task =
-        e->type == BATS_EVENT_DONE || e->type == BATS_EVENT_FAILED ||
-        e->type == BATS_EVENT_PREEMPTED || e->type == BATS_EVENT_YIELDED;
-    bool of_machine =
-        of_task || e->type == BATS_EVENT_JOINED || e->type == BATS_EVENT_LOST;
-
-    sqlite3_bind_text(s, 4, bats_schema_events[e->type], -1, SQLITE_STATIC);
-    if (of_machine)
-        sqlite3_bind_int64(s, 5, e->machine);
-    if (e->type == BATS_EVENT_CHOSEN) {
-        sqlite3_bind_int64(s, 6, e->choice.offer);
-        sqlite3_bind_int64(s, 8,
-                           e->choice.offer == BATS_OFFER_DEADLINE
-                               ? e->choice.deadline
-                               : e->choice.budget);
-    }
-    if (!of_task)
-        return;
-    sqlite3_bind_int64(s, 6, e->slot);
-    bind_task(s, 7, r, e->task);
-    if (e->type != BATS_EVENT_PREEMPTED && e->type != BATS_EVENT_YIELDED)
-        sqlite3_bind_int64(s, 8, e->runtime);
-}
-
-static void bind_command(sqlite3_stmt *s, const struct bats_record *r,
-                         const struct bats_command *c)
-{
-    sqlite3_bind_text(
-        s, 4, c->copy > 0 ? BATS_SCHEMA_COPY : bats_schema_commands[c->type],
-        -1, SQLITE_STATIC);
-    if (c->type == BATS_COMMAND_FINISHED)
-        sqlite3_bind_text(s, 9, bats_schema_finishes[c->finish], -1,
-                          SQLITE_STATIC);
-    if (c->type == BATS_COMMAND_FINISHED || c->type == BATS_COMMAND_SAMPLED)
-        return;
-    sqlite3_bind_int64(s, 5, c->machine);
-    if (c->type != BATS_COMMAND_RUN && c->type != BATS_COMMAND_CANCEL &&
-        c->type != BATS_COMMAND_LOSE)
-        return;
-    sqlite3_bind_int64(s, 6, c->slot);
-    bind_task(s, 7, r, c->task);
-    if (c->copy > 0)
-        sqlite3_bind_int64(s, 8, c->copy);
-    if (c->time_out)
-        sqlite3_bind_text(s, 9, BATS_SCHEMA_TIME_OUT, -1, SQLITE_STATIC);
-}
-
-static void bind_attempt(sqlite3_stmt *s, const struct bats_record *r,
-                         const struct bats_record_attempt *a, const char *host)
-{
-    bind_task(s, 4, r, a->task);
-    sqlite3_bind_int64(s, 5, a->attempt);
-    sqlite3_bind_int64(s, 6, a->machine);
-    sqlite3_bind_text(s, 7, host, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(s, 8, a->start_us);
-    sqlite3_bind_int64(s, 9, a->wall_us);
-    sqlite3_bind_int64(s, 10, a->user_us);
-    sqlite3_bind_int64(s, 11, a->system_us);
-    sqlite3_bind_int64(s, 12, a->max_rss_kib);
-    sqlite3_bind_int64(s, 13, a->exit_status);
-    sqlite3_bind_int64(s, 14, a->signal);
-    sqlite3_bind_int64(s, 15, a->outcome);
-    sqlite3_bind_int64(s, 16, a->written[0]);
-    sqlite3_bind_int64(s, 17, a->written[1]);
-    if (a->stream < 0)
-        return;
-    sqlite3_bind_int64(s, 18, a->stream);
-    sqlite3_bind_int64(s, 19, a->begin);
-    sqlite3_bind_int64(s, 20, a->end);
-}
-
 void bats_log_machines(char text[BATS_LOG_MACHINES],
                        const struct bats_decision *d, size_t n_clusters)
 {
@@ -258,15 +179,6 @@ static int write_row(struct bats_record *r, const struct bats_row *row,
     sqlite3_bind_int64(s, 2, r->session);
     sqlite3_bind_int64(s, 3, row->now);
     switch (row->kind) {
-    case BATS_ROW_EVENT:
-        bind_event(s, r, &row->u.event);
-        break;
-    case BATS_ROW_COMMAND:
-        bind_command(s, r, &row->u.command);
-        break;
-    case BATS_ROW_ATTEMPT:
-        bind_attempt(s, r, &row->u.attempt, row->text);
-        break;
     case BATS_ROW_CHARGE:
         sqlite3_bind_int64(s, 4, row->u.charge.machine);
         sqlite3_bind_int64(s, 5, row->u.charge.amount);
@@ -286,13 +198,45 @@ static int write_row(struct bats_record *r, const struct bats_row *row,
     return bats_db_step(&r->db, s, err);
 }
 
+/* The group at hand; the next one begins. */
+static int write_group(struct bats_record *r, struct bats_error *err)
+{
+    sqlite3_stmt *s = r->insert_group;
+
+    sqlite3_bind_int64(s, 1, r->pack.last);
+    sqlite3_bind_int64(s, 2, r->session);
+    for (int i = 0; i < BATS_ROWS_PACKED; i++) {
+        size_t size;
+        const char *text = bats_pack_text(&r->pack, i, &size);
+        sqlite3_bind_text(s, 3 + i, text, (int)size, SQLITE_STATIC);
+    }
+    bats_pack_clear(&r->pack);
+    return bats_db_step(&r->db, s, err);
+}
+
+static int write_rows(struct bats_record *r, struct bats_error *err)
+{
+    int rc = 0;
+
+    bats_pack_clear(&r->pack); /* of a commit that failed */
+    for (size_t i = 0; rc == 0 && i < r->n_rows; i++) {
+        if (r->rows[i].kind >= BATS_ROWS_PACKED)
+            rc = write_row(r, &r->rows[i], err);
+        else if (!bats_pack_add(&r->pack, r, &r->rows[i]))
+            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+        else if (r->pack.n == BATS_PACK_ROWS)
+            rc = write_group(r, err);
+    }
+    return rc == 0 && r->pack.n > 0 ? write_group(r, err) : rc;
+}
+
 int bats_record_commit(struct bats_record *r, struct bats_error *err)
 {
     if (r->n_rows == 0)
         return 0;
     int rc = bats_db_run(&r->db, "BEGIN", err);
-    for (size_t i = 0; rc == 0 && i < r->n_rows; i++)
-        rc = write_row(r, &r->rows[i], err);
+    if (rc == 0)
+        rc = write_rows(r, err);
     if (rc == 0)
         rc = bats_db_run(&r->db, "COMMIT", err);
     if (rc == 0)

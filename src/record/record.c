@@ -32,9 +32,7 @@ static int no_memory(struct bats_error *err)
 /* ---- opening ---- */
 
 static const char last_seq[] = "SELECT coalesce(max(m), 0) FROM ("
-                               "SELECT max(seq) AS m FROM event UNION ALL "
-                               "SELECT max(seq) FROM command UNION ALL "
-                               "SELECT max(seq) FROM attempt UNION ALL "
+                               "SELECT max(seq) AS m FROM history UNION ALL "
                                "SELECT max(seq) FROM ledger UNION ALL "
                                "SELECT max(seq) FROM decision UNION ALL "
                                "SELECT max(seq) FROM notice)";

@@ -248,27 +248,73 @@ static int save_table(struct recover *r, const char *table,
 
 /* ---- the whole ---- */
 
-static int save_all(struct recover *r, struct bats_error *err)
+/* What was damaged within a row of the history without SQLite noticing: then
+ * the views would have nothing at all to show. */
+static int drop_garbage(struct recover *r, struct bats_error *err)
+{
+    static const char *const columns[] = {"events", "commands", "attempts"};
+    char sql[256];
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < 3; i++) {
+        snprintf(sql, sizeof sql,
+                 "UPDATE history SET %1$s = NULL WHERE CASE WHEN "
+                 "json_valid(%1$s) THEN EXISTS (SELECT 1 FROM json_each(%1$s) "
+                 "WHERE type != 'array') ELSE %1$s IS NOT NULL END",
+                 columns[i]);
+        rc = bats_db_run(&r->to, sql, err);
+        r->holes += sqlite3_changes(r->to.sqlite);
+    }
+    return rc;
+}
+
+/* Saves one table, and counts it. */
+static int save_and_count(struct recover *r, const char *table,
+                          struct bats_error *err)
 {
     struct bats_recovery *all = r->recovery;
+    int rc = save_table(r, table, err);
+
+    if (rc == 0 && strcmp(table, "history") == 0)
+        rc = drop_garbage(r, err);
+    all->rows += r->rows;
+    all->holes += r->holes;
+    if (strcmp(table, "task") == 0)
+        all->tasks = r->rows;
+    size_t used = strlen(all->lost);
+    if (r->holes > 0)
+        snprintf(all->lost + used, sizeof all->lost - used, "%s%s",
+                 used > 0 ? ", " : "", table);
+    return rc;
+}
+
+/* The tables that a record of version 1 has instead of the history. */
+static int save_old(struct recover *r, struct bats_error *err)
+{
+    static const char *const tables[] = {"event", "command", "attempt"};
+    int rc = bats_db_run(&r->to, bats_schema_old, err);
+
+    for (size_t i = 0; rc == 0 && i < 3; i++)
+        rc = save_and_count(r, tables[i], err);
+    return rc == 0 ? bats_db_run(&r->to, bats_schema_pack, err) : rc;
+}
+
+static int save_all(struct recover *r, struct bats_error *err)
+{
+    bool is_old =
+        has_column(r, "attempt", "seq") && !has_column(r, "history", "seq");
     int rc = bats_db_run(&r->to, "BEGIN; DELETE FROM meta", err);
 
-    for (size_t i = 0; rc == 0 && i < bats_schema_n_tables; i++) {
-        const char *table = bats_schema_tables[i];
-        rc = save_table(r, table, err);
-        all->rows += r->rows;
-        all->holes += r->holes;
-        if (strcmp(table, "task") == 0)
-            all->tasks = r->rows;
-        if (strcmp(table, "attempt") == 0)
-            all->attempts = r->rows;
-        size_t used = strlen(all->lost);
-        if (r->holes > 0)
-            snprintf(all->lost + used, sizeof all->lost - used, "%s%s",
-                     used > 0 ? ", " : "", table);
-    }
+    for (size_t i = 0; rc == 0 && i < bats_schema_n_tables; i++)
+        if (is_old && strcmp(bats_schema_tables[i], "history") == 0)
+            rc = save_old(r, err);
+        else
+            rc = save_and_count(r, bats_schema_tables[i], err);
     if (rc == 0)
         rc = bats_db_run(&r->to, "COMMIT", err);
+    if (rc == 0)
+        rc = bats_db_integer(&r->to, "SELECT count(*) FROM attempt",
+                             &r->recovery->attempts, err);
     return rc;
 }
 

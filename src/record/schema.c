@@ -60,41 +60,6 @@ static const char tables_sql[] =
     "  UNIQUE (task, session));\n"
 
     /* The log: seq is one counter over all tables below. */
-    "CREATE TABLE event ( -- what the engine was told\n"
-    "  seq INTEGER PRIMARY KEY, session INTEGER,\n"
-    "  time_us INTEGER, -- bag time since the session began\n"
-    "  type TEXT,       -- joined lost done failed preempted yielded tick\n"
-    "                   -- drain stop; chosen: slot is the place of the\n"
-    "                   -- offer, runtime_us its budget or deadline, if any\n"
-    "  machine INTEGER, slot INTEGER,\n"
-    "  task INTEGER,    -- task.id\n"
-    "  runtime_us INTEGER);\n"
-
-    "CREATE TABLE command ( -- what it answered\n"
-    "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
-    "  type TEXT, -- acquire run copy (run the task here, too) cancel park\n"
-    "             -- release quarantine lose (the task, with the machine)\n"
-    "             -- sampled finished\n"
-    "  machine INTEGER, slot INTEGER, task INTEGER,\n"
-    "  copy INTEGER, -- copy: the how-manieth\n"
-    "  why TEXT); -- cancel: 'time-out' or NULL; finished: as in session\n"
-
-    "CREATE TABLE attempt ( -- executions that came to an end\n"
-    "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
-    "  task INTEGER, attempt INTEGER, machine INTEGER,\n"
-    "  host TEXT,        -- NULL: that of the machine\n"
-    "  start_us INTEGER, -- real time since 1970\n"
-    "  wall_us INTEGER, user_us INTEGER, system_us INTEGER,\n"
-    "  max_rss_kib INTEGER, exit_status INTEGER, signal INTEGER,\n"
-    "  outcome INTEGER, -- 0: the task's result, 1: stopped by bats-mpi,\n"
-    "                   -- 2: failed and run again, 3: another copy of the\n"
-    "                   -- task was first, 4: yielded and run again,\n"
-    "                   -- 5: failed beside another copy, which went on\n"
-    "  out_bytes INTEGER, err_bytes INTEGER, -- written by the task\n"
-    "  stream INTEGER, -- --output stream: the rank in whose file they are,\n"
-    "                  -- stream-RUN_ID-RANK.out, the rank with 4 digits;\n"
-    "  out_begin INTEGER, out_end INTEGER); -- and where in that\n"
-
     "CREATE TABLE ledger ( -- a row for every window of every machine\n"
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
     "  machine INTEGER, amount INTEGER, -- millionths\n"
@@ -110,15 +75,87 @@ static const char tables_sql[] =
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
     "  machine INTEGER, task INTEGER, sentence TEXT);\n";
 
+static const char history_sql[] =
+    "CREATE TABLE history ( -- the log of what happens all the time, a row\n"
+    "    -- for a group of it. Ask the views event, command and attempt.\n"
+    "  seq INTEGER PRIMARY KEY, -- of the last one in the group\n"
+    "  session INTEGER,\n"
+    "  events TEXT, commands TEXT, attempts TEXT); -- or NULL: each a JSON\n"
+    "    -- array of arrays; which place is which column, the views say\n";
+
+/* With the cast SQLite can compare a value with a column in a join without
+ * looking at every row. */
 static const char views_sql[] =
+    "CREATE VIEW event AS -- what the engine was told, and when: in bag time\n"
+    "    -- since the session began. type: joined lost done failed preempted\n"
+    "    -- yielded tick drain stop; chosen: slot is the place of the offer,\n"
+    "    -- runtime_us its budget or deadline, if any. task: task.id\n"
+    "  SELECT CAST(json_extract(e.value, '$[0]') AS INTEGER) AS seq,\n"
+    "    h.session,\n"
+    "    CAST(json_extract(e.value, '$[1]') AS INTEGER) AS time_us,\n"
+    "    json_extract(e.value, '$[2]') AS type,\n"
+    "    CAST(json_extract(e.value, '$[3]') AS INTEGER) AS machine,\n"
+    "    CAST(json_extract(e.value, '$[4]') AS INTEGER) AS slot,\n"
+    "    CAST(json_extract(e.value, '$[5]') AS INTEGER) AS task,\n"
+    "    CAST(json_extract(e.value, '$[6]') AS INTEGER) AS runtime_us\n"
+    "  FROM history h, json_each(h.events) e;\n"
+
+    "CREATE VIEW command AS -- what it answered. type: acquire run copy (run\n"
+    "    -- the task here, too) cancel park release quarantine lose (the task,\n"
+    "    -- with the machine) sampled finished. copy: the how-manieth. why: of a\n"
+    "    -- cancel 'time-out' or NULL; of finished as in session\n"
+    "  SELECT CAST(json_extract(e.value, '$[0]') AS INTEGER) AS seq,\n"
+    "    h.session,\n"
+    "    CAST(json_extract(e.value, '$[1]') AS INTEGER) AS time_us,\n"
+    "    json_extract(e.value, '$[2]') AS type,\n"
+    "    CAST(json_extract(e.value, '$[3]') AS INTEGER) AS machine,\n"
+    "    CAST(json_extract(e.value, '$[4]') AS INTEGER) AS slot,\n"
+    "    CAST(json_extract(e.value, '$[5]') AS INTEGER) AS task,\n"
+    "    CAST(json_extract(e.value, '$[6]') AS INTEGER) AS copy,\n"
+    "    json_extract(e.value, '$[7]') AS why\n"
+    "  FROM history h, json_each(h.commands) e;\n"
+
+    "CREATE VIEW attempt AS -- executions that came to an end\n"
+    "  SELECT CAST(json_extract(e.value, '$[0]') AS INTEGER) AS seq,\n"
+    "    h.session,\n"
+    "    CAST(json_extract(e.value, '$[1]') AS INTEGER) AS time_us,\n"
+    "    CAST(json_extract(e.value, '$[2]') AS INTEGER) AS task,\n"
+    "    CAST(json_extract(e.value, '$[3]') AS INTEGER) AS attempt,\n"
+    "    CAST(json_extract(e.value, '$[4]') AS INTEGER) AS machine,\n"
+    "    json_extract(e.value, '$[5]') AS host,\n"
+    "      -- NULL: that of the machine\n"
+    "    CAST(json_extract(e.value, '$[6]') AS INTEGER) AS start_us,\n"
+    "      -- real time since 1970\n"
+    "    CAST(json_extract(e.value, '$[7]') AS INTEGER) AS wall_us,\n"
+    "    CAST(json_extract(e.value, '$[8]') AS INTEGER) AS user_us,\n"
+    "    CAST(json_extract(e.value, '$[9]') AS INTEGER) AS system_us,\n"
+    "    CAST(json_extract(e.value, '$[10]') AS INTEGER) AS max_rss_kib,\n"
+    "    CAST(json_extract(e.value, '$[11]') AS INTEGER) AS exit_status,\n"
+    "    CAST(json_extract(e.value, '$[12]') AS INTEGER) AS signal,\n"
+    "    CAST(json_extract(e.value, '$[13]') AS INTEGER) AS outcome,\n"
+    "      -- 0: the task's result, 1: stopped by bats-mpi, 2: failed and run\n"
+    "      -- again, 3: another copy of the task was first, 4: yielded and run\n"
+    "      -- again, 5: failed beside another copy, which went on\n"
+    "    CAST(json_extract(e.value, '$[14]') AS INTEGER) AS out_bytes,\n"
+    "    CAST(json_extract(e.value, '$[15]') AS INTEGER) AS err_bytes,\n"
+    "      -- written by the task\n"
+    "    CAST(json_extract(e.value, '$[16]') AS INTEGER) AS stream,\n"
+    "      -- --output stream: the rank in whose file they are,\n"
+    "      -- stream-RUN_ID-RANK.out, the rank with 4 digits; and where in that\n"
+    "    CAST(json_extract(e.value, '$[17]') AS INTEGER) AS out_begin,\n"
+    "    CAST(json_extract(e.value, '$[18]') AS INTEGER) AS out_end\n"
+    "  FROM history h, json_each(h.attempts) e;\n"
+
+    /* With max(), SQLite takes the other columns from the row of it. */
     "CREATE VIEW result AS -- the one that counts, of each task that ended\n"
-    "  SELECT a.task, a.seq, n.attempts,\n"
-    "    exit_status != 0 OR signal != 0 AS failed, exit_status, signal,\n"
-    "    session, machine, host, start_us, wall_us, user_us, system_us,\n"
-    "    max_rss_kib FROM attempt a JOIN (\n"
-    "      SELECT max(CASE outcome WHEN 0 THEN seq END) AS seq,\n"
-    "        sum(outcome NOT IN (1, 3)) AS attempts FROM attempt GROUP BY task) n\n"
-    "    ON a.seq = n.seq;\n"
+    "  SELECT task, seq, attempts, exit_status != 0 OR signal != 0 AS failed,\n"
+    "    exit_status, signal, session, machine, host, start_us, wall_us,\n"
+    "    user_us, system_us, max_rss_kib FROM (\n"
+    "      SELECT task, max(CASE outcome WHEN 0 THEN seq END) AS seq,\n"
+    "        sum(outcome NOT IN (1, 3)) AS attempts, exit_status, signal,\n"
+    "        session, machine, host, start_us, wall_us, user_us, system_us,\n"
+    "        max_rss_kib FROM attempt GROUP BY task)\n"
+    "  WHERE seq IS NOT NULL;\n"
 
     "CREATE VIEW running AS -- executions, when the record was last written;\n"
     "                       -- a task may have several\n"
@@ -147,25 +184,21 @@ static const char views_sql[] =
     "  FROM task t LEFT JOIN (SELECT task, number, max(session) FROM place\n"
     "    GROUP BY task) p ON p.task = t.id;\n"
 
-    /* Not by way of the view result: SQLite would look for a task in all of
-     * its rows. */
     "CREATE VIEW tasks AS\n"
     "  SELECT b.number, CASE\n"
     "      WHEN b.removed THEN 'removed'\n"
-    "      WHEN t.id IN (SELECT task FROM running) THEN 'running'\n"
+    "      WHEN u.task IS NOT NULL THEN 'running'\n"
     "      WHEN r.seq IS NULL THEN 'pending'\n"
-    "      WHEN r.exit_status != 0 OR r.signal != 0 THEN 'failed'\n"
+    "      WHEN r.failed THEN 'failed'\n"
     "      ELSE 'done' END AS state,\n"
-    "    CASE WHEN r.seq IS NULL THEN 0 ELSE n.attempts END AS attempts,\n"
+    "    coalesce(r.attempts, 0) AS attempts,\n"
     "    r.exit_status, r.signal, r.wall_us / 1e6 AS wall_s,\n"
     "    (r.user_us + r.system_us) / 1e6 AS cpu_s,\n"
     "    r.max_rss_kib, coalesce(r.host, m.host) AS host,\n"
     "    c.name AS cluster, r.start_us, t.line, t.command, t.id\n"
     "  FROM task t JOIN bag b ON b.task = t.id\n"
-    "    LEFT JOIN (SELECT task, max(CASE outcome WHEN 0 THEN seq END) AS seq,\n"
-    "        sum(outcome NOT IN (1, 3)) AS attempts\n"
-    "      FROM attempt GROUP BY task) n ON n.task = t.id\n"
-    "    LEFT JOIN attempt r ON r.seq = n.seq\n"
+    "    LEFT JOIN (SELECT DISTINCT task FROM running) u ON u.task = t.id\n"
+    "    LEFT JOIN result r ON r.task = t.id\n"
     "    LEFT JOIN machine m ON m.session = r.session AND m.id = r.machine\n"
     "    LEFT JOIN cluster c ON c.session = m.session AND c.id = m.cluster;\n"
 
@@ -187,21 +220,21 @@ static const char views_sql[] =
     "  GROUP BY c.name ORDER BY c.name;\n"
 
     "CREATE VIEW progress AS SELECT\n"
-    "    count(*) FILTER (WHERE state != 'removed') AS tasks,\n"
-    "    count(*) FILTER (WHERE state = 'done') AS done,\n"
-    "    count(*) FILTER (WHERE state = 'failed') AS failed,\n"
-    "    count(*) FILTER (WHERE state = 'running') AS running,\n"
-    "    count(*) FILTER (WHERE state = 'pending') AS pending,\n"
+    "    coalesce(sum(n) FILTER (WHERE state != 'removed'), 0) AS tasks,\n"
+    "    coalesce(sum(n) FILTER (WHERE state = 'done'), 0) AS done,\n"
+    "    coalesce(sum(n) FILTER (WHERE state = 'failed'), 0) AS failed,\n"
+    "    coalesce(sum(n) FILTER (WHERE state = 'running'), 0) AS running,\n"
+    "    coalesce(sum(n) FILTER (WHERE state = 'pending'), 0) AS pending,\n"
     "    (SELECT coalesce(sum(amount), 0) / 1e6 FROM ledger) AS charged,\n"
     "    (SELECT budget / 1e6 FROM session ORDER BY id DESC LIMIT 1)\n"
     "      AS budget,\n"
     "    (SELECT count(*) FROM session) AS sessions,\n"
     "    (SELECT finish FROM session ORDER BY id DESC LIMIT 1) AS finish\n"
-    "  FROM tasks;\n";
+    "  FROM (SELECT state, count(*) AS n FROM tasks GROUP BY state);\n";
 
 const char *const bats_schema_tables[] = {
-    "meta",  "session", "cluster", "machine", "task",     "place",
-    "event", "command", "attempt", "ledger",  "decision", "notice",
+    "meta",  "session", "cluster", "machine",  "task",
+    "place", "history", "ledger",  "decision", "notice",
 };
 const size_t bats_schema_n_tables =
     sizeof bats_schema_tables / sizeof *bats_schema_tables;
@@ -258,6 +291,8 @@ int bats_schema_make(struct bats_db *db, struct bats_error *err)
     if (rc == 0)
         rc = bats_db_run(db, tables_sql, err);
     if (rc == 0)
+        rc = bats_db_run(db, history_sql, err);
+    if (rc == 0)
         rc = bats_db_run(db, views_sql, err);
     snprintf(head, sizeof head,
              "INSERT INTO meta VALUES ('created_us', %lld), "
@@ -269,18 +304,67 @@ int bats_schema_make(struct bats_db *db, struct bats_error *err)
     return rc;
 }
 
-/* Version 1 had other columns for the place of the output, and never filled
- * them; they stay as they are. */
+/* Version 1 had a table for each of event, command and attempt, the last with
+ * other columns for the place of the output, which it never filled. Groups are
+ * as long as those of pack.h. */
+const char bats_schema_old[] =
+    "CREATE TEMP TABLE event (seq INTEGER PRIMARY KEY, session, time_us, type,"
+    "  machine, slot, task, runtime_us);"
+    "CREATE TEMP TABLE command (seq INTEGER PRIMARY KEY, session, time_us,"
+    "  type, machine, slot, task, copy, why);"
+    "CREATE TEMP TABLE attempt (seq INTEGER PRIMARY KEY, session, time_us,"
+    "  task, attempt, machine, host, start_us, wall_us, user_us, system_us,"
+    "  max_rss_kib, exit_status, signal, outcome);";
+
+const char bats_schema_pack[] =
+    "INSERT INTO history SELECT max(seq), session,"
+    "  json_group_array(json(row)) FILTER (WHERE kind = 1),"
+    "  json_group_array(json(row)) FILTER (WHERE kind = 2),"
+    "  json_group_array(json(row)) FILTER (WHERE kind = 3) FROM ("
+    "    SELECT seq, session, 1 AS kind, json_array(seq, time_us, type,"
+    "      machine, slot, task, runtime_us) AS row FROM event UNION ALL "
+    "    SELECT seq, session, 2, json_array(seq, time_us, type, machine,"
+    "      slot, task, copy, why) FROM command UNION ALL "
+    "    SELECT seq, session, 3, json_array(seq, time_us, task, attempt,"
+    "      machine, host, start_us, wall_us, user_us, system_us,"
+    "      max_rss_kib, exit_status, signal, outcome) FROM attempt)"
+    "  GROUP BY session, seq / 256;"
+    "DROP TABLE event; DROP TABLE command; DROP TABLE attempt;";
+
+static const char *const packed[] = {"event", "command", "attempt"};
+
+int bats_schema_unpack(struct bats_db *db, struct bats_error *err)
+{
+    char sql[256];
+    /* With the last, a name may be missing that other views use. */
+    int rc = bats_db_run(db,
+                         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                         "PRAGMA legacy_alter_table = ON; BEGIN",
+                         err);
+
+    for (size_t i = 0; rc == 0 && i < sizeof packed / sizeof *packed; i++) {
+        int64_t is_view;
+        snprintf(sql, sizeof sql,
+                 "SELECT count(*) FROM sqlite_schema WHERE type = 'view' AND "
+                 "name = '%s'",
+                 packed[i]);
+        rc = bats_db_integer(db, sql, &is_view, err);
+        if (rc < 0 || is_view == 0)
+            continue;
+        snprintf(sql, sizeof sql,
+                 "CREATE TABLE unpacked AS SELECT * FROM %1$s; "
+                 "DROP VIEW %1$s; ALTER TABLE unpacked RENAME TO %1$s",
+                 packed[i]);
+        rc = bats_db_run(db, sql, err);
+    }
+    return rc == 0 ? bats_db_run(db, "COMMIT", err) : rc;
+}
+
 static const char from_1_to_2[] =
     "DROP VIEW IF EXISTS progress; DROP VIEW IF EXISTS cost_by_cluster;"
     "DROP VIEW IF EXISTS slowest_tasks; DROP VIEW IF EXISTS failed_tasks;"
     "DROP VIEW IF EXISTS tasks; DROP VIEW IF EXISTS bag;"
     "DROP VIEW IF EXISTS running; DROP VIEW IF EXISTS result;"
-    "ALTER TABLE attempt ADD COLUMN out_bytes INTEGER;"
-    "ALTER TABLE attempt ADD COLUMN err_bytes INTEGER;"
-    "ALTER TABLE attempt ADD COLUMN stream INTEGER;"
-    "ALTER TABLE attempt ADD COLUMN out_begin INTEGER;"
-    "ALTER TABLE attempt ADD COLUMN out_end INTEGER;"
     "ALTER TABLE ledger ADD COLUMN cushion INTEGER;";
 
 int bats_schema_upgrade(struct bats_db *db, struct bats_error *err)
@@ -293,6 +377,10 @@ int bats_schema_upgrade(struct bats_db *db, struct bats_error *err)
     rc = bats_db_run(db, "BEGIN; PRAGMA user_version = 2;", err);
     if (rc == 0)
         rc = bats_db_run(db, from_1_to_2, err);
+    if (rc == 0)
+        rc = bats_db_run(db, history_sql, err);
+    if (rc == 0)
+        rc = bats_db_run(db, bats_schema_pack, err);
     if (rc == 0)
         rc = bats_db_run(db, views_sql, err);
     return rc < 0 ? rc : bats_db_run(db, "COMMIT", err);

@@ -21,9 +21,19 @@ int bats_schema_make(struct bats_db *db, struct bats_error *err);
  * every row; what the older version did not note is NULL. */
 int bats_schema_upgrade(struct bats_db *db, struct bats_error *err);
 
+/* Makes tables of the views that take the history apart, where it has them: for
+ * a copy that is to be asked many things, and will not be kept. */
+int bats_schema_unpack(struct bats_db *db, struct bats_error *err);
+
 /* The tables, all of them with a rowid, each after those it refers to. */
 extern const char *const bats_schema_tables[];
 extern const size_t bats_schema_n_tables;
+
+/* Instead of `history`, records of version 1 have the tables event, command
+ * and attempt. The first makes them as temporary ones, the second puts their
+ * rows into the history and drops them. */
+extern const char bats_schema_old[];
+extern const char bats_schema_pack[];
 
 /* The names that stand in the columns `type`, `finish` and `resume`, by enum.
  */

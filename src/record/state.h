@@ -3,7 +3,7 @@
  *
  * Layer: record, private to it: record.c opens, begins and ends, past.c knows
  * what earlier sessions did, match.c finds the tasks of the bag among theirs,
- * log.c keeps the rows that wait.
+ * log.c keeps the rows that wait, and pack.c makes groups of them.
  */
 #ifndef BATS_RECORD_STATE_H
 #define BATS_RECORD_STATE_H
@@ -38,7 +38,8 @@ enum bats_row_kind {
     BATS_ROW_EVENT,
     BATS_ROW_COMMAND,
     BATS_ROW_ATTEMPT,
-    BATS_ROW_CHARGE,
+    BATS_ROWS_PACKED, /* those above; a row in a table each: */
+    BATS_ROW_CHARGE = BATS_ROWS_PACKED,
     BATS_ROW_DECISION,
     BATS_ROW_NOTICE,
     BATS_ROWS
@@ -66,6 +67,16 @@ struct bats_row {
     } u;
 };
 
+/* A group of rows as JSON (pack.h). */
+struct bats_pack {
+    struct bats_pack_column {
+        char *text;
+        size_t size, capacity;
+    } columns[BATS_ROWS_PACKED];
+    size_t n;     /* rows */
+    int64_t last; /* seq of the last one */
+};
+
 struct bats_record {
     struct bats_db db;
     char *path;
@@ -86,7 +97,9 @@ struct bats_record {
     struct bats_row *rows;
     size_t n_rows;
     size_t rows_capacity;
-    sqlite3_stmt *insert[BATS_ROWS];
+    struct bats_pack pack;
+    sqlite3_stmt *insert_group;
+    sqlite3_stmt *insert[BATS_ROWS]; /* NULL where rows are packed */
 };
 
 /* Learns what the record holds: the bag of session `of` or the last one before

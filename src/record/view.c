@@ -6,6 +6,7 @@
 
 #include "record/copy.h"
 #include "record/record.h"
+#include "record/schema.h"
 #include "record/view_state.h"
 
 const char *bats_view_text(sqlite3_stmt *s, int column)
@@ -49,6 +50,8 @@ int bats_view_open(const char *path, struct bats_view **view,
         rc = bats_db_open(&v->db, copy, v->path, BATS_DB_WRITE, err);
         if (rc == 0)
             rc = check(v, err);
+        if (rc == 0)
+            rc = bats_schema_unpack(&v->db, err);
         /* Every file is open by now. */
         bats_copy_remove(copy);
     }
@@ -141,22 +144,24 @@ static int read_counts(struct bats_view *v, struct bats_view_status *st,
                        struct bats_error *err)
 {
     sqlite3_stmt *s = NULL;
-    int rc = one_row(v,
-                     "SELECT count(*) FILTER (WHERE state != 'removed'),"
-                     " count(*) FILTER (WHERE state = 'done'),"
-                     " count(*) FILTER (WHERE state = 'failed'),"
-                     " count(*) FILTER (WHERE state = 'running'),"
-                     " count(*) FILTER (WHERE state = 'pending'),"
-                     " count(*) FILTER (WHERE state = 'removed'),"
-                     " (SELECT count(*) FROM attempt WHERE outcome = 1),"
-                     " (SELECT sum(amount) FROM ledger),"
-                     " EXISTS (SELECT 1 FROM event WHERE session = s.id AND"
-                     "  type IN ('drain', 'stop')),"
-                     " EXISTS (SELECT 1 FROM command WHERE session = s.id AND"
-                     "  type = 'sampled') AND NOT EXISTS (SELECT 1 FROM event"
-                     "  WHERE session = s.id AND type = 'chosen')"
-                     " FROM tasks, (SELECT max(id) AS id FROM session) s",
-                     &s, err);
+    int rc =
+        one_row(v,
+                "SELECT sum(n) FILTER (WHERE state != 'removed'),"
+                " sum(n) FILTER (WHERE state = 'done'),"
+                " sum(n) FILTER (WHERE state = 'failed'),"
+                " sum(n) FILTER (WHERE state = 'running'),"
+                " sum(n) FILTER (WHERE state = 'pending'),"
+                " sum(n) FILTER (WHERE state = 'removed'),"
+                " (SELECT count(*) FROM attempt WHERE outcome = 1),"
+                " (SELECT sum(amount) FROM ledger),"
+                " EXISTS (SELECT 1 FROM event WHERE session = s.id AND"
+                "  type IN ('drain', 'stop')),"
+                " EXISTS (SELECT 1 FROM command WHERE session = s.id AND"
+                "  type = 'sampled') AND NOT EXISTS (SELECT 1 FROM event"
+                "  WHERE session = s.id AND type = 'chosen')"
+                " FROM (SELECT state, count(*) AS n FROM tasks"
+                "  GROUP BY state), (SELECT max(id) AS id FROM session) s",
+                &s, err);
 
     if (rc == 0) {
         st->tasks = sqlite3_column_int64(s, 0);

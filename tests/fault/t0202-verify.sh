@@ -62,6 +62,8 @@ ok 'so are those of a session that goes on with a changed bag'
 # ---- a change of one microsecond ----
 
 cp bag.bats changed
+sql changed 'CREATE TABLE row AS SELECT * FROM event; DROP VIEW event;
+    CREATE TABLE event AS SELECT * FROM row'
 middle="seq = (SELECT seq FROM event WHERE session = 2 AND type = 'done'
     ORDER BY seq LIMIT 1 OFFSET 20)"
 sql changed "UPDATE event SET time_us = time_us + 1 WHERE $middle"

@@ -10,15 +10,24 @@
 #define N_TASKS 3000
 #define PAGE 4096
 
-static void make_record(void)
+/* With a commit after so many tasks. */
+static void make_record_of(uint32_t tasks)
 {
     struct bats_record *r = open_with_tasks(N_TASKS);
     struct bats_error err;
     begin(r, 600 * BATS_UNIT);
     must(bats_record_charge(r, 0, 0, 8 * BATS_UNIT, 0, &err), &err);
-    for (uint32_t i = 0; i < N_TASKS; i++)
+    for (uint32_t i = 0; i < N_TASKS; i++) {
         run_task(r, i, i % 3, i, i % 10 == 0);
+        if (i % tasks == tasks - 1)
+            must(bats_record_commit(r, &err), &err);
+    }
     close_record(r);
+}
+
+static void make_record(void)
+{
+    make_record_of(5); /* several groups fit on a page */
 }
 
 static int recover(struct bats_recovery *recovery, struct bats_error *err)
@@ -220,6 +229,65 @@ static void holes_at_the_end_cost_only_what_is_in_them(void **state)
     check_many_holes(8);
 }
 
+/* One that does not fit on a page: it goes on elsewhere. */
+static void a_hole_in_a_group_costs_the_group(void **state)
+{
+    (void)state;
+    struct bats_recovery recovery;
+    struct bats_error err;
+    static char nothing[PAGE];
+    make_record_of(N_TASKS);
+    off_t pages = size_of(PATH) / PAGE;
+    assert_int_equal(rename(PATH, "whole"), 0);
+    int hit = 0;
+    for (off_t page = 40; page < pages; page += 1 + pages / 40) {
+        assert_int_equal(system("cp whole " PATH), 0);
+        int fd = open(PATH, O_RDWR);
+        bool is_leaf = rows_on_page(fd, page) > 0;
+        assert_int_equal(pwrite(fd, nothing, PAGE, page * PAGE), PAGE);
+        close(fd);
+        open_all_ways();
+        if (is_leaf)
+            continue;
+        hit++;
+        must(recover(&recovery, &err), &err);
+        assert_false(recovery.is_whole);
+        assert_true(recovery.attempts < N_TASKS);
+        assert_true(recovery.attempts >= N_TASKS - 86); /* 256 rows */
+        assert_string_equal(ask(OUT, "PRAGMA integrity_check"), "ok");
+    }
+    assert_true(hit > 10);
+}
+
+/* Within the text of a row: SQLite sees nothing wrong with it. */
+static void garbage_costs_what_it_has_replaced(void **state)
+{
+    (void)state;
+    struct bats_recovery recovery;
+    struct bats_error err;
+    static const char *const garbage[] = {"'[[1,2'", "'[\"no\", [2]]'",
+                                          "x'00'", "'{}'"};
+    for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++) {
+        char sql[200];
+        make_record();
+        snprintf(sql, sizeof sql,
+                 "UPDATE history SET attempts = %s WHERE seq = (SELECT seq "
+                 "FROM history ORDER BY seq LIMIT 1 OFFSET 7)",
+                 garbage[i]);
+        ask(PATH, sql);
+        open_all_ways();
+        must(recover(&recovery, &err), &err);
+        assert_false(recovery.is_whole && i != 3);
+        assert_int_equal(recovery.holes, i != 3);
+        assert_string_equal(recovery.lost, i != 3 ? "history" : "");
+        assert_int_equal(recovery.attempts, N_TASKS - 5);
+        assert_string_equal(ask(OUT, "SELECT tasks, done, failed, pending "
+                                     "FROM progress"),
+                            "3000 2695 300 5");
+        unlink(PATH);
+    }
+}
+
 static void what_cannot_be_helped_is_told(void **state)
 {
     (void)state;
@@ -251,6 +319,8 @@ int main(void)
         T(a_hole_costs_only_what_is_in_it),
         T(many_holes_cost_only_what_is_in_them),
         T(holes_at_the_end_cost_only_what_is_in_them),
+        T(a_hole_in_a_group_costs_the_group),
+        T(garbage_costs_what_it_has_replaced),
         T(what_cannot_be_helped_is_told),
     };
     return cmocka_run_group_tests_name("record_recover", tests, NULL, NULL);

@@ -376,6 +376,7 @@ static void a_changed_record_is_noticed(void **state)
             break;
         assert_true(seed < 1000);
     }
+    unpack();
     assert_false(replay(1).differs);
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         ask(PATH, changes[i].change);
