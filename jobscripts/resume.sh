@@ -1,20 +1,39 @@
 #!/bin/bash
-# One bag, as many jobs as it takes: sbatch resume.sh [BAG]
+# One bag, as many jobs as it takes:
+#   sbatch resume.sh [BAG [OPTION...]]
 #
 # The same script serves the first job and every later one. bats-mpi knows when
 # the time of the job is over: it starts no task that would not end before, and
 # leaves with exit code 5. Then, or where a node was lost, the job puts itself
 # back into the queue, and goes on where the record of the run ends.
+#
+# Before any task has ended bats-mpi does not know how long they take. So Slurm
+# warns this script ten minutes before the end, which passes it on to rank 0
+# alone (the tasks would die of it): from then on no task is started, and those
+# that run have the rest of the time. Make it what a long task takes; `scancel
+# --batch --signal=USR1 JOB` does the same at any time.
 #SBATCH --job-name=bag
 #SBATCH --ntasks=65
 #SBATCH --time=04:00:00
+#SBATCH --signal=B:USR1@600
 #SBATCH --requeue
 #SBATCH --open-mode=append
 #SBATCH --output=%x-%j.out
 
 bag=${1:-bag.txt}
 
-srun --mpi=pmix bats-mpi "$bag" --resume
+# Of the processes on this node: columns 3 and 5 are the step and the rank.
+drain() {
+    scontrol listpids "$SLURM_JOB_ID" |
+        awk '$3 != "batch" && $5 == "0" { print $1 }' | xargs -r kill -USR1
+}
+trap drain USR1
+
+# Bash heeds a signal only when it does not wait for a command, and `wait` then
+# ends early.
+srun --mpi=pmix bats-mpi "$bag" --resume "${@:2}" &
+while kill -0 $! 2>/dev/null; do wait $!; done
+wait $!
 status=$?
 
 # 0 all done, 1 some tasks failed, 2 wrong input, 4 budget exhausted: the end.

@@ -23,11 +23,12 @@ test $? -eq 0 && grep -q 'all 500 tasks done' err
 ok 'a bag on 64 ranks and eight nodes'
 
 # 20 tasks of 10 s on 4 machines take 50 s, of which a job of one minute has
-# less. This goes on in the background.
+# less. Slurm warns it at some time from 5 s to 35 s on: it looks every 30 s.
+# This goes on in the background.
 mkdir minute
 for i in $(seq 20); do echo "sleep 10; echo task $i"; done >minute/bag.txt
 minute=$(cd minute && sbatch --parsable -p fast -N1 -n5 --time=1 \
-    "$TOP/jobscripts/resume.sh")
+    --signal=B:USR1@25 "$TOP/jobscripts/resume.sh" bag.txt --policy rr)
 
 # ---- taken away ----
 
@@ -61,6 +62,9 @@ ok 'resume.sh does in lives of a minute what takes longer'
 once minute/bag.txt 20 && sessions minute/bag.txt 2 &&
     test "$(sort -u err | grep -c '^task')" -eq 20
 ok 'nothing that had ended is lost or run again'
-grep -q 'the time is over' err && ! grep -q 'DUE TO TIME LIMIT' err
+grep -q 'drained by SIGUSR1: .* left' err &&
+    test "$(sqlite3 minute/bag.txt.bats 'SELECT count(*) FROM attempt')" -eq 20
+ok 'a warning by Slurm ends a life in good order: the tasks come to their ends'
+! grep -q 'DUE TO TIME LIMIT' err
 ok 'and is not cut down by Slurm'
 done_testing
