@@ -5,25 +5,14 @@
 #include <string.h>
 
 /* A name with its '=' is meant as a whole, others are beginnings of names. */
-static const char *const launcher[] = {"OMPI_",
-                                       "ORTE_",
-                                       "PRTE_",
-                                       "PMIX_", /* Open MPI */
-                                       "PMI_",
-                                       "HYDI_",
-                                       "MPI_LOCALRANKID=",
-                                       "MPI_LOCALNRANKS=", /* MPICH */
-                                       "SLURM_PROCID=",
-                                       "SLURM_LOCALID=",
-                                       "SLURM_NODEID=",
-                                       "SLURM_TASK_PID=",
-                                       "SLURM_GTIDS=",
-                                       "SLURM_STEPID=",
-                                       "SLURM_STEP_",
-                                       "SLURM_SRUN_COMM_",
-                                       "SLURM_LAUNCH_NODE_IPADDR=",
-                                       "SLURM_PMI",
-                                       "SLURM_CPU_BIND"};
+static const char *const launcher[] = {
+    "OMPI_", "ORTE_", "PRTE_", "PMIX_",                      /* Open MPI */
+    "PMI_", "HYDI_", "MPI_LOCALRANKID=", "MPI_LOCALNRANKS=", /* MPICH */
+    "SLURM_PROCID=", "SLURM_LOCALID=", "SLURM_NODEID=", "SLURM_TASK_PID=",
+    "SLURM_GTIDS=", "SLURM_STEPID=", "SLURM_STEP_", "SLURM_SRUN_COMM_",
+    "SLURM_LAUNCH_NODE_IPADDR=", "SLURM_PMI", "SLURM_CPU_BIND",
+    /* Open MPI asks Flux by this one. */
+    "FLUX_JOB_ID=", "FLUX_TASK_", "FLUX_PMI_"};
 
 /* The user sets these, no launcher does, and a nested mpirun wants them. */
 static const char *const kept[] = {"OMPI_ALLOW_RUN_AS_ROOT"};

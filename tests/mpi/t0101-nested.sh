@@ -29,6 +29,17 @@ echo "${MPIRUN:-mpirun} -n 1 ./nested" >bag
 bats 3 bag && echo 'nested 0 of 1' | cmp -s - out
 ok 'an MPI program with a launcher of its own works'
 
+# In a Flux job Open MPI 4.1 asks Flux, by FLUX_JOB_ID, and there is none here:
+# the ranks of bats-mpi are told not to, a task is not.
+flux() {
+    FLUX_JOB_ID=f1 FLUX_TASK_RANK=0 OMPI_MCA_schizo=^flux OMPI_MCA_pmix=^flux \
+        bats 3 "$1"
+}
+printf '%s\n' ./nested "${MPIRUN:-mpirun} -n 1 ./nested" >bag
+flux bag && test "$(sort -u out)" = 'nested 0 of 1' &&
+    test "$(wc -l <out)" -eq 2
+ok 'both in a job of Flux, too'
+
 within 10 nobody_left
 ok 'nobody is left'
 

@@ -44,4 +44,25 @@ ok 'a machine may be a node there, too'
 hosts bag --policy rr --time-scale 3000 --joblog joblog &&
     test "$(tail -n +2 joblog | cut -f2 | sort -u | xargs)" = 'slow1 slow2'
 ok 'a bag runs on both'
+
+# PBS, as far as a job sees it: its list has a line for each slot.
+printf '%s\n' slow1 slow1 slow2 slow2 >nodefile
+export PBS_JOBID=7.server PBS_ENVIRONMENT=PBS_BATCH PBS_NODEFILE=$BED/nodefile
+pbs() {
+    mpirun --hostfile "$PBS_NODEFILE" --mca plm rsh \
+        --mca plm_rsh_agent "$BED/agent" -x BED -x PBS_JOBID \
+        "$BATS_MPI" "$@" >out 2>err
+}
+pbs clusters --ranks
+test "$(places)" = \
+    'slow1 1 0 slow1 1 1 slow2 2 0 slow2 2 1' &&
+    grep -q '^all: slow\[1-2\]$' out &&
+    grep -q 'machine *rank: who holds the nodes is not known' out &&
+    grep -q 'charge *[0-9]* core-h per window: 1 per core-hour, ' out &&
+    grep -q '^budget *unlimited: no end of the job is known' out &&
+    ! grep -q '^Slurm' out
+ok 'the nodes of a PBS job: all by PMIx and hwloc, and it is said'
+for i in 1 2 3; do echo 'echo "$PBS_JOBID ${OMPI_COMM_WORLD_RANK-no rank}"'; done >job
+pbs job --policy rr && test "$(sort -u out)" = '7.server no rank'
+ok 'a task knows the job, and is not taken for a rank'
 done_testing

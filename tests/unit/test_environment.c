@@ -7,7 +7,8 @@
 
 #include "exec/environment.h"
 
-/* In Open MPI 4.1, Hydra and Slurm 22.05 as found under `env`. */
+/* In Open MPI 4.1, Hydra and Slurm 22.05 as found under `env`; of Flux as
+ * flux-environment(7) has them. */
 static char *const from_launchers[] = {
     "OMPI_COMM_WORLD_RANK=0",
     "OMPI_MCA_ess=^singleton",
@@ -31,6 +32,10 @@ static char *const from_launchers[] = {
     "SLURM_LAUNCH_NODE_IPADDR=10.0.0.1",
     "SLURM_PMIX_MAPPING_SERV=(vector,(0,1,2))",
     "SLURM_CPU_BIND=quiet",
+    "FLUX_JOB_ID=f2WQ8",
+    "FLUX_TASK_RANK=1",
+    "FLUX_TASK_LOCAL_ID=0",
+    "FLUX_PMI_LIBRARY_PATH=/usr/lib/flux/libpmi.so",
     NULL};
 
 static char *const of_the_user[] = {"PATH=/bin",
@@ -41,6 +46,8 @@ static char *const of_the_user[] = {"PATH=/bin",
                                     "OMPI_ALLOW_RUN_AS_ROOT=1",
                                     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
                                     "MPI_HOME=/x",
+                                    "FLUX_URI=local:///run/flux/local",
+                                    "PBS_JOBID=7.server",
                                     "EMPTY=",
                                     "XPMI_A=1",
                                     NULL};
