@@ -231,27 +231,33 @@ bool bats_knapsack_offer(struct search *s)
 
 /* ---- the last two types, equally efficient ---- */
 
-/* The smallest j >= 0 with low <= j a mod m <= high; -1 if there is none.
- * 0 <= low <= high < m. Euclid's algorithm on a and m. */
-static int64_t first_multiple(int64_t a, int64_t m, int64_t low, int64_t high)
+/* The smallest j of 0 .. most with low <= j a mod m <= high; -1 if there is
+ * none. 0 <= low <= high < m, and most x a fits. Euclid's algorithm on a and
+ * m. */
+static int64_t first_multiple(int64_t a, int64_t m, int64_t low, int64_t high,
+                              int64_t most)
 {
     if (low == 0)
         return 0;
-    a %= m;
+    if (a >= m)
+        a %= m;
     if (a == 0)
         return -1;
     if (a > m - a)
-        return first_multiple(m - a, m, m - high, m - low);
-    int64_t j = (low - 1) / a + 1;
-    if (j <= high / a)
-        return j;
+        return first_multiple(m - a, m, m - high, m - low, most);
+    int64_t j = (low - 1) / a + 1, next = j * a;
+    if (next <= high || j > most)
+        return j <= most ? j : -1;
     /* No multiple of a lies in the range: j a = q m + something in it, for
      * the smallest q that admits this modulo a. */
+    int64_t most_q = (most * a - low) / m;
     int64_t q =
-        first_multiple(m % a, a, (a - high % a) % a, (a - low % a) % a);
+        most_q < 1 ? -1
+                   : first_multiple(m % a, a, next - high, next - low, most_q);
     if (q < 0)
         return -1;
-    return (int64_t)(((__int128)q * m + low - 1) / a + 1);
+    j = (q * m + low - 1) / a + 1;
+    return j <= most ? j : -1;
 }
 
 /* Of two types i, i + 1 of one efficiency only the price that they spend
@@ -280,8 +286,9 @@ static void descend_pair(struct search *s, size_t i, int64_t high, double rate)
     int64_t x = least_x;
     if (left - y * b > high - low) {
         int64_t rest = left % b;
-        int64_t j = first_multiple(a, b, rest - (high - low), rest);
-        if (j < 0 || j > most_x - least_x)
+        int64_t j =
+            first_multiple(a, b, rest - (high - low), rest, most_x - least_x);
+        if (j < 0)
             return;
         x += j;
         y = (left - j * a) / b;

@@ -127,8 +127,8 @@ static bool has_room(const struct lists *l, int64_t remainder)
 
 /* Appends a state, least remainder first, unless it is dominated or loses too
  * much. */
-static void append(struct lists *l, struct list *list, struct state state,
-                   double allowed, uint32_t from)
+static inline void append(struct lists *l, struct list *list,
+                          struct state state, double allowed, uint32_t from)
 {
     if (state.loss > allowed || !has_room(l, state.remainder))
         return;
@@ -184,6 +184,18 @@ static size_t first_beyond(const struct lists *l, const struct list *list,
     return low;
 }
 
+/* State i with `more` and `loss`; `turn` is the first that this brings beyond
+ * the modulus. */
+static inline struct state shifted(const struct list *list, size_t i,
+                                   size_t turn, int64_t more, double loss,
+                                   int64_t modulus)
+{
+    struct state s = list->now[i];
+    s.remainder += i >= turn ? more - modulus : more;
+    s.loss += loss;
+    return s;
+}
+
 /* Doubles the list: every state without and with `pieces` of `type`. */
 static bool double_list(struct lists *l, struct list *list, size_t type,
                         int64_t pieces, double loss)
@@ -207,24 +219,21 @@ static bool double_list(struct lists *l, struct list *list, size_t type,
         more += l->modulus;
     double allowed = loss_allowed(l);
     size_t n = list->n_now, turn = first_beyond(l, list, more);
-    size_t i = 0, j = 0, from = turn % n;
-    struct state with = {0};
+    size_t i = 0, from = turn % n;
+    struct state with = shifted(list, from, turn, more, loss, l->modulus);
     list->n_next = 0;
-    while ((i < n || j < n) && !l->full) {
-        if (j < n) {
-            from = turn + j < n ? turn + j : turn + j - n;
-            with = list->now[from];
-            with.remainder += from >= turn ? more - l->modulus : more;
-            with.loss += loss;
-        }
-        if (i == n || (j < n && with.remainder < list->now[i].remainder)) {
-            append(l, list, with, allowed, (uint32_t)(from << 1 | 1));
-            j++;
-        } else {
+    for (size_t j = 0; j < n && !l->full;) {
+        if (i < n && list->now[i].remainder <= with.remainder) {
             append(l, list, list->now[i], allowed, (uint32_t)(i << 1));
             i++;
+            continue;
         }
+        append(l, list, with, allowed, (uint32_t)(from << 1 | 1));
+        from = ++j < n && from + 1 < n ? from + 1 : 0;
+        with = shifted(list, from, turn, more, loss, l->modulus);
     }
+    for (; i < n && !l->full; i++)
+        append(l, list, list->now[i], allowed, (uint32_t)(i << 1));
     l->n_traced += list->n_next;
 
     struct state *swap = list->now;
@@ -267,11 +276,17 @@ static bool offer(struct lists *l, const size_t *at)
     return bats_knapsack_offer(s);
 }
 
-/* The last state of `list` that adds no more than `left` to the remainder; the
- * number of states if there is none. */
-static size_t last_within(const struct list *list, int64_t left)
+/* How many of the first `most` states add no more than `left` to the
+ * remainder; mostly nearly all of them. */
+static size_t count_within(const struct list *list, size_t most, int64_t left)
 {
-    size_t low = 0, high = list->n_now;
+    size_t low = most, high = most;
+
+    for (size_t step = 1; low > 0 && list->now[low - 1].remainder > left;
+         step *= 2) {
+        high = low - 1;
+        low = low > step ? low - step : 0;
+    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (list->now[middle].remainder <= left)
@@ -279,7 +294,7 @@ static size_t last_within(const struct list *list, int64_t left)
         else
             high = middle;
     }
-    return low > 0 ? low - 1 : list->n_now;
+    return low;
 }
 
 /* What the two states lose together, `unspent` included. */
@@ -297,12 +312,21 @@ static bool pair(struct lists *l)
     double least = nextafter(loss_allowed(l), INFINITY), impossible = INFINITY;
     unsigned tries = IMPOSSIBLE_MAX;
 
+    /* The states of b that add no more than what is left: fewer and fewer, but
+     * for one turn of the remainder. */
+    size_t within = 0;
+    int64_t before = -1;
+
     for (size_t i = 0; i < a->n_now && !l->s->ended; i++) {
         int64_t left = l->unspent - a->now[i].remainder;
         if (left < 0)
             left += l->modulus;
+        if (left > before)
+            within = b->n_now;
+        before = left;
+        within = count_within(b, within, left);
         /* Or the last state of all, and a piece less of the break type. */
-        size_t other[] = {last_within(b, left), b->n_now - 1};
+        size_t other[] = {within > 0 ? within - 1 : b->n_now, b->n_now - 1};
         for (int turn = 0; turn < 2; turn++) {
             if (other[turn] == b->n_now)
                 continue;
