@@ -51,6 +51,8 @@ int bats_view_open(const char *path, struct bats_view **view,
         if (rc == 0)
             rc = check(v, err);
         if (rc == 0)
+            rc = bats_schema_upgrade(&v->db, err);
+        if (rc == 0)
             rc = bats_schema_unpack(&v->db, err);
         /* Every file is open by now. */
         bats_copy_remove(copy);
