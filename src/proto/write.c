@@ -1,4 +1,5 @@
 /* Writing messages; proto.h says how they look. */
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,8 +33,8 @@ static uint8_t *extend(struct bats_packet *p, size_t n)
 
 static void store(uint8_t *to, uint64_t value, size_t width)
 {
-    for (size_t i = 0; i < width; i++)
-        to[i] = (uint8_t)(value >> (8 * i));
+    value = htole64(value);
+    memcpy(to, &value, width);
 }
 
 static void put(struct bats_packet *p, uint64_t value, size_t width)
