@@ -278,32 +278,44 @@ bool bats_executor_busy(const struct bats_executor *executor)
            bats_runner_busy(executor->runner);
 }
 
-static int start_next(struct bats_executor *x, struct bats_error *err)
+/* What the process of a task finds in its environment. */
+static void fill_environment(const struct bats_executor *x,
+                             const struct waiting *w,
+                             char own[TASK_VARIABLES][TASK_VARIABLE_ROOM],
+                             const char **environment)
 {
-    struct waiting *w = unhook(x, &x->first);
-    char own[TASK_VARIABLES][TASK_VARIABLE_ROOM];
-    const char *environment[COMMON_VARIABLES + TASK_VARIABLES + 1];
     int n = 0;
     for (; n < x->n_common; n++)
         environment[n] = x->common[n];
-    snprintf(own[0], sizeof own[0], "BATS_TASK_ID=%" PRIu64,
+    snprintf(own[0], TASK_VARIABLE_ROOM, "BATS_TASK_ID=%" PRIu64,
              (uint64_t)w->task + 1);
-    snprintf(own[1], sizeof own[1], "BATS_ATTEMPT=%" PRIu32, w->attempt);
-    snprintf(own[2], sizeof own[2], "BATS_REPLICA=%" PRIu32, w->copy);
+    snprintf(own[1], TASK_VARIABLE_ROOM, "BATS_ATTEMPT=%" PRIu32, w->attempt);
+    snprintf(own[2], TASK_VARIABLE_ROOM, "BATS_REPLICA=%" PRIu32, w->copy);
     /* disBatch counts tasks from 0 and pads to six digits. */
-    snprintf(own[3], sizeof own[3], "DISBATCH_TASKID=%" PRIu32, w->task);
-    snprintf(own[4], sizeof own[4], "DISBATCH_TASKID_ZP=%06" PRIu32, w->task);
+    snprintf(own[3], TASK_VARIABLE_ROOM, "DISBATCH_TASKID=%" PRIu32, w->task);
+    snprintf(own[4], TASK_VARIABLE_ROOM, "DISBATCH_TASKID_ZP=%06" PRIu32,
+             w->task);
     for (int i = 0; i < (x->disbatch ? 5 : 3); i++)
         environment[n++] = own[i];
     environment[n] = NULL;
+}
 
+static int start_next(struct bats_executor *x, struct bats_error *err)
+{
+    struct waiting *w = unhook(x, &x->first);
+    bool is_process = w->command[0] != '\0';
+    char own[TASK_VARIABLES][TASK_VARIABLE_ROOM];
+    const char *environment[COMMON_VARIABLES + TASK_VARIABLES + 1];
+
+    if (is_process)
+        fill_environment(x, w, own, environment);
     struct bats_runner_task task = {
         .task = w->task,
         .attempt = w->attempt,
         .is_copy = w->copy > 0,
-        .command = w->command[0] != '\0' ? w->command : NULL,
+        .command = is_process ? w->command : NULL,
         .sleep_us = w->sleep_us,
-        .environment = environment,
+        .environment = is_process ? environment : NULL,
     };
     x->running = w->task;
     x->attempt = w->attempt;
