@@ -88,10 +88,6 @@ static char *put_event(char *at, const struct bats_record *r,
 static char *put_command(char *at, const struct bats_record *r,
                          const struct bats_command *c)
 {
-    bool of_slot = c->type == BATS_COMMAND_RUN ||
-                   c->type == BATS_COMMAND_CANCEL ||
-                   c->type == BATS_COMMAND_LOSE;
-
     at = put_text(at, c->copy > 0 ? BATS_SCHEMA_COPY
                                   : bats_schema_commands[c->type]);
     if (c->type == BATS_COMMAND_SAMPLED)
@@ -102,7 +98,7 @@ static char *put_command(char *at, const struct bats_record *r,
         return put_text(at, bats_schema_finishes[c->finish]);
     }
     at = put_number(at, c->machine);
-    if (!of_slot)
+    if (!bats_log_of_slot(c))
         return at;
     at = put_task(put_number(at, c->slot), r, c->task);
     if (c->copy > 0)

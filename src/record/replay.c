@@ -73,12 +73,6 @@ static bool of_machine(const struct bats_command *c)
     return c->type != BATS_COMMAND_FINISHED && c->type != BATS_COMMAND_SAMPLED;
 }
 
-static bool of_slot(const struct bats_command *c)
-{
-    return c->type == BATS_COMMAND_RUN || c->type == BATS_COMMAND_CANCEL ||
-           c->type == BATS_COMMAND_LOSE;
-}
-
 static const char *describe(const struct player *p, char text[PHRASE],
                             const struct bats_command *c)
 {
@@ -87,7 +81,7 @@ static const char *describe(const struct player *p, char text[PHRASE],
     if (of_machine(c))
         used += (size_t)snprintf(text + used, PHRASE - used, " machine %lu",
                                  (unsigned long)c->machine);
-    if (of_slot(c))
+    if (bats_log_of_slot(c))
         used += (size_t)snprintf(
             text + used, PHRASE - used, " slot %lu task %" PRIu64,
             (unsigned long)c->slot, (uint64_t)c->task + 1);
@@ -168,7 +162,7 @@ static bool is_same(const struct player *p, sqlite3_stmt *s,
     return strcmp(bats_view_text(s, TYPE), type_of(c)) == 0 &&
            strcmp(bats_view_text(s, WHY), why_of(c)) == 0 &&
            sqlite3_column_int64(s, NUMBER) == c->copy &&
-           (!of_slot(c) ||
+           (!bats_log_of_slot(c) ||
             (sqlite3_column_int64(s, SLOT) == c->slot &&
              bats_rebuilt_task(&p->built, sqlite3_column_int64(s, TASK)) ==
                  c->task));

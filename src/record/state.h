@@ -121,6 +121,13 @@ struct bats_named_task {
 /* Frees what is only needed to find the tasks, the past among it. */
 void bats_match_release(struct bats_record *record);
 
+/* A command for one execution: it names a slot and a task. */
+static inline bool bats_log_of_slot(const struct bats_command *c)
+{
+    return c->type == BATS_COMMAND_RUN || c->type == BATS_COMMAND_CANCEL ||
+           c->type == BATS_COMMAND_LOSE;
+}
+
 /* The column `machines` of a decision. */
 #define BATS_LOG_MACHINES (BATS_CLUSTERS_MAX * 12 + 4)
 void bats_log_machines(char text[BATS_LOG_MACHINES],
