@@ -158,10 +158,14 @@ static int settle(struct bats_sched *s, struct bats_error *err)
     if (s->finish != BATS_FINISH_NOT_YET)
         return 0;
     grant_cushion(s);
-    sampling_settle(s, false);
-    dispatch_idle(s);
-    copies_make_room(s);
-    tail_fill(s);
+    if (s->sampling.phase == PHASE_SAMPLING)
+        sampling_settle(s, false);
+    if (s->idle_first != NO_SLOT)
+        dispatch_idle(s);
+    if (s->n_copies > 0)
+        copies_make_room(s);
+    if (s->idle_first != NO_SLOT)
+        tail_fill(s);
     bool all_done = count[BATS_TASK_DONE] + count[BATS_TASK_FAILED] +
                         count[BATS_TASK_LEFT_OUT] ==
                     s->bag.n;

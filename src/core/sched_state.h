@@ -211,7 +211,7 @@ struct tail {
         longer[TAIL_POINTS + 2]; /* shares that take longer than so many parts
                                       of `longest`; */
     /* `one_in` and `done` of the tasks; */
-    double weight[TAIL_STEPS]; /* that all have ended by then, against the
+    float weight[TAIL_STEPS]; /* that all have ended by then, against the
                                   likeliest step */
     bats_time (*true_runtime)(const void *context, uint32_t task,
                               uint32_t cluster);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* However unlikely it looks, a task may end at any time. */
-#define FRESH 0.25 /* steps for which a look suffices */
+#define FRESH 0.5 /* steps for which a look suffices */
 #define UNLIKELY 1e-6F
 #define SURELY (1 - 1e-9) /* for sums that were rounded */
 #define STUCK 2           /* times the longest runtime */
@@ -256,7 +256,7 @@ static void weigh(struct tail *tail)
     for (int k = 0; k < TAIL_STEPS; k++)
         most = larger(most, sum[k]);
     for (int k = 0; k < TAIL_STEPS; k++)
-        tail->weight[k] = exp(sum[k] - most);
+        tail->weight[k] = (float)exp(sum[k] - most);
     tail->has_weights = true;
 }
 
@@ -303,15 +303,17 @@ static void look_at_place(const struct bats_sched *s, uint32_t slot,
 }
 
 /* By how many steps the end comes sooner; to scale. */
-static double gain(const struct bats_sched *s, const struct place *p,
-                   const struct tail_task *t)
+static float gain(const struct bats_sched *s, const struct place *p,
+                  const struct tail_task *t)
 {
-    float then[TAIL_STEPS];
-    double sum = 0;
+    float then[TAIL_STEPS], more[TAIL_STEPS], sum = 0;
     find_likely(t->one_in, p->longer, then);
+    for (int k = 0; k < TAIL_STEPS; k++) {
+        float here = then[k] / t->done[k] - 1;
+        more[k] = s->tail.weight[k] * (here > 0 ? here : 0);
+    }
     for (int k = 0; k < TAIL_STEPS; k++)
-        if (then[k] > t->done[k])
-            sum += s->tail.weight[k] * (double)(then[k] / t->done[k] - 1);
+        sum += more[k];
     return sum;
 }
 
@@ -361,7 +363,7 @@ struct tail_task *soonest_choose(struct bats_sched *s, uint32_t slot)
 {
     struct tail_task *chosen = NULL;
     struct place here;
-    double most = (double)UNLIKELY;
+    float most = UNLIKELY;
     here.machine = s->slots[slot].machine;
     here.cluster = s->machines[here.machine].cluster;
     here.paid = paid(s, slot);
@@ -374,7 +376,7 @@ struct tail_task *soonest_choose(struct bats_sched *s, uint32_t slot)
             look_ahead(s);
         if (!here.is_known)
             look_at_place(s, slot, &here);
-        double now = gain(s, &here, t);
+        float now = gain(s, &here, t);
         if (now > most) {
             most = now;
             chosen = t;
