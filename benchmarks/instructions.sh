@@ -29,10 +29,14 @@ simulator=$build/bench/simulator planner=$build/bench/planner
 engine=$build/bench/engine
 count "run: rr, 1000 tasks, 72 machines" 20 bats_sim_run \
     "$simulator" rr 1000 72 20
-count "run: bats, the same, budget 860" 20 bats_sim_run \
+count "run: rr, the same without copies" 20 bats_sim_run \
+    "$simulator" rr 1000 72 20 0 none
+count "run: bats, 1000 tasks, budget 860" 20 bats_sim_run \
     "$simulator" bats 1000 72 20 860
-count "run: bats, the same, budget 600" 20 bats_sim_run \
+count "run: bats, 1000 tasks, budget 600" 20 bats_sim_run \
     "$simulator" bats 1000 72 20 600
+count "run: rr, 20,000 tasks, 10,000 machines" 1 bats_sim_run \
+    "$simulator" rr 20000 10000 1
 count "run: bats, 20,000 tasks, 10,000 machines" 1 bats_sim_run \
     "$simulator" bats 20000 10000 1 400000
 count "event: rr, 1000 machines" 110000 bats_sched_handle \

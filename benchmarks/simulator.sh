@@ -34,6 +34,7 @@ peer() { # NAME ARGUMENT...
 
 for repeat in $(seq "$repeats"); do
     sample "rr, no budget, 1000 tasks, 72 machines" rr 1000 72 "$runs"
+    sample "the same without copies (tail none)" rr 1000 72 "$runs" 0 none
     sample "bats, budget 860, 1000 tasks, 72 machines" \
         bats 1000 72 "$runs" 860
     sample "bats, budget 600, 1000 tasks, 72 machines" \
