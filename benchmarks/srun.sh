@@ -9,7 +9,7 @@
 # least that the tasks can take is tasks per machine, rounded up, of 2 s each.
 if [ -z "${BED-}" ]; then
     cd "$(dirname "$0")/.." || exit 1
-    export TOP=$PWD B="${B:-$PWD/build}"
+    export TOP="$PWD" B="${B:-$PWD/build}"
     export BATS_MPI="$B/bats-mpi"
     exec sh tests/slurm/testbed.sh sh "$TOP/benchmarks/srun.sh" "$@"
 fi

@@ -10,10 +10,16 @@
 # Of a heterogeneous job Slurm takes nothing back: this is for jobs of one
 # component. --no-kill keeps the job when a node fails. The nodes have to be
 # the job's own (--exclusive): a part of a node cannot be given back alone.
+#
+# With the node of this script and of rank 0 the script is lost, but Slurm keeps
+# the job, and bills it. So a guard on another node puts the job back into the
+# queue then, and its next life resumes.
 #SBATCH --job-name=bag
 #SBATCH --nodes=8 --ntasks-per-node=16 --exclusive
 #SBATCH --time=04:00:00
 #SBATCH --no-kill
+#SBATCH --requeue
+#SBATCH --open-mode=append
 #SBATCH --output=%x-%j.out
 
 bag=${1:-bag.txt}
@@ -42,12 +48,27 @@ keep() {
     rm -f "slurm_job_${job}_resize.sh" "slurm_job_${job}_resize.csh"
 }
 
+# Looks whether Slurm has given up the node of this script.
+# shellcheck disable=SC2016
+guard='while sleep 10; do
+    case $(sinfo -h -N -n "$0" -o %T) in
+    down* | fail*) scontrol requeue "$SLURM_JOB_ID" ;;
+    esac
+done'
+guard() {
+    other=$(usable | grep -vxF "$SLURMD_NODENAME" | tail -n 1)
+    [ -z "$other" ] || exec srun --mpi=none --overlap --no-kill --nodes=1 \
+        --ntasks=1 --nodelist="$other" bash -c "$guard" "$SLURMD_NODENAME"
+}
+
 rm -f "$hosts"
 step=()
 for start in $(seq 20); do
+    guard 2>/dev/null &
     srun --mpi=pmix --no-kill "${step[@]}" bats-mpi "$bag" --resume \
         --release "$hosts" "${@:2}"
     status=$?
+    kill $! 2>/dev/null && wait $!
     # The file is there as long as the run is to be gone on with.
     [ -e "$hosts" ] || exit $status
 

@@ -54,39 +54,62 @@ grep -q 'nodes are given back, those kept have fast 1, slow 4' err &&
 ok 'the decision is the engine'"'"'s, on record, and can be proved'
 # ---- nodes are lost ----
 
-echo SlurmdTimeout=6 >>"$SLURM_CONF"
+# A step that Slurm ends has KillWait to do so.
+printf '%s\n' SlurmdTimeout=6 KillWait=2 >>"$SLURM_CONF"
 scontrol reconfigure
-rm -f joblog report
-for i in $(seq 300); do echo "sleep 1; echo $i >>ran"; done >lossy.txt
+sed -i 's/while sleep 10/while sleep 1/' supervise.sh
+# lossy DIR TASKS NODES OTHERS: a job there, of so many tasks of a second, on so
+# many nodes, none of the others.
 lossy() {
-    sbatch --parsable -p all supervise.sh lossy.txt --silence 5s \
-        --joblog joblog
+    mkdir "$1"
+    for i in $(seq "$2"); do echo "sleep 1; echo $i >>ran"; done >"$1/bag.txt"
+    (cd "$1" && sbatch --parsable -p all --nodes="$3" --exclude="$4" \
+        ../supervise.sh bag.txt --silence 5s --joblog joblog)
 }
 some_have_run() {
-    test -s ran && test "$(wc -l <ran)" -ge "$1"
+    test -s "$1/ran" && test "$(wc -l <"$1/ran")" -ge "$2"
 }
-# once N: N tasks have one result each, and what had one did not run again.
+# once DIR TASKS: each has one result, and what had one did not run again.
 once() {
-    tail -n +2 joblog | cut -f1 | sort -n | diff - numbers &&
-        sqlite3 lossy.txt.bats 'SELECT done FROM progress' | grep -qx 300 &&
-        test -z "$(sqlite3 lossy.txt.bats 'SELECT task FROM attempt
+    seq "$2" >numbers
+    tail -n +2 "$1/joblog" | cut -f1 | sort -n | diff - numbers &&
+        sqlite3 "$1/bag.txt.bats" 'SELECT done FROM progress' |
+        grep -qx "$2" &&
+        test -z "$(sqlite3 "$1/bag.txt.bats" 'SELECT task FROM attempt
             WHERE outcome = 0 GROUP BY task HAVING count(*) > 1')"
 }
-seq 300 >numbers
-job=$(lossy)
-within 60 some_have_run 30
+sessions() {
+    test "$(sqlite3 "$1/bag.txt.bats" 'SELECT count(*) FROM session')" -ge "$2"
+}
+# ended DIR JOB: exits as the job does, with all that may tell why in err.
+ended() {
+    await "$2" 1200
+    code=$?
+    { cat "$1/bag-$2.out"; sinfo; cat "$1/bag.txt.hosts" 2>/dev/null; } >err
+    scontrol show job "$2" >out
+    return $code
+}
+others=$(lossy others 300 5 'slow[2-4]')
+first=$(lossy first 60 3 'fast[1-4],slow1')
+within 60 some_have_run others 20 && within 60 some_have_run first 10
 kill -KILL "$(cat "$BED/node.fast2")"
-within 120 some_have_run 150
-ip link set slow3 down
-await "$job" 1200
-code=$?
-{ cat bag-$job.out; sinfo; cat hosts 2>/dev/null; } >err
-scontrol show job "$job" >out
-test $code -eq 0
+# The node of rank 0, with which the script goes, too.
+kill -KILL "$(cat "$BED/node.slow2")"
+within 120 some_have_run others 100
+ip link set slow1 down
+
+ended others "$others"
 ok 'a node dies, another one is cut off: the job goes on to its end'
-once
+once others 300
 ok 'no task that had ended is lost or run again'
-test "$(sqlite3 lossy.txt.bats 'SELECT count(*) FROM session')" -ge 2 &&
-    ! grep -q ' NodeList=.*fast\[1-' out
+sessions others 2 && ! grep -q ' NodeList=.*fast\[1-' out
 ok 'on the nodes that are left, in a new step'
+
+# It needs three nodes again, and these are free now.
+within 60 job_is "$first" PENDING
+scontrol update JobId="$first" ExcNodeList=
+ended first "$first" && grep -q ' Restarts=1 ' out
+ok 'the node of rank 0 dies: the job is queued again and goes on to its end'
+once first 60 && sessions first 2 && ! grep -q ' NodeList=slow\[2' out
+ok 'no task that had ended is lost or run again'
 done_testing
