@@ -9,6 +9,7 @@
 #define ROUNDING 1e-10      /* of sums */
 #define SLACK 1e-6          /* of bounds that need not be tight */
 #define LIST_MAX (1u << 21) /* states in a list */
+#define BLOCK 64            /* steps */
 
 /* From the state at `price` to the next: what is spent on types to come
  * instead of the present ones, for a whole in this range, loses more than the
@@ -27,6 +28,7 @@ struct bats_frontier_bounds {
     /* After a type: */
     struct step *steps; /* NULL: nothing is known */
     size_t n_steps;
+    double *peaks;      /* the largest reach of BLOCK steps each */
     struct zone *zones; /* ascending, apart from each other */
     size_t n_zones;
     bats_money before; /* price of all machines so far */
@@ -89,6 +91,15 @@ struct search {
     size_t step, zone;
 };
 
+/* The first step from `at` on that reaches so far; n_steps if none does. */
+static size_t next_step(const struct bats_frontier_bounds *b, size_t at,
+                        double price)
+{
+    while (at < b->n_steps && b->steps[at].reach < price)
+        at += at % BLOCK == 0 && b->peaks[at / BLOCK] < price ? BLOCK : 1;
+    return at < b->n_steps ? at : b->n_steps;
+}
+
 /*
  * Moves on to the next state, s->with or a later one, that can be added
  * pieces worth `price` with success. False if there is none.
@@ -103,7 +114,8 @@ static bool next_of_use(const struct bats_frontier_lists *l, bats_money price,
         if (!b->steps)
             return true;
         if (sum > b->before) {
-            s->with = find(l, s->with, b->near);
+            if (own < b->near)
+                s->with = find(l, s->with, b->near);
             return s->with < l->n;
         }
         while (s->zone < b->n_zones && b->zones[s->zone].to < sum)
@@ -117,10 +129,10 @@ static bool next_of_use(const struct bats_frontier_lists *l, bats_money price,
                 s->step++;
             if (b->steps[s->step].reach >= (double)price)
                 return true;
-            from = b->before + 1;
-            while (s->step + 1 < b->n_steps && from > b->before)
-                if (b->steps[++s->step].reach >= (double)price)
-                    from = b->steps[s->step].price;
+            size_t next = next_step(b, s->step + 1, (double)price);
+            bool is_last = next == b->n_steps;
+            from = is_last ? b->before + 1 : b->steps[next].price;
+            s->step = is_last ? next - 1 : next;
         }
         s->with = find(l, s->with + 1, from - price);
     }
@@ -215,11 +227,18 @@ static void find_least(struct bats_frontier_lists *l)
 static bool is_hopeless(const struct bats_frontier_lists *l, double price,
                         double rate)
 {
-    double windows = fmax(ceil((double)l->n_tasks / rate * (1 - SLACK)), 1);
-    double fewer = fmin(windows, BATS_FRONTIER_WINDOWS) - 1;
+    double exact = (double)l->n_tasks / rate * (1 - SLACK), windows = exact;
+    size_t fewer = BATS_FRONTIER_WINDOWS - 1;
 
-    return fmax(windows, (double)l->span) * price >
-           l->least->cost[(size_t)fewer];
+    if (exact < BATS_FRONTIER_WINDOWS) {
+        fewer = (size_t)exact; /* ceil() takes longer */
+        if (fewer > 0 && (double)fewer >= exact)
+            fewer--;
+        windows = (double)(fewer + 1);
+    }
+    if (windows < (double)l->span)
+        windows = (double)l->span;
+    return windows * price > l->least->cost[fewer];
 }
 
 /* The linear relaxation, walked downwards. */
@@ -358,7 +377,17 @@ static void prune(struct bats_frontier_lists *l,
 static void release_bounds(struct bats_frontier_bounds *b)
 {
     free(b->steps);
+    free(b->peaks);
     free(b->zones);
+}
+
+static void find_peaks(struct bats_frontier_bounds *b)
+{
+    for (size_t i = 0; i < b->n_steps; i++) {
+        double *peak = &b->peaks[i / BLOCK];
+        if (i % BLOCK == 0 || b->steps[i].reach > *peak)
+            *peak = b->steps[i].reach;
+    }
 }
 
 /* Drops what is of no use after type t, of which `left` pieces are still to be
@@ -373,8 +402,9 @@ static bool update_bounds(struct bats_frontier_lists *l, size_t t,
         return true;
     next.before = b->before + type->price * type->max;
     next.steps = malloc((l->n + 1) * sizeof *next.steps);
+    next.peaks = malloc((l->n / BLOCK + 1) * sizeof *next.peaks);
     next.zones = malloc((l->n + 1) * sizeof *next.zones);
-    if (!next.steps || !next.zones) {
+    if (!next.steps || !next.peaks || !next.zones) {
         release_bounds(&next);
         return false;
     }
@@ -384,6 +414,7 @@ static bool update_bounds(struct bats_frontier_lists *l, size_t t,
         release_bounds(&next);
         return true;
     }
+    find_peaks(&next);
     release_bounds(b);
     *b = next;
     return true;
