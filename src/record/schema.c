@@ -63,7 +63,8 @@ static const char tables_sql[] =
     "CREATE TABLE ledger ( -- a row for every window of every machine\n"
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
     "  machine INTEGER, amount INTEGER, -- millionths\n"
-    "  cushion INTEGER); -- so much of it out of the cushion\n"
+    "  -- so much of it out of the cushion; NULL: not known\n"
+    "  cushion INTEGER);\n"
 
     "CREATE TABLE decision ( -- new configurations, and why\n"
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
