@@ -23,8 +23,33 @@
 #SBATCH hetjob
 #SBATCH --partition=slow --ntasks=32
 
-exec srun --mpi=pmix --het-group=0,1 bats-mpi "${1:-bag.txt}" \
-    --clusters "${2:-clusters.ini}" \
-    --budget "${BUDGET:-1000}" \
-    --joblog "bag-$SLURM_JOB_ID.joblog" \
-    --json "bag-$SLURM_JOB_ID.json"
+# The srun of Slurm 22.05 does not always return from a heterogeneous step that
+# has ended. One that has had no step for a minute is killed.
+watch() {
+    quiet=0
+    while sleep 10; do
+        case $(squeue -h -s -j "$SLURM_JOB_ID" -o %i | sort | xargs) in
+        *' '*) quiet=0 ;;
+        *.batch) quiet=$((quiet + 1)) ;;
+        esac
+        [ $quiet -lt 6 ] || kill -KILL "$1"
+    done
+}
+
+# If it was, the next one finds on record what has been done, and ends as it
+# would have.
+for resume in '' --resume; do
+    # shellcheck disable=SC2086
+    srun --mpi=pmix --het-group=0,1 bats-mpi "${1:-bag.txt}" $resume \
+        --clusters "${2:-clusters.ini}" \
+        --budget "${BUDGET:-1000}" \
+        --joblog "bag-$SLURM_JOB_ID.joblog" \
+        --json "bag-$SLURM_JOB_ID.json" &
+    step=$!
+    watch $step &
+    wait $step
+    status=$?
+    kill $!
+    [ $status -eq 137 ] || break
+done
+exit "$status"

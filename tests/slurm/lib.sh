@@ -28,7 +28,7 @@ await() {
 
 # submit ARGUMENT...: sbatch; waits, and exits as the job does. (sbatch --wait
 # looks only every few seconds.) The srun of Slurm 22.05 does not always return
-# from a heterogeneous step that has ended, 4 times of 63: it has a thread for
+# from a heterogeneous step that has ended, 5 times of 163: it has a thread for
 # each component and one agent of PMIx for all, and both threads wait for the
 # end of that (pmixp_abort_agent_stop). A job that has had no step for long is
 # submitted once more, once.

@@ -30,7 +30,25 @@ BUDGET=100 submit two.sh
 ok 'two-partitions.sh runs the bag'
 test "$(cut -f2 bag-*.joblog | sort -u | tr '\n' ' ')" = 'Host fast1 slow1 '
 ok 'it runs tasks in both partitions'
-rm -f bag-*
+rm -f bag-* bag.txt.bats*
+
+# A srun that does not return, once. The step takes longer than the patience.
+for i in $(seq 20); do echo "sleep 2"; done >bag.txt
+mkdir bin
+cat >bin/srun <<SH
+#!/bin/sh
+[ -e "$BED/hung" ] && exec $(command -v srun) "\$@"
+touch "$BED/hung"
+$(command -v srun) "\$@"
+exec sleep 1000
+SH
+chmod +x bin/srun
+sed -i 's/while sleep 10/while sleep 0.5/' two.sh
+PATH=$BED/bin:$PATH submit two.sh && test -e hung &&
+    sqlite3 bag.txt.bats 'SELECT done, sessions FROM progress' | tee out |
+    grep -qx '20|2' && test "$(grep -c . bag-*.joblog)" -eq 21
+ok 'a srun that has no step any more does not hold the job'
+rm -f bag-* bag.txt.bats*
 
 for i in $(seq 20); do echo "echo $i >>ran; test $i -ne 9"; done >bag.txt
 submit -N4 -n5 "$TOP/jobscripts/resume.sh"

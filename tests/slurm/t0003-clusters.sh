@@ -117,6 +117,8 @@ cat >job.sh <<'SH'
 #SBATCH --partition=slow -n4 --time=200
 cd "$BED"
 step() { srun --mpi=pmix --het-group=0,1 bats-mpi "$@"; }
+step clusters -c missing.ini >none 2>missing
+[ $? -eq 2 ] || exit 9
 step clusters --save saved.ini >out 2>err &&
 step clusters --clusters saved.ini >again 2>>err &&
 step bag --time-scale 3600 --quiet --json found.json 2>>err &&
@@ -125,6 +127,9 @@ SH
 for i in $(seq 50); do echo '@sleep 10m'; done >bag
 submit -o job.out job.sh || { cat job.out >>err; false; }
 ok 'a heterogeneous job runs without a clusters file'
+! test -s none &&
+    grep -q '^bats-mpi: missing.ini: No such file or directory$' missing
+ok 'a file that is not there is named, and all ranks leave'
 has 'fast 2 2 512 1024' 'slow 4 4 3 12' 'total 6 6 1036' 'fast: fast[1-2]' \
     'slow: slow1' ' machine node: the job holds whole nodes' \
     ' machine rank: the job does not hold whole nodes' &&
