@@ -11,9 +11,9 @@
  * the upper bound of the cost as --budget instead. Makespan and cost count from
  * the end of sampling on, as the promise does.
  *
- * A run is never charged more than the upper bound of its schedule's cost. What
- * the estimate gets wrong by more shows as tasks that are left undone. Makespans
- * are those of the runs that did the whole bag.
+ * A run is never charged more than the upper bound of its schedule's cost.
+ * What the estimate gets wrong by more shows as tasks that are left undone.
+ * Makespans are those of the runs that did the whole bag.
  */
 #include <gsl/gsl_rng.h>
 #include <math.h>
@@ -274,9 +274,9 @@ int main(int argc, char **argv)
 
     for (int i = 0; i < 3 && i + 1 < argc; i++)
         n[i] = atoi(argv[i + 1]);
-    puts(
-        "percent of runs; left: mean tasks left of the others; of: the "
-        "estimate, in units of\nwhat came true, mean; +-: 95 % over the bags; above limit: runs");
+    puts("percent of runs; left: mean tasks left of the others; of: the "
+         "estimate, in units of\nwhat came true, mean; +-: 95 % over the "
+         "bags; above limit: runs");
     for (size_t w = 0; w < sizeof workloads / sizeof *workloads; w++) {
         struct tally tally[BATS_OFFERS][WAYS] = {0};
         struct bats_draw draw = {0};

@@ -181,9 +181,9 @@ struct bats_sched_earlier {
  *
  * What is CHOSEN may cost as much as its upper bound (cost_high in estimate.h;
  * of BATS_OFFER_BUDGET: that budget), or as the run's own budget if that is
- * less. Where the upper bound can be paid, the configuration is kept for as long
- * as it is expected to end the bag in windows_high windows; else a plan is made
- * anew as soon as the bag seems to take longer than the estimate.
+ * less. Where the upper bound can be paid, the configuration is kept for as
+ * long as it is expected to end the bag in windows_high windows; else a plan
+ * is made anew as soon as the bag seems to take longer than the estimate.
  */
 struct bats_sched_sampling {
     bool on;

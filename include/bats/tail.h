@@ -57,11 +57,11 @@
  * counts as a task not yet begun.
  *
  * A machine that found nothing to copy is asked again at the next monitoring,
- * or when a running task has lost an execution or taken longer than any before.
- * What was foreseen holds for half a step of the outlook, of which there are 12.
- * For one event no more than 192 running tasks are looked at, the others in
- * their turn for the next ones, and no more than 64 idle slots that find
- * nothing: what an event costs must not grow with the machines.
+ * or when a running task has lost an execution or taken longer than any
+ * before. What was foreseen holds for half a step of the outlook, of which
+ * there are 12. For one event no more than 192 running tasks are looked at,
+ * the others in their turn for the next ones, and no more than 64 idle slots
+ * that find nothing: what an event costs must not grow with the machines.
  */
 #ifndef BATS_TAIL_H
 #define BATS_TAIL_H

@@ -304,16 +304,16 @@ static void turn_round(struct bats_frontier_bounds *b)
  * state of the list, its D being what it is short of the full rate; and one of
  * those within a machine's price of `before` can be filled up to any price.
  *
- * That counts `rest`, too. Let e and e' be the efficiencies of t and of the next
- * type, gain = e - e', F a configuration as above, and u what is left over of its
- * price where all machines so far are taken and as many of F's others as can be
- * paid: one of those, of price f, would be more than u. Then D gain < u e'. And
- * with that one, v = f - u less can be spent so far, which loses T(v): D gain <
- * T(v). The present list, that lacks `rest`, loses rest e at v = 0, and at v +
- * rest loses rest gain + T(v) at least. If v + rest is within a machine's price,
- * the latter is counted; else u < rest, and D + rest < rest e / gain, which is
- * counted. In both cases D + rest is below what is counted, and a state that
- * lacks both is kept.
+ * That counts `rest`, too. Let e and e' be the efficiencies of t and of the
+ * next type, gain = e - e', F a configuration as above, and u what is left
+ * over of its price where all machines so far are taken and as many of F's
+ * others as can be paid: one of those, of price f, would be more than u. Then
+ * D gain < u e'. And with that one, v = f - u less can be spent so far, which
+ * loses T(v): D gain < T(v). The present list, that lacks `rest`, loses rest e
+ * at v = 0, and at v + rest loses rest gain + T(v) at least. If v + rest is
+ * within a machine's price, the latter is counted; else u < rest, and D + rest
+ * < rest e / gain, which is counted. In both cases D + rest is below what is
+ * counted, and a state that lacks both is kept.
  */
 static void find_bounds(const struct bats_frontier_lists *l, size_t t,
                         double rest, struct bats_frontier_bounds *b)

@@ -1,9 +1,9 @@
 /* past: what earlier sessions have done, read when a record is continued. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "record/state.h"
+#include "util/now.h"
 
 #define DAMAGED "%s is damaged: task %lld is there twice"
 
@@ -200,7 +200,6 @@ static int load_reserved(struct bats_past *past, struct bats_db *db,
                          int64_t before, struct bats_error *err)
 {
     sqlite3_stmt *s;
-    struct timespec now;
     int rc = prepare(db,
                      "SELECT sum(" HELD " / s.window_us * (SELECT "
                      "  sum(c.charge) FROM machine m JOIN cluster c ON "
@@ -211,9 +210,7 @@ static int load_reserved(struct bats_past *past, struct bats_db *db,
 
     if (rc < 0)
         return rc;
-    clock_gettime(CLOCK_REALTIME, &now);
-    sqlite3_bind_int64(s, 2,
-                       (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+    sqlite3_bind_int64(s, 2, bats_now_us(CLOCK_REALTIME));
     rc = bats_db_step(db, s, err);
     past->reserved = rc > 0 ? (bats_money)sqlite3_column_double(s, 0) : 0;
     sqlite3_finalize(s);

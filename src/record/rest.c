@@ -1,9 +1,9 @@
 /* rest: what the sessions before have paid and seen. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "record/state.h"
+#include "util/now.h"
 
 #define SEEN_MAX 64     /* runtimes of a cluster */
 #define LOOK_AT "20000" /* results, the last ones */
@@ -23,7 +23,6 @@ static int load_paid(struct bats_db *db,
                      const char *const *hosts, double time_scale,
                      bats_time *paid, struct bats_error *err)
 {
-    struct timespec ts;
     sqlite3_stmt *s;
     int rc = bats_db_prepare(
         db,
@@ -37,8 +36,7 @@ static int load_paid(struct bats_db *db,
 
     if (rc < 0)
         return rc;
-    clock_gettime(CLOCK_REALTIME, &ts);
-    sqlite3_bind_int64(s, 3, (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000);
+    sqlite3_bind_int64(s, 3, bats_now_us(CLOCK_REALTIME));
     for (uint32_t i = 0; rc >= 0 && i < engine->n_machines; i++) {
         sqlite3_bind_text(s, 1, hosts[i], -1, SQLITE_STATIC);
         sqlite3_bind_int64(s, 2, seat(hosts, i));

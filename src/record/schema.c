@@ -1,9 +1,9 @@
 #include "record/schema.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "record/record.h"
+#include "util/now.h"
 
 #ifndef BATS_VERSION
 #define BATS_VERSION "0.1"
@@ -281,10 +281,8 @@ const char *const bats_schema_finishes[] = {
 
 int bats_schema_make(struct bats_db *db, struct bats_error *err)
 {
-    struct timespec now;
     char head[256];
 
-    clock_gettime(CLOCK_REALTIME, &now);
     snprintf(head, sizeof head,
              "BEGIN; PRAGMA application_id = %d; PRAGMA user_version = %d;",
              BATS_SCHEMA_APPLICATION, BATS_SCHEMA_VERSION);
@@ -299,7 +297,7 @@ int bats_schema_make(struct bats_db *db, struct bats_error *err)
              "INSERT INTO meta VALUES ('created_us', %lld), "
              "('version', '" BATS_VERSION "'); COMMIT;"
              "PRAGMA wal_checkpoint(TRUNCATE);",
-             (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+             (long long)bats_now_us(CLOCK_REALTIME));
     if (rc == 0)
         rc = bats_db_run(db, head, err);
     return rc;

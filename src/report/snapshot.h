@@ -40,7 +40,6 @@ uint32_t bats_snapshot_machines(const struct bats_platform *platform,
 uint64_t bats_snapshot_slots(const struct bats_platform *platform,
                              size_t cluster);
 
-
 /*
  * What a batch system bills if all machines of the platform are held from the
  * start to now: *windows, those started since the start, times the sum of the
