@@ -12,15 +12,19 @@
 
 static char *put_number(char *at, int64_t number)
 {
+    if (number >= 0 && number < 10) { /* most are */
+        at[0] = (char)('0' + number);
+        at[1] = ',';
+        return at + 2;
+    }
     char digits[20];
     char *first = digits + sizeof digits;
     uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
 
     if (number < 0)
         *at++ = '-';
-    for (; left >= 10; left /= 10)
+    for (; left > 0; left /= 10)
         *--first = (char)('0' + left % 10);
-    *at++ = (char)('0' + left);
     size_t n = (size_t)(digits + sizeof digits - first);
     memcpy(at, first, n);
     at[n] = ',';
