@@ -73,7 +73,7 @@ CLI_SRC = $(addprefix src/cli/, \
 
 APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c
 BENCH_SRC = $(addprefix benchmarks/, \
-	latency.c pingpong.c spawn.c das/bag.c estimate/chapter4.c \
+	latency.c pingpong.c rows.c spawn.c das/bag.c estimate/chapter4.c \
 	estimate/coverage.c estimate/frontier.c estimate/promises.c \
 	estimate/regression.c tail/tables.c)
 # These need no MPI.

@@ -47,6 +47,10 @@ count "plan: unrelated, 16 x 4096" 30 bats_plan_solve \
     "$planner" unrelated 6 16 4096 30
 count "plan: similar, 16 x 4096" 30 bats_plan_solve \
     "$planner" similar 6 16 4096 30
+for group in 1 8 64 256; do
+    count "record: a task, $group to a commit" 20000 bats_rows \
+        "$build/bench/rows" "$tmp/$group.bats" 20000 $group
+done
 
 if [ "$1" = record ]; then
     { echo "# $(cc --version | head -n 1), $(getconf GNU_LIBC_VERSION)" &&
