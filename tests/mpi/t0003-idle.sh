@@ -1,13 +1,16 @@
 #!/bin/sh
-# Ranks that wait cost next to nothing. The figure that is promised is 1 % of
-# a core each; the test is content with a mean below 2.
+# Ranks that wait cost next to nothing: about 1 % of a core for the master, less
+# for the others (benchmarks/idle.sh). On a machine that is busy with other
+# things each wake-up costs more, so the test is content with a mean below 4;
+# a rank that sleeps no longer than its shortest sleep has 10, one that spins
+# 100.
 . "$TOP/tests/mpi/lib.sh"
 
 (cd "$TOP" && env "$mark" sh benchmarks/idle.sh 33 5) >out 2>err
 for kind in master timer parked; do
-    awk -v kind=$kind '$1 == kind && $3 < 2 { found = 1 }
+    awk -v kind=$kind '$1 == kind && $3 < 4 { found = 1 }
         END { exit !found }' out
-    ok "$kind: below 2 % of a core, with 33 ranks"
+    ok "$kind: below 4 % of a core, with 33 ranks"
 done
 sed 's/^/# /' out
 within 5 nobody_left
