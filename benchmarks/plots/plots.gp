@@ -57,9 +57,14 @@ if (has("simulator")) {
     set yrange [0.1:*]
     file = dir."/simulator.tsv"
     who(name) = sprintf("< awk -F '\\t' '$2 == \"%s\"' %s", name, file)
-    plot who("bats-mpi") using (1000 * $4):xtic(1) title "bats-mpi", \
+    set bmargin 4
+    lines(text) = text[1:strstrt(text, ",") - 1]."\n". \
+        text[strstrt(text, ",") + 2:*]
+    plot who("bats-mpi") using (1000 * $4):xtic(lines(stringcolumn(1))) \
+            title "bats-mpi", \
         who("SimGrid") using (1000 * $4) title "SimGrid"
     unset logscale
+    unset bmargin
 }
 
 if (has("latency")) {
@@ -68,7 +73,7 @@ if (has("latency")) {
     set xlabel "ranks"
     set ylabel "microseconds"
     set logscale y
-    set yrange [1:*]
+    set yrange [1:100000] # with room for the key
     file = dir."/latency.tsv"
     plot file using 3:xtic(1) title "bats-mpi, p99", \
         file using 2 title "bats-mpi, p50", \
@@ -83,7 +88,9 @@ if (has("speed")) {
     set title "Runs: tasks per second beside the floor and the peers"
     set ylabel "ratio to the first of each group"
     set yrange [0:*]
-    set xtics rotate by -30
+    set terminal svg size 640,520
+    set xtics rotate by -90 noenhanced
     unset key
-    plot dir."/speed.tsv" using 7:xtic(stringcolumn(2)."\n".stringcolumn(1))
+    plot '< tr -d "\140" <'.dir."/speed.tsv" \
+        using 7:xtic(stringcolumn(1).": ".stringcolumn(2))
 }
