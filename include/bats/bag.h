@@ -7,6 +7,11 @@
  * so that every policy sees the same tasks in the same order (paper, section
  * 3). A task that is given back is drawn next.
  *
+ * What is drawn is the *place* of a task in that order, places 0 .. n - 1, the
+ * last first; all the functions here speak of places. What is kept of tasks by
+ * place is, of tasks that are drawn one after the other, side by side in
+ * memory; by number, of a large bag, none of it would be in the cache.
+ *
  * Invariant: every task is in exactly one state, and the counts agree.
  */
 #ifndef BATS_BAG_H
@@ -32,16 +37,18 @@ enum bats_task_state {
 struct bats_bag {
     uint32_t n;
     uint32_t count[BATS_TASK_STATES]; /* tasks in each state */
-    uint8_t *state;                   /* by task */
-    uint32_t *order; /* the pending tasks; the last one is drawn next */
+    uint8_t *state;                   /* by place */
+    uint32_t *order; /* the pending places; the last one is drawn next */
+    uint32_t *task;  /* by place: the number of the task, */
+    uint32_t *place; /* and by number the place */
 };
 
 /* The task has ended for good. */
 static inline bool bats_bag_has_result(const struct bats_bag *bag,
-                                       uint32_t task)
+                                       uint32_t place)
 {
-    return bag->state[task] == BATS_TASK_DONE ||
-           bag->state[task] == BATS_TASK_FAILED;
+    return bag->state[place] == BATS_TASK_DONE ||
+           bag->state[place] == BATS_TASK_FAILED;
 }
 
 /* All of `n` tasks pending, in the order that `seed` gives. BATS_ENOMEM. */
@@ -50,28 +57,28 @@ int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
 void bats_bag_release(struct bats_bag *bag);
 
 /* Takes over what earlier sessions have done: `state` has a DONE, FAILED,
- * LEFT_OUT or PENDING per task. All tasks must be pending; the order of the
+ * LEFT_OUT or PENDING by number. All tasks must be pending; the order of the
  * others does not change. */
 void bats_bag_resume(struct bats_bag *bag, const uint8_t *state);
 
-/* The task that would be drawn now, or `behind` draws later. There must be as
+/* What would be drawn now, or `behind` draws later. There must be as
  * many pending. */
 uint32_t bats_bag_peek(const struct bats_bag *bag, uint32_t behind);
 
-/* Draws the task that bats_bag_peek shows: it becomes ASSIGNED. O(behind). */
+/* Draws what bats_bag_peek shows: it becomes ASSIGNED. O(behind). */
 uint32_t bats_bag_draw(struct bats_bag *bag, uint32_t behind);
 
 /* ASSIGNED -> CANCELLING. */
-void bats_bag_cancel(struct bats_bag *bag, uint32_t task);
+void bats_bag_cancel(struct bats_bag *bag, uint32_t place);
 
 /* ASSIGNED or CANCELLING -> WAITING. */
-void bats_bag_put_aside(struct bats_bag *bag, uint32_t task);
+void bats_bag_put_aside(struct bats_bag *bag, uint32_t place);
 
 /* ASSIGNED, CANCELLING or WAITING -> PENDING, drawn next. */
-void bats_bag_put_back(struct bats_bag *bag, uint32_t task);
+void bats_bag_put_back(struct bats_bag *bag, uint32_t place);
 
 /* ASSIGNED or CANCELLING -> DONE or FAILED (`state`). */
-void bats_bag_finish(struct bats_bag *bag, uint32_t task,
+void bats_bag_finish(struct bats_bag *bag, uint32_t place,
                      enum bats_task_state state);
 
 /* Asserts the invariant. */

@@ -4,8 +4,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
+
+/* What is anywhere in a large bag is asked of the memory so much sooner than it
+ * is used. */
+#define AHEAD 64
+
+/* Numbers in the order of the seed: as gsl_ran_shuffle has it, but that moves
+ * byte by byte, and waits for each. */
+static void shuffle(uint32_t *list, uint32_t n, gsl_rng *rng)
+{
+    uint32_t other[AHEAD];
+    for (uint32_t i = 0; i < n; i++)
+        list[i] = i;
+    for (uint32_t left = n; left > 1;) {
+        uint32_t m = left - 1 < AHEAD ? left - 1 : AHEAD;
+        for (uint32_t k = 0; k < m; k++) {
+            other[k] = (uint32_t)gsl_rng_uniform_int(rng, left - k);
+            __builtin_prefetch(&list[other[k]], 1);
+        }
+        for (uint32_t k = 0; k < m; k++) {
+            uint32_t task = list[--left];
+            list[left] = list[other[k]];
+            list[other[k]] = task;
+        }
+    }
+}
+
+/* Where every number is in the list. */
+static void invert(const uint32_t *list, uint32_t n, uint32_t *place)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (n - i > AHEAD)
+            __builtin_prefetch(&place[list[i + AHEAD]], 1);
+        place[list[i]] = i;
+    }
+}
 
 int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
                   struct bats_error *err)
@@ -14,18 +48,21 @@ int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
     bag->count[BATS_TASK_PENDING] = n;
     bag->state = calloc(n, sizeof *bag->state);
     bag->order = malloc(n * sizeof *bag->order);
+    bag->task = malloc(n * sizeof *bag->task);
+    bag->place = malloc(n * sizeof *bag->place);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    if (!bag->state || !bag->order || !rng) {
+    if (!bag->state || !bag->order || !bag->task || !bag->place || !rng) {
         gsl_rng_free(rng);
         bats_bag_release(bag);
         return bats_error_set(err, BATS_ENOMEM,
                               "no memory for a bag of %u tasks", n);
     }
-    for (uint32_t i = 0; i < n; i++)
-        bag->order[i] = i;
     gsl_rng_set(rng, (unsigned long)seed);
-    gsl_ran_shuffle(rng, bag->order, n, sizeof *bag->order);
+    shuffle(bag->task, n, rng);
     gsl_rng_free(rng);
+    invert(bag->task, n, bag->place);
+    for (uint32_t place = 0; place < n; place++)
+        bag->order[place] = place;
     return 0;
 }
 
@@ -33,26 +70,28 @@ void bats_bag_release(struct bats_bag *bag)
 {
     free(bag->state);
     free(bag->order);
+    free(bag->task);
+    free(bag->place);
     *bag = (struct bats_bag){0};
 }
 
-static void move(struct bats_bag *bag, uint32_t task, enum bats_task_state to)
+static void move(struct bats_bag *bag, uint32_t place, enum bats_task_state to)
 {
-    bag->count[bag->state[task]]--;
+    bag->count[bag->state[place]]--;
     bag->count[to]++;
-    bag->state[task] = (uint8_t)to;
+    bag->state[place] = (uint8_t)to;
 }
 
 void bats_bag_resume(struct bats_bag *bag, const uint8_t *state)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < bag->n; i++) {
-        uint32_t task = bag->order[i];
-        if (state[task] == BATS_TASK_DONE || state[task] == BATS_TASK_FAILED ||
-            state[task] == BATS_TASK_LEFT_OUT)
-            move(bag, task, (enum bats_task_state)state[task]);
+    for (uint32_t place = 0; place < bag->n; place++) {
+        uint8_t now = state[bag->task[place]];
+        if (now == BATS_TASK_DONE || now == BATS_TASK_FAILED ||
+            now == BATS_TASK_LEFT_OUT)
+            move(bag, place, (enum bats_task_state)now);
         else
-            bag->order[kept++] = task;
+            bag->order[kept++] = place;
     }
 }
 
@@ -64,45 +103,45 @@ uint32_t bats_bag_peek(const struct bats_bag *bag, uint32_t behind)
 
 uint32_t bats_bag_draw(struct bats_bag *bag, uint32_t behind)
 {
-    uint32_t task = bats_bag_peek(bag, behind);
+    uint32_t place = bats_bag_peek(bag, behind);
     uint32_t *at = &bag->order[bag->count[BATS_TASK_PENDING] - 1 - behind];
     if (behind > 0)
         memmove(at, at + 1, behind * sizeof *at);
-    move(bag, task, BATS_TASK_ASSIGNED);
-    return task;
+    move(bag, place, BATS_TASK_ASSIGNED);
+    return place;
 }
 
-void bats_bag_cancel(struct bats_bag *bag, uint32_t task)
+void bats_bag_cancel(struct bats_bag *bag, uint32_t place)
 {
-    assert(bag->state[task] == BATS_TASK_ASSIGNED);
-    move(bag, task, BATS_TASK_CANCELLING);
+    assert(bag->state[place] == BATS_TASK_ASSIGNED);
+    move(bag, place, BATS_TASK_CANCELLING);
 }
 
-static bool on_machine(const struct bats_bag *bag, uint32_t task)
+static bool on_machine(const struct bats_bag *bag, uint32_t place)
 {
-    return bag->state[task] == BATS_TASK_ASSIGNED ||
-           bag->state[task] == BATS_TASK_CANCELLING;
+    return bag->state[place] == BATS_TASK_ASSIGNED ||
+           bag->state[place] == BATS_TASK_CANCELLING;
 }
 
-void bats_bag_put_aside(struct bats_bag *bag, uint32_t task)
+void bats_bag_put_aside(struct bats_bag *bag, uint32_t place)
 {
-    assert(on_machine(bag, task));
-    move(bag, task, BATS_TASK_WAITING);
+    assert(on_machine(bag, place));
+    move(bag, place, BATS_TASK_WAITING);
 }
 
-void bats_bag_put_back(struct bats_bag *bag, uint32_t task)
+void bats_bag_put_back(struct bats_bag *bag, uint32_t place)
 {
-    assert(on_machine(bag, task) || bag->state[task] == BATS_TASK_WAITING);
-    bag->order[bag->count[BATS_TASK_PENDING]] = task;
-    move(bag, task, BATS_TASK_PENDING);
+    assert(on_machine(bag, place) || bag->state[place] == BATS_TASK_WAITING);
+    bag->order[bag->count[BATS_TASK_PENDING]] = place;
+    move(bag, place, BATS_TASK_PENDING);
 }
 
-void bats_bag_finish(struct bats_bag *bag, uint32_t task,
+void bats_bag_finish(struct bats_bag *bag, uint32_t place,
                      enum bats_task_state state)
 {
-    assert(on_machine(bag, task));
+    assert(on_machine(bag, place));
     assert(state == BATS_TASK_DONE || state == BATS_TASK_FAILED);
-    move(bag, task, state);
+    move(bag, place, state);
 }
 
 void bats_bag_check(const struct bats_bag *bag)
@@ -110,6 +149,7 @@ void bats_bag_check(const struct bats_bag *bag)
     uint32_t count[BATS_TASK_STATES] = {0};
     for (uint32_t i = 0; i < bag->n; i++) {
         assert(bag->state[i] < BATS_TASK_STATES);
+        assert(bag->task[i] < bag->n && bag->place[bag->task[i]] == i);
         count[bag->state[i]]++;
     }
     for (int state = 0; state < BATS_TASK_STATES; state++)

@@ -6,14 +6,26 @@
 
 #include <assert.h>
 
+/* Mostly it is what the slot runs, and nothing far away in memory has to be
+ * looked at. */
+uint32_t copies_find(const struct bats_sched *s, uint32_t slot,
+                     uint32_t number)
+{
+    uint32_t head = s->slots[slot].head;
+    return head != BATS_NO_TASK && s->bag.task[head] == number
+               ? head
+               : s->bag.place[number];
+}
+
 enum bats_execution_state bats_sched_execution(const struct bats_sched *s,
                                                uint32_t machine, uint32_t slot,
-                                               uint32_t task)
+                                               uint32_t number)
 {
     if (machine >= s->n_machines || slot >= s->machines[machine].n_slots ||
-        task >= s->bag.n)
+        number >= s->bag.n)
         return BATS_EXECUTION_NONE;
     uint32_t at = s->machines[machine].first_slot + slot;
+    uint32_t task = copies_find(s, at, number);
     const struct slot *sl = &s->slots[at];
     bool is_head = sl->n_tasks > 0 && sl->head == task;
     if (s->tasks[task].slot != at && !(is_head && sl->is_copy))
@@ -24,9 +36,10 @@ enum bats_execution_state bats_sched_execution(const struct bats_sched *s,
                                          : BATS_EXECUTION_RUNS;
 }
 
-bool bats_sched_has_copies(const struct bats_sched *s, uint32_t task)
+bool bats_sched_has_copies(const struct bats_sched *s, uint32_t number)
 {
-    return task < s->bag.n && s->tasks[task].copies != NO_SLOT;
+    return number < s->bag.n &&
+           s->tasks[s->bag.place[number]].copies != NO_SLOT;
 }
 
 bool copies_machine_works(const struct bats_sched *s, uint32_t machine)
@@ -83,13 +96,13 @@ void copies_cancel(struct bats_sched *s, uint32_t slot, uint32_t task,
     else
         s->tasks[task].cancelled = true;
     sl->timed_out |= time_out;
-    s->tail.is_news |= !bats_sched_has_result(s, task);
+    s->tail.is_news |= !bats_bag_has_result(&s->bag, task);
     update_state(s, task);
     sched_emit(s, (struct bats_command){
                       .type = BATS_COMMAND_CANCEL,
                       .machine = sl->machine,
                       .slot = slot - s->machines[sl->machine].first_slot,
-                      .task = task,
+                      .task = s->bag.task[task],
                       .time_out = time_out});
 }
 
@@ -163,7 +176,7 @@ bool copies_take_out(struct bats_sched *s, uint32_t slot, uint32_t task)
         promote(s, task);
     }
     update_state(s, task);
-    return t->slot != NO_SLOT && !bats_sched_has_result(s, task);
+    return t->slot != NO_SLOT && !bats_bag_has_result(&s->bag, task);
 }
 
 /* A slot that will be free in a moment. */

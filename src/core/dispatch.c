@@ -113,7 +113,7 @@ void dispatch_run(struct bats_sched *s, uint32_t slot, uint32_t task,
     sched_emit(s, (struct bats_command){.type = BATS_COMMAND_RUN,
                                         .machine = sl->machine,
                                         .slot = slot - m->first_slot,
-                                        .task = task,
+                                        .task = s->bag.task[task],
                                         .copy = copy});
 }
 

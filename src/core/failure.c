@@ -18,7 +18,8 @@ static void try_again(struct bats_sched *s, uint32_t task)
         return;
     }
     bats_bag_put_aside(&s->bag, task);
-    bats_heap_set(&s->retries, task, s->now + s->rules.retry_delay);
+    bats_heap_set(&s->retries, s->bag.task[task],
+                  s->now + s->rules.retry_delay);
 }
 
 static void give_up(struct bats_sched *s, uint32_t machine, uint32_t task)
@@ -53,7 +54,7 @@ void failure_of_machine(struct bats_sched *s, uint32_t slot, uint32_t task)
                       .type = BATS_COMMAND_LOSE,
                       .machine = machine,
                       .slot = slot - s->machines[machine].first_slot,
-                      .task = task});
+                      .task = s->bag.task[task]});
     if (s->tasks[task].losses++ < most)
         bats_bag_put_back(&s->bag, task);
     else

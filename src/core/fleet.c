@@ -326,7 +326,7 @@ void fleet_lose(struct bats_sched *s, uint32_t id)
             uint32_t task = s->slots[slot].head;
             bool elsewhere = copies_take_out(s, slot, task);
             s->tail.is_news |= elsewhere;
-            if (!elsewhere && !bats_sched_has_result(s, task))
+            if (!elsewhere && !bats_bag_has_result(&s->bag, task))
                 failure_of_machine(s, slot, task);
             sampling_ended(s, id, task, -1);
         }

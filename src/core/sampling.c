@@ -23,7 +23,7 @@
  * the phase does not wait for it. */
 #define FOR_EVER 5
 
-static int observe(struct bats_sched *s, uint32_t task, uint32_t cluster,
+static int observe(struct bats_sched *s, uint32_t number, uint32_t cluster,
                    bats_time runtime)
 {
     struct sampling *p = &s->sampling;
@@ -37,7 +37,7 @@ static int observe(struct bats_sched *s, uint32_t task, uint32_t cluster,
         p->capacity = capacity;
     }
     p->observations[p->n_observations++] =
-        (struct bats_observation){task, cluster, runtime};
+        (struct bats_observation){number, cluster, runtime};
     if ((double)runtime > p->longest_runtime)
         p->longest_runtime = (double)runtime;
     return 0;
@@ -151,7 +151,7 @@ bool sampling_give(struct bats_sched *s, uint32_t slot)
         return false;
     struct task *t = &s->tasks[point->task];
     if (t->slot != NO_SLOT && t->cancelled &&
-        !bats_sched_has_result(s, point->task))
+        !bats_bag_has_result(&s->bag, point->task))
         return false; /* is about to go back to the bag */
     point->at[cluster] = POINT_RUNS;
     if (t->slot != NO_SLOT) {
@@ -198,7 +198,7 @@ static void void_point(struct bats_sched *s, struct point *point)
 {
     point->is_void = true;
     s->tasks[point->task].point = false;
-    if (bats_sched_has_result(s, point->task))
+    if (bats_bag_has_result(&s->bag, point->task))
         copies_cancel_all(s, point->task);
 }
 
@@ -211,9 +211,10 @@ void sampling_ended(struct bats_sched *s, uint32_t machine, uint32_t task,
     struct point *point = point_of(s, task);
     s->sampling.n_bad[cluster] += runtime < 0;
     bool counts = s->tasks[task].in_phase || (point && !point->is_void);
-    if (runtime >= 0 && counts && observe(s, task, cluster, runtime) < 0)
+    if (runtime >= 0 && counts &&
+        observe(s, s->bag.task[task], cluster, runtime) < 0)
         s->failure = BATS_ENOMEM;
-    if (bats_sched_has_result(s, task))
+    if (bats_bag_has_result(&s->bag, task))
         leave_sample(s, task);
     if (!point || point->is_void)
         return;
@@ -363,7 +364,7 @@ void sampling_watch(struct bats_sched *s)
             continue;
         leave_sample(s, task);
         p->given_up++;
-        p->longest = task;
+        p->longest = s->bag.task[task];
         struct point *point = point_of(s, task);
         if (point && !point->is_void)
             void_point(s, point);

@@ -32,7 +32,8 @@ bool bats_sched_next(struct bats_sched *s, struct bats_command *command)
         return false;
     *command = s->queue[s->queue_first];
     s->queue_first = (s->queue_first + 1) & (s->queue_capacity - 1);
-    s->queue_n--;
+    if (--s->queue_n == 0)
+        s->queue_first = 0; /* what was used last is in the cache */
     return true;
 }
 
@@ -210,7 +211,7 @@ static int fall_due(struct bats_sched *s, enum due what, uint32_t id,
         return 0;
     case DUE_RETRY:
         bats_heap_remove(&s->retries, id);
-        bats_bag_put_back(&s->bag, id);
+        bats_bag_put_back(&s->bag, s->bag.place[id]);
         return 0;
     case DUE_TICK:
         return tick(s, err);
@@ -366,28 +367,28 @@ static void count_result(struct bats_sched *s, uint32_t slot, bool in_sample,
 }
 
 static int ended(struct bats_sched *s, const struct bats_event *ev,
-                 struct bats_error *err)
+                 uint32_t task, struct bats_error *err)
 {
     struct machine *m = &s->machines[ev->machine];
     uint32_t slot = m->first_slot + ev->slot;
     bool failed = ev->type == BATS_EVENT_FAILED;
     bool was_copy = s->slots[slot].was_copy;
-    bool in_sample = !was_copy && s->tasks[ev->task].in_sample;
-    bool elsewhere = copies_take_out(s, slot, ev->task);
+    bool in_sample = !was_copy && s->tasks[task].in_sample;
+    bool elsewhere = copies_take_out(s, slot, task);
 
     if (failed) {
         s->tail.is_news |= elsewhere;
-        failure_of_task(s, ev->machine, ev->task, elsewhere);
+        failure_of_task(s, ev->machine, task, elsewhere);
     } else {
         s->clusters[m->cluster].done++;
-        s->copies_won += was_copy && !s->tasks[ev->task].point;
-        bats_bag_finish(&s->bag, ev->task, BATS_TASK_DONE);
-        if (!s->tasks[ev->task].point)
-            copies_cancel_all(s, ev->task);
+        s->copies_won += was_copy && !s->tasks[task].point;
+        bats_bag_finish(&s->bag, task, BATS_TASK_DONE);
+        if (!s->tasks[task].point)
+            copies_cancel_all(s, task);
     }
-    sampling_ended(s, ev->machine, ev->task, failed ? -1 : ev->runtime);
-    int rc = failure_watch(s, ev->machine, ev->task, failed, ev->runtime, err);
-    bool has_result = bats_sched_has_result(s, ev->task);
+    sampling_ended(s, ev->machine, task, failed ? -1 : ev->runtime);
+    int rc = failure_watch(s, ev->machine, task, failed, ev->runtime, err);
+    bool has_result = bats_bag_has_result(&s->bag, task);
     if (has_result && in_sample) /* copies_take_out has given it up */
         s->clusters[m->cluster].sample_sent++;
     if (has_result)
@@ -402,38 +403,40 @@ static int ended(struct bats_sched *s, const struct bats_event *ev,
 
 /* Stopped by a CANCEL (which may have been a time-out), or of its own accord
  * to be run again. Who can do that keeps a state, which two must not share. */
-static void came_back(struct bats_sched *s, const struct bats_event *ev)
+static void came_back(struct bats_sched *s, const struct bats_event *ev,
+                      uint32_t task)
 {
     struct machine *m = &s->machines[ev->machine];
     uint32_t slot = m->first_slot + ev->slot;
     const struct slot *sl = &s->slots[slot];
     bool yielded = ev->type == BATS_EVENT_YIELDED;
-    bool cut_off = sl->head == ev->task && !sl->is_copy && !yielded;
-    bool timed_out = sl->head == ev->task && sl->timed_out;
-    bool elsewhere = copies_take_out(s, slot, ev->task);
+    bool cut_off = sl->head == task && !sl->is_copy && !yielded;
+    bool timed_out = sl->head == task && sl->timed_out;
+    bool elsewhere = copies_take_out(s, slot, task);
 
-    s->tasks[ev->task].once |= yielded;
+    s->tasks[task].once |= yielded;
     s->tail.is_news |= elsewhere;
     if (timed_out) {
-        failure_of_task(s, ev->machine, ev->task, elsewhere);
+        failure_of_task(s, ev->machine, task, elsewhere);
     } else {
         s->preempted += cut_off;
         if (!elsewhere)
-            bats_bag_put_back(&s->bag, ev->task);
+            bats_bag_put_back(&s->bag, task);
     }
-    sampling_ended(s, ev->machine, ev->task, -1);
+    sampling_ended(s, ev->machine, task, -1);
     fleet_drained(s, ev->machine);
     dispatch_fill(s, slot);
 }
 
 /* An execution of a task that has its result from another one. */
-static void came_too_late(struct bats_sched *s, const struct bats_event *ev)
+static void came_too_late(struct bats_sched *s, const struct bats_event *ev,
+                          uint32_t task)
 {
     uint32_t slot = s->machines[ev->machine].first_slot + ev->slot;
-    copies_take_out(s, slot, ev->task);
-    if (ev->type == BATS_EVENT_DONE && s->tasks[ev->task].point)
+    copies_take_out(s, slot, task);
+    if (ev->type == BATS_EVENT_DONE && s->tasks[task].point)
         count_speed(s, slot, ev->runtime);
-    sampling_ended(s, ev->machine, ev->task,
+    sampling_ended(s, ev->machine, task,
                    ev->type == BATS_EVENT_DONE ? ev->runtime : -1);
     fleet_drained(s, ev->machine);
     dispatch_fill(s, slot);
@@ -442,12 +445,14 @@ static void came_too_late(struct bats_sched *s, const struct bats_event *ev)
 static int execution_ended(struct bats_sched *s, const struct bats_event *ev,
                            struct bats_error *err)
 {
-    if (bats_sched_has_result(s, ev->task))
-        came_too_late(s, ev);
+    uint32_t slot = s->machines[ev->machine].first_slot + ev->slot;
+    uint32_t task = copies_find(s, slot, ev->task);
+    if (bats_bag_has_result(&s->bag, task))
+        came_too_late(s, ev, task);
     else if (ev->type == BATS_EVENT_DONE || ev->type == BATS_EVENT_FAILED)
-        return ended(s, ev, err);
+        return ended(s, ev, task, err);
     else
-        came_back(s, ev);
+        came_back(s, ev, task);
     return 0;
 }
 
@@ -457,10 +462,6 @@ static void fetch(const struct bats_sched *s, const struct bats_event *ev)
 {
     __builtin_prefetch(
         &s->machines[ev->machine < s->n_machines ? ev->machine : 0]);
-    if (ev->task < s->bag.n) {
-        __builtin_prefetch(&s->tasks[ev->task]);
-        __builtin_prefetch(&s->bag.state[ev->task]);
-    }
 }
 
 int bats_sched_handle(struct bats_sched *s, bats_time now,

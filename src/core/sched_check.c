@@ -38,7 +38,7 @@ static uint32_t check_task(const struct bats_sched *s, uint32_t task)
     bool alive = t->slot != NO_SLOT && !t->cancelled;
     assert(!on_machine(s, task) || t->slot != NO_SLOT);
     assert(t->slot == NO_SLOT || on_machine(s, task) ||
-           (bats_sched_has_result(s, task) && (t->cancelled || t->point)));
+           (bats_bag_has_result(&s->bag, task) && (t->cancelled || t->point)));
     assert(t->copies == NO_SLOT || t->slot != NO_SLOT);
     for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy) {
         assert(s->slots[at].is_copy && s->slots[at].head == task);
@@ -48,7 +48,7 @@ static uint32_t check_task(const struct bats_sched *s, uint32_t task)
     assert(copies == 0 || s->slots[t->slot].head == task);
     assert(!on_machine(s, task) ||
            alive == (s->bag.state[task] == BATS_TASK_ASSIGNED));
-    assert(!bats_sched_has_result(s, task) || !alive || t->point);
+    assert(!bats_bag_has_result(&s->bag, task) || !alive || t->point);
     return copies;
 }
 

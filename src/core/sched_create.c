@@ -197,15 +197,17 @@ int bats_sched_create(const struct bats_sched_options *o,
         if (bats_stats_init(&s->clusters[i].stats, s->sample_size, NULL) < 0)
             goto no_memory;
     }
-    for (uint32_t i = 0; i < o->n_tasks; i++)
+    for (uint32_t i = 0; i < o->n_tasks; i++) {
+        uint32_t number = s->bag.task[i];
         s->tasks[i] = (struct task){
             .slot = NO_SLOT,
             .next = BATS_NO_TASK,
             .copies = NO_SLOT,
             .avoid = NO_MACHINE,
-            .once = o->once && o->once[i],
-            .failures = o->earlier.failures ? o->earlier.failures[i] : 0,
-            .losses = o->earlier.losses ? o->earlier.losses[i] : 0};
+            .once = o->once && o->once[number],
+            .failures = o->earlier.failures ? o->earlier.failures[number] : 0,
+            .losses = o->earlier.losses ? o->earlier.losses[number] : 0};
+    }
     take_earlier(s, &o->earlier);
     if (!set_up_machines(s, o->machines, o->earlier.paid) ||
         !shrink_init(s, &o->shrink))

@@ -82,7 +82,10 @@ struct slot {
 };
 
 /*
- * What the engine adds to a task's state in the bag. Its executions: the
+ * What the engine adds to a task's state in the bag, by place. Everywhere in
+ * the engine a task is its place in the bag: those that run at the same time
+ * were drawn one after the other, and so most of what an event needs is in the
+ * cache. Only events, commands and observations have its number. Executions: the
  * original in `slot`, which may wait in a queue, and copies, each in a slot of
  * its own. Where the original ends without a result, a copy takes its place
  * (and from then on counts as any task). So a task that is on a machine has an
@@ -240,8 +243,8 @@ struct bats_sched {
     struct bats_heap due;     /* machines by the next turn of their window */
     struct bats_heap limits;  /* slots by the time-out of their task; no
                                  capacity without time-outs */
-    struct bats_heap retries; /* WAITING tasks by their next attempt; the
-                                 same */
+    struct bats_heap retries; /* WAITING tasks, their numbers, by their next
+                                 attempt; the same */
     struct bats_bag bag;
     struct bats_ledger ledger;
 
@@ -409,6 +412,11 @@ static inline bool copies_allowed(const struct bats_sched *s, uint32_t task)
     return s->bag.state[task] == BATS_TASK_ASSIGNED && !t->once &&
            !t->cancelled && s->slots[t->slot].head == task;
 }
+
+/* The task with this number, of which the slot is told; it may be in another
+ * one. */
+uint32_t copies_find(const struct bats_sched *s, uint32_t slot,
+                     uint32_t number);
 
 /* Runs a copy of `task`, which is ASSIGNED, in an idle slot. */
 void copies_start(struct bats_sched *s, uint32_t slot, uint32_t task);

@@ -105,12 +105,12 @@ void bats_sched_cluster_status(const struct bats_sched *s, size_t cluster,
 
 bool bats_sched_has_result(const struct bats_sched *s, uint32_t task)
 {
-    return bats_bag_has_result(&s->bag, task);
+    return bats_bag_has_result(&s->bag, s->bag.place[task]);
 }
 
 bool bats_sched_has_failed(const struct bats_sched *s, uint32_t task)
 {
-    return s->bag.state[task] == BATS_TASK_FAILED;
+    return s->bag.state[s->bag.place[task]] == BATS_TASK_FAILED;
 }
 
 const struct bats_decision *bats_sched_decisions(const struct bats_sched *s,

@@ -77,8 +77,8 @@ static double total(const struct bats_sched *s, const struct tail_task *t,
                     size_t cluster)
 {
     if (s->tail.strategy == BATS_TAIL_PERFECT)
-        return (double)s->tail.true_runtime(s->tail.true_context, t->task,
-                                            (uint32_t)cluster);
+        return (double)s->tail.true_runtime(
+            s->tail.true_context, s->bag.task[t->task], (uint32_t)cluster);
     return tail_convert(s, t->total, s->tail.canonical, cluster);
 }
 

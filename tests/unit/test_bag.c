@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
 
 #include "bats/bag.h"
 
@@ -20,7 +22,7 @@ static void every_task_is_drawn_once_in_a_seeded_order(void **state)
         int seen[N] = {0};
         assert_int_equal(bats_bag_init(&bag, N, seed[k], NULL), 0);
         for (int i = 0; i < N; i++) {
-            order[k][i] = bats_bag_draw(&bag, 0);
+            order[k][i] = bag.task[bats_bag_draw(&bag, 0)];
             assert_int_equal(seen[order[k][i]]++, 0);
         }
         assert_int_equal(bag.count[BATS_TASK_PENDING], 0);
@@ -29,6 +31,29 @@ static void every_task_is_drawn_once_in_a_seeded_order(void **state)
     }
     assert_memory_equal(order[0], order[1], sizeof order[0]);
     assert_memory_not_equal(order[0], order[2], sizeof order[0]);
+}
+
+/* Runs of other versions are to be repeated: the order may never change. */
+static void order_is_that_of_gsl_ran_shuffle(void **state)
+{
+    (void)state;
+    for (uint32_t n = 1; n <= N; n++) {
+        struct bats_bag bag;
+        uint32_t list[N];
+        for (uint32_t i = 0; i < n; i++)
+            list[i] = i;
+        gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+        gsl_rng_set(rng, n);
+        gsl_ran_shuffle(rng, list, n, sizeof list[0]);
+        gsl_rng_free(rng);
+        assert_int_equal(bats_bag_init(&bag, n, n, NULL), 0);
+        for (uint32_t i = n; i-- > 0;) {
+            uint32_t place = bats_bag_draw(&bag, 0);
+            assert_int_equal(bag.task[place], list[i]);
+            assert_int_equal(bag.place[list[i]], place);
+        }
+        bats_bag_release(&bag);
+    }
 }
 
 static void task_put_back_is_drawn_next(void **state)
@@ -57,8 +82,8 @@ static void resumed_bag_keeps_the_order_of_the_rest(void **state)
     assert_int_equal(bats_bag_init(&bag, N, 3, NULL), 0);
     for (int i = 0; i < N; i++)
         order[i] = bats_bag_peek(&bag, (uint32_t)i);
-    earlier[order[0]] = BATS_TASK_DONE;
-    earlier[order[7]] = BATS_TASK_FAILED;
+    earlier[bag.task[order[0]]] = BATS_TASK_DONE;
+    earlier[bag.task[order[7]]] = BATS_TASK_FAILED;
     bats_bag_resume(&bag, earlier);
     bats_bag_check(&bag);
     assert_int_equal(bag.count[BATS_TASK_PENDING], N - 2);
@@ -78,6 +103,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_task_is_drawn_once_in_a_seeded_order),
+        cmocka_unit_test(order_is_that_of_gsl_ran_shuffle),
         cmocka_unit_test(task_put_back_is_drawn_next),
         cmocka_unit_test(resumed_bag_keeps_the_order_of_the_rest)};
     return cmocka_run_group_tests(tests, NULL, NULL);
