@@ -7,12 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-/* However unlikely it looks, a task may end at any time. */
-#define FRESH 0.5 /* steps for which a look suffices */
-#define UNLIKELY 1e-6F
+#define FRESH 0.5         /* steps for which a look suffices */
 #define SURELY (1 - 1e-9) /* for sums that were rounded */
 #define STUCK 2           /* times the longest runtime */
-#define FACTORS 40        /* so small, and their product still is a number */
+/* However unlikely it looks, a task may end at any time. */
+#define UNLIKELY 1e-6F
+#define FACTORS 40 /* so small, and their product still is a number */
 
 /* fmax() and fmin() know what to do without a number, which takes them four
  * times as long. */

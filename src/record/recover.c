@@ -256,7 +256,7 @@ static int drop_garbage(struct recover *r, struct bats_error *err)
     char sql[256];
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < 3; i++) {
+    for (size_t i = 0; rc == 0 && i < sizeof columns / sizeof *columns; i++) {
         snprintf(sql, sizeof sql,
                  "UPDATE history SET %1$s = NULL WHERE CASE WHEN "
                  "json_valid(%1$s) THEN EXISTS (SELECT 1 FROM json_each(%1$s) "
@@ -294,7 +294,7 @@ static int save_old(struct recover *r, struct bats_error *err)
     static const char *const tables[] = {"event", "command", "attempt"};
     int rc = bats_db_run(&r->to, bats_schema_old, err);
 
-    for (size_t i = 0; rc == 0 && i < 3; i++)
+    for (size_t i = 0; rc == 0 && i < sizeof tables / sizeof *tables; i++)
         rc = save_and_count(r, tables[i], err);
     return rc == 0 ? bats_db_run(&r->to, bats_schema_pack, err) : rc;
 }

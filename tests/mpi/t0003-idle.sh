@@ -1,16 +1,20 @@
 #!/bin/sh
-# Ranks that wait cost next to nothing: about 1 % of a core for the master, less
-# for the others (benchmarks/idle.sh). On a machine that is busy with other
-# things each wake-up costs more, so the test is content with a mean below 4;
-# a rank that sleeps no longer than its shortest sleep has 10, one that spins
-# 100.
+# Ranks that wait cost next to nothing. The figure that is promised is 1 % of
+# a core each; the test is content with a mean below 2. What else is done on the
+# machine makes each wake-up cost more, so that may take a few attempts.
 . "$TOP/tests/mpi/lib.sh"
 
-(cd "$TOP" && env "$mark" sh benchmarks/idle.sh 33 5) >out 2>err
-for kind in master timer parked; do
-    awk -v kind=$kind '$1 == kind && $3 < 4 { found = 1 }
+below_2() { # KIND
+    awk -v kind="$1" '$1 == kind && $3 < 2 { found = 1 }
         END { exit !found }' out
-    ok "$kind: below 4 % of a core, with 33 ranks"
+}
+for attempt in 1 2 3; do
+    (cd "$TOP" && env "$mark" sh benchmarks/idle.sh 33 5) >out 2>err
+    below_2 master && below_2 timer && below_2 parked && break
+done
+for kind in master timer parked; do
+    below_2 $kind
+    ok "$kind: below 2 % of a core, with 33 ranks (attempt $attempt)"
 done
 sed 's/^/# /' out
 within 5 nobody_left
