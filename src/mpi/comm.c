@@ -25,6 +25,7 @@ struct bats_comm {
     uint8_t *received;
     size_t room;
     pid_t *process; /* by rank: on this host, or 0 */
+    int n_here;     /* of those how many are */
 };
 
 /* Another rank is dead or MPI is broken: MPI_Finalize would never return. */
@@ -129,12 +130,18 @@ int bats_comm_size(const struct bats_comm *comm)
 
 void bats_comm_set_process(struct bats_comm *comm, int rank, uint32_t pid)
 {
+    comm->n_here += (pid > 0) - (comm->process[rank] > 0);
     comm->process[rank] = (pid_t)pid;
 }
 
 uint32_t bats_comm_process(const struct bats_comm *comm, int rank)
 {
     return (uint32_t)comm->process[rank];
+}
+
+bool bats_comm_woken(const struct bats_comm *comm)
+{
+    return comm->n_here == (comm->rank == 0 ? comm->size - 1 : 1);
 }
 
 static bool grow(struct bats_comm *c)

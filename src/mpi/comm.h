@@ -31,6 +31,10 @@ int bats_comm_size(const struct bats_comm *comm);
 void bats_comm_set_process(struct bats_comm *comm, int rank, uint32_t pid);
 uint32_t bats_comm_process(const struct bats_comm *comm, int rank);
 
+/* All others that are heard here, rank 0 or at rank 0 all ranks, are on this
+ * host: they wake this one, too. */
+bool bats_comm_woken(const struct bats_comm *comm);
+
 /* Sends the packet to `rank` and leaves it empty, whatever happens. Messages
  * to one rank arrive in the order they were sent. BATS_ENOMEM (also if the
  * packet has failed), BATS_ESYS. */

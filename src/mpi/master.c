@@ -622,18 +622,17 @@ static int look_for_lost(struct master *m, int64_t now_us,
 
 static int sleep_until_due(struct master *m, struct bats_error *err)
 {
-    int64_t quiet_us = bats_clock_now_us() - m->traffic_us;
     int64_t max_us = bats_master_sleep_us(m, BATS_MASTER_LOOK_US);
-    int64_t us = bats_clock_backoff_us(quiet_us, max_us < BATS_CLOCK_MASTER_US
-                                                     ? max_us
-                                                     : BATS_CLOCK_MASTER_US);
+    int64_t us = bats_quiet_sleep_us(
+        &m->quiet, bats_comm_unsent(m->crew.comm) > 0,
+        max_us < BATS_CLOCK_MASTER_US ? max_us : BATS_CLOCK_MASTER_US);
     int64_t due_us = until(m, bats_sched_wakeup(m->sched));
     us = us < due_us ? us : due_us;
     due_us = bats_journal_due_us(&m->journal, bats_clock_now_us());
     us = us < due_us ? us : due_us;
     if (m->crew.own == NULL || m->crew.members[0].state != BATS_MEMBER_WORKS) {
         if (bats_clock_sleep(us))
-            m->traffic_us = bats_clock_now_us();
+            bats_quiet_ended(&m->quiet, true);
         return 0;
     }
     struct bats_error why;
@@ -652,7 +651,7 @@ static int step(struct master *m, struct bats_error *err)
         return own;
     int64_t now_us = bats_clock_now_us();
     if (traffic > 0 || own > 0)
-        m->traffic_us = now_us;
+        bats_quiet_ended(&m->quiet, false);
     struct bats_event tick = {.type = BATS_EVENT_TICK};
     if (!m->finished && now(m) >= bats_sched_wakeup(m->sched) &&
         (rc = handle(m, &tick, err)) < 0)
@@ -702,7 +701,8 @@ static int run(struct master *m, struct bats_error *err)
         rc = bats_master_prepare(m, &sink, err);
     if (rc < 0)
         return rc;
-    m->start_us = m->traffic_us = m->looked_us = bats_clock_now_us();
+    m->start_us = m->looked_us = bats_clock_now_us();
+    m->quiet.woken = bats_comm_woken(m->crew.comm);
     if (m->observer->started != NULL)
         m->observer->started(m->observer->context, &m->survey, m->sched);
     return loop(m, err);

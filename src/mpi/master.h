@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mpi/clock.h"
 #include "mpi/crew.h"
 #include "mpi/journal.h"
 #include "mpi/run.h"
@@ -39,7 +40,7 @@ struct master {
     char *command; /* bats_bagfile_command's buffer */
     size_t command_size;
     int64_t start_us;
-    int64_t traffic_us;
+    struct bats_quiet quiet;
     int64_t progress_us;
     int64_t looked_us;
     bool stopping;

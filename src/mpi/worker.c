@@ -22,13 +22,13 @@ struct worker {
     struct bats_comm *comm;
     struct bats_executor *executor; /* NULL before SETUP and after a failure */
     struct bats_packet results;
-    int64_t sent_us;    /* when the last message was sent */
-    int64_t traffic_us; /* when something happened last */
-    int64_t look_us;    /* longest sleep, from SETUP */
-    int64_t beat_us;    /* longest silence, from SETUP */
-    int64_t asked_us;   /* whether the master lives */
-    int terminated;     /* SIGTERMs that have been heeded */
-    bool holds;         /* lines go with the results */
+    int64_t sent_us; /* when the last message was sent */
+    struct bats_quiet quiet;
+    int64_t look_us;  /* longest sleep, from SETUP */
+    int64_t beat_us;  /* longest silence, from SETUP */
+    int64_t asked_us; /* whether the master lives */
+    int terminated;   /* SIGTERMs that have been heeded */
+    bool holds;       /* lines go with the results */
     bool parked;
     bool leave;
 };
@@ -85,6 +85,7 @@ static int obey(struct worker *w, struct bats_message *message,
         w->holds = message->u.setup.hold;
         w->beat_us = message->u.setup.beat_us;
         bats_comm_set_process(w->comm, 0, message->u.setup.master_pid);
+        w->quiet.woken = bats_comm_woken(w->comm);
         return bats_executor_create(&message->u.setup, &sink, &w->executor,
                                     err);
     case BATS_MESSAGE_PARK:
@@ -116,7 +117,7 @@ static int receive_all(struct worker *w, struct bats_error *err)
     while ((rc = bats_comm_receive(w->comm, &from, &bytes, &n, err)) > 0) {
         struct bats_message message;
         struct bats_error why;
-        w->traffic_us = bats_clock_now_us();
+        bats_quiet_ended(&w->quiet, false);
         rc = bats_proto_open(bytes, n, &message, &why);
         if (rc == 0)
             rc = obey(w, &message, &why);
@@ -146,14 +147,13 @@ static int send_due(struct worker *w, bool busy, int64_t *wait_us,
 
 static int64_t patience(struct worker *w, bool busy)
 {
-    int64_t quiet_us = bats_clock_now_us() - w->traffic_us;
     int64_t max_us = busy        ? BATS_CLOCK_BUSY_US
                      : w->parked ? BATS_CLOCK_PARKED_US
                                  : BATS_CLOCK_IDLE_US;
     max_us = w->look_us < max_us ? w->look_us : max_us;
     if (bats_comm_unsent(w->comm) > 0) /* MPI moves only when it is called */
-        return bats_clock_backoff_us(quiet_us, BATS_CLOCK_MIN_US);
-    int64_t us = bats_clock_backoff_us(quiet_us, max_us);
+        return bats_quiet_sleep_us(&w->quiet, true, BATS_CLOCK_MIN_US);
+    int64_t us = bats_quiet_sleep_us(&w->quiet, false, max_us);
     return busy && us < BUSY_MIN_US ? BUSY_MIN_US : us;
 }
 
@@ -192,13 +192,13 @@ static int step(struct worker *w, struct bats_error *err)
         busy = false; /* as send_output says */
     if (!busy) {
         if (bats_clock_sleep(sleep_us))
-            w->traffic_us = bats_clock_now_us();
+            bats_quiet_ended(&w->quiet, true);
         return 0;
     }
     struct bats_error why;
     rc = bats_executor_poll(w->executor, sleep_us, &why);
     if (rc > 0)
-        w->traffic_us = bats_clock_now_us();
+        bats_quiet_ended(&w->quiet, false);
     return rc < 0 ? fail(w, why.text, err) : 0;
 }
 
@@ -224,7 +224,7 @@ static int say_goodbye(struct worker *w, struct bats_error *err)
 int bats_run_worker(struct bats_error *err)
 {
     struct worker w = {
-        .traffic_us = bats_clock_now_us(),
+        .quiet = {.since_us = bats_clock_now_us()},
         .look_us = BATS_CLOCK_PARKED_US,
         .beat_us = INT64_MAX,
     };

@@ -55,12 +55,38 @@ static void it_is_ignored_by_default(void **state)
     assert_false(bats_clock_sleep(SHORT_US));
 }
 
+/* Else it would take the core from those it waits for. */
+static void who_is_told_of_messages_does_not_look(void **state)
+{
+    (void)state;
+    struct bats_quiet quiet = {.woken = true};
+    bats_quiet_ended(&quiet, false);
+    assert_int_equal(bats_quiet_sleep_us(&quiet, false, LONG_US), LONG_US);
+    /* MPI moves what is unsent only while somebody looks. */
+    assert_true(bats_quiet_sleep_us(&quiet, true, LONG_US) < LONG_US);
+    quiet.woken = false;
+    assert_true(bats_quiet_sleep_us(&quiet, false, LONG_US) < LONG_US);
+}
+
+/* A network may deliver it after the signal. */
+static void a_signal_is_followed_by_looks_for_its_message(void **state)
+{
+    (void)state;
+    struct bats_quiet quiet = {.woken = true};
+    bats_quiet_ended(&quiet, true);
+    assert_true(bats_quiet_sleep_us(&quiet, false, LONG_US) < LONG_US);
+    quiet.since_us -= BATS_CLOCK_LATE_US;
+    assert_int_equal(bats_quiet_sleep_us(&quiet, false, LONG_US), LONG_US);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_signal_before_the_sleep_ends_it),
         cmocka_unit_test(a_signal_from_elsewhere_ends_a_sleep),
         cmocka_unit_test(it_is_ignored_by_default),
+        cmocka_unit_test(who_is_told_of_messages_does_not_look),
+        cmocka_unit_test(a_signal_is_followed_by_looks_for_its_message),
     };
 
     return cmocka_run_group_tests_name("wake", tests, NULL, NULL);
