@@ -108,9 +108,9 @@ int failure_watch(struct bats_sched *s, uint32_t machine, uint32_t task,
         m->n_done++;
         return 0;
     }
-    if (m->n_failed > 0 && m->failed_task == task)
+    if (m->n_failed > 0 && s->rest[machine].failed_task == task)
         return 0;
-    m->failed_task = task;
+    s->rest[machine].failed_task = task;
     if (++m->n_failed % QUARANTINE_AFTER != 0 || m->quarantined ||
         s->draining || !others_do_well(s, machine, runtime))
         return 0;

@@ -35,7 +35,7 @@ static void charge_window(struct bats_sched *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
     struct cluster *c = &s->clusters[m->cluster];
-    m->windows++;
+    s->rest[id].windows++;
     c->windows++;
     c->paid_slot_time += (double)s->window * m->n_slots;
     schedule_turn(s, id, m->paid_end - s->preempt_lead);
@@ -60,10 +60,9 @@ static void hold(struct bats_sched *s, uint32_t id, bats_time end)
 {
     struct machine *m = &s->machines[id];
     struct cluster *c = &s->clusters[m->cluster];
-    bats_heap_remove(&c->parked, m->member);
+    bats_heap_remove(&c->parked, s->rest[id].member);
     m->state = MACHINE_ACTIVE;
     m->marked = m->renewing = false;
-    m->acquired_at = s->now;
     m->paid_end = end;
     m->plan_windows = s->plan_windows > 0 ? s->plan_windows - 1 : 0;
     if (!m->used)
@@ -108,11 +107,12 @@ void fleet_take_over(struct bats_sched *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
     struct cluster *c = &s->clusters[m->cluster];
-    if (m->paid_before <= 0 || s->draining || c->n_held >= c->spec.max ||
+    bats_time paid = s->rest[id].paid_before;
+    if (paid <= 0 || s->draining || c->n_held >= c->spec.max ||
         s->bag.count[BATS_TASK_PENDING] == 0)
         return;
-    hold(s, id, s->now + m->paid_before);
-    c->paid_slot_time += (double)m->paid_before * m->n_slots;
+    hold(s, id, s->now + paid);
+    c->paid_slot_time += (double)paid * m->n_slots;
     bats_time turn = m->paid_end - s->preempt_lead;
     schedule_turn(s, id, turn > s->now ? turn : s->now);
     put_to_work(s, id);
@@ -123,7 +123,8 @@ void fleet_parked(struct bats_sched *s, uint32_t id)
     struct machine *m = &s->machines[id];
     m->state = MACHINE_PARKED;
     if (!m->quarantined)
-        bats_heap_set(&s->clusters[m->cluster].parked, m->member, 0);
+        bats_heap_set(&s->clusters[m->cluster].parked, s->rest[id].member,
+                      0);
 }
 
 void fleet_fill(struct bats_sched *s, size_t cluster)
@@ -316,7 +317,7 @@ void fleet_lose(struct bats_sched *s, uint32_t id)
     if (m->renewing)
         bats_ledger_give_up(&s->ledger, c->spec.charge);
     m->renewing = false;
-    bats_heap_remove(&c->parked, m->member);
+    bats_heap_remove(&c->parked, s->rest[id].member);
     m->state = MACHINE_LOST;
     c->n_lost++;
     s->n_lost++;
@@ -340,7 +341,7 @@ void fleet_quarantine(struct bats_sched *s, uint32_t id)
     if (m->state == MACHINE_ACTIVE && !m->marked)
         set_marked(s, id, true);
     m->quarantined = true;
-    bats_heap_remove(&c->parked, m->member);
+    bats_heap_remove(&c->parked, s->rest[id].member);
     c->n_joined--;
     c->n_quarantined++;
     s->n_quarantined++;

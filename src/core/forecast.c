@@ -56,14 +56,13 @@ static double look_at(struct bats_sched *s, const struct machine *m,
     double longest = 0;
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
         struct slot *sl = &s->slots[i];
-        sl->rest = 0;
+        sl->works = copies_works(s, i);
         if (sl->n_tasks == 0)
             continue;
         sl->expected = expected(s, sl);
-        if (!copies_works(s, i))
+        if (!sl->works)
             continue;
-        sl->rest = sl->expected - elapsed(s, sl);
-        longest = larger(longest, sl->rest);
+        longest = larger(longest, sl->expected - elapsed(s, sl));
         running->sum += sl->expected;
         running->n++;
     }
@@ -180,7 +179,8 @@ static void count_slot(const struct bats_sched *s, const struct machine *m,
     /* What is left of the window in which the running task will end. (The
      * papers' ATU - up_e mod ATU counts a whole unpaid window for a task that
      * ends with its window.) */
-    double delta = (double)(m->paid_end - s->now) - sl->rest;
+    double rest = sl->works ? sl->expected - elapsed(s, sl) : 0;
+    double delta = (double)(m->paid_end - s->now) - rest;
     if (stays && delta <= -1)
         delta += ceil(-delta / atu) * atu;
     delta = larger(delta, 0);

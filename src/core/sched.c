@@ -460,8 +460,9 @@ static int execution_ended(struct bats_sched *s, const struct bats_event *ev,
  * from memory: all at once, not one after the other. */
 static void fetch(const struct bats_sched *s, const struct bats_event *ev)
 {
-    __builtin_prefetch(
-        &s->machines[ev->machine < s->n_machines ? ev->machine : 0]);
+    uint32_t machine = ev->machine < s->n_machines ? ev->machine : 0;
+    __builtin_prefetch(&s->machines[machine]);
+    __builtin_prefetch(&s->slots[s->first_slot[machine] + ev->slot]);
 }
 
 int bats_sched_handle(struct bats_sched *s, bats_time now,

@@ -83,7 +83,7 @@ void bats_sched_check(const struct bats_sched *s)
         const struct machine *m = &s->machines[i];
         bats_money charge = s->clusters[m->cluster].spec.charge;
         check_machine(s, i);
-        charged += m->windows * charge;
+        charged += s->rest[i].windows * charge;
         held += m->renewing ? charge : 0;
         absent += m->state == MACHINE_ABSENT;
         lost += m->state == MACHINE_LOST;

@@ -66,15 +66,16 @@ static bool set_up_machines(struct bats_sched *s,
         struct cluster *c = &s->clusters[specs[i].cluster];
         s->machines[i] = (struct machine){.cluster = specs[i].cluster,
                                           .first_slot = s->n_slots,
-                                          .n_slots = specs[i].slots,
-                                          .paid_before = paid ? paid[i] : 0};
+                                          .n_slots = specs[i].slots};
+        s->rest[i] = (struct machine_rest){.member = c->n_machines++,
+                                           .paid_before = paid ? paid[i] : 0};
+        s->first_slot[i] = s->n_slots;
         for (uint32_t k = 0; k < specs[i].slots; k++)
             s->slots[s->n_slots++] = (struct slot){.machine = i,
                                                    .head = BATS_NO_TASK,
                                                    .tail = BATS_NO_TASK,
                                                    .next_copy = NO_SLOT};
         c->n_slots += specs[i].slots;
-        s->machines[i].member = c->n_machines++;
     }
     uint32_t next = 0;
     for (size_t i = 0; i < s->n_clusters; i++) {
@@ -86,7 +87,7 @@ static bool set_up_machines(struct bats_sched *s,
     }
     for (uint32_t id = 0; id < s->n_machines; id++) {
         const struct machine *m = &s->machines[id];
-        s->members[s->clusters[m->cluster].first_machine + m->member] = id;
+        s->members[s->clusters[m->cluster].first_machine + s->rest[id].member] = id;
     }
     for (size_t i = 0; i < s->n_clusters; i++)
         if (!bats_heap_init(&s->clusters[i].parked, s->clusters[i].n_machines))
@@ -165,15 +166,18 @@ int bats_sched_create(const struct bats_sched_options *o,
     uint32_t n_slots = 0;
     for (uint32_t i = 0; i < o->n_machines; i++)
         n_slots += o->machines[i].slots;
-    s->machines = calloc(o->n_machines, sizeof *s->machines);
+    s->machines =
+        aligned_alloc(CACHE_LINE, o->n_machines * sizeof *s->machines);
+    s->rest = malloc(o->n_machines * sizeof *s->rest);
+    s->first_slot = malloc(o->n_machines * sizeof *s->first_slot);
     s->members = calloc(o->n_machines, sizeof *s->members);
     s->held = calloc(o->n_machines, sizeof *s->held);
-    s->slots = calloc(n_slots, sizeof *s->slots);
+    s->slots = aligned_alloc(CACHE_LINE, n_slots * sizeof *s->slots);
     s->tasks = calloc(o->n_tasks, sizeof *s->tasks);
     s->busy = calloc(n_slots / 64 + 1, sizeof *s->busy);
     s->tail.list = calloc(n_slots < TAIL_TASKS ? n_slots : TAIL_TASKS,
                           sizeof *s->tail.list);
-    if (!s->machines || !s->members || !s->held || !s->slots || !s->tasks ||
+    if (!s->machines || !s->rest || !s->first_slot || !s->members || !s->held || !s->slots || !s->tasks ||
         !s->busy || !s->tail.list || !bats_heap_init(&s->due, o->n_machines) ||
         bats_bag_init(&s->bag, o->n_tasks, o->seed, NULL) < 0 ||
         !bats_heap_init(&s->limits, has_timeouts(o) ? n_slots : 0) ||
@@ -238,6 +242,8 @@ void bats_sched_destroy(struct bats_sched *s)
     bats_heap_release(&s->limits);
     bats_heap_release(&s->retries);
     free(s->machines);
+    free(s->rest);
+    free(s->first_slot);
     free(s->members);
     free(s->held);
     free(s->slots);

@@ -36,50 +36,64 @@ enum machine_state {
     MACHINE_LOST
 };
 
+/*
+ * Of machines and slots there may be more than a cache holds. What most events
+ * ask of one is a cache line, and no more: what is new here has to go
+ * elsewhere, or has to be worth a second one.
+ */
+#define CACHE_LINE 64
+
 struct machine {
-    enum machine_state state;
+    _Alignas(CACHE_LINE) enum machine_state state;
     uint32_t cluster;
-    uint32_t member;     /* its index among the cluster's members */
-    uint32_t held_at;    /* ACTIVE, LEAVING: its index in `held` */
     uint32_t first_slot; /* its slots are consecutive */
     uint32_t n_slots;
-    uint32_t n_busy;       /* slots that have a task */
-    bool marked;           /* ACTIVE: not wanted after this window */
-    bool renewing;         /* ACTIVE: the next window's charge is held */
-    bool quarantined;      /* gets no more tasks */
-    bool used;             /* was acquired at least once */
-    uint32_t n_failed;     /* executions that failed in a row, each of another
-                              task */
-    uint32_t failed_task;  /* the last of them */
-    uint32_t n_done;       /* executions that went well */
-    bats_time acquired_at; /* its present windows began here */
-    bats_time paid_end;    /* end of the last window charged */
+    uint32_t n_busy;      /* slots that have a task */
+    uint32_t held_at;     /* ACTIVE, LEAVING: its index in `held` */
+    uint32_t n_failed;    /* executions that failed in a row, each of another
+                             task */
+    uint32_t n_done;      /* executions that went well */
+    bool marked;          /* ACTIVE: not wanted after this window */
+    bool renewing;        /* ACTIVE: the next window's charge is held */
+    bool quarantined;     /* gets no more tasks */
+    bool used;            /* was acquired at least once */
+    bats_time paid_end;   /* end of the last window charged */
+    int64_t plan_windows; /* that the plan still gives it after this one */
+    int64_t overrun;      /* as of the last look: windows beyond the paid one
+                        that the longest of its running tasks needs */
+};
+
+/* What few events ask of a machine. */
+struct machine_rest {
+    uint32_t member;       /* its index among the cluster's members */
+    uint32_t failed_task;  /* the last of `n_failed` */
     bats_time paid_before; /* an earlier session has paid it for so long */
     int64_t windows;       /* entered so far, over all acquisitions */
-    int64_t plan_windows;  /* that the plan still gives it after this one */
-    int64_t overrun;       /* as of the last look: windows beyond the paid one
-                        that the longest of its running tasks needs */
 };
 
 /* A slot runs the first task of its queue; the others wait behind it. A copy
  * is alone there. */
 struct slot {
-    uint32_t machine;
+    _Alignas(CACHE_LINE) uint32_t machine;
     uint32_t head, tail;           /* tasks; BATS_NO_TASK if empty */
     uint32_t n_tasks;              /* in the queue */
     uint32_t next_idle, prev_idle; /* in the list of idle slots */
     bool is_idle;                  /* in that list */
     bool is_copy;                  /* the head is a copy; then: */
     bool copy_cancelled;           /*   it was told to stop, and */
-    uint32_t next_copy;            /*   the slot of the next one of the task */
     bool was_copy;                 /* the head began as a copy */
+    uint32_t next_copy;            /*   the slot of the next one of the task */
     bool timed_out;                /* the CANCEL of the head is a time-out */
+    bool works;                    /* copies_works, as of the last look; */
+    uint32_t n_done;               /* nt of the papers */
+    double rt_done;                /* rt, microseconds */
     bats_time started;             /* when the head began */
-    double expected, rest; /* as of the last look: tau_e of the head, and how
-                              much of it is left, 0 for a copy */
-    uint32_t n_done;       /* nt of the papers */
-    double rt_done;        /* rt, microseconds */
+    double expected;               /* as of the last look: its tau_e */
 };
+
+_Static_assert(sizeof(struct machine) == CACHE_LINE &&
+                   sizeof(struct slot) == CACHE_LINE,
+               "more than a cache line: see above");
 
 /*
  * What the engine adds to a task's state in the bag, by place. Everywhere in
@@ -251,6 +265,8 @@ struct bats_sched {
     struct cluster clusters[BATS_CLUSTERS_MAX];
     size_t n_clusters;
     struct machine *machines;
+    struct machine_rest *rest; /* by machine, too */
+    uint32_t *first_slot;      /* the same: they are sooner here than there */
     uint32_t n_machines;
     uint32_t *members; /* machine ids, cluster by cluster, ascending */
     uint32_t *held;    /* n_held ACTIVE and LEAVING ones, in no order */
