@@ -1,23 +1,25 @@
 /*
  * engine: what the engine costs per event, and how much memory it takes.
  *
- *   engine POLICY TASKS MACHINES EVENTS
+ *   engine POLICY TASKS MACHINES EVENTS [blind]
  *
  * Neither MPI nor the simulator: a calendar of one-second buckets says which
- * machine ends its task next, in no order that would help a cache. Machines
+ * machine ends its task next, in no order that would help a cache; the engine
+ * is told two events ahead (bats_sched_expect), but not if `blind`. Machines
  * and runtimes as in workload.h. Stops after EVENTS results, a few machines
  * having been lost on the way, and prints
  *
- *   NS EVENTS TICK TICK RECONFIGURE RECONFIGURE TASK MACHINE
+ *   NS EVENTS TICK TICK RECONFIGURE RECONFIGURE TASK MACHINE CALENDAR
  *
  * nanoseconds of CPU per event (the calendar included), events handled,
  * microseconds for a monitoring interval (median and longest) and for a lost
- * machine, which makes policy bats plan anew (the same), and bytes per task
- * and per machine.
+ * machine, which makes policy bats plan anew (the same), bytes per task and
+ * per machine, and nanoseconds per event that the calendar takes by itself.
  */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bats/policy.h"
 #include "workload.h"
@@ -31,12 +33,15 @@ static struct {
     struct bats_machine_spec *machines;
     uint32_t n_machines;
     uint32_t bucket[BUCKETS]; /* machine that ends then, or NOBODY */
-    uint32_t *next;           /* by machine: the next in its bucket */
-    uint32_t *task;           /* by machine: what it runs */
-    bats_time *runtime;
+    struct place {            /* by machine: */
+        uint32_t next;        /* in its bucket */
+        uint32_t task;        /* what it runs */
+        uint32_t seconds;     /* for so long */
+        uint32_t cluster;
+    } * places;
     uint64_t random;
     bats_time now;
-    bool finished;
+    bool finished, is_blind;
     unsigned long events;
     double ticks[100000], losses[LOSSES]; /* microseconds */
     size_t n_ticks, n_losses;
@@ -82,23 +87,26 @@ static uint32_t draw_seconds(void)
     return 480 + (uint32_t)(world.random >> 33) % 840;
 }
 
+static void begin(uint32_t machine, uint32_t task)
+{
+    struct place *p = &world.places[machine];
+    double length = draw_seconds() / speed[p->cluster];
+    p->seconds = (uint32_t)length + 1;
+    uint32_t *at =
+        &world.bucket[(world.now / BATS_SECOND + p->seconds) % BUCKETS];
+    p->next = *at;
+    *at = machine;
+    p->task = task;
+}
+
 static void obey(void)
 {
     struct bats_command c;
     while (bats_sched_next(world.sched, &c)) {
         if (c.type == BATS_COMMAND_FINISHED)
             world.finished = true;
-        if (c.type != BATS_COMMAND_RUN)
-            continue;
-        double length =
-            draw_seconds() / speed[world.machines[c.machine].cluster];
-        uint32_t seconds = (uint32_t)length + 1;
-        uint32_t *at =
-            &world.bucket[(world.now / BATS_SECOND + seconds) % BUCKETS];
-        world.next[c.machine] = *at;
-        *at = c.machine;
-        world.task[c.machine] = c.task;
-        world.runtime[c.machine] = seconds * BATS_SECOND;
+        if (c.type == BATS_COMMAND_RUN)
+            begin(c.machine, c.task);
     }
 }
 
@@ -118,20 +126,40 @@ static double timed_tell(struct bats_event event)
     return 1e6 * (cpu_seconds() - start);
 }
 
+static void end(uint32_t machine)
+{
+    const struct place *p = &world.places[machine];
+    if (p->task != BATS_NO_TASK)
+        tell((struct bats_event){.type = BATS_EVENT_DONE,
+                                 .machine = machine,
+                                 .task = p->task,
+                                 .runtime = p->seconds * BATS_SECOND});
+}
+
+/* The first machine whose task ends in the present second. */
+static uint32_t empty_bucket(void)
+{
+    uint32_t *bucket = &world.bucket[world.now / BATS_SECOND % BUCKETS];
+    uint32_t first = *bucket;
+    *bucket = NOBODY;
+    return first;
+}
+
+static uint32_t behind(uint32_t machine)
+{
+    return machine == NOBODY ? NOBODY : world.places[machine].next;
+}
+
 /* Everything that happens in the present second. */
 static void pass_second(void)
 {
-    uint32_t *bucket = &world.bucket[world.now / BATS_SECOND % BUCKETS];
-    uint32_t machine = *bucket;
-    *bucket = NOBODY;
-    while (machine != NOBODY) {
-        uint32_t next = world.next[machine];
-        if (world.task[machine] != BATS_NO_TASK)
-            tell((struct bats_event){.type = BATS_EVENT_DONE,
-                                     .machine = machine,
-                                     .task = world.task[machine],
-                                     .runtime = world.runtime[machine]});
-        machine = next;
+    for (uint32_t machine = empty_bucket(), next; machine != NOBODY;
+         machine = next) {
+        next = behind(machine);
+        uint32_t after = world.is_blind ? NOBODY : behind(next);
+        if (after != NOBODY)
+            bats_sched_expect(world.sched, after, 0);
+        end(machine);
     }
     if (bats_sched_wakeup(world.sched) > world.now)
         return;
@@ -142,9 +170,43 @@ static void pass_second(void)
 
 static void lose(uint32_t machine)
 {
-    world.task[machine] = BATS_NO_TASK;
+    world.places[machine].task = BATS_NO_TASK;
     world.losses[world.n_losses++] = timed_tell(
         (struct bats_event){.type = BATS_EVENT_LOST, .machine = machine});
+}
+
+static void set_up(void)
+{
+    world.now = 0;
+    world.random = 0;
+    world.events = 0;
+    for (uint32_t i = 0; i < BUCKETS; i++)
+        world.bucket[i] = NOBODY;
+}
+
+/* In place of the engine: the next task. */
+static void begin_next(uint32_t machine)
+{
+    world.events++;
+    begin(machine, world.places[machine].task + 1);
+}
+
+/* Nanoseconds per event of the calendar without an engine. */
+static double calendar_alone(unsigned long events)
+{
+    set_up();
+    double start = cpu_seconds();
+    for (uint32_t i = 0; i < world.n_machines; i++)
+        begin_next(i);
+    while (world.events < events) {
+        world.now += BATS_SECOND;
+        for (uint32_t machine = empty_bucket(), next; machine != NOBODY;
+             machine = next) {
+            next = behind(machine);
+            begin_next(machine);
+        }
+    }
+    return 1e9 * (cpu_seconds() - start) / (double)world.events;
 }
 
 static int ascending(const void *a, const void *b)
@@ -171,11 +233,13 @@ static void run(unsigned long events)
 
 int main(int argc, char **argv)
 {
-    uint32_t n_tasks = argc == 5 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
-    uint32_t most = argc == 5 ? (uint32_t)strtoul(argv[3], NULL, 10) : 0;
-    unsigned long events = argc == 5 ? strtoul(argv[4], NULL, 10) : 0;
+    world.is_blind = argc == 6 && strcmp(argv[5], "blind") == 0;
+    bool usable = argc == 5 || world.is_blind;
+    uint32_t n_tasks = usable ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
+    uint32_t most = usable ? (uint32_t)strtoul(argv[3], NULL, 10) : 0;
+    unsigned long events = usable ? strtoul(argv[4], NULL, 10) : 0;
     if (n_tasks < 2 || most < 2 || events < 1 || !bats_policy_find(argv[1])) {
-        fputs("usage: engine POLICY TASKS MACHINES EVENTS\n", stderr);
+        fputs("usage: engine POLICY TASKS MACHINES EVENTS [blind]\n", stderr);
         return 2;
     }
     size_t bytes, with_one_task, with_one_machine;
@@ -184,25 +248,25 @@ int main(int argc, char **argv)
     bats_sched_destroy(create(argv[1], 1, most, &with_one_task));
     bats_sched_destroy(create(argv[1], n_tasks, 1, &with_one_machine));
     world.sched = create(argv[1], n_tasks, most, &bytes);
-    world.next = allocate(most, sizeof *world.next);
-    world.task = allocate(most, sizeof *world.task);
-    world.runtime = allocate(most, sizeof *world.runtime);
-    for (uint32_t i = 0; i < BUCKETS; i++)
-        world.bucket[i] = NOBODY;
+    world.places = allocate(most, sizeof *world.places);
+    for (uint32_t i = 0; i < most; i++)
+        world.places[i].cluster = world.machines[i].cluster;
+    double alone = calendar_alone(events);
 
+    set_up();
     double start = cpu_seconds();
     run(events);
     double seconds = cpu_seconds() - start;
     qsort(world.ticks, world.n_ticks, sizeof(double), ascending);
     qsort(world.losses, world.n_losses, sizeof(double), ascending);
-    printf("%.0f %lu %.1f %.1f %.1f %.1f %.1f %.1f\n",
+    printf("%.0f %lu %.1f %.1f %.1f %.1f %.1f %.1f %.0f\n",
            1e9 * seconds / (double)world.events, world.events,
            world.n_ticks ? world.ticks[world.n_ticks / 2] : 0,
            world.n_ticks ? world.ticks[world.n_ticks - 1] : 0,
            world.n_losses ? world.losses[world.n_losses / 2] : 0,
            world.n_losses ? world.losses[world.n_losses - 1] : 0,
            ((double)bytes - (double)with_one_task) / (n_tasks - 1),
-           ((double)bytes - (double)with_one_machine) / (most - 1));
+           ((double)bytes - (double)with_one_machine) / (most - 1), alone);
     bats_sched_destroy(world.sched);
     return 0;
 }

@@ -7,8 +7,8 @@
 #define DEPTH_MAX 512
 /* Tasks that are looked at to find one that did not fail here. */
 #define LOOK_AHEAD 4
-/* Draws before its turn a task is fetched from memory. */
-#define FETCH_AHEAD 4
+/* Fewer slots are in the cache anyway. */
+#define MANY 4096
 
 void dispatch_add_idle(struct bats_sched *s, uint32_t slot)
 {
@@ -128,13 +128,6 @@ static bool give(struct bats_sched *s, uint32_t slot)
     uint32_t id = bats_bag_draw(&s->bag, behind);
     struct task *t = &s->tasks[id];
 
-    /* One of the next draws, before anybody waits for it. */
-    if (s->bag.count[BATS_TASK_PENDING] > FETCH_AHEAD) {
-        uint32_t later = bats_bag_peek(&s->bag, FETCH_AHEAD);
-        __builtin_prefetch(&s->tasks[later], 1);
-        __builtin_prefetch(&s->bag.state[later], 1);
-    }
-
     t->slot = slot;
     t->next = BATS_NO_TASK;
     t->n_copies = 0;
@@ -236,5 +229,23 @@ void dispatch_cancel(struct bats_sched *s, uint32_t machine)
         for (uint32_t id = s->slots[slot].head; id != BATS_NO_TASK;
              id = dispatch_next(s, slot, id))
             copies_cancel(s, slot, id, false);
+    }
+}
+
+/* The task of a slot can be asked for only once the slot is there: that is, of
+ * the one that was expected before. */
+void bats_sched_expect(struct bats_sched *s, uint32_t machine, uint32_t slot)
+{
+    if (s->n_slots < MANY || machine >= s->n_machines)
+        return;
+    uint32_t before = s->expected_slot;
+    s->expected_slot = s->first_slot[machine] + slot;
+    __builtin_prefetch(&s->machines[machine], 1);
+    __builtin_prefetch(&s->slots[s->expected_slot], 1);
+    uint32_t task = before < s->n_slots ? s->slots[before].head : BATS_NO_TASK;
+    if (task != BATS_NO_TASK) {
+        __builtin_prefetch(&s->tasks[task], 1);
+        __builtin_prefetch(&s->bag.task[task]);
+        __builtin_prefetch(&s->bag.state[task], 1);
     }
 }

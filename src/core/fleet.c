@@ -123,8 +123,7 @@ void fleet_parked(struct bats_sched *s, uint32_t id)
     struct machine *m = &s->machines[id];
     m->state = MACHINE_PARKED;
     if (!m->quarantined)
-        bats_heap_set(&s->clusters[m->cluster].parked, s->rest[id].member,
-                      0);
+        bats_heap_set(&s->clusters[m->cluster].parked, s->rest[id].member, 0);
 }
 
 void fleet_fill(struct bats_sched *s, size_t cluster)

@@ -87,7 +87,8 @@ static bool set_up_machines(struct bats_sched *s,
     }
     for (uint32_t id = 0; id < s->n_machines; id++) {
         const struct machine *m = &s->machines[id];
-        s->members[s->clusters[m->cluster].first_machine + s->rest[id].member] = id;
+        s->members[s->clusters[m->cluster].first_machine +
+                   s->rest[id].member] = id;
     }
     for (size_t i = 0; i < s->n_clusters; i++)
         if (!bats_heap_init(&s->clusters[i].parked, s->clusters[i].n_machines))
@@ -177,8 +178,9 @@ int bats_sched_create(const struct bats_sched_options *o,
     s->busy = calloc(n_slots / 64 + 1, sizeof *s->busy);
     s->tail.list = calloc(n_slots < TAIL_TASKS ? n_slots : TAIL_TASKS,
                           sizeof *s->tail.list);
-    if (!s->machines || !s->rest || !s->first_slot || !s->members || !s->held || !s->slots || !s->tasks ||
-        !s->busy || !s->tail.list || !bats_heap_init(&s->due, o->n_machines) ||
+    if (!s->machines || !s->rest || !s->first_slot || !s->members ||
+        !s->held || !s->slots || !s->tasks || !s->busy || !s->tail.list ||
+        !bats_heap_init(&s->due, o->n_machines) ||
         bats_bag_init(&s->bag, o->n_tasks, o->seed, NULL) < 0 ||
         !bats_heap_init(&s->limits, has_timeouts(o) ? n_slots : 0) ||
         !bats_heap_init(&s->retries,
