@@ -13,7 +13,7 @@
 #include "mpi/signals.h"
 #include "site/deaths.h"
 
-#define RESULTS_US 5000      /* a result waits no longer for others */
+#define RESULTS_US 10000     /* a result waits no longer for others */
 #define OUTPUTS_UNSENT 4     /* more than that, and the tasks have to wait */
 #define BUSY_MIN_US 1000     /* its task ends: the sleep does, too */
 #define FAREWELL_US 10000000 /* the master is gone if it takes longer */
@@ -172,6 +172,30 @@ static int ask_for_master(struct worker *w, struct bats_error *err)
     return bats_error_set(err, BATS_ESYS, "rank 0 has died");
 }
 
+/* The lines of what has ended have to go first, as send_output says. */
+static bool held_up(struct worker *w)
+{
+    return w->holds && bats_comm_unsent(w->comm) >= OUTPUTS_UNSENT;
+}
+
+/* As bats_executor_poll. As long as one short task follows the other nothing
+ * comes between them: MPI lets others have the core when it is asked. */
+static int execute(struct worker *w, int64_t sleep_us, struct bats_error *err)
+{
+    int rc;
+    int64_t left_us;
+    while ((rc = bats_executor_poll(w->executor, sleep_us, err)) > 0) {
+        bats_quiet_ended(&w->quiet, false);
+        left_us = RESULTS_US - (bats_clock_now_us() - w->sent_us);
+        if (left_us <= 0 || !bats_executor_busy(w->executor) || held_up(w) ||
+            bats_signals_terminate() > w->terminated)
+            break;
+        sleep_us = patience(w, true);
+        sleep_us = sleep_us < left_us ? sleep_us : left_us;
+    }
+    return rc;
+}
+
 static int step(struct worker *w, struct bats_error *err)
 {
     int rc = receive_all(w, err);
@@ -188,17 +212,13 @@ static int step(struct worker *w, struct bats_error *err)
     int64_t sleep_us = patience(w, busy);
     if (sleep_us > due_us)
         sleep_us = due_us;
-    if (w->holds && bats_comm_unsent(w->comm) >= OUTPUTS_UNSENT)
-        busy = false; /* as send_output says */
-    if (!busy) {
+    if (!busy || held_up(w)) {
         if (bats_clock_sleep(sleep_us))
             bats_quiet_ended(&w->quiet, true);
         return 0;
     }
     struct bats_error why;
-    rc = bats_executor_poll(w->executor, sleep_us, &why);
-    if (rc > 0)
-        bats_quiet_ended(&w->quiet, false);
+    rc = execute(w, sleep_us, &why);
     return rc < 0 ? fail(w, why.text, err) : 0;
 }
 
