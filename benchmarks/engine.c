@@ -157,8 +157,10 @@ static void pass_second(void)
          machine = next) {
         next = behind(machine);
         uint32_t after = world.is_blind ? NOBODY : behind(next);
-        if (after != NOBODY)
+        if (after != NOBODY) {
+            __builtin_prefetch(&world.places[after], 1);
             bats_sched_expect(world.sched, after, 0);
+        }
         end(machine);
     }
     if (bats_sched_wakeup(world.sched) > world.now)

@@ -45,7 +45,7 @@ void dispatch_remove_idle(struct bats_sched *s, uint32_t slot)
 
 void dispatch_rescan(struct bats_sched *s)
 {
-    for (uint32_t i = 0; i < s->n_held; i++) {
+    for (uint32_t i = 0; i < s->n_held && s->n_free > 0; i++) {
         const struct machine *m = &s->machines[s->held[i]];
         if (m->state != MACHINE_ACTIVE || m->n_busy == m->n_slots)
             continue;
@@ -103,6 +103,7 @@ void dispatch_run(struct bats_sched *s, uint32_t slot, uint32_t task,
         dispatch_begin(s, slot);
         m->n_busy++;
         s->n_busy++;
+        s->n_free--;
         s->busy[slot / 64] |= UINT64_C(1) << slot % 64;
         dispatch_remove_idle(s, slot);
     } else {
@@ -216,8 +217,10 @@ void dispatch_take_out(struct bats_sched *s, uint32_t slot, uint32_t task)
         m->n_busy--;
         s->n_busy--;
         s->busy[slot / 64] &= ~(UINT64_C(1) << slot % 64);
-        if (m->state == MACHINE_ACTIVE)
+        if (m->state == MACHINE_ACTIVE) {
+            s->n_free++;
             dispatch_add_idle(s, slot);
+        }
     }
 }
 

@@ -71,6 +71,7 @@ static void hold(struct bats_sched *s, uint32_t id, bats_time end)
     c->n_active++;
     c->n_held++;
     s->n_open += m->n_slots;
+    s->n_free += m->n_slots;
     if (s->n_held == 0)
         s->next_tick = s->now + s->interval;
     m->held_at = s->n_held;
@@ -209,6 +210,7 @@ static void stop_using(struct bats_sched *s, uint32_t id)
     struct machine *m = &s->machines[id];
     if (m->state == MACHINE_ACTIVE) {
         s->n_open -= m->n_slots;
+        s->n_free -= m->n_slots - m->n_busy;
         if (!m->marked)
             s->clusters[m->cluster].n_active--;
     }

@@ -76,7 +76,7 @@ void bats_sched_check(const struct bats_sched *s)
 {
     bats_money charged = s->earlier_charged, held = 0;
     uint32_t in_slots = 0, executions = 0, copies = 0, absent = 0, lost = 0,
-             holding = 0, open = 0;
+             holding = 0, open = 0, idle = 0;
     bats_ledger_check(&s->ledger);
     bats_bag_check(&s->bag);
     for (uint32_t i = 0; i < s->n_machines; i++) {
@@ -89,12 +89,13 @@ void bats_sched_check(const struct bats_sched *s)
         lost += m->state == MACHINE_LOST;
         holding += m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
         open += m->state == MACHINE_ACTIVE ? m->n_slots : 0;
+        idle += m->state == MACHINE_ACTIVE ? m->n_slots - m->n_busy : 0;
         for (uint32_t k = 0; k < m->n_slots; k++)
             in_slots += s->slots[m->first_slot + k].n_tasks;
     }
     assert(charged == s->ledger.charged && held == s->ledger.held);
     assert(absent == s->n_absent && lost == s->n_lost);
-    assert(holding == s->n_held && open == s->n_open);
+    assert(holding == s->n_held && open == s->n_open && idle == s->n_free);
     for (uint32_t t = 0; t < s->bag.n; t++) {
         uint32_t n = check_task(s, t);
         copies += n;

@@ -278,7 +278,8 @@ struct bats_sched {
     uint64_t *busy;                 /* a bit per slot: it has a task */
 
     uint32_t n_absent, n_lost, n_quarantined, n_held; /* machines */
-    uint32_t n_open;   /* slots of ACTIVE machines */
+    uint32_t n_open;   /* slots of ACTIVE machines, */
+    uint32_t n_free;   /* and those of them without a task */
     uint32_t n_busy;   /* slots with a task */
     uint32_t n_copies; /* slots with a copy */
     uint32_t preempted, retried, timed_out, copies, copies_won;
