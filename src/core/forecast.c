@@ -111,30 +111,6 @@ static double slot_speed(const struct bats_sched *s, const struct slot *sl)
     return mean > 0 ? 1 / mean : 0;
 }
 
-/* Money left once the unmarked machines are in the windows that their running
- * tasks need ("to estimate the cost of a task still running we use tau_e"). */
-static bats_money money_left(const struct bats_sched *s)
-{
-    bats_money left = bats_ledger_available(&s->ledger);
-    if (left == BATS_UNLIMITED)
-        return left;
-    for (uint32_t i = 0; i < s->n_held && left > 0; i++) {
-        const struct machine *m = &s->machines[s->held[i]];
-        if (m->state != MACHINE_ACTIVE || m->marked)
-            continue;
-        bats_money cost;
-        int64_t windows = m->overrun - (m->renewing ? 1 : 0);
-        if (windows <= 0)
-            continue;
-        if (!bats_units_multiply(windows, s->clusters[m->cluster].spec.charge,
-                                 &cost) ||
-            cost > left)
-            return 0;
-        left -= cost;
-    }
-    return left;
-}
-
 /* Windows that the plan still gives the machine after those that its running
  * tasks take it into, but `limit` at most. */
 static int64_t windows_to_come(const struct machine *m, int64_t limit)
@@ -144,21 +120,51 @@ static int64_t windows_to_come(const struct machine *m, int64_t limit)
     return windows > 0 ? windows : 0;
 }
 
-/* The most windows per machine that `money` pays for the configuration, where
- * no machine gets more than its plan. */
-static int64_t affordable_windows(const struct bats_sched *s, bats_money money)
+/* What the windows of the running tasks of `m` take away from `left`. */
+static bats_money pay_overrun(const struct machine *m, bats_money charge,
+                              bats_money left)
 {
+    bats_money cost;
+    int64_t windows = m->overrun - (m->renewing ? 1 : 0);
+    if (windows <= 0)
+        return left;
+    if (!bats_units_multiply(windows, charge, &cost) || cost > left)
+        return 0;
+    return left - cost;
+}
+
+/* What the configuration costs with so many windows per machine, but no more
+ * than its plan. In the same go, for there may be many machines: of `left` only
+ * that remains which is not needed until the running tasks have ended ("to
+ * estimate the cost of a task still running we use tau_e"). */
+static double cost_of(const struct bats_sched *s, int64_t windows,
+                      bats_money *left)
+{
+    double cost = 0;
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
+        if (m->state != MACHINE_ACTIVE || m->marked)
+            continue;
+        bats_money charge = s->clusters[m->cluster].spec.charge;
+        cost += (double)windows_to_come(m, windows) * (double)charge;
+        if (*left != BATS_UNLIMITED)
+            *left = pay_overrun(m, charge, *left);
+    }
+    return cost;
+}
+
+/* The most windows per machine that `money` pays for the configuration, if
+ * all of the plan costs `most`: mostly that can be paid. */
+static int64_t affordable_windows(const struct bats_sched *s, bats_money money,
+                                  double most)
+{
+    bats_money unlimited = BATS_UNLIMITED;
     int64_t low = 0, high = s->plan_windows;
-    int64_t middle = high; /* which mostly can be paid */
-    for (; low < high; middle = high - (high - low) / 2) {
-        double cost = 0;
-        for (uint32_t i = 0; i < s->n_held; i++) {
-            const struct machine *m = &s->machines[s->held[i]];
-            if (m->state == MACHINE_ACTIVE && !m->marked)
-                cost += (double)windows_to_come(m, middle) *
-                        (double)s->clusters[m->cluster].spec.charge;
-        }
-        if (cost <= (double)money)
+    if (most <= (double)money)
+        return high;
+    for (high--; low < high;) {
+        int64_t middle = high - (high - low) / 2;
+        if (cost_of(s, middle, &unlimited) <= (double)money)
             low = middle;
         else
             high = middle - 1;
@@ -195,8 +201,9 @@ static void count_slot(const struct bats_sched *s, const struct machine *m,
 
 struct forecast forecast_make(struct bats_sched *s)
 {
-    struct forecast f = {.money_left = money_left(s)};
-    int64_t affordable = affordable_windows(s, f.money_left);
+    struct forecast f = {.money_left = bats_ledger_available(&s->ledger)};
+    double most = cost_of(s, s->plan_windows, &f.money_left);
+    int64_t affordable = affordable_windows(s, f.money_left, most);
     double paid = 0, planned = 0;
     for (uint32_t i = 0; i < s->n_held; i++) {
         const struct machine *m = &s->machines[s->held[i]];
