@@ -106,19 +106,19 @@ _Static_assert(sizeof(struct machine) == CACHE_LINE &&
  * original. After the result those that are told to stop are still there.
  */
 struct task {
-    uint32_t slot;     /* of the original; NO_SLOT: on no machine */
-    uint32_t next;     /* behind it in the slot's queue */
-    uint32_t copies;   /* slot of its first copy; NO_SLOT: none */
-    uint32_t avoid;    /* machine on which it failed last, or NO_MACHINE */
-    uint16_t n_copies; /* begun since it was last drawn */
-    bool cancelled;    /* the original was told to stop */
-    bool in_sample;    /* the original is, of its cluster */
-    bool once;         /* it must not be copied */
-    bool in_phase;     /* it is of the sampling phase's sample, and has no
-                          result yet */
-    bool point;        /* it is run on every cluster, whoever is first */
-    uint8_t losses;    /* executions so far that ended like this */
-    uint16_t failures; /* the same */
+    uint32_t slot;      /* of the original; NO_SLOT: on no machine */
+    uint32_t next;      /* behind it in the slot's queue */
+    uint32_t copies;    /* slot of its first copy; NO_SLOT: none */
+    uint32_t avoid;     /* machine on which it failed last, or NO_MACHINE */
+    uint16_t n_copies;  /* begun since it was last drawn */
+    uint16_t failures;  /* executions so far that ended like this */
+    uint8_t losses;     /* the same */
+    bool cancelled : 1; /* the original was told to stop */
+    bool in_sample : 1; /* the original is, of its cluster */
+    bool once : 1;      /* it must not be copied */
+    bool in_phase : 1;  /* it is of the sampling phase's sample, and has no
+                           result yet */
+    bool point : 1;     /* it is run on every cluster, whoever is first */
 };
 
 struct cluster {
