@@ -71,7 +71,7 @@ void bats_heap_set(struct bats_heap *heap, uint32_t id, int64_t time)
         sift_up(heap, heap->n++, item);
     else if (time < heap->item[index].time)
         sift_up(heap, index, item);
-    else
+    else if (time > heap->item[index].time)
         sift_down(heap, index, item);
 }
 
