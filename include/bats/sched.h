@@ -279,10 +279,10 @@ int bats_sched_handle(struct bats_sched *s, bats_time now,
                       const struct bats_event *event, struct bats_error *err);
 
 /*
- * A hint, and no more: the event after the next will be of this slot, as far as
- * the driver knows. Where there are more machines than a cache holds, most of
- * the time of an event is waiting for memory; what is asked for two events
- * ahead is there when it is needed.
+ * A hint, and no more: as far as the driver knows, one of the next events is of
+ * this slot, best the fourth or so. Where there are more machines than a cache
+ * holds, most of the time of an event is waiting for memory; what was asked for
+ * some events before is there when it is needed.
  */
 void bats_sched_expect(struct bats_sched *s, uint32_t machine, uint32_t slot);
 

@@ -236,15 +236,16 @@ void dispatch_cancel(struct bats_sched *s, uint32_t machine)
 }
 
 /* The task of a slot can be asked for only once the slot is there: that is, of
- * the one that was expected before. */
+ * the last but one that was expected. */
 void bats_sched_expect(struct bats_sched *s, uint32_t machine, uint32_t slot)
 {
     if (s->n_slots < MANY || machine >= s->n_machines)
         return;
-    uint32_t before = s->expected_slot;
-    s->expected_slot = s->first_slot[machine] + slot;
+    uint32_t before = s->expected[1];
+    s->expected[1] = s->expected[0];
+    s->expected[0] = s->first_slot[machine] + slot;
     __builtin_prefetch(&s->machines[machine], 1);
-    __builtin_prefetch(&s->slots[s->expected_slot], 1);
+    __builtin_prefetch(&s->slots[s->expected[0]], 1);
     uint32_t task = before < s->n_slots ? s->slots[before].head : BATS_NO_TASK;
     if (task != BATS_NO_TASK) {
         __builtin_prefetch(&s->tasks[task], 1);

@@ -267,7 +267,7 @@ struct bats_sched {
     struct machine *machines;
     struct machine_rest *rest; /* by machine, too */
     uint32_t *first_slot;      /* the same: they are sooner here than there */
-    uint32_t expected_slot;    /* what was expected last */
+    uint32_t expected[2];      /* slots, the last one first */
     uint32_t n_machines;
     uint32_t *members; /* machine ids, cluster by cluster, ascending */
     uint32_t *held;    /* n_held ACTIVE and LEAVING ones, in no order */
