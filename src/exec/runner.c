@@ -46,7 +46,8 @@ struct bats_runner {
     int64_t until;                    /* see enum phase */
     int64_t kill_at;                  /* when KILL follows */
     struct bats_pace pace;
-    sigset_t woken; /* signals that do not end a sleep */
+    int64_t rss_kib; /* the most that this process is known to have had */
+    sigset_t woken;  /* signals that do not end a sleep */
 };
 
 static int64_t now_us(void)
@@ -270,14 +271,15 @@ static int64_t microseconds(struct timeval t)
     return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
 }
 
-/* The kernel counts the memory of the process that called posix_spawn as the
- * child's: only what is above it is known to be the task's. */
-static int64_t own_rss_kib(const struct rusage *usage)
+/* The kernel counts the memory of the process that started it as the child's:
+ * only what is above it is known to be the task's. Ours never becomes less. */
+static int64_t own_rss_kib(struct bats_runner *r, const struct rusage *usage)
 {
     struct rusage self;
 
-    getrusage(RUSAGE_SELF, &self);
-    return usage->ru_maxrss > self.ru_maxrss ? usage->ru_maxrss : 0;
+    if (usage->ru_maxrss > r->rss_kib && getrusage(RUSAGE_SELF, &self) == 0)
+        r->rss_kib = self.ru_maxrss;
+    return usage->ru_maxrss > r->rss_kib ? usage->ru_maxrss : 0;
 }
 
 static void main_process_ended(struct bats_runner *r)
@@ -300,7 +302,7 @@ static void main_process_ended(struct bats_runner *r)
     }
     r->result.user_us = microseconds(usage.ru_utime);
     r->result.system_us = microseconds(usage.ru_stime);
-    r->result.max_rss_kib = own_rss_kib(&usage);
+    r->result.max_rss_kib = own_rss_kib(r, &usage);
     r->until = r->result.cancelled ? now : bats_pace_end(&r->pace, now);
     r->phase = PHASE_CLEARING;
 }

@@ -117,6 +117,41 @@ static void a_task_starts_with_default_signals(void **state)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
+static void ignored_real_time_signals_are_not_inherited(void **state)
+{
+    struct fixture *f = *state;
+    signal(SIGRTMIN, SIG_IGN);
+    signal(SIGRTMAX, SIG_IGN);
+    replace_runner(f, (struct bats_runner_options){0});
+    run(f, "grep SigIgn /proc/self/status");
+    signal(SIGRTMIN, SIG_DFL);
+    signal(SIGRTMAX, SIG_DFL);
+    const char *ignored = strstr(output(f, 1), "SigIgn:");
+    assert_non_null(ignored);
+    uint64_t own = (UINT64_C(1) << (SIGRTMIN - 1)) - (UINT64_C(1) << 31);
+    assert_int_equal(strtoul(ignored + 7, NULL, 16) & ~own, 0);
+}
+
+static void a_program_is_looked_for_in_the_path(void **state)
+{
+    struct fixture *f = *state;
+    char *path = strdup(getenv("PATH"));
+    assert_int_equal(system("mkdir a a/tool b && echo exit 6 >tool &&"
+                            "echo '#!/bin/sh\nexit 5' >b/tool &&"
+                            "chmod +x b/tool"),
+                     0);
+    setenv("PATH", "none:a:b", 1);
+    replace_runner(f, (struct bats_runner_options){0});
+    assert_int_equal(run(f, "tool").exit_status, 5);
+    setenv("PATH", "none::b", 1); /* "" is ".", where it cannot be executed */
+    replace_runner(f, (struct bats_runner_options){0});
+    assert_int_equal(run(f, "tool").exit_status, 5);
+    chmod("tool", 0700);
+    assert_int_equal(run(f, "tool").exit_status, 6);
+    setenv("PATH", path, 1);
+    free(path);
+}
+
 static void a_task_leads_its_own_process_group(void **state)
 {
     struct fixture *f = *state;
@@ -351,6 +386,8 @@ int main(void)
         TEST(a_task_has_no_descriptors_but_three),
         TEST(standard_input_is_empty),
         TEST(a_task_starts_with_default_signals),
+        TEST(ignored_real_time_signals_are_not_inherited),
+        TEST(a_program_is_looked_for_in_the_path),
         TEST(a_task_leads_its_own_process_group),
         TEST(environment_is_cleaned_and_added_to),
         TEST(ignored_sigchld_hides_no_result),
