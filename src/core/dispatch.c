@@ -243,7 +243,7 @@ void bats_sched_expect(struct bats_sched *s, uint32_t machine, uint32_t slot)
         return;
     uint32_t before = s->expected[1];
     s->expected[1] = s->expected[0];
-    s->expected[0] = s->first_slot[machine] + slot;
+    s->expected[0] = dispatch_slot(s, machine, slot);
     __builtin_prefetch(&s->machines[machine], 1);
     __builtin_prefetch(&s->slots[s->expected[0]], 1);
     uint32_t task = before < s->n_slots ? s->slots[before].head : BATS_NO_TASK;

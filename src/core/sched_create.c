@@ -62,8 +62,11 @@ static bool set_up_machines(struct bats_sched *s,
                             const struct bats_machine_spec *specs,
                             const bats_time *paid)
 {
+    s->slots_each = specs[0].slots;
     for (uint32_t i = 0; i < s->n_machines; i++) {
         struct cluster *c = &s->clusters[specs[i].cluster];
+        if (specs[i].slots != s->slots_each)
+            s->slots_each = 0;
         s->machines[i] = (struct machine){.cluster = specs[i].cluster,
                                           .first_slot = s->n_slots,
                                           .n_slots = specs[i].slots};

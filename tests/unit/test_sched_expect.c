@@ -64,14 +64,16 @@ static void expect(struct world *w, enum hints hints, uint32_t place,
                           wrong / 7);
 }
 
-/* The digest of all commands. */
-static uint64_t play(const struct bats_policy *policy, enum hints hints)
+/* The digest of all commands. Machines have SLOTS each, or more or less. */
+static uint64_t play(const struct bats_policy *policy, bool mixed,
+                     enum hints hints)
 {
     struct world *w = calloc(1, sizeof *w);
     struct bats_cluster clusters[2] = {{.charge = BATS_UNIT, .max = MACHINES},
                                        {.charge = 2, .max = MACHINES}};
     for (uint32_t i = 0; i < MACHINES; i++)
-        w->machines[i] = (struct bats_machine_spec){i % 2, SLOTS};
+        w->machines[i] =
+            (struct bats_machine_spec){i % 2, mixed ? 1 + i % SLOTS : SLOTS};
     struct bats_sched_options o = {.policy = policy,
                                    .n_tasks = TASKS,
                                    .clusters = clusters,
@@ -117,10 +119,11 @@ static void hints_change_no_command(void **state)
     (void)state;
     const struct bats_policy *const policies[] = {&bats_policy_rr,
                                                   &bats_policy_bats};
-    for (int i = 0; i < 2; i++) {
-        uint64_t digest = play(policies[i], NONE);
-        assert_true(play(policies[i], TRUE_ONES) == digest);
-        assert_true(play(policies[i], NONSENSE) == digest);
+    for (int i = 0; i < 4; i++) {
+        const struct bats_policy *policy = policies[i % 2];
+        uint64_t digest = play(policy, i < 2, NONE);
+        assert_true(play(policy, i < 2, TRUE_ONES) == digest);
+        assert_true(play(policy, i < 2, NONSENSE) == digest);
     }
 }
 
