@@ -102,8 +102,9 @@ const struct bats_option bats_options[] = {
      "tasks, of which the first one that succeeds counts. random: any task on "
      "slower machines; stochastic: the one that is expected to take longest, "
      "if the copy is expected to end first; migrate: the same, and before "
-     "that take tasks over from slower machines; soonest: the one whose copy "
-     "lets the bag be expected to end soonest (default: soonest)"},
+     "that take tasks over from slower machines; soonest: stochastic, but the "
+     "one that may take longest, for all that is likely, so that the bag ends "
+     "soonest (default: soonest)"},
     {"no-replicate", 0, NULL, BATS_OPTION_FLAG, AT(no_replicate), RUNS,
      BATS_GROUP_RUN,
      "no task may run twice at the same time, as with '@once' in front of "

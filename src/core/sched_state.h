@@ -188,21 +188,15 @@ struct sampling {
 
 #define TAIL_TASKS 192  /* looked at for one event, however many run */
 #define TAIL_SLOTS 64   /* the same of idle slots that find nothing */
-#define TAIL_STEPS 12   /* of the time until the last task has ended */
 #define TAIL_POINTS 256 /* of the distribution of runtimes */
 
 /* A running task, as the tail sees it. */
 struct tail_task {
     uint32_t task, cluster; /* of its original */
-    double total;           /* expected, on the canonical cluster */
-    double left; /* until the first of its executions is expected to end */
-    /* soonest.c: */
-    bool stuck;             /* nothing is expected of the original */
-    double end;             /* until one that goes on is as long as any, */
-    double last;            /* or any that can have ended then */
-    double tau;             /* what it is known to take there at least */
-    float one_in;           /* of so many tasks one takes longer */
-    float done[TAIL_STEPS]; /* how likely it has ended by then */
+    double total;           /* expected, on the canonical cluster; `soonest`:
+                               likely at most */
+    double left;            /* until the first of its executions will have
+                               ended then */
 };
 
 struct tail {
@@ -210,26 +204,19 @@ struct tail {
     uint64_t random;        /* state of its generator */
     struct tail_task *list; /* TAIL_TASKS at most */
     uint32_t n;
-    uint32_t next_busy; /* where to go on: a word of `busy` */
-    bool is_news;       /* who found nothing may find something now; else */
-    uint32_t asked;     /* all idle slots up to this one need not be asked, */
+    bats_time looked_at; /* when it was made */
+    uint32_t next_busy;  /* where to go on: a word of `busy` */
+    bool is_news;        /* who found nothing may find something now; else */
+    uint32_t asked;      /* all idle slots up to this one need not be asked, */
     bats_time useless[BATS_CLUSTERS_MAX]; /* nor one that is paid until then */
-    size_t canonical; /* the cluster that the histogram is converted to */
-    /* soonest.c, for the present list: */
-    bats_time looked_at;
-    struct bats_regression to_canonical[BATS_CLUSTERS_MAX];
+    size_t canonical; /* the cluster that the histogram is converted to, */
+    struct bats_regression to_canonical[BATS_CLUSTERS_MAX]; /* and how */
     struct bats_regression from_canonical[BATS_CLUSTERS_MAX];
-    double shortest, longest;       /* runtime that was seen */
-    double most[BATS_CLUSTERS_MAX]; /* `longest` on the cluster, and what is */
-    double stuck[BATS_CLUSTERS_MAX];           /* too long */
-    double step;                               /* of time */
-    bool has_shares, has_outlook, has_weights; /* these are up to date: */
-    float
-        longer[TAIL_POINTS + 2]; /* shares that take longer than so many parts
-                                      of `longest`; */
-    /* `one_in` and `done` of the tasks; */
-    float weight[TAIL_STEPS]; /* that all have ended by then, against the
-                                  likeliest step */
+    /* soonest.c: */
+    bool has_likely; /* these are up to date: */
+    double longest;  /* runtime that was seen, on the canonical cluster, */
+    double stuck[BATS_CLUSTERS_MAX];  /* and what is too long on each */
+    uint16_t likely[TAIL_POINTS + 1]; /* see find_likely() */
     bats_time (*true_runtime)(const void *context, uint32_t task,
                               uint32_t cluster);
     const void *true_context;
@@ -485,19 +472,20 @@ static inline double tail_mean(const struct bats_sched *s, size_t cluster)
     return s->clusters[cluster].stats.mean_done;
 }
 
-/* What takes some time on the one cluster takes so long on the other, by the
- * regression of the sampling phase, or else by the ratio of the means;
- * something has ended on both. */
-struct bats_regression tail_line(const struct bats_sched *s, size_t from,
-                                 size_t to);
-
-static inline double tail_convert(const struct bats_sched *s, double time,
-                                  size_t from, size_t to)
+/* What takes some time on a cluster takes so long on the canonical one, and the
+ * other way round; something has ended on both. */
+static inline double tail_to_canonical(const struct bats_sched *s, double time,
+                                       size_t from)
 {
-    if (from == to)
-        return time;
-    struct bats_regression line = tail_line(s, from, to);
-    return line.b0 + line.b1 * time;
+    const struct bats_regression *line = &s->tail.to_canonical[from];
+    return line->b0 + line->b1 * time;
+}
+
+static inline double tail_from_canonical(const struct bats_sched *s,
+                                         double time, size_t to)
+{
+    const struct bats_regression *line = &s->tail.from_canonical[to];
+    return line->b0 + line->b1 * time;
 }
 
 static inline uint32_t tail_cluster(const struct bats_sched *s, uint32_t slot)
@@ -522,17 +510,12 @@ static inline double tail_elapsed(const struct bats_sched *s, uint32_t slot)
 
 /* ---- soonest.c ---- */
 
-/* There is a new s->tail.list. */
+/* Learns from the histograms, if that is the strategy and there is news. */
 void soonest_look(struct bats_sched *s);
 
-/* The list of an event a moment ago will do, but for what has ended. */
-bool soonest_knows(struct bats_sched *s);
-
-/* The task of it of which `slot` shall run a copy, or NULL. */
-struct tail_task *soonest_choose(struct bats_sched *s, uint32_t slot);
-
-/* A copy of the task has begun. */
-void soonest_copied(struct bats_sched *s, struct tail_task *t);
+/* How long a task that has been running for tau takes at most, for all that is
+ * likely; both on the canonical cluster. */
+double soonest_total(const struct bats_sched *s, double tau);
 
 /* ---- sampling.c ---- */
 

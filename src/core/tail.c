@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#define FRESH 0.03 /* of the longest runtime: for so long a look suffices */
+
 static const char *const names[] = {
     "none",    "random",  "stochastic", "stochastic-random",
     "migrate", "perfect", "soonest"};
@@ -42,34 +44,67 @@ void tail_learn(struct bats_sched *s, size_t cluster, bats_time runtime)
     s->tail.is_news |= (double)runtime >= h->longest;
 }
 
+/* fmax() and fmin() know what to do without a number, which takes them four
+ * times as long. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 /* ---- runtimes, on one cluster or another ---- */
 
-struct bats_regression tail_line(const struct bats_sched *s, size_t from,
-                                 size_t to)
+/* By the regression of the sampling phase, or else by the ratio of the means.
+ */
+static struct bats_regression find_line(const struct bats_sched *s,
+                                        size_t from, size_t to)
 {
     const struct sampling *p = &s->sampling;
+    if (from == to)
+        return (struct bats_regression){.b1 = 1};
     if (p->has_line[from] && p->has_line[to])
         return bats_regression_compose(&p->lines[from], &p->lines[to]);
     double ratio = tail_mean(s, to) / tail_mean(s, from);
     return (struct bats_regression){.b1 = ratio};
 }
 
+/* The canonical cluster is the one of which most is known. */
+static void find_canonical(struct bats_sched *s)
+{
+    struct tail *tail = &s->tail;
+    size_t most = 0;
+    for (size_t i = 1; i < s->n_clusters; i++)
+        if (s->clusters[i].stats.n_done > s->clusters[most].stats.n_done)
+            most = i;
+    tail->has_likely &= most == tail->canonical;
+    tail->canonical = most;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (tail_mean(s, i) > 0) {
+            tail->to_canonical[i] = find_line(s, i, most);
+            tail->from_canonical[i] = find_line(s, most, i);
+        }
+}
+
 /* E[T | T > tau] on the canonical cluster. */
 static double expect(struct bats_sched *s, double tau)
 {
     double n = 0, sum = 0;
-    size_t to = s->tail.canonical;
     for (size_t i = 0; i < s->n_clusters; i++) {
         double n_here, sum_here;
         if (tail_mean(s, i) == 0)
             continue;
         bats_histogram_above(&s->clusters[i].histogram,
-                             tail_convert(s, tau, to, i), &n_here, &sum_here);
+                             tail_from_canonical(s, tau, i), &n_here,
+                             &sum_here);
         n += n_here;
         if (n_here > 0)
-            sum += n_here * tail_convert(s, sum_here / n_here, i, to);
+            sum += n_here * tail_to_canonical(s, sum_here / n_here, i);
     }
-    return n > 0 ? sum / n : tau + tail_mean(s, to);
+    return n > 0 ? sum / n : tau + tail_mean(s, s->tail.canonical);
 }
 
 /* The expected runtime of a running task on a cluster. */
@@ -79,7 +114,7 @@ static double total(const struct bats_sched *s, const struct tail_task *t,
     if (s->tail.strategy == BATS_TAIL_PERFECT)
         return (double)s->tail.true_runtime(
             s->tail.true_context, s->bag.task[t->task], (uint32_t)cluster);
-    return tail_convert(s, t->total, s->tail.canonical, cluster);
+    return tail_from_canonical(s, t->total, cluster);
 }
 
 /* ---- the tasks that run ---- */
@@ -94,6 +129,24 @@ static bool is_known(const struct bats_sched *s, uint32_t task)
     return true;
 }
 
+/* `soonest` expects nothing any more of an execution that has been running for
+ * far longer than any other ever was. (Of very short tasks this says nothing:
+ * anything may have held one up.) */
+static bool is_stuck(const struct bats_sched *s, uint32_t slot)
+{
+    return s->tail.strategy == BATS_TAIL_SOONEST &&
+           tail_elapsed(s, slot) >= s->tail.stuck[tail_cluster(s, slot)];
+}
+
+/* How long the execution in `slot` is still expected to take. */
+static double rest(const struct bats_sched *s, const struct tail_task *t,
+                   uint32_t slot)
+{
+    if (is_stuck(s, slot))
+        return INFINITY;
+    return total(s, t, tail_cluster(s, slot)) - tail_elapsed(s, slot);
+}
+
 /* Estimates t->total and t->left. */
 static void look_at(struct bats_sched *s, struct tail_task *t)
 {
@@ -101,35 +154,22 @@ static void look_at(struct bats_sched *s, struct tail_task *t)
     uint32_t first = s->tasks[t->task].slot;
     for (uint32_t slot = first; slot != NO_SLOT;
          slot = tail_next(s, t->task, slot))
-        tau =
-            fmax(tau, tail_convert(s, tail_elapsed(s, slot),
-                                   tail_cluster(s, slot), s->tail.canonical));
-    t->total = expect(s, tau);
+        if (!is_stuck(s, slot))
+            tau = larger(tau, tail_to_canonical(s, tail_elapsed(s, slot),
+                                                tail_cluster(s, slot)));
+    t->total = s->tail.strategy == BATS_TAIL_SOONEST ? soonest_total(s, tau)
+                                                     : expect(s, tau);
     t->left = INFINITY;
     for (uint32_t slot = first; slot != NO_SLOT;
-         slot = tail_next(s, t->task, slot)) {
-        double end =
-            total(s, t, tail_cluster(s, slot)) - tail_elapsed(s, slot);
+         slot = tail_next(s, t->task, slot))
         if (!copies_cancelled(s, slot, t->task))
-            t->left = fmin(t->left, end);
-    }
+            t->left = smaller(t->left, rest(s, t, slot));
 }
 
-/* The canonical cluster is the one of which most is known. */
-static void find_canonical(struct bats_sched *s)
+/* It alone does not ask for t->total and t->left. */
+static bool is_random(const struct bats_sched *s)
 {
-    size_t most = 0;
-    for (size_t i = 1; i < s->n_clusters; i++)
-        if (s->clusters[i].stats.n_done > s->clusters[most].stats.n_done)
-            most = i;
-    s->tail.canonical = most;
-}
-
-/* The others do not ask for t->total and t->left. */
-static bool wants_estimates(const struct bats_sched *s)
-{
-    return s->tail.strategy != BATS_TAIL_RANDOM &&
-           s->tail.strategy != BATS_TAIL_SOONEST;
+    return s->tail.strategy == BATS_TAIL_RANDOM;
 }
 
 static void add(struct bats_sched *s, uint32_t slot)
@@ -142,7 +182,7 @@ static void add(struct bats_sched *s, uint32_t slot)
     struct tail_task *t = &s->tail.list[s->tail.n++];
     t->task = task;
     t->cluster = cluster;
-    if (wants_estimates(s))
+    if (!is_random(s))
         look_at(s, t);
 }
 
@@ -157,6 +197,8 @@ static void look_around(struct bats_sched *s)
     find_canonical(s);
     if (tail_mean(s, tail->canonical) == 0)
         return;
+    tail->looked_at = s->now;
+    soonest_look(s);
     for (uint32_t i = 0; i < n_words; i++) {
         if (tail->n > TAIL_TASKS - 64) {
             tail->next_busy = word;
@@ -166,8 +208,21 @@ static void look_around(struct bats_sched *s)
             add(s, 64 * word + (uint32_t)__builtin_ctzll(busy));
         word = word + 1 < n_words ? word + 1 : 0;
     }
-    if (tail->strategy == BATS_TAIL_SOONEST)
-        soonest_look(s);
+}
+
+/* For a moment the last look will do, but for what has ended since. */
+static bool has_looked(struct bats_sched *s)
+{
+    struct tail *tail = &s->tail;
+    uint32_t n = 0;
+    if (tail->n == 0 || tail->next_busy > 0 ||
+        (double)(s->now - tail->looked_at) > FRESH * tail->longest)
+        return false;
+    for (uint32_t i = 0; i < tail->n; i++)
+        if (copies_allowed(s, tail->list[i].task))
+            tail->list[n++] = tail->list[i];
+    tail->n = n;
+    return true;
 }
 
 /* ---- the choice for one slot ---- */
@@ -231,10 +286,8 @@ static struct tail_task *choose(struct bats_sched *s, uint32_t slot)
     case BATS_TAIL_PERFECT:
         return choose_last(s, slot);
     case BATS_TAIL_STOCHASTIC_RANDOM:
-        t = choose_last(s, slot);
-        break;
     case BATS_TAIL_SOONEST:
-        t = soonest_choose(s, slot);
+        t = choose_last(s, slot);
         break;
     }
     return t ? t : choose_any(s, slot);
@@ -257,10 +310,8 @@ static bool fill(struct bats_sched *s, uint32_t slot)
         return false;
     }
     copies_start(s, slot, t->task);
-    if (wants_estimates(s))
-        t->left = fmin(t->left, total(s, t, m->cluster));
-    if (s->tail.strategy == BATS_TAIL_SOONEST)
-        soonest_copied(s, t);
+    if (!is_random(s))
+        t->left = smaller(t->left, total(s, t, m->cluster));
     return true;
 }
 
@@ -272,7 +323,7 @@ static void forget_asked(struct tail *tail)
     if (tail->is_news || tail->strategy != BATS_TAIL_SOONEST) {
         memset(tail->useless, 0, sizeof tail->useless);
         tail->asked = NO_SLOT;
-        tail->has_shares = false;
+        tail->has_likely = false;
         tail->n = 0;
     }
     tail->is_news = false;
@@ -285,7 +336,7 @@ void tail_fill(struct bats_sched *s)
         s->idle_first == NO_SLOT || s->bag.count[BATS_TASK_PENDING] > 0)
         return;
     forget_asked(tail);
-    bool has_looked = false;
+    bool knows = false;
     uint32_t refused = 0, next, slot = s->idle_first;
     if (tail->asked != NO_SLOT)
         slot = s->slots[tail->asked].next_idle;
@@ -294,9 +345,9 @@ void tail_fill(struct bats_sched *s)
         next = s->slots[slot].next_idle;
         if (m->paid_end <= tail->useless[m->cluster] || !may_copy(s, slot))
             continue;
-        if (!has_looked && !soonest_knows(s))
+        if (!knows && !has_looked(s))
             look_around(s);
-        has_looked = true;
+        knows = true;
         refused += !fill(s, slot);
     }
     tail->asked = s->idle_last;
@@ -327,13 +378,6 @@ bool tail_migrate(struct bats_sched *s, uint32_t slot)
  * first, and to need no more money for that, the others are stopped when it
  * has to be decided on a window, and it is a task like any other.
  */
-
-/* How long the execution in `slot` is still expected to take. */
-static double rest(const struct bats_sched *s, const struct tail_task *t,
-                   uint32_t slot)
-{
-    return total(s, t, tail_cluster(s, slot)) - tail_elapsed(s, slot);
-}
 
 /* What the windows cost that it is expected to need beyond those that are paid
  * or promised. */
@@ -394,6 +438,7 @@ void tail_hand_over(struct bats_sched *s, uint32_t machine)
     if (s->n_copies == 0 || s->draining || s->sampling.phase != PHASE_NONE)
         return;
     find_canonical(s);
+    soonest_look(s);
     for (uint32_t i = 0; i < m->n_slots; i++) {
         uint32_t task = s->slots[m->first_slot + i].head;
         if (task != BATS_NO_TASK)
