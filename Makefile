@@ -39,8 +39,9 @@ UTIL_SRC = $(addprefix src/util/, error.c heap.c hostlist.c units.c)
 CORE_SRC = $(addprefix src/core/, \
 	bag.c choice.c copies.c dispatch.c estimate.c failure.c fleet.c \
 	forecast.c frontier.c frontier_lists.c histogram.c initial.c \
-	interval.c knapsack.c knapsack_lists.c knapsack_pieces.c ledger.c \
-	plan.c policy_bats.c policy_rr.c \
+	interval.c knapsack.c knapsack_flat.c knapsack_lists.c \
+	knapsack_pieces.c knapsack_sums.c ledger.c plan.c policy_bats.c \
+	policy_rr.c \
 	regression.c sample.c sampling.c sched.c sched_check.c \
 	sched_create.c sched_status.c shrink.c soonest.c stats.c tail.c)
 INPUT_SRC = $(addprefix src/input/, \

@@ -11,7 +11,7 @@
 #define SAME 1e-15        /* efficiencies that differ by less are equal, */
 #define FLAT 4e-15        /* and so are neighbours of neighbours */
 
-/* Steps of the first depth-first search: mostly enough. Where the types are
+/* Steps of the first depth-first search: mostly enough. Where some types are
  * equally efficient it is worth more of them. What is looked for when the
  * patience has run out is looked for this long. */
 #define FEW_STEPS 2000
@@ -371,7 +371,7 @@ static bool depth_first(struct search *s, int64_t steps)
 
 static int64_t few_steps(const struct search *s)
 {
-    int64_t few = s->flat + 1 < s->n ? FLAT_STEPS : FEW_STEPS;
+    int64_t few = s->flat > 0 && s->flat + 1 < s->n ? FLAT_STEPS : FEW_STEPS;
 
     return s->knapsack->patience > few ? few : LAST_STEPS;
 }
@@ -379,14 +379,19 @@ static int64_t few_steps(const struct search *s)
 int bats_knapsack_explore(struct search *s, struct bats_error *err)
 {
     const int64_t *patience = &s->knapsack->patience;
+    enum bats_knapsack_sums sums = (s->parent ? s->parent : s)->sums;
+    int end = 0;
 
     if (depth_first(s, few_steps(s)))
         return 1;
-    if (*patience > 0) {
-        int end = bats_knapsack_by_lists(s, err);
-        if (end != 0)
-            return end;
-    }
+    if (*patience > 0 && sums != WITHOUT_SUMS)
+        end = bats_knapsack_by_sums(s, err);
+    if (end != 0 || sums == SUMS_ONLY)
+        return end;
+    if (*patience > 0)
+        end = bats_knapsack_by_lists(s, err);
+    if (end != 0)
+        return end;
     return !s->parent && *patience > 0 && depth_first(s, *patience);
 }
 
@@ -396,7 +401,8 @@ int bats_knapsack_explore(struct search *s, struct bats_error *err)
  * choices that fall short by little, and more and more the further one goes:
  * so first only those very near are looked at, then four times as far, until
  * there is one. The depth-first search alone would lose itself among the far
- * ones before it knows that there are better ones.
+ * ones before it knows that there are better ones. Sums of prices need no such
+ * limit.
  */
 static int deepen(struct search *s, struct bats_error *err)
 {
@@ -408,6 +414,15 @@ static int deepen(struct search *s, struct bats_error *err)
     bats_knapsack_pieces_start(s, &pieces);
     bound = fmin(bound, pieces.bound);
 
+    if (!s->any) {
+        s->sums = SUMS_ONLY;
+        end = bats_knapsack_by_pieces(s, &pieces, err);
+        if (end != 0)
+            return end;
+        s->sums = WITHOUT_SUMS;
+        least = s->target;
+        end = 1;
+    }
     for (double gap = s->any ? 1 : NEAR; end > 0; gap *= FURTHER) {
         double target = fmax(bound * (1 - gap), least);
         s->target = target;

@@ -18,7 +18,9 @@
  * the relation between integer and noninteger solutions to linear programs",
  * PNAS 53, 1965) as long as there are enough of its pieces. Where a base fee
  * makes the bound too high, that is done for one number of pieces after the
- * other (knapsack_pieces.c). All of it is exact, whatever the prices are. The
+ * other (knapsack_pieces.c). Types that are all equally efficient, as they often
+ * are for a given number of pieces, have lists of their own (knapsack_flat.c),
+ * in which only the price counts. All of it is exact, whatever the prices are. The
  * problem is NP-hard all the same: a search that outlasts the caller's patience
  * says that it proved nothing.
  *
@@ -55,7 +57,8 @@ struct bats_knapsack {
 struct bats_knapsack_answer {
     uint32_t counts[BATS_CLUSTERS_MAX]; /* by item */
     int64_t price;
-    double rate; /* summed up in the order of items */
+    double rate;   /* summed up in the order of items */
+    bool cheapest; /* of `any` answer: it is known that there is no cheaper */
 };
 
 /* Brings the types into the order that the other functions need: the most
@@ -69,9 +72,9 @@ double bats_knapsack_bound(const struct bats_knapsack *knapsack,
 
 /*
  * Looks for the answer of the greatest rate within `capacity`, or with `any`
- * for the first one met, whose rate is at least `target`. 1 and *answer if
- * there is one, 0 if there is none (*answer is then undefined). Errors:
- * BATS_ENOMEM.
+ * for the first one met (of sums of prices, the cheapest), whose rate is at
+ * least `target`. 1 and *answer if there is one, 0 if there is none (*answer
+ * is then undefined). Errors: BATS_ENOMEM.
  */
 int bats_knapsack_search(struct bats_knapsack *knapsack, int64_t capacity,
                          double target, bool any,

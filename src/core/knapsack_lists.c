@@ -30,7 +30,6 @@
 #define LIST_MAX ((size_t)1 << 21)
 #define TRACE_MAX ((size_t)1 << 25)
 #define NO_MODULUS ((int64_t)1 << 62)
-#define FEW_PIECES 15
 #define LITTLE_ROOM 128 /* pieces */
 #define FLAT 1e-14      /* all that a type can lose, of the bound */
 
@@ -72,8 +71,6 @@ struct lists {
     int64_t least_spent, most_spent;  /* by a state, with no modulus */
     double room[2];                   /* for pieces added, taken away */
     int64_t start[BATS_CLUSTERS_MAX]; /* x of the start: nothing or all */
-    int64_t cap;                      /* more pieces of a type do not differ */
-    bool capped;                      /* although they could */
     bool full;
     bool possible; /* what the last pairing found best, if anything */
 };
@@ -106,10 +103,6 @@ static int64_t reach(struct lists *l, size_t type)
                     l->room[l->start[type] > 0] / (double)l->s->price[type]);
     if (most < (double)width)
         width = (int64_t)fmax(most, 0);
-    if (width > l->cap) {
-        width = l->cap;
-        l->capped = true;
-    }
     return width;
 }
 
@@ -490,10 +483,9 @@ static bool grow(struct lists *l)
 }
 
 /* 1 if nothing better is left, 0 if there may be, -1 if memory is short. */
-static int run(struct lists l, int64_t modulus, int64_t cap)
+static int run(struct lists l, int64_t modulus)
 {
     l.modulus = modulus;
-    l.cap = cap;
     bool enough = grow(&l);
     for (int i = 0; i < 2; i++) {
         for (size_t k = 0; k < l.list[i].n_steps; k++)
@@ -504,7 +496,7 @@ static int run(struct lists l, int64_t modulus, int64_t cap)
     }
     if (!enough)
         return -1;
-    return is_perfect(&l) || (l.possible && !l.capped && !l.full);
+    return is_perfect(&l) || (l.possible && !l.full);
 }
 
 /* There is room for few pieces of the types that lose nothing, by the dearest
@@ -549,16 +541,11 @@ int bats_knapsack_by_lists(struct search *s, struct bats_error *err)
     l.bound = s->base_rate + bats_knapsack_relax(s, 0, s->capacity);
     bool little = has_little_room(&l);
     if (little)
-        end = run(l, NO_MODULUS, INT64_MAX);
-    /* Equally efficient types lose nothing: a few pieces of each are enough
-     * for a choice that spends all, and more of them would be too many for the
-     * break type to make up for. */
-    if (end == 0 && s->flat + 1 < s->n)
-        end = run(l, s->price[b], FEW_PIECES);
+        end = run(l, NO_MODULUS);
     if (end == 0)
-        end = run(l, s->price[b], INT64_MAX);
+        end = run(l, s->price[b]);
     if (end == 0 && !little)
-        end = run(l, NO_MODULUS, INT64_MAX);
+        end = run(l, NO_MODULUS);
     if (end < 0)
         return bats_error_set(err, BATS_ENOMEM, "out of memory for a plan");
     return end;

@@ -168,15 +168,22 @@ int bats_knapsack_by_pieces(struct search *s,
             return 1;
         p.side[next].target = s->target;
         int end = bats_knapsack_explore(&p.side[next], err);
-        if (end < 0 || s->ended)
-            return end < 0 ? end : 1;
-        if (end == 0)
+        bool ended = s->ended;
+        if (end < 0)
+            return end;
+        if (end == 0 && !ended)
             break;
         p.number[next] += next ? 1 : -1;
         p.most[next] =
             p.number[next] < 0
                 ? IMPOSSIBLE
                 : narrow(s, p.break_type, p.number[next], &p.side[next]);
+        if (!ended)
+            continue;
+        /* The cheapest of this number. */
+        if (!bats_knapsack_hopeless(s, fmax(p.most[0], p.most[1])))
+            s->answer->cheapest = false;
+        return 1;
     }
     return bats_knapsack_explore(s, err);
 }

@@ -1,7 +1,7 @@
 /*
  * knapsack_search: the state of one search, shared by its methods.
  *
- * Layer: core, private to knapsack.c, knapsack_lists.c and knapsack_pieces.c.
+ * Layer: core, private to knapsack.c and the other knapsack_*.c.
  */
 #ifndef BATS_KNAPSACK_SEARCH_H
 #define BATS_KNAPSACK_SEARCH_H
@@ -9,6 +9,10 @@
 #include "core/knapsack.h"
 
 #define KNAPSACK_ROUNDING 1e-13 /* what sums in another order may differ by */
+
+/* Whether bats_knapsack_by_sums is asked: first, instead of or not beside the
+ * other methods. */
+enum bats_knapsack_sums { SUMS_FIRST, SUMS_ONLY, WITHOUT_SUMS };
 
 /* What is left to choose once the minima and all pieces that are free of
  * charge are taken. Types of the same price and rate are one here: x[i] of
@@ -32,7 +36,8 @@ struct search {
 
     double target; /* what the next answer must reach */
     bool any, found, ended;
-    int64_t steps; /* that may still be taken */
+    enum bats_knapsack_sums sums; /* of this search and those made from it */
+    int64_t steps;                /* that may still be taken */
     struct bats_knapsack_answer *answer;
 
     /* Where so many pieces are to be taken, neither more nor less: the search
@@ -90,5 +95,9 @@ bool bats_knapsack_offer_pieces(struct search *s);
 /* Searches by lists of states. 1 if that came to an end, 0 if the lists grew
  * too long or the knapsack's patience ran out, BATS_ENOMEM. */
 int bats_knapsack_by_lists(struct search *s, struct bats_error *err);
+
+/* The same by sums of prices; 0, too, if not all types are equally efficient.
+ * With s->any the answer is the cheapest that it can find. */
+int bats_knapsack_by_sums(struct search *s, struct bats_error *err);
 
 #endif

@@ -261,7 +261,7 @@ static int make_cheapest(struct planner *p, struct choice *c)
 {
     int64_t low = price_bound(p, c->target), step = 1;
 
-    while (low < c->best.price) {
+    while (low < c->best.price && !c->best.cheapest) {
         int64_t attempt = c->best.price - step;
         if (attempt < low)
             attempt = low;

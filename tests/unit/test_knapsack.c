@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "core/knapsack.h"
+#include "core/knapsack_search.h"
 
 #define TYPES 16
 #define PIECES 30
@@ -103,6 +104,9 @@ static void check_hard(double fee, uint32_t pieces, int instances,
                          1);
         check_answer(&knapsack, capacity, &answer);
         assert_true(answer.rate >= most * (1 - 1e-11));
+        if (answer.cheapest)
+            assert_true(table(&knapsack, answer.price - 1) <
+                        most * (1 - 1e-11));
         assert_int_equal(bats_knapsack_search(&knapsack, capacity,
                                               most * (1 + 1e-11), true,
                                               &answer, NULL),
@@ -184,6 +188,111 @@ static void pairs_hit_what_can_be_hit(void **state)
     }
 }
 
+/* ---- sums of equally efficient types, without a search before ---- */
+
+#define EFFICIENCY 3.0
+
+static void draw_sums(gsl_rng *rng, size_t n, uint32_t pieces, int64_t most,
+                      struct bats_knapsack *knapsack, struct search *s)
+{
+    *knapsack =
+        (struct bats_knapsack){.n = n, .patience = PATIENCE, .proven = true};
+    *s = (struct search){.knapsack = knapsack, .n = n};
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t price =
+            1 + (int64_t)gsl_rng_uniform_int(rng, (unsigned long)most);
+        uint32_t max = 1 + (uint32_t)gsl_rng_uniform_int(rng, pieces);
+        knapsack->type[i] =
+            (struct bats_knapsack_type){.price = price,
+                                        .rate = EFFICIENCY * (double)price,
+                                        .max = max,
+                                        .item = i};
+        s->price[i] = price;
+        s->rate[i] = knapsack->type[i].rate;
+        s->efficiency[i] = EFFICIENCY;
+        s->width[i] = max;
+        s->one[i] = i;
+        s->capacity += max * price;
+    }
+}
+
+/* What `n` types can spend, price by price. */
+static bool *prices_of(const struct search *s, int64_t all)
+{
+    bool *can = calloc((size_t)all + 1, sizeof *can);
+
+    assert_non_null(can);
+    can[0] = true;
+    for (size_t i = 0; i < s->n; i++)
+        for (int64_t piece = 0; piece < s->width[i]; piece++)
+            for (int64_t p = all; p >= s->price[i]; p--)
+                can[p] = can[p] || can[p - s->price[i]];
+    return can;
+}
+
+/* The dearest price within the capacity, and the cheapest from `least` on,
+ * whose own rate just fails where it is itself a price. */
+static void check_sums(struct search *s, const bool *can, int64_t least)
+{
+    struct bats_knapsack_answer answer;
+    int64_t dearest = s->capacity, cheapest = least + 1;
+
+    while (!can[dearest])
+        dearest--;
+    while (cheapest <= s->capacity && !can[cheapest])
+        cheapest++;
+    s->answer = &answer;
+    s->any = s->found = false;
+    s->target = 0;
+    assert_int_equal(bats_knapsack_by_sums(s, NULL), 1);
+    assert_true(s->found);
+    assert_int_equal(answer.price, dearest);
+    check_answer(s->knapsack, s->capacity, &answer);
+
+    s->any = true;
+    s->found = false;
+    s->target = EFFICIENCY * (double)least * (1 + 4e-14);
+    assert_int_equal(bats_knapsack_by_sums(s, NULL), 1);
+    assert_int_equal(s->found, cheapest <= s->capacity);
+    assert_int_equal(s->ended, s->found);
+    if (s->found) {
+        assert_int_equal(answer.price, cheapest);
+        assert_true(answer.cheapest);
+        check_answer(s->knapsack, s->capacity, &answer);
+    }
+}
+
+static void sums_equal_the_table(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n;
+        uint32_t pieces;
+        int64_t price;
+    } sizes[] = {{2, 3, 50},    {5, 4, 100},  {3, 300, 70},  {8, 40, 300},
+                 {16, 6, 400},  {6, 5, 9000}, {4, 9, 20000}, {24, 2, 3000},
+                 {5, 60, 2000}, {9, 3, 30000}};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+
+    gsl_rng_set(rng, 1974);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int run = 0; run < 6; run++) {
+            struct bats_knapsack knapsack;
+            struct search s;
+            draw_sums(rng, sizes[i].n, sizes[i].pieces, sizes[i].price,
+                      &knapsack, &s);
+            int64_t all = s.capacity;
+            bool *can = prices_of(&s, all);
+            for (int share = 1; share < 16; share++) {
+                s.capacity = all * share / 16;
+                int64_t least = s.capacity - s.capacity / 50 - 1;
+                check_sums(&s, can, least > 0 ? least : 0);
+            }
+            free(can);
+        }
+    gsl_rng_free(rng);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +300,7 @@ int main(void)
         cmocka_unit_test(numbers_of_pieces_equal_the_table),
         cmocka_unit_test(impatience_is_admitted),
         cmocka_unit_test(pairs_hit_what_can_be_hit),
+        cmocka_unit_test(sums_equal_the_table),
     };
 
     return cmocka_run_group_tests_name("knapsack", tests, NULL, NULL);
