@@ -313,7 +313,12 @@ static void turn_round(struct bats_frontier_bounds *b)
  * at v = 0, and at v + rest loses rest gain + T(v) at least. If v + rest is
  * within a machine's price, the latter is counted; else u < rest, and D + rest
  * < rest e / gain, which is counted. In both cases D + rest is below what is
- * counted, and a state that lacks both is kept.
+ * counted, and a state that lacks both is kept. Of a state that lacks only a
+ * part r of the rest the same is true with v + r and D + r.
+ *
+ * The steps are counted from the top, and v is at most D: the others that F
+ * has more than fit cost D + u, and one of them f = u + v. So what keeps a
+ * state has been counted when it is reached, whatever `near` becomes below.
  */
 static void find_bounds(const struct bats_frontier_lists *l, size_t t,
                         double rest, struct bats_frontier_bounds *b)
