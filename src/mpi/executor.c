@@ -48,7 +48,8 @@ struct bats_executor {
     struct bats_runner *runner;
     struct waiting *first;
     struct waiting **last; /* where the next one is hung in */
-    uint32_t running;      /* task, while the runner is busy: */
+    size_t n_waiting;
+    uint32_t running; /* task, while the runner is busy: */
     uint32_t attempt;
     bool is_copy;
     bool holds; /* lines wait in `held` until the task has ended */
@@ -192,6 +193,7 @@ static int enqueue(struct bats_executor *executor, struct bats_message *assign,
         memcpy(w->command, a.command, n);
         *executor->last = w;
         executor->last = &w->next;
+        executor->n_waiting++;
     }
     return 0;
 }
@@ -203,6 +205,7 @@ static struct waiting *unhook(struct bats_executor *x, struct waiting **at)
     *at = w->next;
     if (x->last == &w->next)
         x->last = at;
+    x->n_waiting--;
     return w;
 }
 
@@ -270,6 +273,11 @@ void bats_executor_stop(struct bats_executor *executor, int64_t grace_us)
     } else {
         bats_runner_kill(executor->runner);
     }
+}
+
+size_t bats_executor_waiting(const struct bats_executor *executor)
+{
+    return executor->held.asks ? 0 : executor->n_waiting;
 }
 
 bool bats_executor_busy(const struct bats_executor *executor)

@@ -55,6 +55,10 @@ int bats_executor_obey(struct bats_executor *executor,
  */
 void bats_executor_stop(struct bats_executor *executor, int64_t grace_us);
 
+/* Tasks of the queue that can be begun one after the other: none if a VERDICT
+ * has to come first. The one that runs does not count. */
+size_t bats_executor_waiting(const struct bats_executor *executor);
+
 /* A task runs or waits. */
 bool bats_executor_busy(const struct bats_executor *executor);
 

@@ -8,11 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "mpi/batch.h"
 #include "mpi/hosts.h"
 #include "mpi/master.h"
 #include "util/now.h"
 
-#define PREFETCH_US 20000    /* real time that a slot has tasks ahead for */
 #define LOOK_BAG BATS_SECOND /* bag time between two looks at the messages */
 
 bats_time bats_master_bag_time(const struct master *m, int64_t real_us)
@@ -110,7 +110,7 @@ static struct bats_sched_options engine_options(struct master *m)
         .budget = m->survey.budget,
         .monitor_interval = o->monitor_interval,
         .preempt_lead = lead,
-        .prefetch = bats_master_bag_time(m, PREFETCH_US),
+        .prefetch = bats_master_bag_time(m, BATS_BATCH_AHEAD_US),
         .seed = o->seed,
         .rules = o->rules,
         .earlier = o->earlier,

@@ -2,9 +2,10 @@
  * worker: every rank but 0. Executes tasks until the master says stop.
  *
  * Results of short tasks are collected and sent together, so that the master
- * need not wake up for each; nothing waits longer than RESULTS_US, and nothing
- * waits at all when there is no further task to execute.
+ * need not wake up for each (batch.h); nothing waits when there is no further
+ * task to execute.
  */
+#include "mpi/batch.h"
 #include "mpi/clock.h"
 #include "mpi/comm.h"
 #include "mpi/executor.h"
@@ -13,7 +14,6 @@
 #include "mpi/signals.h"
 #include "site/deaths.h"
 
-#define RESULTS_US 10000     /* a result waits no longer for others */
 #define OUTPUTS_UNSENT 4     /* more than that, and the tasks have to wait */
 #define BUSY_MIN_US 1000     /* its task ends: the sleep does, too */
 #define FAREWELL_US 10000000 /* the master is gone if it takes longer */
@@ -22,7 +22,7 @@ struct worker {
     struct bats_comm *comm;
     struct bats_executor *executor; /* NULL before SETUP and after a failure */
     struct bats_packet results;
-    int64_t sent_us; /* when the last message was sent */
+    struct bats_batch batch; /* what is in there */
     struct bats_quiet quiet;
     int64_t look_us;  /* longest sleep, from SETUP */
     int64_t beat_us;  /* longest silence, from SETUP */
@@ -36,7 +36,7 @@ struct worker {
 static int post(struct worker *w, struct bats_packet *packet,
                 struct bats_error *err)
 {
-    w->sent_us = bats_clock_now_us();
+    w->batch.sent_us = bats_clock_now_us();
     return bats_comm_send(w->comm, 0, packet, err);
 }
 
@@ -45,6 +45,20 @@ static void collect_result(void *context,
 {
     struct worker *w = context;
     bats_proto_result(&w->results, result);
+    w->batch.n++;
+}
+
+static int post_results(struct worker *w, struct bats_error *err)
+{
+    w->batch.n = 0;
+    w->batch.answered = false;
+    return post(w, &w->results, err);
+}
+
+static int64_t left_us(const struct worker *w)
+{
+    return bats_batch_left_us(&w->batch, bats_executor_waiting(w->executor),
+                              bats_clock_now_us());
 }
 
 static bool send_output(void *context, const struct bats_output_lines *output)
@@ -54,7 +68,7 @@ static bool send_output(void *context, const struct bats_output_lines *output)
     if (bats_comm_unsent(w->comm) >= OUTPUTS_UNSENT)
         return false;
     bats_proto_output(&packet, output);
-    w->sent_us = bats_clock_now_us();
+    w->batch.sent_us = bats_clock_now_us();
     return bats_comm_send_matched(w->comm, 0, &packet, NULL) == 0;
 }
 
@@ -66,7 +80,7 @@ static int fail(struct worker *w, const char *sentence, struct bats_error *err)
     bats_executor_destroy(w->executor);
     w->executor = NULL;
     w->parked = true;
-    int rc = w->results.n > 0 ? post(w, &w->results, err) : 0;
+    int rc = w->batch.n > 0 ? post_results(w, err) : 0;
     struct bats_packet packet = {0};
     bats_proto_error(&packet, sentence);
     return rc < 0 ? rc : post(w, &packet, err);
@@ -98,6 +112,8 @@ static int obey(struct worker *w, struct bats_message *message,
             bats_comm_give_up(w->comm);
         break;
     case BATS_MESSAGE_ASSIGN:
+        w->batch.answered = true;
+        break;
     case BATS_MESSAGE_CANCEL:
     case BATS_MESSAGE_VERDICT:
         break;
@@ -131,12 +147,12 @@ static int receive_all(struct worker *w, struct bats_error *err)
 static int send_due(struct worker *w, bool busy, int64_t *wait_us,
                     struct bats_error *err)
 {
-    int64_t quiet_us = bats_clock_now_us() - w->sent_us;
+    int64_t quiet_us = bats_clock_now_us() - w->batch.sent_us;
     *wait_us = w->beat_us - quiet_us;
-    if (w->results.n > 0) {
-        if (!busy || quiet_us >= RESULTS_US)
-            return post(w, &w->results, err);
-        *wait_us = RESULTS_US - quiet_us;
+    if (w->batch.n > 0) {
+        *wait_us = busy ? left_us(w) : 0;
+        if (*wait_us == 0)
+            return post_results(w, err);
     } else if (quiet_us >= w->beat_us) {
         struct bats_packet packet = {0};
         bats_proto_plain(&packet, BATS_MESSAGE_HEARTBEAT);
@@ -183,15 +199,16 @@ static bool held_up(struct worker *w)
 static int execute(struct worker *w, int64_t sleep_us, struct bats_error *err)
 {
     int rc;
-    int64_t left_us;
     while ((rc = bats_executor_poll(w->executor, sleep_us, err)) > 0) {
         bats_quiet_ended(&w->quiet, false);
-        left_us = RESULTS_US - (bats_clock_now_us() - w->sent_us);
-        if (left_us <= 0 || !bats_executor_busy(w->executor) || held_up(w) ||
+        if (!bats_executor_busy(w->executor) || held_up(w) ||
             bats_signals_terminate() > w->terminated)
             break;
+        int64_t due_us = left_us(w);
+        if (due_us == 0) /* the next one runs while they are sent */
+            return bats_executor_poll(w->executor, 0, err);
         sleep_us = patience(w, true);
-        sleep_us = sleep_us < left_us ? sleep_us : left_us;
+        sleep_us = sleep_us < due_us ? sleep_us : due_us;
     }
     return rc;
 }
@@ -234,7 +251,7 @@ static int say_goodbye(struct worker *w, struct bats_error *err)
         const void *bytes;
         size_t n;
         rc = bats_comm_receive(w->comm, &from, &bytes, &n, err);
-        if (bats_clock_now_us() - w->sent_us > FAREWELL_US)
+        if (bats_clock_now_us() - w->batch.sent_us > FAREWELL_US)
             return bats_error_set(err, BATS_ESYS, "the master is gone");
         bats_clock_sleep(BATS_CLOCK_MIN_US);
     }

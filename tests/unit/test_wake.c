@@ -1,4 +1,5 @@
-/* wake, clock, signals: what ends the sleep of a rank. */
+/* wake, clock, signals: what ends the sleep of a rank; batch: what a worker
+ * sends when. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -8,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "mpi/batch.h"
 #include "mpi/clock.h"
 #include "mpi/signals.h"
 
@@ -79,6 +81,35 @@ static void a_signal_is_followed_by_looks_for_its_message(void **state)
     assert_int_equal(bats_quiet_sleep_us(&quiet, false, LONG_US), LONG_US);
 }
 
+/* The answer takes a while, in which the rest is executed. */
+static void results_are_sent_when_half_of_the_tasks_have_ended(void **state)
+{
+    (void)state;
+    struct bats_batch batch = {.n = 3, .sent_us = 1000, .answered = true};
+    assert_int_equal(bats_batch_left_us(&batch, 4, 1000), BATS_BATCH_US);
+    assert_int_equal(bats_batch_left_us(&batch, 3, 1000), 0);
+    assert_int_equal(bats_batch_left_us(&batch, 0, 1000), 0);
+}
+
+static void results_are_sent_after_a_while(void **state)
+{
+    (void)state;
+    struct bats_batch batch = {.n = 1, .sent_us = 1000};
+    assert_int_equal(bats_batch_left_us(&batch, 9, 1000), BATS_BATCH_US);
+    assert_int_equal(bats_batch_left_us(&batch, 9, BATS_BATCH_US), 1000);
+    assert_int_equal(bats_batch_left_us(&batch, 9, BATS_BATCH_US + 1000), 0);
+    assert_int_equal(bats_batch_left_us(&batch, 9, 10 * BATS_BATCH_US), 0);
+}
+
+/* Else a busy master would be sent the last ones one by one. */
+static void without_an_answer_half_is_not_told_again(void **state)
+{
+    (void)state;
+    struct bats_batch batch = {.n = 3, .sent_us = 1000};
+    assert_int_equal(bats_batch_left_us(&batch, 1, 1000), BATS_BATCH_US);
+    assert_int_equal(bats_batch_left_us(&batch, 0, 1000), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -87,6 +118,9 @@ int main(void)
         cmocka_unit_test(it_is_ignored_by_default),
         cmocka_unit_test(who_is_told_of_messages_does_not_look),
         cmocka_unit_test(a_signal_is_followed_by_looks_for_its_message),
+        cmocka_unit_test(results_are_sent_when_half_of_the_tasks_have_ended),
+        cmocka_unit_test(results_are_sent_after_a_while),
+        cmocka_unit_test(without_an_answer_half_is_not_told_again),
     };
 
     return cmocka_run_group_tests_name("wake", tests, NULL, NULL);
