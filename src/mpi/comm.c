@@ -219,10 +219,13 @@ int bats_comm_send_matched(struct bats_comm *comm, int rank,
 int bats_comm_receive(struct bats_comm *comm, int *from, const void **bytes,
                       size_t *n, struct bats_error *err)
 {
-    int there, count;
+    int there = 0, count, rc = MPI_SUCCESS;
     MPI_Message message;
     MPI_Status status;
-    int rc = MPI_Improbe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &message,
+    /* Open MPI looks at what it has, and only then takes in what has come:
+     * that is seen by the second call. */
+    for (int i = 0; i < 2 && rc == MPI_SUCCESS && !there; i++)
+        rc = MPI_Improbe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &message,
                          &status);
     if (rc != MPI_SUCCESS)
         return mpi_error("MPI_Improbe", rc, err);
