@@ -68,14 +68,14 @@ void bats_environment_release(struct bats_environment *environment)
     *environment = (struct bats_environment){0};
 }
 
-/* Whether `added` has the name of `entry`. */
+/* Whether `added` has the name of `entry`; the first letter mostly says no. */
 static bool replaced(const char *entry, const char *const *added)
 {
-    size_t n = strcspn(entry, "=");
-
-    for (; *added; added++)
-        if (strncmp(entry, *added, n) == 0 && (*added)[n] == '=')
+    for (; *added; added++) {
+        size_t n = **added == *entry ? strcspn(entry, "=") : 0;
+        if (n > 0 && strncmp(entry, *added, n) == 0 && (*added)[n] == '=')
             return true;
+    }
     return false;
 }
 
