@@ -142,27 +142,31 @@ static bool is_stuck(const struct bats_sched *s, uint32_t slot)
 static double rest(const struct bats_sched *s, const struct tail_task *t,
                    uint32_t slot)
 {
-    if (is_stuck(s, slot))
-        return INFINITY;
     return total(s, t, tail_cluster(s, slot)) - tail_elapsed(s, slot);
+}
+
+/* Estimates t->total, by all executions of the task or only by those that are
+ * not stuck. */
+static void estimate(struct bats_sched *s, struct tail_task *t, bool all)
+{
+    double tau = 0;
+    for (uint32_t slot = s->tasks[t->task].slot; slot != NO_SLOT;
+         slot = tail_next(s, t->task, slot))
+        if (all || !is_stuck(s, slot))
+            tau = larger(tau, tail_to_canonical(s, tail_elapsed(s, slot),
+                                                tail_cluster(s, slot)));
+    t->total = s->tail.strategy == BATS_TAIL_SOONEST ? soonest_total(s, tau)
+                                                     : expect(s, tau);
 }
 
 /* Estimates t->total and t->left. */
 static void look_at(struct bats_sched *s, struct tail_task *t)
 {
-    double tau = 0;
-    uint32_t first = s->tasks[t->task].slot;
-    for (uint32_t slot = first; slot != NO_SLOT;
-         slot = tail_next(s, t->task, slot))
-        if (!is_stuck(s, slot))
-            tau = larger(tau, tail_to_canonical(s, tail_elapsed(s, slot),
-                                                tail_cluster(s, slot)));
-    t->total = s->tail.strategy == BATS_TAIL_SOONEST ? soonest_total(s, tau)
-                                                     : expect(s, tau);
+    estimate(s, t, false);
     t->left = INFINITY;
-    for (uint32_t slot = first; slot != NO_SLOT;
+    for (uint32_t slot = s->tasks[t->task].slot; slot != NO_SLOT;
          slot = tail_next(s, t->task, slot))
-        if (!copies_cancelled(s, slot, t->task))
+        if (!copies_cancelled(s, slot, t->task) && !is_stuck(s, slot))
             t->left = smaller(t->left, rest(s, t, slot));
 }
 
@@ -418,7 +422,9 @@ static void hand_over(struct bats_sched *s, uint32_t task)
         s->slots[t->slot].n_tasks != 1 || !is_alone(s, t->slot) ||
         !is_known(s, task))
         return;
-    look_at(s, &look);
+    /* An execution that seems to be stuck may be the only one that will ever
+     * end: a copy that does not is no reason to stop it. */
+    estimate(s, &look, true);
     uint32_t best = t->slot;
     for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy)
         if (!s->slots[at].copy_cancelled && may_stay(s, at) &&

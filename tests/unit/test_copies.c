@@ -371,6 +371,35 @@ static void copy_that_ends_first_for_the_same_money_goes_on(void **state)
 }
 
 /* It fails there instead: no other one is left, and that is its result. */
+/* Two tasks have taken 15 minutes, as they say; the third one runs since minute
+ * 10 and is long. It seems to be stuck and is copied at minute 40; when the
+ * windows end it has been running for 50 minutes, the copy for 20. */
+static void what_seems_stuck_is_not_stopped_for_a_copy(void **state)
+{
+    (void)state;
+    struct play p;
+    struct bats_error err;
+    set_up(&p);
+    p.o.n_tasks = 3;
+    p.o.n_clusters = 1;
+    p.machines[FAST].cluster = SLOW; /* another slow one */
+    p.o.tail = BATS_TAIL_SOONEST;
+    assert_int_equal(bats_sched_create(&p.o, &p.s, &err), 0);
+    for (uint32_t i = 0; i < 2; i++)
+        tell(&p, 0,
+             (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
+    end(&p, MINUTES(10), SLOW, BATS_EVENT_DONE, MINUTES(15));
+    end(&p, MINUTES(10), FAST, BATS_EVENT_DONE, MINUTES(15));
+    tick(&p, MINUTES(40));
+    assert_int_equal(p.copies[FAST], 1);
+    tick(&p, MINUTES(60));
+    assert_int_equal(p.cancels[SLOW], 0);
+    assert_int_equal(p.cancels[FAST], 1);
+    end(&p, MINUTES(60), FAST, BATS_EVENT_PREEMPTED, 0);
+    end(&p, MINUTES(70), SLOW, BATS_EVENT_DONE, MINUTES(60));
+    ends_with(&p, 3, 0, 0);
+}
+
 static void copy_that_goes_on_is_the_task(void **state)
 {
     (void)state;
@@ -510,6 +539,7 @@ int main(void)
         cmocka_unit_test(lost_machine_leaves_the_task_to_the_other),
         cmocka_unit_test(copy_ends_with_its_window),
         cmocka_unit_test(copy_that_ends_first_for_the_same_money_goes_on),
+        cmocka_unit_test(what_seems_stuck_is_not_stopped_for_a_copy),
         cmocka_unit_test(copy_that_goes_on_is_the_task),
         cmocka_unit_test(window_that_was_promised_is_not_entered_for_a_copy),
         cmocka_unit_test(preempted_original_leaves_the_task_to_its_copy),
