@@ -52,16 +52,6 @@ static bool equally_efficient(const struct bats_knapsack_type *a,
     return fabs(left - right) <= left * SAME;
 }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 void bats_knapsack_sort(struct bats_knapsack *knapsack)
 {
     struct bats_knapsack_type *type = knapsack->type;
@@ -76,7 +66,7 @@ void bats_knapsack_sort(struct bats_knapsack *knapsack)
     }
     int64_t divisor = 0;
     for (size_t i = knapsack->n; i-- > 0;)
-        type[i].divisor = divisor = gcd(type[i].price, divisor);
+        type[i].divisor = divisor = bats_knapsack_gcd(type[i].price, divisor);
 }
 
 double bats_knapsack_bound(const struct bats_knapsack *knapsack,

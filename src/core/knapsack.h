@@ -37,6 +37,17 @@
 #include "bats/cluster.h"
 #include "bats/error.h"
 
+/* The greatest common divisor; of a and 0 it is a. */
+static inline int64_t bats_knapsack_gcd(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 struct bats_knapsack_type {
     int64_t price;     /* >= 0 */
     double rate;       /* > 0 */

@@ -252,16 +252,6 @@ static int grow(struct flat *f, enum method method)
 
 /* ---- the search ---- */
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Of the dearest type: its efficiency is the most exact. */
 static double efficiency_of(const struct search *s)
 {
@@ -297,7 +287,7 @@ static void set_prices(struct flat *f)
     int64_t divisor = 0;
 
     for (size_t i = 0; i < s->n; i++)
-        divisor = gcd(s->price[i], divisor);
+        divisor = bats_knapsack_gcd(s->price[i], divisor);
     f->cheapest = least > 0 ? (int64_t)ceil(least) : 0;
     f->cheapest += (divisor - f->cheapest % divisor) % divisor;
     f->dearest = s->capacity - s->capacity % divisor;

@@ -328,16 +328,6 @@ static int settle_ties(struct planner *p, struct choice *c)
     return error;
 }
 
-static bats_money common_divisor(bats_money a, bats_money b)
-{
-    while (b != 0) {
-        bats_money rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static int check(const struct bats_plan_item *items, size_t n_items,
                  struct bats_error *err)
 {
@@ -385,7 +375,7 @@ static void set_up(struct planner *p, const struct bats_plan_item *items,
             .max = (uint32_t)most,
             .item = (uint32_t)i,
         };
-        p->unit = common_divisor(item->charge, p->unit);
+        p->unit = bats_knapsack_gcd(item->charge, p->unit);
     }
     if (p->unit == 0)
         p->unit = 1;

@@ -109,9 +109,7 @@ static void set_up(struct play *p)
                                        .tail = BATS_TAIL_RANDOM};
 }
 
-/* At minute 20 each has run what takes the slow one 20 minutes and the fast
- * one 10, and the last task has just begun on the slow one. */
-static void begin(struct play *p)
+static void join(struct play *p)
 {
     struct bats_error err;
     if (bats_sched_create(&p->o, &p->s, &err) < 0)
@@ -119,6 +117,13 @@ static void begin(struct play *p)
     for (uint32_t i = 0; i < p->o.n_machines; i++)
         tell(p, 0,
              (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
+}
+
+/* At minute 20 each has run what takes the slow one 20 minutes and the fast
+ * one 10, and the last task has just begun on the slow one. */
+static void begin(struct play *p)
+{
+    join(p);
     end(p, MINUTES(10), FAST, BATS_EVENT_DONE, MINUTES(10));
     end(p, MINUTES(20), SLOW, BATS_EVENT_DONE, MINUTES(20));
     end(p, MINUTES(20), FAST, BATS_EVENT_DONE, MINUTES(10));
@@ -378,16 +383,12 @@ static void what_seems_stuck_is_not_stopped_for_a_copy(void **state)
 {
     (void)state;
     struct play p;
-    struct bats_error err;
     set_up(&p);
     p.o.n_tasks = 3;
     p.o.n_clusters = 1;
     p.machines[FAST].cluster = SLOW; /* another slow one */
     p.o.tail = BATS_TAIL_SOONEST;
-    assert_int_equal(bats_sched_create(&p.o, &p.s, &err), 0);
-    for (uint32_t i = 0; i < 2; i++)
-        tell(&p, 0,
-             (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
+    join(&p);
     end(&p, MINUTES(10), SLOW, BATS_EVENT_DONE, MINUTES(15));
     end(&p, MINUTES(10), FAST, BATS_EVENT_DONE, MINUTES(15));
     tick(&p, MINUTES(40));
@@ -484,12 +485,8 @@ static void task_that_has_yielded_is_not_copied(void **state)
 {
     (void)state;
     struct play p;
-    struct bats_error err;
     set_up(&p);
-    assert_int_equal(bats_sched_create(&p.o, &p.s, &err), 0);
-    for (uint32_t i = 0; i < 2; i++)
-        tell(&p, 0,
-             (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
+    join(&p);
     end(&p, MINUTES(10), FAST, BATS_EVENT_DONE, MINUTES(10));
     end(&p, MINUTES(20), SLOW, BATS_EVENT_DONE, MINUTES(20));
     end(&p, MINUTES(20), SLOW, BATS_EVENT_YIELDED, 0);
