@@ -224,15 +224,17 @@ static int set_up(struct master *m, const struct bats_executor_sink *sink,
     return 0;
 }
 
-/* Unique enough among the runs of one user. */
+/* Unique enough among the runs of one user, and in the order of time, which is
+ * that of their output (exec/outdir). */
 static int64_t name_run(struct master *m)
 {
     int64_t now_us = bats_now_us(CLOCK_REALTIME);
     time_t now = (time_t)(now_us / 1000000);
     struct tm tm;
-    size_t used = strftime(m->run_id, sizeof m->run_id, "%Y%m%dT%H%M%S-",
+    size_t used = strftime(m->run_id, sizeof m->run_id, "%Y%m%dT%H%M%S",
                            localtime_r(&now, &tm));
-    snprintf(m->run_id + used, sizeof m->run_id - used, "%ld", (long)getpid());
+    snprintf(m->run_id + used, sizeof m->run_id - used, ".%03d-%ld",
+             (int)(now_us / 1000 % 1000), (long)getpid());
     return now_us;
 }
 
