@@ -153,7 +153,7 @@ static int child(void *argument)
         execve("/bin/sh", start->shell, start->environment);
     }
     start->code = errno;
-    _exit(127);
+    return 127; /* its exit status */
 }
 
 /* ---- in the parent ---- */
