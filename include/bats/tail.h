@@ -48,7 +48,8 @@
  * with 0.90 or 0.98.) An execution that has been running for a monitoring
  * interval, and twice as long as any other task ever took, is taken to be
  * stuck: nothing is expected of it, and a copy of its task, even on a machine
- * that is no faster, counts as a task not yet begun.
+ * that is no faster, counts as a task not yet begun. It is not stopped for that
+ * when its window ends: then it counts by how long it has run.
  *
  * With `soonest` a machine that found nothing to copy is asked again at the
  * next monitoring, or when a running task has lost an execution or taken longer

@@ -4,42 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
-
-/* What is anywhere in a large bag is asked of the memory so much sooner than it
- * is used. */
-#define AHEAD 64
-
-/* Numbers in the order of the seed: as gsl_ran_shuffle has it, but that moves
- * byte by byte, and waits for each. */
-static void shuffle(uint32_t *list, uint32_t n, gsl_rng *rng)
-{
-    uint32_t other[AHEAD];
-    for (uint32_t i = 0; i < n; i++)
-        list[i] = i;
-    for (uint32_t left = n; left > 1;) {
-        uint32_t m = left - 1 < AHEAD ? left - 1 : AHEAD;
-        for (uint32_t k = 0; k < m; k++) {
-            other[k] = (uint32_t)gsl_rng_uniform_int(rng, left - k);
-            __builtin_prefetch(&list[other[k]], 1);
-        }
-        for (uint32_t k = 0; k < m; k++) {
-            uint32_t task = list[--left];
-            list[left] = list[other[k]];
-            list[other[k]] = task;
-        }
-    }
-}
-
-/* Where every number is in the list. */
-static void invert(const uint32_t *list, uint32_t n, uint32_t *place)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (n - i > AHEAD)
-            __builtin_prefetch(&place[list[i + AHEAD]], 1);
-        place[list[i]] = i;
-    }
-}
 
 int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
                   struct bats_error *err)
@@ -57,12 +23,13 @@ int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
         return bats_error_set(err, BATS_ENOMEM,
                               "no memory for a bag of %u tasks", n);
     }
-    gsl_rng_set(rng, (unsigned long)seed);
-    shuffle(bag->task, n, rng);
-    gsl_rng_free(rng);
-    invert(bag->task, n, bag->place);
     for (uint32_t place = 0; place < n; place++)
-        bag->order[place] = place;
+        bag->task[place] = bag->order[place] = place;
+    gsl_rng_set(rng, (unsigned long)seed);
+    gsl_ran_shuffle(rng, bag->task, n, sizeof *bag->task);
+    gsl_rng_free(rng);
+    for (uint32_t place = 0; place < n; place++)
+        bag->place[bag->task[place]] = place;
     return 0;
 }
 

@@ -422,8 +422,8 @@ static void hand_over(struct bats_sched *s, uint32_t task)
         s->slots[t->slot].n_tasks != 1 || !is_alone(s, t->slot) ||
         !is_known(s, task))
         return;
-    /* An execution that seems to be stuck may be the only one that will ever
-     * end: a copy that does not is no reason to stop it. */
+    /* What seems to be stuck may only be long: stopped for its copy at the end
+     * of every window it would never end. */
     estimate(s, &look, true);
     uint32_t best = t->slot;
     for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy)
