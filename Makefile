@@ -36,41 +36,45 @@ VERSION = 0.1.0
 # ---- sources, layer by layer: each may use those above it ----
 
 UTIL_SRC = $(addprefix src/util/, error.c heap.c hostlist.c units.c)
-CORE_SRC = $(addprefix src/core/, \
-	bag.c choice.c copies.c dispatch.c estimate.c failure.c fleet.c \
-	forecast.c frontier.c frontier_lists.c histogram.c initial.c \
-	interval.c knapsack.c knapsack_flat.c knapsack_lists.c \
-	knapsack_pieces.c knapsack_sums.c ledger.c plan.c policy_bats.c \
-	policy_rr.c \
-	regression.c sample.c sampling.c sched.c sched_check.c \
-	sched_create.c sched_status.c shrink.c soonest.c stats.c tail.c)
+PLAN_SRC = $(addprefix src/plan/, \
+	frontier.c frontier_lists.c knapsack.c knapsack_flat.c knapsack_lists.c \
+	knapsack_pieces.c knapsack_sums.c plan.c)
+ESTIMATE_SRC = $(addprefix src/estimate/, \
+	choice.c estimate.c histogram.c interval.c regression.c sample.c \
+	stats.c)
+ENGINE_SRC = $(addprefix src/engine/, \
+	bag.c copies.c dispatch.c failure.c fleet.c forecast.c initial.c \
+	ledger.c policy_bats.c policy_rr.c sampling.c sched.c sched_check.c \
+	sched_create.c sched_status.c shrink.c soonest.c tail.c)
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c clusters_file.c inifile.c platform.c profile.c \
 	profile_save.c runtimes.c)
 PROTO_SRC = $(addprefix src/proto/, read.c write.c)
-EXEC_SRC = $(addprefix src/exec/, \
-	command.c environment.c family.c guard.c outdir.c outfile.c outlet.c \
-	pace.c results.c runner.c spawner.c spool.c stream.c)
+EXEC_SRC = $(addprefix src/exec/process/, \
+	command.c environment.c family.c guard.c pace.c runner.c spawner.c) \
+	$(addprefix src/exec/output/, \
+	outdir.c outfile.c outlet.c results.c spool.c stream.c)
 RECORD_SRC = $(addprefix src/record/, \
-	copy.c db.c engine.c log.c match.c pack.c past.c rebuild.c record.c \
-	recover.c replay.c rest.c schema.c view.c \
-	view_lists.c)
+	db.c options.c schema.c \
+	$(addprefix write/, log.c match.c pack.c past.c record.c rest.c) \
+	$(addprefix read/, copy.c recover.c view.c view_lists.c) \
+	$(addprefix verify/, rebuild.c replay.c))
 SITE_SRC = $(addprefix src/site/, \
 	account.c ask.c deaths.c fields.c hardware.c node.c site.c slurm.c)
-MPI_SRC = $(addprefix src/mpi/, \
-	comm.c crew.c executor.c hosts.c introduce.c journal.c launcher.c library.c \
-	master.c prepare.c signals.c survey.c worker.c)
+RUN_SRC = $(addprefix src/run/, \
+	comm.c crew.c executor.c hosts.c introduce.c journal.c launcher.c \
+	library.c master.c prepare.c signals.c survey.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c)
 REPORT_SRC = $(addprefix src/report/, \
-	failures.c joblog.c json.c progress.c sbatch.c schedules.c snapshot.c summary.c \
-	table.c terminal.c trace.c words.c)
+	failures.c joblog.c json.c progress.c sbatch.c schedules.c snapshot.c \
+	summary.c table.c terminal.c trace.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
-	choosing.c clusters_json.c cmd_clusters.c cmd_output.c cmd_plan.c cmd_record.c cmd_run.c \
-	cmd_simulate.c cmd_status.c cmd_tasks.c cmd_why.c dry_run.c \
-	estimation.c help.c history.c look.c main.c options.c options_json.c \
-	simulation.c \
-	watch.c)
+	choosing.c clusters_json.c dry_run.c estimation.c help.c history.c \
+	look.c main.c options.c options_json.c simulation.c watch.c) \
+	$(addprefix src/cli/cmd/, \
+	clusters.c output.c plan.c record.c run.c simulate.c status.c tasks.c \
+	why.c)
 
 APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c
 BENCH_SRC = $(addprefix benchmarks/, \
@@ -88,10 +92,10 @@ SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\
 SMOKE_TESTS = tests/mpi/t0001-run.sh
 
 # libbats is what needs neither MPI nor an operating system.
-LIB_SRC = $(UTIL_SRC) $(CORE_SRC)
+LIB_SRC = $(UTIL_SRC) $(PLAN_SRC) $(ESTIMATE_SRC) $(ENGINE_SRC)
 # Everything but main(), for the unit tests to link with.
 REST_SRC = $(INPUT_SRC) $(PROTO_SRC) $(EXEC_SRC) $(RECORD_SRC) \
-	$(SITE_SRC) $(MPI_SRC) $(SIM_SRC) $(REPORT_SRC) $(filter-out src/cli/main.c,$(CLI_SRC))
+	$(SITE_SRC) $(RUN_SRC) $(SIM_SRC) $(REPORT_SRC) $(filter-out src/cli/main.c,$(CLI_SRC))
 
 # ---- flags ----
 
@@ -176,7 +180,7 @@ $(B)/flags: FORCE
 		$(ALL_CFLAGS))' >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
-$(call obj,$(MPI_SRC) $(BENCH_SRC)): $(B)/obj/%.o: %.c $(B)/flags
+$(call obj,$(RUN_SRC) $(BENCH_SRC)): $(B)/obj/%.o: %.c $(B)/flags
 	$(say) MPICC $<
 	@mkdir -p $(@D)
 	$(Q)$(MPI_ENV) $(MPICC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -c -o $@ $<
@@ -193,7 +197,7 @@ $(REST): $(REST_OBJ) Makefile
 $(LIB) $(REST):
 	$(say) AR $@
 	@rm -f $@
-	$(Q)$(AR) rcs $@ $(filter %.o,$^)
+	$(Q)$(AR) qcs $@ $(filter %.o,$^)
 
 $(PROGRAM): $(MAIN_OBJ) $(REST) $(LIB)
 	$(say) LINK $@
@@ -287,7 +291,7 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(REST) $(LIB)
 # Lines that the tests reach, file by file.
 coverage:
 	$(Q)$(MAKE) tests B=$(B)-coverage CFLAGS='-O0 -g --coverage'
-	@gcov -n $(B)-coverage/obj/src/*/*.gcda 2>/dev/null | awk -F"'" '\
+	@find $(B)-coverage/obj/src -name '*.gcda' -exec gcov -n {} + 2>/dev/null | awk -F"'" '\
 		/^File .src|^File .include/ { file = $$2 } \
 		/^Lines/ && file { sub(/Lines executed:/, ""); \
 			printf "%-32s %s\n", file, $$0; file = "" }' | sort

@@ -15,7 +15,7 @@ profile() { # NAME ARGUMENT...
     valgrind --tool=callgrind --callgrind-out-file="$tmp/profile" \
         --toggle-collect=bats_sim_run "$build/bench/simulator" "$@" \
         >/dev/null 2>"$tmp/err" || { cat "$tmp/err" >&2 && exit 1; }
-    # "1,234 ( 5.6%)  src/core/sched.c:next_due [program]"
+    # "1,234 ( 5.6%)  src/engine/sched.c:next_due [program]"
     callgrind_annotate --auto=no --threshold=100 "$tmp/profile" |
         sed -n 's/^ *\([0-9,]*\) *([^)]*) *\([^ ]*\):.*/\1 \2/p' |
         awk -v name="$name" -v runs="$runs" '

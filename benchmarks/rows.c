@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "bats/policy.h"
-#include "record/record.h"
+#include "record/write/record.h"
 
 void bats_rows(struct bats_record *record, uint32_t tasks, uint32_t group);
 

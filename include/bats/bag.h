@@ -1,7 +1,7 @@
 /*
  * bag: the tasks of a run, their states and the order they are drawn in.
  *
- * Layer: core, used by the engine. Tasks are numbers 0 .. n - 1; what they
+ * Layer: engine, used by the engine. Tasks are numbers 0 .. n - 1; what they
  * execute is not known here. They are drawn uniformly at random: the order is
  * one shuffle (Fisher-Yates, Mersenne twister; the low 32 bits of the seed),
  * so that every policy sees the same tasks in the same order (paper, section

@@ -1,7 +1,7 @@
 /*
  * cluster: a class of identical machines with a charge per window.
  *
- * Layer: core. Plain data, filled in by whoever describes the platform (the
+ * Layer: plan. Plain data, filled in by whoever describes the platform (the
  * clusters file, a simulated scenario) and copied by the scheduler. A
  * cluster's true speed is not here: the scheduler has to learn it.
  */

@@ -1,7 +1,7 @@
 /*
  * estimate: the schedules that a user can choose from before paying.
  *
- * Layer: core. Used by `plan`, `sample` and `run --choose`. Pure. Source:
+ * Layer: estimate. Used by `plan`, `sample` and `run --choose`. Pure. Source:
  * Oprescu's thesis, 3.1.4, 3.1.5, 3.2.1 and chapter 6.
  *
  * From what is known of the runtimes on each cluster (interval.h), six

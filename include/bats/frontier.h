@@ -1,7 +1,7 @@
 /*
  * frontier: every schedule that is worth its money.
  *
- * Layer: core. Used by `bats-mpi plan --frontier`. Pure.
+ * Layer: plan. Used by `bats-mpi plan --frontier`. Pure.
  *
  * A configuration (a_1 .. a_n) does the bag at R = sum(a_i r_i) tasks per
  * window, in Te = N / R windows; k = ceil(Te) of them (and no fewer than a

@@ -2,7 +2,7 @@
  * interval: how sure the mean and the deviation of a cluster's runtimes are,
  * and the makespan that follows from them.
  *
- * Layer: core. Used by the estimator. Pure. Source: Oprescu's thesis, 4.3.
+ * Layer: estimate. Used by the estimator. Pure. Source: Oprescu's thesis, 4.3.
  *
  * The thesis bounds mean and deviation as if runtimes were normal. Of a sample
  * of n runtimes with mean m and (biased) deviation s, to a confidence p, with

@@ -1,7 +1,7 @@
 /*
  * ledger: the only place where money moves.
  *
- * Layer: core, used by the engine. A machine's window is paid in one of two
+ * Layer: engine, used by the engine. A machine's window is paid in one of two
  * ways: at once (acquiring it), or first held, when the engine promises a
  * machine its next window a little before the present one ends, and then
  * charged when that window begins, or given up.

@@ -2,7 +2,7 @@
  * plan: the bounded knapsack (BKP) that picks how many machines of each
  * cluster finish a bag as fast as the budget allows.
  *
- * Layer: core. Used by the policy `bats` and by `bats-mpi plan`. Pure.
+ * Layer: plan. Used by the policy `bats` and by `bats-mpi plan`. Pure.
  *
  *   maximise    R = sum(a_i r_i)                       tasks per window
  *   subject to  k * P <= B,  k = ceil(N / R),  P = sum(a_i c_i),

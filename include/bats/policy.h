@@ -1,7 +1,7 @@
 /*
  * policy: the strategies that the engine can be run with.
  *
- * Layer: core. A policy answers the engine's questions (which configuration,
+ * Layer: engine. A policy answers the engine's questions (which configuration,
  * does this machine enter another window, may it start a task); the mechanics
  * and the budget's hard limit are the engine's and the same for all.
  *

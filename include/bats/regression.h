@@ -2,7 +2,7 @@
  * regression: how long a task takes on one cluster, from how long it took on
  * another.
  *
- * Layer: core, used by sample.h. Pure.
+ * Layer: estimate, used by sample.h. Pure.
  *
  *   t_k = b0 + b1 t_base
  *

@@ -2,7 +2,7 @@
  * sample: complete samples of the runtimes on every cluster, from the few that
  * were measured.
  *
- * Layer: core. Used by the estimator's callers (the engine's sampling phase,
+ * Layer: estimate. Used by the estimator's callers (the engine's sampling phase,
  * the profile). Pure. Source: Oprescu's thesis, 3.1.3.
  *
  * A few tasks were run on every cluster, the others on one each. The first

@@ -1,7 +1,7 @@
 /*
  * sched: the scheduling engine. Events in, commands out.
  *
- * Layer: core, pure: it has no clock, no threads and no I/O. A driver (the MPI
+ * Layer: engine, pure: it has no clock, no threads and no I/O. A driver (the MPI
  * master, the simulator, a test) tells it what happened and at what time;
  * the answers wait in a queue:
  *

@@ -1,7 +1,7 @@
 /*
  * stats: what is known of the runtimes of tasks on one cluster.
  *
- * Layer: core, used by the engine. Source: paper, section 2.1; thesis, 2.2.1.
+ * Layer: estimate, used by the engine. Source: paper, section 2.1; thesis, 2.2.1.
  *
  *   n      = ceil(N z^2 / (z^2 + 2 (N - 1) delta^2)), the sample size
  *   tau_e  = mean of the sample's runtimes that are longer than tau, for a

@@ -1,7 +1,7 @@
 /*
  * tail: what idle machines do while the last tasks of a bag run.
  *
- * Layer: core. Towards the end the bag is empty, and machines that are paid
+ * Layer: engine. Towards the end the bag is empty, and machines that are paid
  * until the end of their window have nothing to do, while the end of the run
  * waits for a few long tasks on slow machines. Idle machines then run copies
  * of these; the first one that succeeds is the result, the others are stopped.

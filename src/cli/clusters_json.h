@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "mpi/survey.h"
+#include "run/survey.h"
 
 /* Of a cluster. */
 struct bats_clusters_words {

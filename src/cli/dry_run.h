@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "mpi/run.h"
+#include "run/run.h"
 
 /*
  * Prints the platform, what the policy would acquire at the start and what

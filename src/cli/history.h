@@ -15,7 +15,7 @@
 #include "bats/sched.h"
 #include "cli/options.h"
 #include "input/bagfile.h"
-#include "record/record.h"
+#include "record/write/record.h"
 
 struct bats_history {
     struct bats_record *record; /* NULL: none is kept */

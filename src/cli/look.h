@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 #include "cli/options.h"
-#include "record/view.h"
+#include "record/read/view.h"
 
 /* Writes what the verb is asked for to standard output. */
 typedef int bats_look_show(struct bats_view *view,

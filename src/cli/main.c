@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/help.h"
-#include "mpi/run.h"
+#include "run/run.h"
 
 static int (*const verbs[BATS_VERBS])(int argc, char **argv) = {
     [BATS_VERB_SAMPLE] = cmd_sample, [BATS_VERB_RUN] = cmd_run,

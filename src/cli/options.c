@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "mpi/run.h"
+#include "run/run.h"
 
 #define RUN (1u << BATS_VERB_RUN)
 #define SAMPLE (1u << BATS_VERB_SAMPLE)

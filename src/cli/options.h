@@ -48,7 +48,7 @@ enum bats_verb {
 struct bats_settings {
     bool help;
     const char *clusters;    /* [NULL] */
-    bats_money budget;       /* or BATS_BUDGET_ACCOUNT (mpi/run.h)
+    bats_money budget;       /* or BATS_BUDGET_ACCOUNT (run/run.h)
                                 [BATS_BUDGET, else BATS_UNLIMITED] */
     const char *budget_from; /* --budget, BATS_BUDGET [NULL] */
     const char *machine;     /* node or rank [NULL] */

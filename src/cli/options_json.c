@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/options.h"
-#include "mpi/run.h"
+#include "run/run.h"
 
 /* JSON is UTF-8; the names of files need not be: then every byte outside ASCII
  * becomes '?'. */

@@ -2,7 +2,7 @@
  * watch: what people see of a run while it lasts, and what is kept for the
  * closing report.
  *
- * Layer: cli. Used by the verb run: it is the observer (mpi/run.h). The output
+ * Layer: cli. Used by the verb run: it is the observer (run/run.h). The output
  * of tasks goes to standard output and standard error, chatter to standard
  * error. If standard output cannot be written any more (its reader has gone,
  * the disk is full), the results have nowhere to go, so the run is stopped as
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "cli/choosing.h"
-#include "mpi/run.h"
+#include "run/run.h"
 #include "report/joblog.h"
 #include "report/progress.h"
 #include "report/report.h"

@@ -1,7 +1,7 @@
 /*
  * proto: the messages between the master and the workers, as bytes.
  *
- * Layer: proto. Used by src/mpi. No MPI, no I/O.
+ * Layer: proto. Used by src/run. No MPI, no I/O.
  *
  * Every integer has a fixed width and is little-endian; a double travels as
  * its IEEE 754 bits; a text is its length (32 bits), its bytes and a NUL. A
@@ -79,7 +79,7 @@ struct bats_setup {
     int64_t look_us;         /* longest sleep between two looks for messages */
     int64_t beat_us;         /* silence after which a sign of life is due */
     uint32_t master_pid;     /* 0: not on the worker's host */
-    uint8_t output;          /* enum bats_output of exec/runner.h */
+    uint8_t output;          /* enum bats_output of exec/process/runner.h */
     bool hold;               /* lines: all of them come with the RESULT */
     uint8_t bind;            /* enum bats_bind of site/hardware.h */
     uint32_t share_index;    /* of the cores that it has with other ranks: */
@@ -112,7 +112,7 @@ struct bats_task_result {
     int64_t user_us;
     int64_t system_us;
     int64_t max_rss_kib;
-    int64_t written[2]; /* as in exec/runner.h, as these: */
+    int64_t written[2]; /* as in exec/process/runner.h, as these: */
     int64_t begin;
     int64_t end;
     /* Where lines are held, for standard output and error: */

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "record/record.h"
+#include "record/write/record.h"
 #include "util/now.h"
 
 #ifndef BATS_VERSION

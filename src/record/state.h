@@ -9,7 +9,7 @@
 #define BATS_RECORD_STATE_H
 
 #include "record/db.h"
-#include "record/record.h"
+#include "record/write/record.h"
 
 /* A task of the record. */
 struct bats_past_task {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "input/runtimes.h"
-#include "record/view.h"
+#include "record/read/view.h"
 
 static bool is_record(const char *path)
 {

@@ -1,7 +1,7 @@
 /*
  * wake: the signal by which one rank ends the sleep of another.
  *
- * Layer: util. Used by src/mpi and by exec/runner. MPI has nothing to sleep
+ * Layer: util. Used by src/run and by exec/process/runner. MPI has nothing to sleep
  * on: a rank looks for messages, and sleeps in between. Who sends one to a
  * rank on the same host sends its main thread this signal, too. It is blocked
  * (bats_signals_catch) but for those sleeps, so that it interrupts nothing else

@@ -47,18 +47,30 @@ offences=$(
     # ---- who includes whom ----
     find "$SRC" include -name '*.[ch]' | sort | xargs awk -v src="$SRC" '
     BEGIN {
-        split("util core input proto exec record site mpi sim report cli", n)
-        split("0 1 2 2 2 2 2 3 3 3 4", r)
+        split("util plan estimate engine input proto exec record site " \
+              "run sim report cli", n)
+        split("0 1 2 3 4 4 4 4 4 5 5 5 6", r)
         for (i in n)
             rank[n[i]] = r[i]
-        owner["mpi.h"] = "mpi"
+        owner["mpi.h"] = "run"
         owner["sqlite3.h"] = "record"
         owner["hwloc.h"] = owner["pmix.h"] = "site"
+        split("error units", u)
+        split("cluster plan frontier", p)
+        split("estimate interval regression sample stats", e)
+        for (i in u)
+            home["bats/" u[i] ".h"] = "util"
+        for (i in p)
+            home["bats/" p[i] ".h"] = "plan"
+        for (i in e)
+            home["bats/" e[i] ".h"] = "estimate"
+    }
+    # The room of a public header.
+    function room(header) {
+        return header in home ? home[header] : "engine"
     }
     FNR == 1 {
-        layer = "core"
-        if (FILENAME ~ /^include\/bats\/(error|units)\.h$/)
-            layer = "util"
+        layer = room(substr(FILENAME, length("include/") + 1))
         if (index(FILENAME, src "/") == 1) {
             layer = substr(FILENAME, length(src) + 2)
             sub(/\/.*/, "", layer)
@@ -79,7 +91,7 @@ offences=$(
         if ($0 ~ /</ && other != "bats" && !(other in rank))
             next
         if (other == "bats")
-            other = header ~ /^bats\/(error|units)\.h$/ ? "util" : "core"
+            other = room(header)
         if (!(other in rank) || !(layer in rank))
             print FILENAME ":" FNR ": not a layer, " header
         else if (layer != other && rank[layer] <= rank[other])

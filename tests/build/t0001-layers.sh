@@ -1,21 +1,21 @@
 #!/bin/sh
 # check-layers finds what it is there to find.
-echo 1..7
+echo 1..8
 cd "$TOP" || exit 1
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 count=0
 
-# offends NAME: a tree with the source on standard input as src/core/bad.c
+# offends NAME: a tree with the source on standard input as src/engine/bad.c
 # (or $2) is refused, with the offence named ($3).
 offends() {
-    name=$1 file=${2:-src/core/bad.c} says=$3
+    name=$1 file=${2:-src/engine/bad.c} says=$3
     rm -rf "$dir/src" "$dir/bad.o"
     mkdir -p "$dir/$(dirname "$file")"
     cat >"$dir/$file"
     : >"$dir/empty.c"
     ${CC:-cc} -O2 -c -o "$dir/bad.o" "$dir/empty.c"
-    case $file in *core*) ${CC:-cc} -O2 -c -o "$dir/bad.o" "$dir/$file" ;; esac
+    case $file in *engine*) ${CC:-cc} -O2 -c -o "$dir/bad.o" "$dir/$file" ;; esac
     count=$((count + 1))
     if SRC=$dir/src sh tests/build/check-layers.sh "$dir/bad.o" \
         >"$dir/out" 2>&1
@@ -29,17 +29,17 @@ offends() {
     fi
 }
 
-offends 'a clock in the core is refused' '' 'refers to time' <<'C'
+offends 'a clock in the engine is refused' '' 'refers to time' <<'C'
 #include <time.h>
 long now(void);
 long now(void) { return time(NULL); }
 C
-offends 'printing in the core is refused' '' 'refers to puts' <<'C'
+offends 'printing in the engine is refused' '' 'refers to puts' <<'C'
 #include <stdio.h>
 void say(void);
 void say(void) { printf("hello\n"); }
 C
-offends 'a variable in the core is refused' '' 'has a variable, calls' <<'C'
+offends 'a variable in the engine is refused' '' 'has a variable, calls' <<'C'
 static int calls;
 int count(void);
 int count(void) { return ++calls; }
@@ -47,17 +47,21 @@ C
 offends 'a sibling is refused' src/input/bad.c 'may not include proto/' <<'C'
 #include "proto/message.h"
 C
-offends 'a higher layer is refused' src/exec/bad.c 'may not include mpi/' <<'C'
-#include "mpi/run.h"
+offends 'a higher layer is refused' src/exec/bad.c 'may not include run/' <<'C'
+#include "run/run.h"
 C
-offends 'mpi.h outside src/mpi is refused' src/cli/bad.c 'only mpi may' <<'C'
+offends 'a plan that asks an estimate is refused' src/plan/bad.c \
+    'may not include bats/stats.h' <<'C'
+#include "bats/stats.h"
+C
+offends 'mpi.h outside src/run is refused' src/cli/bad.c 'only run may' <<'C'
 #include <mpi.h>
 C
 
-# And what the core may do is let through.
+# And what the engine may do is let through.
 rm -rf "$dir/src"
-mkdir -p "$dir/src/core"
-cat >"$dir/src/core/good.c" <<'C'
+mkdir -p "$dir/src/engine"
+cat >"$dir/src/engine/good.c" <<'C'
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,11 +77,11 @@ int good(char *text, size_t n, double x)
     return length;
 }
 C
-${CC:-cc} -c -o "$dir/good.o" "$dir/src/core/good.c"
+${CC:-cc} -c -o "$dir/good.o" "$dir/src/engine/good.c"
 if SRC=$dir/src sh tests/build/check-layers.sh "$dir/good.o" >"$dir/out" 2>&1
 then
-    echo 'ok 7 - memory, text and mathematics are let through'
+    echo 'ok 8 - memory, text and mathematics are let through'
 else
-    echo 'not ok 7 - memory, text and mathematics are let through'
+    echo 'not ok 8 - memory, text and mathematics are let through'
     sed 's/^/# /' "$dir/out"
 fi

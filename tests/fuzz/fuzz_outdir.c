@@ -3,7 +3,7 @@
  * between them (index, output, index, output). */
 #include <string.h>
 
-#include "exec/outdir.h"
+#include "exec/output/outdir.h"
 #include "fuzz.h"
 
 static char dir[] = "/dev/shm/bats-fuzz-XXXXXX";

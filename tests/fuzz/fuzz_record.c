@@ -13,11 +13,11 @@
 
 #include "bats/policy.h"
 #include "fuzz.h"
-#include "mpi/journal.h"
-#include "record/record.h"
-#include "record/recover.h"
-#include "record/replay.h"
-#include "record/view.h"
+#include "run/journal.h"
+#include "record/write/record.h"
+#include "record/read/recover.h"
+#include "record/verify/replay.h"
+#include "record/read/view.h"
 
 #define ROOM 64
 #define TASKS 40

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "exec/command.h"
+#include "exec/process/command.h"
 
 static void plain_words_need_no_shell(void **state)
 {

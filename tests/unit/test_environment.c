@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "exec/environment.h"
+#include "exec/process/environment.h"
 
 /* In Open MPI 4.1, Hydra and Slurm 22.05 as found under `env`; of Flux as
  * flux-environment(7) has them. */

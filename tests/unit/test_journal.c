@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "mpi/journal.h"
+#include "run/journal.h"
 
 #define N_TASKS 5000
 #define MS 1000

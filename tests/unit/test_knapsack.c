@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "core/knapsack.h"
-#include "core/knapsack_search.h"
+#include "plan/knapsack.h"
+#include "plan/knapsack_search.h"
 
 #define TYPES 16
 #define PIECES 30

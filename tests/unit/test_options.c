@@ -12,7 +12,7 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/options.h"
-#include "mpi/run.h"
+#include "run/run.h"
 
 #define WORDS_MAX 64
 

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "exec/outdir.h"
-#include "exec/outfile.h"
+#include "exec/output/outdir.h"
+#include "exec/output/outfile.h"
 
 #define FIRST                                                                 \
     "# bats-mpi output 1: task attempt stopped exit signal begin end stdout " \

@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "exec/pace.h"
+#include "exec/process/pace.h"
 
 #define START 1000000000
 

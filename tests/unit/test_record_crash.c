@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "record/view.h"
+#include "record/read/view.h"
 
 #define KILLS 50
 #define GROUP 7    /* tasks per commit */

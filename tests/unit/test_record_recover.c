@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "record/recover.h"
-#include "record/view.h"
+#include "record/read/recover.h"
+#include "record/read/view.h"
 
 #define OUT "saved.bats"
 #define N_TASKS 3000

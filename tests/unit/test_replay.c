@@ -3,8 +3,8 @@
 #include "helpers/record_fixture.h"
 
 #include "bats/bag.h"
-#include "mpi/journal.h"
-#include "record/replay.h"
+#include "run/journal.h"
+#include "record/verify/replay.h"
 
 #define RECORDS 40
 #define TASKS 40

@@ -2,7 +2,7 @@
  * into the task's, nowhere; and how much of it is kept. */
 #include <sys/resource.h>
 
-#include "exec/outdir.h"
+#include "exec/output/outdir.h"
 #include "helpers/runner_fixture.h"
 
 static void use(struct fixture *f, enum bats_output output, int64_t max)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "exec/spool.h"
+#include "exec/output/spool.h"
 
 #define LARGE (5 * BATS_SPOOL_MEMORY)
 

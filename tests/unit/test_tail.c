@@ -12,7 +12,7 @@
 #include "bats/bag.h"
 #include "bats/policy.h"
 #include "bats/sched.h"
-#include "core/histogram.h"
+#include "estimate/histogram.h"
 
 #define MINUTES(n) ((n)*BATS_MINUTE)
 

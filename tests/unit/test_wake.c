@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "mpi/batch.h"
-#include "mpi/clock.h"
-#include "mpi/signals.h"
+#include "run/batch.h"
+#include "run/clock.h"
+#include "run/signals.h"
 
 #define LONG_US 60000000
 #define SHORT_US 1000

@@ -19,7 +19,7 @@
 #include <sqlite3.h>
 
 #include "bats/policy.h"
-#include "record/record.h"
+#include "record/write/record.h"
 
 #define PATH "bag.txt.bats"
 

@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-#include "exec/runner.h"
+#include "exec/process/runner.h"
 
 #define AN_HOUR 3600000000LL /* microseconds: never, for a test */
 

@@ -1,0 +1,303 @@
+/* clusters: the verb clusters. Looks at the ranks as a run would, and says
+ * what it would find, and why it is so. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/cli.h"
+#include "cli/clusters_json.h"
+#include "cli/help.h"
+#include "cli/options.h"
+#include "run/run.h"
+#include "report/report.h"
+#include "report/words.h"
+#include "util/hostlist.h"
+
+static int complain(const struct bats_error *err)
+{
+    fprintf(stderr, "bats-mpi: %s\n", err->text);
+    return bats_exit_of(err->code);
+}
+
+/* ---- where the figures come from ---- */
+
+static const char *machine_source(const struct bats_settings *set,
+                                  const struct bats_site *site, size_t i)
+{
+    if (set->clusters != NULL)
+        return set->clusters;
+    if (set->machine != NULL)
+        return "--machine";
+    if (site->clusters[i].by_node)
+        return "the job holds whole nodes";
+    return site->slurm.n_parts > 0 ? "the job does not hold whole nodes"
+                                   : "who holds the nodes is not known";
+}
+
+static const char *window_source(const struct bats_settings *set)
+{
+    if (set->window > 0)
+        return "--window";
+    return set->clusters != NULL ? set->clusters : "default";
+}
+
+/* `text` is for words that are not constant. */
+static const char *budget_source(const struct bats_settings *set,
+                                 const struct bats_survey *survey,
+                                 char text[BATS_ACCOUNT_WORDS])
+{
+    if (survey->by_account)
+        return bats_account_words(text, &survey->account);
+    if (survey->budget_found)
+        return "all machines, for every window that begins before the job ends";
+    if (set->budget_from != NULL)
+        return set->budget_from;
+    return "no end of the job is known";
+}
+
+/* ---- printing ---- */
+
+/* The hosts of a cluster in one block for free(), and a node of it. */
+static char *hosts_of(const struct bats_survey *s, size_t cluster,
+                      const struct bats_node **node)
+{
+    const struct bats_platform *p = &s->platform;
+    uint32_t first = s->n_ranks - (uint32_t)p->n_workers;
+    const char **names = calloc(p->n_workers, sizeof *names);
+    size_t n = 0;
+    *node = NULL;
+    for (size_t i = 0; names != NULL && i < p->n_workers; i++) {
+        if (p->machines[p->places[i].machine].cluster != cluster)
+            continue;
+        const struct bats_node *at = &s->nodes[first + i];
+        *node = *node != NULL ? *node : at;
+        names[n++] = at->host;
+    }
+    char *hosts = names != NULL ? bats_hostlist_fold(names, n) : NULL;
+    free(names);
+    return hosts;
+}
+
+static void print_hardware(const struct bats_hardware *h)
+{
+    char packages[48], cores[48];
+    if (h->cores == 0) {
+        printf("hardware not known\n");
+        return;
+    }
+    printf("%s%s%s, %s, %.3g GiB\n", h->model, h->model[0] != '\0' ? ", " : "",
+           bats_words_count(packages, sizeof packages, h->packages, "package"),
+           bats_words_count(cores, sizeof cores, h->cores, "core"),
+           (double)h->memory_bytes / (1 << 30));
+}
+
+static int print_cluster(const struct bats_settings *set,
+                         const struct bats_survey *s, size_t i,
+                         struct bats_error *err)
+{
+    const struct bats_cluster *c = &s->platform.clusters[i];
+    const struct bats_node *node;
+    char money[96];
+    char *hosts = hosts_of(s, i, &node);
+    if (hosts == NULL || node == NULL) {
+        free(hosts);
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    }
+    printf("\n%s: %s\n  nodes    ", c->name, hosts);
+    print_hardware(&node->hardware);
+    if (set->clusters == NULL)
+        printf("  machine  %s: %s\n",
+               s->site.clusters[i].by_node ? "node" : "rank",
+               machine_source(set, &s->site, i));
+    printf(
+        "  charge   %s per window: %s\n",
+        bats_words_money(money, sizeof money, c->charge, s->platform.currency),
+        set->clusters != NULL ? set->clusters : s->site.clusters[i].source);
+    free(hosts);
+    return 0;
+}
+
+static void print_time(const char *what, int64_t at_us, const char *source)
+{
+    time_t at = (time_t)(at_us / 1000000);
+    struct tm tm;
+    char text[32] = "?";
+    if (localtime_r(&at, &tm) != NULL)
+        strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
+    printf("%-9s%s: %s\n", what, text, source);
+}
+
+static void print_limits(const struct bats_settings *set,
+                         const struct bats_survey *s)
+{
+    char text[96], words[BATS_ACCOUNT_WORDS];
+    printf("\nwindow   %s: %s\n",
+           bats_duration_format(text, s->platform.window), window_source(set));
+    printf(
+        "budget   %s: %s\n",
+        bats_words_money(text, sizeof text, s->budget, s->platform.currency),
+        budget_source(set, s, words));
+    if (s->job_end_us > 0)
+        print_time("end", s->job_end_us, "Slurm; the run ends shortly before");
+    if (s->site.slurm.n_parts > 0) {
+        double billing = bats_slurm_billing(&s->site.slurm);
+        printf("Slurm    job %s, billed %g per hour for all that it holds\n",
+               s->site.slurm.job, billing);
+    }
+    if (s->site.trouble.code != 0)
+        printf("Slurm    does not say what job %s holds: %s\n",
+               s->site.slurm.job, s->site.trouble.text);
+}
+
+static void print_number(uint32_t number)
+{
+    if (number == BATS_NODE_UNKNOWN)
+        printf("  %5s", "?");
+    else
+        printf("  %5" PRIu32, number);
+}
+
+static void print_ranks(const struct bats_survey *s)
+{
+    int width = 4;
+    for (uint32_t r = 0; r < s->n_ranks; r++)
+        if ((int)strlen(s->nodes[r].host) > width)
+            width = (int)strlen(s->nodes[r].host);
+    printf("\n%5s  %-*s  %5s  %5s  %s\n", "rank", width, "host", "node",
+           "local", "hardware threads");
+    for (uint32_t r = 0; r < s->n_ranks; r++) {
+        const struct bats_node *n = &s->nodes[r];
+        printf("%5" PRIu32 "  %-*s", r, width, n->host);
+        print_number(n->id);
+        print_number(n->local_rank);
+        printf("  %s", n->hardware.bound[0] != '\0' ? n->hardware.bound : "?");
+        if (s->shares[r].count > 1)
+            printf(", shared by %" PRIu32 " ranks", s->shares[r].count);
+        putchar('\n');
+    }
+}
+
+static int print_json(const struct bats_settings *set,
+                      const struct bats_survey *s, struct bats_error *err)
+{
+    char words[BATS_ACCOUNT_WORDS];
+    struct bats_clusters_answer answer = {.survey = s,
+                                          .window = window_source(set),
+                                          .budget =
+                                              budget_source(set, s, words)};
+    int rc = 0;
+    size_t n = s->platform.n_clusters;
+    for (size_t i = 0; i < n; i++) {
+        const struct bats_site_cluster *c = &s->site.clusters[i];
+        struct bats_clusters_words *w = &answer.words[i];
+        w->hosts = hosts_of(s, i, &w->node);
+        if (w->hosts == NULL || w->node == NULL)
+            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+        w->charge = set->clusters != NULL ? set->clusters : c->source;
+        w->machine = set->clusters != NULL ? NULL
+                     : c->by_node          ? "node"
+                                           : "rank";
+    }
+    if (rc == 0)
+        rc = bats_clusters_json(stdout, &answer, err);
+    for (size_t i = 0; i < n; i++)
+        free(answer.words[i].hosts);
+    return rc;
+}
+
+static int print(const struct bats_settings *set,
+                 const struct bats_survey *survey, struct bats_error *err)
+{
+    int rc = 0;
+    if (set->json)
+        return print_json(set, survey, err);
+    bats_report_platform(stdout, &survey->platform);
+    for (size_t i = 0; rc == 0 && i < survey->platform.n_clusters; i++)
+        rc = print_cluster(set, survey, i, err);
+    if (rc == 0)
+        print_limits(set, survey);
+    if (rc == 0 && set->ranks)
+        print_ranks(survey);
+    return rc;
+}
+
+/* ---- the verb ---- */
+
+static int save(const struct bats_settings *set,
+                const struct bats_survey *survey, struct bats_error *err)
+{
+    char *text;
+    int rc = bats_site_write(&survey->site, set->window, &text, err);
+    if (rc < 0)
+        return rc;
+    FILE *file = fopen(set->save, "we");
+    bool written = file != NULL && fputs(text, file) >= 0;
+    if (file != NULL && fclose(file) != 0)
+        written = false;
+    free(text);
+    return written ? 0
+                   : bats_error_set(err, BATS_EINPUT, "%s: %s", set->save,
+                                    strerror(errno));
+}
+
+static int master(const struct bats_settings *set)
+{
+    struct bats_error err;
+    struct bats_clusters_file *clusters = NULL;
+    struct bats_survey survey;
+    int rc = 0;
+    if (set->clusters != NULL)
+        rc = bats_clusters_file_load(set->clusters, set->window, &clusters,
+                                     &err);
+    if (rc < 0) {
+        bats_run_dismiss();
+        return complain(&err);
+    }
+    struct bats_run_options options = {
+        .clusters = clusters,
+        .machine = set->machine,
+        .budget = set->budget,
+        .budget_given = set->budget_from != NULL,
+        .window = set->window,
+        .time_scale = 1,
+        .grace_ms = set->grace / 1000,
+        .master_works = set->master_works,
+    };
+    rc = bats_run_survey(&options, &survey, &err);
+    bats_clusters_file_destroy(clusters);
+    if (rc < 0)
+        return complain(&err);
+    rc = print(set, &survey, &err);
+    if (rc == 0 && set->save != NULL)
+        rc = save(set, &survey, &err);
+    bats_survey_release(&survey);
+    return rc == 0 ? BATS_EXIT_OK : complain(&err);
+}
+
+int cmd_clusters(int argc, char **argv)
+{
+    struct bats_settings set;
+    struct bats_error usage = {0}, err;
+    int rank, n_ranks, code;
+
+    int rc = bats_options_parse(BATS_VERB_CLUSTERS, argc, argv, &set, &usage);
+    if (rc == 0 && set.help) {
+        bats_help_verb(stdout, BATS_VERB_CLUSTERS);
+        return BATS_EXIT_OK;
+    }
+    if (bats_mpi_start(&argc, &argv, &rank, &n_ranks, &err) != 0)
+        return complain(&err);
+    if (rank != 0) {
+        code = bats_run_worker(&err) != 0 ? complain(&err) : BATS_EXIT_OK;
+    } else if (rc != 0) {
+        bats_run_dismiss();
+        code = bats_options_complain(BATS_VERB_CLUSTERS, &usage);
+    } else {
+        code = master(&set);
+    }
+    bats_mpi_end(code);
+    return code;
+}

@@ -1,0 +1,235 @@
+/* output: the verb output. Prints what the tasks of a run with --output
+ * stream have written. Needs no MPI: the files say all. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "cli/options.h"
+#include "exec/output/outdir.h"
+
+char *bats_output_dir_of(const char *bag)
+{
+    char *dir;
+    if (asprintf(&dir, "%s.out", strcmp(bag, "-") == 0 ? "stdin" : bag) < 0)
+        return NULL;
+    return dir;
+}
+
+struct printer {
+    const struct bats_settings *set;
+    struct bats_outdir outdir;
+    uint64_t task; /* whose output it is, as people see it */
+    bool in_line;  /* --tag: the last line is not complete */
+    bool lacking;  /* something that was asked for is not there, or damaged */
+};
+
+static void complain(void *context, const char *sentence)
+{
+    (void)context;
+    fprintf(stderr, "bats-mpi: %s\n", sentence);
+}
+
+/* ---- one task ---- */
+
+/* Every line with the number of its task in front. */
+static void write_tagged(struct printer *p, const char *bytes, size_t n)
+{
+    while (n > 0) {
+        const char *newline = memchr(bytes, '\n', n);
+        size_t part = newline != NULL ? (size_t)(newline - bytes) + 1 : n;
+        if (!p->in_line)
+            printf("%" PRIu64 "\t", p->task);
+        fwrite(bytes, 1, part, stdout);
+        p->in_line = newline == NULL;
+        bytes += part;
+        n -= part;
+    }
+}
+
+static bool write_out(void *context, const char *bytes, size_t n)
+{
+    struct printer *p = context;
+    if (p->set->tag)
+        write_tagged(p, bytes, n);
+    else
+        fwrite(bytes, 1, n, stdout);
+    return !ferror(stdout);
+}
+
+static bool has_failed(const struct bats_outdir_entry *entry)
+{
+    return entry->exit_status != 0 || entry->signal != 0;
+}
+
+/* What a task without a word of its own would not say. */
+static void print_failure(const struct bats_outdir_entry *entry)
+{
+    char how[32];
+    if (entry->signal != 0)
+        snprintf(how, sizeof how, "signal %d", entry->signal);
+    else
+        snprintf(how, sizeof how, "exit %d", entry->exit_status);
+    fflush(stdout);
+    fprintf(stderr,
+            "bats-mpi: task %" PRIu64 ": %s, %" PRId64
+            " bytes on standard output, %" PRId64 " on standard error\n",
+            (uint64_t)entry->task + 1, how, entry->written[0],
+            entry->written[1]);
+}
+
+static int print_task(struct printer *p, const struct bats_outdir_entry *entry,
+                      struct bats_error *err)
+{
+    if (p->set->failed) {
+        if (!has_failed(entry))
+            return 0;
+        print_failure(entry);
+    }
+    p->task = (uint64_t)entry->task + 1;
+    int rc = bats_outdir_read(&p->outdir, entry, p->set->err ? 2 : 1,
+                              write_out, p, err);
+    if (p->in_line)
+        putchar('\n');
+    p->in_line = false;
+    if (rc > 0)
+        p->lacking = true;
+    if (ferror(stdout))
+        return bats_error_set(err, BATS_ESYS, "standard output: %s",
+                              strerror(errno));
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- which tasks ---- */
+
+/* The tasks first to last, as people count them. */
+static int print_range(struct printer *p, uint64_t first, uint64_t last,
+                       struct bats_error *err)
+{
+    int rc = 0;
+    size_t n = 0;
+    size_t from = bats_outdir_from(&p->outdir, (uint32_t)(first - 1));
+    for (size_t i = from; rc == 0 && i < p->outdir.n; i++, n++) {
+        const struct bats_outdir_entry *entry = &p->outdir.entries[i];
+        if (entry->task > last - 1)
+            break;
+        rc = print_task(p, entry, err);
+    }
+    if (rc == 0 && n <= last - first) {
+        p->lacking = true;
+        if (first == last)
+            fprintf(stderr,
+                    "bats-mpi: there is no result of task %" PRIu64 "\n",
+                    first);
+        else
+            fprintf(stderr,
+                    "bats-mpi: there is no result of %" PRIu64
+                    " of the tasks %" PRIu64 "-%" PRIu64 "\n",
+                    last - first + 1 - n, first, last);
+    }
+    return rc;
+}
+
+static bool read_number(const char **at, uint64_t *number)
+{
+    char *end;
+    if (**at < '0' || **at > '9')
+        return false;
+    *number = strtoull(*at, &end, 10);
+    *at = end;
+    return *number > 0 && *number <= UINT32_MAX;
+}
+
+/* "7" or "7,10-12". Only looks if `p` is NULL. */
+static int each_range(struct printer *p, const char *list,
+                      struct bats_error *err)
+{
+    const char *at = list;
+    uint64_t first, last;
+    for (int rc = 0;; at++) {
+        if (!read_number(&at, &first))
+            break;
+        last = first;
+        if (*at == '-' && (at++, !read_number(&at, &last) || last < first))
+            break;
+        if (*at != ',' && *at != '\0')
+            break;
+        if (p != NULL && (rc = print_range(p, first, last, err)) != 0)
+            return rc;
+        if (*at == '\0')
+            return 0;
+    }
+    return bats_error_set(err, BATS_EINPUT,
+                          "--task: '%s' is not a list of task numbers such "
+                          "as 7,10-12",
+                          list);
+}
+
+static int check(const struct bats_settings *set, struct bats_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < set->n_task; i++)
+        rc = each_range(NULL, set->task[i], err);
+    if (rc == 0 && set->all && (set->failed || set->n_task > 0))
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "--all goes neither with --task nor with "
+                            "--failed");
+    return rc;
+}
+
+static int print(struct printer *p, struct bats_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < p->set->n_task; i++)
+        rc = each_range(p, p->set->task[i], err);
+    if (p->set->n_task == 0)
+        for (size_t i = 0; rc == 0 && i < p->outdir.n; i++)
+            rc = print_task(p, &p->outdir.entries[i], err);
+    if (rc == 0 && fflush(stdout) != 0)
+        rc = bats_error_set(err, BATS_ESYS, "standard output: %s",
+                            strerror(errno));
+    return rc;
+}
+
+static int open_run(struct printer *p, struct bats_error *err)
+{
+    const char *run = p->set->run;
+    struct stat st;
+    p->outdir.complain = complain;
+    if (stat(run, &st) == 0 && S_ISDIR(st.st_mode))
+        return bats_outdir_open(&p->outdir, run, err);
+    char *dir = bats_output_dir_of(run);
+    if (dir == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    int rc = bats_outdir_open(&p->outdir, dir, err);
+    free(dir);
+    return rc;
+}
+
+int cmd_output(int argc, char **argv)
+{
+    struct bats_settings set;
+    struct printer p = {.set = &set};
+    struct bats_error err;
+
+    int rc = bats_options_parse(BATS_VERB_OUTPUT, argc, argv, &set, &err);
+    if (rc == 0 && set.help) {
+        bats_help_verb(stdout, BATS_VERB_OUTPUT);
+        return BATS_EXIT_OK;
+    }
+    if (rc != 0 || check(&set, &err) != 0)
+        return bats_options_complain(BATS_VERB_OUTPUT, &err);
+    rc = open_run(&p, &err);
+    if (rc == 0)
+        rc = print(&p, &err);
+    bats_outdir_release(&p.outdir);
+    if (rc != 0) {
+        fprintf(stderr, "bats-mpi: %s\n", err.text);
+        return bats_exit_of(rc);
+    }
+    return p.lacking ? BATS_EXIT_FAILED : BATS_EXIT_OK;
+}

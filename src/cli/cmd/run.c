@@ -1,0 +1,554 @@
+/* run: the verb run. Rank 0 reads, runs and reports; the other ranks only
+ * work. Every rank starts and ends MPI, whatever the user wrote: a rank that
+ * leaves without that makes the launcher shout. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bats/bag.h"
+#include "cli/choosing.h"
+#include "cli/cli.h"
+#include "cli/dry_run.h"
+#include "cli/help.h"
+#include "cli/history.h"
+#include "cli/options.h"
+#include "cli/watch.h"
+#include "exec/output/outdir.h"
+#include "report/words.h"
+
+int bats_exit_of(int code)
+{
+    switch (code) {
+    case 0:
+        return BATS_EXIT_OK;
+    case BATS_EINPUT:
+        return BATS_EXIT_USAGE;
+    case BATS_EBUDGET:
+        return BATS_EXIT_BUDGET;
+    case BATS_EDEADLINE:
+        return BATS_EXIT_DEADLINE;
+    default:
+        return BATS_EXIT_SYSTEM;
+    }
+}
+
+static int complain(const struct bats_error *err)
+{
+    fprintf(stderr, "bats-mpi: %s\n", err->text);
+    return bats_exit_of(err->code);
+}
+
+/* Ten digits at most: it has to be typed again to repeat the run. */
+static int random_seed(uint64_t *seed, struct bats_error *err)
+{
+    uint32_t bits;
+    if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
+        return bats_error_set(err, BATS_ESYS, "no random seed: %s",
+                              strerror(errno));
+    *seed = bits;
+    return 0;
+}
+
+/* A directory that cannot be written is found out before money is spent. */
+static int check_directory(const char *dir, struct bats_error *err)
+{
+    if ((mkdir(dir, 0777) != 0 && errno != EEXIST) || access(dir, W_OK) != 0)
+        return bats_error_set(err, BATS_EINPUT, "%s: %s", dir,
+                              strerror(errno));
+    return 0;
+}
+
+/* ---- the result ---- */
+
+static int exit_code(const struct bats_run_outcome *outcome,
+                     const struct bats_watch *watch)
+{
+    struct bats_sched_status status;
+    bats_sched_status(outcome->sched, &status);
+
+    if (watch->out_errno != 0 || outcome->not_recorded)
+        return BATS_EXIT_SYSTEM;
+    if (outcome->signal == SIGUSR1)
+        return BATS_EXIT_DEADLINE;
+    if (outcome->signal != 0)
+        return 128 + outcome->signal;
+    switch (outcome->finish) {
+    case BATS_FINISH_ALL_DONE:
+        return status.failed > 0 ? BATS_EXIT_FAILED : BATS_EXIT_OK;
+    case BATS_FINISH_BUDGET:
+        return BATS_EXIT_BUDGET;
+    case BATS_FINISH_NOT_YET:
+    case BATS_FINISH_STOPPED:
+    case BATS_FINISH_NO_MACHINES:
+        break;
+    case BATS_FINISH_HALTED:
+        return BATS_EXIT_FAILED;
+    case BATS_FINISH_DEADLINE:
+        return BATS_EXIT_DEADLINE;
+    case BATS_FINISH_SAMPLED:
+        return BATS_EXIT_OK;
+    case BATS_FINISH_SHRINK:
+        return BATS_EXIT_SHRINK;
+    }
+    return BATS_EXIT_SYSTEM;
+}
+
+static const char *output_name(enum bats_output output)
+{
+    switch (output) {
+    case BATS_OUTPUT_RESULTS:
+        return "results";
+    case BATS_OUTPUT_STREAM:
+        return "stream";
+    case BATS_OUTPUT_NONE:
+        return "none";
+    case BATS_OUTPUT_LINES:
+        break;
+    }
+    return "lines";
+}
+
+/* Tasks are left that nothing speaks against. */
+static bool is_cut_off(const struct bats_snapshot *s)
+{
+    enum bats_finish finish = s->status.finish;
+
+    return bats_snapshot_left(s) > 0 && finish != BATS_FINISH_BUDGET &&
+           finish != BATS_FINISH_SAMPLED && finish != BATS_FINISH_SHRINK;
+}
+
+/* Reports and returns the exit code. */
+static int report(const struct bats_settings *set,
+                  const struct bats_run_options *options,
+                  struct bats_watch *watch, FILE *json,
+                  const struct bats_run_outcome *outcome)
+{
+    struct bats_error err;
+    struct bats_report r = {
+        .settings = {.bag = set->bag,
+                     .clusters = set->clusters,
+                     .policy = set->policy,
+                     .reconfigure = set->reconfigure,
+                     .tail = bats_tail_name(options->tail),
+                     .seed = options->seed,
+                     .time_scale = set->time_scale,
+                     .monitor = set->monitor,
+                     .grace = set->grace,
+                     .master_works = set->master_works,
+                     .output = output_name(options->output),
+                     .output_dir = options->output_dir,
+                     .max_output = options->max_output,
+                     .joblog = set->joblog,
+                     .rules = set->rules},
+        .failures = watch->failures,
+        .yielded = watch->yielded,
+        .recorded = options->record != NULL,
+        .releases = set->release != NULL,
+        .reserved_before = watch->reserved_before,
+        .version = BATS_VERSION,
+        .signal = watch->out_errno == 0 ? outcome->signal : 0,
+        .exit_code = exit_code(outcome, watch),
+        .start_us = watch->start_us,
+        .real_us = bats_watch_elapsed(watch),
+    };
+    bats_snapshot_take(&r.snapshot, &outcome->survey.platform, outcome->sched);
+    bats_watch_finish(watch);
+    if (!set->quiet)
+        bats_report_print(stderr, &r);
+    if (!set->quiet && options->output == BATS_OUTPUT_STREAM)
+        fprintf(stderr,
+                "\nThe output of the tasks is kept: bats-mpi output %s\n",
+                options->output_dir);
+    if (!set->quiet && r.recorded && is_cut_off(&r.snapshot))
+        fputs("\nThe same command with --resume does the rest.\n", stderr);
+    if (watch->out_errno != 0)
+        fprintf(stderr,
+                "bats-mpi: stopped, because standard output cannot be "
+                "written: %s\n",
+                strerror(watch->out_errno));
+    if (json != NULL && bats_report_json(json, &r, &err) != 0)
+        return complain(&err);
+    return r.exit_code;
+}
+
+/* ---- rank 0 ---- */
+
+static int finish_record(struct bats_record *record,
+                         const struct bats_run_outcome *outcome, int code)
+{
+    struct bats_error err;
+    struct bats_sched_status status;
+    bats_sched_status(outcome->sched, &status);
+    if (bats_record_finish(record, status.now, outcome->finish,
+                           outcome->signal, code, &err) == 0)
+        return code;
+    complain(&err);
+    return BATS_EXIT_SYSTEM;
+}
+
+/* What `sample` is for: what it learned is kept. */
+static int save_profile(const struct bats_settings *set,
+                        const struct bats_run_options *options,
+                        const struct bats_run_outcome *outcome, int code)
+{
+    struct bats_error err;
+    char *path;
+    int rc = bats_choosing_save(options->bag, &outcome->survey.platform,
+                                outcome->sched, set->save, &path, &err);
+    if (rc == 0 && !set->quiet)
+        fprintf(stderr,
+                "\nKept in %s: bats-mpi plan %s; bats-mpi run %s --profile %s "
+                "--choose SCHEDULE\n",
+                path, path, set->bag, path);
+    free(path);
+    return rc == 0 ? code : complain(&err);
+}
+
+/* The schedule that was asked for does not exist. The sentence speaks of what
+ * is still to be paid. */
+static int refuse(const struct bats_settings *set,
+                  const struct bats_run_outcome *outcome)
+{
+    struct bats_sched_sampled sampled;
+    char money[96];
+    int code = complain(&outcome->refusal);
+    bats_sched_sampled(outcome->sched, &sampled);
+    if (outcome->refusal.code == BATS_EBUDGET && set->budget != BATS_UNLIMITED)
+        fprintf(stderr,
+                "bats-mpi: beyond the %s that sampling was charged, which "
+                "--budget has to pay, too\n",
+                bats_words_money(money, sizeof money, sampled.charged,
+                                 outcome->survey.platform.currency));
+    return code;
+}
+
+static int run(const struct bats_settings *set,
+               const struct bats_run_options *options,
+               struct bats_watch *watch, FILE *json)
+{
+    struct bats_error err;
+    struct bats_run_outcome outcome = {0};
+    struct bats_observer observer = bats_watch_observer(watch);
+
+    if (bats_run_master(options, &observer, &outcome, &err) != 0) {
+        bats_watch_finish(watch);
+        return complain(&err);
+    }
+    int code = report(set, options, watch, json, &outcome);
+    if (outcome.refusal.code != 0)
+        code = refuse(set, &outcome);
+    if (watch->choosing->only)
+        code = save_profile(set, options, &outcome, code);
+    if (options->record != NULL)
+        code = finish_record(options->record, &outcome, code);
+    bats_sched_destroy(outcome.sched);
+    bats_survey_release(&outcome.survey);
+    return code;
+}
+
+static int dry_run(struct bats_run_options *options)
+{
+    struct bats_error err;
+    struct bats_survey survey;
+
+    if (bats_run_survey(options, &survey, &err) != 0)
+        return complain(&err);
+    options->budget = survey.budget;
+    int rc = bats_dry_run_print(stdout, options, &survey.platform, &err);
+    bats_survey_release(&survey);
+    return rc == 0 ? BATS_EXIT_OK : complain(&err);
+}
+
+/* Opens everything that is going to be written, so that a mistake shows
+ * before the run and not at its end. */
+static int prepare(const struct bats_settings *set,
+                   const struct bats_run_options *options,
+                   struct bats_choosing *choosing, struct bats_watch *watch,
+                   FILE **json, struct bats_error *err)
+{
+    int rc = 0;
+    if (options->output_dir != NULL)
+        rc = check_directory(options->output_dir, err);
+    if (rc == 0 && options->output == BATS_OUTPUT_STREAM && !set->quiet &&
+        bats_outdir_in_use(options->output_dir))
+        fprintf(stderr,
+                "bats-mpi: %s has the output of earlier runs; that of the "
+                "tasks which end in this one will replace it\n",
+                options->output_dir);
+    if (rc == 0 && set->json_file != NULL) {
+        *json = strcmp(set->json_file, "-") == 0 ? stdout
+                                                 : fopen(set->json_file, "we");
+        if (*json == NULL)
+            rc = bats_error_set(err, BATS_EINPUT, "%s: %s", set->json_file,
+                                strerror(errno));
+    }
+    if (rc == 0)
+        rc = bats_watch_init(watch, options, choosing, set->tag, set->quiet,
+                             set->progress, set->joblog,
+                             bats_history_resumes(set), err);
+    return rc;
+}
+
+/* What the sampling phase did is done, even without a record of it. */
+static int continue_profile(const struct bats_profile *profile,
+                            struct bats_sched_earlier *earlier,
+                            uint8_t **state, struct bats_error *err)
+{
+    if (profile == NULL)
+        return 0;
+    *state = bats_profile_states(profile);
+    if (*state == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (uint32_t i = 0; earlier->state != NULL && i < profile->n_tasks; i++)
+        if (earlier->state[i] != BATS_TASK_PENDING)
+            (*state)[i] = earlier->state[i];
+    earlier->state = *state;
+    if (earlier->charged < bats_profile_charged(profile))
+        earlier->charged = bats_profile_charged(profile);
+    return 0;
+}
+
+static int with_bag(const struct bats_settings *set,
+                    struct bats_run_options *options,
+                    struct bats_choosing *choosing)
+{
+    struct bats_error err;
+    struct bats_watch watch;
+    FILE *json = NULL;
+    int code;
+
+    struct bats_history history = {0};
+
+    if (set->dry_run)
+        return dry_run(options);
+    uint8_t *state = NULL;
+    int rc = prepare(set, options, choosing, &watch, &json, &err);
+    if (rc == 0) {
+        rc = bats_history_open(set, options->bag, &history, &err);
+        options->earlier =
+            (struct bats_sched_earlier){.state = history.state,
+                                        .failures = history.failures,
+                                        .losses = history.losses,
+                                        .charged = history.charged};
+        if (rc == 0 && watch.joblog != NULL && bats_history_resumes(set))
+            rc = bats_joblog_continue(watch.joblog, history.was,
+                                      bats_bagfile_count(options->bag), &err);
+        if (rc == 0)
+            rc = continue_profile(options->profile, &options->earlier, &state,
+                                  &err);
+        if (rc != 0)
+            bats_watch_release(&watch);
+    }
+    if (rc != 0) {
+        bats_run_dismiss();
+        code = complain(&err);
+    } else {
+        options->record = history.record;
+        options->resume = history.resume;
+        options->attempts = history.attempts;
+        watch.reserved_before = history.reserved;
+        code = run(set, options, &watch, json);
+        bats_watch_release(&watch);
+    }
+    if (bats_history_close(&history, &err) != 0) {
+        if (code != BATS_EXIT_SYSTEM) /* that has been said already */
+            complain(&err);
+        code = BATS_EXIT_SYSTEM;
+    }
+    free(state);
+    if (json != NULL && json != stdout && fclose(json) != 0 &&
+        code == BATS_EXIT_OK) {
+        fprintf(stderr, "bats-mpi: %s: %s\n", set->json_file, strerror(errno));
+        code = BATS_EXIT_SYSTEM;
+    }
+    return code;
+}
+
+/* What --results, --output and --max-output come to. *dir is for free(). */
+static int choose_output(const struct bats_settings *set,
+                         struct bats_run_options *options, char **dir,
+                         struct bats_error *err)
+{
+    const char *kind = set->output != NULL ? set->output : "lines";
+    options->max_output = set->max_output;
+    *dir = NULL;
+    if (set->results != NULL) {
+        options->output = BATS_OUTPUT_RESULTS;
+        options->output_dir = set->results;
+    } else if (strcmp(kind, "none") == 0) {
+        options->output = BATS_OUTPUT_NONE;
+    } else if (strcmp(kind, "stream") == 0) {
+        options->output = BATS_OUTPUT_STREAM;
+        *dir = set->output_dir != NULL ? strdup(set->output_dir)
+                                       : bats_output_dir_of(set->bag);
+        options->output_dir = *dir;
+        if (*dir == NULL)
+            return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    } else {
+        options->output = BATS_OUTPUT_LINES;
+    }
+    return 0;
+}
+
+/* What --tail, --no-replicate and the bag say about copies of tasks. *once is
+ * for free(). */
+static int choose_copies(const struct bats_settings *set,
+                         const struct bats_bagfile *bag,
+                         struct bats_run_options *options, uint8_t **once,
+                         struct bats_error *err)
+{
+    bats_tail_find(set->tail, &options->tail);
+    if (set->no_replicate)
+        options->tail = BATS_TAIL_NONE;
+    uint32_t n = bats_bagfile_count(bag);
+    options->once = *once = calloc(n, 1);
+    if (*once == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < n; i++)
+        (*once)[i] = bats_bagfile_is_once(bag, i);
+    return 0;
+}
+
+/* --profile: what an earlier sampling phase has learned of this bag. */
+static int load_profile(const struct bats_settings *set,
+                        struct bats_run_options *options,
+                        struct bats_profile *profile, struct bats_error *err)
+{
+    if (set->profile == NULL)
+        return 0;
+    int rc = bats_profile_load(set->profile, profile, err);
+    if (rc == 0)
+        rc = bats_profile_check_bag(profile, set->profile, options->bag, err);
+    options->profile = profile;
+    return rc;
+}
+
+static int master(enum bats_verb verb, const struct bats_settings *set)
+{
+    struct bats_error err;
+    struct bats_bagfile *bag = NULL;
+    struct bats_clusters_file *clusters = NULL;
+    struct bats_run_options options = {
+        .policy = bats_policy_find(set->policy),
+        .machine = set->machine,
+        .bind = strcmp(set->bind, "none") == 0   ? BATS_BIND_NONE
+                : strcmp(set->bind, "numa") == 0 ? BATS_BIND_NUMA
+                                                 : BATS_BIND_CORE,
+        .budget = set->budget,
+        .budget_given = set->budget_from != NULL,
+        .window = set->window,
+        .time_scale = set->time_scale,
+        .seed = set->seed,
+        .grace_ms = set->grace / 1000,
+        .silence_us = set->silence,
+        .hosts_file = set->release,
+        .restart = set->restart,
+        .master_works = set->master_works,
+        .monitor_interval = set->monitor,
+        .rules = set->rules,
+        .sync_us = set->sync,
+        .sync_events = set->sync_events,
+        .version = BATS_VERSION,
+    };
+    uint8_t *once = NULL;
+    char *dir = NULL, *settings = bats_options_json(verb, set);
+    struct bats_choosing choosing;
+    struct bats_profile profile = {0};
+    bats_reconfigure_find(set->reconfigure, &options.reconfigure);
+    int rc = bats_choosing_init(&choosing, verb, set, &err);
+    if (rc == 0)
+        rc = choose_output(set, &options, &dir, &err);
+    options.settings = settings;
+    if (rc == 0 && settings == NULL)
+        rc = bats_error_set(&err, BATS_ENOMEM, "out of memory");
+    if (rc == 0)
+        rc = bats_bagfile_load(set->bag, &bag, &err);
+    options.bag = bag;
+    options.sampling =
+        (struct bats_sched_sampling){.on = choosing.on,
+                                     .offers = choosing.offers,
+                                     .workers = set->sample_on,
+                                     .confidence = set->confidence,
+                                     .cushion = set->cushion};
+    if (rc == 0)
+        rc = load_profile(set, &options, &profile, &err);
+    if (rc == 0)
+        rc = choose_copies(set, bag, &options, &once, &err);
+    if (rc == 0 && set->clusters != NULL)
+        rc = bats_clusters_file_load(set->clusters, set->window, &clusters,
+                                     &err);
+    if (rc == 0 && !set->seed_given)
+        rc = random_seed(&options.seed, &err);
+
+    int code;
+    if (rc == 0) {
+        options.clusters = clusters;
+        if (clusters != NULL && set->release != NULL)
+            bats_clusters_file_allow_fewer(clusters);
+        code = with_bag(set, &options, &choosing);
+    } else {
+        bats_run_dismiss();
+        code = complain(&err);
+    }
+    bats_profile_release(&profile);
+    bats_clusters_file_destroy(clusters);
+    bats_bagfile_destroy(bag);
+    free(settings);
+    free(once);
+    free(dir);
+    return code;
+}
+
+static int worker(int rank)
+{
+    struct bats_error err;
+    int rc = bats_run_worker(&err);
+    if (rc != 0)
+        fprintf(stderr, "bats-mpi: rank %d: %s\n", rank, err.text);
+    return bats_exit_of(rc);
+}
+
+static int start(enum bats_verb verb, int argc, char **argv)
+{
+    struct bats_settings set;
+    struct bats_error usage = {0}, err;
+    int rank, n_ranks, code;
+
+    int rc = bats_options_parse(verb, argc, argv, &set, &usage);
+    if (rc == 0 && set.help) {
+        bats_help_verb(stdout, verb);
+        return BATS_EXIT_OK;
+    }
+    /* A reader of the output that goes away is seen when writing. */
+    signal(SIGPIPE, SIG_IGN);
+    /* So is a file that would grow beyond what ulimit allows. */
+    signal(SIGXFSZ, SIG_IGN);
+    if (bats_mpi_start(&argc, &argv, &rank, &n_ranks, &err) != 0)
+        return complain(&err);
+    if (rank != 0) {
+        code = worker(rank);
+    } else if (rc != 0) {
+        bats_run_dismiss();
+        code = bats_options_complain(verb, &usage);
+    } else {
+        code = master(verb, &set);
+    }
+    bats_mpi_end(code);
+    return code;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    return start(BATS_VERB_RUN, argc, argv);
+}
+
+int cmd_sample(int argc, char **argv)
+{
+    return start(BATS_VERB_SAMPLE, argc, argv);
+}

@@ -1,0 +1,165 @@
+/* simulate: the verb simulate. What a bag would cost and when it would
+ * end, for many seeds, without running anything. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "cli/options.h"
+#include "cli/simulation.h"
+#include "report/trace.h"
+
+/* What the options say instead of the scenario. */
+static int overrule(struct bats_scenario *scenario,
+                    const struct bats_settings *set, struct bats_error *err)
+{
+    if (set->reconfigure != NULL)
+        bats_reconfigure_find(set->reconfigure, &scenario->reconfigure);
+    if (!set->seed_given)
+        return 0;
+    if (set->seed == 0 || set->seed > UINT32_MAX)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--seed: the seed of a scenario is from 1 to %u",
+                              UINT32_MAX);
+    scenario->seeds[0] = (uint32_t)set->seed;
+    scenario->n_seeds = 1;
+    return 0;
+}
+
+static unsigned count_jobs(const struct bats_settings *set)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (set->jobs > 0)
+        return set->jobs;
+    return cores > 0 ? (unsigned)cores : 1;
+}
+
+static int print(const struct bats_settings *set,
+                 const struct bats_scenario *scenario,
+                 const struct bats_world_result *results, size_t n,
+                 struct bats_error *err)
+{
+    if (set->csv)
+        bats_simulation_csv(stdout, scenario, results, n);
+    else if (set->json)
+        return bats_simulation_json(stdout, scenario, results, n, err);
+    else
+        return bats_simulation_table(stdout, set->words[0], scenario, results,
+                                     n, err);
+    return 0;
+}
+
+/* The budget holds in every run; if not, the engine is wrong. */
+static int check_budgets(const struct bats_scenario *scenario,
+                         const struct bats_world_result *results, size_t n,
+                         struct bats_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct bats_world_result *r = &results[i];
+        if (r->violations > 0)
+            return bats_error_set(
+                err, BATS_ESTATE,
+                "seed %u, repeat %u, policy %s, budget %s: charged more than "
+                "the budget; this is a mistake of bats-mpi",
+                r->seed, r->repeat,
+                bats_policy_name(scenario->policies[r->policy]),
+                scenario->budgets[r->budget].text);
+    }
+    return 0;
+}
+
+/* ---- a trace ---- */
+
+static void show_event(void *context, bats_time now,
+                       const struct bats_event *event)
+{
+    bats_trace_event(context, now, event);
+}
+
+static void show_command(void *context, bats_time now,
+                         const struct bats_command *command)
+{
+    bats_trace_command(context, now, command);
+}
+
+static void show_decisions(void *context, const struct bats_sched *sched)
+{
+    bats_trace_decisions(context, sched);
+}
+
+/* Every policy with every budget, in the first world. */
+static int trace(const struct bats_scenario *scenario, struct bats_error *err)
+{
+    struct bats_world *world;
+    char amount[BATS_UNITS_TEXT];
+    int rc = bats_world_create(scenario, 0, 0, &world, err);
+    if (rc < 0)
+        return rc;
+    for (uint32_t b = 0; rc == 0 && b < scenario->n_budgets; b++)
+        for (uint32_t p = 0; rc == 0 && p < scenario->n_policies; p++) {
+            struct bats_trace t = {.out = stdout,
+                                   .platform = &scenario->platform};
+            const struct bats_world_watch watch = {
+                &t, show_event, show_command, show_decisions};
+            struct bats_world_result r;
+            printf("seed %u, policy %s, budget %s\n", scenario->seeds[0],
+                   bats_policy_name(scenario->policies[p]),
+                   scenario->budgets[b].text);
+            rc = bats_world_run(world, p, b, &watch, &r, err);
+            if (rc == 0)
+                printf("charged %s\n\n", bats_money_format(amount, r.charged));
+        }
+    bats_world_destroy(world);
+    return rc;
+}
+
+static int play(const struct bats_settings *set,
+                const struct bats_scenario *scenario, struct bats_error *err)
+{
+    struct bats_world_result *results = NULL;
+    size_t n = 0;
+    int rc = bats_campaign_run(scenario, count_jobs(set), &results, &n, err);
+    if (rc == 0)
+        rc = print(set, scenario, results, n, err);
+    if (rc == 0)
+        rc = check_budgets(scenario, results, n, err);
+    free(results);
+    return rc;
+}
+
+static int simulate(const struct bats_settings *set, struct bats_error *err)
+{
+    struct bats_scenario *scenario = NULL;
+    int rc = bats_scenario_load(set->words[0], &scenario, err);
+    if (rc == 0)
+        rc = overrule(scenario, set, err);
+    if (rc == 0)
+        rc = set->trace ? trace(scenario, err) : play(set, scenario, err);
+    if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+        rc = bats_error_set(err, BATS_ESYS, "standard output: %s",
+                            strerror(errno));
+    bats_scenario_destroy(scenario);
+    return rc;
+}
+
+int cmd_simulate(int argc, char **argv)
+{
+    struct bats_settings set;
+    struct bats_error err;
+
+    if (bats_options_parse(BATS_VERB_SIMULATE, argc, argv, &set, &err) != 0)
+        return bats_options_complain(BATS_VERB_SIMULATE, &err);
+    if (set.help) {
+        bats_help_verb(stdout, BATS_VERB_SIMULATE);
+        return BATS_EXIT_OK;
+    }
+    int rc = simulate(&set, &err);
+    if (rc < 0) {
+        fprintf(stderr, "bats-mpi: %s\n", err.text);
+        return bats_exit_of(rc);
+    }
+    return BATS_EXIT_OK;
+}

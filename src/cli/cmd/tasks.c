@@ -1,0 +1,134 @@
+/* tasks: the verbs tasks and log, which list what is in a record. There
+ * may be millions of lines, so that columns have fixed widths. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/look.h"
+#include "report/words.h"
+
+/* ---- tasks ---- */
+
+static int task_json(const struct bats_view_task *t, struct bats_error *err)
+{
+    json_t *line =
+        json_pack("{s:I, s:s, s:I, s:s, s:I}", "task", (json_int_t)t->number,
+                  "state", t->state, "attempts", (json_int_t)t->attempts,
+                  "command", t->command, "line", (json_int_t)t->line);
+
+    if (line != NULL && t->wall_us >= 0) {
+        json_t *more = json_pack("{s:i, s:i, s:f, s:f, s:I, s:s, s:s}",
+                                 "exit_status", t->exit_status, "signal",
+                                 t->signal, "real_s", (double)t->wall_us / 1e6,
+                                 "cpu_s", (double)t->cpu_us / 1e6,
+                                 "max_rss_kib", (json_int_t)t->max_rss_kib,
+                                 "host", t->host, "cluster", t->cluster);
+        json_object_update(line, more);
+        json_decref(more);
+    }
+    return bats_look_json(line, JSON_COMPACT, err);
+}
+
+static void print_task(const struct bats_view_task *t)
+{
+    char took[BATS_UNITS_TEXT] = "-", cpu[BATS_UNITS_TEXT] = "-";
+    char end[48] = "-";
+
+    if (t->wall_us >= 0) {
+        bats_duration_format(took, t->wall_us);
+        bats_duration_format(cpu, t->cpu_us);
+        snprintf(end, sizeof end, "ok");
+        if (t->exit_status != 0 || t->signal != 0)
+            bats_words_end(end, sizeof end, t->exit_status, t->signal);
+    }
+    printf("%7" PRId64 "  %-8s  %5" PRId64 "  %-15s  %8s  %8s  %-12s  %s\n",
+           t->number, t->state, t->attempts, end, took, cpu,
+           t->host[0] != '\0' ? t->host : "-", t->command);
+}
+
+static int show_tasks(struct bats_view *view, const struct bats_settings *set,
+                      struct bats_error *err)
+{
+    const char *state = set->failed ? "failed" : set->state;
+    enum bats_view_order order =
+        set->slowest > 0 ? BATS_VIEW_SLOWEST : BATS_VIEW_BY_NUMBER;
+    struct bats_view_task task;
+    int rc =
+        bats_view_tasks(view, state, 0, order, (int64_t)set->slowest, err);
+
+    if (rc == 0 && !set->json)
+        printf("%7s  %-8s  %5s  %-15s  %8s  %8s  %-12s  %s\n", "task", "state",
+               "tries", "end", "took", "cpu", "host", "command");
+    while (rc == 0 && (rc = bats_view_next_task(view, &task, err)) > 0) {
+        rc = 0;
+        if (set->json)
+            rc = task_json(&task, err);
+        else
+            print_task(&task);
+    }
+    return rc;
+}
+
+int cmd_tasks(int argc, char **argv)
+{
+    return bats_look(BATS_VERB_TASKS, argc, argv, show_tasks);
+}
+
+/* ---- log ---- */
+
+static int entry_json(const struct bats_view_entry *e, struct bats_error *err)
+{
+    json_t *line =
+        json_pack("{s:I, s:f, s:s}", "session", (json_int_t)e->session,
+                  "time_s", (double)e->time / 1e6, "what", e->what);
+
+    if (line != NULL && e->machine[0] != '\0')
+        json_object_set_new(line, "machine", json_string(e->machine));
+    if (line != NULL && e->task > 0)
+        json_object_set_new(line, "task", json_integer(e->task));
+    if (line != NULL && e->text[0] != '\0')
+        json_object_set_new(line, "text", json_string(e->text));
+    return bats_look_json(line, JSON_COMPACT, err);
+}
+
+void bats_look_entry(const struct bats_view_entry *e, int64_t *session)
+{
+    char time[BATS_UNITS_TEXT], task[32] = "";
+
+    if (e->session != *session)
+        printf("%ssession %" PRId64 "\n", *session > 0 ? "\n" : "",
+               e->session);
+    *session = e->session;
+    if (e->task > 0)
+        snprintf(task, sizeof task, "task %" PRId64, e->task);
+    char line[512];
+    snprintf(line, sizeof line, "%10s  %-9s  %-10s  %-10s  %s",
+             bats_duration_format(time, e->time), e->what, e->machine, task,
+             e->text);
+    for (size_t n = strlen(line); n > 0 && line[n - 1] == ' '; n--)
+        line[n - 1] = '\0';
+    puts(line);
+}
+
+static int show_log(struct bats_view *view, const struct bats_settings *set,
+                    struct bats_error *err)
+{
+    struct bats_view_entry entry;
+    int64_t session = 0;
+    int rc = bats_view_log(view, NULL, 0, err);
+
+    while (rc == 0 && (rc = bats_view_next_entry(view, &entry, err)) > 0) {
+        rc = 0;
+        if (set->json)
+            rc = entry_json(&entry, err);
+        else
+            bats_look_entry(&entry, &session);
+    }
+    return rc;
+}
+
+int cmd_log(int argc, char **argv)
+{
+    return bats_look(BATS_VERB_LOG, argc, argv, show_log);
+}

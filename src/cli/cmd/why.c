@@ -1,0 +1,361 @@
+/* why: the verb why. Why a machine is parked, why a task waits. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/look.h"
+#include "report/words.h"
+
+#define PHRASE 96
+#define SENTENCE 512
+
+/* What the answers are made from. */
+struct known {
+    struct bats_view_status status;
+    bool has_decision;
+    struct bats_view_decision decision;
+    int64_t held;
+    bats_time retry_delay, deadline; /* of the engine's rules */
+};
+
+static int learn_rules(struct bats_view *view, struct known *k,
+                       struct bats_error *err)
+{
+    char *text;
+    int rc = bats_view_options(view, &text, err);
+
+    if (rc < 0)
+        return rc;
+    json_t *options = json_loads(text, 0, NULL);
+    const json_t *rules = json_object_get(options, "engine");
+    k->retry_delay =
+        json_integer_value(json_object_get(rules, "retry_delay_us"));
+    k->deadline = json_integer_value(json_object_get(rules, "deadline_us"));
+    json_decref(options);
+    free(text);
+    return 0;
+}
+
+static int learn(struct bats_view *view, struct known *k,
+                 struct bats_error *err)
+{
+    int rc = bats_view_status(view, &k->status, err);
+
+    if (rc == 0)
+        rc = bats_view_decision(view, &k->has_decision, &k->decision, err);
+    if (rc == 0)
+        rc = learn_rules(view, k, err);
+    k->held = 0;
+    for (size_t i = 0; i < k->status.n_clusters; i++)
+        k->held += k->status.clusters[i].held;
+    return rc;
+}
+
+/* Why nobody runs anything any more; false while the run is live. */
+static bool why_over(char *text, size_t size, const struct known *k)
+{
+    char charged[PHRASE], budget[PHRASE];
+    const struct bats_view_status *st = &k->status;
+
+    if (!st->is_over && st->is_live)
+        return false;
+    if (!st->is_over)
+        snprintf(text, size, "the run was interrupted; --resume goes on");
+    else if (strcmp(st->finish, "budget") == 0)
+        snprintf(
+            text, size, "the budget is used up: %s of %s are charged",
+            bats_words_money(charged, sizeof charged, st->charged, ""),
+            bats_words_money(budget, sizeof budget, st->budget, st->currency));
+    else
+        snprintf(text, size, "the run is over: %s", st->finish);
+    return true;
+}
+
+/* ---- machines ---- */
+
+/* How many machines of its cluster the last decision wants; -1: no idea. */
+static int64_t wanted(const struct known *k, const char *cluster)
+{
+    for (size_t i = 0; i < k->status.n_clusters; i++)
+        if (strcmp(k->status.clusters[i].name, cluster) == 0 &&
+            k->has_decision && i < k->decision.n_clusters)
+            return k->decision.machines[i];
+    return -1;
+}
+
+/* Why the plan does not hold machine `m`. */
+static void why_unwanted(char *text, size_t size, const struct known *k,
+                         const struct bats_view_machine *m)
+{
+    const struct bats_view_status *st = &k->status;
+    char left[PHRASE], charge[PHRASE], time[BATS_UNITS_TEXT];
+    int64_t n = wanted(k, m->cluster);
+
+    if (why_over(text, size, k))
+        return;
+    if (st->budget != BATS_UNLIMITED && st->budget - st->charged < m->charge)
+        snprintf(
+            text, size, "%s are left of the budget, a window costs %s",
+            bats_words_money(left, sizeof left, st->budget - st->charged, ""),
+            bats_words_money(charge, sizeof charge, m->charge, st->currency));
+    else if (st->pending == 0)
+        snprintf(text, size, "no task is waiting for a machine");
+    else if (n >= 0)
+        snprintf(text, size,
+                 "the plan made at %s (%s) holds %" PRId64
+                 " machine%s of cluster %s",
+                 bats_words_moment(time, k->decision.time), k->decision.reason,
+                 n, n == 1 ? "" : "s", m->cluster);
+    else
+        snprintf(text, size, "no plan has asked for it yet");
+}
+
+static void why_machine(char *text, size_t size, const struct known *k,
+                        const struct bats_view_machine *m)
+{
+    char time[BATS_UNITS_TEXT], end[BATS_UNITS_TEXT], why[SENTENCE];
+
+    bats_words_moment(time, m->since);
+    if (m->shunned >= 0 && m->state != BATS_VIEW_LOST) {
+        snprintf(text, size, "in quarantine since %s: %s",
+                 bats_words_moment(end, m->shunned), m->why);
+        return;
+    }
+    switch (m->state) {
+    case BATS_VIEW_LOST:
+        snprintf(text, size, "lost at %s%s%s", time,
+                 m->why[0] != '\0' ? ": " : "", m->why);
+        break;
+    case BATS_VIEW_HELD:
+        bats_words_moment(end, m->window_began + k->status.window);
+        if (why_over(why, sizeof why, k))
+            snprintf(text, size, "held since %s, but %s", time, why);
+        else if (m->running > 0)
+            snprintf(text, size,
+                     "held since %s and runs task %" PRId64
+                     "; its window ends at %s",
+                     time, m->running, end);
+        else
+            snprintf(text, size,
+                     "held since %s, but idle: no task of the bag fits what "
+                     "is left of its window, which ends at %s, or none waits",
+                     time, end);
+        break;
+    case BATS_VIEW_PARKED:
+    case BATS_VIEW_RELEASED:
+        why_unwanted(why, sizeof why, k, m);
+        snprintf(text, size, "%s since %s: %s",
+                 m->state == BATS_VIEW_PARKED ? "parked" : "released", time,
+                 why);
+        break;
+    case BATS_VIEW_NEVER:
+    default:
+        why_unwanted(why, sizeof why, k, m);
+        snprintf(text, size, "never acquired: %s", why);
+        break;
+    }
+}
+
+static int print_history(struct bats_view *view, const char *machine,
+                         int64_t task, struct bats_error *err)
+{
+    struct bats_view_entry entry;
+    int64_t session = 0;
+    int rc = bats_view_log(view, machine, task, err);
+
+    while (rc == 0 && (rc = bats_view_next_entry(view, &entry, err)) > 0) {
+        bats_look_entry(&entry, &session);
+        rc = 0;
+    }
+    return rc;
+}
+
+static void print_sums(const struct known *k,
+                       const struct bats_view_machine *m)
+{
+    char ended[PHRASE], windows[PHRASE], charged[PHRASE];
+
+    printf(
+        "%s ended there; %s charged, %s in all\n",
+        bats_words_count(ended, sizeof ended, (uint64_t)m->ended, "execution"),
+        bats_words_count(windows, sizeof windows, (uint64_t)m->windows,
+                         "window"),
+        bats_words_money(charged, sizeof charged, m->charged,
+                         k->status.currency));
+}
+
+/* The machine called `name`, or all of them if it is NULL. */
+static int explain_machines(struct bats_view *view, const struct known *k,
+                            const char *name, struct bats_error *err)
+{
+    struct bats_view_machine m;
+    char text[2 * SENTENCE];
+    bool found = false;
+    int rc = bats_view_machines(view, err);
+
+    while (rc == 0 && (rc = bats_view_next_machine(view, &m, err)) > 0) {
+        rc = 0;
+        if (name != NULL && strcmp(name, m.name) != 0)
+            continue;
+        found = true;
+        why_machine(text, sizeof text, k, &m);
+        printf("%s%s%s: %s\n", m.name, m.host[0] != '\0' ? " on " : "", m.host,
+               text);
+        if (name != NULL)
+            print_sums(k, &m);
+    }
+    if (rc == 0 && name != NULL && !found)
+        return bats_error_set(err, BATS_EINPUT,
+                              "there is no machine '%s' in the last session "
+                              "(a task is meant by its number)",
+                              name);
+    if (rc == 0 && name != NULL) {
+        putchar('\n');
+        rc = print_history(view, name, 0, err);
+    }
+    return rc;
+}
+
+/* ---- tasks ---- */
+
+static void why_waiting(char *text, size_t size, const struct known *k)
+{
+    char tasks[PHRASE], machines[PHRASE], time[BATS_UNITS_TEXT];
+    char limit[PHRASE] = "";
+
+    if (why_over(text, size, k))
+        return;
+    if (k->deadline > 0)
+        snprintf(limit, sizeof limit,
+                 "; none is started that would not end by %s",
+                 bats_words_moment(time, k->deadline));
+    if (k->status.ending)
+        snprintf(text, size,
+                 "no more tasks are started: the run was told to "
+                 "end; --resume goes on");
+    else if (k->status.choosing)
+        snprintf(text, size, "a schedule is to be chosen first");
+    else if (k->held > 0)
+        snprintf(text, size, "%s wait%s, in random order, for the %s held%s",
+                 bats_words_count(tasks, sizeof tasks,
+                                  (uint64_t)k->status.pending, "task"),
+                 k->status.pending == 1 ? "s" : "",
+                 bats_words_count(machines, sizeof machines, (uint64_t)k->held,
+                                  "machine"),
+                 limit);
+    else
+        snprintf(text, size, "no machine is held");
+}
+
+static void why_pending(char *text, size_t size, const struct known *k,
+                        const struct bats_view_task *t)
+{
+    char failed[BATS_UNITS_TEXT], again[BATS_UNITS_TEXT];
+
+    if (t->failed >= 0 && k->retry_delay > 0 && k->status.is_live &&
+        !k->status.is_over && !k->status.ending)
+        snprintf(text, size, "it failed at %s and is tried again at %s",
+                 bats_words_moment(failed, t->failed),
+                 bats_words_moment(again, t->failed + k->retry_delay));
+    else
+        why_waiting(text, size, k);
+}
+
+static void print_task_why(const struct known *k,
+                           const struct bats_view_task *t)
+{
+    char text[SENTENCE], end[PHRASE], took[BATS_UNITS_TEXT];
+
+    printf("task %" PRId64 ", line %" PRId64 ": %s\n%s", t->number, t->line,
+           t->command, t->state);
+    if (strcmp(t->state, "pending") == 0) {
+        why_pending(text, sizeof text, k, t);
+        printf(": %s\n", text);
+    } else if (strcmp(t->state, "removed") == 0) {
+        puts(": it is no longer in the bag");
+    } else if (strcmp(t->state, "running") == 0) {
+        char why[SENTENCE];
+        if (why_over(why, sizeof why, k))
+            printf(" when the record ended: %s", why);
+        putchar('\n');
+    } else {
+        printf(": %s after %s on %s\n",
+               bats_words_end(end, sizeof end, t->exit_status, t->signal),
+               bats_duration_format(took, t->wall_us),
+               t->host[0] != '\0' ? t->host : "an unknown host");
+    }
+}
+
+static int explain_task(struct bats_view *view, const struct known *k,
+                        int64_t number, struct bats_error *err)
+{
+    struct bats_view_task task;
+    bool found = false;
+    int rc = bats_view_tasks(view, NULL, number, BATS_VIEW_BY_NUMBER, 0, err);
+
+    while (rc == 0 && (rc = bats_view_next_task(view, &task, err)) > 0) {
+        found = true;
+        print_task_why(k, &task);
+        rc = 0;
+    }
+    if (rc == 0 && !found)
+        return bats_error_set(err, BATS_EINPUT,
+                              "there is no task %" PRId64 " in the bag",
+                              number);
+    putchar('\n');
+    return rc < 0 ? rc : print_history(view, NULL, number, err);
+}
+
+/* ---- all ---- */
+
+static int explain_all(struct bats_view *view, const struct known *k,
+                       struct bats_error *err)
+{
+    char text[SENTENCE];
+
+    printf("%s: %s\n", k->status.bag, bats_look_state(&k->status));
+    if (k->status.pending > 0) {
+        why_waiting(text, sizeof text, k);
+        printf("%" PRId64 " pending: %s\n", k->status.pending, text);
+    }
+    return explain_machines(view, k, NULL, err);
+}
+
+/* "17" or "task 17": the number; 0 for anything else. */
+static int64_t task_number(const struct bats_settings *set)
+{
+    const char *word = set->words[1];
+    long long number;
+    int end = 0;
+
+    if (set->words[2] != NULL)
+        word = strcmp(word, "task") == 0 ? set->words[2] : "";
+    if (sscanf(word, "%18lld%n", &number, &end) == 1 && word[end] == '\0' &&
+        number > 0)
+        return number;
+    return 0;
+}
+
+static int show(struct bats_view *view, const struct bats_settings *set,
+                struct bats_error *err)
+{
+    struct known k;
+    int rc = learn(view, &k, err);
+
+    if (rc < 0)
+        return rc;
+    if (set->words[1] == NULL)
+        return explain_all(view, &k, err);
+    int64_t number = task_number(set);
+    if (number > 0)
+        return explain_task(view, &k, number, err);
+    return explain_machines(
+        view, &k, set->words[2] != NULL ? set->words[2] : set->words[1], err);
+}
+
+int cmd_why(int argc, char **argv)
+{
+    return bats_look(BATS_VERB_WHY, argc, argv, show);
+}

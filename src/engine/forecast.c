@@ -1,0 +1,266 @@
+/*
+ * forecast: estimates of runtimes and of what paid and planned time can still
+ * do. Source: paper 2.2; thesis 2.2.3. The papers speak of machines; a machine
+ * with several slots counts here as that many.
+ */
+#include "engine/sched_state.h"
+
+#include <math.h>
+
+/* The floors forgive rounding noise, so that four tasks of a quarter of a
+ * window fill it. */
+#define NOISE 1e-9
+
+/* fmax() knows what to do without a number, which takes it four times as
+ * long. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double elapsed(const struct bats_sched *s, const struct slot *sl)
+{
+    return (double)(s->now - sl->started);
+}
+
+static const struct bats_stats *stats_of(const struct bats_sched *s,
+                                         const struct slot *sl)
+{
+    return &s->clusters[s->machines[sl->machine].cluster].stats;
+}
+
+/* tau_e of the running task. */
+static double expected(const struct bats_sched *s, const struct slot *sl)
+{
+    return bats_stats_expected(stats_of(s, sl), s->now - sl->started);
+}
+
+/* A copy counts for nothing: it is stopped when its slot is needed. */
+double forecast_rest(const struct bats_sched *s, uint32_t slot)
+{
+    const struct slot *sl = &s->slots[slot];
+    return copies_works(s, slot) ? expected(s, sl) - elapsed(s, sl) : 0;
+}
+
+/* tau_e of the tasks that a cluster runs. */
+struct running {
+    double sum;
+    uint32_t n;
+};
+
+/* Looks at a machine with tasks; returns how long they are still expected to
+ * run. */
+static double look_at(struct bats_sched *s, const struct machine *m,
+                      struct running *running)
+{
+    double longest = 0;
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
+        struct slot *sl = &s->slots[i];
+        sl->works = copies_works(s, i);
+        if (sl->n_tasks == 0)
+            continue;
+        sl->expected = expected(s, sl);
+        if (!sl->works)
+            continue;
+        longest = larger(longest, sl->expected - elapsed(s, sl));
+        running->sum += sl->expected;
+        running->n++;
+    }
+    return longest;
+}
+
+/* Notes how long the running tasks are expected to last. */
+static void look(struct bats_sched *s, struct running *running)
+{
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        struct machine *m = &s->machines[s->held[i]];
+        double over = look_at(s, m, &running[m->cluster]) -
+                      (double)(m->paid_end - s->now);
+        m->overrun = over <= 0 ? 0 : (int64_t)ceil(over / (double)s->window);
+    }
+}
+
+void forecast_look(struct bats_sched *s)
+{
+    struct running running[BATS_CLUSTERS_MAX] = {{0, 0}};
+    look(s, running);
+}
+
+void forecast_means(struct bats_sched *s)
+{
+    struct running running[BATS_CLUSTERS_MAX] = {{0, 0}};
+    look(s, running);
+    for (size_t c = 0; c < s->n_clusters; c++)
+        bats_stats_update(&s->clusters[c].stats, running[c].n, running[c].sum);
+}
+
+/*
+ * v of the papers, tasks per microsecond; 0 if nothing is known. A schedule
+ * that was chosen promises what its clusters do: what a machine has done so
+ * far, which is a task or two at first, does not call it into question.
+ */
+static double slot_speed(const struct bats_sched *s, const struct slot *sl)
+{
+    double mean = stats_of(s, sl)->mean;
+    if (s->sampling.is_kept && mean > 0)
+        return 1 / mean;
+    if (sl->n_tasks > 0)
+        return (sl->n_done + 1) / larger(sl->rt_done + sl->expected, 1);
+    if (sl->n_done > 0)
+        return sl->n_done / larger(sl->rt_done, 1);
+    return mean > 0 ? 1 / mean : 0;
+}
+
+/* Windows that the plan still gives the machine after those that its running
+ * tasks take it into, but `limit` at most. */
+static int64_t windows_to_come(const struct machine *m, int64_t limit)
+{
+    int64_t windows = m->plan_windows - m->overrun;
+    windows = windows < limit ? windows : limit;
+    return windows > 0 ? windows : 0;
+}
+
+/* What the windows of the running tasks of `m` take away from `left`. */
+static bats_money pay_overrun(const struct machine *m, bats_money charge,
+                              bats_money left)
+{
+    bats_money cost;
+    int64_t windows = m->overrun - (m->renewing ? 1 : 0);
+    if (windows <= 0)
+        return left;
+    if (!bats_units_multiply(windows, charge, &cost) || cost > left)
+        return 0;
+    return left - cost;
+}
+
+/* What the configuration costs with so many windows per machine, but no more
+ * than its plan. In the same go, for there may be many machines: of `left` only
+ * that remains which is not needed until the running tasks have ended ("to
+ * estimate the cost of a task still running we use tau_e"). */
+static double cost_of(const struct bats_sched *s, int64_t windows,
+                      bats_money *left)
+{
+    double cost = 0;
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
+        if (m->state != MACHINE_ACTIVE || m->marked)
+            continue;
+        bats_money charge = s->clusters[m->cluster].spec.charge;
+        cost += (double)windows_to_come(m, windows) * (double)charge;
+        if (*left != BATS_UNLIMITED)
+            *left = pay_overrun(m, charge, *left);
+    }
+    return cost;
+}
+
+/* The most windows per machine that `money` pays for the configuration, if
+ * all of the plan costs `most`: mostly that can be paid. */
+static int64_t affordable_windows(const struct bats_sched *s, bats_money money,
+                                  double most)
+{
+    bats_money unlimited = BATS_UNLIMITED;
+    int64_t low = 0, high = s->plan_windows;
+    if (most <= (double)money)
+        return high;
+    for (high--; low < high;) {
+        int64_t middle = high - (high - low) / 2;
+        if (cost_of(s, middle, &unlimited) <= (double)money)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* Tasks that one slot adds to what paid time and planned windows can do. */
+static void count_slot(const struct bats_sched *s, const struct machine *m,
+                       const struct slot *sl, int64_t windows, double *paid,
+                       double *planned)
+{
+    double v = slot_speed(s, sl);
+    double atu = (double)s->window;
+    double waiting = sl->n_tasks > 0 ? sl->n_tasks - 1.0 : 0;
+    bool stays = m->state == MACHINE_ACTIVE && !m->marked;
+
+    /* What is left of the window in which the running task will end. (The
+     * papers' ATU - up_e mod ATU counts a whole unpaid window for a task that
+     * ends with its window.) */
+    double rest = sl->works ? sl->expected - elapsed(s, sl) : 0;
+    double delta = (double)(m->paid_end - s->now) - rest;
+    if (stays && delta <= -1)
+        delta += ceil(-delta / atu) * atu;
+    delta = larger(delta, 0);
+    double ft = floor(delta * v + NOISE);
+    if (m->state == MACHINE_ACTIVE)
+        *paid += larger(ft - waiting, 0);
+    if (stays && v > 0) {
+        double eta = delta - ft / v;
+        *planned += floor(((double)windows * atu + eta) * v + NOISE);
+    }
+}
+
+struct forecast forecast_make(struct bats_sched *s)
+{
+    struct forecast f = {.money_left = bats_ledger_available(&s->ledger)};
+    double most = cost_of(s, s->plan_windows, &f.money_left);
+    int64_t affordable = affordable_windows(s, f.money_left, most);
+    double paid = 0, planned = 0;
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
+        int64_t windows = windows_to_come(m, affordable);
+        for (uint32_t k = 0; k < m->n_slots; k++)
+            count_slot(s, m, &s->slots[m->first_slot + k], windows, &paid,
+                       &planned);
+    }
+    double pending = (double)s->bag.count[BATS_TASK_PENDING] +
+                     s->bag.count[BATS_TASK_CANCELLING] +
+                     s->bag.count[BATS_TASK_WAITING];
+    f.tasks_left = (int64_t)larger(pending - paid, 0);
+    f.tasks_paid = (int64_t)fmin(planned, 1e18);
+    return f;
+}
+
+/* A marked machine is paid for whether it works or not: a last task is worth a
+ * try if any that is known would end. */
+bool forecast_fits(const struct bats_sched *s, uint32_t machine)
+{
+    const struct machine *m = &s->machines[machine];
+    const struct cluster *c = &s->clusters[m->cluster];
+    const struct bats_stats *stats = &c->stats;
+    if (stats->mean == 0)
+        return true;
+    double time = (double)(m->paid_end - s->now);
+    if (m->renewing)
+        time += (double)s->window;
+    if (m->marked)
+        return (stats->n_sample > 0 ? (double)stats->sample[0]
+                                    : stats->mean) <= time;
+    time += (double)bats_ledger_affordable(&s->ledger, c->spec.charge) *
+            (double)s->window;
+    return stats->mean <= time;
+}
+
+bool forecast_too_late(const struct bats_sched *s, size_t cluster)
+{
+    return s->rules.deadline > 0 &&
+           (double)s->now + s->clusters[cluster].stats.mean >
+               (double)s->rules.deadline;
+}
+
+size_t forecast_most_profitable(const struct bats_sched *s)
+{
+    size_t best = SIZE_MAX;
+    double best_price = INFINITY;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        if (c->stats.mean == 0 || c->n_joined == 0 || c->spec.max == 0)
+            continue;
+        double slots = (double)c->n_slots / c->n_machines;
+        double price = (double)c->spec.charge * c->stats.mean / slots;
+        if (price < best_price) {
+            best_price = price;
+            best = i;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,105 @@
+/*
+ * initial: the configuration that a run begins with, from which policy bats
+ * learns what the clusters are worth. See sched_state.h. Source: paper 2.3,
+ * figure 3; thesis 2.2.4.
+ */
+#include "engine/sched_state.h"
+
+#include <math.h>
+
+/* Machines of cluster `c` that run `tasks` tasks at the same time. */
+static uint32_t machines_for(const struct cluster *c, uint32_t tasks)
+{
+    if (c->n_machines == 0)
+        return 0;
+    double slots = (double)c->n_slots / c->n_machines;
+    double n = ceil(tasks / slots);
+    return n < c->spec.max ? (uint32_t)n : c->spec.max;
+}
+
+/* Price of one window of a start with `tasks` initial workers per cluster;
+ * INFINITY is never reached because charges fit 64 bits. */
+static double price_of_start(const struct bats_sched *s, uint32_t tasks)
+{
+    double price = 0;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        price += (double)machines_for(&s->clusters[i], tasks) *
+                 (double)s->clusters[i].spec.charge;
+    return price;
+}
+
+/*
+ * The implicit sampling phase: iw = min(ceil(N/10), n) initial workers per
+ * cluster. A budget that cannot pay them for one window gets fewer; one that
+ * cannot pay a single machine of each cluster samples the cheapest clusters
+ * only. Without a budget there is no reason to wait: all machines start. At
+ * most half of a small bag is sample.
+ *
+ * A sampling phase of its own (sampling.c) says itself how many it wants. A
+ * cluster of which an earlier session has seen enough needs no sample.
+ */
+void initial_start(struct bats_sched *s)
+{
+    uint32_t n_tasks = s->bag.count[BATS_TASK_PENDING];
+    uint32_t tenth = n_tasks / 10 + (n_tasks % 10 > 0);
+    uint32_t workers = tenth < s->sample_size ? tenth : s->sample_size;
+    bool own_phase = s->sampling.phase == PHASE_SAMPLING;
+    if (s->ledger.budget == BATS_UNLIMITED)
+        workers = s->n_slots;
+    if (own_phase)
+        workers = sampling_start(s);
+    double budget = (double)s->ledger.budget;
+    while (workers > 1 && price_of_start(s, workers) > budget)
+        workers--;
+
+    uint32_t share = n_tasks / (2 * (uint32_t)s->n_clusters);
+    uint32_t want = share < s->sample_size ? share : s->sample_size;
+    double left = budget;
+    bool seen[BATS_CLUSTERS_MAX] = {false};
+    for (size_t k = 0; k < s->n_clusters; k++) {
+        size_t best = SIZE_MAX; /* cheapest cluster not yet seen */
+        for (size_t i = 0; i < s->n_clusters; i++)
+            if (!seen[i] &&
+                (best == SIZE_MAX ||
+                 s->clusters[i].spec.charge < s->clusters[best].spec.charge))
+                best = i;
+        seen[best] = true;
+        struct cluster *c = &s->clusters[best];
+        if (!own_phase && c->stats.n_done >= (want > 0 ? want : 1))
+            continue;
+        uint32_t n = machines_for(c, workers);
+        double price = (double)n * (double)c->spec.charge;
+        if (price > left)
+            continue;
+        left -= price;
+        c->target = n;
+        if (!own_phase)
+            c->sample_want = n > 0 ? (want > 0 ? want : 1) : 0;
+    }
+}
+
+bool initial_window_closes(const struct bats_sched *s)
+{
+    uint32_t id;
+    return bats_heap_first(&s->due, &id) <= s->now + s->interval;
+}
+
+/*
+ * Every cluster has run its sample; or, before any machine is paid for a second
+ * window, half of it: then T counts what still runs by its expectation. (The
+ * papers wait for the whole sample. Where some tasks are longer than a window
+ * that pays all initial machines twice.)
+ */
+bool initial_sampled(const struct bats_sched *s)
+{
+    if (s->n_absent > 0)
+        return false;
+    bool hurry = initial_window_closes(s);
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        uint32_t want = hurry ? (c->sample_want + 1) / 2 : c->sample_want;
+        if (c->sample_back < want && c->n_held > 0)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,123 @@
+/* sched_check: the engine's invariants. See sched.h and sched_state.h. */
+#include "engine/sched_state.h"
+
+#include <assert.h>
+
+static bool on_machine(const struct bats_sched *s, uint32_t task)
+{
+    return s->bag.state[task] == BATS_TASK_ASSIGNED ||
+           s->bag.state[task] == BATS_TASK_CANCELLING;
+}
+
+static void check_slot(const struct bats_sched *s, uint32_t slot)
+{
+    const struct slot *sl = &s->slots[slot];
+    bool active = s->machines[sl->machine].state == MACHINE_ACTIVE;
+    uint32_t n = 0;
+    for (uint32_t t = sl->head; t != BATS_NO_TASK;
+         t = dispatch_next(s, slot, t)) {
+        bool cancelled = copies_cancelled(s, slot, t);
+        assert(sl->is_copy || s->tasks[t].slot == slot);
+        assert(cancelled ||
+               (s->bag.state[t] == BATS_TASK_ASSIGNED && active) ||
+               (s->tasks[t].point && active));
+        n++;
+    }
+    assert(n == sl->n_tasks && (!sl->is_copy || n == 1));
+    assert((n > 0) == (s->busy[slot / 64] >> slot % 64 & 1));
+    assert(!sl->is_idle || (n == 0 && active));
+    assert(!sl->timed_out || copies_cancelled(s, slot, sl->head));
+}
+
+/* Its executions are where it says, and it is CANCELLING if all of them were
+ * told to stop. */
+static uint32_t check_task(const struct bats_sched *s, uint32_t task)
+{
+    const struct task *t = &s->tasks[task];
+    uint32_t copies = 0;
+    bool alive = t->slot != NO_SLOT && !t->cancelled;
+    assert(!on_machine(s, task) || t->slot != NO_SLOT);
+    assert(t->slot == NO_SLOT || on_machine(s, task) ||
+           (bats_bag_has_result(&s->bag, task) && (t->cancelled || t->point)));
+    assert(t->copies == NO_SLOT || t->slot != NO_SLOT);
+    for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy) {
+        assert(s->slots[at].is_copy && s->slots[at].head == task);
+        alive |= !s->slots[at].copy_cancelled;
+        copies++;
+    }
+    assert(copies == 0 || s->slots[t->slot].head == task);
+    assert(!on_machine(s, task) ||
+           alive == (s->bag.state[task] == BATS_TASK_ASSIGNED));
+    assert(!bats_bag_has_result(&s->bag, task) || !alive || t->point);
+    return copies;
+}
+
+static void check_machine(const struct bats_sched *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    bool paid = m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
+    uint32_t busy = 0;
+    for (uint32_t i = 0; i < m->n_slots; i++) {
+        check_slot(s, m->first_slot + i);
+        busy += s->slots[m->first_slot + i].n_tasks > 0;
+    }
+    assert(busy == m->n_busy);
+    assert(paid == bats_heap_has(&s->due, id));
+    assert(!paid || (m->held_at < s->n_held && s->held[m->held_at] == id));
+    /* A machine is only ever held inside windows that are paid. */
+    assert(!paid || s->finish != BATS_FINISH_NOT_YET || s->now <= m->paid_end);
+    assert(!m->renewing || m->state == MACHINE_ACTIVE);
+    assert(m->state != MACHINE_PARKED || busy == 0);
+    assert(m->state != MACHINE_DRAINING || busy > 0);
+    assert(m->state != MACHINE_LOST || busy == 0);
+}
+
+void bats_sched_check(const struct bats_sched *s)
+{
+    bats_money charged = s->earlier_charged, held = 0;
+    uint32_t in_slots = 0, executions = 0, copies = 0, absent = 0, lost = 0,
+             holding = 0, open = 0, idle = 0;
+    bats_ledger_check(&s->ledger);
+    bats_bag_check(&s->bag);
+    for (uint32_t i = 0; i < s->n_machines; i++) {
+        const struct machine *m = &s->machines[i];
+        bats_money charge = s->clusters[m->cluster].spec.charge;
+        check_machine(s, i);
+        charged += s->rest[i].windows * charge;
+        held += m->renewing ? charge : 0;
+        absent += m->state == MACHINE_ABSENT;
+        lost += m->state == MACHINE_LOST;
+        holding += m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
+        open += m->state == MACHINE_ACTIVE ? m->n_slots : 0;
+        idle += m->state == MACHINE_ACTIVE ? m->n_slots - m->n_busy : 0;
+        for (uint32_t k = 0; k < m->n_slots; k++)
+            in_slots += s->slots[m->first_slot + k].n_tasks;
+    }
+    assert(charged == s->ledger.charged && held == s->ledger.held);
+    assert(absent == s->n_absent && lost == s->n_lost);
+    assert(holding == s->n_held && open == s->n_open && idle == s->n_free);
+    for (uint32_t t = 0; t < s->bag.n; t++) {
+        uint32_t n = check_task(s, t);
+        copies += n;
+        executions += n + (s->tasks[t].slot != NO_SLOT);
+    }
+    assert(in_slots == executions && copies == s->n_copies);
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        uint32_t active = 0, held_here = 0, joined_here = 0;
+        for (uint32_t k = 0; k < c->n_machines; k++) {
+            const struct machine *m =
+                &s->machines[s->members[c->first_machine + k]];
+            active += m->state == MACHINE_ACTIVE && !m->marked;
+            held_here +=
+                m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
+            assert(bats_heap_has(&c->parked, k) ==
+                   (m->state == MACHINE_PARKED && !m->quarantined));
+            joined_here += m->state != MACHINE_ABSENT &&
+                           m->state != MACHINE_LOST && !m->quarantined;
+        }
+        assert(active == c->n_active && held_here == c->n_held);
+        assert(joined_here == c->n_joined);
+        assert(held_here <= c->spec.max);
+    }
+}

@@ -1,0 +1,50 @@
+/*
+ * histogram: how often which runtime was seen.
+ *
+ * Layer: estimate. Used by the engine's tail. Its classes are 1/32 of their
+ * place wide (3 %), from a microsecond to 2^62 of them; each knows the sum
+ * of its runtimes, so that a mean over many classes is exact. It has memory
+ * for the powers of 2 that were seen, and those between. Adding is O(1);
+ * the first question after that is O(classes), the others O(1).
+ */
+#ifndef BATS_HISTOGRAM_H
+#define BATS_HISTOGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/units.h"
+
+#define BATS_HISTOGRAM_STEPS 32 /* classes from a power of 2 to the next */
+#define BATS_HISTOGRAM_CLASSES (58 * BATS_HISTOGRAM_STEPS)
+
+struct bats_histogram {
+    struct bats_histogram_class {
+        double n, sum;                /* of the runtimes in the class */
+        double n_above, sum_above;    /* in the classes above it */
+    } * classes;                      /* NULL: nothing was ever added */
+    size_t first, n_classes;          /* from the `first` of all */
+    bool is_summed;                   /* n_above and sum_above are right */
+    double n, sum, shortest, longest; /* of all runtimes */
+};
+
+/* All zero is an empty one. */
+void bats_histogram_release(struct bats_histogram *h);
+
+/* False if memory is short. `runtime` >= 0. */
+bool bats_histogram_add(struct bats_histogram *h, bats_time runtime);
+
+/* How many runtimes are longer than `limit`, and their sum. The class that the
+ * limit is in counts as a whole, or, where its mean is not above the limit, not
+ * at all. */
+void bats_histogram_above(struct bats_histogram *h, double limit, double *n,
+                          double *sum);
+
+/* The same, of many limits: adds to count[k] how many runtimes are not longer
+ * than first + k step, but longer than first + (k - 1) step; count[0] are those
+ * up to `first`, count[n] all beyond. */
+void bats_histogram_divide(const struct bats_histogram *h, double first,
+                           double step, size_t n, double *count);
+
+#endif

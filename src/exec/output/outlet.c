@@ -1,0 +1,256 @@
+#include "exec/output/outlet.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "exec/output/results.h"
+
+struct bats_outlet bats_outlet_none(void)
+{
+    return (struct bats_outlet){.stream = {{.in = -1}, {.in = -1}},
+                                .files = {-1, -1}};
+}
+
+int bats_outlet_init(struct bats_outlet *outlet,
+                     const struct bats_runner_options *options,
+                     struct bats_error *err)
+{
+    *outlet = bats_outlet_none();
+    outlet->options = options;
+    bool memory = bats_stream_init(&outlet->stream[0]);
+    memory &= bats_stream_init(&outlet->stream[1]);
+    if (options->output == BATS_OUTPUT_RESULTS)
+        memory &= (outlet->results_dir = strdup(options->results_dir)) != NULL;
+    if (!memory)
+        return bats_error_set(err, BATS_ENOMEM,
+                              "out of memory for the output of tasks");
+    if (options->output == BATS_OUTPUT_STREAM)
+        return bats_outfile_create(options->stream_prefix, &outlet->file, err);
+    return 0;
+}
+
+void bats_outlet_release(struct bats_outlet *outlet)
+{
+    bats_outlet_close(outlet);
+    bats_stream_release(&outlet->stream[0]);
+    bats_stream_release(&outlet->stream[1]);
+    bats_outfile_destroy(outlet->file);
+    free(outlet->results_dir);
+    *outlet = bats_outlet_none();
+}
+
+/* ---- the takers of bytes; what fails is told later ---- */
+
+static bool take_lines(void *context, uint32_t task, int stream,
+                       const char *bytes, size_t n)
+{
+    const struct bats_runner_options *o =
+        ((struct bats_outlet *)context)->options;
+    return o->lines(o->context, task, stream, bytes, n);
+}
+
+static bool take_for_outfile(void *context, uint32_t task, int stream,
+                             const char *bytes, size_t n)
+{
+    struct bats_outlet *outlet = context;
+
+    (void)task;
+    if (outlet->error.code == 0)
+        bats_outfile_add(outlet->file, stream, bytes, n, &outlet->error);
+    return true;
+}
+
+static bool take_for_results(void *context, uint32_t task, int stream,
+                             const char *bytes, size_t n)
+{
+    struct bats_outlet *outlet = context;
+
+    while (n > 0 && outlet->error.code == 0) {
+        ssize_t done = write(outlet->files[stream - 1], bytes, n);
+        if (done > 0) {
+            bytes += done;
+            n -= (size_t)done;
+        } else if (done == 0 || errno != EINTR) {
+            bats_error_set(&outlet->error, BATS_ESYS,
+                           "%.300s/%llu: cannot write the output of this "
+                           "task: %s",
+                           outlet->results_dir, (unsigned long long)task + 1,
+                           strerror(errno));
+        }
+    }
+    return true;
+}
+
+static struct bats_stream_taker taker(struct bats_outlet *outlet, int i)
+{
+    enum bats_output output = outlet->options->output;
+
+    return (struct bats_stream_taker){
+        .take = output == BATS_OUTPUT_STREAM    ? take_for_outfile
+                : output == BATS_OUTPUT_RESULTS ? take_for_results
+                                                : take_lines,
+        .context = outlet,
+        .task = outlet->task,
+        .stream = i + 1,
+        .raw = output != BATS_OUTPUT_LINES,
+    };
+}
+
+/* ---- one task ---- */
+
+static int open_pipes(struct bats_outlet *outlet, struct bats_error *err)
+{
+    for (int i = 0; i < 2; i++)
+        if (!bats_stream_open(&outlet->stream[i], outlet->options->max_output))
+            return bats_error_set(err, BATS_ESYS,
+                                  "cannot make a pipe for the output of a "
+                                  "task: %s",
+                                  strerror(errno));
+    return 0;
+}
+
+/* The same file for both: nobody will look. */
+static int open_null(struct bats_outlet *outlet, struct bats_error *err)
+{
+    outlet->files[0] = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (outlet->files[0] < 0)
+        return bats_error_set(err, BATS_ESYS, "cannot open /dev/null: %s",
+                              strerror(errno));
+    return 0;
+}
+
+int bats_outlet_open(struct bats_outlet *outlet,
+                     const struct bats_runner_task *task, int fds[2],
+                     struct bats_error *err)
+{
+    enum bats_output output = outlet->options->output;
+    bool piped =
+        output == BATS_OUTPUT_LINES || output == BATS_OUTPUT_STREAM ||
+        (output == BATS_OUTPUT_RESULTS && outlet->options->max_output > 0);
+    int rc = 0;
+
+    outlet->task = task->task;
+    outlet->error.code = 0;
+    if (outlet->file)
+        bats_outfile_begin(outlet->file, task->task, task->attempt);
+    if (!fds)
+        return 0;
+    if (output == BATS_OUTPUT_RESULTS)
+        rc = bats_results_open(outlet->results_dir, task->task,
+                               task->is_copy ? task->attempt : 0,
+                               outlet->files, err);
+    else if (output == BATS_OUTPUT_NONE)
+        rc = open_null(outlet, err);
+    if (!rc && piped)
+        rc = open_pipes(outlet, err);
+    if (rc) {
+        bats_outlet_close(outlet);
+        return rc;
+    }
+    for (int i = 0; i < 2; i++)
+        fds[i] = piped                        ? outlet->stream[i].out
+                 : output == BATS_OUTPUT_NONE ? outlet->files[0]
+                                              : outlet->files[i];
+    return 0;
+}
+
+int bats_outlet_settle(struct bats_outlet *outlet, uint32_t task,
+                       uint32_t attempt, bool is_result,
+                       struct bats_error *err)
+{
+    if (outlet->results_dir != NULL)
+        return bats_results_settle(outlet->results_dir, task, attempt,
+                                   is_result, err);
+    if (outlet->file != NULL && !is_result)
+        return bats_outfile_disown(outlet->file, task, attempt, err);
+    return 0;
+}
+
+static void close_files(struct bats_outlet *outlet)
+{
+    for (int i = 0; i < 2; i++) {
+        if (outlet->files[i] >= 0)
+            close(outlet->files[i]);
+        outlet->files[i] = -1;
+    }
+}
+
+void bats_outlet_started(struct bats_outlet *outlet)
+{
+    if (outlet->stream[0].in < 0)
+        close_files(outlet);
+}
+
+void bats_outlet_close(struct bats_outlet *outlet)
+{
+    close_files(outlet);
+    bats_stream_close(&outlet->stream[0]);
+    bats_stream_close(&outlet->stream[1]);
+}
+
+void bats_outlet_retry(struct bats_outlet *outlet)
+{
+    for (int i = 0; i < 2; i++) {
+        struct bats_stream_taker to = taker(outlet, i);
+        bats_stream_retry(&outlet->stream[i], &to);
+    }
+}
+
+/* The first failure of this task, if there was one. */
+static int failure(const struct bats_outlet *outlet, struct bats_error *err)
+{
+    if (outlet->error.code && err)
+        *err = outlet->error;
+    return outlet->error.code;
+}
+
+void bats_outlet_watch(const struct bats_outlet *outlet, struct pollfd fds[2])
+{
+    for (int i = 0; i < 2; i++) /* poll ignores descriptors below 0 */
+        fds[i] = (struct pollfd){
+            .fd = outlet->stream[i].blocked ? -1 : outlet->stream[i].in,
+            .events = POLLIN};
+}
+
+int bats_outlet_take(struct bats_outlet *outlet, const struct pollfd fds[2],
+                     struct bats_error *err)
+{
+    for (int i = 0; i < 2; i++) {
+        struct bats_stream_taker to = taker(outlet, i);
+        if (fds[i].revents)
+            bats_stream_read(&outlet->stream[i], &to);
+    }
+    return failure(outlet, err);
+}
+
+int bats_outlet_finish(struct bats_outlet *outlet,
+                       struct bats_runner_result *result,
+                       struct bats_error *err)
+{
+    struct bats_outfile_end end = {.stopped = result->cancelled,
+                                   .exit_status = result->exit_status,
+                                   .signal = result->signal};
+    bool all = true;
+    int rc;
+
+    for (int i = 0; i < 2; i++) {
+        struct bats_stream_taker to = taker(outlet, i);
+        if (outlet->stream[i].in < 0)
+            continue;
+        all &= bats_stream_finish(&outlet->stream[i], &to);
+        end.written[i] = result->written[i] = outlet->stream[i].total;
+    }
+    if ((rc = failure(outlet, err)))
+        return rc;
+    if (!all)
+        return 0;
+    if (outlet->file && (rc = bats_outfile_end(outlet->file, &end, err)))
+        return rc;
+    if (outlet->file)
+        bats_outfile_range(outlet->file, &result->begin, &result->end);
+    bats_outlet_close(outlet);
+    return 1;
+}

@@ -1,0 +1,109 @@
+#include "exec/process/environment.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A name with its '=' is meant as a whole, others are beginnings of names. */
+static const char *const launcher[] = {
+    "OMPI_", "ORTE_", "PRTE_", "PMIX_",                      /* Open MPI */
+    "PMI_", "HYDI_", "MPI_LOCALRANKID=", "MPI_LOCALNRANKS=", /* MPICH */
+    "SLURM_PROCID=", "SLURM_LOCALID=", "SLURM_NODEID=", "SLURM_TASK_PID=",
+    "SLURM_GTIDS=", "SLURM_STEPID=", "SLURM_STEP_", "SLURM_SRUN_COMM_",
+    "SLURM_LAUNCH_NODE_IPADDR=", "SLURM_PMI", "SLURM_CPU_BIND",
+    /* Open MPI asks Flux by this one. */
+    "FLUX_JOB_ID=", "FLUX_TASK_", "FLUX_PMI_"};
+
+/* The user sets these, no launcher does, and a nested mpirun wants them. */
+static const char *const kept[] = {"OMPI_ALLOW_RUN_AS_ROOT"};
+
+static bool begins_with_any(const char *entry, const char *const *list,
+                            size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(entry, list[i], strlen(list[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool from_launcher(const char *entry)
+{
+    return begins_with_any(entry, launcher,
+                           sizeof launcher / sizeof *launcher) &&
+           !begins_with_any(entry, kept, sizeof kept / sizeof *kept);
+}
+
+int bats_environment_init(struct bats_environment *environment,
+                          char *const *from, struct bats_error *err)
+{
+    size_t n = 0;
+
+    *environment = (struct bats_environment){0};
+    while (from[n])
+        n++;
+    environment->clean = calloc(n + 1, sizeof *environment->clean);
+    if (!environment->clean)
+        goto error;
+    for (size_t i = 0; i < n; i++) {
+        if (from_launcher(from[i]))
+            continue;
+        char *copy = strdup(from[i]);
+        if (!copy)
+            goto error;
+        environment->clean[environment->n++] = copy;
+    }
+    return 0;
+error:
+    bats_environment_release(environment);
+    return bats_error_set(err, BATS_ENOMEM,
+                          "out of memory for the environment of tasks");
+}
+
+void bats_environment_release(struct bats_environment *environment)
+{
+    for (size_t i = 0; i < environment->n; i++)
+        free(environment->clean[i]);
+    free(environment->clean);
+    free(environment->merged);
+    *environment = (struct bats_environment){0};
+}
+
+/* Whether `added` has the name of `entry`; the first letter mostly says no. */
+static bool replaced(const char *entry, const char *const *added)
+{
+    for (; *added; added++) {
+        size_t n = **added == *entry ? strcspn(entry, "=") : 0;
+        if (n > 0 && strncmp(entry, *added, n) == 0 && (*added)[n] == '=')
+            return true;
+    }
+    return false;
+}
+
+char **bats_environment_merge(struct bats_environment *environment,
+                              const char *const *added)
+{
+    static const char *const nothing[] = {NULL};
+    size_t n_added = 0, n = 0;
+
+    if (!added)
+        added = nothing;
+    while (added[n_added])
+        n_added++;
+    if (environment->n + n_added + 1 > environment->capacity) {
+        size_t capacity = environment->n + n_added + 1;
+        char **merged =
+            realloc(environment->merged, capacity * sizeof *merged);
+        if (!merged)
+            return NULL;
+        environment->merged = merged;
+        environment->capacity = capacity;
+    }
+    for (size_t i = 0; i < environment->n; i++)
+        if (!replaced(environment->clean[i], added))
+            environment->merged[n++] = environment->clean[i];
+    /* exec's prototype lacks the const that it keeps to. */
+    for (size_t i = 0; i < n_added; i++)
+        environment->merged[n++] = (char *)added[i];
+    environment->merged[n] = NULL;
+    return environment->merged;
+}

@@ -1,0 +1,134 @@
+#include "exec/process/family.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The parent of process `name`, or -1 if it is gone. */
+static pid_t parent_of(DIR *proc, const char *name)
+{
+    char path[280], stat[512];
+    char state;
+    int parent;
+
+    snprintf(path, sizeof path, "%s/stat", name);
+    int fd = openat(dirfd(proc), path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    ssize_t n = read(fd, stat, sizeof stat - 1);
+    close(fd);
+    if (n <= 0)
+        return -1;
+    stat[n] = '\0';
+    /* "pid (name) state parent ...", and the name may contain anything. */
+    const char *end = strrchr(stat, ')');
+    if (!end || sscanf(end + 1, " %c %d", &state, &parent) != 2)
+        return -1;
+    return parent;
+}
+
+/* The next child of this process in `proc`, or 0. The kernel's own list of
+ * children (/proc/PID/task/TID/children) is not built into every kernel. */
+static pid_t next_child(DIR *proc)
+{
+    pid_t self = getpid();
+    struct dirent *entry;
+
+    while ((entry = readdir(proc))) {
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (pid > 0 && parent_of(proc, entry->d_name) == self)
+            return pid;
+    }
+    return 0;
+}
+
+static bool add_stranger(struct bats_family *family, pid_t pid)
+{
+    if (family->n == family->capacity) {
+        size_t capacity = 2 * family->capacity + 8;
+        pid_t *strangers =
+            realloc(family->strangers, capacity * sizeof *strangers);
+        if (!strangers)
+            return false;
+        family->strangers = strangers;
+        family->capacity = capacity;
+    }
+    family->strangers[family->n++] = pid;
+    return true;
+}
+
+static bool is_stranger(const struct bats_family *family, pid_t pid)
+{
+    for (size_t i = 0; i < family->n; i++)
+        if (family->strangers[i] == pid)
+            return true;
+    return false;
+}
+
+int bats_family_init(struct bats_family *family, struct bats_error *err)
+{
+    DIR *proc = opendir("/proc");
+    pid_t pid;
+
+    *family = (struct bats_family){0};
+    if (!proc)
+        return bats_error_set(err, BATS_ESYS, "cannot read /proc: %s",
+                              strerror(errno));
+    while ((pid = next_child(proc)))
+        if (!add_stranger(family, pid)) {
+            closedir(proc);
+            bats_family_release(family);
+            return bats_error_set(err, BATS_ENOMEM,
+                                  "out of memory for a list of processes");
+        }
+    closedir(proc);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    return 0;
+}
+
+void bats_family_release(struct bats_family *family)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    free(family->strangers);
+    *family = (struct bats_family){0};
+}
+
+/* Cheap, where reading /proc is not. */
+static bool childless(void)
+{
+    siginfo_t info;
+
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 &&
+           errno == ECHILD;
+}
+
+pid_t bats_family_sweep(struct bats_family *family, bool force)
+{
+    DIR *proc;
+    pid_t pid, alive = 0;
+    bool reaped = true;
+
+    /* What ends leaves its own children to us: look again after a death. */
+    while (reaped && !alive && !childless() && (proc = opendir("/proc"))) {
+        reaped = false;
+        while ((pid = next_child(proc))) {
+            if (is_stranger(family, pid))
+                continue;
+            if (force && kill(pid, SIGKILL) < 0 && errno == EPERM)
+                add_stranger(family, pid);
+            else if (waitpid(pid, NULL, WNOHANG) == 0)
+                alive = pid;
+            else
+                reaped = true;
+        }
+        closedir(proc);
+    }
+    return alive;
+}

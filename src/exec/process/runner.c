@@ -1,0 +1,435 @@
+#include "exec/process/runner.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "exec/process/environment.h"
+#include "exec/process/family.h"
+#include "exec/process/guard.h"
+#include "exec/output/outlet.h"
+#include "exec/process/pace.h"
+#include "exec/process/spawner.h"
+#include "util/now.h"
+#include "util/wake.h"
+
+#define NEVER INT64_MAX
+
+enum phase {
+    PHASE_FREE,
+    PHASE_SLEEPING, /* built-in sleep, until `until` */
+    PHASE_RUNNING,  /* the main process `pid` lives */
+    PHASE_CLEARING, /* it is reaped, something it left behind still lives */
+    PHASE_ENDED     /* the result is told at `until`, after the output */
+};
+
+struct bats_runner {
+    struct bats_runner_options options;
+    struct bats_environment environment;
+    struct bats_spawner spawner;
+    struct bats_guard guard;
+    struct bats_family family;
+    struct bats_outlet outlet;
+
+    enum phase phase;
+    struct bats_runner_result result; /* as far as it is known */
+    pid_t pid;                        /* of the main process, and its group */
+    int pidfd;                        /* of whom we wait for */
+    int64_t start;                    /* monotonic clock, as all times below */
+    int64_t until;                    /* see enum phase */
+    int64_t kill_at;                  /* when KILL follows */
+    struct bats_pace pace;
+    int64_t rss_kib; /* the most that this process is known to have had */
+    sigset_t woken;  /* signals that do not end a sleep */
+};
+
+static int64_t now_us(void)
+{
+    return bats_now_us(CLOCK_MONOTONIC);
+}
+
+/* ---- create and destroy ---- */
+
+/* A process that was started with SIGCHLD ignored would be told nothing of
+ * how its children end. */
+static void notice_children(void)
+{
+    struct sigaction action;
+
+    if (sigaction(SIGCHLD, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+        signal(SIGCHLD, SIG_DFL);
+}
+
+int bats_runner_create(const struct bats_runner_options *options,
+                       struct bats_runner **runner, struct bats_error *err)
+{
+    struct bats_runner *r = calloc(1, sizeof *r);
+    int rc;
+
+    if (!r)
+        return bats_error_set(err, BATS_ENOMEM,
+                              "out of memory for running tasks");
+    r->options = *options;
+    r->pidfd = r->guard.alive = r->spawner.null = -1;
+    r->outlet = bats_outlet_none();
+    bats_wake_mask(&r->woken);
+    notice_children();
+    if ((rc = bats_environment_init(&r->environment, environ, err)) ||
+        (rc = bats_spawner_init(&r->spawner, err)) ||
+        (rc = bats_guard_init(&r->guard, err)) ||
+        (rc = bats_family_init(&r->family, err)) ||
+        (rc = bats_outlet_init(&r->outlet, &r->options, err))) {
+        bats_runner_destroy(r);
+        return rc;
+    }
+    *runner = r;
+    return 0;
+}
+
+static void reap(pid_t pid, struct rusage *usage, int *status)
+{
+    while (wait4(pid, status, 0, usage) < 0 && errno == EINTR)
+        ;
+}
+
+void bats_runner_destroy(struct bats_runner *r)
+{
+    pid_t left;
+
+    if (!r)
+        return;
+    if (r->phase == PHASE_RUNNING) {
+        kill(-r->pid, SIGKILL);
+        reap(r->pid, NULL, NULL);
+        r->phase = PHASE_CLEARING;
+    }
+    if (r->phase == PHASE_CLEARING)
+        while ((left = bats_family_sweep(&r->family, true)))
+            reap(left, NULL, NULL);
+    if (r->pidfd >= 0)
+        close(r->pidfd);
+    bats_outlet_release(&r->outlet);
+    bats_family_release(&r->family);
+    bats_guard_release(&r->guard);
+    bats_environment_release(&r->environment);
+    bats_spawner_release(&r->spawner);
+    free(r);
+}
+
+bool bats_runner_busy(const struct bats_runner *r)
+{
+    return r->phase != PHASE_FREE;
+}
+
+/* ---- start ---- */
+
+/* The shell itself cannot be run on this line (too long, for instance). */
+static void refuse(struct bats_runner *r, int code, int fd)
+{
+    dprintf(fd, "bats-mpi: /bin/sh: %s\n", strerror(code));
+    r->result.exit_status = code == ENOENT ? 127 : 126;
+    r->until = r->start;
+    r->phase = PHASE_ENDED;
+}
+
+static int start_process(struct bats_runner *r,
+                         const struct bats_runner_task *task,
+                         struct bats_error *err)
+{
+    char **environment =
+        bats_environment_merge(&r->environment, task->environment);
+    int fds[2];
+
+    if (!environment)
+        return bats_error_set(err, BATS_ENOMEM,
+                              "out of memory for the environment of a task");
+    int rc = bats_outlet_open(&r->outlet, task, fds, err);
+    if (rc)
+        return rc;
+    rc = bats_spawner_run(&r->spawner, task->command, environment, fds,
+                          &r->pid);
+    if (rc == EAGAIN || rc == ENOMEM) {
+        bats_outlet_close(&r->outlet);
+        return bats_error_set(err, BATS_ESYS, "cannot start a process: %s",
+                              strerror(rc));
+    }
+    if (rc) {
+        refuse(r, rc, fds[1]);
+    } else {
+        bats_guard_set(&r->guard, r->pid);
+        r->phase = PHASE_RUNNING;
+        bats_pace_begin(&r->pace, r->options.speed, r->start);
+        r->pidfd = pidfd_open(r->pid, 0);
+        if (r->pidfd < 0) {
+            rc = errno;
+            kill(-r->pid, SIGKILL);
+            reap(r->pid, NULL, NULL);
+            bats_guard_set(&r->guard, 0);
+            r->phase = PHASE_FREE;
+            bats_outlet_close(&r->outlet);
+            return bats_error_set(err, BATS_ESYS, "cannot watch a process: %s",
+                                  strerror(rc));
+        }
+    }
+    bats_outlet_started(&r->outlet);
+    return 0;
+}
+
+int bats_runner_start(struct bats_runner *r,
+                      const struct bats_runner_task *task,
+                      struct bats_error *err)
+{
+    if (r->phase != PHASE_FREE)
+        return bats_error_set(err, BATS_ESTATE,
+                              "a task is started while another one runs");
+    r->result = (struct bats_runner_result){
+        .task = task->task, .start_us = bats_now_us(CLOCK_REALTIME)};
+    r->start = now_us();
+    r->kill_at = NEVER;
+    if (task->command)
+        return start_process(r, task, err);
+    int rc = bats_outlet_open(&r->outlet, task, NULL, err);
+    if (rc)
+        return rc;
+    r->until = r->start + (task->sleep_us > 0 ? task->sleep_us : 0);
+    r->phase = PHASE_SLEEPING;
+    return 0;
+}
+
+int bats_runner_settle(struct bats_runner *r, uint32_t task, uint32_t attempt,
+                       bool is_result, struct bats_error *err)
+{
+    return bats_outlet_settle(&r->outlet, task, attempt, is_result, err);
+}
+
+/* ---- cancel ---- */
+
+void bats_runner_cancel(struct bats_runner *r)
+{
+    siginfo_t info = {0};
+
+    if (r->phase != PHASE_RUNNING) {
+        bats_runner_kill(r);
+        return;
+    }
+    if (r->result.cancelled)
+        return;
+    /* Ended by itself, and not noticed yet? */
+    if (waitid(P_PIDFD, (id_t)r->pidfd, &info, WEXITED | WNOHANG | WNOWAIT) ==
+            0 &&
+        info.si_pid)
+        return;
+    r->result.cancelled = true;
+    r->kill_at = now_us() + r->options.grace_ms * 1000;
+    kill(-r->pid, SIGTERM);
+    kill(-r->pid, SIGCONT); /* who is stopped could not act on it */
+}
+
+void bats_runner_kill(struct bats_runner *r)
+{
+    switch (r->phase) {
+    case PHASE_FREE:
+        break;
+    case PHASE_SLEEPING:
+        r->result.cancelled = true;
+        r->result.exit_status = 128 + SIGTERM;
+        r->result.signal = SIGTERM;
+        r->phase = PHASE_ENDED;
+        r->until = now_us();
+        break;
+    case PHASE_RUNNING:
+        r->result.cancelled = true;
+        r->kill_at = 0;
+        kill(-r->pid, SIGKILL);
+        break;
+    case PHASE_CLEARING:
+    case PHASE_ENDED:
+        r->kill_at = 0;
+        r->until = now_us(); /* not held back any longer */
+        break;
+    }
+}
+
+/* ---- poll ---- */
+
+/* What a cancelled task leaves behind has its grace time, too: in "cd x &&
+ * ./a" the shell ends at once on TERM, but ./a may want to save its work. */
+static bool may_kill(const struct bats_runner *r, int64_t now)
+{
+    return !r->result.cancelled || now >= r->kill_at;
+}
+
+static int64_t microseconds(struct timeval t)
+{
+    return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
+}
+
+/* The kernel counts the memory of the process that started it as the child's:
+ * only what is above it is known to be the task's. Ours never becomes less. */
+static int64_t own_rss_kib(struct bats_runner *r, const struct rusage *usage)
+{
+    struct rusage self;
+
+    if (usage->ru_maxrss > r->rss_kib && getrusage(RUSAGE_SELF, &self) == 0)
+        r->rss_kib = self.ru_maxrss;
+    return usage->ru_maxrss > r->rss_kib ? usage->ru_maxrss : 0;
+}
+
+static void main_process_ended(struct bats_runner *r)
+{
+    int64_t now = now_us();
+    struct rusage usage = {0};
+    int status = 0;
+
+    /* Before it is reaped: until then its number is nobody else's. */
+    if (may_kill(r, now))
+        kill(-r->pid, SIGKILL);
+    reap(r->pid, &usage, &status);
+    close(r->pidfd);
+    r->pidfd = -1;
+    if (WIFSIGNALED(status)) {
+        r->result.signal = WTERMSIG(status);
+        r->result.exit_status = 128 + r->result.signal;
+    } else {
+        r->result.exit_status = WEXITSTATUS(status);
+    }
+    r->result.user_us = microseconds(usage.ru_utime);
+    r->result.system_us = microseconds(usage.ru_stime);
+    r->result.max_rss_kib = own_rss_kib(r, &usage);
+    r->until = r->result.cancelled ? now : bats_pace_end(&r->pace, now);
+    r->phase = PHASE_CLEARING;
+}
+
+static void keep_pace(struct bats_runner *r, int64_t now)
+{
+    bool was = r->pace.stopped;
+    bool is = bats_pace_stopped(&r->pace, now);
+
+    if (is != was)
+        kill(-r->pid, is ? SIGSTOP : SIGCONT);
+}
+
+static void clear(struct bats_runner *r, int64_t now)
+{
+    pid_t left = bats_family_sweep(&r->family, may_kill(r, now));
+
+    if (r->pidfd >= 0)
+        close(r->pidfd);
+    r->pidfd = -1;
+    if (left) {
+        r->pidfd = pidfd_open(left, 0);
+        return;
+    }
+    bats_guard_set(&r->guard, 0);
+    r->phase = PHASE_ENDED;
+}
+
+/* Does what is due; 1 when the result is complete, 0 if not yet, or a negative
+ * errcode. */
+static int advance(struct bats_runner *r, int64_t now, struct bats_error *err)
+{
+    int rc;
+
+    switch (r->phase) {
+    case PHASE_FREE:
+        return 0;
+    case PHASE_SLEEPING:
+        if (now < r->until)
+            return 0;
+        r->phase = PHASE_ENDED;
+        break;
+    case PHASE_RUNNING:
+        if (!r->result.cancelled)
+            keep_pace(r, now);
+        else if (may_kill(r, now) && r->kill_at > 0)
+            bats_runner_kill(r);
+        return 0;
+    case PHASE_CLEARING:
+        clear(r, now);
+        break;
+    case PHASE_ENDED:
+        break;
+    }
+    if (r->phase != PHASE_ENDED || now < r->until)
+        return 0;
+    if ((rc = bats_outlet_finish(&r->outlet, &r->result, err)) <= 0)
+        return rc;
+    r->result.wall_us = r->until - r->start;
+    r->phase = PHASE_FREE;
+    return 1;
+}
+
+/* When `advance` has something to do next, even if nothing happens. */
+static int64_t next_time(const struct bats_runner *r, int64_t now)
+{
+    switch (r->phase) {
+    case PHASE_RUNNING:
+        if (!r->result.cancelled)
+            return bats_pace_next(&r->pace, now);
+        return r->kill_at > 0 ? r->kill_at : NEVER;
+    case PHASE_CLEARING:
+        return r->result.cancelled && r->kill_at > now ? r->kill_at : NEVER;
+    case PHASE_SLEEPING:
+        return r->until;
+    case PHASE_ENDED: /* past it, the output waits for its taker */
+        return r->until > now ? r->until : NEVER;
+    default:
+        return NEVER;
+    }
+}
+
+/* Sleeps up to `timeout_us` and takes in what happens. 1: a signal came. */
+static int wait_for_events(struct bats_runner *r, int64_t timeout_us,
+                           struct bats_error *err)
+{
+    struct pollfd fds[3] = {{.fd = r->pidfd, .events = POLLIN}};
+    struct timespec timeout = {.tv_sec = (time_t)(timeout_us / 1000000),
+                               .tv_nsec = (long)(timeout_us % 1000000) * 1000};
+
+    bats_outlet_watch(&r->outlet, fds + 1);
+    if (ppoll(fds, 3, &timeout, &r->woken) < 0)
+        return errno == EINTR ? 1
+                              : bats_error_set(err, BATS_ESYS,
+                                               "cannot wait for a task: %s",
+                                               strerror(errno));
+    int rc = bats_outlet_take(&r->outlet, fds + 1, err);
+    if (fds[0].revents && r->phase == PHASE_RUNNING)
+        main_process_ended(r);
+    return rc;
+}
+
+int bats_runner_poll(struct bats_runner *r, int64_t timeout_us,
+                     struct bats_runner_result *result, struct bats_error *err)
+{
+    int64_t now = now_us();
+    int64_t deadline = timeout_us < NEVER - now ? now + timeout_us : NEVER;
+    bool looked = false;
+
+    bats_outlet_retry(&r->outlet);
+    for (;;) {
+        int rc = advance(r, now, err);
+        if (rc > 0)
+            *result = r->result;
+        if (rc != 0)
+            return rc;
+        if (looked && now >= deadline)
+            return 0;
+        int64_t next = next_time(r, now);
+        if (next > deadline)
+            next = deadline;
+        rc = wait_for_events(r, next > now ? next - now : 0, err);
+        if (rc < 0)
+            return rc;
+        if (rc > 0)
+            deadline = 0; /* a signal: the caller may want to look at it */
+        looked = true;
+        now = now_us();
+    }
+}

@@ -1,0 +1,517 @@
+/*
+ * See plan.h. For a fixed number of windows k the BKP is a bounded knapsack
+ * of capacity floor(B / k), solved in knapsack.c. Its best rate R(k) does not
+ * rise with k, so the smallest k that R(k) can finish the bag in gives the
+ * fastest configuration of all. The papers' table over the price (Martello and
+ * Toth, 1990) would need a column for every micro-unit of the charges.
+ *
+ * Ties are settled afterwards by asking the same knapsack whether a cheaper
+ * configuration is as fast, then whether one with fewer machines of the last
+ * cluster is, and so on.
+ */
+#include "bats/plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "plan/knapsack.h"
+
+#define TOLERANCE 1e-9 /* of equal rates and of the ceiling; see plan.h */
+#define NEARLY 1e-10   /* what is not worth looking for: all of it ties */
+#define ROUNDING 1e-12 /* allowed for in bounds */
+#define RATE_MAX 1e100
+#define PATIENCE 40000000  /* steps: about a second */
+#define TIE_PATIENCE 30000 /* some milliseconds */
+
+struct planner {
+    struct bats_knapsack knapsack; /* prices in multiples of `unit` */
+    size_t n_items;
+    bats_money unit; /* greatest common divisor of the charges */
+    int64_t budget;  /* in multiples of `unit` */
+    uint64_t n_tasks;
+    int64_t windows_min; /* fewer are of no use */
+    int64_t windows_max; /* no configuration can be paid for more */
+    struct bats_error *err;
+};
+
+/* What the knapsack has to look for, and what it found. */
+struct choice {
+    int64_t windows;
+    int64_t capacity; /* price per window */
+    double target;    /* every rate from here on ties with the best */
+    struct bats_knapsack_answer best;
+};
+
+int64_t bats_plan_windows(uint64_t n_tasks, double rate)
+{
+    double exact = (double)n_tasks / rate;
+    double windows = ceil(exact - exact * TOLERANCE);
+
+    if (!(windows < 0x1p63))
+        return INT64_MAX;
+    return windows < 1 ? n_tasks > 0 : (int64_t)windows;
+}
+
+/* The smallest rate that finishes the bag in `windows`. */
+static double rate_needed(uint64_t n_tasks, int64_t windows)
+{
+    double rate = (double)n_tasks / (double)windows * (1 - TOLERANCE);
+
+    while (bats_plan_windows(n_tasks, rate) > windows)
+        rate = nextafter(rate, INFINITY);
+    return rate;
+}
+
+static int search(struct planner *p, int64_t capacity, double target, bool any,
+                  struct bats_knapsack_answer *best)
+{
+    struct bats_knapsack_answer answer;
+    double bound = bats_knapsack_bound(&p->knapsack, (double)capacity);
+    if (bound * (1 + ROUNDING) < target)
+        return 0;
+
+    int found = bats_knapsack_search(&p->knapsack, capacity, target, any,
+                                     &answer, p->err);
+    if (found > 0)
+        *best = answer;
+    return found;
+}
+
+/* An upper bound of the tasks that can be done in `windows` for the budget,
+ * as if machines could be divided. It never falls with more windows. */
+static double tasks_bound(const struct planner *p, int64_t windows)
+{
+    double share = (double)p->budget / (double)windows;
+
+    return bats_knapsack_bound(&p->knapsack, share) * (double)windows *
+           (1 + ROUNDING);
+}
+
+/* The smallest number of windows whose bound reaches `tasks`; windows_max + 1
+ * if none does. */
+static int64_t least_windows(const struct planner *p, double tasks)
+{
+    int64_t low = 1, high = p->windows_max;
+
+    if (tasks_bound(p, high) < tasks)
+        return high < INT64_MAX ? high + 1 : high;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (tasks_bound(p, middle) >= tasks)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* The fastest configuration that finishes the bag: 1, or 0 if there is none. */
+static int find_feasible(struct planner *p, struct choice *c)
+{
+    int64_t k = least_windows(p, (double)p->n_tasks * (1 - TOLERANCE));
+
+    if (k < p->windows_min)
+        k = p->windows_min;
+    while (k <= p->windows_max) {
+        c->windows = k;
+        c->capacity = p->budget / k;
+        c->target = rate_needed(p->n_tasks, k);
+        int found = search(p, c->capacity, c->target, false, &c->best);
+        if (found != 0) {
+            c->target = fmax(c->target, c->best.rate * (1 - TOLERANCE));
+            return found;
+        }
+        /* More windows leave less to spend on each: what is the fastest for k
+         * is too slow for every number of windows below `next`. */
+        found = search(p, c->capacity, 0, false, &c->best);
+        if (found < 0 || c->best.rate <= 0 || k == INT64_MAX)
+            return found < 0 ? found : 0;
+        int64_t next = bats_plan_windows(p->n_tasks, c->best.rate);
+        k = next > k ? next : k + 1;
+        if (p->knapsack.patience < 0 && k < p->windows_max - k / 16)
+            k += k / 16;
+    }
+    return 0;
+}
+
+/*
+ * A machine that is not of the most efficient type wastes money in each of its
+ * windows. With more windows than this the waste of a single one is more than
+ * `tasks` leave over of the budget.
+ */
+static int64_t windows_for_others(const struct planner *p, double tasks)
+{
+    const struct bats_knapsack_type *first = &p->knapsack.type[0];
+    double efficiency = first->rate / (double)first->price;
+    double left = (double)p->budget * (1 + 2 * ROUNDING) - tasks / efficiency;
+    double windows = 0;
+
+    for (size_t i = 1; i < p->knapsack.n; i++) {
+        const struct bats_knapsack_type *t = &p->knapsack.type[i];
+        double waste = (double)t->price - t->rate / efficiency;
+        if (waste <= (double)t->price * ROUNDING)
+            return p->windows_max;
+        windows = fmax(windows, left / waste);
+    }
+    return windows < (double)p->windows_max ? (int64_t)windows
+                                            : p->windows_max;
+}
+
+/* With the first type alone: as many machines, for as few windows, as make
+ * `tasks`. */
+static void use_one_type(const struct planner *p, double tasks, int64_t least,
+                         struct choice *c)
+{
+    const struct bats_knapsack_type *first = &p->knapsack.type[0];
+
+    for (uint32_t x = first->max; x > 0; x--) {
+        int64_t k = p->budget / (x * first->price);
+        double rate = x * first->rate;
+        if (k < least || (double)k * rate < tasks)
+            continue;
+        c->windows = k;
+        c->capacity = p->budget / k;
+        c->best = (struct bats_knapsack_answer){.price = x * first->price,
+                                                .rate = rate};
+        c->best.counts[first->item] = x;
+        return;
+    }
+}
+
+/*
+ * The configuration that gets most tasks done for a budget that is too small;
+ * no machine is free of charge then. Where several k have the same share of
+ * the budget, only the last of them counts: its configuration works longest.
+ */
+static int find_best_effort(struct planner *p, struct choice *c)
+{
+    const struct bats_knapsack_type *first = &p->knapsack.type[0];
+    if (first->price == 0)
+        return bats_error_set(
+            p->err, BATS_EOVERFLOW,
+            "the bag needs more windows than can be counted");
+
+    /* To begin with: one machine of the most profitable cluster. Nothing that
+     * is made of this cluster alone does more. */
+    use_one_type(p, 0, p->budget / first->price, c);
+    double most = (double)c->windows * first->rate;
+    double perfect = tasks_bound(p, p->windows_max);
+    int64_t from = least_windows(p, most * (1 - TOLERANCE));
+    int64_t last = windows_for_others(p, most);
+    int64_t k, share;
+
+    if (from < p->windows_min)
+        from = p->windows_min;
+
+    for (int64_t before = from - 1; before < last; before = k) {
+        if (most * (1 + NEARLY) >= perfect || p->knapsack.patience < 0)
+            break;
+        share = p->budget / (before + 1);
+        k = p->budget / share;
+        double target = most * (1 + ROUNDING) / (double)k;
+        int found = search(p, share, target, false, &c->best);
+        if (found < 0)
+            return found;
+        if (found > 0) {
+            c->windows = k;
+            c->capacity = share;
+            most = c->best.rate * (double)k;
+            last = windows_for_others(p, most);
+        }
+    }
+    /* The smallest k among equals. */
+    double tie = most * (1 - TOLERANCE);
+    last = windows_for_others(p, tie);
+    if (c->windows > last)
+        use_one_type(p, tie, last, c);
+    for (int64_t before = from - 1; before + 1 < c->windows; before = k) {
+        if (before >= last || p->knapsack.patience < 0)
+            break;
+        share = p->budget / (before + 1);
+        k = p->budget / share;
+        int found = search(p, share, tie / (double)k, true, &c->best);
+        if (found < 0)
+            return found;
+        if (found > 0) {
+            c->windows = k;
+            c->capacity = share;
+        }
+    }
+    c->target = tie / (double)c->windows;
+    return 1;
+}
+
+/* The least price at which the target could be reached if machines could be
+ * divided. */
+static int64_t price_bound(const struct planner *p, double target)
+{
+    double price = 0;
+
+    for (size_t i = 0; i < p->knapsack.n && target > 0; i++) {
+        const struct bats_knapsack_type *t = &p->knapsack.type[i];
+        double x = fmin(t->max, target / t->rate);
+        price += x * (double)t->price;
+        target -= x * t->rate;
+    }
+    return (int64_t)ceil(price * (1 - ROUNDING));
+}
+
+/* Mostly there is nothing cheaper, or only by little. */
+static int make_cheapest(struct planner *p, struct choice *c)
+{
+    int64_t low = price_bound(p, c->target), step = 1;
+
+    while (low < c->best.price && !c->best.cheapest) {
+        int64_t attempt = c->best.price - step;
+        if (attempt < low)
+            attempt = low;
+        int found = search(p, attempt, c->target, true, &c->best);
+        if (found < 0)
+            return found;
+        step *= 2;
+        if (found == 0) {
+            low = attempt + 1;
+            step = (c->best.price - low + 1) / 2;
+        }
+    }
+    return 0;
+}
+
+/* Fewest machines of one type; the types settled before are pinned. */
+static int make_fewest(struct planner *p, struct bats_knapsack_type *type,
+                       struct choice *c)
+{
+    uint32_t *count = &c->best.counts[type->item];
+    uint32_t low = 0, high = *count;
+
+    while (low < high) {
+        type->max = low + (high - low) / 2;
+        double bound = bats_knapsack_bound(&p->knapsack, (double)c->capacity);
+        if (bound * (1 + ROUNDING) >= c->target)
+            high = type->max;
+        else
+            low = type->max + 1;
+    }
+    /* What the bound allows is mostly either possible or far from it. */
+    uint32_t attempt = low;
+    bool first = true;
+    while (low < *count) {
+        type->max = attempt;
+        int found = search(p, c->capacity, c->target, true, &c->best);
+        if (found < 0)
+            return found;
+        if (found == 0)
+            low = attempt + 1;
+        attempt =
+            first && low < *count ? *count - 1 : low + (*count - low) / 2;
+        first = false;
+    }
+    type->min = type->max = *count;
+    return 0;
+}
+
+static int settle_ties(struct planner *p, struct choice *c)
+{
+    int error = make_cheapest(p, c);
+    bool proven = p->knapsack.proven;
+
+    /* Which of two plans of one rate and one price is taken is not worth a
+     * long search: it is a rule only to have one. */
+    if (p->knapsack.patience > TIE_PATIENCE)
+        p->knapsack.patience = TIE_PATIENCE;
+    c->capacity = c->best.price;
+    for (size_t item = p->n_items; item-- > 0 && error == 0;)
+        for (size_t i = 0; i < p->knapsack.n && error == 0; i++)
+            if (p->knapsack.type[i].item == item && p->knapsack.patience > 0)
+                error = make_fewest(p, &p->knapsack.type[i], c);
+    p->knapsack.proven = proven;
+    return error;
+}
+
+static int check(const struct bats_plan_item *items, size_t n_items,
+                 struct bats_error *err)
+{
+    if (n_items < 1 || n_items > BATS_CLUSTERS_MAX)
+        return bats_error_set(err, BATS_EINPUT,
+                              "a plan needs 1 to %d clusters, not %zu",
+                              BATS_CLUSTERS_MAX, n_items);
+    for (size_t i = 0; i < n_items; i++) {
+        if (items[i].charge < 0)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "the charge of cluster %zu is negative",
+                                  i + 1);
+        if (!(items[i].rate >= 0 && items[i].rate <= RATE_MAX))
+            return bats_error_set(err, BATS_EINPUT,
+                                  "the rate of cluster %zu is not a number "
+                                  "of tasks per window",
+                                  i + 1);
+    }
+    return 0;
+}
+
+/* The machines that can be paid for windows_min at least. */
+static void set_up(struct planner *p, const struct bats_plan_item *items,
+                   bats_money budget)
+{
+    double free_rate = 0;
+    int64_t cheapest = INT64_MAX;
+
+    p->knapsack.n = 0;
+    p->knapsack.patience = PATIENCE;
+    p->knapsack.proven = true;
+    p->unit = 0;
+    for (size_t i = 0; i < p->n_items; i++) {
+        const struct bats_plan_item *item = &items[i];
+        int64_t most = item->charge > 0
+                           ? budget / p->windows_min / item->charge
+                           : INT64_MAX;
+        if (most > item->max)
+            most = item->max;
+        if (most == 0 || item->rate <= 0)
+            continue;
+        p->knapsack.type[p->knapsack.n++] = (struct bats_knapsack_type){
+            .price = item->charge,
+            .rate = item->rate,
+            .max = (uint32_t)most,
+            .item = (uint32_t)i,
+        };
+        p->unit = bats_knapsack_gcd(item->charge, p->unit);
+    }
+    if (p->unit == 0)
+        p->unit = 1;
+    p->budget = budget / p->unit;
+    for (size_t i = 0; i < p->knapsack.n; i++) {
+        struct bats_knapsack_type *t = &p->knapsack.type[i];
+        t->price /= p->unit;
+        if (t->price == 0)
+            free_rate += t->rate * t->max;
+        else if (t->price < cheapest)
+            cheapest = t->price;
+    }
+    p->windows_max = free_rate > 0 ? bats_plan_windows(p->n_tasks, free_rate)
+                                   : p->budget / cheapest;
+    if (free_rate > 0 && p->windows_max < p->windows_min)
+        p->windows_max = p->windows_min;
+    bats_knapsack_sort(&p->knapsack);
+}
+
+/* See bats_plan_solve; a plan has `windows_min` windows or more. */
+static int solve(const struct bats_plan_item *items, size_t n_items,
+                 uint64_t n_tasks, bats_money budget, int64_t windows_min,
+                 struct bats_plan *plan, struct bats_error *err)
+{
+    struct planner p = {.n_items = n_items,
+                        .n_tasks = n_tasks,
+                        .windows_min = windows_min,
+                        .err = err};
+    struct choice choice = {.windows = 0};
+    struct bats_plan result = {.feasible = n_tasks == 0, .proven = true};
+    int error = check(items, n_items, err);
+
+    if (error < 0)
+        return error;
+    set_up(&p, items, budget > 0 ? budget : 0);
+    if (n_tasks > 0 && p.knapsack.n > 0) {
+        int found = find_feasible(&p, &choice);
+        result.feasible = found > 0;
+        if (found == 0)
+            found = find_best_effort(&p, &choice);
+        if (found > 0)
+            found = settle_ties(&p, &choice);
+        if (found < 0)
+            return found;
+        memcpy(result.machines, choice.best.counts, sizeof result.machines);
+        result.windows = choice.windows;
+        result.price = choice.best.price * p.unit;
+        result.cost = result.windows * result.price;
+        result.rate = choice.best.rate;
+        result.proven = p.knapsack.proven;
+    }
+    *plan = result;
+    return 0;
+}
+
+int bats_plan_solve(const struct bats_plan_item *items, size_t n_items,
+                    uint64_t n_tasks, bats_money budget,
+                    struct bats_plan *plan, struct bats_error *err)
+{
+    return solve(items, n_items, n_tasks, budget, 1, plan, err);
+}
+
+int64_t bats_plan_span(double task_windows)
+{
+    double span = ceil(task_windows * (1 - TOLERANCE));
+
+    return span < 0x1p62 ? (int64_t)fmax(span, 1) : INT64_MAX;
+}
+
+int64_t bats_plan_next_span(const double *task_windows, size_t n_items,
+                            int64_t span)
+{
+    int64_t next = INT64_MAX;
+
+    for (size_t i = 0; i < n_items; i++) {
+        int64_t own = bats_plan_span(task_windows[i]);
+        if (own > span && own < next)
+            next = own;
+    }
+    return next;
+}
+
+/* The first can be executed and the second cannot, or it does more tasks, is
+ * faster or cheaper. */
+static bool is_better(const struct bats_plan *a, const struct bats_plan *b)
+{
+    if (a->feasible != b->feasible)
+        return a->feasible;
+    double left = a->rate, right = b->rate;
+    if (!a->feasible) {
+        left *= (double)a->windows;
+        right *= (double)b->windows;
+    }
+    if (fabs(left - right) > left * TOLERANCE)
+        return left > right;
+    return a->cost < b->cost;
+}
+
+int bats_plan_solve_whole(const struct bats_plan_item *items,
+                          const double *task_windows, size_t n_items,
+                          uint64_t n_tasks, bats_money budget,
+                          struct bats_plan *plan, struct bats_error *err)
+{
+    struct bats_plan_item some[BATS_CLUSTERS_MAX];
+    struct bats_plan best, next;
+    int rc = bats_plan_solve(items, n_items, n_tasks, budget, &best, err);
+
+    if (rc < 0)
+        return rc;
+    bool whole = true;
+    for (size_t i = 0; i < n_items; i++)
+        if (best.machines[i] > 0 &&
+            bats_plan_span(task_windows[i]) > best.windows)
+            whole = false;
+    if (whole) {
+        *plan = best;
+        return 0;
+    }
+    /* If none is possible the first answer stands. */
+    bool found = best.feasible = false;
+    for (int64_t span = bats_plan_next_span(task_windows, n_items, 0);
+         span < INT64_MAX;
+         span = bats_plan_next_span(task_windows, n_items, span)) {
+        for (size_t i = 0; i < n_items; i++) {
+            some[i] = items[i];
+            if (bats_plan_span(task_windows[i]) > span)
+                some[i].rate = 0;
+        }
+        rc = solve(some, n_items, n_tasks, budget, span, &next, err);
+        if (rc < 0)
+            return rc;
+        if (next.windows > 0 && (!found || is_better(&next, &best))) {
+            best = next;
+            found = true;
+        }
+    }
+    *plan = best;
+    return 0;
+}

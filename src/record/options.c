@@ -1,0 +1,288 @@
+#include "record/options.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+enum kind { TIME, COUNT, REAL, FLAG };
+
+/* Every number that the engine is given. */
+static const struct {
+    const char *name;
+    enum kind kind;
+    size_t at;
+} fields[] = {
+#define AT(member) offsetof(struct bats_sched_options, member)
+    {"monitor_interval_us", TIME, AT(monitor_interval)},
+    {"preempt_lead_us", TIME, AT(preempt_lead)},
+    {"prefetch_us", TIME, AT(prefetch)},
+    {"confidence_z", REAL, AT(confidence_z)},
+    {"sample_error", REAL, AT(sample_error)},
+    {"retries", COUNT, AT(rules.retries)},
+    {"retry_delay_us", TIME, AT(rules.retry_delay)},
+    {"losses", COUNT, AT(rules.losses)},
+    {"timeout_us", TIME, AT(rules.timeout)},
+    {"timeout_median", REAL, AT(rules.timeout_median)},
+    {"halt_failed", COUNT, AT(rules.halt_failed)},
+    {"halt_share", REAL, AT(rules.halt_share)},
+    {"halt_now", FLAG, AT(rules.halt_now)},
+    {"deadline_us", TIME, AT(rules.deadline)},
+    {"sampling", FLAG, AT(sampling.on)},
+    {"offers", FLAG, AT(sampling.offers)},
+    {"sampling_workers", COUNT, AT(sampling.workers)},
+    {"confidence", REAL, AT(sampling.confidence)},
+    {"cushion_percent", COUNT, AT(sampling.cushion_percent)},
+    {"cushion", FLAG, AT(sampling.cushion)},
+    {"node_kept", COUNT, AT(shrink.keep)},
+    {"restart_us", TIME, AT(shrink.restart)},
+};
+#define FIELDS (sizeof fields / sizeof *fields)
+
+/* A new option of the engine belongs into the record: into the list above, or
+ * wherever options.h says. (What tasks take in truth is known to simulators
+ * only.) */
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 336,
+               "all of the engine's options are recorded");
+
+/* ---- writing ---- */
+
+static json_t *value(const void *at, enum kind kind)
+{
+    switch (kind) {
+    case TIME:
+        return json_integer(*(const bats_time *)at);
+    case COUNT:
+        return json_integer(*(const uint32_t *)at);
+    case REAL:
+        return json_real(*(const double *)at);
+    case FLAG:
+        break;
+    }
+    return json_boolean(*(const bool *)at);
+}
+
+/* The tasks that have the mark, as [first, last, first, last, ...]. */
+static json_t *ranges(const uint8_t *marks, uint32_t n)
+{
+    json_t *list = json_array();
+    int bad = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (!marks[i])
+            continue;
+        uint32_t first = i;
+        while (i + 1 < n && marks[i + 1])
+            i++;
+        bad |= json_array_append_new(list, json_integer(first));
+        bad |= json_array_append_new(list, json_integer(i));
+    }
+    if (bad == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *observations(const struct bats_observation *seen, size_t n)
+{
+    json_t *list = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct bats_observation *o = &seen[i];
+        bad |= json_array_append_new(
+            list, json_pack("[I, I, I]", (json_int_t)o->task,
+                            (json_int_t)o->cluster, (json_int_t)o->runtime));
+    }
+    if (bad == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *numbers(const uint32_t *n, size_t count)
+{
+    json_t *list = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bad |= json_array_append_new(list, json_integer(n[i]));
+    if (bad == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *times(const bats_time *t, size_t count)
+{
+    json_t *list = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < count; i++)
+        bad |= json_array_append_new(list, json_integer(t[i]));
+    if (bad == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+json_t *bats_options_write(const struct bats_sched_options *o)
+{
+    json_t *object = json_object();
+    int bad = json_object_set_new(object, "tail",
+                                  json_string(bats_tail_name(o->tail)));
+    bad |= json_object_set_new(
+        object, "reconfigure",
+        json_string(bats_reconfigure_name(o->reconfigure)));
+
+    for (size_t i = 0; i < FIELDS; i++)
+        bad |= json_object_set_new(
+            object, fields[i].name,
+            value((const char *)o + fields[i].at, fields[i].kind));
+    if (o->once != NULL)
+        bad |=
+            json_object_set_new(object, "once", ranges(o->once, o->n_tasks));
+    if (o->shrink.node != NULL)
+        bad |= json_object_set_new(object, "nodes",
+                                   numbers(o->shrink.node, o->n_machines));
+    if (o->sampling.n_observations > 0)
+        bad |= json_object_set_new(object, "profile",
+                                   observations(o->sampling.observations,
+                                                o->sampling.n_observations));
+    if (o->earlier.n_seen > 0)
+        bad |= json_object_set_new(
+            object, "seen", observations(o->earlier.seen, o->earlier.n_seen));
+    if (o->earlier.paid != NULL)
+        bad |= json_object_set_new(object, "paid_us",
+                                   times(o->earlier.paid, o->n_machines));
+    if (bad == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+/* ---- reading ---- */
+
+static bool read_value(const json_t *json, void *at, enum kind kind)
+{
+    json_int_t n = json_integer_value(json);
+
+    switch (kind) {
+    case TIME:
+        *(bats_time *)at = n;
+        return json_is_integer(json);
+    case COUNT:
+        *(uint32_t *)at = (uint32_t)n;
+        return json_is_integer(json) && n >= 0 && n <= UINT32_MAX;
+    case REAL:
+        *(double *)at = json_real_value(json);
+        return json_is_real(json);
+    case FLAG:
+        break;
+    }
+    *(bool *)at = json_is_true(json);
+    return json_is_boolean(json);
+}
+
+static bool read_ranges(const json_t *list, uint8_t *marks, uint32_t n)
+{
+    for (size_t i = 0; i + 1 < json_array_size(list); i += 2) {
+        json_int_t first = json_integer_value(json_array_get(list, i));
+        json_int_t last = json_integer_value(json_array_get(list, i + 1));
+        if (first < 0 || last < first || last >= n)
+            return false;
+        for (json_int_t k = first; k <= last; k++)
+            marks[k] = 1;
+    }
+    return true;
+}
+
+static bool read_observations(const json_t *list,
+                              struct bats_observation *observations)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *o = json_array_get(list, i);
+        json_int_t task = json_integer_value(json_array_get(o, 0));
+        json_int_t cluster = json_integer_value(json_array_get(o, 1));
+        if (task < 0 || task > UINT32_MAX || cluster < 0 ||
+            cluster > UINT32_MAX)
+            return false;
+        observations[i] = (struct bats_observation){
+            .task = (uint32_t)task,
+            .cluster = (uint32_t)cluster,
+            .runtime = json_integer_value(json_array_get(o, 2))};
+    }
+    return true;
+}
+
+/* What an earlier session has left; as many machines as there are nodes. */
+static bool read_earlier(const json_t *object, struct bats_sched_options *o,
+                         struct bats_options_lists *lists)
+{
+    const json_t *seen = json_object_get(object, "seen");
+    const json_t *paid = json_object_get(object, "paid_us");
+    size_t n = json_array_size(seen), n_paid = json_array_size(paid);
+
+    lists->seen = calloc(n + 1, sizeof *lists->seen);
+    lists->paid = calloc(n_paid + 1, sizeof *lists->paid);
+    if (lists->seen == NULL || lists->paid == NULL ||
+        (paid != NULL && n_paid != lists->n_nodes))
+        return false;
+    for (size_t i = 0; i < n_paid; i++)
+        lists->paid[i] = json_integer_value(json_array_get(paid, i));
+    o->earlier.seen = lists->seen;
+    o->earlier.n_seen = n;
+    o->earlier.paid = paid != NULL ? lists->paid : NULL;
+    return read_observations(seen, lists->seen);
+}
+
+static bool read_nodes(const json_t *list, struct bats_sched_options *o,
+                       struct bats_options_lists *lists)
+{
+    size_t n = json_array_size(list);
+
+    if (n == 0)
+        return true;
+    o->shrink.node = lists->nodes = calloc(n, sizeof *lists->nodes);
+    lists->n_nodes = n;
+    for (size_t i = 0; lists->nodes != NULL && i < n; i++) {
+        json_int_t node = json_integer_value(json_array_get(list, i));
+        if (node < 0 || (size_t)node >= n)
+            return false;
+        lists->nodes[i] = (uint32_t)node;
+    }
+    return lists->nodes != NULL;
+}
+
+bool bats_options_read(const json_t *object, struct bats_sched_options *o,
+                      struct bats_options_lists *lists)
+{
+    const char *tail = json_string_value(json_object_get(object, "tail"));
+    const char *rule =
+        json_string_value(json_object_get(object, "reconfigure"));
+    const json_t *once = json_object_get(object, "once");
+    const json_t *profile = json_object_get(object, "profile");
+    size_t n = json_array_size(profile);
+
+    for (size_t i = 0; i < FIELDS; i++)
+        if (!read_value(json_object_get(object, fields[i].name),
+                        (char *)o + fields[i].at, fields[i].kind))
+            return false;
+    if (tail == NULL || !bats_tail_find(tail, &o->tail) ||
+        o->tail == BATS_TAIL_PERFECT || rule == NULL ||
+        !bats_reconfigure_find(rule, &o->reconfigure))
+        return false;
+    if (once != NULL) {
+        o->once = lists->once = calloc(o->n_tasks, 1);
+        if (o->once == NULL || !read_ranges(once, lists->once, o->n_tasks))
+            return false;
+    }
+    if (!read_nodes(json_object_get(object, "nodes"), o, lists) ||
+        !read_earlier(object, o, lists))
+        return false;
+    if (n == 0)
+        return true;
+    lists->profile = calloc(n, sizeof *lists->profile);
+    o->sampling.observations = lists->profile;
+    o->sampling.n_observations = n;
+    return lists->profile != NULL &&
+           read_observations(profile, lists->profile);
+}

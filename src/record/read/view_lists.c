@@ -1,0 +1,225 @@
+/* view_lists: tasks, log and machines of a record, one item at a time. */
+#include <string.h>
+
+#include "record/read/view_state.h"
+
+/* Begins a list anew with this statement. */
+static int restart(struct bats_view *v, const char *sql, sqlite3_stmt **s,
+                   struct bats_error *err)
+{
+    sqlite3_finalize(*s);
+    *s = NULL;
+    return bats_db_prepare(&v->db, sql, s, err);
+}
+
+/* ---- tasks ---- */
+
+#define TASKS                                                                 \
+    "SELECT number, state, attempts,"                                         \
+    " coalesce(CAST(round(wall_s * 1e6) AS INTEGER), -1),"                    \
+    " CAST(round(cpu_s * 1e6) AS INTEGER), max_rss_kib, exit_status, signal," \
+    " host, cluster, command, line,"                                          \
+    " CASE WHEN ?2 THEN coalesce((SELECT time_us FROM (SELECT time_us,"       \
+    "   session, outcome, max(seq) FROM attempt WHERE task = tasks.id)"       \
+    "  WHERE outcome = 2 AND session = (SELECT max(id) FROM session)), -1)"   \
+    " ELSE -1 END"                                                            \
+    " FROM tasks"                                                             \
+    " WHERE (state = ?1 OR ?1 IS NULL AND state != 'removed')"                \
+    " AND (?2 = 0 OR number = ?2)"
+
+int bats_view_tasks(struct bats_view *v, const char *state, int64_t number,
+                    enum bats_view_order order, int64_t limit,
+                    struct bats_error *err)
+{
+    int rc = restart(v,
+                     order == BATS_VIEW_SLOWEST
+                         ? TASKS " AND wall_s IS NOT NULL "
+                                 "ORDER BY wall_s DESC, number LIMIT ?3"
+                         : TASKS " ORDER BY number, id LIMIT ?3",
+                     &v->tasks, err);
+
+    if (rc < 0)
+        return rc;
+    sqlite3_bind_text(v->tasks, 1, state, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_int64(v->tasks, 2, number);
+    sqlite3_bind_int64(v->tasks, 3, limit > 0 ? limit : -1);
+    return 0;
+}
+
+int bats_view_next_task(struct bats_view *v, struct bats_view_task *task,
+                        struct bats_error *err)
+{
+    sqlite3_stmt *s = v->tasks;
+    int rc = bats_db_step(&v->db, s, err);
+
+    if (rc <= 0)
+        return rc;
+    *task = (struct bats_view_task){
+        .number = sqlite3_column_int64(s, 0),
+        .state = bats_view_text(s, 1),
+        .attempts = sqlite3_column_int64(s, 2),
+        .wall_us = sqlite3_column_int64(s, 3),
+        .cpu_us = sqlite3_column_int64(s, 4),
+        .max_rss_kib = sqlite3_column_int64(s, 5),
+        .exit_status = sqlite3_column_int(s, 6),
+        .signal = sqlite3_column_int(s, 7),
+        .host = bats_view_text(s, 8),
+        .cluster = bats_view_text(s, 9),
+        .command = bats_view_text(s, 10),
+        .line = sqlite3_column_int64(s, 11),
+        .failed = sqlite3_column_int64(s, 12),
+    };
+    return 1;
+}
+
+/* ---- the log ---- */
+
+#define AMOUNT(column)                                                        \
+    "rtrim(rtrim(printf('%.6f', " column " / 1e6), '0'), '.')"
+
+#define CHARGED                                                               \
+    AMOUNT("amount")                                                          \
+    " || CASE WHEN cushion > 0 THEN ', ' || " AMOUNT(                         \
+        "cushion") " || ' of it from the cushion' ELSE '' END"
+
+static const char log_sql[] =
+    "SELECT l.session, l.time, l.what, m.name, b.number, l.text FROM ("
+    " SELECT seq, session, time_us AS time, type AS what, machine,"
+    "  NULL AS task, '' AS text FROM event"
+    "  WHERE type IN ('joined', 'lost', 'drain', 'stop')"
+    " UNION ALL SELECT seq, session, time_us, type, machine, task,"
+    "  CASE type WHEN 'finished' THEN (SELECT finish FROM session"
+    "   WHERE id = session) END FROM command"
+    " UNION ALL SELECT seq, session, time_us, CASE WHEN outcome = 1"
+    "  THEN 'preempted' WHEN outcome = 3 THEN 'superseded'"
+    "  WHEN outcome = 4 THEN 'yielded'"
+    "  WHEN exit_status = 0 AND signal = 0 THEN 'done'"
+    "  ELSE 'failed' END, machine, task,"
+    "  CASE WHEN signal THEN printf('signal %d, ', signal)"
+    "  WHEN exit_status THEN printf('exit code %d, ', exit_status)"
+    "  ELSE '' END || printf('%.3f s', wall_us / 1e6) FROM attempt"
+    " UNION ALL SELECT seq, session, time_us, 'charged', machine, NULL,"
+    " " CHARGED " FROM ledger"
+    " UNION ALL SELECT seq, session, time_us, 'decided', NULL, NULL,"
+    "  printf('%s: machines %s for %d windows; %d tasks left', reason,"
+    "  machines, windows, tasks_left) || CASE WHEN feasible THEN ''"
+    "  ELSE ', more than the budget can pay' END FROM decision"
+    " UNION ALL SELECT seq, session, time_us, 'notice', machine, task,"
+    "  sentence FROM notice"
+    ") l LEFT JOIN machine m ON m.session = l.session AND m.id = l.machine"
+    " LEFT JOIN bag b ON b.task = l.task"
+    " WHERE (?1 IS NULL OR m.name = ?1) AND (?2 = 0 OR b.number = ?2)"
+    " ORDER BY l.seq";
+
+int bats_view_log(struct bats_view *v, const char *machine, int64_t task,
+                  struct bats_error *err)
+{
+    int rc = restart(v, log_sql, &v->log, err);
+
+    if (rc < 0)
+        return rc;
+    sqlite3_bind_text(v->log, 1, machine, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_int64(v->log, 2, task);
+    return 0;
+}
+
+int bats_view_next_entry(struct bats_view *v, struct bats_view_entry *entry,
+                         struct bats_error *err)
+{
+    sqlite3_stmt *s = v->log;
+    int rc = bats_db_step(&v->db, s, err);
+
+    if (rc <= 0)
+        return rc;
+    *entry = (struct bats_view_entry){
+        .session = sqlite3_column_int64(s, 0),
+        .time = sqlite3_column_int64(s, 1),
+        .what = bats_view_text(s, 2),
+        .machine = bats_view_text(s, 3),
+        .task = sqlite3_column_int64(s, 4),
+        .text = bats_view_text(s, 5),
+    };
+    return 1;
+}
+
+/* ---- machines ---- */
+
+/* With max(), SQLite takes the other columns from the row of it. */
+static const char machines_sql[] =
+    "WITH s AS (SELECT max(id) AS id FROM session),"
+    " last AS (SELECT machine, max(seq), type, time_us FROM ("
+    "  SELECT machine, seq, type, time_us FROM command JOIN s"
+    "   ON session = s.id WHERE type IN ('acquire', 'park', 'release')"
+    "  UNION ALL SELECT machine, seq, type, time_us FROM event JOIN s"
+    "   ON session = s.id WHERE type = 'lost') GROUP BY machine),"
+    " paid AS (SELECT machine, count(*) AS n, sum(amount) AS amount,"
+    "  max(time_us) AS began FROM ledger JOIN s ON session = s.id"
+    "  GROUP BY machine),"
+    " ended AS (SELECT machine, count(*) AS n FROM attempt JOIN s"
+    "  ON session = s.id GROUP BY machine),"
+    " busy AS (SELECT machine, min(number) AS number FROM running"
+    "  JOIN bag ON bag.task = running.task GROUP BY machine),"
+    " said AS (SELECT machine, max(seq), sentence FROM notice JOIN s"
+    "  ON session = s.id WHERE machine IS NOT NULL GROUP BY machine),"
+    " shunned AS (SELECT machine, time_us FROM command JOIN s"
+    "  ON session = s.id WHERE type = 'quarantine')"
+    "SELECT m.name, m.host, c.name, c.charge, last.type, last.time_us,"
+    " paid.n, coalesce(paid.began, -1), paid.amount, ended.n, busy.number,"
+    " said.sentence, coalesce(shunned.time_us, -1)"
+    " FROM machine m JOIN s ON m.session = s.id"
+    " JOIN cluster c ON c.session = s.id AND c.id = m.cluster"
+    " LEFT JOIN last ON last.machine = m.id"
+    " LEFT JOIN paid ON paid.machine = m.id"
+    " LEFT JOIN ended ON ended.machine = m.id"
+    " LEFT JOIN busy ON busy.machine = m.id"
+    " LEFT JOIN said ON said.machine = m.id"
+    " LEFT JOIN shunned ON shunned.machine = m.id ORDER BY m.cluster, m.id";
+
+int bats_view_machines(struct bats_view *v, struct bats_error *err)
+{
+    return restart(v, machines_sql, &v->machines, err);
+}
+
+static enum bats_view_machine_state state_of(const char *type)
+{
+    static const struct {
+        const char *type;
+        enum bats_view_machine_state state;
+    } states[] = {
+        {"acquire", BATS_VIEW_HELD},
+        {"park", BATS_VIEW_PARKED},
+        {"release", BATS_VIEW_RELEASED},
+        {"lost", BATS_VIEW_LOST},
+    };
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (strcmp(states[i].type, type) == 0)
+            return states[i].state;
+    return BATS_VIEW_NEVER;
+}
+
+int bats_view_next_machine(struct bats_view *v,
+                           struct bats_view_machine *machine,
+                           struct bats_error *err)
+{
+    sqlite3_stmt *s = v->machines;
+    int rc = bats_db_step(&v->db, s, err);
+
+    if (rc <= 0)
+        return rc;
+    *machine = (struct bats_view_machine){
+        .name = bats_view_text(s, 0),
+        .host = bats_view_text(s, 1),
+        .cluster = bats_view_text(s, 2),
+        .charge = sqlite3_column_int64(s, 3),
+        .state = state_of(bats_view_text(s, 4)),
+        .since = sqlite3_column_int64(s, 5),
+        .windows = sqlite3_column_int64(s, 6),
+        .window_began = sqlite3_column_int64(s, 7),
+        .charged = sqlite3_column_int64(s, 8),
+        .ended = sqlite3_column_int64(s, 9),
+        .running = sqlite3_column_int64(s, 10),
+        .why = bats_view_text(s, 11),
+        .shunned = sqlite3_column_int64(s, 12),
+    };
+    return 1;
+}

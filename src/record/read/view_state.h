@@ -1,0 +1,20 @@
+/* view_state: what view.c and view_lists.c share. Layer: record, private. */
+#ifndef BATS_RECORD_VIEW_STATE_H
+#define BATS_RECORD_VIEW_STATE_H
+
+#include "record/db.h"
+#include "record/read/view.h"
+
+struct bats_view {
+    struct bats_db db;
+    char *path;
+    bool is_live;
+    sqlite3_stmt *tasks;
+    sqlite3_stmt *log;
+    sqlite3_stmt *machines;
+};
+
+/* The text of a column, "" for NULL. */
+const char *bats_view_text(sqlite3_stmt *statement, int column);
+
+#endif

@@ -1,0 +1,200 @@
+#include "record/write/pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/schema.h"
+
+#define ROW_MAX 512 /* bytes of a row without its host: 19 numbers */
+#define ESCAPED 6   /* bytes of a character, at most: \u001f */
+
+/* ---- values, each with the comma behind it; where the next one goes ---- */
+
+static char *put_number(char *at, int64_t number)
+{
+    if (number >= 0 && number < 10) { /* most are */
+        at[0] = (char)('0' + number);
+        at[1] = ',';
+        return at + 2;
+    }
+    char digits[20];
+    char *first = digits + sizeof digits;
+    uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
+
+    if (number < 0)
+        *at++ = '-';
+    for (; left > 0; left /= 10)
+        *--first = (char)('0' + left % 10);
+    size_t n = (size_t)(digits + sizeof digits - first);
+    memcpy(at, first, n);
+    at[n] = ',';
+    return at + n + 1;
+}
+
+static char *put_null(char *at)
+{
+    memcpy(at, "null,", 5);
+    return at + 5;
+}
+
+static char *put_text(char *at, const char *text)
+{
+    static const char hex[] = "0123456789abcdef";
+
+    *at++ = '"';
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c < ' ' || c == '"' || c == '\\') {
+            memcpy(at, "\\u00", 4);
+            at[4] = hex[c >> 4];
+            at[5] = hex[c & 15];
+            at += ESCAPED;
+        } else {
+            *at++ = (char)c;
+        }
+    }
+    memcpy(at, "\",", 2);
+    return at + 2;
+}
+
+/* Tasks that are not of the bag, BATS_NO_TASK among them, become null. */
+static char *put_task(char *at, const struct bats_record *r, uint32_t task)
+{
+    return task < r->n_tasks ? put_number(at, r->id[task]) : put_null(at);
+}
+
+/* ---- rows; what is missing at the end is NULL to the views ---- */
+
+static char *put_event(char *at, const struct bats_record *r,
+                       const struct bats_event *e)
+{
+    bool of_task =
+        e->type == BATS_EVENT_DONE || e->type == BATS_EVENT_FAILED ||
+        e->type == BATS_EVENT_PREEMPTED || e->type == BATS_EVENT_YIELDED;
+
+    at = put_text(at, bats_schema_events[e->type]);
+    if (e->type == BATS_EVENT_CHOSEN) {
+        at = put_number(put_null(at), e->choice.offer);
+        return put_number(put_null(at), e->choice.offer == BATS_OFFER_DEADLINE
+                                            ? e->choice.deadline
+                                            : e->choice.budget);
+    }
+    if (of_task || e->type == BATS_EVENT_JOINED || e->type == BATS_EVENT_LOST)
+        at = put_number(at, e->machine);
+    if (!of_task)
+        return at;
+    at = put_task(put_number(at, e->slot), r, e->task);
+    if (e->type != BATS_EVENT_PREEMPTED && e->type != BATS_EVENT_YIELDED)
+        at = put_number(at, e->runtime);
+    return at;
+}
+
+static char *put_command(char *at, const struct bats_record *r,
+                         const struct bats_command *c)
+{
+    at = put_text(at, c->copy > 0 ? BATS_SCHEMA_COPY
+                                  : bats_schema_commands[c->type]);
+    if (c->type == BATS_COMMAND_SAMPLED)
+        return at;
+    if (c->type == BATS_COMMAND_FINISHED) {
+        for (int i = 0; i < 4; i++)
+            at = put_null(at);
+        return put_text(at, bats_schema_finishes[c->finish]);
+    }
+    at = put_number(at, c->machine);
+    if (!bats_log_of_slot(c))
+        return at;
+    at = put_task(put_number(at, c->slot), r, c->task);
+    if (c->copy > 0)
+        at = put_number(at, c->copy);
+    else if (c->time_out)
+        at = put_null(at);
+    return c->time_out ? put_text(at, BATS_SCHEMA_TIME_OUT) : at;
+}
+
+static char *put_attempt(char *at, const struct bats_record *r,
+                         const struct bats_record_attempt *a, const char *host)
+{
+    const int64_t numbers[] = {
+        a->start_us,    a->wall_us, a->user_us, a->system_us,  a->max_rss_kib,
+        a->exit_status, a->signal,  a->outcome, a->written[0], a->written[1],
+        a->stream,      a->begin,   a->end,
+    };
+    size_t n = sizeof numbers / sizeof *numbers;
+
+    at = put_task(at, r, a->task);
+    at = put_number(at, a->attempt);
+    at = put_number(at, a->machine);
+    at = host != NULL ? put_text(at, host) : put_null(at);
+    if (a->stream < 0)
+        n -= 3;
+    for (size_t i = 0; i < n; i++)
+        at = put_number(at, numbers[i]);
+    return at;
+}
+
+/* ---- groups ---- */
+
+static bool reserve(struct bats_pack_column *c, size_t more)
+{
+    if (c->capacity - c->size >= more)
+        return true;
+    size_t capacity = 2 * (c->size + more);
+    char *text = realloc(c->text, capacity);
+    if (text == NULL)
+        return false;
+    c->text = text;
+    c->capacity = capacity;
+    return true;
+}
+
+bool bats_pack_add(struct bats_pack *pack, const struct bats_record *r,
+                   const struct bats_row *row)
+{
+    struct bats_pack_column *c = &pack->columns[row->kind];
+
+    if (!reserve(c, ROW_MAX +
+                        (row->text != NULL ? ESCAPED * strlen(row->text) : 0)))
+        return false;
+    char *at = c->text + c->size;
+    *at++ = c->size == 0 ? '[' : ',';
+    *at++ = '[';
+    at = put_number(put_number(at, row->seq), row->now);
+    if (row->kind == BATS_ROW_EVENT)
+        at = put_event(at, r, &row->u.event);
+    else if (row->kind == BATS_ROW_COMMAND)
+        at = put_command(at, r, &row->u.command);
+    else
+        at = put_attempt(at, r, &row->u.attempt, row->text);
+    at[-1] = ']'; /* in the place of the last comma */
+    c->size = (size_t)(at - c->text);
+    pack->last = row->seq;
+    pack->n++;
+    return true;
+}
+
+const char *bats_pack_text(struct bats_pack *pack, enum bats_row_kind kind,
+                           size_t *size)
+{
+    struct bats_pack_column *c = &pack->columns[kind];
+
+    *size = c->size + 1;
+    if (c->size == 0)
+        return NULL;
+    c->text[c->size] = ']'; /* there is room: see ROW_MAX */
+    return c->text;
+}
+
+void bats_pack_clear(struct bats_pack *pack)
+{
+    for (int i = 0; i < BATS_ROWS_PACKED; i++)
+        pack->columns[i].size = 0;
+    pack->n = 0;
+}
+
+void bats_pack_release(struct bats_pack *pack)
+{
+    for (int i = 0; i < BATS_ROWS_PACKED; i++)
+        free(pack->columns[i].text);
+    *pack = (struct bats_pack){0};
+}

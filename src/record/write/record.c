@@ -1,0 +1,373 @@
+#include "record/write/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bats/policy.h"
+#include "record/options.h"
+#include "record/schema.h"
+#include "record/state.h"
+
+/*
+ * A log in front of the file (WAL) makes a commit one write, which survives
+ * the end of this process, and leaves it to us when that is brought to the
+ * disk (NORMAL; bats_record_sync). The file itself rests between two
+ * checkpoints, 4,000 pages apart, so that it can be copied while the run is
+ * live.
+ */
+#define SET_UP                                                                \
+    "PRAGMA journal_mode = WAL;"                                              \
+    "PRAGMA synchronous = NORMAL;"                                            \
+    "PRAGMA wal_autocheckpoint = 4000;"
+
+static int no_memory(struct bats_error *err)
+{
+    return bats_error_set(err, BATS_ENOMEM, "out of memory");
+}
+
+/* ---- opening ---- */
+
+static const char last_seq[] = "SELECT coalesce(max(m), 0) FROM ("
+                               "SELECT max(seq) AS m FROM history UNION ALL "
+                               "SELECT max(seq) FROM ledger UNION ALL "
+                               "SELECT max(seq) FROM decision UNION ALL "
+                               "SELECT max(seq) FROM notice)";
+
+static int fill(struct bats_record *r, struct bats_error *err)
+{
+    bool is_empty;
+    int rc = bats_db_check(&r->db, &is_empty, err);
+
+    if (rc == 0 && sqlite3_db_readonly(r->db.sqlite, "main") != 0)
+        rc = bats_db_fail(&r->db, SQLITE_READONLY, err);
+    if (rc == 0)
+        rc = bats_db_run(&r->db, SET_UP, err);
+    /* From here on the file is ours. */
+    if (rc == 0)
+        rc = bats_db_run(&r->db, "BEGIN EXCLUSIVE; COMMIT", err);
+    if (rc == 0 && is_empty)
+        rc = bats_schema_make(&r->db, err);
+    else if (rc == 0)
+        rc = bats_schema_upgrade(&r->db, err);
+    if (rc == 0)
+        rc = bats_past_load(&r->past, &r->db, INT64_MAX, INT64_MAX, err);
+    if (rc == 0)
+        rc = bats_db_integer(&r->db, last_seq, &r->seq, err);
+    if (rc == 0)
+        rc = bats_log_prepare(r, err);
+    if (rc == 0)
+        rc = bats_db_prepare(&r->db,
+                             "INSERT INTO task VALUES (?, ?, ?, ?, ?, ?)",
+                             &r->insert_task, err);
+    r->session = (int64_t)r->past.sessions + 1;
+    return rc;
+}
+
+static int open_record(const char *path, bool must_be_new,
+                       struct bats_record **record, struct bats_error *err)
+{
+    int rc = bats_db_look(path, err);
+    struct bats_record *r;
+
+    *record = NULL;
+    if (rc < 0)
+        return rc;
+    r = calloc(1, sizeof *r);
+    if (r == NULL)
+        return no_memory(err);
+    r->path = strdup(path);
+    rc = r->path == NULL
+             ? no_memory(err)
+             : bats_db_open(&r->db, path, r->path, BATS_DB_CREATE, err);
+    if (rc == 0)
+        rc = fill(r, err);
+    if (rc == 0 && must_be_new && r->past.sessions > 0)
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "%s exists: it is the record of an earlier run",
+                            path);
+    if (rc < 0)
+        bats_record_abandon(r);
+    else
+        *record = r;
+    return rc;
+}
+
+int bats_record_open(const char *path, struct bats_record **record,
+                     struct bats_error *err)
+{
+    return open_record(path, false, record, err);
+}
+
+int bats_record_create(const char *path, struct bats_record **record,
+                       struct bats_error *err)
+{
+    return open_record(path, true, record, err);
+}
+
+static int move(const char *from, const char *to, const char *suffix,
+                struct bats_error *err)
+{
+    char old[4096], new[4096];
+
+    snprintf(old, sizeof old, "%s%s", from, suffix);
+    snprintf(new, sizeof new, "%s%s", to, suffix);
+    if (rename(old, new) == 0 || (errno == ENOENT && suffix[0] != '\0'))
+        return 0;
+    return bats_error_set(err, BATS_ESYS, "%s: %s", old, strerror(errno));
+}
+
+int bats_record_set_aside(const char *path, char *moved, size_t size,
+                          struct bats_error *err)
+{
+    moved[0] = '\0';
+    if (access(path, F_OK) != 0)
+        return 0;
+    if (bats_record_is_live(path))
+        return bats_error_set(err, BATS_EINPUT, "%s is in use by another run",
+                              path);
+    for (int i = 1; moved[0] == '\0' || access(moved, F_OK) == 0; i++)
+        if (snprintf(moved, size, "%s.%d", path, i) >= (int)size)
+            return bats_error_set(err, BATS_EINPUT, "%s: the name is too long",
+                                  path);
+    int rc = move(path, moved, "", err);
+    if (rc == 0)
+        rc = move(path, moved, "-wal", err);
+    if (rc == 0)
+        rc = move(path, moved, "-journal", err);
+    return rc;
+}
+
+bool bats_record_is_live(const char *path)
+{
+    /* Where SQLite puts its locks, whatever the size of the file. */
+    struct flock lock = {
+        .l_type = F_WRLCK,
+        .l_whence = SEEK_SET,
+        .l_start = 0x40000000,
+        .l_len = 512,
+    };
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_live =
+        fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+
+    if (fd >= 0)
+        close(fd);
+    return is_live;
+}
+
+void bats_record_abandon(struct bats_record *r)
+{
+    if (r == NULL)
+        return;
+    bats_log_release(r);
+    sqlite3_finalize(r->insert_task);
+    bats_db_close(&r->db);
+    bats_match_release(r);
+    free(r->id);
+    free(r->path);
+    free(r);
+}
+
+int bats_record_close(struct bats_record *r, struct bats_error *err)
+{
+    if (r == NULL)
+        return 0;
+    int rc = bats_record_commit(r, err);
+    /* A plain file can be read by everyone from anywhere. Where there is no
+     * room for that, nothing is lost: the log stays beside it. */
+    if (rc == 0)
+        bats_db_run(&r->db, "PRAGMA journal_mode = DELETE", NULL);
+    bats_record_abandon(r);
+    return rc;
+}
+
+/* ---- earlier sessions ---- */
+
+uint32_t bats_record_sessions(const struct bats_record *r)
+{
+    return r->past.sessions;
+}
+
+bats_money bats_record_charged(const struct bats_record *r)
+{
+    return r->past.charged;
+}
+
+bats_money bats_record_reserved(const struct bats_record *r)
+{
+    return r->past.reserved;
+}
+
+/* ---- a session ---- */
+
+static void bind_limited(sqlite3_stmt *s, int column, int64_t value,
+                         int64_t unlimited)
+{
+    if (value == unlimited)
+        sqlite3_bind_null(s, column);
+    else
+        sqlite3_bind_int64(s, column, value);
+}
+
+/* {"run": what the caller says, "engine": what it was given}; for free().
+ * NULL: short memory, or no JSON. */
+static char *options_of(const struct bats_record_session *session)
+{
+    json_t *run = session->options != NULL
+                      ? json_loads(session->options, 0, NULL)
+                      : json_object();
+    json_t *all = json_pack("{s:o, s:o}", "run", run, "engine",
+                            bats_options_write(session->engine));
+    char *text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17));
+
+    json_decref(all);
+    return text;
+}
+
+static int insert_session(struct bats_record *r,
+                          const struct bats_record_session *session,
+                          struct bats_error *err)
+{
+    const struct bats_sched_options *engine = session->engine;
+    const char *const texts[] = {session->run_id, session->bag,
+                                 session->version,
+                                 bats_policy_name(engine->policy)};
+    char *options = options_of(session);
+    sqlite3_stmt *s = NULL;
+    int rc = options == NULL ? no_memory(err) : 0;
+
+    if (rc == 0)
+        rc = bats_db_prepare(
+            &r->db,
+            "INSERT INTO session (id, run_id, bag, version, policy, seed,"
+            " budget, window_us, time_scale, currency, resume, options,"
+            " started_us, n_tasks)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            &s, err);
+    if (rc == 0) {
+        sqlite3_bind_int64(s, 1, r->session);
+        for (int i = 0; i < 4; i++)
+            sqlite3_bind_text(s, 2 + i, texts[i], -1, SQLITE_STATIC);
+        sqlite3_bind_int64(s, 6, (int64_t)engine->seed);
+        bind_limited(s, 7, engine->budget, BATS_UNLIMITED);
+        sqlite3_bind_int64(s, 8, engine->window);
+        sqlite3_bind_double(s, 9, session->time_scale);
+        sqlite3_bind_text(s, 10, session->currency, -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 11, bats_schema_resumes[session->resume], -1,
+                          SQLITE_STATIC);
+        sqlite3_bind_text(s, 12, options, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(s, 13, session->started_us);
+        sqlite3_bind_int64(s, 14, r->n_tasks);
+        rc = bats_db_step(&r->db, s, err);
+    }
+    sqlite3_finalize(s);
+    free(options);
+    return rc;
+}
+
+static int insert_clusters(struct bats_record *r,
+                           const struct bats_record_session *session,
+                           struct bats_error *err)
+{
+    sqlite3_stmt *s;
+    int rc = bats_db_prepare(
+        &r->db, "INSERT INTO cluster VALUES (?, ?, ?, ?, ?, ?)", &s, err);
+
+    for (size_t i = 0; rc == 0 && i < session->engine->n_clusters; i++) {
+        const struct bats_cluster *c = &session->engine->clusters[i];
+        sqlite3_bind_int64(s, 1, r->session);
+        sqlite3_bind_int64(s, 2, (int64_t)i);
+        sqlite3_bind_text(s, 3, c->name, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(s, 4, c->charge);
+        bind_limited(s, 5, c->max, UINT32_MAX);
+        sqlite3_bind_double(s, 6,
+                            session->speed != NULL ? session->speed[i] : 1);
+        rc = bats_db_step(&r->db, s, err);
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
+
+static int insert_machines(struct bats_record *r,
+                           const struct bats_record_session *session,
+                           struct bats_error *err)
+{
+    const struct bats_sched_options *engine = session->engine;
+    uint32_t number[BATS_CLUSTERS_MAX] = {0};
+    char name[BATS_CLUSTER_NAME + 16];
+    sqlite3_stmt *s;
+    int rc = bats_db_prepare(
+        &r->db, "INSERT INTO machine VALUES (?, ?, ?, ?, ?, ?)", &s, err);
+
+    for (uint32_t i = 0; rc == 0 && i < engine->n_machines; i++) {
+        const struct bats_machine_spec *m = &engine->machines[i];
+        snprintf(name, sizeof name, "%s-%lu",
+                 engine->clusters[m->cluster].name,
+                 (unsigned long)++number[m->cluster]);
+        sqlite3_bind_int64(s, 1, r->session);
+        sqlite3_bind_int64(s, 2, i);
+        sqlite3_bind_int64(s, 3, m->cluster);
+        sqlite3_bind_int64(s, 4, m->slots);
+        sqlite3_bind_text(s, 5, name, -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 6,
+                          session->hosts != NULL ? session->hosts[i] : NULL,
+                          -1, SQLITE_STATIC);
+        rc = bats_db_step(&r->db, s, err);
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
+
+int bats_record_begin(struct bats_record *r,
+                      const struct bats_record_session *session,
+                      struct bats_error *err)
+{
+    int rc = 0;
+
+    if (r->past.sessions > 0 && !r->is_matched)
+        return bats_error_set(err, BATS_ESTATE, "the bag was not compared");
+    if (sqlite3_get_autocommit(r->db.sqlite)) /* no task was new */
+        rc = bats_db_run(&r->db, "BEGIN", err);
+    if (rc == 0)
+        rc = insert_session(r, session, err);
+    if (rc == 0)
+        rc = insert_clusters(r, session, err);
+    if (rc == 0)
+        rc = insert_machines(r, session, err);
+    if (rc == 0)
+        rc = bats_db_run(&r->db, "COMMIT", err);
+    if (rc == 0)
+        rc = bats_record_sync(r, err);
+    bats_match_release(r);
+    r->n_clusters = (uint32_t)session->engine->n_clusters;
+    r->has_begun = rc == 0;
+    return rc;
+}
+
+int bats_record_finish(struct bats_record *r, bats_time now,
+                       enum bats_finish finish, int signal, int exit_code,
+                       struct bats_error *err)
+{
+    sqlite3_stmt *s;
+    int rc = bats_record_commit(r, err);
+
+    if (rc == 0)
+        rc = bats_db_prepare(&r->db,
+                             "UPDATE session SET ended_us = ?, finish = ?, "
+                             "signal = ?, exit_code = ? WHERE id = ?",
+                             &s, err);
+    if (rc < 0)
+        return rc;
+    sqlite3_bind_int64(s, 1, now);
+    sqlite3_bind_text(s, 2, bats_schema_finishes[finish], -1, SQLITE_STATIC);
+    sqlite3_bind_int64(s, 3, signal);
+    sqlite3_bind_int64(s, 4, exit_code);
+    sqlite3_bind_int64(s, 5, r->session);
+    rc = bats_db_step(&r->db, s, err);
+    sqlite3_finalize(s);
+    return rc < 0 ? rc : bats_record_sync(r, err);
+}

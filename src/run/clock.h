@@ -1,0 +1,87 @@
+/*
+ * clock: the time of a run, and how long a rank may sleep between two looks
+ * at its messages.
+ *
+ * Layer: run. A blocking MPI receive burns a core, so ranks look and sleep:
+ * not at all right after traffic, because the answer is often on its way, then
+ * a quarter of the time it has been quiet. A message is thus at most a
+ * quarter later than it could be, and a rank that waits for long costs
+ * nothing: at 10 ms 0.1 % of a core. A rank on the same host ends the sleep of
+ * the one that it sends to (util/wake.h): whoever hears of all messages in this
+ * way need not look in between, where it would only take the core from a task.
+ */
+#ifndef BATS_CLOCK_H
+#define BATS_CLOCK_H
+
+#include <poll.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "util/now.h"
+#include "util/wake.h"
+
+#define BATS_CLOCK_SPIN_US 50      /* so long after traffic: no sleep */
+#define BATS_CLOCK_MIN_US 200      /* shortest sleep after that */
+#define BATS_CLOCK_LATE_US 1000    /* a message follows its signal by then */
+#define BATS_CLOCK_MASTER_US 5000  /* longest sleep of the master, */
+#define BATS_CLOCK_IDLE_US 10000   /* of a worker without a task, */
+#define BATS_CLOCK_BUSY_US 20000   /* with one: its end interrupts, */
+#define BATS_CLOCK_PARKED_US 50000 /* and of one that is parked */
+
+static inline int64_t bats_clock_now_us(void)
+{
+    return bats_now_us(CLOCK_MONOTONIC);
+}
+
+/* How long to sleep, at most `max_us`, when nothing has happened for
+ * `quiet_us`. */
+static inline int64_t bats_clock_backoff_us(int64_t quiet_us, int64_t max_us)
+{
+    if (quiet_us < BATS_CLOCK_SPIN_US)
+        return 0;
+    int64_t us = quiet_us / 4;
+    us = us < BATS_CLOCK_MIN_US ? BATS_CLOCK_MIN_US : us;
+    return us < max_us ? us : max_us;
+}
+
+/* What a rank knows of its messages. */
+struct bats_quiet {
+    int64_t since_us; /* when something happened last */
+    bool woken;       /* a signal comes with every message, */
+    bool awaited;     /*   came last, and its message was not there yet */
+};
+
+static inline void bats_quiet_ended(struct bats_quiet *quiet, bool by_signal)
+{
+    quiet->since_us = bats_clock_now_us();
+    quiet->awaited = by_signal;
+}
+
+/* How long to sleep, at most `max_us`. Where MPI has still something to move
+ * nothing but a look helps. */
+static inline int64_t bats_quiet_sleep_us(const struct bats_quiet *quiet,
+                                          bool unsent, int64_t max_us)
+{
+    int64_t quiet_us = bats_clock_now_us() - quiet->since_us;
+    bool look = quiet->awaited && quiet_us < BATS_CLOCK_LATE_US;
+    return quiet->woken && !unsent && !look
+               ? max_us
+               : bats_clock_backoff_us(quiet_us, max_us);
+}
+
+/* Sleeps; for 0 only lets others have the core. A signal ends it early: true,
+ * there may be a message. */
+static inline bool bats_clock_sleep(int64_t us)
+{
+    if (us <= 0) {
+        sched_yield();
+        return false;
+    }
+    struct timespec t = {us / 1000000, us % 1000000 * 1000};
+    sigset_t mask;
+    bats_wake_mask(&mask);
+    return ppoll(NULL, 0, &t, &mask) < 0;
+}
+
+#endif

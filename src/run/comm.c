@@ -1,0 +1,263 @@
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "run/comm.h"
+#include "run/launcher.h"
+#include "run/run.h"
+#include "site/deaths.h"
+#include "util/wake.h"
+
+#define TAG 1
+#define PATIENCE_S 3
+#define SLACK_NS 5000000
+
+struct bats_comm {
+    int rank;
+    int size;
+    MPI_Request *requests; /* outstanding sends */
+    uint8_t **sent;        /* the bytes of each */
+    int n;
+    int capacity;
+    uint8_t *received;
+    size_t room;
+    pid_t *process; /* by rank: on this host, or 0 */
+    int n_here;     /* of those how many are */
+};
+
+/* Another rank is dead or MPI is broken: MPI_Finalize would never return. */
+static bool given_up;
+static int own_rank;
+
+static int mpi_error(const char *what, int code, struct bats_error *err)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int n;
+    if (MPI_Error_string(code, text, &n) != MPI_SUCCESS)
+        text[0] = '\0';
+    given_up = true;
+    return bats_error_set(err, BATS_ESYS, "%s failed: %s", what, text);
+}
+
+/* In MPI_Init and MPI_Finalize a rank waits for the others by sleeps of 0.1 ms.
+ * Many ranks on few cores then do nothing but wake up. With this the kernel
+ * may end such a sleep later; 0: as before. */
+static void slacken(unsigned long ns)
+{
+    prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0);
+}
+
+int bats_mpi_start(int *argc, char ***argv, int *rank, int *n_ranks,
+                   struct bats_error *err)
+{
+    int provided;
+    /* Started without a launcher, Open MPI would start a daemon: a child that
+     * the runner has to tell from those of a task, each time. */
+    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+    slacken(SLACK_NS);
+    int rc = MPI_Init_thread(argc, argv, MPI_THREAD_SINGLE, &provided);
+    slacken(0);
+    if (rc != MPI_SUCCESS)
+        return mpi_error("MPI_Init_thread", rc, err);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, rank);
+    MPI_Comm_size(MPI_COMM_WORLD, n_ranks);
+    own_rank = *rank;
+    return 0;
+}
+
+void bats_mpi_end(int exit_status)
+{
+    fflush(NULL);
+    if (exit_status != 0 && (own_rank == 0 || bats_deaths_known(0)))
+        bats_launcher_fail();
+    if (given_up && exit_status == 0 && own_rank != 0) {
+        /* Rank 0 ends us all when it has reported. Who waits for that in
+         * MPI_Finalize may wait for ever: mpirun --enable-recovery does not
+         * always see to it. */
+        sleep(PATIENCE_S);
+        _exit(0);
+    }
+    if (given_up) {
+        bats_launcher_see_off();
+        bats_comm_abort(exit_status);
+    }
+    slacken(SLACK_NS);
+    MPI_Finalize();
+}
+
+int bats_comm_create(struct bats_comm **comm, struct bats_error *err)
+{
+    struct bats_comm *c = calloc(1, sizeof *c);
+    if (c == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &c->size);
+    c->process = calloc((size_t)c->size, sizeof *c->process);
+    if (c->process == NULL) {
+        free(c);
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    }
+    *comm = c;
+    return 0;
+}
+
+void bats_comm_destroy(struct bats_comm *comm)
+{
+    if (comm == NULL)
+        return;
+    if (bats_comm_unsent(comm) > 0)
+        given_up = true;
+    free(comm->requests);
+    free(comm->sent);
+    free(comm->received);
+    free(comm->process);
+    free(comm);
+}
+
+int bats_comm_rank(const struct bats_comm *comm)
+{
+    return comm->rank;
+}
+
+int bats_comm_size(const struct bats_comm *comm)
+{
+    return comm->size;
+}
+
+void bats_comm_set_process(struct bats_comm *comm, int rank, uint32_t pid)
+{
+    comm->n_here += (pid > 0) - (comm->process[rank] > 0);
+    comm->process[rank] = (pid_t)pid;
+}
+
+uint32_t bats_comm_process(const struct bats_comm *comm, int rank)
+{
+    return (uint32_t)comm->process[rank];
+}
+
+bool bats_comm_woken(const struct bats_comm *comm)
+{
+    return comm->n_here == (comm->rank == 0 ? comm->size - 1 : 1);
+}
+
+static bool grow(struct bats_comm *c)
+{
+    int capacity = 2 * c->capacity + 16;
+    size_t n = (size_t)capacity;
+    MPI_Request *requests = realloc(c->requests, n * sizeof *requests);
+    if (requests != NULL)
+        c->requests = requests;
+    uint8_t **sent = realloc(c->sent, n * sizeof *sent);
+    if (sent != NULL)
+        c->sent = sent;
+    if (requests == NULL || sent == NULL)
+        return false;
+    c->capacity = capacity;
+    return true;
+}
+
+size_t bats_comm_unsent(struct bats_comm *comm)
+{
+    int kept = 0;
+    for (int i = 0; i < comm->n; i++) {
+        int done = 0;
+        if (MPI_Test(&comm->requests[i], &done, MPI_STATUS_IGNORE) ==
+                MPI_SUCCESS &&
+            done) {
+            free(comm->sent[i]);
+        } else {
+            comm->requests[kept] = comm->requests[i];
+            comm->sent[kept++] = comm->sent[i];
+        }
+    }
+    comm->n = kept;
+    return (size_t)kept;
+}
+
+static int post(struct bats_comm *comm, int rank, struct bats_packet *packet,
+                bool matched, struct bats_error *err)
+{
+    struct bats_packet p = *packet;
+    *packet = (struct bats_packet){0};
+    bats_comm_unsent(comm);
+    if (p.failed || p.n > INT_MAX ||
+        (comm->n == comm->capacity && !grow(comm))) {
+        bats_packet_release(&p);
+        return bats_error_set(err, BATS_ENOMEM, "out of memory for a message");
+    }
+    int rc = (matched ? MPI_Issend : MPI_Isend)(p.bytes, (int)p.n, MPI_BYTE,
+                                                rank, TAG, MPI_COMM_WORLD,
+                                                &comm->requests[comm->n]);
+    if (rc != MPI_SUCCESS) {
+        bats_packet_release(&p);
+        return mpi_error("MPI_Isend", rc, err);
+    }
+    comm->sent[comm->n++] = p.bytes;
+    /* Its main thread: MPI may have others that let the signal in. */
+    pid_t process = comm->process[rank];
+    if (process > 0)
+        tgkill(process, process, BATS_WAKE_SIGNAL);
+    return 0;
+}
+
+int bats_comm_send(struct bats_comm *comm, int rank,
+                   struct bats_packet *packet, struct bats_error *err)
+{
+    return post(comm, rank, packet, false, err);
+}
+
+int bats_comm_send_matched(struct bats_comm *comm, int rank,
+                           struct bats_packet *packet, struct bats_error *err)
+{
+    return post(comm, rank, packet, true, err);
+}
+
+int bats_comm_receive(struct bats_comm *comm, int *from, const void **bytes,
+                      size_t *n, struct bats_error *err)
+{
+    int there = 0, count, rc = MPI_SUCCESS;
+    MPI_Message message;
+    MPI_Status status;
+    /* Open MPI looks at what it has, and only then takes in what has come:
+     * that is seen by the second call. */
+    for (int i = 0; i < 2 && rc == MPI_SUCCESS && !there; i++)
+        rc = MPI_Improbe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &message,
+                         &status);
+    if (rc != MPI_SUCCESS)
+        return mpi_error("MPI_Improbe", rc, err);
+    if (!there)
+        return 0;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    if ((size_t)count >= comm->room) {
+        uint8_t *received = realloc(comm->received, 2 * (size_t)count + 64);
+        if (received == NULL)
+            return bats_error_set(err, BATS_ENOMEM,
+                                  "out of memory for a message of %d bytes",
+                                  count);
+        comm->received = received;
+        comm->room = 2 * (size_t)count + 64;
+    }
+    rc = MPI_Mrecv(comm->received, count, MPI_BYTE, &message, &status);
+    if (rc != MPI_SUCCESS)
+        return mpi_error("MPI_Mrecv", rc, err);
+    *from = status.MPI_SOURCE;
+    *bytes = comm->received;
+    *n = (size_t)count;
+    return 1;
+}
+
+void bats_comm_give_up(struct bats_comm *comm)
+{
+    (void)comm;
+    given_up = true;
+}
+
+void bats_comm_abort(int exit_status)
+{
+    MPI_Abort(MPI_COMM_WORLD, exit_status);
+    _exit(exit_status); /* MPI_Abort may return where MPI is broken */
+}

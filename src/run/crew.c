@@ -1,0 +1,347 @@
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <unistd.h>
+
+#include "run/clock.h"
+#include "run/crew.h"
+#include "run/introduce.h"
+#include "site/deaths.h"
+
+#define GATHER_US 60000000 /* for all ranks to say HELLO */
+#define BEAT_US 5000000    /* longest silence of a member */
+#define BEATS 6            /* that are missed before it is given up */
+
+static int register_member(struct bats_crew *crew, int rank,
+                           const struct bats_hello *hello,
+                           struct bats_error *err)
+{
+    if (hello->rank != (uint32_t)rank || crew->of_rank[rank] != UINT32_MAX)
+        return bats_error_set(err, BATS_EPROTO,
+                              "rank %d said hello twice, or as rank %u", rank,
+                              (unsigned)hello->rank);
+    crew->nodes[rank] = bats_introduced_node(hello);
+    struct bats_worker_rank *worker = &crew->workers[crew->n];
+    worker->rank = rank;
+    snprintf(worker->host, sizeof worker->host, "%s", hello->host);
+    snprintf(worker->partition, sizeof worker->partition, "%s",
+             hello->partition);
+    if (rank != 0 && hello->pid_space != 0 &&
+        hello->pid_space == crew->pid_space) {
+        crew->pidfd[rank] = pidfd_open((pid_t)hello->pid, 0);
+        bats_comm_set_process(crew->comm, rank, hello->pid);
+    }
+    crew->of_rank[rank] = (uint32_t)crew->n++;
+    return 0;
+}
+
+static int missing(const struct bats_crew *crew, int first,
+                   struct bats_error *err)
+{
+    char ranks[200] = "";
+    size_t n = 0;
+    for (int rank = first; rank < bats_comm_size(crew->comm); rank++)
+        if (crew->of_rank[rank] == UINT32_MAX && n < sizeof ranks - 20)
+            n += (size_t)snprintf(ranks + n, sizeof ranks - n, " %d", rank);
+    return bats_error_set(err, BATS_ESYS,
+                          "no word for %d s from rank(s)%s: is the same "
+                          "bats-mpi running there?",
+                          GATHER_US / 1000000, ranks);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct bats_worker_rank *x = a, *y = b;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static int await_hellos(struct bats_crew *crew, int first,
+                        struct bats_error *err)
+{
+    int size = bats_comm_size(crew->comm);
+    int64_t start_us = bats_clock_now_us();
+    while (crew->n < (size_t)(size - first)) {
+        int from;
+        const void *bytes;
+        size_t n;
+        struct bats_message message;
+        int rc = bats_comm_receive(crew->comm, &from, &bytes, &n, err);
+        if (rc == 0) {
+            if (bats_clock_now_us() - start_us > GATHER_US)
+                return missing(crew, first, err);
+            bats_clock_sleep(BATS_CLOCK_MIN_US);
+            continue;
+        }
+        if (rc > 0)
+            rc = bats_proto_open(bytes, n, &message, err);
+        if (rc == 0 && message.type != BATS_MESSAGE_HELLO)
+            rc = bats_error_set(err, BATS_EPROTO,
+                                "rank %d did not say hello first", from);
+        if (rc == 0)
+            rc = register_member(crew, from, &message.u.hello, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+int bats_crew_gather(struct bats_crew *crew, bool master_works,
+                     struct bats_error *err)
+{
+    memset(crew, 0, sizeof *crew);
+    int rc = bats_comm_create(&crew->comm, err);
+    if (rc < 0)
+        return rc;
+    size_t size = (size_t)bats_comm_size(crew->comm);
+    crew->workers = calloc(size, sizeof *crew->workers);
+    crew->members = calloc(size, sizeof *crew->members);
+    crew->nodes = calloc(size, sizeof *crew->nodes);
+    crew->of_rank = malloc(size * sizeof *crew->of_rank);
+    crew->pidfd = malloc(size * sizeof *crew->pidfd);
+    for (size_t i = 0; crew->pidfd != NULL && i < size; i++)
+        crew->pidfd[i] = -1;
+    if (crew->workers == NULL || crew->members == NULL ||
+        crew->nodes == NULL || crew->of_rank == NULL || crew->pidfd == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    memset(crew->of_rank, 0xff, size * sizeof *crew->of_rank);
+
+    master_works = master_works || size == 1;
+    struct bats_introduction introduction;
+    bats_introduce(&introduction, 0);
+    crew->pid_space = introduction.hello.pid_space;
+    crew->nodes[0] = introduction.node;
+    if (master_works)
+        rc = register_member(crew, 0, &introduction.hello, err);
+    if (rc == 0)
+        rc = await_hellos(crew, master_works ? 0 : 1, err);
+    if (rc < 0) {
+        bats_comm_give_up(crew->comm); /* somebody never comes to the end */
+        return rc;
+    }
+    qsort(crew->workers, crew->n, sizeof *crew->workers, by_rank);
+    bats_deaths_listen(bats_comm_size(crew->comm));
+    crew->looked_us = bats_clock_now_us();
+    for (uint32_t i = 0; i < crew->n; i++) {
+        crew->of_rank[crew->workers[i].rank] = i;
+        crew->members[i].heard_us = crew->looked_us; /* they waited for us */
+    }
+    return 0;
+}
+
+void bats_crew_release(struct bats_crew *crew)
+{
+    bats_executor_destroy(crew->own);
+    bats_packet_release(&crew->own_results);
+    for (size_t i = 0; crew->members != NULL && i < crew->n; i++)
+        bats_packet_release(&crew->members[i].assign);
+    for (int rank = 0;
+         crew->pidfd != NULL && rank < bats_comm_size(crew->comm); rank++)
+        if (crew->pidfd[rank] >= 0)
+            close(crew->pidfd[rank]);
+    free(crew->pidfd);
+    free(crew->workers);
+    free(crew->members);
+    free(crew->nodes);
+    free(crew->of_rank);
+    bats_comm_destroy(crew->comm);
+    memset(crew, 0, sizeof *crew);
+}
+
+/* To rank 0, that is to this process itself. */
+static int deliver_here(struct bats_crew *crew, struct bats_packet *packet,
+                        struct bats_error *err)
+{
+    struct bats_message message;
+    int rc = packet->failed
+                 ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+                 : bats_proto_open(packet->bytes, packet->n, &message, err);
+    if (rc == 0 && crew->own != NULL)
+        rc = bats_executor_obey(crew->own, &message, err);
+    bats_packet_release(packet);
+    return rc;
+}
+
+static int deliver(struct bats_crew *crew, size_t i,
+                   struct bats_packet *packet, struct bats_error *err)
+{
+    int rank = crew->workers[i].rank;
+    if (rank == 0)
+        return deliver_here(crew, packet, err);
+    return bats_comm_send(crew->comm, rank, packet, err);
+}
+
+int bats_crew_assign(struct bats_crew *crew, size_t i,
+                     const struct bats_assign *assign, struct bats_error *err)
+{
+    struct bats_packet *packet = &crew->members[i].assign;
+    bats_proto_assign(packet, assign);
+    return packet->failed ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+                          : 0;
+}
+
+static int flush_one(struct bats_crew *crew, size_t i, struct bats_error *err)
+{
+    struct bats_member *member = &crew->members[i];
+    if (member->assign.n == 0)
+        return 0;
+    if (member->state == BATS_MEMBER_WORKS)
+        return deliver(crew, i, &member->assign, err);
+    bats_packet_release(&member->assign);
+    return 0;
+}
+
+int bats_crew_send(struct bats_crew *crew, size_t i,
+                   struct bats_packet *packet, struct bats_error *err)
+{
+    int rc = flush_one(crew, i, err);
+    if (rc == 0 && crew->members[i].state == BATS_MEMBER_WORKS)
+        return deliver(crew, i, packet, err);
+    bats_packet_release(packet);
+    return rc;
+}
+
+int bats_crew_flush(struct bats_crew *crew, struct bats_error *err)
+{
+    for (size_t i = 0; i < crew->n; i++) {
+        int rc = flush_one(crew, i, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+int bats_crew_receive(struct bats_crew *crew, size_t *i,
+                      struct bats_message *message, struct bats_error *err)
+{
+    int from;
+    const void *bytes;
+    size_t n;
+    int rc = bats_comm_receive(crew->comm, &from, &bytes, &n, err);
+    if (rc <= 0)
+        return rc;
+    struct bats_error why;
+    rc = bats_proto_open(bytes, n, message, &why);
+    if (rc == 0 && crew->of_rank[from] == UINT32_MAX)
+        rc = bats_error_set(&why, BATS_EPROTO, "it is not known");
+    if (rc < 0)
+        return bats_error_set(err, rc, "rank %d: %s", from, why.text);
+    *i = crew->of_rank[from];
+    crew->members[*i].heard_us = bats_clock_now_us();
+    if (message->type == BATS_MESSAGE_STOP)
+        crew->members[*i].state = BATS_MEMBER_LEFT;
+    return 1;
+}
+
+static bool has_ended(const struct bats_crew *crew, int rank)
+{
+    struct pollfd fd = {.fd = crew->pidfd[rank], .events = POLLIN};
+    return poll(&fd, 1, 0) > 0;
+}
+
+int64_t bats_crew_beat_us(const struct bats_crew *crew)
+{
+    int64_t us = crew->silence_us / BEATS;
+    return us < BEAT_US ? us : BEAT_US;
+}
+
+/* It may only be asleep. When it wakes up it must not go on with what others
+ * have been given by then. It stays until the run ends: a rank that leaves
+ * early takes the others with it, where nobody has --enable-recovery. */
+static const char *give_up(struct bats_crew *crew, size_t i)
+{
+    struct bats_packet packet = {0};
+    crew->members[i].state = BATS_MEMBER_SILENT;
+    bats_proto_stop(&packet, BATS_LEAVE_NOT);
+    bats_comm_send(crew->comm, crew->workers[i].rank, &packet, NULL);
+    return "it has been silent for too long";
+}
+
+const char *bats_crew_lost(struct bats_crew *crew, size_t *i)
+{
+    int64_t now_us = bats_clock_now_us();
+    int64_t gap_us = now_us - crew->looked_us;
+    crew->looked_us = now_us;
+    bats_deaths_ask();
+    /* Stopped and continued (a suspended job), or busy writing: what the
+     * others have said in the meantime has not been read yet. */
+    if (gap_us > 2 * bats_crew_beat_us(crew))
+        for (size_t k = 0; k < crew->n; k++)
+            crew->members[k].heard_us += gap_us;
+    for (size_t k = 0; k < crew->n; k++) {
+        struct bats_member *member = &crew->members[k];
+        if (crew->workers[k].rank == 0 || member->state != BATS_MEMBER_WORKS)
+            continue;
+        int rank = crew->workers[k].rank;
+        bool ended = has_ended(crew, rank) || bats_deaths_known(rank);
+        if (!ended && now_us - member->heard_us <= crew->silence_us)
+            continue;
+        bats_comm_give_up(crew->comm);
+        *i = k;
+        if (!ended)
+            return give_up(crew, k);
+        member->state = BATS_MEMBER_GONE;
+        return "its process has ended";
+    }
+    return NULL;
+}
+
+/* It is given up, and nobody waits for it. */
+static bool is_lost(const struct bats_crew *crew, size_t i)
+{
+    return crew->members[i].state == BATS_MEMBER_GONE ||
+           crew->members[i].state == BATS_MEMBER_SILENT;
+}
+
+bool bats_crew_lost_elsewhere(const struct bats_crew *crew)
+{
+    for (size_t i = 0; i < crew->n; i++)
+        if (is_lost(crew, i) && crew->pidfd[crew->workers[i].rank] < 0)
+            return true;
+    return false;
+}
+
+static size_t count_present(const struct bats_crew *crew)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < crew->n; i++)
+        n += crew->workers[i].rank != 0 && !is_lost(crew, i) &&
+             crew->members[i].state != BATS_MEMBER_LEFT;
+    return n;
+}
+
+bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us)
+{
+    bats_executor_destroy(crew->own);
+    crew->own = NULL;
+    enum bats_leave leave = BATS_LEAVE;
+    for (size_t i = 0; i < crew->n; i++)
+        if (is_lost(crew, i))
+            leave = BATS_LEAVE_BROKEN;
+    for (size_t i = 0; i < crew->n; i++) {
+        if (crew->workers[i].rank == 0 ||
+            crew->members[i].state == BATS_MEMBER_GONE)
+            continue;
+        struct bats_packet packet = {0};
+        bats_proto_stop(&packet, leave);
+        bats_comm_send(crew->comm, crew->workers[i].rank, &packet, NULL);
+    }
+    int64_t since_us = bats_clock_now_us();
+    size_t present, before = crew->n;
+    while ((present = count_present(crew)) > 0) {
+        size_t i;
+        struct bats_message message;
+        if (present < before)
+            since_us = bats_clock_now_us();
+        before = present;
+        if (bats_crew_receive(crew, &i, &message, NULL) > 0)
+            continue;
+        if (bats_clock_now_us() - since_us > timeout_us) {
+            bats_comm_give_up(crew->comm);
+            return false;
+        }
+        bats_clock_sleep(BATS_CLOCK_MIN_US);
+    }
+    return true;
+}

@@ -1,0 +1,91 @@
+/*
+ * crew: the ranks that execute tasks, as the master sees them.
+ *
+ * Layer: run. Used by the master. A member is a rank with a place on a
+ * machine; rank 0 is one as well if the master works, and is reached without
+ * MPI. Messages to one member arrive in the order they are sent here; ASSIGNs
+ * are collected and leave together.
+ */
+#ifndef BATS_CREW_H
+#define BATS_CREW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/error.h"
+#include "input/platform.h"
+#include "run/comm.h"
+#include "run/executor.h"
+#include "proto/proto.h"
+#include "site/node.h"
+
+enum bats_member_state {
+    BATS_MEMBER_WORKS,
+    BATS_MEMBER_RETIRED, /* alive, but it is given no more tasks */
+    BATS_MEMBER_SILENT,  /* for too long: whatever it still says is late */
+    BATS_MEMBER_GONE,    /* its process has ended */
+    BATS_MEMBER_LEFT     /* has said good-bye */
+};
+
+struct bats_member {
+    enum bats_member_state state;
+    struct bats_packet assign; /* tasks that have not been sent yet */
+    int64_t heard_us;
+};
+
+struct bats_crew {
+    struct bats_comm *comm;
+    struct bats_worker_rank
+        *workers;                /* n, as bats_platform_build wants them */
+    struct bats_member *members; /* n */
+    struct bats_node *nodes;     /* by rank, the master's own, too */
+    uint32_t *of_rank;           /* by rank; UINT32_MAX: not a member */
+    int *pidfd; /* by rank: of its process if that is on this host, else -1 */
+    size_t n;
+    struct bats_executor *own; /* rank 0 works; NULL: it does not (yet) */
+    struct bats_packet own_results;
+    uint64_t pid_space; /* of this process */
+    int64_t silence_us; /* a member that says nothing for longer is lost */
+    int64_t looked_us;  /* for bats_crew_lost */
+};
+
+/* Waits until every rank has said HELLO. BATS_ESYS names those that have not
+ * within a minute. Rank 0 is a member if `master_works` or if it is alone. */
+int bats_crew_gather(struct bats_crew *crew, bool master_works,
+                     struct bats_error *err);
+void bats_crew_release(struct bats_crew *crew);
+
+/* Hand member i a task, or any other message; dropped if it does not work any
+ * more. The packet is empty afterwards. */
+int bats_crew_assign(struct bats_crew *crew, size_t i,
+                     const struct bats_assign *assign, struct bats_error *err);
+int bats_crew_send(struct bats_crew *crew, size_t i,
+                   struct bats_packet *packet, struct bats_error *err);
+
+/* Sends the collected ASSIGNs of all. */
+int bats_crew_flush(struct bats_crew *crew, struct bats_error *err);
+
+/* The next message, if one is there: returns 1 and its member, else 0. It is
+ * valid until the next call. BATS_EPROTO names the rank. */
+int bats_crew_receive(struct bats_crew *crew, size_t *i,
+                      struct bats_message *message, struct bats_error *err);
+
+/* Silence after which a member gives a sign of life, and how often it makes
+ * sense to call bats_crew_lost. Of `silence_us` it is a sixth, so that a few
+ * may come late, and 5 s at most. */
+int64_t bats_crew_beat_us(const struct bats_crew *crew);
+
+/* A member whose process has ended, as far as that can be seen from here, or
+ * that has been silent for too long, and becomes GONE or SILENT by this:
+ * returns why, in words. NULL: there is none. */
+const char *bats_crew_lost(struct bats_crew *crew, size_t *i);
+
+/* One of the lost was not on this host, as far as that can be seen. */
+bool bats_crew_lost_elsewhere(const struct bats_crew *crew);
+
+/* Stops the work of all and waits until they have said good-bye, as long as
+ * one does so every `timeout_us`. False: not everybody did. */
+bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us);
+
+#endif

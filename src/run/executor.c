@@ -1,0 +1,459 @@
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bats/units.h"
+#include "exec/process/runner.h"
+#include "exec/output/spool.h"
+#include "run/clock.h"
+#include "run/executor.h"
+#include "run/signals.h"
+#include "site/hardware.h"
+
+#define HEARSAY_US 100000 /* between a SIGTERM for a task and for its rank */
+
+_Static_assert(BATS_OUTPUT_NONE + 1 == BATS_PROTO_OUTPUTS,
+               "all kinds of output can be sent");
+_Static_assert(BATS_BIND_NUMA + 1 == BATS_PROTO_BINDS,
+               "all ways to bind can be sent");
+
+#define COMMON_VARIABLES 7
+#define TASK_VARIABLES 5
+#define TASK_VARIABLE_ROOM 40
+
+struct waiting {
+    struct waiting *next;
+    uint32_t task;
+    uint32_t attempt;
+    uint32_t copy;
+    int64_t sleep_us;
+    char command[]; /* "": a built-in sleep */
+};
+
+/* The lines of the task that runs, or that has just ended: what is to become of
+ * them is not known before the RESULT has been judged. */
+struct held {
+    struct bats_spool spool[2]; /* standard output and error */
+    bool asks;                  /* more than fit into the RESULT; then: */
+    bool is_wanted;             /*   the VERDICT, */
+    int stream;                 /*   which of the two is being sent */
+    int64_t offset;             /*   from where on */
+    struct bats_error error;    /* the first one, or code 0 */
+};
+
+struct bats_executor {
+    struct bats_executor_sink sink;
+    struct bats_runner *runner;
+    struct waiting *first;
+    struct waiting **last; /* where the next one is hung in */
+    size_t n_waiting;
+    uint32_t running; /* task, while the runner is busy: */
+    uint32_t attempt;
+    bool is_copy;
+    bool holds; /* lines wait in `held` until the task has ended */
+    struct held held;
+    enum bats_output output;
+    bool stopping;
+    int64_t kill_at_us; /* while stopping; INT64_MAX: not */
+    bool disbatch;
+    char *common[COMMON_VARIABLES]; /* "NAME=value", the same for all tasks */
+    int n_common;
+};
+
+static bool offer_lines(void *context, uint32_t task, int stream,
+                        const char *bytes, size_t n)
+{
+    struct bats_executor *x = context;
+    struct bats_output_lines output = {task, stream, bytes, n};
+    if (!x->holds)
+        return x->sink.output(x->sink.context, &output);
+    if (x->held.error.code == 0)
+        bats_spool_add(&x->held.spool[stream - 1], bytes, n, &x->held.error);
+    return true;
+}
+
+static void forget_lines(struct bats_executor *x)
+{
+    for (int i = 0; i < 2; i++)
+        bats_spool_clear(&x->held.spool[i]);
+    x->held.asks = false;
+}
+
+static bool add_common(struct bats_executor *x, const char *name,
+                       const char *value)
+{
+    if (asprintf(&x->common[x->n_common], "%s=%s", name, value) < 0)
+        return false;
+    x->n_common++;
+    return true;
+}
+
+/* Tells tasks with several threads how many cores there are for them. */
+static bool add_threads(struct bats_executor *x, uint32_t cores)
+{
+    static const char name[] = "OMP_NUM_THREADS";
+    char number[16];
+    snprintf(number, sizeof number, "%" PRIu32, cores);
+    return cores == 0 || getenv(name) != NULL || add_common(x, name, number);
+}
+
+static bool add_variables(struct bats_executor *x,
+                          const struct bats_setup *setup)
+{
+    x->disbatch = setup->task_file[0] != '\0';
+    return add_common(x, "BATS_RUN_ID", setup->run_id) &&
+           add_common(x, "BATS_CLUSTER", setup->cluster) &&
+           add_common(x, "BATS_MACHINE", setup->machine) &&
+           (!x->disbatch ||
+            (add_common(x, "DISBATCH_JOBID", setup->run_id) &&
+             add_common(x, "DISBATCH_NAMETASKS", setup->task_file)));
+}
+
+int bats_executor_create(const struct bats_setup *setup,
+                         const struct bats_executor_sink *sink,
+                         struct bats_executor **executor,
+                         struct bats_error *err)
+{
+    struct bats_executor *x = calloc(1, sizeof *x);
+    uint32_t cores = bats_hardware_bind(
+        (enum bats_bind)setup->bind,
+        (struct bats_share){setup->share_index, setup->share_count});
+    if (x == NULL || !add_variables(x, setup) || !add_threads(x, cores)) {
+        bats_executor_destroy(x);
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    }
+    x->sink = *sink;
+    x->last = &x->first;
+    x->kill_at_us = INT64_MAX;
+    x->output = (enum bats_output)setup->output;
+    x->holds = setup->hold && x->output == BATS_OUTPUT_LINES;
+    for (int i = 0; i < 2; i++)
+        bats_spool_init(&x->held.spool[i]);
+    struct bats_runner_options options = {
+        .output = x->output,
+        .results_dir = setup->output_path,
+        .stream_prefix = setup->output_path,
+        .max_output = setup->max_output,
+        .speed = setup->speed,
+        .grace_ms = setup->grace_ms,
+        .lines = offer_lines,
+        .context = x,
+    };
+    int rc = bats_runner_create(&options, &x->runner, err);
+    if (rc < 0) {
+        bats_executor_destroy(x);
+        return rc;
+    }
+    *executor = x;
+    return 0;
+}
+
+void bats_executor_destroy(struct bats_executor *executor)
+{
+    if (executor == NULL)
+        return;
+    if (executor->runner != NULL)
+        bats_runner_destroy(executor->runner);
+    while (executor->first != NULL) {
+        struct waiting *w = executor->first;
+        executor->first = w->next;
+        free(w);
+    }
+    for (int i = 0; i < executor->n_common; i++)
+        free(executor->common[i]);
+    for (int i = 0; i < 2; i++)
+        bats_spool_release(&executor->held.spool[i]);
+    free(executor);
+}
+
+static void never_started(struct bats_executor *x, uint32_t task,
+                          uint32_t attempt)
+{
+    struct bats_task_result result = {
+        .task = task, .attempt = attempt, .cancelled = true};
+    x->sink.result(x->sink.context, &result);
+}
+
+static int enqueue(struct bats_executor *executor, struct bats_message *assign,
+                   struct bats_error *err)
+{
+    struct bats_assign a;
+    while (bats_proto_next_assign(assign, &a)) {
+        if (executor->stopping) {
+            never_started(executor, a.task, a.attempt);
+            continue;
+        }
+        size_t n = strlen(a.command) + 1;
+        struct waiting *w = malloc(sizeof *w + n);
+        if (w == NULL)
+            return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        *w = (struct waiting){NULL, a.task, a.attempt, a.copy, a.sleep_us};
+        memcpy(w->command, a.command, n);
+        *executor->last = w;
+        executor->last = &w->next;
+        executor->n_waiting++;
+    }
+    return 0;
+}
+
+/* Takes the entry that `at` points to out of the queue. */
+static struct waiting *unhook(struct bats_executor *x, struct waiting **at)
+{
+    struct waiting *w = *at;
+    *at = w->next;
+    if (x->last == &w->next)
+        x->last = at;
+    x->n_waiting--;
+    return w;
+}
+
+static void cancel(struct bats_executor *executor, uint32_t task)
+{
+    if (bats_runner_busy(executor->runner) && executor->running == task) {
+        bats_runner_cancel(executor->runner);
+        return;
+    }
+    for (struct waiting **at = &executor->first; *at; at = &(*at)->next)
+        if ((*at)->task == task) {
+            struct waiting *w = unhook(executor, at);
+            never_started(executor, task, w->attempt);
+            free(w);
+            return;
+        }
+}
+
+static int settle(struct bats_executor *x, const struct bats_verdict *v,
+                  struct bats_error *err)
+{
+    if (!x->held.asks)
+        return bats_runner_settle(x->runner, v->task, v->attempt, v->is_result,
+                                  err);
+    x->held.is_wanted = v->is_result;
+    if (!v->is_result)
+        forget_lines(x);
+    return 0;
+}
+
+int bats_executor_obey(struct bats_executor *executor,
+                       struct bats_message *message, struct bats_error *err)
+{
+    switch (message->type) {
+    case BATS_MESSAGE_ASSIGN:
+        return enqueue(executor, message, err);
+    case BATS_MESSAGE_CANCEL:
+        cancel(executor, message->u.task);
+        return 0;
+    case BATS_MESSAGE_VERDICT:
+        return settle(executor, &message->u.verdict, err);
+    case BATS_MESSAGE_STOP:
+        bats_executor_stop(executor, 0);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+void bats_executor_stop(struct bats_executor *executor, int64_t grace_us)
+{
+    executor->stopping = true;
+    while (executor->first != NULL) {
+        struct waiting *w = unhook(executor, &executor->first);
+        never_started(executor, w->task, w->attempt);
+        free(w);
+    }
+    if (!bats_runner_busy(executor->runner))
+        return;
+    if (grace_us > 0) {
+        bats_runner_cancel(executor->runner);
+        if (!bats_units_add(bats_clock_now_us(), grace_us,
+                            &executor->kill_at_us))
+            executor->kill_at_us = INT64_MAX;
+    } else {
+        bats_runner_kill(executor->runner);
+    }
+}
+
+size_t bats_executor_waiting(const struct bats_executor *executor)
+{
+    return executor->held.asks ? 0 : executor->n_waiting;
+}
+
+bool bats_executor_busy(const struct bats_executor *executor)
+{
+    return executor->first != NULL || executor->held.asks ||
+           bats_runner_busy(executor->runner);
+}
+
+/* What the process of a task finds in its environment. */
+static void fill_environment(const struct bats_executor *x,
+                             const struct waiting *w,
+                             char own[TASK_VARIABLES][TASK_VARIABLE_ROOM],
+                             const char **environment)
+{
+    int n = 0;
+    for (; n < x->n_common; n++)
+        environment[n] = x->common[n];
+    snprintf(own[0], TASK_VARIABLE_ROOM, "BATS_TASK_ID=%" PRIu64,
+             (uint64_t)w->task + 1);
+    snprintf(own[1], TASK_VARIABLE_ROOM, "BATS_ATTEMPT=%" PRIu32, w->attempt);
+    snprintf(own[2], TASK_VARIABLE_ROOM, "BATS_REPLICA=%" PRIu32, w->copy);
+    /* disBatch counts tasks from 0 and pads to six digits. */
+    snprintf(own[3], TASK_VARIABLE_ROOM, "DISBATCH_TASKID=%" PRIu32, w->task);
+    snprintf(own[4], TASK_VARIABLE_ROOM, "DISBATCH_TASKID_ZP=%06" PRIu32,
+             w->task);
+    for (int i = 0; i < (x->disbatch ? 5 : 3); i++)
+        environment[n++] = own[i];
+    environment[n] = NULL;
+}
+
+static int start_next(struct bats_executor *x, struct bats_error *err)
+{
+    struct waiting *w = unhook(x, &x->first);
+    bool is_process = w->command[0] != '\0';
+    char own[TASK_VARIABLES][TASK_VARIABLE_ROOM];
+    const char *environment[COMMON_VARIABLES + TASK_VARIABLES + 1];
+
+    if (is_process)
+        fill_environment(x, w, own, environment);
+    struct bats_runner_task task = {
+        .task = w->task,
+        .attempt = w->attempt,
+        .is_copy = w->copy > 0,
+        .command = is_process ? w->command : NULL,
+        .sleep_us = w->sleep_us,
+        .environment = is_process ? environment : NULL,
+    };
+    x->running = w->task;
+    x->attempt = w->attempt;
+    x->is_copy = w->copy > 0;
+    int rc = bats_runner_start(x->runner, &task, err);
+    free(w);
+    return rc;
+}
+
+/* The lines of the task go with its result if they are few. */
+static int enclose_lines(struct bats_executor *x,
+                         struct bats_task_result *result,
+                         struct bats_error *err)
+{
+    struct held *h = &x->held;
+    if (h->error.code != 0) {
+        *err = h->error;
+        return err->code;
+    }
+    h->asks = !bats_spool_in_memory(&h->spool[0]) ||
+              !bats_spool_in_memory(&h->spool[1]);
+    result->asks |= h->asks;
+    for (int i = 0; i < 2; i++) {
+        if (h->asks) {
+            result->to_come[i] = bats_spool_size(&h->spool[i]);
+        } else {
+            result->lines[i] = h->spool[i].bytes;
+            result->n_lines[i] = h->spool[i].n;
+        }
+    }
+    h->is_wanted = false;
+    h->stream = 1;
+    h->offset = 0;
+    return 0;
+}
+
+/* A batch system tells everybody to end at the same time, tasks and ranks: a
+ * task that was faster than this process to hear of it has not failed. */
+static bool was_told_to_end(const struct bats_runner_result *r)
+{
+    int64_t patience_us = r->signal == SIGTERM ? HEARSAY_US : 0;
+    if (r->cancelled)
+        return true;
+    if (r->signal == 0 && r->exit_status == 0)
+        return false;
+    for (; patience_us > 0 && bats_signals_terminate() == 0;
+         patience_us -= HEARSAY_US / 20)
+        bats_clock_sleep(HEARSAY_US / 20);
+    return bats_signals_terminate() > 0;
+}
+
+static int tell_result(struct bats_executor *x,
+                       const struct bats_runner_result *r,
+                       struct bats_error *err)
+{
+    struct bats_task_result result = {
+        .task = r->task,
+        .attempt = x->attempt,
+        .cancelled = was_told_to_end(r),
+        .asks = x->is_copy && x->output == BATS_OUTPUT_RESULTS,
+        .exit_status = r->exit_status,
+        .signal = r->signal,
+        .start_us = r->start_us,
+        .wall_us = r->wall_us,
+        .user_us = r->user_us,
+        .system_us = r->system_us,
+        .max_rss_kib = r->max_rss_kib,
+        .written = {r->written[0], r->written[1]},
+        .begin = r->begin,
+        .end = r->end,
+    };
+    int rc = x->holds ? enclose_lines(x, &result, err) : 0;
+    if (rc < 0)
+        return rc;
+    x->sink.result(x->sink.context, &result);
+    if (!x->held.asks)
+        forget_lines(x);
+    return 1;
+}
+
+/* Sends lines that are wanted until the taker says "not now". */
+static int send_lines(struct bats_executor *x, struct bats_error *err)
+{
+    struct held *h = &x->held;
+    char bytes[64 * 1024];
+    while (h->asks && h->is_wanted) {
+        ptrdiff_t n = bats_spool_read(&h->spool[h->stream - 1], h->offset,
+                                      bytes, sizeof bytes, err);
+        struct bats_output_lines output = {x->running, h->stream, bytes,
+                                           (size_t)n};
+        if (n < 0)
+            return (int)n;
+        if (n > 0 && !x->sink.output(x->sink.context, &output))
+            return 0;
+        h->offset += n;
+        if (n > 0)
+            continue;
+        h->offset = 0;
+        if (h->stream++ == 2)
+            forget_lines(x);
+    }
+    return 0;
+}
+
+int bats_executor_poll(struct bats_executor *executor, int64_t timeout_us,
+                       struct bats_error *err)
+{
+    int rc = send_lines(executor, err);
+    if (rc < 0)
+        return rc;
+    if (!bats_runner_busy(executor->runner)) {
+        if (executor->first == NULL || executor->held.asks) {
+            bats_clock_sleep(timeout_us);
+            return 0;
+        }
+        if ((rc = start_next(executor, err)) < 0)
+            return rc;
+    }
+    if (executor->kill_at_us != INT64_MAX) {
+        int64_t left = executor->kill_at_us - bats_clock_now_us();
+        if (left <= 0) {
+            bats_runner_kill(executor->runner);
+            executor->kill_at_us = INT64_MAX;
+        } else if (left < timeout_us) {
+            timeout_us = left;
+        }
+    }
+    struct bats_runner_result r;
+    rc = bats_runner_poll(executor->runner, timeout_us, &r, err);
+    if (rc > 0)
+        rc = tell_result(executor, &r, err);
+    return rc;
+}

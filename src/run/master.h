@@ -1,0 +1,69 @@
+/*
+ * master: what the parts of the master share.
+ *
+ * Layer: run, private to master.c (the run) and prepare.c (before it).
+ */
+#ifndef BATS_MASTER_H
+#define BATS_MASTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "run/clock.h"
+#include "run/crew.h"
+#include "run/journal.h"
+#include "run/run.h"
+
+/* Least that the master and the workers sleep, however compressed the time. */
+#define BATS_MASTER_LOOK_US 500
+#define BATS_MASTER_LOOK_WORKER_US 2000 /* there are many of them */
+
+struct master {
+    const struct bats_run_options *options;
+    const struct bats_observer *observer;
+    struct bats_crew crew;
+    struct bats_survey survey;
+    struct bats_sched *sched;
+    struct bats_journal journal;
+    char run_id[64];
+    uint32_t *first;    /* by machine: where its slots begin in `member` */
+    uint32_t *member;   /* by slot of a machine: who sits there */
+    uint32_t *attempts; /* by task: executions begun */
+    int64_t *to_come;   /* by member: bytes of output that it was asked for */
+    size_t n_to_come;   /* members that have any */
+    /* By member: the result that this output is of. It is recorded when all of
+     * it is there, so that after a crash in between the task is run again. */
+    struct bats_task_result *late;
+    struct bats_error late_error; /* of the master's own, or code 0 */
+    char machine_name[BATS_CLUSTER_NAME + 16];
+    char *command; /* bats_bagfile_command's buffer */
+    size_t command_size;
+    int64_t start_us;
+    struct bats_quiet quiet;
+    int64_t progress_us;
+    int64_t looked_us;
+    bool stopping;
+    bool draining;
+    bool choosing; /* the sampling phase is over, CHOSEN is due */
+    struct bats_error refusal;
+    bool finished;
+    enum bats_finish finish;
+};
+
+bats_time bats_master_bag_time(const struct master *m, int64_t real_us);
+
+/* The longest sleep between two looks at the messages, at least `min_us`:
+ * compressed time does not forgive long ones. */
+int64_t bats_master_sleep_us(const struct master *m, int64_t min_us);
+
+/* As tasks see it in BATS_MACHINE; valid until the next call. */
+const char *bats_master_machine_name(struct master *m, uint32_t machine);
+
+/* With the platform laid over the crew: creates the engine and tells every
+ * member what its tasks have in common. `sink` is for the master's own. */
+int bats_master_prepare(struct master *m,
+                        const struct bats_executor_sink *sink,
+                        struct bats_error *err);
+
+#endif

@@ -1,0 +1,328 @@
+/* prepare: what the master does between knowing its ranks and the run. */
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run/batch.h"
+#include "run/hosts.h"
+#include "run/master.h"
+#include "util/now.h"
+
+#define LOOK_BAG BATS_SECOND /* bag time between two looks at the messages */
+
+bats_time bats_master_bag_time(const struct master *m, int64_t real_us)
+{
+    return (bats_time)llround((double)real_us * m->options->time_scale);
+}
+
+int64_t bats_master_sleep_us(const struct master *m, int64_t min_us)
+{
+    double us = (double)LOOK_BAG / m->options->time_scale;
+    return us > 1e6 ? 1000000 : us < (double)min_us ? min_us : (int64_t)us;
+}
+
+static bool only_builtins(struct master *m)
+{
+    uint32_t n = bats_bagfile_count(m->options->bag);
+    for (uint32_t i = 0; i < n; i++)
+        if (bats_bagfile_command(m->options->bag, i, &m->command,
+                                 &m->command_size) < 0 ||
+            m->command[0] != '@')
+            return false;
+    return true;
+}
+
+/* Who sits where: the other way round than platform.places. */
+static int find_members(struct master *m, struct bats_error *err)
+{
+    const struct bats_platform *p = &m->survey.platform;
+    m->first = calloc(p->n_machines, sizeof *m->first);
+    m->member = calloc(m->crew.n, sizeof *m->member);
+    if (m->first == NULL || m->member == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (uint32_t k = 1; k < p->n_machines; k++)
+        m->first[k] = m->first[k - 1] + p->machines[k - 1].slots;
+    for (uint32_t i = 0; i < m->crew.n; i++)
+        m->member[m->first[p->places[i].machine] + p->places[i].slot] = i;
+    return 0;
+}
+
+/* The runtimes of a profile, for the clusters of the same name. *list is for
+ * free(). */
+static int take_profile(const struct master *m,
+                        struct bats_sched_sampling *sampling,
+                        struct bats_observation **list, struct bats_error *err)
+{
+    const struct bats_profile *profile = m->options->profile;
+    const struct bats_platform *p = &m->survey.platform;
+    size_t n = 0;
+    if (profile == NULL)
+        return 0;
+    *list = calloc(profile->n_observations + 1, sizeof **list);
+    if (*list == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (size_t i = 0; i < profile->n_observations; i++) {
+        struct bats_observation seen = profile->observations[i];
+        const char *name = profile->clusters[seen.cluster].cluster.name;
+        for (uint32_t c = 0; c < p->n_clusters; c++)
+            if (strcmp(p->clusters[c].name, name) == 0) {
+                seen.cluster = c;
+                (*list)[n++] = seen;
+                break;
+            }
+    }
+    if (n == 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "the profile knows none of the clusters of this "
+                              "run: %s of the run, %s of the profile",
+                              p->clusters[0].name,
+                              profile->n_clusters > 0
+                                  ? profile->clusters[0].cluster.name
+                                  : "none");
+    sampling->observations = *list;
+    sampling->n_observations = n;
+    return 0;
+}
+
+static struct bats_sched_options engine_options(struct master *m)
+{
+    const struct bats_run_options *o = m->options;
+    const struct bats_platform *p = &m->survey.platform;
+    /* A process may take the whole grace time to stop; a timer takes none. */
+    bats_time lead = bats_master_bag_time(m, o->grace_ms * 1000);
+    if (lead > p->window / 12)
+        lead = p->window / 12;
+    if (only_builtins(m))
+        lead = 0;
+    struct bats_sched_options options = {
+        .policy = o->policy,
+        .n_tasks = bats_bagfile_count(o->bag),
+        .clusters = p->clusters,
+        .n_clusters = p->n_clusters,
+        .machines = p->machines,
+        .n_machines = p->n_machines,
+        .window = p->window,
+        .budget = m->survey.budget,
+        .monitor_interval = o->monitor_interval,
+        .preempt_lead = lead,
+        .prefetch = bats_master_bag_time(m, BATS_BATCH_AHEAD_US),
+        .seed = o->seed,
+        .rules = o->rules,
+        .earlier = o->earlier,
+        .sampling = o->sampling,
+        .reconfigure = o->reconfigure,
+        .tail = o->tail,
+        .once = o->once,
+    };
+    options.rules.deadline = m->survey.deadline;
+    return options;
+}
+
+static int make_lists(struct master *m, struct bats_error *err)
+{
+    const struct bats_run_options *o = m->options;
+    uint32_t n = bats_bagfile_count(o->bag);
+    m->attempts = calloc(n, sizeof *m->attempts);
+    m->to_come = calloc(m->crew.n, sizeof *m->to_come);
+    m->late = calloc(m->crew.n, sizeof *m->late);
+    if (m->attempts == NULL || m->to_come == NULL || m->late == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (o->attempts != NULL)
+        memcpy(m->attempts, o->attempts, n * sizeof *m->attempts);
+    return 0;
+}
+
+/* Number of a machine within its cluster, from 1. */
+static uint32_t number_in_cluster(const struct bats_platform *p,
+                                  uint32_t machine)
+{
+    uint32_t number = 1;
+    for (uint32_t k = 0; k < machine; k++)
+        number += p->machines[k].cluster == p->machines[machine].cluster;
+    return number;
+}
+
+/* Where the tasks of a rank put their output: "" if not into files. */
+static int output_path(const struct bats_run_options *o, const char *run_id,
+                       int rank, char path[PATH_MAX], struct bats_error *err)
+{
+    int n = 0;
+    path[0] = '\0';
+    if (o->output == BATS_OUTPUT_RESULTS)
+        n = snprintf(path, PATH_MAX, "%s", o->output_dir);
+    if (o->output == BATS_OUTPUT_STREAM)
+        n = snprintf(path, PATH_MAX, "%s/stream-%s-%04d", o->output_dir,
+                     run_id, rank);
+    if (n < PATH_MAX)
+        return 0;
+    return bats_error_set(err, BATS_EINPUT, "%.200s...: this name is too long",
+                          o->output_dir);
+}
+
+const char *bats_master_machine_name(struct master *m, uint32_t machine)
+{
+    const struct bats_platform *p = &m->survey.platform;
+    snprintf(m->machine_name, sizeof m->machine_name, "%s-%" PRIu32,
+             p->clusters[p->machines[machine].cluster].name,
+             number_in_cluster(p, machine));
+    return m->machine_name;
+}
+
+/* Tells every member what its tasks have in common. */
+static int set_up(struct master *m, const struct bats_executor_sink *sink,
+                  struct bats_error *err)
+{
+    const struct bats_run_options *o = m->options;
+    const struct bats_platform *p = &m->survey.platform;
+    char path[PATH_MAX];
+    const char *name = bats_bagfile_name(o->bag);
+    const char *slash = strrchr(name, '/');
+    for (size_t i = 0; i < m->crew.n; i++) {
+        uint32_t at = p->places[i].machine;
+        uint32_t cluster = p->machines[at].cluster;
+        int rc = output_path(o, m->run_id, m->crew.workers[i].rank, path, err);
+        if (rc < 0)
+            return rc;
+        struct bats_setup setup = {
+            .speed = p->speed[cluster],
+            .grace_ms = o->grace_ms,
+            .look_us = bats_master_sleep_us(m, BATS_MASTER_LOOK_WORKER_US),
+            .beat_us = bats_crew_beat_us(&m->crew),
+            .master_pid =
+                bats_comm_process(m->crew.comm, m->crew.workers[i].rank) > 0
+                    ? (uint32_t)getpid()
+                    : 0,
+            .output = (uint8_t)o->output,
+            .hold = o->tail != BATS_TAIL_NONE,
+            .bind = (uint8_t)o->bind,
+            .share_index = m->survey.shares[m->crew.workers[i].rank].index,
+            .share_count = m->survey.shares[m->crew.workers[i].rank].count,
+            .output_path = path,
+            .max_output = o->max_output,
+            .run_id = m->run_id,
+            .cluster = p->clusters[cluster].name,
+            .machine = bats_master_machine_name(m, at),
+            .task_file = !bats_bagfile_is_disbatch(o->bag) ? ""
+                         : slash != NULL                   ? slash + 1
+                                                           : name,
+        };
+        struct bats_packet packet = {0};
+        if (m->crew.workers[i].rank == 0) {
+            rc = bats_executor_create(&setup, sink, &m->crew.own, err);
+        } else {
+            bats_proto_setup(&packet, &setup);
+            rc = bats_crew_send(&m->crew, i, &packet, err);
+        }
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* Unique enough among the runs of one user, and in the order of time, which is
+ * that of their output (exec/output/outdir). */
+static int64_t name_run(struct master *m)
+{
+    int64_t now_us = bats_now_us(CLOCK_REALTIME);
+    time_t now = (time_t)(now_us / 1000000);
+    struct tm tm;
+    size_t used = strftime(m->run_id, sizeof m->run_id, "%Y%m%dT%H%M%S",
+                           localtime_r(&now, &tm));
+    snprintf(m->run_id + used, sizeof m->run_id - used, ".%03d-%ld",
+             (int)(now_us / 1000 % 1000), (long)getpid());
+    return now_us;
+}
+
+static int begin_record(struct master *m, int64_t started_us,
+                        const struct bats_sched_options *engine,
+                        const char *const *hosts, struct bats_error *err)
+{
+    const struct bats_run_options *o = m->options;
+    const struct bats_platform *p = &m->survey.platform;
+    if (o->record == NULL)
+        return 0;
+    struct bats_record_session session = {
+        .run_id = m->run_id,
+        .bag = bats_bagfile_name(o->bag),
+        .version = o->version,
+        .resume = o->resume,
+        .time_scale = o->time_scale,
+        .currency = p->currency,
+        .options = o->settings,
+        .started_us = started_us,
+        .engine = engine,
+        .speed = p->speed,
+        .hosts = hosts,
+    };
+    int rc = bats_record_begin(o->record, &session, err);
+    m->journal.record = o->record;
+    m->journal.sync_us = o->sync_us;
+    m->journal.sync_events = o->sync_events;
+    return rc;
+}
+
+/* Where nodes may be given back: which there are, and what the session before
+ * this one has left to it. The lists are for free(). */
+static int prepare_shrink(struct master *m, const char *const *hosts,
+                          struct bats_sched_options *engine,
+                          struct bats_record_rest *rest, uint32_t **nodes,
+                          struct bats_error *err)
+{
+    const struct bats_run_options *o = m->options;
+    if (o->hosts_file == NULL)
+        return 0;
+    engine->shrink.restart = o->restart;
+    engine->shrink.node = *nodes = bats_hosts_nodes(m, &engine->shrink.keep);
+    if (*nodes == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (o->record != NULL && o->resume != BATS_RECORD_NOT &&
+        !engine->sampling.on) {
+        int rc = bats_record_rest(o->record, engine, hosts, o->time_scale,
+                                  rest, err);
+        if (rc < 0)
+            return rc;
+        engine->earlier.paid = rest->paid;
+        engine->earlier.seen = rest->seen;
+        engine->earlier.n_seen = rest->n_seen;
+    }
+    return bats_hosts_write(m, err);
+}
+
+int bats_master_prepare(struct master *m,
+                        const struct bats_executor_sink *sink,
+                        struct bats_error *err)
+{
+    int64_t started_us = name_run(m);
+    int rc = find_members(m, err);
+    if (rc == 0)
+        rc = make_lists(m, err);
+    if (rc < 0)
+        return rc;
+    struct bats_observation *profile = NULL;
+    struct bats_sched_options engine = engine_options(m);
+    uint32_t *nodes = NULL;
+    struct bats_record_rest rest = {0};
+    const struct bats_platform *p = &m->survey.platform;
+    const char **hosts = calloc(p->n_machines, sizeof *hosts);
+    if (hosts == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (uint32_t k = 0; k < p->n_machines; k++)
+        hosts[k] = m->crew.workers[m->member[m->first[k]]].host;
+    rc = take_profile(m, &engine.sampling, &profile, err);
+    if (rc == 0)
+        rc = prepare_shrink(m, hosts, &engine, &rest, &nodes, err);
+    if (rc == 0)
+        rc = bats_sched_create(&engine, &m->sched, err);
+    if (rc == 0)
+        rc = begin_record(m, started_us, &engine, hosts, err);
+    bats_record_rest_release(&rest);
+    free(hosts);
+    free(profile);
+    free(nodes);
+    return rc < 0 ? rc : set_up(m, sink, err);
+}

@@ -1,0 +1,172 @@
+#include "run/survey.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/crew.h"
+#include "run/run.h"
+#include "util/now.h"
+
+#define MARGIN_US 5000000 /* for the end of the run and its report */
+
+static bats_time bag_time(const struct bats_run_options *options,
+                          int64_t real_us)
+{
+    double us = (double)real_us * options->time_scale;
+    return us < (double)BATS_NEVER / 2 ? (bats_time)us : BATS_NEVER / 2;
+}
+
+/* As Slurm says, else as the environment of the job does. */
+static int64_t job_end_us(const struct bats_site *site)
+{
+    const char *end = getenv("SLURM_JOB_END_TIME");
+    int64_t end_s = bats_slurm_end(&site->slurm);
+    if (end_s == 0 && site->slurm.job[0] != '\0' && end != NULL) {
+        char *rest;
+        end_s = strtoll(end, &rest, 10);
+        if (*rest != '\0')
+            end_s = 0;
+    }
+    return end_s > 0 && end_s < INT64_MAX / 4000000 ? end_s * 1000000 : 0;
+}
+
+static enum bats_site_machine
+machine_of(const struct bats_run_options *options)
+{
+    if (options->machine == NULL)
+        return BATS_SITE_AUTO;
+    return strcmp(options->machine, "node") == 0 ? BATS_SITE_NODE
+                                                 : BATS_SITE_RANK;
+}
+
+static int build_platform(const struct bats_crew *crew,
+                          const struct bats_run_options *options,
+                          struct bats_survey *s, struct bats_error *err)
+{
+    struct bats_clusters_file *found = NULL;
+    int rc = 0;
+    if (options->clusters == NULL) {
+        char *text;
+        rc = bats_site_write(&s->site, options->window, &text, err);
+        if (rc < 0)
+            return rc;
+        rc = bats_clusters_text_load(text, "what was found", 0, &found, err);
+        free(text);
+    }
+    if (rc == 0)
+        rc = bats_platform_build(found != NULL ? found : options->clusters,
+                                 crew->workers, crew->n, &s->platform, err);
+    bats_clusters_file_destroy(found);
+    return rc;
+}
+
+/* Of all machines, for every window that begins in the time left. */
+static bats_money worth(const struct bats_platform *p, bats_time left)
+{
+    int64_t windows = left > 0 ? 1 + (left - 1) / p->window : 0;
+    bats_money sum = 0;
+    for (size_t i = 0; i < p->n_clusters; i++) {
+        bats_money all;
+        if (!bats_units_multiply(p->clusters[i].charge, p->clusters[i].max,
+                                 &all) ||
+            !bats_units_multiply(all, windows, &all) ||
+            !bats_units_add(sum, all, &sum))
+            return BATS_UNLIMITED;
+    }
+    return sum;
+}
+
+/* What earlier sessions were charged counts against it, too. */
+static bats_money with_earlier(const struct bats_run_options *options,
+                               bats_money left)
+{
+    bats_money sum;
+    return bats_units_add(left, options->earlier.charged, &sum)
+               ? sum
+               : BATS_UNLIMITED;
+}
+
+/* The account counts in what Slurm bills; other money cannot be compared. */
+static int ask_account(const struct bats_run_options *options,
+                       struct bats_survey *s, struct bats_error *err)
+{
+    if (options->budget != BATS_BUDGET_ACCOUNT)
+        return 0;
+    if (s->site.trouble.code != 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--budget account: Slurm does not tell of job "
+                              "%s (%s): give an amount",
+                              s->site.slurm.job, s->site.trouble.text);
+    s->by_account = true;
+    int rc = bats_account_ask(&s->site.slurm, &s->account, err);
+    if (rc == 0 && strcmp(s->platform.currency, "billing-h") != 0)
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "--budget account: Slurm counts in billing-h, the "
+                            "charges are in %s: give an amount",
+                            s->platform.currency);
+    return rc;
+}
+
+static void set_limits(const struct bats_run_options *options,
+                       struct bats_survey *s)
+{
+    int64_t left_us = s->job_end_us - bats_now_us(CLOCK_REALTIME);
+    s->budget = s->by_account
+                    ? with_earlier(options, bats_account_left(&s->account))
+                    : options->budget;
+    s->deadline = options->rules.deadline;
+    if (s->job_end_us == 0)
+        return;
+    if (s->deadline == 0) {
+        int64_t usable_us = left_us - options->grace_ms * 1000 - MARGIN_US;
+        s->deadline = usable_us > 0 ? bag_time(options, usable_us) : 1;
+    }
+    if (!options->budget_given) {
+        s->budget_found = true;
+        s->budget = with_earlier(
+            options, worth(&s->platform, bag_time(options, left_us)));
+    }
+}
+
+int bats_survey_take(const struct bats_crew *crew,
+                     const struct bats_run_options *options,
+                     struct bats_survey *survey, struct bats_error *err)
+{
+    struct bats_survey s = {.n_ranks = (uint32_t)bats_comm_size(crew->comm)};
+    uint32_t first = crew->n < s.n_ranks ? 1 : 0;
+    int rc = 0;
+    s.nodes = malloc(s.n_ranks * sizeof *s.nodes);
+    s.shares = calloc(s.n_ranks, sizeof *s.shares);
+    if (s.nodes == NULL || s.shares == NULL)
+        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+    else
+        memcpy(s.nodes, crew->nodes, s.n_ranks * sizeof *s.nodes);
+    if (rc == 0)
+        rc = bats_site_share(s.nodes, s.n_ranks, s.shares, err);
+    if (rc == 0)
+        rc = bats_site_discover(s.nodes, s.n_ranks, first, machine_of(options),
+                                &s.site, err);
+    if (rc == 0)
+        rc = build_platform(crew, options, &s, err);
+    if (rc == 0)
+        rc = ask_account(options, &s, err);
+    if (rc < 0) {
+        bats_survey_release(&s);
+        return rc;
+    }
+    s.job_end_us = job_end_us(&s.site);
+    set_limits(options, &s);
+    *survey = s;
+    return 0;
+}
+
+void bats_survey_release(struct bats_survey *survey)
+{
+    free(survey->nodes);
+    free(survey->shares);
+    bats_site_release(&survey->site);
+    bats_platform_release(&survey->platform);
+    *survey = (struct bats_survey){0};
+}

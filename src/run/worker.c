@@ -1,0 +1,287 @@
+/*
+ * worker: every rank but 0. Executes tasks until the master says stop.
+ *
+ * Results of short tasks are collected and sent together, so that the master
+ * need not wake up for each (batch.h); nothing waits when there is no further
+ * task to execute.
+ */
+#include "run/batch.h"
+#include "run/clock.h"
+#include "run/comm.h"
+#include "run/executor.h"
+#include "run/introduce.h"
+#include "run/run.h"
+#include "run/signals.h"
+#include "site/deaths.h"
+
+#define OUTPUTS_UNSENT 4     /* more than that, and the tasks have to wait */
+#define BUSY_MIN_US 1000     /* its task ends: the sleep does, too */
+#define FAREWELL_US 10000000 /* the master is gone if it takes longer */
+
+struct worker {
+    struct bats_comm *comm;
+    struct bats_executor *executor; /* NULL before SETUP and after a failure */
+    struct bats_packet results;
+    struct bats_batch batch; /* what is in there */
+    struct bats_quiet quiet;
+    int64_t look_us;  /* longest sleep, from SETUP */
+    int64_t beat_us;  /* longest silence, from SETUP */
+    int64_t asked_us; /* whether the master lives */
+    int terminated;   /* SIGTERMs that have been heeded */
+    bool holds;       /* lines go with the results */
+    bool parked;
+    bool leave;
+};
+
+static int post(struct worker *w, struct bats_packet *packet,
+                struct bats_error *err)
+{
+    w->batch.sent_us = bats_clock_now_us();
+    return bats_comm_send(w->comm, 0, packet, err);
+}
+
+static void collect_result(void *context,
+                           const struct bats_task_result *result)
+{
+    struct worker *w = context;
+    bats_proto_result(&w->results, result);
+    w->batch.n++;
+}
+
+static int post_results(struct worker *w, struct bats_error *err)
+{
+    w->batch.n = 0;
+    w->batch.answered = false;
+    return post(w, &w->results, err);
+}
+
+static int64_t left_us(const struct worker *w)
+{
+    return bats_batch_left_us(&w->batch, bats_executor_waiting(w->executor),
+                              bats_clock_now_us());
+}
+
+static bool send_output(void *context, const struct bats_output_lines *output)
+{
+    struct worker *w = context;
+    struct bats_packet packet = {0};
+    if (bats_comm_unsent(w->comm) >= OUTPUTS_UNSENT)
+        return false;
+    bats_proto_output(&packet, output);
+    w->batch.sent_us = bats_clock_now_us();
+    return bats_comm_send_matched(w->comm, 0, &packet, NULL) == 0;
+}
+
+/* This rank can execute nothing more. It tells the master what has ended, and
+ * why no more will, and stays for the end: a rank that leaves early takes the
+ * others with it. */
+static int fail(struct worker *w, const char *sentence, struct bats_error *err)
+{
+    bats_executor_destroy(w->executor);
+    w->executor = NULL;
+    w->parked = true;
+    int rc = w->batch.n > 0 ? post_results(w, err) : 0;
+    struct bats_packet packet = {0};
+    bats_proto_error(&packet, sentence);
+    return rc < 0 ? rc : post(w, &packet, err);
+}
+
+static int obey(struct worker *w, struct bats_message *message,
+                struct bats_error *err)
+{
+    struct bats_executor_sink sink = {w, collect_result, send_output};
+    switch (message->type) {
+    case BATS_MESSAGE_SETUP:
+        if (w->executor != NULL)
+            return bats_error_set(err, BATS_EPROTO, "a second SETUP came");
+        w->parked = true;
+        w->look_us = message->u.setup.look_us;
+        w->holds = message->u.setup.hold;
+        w->beat_us = message->u.setup.beat_us;
+        bats_comm_set_process(w->comm, 0, message->u.setup.master_pid);
+        w->quiet.woken = bats_comm_woken(w->comm);
+        return bats_executor_create(&message->u.setup, &sink, &w->executor,
+                                    err);
+    case BATS_MESSAGE_PARK:
+    case BATS_MESSAGE_UNPARK:
+        w->parked = message->type == BATS_MESSAGE_PARK;
+        return 0;
+    case BATS_MESSAGE_STOP:
+        w->leave = message->u.leave != BATS_LEAVE_NOT;
+        if (message->u.leave == BATS_LEAVE_BROKEN)
+            bats_comm_give_up(w->comm);
+        break;
+    case BATS_MESSAGE_ASSIGN:
+        w->batch.answered = true;
+        break;
+    case BATS_MESSAGE_CANCEL:
+    case BATS_MESSAGE_VERDICT:
+        break;
+    default:
+        return bats_error_set(err, BATS_EPROTO,
+                              "the master sent a message of type %d",
+                              (int)message->type);
+    }
+    return w->executor ? bats_executor_obey(w->executor, message, err) : 0;
+}
+
+static int receive_all(struct worker *w, struct bats_error *err)
+{
+    int from, rc;
+    const void *bytes;
+    size_t n;
+    while ((rc = bats_comm_receive(w->comm, &from, &bytes, &n, err)) > 0) {
+        struct bats_message message;
+        struct bats_error why;
+        bats_quiet_ended(&w->quiet, false);
+        rc = bats_proto_open(bytes, n, &message, &why);
+        if (rc == 0)
+            rc = obey(w, &message, &why);
+        if (rc < 0 && (rc = fail(w, why.text, err)) < 0)
+            return rc;
+    }
+    return rc;
+}
+
+/* Sends what is due; *wait_us becomes how long nothing will be. */
+static int send_due(struct worker *w, bool busy, int64_t *wait_us,
+                    struct bats_error *err)
+{
+    int64_t quiet_us = bats_clock_now_us() - w->batch.sent_us;
+    *wait_us = w->beat_us - quiet_us;
+    if (w->batch.n > 0) {
+        *wait_us = busy ? left_us(w) : 0;
+        if (*wait_us == 0)
+            return post_results(w, err);
+    } else if (quiet_us >= w->beat_us) {
+        struct bats_packet packet = {0};
+        bats_proto_plain(&packet, BATS_MESSAGE_HEARTBEAT);
+        return post(w, &packet, err);
+    }
+    return 0;
+}
+
+static int64_t patience(struct worker *w, bool busy)
+{
+    int64_t max_us = busy        ? BATS_CLOCK_BUSY_US
+                     : w->parked ? BATS_CLOCK_PARKED_US
+                                 : BATS_CLOCK_IDLE_US;
+    max_us = w->look_us < max_us ? w->look_us : max_us;
+    if (bats_comm_unsent(w->comm) > 0) /* MPI moves only when it is called */
+        return bats_quiet_sleep_us(&w->quiet, true, BATS_CLOCK_MIN_US);
+    int64_t us = bats_quiet_sleep_us(&w->quiet, false, max_us);
+    return busy && us < BUSY_MIN_US ? BUSY_MIN_US : us;
+}
+
+/* Where mpirun lets the others live (--enable-recovery) they would wait for
+ * ever. */
+static int ask_for_master(struct worker *w, struct bats_error *err)
+{
+    int64_t now_us = bats_clock_now_us();
+    if (now_us - w->asked_us < w->beat_us)
+        return 0;
+    w->asked_us = now_us;
+    bats_deaths_ask();
+    if (!bats_deaths_known(0))
+        return 0;
+    bats_comm_give_up(w->comm);
+    return bats_error_set(err, BATS_ESYS, "rank 0 has died");
+}
+
+/* The lines of what has ended have to go first, as send_output says. */
+static bool held_up(struct worker *w)
+{
+    return w->holds && bats_comm_unsent(w->comm) >= OUTPUTS_UNSENT;
+}
+
+/* As bats_executor_poll. As long as one short task follows the other nothing
+ * comes between them: MPI lets others have the core when it is asked. */
+static int execute(struct worker *w, int64_t sleep_us, struct bats_error *err)
+{
+    int rc;
+    while ((rc = bats_executor_poll(w->executor, sleep_us, err)) > 0) {
+        bats_quiet_ended(&w->quiet, false);
+        if (!bats_executor_busy(w->executor) || held_up(w) ||
+            bats_signals_terminate() > w->terminated)
+            break;
+        int64_t due_us = left_us(w);
+        if (due_us == 0) /* the next one runs while they are sent */
+            return bats_executor_poll(w->executor, 0, err);
+        sleep_us = patience(w, true);
+        sleep_us = sleep_us < due_us ? sleep_us : due_us;
+    }
+    return rc;
+}
+
+static int step(struct worker *w, struct bats_error *err)
+{
+    int rc = receive_all(w, err);
+    if (rc < 0 || w->leave || (rc = ask_for_master(w, err)) < 0)
+        return rc;
+    if (w->executor != NULL && bats_signals_terminate() > w->terminated) {
+        w->terminated = bats_signals_terminate();
+        bats_executor_stop(w->executor, bats_signals_grace_us());
+    }
+    int64_t due_us;
+    bool busy = w->executor != NULL && bats_executor_busy(w->executor);
+    if ((rc = send_due(w, busy, &due_us, err)) < 0)
+        return rc;
+    int64_t sleep_us = patience(w, busy);
+    if (sleep_us > due_us)
+        sleep_us = due_us;
+    if (!busy || held_up(w)) {
+        if (bats_clock_sleep(sleep_us))
+            bats_quiet_ended(&w->quiet, true);
+        return 0;
+    }
+    struct bats_error why;
+    rc = execute(w, sleep_us, &why);
+    return rc < 0 ? fail(w, why.text, err) : 0;
+}
+
+/* The last message; then whatever still comes is dropped. */
+static int say_goodbye(struct worker *w, struct bats_error *err)
+{
+    struct bats_packet packet = {0};
+    bats_packet_release(&w->results);
+    bats_proto_stop(&packet, BATS_LEAVE);
+    int rc = post(w, &packet, err);
+    while (rc >= 0 && bats_comm_unsent(w->comm) > 0) {
+        int from;
+        const void *bytes;
+        size_t n;
+        rc = bats_comm_receive(w->comm, &from, &bytes, &n, err);
+        if (bats_clock_now_us() - w->batch.sent_us > FAREWELL_US)
+            return bats_error_set(err, BATS_ESYS, "the master is gone");
+        bats_clock_sleep(BATS_CLOCK_MIN_US);
+    }
+    return rc < 0 ? rc : 0;
+}
+
+int bats_run_worker(struct bats_error *err)
+{
+    struct worker w = {
+        .quiet = {.since_us = bats_clock_now_us()},
+        .look_us = BATS_CLOCK_PARKED_US,
+        .beat_us = INT64_MAX,
+    };
+    struct bats_introduction introduction;
+    struct bats_packet packet = {0};
+
+    bats_signals_catch();
+    int rc = bats_comm_create(&w.comm, err);
+    if (rc < 0)
+        return rc;
+    bats_deaths_listen(bats_comm_size(w.comm));
+    bats_introduce(&introduction, bats_comm_rank(w.comm));
+    bats_proto_hello(&packet, &introduction.hello);
+    rc = post(&w, &packet, err);
+    while (rc >= 0 && !w.leave)
+        rc = step(&w, err);
+    bats_executor_destroy(w.executor);
+    if (rc >= 0)
+        rc = say_goodbye(&w, err);
+    bats_packet_release(&w.results);
+    bats_comm_destroy(w.comm);
+    return rc;
+}
