@@ -35,7 +35,7 @@ VERSION = 0.1.0
 
 # ---- sources, layer by layer: each may use those above it ----
 
-UTIL_SRC = $(addprefix src/util/, error.c heap.c hostlist.c units.c)
+UTIL_SRC = $(addprefix src/util/, encode.c error.c heap.c hostlist.c units.c)
 PLAN_SRC = $(addprefix src/plan/, \
 	frontier.c frontier_lists.c knapsack.c knapsack_flat.c knapsack_lists.c \
 	knapsack_pieces.c knapsack_sums.c plan.c)

@@ -1,0 +1,216 @@
+#include "util/encode.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#define RAW 0xEF00u /* + a byte: that byte, in UNICODE */
+
+struct sink {
+    char *out;
+    size_t size, n; /* n: of the whole, also of what did not fit */
+    bool full;
+};
+
+/* All of it or, once something did not fit, nothing. */
+static void add(struct sink *sink, const char *bytes, size_t n)
+{
+    sink->full = sink->full || sink->n + n >= sink->size;
+    if (!sink->full)
+        memcpy(sink->out + sink->n, bytes, n);
+    sink->n += n;
+    if (!sink->full)
+        sink->out[sink->n] = '\0';
+}
+
+static void add_text(struct sink *sink, const char *text)
+{
+    add(sink, text, strlen(text));
+}
+
+static bool continues(unsigned char byte)
+{
+    return (byte & 0xC0) == 0x80;
+}
+
+/* The character at `text` and its bytes; 0 bytes: this is not UTF-8. */
+static size_t read_character(const char *text, uint32_t *character)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *byte = (const unsigned char *)text;
+    size_t n = byte[0] < 0x80   ? 1
+               : byte[0] < 0xC0 ? 0
+               : byte[0] < 0xE0 ? 2
+               : byte[0] < 0xF0 ? 3
+               : byte[0] < 0xF8 ? 4
+                                : 0;
+    uint32_t c = n < 2 ? byte[0] : byte[0] & (0x7Fu >> n);
+    for (size_t i = 1; i < n; i++) {
+        if (!continues(byte[i]))
+            return 0;
+        c = c << 6 | (byte[i] & 0x3Fu);
+    }
+    bool surrogate = c >= 0xD800 && c < 0xE000;
+    if (n > 1 && (c < least[n] || surrogate || c > 0x10FFFF))
+        return 0;
+    *character = c;
+    return n;
+}
+
+/* Control characters (C0, DEL, C1), ends of line, and what turns the
+ * direction of writing. */
+static bool controls(uint32_t c)
+{
+    return c < ' ' || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E ||
+           c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
+           (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+}
+
+/* The first character of `text`, or its first byte if that is none. Returns
+ * how far to step. */
+static size_t add_terminal(struct sink *sink, const char *text)
+{
+    static const char from[] = "\t\n\r\033", to[] = "tnre";
+    uint32_t c = 0;
+    size_t n = read_character(text, &c);
+    const char *short_one = n == 1 ? strchr(from, (int)c) : NULL;
+    if (n > 0 && !controls(c)) {
+        add(sink, text, n);
+    } else if (short_one != NULL) {
+        add(sink, (char[]){'\\', to[short_one - from]}, 2);
+    } else {
+        n = n > 0 ? n : 1;
+        for (size_t i = 0; i < n; i++) {
+            char escape[8];
+            snprintf(escape, sizeof escape, "\\x%02x", (unsigned char)text[i]);
+            add_text(sink, escape);
+        }
+    }
+    return n;
+}
+
+static bool stands_for_byte(uint32_t c)
+{
+    return c >= RAW + 0x80 && c <= RAW + 0xFF;
+}
+
+static size_t add_unicode(struct sink *sink, const char *text)
+{
+    uint32_t c = 0;
+    size_t n = read_character(text, &c);
+    if (n > 0 && !stands_for_byte(c)) {
+        add(sink, text, n);
+        return n;
+    }
+    uint32_t raw = RAW + (unsigned char)*text;
+    add(sink,
+        (char[]){(char)(0xE0 | raw >> 12), (char)(0x80 | (raw >> 6 & 0x3F)),
+                 (char)(0x80 | (raw & 0x3F))},
+        3);
+    return 1;
+}
+
+static void add_csv(struct sink *sink, const char *text)
+{
+    if (text[strcspn(text, ",\"\r\n")] == '\0') {
+        add_text(sink, text);
+        return;
+    }
+    add(sink, "\"", 1);
+    for (; *text != '\0'; text++)
+        add(sink, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
+    add(sink, "\"", 1);
+}
+
+/* True if the terminal gets it as it is. */
+static bool is_printable(const char *text)
+{
+    char same[16];
+    while (*text != '\0') {
+        struct sink sink = {.out = same, .size = sizeof same};
+        size_t n = add_terminal(&sink, text);
+        if (sink.n != n || memcmp(same, text, n) != 0)
+            return false;
+        text += n;
+    }
+    return true;
+}
+
+static void add_shell(struct sink *sink, const char *text)
+{
+    if (bats_encode_is_word(text)) {
+        add_text(sink, text);
+        return;
+    }
+    bool printable = is_printable(text);
+    add_text(sink, printable ? "'" : "$'");
+    while (*text != '\0') {
+        if (*text == '\'')
+            add_text(sink, printable ? "'\\''" : "\\'");
+        else if (*text == '\\' && !printable)
+            add_text(sink, "\\\\");
+        else {
+            text += add_terminal(sink, text);
+            continue;
+        }
+        text++;
+    }
+    add(sink, "'", 1);
+}
+
+size_t bats_encode(enum bats_encoding encoding, char *out, size_t size,
+                   const char *text)
+{
+    struct sink sink = {.out = out, .size = size};
+    if (size > 0)
+        out[0] = '\0';
+    switch (encoding) {
+    case BATS_ENCODE_TERMINAL:
+        while (*text != '\0')
+            text += add_terminal(&sink, text);
+        break;
+    case BATS_ENCODE_UNICODE:
+        while (*text != '\0')
+            text += add_unicode(&sink, text);
+        break;
+    case BATS_ENCODE_CSV:
+        add_csv(&sink, text);
+        break;
+    case BATS_ENCODE_SHELL:
+        add_shell(&sink, text);
+        break;
+    }
+    return sink.n;
+}
+
+const char *bats_encode_terminal(char *out, size_t size, const char *text)
+{
+    bats_encode(BATS_ENCODE_TERMINAL, out, size, text);
+    return out;
+}
+
+void bats_encode_undo_unicode(char *text)
+{
+    char *to = text;
+    while (*text != '\0') {
+        uint32_t c = 0;
+        size_t n = read_character(text, &c);
+        if (n == 0)
+            n = 1;
+        if (n > 1 && stands_for_byte(c)) {
+            *to++ = (char)(c & 0xFF);
+        } else {
+            memmove(to, text, n);
+            to += n;
+        }
+        text += n;
+    }
+    *to = '\0';
+}
+
+bool bats_encode_is_word(const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ._-+=:,@%/";
+    return text[0] != '\0' && text[strspn(text, plain)] == '\0';
+}

@@ -1,0 +1,58 @@
+/*
+ * encode: text of strangers, made safe for the place that it is written to.
+ *
+ * Layer: util. Used by everything that writes: commands, names and reasons
+ * come from bags, files, records, hosts and the command line, and may hold any
+ * byte but NUL. There is one rule for each place:
+ *
+ *   terminal  Printable UTF-8 stays. Control characters become \t \n \r \e
+ *             or \xHH, byte by byte; so do bytes that are not UTF-8 and
+ *             characters that turn the direction of writing. A text is then
+ *             one line and sends no escape sequence. A backslash stays as it
+ *             is: this is to be read by people, and not to be decoded.
+ *   unicode   Valid UTF-8, for JSON and what else takes nothing but that. A
+ *             byte B that is not UTF-8 becomes the character U+EF00 + B, which
+ *             is one of U+EF80 to U+EFFF (private use, as in MirBSD's
+ *             OPTU-8/16). The bytes of such a character are treated in the
+ *             same way, so that bats_encode_undo_unicode gives back any text.
+ *   CSV       RFC 4180: in quotation marks where it holds one of them, a comma
+ *             or an end of line.
+ *   shell     One word of bash, on one line and printable: as it is, else in
+ *             '...', else in $'...' with the escapes of the terminal.
+ *
+ * What has no way to quote (#SBATCH lines, values of a clusters file, lists of
+ * hosts) takes plain words only: see bats_encode_is_word.
+ */
+#ifndef BATS_ENCODE_H
+#define BATS_ENCODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum bats_encoding {
+    BATS_ENCODE_TERMINAL,
+    BATS_ENCODE_UNICODE,
+    BATS_ENCODE_CSV,
+    BATS_ENCODE_SHELL,
+};
+
+/*
+ * Writes `text` for the place that `encoding` names into `out`, which has room
+ * for `size` bytes with the NUL (0: `out` may be NULL). Where it does not fit,
+ * it is cut between two characters; that of a shell or of CSV is then not
+ * complete. Returns the bytes of the whole, without the NUL, as snprintf does.
+ */
+size_t bats_encode(enum bats_encoding encoding, char *out, size_t size,
+                   const char *text);
+
+/* The same for the terminal, as an argument of printf: returns `out`. */
+const char *bats_encode_terminal(char *out, size_t size, const char *text);
+
+/* Turns what BATS_ENCODE_UNICODE has made back into the text, in its place. */
+void bats_encode_undo_unicode(char *text);
+
+/* True if `text` is letters, digits and ._-+=:,@%/ only, at least one of
+ * them: it means itself wherever a word is written. */
+bool bats_encode_is_word(const char *text);
+
+#endif

@@ -1,0 +1,167 @@
+/* encode: any text, safe where it is written. Expected values are written by
+ * hand, after RFC 4180 and bash(1), or come from a shell. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "util/encode.h"
+
+static const char *encoded(enum bats_encoding encoding, const char *text)
+{
+    static char out[8192];
+    assert_true(bats_encode(encoding, out, sizeof out, text) < sizeof out);
+    return out;
+}
+
+static void a_terminal_gets_one_printable_line(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"sed 's/a\\b/\"/'", "sed 's/a\\b/\"/'"},
+        {"a\nb\tc\rd", "a\\nb\\tc\\rd"},
+        {"\x1b]0;title\x07", "\\e]0;title\\x07"},
+        {"d\x7f", "d\\x7f"},
+        {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
+         "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
+        {"\xff\xc3", "\\xff\\xc3"},
+        {"\xc0\xaf", "\\xc0\\xaf"},                   /* overlong */
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},          /* surrogate */
+        {"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"}, /* > U+10FFFF */
+        {"\xc2\x9b"
+         "2J",
+         "\\xc2\\x9b"
+         "2J"}, /* CSI of C1 */
+        {"a\xe2\x80\xae"
+         "b",
+         "a\\xe2\\x80\\xae"
+         "b"}, /* turns */
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        char once[256];
+        strcpy(once, encoded(BATS_ENCODE_TERMINAL, pairs[i][0]));
+        assert_string_equal(once, pairs[i][1]);
+        assert_string_equal(encoded(BATS_ENCODE_TERMINAL, once), once);
+    }
+}
+
+static void what_does_not_fit_is_cut_between_characters(void **state)
+{
+    (void)state;
+    char out[6];
+    assert_int_equal(bats_encode(BATS_ENCODE_TERMINAL, out, sizeof out,
+                                 "abc\xe2\x82\xac"
+                                 "d"),
+                     7);
+    assert_string_equal(out, "abc");
+    assert_int_equal(bats_encode(BATS_ENCODE_TERMINAL, out, sizeof out,
+                                 "ab\x01"
+                                 "cd"),
+                     8);
+    assert_string_equal(out, "ab");
+    assert_int_equal(bats_encode(BATS_ENCODE_SHELL, NULL, 0, "a b"), 5);
+}
+
+static void unicode_is_valid_and_gives_every_text_back(void **state)
+{
+    (void)state;
+    assert_string_equal(encoded(BATS_ENCODE_UNICODE, "a\xff\n\xc3\xa9"),
+                        "a\xee\xbf\xbf\n\xc3\xa9");
+    /* U+EF80 itself: each of its three bytes */
+    assert_string_equal(encoded(BATS_ENCODE_UNICODE, "\xee\xbe\x80"),
+                        "\xee\xbf\xae\xee\xbe\xbe\xee\xbe\x80");
+    uint32_t random = 1;
+    for (int i = 0; i < 100000; i++) {
+        static const unsigned char often[] = {0xEE, 0xBE, 0xBF, 0x80, 0xAE,
+                                              'a',  0xC3, 0xF0, 0xE2};
+        char text[12] = "", back[64];
+        for (int k = 0; k < 11; k++) {
+            random = random * 1664525 + 1013904223;
+            unsigned char byte = (unsigned char)(random >> 24);
+            text[k] =
+                (char)(random >> 20 & 3 ? often[byte % sizeof often] : byte);
+        }
+        strcpy(back, encoded(BATS_ENCODE_UNICODE, text));
+        json_t *json = json_string(back); /* NULL: this is not UTF-8 */
+        assert_non_null(json);
+        json_decref(json);
+        bats_encode_undo_unicode(back);
+        assert_string_equal(back, text);
+    }
+}
+
+static void csv_quotes_as_rfc_4180_has_it(void **state)
+{
+    (void)state;
+    assert_string_equal(encoded(BATS_ENCODE_CSV, "1.1 cheapest"),
+                        "1.1 cheapest");
+    assert_string_equal(encoded(BATS_ENCODE_CSV, "a,b"), "\"a,b\"");
+    assert_string_equal(encoded(BATS_ENCODE_CSV, "a\"b\nc"), "\"a\"\"b\nc\"");
+}
+
+static void bash_reads_the_word_that_was_meant(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "plain-1.txt",
+        "",
+        "two words",
+        "it's",
+        "$(touch /tmp/x) `id` \\ \"",
+        "new\nline",
+        "esc\x1b[2J it's \\ $(id)",
+        "\xff\xfe"
+        "1f",
+        "~",
+        "#a",
+        "\xe2\x80\xae"
+        "a",
+        "caf\xc3\xa9 !x",
+        "tab\there\x01"
+        "1",
+        "*",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char command[8300], back[512] = "";
+        const char *word = encoded(BATS_ENCODE_SHELL, texts[i]);
+        assert_string_equal(strpbrk(word, "\n\x1b\x01") ? "not safe" : "", "");
+        snprintf(command, sizeof command, "printf %%s %s", word);
+        setenv("WORD", command, 1);
+        FILE *shell = popen("LC_ALL=C bash -c \"$WORD\"", "r");
+        assert_non_null(shell);
+        size_t n = fread(back, 1, sizeof back - 1, shell);
+        assert_int_equal(pclose(shell), 0);
+        back[n] = '\0';
+        assert_string_equal(back, texts[i]);
+    }
+}
+
+static void a_plain_word_means_itself(void **state)
+{
+    (void)state;
+    assert_true(bats_encode_is_word("gpu-long_2.a"));
+    assert_false(bats_encode_is_word(""));
+    assert_false(bats_encode_is_word("a b"));
+    assert_false(bats_encode_is_word("a\nb"));
+    assert_false(bats_encode_is_word("a;b"));
+    assert_false(bats_encode_is_word("\xc3\xa9"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_terminal_gets_one_printable_line),
+        cmocka_unit_test(what_does_not_fit_is_cut_between_characters),
+        cmocka_unit_test(unicode_is_valid_and_gives_every_text_back),
+        cmocka_unit_test(csv_quotes_as_rfc_4180_has_it),
+        cmocka_unit_test(bash_reads_the_word_that_was_meant),
+        cmocka_unit_test(a_plain_word_means_itself),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
