@@ -32,6 +32,11 @@ int bats_look_json(json_t *line, size_t flags, struct bats_error *err)
     return 0;
 }
 
+int64_t bats_look_left(const struct bats_view_status *status)
+{
+    return status->running + status->pending;
+}
+
 const char *bats_look_state(const struct bats_view_status *status)
 {
     if (status->is_over)

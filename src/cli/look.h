@@ -33,6 +33,9 @@ int bats_look_json(json_t *line, size_t flags, struct bats_error *err);
  * first one. */
 void bats_look_entry(const struct bats_view_entry *entry, int64_t *session);
 
+/* How many tasks of the bag have no result yet: what --resume would run. */
+int64_t bats_look_left(const struct bats_view_status *status);
+
 /* "all done", "running", "interrupted ...": the state of the whole run. */
 const char *bats_look_state(const struct bats_view_status *status);
 

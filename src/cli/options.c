@@ -15,8 +15,9 @@
 #define SIMULATE (1u << BATS_VERB_SIMULATE)
 #define CLUSTERS (1u << BATS_VERB_CLUSTERS)
 #define OUTPUT (1u << BATS_VERB_OUTPUT)
+#define STATUS (1u << BATS_VERB_STATUS)
 #define TASKS (1u << BATS_VERB_TASKS)
-#define READS (1u << BATS_VERB_STATUS | 1u << BATS_VERB_LOG | TASKS)
+#define READS (STATUS | 1u << BATS_VERB_LOG | TASKS)
 #define ALL ((1u << BATS_VERBS) - 1)
 #define AT(member) offsetof(struct bats_settings, member)
 
@@ -237,6 +238,9 @@ const struct bats_option bats_options[] = {
      "every run as a line of comma-separated values"},
     {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), READS, BATS_GROUP_OUTPUT,
      "answer in JSON; log and tasks: an object per line"},
+    {"left", 0, NULL, BATS_OPTION_FLAG, AT(left), STATUS, BATS_GROUP_OUTPUT,
+     "print one number: how many tasks have no result yet, which --resume "
+     "would run; 0 where nothing is left"},
     {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), CLUSTERS, BATS_GROUP_OUTPUT,
      "answer in JSON, with the ranks"},
     {"save", 0, "FILE", BATS_OPTION_FILE, AT(save), CLUSTERS,

@@ -109,6 +109,7 @@ struct bats_settings {
     bool err;                            /* output: [false] */
     uint64_t slowest;                    /* tasks: [0] */
     const char *state;                   /* tasks: [NULL] */
+    bool left;                           /* status: [false] */
     const char *words[BATS_WORDS_MAX];   /* all arguments; NULL: not given */
     struct bats_sched_rules rules;       /* [all 0] */
 };

@@ -49,10 +49,11 @@ static int print_json(const struct bats_view_status *st, json_t *options,
         money(st->budget), "charged", money(st->charged), "currency",
         st->currency);
     json_t *counts = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "tasks",
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "tasks",
         (json_int_t)st->tasks, "done", (json_int_t)st->done, "failed",
         (json_int_t)st->failed, "running", (json_int_t)st->running, "pending",
-        (json_int_t)st->pending, "removed", (json_int_t)st->removed,
+        (json_int_t)st->pending, "left", (json_int_t)bats_look_left(st),
+        "removed", (json_int_t)st->removed,
         "preempted", (json_int_t)st->preempted, "clusters", clusters);
 
     json_object_update(all, counts);
@@ -146,6 +147,10 @@ static int show(struct bats_view *view, const struct bats_settings *set,
     char *text = NULL;
     int rc = bats_view_status(view, &status, err);
 
+    if (rc == 0 && set->left) {
+        printf("%" PRId64 "\n", bats_look_left(&status));
+        return 0;
+    }
     if (rc == 0)
         rc = bats_view_options(view, &text, err);
     if (rc < 0)
