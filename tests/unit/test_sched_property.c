@@ -4,6 +4,10 @@
  * nonsense and stops. Idle machines may run copies. After every event the
  * engine's own invariants are checked, and a second bookkeeping that knows the
  * commands only.
+ *
+ * The digest of all that the engine answers says whether it still answers the
+ * same to the same events. A change that is meant to decide otherwise changes
+ * it, and says so; one that only rebuilds the engine must not.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,6 +27,11 @@
 #define MACHINES 12
 #define SLOTS 3
 #define TASKS 40
+#define SEEN 12
+
+/* Of all histories; rr needs no planner. */
+#define DIGEST_BATS UINT64_C(0x92daf363b6ebf91a)
+#define DIGEST_RR UINT64_C(0xfa139b43d84de7e6)
 
 struct execution {
     uint32_t task;
@@ -51,7 +60,10 @@ struct world {
     bool sampled, chosen;        /* SAMPLED came, and was answered */
     uint64_t choices;            /* of all worlds */
     uint32_t results[TASKS];
-    uint8_t earlier[TASKS], once[TASKS];
+    uint8_t earlier[TASKS], failures[TASKS], once[TASKS];
+    struct bats_observation seen[SEEN];
+    bats_time paid[MACHINES];
+    uint32_t node[MACHINES];
     uint32_t left_out;
     bool joined[MACHINES], lost[MACHINES], held[MACHINES];
     bats_time acquired[MACHINES];
@@ -59,7 +71,121 @@ struct world {
     bats_money low, high; /* charged for acquisitions that are over */
     enum bats_finish finish;
     bool finished;
+    uint64_t digest; /* of this world; of all with each policy: */
+    uint64_t digest_bats, digest_rr;
 };
+
+/* ---- the digest (FNV-1a, word by word) ---- */
+
+static void add(struct world *w, uint64_t word)
+{
+    w->digest = (w->digest ^ word) * UINT64_C(1099511628211);
+    w->digest ^= w->digest >> 32;
+}
+
+static void add_number(struct world *w, double number)
+{
+    uint64_t word;
+    memcpy(&word, &number, sizeof word);
+    add(w, word);
+}
+
+static void add_command(struct world *w, const struct bats_command *c)
+{
+    add(w, c->type);
+    add(w, c->machine);
+    add(w, c->slot);
+    add(w, c->task);
+    add(w, c->copy);
+    add(w, c->time_out);
+    add(w, (uint64_t)c->amount);
+    add(w, (uint64_t)c->cushion);
+    add(w, c->finish);
+}
+
+static void add_status(struct world *w)
+{
+    struct bats_sched_status st;
+    bats_sched_status(w->sched, &st);
+    const uint64_t words[] = {(uint64_t)st.now,
+                              st.finish,
+                              st.pending,
+                              st.running,
+                              st.done,
+                              st.failed,
+                              (uint64_t)st.budget,
+                              (uint64_t)st.charged,
+                              st.retried,
+                              st.timed_out,
+                              st.preempted,
+                              st.copies,
+                              st.copies_won,
+                              (uint64_t)st.estimated_end,
+                              (uint64_t)st.rest_cost,
+                              st.sample_size,
+                              (uint64_t)st.cushion,
+                              (uint64_t)st.cushion_spent};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        add(w, words[i]);
+}
+
+static void add_clusters(struct world *w)
+{
+    for (size_t i = 0; i < w->o.n_clusters; i++) {
+        struct bats_cluster_status c;
+        bats_sched_cluster_status(w->sched, i, &c);
+        const uint64_t words[] = {c.machines_used,
+                                  c.machines_now,
+                                  c.machines_lost,
+                                  c.machines_quarantined,
+                                  (uint64_t)c.windows,
+                                  (uint64_t)c.charged,
+                                  c.done,
+                                  c.failed};
+        for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+            add(w, words[k]);
+        add_number(w, c.mean_runtime);
+        add_number(w, c.profitability);
+        add_number(w, c.utilisation);
+    }
+}
+
+static void add_decisions(struct world *w)
+{
+    size_t n;
+    const struct bats_decision *d = bats_sched_decisions(w->sched, &n);
+    for (size_t i = 0; i < n; i++) {
+        add(w, (uint64_t)d[i].time);
+        add(w, d[i].reason);
+        add(w, d[i].feasible);
+        add(w, (uint64_t)d[i].tasks_left);
+        add(w, (uint64_t)d[i].tasks_paid);
+        add(w, (uint64_t)d[i].budget_left);
+        add(w, (uint64_t)d[i].windows);
+        for (size_t k = 0; k < w->o.n_clusters; k++)
+            add(w, d[i].machines[k]);
+    }
+}
+
+/* What only the end shows. */
+static void add_end(struct world *w)
+{
+    struct bats_sched_sampled sampled;
+    bats_sched_sampled(w->sched, &sampled);
+    add(w, (uint64_t)sampled.time);
+    add(w, (uint64_t)sampled.charged);
+    add(w, sampled.tasks);
+    add(w, sampled.given_up);
+    add(w, sampled.longest);
+    add(w, sampled.n_observations);
+    for (uint32_t m = 0; m < w->o.n_machines; m++)
+        add(w, bats_sched_keeps(w->sched, m));
+    add_clusters(w);
+    add_decisions(w);
+    bool bats = w->o.policy == &bats_policy_bats;
+    uint64_t *all = bats ? &w->digest_bats : &w->digest_rr;
+    *all = (*all ^ w->digest) * UINT64_C(1099511628211);
+}
 
 static uint32_t pick(struct world *w, uint32_t n)
 {
@@ -155,6 +281,7 @@ static void obey(struct world *w)
     struct bats_command c;
     while (bats_sched_next(w->sched, &c)) {
         assert_false(w->finished);
+        add_command(w, &c);
         switch (c.type) {
         case BATS_COMMAND_ACQUIRE:
             assert_true(w->joined[c.machine] && !w->lost[c.machine]);
@@ -184,7 +311,7 @@ static void obey(struct world *w)
         case BATS_COMMAND_LOSE:
             break;
         case BATS_COMMAND_SAMPLED:
-            assert_true(w->sampling);
+            assert_true(w->sampling || w->o.sampling.offers);
             w->sampling = false;
             w->sampled = true;
             break;
@@ -248,7 +375,10 @@ static int tell(struct world *w, struct bats_event ev)
         assert_true(rc == 0 && results == 1);
         w->results[ev.task]++;
     }
+    add(w, (uint64_t)rc);
     obey(w);
+    add(w, (uint64_t)bats_sched_wakeup(w->sched));
+    add_status(w);
     check(w);
     return rc;
 }
@@ -374,13 +504,43 @@ static bats_time any_runtime(const void *context, uint32_t task,
     return (task * 2654435761u >> 20) / (cluster + 1);
 }
 
+static void give_back_nodes(struct world *w)
+{
+    for (uint32_t i = 0; i < w->o.n_machines; i++)
+        w->node[i] = pick(w, w->o.n_machines);
+    w->o.shrink = (struct bats_sched_shrink){
+        .node = w->node,
+        .keep = chance(w, 0.5) ? w->node[0] : UINT32_MAX,
+        .restart = pick(w, 500)};
+}
+
+/* With nodes, runtimes and failures of an earlier session. */
+static void go_on(struct world *w)
+{
+    w->punctual = false; /* the first windows are no whole ones */
+    for (uint32_t i = 0; i < w->o.n_machines; i++)
+        w->paid[i] = chance(w, 0.5) ? pick(w, (uint32_t)w->o.window + 1) : 0;
+    w->o.earlier.paid = w->paid;
+    for (uint32_t i = 0; i < w->o.n_tasks; i++)
+        w->failures[i] = (uint8_t)pick(w, 3);
+    w->o.earlier.failures = w->failures;
+    w->o.earlier.n_seen = pick(w, SEEN + 1);
+    for (uint32_t i = 0; i < w->o.earlier.n_seen; i++)
+        w->seen[i] = (struct bats_observation){
+            pick(w, w->o.n_tasks), pick(w, (uint32_t)w->o.n_clusters),
+            pick(w, 3000)};
+    w->o.earlier.seen = w->seen;
+}
+
 static void make_world(struct world *w, unsigned long seed)
 {
     struct world last = *w;
     *w = (struct world){.rng = last.rng,
                         .copies = last.copies,
                         .superseded = last.superseded,
-                        .choices = last.choices};
+                        .choices = last.choices,
+                        .digest_bats = last.digest_bats,
+                        .digest_rr = last.digest_rr};
     gsl_rng *rng = w->rng;
     gsl_rng_set(rng, seed);
     uint32_t n_clusters = 1 + pick(w, 4);
@@ -446,7 +606,17 @@ static void make_world(struct world *w, unsigned long seed)
         w->o.sampling.workers = pick(w, 8);
         w->o.sampling.cushion = chance(w, 0.5);
     }
+    if (!w->o.sampling.on)
+        w->o.sampling.offers = chance(w, 0.3);
+    if (chance(w, 0.2))
+        w->o.reconfigure = BATS_RECONFIGURE_IMPROVE;
+    if (chance(w, 0.3))
+        w->o.monitor_interval = 1 + pick(w, 1000);
+    if (chance(w, 0.2))
+        give_back_nodes(w);
     w->punctual = chance(w, 0.5);
+    if (chance(w, 0.2))
+        go_on(w);
     if (chance(w, 0.5))
         w->o.preempt_lead = pick(w, (uint32_t)w->o.window);
     if (chance(w, 0.3))
@@ -459,7 +629,7 @@ static void random_histories_break_no_invariant(void **state)
 {
     (void)state;
     struct world *w = calloc(1, sizeof *w);
-    uint64_t ends[BATS_FINISH_DEADLINE + 1] = {0};
+    uint64_t ends[BATS_FINISH_SHRINK + 1] = {0};
     uint64_t events = 0;
     w->rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (unsigned long seed = 1; seed <= HISTORIES; seed++) {
@@ -470,6 +640,7 @@ static void random_histories_break_no_invariant(void **state)
         if (!w->finished)
             fail_msg("history %lu does not end", seed);
         ends[w->finish]++;
+        add_end(w);
         if (w->finish == BATS_FINISH_ALL_DONE)
             for (uint32_t t = 0; t < w->o.n_tasks; t++)
                 assert_int_equal(w->results[t],
@@ -477,14 +648,16 @@ static void random_histories_break_no_invariant(void **state)
         bats_sched_destroy(w->sched);
     }
     print_message("# %llu events; all done %llu, budget %llu, stopped %llu, "
-                  "no machines %llu, halted %llu, deadline %llu\n",
+                  "no machines %llu, halted %llu, deadline %llu, nodes "
+                  "given back %llu\n",
                   (unsigned long long)events,
                   (unsigned long long)ends[BATS_FINISH_ALL_DONE],
                   (unsigned long long)ends[BATS_FINISH_BUDGET],
                   (unsigned long long)ends[BATS_FINISH_STOPPED],
                   (unsigned long long)ends[BATS_FINISH_NO_MACHINES],
                   (unsigned long long)ends[BATS_FINISH_HALTED],
-                  (unsigned long long)ends[BATS_FINISH_DEADLINE]);
+                  (unsigned long long)ends[BATS_FINISH_DEADLINE],
+                  (unsigned long long)ends[BATS_FINISH_SHRINK]);
     print_message("# %llu copies; %llu executions of tasks that had their "
                   "result\n",
                   (unsigned long long)w->copies,
@@ -494,9 +667,14 @@ static void random_histories_break_no_invariant(void **state)
                   (unsigned long long)w->choices,
                   (unsigned long long)ends[BATS_FINISH_SAMPLED]);
     assert_true(w->choices > HISTORIES / 100);
-    for (int i = BATS_FINISH_ALL_DONE; i <= BATS_FINISH_DEADLINE; i++)
+    for (int i = BATS_FINISH_ALL_DONE; i <= BATS_FINISH_SHRINK; i++)
         assert_true(ends[i] > HISTORIES / 1000); /* each kind was tried */
     assert_true(w->copies > HISTORIES / 10 && w->superseded > HISTORIES / 20);
+    print_message("# digests: bats %016llx, rr %016llx\n",
+                  (unsigned long long)w->digest_bats,
+                  (unsigned long long)w->digest_rr);
+    assert_true(w->digest_bats == DIGEST_BATS);
+    assert_true(w->digest_rr == DIGEST_RR);
     gsl_rng_free(w->rng);
     free(w);
 }
