@@ -1,13 +1,12 @@
 /*
  * engine: what the engine costs per event, and how much memory it takes.
  *
- *   engine POLICY TASKS MACHINES EVENTS [blind]
+ *   engine POLICY TASKS MACHINES EVENTS
  *
  * Neither MPI nor the simulator: a calendar of one-second buckets says which
- * machine ends its task next, in no order that would help a cache; the engine
- * is told AHEAD events before (bats_sched_expect), but not if `blind`. Machines
- * and runtimes as in workload.h. Stops after EVENTS results, a few machines
- * having been lost on the way, and prints
+ * machine ends its task next, in no order that would help a cache. Machines and
+ * runtimes as in workload.h. Stops after EVENTS results, a few machines having
+ * been lost on the way, and prints
  *
  *   NS EVENTS TICK TICK RECONFIGURE RECONFIGURE TASK MACHINE CALENDAR
  *
@@ -20,13 +19,12 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bats/policy.h"
 #include "workload.h"
 
 #define BUCKETS 8192 /* seconds; longer than any task */
-#define AHEAD 4      /* events that the engine is told of */
+#define AHEAD 4      /* events for which the calendar is asked for */
 #define LOSSES 9
 #define NOBODY UINT32_MAX
 
@@ -43,7 +41,7 @@ static struct {
     } * places;
     uint64_t random;
     bats_time now;
-    bool finished, is_blind;
+    bool finished;
     unsigned long events;
     double ticks[100000], losses[LOSSES]; /* microseconds */
     size_t n_ticks, n_losses;
@@ -153,14 +151,11 @@ static uint32_t behind(uint32_t machine)
 }
 
 /* The turn of this machine comes soon: the calendar, which is not what is to be
- * measured, does not wait for its own memory, and tells the engine. Returns the
- * next one. */
+ * measured, does not wait for its own memory. Returns the next one. */
 static uint32_t expect(uint32_t machine)
 {
     if (machine == NOBODY)
         return NOBODY;
-    if (!world.is_blind)
-        bats_sched_expect(world.sched, machine, 0);
     uint32_t next = behind(machine);
     __builtin_prefetch(&world.places[next < world.n_machines ? next : 0], 1);
     return next;
@@ -250,13 +245,12 @@ static void run(unsigned long events)
 
 int main(int argc, char **argv)
 {
-    world.is_blind = argc == 6 && strcmp(argv[5], "blind") == 0;
-    bool usable = argc == 5 || world.is_blind;
+    bool usable = argc == 5;
     uint32_t n_tasks = usable ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
     uint32_t most = usable ? (uint32_t)strtoul(argv[3], NULL, 10) : 0;
     unsigned long events = usable ? strtoul(argv[4], NULL, 10) : 0;
     if (n_tasks < 2 || most < 2 || events < 1 || !bats_policy_find(argv[1])) {
-        fputs("usage: engine POLICY TASKS MACHINES EVENTS [blind]\n", stderr);
+        fputs("usage: engine POLICY TASKS MACHINES EVENTS\n", stderr);
         return 2;
     }
     size_t bytes, with_one_task, with_one_machine;

@@ -19,10 +19,8 @@ for repeat in $(seq "$repeats"); do
                     >"$tmp/out" || exit 1
                 read -r ns _ tick most_tick lost most_lost task machine \
                     alone <"$tmp/out"
-                blind=$("$build/bench/engine" $policy $tasks $machines \
-                    1000000 blind) || exit 1
                 printf "$tasks $machines $policy\t%s\t%s\n" ns "$ns" \
-                    blind "${blind%% *}" tick "$tick" \
+                    tick "$tick" \
                     most_tick "$most_tick" lost "$lost" \
                     most_lost "$most_lost" task "$task" machine "$machine" \
                     >>"$tmp/samples"
@@ -51,20 +49,17 @@ awk -F '\t' '
             m[key, "most_" what] / 1000)
     }
     END {
-        print "| tasks | machines | rr, ns per event | blind | bats, ns per" \
-            " event | blind | bats: tick, ms | plan anew, ms | bytes per" \
-            " task | machine |"
-        print "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|"
+        print "| tasks | machines | rr, ns per event | bats, ns per event |" \
+            " bats: tick, ms | plan anew, ms | bytes per task | machine |"
+        print "|--:|--:|--:|--:|--:|--:|--:|--:|"
         for (i = 1; i <= n; i++) {
             split(keys[i], k, " ")
             b = keys[i] " bats"
-            printf "| %d | %d | %s | %.0f | %s | %.0f | %s | %s | %.0f |" \
-                " %.0f |\n", k[1], k[2], ns(keys[i] " rr"),
-                m[keys[i] " rr", "blind"], ns(b), m[b, "blind"],
-                ms(b, "tick"), ms(b, "lost"), m[b, "task"], m[b, "machine"]
+            printf "| %d | %d | %s | %s | %s | %s | %.0f | %.0f |\n", k[1],
+                k[2], ns(keys[i] " rr"), ns(b), ms(b, "tick"), ms(b, "lost"), m[b, "task"], m[b, "machine"]
         }
         print "\nOf these the calendar of the benchmark takes " \
-            m["all", "alone"] " ns by itself. Blind: without bats_sched_expect."
+            m["all", "alone"] " ns by itself."
     }' "$tmp/summary"
 awk -F '[ \t]' '$4 == "ns" { print $1, $2, $3, $6 }' "$tmp/summary" >"$tmp/plot"
 keep engine "$tmp/plot"

@@ -278,14 +278,6 @@ void bats_sched_destroy(struct bats_sched *s);
 int bats_sched_handle(struct bats_sched *s, bats_time now,
                       const struct bats_event *event, struct bats_error *err);
 
-/*
- * A hint, and no more: as far as the driver knows, one of the next events is of
- * this slot, best the fourth or so. Where there are more machines than a cache
- * holds, most of the time of an event is waiting for memory; what was asked for
- * some events before is there when it is needed.
- */
-void bats_sched_expect(struct bats_sched *s, uint32_t machine, uint32_t slot);
-
 /* Takes the next command out of the queue; false when there is none. */
 bool bats_sched_next(struct bats_sched *s, struct bats_command *command);
 

@@ -7,8 +7,6 @@
 #define DEPTH_MAX 512
 /* Tasks that are looked at to find one that did not fail here. */
 #define LOOK_AHEAD 4
-/* Fewer slots are in the cache anyway. */
-#define MANY 4096
 
 void dispatch_add_idle(struct bats_sched *s, uint32_t slot)
 {
@@ -232,24 +230,5 @@ void dispatch_cancel(struct bats_sched *s, uint32_t machine)
         for (uint32_t id = s->slots[slot].head; id != BATS_NO_TASK;
              id = dispatch_next(s, slot, id))
             copies_cancel(s, slot, id, false);
-    }
-}
-
-/* The task of a slot can be asked for only once the slot is there: that is, of
- * the last but one that was expected. */
-void bats_sched_expect(struct bats_sched *s, uint32_t machine, uint32_t slot)
-{
-    if (s->n_slots < MANY || machine >= s->n_machines)
-        return;
-    uint32_t before = s->expected[1];
-    s->expected[1] = s->expected[0];
-    s->expected[0] = dispatch_slot(s, machine, slot);
-    __builtin_prefetch(&s->machines[machine], 1);
-    __builtin_prefetch(&s->slots[s->expected[0]], 1);
-    uint32_t task = before < s->n_slots ? s->slots[before].head : BATS_NO_TASK;
-    if (task != BATS_NO_TASK) {
-        __builtin_prefetch(&s->tasks[task], 1);
-        __builtin_prefetch(&s->bag.task[task]);
-        __builtin_prefetch(&s->bag.state[task], 1);
     }
 }

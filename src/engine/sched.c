@@ -459,12 +459,6 @@ static int execution_ended(struct bats_sched *s, const struct bats_event *ev,
 int bats_sched_handle(struct bats_sched *s, bats_time now,
                       const struct bats_event *ev, struct bats_error *err)
 {
-    /* Where there is more than a cache holds, what an event is about has to
-     * come from memory: all at once, not one after the other. (A function of
-     * hints alone would be optimized away.) */
-    uint32_t machine = ev->machine < s->n_machines ? ev->machine : 0;
-    __builtin_prefetch(&s->machines[machine], 1);
-    __builtin_prefetch(&s->slots[dispatch_slot(s, machine, ev->slot)], 1);
     int rc = check_event(s, now, ev, err);
     if (rc < 0)
         return rc;

@@ -62,17 +62,13 @@ static bool set_up_machines(struct bats_sched *s,
                             const struct bats_machine_spec *specs,
                             const bats_time *paid)
 {
-    s->slots_each = specs[0].slots;
     for (uint32_t i = 0; i < s->n_machines; i++) {
         struct cluster *c = &s->clusters[specs[i].cluster];
-        if (specs[i].slots != s->slots_each)
-            s->slots_each = 0;
         s->machines[i] = (struct machine){.cluster = specs[i].cluster,
                                           .first_slot = s->n_slots,
                                           .n_slots = specs[i].slots};
         s->rest[i] = (struct machine_rest){.member = c->n_machines++,
                                            .paid_before = paid ? paid[i] : 0};
-        s->first_slot[i] = s->n_slots;
         for (uint32_t k = 0; k < specs[i].slots; k++)
             s->slots[s->n_slots++] = (struct slot){.machine = i,
                                                    .head = BATS_NO_TASK,
@@ -173,7 +169,6 @@ int bats_sched_create(const struct bats_sched_options *o,
     s->machines =
         aligned_alloc(CACHE_LINE, o->n_machines * sizeof *s->machines);
     s->rest = malloc(o->n_machines * sizeof *s->rest);
-    s->first_slot = malloc(o->n_machines * sizeof *s->first_slot);
     s->members = calloc(o->n_machines, sizeof *s->members);
     s->held = calloc(o->n_machines, sizeof *s->held);
     s->slots = aligned_alloc(CACHE_LINE, n_slots * sizeof *s->slots);
@@ -181,8 +176,8 @@ int bats_sched_create(const struct bats_sched_options *o,
     s->busy = calloc(n_slots / 64 + 1, sizeof *s->busy);
     s->tail.list = calloc(n_slots < TAIL_TASKS ? n_slots : TAIL_TASKS,
                           sizeof *s->tail.list);
-    if (!s->machines || !s->rest || !s->first_slot || !s->members ||
-        !s->held || !s->slots || !s->tasks || !s->busy || !s->tail.list ||
+    if (!s->machines || !s->rest || !s->members || !s->held || !s->slots ||
+        !s->tasks || !s->busy || !s->tail.list ||
         !bats_heap_init(&s->due, o->n_machines) ||
         bats_bag_init(&s->bag, o->n_tasks, o->seed, NULL) < 0 ||
         !bats_heap_init(&s->limits, has_timeouts(o) ? n_slots : 0) ||
@@ -248,7 +243,6 @@ void bats_sched_destroy(struct bats_sched *s)
     bats_heap_release(&s->retries);
     free(s->machines);
     free(s->rest);
-    free(s->first_slot);
     free(s->members);
     free(s->held);
     free(s->slots);

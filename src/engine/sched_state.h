@@ -253,10 +253,6 @@ struct bats_sched {
     size_t n_clusters;
     struct machine *machines;
     struct machine_rest *rest; /* by machine, too */
-    uint32_t *first_slot;      /* the same: they are sooner here than there, */
-    uint32_t slots_each;       /* and at once if all machines have so many; 0:
-                                  they have not */
-    uint32_t expected[2];      /* slots, the last one first */
     uint32_t n_machines;
     uint32_t *members; /* machine ids, cluster by cluster, ascending */
     uint32_t *held;    /* n_held ACTIVE and LEAVING ones, in no order */
@@ -388,14 +384,6 @@ void dispatch_cancel(struct bats_sched *s, uint32_t machine);
 
 /* Takes the slot's first task to begin now. */
 void dispatch_begin(struct bats_sched *s, uint32_t slot);
-
-/* The slot of a machine that need not be in the cache. */
-static inline uint32_t dispatch_slot(const struct bats_sched *s,
-                                     uint32_t machine, uint32_t slot)
-{
-    return slot + (s->slots_each > 0 ? machine * s->slots_each
-                                     : s->first_slot[machine]);
-}
 
 /* ---- copies.c ---- */
 

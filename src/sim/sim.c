@@ -180,16 +180,6 @@ static int obey(struct world *w)
     return 0;
 }
 
-/* One of the two behind the first of a heap is the second: mostly, what ends
- * next. */
-static void expect_next(struct world *w)
-{
-    for (uint32_t i = 1; i < 3 && i < w->ends.n; i++) {
-        const struct slot *sl = &w->slots[w->ends.item[i].id];
-        bats_sched_expect(w->sched, sl->machine, sl->slot);
-    }
-}
-
 static int end_task(struct world *w, uint32_t slot)
 {
     struct slot *sl = &w->slots[slot];
@@ -203,7 +193,6 @@ static int end_task(struct world *w, uint32_t slot)
                                .task = task,
                                .runtime = sl->runtime};
     w->ended = slot;
-    expect_next(w);
     take_out(w, slot, task);
     return tell(w, &event);
 }
