@@ -46,10 +46,13 @@ static void ask_pmix(struct bats_node *node)
 
 #endif
 
+/* An srun that makes the allocation itself uses the old name of the groups. */
 static const char *group_variable(const char *name, int group)
 {
     char variable[64];
     snprintf(variable, sizeof variable, "%s_HET_GROUP_%d", name, group);
+    if (getenv(variable) == NULL)
+        snprintf(variable, sizeof variable, "%s_PACK_GROUP_%d", name, group);
     return getenv(variable);
 }
 

@@ -146,6 +146,14 @@ done >runs
 test "$(uniq runs | wc -l)" -eq 1 && test "$(head -n 1 runs)" = 'fast 512 2 slow 3 4'
 ok 'and a run with it is charged the same'
 
+# With its own allocation srun has other names for the components.
+printf '[cluster %s]\npartition = %s\ncharge = %d\n' fast fast 8 slow slow 3 \
+    >parts.ini
+srun --mpi=pmix -p fast -n3 bats-mpi clusters -c parts.ini : \
+    -p slow -n2 bats-mpi clusters -c parts.ini >out 2>err
+has 'fast 2 2 8 16' 'slow 2 2 3 6' 'fast: fast1' 'slow: slow1'
+ok 'a heterogeneous srun outside of a job knows its partitions, too'
+
 # What is left of the job after earlier sessions is worth no less for them.
 cat >limit.sh <<'SH'
 #!/bin/bash
