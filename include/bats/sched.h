@@ -170,6 +170,9 @@ struct bats_sched_earlier {
                                             many as its sample is not sampled
                                             again */
     size_t n_seen;
+    bool tops_up; /* a cluster that has fewer runs only what its sample still
+                     lacks, also in a sampling phase of its own; false: all of
+                     it (sessions recorded before there was this) */
 };
 
 /*

@@ -17,13 +17,39 @@ static uint32_t machines_for(const struct cluster *c, uint32_t tasks)
     return n < c->spec.max ? (uint32_t)n : c->spec.max;
 }
 
-/* Price of one window of a start with `tasks` initial workers per cluster;
+/* Tasks of the cluster's sample that are still to be run; `want` is all of
+ * it. A cluster of which an earlier session has seen enough needs none. */
+static uint32_t lacks(const struct bats_sched *s, size_t cluster,
+                      uint32_t want)
+{
+    uint32_t known = s->clusters[cluster].stats.n_done;
+    if (s->sampling.phase == PHASE_SAMPLING)
+        return sampling_lacks(s, cluster);
+    if (known >= want)
+        return 0;
+    return s->tops_up ? want - known : want;
+}
+
+/* What is lacking needs no more machines than tasks; without a budget there is
+ * no reason to wait for it. */
+static uint32_t machines_at_start(const struct bats_sched *s, size_t cluster,
+                                  uint32_t workers, uint32_t lacking)
+{
+    bool waits = s->sampling.phase == PHASE_SAMPLING ||
+                 s->ledger.budget != BATS_UNLIMITED;
+    if (s->tops_up && waits && lacking < workers)
+        workers = lacking;
+    return machines_for(&s->clusters[cluster], workers);
+}
+
+/* Price of one window of a start with `workers` initial workers per cluster;
  * INFINITY is never reached because charges fit 64 bits. */
-static double price_of_start(const struct bats_sched *s, uint32_t tasks)
+static double price_of_start(const struct bats_sched *s, uint32_t workers,
+                             const uint32_t *lacking)
 {
     double price = 0;
     for (size_t i = 0; i < s->n_clusters; i++)
-        price += (double)machines_for(&s->clusters[i], tasks) *
+        price += (double)machines_at_start(s, i, workers, lacking[i]) *
                  (double)s->clusters[i].spec.charge;
     return price;
 }
@@ -35,25 +61,27 @@ static double price_of_start(const struct bats_sched *s, uint32_t tasks)
  * only. Without a budget there is no reason to wait: all machines start. At
  * most half of a small bag is sample.
  *
- * A sampling phase of its own (sampling.c) says itself how many it wants. A
- * cluster of which an earlier session has seen enough needs no sample.
+ * A sampling phase of its own (sampling.c) says itself how many it wants.
  */
 void initial_start(struct bats_sched *s)
 {
     uint32_t n_tasks = s->bag.count[BATS_TASK_PENDING];
     uint32_t tenth = n_tasks / 10 + (n_tasks % 10 > 0);
     uint32_t workers = tenth < s->sample_size ? tenth : s->sample_size;
+    uint32_t share = n_tasks / (2 * (uint32_t)s->n_clusters);
+    uint32_t want = share < s->sample_size ? share : s->sample_size;
+    uint32_t lacking[BATS_CLUSTERS_MAX];
     bool own_phase = s->sampling.phase == PHASE_SAMPLING;
     if (s->ledger.budget == BATS_UNLIMITED)
         workers = s->n_slots;
     if (own_phase)
         workers = sampling_start(s);
+    for (size_t i = 0; i < s->n_clusters; i++)
+        lacking[i] = lacks(s, i, want > 0 ? want : 1);
     double budget = (double)s->ledger.budget;
-    while (workers > 1 && price_of_start(s, workers) > budget)
+    while (workers > 1 && price_of_start(s, workers, lacking) > budget)
         workers--;
 
-    uint32_t share = n_tasks / (2 * (uint32_t)s->n_clusters);
-    uint32_t want = share < s->sample_size ? share : s->sample_size;
     double left = budget;
     bool seen[BATS_CLUSTERS_MAX] = {false};
     for (size_t k = 0; k < s->n_clusters; k++) {
@@ -65,16 +93,16 @@ void initial_start(struct bats_sched *s)
                 best = i;
         seen[best] = true;
         struct cluster *c = &s->clusters[best];
-        if (!own_phase && c->stats.n_done >= (want > 0 ? want : 1))
+        if (!s->tops_up && lacking[best] == 0)
             continue;
-        uint32_t n = machines_for(c, workers);
+        uint32_t n = machines_at_start(s, best, workers, lacking[best]);
         double price = (double)n * (double)c->spec.charge;
         if (price > left)
             continue;
         left -= price;
         c->target = n;
-        if (!own_phase)
-            c->sample_want = n > 0 ? (want > 0 ? want : 1) : 0;
+        if (!own_phase && n > 0)
+            c->sample_want = lacking[best];
     }
 }
 

@@ -43,6 +43,49 @@ static int observe(struct bats_sched *s, uint32_t number, uint32_t cluster,
     return 0;
 }
 
+static int take_over(struct bats_sched *s, const struct bats_observation *seen,
+                     size_t n, struct bats_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (seen[i].cluster >= s->n_clusters)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "an observation is of cluster %u, but there "
+                                  "are %zu",
+                                  seen[i].cluster + 1, s->n_clusters);
+        if (observe(s, seen[i].task, seen[i].cluster, seen[i].runtime) < 0)
+            return bats_error_set(err, BATS_ENOMEM, "no memory for a sample");
+    }
+    return 0;
+}
+
+/* What earlier sessions have seen is a part of the sample. A cluster of which
+ * that is as much as the sample is to have gets no more of it, and points are
+ * run on the others only. */
+static int take_earlier(struct bats_sched *s,
+                        const struct bats_sched_options *o,
+                        struct bats_error *err)
+{
+    struct sampling *p = &s->sampling;
+    const struct bats_sched_earlier *earlier = &o->earlier;
+    struct bats_sample sample;
+    int rc = bats_sample_init(&sample, s->n_clusters, earlier->seen,
+                              earlier->n_seen, err);
+    if (rc < 0)
+        return rc;
+    uint32_t fewest = p->n_points_wanted;
+    for (uint32_t i = 0; i < o->n_machines; i++) {
+        uint32_t n = sample.clusters[o->machines[i].cluster].n_measured;
+        p->is_known[o->machines[i].cluster] = n >= p->n_wanted;
+        if (n < fewest)
+            fewest = n;
+    }
+    p->n_points_wanted -= fewest;
+    uint32_t n_tasks = sample.clusters[sample.base].n;
+    p->n_wanted -= n_tasks < p->n_wanted ? n_tasks : p->n_wanted;
+    bats_sample_release(&sample);
+    return take_over(s, earlier->seen, earlier->n_seen, err);
+}
+
 int sampling_init(struct bats_sched *s, const struct bats_sched_options *o,
                   struct bats_error *err)
 {
@@ -66,17 +109,10 @@ int sampling_init(struct bats_sched *s, const struct bats_sched_options *o,
         p->n_points_wanted = 0;
     if (o->sampling.n_observations > 0)
         p->n_wanted = p->n_points_wanted = 0;
-    for (size_t i = 0; i < o->sampling.n_observations; i++) {
-        const struct bats_observation *seen = &o->sampling.observations[i];
-        if (seen->cluster >= s->n_clusters)
-            return bats_error_set(err, BATS_EINPUT,
-                                  "an observation is of cluster %u, but there "
-                                  "are %zu",
-                                  seen->cluster + 1, s->n_clusters);
-        if (observe(s, seen->task, seen->cluster, seen->runtime) < 0)
-            return bats_error_set(err, BATS_ENOMEM, "no memory for a sample");
-    }
-    return 0;
+    else if (o->earlier.tops_up)
+        return take_earlier(s, o, err);
+    return take_over(s, o->sampling.observations, o->sampling.n_observations,
+                     err);
 }
 
 void sampling_release(struct bats_sched *s)
@@ -86,7 +122,16 @@ void sampling_release(struct bats_sched *s)
 
 uint32_t sampling_start(struct bats_sched *s)
 {
-    return s->sampling.n_wanted > 0 ? s->sampling.workers : 0;
+    const struct sampling *p = &s->sampling;
+    return p->n_wanted > 0 || p->n_points_wanted > 0 ? p->workers : 0;
+}
+
+uint32_t sampling_lacks(const struct bats_sched *s, size_t cluster)
+{
+    const struct sampling *p = &s->sampling;
+    if (p->is_known[cluster])
+        return 0;
+    return p->n_wanted > p->n_points_wanted ? p->n_wanted : p->n_points_wanted;
 }
 
 /* ---- points ---- */
@@ -182,6 +227,9 @@ void sampling_drawn(struct bats_sched *s, uint32_t slot, uint32_t task)
         return;
     struct point *point = &p->points[p->n_points++];
     *point = (struct point){.task = task};
+    for (size_t c = 0; c < s->n_clusters; c++)
+        if (p->is_known[c])
+            point->at[c] = POINT_ENDED;
     point->at[cluster] = POINT_RUNS;
     t->point = true;
 }

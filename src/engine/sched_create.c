@@ -104,9 +104,13 @@ static bool has_timeouts(const struct bats_sched_options *o)
 static void take_earlier(struct bats_sched *s,
                          const struct bats_sched_earlier *earlier)
 {
-    for (size_t i = 0; i < earlier->n_seen; i++)
-        bats_stats_add(&s->clusters[earlier->seen[i].cluster].stats,
-                       earlier->seen[i].runtime, true);
+    s->tops_up = earlier->tops_up;
+    for (size_t i = 0; i < earlier->n_seen; i++) {
+        const struct bats_observation *seen = &earlier->seen[i];
+        bats_stats_add(&s->clusters[seen->cluster].stats, seen->runtime, true);
+        if (s->tops_up)
+            tail_learn(s, seen->cluster, seen->runtime);
+    }
 }
 
 static bool earlier_fits(const struct bats_sched_options *o)

@@ -169,6 +169,7 @@ struct sampling {
     uint32_t given_up, longest;
     double longest_runtime;            /* of all observations */
     uint32_t n_bad[BATS_CLUSTERS_MAX]; /* executions that did not end well */
+    bool is_known[BATS_CLUSTERS_MAX];  /* seen enough by earlier sessions */
     struct point points[POINTS_MAX];
     struct bats_observation *observations;
     size_t n_observations, capacity;
@@ -237,6 +238,7 @@ struct bats_sched {
     enum bats_reconfigure reconfigure;
     struct bats_sched_rules rules;
     bats_money earlier_charged;
+    bool tops_up; /* what an earlier session has seen is part of the sample */
 
     bats_time now;
     bats_time wakeup;         /* something falls due, as of the last step */
@@ -514,6 +516,9 @@ void sampling_release(struct bats_sched *s);
 
 /* The phase begins: how many slots per cluster. 0: it was an earlier one. */
 uint32_t sampling_start(struct bats_sched *s);
+
+/* Tasks that the phase still has to give to the cluster, at most. */
+uint32_t sampling_lacks(const struct bats_sched *s, size_t cluster);
 
 /* Starts a task in an idle slot that its cluster has to run, too. False: there
  * is none. */

@@ -40,7 +40,7 @@ static const struct {
 /* A new option of the engine belongs into the record: into the list above, or
  * wherever options.h says. (What tasks take in truth is known to simulators
  * only.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 336,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 344,
                "all of the engine's options are recorded");
 
 /* ---- writing ---- */
@@ -150,6 +150,8 @@ json_t *bats_options_write(const struct bats_sched_options *o)
     if (o->earlier.n_seen > 0)
         bad |= json_object_set_new(
             object, "seen", observations(o->earlier.seen, o->earlier.n_seen));
+    if (o->earlier.tops_up)
+        bad |= json_object_set_new(object, "tops_up", json_true());
     if (o->earlier.paid != NULL)
         bad |= json_object_set_new(object, "paid_us",
                                    times(o->earlier.paid, o->n_machines));
@@ -230,6 +232,7 @@ static bool read_earlier(const json_t *object, struct bats_sched_options *o,
         lists->paid[i] = json_integer_value(json_array_get(paid, i));
     o->earlier.seen = lists->seen;
     o->earlier.n_seen = n;
+    o->earlier.tops_up = json_is_true(json_object_get(object, "tops_up"));
     o->earlier.paid = paid != NULL ? lists->paid : NULL;
     return read_observations(seen, lists->seen);
 }

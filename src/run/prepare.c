@@ -266,12 +266,31 @@ static int begin_record(struct master *m, int64_t started_us,
     return rc;
 }
 
-/* Where nodes may be given back: which there are, and what the session before
- * this one has left to it. The lists are for free(). */
-static int prepare_shrink(struct master *m, const char *const *hosts,
-                          struct bats_sched_options *engine,
-                          struct bats_record_rest *rest, uint32_t **nodes,
-                          struct bats_error *err)
+/* What the sessions before this one have measured, and, where nodes were given
+ * back, what the last one has left to it. */
+static int take_rest(const struct master *m, const char *const *hosts,
+                     struct bats_sched_options *engine,
+                     struct bats_record_rest *rest, struct bats_error *err)
+{
+    const struct bats_run_options *o = m->options;
+    if (o->record == NULL || o->resume == BATS_RECORD_NOT ||
+        o->profile != NULL)
+        return 0;
+    int rc =
+        bats_record_rest(o->record, engine, hosts, o->time_scale, rest, err);
+    if (rc < 0)
+        return rc;
+    if (o->hosts_file != NULL && !engine->sampling.on)
+        engine->earlier.paid = rest->paid;
+    engine->earlier.seen = rest->seen;
+    engine->earlier.n_seen = rest->n_seen;
+    engine->earlier.tops_up = rest->n_seen > 0;
+    return 0;
+}
+
+/* Where nodes may be given back: which there are. The list is for free(). */
+static int prepare_shrink(struct master *m, struct bats_sched_options *engine,
+                          uint32_t **nodes, struct bats_error *err)
 {
     const struct bats_run_options *o = m->options;
     if (o->hosts_file == NULL)
@@ -280,16 +299,6 @@ static int prepare_shrink(struct master *m, const char *const *hosts,
     engine->shrink.node = *nodes = bats_hosts_nodes(m, &engine->shrink.keep);
     if (*nodes == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    if (o->record != NULL && o->resume != BATS_RECORD_NOT &&
-        !engine->sampling.on) {
-        int rc = bats_record_rest(o->record, engine, hosts, o->time_scale,
-                                  rest, err);
-        if (rc < 0)
-            return rc;
-        engine->earlier.paid = rest->paid;
-        engine->earlier.seen = rest->seen;
-        engine->earlier.n_seen = rest->n_seen;
-    }
     return bats_hosts_write(m, err);
 }
 
@@ -315,7 +324,9 @@ int bats_master_prepare(struct master *m,
         hosts[k] = m->crew.workers[m->member[m->first[k]]].host;
     rc = take_profile(m, &engine.sampling, &profile, err);
     if (rc == 0)
-        rc = prepare_shrink(m, hosts, &engine, &rest, &nodes, err);
+        rc = take_rest(m, hosts, &engine, &rest, err);
+    if (rc == 0)
+        rc = prepare_shrink(m, &engine, &nodes, err);
     if (rc == 0)
         rc = bats_sched_create(&engine, &m->sched, err);
     if (rc == 0)

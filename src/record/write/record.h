@@ -84,16 +84,20 @@ bats_money bats_record_charged(const struct bats_record *record);
  * began. */
 bats_money bats_record_reserved(const struct bats_record *record);
 
-/* What the sessions before have left to one that goes on at once with their
- * machines. A machine is known by its host, and by how many of its session are
- * on the same before it. */
+/* What the sessions before have left to this one. A machine is known by its
+ * host, and by how many of its session are on the same before it; a cluster by
+ * its name. */
 struct bats_record_rest {
-    bats_time *paid; /* per machine: bag time that is paid already */
-    struct bats_observation *seen; /* the last runtimes on each cluster */
+    bats_time *paid; /* per machine: bag time that is paid already, to one that
+                        goes on at once */
+    struct bats_observation *seen; /* runtimes of tasks of this bag: some on
+                                      each cluster, the last ones, and first
+                                      those that are known on several */
     size_t n_seen;
 };
 
-/* Of the machines and clusters of `engine`, on hosts[]. BATS_ENOMEM. */
+/* Of the machines and clusters of `engine`, on hosts[]; after
+ * bats_record_match. BATS_ENOMEM. */
 int bats_record_rest(struct bats_record *record,
                      const struct bats_sched_options *engine,
                      const char *const *hosts, double time_scale,

@@ -6,7 +6,7 @@
 #include "util/now.h"
 
 #define SEEN_MAX 64     /* runtimes of a cluster */
-#define LOOK_AT "20000" /* results, the last ones */
+#define LOOK_AT "20000" /* results */
 
 /* How many machines of lower number are on the same host; from 1. */
 static uint32_t seat(const char *const *hosts, uint32_t machine)
@@ -51,6 +51,8 @@ static int load_paid(struct bats_db *db,
     return rc < 0 ? rc : 0;
 }
 
+/* First those of tasks that ran on several clusters: they give the lines
+ * between these (sample.h). */
 static int load_seen(struct bats_db *db,
                      const struct bats_sched_options *engine,
                      struct bats_record_rest *rest, struct bats_error *err)
@@ -59,21 +61,28 @@ static int load_seen(struct bats_db *db,
     sqlite3_stmt *s;
     int rc = bats_db_prepare(
         db,
-        "SELECT c.name, e.runtime_us FROM (SELECT * FROM event "
-        "    WHERE type = 'done' ORDER BY seq DESC LIMIT " LOOK_AT ") e "
+        "SELECT c.name, e.runtime_us, b.number - 1 FROM (SELECT *, count(*) "
+        "    OVER (PARTITION BY task) > 1 AS is_repeated FROM event "
+        "    WHERE type = 'done' ORDER BY is_repeated DESC, seq DESC "
+        "    LIMIT " LOOK_AT ") e "
+        "  JOIN bag b ON b.task = e.task AND NOT b.removed "
         "  JOIN machine m ON m.session = e.session AND m.id = e.machine "
-        "  JOIN cluster c ON c.session = m.session AND c.id = m.cluster",
+        "  JOIN cluster c ON c.session = m.session AND c.id = m.cluster "
+        "ORDER BY e.is_repeated DESC, e.seq DESC",
         &s, err);
 
     if (rc < 0)
         return rc;
     while ((rc = bats_db_step(db, s, err)) > 0) {
         const char *name = (const char *)sqlite3_column_text(s, 0);
+        struct bats_observation seen = {
+            .task = (uint32_t)sqlite3_column_int64(s, 2),
+            .runtime = sqlite3_column_int64(s, 1)};
         for (uint32_t i = 0; i < engine->n_clusters; i++)
             if (name != NULL && n[i] < SEEN_MAX &&
                 strcmp(engine->clusters[i].name, name) == 0) {
-                rest->seen[rest->n_seen++] = (struct bats_observation){
-                    .cluster = i, .runtime = sqlite3_column_int64(s, 1)};
+                seen.cluster = i;
+                rest->seen[rest->n_seen++] = seen;
                 n[i]++;
             }
     }

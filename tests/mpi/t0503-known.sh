@@ -1,0 +1,61 @@
+#!/bin/sh
+# What earlier sessions have measured is not measured, and paid, again.
+. "$TOP/tests/mpi/lib.sh"
+
+cat >clusters <<END
+[run]
+currency = SU
+[cluster slow]
+ranks = 1-3
+charge = 3
+[cluster fast]
+ranks = 4-6
+charge = 9
+speed = 4
+END
+for i in $(seq 80); do
+    echo "@sleep $((10 + i % 10))m"
+done >bag
+scale='--time-scale 600 --seed 5 -c clusters'
+sql() { sqlite3 bag.bats "$1"; }
+
+# acquired_before SESSION COMMAND: machines, before it was given.
+acquired_before() {
+    sql "SELECT count(*) FROM command c WHERE c.session = $1 AND
+        c.type = 'acquire' AND c.seq < (SELECT min(seq) FROM command
+        WHERE session = $1 AND type = '$2')"
+}
+
+# ---- a sampling phase of its own ----
+
+bats 7 sample bag $scale
+pairs=$(sql "SELECT count(*) FROM (SELECT task FROM event JOIN machine m
+    ON m.id = machine WHERE type = 'done' GROUP BY task
+    HAVING count(DISTINCT m.cluster) = 2)")
+bats 7 run bag --resume --choose cheapest $scale
+code=$?
+test "$code" -eq 0 || test "$code" -eq 4 # it costs no more than it promised
+test $? -eq 0 && test "$pairs" -ge 7 && test "$(acquired_before 2 sampled)" = 0
+ok 'a sample that was taken is not taken again'
+"$BATS_MPI" record verify bag.bats >out 2>err
+ok 'such a session can be replayed'
+
+# ---- the sample that is part of a run ----
+
+# Six machines for one window, and one of them for another.
+rm bag.bats
+bats 7 run bag --budget 39 $scale
+test $? -eq 4
+ok 'a budget ends a run after its first windows'
+bats 7 run bag --resume --budget 400 $scale
+code=$?
+sql "SELECT machines FROM decision WHERE session = 2 ORDER BY seq" >plans
+test "$code" -eq 0 && test "$(sed -n 1p plans)" = '[0,0]'
+ok 'where every cluster is known, the resumed run begins with a plan'
+test "$(sql "SELECT time_us < 60000000 FROM decision WHERE session = 2 AND
+    reason = 'sampled'")" = 1
+ok 'at once'
+"$BATS_MPI" record verify bag.bats >out 2>err
+ok 'both sessions can be replayed'
+
+done_testing
