@@ -142,6 +142,12 @@ struct bats_sched_rules {
     uint32_t losses;       /* times a task may be lost with its machine before
                               it has failed; never counted as its attempts.
                               0: 5 */
+    uint32_t yields;       /* times in a row a task may yield without progress
+                              before it has failed: of its own accord, sooner
+                              than 10 seconds after its start. It waits for a
+                              second after the first time, and each time for
+                              twice as long; < 32. 0: it never fails for that,
+                              and never waits */
     bats_time timeout;     /* an execution that lasts longer is stopped and has
                               failed; 0: none */
     double timeout_median; /* the same, in medians of its cluster's sample */

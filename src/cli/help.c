@@ -131,9 +131,10 @@ static const struct {
 
 static const char failures[] =
     "A task that exits with 85 has saved its state: it is run again and has "
-    "not failed. A task whose machine is lost is run again, too. SIGUSR1 to "
-    "rank 0 is the order to start no more tasks and to end when those that "
-    "run have ended (exit code 5).";
+    "not failed. If it does so within 10 seconds, it waits before that, longer "
+    "each time; the sixth time in a row it has failed. A task whose machine is "
+    "lost is run again, too. SIGUSR1 to rank 0 is the order to start no more "
+    "tasks and to end when those that run have ended (exit code 5).";
 
 #define N(array) (sizeof(array) / sizeof *(array))
 

@@ -7,19 +7,22 @@
 
 #define LOSSES 5 /* where the rules do not say */
 
+/* Records of runs rest on these, too. */
+#define PROGRESS (10 * BATS_SECOND) /* takes an execution at least so long */
+#define YIELD_PAUSE BATS_SECOND     /* after the first that was without */
+
 /* A machine is a black hole if so many tasks in a row, each another one, fail
  * on it while most executions elsewhere go well. */
 #define QUARANTINE_AFTER 5
 
-static void try_again(struct bats_sched *s, uint32_t task)
+static void try_again(struct bats_sched *s, uint32_t task, bats_time delay)
 {
-    if (s->rules.retry_delay == 0) {
+    if (delay == 0) {
         bats_bag_put_back(&s->bag, task);
         return;
     }
     bats_bag_put_aside(&s->bag, task);
-    bats_heap_set(&s->retries, s->bag.task[task],
-                  s->now + s->rules.retry_delay);
+    bats_heap_set(&s->retries, s->bag.task[task], s->now + delay);
 }
 
 static void give_up(struct bats_sched *s, uint32_t machine, uint32_t task)
@@ -43,7 +46,7 @@ void failure_of_task(struct bats_sched *s, uint32_t machine, uint32_t task,
     t->avoid = machine;
     s->retried++;
     if (!elsewhere)
-        try_again(s, task);
+        try_again(s, task, s->rules.retry_delay);
 }
 
 void failure_of_machine(struct bats_sched *s, uint32_t slot, uint32_t task)
@@ -57,6 +60,20 @@ void failure_of_machine(struct bats_sched *s, uint32_t slot, uint32_t task)
                       .task = s->bag.task[task]});
     if (s->tasks[task].losses++ < most)
         bats_bag_put_back(&s->bag, task);
+    else
+        give_up(s, machine, task);
+}
+
+void failure_of_progress(struct bats_sched *s, uint32_t machine, uint32_t task,
+                         bool yielded, bats_time ran)
+{
+    struct task *t = &s->tasks[task];
+    if (ran >= PROGRESS)
+        t->yields = 0;
+    if (!yielded || s->rules.yields == 0 || ran >= PROGRESS)
+        bats_bag_put_back(&s->bag, task);
+    else if (t->yields < s->rules.yields)
+        try_again(s, task, YIELD_PAUSE << t->yields++);
     else
         give_up(s, machine, task);
 }

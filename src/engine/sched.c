@@ -412,6 +412,7 @@ static void came_back(struct bats_sched *s, const struct bats_event *ev,
     bool yielded = ev->type == BATS_EVENT_YIELDED;
     bool cut_off = sl->head == task && !sl->is_copy && !yielded;
     bool timed_out = sl->head == task && sl->timed_out;
+    bats_time ran = sl->head == task ? s->now - sl->started : 0;
     bool elsewhere = copies_take_out(s, slot, task);
 
     s->tasks[task].once |= yielded;
@@ -421,7 +422,7 @@ static void came_back(struct bats_sched *s, const struct bats_event *ev,
     } else {
         s->preempted += cut_off;
         if (!elsewhere)
-            bats_bag_put_back(&s->bag, task);
+            failure_of_progress(s, ev->machine, task, yielded, ran);
     }
     sampling_ended(s, ev->machine, task, -1);
     fleet_drained(s, ev->machine);

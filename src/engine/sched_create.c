@@ -32,8 +32,8 @@ static int check_options(const struct bats_sched_options *o,
                               "allows");
     if (o->rules.retry_delay < 0 || o->rules.timeout < 0 ||
         o->rules.deadline < 0 || o->rules.retries > UINT8_MAX ||
-        o->rules.losses >= UINT8_MAX || o->rules.retry_delay > TIME_MAX ||
-        o->rules.timeout > TIME_MAX)
+        o->rules.losses >= UINT8_MAX || o->rules.yields > 31 ||
+        o->rules.retry_delay > TIME_MAX || o->rules.timeout > TIME_MAX)
         return bats_error_set(err, BATS_EINPUT,
                               "a rule for failed tasks is out of range");
     if (o->monitor_interval < 0 || o->prefetch < 0 || o->preempt_lead < 0 ||
@@ -98,6 +98,11 @@ static bool set_up_machines(struct bats_sched *s,
 static bool has_timeouts(const struct bats_sched_options *o)
 {
     return o->rules.timeout > 0 || o->rules.timeout_median > 0;
+}
+
+static bool has_delays(const struct bats_sched_options *o)
+{
+    return o->rules.retry_delay > 0 || o->rules.yields > 0;
 }
 
 /* What is known of the clusters already. */
@@ -185,8 +190,7 @@ int bats_sched_create(const struct bats_sched_options *o,
         !bats_heap_init(&s->due, o->n_machines) ||
         bats_bag_init(&s->bag, o->n_tasks, o->seed, NULL) < 0 ||
         !bats_heap_init(&s->limits, has_timeouts(o) ? n_slots : 0) ||
-        !bats_heap_init(&s->retries,
-                        o->rules.retry_delay > 0 ? o->n_tasks : 0))
+        !bats_heap_init(&s->retries, has_delays(o) ? o->n_tasks : 0))
         goto no_memory;
     if (o->earlier.state)
         bats_bag_resume(&s->bag, o->earlier.state);

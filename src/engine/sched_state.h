@@ -113,6 +113,7 @@ struct task {
     uint16_t n_copies;  /* begun since it was last drawn */
     uint16_t failures;  /* executions so far that ended like this */
     uint8_t losses;     /* the same */
+    uint8_t yields;     /* in a row, without progress */
     bool cancelled : 1; /* the original was told to stop */
     bool in_sample : 1; /* the original is, of its cluster */
     bool once : 1;      /* it must not be copied */
@@ -247,7 +248,7 @@ struct bats_sched {
     struct bats_heap limits;  /* slots by the time-out of their task; no
                                  capacity without time-outs */
     struct bats_heap retries; /* WAITING tasks, their numbers, by their next
-                                 attempt; the same */
+                                 attempt; the same without delays */
     struct bats_bag bag;
     struct bats_ledger ledger;
 
@@ -573,6 +574,12 @@ void failure_of_task(struct bats_sched *s, uint32_t machine, uint32_t task,
 
 /* The task was in this slot, whose machine is lost. */
 void failure_of_machine(struct bats_sched *s, uint32_t slot, uint32_t task);
+
+/* An execution of `task` on `machine` came back after it `ran` for so long:
+ * stopped, or because the task `yielded` of its own accord. The task is put
+ * back, now or later, or it has failed, for it gets nowhere. */
+void failure_of_progress(struct bats_sched *s, uint32_t machine, uint32_t task,
+                         bool yielded, bats_time ran);
 
 /* Notes how an execution on `machine` went, and quarantines a machine on which
  * they keep failing. */

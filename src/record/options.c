@@ -3,7 +3,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-enum kind { TIME, COUNT, REAL, FLAG };
+/* COUNT_OR_0: records of earlier versions do not have it. */
+enum kind { TIME, COUNT, COUNT_OR_0, REAL, FLAG };
 
 /* Every number that the engine is given. */
 static const struct {
@@ -20,6 +21,7 @@ static const struct {
     {"retries", COUNT, AT(rules.retries)},
     {"retry_delay_us", TIME, AT(rules.retry_delay)},
     {"losses", COUNT, AT(rules.losses)},
+    {"yields", COUNT_OR_0, AT(rules.yields)},
     {"timeout_us", TIME, AT(rules.timeout)},
     {"timeout_median", REAL, AT(rules.timeout_median)},
     {"halt_failed", COUNT, AT(rules.halt_failed)},
@@ -51,6 +53,7 @@ static json_t *value(const void *at, enum kind kind)
     case TIME:
         return json_integer(*(const bats_time *)at);
     case COUNT:
+    case COUNT_OR_0:
         return json_integer(*(const uint32_t *)at);
     case REAL:
         return json_real(*(const double *)at);
@@ -172,8 +175,11 @@ static bool read_value(const json_t *json, void *at, enum kind kind)
         *(bats_time *)at = n;
         return json_is_integer(json);
     case COUNT:
+    case COUNT_OR_0:
         *(uint32_t *)at = (uint32_t)n;
-        return json_is_integer(json) && n >= 0 && n <= UINT32_MAX;
+        return (json_is_integer(json) ||
+                (json == NULL && kind == COUNT_OR_0)) &&
+               n >= 0 && n <= UINT32_MAX;
     case REAL:
         *(double *)at = json_real_value(json);
         return json_is_real(json);

@@ -14,6 +14,7 @@
 #include "util/now.h"
 
 #define LOOK_BAG BATS_SECOND /* bag time between two looks at the messages */
+#define YIELDS 5             /* in a row, without progress: see sched.h */
 
 bats_time bats_master_bag_time(const struct master *m, int64_t real_us)
 {
@@ -119,6 +120,7 @@ static struct bats_sched_options engine_options(struct master *m)
         .tail = o->tail,
         .once = o->once,
     };
+    options.rules.yields = YIELDS;
     options.rules.deadline = m->survey.deadline;
     return options;
 }

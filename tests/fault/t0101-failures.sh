@@ -124,6 +124,14 @@ else
     skip 'the record has every turn of it and one result' 'no sqlite3'
 fi
 
+# Ten times as fast: a turn of a second would be progress.
+echo 'echo x >>turns; exit 85' >bag
+bats 3 bag --policy rr --time-scale 10 --joblog log --json report
+test $? -eq 1 && test "$(wc -l <turns)" -ge 6 &&
+    test "$(report yielded)" = $(($(wc -l <turns) - 1)) &&
+    test "$(report tasks_failed)" = 1 && test "$(lines log)" = 1
+ok 'a task that yields at once, again and again, has failed'
+
 # ---- a black hole ----
 
 for i in $(seq 40); do

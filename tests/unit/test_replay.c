@@ -76,6 +76,7 @@ static void choose_options(struct run *r, uint32_t n_tasks)
         .rules = {.retries = pick(4),
                   .retry_delay = pick(2) * pick_time(BATS_HOUR),
                   .losses = pick(2),
+                  .yields = pick(3),
                   .timeout = pick(2) * (BATS_HOUR + pick_time(BATS_HOUR)),
                   .timeout_median = pick(2) * (2 + pick(100) / 7.0),
                   .halt_failed = pick(4) == 0 ? 1 + pick(9) : 0,
@@ -331,6 +332,28 @@ static void the_engine_decides_the_same_again(void **state)
     assert_true(events > 20 * RECORDS);
 }
 
+/* Its tasks yield without a limit, and its options do not say so. */
+static void a_record_from_before_the_limit_on_yields_is_true(void **state)
+{
+    (void)state;
+    static struct run run;
+    bool differs = false; /* where the limit is put in */
+    for (unsigned seed = 1; !differs; seed++) {
+        assert_true(seed < 1000);
+        srandom(seed);
+        unlink(PATH);
+        play(&run, 0, TASKS);
+        if (run.o.rules.yields > 0)
+            continue;
+        ask(PATH, "UPDATE session SET options = "
+                  "json_remove(options, '$.engine.yields')");
+        assert_false(replay(1).differs);
+        ask(PATH, "UPDATE session SET options = "
+                  "json_set(options, '$.engine.yields', 1)");
+        differs = replay(1).differs;
+    }
+}
+
 static void a_changed_record_is_noticed(void **state)
 {
     (void)state;
@@ -427,6 +450,7 @@ int main(void)
     cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
     const struct CMUnitTest tests[] = {
         T(the_engine_decides_the_same_again),
+        T(a_record_from_before_the_limit_on_yields_is_true),
         T(a_changed_record_is_noticed),
         T(what_is_missing_is_said),
     };

@@ -1,0 +1,174 @@
+/* Tasks that yield (exit status 85), told by hand: two machines at 1 per
+ * window, two tasks that are one another's equals. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "bats/policy.h"
+#include "bats/sched.h"
+
+#define LIMIT 5
+#define RUNS_MAX 2000
+
+struct play {
+    struct bats_sched *s;
+    bats_time now;
+    bats_time takes;     /* so long after its start an execution ends, */
+    uint32_t n_yields;   /* so many of a task by yielding, then well, */
+    uint32_t working;    /* and this one after a minute; 0: none */
+    uint32_t of_task[2]; /* executions that were begun, */
+    bats_time began[2][RUNS_MAX]; /* and when */
+    uint32_t task[2];             /* by machine; BATS_NO_TASK */
+    bats_time end[2];             /* the same */
+    struct bats_sched_status status;
+};
+
+static void obey(struct play *p)
+{
+    struct bats_command c;
+    bats_sched_check(p->s);
+    while (bats_sched_next(p->s, &c)) {
+        if (c.type == BATS_COMMAND_RUN) {
+            uint32_t n = p->of_task[c.task]++;
+            assert_true(n < RUNS_MAX);
+            p->began[c.task][n] = p->now;
+            p->task[c.machine] = c.task;
+            p->end[c.machine] =
+                p->now + (n + 1 == p->working ? BATS_MINUTE : p->takes);
+        }
+    }
+}
+
+static void tell(struct play *p, struct bats_event event)
+{
+    struct bats_error err;
+    if (bats_sched_handle(p->s, p->now, &event, &err) < 0)
+        fail_msg("%s", err.text);
+    obey(p);
+}
+
+static void end_on(struct play *p, uint32_t machine)
+{
+    uint32_t task = p->task[machine];
+    bool yields = p->of_task[task] <= p->n_yields;
+    bats_time ran = p->now - p->began[task][p->of_task[task] - 1];
+    p->task[machine] = BATS_NO_TASK;
+    tell(p, (struct bats_event){.type = yields ? BATS_EVENT_YIELDED
+                                               : BATS_EVENT_DONE,
+                                .machine = machine,
+                                .task = task,
+                                .runtime = ran});
+}
+
+/* Until the run is over, or an hour has gone by. */
+static void play(struct play *p, struct bats_sched_options o)
+{
+    static const struct bats_cluster cluster = {"c", BATS_UNIT, 2};
+    static const struct bats_machine_spec machines[] = {{0, 1}, {0, 1}};
+    struct bats_error err;
+    o.policy = &bats_policy_rr;
+    o.n_tasks = o.n_machines = 2;
+    o.clusters = &cluster;
+    o.n_clusters = 1;
+    o.machines = machines;
+    o.budget = 1000 * BATS_UNIT;
+    if (bats_sched_create(&o, &p->s, &err) < 0)
+        fail_msg("%s", err.text);
+    for (uint32_t i = 0; i < 2; i++) {
+        p->task[i] = BATS_NO_TASK;
+        tell(p, (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
+    }
+    for (;;) {
+        bats_time next = bats_sched_wakeup(p->s);
+        uint32_t machine = UINT32_MAX;
+        for (uint32_t i = 0; i < 2; i++)
+            if (p->task[i] != BATS_NO_TASK && p->end[i] <= next) {
+                next = p->end[i];
+                machine = i;
+            }
+        if (next > BATS_HOUR)
+            break;
+        p->now = next;
+        if (machine != UINT32_MAX)
+            end_on(p, machine);
+        else
+            tell(p, (struct bats_event){.type = BATS_EVENT_TICK});
+    }
+    bats_sched_status(p->s, &p->status);
+    bats_sched_destroy(p->s);
+}
+
+static const struct bats_sched_options limited = {
+    .window = 10 * BATS_MINUTE,
+    .rules = {.yields = LIMIT},
+};
+
+static void task_that_yields_at_once_for_ever_fails(void **state)
+{
+    (void)state;
+    struct play p = {.takes = 1000, .n_yields = UINT32_MAX};
+    play(&p, limited);
+    assert_int_equal(p.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(p.status.failed, 2);
+    assert_int_equal(p.of_task[0], LIMIT + 1);
+    assert_int_equal(p.of_task[1], LIMIT + 1);
+    assert_int_equal(p.status.charged, 2 * BATS_UNIT); /* a window for each */
+}
+
+static void task_waits_twice_as_long_after_each_yield(void **state)
+{
+    (void)state;
+    const int seconds[LIMIT] = {1, 2, 4, 8, 16};
+    struct play p = {.takes = 1000, .n_yields = UINT32_MAX};
+    play(&p, limited);
+    for (int i = 0; i < LIMIT; i++)
+        assert_int_equal(p.began[0][i + 1] - p.began[0][i],
+                         1000 + seconds[i] * BATS_SECOND);
+}
+
+static void task_that_works_before_it_yields_may_do_so_for_ever(void **state)
+{
+    (void)state;
+    struct play p = {.takes = 10 * BATS_SECOND, .n_yields = 300};
+    play(&p, limited);
+    assert_int_equal(p.status.done, 2);
+    assert_int_equal(p.of_task[0], 301);
+    for (int i = 0; i < 300; i++) /* and it never waits */
+        assert_int_equal(p.began[0][i + 1] - p.began[0][i], 10 * BATS_SECOND);
+}
+
+static void work_in_between_starts_the_count_anew(void **state)
+{
+    (void)state;
+    struct play p = {.takes = 1000, .n_yields = UINT32_MAX, .working = 5};
+    play(&p, limited);
+    assert_int_equal(p.status.failed, 2);
+    assert_int_equal(p.of_task[0], 5 + LIMIT + 1);
+}
+
+/* Records of such runs exist. */
+static void without_the_rule_a_task_yields_at_once_and_for_ever(void **state)
+{
+    (void)state;
+    struct bats_sched_options o = limited;
+    o.rules.yields = 0;
+    struct play p = {.takes = 1000, .n_yields = 1000};
+    play(&p, o);
+    assert_int_equal(p.status.done, 2);
+    assert_int_equal(p.of_task[0], 1001);
+    assert_int_equal(p.began[0][1000], 1000 * 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(task_that_yields_at_once_for_ever_fails),
+        cmocka_unit_test(task_waits_twice_as_long_after_each_yield),
+        cmocka_unit_test(task_that_works_before_it_yields_may_do_so_for_ever),
+        cmocka_unit_test(work_in_between_starts_the_count_anew),
+        cmocka_unit_test(without_the_rule_a_task_yields_at_once_and_for_ever)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
