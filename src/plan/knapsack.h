@@ -1,28 +1,19 @@
 /*
  * knapsack: the bounded knapsack with few types and many pieces of each.
  *
- * Layer: plan, private to plan.c. A type is a cluster, a piece a machine:
+ * Layer: plan, private to plan.c and frontier.c. A type is a cluster, a piece
+ * a machine:
  *
  *   maximise sum(x_i rate_i)  subject to  sum(x_i price_i) <= capacity,
  *                                         min_i <= x_i <= max_i
  *
  * Method: depth-first branch and bound in the order of efficiency rate / price
  * with the bound of the linear relaxation (Kellerer, Pferschy and Pisinger,
- * "Knapsack Problems", 2004, chapter 7). That takes microseconds on nearly
- * every instance. Where it does not come to an end soon (many types of almost
- * the same efficiency), only choices close to the bound are looked at, then
- * farther and farther ones; they are kept in two lists of undominated states,
- * which are put together at the end (Horowitz and Sahni, "Computing partitions
- * with applications to the knapsack problem", Journal of the ACM 21, 1974),
- * with prices modulo that of the break type (the group relaxation: Gomory, "On
- * the relation between integer and noninteger solutions to linear programs",
- * PNAS 53, 1965) as long as there are enough of its pieces. Where a base fee
- * makes the bound too high, that is done for one number of pieces after the
- * other (knapsack_pieces.c). Types that are all equally efficient, as they often
- * are for a given number of pieces, have lists of their own (knapsack_flat.c),
- * in which only the price counts. All of it is exact, whatever the prices are. The
- * problem is NP-hard all the same: a search that outlasts the caller's patience
- * says that it proved nothing.
+ * "Knapsack Problems", 2004, chapter 7). It takes microseconds on nearly every
+ * instance. The problem is NP-hard: many types of almost the same efficiency
+ * can outlast any search, so each has a limit of steps. What it has found by
+ * then is as good as the best for a planner whose rates are measured
+ * (benchmarks/RESULTS.md), and it says that it proved nothing.
  *
  * Rates are doubles: what is within 1e-12 (relative) of the maximum counts as
  * the maximum.
@@ -35,7 +26,6 @@
 #include <stdint.h>
 
 #include "bats/cluster.h"
-#include "bats/error.h"
 
 /* The greatest common divisor; of a and 0 it is a. */
 static inline int64_t bats_knapsack_gcd(int64_t a, int64_t b)
@@ -68,12 +58,11 @@ struct bats_knapsack {
 struct bats_knapsack_answer {
     uint32_t counts[BATS_CLUSTERS_MAX]; /* by item */
     int64_t price;
-    double rate;   /* summed up in the order of items */
-    bool cheapest; /* of `any` answer: it is known that there is no cheaper */
+    double rate; /* summed up in the order of items */
 };
 
 /* Brings the types into the order that the other functions need: the most
- * efficient first. */
+ * efficient first, of equally efficient ones the dear one. */
 void bats_knapsack_sort(struct bats_knapsack *knapsack);
 
 /* The most rate that fits `capacity` if pieces could be divided: no answer is
@@ -83,13 +72,11 @@ double bats_knapsack_bound(const struct bats_knapsack *knapsack,
 
 /*
  * Looks for the answer of the greatest rate within `capacity`, or with `any`
- * for the first one met (of sums of prices, the cheapest), whose rate is at
- * least `target`. 1 and *answer if there is one, 0 if there is none (*answer
- * is then undefined). Errors: BATS_ENOMEM.
+ * for the first one met, whose rate is at least `target`. True and *answer if
+ * there is one; else *answer is undefined.
  */
-int bats_knapsack_search(struct bats_knapsack *knapsack, int64_t capacity,
-                         double target, bool any,
-                         struct bats_knapsack_answer *answer,
-                         struct bats_error *err);
+bool bats_knapsack_search(struct bats_knapsack *knapsack, int64_t capacity,
+                          double target, bool any,
+                          struct bats_knapsack_answer *answer);
 
 #endif

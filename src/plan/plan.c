@@ -20,8 +20,8 @@
 #define NEARLY 1e-10   /* what is not worth looking for: all of it ties */
 #define ROUNDING 1e-12 /* allowed for in bounds */
 #define RATE_MAX 1e100
-#define PATIENCE 40000000  /* steps: about a second */
-#define TIE_PATIENCE 30000 /* some milliseconds */
+#define PATIENCE 50000     /* steps: a millisecond or two */
+#define TIE_PATIENCE 10000 /* less than one */
 
 struct planner {
     struct bats_knapsack knapsack; /* prices in multiples of `unit` */
@@ -62,19 +62,17 @@ static double rate_needed(uint64_t n_tasks, int64_t windows)
     return rate;
 }
 
-static int search(struct planner *p, int64_t capacity, double target, bool any,
-                  struct bats_knapsack_answer *best)
+static bool search(struct planner *p, int64_t capacity, double target,
+                   bool any, struct bats_knapsack_answer *best)
 {
     struct bats_knapsack_answer answer;
     double bound = bats_knapsack_bound(&p->knapsack, (double)capacity);
-    if (bound * (1 + ROUNDING) < target)
-        return 0;
 
-    int found = bats_knapsack_search(&p->knapsack, capacity, target, any,
-                                     &answer, p->err);
-    if (found > 0)
-        *best = answer;
-    return found;
+    if (bound * (1 + ROUNDING) < target ||
+        !bats_knapsack_search(&p->knapsack, capacity, target, any, &answer))
+        return false;
+    *best = answer;
+    return true;
 }
 
 /* An upper bound of the tasks that can be done in `windows` for the budget,
@@ -105,8 +103,8 @@ static int64_t least_windows(const struct planner *p, double tasks)
     return low;
 }
 
-/* The fastest configuration that finishes the bag: 1, or 0 if there is none. */
-static int find_feasible(struct planner *p, struct choice *c)
+/* The fastest configuration that finishes the bag, if there is one. */
+static bool find_feasible(struct planner *p, struct choice *c)
 {
     int64_t k = least_windows(p, (double)p->n_tasks * (1 - TOLERANCE));
 
@@ -116,22 +114,21 @@ static int find_feasible(struct planner *p, struct choice *c)
         c->windows = k;
         c->capacity = p->budget / k;
         c->target = rate_needed(p->n_tasks, k);
-        int found = search(p, c->capacity, c->target, false, &c->best);
-        if (found != 0) {
+        if (search(p, c->capacity, c->target, false, &c->best)) {
             c->target = fmax(c->target, c->best.rate * (1 - TOLERANCE));
-            return found;
+            return true;
         }
         /* More windows leave less to spend on each: what is the fastest for k
          * is too slow for every number of windows below `next`. */
-        found = search(p, c->capacity, 0, false, &c->best);
-        if (found < 0 || c->best.rate <= 0 || k == INT64_MAX)
-            return found < 0 ? found : 0;
+        if (!search(p, c->capacity, 0, false, &c->best) || c->best.rate <= 0 ||
+            k == INT64_MAX)
+            return false;
         int64_t next = bats_plan_windows(p->n_tasks, c->best.rate);
         k = next > k ? next : k + 1;
         if (p->knapsack.patience < 0 && k < p->windows_max - k / 16)
             k += k / 16;
     }
-    return 0;
+    return false;
 }
 
 /*
@@ -209,10 +206,7 @@ static int find_best_effort(struct planner *p, struct choice *c)
         share = p->budget / (before + 1);
         k = p->budget / share;
         double target = most * (1 + ROUNDING) / (double)k;
-        int found = search(p, share, target, false, &c->best);
-        if (found < 0)
-            return found;
-        if (found > 0) {
+        if (search(p, share, target, false, &c->best)) {
             c->windows = k;
             c->capacity = share;
             most = c->best.rate * (double)k;
@@ -229,16 +223,13 @@ static int find_best_effort(struct planner *p, struct choice *c)
             break;
         share = p->budget / (before + 1);
         k = p->budget / share;
-        int found = search(p, share, tie / (double)k, true, &c->best);
-        if (found < 0)
-            return found;
-        if (found > 0) {
+        if (search(p, share, tie / (double)k, true, &c->best)) {
             c->windows = k;
             c->capacity = share;
         }
     }
     c->target = tie / (double)c->windows;
-    return 1;
+    return 0;
 }
 
 /* The least price at which the target could be reached if machines could be
@@ -257,29 +248,25 @@ static int64_t price_bound(const struct planner *p, double target)
 }
 
 /* Mostly there is nothing cheaper, or only by little. */
-static int make_cheapest(struct planner *p, struct choice *c)
+static void make_cheapest(struct planner *p, struct choice *c)
 {
     int64_t low = price_bound(p, c->target), step = 1;
 
-    while (low < c->best.price && !c->best.cheapest) {
+    while (low < c->best.price) {
         int64_t attempt = c->best.price - step;
         if (attempt < low)
             attempt = low;
-        int found = search(p, attempt, c->target, true, &c->best);
-        if (found < 0)
-            return found;
         step *= 2;
-        if (found == 0) {
+        if (!search(p, attempt, c->target, true, &c->best)) {
             low = attempt + 1;
             step = (c->best.price - low + 1) / 2;
         }
     }
-    return 0;
 }
 
 /* Fewest machines of one type; the types settled before are pinned. */
-static int make_fewest(struct planner *p, struct bats_knapsack_type *type,
-                       struct choice *c)
+static void make_fewest(struct planner *p, struct bats_knapsack_type *type,
+                        struct choice *c)
 {
     uint32_t *count = &c->best.counts[type->item];
     uint32_t low = 0, high = *count;
@@ -297,35 +284,29 @@ static int make_fewest(struct planner *p, struct bats_knapsack_type *type,
     bool first = true;
     while (low < *count) {
         type->max = attempt;
-        int found = search(p, c->capacity, c->target, true, &c->best);
-        if (found < 0)
-            return found;
-        if (found == 0)
+        if (!search(p, c->capacity, c->target, true, &c->best))
             low = attempt + 1;
         attempt =
             first && low < *count ? *count - 1 : low + (*count - low) / 2;
         first = false;
     }
     type->min = type->max = *count;
-    return 0;
 }
 
-static int settle_ties(struct planner *p, struct choice *c)
+static void settle_ties(struct planner *p, struct choice *c)
 {
-    int error = make_cheapest(p, c);
-    bool proven = p->knapsack.proven;
-
+    make_cheapest(p, c);
     /* Which of two plans of one rate and one price is taken is not worth a
      * long search: it is a rule only to have one. */
+    bool proven = p->knapsack.proven;
     if (p->knapsack.patience > TIE_PATIENCE)
         p->knapsack.patience = TIE_PATIENCE;
     c->capacity = c->best.price;
-    for (size_t item = p->n_items; item-- > 0 && error == 0;)
-        for (size_t i = 0; i < p->knapsack.n && error == 0; i++)
+    for (size_t item = p->n_items; item-- > 0;)
+        for (size_t i = 0; i < p->knapsack.n; i++)
             if (p->knapsack.type[i].item == item && p->knapsack.patience > 0)
-                error = make_fewest(p, &p->knapsack.type[i], c);
+                make_fewest(p, &p->knapsack.type[i], c);
     p->knapsack.proven = proven;
-    return error;
 }
 
 static int check(const struct bats_plan_item *items, size_t n_items,
@@ -412,14 +393,13 @@ static int solve(const struct bats_plan_item *items, size_t n_items,
         return error;
     set_up(&p, items, budget > 0 ? budget : 0);
     if (n_tasks > 0 && p.knapsack.n > 0) {
-        int found = find_feasible(&p, &choice);
-        result.feasible = found > 0;
-        if (found == 0)
-            found = find_best_effort(&p, &choice);
-        if (found > 0)
-            found = settle_ties(&p, &choice);
-        if (found < 0)
-            return found;
+        result.feasible = find_feasible(&p, &choice);
+        if (!result.feasible) {
+            error = find_best_effort(&p, &choice);
+            if (error < 0)
+                return error;
+        }
+        settle_ties(&p, &choice);
         memcpy(result.machines, choice.best.counts, sizeof result.machines);
         result.windows = choice.windows;
         result.price = choice.best.price * p.unit;

@@ -616,6 +616,44 @@ static void check_local_optimum(const struct bats_plan_item *items, size_t n,
         }
 }
 
+/* The most rate that `price` per window buys if machines can be divided. */
+static double fluid_rate(const struct bats_plan_item *items, size_t n,
+                         double price)
+{
+    bool used[BATS_CLUSTERS_MAX] = {false};
+    double rate = 0;
+
+    for (size_t step = 0; step < n; step++) {
+        size_t best = n;
+        for (size_t i = 0; i < n; i++)
+            if (!used[i] &&
+                (best == n || items[i].rate * (double)items[best].charge >
+                                  items[best].rate * (double)items[i].charge))
+                best = i;
+        used[best] = true;
+        double count =
+            fmin(items[best].max, price / (double)items[best].charge);
+        rate += count * items[best].rate;
+        price -= count * (double)items[best].charge;
+    }
+    return rate;
+}
+
+/* Not even machines that could be divided would do noticeably more. */
+static void check_near_bound(const struct bats_plan_item *items, size_t n,
+                             uint64_t n_tasks, bats_money budget,
+                             const struct bats_plan *plan)
+{
+    double share = (double)budget / (double)plan->windows;
+
+    assert_true(plan->rate >= 0.999 * fluid_rate(items, n, share));
+    if (plan->feasible && plan->windows > 2) {
+        double windows = (double)plan->windows - 2;
+        share = (double)budget / windows;
+        assert_true(fluid_rate(items, n, share) * windows < (double)n_tasks);
+    }
+}
+
 static void large_instances_are_solved(void **state)
 {
     (void)state;
@@ -653,8 +691,9 @@ static void large_instances_are_solved(void **state)
                     n_feasible += plan.feasible;
                     n_proven += plan.proven;
                     longest = fmax(longest, took);
-                    assert_true(plan.proven);
-                    check_local_optimum(items, n, n_tasks, budget, &plan);
+                    check_near_bound(items, n, n_tasks, budget, &plan);
+                    if (plan.proven)
+                        check_local_optimum(items, n, n_tasks, budget, &plan);
                 }
                 print_message("# %zu x %u, %s, %g digits: mean %.3f ms, "
                               "longest %.3f ms, %d of %d "
