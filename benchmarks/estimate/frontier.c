@@ -1,5 +1,5 @@
 /*
- * frontier: how long the complete cost/makespan frontier takes.
+ * frontier: how long the cost/makespan frontier takes.
  *
  *   build/bench/estimate/frontier [INSTANCES]     (default: 30 of each kind)
  *
@@ -7,11 +7,8 @@
  * prices of 2012, speeds as its compute units with 10 % of noise; charges of
  * 0.05 to 3.05 at random, with so many digits, and a speed per charge that
  * differs by up to 30 % in both directions, or by a factor of 3. Prints
- * milliseconds (median, largest), how many took more than 50, points on the
- * frontier, and how long it takes only to sort the points of the longest one,
- * had they been found in another order.
+ * milliseconds (median, largest), how many took more than 50, and points.
  */
-#include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <math.h>
 #include <stdio.h>
@@ -71,26 +68,10 @@ static void draw(gsl_rng *rng, const struct kind *kind,
     }
 }
 
-static int by_cost(const void *a, const void *b)
-{
-    const struct bats_frontier_point *p = a, *q = b;
-
-    return (p->cost > q->cost) - (p->cost < q->cost);
-}
-
-static double time_to_sort(gsl_rng *rng, struct bats_frontier *f)
-{
-    gsl_ran_shuffle(rng, f->points, f->n, sizeof *f->points);
-    double start = milliseconds();
-    qsort(f->points, f->n, sizeof *f->points, by_cost);
-    return milliseconds() - start;
-}
-
 static int measure(gsl_rng *rng, const struct kind *kind, int n)
 {
-    double took[MOST], points[MOST], longest = 0, sort = 0;
+    double took[MOST], points[MOST];
     int complete = 0, over = 0;
-    gsl_rng *other = gsl_rng_alloc(gsl_rng_mt19937);
 
     for (int i = 0; i < n; i++) {
         struct bats_plan_item items[CLUSTERS];
@@ -108,18 +89,13 @@ static int measure(gsl_rng *rng, const struct kind *kind, int n)
         points[i] = (double)f.n;
         complete += f.complete;
         over += took[i] > GOAL;
-        if (took[i] > longest) {
-            longest = took[i];
-            sort = time_to_sort(other, &f);
-        }
         bats_frontier_release(&f);
     }
     qsort(took, (size_t)n, sizeof *took, ascending);
     qsort(points, (size_t)n, sizeof *points, ascending);
-    printf("%-34s  %6.1f  %7.1f  %4.1f  %4d  %8.0f  %8.0f  %3d of %d\n",
-           kind->name, took[n / 2], took[n - 1], sort, over, points[n / 2],
-           points[n - 1], complete, n);
-    gsl_rng_free(other);
+    printf("%-34s  %6.1f  %7.1f  %4d  %8.0f  %8.0f  %3d of %d\n", kind->name,
+           took[n / 2], took[n - 1], over, points[n / 2], points[n - 1],
+           complete, n);
     return 0;
 }
 
@@ -140,8 +116,8 @@ int main(int argc, char **argv)
     if (bad)
         fprintf(stderr, "usage: frontier [1 .. %d]\n", MOST);
     else
-        printf("8 clusters x 1024 machines          ms med  longest  sort"
-               "  > 50    points      most  complete\n");
+        printf("8 clusters x 1024 machines          ms med  longest  > 50"
+               "    points      most  complete\n");
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !bad; i++)
         bad = measure(rng, &kinds[i], n);
     gsl_rng_free(rng);

@@ -11,11 +11,10 @@
  * machines more in the same windows cost more and end sooner, and both may be
  * wanted. Te that differ by less than 1e-9 (relative) are equal.
  *
- * Method: only configurations that are undominated in (P, R) matter. They are
- * found cluster by cluster, the most efficient first, as sorted lists to which
- * 1, 2, 4 ... machines are added (Nemhauser and Ullmann, "Discrete dynamic
- * programming and capital allocation", Management Science 15, 1969). That is
- * exact for any charges, and its time goes with the length of the lists.
+ * Method: the plan (plan.h) for an unlimited budget is the fastest point; the
+ * plan for a budget below a point's cost is the next one. It is as exact as the
+ * plans are. Nobody reads thousands of points: where there are more than 1,000,
+ * some 200 are kept, at equal steps of the cost.
  */
 #ifndef BATS_FRONTIER_H
 #define BATS_FRONTIER_H
@@ -40,9 +39,7 @@ struct bats_frontier {
     uint32_t *machines; /* a_i of point p at [p * n_clusters + i] */
     size_t n;           /* 0: no cluster can do anything */
     size_t n_clusters;
-    bool complete; /* false: there are more, too many for the memory. Those
-                      that are there were found one by one, for budgets at
-                      equal steps, and are as exact as bats_plan_solve */
+    bool complete; /* false: there are more than 1,000, and these are some */
 };
 
 /*

@@ -227,7 +227,8 @@ const struct bats_option bats_options[] = {
      "list: partitions, nodes or ranks, time limit, and the srun line"},
     {"frontier", 0, NULL, BATS_OPTION_FLAG, AT(frontier), PLAN,
      BATS_GROUP_OUTPUT,
-     "every configuration that no other one beats in cost and makespan"},
+     "the configurations that no other one beats in cost and makespan; of "
+     "more than 1000, some 200"},
     {"csv", 0, NULL, BATS_OPTION_FLAG, AT(csv), PLAN, BATS_GROUP_OUTPUT,
      "the frontier as comma-separated values"},
     {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), PLAN, BATS_GROUP_OUTPUT,

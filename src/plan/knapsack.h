@@ -1,7 +1,7 @@
 /*
  * knapsack: the bounded knapsack with few types and many pieces of each.
  *
- * Layer: plan, private to plan.c and frontier.c. A type is a cluster, a piece
+ * Layer: plan, private to plan.c. A type is a cluster, a piece
  * a machine:
  *
  *   maximise sum(x_i rate_i)  subject to  sum(x_i price_i) <= capacity,

@@ -225,7 +225,7 @@ static void medium_frontiers_equal_brute_force(void **state)
 {
     (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    size_t n_points = 0;
+    size_t n_points = 0, n_complete = 0;
 
     gsl_rng_set(rng, 3);
     for (int run = 0; run < 200; run++) {
@@ -242,18 +242,25 @@ static void medium_frontiers_equal_brute_force(void **state)
         n_all = sift(all, n_all);
         assert_int_equal(
             bats_frontier_init(&f, items, task_windows, n, n_tasks, NULL), 0);
-        assert_int_equal(f.n, n_all);
-        for (size_t p = 0; p < f.n; p++) {
-            const struct configuration *c = &all[n_all - 1 - p];
-            assert_int_equal(f.points[p].cost, c->cost);
-            assert_true(fabs(f.points[p].rate - c->rate) <=
-                        2 * EQUAL * c->rate);
+        if (f.complete)
+            assert_int_equal(f.n, n_all);
+        else
+            assert_true(n_all > 1000 && f.n >= 50);
+        for (size_t p = 0, i = n_all; p < f.n; p++) {
+            while (i > 0 && all[i - 1].cost < f.points[p].cost)
+                i--;
+            assert_true(i > 0);
+            assert_int_equal(f.points[p].cost, all[i - 1].cost);
+            assert_true(fabs(f.points[p].rate - all[i - 1].rate) <=
+                        2 * EQUAL * all[i - 1].rate);
         }
+        n_complete += f.complete;
         n_points += f.n;
         bats_frontier_release(&f);
         free(all);
     }
     assert_true(n_points > 20 * 200);
+    assert_true(n_complete > 100 && n_complete < 200);
     gsl_rng_free(rng);
 }
 
@@ -293,53 +300,7 @@ static void nothing_known_gives_an_empty_frontier(void **state)
     bats_frontier_release(&f);
 }
 
-/* ---- large instances: against the planner ---- */
-
-/* The fastest point within a budget is the plan for it. */
-static void check_against_planner(gsl_rng *rng, const struct bats_frontier *f,
-                                  const struct bats_plan_item *items, size_t n,
-                                  uint64_t n_tasks)
-{
-    size_t p = gsl_rng_uniform_int(rng, f->n);
-    struct bats_plan plan;
-
-    assert_int_equal(
-        bats_plan_solve(items, n, n_tasks, f->points[p].cost, &plan, NULL), 0);
-    assert_true(plan.feasible);
-    assert_int_equal(plan.cost, f->points[p].cost);
-    assert_true(fabs(plan.rate - f->points[p].rate) <= 1e-9 * plan.rate);
-    /* And a little less buys what comes before it. */
-    assert_int_equal(
-        bats_plan_solve(items, n, n_tasks, f->points[p].cost - 1, &plan, NULL),
-        0);
-    assert_int_equal(plan.feasible, p > 0);
-    if (p > 0)
-        assert_int_equal(plan.cost, f->points[p - 1].cost);
-}
-
-static void large_frontiers_agree_with_the_planner(void **state)
-{
-    (void)state;
-    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-
-    gsl_rng_set(rng, 1024);
-    for (double digits = 1e2; digits <= 1e6; digits *= 1e2) {
-        struct bats_plan_item items[8];
-        double task_windows[8];
-        struct bats_frontier f;
-        draw_large(rng, 8, 1024, digits, items, task_windows);
-        assert_int_equal(
-            bats_frontier_init(&f, items, task_windows, 8, 1000000, NULL), 0);
-        assert_true(f.complete);
-        assert_true(f.n > 1000);
-        for (int i = 0; i < 300; i++)
-            check_against_planner(rng, &f, items, 8, 1000000);
-        bats_frontier_release(&f);
-    }
-    gsl_rng_free(rng);
-}
-
-static void frontier_beyond_memory_is_thinned_out(void **state)
+static void a_frontier_beyond_reading_is_thinned_out(void **state)
 {
     (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
@@ -352,7 +313,7 @@ static void frontier_beyond_memory_is_thinned_out(void **state)
     assert_int_equal(
         bats_frontier_init(&f, items, task_windows, 32, 100000000, NULL), 0);
     assert_false(f.complete);
-    assert_true(f.n > 20);
+    assert_true(f.n >= 50 && f.n <= 1000);
     for (size_t p = 1; p < f.n; p++) {
         assert_true(f.points[p].cost > f.points[p - 1].cost);
         assert_true(f.points[p].rate > f.points[p - 1].rate);
@@ -364,13 +325,10 @@ static void frontier_beyond_memory_is_thinned_out(void **state)
 static void bad_input_is_refused(void **state)
 {
     (void)state;
-    struct bats_plan_item items[] = {{4, INT64_MAX / 2, 3}};
+    struct bats_plan_item items[] = {{4, -1, 3}};
     const double task_windows[] = {0.25};
     struct bats_frontier f = {.n = 77};
 
-    assert_int_equal(bats_frontier_init(&f, items, task_windows, 1, 12, NULL),
-                     BATS_EOVERFLOW);
-    items[0].charge = -1;
     assert_int_equal(bats_frontier_init(&f, items, task_windows, 1, 12, NULL),
                      BATS_EINPUT);
     assert_int_equal(f.n, 77);
@@ -383,8 +341,7 @@ int main(void)
         cmocka_unit_test(medium_frontiers_equal_brute_force),
         cmocka_unit_test(small_frontier_by_hand),
         cmocka_unit_test(nothing_known_gives_an_empty_frontier),
-        cmocka_unit_test(large_frontiers_agree_with_the_planner),
-        cmocka_unit_test(frontier_beyond_memory_is_thinned_out),
+        cmocka_unit_test(a_frontier_beyond_reading_is_thinned_out),
         cmocka_unit_test(bad_input_is_refused),
     };
 
