@@ -53,8 +53,8 @@ static int print_json(const struct bats_view_status *st, json_t *options,
         (json_int_t)st->tasks, "done", (json_int_t)st->done, "failed",
         (json_int_t)st->failed, "running", (json_int_t)st->running, "pending",
         (json_int_t)st->pending, "left", (json_int_t)bats_look_left(st),
-        "removed", (json_int_t)st->removed,
-        "preempted", (json_int_t)st->preempted, "clusters", clusters);
+        "removed", (json_int_t)st->removed, "preempted",
+        (json_int_t)st->preempted, "clusters", clusters);
 
     json_object_update(all, counts);
     json_decref(counts);

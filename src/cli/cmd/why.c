@@ -63,9 +63,8 @@ static bool why_over(char *text, size_t size, const struct known *k)
         return false;
     if (!st->is_over)
         snprintf(text, size, "the run was interrupted%s",
-                 bats_look_left(st) > 0
-                     ? "; --resume goes on"
-                     : ", but no task of the bag is left");
+                 bats_look_left(st) > 0 ? "; --resume goes on"
+                                        : ", but no task of the bag is left");
     else if (strcmp(st->finish, "budget") == 0)
         snprintf(
             text, size, "the budget is used up: %s of %s are charged",
