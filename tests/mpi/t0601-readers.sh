@@ -39,6 +39,53 @@ within 20 nobody_left
 read_by status --left bag && test "$(cat out)" -eq $((4 - done)) &&
     read_by why bag && grep -q 'the run was interrupted; --resume goes on' out
 ok 'so it does after a crash, and why says how to go on'
+
+# ---- wherever it is ----
+
+# answers RECORD: what each verb says of it, and what recover can save.
+answers() {
+    for verb in status 'status --json' 'tasks --json' 'log --json' why \
+        'why 2' 'record verify'; do
+        "$BATS_MPI" $verb "$1" 2>&1
+        echo "$verb: $?"
+    done
+    rm -f "$dir/saved"
+    "$BATS_MPI" record recover "$1" "$dir/saved" 2>&1 | sed 1s/.*:/saved:/
+    sqlite3 "$dir/saved" 'SELECT count(*) FROM attempt'
+}
+answers bag.bats >there 2>&1
+test -s bag.bats-wal && grep -q '^{"task":2,"state":"running"' there &&
+    tail -n 1 there | grep -qx "$done"
+ok 'a record that was killed has its log beside it, and every verb reads both'
+
+mkdir -p links/to
+ln -s "$dir/bag.bats" links/far.bats
+ln -s ../far.bats links/to/bag.bats
+differ=
+for path in links/far.bats links/far links/to/bag ./links/../bag \
+    "$dir/links/to/bag.bats"; do
+    answers $path >elsewhere
+    cmp there elsewhere >&2 || differ="$differ $path"
+done
+test -z "$differ"
+ok 'a link to a record is read as the record itself, with its log'
+
+mkdir moved && cp -r bag bag.bats bag.bats-wal moved && cd moved &&
+    answers bag >../elsewhere && cd .. && cmp there elsewhere >&2
+ok 'so is a record whose directory was moved, from within'
+mkdir below && mv moved below/again && (cd links/to &&
+    answers ../../below/again/bag) >elsewhere && cmp there elsewhere >&2
+ok 'and by a relative path'
+
+mkdir loop && ln -s b.bats loop/a.bats && ln -s a.bats loop/b.bats
+read_by status loop/a.bats
+test $? -eq 2 && grep -q 'loop/a.bats: Too many levels' err &&
+    ln -s nowhere gone.bats && ! read_by status gone &&
+    grep -q 'there is no such record' err
+ok 'links that lead nowhere are named'
+
+# ---- is nothing left? ----
+
 echo >go
 sed -i 's/^true$/false/' bag
 alone --resume bag

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,11 +95,15 @@ static int copy_all(const char *path, const char *copy, struct bats_error *err)
     return rc;
 }
 
-static int copy_soundly(const char *path, const char *copy,
+/* SQLite names a companion after the file itself, not after a link to it. */
+static int copy_soundly(const char *link, const char *copy,
                         struct bats_error *err)
 {
     struct mark before, after;
+    char path[PATH_MAX];
 
+    if (realpath(link, path) == NULL)
+        return fail(link, err);
     for (int i = 0; i < TRIES; i++) {
         struct timespec pause = {.tv_nsec = i > 0 ? PAUSE_NS : 0};
         nanosleep(&pause, NULL);
@@ -113,7 +118,7 @@ static int copy_soundly(const char *path, const char *copy,
     return bats_error_set(err, BATS_ESYS,
                           "%s is being written so fast that it cannot be "
                           "read: try again",
-                          path);
+                          link);
 }
 
 int bats_copy_take(const char *path, char copy[BATS_COPY_PATH],
