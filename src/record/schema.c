@@ -342,11 +342,8 @@ static const char *const packed[] = {"event", "command", "attempt"};
 int bats_schema_unpack(struct bats_db *db, struct bats_error *err)
 {
     char sql[256];
-    /* With the last, a name may be missing that other views use. */
-    int rc = bats_db_run(db,
-                         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-                         "PRAGMA legacy_alter_table = ON; BEGIN",
-                         err);
+    /* With this, a name may be missing that other views use. */
+    int rc = bats_db_run(db, "PRAGMA legacy_alter_table = ON; BEGIN", err);
 
     for (size_t i = 0; rc == 0 && i < sizeof packed / sizeof *packed; i++) {
         int64_t is_view;

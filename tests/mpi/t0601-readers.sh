@@ -84,6 +84,26 @@ test $? -eq 2 && grep -q 'loop/a.bats: Too many levels' err &&
     grep -q 'there is no such record' err
 ok 'links that lead nowhere are named'
 
+# ---- a reader that is ended ----
+
+# The log is a pipe here: the reader sees its head, copies the file, and then
+# waits for the log.
+mkdir slow tmp && cp bag.bats slow/ && mkfifo slow/bag.bats-wal
+is_copied() { cmp -s bag.bats tmp/bats-*/record; }
+# ended SIGNAL VERB...: one that is ended so while it copies leaves nothing.
+ended() {
+    signal=$1
+    shift
+    TMPDIR=$dir/tmp "$BATS_MPI" "$@" slow/bag >out 2>err &
+    reader=$!
+    head -c 32 bag.bats-wal >slow/bag.bats-wal
+    within 20 is_copied && kill -"$signal" $reader
+    wait $reader
+    test $? -gt 128 && test -z "$(ls tmp)"
+}
+ended TERM status && ended HUP log && ended TERM record recover
+ok 'a reader that is ended by a signal leaves no copy of the record'
+
 # ---- is nothing left? ----
 
 echo >go

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,20 @@
 /* SQLite's companions: the log of a live record, the rollback journal of one
  * that was killed when it was about to be closed. */
 static const char *const companions[] = {"-wal", "-journal"};
+
+/* The copy, as a signal that ends the process finds it; "" where there is
+ * none. A record may be larger than what is left of /tmp. */
+static struct {
+    char dir[PATH_MAX];
+    char file[PATH_MAX + 16];
+    char companions[2][PATH_MAX + 16];
+} made;
+
+/* They end the process, unless it says otherwise. */
+static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE,
+                              SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ};
+#define N_SIGNALS (sizeof signals / sizeof *signals)
+static struct sigaction dispositions[N_SIGNALS]; /* before the copy */
 
 /* What must not change while a copy is made. */
 struct mark {
@@ -35,7 +50,7 @@ static int fail(const char *path, struct bats_error *err)
 
 static void look(const char *path, struct mark *mark)
 {
-    char name[BATS_COPY_PATH];
+    char name[PATH_MAX + 16];
     struct stat st;
 
     memset(mark, 0, sizeof *mark);
@@ -81,23 +96,21 @@ static int copy_file(const char *from, const char *to, bool may_miss,
     return rc;
 }
 
-static int copy_all(const char *path, const char *copy, struct bats_error *err)
+static int copy_all(const char *path, struct bats_error *err)
 {
-    char from[BATS_COPY_PATH], to[BATS_COPY_PATH];
-    int rc = copy_file(path, copy, false, err);
+    char from[PATH_MAX + 16];
+    int rc = copy_file(path, made.file, false, err);
 
     for (size_t i = 0; rc == 0 && i < 2; i++) {
         snprintf(from, sizeof from, "%s%s", path, companions[i]);
-        snprintf(to, sizeof to, "%s%s", copy, companions[i]);
-        unlink(to);
-        rc = copy_file(from, to, true, err);
+        unlink(made.companions[i]);
+        rc = copy_file(from, made.companions[i], true, err);
     }
     return rc;
 }
 
 /* SQLite names a companion after the file itself, not after a link to it. */
-static int copy_soundly(const char *link, const char *copy,
-                        struct bats_error *err)
+static int copy_soundly(const char *link, struct bats_error *err)
 {
     struct mark before, after;
     char path[PATH_MAX];
@@ -108,7 +121,7 @@ static int copy_soundly(const char *link, const char *copy,
         struct timespec pause = {.tv_nsec = i > 0 ? PAUSE_NS : 0};
         nanosleep(&pause, NULL);
         look(path, &before);
-        int rc = copy_all(path, copy, err);
+        int rc = copy_all(path, err);
         if (rc < 0)
             return rc;
         look(path, &after);
@@ -121,10 +134,51 @@ static int copy_soundly(const char *link, const char *copy,
                           link);
 }
 
-int bats_copy_take(const char *path, char copy[BATS_COPY_PATH],
-                   struct bats_error *err)
+static void remove_files(void)
+{
+    unlink(made.file);
+    for (size_t i = 0; i < 2; i++)
+        unlink(made.companions[i]);
+    rmdir(made.dir);
+}
+
+/* By the time it is raised again, it has its default effect. */
+static void on_signal(int sig)
+{
+    remove_files();
+    raise(sig);
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal,
+                               .sa_flags = (int)SA_RESETHAND};
+
+    for (size_t i = 0; i < N_SIGNALS; i++) {
+        sigaction(signals[i], NULL, &dispositions[i]);
+        if (dispositions[i].sa_handler == SIG_DFL)
+            sigaction(signals[i], &action, NULL);
+    }
+}
+
+static int make_directory(struct bats_error *err)
 {
     const char *tmp = getenv("TMPDIR");
+
+    if (tmp == NULL || tmp[0] == '\0' || strlen(tmp) + 64 > PATH_MAX)
+        tmp = "/tmp";
+    snprintf(made.dir, PATH_MAX, "%s/bats-XXXXXX", tmp);
+    if (mkdtemp(made.dir) == NULL)
+        return fail(made.dir, err);
+    snprintf(made.file, sizeof made.file, "%s/record", made.dir);
+    for (size_t i = 0; i < 2; i++)
+        snprintf(made.companions[i], sizeof made.companions[i], "%s/record%s",
+                 made.dir, companions[i]);
+    return 0;
+}
+
+int bats_copy_take(const char *path, const char **copy, struct bats_error *err)
+{
     int rc = bats_db_look(path, err);
 
     if (rc < 0)
@@ -134,28 +188,20 @@ int bats_copy_take(const char *path, char copy[BATS_COPY_PATH],
                               access(path, F_OK) == 0
                                   ? "the record is empty: its run never began"
                                   : "there is no such record");
-    if (tmp == NULL || tmp[0] == '\0' || strlen(tmp) + 64 > BATS_COPY_PATH)
-        tmp = "/tmp";
-    snprintf(copy, BATS_COPY_PATH, "%s/bats-XXXXXX", tmp);
-    if (mkdtemp(copy) == NULL)
-        return fail(copy, err);
-    strcat(copy, "/record");
-    rc = copy_soundly(path, copy, err);
+    catch_signals();
+    rc = make_directory(err);
+    if (rc == 0)
+        rc = copy_soundly(path, err);
     if (rc < 0)
-        bats_copy_remove(copy);
+        bats_copy_remove();
+    *copy = made.file;
     return rc;
 }
 
-void bats_copy_remove(const char *copy)
+void bats_copy_remove(void)
 {
-    char name[BATS_COPY_PATH + 16];
-
-    unlink(copy);
-    for (size_t i = 0; i < 2; i++) {
-        snprintf(name, sizeof name, "%s%s", copy, companions[i]);
-        unlink(name);
-    }
-    snprintf(name, sizeof name, "%s", copy);
-    *strrchr(name, '/') = '\0';
-    rmdir(name);
+    remove_files();
+    memset(&made, 0, sizeof made);
+    for (size_t i = 0; i < N_SIGNALS; i++)
+        sigaction(signals[i], &dispositions[i], NULL);
 }

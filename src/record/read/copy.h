@@ -14,17 +14,15 @@
 
 #include "bats/error.h"
 
-/* Room for the name of a copy. */
-#define BATS_COPY_PATH 4096
-
 /*
- * Copies the record at `path` into a directory of its own below TMPDIR and
- * writes the copy's name to `copy`; bats_copy_remove takes the copy away
- * (also while it is open). BATS_EINPUT for what bats_db_look refuses and where
- * there is no file; BATS_ESYS.
+ * Copies the record at `path` into a directory of its own below TMPDIR; *copy
+ * is the copy's name. bats_copy_remove takes the copy away (also while it is
+ * open), and so does a signal that ends the process before. There is one copy
+ * at a time. BATS_EINPUT for what bats_db_look refuses and where there is no
+ * file; BATS_ESYS.
  */
-int bats_copy_take(const char *path, char copy[BATS_COPY_PATH],
+int bats_copy_take(const char *path, const char **copy,
                    struct bats_error *err);
-void bats_copy_remove(const char *copy);
+void bats_copy_remove(void);
 
 #endif

@@ -382,7 +382,7 @@ int bats_record_recover(const char *path, const char *to,
                         struct bats_recovery *recovery, struct bats_error *err)
 {
     struct recover r = {.recovery = recovery};
-    char copy[BATS_COPY_PATH];
+    const char *copy;
     int rc;
 
     memset(recovery, 0, sizeof *recovery);
@@ -390,7 +390,7 @@ int bats_record_recover(const char *path, const char *to,
         return bats_error_set(err, BATS_EINPUT, "%s: %s", to,
                               access(to, F_OK) == 0 ? "the file exists"
                                                     : strerror(errno));
-    rc = bats_copy_take(path, copy, err);
+    rc = bats_copy_take(path, &copy, err);
     if (rc < 0)
         return rc;
     char *name = strdup(path), *to_name = strdup(to);
@@ -401,7 +401,7 @@ int bats_record_recover(const char *path, const char *to,
         r.to.path = to_name;
         rc = recover(&r, copy, to, err);
     }
-    bats_copy_remove(copy);
+    bats_copy_remove();
     bats_db_close(&r.from);
     bats_db_close(&r.to);
     if (rc < 0)

@@ -36,7 +36,7 @@ static int check(struct bats_view *v, struct bats_error *err)
 int bats_view_open(const char *path, struct bats_view **view,
                    struct bats_error *err)
 {
-    char copy[BATS_COPY_PATH];
+    const char *copy;
     struct bats_view *v = calloc(1, sizeof *v);
     int rc = 0;
 
@@ -44,19 +44,23 @@ int bats_view_open(const char *path, struct bats_view **view,
     if (v == NULL || (v->path = strdup(path)) == NULL)
         rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
     if (rc == 0)
-        rc = bats_copy_take(path, copy, err);
+        rc = bats_copy_take(path, &copy, err);
     if (rc == 0) {
         v->is_live = bats_record_is_live(path);
         rc = bats_db_open(&v->db, copy, v->path, BATS_DB_WRITE, err);
         if (rc == 0)
             rc = check(v, err);
+        /* From here on SQLite needs no name of a file any more. */
         if (rc == 0)
-            rc = bats_schema_upgrade(&v->db, err);
-        if (rc == 0)
-            rc = bats_schema_unpack(&v->db, err);
-        /* Every file is open by now. */
-        bats_copy_remove(copy);
+            rc = bats_db_run(
+                &v->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF",
+                err);
+        bats_copy_remove();
     }
+    if (rc == 0)
+        rc = bats_schema_upgrade(&v->db, err);
+    if (rc == 0)
+        rc = bats_schema_unpack(&v->db, err);
     if (rc < 0)
         bats_view_close(v);
     else
