@@ -54,6 +54,7 @@ int bats_mpi_start(int *argc, char ***argv, int *rank, int *n_ranks,
                    struct bats_error *err)
 {
     int provided;
+    bats_launcher_look();
     /* Started without a launcher, Open MPI would start a daemon: a child that
      * the runner has to tell from those of a task, each time. */
     setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);

@@ -12,6 +12,18 @@
 
 #define PATIENCE_MS 10000 /* the other ranks take 3 s to leave */
 
+static bool impatient;
+
+void bats_launcher_look(void)
+{
+    impatient = getenv("OMPI_COMMAND") != NULL;
+}
+
+bool bats_launcher_is_impatient(void)
+{
+    return impatient;
+}
+
 bool bats_launcher_is_mpirun(void)
 {
     char path[40], name[20] = "";

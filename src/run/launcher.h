@@ -8,6 +8,15 @@
 
 #include <stdbool.h>
 
+/* To be called before MPI is started. Open MPI's MPI_Init sets in its own
+ * environment much of what mpirun sets there: it would be found under any
+ * launcher. */
+void bats_launcher_look(void);
+
+/* It is Open MPI's mpirun, perhaps on another host. It kills its ranks one
+ * second after it has told them to end. */
+bool bats_launcher_is_impatient(void);
+
 /* It is Open MPI's mpirun, and on this host. */
 bool bats_launcher_is_mpirun(void);
 

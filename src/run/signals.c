@@ -1,8 +1,7 @@
 #include <signal.h>
-#include <stdlib.h>
 
+#include "run/launcher.h"
 #include "run/signals.h"
-
 #include "util/wake.h"
 
 static volatile sig_atomic_t first, count, terminate, drain;
@@ -81,5 +80,5 @@ int64_t bats_signals_grace_us(void)
 {
     /* Open MPI's mpirun: SIGTERM, then SIGKILL after
      * odls_base_sigkill_timeout, one second by default. */
-    return getenv("OMPI_COMMAND") != NULL ? 400000 : INT64_MAX;
+    return bats_launcher_is_impatient() ? 400000 : INT64_MAX;
 }
