@@ -117,4 +117,25 @@ read_by status --left bag && test "$(cat out)" = 0 && read_by why bag &&
     ! grep -q resume out
 ok 'why does not advise to go on where nothing is left'
 
+# ---- a bag that was edited ----
+
+printf 'echo a\nfalse\necho c\n' >edited
+alone edited
+printf 'echo a\necho b\n' >edited
+alone --resume edited
+read_by why edited 2 && grep -q '^task 2, line 2: echo b$' out &&
+    test "$(grep -cE ' task 2( |$)' out)" -eq 2 && ! grep -q 'failed' out
+ok 'why tells of a task only what happened to it, not to one that was there'
+read_by why edited 3 && grep -q '^task 3, line 3: echo c$' out &&
+    grep -qx 'removed: it is no longer in the bag' out &&
+    grep -q ' done .* task 3 (removed) ' out
+ok 'a removed task is named as removed, and has its history'
+read_by log edited && test "$(grep -c ' task 2 (removed)' out)" -eq 2 &&
+    grep ' failed ' out | grep -q ' task 2 (removed) ' &&
+    test "$(grep -cE ' task 2(  |$)' out)" -eq 2
+ok 'the log tells a removed task from the one with its number now'
+read_by log --json edited && test "$(grep -c '"task":2' out)" -eq 4 &&
+    test "$(grep -c '"task":2,"removed":true' out)" -eq 2
+ok 'so it does in JSON'
+
 done_testing

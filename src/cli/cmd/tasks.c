@@ -87,6 +87,8 @@ static int entry_json(const struct bats_view_entry *e, struct bats_error *err)
         json_object_set_new(line, "machine", json_string(e->machine));
     if (line != NULL && e->task > 0)
         json_object_set_new(line, "task", json_integer(e->task));
+    if (line != NULL && e->removed)
+        json_object_set_new(line, "removed", json_true());
     if (line != NULL && e->text[0] != '\0')
         json_object_set_new(line, "text", json_string(e->text));
     return bats_look_json(line, JSON_COMPACT, err);
@@ -94,14 +96,15 @@ static int entry_json(const struct bats_view_entry *e, struct bats_error *err)
 
 void bats_look_entry(const struct bats_view_entry *e, int64_t *session)
 {
-    char time[BATS_UNITS_TEXT], task[32] = "";
+    char time[BATS_UNITS_TEXT], task[48] = "";
 
     if (e->session != *session)
         printf("%ssession %" PRId64 "\n", *session > 0 ? "\n" : "",
                e->session);
     *session = e->session;
     if (e->task > 0)
-        snprintf(task, sizeof task, "task %" PRId64, e->task);
+        snprintf(task, sizeof task, "task %" PRId64 "%s", e->task,
+                 e->removed ? " (removed)" : "");
     char line[512];
     snprintf(line, sizeof line, "%10s  %-9s  %-10s  %-10s  %s",
              bats_duration_format(time, e->time), e->what, e->machine, task,

@@ -298,16 +298,18 @@ static int explain_task(struct bats_view *view, const struct known *k,
     int rc = bats_view_tasks(view, NULL, number, BATS_VIEW_BY_NUMBER, 0, err);
 
     while (rc == 0 && (rc = bats_view_next_task(view, &task, err)) > 0) {
+        if (found)
+            putchar('\n');
         found = true;
         print_task_why(k, &task);
-        rc = 0;
+        putchar('\n');
+        rc = print_history(view, NULL, task.id, err);
     }
     if (rc == 0 && !found)
         return bats_error_set(err, BATS_EINPUT,
                               "there is no task %" PRId64 " in the bag",
                               number);
-    putchar('\n');
-    return rc < 0 ? rc : print_history(view, NULL, number, err);
+    return rc;
 }
 
 /* ---- all ---- */

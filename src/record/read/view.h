@@ -81,6 +81,7 @@ int bats_view_options(struct bats_view *view, char **json,
 /* ---- lists; what an item points to is valid until the next one ---- */
 
 struct bats_view_task {
+    int64_t id;     /* never that of another task */
     int64_t number; /* from 1, as people see it */
     const char *state;
     int64_t attempts; /* that were not preempted */
@@ -101,7 +102,8 @@ struct bats_view_task {
 enum bats_view_order { BATS_VIEW_BY_NUMBER, BATS_VIEW_SLOWEST };
 
 /* The tasks in this state (NULL: all that are in the bag), at most `limit` (0:
- * all), or the one with this number (0: any). */
+ * all), or the one with this number (0: any); where no task of the bag has it,
+ * those that had it when they were removed. */
 int bats_view_tasks(struct bats_view *view, const char *state, int64_t number,
                     enum bats_view_order order, int64_t limit,
                     struct bats_error *err);
@@ -117,11 +119,12 @@ struct bats_view_entry {
     const char *what;    /* "joined", "run", "done", "charged", "decided"... */
     const char *machine; /* name, or "" */
     int64_t task;        /* number, or 0 */
+    bool removed;        /* the task is no longer in the bag */
     const char *text;    /* all else */
 };
 
 /* The history of everything, of one machine (by name, else NULL) or of one
- * task (by number, else 0). */
+ * task (by id, else 0). */
 int bats_view_log(struct bats_view *view, const char *machine, int64_t task,
                   struct bats_error *err);
 int bats_view_next_entry(struct bats_view *view, struct bats_view_entry *entry,

@@ -22,9 +22,11 @@ static int restart(struct bats_view *v, const char *sql, sqlite3_stmt **s,
     " CASE WHEN ?2 THEN coalesce((SELECT time_us FROM (SELECT time_us,"       \
     "   session, outcome, max(seq) FROM attempt WHERE task = tasks.id)"       \
     "  WHERE outcome = 2 AND session = (SELECT max(id) FROM session)), -1)"   \
-    " ELSE -1 END"                                                            \
+    " ELSE -1 END, id"                                                        \
     " FROM tasks"                                                             \
-    " WHERE (state = ?1 OR ?1 IS NULL AND state != 'removed')"                \
+    " WHERE (state = ?1 OR ?1 IS NULL AND (state != 'removed' OR ?2 != 0"     \
+    "  AND NOT EXISTS (SELECT 1 FROM bag WHERE number = ?2"                   \
+    "   AND NOT removed)))"                                                   \
     " AND (?2 = 0 OR number = ?2)"
 
 int bats_view_tasks(struct bats_view *v, const char *state, int64_t number,
@@ -68,6 +70,7 @@ int bats_view_next_task(struct bats_view *v, struct bats_view_task *task,
         .command = bats_view_text(s, 10),
         .line = sqlite3_column_int64(s, 11),
         .failed = sqlite3_column_int64(s, 12),
+        .id = sqlite3_column_int64(s, 13),
     };
     return 1;
 }
@@ -83,7 +86,8 @@ int bats_view_next_task(struct bats_view *v, struct bats_view_task *task,
         "cushion") " || ' of it from the cushion' ELSE '' END"
 
 static const char log_sql[] =
-    "SELECT l.session, l.time, l.what, m.name, b.number, l.text FROM ("
+    "SELECT l.session, l.time, l.what, m.name, b.number, l.text, b.removed"
+    " FROM ("
     " SELECT seq, session, time_us AS time, type AS what, machine,"
     "  NULL AS task, '' AS text FROM event"
     "  WHERE type IN ('joined', 'lost', 'drain', 'stop')"
@@ -108,7 +112,7 @@ static const char log_sql[] =
     "  sentence FROM notice"
     ") l LEFT JOIN machine m ON m.session = l.session AND m.id = l.machine"
     " LEFT JOIN bag b ON b.task = l.task"
-    " WHERE (?1 IS NULL OR m.name = ?1) AND (?2 = 0 OR b.number = ?2)"
+    " WHERE (?1 IS NULL OR m.name = ?1) AND (?2 = 0 OR l.task = ?2)"
     " ORDER BY l.seq";
 
 int bats_view_log(struct bats_view *v, const char *machine, int64_t task,
@@ -138,6 +142,7 @@ int bats_view_next_entry(struct bats_view *v, struct bats_view_entry *entry,
         .machine = bats_view_text(s, 3),
         .task = sqlite3_column_int64(s, 4),
         .text = bats_view_text(s, 5),
+        .removed = sqlite3_column_int(s, 6) != 0,
     };
     return 1;
 }
