@@ -4,6 +4,7 @@
 
 #include "cli/clusters_json.h"
 #include "report/snapshot.h"
+#include "util/json.h"
 
 #define SET(object, key, value) json_object_set_new(object, key, value)
 
@@ -27,10 +28,11 @@ static json_t *seconds(bats_time time)
 
 static json_t *hardware(const struct bats_hardware *h)
 {
-    return json_pack("{s:s, s:I, s:I, s:I, s:I}", "model", h->model,
-                     "packages", (json_int_t)h->packages, "cores",
-                     (json_int_t)h->cores, "threads", (json_int_t)h->threads,
-                     "memory_bytes", (json_int_t)h->memory_bytes);
+    return json_pack("{s:o, s:I, s:I, s:I, s:I}", "model",
+                     bats_json_text(h->model), "packages",
+                     (json_int_t)h->packages, "cores", (json_int_t)h->cores,
+                     "threads", (json_int_t)h->threads, "memory_bytes",
+                     (json_int_t)h->memory_bytes);
 }
 
 static json_t *cluster(const struct bats_clusters_answer *a, size_t i)
@@ -38,15 +40,14 @@ static json_t *cluster(const struct bats_clusters_answer *a, size_t i)
     const struct bats_platform *p = &a->survey->platform;
     const struct bats_clusters_words *w = &a->words[i];
     json_t *o = json_object();
-    int bad = SET(o, "name", json_string(p->clusters[i].name));
+    int bad = SET(o, "name", bats_json_text(p->clusters[i].name));
     bad |= SET(o, "machines", json_integer(bats_snapshot_machines(p, i)));
     bad |=
         SET(o, "slots", json_integer((json_int_t)bats_snapshot_slots(p, i)));
     bad |= SET(o, "charge", money(p->clusters[i].charge));
-    bad |= SET(o, "charge_source", json_string(w->charge));
-    bad |= SET(o, "machine",
-               w->machine != NULL ? json_string(w->machine) : json_null());
-    bad |= SET(o, "hosts", json_string(w->hosts));
+    bad |= SET(o, "charge_source", bats_json_text(w->charge));
+    bad |= SET(o, "machine", bats_json_text(w->machine));
+    bad |= SET(o, "hosts", bats_json_text(w->hosts));
     bad |= SET(o, "hardware", hardware(&w->node->hardware));
     if (bad == 0)
         return o;
@@ -61,11 +62,12 @@ static json_t *ranks(const struct bats_survey *s)
     for (uint32_t r = 0; r < s->n_ranks; r++) {
         const struct bats_node *n = &s->nodes[r];
         bad |= json_array_append_new(
-            list, json_pack("{s:I, s:s, s:o, s:o, s:s, s:I}", "rank",
-                            (json_int_t)r, "host", n->host, "node",
-                            number(n->id), "local", number(n->local_rank),
-                            "hardware_threads", n->hardware.bound, "shared_by",
-                            (json_int_t)s->shares[r].count));
+            list,
+            json_pack("{s:I, s:o, s:o, s:o, s:o, s:I}", "rank", (json_int_t)r,
+                      "host", bats_json_text(n->host), "node", number(n->id),
+                      "local", number(n->local_rank), "hardware_threads",
+                      bats_json_text(n->hardware.bound), "shared_by",
+                      (json_int_t)s->shares[r].count));
     }
     if (bad == 0)
         return list;
@@ -78,10 +80,10 @@ static json_t *slurm(const struct bats_site *site)
     if (site->slurm.job[0] == '\0')
         return json_null();
     if (site->slurm.n_parts == 0)
-        return json_pack("{s:s, s:s}", "job", site->slurm.job, "trouble",
-                         site->trouble.text);
-    return json_pack("{s:s, s:f}", "job", site->slurm.job, "billing_per_hour",
-                     bats_slurm_billing(&site->slurm));
+        return json_pack("{s:o, s:o}", "job", bats_json_text(site->slurm.job),
+                         "trouble", bats_json_text(site->trouble.text));
+    return json_pack("{s:o, s:f}", "job", bats_json_text(site->slurm.job),
+                     "billing_per_hour", bats_slurm_billing(&site->slurm));
 }
 
 int bats_clusters_json(FILE *out, const struct bats_clusters_answer *a,
@@ -93,16 +95,16 @@ int bats_clusters_json(FILE *out, const struct bats_clusters_answer *a,
     for (size_t i = 0; i < s->platform.n_clusters; i++)
         bad |= json_array_append_new(list, cluster(a, i));
     bad |= SET(o, "clusters", list);
-    bad |= SET(o, "currency", json_string(s->platform.currency));
+    bad |= SET(o, "currency", bats_json_text(s->platform.currency));
     bad |= SET(o, "window_s", seconds(s->platform.window));
-    bad |= SET(o, "window_source", json_string(a->window));
+    bad |= SET(o, "window_source", bats_json_text(a->window));
     bad |= SET(o, "budget", money(s->budget));
-    bad |= SET(o, "budget_source", json_string(a->budget));
+    bad |= SET(o, "budget_source", bats_json_text(a->budget));
     bad |= SET(o, "end_s",
                s->job_end_us > 0 ? seconds(s->job_end_us) : json_null());
     bad |= SET(o, "slurm", slurm(&s->site));
     bad |= SET(o, "ranks", ranks(s));
-    if (bad == 0 && json_dumpf(o, out, JSON_INDENT(2)) == 0)
+    if (bad == 0 && json_dumpf(o, out, BATS_JSON_SAFE | JSON_INDENT(2)) == 0)
         putc('\n', out);
     else
         bad = 1;

@@ -40,12 +40,12 @@ static void print_head(FILE *out, const struct bats_run_options *options,
                        const struct bats_platform *platform)
 {
     char tasks[64], machines[64], time[BATS_UNITS_TEXT], budget[96];
-    fprintf(out, "%s in %s; %s\n",
-            bats_words_count(tasks, sizeof tasks,
-                             bats_bagfile_count(options->bag), "task"),
-            bats_bagfile_name(options->bag),
-            bats_words_count(machines, sizeof machines, platform->n_machines,
-                             "machine"));
+    bats_words_line(out, "%s in %s; %s",
+                    bats_words_count(tasks, sizeof tasks,
+                                     bats_bagfile_count(options->bag), "task"),
+                    bats_bagfile_name(options->bag),
+                    bats_words_count(machines, sizeof machines,
+                                     platform->n_machines, "machine"));
     fprintf(out, "policy %s, window %s, budget %s, seed %" PRIu64 "\n\n",
             bats_policy_name(options->policy),
             bats_duration_format(time, platform->window),
@@ -124,7 +124,7 @@ static int print_tasks(FILE *out, const struct bats_bagfile *bag,
             rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
             break;
         }
-        fprintf(out, "%8" PRIu64 "  %s\n", (uint64_t)task + 1, command);
+        bats_words_line(out, "%8" PRIu64 "  %s", (uint64_t)task + 1, command);
     }
     if (rc == 0 && n > opening->n_tasks)
         fprintf(out, "     ...  %" PRIu32 " more\n", n - opening->n_tasks);

@@ -352,6 +352,11 @@ void bats_help_man(FILE *out)
           "the output of each task is; \\fBbats\\-mpi output\\fR prints it. A "
           "later run into the same directory adds files to it, and replaces "
           "the results of the tasks that it runs again.\n"
+          ".PP\n"
+          "What is said about tasks is encoded, so that it controls no "
+          "terminal: control characters and bytes that are not UTF\\-8 are "
+          "shown as \\en, \\ee or \\exff. In JSON, a byte B that is not "
+          "UTF\\-8 is the character U+EF00 + B.\n"
           ".SH FAILURES\n",
           out);
     roff_line(out, "", failures);

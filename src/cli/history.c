@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/words.h"
+
 #define NAMED_MAX 20 /* changes of a kind that are named one by one */
 
 /* Where the record is; NULL: none is kept. *made is to be freed. */
@@ -44,10 +46,11 @@ static int open_record(const struct bats_settings *set, const char *path,
     if (rc < 0)
         return rc;
     if (moved[0] != '\0' && !set->quiet)
-        fprintf(stderr,
-                "bats-mpi: %s is kept as %s (--resume would have gone on "
-                "with it)\n",
-                path, moved);
+        bats_words_line(
+            stderr,
+            "bats-mpi: %s is kept as %s (--resume would have gone on "
+            "with it)",
+            path, moved);
     return bats_record_create(path, record, err);
 }
 
@@ -74,13 +77,13 @@ static void name_task(const struct bats_settings *set,
     if (past->match == BATS_RECORD_CHANGED && past->was != task)
         snprintf(was, sizeof was, " (as number %" PRIu64 ")",
                  (uint64_t)past->was + 1);
-    fprintf(stderr, "bats-mpi: %s:%" PRIu32 ": task %" PRIu64 " %s%s%s\n",
-            bats_bagfile_name(bag), bats_bagfile_line(bag, task),
-            (uint64_t)task + 1,
-            past->match == BATS_RECORD_CHANGED
-                ? "has another command than before"
-                : "is new",
-            was, set->retry_failed ? "" : ": it is run");
+    bats_words_line(
+        stderr, "bats-mpi: %s:%" PRIu32 ": task %" PRIu64 " %s%s%s",
+        bats_bagfile_name(bag), bats_bagfile_line(bag, task),
+        (uint64_t)task + 1,
+        past->match == BATS_RECORD_CHANGED ? "has another command than before"
+                                           : "is new",
+        was, set->retry_failed ? "" : ": it is run");
 }
 
 static int name_gone(struct bats_record *record, struct changes *c,
@@ -91,10 +94,11 @@ static int name_gone(struct bats_record *record, struct changes *c,
     int rc;
     while ((rc = bats_record_next_gone(record, &at, &gone, err)) > 0) {
         if (++c->gone <= NAMED_MAX)
-            fprintf(stderr,
-                    "bats-mpi: task %" PRIu64 " is no longer in the bag: "
-                    "%s\n",
-                    (uint64_t)gone.was + 1, gone.command);
+            bats_words_line(stderr,
+                            "bats-mpi: task %" PRIu64
+                            " is no longer in the bag: "
+                            "%s",
+                            (uint64_t)gone.was + 1, gone.command);
         free(gone.command);
     }
     return rc;

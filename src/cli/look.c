@@ -7,6 +7,8 @@
 
 #include "cli/cli.h"
 #include "cli/help.h"
+#include "report/words.h"
+#include "util/json.h"
 
 #define SUFFIX ".bats"
 
@@ -20,7 +22,8 @@ const char *bats_look_find(const char *word, char *path, size_t size)
 
 int bats_look_json(json_t *line, size_t flags, struct bats_error *err)
 {
-    int bad = line == NULL ? -1 : json_dumpf(line, stdout, flags);
+    int bad =
+        line == NULL ? -1 : json_dumpf(line, stdout, flags | BATS_JSON_SAFE);
 
     if (line == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
@@ -70,6 +73,6 @@ int bats_look(enum bats_verb verb, int argc, char **argv, bats_look_show *show)
     if (rc < 0)
         fprintf(stderr, "bats-mpi: %s\n", err.text);
     if (rc == BATS_EINPUT && strcmp(path, set.words[0]) == 0)
-        fprintf(stderr, "bats-mpi: nor is there %s" SUFFIX "\n", path);
+        bats_words_line(stderr, "bats-mpi: nor is there %s" SUFFIX, path);
     return bats_exit_of(rc);
 }

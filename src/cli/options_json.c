@@ -6,25 +6,9 @@
 #include <string.h>
 
 #include "cli/options.h"
+#include "report/words.h"
 #include "run/run.h"
-
-/* JSON is UTF-8; the names of files need not be: then every byte outside ASCII
- * becomes '?'. */
-static json_t *text(const char *text)
-{
-    if (text == NULL)
-        return json_null();
-    json_t *json = json_string(text);
-    char *copy = json == NULL ? strdup(text) : NULL;
-    if (copy == NULL)
-        return json;
-    for (char *at = copy; *at != '\0'; at++)
-        if ((*at & 0x80) != 0)
-            *at = '?';
-    json = json_string(copy);
-    free(copy);
-    return json;
-}
+#include "util/json.h"
 
 static json_t *money(bats_money amount)
 {
@@ -69,7 +53,7 @@ static json_t *value(const struct bats_option *option,
     case BATS_OPTION_DIRECTORY:
     case BATS_OPTION_CHOICE:
     case BATS_OPTION_OUTPUT:
-        return text(*(const char *const *)at);
+        return bats_json_text(*(const char *const *)at);
     case BATS_OPTION_MONEY:
     case BATS_OPTION_BUDGET:
         return money(*(const bats_money *)at);
@@ -101,7 +85,7 @@ static json_t *value(const struct bats_option *option,
 char *bats_options_json(enum bats_verb verb, const struct bats_settings *set)
 {
     json_t *object = json_object();
-    int bad = json_object_set_new(object, "bag", text(set->bag));
+    int bad = json_object_set_new(object, "bag", bats_json_text(set->bag));
     for (size_t i = 0; i < bats_options_n; i++)
         if (bats_options[i].verbs & 1u << verb &&
             bats_options[i].offset != offsetof(struct bats_settings, help))
@@ -122,6 +106,18 @@ static const char *duration(char text[BATS_UNITS_TEXT], const json_t *v)
     return bats_duration_format(text, us < 1e18 ? llround(us) : 0);
 }
 
+/* As it was given to the shell. */
+static void print_word(FILE *out, const char *value)
+{
+    char *text = strdup(value);
+    if (text == NULL)
+        return;
+    bats_encode_undo_unicode(text);
+    putc(' ', out);
+    bats_words_put(out, BATS_ENCODE_SHELL, text);
+    free(text);
+}
+
 static void print_value(FILE *out, enum bats_option_kind kind, const json_t *v)
 {
     char time[BATS_UNITS_TEXT];
@@ -132,7 +128,7 @@ static void print_value(FILE *out, enum bats_option_kind kind, const json_t *v)
     if (json_is_boolean(v))
         return;
     if (json_is_string(v))
-        fprintf(out, " %s", json_string_value(v));
+        print_word(out, json_string_value(v));
     else if (kind == BATS_OPTION_HALT)
         fprintf(out, " %s,fail=%g%s",
                 json_is_true(json_object_get(v, "now")) ? "now" : "soon",

@@ -7,6 +7,7 @@
 
 #include "report/table.h"
 #include "report/words.h"
+#include "util/json.h"
 
 /* ---- for people ---- */
 
@@ -68,14 +69,15 @@ static void print_head(FILE *out, const char *name,
 {
     char tasks[BATS_UNITS_TEXT], window[BATS_UNITS_TEXT];
     char machines[BATS_UNITS_TEXT], runs[BATS_UNITS_TEXT];
-    fprintf(
-        out, "%s: %s, %s in %zu cluster%s, window %s; %s each\n\n", name,
+    bats_words_line(
+        out, "%s: %s, %s in %zu cluster%s, window %s; %s each", name,
         bats_words_count(tasks, sizeof tasks, s->n_tasks, "task"),
         bats_words_count(machines, sizeof machines, s->platform.n_machines,
                          "machine"),
         s->platform.n_clusters, s->platform.n_clusters == 1 ? "" : "s",
         bats_duration_format(window, s->platform.window),
         bats_words_count(runs, sizeof runs, s->n_seeds * s->repeats, "run"));
+    putc('\n', out);
 }
 
 int bats_simulation_table(FILE *out, const char *name,
@@ -151,13 +153,13 @@ void bats_simulation_csv(FILE *out, const struct bats_scenario *scenario,
             snprintf(bound, sizeof bound, "%.3f", r->bound / 1e6);
         if (r->ratio > 0)
             snprintf(ratio, sizeof ratio, "%.6f", r->ratio);
+        fprintf(out, "%" PRIu32 ",%" PRIu32 ",%s,", r->seed, r->repeat,
+                bats_policy_name(scenario->policies[r->policy]));
+        bats_words_put(out, BATS_ENCODE_CSV,
+                       scenario->budgets[r->budget].text);
         fprintf(out,
-                "%" PRIu32 ",%" PRIu32 ",%s,%s,%s,%s,%.6f,%" PRId64
-                ",%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32
-                ",%" PRIu32 ",%" PRIu32 ",%s,%s",
-                r->seed, r->repeat,
-                bats_policy_name(scenario->policies[r->policy]),
-                scenario->budgets[r->budget].text,
+                ",%s,%s,%.6f,%" PRId64 ",%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32
+                ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%s,%s",
                 bats_money_format(amount, r->amount), end_of(r->finish),
                 (double)r->makespan / 1e6, r->windows,
                 bats_money_format(charged, r->charged), r->violations,
@@ -185,14 +187,14 @@ static json_t *row(const struct bats_scenario *s,
         json_object_set_new(machines, s->platform.clusters[k].name,
                             json_integer(r->machines[k]));
     return json_pack(
-        "{s:I, s:I, s:s, s:s, s:o, s:s, s:f, s:I, s:o, s:I, s:I, s:I, s:I, "
+        "{s:I, s:I, s:s, s:o, s:o, s:s, s:f, s:I, s:o, s:I, s:I, s:I, s:I, "
         "s:I, s:I, s:I, s:o, s:o, s:o}",
         "seed", (json_int_t)r->seed, "repeat", (json_int_t)r->repeat, "policy",
         bats_policy_name(s->policies[r->policy]), "budget",
-        s->budgets[r->budget].text, "amount", money(r->amount), "outcome",
-        end_of(r->finish), "makespan_s", (double)r->makespan / 1e6, "windows",
-        (json_int_t)r->windows, "charged", money(r->charged), "violations",
-        (json_int_t)r->violations, "reconfigurations",
+        bats_json_text(s->budgets[r->budget].text), "amount", money(r->amount),
+        "outcome", end_of(r->finish), "makespan_s", (double)r->makespan / 1e6,
+        "windows", (json_int_t)r->windows, "charged", money(r->charged),
+        "violations", (json_int_t)r->violations, "reconfigurations",
         (json_int_t)r->reconfigurations, "done", (json_int_t)r->done, "failed",
         (json_int_t)r->failed, "undone", (json_int_t)r->undone, "preempted",
         (json_int_t)r->preempted, "lost", (json_int_t)r->lost, "bound_s",
@@ -209,7 +211,7 @@ int bats_simulation_json(FILE *out, const struct bats_scenario *scenario,
         json_t *object = row(scenario, &results[i]);
         if (!object)
             return bats_error_set(err, BATS_ENOMEM, "out of memory");
-        json_dumpf(object, out, JSON_REAL_PRECISION(15));
+        json_dumpf(object, out, BATS_JSON_SAFE | JSON_REAL_PRECISION(15));
         json_decref(object);
         putc('\n', out);
     }

@@ -27,15 +27,15 @@ static void print_found(const struct bats_survey *survey)
                               bats_words_money(money, sizeof money,
                                                p->clusters[i].charge,
                                                p->currency));
-    fprintf(
+    bats_words_line(
         stderr,
         "bats-mpi: no clusters file: charges per machine and window of %s: "
-        "%s ('bats-mpi clusters' says why)\n",
+        "%s ('bats-mpi clusters' says why)",
         bats_duration_format(time, p->window), list);
     if (survey->site.trouble.code != 0)
-        fprintf(stderr,
-                "bats-mpi: Slurm does not say what the job holds: %s\n",
-                survey->site.trouble.text);
+        bats_words_line(stderr,
+                        "bats-mpi: Slurm does not say what the job holds: %s",
+                        survey->site.trouble.text);
 }
 
 static void print_end(const struct bats_survey *survey)
@@ -79,8 +79,8 @@ static void on_started(void *context, const struct bats_survey *survey,
                              platform->currency),
             w->options->seed);
     if (survey->by_account)
-        fprintf(stderr, "bats-mpi: the budget is what is left in %s\n",
-                bats_account_words(account, &survey->account));
+        bats_words_line(stderr, "bats-mpi: the budget is what is left in %s",
+                        bats_account_words(account, &survey->account));
     if (w->options->clusters == NULL)
         print_found(survey);
     if (survey->job_end_us > 0 && w->options->rules.deadline == 0)
@@ -115,7 +115,7 @@ static void on_notice(void *context, const char *sentence)
 {
     struct bats_watch *w = context;
     bats_progress_clear(&w->progress);
-    fprintf(stderr, "bats-mpi: %s\n", sentence);
+    bats_words_line(stderr, "bats-mpi: %s", sentence);
 }
 
 /* Every line of `bytes` with the number of its task in front. */

@@ -12,6 +12,7 @@
 
 #include "bats/bag.h"
 #include "input/platform.h"
+#include "util/encode.h"
 
 #define VERSION 1
 #define SECONDS_MAX 9e12 /* that fit bats_time */
@@ -90,14 +91,22 @@ static int read_time(struct place p, const json_t *object, const char *key,
 static int read_text(struct place p, const json_t *object, const char *key,
                      char *text, size_t most, struct bats_error *err)
 {
-    const json_t *v = member(&p, object, key);
+    const char *v = json_string_value(member(&p, object, key));
+    char *decoded = v ? strdup(v) : NULL;
+    int rc = 0;
 
-    if (!json_is_string(v) || json_string_length(v) >= most)
-        return bats_error_set(err, BATS_EINPUT,
-                              "%s: %s has to be a text of less than %zu bytes",
-                              p.path, p.name, most);
-    memcpy(text, json_string_value(v), json_string_length(v) + 1);
-    return 0;
+    if (v && !decoded)
+        return bats_error_set(err, BATS_ENOMEM, "no memory for a profile");
+    if (v)
+        bats_encode_undo_unicode(decoded);
+    if (!v || strlen(decoded) >= most)
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "%s: %s has to be a text of less than %zu bytes",
+                            p.path, p.name, most);
+    else
+        strcpy(text, decoded);
+    free(decoded);
+    return rc;
 }
 
 static int read_money(struct place p, const json_t *object, const char *key,
@@ -159,9 +168,10 @@ static int read_bag(struct place p, const json_t *root,
     profile->n_tasks = (uint32_t)n_tasks;
     profile->bag_hash = strtoull(hash, NULL, 16);
     profile->bag_name = strdup(name);
-    return profile->bag_name
-               ? 0
-               : bats_error_set(err, BATS_ENOMEM, "no memory for a profile");
+    if (!profile->bag_name)
+        return bats_error_set(err, BATS_ENOMEM, "no memory for a profile");
+    bats_encode_undo_unicode(profile->bag_name);
+    return 0;
 }
 
 static int read_sample(struct place p, const json_t *object, size_t cluster,

@@ -9,6 +9,7 @@
 
 #include "bats/bag.h"
 #include "input/profile.h"
+#include "util/json.h"
 
 /* Seconds with as many digits as a microsecond needs. */
 #define DIGITS 15
@@ -86,17 +87,15 @@ static json_t *list_of(const struct bats_task_ranges *ranges)
 static json_t *to_json(const struct bats_profile *p)
 {
     char hash[17];
-    /* Only people read the name: one that is no UTF-8 is left out. */
-    json_t *name = json_string(p->bag_name);
 
     snprintf(hash, sizeof hash, "%016" PRIx64, p->bag_hash);
-    return json_pack("{s:i, s:{s:o, s:I, s:s}, s:o, s:s, s:o, s:o, s:o, s:o}",
-                     "bats_profile", 1, "bag", "name",
-                     name ? name : json_string(""), "tasks",
-                     (json_int_t)p->n_tasks, "hash", hash, "window_s",
-                     seconds(p->window), "currency", p->currency, "elapsed_s",
-                     seconds(p->elapsed), "clusters", clusters_of(p), "done",
-                     list_of(&p->done), "failed", list_of(&p->failed));
+    return json_pack(
+        "{s:i, s:{s:o, s:I, s:s}, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "bats_profile", 1, "bag", "name", bats_json_text(p->bag_name), "tasks",
+        (json_int_t)p->n_tasks, "hash", hash, "window_s", seconds(p->window),
+        "currency", bats_json_text(p->currency), "elapsed_s",
+        seconds(p->elapsed), "clusters", clusters_of(p), "done",
+        list_of(&p->done), "failed", list_of(&p->failed));
 }
 
 /* Writes a file beside `path` and puts it in its place. */

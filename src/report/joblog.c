@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/encode.h"
+
 struct bats_joblog {
     FILE *file;
     const char *path;
@@ -154,10 +156,12 @@ int bats_joblog_write(struct bats_joblog *log,
                       struct bats_error *err)
 {
     int64_t start_ms = (e->start_us + 500) / 1000;
+    char host[256];
     fprintf(log->file,
             "%" PRIu64 "\t%s\t%" PRId64 ".%03d\t%10.3f\t0\t%" PRIu64
             "\t%d\t%d\t%s\n",
-            (uint64_t)e->task + 1, e->host, start_ms / 1000,
+            (uint64_t)e->task + 1,
+            bats_encode_terminal(host, sizeof host, e->host), start_ms / 1000,
             (int)(start_ms % 1000), (double)e->wall_us / 1e6, e->stdout_bytes,
             e->signal != 0 && e->exit_status > 0 ? 0 : e->exit_status,
             e->signal, e->command);

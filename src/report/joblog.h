@@ -5,9 +5,10 @@
  * task, from 1), Host, Starttime (seconds since 1970), JobRuntime (seconds,
  * both in real time), Send (0), Receive (bytes of its standard output as far
  * as they passed through bats-mpi), Exitval (0 after a signal), Signal,
- * Command. `parallel
- * --resume`, `--resume-failed` and `--retry-failed` accept the file. Each line
- * is in the file as soon as its task has ended.
+ * Command, which is there byte by byte, since programs run it again (no
+ * command has a newline). `parallel --resume`, `--resume-failed` and
+ * `--retry-failed` accept the file. Each line is in the file as soon as its
+ * task has ended.
  */
 #ifndef BATS_JOBLOG_H
 #define BATS_JOBLOG_H

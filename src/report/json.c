@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "util/json.h"
 
 /* Building blocks return NULL when memory is short; json_object_set_new and
  * json_array_append_new take that and answer -1, so that each function below
@@ -43,26 +44,6 @@ static json_t *money(bats_money amount)
     return json_string(bats_money_format(text, amount));
 }
 
-/* JSON is UTF-8; commands and file names need not be: then every byte outside
- * ASCII becomes '?'. */
-static json_t *string(const char *text)
-{
-    if (text == NULL)
-        return json_null();
-    json_t *json = json_string(text);
-    if (json != NULL)
-        return json;
-    char *copy = strdup(text);
-    if (copy == NULL)
-        return NULL;
-    for (char *at = copy; *at != '\0'; at++)
-        if ((*at & 0x80) != 0)
-            *at = '?';
-    json = json_string(copy);
-    free(copy);
-    return json;
-}
-
 static const char *outcome(const struct bats_report *r)
 {
     switch (r->snapshot.status.finish) {
@@ -96,7 +77,7 @@ static json_t *cluster(const struct bats_snapshot *s, size_t i)
     json_t *o = json_object();
     int bad = 0;
 
-    bad |= SET(o, "name", string(p->clusters[i].name));
+    bad |= SET(o, "name", bats_json_text(p->clusters[i].name));
     bad |= SET(o, "charge", money(p->clusters[i].charge));
     bad |= SET(o, "speed", json_real(p->speed[i]));
     bad |= SET(o, "machines", integer(machines));
@@ -143,7 +124,7 @@ static json_t *decision(const struct bats_platform *p,
     for (size_t i = 0; i < p->n_clusters; i++)
         bad |= SET(machines, p->clusters[i].name, integer(d->machines[i]));
     bad |= SET(o, "time_s", seconds((double)d->time));
-    bad |= SET(o, "reason", string(reason(d)));
+    bad |= SET(o, "reason", bats_json_text(reason(d)));
     bad |= SET(o, "machines", machines);
     bad |= SET(o, "windows", integer(d->windows));
     bad |= SET(o, "feasible", json_boolean(d->feasible));
@@ -163,8 +144,8 @@ static json_t *failure(const struct bats_failure *f)
     bad |= SET(o, "exit_status", integer(f->exit_status));
     bad |= SET(o, "signal", integer(f->signal));
     bad |= SET(o, "runtime_s", seconds((double)f->runtime));
-    bad |= SET(o, "host", string(f->host));
-    bad |= SET(o, "command", string(f->command));
+    bad |= SET(o, "host", bats_json_text(f->host));
+    bad |= SET(o, "command", bats_json_text(f->command));
     return checked(o, bad);
 }
 
@@ -197,23 +178,23 @@ static json_t *settings(const struct bats_report *r)
     json_t *o = json_object();
     int bad = 0;
 
-    bad |= SET(o, "bag", string(s->bag));
-    bad |= SET(o, "clusters", string(s->clusters));
+    bad |= SET(o, "bag", bats_json_text(s->bag));
+    bad |= SET(o, "clusters", bats_json_text(s->clusters));
     bad |= SET(o, "budget", money(r->snapshot.status.budget));
     bad |= SET(o, "window_s", seconds((double)p->window));
-    bad |= SET(o, "policy", string(s->policy));
-    bad |= SET(o, "reconfigure", string(s->reconfigure));
-    bad |= SET(o, "tail", string(s->tail));
+    bad |= SET(o, "policy", bats_json_text(s->policy));
+    bad |= SET(o, "reconfigure", bats_json_text(s->reconfigure));
+    bad |= SET(o, "tail", bats_json_text(s->tail));
     bad |= SET(o, "seed", integer((int64_t)s->seed));
     bad |= SET(o, "monitor_s", seconds(monitor));
     bad |= SET(o, "time_scale", json_real(s->time_scale));
     bad |= SET(o, "grace_s", seconds((double)s->grace));
     bad |= SET(o, "master_works", json_boolean(s->master_works));
-    bad |= SET(o, "output", string(s->output));
-    bad |= SET(o, "output_dir", string(s->output_dir));
+    bad |= SET(o, "output", bats_json_text(s->output));
+    bad |= SET(o, "output_dir", bats_json_text(s->output_dir));
     bad |= SET(o, "max_output",
                s->max_output > 0 ? json_integer(s->max_output) : json_null());
-    bad |= SET(o, "joblog", string(s->joblog));
+    bad |= SET(o, "joblog", bats_json_text(s->joblog));
     bad |= SET(o, "failures", rules(&s->rules));
     return checked(o, bad);
 }
@@ -228,8 +209,8 @@ static int set_result(json_t *o, const struct bats_report *r)
     if (r->releases)
         reserved = bats_snapshot_held(s) + r->reserved_before;
 
-    bad |= SET(o, "version", string(r->version));
-    bad |= SET(o, "outcome", string(outcome(r)));
+    bad |= SET(o, "version", bats_json_text(r->version));
+    bad |= SET(o, "outcome", bats_json_text(outcome(r)));
     bad |= SET(o, "exit_code", integer(r->exit_code));
     bad |= SET(o, "signal", integer(r->signal));
     bad |= SET(o, "start_s", seconds((double)r->start_us));
@@ -246,7 +227,7 @@ static int set_result(json_t *o, const struct bats_report *r)
     bad |= SET(o, "copies_first", integer(s->status.copies_won));
     bad |= SET(o, "yielded", integer((int64_t)r->yielded));
     bad |= SET(o, "sample_size", integer(s->status.sample_size));
-    bad |= SET(o, "currency", string(s->platform->currency));
+    bad |= SET(o, "currency", bats_json_text(s->platform->currency));
     bad |= SET(o, "budget", money(s->status.budget));
     bad |= SET(o, "charged", money(s->status.charged));
     bad |= SET(o, "reserved", money(reserved));
@@ -264,7 +245,7 @@ static json_t *promise(const struct bats_snapshot *s)
 
     if (!s->has_promise)
         return o;
-    bad |= SET(o, "schedule", string(bats_offer_name(p->offer)));
+    bad |= SET(o, "schedule", bats_json_text(bats_offer_name(p->offer)));
     bad |= SET(o, "makespan_s", seconds(p->makespan.estimate));
     bad |= SET(o, "makespan_high_s", seconds(p->makespan.high));
     bad |= SET(o, "cost", money(p->plan.cost));
@@ -308,7 +289,8 @@ int bats_report_json(FILE *out, const struct bats_report *report,
     json_t *o = report_object(report);
     if (o == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    int rc = json_dumpf(o, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    int rc = json_dumpf(
+        o, out, BATS_JSON_SAFE | JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     json_decref(o);
     if (rc != 0 || putc('\n', out) == EOF || fflush(out) != 0)
         return bats_error_set(err, BATS_ESYS, "cannot write the report: %s",

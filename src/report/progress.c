@@ -65,7 +65,9 @@ const char *bats_progress_text(char *text, size_t size,
             bats_words_money(number, sizeof number, s->budget, p->currency));
     else
         snprintf(budget, sizeof budget, " %s",
-                 p->currency[0] != '\0' ? p->currency : "charged");
+                 p->currency[0] != '\0'
+                     ? bats_encode_terminal(number, sizeof number, p->currency)
+                     : "charged");
     snprintf(text, size,
              "%s%s  %" PRIu32 " done %" PRIu32 " running %" PRIu32
              " left%s  %s%s  %s",

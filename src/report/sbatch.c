@@ -8,19 +8,12 @@
 
 #define WORDS 96
 
-/* As a word of the shell. */
-static void quote(FILE *out, const char *text)
+/* The name of a file as a word of the shell that is no option. */
+static void print_file(FILE *out, const char *name)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ._-+=:,@%/";
-    if (text[0] != '\0' && text[strspn(text, plain)] == '\0') {
-        fputs(text, out);
-        return;
-    }
-    putc('\'', out);
-    for (; *text != '\0'; text++)
-        fputs(*text == '\'' ? "'\\''" : (char[]){*text, '\0'}, out);
-    putc('\'', out);
+    if (name[0] == '-' && name[1] != '\0')
+        fputs("./", out);
+    bats_words_put(out, BATS_ENCODE_SHELL, name);
 }
 
 /* The clusters with machines, by the names of their partitions. */
@@ -76,20 +69,23 @@ static void print_head(FILE *out, const struct bats_sbatch *b)
 {
     const struct bats_schedule *s = b->schedule;
     char machines[256], cost[WORDS], high[WORDS], time[BATS_UNITS_TEXT];
-    fprintf(out,
-            "#!/bin/bash\n# %s: %s for %" PRId64 " windows (at most %" PRId64
-            "),\n# %s (at most %s), in %s. By 'bats-mpi plan --sbatch'.\n",
-            bats_offer_name(s->offer),
-            bats_words_machines(machines, sizeof machines, b->e->clusters,
-                                b->e->n_clusters, s->plan.machines, ", "),
-            s->plan.windows, s->windows_high,
-            bats_words_money(cost, sizeof cost, s->plan.cost, b->e->currency),
-            bats_words_money(high, sizeof high, s->cost_high, b->e->currency),
-            bats_words_makespan(time, s->makespan.estimate));
+    fputs("#!/bin/bash\n", out);
+    bats_words_line(
+        out, "# %s: %s for %" PRId64 " windows (at most %" PRId64 "),",
+        bats_offer_name(s->offer),
+        bats_words_machines(machines, sizeof machines, b->e->clusters,
+                            b->e->n_clusters, s->plan.machines, ", "),
+        s->plan.windows, s->windows_high);
+    bats_words_line(
+        out, "# %s (at most %s), in %s. By 'bats-mpi plan --sbatch'.",
+        bats_words_money(cost, sizeof cost, s->plan.cost, b->e->currency),
+        bats_words_money(high, sizeof high, s->cost_high, b->e->currency),
+        bats_words_makespan(time, s->makespan.estimate));
     fputs("#SBATCH --job-name=bag\n#SBATCH --output=%x-%j.out\n", out);
 }
 
-void bats_sbatch_print(FILE *out, const struct bats_sbatch *b)
+int bats_sbatch_print(FILE *out, const struct bats_sbatch *b,
+                      struct bats_error *err)
 {
     size_t clusters[BATS_CLUSTERS_MAX];
     size_t n = order(b, clusters);
@@ -98,6 +94,13 @@ void bats_sbatch_print(FILE *out, const struct bats_sbatch *b)
         s->cost_high > s->plan.cost ? s->cost_high : s->plan.cost;
     char amount[BATS_UNITS_TEXT];
 
+    for (size_t i = 0; i < n; i++)
+        if (!bats_encode_is_word(b->partition[clusters[i]]))
+            return bats_error_set(
+                err, BATS_EINPUT,
+                "partition '%s' cannot be written into a job script: letters, "
+                "digits and ._-+=:,@%%/ only",
+                b->partition[clusters[i]]);
     print_head(out, b);
     for (size_t i = 0; i < n; i++)
         print_component(out, b, clusters[i], i == 0);
@@ -105,13 +108,14 @@ void bats_sbatch_print(FILE *out, const struct bats_sbatch *b)
     for (size_t i = 0; n > 1 && i < n; i++)
         fprintf(out, "%s%zu", i == 0 ? " --het-group=" : ",", i);
     fputs(" bats-mpi run ", out);
-    quote(out, b->bag);
+    print_file(out, b->bag);
     fputs(" \\\n    --profile ", out);
-    quote(out, b->profile);
+    print_file(out, b->profile);
     if (b->clusters != NULL) {
         fputs(" --clusters ", out);
-        quote(out, b->clusters);
+        print_file(out, b->clusters);
     }
     fprintf(out, " --budget %s \"$@\"\n",
             bats_money_format(amount, budget + b->charged));
+    return 0;
 }

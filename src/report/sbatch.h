@@ -29,7 +29,10 @@ struct bats_sbatch {
     bats_money charged;   /* for the sample: --budget pays it, too */
 };
 
-/* The script, with a final newline. */
-void bats_sbatch_print(FILE *out, const struct bats_sbatch *sbatch);
+/* The script, with a final newline. BATS_EINPUT, and nothing is printed: a
+ * partition is no plain word (see util/encode.h), and a line of #SBATCH has no
+ * way to quote. */
+int bats_sbatch_print(FILE *out, const struct bats_sbatch *sbatch,
+                      struct bats_error *err);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "report/table.h"
 #include "report/words.h"
+#include "util/json.h"
 
 #define PHRASE 96
 #define SENTENCE 512
@@ -344,7 +345,7 @@ static int print_json(FILE *out, const struct bats_estimator *e,
             "price_per_window", money(p->price), "configuration",
             configuration(e, f->machines + i * f->n_clusters));
         fputs(i > 0 ? ",\n" : "\n", out);
-        int bad = json_dumpf(object, out, 0);
+        int bad = json_dumpf(object, out, BATS_JSON_SAFE);
         json_decref(object);
         if (bad != 0)
             return -1;

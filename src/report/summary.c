@@ -343,13 +343,15 @@ static void print_decisions(FILE *out, const struct bats_snapshot *s)
     }
 }
 
-/* `text` cut to `room` columns, "..." showing that it was. */
+/* `text` encoded and cut to `room` columns, "..." showing that it was. */
 static void print_cut(FILE *out, const char *text, int room)
 {
-    if ((int)strlen(text) <= room)
-        fprintf(out, "%s\n", text);
-    else
-        fprintf(out, "%.*s...\n", room - 3, text);
+    char line[WIDTH + 1];
+    bool all = bats_encode(BATS_ENCODE_TERMINAL, line, (size_t)room + 1,
+                           text) <= (size_t)room;
+    if (!all)
+        bats_encode_terminal(line, (size_t)room - 2, text);
+    fprintf(out, "%s%s\n", line, all ? "" : "...");
 }
 
 static void print_failures(FILE *out, const struct bats_report *r)
@@ -357,24 +359,24 @@ static void print_failures(FILE *out, const struct bats_report *r)
     const struct bats_failures *f = &r->failures;
     size_t n = f->n < FAILURES_SHOWN ? f->n : FAILURES_SHOWN;
     uint32_t total = r->snapshot.status.failed;
-    char end[64], time[BATS_UNITS_TEXT];
+    char end[64], time[BATS_UNITS_TEXT], host[21];
     int wide = 4; /* the host column */
 
     if (n == 0)
         return;
-    for (size_t i = 0; i < n; i++)
-        if (wide < (int)strlen(f->list[i].host))
-            wide = (int)strlen(f->list[i].host);
-    if (wide > 20)
-        wide = 20;
+    for (size_t i = 0; i < n; i++) {
+        bats_encode_terminal(host, sizeof host, f->list[i].host);
+        if (wide < (int)strlen(host))
+            wide = (int)strlen(host);
+    }
     fprintf(out, "\nfailed tasks\n%8s  %-16s %8s  %-*s  command\n", "task",
             "end", "time", wide, "host");
     for (size_t i = 0; i < n; i++) {
         const struct bats_failure *x = &f->list[i];
-        fprintf(out, "%8" PRIu64 "  %-16s %8s  %-*.*s  ",
-                (uint64_t)x->task + 1,
+        fprintf(out, "%8" PRIu64 "  %-16s %8s  %-*s  ", (uint64_t)x->task + 1,
                 bats_words_end(end, sizeof end, x->exit_status, x->signal),
-                bats_duration_format(time, x->runtime), wide, wide, x->host);
+                bats_duration_format(time, x->runtime), wide,
+                bats_encode_terminal(host, sizeof host, x->host));
         print_cut(out, x->command, WIDTH - 39 - wide);
     }
     if (total > n)

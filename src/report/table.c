@@ -3,13 +3,17 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "util/encode.h"
+
 void bats_table_set(struct bats_table *table, size_t row, size_t column,
                     const char *format, ...)
 {
+    char *cell = table->cell[row][column], raw[BATS_CLUSTER_NAME];
     va_list args;
     va_start(args, format);
-    vsnprintf(table->cell[row][column], BATS_CLUSTER_NAME, format, args);
+    vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
+    bats_encode_terminal(cell, BATS_CLUSTER_NAME, raw);
     if (table->n_rows <= row)
         table->n_rows = row + 1;
     if (table->n_columns <= column)

@@ -23,7 +23,7 @@ struct bats_table {
     size_t n_columns;
 };
 
-/* Sets a cell; the table grows to hold it. */
+/* Sets a cell, encoded for a terminal; the table grows to hold it. */
 void bats_table_set(struct bats_table *table, size_t row, size_t column,
                     const char *format, ...)
     __attribute__((format(printf, 4, 5)));

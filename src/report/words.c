@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Room for the configuration of as many clusters as there can be. */
@@ -20,10 +21,11 @@ append(char *text, size_t size, const char *format, ...)
 const char *bats_words_money(char *text, size_t size, bats_money amount,
                              const char *currency)
 {
-    char number[BATS_UNITS_TEXT];
+    char number[BATS_UNITS_TEXT], name[BATS_UNITS_TEXT];
     bool bare = amount == BATS_UNLIMITED || currency[0] == '\0';
     snprintf(text, size, "%s%s%s", bats_money_format(number, amount),
-             bare ? "" : " ", bare ? "" : currency);
+             bare ? "" : " ",
+             bare ? "" : bats_encode_terminal(name, sizeof name, currency));
     return text;
 }
 
@@ -157,6 +159,30 @@ void bats_words_wrap(FILE *out, const char *text, int column, int indent,
         first = false;
         text += word;
         text += strspn(text, " ");
+    }
+    putc('\n', out);
+}
+
+void bats_words_put(FILE *out, enum bats_encoding encoding, const char *text)
+{
+    char few[512], *all = NULL;
+    size_t n = bats_encode(encoding, few, sizeof few, text);
+    if (n >= sizeof few && (all = malloc(n + 1)) != NULL)
+        bats_encode(encoding, all, n + 1, text);
+    fputs(all != NULL ? all : few, out);
+    free(all);
+}
+
+void bats_words_line(FILE *out, const char *format, ...)
+{
+    char *line;
+    va_list args;
+    va_start(args, format);
+    int n = vasprintf(&line, format, args);
+    va_end(args);
+    if (n >= 0) {
+        bats_words_put(out, BATS_ENCODE_TERMINAL, line);
+        free(line);
     }
     putc('\n', out);
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "report/snapshot.h"
+#include "util/encode.h"
 
 /* "588 SU", or "588" where the currency has no name. */
 const char *bats_words_money(char *text, size_t size, bats_money amount,
@@ -49,5 +50,13 @@ const char *bats_words_count(char *text, size_t size, uint64_t n,
  * first one begins. Ends with a newline. */
 void bats_words_wrap(FILE *out, const char *text, int column, int indent,
                      int width);
+
+/* Prints the formatted text as one line, encoded for a terminal, and a
+ * newline: for all that quotes a bag, a record, a file or a host. */
+void bats_words_line(FILE *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Prints `text` encoded. */
+void bats_words_put(FILE *out, enum bats_encoding encoding, const char *text);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "run/master.h"
+#include "util/encode.h"
 
 static const char *host_of(const struct master *m, uint32_t machine)
 {
@@ -45,6 +46,12 @@ int bats_hosts_write(const struct master *m, struct bats_error *err)
 {
     const char *path = m->options->hosts_file;
     char new[PATH_MAX];
+    for (size_t i = 0; i < m->crew.n; i++)
+        if (!bats_encode_is_word(m->crew.workers[i].host))
+            return bats_error_set(err, BATS_EINPUT,
+                                  "host '%s' cannot be written into a list "
+                                  "of hosts",
+                                  m->crew.workers[i].host);
     if (snprintf(new, sizeof new, "%s.new", path) >= (int)sizeof new)
         return bats_error_set(err, BATS_EINPUT, "%s: this name is too long",
                               path);

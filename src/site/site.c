@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/encode.h"
 #include "util/hostlist.h"
 
 /* A host, and its ranks. */
@@ -329,12 +330,30 @@ static void write_hosts(FILE *out, const char *hosts)
     putc('\n', out);
 }
 
+/* inih cannot quote, either. */
+static int check_plain(const char *name, struct bats_error *err)
+{
+    for (const char *c = name; *c != '\0'; c++)
+        if (strchr("[]", *c) == NULL &&
+            !bats_encode_is_word((char[]){*c, '\0'}))
+            return bats_error_set(err, BATS_EINPUT,
+                                  "'%s' cannot be written into a clusters "
+                                  "file",
+                                  name);
+    return 0;
+}
+
 static int write_cluster(FILE *out, const struct bats_site *site, size_t c,
                          struct bats_error *err)
 {
     const struct bats_site_cluster *cluster = &site->clusters[c];
-    char charge[BATS_UNITS_TEXT];
+    char charge[BATS_UNITS_TEXT], source[256];
     double amount = cluster->rate * BATS_UNIT;
+    int rc = check_plain(cluster->partition, err);
+    if (rc == 0)
+        rc = check_plain(cluster->hosts, err);
+    if (rc < 0)
+        return rc;
     if (!(amount < (double)INT64_MAX / 2))
         return bats_error_set(err, BATS_EOVERFLOW,
                               "a machine of cluster %s would charge %g",
@@ -345,7 +364,8 @@ static int write_cluster(FILE *out, const struct bats_site *site, size_t c,
     else if (site->n_clusters > 1)
         write_hosts(out, cluster->hosts);
     fprintf(out, "machine = %s\n# %s\ncharge = %s/h\n",
-            cluster->by_node ? "node" : "rank", cluster->source,
+            cluster->by_node ? "node" : "rank",
+            bats_encode_terminal(source, sizeof source, cluster->source),
             bats_money_format(charge, (bats_money)llround(amount)));
     return 0;
 }

@@ -93,15 +93,18 @@ static void profile_is_read_as_it_was_written(void **state)
     struct bats_error err;
 
     fill(&p);
+    strcpy(p.currency, "S\xff\n"); /* texts may be anything */
+    free(p.bag_name);
+    p.bag_name = strdup("b\xe9g\x1b");
     assert_int_equal(bats_profile_save(&p, path, &err), 0);
     if (bats_profile_load(path, &q, &err) != 0)
         fail_msg("%s", err.text);
-    assert_string_equal(q.bag_name, bag_path);
+    assert_string_equal(q.bag_name, "b\xe9g\x1b");
     assert_int_equal(q.n_tasks, 5);
     assert_true(q.bag_hash == p.bag_hash);
     assert_int_equal(q.window, p.window);
     assert_int_equal(q.elapsed, p.elapsed);
-    assert_string_equal(q.currency, "SU");
+    assert_string_equal(q.currency, "S\xff\n");
     assert_int_equal(q.n_clusters, 2);
     for (int i = 0; i < 2; i++) {
         assert_string_equal(q.clusters[i].cluster.name,

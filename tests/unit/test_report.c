@@ -386,7 +386,7 @@ static void json_holds_everything_in_stated_units(void **state)
                                  "command", &command),
                      0);
     assert_true(task == 7 && runtime == 1.5);
-    assert_string_equal(command, "caf?");
+    assert_string_equal(command, "caf\xee\xbf\xa9");
     json_decref(o);
     bats_failures_release(&r.failures);
 }

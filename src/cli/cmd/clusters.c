@@ -11,9 +11,9 @@
 #include "cli/clusters_json.h"
 #include "cli/help.h"
 #include "cli/options.h"
-#include "run/run.h"
 #include "report/report.h"
 #include "report/words.h"
+#include "run/run.h"
 #include "util/hostlist.h"
 
 static int complain(const struct bats_error *err)
@@ -88,10 +88,12 @@ static void print_hardware(const struct bats_hardware *h)
         printf("hardware not known\n");
         return;
     }
-    printf("%s%s%s, %s, %.3g GiB\n", h->model, h->model[0] != '\0' ? ", " : "",
-           bats_words_count(packages, sizeof packages, h->packages, "package"),
-           bats_words_count(cores, sizeof cores, h->cores, "core"),
-           (double)h->memory_bytes / (1 << 30));
+    bats_words_line(
+        stdout, "%s%s%s, %s, %.3g GiB", h->model,
+        h->model[0] != '\0' ? ", " : "",
+        bats_words_count(packages, sizeof packages, h->packages, "package"),
+        bats_words_count(cores, sizeof cores, h->cores, "core"),
+        (double)h->memory_bytes / (1 << 30));
 }
 
 static int print_cluster(const struct bats_settings *set,
@@ -106,14 +108,16 @@ static int print_cluster(const struct bats_settings *set,
         free(hosts);
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     }
-    printf("\n%s: %s\n  nodes    ", c->name, hosts);
+    putchar('\n');
+    bats_words_line(stdout, "%s: %s", c->name, hosts);
+    fputs("  nodes    ", stdout);
     print_hardware(&node->hardware);
     if (set->clusters == NULL)
         printf("  machine  %s: %s\n",
                s->site.clusters[i].by_node ? "node" : "rank",
                machine_source(set, &s->site, i));
-    printf(
-        "  charge   %s per window: %s\n",
+    bats_words_line(
+        stdout, "  charge   %s per window: %s",
         bats_words_money(money, sizeof money, c->charge, s->platform.currency),
         set->clusters != NULL ? set->clusters : s->site.clusters[i].source);
     free(hosts);
@@ -127,7 +131,7 @@ static void print_time(const char *what, int64_t at_us, const char *source)
     char text[32] = "?";
     if (localtime_r(&at, &tm) != NULL)
         strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
-    printf("%-9s%s: %s\n", what, text, source);
+    bats_words_line(stdout, "%-9s%s: %s", what, text, source);
 }
 
 static void print_limits(const struct bats_settings *set,
@@ -136,20 +140,22 @@ static void print_limits(const struct bats_settings *set,
     char text[96], words[BATS_ACCOUNT_WORDS];
     printf("\nwindow   %s: %s\n",
            bats_duration_format(text, s->platform.window), window_source(set));
-    printf(
-        "budget   %s: %s\n",
+    bats_words_line(
+        stdout, "budget   %s: %s",
         bats_words_money(text, sizeof text, s->budget, s->platform.currency),
         budget_source(set, s, words));
     if (s->job_end_us > 0)
         print_time("end", s->job_end_us, "Slurm; the run ends shortly before");
     if (s->site.slurm.n_parts > 0) {
         double billing = bats_slurm_billing(&s->site.slurm);
-        printf("Slurm    job %s, billed %g per hour for all that it holds\n",
-               s->site.slurm.job, billing);
+        bats_words_line(
+            stdout,
+            "Slurm    job %s, billed %g per hour for all that it holds",
+            s->site.slurm.job, billing);
     }
     if (s->site.trouble.code != 0)
-        printf("Slurm    does not say what job %s holds: %s\n",
-               s->site.slurm.job, s->site.trouble.text);
+        bats_words_line(stdout, "Slurm    does not say what job %s holds: %s",
+                        s->site.slurm.job, s->site.trouble.text);
 }
 
 static void print_number(uint32_t number)
@@ -163,14 +169,17 @@ static void print_number(uint32_t number)
 static void print_ranks(const struct bats_survey *s)
 {
     int width = 4;
-    for (uint32_t r = 0; r < s->n_ranks; r++)
-        if ((int)strlen(s->nodes[r].host) > width)
-            width = (int)strlen(s->nodes[r].host);
+    char host[4 * sizeof s->nodes->host];
+    for (uint32_t r = 0; r < s->n_ranks; r++) {
+        bats_encode_terminal(host, sizeof host, s->nodes[r].host);
+        width = (int)strlen(host) > width ? (int)strlen(host) : width;
+    }
     printf("\n%5s  %-*s  %5s  %5s  %s\n", "rank", width, "host", "node",
            "local", "hardware threads");
     for (uint32_t r = 0; r < s->n_ranks; r++) {
         const struct bats_node *n = &s->nodes[r];
-        printf("%5" PRIu32 "  %-*s", r, width, n->host);
+        printf("%5" PRIu32 "  %-*s", r, width,
+               bats_encode_terminal(host, sizeof host, n->host));
         print_number(n->id);
         print_number(n->local_rank);
         printf("  %s", n->hardware.bound[0] != '\0' ? n->hardware.bound : "?");

@@ -11,6 +11,7 @@
 #include "cli/help.h"
 #include "cli/options.h"
 #include "exec/output/outdir.h"
+#include "report/words.h"
 
 char *bats_output_dir_of(const char *bag)
 {
@@ -31,7 +32,7 @@ struct printer {
 static void complain(void *context, const char *sentence)
 {
     (void)context;
-    fprintf(stderr, "bats-mpi: %s\n", sentence);
+    bats_words_line(stderr, "bats-mpi: %s", sentence);
 }
 
 /* ---- one task ---- */

@@ -13,6 +13,7 @@
 #include "report/sbatch.h"
 #include "report/schedules.h"
 #include "report/words.h"
+#include "util/json.h"
 
 #define PHRASE 96 /* bytes of an amount or a count in words */
 
@@ -74,7 +75,7 @@ static int print_json(const struct answer *a)
     int bad = json_object_set_new(object, "schedules", list);
 
     if (bad == 0)
-        bad = json_dumpf(object, stdout, JSON_INDENT(2));
+        bad = json_dumpf(object, stdout, BATS_JSON_SAFE | JSON_INDENT(2));
     putchar('\n');
     json_decref(object);
     return bad;
@@ -229,8 +230,7 @@ static int print_sbatch(const struct answer *a,
         sbatch.by_node[c] = i != SIZE_MAX ? bats_clusters_file_by_node(file, i)
                                           : a->e->slots && a->e->slots[c] > 1;
     }
-    bats_sbatch_print(stdout, &sbatch);
-    return 0;
+    return bats_sbatch_print(stdout, &sbatch, err);
 }
 
 static int print(const struct answer *a, const struct bats_profile *profile,

@@ -16,17 +16,18 @@ static void print_recovery(const char *to, const struct bats_recovery *r)
 {
     char tasks[96], attempts[96], holes[96];
 
-    printf("%s: %s, %s\n", to,
-           bats_words_count(tasks, sizeof tasks, (uint64_t)r->tasks, "task"),
-           bats_words_count(attempts, sizeof attempts, (uint64_t)r->attempts,
-                            "execution"));
+    bats_words_line(
+        stdout, "%s: %s, %s", to,
+        bats_words_count(tasks, sizeof tasks, (uint64_t)r->tasks, "task"),
+        bats_words_count(attempts, sizeof attempts, (uint64_t)r->attempts,
+                         "execution"));
     if (r->is_whole)
         puts("The record is whole: nothing is lost.");
     else if (r->holes == 0)
         puts("The record is damaged, but every row could be read.");
     else
-        printf(
-            "Rows of these tables could not be read, in %s: %s.\n",
+        bats_words_line(
+            stdout, "Rows of these tables could not be read, in %s: %s.",
             bats_words_count(holes, sizeof holes, (uint64_t)r->holes, "place"),
             r->lost);
 }
@@ -64,10 +65,12 @@ static bool print_replay(int64_t session, const struct bats_replay *r)
         puts("the engine decides the same again");
         return true;
     }
-    printf("then it differs:\n  %s\n", r->difference);
+    puts("then it differs:");
+    bats_words_line(stdout, "  %s", r->difference);
     if (strcmp(r->version, BATS_VERSION) != 0)
-        printf("  (recorded by version %s, this is " BATS_VERSION ")\n",
-               r->version);
+        bats_words_line(stdout,
+                        "  (recorded by version %s, this is " BATS_VERSION ")",
+                        r->version);
     return false;
 }
 

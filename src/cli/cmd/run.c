@@ -161,10 +161,12 @@ static int report(const struct bats_settings *set,
     bats_watch_finish(watch);
     if (!set->quiet)
         bats_report_print(stderr, &r);
-    if (!set->quiet && options->output == BATS_OUTPUT_STREAM)
-        fprintf(stderr,
-                "\nThe output of the tasks is kept: bats-mpi output %s\n",
-                options->output_dir);
+    if (!set->quiet && options->output == BATS_OUTPUT_STREAM) {
+        putc('\n', stderr);
+        bats_words_line(stderr,
+                        "The output of the tasks is kept: bats-mpi output %s",
+                        options->output_dir);
+    }
     if (!set->quiet && r.recorded && is_cut_off(&r.snapshot))
         fputs("\nThe same command with --resume does the rest.\n", stderr);
     if (watch->out_errno != 0)
@@ -201,11 +203,14 @@ static int save_profile(const struct bats_settings *set,
     char *path;
     int rc = bats_choosing_save(options->bag, &outcome->survey.platform,
                                 outcome->sched, set->save, &path, &err);
-    if (rc == 0 && !set->quiet)
-        fprintf(stderr,
-                "\nKept in %s: bats-mpi plan %s; bats-mpi run %s --profile %s "
-                "--choose SCHEDULE\n",
-                path, path, set->bag, path);
+    if (rc == 0 && !set->quiet) {
+        putc('\n', stderr);
+        bats_words_line(
+            stderr,
+            "Kept in %s: bats-mpi plan %s; bats-mpi run %s --profile %s "
+            "--choose SCHEDULE",
+            path, path, set->bag, path);
+    }
     free(path);
     return rc == 0 ? code : complain(&err);
 }
@@ -277,10 +282,11 @@ static int prepare(const struct bats_settings *set,
         rc = check_directory(options->output_dir, err);
     if (rc == 0 && options->output == BATS_OUTPUT_STREAM && !set->quiet &&
         bats_outdir_in_use(options->output_dir))
-        fprintf(stderr,
-                "bats-mpi: %s has the output of earlier runs; that of the "
-                "tasks which end in this one will replace it\n",
-                options->output_dir);
+        bats_words_line(
+            stderr,
+            "bats-mpi: %s has the output of earlier runs; that of the "
+            "tasks which end in this one will replace it",
+            options->output_dir);
     if (rc == 0 && set->json_file != NULL) {
         *json = strcmp(set->json_file, "-") == 0 ? stdout
                                                  : fopen(set->json_file, "we");
@@ -364,7 +370,8 @@ static int with_bag(const struct bats_settings *set,
     free(state);
     if (json != NULL && json != stdout && fclose(json) != 0 &&
         code == BATS_EXIT_OK) {
-        fprintf(stderr, "bats-mpi: %s: %s\n", set->json_file, strerror(errno));
+        bats_words_line(stderr, "bats-mpi: %s: %s", set->json_file,
+                        strerror(errno));
         code = BATS_EXIT_SYSTEM;
     }
     return code;

@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/simulation.h"
 #include "report/trace.h"
+#include "report/words.h"
 
 /* What the options say instead of the scenario. */
 static int overrule(struct bats_scenario *scenario,
@@ -105,9 +106,10 @@ static int trace(const struct bats_scenario *scenario, struct bats_error *err)
             const struct bats_world_watch watch = {
                 &t, show_event, show_command, show_decisions};
             struct bats_world_result r;
-            printf("seed %u, policy %s, budget %s\n", scenario->seeds[0],
-                   bats_policy_name(scenario->policies[p]),
-                   scenario->budgets[b].text);
+            bats_words_line(stdout, "seed %u, policy %s, budget %s",
+                            scenario->seeds[0],
+                            bats_policy_name(scenario->policies[p]),
+                            scenario->budgets[b].text);
             rc = bats_world_run(world, p, b, &watch, &r, err);
             if (rc == 0)
                 printf("charged %s\n\n", bats_money_format(amount, r.charged));

@@ -10,6 +10,7 @@
 #include "cli/look.h"
 #include "report/table.h"
 #include "report/words.h"
+#include "util/json.h"
 
 #define PHRASE 96
 
@@ -25,12 +26,12 @@ static json_t *money(bats_money amount)
 static json_t *cluster_json(const struct bats_view_cluster *c)
 {
     return json_pack(
-        "{s:s, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:f}", "name", c->name,
-        "charge", money(c->charge), "machines", (json_int_t)c->machines,
-        "held", (json_int_t)c->held, "lost", (json_int_t)c->lost, "windows",
-        (json_int_t)c->windows, "charged", money(c->charged), "done",
-        (json_int_t)c->done, "failed", (json_int_t)c->failed, "mean_real_s",
-        (double)c->mean_wall_us / 1e6);
+        "{s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:f}", "name",
+        bats_json_text(c->name), "charge", money(c->charge), "machines",
+        (json_int_t)c->machines, "held", (json_int_t)c->held, "lost",
+        (json_int_t)c->lost, "windows", (json_int_t)c->windows, "charged",
+        money(c->charged), "done", (json_int_t)c->done, "failed",
+        (json_int_t)c->failed, "mean_real_s", (double)c->mean_wall_us / 1e6);
 }
 
 static int print_json(const struct bats_view_status *st, json_t *options,
@@ -41,13 +42,13 @@ static int print_json(const struct bats_view_status *st, json_t *options,
     for (size_t i = 0; i < st->n_clusters; i++)
         json_array_append_new(clusters, cluster_json(&st->clusters[i]));
     json_t *all = json_pack(
-        "{s:s, s:s, s:b, s:b, s:I, s:f, s:f, s:s, s:I, s:o, s:o, s:s}", "bag",
-        st->bag, "state", bats_look_state(st), "live", st->is_live, "over",
-        st->is_over, "sessions", (json_int_t)st->sessions, "started_unix",
-        (double)st->started_us / 1e6, "time_s", (double)st->last / 1e6,
-        "policy", st->policy, "seed", (json_int_t)st->seed, "budget",
-        money(st->budget), "charged", money(st->charged), "currency",
-        st->currency);
+        "{s:o, s:o, s:b, s:b, s:I, s:f, s:f, s:o, s:I, s:o, s:o, s:o}", "bag",
+        bats_json_text(st->bag), "state", bats_json_text(bats_look_state(st)),
+        "live", st->is_live, "over", st->is_over, "sessions",
+        (json_int_t)st->sessions, "started_unix", (double)st->started_us / 1e6,
+        "time_s", (double)st->last / 1e6, "policy", bats_json_text(st->policy),
+        "seed", (json_int_t)st->seed, "budget", money(st->budget), "charged",
+        money(st->charged), "currency", bats_json_text(st->currency));
     json_t *counts = json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "tasks",
         (json_int_t)st->tasks, "done", (json_int_t)st->done, "failed",
@@ -120,7 +121,7 @@ static void print_text(const struct bats_view_status *st,
 
     localtime_r(&started, &tm);
     strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
-    printf("%s: %s\n", st->bag, bats_look_state(st));
+    bats_words_line(stdout, "%s: %s", st->bag, bats_look_state(st));
     printf("session   %" PRId64 ", begun %s, %s of bag time\n", st->sessions,
            when, bats_words_moment(time, st->last));
     printf("tasks     %" PRId64 ": %" PRId64 " done, %" PRId64
@@ -130,11 +131,14 @@ static void print_text(const struct bats_view_status *st,
         printf("; %" PRId64 " no longer in the bag", st->removed);
     if (st->preempted > 0)
         printf("; %" PRId64 " executions cut off", st->preempted);
-    printf("\ncharged   %s of %s, windows of %s, policy %s, seed %" PRIu64
-           "\n",
-           bats_words_money(text, sizeof text, st->charged, ""),
-           bats_words_money(budget, sizeof budget, st->budget, st->currency),
-           bats_duration_format(time, st->window), st->policy, st->seed);
+    putchar('\n');
+    bats_words_line(
+        stdout,
+        "charged   %s of %s, windows of %s, policy %s, "
+        "seed %" PRIu64,
+        bats_words_money(text, sizeof text, st->charged, ""),
+        bats_words_money(budget, sizeof budget, st->budget, st->currency),
+        bats_duration_format(time, st->window), st->policy, st->seed);
     print_options(options);
     putchar('\n');
     print_clusters(st);

@@ -7,23 +7,24 @@
 #include "cli/cli.h"
 #include "cli/look.h"
 #include "report/words.h"
+#include "util/json.h"
 
 /* ---- tasks ---- */
 
 static int task_json(const struct bats_view_task *t, struct bats_error *err)
 {
-    json_t *line =
-        json_pack("{s:I, s:s, s:I, s:s, s:I}", "task", (json_int_t)t->number,
-                  "state", t->state, "attempts", (json_int_t)t->attempts,
-                  "command", t->command, "line", (json_int_t)t->line);
+    json_t *line = json_pack(
+        "{s:I, s:o, s:I, s:o, s:I}", "task", (json_int_t)t->number, "state",
+        bats_json_text(t->state), "attempts", (json_int_t)t->attempts,
+        "command", bats_json_text(t->command), "line", (json_int_t)t->line);
 
     if (line != NULL && t->wall_us >= 0) {
-        json_t *more = json_pack("{s:i, s:i, s:f, s:f, s:I, s:s, s:s}",
-                                 "exit_status", t->exit_status, "signal",
-                                 t->signal, "real_s", (double)t->wall_us / 1e6,
-                                 "cpu_s", (double)t->cpu_us / 1e6,
-                                 "max_rss_kib", (json_int_t)t->max_rss_kib,
-                                 "host", t->host, "cluster", t->cluster);
+        json_t *more = json_pack(
+            "{s:i, s:i, s:f, s:f, s:I, s:o, s:o}", "exit_status",
+            t->exit_status, "signal", t->signal, "real_s",
+            (double)t->wall_us / 1e6, "cpu_s", (double)t->cpu_us / 1e6,
+            "max_rss_kib", (json_int_t)t->max_rss_kib, "host",
+            bats_json_text(t->host), "cluster", bats_json_text(t->cluster));
         json_object_update(line, more);
         json_decref(more);
     }
@@ -42,9 +43,10 @@ static void print_task(const struct bats_view_task *t)
         if (t->exit_status != 0 || t->signal != 0)
             bats_words_end(end, sizeof end, t->exit_status, t->signal);
     }
-    printf("%7" PRId64 "  %-8s  %5" PRId64 "  %-15s  %8s  %8s  %-12s  %s\n",
-           t->number, t->state, t->attempts, end, took, cpu,
-           t->host[0] != '\0' ? t->host : "-", t->command);
+    bats_words_line(
+        stdout, "%7" PRId64 "  %-8s  %5" PRId64 "  %-15s  %8s  %8s  %-12s  %s",
+        t->number, t->state, t->attempts, end, took, cpu,
+        t->host[0] != '\0' ? t->host : "-", t->command);
 }
 
 static int show_tasks(struct bats_view *view, const struct bats_settings *set,
@@ -79,18 +81,18 @@ int cmd_tasks(int argc, char **argv)
 
 static int entry_json(const struct bats_view_entry *e, struct bats_error *err)
 {
-    json_t *line =
-        json_pack("{s:I, s:f, s:s}", "session", (json_int_t)e->session,
-                  "time_s", (double)e->time / 1e6, "what", e->what);
+    json_t *line = json_pack(
+        "{s:I, s:f, s:o}", "session", (json_int_t)e->session, "time_s",
+        (double)e->time / 1e6, "what", bats_json_text(e->what));
 
     if (line != NULL && e->machine[0] != '\0')
-        json_object_set_new(line, "machine", json_string(e->machine));
+        json_object_set_new(line, "machine", bats_json_text(e->machine));
     if (line != NULL && e->task > 0)
         json_object_set_new(line, "task", json_integer(e->task));
     if (line != NULL && e->removed)
         json_object_set_new(line, "removed", json_true());
     if (line != NULL && e->text[0] != '\0')
-        json_object_set_new(line, "text", json_string(e->text));
+        json_object_set_new(line, "text", bats_json_text(e->text));
     return bats_look_json(line, JSON_COMPACT, err);
 }
 
@@ -111,7 +113,7 @@ void bats_look_entry(const struct bats_view_entry *e, int64_t *session)
              e->text);
     for (size_t n = strlen(line); n > 0 && line[n - 1] == ' '; n--)
         line[n - 1] = '\0';
-    puts(line);
+    bats_words_line(stdout, "%s", line);
 }
 
 static int show_log(struct bats_view *view, const struct bats_settings *set,

@@ -203,8 +203,8 @@ static int explain_machines(struct bats_view *view, const struct known *k,
             continue;
         found = true;
         why_machine(text, sizeof text, k, &m);
-        printf("%s%s%s: %s\n", m.name, m.host[0] != '\0' ? " on " : "", m.host,
-               text);
+        bats_words_line(stdout, "%s%s%s: %s", m.name,
+                        m.host[0] != '\0' ? " on " : "", m.host, text);
         if (name != NULL)
             print_sums(k, &m);
     }
@@ -270,23 +270,25 @@ static void print_task_why(const struct known *k,
 {
     char text[SENTENCE], end[PHRASE], took[BATS_UNITS_TEXT];
 
-    printf("task %" PRId64 ", line %" PRId64 ": %s\n%s", t->number, t->line,
-           t->command, t->state);
+    bats_words_line(stdout, "task %" PRId64 ", line %" PRId64 ": %s",
+                    t->number, t->line, t->command);
+    bats_words_put(stdout, BATS_ENCODE_TERMINAL, t->state);
     if (strcmp(t->state, "pending") == 0) {
         why_pending(text, sizeof text, k, t);
-        printf(": %s\n", text);
+        bats_words_line(stdout, ": %s", text);
     } else if (strcmp(t->state, "removed") == 0) {
         puts(": it is no longer in the bag");
     } else if (strcmp(t->state, "running") == 0) {
         char why[SENTENCE];
-        if (why_over(why, sizeof why, k))
-            printf(" when the record ended: %s", why);
-        putchar('\n');
+        bool over = why_over(why, sizeof why, k);
+        bats_words_line(stdout, "%s%s", over ? " when the record ended: " : "",
+                        over ? why : "");
     } else {
-        printf(": %s after %s on %s\n",
-               bats_words_end(end, sizeof end, t->exit_status, t->signal),
-               bats_duration_format(took, t->wall_us),
-               t->host[0] != '\0' ? t->host : "an unknown host");
+        bats_words_line(
+            stdout, ": %s after %s on %s",
+            bats_words_end(end, sizeof end, t->exit_status, t->signal),
+            bats_duration_format(took, t->wall_us),
+            t->host[0] != '\0' ? t->host : "an unknown host");
     }
 }
 
@@ -319,10 +321,12 @@ static int explain_all(struct bats_view *view, const struct known *k,
 {
     char text[SENTENCE];
 
-    printf("%s: %s\n", k->status.bag, bats_look_state(&k->status));
+    bats_words_line(stdout, "%s: %s", k->status.bag,
+                    bats_look_state(&k->status));
     if (k->status.pending > 0) {
         why_waiting(text, sizeof text, k);
-        printf("%" PRId64 " pending: %s\n", k->status.pending, text);
+        bats_words_line(stdout, "%" PRId64 " pending: %s", k->status.pending,
+                        text);
     }
     return explain_machines(view, k, NULL, err);
 }

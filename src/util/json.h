@@ -1,0 +1,35 @@
+/*
+ * json: texts of strangers as JSON.
+ *
+ * Layer: util. Used by all that writes JSON: a text goes in by bats_json_text,
+ * never by json_string or the "s" of json_pack, which refuse what is not
+ * UTF-8; a document goes out with BATS_JSON_SAFE, which keeps it from
+ * controlling a terminal.
+ */
+#ifndef BATS_JSON_H
+#define BATS_JSON_H
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "util/encode.h"
+
+#define BATS_JSON_SAFE JSON_ENSURE_ASCII /* a flag for json_dumpf */
+
+/* `text`, a byte that is not UTF-8 as encode.h has it; null for NULL. NULL:
+ * out of memory. */
+static inline json_t *bats_json_text(const char *text)
+{
+    if (text == NULL)
+        return json_null();
+    size_t size = bats_encode(BATS_ENCODE_UNICODE, NULL, 0, text) + 1;
+    char *valid = malloc(size);
+    if (valid == NULL)
+        return NULL;
+    bats_encode(BATS_ENCODE_UNICODE, valid, size, text);
+    json_t *json = json_string(valid);
+    free(valid);
+    return json;
+}
+
+#endif

@@ -1,0 +1,204 @@
+#!/bin/sh
+# What strangers write into a field goes through every output, and controls
+# neither the terminal nor the shell, nor breaks JSON, CSV or a job script.
+. "$TOP/tests/mpi/lib.sh"
+
+for tool in sqlite3 perl; do
+    command -v $tool >/dev/null && continue
+    skip 'hostile texts are encoded' "no $tool"
+    done_testing
+    exit
+done
+
+# Clears the screen (ESC, and CSI of C1), rings, sets the title, is no UTF-8,
+# turns the direction; and would make the file pwned in a shell.
+esc=$(printf '\033[2J\302\233J\007\033]0;x\007\377\303\342\200\256')
+nasty="'\"\\;\$(touch pwned)\`touch pwned\`$esc"
+lines="$nasty
+touch pwned #
+#SBATCH --uid=0
+x"
+long=$(printf %4096s | tr ' ' X)
+# What a terminal may get of it.
+shown='touch pwned)`touch pwned`\\e\[2J\\xc2\\x9bJ\\x07'
+
+# clean FILE...: not empty, and printable UTF-8 without what controls.
+clean() {
+    for file; do
+        test -s "$file" && perl -MEncode -0777 -ne '
+            my $text = eval { decode("UTF-8", $_, Encode::FB_CROAK) };
+            exit 1 if !defined $text ||
+                $text =~ /[\x00-\x09\x0b-\x1f\x7f-\x9f\x{202a}-\x{202e}]/;
+        ' "$file" || { echo "$file is not clean" >>err; return 1; }
+    done
+}
+# json EXPRESSION FILE: it holds for $_, the data of each line or of the whole;
+# a text is $bytes->(it) as it was before it became JSON.
+json() {
+    clean "$2" && perl -MJSON::PP -MEncode -0777 -e '
+        our $bytes = sub {
+            join "", map { my $c = ord; $c >= 0xEF80 && $c <= 0xEFFF
+                ? chr($c - 0xEF00) : encode("UTF-8", $_) } split //, $_[0] };
+        my $condition = shift;
+        my $text = <STDIN>;
+        for (JSON::PP->new->incr_parse($text)) {
+            my $good = eval $condition;
+            die $@ if $@;
+            exit 1 if !$good;
+        }' "$1" <"$2" 2>>err
+}
+# verb ARGUMENT...: no launcher; stdout and stderr in out and err.
+verb() {
+    "$BATS_MPI" "$@" >out 2>err </dev/null
+    code=$?
+}
+unharmed() {
+    test -z "$(find . -name pwned)"
+}
+
+# ---- a run: bag, clusters file, options ----
+
+bag="bag $lines"
+printf ': # %s\nfalse # %s\n: # %s %s\n' "$nasty" "$nasty" "$nasty" "$long" \
+    >"$bag"
+cat >clusters.ini <<INI
+[run]
+currency = \$(touch p)$(printf '\033c\377')
+[cluster a]
+ranks = 1
+charge = 1
+INI
+export NASTY="$nasty" LINES="$lines" LONG="$long"
+bats 2 "$bag" -c clusters.ini --joblog "log $lines" --json "json $lines" \
+    --record "$bag.bats" --seed 1 --policy rr
+test $? -eq 1 && clean err && grep -q "false # '\"" err
+ok 'the report of a run is clean, with the bag and the files that it names'
+cut -f9- "log $lines" | sed 1d | LC_ALL=C sort >commands
+LC_ALL=C sort "$bag" | cmp - commands
+ok 'the joblog has the commands as they are, for GNU parallel'
+cp "json $lines" report
+json '$bytes->($_->{failed_tasks}[0]{command}) eq "false # $ENV{NASTY}" &&
+    $bytes->($_->{settings}{bag}) eq "bag $ENV{LINES}" &&
+    $bytes->($_->{settings}{joblog}) eq "log $ENV{LINES}" &&
+    $bytes->($_->{currency}) eq "\$(touch p)\ec\xff"' report
+ok 'its JSON gives every text back'
+bats 2 "$bag" -c clusters.ini --no-record --tag --quiet
+test "$(wc -c <out)" -eq 0 && unharmed
+ok '--tag adds no line of its own'
+bats 2 "$bag" -c clusters.ini --dry-run
+clean out && grep -q "$shown" out
+ok '--dry-run is clean'
+sed -i '2d' "$bag"
+bats 2 "$bag" -c clusters.ini --resume
+clean err && grep -q "no longer in the bag: .*$shown" err
+ok 'a task that has gone is named, clean'
+
+# ---- reading verbs, of a record that strangers have written ----
+
+spoil=$(printf '%s' "$lines" | od -An -v -tx1 | tr -d ' \n')
+sqlite3 "$bag.bats" "SELECT m.name || ' ' || p.name FROM sqlite_master m,
+    pragma_table_info(m.name) p WHERE m.type = 'table' AND p.type = 'TEXT'" \
+    >columns
+grep -q '^task command$' columns && grep -q '^notice sentence$' columns
+ok 'the texts of a record are known'
+while read -r table column; do
+    case "$column" in
+    type | command | *s) continue ;; # of which the others are JSON
+    esac
+    echo "UPDATE OR IGNORE $table SET $column ="
+    echo " coalesce($column, '') || CAST(x'$spoil' AS TEXT);"
+done <columns >spoil.sql
+sqlite3 "$bag.bats" "INSERT INTO notice SELECT 1 + max(seq), 1, 0, 0, NULL, 'x'
+    FROM event" 2>err
+sqlite3 "$bag.bats" <spoil.sql 2>err
+ok 'and are spoilt'
+for words in status log tasks why 'why 1' 'why 2'; do
+    set -- $words
+    shift
+    verb "${words%% *}" "$bag" "$@"
+    test $code -eq 0 && clean out && grep -q "$shown" out
+    ok "$words is clean"
+done
+verb tasks "$bag" --json
+json '$bytes->($_->{command}) =~ /^: # \Q$ENV{NASTY}\E/' out
+ok 'tasks --json gives the commands back'
+verb log "$bag" --json
+json '$_->{what}' out
+ok 'log --json is JSON'
+verb status "$bag" --json
+json '$bytes->($_->{bag}) eq "bag $ENV{LINES}$ENV{LINES}"' out
+ok 'status --json gives the texts back'
+verb record verify "$bag"
+cat out err >both && clean both
+ok 'record verify is clean'
+verb status "no such $lines"
+test $code -eq 2 && clean err
+ok 'a file that is not there is named, clean'
+
+# ---- plan: profile and clusters file ----
+
+cat >profile.pl <<'PERL'
+use JSON::PP;
+my $cluster = sub { { name => $_[0], charge => "1", max => 9, windows => 1,
+    charged => "1", slots => 1, sample => [[1, 60], [2, 61], [3, 62]] } };
+my $text = shift;
+$text =~ s/[\x80-\xff]//g;
+print encode_json({ bats_profile => 1, bag => { name => "-$text",
+    tasks => 1000, hash => "0" x 16 }, window_s => 3600, elapsed_s => 60,
+    currency => "\n\$(touch pwned)"  =~ s/pwned/p/r, clusters => [$cluster->("a")],
+    done => [[1, 3]], failed => [] });
+PERL
+perl profile.pl "$lines" >profile
+for form in '' --json --frontier '--frontier --csv'; do
+    verb plan profile $form
+    test $code -eq 0 && clean out
+    ok "plan $form is clean"
+done
+mkdir bin
+printf '#!/bin/sh\nprintf %%s "$4" >called\n' >bin/srun
+chmod +x bin/srun
+verb plan profile --sbatch fastest
+cp out job.sh
+test $code -eq 0 && clean job.sh && PATH="$PWD/bin:$PATH" bash job.sh &&
+    unharmed && ! test -e p
+ok 'plan --sbatch makes a script that runs nothing of it'
+plain=$(printf '%s' "$lines" | LC_ALL=C tr -d '\200-\377')
+test "$(cat called)" = "./-$plain"
+ok 'and names the bag that was meant'
+cat >clusters.ini <<INI
+[cluster a]
+partition = a; touch pwned
+charge = 1
+INI
+verb plan profile --clusters clusters.ini --sbatch fastest
+test $code -eq 2 && test ! -s out && grep -q 'cannot be written into a job' err
+ok 'it refuses a partition that #SBATCH cannot quote'
+
+# ---- simulate: scenario and file of runtimes ----
+
+scenario="scenario $lines"
+sed "s/^window.*/&\ncurrency = \$(touch p)$(printf '\033c\377')/" \
+    "$TOP/tests/sim/mixed.scn" >"$scenario"
+for form in '' --csv --json --trace; do
+    verb simulate "$scenario" $form
+    test $code -eq 0 && clean out
+    ok "simulate $form is clean"
+done
+printf 'Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n1\t%s\t0\t%s\t0\t0\t0\t0\t%s\n' \
+    "$nasty" "$nasty" "$nasty" >"times $nasty"
+printf '[run]\npolicy = rr\nbudget = unlimited\n[bag]\nruntimes = %s\n[cluster a]\nmachines = 1\ncharge = 1\n' \
+    "times $nasty" >scenario
+verb simulate scenario
+test $code -eq 2 && clean err
+ok 'a mistake in a file of runtimes is told, clean'
+
+# ---- what a host and the batch system say ----
+
+SLURM_JOB_PARTITION="p; $esc" bats 2 clusters --save saved
+test $code -eq 2 && grep -q 'cannot be written into a clusters file' err &&
+    clean err && ! test -e saved
+ok 'clusters --save refuses a partition that the file cannot hold'
+unharmed
+ok 'nothing was executed'
+
+done_testing
