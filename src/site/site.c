@@ -349,9 +349,13 @@ static int write_cluster(FILE *out, const struct bats_site *site, size_t c,
     const struct bats_site_cluster *cluster = &site->clusters[c];
     char charge[BATS_UNITS_TEXT], source[256];
     double amount = cluster->rate * BATS_UNIT;
-    int rc = check_plain(cluster->partition, err);
-    if (rc == 0)
-        rc = check_plain(cluster->hosts, err);
+    bool by_partition =
+        cluster->partition[0] != '\0' && !shares_partition(site, c);
+    bool by_hosts = !by_partition && site->n_clusters > 1;
+    int rc = check_plain(by_partition ? cluster->partition
+                         : by_hosts   ? cluster->hosts
+                                      : "",
+                         err);
     if (rc < 0)
         return rc;
     if (!(amount < (double)INT64_MAX / 2))
@@ -359,9 +363,9 @@ static int write_cluster(FILE *out, const struct bats_site *site, size_t c,
                               "a machine of cluster %s would charge %g",
                               cluster->name, cluster->rate);
     fprintf(out, "\n[cluster %s]\n", cluster->name);
-    if (cluster->partition[0] != '\0' && !shares_partition(site, c))
+    if (by_partition)
         fprintf(out, "partition = %s\n", cluster->partition);
-    else if (site->n_clusters > 1)
+    else if (by_hosts)
         write_hosts(out, cluster->hosts);
     fprintf(out, "machine = %s\n# %s\ncharge = %s/h\n",
             cluster->by_node ? "node" : "rank",

@@ -198,6 +198,26 @@ SLURM_JOB_PARTITION="p; $esc" bats 2 clusters --save saved
 test $code -eq 2 && grep -q 'cannot be written into a clusters file' err &&
     clean err && ! test -e saved
 ok 'clusters --save refuses a partition that the file cannot hold'
+# A host may be called anything, for all that its kernel cares.
+printf 'false\n' >bag
+cat >renamed <<'SH'
+perl -e '$name = shift; syscall(170, $name, length $name) == 0 or exit 1' \
+    "h$(printf '\n$(touch pwned)\033[2J\t\377')" || exit 1
+"$BATS_MPI" bag --master-works --no-record --release hosts
+"$BATS_MPI" bag --master-works --no-record --joblog log --json json
+"$BATS_MPI" clusters --master-works --ranks
+SH
+export BATS_MPI
+if [ "$(uname -m)" = x86_64 ] && unshare -u true 2>/dev/null; then
+    env "$mark" timeout -k 5 120 unshare -u sh renamed >out 2>err </dev/null
+    clean out err && grep -q 'h\\n$(touch pwned)\\e\[2J\\t\\xff' out &&
+        json '$bytes->($_->{failed_tasks}[0]{host}) =~ /^h\n\$.*\xff$/' json &&
+        test "$(wc -l <log)" -eq 2 && test ! -e hosts &&
+        grep -q 'cannot be written into a list of hosts' err
+    ok 'a host with such a name is shown, clean'
+else
+    skip 'a host with such a name is shown, clean' 'no namespace for its name'
+fi
 unharmed
 ok 'nothing was executed'
 
