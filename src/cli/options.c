@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/similar.h"
 #include "run/run.h"
 
 #define RUN (1u << BATS_VERB_RUN)
@@ -327,6 +328,17 @@ bool bats_verb_find(const char *word, enum bats_verb *verb)
     return false;
 }
 
+void bats_verb_suggest(const char *word, struct bats_error *err)
+{
+    struct bats_similar similar = bats_similar_to(word, strlen(word));
+    size_t n = strlen(err->text);
+    for (int i = 0; i < BATS_VERBS; i++)
+        bats_similar_try(&similar, verbs[i].name);
+    if (similar.name != NULL)
+        snprintf(err->text + n, sizeof err->text - n,
+                 "; did you mean 'bats-mpi %s'?", similar.name);
+}
+
 /* "90", "15m" or "200%". */
 static int parse_timeout(const char *text, struct bats_sched_rules *rules,
                          struct bats_error *err)
@@ -606,8 +618,14 @@ static int explain(const char *word, const struct bats_option **rows, int n,
     if (n_matches == 1 && word[length] == '=')
         return bats_error_set(err, BATS_EINPUT, "%s takes no argument",
                               matches);
-    return bats_error_set(err, BATS_EINPUT, "there is no option %.*s", length,
-                          word);
+    struct bats_similar similar =
+        bats_similar_to(word + 2, (size_t)length - 2);
+    for (int i = 0; i < n; i++)
+        bats_similar_try(&similar, rows[i]->name);
+    bool found = similar.name != NULL;
+    return bats_error_set(err, BATS_EINPUT, "there is no option %.*s%s%s%s",
+                          length, word, found ? "; did you mean --" : "",
+                          found ? similar.name : "", found ? "?" : "");
 }
 
 static int read_arguments(enum bats_verb verb, int n, char **words,
@@ -620,11 +638,13 @@ static int read_arguments(enum bats_verb verb, int n, char **words,
             verbs[verb].missing, verbs[verb].name, verbs[verb].name);
     if (n < verbs[verb].min)
         return bats_error_set(err, BATS_EINPUT, "%s", verbs[verb].missing);
-    /* It may have been meant as a verb. */
-    if (n > verbs[verb].max && verb == BATS_VERB_RUN)
-        return bats_error_set(err, BATS_EINPUT,
-                              "'%s' is one argument too many: the bag is '%s'",
-                              words[verbs[verb].max], words[0]);
+    if (n > verbs[verb].max && verb == BATS_VERB_RUN) {
+        bats_error_set(err, BATS_EINPUT,
+                       "'%s' is one argument too many: the bag is '%s'",
+                       words[verbs[verb].max], words[0]);
+        bats_verb_suggest(words[0], err);
+        return BATS_EINPUT;
+    }
     if (n > verbs[verb].max)
         return bats_error_set(err, BATS_EINPUT,
                               "'%s' is one argument too many",

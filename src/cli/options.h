@@ -168,6 +168,10 @@ const char *bats_verb_purpose(enum bats_verb verb);
 /* True and *verb if `word` is a verb. */
 bool bats_verb_find(const char *word, enum bats_verb *verb);
 
+/* Adds to the sentence of `err` the verb that `word` is like, if there is one:
+ * a mistyped verb is taken for a bag. */
+void bats_verb_suggest(const char *word, struct bats_error *err);
+
 /*
  * Reads the options and arguments of `verb` from argv[1] on (argv may be
  * permuted). BATS_EINPUT with one sentence: an option that does not exist, is

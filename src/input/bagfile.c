@@ -38,6 +38,7 @@ struct bats_bagfile {
     size_t n_groups, groups_room;
     uint32_t n_tasks;
     bool is_disbatch;
+    uint32_t dangling;
 };
 
 /* What the next task is going to look like, while the file is read. */
@@ -199,6 +200,17 @@ static int add_tasks(struct scan *scan, size_t offset, uint64_t n,
     return check_builtin(scan, first, offset);
 }
 
+/* Notes the first plain command that ends with a backslash of its own. */
+static void note_backslash(struct scan *scan, const char *command)
+{
+    const char *end = command + strlen(command), *at = end;
+    while (at > command && at[-1] == '\\')
+        at--;
+    if ((end - at) % 2 == 1 && scan->bag->dangling == 0 &&
+        scan->bag->text[scan->suffix] == '\0')
+        scan->bag->dangling = scan->line;
+}
+
 /* Steps over "@once", if the command begins with it. */
 static int read_once(struct scan *scan, const char **command)
 {
@@ -311,6 +323,7 @@ static int scan_line(struct scan *scan, const char *text)
         return 0;
     if (*text != '#') {
         int code = read_once(scan, &text);
+        note_backslash(scan, text);
         return code ? code
                     : add_tasks(scan, (size_t)(text - scan->bag->text), 1,
                                 NULL);
@@ -412,6 +425,11 @@ uint32_t bats_bagfile_count(const struct bats_bagfile *bag)
 const char *bats_bagfile_name(const struct bats_bagfile *bag)
 {
     return bag->name;
+}
+
+uint32_t bats_bagfile_dangling(const struct bats_bagfile *bag)
+{
+    return bag->dangling;
 }
 
 bool bats_bagfile_is_disbatch(const struct bats_bagfile *bag)

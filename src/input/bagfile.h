@@ -54,6 +54,10 @@ ptrdiff_t bats_bagfile_command(const struct bats_bagfile *bag, uint32_t i,
 /* Line of the file that task i stands on, counted from 1. */
 uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i);
 
+/* The first line whose command ends with a backslash that is not quoted by
+ * another one, as if it went on in the next line; 0: none does. */
+uint32_t bats_bagfile_dangling(const struct bats_bagfile *bag);
+
 /* Task i was marked with @once. */
 bool bats_bagfile_is_once(const struct bats_bagfile *bag, uint32_t i);
 

@@ -92,6 +92,7 @@ refuses '--time-scale: ' bag.txt --time-scale -1
 refuses '--policy: ' bag.txt --policy cheap
 refuses 'one argument too many' bag.txt more.txt
 refuses 'nofile' nofile
+refuses "did you mean 'bats-mpi status'" staus
 refuses 'nofile' bag.txt --clusters nofile
 refuses '/nonexistent/log' bag.txt --joblog /nonexistent/log
 refuses '/nonexistent/json' bag.txt --json /nonexistent/json

@@ -75,6 +75,12 @@ printf 'true\n' >bag
 "$BATS_MPI" --resume - <bag >out 2>err
 test $? -eq 2 && grep -q 'name its record with --record' err
 ok "a bag from standard input needs a named record to be resumed"
+printf 'true \\\n -x\n' | env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 2 \
+    "$BATS_MPI" - >out 2>err
+grep -q 'from standard input has no record, unless --record FILE' err
+ok "without one it is told that it cannot be"
+grep -q 'standard input:1: the backslash at the end joins nothing' err
+ok "a backslash that joins nothing is told, too"
 
 head -c 3000 /dev/urandom >bag.bats
 bats 2 bag --resume

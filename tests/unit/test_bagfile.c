@@ -512,6 +512,27 @@ static void files_that_cannot_be_read_are_refused(void **state)
     bats_bagfile_destroy(NULL);
 }
 
+static void a_backslash_that_joins_nothing_is_found(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        uint32_t line;
+    } bags[] = {
+        {"a\nb\n", 0},
+        {"a\nb \\\n-c\nd\\\n", 2},
+        {"a\\\r\nb\n", 1},
+        {"a \\", 1},
+        {"a \\\\\n# b \\\nc\n", 0}, /* quoted; a comment */
+        {"#DISBATCH SUFFIX  x\na \\\n", 0},
+    };
+    for (size_t i = 0; i < sizeof bags / sizeof bags[0]; i++) {
+        struct bats_bagfile *bag = load(bags[i].text);
+        assert_int_equal(bats_bagfile_dangling(bag), bags[i].line);
+        bats_bagfile_destroy(bag);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -534,6 +555,7 @@ int main(void)
         cmocka_unit_test(directives_may_make_built_in_tasks_but_not_hide_them),
         cmocka_unit_test(a_nul_byte_is_refused_by_line),
         cmocka_unit_test(a_bag_without_task_is_refused),
+        cmocka_unit_test(a_backslash_that_joins_nothing_is_found),
         cmocka_unit_test(files_that_cannot_be_read_are_refused),
     };
     return cmocka_run_group_tests(tests, create_file, remove_file);

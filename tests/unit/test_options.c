@@ -175,6 +175,14 @@ static void mistakes_are_named(void **state)
     refuses(BATS_VERB_RUN, "--nonsense a", "there is no option --nonsense");
     refuses(BATS_VERB_RUN, "--nonsense=3 a", "there is no option --nonsense");
     refuses(BATS_VERB_RUN, "-qz a", "there is no option -z");
+    refuses(BATS_VERB_RUN, "--buget 3 a",
+            "there is no option --buget; did you mean --budget?");
+    refuses(BATS_VERB_RUN, "--polciy=rr a",
+            "there is no option --polciy; did you mean --policy?");
+    refuses(BATS_VERB_RUN, "--sbatsh a", "there is no option --sbatsh");
+    refuses(BATS_VERB_RUN, "staus bag",
+            "'bag' is one argument too many: the bag is 'staus'; did you mean "
+            "'bats-mpi status'?");
     refuses(BATS_VERB_RUN, "--m a",
             "--m may mean --machine, --monitor, --master-works, --max-output");
     refuses(BATS_VERB_RUN, "a --budget", "--budget needs AMOUNT|account");

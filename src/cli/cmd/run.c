@@ -2,6 +2,7 @@
  * work. Every rank starts and ends MPI, whatever the user wrote: a rank that
  * leaves without that makes the launcher shout. */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -436,6 +437,29 @@ static int load_profile(const struct bats_settings *set,
     return rc;
 }
 
+/* What may not have been meant is said. */
+static int load_bag(const struct bats_settings *set, struct bats_bagfile **bag,
+                    struct bats_error *err)
+{
+    int rc = bats_bagfile_load(set->bag, bag, err);
+    if (rc == BATS_EINPUT && access(set->bag, F_OK) != 0)
+        bats_verb_suggest(set->bag, err);
+    if (rc < 0 || set->quiet)
+        return rc;
+    uint32_t line = bats_bagfile_dangling(*bag);
+    if (line > 0)
+        bats_words_line(stderr,
+                        "bats-mpi: %s:%" PRIu32 ": the backslash at the end "
+                        "joins nothing: every line is a task",
+                        bats_bagfile_name(*bag), line);
+    if (strcmp(set->bag, "-") == 0 && set->record == NULL && !set->no_record &&
+        !set->dry_run)
+        fputs("bats-mpi: a bag from standard input has no record, unless "
+              "--record FILE names one: this run cannot be resumed\n",
+              stderr);
+    return 0;
+}
+
 static int master(enum bats_verb verb, const struct bats_settings *set)
 {
     struct bats_error err;
@@ -475,7 +499,7 @@ static int master(enum bats_verb verb, const struct bats_settings *set)
     if (rc == 0 && settings == NULL)
         rc = bats_error_set(&err, BATS_ENOMEM, "out of memory");
     if (rc == 0)
-        rc = bats_bagfile_load(set->bag, &bag, &err);
+        rc = load_bag(set, &bag, &err);
     options.bag = bag;
     options.sampling =
         (struct bats_sched_sampling){.on = choosing.on,
