@@ -61,7 +61,7 @@ RECORD_SRC = $(addprefix src/record/, \
 SITE_SRC = $(addprefix src/site/, \
 	account.c ask.c deaths.c fields.c hardware.c node.c site.c slurm.c)
 RUN_SRC = $(addprefix src/run/, \
-	comm.c crew.c executor.c hosts.c introduce.c journal.c launcher.c \
+	comm.c crew.c executor.c heart.c hosts.c introduce.c journal.c launcher.c \
 	library.c master.c prepare.c signals.c survey.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c)

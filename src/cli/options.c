@@ -158,7 +158,9 @@ const struct bats_option bats_options[] = {
     {"silence", 0, "DURATION", BATS_OPTION_PERIOD, AT(silence), RUNS,
      BATS_GROUP_FAULT,
      "a worker that says nothing for so long is lost: its tasks go elsewhere; "
-     "a busy one speaks up six times as often, or every 5s (default: 60s)"},
+     "if rank 0 says nothing for so long every worker stops its task and "
+     "leaves; a busy one speaks up six times as often, or every 5s (default: "
+     "60s)"},
     {"release", 0, "FILE", BATS_OPTION_FILE, AT(release), RUN,
      BATS_GROUP_MONEY,
      "end the run, with exit code 6, where giving nodes back saves more than "

@@ -42,7 +42,7 @@ enum bats_message_type {
     BATS_MESSAGE_PARK,      /* master: there is nothing to do for long */
     BATS_MESSAGE_UNPARK,    /* master: there soon is */
     BATS_MESSAGE_STOP,      /* master: kill what runs; worker: I did */
-    BATS_MESSAGE_HEARTBEAT, /* worker: I live */
+    BATS_MESSAGE_HEARTBEAT, /* master, worker: I live */
     BATS_MESSAGE_OUTPUT,    /* worker: whole lines that a task has printed */
     BATS_MESSAGE_ERROR,     /* worker: I cannot go on, because ... */
     BATS_MESSAGE_VERDICT    /* master: the execution that has ended is (not)

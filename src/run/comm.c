@@ -1,11 +1,14 @@
 #include <limits.h>
 #include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "run/comm.h"
+#include "run/heart.h"
 #include "run/launcher.h"
 #include "run/run.h"
 #include "site/deaths.h"
@@ -14,6 +17,7 @@
 #define TAG 1
 #define PATIENCE_S 3
 #define SLACK_NS 5000000
+#define MOST_US 3600000000 /* for MPI_Finalize */
 
 struct bats_comm {
     int rank;
@@ -24,13 +28,19 @@ struct bats_comm {
     int capacity;
     uint8_t *received;
     size_t room;
-    pid_t *process; /* by rank: on this host, or 0 */
-    int n_here;     /* of those how many are */
+    pid_t *process;        /* by rank: on this host, or 0 */
+    int n_here;            /* of those how many are */
+    MPI_Request *repeated; /* by rank: the last of bats_comm_repeat */
 };
+
+/* The main thread and that of heart.c call MPI one after the other. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static bool serialized; /* they may */
 
 /* Another rank is dead or MPI is broken: MPI_Finalize would never return. */
 static bool given_up;
 static int own_rank;
+static unsigned patience_s; /* --silence, and no less than a second */
 
 static int mpi_error(const char *what, int code, struct bats_error *err)
 {
@@ -50,8 +60,8 @@ static void slacken(unsigned long ns)
     prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0);
 }
 
-int bats_mpi_start(int *argc, char ***argv, int *rank, int *n_ranks,
-                   struct bats_error *err)
+int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
+                   int *n_ranks, struct bats_error *err)
 {
     int provided;
     bats_launcher_look();
@@ -59,7 +69,7 @@ int bats_mpi_start(int *argc, char ***argv, int *rank, int *n_ranks,
      * the runner has to tell from those of a task, each time. */
     setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
     slacken(SLACK_NS);
-    int rc = MPI_Init_thread(argc, argv, MPI_THREAD_SINGLE, &provided);
+    int rc = MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
     slacken(0);
     if (rc != MPI_SUCCESS)
         return mpi_error("MPI_Init_thread", rc, err);
@@ -67,14 +77,42 @@ int bats_mpi_start(int *argc, char ***argv, int *rank, int *n_ranks,
     MPI_Comm_rank(MPI_COMM_WORLD, rank);
     MPI_Comm_size(MPI_COMM_WORLD, n_ranks);
     own_rank = *rank;
-    return 0;
+    serialized = provided >= MPI_THREAD_SERIALIZED;
+    patience_s = silence_us < MOST_US ? (unsigned)(silence_us / 1000000) + 1
+                                      : MOST_US / 1000000;
+    return serialized && own_rank == 0 && *n_ranks > 1
+               ? bats_heart_start(silence_us, err)
+               : 0;
+}
+
+bool bats_comm_serialized(void)
+{
+    return serialized;
+}
+
+static volatile sig_atomic_t last_status;
+
+static void leave_at_once(int signal)
+{
+    (void)signal;
+    _exit(last_status);
+}
+
+void bats_comm_leave_within(unsigned seconds, int exit_status)
+{
+    last_status = exit_status;
+    signal(SIGALRM, leave_at_once);
+    alarm(seconds);
 }
 
 void bats_mpi_end(int exit_status)
 {
     fflush(NULL);
-    if (exit_status != 0 && (own_rank == 0 || bats_deaths_known(0)))
+    bats_heart_stop();
+    if (exit_status != 0 && (own_rank == 0 || given_up))
         bats_launcher_fail();
+    if (given_up && own_rank != 0 && bats_launcher_is_srun())
+        _exit(exit_status); /* MPI_Abort would kill those who still tidy up */
     if (given_up && exit_status == 0 && own_rank != 0) {
         /* Rank 0 ends us all when it has reported. Who waits for that in
          * MPI_Finalize may wait for ever: mpirun --enable-recovery does not
@@ -87,6 +125,8 @@ void bats_mpi_end(int exit_status)
         bats_comm_abort(exit_status);
     }
     slacken(SLACK_NS);
+    /* It waits for the others, and for ever if one dies now. */
+    bats_comm_leave_within(patience_s, exit_status);
     MPI_Finalize();
 }
 
@@ -98,10 +138,15 @@ int bats_comm_create(struct bats_comm **comm, struct bats_error *err)
     MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &c->size);
     c->process = calloc((size_t)c->size, sizeof *c->process);
-    if (c->process == NULL) {
+    c->repeated = malloc((size_t)c->size * sizeof *c->repeated);
+    if (c->process == NULL || c->repeated == NULL) {
+        free(c->process);
+        free(c->repeated);
         free(c);
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     }
+    for (int i = 0; i < c->size; i++)
+        c->repeated[i] = MPI_REQUEST_NULL;
     *comm = c;
     return 0;
 }
@@ -116,6 +161,7 @@ void bats_comm_destroy(struct bats_comm *comm)
     free(comm->sent);
     free(comm->received);
     free(comm->process);
+    free(comm->repeated);
     free(comm);
 }
 
@@ -161,7 +207,7 @@ static bool grow(struct bats_comm *c)
     return true;
 }
 
-size_t bats_comm_unsent(struct bats_comm *comm)
+static int forget_sent(struct bats_comm *comm)
 {
     int kept = 0;
     for (int i = 0; i < comm->n; i++) {
@@ -175,8 +221,40 @@ size_t bats_comm_unsent(struct bats_comm *comm)
             comm->sent[kept++] = comm->sent[i];
         }
     }
-    comm->n = kept;
-    return (size_t)kept;
+    return comm->n = kept;
+}
+
+size_t bats_comm_unsent(struct bats_comm *comm)
+{
+    pthread_mutex_lock(&turn);
+    int n = forget_sent(comm);
+    pthread_mutex_unlock(&turn);
+    return (size_t)n;
+}
+
+void bats_comm_repeat(struct bats_comm *comm, const struct bats_packet *packet)
+{
+    pthread_mutex_lock(&turn);
+    for (int rank = 0; rank < comm->size; rank++) {
+        MPI_Request *last = &comm->repeated[rank];
+        int done = 0;
+        if (rank != comm->rank &&
+            MPI_Test(last, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done &&
+            MPI_Isend(packet->bytes, (int)packet->n, MPI_BYTE, rank, TAG,
+                      MPI_COMM_WORLD, last) != MPI_SUCCESS)
+            *last = MPI_REQUEST_NULL;
+    }
+    pthread_mutex_unlock(&turn);
+}
+
+bool bats_comm_repeated(struct bats_comm *comm)
+{
+    int done = 1;
+    pthread_mutex_lock(&turn);
+    for (int rank = 0; rank < comm->size && done; rank++)
+        MPI_Test(&comm->repeated[rank], &done, MPI_STATUS_IGNORE);
+    pthread_mutex_unlock(&turn);
+    return done;
 }
 
 static int post(struct bats_comm *comm, int rank, struct bats_packet *packet,
@@ -184,7 +262,7 @@ static int post(struct bats_comm *comm, int rank, struct bats_packet *packet,
 {
     struct bats_packet p = *packet;
     *packet = (struct bats_packet){0};
-    bats_comm_unsent(comm);
+    forget_sent(comm);
     if (p.failed || p.n > INT_MAX ||
         (comm->n == comm->capacity && !grow(comm))) {
         bats_packet_release(&p);
@@ -208,17 +286,23 @@ static int post(struct bats_comm *comm, int rank, struct bats_packet *packet,
 int bats_comm_send(struct bats_comm *comm, int rank,
                    struct bats_packet *packet, struct bats_error *err)
 {
-    return post(comm, rank, packet, false, err);
+    pthread_mutex_lock(&turn);
+    int rc = post(comm, rank, packet, false, err);
+    pthread_mutex_unlock(&turn);
+    return rc;
 }
 
 int bats_comm_send_matched(struct bats_comm *comm, int rank,
                            struct bats_packet *packet, struct bats_error *err)
 {
-    return post(comm, rank, packet, true, err);
+    pthread_mutex_lock(&turn);
+    int rc = post(comm, rank, packet, true, err);
+    pthread_mutex_unlock(&turn);
+    return rc;
 }
 
-int bats_comm_receive(struct bats_comm *comm, int *from, const void **bytes,
-                      size_t *n, struct bats_error *err)
+static int receive(struct bats_comm *comm, int *from, const void **bytes,
+                   size_t *n, struct bats_error *err)
 {
     int there = 0, count, rc = MPI_SUCCESS;
     MPI_Message message;
@@ -251,6 +335,15 @@ int bats_comm_receive(struct bats_comm *comm, int *from, const void **bytes,
     return 1;
 }
 
+int bats_comm_receive(struct bats_comm *comm, int *from, const void **bytes,
+                      size_t *n, struct bats_error *err)
+{
+    pthread_mutex_lock(&turn);
+    int rc = receive(comm, from, bytes, n, err);
+    pthread_mutex_unlock(&turn);
+    return rc;
+}
+
 void bats_comm_give_up(struct bats_comm *comm)
 {
     (void)comm;
@@ -259,6 +352,7 @@ void bats_comm_give_up(struct bats_comm *comm)
 
 void bats_comm_abort(int exit_status)
 {
+    bats_heart_stop();
     MPI_Abort(MPI_COMM_WORLD, exit_status);
     _exit(exit_status); /* MPI_Abort may return where MPI is broken */
 }

@@ -46,6 +46,19 @@ int bats_comm_send(struct bats_comm *comm, int rank,
 int bats_comm_send_matched(struct bats_comm *comm, int rank,
                            struct bats_packet *packet, struct bats_error *err);
 
+/* Sends the packet, which is kept, to every other rank, but for those where it
+ * has not got through since the last time. Another thread may do so: MPI is
+ * called by one at a time. */
+void bats_comm_repeat(struct bats_comm *comm,
+                      const struct bats_packet *packet);
+
+/* The last ones have got through to all. */
+bool bats_comm_repeated(struct bats_comm *comm);
+
+/* MPI may be called by several threads, one at a time; the same at all ranks.
+ */
+bool bats_comm_serialized(void);
+
 /* Sends that MPI has not finished; tests them. */
 size_t bats_comm_unsent(struct bats_comm *comm);
 
@@ -57,6 +70,10 @@ int bats_comm_receive(struct bats_comm *comm, int *from, const void **bytes,
 /* A rank is lost and MPI_Finalize would wait for it: bats_mpi_end is to abort
  * instead. */
 void bats_comm_give_up(struct bats_comm *comm);
+
+/* This process ends after so many seconds, with this exit status, if it has
+ * not by then. */
+void bats_comm_leave_within(unsigned seconds, int exit_status);
 
 /* Ends every rank of the run at once, with this exit status. */
 _Noreturn void bats_comm_abort(int exit_status);

@@ -7,12 +7,11 @@
 
 #include "run/clock.h"
 #include "run/crew.h"
+#include "run/heart.h"
 #include "run/introduce.h"
 #include "site/deaths.h"
 
 #define GATHER_US 60000000 /* for all ranks to say HELLO */
-#define BEAT_US 5000000    /* longest silence of a member */
-#define BEATS 6            /* that are missed before it is given up */
 
 static int register_member(struct bats_crew *crew, int rank,
                            const struct bats_hello *hello,
@@ -242,8 +241,7 @@ static bool has_ended(const struct bats_crew *crew, int rank)
 
 int64_t bats_crew_beat_us(const struct bats_crew *crew)
 {
-    int64_t us = crew->silence_us / BEATS;
-    return us < BEAT_US ? us : BEAT_US;
+    return bats_heart_beat_us(crew->silence_us);
 }
 
 /* It may only be asleep. When it wakes up it must not go on with what others
@@ -315,6 +313,7 @@ bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us)
 {
     bats_executor_destroy(crew->own);
     crew->own = NULL;
+    bats_heart_stop(); /* nothing may come after the last message */
     enum bats_leave leave = BATS_LEAVE;
     for (size_t i = 0; i < crew->n; i++)
         if (is_lost(crew, i))

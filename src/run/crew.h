@@ -72,8 +72,7 @@ int bats_crew_receive(struct bats_crew *crew, size_t *i,
                       struct bats_message *message, struct bats_error *err);
 
 /* Silence after which a member gives a sign of life, and how often it makes
- * sense to call bats_crew_lost. Of `silence_us` it is a sixth, so that a few
- * may come late, and 5 s at most. */
+ * sense to call bats_crew_lost. */
 int64_t bats_crew_beat_us(const struct bats_crew *crew);
 
 /* A member whose process has ended, as far as that can be seen from here, or

@@ -275,6 +275,30 @@ void bats_executor_stop(struct bats_executor *executor, int64_t grace_us)
     }
 }
 
+static void drop_result(void *context, const struct bats_task_result *result)
+{
+    (void)context, (void)result;
+}
+
+static bool drop_lines(void *context, const struct bats_output_lines *output)
+{
+    (void)context, (void)output;
+    return true;
+}
+
+void bats_executor_wind_up(struct bats_executor *executor)
+{
+    struct bats_runner_result r;
+    struct bats_error err;
+    executor->sink =
+        (struct bats_executor_sink){NULL, drop_result, drop_lines};
+    executor->holds = false;
+    bats_executor_stop(executor, INT64_MAX);
+    while (bats_runner_busy(executor->runner) &&
+           bats_runner_poll(executor->runner, INT64_MAX, &r, &err) == 0)
+        ;
+}
+
 size_t bats_executor_waiting(const struct bats_executor *executor)
 {
     return executor->held.asks ? 0 : executor->n_waiting;

@@ -55,6 +55,10 @@ int bats_executor_obey(struct bats_executor *executor,
  */
 void bats_executor_stop(struct bats_executor *executor, int64_t grace_us);
 
+/* Stops the task that runs, in its grace time, and returns when nothing is left
+ * of it. Results and output lines are dropped. */
+void bats_executor_wind_up(struct bats_executor *executor);
+
 /* Tasks of the queue that can be begun one after the other: none if a VERDICT
  * has to come first. The one that runs does not count. */
 size_t bats_executor_waiting(const struct bats_executor *executor);

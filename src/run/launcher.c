@@ -12,16 +12,23 @@
 
 #define PATIENCE_MS 10000 /* the other ranks take 3 s to leave */
 
-static bool impatient;
+static bool impatient, by_srun;
 
 void bats_launcher_look(void)
 {
     impatient = getenv("OMPI_COMMAND") != NULL;
+    /* mpirun starts its daemons by srun. */
+    by_srun = !impatient && getenv("SLURM_STEP_ID") != NULL;
 }
 
 bool bats_launcher_is_impatient(void)
 {
     return impatient;
+}
+
+bool bats_launcher_is_srun(void)
+{
+    return by_srun;
 }
 
 bool bats_launcher_is_mpirun(void)

@@ -17,6 +17,9 @@ void bats_launcher_look(void);
  * second after it has told them to end. */
 bool bats_launcher_is_impatient(void);
 
+/* It is srun. */
+bool bats_launcher_is_srun(void);
+
 /* It is Open MPI's mpirun, and on this host. */
 bool bats_launcher_is_mpirun(void);
 

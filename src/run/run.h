@@ -139,10 +139,10 @@ const char *bats_mpi_library(char *text, size_t size);
 /* Start and end MPI. Where a rank was lost on the way, an orderly end would
  * wait for it for ever: bats_mpi_end then ends all of them, this process
  * included, with `exit_status`. bats_mpi_start returns this process's rank and
- * the number of ranks. Where the program was started without a launcher there
+ * the number of ranks; from then on rank 0 gives signs of life (heart.h). Where the program was started without a launcher there
  * is one rank, and the master works. */
-int bats_mpi_start(int *argc, char ***argv, int *rank, int *n_ranks,
-                   struct bats_error *err);
+int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
+                   int *n_ranks, struct bats_error *err);
 void bats_mpi_end(int exit_status);
 
 /*
@@ -162,7 +162,9 @@ void bats_run_dismiss(void);
 int bats_run_survey(const struct bats_run_options *options,
                     struct bats_survey *survey, struct bats_error *err);
 
-/* The other ranks: execute tasks until the master says stop. */
-int bats_run_worker(struct bats_error *err);
+/* The other ranks: execute tasks until the master says stop. BATS_ESYS if it
+ * has died, or has given no sign of life for `silence_us`: what runs here has
+ * been stopped, in its grace time. */
+int bats_run_worker(int64_t silence_us, struct bats_error *err);
 
 #endif

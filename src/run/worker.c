@@ -9,6 +9,7 @@
 #include "run/clock.h"
 #include "run/comm.h"
 #include "run/executor.h"
+#include "run/heart.h"
 #include "run/introduce.h"
 #include "run/run.h"
 #include "run/signals.h"
@@ -17,6 +18,8 @@
 #define OUTPUTS_UNSENT 4     /* more than that, and the tasks have to wait */
 #define BUSY_MIN_US 1000     /* its task ends: the sleep does, too */
 #define FAREWELL_US 10000000 /* the master is gone if it takes longer */
+#define LAST_WORDS_S 30      /* for what its output files need */
+#define LOST_STATUS 3        /* exit status of a rank that lost the master */
 
 struct worker {
     struct bats_comm *comm;
@@ -24,11 +27,15 @@ struct worker {
     struct bats_packet results;
     struct bats_batch batch; /* what is in there */
     struct bats_quiet quiet;
-    int64_t look_us;  /* longest sleep, from SETUP */
-    int64_t beat_us;  /* longest silence, from SETUP */
-    int64_t asked_us; /* whether the master lives */
-    int terminated;   /* SIGTERMs that have been heeded */
-    bool holds;       /* lines go with the results */
+    int64_t look_us;    /* longest sleep, from SETUP */
+    int64_t beat_us;    /* longest silence, from SETUP */
+    int64_t grace_ms;   /* of the task, from SETUP */
+    int64_t silence_us; /* of the master: then it is gone */
+    int64_t heard_us;   /* of it */
+    int64_t looked_us;  /* for its messages */
+    int64_t asked_us;   /* whether it lives */
+    int terminated;     /* SIGTERMs that have been heeded */
+    bool holds;         /* lines go with the results */
     bool parked;
     bool leave;
 };
@@ -98,6 +105,7 @@ static int obey(struct worker *w, struct bats_message *message,
         w->look_us = message->u.setup.look_us;
         w->holds = message->u.setup.hold;
         w->beat_us = message->u.setup.beat_us;
+        w->grace_ms = message->u.setup.grace_ms;
         bats_comm_set_process(w->comm, 0, message->u.setup.master_pid);
         w->quiet.woken = bats_comm_woken(w->comm);
         return bats_executor_create(&message->u.setup, &sink, &w->executor,
@@ -117,6 +125,8 @@ static int obey(struct worker *w, struct bats_message *message,
     case BATS_MESSAGE_CANCEL:
     case BATS_MESSAGE_VERDICT:
         break;
+    case BATS_MESSAGE_HEARTBEAT:
+        return 0;
     default:
         return bats_error_set(err, BATS_EPROTO,
                               "the master sent a message of type %d",
@@ -134,6 +144,7 @@ static int receive_all(struct worker *w, struct bats_error *err)
         struct bats_message message;
         struct bats_error why;
         bats_quiet_ended(&w->quiet, false);
+        w->heard_us = bats_clock_now_us();
         rc = bats_proto_open(bytes, n, &message, &why);
         if (rc == 0)
             rc = obey(w, &message, &why);
@@ -173,19 +184,29 @@ static int64_t patience(struct worker *w, bool busy)
     return busy && us < BUSY_MIN_US ? BUSY_MIN_US : us;
 }
 
-/* Where mpirun lets the others live (--enable-recovery) they would wait for
- * ever. */
-static int ask_for_master(struct worker *w, struct bats_error *err)
+/* Where the launcher lets the others live they would wait for ever. */
+static int look_for_master(struct worker *w, struct bats_error *err)
 {
     int64_t now_us = bats_clock_now_us();
-    if (now_us - w->asked_us < w->beat_us)
-        return 0;
-    w->asked_us = now_us;
-    bats_deaths_ask();
-    if (!bats_deaths_known(0))
+    int64_t beat_us = bats_heart_beat_us(w->silence_us);
+    int64_t gap_us = now_us - w->looked_us;
+    w->looked_us = now_us;
+    /* Stopped and continued (a suspended job), or waiting for a disk: what has
+     * come in the meantime has not been read yet. */
+    if (gap_us > 2 * beat_us)
+        w->heard_us += gap_us;
+    if (now_us - w->asked_us >= beat_us) {
+        w->asked_us = now_us;
+        bats_deaths_ask();
+    }
+    bool died = bats_deaths_known(0);
+    if (!died &&
+        (!bats_comm_serialized() || now_us - w->heard_us <= w->silence_us))
         return 0;
     bats_comm_give_up(w->comm);
-    return bats_error_set(err, BATS_ESYS, "rank 0 has died");
+    return bats_error_set(err, BATS_ESYS,
+                          died ? "rank 0 has died"
+                               : "rank 0 has been silent for too long");
 }
 
 /* The lines of what has ended have to go first, as send_output says. */
@@ -216,7 +237,7 @@ static int execute(struct worker *w, int64_t sleep_us, struct bats_error *err)
 static int step(struct worker *w, struct bats_error *err)
 {
     int rc = receive_all(w, err);
-    if (rc < 0 || w->leave || (rc = ask_for_master(w, err)) < 0)
+    if (rc < 0 || w->leave || (rc = look_for_master(w, err)) < 0)
         return rc;
     if (w->executor != NULL && bats_signals_terminate() > w->terminated) {
         w->terminated = bats_signals_terminate();
@@ -258,10 +279,24 @@ static int say_goodbye(struct worker *w, struct bats_error *err)
     return rc < 0 ? rc : 0;
 }
 
-int bats_run_worker(struct bats_error *err)
+/* Nobody asks for its results any more. Its task is stopped as any other is,
+ * and its output files are closed; but whatever hangs there ends with this
+ * process. */
+static void see_out(struct worker *w)
 {
+    bats_comm_leave_within((unsigned)(w->grace_ms / 1000) + LAST_WORDS_S,
+                           LOST_STATUS);
+    bats_executor_wind_up(w->executor);
+}
+
+int bats_run_worker(int64_t silence_us, struct bats_error *err)
+{
+    int64_t now_us = bats_clock_now_us();
     struct worker w = {
-        .quiet = {.since_us = bats_clock_now_us()},
+        .quiet = {.since_us = now_us},
+        .silence_us = silence_us,
+        .heard_us = now_us,
+        .looked_us = now_us,
         .look_us = BATS_CLOCK_PARKED_US,
         .beat_us = INT64_MAX,
     };
@@ -278,6 +313,8 @@ int bats_run_worker(struct bats_error *err)
     rc = post(&w, &packet, err);
     while (rc >= 0 && !w.leave)
         rc = step(&w, err);
+    if (rc < 0 && w.executor != NULL)
+        see_out(&w);
     bats_executor_destroy(w.executor);
     if (rc >= 0)
         rc = say_goodbye(&w, err);

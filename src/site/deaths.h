@@ -1,7 +1,7 @@
 /*
  * deaths: ranks whose processes have died, as the launcher tells it.
  *
- * Layer: site. Used by src/run/crew.c on rank 0.
+ * Layer: site. Used by src/run: rank 0 asks for the others, and they for it.
  *
  * The launcher sees its processes die on every host, and PMIx has an event for
  * that, PMIX_ERR_PROC_ABORTED. What comes of it under Open MPI 4.1 with

@@ -1,7 +1,9 @@
 #!/bin/sh
-# How a step ends whose job is taken away.
+# How a step ends whose job is taken away, or whose rank 0 dies.
 [ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" sh "$0"
 . "$TOP/tests/slurm/lib.sh"
+printf '%s\n' SlurmdTimeout=6 KillWait=2 >>"$SLURM_CONF"
+scontrol reconfigure
 
 # ---- taken away ----
 
@@ -25,4 +27,62 @@ srun -p slow -N4 --exclusive true >out 2>&1
 bats-mpi status taken | grep -q '0 running, 3 pending; 3 executions cut off' &&
     test "$(sort saved | tr '\n' ' ')" = '1 2 3 '
 ok 'a task has --grace to save its work when its job is preempted'
+# ---- rank 0 dies ----
+
+# rank NODE N SIGNAL: to the rank of this number there.
+rank() {
+    nsenter -t "$(cat "$BED/node.$1")" -p -m sh -c '
+        for pid in $(pgrep -x bats-mpi); do
+            tr "\0" "\n" <"/proc/$pid/environ" 2>/dev/null | grep -qx "SLURM_PROCID=$0" &&
+                kill -s "$1" "$pid" && exit
+        done
+        exit 1' "$2" "$3"
+}
+# step DIR NODES ARGUMENT...: a step there, in the background: $!.
+step() {
+    mkdir -p "$1"
+    nodes=$2
+    dir=$1
+    shift 2
+    (cd "$dir" && exec srun -p all -w "$nodes" "$@" >out 2>err)
+}
+# is_over PID
+is_over() {
+    ! kill -0 "$1" 2>/dev/null
+}
+cat >lasts <<'TASK'
+trap 'sleep 0.5; echo saved; echo "$BATS_TASK_ID" >>saved; exit 1' TERM
+echo "$BATS_TASK_ID" >>begun
+while :; do sleep 0.1; done
+TASK
+mkdir -p reads runs gone
+# Nobody writes to it: rank 0 waits for its bag.
+mkfifo reads/bag
+step reads 'fast[1-2]' bats-mpi bag --no-record --silence 6s &
+reads=$!
+for dir in runs gone; do echo 'sh ../lasts' >$dir/bag; done
+step runs 'fast[3-4]' bats-mpi bag --policy rr --silence 3s --output stream &
+runs=$!
+step gone 'slow[1-2]' bats-mpi bag --policy rr --silence 3s &
+gone=$!
+within 30 test -s runs/begun && within 30 test -s gone/begun
+rank fast3 0 KILL
+kill -KILL "$(cat "$BED/node.slow1")"
+within 30 is_over $runs && grep -q 'rank 0 has been silent' runs/err
+ok 'a step whose rank 0 is killed ends'
+test "$(cat runs/saved)" = 1
+ok 'its tasks have their grace time'
+nsenter -t "$(cat "$BED/node.fast4")" -p -m pgrep -x 'bats.*|lasts' >out
+test $? -eq 1 && grep -q saved runs/bag.out/stream-*
+ok 'their output files are complete, and no process is left'
+within 60 is_over $gone && grep -q 'rank 0 has been silent' gone/err &&
+    test "$(cat gone/saved)" = 1
+ok 'a step whose rank 0 is gone with its node ends, too'
+! is_over $reads && ! grep -q silent reads/err
+cp reads/err err
+ok 'a master that reads its bag for longer than --silence is not lost'
+rank fast1 0 KILL
+within 30 is_over $reads && grep -q 'rank 0 has been silent' reads/err
+ok 'killed while it reads, it does not leave the others behind'
+for pid in $reads $runs $gone; do is_over $pid || kill -KILL $pid; done
 done_testing

@@ -297,10 +297,11 @@ int cmd_clusters(int argc, char **argv)
         bats_help_verb(stdout, BATS_VERB_CLUSTERS);
         return BATS_EXIT_OK;
     }
-    if (bats_mpi_start(&argc, &argv, &rank, &n_ranks, &err) != 0)
+    if (bats_mpi_start(&argc, &argv, set.silence, &rank, &n_ranks, &err) != 0)
         return complain(&err);
     if (rank != 0) {
-        code = bats_run_worker(&err) != 0 ? complain(&err) : BATS_EXIT_OK;
+        code = bats_run_worker(set.silence, &err) != 0 ? complain(&err)
+                                                       : BATS_EXIT_OK;
     } else if (rc != 0) {
         bats_run_dismiss();
         code = bats_options_complain(BATS_VERB_CLUSTERS, &usage);

@@ -536,10 +536,10 @@ static int master(enum bats_verb verb, const struct bats_settings *set)
     return code;
 }
 
-static int worker(int rank)
+static int worker(int rank, const struct bats_settings *set)
 {
     struct bats_error err;
-    int rc = bats_run_worker(&err);
+    int rc = bats_run_worker(set->silence, &err);
     if (rc != 0)
         fprintf(stderr, "bats-mpi: rank %d: %s\n", rank, err.text);
     return bats_exit_of(rc);
@@ -560,10 +560,10 @@ static int start(enum bats_verb verb, int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     /* So is a file that would grow beyond what ulimit allows. */
     signal(SIGXFSZ, SIG_IGN);
-    if (bats_mpi_start(&argc, &argv, &rank, &n_ranks, &err) != 0)
+    if (bats_mpi_start(&argc, &argv, set.silence, &rank, &n_ranks, &err) != 0)
         return complain(&err);
     if (rank != 0) {
-        code = worker(rank);
+        code = worker(rank, &set);
     } else if (rc != 0) {
         bats_run_dismiss();
         code = bats_options_complain(verb, &usage);

@@ -1,0 +1,102 @@
+#include "run/heart.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "proto/proto.h"
+#include "run/comm.h"
+
+#define BEAT_US 5000000 /* at most */
+#define BEATS 6         /* that are missed before a rank is given up */
+#define TRY_US 20000    /* between two tries to get one through, */
+#define TRIES 50        /* so many times: a rank may be gone */
+
+/* There is one in a process, as there is one MPI. */
+static struct {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t stopped; /* waits by the monotonic clock */
+    bool beats;
+    int64_t beat_us;
+    struct bats_comm *comm;
+    struct bats_packet packet;
+} heart = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+int64_t bats_heart_beat_us(int64_t silence_us)
+{
+    int64_t us = silence_us / BEATS;
+    return us < BEAT_US ? us : BEAT_US;
+}
+
+/* False: it is to stop. */
+static bool rest(int64_t us)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    us += end.tv_nsec / 1000;
+    end.tv_sec += us / 1000000;
+    end.tv_nsec = us % 1000000 * 1000;
+    while (heart.beats &&
+           pthread_cond_timedwait(&heart.stopped, &heart.lock, &end) == 0)
+        ;
+    return heart.beats;
+}
+
+/* MPI moves only when it is called, and the main thread may not do so. */
+static void *beat(void *unused)
+{
+    (void)unused;
+    pthread_mutex_lock(&heart.lock);
+    while (rest(heart.beat_us)) {
+        bats_comm_repeat(heart.comm, &heart.packet);
+        for (int i = 0;
+             i < TRIES && !bats_comm_repeated(heart.comm) && rest(TRY_US); i++)
+            ;
+    }
+    pthread_mutex_unlock(&heart.lock);
+    return NULL;
+}
+
+static int begin(struct bats_error *err)
+{
+    sigset_t all, before;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&heart.stopped, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    heart.beats = true;
+    /* Signals are for the main thread: they end its sleeps. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int code = pthread_create(&heart.thread, NULL, beat, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (code == 0)
+        return 0;
+    heart.beats = false;
+    return bats_error_set(err, BATS_ESYS, "cannot start a thread: %s",
+                          strerror(code));
+}
+
+int bats_heart_start(int64_t silence_us, struct bats_error *err)
+{
+    heart.beat_us = bats_heart_beat_us(silence_us);
+    bats_proto_plain(&heart.packet, BATS_MESSAGE_HEARTBEAT);
+    if (heart.packet.failed)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    int rc = bats_comm_create(&heart.comm, err);
+    return rc < 0 ? rc : begin(err);
+}
+
+void bats_heart_stop(void)
+{
+    if (!heart.beats)
+        return;
+    pthread_mutex_lock(&heart.lock);
+    heart.beats = false;
+    pthread_cond_signal(&heart.stopped);
+    pthread_mutex_unlock(&heart.lock);
+    pthread_join(heart.thread, NULL);
+}
