@@ -1,9 +1,8 @@
 /*
  * spawner: turns a line into a process.
  *
- * Layer: exec. Used by runner. Model: posix_spawn, which does not copy the
- * memory of an MPI process, without what it does anew each time: a stack, the
- * limit of descriptors, all signals. The child leads a process group of its
+ * Layer: exec. Used by runner. By posix_spawn, which does
+ * not copy the memory of an MPI process. The child leads a process group of its
  * own, has all signals unblocked and in their default way, /dev/null as
  * standard input and no descriptor above 2. A line that needs no shell
  * (command.h) is run directly; if that fails, for whatever reason, the shell
@@ -12,21 +11,17 @@
 #ifndef BATS_SPAWNER_H
 #define BATS_SPAWNER_H
 
-#include <stddef.h>
+#include <spawn.h>
 #include <sys/types.h>
 
 #include "bats/error.h"
 
 struct bats_spawner {
-    int null;    /* /dev/null */
-    void *stack; /* of the child until it executes something, or NULL */
-    int *caught; /* real-time signals that are not in their default way, */
-    size_t n;    /*   and how many */
+    int null; /* /dev/null; -1: released */
+    posix_spawnattr_t attributes;
 };
 
-/* Real-time signals have to be as they will stay: which of them are ignored, or
- * caught, is looked up here. BATS_ENOMEM, BATS_ESYS. Descriptors 0 to 2 are open
- * afterwards. */
+/* BATS_ESYS. Descriptors 0 to 2 are open afterwards. */
 int bats_spawner_init(struct bats_spawner *spawner, struct bats_error *err);
 void bats_spawner_release(struct bats_spawner *spawner);
 
