@@ -61,7 +61,9 @@ enum bats_event_type {
     BATS_EVENT_CHOSEN,    /* choice: the answer to SAMPLED */
     BATS_EVENT_TICK,      /* only the time has passed */
     BATS_EVENT_DRAIN,     /* start nothing more, let running tasks end */
-    BATS_EVENT_STOP       /* cancel everything and end */
+    BATS_EVENT_STOP,      /* cancel everything and end */
+    BATS_EVENT_HOLD,      /* start nothing more and enter no window, */
+    BATS_EVENT_GO         /* until this */
 };
 
 struct bats_event {

@@ -144,7 +144,7 @@ bool dispatch_admits(const struct bats_sched *s, uint32_t machine)
 {
     const struct machine *m = &s->machines[machine];
     return m->state == MACHINE_ACTIVE && !m->quarantined && !s->draining &&
-           !forecast_too_late(s, m->cluster) &&
+           !s->on_hold && !forecast_too_late(s, m->cluster) &&
            !sampling_refuses(s, m->cluster) &&
            (!s->policy->admit || s->policy->admit(s, machine));
 }

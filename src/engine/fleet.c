@@ -94,7 +94,7 @@ static bool acquire(struct bats_sched *s, uint32_t id)
     struct machine *m = &s->machines[id];
     struct cluster *c = &s->clusters[m->cluster];
     assert(m->state == MACHINE_PARKED);
-    if (s->draining || s->bag.count[BATS_TASK_PENDING] == 0 ||
+    if (s->draining || s->on_hold || s->bag.count[BATS_TASK_PENDING] == 0 ||
         !worth_acquiring(s, c) ||
         !bats_ledger_charge(&s->ledger, c->spec.charge))
         return false;
@@ -255,7 +255,7 @@ static void decide(struct bats_sched *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
     bats_money charge = s->clusters[m->cluster].spec.charge;
-    if (bats_ledger_affordable(&s->ledger, charge) >= 1 &&
+    if (!s->on_hold && bats_ledger_affordable(&s->ledger, charge) >= 1 &&
         s->policy->renew(s, id) && bats_ledger_hold(&s->ledger, charge)) {
         m->renewing = true;
     } else {
@@ -273,7 +273,7 @@ static void end_window(struct bats_sched *s, uint32_t id)
     bats_money charge = s->clusters[m->cluster].spec.charge;
     bool useful = copies_machine_works(s, id) ||
                   (!s->draining && s->bag.count[BATS_TASK_PENDING] > 0);
-    if (m->renewing && useful) {
+    if (m->renewing && useful && !s->on_hold) {
         bats_ledger_charge_held(&s->ledger, charge);
         m->renewing = false;
         m->paid_end += s->window;

@@ -174,7 +174,7 @@ static int settle(struct bats_sched *s, struct bats_error *err)
         finish(s, BATS_FINISH_ALL_DONE);
     else if (s->n_busy == 0 && s->draining)
         finish(s, s->why);
-    else if (s->n_busy == 0 && s->n_absent == 0)
+    else if (s->n_busy == 0 && s->n_absent == 0 && !s->on_hold)
         rc = unstall(s, err);
     if (rc == 0 && s->failure < 0)
         rc =
@@ -274,7 +274,8 @@ static int check_event(const struct bats_sched *s, bats_time now,
         return bats_error_set(err, BATS_EOVERFLOW, "the time %lld is no time",
                               (long long)now);
     if (ev->type == BATS_EVENT_TICK || ev->type == BATS_EVENT_DRAIN ||
-        ev->type == BATS_EVENT_STOP || ev->type == BATS_EVENT_CHOSEN)
+        ev->type == BATS_EVENT_STOP || ev->type == BATS_EVENT_CHOSEN ||
+        ev->type == BATS_EVENT_HOLD || ev->type == BATS_EVENT_GO)
         return 0;
     if (ev->machine >= s->n_machines)
         return bats_error_set(err, BATS_ESTATE, "there is no machine %u",
@@ -488,6 +489,13 @@ int bats_sched_handle(struct bats_sched *s, bats_time now,
     case BATS_EVENT_STOP:
     case BATS_EVENT_DRAIN:
         fleet_stop(s, ev->type == BATS_EVENT_STOP, BATS_FINISH_STOPPED);
+        break;
+    case BATS_EVENT_HOLD:
+        s->on_hold = true;
+        break;
+    case BATS_EVENT_GO:
+        s->on_hold = false;
+        dispatch_rescan(s); /* those that were refused a task, too */
         break;
     }
     return rc < 0 ? rc : settle(s, err);

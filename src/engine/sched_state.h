@@ -283,6 +283,7 @@ struct bats_sched {
     bool planned;         /* the policy has made a plan from statistics */
     bool feasible;        /* the present plan does the whole bag */
     bool draining;        /* nothing more is started */
+    bool on_hold;         /* the same, but only for the time being */
     enum bats_finish why; /* draining: what for */
     int64_t plan_windows; /* that the present plan gave every machine */
     enum bats_finish finish;

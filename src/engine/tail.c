@@ -336,7 +336,7 @@ static void forget_asked(struct tail *tail)
 void tail_fill(struct bats_sched *s)
 {
     struct tail *tail = &s->tail;
-    if (tail->strategy == BATS_TAIL_NONE || s->draining ||
+    if (tail->strategy == BATS_TAIL_NONE || s->draining || s->on_hold ||
         s->idle_first == NO_SLOT || s->bag.count[BATS_TASK_PENDING] > 0)
         return;
     forget_asked(tail);

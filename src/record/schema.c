@@ -90,8 +90,8 @@ static const char history_sql[] =
 static const char views_sql[] =
     "CREATE VIEW event AS -- what the engine was told, and when: in bag time\n"
     "    -- since the session began. type: joined lost done failed preempted\n"
-    "    -- yielded tick drain stop; chosen: slot is the place of the offer,\n"
-    "    -- runtime_us its budget or deadline, if any. task: task.id\n"
+    "    -- yielded tick drain stop hold go; chosen: slot is the place of the\n"
+    "    -- offer, runtime_us its budget or deadline, if any. task: task.id\n"
     "  WITH e AS MATERIALIZED (SELECT h.session, j.value\n"
     "    FROM history h, json_each(h.events) j)\n"
     "  SELECT CAST(json_extract(value, '$[0]') AS INTEGER) AS seq,\n"
@@ -253,6 +253,7 @@ const char *const bats_schema_events[] = {
     [BATS_EVENT_PREEMPTED] = "preempted", [BATS_EVENT_TICK] = "tick",
     [BATS_EVENT_DRAIN] = "drain",         [BATS_EVENT_STOP] = "stop",
     [BATS_EVENT_YIELDED] = "yielded",     [BATS_EVENT_CHOSEN] = "chosen",
+    [BATS_EVENT_HOLD] = "hold",           [BATS_EVENT_GO] = "go",
 };
 
 const char *const bats_schema_commands[] = {

@@ -68,9 +68,10 @@ struct bats_report {
     struct bats_snapshot snapshot;
     struct bats_report_settings settings;
     struct bats_failures failures;
-    uint64_t yielded; /* executions that ended to be run again */
-    bool recorded;    /* so that --resume does what is left */
-    bool releases;    /* nodes may be given back: reserved is by time, and */
+    uint64_t yielded;  /* executions that ended to be run again */
+    bool recorded;     /* so that --resume does what is left */
+    bool not_recorded; /* it ended because the record cannot be written */
+    bool releases;     /* nodes may be given back: reserved is by time, and */
     bats_money reserved_before; /* of earlier sessions, too */
     const char *version;
     int signal;       /* that stopped the run, or 0 */

@@ -37,6 +37,8 @@ static void print_outcome(FILE *out, const struct bats_report *r)
     else if (r->signal != 0)
         snprintf(why, sizeof why,
                  "stopped by SIG%s: ", sigabbrev_np(r->signal));
+    else if (r->not_recorded)
+        snprintf(why, sizeof why, "the record cannot be written: ");
     else if (s->status.finish == BATS_FINISH_STOPPED)
         snprintf(why, sizeof why, "stopped: ");
     else if (s->status.finish == BATS_FINISH_BUDGET)

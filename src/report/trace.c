@@ -52,6 +52,8 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
     case BATS_EVENT_CHOSEN: /* a decision, too */
     case BATS_EVENT_DRAIN:
     case BATS_EVENT_STOP:
+    case BATS_EVENT_HOLD:
+    case BATS_EVENT_GO:
         return;
     case BATS_EVENT_LOST:
         line(trace, now, "%s is lost",

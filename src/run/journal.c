@@ -1,6 +1,7 @@
 #include "run/journal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define AGAIN_US 1000000 /* between two tries of a commit that fails */
 
@@ -39,6 +40,17 @@ static int note(struct bats_journal *j, bats_time now,
     return bats_record_command(j->record, now, command, err);
 }
 
+/* What the record has now, once it has taken all that waits. */
+static void take_books(struct bats_journal *j, const struct bats_sched *sched)
+{
+    struct bats_books *b = &j->books;
+    bats_sched_status(sched, &b->status);
+    for (size_t i = 0; i < b->n_clusters; i++)
+        bats_sched_cluster_status(sched, i, &b->cluster[i]);
+    b->n_decisions = j->n_decisions;
+    j->has_books = true;
+}
+
 int bats_journal_handle(struct bats_journal *journal, struct bats_sched *sched,
                         bats_time now, const struct bats_event *event,
                         struct bats_error *err)
@@ -46,6 +58,8 @@ int bats_journal_handle(struct bats_journal *journal, struct bats_sched *sched,
     struct bats_command command;
     int rc = 0;
     if (journal->record != NULL) {
+        if (!journal->has_books)
+            take_books(journal, sched);
         rc = bats_record_event(journal->record, now, event, err);
         journal->n_unsynced++;
     }
@@ -102,36 +116,113 @@ int64_t bats_journal_due_us(const struct bats_journal *journal, int64_t now_us)
     return due_us > 0 ? due_us : 0;
 }
 
-int bats_journal_commit(struct bats_journal *journal,
-                        const struct bats_sched *sched, int64_t now_us,
-                        struct bats_error *err)
+static int write_all(struct bats_journal *j, const struct bats_sched *sched,
+                     int64_t now_us, struct bats_error *err)
 {
-    if (journal->record == NULL)
-        return 1;
-    if (journal->failing_since > 0 && now_us - journal->tried_us < AGAIN_US)
-        return 0;
-    int rc = note_decisions(journal, sched, err);
+    int rc = note_decisions(j, sched, err);
+    bool waits = bats_record_waiting(j->record) > 0;
     if (rc == 0)
-        rc = bats_record_commit(journal->record, err);
-    if (rc == 0)
-        rc = sync_if_due(journal, now_us, err);
-    if (rc == 0) {
-        journal->failing_since = 0;
-        return 1;
+        rc = bats_record_commit(j->record, err);
+    if (rc == 0 && waits)
+        take_books(j, sched);
+    return rc == 0 ? sync_if_due(j, now_us, err) : rc;
+}
+
+/* Where in the queue, before `end`, the task waits to be begun in this slot;
+ * `end`: it was begun. */
+static size_t find_run(const struct bats_journal *j, size_t end,
+                       const struct bats_command *cancel)
+{
+    for (size_t i = 0; i < end; i++) {
+        const struct bats_command *c = &j->commands[i];
+        if (c->type == BATS_COMMAND_RUN && c->machine == cancel->machine &&
+            c->slot == cancel->slot && c->task == cancel->task)
+            return i;
     }
-    journal->tried_us = now_us;
-    if (journal->failing_since == 0)
-        journal->failing_since = now_us;
+    return end;
+}
+
+static void take_out(struct bats_journal *j, size_t at)
+{
+    j->n--;
+    memmove(&j->commands[at], &j->commands[at + 1],
+            (j->n - at) * sizeof *j->commands);
+}
+
+/* What was never begun, because the record could not be written, and is to be
+ * stopped now, has been stopped. */
+static int stop_unstarted(struct bats_journal *j, struct bats_sched *sched,
+                          bats_time now, struct bats_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < j->n;) {
+        struct bats_command c = j->commands[i];
+        size_t run = c.type == BATS_COMMAND_CANCEL ? find_run(j, i, &c) : i;
+        if (run == i) {
+            i++;
+            continue;
+        }
+        take_out(j, i);
+        take_out(j, run);
+        i--;
+        struct bats_event stopped = {.type = BATS_EVENT_PREEMPTED,
+                                     .machine = c.machine,
+                                     .slot = c.slot,
+                                     .task = c.task};
+        rc = bats_journal_handle(j, sched, now, &stopped, err);
+    }
     return rc;
 }
 
-bool bats_journal_next(struct bats_journal *journal, size_t *at,
+int bats_journal_commit(struct bats_journal *journal, struct bats_sched *sched,
+                        bats_time now, int64_t now_us, struct bats_error *err)
+{
+    bool failing = journal->failing_since > 0;
+    struct bats_event go = {.type = BATS_EVENT_GO};
+    struct bats_event hold = {.type = BATS_EVENT_HOLD};
+    struct bats_error why;
+    int rc = 0, told = 0;
+
+    if (journal->record == NULL)
+        return 1;
+    if (!failing || now_us - journal->tried_us >= AGAIN_US) {
+        rc = write_all(journal, sched, now_us, err);
+        if (rc == 0 && !failing)
+            return 1;
+        if (rc == 0) {
+            journal->failing_since = 0;
+            rc = bats_journal_handle(journal, sched, now, &go, err);
+            return rc < 0
+                       ? rc
+                       : bats_journal_commit(journal, sched, now, now_us, err);
+        }
+        journal->tried_us = now_us;
+        if (!failing) {
+            journal->failing_since = now_us;
+            told = bats_journal_handle(journal, sched, now, &hold, &why);
+        }
+    }
+    if (told == 0)
+        told = stop_unstarted(journal, sched, now, &why);
+    if (told < 0)
+        *err = why;
+    return told < 0 ? told : rc;
+}
+
+bool bats_journal_next(struct bats_journal *journal, bool all, size_t *at,
                        struct bats_command *command)
 {
+    while (!all && *at < journal->n &&
+           journal->commands[*at].type != BATS_COMMAND_CANCEL)
+        ++*at;
     if (*at == journal->n) {
-        journal->n = 0;
+        journal->n = all ? 0 : journal->n;
         return false;
     }
-    *command = journal->commands[(*at)++];
+    *command = journal->commands[*at];
+    if (all)
+        ++*at;
+    else
+        take_out(journal, *at);
     return true;
 }

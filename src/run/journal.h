@@ -16,8 +16,9 @@
  * whose tasks are run again. Only where money was charged it is done before
  * any command goes out, for a charge that was forgotten would be spent twice.
  *
- * While the record cannot be written (a full disk) nothing new is started;
- * results still come in and wait. It is tried again every second.
+ * While the record cannot be written (a full disk) the engine is on hold: it
+ * starts nothing and enters no window. Results still come in and wait, and what
+ * is to be stopped is stopped. It is tried again every second.
  */
 #ifndef BATS_JOURNAL_H
 #define BATS_JOURNAL_H
@@ -29,6 +30,15 @@
 #include "bats/error.h"
 #include "bats/sched.h"
 #include "record/write/record.h"
+
+/* What the record says, which is less than the engine knows while it cannot
+ * be written. */
+struct bats_books {
+    struct bats_sched_status status;
+    struct bats_cluster_status cluster[BATS_CLUSTERS_MAX];
+    size_t n_clusters;  /* as the journal's creator says */
+    size_t n_decisions; /* of those that the engine knows */
+};
 
 struct bats_journal {
     struct bats_record *record;    /* NULL: none; the caller's */
@@ -42,6 +52,8 @@ struct bats_journal {
     bool has_charges;      /* it has some */
     int64_t failing_since; /* monotonic clock, microseconds; 0: it works */
     int64_t tried_us;
+    bool has_books; /* these are filled in: */
+    struct bats_books books;
 };
 
 void bats_journal_release(struct bats_journal *journal);
@@ -52,21 +64,22 @@ int bats_journal_handle(struct bats_journal *journal, struct bats_sched *sched,
                         struct bats_error *err);
 
 /*
- * Commits what waits, and syncs if that is due. Returns 1: the commands may be
- * carried out (take them with bats_journal_next); 0: it failed a moment ago and
- * is not tried again yet; BATS_ESYS: it failed just now, and `err` says why. In
- * these two cases the commands stay.
+ * Commits what waits, and syncs if that is due. `now` is bag time, `now_us` the
+ * monotonic clock. Returns 1: the commands may be carried out (take them with
+ * bats_journal_next); 0: it failed a moment ago and is not tried again yet;
+ * BATS_ESYS: it failed just now, and `err` says why. In these two cases only
+ * those may be that stop something.
  */
-int bats_journal_commit(struct bats_journal *journal,
-                        const struct bats_sched *sched, int64_t now_us,
-                        struct bats_error *err);
+int bats_journal_commit(struct bats_journal *journal, struct bats_sched *sched,
+                        bats_time now, int64_t now_us, struct bats_error *err);
 
 /* How long until a sync is due that no event can bring on; INT64_MAX: none. */
 int64_t bats_journal_due_us(const struct bats_journal *journal,
                             int64_t now_us);
 
-/* The next command to carry out; false: there is none. */
-bool bats_journal_next(struct bats_journal *journal, size_t *at,
+/* The next command to carry out, of all or only of those that stop a task; the
+ * others stay. False: there is none. *at is 0 for the first. */
+bool bats_journal_next(struct bats_journal *journal, bool all, size_t *at,
                        struct bats_command *command);
 
 #endif

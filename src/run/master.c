@@ -175,21 +175,22 @@ static int carry_out_all(struct master *m, struct bats_error *err)
     struct bats_error why;
     int64_t now_us = bats_clock_now_us();
     bool failed_before = j->failing_since > 0;
-    int rc = bats_journal_commit(j, m->sched, now_us, &why);
+    int rc = bats_journal_commit(j, m->sched, now(m), now_us, &why);
     if (rc < 0 && !failed_before)
         notice(m, NONE, NONE,
                "%s; no more tasks are started until it can be written",
                why.text);
     if (rc > 0 && failed_before)
         notice(m, NONE, NONE, "the record can be written again");
-    if (rc <= 0 && !m->stopping) {
-        bool enough = now_us - j->failing_since > UNRECORDED_US;
-        return enough ? stop(m, err) : 0;
+    if (rc <= 0 && !m->stopping && now_us - j->failing_since > UNRECORDED_US) {
+        m->gave_up = true;
+        return stop(m, err);
     }
     struct bats_command command;
     size_t at = 0;
+    bool all = rc > 0 || m->stopping;
     rc = 0;
-    while (rc == 0 && bats_journal_next(j, &at, &command))
+    while (rc == 0 && bats_journal_next(j, all, &at, &command))
         rc = carry_out(m, &command, err);
     return rc;
 }
@@ -737,7 +738,7 @@ int bats_run_master(const struct bats_run_options *options,
     free(m.to_come);
     free(m.late);
     free(m.command);
-    bool not_recorded = m.journal.failing_since > 0;
+    struct bats_books books = m.journal.books;
     bats_journal_release(&m.journal);
     if (rc < 0) {
         bats_sched_destroy(m.sched);
@@ -746,6 +747,8 @@ int bats_run_master(const struct bats_run_options *options,
     }
     /* A signal that came too late to stop anything is none. */
     int signal = bats_signals_first() != 0 ? bats_signals_first() : SIGTERM;
+    if (m.gave_up && bats_signals_first() == 0)
+        signal = 0;
     if (!m.stopping && m.finished)
         signal = m.draining && m.finish == BATS_FINISH_STOPPED ? SIGUSR1 : 0;
     *outcome = (struct bats_run_outcome){
@@ -754,7 +757,8 @@ int bats_run_master(const struct bats_run_options *options,
         .finish = m.finished ? m.finish : BATS_FINISH_STOPPED,
         .signal = signal,
         .refusal = m.refusal,
-        .not_recorded = not_recorded,
+        .gave_up = m.gave_up,
+        .books = books,
     };
     return 0;
 }

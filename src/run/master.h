@@ -44,6 +44,7 @@ struct master {
     int64_t progress_us;
     int64_t looked_us;
     bool stopping;
+    bool gave_up; /* stopping, because the record cannot be written */
     bool draining;
     bool choosing; /* the sampling phase is over, CHOSEN is due */
     struct bats_error refusal;

@@ -263,6 +263,7 @@ static int begin_record(struct master *m, int64_t started_us,
     };
     int rc = bats_record_begin(o->record, &session, err);
     m->journal.record = o->record;
+    m->journal.books.n_clusters = p->n_clusters;
     m->journal.sync_us = o->sync_us;
     m->journal.sync_events = o->sync_events;
     return rc;

@@ -21,8 +21,8 @@
 #include "input/bagfile.h"
 #include "input/platform.h"
 #include "input/profile.h"
+#include "run/journal.h"
 #include "run/survey.h"
-#include "record/write/record.h"
 
 /* A task that ends like this has saved its state and wants to be run again.
  * It has not failed. */
@@ -129,7 +129,8 @@ struct bats_run_outcome {
     struct bats_error refusal; /* code 0, or why what was chosen could not be
                                   had (BATS_EBUDGET, BATS_EDEADLINE,
                                   BATS_EINPUT); nothing more was started */
-    bool not_recorded;         /* results are in, but could not be written */
+    bool gave_up; /* it was stopped because the record cannot be written */
+    struct bats_books books; /* what the record has */
 };
 
 /* Name and version of the MPI library in one line, cut to `size`. Needs no

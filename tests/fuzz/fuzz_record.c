@@ -60,9 +60,9 @@ static int play(struct bats_record *r, struct bats_journal *journal,
     for (int i = 0; rc == 0 && i <= DONE; i++) {
         size_t at = 0;
         rc = bats_journal_handle(journal, sched, 10 * i, &event, &err);
-        if (rc == 0 && bats_journal_commit(journal, sched, i, &err) < 0)
+        if (rc == 0 && bats_journal_commit(journal, sched, i, i, &err) < 0)
             rc = -1;
-        while (rc == 0 && bats_journal_next(journal, &at, &command))
+        while (rc == 0 && bats_journal_next(journal, true, &at, &command))
             if (command.type == BATS_COMMAND_RUN)
                 event.task = command.task;
         event.type = i % 3 == 0 ? BATS_EVENT_FAILED : BATS_EVENT_DONE;

@@ -84,10 +84,10 @@ static uint32_t happen(int64_t now_us, const struct bats_event *event)
     uint32_t task = BATS_NO_TASK;
 
     must(bats_journal_handle(&journal, sched, now_us, event, &err), &err);
-    int rc = bats_journal_commit(&journal, sched, now_us, &err);
+    int rc = bats_journal_commit(&journal, sched, now_us, now_us, &err);
     must(rc, &err);
     assert_int_equal(rc, 1);
-    while (bats_journal_next(&journal, &at, &command))
+    while (bats_journal_next(&journal, true, &at, &command))
         if (command.type == BATS_COMMAND_RUN)
             task = command.task;
     return task;
@@ -164,9 +164,9 @@ static void a_group_is_on_the_disk_when_its_time_is_up(void **state)
     assert_true(bats_journal_due_us(&journal, 60 * MS) == 50 * MS);
     assert_int_equal(on_disk(ENDED), 0);
     /* Nothing happens, but the time is up. */
-    assert_int_equal(bats_journal_commit(&journal, sched, 109 * MS, &err), 1);
+    assert_int_equal(bats_journal_commit(&journal, sched, 109 * MS, 109 * MS, &err), 1);
     assert_int_equal(on_disk(ENDED), 0);
-    assert_int_equal(bats_journal_commit(&journal, sched, 110 * MS, &err), 1);
+    assert_int_equal(bats_journal_commit(&journal, sched, 110 * MS, 110 * MS, &err), 1);
     assert_int_equal(on_disk(ENDED), 2);
     assert_true(bats_journal_due_us(&journal, 110 * MS) == INT64_MAX);
     stop();

@@ -119,9 +119,9 @@ static void carry_out(struct run *r)
     struct bats_error err;
     struct bats_command c;
     size_t at = 0;
-    int rc = bats_journal_commit(&r->journal, r->sched, r->now, &err);
+    int rc = bats_journal_commit(&r->journal, r->sched, r->now, r->now, &err);
     must(rc, &err);
-    while (bats_journal_next(&r->journal, &at, &c)) {
+    while (bats_journal_next(&r->journal, true, &at, &c)) {
         struct queue *q = &r->queue[c.machine][c.slot];
         if (c.type == BATS_COMMAND_RUN && !r->lost[c.machine])
             q->task[q->n++] = c.task;

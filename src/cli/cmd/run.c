@@ -73,7 +73,7 @@ static int exit_code(const struct bats_run_outcome *outcome,
     struct bats_sched_status status;
     bats_sched_status(outcome->sched, &status);
 
-    if (watch->out_errno != 0 || outcome->not_recorded)
+    if (watch->out_errno != 0)
         return BATS_EXIT_SYSTEM;
     if (outcome->signal == SIGUSR1)
         return BATS_EXIT_DEADLINE;
@@ -124,10 +124,18 @@ static bool is_cut_off(const struct bats_snapshot *s)
            finish != BATS_FINISH_SAMPLED && finish != BATS_FINISH_SHRINK;
 }
 
+/* What could not be written did not happen: --resume does it again. */
+static void report_books(struct bats_snapshot *s, const struct bats_books *b)
+{
+    s->status = b->status;
+    memcpy(s->cluster, b->cluster, b->n_clusters * sizeof *b->cluster);
+    s->n_decisions = b->n_decisions;
+}
+
 /* Reports and returns the exit code. */
 static int report(const struct bats_settings *set,
                   const struct bats_run_options *options,
-                  struct bats_watch *watch, FILE *json,
+                  struct bats_watch *watch, FILE *json, bool kept,
                   const struct bats_run_outcome *outcome)
 {
     struct bats_error err;
@@ -153,12 +161,15 @@ static int report(const struct bats_settings *set,
         .releases = set->release != NULL,
         .reserved_before = watch->reserved_before,
         .version = BATS_VERSION,
+        .not_recorded = !kept || outcome->gave_up,
         .signal = watch->out_errno == 0 ? outcome->signal : 0,
-        .exit_code = exit_code(outcome, watch),
+        .exit_code = kept ? exit_code(outcome, watch) : BATS_EXIT_SYSTEM,
         .start_us = watch->start_us,
         .real_us = bats_watch_elapsed(watch),
     };
     bats_snapshot_take(&r.snapshot, &outcome->survey.platform, outcome->sched);
+    if (!kept)
+        report_books(&r.snapshot, &outcome->books);
     bats_watch_finish(watch);
     if (!set->quiet)
         bats_report_print(stderr, &r);
@@ -181,6 +192,17 @@ static int report(const struct bats_settings *set,
 }
 
 /* ---- rank 0 ---- */
+
+/* What is on record is what the bill says. */
+static bool keep_record(struct bats_record *record)
+{
+    struct bats_error err;
+    if (record == NULL || bats_record_commit(record, &err) == 0)
+        return true;
+    bats_record_forget(record);
+    complain(&err);
+    return false;
+}
 
 static int finish_record(struct bats_record *record,
                          const struct bats_run_outcome *outcome, int code)
@@ -246,12 +268,13 @@ static int run(const struct bats_settings *set,
         bats_watch_finish(watch);
         return complain(&err);
     }
-    int code = report(set, options, watch, json, &outcome);
+    bool kept = keep_record(options->record);
+    int code = report(set, options, watch, json, kept, &outcome);
     if (outcome.refusal.code != 0)
         code = refuse(set, &outcome);
     if (watch->choosing->only)
         code = save_profile(set, options, &outcome, code);
-    if (options->record != NULL)
+    if (options->record != NULL && kept)
         code = finish_record(options->record, &outcome, code);
     bats_sched_destroy(outcome.sched);
     bats_survey_release(&outcome.survey);

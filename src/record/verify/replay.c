@@ -209,7 +209,7 @@ static int replay_event(struct player *p, sqlite3_stmt *s,
             .budget = event.runtime,
             .deadline = event.runtime,
         };
-    while (type <= BATS_EVENT_STOP &&
+    while (type <= BATS_EVENT_GO &&
            strcmp(bats_schema_events[type], bats_view_text(s, TYPE)) != 0)
         type++;
     expect_no_more(p);
@@ -217,7 +217,7 @@ static int replay_event(struct player *p, sqlite3_stmt *s,
     p->now = sqlite3_column_int64(s, TIME);
     event.type = (enum bats_event_type)type;
     bool chosen = event.type == BATS_EVENT_CHOSEN;
-    if (type > BATS_EVENT_STOP ||
+    if (type > BATS_EVENT_GO ||
         (chosen ? event.slot > BATS_OFFER_NONE
                 : event.runtime > BATS_REBUILT_TIME_MAX)) {
         differ(p, "event %" PRId64 " is none", p->event);

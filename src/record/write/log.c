@@ -26,7 +26,7 @@ int bats_log_prepare(struct bats_record *r, struct bats_error *err)
     return rc;
 }
 
-static void forget_rows(struct bats_record *r)
+void bats_record_forget(struct bats_record *r)
 {
     for (size_t i = 0; i < r->n_rows; i++)
         free(r->rows[i].text);
@@ -35,7 +35,7 @@ static void forget_rows(struct bats_record *r)
 
 void bats_log_release(struct bats_record *r)
 {
-    forget_rows(r);
+    bats_record_forget(r);
     free(r->rows);
     bats_pack_release(&r->pack);
     sqlite3_finalize(r->insert_group);
@@ -240,7 +240,7 @@ int bats_record_commit(struct bats_record *r, struct bats_error *err)
     if (rc == 0)
         rc = bats_db_run(&r->db, "COMMIT", err);
     if (rc == 0)
-        forget_rows(r);
+        bats_record_forget(r);
     else if (!sqlite3_get_autocommit(r->db.sqlite))
         bats_db_run(&r->db, "ROLLBACK", NULL);
     return rc;

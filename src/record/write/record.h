@@ -266,6 +266,9 @@ int bats_record_notice(struct bats_record *record, bats_time now,
 /* Rows that wait. */
 size_t bats_record_waiting(const struct bats_record *record);
 
+/* What waits is lost. */
+void bats_record_forget(struct bats_record *record);
+
 /* Takes all rows that wait into the file. On an error none is, and all still
  * wait. */
 int bats_record_commit(struct bats_record *record, struct bats_error *err);
