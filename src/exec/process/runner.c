@@ -21,6 +21,7 @@
 #include "util/wake.h"
 
 #define NEVER INT64_MAX
+#define LOOK_US 5000 /* between two looks at a process without a pidfd */
 
 enum phase {
     PHASE_FREE,
@@ -41,7 +42,8 @@ struct bats_runner {
     enum phase phase;
     struct bats_runner_result result; /* as far as it is known */
     pid_t pid;                        /* of the main process, and its group */
-    int pidfd;                        /* of whom we wait for */
+    int pidfd;                        /* of whom we wait for; -1: none can be
+                                         had (an old kernel, a container) */
     int64_t start;                    /* monotonic clock, as all times below */
     int64_t until;                    /* see enum phase */
     int64_t kill_at;                  /* when KILL follows */
@@ -167,16 +169,6 @@ static int start_process(struct bats_runner *r,
         r->phase = PHASE_RUNNING;
         bats_pace_begin(&r->pace, r->options.speed, r->start);
         r->pidfd = pidfd_open(r->pid, 0);
-        if (r->pidfd < 0) {
-            rc = errno;
-            kill(-r->pid, SIGKILL);
-            reap(r->pid, NULL, NULL);
-            bats_guard_set(&r->guard, 0);
-            r->phase = PHASE_FREE;
-            bats_outlet_close(&r->outlet);
-            return bats_error_set(err, BATS_ESYS, "cannot watch a process: %s",
-                                  strerror(rc));
-        }
     }
     bats_outlet_started(&r->outlet);
     return 0;
@@ -211,10 +203,18 @@ int bats_runner_settle(struct bats_runner *r, uint32_t task, uint32_t attempt,
 
 /* ---- cancel ---- */
 
-void bats_runner_cancel(struct bats_runner *r)
+/* Its main process; it is still to be reaped. */
+static bool has_ended(const struct bats_runner *r)
 {
     siginfo_t info = {0};
 
+    return waitid(P_PID, (id_t)r->pid, &info, WEXITED | WNOHANG | WNOWAIT) ==
+               0 &&
+           info.si_pid;
+}
+
+void bats_runner_cancel(struct bats_runner *r)
+{
     if (r->phase != PHASE_RUNNING) {
         bats_runner_kill(r);
         return;
@@ -222,9 +222,7 @@ void bats_runner_cancel(struct bats_runner *r)
     if (r->result.cancelled)
         return;
     /* Ended by itself, and not noticed yet? */
-    if (waitid(P_PIDFD, (id_t)r->pidfd, &info, WEXITED | WNOHANG | WNOWAIT) ==
-            0 &&
-        info.si_pid)
+    if (has_ended(r))
         return;
     r->result.cancelled = true;
     r->kill_at = now_us() + r->options.grace_ms * 1000;
@@ -292,7 +290,8 @@ static void main_process_ended(struct bats_runner *r)
     if (may_kill(r, now))
         kill(-r->pid, SIGKILL);
     reap(r->pid, &usage, &status);
-    close(r->pidfd);
+    if (r->pidfd >= 0)
+        close(r->pidfd);
     r->pidfd = -1;
     if (WIFSIGNALED(status)) {
         r->result.signal = WTERMSIG(status);
@@ -400,7 +399,8 @@ static int wait_for_events(struct bats_runner *r, int64_t timeout_us,
                                                "cannot wait for a task: %s",
                                                strerror(errno));
     int rc = bats_outlet_take(&r->outlet, fds + 1, err);
-    if (fds[0].revents && r->phase == PHASE_RUNNING)
+    if (r->phase == PHASE_RUNNING &&
+        (r->pidfd >= 0 ? fds[0].revents != 0 : has_ended(r)))
         main_process_ended(r);
     return rc;
 }
@@ -422,6 +422,9 @@ int bats_runner_poll(struct bats_runner *r, int64_t timeout_us,
         if (looked && now >= deadline)
             return 0;
         int64_t next = next_time(r, now);
+        if (r->pidfd < 0 && next > now + LOOK_US &&
+            (r->phase == PHASE_RUNNING || r->phase == PHASE_CLEARING))
+            next = now + LOOK_US;
         if (next > deadline)
             next = deadline;
         rc = wait_for_events(r, next > now ? next - now : 0, err);

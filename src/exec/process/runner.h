@@ -7,7 +7,8 @@
  * even when this process is killed outright (guard.h). No MPI.
  *
  * A process has one runner at a time, and starts no other children while it
- * has one. The runner uses no signal handlers. Linux 5.9 or later.
+ * has one. The runner uses no signal handlers. Linux 5.9 or later; where a
+ * container forbids pidfd_open it looks at the process every 5 ms.
  */
 #ifndef BATS_RUNNER_H
 #define BATS_RUNNER_H

@@ -1,0 +1,63 @@
+/* The runner where the system knows no pidfd_open. */
+#include "helpers/runner_fixture.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+/* As the kernel before 5.3, for the rest of this process's life. */
+static void forbid_pidfd_open(void)
+{
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pidfd_open, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof rules / sizeof rules[0], rules};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        skip();
+    assert_int_equal(pidfd_open(getpid(), 0), -1);
+}
+
+static void a_task_runs_to_its_end(void **state)
+{
+    struct fixture *f = *state;
+    forbid_pidfd_open();
+    start(f, "echo out; sleep 0.05; exit 7");
+    struct bats_runner_result r = finish(f);
+    assert_false(r.cancelled);
+    assert_int_equal(r.exit_status, 7);
+    assert_string_equal(output(f, 1), "out\n");
+}
+
+static void a_task_is_cancelled_with_all_it_left_behind(void **state)
+{
+    struct fixture *f = *state;
+    forbid_pidfd_open();
+    replace_runner(f, (struct bats_runner_options){.grace_ms = 50});
+    start(f, "trap 'exit 3' TERM; setsid sleep 1000 & echo $!; "
+             "while :; do sleep 0.01; done");
+    wait_for_line(f);
+    bats_runner_cancel(f->runner);
+    struct bats_runner_result r = finish(f);
+    assert_true(r.cancelled);
+    assert_int_equal(r.exit_status, 3);
+    assert_true(is_gone(output(f, 1)));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_task_runs_to_its_end),
+        TEST(a_task_is_cancelled_with_all_it_left_behind),
+    };
+    alarm(60);
+    return cmocka_run_group_tests_name("runner_pidfd", tests, NULL, NULL);
+}
