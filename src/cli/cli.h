@@ -42,6 +42,9 @@ int cmd_tasks(int argc, char **argv);
 int cmd_why(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 
+/* Says this on standard error, as the program. */
+void bats_say(const char *sentence);
+
 /* The exit code for the error `code` of a library function. */
 int bats_exit_of(int code);
 

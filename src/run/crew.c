@@ -309,10 +309,22 @@ static size_t count_present(const struct bats_crew *crew)
     return n;
 }
 
-bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us)
+void bats_crew_stop(struct bats_crew *crew)
 {
     bats_executor_destroy(crew->own);
     crew->own = NULL;
+    for (size_t i = 0; i < crew->n; i++) {
+        struct bats_packet packet = {0};
+        if (crew->workers[i].rank == 0 ||
+            crew->members[i].state != BATS_MEMBER_WORKS)
+            continue;
+        bats_proto_stop(&packet, BATS_LEAVE_NOT);
+        bats_comm_send(crew->comm, crew->workers[i].rank, &packet, NULL);
+    }
+}
+
+bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us)
+{
     bats_heart_stop(); /* nothing may come after the last message */
     enum bats_leave leave = BATS_LEAVE;
     for (size_t i = 0; i < crew->n; i++)

@@ -83,6 +83,9 @@ const char *bats_crew_lost(struct bats_crew *crew, size_t *i);
 /* One of the lost was not on this host, as far as that can be seen. */
 bool bats_crew_lost_elsewhere(const struct bats_crew *crew);
 
+/* Stops the work of all: what runs is killed. They stay. */
+void bats_crew_stop(struct bats_crew *crew);
+
 /* Stops the work of all and waits until they have said good-bye, as long as
  * one does so every `timeout_us`. False: not everybody did. */
 bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us);

@@ -711,27 +711,19 @@ static int run(struct master *m, struct bats_error *err)
 
 int bats_run_master(const struct bats_run_options *options,
                     const struct bats_observer *observer,
-                    struct bats_run_outcome *outcome, struct bats_error *err)
+                    struct bats_crew **crew, struct bats_run_outcome *outcome,
+                    struct bats_error *err)
 {
     struct master m = {.options = options, .observer = observer};
+    *crew = malloc(sizeof **crew);
+    if (*crew == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
     bats_signals_catch();
     int rc = run(&m, err);
-    int n_signals = bats_signals_count();
-    bool all_left =
-        bats_crew_dismiss(&m.crew, n_signals > 1 ? HURRY_US : GOODBYE_US);
-    if (!all_left && n_signals > 1)
-        bats_comm_abort(128 + bats_signals_first());
-    if (!all_left)
-        notice(&m, NONE, NONE, "not every rank said good-bye");
-    if (bats_crew_lost_elsewhere(&m.crew) && bats_launcher_is_mpirun())
-        notice(&m, NONE, NONE,
-               "mpirun may not see by itself that the run has ended; in "
-               "10 s it is told to end, and then its exit status is not "
-               "that of this run");
+    bats_crew_stop(&m.crew);
+    **crew = m.crew;
     if (options->hosts_file != NULL && m.finish != BATS_FINISH_SHRINK)
         unlink(options->hosts_file);
-    bats_crew_release(&m.crew);
-    bats_signals_restore();
     free(m.first);
     free(m.member);
     free(m.attempts);
@@ -763,12 +755,32 @@ int bats_run_master(const struct bats_run_options *options,
     return 0;
 }
 
-void bats_run_dismiss(void)
+static void dismiss(struct bats_crew *crew,
+                    void (*notice_of)(const char *sentence))
 {
-    struct bats_crew crew;
-    bats_crew_gather(&crew, false, NULL);
-    bats_crew_dismiss(&crew, GOODBYE_US);
-    bats_crew_release(&crew);
+    bool hurry = bats_signals_count() > 1;
+    bool all_left = bats_crew_dismiss(crew, hurry ? HURRY_US : GOODBYE_US);
+    if (!all_left && bats_signals_count() > 1)
+        bats_comm_abort(128 + bats_signals_first());
+    if (!all_left)
+        notice_of("not every rank said good-bye");
+    if (bats_crew_lost_elsewhere(crew) && bats_launcher_is_mpirun())
+        notice_of("mpirun may not see by itself that the run has ended; in "
+                  "10 s it is told to end, and then its exit status is not "
+                  "that of this run");
+    bats_crew_release(crew);
+}
+
+void bats_run_dismiss(struct bats_crew *crew,
+                      void (*notice_of)(const char *sentence))
+{
+    struct bats_crew idle;
+    if (crew == NULL)
+        bats_crew_gather(&idle, false, NULL);
+    dismiss(crew != NULL ? crew : &idle, notice_of);
+    if (crew != NULL)
+        bats_signals_restore();
+    free(crew);
 }
 
 int bats_run_survey(const struct bats_run_options *options,

@@ -120,6 +120,8 @@ struct bats_run_options {
     const char *version;  /* of bats-mpi, for the record */
 };
 
+struct bats_crew; /* crew.h: the ranks that work */
+
 struct bats_run_outcome {
     struct bats_survey survey; /* bats_survey_release */
     struct bats_sched *sched;  /* bats_sched_destroy; for the summary */
@@ -140,23 +142,29 @@ const char *bats_mpi_library(char *text, size_t size);
 /* Start and end MPI. Where a rank was lost on the way, an orderly end would
  * wait for it for ever: bats_mpi_end then ends all of them, this process
  * included, with `exit_status`. bats_mpi_start returns this process's rank and
- * the number of ranks; from then on rank 0 gives signs of life (heart.h). Where the program was started without a launcher there
- * is one rank, and the master works. */
+ * the number of ranks; from then on rank 0 gives signs of life (heart.h), six
+ * of them in `silence_us`. Where the program was started without a launcher
+ * there is one rank, and the master works. */
 int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
                    int *n_ranks, struct bats_error *err);
 void bats_mpi_end(int exit_status);
 
 /*
  * Rank 0: lays the platform over the ranks, runs the bag to its end and stops
- * the workers. On an error (a clusters file that does not fit the ranks) the
- * workers are stopped too and nothing has been started.
+ * all work. On an error (a clusters file that does not fit the ranks) nothing
+ * has been started. Whatever the result is, the workers stay, and *crew is for
+ * bats_run_dismiss: what a run comes to is first to be written down, for ranks
+ * that leave, or fail to, may take this one with them.
  */
 int bats_run_master(const struct bats_run_options *options,
                     const struct bats_observer *observer,
-                    struct bats_run_outcome *outcome, struct bats_error *err);
+                    struct bats_crew **crew, struct bats_run_outcome *outcome,
+                    struct bats_error *err);
 
-/* Rank 0, instead of bats_run_master, when there is nothing to run. */
-void bats_run_dismiss(void);
+/* Rank 0: lets the others go. `crew` is NULL where there was nothing to run.
+ * `notice` is told what is unusual. */
+void bats_run_dismiss(struct bats_crew *crew,
+                      void (*notice)(const char *sentence));
 
 /* Rank 0, to look and not run: takes the survey, then dismisses the workers.
  */

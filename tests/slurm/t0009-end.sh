@@ -1,5 +1,5 @@
 #!/bin/sh
-# How a step ends whose job is taken away, or whose rank 0 dies.
+# How a step ends whose job is taken away, or whose ranks die.
 [ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" sh "$0"
 . "$TOP/tests/slurm/lib.sh"
 printf '%s\n' SlurmdTimeout=6 KillWait=2 >>"$SLURM_CONF"
@@ -27,13 +27,15 @@ srun -p slow -N4 --exclusive true >out 2>&1
 bats-mpi status taken | grep -q '0 running, 3 pending; 3 executions cut off' &&
     test "$(sort saved | tr '\n' ' ')" = '1 2 3 '
 ok 'a task has --grace to save its work when its job is preempted'
+
 # ---- rank 0 dies ----
 
 # rank NODE N SIGNAL: to the rank of this number there.
 rank() {
     nsenter -t "$(cat "$BED/node.$1")" -p -m sh -c '
         for pid in $(pgrep -x bats-mpi); do
-            tr "\0" "\n" <"/proc/$pid/environ" 2>/dev/null | grep -qx "SLURM_PROCID=$0" &&
+            tr "\0" "\n" 2>/dev/null <"/proc/$pid/environ" |
+                grep -qx "SLURM_PROCID=$0" &&
                 kill -s "$1" "$pid" && exit
         done
         exit 1' "$2" "$3"
@@ -84,5 +86,33 @@ ok 'a master that reads its bag for longer than --silence is not lost'
 rank fast1 0 KILL
 within 30 is_over $reads && grep -q 'rank 0 has been silent' reads/err
 ok 'killed while it reads, it does not leave the others behind'
-for pid in $reads $runs $gone; do is_over $pid || kill -KILL $pid; done
+# ---- the others are sent home ----
+
+mkdir -p ends
+echo 'echo $BATS_MACHINE >where; until test -e go; do sleep 0.1; done' >ends/bag
+step ends 'slow[3-4]' -n3 --ntasks-per-node=2 \
+    bats-mpi bag --policy rr --silence 6s &
+ends=$!
+within 30 test -s ends/where
+case $(cat ends/where) in
+all-1) works='slow3 1' idle='slow4 2' ;;
+*) works='slow4 2' idle='slow3 1' ;;
+esac
+# It does not say good-bye: rank 0 waits for that for 10 s.
+rank $idle STOP
+touch ends/go
+is_closed() {
+    bats-mpi status ends/bag | grep -q 'all done'
+}
+within 5 is_closed && grep -q makespan ends/err && rank slow3 0 KILL
+ok 'record and report are complete before the others are sent home'
+has_left() {
+    ! rank $works 0
+}
+within 20 has_left
+ok 'who waits for a rank in MPI_Finalize does not wait for ever'
+rank $idle CONT
+within 30 is_over $ends
+ok 'nor does the one that wakes up without a master'
+for pid in $reads $runs $gone $ends; do is_over $pid || kill -KILL $pid; done
 done_testing

@@ -262,7 +262,7 @@ static int master(const struct bats_settings *set)
         rc = bats_clusters_file_load(set->clusters, set->window, &clusters,
                                      &err);
     if (rc < 0) {
-        bats_run_dismiss();
+        bats_run_dismiss(NULL, bats_say);
         return complain(&err);
     }
     struct bats_run_options options = {
@@ -303,7 +303,7 @@ int cmd_clusters(int argc, char **argv)
         code = bats_run_worker(set.silence, &err) != 0 ? complain(&err)
                                                        : BATS_EXIT_OK;
     } else if (rc != 0) {
-        bats_run_dismiss();
+        bats_run_dismiss(NULL, bats_say);
         code = bats_options_complain(BATS_VERB_CLUSTERS, &usage);
     } else {
         code = master(&set);

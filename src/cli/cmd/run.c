@@ -39,9 +39,14 @@ int bats_exit_of(int code)
     }
 }
 
+void bats_say(const char *sentence)
+{
+    fprintf(stderr, "bats-mpi: %s\n", sentence);
+}
+
 static int complain(const struct bats_error *err)
 {
-    fprintf(stderr, "bats-mpi: %s\n", err->text);
+    bats_say(err->text);
     return bats_exit_of(err->code);
 }
 
@@ -258,13 +263,13 @@ static int refuse(const struct bats_settings *set,
 
 static int run(const struct bats_settings *set,
                const struct bats_run_options *options,
-               struct bats_watch *watch, FILE *json)
+               struct bats_watch *watch, FILE *json, struct bats_crew **crew)
 {
     struct bats_error err;
     struct bats_run_outcome outcome = {0};
     struct bats_observer observer = bats_watch_observer(watch);
 
-    if (bats_run_master(options, &observer, &outcome, &err) != 0) {
+    if (bats_run_master(options, &observer, crew, &outcome, &err) != 0) {
         bats_watch_finish(watch);
         return complain(&err);
     }
@@ -350,6 +355,7 @@ static int with_bag(const struct bats_settings *set,
 {
     struct bats_error err;
     struct bats_watch watch;
+    struct bats_crew *crew = NULL;
     FILE *json = NULL;
     int code;
 
@@ -376,14 +382,13 @@ static int with_bag(const struct bats_settings *set,
             bats_watch_release(&watch);
     }
     if (rc != 0) {
-        bats_run_dismiss();
         code = complain(&err);
     } else {
         options->record = history.record;
         options->resume = history.resume;
         options->attempts = history.attempts;
         watch.reserved_before = history.reserved;
-        code = run(set, options, &watch, json);
+        code = run(set, options, &watch, json, &crew);
         bats_watch_release(&watch);
     }
     if (bats_history_close(&history, &err) != 0) {
@@ -398,6 +403,8 @@ static int with_bag(const struct bats_settings *set,
                         strerror(errno));
         code = BATS_EXIT_SYSTEM;
     }
+    fflush(NULL);
+    bats_run_dismiss(crew, bats_say);
     return code;
 }
 
@@ -547,8 +554,8 @@ static int master(enum bats_verb verb, const struct bats_settings *set)
             bats_clusters_file_allow_fewer(clusters);
         code = with_bag(set, &options, &choosing);
     } else {
-        bats_run_dismiss();
         code = complain(&err);
+        bats_run_dismiss(NULL, bats_say);
     }
     bats_profile_release(&profile);
     bats_clusters_file_destroy(clusters);
@@ -588,7 +595,7 @@ static int start(enum bats_verb verb, int argc, char **argv)
     if (rank != 0) {
         code = worker(rank, &set);
     } else if (rc != 0) {
-        bats_run_dismiss();
+        bats_run_dismiss(NULL, bats_say);
         code = bats_options_complain(verb, &usage);
     } else {
         code = master(verb, &set);
