@@ -151,7 +151,7 @@ static void option_head(char *text, size_t size, const struct bats_option *o)
 
 static void print_option(FILE *out, const struct bats_option *o)
 {
-    char head[64];
+    char head[128]; /* a choice is shown whole */
     option_head(head, sizeof head, o);
     int used = fprintf(out, "%s", head);
     if (used + 2 > COLUMN) {
@@ -440,11 +440,17 @@ void bats_help_bash(FILE *out)
                 fprintf(out, "--%s ", bats_options[i].name);
         fputs("' -- \"$word\")) ;;\n", out);
     }
-    fputs("        plan:*) ;;\n"
-          "        *) COMPREPLY=($(compgen -f -- \"$word\"))\n"
-          "            [ \"$COMP_CWORD\" -eq 1 ] &&\n"
-          "                COMPREPLY+=($(compgen -W '",
-          out);
+    fputs(
+        "        plan:*) ;;\n"
+        "        record:*) if [ \"$COMP_CWORD\" -eq 2 ]; then\n"
+        "            COMPREPLY=($(compgen -W 'verify recover' -- \"$word\"))\n"
+        "        else\n"
+        "            COMPREPLY=($(compgen -f -- \"$word\"))\n"
+        "        fi ;;\n"
+        "        *) COMPREPLY=($(compgen -f -- \"$word\"))\n"
+        "            [ \"$COMP_CWORD\" -eq 1 ] &&\n"
+        "                COMPREPLY+=($(compgen -W '",
+        out);
     for (int v = 0; v < BATS_VERBS; v++)
         fprintf(out, "%s ", bats_verb_name((enum bats_verb)v));
     fputs("--help --version' -- \"$word\")) ;;\n"

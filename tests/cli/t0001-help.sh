@@ -37,6 +37,10 @@ TMPDIR=/nonexistent OMPI_MCA_orte_tmpdir_base=/nonexistent alone run --help
 test $code -eq 0
 ok 'help does not start MPI'
 
+alone run --help
+grep -qE -- '--tail .*\|migrate\|soonest$' out
+ok 'the choices of an option are shown whole'
+
 # ---- man page and completion ----
 
 alone --man
@@ -66,7 +70,9 @@ test "$(offers run --bu)" = '--budget ' &&
     test "$(offers output --fa)" = '--failed ' &&
     test "$(offers run --output '')" = 'lines none stream ' &&
     test "$(offers tasks --sl)" = '--slowest ' &&
-    test "$(offers status ba)" = 'bag.txt '
+    test "$(offers status ba)" = 'bag.txt ' &&
+    test "$(offers record '')" = 'recover verify ' &&
+    test "$(offers record verify ba)" = 'bag.txt '
 ok 'bash completes verbs, options, choices and files'
 
 # ---- mistakes ----
