@@ -1,6 +1,7 @@
 #include "cli/look.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,7 +24,10 @@ const char *bats_look_find(const char *word, char *path, size_t size)
 int bats_look_json(json_t *line, size_t flags, struct bats_error *err)
 {
     int bad =
-        line == NULL ? -1 : json_dumpf(line, stdout, flags | BATS_JSON_SAFE);
+        line == NULL
+            ? -1
+            : json_dumpf(line, stdout,
+                         flags | BATS_JSON_SAFE | JSON_REAL_PRECISION(15));
 
     if (line == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
@@ -40,12 +44,20 @@ int64_t bats_look_left(const struct bats_view_status *status)
     return status->running + status->pending;
 }
 
-const char *bats_look_state(const struct bats_view_status *status)
+const char *bats_look_state(char *text, size_t size,
+                            const struct bats_view_status *status)
 {
-    if (status->is_over)
-        return status->finish;
-    return status->is_live ? "running"
-                           : "interrupted: the run ended without a word";
+    const char *word = status->finish;
+
+    if (!status->is_over && status->is_live)
+        word = status->ending ? "draining" : "running";
+    else if (!status->is_over)
+        word = "interrupted: the run ended without a word";
+    if (strcmp(word, "all done") == 0 && status->failed > 0)
+        snprintf(text, size, "done, %" PRId64 " failed", status->failed);
+    else
+        snprintf(text, size, "%s", word);
+    return text;
 }
 
 int bats_look(enum bats_verb verb, int argc, char **argv, bats_look_show *show)

@@ -36,7 +36,9 @@ void bats_look_entry(const struct bats_view_entry *entry, int64_t *session);
 /* How many tasks of the bag have no result yet: what --resume would run. */
 int64_t bats_look_left(const struct bats_view_status *status);
 
-/* "all done", "running", "interrupted ...": the state of the whole run. */
-const char *bats_look_state(const struct bats_view_status *status);
+/* "all done", "done, 7 failed", "running", "draining", "interrupted ...": the
+ * state of the whole run, written into `text` of `size` bytes. */
+const char *bats_look_state(char *text, size_t size,
+                            const struct bats_view_status *status);
 
 #endif

@@ -64,7 +64,7 @@ ok 'one that cannot be paid says so'
 
 kill -USR1 "$(rank_pid 0)"
 within 60 says "$(pending)" \
-    '^pending: no more tasks are started: the run was told to end'
+    '^pending: the run is draining: it was told to end and starts no more'
 ok 'a run that is drained says so'
 end
 says "$(pending)" '^pending: the run is over: stopped'

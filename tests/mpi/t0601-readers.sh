@@ -33,6 +33,13 @@ within 60 test -s began
 read_by tasks --state done bag && done=$(($(wc -l <out) - 1))
 read_by status --left bag && test "$(cat out)" -eq $((4 - done))
 ok 'status --left counts the tasks of a live run that have no result'
+runs_for_a_while() {
+    read_by tasks --state running --json bag
+    grep -q "\"elapsed_s\":[1-9].*\"host\":\"$(uname -n)\"" out
+}
+within 20 runs_for_a_while && read_by tasks --state running bag &&
+    grep -qE "^ +2  running .* [1-9][0-9.]*s  .* $(uname -n) .*test -e go" out
+ok 'tasks says where a task runs, and for how long by now'
 kill -KILL $run
 wait $run
 within 20 nobody_left
@@ -111,11 +118,61 @@ sed -i 's/^true$/false/' bag
 alone --resume bag
 read_by status --left bag && test "$(cat out)" = 0
 ok 'nothing is left where every task has a result, good or bad'
+read_by status bag && grep -qx 'bag: done, 3 failed' out &&
+    read_by status --json bag && grep -q '"state": "done, 3 failed"' out
+ok 'status does not say that all is done where tasks have failed'
 sqlite3 bag.bats 'UPDATE session SET ended_us = NULL, finish = NULL'
 read_by status --left bag && test "$(cat out)" = 0 && read_by why bag &&
     grep -q 'the run was interrupted, but no task of the bag is left' out &&
     ! grep -q resume out
 ok 'why does not advise to go on where nothing is left'
+
+# ---- in words ----
+
+# numbers: no number of more than 16 digits, as no clock and no bill has.
+numbers() {
+    for verb in status log tasks; do
+        "$BATS_MPI" $verb --json "$1"
+    done >out 2>err
+    ! grep -E '[0-9.]{18}' out
+}
+numbers bag
+ok 'no number in JSON has more digits than it knows'
+
+echo 'sleep 1001' >late
+alone --timeout 300ms late
+read_by tasks late && grep -q ' failed .* timed out ' out &&
+    read_by log late && grep -qE ' failed .* task 1 +timed out, 0\.[0-9]+ s$' out
+ok 'log says that a task timed out, as tasks does'
+grep -q '; 1 task left' out && ! grep -qE '[^0-9]1 (tasks|windows)' out
+ok 'one task is not called tasks'
+
+cat >speed.ini <<'INI'
+[cluster slow]
+charge = 1
+speed = 0.5
+INI
+for i in 1 2 3 4; do echo 'sleep 0.1; test -e tried || { echo >tried; false; }'
+done >means
+alone --clusters speed.ini --time-scale 10 --retries 1 --json report means
+means() { sed -n 's/.*"mean_runtime_s": *\([0-9.]*\).*/\1/p' "$1"; }
+"$BATS_MPI" status --json means >out 2>err
+test -n "$(means out)" && awk -v a="$(means report)" -v b="$(means out)" \
+    'BEGIN { exit !(a > 0 && a - b < 1e-5 && b - a < 1e-5) }'
+ok 'the mean runtime of status is that of the closing report'
+
+echo 'echo >>held; sleep 1001' >drained
+echo 'true' >>drained
+begin --policy rr --seed 1 drained
+within 20 test -s held && kill -USR1 $run
+draining() { read_by status drained && grep -qx 'drained: draining' out; }
+within 20 draining
+ok 'status says that a run is draining'
+read_by why drained && grep -qx 'drained: draining' out &&
+    { ! grep -q pending out || grep -q 'pending: the run is draining: ' out; }
+ok 'so does why'
+kill -TERM $run
+wait $run
 
 # ---- a bag that was edited ----
 

@@ -231,7 +231,7 @@ static void the_log_is_in_order(void **state)
         "        0s  charged    fast-1                  8\n",
         "        0s  charged    slow-1                  3\n",
         "        0s  run        fast-1      task 1\n",
-        "        2s  failed     fast-1      task 1      exit code 3, 2.000 s\n",
+        "        2s  failed     fast-1      task 1      exit 3, 2.000 s\n",
         "        3s  done       slow-1      task 2      2.000 s\n",
         "        1m  notice     fast-2                  it is silent\n",
         "        1m  lost       fast-2\n",

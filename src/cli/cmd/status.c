@@ -1,6 +1,5 @@
 /* status: the verb status. How far a run is, and what it has cost. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,28 +25,31 @@ static json_t *money(bats_money amount)
 static json_t *cluster_json(const struct bats_view_cluster *c)
 {
     return json_pack(
-        "{s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:f}", "name",
+        "{s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:f, s:f}", "name",
         bats_json_text(c->name), "charge", money(c->charge), "machines",
         (json_int_t)c->machines, "held", (json_int_t)c->held, "lost",
         (json_int_t)c->lost, "windows", (json_int_t)c->windows, "charged",
         money(c->charged), "done", (json_int_t)c->done, "failed",
-        (json_int_t)c->failed, "mean_real_s", (double)c->mean_wall_us / 1e6);
+        (json_int_t)c->failed, "mean_real_s", (double)c->mean_wall_us / 1e6,
+        "mean_runtime_s", (double)c->mean_runtime / 1e6);
 }
 
 static int print_json(const struct bats_view_status *st, json_t *options,
                       struct bats_error *err)
 {
     json_t *clusters = json_array();
+    char state[PHRASE];
 
     for (size_t i = 0; i < st->n_clusters; i++)
         json_array_append_new(clusters, cluster_json(&st->clusters[i]));
     json_t *all = json_pack(
         "{s:o, s:o, s:b, s:b, s:I, s:f, s:f, s:o, s:I, s:o, s:o, s:o}", "bag",
-        bats_json_text(st->bag), "state", bats_json_text(bats_look_state(st)),
-        "live", st->is_live, "over", st->is_over, "sessions",
-        (json_int_t)st->sessions, "started_unix", (double)st->started_us / 1e6,
-        "time_s", (double)st->last / 1e6, "policy", bats_json_text(st->policy),
-        "seed", (json_int_t)st->seed, "budget", money(st->budget), "charged",
+        bats_json_text(st->bag), "state",
+        bats_json_text(bats_look_state(state, sizeof state, st)), "live",
+        st->is_live, "over", st->is_over, "sessions", (json_int_t)st->sessions,
+        "started_unix", (double)st->started_us / 1e6, "time_s",
+        (double)st->last / 1e6, "policy", bats_json_text(st->policy), "seed",
+        (json_int_t)st->seed, "budget", money(st->budget), "charged",
         money(st->charged), "currency", bats_json_text(st->currency));
     json_t *counts = json_pack(
         "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "tasks",
@@ -89,12 +91,10 @@ static void print_clusters(const struct bats_view_status *st)
                        bats_money_format(text, c->charged));
         bats_table_set(&table, row, 7, "%" PRId64, c->done);
         bats_table_set(&table, row, 8, "%" PRId64, c->failed);
-        bats_table_set(
-            &table, row, 9, "%s",
-            c->mean_wall_us > 0
-                ? bats_duration_format(
-                      text, llround((double)c->mean_wall_us * st->time_scale))
-                : "-");
+        bats_table_set(&table, row, 9, "%s",
+                       c->mean_runtime > 0
+                           ? bats_duration_format(text, c->mean_runtime)
+                           : "-");
     }
     bats_table_print(stdout, &table);
 }
@@ -121,7 +121,8 @@ static void print_text(const struct bats_view_status *st,
 
     localtime_r(&started, &tm);
     strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
-    bats_words_line(stdout, "%s: %s", st->bag, bats_look_state(st));
+    bats_words_line(stdout, "%s: %s", st->bag,
+                    bats_look_state(text, sizeof text, st));
     printf("session   %" PRId64 ", begun %s, %s of bag time\n", st->sessions,
            when, bats_words_moment(time, st->last));
     printf("tasks     %" PRId64 ": %" PRId64 " done, %" PRId64

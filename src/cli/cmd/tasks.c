@@ -11,6 +11,11 @@
 
 /* ---- tasks ---- */
 
+static bool is_running(const struct bats_view_task *t)
+{
+    return strcmp(t->state, "running") == 0;
+}
+
 static int task_json(const struct bats_view_task *t, struct bats_error *err)
 {
     json_t *line = json_pack(
@@ -18,7 +23,13 @@ static int task_json(const struct bats_view_task *t, struct bats_error *err)
         bats_json_text(t->state), "attempts", (json_int_t)t->attempts,
         "command", bats_json_text(t->command), "line", (json_int_t)t->line);
 
-    if (line != NULL && t->wall_us >= 0) {
+    if (line != NULL && is_running(t)) {
+        json_t *more = json_pack(
+            "{s:f, s:o, s:o}", "elapsed_s", (double)t->wall_us / 1e6, "host",
+            bats_json_text(t->host), "cluster", bats_json_text(t->cluster));
+        json_object_update(line, more);
+        json_decref(more);
+    } else if (line != NULL && t->wall_us >= 0) {
         json_t *more = json_pack(
             "{s:i, s:i, s:f, s:f, s:I, s:o, s:o}", "exit_status",
             t->exit_status, "signal", t->signal, "real_s",
@@ -36,8 +47,9 @@ static void print_task(const struct bats_view_task *t)
     char took[BATS_UNITS_TEXT] = "-", cpu[BATS_UNITS_TEXT] = "-";
     char end[48] = "-";
 
-    if (t->wall_us >= 0) {
+    if (t->wall_us >= 0)
         bats_duration_format(took, t->wall_us);
+    if (t->wall_us >= 0 && !is_running(t)) {
         bats_duration_format(cpu, t->cpu_us);
         snprintf(end, sizeof end, "ok");
         if (t->exit_status != 0 || t->signal != 0)

@@ -10,6 +10,8 @@
 
 #define PHRASE 96
 #define SENTENCE 512
+#define DRAINING                                                              \
+    "the run is draining: it was told to end and starts no more tasks"
 
 /* What the answers are made from. */
 struct known {
@@ -97,7 +99,10 @@ static void why_unwanted(char *text, size_t size, const struct known *k,
 
     if (why_over(text, size, k))
         return;
-    if (st->budget != BATS_UNLIMITED && st->budget - st->charged < m->charge)
+    if (st->ending)
+        snprintf(text, size, DRAINING);
+    else if (st->budget != BATS_UNLIMITED &&
+             st->budget - st->charged < m->charge)
         snprintf(
             text, size, "%s are left of the budget, a window costs %s",
             bats_words_money(left, sizeof left, st->budget - st->charged, ""),
@@ -139,6 +144,8 @@ static void why_machine(char *text, size_t size, const struct known *k,
                      "held since %s and runs task %" PRId64
                      "; its window ends at %s",
                      time, m->running, end);
+        else if (k->status.ending)
+            snprintf(text, size, "held since %s, but idle: " DRAINING, time);
         else
             snprintf(text, size,
                      "held since %s, but idle: no task of the bag fits what "
@@ -234,9 +241,7 @@ static void why_waiting(char *text, size_t size, const struct known *k)
                  "; none is started that would not end by %s",
                  bats_words_moment(time, k->deadline));
     if (k->status.ending)
-        snprintf(text, size,
-                 "no more tasks are started: the run was told to "
-                 "end; --resume goes on");
+        snprintf(text, size, DRAINING "; --resume goes on");
     else if (k->status.choosing)
         snprintf(text, size, "a schedule is to be chosen first");
     else if (k->held > 0)
@@ -322,7 +327,7 @@ static int explain_all(struct bats_view *view, const struct known *k,
     char text[SENTENCE];
 
     bats_words_line(stdout, "%s: %s", k->status.bag,
-                    bats_look_state(&k->status));
+                    bats_look_state(text, sizeof text, &k->status));
     if (k->status.pending > 0) {
         why_waiting(text, sizeof text, k);
         bats_words_line(stdout, "%" PRId64 " pending: %s", k->status.pending,

@@ -1,13 +1,15 @@
 #include "record/read/view.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "record/read/copy.h"
-#include "record/write/record.h"
-#include "record/schema.h"
 #include "record/read/view_state.h"
+#include "record/schema.h"
+#include "record/write/record.h"
+#include "util/now.h"
 
 const char *bats_view_text(sqlite3_stmt *s, int column)
 {
@@ -146,6 +148,27 @@ int bats_view_options(struct bats_view *v, char **json, struct bats_error *err)
     return rc;
 }
 
+/* Of the latest row of the last session. */
+static const char last_time[] =
+    "SELECT max(t) FROM ("
+    "SELECT t FROM (SELECT max(seq), time_us AS t, session AS s "
+    "FROM event) WHERE s = (SELECT max(id) FROM session) UNION ALL "
+    "SELECT t FROM (SELECT max(seq), time_us AS t, session AS s "
+    "FROM command) WHERE s = (SELECT max(id) FROM session))";
+
+int bats_view_now(struct bats_view *v, bats_time *now, struct bats_error *err)
+{
+    char sql[256];
+
+    if (!v->is_live)
+        return bats_db_integer(&v->db, last_time, now, err);
+    snprintf(sql, sizeof sql,
+             "SELECT CAST((%" PRId64 " - started_us) * time_scale AS INTEGER) "
+             "FROM session ORDER BY id DESC LIMIT 1",
+             bats_now_us(CLOCK_REALTIME));
+    return bats_db_integer(&v->db, sql, now, err);
+}
+
 static int read_counts(struct bats_view *v, struct bats_view_status *st,
                        struct bats_error *err)
 {
@@ -183,14 +206,7 @@ static int read_counts(struct bats_view *v, struct bats_view_status *st,
     }
     sqlite3_finalize(s);
     if (rc == 0 && !st->is_over)
-        rc = bats_db_integer(
-            &v->db,
-            "SELECT max(t) FROM ("
-            "SELECT t FROM (SELECT max(seq), time_us AS t, session AS s "
-            "FROM event) WHERE s = (SELECT max(id) FROM session) UNION ALL "
-            "SELECT t FROM (SELECT max(seq), time_us AS t, session AS s "
-            "FROM command) WHERE s = (SELECT max(id) FROM session))",
-            &st->last, err);
+        rc = bats_db_integer(&v->db, last_time, &st->last, err);
     return rc;
 }
 
@@ -229,6 +245,7 @@ static void take_results(struct bats_view_status *st, sqlite3_stmt *s)
     c->done = sqlite3_column_int64(s, 1);
     c->failed = sqlite3_column_int64(s, 2);
     c->mean_wall_us = sqlite3_column_int64(s, 3);
+    c->mean_runtime = sqlite3_column_int64(s, 4);
 }
 
 /* Hands each row of `sql` to `take`. */
@@ -270,8 +287,9 @@ static int read_clusters(struct bats_view *v, struct bats_view_status *st,
             take_money, err);
     if (rc == 0)
         rc = each(v, st,
-                  "SELECT c.name, sum(NOT failed), sum(failed), avg(wall_us) "
-                  "FROM result r" JOIN_CLUSTER("r"),
+                  "SELECT c.name, sum(NOT failed), sum(failed), avg(wall_us),"
+                  " avg(wall_us * s.time_scale) FROM result r"
+                  " JOIN session s ON s.id = r.session" JOIN_CLUSTER("r"),
                   take_results, err);
     if (rc == 0)
         rc = bats_view_machines(v, err);

@@ -40,6 +40,7 @@ struct bats_view_cluster {
     int64_t done;
     int64_t failed;
     int64_t mean_wall_us; /* of tasks that ended; 0: none */
+    bats_time mean_runtime; /* the same, in bag time */
 };
 
 struct bats_view_status {
@@ -88,7 +89,7 @@ struct bats_view_task {
     bats_time
         failed;      /* when it failed last in this session, to be tried again;
                          -1: it did not, or many are listed */
-    int64_t wall_us; /* of the last one; -1: none */
+    int64_t wall_us; /* of the last one, so far if it runs; -1: none */
     int64_t cpu_us;
     int64_t max_rss_kib;
     int exit_status;

@@ -16,14 +16,20 @@ static int restart(struct bats_view *v, const char *sql, sqlite3_stmt **s,
 
 #define TASKS                                                                 \
     "SELECT number, state, attempts,"                                         \
-    " coalesce(CAST(round(wall_s * 1e6) AS INTEGER), -1),"                    \
+    " coalesce(u.elapsed, CAST(round(wall_s * 1e6) AS INTEGER), -1),"         \
     " CAST(round(cpu_s * 1e6) AS INTEGER), max_rss_kib, exit_status, signal," \
-    " host, cluster, command, line,"                                          \
+    " coalesce(u.host, tasks.host), coalesce(u.cluster, tasks.cluster),"      \
+    " command, line,"                                                         \
     " CASE WHEN ?2 THEN coalesce((SELECT time_us FROM (SELECT time_us,"       \
     "   session, outcome, max(seq) FROM attempt WHERE task = tasks.id)"       \
     "  WHERE outcome = 2 AND session = (SELECT max(id) FROM session)), -1)"   \
     " ELSE -1 END, id"                                                        \
-    " FROM tasks"                                                             \
+    " FROM tasks LEFT JOIN (SELECT task, m.host, c.name AS cluster,"          \
+    "   CAST((?4 - min(since_us)) / s.time_scale AS INTEGER) AS elapsed"      \
+    "  FROM running r JOIN (SELECT max(id) AS id, time_scale FROM session) s" \
+    "  JOIN machine m ON m.session = s.id AND m.id = r.machine"               \
+    "  JOIN cluster c ON c.session = s.id AND c.id = m.cluster"               \
+    "  GROUP BY task) u ON u.task = id"                                       \
     " WHERE (state = ?1 OR ?1 IS NULL AND (state != 'removed' OR ?2 != 0"     \
     "  AND NOT EXISTS (SELECT 1 FROM bag WHERE number = ?2"                   \
     "   AND NOT removed)))"                                                   \
@@ -33,7 +39,11 @@ int bats_view_tasks(struct bats_view *v, const char *state, int64_t number,
                     enum bats_view_order order, int64_t limit,
                     struct bats_error *err)
 {
-    int rc = restart(v,
+    bats_time now;
+    int rc = bats_view_now(v, &now, err);
+
+    if (rc == 0)
+        rc = restart(v,
                      order == BATS_VIEW_SLOWEST
                          ? TASKS " AND wall_s IS NOT NULL "
                                  "ORDER BY wall_s DESC, number LIMIT ?3"
@@ -45,6 +55,7 @@ int bats_view_tasks(struct bats_view *v, const char *state, int64_t number,
     sqlite3_bind_text(v->tasks, 1, state, -1, SQLITE_TRANSIENT);
     sqlite3_bind_int64(v->tasks, 2, number);
     sqlite3_bind_int64(v->tasks, 3, limit > 0 ? limit : -1);
+    sqlite3_bind_int64(v->tasks, 4, now);
     return 0;
 }
 
@@ -99,14 +110,16 @@ static const char log_sql[] =
     "  WHEN outcome = 4 THEN 'yielded'"
     "  WHEN exit_status = 0 AND signal = 0 THEN 'done'"
     "  ELSE 'failed' END, machine, task,"
-    "  CASE WHEN signal THEN printf('signal %d, ', signal)"
-    "  WHEN exit_status THEN printf('exit code %d, ', exit_status)"
+    "  CASE WHEN exit_status < 0 THEN 'timed out, '"
+    "  WHEN signal THEN printf('signal %d, ', signal)"
+    "  WHEN exit_status THEN printf('exit %d, ', exit_status)"
     "  ELSE '' END || printf('%.3f s', wall_us / 1e6) FROM attempt"
     " UNION ALL SELECT seq, session, time_us, 'charged', machine, NULL,"
     " " CHARGED " FROM ledger"
     " UNION ALL SELECT seq, session, time_us, 'decided', NULL, NULL,"
-    "  printf('%s: machines %s for %d windows; %d tasks left', reason,"
-    "  machines, windows, tasks_left) || CASE WHEN feasible THEN ''"
+    "  printf('%s: machines %s for %d window%s; %d task%s left', reason,"
+    "  machines, windows, iif(windows = 1, '', 's'), tasks_left,"
+    "  iif(tasks_left = 1, '', 's')) || CASE WHEN feasible THEN ''"
     "  ELSE ', more than the budget can pay' END FROM decision"
     " UNION ALL SELECT seq, session, time_us, 'notice', machine, task,"
     "  sentence FROM notice"

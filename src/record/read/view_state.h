@@ -14,6 +14,10 @@ struct bats_view {
     sqlite3_stmt *machines;
 };
 
+/* The bag time that it is now, or was when the record ended. */
+int bats_view_now(struct bats_view *view, bats_time *now,
+                  struct bats_error *err);
+
 /* The text of a column, "" for NULL. */
 const char *bats_view_text(sqlite3_stmt *statement, int column);
 
