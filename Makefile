@@ -26,8 +26,10 @@ SANITIZE =
 HWLOC := $(call have,hwloc)
 PMIX := $(call have,pmix)
 # Tests that `make check` runs; a test that takes longer than this is ended.
-TESTS = $(UNIT_TESTS) $(SCRIPT_TESTS)
+TESTS = $(SCRIPT_TESTS) $(UNIT_TESTS)
 TEST_TIMEOUT = 600
+# How many run side by side: scripts mostly wait. The long ones come first.
+TEST_JOBS := $(shell echo $$((3 * $$(nproc))))
 # How long each fuzzer runs.
 FUZZ_SECONDS = 30
 
@@ -87,7 +89,7 @@ CORE_BENCH_SRC = $(addprefix benchmarks/, \
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 FUZZ_SRC = $(wildcard tests/fuzz/fuzz_*.c)
 SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\
-	build cli sim mpi fault slurm demo)))
+	slurm fault mpi build cli sim)))
 # Those of them that make asan runs too.
 SMOKE_TESTS = tests/mpi/t0001-run.sh
 
@@ -256,7 +258,8 @@ TEST_ENV = TOP=$(CURDIR) B=$(abspath $(B)) BATS_MPI=$(abspath $(PROGRAM)) \
 	CMOCKA_MESSAGE_OUTPUT=TAP
 
 tests: programs $(UNIT_TESTS)
-	$(Q)$(TEST_ENV) prove -f --timer --exec 'timeout -k 10 $(TEST_TIMEOUT)' $(TESTS) \
+	$(Q)$(TEST_ENV) prove -f --timer -j $(TEST_JOBS) \
+		--exec 'timeout -k 10 $(TEST_TIMEOUT)' $(TESTS) \
 		</dev/null
 
 # A shell in the Slurm cluster that the tests use; it goes with the shell.
