@@ -9,6 +9,9 @@ have = $(shell { pkg-config --exists $(1) || echo '\#include <$(1).h>' | \
 # The C compiler, and the wrapper around it that knows MPI (Open MPI, MPICH).
 CC = cc
 MPICC = mpicc
+# Its launcher, by which a run without one starts itself.
+MPIRUN = $(or $(shell command -v $(if $(findstring mpicc,$(MPICC)),\
+	$(subst mpicc,mpirun,$(firstword $(MPICC))))),mpirun)
 # Optimisation and debugging; anything here replaces it.
 CFLAGS = -O2 -g
 # Where `make install` puts things; DESTDIR goes in front of it.
@@ -64,7 +67,7 @@ SITE_SRC = $(addprefix src/site/, \
 	account.c ask.c deaths.c fields.c hardware.c node.c site.c slurm.c)
 RUN_SRC = $(addprefix src/run/, \
 	comm.c crew.c executor.c heart.c hosts.c introduce.c journal.c launcher.c \
-	library.c master.c prepare.c signals.c survey.c worker.c)
+	library.c master.c prepare.c signals.c starter.c survey.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c)
 REPORT_SRC = $(addprefix src/report/, \
@@ -72,7 +75,7 @@ REPORT_SRC = $(addprefix src/report/, \
 	summary.c table.c terminal.c trace.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
 	choosing.c clusters_json.c dry_run.c estimation.c help.c history.c \
-	look.c main.c options.c options_json.c similar.c simulation.c \
+	jobs.c look.c main.c options.c options_json.c similar.c simulation.c \
 	watch.c) \
 	$(addprefix src/cli/cmd/, \
 	clusters.c output.c plan.c record.c run.c simulate.c status.c tasks.c \
@@ -181,6 +184,8 @@ $(B)/flags: FORCE
 	@printf '%s\n' '$(subst ','\'',$(CC) $(MPICC) $(ALL_CPPFLAGS) \
 		$(ALL_CFLAGS))' >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+$(B)/obj/src/run/starter.o: ALL_CPPFLAGS += -DBATS_MPIRUN='"$(MPIRUN)"'
 
 $(call obj,$(RUN_SRC) $(BENCH_SRC)): $(B)/obj/%.o: %.c $(B)/flags
 	$(say) MPICC $<

@@ -25,8 +25,9 @@ static const struct {
     [BATS_VERB_RUN] =
         {"bats-mpi [run] [OPTION...] BAG",
          "Runs every line of the file BAG (-: standard input) as a shell "
-         "command on the MPI ranks it was started on. Rank 0 hands out the "
-         "tasks, every other rank executes them."},
+         "command on the MPI ranks it was started on, or with -j on this "
+         "machine. Rank 0 hands out the tasks, every other rank executes "
+         "them."},
     [BATS_VERB_SAMPLE] =
         {"bats-mpi sample [OPTION...] BAG",
          "Runs a few tasks of the bag on every cluster, shows from the "
@@ -101,8 +102,10 @@ static const struct {
     const char *command;
     const char *says;
 } examples[] = {
+    {"bats-mpi -j 8 bag.txt",
+     "run every line of bag.txt with 8 workers on this machine"},
     {"srun -n 256 bats-mpi bag.txt",
-     "run every line of bag.txt on 255 workers"},
+     "the same with 255 workers of a Slurm job"},
     {"srun -n 65 bats-mpi bag.txt --clusters clusters.ini --budget 600",
      "the same on machines that are charged differently, for at most 600"},
     {"srun -n 256 bats-mpi bag.txt --output stream",

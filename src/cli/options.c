@@ -125,8 +125,12 @@ const struct bats_option bats_options[] = {
      "show what happens in the runs of the first seed (or of --seed), event by "
      "event, instead of all results"},
     {"jobs", 'j', "N", BATS_OPTION_SMALL, AT(jobs), SIMULATE, BATS_GROUP_RUN,
-     "simulate on N threads, which changes no result (default: one per "
+     "simulate on N threads, which changes no result (default: 0, one per "
      "core)"},
+    {"jobs", 'j', "N", BATS_OPTION_SMALL, AT(jobs), RUNS | CLUSTERS,
+     BATS_GROUP_RUN,
+     "without a launcher (srun, mpirun): start N workers on this machine; 0: "
+     "one per core (default: 1)"},
     {"master-works", 0, NULL, BATS_OPTION_FLAG, AT(master_works),
      RUNS | CLUSTERS, BATS_GROUP_RUN, "let rank 0 run tasks too"},
     {"bind", 0, "none|core|numa", BATS_OPTION_CHOICE, AT(bind), RUNS,
@@ -682,6 +686,7 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
         .reconfigure = verb == BATS_VERB_SIMULATE ? NULL : "violation",
         .tail = bats_tail_name(BATS_TAIL_DEFAULT),
         .bind = "core",
+        .jobs = verb == BATS_VERB_SIMULATE ? 0 : 1,
         .grace = 5 * BATS_SECOND,
         .silence = 60 * BATS_SECOND,
         .restart = 30 * BATS_SECOND,

@@ -99,7 +99,7 @@ struct bats_settings {
     bool json;           /* plan: [false] */
     bool csv;            /* simulate, plan: [false] */
     bool trace;          /* simulate: [false] */
-    uint32_t jobs;       /* simulate: [0] */
+    uint32_t jobs;       /* 0: one per core [1]; simulate: [0] */
     const char *bag;     /* run: the argument BAG; NULL with help */
     const char *run;     /* output: the argument; NULL with help */
     const char *task[BATS_OPTIONS_LIST]; /* output: lists of numbers */

@@ -11,6 +11,7 @@
 #include "run/heart.h"
 #include "run/launcher.h"
 #include "run/run.h"
+#include "run/starter.h"
 #include "site/deaths.h"
 #include "util/wake.h"
 
@@ -77,6 +78,11 @@ int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
     MPI_Comm_rank(MPI_COMM_WORLD, rank);
     MPI_Comm_size(MPI_COMM_WORLD, n_ranks);
     own_rank = *rank;
+    if (bats_starter_is_used() && *n_ranks == 1)
+        return bats_error_set(err, BATS_ESYS,
+                              "mpirun belongs to another MPI library: its "
+                              "processes do not know each other");
+    bats_starter_meet();
     serialized = provided >= MPI_THREAD_SERIALIZED;
     patience_s = silence_us < MOST_US ? (unsigned)(silence_us / 1000000) + 1
                                       : MOST_US / 1000000;
@@ -109,6 +115,8 @@ void bats_mpi_end(int exit_status)
 {
     fflush(NULL);
     bats_heart_stop();
+    if (own_rank == 0)
+        bats_starter_tell(exit_status);
     if (exit_status != 0 && (own_rank == 0 || given_up))
         bats_launcher_fail();
     if (given_up && own_rank != 0 && bats_launcher_is_srun())

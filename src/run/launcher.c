@@ -10,15 +10,18 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "run/starter.h"
+
 #define PATIENCE_MS 10000 /* the other ranks take 3 s to leave */
 
 static bool impatient, by_srun;
 
 void bats_launcher_look(void)
 {
-    impatient = getenv("OMPI_COMMAND") != NULL;
+    bool mpirun = getenv("OMPI_COMMAND") != NULL;
+    impatient = mpirun && !bats_starter_is_used();
     /* mpirun starts its daemons by srun. */
-    by_srun = !impatient && getenv("SLURM_STEP_ID") != NULL;
+    by_srun = !mpirun && getenv("SLURM_STEP_ID") != NULL;
 }
 
 bool bats_launcher_is_impatient(void)

@@ -14,7 +14,8 @@
 void bats_launcher_look(void);
 
 /* It is Open MPI's mpirun, perhaps on another host. It kills its ranks one
- * second after it has told them to end. */
+ * second after it has told them to end. (Not so where the run has started
+ * itself: then mpirun hears of no signal.) */
 bool bats_launcher_is_impatient(void);
 
 /* It is srun. */

@@ -21,6 +21,7 @@
 #include "run/master.h"
 #include "run/run.h"
 #include "run/signals.h"
+#include "run/starter.h"
 #include "util/now.h"
 
 #define PROGRESS_US 200000     /* between two reports of progress */
@@ -719,6 +720,7 @@ int bats_run_master(const struct bats_run_options *options,
     if (*crew == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     bats_signals_catch();
+    bats_starter_ready();
     int rc = run(&m, err);
     bats_crew_stop(&m.crew);
     **crew = m.crew;

@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/clusters_json.h"
 #include "cli/help.h"
+#include "cli/jobs.h"
 #include "cli/options.h"
 #include "report/report.h"
 #include "report/words.h"
@@ -297,12 +298,15 @@ int cmd_clusters(int argc, char **argv)
         bats_help_verb(stdout, BATS_VERB_CLUSTERS);
         return BATS_EXIT_OK;
     }
+    if (rc == 0 &&
+        (code = bats_jobs_start(BATS_VERB_CLUSTERS, &set, argv, &usage)) >= 0)
+        return code;
     if (bats_mpi_start(&argc, &argv, set.silence, &rank, &n_ranks, &err) != 0)
         return complain(&err);
     if (rank != 0) {
         code = bats_run_worker(set.silence, &err) != 0 ? complain(&err)
                                                        : BATS_EXIT_OK;
-    } else if (rc != 0) {
+    } else if (usage.code != 0) {
         bats_run_dismiss(NULL, bats_say);
         code = bats_options_complain(BATS_VERB_CLUSTERS, &usage);
     } else {

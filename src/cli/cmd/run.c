@@ -18,6 +18,7 @@
 #include "cli/dry_run.h"
 #include "cli/help.h"
 #include "cli/history.h"
+#include "cli/jobs.h"
 #include "cli/options.h"
 #include "cli/watch.h"
 #include "exec/output/outdir.h"
@@ -586,6 +587,8 @@ static int start(enum bats_verb verb, int argc, char **argv)
         bats_help_verb(stdout, verb);
         return BATS_EXIT_OK;
     }
+    if (rc == 0 && (code = bats_jobs_start(verb, &set, argv, &usage)) >= 0)
+        return code;
     /* A reader of the output that goes away is seen when writing. */
     signal(SIGPIPE, SIG_IGN);
     /* So is a file that would grow beyond what ulimit allows. */
@@ -594,7 +597,7 @@ static int start(enum bats_verb verb, int argc, char **argv)
         return complain(&err);
     if (rank != 0) {
         code = worker(rank, &set);
-    } else if (rc != 0) {
+    } else if (usage.code != 0) {
         bats_run_dismiss(NULL, bats_say);
         code = bats_options_complain(verb, &usage);
     } else {

@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/help.h"
+#include "cli/jobs.h"
 #include "cli/options.h"
 #include "cli/simulation.h"
 #include "report/trace.h"
@@ -28,14 +29,6 @@ static int overrule(struct bats_scenario *scenario,
     scenario->seeds[0] = (uint32_t)set->seed;
     scenario->n_seeds = 1;
     return 0;
-}
-
-static unsigned count_jobs(const struct bats_settings *set)
-{
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (set->jobs > 0)
-        return set->jobs;
-    return cores > 0 ? (unsigned)cores : 1;
 }
 
 static int print(const struct bats_settings *set,
@@ -123,7 +116,8 @@ static int play(const struct bats_settings *set,
 {
     struct bats_world_result *results = NULL;
     size_t n = 0;
-    int rc = bats_campaign_run(scenario, count_jobs(set), &results, &n, err);
+    int rc = bats_campaign_run(scenario, bats_jobs_count(set->jobs), &results,
+                               &n, err);
     if (rc == 0)
         rc = print(set, scenario, results, n, err);
     if (rc == 0)
