@@ -47,9 +47,12 @@ ESTIMATE_SRC = $(addprefix src/estimate/, \
 	choice.c estimate.c histogram.c interval.c regression.c sample.c \
 	stats.c)
 ENGINE_SRC = $(addprefix src/engine/, \
-	bag.c copies.c dispatch.c failure.c fleet.c forecast.c initial.c \
-	ledger.c policy_bats.c policy_rr.c sampling.c sched.c sched_check.c \
-	sched_create.c sched_status.c shrink.c soonest.c tail.c)
+	assign.c configure.c create.c outcome.c sched.c status.c \
+	failure/rules.c order/random.c outlook/forecast.c policy/bats.c \
+	policy/initial.c policy/list.c policy/rr.c sampling/choice.c \
+	sampling/points.c shrink/nodes.c state/bag.c state/check.c \
+	state/executions.c state/ledger.c state/machines.c state/slots.c \
+	state/state.c state/tasks.c tail/copies.c tail/soonest.c)
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c clusters_file.c inifile.c platform.c profile.c \
 	profile_save.c runtimes.c)

@@ -43,6 +43,26 @@ struct bats_bag {
     uint32_t *place; /* and by number the place */
 };
 
+/* Tasks that can be drawn now. */
+static inline uint32_t bats_bag_ready(const struct bats_bag *bag)
+{
+    return bag->count[BATS_TASK_PENDING];
+}
+
+/* Tasks on machines. */
+static inline uint32_t bats_bag_running(const struct bats_bag *bag)
+{
+    return bag->count[BATS_TASK_ASSIGNED] + bag->count[BATS_TASK_CANCELLING];
+}
+
+/* Tasks that have no result yet, wherever they are; those that are left out do
+ * not count. */
+static inline uint32_t bats_bag_left(const struct bats_bag *bag)
+{
+    return bats_bag_ready(bag) + bats_bag_running(bag) +
+           bag->count[BATS_TASK_WAITING];
+}
+
 /* The task has ended for good. */
 static inline bool bats_bag_has_result(const struct bats_bag *bag,
                                        uint32_t place)

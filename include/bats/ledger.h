@@ -6,6 +6,10 @@
  * machine its next window a little before the present one ends, and then
  * charged when that window begins, or given up.
  *
+ * A cushion is money on top of the cost of a schedule. It is put by until the
+ * last tasks ask for it. Then it becomes part of the budget, and what is
+ * charged beyond the cost of the schedule comes out of it as long as it lasts.
+ *
  * Invariant: charged + held <= budget at every instant; nothing is negative.
  */
 #ifndef BATS_LEDGER_H
@@ -19,6 +23,10 @@ struct bats_ledger {
     bats_money budget;  /* BATS_UNLIMITED: none */
     bats_money charged; /* for windows entered */
     bats_money held;    /* promised to windows that have not begun */
+    bats_money put_by;  /* a cushion that is not yet part of the budget */
+    bats_money granted; /* one that is; */
+    bats_money cost;    /* charged beyond so much, it is */
+    bats_money spent;   /* and so much of it was */
 };
 
 /* `charged` <= budget: what earlier sessions have charged. */
@@ -41,6 +49,21 @@ bool bats_ledger_hold(struct bats_ledger *ledger, bats_money amount);
 /* A held amount becomes charged, or available again. */
 void bats_ledger_charge_held(struct bats_ledger *ledger, bats_money amount);
 void bats_ledger_give_up(struct bats_ledger *ledger, bats_money amount);
+
+/* From now on the budget is `budget`, not less than what is charged and held.
+ */
+void bats_ledger_limit(struct bats_ledger *ledger, bats_money budget);
+
+/* Puts a cushion by, on top of a schedule that will have cost `cost` in all. */
+void bats_ledger_put_by(struct bats_ledger *ledger, bats_money cushion,
+                        bats_money cost);
+
+/* What is put by becomes part of the budget. */
+void bats_ledger_grant(struct bats_ledger *ledger);
+
+/* So much of `amount`, which was charged just now, came out of the cushion. */
+bats_money bats_ledger_take_cushion(struct bats_ledger *ledger,
+                                    bats_money amount);
 
 /* Asserts the invariant. */
 void bats_ledger_check(const struct bats_ledger *ledger);

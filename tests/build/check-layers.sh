@@ -23,7 +23,7 @@ offences=$(
     name ~ /^(getenv|secure_getenv|setenv|putenv|environ|setlocale)$/ ||
     name ~ /^(rand|srand|rand_r|s?random|[dlm]rand48|getrandom)$/ ||
     name ~ /^(gsl_rng_env_setup)$/ ||
-    name ~ /^(open|openat|creat|read|write|close|fork|vfork|exec.*)$/ ||
+    name ~ /^(open|openat|creat|read|write|close|fork|vfork|f?exec[lv].*)$/ ||
     name ~ /^(posix_spawn.*|system|popen|kill|waitpid|socket)$/ ||
     name ~ /^(fopen|fdopen|freopen|fmemopen|stdin|stdout|stderr)(64)?$/ ||
     name ~ /^(v?f?printf|v?dprintf|f?puts|f?putc|putchar|fwrite|perror)$/ ||

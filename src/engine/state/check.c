@@ -1,22 +1,21 @@
-/* sched_check: the engine's invariants. See sched.h and sched_state.h. */
-#include "engine/sched_state.h"
+/* check: the invariants of the state. See sched.h and state.h. */
+#include "engine/state/state.h"
 
 #include <assert.h>
 
-static bool on_machine(const struct bats_sched *s, uint32_t task)
+static bool on_machine(const struct state *s, uint32_t task)
 {
     return s->bag.state[task] == BATS_TASK_ASSIGNED ||
            s->bag.state[task] == BATS_TASK_CANCELLING;
 }
 
-static void check_slot(const struct bats_sched *s, uint32_t slot)
+static void check_slot(const struct state *s, uint32_t slot)
 {
     const struct slot *sl = &s->slots[slot];
     bool active = s->machines[sl->machine].state == MACHINE_ACTIVE;
     uint32_t n = 0;
-    for (uint32_t t = sl->head; t != BATS_NO_TASK;
-         t = dispatch_next(s, slot, t)) {
-        bool cancelled = copies_cancelled(s, slot, t);
+    for (uint32_t t = sl->head; t != BATS_NO_TASK; t = slot_next(s, slot, t)) {
+        bool cancelled = execution_cancelled(s, slot, t);
         assert(sl->is_copy || s->tasks[t].slot == slot);
         assert(cancelled ||
                (s->bag.state[t] == BATS_TASK_ASSIGNED && active) ||
@@ -26,12 +25,12 @@ static void check_slot(const struct bats_sched *s, uint32_t slot)
     assert(n == sl->n_tasks && (!sl->is_copy || n == 1));
     assert((n > 0) == (s->busy[slot / 64] >> slot % 64 & 1));
     assert(!sl->is_idle || (n == 0 && active));
-    assert(!sl->timed_out || copies_cancelled(s, slot, sl->head));
+    assert(!sl->timed_out || execution_cancelled(s, slot, sl->head));
 }
 
 /* Its executions are where it says, and it is CANCELLING if all of them were
  * told to stop. */
-static uint32_t check_task(const struct bats_sched *s, uint32_t task)
+static uint32_t check_task(const struct state *s, uint32_t task)
 {
     const struct task *t = &s->tasks[task];
     uint32_t copies = 0;
@@ -52,7 +51,7 @@ static uint32_t check_task(const struct bats_sched *s, uint32_t task)
     return copies;
 }
 
-static void check_machine(const struct bats_sched *s, uint32_t id)
+static void check_machine(const struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
     bool paid = m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
@@ -62,7 +61,7 @@ static void check_machine(const struct bats_sched *s, uint32_t id)
         busy += s->slots[m->first_slot + i].n_tasks > 0;
     }
     assert(busy == m->n_busy);
-    assert(paid == bats_heap_has(&s->due, id));
+    assert(paid == bats_heap_has(&s->turns, id));
     assert(!paid || (m->held_at < s->n_held && s->held[m->held_at] == id));
     /* A machine is only ever held inside windows that are paid. */
     assert(!paid || s->finish != BATS_FINISH_NOT_YET || s->now <= m->paid_end);
@@ -72,7 +71,7 @@ static void check_machine(const struct bats_sched *s, uint32_t id)
     assert(m->state != MACHINE_LOST || busy == 0);
 }
 
-void bats_sched_check(const struct bats_sched *s)
+void state_check(const struct state *s)
 {
     bats_money charged = s->earlier_charged, held = 0;
     uint32_t in_slots = 0, executions = 0, copies = 0, absent = 0, lost = 0,

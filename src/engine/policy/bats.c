@@ -1,8 +1,9 @@
 /*
- * policy_bats: sample, plan, watch, correct. See policy.h. Source: paper 2.3,
- * figure 3; thesis 2.2.4.
+ * bats: sample, plan, watch, correct. See bats/policy.h and policy.h. Source:
+ * paper 2.3, figure 3; thesis 2.2.4.
  */
-#include "engine/sched_state.h"
+#include "bats/plan.h"
+#include "engine/policy/policy.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,12 +15,16 @@
 #define GAIN 1.05
 #define SPARE 10
 
+struct memory {
+    enum bats_reconfigure reconfigure;
+};
+
 static const char *const rules[] = {[BATS_RECONFIGURE_VIOLATION] = "violation",
                                     [BATS_RECONFIGURE_IMPROVE] = "improve"};
 
 /* A machine of the cluster can be kept with `money` until a task of mean
  * length ends. */
-static bool can_end_a_task(const struct bats_sched *s, const struct cluster *c,
+static bool can_end_a_task(const struct state *s, const struct cluster *c,
                            bats_money money)
 {
     if (c->spec.charge == 0 || money == BATS_UNLIMITED)
@@ -39,7 +44,7 @@ static bool can_end_a_task(const struct bats_sched *s, const struct cluster *c,
 
 /* The clusters as the knapsack sees them; those that are not known, or cannot
  * end a single task with the money left, are left out. */
-static void make_items(const struct bats_sched *s, bats_money money,
+static void make_items(const struct state *s, bats_money money,
                        struct bats_plan_item *items)
 {
     for (size_t i = 0; i < s->n_clusters; i++) {
@@ -48,34 +53,12 @@ static void make_items(const struct bats_sched *s, bats_money money,
         items[i] = (struct bats_plan_item){.charge = c->spec.charge};
         if (c->stats.mean == 0 || there == 0 || !can_end_a_task(s, c, money))
             continue;
-        double slots = (double)c->n_slots / c->n_machines;
-        items[i].rate = slots * (double)s->window / c->stats.mean;
+        items[i].rate = cluster_slots(c) * (double)s->window / c->stats.mean;
         items[i].max = there;
     }
 }
 
-static void record(struct bats_sched *s, enum bats_reason reason,
-                   const struct forecast *f, bool had_plan,
-                   const struct bats_plan *plan)
-{
-    struct bats_decision d = {.time = s->now,
-                              .reason = reason,
-                              .feasible = plan->feasible,
-                              .tasks_left = f->tasks_left,
-                              .tasks_paid = had_plan ? f->tasks_paid : -1,
-                              .budget_left = f->money_left,
-                              .windows = plan->windows};
-    memcpy(d.machines, plan->machines, sizeof d.machines);
-    if (reason != BATS_REASON_SAMPLED && s->n_decisions > 0) {
-        const struct bats_decision *last = &s->decisions[s->n_decisions - 1];
-        if (last->feasible == d.feasible &&
-            memcmp(last->machines, d.machines, sizeof d.machines) == 0)
-            return; /* the same configuration, confirmed */
-    }
-    fleet_record(s, &d);
-}
-
-static int solve(const struct bats_sched *s, const struct forecast *f,
+static int solve(const struct state *s, const struct forecast *f,
                  int64_t tasks, struct bats_plan *plan, struct bats_error *err)
 {
     struct bats_plan_item items[BATS_CLUSTERS_MAX];
@@ -90,7 +73,7 @@ static int solve(const struct bats_sched *s, const struct forecast *f,
 
 /* What does most tasks for the money may take many times as long as what does
  * nearly as many. */
-static int hasten(const struct bats_sched *s, const struct forecast *f,
+static int hasten(const struct state *s, const struct forecast *f,
                   struct bats_plan *plan, struct bats_error *err)
 {
     double most =
@@ -109,7 +92,7 @@ static int hasten(const struct bats_sched *s, const struct forecast *f,
  * may still end it sooner: the fastest machines that it pays for one window
  * join the ones that are held.
  */
-static int reinforce(const struct bats_sched *s, const struct forecast *f,
+static int reinforce(const struct state *s, const struct forecast *f,
                      struct bats_plan *plan, struct bats_error *err)
 {
     struct bats_plan_item items[BATS_CLUSTERS_MAX];
@@ -132,7 +115,7 @@ static int reinforce(const struct bats_sched *s, const struct forecast *f,
 
 /* Where the money does not suffice anyway, a plan that it still pays is kept:
  * to change it costs the tasks that are cut off, and gains nothing. */
-static bool keeps_plan(const struct bats_sched *s, const struct forecast *f,
+static bool keeps_plan(const struct state *s, const struct forecast *f,
                        enum bats_reason reason)
 {
     double price = 0;
@@ -148,7 +131,7 @@ static bool keeps_plan(const struct bats_sched *s, const struct forecast *f,
 }
 
 /* False: not even fractions of machines, of the best type, would be enough. */
-static bool may_suffice(const struct bats_sched *s, const struct forecast *f)
+static bool may_suffice(const struct state *s, const struct forecast *f)
 {
     struct bats_plan_item items[BATS_CLUSTERS_MAX];
     double most = 0; /* tasks for a unit of money */
@@ -159,18 +142,28 @@ static bool may_suffice(const struct bats_sched *s, const struct forecast *f)
     return !((double)f->tasks_left > most * (double)f->money_left * 1.001);
 }
 
-static void adopt(struct bats_sched *s, enum bats_reason reason,
-                  const struct forecast *f, const struct bats_plan *plan)
+static void adopt(const struct state *s, enum bats_reason reason,
+                  const struct forecast *f, const struct bats_plan *plan,
+                  struct policy_plan *answer)
 {
-    bool had_plan = s->planned;
-    s->planned = true;
-    s->feasible = plan->feasible;
-    record(s, reason, f, had_plan, plan);
-    fleet_configure(s, plan->machines, plan->windows);
+    answer->confirms = reason != BATS_REASON_SAMPLED;
+    answer->decision =
+        (struct bats_decision){.time = s->now,
+                               .reason = reason,
+                               .feasible = plan->feasible,
+                               .tasks_left = f->tasks_left,
+                               .tasks_paid = s->planned ? f->tasks_paid : -1,
+                               .budget_left = f->money_left,
+                               .windows = plan->windows};
+    memcpy(answer->decision.machines, plan->machines,
+           sizeof answer->decision.machines);
+    for (size_t i = 0; i < s->n_clusters; i++)
+        answer->windows[i] = plan->windows;
 }
 
-static int make_plan(struct bats_sched *s, enum bats_reason reason,
-                     const struct forecast *f, struct bats_error *err)
+static int make_plan(const struct state *s, enum bats_reason reason,
+                     const struct forecast *f, bool *is_new,
+                     struct policy_plan *answer, struct bats_error *err)
 {
     struct bats_plan plan;
     bool keeps = keeps_plan(s, f, reason); /* unless there is a feasible one */
@@ -182,13 +175,15 @@ static int make_plan(struct bats_sched *s, enum bats_reason reason,
         return rc;
     if (!plan.feasible && plan.windows > 0)
         rc = hasten(s, f, &plan, err);
+    *is_new = rc == 0;
     if (rc == 0)
-        adopt(s, reason, f, &plan);
+        adopt(s, reason, f, &plan, answer);
     return rc;
 }
 
 /* The plan holds; the money may buy a faster one. */
-static int improve(struct bats_sched *s, const struct forecast *f,
+static int improve(const struct state *s, const struct forecast *f,
+                   bool *is_new, struct policy_plan *answer,
                    struct bats_error *err)
 {
     struct bats_plan_item items[BATS_CLUSTERS_MAX];
@@ -198,59 +193,100 @@ static int improve(struct bats_sched *s, const struct forecast *f,
     for (size_t i = 0; i < s->n_clusters; i++)
         rate += s->clusters[i].n_active * items[i].rate;
     int rc = solve(s, f, f->tasks_left + SPARE, &plan, err);
-    if (rc == 0 && plan.feasible && plan.rate >= GAIN * rate)
-        adopt(s, BATS_REASON_IMPROVED, f, &plan);
+    *is_new = rc == 0 && plan.feasible && plan.rate >= GAIN * rate;
+    if (*is_new)
+        adopt(s, BATS_REASON_IMPROVED, f, &plan, answer);
     return rc;
+}
+
+/* ---- what the engine asks ---- */
+
+static int init(void *self, const struct state *s,
+                const struct bats_sched_options *o, struct bats_error *err)
+{
+    struct memory *memory = self;
+    (void)s;
+    (void)err;
+    memory->reconfigure = o->reconfigure;
+    return 0;
+}
+
+static void start(void *self, const struct state *s,
+                  const struct policy_sample *sample, struct policy_start *all)
+{
+    (void)self;
+    initial_start(s, sample, all);
+}
+
+/* Results are news for as long as there is no plan, and windows never: they are
+ * looked at when the next interval is over. */
+static bool is_news(const struct state *s, const struct occasion *why)
+{
+    return why->type == OCCASION_RESULT ? why->in_sample && !s->planned
+                                        : why->type != OCCASION_WINDOW;
 }
 
 /* A choice among schedules is worth most before machines are paid for a second
  * window. */
-static void offer(struct bats_sched *s)
+static bool knows(const void *self, const struct state *s,
+                  const struct occasion *why)
 {
-    if (!s->sampling.offers ||
-        !(initial_sampled(s) ||
-          (s->n_absent == 0 && initial_window_closes(s))))
-        return;
-    forecast_means(s);
-    struct forecast f = forecast_make(s);
-    sampling_offer(s, f.tasks_left);
+    (void)self;
+    return is_news(s, why) && (initial_sampled(s) ||
+                               (s->n_absent == 0 && initial_window_closes(s)));
 }
 
-static int review(struct bats_sched *s, enum bats_reason reason,
-                  struct bats_error *err)
+/* Before there is a plan, and of a schedule that was chosen, other machines of
+ * the same cluster take the place of lost ones. */
+static bool refill(const void *self, const struct state *s,
+                   const struct occasion *why)
 {
-    bool ticked = reason == BATS_REASON_VIOLATION; /* which has just looked */
-    offer(s);
-    /* Before there is a plan, and of a schedule that was chosen, other machines
-     * of the same cluster take the place of lost ones. */
-    bool replaced =
-        reason == BATS_REASON_LOST && (!s->planned || s->sampling.is_kept);
-    for (size_t i = 0; replaced && i < s->n_clusters; i++)
-        fleet_fill(s, i);
-    if (!s->planned) {
-        if (s->sampling.phase != PHASE_NONE)
-            return 0;
-        if (!initial_sampled(s) || forecast_most_profitable(s) == SIZE_MAX)
-            return 0;
-        reason = BATS_REASON_SAMPLED;
-        replaced = false;
-    }
-    if (!ticked)
-        forecast_means(s);
+    (void)self;
+    return why->type == OCCASION_LOST && (!s->planned || s->kept);
+}
+
+static bool wants(void *self, const struct state *s,
+                  const struct occasion *why)
+{
+    (void)self;
+    if (s->planned || !is_news(s, why))
+        return is_news(s, why);
+    return s->phase == PHASE_NONE && initial_sampled(s) &&
+           forecast_most_profitable(s) != SIZE_MAX;
+}
+
+static enum bats_reason reason_of(const struct state *s,
+                                  const struct occasion *why)
+{
+    if (!s->planned)
+        return BATS_REASON_SAMPLED;
+    return why->type == OCCASION_LOST      ? BATS_REASON_LOST
+           : why->type == OCCASION_STALLED ? BATS_REASON_STALLED
+                                           : BATS_REASON_VIOLATION;
+}
+
+static int make_answer(void *self, const struct state *s,
+                       const struct occasion *why, bool *is_new,
+                       struct policy_plan *answer, struct bats_error *err)
+{
+    const struct memory *memory = self;
+    enum bats_reason reason = reason_of(s, why);
     struct forecast f = forecast_make(s);
     if (reason == BATS_REASON_STALLED) /* nothing paid is of use */
-        f.tasks_left = s->bag.count[BATS_TASK_PENDING];
-    int64_t cushioned = s->cushion > 0 ? s->delta_n : 0;
+        f.tasks_left = bats_bag_ready(&s->bag);
+    int64_t cushioned = s->ledger.put_by > 0 ? s->cushion_tasks : 0;
+    bool replaced = reason == BATS_REASON_LOST && s->kept;
     if ((reason == BATS_REASON_VIOLATION || replaced) &&
         f.tasks_left <= f.tasks_paid + cushioned)
-        return s->reconfigure == BATS_RECONFIGURE_IMPROVE && f.tasks_left > 0
-                   ? improve(s, &f, err)
+        return memory->reconfigure == BATS_RECONFIGURE_IMPROVE &&
+                       f.tasks_left > 0
+                   ? improve(s, &f, is_new, answer, err)
                    : 0;
-    return make_plan(s, reason, &f, err);
+    return make_plan(s, reason, &f, is_new, answer, err);
 }
 
 /* What the present plan is still going to charge. */
-static double planned_cost(const struct bats_sched *s)
+static double planned_cost(const struct state *s)
 {
     double cost = 0;
     for (uint32_t i = 0; i < s->n_machines; i++) {
@@ -267,13 +303,12 @@ static double planned_cost(const struct bats_sched *s)
  * less than running them again from the start where that is cheapest, and if
  * the plan can spare the money.
  */
-static bool finishing_is_cheaper(const struct bats_sched *s, uint32_t machine)
+static bool finishing_is_cheaper(const struct state *s, uint32_t machine)
 {
     const struct machine *m = &s->machines[machine];
     const struct cluster *c = &s->clusters[m->cluster];
     size_t best = forecast_most_profitable(s);
-    if (!copies_machine_works(s, machine) || best == SIZE_MAX ||
-        c->stats.mean == 0)
+    if (!machine_works(s, machine) || best == SIZE_MAX || c->stats.mean == 0)
         return false;
 
     const struct cluster *b = &s->clusters[best];
@@ -283,7 +318,7 @@ static bool finishing_is_cheaper(const struct bats_sched *s, uint32_t machine)
     for (uint32_t i = 0; i < m->n_slots; i++) {
         const struct slot *sl = &s->slots[m->first_slot + i];
         double rest = forecast_rest(s, m->first_slot + i);
-        if (copies_works(s, m->first_slot + i))
+        if (slot_works(s, m->first_slot + i))
             redo += ((double)(s->now - sl->started) + rest) *
                     (b->stats.mean / c->stats.mean) * price;
         longest = fmax(longest, rest);
@@ -297,13 +332,18 @@ static bool finishing_is_cheaper(const struct bats_sched *s, uint32_t machine)
 
 /* A machine without a task at the end of its window has been refused one, or
  * there is none. */
-static bool renew(const struct bats_sched *s, uint32_t machine)
+static bool renew(const void *self, const struct state *s, uint32_t machine)
 {
-    if (s->sampling.phase != PHASE_NONE)
-        return sampling_needs(s, machine);
+    (void)self;
     if (s->machines[machine].marked)
         return finishing_is_cheaper(s, machine);
-    return copies_machine_works(s, machine);
+    return machine_works(s, machine);
+}
+
+static bool admit(const void *self, const struct state *s, uint32_t machine)
+{
+    (void)self;
+    return forecast_fits(s, machine);
 }
 
 bool bats_reconfigure_find(const char *name, enum bats_reconfigure *rule)
@@ -321,5 +361,13 @@ const char *bats_reconfigure_name(enum bats_reconfigure rule)
     return rules[rule];
 }
 
-const struct bats_policy bats_policy_bats = {"bats", initial_start, review,
-                                             renew, forecast_fits};
+const struct bats_policy bats_policy_bats = {
+    .advisor = {.name = "bats", .memory = sizeof(struct memory), .init = init},
+    .about = "samples, then the fastest configuration within the budget",
+    .start = start,
+    .renew = renew,
+    .admit = admit,
+    .refill = refill,
+    .knows = knows,
+    .wants = wants,
+    .plan = make_answer};

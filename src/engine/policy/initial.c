@@ -1,9 +1,9 @@
 /*
  * initial: the configuration that a run begins with, from which policy bats
- * learns what the clusters are worth. See sched_state.h. Source: paper 2.3,
+ * learns what the clusters are worth. See policy.h. Source: paper 2.3,
  * figure 3; thesis 2.2.4.
  */
-#include "engine/sched_state.h"
+#include "engine/policy/policy.h"
 
 #include <math.h>
 
@@ -12,19 +12,15 @@ static uint32_t machines_for(const struct cluster *c, uint32_t tasks)
 {
     if (c->n_machines == 0)
         return 0;
-    double slots = (double)c->n_slots / c->n_machines;
-    double n = ceil(tasks / slots);
+    double n = ceil(tasks / cluster_slots(c));
     return n < c->spec.max ? (uint32_t)n : c->spec.max;
 }
 
 /* Tasks of the cluster's sample that are still to be run; `want` is all of
  * it. A cluster of which an earlier session has seen enough needs none. */
-static uint32_t lacks(const struct bats_sched *s, size_t cluster,
-                      uint32_t want)
+static uint32_t lacks(const struct state *s, size_t cluster, uint32_t want)
 {
     uint32_t known = s->clusters[cluster].stats.n_done;
-    if (s->sampling.phase == PHASE_SAMPLING)
-        return sampling_lacks(s, cluster);
     if (known >= want)
         return 0;
     return s->tops_up ? want - known : want;
@@ -32,11 +28,11 @@ static uint32_t lacks(const struct bats_sched *s, size_t cluster,
 
 /* What is lacking needs no more machines than tasks; without a budget there is
  * no reason to wait for it. */
-static uint32_t machines_at_start(const struct bats_sched *s, size_t cluster,
+static uint32_t machines_at_start(const struct state *s, size_t cluster,
                                   uint32_t workers, uint32_t lacking)
 {
-    bool waits = s->sampling.phase == PHASE_SAMPLING ||
-                 s->ledger.budget != BATS_UNLIMITED;
+    bool waits =
+        s->phase == PHASE_SAMPLING || s->ledger.budget != BATS_UNLIMITED;
     if (s->tops_up && waits && lacking < workers)
         workers = lacking;
     return machines_for(&s->clusters[cluster], workers);
@@ -44,7 +40,7 @@ static uint32_t machines_at_start(const struct bats_sched *s, size_t cluster,
 
 /* Price of one window of a start with `workers` initial workers per cluster;
  * INFINITY is never reached because charges fit 64 bits. */
-static double price_of_start(const struct bats_sched *s, uint32_t workers,
+static double price_of_start(const struct state *s, uint32_t workers,
                              const uint32_t *lacking)
 {
     double price = 0;
@@ -54,6 +50,19 @@ static double price_of_start(const struct bats_sched *s, uint32_t workers,
     return price;
 }
 
+/* Of the clusters not yet seen, the one that charges least; it is, then. */
+static size_t next_cheapest(const struct state *s, bool *seen)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (!seen[i] &&
+            (best == SIZE_MAX ||
+             s->clusters[i].spec.charge < s->clusters[best].spec.charge))
+            best = i;
+    seen[best] = true;
+    return best;
+}
+
 /*
  * The implicit sampling phase: iw = min(ceil(N/10), n) initial workers per
  * cluster. A budget that cannot pay them for one window gets fewer; one that
@@ -61,23 +70,24 @@ static double price_of_start(const struct bats_sched *s, uint32_t workers,
  * only. Without a budget there is no reason to wait: all machines start. At
  * most half of a small bag is sample.
  *
- * A sampling phase of its own (sampling.c) says itself how many it wants.
+ * A sampling phase of its own says itself how many it wants.
  */
-void initial_start(struct bats_sched *s)
+void initial_start(const struct state *s, const struct policy_sample *sample,
+                   struct policy_start *start)
 {
-    uint32_t n_tasks = s->bag.count[BATS_TASK_PENDING];
+    uint32_t n_tasks = bats_bag_left(&s->bag);
     uint32_t tenth = n_tasks / 10 + (n_tasks % 10 > 0);
     uint32_t workers = tenth < s->sample_size ? tenth : s->sample_size;
     uint32_t share = n_tasks / (2 * (uint32_t)s->n_clusters);
     uint32_t want = share < s->sample_size ? share : s->sample_size;
     uint32_t lacking[BATS_CLUSTERS_MAX];
-    bool own_phase = s->sampling.phase == PHASE_SAMPLING;
     if (s->ledger.budget == BATS_UNLIMITED)
         workers = s->n_slots;
-    if (own_phase)
-        workers = sampling_start(s);
+    if (sample->is_on)
+        workers = sample->workers;
     for (size_t i = 0; i < s->n_clusters; i++)
-        lacking[i] = lacks(s, i, want > 0 ? want : 1);
+        lacking[i] = sample->is_on ? sample->lacks[i]
+                                   : lacks(s, i, want > 0 ? want : 1);
     double budget = (double)s->ledger.budget;
     while (workers > 1 && price_of_start(s, workers, lacking) > budget)
         workers--;
@@ -85,31 +95,24 @@ void initial_start(struct bats_sched *s)
     double left = budget;
     bool seen[BATS_CLUSTERS_MAX] = {false};
     for (size_t k = 0; k < s->n_clusters; k++) {
-        size_t best = SIZE_MAX; /* cheapest cluster not yet seen */
-        for (size_t i = 0; i < s->n_clusters; i++)
-            if (!seen[i] &&
-                (best == SIZE_MAX ||
-                 s->clusters[i].spec.charge < s->clusters[best].spec.charge))
-                best = i;
-        seen[best] = true;
-        struct cluster *c = &s->clusters[best];
-        if (!s->tops_up && lacking[best] == 0)
+        size_t i = next_cheapest(s, seen);
+        if (!s->tops_up && lacking[i] == 0)
             continue;
-        uint32_t n = machines_at_start(s, best, workers, lacking[best]);
-        double price = (double)n * (double)c->spec.charge;
+        uint32_t n = machines_at_start(s, i, workers, lacking[i]);
+        double price = (double)n * (double)s->clusters[i].spec.charge;
         if (price > left)
             continue;
         left -= price;
-        c->target = n;
-        if (!own_phase && n > 0)
-            c->sample_want = lacking[best];
+        start->machines[i] = n;
+        if (!sample->is_on && n > 0)
+            start->sample[i] = lacking[i];
     }
 }
 
-bool initial_window_closes(const struct bats_sched *s)
+bool initial_window_closes(const struct state *s)
 {
     uint32_t id;
-    return bats_heap_first(&s->due, &id) <= s->now + s->interval;
+    return bats_heap_first(&s->turns, &id) <= s->now + s->interval;
 }
 
 /*
@@ -118,7 +121,7 @@ bool initial_window_closes(const struct bats_sched *s)
  * papers wait for the whole sample. Where some tasks are longer than a window
  * that pays all initial machines twice.)
  */
-bool initial_sampled(const struct bats_sched *s)
+bool initial_sampled(const struct state *s)
 {
     if (s->n_absent > 0)
         return false;

@@ -1,18 +1,26 @@
-/* shrink: giving nodes back. See sched.h, struct bats_sched_shrink. */
-#include "engine/sched_state.h"
+/* nodes: whether to give them back. See sched.h, struct bats_sched_shrink. */
+#include "engine/shrink/shrink.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+struct nodes {
+    uint32_t n_nodes; /* 0: nothing is given back */
+    uint32_t *node;   /* per machine */
+    bool *kept;       /* per node, as of the last review */
+    uint32_t keep;
+    bats_time restart, reviewed_at;
+};
+
 /* Per microsecond that one of its machines is held. */
-static double price(const struct bats_sched *s, const struct machine *m)
+static double price(const struct state *s, const struct machine *m)
 {
     return (double)s->clusters[m->cluster].spec.charge / (double)s->window;
 }
 
 /* How long its running tasks still take, by the latest statistics. */
-static double busy_for(const struct bats_sched *s, const struct machine *m)
+static double busy_for(const struct state *s, const struct machine *m)
 {
     double longest = 0;
     for (uint32_t k = 0; k < m->n_slots; k++)
@@ -21,7 +29,7 @@ static double busy_for(const struct bats_sched *s, const struct machine *m)
 }
 
 /* Until the last of the running tasks ends. */
-static double wait_for_all(const struct bats_sched *s)
+static double wait_for_all(const struct state *s)
 {
     double wait = 0;
     for (uint32_t id = 0; id < s->n_machines; id++)
@@ -31,7 +39,7 @@ static double wait_for_all(const struct bats_sched *s)
 
 /* It is paid for longer than the run goes on, or the plan works with it and it
  * is the next one to be acquired for what is missing. */
-static bool is_wanted(const struct bats_sched *s, const struct machine *m,
+static bool is_wanted(const struct state *s, const struct machine *m,
                       double wait, uint32_t *missing)
 {
     bool active = m->state == MACHINE_ACTIVE;
@@ -45,9 +53,9 @@ static bool is_wanted(const struct bats_sched *s, const struct machine *m,
 
 /* Which nodes have a machine that is wanted; how many machines are on them,
  * by cluster. False: all. */
-static bool find_kept(struct bats_sched *s, uint32_t *machines)
+static bool find_kept(struct nodes *k, const struct state *s,
+                      uint32_t *machines)
 {
-    struct shrink *k = &s->shrink;
     double wait = wait_for_all(s);
     memset(k->kept, 0, k->n_nodes * sizeof *k->kept);
     if (k->keep < k->n_nodes)
@@ -76,15 +84,13 @@ static bool find_kept(struct bats_sched *s, uint32_t *machines)
 }
 
 /* The formula is in sched.h. */
-static bool is_worth_it(const struct bats_sched *s)
+static bool is_worth_it(const struct nodes *k, const struct state *s)
 {
-    const struct shrink *k = &s->shrink;
-    struct bats_sched_status status;
     double wait = wait_for_all(s), saved = 0, lost = 0;
-    bats_sched_status(s, &status);
-    if (status.estimated_end == BATS_NEVER)
+    bats_time end = forecast_end(s);
+    if (end == BATS_NEVER)
         return false;
-    double rest = (double)(status.estimated_end - s->now) - wait;
+    double rest = (double)(end - s->now) - wait;
     for (uint32_t id = 0; id < s->n_machines; id++) {
         const struct machine *m = &s->machines[id];
         if (m->state == MACHINE_LOST)
@@ -103,9 +109,8 @@ static bool is_worth_it(const struct bats_sched *s)
 
 /* The budget pays the rest of the bag on the machines of the plan, though they
  * run nothing meanwhile. */
-static bool is_affordable(struct bats_sched *s)
+static bool is_affordable(const struct nodes *k, const struct state *s)
 {
-    forecast_look(s);
     double wait = wait_for_all(s), charge = 0, rate = 0, lost = 0;
     struct forecast f = forecast_make(s);
     if (f.money_left == BATS_UNLIMITED)
@@ -117,8 +122,8 @@ static bool is_affordable(struct bats_sched *s)
             continue;
         charge += (double)c->spec.charge;
         rate += m->n_slots / c->stats.mean;
-        lost += ((double)s->shrink.restart + wait - busy_for(s, m)) *
-                m->n_slots / c->stats.mean;
+        lost += ((double)k->restart + wait - busy_for(s, m)) * m->n_slots /
+                c->stats.mean;
     }
     if (rate <= 0)
         return false;
@@ -127,51 +132,58 @@ static bool is_affordable(struct bats_sched *s)
     return windows * charge <= (double)f.money_left;
 }
 
-void shrink_review(struct bats_sched *s)
+static bool gives_back(void *self, const struct state *s, uint32_t *machines)
 {
-    struct bats_decision d = {.time = s->now,
-                              .reason = BATS_REASON_SHRINK,
-                              .feasible = s->feasible,
-                              .tasks_left = s->bag.count[BATS_TASK_PENDING],
-                              .tasks_paid = -1,
-                              .budget_left =
-                                  bats_ledger_available(&s->ledger)};
-    if (s->shrink.n_nodes == 0 || s->draining || !s->planned ||
-        s->n_absent > 0 || s->sampling.phase != PHASE_NONE ||
-        d.tasks_left == 0 || s->shrink.reviewed_at == s->now)
-        return;
-    s->shrink.reviewed_at = s->now;
-    if (!find_kept(s, d.machines) || !is_worth_it(s) || !is_affordable(s))
-        return;
-    fleet_record(s, &d);
-    fleet_stop(s, false, BATS_FINISH_SHRINK);
-}
-
-bool bats_sched_keeps(const struct bats_sched *s, uint32_t machine)
-{
-    return s->finish != BATS_FINISH_SHRINK ||
-           s->shrink.kept[s->shrink.node[machine]];
-}
-
-bool shrink_init(struct bats_sched *s, const struct bats_sched_shrink *o)
-{
-    struct shrink *k = &s->shrink;
-    if (o->node == NULL)
-        return true;
-    k->node = malloc(s->n_machines * sizeof *k->node);
-    if (k->node == NULL)
+    struct nodes *k = self;
+    if (k->n_nodes == 0 || !s->planned || s->n_absent > 0 ||
+        s->phase != PHASE_NONE || bats_bag_ready(&s->bag) == 0 ||
+        k->reviewed_at == s->now)
         return false;
-    memcpy(k->node, o->node, s->n_machines * sizeof *k->node);
-    k->keep = o->keep;
-    k->restart = o->restart;
+    k->reviewed_at = s->now;
+    return find_kept(k, s, machines) && is_worth_it(k, s) &&
+           is_affordable(k, s);
+}
+
+static bool may(const void *self)
+{
+    const struct nodes *k = self;
+    return k->n_nodes > 0;
+}
+
+static bool keeps(const void *self, uint32_t machine)
+{
+    const struct nodes *k = self;
+    return k->kept[k->node[machine]];
+}
+
+static int init(void *self, const struct state *s,
+                const struct bats_sched_options *o, struct bats_error *err)
+{
+    struct nodes *k = self;
+    if (o->shrink.node == NULL)
+        return 0;
+    k->keep = o->shrink.keep;
+    k->restart = o->shrink.restart;
     k->reviewed_at = -1;
     k->n_nodes = s->n_machines;
+    k->node = malloc(s->n_machines * sizeof *k->node);
     k->kept = calloc(k->n_nodes, sizeof *k->kept);
-    return k->kept != NULL;
+    if (!k->node || !k->kept)
+        return bats_error_set(err, BATS_ENOMEM, "no memory for %u nodes",
+                              k->n_nodes);
+    memcpy(k->node, o->shrink.node, s->n_machines * sizeof *k->node);
+    return 0;
 }
 
-void shrink_release(struct bats_sched *s)
+static void release(void *self)
 {
-    free(s->shrink.node);
-    free(s->shrink.kept);
+    struct nodes *k = self;
+    free(k->node);
+    free(k->kept);
 }
+
+const struct shrink shrink_nodes = {
+    .advisor = {"nodes", sizeof(struct nodes), init, release},
+    .may = may,
+    .gives_back = gives_back,
+    .keeps = keeps};

@@ -3,7 +3,7 @@
  * do. Source: paper 2.2; thesis 2.2.3. The papers speak of machines; a machine
  * with several slots counts here as that many.
  */
-#include "engine/sched_state.h"
+#include "engine/outlook/forecast.h"
 
 #include <math.h>
 
@@ -18,28 +18,28 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-static double elapsed(const struct bats_sched *s, const struct slot *sl)
+static double elapsed(const struct state *s, const struct slot *sl)
 {
     return (double)(s->now - sl->started);
 }
 
-static const struct bats_stats *stats_of(const struct bats_sched *s,
+static const struct bats_stats *stats_of(const struct state *s,
                                          const struct slot *sl)
 {
     return &s->clusters[s->machines[sl->machine].cluster].stats;
 }
 
 /* tau_e of the running task. */
-static double expected(const struct bats_sched *s, const struct slot *sl)
+static double expected(const struct state *s, const struct slot *sl)
 {
     return bats_stats_expected(stats_of(s, sl), s->now - sl->started);
 }
 
 /* A copy counts for nothing: it is stopped when its slot is needed. */
-double forecast_rest(const struct bats_sched *s, uint32_t slot)
+double forecast_rest(const struct state *s, uint32_t slot)
 {
     const struct slot *sl = &s->slots[slot];
-    return copies_works(s, slot) ? expected(s, sl) - elapsed(s, sl) : 0;
+    return slot_works(s, slot) ? expected(s, sl) - elapsed(s, sl) : 0;
 }
 
 /* tau_e of the tasks that a cluster runs. */
@@ -50,13 +50,13 @@ struct running {
 
 /* Looks at a machine with tasks; returns how long they are still expected to
  * run. */
-static double look_at(struct bats_sched *s, const struct machine *m,
+static double look_at(struct state *s, const struct machine *m,
                       struct running *running)
 {
     double longest = 0;
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
         struct slot *sl = &s->slots[i];
-        sl->works = copies_works(s, i);
+        sl->works = slot_works(s, i);
         if (sl->n_tasks == 0)
             continue;
         sl->expected = expected(s, sl);
@@ -70,7 +70,7 @@ static double look_at(struct bats_sched *s, const struct machine *m,
 }
 
 /* Notes how long the running tasks are expected to last. */
-static void look(struct bats_sched *s, struct running *running)
+static void look(struct state *s, struct running *running)
 {
     for (uint32_t i = 0; i < s->n_held; i++) {
         struct machine *m = &s->machines[s->held[i]];
@@ -80,13 +80,13 @@ static void look(struct bats_sched *s, struct running *running)
     }
 }
 
-void forecast_look(struct bats_sched *s)
+void forecast_look(struct state *s)
 {
     struct running running[BATS_CLUSTERS_MAX] = {{0, 0}};
     look(s, running);
 }
 
-void forecast_means(struct bats_sched *s)
+void forecast_means(struct state *s)
 {
     struct running running[BATS_CLUSTERS_MAX] = {{0, 0}};
     look(s, running);
@@ -99,10 +99,10 @@ void forecast_means(struct bats_sched *s)
  * that was chosen promises what its clusters do: what a machine has done so
  * far, which is a task or two at first, does not call it into question.
  */
-static double slot_speed(const struct bats_sched *s, const struct slot *sl)
+static double slot_speed(const struct state *s, const struct slot *sl)
 {
     double mean = stats_of(s, sl)->mean;
-    if (s->sampling.is_kept && mean > 0)
+    if (s->kept && mean > 0)
         return 1 / mean;
     if (sl->n_tasks > 0)
         return (sl->n_done + 1) / larger(sl->rt_done + sl->expected, 1);
@@ -133,12 +133,21 @@ static bats_money pay_overrun(const struct machine *m, bats_money charge,
     return left - cost;
 }
 
+/* The most windows that the present plan gave the machines of a cluster. */
+static int64_t plan_windows(const struct state *s)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (s->clusters[i].plan_windows > most)
+            most = s->clusters[i].plan_windows;
+    return most;
+}
+
 /* What the configuration costs with so many windows per machine, but no more
  * than its plan. In the same go, for there may be many machines: of `left` only
  * that remains which is not needed until the running tasks have ended ("to
  * estimate the cost of a task still running we use tau_e"). */
-static double cost_of(const struct bats_sched *s, int64_t windows,
-                      bats_money *left)
+static double cost_of(const struct state *s, int64_t windows, bats_money *left)
 {
     double cost = 0;
     for (uint32_t i = 0; i < s->n_held; i++) {
@@ -155,11 +164,11 @@ static double cost_of(const struct bats_sched *s, int64_t windows,
 
 /* The most windows per machine that `money` pays for the configuration, if
  * all of the plan costs `most`: mostly that can be paid. */
-static int64_t affordable_windows(const struct bats_sched *s, bats_money money,
+static int64_t affordable_windows(const struct state *s, bats_money money,
                                   double most)
 {
     bats_money unlimited = BATS_UNLIMITED;
-    int64_t low = 0, high = s->plan_windows;
+    int64_t low = 0, high = plan_windows(s);
     if (most <= (double)money)
         return high;
     for (high--; low < high;) {
@@ -173,7 +182,7 @@ static int64_t affordable_windows(const struct bats_sched *s, bats_money money,
 }
 
 /* Tasks that one slot adds to what paid time and planned windows can do. */
-static void count_slot(const struct bats_sched *s, const struct machine *m,
+static void count_slot(const struct state *s, const struct machine *m,
                        const struct slot *sl, int64_t windows, double *paid,
                        double *planned)
 {
@@ -199,10 +208,10 @@ static void count_slot(const struct bats_sched *s, const struct machine *m,
     }
 }
 
-struct forecast forecast_make(struct bats_sched *s)
+struct forecast forecast_make(const struct state *s)
 {
     struct forecast f = {.money_left = bats_ledger_available(&s->ledger)};
-    double most = cost_of(s, s->plan_windows, &f.money_left);
+    double most = cost_of(s, plan_windows(s), &f.money_left);
     int64_t affordable = affordable_windows(s, f.money_left, most);
     double paid = 0, planned = 0;
     for (uint32_t i = 0; i < s->n_held; i++) {
@@ -212,17 +221,15 @@ struct forecast forecast_make(struct bats_sched *s)
             count_slot(s, m, &s->slots[m->first_slot + k], windows, &paid,
                        &planned);
     }
-    double pending = (double)s->bag.count[BATS_TASK_PENDING] +
-                     s->bag.count[BATS_TASK_CANCELLING] +
-                     s->bag.count[BATS_TASK_WAITING];
-    f.tasks_left = (int64_t)larger(pending - paid, 0);
+    double left = bats_bag_left(&s->bag) - s->bag.count[BATS_TASK_ASSIGNED];
+    f.tasks_left = (int64_t)larger(left - paid, 0);
     f.tasks_paid = (int64_t)fmin(planned, 1e18);
     return f;
 }
 
 /* A marked machine is paid for whether it works or not: a last task is worth a
  * try if any that is known would end. */
-bool forecast_fits(const struct bats_sched *s, uint32_t machine)
+bool forecast_fits(const struct state *s, uint32_t machine)
 {
     const struct machine *m = &s->machines[machine];
     const struct cluster *c = &s->clusters[m->cluster];
@@ -240,14 +247,14 @@ bool forecast_fits(const struct bats_sched *s, uint32_t machine)
     return stats->mean <= time;
 }
 
-bool forecast_too_late(const struct bats_sched *s, size_t cluster)
+bool forecast_too_late(const struct state *s, size_t cluster)
 {
-    return s->rules.deadline > 0 &&
+    return s->deadline > 0 &&
            (double)s->now + s->clusters[cluster].stats.mean >
-               (double)s->rules.deadline;
+               (double)s->deadline;
 }
 
-size_t forecast_most_profitable(const struct bats_sched *s)
+size_t forecast_most_profitable(const struct state *s)
 {
     size_t best = SIZE_MAX;
     double best_price = INFINITY;
@@ -255,12 +262,33 @@ size_t forecast_most_profitable(const struct bats_sched *s)
         const struct cluster *c = &s->clusters[i];
         if (c->stats.mean == 0 || c->n_joined == 0 || c->spec.max == 0)
             continue;
-        double slots = (double)c->n_slots / c->n_machines;
-        double price = (double)c->spec.charge * c->stats.mean / slots;
+        double price =
+            (double)c->spec.charge * c->stats.mean / cluster_slots(c);
         if (price < best_price) {
             best_price = price;
             best = i;
         }
     }
     return best;
+}
+
+double cluster_slots(const struct cluster *c)
+{
+    return c->n_machines > 0 ? (double)c->n_slots / c->n_machines : 1;
+}
+
+bats_time forecast_end(const struct state *s)
+{
+    double rate = 0; /* tasks per microsecond */
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        if (c->stats.mean > 0)
+            rate += c->n_active * cluster_slots(c) / c->stats.mean;
+    }
+    if (rate <= 0)
+        return BATS_NEVER;
+    /* A running task has on average half of its time before it. */
+    double tasks = bats_bag_ready(&s->bag) + (s->n_busy - s->n_copies) / 2.0;
+    double end = (double)s->now + tasks / rate;
+    return end < (double)BATS_NEVER ? (bats_time)end : BATS_NEVER;
 }

@@ -1,56 +1,34 @@
-/* sched_status: what the engine knows, for people. */
-#include "engine/sched_state.h"
+/* status: what the engine knows, for people. See bats/sched.h. */
+#include "bats/plan.h"
+#include "engine/engine.h"
 
-#include <math.h>
-
-static double slots_per_machine(const struct cluster *c)
-{
-    return c->n_machines > 0 ? (double)c->n_slots / c->n_machines : 1;
-}
-
-static bats_time estimated_end(const struct bats_sched *s)
-{
-    double rate = 0; /* tasks per microsecond */
-    for (size_t i = 0; i < s->n_clusters; i++) {
-        const struct cluster *c = &s->clusters[i];
-        if (c->stats.mean > 0)
-            rate += c->n_active * slots_per_machine(c) / c->stats.mean;
-    }
-    if (rate <= 0)
-        return BATS_NEVER;
-    /* A running task has on average half of its time before it. */
-    double tasks =
-        s->bag.count[BATS_TASK_PENDING] + (s->n_busy - s->n_copies) / 2.0;
-    double end = (double)s->now + tasks / rate;
-    return end < (double)BATS_NEVER ? (bats_time)end : BATS_NEVER;
-}
-
-static bats_money rest_cost(const struct bats_sched *s)
+static bats_money rest_cost(const struct state *s)
 {
     size_t best = forecast_most_profitable(s);
-    uint32_t pending = s->bag.count[BATS_TASK_PENDING];
+    uint32_t pending = bats_bag_ready(&s->bag);
     bats_money cost;
     if (pending == 0)
         return 0;
     if (best == SIZE_MAX)
         return -1;
     const struct cluster *c = &s->clusters[best];
-    double rate = slots_per_machine(c) * (double)s->window / c->stats.mean;
+    double rate = cluster_slots(c) * (double)s->window / c->stats.mean;
     return bats_units_multiply(bats_plan_windows(pending, rate),
                                c->spec.charge, &cost)
                ? cost
                : -1;
 }
 
-void bats_sched_status(const struct bats_sched *s,
+void bats_sched_status(const struct bats_sched *e,
                        struct bats_sched_status *status)
 {
+    const struct state *s = &e->state;
     const uint32_t *count = s->bag.count;
     *status = (struct bats_sched_status){
         .now = s->now,
         .finish = s->finish,
         .pending = count[BATS_TASK_PENDING] + count[BATS_TASK_WAITING],
-        .running = count[BATS_TASK_ASSIGNED] + count[BATS_TASK_CANCELLING],
+        .running = bats_bag_running(&s->bag),
         .done = count[BATS_TASK_DONE],
         .failed = count[BATS_TASK_FAILED],
         .budget = s->ledger.budget,
@@ -60,15 +38,15 @@ void bats_sched_status(const struct bats_sched *s,
         .preempted = s->preempted,
         .copies = s->copies,
         .copies_won = s->copies_won,
-        .estimated_end = estimated_end(s),
+        .estimated_end = forecast_end(s),
         .rest_cost = rest_cost(s),
         .sample_size = s->sample_size,
-        .cushion = s->cushion + s->granted,
-        .cushion_spent = s->cushion_spent};
+        .cushion = s->ledger.put_by + s->ledger.granted,
+        .cushion_spent = s->ledger.spent};
 }
 
 /* Of the clusters with statistics, the one with the lowest charge. */
-static const struct cluster *cheapest(const struct bats_sched *s)
+static const struct cluster *cheapest(const struct state *s)
 {
     const struct cluster *best = NULL;
     for (size_t i = 0; i < s->n_clusters; i++) {
@@ -79,9 +57,10 @@ static const struct cluster *cheapest(const struct bats_sched *s)
     return best;
 }
 
-void bats_sched_cluster_status(const struct bats_sched *s, size_t cluster,
+void bats_sched_cluster_status(const struct bats_sched *e, size_t cluster,
                                struct bats_cluster_status *status)
 {
+    const struct state *s = &e->state;
     const struct cluster *c = &s->clusters[cluster];
     const struct cluster *m = cheapest(s);
     *status =
@@ -96,28 +75,68 @@ void bats_sched_cluster_status(const struct bats_sched *s, size_t cluster,
                                      .mean_runtime = c->stats.mean};
     if (m && c->stats.mean > 0 && c->spec.charge > 0)
         status->profitability =
-            (m->stats.mean / slots_per_machine(m)) /
-            (c->stats.mean / slots_per_machine(c)) *
+            (m->stats.mean / cluster_slots(m)) /
+            (c->stats.mean / cluster_slots(c)) *
             ((double)m->spec.charge / (double)c->spec.charge);
     if (c->paid_slot_time > 0)
         status->utilisation = c->busy_time / c->paid_slot_time;
 }
 
-bool bats_sched_has_result(const struct bats_sched *s, uint32_t task)
+bool bats_sched_has_result(const struct bats_sched *e, uint32_t task)
 {
-    return bats_bag_has_result(&s->bag, s->bag.place[task]);
+    const struct bats_bag *bag = &e->state.bag;
+    return bats_bag_has_result(bag, bag->place[task]);
 }
 
-bool bats_sched_has_failed(const struct bats_sched *s, uint32_t task)
+bool bats_sched_has_failed(const struct bats_sched *e, uint32_t task)
 {
-    return s->bag.state[s->bag.place[task]] == BATS_TASK_FAILED;
+    const struct bats_bag *bag = &e->state.bag;
+    return bag->state[bag->place[task]] == BATS_TASK_FAILED;
 }
 
-const struct bats_decision *bats_sched_decisions(const struct bats_sched *s,
+bool bats_sched_has_copies(const struct bats_sched *e, uint32_t task)
+{
+    const struct state *s = &e->state;
+    return task < s->bag.n && s->tasks[s->bag.place[task]].copies != NO_SLOT;
+}
+
+enum bats_execution_state bats_sched_execution(const struct bats_sched *e,
+                                               uint32_t machine, uint32_t slot,
+                                               uint32_t task)
+{
+    return execution_state(&e->state, machine, slot, task);
+}
+
+bool bats_sched_keeps(const struct bats_sched *e, uint32_t machine)
+{
+    return e->state.finish != BATS_FINISH_SHRINK ||
+           e->shrink->keeps(e->own.shrink, machine);
+}
+
+void bats_sched_sampled(const struct bats_sched *e,
+                        struct bats_sched_sampled *sampled)
+{
+    e->sampling->report(e->own.sampling, sampled);
+}
+
+int bats_sched_estimator(struct bats_sched *e,
+                         struct bats_estimator *estimator,
+                         struct bats_error *err)
+{
+    forecast_look(&e->state);
+    return e->sampling->estimator(e->own.sampling, &e->state, estimator, err);
+}
+
+const struct bats_decision *bats_sched_decisions(const struct bats_sched *e,
                                                  size_t *n)
 {
-    *n = s->n_decisions;
-    return s->decisions;
+    *n = e->state.n_decisions;
+    return e->state.decisions;
+}
+
+void bats_sched_check(const struct bats_sched *e)
+{
+    state_check(&e->state);
 }
 
 const char *bats_reason_name(enum bats_reason reason)

@@ -1,0 +1,28 @@
+/*
+ * advisor: what the engine asks for advice.
+ *
+ * Layer: engine. There is one for each kind of question: policy, sampling,
+ * tail, failure, shrink, order. An advisor is a const table of functions. It
+ * has a memory of its own, `self`, which the engine creates and destroys. It
+ * reads the state, hears what has happened and answers questions; it never
+ * changes the state and never calls another advisor. The engine (sched.c)
+ * applies the answers.
+ */
+#ifndef BATS_ENGINE_ADVISOR_H
+#define BATS_ENGINE_ADVISOR_H
+
+#include "engine/outlook/forecast.h"
+#include "engine/state/state.h"
+
+/* What every kind of advisor begins with. */
+struct advisor {
+    const char *name;
+    size_t memory; /* bytes of its own, zeroed; 0: none */
+    /* The state is set up; nothing has happened. NULL: zeroes will do. */
+    int (*init)(void *self, const struct state *s,
+                const struct bats_sched_options *options,
+                struct bats_error *err);
+    void (*release)(void *self); /* also after a failed init; may be NULL */
+};
+
+#endif

@@ -1,0 +1,180 @@
+/* assign: which slot runs which task. See engine.h. */
+#include "engine/engine.h"
+
+#define TAIL_SLOTS 64 /* idle slots that find nothing, for one event */
+
+/* The machine may start a task now. */
+static bool admits(const struct bats_sched *e, uint32_t machine)
+{
+    const struct state *s = &e->state;
+    const struct machine *m = &s->machines[machine];
+    return m->state == MACHINE_ACTIVE && !m->quarantined && !s->draining &&
+           !s->on_hold && !forecast_too_late(s, m->cluster) &&
+           !(s->clusters[m->cluster].done == 0 &&
+             e->sampling->refuses(e->own.sampling, m->cluster)) &&
+           (!e->policy->admit || e->policy->admit(e->own.policy, s, machine));
+}
+
+/* False: the sampling has no task that the slot's cluster has to run, too. */
+static bool measure(struct bats_sched *e, uint32_t slot)
+{
+    struct state *s = &e->state;
+    if (s->phase != PHASE_SAMPLING || s->slots[slot].n_tasks > 0)
+        return false;
+    uint32_t task = e->sampling->give(e->own.sampling, s, slot);
+    if (task == BATS_NO_TASK)
+        return false;
+    execution_measure(s, slot, task);
+    return true;
+}
+
+/* False: the slot takes over no task that runs. */
+static bool migrate(struct bats_sched *e, uint32_t slot)
+{
+    struct state *s = &e->state;
+    if (!e->tail->migrate)
+        return false;
+    uint32_t task = e->tail->migrate(e->own.tail, s, slot);
+    if (task == BATS_NO_TASK)
+        return false;
+    execution_copy(s, slot, task);
+    execution_cancel_others(s, slot, task);
+    return true;
+}
+
+/* False: the tasks at hand are for other machines. */
+static bool give(struct bats_sched *e, uint32_t slot)
+{
+    struct state *s = &e->state;
+    uint32_t behind = e->order->next(e->own.order, s, s->slots[slot].machine);
+    if (behind == ORDER_NONE)
+        return false;
+    uint32_t task = execution_begin(s, slot, behind);
+    if (s->phase == PHASE_SAMPLING &&
+        e->sampling->drawn(e->own.sampling, s, slot, task))
+        task_measure(s, task);
+    return true;
+}
+
+/* False: there are tasks and time, but the tasks at hand are for others. */
+static bool fill(struct bats_sched *e, uint32_t slot)
+{
+    struct state *s = &e->state;
+    const struct slot *sl = &s->slots[slot];
+    if (bats_bag_ready(&s->bag) == 0 || sl->is_copy ||
+        !admits(e, sl->machine) || measure(e, slot) || migrate(e, slot))
+        return true;
+    uint32_t depth = e->order->depth(e->own.order, s, sl->machine);
+    while (bats_bag_ready(&s->bag) > 0 && sl->n_tasks < depth)
+        if (!give(e, slot))
+            return false;
+    return true;
+}
+
+void assign_slot(struct bats_sched *e, uint32_t slot)
+{
+    fill(e, slot);
+}
+
+void assign_idle(struct bats_sched *e)
+{
+    struct state *s = &e->state;
+    uint32_t slot = s->idle_first;
+    while (slot != NO_SLOT && !s->draining && bats_bag_ready(&s->bag) > 0) {
+        uint32_t next = s->slots[slot].next_idle;
+        /* Refused: do not ask again before the next monitoring, unless
+         * another machine only has to take its tasks first. */
+        if (fill(e, slot))
+            slot_remove_idle(s, slot);
+        slot = next;
+    }
+}
+
+void assign_release(struct bats_sched *e)
+{
+    uint32_t task;
+    while ((task = e->sampling->released(e->own.sampling)) != BATS_NO_TASK)
+        task_release(&e->state, task);
+}
+
+/* ---- copies ---- */
+
+/* A slot that will be free in a moment. */
+static bool is_stopping(const struct state *s, uint32_t slot)
+{
+    const struct slot *sl = &s->slots[slot];
+    return sl->n_tasks == 1 && execution_cancelled(s, slot, sl->head) &&
+           s->machines[sl->machine].state == MACHINE_ACTIVE;
+}
+
+/* The slot with the copy that began last and whose machine could run a task
+ * instead. */
+static uint32_t youngest_copy(const struct bats_sched *e)
+{
+    const struct state *s = &e->state;
+    uint32_t youngest = NO_SLOT;
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        const struct slot *sl = &s->slots[i];
+        if (sl->is_copy && !sl->copy_cancelled && !s->tasks[sl->head].point &&
+            !s->tasks[sl->head].cancelled &&
+            (youngest == NO_SLOT ||
+             sl->started > s->slots[youngest].started) &&
+            admits(e, sl->machine))
+            youngest = i;
+    }
+    return youngest;
+}
+
+void assign_make_room(struct bats_sched *e)
+{
+    struct state *s = &e->state;
+    uint32_t wanted = bats_bag_ready(&s->bag), slot;
+    if (wanted == 0 || s->n_copies == 0 || s->draining)
+        return;
+    for (uint32_t i = 0; i < s->n_slots && wanted > 0; i++)
+        wanted -= is_stopping(s, i);
+    for (; wanted > 0 && (slot = youngest_copy(e)) != NO_SLOT; wanted--)
+        execution_cancel(s, slot, s->slots[slot].head, false);
+}
+
+void assign_copies(struct bats_sched *e)
+{
+    struct state *s = &e->state;
+    if (!e->tail->begin || s->draining || s->on_hold ||
+        s->idle_first == NO_SLOT || bats_bag_ready(&s->bag) > 0)
+        return;
+    if (e->tail->begin(e->own.tail, s))
+        s->idle_asked = NO_SLOT;
+    uint32_t refused = 0, next, slot = s->idle_first;
+    if (s->idle_asked != NO_SLOT)
+        slot = s->slots[s->idle_asked].next_idle;
+    for (; slot != NO_SLOT && refused < TAIL_SLOTS; slot = next) {
+        next = s->slots[slot].next_idle;
+        if (!e->tail->may(e->own.tail, s, slot))
+            continue;
+        uint32_t task = e->tail->copy(e->own.tail, s, slot);
+        if (task == BATS_NO_TASK)
+            refused++;
+        else
+            execution_copy(s, slot, task);
+    }
+    s->idle_asked = s->idle_last;
+}
+
+void assign_hand_over(struct bats_sched *e, uint32_t machine)
+{
+    struct state *s = &e->state;
+    const struct machine *m = &s->machines[machine];
+    if (s->n_copies == 0 || s->draining || s->phase != PHASE_NONE)
+        return;
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
+        uint32_t task = s->slots[i].head;
+        if (task == BATS_NO_TASK)
+            continue;
+        uint32_t slot = e->tail->hand_over(e->own.tail, s, task);
+        if (slot == s->tasks[task].slot)
+            continue;
+        execution_swap(s, slot, task);
+        execution_cancel_others(s, slot, task);
+    }
+}

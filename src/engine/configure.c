@@ -1,0 +1,392 @@
+/*
+ * configure: which machines are held. Shortly before a window ends
+ * (preempt_lead) it is decided whether the machine enters another: then that
+ * window's charge is held at once; else what still runs is told to stop, and
+ * the machine is parked at the end of the window. See engine.h.
+ */
+#include "engine/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- acquiring ---- */
+
+/* No use in paying for a machine that cannot end one task of mean length. */
+static bool worth_acquiring(const struct state *s, const struct cluster *c)
+{
+    int64_t windows = bats_ledger_affordable(&s->ledger, c->spec.charge);
+    return windows >= 1 &&
+           c->stats.mean <= (double)windows * (double)s->window;
+}
+
+static void put_to_work(struct bats_sched *e, uint32_t machine)
+{
+    const struct machine *m = &e->state.machines[machine];
+    for (uint32_t i = 0; i < m->n_slots; i++)
+        assign_slot(e, m->first_slot + i);
+}
+
+/* Acquires machines of the cluster up to its target. */
+static void fill_cluster(struct bats_sched *e, struct cluster *c)
+{
+    struct state *s = &e->state;
+    uint32_t first;
+    while (c->n_active < c->target && c->n_held < c->spec.max &&
+           !s->draining && !s->on_hold && bats_bag_ready(&s->bag) > 0 &&
+           bats_heap_first(&c->parked, &first) == 0 && worth_acquiring(s, c)) {
+        uint32_t machine = s->members[c->first_machine + first];
+        if (!machine_acquire(s, machine))
+            break;
+        put_to_work(e, machine);
+    }
+}
+
+static void fill_clusters(struct bats_sched *e)
+{
+    for (size_t i = 0; i < e->state.n_clusters; i++)
+        fill_cluster(e, &e->state.clusters[i]);
+}
+
+/* ---- a new configuration ---- */
+
+struct candidate {
+    bats_time end; /* of the paid time, a held window included */
+    uint32_t id;
+};
+
+static int by_end(const void *left, const void *right)
+{
+    const struct candidate *a = left, *b = right;
+    if (a->end != b->end)
+        return a->end < b->end ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Marks the surplus machines whose windows end soonest, or unmarks missing
+ * ones whose windows end last. */
+static void adjust_marks(struct state *s, struct cluster *c)
+{
+    bool surplus = c->n_active > c->target;
+    struct candidate *list = malloc(c->n_machines * sizeof *list);
+    if (!list) {
+        s->failure = BATS_ENOMEM;
+        return;
+    }
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->n_machines; i++) {
+        uint32_t id = s->members[c->first_machine + i];
+        const struct machine *m = &s->machines[id];
+        if (m->state == MACHINE_ACTIVE && m->marked == !surplus &&
+            !m->quarantined)
+            list[n++] = (struct candidate){
+                m->paid_end + (m->renewing ? s->window : 0), id};
+    }
+    qsort(list, n, sizeof *list, by_end);
+    for (uint32_t i = 0; i < n && c->n_active != c->target; i++)
+        machine_mark(s, surplus ? list[i].id : list[n - 1 - i].id, surplus);
+    free(list);
+}
+
+/* Marks the machines that the plan does not keep, and no others. */
+static void mark_as_told(struct state *s, const bool *keeps)
+{
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
+        if (m->state == MACHINE_ACTIVE && !m->quarantined &&
+            m->marked == keeps[s->held[i]])
+            machine_mark(s, s->held[i], !m->marked);
+    }
+}
+
+/* Marks machines, or unmarks and acquires, as far as tasks and money last. */
+static void configure(struct bats_sched *e, const struct policy_plan *plan)
+{
+    struct state *s = &e->state;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        struct cluster *c = &s->clusters[i];
+        c->target = plan->decision.machines[i];
+        c->plan_windows = plan->windows[i];
+        if (!plan->keeps && c->n_machines > 0 && c->n_active != c->target)
+            adjust_marks(s, c);
+    }
+    if (plan->keeps)
+        mark_as_told(s, plan->keeps);
+    for (uint32_t i = 0; i < s->n_machines; i++) {
+        struct machine *m = &s->machines[i];
+        m->plan_windows = plan->windows[m->cluster];
+    }
+    slots_rescan(s); /* an unmarked machine may take tasks again */
+    assign_idle(e);
+    fill_clusters(e);
+}
+
+static bool was_last(const struct state *s, const struct bats_decision *d)
+{
+    if (s->n_decisions == 0)
+        return false;
+    const struct bats_decision *last = &s->decisions[s->n_decisions - 1];
+    return last->feasible == d->feasible &&
+           memcmp(last->machines, d->machines, sizeof d->machines) == 0;
+}
+
+static void adopt(struct bats_sched *e, const struct policy_plan *plan)
+{
+    struct state *s = &e->state;
+    s->planned = true;
+    s->feasible = plan->decision.feasible;
+    if (!plan->confirms || !was_last(s, &plan->decision))
+        state_record(s, &plan->decision);
+    configure(e, plan);
+}
+
+/* ---- the policy ---- */
+
+static struct bats_decision decision_of_now(const struct state *s,
+                                            enum bats_reason reason)
+{
+    return (struct bats_decision){.time = s->now,
+                                  .reason = reason,
+                                  .feasible = s->feasible,
+                                  .tasks_left = bats_bag_ready(&s->bag),
+                                  .tasks_paid = -1,
+                                  .budget_left =
+                                      bats_ledger_available(&s->ledger)};
+}
+
+void configure_start(struct bats_sched *e)
+{
+    struct state *s = &e->state;
+    struct policy_start start = {{0}, {0}};
+    struct policy_sample sample = {.is_on = s->phase == PHASE_SAMPLING};
+    if (sample.is_on)
+        sample.workers = e->sampling->start(e->own.sampling, s, sample.lacks);
+    e->policy->start(e->own.policy, s, &sample, &start);
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        s->clusters[i].target = start.machines[i];
+        s->clusters[i].sample_want = start.sample[i];
+    }
+    if (sample.is_on && sample.workers == 0)
+        return; /* nothing is to be started before the choice */
+    struct bats_decision d = decision_of_now(s, BATS_REASON_START);
+    d.feasible = true;
+    d.tasks_left = s->bag.n;
+    memcpy(d.machines, start.machines, sizeof d.machines);
+    state_record(s, &d);
+}
+
+void configure_joined(struct bats_sched *e, uint32_t machine)
+{
+    struct state *s = &e->state;
+    struct cluster *c = &s->clusters[s->machines[machine].cluster];
+    if (s->rest[machine].paid_before > 0 && !s->draining &&
+        c->n_held < c->spec.max && bats_bag_ready(&s->bag) > 0) {
+        machine_take_over(s, machine);
+        put_to_work(e, machine);
+    }
+    fill_cluster(e, c);
+}
+
+/* A plain run may be asked to choose once the clusters are known. */
+static void offer(struct bats_sched *e, const struct occasion *why)
+{
+    struct state *s = &e->state;
+    if (!e->sampling->may_offer(e->own.sampling) || !e->policy->knows ||
+        !e->policy->knows(e->own.policy, s, why))
+        return;
+    forecast_means(s);
+    if (e->sampling->offer(e->own.sampling, s, forecast_make(s).tasks_left))
+        state_emit(s, (struct bats_command){.type = BATS_COMMAND_SAMPLED});
+}
+
+int configure_review(struct bats_sched *e, const struct occasion *why,
+                     struct bats_error *err)
+{
+    struct state *s = &e->state;
+    const struct bats_policy *policy = e->policy;
+    struct policy_plan plan;
+    bool is_new = false;
+    bool is_gone = why->type == OCCASION_LOST || why->type == OCCASION_STALLED;
+    offer(e, why);
+    if (is_gone && policy->refill && policy->refill(e->own.policy, s, why))
+        fill_clusters(e);
+    if (!policy->wants || !policy->wants(e->own.policy, s, why))
+        return 0;
+    if (why->type != OCCASION_TICK) /* which has just looked */
+        forecast_means(s);
+    plan = (struct policy_plan){.keeps = NULL};
+    int rc = policy->plan(e->own.policy, s, why, &is_new, &plan, err);
+    if (rc == 0 && is_new)
+        adopt(e, &plan);
+    return rc;
+}
+
+/* ---- windows ---- */
+
+static bool renews(const struct bats_sched *e, uint32_t machine)
+{
+    const struct state *s = &e->state;
+    bats_money charge = s->clusters[s->machines[machine].cluster].spec.charge;
+    if (s->on_hold || bats_ledger_affordable(&s->ledger, charge) < 1)
+        return false;
+    return s->phase != PHASE_NONE
+               ? e->sampling->needs(e->own.sampling, s, machine)
+               : e->policy->renew(e->own.policy, s, machine);
+}
+
+/* A window that is held is not entered if nobody needs it any more. */
+static bool is_useful(const struct state *s, uint32_t machine)
+{
+    return machine_works(s, machine) ||
+           (!s->draining && bats_bag_ready(&s->bag) > 0);
+}
+
+int configure_turn(struct bats_sched *e, uint32_t machine,
+                   struct bats_error *err)
+{
+    struct state *s = &e->state;
+    const struct machine *m = &s->machines[machine];
+    if (m->state == MACHINE_ACTIVE && !m->renewing) {
+        assign_hand_over(e, machine);
+        if (!renews(e, machine) || !machine_renew(s, machine))
+            machine_leave(s, machine);
+    }
+    if (s->now < m->paid_end)
+        return 0;
+    if (m->renewing && is_useful(s, machine) && !s->on_hold)
+        machine_enter_window(s, machine);
+    else
+        machine_park(s, machine);
+    if (s->draining)
+        return 0;
+    return configure_review(
+        e, &(struct occasion){.type = OCCASION_WINDOW, .machine = machine},
+        err);
+}
+
+void configure_shrink(struct bats_sched *e)
+{
+    struct state *s = &e->state;
+    if (s->draining || !e->shrink->may(e->own.shrink))
+        return;
+    struct bats_decision d = decision_of_now(s, BATS_REASON_SHRINK);
+    forecast_look(s);
+    if (!e->shrink->gives_back(e->own.shrink, s, d.machines))
+        return;
+    state_record(s, &d);
+    state_stop(s, false, BATS_FINISH_SHRINK);
+}
+
+void configure_limits(struct bats_sched *e)
+{
+    struct state *s = &e->state;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        s->clusters[i].limit = e->failure->limit(e->own.failure, s, i);
+}
+
+/* ---- the sampling phase, and the choice ---- */
+
+/* So many machines of one cluster, and none of the others. */
+static void configure_one(struct bats_sched *e, size_t cluster,
+                          uint32_t machines)
+{
+    struct policy_plan plan = {.keeps = NULL};
+    plan.decision.machines[cluster] = machines;
+    configure(e, &plan);
+}
+
+static void end_phase(struct bats_sched *e)
+{
+    struct state *s = &e->state;
+    struct bats_sample sample;
+    if (e->sampling->conclude(e->own.sampling, s, &sample) == 0) {
+        state_take_sample(s, &sample);
+        bats_sample_release(&sample);
+    } else {
+        s->failure = BATS_ENOMEM;
+    }
+    configure_limits(e);
+    assign_release(e);
+    s->phase = PHASE_SAMPLED;
+    configure_one(e, 0, 0);
+    state_emit(s, (struct bats_command){.type = BATS_COMMAND_SAMPLED});
+}
+
+void configure_sampling(struct bats_sched *e, bool stalled)
+{
+    struct state *s = &e->state;
+    size_t cluster;
+    switch (e->sampling->step(e->own.sampling, s, stalled, &cluster)) {
+    case SAMPLING_GOES_ON:
+        break;
+    case SAMPLING_RESTS:
+        configure_one(e, 0, 0);
+        break;
+    case SAMPLING_CALLS:
+        configure_one(e, cluster, 1);
+        if (s->n_busy == 0)
+            end_phase(e);
+        break;
+    case SAMPLING_IS_OVER:
+        end_phase(e);
+        break;
+    }
+}
+
+/* The budget of the run becomes what is charged already and the limit of the
+ * schedule, unless the run's own is less. */
+static void limit_budget(struct state *s, const struct sampling_choice *chosen)
+{
+    struct bats_ledger *ledger = &s->ledger;
+    const struct bats_schedule *schedule = &chosen->schedule;
+    bats_money left = bats_ledger_available(ledger), budget;
+    if (chosen->limit >= left ||
+        !bats_units_add(ledger->charged + ledger->held, chosen->limit,
+                        &budget))
+        return;
+    bats_money room = left - chosen->limit;
+    if (chosen->cushion && schedule->cushion > 0) {
+        bats_ledger_put_by(ledger,
+                           schedule->cushion < room ? schedule->cushion : room,
+                           budget - chosen->limit + schedule->budget);
+        s->cushion_tasks = schedule->delta_n;
+    }
+    bats_ledger_limit(ledger, budget);
+}
+
+/*
+ * Where the budget pays for the upper bound of the schedule, the configuration
+ * is kept for as many windows: a bag that takes longer than expected, but no
+ * longer than that, is done as it was promised. Where it does not, there is
+ * nothing to wait for.
+ */
+int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
+                     struct bats_error *err)
+{
+    struct state *s = &e->state;
+    struct sampling_choice chosen;
+    const struct bats_schedule *schedule = &chosen.schedule;
+    forecast_look(s);
+    int rc = e->sampling->choose(e->own.sampling, s, choice, &chosen, err);
+    if (rc < 0)
+        return rc;
+    if (chosen.is_none) {
+        if (s->phase == PHASE_SAMPLED)
+            s->phase = PHASE_LEAVING;
+        return 0;
+    }
+    limit_budget(s, &chosen);
+    s->phase = PHASE_NONE;
+    s->kept = bats_ledger_available(&s->ledger) >= schedule->cost_high;
+    struct policy_plan plan = {.decision =
+                                   decision_of_now(s, BATS_REASON_CHOSEN)};
+    plan.decision.feasible = schedule->plan.feasible;
+    plan.decision.tasks_left = (int64_t)chosen.n_tasks;
+    plan.decision.windows = schedule->plan.windows;
+    memcpy(plan.decision.machines, schedule->plan.machines,
+           sizeof plan.decision.machines);
+    for (size_t i = 0; i < s->n_clusters; i++)
+        plan.windows[i] =
+            s->kept ? schedule->windows_high : schedule->plan.windows;
+    adopt(e, &plan);
+    return 0;
+}

@@ -1,0 +1,194 @@
+/* create: the engine's life cycle. See bats/sched.h and engine.h. */
+#include "engine/engine.h"
+
+#include <stdlib.h>
+
+static int check_options(const struct bats_sched_options *o,
+                         struct bats_error *err)
+{
+    if (o->n_tasks < 1 || o->n_tasks == BATS_NO_TASK)
+        return bats_error_set(err, BATS_EINPUT, "the bag has no tasks");
+    if (o->n_clusters < 1 || o->n_clusters > BATS_CLUSTERS_MAX)
+        return bats_error_set(err, BATS_EINPUT,
+                              "%zu clusters: there must be 1 to %d",
+                              o->n_clusters, BATS_CLUSTERS_MAX);
+    if (o->n_machines < 1)
+        return bats_error_set(err, BATS_EINPUT, "there are no machines");
+    if (o->window < 1 || o->window > TIME_MAX)
+        return bats_error_set(err, BATS_EINPUT,
+                              "the window must be longer than 0");
+    if (o->budget < 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "the budget must not be negative");
+    if (o->tail == BATS_TAIL_PERFECT && !o->true_runtime)
+        return bats_error_set(err, BATS_EINPUT,
+                              "the perfect tail needs true runtimes");
+    if (o->earlier.charged < 0 || o->earlier.charged > o->budget)
+        return bats_error_set(err, BATS_EINPUT,
+                              "more has been charged already than the budget "
+                              "allows");
+    if (o->rules.retry_delay < 0 || o->rules.timeout < 0 ||
+        o->rules.deadline < 0 || o->rules.retries > UINT8_MAX ||
+        o->rules.losses >= UINT8_MAX || o->rules.yields > 31 ||
+        o->rules.retry_delay > TIME_MAX || o->rules.timeout > TIME_MAX)
+        return bats_error_set(err, BATS_EINPUT,
+                              "a rule for failed tasks is out of range");
+    if (o->monitor_interval < 0 || o->prefetch < 0 || o->preempt_lead < 0 ||
+        o->preempt_lead >= o->window)
+        return bats_error_set(err, BATS_EINPUT,
+                              "the monitoring interval, the prefetch time and "
+                              "the preemption lead must not be negative, and "
+                              "the lead must be shorter than the window");
+    for (size_t i = 0; i < o->n_clusters; i++)
+        if (o->clusters[i].charge < 0)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "cluster %s has a negative charge",
+                                  o->clusters[i].name);
+    uint64_t slots = 0;
+    for (uint32_t i = 0; i < o->n_machines; i++) {
+        slots += o->machines[i].slots;
+        if (o->machines[i].cluster >= o->n_clusters ||
+            o->machines[i].slots < 1 || slots >= NO_SLOT)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "machine %u has no cluster or no slots", i);
+    }
+    return 0;
+}
+
+static bool earlier_fits(const struct bats_sched_options *o)
+{
+    const struct bats_sched_earlier *e = &o->earlier;
+    for (size_t i = 0; i < e->n_seen; i++)
+        if (e->seen[i].cluster >= o->n_clusters || e->seen[i].runtime < 0)
+            return false;
+    for (uint32_t i = 0; e->paid && i < o->n_machines; i++)
+        if (e->paid[i] > o->window)
+            return false;
+    return true;
+}
+
+static bool shrink_fits(const struct bats_sched_options *o)
+{
+    for (uint32_t i = 0; o->shrink.node != NULL && i < o->n_machines; i++)
+        if (o->shrink.node[i] >= o->n_machines)
+            return false;
+    return o->shrink.restart >= 0;
+}
+
+/* ---- the advisors ---- */
+
+#define ADVISORS 6
+
+struct seat {
+    const struct advisor *advisor;
+    void **own;
+};
+
+static void list_seats(struct bats_sched *e, struct seat *seats)
+{
+    const struct seat all[ADVISORS] = {
+        {&e->policy->advisor, &e->own.policy},
+        {&e->sampling->advisor, &e->own.sampling},
+        {&e->tail->advisor, &e->own.tail},
+        {&e->failure->advisor, &e->own.failure},
+        {&e->shrink->advisor, &e->own.shrink},
+        {&e->order->advisor, &e->own.order}};
+    for (int i = 0; i < ADVISORS; i++)
+        seats[i] = all[i];
+}
+
+static int create_advisors(struct bats_sched *e,
+                           const struct bats_sched_options *o,
+                           struct bats_error *err)
+{
+    struct seat seats[ADVISORS];
+    list_seats(e, seats);
+    for (int i = 0; i < ADVISORS; i++) {
+        const struct advisor *a = seats[i].advisor;
+        void *own = a->memory > 0 ? calloc(1, a->memory) : NULL;
+        if (a->memory > 0 && !own)
+            return bats_error_set(err, BATS_ENOMEM, "no memory for advice");
+        *seats[i].own = own;
+        int rc = a->init ? a->init(own, &e->state, o, err) : 0;
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static void destroy_advisors(struct bats_sched *e)
+{
+    struct seat seats[ADVISORS];
+    list_seats(e, seats);
+    for (int i = 0; i < ADVISORS; i++) {
+        if (*seats[i].own && seats[i].advisor->release)
+            seats[i].advisor->release(*seats[i].own);
+        free(*seats[i].own);
+    }
+}
+
+/* ---- the engine ---- */
+
+/* What earlier sessions have seen is known to the tail, too. */
+static bool teach_tail(struct bats_sched *e,
+                       const struct bats_sched_earlier *earlier)
+{
+    bool ok = true;
+    if (!e->tail->learn || !earlier->tops_up)
+        return true;
+    for (size_t i = 0; i < earlier->n_seen; i++)
+        ok &= e->tail->learn(e->own.tail, &e->state, earlier->seen[i].cluster,
+                             earlier->seen[i].runtime);
+    return ok;
+}
+
+static int no_memory(const struct bats_sched_options *o,
+                     struct bats_error *err)
+{
+    return bats_error_set(err, BATS_ENOMEM,
+                          "no memory to schedule %u tasks on %u machines",
+                          o->n_tasks, o->n_machines);
+}
+
+int bats_sched_create(const struct bats_sched_options *o,
+                      struct bats_sched **sched, struct bats_error *err)
+{
+    int rc = check_options(o, err);
+    if (rc == 0 && !(shrink_fits(o) && earlier_fits(o)))
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "what is known of the nodes or of an earlier "
+                            "session is out of range");
+    if (rc < 0)
+        return rc;
+    struct bats_sched *e = calloc(1, sizeof *e);
+    if (!e)
+        return no_memory(o, err);
+    e->policy = o->policy;
+    e->sampling = &sampling_points;
+    e->tail = tail_find(o->tail);
+    e->failure = &failure_rules;
+    e->shrink = &shrink_nodes;
+    e->order = &order_random;
+    e->wakeup = o->rules.deadline > 0 ? o->rules.deadline : BATS_NEVER;
+    rc = state_init(&e->state, o);
+    if (rc == 0)
+        rc = create_advisors(e, o, err);
+    if (rc == 0 && !teach_tail(e, &o->earlier))
+        rc = BATS_ENOMEM;
+    if (rc < 0) {
+        bats_sched_destroy(e);
+        return rc == BATS_ENOMEM ? no_memory(o, err) : rc;
+    }
+    configure_limits(e);
+    *sched = e;
+    return 0;
+}
+
+void bats_sched_destroy(struct bats_sched *e)
+{
+    if (!e)
+        return;
+    destroy_advisors(e);
+    state_release(&e->state);
+    free(e);
+}

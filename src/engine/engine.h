@@ -1,0 +1,97 @@
+/*
+ * engine: the state, its advisors, and the files that ask them and apply what
+ * they answer. They build on each other in this order:
+ *
+ *   assign.c     gives tasks and copies to slots
+ *   configure.c  acquires, renews and marks machines; asks the policy
+ *   outcome.c    the end of an execution, and the loss of a machine
+ *   sched.c      the life of an event
+ */
+#ifndef BATS_ENGINE_H
+#define BATS_ENGINE_H
+
+#include "engine/failure/failure.h"
+#include "engine/order/order.h"
+#include "engine/policy/policy.h"
+#include "engine/sampling/sampling.h"
+#include "engine/shrink/shrink.h"
+#include "engine/state/state.h"
+#include "engine/tail/tail.h"
+
+struct bats_sched {
+    struct state state;
+    const struct bats_policy *policy;
+    const struct sampling *sampling;
+    const struct tail *tail;
+    const struct failure *failure;
+    const struct shrink *shrink;
+    const struct order *order;
+    struct {
+        void *policy, *sampling, *tail, *failure, *shrink, *order;
+    } own;            /* the memory of each */
+    bats_time wakeup; /* something falls due, as of the last step */
+    bool started;     /* the start's configuration was chosen */
+};
+
+/* ---- assign.c ---- */
+
+/* Fills a slot's queue to its depth. */
+void assign_slot(struct bats_sched *e, uint32_t slot);
+
+/* Gives tasks to idle slots while there are both. */
+void assign_idle(struct bats_sched *e);
+
+/* Stops copies where tasks that are back in the bag could run. */
+void assign_make_room(struct bats_sched *e);
+
+/* Gives copies to idle slots, if the tail wants it. */
+void assign_copies(struct bats_sched *e);
+
+/* It is about to be decided whether the machine enters another window: which
+ * executions of its tasks go on? */
+void assign_hand_over(struct bats_sched *e, uint32_t machine);
+
+/* Tasks that the sampling does not need on every cluster any more. */
+void assign_release(struct bats_sched *e);
+
+/* ---- configure.c ---- */
+
+/* The first configuration. */
+void configure_start(struct bats_sched *e);
+
+/* A machine has joined that an earlier session may have paid. */
+void configure_joined(struct bats_sched *e, uint32_t machine);
+
+/* A turn of a machine's window: the decision shortly before its end, or the
+ * end. `machine` is due at s->now. */
+int configure_turn(struct bats_sched *e, uint32_t machine,
+                   struct bats_error *err);
+
+/* Asks the policy. */
+int configure_review(struct bats_sched *e, const struct occasion *why,
+                     struct bats_error *err);
+
+/* Is the sampling phase over? `stalled`: nothing runs. */
+void configure_sampling(struct bats_sched *e, bool stalled);
+
+/* The answer to SAMPLED. */
+int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
+                     struct bats_error *err);
+
+/* Ends the run where giving nodes back is worth it. */
+void configure_shrink(struct bats_sched *e);
+
+/* How long tasks may run, by what is known now. */
+void configure_limits(struct bats_sched *e);
+
+/* ---- outcome.c ---- */
+
+/* DONE, FAILED, PREEMPTED or YIELDED. */
+int outcome_of_execution(struct bats_sched *e, const struct bats_event *ev,
+                         struct bats_error *err);
+
+/* LOST. */
+int outcome_of_loss(struct bats_sched *e, uint32_t machine,
+                    struct bats_error *err);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * random: tasks in the order of the bag, which is random; what failed on a
+ * machine goes to another one. See order.h.
+ */
+#include "engine/order/order.h"
+
+/* A slot never queues more than this, however short the tasks. */
+#define DEPTH_MAX 512
+/* Tasks that are looked at to find one that did not fail here. */
+#define LOOK_AHEAD 4
+
+static uint32_t next(const void *self, const struct state *s, uint32_t machine)
+{
+    (void)self;
+    uint32_t ready = bats_bag_ready(&s->bag);
+    uint32_t look = ready < LOOK_AHEAD ? ready : LOOK_AHEAD;
+    for (uint32_t behind = 0; behind < look; behind++)
+        if (s->tasks[bats_bag_peek(&s->bag, behind)].avoid != machine)
+            return behind;
+    /* Nobody else may want it: better here than nowhere. */
+    bool elsewhere = s->n_open > s->machines[machine].n_slots;
+    return elsewhere && s->n_busy > 0 ? ORDER_NONE : 0;
+}
+
+/*
+ * The running task, and as many ahead as fill the prefetch time, but never more
+ * than the slot's share of what is left, so that no task waits behind another
+ * while a slot elsewhere goes idle.
+ */
+static uint32_t depth(const void *self, const struct state *s,
+                      uint32_t machine)
+{
+    (void)self;
+    const struct machine *m = &s->machines[machine];
+    double mean = s->clusters[m->cluster].stats.mean;
+    if (s->prefetch == 0 || mean == 0 || m->marked ||
+        s->phase == PHASE_SAMPLING)
+        return 1;
+    uint32_t share = bats_bag_ready(&s->bag) / s->n_open;
+    double ahead = (double)s->prefetch / mean;
+    uint32_t n = ahead < DEPTH_MAX - 1 ? (uint32_t)ahead : DEPTH_MAX - 1;
+    return 1 + (n < share ? n : share);
+}
+
+const struct order order_random = {
+    .advisor = {.name = "random"}, .next = next, .depth = depth};

@@ -1,0 +1,220 @@
+/* outcome: the end of an execution, and the loss of a machine. See engine.h. */
+#include "engine/engine.h"
+
+/* ---- the parts ---- */
+
+/* The sampling hears how an execution ended; `runtime` < 0: not well. */
+static void tell_sampling(struct bats_sched *e, uint32_t machine,
+                          uint32_t task, bats_time runtime)
+{
+    struct state *s = &e->state;
+    if (s->phase != PHASE_SAMPLING)
+        return;
+    if (e->sampling->ended(e->own.sampling, s, machine, task, runtime) < 0)
+        s->failure = BATS_ENOMEM;
+    assign_release(e);
+}
+
+/* The task has failed for good; are these too many? */
+static void give_up(struct bats_sched *e, uint32_t machine, uint32_t task)
+{
+    struct state *s = &e->state;
+    task_finish(s, task, BATS_TASK_FAILED, s->machines[machine].cluster);
+    enum failure_halt halt = e->failure->halt(e->own.failure, s);
+    if (halt != FAILURE_GO_ON)
+        state_stop(s, halt == FAILURE_STOP, BATS_FINISH_HALTED);
+}
+
+/* The task goes back to the bag, now or after a while. */
+static void put_back(struct state *s, uint32_t task, bats_time wait)
+{
+    if (wait == 0)
+        bats_bag_put_back(&s->bag, task);
+    else
+        task_put_aside(s, task, s->now + wait);
+}
+
+/* An execution has failed: the task is put back, to be tried again, goes on
+ * `elsewhere`, or has failed. */
+static void fail(struct bats_sched *e, uint32_t machine, uint32_t task,
+                 bool elsewhere)
+{
+    struct state *s = &e->state;
+    bats_time wait = e->failure->failed(e->own.failure, s, task, elsewhere);
+    if (wait == FAILURE_FOR_GOOD) {
+        give_up(e, machine, task);
+        execution_cancel_all(s, task);
+        return;
+    }
+    task_note_failure(s, task, machine);
+    if (!elsewhere)
+        put_back(s, task, wait);
+}
+
+/* An execution was stopped, or has yielded, and the task runs nowhere. */
+static void come_back(struct bats_sched *e, uint32_t machine, uint32_t task,
+                      bool yielded, bats_time ran)
+{
+    struct state *s = &e->state;
+    bats_time wait =
+        e->failure->came_back(e->own.failure, s, task, yielded, ran);
+    if (wait == FAILURE_FOR_GOOD)
+        give_up(e, machine, task);
+    else
+        put_back(s, task, wait);
+}
+
+static void succeed(struct bats_sched *e, uint32_t machine, uint32_t task,
+                    bool was_copy)
+{
+    struct state *s = &e->state;
+    bool point = s->tasks[task].point;
+    task_finish(s, task, BATS_TASK_DONE, s->machines[machine].cluster);
+    s->copies_won += was_copy && !point;
+    if (!point)
+        execution_cancel_all(s, task);
+}
+
+/* The task is out of the bag: it counts for the statistics. */
+static void count(struct bats_sched *e, uint32_t slot, bool in_sample,
+                  bats_time runtime)
+{
+    struct state *s = &e->state;
+    if (task_count_result(s, slot, in_sample, runtime) && s->limits_vary) {
+        configure_limits(e);
+        slots_set_limits(s);
+    }
+    if (e->tail->learn &&
+        !e->tail->learn(e->own.tail, s, slot_cluster(s, slot), runtime))
+        s->failure = BATS_ENOMEM;
+    slot_worked(s, slot, runtime);
+}
+
+static int quarantine(struct bats_sched *e, uint32_t machine,
+                      struct bats_error *err)
+{
+    machine_quarantine(&e->state, machine);
+    return configure_review(
+        e, &(struct occasion){.type = OCCASION_LOST, .machine = machine}, err);
+}
+
+/* ---- the ends ---- */
+
+static int ended(struct bats_sched *e, const struct bats_event *ev,
+                 uint32_t slot, uint32_t task, struct bats_error *err)
+{
+    struct state *s = &e->state;
+    bool failed = ev->type == BATS_EVENT_FAILED;
+    bool was_copy = s->slots[slot].was_copy;
+    bool in_sample = !was_copy && s->tasks[task].in_sample;
+    bool elsewhere = execution_end(s, slot, task, !failed);
+    int rc = 0;
+    if (failed)
+        fail(e, ev->machine, task, elsewhere);
+    else
+        succeed(e, ev->machine, task, was_copy);
+    tell_sampling(e, ev->machine, task, failed ? -1 : ev->runtime);
+    if (e->failure->note(e->own.failure, s, ev->machine, task, failed,
+                         ev->runtime))
+        rc = quarantine(e, ev->machine, err);
+    bool has_result = bats_bag_has_result(&s->bag, task);
+    if (has_result)
+        count(e, slot, in_sample, ev->runtime);
+    machine_drained(s, ev->machine);
+    if (rc == 0 && has_result && !s->draining)
+        rc = configure_review(e,
+                              &(struct occasion){.type = OCCASION_RESULT,
+                                                 .machine = ev->machine,
+                                                 .task = task,
+                                                 .runtime = ev->runtime,
+                                                 .in_sample = in_sample},
+                              err);
+    if (rc == 0)
+        assign_slot(e, slot);
+    return rc;
+}
+
+/* Stopped by a CANCEL (which may have been a time-out), or of its own accord
+ * to be run again. Who can do that keeps a state, which two must not share. */
+static void came_back(struct bats_sched *e, const struct bats_event *ev,
+                      uint32_t slot, uint32_t task)
+{
+    struct state *s = &e->state;
+    const struct slot *sl = &s->slots[slot];
+    bool yielded = ev->type == BATS_EVENT_YIELDED;
+    bool cut_off = sl->head == task && !sl->is_copy && !yielded;
+    bool timed_out = sl->head == task && sl->timed_out;
+    bats_time ran = sl->head == task ? s->now - sl->started : 0;
+    bool elsewhere = execution_end(s, slot, task, false);
+
+    s->tasks[task].once |= yielded;
+    s->preempted += cut_off && !timed_out;
+    if (timed_out)
+        fail(e, ev->machine, task, elsewhere);
+    else if (!elsewhere)
+        come_back(e, ev->machine, task, yielded, ran);
+    tell_sampling(e, ev->machine, task, -1);
+    machine_drained(s, ev->machine);
+    assign_slot(e, slot);
+}
+
+/* An execution of a task that has its result from another one. */
+static void came_too_late(struct bats_sched *e, const struct bats_event *ev,
+                          uint32_t slot, uint32_t task)
+{
+    struct state *s = &e->state;
+    bool done = ev->type == BATS_EVENT_DONE;
+    execution_end(s, slot, task, done);
+    if (done && s->tasks[task].point)
+        slot_worked(s, slot, ev->runtime);
+    tell_sampling(e, ev->machine, task, done ? ev->runtime : -1);
+    machine_drained(s, ev->machine);
+    assign_slot(e, slot);
+}
+
+int outcome_of_execution(struct bats_sched *e, const struct bats_event *ev,
+                         struct bats_error *err)
+{
+    struct state *s = &e->state;
+    uint32_t slot = s->machines[ev->machine].first_slot + ev->slot;
+    uint32_t task = execution_find(s, slot, ev->task);
+    if (bats_bag_has_result(&s->bag, task))
+        came_too_late(e, ev, slot, task);
+    else if (ev->type == BATS_EVENT_DONE || ev->type == BATS_EVENT_FAILED)
+        return ended(e, ev, slot, task, err);
+    else
+        came_back(e, ev, slot, task);
+    return 0;
+}
+
+/* What ran in the slot is gone with the machine. */
+static void lose(struct bats_sched *e, uint32_t machine, uint32_t slot)
+{
+    struct state *s = &e->state;
+    uint32_t task = s->slots[slot].head;
+    bool elsewhere = execution_end(s, slot, task, false);
+    if (!elsewhere && !bats_bag_has_result(&s->bag, task)) {
+        bool again = e->failure->lost(e->own.failure, s, task);
+        task_lose(s, slot, task);
+        if (again)
+            bats_bag_put_back(&s->bag, task);
+        else
+            give_up(e, machine, task);
+    }
+    tell_sampling(e, machine, task, -1);
+}
+
+int outcome_of_loss(struct bats_sched *e, uint32_t machine,
+                    struct bats_error *err)
+{
+    struct state *s = &e->state;
+    const struct machine *m = &s->machines[machine];
+    machine_lose(s, machine);
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
+        while (s->slots[i].n_tasks > 0)
+            lose(e, machine, i);
+    if (s->finish != BATS_FINISH_NOT_YET || s->draining)
+        return 0;
+    return configure_review(
+        e, &(struct occasion){.type = OCCASION_LOST, .machine = machine}, err);
+}

@@ -1,0 +1,20 @@
+/* list: the policies there are. A new one is registered here. */
+#include "engine/policy/policy.h"
+
+#include <string.h>
+
+static const struct bats_policy *const all[] = {&bats_policy_bats,
+                                                &bats_policy_rr};
+
+const struct bats_policy *bats_policy_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i]->advisor.name, name) == 0)
+            return all[i];
+    return NULL;
+}
+
+const char *bats_policy_name(const struct bats_policy *policy)
+{
+    return policy->advisor.name;
+}

@@ -1,0 +1,103 @@
+/*
+ * policy: which machines are held. See advisor.h, bats/policy.h and
+ * src/doc/add-a-policy.md.
+ *
+ * The least that a policy needs is `start` and `renew`. Every function but
+ * these may be NULL. The engine itself never spends more than the budget, never
+ * holds more machines than a cluster's max, and acquires none while there is
+ * nothing to run.
+ */
+#ifndef BATS_ENGINE_POLICY_H
+#define BATS_ENGINE_POLICY_H
+
+#include "engine/advisor.h"
+
+/* Why a policy is asked. */
+enum occasion_type {
+    OCCASION_RESULT, /* a task has its result: machine, task, runtime */
+    OCCASION_WINDOW, /* a machine has entered a window, or was parked: machine
+                      */
+    OCCASION_TICK,   /* a monitoring interval is over */
+    OCCASION_LOST,   /* a machine was lost, or put in quarantine: machine */
+    OCCASION_STALLED /* tasks are left and nothing runs */
+};
+
+struct occasion {
+    enum occasion_type type;
+    uint32_t machine;
+    uint32_t task;
+    bats_time runtime;
+    bool in_sample; /* RESULT: it is one of its cluster's sample */
+};
+
+/* What the sampling phase that goes before asks of the start; `workers` slots
+ * per cluster, and tasks that the cluster lacks. 0, 0: there is none. */
+struct policy_sample {
+    bool is_on;
+    uint32_t workers;
+    uint32_t lacks[BATS_CLUSTERS_MAX];
+};
+
+/* The configuration of the start, zeroed before. */
+struct policy_start {
+    uint32_t machines[BATS_CLUSTERS_MAX];
+    uint32_t sample[BATS_CLUSTERS_MAX]; /* tasks, the first ones, that are the
+                                           cluster's sample; 0: the first
+                                           results are */
+};
+
+/* A new configuration. */
+struct policy_plan {
+    /* What is recorded. machines[]: so many are to be held of each cluster. */
+    struct bats_decision decision;
+    bool confirms; /* not recorded again if it is what was recorded last */
+    /* Windows that each machine of the cluster gets after the present one. */
+    int64_t windows[BATS_CLUSTERS_MAX];
+    /* By machine: it is not marked. NULL: the machines whose windows end
+     * soonest are marked, where there are too many. */
+    const bool *keeps;
+};
+
+struct bats_policy {
+    struct advisor advisor;
+    const char *about; /* one line for people */
+    /* The configuration of the start. Asked once, when the first machine
+     * joins. */
+    void (*start)(void *self, const struct state *s,
+                  const struct policy_sample *sample,
+                  struct policy_start *start);
+    /* Shall this machine enter another window? (Only asked shortly before the
+     * end of its paid time, and if there is money.) */
+    bool (*renew)(const void *self, const struct state *s, uint32_t machine);
+    /* May this machine start a task now? */
+    bool (*admit)(const void *self, const struct state *s, uint32_t machine);
+    /* After LOST and STALLED: are machines acquired up to what the present
+     * configuration wants? */
+    bool (*refill)(const void *self, const struct state *s,
+                   const struct occasion *why);
+    /* The clusters are known well enough for a choice of schedules. */
+    bool (*knows)(const void *self, const struct state *s,
+                  const struct occasion *why);
+    /* Does it want to think about a new configuration now? Of every result and
+     * every window it is told by this. */
+    bool (*wants)(void *self, const struct state *s,
+                  const struct occasion *why);
+    /* If it does: true and a new configuration in *plan, or false. T of every
+     * cluster and the forecast are of now. *rc < 0: it failed. */
+    int (*plan)(void *self, const struct state *s, const struct occasion *why,
+                bool *is_new, struct policy_plan *plan,
+                struct bats_error *err);
+};
+
+/* ---- initial.c: how policy bats begins ---- */
+
+void initial_start(const struct state *s, const struct policy_sample *sample,
+                   struct policy_start *start);
+
+/* The sample suffices for a first plan. */
+bool initial_sampled(const struct state *s);
+
+/* Some machine of it is about to ask for a second window. */
+bool initial_window_closes(const struct state *s);
+
+#endif

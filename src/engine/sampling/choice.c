@@ -1,0 +1,174 @@
+/*
+ * choice: schedules are offered, and one is chosen. See bats/sched.h and
+ * sampling.h.
+ */
+#include "engine/sampling/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* One cluster, or clusters that cost nothing, leave no choice. */
+static bool is_choice(const struct state *s)
+{
+    size_t n = 0;
+    bool charged = false;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        n += c->stats.n_sample > 0 && c->n_joined > 0;
+        charged |= c->spec.charge > 0;
+    }
+    return n > 1 && charged;
+}
+
+bool choice_may_offer(const void *self)
+{
+    const struct memory *p = self;
+    return p->offers;
+}
+
+bool choice_offer(void *self, const struct state *s, int64_t tasks_left)
+{
+    struct memory *p = self;
+    p->offers = false;
+    if (tasks_left <= 0 || !is_choice(s))
+        return false;
+    p->is_offered = true;
+    sampling_mark_time(p, s);
+    return true;
+}
+
+/* ---- what schedules are estimated from ---- */
+
+/* A plain run has nothing else than what each cluster has run itself. */
+static int runtimes_of_plain_run(struct memory *p, const struct state *s,
+                                 double confidence, struct bats_error *err)
+{
+    double *runtimes = malloc(s->sample_size * sizeof *runtimes);
+    if (!runtimes)
+        return bats_error_set(err, BATS_ENOMEM, "no memory for a sample");
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct bats_stats *stats = &s->clusters[i].stats;
+        for (uint32_t k = 0; k < stats->n_sample; k++)
+            runtimes[k] = fmax((double)stats->sample[k], 1);
+        p->runtimes[i] =
+            stats->n_sample > 0
+                ? bats_runtimes_of(runtimes, stats->n_sample, confidence)
+                : (struct bats_runtimes){.mean = 0};
+    }
+    free(runtimes);
+    return 0;
+}
+
+static int make_runtimes(struct memory *p, const struct state *s,
+                         double confidence, struct bats_error *err)
+{
+    struct bats_sample sample;
+    if (p->is_offered)
+        return runtimes_of_plain_run(p, s, confidence, err);
+    int rc = bats_sample_init(&sample, s->n_clusters, p->observations,
+                              p->n_observations, err);
+    if (rc < 0)
+        return rc;
+    bats_sample_runtimes(&sample, confidence, p->runtimes);
+    bats_sample_release(&sample);
+    return 0;
+}
+
+static void make_clusters(struct memory *p, const struct state *s)
+{
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        p->clusters[i] = c->spec;
+        if (c->n_joined < c->spec.max)
+            p->clusters[i].max = c->n_joined;
+        p->slots[i] = cluster_slots(c);
+    }
+}
+
+int choice_estimator(void *self, const struct state *s,
+                     struct bats_estimator *e, struct bats_error *err)
+{
+    struct memory *p = self;
+    if (s->phase != PHASE_SAMPLED && !p->is_offered)
+        return bats_error_set(err, BATS_ESTATE,
+                              "there is no sample to choose from");
+    struct forecast f = forecast_make(s);
+    *e = (struct bats_estimator){
+        .clusters = p->clusters,
+        .runtimes = p->runtimes,
+        .slots = p->slots,
+        .n_clusters = s->n_clusters,
+        .n_tasks = f.tasks_left > 0 ? (uint64_t)f.tasks_left : 1,
+        .window = s->window,
+        .confidence = p->confidence,
+        .cushion_percent = p->cushion_percent};
+    make_clusters(p, s);
+    return make_runtimes(p, s, bats_estimate_confidence(e), err);
+}
+
+/* ---- the choice ---- */
+
+/* What may be spent on the schedule. Of its cost nothing but the upper bound is
+ * promised; more than a budget that was given is never spent. */
+static bats_money limit_of(const struct bats_schedule *schedule)
+{
+    if (schedule->offer == BATS_OFFER_BUDGET)
+        return schedule->budget;
+    return schedule->cost_high > schedule->budget ? schedule->cost_high
+                                                  : schedule->budget;
+}
+
+/* A cushion that buys machines is part of the promise. */
+static int add_cushion(const struct bats_estimator *e,
+                       struct bats_schedule *schedule, struct bats_error *err)
+{
+    enum bats_offer offer = schedule->offer;
+    int rc = bats_estimate_for_budget(e, schedule->budget + schedule->cushion,
+                                      schedule, err);
+    schedule->offer = offer;
+    return rc;
+}
+
+int choice_choose(void *self, const struct state *s,
+                  const struct bats_choice *choice,
+                  struct sampling_choice *chosen, struct bats_error *err)
+{
+    struct memory *p = self;
+    struct bats_estimator e;
+    *chosen = (struct sampling_choice){.cushion = p->cushion};
+    if (choice->offer == BATS_OFFER_NONE &&
+        (s->phase == PHASE_SAMPLED || p->is_offered)) {
+        p->is_offered = false;
+        chosen->is_none = true;
+        return 0;
+    }
+    int rc = choice_estimator(p, s, &e, err);
+    if (rc == 0)
+        rc = bats_estimate_choose(&e, choice, &chosen->schedule, err);
+    if (rc == 0 && p->cushion && chosen->schedule.refits)
+        rc = add_cushion(&e, &chosen->schedule, err);
+    if (rc < 0)
+        return rc;
+    chosen->n_tasks = e.n_tasks;
+    chosen->limit = limit_of(&chosen->schedule);
+    p->chosen = chosen->schedule;
+    p->has_chosen = true;
+    if (p->is_offered) /* the promise is of what comes from now on */
+        sampling_mark_time(p, s);
+    p->is_offered = false;
+    return 0;
+}
+
+void choice_report(const void *self, struct bats_sched_sampled *sampled)
+{
+    const struct memory *p = self;
+    *sampled = (struct bats_sched_sampled){.time = p->over_at,
+                                           .charged = p->over_charged,
+                                           .tasks = p->n_drawn,
+                                           .given_up = p->given_up,
+                                           .longest = p->longest,
+                                           .observations = p->observations,
+                                           .n_observations = p->n_observations,
+                                           .chosen = p->has_chosen ? &p->chosen
+                                                                   : NULL};
+}

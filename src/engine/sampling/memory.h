@@ -1,0 +1,62 @@
+/*
+ * memory: what points.c and choice.c remember together. See sampling.h.
+ */
+#ifndef BATS_ENGINE_SAMPLING_MEMORY_H
+#define BATS_ENGINE_SAMPLING_MEMORY_H
+
+#include "engine/sampling/sampling.h"
+
+#define POINTS_MAX 21 /* replacements of failed ones included */
+
+/* A task that is run once on every cluster, for the regression. */
+struct point {
+    uint32_t task;
+    bool is_void; /* it failed somewhere, or went back to the bag */
+    enum { POINT_WANTED, POINT_RUNS, POINT_ENDED } at[BATS_CLUSTERS_MAX];
+};
+
+struct memory {
+    /* points.c: */
+    uint32_t workers, n_points_wanted, n_wanted; /* slots; tasks */
+    uint32_t n_points, n_drawn; /* void ones included; tasks of the sample */
+    uint32_t n_open;            /* of these: without a result; */
+    bool *is_open;              /* by task; NULL without a phase */
+    uint32_t given_up, longest;
+    double longest_runtime;            /* of all observations */
+    uint32_t n_bad[BATS_CLUSTERS_MAX]; /* executions that did not end well */
+    bool is_known[BATS_CLUSTERS_MAX];  /* seen enough by earlier sessions */
+    struct point points[POINTS_MAX];
+    uint32_t
+        released[POINTS_MAX]; /* tasks that are no points any more; from */
+    uint32_t first_released, n_released; /* the first one not yet told */
+    struct bats_observation *observations;
+    size_t n_observations, capacity;
+    bats_time over_at;
+    bats_money over_charged;
+    /* choice.c: */
+    bool offers;     /* in a plain run: to come, */
+    bool is_offered; /* and not answered yet */
+    bool cushion;    /* is allowed */
+    double confidence;
+    unsigned cushion_percent;
+    struct bats_cluster clusters[BATS_CLUSTERS_MAX]; /* for the estimator */
+    struct bats_runtimes runtimes[BATS_CLUSTERS_MAX];
+    double slots[BATS_CLUSTERS_MAX];
+    struct bats_schedule chosen;
+    bool has_chosen;
+};
+
+/* It is known enough, at this time and after so much money. */
+void sampling_mark_time(struct memory *p, const struct state *s);
+
+/* See sampling.h. */
+bool choice_may_offer(const void *self);
+bool choice_offer(void *self, const struct state *s, int64_t tasks_left);
+int choice_estimator(void *self, const struct state *s,
+                     struct bats_estimator *e, struct bats_error *err);
+int choice_choose(void *self, const struct state *s,
+                  const struct bats_choice *choice,
+                  struct sampling_choice *chosen, struct bats_error *err);
+void choice_report(const void *self, struct bats_sched_sampled *sampled);
+
+#endif

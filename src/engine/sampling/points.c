@@ -1,0 +1,392 @@
+/*
+ * points: a phase of its own before the rest of the bag. See bats/sched.h and
+ * sampling.h. Source: Oprescu's thesis, 3.2.2, figure 3.2.
+ *
+ * The first tasks that are drawn are points: each is to run once on every
+ * cluster, for the regression. Where the task still runs elsewhere that is a
+ * copy, whose sibling's result does not stop it; where it has its result, it
+ * is run for the sake of its runtime alone. A point that fails anywhere, or
+ * goes back to the bag, is void, and another task takes its place.
+ *
+ * The sample is all tasks drawn first, not those that end first: those would
+ * be the short ones.
+ */
+#include "engine/sampling/memory.h"
+
+#include <stdlib.h>
+
+#define WORKERS 7
+#define POINTS 7
+/* A task that runs for so many times the longest runtime seen may never end:
+ * the phase does not wait for it. */
+#define FOR_EVER 5
+
+/* ---- what is known already ---- */
+
+static int observe(struct memory *p, uint32_t number, uint32_t cluster,
+                   bats_time runtime)
+{
+    if (p->n_observations == p->capacity) {
+        size_t capacity = p->capacity ? 2 * p->capacity : 64;
+        struct bats_observation *list =
+            realloc(p->observations, capacity * sizeof *list);
+        if (!list)
+            return BATS_ENOMEM;
+        p->observations = list;
+        p->capacity = capacity;
+    }
+    p->observations[p->n_observations++] =
+        (struct bats_observation){number, cluster, runtime};
+    if ((double)runtime > p->longest_runtime)
+        p->longest_runtime = (double)runtime;
+    return 0;
+}
+
+static int take_over(struct memory *p, const struct state *s,
+                     const struct bats_observation *seen, size_t n,
+                     struct bats_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (seen[i].cluster >= s->n_clusters)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "an observation is of cluster %u, but there "
+                                  "are %zu",
+                                  seen[i].cluster + 1, s->n_clusters);
+        if (observe(p, seen[i].task, seen[i].cluster, seen[i].runtime) < 0)
+            return bats_error_set(err, BATS_ENOMEM, "no memory for a sample");
+    }
+    return 0;
+}
+
+/* What earlier sessions have seen is a part of the sample. A cluster of which
+ * that is as much as the sample is to have gets no more of it, and points are
+ * run on the others only. */
+static int take_earlier(struct memory *p, const struct state *s,
+                        const struct bats_sched_earlier *earlier,
+                        struct bats_error *err)
+{
+    struct bats_sample sample;
+    int rc = bats_sample_init(&sample, s->n_clusters, earlier->seen,
+                              earlier->n_seen, err);
+    if (rc < 0)
+        return rc;
+    uint32_t fewest = p->n_points_wanted;
+    for (uint32_t i = 0; i < s->n_machines; i++) {
+        uint32_t cluster = s->machines[i].cluster;
+        uint32_t n = sample.clusters[cluster].n_measured;
+        p->is_known[cluster] = n >= p->n_wanted;
+        if (n < fewest)
+            fewest = n;
+    }
+    p->n_points_wanted -= fewest;
+    uint32_t n_tasks = sample.clusters[sample.base].n;
+    p->n_wanted -= n_tasks < p->n_wanted ? n_tasks : p->n_wanted;
+    bats_sample_release(&sample);
+    return take_over(p, s, earlier->seen, earlier->n_seen, err);
+}
+
+static int init(void *self, const struct state *s,
+                const struct bats_sched_options *o, struct bats_error *err)
+{
+    struct memory *p = self;
+    uint32_t n = bats_bag_left(&s->bag);
+    p->offers = o->sampling.offers;
+    p->cushion = o->sampling.cushion;
+    p->cushion_percent = o->sampling.cushion_percent;
+    p->confidence = o->sampling.confidence;
+    p->longest = BATS_NO_TASK;
+    p->over_at = BATS_NEVER;
+    if (!o->sampling.on)
+        return 0;
+    p->is_open = calloc(o->n_tasks, sizeof *p->is_open);
+    if (!p->is_open)
+        return bats_error_set(err, BATS_ENOMEM, "no memory for a sample");
+    p->workers = o->sampling.workers > 0 ? o->sampling.workers : WORKERS;
+    /* Half of a small bag at most. */
+    uint32_t half = n / 2 + n % 2;
+    p->n_wanted = s->sample_size < half ? s->sample_size : half;
+    p->n_points_wanted = p->n_wanted < POINTS ? p->n_wanted : POINTS;
+    if (s->n_clusters == 1) /* nothing to compare it with */
+        p->n_points_wanted = 0;
+    if (o->sampling.n_observations > 0)
+        p->n_wanted = p->n_points_wanted = 0;
+    else if (o->earlier.tops_up)
+        return take_earlier(p, s, &o->earlier, err);
+    return take_over(p, s, o->sampling.observations,
+                     o->sampling.n_observations, err);
+}
+
+static void release(void *self)
+{
+    struct memory *p = self;
+    free(p->observations);
+    free(p->is_open);
+}
+
+static uint32_t lacks(const struct memory *p, size_t cluster)
+{
+    if (p->is_known[cluster])
+        return 0;
+    return p->n_wanted > p->n_points_wanted ? p->n_wanted : p->n_points_wanted;
+}
+
+static uint32_t start(const void *self, const struct state *s,
+                      uint32_t *lacking)
+{
+    const struct memory *p = self;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        lacking[i] = lacks(p, i);
+    return p->n_wanted > 0 || p->n_points_wanted > 0 ? p->workers : 0;
+}
+
+/* ---- points ---- */
+
+static struct point *point_of(struct memory *p, uint32_t task)
+{
+    for (uint32_t i = 0; i < p->n_points; i++)
+        if (p->points[i].task == task)
+            return &p->points[i];
+    return NULL;
+}
+
+static uint32_t good_points(const struct memory *p)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->n_points; i++)
+        n += !p->points[i].is_void;
+    return n;
+}
+
+static bool wants_point(const struct memory *p)
+{
+    return p->n_points < POINTS_MAX && good_points(p) < p->n_points_wanted;
+}
+
+/* What runs only for its runtime is not needed any more. */
+static void void_point(struct memory *p, struct point *point)
+{
+    point->is_void = true;
+    p->released[p->n_released++] = point->task;
+}
+
+static uint32_t released(void *self)
+{
+    struct memory *p = self;
+    return p->first_released < p->n_released ? p->released[p->first_released++]
+                                             : BATS_NO_TASK;
+}
+
+static bool refuses(const void *self, size_t cluster)
+{
+    const struct memory *p = self;
+    return p->n_bad[cluster] >= POINTS;
+}
+
+/* The cluster has, or may get, a machine that could run a task. */
+static bool is_usable(const struct memory *p, const struct state *s,
+                      size_t cluster)
+{
+    const struct cluster *c = &s->clusters[cluster];
+    return c->n_joined > 0 && c->spec.max > 0 &&
+           !(c->done == 0 && refuses(p, cluster)) &&
+           (c->n_held > 0 ||
+            bats_ledger_affordable(&s->ledger, c->spec.charge) >= 1);
+}
+
+/* The first point that the cluster has still to run, or NULL. */
+static const struct point *wanted_by(const struct memory *p, size_t cluster)
+{
+    for (uint32_t i = 0; i < p->n_points; i++)
+        if (!p->points[i].is_void && p->points[i].at[cluster] == POINT_WANTED)
+            return &p->points[i];
+    return NULL;
+}
+
+static uint32_t give(void *self, const struct state *s, uint32_t slot)
+{
+    struct memory *p = self;
+    size_t cluster = slot_cluster(s, slot);
+    const struct point *wanted = wanted_by(p, cluster);
+    if (!wanted)
+        return BATS_NO_TASK;
+    const struct task *t = &s->tasks[wanted->task];
+    if (t->slot != NO_SLOT && t->cancelled &&
+        !bats_bag_has_result(&s->bag, wanted->task))
+        return BATS_NO_TASK; /* is about to go back to the bag */
+    point_of(p, wanted->task)->at[cluster] = POINT_RUNS;
+    return wanted->task;
+}
+
+static bool drawn(void *self, const struct state *s, uint32_t slot,
+                  uint32_t task)
+{
+    struct memory *p = self;
+    if (!p->is_open[task] && p->n_drawn < p->n_wanted) {
+        p->is_open[task] = true;
+        p->n_drawn++;
+        p->n_open++;
+    }
+    if (!wants_point(p) || s->tasks[task].once || point_of(p, task))
+        return false;
+    struct point *point = &p->points[p->n_points++];
+    *point = (struct point){.task = task};
+    for (size_t c = 0; c < s->n_clusters; c++)
+        if (p->is_known[c])
+            point->at[c] = POINT_ENDED;
+    point->at[slot_cluster(s, slot)] = POINT_RUNS;
+    return true;
+}
+
+static void leave_sample(struct memory *p, uint32_t task)
+{
+    if (p->is_open[task])
+        p->n_open--;
+    p->is_open[task] = false;
+}
+
+static int ended(void *self, const struct state *s, uint32_t machine,
+                 uint32_t task, bats_time runtime)
+{
+    struct memory *p = self;
+    int rc = 0;
+    uint32_t cluster = s->machines[machine].cluster;
+    struct point *point = point_of(p, task);
+    p->n_bad[cluster] += runtime < 0;
+    if (runtime >= 0 && (p->is_open[task] || (point && !point->is_void)))
+        rc = observe(p, s->bag.task[task], cluster, runtime);
+    if (bats_bag_has_result(&s->bag, task))
+        leave_sample(p, task);
+    if (!point || point->is_void)
+        return rc;
+    point->at[cluster] = POINT_ENDED;
+    if (runtime < 0)
+        void_point(p, point);
+    return rc;
+}
+
+/* ---- the end of the phase ---- */
+
+static bool needs(const void *self, const struct state *s, uint32_t machine)
+{
+    const struct memory *p = self;
+    const struct machine *m = &s->machines[machine];
+    if (s->phase != PHASE_SAMPLING)
+        return false;
+    for (uint32_t i = 0; i < m->n_slots; i++) {
+        const struct slot *sl = &s->slots[m->first_slot + i];
+        if (sl->n_tasks > 0 &&
+            !execution_cancelled(s, m->first_slot + i, sl->head) &&
+            (p->is_open[sl->head] || s->tasks[sl->head].point))
+            return true;
+    }
+    return false;
+}
+
+static bool points_complete(const struct memory *p, const struct state *s)
+{
+    if (wants_point(p) && bats_bag_ready(&s->bag) > 0)
+        return false;
+    for (uint32_t i = 0; i < p->n_points; i++) {
+        const struct point *point = &p->points[i];
+        for (size_t c = 0; c < s->n_clusters && !point->is_void; c++)
+            if (point->at[c] != POINT_ENDED && is_usable(p, s, c))
+                return false;
+    }
+    return true;
+}
+
+static bool all_drawn(const struct memory *p, const struct state *s)
+{
+    return p->n_drawn == p->n_wanted || bats_bag_ready(&s->bag) == 0;
+}
+
+void sampling_mark_time(struct memory *p, const struct state *s)
+{
+    p->over_at = s->now;
+    p->over_charged = s->ledger.charged;
+}
+
+static int conclude(void *self, const struct state *s,
+                    struct bats_sample *sample)
+{
+    struct memory *p = self;
+    for (uint32_t i = 0; i < p->n_points; i++)
+        if (!p->points[i].is_void)
+            void_point(p, &p->points[i]);
+    sampling_mark_time(p, s);
+    return bats_sample_init(sample, s->n_clusters, p->observations,
+                            p->n_observations, NULL);
+}
+
+/* Nothing runs, but something is missing: a machine for it. */
+static enum sampling_step call(const struct memory *p, const struct state *s,
+                               size_t *cluster)
+{
+    *cluster = forecast_most_profitable(s);
+    for (size_t c = 0; c < s->n_clusters; c++)
+        if (wanted_by(p, c) && is_usable(p, s, c))
+            *cluster = c;
+    for (size_t c = 0; c < s->n_clusters && *cluster == SIZE_MAX; c++)
+        if (is_usable(p, s, c))
+            *cluster = c;
+    return *cluster == SIZE_MAX ? SAMPLING_IS_OVER : SAMPLING_CALLS;
+}
+
+static enum sampling_step step(const void *self, const struct state *s,
+                               bool stalled, size_t *cluster)
+{
+    const struct memory *p = self;
+    bool is_drawn = all_drawn(p, s);
+    if (s->n_absent > 0 || s->draining)
+        return SAMPLING_GOES_ON;
+    if (is_drawn && points_complete(p, s) && p->n_open == 0)
+        return SAMPLING_IS_OVER;
+    if (stalled)
+        return call(p, s, cluster);
+    bool wanted = !is_drawn || wants_point(p), active = false;
+    for (size_t c = 0; c < s->n_clusters; c++) {
+        wanted |= wanted_by(p, c) && is_usable(p, s, c);
+        active |= s->clusters[c].n_active > 0;
+    }
+    return active && !wanted ? SAMPLING_RESTS : SAMPLING_GOES_ON;
+}
+
+static void watch(void *self, const struct state *s)
+{
+    struct memory *p = self;
+    if (p->longest_runtime == 0 || !all_drawn(p, s))
+        return;
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        const struct slot *sl = &s->slots[i];
+        if (sl->n_tasks == 0 ||
+            (double)(s->now - sl->started) < FOR_EVER * p->longest_runtime)
+            continue;
+        struct point *point = point_of(p, sl->head);
+        bool is_point = point && !point->is_void;
+        if (!p->is_open[sl->head] && !is_point)
+            continue;
+        leave_sample(p, sl->head);
+        p->given_up++;
+        p->longest = s->bag.task[sl->head];
+        if (is_point)
+            void_point(p, point);
+    }
+}
+
+const struct sampling sampling_points = {
+    .advisor = {"points", sizeof(struct memory), init, release},
+    .start = start,
+    .give = give,
+    .drawn = drawn,
+    .ended = ended,
+    .watch = watch,
+    .released = released,
+    .refuses = refuses,
+    .needs = needs,
+    .step = step,
+    .conclude = conclude,
+    .may_offer = choice_may_offer,
+    .offer = choice_offer,
+    .estimator = choice_estimator,
+    .choose = choice_choose,
+    .report = choice_report};

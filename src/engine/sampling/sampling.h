@@ -1,0 +1,85 @@
+/*
+ * sampling: what runs before there is a choice of schedules, and what the
+ * choice is made from. See advisor.h.
+ */
+#ifndef BATS_ENGINE_SAMPLING_H
+#define BATS_ENGINE_SAMPLING_H
+
+#include "bats/sample.h"
+#include "engine/advisor.h"
+
+/* What is to be done after an event of the sampling phase. */
+enum sampling_step {
+    SAMPLING_GOES_ON,
+    SAMPLING_RESTS, /* nothing more to give: machines to the end of their
+                       windows */
+    SAMPLING_CALLS, /* nothing runs and something is missing: one machine of
+                       `cluster`; if it does not run anything, the phase is
+                       over */
+    SAMPLING_IS_OVER
+};
+
+/* What the choice is carried out with. */
+struct sampling_choice {
+    bool is_none;     /* nothing was chosen */
+    uint64_t n_tasks; /* that were left; else: */
+    bats_money limit; /* may be spent on the schedule */
+    bool cushion;     /* its cushion is allowed */
+    struct bats_schedule schedule;
+};
+
+struct sampling {
+    struct advisor advisor;
+
+    /* ---- a phase of its own ---- */
+
+    /* Slots per cluster that it begins with, and tasks that each cluster still
+     * has to run, at most; 0: it was an earlier one. */
+    uint32_t (*start)(const void *self, const struct state *s,
+                      uint32_t *lacks);
+    /* A task that the cluster of an idle slot has to run, too; BATS_NO_TASK:
+     * none. It is run. */
+    uint32_t (*give)(void *self, const struct state *s, uint32_t slot);
+    /* `task` was drawn for `slot`. True: it is to be run on every cluster. */
+    bool (*drawn)(void *self, const struct state *s, uint32_t slot,
+                  uint32_t task);
+    /* An execution of `task` on `machine` is over; `runtime` < 0: it did not
+     * end well. What that means for the task is settled. BATS_ENOMEM. */
+    int (*ended)(void *self, const struct state *s, uint32_t machine,
+                 uint32_t task, bats_time runtime);
+    /* Monitoring: what runs for ever so long is left out. */
+    void (*watch)(void *self, const struct state *s);
+    /* After the three above: a task that need not be run on every cluster any
+     * more, each once; BATS_NO_TASK: no more. */
+    uint32_t (*released)(void *self);
+    /* Nothing has ever ended well on the cluster (which has done nothing), and
+     * much has not: it would only spoil the rest of the bag. */
+    bool (*refuses)(const void *self, size_t cluster);
+    /* The machine runs what the sample waits for. */
+    bool (*needs)(const void *self, const struct state *s, uint32_t machine);
+    /* After every event. `stalled`: nothing runs. */
+    enum sampling_step (*step)(const void *self, const struct state *s,
+                               bool stalled, size_t *cluster);
+    /* The phase is over: what is known then. BATS_ENOMEM. */
+    int (*conclude)(void *self, const struct state *s,
+                    struct bats_sample *sample);
+
+    /* ---- the choice ---- */
+
+    /* May the run still be asked to choose, on its way? */
+    bool (*may_offer)(const void *self);
+    /* The clusters are known, and so many tasks are left to windows that are
+     * still to be paid. True: there is a choice. Not asked again. */
+    bool (*offer)(void *self, const struct state *s, int64_t tasks_left);
+    /* What schedules are estimated from. The forecast has looked just now. */
+    int (*estimator)(void *self, const struct state *s,
+                     struct bats_estimator *estimator, struct bats_error *err);
+    int (*choose)(void *self, const struct state *s,
+                  const struct bats_choice *choice,
+                  struct sampling_choice *chosen, struct bats_error *err);
+    void (*report)(const void *self, struct bats_sched_sampled *sampled);
+};
+
+extern const struct sampling sampling_points;
+
+#endif

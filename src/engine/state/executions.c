@@ -1,0 +1,215 @@
+/*
+ * executions: of a task, of which there may be several. See state.h.
+ */
+#include "engine/state/state.h"
+
+#include <assert.h>
+
+enum bats_execution_state execution_state(const struct state *s,
+                                          uint32_t machine, uint32_t slot,
+                                          uint32_t number)
+{
+    if (machine >= s->n_machines || slot >= s->machines[machine].n_slots ||
+        number >= s->bag.n)
+        return BATS_EXECUTION_NONE;
+    uint32_t at = s->machines[machine].first_slot + slot;
+    uint32_t task = execution_find(s, at, number);
+    const struct slot *sl = &s->slots[at];
+    bool is_head = sl->n_tasks > 0 && sl->head == task;
+    if (s->tasks[task].slot != at && !(is_head && sl->is_copy))
+        return BATS_EXECUTION_NONE;
+    if (is_head && sl->timed_out)
+        return BATS_EXECUTION_TIMED_OUT;
+    return execution_cancelled(s, at, task) ? BATS_EXECUTION_CANCELLED
+                                            : BATS_EXECUTION_RUNS;
+}
+
+/* ---- beginnings ---- */
+
+uint32_t execution_begin(struct state *s, uint32_t slot, uint32_t behind)
+{
+    struct cluster *c = &s->clusters[slot_cluster(s, slot)];
+    uint32_t task = bats_bag_draw(&s->bag, behind);
+    struct task *t = &s->tasks[task];
+
+    t->slot = slot;
+    t->next = BATS_NO_TASK;
+    t->n_copies = 0;
+    t->in_sample = t->cancelled = false;
+    if (c->sample_sent < c->sample_want) {
+        t->in_sample = true;
+        c->sample_sent++;
+    }
+    slot_run(s, slot, task, 0);
+    return task;
+}
+
+void execution_copy(struct state *s, uint32_t slot, uint32_t task)
+{
+    struct task *t = &s->tasks[task];
+    struct slot *sl = &s->slots[slot];
+    assert(sl->n_tasks == 0 && (task_may_be_copied(s, task) || t->point));
+    sl->is_copy = sl->was_copy = true;
+    sl->copy_cancelled = false;
+    sl->next_copy = t->copies;
+    t->copies = slot;
+    t->n_copies++;
+    s->n_copies++;
+    s->copies += !t->point;
+    slot_run(s, slot, task, t->n_copies);
+}
+
+void execution_measure(struct state *s, uint32_t slot, uint32_t task)
+{
+    struct task *t = &s->tasks[task];
+    assert(t->point);
+    if (t->slot != NO_SLOT) {
+        execution_copy(s, slot, task);
+        return;
+    }
+    t->slot = slot;
+    t->next = BATS_NO_TASK;
+    t->cancelled = t->in_sample = false;
+    slot_run(s, slot, task, ++t->n_copies);
+}
+
+/* ---- cancelling ---- */
+
+/* An execution of the task goes on that was not told to stop. */
+static bool is_alive(const struct state *s, uint32_t task)
+{
+    const struct task *t = &s->tasks[task];
+    if (t->slot != NO_SLOT && !t->cancelled)
+        return true;
+    for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy)
+        if (!s->slots[at].copy_cancelled)
+            return true;
+    return false;
+}
+
+/* The task is CANCELLING once all of its executions were told to stop. */
+static void update_state(struct state *s, uint32_t task)
+{
+    if (s->bag.state[task] == BATS_TASK_ASSIGNED && !is_alive(s, task))
+        bats_bag_cancel(&s->bag, task);
+}
+
+void execution_cancel(struct state *s, uint32_t slot, uint32_t task,
+                      bool time_out)
+{
+    struct slot *sl = &s->slots[slot];
+    if (execution_cancelled(s, slot, task))
+        return;
+    if (sl->is_copy)
+        sl->copy_cancelled = true;
+    else
+        s->tasks[task].cancelled = true;
+    sl->timed_out |= time_out;
+    s->timed_out += time_out;
+    s->n_changes += !bats_bag_has_result(&s->bag, task);
+    update_state(s, task);
+    state_emit(s, (struct bats_command){
+                      .type = BATS_COMMAND_CANCEL,
+                      .machine = sl->machine,
+                      .slot = slot - s->machines[sl->machine].first_slot,
+                      .task = s->bag.task[task],
+                      .time_out = time_out});
+}
+
+void execution_cancel_others(struct state *s, uint32_t slot, uint32_t task)
+{
+    for (uint32_t at = s->tasks[task].slot; at != NO_SLOT;
+         at = execution_next(s, task, at))
+        if (at != slot)
+            execution_cancel(s, at, task, false);
+}
+
+void execution_cancel_all(struct state *s, uint32_t task)
+{
+    execution_cancel_others(s, NO_SLOT, task);
+}
+
+void execution_cancel_machine(struct state *s, uint32_t machine)
+{
+    const struct machine *m = &s->machines[machine];
+    for (uint32_t i = 0; i < m->n_slots; i++) {
+        uint32_t slot = m->first_slot + i;
+        for (uint32_t task = s->slots[slot].head; task != BATS_NO_TASK;
+             task = slot_next(s, slot, task))
+            execution_cancel(s, slot, task, false);
+    }
+}
+
+/* ---- ends ---- */
+
+/* Takes the copy in `slot` out of the list of its task. */
+static void unlink_copy(struct state *s, uint32_t slot, uint32_t task)
+{
+    uint32_t *at = &s->tasks[task].copies;
+    while (*at != slot)
+        at = &s->slots[*at].next_copy;
+    *at = s->slots[slot].next_copy;
+    s->n_copies--;
+}
+
+/* The original has ended: the oldest copy takes its place, if possible one
+ * that was not told to stop. */
+static void promote(struct state *s, uint32_t task)
+{
+    struct task *t = &s->tasks[task];
+    uint32_t oldest = NO_SLOT;
+    for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy)
+        if (oldest == NO_SLOT || !s->slots[at].copy_cancelled ||
+            s->slots[oldest].copy_cancelled)
+            oldest = at; /* the list begins with the youngest */
+    if (oldest == NO_SLOT)
+        return;
+    unlink_copy(s, oldest, task);
+    t->slot = oldest;
+    t->next = BATS_NO_TASK;
+    t->cancelled = s->slots[oldest].copy_cancelled;
+    s->slots[oldest].is_copy = false;
+}
+
+void execution_swap(struct state *s, uint32_t slot, uint32_t task)
+{
+    struct task *t = &s->tasks[task];
+    uint32_t original = t->slot;
+    assert(s->slots[slot].is_copy && !s->slots[slot].copy_cancelled &&
+           s->slots[original].n_tasks == 1 && !t->in_sample);
+    unlink_copy(s, slot, task);
+    s->slots[original].is_copy = true;
+    s->slots[original].copy_cancelled = t->cancelled;
+    s->slots[original].next_copy = t->copies;
+    t->copies = original;
+    s->n_copies++;
+    t->slot = slot;
+    t->next = BATS_NO_TASK;
+    t->cancelled = s->slots[slot].is_copy = false;
+}
+
+bool execution_end(struct state *s, uint32_t slot, uint32_t task, bool well)
+{
+    struct task *t = &s->tasks[task];
+    bool is_copy = s->slots[slot].is_copy;
+    if (is_copy)
+        unlink_copy(s, slot, task);
+    slot_take_out(s, slot, task);
+    if (!is_copy) {
+        s->clusters[slot_cluster(s, slot)].sample_sent -= t->in_sample;
+        t->in_sample = false;
+        t->slot = NO_SLOT;
+        promote(s, task);
+    }
+    update_state(s, task);
+    bool goes_on = t->slot != NO_SLOT && !bats_bag_has_result(&s->bag, task);
+    s->n_changes += goes_on && !well;
+    return goes_on;
+}
+
+void slot_worked(struct state *s, uint32_t slot, bats_time runtime)
+{
+    s->clusters[slot_cluster(s, slot)].busy_time += (double)runtime;
+    s->slots[slot].n_done++;
+    s->slots[slot].rt_done += (double)runtime;
+}

@@ -1,0 +1,259 @@
+/*
+ * machines: their windows. A machine is charged for a whole window when it
+ * enters it; its phase begins when it is acquired. A machine that is to enter
+ * another window has that window's charge held before its present one ends, so
+ * that nobody else can spend it. See state.h.
+ */
+#include "engine/state/state.h"
+
+#include <assert.h>
+
+bool machine_works(const struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    for (uint32_t i = 0; i < m->n_slots; i++)
+        if (slot_works(s, m->first_slot + i))
+            return true;
+    return false;
+}
+
+static bats_money charge_of(const struct state *s, const struct machine *m)
+{
+    return s->clusters[m->cluster].spec.charge;
+}
+
+/* ---- held ---- */
+
+/* It is held from now on, and paid until `end`. */
+static void hold(struct state *s, uint32_t id, bats_time end)
+{
+    struct machine *m = &s->machines[id];
+    struct cluster *c = &s->clusters[m->cluster];
+    bats_heap_remove(&c->parked, s->rest[id].member);
+    m->state = MACHINE_ACTIVE;
+    m->marked = m->renewing = false;
+    m->paid_end = end;
+    m->plan_windows = c->plan_windows > 0 ? c->plan_windows - 1 : 0;
+    if (!m->used)
+        c->n_used++;
+    m->used = true;
+    c->n_active++;
+    c->n_held++;
+    s->n_open += m->n_slots;
+    s->n_free += m->n_slots;
+    if (s->n_held == 0)
+        s->next_tick = s->now + s->interval;
+    m->held_at = s->n_held;
+    s->held[s->n_held++] = id;
+}
+
+/* The next turn comes `preempt_lead` before the paid time is over. */
+static void schedule_turn(struct state *s, uint32_t id)
+{
+    bats_time turn = s->machines[id].paid_end - s->preempt_lead;
+    bats_heap_set(&s->turns, id, turn > s->now ? turn : s->now);
+}
+
+static void charge_window(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    struct cluster *c = &s->clusters[m->cluster];
+    s->rest[id].windows++;
+    c->windows++;
+    c->paid_slot_time += (double)s->window * m->n_slots;
+    schedule_turn(s, id);
+    state_emit(s, (struct bats_command){.type = BATS_COMMAND_CHARGE,
+                                        .machine = id,
+                                        .amount = c->spec.charge,
+                                        .cushion = bats_ledger_take_cushion(
+                                            &s->ledger, c->spec.charge)});
+}
+
+static void put_to_work(struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    state_emit(
+        s, (struct bats_command){.type = BATS_COMMAND_ACQUIRE, .machine = id});
+    for (uint32_t i = 0; i < m->n_slots; i++)
+        slot_add_idle(s, m->first_slot + i);
+}
+
+bool machine_acquire(struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    assert(m->state == MACHINE_PARKED && !m->quarantined);
+    if (!bats_ledger_charge(&s->ledger, charge_of(s, m)))
+        return false;
+    hold(s, id, s->now + s->window);
+    charge_window(s, id);
+    put_to_work(s, id);
+    return true;
+}
+
+void machine_take_over(struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    bats_time paid = s->rest[id].paid_before;
+    hold(s, id, s->now + paid);
+    s->clusters[m->cluster].paid_slot_time += (double)paid * m->n_slots;
+    schedule_turn(s, id);
+    put_to_work(s, id);
+}
+
+bool machine_renew(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    if (!bats_ledger_hold(&s->ledger, charge_of(s, m)))
+        return false;
+    m->renewing = true;
+    bats_heap_set(&s->turns, id, m->paid_end);
+    return true;
+}
+
+static void give_up_renewal(struct state *s, struct machine *m)
+{
+    if (m->renewing)
+        bats_ledger_give_up(&s->ledger, charge_of(s, m));
+    m->renewing = false;
+}
+
+void machine_enter_window(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    bats_ledger_charge_held(&s->ledger, charge_of(s, m));
+    m->renewing = false;
+    m->paid_end += s->window;
+    if (m->plan_windows > 0)
+        m->plan_windows--;
+    charge_window(s, id);
+}
+
+void machine_mark(struct state *s, uint32_t id, bool marked)
+{
+    struct machine *m = &s->machines[id];
+    struct cluster *c = &s->clusters[m->cluster];
+    assert(m->state == MACHINE_ACTIVE && m->marked != marked);
+    m->marked = marked;
+    if (marked)
+        c->n_active--;
+    else
+        c->n_active++;
+}
+
+/* ---- let go ---- */
+
+/* Takes the machine out of the configuration; it gets no new task. */
+static void stop_using(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    if (m->state == MACHINE_ACTIVE) {
+        s->n_open -= m->n_slots;
+        s->n_free -= m->n_slots - m->n_busy;
+        if (!m->marked)
+            s->clusters[m->cluster].n_active--;
+    }
+    m->marked = false;
+    for (uint32_t i = 0; i < m->n_slots; i++)
+        slot_remove_idle(s, m->first_slot + i);
+}
+
+/* Its time is not paid any more. */
+static void let_go(struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    uint32_t last = s->held[--s->n_held];
+    s->held[m->held_at] = last;
+    s->machines[last].held_at = m->held_at;
+    s->clusters[m->cluster].n_held--;
+    if (s->n_held == 0)
+        s->next_tick = BATS_NEVER;
+    bats_heap_remove(&s->turns, id);
+}
+
+void machine_leave(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    assert(m->state == MACHINE_ACTIVE && !m->renewing);
+    stop_using(s, id);
+    m->state = MACHINE_LEAVING;
+    execution_cancel_machine(s, id);
+    bats_heap_set(&s->turns, id, m->paid_end);
+}
+
+/* It waits from now on, uncharged. */
+static void wait_parked(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    m->state = MACHINE_PARKED;
+    if (!m->quarantined)
+        bats_heap_set(&s->clusters[m->cluster].parked, s->rest[id].member, 0);
+}
+
+void machine_drained(struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    if (m->state == MACHINE_DRAINING && m->n_busy == 0)
+        wait_parked(s, id);
+}
+
+void machine_park(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    give_up_renewal(s, m);
+    stop_using(s, id);
+    let_go(s, id);
+    m->state = MACHINE_DRAINING;
+    state_emit(
+        s, (struct bats_command){.type = BATS_COMMAND_PARK, .machine = id});
+    execution_cancel_machine(s, id);
+    machine_drained(s, id);
+}
+
+/* ---- there and not there ---- */
+
+void machine_join(struct state *s, uint32_t id)
+{
+    wait_parked(s, id);
+    s->n_absent--;
+    s->clusters[s->machines[id].cluster].n_joined++;
+}
+
+void machine_lose(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    struct cluster *c = &s->clusters[m->cluster];
+    if (m->state == MACHINE_ABSENT) {
+        s->n_absent--;
+    } else if (m->quarantined) {
+        c->n_quarantined--;
+        s->n_quarantined--;
+    } else {
+        c->n_joined--;
+    }
+    m->quarantined = false;
+    if (m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING)
+        let_go(s, id);
+    stop_using(s, id);
+    give_up_renewal(s, m);
+    bats_heap_remove(&c->parked, s->rest[id].member);
+    m->state = MACHINE_LOST;
+    c->n_lost++;
+    s->n_lost++;
+}
+
+void machine_quarantine(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    struct cluster *c = &s->clusters[m->cluster];
+    if (m->state == MACHINE_ACTIVE && !m->marked)
+        machine_mark(s, id, true);
+    m->quarantined = true;
+    bats_heap_remove(&c->parked, s->rest[id].member);
+    c->n_joined--;
+    c->n_quarantined++;
+    s->n_quarantined++;
+    for (uint32_t i = 0; i < m->n_slots; i++)
+        slot_remove_idle(s, m->first_slot + i);
+    state_emit(s, (struct bats_command){.type = BATS_COMMAND_QUARANTINE,
+                                        .machine = id});
+}

@@ -1,0 +1,137 @@
+/* slots: the list of idle ones, and the queue of each. See state.h. */
+#include "engine/state/state.h"
+
+#include <assert.h>
+
+void slot_add_idle(struct state *s, uint32_t slot)
+{
+    struct slot *sl = &s->slots[slot];
+    if (sl->is_idle)
+        return;
+    sl->is_idle = true;
+    sl->next_idle = NO_SLOT;
+    sl->prev_idle = s->idle_last;
+    if (s->idle_last == NO_SLOT)
+        s->idle_first = slot;
+    else
+        s->slots[s->idle_last].next_idle = slot;
+    s->idle_last = slot;
+}
+
+void slot_remove_idle(struct state *s, uint32_t slot)
+{
+    struct slot *sl = &s->slots[slot];
+    if (!sl->is_idle)
+        return;
+    sl->is_idle = false;
+    if (s->idle_asked == slot)
+        s->idle_asked = sl->prev_idle;
+    if (sl->prev_idle == NO_SLOT)
+        s->idle_first = sl->next_idle;
+    else
+        s->slots[sl->prev_idle].next_idle = sl->next_idle;
+    if (sl->next_idle == NO_SLOT)
+        s->idle_last = sl->prev_idle;
+    else
+        s->slots[sl->next_idle].prev_idle = sl->prev_idle;
+}
+
+void slots_rescan(struct state *s)
+{
+    for (uint32_t i = 0; i < s->n_held && s->n_free > 0; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
+        if (m->state != MACHINE_ACTIVE || m->n_busy == m->n_slots)
+            continue;
+        for (uint32_t k = 0; k < m->n_slots; k++)
+            if (s->slots[m->first_slot + k].n_tasks == 0)
+                slot_add_idle(s, m->first_slot + k);
+    }
+}
+
+void slot_set_limit(struct state *s, uint32_t slot)
+{
+    const struct slot *sl = &s->slots[slot];
+    bats_time limit = s->clusters[slot_cluster(s, slot)].limit;
+    bats_heap_remove(&s->limits, slot);
+    if (sl->n_tasks == 0 || limit == BATS_NEVER ||
+        execution_cancelled(s, slot, sl->head))
+        return;
+    bats_time end = sl->started + limit;
+    bats_heap_set(&s->limits, slot, end > s->now ? end : s->now);
+}
+
+void slots_set_limits(struct state *s)
+{
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        slot_set_limit(s, i);
+}
+
+/* The slot's first task begins now. */
+static void begin(struct state *s, uint32_t slot)
+{
+    s->slots[slot].started = s->now;
+    if (s->has_limits)
+        slot_set_limit(s, slot);
+}
+
+uint32_t slot_next(const struct state *s, uint32_t slot, uint32_t task)
+{
+    return s->slots[slot].is_copy ? BATS_NO_TASK : s->tasks[task].next;
+}
+
+void slot_run(struct state *s, uint32_t slot, uint32_t task, uint32_t copy)
+{
+    struct slot *sl = &s->slots[slot];
+    struct machine *m = &s->machines[sl->machine];
+    assert(sl->n_tasks == 0 || !sl->is_copy);
+    if (sl->n_tasks++ == 0) {
+        sl->head = task;
+        begin(s, slot);
+        m->n_busy++;
+        s->n_busy++;
+        s->n_free--;
+        s->busy[slot / 64] |= UINT64_C(1) << slot % 64;
+        slot_remove_idle(s, slot);
+    } else {
+        s->tasks[sl->tail].next = task;
+    }
+    sl->tail = task;
+    s->n_changes += copy == 0;
+    state_emit(s, (struct bats_command){.type = BATS_COMMAND_RUN,
+                                        .machine = sl->machine,
+                                        .slot = slot - m->first_slot,
+                                        .task = s->bag.task[task],
+                                        .copy = copy});
+}
+
+void slot_take_out(struct state *s, uint32_t slot, uint32_t task)
+{
+    struct slot *sl = &s->slots[slot];
+    struct machine *m = &s->machines[sl->machine];
+    uint32_t before = BATS_NO_TASK, next = slot_next(s, slot, task);
+
+    for (uint32_t id = sl->head; id != task; id = s->tasks[id].next)
+        before = id;
+    if (before == BATS_NO_TASK)
+        sl->head = next;
+    else
+        s->tasks[before].next = next;
+    if (sl->tail == task)
+        sl->tail = before;
+    sl->n_tasks--;
+    sl->is_copy = false;
+    if (before == BATS_NO_TASK) {
+        sl->timed_out = sl->was_copy = false;
+        begin(s, slot);
+    }
+    if (sl->n_tasks == 0) {
+        assert(m->n_busy > 0);
+        m->n_busy--;
+        s->n_busy--;
+        s->busy[slot / 64] &= ~(UINT64_C(1) << slot % 64);
+        if (m->state == MACHINE_ACTIVE) {
+            s->n_free++;
+            slot_add_idle(s, slot);
+        }
+    }
+}

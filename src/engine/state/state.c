@@ -1,0 +1,253 @@
+/* state: set up, and what it says. See state.h. */
+#include "engine/state/state.h"
+
+#include <stdlib.h>
+
+#define SAMPLE_Z 1.96
+#define SAMPLE_ERROR 0.25
+
+/* ---- what it says ---- */
+
+void state_emit(struct state *s, struct bats_command command)
+{
+    if (s->queue_n == s->queue_capacity) { /* 0 or a power of two */
+        size_t capacity = s->queue_capacity ? 2 * s->queue_capacity : 64;
+        struct bats_command *queue = malloc(capacity * sizeof *queue);
+        if (!queue) {
+            s->failure = BATS_ENOMEM;
+            return;
+        }
+        for (size_t i = 0; i < s->queue_n; i++)
+            queue[i] =
+                s->queue[(s->queue_first + i) & (s->queue_capacity - 1)];
+        free(s->queue);
+        s->queue = queue;
+        s->queue_first = 0;
+        s->queue_capacity = capacity;
+    }
+    size_t end = s->queue_first + s->queue_n++;
+    s->queue[end & (s->queue_capacity - 1)] = command;
+}
+
+bool state_next(struct state *s, struct bats_command *command)
+{
+    if (s->queue_n == 0)
+        return false;
+    *command = s->queue[s->queue_first];
+    s->queue_first = (s->queue_first + 1) & (s->queue_capacity - 1);
+    if (--s->queue_n == 0)
+        s->queue_first = 0; /* what was used last is in the cache */
+    return true;
+}
+
+void state_record(struct state *s, const struct bats_decision *decision)
+{
+    if (s->n_decisions == s->decisions_capacity) {
+        size_t capacity =
+            s->decisions_capacity ? 2 * s->decisions_capacity : 16;
+        struct bats_decision *list =
+            realloc(s->decisions, capacity * sizeof *list);
+        if (!list) {
+            s->failure = BATS_ENOMEM;
+            return;
+        }
+        s->decisions = list;
+        s->decisions_capacity = capacity;
+    }
+    s->decisions[s->n_decisions++] = *decision;
+}
+
+void state_stop(struct state *s, bool now, enum bats_finish why)
+{
+    if (!s->draining)
+        s->why = why;
+    s->draining = true;
+    for (uint32_t i = 0; now && i < s->n_machines; i++)
+        execution_cancel_machine(s, i);
+}
+
+void state_finish(struct state *s, enum bats_finish why)
+{
+    s->finish = why;
+    for (uint32_t i = 0; i < s->n_machines; i++)
+        if (s->machines[i].state != MACHINE_ABSENT &&
+            s->machines[i].state != MACHINE_LOST)
+            state_emit(s, (struct bats_command){.type = BATS_COMMAND_RELEASE,
+                                                .machine = i});
+    state_emit(s, (struct bats_command){.type = BATS_COMMAND_FINISHED,
+                                        .finish = why});
+}
+
+void state_grant_cushion(struct state *s)
+{
+    if (s->ledger.put_by > 0 && bats_bag_left(&s->bag) <= s->cushion_tasks)
+        bats_ledger_grant(&s->ledger);
+}
+
+void state_take_sample(struct state *s, const struct bats_sample *sample)
+{
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        struct cluster *c = &s->clusters[i];
+        const struct bats_cluster_sample *found = &sample->clusters[i];
+        c->stats.n_sample = c->stats.n_done = 0;
+        c->stats.rt_done = c->stats.mean = 0;
+        c->line = found->line;
+        c->has_line = i == sample->base || found->n_pairs > 0;
+        for (uint32_t k = 0; k < found->n; k++)
+            bats_stats_add(&c->stats, (bats_time)(found->runtimes[k] + 0.5),
+                           true);
+    }
+}
+
+/* ---- set up ---- */
+
+static uint32_t sample_size(const struct bats_bag *bag,
+                            const struct bats_sched_options *o)
+{
+    uint32_t left = bats_bag_left(bag);
+    return left == 0
+               ? 0
+               : bats_stats_sample_size(
+                     left, o->confidence_z > 0 ? o->confidence_z : SAMPLE_Z,
+                     o->sample_error > 0 ? o->sample_error : SAMPLE_ERROR);
+}
+
+static void set_up_tasks(struct state *s, const struct bats_sched_options *o)
+{
+    for (uint32_t i = 0; i < o->n_tasks; i++) {
+        uint32_t number = s->bag.task[i];
+        s->tasks[i] = (struct task){
+            .slot = NO_SLOT,
+            .next = BATS_NO_TASK,
+            .copies = NO_SLOT,
+            .avoid = NO_MACHINE,
+            .once = o->once && o->once[number],
+            .failures = o->earlier.failures ? o->earlier.failures[number] : 0,
+            .losses = o->earlier.losses ? o->earlier.losses[number] : 0};
+    }
+}
+
+static void set_up_machines(struct state *s,
+                            const struct bats_machine_spec *specs,
+                            const bats_time *paid)
+{
+    for (uint32_t i = 0; i < s->n_machines; i++) {
+        struct cluster *c = &s->clusters[specs[i].cluster];
+        s->machines[i] = (struct machine){.cluster = specs[i].cluster,
+                                          .first_slot = s->n_slots,
+                                          .n_slots = specs[i].slots};
+        s->rest[i] = (struct machine_rest){.member = c->n_machines++,
+                                           .paid_before = paid ? paid[i] : 0};
+        for (uint32_t k = 0; k < specs[i].slots; k++)
+            s->slots[s->n_slots++] = (struct slot){.machine = i,
+                                                   .head = BATS_NO_TASK,
+                                                   .tail = BATS_NO_TASK,
+                                                   .next_copy = NO_SLOT};
+        c->n_slots += specs[i].slots;
+    }
+}
+
+static bool set_up_clusters(struct state *s)
+{
+    uint32_t next = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        struct cluster *c = &s->clusters[i];
+        c->first_machine = next;
+        next += c->n_machines;
+        if (c->spec.max > c->n_machines)
+            c->spec.max = c->n_machines;
+        if (!bats_heap_init(&c->parked, c->n_machines) ||
+            bats_stats_init(&c->stats, s->sample_size, NULL) < 0)
+            return false;
+    }
+    for (uint32_t id = 0; id < s->n_machines; id++) {
+        const struct machine *m = &s->machines[id];
+        s->members[s->clusters[m->cluster].first_machine +
+                   s->rest[id].member] = id;
+    }
+    return true;
+}
+
+static bool allocate(struct state *s, const struct bats_sched_options *o)
+{
+    bool has_delays = o->rules.retry_delay > 0 || o->rules.yields > 0;
+    uint32_t n_slots = 0;
+    for (uint32_t i = 0; i < o->n_machines; i++)
+        n_slots += o->machines[i].slots;
+    s->machines =
+        aligned_alloc(CACHE_LINE, o->n_machines * sizeof *s->machines);
+    s->rest = malloc(o->n_machines * sizeof *s->rest);
+    s->members = calloc(o->n_machines, sizeof *s->members);
+    s->held = calloc(o->n_machines, sizeof *s->held);
+    s->slots = aligned_alloc(CACHE_LINE, n_slots * sizeof *s->slots);
+    s->tasks = calloc(o->n_tasks, sizeof *s->tasks);
+    s->busy = calloc(n_slots / 64 + 1, sizeof *s->busy);
+    return s->machines && s->rest && s->members && s->held && s->slots &&
+           s->tasks && s->busy && bats_heap_init(&s->turns, o->n_machines) &&
+           bats_heap_init(&s->limits, s->has_limits ? n_slots : 0) &&
+           bats_heap_init(&s->retries, has_delays ? o->n_tasks : 0) &&
+           bats_bag_init(&s->bag, o->n_tasks, o->seed, NULL) == 0;
+}
+
+int state_init(struct state *s, const struct bats_sched_options *o)
+{
+    const struct bats_sched_earlier *earlier = &o->earlier;
+    *s = (struct state){
+        .window = o->window,
+        .interval = o->monitor_interval > 0 ? o->monitor_interval
+                                            : (o->window + 11) / 12,
+        .preempt_lead = o->preempt_lead,
+        .prefetch = o->prefetch,
+        .deadline = o->rules.deadline,
+        .earlier_charged = earlier->charged,
+        .tops_up = earlier->tops_up,
+        .next_tick = BATS_NEVER,
+        .has_limits = o->rules.timeout > 0 || o->rules.timeout_median > 0,
+        .limits_vary = o->rules.timeout_median > 0,
+        .n_clusters = o->n_clusters,
+        .n_machines = o->n_machines,
+        .n_absent = o->n_machines,
+        .idle_first = NO_SLOT,
+        .idle_last = NO_SLOT,
+        .idle_asked = NO_SLOT};
+    for (size_t i = 0; i < o->n_clusters; i++) {
+        s->clusters[i].spec = o->clusters[i];
+        s->clusters[i].limit = BATS_NEVER;
+    }
+    bats_ledger_init(&s->ledger, o->budget, earlier->charged);
+    if (!allocate(s, o))
+        return BATS_ENOMEM;
+    if (earlier->state)
+        bats_bag_resume(&s->bag, earlier->state);
+    s->sample_size = sample_size(&s->bag, o);
+    set_up_tasks(s, o);
+    set_up_machines(s, o->machines, earlier->paid);
+    s->phase = o->sampling.on ? PHASE_SAMPLING : PHASE_NONE;
+    if (!set_up_clusters(s))
+        return BATS_ENOMEM;
+    for (size_t i = 0; i < earlier->n_seen; i++)
+        bats_stats_add(&s->clusters[earlier->seen[i].cluster].stats,
+                       earlier->seen[i].runtime, true);
+    return 0;
+}
+
+void state_release(struct state *s)
+{
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        bats_stats_release(&s->clusters[i].stats);
+        bats_heap_release(&s->clusters[i].parked);
+    }
+    bats_bag_release(&s->bag);
+    bats_heap_release(&s->turns);
+    bats_heap_release(&s->limits);
+    bats_heap_release(&s->retries);
+    free(s->machines);
+    free(s->rest);
+    free(s->members);
+    free(s->held);
+    free(s->slots);
+    free(s->busy);
+    free(s->tasks);
+    free(s->queue);
+    free(s->decisions);
+}

@@ -1,0 +1,427 @@
+/*
+ * state: what the engine remembers, and the moves that change it.
+ *
+ * Layer: engine, the bottom room. Here are the machines and their windows, the
+ * slots, the tasks and their executions, the bag, the ledger and what is known
+ * of the clusters. A move keeps the invariants (state_check) and emits its
+ * command. It decides nothing and asks nobody: advisors read this, sched.c
+ * alone calls the moves.
+ *
+ *   machines.c    joined, acquired, renewed, marked, parked, lost
+ *   slots.c       the list of idle slots, and their queues
+ *   executions.c  the executions of a task, of which there may be several
+ *   tasks.c       their results, failures and losses
+ *   state.c       set-up; commands and decisions; the end
+ */
+#ifndef BATS_ENGINE_STATE_H
+#define BATS_ENGINE_STATE_H
+
+#include "bats/bag.h"
+#include "bats/ledger.h"
+#include "bats/regression.h"
+#include "bats/sample.h"
+#include "bats/sched.h"
+#include "bats/stats.h"
+#include "util/heap.h"
+
+#define NO_SLOT UINT32_MAX
+#define NO_MACHINE UINT32_MAX
+#define TIME_MAX (INT64_MAX / 4) /* sums of two times never wrap */
+
+enum machine_state {
+    MACHINE_ABSENT,   /* has not joined yet */
+    MACHINE_PARKED,   /* there, uncharged */
+    MACHINE_ACTIVE,   /* in a paid window */
+    MACHINE_LEAVING,  /* in a paid window that will be its last: no new task,
+                         what ran was told to stop */
+    MACHINE_DRAINING, /* its paid time is over, the stopped tasks are not all
+                         back yet */
+    MACHINE_LOST
+};
+
+/*
+ * There may be more machines and slots than a cache holds. What most events
+ * ask of one is one cache line: a new member goes elsewhere, or has to be worth
+ * a second line.
+ */
+#define CACHE_LINE 64
+
+struct machine {
+    _Alignas(CACHE_LINE) enum machine_state state;
+    uint32_t cluster;
+    uint32_t first_slot; /* its slots are consecutive */
+    uint32_t n_slots;
+    uint32_t n_busy;      /* slots that have a task */
+    uint32_t held_at;     /* ACTIVE, LEAVING: its index in `held` */
+    bool marked;          /* ACTIVE: not wanted after this window */
+    bool renewing;        /* ACTIVE: the next window's charge is held */
+    bool quarantined;     /* gets no more tasks */
+    bool used;            /* was acquired at least once */
+    bats_time paid_end;   /* end of the last window charged */
+    int64_t plan_windows; /* that the plan still gives it after this one */
+    int64_t overrun;      /* as of the last look (forecast.h): windows beyond
+                             the paid one that the longest of its running tasks
+                             needs */
+};
+
+/* What few events ask of a machine. */
+struct machine_rest {
+    uint32_t member;       /* its index among the cluster's members */
+    bats_time paid_before; /* an earlier session has paid it for so long */
+    int64_t windows;       /* entered so far, over all acquisitions */
+};
+
+/* A slot runs the first task of its queue; the others wait behind it. A copy
+ * is alone there. */
+struct slot {
+    _Alignas(CACHE_LINE) uint32_t machine;
+    uint32_t head, tail;           /* tasks; BATS_NO_TASK if empty */
+    uint32_t n_tasks;              /* in the queue */
+    uint32_t next_idle, prev_idle; /* in the list of idle slots */
+    bool is_idle;                  /* in that list */
+    bool is_copy;                  /* the head is a copy; then: */
+    bool copy_cancelled;           /*   it was told to stop, and */
+    bool was_copy;                 /* the head began as a copy */
+    uint32_t next_copy;            /*   the slot of the next one of the task */
+    bool timed_out;                /* the CANCEL of the head is a time-out */
+    bool works;                    /* slot_works, as of the last look; */
+    uint32_t n_done;               /* nt of the papers */
+    double rt_done;                /* rt, microseconds */
+    bats_time started;             /* when the head began */
+    double expected;               /* as of the last look: its tau_e */
+};
+
+_Static_assert(sizeof(struct machine) == CACHE_LINE &&
+                   sizeof(struct slot) == CACHE_LINE,
+               "more than a cache line: see above");
+
+/*
+ * What the engine adds to a task's state in the bag, by place. Everywhere in
+ * the engine a task is its place in the bag: those that run at the same time
+ * were drawn one after the other, and so most of what an event needs is in the
+ * cache. Only events, commands and observations have its number. Executions: the
+ * original in `slot`, which may wait in a queue, and copies, each in a slot of
+ * its own. Where the original ends without a result, a copy takes its place
+ * (and from then on counts as any task). So a task that is on a machine has an
+ * original. After the result those that are told to stop are still there.
+ */
+struct task {
+    uint32_t slot;      /* of the original; NO_SLOT: on no machine */
+    uint32_t next;      /* behind it in the slot's queue */
+    uint32_t copies;    /* slot of its first copy; NO_SLOT: none */
+    uint32_t avoid;     /* machine on which it failed last, or NO_MACHINE */
+    uint16_t n_copies;  /* begun since it was last drawn */
+    uint16_t failures;  /* executions so far that ended like this */
+    uint8_t losses;     /* the same */
+    bool cancelled : 1; /* the original was told to stop */
+    bool in_sample : 1; /* the original is, of its cluster */
+    bool once : 1;      /* it must not be copied */
+    bool point : 1;     /* it is run on every cluster for its runtime: a result
+                           stops no other execution */
+};
+
+struct cluster {
+    struct bats_cluster spec;
+    uint32_t first_machine, n_machines; /* indices into `members` */
+    uint32_t n_joined; /* joined, and neither lost nor in quarantine */
+    uint32_t n_lost, n_quarantined;
+    uint32_t n_used;      /* machines acquired at least once */
+    uint32_t n_active;    /* ACTIVE and not marked */
+    uint32_t n_held;      /* ACTIVE or LEAVING */
+    uint64_t n_slots;     /* of all its machines */
+    uint32_t target;      /* machines that the configuration wants */
+    int64_t plan_windows; /* that it gave each of them */
+    uint32_t sample_want, sample_sent, sample_back;
+    bats_time limit; /* an execution that lasts longer is a time-out; or
+                        BATS_NEVER */
+    /* Members that are PARKED and may be acquired; all times are 0, so that
+     * the lowest index comes first. */
+    struct bats_heap parked;
+    struct bats_stats stats;
+    struct bats_regression
+        line;      /* from the base of the sampling phase; only */
+    bool has_line; /* where tasks ran on both */
+    uint32_t done, failed;
+    int64_t windows;
+    double busy_time, paid_slot_time; /* microseconds */
+};
+
+enum phase {
+    PHASE_NONE, /* no sampling phase, or it is over and one was chosen */
+    PHASE_SAMPLING,
+    PHASE_SAMPLED, /* waits for CHOSEN */
+    PHASE_LEAVING  /* nothing was chosen: ends with the windows paid */
+};
+
+struct state {
+    bats_time window, interval, preempt_lead, prefetch, deadline;
+    uint32_t sample_size;
+    bats_money earlier_charged;
+    bool tops_up; /* what an earlier session has seen is part of the sample */
+
+    bats_time now;
+    bats_time next_tick;      /* BATS_NEVER while no machine is held */
+    struct bats_heap turns;   /* machines by the next turn of their window */
+    struct bats_heap limits;  /* slots by the time-out of their task; no */
+    bool has_limits;          /* capacity without time-outs */
+    bool limits_vary;         /* with what is known of the clusters */
+    struct bats_heap retries; /* WAITING tasks, their numbers, by their next
+                                 attempt; the same without delays */
+    struct bats_bag bag;
+    struct bats_ledger ledger;
+    int64_t cushion_tasks; /* the cushion is for the last so many */
+
+    struct cluster clusters[BATS_CLUSTERS_MAX];
+    size_t n_clusters;
+    struct machine *machines;
+    struct machine_rest *rest; /* by machine, too */
+    uint32_t n_machines;
+    uint32_t *members; /* machine ids, cluster by cluster, ascending */
+    uint32_t *held;    /* n_held ACTIVE and LEAVING ones, in no order */
+    struct slot *slots;
+    uint32_t n_slots;
+    struct task *tasks;
+    uint32_t idle_first, idle_last; /* list of idle slots, oldest first */
+    uint32_t idle_asked; /* all up to this one need not be asked whether they
+                            want a copy; NO_SLOT: all must be */
+    uint64_t *busy;      /* a bit per slot: it has a task */
+    uint64_t n_changes;  /* an execution began that is no copy, or a task has
+                            one less and no result */
+
+    uint32_t n_absent, n_lost, n_quarantined, n_held; /* machines */
+    uint32_t n_open;   /* slots of ACTIVE machines, */
+    uint32_t n_free;   /* and those of them without a task */
+    uint32_t n_busy;   /* slots with a task */
+    uint32_t n_copies; /* slots with a copy */
+    uint32_t preempted, retried, timed_out, copies, copies_won;
+
+    enum phase phase;     /* of the sampling */
+    bool planned;         /* there is a plan made from statistics; */
+    bool feasible;        /* it does the whole bag; */
+    bool kept;            /* it is a schedule that was promised */
+    bool draining;        /* nothing more is started */
+    bool on_hold;         /* the same, but only for the time being */
+    enum bats_finish why; /* draining: what for */
+    enum bats_finish finish;
+
+    struct bats_command *queue; /* commands, a ring */
+    size_t queue_first, queue_n, queue_capacity;
+    struct bats_decision *decisions;
+    size_t n_decisions, decisions_capacity;
+    int failure; /* errcode of a step that could not be completed */
+};
+
+/* ---- state.c ---- */
+
+/* BATS_ENOMEM; on failure state_release is still the caller's. */
+int state_init(struct state *s, const struct bats_sched_options *o);
+void state_release(struct state *s);
+
+/* Appends a command; memory that runs out is kept in s->failure. */
+void state_emit(struct state *s, struct bats_command command);
+
+/* Takes the next command out; false: there is none. */
+bool state_next(struct state *s, struct bats_command *command);
+
+/* Records why the configuration became what it is now. */
+void state_record(struct state *s, const struct bats_decision *decision);
+
+/* Nothing is started any more; `now`: what runs is told to stop. The first
+ * reason holds. */
+void state_stop(struct state *s, bool now, enum bats_finish why);
+
+/* The run is over. */
+void state_finish(struct state *s, enum bats_finish why);
+
+/* What was put by for the last tasks may be spent, if these are the last. */
+void state_grant_cushion(struct state *s);
+
+/* From here on every cluster is known as the sample says. */
+void state_take_sample(struct state *s, const struct bats_sample *sample);
+
+/* Asserts the invariants of sched.h. */
+void state_check(const struct state *s);
+
+/* ---- slots.c ---- */
+
+void slot_add_idle(struct state *s, uint32_t slot);
+void slot_remove_idle(struct state *s, uint32_t slot);
+
+/* Puts every free slot of an ACTIVE machine back into the list of idle ones
+ * (a slot that was refused a task has left it). */
+void slots_rescan(struct state *s);
+
+/* The task behind `task` in the slot's queue, or BATS_NO_TASK. */
+uint32_t slot_next(const struct state *s, uint32_t slot, uint32_t task);
+
+/* Puts `task` at the end of the slot's queue and sends RUN. */
+void slot_run(struct state *s, uint32_t slot, uint32_t task, uint32_t copy);
+
+/* Takes the execution of `task` out of the slot. The task's state is the
+ * caller's. */
+void slot_take_out(struct state *s, uint32_t slot, uint32_t task);
+
+/* The time-out of what the slot runs, by the limit of its cluster; of all
+ * slots. */
+void slot_set_limit(struct state *s, uint32_t slot);
+void slots_set_limits(struct state *s);
+
+static inline uint32_t slot_cluster(const struct state *s, uint32_t slot)
+{
+    return s->machines[s->slots[slot].machine].cluster;
+}
+
+/* How long the execution in `slot` has been running. */
+static inline double slot_elapsed(const struct state *s, uint32_t slot)
+{
+    return (double)(s->now - s->slots[slot].started);
+}
+
+/* The slot has work that is nobody else's: not only a copy, or a task that has
+ * its result already. */
+static inline bool slot_works(const struct state *s, uint32_t slot)
+{
+    const struct slot *sl = &s->slots[slot];
+    return sl->n_tasks > 0 && !sl->is_copy &&
+           (sl->n_tasks > 1 || !bats_bag_has_result(&s->bag, sl->head));
+}
+
+/* ---- executions.c ---- */
+
+/* The execution of `task` in `slot` was told to stop. */
+static inline bool execution_cancelled(const struct state *s, uint32_t slot,
+                                       uint32_t task)
+{
+    const struct slot *sl = &s->slots[slot];
+    return sl->is_copy ? sl->copy_cancelled : s->tasks[task].cancelled;
+}
+
+/* The slot of the next execution of `task` after that in `slot`, the original
+ * being the first; NO_SLOT: there is none. */
+static inline uint32_t execution_next(const struct state *s, uint32_t task,
+                                      uint32_t slot)
+{
+    return s->slots[slot].is_copy ? s->slots[slot].next_copy
+                                  : s->tasks[task].copies;
+}
+
+/* The task may be copied: it runs (does not wait in a queue), and was not told
+ * to stop. */
+static inline bool task_may_be_copied(const struct state *s, uint32_t task)
+{
+    const struct task *t = &s->tasks[task];
+    return s->bag.state[task] == BATS_TASK_ASSIGNED && !t->once &&
+           !t->cancelled && s->slots[t->slot].head == task;
+}
+
+/* The task with this number, of which the slot is told; it may be in another
+ * one. Mostly it is what the slot runs, and nothing far away in memory has to
+ * be looked at. */
+static inline uint32_t execution_find(const struct state *s, uint32_t slot,
+                                      uint32_t number)
+{
+    uint32_t head = s->slots[slot].head;
+    return head != BATS_NO_TASK && s->bag.task[head] == number
+               ? head
+               : s->bag.place[number];
+}
+
+/* What became of the task with this number in a slot of the machine. */
+enum bats_execution_state execution_state(const struct state *s,
+                                          uint32_t machine, uint32_t slot,
+                                          uint32_t number);
+
+/* Runs a task for a slot: the one that is `behind` draws away. Returns it. */
+uint32_t execution_begin(struct state *s, uint32_t slot, uint32_t behind);
+
+/* Runs a task in an idle slot, for its runtime alone: beside its other
+ * executions, or though it has its result. */
+void execution_measure(struct state *s, uint32_t slot, uint32_t task);
+
+/* Runs a copy of `task`, which is ASSIGNED, in an idle slot. */
+void execution_copy(struct state *s, uint32_t slot, uint32_t task);
+
+/* Tells one execution to stop; all that are left of a task; all but that in
+ * `slot`; or all of a machine. */
+void execution_cancel(struct state *s, uint32_t slot, uint32_t task,
+                      bool time_out);
+void execution_cancel_all(struct state *s, uint32_t task);
+void execution_cancel_others(struct state *s, uint32_t slot, uint32_t task);
+void execution_cancel_machine(struct state *s, uint32_t machine);
+
+/* The copy of `task` in `slot` becomes its original, and that a copy. */
+void execution_swap(struct state *s, uint32_t slot, uint32_t task);
+
+/* Takes the execution of `task` out of the slot; `well`: it is DONE. True: the
+ * task has no result and goes on in another one. */
+bool execution_end(struct state *s, uint32_t slot, uint32_t task, bool well);
+
+/* An execution in the slot took so long. */
+void slot_worked(struct state *s, uint32_t slot, bats_time runtime);
+
+/* ---- tasks.c ---- */
+
+/* The task has its result, DONE or FAILED, from the cluster. */
+void task_finish(struct state *s, uint32_t task, enum bats_task_state state,
+                 size_t cluster);
+
+/* The result came from this slot: for the statistics. True: the sample of its
+ * cluster has grown. */
+bool task_count_result(struct state *s, uint32_t slot, bool in_sample,
+                       bats_time runtime);
+
+/* An execution has failed on the machine, and does not end the task. */
+void task_note_failure(struct state *s, uint32_t task, uint32_t machine);
+
+/* The task is WAITING until then. */
+void task_put_aside(struct state *s, uint32_t task, bats_time until);
+
+/* The time is over of the WAITING task with this number. */
+void task_try_again(struct state *s, uint32_t number);
+
+/* The task was lost with the machine of the slot. */
+void task_lose(struct state *s, uint32_t slot, uint32_t task);
+
+/* From now on the task is run on every cluster for its runtime; or no more. */
+void task_measure(struct state *s, uint32_t task);
+void task_release(struct state *s, uint32_t task);
+
+/* ---- machines.c ---- */
+
+/* Any slot of the machine works. */
+bool machine_works(const struct state *s, uint32_t machine);
+
+/* ABSENT -> PARKED. */
+void machine_join(struct state *s, uint32_t machine);
+
+/* PARKED -> ACTIVE: charges a window. False: there is no money for it. */
+bool machine_acquire(struct state *s, uint32_t machine);
+
+/* PARKED -> ACTIVE, for as long as an earlier session has paid it. */
+void machine_take_over(struct state *s, uint32_t machine);
+
+/* ACTIVE: the charge of the next window is held. False: there is no money. */
+bool machine_renew(struct state *s, uint32_t machine);
+
+/* ACTIVE -> LEAVING: what runs is told to stop. */
+void machine_leave(struct state *s, uint32_t machine);
+
+/* The paid time of a machine that is renewing is over: the next window. */
+void machine_enter_window(struct state *s, uint32_t machine);
+
+/* The paid time is over: -> DRAINING, or PARKED if nothing is left on it. */
+void machine_park(struct state *s, uint32_t machine);
+
+/* DRAINING -> PARKED, if nothing is left on it. */
+void machine_drained(struct state *s, uint32_t machine);
+
+/* ACTIVE: not wanted after its window, or wanted again. */
+void machine_mark(struct state *s, uint32_t machine, bool marked);
+
+/* It gets no more tasks, and leaves at the end of its window. */
+void machine_quarantine(struct state *s, uint32_t machine);
+
+/* -> LOST. What was on it is still in its slots: the caller takes it out. */
+void machine_lose(struct state *s, uint32_t machine);
+
+#endif

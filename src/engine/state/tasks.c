@@ -1,0 +1,66 @@
+/* tasks: their results, failures and losses. See state.h. */
+#include "engine/state/state.h"
+
+void task_finish(struct state *s, uint32_t task, enum bats_task_state state,
+                 size_t cluster)
+{
+    struct cluster *c = &s->clusters[cluster];
+    bats_bag_finish(&s->bag, task, state);
+    c->done += state == BATS_TASK_DONE;
+    c->failed += state == BATS_TASK_FAILED;
+}
+
+bool task_count_result(struct state *s, uint32_t slot, bool in_sample,
+                       bats_time runtime)
+{
+    struct cluster *c = &s->clusters[slot_cluster(s, slot)];
+    uint32_t before = c->stats.n_sample;
+    /* Where the policy takes no sample, the first results are one. */
+    bats_stats_add(&c->stats, runtime, in_sample || c->sample_want == 0);
+    c->sample_sent += in_sample; /* execution_end has given it up */
+    c->sample_back += in_sample;
+    return c->stats.n_sample > before;
+}
+
+void task_note_failure(struct state *s, uint32_t task, uint32_t machine)
+{
+    s->tasks[task].failures++;
+    s->tasks[task].avoid = machine;
+    s->retried++;
+}
+
+void task_put_aside(struct state *s, uint32_t task, bats_time until)
+{
+    bats_bag_put_aside(&s->bag, task);
+    bats_heap_set(&s->retries, s->bag.task[task], until);
+}
+
+void task_try_again(struct state *s, uint32_t number)
+{
+    bats_heap_remove(&s->retries, number);
+    bats_bag_put_back(&s->bag, s->bag.place[number]);
+}
+
+void task_lose(struct state *s, uint32_t slot, uint32_t task)
+{
+    uint32_t machine = s->slots[slot].machine;
+    s->tasks[task].losses++;
+    state_emit(s, (struct bats_command){
+                      .type = BATS_COMMAND_LOSE,
+                      .machine = machine,
+                      .slot = slot - s->machines[machine].first_slot,
+                      .task = s->bag.task[task]});
+}
+
+void task_measure(struct state *s, uint32_t task)
+{
+    s->tasks[task].point = true;
+}
+
+/* What runs only for its runtime is not needed any more. */
+void task_release(struct state *s, uint32_t task)
+{
+    s->tasks[task].point = false;
+    if (bats_bag_has_result(&s->bag, task))
+        execution_cancel_all(s, task);
+}

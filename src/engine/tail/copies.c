@@ -1,0 +1,486 @@
+/* copies: which task an idle machine copies. See bats/tail.h and tail.h. */
+#include "engine/tail/copies.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FRESH 0.03 /* of the longest runtime: for so long a look suffices */
+
+static const char *const names[] = {
+    "none",    "random",  "stochastic", "stochastic-random",
+    "migrate", "perfect", "soonest"};
+
+bool bats_tail_find(const char *name, enum bats_tail *tail)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0) {
+            *tail = (enum bats_tail)i;
+            return true;
+        }
+    return false;
+}
+
+const char *bats_tail_name(enum bats_tail tail)
+{
+    return names[tail];
+}
+
+/* A number below n > 0. (splitmix64: Steele, Lea and Flood, 2014.) */
+static uint32_t draw(struct copies *c, uint32_t n)
+{
+    uint64_t z = c->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)((((z ^ (z >> 31)) >> 32) * n) >> 32);
+}
+
+static bool learn(void *self, const struct state *s, size_t cluster,
+                  bats_time runtime)
+{
+    struct copies *c = self;
+    struct bats_histogram *h = &c->histogram[cluster];
+    (void)s;
+    bool ok = bats_histogram_add(h, runtime);
+    c->is_news |= (double)runtime >= h->longest;
+    return ok;
+}
+
+static void tick(void *self)
+{
+    struct copies *c = self;
+    c->is_news = true;
+}
+
+/* fmax() and fmin() know what to do without a number, which takes them four
+ * times as long. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- runtimes, on one cluster or another ---- */
+
+/* By the regression of the sampling phase, or else by the ratio of the means.
+ */
+static struct bats_regression find_line(const struct state *s, size_t from,
+                                        size_t to)
+{
+    if (from == to)
+        return (struct bats_regression){.b1 = 1};
+    if (s->clusters[from].has_line && s->clusters[to].has_line)
+        return bats_regression_compose(&s->clusters[from].line,
+                                       &s->clusters[to].line);
+    double ratio = copies_mean(s, to) / copies_mean(s, from);
+    return (struct bats_regression){.b1 = ratio};
+}
+
+/* The canonical cluster is the one of which most is known. */
+static void find_canonical(struct copies *c, const struct state *s)
+{
+    size_t most = 0;
+    for (size_t i = 1; i < s->n_clusters; i++)
+        if (s->clusters[i].stats.n_done > s->clusters[most].stats.n_done)
+            most = i;
+    c->has_likely &= most == c->canonical;
+    c->canonical = most;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (copies_mean(s, i) > 0) {
+            c->to_canonical[i] = find_line(s, i, most);
+            c->from_canonical[i] = find_line(s, most, i);
+        }
+}
+
+/* E[T | T > tau] on the canonical cluster. */
+static double expect(struct copies *c, const struct state *s, double tau)
+{
+    double n = 0, sum = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        double n_here, sum_here;
+        if (copies_mean(s, i) == 0)
+            continue;
+        bats_histogram_above(&c->histogram[i],
+                             copies_from_canonical(c, tau, i), &n_here,
+                             &sum_here);
+        n += n_here;
+        if (n_here > 0)
+            sum += n_here * copies_to_canonical(c, sum_here / n_here, i);
+    }
+    return n > 0 ? sum / n : tau + copies_mean(s, c->canonical);
+}
+
+/* The expected runtime of a running task on a cluster. */
+static double total(const struct copies *c, const struct state *s,
+                    const struct copied *t, size_t cluster)
+{
+    if (c->strategy == BATS_TAIL_PERFECT)
+        return (double)c->true_runtime(c->true_context, s->bag.task[t->task],
+                                       (uint32_t)cluster);
+    return copies_from_canonical(c, t->total, cluster);
+}
+
+/* ---- the tasks that run ---- */
+
+/* Something has ended on every cluster that runs the task. */
+static bool is_known(const struct state *s, uint32_t task)
+{
+    for (uint32_t slot = s->tasks[task].slot; slot != NO_SLOT;
+         slot = execution_next(s, task, slot))
+        if (copies_mean(s, slot_cluster(s, slot)) == 0)
+            return false;
+    return true;
+}
+
+/* `soonest` expects nothing any more of an execution that has been running for
+ * far longer than any other ever was. (Of very short tasks this says nothing:
+ * anything may have held one up.) */
+static bool is_stuck(const struct copies *c, const struct state *s,
+                     uint32_t slot)
+{
+    return c->strategy == BATS_TAIL_SOONEST &&
+           slot_elapsed(s, slot) >= c->stuck[slot_cluster(s, slot)];
+}
+
+/* How long the execution in `slot` is still expected to take. */
+static double rest(const struct copies *c, const struct state *s,
+                   const struct copied *t, uint32_t slot)
+{
+    return total(c, s, t, slot_cluster(s, slot)) - slot_elapsed(s, slot);
+}
+
+/* Estimates t->total, by all executions of the task or only by those that are
+ * not stuck. */
+static void estimate(struct copies *c, const struct state *s, struct copied *t,
+                     bool all)
+{
+    double tau = 0;
+    for (uint32_t slot = s->tasks[t->task].slot; slot != NO_SLOT;
+         slot = execution_next(s, t->task, slot))
+        if (all || !is_stuck(c, s, slot))
+            tau = larger(tau, copies_to_canonical(c, slot_elapsed(s, slot),
+                                                  slot_cluster(s, slot)));
+    t->total = c->strategy == BATS_TAIL_SOONEST ? soonest_total(c, s, tau)
+                                                : expect(c, s, tau);
+}
+
+/* Estimates t->total and t->left. */
+static void look_at(struct copies *c, const struct state *s, struct copied *t)
+{
+    estimate(c, s, t, false);
+    t->left = INFINITY;
+    for (uint32_t slot = s->tasks[t->task].slot; slot != NO_SLOT;
+         slot = execution_next(s, t->task, slot))
+        if (!execution_cancelled(s, slot, t->task) && !is_stuck(c, s, slot))
+            t->left = smaller(t->left, rest(c, s, t, slot));
+}
+
+/* It alone does not ask for t->total and t->left. */
+static bool is_random(const struct copies *c)
+{
+    return c->strategy == BATS_TAIL_RANDOM;
+}
+
+static void add(struct copies *c, const struct state *s, uint32_t slot)
+{
+    uint32_t task = s->slots[slot].head, cluster = slot_cluster(s, slot);
+    if (s->slots[slot].is_copy || !task_may_be_copied(s, task) ||
+        copies_mean(s, cluster) == 0 ||
+        (s->tasks[task].copies != NO_SLOT && !is_known(s, task)))
+        return;
+    struct copied *t = &c->list[c->n++];
+    t->task = task;
+    t->cluster = cluster;
+    if (!is_random(c))
+        look_at(c, s, t);
+}
+
+/* Where more tasks run than the list holds, each look goes on where the last
+ * one has ended: an event must not take the longer the more there are, and the
+ * best of so many is good enough. */
+static void look_around(struct copies *c, const struct state *s)
+{
+    uint32_t n_words = (s->n_slots + 63) / 64, word = c->next_busy;
+    c->n = c->next_busy = 0;
+    find_canonical(c, s);
+    if (copies_mean(s, c->canonical) == 0)
+        return;
+    c->looked_at = s->now;
+    soonest_look(c, s);
+    for (uint32_t i = 0; i < n_words; i++) {
+        if (c->n > TAIL_TASKS - 64) {
+            c->next_busy = word;
+            break;
+        }
+        for (uint64_t busy = s->busy[word]; busy > 0; busy &= busy - 1)
+            add(c, s, 64 * word + (uint32_t)__builtin_ctzll(busy));
+        word = word + 1 < n_words ? word + 1 : 0;
+    }
+}
+
+/* For a moment the last look will do, but for what has ended since. */
+static bool has_looked(struct copies *c, const struct state *s)
+{
+    uint32_t n = 0;
+    if (c->n == 0 || c->next_busy > 0 ||
+        (double)(s->now - c->looked_at) > FRESH * c->longest)
+        return false;
+    for (uint32_t i = 0; i < c->n; i++)
+        if (task_may_be_copied(s, c->list[i].task))
+            c->list[n++] = c->list[i];
+    c->n = n;
+    return true;
+}
+
+/* ---- the choice for one slot ---- */
+
+/* It does not run on this cluster or a faster one. */
+static bool runs_slower(const struct state *s, const struct copied *t,
+                        uint32_t cluster)
+{
+    double mean = copies_mean(s, cluster);
+    if (copies_mean(s, t->cluster) <= mean)
+        return false;
+    for (uint32_t at = s->tasks[t->task].copies; at != NO_SLOT;
+         at = s->slots[at].next_copy)
+        if (copies_mean(s, slot_cluster(s, at)) <= mean)
+            return false;
+    return true;
+}
+
+static struct copied *choose_any(struct copies *c, const struct state *s,
+                                 uint32_t slot)
+{
+    struct copied *chosen = NULL;
+    uint32_t n = 0, cluster = slot_cluster(s, slot);
+    for (uint32_t i = 0; i < c->n; i++) {
+        struct copied *t = &c->list[i];
+        if (runs_slower(s, t, cluster) &&
+            s->tasks[t->task].avoid != s->slots[slot].machine &&
+            draw(c, ++n) == 0)
+            chosen = t; /* each of the n with the same chance */
+    }
+    return chosen;
+}
+
+/* Of those that are expected to end here first, the one that takes longest. */
+static struct copied *choose_last(struct copies *c, const struct state *s,
+                                  uint32_t slot)
+{
+    uint32_t machine = s->slots[slot].machine;
+    size_t cluster = slot_cluster(s, slot);
+    double paid = (double)(s->machines[machine].paid_end - s->now);
+    struct copied *chosen = NULL;
+    for (uint32_t i = 0; i < c->n; i++) {
+        struct copied *t = &c->list[i];
+        double here = total(c, s, t, cluster);
+        if (t->left > here && (!chosen || t->left > chosen->left) &&
+            s->tasks[t->task].avoid != machine &&
+            (c->strategy != BATS_TAIL_PERFECT || here <= paid))
+            chosen = t;
+    }
+    return chosen;
+}
+
+static struct copied *choose(struct copies *c, const struct state *s,
+                             uint32_t slot)
+{
+    struct copied *t = NULL;
+    switch (c->strategy) {
+    case BATS_TAIL_NONE:
+        return NULL;
+    case BATS_TAIL_RANDOM:
+        break;
+    case BATS_TAIL_STOCHASTIC:
+    case BATS_TAIL_MIGRATE:
+    case BATS_TAIL_PERFECT:
+        return choose_last(c, s, slot);
+    case BATS_TAIL_STOCHASTIC_RANDOM:
+    case BATS_TAIL_SOONEST:
+        t = choose_last(c, s, slot);
+        break;
+    }
+    return t ? t : choose_any(c, s, slot);
+}
+
+static bool may_copy(const struct state *s, uint32_t slot)
+{
+    const struct machine *m = &s->machines[s->slots[slot].machine];
+    return !m->quarantined && copies_mean(s, m->cluster) > 0 &&
+           !forecast_too_late(s, m->cluster);
+}
+
+static bool may(const void *self, const struct state *s, uint32_t slot)
+{
+    const struct copies *c = self;
+    const struct machine *m = &s->machines[s->slots[slot].machine];
+    return m->paid_end > c->useless[m->cluster] && may_copy(s, slot);
+}
+
+static uint32_t copy(void *self, const struct state *s, uint32_t slot)
+{
+    struct copies *c = self;
+    const struct machine *m = &s->machines[s->slots[slot].machine];
+    if (!c->knows && !has_looked(c, s))
+        look_around(c, s);
+    c->knows = true;
+    struct copied *t = choose(c, s, slot);
+    if (!t) {
+        c->useless[m->cluster] = m->paid_end;
+        return BATS_NO_TASK;
+    }
+    if (!is_random(c))
+        t->left = smaller(t->left, total(c, s, t, m->cluster));
+    return t->task;
+}
+
+/* Where an idle machine found nothing, time makes it no better: it is asked
+ * again at the next monitoring, when a task that runs has one execution less,
+ * or has been seen to take longer than any before. */
+static bool begin(void *self, const struct state *s)
+{
+    struct copies *c = self;
+    bool all = c->is_news || c->seen_changes != s->n_changes ||
+               c->strategy != BATS_TAIL_SOONEST;
+    if (all) {
+        memset(c->useless, 0, sizeof c->useless);
+        c->has_likely = false;
+        c->n = 0;
+    }
+    c->is_news = c->knows = false;
+    c->seen_changes = s->n_changes;
+    return all;
+}
+
+static uint32_t migrate(void *self, const struct state *s, uint32_t slot)
+{
+    struct copies *c = self;
+    if (!may_copy(s, slot) || s->slots[slot].n_tasks > 0 ||
+        s->phase == PHASE_SAMPLING || bats_bag_ready(&s->bag) > s->sample_size)
+        return BATS_NO_TASK;
+    look_around(c, s);
+    struct copied *t = choose_last(c, s, slot);
+    return t ? t->task : BATS_NO_TASK;
+}
+
+/*
+ * ---- which execution goes on ----
+ *
+ * Windows are entered for originals only. But where a copy is expected to end
+ * first, and to need no more money for that, the others are stopped when it
+ * has to be decided on a window, and it is a task like any other.
+ */
+
+/* What the windows cost that it is expected to need beyond those that are paid
+ * or promised. */
+static double price(const struct copies *c, const struct state *s,
+                    const struct copied *t, uint32_t slot)
+{
+    const struct machine *m = &s->machines[s->slots[slot].machine];
+    double over = rest(c, s, t, slot) - (double)(m->paid_end - s->now) -
+                  (m->renewing ? (double)s->window : 0);
+    return fmax(ceil(over / (double)s->window), 0) *
+           (double)s->clusters[m->cluster].spec.charge;
+}
+
+/* The machine works for nobody else. */
+static bool is_alone(const struct state *s, uint32_t slot)
+{
+    const struct machine *m = &s->machines[s->slots[slot].machine];
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
+        if (i != slot && slot_works(s, i))
+            return false;
+    return true;
+}
+
+/* The machine could go on with what it has. */
+static bool may_stay(const struct state *s, uint32_t slot)
+{
+    const struct machine *m = &s->machines[s->slots[slot].machine];
+    bats_money charge = s->clusters[m->cluster].spec.charge;
+    return m->state == MACHINE_ACTIVE && !m->marked && !m->quarantined &&
+           (m->renewing || bats_ledger_affordable(&s->ledger, charge) >= 1);
+}
+
+static uint32_t hand_over(void *self, const struct state *s, uint32_t task)
+{
+    struct copies *c = self;
+    const struct task *t = &s->tasks[task];
+    struct copied look = {.task = task};
+    find_canonical(c, s);
+    soonest_look(c, s);
+    if (t->copies == NO_SLOT || !task_may_be_copied(s, task) || t->in_sample ||
+        s->slots[t->slot].n_tasks != 1 || !is_alone(s, t->slot) ||
+        !is_known(s, task))
+        return t->slot;
+    /* What seems to be stuck may only be long: stopped for its copy at the end
+     * of every window it would never end. */
+    estimate(c, s, &look, true);
+    uint32_t best = t->slot;
+    for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy)
+        if (!s->slots[at].copy_cancelled && may_stay(s, at) &&
+            rest(c, s, &look, at) < rest(c, s, &look, best) &&
+            price(c, s, &look, at) <= price(c, s, &look, t->slot))
+            best = at;
+    return best;
+}
+
+/* ---- the strategies ---- */
+
+static int init(void *self, const struct state *s,
+                const struct bats_sched_options *o, struct bats_error *err)
+{
+    struct copies *c = self;
+    c->strategy = o->tail;
+    c->random = o->seed;
+    c->true_runtime = o->true_runtime;
+    c->true_context = o->true_context;
+    c->list = calloc(s->n_slots < TAIL_TASKS ? s->n_slots : TAIL_TASKS,
+                     sizeof *c->list);
+    return c->list ? 0
+                   : bats_error_set(err, BATS_ENOMEM,
+                                    "no memory for the tail of the bag");
+}
+
+static void release(void *self)
+{
+    struct copies *c = self;
+    for (size_t i = 0; i < BATS_CLUSTERS_MAX; i++)
+        bats_histogram_release(&c->histogram[i]);
+    free(c->list);
+}
+
+#define COPIES(name)                                                          \
+    {                                                                         \
+        name, sizeof(struct copies), init, release                            \
+    }
+
+/* There may be copies all the same, of the sampling phase. */
+static const struct tail none = {.advisor = COPIES("none"),
+                                 .hand_over = hand_over};
+static const struct tail copies = {.advisor = COPIES("copies"),
+                                   .learn = learn,
+                                   .tick = tick,
+                                   .begin = begin,
+                                   .may = may,
+                                   .copy = copy,
+                                   .hand_over = hand_over};
+static const struct tail migrating = {.advisor = COPIES("migrate"),
+                                      .learn = learn,
+                                      .tick = tick,
+                                      .begin = begin,
+                                      .may = may,
+                                      .copy = copy,
+                                      .migrate = migrate,
+                                      .hand_over = hand_over};
+
+const struct tail *tail_find(enum bats_tail strategy)
+{
+    return strategy == BATS_TAIL_NONE      ? &none
+           : strategy == BATS_TAIL_MIGRATE ? &migrating
+                                           : &copies;
+}

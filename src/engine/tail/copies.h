@@ -1,0 +1,77 @@
+/*
+ * copies: what copies.c and soonest.c remember together. See bats/tail.h.
+ */
+#ifndef BATS_ENGINE_COPIES_H
+#define BATS_ENGINE_COPIES_H
+
+#include "engine/tail/tail.h"
+#include "estimate/histogram.h"
+
+#define TAIL_TASKS 192  /* looked at for one event, however many run */
+#define TAIL_POINTS 256 /* of the distribution of runtimes */
+
+/* A running task. */
+struct copied {
+    uint32_t task, cluster; /* of its original */
+    double total;           /* expected, on the canonical cluster; `soonest`:
+                               likely at most */
+    double left;            /* until the first of its executions will have
+                               ended then */
+};
+
+struct copies {
+    enum bats_tail strategy;
+    uint64_t random;     /* state of its generator */
+    struct copied *list; /* TAIL_TASKS at most */
+    uint32_t n;
+    bats_time looked_at;   /* when it was made */
+    uint32_t next_busy;    /* where to go on: a word of `busy` */
+    bool knows;            /* the list will do for this pass */
+    bool is_news;          /* who found nothing may find something now; */
+    uint64_t seen_changes; /* or there are more changes than these; else */
+    bats_time useless[BATS_CLUSTERS_MAX]; /* who is paid until then does not */
+    struct bats_histogram histogram[BATS_CLUSTERS_MAX]; /* of all results */
+    size_t canonical; /* the cluster that the histogram is converted to, */
+    struct bats_regression to_canonical[BATS_CLUSTERS_MAX]; /* and how */
+    struct bats_regression from_canonical[BATS_CLUSTERS_MAX];
+    /* soonest.c: */
+    bool has_likely; /* these are up to date: */
+    double longest;  /* runtime that was seen, on the canonical cluster, */
+    double stuck[BATS_CLUSTERS_MAX];  /* and what is too long on each */
+    uint16_t likely[TAIL_POINTS + 1]; /* see find_likely() */
+    bats_time (*true_runtime)(const void *context, uint32_t task,
+                              uint32_t cluster);
+    const void *true_context;
+};
+
+/* Mean of what has ended on the cluster; 0: nothing has. */
+static inline double copies_mean(const struct state *s, size_t cluster)
+{
+    return s->clusters[cluster].stats.mean_done;
+}
+
+/* What takes some time on a cluster takes so long on the canonical one, and the
+ * other way round; something has ended on both. */
+static inline double copies_to_canonical(const struct copies *c, double time,
+                                         size_t from)
+{
+    const struct bats_regression *line = &c->to_canonical[from];
+    return line->b0 + line->b1 * time;
+}
+
+static inline double copies_from_canonical(const struct copies *c, double time,
+                                           size_t to)
+{
+    const struct bats_regression *line = &c->from_canonical[to];
+    return line->b0 + line->b1 * time;
+}
+
+/* Learns from the histograms, if that is the strategy and there is news. */
+void soonest_look(struct copies *c, const struct state *s);
+
+/* How long a task that has been running for tau takes at most, for all that is
+ * likely; both on the canonical cluster. */
+double soonest_total(const struct copies *c, const struct state *s,
+                     double tau);
+
+#endif

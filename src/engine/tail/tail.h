@@ -1,0 +1,34 @@
+/*
+ * tail: what idle slots copy while the last tasks of the bag run. See
+ * advisor.h and bats/tail.h.
+ */
+#ifndef BATS_ENGINE_TAIL_H
+#define BATS_ENGINE_TAIL_H
+
+#include "engine/advisor.h"
+
+struct tail {
+    struct advisor advisor;
+    /* A task has its result from the cluster. False: no memory. */
+    bool (*learn)(void *self, const struct state *s, size_t cluster,
+                  bats_time runtime);
+    /* A monitoring interval is over. */
+    void (*tick)(void *self);
+    /* Idle slots are going to be asked. True: all of them must be; else only
+     * those that have not been asked since. NULL: no copies. */
+    bool (*begin)(void *self, const struct state *s);
+    /* The slot is worth asking. */
+    bool (*may)(const void *self, const struct state *s, uint32_t slot);
+    /* The task that the slot is to copy; BATS_NO_TASK: none. */
+    uint32_t (*copy)(void *self, const struct state *s, uint32_t slot);
+    /* A free slot asks for work, and there are tasks in the bag: the running
+     * task that it takes over before; BATS_NO_TASK: none. NULL: never. */
+    uint32_t (*migrate)(void *self, const struct state *s, uint32_t slot);
+    /* It is about to be decided whether the machine of the task's original
+     * enters another window: the slot in which the task is to go on. */
+    uint32_t (*hand_over)(void *self, const struct state *s, uint32_t task);
+};
+
+const struct tail *tail_find(enum bats_tail strategy);
+
+#endif
