@@ -21,7 +21,8 @@ typedef int64_t bats_money; /* millionths of the currency unit */
 #define BATS_SECOND ((bats_time)1000000)
 #define BATS_MINUTE (60 * BATS_SECOND)
 #define BATS_HOUR (60 * BATS_MINUTE)
-#define BATS_NEVER INT64_MAX /* a time that does not come */
+#define BATS_NEVER INT64_MAX         /* a time that does not come */
+#define BATS_LONGEST (INT64_MAX / 4) /* time: sums of two never wrap */
 
 #define BATS_UNIT ((bats_money)1000000) /* one unit of the currency */
 #define BATS_UNLIMITED INT64_MAX        /* a budget without a limit */

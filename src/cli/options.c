@@ -174,9 +174,10 @@ const struct bats_option bats_options[] = {
     {"restart", 0, "DURATION", BATS_OPTION_DURATION, AT(restart), RUN,
      BATS_GROUP_MONEY,
      "what --release takes that to cost in time (default: 30s)"},
-    {"time-scale", 0, "S", BATS_OPTION_FACTOR, AT(time_scale), RUNS,
+    {"time-scale", 0, "S", BATS_OPTION_SCALE, AT(time_scale), RUNS,
      BATS_GROUP_RUN,
-     "emulation: count each real second as S seconds (default: 1)"},
+     "emulation: count each real second as S seconds, 0.000001 to 1000000 "
+     "(default: 1)"},
     {"record", 0, "FILE", BATS_OPTION_FILE, AT(record), RUNS, BATS_GROUP_RUN,
      "keep the run's record in FILE (default: BAG.bats)"},
     {"no-record", 0, NULL, BATS_OPTION_FLAG, AT(no_record), RUNS,
@@ -383,6 +384,19 @@ static int parse_sync(const char *text, struct bats_settings *settings,
     return rc;
 }
 
+/* Beyond these, what a run takes is no time that can be counted. */
+static int parse_scale(const char *text, double *scale, struct bats_error *err)
+{
+    double f;
+    int rc = bats_factor_parse(text, &f, err);
+    if (rc == 0 && (f < 1e-6 || f > 1e6))
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "%s is not from 0.000001 to 1000000", text);
+    if (rc == 0)
+        *scale = f;
+    return rc;
+}
+
 /* "never", "soon,fail=3", "now,fail=10%", as GNU parallel has it. */
 static int parse_halt(const char *text, struct bats_sched_rules *rules,
                       struct bats_error *err)
@@ -557,8 +571,8 @@ static int store(const struct bats_option *option, const char *text,
     case BATS_OPTION_LEVEL:
         rc = parse_confidence(text, value, &why);
         break;
-    case BATS_OPTION_FACTOR:
-        rc = bats_factor_parse(text, value, &why);
+    case BATS_OPTION_SCALE:
+        rc = parse_scale(text, value, &why);
         break;
     }
     if (rc != 0)

@@ -129,7 +129,7 @@ enum bats_option_kind {
     BATS_OPTION_LIST,     /* a text that is added to those before it */
     BATS_OPTION_COUNT,    /* an integer in 0 .. 2^63 - 1 */
     BATS_OPTION_SMALL,    /* an integer in 0 .. 255 */
-    BATS_OPTION_FACTOR,   /* a number > 0 */
+    BATS_OPTION_SCALE,    /* a number from 1e-6 to 1e6 */
     BATS_OPTION_LEVEL,    /* a number from 0.5 to 0.9999 */
     BATS_OPTION_SYNC,     /* sync* */
     BATS_OPTION_TIMEOUT,  /* of struct bats_sched_rules: timeout* */

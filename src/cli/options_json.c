@@ -66,7 +66,7 @@ static json_t *value(const struct bats_option *option,
         return json_integer((json_int_t) * (const uint64_t *)at);
     case BATS_OPTION_SMALL:
         return json_integer(*(const uint32_t *)at);
-    case BATS_OPTION_FACTOR:
+    case BATS_OPTION_SCALE:
     case BATS_OPTION_LEVEL:
         return json_real(*(const double *)at);
     case BATS_OPTION_SYNC:

@@ -71,6 +71,23 @@ static int fail_system(struct bats_db *db, int rc, struct bats_error *err)
                           why != 0 ? strerror(why) : "no more is known");
 }
 
+/* SQLite only remembers that there is no such file, even where it may not make
+ * one. */
+static int why_not_opened(struct bats_db *db)
+{
+    char dir[4096] = ".";
+    int why = sqlite3_system_errno(db->sqlite);
+    const char *slash = strrchr(db->path, '/');
+
+    if (slash != NULL)
+        snprintf(dir, sizeof dir, "%.*s", (int)(slash - db->path) + 1,
+                 db->path);
+    return why == ENOENT &&
+                   faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) != 0
+               ? errno
+               : why;
+}
+
 int bats_db_fail(struct bats_db *db, int rc, struct bats_error *err)
 {
     switch (rc & 0xff) {
@@ -86,8 +103,7 @@ int bats_db_fail(struct bats_db *db, int rc, struct bats_error *err)
                               db->path);
     case SQLITE_CANTOPEN:
         return bats_error_set(err, BATS_EINPUT, "%s cannot be opened: %s",
-                              db->path,
-                              strerror(sqlite3_system_errno(db->sqlite)));
+                              db->path, strerror(why_not_opened(db)));
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
     case SQLITE_ERROR: /* a table is missing or garbled */

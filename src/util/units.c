@@ -171,7 +171,7 @@ int bats_duration_parse(const char *text, bats_time *duration,
                               "'%.60s' is not a duration such as 90, 15m, "
                               "1h30m or 2-12:00:00",
                               text);
-    if (outcome == TOO_LARGE || sum == BATS_NEVER)
+    if (outcome == TOO_LARGE || sum > BATS_LONGEST)
         return bats_error_set(err, BATS_EINPUT,
                               "the duration '%.60s' is too long", text);
     *duration = sum;

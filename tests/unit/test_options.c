@@ -199,20 +199,22 @@ static void mistakes_are_named(void **state)
 static void numbers_are_read_strictly(void **state)
 {
     static const char *const wrong[] = {
-        "--seed -1",          "--seed 1x",
-        "--seed 0x10",        "--seed 1.5",
-        "--seed +1",          "--time-scale 0",
-        "--time-scale -1",    "--time-scale 1s",
-        "--time-scale nan",   "--time-scale inf",
-        "--time-scale 1e999", "--time-scale 0x1",
-        "--budget -1",        "--budget 1e3",
-        "--budget lots",      "--window 5parsec",
-        "--grace -1",         "--monitor 0",
-        "--silence 0",        "--silence -1s",
-        "--results=",         "--seed 9223372036854775808",
-        "--max-output 0",     "--max-output 10MB",
-        "--max-output -1",    "--output file",
-        "--output stream:",   "--output lin",
+        "--seed -1",           "--seed 1x",
+        "--seed 0x10",         "--seed 1.5",
+        "--seed +1",           "--time-scale 0",
+        "--time-scale -1",     "--time-scale 1s",
+        "--time-scale nan",    "--time-scale inf",
+        "--time-scale 1e999",  "--time-scale 0x1",
+        "--budget -1",         "--budget 1e3",
+        "--budget lots",       "--window 5parsec",
+        "--grace -1",          "--monitor 0",
+        "--silence 0",         "--silence -1s",
+        "--results=",          "--seed 9223372036854775808",
+        "--max-output 0",      "--max-output 10MB",
+        "--max-output -1",     "--output file",
+        "--output stream:",    "--output lin",
+        "--time-scale 1e7",    "--time-scale 1e-7",
+        "--window 900000000h",
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -26,7 +26,7 @@
 
 #define NO_SLOT UINT32_MAX
 #define NO_MACHINE UINT32_MAX
-#define TIME_MAX (INT64_MAX / 4) /* sums of two times never wrap */
+#define TIME_MAX BATS_LONGEST
 
 enum machine_state {
     MACHINE_ABSENT,   /* has not joined yet */

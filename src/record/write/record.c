@@ -181,7 +181,12 @@ int bats_record_close(struct bats_record *r, struct bats_error *err)
      * room for that, nothing is lost: the log stays beside it. */
     if (rc == 0)
         bats_db_run(&r->db, "PRAGMA journal_mode = DELETE", NULL);
+    bool is_empty = r->past.sessions == 0 && !r->has_begun;
+    char *path = rc == 0 && is_empty ? strdup(r->path) : NULL;
     bats_record_abandon(r);
+    if (path != NULL)
+        unlink(path); /* nothing came of it */
+    free(path);
     return rc;
 }
 

@@ -64,8 +64,9 @@ int bats_record_set_aside(const char *path, char *moved, size_t size,
  * by that process itself: it would lose its lock. */
 bool bats_record_is_live(const char *path);
 
-/* Commits what waits, leaves a plain file without companions, and frees the
- * record (which may be NULL) even if that fails. */
+/* Commits what waits, leaves a plain file without companions, or none where no
+ * session was ever begun, and frees the record (which may be NULL) even if that
+ * fails. */
 int bats_record_close(struct bats_record *record, struct bats_error *err);
 
 /* Frees the record (NULL is legal); what waits is lost. */
