@@ -32,10 +32,6 @@ int cmd_simulate(int argc, char **argv);
 int cmd_clusters(int argc, char **argv);
 int cmd_output(int argc, char **argv);
 
-/* Where a run of the bag `bag` with --output stream puts the output of its
- * tasks if it is not told: "BAG.out", "stdin.out". In one block for free();
- * NULL: out of memory. */
-char *bats_output_dir_of(const char *bag);
 int cmd_status(int argc, char **argv);
 int cmd_log(int argc, char **argv);
 int cmd_tasks(int argc, char **argv);

@@ -64,8 +64,8 @@ static const struct {
     [BATS_VERB_OUTPUT] =
         {"bats-mpi output [OPTION...] RUN",
          "Prints what the tasks of a run with --output stream have written, in "
-         "the order of the bag, byte for byte. RUN is the bag, or the "
-         "directory that the output was put into. Where a task ran more than "
+         "the order of the bag, byte for byte. RUN is the bag, whose record "
+         "knows where that is, or the directory itself. Where a task ran more than "
          "once, the attempt that counts is shown. The exit code is 1 if "
          "something that was asked for is not there, or damaged."},
     [BATS_VERB_STATUS] =

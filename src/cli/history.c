@@ -200,6 +200,8 @@ int bats_history_open(const struct bats_settings *set,
                      history->was == NULL
                  ? bats_error_set(err, BATS_ENOMEM, "out of memory")
                  : open_record(set, path, &history->record, err);
+    if (rc == 0 && (history->path = strdup(path)) == NULL)
+        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
     free(made);
     if (rc == 0) {
         history->charged = bats_record_charged(history->record);
@@ -219,6 +221,7 @@ int bats_history_close(struct bats_history *history, struct bats_error *err)
     int rc = 0;
     if (history->record != NULL)
         rc = bats_record_close(history->record, err);
+    free(history->path);
     free(history->state);
     free(history->attempts);
     free(history->failures);

@@ -19,6 +19,7 @@
 
 struct bats_history {
     struct bats_record *record; /* NULL: none is kept */
+    char *path;                 /* of the record */
     uint8_t *state;             /* per task, for bats_sched_earlier, */
     uint8_t *failures, *losses; /* as these */
     uint32_t *attempts;         /* per task: executions so far */

@@ -174,6 +174,26 @@ ok 'so does why'
 kill -TERM $run
 wait $run
 
+# ---- the output of a run ----
+
+mkdir -p work/deep && printf 'echo one\necho two\n' >work/bag
+cp work/bag scratch.bag
+alone work/bag --output stream:work/deep/kept &&
+    alone scratch.bag --output stream:"$dir/scratch" \
+        --record work/scratch.bats
+# prints RUN: its output is that of the two tasks.
+prints() {
+    read_by output "$1" && test "$(tr '\n' ' ' <out)" = 'one two '
+}
+prints work/bag && prints work/bag.bats && prints work/scratch.bats
+ok 'output finds the place that the run has used'
+mv work elsewhere.d && ln -s "$dir/elsewhere.d/bag.bats" links/bag.bats &&
+    prints elsewhere.d/bag && prints links/bag && (cd elsewhere.d/deep &&
+    prints ../bag && prints kept) && prints elsewhere.d/scratch
+ok 'also when it was moved with the record, or is asked for through a link'
+cd elsewhere.d && rm bag.bats && mv deep/kept bag.out && prints bag && cd ..
+ok 'without a record it is beside the bag'
+
 # ---- a bag that was edited ----
 
 printf 'echo a\nfalse\necho c\n' >edited

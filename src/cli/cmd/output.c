@@ -5,21 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/options.h"
+#include "cli/place.h"
 #include "exec/output/outdir.h"
 #include "report/words.h"
-
-char *bats_output_dir_of(const char *bag)
-{
-    char *dir;
-    if (asprintf(&dir, "%s.out", strcmp(bag, "-") == 0 ? "stdin" : bag) < 0)
-        return NULL;
-    return dir;
-}
 
 struct printer {
     const struct bats_settings *set;
@@ -198,15 +190,11 @@ static int print(struct printer *p, struct bats_error *err)
 
 static int open_run(struct printer *p, struct bats_error *err)
 {
-    const char *run = p->set->run;
-    struct stat st;
+    char *dir;
     p->outdir.complain = complain;
-    if (stat(run, &st) == 0 && S_ISDIR(st.st_mode))
-        return bats_outdir_open(&p->outdir, run, err);
-    char *dir = bats_output_dir_of(run);
-    if (dir == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    int rc = bats_outdir_open(&p->outdir, dir, err);
+    int rc = bats_place_find(p->set->run, &dir, err);
+    if (rc == 0)
+        rc = bats_outdir_open(&p->outdir, dir, err);
     free(dir);
     return rc;
 }

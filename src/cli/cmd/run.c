@@ -20,6 +20,7 @@
 #include "cli/history.h"
 #include "cli/jobs.h"
 #include "cli/options.h"
+#include "cli/place.h"
 #include "cli/watch.h"
 #include "exec/output/outdir.h"
 #include "report/words.h"
@@ -352,7 +353,7 @@ static int continue_profile(const struct bats_profile *profile,
 
 static int with_bag(const struct bats_settings *set,
                     struct bats_run_options *options,
-                    struct bats_choosing *choosing)
+                    struct bats_choosing *choosing, char **settings)
 {
     struct bats_error err;
     struct bats_watch watch;
@@ -373,6 +374,11 @@ static int with_bag(const struct bats_settings *set,
                                         .failures = history.failures,
                                         .losses = history.losses,
                                         .charged = history.charged};
+        if (rc == 0 && options->output == BATS_OUTPUT_STREAM &&
+            history.record != NULL)
+            rc = bats_place_note(settings, options->output_dir, history.path,
+                                 &err);
+        options->settings = *settings;
         if (rc == 0 && watch.joblog != NULL && bats_history_resumes(set))
             rc = bats_joblog_continue(watch.joblog, history.was,
                                       bats_bagfile_count(options->bag), &err);
@@ -425,7 +431,7 @@ static int choose_output(const struct bats_settings *set,
     } else if (strcmp(kind, "stream") == 0) {
         options->output = BATS_OUTPUT_STREAM;
         *dir = set->output_dir != NULL ? strdup(set->output_dir)
-                                       : bats_output_dir_of(set->bag);
+                                       : bats_place_default(set->bag);
         options->output_dir = *dir;
         if (*dir == NULL)
             return bats_error_set(err, BATS_ENOMEM, "out of memory");
@@ -553,7 +559,7 @@ static int master(enum bats_verb verb, const struct bats_settings *set)
         options.clusters = clusters;
         if (clusters != NULL && set->release != NULL)
             bats_clusters_file_allow_fewer(clusters);
-        code = with_bag(set, &options, &choosing);
+        code = with_bag(set, &options, &choosing, &settings);
     } else {
         code = complain(&err);
         bats_run_dismiss(NULL, bats_say);

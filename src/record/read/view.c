@@ -61,12 +61,18 @@ int bats_view_open(const char *path, struct bats_view **view,
     }
     if (rc == 0)
         rc = bats_schema_upgrade(&v->db, err);
-    if (rc == 0)
-        rc = bats_schema_unpack(&v->db, err);
     if (rc < 0)
         bats_view_close(v);
     else
         *view = v;
+    return rc;
+}
+
+int bats_view_unpack(struct bats_view *v, struct bats_error *err)
+{
+    int rc = v->is_unpacked ? 0 : bats_schema_unpack(&v->db, err);
+
+    v->is_unpacked = rc == 0;
     return rc;
 }
 
@@ -159,7 +165,10 @@ static const char last_time[] =
 int bats_view_now(struct bats_view *v, bats_time *now, struct bats_error *err)
 {
     char sql[256];
+    int rc = bats_view_unpack(v, err);
 
+    if (rc < 0)
+        return rc;
     if (!v->is_live)
         return bats_db_integer(&v->db, last_time, now, err);
     snprintf(sql, sizeof sql,
@@ -310,7 +319,9 @@ int bats_view_status(struct bats_view *v, struct bats_view_status *st,
 {
     memset(st, 0, sizeof *st);
     st->is_live = v->is_live;
-    int rc = read_session(v, st, err);
+    int rc = bats_view_unpack(v, err);
+    if (rc == 0)
+        rc = read_session(v, st, err);
     if (rc == 0)
         rc = read_counts(v, st, err);
     if (rc == 0)

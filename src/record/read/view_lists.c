@@ -7,9 +7,11 @@
 static int restart(struct bats_view *v, const char *sql, sqlite3_stmt **s,
                    struct bats_error *err)
 {
+    int rc = bats_view_unpack(v, err);
+
     sqlite3_finalize(*s);
     *s = NULL;
-    return bats_db_prepare(&v->db, sql, s, err);
+    return rc < 0 ? rc : bats_db_prepare(&v->db, sql, s, err);
 }
 
 /* ---- tasks ---- */

@@ -320,7 +320,9 @@ int bats_replay_session(struct bats_view *view, int64_t session,
     struct player p = {.db = &view->db, .replay = replay};
 
     *replay = (struct bats_replay){0};
-    int rc = bats_rebuild(&view->db, session, &p.built, err);
+    int rc = bats_view_unpack(view, err);
+    if (rc == 0)
+        rc = bats_rebuild(&view->db, session, &p.built, err);
     if (rc == 0) {
         snprintf(replay->version, sizeof replay->version, "%s",
                  p.built.version);
