@@ -67,7 +67,9 @@ RECORD_SRC = $(addprefix src/record/, \
 	$(addprefix read/, copy.c recover.c view.c view_lists.c) \
 	$(addprefix verify/, rebuild.c replay.c))
 SITE_SRC = $(addprefix src/site/, \
-	account.c ask.c deaths.c fields.c hardware.c node.c site.c slurm.c)
+	account.c allocation.c ask.c batch_system.c batch_systems.c deaths.c \
+	fields.c hardware.c node.c site.c slurm.c slurm_account.c \
+	slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
 	comm.c crew.c executor.c heart.c hosts.c introduce.c journal.c launcher.c \
 	library.c master.c prepare.c signals.c starter.c survey.c worker.c)

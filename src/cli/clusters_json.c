@@ -75,15 +75,17 @@ static json_t *ranks(const struct bats_survey *s)
     return NULL;
 }
 
-static json_t *slurm(const struct bats_site *site)
+static json_t *job(const struct bats_site *site,
+                   const struct bats_batch_system *system)
 {
-    if (site->slurm.job[0] == '\0')
+    const struct bats_allocation *a = &site->allocation;
+    if (a->system != system)
         return json_null();
-    if (site->slurm.n_parts == 0)
-        return json_pack("{s:o, s:o}", "job", bats_json_text(site->slurm.job),
+    if (a->n_parts == 0)
+        return json_pack("{s:o, s:o}", "job", bats_json_text(a->job),
                          "trouble", bats_json_text(site->trouble.text));
-    return json_pack("{s:o, s:f}", "job", bats_json_text(site->slurm.job),
-                     "billing_per_hour", bats_slurm_billing(&site->slurm));
+    return json_pack("{s:o, s:f}", "job", bats_json_text(a->job),
+                     "billing_per_hour", a->rate);
 }
 
 int bats_clusters_json(FILE *out, const struct bats_clusters_answer *a,
@@ -102,7 +104,9 @@ int bats_clusters_json(FILE *out, const struct bats_clusters_answer *a,
     bad |= SET(o, "budget_source", bats_json_text(a->budget));
     bad |= SET(o, "end_s",
                s->job_end_us > 0 ? seconds(s->job_end_us) : json_null());
-    bad |= SET(o, "slurm", slurm(&s->site));
+    for (size_t i = 0; bats_batch_systems[i] != NULL; i++)
+        bad |= SET(o, bats_batch_systems[i]->key,
+                   job(&s->site, bats_batch_systems[i]));
     bad |= SET(o, "ranks", ranks(s));
     if (bad == 0 && json_dumpf(o, out, BATS_JSON_SAFE | JSON_INDENT(2)) == 0)
         putc('\n', out);

@@ -33,9 +33,9 @@ static void print_found(const struct bats_survey *survey)
         "%s ('bats-mpi clusters' says why)",
         bats_duration_format(time, p->window), list);
     if (survey->site.trouble.code != 0)
-        bats_words_line(stderr,
-                        "bats-mpi: Slurm does not say what the job holds: %s",
-                        survey->site.trouble.text);
+        bats_words_line(
+            stderr, "bats-mpi: %s does not say what the job holds: %s",
+            survey->site.allocation.system->name, survey->site.trouble.text);
 }
 
 static void print_end(const struct bats_survey *survey)
@@ -46,9 +46,9 @@ static void print_end(const struct bats_survey *survey)
     if (localtime_r(&at, &tm) != NULL)
         strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
     fprintf(stderr,
-            "bats-mpi: the Slurm job ends at %s: tasks that do not fit before "
+            "bats-mpi: the %s job ends at %s: tasks that do not fit before "
             "that are left (--time-limit)\n",
-            text);
+            survey->site.allocation.system->name, text);
 }
 
 static void on_started(void *context, const struct bats_survey *survey,

@@ -137,7 +137,7 @@ static int claim_partition(struct claims *claims, uint32_t s)
         return bats_inifile_fail(
             claims->file->path, where_line(section), claims->err,
             "no rank that can run tasks is in partition '%s': outside a "
-            "Slurm job no partition is known",
+            "batch job no partition is known",
             section->where_text);
     return 0;
 }

@@ -119,7 +119,7 @@ void bats_mpi_end(int exit_status)
         bats_starter_tell(exit_status);
     if (exit_status != 0 && (own_rank == 0 || given_up))
         bats_launcher_fail();
-    if (given_up && own_rank != 0 && bats_launcher_is_srun())
+    if (given_up && own_rank != 0 && bats_launcher_is_batch_system())
         _exit(exit_status); /* MPI_Abort would kill those who still tidy up */
     if (given_up && exit_status == 0 && own_rank != 0) {
         /* Rank 0 ends us all when it has reported. Who waits for that in

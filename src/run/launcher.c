@@ -11,17 +11,18 @@
 #include <unistd.h>
 
 #include "run/starter.h"
+#include "site/batch_system.h"
 
 #define PATIENCE_MS 10000 /* the other ranks take 3 s to leave */
 
-static bool impatient, by_srun;
+static bool impatient, by_batch_system;
 
 void bats_launcher_look(void)
 {
     bool mpirun = getenv("OMPI_COMMAND") != NULL;
     impatient = mpirun && !bats_starter_is_used();
-    /* mpirun starts its daemons by srun. */
-    by_srun = !mpirun && getenv("SLURM_STEP_ID") != NULL;
+    /* mpirun starts its daemons by the batch system. */
+    by_batch_system = !mpirun && bats_batch_launched();
 }
 
 bool bats_launcher_is_impatient(void)
@@ -29,9 +30,9 @@ bool bats_launcher_is_impatient(void)
     return impatient;
 }
 
-bool bats_launcher_is_srun(void)
+bool bats_launcher_is_batch_system(void)
 {
-    return by_srun;
+    return by_batch_system;
 }
 
 bool bats_launcher_is_mpirun(void)

@@ -18,8 +18,8 @@ void bats_launcher_look(void);
  * itself: then mpirun hears of no signal.) */
 bool bats_launcher_is_impatient(void);
 
-/* It is srun. */
-bool bats_launcher_is_srun(void);
+/* It is the batch system itself (srun). */
+bool bats_launcher_is_batch_system(void);
 
 /* It is Open MPI's mpirun, and on this host. */
 bool bats_launcher_is_mpirun(void);

@@ -18,17 +18,9 @@ static bats_time bag_time(const struct bats_run_options *options,
     return us < (double)BATS_NEVER / 2 ? (bats_time)us : BATS_NEVER / 2;
 }
 
-/* As Slurm says, else as the environment of the job does. */
 static int64_t job_end_us(const struct bats_site *site)
 {
-    const char *end = getenv("SLURM_JOB_END_TIME");
-    int64_t end_s = bats_slurm_end(&site->slurm);
-    if (end_s == 0 && site->slurm.job[0] != '\0' && end != NULL) {
-        char *rest;
-        end_s = strtoll(end, &rest, 10);
-        if (*rest != '\0')
-            end_s = 0;
-    }
+    int64_t end_s = site->allocation.end_s;
     return end_s > 0 && end_s < INT64_MAX / 4000000 ? end_s * 1000000 : 0;
 }
 
@@ -88,23 +80,36 @@ static bats_money with_earlier(const struct bats_run_options *options,
                : BATS_UNLIMITED;
 }
 
-/* The account counts in what Slurm bills; other money cannot be compared. */
+/* The account counts in what the batch system bills; other money cannot be
+ * compared. */
 static int ask_account(const struct bats_run_options *options,
                        struct bats_survey *s, struct bats_error *err)
 {
+    const struct bats_allocation *job = &s->site.allocation;
+    const struct bats_batch_system *system = job->system;
     if (options->budget != BATS_BUDGET_ACCOUNT)
         return 0;
+    if (system == NULL)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--budget account: this is no batch job: give "
+                              "an amount");
     if (s->site.trouble.code != 0)
         return bats_error_set(err, BATS_EINPUT,
-                              "--budget account: Slurm does not tell of job "
+                              "--budget account: %s does not tell of job "
                               "%s (%s): give an amount",
-                              s->site.slurm.job, s->site.trouble.text);
+                              system->name, job->job, s->site.trouble.text);
+    if (system->account == NULL)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--budget account: %s keeps no accounts: give "
+                              "an amount",
+                              system->name);
     s->by_account = true;
-    int rc = bats_account_ask(&s->site.slurm, &s->account, err);
-    if (rc == 0 && strcmp(s->platform.currency, "billing-h") != 0)
+    int rc = system->account(job, &s->account, err);
+    if (rc == 0 && strcmp(s->platform.currency, system->currency) != 0)
         rc = bats_error_set(err, BATS_EINPUT,
-                            "--budget account: Slurm counts in billing-h, the "
-                            "charges are in %s: give an amount",
+                            "--budget account: %s counts in %s, the charges "
+                            "are in %s: give an amount",
+                            system->name, system->currency,
                             s->platform.currency);
     return rc;
 }

@@ -9,15 +9,15 @@
  * The machines come from the clusters file, else from what src/site finds. The
  * budget that nobody gave is what the allocation is worth: the charges of all
  * machines for every window that they can begin before the job ends; without
- * an end it is unlimited. BATS_BUDGET_ACCOUNT is what Slurm still lets the
- * user be billed for. What earlier sessions of the run were charged comes
- * on top of either, as it counts against the budget.
+ * an end it is unlimited. BATS_BUDGET_ACCOUNT is what the batch
+ * system still lets the user be billed for. What earlier sessions of the run
+ * were charged comes on top of either, as it counts against the budget.
  */
 #ifndef BATS_SURVEY_H
 #define BATS_SURVEY_H
 
 #include "input/platform.h"
-#include "site/account.h"
+#include "site/batch_system.h"
 #include "site/site.h"
 
 struct bats_crew;        /* run/crew.h */

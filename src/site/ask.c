@@ -62,27 +62,28 @@ static bool take_all(const int fds[2], struct text texts[2])
     return true;
 }
 
-/* The environment, with Slurm's way to write times. In one block for free();
- * the strings are shared. */
-static char **environment_for(void)
+/* The environment, with the variable "NAME=value" (NULL: none). In one block
+ * for free(); the strings are shared. */
+static char **environment_with(const char *variable)
 {
-    static char format[] = "SLURM_TIME_FORMAT=%s";
     size_t n = 0, kept = 0;
+    size_t name = variable != NULL ? strcspn(variable, "=") + 1 : 0;
     while (environ[n] != NULL)
         n++;
     char **copy = calloc(n + 2, sizeof *copy);
     for (size_t i = 0; copy != NULL && i < n; i++)
-        if (strncmp(environ[i], format, sizeof "SLURM_TIME_FORMAT") != 0)
+        if (name == 0 || strncmp(environ[i], variable, name) != 0)
             copy[kept++] = environ[i];
     if (copy != NULL)
-        copy[kept] = format;
+        copy[kept] = (char *)variable;
     return copy;
 }
 
-static int start(const char *const *argv, int out, int err, pid_t *pid)
+static int start(const char *const *argv, const char *variable, int out,
+                 int err, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
-    char **environment = environment_for();
+    char **environment = environment_with(variable);
     if (environment == NULL || posix_spawn_file_actions_init(&actions) != 0) {
         free(environment);
         return ENOMEM;
@@ -113,11 +114,12 @@ static bool reap(pid_t pid)
 }
 
 /* Starts it with pipes, reads them, and waits for it. */
-static int converse(const char *const *argv, int pipes[2][2],
-                    struct text texts[2], struct bats_error *err)
+static int converse(const char *const *argv, const char *variable,
+                    int pipes[2][2], struct text texts[2],
+                    struct bats_error *err)
 {
     pid_t pid;
-    int rc = start(argv, pipes[0][1], pipes[1][1], &pid);
+    int rc = start(argv, variable, pipes[0][1], pipes[1][1], &pid);
     for (int i = 0; i < 2; i++) {
         close(pipes[i][1]);
         pipes[i][1] = -1;
@@ -139,7 +141,8 @@ static int converse(const char *const *argv, int pipes[2][2],
     return 0;
 }
 
-int bats_ask(const char *const *argv, char **answer, struct bats_error *err)
+int bats_ask(const char *const *argv, const char *variable, char **answer,
+             struct bats_error *err)
 {
     int pipes[2][2] = {{-1, -1}, {-1, -1}};
     struct text texts[2] = {{0}, {0}};
@@ -149,7 +152,7 @@ int bats_ask(const char *const *argv, char **answer, struct bats_error *err)
             rc =
                 bats_error_set(err, BATS_ESYS, "no pipe: %s", strerror(errno));
     if (rc == 0)
-        rc = converse(argv, pipes, texts, err);
+        rc = converse(argv, variable, pipes, texts, err);
     for (int i = 0; i < 4; i++)
         if (pipes[i / 2][i % 2] >= 0)
             close(pipes[i / 2][i % 2]);

@@ -9,12 +9,13 @@
 #include "bats/error.h"
 
 /*
- * Runs argv (NULL-terminated, looked up in PATH) without standard input and
- * hands over its standard output in one block for free(). Slurm's commands
- * print times as seconds since 1970. BATS_ESYS, with its first line of standard
- * error where there is one: it cannot be started, fails, or takes longer than
- * ten seconds.
+ * Runs argv (NULL-terminated, looked up in PATH) without standard input, with
+ * `variable` ("NAME=value"; NULL: none) in its environment, and hands over its
+ * standard output in one block for free(). BATS_ESYS, with its first line of
+ * standard error where there is one: it cannot be started, fails, or takes
+ * longer than ten seconds.
  */
-int bats_ask(const char *const *argv, char **answer, struct bats_error *err);
+int bats_ask(const char *const *argv, const char *variable, char **answer,
+             struct bats_error *err);
 
 #endif

@@ -1,12 +1,10 @@
 #include "site/node.h"
 
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "util/hostlist.h"
+#include "site/batch_system.h"
 
 #ifdef BATS_HAVE_PMIX
 #include <pmix.h>
@@ -46,32 +44,6 @@ static void ask_pmix(struct bats_node *node)
 
 #endif
 
-/* An srun that makes the allocation itself uses the old name of the groups. */
-static const char *group_variable(const char *name, int group)
-{
-    char variable[64];
-    snprintf(variable, sizeof variable, "%s_HET_GROUP_%d", name, group);
-    if (getenv(variable) == NULL)
-        snprintf(variable, sizeof variable, "%s_PACK_GROUP_%d", name, group);
-    return getenv(variable);
-}
-
-static const char *partition_of(const char *host)
-{
-    if (getenv("SLURM_HET_SIZE") == NULL)
-        return getenv("SLURM_JOB_PARTITION");
-    for (int group = 0;; group++) {
-        const char *nodes = group_variable("SLURM_JOB_NODELIST", group);
-        struct bats_hostlist list;
-        if (nodes == NULL || bats_hostlist_expand(nodes, &list, NULL) < 0)
-            return NULL;
-        bool here = bats_hostlist_find(&list, host) >= 0;
-        bats_hostlist_release(&list);
-        if (here)
-            return group_variable("SLURM_JOB_PARTITION", group);
-    }
-}
-
 void bats_node_look(struct bats_node *node)
 {
     *node = (struct bats_node){.id = BATS_NODE_UNKNOWN,
@@ -79,7 +51,7 @@ void bats_node_look(struct bats_node *node)
     if (gethostname(node->host, sizeof node->host - 1) != 0)
         strcpy(node->host, "localhost");
     /* A name that has no room is not known: half of it could be another's. */
-    const char *partition = partition_of(node->host);
+    const char *partition = bats_batch_partition(node->host);
     if (partition != NULL && strlen(partition) < sizeof node->partition)
         strcpy(node->partition, partition);
     ask_pmix(node);

@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "site/batch_system.h"
 #include "util/encode.h"
 #include "util/hostlist.h"
 
 /* A host, and its ranks. */
 struct host {
-    const struct bats_node *node;     /* of its first rank */
-    const struct bats_slurm_node *at; /* NULL: Slurm does not know it */
+    const struct bats_node *node;          /* of its first rank */
+    const struct bats_allocation_node *at; /* NULL: not of the job */
     uint32_t ranks;
     uint32_t workers;
     uint32_t cores; /* of the rank that has fewest, */
@@ -134,17 +135,11 @@ static double rate_of(const struct bats_site *site, const struct host *host,
                  cores == 1 ? "" : "s");
         return cores;
     }
-    const struct bats_slurm_part *p = &site->slurm.parts[host->at->part];
     if (!by_node && host->ranks > 1)
         snprintf(part, sizeof part, ", shared by %u ranks", host->ranks);
-    if (p->weights[0] != '\0')
-        snprintf(source, size, "Slurm: TRESBillingWeights=%s, %u CPUs%s",
-                 p->weights, host->at->cpus, part);
-    else
-        snprintf(source, size,
-                 "1 per core-hour: Slurm has no TRESBillingWeights for this "
-                 "partition; %u CPUs%s",
-                 host->at->cpus, part);
+    snprintf(source, size, "%s, %u CPUs%s",
+             site->allocation.parts[host->at->part].source, host->at->cpus,
+             part);
     return by_node ? host->at->rate : host->at->rate / host->ranks;
 }
 
@@ -269,11 +264,11 @@ int bats_site_discover(const struct bats_node *nodes, uint32_t n_ranks,
     struct host *hosts = calloc(n_ranks, sizeof *hosts);
     ptrdiff_t n = hosts != NULL ? gather(nodes, n_ranks, first, hosts) : -1;
     int rc = n < 0 ? bats_error_set(err, BATS_ENOMEM, "out of memory") : 0;
-    if (rc == 0 && bats_slurm_ask(threads_per_core(&nodes[0].hardware),
-                                  &s.slurm, &why) < 0)
+    if (rc == 0 && bats_allocation_ask(threads_per_core(&nodes[0].hardware),
+                                       &s.allocation, &why) < 0)
         s.trouble = why;
     for (ptrdiff_t i = 0; i < n; i++)
-        hosts[i].at = bats_slurm_find(&s.slurm, hosts[i].node->host);
+        hosts[i].at = bats_allocation_find(&s.allocation, hosts[i].node->host);
     for (ptrdiff_t i = 0; rc == 0 && i < n; i++) {
         bool by_node = machine == BATS_SITE_AUTO
                            ? held_whole(hosts, (size_t)n, &hosts[i])
@@ -297,7 +292,7 @@ void bats_site_release(struct bats_site *site)
 {
     for (size_t i = 0; i < site->n_clusters; i++)
         free(site->clusters[i].hosts);
-    bats_slurm_release(&site->slurm);
+    bats_allocation_release(&site->allocation);
     *site = (struct bats_site){0};
 }
 
@@ -382,7 +377,8 @@ int bats_site_write(const struct bats_site *site, bats_time window,
     if (out == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     fprintf(out, "[run]\ncurrency = %s\n",
-            site->slurm.n_parts > 0 ? "billing-h" : "core-h");
+            site->allocation.n_parts > 0 ? site->allocation.system->currency
+                                         : "core-h");
     if (window > 0 && window % BATS_MINUTE == 0)
         fprintf(out, "window = %" PRId64 "m\n", window / BATS_MINUTE);
     else if (window > 0)

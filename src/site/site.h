@@ -5,12 +5,12 @@
  * Layer: site. Used by the mpi layer, between the HELLO of the ranks and the
  * platform.
  *
- * Model. Nodes form a cluster if Slurm has them in the same partition; where
- * there is no Slurm, if their hardware is the same (processor, cores, and
+ * Model. Nodes form a cluster if they are in the same partition of a batch
+ * system; where there is none, if their hardware is the same (processor, cores, and
  * memory to within a sixteenth). Nodes of one cluster charge the same: those
  * that do not form further clusters, "fast-2". A machine is a node where the
  * job holds whole nodes, for that is what is billed; else a rank. A node
- * charges what Slurm bills for it (slurm.h), elsewhere 1 for each core and
+ * charges what the batch system bills for it, elsewhere 1 for each core and
  * hour; a rank its part of that, all ranks of its node alike.
  *
  * The result is a clusters file, as text. What is found and what is read from
@@ -21,8 +21,8 @@
 
 #include "bats/cluster.h"
 #include "bats/units.h"
+#include "site/allocation.h"
 #include "site/node.h"
-#include "site/slurm.h"
 
 enum bats_site_machine {
     BATS_SITE_AUTO, /* by node where whole nodes are held */
@@ -36,14 +36,14 @@ struct bats_site_cluster {
     bool by_node;
     double rate;      /* of one machine, per hour */
     char source[400]; /* where that comes from, in words */
-    char *hosts;      /* as Slurm writes lists of them */
+    char *hosts;      /* see util/hostlist.h */
     uint32_t node;    /* its first one; private */
 };
 
 struct bats_site {
-    struct bats_slurm slurm;
-    struct bats_error trouble; /* why Slurm did not tell; code 0: it did, or is
-                                  not here */
+    struct bats_allocation allocation;
+    struct bats_error trouble; /* why the batch system does not tell; code 0:
+                                  it does, or there is none */
     struct bats_site_cluster clusters[BATS_CLUSTERS_MAX];
     size_t n_clusters;
 };

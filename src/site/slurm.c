@@ -6,7 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "site/ask.h"
 #include "site/fields.h"
 #include "util/hostlist.h"
 
@@ -290,82 +289,4 @@ void bats_slurm_bill(double threads_per_core, struct bats_slurm *slurm)
             if (slurm->nodes[k].part == i)
                 slurm->nodes[k].rate *= part->billing / sum;
     }
-}
-
-/* ---- asking ---- */
-
-static int ask_about(const char *what, const char *which, char **answer,
-                     struct bats_error *err)
-{
-    const char *argv[] = {"scontrol", "-o", "-d", "show", what, which, NULL};
-    return bats_ask(argv, answer, err);
-}
-
-static int ask_job(struct bats_slurm *slurm, struct bats_error *err)
-{
-    char *answer;
-    int rc = ask_about("job", slurm->job, &answer, err);
-    if (rc == 0) {
-        rc = bats_slurm_read_job(answer, slurm, err);
-        free(answer);
-    }
-    return rc;
-}
-
-static int ask_partitions(struct bats_slurm *slurm, struct bats_error *err)
-{
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < slurm->n_parts; i++) {
-        char *answer;
-        rc = ask_about("partition", slurm->parts[i].partition, &answer, err);
-        if (rc == 0) {
-            bats_slurm_read_partition(answer, slurm);
-            free(answer);
-        }
-    }
-    return rc;
-}
-
-static int ask_nodes(struct bats_slurm *slurm, struct bats_error *err)
-{
-    const char **names = calloc(slurm->n_nodes, sizeof *names);
-    for (size_t i = 0; names != NULL && i < slurm->n_nodes; i++)
-        names[i] = slurm->nodes[i].host;
-    char *list =
-        names != NULL ? bats_hostlist_fold(names, slurm->n_nodes) : NULL;
-    char *answer;
-    free(names);
-    if (list == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    int rc = ask_about("node", list, &answer, err);
-    free(list);
-    if (rc == 0) {
-        bats_slurm_read_nodes(answer, slurm);
-        free(answer);
-    }
-    return rc;
-}
-
-int bats_slurm_ask(double threads_per_core, struct bats_slurm *slurm,
-                   struct bats_error *err)
-{
-    struct bats_slurm s = {0};
-    const char *job = getenv("SLURM_JOB_ID");
-    *slurm = s;
-    if (job == NULL)
-        return 0;
-    snprintf(s.job, sizeof s.job, "%s", job);
-    int rc = ask_job(&s, err);
-    if (rc == 0)
-        rc = ask_partitions(&s, err);
-    if (rc == 0)
-        rc = ask_nodes(&s, err);
-    if (rc < 0) {
-        bats_slurm_release(&s);
-        snprintf(slurm->job, sizeof slurm->job, "%s", job);
-        return rc == BATS_ENOMEM ? rc : BATS_ESYS;
-    }
-    bats_slurm_bill(threads_per_core, &s);
-    *slurm = s;
-    return 0;
 }

@@ -1,7 +1,7 @@
 /*
  * slurm: what a Slurm job holds, until when, and what Slurm bills for it.
  *
- * Layer: site. Used by site.c, and by whoever wants the job's end.
+ * Layer: site, private to slurm_system.c, which asks scontrol.
  *
  * Source of the facts: `scontrol show job -d`, `show partition` and `show
  * node` (Slurm 20 and later). Model: Slurm bills a job by the TRES it holds,
@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "bats/error.h"
-#include "site/node.h"
+#include "site/allocation.h"
 
 #define BATS_SLURM_WEIGHTS 256
 
@@ -44,20 +44,15 @@ struct bats_slurm_node {
 
 /* All zero: no job. Release with bats_slurm_release. */
 struct bats_slurm {
-    char job[32]; /* its number; "": none */
-    char account[64];
-    char user[64];
+    char job[BATS_ALLOCATION_NAME]; /* its number */
+    char account[BATS_ALLOCATION_NAME];
+    char user[BATS_ALLOCATION_NAME];
     struct bats_slurm_part *parts;
     size_t n_parts;
     struct bats_slurm_node *nodes;
     size_t n_nodes;
 };
 
-/* The job that this process is part of ($SLURM_JOB_ID); none is not an error.
- * `threads_per_core` (>= 1) turns Slurm's CPUs into cores. BATS_ESYS: there is
- * a job, but Slurm's commands do not tell; job[] is filled in then. */
-int bats_slurm_ask(double threads_per_core, struct bats_slurm *slurm,
-                   struct bats_error *err);
 void bats_slurm_release(struct bats_slurm *slurm);
 
 const struct bats_slurm_node *bats_slurm_find(const struct bats_slurm *slurm,
@@ -68,8 +63,6 @@ int64_t bats_slurm_end(const struct bats_slurm *slurm);
 
 /* What Slurm says it bills for the whole job per hour. */
 double bats_slurm_billing(const struct bats_slurm *slurm);
-
-/* ---- its parts, for tests ---- */
 
 /* From the output of `scontrol show job -d -o`: all but weights, whole and
  * rate. BATS_ENOMEM; BATS_EINPUT: it is something else. */

@@ -4,7 +4,8 @@
 # The objects (those of libbats) may not refer to MPI, clocks, the
 # environment, files or other sources of surprise, nor hold variables of their
 # own. The sources below $SRC (default: src) may include only headers of their
-# own layer's directory or of a lower layer. Every offence is one line.
+# own layer's directory or of a lower layer. Only src/site may ask for the
+# variables of a batch system. Every offence is one line.
 
 SRC=${SRC:-src}
 
@@ -75,6 +76,10 @@ offences=$(
             layer = substr(FILENAME, length(src) + 2)
             sub(/\/.*/, "", layer)
         }
+    }
+    layer != "site" && match($0, /getenv\("(SLURM|PBS|FLUX|LSB)_/) {
+        print FILENAME ":" FNR ": only site may ask for " \
+            substr($0, RSTART + 8, RLENGTH - 8)
     }
     /^[ \t]*#[ \t]*include/ {
         header = $0

@@ -1,6 +1,6 @@
 #!/bin/sh
 # check-layers finds what it is there to find.
-echo 1..8
+echo 1..9
 cd "$TOP" || exit 1
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -57,6 +57,10 @@ C
 offends 'mpi.h outside src/run is refused' src/cli/bad.c 'only run may' <<'C'
 #include <mpi.h>
 C
+offends "a batch system's variable outside src/site is refused" \
+    src/run/bad.c 'only site may ask for SLURM_' <<'C'
+const char *job = getenv("SLURM_JOB_ID");
+C
 
 # And what the engine may do is let through.
 rm -rf "$dir/src"
@@ -80,8 +84,8 @@ C
 ${CC:-cc} -c -o "$dir/good.o" "$dir/src/engine/good.c"
 if SRC=$dir/src sh tests/build/check-layers.sh "$dir/good.o" >"$dir/out" 2>&1
 then
-    echo 'ok 8 - memory, text and mathematics are let through'
+    echo 'ok 9 - memory, text and mathematics are let through'
 else
-    echo 'not ok 8 - memory, text and mathematics are let through'
+    echo 'not ok 9 - memory, text and mathematics are let through'
     sed 's/^/# /' "$dir/out"
 fi

@@ -97,7 +97,7 @@ ok 'nothing is left of an account that is used up'
 sed 's/billing=[0-9]*(/billing=N(/' phys >unlimited && mv unlimited phys
 association root '' '' 'billing=N(1000)' >root
 account clusters --budget account
-has 'budget unlimited: account phys: Slurm sets no limit of billing-minutes'
+has 'budget unlimited: account phys: no limit of billing-minutes is set'
 ok 'an account without a limit is said to have none'
 account many --time-scale 3600 --profile profile --record other \
     --budget account &&

@@ -80,7 +80,7 @@ says() {
 ask phys &&
     says '1000 billing-h: account phys: 0 of 60000 billing-minutes are used'
 ok 'the budget is what the account may use'
-ask open && says 'unlimited: account open: Slurm sets no limit of billing-minutes'
+ask open && says 'unlimited: account open: no limit of billing-minutes is set'
 ok 'an account without a limit is said to have none'
 
 # 2 nodes of 64 CPUs at 3: 384 per hour, 6.4 per second. Usage that Slurm has

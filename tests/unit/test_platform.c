@@ -290,7 +290,7 @@ static void without_slurm_there_are_no_partitions(void **state)
         set_worker(i, (int)i + 1, "a", "");
     refuse_to_build("[cluster x]\ncharge = 1\npartition = r\n",
                     ":3: no rank that can run tasks is in partition 'r': "
-                    "outside a Slurm job no partition is known");
+                    "outside a batch job no partition is known");
 }
 
 static void max_is_at_most_what_is_there(void **state)

@@ -240,12 +240,12 @@ static void slurm_names_the_clusters_and_their_charges(void **state)
         "machine = node\n# Slurm: TRESBillingWeights=CPU=2.0, 8 CPUs\n"
         "charge = 16/h\n"
         "\n[cluster slow]\nnodes = n4\nmachine = rank\n"
-        "# 1 per core-hour: Slurm has no TRESBillingWeights for this "
-        "partition; 6 CPUs, shared by 2 ranks\ncharge = 1.5/h\n"
+        "# 1 per core-hour (Slurm has no TRESBillingWeights for this "
+        "partition), 6 CPUs, shared by 2 ranks\ncharge = 1.5/h\n"
         "\n[cluster slow-2]\nnodes = n5\nmachine = rank\n"
-        "# 1 per core-hour: Slurm has no TRESBillingWeights for this "
-        "partition; 6 CPUs\ncharge = 3/h\n");
-    assert_int_equal(bats_slurm_end(&s.slurm), 98);
+        "# 1 per core-hour (Slurm has no TRESBillingWeights for this "
+        "partition), 6 CPUs\ncharge = 3/h\n");
+    assert_int_equal(s.allocation.end_s, 98);
     bats_site_release(&s);
 
     s = discover(BATS_SITE_RANK);
@@ -282,7 +282,7 @@ static void a_slurm_that_does_not_answer_is_done_without(void **state)
     assert_int_equal(s.trouble.code, BATS_ESYS);
     assert_string_equal(s.trouble.text,
                         "scontrol failed: cannot reach anybody");
-    assert_string_equal(s.slurm.job, "7");
+    assert_string_equal(s.allocation.job, "7");
     assert_int_equal(s.n_clusters, 3); /* 2 x fast, and n5 has one rank */
     assert_string_equal(s.clusters[0].source, "1 per core-hour, 2 cores");
     bats_site_release(&s);

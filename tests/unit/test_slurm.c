@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "site/account.h"
 #include "site/slurm.h"
+#include "site/slurm_account.h"
 
 /* A heterogeneous job: two nodes of its own, three CPUs of a third. The name
  * of the job is the user's to choose. */
@@ -189,8 +189,8 @@ static const char science[] = HEADING "Association Records\n\n" ASSOCIATION(
 static const char root[] = HEADING "Association Records\n\n" ASSOCIATION(
     "root", "", "", "", "cpu=N(0),billing=N(9999)");
 
-static struct bats_slurm_part fast = {.partition = "fast"};
-static const struct bats_slurm anna = {
+static struct bats_allocation_part fast = {.partition = "fast"};
+static const struct bats_allocation anna = {
     .account = "phys", .user = "anna", .parts = &fast, .n_parts = 1};
 
 /* Above it is `parent`; so much is left then. */
@@ -200,7 +200,7 @@ static void account_is(const char *text, const char *name,
 {
     char above[BATS_ACCOUNT_NAME];
     struct bats_error err = {0};
-    if (bats_account_read(text, &anna, name, account, above, &err) != 0)
+    if (bats_slurm_account_read(text, &anna, name, account, above, &err) != 0)
         fail_msg("%s", err.text);
     assert_string_equal(above, parent);
     assert_true(bats_account_left(account) == (bats_money)(left * 1e6));
@@ -219,13 +219,13 @@ static void the_least_that_an_account_has_left_counts(void **state)
                         "account science: 4900 of 5000 billing-minutes are "
                         "used");
     account_is(phys, "phys", &a, "science", 100 / 60.0);
-    fast = (struct bats_slurm_part){.partition = "slow"};
+    fast = (struct bats_allocation_part){.partition = "slow"};
     account_is(phys, "phys", &a, "science", 1 / 60.0);
     assert_true(a.of_user);
     assert_string_equal(bats_account_words(words, &a),
                         "the user's share in account phys: 19 of 20 "
                         "billing-minutes are used");
-    fast = (struct bats_slurm_part){.partition = "fast"};
+    fast = (struct bats_allocation_part){.partition = "fast"};
 }
 
 static void an_account_may_have_nothing_left_or_no_limit(void **state)
@@ -242,12 +242,12 @@ static void an_account_may_have_nothing_left_or_no_limit(void **state)
     a = (struct bats_account){.account = "phys"};
     snprintf(text, sizeof text, "%s%s",
              ASSOCIATION("phys", "", "", "root(1)", "cpu=10(1)"), user);
-    assert_int_equal(bats_account_read(text, &anna, "phys", &a, above, NULL),
-                     0);
+    assert_int_equal(
+        bats_slurm_account_read(text, &anna, "phys", &a, above, NULL), 0);
     assert_true(bats_account_left(&a) == BATS_UNLIMITED);
     assert_string_equal(bats_account_words(words, &a),
-                        "account phys: Slurm sets no limit of "
-                        "billing-minutes");
+                        "account phys: no limit of billing-minutes "
+                        "is set");
 }
 
 /* What Slurm 22.05 prints without accounting, or hides (PrivateData). */
@@ -271,8 +271,9 @@ static void an_account_that_is_not_shown_is_refused(void **state)
         struct bats_account a = {.limit = 5};
         char above[BATS_ACCOUNT_NAME] = "as it was";
         struct bats_error err;
-        assert_int_equal(bats_account_read(cases[i].text, &anna, cases[i].name,
-                                           &a, above, &err),
+        assert_int_equal(bats_slurm_account_read(cases[i].text, &anna,
+                                                 cases[i].name, &a, above,
+                                                 &err),
                          BATS_EINPUT);
         assert_non_null(strstr(err.text, cases[i].says));
         assert_string_equal(above, "as it was");

@@ -34,8 +34,8 @@ static const char *machine_source(const struct bats_settings *set,
         return "--machine";
     if (site->clusters[i].by_node)
         return "the job holds whole nodes";
-    return site->slurm.n_parts > 0 ? "the job does not hold whole nodes"
-                                   : "who holds the nodes is not known";
+    return site->allocation.n_parts > 0 ? "the job does not hold whole nodes"
+                                        : "who holds the nodes is not known";
 }
 
 static const char *window_source(const struct bats_settings *set)
@@ -125,19 +125,20 @@ static int print_cluster(const struct bats_settings *set,
     return 0;
 }
 
-static void print_time(const char *what, int64_t at_us, const char *source)
+static void print_end(int64_t at_us, const char *system)
 {
     time_t at = (time_t)(at_us / 1000000);
     struct tm tm;
     char text[32] = "?";
     if (localtime_r(&at, &tm) != NULL)
         strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
-    bats_words_line(stdout, "%-9s%s: %s", what, text, source);
+    printf("end      %s: %s; the run ends shortly before\n", text, system);
 }
 
 static void print_limits(const struct bats_settings *set,
                          const struct bats_survey *s)
 {
+    const struct bats_allocation *job = &s->site.allocation;
     char text[96], words[BATS_ACCOUNT_WORDS];
     printf("\nwindow   %s: %s\n",
            bats_duration_format(text, s->platform.window), window_source(set));
@@ -146,17 +147,14 @@ static void print_limits(const struct bats_settings *set,
         bats_words_money(text, sizeof text, s->budget, s->platform.currency),
         budget_source(set, s, words));
     if (s->job_end_us > 0)
-        print_time("end", s->job_end_us, "Slurm; the run ends shortly before");
-    if (s->site.slurm.n_parts > 0) {
-        double billing = bats_slurm_billing(&s->site.slurm);
-        bats_words_line(
-            stdout,
-            "Slurm    job %s, billed %g per hour for all that it holds",
-            s->site.slurm.job, billing);
-    }
+        print_end(s->job_end_us, job->system->name);
+    if (job->n_parts > 0)
+        bats_words_line(stdout,
+                        "%-9sjob %s, billed %g per hour for all that it holds",
+                        job->system->name, job->job, job->rate);
     if (s->site.trouble.code != 0)
-        bats_words_line(stdout, "Slurm    does not say what job %s holds: %s",
-                        s->site.slurm.job, s->site.trouble.text);
+        bats_words_line(stdout, "%-9sdoes not say what job %s holds: %s",
+                        job->system->name, job->job, s->site.trouble.text);
 }
 
 static void print_number(uint32_t number)

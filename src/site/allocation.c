@@ -1,0 +1,76 @@
+#include "site/allocation.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "site/batch_system.h"
+
+static int compare_nodes(const void *a, const void *b)
+{
+    const struct bats_allocation_node *x = a, *y = b;
+    return strcmp(x->host, y->host);
+}
+
+int bats_allocation_ask(double threads_per_core, struct bats_allocation *a,
+                        struct bats_error *err)
+{
+    *a = (struct bats_allocation){.system = bats_batch_system_here()};
+    if (a->system == NULL)
+        return 0;
+    snprintf(a->job, sizeof a->job, "%s", a->system->job());
+    struct bats_allocation told = *a;
+    int rc = a->system->ask(threads_per_core, &told, err);
+    a->end_s = told.end_s;
+    if (rc < 0) {
+        bats_allocation_release(&told);
+        return rc;
+    }
+    *a = told;
+    if (a->n_nodes > 0)
+        qsort(a->nodes, a->n_nodes, sizeof *a->nodes, compare_nodes);
+    return 0;
+}
+
+const struct bats_allocation_node *
+bats_allocation_find(const struct bats_allocation *a, const char *host)
+{
+    struct bats_allocation_node key;
+    snprintf(key.host, sizeof key.host, "%.*s", (int)strcspn(host, "."), host);
+    return a->n_nodes > 0 ? bsearch(&key, a->nodes, a->n_nodes,
+                                    sizeof *a->nodes, compare_nodes)
+                          : NULL;
+}
+
+void bats_allocation_release(struct bats_allocation *a)
+{
+    free(a->parts);
+    free(a->nodes);
+    *a = (struct bats_allocation){0};
+}
+
+int bats_allocation_add_part(struct bats_allocation *a,
+                             const struct bats_allocation_part *part,
+                             struct bats_error *err)
+{
+    struct bats_allocation_part *parts =
+        realloc(a->parts, (a->n_parts + 1) * sizeof *parts);
+    if (parts == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    a->parts = parts;
+    parts[a->n_parts++] = *part;
+    return 0;
+}
+
+int bats_allocation_add_node(struct bats_allocation *a,
+                             const struct bats_allocation_node *node,
+                             struct bats_error *err)
+{
+    struct bats_allocation_node *nodes =
+        realloc(a->nodes, (a->n_nodes + 1) * sizeof *nodes);
+    if (nodes == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    a->nodes = nodes;
+    nodes[a->n_nodes++] = *node;
+    return 0;
+}

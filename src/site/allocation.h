@@ -1,0 +1,78 @@
+/*
+ * allocation: what the job that this process is part of holds, until when, and
+ * at what rate. Every batch system fills in the same one.
+ *
+ * Layer: site. Used by site.c and the survey.
+ *
+ * A job has parts, the components of a heterogeneous job; most jobs have one.
+ * A node belongs to one part. A rate is what is billed per hour, in the
+ * currency of the batch system; it comes with its source in words.
+ */
+#ifndef BATS_SITE_ALLOCATION_H
+#define BATS_SITE_ALLOCATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/error.h"
+#include "site/node.h"
+
+#define BATS_ALLOCATION_NAME 64
+#define BATS_ALLOCATION_SOURCE 320
+
+struct bats_batch_system; /* site/batch_system.h */
+
+struct bats_allocation_part {
+    char partition[BATS_NODE_PARTITION]; /* or queue; "" if not known */
+    char source[BATS_ALLOCATION_SOURCE]; /* of the rates of its nodes */
+};
+
+struct bats_allocation_node {
+    char host[BATS_NODE_HOST]; /* without its domain */
+    uint32_t part;             /* index of its part */
+    uint32_t cpus;             /* that the job holds there */
+    bool whole;                /* the job holds all of the node */
+    double rate;               /* per hour */
+};
+
+/* All zero: no job. Release with bats_allocation_release. */
+struct bats_allocation {
+    const struct bats_batch_system *system; /* NULL: no job */
+    char job[BATS_ALLOCATION_NAME];
+    char account[BATS_ALLOCATION_NAME]; /* that pays; "" if not known */
+    char user[BATS_ALLOCATION_NAME];
+    int64_t end_s; /* of the part that ends first, since 1970; 0: no end */
+    double rate;   /* of the whole job, as the system says; 0: not known */
+    struct bats_allocation_part *parts;
+    size_t n_parts; /* 0: no job, or the system does not tell */
+    struct bats_allocation_node *nodes;
+    size_t n_nodes;
+};
+
+/* Asks the batch system whose job this is; to be in none is no error.
+ * `threads_per_core` (>= 1) turns CPUs that are hardware threads into cores.
+ * BATS_ESYS, BATS_ENOMEM: the system does not tell; then the allocation has
+ * system and job, perhaps end_s, and no parts. */
+int bats_allocation_ask(double threads_per_core,
+                        struct bats_allocation *allocation,
+                        struct bats_error *err);
+
+/* NULL: the job has no such node. A domain in `host` does not count. */
+const struct bats_allocation_node *
+bats_allocation_find(const struct bats_allocation *allocation,
+                     const char *host);
+
+void bats_allocation_release(struct bats_allocation *allocation);
+
+/* ---- for batch systems ---- */
+
+/* Both copy what they are given. BATS_ENOMEM. */
+int bats_allocation_add_part(struct bats_allocation *allocation,
+                             const struct bats_allocation_part *part,
+                             struct bats_error *err);
+int bats_allocation_add_node(struct bats_allocation *allocation,
+                             const struct bats_allocation_node *node,
+                             struct bats_error *err);
+
+#endif

@@ -1,0 +1,10 @@
+/* batch_systems: the batch systems that this program knows, each in a file of
+ * its own. */
+#include "site/batch_system.h"
+
+#include <stddef.h>
+
+extern const struct bats_batch_system bats_slurm_system;
+
+const struct bats_batch_system *const bats_batch_systems[] = {
+    &bats_slurm_system, NULL};
