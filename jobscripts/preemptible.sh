@@ -1,5 +1,6 @@
 #!/bin/bash
-# A bag on a partition whose jobs may be taken away: sbatch preemptible.sh [BAG]
+# A bag on a partition whose jobs may be taken away:
+#   sbatch preemptible.sh [BAG [OPTION...]]
 #
 # Cheap machines, as long as nobody pays more. Slurm sends TERM before it
 # requeues the job (GraceTime of the partition, or the --signal below). bats-mpi
@@ -17,15 +18,23 @@
 
 bag=${1:-bag.txt}
 
-srun --mpi=pmix bats-mpi "$bag" --resume --grace 20s
+srun --mpi=pmix bats-mpi "$bag" --resume --grace 20s "${@:2}"
 status=$?
 
-# 0 all done, 1 some tasks failed, 2 wrong input, 4 budget exhausted: the end.
+# 0 all done, 1 some tasks failed, 2 wrong input, 3 the system failed (as with a
+# full disk), 4 budget exhausted: the end.
 # 143: Slurm requeues this job itself. 5, or a step that was cut down: once
 # more.
 case $status in
-0 | 1 | 2 | 4) exit $status ;;
+0 | 1 | 2 | 3 | 4) exit $status ;;
 esac
+
+# Where a rank was lost, the exit code of srun is not that of the run. The record
+# knows whether a task is left, or has failed.
+if [ "$(bats-mpi status --left "$bag")" = 0 ]; then
+    bats-mpi status --json "$bag" | grep -q '"failed": *0'
+    exit
+fi
 if [ "${SLURM_RESTART_COUNT:-0}" -ge 50 ]; then
     echo "preemptible.sh: given up after 50 restarts, status $status" >&2
     exit $status

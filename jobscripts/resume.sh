@@ -37,10 +37,18 @@ wait $!
 status=$?
 
 # 0 all done, 1 some tasks failed, 2 wrong input, 4 budget exhausted: the end.
+# 3: neither would the next life have room on the disk, or whatever it was.
 # 5: the time is over, tasks are left. Anything else: the step was cut down.
 case $status in
-0 | 1 | 2 | 4) exit $status ;;
+0 | 1 | 2 | 3 | 4) exit $status ;;
 esac
+
+# Where a rank was lost, the exit code of srun is not that of the run. The record
+# knows whether a task is left, or has failed.
+if [ "$(bats-mpi status --left "$bag")" = 0 ]; then
+    bats-mpi status --json "$bag" | grep -q '"failed": *0'
+    exit
+fi
 if [ "${SLURM_RESTART_COUNT:-0}" -ge 20 ]; then
     echo "resume.sh: given up after 20 restarts, status $status" >&2
     exit $status

@@ -22,7 +22,8 @@ schedule=${2:-cheapest+20%}
 srun --mpi=pmix --het-group=0,1 bats-mpi sample "$bag" "${@:3}" || exit
 bats-mpi plan "$bag.profile" --sbatch "$schedule" >"$bag.sh" || exit
 
-# The second job begins without what Slurm has told this one.
+# The second job begins without what Slurm has told this one, but its account.
+[ -z "$SLURM_JOB_ACCOUNT" ] || export SBATCH_ACCOUNT=$SLURM_JOB_ACCOUNT
 for name in "${!SLURM_@}"; do
     [ "$name" = SLURM_CONF ] || unset "$name"
 done

@@ -1,5 +1,5 @@
 #!/bin/bash
-# One bag on one partition: sbatch simple.sh [BAG]
+# One bag on one partition: sbatch simple.sh [BAG [OPTION...]]
 #
 # Rank 0 drives, the other ranks work: 65 ranks are 64 machines.
 #SBATCH --job-name=bag
@@ -13,8 +13,18 @@ bag=${1:-bag.txt}
 #   --clusters clusters.ini
 # What the bag may cost at most:
 #   --budget 200
-# `exec` makes the job end with the exit code of bats-mpi, so that Slurm and
-# the jobs that depend on this one see whether all tasks were done.
-exec srun --mpi=pmix bats-mpi "$bag" \
+# --resume: should Slurm put the job back into the queue (a node was lost, an
+# administrator said so), its next life goes on where the record ends.
+srun --mpi=pmix bats-mpi "$bag" --resume \
     --joblog "bag-$SLURM_JOB_ID.joblog" \
-    --json "bag-$SLURM_JOB_ID.json"
+    --json "bag-$SLURM_JOB_ID.json" "${@:2}"
+status=$?
+
+# Slurm, and the jobs that depend on this one, see by its exit code whether all
+# tasks were done. Where a rank was lost, that of srun is not that of the run;
+# the record knows whether a task is left, or has failed.
+if [ $status -gt 128 ] && [ "$(bats-mpi status --left "$bag")" = 0 ]; then
+    bats-mpi status --json "$bag" | grep -q '"failed": *0'
+    exit
+fi
+exit $status

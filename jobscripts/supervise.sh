@@ -61,6 +61,16 @@ guard() {
         --ntasks=1 --nodelist="$other" bash -c "$guard" "$SLURMD_NODENAME"
 }
 
+# Where a rank was lost, the exit code of srun is not that of the run. The record
+# knows whether a task is left, or has failed.
+finish() {
+    if [ $status -gt 128 ] && [ "$(bats-mpi status --left "$bag")" = 0 ]; then
+        bats-mpi status --json "$bag" | grep -q '"failed": *0'
+        exit
+    fi
+    exit $status
+}
+
 rm -f "$hosts"
 step=()
 for start in $(seq 20); do
@@ -70,7 +80,7 @@ for start in $(seq 20); do
     status=$?
     kill $! 2>/dev/null && wait $!
     # The file is there as long as the run is to be gone on with.
-    [ -e "$hosts" ] || exit $status
+    [ -e "$hosts" ] || finish
 
     # What a step is cut down by may be known a little later.
     if [ $status -ne 6 ]; then

@@ -1,6 +1,6 @@
 #!/bin/bash
 # One bag on two partitions that charge differently, within a budget:
-#   sbatch two-partitions.sh [BAG [CLUSTERS]]
+#   sbatch two-partitions.sh [BAG [CLUSTERS [OPTION...]]]
 #
 # CLUSTERS (default: clusters.ini) says what they charge. Ask your site.
 #
@@ -37,14 +37,13 @@ watch() {
 }
 
 # If it was, the next one finds on record what has been done, and ends as it
-# would have.
-for resume in '' --resume; do
-    # shellcheck disable=SC2086
-    srun --mpi=pmix --het-group=0,1 bats-mpi "${1:-bag.txt}" $resume \
+# would have. So does a job that Slurm has put back into the queue.
+for start in first second; do
+    srun --mpi=pmix --het-group=0,1 bats-mpi "${1:-bag.txt}" --resume \
         --clusters "${2:-clusters.ini}" \
         --budget "${BUDGET:-1000}" \
         --joblog "bag-$SLURM_JOB_ID.joblog" \
-        --json "bag-$SLURM_JOB_ID.json" &
+        --json "bag-$SLURM_JOB_ID.json" "${@:3}" &
     step=$!
     watch $step &
     wait $step

@@ -17,7 +17,7 @@ rm -f bag-*.out
 submit -N4 -n9 "$TOP/jobscripts/simple.sh" failing.txt
 test $? -eq 1
 ok 'the job fails when a task fails'
-rm -f bag-*
+rm -f bag-* bag.txt.bats*
 
 # The script as it is, but for the number of ranks; the clusters file that
 # stands in its comment.
