@@ -350,7 +350,8 @@ bool bats_sched_keeps(const struct bats_sched *s, uint32_t machine);
 /* What the sampling phase has found; the engine's, valid until the next
  * handle. */
 struct bats_sched_sampled {
-    bats_time time;     /* when it was over; BATS_NEVER: not yet */
+    bats_time time;     /* when it was over, and then when a schedule was
+                           chosen; BATS_NEVER: not yet */
     bats_money charged; /* until then, in this run and earlier */
     uint32_t tasks;     /* in the sample */
     uint32_t given_up;  /* of them, so many run for ever so long and were

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "report/report.h"
 #include "report/terminal.h"
 #include "report/words.h"
 #include "util/now.h"
@@ -109,6 +110,22 @@ static bool on_choose(void *context, const struct bats_survey *survey,
     bats_progress_clear(&w->progress);
     w->choosing->budget = survey->budget;
     return bats_choosing_answer(w->choosing, &survey->platform, sched, choice);
+}
+
+/* It may have been made from other figures than the table that was shown: tasks
+ * have ended since. */
+static void on_chosen(void *context, const struct bats_survey *survey,
+                      const struct bats_sched *sched)
+{
+    struct bats_watch *w = context;
+    struct bats_snapshot snapshot;
+    char text[512];
+    bats_snapshot_take(&snapshot, &survey->platform, sched);
+    if (w->quiet || !snapshot.has_promise)
+        return;
+    bats_progress_clear(&w->progress);
+    fprintf(stderr, "bats-mpi: chosen: %s\n",
+            bats_report_promise(text, sizeof text, &snapshot));
 }
 
 static void on_notice(void *context, const char *sentence)
@@ -265,6 +282,7 @@ struct bats_observer bats_watch_observer(struct bats_watch *watch)
         .output = on_output,
         .progress = on_progress,
         .choose = on_choose,
+        .chosen = on_chosen,
         .notice = on_notice,
     };
 }

@@ -80,6 +80,11 @@ struct bats_report {
     int64_t real_us;  /* real time the run took */
 };
 
+/* What is promised for the schedule that was chosen (snapshot.has_promise), as
+ * the bill says it: "cheapest: 50 SU in 2h30m, at most 60 SU in 3h". */
+const char *bats_report_promise(char *text, size_t size,
+                                const struct bats_snapshot *snapshot);
+
 /* The closing report for people, at most 80 columns wide where names allow. */
 void bats_report_print(FILE *out, const struct bats_report *report);
 

@@ -139,27 +139,34 @@ static void print_clusters(FILE *out, const struct bats_snapshot *s)
     bats_table_print(out, &t);
 }
 
-/* What was promised for the schedule that was chosen, beside what it came
- * to; both from the end of the sampling phase on. */
-static void print_promise(FILE *out, const struct bats_snapshot *s)
+const char *bats_report_promise(char *text, size_t size,
+                                const struct bats_snapshot *s)
 {
     const struct bats_schedule *p = &s->promise;
     const char *name = bats_offer_name(p->offer);
     const char *currency = s->platform->currency;
-    char a[96], b[96], c[96], d[BATS_UNITS_TEXT], text[512];
-    if (!s->has_promise)
-        return;
-    snprintf(text, sizeof text, "%s%s%s in %s", name, name[0] ? ": " : "",
-             bats_words_money(a, sizeof a, p->plan.cost, currency),
-             bats_words_makespan(b, p->makespan.estimate));
+    char a[96], b[BATS_UNITS_TEXT];
+    int n = snprintf(text, size, "%s%s%s in %s", name, name[0] ? ": " : "",
+                     bats_words_money(a, sizeof a, p->plan.cost, currency),
+                     bats_words_makespan(b, p->makespan.estimate));
     bats_money most = s->status.budget - s->sampled_charged;
     if (p->cost_high < most)
         most = p->cost_high;
-    if (most > p->plan.cost)
-        snprintf(text + strlen(text), sizeof text - strlen(text),
-                 ", at most %s in %s",
+    if (most > p->plan.cost && n > 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n, ", at most %s in %s",
                  bats_words_money(a, sizeof a, most, currency),
                  bats_words_makespan(b, p->makespan.high));
+    return text;
+}
+
+/* The promise beside what it came to; both from the choice on. */
+static void print_promise(FILE *out, const struct bats_snapshot *s)
+{
+    const char *currency = s->platform->currency;
+    char a[96], b[96], c[96], d[BATS_UNITS_TEXT], text[512];
+    if (!s->has_promise)
+        return;
+    bats_report_promise(text, sizeof text, s);
     print_labelled(out, "promised", text);
     snprintf(text, sizeof text, "%s in %s",
              bats_words_money(a, sizeof a,

@@ -243,7 +243,11 @@ static int choose(struct master *m, struct bats_error *err)
         return bats_error_set(err, rc, "%s", m->refusal.text);
     else
         m->refusal.code = 0;
-    return handle(m, &event, err);
+    rc = handle(m, &event, err);
+    if (rc == 0 && m->observer->chosen != NULL &&
+        event.choice.offer != BATS_OFFER_NONE)
+        m->observer->chosen(m->observer->context, &m->survey, m->sched);
+    return rc;
 }
 
 /* Nothing more is started, what runs may end. */

@@ -73,6 +73,10 @@ struct bats_observer {
      * more. */
     bool (*choose)(void *context, const struct bats_survey *survey,
                    struct bats_sched *sched, struct bats_choice *choice);
+    /* The engine has made that schedule, from what it knows now; before any of
+     * its commands are carried out. NULL: nobody is told. */
+    void (*chosen)(void *context, const struct bats_survey *survey,
+                   const struct bats_sched *sched);
     /* One sentence about something unusual (a lost machine, ...). */
     void (*notice)(void *context, const char *sentence);
 };

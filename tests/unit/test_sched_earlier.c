@@ -222,6 +222,31 @@ static void a_sample_is_filled_up(void **state)
     bats_sched_destroy(w.sched);
 }
 
+/* ---- the choice ---- */
+
+/* Whoever takes half an hour to choose has not spent it on the schedule. */
+static void the_promise_counts_from_the_choice(void **state)
+{
+    (void)state;
+    struct world w;
+    struct bats_error err;
+    struct bats_sched_sampled sampled;
+    struct bats_event event = {.type = BATS_EVENT_JOINED};
+    set_up(&w, SAMPLE, SAMPLE);
+    w.o.sched.sampling.on = true;
+    assert_int_equal(bats_sched_create(&w.o.sched, &w.sched, &err), 0);
+    for (; event.machine < 64; event.machine++)
+        assert_int_equal(bats_sched_handle(w.sched, 0, &event, &err), 0);
+    event = (struct bats_event){.type = BATS_EVENT_CHOSEN,
+                                .choice = {.offer = BATS_OFFER_CHEAPEST}};
+    assert_int_equal(
+        bats_sched_handle(w.sched, 30 * BATS_MINUTE, &event, &err), 0);
+    bats_sched_sampled(w.sched, &sampled);
+    assert_non_null(sampled.chosen);
+    assert_int_equal(sampled.time, 30 * BATS_MINUTE);
+    bats_sched_destroy(w.sched);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +258,7 @@ int main(void)
         cmocka_unit_test(a_sample_that_is_complete_costs_nothing),
         cmocka_unit_test(a_cluster_that_is_hardly_known_gets_its_points),
         cmocka_unit_test(a_sample_is_filled_up),
+        cmocka_unit_test(the_promise_counts_from_the_choice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -153,8 +153,7 @@ int choice_choose(void *self, const struct state *s,
     chosen->limit = limit_of(&chosen->schedule);
     p->chosen = chosen->schedule;
     p->has_chosen = true;
-    if (p->is_offered) /* the promise is of what comes from now on */
-        sampling_mark_time(p, s);
+    sampling_mark_time(p, s); /* the promise is of what comes from now on */
     p->is_offered = false;
     return 0;
 }
