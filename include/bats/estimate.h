@@ -78,6 +78,8 @@ struct bats_schedule {
     int64_t windows_high; /* windows of the makespan's upper bound, >= those
                               of the plan */
     bats_money cost_high; /* and what the configuration costs then */
+    bool is_bounded;      /* samples of all its clusters say so; else these two
+                             are no bounds to show anybody */
     int64_t delta_n;      /* < 0: room for so many tasks more */
     bats_money cushion;   /* 0: none is needed */
     bool refits;          /* the cushion buys `raised`; false: it is put aside

@@ -66,6 +66,7 @@
 #ifndef BATS_INTERVAL_H
 #define BATS_INTERVAL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -79,6 +80,8 @@ struct bats_runtimes {
     double deviation_low, deviation_high;
     double longest;  /* of the sample; 0: not known */
     uint32_t n;      /* size of it; 0: the mean was given, and is believed */
+    bool is_guess;   /* at most one task has ended well there: the rest of the
+                        sample is of others, and its bounds are none */
     uint32_t n_kept; /* of the sample, equally spaced, the longest included; 0:
                         nothing is known of the distribution */
     double kept[BATS_RUNTIMES_KEPT];

@@ -61,7 +61,7 @@ int bats_sample_init(struct bats_sample *sample, size_t n_clusters,
 void bats_sample_release(struct bats_sample *sample);
 
 /* What is known of each cluster to the confidence p (interval.h), into
- * runtimes[n_clusters]. */
+ * runtimes[n_clusters]. One on which a single task was measured is_guess. */
 void bats_sample_runtimes(const struct bats_sample *sample, double p,
                           struct bats_runtimes *runtimes);
 

@@ -384,6 +384,8 @@ struct bats_cluster_status {
     uint32_t done;
     uint32_t failed;
     double mean_runtime;  /* T_i, microseconds of bag time; 0: not known */
+    bool is_guess;        /* no task has ended well there: T_i is of those that
+                             failed */
     double profitability; /* (T_m/T_i)(c_m/c_i), m the cheapest; 0: unknown */
     double utilisation;   /* time spent in tasks / paid slot time so far */
 };
@@ -410,6 +412,7 @@ struct bats_decision {
     int64_t tasks_paid; /* N_p: what the former plan could still do; -1 none */
     bats_money budget_left;
     int64_t windows; /* k of the new plan; 0 where it sets none */
+    bool is_guess;   /* it rests on the mean of a cluster that is_guess */
     uint32_t machines[BATS_CLUSTERS_MAX];
 };
 

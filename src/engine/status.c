@@ -72,7 +72,8 @@ void bats_sched_cluster_status(const struct bats_sched *e, size_t cluster,
                                      .charged = c->windows * c->spec.charge,
                                      .done = c->done,
                                      .failed = c->failed,
-                                     .mean_runtime = c->stats.mean};
+                                     .mean_runtime = c->stats.mean,
+                                     .is_guess = cluster_is_guess(c)};
     if (m && c->stats.mean > 0 && c->spec.charge > 0)
         status->profitability =
             (m->stats.mean / cluster_slots(m)) /

@@ -181,6 +181,17 @@ static struct bats_prediction makespan_of(const struct bats_estimator *e,
                                   bats_estimate_confidence(e));
 }
 
+/* Every cluster that it uses was sampled. */
+static bool has_bounds(const struct bats_estimator *e,
+                       const struct bats_plan *plan)
+{
+    for (size_t i = 0; i < e->n_clusters; i++)
+        if (plan->machines[i] > 0 &&
+            (e->runtimes[i].n < 2 || e->runtimes[i].is_guess))
+            return false;
+    return true;
+}
+
 /* What the upper bounds of its clusters' ends cost. */
 static void bound_cost(const struct bats_estimator *e, struct bats_schedule *s)
 {
@@ -227,6 +238,7 @@ static int make_schedule(const struct bats_estimator *e,
     if (s.plan.feasible) {
         s.makespan = makespan_of(e, &s.plan);
         bound_cost(e, &s);
+        s.is_bounded = has_bounds(e, &s.plan);
         if (s.delta_n > 0)
             rc = find_cushion(e, items, end, &s, err);
     }

@@ -273,5 +273,6 @@ void bats_sample_runtimes(const struct bats_sample *sample, double p,
         const struct bats_cluster_sample *c = &sample->clusters[k];
         runtimes[k] = c->n > 0 ? bats_runtimes_of(c->runtimes, c->n, p)
                                : (struct bats_runtimes){.mean = 0};
+        runtimes[k].is_guess = c->n_measured == 1;
     }
 }

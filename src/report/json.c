@@ -91,6 +91,7 @@ static json_t *cluster(const struct bats_snapshot *s, size_t i)
     bad |= SET(o, "tasks_done", integer(k->done));
     bad |= SET(o, "tasks_failed", integer(k->failed));
     bad |= SET(o, "mean_runtime_s", seconds_or_null(k->mean_runtime));
+    bad |= SET(o, "is_guess", json_boolean(k->is_guess));
     bad |=
         SET(o, "profitability",
             k->profitability > 0 ? json_real(k->profitability) : json_null());
@@ -128,6 +129,7 @@ static json_t *decision(const struct bats_platform *p,
     bad |= SET(o, "machines", machines);
     bad |= SET(o, "windows", integer(d->windows));
     bad |= SET(o, "feasible", json_boolean(d->feasible));
+    bad |= SET(o, "is_guess", json_boolean(d->is_guess));
     bad |= SET(o, "tasks_left", integer(d->tasks_left));
     bad |= SET(o, "tasks_paid",
                d->tasks_paid >= 0 ? integer(d->tasks_paid) : json_null());
@@ -247,9 +249,11 @@ static json_t *promise(const struct bats_snapshot *s)
         return o;
     bad |= SET(o, "schedule", bats_json_text(bats_offer_name(p->offer)));
     bad |= SET(o, "makespan_s", seconds(p->makespan.estimate));
-    bad |= SET(o, "makespan_high_s", seconds(p->makespan.high));
+    bad |= SET(o, "makespan_high_s",
+               p->is_bounded ? seconds(p->makespan.high) : json_null());
     bad |= SET(o, "cost", money(p->plan.cost));
-    bad |= SET(o, "cost_high", money(p->cost_high));
+    bad |=
+        SET(o, "cost_high", p->is_bounded ? money(p->cost_high) : json_null());
     bad |= SET(o, "cushion", money(s->status.cushion));
     bad |= SET(o, "actual_makespan_s",
                seconds((double)(s->status.now - s->sampled_at)));

@@ -26,28 +26,20 @@ static const char *machines_text(char *text, size_t size,
                                plan->machines, ", ");
 }
 
-/* Every cluster that it uses was sampled, so that there are bounds. */
-static bool is_sampled(const struct bats_estimator *e,
-                       const struct bats_plan *plan)
-{
-    for (size_t i = 0; i < e->n_clusters; i++)
-        if (plan->machines[i] > 0 && e->runtimes[i].n < 2)
-            return false;
-    return true;
-}
-
 /* ---- clusters ---- */
 
-/* (T_m / T_i) (c_m / c_i), m being the cheapest one; 0 where nothing is
- * charged. */
+/* (T_m / T_i) (c_m / c_i), m being the cheapest one that is known; 0 where
+ * nothing is charged, or known. */
 static double profitability(const struct bats_estimator *e, size_t i)
 {
     size_t m = 0;
 
     for (size_t j = 1; j < e->n_clusters; j++)
-        if (e->clusters[j].charge < e->clusters[m].charge)
+        if (e->runtimes[m].mean == 0 ||
+            (e->clusters[j].charge < e->clusters[m].charge &&
+             e->runtimes[j].mean > 0))
             m = j;
-    if (e->clusters[m].charge == 0)
+    if (e->clusters[m].charge == 0 || e->runtimes[i].mean == 0)
         return 0;
     return e->runtimes[m].mean / e->runtimes[i].mean *
            ((double)e->clusters[m].charge / (double)e->clusters[i].charge);
@@ -59,7 +51,7 @@ static void set_bounds(struct bats_table *table, size_t row,
 {
     char text[BATS_UNITS_TEXT];
 
-    if (r->n < 2)
+    if (r->n < 2 || r->is_guess)
         return;
     bats_table_set(table, row, 3, "%s",
                    bats_words_makespan(text, r->mean_low));
@@ -71,7 +63,7 @@ static void set_bounds(struct bats_table *table, size_t row,
 void bats_schedules_print_clusters(FILE *out, const struct bats_estimator *e)
 {
     struct bats_table table = {.n_rows = 0};
-    bool sampled = false;
+    bool sampled = false, guessed = false;
 
     for (size_t i = 0; i < e->n_clusters; i++)
         sampled = sampled || e->runtimes[i].n > 1;
@@ -88,13 +80,20 @@ void bats_schedules_print_clusters(FILE *out, const struct bats_estimator *e)
         bats_table_set(&table, row, 0, "%s", e->clusters[i].name);
         bats_table_set(&table, row, 1, "%s",
                        bats_money_format(text, e->clusters[i].charge));
-        bats_table_set(&table, row, 2, "%s",
-                       bats_words_makespan(text, e->runtimes[i].mean));
+        if (e->runtimes[i].mean > 0)
+            bats_table_set(&table, row, 2, "%s%s",
+                           e->runtimes[i].is_guess ? BATS_WORDS_GUESS : "",
+                           bats_words_makespan(text, e->runtimes[i].mean));
+        else
+            bats_table_set(&table, row, 2, "-");
+        guessed = guessed || e->runtimes[i].is_guess;
         set_bounds(&table, row, &e->runtimes[i]);
         bats_table_set(&table, row, last, profit > 0 ? "%.2f" : "-", profit);
         bats_table_set(&table, row, last + 1, "%" PRIu32, e->clusters[i].max);
     }
     bats_table_print(out, &table);
+    if (guessed)
+        fputs(BATS_WORDS_GUESSED, out);
 }
 
 /* ---- the table ---- */
@@ -116,7 +115,7 @@ static void set_row(struct bats_table *table, size_t row,
     char from[BATS_UNITS_TEXT], to[BATS_UNITS_TEXT];
     char machines[BATS_CLUSTER_NAME];
     const struct bats_plan *p = &s->plan;
-    bool sampled = is_sampled(e, p);
+    bool sampled = s->is_bounded;
 
     bats_table_set(table, row, 0, "%zu %s", row, bats_offer_name(s->offer));
     if (!p->feasible) {
@@ -170,7 +169,7 @@ static void say_risk(FILE *out, size_t row, const struct bats_estimator *e,
 {
     char text[SENTENCE], money[PHRASE];
     const struct bats_plan *p = &s->plan;
-    bool late = s->windows_high > p->windows && is_sampled(e, p);
+    bool late = s->windows_high > p->windows && s->is_bounded;
     bool likely =
         s->makespan.estimate > (double)p->windows * (double)e->window;
     int n;
@@ -204,7 +203,7 @@ void bats_schedules_print(FILE *out, const struct bats_estimator *e,
     bats_table_head(&table, head, sizeof head / sizeof head[0]);
     for (size_t i = 0; i < n; i++) {
         set_row(&table, i + 1, e, &schedules[i]);
-        sampled = sampled || is_sampled(e, &schedules[i].plan);
+        sampled = sampled || schedules[i].is_bounded;
     }
     bats_table_print(out, &table);
     putc('\n', out);
@@ -245,7 +244,7 @@ json_t *bats_schedules_json(const struct bats_estimator *e,
                             const struct bats_schedule *s)
 {
     const struct bats_plan *p = &s->plan;
-    bool is = p->feasible, sampled = is && is_sampled(e, p);
+    bool is = p->feasible, sampled = is && s->is_bounded;
     json_t *object = json_pack(
         "{s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "feasible",
         is, "configuration", configuration(e, p->machines), "windows",

@@ -84,13 +84,14 @@ static void cluster_row(struct bats_table *t, size_t row,
     bats_table_set(t, row, 3, "%" PRId64, k->windows);
     bats_table_set(t, row, 4, "%s", bats_money_format(text, k->charged));
     bats_table_set(t, row, 5, "%" PRIu32, k->done + k->failed);
+    const char *guess = k->is_guess ? BATS_WORDS_GUESS : "";
     if (k->mean_runtime > 0)
-        bats_table_set(t, row, 6, "%s",
+        bats_table_set(t, row, 6, "%s%s", guess,
                        bats_duration_format(text, (bats_time)k->mean_runtime));
     else
         bats_table_set(t, row, 6, "-");
     if (k->profitability > 0)
-        bats_table_set(t, row, 7, "%.2f", k->profitability);
+        bats_table_set(t, row, 7, "%s%.2f", guess, k->profitability);
     else
         bats_table_set(t, row, 7, "-");
     if (k->windows > 0)
@@ -117,6 +118,7 @@ static void print_clusters(FILE *out, const struct bats_snapshot *s)
     struct bats_table t = {0};
     uint32_t used = 0, tasks = 0;
     int64_t windows = 0;
+    bool guessed = false;
     char text[BATS_UNITS_TEXT];
     size_t n = s->platform->n_clusters;
 
@@ -125,6 +127,7 @@ static void print_clusters(FILE *out, const struct bats_snapshot *s)
         cluster_row(&t, i + 1, s, i);
         used += s->cluster[i].machines_used;
         windows += s->cluster[i].windows;
+        guessed |= s->cluster[i].is_guess;
         tasks += s->cluster[i].done + s->cluster[i].failed;
     }
     if (n > 1) {
@@ -137,6 +140,8 @@ static void print_clusters(FILE *out, const struct bats_snapshot *s)
         bats_table_set(&t, n + 1, 5, "%" PRIu32, tasks);
     }
     bats_table_print(out, &t);
+    if (guessed)
+        fputs(BATS_WORDS_GUESSED, out);
 }
 
 const char *bats_report_promise(char *text, size_t size,
@@ -152,7 +157,7 @@ const char *bats_report_promise(char *text, size_t size,
     bats_money most = s->status.budget - s->sampled_charged;
     if (p->cost_high < most)
         most = p->cost_high;
-    if (most > p->plan.cost && n > 0 && (size_t)n < size)
+    if (p->is_bounded && most > p->plan.cost && n > 0 && (size_t)n < size)
         snprintf(text + n, size - (size_t)n, ", at most %s in %s",
                  bats_words_money(a, sizeof a, most, currency),
                  bats_words_makespan(b, p->makespan.high));

@@ -126,6 +126,8 @@ const char *bats_words_decision(char *text, size_t size,
                                 "task"));
     if (!d->feasible)
         append(text, size, "; the budget is too small for all of them");
+    if (d->is_guess)
+        append(text, size, "; a guess: on one of them no task has ended well");
     return text;
 }
 

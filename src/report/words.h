@@ -59,4 +59,10 @@ void bats_words_line(FILE *out, const char *format, ...)
 /* Prints `text` encoded. */
 void bats_words_put(FILE *out, enum bats_encoding encoding, const char *text);
 
+/* What stands before a figure of a cluster on which no task has ended well, or
+ * too few for bounds, and the line below such a table. */
+#define BATS_WORDS_GUESS "~"
+#define BATS_WORDS_GUESSED                                                    \
+    "~ is a guess: at most one task has ended well there.\n"
+
 #endif

@@ -65,4 +65,14 @@ ok 'at once'
 "$BATS_MPI" record verify bag.bats >out 2>err
 ok 'both sessions can be replayed'
 
+# ---- a cluster on which nothing ends well ----
+
+for i in $(seq 12); do echo 'test $BATS_CLUSTER = fast || exit 1'; done >odd
+bats 7 run odd --policy rr --retries 2 --json odd.json $scale
+grep -E '^slow .* ~[0-9.]+m?s ' err >/dev/null &&
+    grep -q '^~ is a guess' err && grep -q '"is_guess": true' odd.json
+ok 'the bill marks the runtime of failed tasks as a guess'
+"$BATS_MPI" status odd >out 2>err && grep '^slow ' out | grep -q ' ~'
+ok 'so does status'
+
 done_testing

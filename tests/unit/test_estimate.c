@@ -413,6 +413,11 @@ static void upper_bound_may_take_a_window_more(void **state)
     assert_int_equal(f->plan.windows, 4);
     assert_int_equal(f->windows_high, 5);
     assert_int_equal(f->cost_high, CENTS(240000));
+    assert_true(f->is_bounded);
+    s.runtimes[1].is_guess = true; /* one of its clusters is enough */
+    assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL), 0);
+    assert_true(f->plan.machines[1] > 0);
+    assert_false(f->is_bounded);
 }
 
 /* ---- names ---- */

@@ -154,7 +154,7 @@ static void status_shows_counts_and_money(void **state)
     has("slow          3         1     1     0        2        6     1"
         "       0    2m\n");
     has("fast          8         2     0     1        2       16     0"
-        "       1    2m\n");
+        "       1   ~2m\n~ is a guess: ");
     say(cmd_status, "--json " PATH);
     assert_int_equal(code, 0);
     has("\"live\": true");

@@ -465,6 +465,7 @@ static void promise_is_held_against_what_it_came_to(void **state)
         .offer = BATS_OFFER_CHEAPEST_10,
         .plan = {.cost = 50 * BATS_UNIT},
         .cost_high = 60 * BATS_UNIT,
+        .is_bounded = true,
         .makespan = {.estimate = 2.5 * (double)BATS_HOUR,
                      .high = 3 * (double)BATS_HOUR}};
     r.snapshot.sampled_at = 2 * BATS_HOUR;
@@ -493,6 +494,49 @@ static void promise_is_held_against_what_it_came_to(void **state)
     free(text);
 }
 
+/* The first cluster has only failed tasks. */
+static void what_is_guessed_is_marked(void **state)
+{
+    (void)state;
+    struct bats_report r = a_report();
+    struct bats_decision guess = decisions[1];
+    char text[512];
+    r.snapshot.cluster[0].done = 0;
+    r.snapshot.cluster[0].failed = 40;
+    r.snapshot.cluster[0].is_guess = true;
+    assert_says(&r, "   ~15m   ~1.00 ");
+    assert_says(&r, "  3m45s    0.96 ");
+    assert_says(&r, "\n~ is a guess: ");
+    guess.is_guess = true;
+    assert_non_null(strstr(
+        bats_words_decision(text, sizeof text, &platform, &guess), "a guess"));
+    json_t *json = as_json(&r), *clusters = json_object_get(json, "clusters");
+    assert_true(json_is_true(
+        json_object_get(json_array_get(clusters, 0), "is_guess")));
+    assert_true(json_is_false(
+        json_object_get(json_array_get(clusters, 1), "is_guess")));
+    json_decref(json);
+}
+
+/* Its upper bound would rest on no more than one task. */
+static void a_promise_without_bounds_shows_none(void **state)
+{
+    (void)state;
+    struct bats_report r = a_report();
+    r.snapshot.has_promise = true;
+    r.snapshot.promise = (struct bats_schedule){
+        .offer = BATS_OFFER_CHEAPEST,
+        .plan = {.cost = 50 * BATS_UNIT},
+        .cost_high = 60 * BATS_UNIT,
+        .makespan = {.estimate = 2.5 * (double)BATS_HOUR,
+                     .high = 3 * (double)BATS_HOUR}};
+    assert_says(&r, "promised   cheapest: 50 SU in 2h30m\nactual ");
+    json_t *json = as_json(&r), *p = json_object_get(json, "promise");
+    assert_true(json_is_null(json_object_get(p, "cost_high")));
+    assert_true(json_is_null(json_object_get(p, "makespan_high_s")));
+    json_decref(json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -509,6 +553,8 @@ int main(void)
         cmocka_unit_test(json_holds_everything_in_stated_units),
         cmocka_unit_test(json_has_null_for_what_is_unlimited_or_unknown),
         cmocka_unit_test(promise_is_held_against_what_it_came_to),
+        cmocka_unit_test(what_is_guessed_is_marked),
+        cmocka_unit_test(a_promise_without_bounds_shows_none),
         cmocka_unit_test(joblog_is_what_gnu_parallel_writes),
         cmocka_unit_test(joblog_that_cannot_be_written_is_refused),
     };

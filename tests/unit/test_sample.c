@@ -165,9 +165,31 @@ static void bad_observations_are_refused(void **state)
     assert_int_equal(s.base, 77); /* untouched */
 }
 
+/* 20 tasks on the first cluster, one of them on the second, where it took
+ * twice as long: so should the others, but of that there is no evidence. */
+static void what_follows_from_one_runtime_is_a_guess(void **state)
+{
+    (void)state;
+    struct bats_observation seen[21];
+    struct bats_runtimes runtimes[2];
+    struct bats_sample sample;
+    struct bats_error err;
+    for (uint32_t i = 0; i < 20; i++)
+        seen[i] = (struct bats_observation){i, 0, (10 + i) * BATS_MINUTE};
+    seen[20] = (struct bats_observation){0, 1, 20 * BATS_MINUTE};
+    assert_int_equal(bats_sample_init(&sample, 2, seen, 21, &err), 0);
+    bats_sample_runtimes(&sample, 0.9, runtimes);
+    assert_int_equal(runtimes[0].n, 20);
+    assert_false(runtimes[0].is_guess);
+    assert_true(runtimes[1].is_guess);
+    assert_float_equal(runtimes[1].mean, 2 * 19.5 * (double)BATS_MINUTE, 1);
+    bats_sample_release(&sample);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_follows_from_one_runtime_is_a_guess),
         cmocka_unit_test(samples_are_completed_both_ways),
         cmocka_unit_test(what_was_measured_stays),
         cmocka_unit_test(base_has_most_runtimes),

@@ -222,6 +222,54 @@ static void a_sample_is_filled_up(void **state)
     bats_sched_destroy(w.sched);
 }
 
+/* ---- where no task has ended well ---- */
+
+/* Whatever is begun on a slow machine fails after a second. */
+static void simulate_failures(struct world *w, bool tops_up)
+{
+    static uint8_t broken[64];
+    memset(broken, 1, 32);
+    w->o.broken = broken;
+    w->o.sched.budget = BATS_UNLIMITED;
+    w->o.sched.rules.retries = 3;
+    w->o.sched.earlier.tops_up = tops_up;
+    simulate(w);
+}
+
+static void what_failures_say_of_a_cluster_is_a_guess(void **state)
+{
+    (void)state;
+    struct world w;
+    struct bats_cluster_status slow, fast;
+    size_t n_guesses = 0;
+    set_up(&w, 0, 0);
+    simulate_failures(&w, false);
+    bats_sched_cluster_status(w.sched, 0, &slow);
+    bats_sched_cluster_status(w.sched, 1, &fast);
+    assert_int_equal(slow.done, 0);
+    assert_true(slow.mean_runtime > 0);
+    assert_true(slow.is_guess);
+    assert_false(fast.is_guess);
+    for (size_t i = 0; i < w.n_decisions; i++)
+        n_guesses += w.decisions[i].is_guess;
+    assert_false(w.decisions[0].is_guess); /* nothing was known */
+    assert_true(n_guesses > 0);
+    bats_sched_destroy(w.sched);
+}
+
+static void what_an_earlier_session_has_seen_is_no_guess(void **state)
+{
+    (void)state;
+    struct world w;
+    struct bats_cluster_status slow;
+    set_up(&w, SAMPLE, SAMPLE);
+    simulate_failures(&w, true);
+    bats_sched_cluster_status(w.sched, 0, &slow);
+    assert_int_equal(slow.done, 0);
+    assert_false(slow.is_guess);
+    bats_sched_destroy(w.sched);
+}
+
 /* ---- the choice ---- */
 
 /* Whoever takes half an hour to choose has not spent it on the schedule. */
@@ -258,6 +306,8 @@ int main(void)
         cmocka_unit_test(a_sample_that_is_complete_costs_nothing),
         cmocka_unit_test(a_cluster_that_is_hardly_known_gets_its_points),
         cmocka_unit_test(a_sample_is_filled_up),
+        cmocka_unit_test(what_failures_say_of_a_cluster_is_a_guess),
+        cmocka_unit_test(what_an_earlier_session_has_seen_is_no_guess),
         cmocka_unit_test(the_promise_counts_from_the_choice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

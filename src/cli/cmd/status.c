@@ -25,13 +25,14 @@ static json_t *money(bats_money amount)
 static json_t *cluster_json(const struct bats_view_cluster *c)
 {
     return json_pack(
-        "{s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:f, s:f}", "name",
+        "{s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:I, s:I, s:f, s:f, s:b}", "name",
         bats_json_text(c->name), "charge", money(c->charge), "machines",
         (json_int_t)c->machines, "held", (json_int_t)c->held, "lost",
         (json_int_t)c->lost, "windows", (json_int_t)c->windows, "charged",
         money(c->charged), "done", (json_int_t)c->done, "failed",
         (json_int_t)c->failed, "mean_real_s", (double)c->mean_wall_us / 1e6,
-        "mean_runtime_s", (double)c->mean_runtime / 1e6);
+        "mean_runtime_s", (double)c->mean_runtime / 1e6, "is_guess",
+        c->mean_runtime > 0 && c->done == 0);
 }
 
 static int print_json(const struct bats_view_status *st, json_t *options,
@@ -75,6 +76,7 @@ static void print_clusters(const struct bats_view_status *st)
         "windows", "charged", "done",     "failed", "mean"};
     struct bats_table table = {.n_rows = 0};
     char text[BATS_UNITS_TEXT];
+    bool guessed = false;
 
     bats_table_head(&table, head, sizeof head / sizeof head[0]);
     for (size_t i = 0; i < st->n_clusters; i++) {
@@ -91,12 +93,16 @@ static void print_clusters(const struct bats_view_status *st)
                        bats_money_format(text, c->charged));
         bats_table_set(&table, row, 7, "%" PRId64, c->done);
         bats_table_set(&table, row, 8, "%" PRId64, c->failed);
-        bats_table_set(&table, row, 9, "%s",
+        bool guess = c->mean_runtime > 0 && c->done == 0;
+        guessed = guessed || guess;
+        bats_table_set(&table, row, 9, "%s%s", guess ? BATS_WORDS_GUESS : "",
                        c->mean_runtime > 0
                            ? bats_duration_format(text, c->mean_runtime)
                            : "-");
     }
     bats_table_print(stdout, &table);
+    if (guessed)
+        fputs(BATS_WORDS_GUESSED, stdout);
 }
 
 static void print_options(const json_t *options)

@@ -54,6 +54,7 @@ static int runtimes_of_plain_run(struct memory *p, const struct state *s,
             stats->n_sample > 0
                 ? bats_runtimes_of(runtimes, stats->n_sample, confidence)
                 : (struct bats_runtimes){.mean = 0};
+        p->runtimes[i].is_guess = cluster_is_guess(&s->clusters[i]);
     }
     free(runtimes);
     return 0;

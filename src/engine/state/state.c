@@ -40,6 +40,11 @@ bool state_next(struct state *s, struct bats_command *command)
     return true;
 }
 
+bool cluster_is_guess(const struct cluster *c)
+{
+    return c->stats.mean > 0 && c->done == 0 && !c->is_seen;
+}
+
 void state_record(struct state *s, const struct bats_decision *decision)
 {
     if (s->n_decisions == s->decisions_capacity) {
@@ -54,7 +59,10 @@ void state_record(struct state *s, const struct bats_decision *decision)
         s->decisions = list;
         s->decisions_capacity = capacity;
     }
-    s->decisions[s->n_decisions++] = *decision;
+    struct bats_decision *d = &s->decisions[s->n_decisions++];
+    *d = *decision;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        d->is_guess |= d->machines[i] > 0 && cluster_is_guess(&s->clusters[i]);
 }
 
 void state_stop(struct state *s, bool now, enum bats_finish why)
@@ -93,6 +101,7 @@ void state_take_sample(struct state *s, const struct bats_sample *sample)
         c->stats.rt_done = c->stats.mean = 0;
         c->line = found->line;
         c->has_line = i == sample->base || found->n_pairs > 0;
+        c->is_seen = found->n_measured > 0;
         for (uint32_t k = 0; k < found->n; k++)
             bats_stats_add(&c->stats, (bats_time)(found->runtimes[k] + 0.5),
                            true);
@@ -225,9 +234,11 @@ int state_init(struct state *s, const struct bats_sched_options *o)
     s->phase = o->sampling.on ? PHASE_SAMPLING : PHASE_NONE;
     if (!set_up_clusters(s))
         return BATS_ENOMEM;
-    for (size_t i = 0; i < earlier->n_seen; i++)
-        bats_stats_add(&s->clusters[earlier->seen[i].cluster].stats,
-                       earlier->seen[i].runtime, true);
+    for (size_t i = 0; i < earlier->n_seen; i++) {
+        struct cluster *c = &s->clusters[earlier->seen[i].cluster];
+        bats_stats_add(&c->stats, earlier->seen[i].runtime, true);
+        c->is_seen = true;
+    }
     return 0;
 }
 

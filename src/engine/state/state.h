@@ -142,6 +142,8 @@ struct cluster {
         line;      /* from the base of the sampling phase; only */
     bool has_line; /* where tasks ran on both */
     uint32_t done, failed;
+    bool is_seen; /* tasks have ended well there in an earlier session, too, or
+                     in a sampling phase */
     int64_t windows;
     double busy_time, paid_slot_time; /* microseconds */
 };
@@ -222,6 +224,9 @@ void state_emit(struct state *s, struct bats_command command);
 
 /* Takes the next command out; false: there is none. */
 bool state_next(struct state *s, struct bats_command *command);
+
+/* T of the cluster is only of tasks that failed. */
+bool cluster_is_guess(const struct cluster *c);
 
 /* Records why the configuration became what it is now. */
 void state_record(struct state *s, const struct bats_decision *decision);
