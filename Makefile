@@ -79,9 +79,9 @@ REPORT_SRC = $(addprefix src/report/, \
 	failures.c joblog.c json.c progress.c sbatch.c schedules.c snapshot.c \
 	summary.c table.c terminal.c trace.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
-	choosing.c clusters_json.c dry_run.c estimation.c help.c history.c \
-	jobs.c look.c main.c options.c options_json.c place.c similar.c \
-	simulation.c watch.c) \
+	choosing.c cli.c clusters_json.c dry_run.c estimation.c help.c \
+	history.c jobs.c look.c main.c options.c options_json.c place.c \
+	similar.c simulation.c watch.c) \
 	$(addprefix src/cli/cmd/, \
 	clusters.c output.c plan.c record.c run.c simulate.c status.c tasks.c \
 	why.c)

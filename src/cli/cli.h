@@ -44,4 +44,7 @@ void bats_say(const char *sentence);
 /* The exit code for the error `code` of a library function. */
 int bats_exit_of(int code);
 
+/* Says the error, and returns its exit code. */
+int bats_complain(const struct bats_error *err);
+
 #endif

@@ -44,8 +44,5 @@ int bats_jobs_start(enum bats_verb verb, const struct bats_settings *set,
     /* Nobody looks at argv[0] any more. */
     argv[0] = (char *)bats_verb_name(verb);
     int code = bats_starter_run(jobs + !set->master_works, argv, usage);
-    if (code >= 0)
-        return code;
-    fprintf(stderr, "bats-mpi: %s\n", usage->text);
-    return bats_exit_of(code);
+    return code >= 0 ? code : bats_complain(usage);
 }

@@ -83,7 +83,7 @@ int bats_look(enum bats_verb verb, int argc, char **argv, bats_look_show *show)
         rc = bats_error_set(&err, BATS_ESYS, "standard output: %s",
                             strerror(errno));
     if (rc < 0)
-        fprintf(stderr, "bats-mpi: %s\n", err.text);
+        bats_say(err.text);
     if (rc == BATS_EINPUT && strcmp(path, set.words[0]) == 0)
         bats_words_line(stderr, "bats-mpi: nor is there %s" SUFFIX, path);
     return bats_exit_of(rc);

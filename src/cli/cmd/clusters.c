@@ -17,12 +17,6 @@
 #include "run/run.h"
 #include "util/hostlist.h"
 
-static int complain(const struct bats_error *err)
-{
-    fprintf(stderr, "bats-mpi: %s\n", err->text);
-    return bats_exit_of(err->code);
-}
-
 /* ---- where the figures come from ---- */
 
 static const char *machine_source(const struct bats_settings *set,
@@ -262,7 +256,7 @@ static int master(const struct bats_settings *set)
                                      &err);
     if (rc < 0) {
         bats_run_dismiss(NULL, bats_say);
-        return complain(&err);
+        return bats_complain(&err);
     }
     struct bats_run_options options = {
         .clusters = clusters,
@@ -277,12 +271,12 @@ static int master(const struct bats_settings *set)
     rc = bats_run_survey(&options, &survey, &err);
     bats_clusters_file_destroy(clusters);
     if (rc < 0)
-        return complain(&err);
+        return bats_complain(&err);
     rc = print(set, &survey, &err);
     if (rc == 0 && set->save != NULL)
         rc = save(set, &survey, &err);
     bats_survey_release(&survey);
-    return rc == 0 ? BATS_EXIT_OK : complain(&err);
+    return rc == 0 ? BATS_EXIT_OK : bats_complain(&err);
 }
 
 int cmd_clusters(int argc, char **argv)
@@ -300,9 +294,9 @@ int cmd_clusters(int argc, char **argv)
         (code = bats_jobs_start(BATS_VERB_CLUSTERS, &set, argv, &usage)) >= 0)
         return code;
     if (bats_mpi_start(&argc, &argv, set.silence, &rank, &n_ranks, &err) != 0)
-        return complain(&err);
+        return bats_complain(&err);
     if (rank != 0) {
-        code = bats_run_worker(set.silence, &err) != 0 ? complain(&err)
+        code = bats_run_worker(set.silence, &err) != 0 ? bats_complain(&err)
                                                        : BATS_EXIT_OK;
     } else if (usage.code != 0) {
         bats_run_dismiss(NULL, bats_say);

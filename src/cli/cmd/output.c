@@ -216,9 +216,7 @@ int cmd_output(int argc, char **argv)
     if (rc == 0)
         rc = print(&p, &err);
     bats_outdir_release(&p.outdir);
-    if (rc != 0) {
-        fprintf(stderr, "bats-mpi: %s\n", err.text);
-        return bats_exit_of(rc);
-    }
+    if (rc != 0)
+        return bats_complain(&err);
     return p.lacking ? BATS_EXIT_FAILED : BATS_EXIT_OK;
 }

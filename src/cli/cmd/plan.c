@@ -302,8 +302,5 @@ int cmd_plan(int argc, char **argv)
     }
     if (check_settings(&set, &err) != 0)
         return bats_options_complain(BATS_VERB_PLAN, &err);
-    int result = make_plan(&set, &err);
-    if (result < 0)
-        fprintf(stderr, "bats-mpi: %s\n", err.text);
-    return bats_exit_of(result);
+    return make_plan(&set, &err) < 0 ? bats_complain(&err) : BATS_EXIT_OK;
 }

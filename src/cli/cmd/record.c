@@ -122,9 +122,7 @@ int cmd_record(int argc, char **argv)
     bats_look_find(set.words[1], path, sizeof path);
     rc = strcmp(what, "verify") == 0 ? verify(path, &err)
                                      : recover(&set, path, &err);
-    if (rc > 0)
-        return BATS_EXIT_FAILED;
     if (rc < 0)
-        fprintf(stderr, "bats-mpi: %s\n", err.text);
-    return bats_exit_of(rc);
+        return bats_complain(&err);
+    return rc > 0 ? BATS_EXIT_FAILED : BATS_EXIT_OK;
 }

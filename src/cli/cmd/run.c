@@ -25,33 +25,6 @@
 #include "exec/output/outdir.h"
 #include "report/words.h"
 
-int bats_exit_of(int code)
-{
-    switch (code) {
-    case 0:
-        return BATS_EXIT_OK;
-    case BATS_EINPUT:
-        return BATS_EXIT_USAGE;
-    case BATS_EBUDGET:
-        return BATS_EXIT_BUDGET;
-    case BATS_EDEADLINE:
-        return BATS_EXIT_DEADLINE;
-    default:
-        return BATS_EXIT_SYSTEM;
-    }
-}
-
-void bats_say(const char *sentence)
-{
-    fprintf(stderr, "bats-mpi: %s\n", sentence);
-}
-
-static int complain(const struct bats_error *err)
-{
-    bats_say(err->text);
-    return bats_exit_of(err->code);
-}
-
 /* Ten digits at most: it has to be typed again to repeat the run. */
 static int random_seed(uint64_t *seed, struct bats_error *err)
 {
@@ -194,7 +167,7 @@ static int report(const struct bats_settings *set,
                 "written: %s\n",
                 strerror(watch->out_errno));
     if (json != NULL && bats_report_json(json, &r, &err) != 0)
-        return complain(&err);
+        return bats_complain(&err);
     return r.exit_code;
 }
 
@@ -207,7 +180,7 @@ static bool keep_record(struct bats_record *record)
     if (record == NULL || bats_record_commit(record, &err) == 0)
         return true;
     bats_record_forget(record);
-    complain(&err);
+    bats_complain(&err);
     return false;
 }
 
@@ -220,7 +193,7 @@ static int finish_record(struct bats_record *record,
     if (bats_record_finish(record, status.now, outcome->finish,
                            outcome->signal, code, &err) == 0)
         return code;
-    complain(&err);
+    bats_complain(&err);
     return BATS_EXIT_SYSTEM;
 }
 
@@ -242,7 +215,7 @@ static int save_profile(const struct bats_settings *set,
             path, path, set->bag, path);
     }
     free(path);
-    return rc == 0 ? code : complain(&err);
+    return rc == 0 ? code : bats_complain(&err);
 }
 
 /* The schedule that was asked for does not exist. The sentence speaks of what
@@ -252,7 +225,7 @@ static int refuse(const struct bats_settings *set,
 {
     struct bats_sched_sampled sampled;
     char money[96];
-    int code = complain(&outcome->refusal);
+    int code = bats_complain(&outcome->refusal);
     bats_sched_sampled(outcome->sched, &sampled);
     if (outcome->refusal.code == BATS_EBUDGET && set->budget != BATS_UNLIMITED)
         fprintf(stderr,
@@ -273,7 +246,7 @@ static int run(const struct bats_settings *set,
 
     if (bats_run_master(options, &observer, crew, &outcome, &err) != 0) {
         bats_watch_finish(watch);
-        return complain(&err);
+        return bats_complain(&err);
     }
     bool kept = keep_record(options->record);
     int code = report(set, options, watch, json, kept, &outcome);
@@ -294,11 +267,11 @@ static int dry_run(struct bats_run_options *options)
     struct bats_survey survey;
 
     if (bats_run_survey(options, &survey, &err) != 0)
-        return complain(&err);
+        return bats_complain(&err);
     options->budget = survey.budget;
     int rc = bats_dry_run_print(stdout, options, &survey.platform, &err);
     bats_survey_release(&survey);
-    return rc == 0 ? BATS_EXIT_OK : complain(&err);
+    return rc == 0 ? BATS_EXIT_OK : bats_complain(&err);
 }
 
 /* Opens everything that is going to be written, so that a mistake shows
@@ -389,7 +362,7 @@ static int with_bag(const struct bats_settings *set,
             bats_watch_release(&watch);
     }
     if (rc != 0) {
-        code = complain(&err);
+        code = bats_complain(&err);
     } else {
         options->record = history.record;
         options->resume = history.resume;
@@ -400,7 +373,7 @@ static int with_bag(const struct bats_settings *set,
     }
     if (bats_history_close(&history, &err) != 0) {
         if (code != BATS_EXIT_SYSTEM) /* that has been said already */
-            complain(&err);
+            bats_complain(&err);
         code = BATS_EXIT_SYSTEM;
     }
     free(state);
@@ -561,7 +534,7 @@ static int master(enum bats_verb verb, const struct bats_settings *set)
             bats_clusters_file_allow_fewer(clusters);
         code = with_bag(set, &options, &choosing, &settings);
     } else {
-        code = complain(&err);
+        code = bats_complain(&err);
         bats_run_dismiss(NULL, bats_say);
     }
     bats_profile_release(&profile);
@@ -600,7 +573,7 @@ static int start(enum bats_verb verb, int argc, char **argv)
     /* So is a file that would grow beyond what ulimit allows. */
     signal(SIGXFSZ, SIG_IGN);
     if (bats_mpi_start(&argc, &argv, set.silence, &rank, &n_ranks, &err) != 0)
-        return complain(&err);
+        return bats_complain(&err);
     if (rank != 0) {
         code = worker(rank, &set);
     } else if (usage.code != 0) {

@@ -152,10 +152,5 @@ int cmd_simulate(int argc, char **argv)
         bats_help_verb(stdout, BATS_VERB_SIMULATE);
         return BATS_EXIT_OK;
     }
-    int rc = simulate(&set, &err);
-    if (rc < 0) {
-        fprintf(stderr, "bats-mpi: %s\n", err.text);
-        return bats_exit_of(rc);
-    }
-    return BATS_EXIT_OK;
+    return simulate(&set, &err) < 0 ? bats_complain(&err) : BATS_EXIT_OK;
 }

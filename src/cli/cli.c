@@ -1,0 +1,30 @@
+#include "cli/cli.h"
+
+#include <stdio.h>
+
+int bats_exit_of(int code)
+{
+    switch (code) {
+    case 0:
+        return BATS_EXIT_OK;
+    case BATS_EINPUT:
+        return BATS_EXIT_USAGE;
+    case BATS_EBUDGET:
+        return BATS_EXIT_BUDGET;
+    case BATS_EDEADLINE:
+        return BATS_EXIT_DEADLINE;
+    default:
+        return BATS_EXIT_SYSTEM;
+    }
+}
+
+void bats_say(const char *sentence)
+{
+    fprintf(stderr, "bats-mpi: %s\n", sentence);
+}
+
+int bats_complain(const struct bats_error *err)
+{
+    bats_say(err->text);
+    return bats_exit_of(err->code);
+}
