@@ -64,7 +64,7 @@ EXEC_SRC = $(addprefix src/exec/process/, \
 RECORD_SRC = $(addprefix src/record/, \
 	db.c options.c schema.c \
 	$(addprefix write/, log.c match.c pack.c past.c record.c rest.c) \
-	$(addprefix read/, copy.c recover.c view.c view_lists.c) \
+	$(addprefix read/, copy.c recover.c view.c view_lists.c view_status.c) \
 	$(addprefix verify/, rebuild.c replay.c))
 SITE_SRC = $(addprefix src/site/, \
 	account.c allocation.c ask.c batch_system.c batch_systems.c deaths.c \

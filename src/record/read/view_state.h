@@ -1,4 +1,5 @@
-/* view_state: what view.c and view_lists.c share. Layer: record, private. */
+/* view_state: what view.c opens for view_lists.c, and both of them for
+ * view_status.c. Layer: record, private. */
 #ifndef BATS_RECORD_VIEW_STATE_H
 #define BATS_RECORD_VIEW_STATE_H
 
@@ -14,6 +15,10 @@ struct bats_view {
     sqlite3_stmt *log;
     sqlite3_stmt *machines;
 };
+
+/* The bag time of what was recorded last. view must be unpacked. */
+int bats_view_last(struct bats_view *view, bats_time *last,
+                   struct bats_error *err);
 
 /* The bag time that it is now, or was when the record ended. */
 int bats_view_now(struct bats_view *view, bats_time *now,
