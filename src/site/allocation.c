@@ -4,32 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "site/batch_system.h"
-
 static int compare_nodes(const void *a, const void *b)
 {
     const struct bats_allocation_node *x = a, *y = b;
     return strcmp(x->host, y->host);
 }
 
-int bats_allocation_ask(double threads_per_core, struct bats_allocation *a,
-                        struct bats_error *err)
+void bats_allocation_sort(struct bats_allocation *a)
 {
-    *a = (struct bats_allocation){.system = bats_batch_system_here()};
-    if (a->system == NULL)
-        return 0;
-    snprintf(a->job, sizeof a->job, "%s", a->system->job());
-    struct bats_allocation told = *a;
-    int rc = a->system->ask(threads_per_core, &told, err);
-    a->end_s = told.end_s;
-    if (rc < 0) {
-        bats_allocation_release(&told);
-        return rc;
-    }
-    *a = told;
     if (a->n_nodes > 0)
         qsort(a->nodes, a->n_nodes, sizeof *a->nodes, compare_nodes);
-    return 0;
 }
 
 const struct bats_allocation_node *

@@ -50,14 +50,6 @@ struct bats_allocation {
     size_t n_nodes;
 };
 
-/* Asks the batch system whose job this is; to be in none is no error.
- * `threads_per_core` (>= 1) turns CPUs that are hardware threads into cores.
- * BATS_ESYS, BATS_ENOMEM: the system does not tell; then the allocation has
- * system and job, perhaps end_s, and no parts. */
-int bats_allocation_ask(double threads_per_core,
-                        struct bats_allocation *allocation,
-                        struct bats_error *err);
-
 /* NULL: the job has no such node. A domain in `host` does not count. */
 const struct bats_allocation_node *
 bats_allocation_find(const struct bats_allocation *allocation,
@@ -65,7 +57,7 @@ bats_allocation_find(const struct bats_allocation *allocation,
 
 void bats_allocation_release(struct bats_allocation *allocation);
 
-/* ---- for batch systems ---- */
+/* ---- for those who fill it in ---- */
 
 /* Both copy what they are given. BATS_ENOMEM. */
 int bats_allocation_add_part(struct bats_allocation *allocation,
@@ -74,5 +66,8 @@ int bats_allocation_add_part(struct bats_allocation *allocation,
 int bats_allocation_add_node(struct bats_allocation *allocation,
                              const struct bats_allocation_node *node,
                              struct bats_error *err);
+
+/* By host: bats_allocation_find needs it. */
+void bats_allocation_sort(struct bats_allocation *allocation);
 
 #endif

@@ -1,6 +1,7 @@
 #include "site/batch_system.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 const struct bats_batch_system *bats_batch_system_here(void)
 {
@@ -9,6 +10,25 @@ const struct bats_batch_system *bats_batch_system_here(void)
            bats_batch_systems[i]->job() == NULL)
         i++;
     return bats_batch_systems[i];
+}
+
+int bats_batch_ask(double threads_per_core, struct bats_allocation *a,
+                   struct bats_error *err)
+{
+    *a = (struct bats_allocation){.system = bats_batch_system_here()};
+    if (a->system == NULL)
+        return 0;
+    snprintf(a->job, sizeof a->job, "%s", a->system->job());
+    struct bats_allocation told = *a;
+    int rc = a->system->ask(threads_per_core, &told, err);
+    a->end_s = told.end_s;
+    if (rc < 0) {
+        bats_allocation_release(&told);
+        return rc;
+    }
+    *a = told;
+    bats_allocation_sort(a);
+    return 0;
 }
 
 const char *bats_batch_partition(const char *host)

@@ -38,7 +38,7 @@ struct bats_batch_system {
     /* Fills in the allocation, but for system and job, which it has already:
      * a part and a node at least. Asked on rank 0 only. On failure end_s
      * counts where it is known from the environment, all else is released by
-     * the caller. See bats_allocation_ask. */
+     * the caller. See bats_batch_ask. */
     int (*ask)(double threads_per_core, struct bats_allocation *allocation,
                struct bats_error *err);
 
@@ -54,6 +54,13 @@ extern const struct bats_batch_system *const bats_batch_systems[];
 
 /* The first one that this process is in a job of. NULL: none. */
 const struct bats_batch_system *bats_batch_system_here(void);
+
+/* Asks the batch system whose job this is; to be in none is no error.
+ * `threads_per_core` (>= 1) turns CPUs that are hardware threads into cores.
+ * BATS_ESYS, BATS_ENOMEM: the system does not tell; then the allocation has
+ * system and job, perhaps end_s, and no parts. */
+int bats_batch_ask(double threads_per_core, struct bats_allocation *allocation,
+                   struct bats_error *err);
 
 /* The answers of the first system that has one. */
 const char *bats_batch_partition(const char *host);

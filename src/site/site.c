@@ -264,8 +264,8 @@ int bats_site_discover(const struct bats_node *nodes, uint32_t n_ranks,
     struct host *hosts = calloc(n_ranks, sizeof *hosts);
     ptrdiff_t n = hosts != NULL ? gather(nodes, n_ranks, first, hosts) : -1;
     int rc = n < 0 ? bats_error_set(err, BATS_ENOMEM, "out of memory") : 0;
-    if (rc == 0 && bats_allocation_ask(threads_per_core(&nodes[0].hardware),
-                                       &s.allocation, &why) < 0)
+    if (rc == 0 && bats_batch_ask(threads_per_core(&nodes[0].hardware),
+                                  &s.allocation, &why) < 0)
         s.trouble = why;
     for (ptrdiff_t i = 0; i < n; i++)
         hosts[i].at = bats_allocation_find(&s.allocation, hosts[i].node->host);

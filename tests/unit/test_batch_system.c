@@ -139,7 +139,7 @@ static void nodes_are_found_in_any_order(void **state)
 {
     (void)state;
     struct bats_allocation a;
-    assert_int_equal(bats_allocation_ask(1, &a, NULL), 0);
+    assert_int_equal(bats_batch_ask(1, &a, NULL), 0);
     assert_string_equal(bats_allocation_find(&a, "n1")->host, "n1");
     assert_string_equal(bats_allocation_find(&a, "n2.site.org")->host, "n2");
     assert_null(bats_allocation_find(&a, "n3"));
@@ -152,7 +152,7 @@ static void a_system_that_does_not_answer_may_know_the_end(void **state)
     struct bats_allocation a;
     struct bats_error err;
     setenv("POOL_IS_DOWN", "1", 1);
-    assert_int_equal(bats_allocation_ask(1, &a, &err), BATS_ESYS);
+    assert_int_equal(bats_batch_ask(1, &a, &err), BATS_ESYS);
     assert_string_equal(a.job, "77.head");
     assert_int_equal(a.end_s, 1795262787);
     assert_int_equal(a.n_parts, 0);
@@ -168,7 +168,7 @@ static void outside_its_jobs_a_system_is_not_asked(void **state)
     struct bats_allocation a;
     unsetenv("POOL_JOB");
     assert_null(bats_batch_system_here());
-    assert_int_equal(bats_allocation_ask(1, &a, NULL), 0);
+    assert_int_equal(bats_batch_ask(1, &a, NULL), 0);
     assert_null(a.system);
     assert_int_equal(a.n_nodes, 0);
     assert_null(bats_allocation_find(&a, "n1"));
