@@ -18,9 +18,7 @@ for i in 1 2 3; do echo "echo \$BATS_MACHINE"; done >bag
 
 # ---- README's first command, on this machine ----
 
-# The first line below "Use it" that is a command.
-first=$(sed -n '/^## Use it/,/^## /s/^    \(.*bats-mpi .*\)/\1/p' \
-    "$TOP/README.md" | head -n 1)
+first=$(sed -n 's/^\(bats-mpi -j [^>]*\) >.*/\1/p' "$TOP/README.md" | head -n 1)
 cp bag bag.txt
 # pasted [PREFIX...]: as whoever it is, with bats-mpi in the PATH.
 pasted() {

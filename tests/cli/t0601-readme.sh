@@ -1,0 +1,43 @@
+#!/bin/sh
+# What README tells people to paste works as it is: its blocks marked sh, one
+# after the other. The last two are for Slurm: tests/slurm/t0011-readme.sh.
+. "$TOP/tests/mpi/lib.sh"
+export HOME="$dir"
+
+# paste N: the Nth block, in this shell. `make` is that of this build.
+make() {
+    command make -C "$TOP" B="$B" "$@"
+}
+paste() {
+    awk -v n="$1" -f "$TOP/tests/cli/readme.awk" "$TOP/README.md" >block &&
+        test -s block && . ./block >out 2>err
+}
+
+paste 1 && test "$(command -v bats-mpi)" = "$dir/bats-mpi/bin/bats-mpi"
+ok 'it is installed'
+paste 2 && test "$(wc -l <results.txt)" -eq 100 &&
+    grep -qx '12 squared is 144' results.txt
+ok 'it runs 100 commands'
+paste 3 && grep -q '100 done' out
+ok 'status and tasks show them'
+paste 4
+test "$(grep -c 'cat two.txt' out)" -eq 1
+ok 'it names the task that failed'
+paste 5 && test "$(cat out)" = two &&
+    bats-mpi status three.txt | grep -q '3 done'
+ok 'it runs the failed one again'
+paste 6 && grep -q 'all 100 tasks done' err &&
+    grep -q '^charged .* of the budget of 60 SU' err
+ok 'it keeps to a budget'
+paste 7 && grep -q '^6 fastest\|fastest' out
+ok 'it plans'
+test "$(grep -c '^```sh$' "$TOP/README.md")" -eq 9
+ok 'there are two more blocks, for Slurm'
+for link in $(grep -o '](\(src\|jobscripts\|bench\|[A-Z]\)[^)]*)' \
+    "$TOP/README.md" | tr -d '()]'); do
+    test -e "$TOP/$link" || echo "$link"
+done >out
+test ! -s out
+ok 'its links lead somewhere'
+
+done_testing
