@@ -83,7 +83,11 @@ void bats_bag_resume(struct bats_bag *bag, const uint8_t *state);
 
 /* What would be drawn now, or `behind` draws later. There must be as
  * many pending. */
-uint32_t bats_bag_peek(const struct bats_bag *bag, uint32_t behind);
+static inline uint32_t bats_bag_peek(const struct bats_bag *bag,
+                                     uint32_t behind)
+{
+    return bag->order[bats_bag_ready(bag) - 1 - behind];
+}
 
 /* Draws what bats_bag_peek shows: it becomes ASSIGNED. O(behind). */
 uint32_t bats_bag_draw(struct bats_bag *bag, uint32_t behind);

@@ -64,7 +64,8 @@ static bool fill(struct bats_sched *e, uint32_t slot)
     if (bats_bag_ready(&s->bag) == 0 || sl->is_copy ||
         !admits(e, sl->machine) || measure(e, slot) || migrate(e, slot))
         return true;
-    uint32_t depth = e->order->depth(e->own.order, s, sl->machine);
+    uint32_t depth =
+        s->prefetch == 0 ? 1 : e->order->depth(e->own.order, s, sl->machine);
     while (bats_bag_ready(&s->bag) > 0 && sl->n_tasks < depth)
         if (!give(e, slot))
             return false;

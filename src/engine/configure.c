@@ -190,34 +190,41 @@ void configure_joined(struct bats_sched *e, uint32_t machine)
 static void offer(struct bats_sched *e, const struct occasion *why)
 {
     struct state *s = &e->state;
-    if (!e->sampling->may_offer(e->own.sampling) || !e->policy->knows ||
-        !e->policy->knows(e->own.policy, s, why))
+    if (!e->policy->knows || !e->policy->knows(e->own.policy, s, why))
         return;
+    e->may_offer = false;
     forecast_means(s);
     if (e->sampling->offer(e->own.sampling, s, forecast_make(s).tasks_left))
         state_emit(s, (struct bats_command){.type = BATS_COMMAND_SAMPLED});
 }
 
-int configure_review(struct bats_sched *e, const struct occasion *why,
+static int make_plan(struct bats_sched *e, const struct occasion *why,
                      struct bats_error *err)
 {
     struct state *s = &e->state;
-    const struct bats_policy *policy = e->policy;
-    struct policy_plan plan;
+    struct policy_plan plan = {.keeps = NULL};
     bool is_new = false;
-    bool is_gone = why->type == OCCASION_LOST || why->type == OCCASION_STALLED;
-    offer(e, why);
-    if (is_gone && policy->refill && policy->refill(e->own.policy, s, why))
-        fill_clusters(e);
-    if (!policy->wants || !policy->wants(e->own.policy, s, why))
-        return 0;
     if (why->type != OCCASION_TICK) /* which has just looked */
         forecast_means(s);
-    plan = (struct policy_plan){.keeps = NULL};
-    int rc = policy->plan(e->own.policy, s, why, &is_new, &plan, err);
+    int rc = e->policy->plan(e->own.policy, s, why, &is_new, &plan, err);
     if (rc == 0 && is_new)
         adopt(e, &plan);
     return rc;
+}
+
+int configure_review(struct bats_sched *e, const struct occasion *why,
+                     struct bats_error *err)
+{
+    const struct state *s = &e->state;
+    const struct bats_policy *policy = e->policy;
+    bool is_gone = why->type == OCCASION_LOST || why->type == OCCASION_STALLED;
+    if (e->may_offer)
+        offer(e, why);
+    if (is_gone && policy->refill && policy->refill(e->own.policy, s, why))
+        fill_clusters(e);
+    return policy->wants && policy->wants(e->own.policy, s, why)
+               ? make_plan(e, why, err)
+               : 0;
 }
 
 /* ---- windows ---- */

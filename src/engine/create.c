@@ -180,6 +180,7 @@ int bats_sched_create(const struct bats_sched_options *o,
         return rc == BATS_ENOMEM ? no_memory(o, err) : rc;
     }
     configure_limits(e);
+    e->may_offer = o->sampling.offers;
     *sched = e;
     return 0;
 }

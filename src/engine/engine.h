@@ -31,6 +31,7 @@ struct bats_sched {
     } own;            /* the memory of each */
     bats_time wakeup; /* something falls due, as of the last step */
     bool started;     /* the start's configuration was chosen */
+    bool may_offer;   /* a plain run may still be asked to choose */
 };
 
 /* ---- assign.c ---- */

@@ -14,7 +14,8 @@ struct order {
      * at hand are for other machines. There is a task. */
     uint32_t (*next)(const void *self, const struct state *s,
                      uint32_t machine);
-    /* Tasks that a slot of the machine may hold, the running one included. */
+    /* Tasks that a slot of the machine may hold, the running one included.
+     * Only asked where some may be given ahead. */
     uint32_t (*depth)(const void *self, const struct state *s,
                       uint32_t machine);
 };

@@ -33,8 +33,7 @@ static uint32_t depth(const void *self, const struct state *s,
     (void)self;
     const struct machine *m = &s->machines[machine];
     double mean = s->clusters[m->cluster].stats.mean;
-    if (s->prefetch == 0 || mean == 0 || m->marked ||
-        s->phase == PHASE_SAMPLING)
+    if (mean == 0 || m->marked || s->phase == PHASE_SAMPLING)
         return 1;
     uint32_t share = bats_bag_ready(&s->bag) / s->n_open;
     double ahead = (double)s->prefetch / mean;

@@ -249,10 +249,10 @@ static bool wants(void *self, const struct state *s,
                   const struct occasion *why)
 {
     (void)self;
-    if (s->planned || !is_news(s, why))
-        return is_news(s, why);
-    return s->phase == PHASE_NONE && initial_sampled(s) &&
-           forecast_most_profitable(s) != SIZE_MAX;
+    if (!is_news(s, why))
+        return false;
+    return s->planned || (s->phase == PHASE_NONE && initial_sampled(s) &&
+                          forecast_most_profitable(s) != SIZE_MAX);
 }
 
 static enum bats_reason reason_of(const struct state *s,

@@ -20,16 +20,9 @@ static bool is_choice(const struct state *s)
     return n > 1 && charged;
 }
 
-bool choice_may_offer(const void *self)
-{
-    const struct memory *p = self;
-    return p->offers;
-}
-
 bool choice_offer(void *self, const struct state *s, int64_t tasks_left)
 {
     struct memory *p = self;
-    p->offers = false;
     if (tasks_left <= 0 || !is_choice(s))
         return false;
     p->is_offered = true;

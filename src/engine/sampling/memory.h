@@ -34,8 +34,7 @@ struct memory {
     bats_time over_at;
     bats_money over_charged;
     /* choice.c: */
-    bool offers;     /* in a plain run: to come, */
-    bool is_offered; /* and not answered yet */
+    bool is_offered; /* on the way of a plain run, and not answered yet */
     bool cushion;    /* is allowed */
     double confidence;
     unsigned cushion_percent;
@@ -50,7 +49,6 @@ struct memory {
 void sampling_mark_time(struct memory *p, const struct state *s);
 
 /* See sampling.h. */
-bool choice_may_offer(const void *self);
 bool choice_offer(void *self, const struct state *s, int64_t tasks_left);
 int choice_estimator(void *self, const struct state *s,
                      struct bats_estimator *e, struct bats_error *err);

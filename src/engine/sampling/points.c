@@ -90,7 +90,6 @@ static int init(void *self, const struct state *s,
 {
     struct memory *p = self;
     uint32_t n = bats_bag_left(&s->bag);
-    p->offers = o->sampling.offers;
     p->cushion = o->sampling.cushion;
     p->cushion_percent = o->sampling.cushion_percent;
     p->confidence = o->sampling.confidence;
@@ -385,7 +384,6 @@ const struct sampling sampling_points = {
     .needs = needs,
     .step = step,
     .conclude = conclude,
-    .may_offer = choice_may_offer,
     .offer = choice_offer,
     .estimator = choice_estimator,
     .choose = choice_choose,

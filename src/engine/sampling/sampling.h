@@ -66,10 +66,8 @@ struct sampling {
 
     /* ---- the choice ---- */
 
-    /* May the run still be asked to choose, on its way? */
-    bool (*may_offer)(const void *self);
-    /* The clusters are known, and so many tasks are left to windows that are
-     * still to be paid. True: there is a choice. Not asked again. */
+    /* On the way of a plain run: the clusters are known, and so many tasks are
+     * left to windows that are still to be paid. True: there is a choice. */
     bool (*offer)(void *self, const struct state *s, int64_t tasks_left);
     /* What schedules are estimated from. The forecast has looked just now. */
     int (*estimator)(void *self, const struct state *s,

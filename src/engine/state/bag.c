@@ -62,16 +62,11 @@ void bats_bag_resume(struct bats_bag *bag, const uint8_t *state)
     }
 }
 
-uint32_t bats_bag_peek(const struct bats_bag *bag, uint32_t behind)
-{
-    assert(behind < bag->count[BATS_TASK_PENDING]);
-    return bag->order[bag->count[BATS_TASK_PENDING] - 1 - behind];
-}
-
 uint32_t bats_bag_draw(struct bats_bag *bag, uint32_t behind)
 {
-    uint32_t place = bats_bag_peek(bag, behind);
-    uint32_t *at = &bag->order[bag->count[BATS_TASK_PENDING] - 1 - behind];
+    assert(behind < bats_bag_ready(bag));
+    uint32_t *at = &bag->order[bats_bag_ready(bag) - 1 - behind];
+    uint32_t place = *at;
     if (behind > 0)
         memmove(at, at + 1, behind * sizeof *at);
     move(bag, place, BATS_TASK_ASSIGNED);

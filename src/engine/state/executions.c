@@ -206,10 +206,3 @@ bool execution_end(struct state *s, uint32_t slot, uint32_t task, bool well)
     s->n_changes += goes_on && !well;
     return goes_on;
 }
-
-void slot_worked(struct state *s, uint32_t slot, bats_time runtime)
-{
-    s->clusters[slot_cluster(s, slot)].busy_time += (double)runtime;
-    s->slots[slot].n_done++;
-    s->slots[slot].rt_done += (double)runtime;
-}

@@ -362,7 +362,13 @@ void execution_swap(struct state *s, uint32_t slot, uint32_t task);
 bool execution_end(struct state *s, uint32_t slot, uint32_t task, bool well);
 
 /* An execution in the slot took so long. */
-void slot_worked(struct state *s, uint32_t slot, bats_time runtime);
+static inline void slot_worked(struct state *s, uint32_t slot,
+                               bats_time runtime)
+{
+    s->clusters[slot_cluster(s, slot)].busy_time += (double)runtime;
+    s->slots[slot].n_done++;
+    s->slots[slot].rt_done += (double)runtime;
+}
 
 /* ---- tasks.c ---- */
 

@@ -6,8 +6,10 @@ void task_finish(struct state *s, uint32_t task, enum bats_task_state state,
 {
     struct cluster *c = &s->clusters[cluster];
     bats_bag_finish(&s->bag, task, state);
-    c->done += state == BATS_TASK_DONE;
-    c->failed += state == BATS_TASK_FAILED;
+    if (state == BATS_TASK_DONE)
+        c->done++;
+    else
+        c->failed++;
 }
 
 bool task_count_result(struct state *s, uint32_t slot, bool in_sample,
