@@ -4,10 +4,15 @@
 # The objects (those of libbats) may not refer to MPI, clocks, the
 # environment, files or other sources of surprise, nor hold variables of their
 # own. The sources below $SRC (default: src) may include only headers of their
-# own layer's directory or of a lower layer. Only src/site may ask for the
-# variables of a batch system. Every offence is one line.
+# own layer's directory or of a lower layer. Within the engine the state is
+# below, the advisors above it know nothing of each other, and the engine itself
+# is on top. No files include each other in a circle, and no objects of libbats
+# call each other in one. Only src/site may ask for the variables of a batch
+# system. Every offence is one line.
 
 SRC=${SRC:-src}
+defined=$(mktemp) || exit 1
+trap 'rm -f "$defined"' EXIT
 
 offences=$(
     # ---- what libbats refers to ----
@@ -102,6 +107,49 @@ offences=$(
         else if (layer != other && rank[layer] <= rank[other])
             print FILENAME ":" FNR ": " layer " may not include " header
     }'
+
+    # ---- the rooms of the engine ----
+    find "$SRC/engine" -name '*.[ch]' 2>/dev/null | sort |
+        xargs -r awk -v prefix="$SRC/engine/" '
+    # State below, then the forecast, the advisors, and the one who asks.
+    function room(file) {
+        return file ~ /\// ? substr(file, 1, index(file, "/") - 1) \
+            : file == "advisor.h" ? "advisor" : "sched"
+    }
+    function floor(name) {
+        return name == "state" ? 0 : name == "outlook" ? 1 \
+            : name == "advisor" ? 2 : name == "sched" ? 4 : 3
+    }
+    /^[ \t]*#[ \t]*include[ \t]*"engine\// {
+        header = $0
+        sub(/^[^"]*"engine\//, "", header)
+        sub(/".*/, "", header)
+        own = room(substr(FILENAME, length(prefix) + 1))
+        if (own != room(header) && floor(own) <= floor(room(header)))
+            print FILENAME ":" FNR ": " own " may not include engine/" header
+    }'
+
+    # ---- circles ----
+    # Files that include each other.
+    find "$SRC" include -name '*.[ch]' | sort | xargs awk -v src="$SRC" '
+    /^[ \t]*#[ \t]*include[ \t]*"/ {
+        header = $0
+        sub(/^[^"]*"/, "", header)
+        sub(/".*/, "", header)
+        print FILENAME, (header ~ /^bats\// ? "include/" : src "/") header
+    }' | tsort 2>&1 >/dev/null | sed -n 's/^tsort: \(.*\.[ch]\)$/\1: includes itself, by way of the others named here/p'
+    # Objects that refer to each other.
+    nm -A --defined-only -g "$@" | awk '{ sub(/:.*/, "", $1); print $NF, $1 }' \
+        >"$defined"
+    nm -uA "$@" | awk -v defined="$defined" '
+    BEGIN { while ((getline line < defined) > 0) {
+            split(line, f, " ")
+            home[f[1]] = f[2]
+        } }
+    { sub(/:.*/, "", $1) }
+    $NF in home && home[$NF] != $1 { print $1, home[$NF] }' | sort -u |
+        tsort 2>&1 >/dev/null |
+        sed -n 's/^tsort: \(.*\.o\)$/\1: calls itself, by way of the others named here/p'
 )
 if [ -n "$offences" ]; then
     printf '%s\n' "$offences" | sort -u >&2

@@ -46,7 +46,11 @@ struct memory {
 };
 
 /* It is known enough, at this time and after so much money. */
-void sampling_mark_time(struct memory *p, const struct state *s);
+static inline void sampling_mark_time(struct memory *p, const struct state *s)
+{
+    p->over_at = s->now;
+    p->over_charged = s->ledger.charged;
+}
 
 /* See sampling.h. */
 bool choice_offer(void *self, const struct state *s, int64_t tasks_left);

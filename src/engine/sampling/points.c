@@ -299,12 +299,6 @@ static bool all_drawn(const struct memory *p, const struct state *s)
     return p->n_drawn == p->n_wanted || bats_bag_ready(&s->bag) == 0;
 }
 
-void sampling_mark_time(struct memory *p, const struct state *s)
-{
-    p->over_at = s->now;
-    p->over_charged = s->ledger.charged;
-}
-
 static int conclude(void *self, const struct state *s,
                     struct bats_sample *sample)
 {

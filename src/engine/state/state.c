@@ -1,69 +1,10 @@
-/* state: set up, and what it says. See state.h. */
+/* state: its beginning and its end. See state.h. */
 #include "engine/state/state.h"
 
 #include <stdlib.h>
 
 #define SAMPLE_Z 1.96
 #define SAMPLE_ERROR 0.25
-
-/* ---- what it says ---- */
-
-void state_emit(struct state *s, struct bats_command command)
-{
-    if (s->queue_n == s->queue_capacity) { /* 0 or a power of two */
-        size_t capacity = s->queue_capacity ? 2 * s->queue_capacity : 64;
-        struct bats_command *queue = malloc(capacity * sizeof *queue);
-        if (!queue) {
-            s->failure = BATS_ENOMEM;
-            return;
-        }
-        for (size_t i = 0; i < s->queue_n; i++)
-            queue[i] =
-                s->queue[(s->queue_first + i) & (s->queue_capacity - 1)];
-        free(s->queue);
-        s->queue = queue;
-        s->queue_first = 0;
-        s->queue_capacity = capacity;
-    }
-    size_t end = s->queue_first + s->queue_n++;
-    s->queue[end & (s->queue_capacity - 1)] = command;
-}
-
-bool state_next(struct state *s, struct bats_command *command)
-{
-    if (s->queue_n == 0)
-        return false;
-    *command = s->queue[s->queue_first];
-    s->queue_first = (s->queue_first + 1) & (s->queue_capacity - 1);
-    if (--s->queue_n == 0)
-        s->queue_first = 0; /* what was used last is in the cache */
-    return true;
-}
-
-bool cluster_is_guess(const struct cluster *c)
-{
-    return c->stats.mean > 0 && c->done == 0 && !c->is_seen;
-}
-
-void state_record(struct state *s, const struct bats_decision *decision)
-{
-    if (s->n_decisions == s->decisions_capacity) {
-        size_t capacity =
-            s->decisions_capacity ? 2 * s->decisions_capacity : 16;
-        struct bats_decision *list =
-            realloc(s->decisions, capacity * sizeof *list);
-        if (!list) {
-            s->failure = BATS_ENOMEM;
-            return;
-        }
-        s->decisions = list;
-        s->decisions_capacity = capacity;
-    }
-    struct bats_decision *d = &s->decisions[s->n_decisions++];
-    *d = *decision;
-    for (size_t i = 0; i < s->n_clusters; i++)
-        d->is_guess |= d->machines[i] > 0 && cluster_is_guess(&s->clusters[i]);
-}
 
 void state_stop(struct state *s, bool now, enum bats_finish why)
 {

@@ -11,7 +11,8 @@
  *   slots.c       the list of idle slots, and their queues
  *   executions.c  the executions of a task, of which there may be several
  *   tasks.c       their results, failures and losses
- *   state.c       set-up; commands and decisions; the end
+ *   answers.c     commands and decisions
+ *   state.c       set-up and end
  */
 #ifndef BATS_ENGINE_STATE_H
 #define BATS_ENGINE_STATE_H
@@ -213,11 +214,7 @@ struct state {
     int failure; /* errcode of a step that could not be completed */
 };
 
-/* ---- state.c ---- */
-
-/* BATS_ENOMEM; on failure state_release is still the caller's. */
-int state_init(struct state *s, const struct bats_sched_options *o);
-void state_release(struct state *s);
+/* ---- answers.c ---- */
 
 /* Appends a command; memory that runs out is kept in s->failure. */
 void state_emit(struct state *s, struct bats_command command);
@@ -230,6 +227,12 @@ bool cluster_is_guess(const struct cluster *c);
 
 /* Records why the configuration became what it is now. */
 void state_record(struct state *s, const struct bats_decision *decision);
+
+/* ---- state.c ---- */
+
+/* BATS_ENOMEM; on failure state_release is still the caller's. */
+int state_init(struct state *s, const struct bats_sched_options *o);
+void state_release(struct state *s);
 
 /* Nothing is started any more; `now`: what runs is told to stop. The first
  * reason holds. */
