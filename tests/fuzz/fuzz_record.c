@@ -2,22 +2,29 @@
  * fuzz_record: a damaged record is refused, read, recovered, continued or
  * proved, but never crashes its reader.
  *
- * The input is a list of damages to a small record. The lowest bit of its
- * first byte says to which: 0 one that was closed, 1 one that was killed, with
- * its log beside it. The rest of that byte picks the reader. Then two bytes of
- * place and one of value each; where two bytes are left over at the end, the
- * file is cut off at that place.
+ * The input is a record: a byte that picks the reader, three that say how long
+ * the log is (the highest byte first), the file, and the log of one that was
+ * killed. The seeds are records of runs, with pages of 512 bytes;
+ * record_mutator.h makes new ones of them.
+ *
+ * An input shorter than a database is a list of damages to a small record that
+ * is written here. The lowest bit of its first byte says to which: 0 one that
+ * was closed, 1 one that was killed. The rest of that byte picks the reader.
+ * Then two bytes of place and one of value each; where two bytes are left over
+ * at the end, the file is cut off at that place.
  */
 #include <sqlite3.h>
 #include <string.h>
 
 #include "bats/policy.h"
 #include "fuzz.h"
-#include "run/journal.h"
-#include "record/write/record.h"
 #include "record/read/recover.h"
-#include "record/verify/replay.h"
 #include "record/read/view.h"
+#include "record/verify/replay.h"
+#include "record/write/record.h"
+#include "record_mutator.h"
+#include "run/journal.h"
+#include "sqlite_pool.h"
 
 #define ROOM 64
 #define TASKS 40
@@ -31,12 +38,6 @@ struct file {
 static char dir[] = "/dev/shm/bats-fuzz-XXXXXX"; /* fsync costs nothing */
 static char damaged[ROOM], damaged_wal[ROOM], saved[ROOM];
 static struct file closed, killed, killed_wal;
-
-static void must(bool is_good)
-{
-    if (!is_good)
-        abort();
-}
 
 /* ---- the record that is damaged ---- */
 
@@ -165,6 +166,7 @@ static void make_records(void)
     /* This is what takes the time, next to the parsing of SQL. */
     sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    sqlite3_config(SQLITE_CONFIG_MALLOC, &pool);
     must(mkdtemp(dir) != NULL && atexit(remove_directory) == 0);
     setenv("TMPDIR", dir, 1);
     snprintf(damaged, ROOM, "%s/damaged.bats", dir);
@@ -191,7 +193,7 @@ static void write_file(const char *path, const uint8_t *bytes, size_t n)
     must(f != NULL && fwrite(bytes, 1, n, f) == n && fclose(f) == 0);
 }
 
-static void make_damaged(const uint8_t *data, size_t n)
+static void make_listed(const uint8_t *data, size_t n)
 {
     static uint8_t bytes[1 << 18];
     bool is_killed = n > 0 && (data[0] & 1) != 0;
@@ -217,6 +219,22 @@ static void make_damaged(const uint8_t *data, size_t n)
     write_file(damaged, bytes, main_size);
     if (is_killed)
         write_file(damaged_wal, bytes + main_size, left - main_size);
+}
+
+/* Writes the record that the input is; the result is its reader. */
+static int make_damaged(const uint8_t *data, size_t n)
+{
+    size_t file, log;
+
+    if (n < SMALLEST) {
+        make_listed(data, n);
+        return n > 0 ? data[0] / 2 : 0;
+    }
+    split(data, n, &file, &log);
+    write_file(damaged, data + HEAD, file);
+    if (log > 0)
+        write_file(damaged_wal, data + HEAD + file, log);
+    return data[0];
 }
 
 /* ---- the readers ---- */
@@ -304,8 +322,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
     if (closed.bytes == NULL)
         make_records();
-    make_damaged(data, n);
-    readers[n > 0 ? data[0] / 2 % 4 : 0]();
+    readers[make_damaged(data, n) % 4]();
     remove_with("-wal");
     remove_with("-journal");
     remove_with("");
