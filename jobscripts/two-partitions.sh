@@ -36,10 +36,12 @@ watch() {
     done
 }
 
+bag=${1:-bag.txt}
+
 # If it was, the next one finds on record what has been done, and ends as it
 # would have. So does a job that Slurm has put back into the queue.
 for start in first second; do
-    srun --mpi=pmix --het-group=0,1 bats-mpi "${1:-bag.txt}" --resume \
+    srun --mpi=pmix --het-group=0,1 bats-mpi "$bag" --resume \
         --clusters "${2:-clusters.ini}" \
         --budget "${BUDGET:-1000}" \
         --joblog "bag-$SLURM_JOB_ID.joblog" \
@@ -51,4 +53,11 @@ for start in first second; do
     kill $!
     [ $status -eq 137 ] || break
 done
-exit "$status"
+
+# Where a rank was lost or srun was killed, its exit code is not that of the
+# run. The record knows whether a task is left, or has failed.
+if [ $status -gt 128 ] && [ "$(bats-mpi status --left "$bag")" = 0 ]; then
+    bats-mpi status --json "$bag" | grep -q '"failed": *0'
+    exit
+fi
+exit $status

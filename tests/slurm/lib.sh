@@ -43,3 +43,11 @@ submit() {
     done
     return $result
 }
+
+# rank_pid RANK JOB: a process of this machine sees those of all nodes.
+rank_pid() {
+    for environ in $(grep -lzx "SLURM_JOB_ID=$2" /proc/[0-9]*/environ); do
+        tr '\0' '\n' <"$environ" | grep -qx "PMIX_RANK=$1" &&
+            basename "$(dirname "$environ")"
+    done 2>/dev/null | head -n 1
+}

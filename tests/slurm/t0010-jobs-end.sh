@@ -3,6 +3,8 @@
 [ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" sh "$0"
 . "$TOP/tests/slurm/lib.sh"
 scripts=$TOP/jobscripts
+printf '%s\n' SlurmdTimeout=6 KillWait=2 >>"$SLURM_CONF"
+scontrol reconfigure
 
 # begin DIRECTORY ARGUMENT...: submits there, with a bag of 24 tasks, as $job.
 begin() {
@@ -13,12 +15,8 @@ begin() {
 some_ran() { # DIRECTORY
     test "$(cat "$1/ran" 2>/dev/null | wc -l)" -ge 5
 }
-# rank_pid RANK JOB: a process of this machine sees those of all nodes.
-rank_pid() {
-    for environ in $(grep -lzx "SLURM_JOB_ID=$2" /proc/[0-9]*/environ); do
-        tr '\0' '\n' <"$environ" | grep -qx "PMIX_RANK=$1" &&
-            basename "$(dirname "$environ")"
-    done 2>/dev/null | head -n 1
+last_node() { # JOB
+    scontrol show hostnames "$(squeue -h -j "$1" -o %N)" | tail -n 1
 }
 # ended JOB DIRECTORY: the job, and with it the bag, is done.
 ended() {
@@ -30,7 +28,23 @@ ended() {
         test "$(bats-mpi status --left "$2/bag.txt")" = 0
 }
 
-begin requeued -p fast -N2 -n5 "$scripts/simple.sh"
+# A disk with room for the record, but not for what the first task writes. The
+# run waits a minute for somebody to make room.
+disk=$BED/full
+mkdir "$disk"
+on_its_node() {
+    nsenter -t "$(cat "$BED/node.fast1")" -m -p "$@"
+}
+on_its_node mount -t tmpfs -o size=1m tmpfs "$disk"
+{ echo 'cat /dev/zero >filler'; seq -f 'sleep 1 # %g' 200; } >"$BED/bag.full"
+on_its_node cp "$BED/bag.full" "$disk/bag.txt"
+full=$(sbatch --parsable --requeue -p fast -w fast1 -n5 -D "$disk" \
+    "$scripts/resume.sh")
+
+begin node -p fast -N1-2 -n5 --exclude='fast[1-2]' "$scripts/resume.sh" \
+    bag.txt --silence 5s
+node=$job
+begin requeued -p fast -N2 -n5 -w 'fast[1-2]' "$scripts/simple.sh"
 requeued=$job
 begin worker -p slow -w slow1 -n5 "$scripts/resume.sh" bag.txt --silence 5s
 worker=$job
@@ -45,7 +59,19 @@ whole=$job
 PATH=$BED/bin:$PATH begin over -p slow -w slow4 -n5 "$scripts/resume.sh"
 over=$job
 
+# Both components of a heterogeneous job.
+sed 's/^\(#SBATCH.*--ntasks\)=33/\1=3 -w fast2/; s/^\(#SBATCH.*--ntasks\)=32/\1=2/' \
+    "$scripts/two-partitions.sh" >two.sh
+sed -n '/^#   \[run\]/,/^#$/s/^#  *//p' "$scripts/two-partitions.sh" \
+    >clusters.ini
+begin both ../two.sh bag.txt ../clusters.ini
+both=$job
+PATH=$BED/bin:$PATH begin twice ../two.sh bag.txt ../clusters.ini
+twice=$job
+
 within 60 some_ran requeued && scontrol requeue "$requeued"
+within 60 some_ran both && scontrol requeue "$both"
+within 60 some_ran node && kill -KILL "$(cat "$BED/node.$(last_node "$node")")"
 within 60 some_ran worker && kill -KILL "$(rank_pid 2 "$worker")"
 within 60 some_ran master && kill -KILL "$(rank_pid 0 "$master")"
 
@@ -62,6 +88,23 @@ ended "$requeued" requeued && grep -q ' Restarts=1 ' out &&
 ok 'simple.sh resumes when Slurm puts its job back into the queue'
 test "$(wc -l <requeued/ran)" -le 28
 ok 'what had ended does not run again'
+ended "$node" node &&
+    test "$(sqlite3 node/bag.txt.bats 'SELECT count(DISTINCT host)
+        FROM machine WHERE session = 1')" -eq 2
+ok 'resume.sh completes its bag when the node of a worker was lost'
+ended "$both" both && grep -q ' Restarts=1 ' out &&
+    test "$(wc -l <both/ran)" -le 27
+ok 'two-partitions.sh resumes when Slurm puts its job back into the queue'
+ended "$twice" twice
+ok 'it asks the record when no srun exits as the run does'
+
+await "$full" 1200
+test $? -eq 3 && scontrol show job "$full" >out &&
+    grep -q 'JobState=FAILED' out && grep -q ' Restarts=0 ' out
+ok 'resume.sh fails when the disk is full, and is not queued again'
+squeue -h -o '%i %j %T' >out
+test ! -s out
+ok 'no job is left'
 
 # What the second job is submitted with, instead of submitting it.
 echo 'echo "account $SBATCH_ACCOUNT" >second' >submit
