@@ -72,7 +72,8 @@ SITE_SRC = $(addprefix src/site/, \
 	slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
 	comm.c crew.c executor.c heart.c hosts.c introduce.c journal.c launcher.c \
-	library.c master.c prepare.c signals.c starter.c survey.c worker.c)
+	library.c master.c prepare.c results.c signals.c starter.c survey.c \
+	worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c)
 REPORT_SRC = $(addprefix src/report/, \

@@ -19,6 +19,7 @@
 #include "run/hosts.h"
 #include "run/launcher.h"
 #include "run/master.h"
+#include "run/results.h"
 #include "run/run.h"
 #include "run/signals.h"
 #include "run/starter.h"
@@ -31,17 +32,8 @@
 #define HURRY_US 1000000       /* the same, after a second Ctrl-C */
 #define UNRECORDED_US 60000000 /* without a record that can be written */
 
-static bats_time now(const struct master *m);
-
-#define NONE UINT32_MAX
-
-/* Of this machine or task, or of NONE. */
-static void notice(struct master *m, uint32_t machine, uint32_t task,
-                   const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static void notice(struct master *m, uint32_t machine, uint32_t task,
-                   const char *format, ...)
+void bats_master_notice(struct master *m, uint32_t machine, uint32_t task,
+                        const char *format, ...)
 {
     char text[600];
     if (m->observer->notice == NULL)
@@ -52,13 +44,13 @@ static void notice(struct master *m, uint32_t machine, uint32_t task,
     va_end(args);
     m->observer->notice(m->observer->context, text);
     if (m->journal.record != NULL)
-        bats_record_notice(m->journal.record, now(m), machine, task, text,
-                           NULL);
+        bats_record_notice(m->journal.record, bats_master_now(m), machine,
+                           task, text, NULL);
 }
 
 /* ---- time ---- */
 
-static bats_time now(const struct master *m)
+bats_time bats_master_now(const struct master *m)
 {
     return bats_master_bag_time(m, bats_clock_now_us() - m->start_us);
 }
@@ -66,7 +58,8 @@ static bats_time now(const struct master *m)
 /* Real time until the bag time `at`. */
 static int64_t until(const struct master *m, bats_time at)
 {
-    double us = ((double)at - (double)now(m)) / m->options->time_scale;
+    double us =
+        ((double)at - (double)bats_master_now(m)) / m->options->time_scale;
     return us < 1 ? 0 : us > 1e15 ? (int64_t)1e15 : (int64_t)us + 1;
 }
 
@@ -128,11 +121,12 @@ static int tell(struct master *m, size_t i, const struct bats_command *command,
 static void tell_quarantine(struct master *m, uint32_t machine)
 {
     size_t i = m->member[m->first[machine]];
-    notice(m, machine, NONE,
-           "machine %s (rank %d on %s) gets no more tasks: one after the "
-           "other failed there at once, and most go well elsewhere",
-           bats_master_machine_name(m, machine), m->crew.workers[i].rank,
-           m->crew.workers[i].host);
+    bats_master_notice(
+        m, machine, BATS_MASTER_NONE,
+        "machine %s (rank %d on %s) gets no more tasks: one after the "
+        "other failed there at once, and most go well elsewhere",
+        bats_master_machine_name(m, machine), m->crew.workers[i].rank,
+        m->crew.workers[i].host);
 }
 
 /* RUN and CANCEL are for one slot, the next ones for all slots of a machine. */
@@ -166,8 +160,6 @@ static int carry_out(struct master *m, const struct bats_command *command,
     return rc;
 }
 
-static int stop(struct master *m, struct bats_error *err);
-
 /* What the engine has commanded, once all that led to it is on record. Without
  * that nothing is started, but a run that stops has to stop. */
 static int carry_out_all(struct master *m, struct bats_error *err)
@@ -176,16 +168,18 @@ static int carry_out_all(struct master *m, struct bats_error *err)
     struct bats_error why;
     int64_t now_us = bats_clock_now_us();
     bool failed_before = j->failing_since > 0;
-    int rc = bats_journal_commit(j, m->sched, now(m), now_us, &why);
+    int rc =
+        bats_journal_commit(j, m->sched, bats_master_now(m), now_us, &why);
     if (rc < 0 && !failed_before)
-        notice(m, NONE, NONE,
-               "%s; no more tasks are started until it can be written",
-               why.text);
+        bats_master_notice(
+            m, BATS_MASTER_NONE, BATS_MASTER_NONE,
+            "%s; no more tasks are started until it can be written", why.text);
     if (rc > 0 && failed_before)
-        notice(m, NONE, NONE, "the record can be written again");
+        bats_master_notice(m, BATS_MASTER_NONE, BATS_MASTER_NONE,
+                           "the record can be written again");
     if (rc <= 0 && !m->stopping && now_us - j->failing_since > UNRECORDED_US) {
         m->gave_up = true;
-        return stop(m, err);
+        return bats_master_stop(m, err);
     }
     struct bats_command command;
     size_t at = 0;
@@ -196,19 +190,20 @@ static int carry_out_all(struct master *m, struct bats_error *err)
     return rc;
 }
 
-static int handle(struct master *m, const struct bats_event *event,
-                  struct bats_error *err)
+int bats_master_handle(struct master *m, const struct bats_event *event,
+                       struct bats_error *err)
 {
-    return bats_journal_handle(&m->journal, m->sched, now(m), event, err);
+    return bats_journal_handle(&m->journal, m->sched, bats_master_now(m),
+                               event, err);
 }
 
-static int stop(struct master *m, struct bats_error *err)
+int bats_master_stop(struct master *m, struct bats_error *err)
 {
     if (m->stopping || m->finished)
         return 0;
     m->stopping = true;
     struct bats_event event = {.type = BATS_EVENT_STOP};
-    return handle(m, &event, err);
+    return bats_master_handle(m, &event, err);
 }
 
 /* Is there such a schedule? Asked before it becomes an event. */
@@ -243,7 +238,7 @@ static int choose(struct master *m, struct bats_error *err)
         return bats_error_set(err, rc, "%s", m->refusal.text);
     else
         m->refusal.code = 0;
-    rc = handle(m, &event, err);
+    rc = bats_master_handle(m, &event, err);
     if (rc == 0 && m->observer->chosen != NULL &&
         event.choice.offer != BATS_OFFER_NONE)
         m->observer->chosen(m->observer->context, &m->survey, m->sched);
@@ -256,222 +251,14 @@ static int drain(struct master *m, struct bats_error *err)
     if (m->draining || m->stopping || m->finished)
         return 0;
     m->draining = true;
-    notice(m, NONE, NONE,
-           "SIGUSR1: no more tasks are started, those that run may end");
+    bats_master_notice(
+        m, BATS_MASTER_NONE, BATS_MASTER_NONE,
+        "SIGUSR1: no more tasks are started, those that run may end");
     struct bats_event event = {.type = BATS_EVENT_DRAIN};
-    return handle(m, &event, err);
+    return bats_master_handle(m, &event, err);
 }
 
 /* ---- messages ---- */
-
-/* What an execution that has ended means for its task. */
-struct meaning {
-    bool is_result;
-    bool superseded; /* the task had its result before */
-    bool beside;     /* it has copies, which go on */
-};
-
-static void tell_ended(struct master *m, size_t i,
-                       const struct bats_task_result *r,
-                       struct meaning meaning)
-{
-    if (m->observer->ended == NULL ||
-        bats_bagfile_command(m->options->bag, r->task, &m->command,
-                             &m->command_size) < 0)
-        return;
-    uint32_t machine = m->survey.platform.places[i].machine;
-    struct bats_execution execution = {
-        .task = r->task,
-        .attempt = r->attempt,
-        .machine = machine,
-        .cluster = m->survey.platform.machines[machine].cluster,
-        .rank = m->crew.workers[i].rank,
-        .host = m->crew.workers[i].host,
-        .command = m->command,
-        .is_result = meaning.is_result,
-        .preempted = r->cancelled,
-        .superseded = meaning.superseded,
-        .exit_status = r->exit_status,
-        .signal = r->signal,
-        .start_us = r->start_us,
-        .wall_us = r->wall_us,
-        .user_us = r->user_us,
-        .system_us = r->system_us,
-        .max_rss_kib = r->max_rss_kib,
-        .written = {r->written[0], r->written[1]},
-        .runtime = bats_master_bag_time(m, r->wall_us),
-        .to_come = r->to_come[0],
-    };
-    m->observer->ended(m->observer->context, &execution);
-}
-
-static enum bats_event_type end_of(const struct bats_task_result *r)
-{
-    if (r->cancelled) /* perhaps a time-out: the engine knows */
-        return BATS_EVENT_PREEMPTED;
-    if (r->signal != 0)
-        return BATS_EVENT_FAILED;
-    return r->exit_status == 0                   ? BATS_EVENT_DONE
-           : r->exit_status == BATS_STATUS_AGAIN ? BATS_EVENT_YIELDED
-                                                 : BATS_EVENT_FAILED;
-}
-
-static int record_attempt(struct master *m, size_t i,
-                          const struct bats_task_result *r,
-                          struct meaning meaning, struct bats_error *err)
-{
-    if (m->journal.record == NULL)
-        return 0;
-    struct bats_record_attempt attempt = {
-        .task = r->task,
-        .attempt = r->attempt,
-        .machine = m->survey.platform.places[i].machine,
-        .host = m->crew.workers[i].host,
-        .start_us = r->start_us,
-        .wall_us = r->wall_us,
-        .user_us = r->user_us,
-        .system_us = r->system_us,
-        .max_rss_kib = r->max_rss_kib,
-        .exit_status = r->exit_status,
-        .signal = r->signal,
-        .outcome = meaning.is_result                 ? BATS_RECORD_RESULT
-                   : meaning.superseded              ? BATS_RECORD_SUPERSEDED
-                   : r->cancelled                    ? BATS_RECORD_PREEMPTED
-                   : end_of(r) == BATS_EVENT_YIELDED ? BATS_RECORD_YIELDED
-                   : meaning.beside ? BATS_RECORD_FAILED_BESIDE
-                                    : BATS_RECORD_RETRIED,
-        .written = {r->written[0], r->written[1]},
-        .stream = m->options->output == BATS_OUTPUT_STREAM
-                      ? m->crew.workers[i].rank
-                      : -1,
-        .begin = r->begin,
-        .end = r->end,
-    };
-    return bats_record_attempt(m->journal.record, now(m), &attempt, err);
-}
-
-static void hand_over(struct master *m, const struct bats_output_lines *lines)
-{
-    if (m->observer->output != NULL && lines->n > 0)
-        m->observer->output(m->observer->context, lines->task, lines->stream,
-                            lines->bytes, lines->n);
-}
-
-/* Only what the result has printed is seen: the lines that came with it, and
- * what its worker keeps until it hears that it is wanted. */
-static int take_lines(struct master *m, size_t i,
-                      const struct bats_task_result *r, struct meaning meaning,
-                      struct bats_error *err)
-{
-    for (int k = 0; meaning.is_result && k < 2; k++)
-        hand_over(m, &(struct bats_output_lines){r->task, k + 1, r->lines[k],
-                                                 r->n_lines[k]});
-    if (!r->asks && (!meaning.superseded || r->cancelled))
-        return 0;
-    struct bats_packet packet = {0};
-    struct bats_verdict verdict = {r->task, r->attempt, meaning.is_result};
-    bats_proto_verdict(&packet, &verdict);
-    int64_t to_come = r->to_come[0] + r->to_come[1];
-    if (meaning.is_result && to_come > 0) {
-        m->to_come[i] = to_come;
-        m->n_to_come++;
-    }
-    return bats_crew_send(&m->crew, i, &packet, err);
-}
-
-static int take_result(struct master *m, size_t i,
-                       const struct bats_task_result *r,
-                       struct bats_error *err)
-{
-    if (r->task >= bats_bagfile_count(m->options->bag))
-        return bats_error_set(err, BATS_EPROTO,
-                              "rank %d has a result of task %" PRIu64
-                              ", which does not exist",
-                              m->crew.workers[i].rank, (uint64_t)r->task + 1);
-    uint32_t machine = m->survey.platform.places[i].machine;
-    uint32_t slot = m->survey.platform.places[i].slot;
-    enum bats_execution_state state =
-        bats_sched_execution(m->sched, machine, slot, r->task);
-    /* Its rank was told to end before this one was: it means all of us. */
-    if (r->cancelled && state == BATS_EXECUTION_RUNS) {
-        int rc = stop(m, err);
-        if (rc < 0)
-            return rc;
-    }
-    struct bats_event event = {
-        .type = end_of(r),
-        .machine = machine,
-        .slot = slot,
-        .task = r->task,
-        .runtime = bats_master_bag_time(m, r->wall_us),
-    };
-    struct bats_task_result end = *r;
-    if (r->cancelled && state == BATS_EXECUTION_TIMED_OUT) {
-        end.cancelled = false;
-        end.exit_status = BATS_STATUS_TIMED_OUT;
-        end.signal = SIGTERM;
-    }
-    struct meaning meaning = {
-        .superseded = bats_sched_has_result(m->sched, r->task),
-        .beside = bats_sched_has_copies(m->sched, r->task),
-    };
-    int rc = handle(m, &event, err);
-    if (rc < 0)
-        return rc;
-    meaning.is_result =
-        !meaning.superseded && bats_sched_has_result(m->sched, r->task);
-    if (r->start_us > 0) {
-        rc = take_lines(m, i, r, meaning, err);
-        tell_ended(m, i, &end, meaning);
-        if (m->to_come[i] > 0)
-            m->late[i] = end;
-        else if (rc == 0)
-            rc = record_attempt(m, i, &end, meaning, err);
-    } else if (r->cancelled && r->attempt == m->attempts[r->task]) {
-        m->attempts[r->task]--; /* it never began */
-    }
-    return rc;
-}
-
-/* No more output of its last result will come from member i. */
-static int end_output(struct master *m, size_t i, struct bats_error *err)
-{
-    m->to_come[i] = 0;
-    m->n_to_come--;
-    return record_attempt(m, i, &m->late[i],
-                          (struct meaning){.is_result = true}, err);
-}
-
-static int take_results(struct master *m, size_t i,
-                        struct bats_message *message, struct bats_error *err)
-{
-    struct bats_task_result result;
-    int rc = 0;
-    while (rc == 0 && bats_proto_next_result(message, &result))
-        rc = take_result(m, i, &result, err);
-    return rc;
-}
-
-/* A task that was lost with one machine after the other will not be run again.
- * It is as if it had been killed. */
-static int end_lost(struct master *m, const struct bats_command *lose,
-                    struct bats_error *err)
-{
-    size_t i = m->member[m->first[lose->machine] + lose->slot];
-    struct bats_task_result r = {
-        .task = lose->task,
-        .attempt = m->attempts[lose->task],
-        .signal = SIGKILL,
-        .start_us = bats_now_us(CLOCK_REALTIME),
-    };
-    struct meaning meaning = {.is_result = true};
-    notice(m, lose->machine, lose->task,
-           "task %" PRIu64 " has failed: it was lost with its machine too "
-           "often",
-           (uint64_t)lose->task + 1);
-    tell_ended(m, i, &r, meaning);
-    return record_attempt(m, i, &r, meaning, err);
-}
 
 /* The machine of member i will not come back; what its other ranks do is of
  * no more use. */
@@ -479,8 +266,9 @@ static int lose(struct master *m, size_t i, const char *why,
                 struct bats_error *err)
 {
     uint32_t machine = m->survey.platform.places[i].machine;
-    notice(m, machine, NONE, "rank %d on %s is lost: %s",
-           m->crew.workers[i].rank, m->crew.workers[i].host, why);
+    bats_master_notice(m, machine, BATS_MASTER_NONE,
+                       "rank %d on %s is lost: %s", m->crew.workers[i].rank,
+                       m->crew.workers[i].host, why);
     for (size_t k = 0; k < m->crew.n; k++) {
         if (m->survey.platform.places[k].machine != machine ||
             m->crew.members[k].state != BATS_MEMBER_WORKS)
@@ -495,39 +283,29 @@ static int lose(struct master *m, size_t i, const char *why,
     for (size_t k = 0; k < m->crew.n; k++)
         if (m->survey.platform.places[k].machine == machine &&
             m->to_come[k] > 0) {
-            notice(m, machine, NONE,
-                   "output of a task that has ended is lost with rank %d",
-                   m->crew.workers[k].rank);
-            int rc = end_output(m, k, err);
+            bats_master_notice(
+                m, machine, BATS_MASTER_NONE,
+                "output of a task that has ended is lost with rank %d",
+                m->crew.workers[k].rank);
+            int rc = bats_results_end_output(m, k, err);
             if (rc < 0)
                 return rc;
         }
     struct bats_event event = {.type = BATS_EVENT_LOST, .machine = machine};
     size_t before = m->journal.n;
-    int rc = handle(m, &event, err);
+    int rc = bats_master_handle(m, &event, err);
     for (size_t k = before; rc == 0 && k < m->journal.n; k++)
         if (m->journal.commands[k].type == BATS_COMMAND_LOSE &&
             bats_sched_has_failed(m->sched, m->journal.commands[k].task))
-            rc = end_lost(m, &m->journal.commands[k], err);
+            rc = bats_results_lost(m, &m->journal.commands[k], err);
     return rc;
-}
-
-static int take_output(struct master *m, size_t i,
-                       const struct bats_output_lines *output,
-                       struct bats_error *err)
-{
-    hand_over(m, output);
-    if (m->to_come[i] == 0)
-        return 0;
-    m->to_come[i] -= (int64_t)output->n;
-    return m->to_come[i] > 0 ? 0 : end_output(m, i, err);
 }
 
 /* Of rank 0, which is the first member. */
 static bool offer_own(void *context, const struct bats_output_lines *output)
 {
     struct master *m = context;
-    take_output(m, 0, output, &m->late_error);
+    bats_results_output(m, 0, output, &m->late_error);
     return true;
 }
 
@@ -538,9 +316,9 @@ static int take(struct master *m, size_t i, struct bats_message *message,
         return 0; /* its tasks have gone elsewhere */
     switch (message->type) {
     case BATS_MESSAGE_RESULT:
-        return take_results(m, i, message, err);
+        return bats_results_take(m, i, message, err);
     case BATS_MESSAGE_OUTPUT:
-        return take_output(m, i, &message->u.output, err);
+        return bats_results_output(m, i, &message->u.output, err);
     case BATS_MESSAGE_ERROR:
         return lose(m, i, message->u.sentence, err);
     case BATS_MESSAGE_HEARTBEAT:
@@ -606,7 +384,7 @@ static int take_own_results(struct master *m, struct bats_error *err)
                  ? bats_error_set(err, BATS_ENOMEM, "out of memory")
                  : bats_proto_open(packet.bytes, packet.n, &message, err);
     if (rc == 0)
-        rc = take_results(m, 0, &message, err);
+        rc = bats_results_take(m, 0, &message, err);
     bats_packet_release(&packet);
     return rc < 0 ? rc : 1;
 }
@@ -650,7 +428,7 @@ static int step(struct master *m, struct bats_error *err)
 {
     int rc = bats_signals_drain() ? drain(m, err) : 0;
     if (rc == 0 && bats_signals_count() > 0)
-        rc = stop(m, err);
+        rc = bats_master_stop(m, err);
     int traffic = rc < 0 ? rc : take_messages(m, err);
     int own = traffic < 0 ? traffic : take_own_results(m, err);
     if (own < 0)
@@ -659,8 +437,8 @@ static int step(struct master *m, struct bats_error *err)
     if (traffic > 0 || own > 0)
         bats_quiet_ended(&m->quiet, false);
     struct bats_event tick = {.type = BATS_EVENT_TICK};
-    if (!m->finished && now(m) >= bats_sched_wakeup(m->sched) &&
-        (rc = handle(m, &tick, err)) < 0)
+    if (!m->finished && bats_master_now(m) >= bats_sched_wakeup(m->sched) &&
+        (rc = bats_master_handle(m, &tick, err)) < 0)
         return rc;
     if ((rc = look_for_lost(m, now_us, err)) < 0 ||
         (rc = choose(m, err)) < 0 || (rc = carry_out_all(m, err)) < 0 ||
@@ -682,7 +460,7 @@ static int loop(struct master *m, struct bats_error *err)
     bool hurried = false;
     for (uint32_t i = 0; rc == 0 && i < m->survey.platform.n_machines; i++) {
         struct bats_event event = {.type = BATS_EVENT_JOINED, .machine = i};
-        rc = handle(m, &event, err);
+        rc = bats_master_handle(m, &event, err);
     }
     while (rc == 0 && !is_over(m) && bats_signals_count() < 2) {
         if (!hurried && bats_signals_terminate() > 0 && m->crew.own != NULL) {

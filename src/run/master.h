@@ -1,7 +1,8 @@
 /*
  * master: what the parts of the master share.
  *
- * Layer: run, private to master.c (the run) and prepare.c (before it).
+ * Layer: run, private to master.c (the run), prepare.c (before it) and
+ * results.c (what executions come to).
  */
 #ifndef BATS_MASTER_H
 #define BATS_MASTER_H
@@ -52,6 +53,7 @@ struct master {
     enum bats_finish finish;
 };
 
+bats_time bats_master_now(const struct master *m);
 bats_time bats_master_bag_time(const struct master *m, int64_t real_us);
 
 /* The longest sleep between two looks at the messages, at least `min_us`:
@@ -60,6 +62,19 @@ int64_t bats_master_sleep_us(const struct master *m, int64_t min_us);
 
 /* As tasks see it in BATS_MACHINE; valid until the next call. */
 const char *bats_master_machine_name(struct master *m, uint32_t machine);
+
+/* Tells people, and the record, of this machine or task, or of neither. */
+#define BATS_MASTER_NONE UINT32_MAX
+void bats_master_notice(struct master *m, uint32_t machine, uint32_t task,
+                        const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Tells the engine, after the record. */
+int bats_master_handle(struct master *m, const struct bats_event *event,
+                       struct bats_error *err);
+
+/* Cancels everything; the run ends once that has stopped. */
+int bats_master_stop(struct master *m, struct bats_error *err);
 
 /* With the platform laid over the crew: creates the engine and tells every
  * member what its tasks have in common. `sink` is for the master's own. */

@@ -1,0 +1,229 @@
+/*
+ * results: what an execution that has ended leads to: the event for the engine,
+ * the row in the record, the line of the joblog, the output that is shown.
+ */
+#include "run/results.h"
+
+#include <inttypes.h>
+#include <signal.h>
+
+#include "util/now.h"
+
+/* What an execution that has ended means for its task. */
+struct meaning {
+    bool is_result;
+    bool superseded; /* the task had its result before */
+    bool beside;     /* it has copies, which go on */
+};
+
+static void tell_ended(struct master *m, size_t i,
+                       const struct bats_task_result *r,
+                       struct meaning meaning)
+{
+    if (m->observer->ended == NULL ||
+        bats_bagfile_command(m->options->bag, r->task, &m->command,
+                             &m->command_size) < 0)
+        return;
+    uint32_t machine = m->survey.platform.places[i].machine;
+    struct bats_execution execution = {
+        .task = r->task,
+        .attempt = r->attempt,
+        .machine = machine,
+        .cluster = m->survey.platform.machines[machine].cluster,
+        .rank = m->crew.workers[i].rank,
+        .host = m->crew.workers[i].host,
+        .command = m->command,
+        .is_result = meaning.is_result,
+        .preempted = r->cancelled,
+        .superseded = meaning.superseded,
+        .exit_status = r->exit_status,
+        .signal = r->signal,
+        .start_us = r->start_us,
+        .wall_us = r->wall_us,
+        .user_us = r->user_us,
+        .system_us = r->system_us,
+        .max_rss_kib = r->max_rss_kib,
+        .written = {r->written[0], r->written[1]},
+        .runtime = bats_master_bag_time(m, r->wall_us),
+        .to_come = r->to_come[0],
+    };
+    m->observer->ended(m->observer->context, &execution);
+}
+
+static enum bats_event_type end_of(const struct bats_task_result *r)
+{
+    if (r->cancelled) /* perhaps a time-out: the engine knows */
+        return BATS_EVENT_PREEMPTED;
+    if (r->signal != 0)
+        return BATS_EVENT_FAILED;
+    return r->exit_status == 0                   ? BATS_EVENT_DONE
+           : r->exit_status == BATS_STATUS_AGAIN ? BATS_EVENT_YIELDED
+                                                 : BATS_EVENT_FAILED;
+}
+
+static int record_attempt(struct master *m, size_t i,
+                          const struct bats_task_result *r,
+                          struct meaning meaning, struct bats_error *err)
+{
+    if (m->journal.record == NULL)
+        return 0;
+    struct bats_record_attempt attempt = {
+        .task = r->task,
+        .attempt = r->attempt,
+        .machine = m->survey.platform.places[i].machine,
+        .host = m->crew.workers[i].host,
+        .start_us = r->start_us,
+        .wall_us = r->wall_us,
+        .user_us = r->user_us,
+        .system_us = r->system_us,
+        .max_rss_kib = r->max_rss_kib,
+        .exit_status = r->exit_status,
+        .signal = r->signal,
+        .outcome = meaning.is_result                 ? BATS_RECORD_RESULT
+                   : meaning.superseded              ? BATS_RECORD_SUPERSEDED
+                   : r->cancelled                    ? BATS_RECORD_PREEMPTED
+                   : end_of(r) == BATS_EVENT_YIELDED ? BATS_RECORD_YIELDED
+                   : meaning.beside ? BATS_RECORD_FAILED_BESIDE
+                                    : BATS_RECORD_RETRIED,
+        .written = {r->written[0], r->written[1]},
+        .stream = m->options->output == BATS_OUTPUT_STREAM
+                      ? m->crew.workers[i].rank
+                      : -1,
+        .begin = r->begin,
+        .end = r->end,
+    };
+    return bats_record_attempt(m->journal.record, bats_master_now(m), &attempt,
+                               err);
+}
+
+static void hand_over(struct master *m, const struct bats_output_lines *lines)
+{
+    if (m->observer->output != NULL && lines->n > 0)
+        m->observer->output(m->observer->context, lines->task, lines->stream,
+                            lines->bytes, lines->n);
+}
+
+/* Only what the result has printed is seen: the lines that came with it, and
+ * what its worker keeps until it hears that it is wanted. */
+static int take_lines(struct master *m, size_t i,
+                      const struct bats_task_result *r, struct meaning meaning,
+                      struct bats_error *err)
+{
+    for (int k = 0; meaning.is_result && k < 2; k++)
+        hand_over(m, &(struct bats_output_lines){r->task, k + 1, r->lines[k],
+                                                 r->n_lines[k]});
+    if (!r->asks && (!meaning.superseded || r->cancelled))
+        return 0;
+    struct bats_packet packet = {0};
+    struct bats_verdict verdict = {r->task, r->attempt, meaning.is_result};
+    bats_proto_verdict(&packet, &verdict);
+    int64_t to_come = r->to_come[0] + r->to_come[1];
+    if (meaning.is_result && to_come > 0) {
+        m->to_come[i] = to_come;
+        m->n_to_come++;
+    }
+    return bats_crew_send(&m->crew, i, &packet, err);
+}
+
+static int take_result(struct master *m, size_t i,
+                       const struct bats_task_result *r,
+                       struct bats_error *err)
+{
+    if (r->task >= bats_bagfile_count(m->options->bag))
+        return bats_error_set(err, BATS_EPROTO,
+                              "rank %d has a result of task %" PRIu64
+                              ", which does not exist",
+                              m->crew.workers[i].rank, (uint64_t)r->task + 1);
+    uint32_t machine = m->survey.platform.places[i].machine;
+    uint32_t slot = m->survey.platform.places[i].slot;
+    enum bats_execution_state state =
+        bats_sched_execution(m->sched, machine, slot, r->task);
+    /* Its rank was told to end before this one was: it means all of us. */
+    if (r->cancelled && state == BATS_EXECUTION_RUNS) {
+        int rc = bats_master_stop(m, err);
+        if (rc < 0)
+            return rc;
+    }
+    struct bats_event event = {
+        .type = end_of(r),
+        .machine = machine,
+        .slot = slot,
+        .task = r->task,
+        .runtime = bats_master_bag_time(m, r->wall_us),
+    };
+    struct bats_task_result end = *r;
+    if (r->cancelled && state == BATS_EXECUTION_TIMED_OUT) {
+        end.cancelled = false;
+        end.exit_status = BATS_STATUS_TIMED_OUT;
+        end.signal = SIGTERM;
+    }
+    struct meaning meaning = {
+        .superseded = bats_sched_has_result(m->sched, r->task),
+        .beside = bats_sched_has_copies(m->sched, r->task),
+    };
+    int rc = bats_master_handle(m, &event, err);
+    if (rc < 0)
+        return rc;
+    meaning.is_result =
+        !meaning.superseded && bats_sched_has_result(m->sched, r->task);
+    if (r->start_us > 0) {
+        rc = take_lines(m, i, r, meaning, err);
+        tell_ended(m, i, &end, meaning);
+        if (m->to_come[i] > 0)
+            m->late[i] = end;
+        else if (rc == 0)
+            rc = record_attempt(m, i, &end, meaning, err);
+    } else if (r->cancelled && r->attempt == m->attempts[r->task]) {
+        m->attempts[r->task]--; /* it never began */
+    }
+    return rc;
+}
+
+int bats_results_end_output(struct master *m, size_t i, struct bats_error *err)
+{
+    m->to_come[i] = 0;
+    m->n_to_come--;
+    return record_attempt(m, i, &m->late[i],
+                          (struct meaning){.is_result = true}, err);
+}
+
+int bats_results_take(struct master *m, size_t i, struct bats_message *message,
+                      struct bats_error *err)
+{
+    struct bats_task_result result;
+    int rc = 0;
+    while (rc == 0 && bats_proto_next_result(message, &result))
+        rc = take_result(m, i, &result, err);
+    return rc;
+}
+
+int bats_results_lost(struct master *m, const struct bats_command *lose,
+                      struct bats_error *err)
+{
+    size_t i = m->member[m->first[lose->machine] + lose->slot];
+    struct bats_task_result r = {
+        .task = lose->task,
+        .attempt = m->attempts[lose->task],
+        .signal = SIGKILL,
+        .start_us = bats_now_us(CLOCK_REALTIME),
+    };
+    struct meaning meaning = {.is_result = true};
+    bats_master_notice(m, lose->machine, lose->task,
+                       "task %" PRIu64
+                       " has failed: it was lost with its machine too "
+                       "often",
+                       (uint64_t)lose->task + 1);
+    tell_ended(m, i, &r, meaning);
+    return record_attempt(m, i, &r, meaning, err);
+}
+
+int bats_results_output(struct master *m, size_t i,
+                        const struct bats_output_lines *output,
+                        struct bats_error *err)
+{
+    hand_over(m, output);
+    if (m->to_come[i] == 0)
+        return 0;
+    m->to_come[i] -= (int64_t)output->n;
+    return m->to_come[i] > 0 ? 0 : bats_results_end_output(m, i, err);
+}
