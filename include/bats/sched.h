@@ -303,6 +303,10 @@ enum bats_execution_state bats_sched_execution(const struct bats_sched *s,
                                                uint32_t machine, uint32_t slot,
                                                uint32_t task);
 
+/* The slot has an execution. */
+bool bats_sched_is_busy(const struct bats_sched *s, uint32_t machine,
+                        uint32_t slot);
+
 /* The task is on several machines. */
 bool bats_sched_has_copies(const struct bats_sched *s, uint32_t task);
 

@@ -95,6 +95,13 @@ bool bats_sched_has_failed(const struct bats_sched *e, uint32_t task)
     return bag->state[bag->place[task]] == BATS_TASK_FAILED;
 }
 
+bool bats_sched_is_busy(const struct bats_sched *e, uint32_t machine,
+                        uint32_t slot)
+{
+    const struct state *s = &e->state;
+    return s->slots[s->machines[machine].first_slot + slot].n_tasks > 0;
+}
+
 bool bats_sched_has_copies(const struct bats_sched *e, uint32_t task)
 {
     const struct state *s = &e->state;

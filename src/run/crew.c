@@ -244,12 +244,13 @@ int64_t bats_crew_beat_us(const struct bats_crew *crew)
     return bats_heart_beat_us(crew->silence_us);
 }
 
-/* It may only be asleep. When it wakes up it must not go on with what others
- * have been given by then. It stays until the run ends: a rank that leaves
- * early takes the others with it, where nobody has --enable-recovery. */
-static const char *give_up(struct bats_crew *crew, size_t i)
+/* When it wakes up it must not go on with what others have been given by then.
+ * It stays until the run ends: a rank that leaves early takes the others with
+ * it, where nobody has --enable-recovery. */
+const char *bats_crew_give_up(struct bats_crew *crew, size_t i)
 {
     struct bats_packet packet = {0};
+    bats_comm_give_up(crew->comm);
     crew->members[i].state = BATS_MEMBER_SILENT;
     bats_proto_stop(&packet, BATS_LEAVE_NOT);
     bats_comm_send(crew->comm, crew->workers[i].rank, &packet, NULL);
@@ -275,10 +276,10 @@ const char *bats_crew_lost(struct bats_crew *crew, size_t *i)
         bool ended = has_ended(crew, rank) || bats_deaths_known(rank);
         if (!ended && now_us - member->heard_us <= crew->silence_us)
             continue;
-        bats_comm_give_up(crew->comm);
         *i = k;
         if (!ended)
-            return give_up(crew, k);
+            return bats_crew_give_up(crew, k);
+        bats_comm_give_up(crew->comm);
         member->state = BATS_MEMBER_GONE;
         return "its process has ended";
     }

@@ -80,6 +80,9 @@ int64_t bats_crew_beat_us(const struct bats_crew *crew);
  * returns why, in words. NULL: there is none. */
 const char *bats_crew_lost(struct bats_crew *crew, size_t *i);
 
+/* A member that may only be asleep becomes SILENT: returns why, in words. */
+const char *bats_crew_give_up(struct bats_crew *crew, size_t i);
+
 /* One of the lost was not on this host, as far as that can be seen. */
 bool bats_crew_lost_elsewhere(const struct bats_crew *crew);
 

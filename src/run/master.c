@@ -30,6 +30,7 @@
 #define MESSAGES_AT_ONCE 256   /* then the commands for them are sent */
 #define GOODBYE_US 10000000    /* for all workers to leave */
 #define HURRY_US 1000000       /* the same, after a second Ctrl-C */
+#define ANSWER_US 3000000      /* a rank, beyond the grace time of its task */
 #define UNRECORDED_US 60000000 /* without a record that can be written */
 
 void bats_master_notice(struct master *m, uint32_t machine, uint32_t task,
@@ -202,6 +203,8 @@ int bats_master_stop(struct master *m, struct bats_error *err)
     if (m->stopping || m->finished)
         return 0;
     m->stopping = true;
+    m->answers_by_us =
+        bats_clock_now_us() + m->options->grace_ms * 1000 + ANSWER_US;
     struct bats_event event = {.type = BATS_EVENT_STOP};
     return bats_master_handle(m, &event, err);
 }
@@ -389,6 +392,20 @@ static int take_own_results(struct master *m, struct bats_error *err)
     return rc < 0 ? rc : 1;
 }
 
+/* A task that is cancelled has ended when its grace time is over, and its rank
+ * says so. Whoever cancelled the run may not wait for --silence. */
+static bool owes_answer(const struct master *m, size_t i, int64_t now_us)
+{
+    const struct bats_place *place = &m->survey.platform.places[i];
+    const struct bats_member *member = &m->crew.members[i];
+    return m->stopping && now_us > m->answers_by_us &&
+           now_us - member->heard_us > ANSWER_US &&
+           m->crew.workers[i].rank != 0 &&
+           member->state == BATS_MEMBER_WORKS &&
+           (m->to_come[i] > 0 ||
+            bats_sched_is_busy(m->sched, place->machine, place->slot));
+}
+
 static int look_for_lost(struct master *m, int64_t now_us,
                          struct bats_error *err)
 {
@@ -401,6 +418,9 @@ static int look_for_lost(struct master *m, int64_t now_us,
     for (const char *why;
          rc == 0 && (why = bats_crew_lost(&m->crew, &i)) != NULL;)
         rc = lose(m, i, why, err);
+    for (i = 0; rc == 0 && i < m->crew.n; i++)
+        if (owes_answer(m, i, now_us))
+            rc = lose(m, i, bats_crew_give_up(&m->crew, i), err);
     return rc;
 }
 

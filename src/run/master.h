@@ -45,6 +45,8 @@ struct master {
     int64_t progress_us;
     int64_t looked_us;
     bool stopping;
+    int64_t answers_by_us; /* stopping: a rank with a task that has not said by
+                              then that it has ended is lost */
     bool gave_up; /* stopping, because the record cannot be written */
     bool draining;
     bool choosing; /* the sampling phase is over, CHOSEN is due */

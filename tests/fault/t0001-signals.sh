@@ -69,6 +69,21 @@ ok 'a second SIGINT does not wait for the grace time'
 within 30 nobody_left
 ok 'nothing is left after it'
 
+# As if its host had frozen: the task there cannot be said to have ended.
+begin_ranks stubborn --silence 1h --grace 1s
+frozen=$(rank_pid 2)
+kill -STOP "$frozen"
+kill -TERM "$(rank_pid 0)"
+has_stopped() {
+    "$BATS_MPI" status --json stubborn 2>/dev/null | grep -q '"exit_code": 143'
+}
+within 30 has_stopped
+ok 'a rank that does not answer keeps it for the grace time, not for --silence'
+kill -KILL "$frozen"
+wait $waiter
+within 30 nobody_left
+ok 'nothing is left after it'
+
 # What Ctrl-C on Open MPI's mpirun does: it tells the ranks a second later, with
 # SIGTERM, kills them after another second, and exits with 1 whatever they say.
 # Here it has ten seconds' patience, for the sake of a busy machine; the tasks
