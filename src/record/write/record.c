@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,11 @@ static int fill(struct bats_record *r, struct bats_error *err)
         rc = bats_past_load(&r->past, &r->db, INT64_MAX, INT64_MAX, err);
     if (rc == 0)
         rc = bats_db_integer(&r->db, last_seq, &r->seq, err);
+    if (rc == 0 && (r->seq < 0 || r->seq > INT64_MAX / 2))
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "%s is damaged: its last row has the number "
+                            "%" PRId64,
+                            r->path, r->seq);
     if (rc == 0)
         rc = bats_log_prepare(r, err);
     if (rc == 0)
