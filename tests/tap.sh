@@ -1,22 +1,66 @@
-# Sourced by the lib.sh of tests in sh: what they print, and waiting.
+# Sourced by all tests in shell, through a lib.sh: how a case fails, waiting,
+# and a directory of its own, $dir, which goes away with the test. README.md
+# beside this file describes the form.
+: "${TOP:?is set by make tests}" "${BATS_MPI:?is set by make tests}"
+[ -n "${BASH_VERSION-}" ] || { echo 'Bail out! tests need bash'; exit 1; }
 
-# ok NAME: the last command was to succeed. Otherwise shows out and err, on
-# standard error, which prove does not hold back.
-tests=0
-ok() {
-    result=$?
-    tests=$((tests + 1))
-    if [ $result -eq 0 ]; then
-        echo "ok $tests - $1"
-    else
-        echo "not ok $tests - $1"
-        for file in out err; do
-            [ -f $file ] && tail -n 20 $file | sed "s/^/# $file: /" >&2
-        done
-    fi
+dir=$(mktemp -d) && cd "$dir" || exit 1
+# The processes of a test have it in their environment, and are found by it.
+mark=BATS_TEST_MARK=$$-${dir##*.}
+trap 'end_test' EXIT
+trap 'exit 1' INT TERM
+
+end_test() {
+    for pid in $(alive); do
+        kill -KILL "$pid" 2>/dev/null
+    done
+    cd / && rm -rf "$dir"
 }
 
-# skip NAME WHY: a test that cannot be made here; with CI=true it fails.
+# Every command that fails since the last case is noted here, also those of
+# functions, subshells and background jobs. As with set -e, bash does not look
+# at conditions, at `! command`, and at all but the last part of `a && b`.
+failures=$dir/.failures
+set -E
+trap 'note_failure $? "$BASH_COMMAND"' ERR
+
+note_failure() {
+    echo "line ${BASH_LINENO[-2]}: exit status $1: $2" >>"$failures"
+}
+
+# ok NAME: ends a case, which has succeeded if all its commands have. Otherwise
+# shows which have not, and out and err, on standard error, which prove does not
+# hold back.
+tests=0
+ok() {
+    local last=$? file
+    tests=$((tests + 1))
+    if [ $last -eq 0 ] && [ ! -s "$failures" ]; then
+        echo "ok $tests - $1"
+        return
+    fi
+    echo "not ok $tests - $1"
+    {
+        echo "# ${0##*/}: $1"
+        sed 's/^/# /' "$failures" 2>/dev/null
+        for file in out err; do
+            [ ! -f $file ] || tail -n 20 $file | sed "s/^/# $file: /"
+        done
+    } >&2
+    rm -f "$failures"
+}
+
+# expect CODE COMMAND...: the command exits with this, or, as in '0|4', with one
+# of these.
+expect() {
+    local wanted=$1 code=0
+    shift
+    "$@" || code=$?
+    [[ $code =~ ^($wanted)$ ]] ||
+        note_failure $code "$* (expected exit status: $wanted)"
+}
+
+# skip NAME WHY: a case that cannot be made here; with CI=true it fails.
 skip() {
     tests=$((tests + 1))
     if [ "${CI-}" = true ]; then
@@ -27,12 +71,13 @@ skip() {
 }
 
 done_testing() {
+    [ ! -s "$failures" ] || ok 'all commands after the last case succeed'
     echo "1..$tests"
 }
 
 # within SECONDS COMMAND...: the command succeeds before that.
 within() {
-    turns=$(($1 * 10))
+    local turns=$(($1 * 10))
     shift
     until "$@"; do
         turns=$((turns - 1))

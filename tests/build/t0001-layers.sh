@@ -1,32 +1,25 @@
-#!/bin/sh
+#!/bin/bash
 # check-layers finds what it is there to find.
-echo 1..13
-cd "$TOP" || exit 1
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-count=0
+. "$TOP/tests/tap.sh"
+
+# layers OBJECT...: of the tree in src, here.
+layers() {
+    (cd "$TOP" && SRC=$dir/src sh tests/build/check-layers.sh "$@") >out 2>&1
+}
 
 # offends NAME: a tree with the source on standard input as src/engine/bad.c
 # (or $2) is refused, with the offence named ($3).
 offends() {
     name=$1 file=${2:-src/engine/bad.c} says=$3
-    rm -rf "$dir/src" "$dir/bad.o"
-    mkdir -p "$dir/$(dirname "$file")"
-    cat >"$dir/$file"
-    : >"$dir/empty.c"
-    ${CC:-cc} -O2 -c -o "$dir/bad.o" "$dir/empty.c"
-    case $file in *engine/bad.c) ${CC:-cc} -O2 -c -o "$dir/bad.o" "$dir/$file" ;; esac
-    count=$((count + 1))
-    if SRC=$dir/src sh tests/build/check-layers.sh "$dir/bad.o" \
-        >"$dir/out" 2>&1
-    then
-        echo "not ok $count - $name"
-    elif ! grep -q "$says" "$dir/out"; then
-        echo "not ok $count - $name"
-        sed 's/^/# /' "$dir/out"
-    else
-        echo "ok $count - $name"
-    fi
+    rm -rf src
+    mkdir -p "$(dirname "$file")"
+    cat >"$file"
+    : >empty.c
+    ${CC:-cc} -O2 -c -o bad.o empty.c
+    case $file in *engine/bad.c) ${CC:-cc} -O2 -c -o bad.o "$file" ;; esac
+    expect 1 layers "$dir/bad.o"
+    grep -q "$says" out
+    ok "$name"
 }
 
 offends 'a clock in the engine is refused' '' 'refers to time' <<'C'
@@ -69,38 +62,32 @@ offends 'advisors that know each other are refused' src/engine/tail/bad.c \
     'tail may not include engine/order/order.h' <<'C'
 #include "engine/order/order.h"
 C
-# circles NAME SAYS: the tree in $dir/src and the objects in $dir are refused.
+# circles NAME SAYS: the tree in src and the objects here are refused.
 circles() {
-    count=$((count + 1))
-    if ! SRC=$dir/src sh tests/build/check-layers.sh "$dir"/*.o \
-        >"$dir/out" 2>&1 && grep -q "$2" "$dir/out"
-    then
-        echo "ok $count - $1"
-    else
-        echo "not ok $count - $1"
-        sed 's/^/# /' "$dir/out"
-    fi
+    expect 1 layers "$dir"/*.o
+    grep -q "$2" out
+    ok "$1"
 }
 
-rm -rf "$dir/src" "$dir"/*.o
-mkdir -p "$dir/src/sim"
-echo '#include "sim/b.h"' >"$dir/src/sim/a.h"
-echo '#include "sim/a.h"' >"$dir/src/sim/b.h"
-${CC:-cc} -c -o "$dir/empty.o" "$dir/empty.c"
+rm -rf src *.o
+mkdir -p src/sim
+echo '#include "sim/b.h"' >src/sim/a.h
+echo '#include "sim/a.h"' >src/sim/b.h
+${CC:-cc} -c -o empty.o empty.c
 circles 'files that include each other are refused' 'sim/a.h: includes itself'
 
-rm "$dir/src/sim/a.h"
-: >"$dir/src/sim/b.h"
-echo 'int b(void); int a(void); int a(void) { return b(); }' >"$dir/a.c"
-echo 'int b(void); int a(void); int b(void) { return a(); }' >"$dir/b.c"
-${CC:-cc} -O0 -c -o "$dir/a.o" "$dir/a.c"
-${CC:-cc} -O0 -c -o "$dir/b.o" "$dir/b.c"
+rm src/sim/a.h
+: >src/sim/b.h
+echo 'int b(void); int a(void); int a(void) { return b(); }' >a.c
+echo 'int b(void); int a(void); int b(void) { return a(); }' >b.c
+${CC:-cc} -O0 -c -o a.o a.c
+${CC:-cc} -O0 -c -o b.o b.c
 circles 'objects that call each other are refused' 'a.o: calls itself'
 
 # And what the engine may do is let through.
-rm -rf "$dir/src"
-mkdir -p "$dir/src/engine"
-cat >"$dir/src/engine/good.c" <<'C'
+rm -rf src
+mkdir -p src/engine
+cat >src/engine/good.c <<'C'
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,11 +103,7 @@ int good(char *text, size_t n, double x)
     return length;
 }
 C
-${CC:-cc} -c -o "$dir/good.o" "$dir/src/engine/good.c"
-if SRC=$dir/src sh tests/build/check-layers.sh "$dir/good.o" >"$dir/out" 2>&1
-then
-    echo 'ok 13 - memory, text and mathematics are let through'
-else
-    echo 'not ok 13 - memory, text and mathematics are let through'
-    sed 's/^/# /' "$dir/out"
-fi
+${CC:-cc} -c -o good.o src/engine/good.c
+layers "$dir/good.o"
+ok 'memory, text and mathematics are let through'
+done_testing

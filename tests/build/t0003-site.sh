@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # jobscripts/site: what the clusters files charge is what the sites' rules say,
 # the modulefile leads to what was installed, and the Spack recipe installs.
 . "$TOP/tests/mpi/lib.sh"
@@ -73,8 +73,8 @@ bill() {
 
 while read -r name queue nodes _ hours _ rate _ sum; do
     : "$hours" "$rate"
-    test "$(bill "$name" "$queue" 30m)" = "$sum" &&
-        grep -q "^ *\"$queue\": $nodes\$" out
+    test "$(bill "$name" "$queue" 30m)" = "$sum"
+    grep -q "^ *\"$queue\": $nodes\$" out
     ok "$name, $queue: $sum for half an hour on $nodes nodes"
 done <bills
 
@@ -86,21 +86,23 @@ awk '{ print $1, $2 }' bills | sort | cmp -s - out
 ok 'these are all the queues of all the files'
 
 # 5 minutes are charged as 15: 512 x 0.25 x 1, 32 x 0.25 x 1.5.
-test "$(bill frontera normal 5m)" = 128 && test "$(bill stampede3 icx 5m)" = 12
+test "$(bill frontera normal 5m)" = 128
+test "$(bill stampede3 icx 5m)" = 12
 ok 'the least that is charged at TACC is a quarter of an hour'
-test "$(bill frontera normal 5m --window 10m)" = '' &&
-    grep -q 'shorter than 15m, the least that is charged' err &&
-    test "$(bill frontera normal 5m --window 1h)" = 512
+test "$(bill frontera normal 5m --window 10m)" = ''
+grep -q 'shorter than 15m, the least that is charged' err
+test "$(bill frontera normal 5m --window 1h)" = 512
 ok 'a window below the minimum is refused, a longer one charged as such'
-test "$(bill delta gpuA40x4-preempt 5m)" = 100 &&
-    test "$(bill delta gpuA40x4-preempt 5m --window 30m)" = ''
+test "$(bill delta gpuA40x4-preempt 5m)" = 100
+test "$(bill delta gpuA40x4-preempt 5m --window 30m)" = ''
 ok 'no window on Delta charges less than 1 SU'
 
 # A job in one of the partitions; Slurm says which.
 echo true >bag.txt
 SLURM_JOB_PARTITION=flex bats 3 run --dry-run bag.txt \
     --clusters "$site/frontera.ini"
-test $? -eq 0 && grep -Eq '^flex +1 +2 +0\.2 ' out && ! grep -q rtx out
+grep -Eq '^flex +1 +2 +0\.2 ' out
+expect 1 grep -q rtx out
 ok 'a job has the part of the file that is its partition'
 
 # ---- installed ----
@@ -130,7 +132,8 @@ fi
 
 if command -v python3 >/dev/null; then
     python3 "$TOP/tests/build/spack.py" "$site/spack" "$dir/spack" "$B" \
-        >out 2>err && "$dir/spack/bin/bats-mpi" --version >>out 2>&1
+        >out 2>err
+    "$dir/spack/bin/bats-mpi" --version >>out 2>&1
     ok 'the Spack recipe installs, and asks for what the build needs'
 else
     skip 'the Spack recipe installs, and asks for what the build needs' \

@@ -1,11 +1,10 @@
-#!/bin/sh
+#!/bin/bash
 # What bats-mpi says about itself, and about mistakes. No launcher.
 . "$TOP/tests/mpi/lib.sh"
 
-# alone ARGUMENT...: without a launcher; the exit status is in `code`.
+# alone ARGUMENT...: without a launcher.
 alone() {
     "$BATS_MPI" "$@" >out 2>err </dev/null
-    code=$?
 }
 
 # ---- help ----
@@ -15,7 +14,8 @@ for page in '--help' 'run --help' 'plan --help' 'simulate --help' 'output --help
 do
     # shellcheck disable=SC2086
     alone $page
-    test $code -eq 0 && grep -q '^Usage: bats-mpi' out && test ! -s err
+    grep -q '^Usage: bats-mpi' out
+    test ! -s err
     ok "bats-mpi $page goes to standard output, exit 0"
 done
 alone run --help
@@ -28,13 +28,13 @@ test ! -e missing
 ok 'run --help has every option, examples and the exit codes'
 
 alone --version
-test $code -eq 0 && grep -q '^bats-mpi [0-9]' out &&
-    grep -qE 'Open MPI|MPICH' out && grep -q 'GPL-3.0-or-later' out
+grep -q '^bats-mpi [0-9]' out
+grep -qE 'Open MPI|MPICH' out
+grep -q 'GPL-3.0-or-later' out
 ok '--version has the version, the MPI library and the licence'
 
 # A launcher's directory that cannot be used would make MPI_Init fail.
 TMPDIR=/nonexistent OMPI_MCA_orte_tmpdir_base=/nonexistent alone run --help
-test $code -eq 0
 ok 'help does not start MPI'
 
 alone run --help
@@ -48,7 +48,8 @@ head -n 1 out | grep -q '^\.TH BATS'
 ok '--man prints a man page'
 if command -v groff >/dev/null; then
     groff -man -Tascii -P-bcu -ww out >page 2>complaints
-    test $? -eq 0 && test ! -s complaints && grep -q '^SYNOPSIS' page
+    test ! -s complaints
+    grep -q '^SYNOPSIS' page
     ok 'groff has nothing to say against it'
 else
     skip 'groff has nothing to say against it' 'no groff'
@@ -62,17 +63,17 @@ offers() {
         - "$BATS_MPI" "$@"
 }
 touch bag.txt
-test "$(offers run --bu)" = '--budget ' &&
-    test "$(offers --policy '')" = 'bats rr ' &&
-    test "$(offers plan --ru)" = '--runtime ' &&
-    test "$(offers --clusters ba)" = 'bag.txt ' &&
-    test "$(offers pla)" = 'plan ' &&
-    test "$(offers output --fa)" = '--failed ' &&
-    test "$(offers run --output '')" = 'lines none stream ' &&
-    test "$(offers tasks --sl)" = '--slowest ' &&
-    test "$(offers status ba)" = 'bag.txt ' &&
-    test "$(offers record '')" = 'recover verify ' &&
-    test "$(offers record verify ba)" = 'bag.txt '
+test "$(offers run --bu)" = '--budget '
+test "$(offers --policy '')" = 'bats rr '
+test "$(offers plan --ru)" = '--runtime '
+test "$(offers --clusters ba)" = 'bag.txt '
+test "$(offers pla)" = 'plan '
+test "$(offers output --fa)" = '--failed '
+test "$(offers run --output '')" = 'lines none stream '
+test "$(offers tasks --sl)" = '--slowest '
+test "$(offers status ba)" = 'bag.txt '
+test "$(offers record '')" = 'recover verify '
+test "$(offers record verify ba)" = 'bag.txt '
 ok 'bash completes verbs, options, choices and files'
 
 # ---- mistakes ----
@@ -81,8 +82,9 @@ ok 'bash completes verbs, options, choices and files'
 refuses() {
     pattern=$1
     shift
-    alone "$@"
-    test $code -eq 2 && test ! -s out && grep -qe "$pattern" err
+    expect 2 alone "$@"
+    test ! -s out
+    grep -qe "$pattern" err
     ok "refused with exit 2: bats-mpi $*"
 }
 echo true >bag.txt

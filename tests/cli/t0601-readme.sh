@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # What README tells people to paste works as it is: its blocks marked sh, one
 # after the other. The last two are for Slurm: tests/slurm/t0011-readme.sh.
 . "$TOP/tests/mpi/lib.sh"
@@ -13,23 +13,29 @@ paste() {
         test -s block && . ./block >out 2>err
 }
 
-paste 1 && test "$(command -v bats-mpi)" = "$dir/bats-mpi/bin/bats-mpi"
+paste 1
+test "$(command -v bats-mpi)" = "$dir/bats-mpi/bin/bats-mpi"
 ok 'it is installed'
-paste 2 && test "$(wc -l <results.txt)" -eq 100 &&
-    grep -qx '12 squared is 144' results.txt
+paste 2
+test "$(wc -l <results.txt)" -eq 100
+grep -qx '12 squared is 144' results.txt
 ok 'it runs 100 commands'
-paste 3 && grep -q '100 done' out
+paste 3
+grep -q '100 done' out
 ok 'status and tasks show them'
-paste 4
+paste 4 || : # a task fails
 test "$(grep -c 'cat two.txt' out)" -eq 1
 ok 'it names the task that failed'
-paste 5 && test "$(cat out)" = two &&
-    bats-mpi status three.txt | grep -q '3 done'
+paste 5
+test "$(cat out)" = two
+bats-mpi status three.txt | grep -q '3 done'
 ok 'it runs the failed one again'
-paste 6 && grep -q 'all 100 tasks done' err &&
-    grep -q '^charged .* of the budget of 60 SU' err
+paste 6
+grep -q 'all 100 tasks done' err
+grep -q '^charged .* of the budget of 60 SU' err
 ok 'it keeps to a budget'
-paste 7 && grep -q '^6 fastest\|fastest' out
+paste 7
+grep -q '^6 fastest\|fastest' out
 ok 'it plans'
 test "$(grep -c '^```sh$' "$TOP/README.md")" -eq 9
 ok 'there are two more blocks, for Slurm'

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # However a run ends, no process of it is left.
 . "$TOP/tests/mpi/lib.sh"
 
@@ -15,7 +15,8 @@ begin() {
     timeout --foreground -s KILL 120 env "$mark" sh -c \
         'echo $$ >launcher && exec "$@"' sh "$@" >out 2>err </dev/null &
     waiter=$!
-    within 60 test -e started && sleep 0.3
+    within 60 test -e started
+    sleep 0.3
     launcher=$(cat launcher)
 }
 begin_ranks() {
@@ -29,25 +30,27 @@ is_stopping() {
 
 # end CODE: the run ends by itself, with this exit status.
 end() {
-    wait $waiter
-    test $? -eq "$1"
+    expect "$1" wait $waiter
 }
 
 begin_ranks polite
 kill -INT "$(rank_pid 0)"
-end 130 && grep -q SIGINT err
+end 130
+grep -q SIGINT err
 ok 'SIGINT is an orderly stop: a report, exit status 130'
-"$BATS_MPI" status --json polite >status 2>err &&
-    grep -q '"exit_code": 130' status && grep -q '"pending": 8' status &&
-    grep -q '"preempted": [1-8]' status
+"$BATS_MPI" status --json polite >status 2>err
+grep -q '"exit_code": 130' status
+grep -q '"pending": 8' status
+grep -q '"preempted": [1-8]' status
 ok 'and the record knows what is left'
 within 30 nobody_left
 ok 'nothing is left after it'
 
 begin_ranks polite
 kill -TERM "$(rank_pid 0)"
-end 143 && grep -q SIGTERM err &&
-    grep -qx 'The same command with --resume does the rest.' err
+end 143
+grep -q SIGTERM err
+grep -qx 'The same command with --resume does the rest.' err
 ok 'SIGTERM is an orderly stop, exit status 143'
 within 30 nobody_left
 ok 'nothing is left after it'
@@ -80,7 +83,7 @@ has_stopped() {
 within 30 has_stopped
 ok 'a rank that does not answer keeps it for the grace time, not for --silence'
 kill -KILL "$frozen"
-wait $waiter
+wait $waiter || :
 within 30 nobody_left
 ok 'nothing is left after it'
 
@@ -91,7 +94,7 @@ ok 'nothing is left after it'
 export OMPI_MCA_odls_base_sigkill_timeout=10
 begin_ranks stubborn --grace 1m
 kill -INT $launcher
-wait $waiter
+wait $waiter || :
 unset OMPI_MCA_odls_base_sigkill_timeout
 grep -q 'stopped by' err
 ok 'Ctrl-C on the launcher: the report is there before its patience ends'
@@ -102,25 +105,25 @@ begin_ranks stubborn --grace 1h
 kill -INT $launcher
 sleep 0.3
 kill -INT $launcher
-wait $waiter
+wait $waiter || :
 within 30 nobody_left
 ok 'Ctrl-C twice on the launcher: nothing is left'
 
 begin_ranks stubborn
 kill -KILL "$(rank_pid 0)"
-wait $waiter
+wait $waiter || :
 within 30 nobody_left
 ok 'the master is killed: nothing is left'
 
 begin_ranks stubborn
 kill -KILL "$(rank_pid 2)"
-wait $waiter
+wait $waiter || :
 within 30 nobody_left
 ok 'a worker is killed: nothing is left'
 
 begin_ranks stubborn
 kill -KILL $launcher
-wait $waiter
+wait $waiter || :
 within 30 nobody_left
 ok 'the launcher is killed: nothing is left'
 
@@ -130,7 +133,8 @@ begin "$BATS_MPI" stubborn --grace 1h
 kill -INT $launcher
 within 30 is_stopping stubborn
 kill -INT $launcher
-end 130 && within 30 nobody_left
+end 130
+within 30 nobody_left
 ok 'a master that works alone stops in the same way'
 
 # ---- while it runs ----
@@ -149,11 +153,12 @@ most_ended() {
     test "$(cat ended 2>/dev/null | wc -l)" -ge 20
 }
 bats 3 orphans --policy rr &
-within 60 most_ended && within 10 no_zombies
+within 60 most_ended
+within 10 no_zombies
 ok 'no zombies while a run lasts'
 touch go
 wait $!
-test $? -eq 0 && within 30 nobody_left
+within 30 nobody_left
 ok 'what a task leaves behind ends with it'
 
 done_testing

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Tasks that fail, hang, give up or yield, and a machine on which all fail.
 . "$TOP/tests/mpi/lib.sh"
 
@@ -19,24 +19,27 @@ echo $BATS_ATTEMPT >>attempts; test -e marker || { touch marker; exit 1; }
 true
 true
 BAG
-bats 3 bag --policy rr
-test $? -eq 1 && test "$(cat attempts)" = 1
+expect 1 bats 3 bag --policy rr
+test "$(cat attempts)" = 1
 ok 'without --retries a failure is a result'
 
 rm -f marker attempts
 bats 3 bag --policy rr --retries 1 --joblog log --json report
-test $? -eq 0 && test "$(tr '\n' ' ' <attempts)" = '1 2 '
+test "$(tr '\n' ' ' <attempts)" = '1 2 '
 ok 'a task that fails once is run again'
-test "$(report retried)" = 1 && grep -q '^retried *1 time' err
+test "$(report retried)" = 1
+grep -q '^retried *1 time' err
 ok 'the report counts it'
-test "$(lines log)" = 3 && ! awk -F '\t' 'NR > 1 && $7 != 0' log | grep -q .
+test "$(lines log)" = 3
+awk -F '\t' 'NR > 1 && $7 != 0 { exit 1 }' log
 ok 'the joblog has the last attempt only'
 
 echo 'echo x >>tries; exit 3' >bag
-bats 3 bag --policy rr --retries 2 --retry-delay 0.2 --joblog log
-test $? -eq 1 && test "$(wc -l <tries)" -eq 3
+expect 1 bats 3 bag --policy rr --retries 2 --retry-delay 0.2 --joblog log
+test "$(wc -l <tries)" -eq 3
 ok 'a task that always fails is tried 1 + retries times, after the delay'
-test "$(lines log)" = 1 && test "$(tail -n 1 log | cut -f7)" = 3
+test "$(lines log)" = 1
+test "$(tail -n 1 log | cut -f7)" = 3
 ok 'and has failed once'
 
 cat >bag <<'BAG'
@@ -44,19 +47,20 @@ echo $BATS_MACHINE >>where; test "$(wc -l <where)" -gt 1
 sleep 1
 BAG
 bats 3 bag --policy rr --retries 1
-test $? -eq 0 && test "$(sort -u where | wc -l)" -eq 2
+test "$(sort -u where | wc -l)" -eq 2
 ok 'it is tried on another machine first'
 
 # ---- time-outs ----
 
 printf '%s\n' 'sleep 1001' 'echo ok' >bag
-bats 3 bag --policy rr --timeout 2 --joblog log --json report
-test $? -eq 1 && test "$(cat out)" = ok && test "$(report timed_out)" = 1
+expect 1 bats 3 bag --policy rr --timeout 2 --joblog log --json report
+test "$(cat out)" = ok
+test "$(report timed_out)" = 1
 ok 'a task that runs for too long is stopped, and has failed'
 grep -q '^ *1  timed out ' err
 ok 'the report says so'
 if command -v parallel >/dev/null; then
-    parallel --will-cite -a bag --timeout 2 --joblog theirs >theirs.out \
+    expect 1 parallel --will-cite -a bag --timeout 2 --joblog theirs >theirs.out \
         2>theirs.err </dev/null
     for file in log theirs; do
         grep 1001 $file | cut -f1,5- >$file.shape
@@ -68,41 +72,45 @@ else
 fi
 
 echo "trap '' TERM; touch started; sleep 1002; sleep 1002" >bag
-bats 2 bag --timeout 1 --grace 0.5
-test $? -eq 1 && test -e started && nobody_left
+expect 1 bats 2 bag --timeout 1 --grace 0.5
+test -e started
+nobody_left
 ok 'one that ignores TERM is killed'
 
 echo 'test -e late || { touch late; sleep 1003; }' >bag
 bats 2 bag --timeout 2 --retries 1 --json report
-test $? -eq 0 && test "$(report timed_out) $(report retried)" = '1 1'
+test "$(report timed_out) $(report retried)" = '1 1'
 ok 'a time-out may be retried'
 
 for i in $(seq 20); do echo 'sleep 0.1'; done >bag
 echo 'sleep 1004' >>bag
-bats 3 bag --policy rr --timeout 6000% --json report
-test $? -eq 1 && test "$(report tasks_done) $(report timed_out)" = '20 1'
+expect 1 bats 3 bag --policy rr --timeout 6000% --json report
+test "$(report tasks_done) $(report timed_out)" = '20 1'
 ok 'a time-out may be a share of the median'
 
 # ---- halt ----
 
 for i in $(seq 30); do echo 'sleep 0.1; exit 1'; done >bag
-bats 3 bag --policy rr --halt soon,fail=2 --json report
-test $? -eq 1 && test "$(report outcome)" = halted &&
-    test "$(report tasks_failed)" -ge 2 && test "$(report tasks_left)" -gt 0 &&
-    test "$(report preempted)" = 0
+expect 1 bats 3 bag --policy rr --halt soon,fail=2 --json report
+test "$(report outcome)" = halted
+test "$(report tasks_failed)" -ge 2
+test "$(report tasks_left)" -gt 0
+test "$(report preempted)" = 0
 ok '--halt soon,fail=N starts no more tasks'
 grep -q '^bats-mpi: too many tasks failed (--halt)' err
 ok 'a sentence says why'
-bats 3 bag --policy rr --halt soon,fail=50% --json report
-test $? -eq 1 && test "$(report outcome)" = halted &&
-    test "$(report tasks_failed)" -ge 3 && test "$(report tasks_left)" -gt 0
+expect 1 bats 3 bag --policy rr --halt soon,fail=50% --json report
+test "$(report outcome)" = halted
+test "$(report tasks_failed)" -ge 3
+test "$(report tasks_left)" -gt 0
 ok '--halt soon,fail=N% does so at that share'
 
 task='if mkdir one 2>/dev/null; then sleep 0.3; exit 1; fi; sleep 1005'
 for i in $(seq 6); do echo "$task"; done >bag
-bats 4 bag --policy rr --halt now,fail=1 --json report
-test $? -eq 1 && test "$(report outcome)" = halted &&
-    test "$(report tasks_failed)" = 1 && nobody_left
+expect 1 bats 4 bag --policy rr --halt now,fail=1 --json report
+test "$(report outcome)" = halted
+test "$(report tasks_failed)" = 1
+nobody_left
 ok '--halt now,fail=N stops the others, too'
 
 # ---- exit status 85 ----
@@ -111,8 +119,9 @@ cat >bag <<'BAG'
 echo x >>steps; test "$(wc -l <steps)" -gt 2 || exit 85
 BAG
 bats 3 bag --policy rr --joblog log --json report
-test $? -eq 0 && test "$(wc -l <steps)" -eq 3 && test "$(lines log)" = 1 &&
-    test "$(report yielded) $(report tasks_failed)" = '2 0'
+test "$(wc -l <steps)" -eq 3
+test "$(lines log)" = 1
+test "$(report yielded) $(report tasks_failed)" = '2 0'
 ok 'a task that exits with 85 is run again and has not failed'
 
 if command -v sqlite3 >/dev/null; then
@@ -126,10 +135,11 @@ fi
 
 # Ten times as fast: a turn of a second would be progress.
 echo 'echo x >>turns; exit 85' >bag
-bats 3 bag --policy rr --time-scale 10 --joblog log --json report
-test $? -eq 1 && test "$(wc -l <turns)" -ge 6 &&
-    test "$(report yielded)" = $(($(wc -l <turns) - 1)) &&
-    test "$(report tasks_failed)" = 1 && test "$(lines log)" = 1
+expect 1 bats 3 bag --policy rr --time-scale 10 --joblog log --json report
+test "$(wc -l <turns)" -ge 6
+test "$(report yielded)" = $(($(wc -l <turns) - 1))
+test "$(report tasks_failed)" = 1
+test "$(lines log)" = 1
 ok 'a task that yields at once, again and again, has failed'
 
 # ---- a black hole ----
@@ -138,11 +148,11 @@ for i in $(seq 40); do
     echo 'test $BATS_MACHINE != all-2 && sleep 0.2'
 done >bag
 bats 4 bag --policy rr --retries 3 --json report
-test $? -eq 0 && test "$(report tasks_done)" = 40 &&
-    grep -q '"machines_quarantined": 1' report
+test "$(report tasks_done)" = 40
+grep -q '"machines_quarantined": 1' report
 ok 'a machine that fails one task after the other gets no more of them'
-grep -q 'bats-mpi: machine all-2 (rank 2 on .*) gets no more tasks' err &&
-    grep -q '^shunned *1 machine' err
+grep -q 'bats-mpi: machine all-2 (rank 2 on .*) gets no more tasks' err
+grep -q '^shunned *1 machine' err
 ok 'it is named'
 
 done_testing

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # No time is left, or so a signal says: what is not done stays for another run.
 . "$TOP/tests/mpi/lib.sh"
 
@@ -11,25 +11,26 @@ for i in $(seq 120); do
 done >bag
 for i in $(seq 4); do echo 'touch started; sleep 1001'; done >long
 
-bats 3 bag --policy rr --time-limit 4 --json report
-test $? -eq 5 && test "$(report outcome)" = deadline &&
-    test "$(report tasks_left)" -gt 0 && test "$(report tasks_failed)" = 0
+expect 5 bats 3 bag --policy rr --time-limit 4 --json report
+test "$(report outcome)" = deadline
+test "$(report tasks_left)" -gt 0
+test "$(report tasks_failed)" = 0
 ok '--time-limit: exit status 5, tasks are left'
 grep -q "^bats-mpi: the time is over: .*, $(report tasks_left) left" err
 ok 'a sentence says how many'
 grep -qx 'The same command with --resume does the rest.' err
 ok 'and another how they are done'
-test "$(report tasks_done)" -gt 0 &&
-    test "$(report tasks_done)" -eq "$(wc -l <ended)"
+test "$(report tasks_done)" -gt 0
+test "$(report tasks_done)" -eq "$(wc -l <ended)"
 ok 'what was done counts'
 
-bats 3 long --policy rr --time-limit 1 --joblog log
-test $? -eq 5 && test "$(wc -l <log)" -eq 1 && nobody_left
+expect 5 bats 3 long --policy rr --time-limit 1 --joblog log
+test "$(wc -l <log)" -eq 1
+nobody_left
 ok 'what runs at the end is stopped and has no result'
 
 echo true >short
 bats 2 short --time-limit 1h
-test $? -eq 0
 ok 'a limit that is not reached changes nothing'
 
 # Stopped twice, the task still has the try that it is allowed.
@@ -41,13 +42,11 @@ TASK
 echo 'sh ./task' >stopped
 touch hang
 for session in 1 2; do
-    bats 2 stopped --retries 1 --time-limit 2 --grace 0.1 --resume
-    echo $?
-done >codes
+    expect 5 bats 2 stopped --retries 1 --time-limit 2 --grace 0.1 --resume
+done
 rm hang
 bats 2 stopped --retries 1 --resume
-test $? -eq 0 && test "$(cat out)" = 'done' && test "$(cat codes)" = '5
-5'
+test "$(cat out)" = 'done'
 ok 'a time limit uses up no retries'
 
 # job SECONDS BAG ARGUMENT...: as in a Slurm job that ends in so many seconds.
@@ -61,21 +60,22 @@ job() {
 # The limit is the end less 5 s and the grace time; starting takes a while.
 began=$(date +%s)
 bats 3 short
-job $((9 + 3 * ($(date +%s) - began))) long --policy rr --grace 1 --json report
-test $? -eq 5 && test "$(report preempted)" = 2 && nobody_left
+expect 5 job $((9 + 3 * ($(date +%s) - began))) long --policy rr --grace 1 --json report
+test "$(report preempted)" = 2
+nobody_left
 ok 'in a Slurm job the end of the job is the limit'
 grep -q '^bats-mpi: the Slurm job ends at 20' err
 ok 'a line says so'
 rm -f started
-job -60 long --policy rr
-test $? -eq 5 && test ! -e started
+expect 5 job -60 long --policy rr
+test ! -e started
 ok 'a job that is over starts nothing'
 job 1 short --time-limit 1h --budget unlimited
-test $? -eq 0 && ! grep -q 'job ends' err
+expect 1 grep -q 'job ends' err
 ok 'an explicit limit has precedence'
 
 if command -v sqlite3 >/dev/null; then
-    bats 3 long --policy rr --time-limit 1
+    expect 5 bats 3 long --policy rr --time-limit 1
     test "$(sqlite3 long.bats 'SELECT finish FROM session')" = deadline
     ok 'the record says why the run ended'
 else
@@ -105,21 +105,23 @@ drain() {
     touch go
     wait $launcher
 }
-drain rank
-test $? -eq 5 && test "$(report outcome)" = stopped &&
-    test "$(report tasks_left)" -gt 0 && test "$(report preempted)" = 0 &&
-    test "$(wc -l <ended)" -eq "$(report tasks_done)" &&
-    test "$(report tasks_failed)" = 0
+expect 5 drain rank
+test "$(report outcome)" = stopped
+test "$(report tasks_left)" -gt 0
+test "$(report preempted)" = 0
+test "$(wc -l <ended)" -eq "$(report tasks_done)"
+test "$(report tasks_failed)" = 0
 ok 'SIGUSR1: running tasks end, no more are started, exit status 5'
-grep -q '^bats-mpi: drained by SIGUSR1: ' err && nobody_left
+grep -q '^bats-mpi: drained by SIGUSR1: ' err
+nobody_left
 ok 'the report says so'
-drain launcher
-grep -q '^bats-mpi: drained by SIGUSR1: ' err &&
-    test "$(report preempted) $(report tasks_failed)" = '0 0' &&
-    test "$(wc -l <ended)" -eq "$(report tasks_done)"
+expect '1|5' drain launcher
+grep -q '^bats-mpi: drained by SIGUSR1: ' err
+test "$(report preempted) $(report tasks_failed)" = '0 0'
+test "$(wc -l <ended)" -eq "$(report tasks_done)"
 ok 'the launcher may send it to all ranks'
 drain worker
-test $? -eq 0 && test "$(report tasks_done)" = 60
+test "$(report tasks_done)" = 60
 ok 'a worker alone does not heed it'
 
 done_testing

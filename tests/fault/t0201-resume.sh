@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Nothing finished is lost: the record, resuming, and a master that is killed.
 . "$TOP/tests/mpi/lib.sh"
 
@@ -16,66 +16,73 @@ is_recorded() {
 for i in 1 2 3 4 5 6 7 8; do
     echo "echo $i >>ran; test $i -ne 3"
 done >bag
-bats 3 bag
-test $? -eq 1 && test -f bag.bats
+expect 1 bats 3 bag
+test -f bag.bats
 ok "a run leaves its record beside the bag"
 
-test "$(sql bag.bats 'SELECT group_concat(number) FROM failed_tasks')" = 3 &&
-    test "$(sql bag.bats "SELECT count(*) FROM tasks WHERE state = 'done'")" = 7
+test "$(sql bag.bats 'SELECT group_concat(number) FROM failed_tasks')" = 3
+test "$(sql bag.bats "SELECT count(*) FROM tasks WHERE state = 'done'")" = 7
 ok "the record knows what was done and what failed"
 
-bats 3 bag --resume
-test $? -eq 1 && test "$(wc -l <ran)" -eq 8
+expect 1 bats 3 bag --resume
+test "$(wc -l <ran)" -eq 8
 ok "--resume of a complete run runs nothing and keeps its exit status"
 
-bats 3 bag --resume-failed
-test $? -eq 1 && test "$(tail -n 1 ran)" = 3 && test "$(wc -l <ran)" -eq 9
+expect 1 bats 3 bag --resume-failed
+test "$(tail -n 1 ran)" = 3
+test "$(wc -l <ran)" -eq 9
 ok "--resume-failed runs the failed task again"
 
-sed 's/test 3 -ne 3/true/; 2s/.*/echo two >>ran/' bag >new && mv new bag
+sed 's/test 3 -ne 3/true/; 2s/.*/echo two >>ran/' bag >new
+mv new bag
 echo 'echo nine >>ran' >>bag
 bats 3 bag --resume
-test $? -eq 0 && grep -q 'bag:2: task 2 has another command' err &&
-    grep -q 'bag:9: task 9 is new' err && grep -q 'bag:3: task 3' err &&
-    test "$(sort ran | tr '\n' ' ')" = '1 2 3 3 3 4 5 6 7 8 nine two '
+grep -q 'bag:2: task 2 has another command' err
+grep -q 'bag:9: task 9 is new' err
+grep -q 'bag:3: task 3' err
+test "$(sort ran | tr '\n' ' ')" = '1 2 3 3 3 4 5 6 7 8 nine two '
 ok "changed and added lines are named and run, nothing else is"
 
-head -n 4 bag >new && mv new bag
+head -n 4 bag >new
+mv new bag
 bats 3 bag --resume
-test $? -eq 0 && grep -q '5 tasks of the record are no longer in the bag' err &&
-    grep -q 'task 9 is no longer in the bag: echo nine' err
+grep -q '5 tasks of the record are no longer in the bag' err
+grep -q 'task 9 is no longer in the bag: echo nine' err
 ok "lines that are gone are named and stay in the record"
 
-{ head -n 1 bag; echo 'echo new >>ran'; sed 1d bag; } >new && mv new bag
+{ head -n 1 bag; echo 'echo new >>ran'; sed 1d bag; } >new
+mv new bag
 lines=$(wc -l <ran)
 bats 3 bag --resume
-test $? -eq 0 && test "$(wc -l <ran)" -eq $((lines + 1)) &&
-    test "$(tail -n 1 ran)" = new && grep -q 'bag:2: task 2 is new' err &&
-    grep -q '3 tasks have another number than before and keep their' err &&
-    test "$(sql bag.bats "SELECT group_concat(number || command, ';') FROM
+test "$(wc -l <ran)" -eq $((lines + 1))
+test "$(tail -n 1 ran)" = new
+grep -q 'bag:2: task 2 is new' err
+grep -q '3 tasks have another number than before and keep their' err
+test "$(sql bag.bats "SELECT group_concat(number || command, ';') FROM
         (SELECT * FROM tasks WHERE state = 'done' AND number = 3)")" = \
-        '3echo two >>ran'
+    '3echo two >>ran'
 ok "an inserted line is run, those behind it are not"
 
 bats 3 bag
-test $? -eq 0 && test -f bag.bats.1 && grep -q 'kept as bag.bats.1' err
+test -f bag.bats.1
+grep -q 'kept as bag.bats.1' err
 ok "a new run keeps the record of the old one"
 
 rm -f bag.bats*
 bats 3 bag --resume
-test $? -eq 0 && test -f bag.bats
+test -f bag.bats
 ok "--resume without a record simply starts"
 
 rm -f bag.bats*
 bats 3 bag --no-record
-test $? -eq 0 && test ! -e bag.bats
+test ! -e bag.bats
 ok "--no-record keeps none"
 
 printf 'true\n' >bag
-"$BATS_MPI" --resume - <bag >out 2>err
-test $? -eq 2 && grep -q 'name its record with --record' err
+expect 2 "$BATS_MPI" --resume - <bag >out 2>err
+grep -q 'name its record with --record' err
 ok "a bag from standard input needs a named record to be resumed"
-printf 'true \\\n -x\n' | env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 2 \
+printf 'true \\\n -x\n' | expect 1 env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 2 \
     "$BATS_MPI" - >out 2>err
 grep -q 'from standard input has no record, unless --record FILE' err
 ok "without one it is told that it cannot be"
@@ -83,8 +90,9 @@ grep -q 'standard input:1: the backslash at the end joins nothing' err
 ok "a backslash that joins nothing is told, too"
 
 head -c 3000 /dev/urandom >bag.bats
-bats 2 bag --resume
-test $? -eq 2 && grep -q 'bag.bats' err && ! grep -q 'tasks on' err
+expect 2 bats 2 bag --resume
+grep -q 'bag.bats' err
+expect 1 grep -q 'tasks on' err
 ok "what is no record is refused before anything starts"
 rm -f bag.bats*
 
@@ -93,17 +101,18 @@ rm -f bag.bats*
 for i in 1 2 3 4 5 6; do
     echo "echo $i >>log; test $i -ne 2"
 done >bag
-bats 2 bag
-bats 2 bag --retry-failed
-test "$(tail -n 1 log)" = 2 && test "$(wc -l <log)" -eq 7
+expect 1 bats 2 bag
+expect 1 bats 2 bag --retry-failed
+test "$(tail -n 1 log)" = 2
+test "$(wc -l <log)" -eq 7
 ok "--retry-failed runs the failed task and no other"
 
 rm -f bag.bats*
 echo 'test -e there || { touch there; exit 3; }' >bag
 bats 2 bag --retries 1
-test $? -eq 0 && test "$(sql bag.bats \
-    "SELECT state || attempts FROM tasks")" = done2 &&
-    test -z "$(sql bag.bats 'SELECT * FROM failed_tasks')"
+test "$(sql bag.bats \
+    "SELECT state || attempts FROM tasks")" = done2
+test -z "$(sql bag.bats 'SELECT * FROM failed_tasks')"
 ok "an attempt that failed and was repeated is no result, but it counts"
 
 # Between a failed attempt and its repetition the master is killed.
@@ -114,11 +123,11 @@ env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 2 "$BATS_MPI" bag \
 within 60 test -s tries
 within 60 is_recorded "failed"
 kill -KILL "$(rank_pid 0)"
-wait $!
+wait $! || :
 within 60 nobody_left
-bats 2 bag --retries 2 --resume
-test $? -eq 1 && test "$(tr '\n' ' ' <tries)" = '1 2 3 ' &&
-    test "$(sql bag.bats "SELECT state || attempts FROM tasks")" = failed3
+expect 1 bats 2 bag --retries 2 --resume
+test "$(tr '\n' ' ' <tries)" = '1 2 3 '
+test "$(sql bag.bats "SELECT state || attempts FROM tasks")" = failed3
 ok "the attempts before a crash count"
 
 # The second task of the slow machine hangs. Its copy fails while it goes on,
@@ -145,18 +154,18 @@ env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 3 "$BATS_MPI" copied \
 within 60 test -s beside
 within 60 is_recorded failed copied
 kill -KILL "$(rank_pid 0)"
-wait $!
+wait $! || :
 within 60 nobody_left
 test "$(sql copied.bats 'SELECT DISTINCT outcome FROM attempt
     WHERE exit_status != 0')" = 5
 ok "a failure beside another execution is one of its own kind"
 touch again
-bats 3 copied -c two.ini --retries 1 --tail none --resume
-test $? -eq 1 && test "$(wc -l <alone)" -eq 2
+expect 1 bats 3 copied -c two.ini --retries 1 --tail none --resume
+test "$(wc -l <alone)" -eq 2
 ok "after a crash it is not counted as a retry"
 
-bats 2 bag --retries 2 --resume-failed
-test $? -eq 1 && test "$(tr '\n' ' ' <tries)" = '1 2 3 4 5 6 '
+expect 1 bats 2 bag --retries 2 --resume-failed
+test "$(tr '\n' ' ' <tries)" = '1 2 3 4 5 6 '
 ok "a failed task that is run again may be repeated as often again"
 
 # ---- money ----
@@ -171,14 +180,11 @@ window = 60m
 charge = 2
 END
 rm -f sleeps.bats
-bats 2 sleeps --clusters money.ini --budget 4 --time-scale 18000
-first=$?
-bats 2 sleeps --clusters money.ini --budget 4 --time-scale 18000 --resume
-test $? -eq 4 && test $first -eq 4
+expect 4 bats 2 sleeps --clusters money.ini --budget 4 --time-scale 18000
+expect 4 bats 2 sleeps --clusters money.ini --budget 4 --time-scale 18000 --resume
 ok "an exhausted budget stays exhausted when the same command is repeated"
 bats 2 sleeps --clusters money.ini --budget 12 --time-scale 18000 --resume
-test $? -eq 0 &&
-    test "$(sql sleeps.bats 'SELECT sum(amount) <= 12000000 FROM ledger')" = 1
+test "$(sql sleeps.bats 'SELECT sum(amount) <= 12000000 FROM ledger')" = 1
 ok "more budget finishes the bag, what was charged counts"
 
 # ---- the master is killed at random moments ----
@@ -199,14 +205,13 @@ while [ $round -lt "$rounds" ]; do
         within 60 test -s bag.bats
         sleep 0.$(awk -v s=$((round * 10 + kills)) \
             'BEGIN { srand(s); printf "%03d", rand() * 999 }')
-        pid=$(rank_pid 0)
-        [ -n "$pid" ] && kill -KILL "$pid"
-        wait $!
+        pid=$(rank_pid 0) || :
+        [ -z "$pid" ] || kill -KILL "$pid"
+        wait $! || :
         within 60 nobody_left
         kills=$((kills + 1))
     done
     bats 4 bag --resume --clusters one.ini
-    rc=$?
     done=$(sql bag.bats "SELECT count(*) FROM tasks WHERE state = 'done'")
     twice=$(sql bag.bats "SELECT count(*) FROM (SELECT task FROM event
         WHERE type = 'done' GROUP BY task HAVING count(*) > 1)")
@@ -214,11 +219,11 @@ while [ $round -lt "$rounds" ]; do
     again=$(($(wc -l <ran) - n))
     windows=$(sql bag.bats 'SELECT count(*) FROM ledger')
     charged=$(sql bag.bats 'SELECT sum(amount) FROM ledger')
-    if [ $rc -ne 0 ] || [ "$done" -ne $n ] || [ "$twice" -ne 0 ] ||
+    if [ "$done" -ne $n ] || [ "$twice" -ne 0 ] ||
         [ "$ran" -ne $n ] || [ $again -gt 60 ] ||
         [ "$charged" -ne $((windows * 1000000)) ]; then
         wrong=$((wrong + 1))
-        echo "# rc $rc done $done twice $twice ran $ran again $again"
+        echo "# done $done twice $twice ran $ran again $again"
     fi
 done
 test $wrong -eq 0
@@ -242,11 +247,13 @@ env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 4 "$BATS_MPI" bag --quiet \
     >out 2>err </dev/null &
 within 60 began 50
 kill -KILL "$(rank_pid 0)"
-wait $!
+wait $! || :
 within 60 nobody_left
 truncate -s -5000 bag.bats-wal
 head -c 3000 /dev/urandom >>bag.bats-wal
-cp bag.bats torn && cp bag.bats-wal torn-wal && cp ran3 ran3.torn
+cp bag.bats torn
+cp bag.bats-wal torn-wal
+cp ran3 ran3.torn
 finish
 ok "a torn record is gone on with"
 
@@ -256,14 +263,17 @@ page=$(sql torn "SELECT pageno FROM dbstat WHERE name = 'history' AND
     pagetype = 'leaf' ORDER BY pageno DESC LIMIT 1")
 head -c 4096 /dev/urandom |
     dd of=torn bs=4096 seek=$((page - 1)) conv=notrunc 2>err
-bats 4 bag --record torn --resume
-test $? -eq 2 && grep -q 'torn.*bats-mpi record recover' err
+expect 2 bats 4 bag --record torn --resume
+grep -q 'torn.*bats-mpi record recover' err
 ok "one with a hole is not, and the message says how to save it"
-rm -f bag.bats* && cp ran3.torn ran3
-"$BATS_MPI" record recover torn >out 2>err && mv torn.recovered bag.bats &&
-    done=$(sql bag.bats "SELECT count(*) FROM tasks WHERE state = 'done'") &&
-    finish && test "$done" -gt 0 &&
-    test "$(wc -l <ran3)" -eq $(($(wc -l <ran3.torn) + 300 - done))
+rm -f bag.bats*
+cp ran3.torn ran3
+"$BATS_MPI" record recover torn >out 2>err
+mv torn.recovered bag.bats
+done=$(sql bag.bats "SELECT count(*) FROM tasks WHERE state = 'done'")
+finish
+test "$done" -gt 0
+test "$(wc -l <ran3)" -eq $(($(wc -l <ran3.torn) + 300 - done))
 ok "what is readable of it is saved, and gone on with"
 
 # ---- a full disk ----
@@ -281,10 +291,10 @@ if command -v prlimit >/dev/null; then
     ok "a record that cannot be written stops new tasks"
     prlimit --pid "$pid" --fsize=unlimited:
     wait $!
-    test $? -eq 0 && grep -q 'the record can be written again' err &&
-        test "$(sort -u ran3 | wc -l)" -eq 2000 &&
-        test "$(wc -l <ran3)" -eq 2000 &&
-        test "$(sql bag.bats "SELECT count(*) FROM tasks
+    grep -q 'the record can be written again' err
+    test "$(sort -u ran3 | wc -l)" -eq 2000
+    test "$(wc -l <ran3)" -eq 2000
+    test "$(sql bag.bats "SELECT count(*) FROM tasks
             WHERE state = 'done'")" = 2000
     ok "once it can, the run goes on, and no task was run twice"
 else
@@ -302,9 +312,9 @@ if [ "$(id -u)" -eq 0 ] && mkdir small &&
     ok "a full disk stops new tasks, and the message says so"
     mount -o remount,size=20m small
     wait $!
-    test $? -eq 0 && test "$(sort -u ran2 | wc -l)" -eq 2000 &&
-        test "$(wc -l <ran2)" -eq 2000 &&
-        test "$(sql small/r "SELECT count(*) FROM tasks
+    test "$(sort -u ran2 | wc -l)" -eq 2000
+    test "$(wc -l <ran2)" -eq 2000
+    test "$(sql small/r "SELECT count(*) FROM tasks
             WHERE state = 'done'")" = 2000
     ok "it goes on when there is room again, and nothing is lost"
 else

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Why is it waiting? Live runs are asked, and have an answer.
 . "$TOP/tests/mpi/lib.sh"
 
@@ -19,9 +19,9 @@ begin() {
     launcher=$!
 }
 end() {
-    pid=$(rank_pid 0)
-    [ -n "$pid" ] && kill -TERM "$pid"
-    wait $launcher
+    pid=$(rank_pid 0) || :
+    [ -z "$pid" ] || kill -TERM "$pid"
+    wait $launcher || :
     within 20 nobody_left
 }
 
@@ -52,7 +52,8 @@ sed -i 's/\[cluster a\]/&\nranks = 1-2/' clusters.ini
 
 begin 4 --clusters clusters.ini --budget 2 --policy rr --tail none
 both() { test "$(wc -l <ran)" -eq 2; }
-within 60 both && within 60 waits
+within 60 both
+within 60 waits
 says '' '^2 pending: 2 tasks wait, in random order, for the 2 machines held$'
 ok 'tasks wait for the machines that are held'
 says "$(pending)" '^pending: 2 tasks wait, in random order'
@@ -74,7 +75,8 @@ ok 'and one that is over'
 
 if ${MPIRUN:-mpirun} --version 2>/dev/null | grep -q 'Open MPI'; then
     begin 3 --policy rr --tail none --time-limit 1h
-    within 60 both && kill -KILL "$(rank_pid 2)"
+    within 60 both
+    kill -KILL "$(rank_pid 2)"
     within 60 says all-2 \
         '^all-2 on .*: lost at .*: rank 2 on .* is lost: its process has ended'
     ok 'a machine that is lost says why'

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # A soak: many short tasks, and all that can go wrong with them, until each has
 # one result. Tasks fail, hang, yield and run into the end of their windows;
 # workers are killed one after the other until half of them are gone, and the
@@ -62,13 +62,13 @@ kill_workers() {
         random 10
         sleep "1.$random"
         random "$workers"
-        pid=$(rank_pid $((random + 1)))
+        pid=$(rank_pid $((random + 1))) || :
         [ -n "$pid" ] && kill -KILL "$pid" 2>/dev/null && gone=$((gone + 1))
     done
     killed=$((killed + gone))
     random 2
-    running && kill -$([ $random -eq 0 ] && echo TERM || echo USR1) \
-        "$(rank_pid 0)" 2>/dev/null
+    kill -$([ $random -eq 0 ] && echo TERM || echo USR1) \
+        "$(rank_pid 0)" 2>/dev/null || :
 }
 
 started=$(date +%s)
@@ -96,21 +96,24 @@ while [ $session -lt $((20 + tasks / 500)) ]; do
         ;;
     *) kill_workers ;;
     esac
-    wait $launcher
+    wait $launcher || :
     within 30 nobody_left || break
     [ "$(sql "SELECT count(*) FROM tasks
         WHERE state NOT IN ('done', 'failed')")" -gt 0 ] || break
 done
 seconds=$(($(date +%s) - started))
 
-[ $session -ge 3 ] && [ $masters -eq 1 ] && [ $killed -ge 1 ]
+[ $session -ge 3 ]
+[ $masters -eq 1 ]
+[ $killed -ge 1 ]
 ok "$tasks tasks, $session sessions, $killed workers and $masters master killed"
 
 sql "SELECT task FROM attempt WHERE outcome = 0 ORDER BY task" >out
 cmp out expected.all
 ok 'the record has one result for each task'
 sql "SELECT number FROM tasks WHERE state = 'failed' ORDER BY number" >out
-cmp out expected.failed && test "$(sql "SELECT count(*) FROM tasks
+cmp out expected.failed
+test "$(sql "SELECT count(*) FROM tasks
     WHERE state = 'done'")" -eq $((tasks - $(wc -l <expected.failed)))
 ok 'the right ones have failed, all others are done'
 test "$(sql "SELECT count(*) FROM (SELECT task FROM event WHERE type = 'done'
@@ -126,13 +129,13 @@ ok 'joblog and record agree on how each has ended'
 
 windows=$(sql 'SELECT count(*) FROM ledger')
 charged=$(sql 'SELECT sum(amount) FROM ledger')
-test "$charged" -eq $((windows * 1000000)) &&
-    test "$charged" -le $((budget * 1000000)) &&
-    test "$(sql "SELECT count(*) FROM (SELECT l.session, l.machine,
+test "$charged" -eq $((windows * 1000000))
+test "$charged" -le $((budget * 1000000))
+test "$(sql "SELECT count(*) FROM (SELECT l.session, l.machine,
         l.time_us - lag(l.time_us) OVER (PARTITION BY l.session, l.machine
             ORDER BY l.seq) AS apart FROM ledger l)
-        WHERE apart < 2000000")" -eq 0 &&
-    grep -q "\"charged\": \"$windows\"" report
+        WHERE apart < 2000000")" -eq 0
+grep -q "\"charged\": \"$windows\"" report
 ok 'the ledger adds up, within the budget: no window was charged twice'
 
 begun=$(sql "SELECT count(*) FROM command WHERE type IN ('run', 'copy')")

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # A bag on MPI ranks: every task runs once, and its end is told truly.
 . "$TOP/tests/mpi/lib.sh"
 
@@ -6,7 +6,6 @@
 
 for i in $(seq 40); do echo "echo line-\$BATS_TASK_ID-$i"; done >bag
 bats 3 bag --joblog log
-test $? -eq 0
 ok 'a bag that succeeds exits with 0'
 for i in $(seq 40); do echo "line-$i-$i"; done | sort >expected
 sort out | cmp -s - expected
@@ -19,8 +18,7 @@ kill -TERM $$
 /nonexistent/program
 kill -KILL $$
 BAG
-bats 3 bag --joblog log
-test $? -eq 1
+expect 1 bats 3 bag --joblog log
 ok 'failed tasks make it exit with 1'
 tail -n +2 log | sort -n | cut -f1,7,8 | tr '\t\n' ':;' >got
 grep -qx '1:0:0;2:3:0;3:[0-9]*:15;4:127:0;5:[0-9]*:9;' got
@@ -69,7 +67,8 @@ ok 'a last line without a newline gets one'
 
 for i in $(seq 6); do echo "echo out-$i; echo err-$i >&2"; done >bag
 bats 3 bag --results there
-test ! -s out && test "$(cat there/4/stdout there/4/stderr)" = 'out-4
+test ! -s out
+test "$(cat there/4/stdout there/4/stderr)" = 'out-4
 err-4'
 ok '--results has a directory for each task instead'
 
@@ -77,23 +76,23 @@ ok '--results has a directory for each task instead'
 
 yes /bin/true | head -n 3000 >bag
 bats 3 bag --joblog log
-test $? -eq 0 && test "$(tail -n +2 log | cut -f1 | sort -nu | wc -l)" -eq 3000
+test "$(tail -n +2 log | cut -f1 | sort -nu | wc -l)" -eq 3000
 ok '3000 short tasks have 3000 results'
 
 yes '@sleep 0' | head -n 20000 >bag
 bats 5 bag --joblog log
-test $? -eq 0 && test "$(tail -n +2 log | cut -f1 | sort -nu | wc -l)" -eq 20000
+test "$(tail -n +2 log | cut -f1 | sort -nu | wc -l)" -eq 20000
 ok '20000 empty tasks have 20000 results'
 
 # ---- who works ----
 
 for i in $(seq 20); do echo 'sleep 0.1; echo $PPID'; done >bag
 bats 3 bag --policy rr --master-works
-test $? -eq 0 && test "$(sort -u out | wc -l)" -eq 3
+test "$(sort -u out | wc -l)" -eq 3
 ok 'with --master-works rank 0 is one of the workers'
 
 "$BATS_MPI" bag >out 2>err </dev/null
-test $? -eq 0 && test "$(wc -l <out)" -eq 20
+test "$(wc -l <out)" -eq 20
 ok 'without a launcher the only rank works'
 
 cat >clusters.ini <<'INI'
@@ -103,7 +102,7 @@ machine = node
 charge = 2
 INI
 bats 5 bag --clusters clusters.ini --json report.json
-test $? -eq 0 && test "$(sort -u out | wc -l)" -gt 1
+test "$(sort -u out | wc -l)" -gt 1
 ok 'the ranks of a node are slots of one machine'
 
 # ---- partitions ----
@@ -132,31 +131,31 @@ ok 'in a heterogeneous job it is in the partition of the group of its host'
 echo "${MPIRUN:-mpirun} -n 2 '$BATS_MPI' inner --quiet" >bag
 echo 'echo inner' >inner
 bats 2 bag
-test $? -eq 0 && grep -qx inner out
+grep -qx inner out
 ok 'a task may be an MPI program itself'
 
 # ---- mistakes ----
 
 sed 's/1-4/1-9/' clusters.ini >wrong.ini
-bats 3 bag --clusters wrong.ini
-test $? -eq 2 && grep -q 'wrong.ini:[0-9]' err
+expect 2 bats 3 bag --clusters wrong.ini
+grep -q 'wrong.ini:[0-9]' err
 ok 'a clusters file that does not fit the ranks is refused by file and line'
 
-bats 3 nofile
-test $? -eq 2 && grep -q nofile err
+expect 2 bats 3 nofile
+grep -q nofile err
 ok 'a bag that is not there is refused, and the workers go home'
 
 echo 'touch started' >bag
 bats 3 bag --dry-run
-test $? -eq 0 && grep -q 'touch started' out && test ! -e started
+grep -q 'touch started' out
+test ! -e started
 ok '--dry-run shows the tasks and runs none'
 bats 3 bag --dry-run --retries 2 --retry-delay 5s --timeout 500% \
     --halt soon,fail=10% --time-limit 4h
-test $? -eq 0 &&
-    grep -qx 'A failed task is run again, 2 times at most, after 5s.' out &&
-    grep -qx 'A task is stopped after 500% of the median.' out &&
-    grep -qx 'The run ends soon when 10% of the tasks fail.' out &&
-    grep -qx 'No task is started that does not fit into 4h.' out
+grep -qx 'A failed task is run again, 2 times at most, after 5s.' out
+grep -qx 'A task is stopped after 500% of the median.' out
+grep -qx 'The run ends soon when 10% of the tasks fail.' out
+grep -qx 'No task is started that does not fit into 4h.' out
 ok 'and the rules in force'
 
 done_testing

@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # A run without a launcher starts itself, on this machine.
 . "$TOP/tests/mpi/lib.sh"
 # What a test of ranks needs is not here where somebody just types a command.
@@ -24,14 +24,18 @@ cp bag bag.txt
 pasted() {
     PATH=$(dirname "$BATS_MPI"):$PATH "$@" sh -c "$first" >out 2>err </dev/null
 }
-pasted && test "$(sort out | uniq | grep -c '^all-[1-8]$')" -eq 3
+pasted
+test "$(sort out | uniq | grep -c '^all-[1-8]$')" -eq 3
 ok "the first command of README works as it is: $first"
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
-    mkdir theirs && cp bag.txt theirs && cp "$BATS_MPI" theirs &&
-        chown -R 65534 theirs && chmod 755 .
+    mkdir theirs
+    cp bag.txt theirs
+    cp "$BATS_MPI" theirs
+    chown -R 65534 theirs
+    chmod 755 .
     (cd theirs && BATS_MPI=$PWD/bats-mpi HOME=$PWD pasted setpriv \
-        --reuid=65534 --regid=65534 --clear-groups) &&
-        test "$(wc -l <theirs/out)" -eq 3
+        --reuid=65534 --regid=65534 --clear-groups)
+    test "$(wc -l <theirs/out)" -eq 3
     ok 'also as a user who is not root'
     cat theirs/err >err
 else
@@ -41,38 +45,42 @@ fi
 # ---- as many workers as are wanted ----
 
 alone bag -j 3 --json json
-test $? -eq 0 && test "$(number machines json)" -eq 3 &&
-    test "$(wc -l <out)" -eq 3 && ! grep -q '1 worker' err
+test "$(number machines json)" -eq 3
+test "$(wc -l <out)" -eq 3
+expect 1 grep -q '1 worker' err
 ok '-j N starts N workers'
 alone bag
-grep -q '^bats-mpi: 1 worker, on this machine; -j N starts N ' err &&
-    test "$(sort -u out)" = all-1
+grep -q '^bats-mpi: 1 worker, on this machine; -j N starts N ' err
+test "$(sort -u out)" = all-1
 ok 'without it there is one, which is said'
 seq 5 | sed 's/^/echo /' | env "$mark" "$BATS_MPI" -qj2 - 2>err | sort >out
-test "$(xargs <out)" = '1 2 3 4 5' && test ! -s err
+test "$(xargs <out)" = '1 2 3 4 5'
+test ! -s err
 ok 'the bag comes from a pipe, the output goes into one, nothing else is said'
 echo '"$BATS_MPI" --quiet --no-record -j 2 bag' >outer
-alone outer -j 2 && test "$(grep -c '^all-[12]$' out)" -eq 3
+alone outer -j 2
+test "$(grep -c '^all-[12]$' out)" -eq 3
 ok 'a task may be such a run, too'
-alone clusters -j 2 && grep -q '^all  *2  *2 ' out
+alone clusters -j 2
+grep -q '^all  *2  *2 ' out
 ok 'clusters shows what such a run would find'
 
 # ---- under a launcher ----
 
 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-    OMPI_MCA_rmaps_base_oversubscribe=1 bats 3 -j 2 bag
-test $? -eq 2 && grep -q -- '--jobs is for a run without a launcher' err &&
-    test "$(grep -c '^bats-mpi: ' err)" -eq 1
+    OMPI_MCA_rmaps_base_oversubscribe=1 expect 2 bats 3 -j 2 bag
+grep -q -- '--jobs is for a run without a launcher' err
+test "$(grep -c '^bats-mpi: ' err)" -eq 1
 ok 'under a launcher, which has decided, -j is refused, once'
 
 # ---- the end ----
 
 printf 'true\nfalse\n' >failing
-alone -q -j 2 failing
-test $? -eq 1 && test ! -s err
+expect 1 alone -q -j 2 failing
+test ! -s err
 ok 'the exit code is that of the run, and mpirun says nothing about it'
-alone -q -j 2 missing
-test $? -eq 2 && test "$(cat err)" = \
+expect 2 alone -q -j 2 missing
+test "$(cat err)" = \
     'bats-mpi: missing: No such file or directory'
 ok 'also where it cannot start'
 
@@ -81,13 +89,16 @@ ok 'also where it cannot start'
 # work, mpirun's patience.
 printf '%s\n' 'trap "sleep 1.5; echo >>saved; exit 85" TERM
 echo >>began; while :; do sleep 0.1; done' | paste -sd ';' >saving
-cat saving >two && cat saving >>two && echo true >>two
+cat saving >two
+cat saving >>two
+echo true >>two
 signalled() {
     rm -f began saved
     # A background job of a shell ignores SIGINT.
     env "$mark" perl -e '$SIG{INT} = "DEFAULT"; exec "setsid", @ARGV' \
         "$BATS_MPI" -j 2 --grace 10s --no-record two >out 2>err </dev/null &
-    within 30 both && kill -"$1" "$2$!"
+    within 30 both
+    kill -"$1" "$2$!"
     wait $!
 }
 both() {
@@ -96,25 +107,31 @@ both() {
 both_saved() {
     [ "$(cat saved | wc -l)" -eq 2 ]
 }
-signalled INT -
-test $? -eq 130 && both_saved && grep -q 'stopped by SIGINT' err &&
-    grep -q '^reserved ' err && nobody_left
+expect 130 signalled INT -
+both_saved
+grep -q 'stopped by SIGINT' err
+grep -q '^reserved ' err
+nobody_left
 ok 'Ctrl-C ends the run in good order, with its bill'
-signalled TERM -
-test $? -eq 143 && both_saved && nobody_left
+expect 143 signalled TERM -
+both_saved
+nobody_left
 ok 'so does TERM, even if all processes hear it'
-signalled HUP ''
-test $? -eq 143 && both_saved && nobody_left
+expect 143 signalled HUP ''
+both_saved
+nobody_left
 ok 'and the end of the terminal'
 printf 'echo >>began; sleep 0.5\n' >drain
 for i in 2 3 4 5 6; do cat drain; done >two
 cat drain drain >>two
-signalled USR1 ''
-test $? -eq 5 && test "$(wc -l <began)" -lt 8
+expect 5 signalled USR1 ''
+test "$(wc -l <began)" -lt 8
 ok 'SIGUSR1 is the order to start no more tasks'
-printf 'echo >>began; sleep 1001\n' >two && cat two two >four && mv four two
-signalled KILL ''
-test $? -eq 137 && within 30 nobody_left
+printf 'echo >>began; sleep 1001\n' >two
+cat two two >four
+mv four two
+expect 137 signalled KILL ''
+within 30 nobody_left
 ok 'nothing is left of a run whose starter is killed'
 
 done_testing

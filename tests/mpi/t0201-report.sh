@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # What people and programs are told of a run, and that it is true.
 . "$TOP/tests/mpi/lib.sh"
 
@@ -36,9 +36,10 @@ sums='my ($charged, $windows, $price, $tasks) = (0, 0, 0, 0);
 for i in $(seq 30); do echo '@sleep 10m'; done >bag
 bats 5 bag --clusters clusters.ini --time-scale 3600 --budget 500 --seed 7 \
     --json report.json
-test $? -eq 0 && grep -q '^bats-mpi: all 30 tasks done in ' err
+grep -q '^bats-mpi: all 30 tasks done in ' err
 ok 'the closing line says that all is done'
-grep -q 'budget 500 SU, seed 7$' err && grep -q '^policy .*seed 7$' err
+grep -q 'budget 500 SU, seed 7$' err
+grep -q '^policy .*seed 7$' err
 ok 'the seed is shown'
 holds "$sums"'$r->{charged} == $charged && $r->{charged} <= 500'
 ok 'charged is windows x charge, and within the budget'
@@ -51,7 +52,8 @@ ok 'the tasks of the clusters add up'
 holds '$r->{decisions}[0]{reason} eq "start" &&
     $r->{settings}{seed} == 7 && $r->{settings}{time_scale} == 3600'
 ok 'decisions and settings are in the JSON'
-! grep -q "$(printf '\033')" err && grep -q '^bats-mpi: [0-9]*s  start: ' err
+expect 1 grep -q "$(printf '\033')" err
+grep -q '^bats-mpi: [0-9]*s  start: ' err
 ok 'without a terminal progress is plain lines'
 "$BATS_MPI" status bag >out 2>err
 test "$(grep -c ' 1[0-9]m[0-9s]*$' out)" = 2
@@ -59,12 +61,11 @@ ok 'status shows runtimes in the time of the bag'
 
 # ---- a budget that does not reach ----
 
-bats 5 bag --clusters clusters.ini --time-scale 3600 --budget 31 \
+expect 4 bats 5 bag --clusters clusters.ini --time-scale 3600 --budget 31 \
     --json report.json
-test $? -eq 4
 ok 'an exhausted budget is exit code 4'
-grep -q 'budget exhausted: [0-9]* of 30 tasks done, [0-9]* left' err &&
-    tr -s ' \n' ' ' <err | grep -q 'run again with --resume --budget [0-9]'
+grep -q 'budget exhausted: [0-9]* of 30 tasks done, [0-9]* left' err
+tr -s ' \n' ' ' <err | grep -q 'run again with --resume --budget [0-9]'
 ok 'it is said what is left and what to do'
 holds "$sums"'$charged <= 31 && $r->{charged} == $charged &&
     $r->{tasks_done} + $r->{tasks_left} == 30 && $r->{tasks_left} > 0 &&
@@ -75,27 +76,28 @@ ok 'the bill is within the budget, and the rest has its price'
 
 for i in $(seq 12); do echo "exit $i"; done >bag
 echo 'echo well' >>bag
-bats 3 bag --json report.json
-test $? -eq 1 && grep -q '1 of 13 tasks done, 12 failed' err &&
-    grep -qE '^ +[0-9]+  exit [0-9]+ .* exit [0-9]+$' err &&
-    grep -q '\.\.\.  2 more' err
+expect 1 bats 3 bag --json report.json
+grep -q '1 of 13 tasks done, 12 failed' err
+grep -qE '^ +[0-9]+  exit [0-9]+ .* exit [0-9]+$' err
+grep -q '\.\.\.  2 more' err
 ok 'the first ten failed tasks are shown, and how many more there are'
 holds '@{$r->{failed_tasks}} == 12 && $r->{tasks_failed} == 12 &&
     !grep { $_->{exit_status} != $_->{task} } @{$r->{failed_tasks}}'
 ok 'all are in the JSON with their exit status'
-grep -q 'no clusters file: .* of 1h: all [0-9]* core-h' err &&
-    holds '!defined $r->{budget} && $r->{clusters}[0]{name} eq "all"'
+grep -q 'no clusters file: .* of 1h: all [0-9]* core-h' err
+holds '!defined $r->{budget} && $r->{clusters}[0]{name} eq "all"'
 ok 'without a clusters file it is said what that means'
 
 # ---- standard output ----
 
 printf 'echo a; echo b\necho c >&2\n' >bag
 bats 3 bag --quiet
-test $? -eq 0 && test "$(cat err)" = c && test "$(sort out | tr -d '\n')" = ab
+test "$(cat err)" = c
+test "$(sort out | tr -d '\n')" = ab
 ok '--quiet leaves nothing but the output of tasks'
 bats 3 bag --quiet --tag
-test "$(sort out | tr '\t\n' '>;')" = '1>a;1>b;' &&
-    test "$(tr '\t' '>' <err)" = '2>c'
+test "$(sort out | tr '\t\n' '>;')" = '1>a;1>b;'
+test "$(tr '\t' '>' <err)" = '2>c'
 ok '--tag puts the number of the task and a tab before each line'
 echo true >bag
 bats 3 bag --quiet --json -
@@ -106,31 +108,28 @@ ok '--json - writes to standard output'
 
 for i in $(seq 50); do echo "touch task$i"; done >bag
 bats 5 bag --clusters clusters.ini --budget 100 --dry-run --seed 3
-test $? -eq 0 && test -z "$(ls task* 2>/dev/null)" &&
-    grep -q '^slow  *2  *2  *3  *6$' out &&
-    grep -q '^fast  *2  *2  *12.5  *25$' out &&
-    grep -q 'slow 2, fast 2, charged 31 SU for the first window' out
+test ! -e task1
+grep -q '^slow  *2  *2  *3  *6$' out
+grep -q '^fast  *2  *2  *12.5  *25$' out
+grep -q 'slow 2, fast 2, charged 31 SU for the first window' out
 ok 'a dry run shows the clusters, the start and its charge'
 mv out first
 bats 5 bag --clusters clusters.ini --budget 100 --dry-run --seed 3
 cmp -s out first
 ok 'the same seed draws the same tasks'
 bats 5 bag --clusters clusters.ini --budget 100 --dry-run --seed 4
-! cmp -s out first
+expect 1 cmp -s out first
 ok 'another seed draws others'
 
 # ---- standard output that cannot be written ----
 
 for i in $(seq 6000); do echo 'echo line; sleep 0.1'; done >bag
-{
-    timeout 60 "$BATS_MPI" bag 2>err </dev/null
-    echo $? >code
-} | head -n 1 >out
-test "$(cat code)" -eq 3 && grep -q 'cannot be written: Broken pipe' err
+expect 3 timeout 60 "$BATS_MPI" bag 2>err </dev/null | head -n 1 >out
+grep -q 'cannot be written: Broken pipe' err
 ok 'a reader that goes away stops the run, exit code 3'
 if [ -w /dev/full ]; then
-    timeout 60 "$BATS_MPI" bag >/dev/full 2>err </dev/null
-    test $? -eq 3 && grep -q 'cannot be written: No space left' err
+    expect 3 timeout 60 "$BATS_MPI" bag >/dev/full 2>err </dev/null
+    grep -q 'cannot be written: No space left' err
     ok 'a full disk stops the run, exit code 3'
 else
     skip 'a full disk stops the run, exit code 3' 'no /dev/full'

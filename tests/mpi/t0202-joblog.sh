@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # The joblog beside that of the real GNU parallel, which must accept it.
 . "$TOP/tests/mpi/lib.sh"
 
@@ -9,8 +9,7 @@ kill -TERM $$
 printf 'x\ty\n'
 sleep 0.2; echo slept >> ran
 BAG
-bats 3 bag --joblog log
-test $? -eq 1
+expect 1 bats 3 bag --joblog log
 ok 'a bag with failures was run'
 
 # Numbers replaced by 0, times by their shape, sorted by task.
@@ -33,7 +32,7 @@ fi
 parallel() {
     command parallel --will-cite "$@" </dev/null 2>>parallel.err
 }
-parallel -a bag --joblog theirs >/dev/null
+expect 2 parallel -a bag --joblog theirs >/dev/null
 shape log >ours.shape
 shape theirs >theirs.shape
 cmp ours.shape theirs.shape >out 2>&1
@@ -41,44 +40,49 @@ ok 'it looks like that of GNU parallel'
 
 rm -f ran
 parallel -a bag --joblog log --resume >out
-test $? -eq 0 && test ! -s out && test ! -e ran
+test ! -s out
+test ! -e ran
 ok 'parallel --resume finds nothing left to do'
 
-parallel -a bag --joblog log --resume-failed >out
-test "$(tail -n +7 log | sort -n | cut -f1 | tr '\n' ' ')" = '2 3 ' &&
-    test ! -e ran
+expect 2 parallel -a bag --joblog log --resume-failed >out
+test "$(tail -n +7 log | sort -n | cut -f1 | tr '\n' ' ')" = '2 3 '
+test ! -e ran
 ok 'parallel --resume-failed runs those that failed'
 
 # ---- resumed ----
 
 for i in 1 2 3 4 5 6; do echo "echo $i >>ran; test $i -ne 3 -o -e good"; done >bag
-bats 3 bag --joblog log
+expect 1 bats 3 bag --joblog log
 touch good
 cp log once
 bats 3 bag --resume-failed --joblog log
-test $? -eq 0 && test "$(wc -l <ran)" -eq 7 &&
-    test "$(cut -f1,7 log | tail -n +2 | sort -n | tr '\t\n' '= ')" = \
-        '1=0 2=0 3=0 4=0 5=0 6=0 ' &&
-    grep -v '^3	' once | diff - log | grep '^[<>]' >changed
-grep -c '' changed | grep -qx 1 && grep -q '^> 3	' changed
+test "$(wc -l <ran)" -eq 7
+test "$(cut -f1,7 log | tail -n +2 | sort -n | tr '\t\n' '= ')" = \
+    '1=0 2=0 3=0 4=0 5=0 6=0 '
+grep -v '^3	' once | diff - log | grep '^[<>]' >changed
+grep -c '' changed | grep -qx 1
+grep -q '^> 3	' changed
 ok 'a resumed run goes on with it: one line per task, the last result'
 
 # What a crash leaves: the line of a task whose result was not recorded yet,
 # and half a line. Two of the others have new numbers.
 grep '^1	' log | sed 's/^1/7/' >>log
 printf '2\thalf' >>log
-{ echo 'echo 0 >>ran'; cat bag; } >new && mv new bag
+{ echo 'echo 0 >>ran'; cat bag; } >new
+mv new bag
 echo true >>bag
 bats 3 bag --resume --joblog log
-test $? -eq 0 && test "$(wc -l <ran)" -eq 8 &&
-    test "$(cut -f1,9 log | tail -n +2 | sort -n | sed 's/ >>.*//' |
-        tr '\t\n' '= ')" = \
-        '1=echo 0 2=echo 1 3=echo 2 4=echo 3 5=echo 4 6=echo 5 7=echo 6 8=true '
+test "$(wc -l <ran)" -eq 8
+test "$(cut -f1,9 log | tail -n +2 | sort -n | sed 's/ >>.*//' |
+    tr '\t\n' '= ')" = \
+    '1=echo 0 2=echo 1 3=echo 2 4=echo 3 5=echo 4 6=echo 5 7=echo 6 8=true '
 ok 'only lines of results stay, under the numbers that their tasks have now'
 
-cp bag notes && cp notes before
-bats 3 bag --resume --joblog notes
-test $? -eq 2 && cmp notes before && grep -q 'notes: this is not a joblog' err
+cp bag notes
+cp notes before
+expect 2 bats 3 bag --resume --joblog notes
+cmp notes before
+grep -q 'notes: this is not a joblog' err
 ok 'another file is not taken for it'
 
 done_testing

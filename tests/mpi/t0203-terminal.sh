@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # What a person sees on a terminal; script(1) is the terminal.
 . "$TOP/tests/mpi/lib.sh"
 
@@ -13,15 +13,17 @@ ESC=$(printf '\033')
 # on_terminal COMMAND: what it writes to an 80 column terminal goes to `out`,
 # each clearing of the line as <clear> at the beginning of a line of its own.
 on_terminal() {
-    script -qec "stty cols 80; $1" typescript </dev/null >/dev/null 2>err
-    code=$?
+    local code=0
+    script -qec "stty cols 80; $1" typescript </dev/null >/dev/null 2>err ||
+        code=$?
     sed "1d;s/\r//g;s/$ESC\[K/\n<clear>/g" typescript >out
+    return $code
 }
 
 for i in $(seq 8); do echo "echo line $i; sleep 0.3"; done >bag
 
 on_terminal "'$BATS_MPI' bag"
-test $code -eq 0 && grep -qE '^<clear>[0-9a-z/~]+  [0-9]+ done [01] run' out
+grep -qE '^<clear>[0-9a-z/~]+  [0-9]+ done [01] run' out
 ok 'without a launcher there is a progress line'
 test "$(grep -cE '^<clear>line [0-9]$' out)" -eq 8
 ok 'each line of output takes its place on the screen'
@@ -29,35 +31,38 @@ tr '\n' '|' <out | grep -qE '<clear>(line [0-9][|])?[|]bats-mpi: all 8 tasks don
 ok 'it is gone before the report'
 
 on_terminal "mpirun -n 3 '$BATS_MPI' bag"
-test $code -eq 0 && grep -qE '^<clear>[0-9a-z/~]+  [0-9]+ done [0-2] run' out
+grep -qE '^<clear>[0-9a-z/~]+  [0-9]+ done [0-2] run' out
 ok 'the terminal of mpirun is found'
 
 on_terminal "mpirun -n 3 '$BATS_MPI' bag 2>err.txt"
-! grep -q "$ESC" err.txt && ! grep -q '<clear>' out &&
-    grep -q '  start: ' err.txt
+expect 1 grep -q "$ESC" err.txt
+expect 1 grep -q '<clear>' out
+grep -q '  start: ' err.txt
 ok 'standard error in a file gets plain lines, even below a terminal'
 
 on_terminal "mpirun -n 3 '$BATS_MPI' bag >out.txt"
-! grep -q "$ESC" out.txt && test "$(wc -l <out.txt)" -eq 8 &&
-    grep -q '<clear>[0-9]' out
+expect 1 grep -q "$ESC" out.txt
+test "$(wc -l <out.txt)" -eq 8
+grep -q '<clear>[0-9]' out
 ok 'standard output in a file has no trace of the progress line'
 
 TERM=dumb on_terminal "'$BATS_MPI' bag"
-! grep -q '<clear>' out && grep -q '  start: ' out
+expect 1 grep -q '<clear>' out
+grep -q '  start: ' out
 ok 'a terminal that cannot redraw a line gets plain lines'
 
 bats 3 bag --progress
-grep -q "$ESC" err && ! grep -q "$ESC" out
+grep -q "$ESC" err
+expect 1 grep -q "$ESC" out
 ok '--progress redraws the line where no terminal is seen'
 
 # ---- Ctrl-C ----
 
 for i in $(seq 5); do echo 'sleep 0.2'; done >bag
 echo 'kill -INT $(cat pid); sleep 5' >>bag
-on_terminal "sh -c 'echo \$\$ >pid; exec \"$BATS_MPI\" bag --seed 1 --grace 1s'"
-test $code -eq 130 &&
-    tr '\n' '|' <out | grep -qF '<clear>|bats-mpi: stopped by SIGINT: ' &&
-    grep -q '^reserved ' out
+expect 130 on_terminal "sh -c 'echo \$\$ >pid; exec \"$BATS_MPI\" bag --seed 1 --grace 1s'"
+tr '\n' '|' <out | grep -qF '<clear>|bats-mpi: stopped by SIGINT: '
+grep -q '^reserved ' out
 ok 'after SIGINT the bill begins on a line of its own'
 
 done_testing

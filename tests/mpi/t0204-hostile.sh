@@ -1,10 +1,11 @@
-#!/bin/sh
+#!/bin/bash
 # What strangers write into a field goes through every output, and controls
 # neither the terminal nor the shell, nor breaks JSON, CSV or a job script.
 . "$TOP/tests/mpi/lib.sh"
 
 for tool in sqlite3 perl; do
-    command -v $tool >/dev/null && continue
+    command -v $tool >/dev/null
+    continue
     skip 'hostile texts are encoded' "no $tool"
     done_testing
     exit
@@ -50,7 +51,6 @@ json() {
 # verb ARGUMENT...: no launcher; stdout and stderr in out and err.
 verb() {
     "$BATS_MPI" "$@" >out 2>err </dev/null
-    code=$?
 }
 unharmed() {
     test -z "$(find . -name pwned)"
@@ -69,9 +69,10 @@ ranks = 1
 charge = 1
 INI
 export NASTY="$nasty" LINES="$lines" LONG="$long"
-bats 2 "$bag" -c clusters.ini --joblog "log $lines" --json "json $lines" \
+expect 1 bats 2 "$bag" -c clusters.ini --joblog "log $lines" --json "json $lines" \
     --record "$bag.bats" --seed 1 --policy rr
-test $? -eq 1 && clean err && grep -q "false # '\"" err
+clean err
+grep -q "false # '\"" err
 ok 'the report of a run is clean, with the bag and the files that it names'
 cut -f9- "log $lines" | sed 1d | LC_ALL=C sort >commands
 LC_ALL=C sort "$bag" | cmp - commands
@@ -82,15 +83,18 @@ json '$bytes->($_->{failed_tasks}[0]{command}) eq "false # $ENV{NASTY}" &&
     $bytes->($_->{settings}{joblog}) eq "log $ENV{LINES}" &&
     $bytes->($_->{currency}) eq "\$(touch p)\ec\xff"' report
 ok 'its JSON gives every text back'
-bats 2 "$bag" -c clusters.ini --no-record --tag --quiet
-test "$(wc -c <out)" -eq 0 && unharmed
+expect 1 bats 2 "$bag" -c clusters.ini --no-record --tag --quiet
+test "$(wc -c <out)" -eq 0
+unharmed
 ok '--tag adds no line of its own'
 bats 2 "$bag" -c clusters.ini --dry-run
-clean out && grep -q "$shown" out
+clean out
+grep -q "$shown" out
 ok '--dry-run is clean'
 sed -i '2d' "$bag"
 bats 2 "$bag" -c clusters.ini --resume
-clean err && grep -q "no longer in the bag: .*$shown" err
+clean err
+grep -q "no longer in the bag: .*$shown" err
 ok 'a task that has gone is named, clean'
 
 # ---- reading verbs, of a record that strangers have written ----
@@ -99,7 +103,8 @@ spoil=$(printf '%s' "$lines" | od -An -v -tx1 | tr -d ' \n')
 sqlite3 "$bag.bats" "SELECT m.name || ' ' || p.name FROM sqlite_master m,
     pragma_table_info(m.name) p WHERE m.type = 'table' AND p.type = 'TEXT'" \
     >columns
-grep -q '^task command$' columns && grep -q '^notice sentence$' columns
+grep -q '^task command$' columns
+grep -q '^notice sentence$' columns
 ok 'the texts of a record are known'
 while read -r table column; do
     case "$column" in
@@ -116,7 +121,8 @@ for words in status log tasks why 'why 1' 'why 2'; do
     set -- $words
     shift
     verb "${words%% *}" "$bag" "$@"
-    test $code -eq 0 && clean out && grep -q "$shown" out
+    clean out
+    grep -q "$shown" out
     ok "$words is clean"
 done
 verb tasks "$bag" --json
@@ -128,11 +134,12 @@ ok 'log --json is JSON'
 verb status "$bag" --json
 json '$bytes->($_->{bag}) eq "bag $ENV{LINES}$ENV{LINES}"' out
 ok 'status --json gives the texts back'
-verb record verify "$bag"
-cat out err >both && clean both
+expect 2 verb record verify "$bag"
+cat out err >both
+clean both
 ok 'record verify is clean'
-verb status "no such $lines"
-test $code -eq 2 && clean err
+expect 2 verb status "no such $lines"
+clean err
 ok 'a file that is not there is named, clean'
 
 # ---- plan: profile and clusters file ----
@@ -151,7 +158,7 @@ PERL
 perl profile.pl "$lines" >profile
 for form in '' --json --frontier '--frontier --csv'; do
     verb plan profile $form
-    test $code -eq 0 && clean out
+    clean out
     ok "plan $form is clean"
 done
 mkdir bin
@@ -159,8 +166,10 @@ printf '#!/bin/sh\nprintf %%s "$4" >called\n' >bin/srun
 chmod +x bin/srun
 verb plan profile --sbatch fastest
 cp out job.sh
-test $code -eq 0 && clean job.sh && PATH="$PWD/bin:$PATH" bash job.sh &&
-    unharmed && ! test -e p
+clean job.sh
+PATH="$PWD/bin:$PATH" bash job.sh
+unharmed
+test ! -e p
 ok 'plan --sbatch makes a script that runs nothing of it'
 plain=$(printf '%s' "$lines" | LC_ALL=C tr -d '\200-\377')
 test "$(cat called)" = "./-$plain"
@@ -170,8 +179,9 @@ cat >clusters.ini <<INI
 partition = a; touch pwned
 charge = 1
 INI
-verb plan profile --clusters clusters.ini --sbatch fastest
-test $code -eq 2 && test ! -s out && grep -q 'cannot be written into a job' err
+expect 2 verb plan profile --clusters clusters.ini --sbatch fastest
+test ! -s out
+grep -q 'cannot be written into a job' err
 ok 'it refuses a partition that #SBATCH cannot quote'
 
 # ---- simulate: scenario and file of runtimes ----
@@ -181,22 +191,23 @@ sed "s/^window.*/&\ncurrency = \$(touch p)$(printf '\033c\377')/" \
     "$TOP/tests/sim/mixed.scn" >"$scenario"
 for form in '' --csv --json --trace; do
     verb simulate "$scenario" $form
-    test $code -eq 0 && clean out
+    clean out
     ok "simulate $form is clean"
 done
 printf 'Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n1\t%s\t0\t%s\t0\t0\t0\t0\t%s\n' \
     "$nasty" "$nasty" "$nasty" >"times $nasty"
 printf '[run]\npolicy = rr\nbudget = unlimited\n[bag]\nruntimes = %s\n[cluster a]\nmachines = 1\ncharge = 1\n' \
     "times $nasty" >scenario
-verb simulate scenario
-test $code -eq 2 && clean err
+expect 2 verb simulate scenario
+clean err
 ok 'a mistake in a file of runtimes is told, clean'
 
 # ---- what a host and the batch system say ----
 
-SLURM_JOB_PARTITION="p; $esc" bats 2 clusters --save saved
-test $code -eq 2 && grep -q 'cannot be written into a clusters file' err &&
-    clean err && ! test -e saved
+SLURM_JOB_PARTITION="p; $esc" expect 2 bats 2 clusters --save saved
+grep -q 'cannot be written into a clusters file' err
+clean err
+test ! -e saved
 ok 'clusters --save refuses a partition that the file cannot hold'
 # A host may be called anything, for all that its kernel cares.
 printf 'false\n' >bag
@@ -210,10 +221,12 @@ SH
 export BATS_MPI
 if [ "$(uname -m)" = x86_64 ] && unshare -u true 2>/dev/null; then
     env "$mark" timeout -k 5 120 unshare -u sh renamed >out 2>err </dev/null
-    clean out err && grep -q 'h\\n$(touch pwned)\\e\[2J\\t\\xff' out &&
-        json '$bytes->($_->{failed_tasks}[0]{host}) =~ /^h\n\$.*\xff$/' json &&
-        test "$(wc -l <log)" -eq 2 && test ! -e hosts &&
-        grep -q 'cannot be written into a list of hosts' err
+    clean out err
+    grep -q 'h\\n$(touch pwned)\\e\[2J\\t\\xff' out
+    json '$bytes->($_->{failed_tasks}[0]{host}) =~ /^h\n\$.*\xff$/' json
+    test "$(wc -l <log)" -eq 2
+    test ! -e hosts
+    grep -q 'cannot be written into a list of hosts' err
     ok 'a host with such a name is shown, clean'
 else
     skip 'a host with such a name is shown, clean' 'no namespace for its name'

@@ -1,11 +1,10 @@
-#!/bin/sh
+#!/bin/bash
 # The output of tasks in one file per worker, and how it is printed.
 . "$TOP/tests/mpi/lib.sh"
 
-# show ARGUMENT...: the verb output, without a launcher; status in `code`.
+# show ARGUMENT...: the verb output, without a launcher; into out and err.
 show() {
     "$BATS_MPI" output "$@" >out 2>err </dev/null
-    code=$?
 }
 
 # ---- many tasks ----
@@ -13,46 +12,48 @@ show() {
 for i in $(seq 300); do
     echo "echo out \$BATS_TASK_ID; echo err \$BATS_TASK_ID >&2; exit $((i % 50 == 7))"
 done >bag
-bats 4 bag --output stream
-test $? -eq 1 && test ! -s out && test "$(find bag.out -type f | wc -l)" -eq 6
+expect 1 bats 4 bag --output stream
+test ! -s out
+test "$(find bag.out -type f | wc -l)" -eq 6
 ok '300 tasks on 3 workers make 6 files, and nothing on standard output'
 grep -q 'bats-mpi output bag.out' err
 ok 'the closing report says how to see it'
 
 seq 300 | sed 's/^/out /' >expected
 show bag
-test $code -eq 0 && cmp -s out expected && test ! -s err
+cmp -s out expected
+test ! -s err
 ok 'output BAG prints standard output in the order of the bag'
 show bag.out --all
-test $code -eq 0 && cmp -s out expected
+cmp -s out expected
 ok 'output DIR --all is the same'
 seq 300 | sed 's/^/err /' >expected
 show bag --stderr
-test $code -eq 0 && cmp -s out expected
+cmp -s out expected
 ok '--stderr prints standard error'
 show bag --failed --tag -e
-test $code -eq 0 && seq 7 50 300 | awk '{ print $1 "\terr " $1 }' | cmp -s out - &&
-    grep -q 'task 57: exit 1, 7 bytes on standard output, 7 on' err
+seq 7 50 300 | awk '{ print $1 "\terr " $1 }' | cmp -s out -
+grep -q 'task 57: exit 1, 7 bytes on standard output, 7 on' err
 ok '--failed prints those that failed, and says how; --tag marks the lines'
 show bag --task 299,3-5 -t 8
-test $code -eq 0 && printf 'out %d\n' 299 3 4 5 8 | cmp -s out -
+printf 'out %d\n' 299 3 4 5 8 | cmp -s out -
 ok '--task takes numbers and ranges, several times'
 
-show bag --task 300-302
-test $code -eq 1 && test "$(cat out)" = 'out 300' &&
-    grep -q 'no result of 2 of the tasks 300-302' err
+expect 1 show bag --task 300-302
+test "$(cat out)" = 'out 300'
+grep -q 'no result of 2 of the tasks 300-302' err
 ok 'tasks that are not there are told, exit 1'
 for list in 0 x 3- 5-3 3, 4294967296 ''; do
-    show bag --task "$list"
-    test $code -eq 2 && test ! -s out && grep -q -e '--task' err || echo "$list" >>wrong
+    expect 2 show bag --task "$list"
+    test ! -s out
+    grep -q -e '--task' err
 done
-test ! -e wrong
 ok 'lists that make no sense are refused'
-show nowhere
-test $code -eq 2 && grep -q '^bats-mpi: nowhere.out: ' err
+expect 2 show nowhere
+grep -q '^bats-mpi: nowhere.out: ' err
 ok 'a run that is not there is refused'
-"$BATS_MPI" output bag 2>err >/dev/full
-test $? -eq 3 && grep -q 'standard output: No space' err
+expect 3 "$BATS_MPI" output bag 2>err >/dev/full
+grep -q 'standard output: No space' err
 ok 'standard output that is full is an error'
 
 # ---- damage ----
@@ -62,11 +63,13 @@ cp -r bag.out torn
 index=$(ls torn/*.index | head -n 1)
 printf '4000 1 0' >>"$index"
 show torn
-test $code -eq 0 && test "$(wc -l <out)" -eq 300 && grep -q 'cut short' err
+test "$(wc -l <out)" -eq 300
+grep -q 'cut short' err
 ok 'a torn last line is told, and all before it is read'
 truncate -s -50 "${index%.index}.out"
-show torn
-test $code -eq 1 && test "$(wc -l <out)" -ge 295 && grep -q 'damaged' err
+expect 1 show torn
+test "$(wc -l <out)" -ge 295
+grep -q 'damaged' err
 ok 'a torn output file is told, exit 1, and the rest is printed'
 
 # ---- bytes ----
@@ -85,9 +88,12 @@ show deep --task 2
 cmp -s out random
 ok 'random bytes, too'
 printf 'echo again; exit 1\n' >bag
-bats 2 bag --output stream:deep
-grep -q 'deep has the output of earlier runs' err && show deep --task 1 &&
-    test "$(cat out)" = again && show deep --task 2 && cmp -s out random
+expect 1 bats 2 bag --output stream:deep
+grep -q 'deep has the output of earlier runs' err
+show deep --task 1
+test "$(cat out)" = again
+show deep --task 2
+cmp -s out random
 ok 'a later run replaces what it did again, and says so'
 
 # ---- stopped attempts ----
@@ -97,13 +103,14 @@ for i in $(seq 10); do echo "echo quick $i"; done >bag
 echo 'echo begun; sleep 1000' >>bag
 rm -rf bag.out
 printf '[cluster all]\ncharge = 1\n' >one.ini
-bats 3 bag --output stream --time-scale 3600 --budget 2 --grace 100ms \
+expect 4 bats 3 bag --output stream --time-scale 3600 --budget 2 --grace 100ms \
     --joblog log --clusters one.ini
-test $? -eq 4 && grep -qx begun bag.out/*.out && show bag &&
-    tail -n +2 log | sort -n | awk '{ print "quick " $1 }' | cmp -s out -
+grep -qx begun bag.out/*.out
+show bag
+tail -n +2 log | sort -n | awk '{ print "quick " $1 }' | cmp -s out -
 ok 'what a stopped attempt wrote is kept, but not printed'
-show bag --task 11
-test $code -eq 1 && grep -q 'no result of task 11' err
+expect 1 show bag --task 11
+grep -q 'no result of task 11' err
 ok 'its task has no result'
 
 # ---- how much ----
@@ -115,22 +122,25 @@ BAG
 rm -rf bag.out
 bats 3 bag --output stream --max-output 1K
 show bag --task 1
-test "$(wc -c <out)" -eq $((1024 + 35)) &&
-    tail -n 1 out | grep -qx '\[bats-mpi: output truncated at 1K\]' &&
-    show bag -t 2 && test "$(cat out)" = short
+test "$(wc -c <out)" -eq $((1024 + 35))
+tail -n 1 out | grep -qx '\[bats-mpi: output truncated at 1K\]'
+show bag -t 2
+test "$(cat out)" = short
 ok '--max-output cuts, and a line says so'
 bats 3 bag --max-output 1K
-test "$(grep -cx y out)" -eq 512 && grep -qx short out &&
-    grep -qx '\[bats-mpi: output truncated at 1K\]' out
+test "$(grep -cx y out)" -eq 512
+grep -qx short out
+grep -qx '\[bats-mpi: output truncated at 1K\]' out
 ok 'on standard output, too'
 bats 3 bag --results there --max-output 1K
-test "$(wc -c <there/1/stdout)" -eq $((1024 + 35)) &&
-    test "$(cat there/2/stdout)" = short
+test "$(wc -c <there/1/stdout)" -eq $((1024 + 35))
+test "$(cat there/2/stdout)" = short
 ok 'and with --results'
 
 rm -rf bag.out
 bats 3 bag --output none
-test $? -eq 0 && test ! -s out && test ! -e bag.out
+test ! -s out
+test ! -e bag.out
 ok '--output none keeps nothing'
 
 # ---- large ----
@@ -160,8 +170,8 @@ small 'its worker' 1
 touch go
 wait $pid
 bash -c 'ulimit -v 100000; "$0" output large --task 1' "$BATS_MPI" 2>err |
-    cmp -n 100000000 - /dev/zero &&
-    "$BATS_MPI" output large | wc -c | grep -qx 100000000
+    cmp -n 100000000 - /dev/zero
+"$BATS_MPI" output large | wc -c | grep -qx 100000000
 ok 'and is printed again'
 rm -r large
 
@@ -215,7 +225,7 @@ rm -r there
 for i in $(seq 200); do
     echo 'case $FULL in *$BATS_MACHINE*) prlimit --pid $PPID --fsize=10000 ;; esac; seq 1000; echo $BATS_TASK_ID'
 done >bag
-for i in $(seq 200); do seq 1000 && echo "$i"; done >expected
+for i in $(seq 200); do seq 1000; echo "$i"; done >expected
 
 # full MACHINES ARGUMENT...: the run, with a full disk for these machines.
 full() {
@@ -224,28 +234,28 @@ full() {
     shift
     rm -rf bag.out
     bats 3 bag --output stream "$@"
-    code=$?
 }
 if ! command -v prlimit >/dev/null; then
     skip 'a full disk' 'no prlimit'
 else
     full all-1 --no-record
-    test $code -eq 0 && grep -q 'rank 1 on .* is lost: bag.out/stream-.*: cannot write the output of task [0-9]*: File too large' err
+    grep -q 'rank 1 on .* is lost: bag.out/stream-.*: cannot write the output of task [0-9]*: File too large' err
     ok 'a worker that cannot write output is lost, and says why'
     show bag
-    test $code -eq 0 && cmp -s out expected
+    cmp -s out expected
     ok 'and nothing else is: the other one does its tasks'
     test -z "$(cat bag.out/*.index | awk '/^[0-9]/ { print $1 }' | sort | uniq -d)"
     ok 'what had ended there does not run again'
     full all-1 --master-works --no-record
-    test $code -eq 0 && grep -q 'rank 0 .* is lost' err && show bag &&
-        cmp -s out expected
+    grep -q 'rank 0 .* is lost' err
+    show bag
+    cmp -s out expected
     ok 'so it is where the master works'
-    full 'all-1 all-2' --no-record
-    test $code -eq 3 && test "$(grep -c 'is lost: ' err)" -eq 2
+    expect 3 full 'all-1 all-2' --no-record
+    test "$(grep -c 'is lost: ' err)" -eq 2
     ok 'where no worker is left the run ends with exit 3'
     show bag
-    test $code -eq 0 && test "$(grep -cx 1000 out)" -eq \
+    test "$(grep -cx 1000 out)" -eq \
         "$(cat bag.out/*.index | grep -c '^[0-9]')"
     ok 'and what had ended before is printed'
 fi
@@ -257,7 +267,7 @@ env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} \
     -n 1 "$BATS_MPI" many --output stream --no-record --tail none : \
     -n 1 sh -c 'ulimit -f 20; exec "$BATS_MPI" many' : \
     -n 1 "$BATS_MPI" many >out 2>err </dev/null
-test $? -eq 0 && grep -q 'rank 1 on .* is lost: .*File too large' err
+grep -q 'rank 1 on .* is lost: .*File too large' err
 ok 'a worker cannot write that its tasks have ended'
 for index in many.out/*.index; do
     # Its last line may not be complete.
@@ -265,7 +275,8 @@ for index in many.out/*.index; do
         echo "$task"
     done <"$index"
 done | grep -v '#' | sort -n >ended
-uniq ended | wc -l | grep -qx 5000 && test -z "$(uniq -d ended)"
+uniq ended | wc -l | grep -qx 5000
+test -z "$(uniq -d ended)"
 ok 'all results before that are kept: none of these tasks runs again'
 
 # ---- the record knows where it is ----
@@ -282,8 +293,10 @@ while read -r task run rank begin end out err; do
         head -c $((end - begin)) | grep -v '^#bats' >got
     printf '%s 1\n%s 2\n%s 3\nerror %s\n' "$task" "$task" "$task" "$task" |
         sort >want
-    sort got | cmp -s - want && test "$out" -eq 12 && test "$err" -eq 8 &&
-        echo "$task"
+    sort got | cmp -s - want
+    test "$out" -eq 12
+    test "$err" -eq 8
+    echo "$task"
 done <places | sort | tr '\n' ' ' >found
 test "$(cat found)" = '1 2 3 4 5 6 '
 ok 'the record says where the output of every attempt is'

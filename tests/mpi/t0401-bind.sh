@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Tasks are bound to the cores of their rank, and told how many there are.
 . "$TOP/tests/mpi/lib.sh"
 

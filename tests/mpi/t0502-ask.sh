@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/bin/bash
 # Which schedule? A person at a terminal, script(1), types the answer.
 . "$TOP/tests/mpi/lib.sh"
 
@@ -42,36 +42,37 @@ answers() {
 ask() {
     arguments=$1
     shift
+    local code=0
     : >typescript
     # In the foreground: mpirun reads no terminal from the background, where
     # timeout(1) would put it when the shell of script(1) forks.
     answers "$@" | env "$mark" script -qefc \
         "timeout --foreground -k 5 120 ${MPIRUN:-mpirun} -n 7 '$BATS_MPI' \
         run $arguments --time-scale 600 --seed 5 -c clusters" \
-        typescript >/dev/null 2>err
-    code=$?
+        typescript >/dev/null 2>err || code=$?
     tr -d '\r' <typescript >out
+    return $code
 }
 
 # Done, or as far as the money of the schedule goes on a busy machine.
-carried_out() { test $code -eq 0 || test $code -eq 4; }
+carried_out='0|4'
 
 then=:
-ask 'bag --choose ask' quickest cheapest+20%
-carried_out && grep -q 'promised  *cheapest+20%: ' out
+expect "$carried_out" ask 'bag --choose ask' quickest cheapest+20%
+grep -q 'promised  *cheapest+20%: ' out
 ok 'the schedule that is typed is run'
 grep -q "'quickest' is none of cheapest, .*Which schedule? cheapest+20%" out
 ok 'a wrong answer is told, and asked again'
-ask 'bag --choose ask' ''
-carried_out && grep -q 'promised  *fastest: ' out
+expect "$carried_out" ask 'bag --choose ask' ''
+grep -q 'promised  *fastest: ' out
 ok 'an empty line takes the fastest'
 
 chosen() { "$BATS_MPI" log long 2>/dev/null | grep -q 'chosen:'; }
 stop() { within 60 chosen; kill -TERM "$(rank_pid 0)"; }
 
 then=stop
-ask long 3
-grep -q '^The run goes on as the fastest. Another schedule? ' out &&
-    grep -q 'promised  *cheapest+20%: ' out
+expect 143 ask long 3
+grep -q '^The run goes on as the fastest. Another schedule? ' out
+grep -q 'promised  *cheapest+20%: ' out
 ok 'a plain run asks, too, and goes on meanwhile'
 done_testing

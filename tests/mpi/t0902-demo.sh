@@ -1,37 +1,40 @@
-#!/bin/sh
+#!/bin/bash
 # make demo, with half of its tasks.
 . "$TOP/tests/mpi/lib.sh"
 
 (cd "$TOP" && env "$mark" sh benchmarks/demo/run.sh 10 100) >out 2>err </dev/null
-ok "the_demo_succeeds"
+ok "the demo succeeds"
 
 value() { # PATH
     perl "$TOP/benchmarks/json.pl" "$B/demo/run.json" "$1"
 }
 
-[ "$(value tasks)" -eq 250 ] && [ "$(value charged)" -le 100 ]
-ok "250_runs_are_charged_100_SU_at_most"
-[ "$(value tasks_failed)" -eq 0 ] &&
-    [ "$(grep -c '^som seed=.* accuracy=' "$B/demo/results.txt")" -eq \
-        "$(value tasks_done)" ]
-ok "every_run_that_is_done_has_its_result_line"
-grep -q "^charged .* of the budget of 100 SU" err &&
-    grep -q "^economy  *4/4 .*[0-9]" err && grep -q "^express  *4/4" err
-ok "the_table_of_what_it_cost_is_shown"
+[ "$(value tasks)" -eq 250 ]
+[ "$(value charged)" -le 100 ]
+ok "250 runs are charged 100 SU at most"
+[ "$(value tasks_failed)" -eq 0 ]
+[ "$(grep -c '^som seed=.* accuracy=' "$B/demo/results.txt")" -eq \
+    "$(value tasks_done)" ]
+ok "every run that is done has its result line"
+grep -q "^charged .* of the budget of 100 SU" err
+grep -q "^economy  *4/4 .*[0-9]" err
+grep -q "^express  *4/4" err
+ok "the table of what it cost is shown"
 grep -qx 'Holding all machines to the end would have cost about [0-9.]* SU\.' \
     out
-ok "the_cost_without_a_limit_is_shown"
+ok "the cost without a limit is shown"
 
 # The best mean accuracy, found in another way.
 best=$(perl -ne '/rate=(\S+) radius=(\S+) .* accuracy=(\S+)/ or next;
     $n{"$1 $2"}++; $s{"$1 $2"} += $3;
     END { my ($b) = sort { $b <=> $a } map { $s{$_} / $n{$_} } keys %n;
         printf "%.4f", $b }' "$B/demo/results.txt")
-[ "$best" != 0.0000 ] && tail -n 5 out | head -n 1 | awk -v best="$best" \
+[ "$best" != 0.0000 ]
+tail -n 5 out | head -n 1 | awk -v best="$best" \
     '{ exit !($3 == best && $5 == "cm") }'
-ok "the_best_parameters_come_first"
+ok "the best parameters come first"
 [ "$(sort -u "$B/demo/results.txt" | wc -l)" -eq "$(value tasks_done)" ]
-ok "no_run_is_done_twice"
+ok "no run is done twice"
 
 sed 's/^/# /' out
 done_testing

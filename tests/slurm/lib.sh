@@ -1,6 +1,6 @@
 # Sourced by the tests that run in the testbed, after it has been started:
-#   [ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" sh "$0"
-# The directory of a test is the testbed's, which every node sees.
+#   [ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+# A test works in the directory of the testbed, which every node sees.
 . "$TOP/tests/tap.sh"
 PATH=$(dirname "$BATS_MPI"):$PATH
 cd "$BED" || exit 1
@@ -35,8 +35,8 @@ await() {
 submit() {
     for try in 1 2; do
         job=$(sbatch --parsable "$@") || return
-        await "$job"
-        result=$?
+        result=0
+        await "$job" || result=$?
         [ $result -eq 75 ] || return $result
         echo "# no step in job $job for long"
         scancel "$job"
@@ -46,8 +46,12 @@ submit() {
 
 # rank_pid RANK JOB: a process of this machine sees those of all nodes.
 rank_pid() {
-    for environ in $(grep -lzx "SLURM_JOB_ID=$2" /proc/[0-9]*/environ); do
-        tr '\0' '\n' <"$environ" | grep -qx "PMIX_RANK=$1" &&
+    local environ
+    for environ in $(grep -slzx "SLURM_JOB_ID=$2" /proc/[0-9]*/environ || :); do
+        if grep -qszx "PMIX_RANK=$1" "$environ"; then
             basename "$(dirname "$environ")"
-    done 2>/dev/null | head -n 1
+            return
+        fi
+    done
+    return 1
 }

@@ -1,9 +1,6 @@
-#!/bin/sh
+#!/bin/bash
 # The testbed itself: eight nodes, and nothing is left of it.
 . "$TOP/tests/tap.sh"
-dir=$(mktemp -d) && cd "$dir" || exit 1
-trap 'cd / && rm -rf "$dir"' EXIT
-mark=BATS_TEST_MARK=$$-${dir##*.}
 testbed="env $mark SHM=$$ sh $TOP/tests/slurm/testbed.sh"
 
 # first skipped? Then the others would be, too.
@@ -19,11 +16,10 @@ $testbed sh -c 'echo "$BED" >bed
     for p in fast slow; do
         scontrol show partition $p | grep -o "TRESBilling.*\|TotalNodes=[0-9]*"
     done' >out 2>err
-code=$?
 if grep SKIP out; then
     exit
 fi
-test $code -eq 0 && test "$(head -n 8 out | sort -u)" = 2
+test "$(head -n 8 out | sort -u)" = 2
 ok 'eight nodes, each with a /tmp and a /dev/shm of its own'
 printf '%s\n' 'fast1 10.77.0.11' 'fast2 10.77.0.12' 'fast3 10.77.0.13' \
     'fast4 10.77.0.14' 'slow1 10.77.0.15' 'slow2 10.77.0.16' \
@@ -39,10 +35,11 @@ ok 'in two partitions of different charge'
 gone() {
     nobody_left && ! [ -e "$(cat bed)" ]
 }
-gone && ! ip link show bats >out 2>&1 && ! [ -e /dev/shm/mine.$$ ]
+gone
+expect 1 ip link show bats >out 2>&1
+[ ! -e /dev/shm/mine.$$ ]
 ok 'it leaves nothing'
-$testbed sh -c 'exit 7' >out 2>err
-test $? -eq 7
+expect 7 $testbed sh -c 'exit 7' >out 2>err
 ok 'it ends with the exit code of the command'
 
 # start: a testbed in the background, until it has written bed.
@@ -54,26 +51,35 @@ start() {
     pid=$!
     within 60 test -e bed
 }
-start && kill -TERM $pid && { wait $pid; test $? -eq 143; } && within 60 gone
+start
+kill -TERM $pid
+expect 143 wait $pid
+within 60 gone
 ok 'nor when it is terminated with a job running'
-start && kill -KILL $pid && within 60 nobody_left
+start
+kill -KILL $pid
+within 60 nobody_left
 ok 'a KILL leaves no process'
 killed=$(cat bed)
-start && test -d "$(cat bed)" && ! test -e "$killed" &&
-    $testbed test -d "$(cat bed)" && kill -TERM $pid && within 60 gone
+start
+test -d "$(cat bed)"
+test ! -e "$killed"
+$testbed test -d "$(cat bed)"
+kill -TERM $pid
+within 60 gone
 ok 'and the next testbed removes its directory, but not that of a live one'
 
-env -u CI setpriv --bounding-set=-sys_admin $testbed true >out 2>err &&
-    grep -q '^1..0 # SKIP.*namespaces' out
+env -u CI setpriv --bounding-set=-sys_admin $testbed true >out 2>err
+grep -q '^1..0 # SKIP.*namespaces' out
 ok 'without namespaces the test is skipped'
-CI=true setpriv --bounding-set=-sys_admin $testbed true >out 2>err
-test $? -eq 1 && grep -q '^not ok 1' out
+CI=true expect 1 setpriv --bounding-set=-sys_admin $testbed true >out 2>err
+grep -q '^not ok 1' out
 ok 'and fails under CI=true'
 
 echo 'srun -N8 hostname | sort | xargs; exit' |
     script -qec "$mark SHELL=/bin/sh make -s -C '$TOP' B='$B' slurm-shell" \
         /dev/null >out 2>&1
-grep -q 'fast1 fast2 fast3 fast4 slow1 slow2 slow3 slow4' out &&
-    within 60 nobody_left
+grep -q 'fast1 fast2 fast3 fast4 slow1 slow2 slow3 slow4' out
+within 60 nobody_left
 ok 'make slurm-shell gives a shell in it'
 done_testing

@@ -1,6 +1,6 @@
-#!/bin/sh
+#!/bin/bash
 # bats-mpi under srun, on nodes that talk over the network.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" sh "$0"
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
 # 40 tasks of 10 minutes of bag time, 0.2 s of real time.
@@ -35,8 +35,8 @@ ok 'the charge is above 0 and within the budget'
 
 # A node list that does not fit is refused before anything starts.
 sed 's/slow\[1-4\]/slow[1-5]/' clusters.ini >wrong.ini
-srun --mpi=pmix -N8 -n16 --ntasks-per-node=2 "$BATS_MPI" bag \
+expect 2 srun --mpi=pmix -N8 -n16 --ntasks-per-node=2 "$BATS_MPI" bag \
     --clusters wrong.ini >out 2>err
-test $? -eq 2 && grep -q 'wrong.ini:[0-9]*:.*slow5' err
+grep -q 'wrong.ini:[0-9]*:.*slow5' err
 ok 'a node that is not there is named, with the line'
 done_testing

@@ -1,6 +1,6 @@
-#!/bin/sh
+#!/bin/bash
 # The job scripts, as sbatch runs them.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" sh "$0"
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
 for i in $(seq 20); do echo "echo task $i of 20"; done >bag.txt
@@ -14,8 +14,7 @@ ok 'the joblog has a line for each task'
 rm -f bag-*.out
 
 { cat bag.txt; echo 'exit 7'; } >failing.txt
-submit -N4 -n9 "$TOP/jobscripts/simple.sh" failing.txt
-test $? -eq 1
+expect 1 submit -N4 -n9 "$TOP/jobscripts/simple.sh" failing.txt
 ok 'the job fails when a task fails'
 rm -f bag-* bag.txt.bats*
 
@@ -44,18 +43,21 @@ exec sleep 1000
 SH
 chmod +x bin/srun
 sed -i 's/while sleep 10/while sleep 0.5/' two.sh
-PATH=$BED/bin:$PATH submit two.sh && test -e hung &&
-    sqlite3 bag.txt.bats 'SELECT done, sessions FROM progress' | tee out |
-    grep -qx '20|2' && test "$(grep -c . bag-*.joblog)" -eq 21
+PATH=$BED/bin:$PATH submit two.sh
+test -e hung
+sqlite3 bag.txt.bats 'SELECT done, sessions FROM progress' | tee out |
+    grep -qx '20|2'
+test "$(grep -c . bag-*.joblog)" -eq 21
 ok 'a srun that has no step any more does not hold the job'
 rm -f bag-* bag.txt.bats*
 
 for i in $(seq 20); do echo "echo $i >>ran; test $i -ne 9"; done >bag.txt
-submit -N4 -n5 "$TOP/jobscripts/resume.sh"
-test $? -eq 1 && test "$(sort -n ran | tr '\n' ' ')" = "$(seq -s ' ' 20) "
+expect 1 submit -N4 -n5 "$TOP/jobscripts/resume.sh"
+test "$(sort -n ran | tr '\n' ' ')" = "$(seq -s ' ' 20) "
 ok 'resume.sh runs a bag'
 sed -i '9s/-ne 9/-eq 9/' bag.txt
 submit -N4 -n5 "$TOP/jobscripts/resume.sh"
-test $? -eq 0 && test "$(wc -l <ran)" -eq 21 && test "$(tail -n 1 ran)" = 9
+test "$(wc -l <ran)" -eq 21
+test "$(tail -n 1 ran)" = 9
 ok 'and goes on with what is left, or new'
 done_testing

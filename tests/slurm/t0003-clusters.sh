@@ -1,7 +1,7 @@
-#!/bin/sh
+#!/bin/bash
 # What is found in a Slurm job: clusters, charges, budget, deadline. The
 # charges are held against Slurm's own bill.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" sh "$0"
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
 # has LINE...: each is a line of out, but for the number of blanks.
@@ -18,15 +18,16 @@ srun --mpi=pmix -p fast -N2 -n6 --ntasks-per-node=3 bats-mpi clusters \
 has 'fast 5 5 8 40' 'fast: fast[1-2]' \
     ' machine rank: the job does not hold whole nodes' \
     'budget unlimited: no end of the job is known' \
-    'Slurm job 1, billed 48 per hour for all that it holds' &&
-    test "$(grep -c '^ *[0-5]  fast[12]  ' out)" -eq 6 &&
-    has ' 0 fast1 0 0 '"$(tail -n 1 squeezed | cut -d' ' -f6-)"
+    'Slurm job 1, billed 48 per hour for all that it holds'
+test "$(grep -c '^ *[0-5]  fast[12]  ' out)" -eq 6
+has ' 0 fast1 0 0 '"$(tail -n 1 squeezed | cut -d' ' -f6-)"
 ok 'a rank charges the part of a node that it holds'
 
 srun --mpi=pmix -p slow --exclusive -t 150 -N2 -n4 bats-mpi clusters >out 2>err
 has 'slow 2 3 192 384' ' machine node: the job holds whole nodes' \
     'Slurm job 2, billed 384 per hour for all that it holds' \
-    'window 1h: default' && grep -q '^budget *1152 billing-h: ' out
+    'window 1h: default'
+grep -q '^budget *1152 billing-h: ' out
 ok 'whole nodes are machines; the budget is their worth until the end'
 srun --mpi=pmix -p slow --exclusive -t 150 -N2 -n4 bats-mpi clusters --json \
     >json 2>err
@@ -52,9 +53,9 @@ account() {
     PATH=$BED/bin:$PATH srun --mpi=pmix -A phys -p slow --exclusive -N2 -n4 \
         bats-mpi "$@" >out 2>err
 }
-account clusters --budget account
-test $? -eq 2 && test ! -s out &&
-    grep -q -- '--budget account: this Slurm keeps no accounts' err
+expect 2 account clusters --budget account
+test ! -s out
+grep -q -- '--budget account: this Slurm keeps no accounts' err
 ok 'where Slurm keeps no accounts there is no budget by account'
 mkdir bin
 cat >bin/scontrol <<SH
@@ -79,34 +80,36 @@ account clusters --budget account
 has 'budget 650 billing-h: account root: 1000 of 40000 billing-minutes are used'
 ok 'the least that is left of its account and those above it is the budget'
 echo '@sleep 1m' >short
-BATS_BUDGET=account account short --time-scale 3600 --json account.json &&
-    test "$(perl -MJSON::PP -0777 -e 'print decode_json(<STDIN>)->{budget}' \
-        <account.json)" = 650 &&
-    grep -q 'the budget is what is left in account root: 1000 of' err
+BATS_BUDGET=account account short --time-scale 3600 --json account.json
+test "$(perl -MJSON::PP -0777 -e 'print decode_json(<STDIN>)->{budget}' \
+    <account.json)" = 650
+grep -q 'the budget is what is left in account root: 1000 of' err
 ok 'also of a run'
 for i in $(seq 60); do echo '@sleep 10m'; done >many
 association root '' '' 'billing=80000(1000)' >root
-account sample many --time-scale 3600 --save profile &&
-    account many --time-scale 3600 --profile profile --budget account &&
-    grep -q 'is what is left in account root: 1000 of 80000 ' err
+account sample many --time-scale 3600 --save profile
+account many --time-scale 3600 --profile profile --budget account
+grep -q 'is what is left in account root: 1000 of 80000 ' err
 ok 'and of one that chooses by it'
 association root '' '' 'billing=40000(40001)' >root
 account clusters --budget account
 has 'budget 0 billing-h: account root: 40001 of 40000 billing-minutes are used'
 ok 'nothing is left of an account that is used up'
-sed 's/billing=[0-9]*(/billing=N(/' phys >unlimited && mv unlimited phys
+sed 's/billing=[0-9]*(/billing=N(/' phys >unlimited
+mv unlimited phys
 association root '' '' 'billing=N(1000)' >root
 account clusters --budget account
 has 'budget unlimited: account phys: no limit of billing-minutes is set'
 ok 'an account without a limit is said to have none'
 account many --time-scale 3600 --profile profile --record other \
-    --budget account &&
-    grep -q 'left after' err && grep -q 'budget unlimited' err
+    --budget account
+grep -q 'left after' err
+grep -q 'budget unlimited' err
 ok 'and a run goes on with that'
 printf '[run]\ncurrency = SU\n[cluster slow]\nmachine = node\ncharge = 3/h\n' \
     >su.ini
-account clusters --budget account -c su.ini
-test $? -eq 2 && grep -q 'the charges are in SU' err
+expect 2 account clusters --budget account -c su.ini
+grep -q 'the charges are in SU' err
 ok 'money that is not what Slurm bills is not taken for it'
 
 # Both at once: whole nodes of one partition, a few CPUs of the other.
@@ -127,15 +130,16 @@ SH
 for i in $(seq 50); do echo '@sleep 10m'; done >bag
 submit -o job.out job.sh || { cat job.out >>err; false; }
 ok 'a heterogeneous job runs without a clusters file'
-! test -s none &&
-    grep -q '^bats-mpi: missing.ini: No such file or directory$' missing
+test ! -s none
+grep -q '^bats-mpi: missing.ini: No such file or directory$' missing
 ok 'a file that is not there is named, and all ranks leave'
 has 'fast 2 2 512 1024' 'slow 4 4 3 12' 'total 6 6 1036' 'fast: fast[1-2]' \
     'slow: slow1' ' machine node: the job holds whole nodes' \
-    ' machine rank: the job does not hold whole nodes' &&
-    grep -q 'billed 1036 per hour' out
+    ' machine rank: the job does not hold whole nodes'
+grep -q 'billed 1036 per hour' out
 ok 'its partitions are clusters, each with its machines and charges'
-head -n 4 again >head && head -n 4 out | diff - head >>err
+head -n 4 again >head
+head -n 4 out | diff - head >>err
 ok 'what was saved is read back as it was'
 for file in found read; do
     perl -MJSON::PP -0777 -e '
@@ -143,7 +147,8 @@ for file in found read; do
         print join(" ", map { "$_->{name} $_->{charge} $_->{machines}" }
             @{$r->{clusters}}), "\n";' <$file.json
 done >runs
-test "$(uniq runs | wc -l)" -eq 1 && test "$(head -n 1 runs)" = 'fast 512 2 slow 3 4'
+test "$(uniq runs | wc -l)" -eq 1
+test "$(head -n 1 runs)" = 'fast 512 2 slow 3 4'
 ok 'and a run with it is charged the same'
 
 # With its own allocation srun has other names for the components.
@@ -170,27 +175,27 @@ field() {
     perl -MJSON::PP -0777 -e 'my $r = decode_json(<STDIN>);
         print $r->{$ARGV[0]}' "$1" <"$2"
 }
-test "$(cat codes | xargs)" = '5 0' && grep -q 'the Slurm job ends at 20' err
+test "$(cat codes | xargs)" = '5 0'
+grep -q 'the Slurm job ends at 20' err
 ok 'a run knows when its job ends, and a session resumes in it'
 # Up to 30 windows of an hour in three minutes, at 192.
-test "$(field budget 1.json)" -le 5760 &&
-    test "$(field budget 1.json)" -gt 2880 &&
-    test "$(field budget 2.json)" -le $((5760 + $(field charged 1.json))) &&
-    test "$(field budget 2.json)" -gt $((192 + $(field charged 1.json)))
+test "$(field budget 1.json)" -le 5760
+test "$(field budget 1.json)" -gt 2880
+test "$(field budget 2.json)" -le $((5760 + $(field charged 1.json)))
+test "$(field budget 2.json)" -gt $((192 + $(field charged 1.json)))
 ok 'the budget of a session that resumes is its own'
 
 # Without Slurm's commands.
 printf '#!/bin/sh\necho "no such thing" >&2; exit 1\n' >scontrol
 chmod +x scontrol
 PATH=$BED:$PATH srun --mpi=pmix -p fast -N1 -n2 bats-mpi clusters >out 2>err
-PATH=$BED:$PATH srun --mpi=pmix -p fast -N1 -n2 bats-mpi clusters \
+PATH=$BED:$PATH expect 2 srun --mpi=pmix -p fast -N1 -n2 bats-mpi clusters \
     --budget account >unknown 2>unknown.err
-code=$?
 rm scontrol
-grep -q '^Slurm *does not say what job .* holds: .*no such thing' out &&
-    grep -q 'charge *[0-9]* core-h per window: 1 per core-hour, ' out
+grep -q '^Slurm *does not say what job .* holds: .*no such thing' out
+grep -q 'charge *[0-9]* core-h per window: 1 per core-hour, ' out
 ok 'where Slurm does not tell, a core-hour is 1, and it is said'
-test $code -eq 2 && test ! -s unknown &&
-    grep -q 'Slurm does not tell of job [0-9]* (.*no such thing' unknown.err
+test ! -s unknown
+grep -q 'Slurm does not tell of job [0-9]* (.*no such thing' unknown.err
 ok 'nor is the account known then'
 done_testing

@@ -1,6 +1,6 @@
-#!/bin/sh
+#!/bin/bash
 # From a sample to the job script of a schedule, and to the end of its job.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" sh "$0"
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
 # The script as it is, but for the number of ranks: 4 machines in each
@@ -9,11 +9,11 @@ sed 's/--ntasks=9/--ntasks=5/; s/--ntasks=8/--ntasks=4/' \
     "$TOP/jobscripts/sample-first.sh" >sample.sh
 for i in $(seq 120); do echo '@sleep 15m'; done >bag.txt
 submit -o sample.out sample.sh bag.txt fastest-20% --time-scale 720
-code=$?
 cp sample.out err
-test $code -eq 0 && grep -q '^Submitted batch job' err
+grep -q '^Submitted batch job' err
 ok 'sample-first.sh takes a sample and submits a job'
-cp bag.txt.sh plan.sh && cp plan.sh out
+cp bag.txt.sh plan.sh
+cp plan.sh out
 bats-mpi plan bag.txt.profile --sbatch fastest-20% | cmp - plan.sh
 ok 'which plan --sbatch has written'
 
@@ -26,26 +26,25 @@ asked() {
 }
 asked >wanted 2>>err
 sed -n 's/^#SBATCH --partition=\([a-z]*\) --ntasks=\([0-9]*\)$/\1 \2/p' \
-    plan.sh | diff wanted - >>err && test -s wanted
+    plan.sh | diff wanted - >>err
+test -s wanted
 ok 'it asks for the machines of the schedule, and one rank for the master'
 
 job=$(sed -n 's/^Submitted batch job //p' sample.out)
 await $job
-code=$?
 cat bag-*.out >err
 scontrol show job $job >out
-test $code -eq 0 && ! grep -q 'JobState=TIMEOUT' out
+expect 1 grep -q 'JobState=TIMEOUT' out
 ok 'its job ends within its time, with all tasks done'
 sqlite3 bag.txt.bats 'SELECT done, sessions FROM progress' >out
 test "$(cat out)" = '120|2'
 ok 'what the sample has done is not done again'
 test "$(awk '/--time=/ { n++ } END { print n + 0 }' plan.sh)" -eq \
-    "$(wc -l <wanted)" &&
-    grep -q "^charged .* of the budget of $(sed -n \
-        's/.*--budget \([0-9.]*\).*/\1/p' plan.sh) billing-h" err
+    "$(wc -l <wanted)"
+grep -q "^charged .* of the budget of $(sed -n \
+    's/.*--budget \([0-9.]*\).*/\1/p' plan.sh) billing-h" err
 ok 'and no more charged than the schedule may cost'
 
-bats-mpi plan bag.txt.profile --sbatch 9 >out 2>err
-test $? -eq 2
+expect 2 bats-mpi plan bag.txt.profile --sbatch 9 >out 2>err
 ok 'a schedule that is not there is refused'
 done_testing

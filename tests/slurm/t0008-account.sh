@@ -1,11 +1,12 @@
-#!/bin/sh
+#!/bin/bash
 # --budget account where Slurm keeps accounts: slurmdbd, with its database.
 for tool in slurmdbd sacctmgr mariadbd; do
-    PATH=$PATH:/usr/sbin command -v $tool >/dev/null && continue
+    PATH=$PATH:/usr/sbin command -v $tool >/dev/null
+    continue
     echo "1..0 # SKIP $tool is missing"
     exit
 done
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" sh "$0"
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
 # What mariadb-install-db does, without its package. All of it ends with the
@@ -77,10 +78,11 @@ ask() {
 says() {
     tr -s ' ' <out | grep -qFx "budget $1"
 }
-ask phys &&
-    says '1000 billing-h: account phys: 0 of 60000 billing-minutes are used'
+ask phys
+says '1000 billing-h: account phys: 0 of 60000 billing-minutes are used'
 ok 'the budget is what the account may use'
-ask open && says 'unlimited: account open: no limit of billing-minutes is set'
+ask open
+says 'unlimited: account open: no limit of billing-minutes is set'
 ok 'an account without a limit is said to have none'
 
 # 2 nodes of 64 CPUs at 3: 384 per hour, 6.4 per second. Usage that Slurm has
@@ -89,8 +91,9 @@ srun -A phys -p slow --exclusive -N2 sleep 4
 controller
 used=$(sshare -n -P -A phys -o rawusage | head -n 1)
 used=$((used / 60))
-test "$used" -ge 25 && ask phys &&
-    tr -s ' ' <out | grep -q "^budget 99[0-9.]* billing-h: account phys: $used of"
+test "$used" -ge 25
+ask phys
+tr -s ' ' <out | grep -q "^budget 99[0-9.]* billing-h: account phys: $used of"
 ok 'less what it has used'
 sacctmgr -i modify account science set GrpTRESMins=billing=$((used + 600)) \
     >>out 2>&1

@@ -1,6 +1,6 @@
-#!/bin/sh
+#!/bin/bash
 # How a step ends whose job is taken away, or whose ranks die.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" sh "$0"
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 printf '%s\n' SlurmdTimeout=6 KillWait=2 >>"$SLURM_CONF"
 scontrol reconfigure
@@ -24,8 +24,8 @@ three_have_begun() {
 }
 within 30 three_have_begun
 srun -p slow -N4 --exclusive true >out 2>&1
-bats-mpi status taken | grep -q '0 running, 3 pending; 3 executions cut off' &&
-    test "$(sort saved | tr '\n' ' ')" = '1 2 3 '
+bats-mpi status taken | grep -q '0 running, 3 pending; 3 executions cut off'
+test "$(sort saved | tr '\n' ' ')" = '1 2 3 '
 ok 'a task has --grace to save its work when its job is preempted'
 
 # ---- rank 0 dies ----
@@ -43,10 +43,8 @@ rank() {
 # step DIR NODES ARGUMENT...: a step there, in the background: $!.
 step() {
     mkdir -p "$1"
-    nodes=$2
-    dir=$1
-    shift 2
-    (cd "$dir" && exec srun -p all -w "$nodes" "$@" >out 2>err)
+    (cd "$1" && nodes=$2 && shift 2 &&
+        exec srun -p all -w "$nodes" "$@" >out 2>err) || :
 }
 # is_over PID
 is_over() {
@@ -62,29 +60,34 @@ mkdir -p reads runs gone
 mkfifo reads/bag
 step reads 'fast[1-2]' bats-mpi bag --no-record --silence 6s &
 reads=$!
-for dir in runs gone; do echo 'sh ../lasts' >$dir/bag; done
+for step in runs gone; do echo 'sh ../lasts' >$step/bag; done
 step runs 'fast[3-4]' bats-mpi bag --policy rr --silence 3s --output stream &
 runs=$!
 step gone 'slow[1-2]' bats-mpi bag --policy rr --silence 3s &
 gone=$!
-within 30 test -s runs/begun && within 30 test -s gone/begun
+within 30 test -s runs/begun
+within 30 test -s gone/begun
 rank fast3 0 KILL
 kill -KILL "$(cat "$BED/node.slow1")"
-within 30 is_over $runs && grep -q 'rank 0 has been silent' runs/err
+within 30 is_over $runs
+grep -q 'rank 0 has been silent' runs/err
 ok 'a step whose rank 0 is killed ends'
 test "$(cat runs/saved)" = 1
 ok 'its tasks have their grace time'
-nsenter -t "$(cat "$BED/node.fast4")" -p -m pgrep -x 'bats.*|lasts' >out
-test $? -eq 1 && grep -q saved runs/bag.out/stream-*
+expect 1 nsenter -t "$(cat "$BED/node.fast4")" -p -m pgrep -x 'bats.*|lasts' >out
+grep -q saved runs/bag.out/stream-*
 ok 'their output files are complete, and no process is left'
-within 60 is_over $gone && grep -q 'rank 0 has been silent' gone/err &&
-    test "$(cat gone/saved)" = 1
+within 60 is_over $gone
+grep -q 'rank 0 has been silent' gone/err
+test "$(cat gone/saved)" = 1
 ok 'a step whose rank 0 is gone with its node ends, too'
-! is_over $reads && ! grep -q silent reads/err
+expect 1 is_over $reads
+expect 1 grep -q silent reads/err
 cp reads/err err
 ok 'a master that reads its bag for longer than --silence is not lost'
 rank fast1 0 KILL
-within 30 is_over $reads && grep -q 'rank 0 has been silent' reads/err
+within 30 is_over $reads
+grep -q 'rank 0 has been silent' reads/err
 ok 'killed while it reads, it does not leave the others behind'
 # ---- the others are sent home ----
 
@@ -97,7 +100,8 @@ printf 'sh waits\nsh waits\n' >ends/bag
 step ends 'slow[3-4]' -n3 --ntasks-per-node=2 \
     bats-mpi bag --policy rr --silence 6s &
 ends=$!
-within 30 test -e ends/on.all-1 && within 30 test -e ends/on.all-2
+within 30 test -e ends/on.all-1
+within 30 test -e ends/on.all-2
 touch ends/go.all-1
 one_is_left() {
     test "$(bats-mpi status --left ends/bag)" = 1
@@ -109,7 +113,9 @@ touch ends/go.all-2
 is_closed() {
     bats-mpi status ends/bag | grep -q 'all done'
 }
-within 5 is_closed && grep -q makespan ends/err && rank slow3 0 KILL
+within 5 is_closed
+grep -q makespan ends/err
+rank slow3 0 KILL
 ok 'record and report are complete before the others are sent home'
 rank slow3 1 CONT
 within 30 is_over $ends

@@ -1,6 +1,6 @@
-#!/bin/sh
+#!/bin/bash
 # How the jobs of the job scripts end when something has gone wrong.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" sh "$0"
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 scripts=$TOP/jobscripts
 printf '%s\n' SlurmdTimeout=6 KillWait=2 >>"$SLURM_CONF"
@@ -20,8 +20,8 @@ last_node() { # JOB
 }
 # ended JOB DIRECTORY: the job, and with it the bag, is done.
 ended() {
-    await "$1" 600
-    code=$?
+    code=0
+    await "$1" 600 || code=$?
     scontrol show job "$1" >out
     cat "$2"/bag-*.out >err
     test $code -eq 0 && grep -q 'JobState=COMPLETED' out &&
@@ -52,8 +52,10 @@ begin master -p slow -w slow2 -n5 "$scripts/resume.sh" bag.txt --silence 5s
 master=$job
 
 # After the loss of a rank srun may exit with 137 at the end of a whole run.
-mkdir bin && printf '#!/bin/sh\n%s "$@"\nexit 137\n' "$(command -v srun)" \
-    >bin/srun && chmod +x bin/srun
+mkdir bin
+printf '#!/bin/sh\n%s "$@"\nexit 137\n' "$(command -v srun)" \
+    >bin/srun
+chmod +x bin/srun
 PATH=$BED/bin:$PATH begin whole -p slow -w slow3 -n5 "$scripts/simple.sh"
 whole=$job
 PATH=$BED/bin:$PATH begin over -p slow -w slow4 -n5 "$scripts/resume.sh"
@@ -69,38 +71,48 @@ both=$job
 PATH=$BED/bin:$PATH begin twice ../two.sh bag.txt ../clusters.ini
 twice=$job
 
-within 60 some_ran requeued && scontrol requeue "$requeued"
-within 60 some_ran both && scontrol requeue "$both"
-within 60 some_ran node && kill -KILL "$(cat "$BED/node.$(last_node "$node")")"
-within 60 some_ran worker && kill -KILL "$(rank_pid 2 "$worker")"
-within 60 some_ran master && kill -KILL "$(rank_pid 0 "$master")"
+within 60 some_ran requeued
+scontrol requeue "$requeued"
+within 60 some_ran both
+scontrol requeue "$both"
+within 60 some_ran node
+kill -KILL "$(cat "$BED/node.$(last_node "$node")")"
+within 60 some_ran worker
+kill -KILL "$(rank_pid 2 "$worker")"
+within 60 some_ran master
+kill -KILL "$(rank_pid 0 "$master")"
 
 ended "$whole" whole
 ok 'a complete bag is a completed job, whatever srun says'
-ended "$over" over && grep -q ' Restarts=0 ' out
+ended "$over" over
+grep -q ' Restarts=0 ' out
 ok 'resume.sh does not go on where nothing is left'
 ended "$worker" worker
 ok 'resume.sh completes its bag when a worker was killed'
-ended "$master" master && grep -q ' Restarts=1 ' out
+ended "$master" master
+grep -q ' Restarts=1 ' out
 ok 'resume.sh starts again when rank 0 was killed, once'
-ended "$requeued" requeued && grep -q ' Restarts=1 ' out &&
-    test "$(sqlite3 requeued/bag.txt.bats 'SELECT sessions FROM progress')" -eq 2
+ended "$requeued" requeued
+grep -q ' Restarts=1 ' out
+test "$(sqlite3 requeued/bag.txt.bats 'SELECT sessions FROM progress')" -eq 2
 ok 'simple.sh resumes when Slurm puts its job back into the queue'
 test "$(wc -l <requeued/ran)" -le 28
 ok 'what had ended does not run again'
-ended "$node" node &&
-    test "$(sqlite3 node/bag.txt.bats 'SELECT count(DISTINCT host)
+ended "$node" node
+test "$(sqlite3 node/bag.txt.bats 'SELECT count(DISTINCT host)
         FROM machine WHERE session = 1')" -eq 2
 ok 'resume.sh completes its bag when the node of a worker was lost'
-ended "$both" both && grep -q ' Restarts=1 ' out &&
-    test "$(wc -l <both/ran)" -le 27
+ended "$both" both
+grep -q ' Restarts=1 ' out
+test "$(wc -l <both/ran)" -le 27
 ok 'two-partitions.sh resumes when Slurm puts its job back into the queue'
 ended "$twice" twice
 ok 'it asks the record when no srun exits as the run does'
 
-await "$full" 1200
-test $? -eq 3 && scontrol show job "$full" >out &&
-    grep -q 'JobState=FAILED' out && grep -q ' Restarts=0 ' out
+expect 3 await "$full" 1200
+scontrol show job "$full" >out
+grep -q 'JobState=FAILED' out
+grep -q ' Restarts=0 ' out
 ok 'resume.sh fails when the disk is full, and is not queued again'
 squeue -h -o '%i %j %T' >out
 test ! -s out
@@ -115,7 +127,8 @@ SH
 printf '#!/bin/sh\necho 1\n' >bin/bats-mpi
 chmod +x bin/*
 PATH=$BED/bin:$PATH SLURM_JOB_ACCOUNT=phys SUBMIT='sh submit' \
-    bash "$scripts/sample-first.sh" && grep -qx 'account phys' second
+    bash "$scripts/sample-first.sh"
+grep -qx 'account phys' second
 ok 'sample-first.sh charges the second job to the account of the first'
 for script in simple.sh resume.sh preemptible.sh; do
     PATH=$BED/bin:$PATH bash "$scripts/$script" bag.txt --retries 2

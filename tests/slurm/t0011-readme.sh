@@ -1,6 +1,6 @@
-#!/bin/sh
+#!/bin/bash
 # The blocks of README that are for Slurm, with fewer ranks.
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" sh "$0"
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
 # paste N: the Nth block of README, with 9 ranks.
@@ -12,11 +12,14 @@ paste() {
 
 seq 20 | sed 's/^/echo /' >bag.txt
 cp -r "$TOP/jobscripts" .
-paste 8 && test "$(sort -n out | uniq | xargs)" = "$(seq 20 | xargs)"
+paste 8
+test "$(sort -n out | uniq | xargs)" = "$(seq 20 | xargs)"
 ok 'srun runs a bag, and output shows what it wrote'
 rm -f bag.txt.bats
-paste 9 && job=$(sed -n 's/^Submitted batch job //p' out) && await "$job" &&
-    test "$(bats-mpi status --left bag.txt)" = 0
+paste 9
+job=$(sed -n 's/^Submitted batch job //p' out)
+await "$job"
+test "$(bats-mpi status --left bag.txt)" = 0
 ok 'the first job script does'
 
 done_testing

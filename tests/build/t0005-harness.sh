@@ -1,0 +1,113 @@
+#!/bin/bash
+# A test in shell fails when any of its commands does.
+. "$TOP/tests/tap.sh"
+
+# verdict: what the script on standard input comes to, as "ok" and "not" for
+# each case and the plan. Its complaints are in err.
+verdict() {
+    { echo '. "$TOP/tests/tap.sh"'; cat; } >script
+    bash script 2>err | sed 's/^\(ok\|not ok\) .*/\1/' | paste -sd ' ' >out
+    cat out
+}
+
+test "$(echo 'true; ok a; done_testing' | verdict)" = 'ok 1..1'
+ok 'a case whose commands succeed has succeeded'
+
+test "$(verdict <<'T'
+false
+true
+ok 'a command before the last one'
+true
+ok 'the case after it'
+done_testing
+T
+)" = 'not ok ok 1..2'
+grep -q 'script: a command before the last one' err
+grep -q '^# line 2: exit status 1: false' err
+ok 'a command that fails in the middle fails its case, by line, and no other'
+
+test "$(verdict <<'T'
+helper() {
+    grep -q x /dev/null
+    true
+}
+helper
+ok 'in a function'
+(false; true)
+ok 'in a subshell'
+: "$(false; true)"
+ok 'in a substitution'
+(false; true) &
+wait $!
+ok 'in the background'
+! true
+ok 'the last command, denied'
+false && true
+ok 'a list that is the last command'
+done_testing
+T
+)" = 'not ok not ok not ok not ok not ok not ok 1..6'
+ok 'also in functions, subshells and background jobs'
+
+test "$(verdict <<'T'
+if false; then :; fi
+false || :
+helper() { false; true; }
+until helper; do :; done
+within 1 test -d /
+ok 'conditions'
+expect 3 sh -c 'exit 3'
+expect '0|4' sh -c 'exit 4'
+expect '0|4' true
+ok 'an exit status that is expected'
+expect 3 sh -c 'exit 4'
+true
+ok 'another one'
+expect 1 true
+true
+ok 'success'
+expect 4 sh -c 'exit 40'
+true
+ok 'a longer one'
+done_testing
+T
+)" = 'ok ok not ok not ok not ok 1..5'
+ok 'conditions may fail, and expect compares the exit status'
+grep -q 'exit status 40: sh -c exit 40 (expected exit status: 4)' err
+ok 'and shows both'
+
+test "$(echo 'ok a; false; true; done_testing' | verdict)" = 'ok not ok 1..2'
+ok 'so do the commands after the last case'
+test "$(echo 'ok a; exit; done_testing' | verdict)" = ok
+ok 'a script that ends early has no plan'
+test "$(echo 'echo "$dir"; ok a' | verdict)" = "$(cat out)"
+test ! -e "$(cut -d ' ' -f 1 out)"
+ok 'its directory goes away with it'
+test "$(CI=true verdict <<'T'
+skip a why
+done_testing
+T
+)" = 'not ok 1..1'
+ok 'a case that is skipped fails under CI=true'
+
+# ---- all tests ----
+
+# hidden FILE...: cases with a command at which bash does not look, but for the
+# last one.
+hidden() {
+    perl -ne '
+        if (defined $here) { undef $here if $_ eq "$here\n"; next }
+        my $bare = s/\x27[^\x27]*\x27|"[^"]*"//gr;
+        undef $at if /^ok / || $. == 1;
+        print $at and undef $at if defined $at;
+        $at = "$ARGV:$.: $_" if $bare =~ /^!|^[^ #(].* &&( |$)/m &&
+            $bare !~ /^(if|for|while|until) |\|\||\$\(|[\x27"]/;
+        $here = $1 if /<<\W?([A-Z]+)/;
+        close ARGV if eof' "$@"
+}
+printf '%s\n' 'ok a' 'a && b' 'c' '! d' 'ok b' >example
+test "$(hidden example)" = 'example:2: a && b'
+hidden "$TOP"/tests/*/t[0-9]*.sh >out
+test ! -s out
+ok 'no test has a command that may fail unseen behind && or !'
+done_testing
