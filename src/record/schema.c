@@ -90,8 +90,9 @@ static const char history_sql[] =
 static const char views_sql[] =
     "CREATE VIEW event AS -- what the engine was told, and when: in bag time\n"
     "    -- since the session began. type: joined lost done failed preempted\n"
-    "    -- yielded tick drain stop hold go; chosen: slot is the place of the\n"
-    "    -- offer, runtime_us its budget or deadline, if any. task: task.id\n"
+    "    -- yielded tick drain stop hold go; chosen: offer is its place in the\n"
+    "    -- list, allowed its budget (millionths) or deadline (us), if any.\n"
+    "    -- task: task.id\n"
     "  WITH e AS MATERIALIZED (SELECT h.session, j.value\n"
     "    FROM history h, json_each(h.events) j)\n"
     "  SELECT CAST(json_extract(value, '$[0]') AS INTEGER) AS seq,\n"
@@ -101,7 +102,9 @@ static const char views_sql[] =
     "    CAST(json_extract(value, '$[3]') AS INTEGER) AS machine,\n"
     "    CAST(json_extract(value, '$[4]') AS INTEGER) AS slot,\n"
     "    CAST(json_extract(value, '$[5]') AS INTEGER) AS task,\n"
-    "    CAST(json_extract(value, '$[6]') AS INTEGER) AS runtime_us\n"
+    "    CAST(json_extract(value, '$[6]') AS INTEGER) AS runtime_us,\n"
+    "    CAST(json_extract(value, '$[7]') AS INTEGER) AS offer,\n"
+    "    CAST(json_extract(value, '$[8]') AS INTEGER) AS allowed\n"
     "  FROM e;\n"
 
     "CREATE VIEW command AS -- what it answered. type: acquire run copy (run\n"
@@ -364,27 +367,56 @@ int bats_schema_unpack(struct bats_db *db, struct bats_error *err)
     return rc == 0 ? bats_db_run(db, "COMMIT", err) : rc;
 }
 
-static const char from_1_to_2[] =
+/* The packed ones were tables in version 1. */
+static const char drop_views[] =
     "DROP VIEW IF EXISTS progress; DROP VIEW IF EXISTS cost_by_cluster;"
     "DROP VIEW IF EXISTS slowest_tasks; DROP VIEW IF EXISTS failed_tasks;"
     "DROP VIEW IF EXISTS tasks; DROP VIEW IF EXISTS bag;"
-    "DROP VIEW IF EXISTS running; DROP VIEW IF EXISTS result;"
-    "ALTER TABLE ledger ADD COLUMN cushion INTEGER;";
+    "DROP VIEW IF EXISTS running; DROP VIEW IF EXISTS result;";
+static const char drop_packed_views[] =
+    "DROP VIEW IF EXISTS attempt; DROP VIEW IF EXISTS command;"
+    "DROP VIEW IF EXISTS event;";
+
+static int from_1_to_2(struct bats_db *db, struct bats_error *err)
+{
+    int rc = bats_db_run(
+        db, "ALTER TABLE ledger ADD COLUMN cushion INTEGER;", err);
+
+    if (rc == 0)
+        rc = bats_db_run(db, history_sql, err);
+    return rc == 0 ? bats_db_run(db, bats_schema_pack, err) : rc;
+}
+
+const char bats_schema_move_choices[] =
+    "UPDATE history SET events = (SELECT json_group_array(json("
+    "    CASE json_extract(value, '$[2]') WHEN 'chosen' THEN json_array("
+    "      json_extract(value, '$[0]'), json_extract(value, '$[1]'),"
+    "      'chosen', NULL, NULL, NULL, NULL,"
+    "      coalesce(json_extract(value, '$[7]'), json_extract(value, '$[4]')),"
+    "      coalesce(json_extract(value, '$[8]'), json_extract(value, '$[6]')))"
+    "      ELSE value END))"
+    "    FROM json_each(events))"
+    "  WHERE events LIKE '%\"chosen\"%';";
 
 int bats_schema_upgrade(struct bats_db *db, struct bats_error *err)
 {
+    char head[64];
     int64_t version;
     int rc = bats_db_integer(db, "PRAGMA user_version", &version, err);
 
     if (rc < 0 || version >= BATS_SCHEMA_VERSION)
         return rc;
-    rc = bats_db_run(db, "BEGIN; PRAGMA user_version = 2;", err);
+    snprintf(head, sizeof head, "BEGIN; PRAGMA user_version = %d;",
+             BATS_SCHEMA_VERSION);
+    rc = bats_db_run(db, head, err);
     if (rc == 0)
-        rc = bats_db_run(db, from_1_to_2, err);
+        rc = bats_db_run(db, drop_views, err);
+    if (rc == 0 && version > 1)
+        rc = bats_db_run(db, drop_packed_views, err);
+    if (rc == 0 && version == 1)
+        rc = from_1_to_2(db, err);
     if (rc == 0)
-        rc = bats_db_run(db, history_sql, err);
-    if (rc == 0)
-        rc = bats_db_run(db, bats_schema_pack, err);
+        rc = bats_db_run(db, bats_schema_move_choices, err);
     if (rc == 0)
         rc = bats_db_run(db, views_sql, err);
     return rc < 0 ? rc : bats_db_run(db, "COMMIT", err);

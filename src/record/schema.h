@@ -12,7 +12,7 @@
 #include "record/db.h"
 
 #define BATS_SCHEMA_APPLICATION 0x42615453 /* "BaTS", PRAGMA application_id */
-#define BATS_SCHEMA_VERSION 2              /* PRAGMA user_version */
+#define BATS_SCHEMA_VERSION 3              /* PRAGMA user_version */
 
 /* Makes an empty database a record. */
 int bats_schema_make(struct bats_db *db, struct bats_error *err);
@@ -34,6 +34,10 @@ extern const size_t bats_schema_n_tables;
  * rows into the history and drops them. */
 extern const char bats_schema_old[];
 extern const char bats_schema_pack[];
+
+/* Version 2 had the offer of a CHOSEN, and what it allows, in the places of
+ * slot and runtime_us. This moves them, if they are there. */
+extern const char bats_schema_move_choices[];
 
 /* The names that stand in the columns `type`, `finish` and `resume`, by enum.
  */

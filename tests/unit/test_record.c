@@ -56,9 +56,9 @@ static void a_session_is_there_for_sql(void **state)
         ask(PATH, "SELECT name, host, slots FROM machine ORDER BY id"),
         "fast-1 f1 1 slow-1 s1 2 fast-2 f2 1");
     assert_string_equal(ask(PATH, "SELECT * FROM event"),
-                        "1 1 1 joined 2 - - - "
-                        "8 1 2000010 done 2 0 4 2000000 "
-                        "11 1 2000020 failed 1 0 1 2000000");
+                        "1 1 1 joined 2 - - - - - "
+                        "8 1 2000010 done 2 0 4 2000000 - - "
+                        "11 1 2000020 failed 1 0 1 2000000 - -");
     assert_string_equal(ask(PATH, "SELECT * FROM command"),
                         "2 1 1 acquire 2 - - - - 6 1 10 run 2 0 4 - - "
                         "9 1 20 run 1 0 1 - -");
@@ -287,10 +287,11 @@ static void a_history_is_read_as_it_was_written(void **state)
         "-9223372036854775808 "
         "9223372036854775807 -7 - -");
     assert_string_equal(
-        ask(PATH, "SELECT time_us, type, machine, slot, task, runtime_us "
+        ask(PATH, "SELECT time_us, type, machine, slot, task, "
+                  "coalesce(runtime_us, offer + allowed) "
                   "FROM event WHERE seq > 3001 ORDER BY seq"),
         "40 tick - - - - 41 lost 1 - - - 42 yielded 1 1 5 - "
-        "43 failed 0 0 - 9 44 chosen - 7 - 8");
+        "43 failed 0 0 - 9 44 chosen - - - 15");
     assert_string_equal(
         ask(PATH, "SELECT time_us, type, machine, slot, task, copy, why FROM "
                   "command WHERE seq > 3001 ORDER BY seq"),
@@ -573,9 +574,9 @@ static void a_newer_schema_is_refused(void **state)
     struct bats_record *r = open_with_tasks(1);
     begin(r, 1);
     close_record(r);
-    ask(PATH, "PRAGMA user_version = 3");
+    ask(PATH, "PRAGMA user_version = 4");
     refused(PATH, BATS_EINPUT,
-            "was written by a newer bats-mpi (schema 3, this one knows 2)");
+            "was written by a newer bats-mpi (schema 4, this one knows 3)");
 }
 
 static void an_older_schema_is_continued(void **state)
@@ -595,7 +596,7 @@ static void an_older_schema_is_continued(void **state)
     begin(r, 1);
     run_task(r, 10, 2, 2, 0);
     close_record(r);
-    assert_string_equal(ask(PATH, "PRAGMA user_version"), "2");
+    assert_string_equal(ask(PATH, "PRAGMA user_version"), "3");
     assert_string_equal(ask(PATH, "PRAGMA integrity_check"), "ok");
     assert_string_equal(
         ask(PATH, "SELECT task, wall_us, out_bytes, stream, out_begin, "

@@ -3,8 +3,8 @@
 #include "helpers/record_fixture.h"
 
 #include "bats/bag.h"
-#include "run/journal.h"
 #include "record/verify/replay.h"
+#include "run/journal.h"
 
 #define RECORDS 40
 #define TASKS 40
@@ -354,6 +354,24 @@ static void a_record_from_before_the_limit_on_yields_is_true(void **state)
     }
 }
 
+static void choices_in_a_record_of_schema_2_are_true(void **state)
+{
+    (void)state;
+    static struct run run;
+    for (unsigned seed = 1, chosen = 0; chosen < 5; seed++) {
+        assert_true(seed < 1000);
+        srandom(seed);
+        unlink(PATH);
+        play(&run, 0, TASKS);
+        const char *n = ask(PATH, "SELECT count(*) FROM event WHERE "
+                                  "type = 'chosen' AND allowed > 0");
+        chosen += strcmp(n, "0") != 0;
+        make_schema_2();
+        assert_false(replay(1).differs);
+        assert_string_equal(ask(PATH, "PRAGMA user_version"), "2");
+    }
+}
+
 static void a_changed_record_is_noticed(void **state)
 {
     (void)state;
@@ -451,6 +469,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(the_engine_decides_the_same_again),
         T(a_record_from_before_the_limit_on_yields_is_true),
+        cmocka_unit_test(choices_in_a_record_of_schema_2_are_true),
         T(a_changed_record_is_noticed),
         T(what_is_missing_is_said),
     };

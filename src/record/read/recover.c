@@ -311,6 +311,8 @@ static int save_all(struct recover *r, struct bats_error *err)
         else
             rc = save_and_count(r, bats_schema_tables[i], err);
     if (rc == 0)
+        rc = bats_db_run(&r->to, bats_schema_move_choices, err);
+    if (rc == 0)
         rc = bats_db_run(&r->to, "COMMIT", err);
     if (rc == 0)
         rc = bats_db_integer(&r->to, "SELECT count(*) FROM attempt",

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/verify/rebuild.h"
+#include "record/read/view_state.h"
 #include "record/schema.h"
 #include "record/state.h"
-#include "record/read/view_state.h"
+#include "record/verify/rebuild.h"
 
 #define PHRASE 200
 
@@ -24,13 +24,26 @@ struct player {
 
 /* Rows of the session in their order, in the columns below. */
 static const char rows_sql[] =
-    "SELECT seq, 1, time_us, type, machine, slot, task, runtime_us, NULL, 0"
-    " FROM event WHERE session = ?1 UNION ALL "
-    "SELECT seq, 2, time_us, type, machine, slot, task, copy, why, 0"
-    " FROM command WHERE session = ?1 UNION ALL "
-    "SELECT seq, 3, time_us, NULL, machine, NULL, NULL, amount, NULL, cushion"
-    " FROM ledger WHERE session = ?1 ORDER BY seq";
-enum { SEQ, KIND, TIME, TYPE, MACHINE, SLOT, TASK, NUMBER, WHY, CUSHION };
+    "SELECT seq, 1, time_us, type, machine, slot, task, runtime_us, NULL, 0,"
+    "  offer, allowed FROM event WHERE session = ?1 UNION ALL "
+    "SELECT seq, 2, time_us, type, machine, slot, task, copy, why, 0, NULL,"
+    "  NULL FROM command WHERE session = ?1 UNION ALL "
+    "SELECT seq, 3, time_us, NULL, machine, NULL, NULL, amount, NULL,"
+    "  cushion, NULL, NULL FROM ledger WHERE session = ?1 ORDER BY seq";
+enum {
+    SEQ,
+    KIND,
+    TIME,
+    TYPE,
+    MACHINE,
+    SLOT,
+    TASK,
+    NUMBER,
+    WHY,
+    CUSHION,
+    OFFER,
+    ALLOWED
+};
 enum { EVENT = 1, COMMAND, CHARGE };
 
 /* ---- words ---- */
@@ -203,12 +216,13 @@ static int replay_event(struct player *p, sqlite3_stmt *s,
     };
     int type = 0;
 
-    if (sqlite3_column_type(s, TASK) == SQLITE_NULL) /* CHOSEN has its own */
-        event.choice = (struct bats_choice){
-            .offer = (enum bats_offer)event.slot,
-            .budget = event.runtime,
-            .deadline = event.runtime,
-        };
+    int64_t offer = sqlite3_column_int64(s, OFFER);
+
+    event.choice = (struct bats_choice){
+        .offer = (enum bats_offer)offer,
+        .budget = sqlite3_column_int64(s, ALLOWED),
+        .deadline = sqlite3_column_int64(s, ALLOWED),
+    };
     while (type <= BATS_EVENT_GO &&
            strcmp(bats_schema_events[type], bats_view_text(s, TYPE)) != 0)
         type++;
@@ -217,9 +231,8 @@ static int replay_event(struct player *p, sqlite3_stmt *s,
     p->now = sqlite3_column_int64(s, TIME);
     event.type = (enum bats_event_type)type;
     bool chosen = event.type == BATS_EVENT_CHOSEN;
-    if (type > BATS_EVENT_GO ||
-        (chosen ? event.slot > BATS_OFFER_NONE
-                : event.runtime > BATS_REBUILT_TIME_MAX)) {
+    if (type > BATS_EVENT_GO || offer < 0 || offer > BATS_OFFER_NONE ||
+        event.runtime > BATS_REBUILT_TIME_MAX) {
         differ(p, "event %" PRId64 " is none", p->event);
         return 0;
     }

@@ -74,10 +74,12 @@ static char *put_event(char *at, const struct bats_record *r,
 
     at = put_text(at, bats_schema_events[e->type]);
     if (e->type == BATS_EVENT_CHOSEN) {
-        at = put_number(put_null(at), e->choice.offer);
-        return put_number(put_null(at), e->choice.offer == BATS_OFFER_DEADLINE
-                                            ? e->choice.deadline
-                                            : e->choice.budget);
+        for (int i = 0; i < 4; i++)
+            at = put_null(at);
+        at = put_number(at, e->choice.offer);
+        return put_number(at, e->choice.offer == BATS_OFFER_DEADLINE
+                                  ? e->choice.deadline
+                                  : e->choice.budget);
     }
     if (of_task || e->type == BATS_EVENT_JOINED || e->type == BATS_EVENT_LOST)
         at = put_number(at, e->machine);

@@ -186,6 +186,20 @@ static inline void unpack(void)
     }
 }
 
+/* Makes the record one of schema 2, in which the choice of a schedule was in
+ * the places of slot and runtime_us. */
+static inline void make_schema_2(void)
+{
+    ask(PATH, "UPDATE history SET events = (SELECT json_group_array(json("
+              "CASE json_extract(value, '$[2]') WHEN 'chosen' THEN "
+              "json_array(json_extract(value, '$[0]'), "
+              "json_extract(value, '$[1]'), 'chosen', NULL, "
+              "json_extract(value, '$[7]'), NULL, "
+              "json_extract(value, '$[8]')) ELSE value END)) "
+              "FROM json_each(events))");
+    ask(PATH, "PRAGMA user_version = 2");
+}
+
 /* Makes the record one of schema 1: with tables instead of the history, without
  * the columns that came with 2, with those that went, and with a view that was
  * made otherwise. */
@@ -203,7 +217,9 @@ static inline void make_schema_1(void)
         "CREATE TABLE e (seq INTEGER PRIMARY KEY, session INTEGER, "
         "time_us INTEGER, type TEXT, machine INTEGER, slot INTEGER, "
         "task INTEGER, runtime_us INTEGER)",
-        "INSERT INTO e SELECT * FROM event",
+        "INSERT INTO e SELECT seq, session, time_us, type, machine, "
+        "coalesce(slot, offer), task, coalesce(runtime_us, allowed) "
+        "FROM event",
         "CREATE TABLE c (seq INTEGER PRIMARY KEY, session INTEGER, "
         "time_us INTEGER, type TEXT, machine INTEGER, slot INTEGER, "
         "task INTEGER, copy INTEGER, why TEXT)",
