@@ -33,8 +33,8 @@ void bats_rows(struct bats_record *record, uint32_t tasks, uint32_t group)
             .task = task,
             .attempt = 1,
             .host = "node-0042",
-            .start_us = 1700000000000000 + now,
-            .wall_us = 3,
+            .usage.start_us = 1700000000000000 + now,
+            .usage.wall_us = 3,
             .stream = -1,
         };
         struct bats_event done = {

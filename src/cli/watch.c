@@ -180,13 +180,13 @@ static void log_end(struct bats_watch *w, const struct bats_execution *e)
     struct bats_joblog_entry entry = {
         .task = e->task,
         .host = e->host,
-        .start_us = e->start_us,
-        .wall_us = e->wall_us,
+        .start_us = e->usage.start_us,
+        .wall_us = e->usage.wall_us,
         .stdout_bytes = w->options->output == BATS_OUTPUT_LINES
                             ? w->received[e->task] + (uint64_t)e->to_come
-                            : (uint64_t)e->written[0],
-        .exit_status = e->exit_status,
-        .signal = e->signal,
+                            : (uint64_t)e->usage.written[0],
+        .exit_status = e->usage.exit_status,
+        .signal = e->usage.signal,
         .command = e->command,
     };
     if (bats_joblog_write(w->joblog, &entry, &err) == 0 || w->log_is_broken)
@@ -200,20 +200,21 @@ static void on_ended(void *context, const struct bats_execution *e)
     struct bats_watch *w = context;
 
     if (!e->is_result) { /* it will run again */
-        w->yielded += !e->preempted && !e->superseded && e->signal == 0 &&
-                      e->exit_status == BATS_STATUS_AGAIN;
+        w->yielded += !e->preempted && !e->superseded &&
+                      e->usage.signal == 0 &&
+                      e->usage.exit_status == BATS_STATUS_AGAIN;
         if (w->received != NULL)
             w->received[e->task] = 0;
         return;
     }
     if (w->joblog != NULL)
         log_end(w, e);
-    if (e->exit_status == 0 && e->signal == 0)
+    if (e->usage.exit_status == 0 && e->usage.signal == 0)
         return;
     struct bats_failure failure = {
         .task = e->task,
-        .exit_status = e->exit_status,
-        .signal = e->signal,
+        .exit_status = e->usage.exit_status,
+        .signal = e->usage.signal,
         .runtime = e->runtime,
         .host = (char *)e->host,
         .command = (char *)e->command,

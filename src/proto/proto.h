@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "bats/error.h"
+#include "util/usage.h"
 
 #define BATS_PROTO_VERSION 3
 #define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
@@ -103,18 +104,10 @@ struct bats_assign {
 struct bats_task_result {
     uint32_t task;
     uint32_t attempt;
-    bool cancelled; /* stopped by us; start_us is 0 if it never started */
+    bool cancelled; /* stopped by us; usage.start_us is 0 if it
+                       never started */
     bool asks;      /* its output waits for a VERDICT */
-    int exit_status;
-    int signal;
-    int64_t start_us; /* since 1970 */
-    int64_t wall_us;
-    int64_t user_us;
-    int64_t system_us;
-    int64_t max_rss_kib;
-    int64_t written[2]; /* as in exec/process/runner.h, as these: */
-    int64_t begin;
-    int64_t end;
+    struct bats_usage usage;
     /* Where lines are held, for standard output and error: */
     const char *lines[2]; /* all of them, unless it asks; then the VERDICT */
     size_t n_lines[2];    /* lets `to_come` bytes follow as OUTPUT */

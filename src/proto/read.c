@@ -140,23 +140,28 @@ static void take_assign(struct reader *r, struct bats_assign *assign)
     assign->command = take_text(r, SIZE_MAX);
 }
 
+static void take_usage(struct reader *r, struct bats_usage *usage)
+{
+    usage->exit_status = take_small(r, 255);
+    usage->signal = take_small(r, 127);
+    usage->start_us = take_amount(r);
+    usage->wall_us = take_amount(r);
+    usage->user_us = take_amount(r);
+    usage->system_us = take_amount(r);
+    usage->max_rss_kib = take_amount(r);
+    usage->written[0] = take_amount(r);
+    usage->written[1] = take_amount(r);
+    usage->begin = take_amount(r);
+    usage->end = take_amount(r);
+}
+
 static void take_result(struct reader *r, struct bats_task_result *result)
 {
     result->task = take_u32(r);
     result->attempt = take_u32(r);
     result->cancelled = take_small(r, 1);
     result->asks = take_small(r, 1);
-    result->exit_status = take_small(r, 255);
-    result->signal = take_small(r, 127);
-    result->start_us = take_amount(r);
-    result->wall_us = take_amount(r);
-    result->user_us = take_amount(r);
-    result->system_us = take_amount(r);
-    result->max_rss_kib = take_amount(r);
-    result->written[0] = take_amount(r);
-    result->written[1] = take_amount(r);
-    result->begin = take_amount(r);
-    result->end = take_amount(r);
+    take_usage(r, &result->usage);
     for (int i = 0; i < 2; i++) {
         result->lines[i] = take_bytes(r, &result->n_lines[i]);
         result->to_come[i] = take_amount(r);

@@ -133,6 +133,21 @@ void bats_proto_assign(struct bats_packet *p, const struct bats_assign *assign)
     put_text(p, assign->command);
 }
 
+static void put_usage(struct bats_packet *p, const struct bats_usage *usage)
+{
+    put(p, (uint64_t)usage->exit_status, 1);
+    put(p, (uint64_t)usage->signal, 1);
+    put(p, (uint64_t)usage->start_us, 8);
+    put(p, (uint64_t)usage->wall_us, 8);
+    put(p, (uint64_t)usage->user_us, 8);
+    put(p, (uint64_t)usage->system_us, 8);
+    put(p, (uint64_t)usage->max_rss_kib, 8);
+    put(p, (uint64_t)usage->written[0], 8);
+    put(p, (uint64_t)usage->written[1], 8);
+    put(p, (uint64_t)usage->begin, 8);
+    put(p, (uint64_t)usage->end, 8);
+}
+
 void bats_proto_result(struct bats_packet *p,
                        const struct bats_task_result *result)
 {
@@ -141,17 +156,7 @@ void bats_proto_result(struct bats_packet *p,
     put(p, result->attempt, 4);
     put(p, result->cancelled, 1);
     put(p, result->asks, 1);
-    put(p, (uint64_t)result->exit_status, 1);
-    put(p, (uint64_t)result->signal, 1);
-    put(p, (uint64_t)result->start_us, 8);
-    put(p, (uint64_t)result->wall_us, 8);
-    put(p, (uint64_t)result->user_us, 8);
-    put(p, (uint64_t)result->system_us, 8);
-    put(p, (uint64_t)result->max_rss_kib, 8);
-    put(p, (uint64_t)result->written[0], 8);
-    put(p, (uint64_t)result->written[1], 8);
-    put(p, (uint64_t)result->begin, 8);
-    put(p, (uint64_t)result->end, 8);
+    put_usage(p, &result->usage);
     for (int i = 0; i < 2; i++) {
         put_bytes(p, result->lines[i], result->n_lines[i]);
         put(p, (uint64_t)result->to_come[i], 8);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "bats/units.h"
-#include "exec/process/runner.h"
 #include "exec/output/spool.h"
+#include "exec/process/runner.h"
 #include "run/clock.h"
 #include "run/executor.h"
 #include "run/signals.h"
@@ -388,10 +388,10 @@ static int enclose_lines(struct bats_executor *x,
  * task that was faster than this process to hear of it has not failed. */
 static bool was_told_to_end(const struct bats_runner_result *r)
 {
-    int64_t patience_us = r->signal == SIGTERM ? HEARSAY_US : 0;
+    int64_t patience_us = r->usage.signal == SIGTERM ? HEARSAY_US : 0;
     if (r->cancelled)
         return true;
-    if (r->signal == 0 && r->exit_status == 0)
+    if (r->usage.signal == 0 && r->usage.exit_status == 0)
         return false;
     for (; patience_us > 0 && bats_signals_terminate() == 0;
          patience_us -= HEARSAY_US / 20)
@@ -408,16 +408,7 @@ static int tell_result(struct bats_executor *x,
         .attempt = x->attempt,
         .cancelled = was_told_to_end(r),
         .asks = x->is_copy && x->output == BATS_OUTPUT_RESULTS,
-        .exit_status = r->exit_status,
-        .signal = r->signal,
-        .start_us = r->start_us,
-        .wall_us = r->wall_us,
-        .user_us = r->user_us,
-        .system_us = r->system_us,
-        .max_rss_kib = r->max_rss_kib,
-        .written = {r->written[0], r->written[1]},
-        .begin = r->begin,
-        .end = r->end,
+        .usage = r->usage,
     };
     int rc = x->holds ? enclose_lines(x, &result, err) : 0;
     if (rc < 0)

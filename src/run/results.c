@@ -36,15 +36,8 @@ static void tell_ended(struct master *m, size_t i,
         .is_result = meaning.is_result,
         .preempted = r->cancelled,
         .superseded = meaning.superseded,
-        .exit_status = r->exit_status,
-        .signal = r->signal,
-        .start_us = r->start_us,
-        .wall_us = r->wall_us,
-        .user_us = r->user_us,
-        .system_us = r->system_us,
-        .max_rss_kib = r->max_rss_kib,
-        .written = {r->written[0], r->written[1]},
-        .runtime = bats_master_bag_time(m, r->wall_us),
+        .usage = r->usage,
+        .runtime = bats_master_bag_time(m, r->usage.wall_us),
         .to_come = r->to_come[0],
     };
     m->observer->ended(m->observer->context, &execution);
@@ -54,11 +47,11 @@ static enum bats_event_type end_of(const struct bats_task_result *r)
 {
     if (r->cancelled) /* perhaps a time-out: the engine knows */
         return BATS_EVENT_PREEMPTED;
-    if (r->signal != 0)
+    if (r->usage.signal != 0)
         return BATS_EVENT_FAILED;
-    return r->exit_status == 0                   ? BATS_EVENT_DONE
-           : r->exit_status == BATS_STATUS_AGAIN ? BATS_EVENT_YIELDED
-                                                 : BATS_EVENT_FAILED;
+    return r->usage.exit_status == 0                   ? BATS_EVENT_DONE
+           : r->usage.exit_status == BATS_STATUS_AGAIN ? BATS_EVENT_YIELDED
+                                                       : BATS_EVENT_FAILED;
 }
 
 static int record_attempt(struct master *m, size_t i,
@@ -72,25 +65,16 @@ static int record_attempt(struct master *m, size_t i,
         .attempt = r->attempt,
         .machine = m->survey.platform.places[i].machine,
         .host = m->crew.workers[i].host,
-        .start_us = r->start_us,
-        .wall_us = r->wall_us,
-        .user_us = r->user_us,
-        .system_us = r->system_us,
-        .max_rss_kib = r->max_rss_kib,
-        .exit_status = r->exit_status,
-        .signal = r->signal,
+        .usage = r->usage,
         .outcome = meaning.is_result                 ? BATS_RECORD_RESULT
                    : meaning.superseded              ? BATS_RECORD_SUPERSEDED
                    : r->cancelled                    ? BATS_RECORD_PREEMPTED
                    : end_of(r) == BATS_EVENT_YIELDED ? BATS_RECORD_YIELDED
                    : meaning.beside ? BATS_RECORD_FAILED_BESIDE
                                     : BATS_RECORD_RETRIED,
-        .written = {r->written[0], r->written[1]},
         .stream = m->options->output == BATS_OUTPUT_STREAM
                       ? m->crew.workers[i].rank
                       : -1,
-        .begin = r->begin,
-        .end = r->end,
     };
     return bats_record_attempt(m->journal.record, bats_master_now(m), &attempt,
                                err);
@@ -149,13 +133,13 @@ static int take_result(struct master *m, size_t i,
         .machine = machine,
         .slot = slot,
         .task = r->task,
-        .runtime = bats_master_bag_time(m, r->wall_us),
+        .runtime = bats_master_bag_time(m, r->usage.wall_us),
     };
     struct bats_task_result end = *r;
     if (r->cancelled && state == BATS_EXECUTION_TIMED_OUT) {
         end.cancelled = false;
-        end.exit_status = BATS_STATUS_TIMED_OUT;
-        end.signal = SIGTERM;
+        end.usage.exit_status = BATS_STATUS_TIMED_OUT;
+        end.usage.signal = SIGTERM;
     }
     struct meaning meaning = {
         .superseded = bats_sched_has_result(m->sched, r->task),
@@ -166,7 +150,7 @@ static int take_result(struct master *m, size_t i,
         return rc;
     meaning.is_result =
         !meaning.superseded && bats_sched_has_result(m->sched, r->task);
-    if (r->start_us > 0) {
+    if (r->usage.start_us > 0) {
         rc = take_lines(m, i, r, meaning, err);
         tell_ended(m, i, &end, meaning);
         if (m->to_come[i] > 0)
@@ -204,8 +188,8 @@ int bats_results_lost(struct master *m, const struct bats_command *lose,
     struct bats_task_result r = {
         .task = lose->task,
         .attempt = m->attempts[lose->task],
-        .signal = SIGKILL,
-        .start_us = bats_now_us(CLOCK_REALTIME),
+        .usage.signal = SIGKILL,
+        .usage.start_us = bats_now_us(CLOCK_REALTIME),
     };
     struct meaning meaning = {.is_result = true};
     bats_master_notice(m, lose->machine, lose->task,

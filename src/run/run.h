@@ -23,6 +23,7 @@
 #include "input/profile.h"
 #include "run/journal.h"
 #include "run/survey.h"
+#include "util/usage.h"
 
 /* A task that ends like this has saved its state and wants to be run again.
  * It has not failed. */
@@ -44,16 +45,9 @@ struct bats_execution {
     bool is_result;  /* else the task goes on elsewhere or back to the bag: */
     bool preempted;  /* it was stopped by us, in the middle of its work, */
     bool superseded; /* or another copy of the task was first */
-    int exit_status; /* 0..255 or BATS_STATUS_TIMED_OUT */
-    int signal;
-    int64_t start_us; /* real time, microseconds since 1970 */
-    int64_t wall_us;  /* real time */
-    int64_t user_us;
-    int64_t system_us;
-    int64_t max_rss_kib;
-    int64_t written[2]; /* as in exec/process/runner.h */
-    bats_time runtime;  /* bag time */
-    int64_t to_come;    /* bytes of its standard output that are still to be
+    struct bats_usage usage; /* its exit_status: BATS_STATUS_TIMED_OUT, too */
+    bats_time runtime;       /* bag time */
+    int64_t to_come; /* bytes of its standard output that are still to be
                           handed over */
 };
 

@@ -30,8 +30,10 @@ static void write_one(unsigned type, struct bats_packet *p)
                                .task_file = ""};
     struct bats_assign assign = {.task = 7, .attempt = 1, .command = "echo"};
     struct bats_assign sleep = {.task = 8, .sleep_us = 5, .command = ""};
-    struct bats_task_result result = {
-        .task = 7, .exit_status = 3, .lines = {"a\n", ""}, .n_lines = {2}};
+    struct bats_task_result result = {.task = 7,
+                                      .usage.exit_status = 3,
+                                      .lines = {"a\n", ""},
+                                      .n_lines = {2}};
     struct bats_verdict verdict = {7, 1, true};
     struct bats_output_lines output = {7, 2, "a\nb\0c\n", 6};
 

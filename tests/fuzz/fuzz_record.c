@@ -69,7 +69,7 @@ static int play(struct bats_record *r, struct bats_journal *journal,
         event.type = i % 3 == 0 ? BATS_EVENT_FAILED : BATS_EVENT_DONE;
         event.runtime = 10;
         struct bats_record_attempt attempt = {
-            .task = event.task, .attempt = 1, .exit_status = i % 3 == 0};
+            .task = event.task, .attempt = 1, .usage.exit_status = i % 3 == 0};
         if (rc == 0)
             rc = bats_record_attempt(r, 10 * i, &attempt, &err);
     }

@@ -115,8 +115,8 @@ static void end_task(struct world *w, uint32_t machine)
         .task = task,
         .attempt = ++w->attempts[task],
         .machine = machine,
-        .wall_us = TASK_US,
-        .signal = done ? 0 : SIGTERM,
+        .usage.wall_us = TASK_US,
+        .usage.signal = done ? 0 : SIGTERM,
         .outcome = done ? BATS_RECORD_RESULT : BATS_RECORD_PREEMPTED,
         .stream = -1,
     };

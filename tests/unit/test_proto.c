@@ -50,19 +50,19 @@ static void write_kind(int kind, struct bats_packet *p)
     static const struct bats_task_result results[] = {
         {.task = 5,
          .attempt = 8,
-         .exit_status = 255,
-         .start_us = 1,
-         .wall_us = 2,
+         .usage.exit_status = 255,
+         .usage.start_us = 1,
+         .usage.wall_us = 2,
          .lines = {"\0ut\n", "e\n"},
          .n_lines = {4, 2}},
-        {.task = 6, .cancelled = true, .signal = 15, .user_us = 3},
+        {.task = 6, .cancelled = true, .usage.signal = 15, .usage.user_us = 3},
         {.task = 7,
          .asks = true,
-         .system_us = 4,
-         .max_rss_kib = INT64_MAX,
-         .written = {11, INT64_MAX},
-         .begin = 12,
-         .end = 13,
+         .usage.system_us = 4,
+         .usage.max_rss_kib = INT64_MAX,
+         .usage.written = {11, INT64_MAX},
+         .usage.begin = 12,
+         .usage.end = 13,
          .to_come = {INT64_MAX, 1}}};
     static const struct bats_verdict verdict = {3, 4, true};
     static const struct bats_output_lines output = {9, 2, "a\0b\n", 4};
@@ -223,23 +223,24 @@ static void lists_arrive_complete_and_in_order(void **state)
     assert_true(bats_proto_next_result(&m, &result));
     assert_int_equal(result.task, 5);
     assert_int_equal(result.attempt, 8);
-    assert_int_equal(result.exit_status, 255);
+    assert_int_equal(result.usage.exit_status, 255);
     assert_false(result.cancelled);
     assert_false(result.asks);
     assert_int_equal(result.n_lines[0], 4);
     assert_memory_equal(result.lines[0], "\0ut\n", 4);
     assert_string_equal(result.lines[1], "e\n");
-    assert_int_equal(result.start_us, 1);
-    assert_int_equal(result.wall_us, 2);
+    assert_int_equal(result.usage.start_us, 1);
+    assert_int_equal(result.usage.wall_us, 2);
     assert_true(bats_proto_next_result(&m, &result));
     assert_true(result.cancelled);
-    assert_int_equal(result.signal, 15);
-    assert_int_equal(result.user_us, 3);
+    assert_int_equal(result.usage.signal, 15);
+    assert_int_equal(result.usage.user_us, 3);
     assert_true(bats_proto_next_result(&m, &result));
-    assert_int_equal(result.system_us, 4);
-    assert_int_equal(result.max_rss_kib, INT64_MAX);
-    assert_true(result.written[0] == 11 && result.written[1] == INT64_MAX);
-    assert_true(result.begin == 12 && result.end == 13);
+    assert_int_equal(result.usage.system_us, 4);
+    assert_int_equal(result.usage.max_rss_kib, INT64_MAX);
+    assert_true(result.usage.written[0] == 11 &&
+                result.usage.written[1] == INT64_MAX);
+    assert_true(result.usage.begin == 12 && result.usage.end == 13);
     assert_true(result.asks);
     assert_int_equal(result.n_lines[0], 0);
     assert_true(result.to_come[0] == INT64_MAX && result.to_come[1] == 1);
@@ -401,7 +402,7 @@ static void take_all(struct bats_message *m)
     while (bats_proto_next_assign(m, &assign))
         length += strlen(assign.command);
     while (bats_proto_next_result(m, &result))
-        assert_in_range(result.exit_status, 0, 255);
+        assert_in_range(result.usage.exit_status, 0, 255);
     assert_int_equal(m->left, 0);
     assert_true(m->at == m->end);
     (void)length;

@@ -182,7 +182,7 @@ static void resume_knows_results_and_money(void **state)
     run_task(r, 20, 1, 1, 7);
     struct bats_record_attempt preempted = {.task = 2,
                                             .attempt = 1,
-                                            .signal = 15,
+                                            .usage.signal = 15,
                                             .outcome = BATS_RECORD_PREEMPTED};
     must(bats_record_attempt(r, 30, &preempted, &err), &err);
     static const enum bats_record_outcome outcomes[] = {
@@ -190,7 +190,7 @@ static void resume_knows_results_and_money(void **state)
         BATS_RECORD_FAILED_BESIDE};
     for (int i = 0; i < 4; i++) {
         struct bats_record_attempt again = {
-            .task = 2, .exit_status = 9, .outcome = outcomes[i]};
+            .task = 2, .usage.exit_status = 9, .outcome = outcomes[i]};
         must(bats_record_attempt(r, 40 + i, &again, &err), &err);
     }
     for (uint32_t i = 0; i < 3; i++) {
@@ -243,11 +243,11 @@ static void a_history_is_read_as_it_was_written(void **state)
         run_task(r, i, 2, i, 0);
     struct bats_record_attempt odd = {.task = UINT32_MAX,
                                       .host = "a\"b\\c\nd\xc3\xa9",
-                                      .start_us = INT64_MIN,
-                                      .wall_us = INT64_MAX,
-                                      .signal = -7,
+                                      .usage.start_us = INT64_MIN,
+                                      .usage.wall_us = INT64_MAX,
+                                      .usage.signal = -7,
                                       .stream = -1,
-                                      .begin = 5};
+                                      .usage.begin = 5};
     must(bats_record_attempt(r, 3, &odd, &err), &err);
     struct bats_event events[] = {
         {.type = BATS_EVENT_TICK},
@@ -333,7 +333,7 @@ static void the_others_of_a_task_count_for_nothing(void **state)
     begin(r, 600 * BATS_UNIT);
     struct bats_record_attempt late = {.task = 0,
                                        .attempt = 2,
-                                       .exit_status = 9,
+                                       .usage.exit_status = 9,
                                        .outcome = BATS_RECORD_SUPERSEDED};
     must(bats_record_attempt(r, 30, &late, &err), &err);
     close_record(r);

@@ -180,7 +180,7 @@ static void end_task(struct run *r, uint32_t m, uint32_t slot)
         .task = event.task,
         .attempt = 1,
         .machine = m,
-        .exit_status = event.type == BATS_EVENT_DONE ? 0 : 1,
+        .usage.exit_status = event.type == BATS_EVENT_DONE ? 0 : 1,
         .outcome = result   ? BATS_RECORD_RESULT
                    : before ? BATS_RECORD_SUPERSEDED
                    : event.type == BATS_EVENT_FAILED && beside

@@ -11,27 +11,27 @@ static void exit_status_and_signal_are_told(void **state)
 {
     struct fixture *f = *state;
     struct bats_runner_result r = run(f, "true");
-    assert_int_equal(r.exit_status, 0);
-    assert_int_equal(r.signal, 0);
+    assert_int_equal(r.usage.exit_status, 0);
+    assert_int_equal(r.usage.signal, 0);
     assert_false(r.cancelled);
-    assert_int_equal(run(f, "false").exit_status, 1);
-    assert_int_equal(run(f, "exit 255").exit_status, 255);
+    assert_int_equal(run(f, "false").usage.exit_status, 1);
+    assert_int_equal(run(f, "exit 255").usage.exit_status, 255);
     r = run(f, "kill -KILL $$");
-    assert_int_equal(r.signal, SIGKILL);
-    assert_int_equal(r.exit_status, 128 + SIGKILL);
+    assert_int_equal(r.usage.signal, SIGKILL);
+    assert_int_equal(r.usage.exit_status, 128 + SIGKILL);
     assert_false(r.cancelled);
 }
 
 static void what_cannot_be_started_is_a_result_as_in_a_shell(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(run(f, "no-such-program a b").exit_status, 127);
+    assert_int_equal(run(f, "no-such-program a b").usage.exit_status, 127);
     assert_non_null(strstr(output(f, 2), "no-such-program: not found"));
-    assert_int_equal(run(f, "./no/such/file").exit_status, 127);
+    assert_int_equal(run(f, "./no/such/file").usage.exit_status, 127);
     assert_int_equal(system("echo exit 5 >script"), 0);
-    assert_int_equal(run(f, "./script").exit_status, 126);
+    assert_int_equal(run(f, "./script").usage.exit_status, 126);
     assert_non_null(strstr(output(f, 2), "./script: Permission denied"));
-    assert_int_equal(run(f, "-dash").exit_status, 127);
+    assert_int_equal(run(f, "-dash").usage.exit_status, 127);
 }
 
 static void a_line_the_system_refuses_is_a_result(void **state)
@@ -43,7 +43,7 @@ static void a_line_the_system_refuses_is_a_result(void **state)
     memset(line, 'x', n);
     memcpy(line, ": ", 2);
     line[n] = '\0';
-    assert_int_equal(run(f, line).exit_status, 126);
+    assert_int_equal(run(f, line).usage.exit_status, 126);
     assert_string_equal(output(f, 2),
                         "bats-mpi: /bin/sh: Argument list too long\n");
     free(line);
@@ -53,7 +53,7 @@ static void a_script_without_interpreter_is_run_by_the_shell(void **state)
 {
     struct fixture *f = *state;
     assert_int_equal(system("echo exit 5 >script; chmod +x script"), 0);
-    assert_int_equal(run(f, "./script").exit_status, 5);
+    assert_int_equal(run(f, "./script").usage.exit_status, 5);
 }
 
 static void plain_lines_run_without_a_shell(void **state)
@@ -74,7 +74,7 @@ static void shell_lines_run_in_a_shell(void **state)
     run(f, "A='x  y'; echo \"$A\" | cat; echo $((6 * 7)) >&2");
     assert_string_equal(output(f, 1), "x  y\n");
     assert_string_equal(output(f, 2), "42\n");
-    assert_int_equal(run(f, "A=3 sh -c 'exit $A'").exit_status, 3);
+    assert_int_equal(run(f, "A=3 sh -c 'exit $A'").usage.exit_status, 3);
 }
 
 static void a_task_has_no_descriptors_but_three(void **state)
@@ -91,7 +91,7 @@ static void a_task_has_no_descriptors_but_three(void **state)
 static void standard_input_is_empty(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(run(f, "cat").exit_status, 0);
+    assert_int_equal(run(f, "cat").usage.exit_status, 0);
     assert_string_equal(output(f, 1), "");
 }
 
@@ -142,12 +142,12 @@ static void a_program_is_looked_for_in_the_path(void **state)
                      0);
     setenv("PATH", "none:a:b", 1);
     replace_runner(f, (struct bats_runner_options){0});
-    assert_int_equal(run(f, "tool").exit_status, 5);
+    assert_int_equal(run(f, "tool").usage.exit_status, 5);
     setenv("PATH", "none::b", 1); /* "" is ".", where it cannot be executed */
     replace_runner(f, (struct bats_runner_options){0});
-    assert_int_equal(run(f, "tool").exit_status, 5);
+    assert_int_equal(run(f, "tool").usage.exit_status, 5);
     chmod("tool", 0700);
-    assert_int_equal(run(f, "tool").exit_status, 6);
+    assert_int_equal(run(f, "tool").usage.exit_status, 6);
     setenv("PATH", path, 1);
     free(path);
 }
@@ -185,7 +185,7 @@ static void ignored_sigchld_hides_no_result(void **state)
     struct fixture *f = *state;
     signal(SIGCHLD, SIG_IGN);
     replace_runner(f, (struct bats_runner_options){.grace_ms = 1});
-    assert_int_equal(run(f, "exit 9").exit_status, 9);
+    assert_int_equal(run(f, "exit 9").usage.exit_status, 9);
 }
 
 static void times_are_real_times(void **state)
@@ -195,12 +195,12 @@ static void times_are_real_times(void **state)
     clock_gettime(CLOCK_REALTIME, &before);
     struct bats_runner_result r = run(f, "sleep 0.05");
     clock_gettime(CLOCK_REALTIME, &after);
-    assert_true(r.start_us / 1000000 >= before.tv_sec);
-    assert_true(r.start_us / 1000000 <= after.tv_sec);
-    assert_true(r.wall_us >= 50000);
-    assert_true(r.start_us + r.wall_us <=
+    assert_true(r.usage.start_us / 1000000 >= before.tv_sec);
+    assert_true(r.usage.start_us / 1000000 <= after.tv_sec);
+    assert_true(r.usage.wall_us >= 50000);
+    assert_true(r.usage.start_us + r.usage.wall_us <=
                 after.tv_sec * 1000000 + after.tv_nsec / 1000 + 1000);
-    assert_true(r.user_us >= 0 && r.system_us >= 0);
+    assert_true(r.usage.user_us >= 0 && r.usage.system_us >= 0);
 }
 
 static void cpu_time_of_children_counts(void **state)
@@ -208,8 +208,9 @@ static void cpu_time_of_children_counts(void **state)
     struct fixture *f = *state;
     struct bats_runner_result r =
         run(f, "sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done'; :");
-    assert_true(r.user_us > 5000);
-    assert_true(r.user_us + r.system_us <= r.wall_us + 20000);
+    assert_true(r.usage.user_us > 5000);
+    assert_true(r.usage.user_us + r.usage.system_us <=
+                r.usage.wall_us + 20000);
 }
 
 static void memory_is_the_tasks_or_not_told(void **state)
@@ -217,7 +218,7 @@ static void memory_is_the_tasks_or_not_told(void **state)
     struct fixture *f = *state;
     struct bats_runner_result r =
         run(f, "dd if=/dev/zero of=/dev/null bs=300M count=1");
-    assert_in_range(r.max_rss_kib, 300 * 1024, 330 * 1024);
+    assert_in_range(r.usage.max_rss_kib, 300 * 1024, 330 * 1024);
 
     /* posix_spawn makes the kernel count the runner's own memory, too. */
     size_t n = 50 << 20;
@@ -227,7 +228,7 @@ static void memory_is_the_tasks_or_not_told(void **state)
     r = run(f, "true");
     assert_int_equal(mine[n - 1], 1);
     free(mine);
-    assert_true(r.max_rss_kib < 20 * 1024);
+    assert_true(r.usage.max_rss_kib < 20 * 1024);
 }
 
 static void built_in_sleep_is_a_timer(void **state)
@@ -239,13 +240,13 @@ static void built_in_sleep_is_a_timer(void **state)
     assert_int_equal(bats_runner_poll(f->runner, 0, &r, NULL), 0);
     assert_true(bats_runner_busy(f->runner));
     r = finish(f);
-    assert_int_equal(r.wall_us, 20000);
-    assert_int_equal(r.exit_status, 0);
+    assert_int_equal(r.usage.wall_us, 20000);
+    assert_int_equal(r.usage.exit_status, 0);
 
     task.sleep_us = 0;
     assert_int_equal(bats_runner_start(f->runner, &task, NULL), 0);
     assert_int_equal(bats_runner_poll(f->runner, 0, &r, NULL), 1);
-    assert_int_equal(r.wall_us, 0);
+    assert_int_equal(r.usage.wall_us, 0);
 }
 
 static void a_second_task_is_refused(void **state)
@@ -255,7 +256,7 @@ static void a_second_task_is_refused(void **state)
     struct bats_runner_task task = {.command = "true"};
     assert_int_equal(bats_runner_start(f->runner, &task, NULL), BATS_ESTATE);
     bats_runner_kill(f->runner);
-    assert_int_equal(finish(f).signal, SIGKILL);
+    assert_int_equal(finish(f).usage.signal, SIGKILL);
 }
 
 static void on_alarm(int signal)
@@ -324,11 +325,11 @@ static void a_slowed_process_stands_still_in_between(void **state)
         ran |= letter != 'T';
     }
     assert_int_equal(rc, 1);
-    assert_int_equal(r.exit_status, 0);
+    assert_int_equal(r.usage.exit_status, 0);
     assert_true(stood && ran);
     /* It used its share at most; signals may arrive a little late. */
-    double cpu = (double)(r.user_us + r.system_us);
-    assert_true((double)r.wall_us * 0.25 * 1.2 + 20000 > cpu);
+    double cpu = (double)(r.usage.user_us + r.usage.system_us);
+    assert_true((double)r.usage.wall_us * 0.25 * 1.2 + 20000 > cpu);
 }
 
 static void a_short_slowed_task_is_held_back(void **state)
@@ -336,9 +337,9 @@ static void a_short_slowed_task_is_held_back(void **state)
     struct fixture *f = *state;
     replace_runner(f, (struct bats_runner_options){.speed = 0.01});
     struct bats_runner_result r = run(f, "true");
-    double cpu = (double)(r.user_us + r.system_us);
-    assert_true((double)r.wall_us >= cpu / 0.01 * 0.8);
-    assert_int_equal(r.exit_status, 0);
+    double cpu = (double)(r.usage.user_us + r.usage.system_us);
+    assert_true((double)r.usage.wall_us >= cpu / 0.01 * 0.8);
+    assert_int_equal(r.usage.exit_status, 0);
 }
 
 static void results_go_to_files(void **state)
@@ -348,8 +349,9 @@ static void results_go_to_files(void **state)
         f, (struct bats_runner_options){.output = BATS_OUTPUT_RESULTS,
                                         .results_dir = "deep/below/results"});
     for (int attempt = 1; attempt <= 2; attempt++) {
-        assert_int_equal(
-            run(f, "printf 'one\\ntwo'; echo bad >&2; exit 4").exit_status, 4);
+        assert_int_equal(run(f, "printf 'one\\ntwo'; echo bad >&2; exit 4")
+                             .usage.exit_status,
+                         4);
         assert_int_equal(
             system("cd deep/below/results/7 && printf 'one\\ntwo' |"
                    "cmp - stdout && echo bad | cmp - stderr"),

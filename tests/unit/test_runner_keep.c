@@ -57,7 +57,8 @@ static void a_stream_file_has_the_bytes_as_they_are(void **state)
     struct fixture *f = *state;
     use(f, BATS_OUTPUT_STREAM, 0);
     assert_int_equal(
-        run(f, "printf 'one\\ntwo'; printf bad >&2; exit 3").exit_status, 3);
+        run(f, "printf 'one\\ntwo'; printf bad >&2; exit 3").usage.exit_status,
+        3);
     assert_string_equal(kept(0, 1), "one\ntwo");
     assert_string_equal(kept(0, 2), "bad");
     holds("deep/stream-r-1.index",
@@ -95,7 +96,8 @@ static void none_drops_it(void **state)
 {
     struct fixture *f = *state;
     use(f, BATS_OUTPUT_NONE, 0);
-    assert_int_equal(run(f, "seq 100000; seq 9 >&2; exit 4").exit_status, 4);
+    assert_int_equal(run(f, "seq 100000; seq 9 >&2; exit 4").usage.exit_status,
+                     4);
     assert_string_equal(output(f, 1), "");
     assert_int_equal(system("test -z \"$(ls)\""), 0);
 }
@@ -124,14 +126,14 @@ static void the_cut_is_exact_and_marked(void **state)
         char expected[100];
         assert_int_equal(system("rm -rf deep results"), 0);
         use(f, BATS_OUTPUT_STREAM, 8);
-        assert_int_equal(run(f, cuts[i].command).exit_status, 0);
+        assert_int_equal(run(f, cuts[i].command).usage.exit_status, 0);
         assert_string_equal(kept(0, 1), cuts[i].kept);
         use(f, BATS_OUTPUT_RESULTS, 8);
-        assert_int_equal(run(f, cuts[i].command).exit_status, 0);
+        assert_int_equal(run(f, cuts[i].command).usage.exit_status, 0);
         holds("results/7/stdout", cuts[i].kept);
         holds("results/7/stderr", "");
         use(f, BATS_OUTPUT_LINES, 8);
-        assert_int_equal(run(f, cuts[i].command).exit_status, 0);
+        assert_int_equal(run(f, cuts[i].command).usage.exit_status, 0);
         /* Lines are whole ones. */
         size_t n = strlen(cuts[i].kept);
         snprintf(expected, sizeof expected, "%s%s", cuts[i].kept,

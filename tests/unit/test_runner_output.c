@@ -60,7 +60,7 @@ static void refused_lines_are_kept_and_stop_the_task(void **state)
         assert_int_equal(bats_runner_poll(f->runner, 500, &r, NULL), 0);
         assert_int_equal(f->n[1], 0);
     }
-    assert_int_equal(finish(f).exit_status, 0);
+    assert_int_equal(finish(f).usage.exit_status, 0);
     assert_int_equal(f->n[1], 1988895); /* seq 1 300000 | wc -c */
     assert_memory_equal(f->text[1], "1\n2\n3\n", 6);
     assert_string_equal(f->text[1] + f->n[1] - 7, "300000\n");

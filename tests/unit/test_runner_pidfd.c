@@ -31,7 +31,7 @@ static void a_task_runs_to_its_end(void **state)
     start(f, "echo out; sleep 0.05; exit 7");
     struct bats_runner_result r = finish(f);
     assert_false(r.cancelled);
-    assert_int_equal(r.exit_status, 7);
+    assert_int_equal(r.usage.exit_status, 7);
     assert_string_equal(output(f, 1), "out\n");
 }
 
@@ -46,7 +46,7 @@ static void a_task_is_cancelled_with_all_it_left_behind(void **state)
     bats_runner_cancel(f->runner);
     struct bats_runner_result r = finish(f);
     assert_true(r.cancelled);
-    assert_int_equal(r.exit_status, 3);
+    assert_int_equal(r.usage.exit_status, 3);
     assert_true(is_gone(output(f, 1)));
 }
 

@@ -14,8 +14,8 @@ static void cancel_lets_a_task_end_in_its_way(void **state)
     bats_runner_cancel(f->runner);
     struct bats_runner_result r = finish(f);
     assert_true(r.cancelled);
-    assert_int_equal(r.exit_status, 3);
-    assert_int_equal(r.signal, 0);
+    assert_int_equal(r.usage.exit_status, 3);
+    assert_int_equal(r.usage.signal, 0);
     assert_string_equal(output(f, 1), "ready\nbye\n");
 }
 
@@ -29,8 +29,8 @@ static void cancel_kills_after_the_grace_time(void **state)
     bats_runner_cancel(f->runner); /* once more changes nothing */
     struct bats_runner_result r = finish(f);
     assert_true(r.cancelled);
-    assert_int_equal(r.signal, SIGKILL);
-    assert_true(r.wall_us >= 50000);
+    assert_int_equal(r.usage.signal, SIGKILL);
+    assert_true(r.usage.wall_us >= 50000);
     assert_string_equal(output(f, 1), "ready\nno\n");
 }
 
@@ -41,7 +41,7 @@ static void grace_time_is_for_all_of_the_group(void **state)
              "'; echo never");
     wait_for_line(f);
     bats_runner_cancel(f->runner);
-    assert_int_equal(finish(f).signal, SIGTERM); /* of the outer shell */
+    assert_int_equal(finish(f).usage.signal, SIGTERM); /* of the outer shell */
     assert_string_equal(output(f, 1), "ready\nsaved\n");
 }
 
@@ -52,7 +52,7 @@ static void a_child_that_ignores_term_is_killed(void **state)
     start(f, "sh -c 'trap \"\" TERM; echo $$; sleep 1000; " FOREVER "'; :");
     wait_for_line(f);
     bats_runner_cancel(f->runner);
-    assert_int_equal(finish(f).signal, SIGTERM);
+    assert_int_equal(finish(f).usage.signal, SIGTERM);
     assert_true(is_gone(output(f, 1)));
 }
 
@@ -62,7 +62,7 @@ static void a_stopped_task_can_be_cancelled(void **state)
     start(f, "trap 'exit 3' TERM; echo $$; kill -STOP $$; " FOREVER);
     wait_for_line(f);
     bats_runner_cancel(f->runner);
-    assert_int_equal(finish(f).exit_status, 3);
+    assert_int_equal(finish(f).usage.exit_status, 3);
 }
 
 static void a_slowed_task_can_be_cancelled(void **state)
@@ -73,7 +73,7 @@ static void a_slowed_task_can_be_cancelled(void **state)
     start(f, "trap 'exit 3' TERM; echo $$; " FOREVER);
     wait_for_line(f);
     bats_runner_cancel(f->runner);
-    assert_int_equal(finish(f).exit_status, 3);
+    assert_int_equal(finish(f).usage.exit_status, 3);
 }
 
 static void kill_is_at_once(void **state)
@@ -84,7 +84,7 @@ static void kill_is_at_once(void **state)
     bats_runner_kill(f->runner);
     struct bats_runner_result r = finish(f);
     assert_true(r.cancelled);
-    assert_int_equal(r.signal, SIGKILL);
+    assert_int_equal(r.usage.signal, SIGKILL);
 }
 
 static void kill_cuts_the_grace_time_short(void **state)
@@ -94,7 +94,7 @@ static void kill_cuts_the_grace_time_short(void **state)
     wait_for_line(f);
     bats_runner_cancel(f->runner);
     bats_runner_kill(f->runner);
-    assert_int_equal(finish(f).signal, SIGKILL);
+    assert_int_equal(finish(f).usage.signal, SIGKILL);
 
     /* the same when only a descendant is left that uses its grace time */
     start(f, "sh -c 'trap \"\" TERM; echo $$; " FOREVER "'; :");
@@ -104,7 +104,7 @@ static void kill_cuts_the_grace_time_short(void **state)
     for (int i = 0; i < 50; i++)
         assert_int_equal(bats_runner_poll(f->runner, 1000, &r, NULL), 0);
     bats_runner_kill(f->runner);
-    assert_int_equal(finish(f).signal, SIGTERM);
+    assert_int_equal(finish(f).usage.signal, SIGTERM);
     assert_true(is_gone(output(f, 1)));
 }
 
@@ -117,7 +117,7 @@ static void a_task_that_ended_by_itself_is_not_cancelled(void **state)
     bats_runner_cancel(f->runner);
     struct bats_runner_result r = finish(f);
     assert_false(r.cancelled);
-    assert_int_equal(r.exit_status, 4);
+    assert_int_equal(r.usage.exit_status, 4);
 }
 
 static void a_built_in_sleep_is_cancelled_at_once(void **state)
@@ -128,8 +128,8 @@ static void a_built_in_sleep_is_cancelled_at_once(void **state)
     bats_runner_cancel(f->runner);
     struct bats_runner_result r = finish(f);
     assert_true(r.cancelled);
-    assert_int_equal(r.signal, SIGTERM);
-    assert_true(r.wall_us < AN_HOUR);
+    assert_int_equal(r.usage.signal, SIGTERM);
+    assert_true(r.usage.wall_us < AN_HOUR);
 }
 
 static void cancel_without_a_task_does_nothing(void **state)
@@ -143,7 +143,8 @@ static void cancel_without_a_task_does_nothing(void **state)
 static void a_background_child_ends_with_the_task(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(run(f, "sleep 1000 & echo $!; exit 3").exit_status, 3);
+    assert_int_equal(run(f, "sleep 1000 & echo $!; exit 3").usage.exit_status,
+                     3);
     assert_true(is_gone(output(f, 1)));
 }
 
@@ -155,7 +156,7 @@ static void a_background_child_ends_with_the_task(void **state)
 static void a_daemon_ends_with_the_task(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(run(f, ESCAPE "exit 3").exit_status, 3);
+    assert_int_equal(run(f, ESCAPE "exit 3").usage.exit_status, 3);
     assert_true(is_gone(output(f, 1)));
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nor its child */
     assert_int_equal(errno, ECHILD);

@@ -231,8 +231,8 @@ int bats_outlet_finish(struct bats_outlet *outlet,
                        struct bats_error *err)
 {
     struct bats_outfile_end end = {.stopped = result->cancelled,
-                                   .exit_status = result->exit_status,
-                                   .signal = result->signal};
+                                   .exit_status = result->usage.exit_status,
+                                   .signal = result->usage.signal};
     bool all = true;
     int rc;
 
@@ -241,7 +241,7 @@ int bats_outlet_finish(struct bats_outlet *outlet,
         if (outlet->stream[i].in < 0)
             continue;
         all &= bats_stream_finish(&outlet->stream[i], &to);
-        end.written[i] = result->written[i] = outlet->stream[i].total;
+        end.written[i] = result->usage.written[i] = outlet->stream[i].total;
     }
     if ((rc = failure(outlet, err)))
         return rc;
@@ -250,7 +250,8 @@ int bats_outlet_finish(struct bats_outlet *outlet,
     if (outlet->file && (rc = bats_outfile_end(outlet->file, &end, err)))
         return rc;
     if (outlet->file)
-        bats_outfile_range(outlet->file, &result->begin, &result->end);
+        bats_outfile_range(outlet->file, &result->usage.begin,
+                           &result->usage.end);
     bats_outlet_close(outlet);
     return 1;
 }

@@ -11,10 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "exec/output/outlet.h"
 #include "exec/process/environment.h"
 #include "exec/process/family.h"
 #include "exec/process/guard.h"
-#include "exec/output/outlet.h"
 #include "exec/process/pace.h"
 #include "exec/process/spawner.h"
 #include "util/now.h"
@@ -136,7 +136,7 @@ bool bats_runner_busy(const struct bats_runner *r)
 static void refuse(struct bats_runner *r, int code, int fd)
 {
     dprintf(fd, "bats-mpi: /bin/sh: %s\n", strerror(code));
-    r->result.exit_status = code == ENOENT ? 127 : 126;
+    r->result.usage.exit_status = code == ENOENT ? 127 : 126;
     r->until = r->start;
     r->phase = PHASE_ENDED;
 }
@@ -182,7 +182,7 @@ int bats_runner_start(struct bats_runner *r,
         return bats_error_set(err, BATS_ESTATE,
                               "a task is started while another one runs");
     r->result = (struct bats_runner_result){
-        .task = task->task, .start_us = bats_now_us(CLOCK_REALTIME)};
+        .task = task->task, .usage.start_us = bats_now_us(CLOCK_REALTIME)};
     r->start = now_us();
     r->kill_at = NEVER;
     if (task->command)
@@ -237,8 +237,8 @@ void bats_runner_kill(struct bats_runner *r)
         break;
     case PHASE_SLEEPING:
         r->result.cancelled = true;
-        r->result.exit_status = 128 + SIGTERM;
-        r->result.signal = SIGTERM;
+        r->result.usage.exit_status = 128 + SIGTERM;
+        r->result.usage.signal = SIGTERM;
         r->phase = PHASE_ENDED;
         r->until = now_us();
         break;
@@ -294,14 +294,14 @@ static void main_process_ended(struct bats_runner *r)
         close(r->pidfd);
     r->pidfd = -1;
     if (WIFSIGNALED(status)) {
-        r->result.signal = WTERMSIG(status);
-        r->result.exit_status = 128 + r->result.signal;
+        r->result.usage.signal = WTERMSIG(status);
+        r->result.usage.exit_status = 128 + r->result.usage.signal;
     } else {
-        r->result.exit_status = WEXITSTATUS(status);
+        r->result.usage.exit_status = WEXITSTATUS(status);
     }
-    r->result.user_us = microseconds(usage.ru_utime);
-    r->result.system_us = microseconds(usage.ru_stime);
-    r->result.max_rss_kib = own_rss_kib(r, &usage);
+    r->result.usage.user_us = microseconds(usage.ru_utime);
+    r->result.usage.system_us = microseconds(usage.ru_stime);
+    r->result.usage.max_rss_kib = own_rss_kib(r, &usage);
     r->until = r->result.cancelled ? now : bats_pace_end(&r->pace, now);
     r->phase = PHASE_CLEARING;
 }
@@ -360,7 +360,7 @@ static int advance(struct bats_runner *r, int64_t now, struct bats_error *err)
         return 0;
     if ((rc = bats_outlet_finish(&r->outlet, &r->result, err)) <= 0)
         return rc;
-    r->result.wall_us = r->until - r->start;
+    r->result.usage.wall_us = r->until - r->start;
     r->phase = PHASE_FREE;
     return 1;
 }

@@ -117,11 +117,11 @@ static char *put_command(char *at, const struct bats_record *r,
 static char *put_attempt(char *at, const struct bats_record *r,
                          const struct bats_record_attempt *a, const char *host)
 {
+    const struct bats_usage *u = &a->usage;
     const int64_t numbers[] = {
-        a->start_us,    a->wall_us, a->user_us, a->system_us,  a->max_rss_kib,
-        a->exit_status, a->signal,  a->outcome, a->written[0], a->written[1],
-        a->stream,      a->begin,   a->end,
-    };
+        u->start_us,    u->wall_us, u->user_us, u->system_us,  u->max_rss_kib,
+        u->exit_status, u->signal,  a->outcome, u->written[0], u->written[1],
+        a->stream,      u->begin,   u->end};
     size_t n = sizeof numbers / sizeof *numbers;
 
     at = put_task(at, r, a->task);

@@ -41,6 +41,7 @@
 #include "bats/error.h"
 #include "bats/sched.h"
 #include "bats/units.h"
+#include "util/usage.h"
 
 struct bats_record; /* opaque */
 
@@ -231,18 +232,10 @@ struct bats_record_attempt {
     uint32_t task;
     uint32_t attempt; /* 1 = first of the run */
     uint32_t machine;
-    const char *host; /* where it ran, or NULL: that of the machine */
-    int64_t start_us; /* real time, microseconds since 1970 */
-    int64_t wall_us;
-    int64_t user_us;
-    int64_t system_us;
-    int64_t max_rss_kib;
-    int exit_status;
-    int signal;
+    const char *host;        /* where it ran, or NULL: that of the machine */
+    struct bats_usage usage; /* its exit_status may be -1: timed out */
     enum bats_record_outcome outcome;
-    int64_t written[2]; /* bytes on standard output and error */
-    int stream;         /* rank in whose stream file they are; < 0: in none */
-    int64_t begin, end; /* and where in that */
+    int stream; /* rank in whose stream file its output is; < 0: in none */
 };
 int bats_record_attempt(struct bats_record *record, bats_time now,
                         const struct bats_record_attempt *attempt,

@@ -1,0 +1,29 @@
+/*
+ * usage: how one execution of a task ended, and what it took: measured where
+ * it ran (exec), sent (proto), recorded and shown.
+ *
+ * Layer: util. Plain data.
+ */
+#ifndef BATS_UTIL_USAGE_H
+#define BATS_UTIL_USAGE_H
+
+#include <stdint.h>
+
+struct bats_usage {
+    int exit_status;  /* 0..255; 126/127 if it could not be started;
+                         128 + signal if a signal ended it */
+    int signal;       /* that ended it, or 0 */
+    int64_t start_us; /* real time, microseconds since 1970 */
+    int64_t wall_us;  /* real time it took, slowing included; for a built-in
+                         sleep exactly the time asked for */
+    int64_t user_us;  /* CPU time of the process and its waited children */
+    int64_t system_us;
+    int64_t max_rss_kib; /* 0: not known, as it is less than this process's
+                            own, with which the kernel lets a child begin */
+    int64_t written[2];  /* bytes on standard output and error, kept or not; 0
+                            where the task has the file itself */
+    int64_t begin;       /* BATS_OUTPUT_STREAM: where its output is in the */
+    int64_t end;         /* file (exec/output/outfile.h) */
+};
+
+#endif
