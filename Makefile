@@ -77,8 +77,8 @@ RUN_SRC = $(addprefix src/run/, \
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c)
 REPORT_SRC = $(addprefix src/report/, \
-	failures.c joblog.c json.c progress.c sbatch.c schedules.c snapshot.c \
-	summary.c table.c terminal.c trace.c words.c)
+	failures.c finish.c joblog.c json.c progress.c sbatch.c schedules.c \
+	snapshot.c summary.c table.c terminal.c trace.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
 	choosing.c cli.c clusters_json.c dry_run.c estimation.c help.c \
 	history.c jobs.c look.c main.c options.c options_json.c place.c \

@@ -7,21 +7,11 @@
 #define BATS_CLI_H
 
 #include "bats/error.h"
+#include "report/finish.h" /* enum bats_exit */
 
 #ifndef BATS_VERSION
 #define BATS_VERSION "0.1"
 #endif
-
-enum bats_exit {
-    BATS_EXIT_OK = 0,       /* all tasks done */
-    BATS_EXIT_FAILED = 1,   /* some tasks failed */
-    BATS_EXIT_USAGE = 2,    /* usage or bad input */
-    BATS_EXIT_SYSTEM = 3,   /* the system failed */
-    BATS_EXIT_BUDGET = 4,   /* budget exhausted, tasks are left */
-    BATS_EXIT_DEADLINE = 5, /* deadline reached, tasks are left */
-    BATS_EXIT_SHRINK = 6    /* to go on with fewer nodes, tasks are left */
-    /* 128 + signal after an orderly stop */
-};
 
 /* One per verb. argv[0] is not looked at, what follows are the verb's options
  * and arguments. The result is the exit code. */

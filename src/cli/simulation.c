@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/finish.h"
 #include "report/table.h"
 #include "report/words.h"
 #include "util/json.h"
@@ -120,21 +121,6 @@ int bats_simulation_table(FILE *out, const char *name,
 
 /* ---- for programs ---- */
 
-static const char *end_of(enum bats_finish finish)
-{
-    static const char *const words[] = {
-        [BATS_FINISH_NOT_YET] = "unfinished",
-        [BATS_FINISH_ALL_DONE] = "all_done",
-        [BATS_FINISH_BUDGET] = "budget_exhausted",
-        [BATS_FINISH_STOPPED] = "stopped",
-        [BATS_FINISH_NO_MACHINES] = "no_machines",
-        [BATS_FINISH_HALTED] = "halted",
-        [BATS_FINISH_SAMPLED] = "sampled",
-        [BATS_FINISH_SHRINK] = "shrink",
-        [BATS_FINISH_DEADLINE] = "deadline"};
-    return words[finish];
-}
-
 void bats_simulation_csv(FILE *out, const struct bats_scenario *scenario,
                          const struct bats_world_result *results, size_t n)
 {
@@ -160,11 +146,11 @@ void bats_simulation_csv(FILE *out, const struct bats_scenario *scenario,
         fprintf(out,
                 ",%s,%s,%.6f,%" PRId64 ",%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32
                 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%s,%s",
-                bats_money_format(amount, r->amount), end_of(r->finish),
-                (double)r->makespan / 1e6, r->windows,
-                bats_money_format(charged, r->charged), r->violations,
-                r->reconfigurations, r->done, r->failed, r->undone,
-                r->preempted, r->lost, bound, ratio);
+                bats_money_format(amount, r->amount),
+                bats_finish_row(r->finish, 0)->key, (double)r->makespan / 1e6,
+                r->windows, bats_money_format(charged, r->charged),
+                r->violations, r->reconfigurations, r->done, r->failed,
+                r->undone, r->preempted, r->lost, bound, ratio);
         for (size_t k = 0; k < scenario->platform.n_clusters; k++)
             fprintf(out, ",%" PRIu32, r->machines[k]);
         putc('\n', out);
@@ -192,12 +178,13 @@ static json_t *row(const struct bats_scenario *s,
         "seed", (json_int_t)r->seed, "repeat", (json_int_t)r->repeat, "policy",
         bats_policy_name(s->policies[r->policy]), "budget",
         bats_json_text(s->budgets[r->budget].text), "amount", money(r->amount),
-        "outcome", end_of(r->finish), "makespan_s", (double)r->makespan / 1e6,
-        "windows", (json_int_t)r->windows, "charged", money(r->charged),
-        "violations", (json_int_t)r->violations, "reconfigurations",
-        (json_int_t)r->reconfigurations, "done", (json_int_t)r->done, "failed",
-        (json_int_t)r->failed, "undone", (json_int_t)r->undone, "preempted",
-        (json_int_t)r->preempted, "lost", (json_int_t)r->lost, "bound_s",
+        "outcome", bats_finish_row(r->finish, 0)->key, "makespan_s",
+        (double)r->makespan / 1e6, "windows", (json_int_t)r->windows,
+        "charged", money(r->charged), "violations", (json_int_t)r->violations,
+        "reconfigurations", (json_int_t)r->reconfigurations, "done",
+        (json_int_t)r->done, "failed", (json_int_t)r->failed, "undone",
+        (json_int_t)r->undone, "preempted", (json_int_t)r->preempted, "lost",
+        (json_int_t)r->lost, "bound_s",
         isfinite(r->bound) ? json_real(r->bound / 1e6) : json_null(), "ratio",
         r->ratio > 0 ? json_real(r->ratio) : json_null(), "machines",
         machines);

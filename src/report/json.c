@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/finish.h"
 #include "report/report.h"
 #include "util/json.h"
 
@@ -42,31 +43,6 @@ static json_t *money(bats_money amount)
     if (amount == BATS_UNLIMITED || amount < 0)
         return json_null();
     return json_string(bats_money_format(text, amount));
-}
-
-static const char *outcome(const struct bats_report *r)
-{
-    switch (r->snapshot.status.finish) {
-    case BATS_FINISH_ALL_DONE:
-        return r->snapshot.status.failed > 0 ? "tasks_failed" : "all_done";
-    case BATS_FINISH_BUDGET:
-        return "budget_exhausted";
-    case BATS_FINISH_STOPPED:
-        return "stopped";
-    case BATS_FINISH_NO_MACHINES:
-        return "no_machines";
-    case BATS_FINISH_HALTED:
-        return "halted";
-    case BATS_FINISH_DEADLINE:
-        return "deadline";
-    case BATS_FINISH_SHRINK:
-        return "shrink";
-    case BATS_FINISH_SAMPLED:
-        return "sampled";
-    case BATS_FINISH_NOT_YET:
-        break;
-    }
-    return "unfinished";
 }
 
 static json_t *cluster(const struct bats_snapshot *s, size_t i)
@@ -212,7 +188,9 @@ static int set_result(json_t *o, const struct bats_report *r)
         reserved = bats_snapshot_held(s) + r->reserved_before;
 
     bad |= SET(o, "version", bats_json_text(r->version));
-    bad |= SET(o, "outcome", bats_json_text(outcome(r)));
+    bad |= SET(o, "outcome",
+               bats_json_text(
+                   bats_finish_row(s->status.finish, s->status.failed)->key));
     bad |= SET(o, "exit_code", integer(r->exit_code));
     bad |= SET(o, "signal", integer(r->signal));
     bad |= SET(o, "start_s", seconds((double)r->start_us));

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "report/finish.h"
 #include "report/report.h"
 #include "report/table.h"
 #include "report/words.h"
@@ -39,20 +40,9 @@ static void print_outcome(FILE *out, const struct bats_report *r)
                  "stopped by SIG%s: ", sigabbrev_np(r->signal));
     else if (r->not_recorded)
         snprintf(why, sizeof why, "the record cannot be written: ");
-    else if (s->status.finish == BATS_FINISH_STOPPED)
-        snprintf(why, sizeof why, "stopped: ");
-    else if (s->status.finish == BATS_FINISH_BUDGET)
-        snprintf(why, sizeof why, "budget exhausted: ");
-    else if (s->status.finish == BATS_FINISH_NO_MACHINES)
-        snprintf(why, sizeof why, "no machine is left: ");
-    else if (s->status.finish == BATS_FINISH_HALTED)
-        snprintf(why, sizeof why, "too many tasks failed (--halt): ");
-    else if (s->status.finish == BATS_FINISH_SAMPLED)
-        snprintf(why, sizeof why, "sampled: ");
-    else if (s->status.finish == BATS_FINISH_SHRINK)
-        snprintf(why, sizeof why, "to go on with fewer nodes: ");
-    else if (s->status.finish == BATS_FINISH_DEADLINE)
-        snprintf(why, sizeof why, "the time is over: ");
+    else if (s->status.finish > BATS_FINISH_ALL_DONE)
+        snprintf(why, sizeof why,
+                 "%s: ", bats_finish_row(s->status.finish, 0)->sentence);
     if (s->status.failed > 0)
         snprintf(failed, sizeof failed, ", %" PRIu32 " failed",
                  s->status.failed);

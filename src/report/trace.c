@@ -1,4 +1,5 @@
 #include "report/trace.h"
+#include "report/finish.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -72,22 +73,6 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
          ends[event->type], runtime[0] != '\0' ? " " : "", runtime);
 }
 
-static const char *why(enum bats_finish finish)
-{
-    static const char *const words[] = {
-        [BATS_FINISH_NOT_YET] = "",
-        [BATS_FINISH_ALL_DONE] = "every task has a result",
-        [BATS_FINISH_BUDGET] = "the budget is exhausted",
-        [BATS_FINISH_STOPPED] = "stopped",
-        [BATS_FINISH_NO_MACHINES] = "no machine is left",
-        [BATS_FINISH_SAMPLED] = "only a sample was wanted",
-        [BATS_FINISH_HALTED] = "too many tasks have failed",
-        [BATS_FINISH_SHRINK] = "nodes are given back",
-        [BATS_FINISH_DEADLINE] = "the deadline is reached",
-    };
-    return words[finish];
-}
-
 void bats_trace_command(struct bats_trace *trace, bats_time now,
                         const struct bats_command *command)
 {
@@ -125,7 +110,8 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
         line(trace, now, "the sampling phase is over");
         break;
     case BATS_COMMAND_FINISHED:
-        line(trace, now, "the end: %s", why(command->finish));
+        line(trace, now, "the end: %s",
+             bats_finish_row(command->finish, 0)->sentence);
         break;
     case BATS_COMMAND_RELEASE: /* all of them, at the end */
         break;

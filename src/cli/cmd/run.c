@@ -59,25 +59,7 @@ static int exit_code(const struct bats_run_outcome *outcome,
         return BATS_EXIT_DEADLINE;
     if (outcome->signal != 0)
         return 128 + outcome->signal;
-    switch (outcome->finish) {
-    case BATS_FINISH_ALL_DONE:
-        return status.failed > 0 ? BATS_EXIT_FAILED : BATS_EXIT_OK;
-    case BATS_FINISH_BUDGET:
-        return BATS_EXIT_BUDGET;
-    case BATS_FINISH_NOT_YET:
-    case BATS_FINISH_STOPPED:
-    case BATS_FINISH_NO_MACHINES:
-        break;
-    case BATS_FINISH_HALTED:
-        return BATS_EXIT_FAILED;
-    case BATS_FINISH_DEADLINE:
-        return BATS_EXIT_DEADLINE;
-    case BATS_FINISH_SAMPLED:
-        return BATS_EXIT_OK;
-    case BATS_FINISH_SHRINK:
-        return BATS_EXIT_SHRINK;
-    }
-    return BATS_EXIT_SYSTEM;
+    return (int)bats_finish_row(outcome->finish, status.failed)->exit;
 }
 
 static const char *output_name(enum bats_output output)

@@ -1,0 +1,35 @@
+/*
+ * finish: how a run may end: a row for each reason, with its name for
+ * programs, its words for people and the exit code of bats-mpi.
+ *
+ * Layer: report. Used by all that tells how a run has ended; cli/cli.h makes
+ * the exit codes its own. The record has names of its own, which are its
+ * format (record/schema.c).
+ */
+#ifndef BATS_FINISH_H
+#define BATS_FINISH_H
+
+#include "bats/sched.h"
+
+enum bats_exit {
+    BATS_EXIT_OK = 0,       /* all tasks done */
+    BATS_EXIT_FAILED = 1,   /* some tasks failed */
+    BATS_EXIT_USAGE = 2,    /* usage or bad input */
+    BATS_EXIT_SYSTEM = 3,   /* the system failed */
+    BATS_EXIT_BUDGET = 4,   /* budget exhausted, tasks are left */
+    BATS_EXIT_DEADLINE = 5, /* deadline reached, tasks are left */
+    BATS_EXIT_SHRINK = 6    /* to go on with fewer nodes, tasks are left */
+    /* 128 + signal after an orderly stop */
+};
+
+struct bats_finish_row {
+    const char *key;      /* in JSON and CSV: "budget_exhausted" */
+    const char *sentence; /* "budget exhausted" */
+    enum bats_exit exit;
+};
+
+/* Where so many tasks have failed for good. */
+const struct bats_finish_row *bats_finish_row(enum bats_finish finish,
+                                              uint32_t failed);
+
+#endif
