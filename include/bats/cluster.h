@@ -27,4 +27,13 @@ struct bats_machine_spec {
     uint32_t slots;   /* tasks it can run at the same time, >= 1 */
 };
 
+#define BATS_MACHINE_NAME (BATS_CLUSTER_NAME + 16)
+
+/* The name of machines[machine] for people, "slow-3": machines are numbered
+ * from 1 in their cluster. Returns `text`. */
+const char *bats_machine_name(char text[BATS_MACHINE_NAME],
+                              const struct bats_cluster *clusters,
+                              const struct bats_machine_spec *machines,
+                              uint32_t machine);
+
 #endif

@@ -7,19 +7,7 @@
 
 #include "report/words.h"
 
-#define NAME (BATS_CLUSTER_NAME + 16)
 #define TEXT 4096
-
-/* "slow-3", as everywhere: numbered from 1 in its cluster. */
-static const char *name_of(char name[NAME], const struct bats_platform *p,
-                           uint32_t machine)
-{
-    uint32_t cluster = p->machines[machine].cluster, number = 1;
-    for (uint32_t i = 0; i < machine; i++)
-        number += p->machines[i].cluster == cluster;
-    snprintf(name, NAME, "%s-%" PRIu32, p->clusters[cluster].name, number);
-    return name;
-}
 
 __attribute__((format(printf, 3, 4))) static void
 line(const struct bats_trace *t, bats_time now, const char *format, ...)
@@ -46,7 +34,7 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
         [BATS_EVENT_PREEMPTED] = "was stopped",
         [BATS_EVENT_YIELDED] = "wants to be run again",
     };
-    char name[NAME], runtime[BATS_UNITS_TEXT] = "";
+    char name[BATS_MACHINE_NAME], runtime[BATS_UNITS_TEXT] = "";
     switch (event->type) {
     case BATS_EVENT_JOINED: /* all of them, at the start */
     case BATS_EVENT_TICK:
@@ -58,7 +46,8 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
         return;
     case BATS_EVENT_LOST:
         line(trace, now, "%s is lost",
-             name_of(name, trace->platform, event->machine));
+             bats_machine_name(name, trace->platform->clusters,
+                               trace->platform->machines, event->machine));
         return;
     case BATS_EVENT_DONE:
     case BATS_EVENT_FAILED:
@@ -69,17 +58,20 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
         break;
     }
     line(trace, now, "%s: task %" PRIu32 " %s%s%s",
-         name_of(name, trace->platform, event->machine), event->task + 1,
-         ends[event->type], runtime[0] != '\0' ? " " : "", runtime);
+         bats_machine_name(name, trace->platform->clusters,
+                           trace->platform->machines, event->machine),
+         event->task + 1, ends[event->type], runtime[0] != '\0' ? " " : "",
+         runtime);
 }
 
 void bats_trace_command(struct bats_trace *trace, bats_time now,
                         const struct bats_command *command)
 {
-    char name[NAME] = "", amount[BATS_UNITS_TEXT];
+    char name[BATS_MACHINE_NAME] = "", amount[BATS_UNITS_TEXT];
     if (command->type != BATS_COMMAND_FINISHED &&
         command->type != BATS_COMMAND_SAMPLED)
-        name_of(name, trace->platform, command->machine);
+        bats_machine_name(name, trace->platform->clusters,
+                          trace->platform->machines, command->machine);
     switch (command->type) {
     case BATS_COMMAND_ACQUIRE:
         line(trace, now, "%s is acquired", name);

@@ -37,7 +37,7 @@ struct master {
      * it is there, so that after a crash in between the task is run again. */
     struct bats_task_result *late;
     struct bats_error late_error; /* of the master's own, or code 0 */
-    char machine_name[BATS_CLUSTER_NAME + 16];
+    char machine_name[BATS_MACHINE_NAME];
     char *command; /* bats_bagfile_command's buffer */
     size_t command_size;
     int64_t start_us;

@@ -140,15 +140,6 @@ static int make_lists(struct master *m, struct bats_error *err)
 }
 
 /* Number of a machine within its cluster, from 1. */
-static uint32_t number_in_cluster(const struct bats_platform *p,
-                                  uint32_t machine)
-{
-    uint32_t number = 1;
-    for (uint32_t k = 0; k < machine; k++)
-        number += p->machines[k].cluster == p->machines[machine].cluster;
-    return number;
-}
-
 /* Where the tasks of a rank put their output: "" if not into files. */
 static int output_path(const struct bats_run_options *o, const char *run_id,
                        int rank, char path[PATH_MAX], struct bats_error *err)
@@ -169,10 +160,8 @@ static int output_path(const struct bats_run_options *o, const char *run_id,
 const char *bats_master_machine_name(struct master *m, uint32_t machine)
 {
     const struct bats_platform *p = &m->survey.platform;
-    snprintf(m->machine_name, sizeof m->machine_name, "%s-%" PRIu32,
-             p->clusters[p->machines[machine].cluster].name,
-             number_in_cluster(p, machine));
-    return m->machine_name;
+    return bats_machine_name(m->machine_name, p->clusters, p->machines,
+                             machine);
 }
 
 /* Tells every member what its tasks have in common. */

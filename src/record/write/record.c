@@ -308,22 +308,21 @@ static int insert_machines(struct bats_record *r,
                            struct bats_error *err)
 {
     const struct bats_sched_options *engine = session->engine;
-    uint32_t number[BATS_CLUSTERS_MAX] = {0};
-    char name[BATS_CLUSTER_NAME + 16];
+    char name[BATS_MACHINE_NAME];
     sqlite3_stmt *s;
     int rc = bats_db_prepare(
         &r->db, "INSERT INTO machine VALUES (?, ?, ?, ?, ?, ?)", &s, err);
 
     for (uint32_t i = 0; rc == 0 && i < engine->n_machines; i++) {
         const struct bats_machine_spec *m = &engine->machines[i];
-        snprintf(name, sizeof name, "%s-%lu",
-                 engine->clusters[m->cluster].name,
-                 (unsigned long)++number[m->cluster]);
         sqlite3_bind_int64(s, 1, r->session);
         sqlite3_bind_int64(s, 2, i);
         sqlite3_bind_int64(s, 3, m->cluster);
         sqlite3_bind_int64(s, 4, m->slots);
-        sqlite3_bind_text(s, 5, name, -1, SQLITE_STATIC);
+        sqlite3_bind_text(
+            s, 5,
+            bats_machine_name(name, engine->clusters, engine->machines, i), -1,
+            SQLITE_STATIC);
         sqlite3_bind_text(s, 6,
                           session->hosts != NULL ? session->hosts[i] : NULL,
                           -1, SQLITE_STATIC);
