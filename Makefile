@@ -40,7 +40,7 @@ VERSION = 0.1.0
 
 # ---- sources, layer by layer: each may use those above it ----
 
-UTIL_SRC = $(addprefix src/util/, encode.c error.c heap.c hostlist.c units.c)
+UTIL_SRC = $(addprefix src/util/, encode.c error.c grow.c heap.c hostlist.c units.c)
 PLAN_SRC = $(addprefix src/plan/, \
 	cluster.c frontier.c knapsack.c plan.c)
 ESTIMATE_SRC = $(addprefix src/estimate/, \

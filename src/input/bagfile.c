@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/grow.h"
+
 #define BLANKS " \t"
 #define TASKS_MAX (UINT32_MAX - 1)
 
@@ -64,18 +66,14 @@ static int read_all(struct bats_bagfile *bag, int fd, size_t *length,
                     struct bats_error *err)
 {
     struct stat st;
-    size_t room = 1 << 16;
+    size_t room = 0, size = 1 << 16;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
-        room = (size_t)st.st_size + 2; /* a NUL, and one byte to see the end */
+        size = (size_t)st.st_size;
     *length = 0;
-    for (;;) {
-        if (!bag->text || *length + 1 == room) {
-            room = bag->text ? 2 * room : room;
-            char *text = realloc(bag->text, room);
-            if (!text)
-                return no_memory(err);
-            bag->text = text;
-        }
+    for (;;) { /* a NUL, and one byte to see the end */
+        size = *length < size ? size : *length;
+        if (!bats_grow(&bag->text, &room, size + 2, 1))
+            return no_memory(err);
         ssize_t n = read(fd, bag->text + *length, room - 1 - *length);
         if (n < 0 && errno == EINTR)
             continue;
@@ -107,28 +105,14 @@ static int refuse_nul(const struct bats_bagfile *bag, size_t length,
 
 /* ---- tasks ---- */
 
-/* Makes room for one more element of `size` bytes. */
-static bool grow(void **array, size_t n, size_t *room, size_t size)
-{
-    if (n < *room)
-        return true;
-    size_t more = *room ? *room + *room / 2 : 64;
-    void *grown = realloc(*array, more * size);
-    if (!grown)
-        return false;
-    *array = grown;
-    *room = more;
-    return true;
-}
-
 static int add_entry(struct scan *scan, size_t offset)
 {
     struct bats_bagfile *bag = scan->bag;
     size_t lines_room = bag->entries_room;
-    if (!grow((void **)&bag->line, bag->n_entries, &lines_room,
-              sizeof *bag->line) ||
-        !grow((void **)&bag->offset, bag->n_entries, &bag->entries_room,
-              sizeof *bag->offset))
+    if (!bats_grow(&bag->line, &lines_room, bag->n_entries + 1,
+                   sizeof *bag->line) ||
+        !bats_grow(&bag->offset, &bag->entries_room, bag->n_entries + 1,
+                   sizeof *bag->offset))
         return no_memory(scan->err);
     bag->offset[bag->n_entries] = offset;
     bag->line[bag->n_entries] = scan->line;
@@ -139,8 +123,8 @@ static int add_entry(struct scan *scan, size_t offset)
 static int add_group(struct scan *scan, struct group group)
 {
     struct bats_bagfile *bag = scan->bag;
-    if (!grow((void **)&bag->groups, bag->n_groups, &bag->groups_room,
-              sizeof *bag->groups))
+    if (!bats_grow(&bag->groups, &bag->groups_room, bag->n_groups + 1,
+                   sizeof *bag->groups))
         return no_memory(scan->err);
     group.first = bag->n_tasks;
     group.entry = (uint32_t)bag->n_entries;
@@ -507,13 +491,8 @@ ptrdiff_t bats_bagfile_command(const struct bats_bagfile *bag, uint32_t i,
 
     size_t length =
         strlen(index) + strlen(prefix) + strlen(command) + strlen(suffix);
-    if (length + 1 > *size) {
-        char *grown = realloc(*text, length + 1);
-        if (!grown)
-            return BATS_ENOMEM;
-        *text = grown;
-        *size = length + 1;
-    }
+    if (!bats_grow(text, size, length + 1, 1))
+        return BATS_ENOMEM;
     stpcpy(stpcpy(stpcpy(stpcpy(*text, index), prefix), command), suffix);
     return (ptrdiff_t)length;
 }

@@ -9,6 +9,7 @@
 
 #include "bats/bag.h"
 #include "input/profile.h"
+#include "util/grow.h"
 #include "util/json.h"
 
 /* Seconds with as many digits as a microsecond needs. */
@@ -194,14 +195,9 @@ static bool collect(struct bats_task_ranges *ranges, const uint8_t *state,
             ranges->range[ranges->n - 1].last = i;
             continue;
         }
-        if (ranges->n == capacity) {
-            capacity = capacity ? 2 * capacity : 16;
-            struct bats_task_range *more =
-                realloc(ranges->range, capacity * sizeof *more);
-            if (!more)
-                return false;
-            ranges->range = more;
-        }
+        if (!bats_grow(&ranges->range, &capacity, ranges->n + 1,
+                       sizeof *ranges->range))
+            return false;
         ranges->range[ranges->n++] = (struct bats_task_range){i, i};
     }
     return true;

@@ -5,6 +5,7 @@
 
 #include "proto/format.h"
 #include "proto/proto.h"
+#include "util/grow.h"
 
 void bats_packet_release(struct bats_packet *packet)
 {
@@ -17,15 +18,10 @@ static uint8_t *extend(struct bats_packet *p, size_t n)
 {
     if (p->failed)
         return NULL;
-    if (p->capacity - p->n < n) {
-        size_t capacity = 2 * p->capacity + n + 64;
-        uint8_t *bytes = realloc(p->bytes, capacity);
-        if (bytes == NULL) {
-            p->failed = true;
-            return NULL;
-        }
-        p->bytes = bytes;
-        p->capacity = capacity;
+    if (p->capacity - p->n < n &&
+        !bats_grow(&p->bytes, &p->capacity, p->n + n, 1)) {
+        p->failed = true;
+        return NULL;
     }
     p->n += n;
     return p->bytes + p->n - n;

@@ -13,6 +13,7 @@
 #include "run/run.h"
 #include "run/starter.h"
 #include "site/deaths.h"
+#include "util/grow.h"
 #include "util/wake.h"
 
 #define TAG 1
@@ -325,15 +326,10 @@ static int receive(struct bats_comm *comm, int *from, const void **bytes,
     if (!there)
         return 0;
     MPI_Get_count(&status, MPI_BYTE, &count);
-    if ((size_t)count >= comm->room) {
-        uint8_t *received = realloc(comm->received, 2 * (size_t)count + 64);
-        if (received == NULL)
-            return bats_error_set(err, BATS_ENOMEM,
-                                  "out of memory for a message of %d bytes",
-                                  count);
-        comm->received = received;
-        comm->room = 2 * (size_t)count + 64;
-    }
+    if (!bats_grow(&comm->received, &comm->room, (size_t)count + 1, 1))
+        return bats_error_set(err, BATS_ENOMEM,
+                              "out of memory for a message of %d bytes",
+                              count);
     rc = MPI_Mrecv(comm->received, count, MPI_BYTE, &message, &status);
     if (rc != MPI_SUCCESS)
         return mpi_error("MPI_Mrecv", rc, err);

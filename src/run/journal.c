@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/grow.h"
+
 #define AGAIN_US 1000000 /* between two tries of a commit that fails */
 
 void bats_journal_release(struct bats_journal *journal)
@@ -14,15 +16,8 @@ void bats_journal_release(struct bats_journal *journal)
 static int keep(struct bats_journal *j, const struct bats_command *command,
                 struct bats_error *err)
 {
-    if (j->n == j->capacity) {
-        size_t capacity = j->capacity > 0 ? 2 * j->capacity : 64;
-        struct bats_command *list =
-            realloc(j->commands, capacity * sizeof *list);
-        if (list == NULL)
-            return bats_error_set(err, BATS_ENOMEM, "out of memory");
-        j->commands = list;
-        j->capacity = capacity;
-    }
+    if (!bats_grow(&j->commands, &j->capacity, j->n + 1, sizeof *j->commands))
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
     j->commands[j->n++] = *command;
     return 0;
 }

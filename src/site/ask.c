@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "util/grow.h"
 #include "util/now.h"
 
 #define PATIENCE_MS 10000
@@ -29,14 +30,8 @@ static int64_t now_ms(void)
 /* What the descriptor has now. False: it has come to its end, or memory has. */
 static bool take(int fd, struct text *text)
 {
-    if (text->room - text->n < 4096) {
-        size_t room = 2 * text->room + 8192;
-        char *bytes = realloc(text->bytes, room);
-        if (bytes == NULL)
-            return false;
-        text->bytes = bytes;
-        text->room = room;
-    }
+    if (!bats_grow(&text->bytes, &text->room, text->n + 4096, 1))
+        return false;
     ssize_t n = read(fd, text->bytes + text->n, text->room - text->n - 1);
     if (n > 0)
         text->n += (size_t)n;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "exec/output/outfile.h"
+#include "util/grow.h"
 
 #define PREFIX "stream-"
 #define SUFFIX ".index"
@@ -133,15 +134,8 @@ static bool parse_line(const char *line, struct bats_outdir_entry *e,
 static int add(struct bats_outdir *d, const struct bats_outdir_entry *entry,
                struct bats_error *err)
 {
-    if (d->n == d->capacity) {
-        size_t capacity = d->capacity > 0 ? 2 * d->capacity : 1024;
-        struct bats_outdir_entry *entries =
-            realloc(d->entries, capacity * sizeof *entries);
-        if (!entries)
-            return no_memory(err);
-        d->entries = entries;
-        d->capacity = capacity;
-    }
+    if (!bats_grow(&d->entries, &d->capacity, d->n + 1, sizeof *d->entries))
+        return no_memory(err);
     d->entries[d->n++] = *entry;
     return 0;
 }

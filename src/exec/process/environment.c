@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/grow.h"
+
 /* A name with its '=' is meant as a whole, others are beginnings of names. */
 static const char *const launcher[] = {
     "OMPI_", "ORTE_", "PRTE_", "PMIX_",                      /* Open MPI */
@@ -89,15 +91,9 @@ char **bats_environment_merge(struct bats_environment *environment,
         added = nothing;
     while (added[n_added])
         n_added++;
-    if (environment->n + n_added + 1 > environment->capacity) {
-        size_t capacity = environment->n + n_added + 1;
-        char **merged =
-            realloc(environment->merged, capacity * sizeof *merged);
-        if (!merged)
-            return NULL;
-        environment->merged = merged;
-        environment->capacity = capacity;
-    }
+    if (!bats_grow(&environment->merged, &environment->capacity,
+                   environment->n + n_added + 1, sizeof *environment->merged))
+        return NULL;
     for (size_t i = 0; i < environment->n; i++)
         if (!replaced(environment->clean[i], added))
             environment->merged[n++] = environment->clean[i];

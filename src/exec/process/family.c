@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "util/grow.h"
+
 /* The parent of process `name`, or -1 if it is gone. */
 static pid_t parent_of(DIR *proc, const char *name)
 {
@@ -51,15 +53,9 @@ static pid_t next_child(DIR *proc)
 
 static bool add_stranger(struct bats_family *family, pid_t pid)
 {
-    if (family->n == family->capacity) {
-        size_t capacity = 2 * family->capacity + 8;
-        pid_t *strangers =
-            realloc(family->strangers, capacity * sizeof *strangers);
-        if (!strangers)
-            return false;
-        family->strangers = strangers;
-        family->capacity = capacity;
-    }
+    if (!bats_grow(&family->strangers, &family->capacity, family->n + 1,
+                   sizeof *family->strangers))
+        return false;
     family->strangers[family->n++] = pid;
     return true;
 }

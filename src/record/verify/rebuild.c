@@ -7,6 +7,7 @@
 #include "bats/policy.h"
 #include "record/schema.h"
 #include "record/state.h"
+#include "util/grow.h"
 
 #define SLOTS_MAX 10000000 /* of all machines */
 
@@ -130,7 +131,7 @@ static int read_machines(struct bats_db *db, int64_t session,
 {
     struct bats_sched_options *o = &b->options;
     sqlite3_stmt *s;
-    uint32_t capacity = 0;
+    size_t capacity = 0;
     int64_t slots = 0;
     int rc = bats_db_prepare(db,
                              "SELECT cluster, slots, id FROM machine "
@@ -149,14 +150,10 @@ static int read_machines(struct bats_db *db, int64_t session,
             rc = damaged(db, "which machines there were", err);
             break;
         }
-        if (o->n_machines == capacity) {
-            capacity = capacity > 0 ? 2 * capacity : 64;
-            void *more = realloc(b->machines, capacity * sizeof *b->machines);
-            if (more == NULL) {
-                rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
-                break;
-            }
-            b->machines = more;
+        if (!bats_grow(&b->machines, &capacity, o->n_machines + 1,
+                       sizeof *b->machines)) {
+            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+            break;
         }
         b->machines[o->n_machines++] = (struct bats_machine_spec){
             .cluster = (uint32_t)cluster, .slots = (uint32_t)n};

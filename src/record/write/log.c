@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/write/pack.h"
 #include "record/state.h"
+#include "record/write/pack.h"
+#include "util/grow.h"
 
 /* The first three parameters are seq, session and time of any row. */
 static const char *const inserts[BATS_ROWS] = {
@@ -51,15 +52,9 @@ static int add(struct bats_record *r, struct bats_row row, bats_time now,
 {
     row.now = now;
     row.text = text != NULL ? strdup(text) : NULL;
-    if (r->n_rows == r->rows_capacity) {
-        size_t capacity = r->rows_capacity > 0 ? 2 * r->rows_capacity : 1024;
-        void *more = realloc(r->rows, capacity * sizeof *r->rows);
-        if (more != NULL) {
-            r->rows = more;
-            r->rows_capacity = capacity;
-        }
-    }
-    if (r->n_rows == r->rows_capacity || (text != NULL && row.text == NULL)) {
+    if (!bats_grow(&r->rows, &r->rows_capacity, r->n_rows + 1,
+                   sizeof *r->rows) ||
+        (text != NULL && row.text == NULL)) {
         free(row.text);
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     }

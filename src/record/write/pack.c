@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "record/schema.h"
+#include "util/grow.h"
 
 #define ROW_MAX 512 /* bytes of a row without its host: 19 numbers */
 #define ESCAPED 6   /* bytes of a character, at most: \u001f */
@@ -139,15 +140,7 @@ static char *put_attempt(char *at, const struct bats_record *r,
 
 static bool reserve(struct bats_pack_column *c, size_t more)
 {
-    if (c->capacity - c->size >= more)
-        return true;
-    size_t capacity = 2 * (c->size + more);
-    char *text = realloc(c->text, capacity);
-    if (text == NULL)
-        return false;
-    c->text = text;
-    c->capacity = capacity;
-    return true;
+    return bats_grow(&c->text, &c->capacity, c->size + more, 1);
 }
 
 bool bats_pack_add(struct bats_pack *pack, const struct bats_record *r,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "record/state.h"
+#include "util/grow.h"
 #include "util/now.h"
 
 #define DAMAGED "%s is damaged: task %lld is there twice"
@@ -53,14 +54,10 @@ static int load_tasks(struct bats_past *past, struct bats_db *db, int64_t of,
     if (rc < 0)
         return rc;
     while ((rc = bats_db_step(db, s, err)) > 0) {
-        if (past->n == capacity) {
-            capacity = capacity > 0 ? 2 * capacity : 1024;
-            void *more = realloc(past->tasks, capacity * sizeof *past->tasks);
-            if (more == NULL) {
-                rc = no_memory(err);
-                break;
-            }
-            past->tasks = more;
+        if (!bats_grow(&past->tasks, &capacity, past->n + 1,
+                       sizeof *past->tasks)) {
+            rc = no_memory(err);
+            break;
         }
         struct bats_past_task *t = &past->tasks[past->n];
         *t = (struct bats_past_task){
