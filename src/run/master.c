@@ -25,13 +25,20 @@
 #include "run/starter.h"
 #include "util/now.h"
 
-#define PROGRESS_US 200000     /* between two reports of progress */
-#define LOOK_US 1000000        /* longest between two looks for lost ranks */
-#define MESSAGES_AT_ONCE 256   /* then the commands for them are sent */
-#define GOODBYE_US 10000000    /* for all workers to leave */
-#define HURRY_US 1000000       /* the same, after a second Ctrl-C */
-#define ANSWER_US 3000000      /* a rank, beyond the grace time of its task */
-#define UNRECORDED_US 60000000 /* without a record that can be written */
+#define PROGRESS_US 200000   /* between two reports of progress */
+#define LOOK_US 1000000      /* longest between two looks for lost ranks */
+#define MESSAGES_AT_ONCE 256 /* then the commands for them are sent */
+#define GOODBYE_US 10000000  /* for all workers to leave */
+#define HURRY_US 1000000     /* the same, after a second Ctrl-C */
+#define ANSWER_US 3000000    /* a rank, beyond the grace time of its task */
+
+/* How long it goes on without a record that can be written: a minute, but for
+ * tests. */
+static bats_time unrecorded_us(void)
+{
+    const char *seconds = getenv("BATS_TEST_UNRECORDED_SECONDS");
+    return 1000000 * (seconds == NULL ? 60 : strtol(seconds, NULL, 10));
+}
 
 void bats_master_notice(struct master *m, uint32_t machine, uint32_t task,
                         const char *format, ...)
@@ -178,7 +185,8 @@ static int carry_out_all(struct master *m, struct bats_error *err)
     if (rc > 0 && failed_before)
         bats_master_notice(m, BATS_MASTER_NONE, BATS_MASTER_NONE,
                            "the record can be written again");
-    if (rc <= 0 && !m->stopping && now_us - j->failing_since > UNRECORDED_US) {
+    if (rc <= 0 && !m->stopping &&
+        now_us - j->failing_since > unrecorded_us()) {
         m->gave_up = true;
         return bats_master_stop(m, err);
     }
