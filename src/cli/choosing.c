@@ -15,7 +15,7 @@
 #include "report/words.h"
 #include "util/now.h"
 
-#define ANSWER_US 60000000 /* so long a question waits for its answer */
+#define ANSWER_US 60000000 /* time limit for an answer to the question */
 
 /* ---- what is wanted ---- */
 
@@ -27,7 +27,7 @@ static bool is_terminal(int fd)
     return terminal >= 0;
 }
 
-/* Somebody sees the question and can type the answer. */
+/* A person sees the question and can type the answer. */
 static bool can_ask(void)
 {
     return is_terminal(STDERR_FILENO) && is_terminal(STDIN_FILENO);
@@ -86,8 +86,9 @@ static void show(const struct bats_choosing *c,
     bats_sched_sampled(sched, &sampled);
     if (sampled.given_up > 0)
         fprintf(c->out,
-                "Task %" PRIu32 " runs on and on: it is not in the sample "
-                "(--timeout would end it).\n",
+                "Task %" PRIu32
+                " runs much longer than the others and is not in the "
+                "sample (--timeout would end it).\n",
                 sampled.longest + 1);
     int rc = bats_sched_estimator(sched, &e, &err);
     e.currency = platform->currency;
@@ -117,8 +118,8 @@ static void ask(struct bats_choosing *c)
     c->asks = true;
 }
 
-/* An empty line leaves *choice as it is; any other has to name a schedule that
- * there is. */
+/* An empty line leaves *choice as it is; any other line has to name a schedule
+ * that exists. */
 static int parse_answer(const struct bats_choosing *c,
                         struct bats_sched *sched, const char *line,
                         struct bats_choice *choice, struct bats_error *err)
@@ -130,7 +131,7 @@ static int parse_answer(const struct bats_choosing *c,
         return 0;
     int rc = bats_choice_parse(line, &answer, err);
     if (rc == 0 && c->offers && answer.offer == BATS_OFFER_FASTEST)
-        return 0; /* it is under way */
+        return 0; /* the fastest is running already */
     if (rc == 0)
         rc = bats_sched_estimator(sched, &e, err);
     if (rc == 0)
@@ -140,8 +141,8 @@ static int parse_answer(const struct bats_choosing *c,
     return rc;
 }
 
-/* The lines of standard input, if there are any, up to one that is an answer:
- * true, and the choice. */
+/* Reads the lines of standard input, as far as there are any, up to one that
+ * is an answer. True: it is in the choice. */
 static bool read_answer(struct bats_choosing *c, struct bats_sched *sched,
                         struct bats_choice *choice)
 {
@@ -149,13 +150,13 @@ static bool read_answer(struct bats_choosing *c, struct bats_sched *sched,
     struct bats_error err;
     char line[64];
     if (bats_now_us(CLOCK_MONOTONIC) >= c->until_us) {
-        fprintf(stderr, "\nNo answer: fastest it is.\n");
+        fprintf(stderr, "\nNo answer: continuing as the fastest.\n");
         return true;
     }
     if (poll(&in, 1, 0) <= 0)
         return false;
     ssize_t n = read(STDIN_FILENO, line, sizeof line - 1);
-    if (n <= 0) /* nobody is there */
+    if (n <= 0) /* nobody can answer */
         return true;
     line[n] = '\0';
     for (char *rest = line; rest != NULL && *rest != '\0';) {

@@ -1,10 +1,10 @@
 /*
- * choosing: what follows the sampling phase: the schedules on offer are shown,
- * one is chosen, and what was learned is kept as a profile.
+ * choosing: the step after the sampling phase. It shows the schedules on
+ * offer, lets one be chosen, and keeps what was learned as a profile.
  *
  * Layer: cli. Used by the verbs run and sample. A run with none of --choose,
- * --budget, --deadline and --profile has no such phase: the schedules are shown
- * once it knows its clusters, while it goes on as fast as it can.
+ * --budget, --deadline and --profile has no such phase: it shows the schedules
+ * once it knows its clusters, and continues as fast as it can.
  */
 #ifndef BATS_CHOOSING_H
 #define BATS_CHOOSING_H
@@ -20,33 +20,34 @@
 #include "input/platform.h"
 
 struct bats_choosing {
-    bool on;       /* there is a sampling phase */
-    bool offers;   /* there is none, but the schedules are shown */
-    bool ask;      /* a person is asked; choice is for when nobody answers */
-    bool asks;     /* the question is on the screen */
-    bool only;     /* the verb sample: nothing is chosen */
-    FILE *out;     /* where the schedules are shown; NULL: nowhere */
-    bool is_shown; /* they are on the screen */
+    bool on;          /* there is a sampling phase */
+    bool offers;      /* no sampling phase, but the schedules are shown */
+    bool ask;         /* a person is asked; choice applies if nobody answers */
+    bool asks;        /* the question is on the screen */
+    bool only;        /* the verb sample: nothing is chosen */
+    FILE *out;        /* where the schedules are shown; NULL: nowhere */
+    bool is_shown;    /* they are on the screen */
     int64_t until_us; /* monotonic clock: when the question is withdrawn */
     struct bats_choice choice;
     bats_money budget; /* of the whole run; for bats_choosing_answer */
 };
 
-/* What the settings of `verb` mean. BATS_EINPUT with a sentence. */
+/* Derives the choice from the settings of `verb`. BATS_EINPUT with a
+ * sentence. */
 int bats_choosing_init(struct bats_choosing *choosing, enum bats_verb verb,
                        const struct bats_settings *set,
                        struct bats_error *err);
 
-/* Shows the schedules on the first call. True: *choice is it; false: the
- * person who is asked has not answered yet. Never blocks. */
+/* Shows the schedules on the first call. True: *choice is the answer; false:
+ * the person has not answered yet. Never blocks. */
 bool bats_choosing_answer(struct bats_choosing *choosing,
                           const struct bats_platform *platform,
                           struct bats_sched *sched,
                           struct bats_choice *choice);
 
 /* Keeps what the run has learned in `path`, or in BAG.profile if that is NULL.
- * BATS_ESYS, BATS_ENOMEM; BATS_EINPUT: a bag from standard input has no name
- * of its own. *kept is for free(). */
+ * BATS_ESYS, BATS_ENOMEM; BATS_EINPUT: a bag from standard input has no name.
+ * *kept is the path, for free(). */
 int bats_choosing_save(const struct bats_bagfile *bag,
                        const struct bats_platform *platform,
                        const struct bats_sched *sched, const char *path,

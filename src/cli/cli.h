@@ -13,8 +13,8 @@
 #define BATS_VERSION "0.1"
 #endif
 
-/* One per verb. argv[0] is not looked at, what follows are the verb's options
- * and arguments. The result is the exit code. */
+/* One per verb. argv[0] is ignored; the verb's options and arguments follow
+ * it. Returns the exit code. */
 int cmd_run(int argc, char **argv);
 int cmd_sample(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
@@ -28,13 +28,13 @@ int cmd_tasks(int argc, char **argv);
 int cmd_why(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 
-/* Says this on standard error, as the program. */
+/* Prints the sentence on standard error, after the name of the program. */
 void bats_say(const char *sentence);
 
 /* The exit code for the error `code` of a library function. */
 int bats_exit_of(int code);
 
-/* Says the error, and returns its exit code. */
+/* Prints the error, and returns its exit code. */
 int bats_complain(const struct bats_error *err);
 
 #endif

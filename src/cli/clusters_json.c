@@ -1,4 +1,4 @@
-/* clusters_json: what the verb clusters has found, for programs. */
+/* clusters_json: the findings of the verb clusters, for programs. */
 #include <jansson.h>
 #include <stdlib.h>
 

@@ -1,6 +1,7 @@
 /*
- * clusters_json: what the verb clusters has found, as one JSON object. Money
- * is a string holding a decimal, null: unlimited; times are seconds.
+ * clusters_json: the findings of the verb clusters, as one JSON object. Money
+ * is a string with a decimal number, or null if unlimited; times are in
+ * seconds.
  *
  * Layer: cli. Used by the verb clusters.
  */
@@ -11,18 +12,18 @@
 
 #include "run/survey.h"
 
-/* Of a cluster. */
+/* The texts about one cluster. */
 struct bats_clusters_words {
-    const char *machine; /* node, rank; NULL: the clusters file says */
-    const char *charge;  /* where it comes from */
+    const char *machine; /* node, rank; NULL: as in the clusters file */
+    const char *charge;  /* the source of the charge */
     char *hosts;         /* for free() */
-    const struct bats_node *node; /* one of it */
+    const struct bats_node *node; /* one node of the cluster */
 };
 
 struct bats_clusters_answer {
     const struct bats_survey *survey;
     struct bats_clusters_words words[BATS_CLUSTERS_MAX];
-    const char *window, *budget; /* where they come from */
+    const char *window, *budget; /* their sources */
 };
 
 /* BATS_ESYS */

@@ -9,10 +9,10 @@
 #define TASKS_SHOWN 10
 #define TEXT 4096
 
-/* What the engine says once every machine has joined. */
+/* What the engine decides once every machine has joined. */
 struct opening {
     uint32_t acquired[BATS_CLUSTERS_MAX];
-    uint32_t tasks[TASKS_SHOWN]; /* the first that would run */
+    uint32_t tasks[TASKS_SHOWN]; /* the first tasks that would run */
     uint32_t n_tasks;
 };
 
@@ -54,7 +54,7 @@ static void print_head(FILE *out, const struct bats_run_options *options,
             options->seed);
 }
 
-/* Those in force, if there are any. */
+/* Prints the rules in force, if there are any. */
 static void print_rules(FILE *out, const struct bats_sched_rules *r)
 {
     char time[BATS_UNITS_TEXT];

@@ -1,6 +1,5 @@
 /*
- * dry_run: what a run would do first, without doing it.
- *
+ * dry_run: the first steps of a run, without taking them.
  * Layer: cli. Used by the verb run.
  */
 #ifndef BATS_DRY_RUN_H
@@ -11,10 +10,10 @@
 #include "run/run.h"
 
 /*
- * Prints the platform, what the policy would acquire at the start and what
- * that is charged, and the first tasks. It asks the engine itself: every
- * machine joins at time 0, and the commands are printed instead of carried
- * out. Errors: those of the engine and of bats_bagfile_command.
+ * Prints the platform, the machines that the policy would acquire at the start
+ * with their charge, and the first tasks. It asks the engine: every machine
+ * joins at time 0, and the commands are printed instead of carried out.
+ * Errors: those of the engine and of bats_bagfile_command.
  */
 int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
                        const struct bats_platform *platform,

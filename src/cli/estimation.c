@@ -6,7 +6,7 @@
 
 #define LEFT_OUT "bats-mpi: left out, since "
 
-/* Lays the parts at the estimator's feet. */
+/* Connects the parts to the estimator. */
 static void set_up(struct bats_estimation *x, size_t n_clusters,
                    uint64_t n_tasks, bats_time window, const char *currency)
 {
@@ -20,7 +20,7 @@ static void set_up(struct bats_estimation *x, size_t n_clusters,
                                    .currency = x->currency};
 }
 
-/* Takes out the clusters without a known runtime and names them. */
+/* Removes the clusters without a known runtime and names them. */
 static void leave_out(struct bats_estimation *x, const char *why)
 {
     size_t kept = 0;
@@ -90,7 +90,7 @@ int bats_estimation_from_profile(struct bats_estimation *x,
                       : "no task has ended there");
     if (x->e.n_clusters == 0)
         return bats_error_set(err, BATS_EINPUT,
-                              "of no cluster a runtime is known");
+                              "no cluster has a known runtime");
     return 0;
 }
 

@@ -1,7 +1,5 @@
 /*
- * estimation: what an estimate is made from, put together from files and
- * options.
- *
+ * estimation: the data of an estimate, put together from files and options.
  * Layer: cli. Used by `plan`; `e` is ready for the functions of
  * bats/estimate.h.
  */
@@ -12,7 +10,7 @@
 #include "input/platform.h"
 #include "input/profile.h"
 
-/* Not to be copied: `e` points into it. */
+/* Do not copy: `e` points into it. */
 struct bats_estimation {
     struct bats_estimator e;
     struct bats_cluster clusters[BATS_CLUSTERS_MAX];
@@ -22,10 +20,10 @@ struct bats_estimation {
 };
 
 /*
- * The tasks left of a profile, on its clusters. Charges, caps, window and
- * currency are those of `file` unless it is NULL; clusters that are not in it
- * are left out, and said to be, on standard error. `confidence` 0: the usual
- * one. Errors: BATS_EINPUT (no cluster is left), BATS_ENOMEM.
+ * Takes the tasks left of a profile, on its clusters. Charges, limits, window
+ * and currency are those of `file` unless it is NULL. Clusters that are not in
+ * `file` are left out, with a message on standard error. `confidence` 0: the
+ * default. Errors: BATS_EINPUT (no cluster is left), BATS_ENOMEM.
  */
 int bats_estimation_from_profile(struct bats_estimation *x,
                                  const struct bats_profile *profile,
@@ -33,10 +31,11 @@ int bats_estimation_from_profile(struct bats_estimation *x,
                                  double confidence, struct bats_error *err);
 
 /*
- * `n_tasks` tasks on the clusters of `file` (read from `path`), of which
- * `runtimes` gives the means, as in "slow=15m,fast=3.75m". Clusters that it
- * does not name are left out, and said to be. A machine counts as one slot,
- * for how many ranks a node will have is not known. BATS_EINPUT.
+ * Takes `n_tasks` tasks on the clusters of `file` (read from `path`).
+ * `runtimes` gives the mean runtimes, as in "slow=15m,fast=3.75m". Clusters
+ * that it does not name are left out, with a message on standard error. A
+ * machine counts as one slot, because the number of ranks of a node is not
+ * known. BATS_EINPUT.
  */
 int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
                                   const char *runtimes,

@@ -6,7 +6,7 @@
 #include "report/words.h"
 
 #define WIDTH 80
-#define COLUMN 26 /* where what an option does begins */
+#define COLUMN 26 /* where the text of an option begins */
 
 static const char *const groups[BATS_GROUPS] = {
     [BATS_GROUP_PLAN] = "The bag",
@@ -20,54 +20,55 @@ static const char *const groups[BATS_GROUPS] = {
 
 static const struct {
     const char *synopsis;
-    const char *more; /* said below the synopsis */
+    const char *more; /* the text below the synopsis */
 } usage[BATS_VERBS] = {
     [BATS_VERB_RUN] =
         {"bats-mpi [run] [OPTION...] BAG",
          "Runs every line of the file BAG (-: standard input) as a shell "
          "command on the MPI ranks it was started on, or with -j on this "
-         "machine. Rank 0 hands out the tasks, every other rank executes "
-         "them."},
+         "machine. Rank 0 hands out the tasks; the other ranks execute them."},
     [BATS_VERB_SAMPLE] =
         {"bats-mpi sample [OPTION...] BAG",
-         "Runs a few tasks of the bag on every cluster, shows from the "
-         "cheapest to the fastest which schedules there are for the rest, "
-         "what each costs and how sure that is, and keeps what it has learned. "
-         "The machines work on to the end of the windows that are paid for. "
-         "'bats-mpi plan' shows the schedules again for other budgets, and "
-         "'bats-mpi run BAG --profile FILE --choose SCHEDULE' goes on."},
+         "Runs a few tasks of the bag on every cluster. Then shows the "
+         "schedules for the rest, from the cheapest to the fastest, with "
+         "their costs and bounds, and keeps what it has learned as a "
+         "profile. The machines keep working until the windows that are "
+         "paid for end. 'bats-mpi plan' shows the schedules again for other "
+         "budgets, and 'bats-mpi run BAG --profile FILE --choose SCHEDULE' "
+         "continues with one."},
     [BATS_VERB_PLAN] =
         {"bats-mpi plan [OPTION...] PROFILE\n"
          "       bats-mpi plan --tasks N --runtime LIST --clusters FILE "
          "[OPTION...]",
-         "Shows which schedules there are for a bag, from the cheapest to the "
-         "fastest, what each costs and how sure that is; with --budget or "
-         "--deadline, also the best for it. Runs nothing and needs no MPI "
-         "launcher. PROFILE is what a sampling phase has left; its clusters "
-         "keep the charges and caps they had then unless --clusters says "
-         "otherwise. With --runtime a machine is taken to run one task at a "
-         "time: with machine = node, divide the runtime by the ranks of a "
-         "node. Where the budget or the deadline cannot be met, the answer is "
-         "what comes closest, and the exit code 4 or 5."},
+         "Shows the schedules for a bag, from the cheapest to the fastest, "
+         "with their costs and bounds; with --budget or --deadline, also "
+         "the best one within it. Runs nothing and needs no MPI launcher. "
+         "PROFILE is the file that a sampling phase has written; its "
+         "clusters keep the charges and limits they had then, unless "
+         "--clusters gives others. With --runtime, a machine is assumed to "
+         "run one task at a time: with machine = node, divide the runtime "
+         "by the number of ranks per node. If the budget or the deadline "
+         "cannot be met, the closest schedule is shown, and the exit code "
+         "is 4 or 5."},
     [BATS_VERB_SIMULATE] =
         {"bats-mpi simulate [OPTION...] SCENARIO",
-         "Plays a bag on a platform, both described in the INI file SCENARIO, "
-         "with the same scheduler as a real run, once for each seed, policy "
-         "and budget in it. Runs nothing and needs no MPI launcher. What a "
-         "scenario may say is below SCENARIO in the man page."},
+         "Simulates a bag on a platform, both described in the INI file "
+         "SCENARIO, with the scheduler of a real run, once for each seed, "
+         "policy and budget. Runs nothing and needs no MPI launcher. The "
+         "man page describes the file under SCENARIO."},
     [BATS_VERB_CLUSTERS] =
         {"bats-mpi clusters [OPTION...]",
-         "Shows what a run on the MPI ranks it was started on would have to "
-         "work with: which ranks form which machines, what those charge, the "
-         "budget and the time there is, and where each figure comes from. "
-         "Runs nothing."},
+         "Shows what a run on the MPI ranks it was started on would work "
+         "with: which ranks form which machines, their charges, the budget "
+         "and the time left, and the source of each figure. Runs nothing."},
     [BATS_VERB_OUTPUT] =
         {"bats-mpi output [OPTION...] RUN",
-         "Prints what the tasks of a run with --output stream have written, in "
+         "Prints the output of the tasks of a run with --output stream, in "
          "the order of the bag, byte for byte. RUN is the bag, whose record "
-         "knows where that is, or the directory itself. Where a task ran more than "
-         "once, the attempt that counts is shown. The exit code is 1 if "
-         "something that was asked for is not there, or damaged."},
+         "knows the directory of the output, or that directory itself. If a "
+         "task ran more than once, the output of the attempt that gave its "
+         "result is shown. The exit code is 1 if requested output is "
+         "missing or damaged."},
     [BATS_VERB_STATUS] =
         {"bats-mpi status [OPTION...] RUN",
          "Shows how far a run is and what it has cost. RUN is the record of "
@@ -76,26 +77,26 @@ static const struct {
     [BATS_VERB_LOG] =
         {"bats-mpi log [OPTION...] RUN",
          "Shows what happened in a run: machines that come and go, tasks, "
-         "charges, decisions and why they were taken. Times are bag time "
+         "charges, decisions and their reasons. Times are virtual time "
          "since the session began. RUN as for status."},
     [BATS_VERB_TASKS] =
         {"bats-mpi tasks [OPTION...] RUN",
-         "Lists the tasks of a run, their states and what they took. RUN as "
+         "Lists the tasks of a run, with their states and runtimes. RUN as "
          "for status."},
     [BATS_VERB_WHY] =
         {"bats-mpi why [OPTION...] RUN [MACHINE | TASK]",
-         "Says why machines are parked and why tasks wait; with the name of a "
-         "machine (as in slow-3) or the number of a task, what happened to "
-         "it. RUN as for status."},
+         "Explains why machines are parked and why tasks wait; with the "
+         "name of a machine (as in slow-3) or the number of a task, tells "
+         "what happened to it. RUN as for status."},
     [BATS_VERB_RECORD] =
         {"bats-mpi record {verify RUN | recover RUN [FILE]}",
-         "verify hands the recorded events of every session to the scheduler "
-         "again and compares each command, charge and decision with the "
+         "verify replays the recorded events of every session through the "
+         "scheduler and compares each command, charge and decision with the "
          "recorded one, to the microsecond and the millionth; the exit code "
-         "is 1 if one differs. recover saves what is readable of a damaged "
-         "record into FILE (default: RUN.recovered) and says what is lost; "
-         "the record itself is left as it is, and may even be live: then FILE "
-         "is a copy to query."},
+         "is 1 if one differs. recover saves the readable part of a damaged "
+         "record to FILE (default: RUN.recovered) and reports what is lost. "
+         "The record itself is not changed; it may be in use by a run, and "
+         "FILE is then a copy to query."},
 };
 
 static const struct {
@@ -105,17 +106,17 @@ static const struct {
     {"bats-mpi -j 8 bag.txt",
      "run every line of bag.txt with 8 workers on this machine"},
     {"srun -n 256 bats-mpi bag.txt",
-     "the same with 255 workers of a Slurm job"},
+     "the same, with 255 workers in a Slurm job"},
     {"srun -n 65 bats-mpi bag.txt --clusters clusters.ini --budget 600",
-     "the same on machines that are charged differently, for at most 600"},
+     "the same, on machines with different charges, for at most 600"},
     {"srun -n 256 bats-mpi bag.txt --output stream",
      "keep the output of all tasks, in two files per worker"},
     {"bats-mpi output bag.txt --failed --stderr",
-     "what the failed ones wrote to standard error"},
+     "print what the failed tasks wrote to standard error"},
     {"bats-mpi plan --tasks 1000 --runtime slow=15m,fast=4m -c clusters.ini",
-     "which machines that would take, and what it costs"},
+     "show which machines to hold, and what they cost"},
     {"bats-mpi tasks --failed bag.txt",
-     "which tasks failed, also while the run is live"},
+     "list the tasks that failed, even while the run goes on"},
 };
 
 static const struct {
@@ -123,21 +124,22 @@ static const struct {
     const char *meaning;
 } exits[] = {
     {"0", "all tasks done"},
-    {"1", "some tasks failed (or so many that --halt took effect)"},
+    {"1", "some tasks failed (or enough of them for --halt)"},
     {"2", "usage or bad input; nothing was run"},
     {"3", "the system failed"},
     {"4", "budget exhausted, tasks are left"},
     {"5", "the time is over or SIGUSR1 came, tasks are left"},
     {"6", "ended to give nodes back (--release), tasks are left"},
-    {"130, 143", "stopped in an orderly way by SIGINT, SIGTERM"},
+    {"130, 143", "stopped in order by SIGINT, SIGTERM"},
 };
 
 static const char failures[] =
-    "A task that exits with 85 has saved its state: it is run again and has "
-    "not failed. If it does so within 10 seconds, it waits before that, longer "
-    "each time; the sixth time in a row it has failed. A task whose machine is "
-    "lost is run again, too. SIGUSR1 to rank 0 is the order to start no more "
-    "tasks and to end when those that run have ended (exit code 5).";
+    "A task that exits with status 85 has saved its state: it is run again and "
+    "has not failed. If it does so within 10 seconds, it waits before it is "
+    "run again, longer each time; at the sixth time in a row it has failed. A "
+    "task whose machine is lost is run again, too. After SIGUSR1, rank 0 "
+    "starts no more tasks, and ends the run when the running ones have ended "
+    "(exit code 5).";
 
 #define N(array) (sizeof(array) / sizeof *(array))
 
@@ -181,8 +183,8 @@ void bats_help_program(FILE *out)
     bats_words_wrap(out,
                     "Runs a bag of independent tasks on MPI ranks within a "
                     "budget: it samples how fast each cluster of machines "
-                    "is, holds those that finish the bag soonest for the "
-                    "money, and says at the end what it cost.",
+                    "is, holds the machines that finish the bag soonest "
+                    "for the money, and reports at the end what it cost.",
                     0, 0, WIDTH);
     fputs("\nVerbs:\n", out);
     for (int v = 0; v < BATS_VERBS; v++)
@@ -236,8 +238,8 @@ void bats_help_version(FILE *out, const char *library)
 
 /* ---- the man page ---- */
 
-/* Text for roff: '-' is a minus there only with a backslash, and a line must
- * not begin with a dot or a quote. */
+/* Writes text for roff, in which '-' is a minus only with a backslash, and a
+ * line must not begin with a dot or a quote. */
 static void roff(FILE *out, const char *text)
 {
     if (*text == '.' || *text == '\'')
@@ -286,13 +288,14 @@ void bats_help_man(FILE *out)
     fputs(".SH DESCRIPTION\n", out);
     for (int v = 0; v < BATS_VERBS; v++)
         roff_line(out, v == 0 ? "" : ".PP\n", usage[v].more);
-    fputs(".PP\n"
-          "Each machine is charged for every window that it enters. The "
-          "budget is never exceeded: a machine that it cannot pay for another "
-          "window is parked when the present one ends. What is charged is "
-          "shown beside what is reserved, which is what a batch system bills "
-          "for holding the whole allocation.\n",
-          out);
+    fputs(
+        ".PP\n"
+        "Each machine is charged for every window that it enters. The "
+        "budget is never exceeded: a machine whose next window it cannot pay "
+        "is parked when the present one ends. The amount charged is shown "
+        "beside the amount reserved, which a batch system bills for holding "
+        "the whole allocation.\n",
+        out);
     for (int v = 0; v < BATS_VERBS; v++) {
         fprintf(out, ".SH OPTIONS OF %s\n", bats_verb_name((enum bats_verb)v));
         roff_options(out, (enum bats_verb)v);
@@ -317,54 +320,53 @@ void bats_help_man(FILE *out)
           "window = 60m\n"
           "policy = rr, bats\n"
           "budget = rr, cheapest+10%, fastest, 2034, unlimited\n"
-          "seeds = 1\\-100        # each is another bag\n"
-          "repeats = 1          # of each, drawn in another order\n"
+          "seeds = 1\\-100        # each seed makes another bag\n"
+          "repeats = 1          # draw each bag in this many orders\n"
           "[bag]\n"
           "tasks = 1000\n"
           "runtime = normal 15m 2.236m\n"
           "[cluster slow]\n"
           "machines = 32\n"
           "charge = 3\n"
-          "speed = 1            # what follows is optional\n"
+          "speed = 1            # optional, as the keys below\n"
           "slots = 1            # tasks at a time\n"
           "startup = 2m\n"
           "noise = 0.05         # relative deviation from run to run\n"
           "loss = 500h          # mean time until a machine is lost\n"
           ".fi\n"
           ".PP\n"
-          "A runtime is one of constant LENGTH, normal MEAN DEVIATION, "
-          "lognormal MEAN DEVIATION, levy SCALE CUT, uniform LOW HIGH, "
-          "mixture (the one of Oprescu's thesis) and file PATH, on a machine "
-          "of speed 1. The file is the record of a run, a joblog, a job log "
-          "in the standard workload format, or a list of durations; with "
-          "tasks, so many of them are drawn at random, without it each one is "
-          "taken once. Further keys of run are monitor, reconfigure and "
-          "tail, as the "
-          "options of the same names, and grace: so long before the end of a "
-          "window, what is not to go on is told to stop. "
-          "The budget rr is what the policy rr costs without a budget in the "
-          "same seed, cheapest the whole bag on one machine of the most "
-          "profitable type, minimum the same after a sample on every cluster, "
-          "fastest all machines until the bag could be done; each with +P% or "
-          "\\-P%.\n"
+          "A runtime, on a machine of speed 1, is one of constant LENGTH, "
+          "normal MEAN DEVIATION, lognormal MEAN DEVIATION, levy SCALE CUT, "
+          "uniform LOW HIGH, mixture (the one of Oprescu's thesis) and file "
+          "PATH. The file is the record of a run, a joblog, a job log in the "
+          "standard workload format, or a list of durations. With tasks, this "
+          "many of them are drawn at random; without it, each one is taken "
+          "once. Further keys of run are monitor, reconfigure and tail, as "
+          "the options of the same names, and grace: this long before the end "
+          "of a window, executions that are not to continue are told to stop. "
+          "The budget rr is the cost of the policy rr without a budget in the "
+          "same seed; cheapest is the cost of the whole bag on one machine of "
+          "the most profitable type; minimum is the same after a sample on "
+          "every cluster; fastest is the cost of all machines until the bag "
+          "could be done. Each of them takes +P% or \\-P%.\n"
           ".SH OUTPUT\n"
           "The output of tasks goes to standard output and standard error, "
           "whole lines at a time; progress and the closing report go to "
           "standard error. With \\fB\\-\\-output stream\\fR each worker "
-          "appends it to a file of its own, beside an index that says where "
-          "the output of each task is; \\fBbats\\-mpi output\\fR prints it. A "
-          "later run into the same directory adds files to it, and replaces "
-          "the results of the tasks that it runs again.\n"
+          "appends it to a file of its own, beside an index of the output of "
+          "each task; \\fBbats\\-mpi output\\fR prints it. A later run into "
+          "the same directory adds files to it, and replaces the results of "
+          "the tasks that it runs again.\n"
           ".PP\n"
-          "What is said about tasks is encoded, so that it controls no "
+          "Messages about tasks are encoded, so that they cannot control the "
           "terminal: control characters and bytes that are not UTF\\-8 are "
           "shown as \\en, \\ee or \\exff. In JSON, a byte B that is not "
-          "UTF\\-8 is the character U+EF00 + B.\n"
+          "UTF\\-8 becomes the character U+EF00 + B.\n"
           ".SH FAILURES\n",
           out);
     roff_line(out, "", failures);
     fputs(".SH ENVIRONMENT\n.TP\n.B BATS_BUDGET\n"
-          "the budget where \\-\\-budget is not given: an amount or account\n",
+          "the budget if \\-\\-budget is not given: an amount or account\n",
           out);
     fputs(".SH EXIT STATUS\n", out);
     for (size_t i = 0; i < N(exits); i++) {
@@ -396,7 +398,7 @@ static void bash_choice(FILE *out, const char *words)
     fputs("' -- \"$word\")) ;;\n", out);
 }
 
-/* What completes the arguments of the options of `verb`. */
+/* Writes the completion of the arguments of the options of `verb`. */
 static void bash_cases(FILE *out, enum bats_verb verb)
 {
     for (size_t i = 0; i < bats_options_n; i++) {

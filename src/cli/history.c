@@ -9,7 +9,7 @@
 
 #define NAMED_MAX 20 /* changes of a kind that are named one by one */
 
-/* Where the record is; NULL: none is kept. *made is to be freed. */
+/* Path of the record; NULL: none is kept. *made is to be freed. */
 static const char *record_path(const struct bats_settings *set, char **made)
 {
     *made = NULL;
@@ -22,7 +22,7 @@ static const char *record_path(const struct bats_settings *set, char **made)
     return *made;
 }
 
-/* The strongest that was asked for. */
+/* The strongest of the given options. */
 static enum bats_record_resume resume_of(const struct bats_settings *set)
 {
     return set->retry_failed                     ? BATS_RECORD_RETRY_FAILED
@@ -48,13 +48,12 @@ static int open_record(const struct bats_settings *set, const char *path,
     if (moved[0] != '\0' && !set->quiet)
         bats_words_line(
             stderr,
-            "bats-mpi: %s is kept as %s (--resume would have gone on "
-            "with it)",
+            "bats-mpi: %s is kept as %s (--resume would have continued it)",
             path, moved);
     return bats_record_create(path, record, err);
 }
 
-/* ---- what the user is told of a bag that was edited ---- */
+/* ---- messages about a bag that was edited ---- */
 
 struct changes {
     uint32_t named, moved;
@@ -108,8 +107,8 @@ static void sum_up(const struct changes *c)
 {
     if (c->unnamed > 0)
         fprintf(stderr,
-                "bats-mpi: %" PRIu64 " tasks more are new or have another "
-                "command\n",
+                "bats-mpi: %" PRIu64 " more tasks are new or have a "
+                "different command\n",
                 c->unnamed);
     if (c->gone > 0)
         fprintf(stderr,

@@ -1,9 +1,8 @@
 /*
- * history: the run record of a bag, and what earlier sessions did of it.
- *
- * Layer: cli. Used by the verb run. A run keeps its record in BAG.bats unless
- * it is told otherwise. With --resume and its like an earlier session's record
- * is continued; without, it is moved out of the way.
+ * history: the run record of a bag, and the results of earlier sessions in it.
+ * Layer: cli. Used by the verb run. A run keeps its record in BAG.bats by
+ * default. --resume, --resume-failed and --retry-failed continue the record of
+ * an earlier session; otherwise that record is renamed.
  */
 #ifndef BATS_HISTORY_H
 #define BATS_HISTORY_H
@@ -21,26 +20,26 @@ struct bats_history {
     struct bats_record *record; /* NULL: none is kept */
     char *path;                 /* of the record */
     uint8_t *state;             /* per task, for bats_sched_earlier, */
-    uint8_t *failures, *losses; /* as these */
+    uint8_t *failures, *losses; /* likewise */
     uint32_t *attempts;         /* per task: executions so far */
-    uint32_t *was;              /* per task that keeps its result: its index
-                                   in the last session; else UINT32_MAX */
+    uint32_t *was;              /* per task that keeps its result, its index in
+                                 * the last session; else UINT32_MAX */
     enum bats_record_resume resume; /* NOT: nothing is known */
     bats_money charged, reserved;
 };
 
-/* What --resume and its like ask for. */
+/* One of --resume, --resume-failed, --retry-failed was given. */
 bool bats_history_resumes(const struct bats_settings *set);
 
 /*
- * Opens the record as `set` says and compares the bag with it: a command that
- * has changed, was added or is gone is named on standard error, unless quiet.
+ * Opens the record as `set` says and compares the bag with it. Unless quiet,
+ * names on standard error each command that was changed, added or removed.
  */
 int bats_history_open(const struct bats_settings *set,
                       const struct bats_bagfile *bag,
                       struct bats_history *history, struct bats_error *err);
 
-/* Closes the record; what it says if that fails is worth printing. */
+/* Closes the record. An error is worth printing. */
 int bats_history_close(struct bats_history *history, struct bats_error *err);
 
 #endif

@@ -41,7 +41,7 @@ int bats_jobs_start(enum bats_verb verb, const struct bats_settings *set,
                     bats_jobs_count(0));
         return -1;
     }
-    /* Nobody looks at argv[0] any more. */
+    /* argv[0] is not used from here on. */
     argv[0] = (char *)bats_verb_name(verb);
     int code = bats_starter_run(jobs + !set->master_works, argv, usage);
     return code >= 0 ? code : bats_complain(usage);

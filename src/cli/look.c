@@ -52,7 +52,7 @@ const char *bats_look_state(char *text, size_t size,
     if (!status->is_over && status->is_live)
         word = status->ending ? "draining" : "running";
     else if (!status->is_over)
-        word = "interrupted: the run ended without a word";
+        word = "interrupted: the run ended without closing its record";
     if (strcmp(word, "all done") == 0 && status->failed > 0)
         snprintf(text, size, "done, %" PRId64 " failed", status->failed);
     else
@@ -85,6 +85,7 @@ int bats_look(enum bats_verb verb, int argc, char **argv, bats_look_show *show)
     if (rc < 0)
         bats_say(err.text);
     if (rc == BATS_EINPUT && strcmp(path, set.words[0]) == 0)
-        bats_words_line(stderr, "bats-mpi: nor is there %s" SUFFIX, path);
+        bats_words_line(stderr, "bats-mpi: there is no %s either" SUFFIX,
+                        path);
     return bats_exit_of(rc);
 }

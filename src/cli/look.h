@@ -11,7 +11,7 @@
 #include "cli/options.h"
 #include "record/read/view.h"
 
-/* Writes what the verb is asked for to standard output. */
+/* Writes the answer of the verb to standard output. */
 typedef int bats_look_show(struct bats_view *view,
                            const struct bats_settings *set,
                            struct bats_error *err);
@@ -21,19 +21,19 @@ typedef int bats_look_show(struct bats_view *view,
 int bats_look(enum bats_verb verb, int argc, char **argv,
               bats_look_show *show);
 
-/* The name of the record that `word` means: `word`.bats if there is such a
- * file, as beside a bag, else `word`. Returns `path`. */
+/* Finds the record that `word` means: `word`.bats if that file exists, as
+ * beside a bag, else `word`. Returns `path`. */
 const char *bats_look_find(const char *word, char *path, size_t size);
 
-/* Prints `line`, which it takes, as one line of JSON. BATS_ESYS, BATS_ENOMEM.
- */
+/* Prints `line` as one line of JSON, and takes ownership of it. BATS_ESYS,
+ * BATS_ENOMEM. */
 int bats_look_json(json_t *line, size_t flags, struct bats_error *err);
 
-/* Prints a line of the log; *session is that of the line before, 0 for the
- * first one. */
+/* Prints a line of the log; *session is the session of the line before, 0 for
+ * the first one. */
 void bats_look_entry(const struct bats_view_entry *entry, int64_t *session);
 
-/* How many tasks of the bag have no result yet: what --resume would run. */
+/* The number of tasks without a result, which --resume would run. */
 int64_t bats_look_left(const struct bats_view_status *status);
 
 /* "all done", "done, 7 failed", "running", "draining", "interrupted ...": the

@@ -1,6 +1,6 @@
 /*
- * main: finds the verb and calls it. A first argument that is no verb belongs
- * to `run`, so that `srun bats-mpi bag.txt` is all there is to remember.
+ * main: finds the verb and calls it. A first argument that is not a verb
+ * belongs to `run`, so that `srun bats-mpi bag.txt` just works.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,8 @@ static int (*const verbs[BATS_VERBS])(int argc, char **argv) = {
     [BATS_VERB_OUTPUT] = cmd_output,
 };
 
-/* What is asked of the program itself; -1 if that is not the case. */
+/* Answers --help and other questions about the program itself; -1 if it was
+ * not asked one. */
 static int answer(int argc, char **argv)
 {
     char library[256];
@@ -32,7 +33,7 @@ static int answer(int argc, char **argv)
         bats_help_man(stdout);
     } else if (strcmp(argv[1], "--completion") == 0) {
         if (argc > 2 && strcmp(argv[2], "bash") != 0) {
-            fprintf(stderr, "bats-mpi: there is completion for bash only\n");
+            fprintf(stderr, "bats-mpi: completion exists for bash only\n");
             return BATS_EXIT_USAGE;
         }
         bats_help_bash(stdout);

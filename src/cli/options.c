@@ -31,7 +31,7 @@ const struct bats_option bats_options[] = {
     {"failed", 0, NULL, BATS_OPTION_FLAG, AT(failed), TASKS, BATS_GROUP_TASKS,
      "those that failed"},
     {"slowest", 0, "N", BATS_OPTION_COUNT, AT(slowest), TASKS,
-     BATS_GROUP_TASKS, "the N that took longest, the slowest first"},
+     BATS_GROUP_TASKS, "the N slowest, the slowest first"},
     {"state", 0, "pending|running|done|failed|removed", BATS_OPTION_CHOICE,
      AT(state), TASKS, BATS_GROUP_TASKS,
      "those in this state (removed: no longer in the bag)"},
@@ -39,17 +39,17 @@ const struct bats_option bats_options[] = {
      BATS_GROUP_MONEY, "the clusters and what they charge"},
     {"clusters", 'c', "FILE", BATS_OPTION_FILE, AT(clusters), RUNS | CLUSTERS,
      BATS_GROUP_MONEY,
-     "the clusters and what they charge; without it, what is found "
-     "('bats-mpi clusters' shows it)"},
+     "the clusters and what they charge (default: those found, as 'bats-mpi "
+     "clusters' shows them)"},
     {"machine", 0, "node|rank", BATS_OPTION_CHOICE, AT(machine),
      RUNS | CLUSTERS, BATS_GROUP_MONEY,
-     "without a clusters file: what is a machine, that is what is held and "
-     "charged (default: node where the job holds whole nodes, else rank)"},
+     "without a clusters file: the unit that is held and charged (default: "
+     "node if the job holds whole nodes, else rank)"},
     {"budget", 'b', "AMOUNT|account", BATS_OPTION_BUDGET, AT(budget),
      RUNS | CLUSTERS, BATS_GROUP_MONEY,
-     "never be charged more than AMOUNT, or than what Slurm says is left in "
-     "the job's account (default: $BATS_BUDGET, else what the batch job is "
-     "worth until its end, else unlimited)"},
+     "never be charged more than AMOUNT, or than what Slurm reports as left "
+     "in the job's account (default: $BATS_BUDGET, else the charge of all "
+     "machines until the batch job ends, else unlimited)"},
     {"budget", 'b', "AMOUNT", BATS_OPTION_MONEY, AT(budget), PLAN,
      BATS_GROUP_MONEY,
      "never be charged more than AMOUNT (default: $BATS_BUDGET, else "
@@ -60,73 +60,73 @@ const struct bats_option bats_options[] = {
      BATS_GROUP_MONEY,
      "sample first, show the schedules on offer and run this one: cheapest, "
      "cheapest+10%, cheapest+20%, fastest-20%, fastest-10%, fastest, its "
-     "number in the list, or ask (default without --budget and --deadline: all "
-     "machines at once, and the schedules are shown on the way)"},
+     "number in the list, or ask (default without --budget and --deadline: "
+     "start all machines, show the schedules during the run)"},
     {"deadline", 0, "DURATION", BATS_OPTION_PERIOD, AT(deadline), RUN,
      BATS_GROUP_MONEY,
      "sample first, then run the cheapest schedule that ends by then"},
     {"profile", 0, "FILE", BATS_OPTION_FILE, AT(profile), RUN,
      BATS_GROUP_MONEY,
-     "go on from the sample that 'bats-mpi sample' has kept in FILE, with "
-     "--choose, --budget or --deadline: nothing is done twice"},
+     "continue from the sample that 'bats-mpi sample' kept in FILE, with "
+     "--choose, --budget or --deadline; no task runs twice"},
     {"cushion", 0, NULL, BATS_OPTION_FLAG, AT(cushion), RUN, BATS_GROUP_MONEY,
-     "with the schedule chosen, allow what its list says as cushion, for the "
-     "last tasks"},
+     "also allow the cushion listed with the chosen schedule, for the last "
+     "tasks"},
     {"save", 0, "FILE", BATS_OPTION_FILE, AT(save), SAMPLE, BATS_GROUP_MONEY,
-     "keep what was learned in FILE (default: BAG.profile)"},
+     "write what was learned to FILE (default: BAG.profile)"},
     {"sample-on", 0, "N", BATS_OPTION_SMALL, AT(sample_on), RUNS,
      BATS_GROUP_MONEY,
      "take the sample on N slots of every cluster (default: 7)"},
     {"confidence", 0, "P", BATS_OPTION_LEVEL, AT(confidence), RUNS | PLAN,
      BATS_GROUP_MONEY,
-     "of the mean, the deviation and the makespan for these, 0.5 to 0.9999 "
-     "(default: 0.9; an upper bound then holds with 3P - 2 at least)"},
+     "confidence level of the bounds on mean, deviation and makespan, 0.5 "
+     "to 0.9999 (default: 0.9; an upper bound then holds with at least 3P - "
+     "2)"},
     {"window", 'w', "DURATION", BATS_OPTION_PERIOD, AT(window),
      RUNS | PLAN | CLUSTERS, BATS_GROUP_MONEY,
-     "length of a charged window (default: as the clusters file says, else "
-     "60m)"},
+     "length of a charged window (default: from the clusters file, else 60m)"},
     {"policy", 0, "bats|rr", BATS_OPTION_CHOICE, AT(policy), RUN,
      BATS_GROUP_MONEY,
      "bats: sample, then hold the fastest machines that the budget can pay; "
-     "rr: use all machines for as long as it lasts (default: bats)"},
+     "rr: use all machines for as long as the budget lasts (default: bats)"},
     {"reconfigure", 0, "violation|improve", BATS_OPTION_CHOICE,
      AT(reconfigure), RUN, BATS_GROUP_MONEY,
-     "policy bats: change the machines that are held where the budget would "
-     "not suffice (violation), or also where it would buy a faster end "
-     "(improve), which more often leaves nothing for a surprise (default: "
+     "policy bats: change the machines held when the budget would not "
+     "suffice (violation), or also when it would buy a faster end "
+     "(improve), which more often leaves no reserve for surprises (default: "
      "violation)"},
     {"reconfigure", 0, "violation|improve", BATS_OPTION_CHOICE,
      AT(reconfigure), SIMULATE, BATS_GROUP_RUN,
-     "the same as in a run, whatever the scenario says"},
+     "as for run; overrides the scenario"},
     {"tail", 0, "none|random|stochastic|stochastic-random|migrate|soonest",
      BATS_OPTION_CHOICE, AT(tail), RUNS, BATS_GROUP_RUN,
-     "what machines that are paid but idle do while the last tasks run: copy "
-     "tasks, of which the first one that succeeds counts. random: any task on "
-     "slower machines; stochastic: the one that is expected to take longest, "
-     "if the copy is expected to end first; migrate: the same, and before "
-     "that take tasks over from slower machines; soonest: stochastic, but the "
-     "one that may take longest, for all that is likely, so that the bag ends "
-     "soonest (default: soonest)"},
+     "how paid but idle machines replicate the last running tasks; the "
+     "first replica to succeed gives the result. random: any task of a "
+     "slower machine; stochastic: the task expected to end last, if the "
+     "replica is expected to end first; migrate: as stochastic, but first "
+     "take over tasks from slower machines; soonest: as stochastic, but the "
+     "task with the latest likely end, so that the bag ends soonest "
+     "(default: soonest)"},
     {"no-replicate", 0, NULL, BATS_OPTION_FLAG, AT(no_replicate), RUNS,
      BATS_GROUP_RUN,
-     "no task may run twice at the same time, as with '@once' in front of "
-     "every command: the same as --tail none"},
+     "never run a task twice at the same time, as if every command began "
+     "with '@once'; the same as --tail none"},
     {"monitor", 0, "DURATION", BATS_OPTION_PERIOD, AT(monitor), RUNS,
      BATS_GROUP_MONEY,
-     "check the plan against reality so often (default: a twelfth of the "
-     "window)"},
+     "time between two checks of the plan against reality (default: a "
+     "twelfth of the window)"},
     {"seed", 0, "N", BATS_OPTION_COUNT, AT(seed), RUNS, BATS_GROUP_RUN,
-     "seed of the order in which tasks are drawn (default: random; it is "
-     "shown, so that a run can be repeated)"},
+     "seed of the order in which tasks are drawn (default: random, and "
+     "shown so that the run can be repeated)"},
     {"seed", 0, "N", BATS_OPTION_COUNT, AT(seed), SIMULATE, BATS_GROUP_RUN,
-     "only this seed, whatever the scenario says"},
+     "only this seed; overrides the scenario"},
     {"trace", 0, NULL, BATS_OPTION_FLAG, AT(trace), SIMULATE,
      BATS_GROUP_OUTPUT,
-     "show what happens in the runs of the first seed (or of --seed), event by "
-     "event, instead of all results"},
+     "show the runs of the first seed (or of --seed) event by event, "
+     "instead of all results"},
     {"jobs", 'j', "N", BATS_OPTION_SMALL, AT(jobs), SIMULATE, BATS_GROUP_RUN,
-     "simulate on N threads, which changes no result (default: 0, one per "
-     "core)"},
+     "simulate on N threads; the results do not depend on N (default: 0, "
+     "one per core)"},
     {"jobs", 'j', "N", BATS_OPTION_SMALL, AT(jobs), RUNS | CLUSTERS,
      BATS_GROUP_RUN,
      "without a launcher (srun, mpirun): start N workers on this machine; 0: "
@@ -135,108 +135,113 @@ const struct bats_option bats_options[] = {
      RUNS | CLUSTERS, BATS_GROUP_RUN, "let rank 0 run tasks too"},
     {"bind", 0, "none|core|numa", BATS_OPTION_CHOICE, AT(bind), RUNS,
      BATS_GROUP_RUN,
-     "bind tasks to the cores of their rank, or to the NUMA nodes that these "
-     "are on, and set OMP_NUM_THREADS to match; none: leave them where the "
-     "launcher has put the rank (default: core)"},
+     "bind tasks to the cores of their rank, or to the NUMA nodes of those "
+     "cores, and set OMP_NUM_THREADS to match; none: keep the launcher's "
+     "binding (default: core)"},
     {"grace", 0, "DURATION", BATS_OPTION_DURATION, AT(grace), RUNS,
      BATS_GROUP_RUN,
      "time between TERM and KILL for a task that has to stop (default: 5s)"},
     {"time-limit", 0, "DURATION", BATS_OPTION_PERIOD, AT(rules.deadline), RUNS,
      BATS_GROUP_FAULT,
-     "end the run after this time: no task is started that is not expected to "
-     "end by then (default: shortly before the end of the Slurm job)"},
+     "end the run after this time; start no task that is expected to end "
+     "later (default: shortly before the Slurm job ends)"},
     {"retries", 0, "N", BATS_OPTION_SMALL, AT(rules.retries), RUNS,
      BATS_GROUP_FAULT,
      "run a failed task again up to N times, on another machine if there is "
      "one (default: 0)"},
     {"retry-delay", 0, "DURATION", BATS_OPTION_DURATION, AT(rules.retry_delay),
-     RUNS, BATS_GROUP_FAULT, "wait so long before that (default: 0)"},
+     RUNS, BATS_GROUP_FAULT,
+     "time to wait before running a failed task "
+     "again (default: 0)"},
     {"timeout", 0, "DURATION|N%", BATS_OPTION_TIMEOUT, AT(rules), RUNS,
      BATS_GROUP_FAULT,
      "stop a task that runs for longer, or for longer than N% of the median "
-     "on its cluster; it has failed"},
+     "on its cluster, and count it as failed"},
     {"halt", 0, "WHEN", BATS_OPTION_HALT, AT(rules), RUNS, BATS_GROUP_FAULT,
-     "never; soon,fail=N: after N failed tasks start no more; now,fail=N: "
-     "stop those that run, too; fail=N%: at this share of the tasks that have "
-     "ended, and three at least (default: never)"},
+     "never; soon,fail=N: start no more tasks after N have failed; "
+     "now,fail=N: also stop the running ones; fail=N%: when N% of the ended "
+     "tasks, and at least three, have failed (default: never)"},
     {"silence", 0, "DURATION", BATS_OPTION_PERIOD, AT(silence), RUNS,
      BATS_GROUP_FAULT,
-     "a worker that says nothing for so long is lost: its tasks go elsewhere; "
-     "if rank 0 says nothing for so long every worker stops its task and "
-     "leaves; a busy one speaks up six times as often, or every 5s (default: "
-     "60s)"},
+     "a worker that is silent for this long is lost, and its tasks run "
+     "elsewhere; if rank 0 is silent for this long, every worker stops its "
+     "task and exits; a busy rank sends a sign of life six times as often, "
+     "or every 5s (default: 60s)"},
     {"release", 0, "FILE", BATS_OPTION_FILE, AT(release), RUN,
      BATS_GROUP_MONEY,
-     "end the run, with exit code 6, where giving nodes back saves more than "
-     "going on with the others costs. FILE has a host per line for each rank "
-     "to go on with; the run writes it at its start, too (see "
-     "jobscripts/supervise.sh)"},
+     "end the run with exit code 6 when giving nodes back saves more than "
+     "restarting on the others costs. FILE gets the host of each rank to "
+     "continue with, one per line; it is also written at the start of the "
+     "run (see jobscripts/supervise.sh)"},
     {"restart", 0, "DURATION", BATS_OPTION_DURATION, AT(restart), RUN,
      BATS_GROUP_MONEY,
-     "what --release takes that to cost in time (default: 30s)"},
+     "the time that --release assumes a restart takes (default: 30s)"},
     {"time-scale", 0, "S", BATS_OPTION_SCALE, AT(time_scale), RUNS,
      BATS_GROUP_RUN,
-     "emulation: count each real second as S seconds, 0.000001 to 1000000 "
-     "(default: 1)"},
+     "emulation: let each real second count as S seconds of virtual time, "
+     "0.000001 to 1000000 (default: 1)"},
     {"record", 0, "FILE", BATS_OPTION_FILE, AT(record), RUNS, BATS_GROUP_RUN,
      "keep the run's record in FILE (default: BAG.bats)"},
     {"no-record", 0, NULL, BATS_OPTION_FLAG, AT(no_record), RUNS,
      BATS_GROUP_RUN, "keep no record: the run cannot be resumed"},
     {"record-sync", 0, "DURATION[,N]", BATS_OPTION_SYNC, AT(sync), RUNS,
      BATS_GROUP_RUN,
-     "bring the record to the disk at least so often, and at least every N "
-     "events; what is charged is there at once. 0: before any task is started "
-     "(default: 100ms,1000)"},
+     "write the record to disk at least this often, and at least every N "
+     "events; charges are written at once. 0: write before any task is "
+     "started (default: 100ms,1000)"},
     {"resume", 0, NULL, BATS_OPTION_FLAG, AT(resume), RUNS, BATS_GROUP_RUN,
-     "go on where the record ends; without one, simply start"},
+     "continue where the record ends; start afresh if there is none"},
     {"resume-failed", 0, NULL, BATS_OPTION_FLAG, AT(resume_failed), RUN,
-     BATS_GROUP_RUN, "the same, and run failed tasks again"},
+     BATS_GROUP_RUN, "as --resume, and run failed tasks again"},
     {"retry-failed", 0, NULL, BATS_OPTION_FLAG, AT(retry_failed), RUN,
-     BATS_GROUP_RUN, "run the failed tasks of the record again and no others"},
+     BATS_GROUP_RUN,
+     "run the failed tasks of the record again, and no "
+     "others"},
     {"dry-run", 'n', NULL, BATS_OPTION_FLAG, AT(dry_run), RUN, BATS_GROUP_RUN,
-     "show what would be run, where and at what charge; start nothing"},
+     "show which tasks would run, where and at what charge; start nothing"},
     {"task", 't', "LIST", BATS_OPTION_LIST, AT(task), OUTPUT,
      BATS_GROUP_SELECT,
      "only these tasks, as in 7 or 7,10-12; counted from 1, as in "
      "BATS_TASK_ID; may be given several times"},
     {"failed", 'f', NULL, BATS_OPTION_FLAG, AT(failed), OUTPUT,
      BATS_GROUP_SELECT,
-     "only tasks that failed; standard error says how each did"},
+     "only tasks that failed; how each failed goes to standard error"},
     {"all", 'a', NULL, BATS_OPTION_FLAG, AT(all), OUTPUT, BATS_GROUP_SELECT,
-     "all tasks that have ended; so it is without a selection, too"},
+     "all tasks that have ended (the default)"},
     {"stderr", 'e', NULL, BATS_OPTION_FLAG, AT(err), OUTPUT, BATS_GROUP_OUTPUT,
-     "what they wrote to standard error, instead of standard output"},
+     "print their standard error instead of their standard output"},
     {"output", 'o', "lines|stream[:DIR]|none", BATS_OPTION_OUTPUT, AT(output),
      RUNS, BATS_GROUP_OUTPUT,
-     "what becomes of the output of tasks. lines: shown here, whole lines at "
-     "a time; stream: kept in DIR, in one file per worker instead of one per "
-     "task, for 'bats-mpi output' (default of DIR: BAG.out); none: dropped "
+     "where the output of tasks goes. lines: shown here, whole lines at a "
+     "time; stream: kept in DIR, in one file per worker instead of one per "
+     "task, for 'bats-mpi output' (default DIR: BAG.out); none: dropped "
      "(default: lines)"},
     {"max-output", 0, "SIZE", BATS_OPTION_SIZE, AT(max_output), RUNS,
      BATS_GROUP_OUTPUT,
-     "keep SIZE bytes (K, M, G: 1024 and its powers) of what a task writes "
-     "to standard output, and as much of standard error; a line marks the "
+     "keep at most SIZE bytes (suffixes K, M, G: powers of 1024) of each "
+     "task's standard output, and of its standard error; a line marks the "
      "cut"},
     {"tag", 0, NULL, BATS_OPTION_FLAG, AT(tag), RUNS | OUTPUT,
      BATS_GROUP_OUTPUT,
      "put the number of its task and a tab in front of each line of output"},
     {"results", 0, "DIR", BATS_OPTION_DIRECTORY, AT(results), RUNS,
      BATS_GROUP_OUTPUT,
-     "write output to DIR/<task>/stdout and stderr instead (many tasks make "
-     "many files)"},
+     "write output to DIR/<task>/stdout and stderr instead (one directory "
+     "per task)"},
     {"joblog", 0, "FILE", BATS_OPTION_FILE, AT(joblog), RUNS,
      BATS_GROUP_OUTPUT, "log each task that ended, in GNU parallel's format"},
     {"json", 0, "FILE", BATS_OPTION_FILE, AT(json_file), RUNS,
      BATS_GROUP_OUTPUT,
-     "write the closing report as JSON too (-: standard output)"},
+     "also write the closing report as JSON (-: standard output)"},
     {"sbatch", 0, "SCHEDULE", BATS_OPTION_TEXT, AT(sbatch), PLAN,
      BATS_GROUP_OUTPUT,
-     "the Slurm job script of this schedule, by its name or number in the "
-     "list: partitions, nodes or ranks, time limit, and the srun line"},
+     "print the Slurm job script of this schedule, given by its name or "
+     "number in the list: partitions, nodes or ranks, time limit, and the "
+     "srun line"},
     {"frontier", 0, NULL, BATS_OPTION_FLAG, AT(frontier), PLAN,
      BATS_GROUP_OUTPUT,
-     "the configurations that no other one beats in cost and makespan; of "
-     "more than 1000, some 200"},
+     "the configurations that no other one beats in cost and makespan; "
+     "about 200 if there are more than 1000"},
     {"csv", 0, NULL, BATS_OPTION_FLAG, AT(csv), PLAN, BATS_GROUP_OUTPUT,
      "the frontier as comma-separated values"},
     {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), PLAN, BATS_GROUP_OUTPUT,
@@ -246,19 +251,19 @@ const struct bats_option bats_options[] = {
     {"csv", 0, NULL, BATS_OPTION_FLAG, AT(csv), SIMULATE, BATS_GROUP_OUTPUT,
      "every run as a line of comma-separated values"},
     {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), READS, BATS_GROUP_OUTPUT,
-     "answer in JSON; log and tasks: an object per line"},
+     "answer in JSON; log and tasks: one object per line"},
     {"left", 0, NULL, BATS_OPTION_FLAG, AT(left), STATUS, BATS_GROUP_OUTPUT,
-     "print one number: how many tasks have no result yet, which --resume "
-     "would run; 0 where nothing is left"},
+     "print only the number of tasks without a result, which --resume would "
+     "run; 0 if none is left"},
     {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), CLUSTERS, BATS_GROUP_OUTPUT,
      "answer in JSON, with the ranks"},
     {"save", 0, "FILE", BATS_OPTION_FILE, AT(save), CLUSTERS,
-     BATS_GROUP_OUTPUT, "write it as a clusters file, for --clusters"},
+     BATS_GROUP_OUTPUT, "write the clusters found as a file for --clusters"},
     {"ranks", 0, NULL, BATS_OPTION_FLAG, AT(ranks), CLUSTERS,
-     BATS_GROUP_OUTPUT, "list the ranks, too: where they are, on which cores"},
+     BATS_GROUP_OUTPUT, "also list the ranks, with their nodes and cores"},
     {"progress", 0, NULL, BATS_OPTION_FLAG, AT(progress), RUNS,
      BATS_GROUP_OUTPUT,
-     "redraw one progress line even if no terminal is seen (under srun)"},
+     "redraw one progress line even if no terminal is detected (under srun)"},
     {"quiet", 'q', NULL, BATS_OPTION_FLAG, AT(quiet), RUNS, BATS_GROUP_OUTPUT,
      "no progress, no closing report: only errors"},
     {"help", 'h', NULL, BATS_OPTION_FLAG, AT(help), ALL, BATS_GROUP_OUTPUT,
@@ -267,14 +272,14 @@ const struct bats_option bats_options[] = {
 
 const size_t bats_options_n = sizeof bats_options / sizeof bats_options[0];
 
-/* More than any verb has. */
+/* upper limit of the options of a verb */
 #define ROWS_MAX 64
 
 static const struct {
     const char *name;
     const char *purpose;
-    const char *missing; /* what is said where an argument is missing */
-    int min, max;        /* how many arguments there may be */
+    const char *missing; /* the message if an argument is missing */
+    int min, max;        /* of arguments */
 } verbs[BATS_VERBS] = {
     [BATS_VERB_RUN] = {"run", "run a bag of tasks within a budget",
                        "the bag of tasks is missing", 1, 1},
@@ -282,33 +287,39 @@ static const struct {
                           "run a few tasks and show what the bag will cost",
                           "the bag of tasks is missing", 1, 1},
     [BATS_VERB_PLAN] = {"plan",
-                        "which schedules there are for a bag, without running "
+                        "list the schedules for a bag, without running "
                         "anything",
                         "", 0, 1},
     [BATS_VERB_SIMULATE] = {"simulate",
-                            "what a bag would cost and when it would end, "
-                            "for many seeds",
+                            "predict the cost and the end of a bag, for "
+                            "many seeds",
                             "the scenario is missing", 1, 1},
     [BATS_VERB_CLUSTERS] = {"clusters",
-                            "which machines there are, what they charge, and "
-                            "how that is known",
+                            "show the machines, their charges, and the "
+                            "source of each figure",
                             "", 0, 0},
     [BATS_VERB_OUTPUT] = {"output",
                           "print what the tasks of a run have written",
                           "the run is missing: its bag, or the directory "
                           "with its output",
                           1, 1},
-    [BATS_VERB_STATUS] = {"status", "how far a run is, and what it has cost",
+    [BATS_VERB_STATUS] = {"status",
+                          "show how far a run is, and what it has "
+                          "cost",
                           "the record of the run is missing", 1, 1},
-    [BATS_VERB_LOG] = {"log", "what happened in a run, in its order",
+    [BATS_VERB_LOG] = {"log", "show what happened in a run, in order",
                        "the record of the run is missing", 1, 1},
-    [BATS_VERB_TASKS] = {"tasks", "the tasks of a run and what became of them",
+    [BATS_VERB_TASKS] = {"tasks",
+                         "list the tasks of a run, with their "
+                         "states",
                          "the record of the run is missing", 1, 1},
-    [BATS_VERB_WHY] = {"why", "why a machine is parked or a task waits",
+    [BATS_VERB_WHY] = {"why",
+                       "explain why a machine is parked or a task "
+                       "waits",
                        "the record of the run is missing", 1, 3},
     [BATS_VERB_RECORD] = {"record",
-                          "prove the decisions of a run, or save a damaged "
-                          "record",
+                          "verify the decisions of a run, or recover a "
+                          "damaged record",
                           "record needs 'verify' or 'recover', and the record "
                           "of a run",
                           2, 3},
@@ -359,7 +370,7 @@ static int parse_timeout(const char *text, struct bats_sched_rules *rules,
         return rc != 0 || rules->timeout > 0
                    ? rc
                    : bats_error_set(err, BATS_EINPUT,
-                                    "it must be longer than nothing");
+                                    "it must be longer than 0");
     }
     snprintf(number, sizeof number, "%.*s", (int)n - 1, text);
     int rc = bats_factor_parse(number, &rules->timeout_median, err);
@@ -384,7 +395,7 @@ static int parse_sync(const char *text, struct bats_settings *settings,
     return rc;
 }
 
-/* Beyond these, what a run takes is no time that can be counted. */
+/* Outside these limits, times cannot be represented. */
 static int parse_scale(const char *text, double *scale, struct bats_error *err)
 {
     double f;
@@ -414,8 +425,9 @@ static int parse_halt(const char *text, struct bats_sched_rules *rules,
         bats_count_parse(number, &n, err) != 0 || n == 0 || n > UINT32_MAX ||
         (percent[0] != '\0' && n > 100))
         return bats_error_set(err, BATS_EINPUT,
-                              "'%s' is none of never, soon,fail=N, "
-                              "soon,fail=N%%, now,fail=N and now,fail=N%%",
+                              "invalid value '%s'; expected one of never, "
+                              "soon,fail=N, soon,fail=N%%, now,fail=N and "
+                              "now,fail=N%%",
                               text);
     rules->halt_now = now;
     if (percent[0] != '\0')
@@ -460,7 +472,7 @@ static int parse_money(const char *text, bats_money *amount,
     return bats_money_parse(text, amount, err);
 }
 
-/* A plan is for no job, which could have an account. */
+/* A plan belongs to no job, so there is no account to ask. */
 static int parse_budget(enum bats_option_kind kind, const char *text,
                         bats_money *amount, struct bats_error *err)
 {
@@ -481,7 +493,8 @@ static int parse_choice(const char *text, const char *choices,
             return 0;
         }
     }
-    return bats_error_set(err, BATS_EINPUT, "'%s' is none of %s", text,
+    return bats_error_set(err, BATS_EINPUT,
+                          "invalid value '%s'; expected one of %s", text,
                           choices);
 }
 
@@ -541,8 +554,7 @@ static int store(const struct bats_option *option, const char *text,
         rc = bats_duration_parse(text, value, &why);
         if (rc == 0 && option->kind == BATS_OPTION_PERIOD &&
             *(bats_time *)value == 0)
-            rc = bats_error_set(&why, BATS_EINPUT,
-                                "it must be longer than nothing");
+            rc = bats_error_set(&why, BATS_EINPUT, "it must be longer than 0");
         break;
     case BATS_OPTION_OUTPUT:
         rc = parse_output(text, settings, &why);
@@ -583,14 +595,14 @@ static int store(const struct bats_option *option, const char *text,
     return 0;
 }
 
-/* The rows of `verb` as getopt_long wants them: a row of `rows` goes with the
- * entry of the same index in `table`. Returns how many there are. */
+/* The rows of `verb` as getopt_long wants them: rows[i] belongs to table[i].
+ * Returns their number. */
 static int getopt_tables(enum bats_verb verb, const struct bats_option **rows,
                          struct option *table, char *letters)
 {
     int n = 0;
 
-    *letters++ = ':'; /* a missing argument is told apart */
+    *letters++ = ':'; /* getopt then reports a missing argument as ':' */
     for (size_t i = 0; i < bats_options_n; i++) {
         const struct bats_option *o = &bats_options[i];
         if (!(o->verbs & 1u << verb))
@@ -613,8 +625,8 @@ static int getopt_tables(enum bats_verb verb, const struct bats_option **rows,
     return n;
 }
 
-/* getopt_long does not say what is wrong with the option `word`. It leaves
- * the letter in optopt if the option was a letter. */
+/* Explains what is wrong with the option `word`, which getopt_long does not
+ * do. It leaves the letter in optopt if the option was a letter. */
 static int explain(const char *word, const struct bats_option **rows, int n,
                    struct bats_error *err)
 {

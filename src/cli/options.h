@@ -1,5 +1,5 @@
 /*
- * options: the one table of what can be said on the command line.
+ * options: the one table of all command-line options.
  *
  * Layer: cli. Used by every verb. The table feeds the parser, --help, the man
  * page and the completion (help.h), so that they cannot disagree.
@@ -38,13 +38,13 @@ enum bats_verb {
     BATS_VERBS
 };
 
-#define BATS_WORDS_MAX 3 /* most arguments of a verb */
+#define BATS_WORDS_MAX 3 /* upper limit of the arguments of a verb */
 
-/* How often an option that adds to a list may be given. */
+/* limit for repeating an option that adds to a list */
 #define BATS_OPTIONS_LIST 32
 
-/* What a verb was told; what was not given has the value in brackets. Strings
- * point into argv. */
+/* The values of a verb's options, with defaults in brackets. Strings point
+ * into argv. */
 struct bats_settings {
     bool help;
     const char *clusters;    /* [NULL] */
@@ -77,7 +77,7 @@ struct bats_settings {
     bool dry_run;            /* [false] */
     bool tag;                /* [false] */
     const char *output;      /* lines, stream or none [NULL] */
-    const char *output_dir;  /* of stream [NULL] */
+    const char *output_dir;  /* directory of stream [NULL] */
     int64_t max_output;      /* bytes; 0: no limit [0] */
     const char *results;     /* [NULL] */
     const char *joblog;      /* [NULL] */
@@ -121,10 +121,10 @@ enum bats_option_kind {
     BATS_OPTION_DIRECTORY,
     BATS_OPTION_CHOICE,   /* one of the words in `argument`, as in "a|b" */
     BATS_OPTION_MONEY,    /* an amount or "unlimited" */
-    BATS_OPTION_BUDGET,   /* the same, or "account" */
+    BATS_OPTION_BUDGET,   /* an amount, "unlimited" or "account" */
     BATS_OPTION_DURATION, /* >= 0 */
     BATS_OPTION_PERIOD,   /* a duration > 0 */
-    BATS_OPTION_OUTPUT,   /* as BATS_OPTION_CHOICE; "stream:DIR", too */
+    BATS_OPTION_OUTPUT,   /* as BATS_OPTION_CHOICE, or "stream:DIR" */
     BATS_OPTION_SIZE,     /* bytes > 0 */
     BATS_OPTION_LIST,     /* a text that is added to those before it */
     BATS_OPTION_COUNT,    /* an integer in 0 .. 2^63 - 1 */
@@ -132,14 +132,14 @@ enum bats_option_kind {
     BATS_OPTION_SCALE,    /* a number from 1e-6 to 1e6 */
     BATS_OPTION_LEVEL,    /* a number from 0.5 to 0.9999 */
     BATS_OPTION_SYNC,     /* sync* */
-    BATS_OPTION_TIMEOUT,  /* of struct bats_sched_rules: timeout* */
-    BATS_OPTION_HALT      /* the same: halt_* */
+    BATS_OPTION_TIMEOUT,  /* timeout* of struct bats_sched_rules */
+    BATS_OPTION_HALT      /* halt_* of struct bats_sched_rules */
 };
 
 enum bats_option_group {
     BATS_GROUP_PLAN,   /* what the bag is like (plan) */
-    BATS_GROUP_SELECT, /* whose output it is about (output) */
-    BATS_GROUP_TASKS,  /* which tasks are shown (tasks) */
+    BATS_GROUP_SELECT, /* selection of output (output) */
+    BATS_GROUP_TASKS,  /* selection of tasks (tasks) */
     BATS_GROUP_MONEY,  /* money and machines */
     BATS_GROUP_RUN,    /* how tasks are run */
     BATS_GROUP_FAULT,  /* when things go wrong */
@@ -152,8 +152,8 @@ struct bats_option {
     char letter;          /* short form, or 0 */
     const char *argument; /* its name in the help; NULL: none */
     enum bats_option_kind kind;
-    size_t offset;  /* of the value in struct bats_settings */
-    unsigned verbs; /* bit per enum bats_verb */
+    size_t offset;  /* offset of the value in struct bats_settings */
+    unsigned verbs; /* one bit per enum bats_verb */
     enum bats_option_group group;
     const char *help; /* a phrase without a final stop */
 };
@@ -161,38 +161,37 @@ struct bats_option {
 extern const struct bats_option bats_options[];
 extern const size_t bats_options_n;
 
-/* "run", "plan"..., and what the verb is for, in a phrase. */
+/* "run", "plan"..., and the purpose of the verb, in a phrase. */
 const char *bats_verb_name(enum bats_verb verb);
 const char *bats_verb_purpose(enum bats_verb verb);
 
-/* True and *verb if `word` is a verb. */
+/* True if `word` is a verb, which is then in *verb. */
 bool bats_verb_find(const char *word, enum bats_verb *verb);
 
-/* Adds to the sentence of `err` the verb that `word` is like, if there is one:
- * a mistyped verb is taken for a bag. */
+/* Appends to the sentence of `err` the verb that `word` resembles, if any: a
+ * mistyped verb is taken for a bag. */
 void bats_verb_suggest(const char *word, struct bats_error *err);
 
 /*
- * Reads the options and arguments of `verb` from argv[1] on (argv may be
- * permuted). BATS_EINPUT with one sentence: an option that does not exist, is
- * ambiguous, lacks its argument or has a wrong one, a wrong number of
- * arguments, a wrong BATS_BUDGET. Where --help is given, nothing else counts.
+ * Parses the options and arguments of `verb` from argv[1] on (argv may be
+ * permuted). BATS_EINPUT with one sentence: an option that is unknown or
+ * ambiguous, a missing or invalid value, a wrong number of arguments, an
+ * invalid BATS_BUDGET. With --help, nothing else is checked.
  */
 int bats_options_parse(enum bats_verb verb, int argc, char **argv,
                        struct bats_settings *settings, struct bats_error *err);
 
 /* Every option of `verb` with its value, as a JSON object, for free(); seed is
- * 0 where it is random. NULL: out of memory. */
+ * 0 if it is random. NULL: out of memory. */
 char *bats_options_json(enum bats_verb verb,
                         const struct bats_settings *settings);
 
-/* The options in such an object that are not the default ones, as one would
- * write them: "--retries 2 --timeout 300%". The budget is not among them. For
- * free(); NULL: out of memory, or it is no such object. */
+/* The options in such an object that differ from their defaults, as a person
+ * would write them: "--retries 2 --timeout 300%". The budget is not among
+ * them. For free(); NULL: out of memory, or not such an object. */
 char *bats_options_given(enum bats_verb verb, const char *json);
 
-/* Prints the sentence and where help is to be found; returns the exit code
- * for it (2). */
+/* Prints the sentence and how to get help; returns its exit code (2). */
 int bats_options_complain(enum bats_verb verb, const struct bats_error *err);
 
 #endif

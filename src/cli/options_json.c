@@ -1,4 +1,4 @@
-/* options_json: what a verb was told, for the run record. See options.h. */
+/* options_json: the options of a verb, for the run record. See options.h. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static json_t *seconds(bats_time time)
     return json_real((double)time / (double)BATS_SECOND);
 }
 
-/* What people write as time-out and halt is several numbers. */
+/* --timeout and --halt are several numbers each. */
 static json_t *timeout(const struct bats_sched_rules *rules)
 {
     return rules->timeout_median > 0
@@ -98,7 +98,7 @@ char *bats_options_json(enum bats_verb verb, const struct bats_settings *set)
     return json;
 }
 
-/* ---- the other way round ---- */
+/* ---- from JSON ---- */
 
 static const char *duration(char text[BATS_UNITS_TEXT], const json_t *v)
 {
@@ -106,7 +106,7 @@ static const char *duration(char text[BATS_UNITS_TEXT], const json_t *v)
     return bats_duration_format(text, us < 1e18 ? llround(us) : 0);
 }
 
-/* As it was given to the shell. */
+/* Prints the value quoted for the shell. */
 static void print_word(FILE *out, const char *value)
 {
     char *text = strdup(value);

@@ -35,7 +35,7 @@ static int resolve(const char *name, char path[PATH_MAX],
     return bats_error_set(err, BATS_ESYS, "%s: %s", name, strerror(errno));
 }
 
-/* Where the name of the file begins in a path that is resolved. */
+/* Where the file name begins in a resolved path. */
 static size_t name_at(const char *path)
 {
     return (size_t)(strrchr(path, '/') - path) + 1;
@@ -67,7 +67,7 @@ int bats_place_note(char **settings, const char *dir, const char *record,
     return 0;
 }
 
-/* What the record at `path` says; NULL where it says nothing. */
+/* The directory noted in the record at `path`; NULL if it has none. */
 static int ask(const char *path, char **dir, struct bats_error *err)
 {
     struct bats_view *view;
@@ -109,7 +109,7 @@ int bats_place_find(const char *run, char **dir, struct bats_error *err)
     size_t n = strlen(record);
     if (n > 5 && strcmp(record + n - 5, ".bats") == 0)
         rc = ask(record, dir, err);
-    if (rc == BATS_EINPUT) /* a damaged record, or none: the place is usual */
+    if (rc == BATS_EINPUT) /* a damaged or missing record: use the default */
         rc = 0;
     if (rc == 0 && *dir == NULL && (*dir = bats_place_default(run)) == NULL)
         rc = no_memory(err);

@@ -1,9 +1,8 @@
 /*
- * similar: what was probably meant by a word that is not known.
- *
- * Layer: cli. The nearest name by the edits that make it of the word: a
- * character inserted, deleted or replaced, or two neighbours swapped (optimal
- * string alignment). One edit is likely for every three characters of a name.
+ * similar: the name that was probably meant by an unknown word.
+ * Layer: cli. Finds the name with the fewest edits from the word: a character
+ * inserted, deleted or replaced, or two neighbours swapped (optimal string
+ * alignment). One edit is allowed for every three characters of a name.
  */
 #ifndef BATS_SIMILAR_H
 #define BATS_SIMILAR_H
@@ -11,15 +10,15 @@
 #include <stddef.h>
 
 struct bats_similar {
-    const char *word; /* the first `length` bytes of it */
+    const char *word; /* its first `length` bytes count */
     size_t length;
-    const char *name; /* the nearest of those that were tried, or NULL */
+    const char *name; /* the nearest of those tried, or NULL */
     unsigned edits;
 };
 
 struct bats_similar bats_similar_to(const char *word, size_t length);
 
-/* `name` is one that is known. Of equally near ones the first is kept. */
+/* Tries the known name `name`. Of equally near names the first is kept. */
 void bats_similar_try(struct bats_similar *similar, const char *name);
 
 #endif

@@ -51,7 +51,7 @@ static void set_row(struct bats_table *table, size_t row, const char *policy,
     set_makespans(table, row, s);
 }
 
-/* Above the rows of a budget. */
+/* The heading above the rows of a budget. */
 static void set_budget(struct bats_table *table, size_t row,
                        const struct bats_scenario_budget *budget,
                        const struct bats_campaign_summary *s)

@@ -13,9 +13,9 @@
 #include "report/words.h"
 #include "util/now.h"
 
-/* ---- what the observer is told ---- */
+/* ---- the observer ---- */
 
-/* What was found, where there is no clusters file. */
+/* Reports the clusters found if there is no clusters file. */
 static void print_found(const struct bats_survey *survey)
 {
     const struct bats_platform *p = &survey->platform;
@@ -48,7 +48,7 @@ static void print_end(const struct bats_survey *survey)
         strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
     fprintf(stderr,
             "bats-mpi: the %s job ends at %s: tasks that do not fit before "
-            "that are left (--time-limit)\n",
+            "then are left (--time-limit)\n",
             survey->site.allocation.system->name, text);
 }
 
@@ -112,8 +112,8 @@ static bool on_choose(void *context, const struct bats_survey *survey,
     return bats_choosing_answer(w->choosing, &survey->platform, sched, choice);
 }
 
-/* It may have been made from other figures than the table that was shown: tasks
- * have ended since. */
+/* The choice may rest on other figures than the table that was shown, because
+ * tasks have ended since. */
 static void on_chosen(void *context, const struct bats_survey *survey,
                       const struct bats_sched *sched)
 {
@@ -135,7 +135,7 @@ static void on_notice(void *context, const char *sentence)
     bats_words_line(stderr, "bats-mpi: %s", sentence);
 }
 
-/* Every line of `bytes` with the number of its task in front. */
+/* Writes every line of `bytes` with the number of its task in front. */
 static void write_tagged(FILE *file, uint32_t task, const char *bytes,
                          size_t n)
 {
@@ -219,7 +219,7 @@ static void on_ended(void *context, const struct bats_execution *e)
         .host = (char *)e->host,
         .command = (char *)e->command,
     };
-    /* Only the report is poorer if memory is short. */
+    /* If memory is short, only the report suffers. */
     bats_failures_add(&w->failures, &failure, NULL);
 }
 

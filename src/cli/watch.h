@@ -1,12 +1,12 @@
 /*
- * watch: what people see of a run while it lasts, and what is kept for the
+ * watch: shows a run to people while it lasts, and collects data for the
  * closing report.
  *
  * Layer: cli. Used by the verb run: it is the observer (run/run.h). The output
- * of tasks goes to standard output and standard error, chatter to standard
- * error. If standard output cannot be written any more (its reader has gone,
- * the disk is full), the results have nowhere to go, so the run is stopped as
- * by SIGTERM instead of spending money on them.
+ * of tasks goes to standard output and standard error, messages go to standard
+ * error. If standard output cannot be written any more (its reader is gone,
+ * the disk is full), the run is stopped as by SIGTERM, so that no money is
+ * spent on results that would be lost.
  */
 #ifndef BATS_WATCH_H
 #define BATS_WATCH_H
@@ -28,10 +28,11 @@ struct bats_watch {
     struct bats_joblog *joblog; /* NULL: none; owned */
     uint64_t *received;         /* with joblog: bytes of output, by task */
     struct bats_failures failures;
-    uint64_t yielded; /* executions that ended to be run again */
+    uint64_t yielded; /* executions that were checkpointed */
     struct bats_progress progress;
-    int terminal;      /* behind standard error while a line is shown, or -1 */
-    bool out_is_shown; /* standard output reaches that screen too */
+    int terminal;      /* the terminal behind standard error while a line is
+                        * shown, or -1 */
+    bool out_is_shown; /* standard output reaches that terminal too */
     int64_t start_us;  /* real time, microseconds since 1970 */
     int64_t begin_us;  /* monotonic clock */
     int out_errno;     /* why standard output cannot be written, or 0 */
@@ -39,9 +40,9 @@ struct bats_watch {
     bats_money reserved_before; /* by earlier sessions, as in report.h */
 };
 
-/* `line`: redraw a line even if no terminal is seen. `joblog` may be NULL; if
- * `resumes`, bats_joblog_continue is to follow. BATS_EINPUT (the joblog cannot
- * be written), BATS_ENOMEM. */
+/* `line`: redraw a line even if no terminal is detected. `joblog` may be NULL;
+ * if `resumes`, bats_joblog_continue has to follow. BATS_EINPUT (the joblog
+ * cannot be written), BATS_ENOMEM. */
 int bats_watch_init(struct bats_watch *watch,
                     const struct bats_run_options *options,
                     struct bats_choosing *choosing, bool tag, bool quiet,
@@ -49,10 +50,10 @@ int bats_watch_init(struct bats_watch *watch,
                     struct bats_error *err);
 void bats_watch_release(struct bats_watch *watch);
 
-/* The observer; valid as long as the watch. */
+/* Returns the observer, which is valid as long as the watch. */
 struct bats_observer bats_watch_observer(struct bats_watch *watch);
 
-/* Takes the progress line away, in good time for the closing report. */
+/* Removes the progress line before the closing report. */
 void bats_watch_finish(struct bats_watch *watch);
 
 /* Real time since the run began, microseconds. */

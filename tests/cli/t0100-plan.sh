@@ -195,7 +195,7 @@ ok 'a profile: what is left, and what is known'
 # sqrt(31) 93.6 = 4916 s = 1h22m, in window 9.
 grep -Eq '^1 cheapest +slow 1 +7-9 +1h4m-1h22m +21-27 +-3$' out
 grep -q 'May take 9 windows and 27 SU' out
-grep -q 'upper bound, to hold in 70 % of all cases' out
+grep -q 'upper bound that holds in 70 % of all cases' out
 ok 'with intervals, and what they may cost'
 # 31 / (4 / 123.3 + 4 / 71.7) = 351 s would just do for machines that divide
 # tasks; the last of eight tasks takes longer.

@@ -309,7 +309,7 @@ static void record_recover_says_what_it_saved(void **state)
     has(PATH ".recovered: the file exists");
     say(cmd_record, "discover bag.txt");
     assert_int_equal(code, 2);
-    has("there are 'record recover' and 'record verify'");
+    has("expected 'record recover' or 'record verify'");
 }
 
 static void what_is_no_record_is_refused(void **state)

@@ -189,11 +189,11 @@ static void mistakes_are_named(void **state)
     refuses(BATS_VERB_RUN, "a -qb", "--budget needs AMOUNT|account");
     refuses(BATS_VERB_RUN, "--tag=yes a", "--tag takes no argument");
     refuses(BATS_VERB_RUN, "--policy best a",
-            "--policy: 'best' is none of bats|rr");
+            "--policy: invalid value 'best'; expected one of bats|rr");
     refuses(BATS_VERB_RUN, "--policy bat a",
-            "--policy: 'bat' is none of bats|rr");
+            "--policy: invalid value 'bat'; expected one of bats|rr");
     refuses(BATS_VERB_RUN, "--window 0 a",
-            "--window: it must be longer than nothing");
+            "--window: it must be longer than 0");
 }
 
 static void numbers_are_read_strictly(void **state)
@@ -290,7 +290,7 @@ static void a_timeout_is_a_time_or_a_share(void **state)
     assert_true(set.rules.timeout == 7 * BATS_SECOND);
     assert_true(set.rules.timeout_median == 0);
     refuses(BATS_VERB_RUN, "--timeout 0 a",
-            "--timeout: it must be longer than nothing");
+            "--timeout: it must be longer than 0");
     refuses(BATS_VERB_RUN, "--timeout % a",
             "--timeout: '' is not a number above 0");
     refuses(BATS_VERB_RUN, "--retries 256 a", "--retries: 256 is too large");
@@ -453,7 +453,8 @@ static void verbs_that_read_take_a_record(void **state)
             "the record of the run is missing (a bag called 'tasks' is run by "
             "the name ./tasks)");
     refuses(BATS_VERB_TASKS, "--state lost r",
-            "--state: 'lost' is none of pending|running|done|failed|removed");
+            "--state: invalid value 'lost'; expected one of "
+            "pending|running|done|failed|removed");
     refuses(BATS_VERB_STATUS, "--failed r", "there is no option --failed");
 }
 

@@ -1,5 +1,5 @@
-/* clusters: the verb clusters. Looks at the ranks as a run would, and says
- * what it would find, and why it is so. */
+/* clusters: the verb clusters. Surveys the ranks as a run would, and prints
+ * the findings with their sources. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ static const char *window_source(const struct bats_settings *set)
     return set->clusters != NULL ? set->clusters : "default";
 }
 
-/* `text` is for words that are not constant. */
+/* `text` holds words that are not constant. */
 static const char *budget_source(const struct bats_settings *set,
                                  const struct bats_survey *survey,
                                  char text[BATS_ACCOUNT_WORDS])
@@ -55,7 +55,7 @@ static const char *budget_source(const struct bats_settings *set,
 
 /* ---- printing ---- */
 
-/* The hosts of a cluster in one block for free(), and a node of it. */
+/* The hosts of a cluster in one block for free(), and one of its nodes. */
 static char *hosts_of(const struct bats_survey *s, size_t cluster,
                       const struct bats_node **node)
 {

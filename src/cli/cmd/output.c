@@ -1,5 +1,5 @@
-/* output: the verb output. Prints what the tasks of a run with --output
- * stream have written. Needs no MPI: the files say all. */
+/* output: the verb output. Prints the output of the tasks of a run with
+ * --output stream. Needs no MPI, only the files. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,9 +16,9 @@
 struct printer {
     const struct bats_settings *set;
     struct bats_outdir outdir;
-    uint64_t task; /* whose output it is, as people see it */
+    uint64_t task; /* number of the task being printed, as people see it */
     bool in_line;  /* --tag: the last line is not complete */
-    bool lacking;  /* something that was asked for is not there, or damaged */
+    bool lacking;  /* something requested is missing or damaged */
 };
 
 static void complain(void *context, const char *sentence)
@@ -29,7 +29,7 @@ static void complain(void *context, const char *sentence)
 
 /* ---- one task ---- */
 
-/* Every line with the number of its task in front. */
+/* Writes every line with the number of its task in front. */
 static void write_tagged(struct printer *p, const char *bytes, size_t n)
 {
     while (n > 0) {
@@ -59,7 +59,7 @@ static bool has_failed(const struct bats_outdir_entry *entry)
     return entry->exit_status != 0 || entry->signal != 0;
 }
 
-/* What a task without a word of its own would not say. */
+/* Prints how the task failed, since its output may not say so. */
 static void print_failure(const struct bats_outdir_entry *entry)
 {
     char how[32];
@@ -99,7 +99,7 @@ static int print_task(struct printer *p, const struct bats_outdir_entry *entry,
 
 /* ---- which tasks ---- */
 
-/* The tasks first to last, as people count them. */
+/* Prints the tasks first to last, numbered from 1. */
 static int print_range(struct printer *p, uint64_t first, uint64_t last,
                        struct bats_error *err)
 {
@@ -137,7 +137,7 @@ static bool read_number(const char **at, uint64_t *number)
     return *number > 0 && *number <= UINT32_MAX;
 }
 
-/* "7" or "7,10-12". Only looks if `p` is NULL. */
+/* Reads "7" or "7,10-12". If `p` is NULL, only checks it. */
 static int each_range(struct printer *p, const char *list,
                       struct bats_error *err)
 {
@@ -169,8 +169,7 @@ static int check(const struct bats_settings *set, struct bats_error *err)
         rc = each_range(NULL, set->task[i], err);
     if (rc == 0 && set->all && (set->failed || set->n_task > 0))
         rc = bats_error_set(err, BATS_EINPUT,
-                            "--all goes neither with --task nor with "
-                            "--failed");
+                            "--all excludes --task and --failed");
     return rc;
 }
 

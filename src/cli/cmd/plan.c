@@ -1,5 +1,5 @@
-/* plan: the verb plan. Which schedules there are for a bag, from a profile
- * or from given runtimes; no MPI is started. */
+/* plan: the verb plan. Lists the schedules for a bag, from a profile or from
+ * given runtimes; starts no MPI. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -17,14 +17,15 @@
 
 #define PHRASE 96 /* bytes of an amount or a count in words */
 
-/* What is answered. */
+/* The parts of the answer. */
 struct answer {
     const struct bats_settings *set;
     const struct bats_estimator *e;
     struct bats_schedule offers[BATS_OFFERS];
-    struct bats_schedule chosen; /* for the budget or the deadline; without
-                                    either for all the money there is */
-    struct bats_error refusal;   /* why there is none; code 0: there is */
+    struct bats_schedule chosen; /* the best for the budget or the deadline;
+                                  * without either, for unlimited money */
+    struct bats_error refusal;   /* why there is no schedule; code 0: there is
+                                  * one */
 };
 
 static bool is_asked(const struct bats_settings *set)
@@ -81,19 +82,19 @@ static int print_json(const struct answer *a)
     return bad;
 }
 
-static void print_delta_n(int64_t delta_n, bool feasible)
+static void print_at_risk(int64_t delta_n, bool feasible)
 {
-    printf("delta-N   %" PRId64 ": ", delta_n);
     if (delta_n <= 0)
-        puts("room for so many tasks more");
-    else if (feasible)
-        puts("so many tasks may need a further window, since no task is "
-             "divided");
+        printf("at risk   none: there is room for %" PRId64 " more tasks\n",
+               -delta_n);
     else
-        puts("so many tasks are left undone");
+        printf("at risk   %" PRId64 ": %s\n", delta_n,
+               feasible ? "these tasks may need a further window, since no "
+                          "task is divided"
+                        : "these tasks are left undone");
 }
 
-/* What the budget or the deadline gets. */
+/* Prints the best schedule within the budget or the deadline. */
 static void print_chosen(const struct answer *a)
 {
     const struct bats_plan *p = &a->chosen.plan;
@@ -111,7 +112,7 @@ static void print_chosen(const struct answer *a)
         printf("makespan  %s\n",
                bats_words_makespan(time, a->chosen.makespan.estimate));
     printf("cost      %s, %s per window\n", cost, price);
-    print_delta_n(a->chosen.delta_n, p->feasible);
+    print_at_risk(a->chosen.delta_n, p->feasible);
 }
 
 static void print_head(const struct answer *a, const struct bats_profile *p)
@@ -191,7 +192,7 @@ static int estimate(struct answer *a, struct bats_error *err)
     return rc;
 }
 
-/* The cluster of the file with this name; SIZE_MAX: none. */
+/* Index of the cluster of the file with this name; SIZE_MAX: none. */
 static size_t find_cluster(const struct bats_clusters_file *file,
                            const char *name)
 {
@@ -201,7 +202,7 @@ static size_t find_cluster(const struct bats_clusters_file *file,
     return SIZE_MAX;
 }
 
-/* A cluster that was found is called as its partition. */
+/* A cluster that was found is named after its partition. */
 static int print_sbatch(const struct answer *a,
                         const struct bats_profile *profile,
                         const struct bats_clusters_file *file,

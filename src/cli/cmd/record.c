@@ -1,5 +1,5 @@
-/* record: the verb record. Saves what is readable of a damaged record, and
- * proves the decisions that are in one. */
+/* record: the verb record. Recovers the readable part of a damaged record, and
+ * verifies the decisions in a record. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +74,7 @@ static bool print_replay(int64_t session, const struct bats_replay *r)
     return false;
 }
 
-/* 1: a session differs. */
+/* Returns 1 if a session differs. */
 static int verify(const char *path, struct bats_error *err)
 {
     struct bats_view *view;
@@ -106,8 +106,8 @@ int cmd_record(int argc, char **argv)
     if (rc == 0 && !set.help && strcmp(what, "recover") != 0 &&
         strcmp(what, "verify") != 0)
         rc = bats_error_set(&err, BATS_EINPUT,
-                            "'record %s': there are 'record recover' and "
-                            "'record verify'",
+                            "unknown 'record %s'; expected 'record recover' "
+                            "or 'record verify'",
                             what);
     if (rc == 0 && !set.help && strcmp(what, "verify") == 0 &&
         set.words[2] != NULL)

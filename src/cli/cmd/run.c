@@ -1,6 +1,6 @@
 /* run: the verb run. Rank 0 reads, runs and reports; the other ranks only
- * work. Every rank starts and ends MPI, whatever the user wrote: a rank that
- * leaves without that makes the launcher shout. */
+ * work. Every rank starts and ends MPI, even after a usage error: the launcher
+ * prints alarming messages about a rank that does not. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -25,7 +25,7 @@
 #include "exec/output/outdir.h"
 #include "report/words.h"
 
-/* Ten digits at most: it has to be typed again to repeat the run. */
+/* At most ten digits, because people type it to repeat the run. */
 static int random_seed(uint64_t *seed, struct bats_error *err)
 {
     uint32_t bits;
@@ -36,7 +36,7 @@ static int random_seed(uint64_t *seed, struct bats_error *err)
     return 0;
 }
 
-/* A directory that cannot be written is found out before money is spent. */
+/* Checks before money is spent that the directory can be written. */
 static int check_directory(const char *dir, struct bats_error *err)
 {
     if ((mkdir(dir, 0777) != 0 && errno != EEXIST) || access(dir, W_OK) != 0)
@@ -77,7 +77,8 @@ static const char *output_name(enum bats_output output)
     return "lines";
 }
 
-/* Tasks are left that nothing speaks against. */
+/* Tasks are left, and nothing but the end of the run kept them from
+ * running. */
 static bool is_cut_off(const struct bats_snapshot *s)
 {
     enum bats_finish finish = s->status.finish;
@@ -86,7 +87,8 @@ static bool is_cut_off(const struct bats_snapshot *s)
            finish != BATS_FINISH_SAMPLED && finish != BATS_FINISH_SHRINK;
 }
 
-/* What could not be written did not happen: --resume does it again. */
+/* A result that could not be written does not count: --resume runs the task
+ * again. */
 static void report_books(struct bats_snapshot *s, const struct bats_books *b)
 {
     s->status = b->status;
@@ -155,7 +157,7 @@ static int report(const struct bats_settings *set,
 
 /* ---- rank 0 ---- */
 
-/* What is on record is what the bill says. */
+/* The record is written first: the bill shows what it holds. */
 static bool keep_record(struct bats_record *record)
 {
     struct bats_error err;
@@ -179,7 +181,7 @@ static int finish_record(struct bats_record *record,
     return BATS_EXIT_SYSTEM;
 }
 
-/* What `sample` is for: what it learned is kept. */
+/* The verb sample keeps what it has learned. */
 static int save_profile(const struct bats_settings *set,
                         const struct bats_run_options *options,
                         const struct bats_run_outcome *outcome, int code)
@@ -200,8 +202,8 @@ static int save_profile(const struct bats_settings *set,
     return rc == 0 ? code : bats_complain(&err);
 }
 
-/* The schedule that was asked for does not exist. The sentence speaks of what
- * is still to be paid. */
+/* Explains that the requested schedule does not exist. The sentence is about
+ * the money still to be paid. */
 static int refuse(const struct bats_settings *set,
                   const struct bats_run_outcome *outcome)
 {
@@ -256,8 +258,8 @@ static int dry_run(struct bats_run_options *options)
     return rc == 0 ? BATS_EXIT_OK : bats_complain(&err);
 }
 
-/* Opens everything that is going to be written, so that a mistake shows
- * before the run and not at its end. */
+/* Opens everything that will be written, so that a mistake shows before the
+ * run and not at its end. */
 static int prepare(const struct bats_settings *set,
                    const struct bats_run_options *options,
                    struct bats_choosing *choosing, struct bats_watch *watch,
@@ -287,7 +289,8 @@ static int prepare(const struct bats_settings *set,
     return rc;
 }
 
-/* What the sampling phase did is done, even without a record of it. */
+/* Tasks that ended in the sampling phase count as done, even without a record
+ * of it. */
 static int continue_profile(const struct bats_profile *profile,
                             struct bats_sched_earlier *earlier,
                             uint8_t **state, struct bats_error *err)
@@ -354,7 +357,7 @@ static int with_bag(const struct bats_settings *set,
         bats_watch_release(&watch);
     }
     if (bats_history_close(&history, &err) != 0) {
-        if (code != BATS_EXIT_SYSTEM) /* that has been said already */
+        if (code != BATS_EXIT_SYSTEM) /* others are reported already */
             bats_complain(&err);
         code = BATS_EXIT_SYSTEM;
     }
@@ -370,7 +373,8 @@ static int with_bag(const struct bats_settings *set,
     return code;
 }
 
-/* What --results, --output and --max-output come to. *dir is for free(). */
+/* Derives the destination of output from --results, --output and --max-output.
+ * *dir is for free(). */
 static int choose_output(const struct bats_settings *set,
                          struct bats_run_options *options, char **dir,
                          struct bats_error *err)
@@ -396,8 +400,8 @@ static int choose_output(const struct bats_settings *set,
     return 0;
 }
 
-/* What --tail, --no-replicate and the bag say about copies of tasks. *once is
- * for free(). */
+/* Derives the rules for replicas from --tail, --no-replicate and the bag.
+ * *once is for free(). */
 static int choose_copies(const struct bats_settings *set,
                          const struct bats_bagfile *bag,
                          struct bats_run_options *options, uint8_t **once,
@@ -415,7 +419,7 @@ static int choose_copies(const struct bats_settings *set,
     return 0;
 }
 
-/* --profile: what an earlier sampling phase has learned of this bag. */
+/* --profile: what an earlier sampling phase has learned about this bag. */
 static int load_profile(const struct bats_settings *set,
                         struct bats_run_options *options,
                         struct bats_profile *profile, struct bats_error *err)
@@ -429,7 +433,7 @@ static int load_profile(const struct bats_settings *set,
     return rc;
 }
 
-/* What may not have been meant is said. */
+/* Loads the bag, and warns of what may not have been meant. */
 static int load_bag(const struct bats_settings *set, struct bats_bagfile **bag,
                     struct bats_error *err)
 {
@@ -550,9 +554,9 @@ static int start(enum bats_verb verb, int argc, char **argv)
     }
     if (rc == 0 && (code = bats_jobs_start(verb, &set, argv, &usage)) >= 0)
         return code;
-    /* A reader of the output that goes away is seen when writing. */
+    /* If the reader of the output goes away, writing reports it. */
     signal(SIGPIPE, SIG_IGN);
-    /* So is a file that would grow beyond what ulimit allows. */
+    /* If a file would grow beyond the limit of ulimit, writing reports it. */
     signal(SIGXFSZ, SIG_IGN);
     if (bats_mpi_start(&argc, &argv, set.silence, &rank, &n_ranks, &err) != 0)
         return bats_complain(&err);

@@ -1,5 +1,5 @@
-/* simulate: the verb simulate. What a bag would cost and when it would
- * end, for many seeds, without running anything. */
+/* simulate: the verb simulate. Predicts cost and end of a bag for many seeds,
+ * without running anything. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "report/trace.h"
 #include "report/words.h"
 
-/* What the options say instead of the scenario. */
+/* Lets the options override the scenario. */
 static int overrule(struct bats_scenario *scenario,
                     const struct bats_settings *set, struct bats_error *err)
 {
@@ -46,7 +46,7 @@ static int print(const struct bats_settings *set,
     return 0;
 }
 
-/* The budget holds in every run; if not, the engine is wrong. */
+/* The budget must hold in every run; a violation is a bug in the engine. */
 static int check_budgets(const struct bats_scenario *scenario,
                          const struct bats_world_result *results, size_t n,
                          struct bats_error *err)
@@ -56,8 +56,8 @@ static int check_budgets(const struct bats_scenario *scenario,
         if (r->violations > 0)
             return bats_error_set(
                 err, BATS_ESTATE,
-                "seed %u, repeat %u, policy %s, budget %s: charged more than "
-                "the budget; this is a mistake of bats-mpi",
+                "seed %u, repeat %u, policy %s, budget %s: charged more "
+                "than the budget; this is a bug in bats-mpi",
                 r->seed, r->repeat,
                 bats_policy_name(scenario->policies[r->policy]),
                 scenario->budgets[r->budget].text);
@@ -84,7 +84,7 @@ static void show_decisions(void *context, const struct bats_sched *sched)
     bats_trace_decisions(context, sched);
 }
 
-/* Every policy with every budget, in the first world. */
+/* Traces every policy with every budget, in the first world. */
 static int trace(const struct bats_scenario *scenario, struct bats_error *err)
 {
     struct bats_world *world;

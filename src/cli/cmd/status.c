@@ -1,4 +1,4 @@
-/* status: the verb status. How far a run is, and what it has cost. */
+/* status: the verb status. Shows how far a run is, and what it has cost. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,8 +129,8 @@ static void print_text(const struct bats_view_status *st,
     strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
     bats_words_line(stdout, "%s: %s", st->bag,
                     bats_look_state(text, sizeof text, st));
-    printf("session   %" PRId64 ", begun %s, %s of bag time\n", st->sessions,
-           when, bats_words_moment(time, st->last));
+    printf("session   %" PRId64 ", begun %s, %s of virtual time\n",
+           st->sessions, when, bats_words_moment(time, st->last));
     printf("tasks     %" PRId64 ": %" PRId64 " done, %" PRId64
            " failed, %" PRId64 " running, %" PRId64 " pending",
            st->tasks, st->done, st->failed, st->running, st->pending);

@@ -1,5 +1,5 @@
-/* tasks: the verbs tasks and log, which list what is in a record. There
- * may be millions of lines, so that columns have fixed widths. */
+/* tasks: the verbs tasks and log, which list the contents of a record. Columns
+ * have fixed widths, because there may be millions of lines. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

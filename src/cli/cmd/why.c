@@ -1,4 +1,4 @@
-/* why: the verb why. Why a machine is parked, why a task waits. */
+/* why: the verb why. Explains why a machine is parked and why a task waits. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #define DRAINING                                                              \
     "the run is draining: it was told to end and starts no more tasks"
 
-/* What the answers are made from. */
+/* The facts behind the answers. */
 struct known {
     struct bats_view_status status;
     bool has_decision;
@@ -55,7 +55,7 @@ static int learn(struct bats_view *view, struct known *k,
     return rc;
 }
 
-/* Why nobody runs anything any more; false while the run is live. */
+/* Explains why no task runs any more; false while the run is live. */
 static bool why_over(char *text, size_t size, const struct known *k)
 {
     char charged[PHRASE], budget[PHRASE];
@@ -79,7 +79,7 @@ static bool why_over(char *text, size_t size, const struct known *k)
 
 /* ---- machines ---- */
 
-/* How many machines of its cluster the last decision wants; -1: no idea. */
+/* The machines of its cluster that the last decision wants; -1: unknown. */
 static int64_t wanted(const struct known *k, const char *cluster)
 {
     for (size_t i = 0; i < k->status.n_clusters; i++)
@@ -89,7 +89,7 @@ static int64_t wanted(const struct known *k, const char *cluster)
     return -1;
 }
 
-/* Why the plan does not hold machine `m`. */
+/* Explains why the plan does not hold machine `m`. */
 static void why_unwanted(char *text, size_t size, const struct known *k,
                          const struct bats_view_machine *m)
 {
@@ -195,7 +195,7 @@ static void print_sums(const struct known *k,
                          k->status.currency));
 }
 
-/* The machine called `name`, or all of them if it is NULL. */
+/* Explains the machine called `name`, or all of them if it is NULL. */
 static int explain_machines(struct bats_view *view, const struct known *k,
                             const char *name, struct bats_error *err)
 {
@@ -336,7 +336,7 @@ static int explain_all(struct bats_view *view, const struct known *k,
     return explain_machines(view, k, NULL, err);
 }
 
-/* "17" or "task 17": the number; 0 for anything else. */
+/* Returns the number in "17" or "task 17"; 0 for anything else. */
 static int64_t task_number(const struct bats_settings *set)
 {
     const char *word = set->words[1];
