@@ -1,9 +1,9 @@
 /*
- * finish: how a run may end: a row for each reason, with its name for
+ * finish: the reasons for the end of a run: a row for each, with its name for
  * programs, its words for people and the exit code of bats-mpi.
  *
- * Layer: report. Used by all that tells how a run has ended; cli/cli.h makes
- * the exit codes its own. The record has names of its own, which are its
+ * Layer: report. Used by all code that reports the end of a run; cli/cli.h
+ * adopts the exit codes. The record has names of its own, which belong to its
  * format (record/schema.c).
  */
 #ifndef BATS_FINISH_H
@@ -18,7 +18,7 @@ enum bats_exit {
     BATS_EXIT_SYSTEM = 3,   /* the system failed */
     BATS_EXIT_BUDGET = 4,   /* budget exhausted, tasks are left */
     BATS_EXIT_DEADLINE = 5, /* deadline reached, tasks are left */
-    BATS_EXIT_SHRINK = 6    /* to go on with fewer nodes, tasks are left */
+    BATS_EXIT_SHRINK = 6    /* nodes are given back, tasks are left */
     /* 128 + signal after an orderly stop */
 };
 
@@ -28,7 +28,7 @@ struct bats_finish_row {
     enum bats_exit exit;
 };
 
-/* Where so many tasks have failed for good. */
+/* The row of a run in which this many tasks have failed for good. */
 const struct bats_finish_row *bats_finish_row(enum bats_finish finish,
                                               uint32_t failed);
 

@@ -67,9 +67,9 @@ int bats_joblog_open(const char *path, struct bats_joblog **log,
 /* ---- the lines of earlier sessions ---- */
 
 struct kept {
-    uint32_t *now; /* by index in the last session: index, UINT32_MAX: none */
+    uint32_t *now; /* by former index: index now; UINT32_MAX: none */
     uint64_t n_was;
-    int64_t *last; /* by index: where its last line begins, -1: nowhere */
+    int64_t *last; /* by index: where its last line begins; -1: nowhere */
 };
 
 static bool find_places(struct kept *k, const uint32_t *was, uint32_t n)
@@ -89,8 +89,8 @@ static bool find_places(struct kept *k, const uint32_t *was, uint32_t n)
     return true;
 }
 
-/* Goes over the whole lines of `from`. Without `to` finds out where the last
- * of each task is; with it, copies those. */
+/* Goes through the complete lines of `from`. If `to` is NULL, finds the last
+ * line of each task; else copies those lines. */
 static bool pass(struct kept *k, FILE *from, FILE *to)
 {
     char *line = NULL;

@@ -3,12 +3,11 @@
  *
  * Layer: report. Used by cli. Columns, separated by tabs: Seq (number of the
  * task, from 1), Host, Starttime (seconds since 1970), JobRuntime (seconds,
- * both in real time), Send (0), Receive (bytes of its standard output as far
- * as they passed through bats-mpi), Exitval (0 after a signal), Signal,
- * Command, which is there byte by byte, since programs run it again (no
- * command has a newline). `parallel --resume`, `--resume-failed` and
- * `--retry-failed` accept the file. Each line is in the file as soon as its
- * task has ended.
+ * both in real time), Send (0), Receive (those bytes of its standard output
+ * that passed through bats-mpi), Exitval (0 after a signal), Signal, Command,
+ * byte for byte, because programs run it again (no command has a newline).
+ * `parallel --resume`, `--resume-failed` and `--retry-failed` accept the file.
+ * Each line is written as soon as its task has ended.
  */
 #ifndef BATS_JOBLOG_H
 #define BATS_JOBLOG_H
@@ -30,22 +29,23 @@ struct bats_joblog_entry {
     const char *command;
 };
 
-/* Begins the file at `path` anew ("-": standard output). BATS_EINPUT if it
+/* Creates the file at `path` afresh ("-": standard output). BATS_EINPUT if it
  * cannot be written. */
 int bats_joblog_create(const char *path, struct bats_joblog **log,
                        struct bats_error *err);
 
-/* The same, for a run that is resumed: what is in the file stays until
- * bats_joblog_continue. BATS_EINPUT also if it is no joblog. */
+/* Opens the file for a run that is resumed: its lines stay until
+ * bats_joblog_continue. BATS_EINPUT also if it is not a joblog. */
 int bats_joblog_open(const char *path, struct bats_joblog **log,
                      struct bats_error *err);
 
 /*
- * After that and before the first write: of the lines of earlier sessions, the
- * last one of each task stays that keeps its result; the others, of tasks that
- * run again, go. `was`: per task (n of them) its index in the last session, or
- * UINT32_MAX if it has no result; a task that has moved gets its new number.
- * The file is replaced by a new one. BATS_ESYS, BATS_ENOMEM.
+ * Call after bats_joblog_open and before the first write. Of the lines of
+ * earlier sessions, keeps the last line of each task that keeps its result,
+ * and drops those of tasks that run again. `was`: for each of the n tasks, its
+ * index in the last session, or UINT32_MAX if it has no result; a task that
+ * has moved gets its new number. Replaces the file by a new one. BATS_ESYS,
+ * BATS_ENOMEM.
  */
 int bats_joblog_continue(struct bats_joblog *log, const uint32_t *was,
                          uint32_t n, struct bats_error *err);

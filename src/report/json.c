@@ -1,4 +1,4 @@
-/* json: the closing report for machines. See report.h. */
+/* json: the closing report for programs. See report.h. */
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "util/json.h"
 
 /* Building blocks return NULL when memory is short; json_object_set_new and
- * json_array_append_new take that and answer -1, so that each function below
- * only adds up the answers. */
+ * json_array_append_new accept that and return -1, so that each function below
+ * only adds up the return values. */
 #define SET json_object_set_new
 
 static json_t *checked(json_t *json, int bad)
@@ -76,7 +76,7 @@ static json_t *cluster(const struct bats_snapshot *s, size_t i)
     return checked(o, bad);
 }
 
-/* One word each, never to change. */
+/* One word each, which must never change. */
 static const char *reason(const struct bats_decision *d)
 {
     static const char *const words[] = {
@@ -216,7 +216,7 @@ static int set_result(json_t *o, const struct bats_report *r)
     return bad;
 }
 
-/* What was promised, and what it came to; null: nothing. */
+/* The promise, and what became of it; null: none was made. */
 static json_t *promise(const struct bats_snapshot *s)
 {
     const struct bats_schedule *p = &s->promise;

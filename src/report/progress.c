@@ -24,8 +24,8 @@ void bats_progress_init(struct bats_progress *progress,
     };
 }
 
-/* Tasks that really run: the engine also counts those that were sent ahead
- * and wait for a slot. */
+/* Tasks that really run: the engine also counts tasks that were sent ahead and
+ * wait for a slot. */
 static uint32_t running(const struct bats_snapshot *snapshot)
 {
     const struct bats_platform *p = snapshot->platform;
@@ -115,7 +115,8 @@ void bats_progress_show(struct bats_progress *progress, int64_t now_us,
         progress->next_us = now_us + LINE_INTERVAL_US;
         return;
     }
-    /* The first time the decisions have just said all there is to say. */
+    /* Before the first time, the decisions have just said all there is to
+     * say. */
     if (progress->next_us != INT64_MIN) {
         fprintf(progress->out, "bats-mpi: %s\n",
                 bats_progress_text(text, sizeof text, snapshot));

@@ -1,5 +1,5 @@
 /*
- * progress: what a person sees while the run lasts, on standard error.
+ * progress: shows the state of the run on standard error while it lasts.
  *
  * Layer: report. Used by cli. On a terminal one line is redrawn in place;
  * elsewhere plain lines are written, at each decision and at intervals that
@@ -34,7 +34,7 @@ struct bats_progress {
     int terminal;        /* LINE: see terminal.h; not owned */
     bool is_drawn;       /* LINE: the line is on the screen */
     int64_t next_us;     /* when to write again */
-    int64_t interval_us; /* PLAIN: present distance of two lines */
+    int64_t interval_us; /* PLAIN: present interval between lines */
     size_t n_decisions;  /* PLAIN: written so far */
 };
 
@@ -50,7 +50,7 @@ void bats_progress_show(struct bats_progress *progress, int64_t now_us,
 /* Takes the line off the screen, before something else is written to it. */
 void bats_progress_clear(struct bats_progress *progress);
 
-/* The line itself, without a newline: time and estimated end, tasks, charged
+/* Formats the line, without a newline: time and estimated end, tasks, charged
  * of the budget, machines held: "1h5m/~4h32m  512 done 57 running 431 left
  * 288/600 SU  slow 32 fast 25". Returns `text`. */
 const char *bats_progress_text(char *text, size_t size,

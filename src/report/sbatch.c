@@ -8,7 +8,8 @@
 
 #define WORDS 96
 
-/* The name of a file as a word of the shell that is no option. */
+/* Prints the name of a file as a word for the shell that cannot be taken for
+ * an option. */
 static void print_file(FILE *out, const char *name)
 {
     if (name[0] == '-' && name[1] != '\0')
@@ -16,7 +17,7 @@ static void print_file(FILE *out, const char *name)
     bats_words_put(out, BATS_ENCODE_SHELL, name);
 }
 
-/* The clusters with machines, by the names of their partitions. */
+/* Sorts the clusters with machines by the names of their partitions. */
 static size_t order(const struct bats_sbatch *b, size_t *clusters)
 {
     size_t n = 0;
@@ -55,7 +56,7 @@ static void print_component(FILE *out, const struct bats_sbatch *b, size_t c,
     if (!first)
         fputs("#SBATCH hetjob\n", out);
     fprintf(out, "#SBATCH --partition=%s", b->partition[c]);
-    if (b->by_node[c]) /* with one rank, the master needs another */
+    if (b->by_node[c]) /* one rank is not enough: the master needs another */
         fprintf(out,
                 " --nodes=%" PRIu32 " --ntasks-per-node=%" PRIu32
                 " --exclusive\n",

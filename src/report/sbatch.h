@@ -3,13 +3,13 @@
  *
  * Layer: report. Used by the verb plan.
  *
- * A component of the (heterogeneous) job for each cluster that the schedule
- * has machines of: partition, nodes or ranks, and a time limit of the windows
- * that the schedule may take at most, with 5 minutes and 5 % for the start, the
- * end, and what the estimate does not know. Rank 0, the master, is a rank more
- * in the first component where machines are ranks, and else one of its first
- * node's. The components are in the order of their partitions' names (see
- * jobscripts/two-partitions.sh).
+ * The (heterogeneous) job has a component for each cluster of which the
+ * schedule uses machines: partition, nodes or ranks, and a time limit. The
+ * limit covers the upper bound of the schedule's windows, plus 5 minutes and 5
+ * % for the start, the end, and errors of the estimate. Rank 0, the master, is
+ * an additional rank in the first component if its machines are ranks;
+ * otherwise it is a rank of the first node. The components are sorted by the
+ * names of their partitions (see jobscripts/two-partitions.sh).
  */
 #ifndef BATS_SBATCH_H
 #define BATS_SBATCH_H
@@ -26,12 +26,12 @@ struct bats_sbatch {
     bool by_node[BATS_CLUSTERS_MAX];          /* its machines are nodes */
     const char *bag, *profile;
     const char *clusters; /* name of the clusters file, or NULL */
-    bats_money charged;   /* for the sample: --budget pays it, too */
+    bats_money charged;   /* charged for the sample: --budget pays it, too */
 };
 
-/* The script, with a final newline. BATS_EINPUT, and nothing is printed: a
- * partition is no plain word (see util/encode.h), and a line of #SBATCH has no
- * way to quote. */
+/* Prints the script, with a final newline. BATS_EINPUT, and nothing is
+ * printed, if a partition is not a plain word (see util/encode.h), because a
+ * line of #SBATCH has no way to quote. */
 int bats_sbatch_print(FILE *out, const struct bats_sbatch *sbatch,
                       struct bats_error *err);
 

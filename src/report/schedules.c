@@ -28,8 +28,8 @@ static const char *machines_text(char *text, size_t size,
 
 /* ---- clusters ---- */
 
-/* (T_m / T_i) (c_m / c_i), m being the cheapest one that is known; 0 where
- * nothing is charged, or known. */
+/* (T_m / T_i) (c_m / c_i), m being the cheapest known cluster; 0 if nothing is
+ * charged or known. */
 static double profitability(const struct bats_estimator *e, size_t i)
 {
     size_t m = 0;
@@ -45,7 +45,7 @@ static double profitability(const struct bats_estimator *e, size_t i)
            ((double)e->clusters[m].charge / (double)e->clusters[i].charge);
 }
 
-/* Bounds and size of the sample, into columns 3 to 5. */
+/* Puts bounds and size of the sample into columns 3 to 5. */
 static void set_bounds(struct bats_table *table, size_t row,
                        const struct bats_runtimes *r)
 {
@@ -98,7 +98,7 @@ void bats_schedules_print_clusters(FILE *out, const struct bats_estimator *e)
 
 /* ---- the table ---- */
 
-/* "4" or "4-5": the upper bound where there is one, and another text. */
+/* Writes "4", or "4-5" with an upper bound that differs. */
 static void set_range(struct bats_table *table, size_t row, size_t column,
                       const char *from, const char *to, bool is_known)
 {
@@ -163,7 +163,7 @@ static void say_delta_n(char *text, size_t size,
                  tasks, money);
 }
 
-/* What can go wrong with a schedule, if anything. */
+/* Prints a sentence about the risks of a schedule, if it has any. */
 static void say_risk(FILE *out, size_t row, const struct bats_estimator *e,
                      const struct bats_schedule *s)
 {
@@ -195,7 +195,7 @@ void bats_schedules_print(FILE *out, const struct bats_estimator *e,
                           const struct bats_schedule *schedules, size_t n)
 {
     static const char *const head[] = {"schedule", "machines", "windows",
-                                       "makespan", "cost",     "delta-N",
+                                       "makespan", "cost",     "at risk",
                                        "cushion"};
     struct bats_table table = {.n_rows = 0};
     bool sampled = false;
@@ -212,7 +212,7 @@ void bats_schedules_print(FILE *out, const struct bats_estimator *e,
     double sure = 3 * bats_estimate_confidence(e) - 2;
     if (sampled && sure > 0)
         fprintf(out,
-                "The second of two figures is an upper bound, to hold in "
+                "The second of two figures is an upper bound that holds in "
                 "%.0f %% of all cases.\n",
                 100 * sure);
 }
@@ -330,7 +330,7 @@ static void print_csv(FILE *out, const struct bats_estimator *e,
     }
 }
 
-/* Point by point: there may be many. */
+/* Prints point by point, because there may be many. */
 static int print_json(FILE *out, const struct bats_estimator *e,
                       const struct bats_frontier *f)
 {

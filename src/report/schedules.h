@@ -3,7 +3,7 @@
  * people and for programs.
  *
  * Layer: report. Used by `plan`, `sample` and `run --choose`. Functions that
- * return int: 0, or -1 where memory or the file failed.
+ * return int: 0, or -1 if memory is short or the file failed.
  */
 #ifndef BATS_SCHEDULES_H
 #define BATS_SCHEDULES_H
@@ -13,17 +13,17 @@
 
 #include "bats/estimate.h"
 
-/* What is known of the clusters: charge, mean runtime (of every one) and how
- * sure it is, profitability, machines. */
+/* Prints what is known of the clusters: charge, mean runtime with its bounds,
+ * profitability, machines. */
 void bats_schedules_print_clusters(FILE *out, const struct bats_estimator *e);
 
-/* The first `n` offers as a table, numbered as bats_choice_parse counts them,
- * and below it a sentence about each risk. Windows, makespan and cost are the
- * estimate and, where it differs, the upper bound. */
+/* Prints the first `n` offers as a table, numbered as bats_choice_parse counts
+ * them, and below it a sentence about each risk. Windows, makespan and cost
+ * show the estimate and, if it differs, the upper bound. */
 void bats_schedules_print(FILE *out, const struct bats_estimator *e,
                           const struct bats_schedule *schedules, size_t n);
 
-/* The same as objects, to be decref'd; NULL: out of memory. */
+/* The same offers as JSON objects, to be decref'd; NULL: out of memory. */
 json_t *bats_schedules_json(const struct bats_estimator *e,
                             const struct bats_schedule *schedule);
 json_t *bats_schedules_json_list(const struct bats_estimator *e,
@@ -36,7 +36,7 @@ enum bats_frontier_format {
     BATS_FRONTIER_JSON
 };
 
-/* The frontier, the cheapest first, one line for each point. */
+/* Prints the frontier, the cheapest first, one line for each point. */
 int bats_schedules_print_frontier(FILE *out, const struct bats_estimator *e,
                                   const struct bats_frontier *frontier,
                                   enum bats_frontier_format format);

@@ -1,8 +1,8 @@
 /*
  * snapshot: what the engine knows at one moment, as plain data.
  *
- * Layer: report. Everything shown to people is made from it, so that the
- * reports can be tested without an engine.
+ * Layer: report. All reports are made from it, so that they can be tested
+ * without an engine.
  */
 #ifndef BATS_SNAPSHOT_H
 #define BATS_SNAPSHOT_H
@@ -19,36 +19,36 @@ struct bats_snapshot {
     struct bats_cluster_status cluster[BATS_CLUSTERS_MAX];
     const struct bats_decision *decisions; /* borrowed from the engine */
     size_t n_decisions;
-    bool has_promise; /* a schedule was chosen after sampling: */
+    bool has_promise; /* a schedule was chosen after sampling; */
     struct bats_schedule promise;
-    bats_time sampled_at;       /* its time counts from there, */
-    bats_money sampled_charged; /* and its money */
+    bats_time sampled_at;       /* its time counts from here, */
+    bats_money sampled_charged; /* and its money from here */
 };
 
-/* Asks the engine; valid until it handles its next event. */
+/* Queries the engine; valid until the engine handles its next event. */
 void bats_snapshot_take(struct bats_snapshot *snapshot,
                         const struct bats_platform *platform,
                         const struct bats_sched *sched);
 
-/* All tasks of the bag, and those that have no result. */
+/* The number of tasks in the bag, and the number without a result. */
 uint32_t bats_snapshot_tasks(const struct bats_snapshot *snapshot);
 uint32_t bats_snapshot_left(const struct bats_snapshot *snapshot);
 
-/* Machines of cluster i that the platform offers, and their slots. */
+/* The machines of cluster i that the platform offers, and their slots. */
 uint32_t bats_snapshot_machines(const struct bats_platform *platform,
                                 size_t cluster);
 uint64_t bats_snapshot_slots(const struct bats_platform *platform,
                              size_t cluster);
 
 /*
- * What a batch system bills if all machines of the platform are held from the
- * start to now: *windows, those started since the start, times the sum of the
- * charges. BATS_UNLIMITED if that does not fit.
+ * The amount that a batch system bills if all machines of the platform are
+ * held from the start to now: *windows, those begun since the start, times the
+ * sum of the charges. BATS_UNLIMITED on overflow.
  */
 bats_money bats_snapshot_reserved(const struct bats_snapshot *snapshot,
                                   int64_t *windows);
 
-/* What it bills for the same machines by the time. */
+/* The amount that it bills for the same machines by time. */
 bats_money bats_snapshot_held(const struct bats_snapshot *snapshot);
 
 #endif

@@ -9,10 +9,10 @@
 #include "report/words.h"
 
 #define WIDTH 80
-#define LABEL 11 /* where the text beside a label begins */
+#define LABEL 11 /* where the text after a label begins */
 #define TEXT 4096
 #define FAILURES_SHOWN 10
-#define DECISIONS_FIRST 4 /* shown of a long list, and of its end */
+#define DECISIONS_FIRST 4 /* shown from the start of a long list */
 #define DECISIONS_LAST 8
 
 static double percent(double share)
@@ -90,7 +90,7 @@ static void cluster_row(struct bats_table *t, size_t row,
         bats_table_set(t, row, 8, "-");
 }
 
-/* In this session; a run that was resumed has charged more in all. */
+/* Charged in this session; a run that was resumed has charged more in all. */
 static bats_money charged_here(const struct bats_snapshot *s)
 {
     bats_money sum = 0;
@@ -154,7 +154,7 @@ const char *bats_report_promise(char *text, size_t size,
     return text;
 }
 
-/* The promise beside what it came to; both from the choice on. */
+/* Prints the promise beside the result; both count from the choice on. */
 static void print_promise(FILE *out, const struct bats_snapshot *s)
 {
     const char *currency = s->platform->currency;
@@ -176,7 +176,7 @@ static void print_promise(FILE *out, const struct bats_snapshot *s)
     print_labelled(out, "actual", text);
 }
 
-/* What the batch system bills, to be held against what was charged. */
+/* Prints what the batch system bills, for comparison with what was charged. */
 static void print_reserved(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
@@ -230,7 +230,7 @@ static void print_money(FILE *out, const struct bats_snapshot *s)
     print_labelled(out, "charged", text);
 }
 
-/* What to do about tasks that the budget could not pay. */
+/* Prints what to do about tasks that the budget could not pay. */
 static void print_rest(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
@@ -261,7 +261,7 @@ static void print_rest(FILE *out, const struct bats_report *r)
     print_labelled(out, "left", text);
 }
 
-/* "preempted  3 tasks stopped before ...", unless there were none. */
+/* Prints "preempted  3 tasks stopped before ...", unless there were none. */
 static void print_number(FILE *out, const char *label, uint64_t n,
                          const char *noun, const char *what)
 {
@@ -285,19 +285,20 @@ static void print_mishaps(FILE *out, const struct bats_report *r)
     }
     print_number(out, "preempted", s->status.preempted, "task",
                  " stopped before the end and put back into the bag");
-    print_number(out, "yielded", r->yielded, "time",
+    print_number(out, "checkpoint", r->yielded, "time",
                  " a task saved its state and was put back into the bag");
     print_number(out, "timed out", s->status.timed_out, "time",
                  " a task ran for too long and was stopped");
     print_number(out, "retried", s->status.retried, "time",
                  " a task failed and was put back into the bag");
     snprintf(first, sizeof first,
-             " an idle machine ran a copy of a task; %" PRIu32 " came first",
+             " an idle machine ran a replica of a task; %" PRIu32
+             " came first",
              s->status.copies_won);
-    print_number(out, "copied", s->status.copies, "time", first);
+    print_number(out, "replicated", s->status.copies, "time", first);
     print_number(out, "lost", lost, "machine", "");
-    print_number(out, "shunned", quarantined, "machine",
-                 " on which one task after the other failed");
+    print_number(out, "quarantine", quarantined, "machine",
+                 " on which one task after another failed");
 }
 
 static void print_facts(FILE *out, const struct bats_report *r)
@@ -347,7 +348,8 @@ static void print_decisions(FILE *out, const struct bats_snapshot *s)
     }
 }
 
-/* `text` encoded and cut to `room` columns, "..." showing that it was. */
+/* Prints `text` encoded and cut to `room` columns, with "..." if it was
+ * cut. */
 static void print_cut(FILE *out, const char *text, int room)
 {
     char line[WIDTH + 1];
@@ -364,7 +366,7 @@ static void print_failures(FILE *out, const struct bats_report *r)
     size_t n = f->n < FAILURES_SHOWN ? f->n : FAILURES_SHOWN;
     uint32_t total = r->snapshot.status.failed;
     char end[64], time[BATS_UNITS_TEXT], host[21];
-    int wide = 4; /* the host column */
+    int wide = 4; /* width of the host column */
 
     if (n == 0)
         return;

@@ -27,7 +27,7 @@ void bats_table_head(struct bats_table *table, const char *const *names,
         bats_table_set(table, 0, i, "%s", names[i]);
 }
 
-/* Columns of the row, without blank ones at its end; 1 at least. */
+/* Number of columns up to the last cell that is not blank; at least 1. */
 static size_t count_cells(const struct bats_table *table, size_t row)
 {
     size_t n = table->n_columns;

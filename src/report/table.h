@@ -1,9 +1,10 @@
 /*
  * table: cells of text in aligned columns.
  *
- * Layer: report. The first column is flush left, the others flush right; two
- * blanks between columns, as wide as their widest cell. A row with nothing but
- * its first cell is a heading of those below it, and makes no column wider.
+ * Layer: report. The first column is flush left, the others flush right; with
+ * two blanks between columns. Each column is as wide as its widest cell. A row
+ * with only its first cell is a heading of the rows below it, and makes no
+ * column wider.
  */
 #ifndef BATS_TABLE_H
 #define BATS_TABLE_H
@@ -14,7 +15,7 @@
 #include "bats/cluster.h"
 
 #define BATS_TABLE_COLUMNS 12
-#define BATS_TABLE_ROWS 128 /* more than clusters with head and total */
+#define BATS_TABLE_ROWS 128 /* enough for the clusters with header and total */
 
 /* All zero: empty. Cells that are not set are blank. */
 struct bats_table {

@@ -32,8 +32,8 @@ int bats_terminal_open(int fd)
     if (type == NULL || strcmp(type, "dumb") == 0)
         return -1;
 
-    /* Open MPI gives standard output a pseudo-terminal of its own, whatever
-     * mpirun writes to, so the parent is asked first. */
+    /* Open MPI gives standard output a pseudo-terminal of its own, regardless
+     * of where mpirun writes, so the parent is asked first. */
     char path[64];
     if (parent_is_mpirun())
         snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getppid(), fd);

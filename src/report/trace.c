@@ -36,9 +36,9 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
     };
     char name[BATS_MACHINE_NAME], runtime[BATS_UNITS_TEXT] = "";
     switch (event->type) {
-    case BATS_EVENT_JOINED: /* all of them, at the start */
+    case BATS_EVENT_JOINED: /* all machines, at the start */
     case BATS_EVENT_TICK:
-    case BATS_EVENT_CHOSEN: /* a decision, too */
+    case BATS_EVENT_CHOSEN: /* shown as a decision */
     case BATS_EVENT_DRAIN:
     case BATS_EVENT_STOP:
     case BATS_EVENT_HOLD:
@@ -78,7 +78,7 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
         break;
     case BATS_COMMAND_RUN:
         line(trace, now, "%s: task %" PRIu32 "%s", name, command->task + 1,
-             command->copy > 0 ? ", a copy" : "");
+             command->copy > 0 ? ", a replica" : "");
         break;
     case BATS_COMMAND_CANCEL:
         line(trace, now, "%s: task %" PRIu32 " is told to stop", name,
@@ -105,7 +105,7 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
         line(trace, now, "the end: %s",
              bats_finish_row(command->finish, 0)->sentence);
         break;
-    case BATS_COMMAND_RELEASE: /* all of them, at the end */
+    case BATS_COMMAND_RELEASE: /* all machines, at the end */
         break;
     }
 }

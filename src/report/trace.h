@@ -1,9 +1,8 @@
 /*
  * trace: the life of a run, event by event, for people.
- *
- * Layer: report. Used by cli to show a simulated run. One line for whatever
- * happens to a machine or a task and for every decision, with the time and
- * what has been charged so far.
+ * Layer: report. Used by cli to show a simulated run. Prints one line for each
+ * event of a machine or a task and for every decision, with the time and the
+ * amount charged so far.
  */
 #ifndef BATS_TRACE_H
 #define BATS_TRACE_H
@@ -17,16 +16,16 @@ struct bats_trace {
     FILE *out;
     const struct bats_platform *platform;
     bats_money charged;
-    size_t n_decisions; /* shown so far */
+    size_t n_decisions; /* decisions shown so far */
 };
 
-/* All but the first two members begin as 0. */
+/* All members but the first two start as 0. */
 void bats_trace_event(struct bats_trace *trace, bats_time now,
                       const struct bats_event *event);
 void bats_trace_command(struct bats_trace *trace, bats_time now,
                         const struct bats_command *command);
 
-/* Shows the decisions that are new since the last call. */
+/* Prints the decisions made since the last call. */
 void bats_trace_decisions(struct bats_trace *trace,
                           const struct bats_sched *sched);
 

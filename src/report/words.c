@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for the configuration of as many clusters as there can be. */
+/* Room for a configuration of as many clusters as possible. */
 #define CONFIGURATION (BATS_CLUSTERS_MAX * (BATS_CLUSTER_NAME + 16))
 
 __attribute__((format(printf, 3, 4))) static void
@@ -92,10 +92,10 @@ static void append_why(char *text, size_t size, const struct bats_decision *d)
         append(text, size, "the schedule that was chosen: ");
         break;
     case BATS_REASON_SHRINK:
-        append(text, size, "nodes are given back, those kept have ");
+        append(text, size, "nodes are given back; the nodes kept have ");
         break;
     case BATS_REASON_STALLED:
-        append(text, size, "tasks are left and no machine is held: ");
+        append(text, size, "tasks are left, but no machine is held: ");
         break;
     }
 }
@@ -119,15 +119,15 @@ const char *bats_words_decision(char *text, size_t size,
                bats_words_count(count, sizeof count, (uint64_t)d->windows,
                                 "window"));
     if (d->tasks_left <= 0)
-        append(text, size, ", the windows already paid are enough");
+        append(text, size, ", the windows already paid suffice");
     else if (!(d->reason == BATS_REASON_VIOLATION && d->tasks_paid >= 0))
         append(text, size, ", %s left",
                bats_words_count(count, sizeof count, (uint64_t)d->tasks_left,
                                 "task"));
     if (!d->feasible)
-        append(text, size, "; the budget is too small for all of them");
+        append(text, size, "; the budget is too small for all tasks");
     if (d->is_guess)
-        append(text, size, "; a guess: on one of them no task has ended well");
+        append(text, size, "; a guess: on one cluster no task has succeeded");
     return text;
 }
 

@@ -2,8 +2,8 @@
  * words: the phrases that progress and closing report share.
  *
  * Layer: report. Each function writes into `text` (of `size` bytes, or of
- * BATS_UNITS_TEXT where there is no size) and returns it; what does not fit is
- * cut.
+ * BATS_UNITS_TEXT if there is no size) and returns it; text that does not fit
+ * is cut off.
  */
 #ifndef BATS_WORDS_H
 #define BATS_WORDS_H
@@ -15,7 +15,7 @@
 #include "report/snapshot.h"
 #include "util/encode.h"
 
-/* "588 SU", or "588" where the currency has no name. */
+/* "588 SU", or "588" if the currency has no name. */
 const char *bats_words_money(char *text, size_t size, bats_money amount,
                              const char *currency);
 
@@ -25,8 +25,8 @@ const char *bats_words_moment(char *text, bats_time time);
 /* An estimated time, microseconds, to the second: "3h48m". */
 const char *bats_words_makespan(char *text, double us);
 
-/* "slow 32, fast 25" with `separator` for ", "; clusters without a machine
- * are left out, and where all are: "no machines". */
+/* "slow 32, fast 25" with `separator` for ", "; leaves out clusters without
+ * machines; "no machines" if all are left out. */
 const char *bats_words_machines(char *text, size_t size,
                                 const struct bats_cluster *clusters, size_t n,
                                 const uint32_t *machines,
@@ -52,17 +52,18 @@ void bats_words_wrap(FILE *out, const char *text, int column, int indent,
                      int width);
 
 /* Prints the formatted text as one line, encoded for a terminal, and a
- * newline: for all that quotes a bag, a record, a file or a host. */
+ * newline. Use it for all text that quotes a bag, a record, a file or a
+ * host. */
 void bats_words_line(FILE *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Prints `text` encoded. */
 void bats_words_put(FILE *out, enum bats_encoding encoding, const char *text);
 
-/* What stands before a figure of a cluster on which no task has ended well, or
- * too few for bounds, and the line below such a table. */
+/* The mark of a figure of a cluster on which no task has succeeded, or too few
+ * for bounds, and the line that explains it below such a table. */
 #define BATS_WORDS_GUESS "~"
 #define BATS_WORDS_GUESSED                                                    \
-    "~ is a guess: at most one task has ended well there.\n"
+    "~ is a guess: at most one task has succeeded there.\n"
 
 #endif

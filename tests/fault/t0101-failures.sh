@@ -152,7 +152,7 @@ test "$(report tasks_done)" = 40
 grep -q '"machines_quarantined": 1' report
 ok 'a machine that fails one task after the other gets no more of them'
 grep -q 'bats-mpi: machine all-2 (rank 2 on .*) gets no more tasks' err
-grep -q '^shunned *1 machine' err
+grep -q '^quarantine *1 machine' err
 ok 'it is named'
 
 done_testing

@@ -16,7 +16,7 @@ test "$(report outcome)" = deadline
 test "$(report tasks_left)" -gt 0
 test "$(report tasks_failed)" = 0
 ok '--time-limit: exit status 5, tasks are left'
-grep -q "^bats-mpi: the time is over: .*, $(report tasks_left) left" err
+grep -q "^bats-mpi: the time limit is reached: .*, $(report tasks_left) left" err
 ok 'a sentence says how many'
 grep -qx 'The same command with --resume does the rest.' err
 ok 'and another how they are done'

@@ -49,7 +49,7 @@ perl -MJSON::PP -0777 -ne '$r = decode_json($_);
     exit !($r->{tasks_done} == 8 && $r->{copies} >= 1 && $r->{copies_first} == 1
         && $r->{settings}{tail} eq "random" && $r->{preempted} == 0)' report
 ok 'the report counts the copies'
-grep -q 'an idle machine ran a copy of a task; 1 came first' err
+grep -q 'an idle machine ran a replica of a task; 1 came first' err
 ok 'the summary tells of them'
 test "$(sql "select count(*) from tasks where state = 'done'")" -eq 8
 test "$(sql 'select count(*) from attempt where outcome = 0')" -eq 8

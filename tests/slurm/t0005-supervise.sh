@@ -47,7 +47,7 @@ perl -MJSON::PP -0777 -e '
     exit !($r->{charged} <= 260 && $r->{reserved} < 0.8 * $all);
     ' "$hours" <report >out
 ok 'which the batch system does not bill'
-grep -q 'nodes are given back, those kept have fast 1, slow 4' err
+grep -q 'nodes are given back; the nodes kept have fast 1, slow 4' err
 bats-mpi record verify bag.txt >out 2>&1
 test "$(grep -c 'the engine decides the same again' out)" -ge 2
 ok 'the decision is the engine'"'"'s, on record, and can be proved'

@@ -300,14 +300,14 @@ static void decisions_in_words(void **state)
     d.feasible = false;
     d.reason = BATS_REASON_LOST;
     SAYS("machines were lost: slow 2 for 1 window, 78 tasks left; the budget "
-         "is too small for all of them");
+         "is too small for all tasks");
     d.feasible = true;
     d.reason = BATS_REASON_STALLED;
     d.machines[0] = 0;
     d.windows = 0;
     d.tasks_left = 0;
-    SAYS("tasks are left and no machine is held: no machines, the windows "
-         "already paid are enough");
+    SAYS("tasks are left, but no machine is held: no machines, "
+         "the windows already paid suffice");
 }
 
 static json_t *as_json(const struct bats_report *r)
