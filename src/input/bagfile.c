@@ -16,16 +16,16 @@
 #define TASKS_MAX (UINT32_MAX - 1)
 
 /*
- * The tasks from `first` on that share prefix, suffix and origin: plain lines,
- * each with its entry in the tables, or the n repetitions of one directive,
- * which are not spelled out. So a bag costs its text, 12 bytes a line, and
- * next to nothing for any number of repetitions.
+ * The tasks from `first` on that share prefix, suffix and origin: either plain
+ * lines, each with its entry in the tables, or the n repetitions of one
+ * directive, which are not expanded. So a bag costs its text, 12 bytes a line,
+ * and next to nothing for any number of repetitions.
  */
 struct group {
     uint32_t first;
     bool repeated;
     bool once;
-    uint32_t entry; /* of the first task; of all of them, if repeated */
+    uint32_t entry; /* of the first task; of all, if repeated */
     uint64_t start, step;
     size_t prefix, suffix; /* offsets into the text */
 };
@@ -33,7 +33,7 @@ struct group {
 struct bats_bagfile {
     char *name;
     char *text;     /* the file, every line ended by a NUL */
-    size_t *offset; /* by entry: where its command begins in the text */
+    size_t *offset; /* by entry: offset of its command in the text */
     uint32_t *line; /* by entry */
     size_t n_entries, entries_room;
     struct group *groups;
@@ -43,12 +43,12 @@ struct bats_bagfile {
     uint32_t dangling;
 };
 
-/* What the next task is going to look like, while the file is read. */
+/* The properties of the next task, while the file is read. */
 struct scan {
     struct bats_bagfile *bag;
-    size_t prefix, suffix; /* offsets of the texts in force */
+    size_t prefix, suffix; /* offsets of the prefix and suffix in force */
     bool new_group;
-    bool once; /* of the line at hand */
+    bool once; /* @once is on the present line */
     uint32_t line;
     char *command; /* room for one command */
     size_t command_size;
@@ -135,7 +135,7 @@ static int add_group(struct scan *scan, struct group group)
     return 0;
 }
 
-/* A mistake in a built-in task is to be seen now, not when it is its turn. */
+/* A mistake in a built-in task is reported now, not when the task starts. */
 static int check_builtin(struct scan *scan, uint32_t task, size_t offset)
 {
     const struct bats_bagfile *bag = scan->bag;
@@ -160,7 +160,7 @@ static int check_builtin(struct scan *scan, uint32_t task, size_t offset)
     return 0;
 }
 
-/* Adds the tasks of one line: `n` of them, whose command is at `offset`. */
+/* Adds the tasks of one line: `n` of them, with the command at `offset`. */
 static int add_tasks(struct scan *scan, size_t offset, uint64_t n,
                      const struct group *repeated)
 {
@@ -184,7 +184,7 @@ static int add_tasks(struct scan *scan, size_t offset, uint64_t n,
     return check_builtin(scan, first, offset);
 }
 
-/* Notes the first plain command that ends with a backslash of its own. */
+/* Notes the first plain command that ends with an unquoted backslash. */
 static void note_backslash(struct scan *scan, const char *command)
 {
     const char *end = command + strlen(command), *at = end;
@@ -195,7 +195,7 @@ static void note_backslash(struct scan *scan, const char *command)
         scan->bag->dangling = scan->line;
 }
 
-/* Steps over "@once", if the command begins with it. */
+/* Skips "@once", if the command begins with it. */
 static int read_once(struct scan *scan, const char **command)
 {
     static const char word[] = "@once";
@@ -213,7 +213,7 @@ static int read_once(struct scan *scan, const char **command)
 
 /* ---- disBatch's directives ---- */
 
-/* Reads a number at *text and steps over it and the blanks behind it. */
+/* Reads a number at *text and skips it and the blanks after it. */
 static bool read_number(const char **text, uint64_t *number)
 {
     size_t digits = strspn(*text, "0123456789");
@@ -226,7 +226,7 @@ static bool read_number(const char **text, uint64_t *number)
     return true;
 }
 
-/* Steps over `word` and the blanks behind it if it stands at *text. */
+/* Skips `word` and the blanks after it if it stands at *text. */
 static bool read_word(const char **text, const char *word)
 {
     size_t n = strlen(word);
@@ -238,7 +238,7 @@ static bool read_word(const char **text, const char *word)
     return true;
 }
 
-/* "n [start s] [step t] [command]" */
+/* Parses "n [start s] [step t] [command]". */
 static int repeat(struct scan *scan, const char *text)
 {
     struct bats_bagfile *bag = scan->bag;
@@ -267,7 +267,7 @@ static int repeat(struct scan *scan, const char *text)
                 : add_tasks(scan, (size_t)(text - bag->text), n, &group);
 }
 
-/* `text` is what stands behind "#DISBATCH". */
+/* `text` follows "#DISBATCH". */
 static int directive(struct scan *scan, const char *text)
 {
     struct bats_bagfile *bag = scan->bag;
@@ -277,7 +277,7 @@ static int directive(struct scan *scan, const char *text)
     int n = (int)strcspn(word, BLANKS);
     bool prefix = read_word(&text, "PREFIX");
     if (prefix || read_word(&text, "SUFFIX")) {
-        /* One blank ends the word; more of them belong to the text. */
+        /* One blank ends the word; further blanks belong to the text. */
         text = word + n + (word[n] != '\0');
         *(prefix ? &scan->prefix : &scan->suffix) = (size_t)(text - bag->text);
         scan->new_group = true;
@@ -322,7 +322,7 @@ static int scan_line(struct scan *scan, const char *text)
 static int scan_text(struct bats_bagfile *bag, size_t length,
                      struct bats_error *err)
 {
-    /* The NUL behind the text serves as the empty prefix and suffix. */
+    /* The NUL after the text serves as the empty prefix and suffix. */
     struct scan scan = {.bag = bag,
                         .prefix = length,
                         .suffix = length,
@@ -480,9 +480,9 @@ ptrdiff_t bats_bagfile_command(const struct bats_bagfile *bag, uint32_t i,
     const char *command = bag->text + bag->offset[entry_of(group, i)];
     const char *suffix = bag->text + group->suffix;
 
-    /* The index goes into the environment by way of the shell, in front of
-     * all else, so that nothing but a command has to travel to a worker.
-     * Built-in tasks have no environment. */
+    /* The index reaches the environment through the shell, before the command,
+     * so that only a command has to travel to a worker. Built-in tasks have no
+     * environment. */
     char index[64] = "";
     if (group->repeated && *(*prefix ? prefix : command) != '@')
         snprintf(index, sizeof index,
@@ -507,8 +507,8 @@ int bats_builtin_parse(const char *command, bool *is_builtin,
     size_t word = strcspn(command, BLANKS);
     if (word != strlen(sleep_word) || strncmp(command, sleep_word, word) != 0)
         return bats_error_set(err, BATS_EINPUT,
-                              "unknown built-in task '%.*s'; there is only "
-                              "'@sleep DURATION', and '@once COMMAND'",
+                              "unknown built-in task '%.*s'; expected "
+                              "'@sleep DURATION' or '@once COMMAND'",
                               word < 60 ? (int)word : 60, command);
 
     const char *argument = command + word + strspn(command + word, BLANKS);

@@ -5,12 +5,12 @@
  * out. Blank lines and lines whose first non-blank character is '#' are
  * skipped; CRLF line ends and a missing last newline are accepted. disBatch's
  * "#DISBATCH PREFIX text", "#DISBATCH SUFFIX text" and "#DISBATCH REPEAT n
- * [start s] [step t] [command]" are honoured; its other directives are refused.
- * PREFIX and SUFFIX are put around the commands below them until they change;
- * a repeated command begins with "export DISBATCH_REPEAT_INDEX=k; ", which
- * needs a shell.
- * "@sleep DURATION" is a built-in task. "@once COMMAND" is COMMAND, marked as
- * one that must not run twice at the same time. Any other "@word" is an error.
+ * [start s] [step t] [command]" are honoured; its other directives are
+ * refused. PREFIX and SUFFIX apply to the commands below them until they
+ * change. A repeated command begins with "export DISBATCH_REPEAT_INDEX=k; ",
+ * which needs a shell. "@sleep DURATION" is a built-in task. "@once COMMAND"
+ * is COMMAND, which must never run twice at the same time. Any other "@word"
+ * is an error.
  *
  * Task i of the bag is the i-th command, counted from 0; people see i + 1.
  */
@@ -30,8 +30,7 @@ struct bats_bagfile; /* opaque */
  * Reads the whole file at `path` ("-": standard input). BATS_EINPUT with
  * "path:line: sentence" for a NUL byte, an unknown directive, a malformed
  * @sleep, more than UINT32_MAX - 1 tasks; "path: sentence" for an unreadable
- * file, a directory, or a bag without a task. The result is the caller's, to
- * be destroyed.
+ * file, a directory, or a bag without a task. The caller destroys the result.
  */
 int bats_bagfile_load(const char *path, struct bats_bagfile **bag,
                       struct bats_error *err);
@@ -44,34 +43,33 @@ uint32_t bats_bagfile_count(const struct bats_bagfile *bag);
 const char *bats_bagfile_name(const struct bats_bagfile *bag);
 
 /*
- * The command of task i with prefix and suffix, NUL-terminated in `text`
- * (a caller's growing buffer: *text may be NULL with *size 0 and is
+ * Writes the command of task i with prefix and suffix, NUL-terminated, into
+ * *text (a growing buffer of the caller: *text may be NULL with *size 0 and is
  * reallocated as needed). Returns its length, or a negative errcode.
  */
 ptrdiff_t bats_bagfile_command(const struct bats_bagfile *bag, uint32_t i,
                                char **text, size_t *size);
 
-/* Line of the file that task i stands on, counted from 1. */
+/* Line of the file with task i, counted from 1. */
 uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i);
 
-/* The first line whose command ends with a backslash that is not quoted by
- * another one, as if it went on in the next line; 0: none does. */
+/* The first line whose command ends with an unquoted backslash, as if it
+ * continued in the next line; 0: none. */
 uint32_t bats_bagfile_dangling(const struct bats_bagfile *bag);
 
 /* Task i was marked with @once. */
 bool bats_bagfile_is_once(const struct bats_bagfile *bag, uint32_t i);
 
-/* FNV-1a, 64 bits, of all commands, each with its NUL: bags that differ have
- * different hashes, as good as always. BATS_ENOMEM. */
+/* FNV-1a, 64 bits, of all commands, each with its NUL. BATS_ENOMEM. */
 int bats_bagfile_hash(const struct bats_bagfile *bag, uint64_t *hash,
                       struct bats_error *err);
 
 /* The file used #DISBATCH lines, so tasks get the DISBATCH_* variables. */
 bool bats_bagfile_is_disbatch(const struct bats_bagfile *bag);
 
-/* True, and the duration, if `command` is "@sleep DURATION". A command that
- * begins with '@' and is not a valid built-in: BATS_EINPUT; else 0 and
- * *is_builtin false. */
+/* Parses `command`. "@sleep DURATION": *is_builtin is true and *duration is
+ * set. Another command that begins with '@': BATS_EINPUT. Any other command:
+ * *is_builtin is false. */
 int bats_builtin_parse(const char *command, bool *is_builtin,
                        bats_time *duration, struct bats_error *err);
 

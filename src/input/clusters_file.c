@@ -11,15 +11,15 @@
 #define NAME_CHARACTERS                                                       \
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "-_."
 
-/* The file while it is read. */
+/* State while the file is read. */
 struct reader {
     struct bats_clusters_file *file;
     struct bats_error *err;
-    unsigned line;                        /* being read, from 1 */
+    unsigned line;                        /* present line, from 1 */
     struct bats_cluster_section *section; /* open; NULL: [run] */
     unsigned run_line, window_line, minimum_line,
-        currency_line; /* 0: not seen */
-    bats_time minimum; /* the least time that is charged */
+        currency_line; /* 0: not given */
+    bats_time minimum; /* the shortest time that is charged */
 };
 
 #define FAIL(reader, ...)                                                     \
@@ -162,7 +162,7 @@ static int set_where(struct reader *r, enum bats_cluster_key key,
                : bats_error_set(r->err, BATS_ENOMEM, "out of memory");
 }
 
-/* "3" per window or "3/h" per hour. */
+/* Parses "3" per window or "3/h" per hour. */
 static int set_charge(struct reader *r, const char *value)
 {
     struct bats_cluster_section *section = r->section;
@@ -201,7 +201,7 @@ static int set_cluster_key(struct reader *r, const char *name,
     case BATS_KEY_MAX:
         if (bats_count_parse(value, &max, NULL) || max == 0 ||
             max >= UINT32_MAX)
-            return FAIL(r, "max: '%.60s' is not a whole number from 1 on",
+            return FAIL(r, "max: '%.60s' is not a whole number above 0",
                         value);
         section->cluster.max = (uint32_t)max;
         return 0;
@@ -219,7 +219,7 @@ static int set_cluster_key(struct reader *r, const char *name,
     }
 }
 
-/* The line has no key of its own: `value` continues the list of `name`. */
+/* A line without a key: `value` continues the list of `name`. */
 static int continue_list(void *context, unsigned line, const char *name,
                          const char *value)
 {
@@ -254,7 +254,7 @@ static int set_key(void *context, unsigned line, const char *name,
 
 /* ---- after the last line ---- */
 
-/* "1-32,40" */
+/* Parses "1-32,40". */
 static int read_ranks(struct bats_cluster_section *section,
                       struct bats_error *why)
 {
@@ -293,7 +293,7 @@ malformed:
                           section->where_text);
 }
 
-/* How many machines the section itself says it has; 0 if it does not. */
+/* The number of machines that the section itself implies; 0 if it does not. */
 static uint64_t count_named(const struct bats_cluster_section *section)
 {
     uint64_t n = 0;
@@ -339,7 +339,7 @@ static int finish_section(struct reader *r,
     return 0;
 }
 
-/* The window that is in force, and what it is charged. */
+/* Settles the window in force and its charge. */
 static int settle_window(struct reader *r, bats_time window)
 {
     struct bats_clusters_file *file = r->file;
@@ -352,8 +352,8 @@ static int settle_window(struct reader *r, bats_time window)
     r->line = r->minimum_line;
     if (file->window < r->minimum)
         return FAIL(r,
-                    "a window of %s is shorter than %s, the least that is "
-                    "charged",
+                    "a window of %s is shorter than %s, the shortest that "
+                    "is charged",
                     bats_duration_format(text, file->window),
                     bats_duration_format(least, r->minimum));
     for (size_t i = 0; i < file->n_sections; i++) {
@@ -364,7 +364,9 @@ static int settle_window(struct reader *r, bats_time window)
         charge = (charge + BATS_HOUR - 1) / BATS_HOUR;
         r->line = section->key_line[BATS_KEY_CHARGE];
         if (charge >= BATS_UNLIMITED)
-            return FAIL(r, "charge: that of a window of %s is too large",
+            return FAIL(r,
+                        "charge: the charge of a window of %s is too "
+                        "large",
                         bats_duration_format(text, file->window));
         section->cluster.charge = (bats_money)charge;
     }
@@ -382,7 +384,8 @@ static int read_file(struct reader *r, const char *text, bats_time window)
         return code;
     r->line = lines ? lines : 1;
     if (r->file->n_sections == 0)
-        return FAIL(r, "no section [cluster NAME] up to here, the end");
+        return FAIL(r, "the file ends without a section "
+                       "[cluster NAME]");
     for (size_t i = 0; i < r->file->n_sections && !code; i++)
         code = finish_section(r, &r->file->sections[i]);
     return code ? code : settle_window(r, window);

@@ -1,8 +1,8 @@
 /*
- * clusters_file: what a clusters file says, before it meets any ranks.
- *
- * Layer: input, private to it: clusters_file.c fills it in, platform.c lays it
- * over the ranks. The world sees src/input/platform.h.
+ * clusters_file: the contents of a clusters file, before they are matched with
+ * any ranks.
+ * Layer: input, private to it: clusters_file.c fills it in, platform.c matches
+ * it with the ranks. Other layers use src/input/platform.h.
  */
 #ifndef BATS_INPUT_CLUSTERS_FILE_H
 #define BATS_INPUT_CLUSTERS_FILE_H
@@ -10,7 +10,8 @@
 #include "input/platform.h"
 #include "util/hostlist.h"
 
-/* The keys of a [cluster] section. The first three say where it is. */
+/* The keys of a [cluster] section. The first three say which ranks belong to
+ * it. */
 enum bats_cluster_key {
     BATS_KEY_NODES,
     BATS_KEY_RANKS,
@@ -27,16 +28,16 @@ struct bats_rank_range {
 };
 
 struct bats_cluster_section {
-    struct bats_cluster cluster; /* as bats_clusters_file_cluster says */
+    struct bats_cluster cluster; /* as bats_clusters_file_cluster returns it */
     bool by_hour;                /* the charge in the file is per hour */
     double speed;
     bool by_node;                      /* machine = node */
-    enum bats_cluster_key where;       /* COUNT: all ranks there are */
-    unsigned line;                     /* of the section */
+    enum bats_cluster_key where;       /* COUNT: all ranks */
+    unsigned line;                     /* line of the section */
     unsigned key_line[BATS_KEY_COUNT]; /* 0: not given */
-    char *where_text;                  /* value of that key, lines joined */
-    struct bats_hostlist nodes;        /* if where says so */
-    struct bats_rank_range *ranges;    /* if where says so: n_ranges */
+    char *where_text;               /* its value, continuation lines joined */
+    struct bats_hostlist nodes;     /* if where is nodes */
+    struct bats_rank_range *ranges; /* if where is ranks: n_ranges */
     size_t n_ranges;
 };
 
@@ -44,7 +45,7 @@ struct bats_clusters_file {
     char *path;
     struct bats_cluster_section sections[BATS_CLUSTERS_MAX];
     size_t n_sections;
-    bool fewer_nodes; /* a node without ranks is no mistake */
+    bool fewer_nodes; /* a node without ranks is not a mistake */
     bats_time window;
     char currency[16];
 };

@@ -16,10 +16,10 @@ struct state {
     void *context;
     struct bats_error *err;
     FILE *in;
-    int code;      /* of the first mistake */
-    unsigned line; /* being read, from 1 */
+    int code;      /* code of the first mistake */
+    unsigned line; /* present line, from 1 */
     bool in_section;
-    bool continues; /* the line continues the value above */
+    bool continues; /* the line continues the previous value */
     char *text;     /* the line as read */
     size_t text_size;
 };
@@ -68,7 +68,7 @@ static int open_section(struct state *s, char *text)
     return s->code = s->reader->section(s->context, s->line, word, name);
 }
 
-/* inih's handler: returns 1 if all is well. */
+/* inih's handler: returns 1 on success. */
 static int handle(void *user, const char *section, const char *key,
                   const char *value)
 {
@@ -106,15 +106,16 @@ static char *read_line(char *line, int size, void *user)
             break;
         }
     }
-    /* An indented line is a continuation to inih: not if it has a key. */
+    /* To inih an indented line is a continuation; not here, if it has a
+     * key. */
     char *first = text + strspn(text, BLANKS);
     s->continues = first > text && *first != '[' && !strpbrk(first, "=:");
     if (!s->continues)
         text = first;
     if (strlen(text) >= (size_t)size)
         return FAIL(s,
-                    "longer than %d characters; a list may go on in "
-                    "indented lines below",
+                    "longer than %d characters; a list may continue in "
+                    "indented lines",
                     size - 1),
                NULL;
     strcpy(line, text);
@@ -126,7 +127,7 @@ static char *read_line(char *line, int size, void *user)
 static void read_stream(struct state *s)
 {
     int bad_line = ini_parse_stream(read_line, s, handle, s);
-    if (s->code) /* the reader's or the handler's, which know more */
+    if (s->code) /* the message of the reader or handler is more specific */
         return;
     if (bad_line) {
         s->line = bad_line > 0 ? (unsigned)bad_line : s->line;

@@ -14,7 +14,7 @@ struct claims {
     const struct bats_clusters_file *file;
     const struct bats_worker_rank *workers;
     const struct bats_worker_rank **by_rank; /* n_workers, sorted */
-    uint32_t *section;                       /* by worker: whose it is */
+    uint32_t *section;                       /* by worker: its section */
     size_t n_workers;
     struct bats_error *err;
 };
@@ -51,7 +51,7 @@ static int claim(struct claims *claims, uint32_t s,
     return 0;
 }
 
-/* ---- the ways to say where a cluster is ---- */
+/* ---- which ranks belong to a cluster ---- */
 
 static int compare_ranks(const void *a, const void *b)
 {
@@ -132,7 +132,7 @@ static int claim_partition(struct claims *claims, uint32_t s)
         if (code)
             return code;
     }
-    /* A file may describe a whole site, of which this job has a part. */
+    /* A file may describe a whole site, of which this job has only a part. */
     if (!known)
         return bats_inifile_fail(
             claims->file->path, where_line(section), claims->err,
@@ -178,8 +178,8 @@ static int settle_claims(struct claims *claims)
             return bats_inifile_fail(
                 file->path, file->sections[file->n_sections - 1].line,
                 claims->err,
-                "rank %d on %s%s%s is in none of the clusters up to here, "
-                "the last one",
+                "rank %d on %s%s%s is in none of the clusters; the last one "
+                "is here",
                 worker->rank, worker->host,
                 worker->partition[0] ? ", partition " : "", worker->partition);
     }
@@ -188,8 +188,9 @@ static int settle_claims(struct claims *claims)
 
 /* ---- machines ---- */
 
-/* The machine of `worker`, which is of section s and comes after all workers
- * of lower rank; the machines of s are numbered from `first` on. */
+/* Returns the machine of `worker`, which belongs to section s and comes after
+ * all workers of lower rank; the machines of s are numbered from `first`
+ * on. */
 static uint32_t machine_for(struct bats_platform *platform,
                             const struct claims *claims,
                             const struct bats_worker_rank **leaders,
@@ -197,7 +198,8 @@ static uint32_t machine_for(struct bats_platform *platform,
                             const struct bats_worker_rank *worker)
 {
     if (claims->file->sections[s].by_node) {
-        /* From the newest on: ranks of a node mostly follow each other. */
+        /* The newest first, because the ranks of a node are usually
+         * consecutive. */
         for (uint32_t m = platform->n_machines; m > first; m--) {
             if (strcmp(leaders[m - 1]->host, worker->host) == 0)
                 return m - 1;
@@ -210,7 +212,8 @@ static uint32_t machine_for(struct bats_platform *platform,
     return m;
 }
 
-/* The next cluster of the platform, if the section has any machines here. */
+/* Adds the next cluster to the platform, if the section has any machines
+ * here. */
 static void add_cluster(struct bats_platform *platform,
                         const struct claims *claims,
                         const struct bats_worker_rank **leaders, uint32_t s)

@@ -2,8 +2,8 @@
  * platform: which ranks form which machines, and what they charge.
  *
  * Layer: input. Used by cli and by the MPI master. Two steps: the clusters
- * file is read before anything starts, then laid over the ranks that are
- * really there.
+ * file is read before anything starts, then matched with the ranks that really
+ * exist.
  */
 #ifndef BATS_PLATFORM_H
 #define BATS_PLATFORM_H
@@ -17,44 +17,44 @@
 
 #define BATS_WINDOW_DEFAULT BATS_HOUR
 
-struct bats_clusters_file; /* opaque: a clusters file that has been read */
+struct bats_clusters_file; /* opaque: the contents of a clusters file */
 
 /*
  * Reads an INI clusters file (section [run]: window, minimum, currency;
  * sections [cluster NAME]: one of nodes = hostlist | ranks = 1-32,40 |
  * partition = NAME; charge; max; machine = rank|node; speed). '#' and ';'
  * begin a comment at the start of a line and behind a blank; a list may go on
- * in indented lines. Every mistake is BATS_EINPUT with "path:line: sentence";
- * an unreadable file has no line.
+ * in indented lines. Every mistake is BATS_EINPUT with "path:line: sentence",
+ * without a line if the file cannot be read.
  *
  * `window` overrides the file's (0: the file's, else BATS_WINDOW_DEFAULT). A
- * charge is per machine and window, or, as "1.5/h", per machine and hour: then
- * that of the window follows from it, rounded up to a millionth. A window
- * shorter than `minimum`, the least time that a site charges for, is refused:
- * the ledger would charge less than the site does.
+ * charge is per machine and window, or, as "1.5/h", per machine and hour; then
+ * the charge of the window is computed from it, rounded up to a millionth. A
+ * window shorter than `minimum`, the shortest time that a site charges for, is
+ * refused, because the ledger would charge less than the site does.
  */
 int bats_clusters_file_load(const char *path, bats_time window,
                             struct bats_clusters_file **file,
                             struct bats_error *err);
-/* The same for a text; `name` stands for the path in sentences. */
+/* The same for a text; `name` replaces the path in messages. */
 int bats_clusters_text_load(const char *text, const char *name,
                             bats_time window, struct bats_clusters_file **file,
                             struct bats_error *err);
-/* A node without ranks is no mistake in it: a run goes on with a part of the
+/* A node without ranks is then not a mistake: a run continues on a part of the
  * nodes that it began with. */
 void bats_clusters_file_allow_fewer(struct bats_clusters_file *file);
 
 void bats_clusters_file_destroy(struct bats_clusters_file *file);
 
-/* Copies the name of a cluster, if `text` is one; else BATS_EINPUT with a
- * sentence. */
+/* Copies the name of a cluster, if `text` is a valid one; else BATS_EINPUT
+ * with a sentence. */
 int bats_cluster_name_parse(const char *text, char name[BATS_CLUSTER_NAME],
                             struct bats_error *err);
 
-/* What the file says without looking at ranks: the clusters in its order
- * (`max` is UINT32_MAX where the file does not say: neither max, nor ranks
- * that are machines, nor nodes that are machines), the window and the
- * currency ("" if not given). For `bats-mpi plan`. */
+/* The contents of the file without any ranks: the clusters in its order, the
+ * window and the currency ("" if not given). `max` is UINT32_MAX if the file
+ * does not imply it: no key max, and neither ranks nor nodes that are
+ * machines. For `bats-mpi plan`. */
 size_t bats_clusters_file_count(const struct bats_clusters_file *file);
 const struct bats_cluster *
 bats_clusters_file_cluster(const struct bats_clusters_file *file, size_t i);
@@ -70,7 +70,7 @@ const char *bats_clusters_file_currency(const struct bats_clusters_file *file);
 struct bats_worker_rank {
     int rank;
     char host[256];
-    char partition[64]; /* "" if not known */
+    char partition[64]; /* "" if unknown */
 };
 
 struct bats_place {
@@ -80,23 +80,24 @@ struct bats_place {
 
 struct bats_platform {
     struct bats_cluster clusters[BATS_CLUSTERS_MAX];
-    double speed[BATS_CLUSTERS_MAX]; /* emulation: 1 = as it is */
+    double speed[BATS_CLUSTERS_MAX]; /* emulation: 1 = real speed */
     size_t n_clusters;
     struct bats_machine_spec *machines; /* n_machines */
     uint32_t n_machines;
-    struct bats_place *places; /* n_workers: where workers[i] sits */
-    size_t n_workers;          /* as handed to bats_platform_build */
+    struct bats_place *places; /* n_workers of them: the place of workers[i] */
+    size_t n_workers;          /* as passed to bats_platform_build */
     bats_time window;
     char currency[16];
 };
 
 /*
- * Lays `file` over the ranks. A rank in two clusters, a rank or node that is
- * not there: BATS_EINPUT naming file and line. Ranks in no cluster: an error
- * that names the first of them. Clusters in partitions that are not there are
- * left out. `workers` may come in any order; machines are numbered by cluster
- * in the file's order, then by lowest rank, and `max` of a cluster is at most
- * how many there are. Release with bats_platform_release.
+ * Matches `file` with the ranks. BATS_EINPUT, naming file and line, for a rank
+ * in two clusters, and for a rank or node that does not exist. Ranks in no
+ * cluster are an error that names the first of them. Clusters in partitions
+ * that do not exist here are left out. `workers` may come in any order;
+ * machines are numbered by cluster in the file's order, then by lowest rank,
+ * and `max` of a cluster is at most the number of its machines. Release with
+ * bats_platform_release.
  */
 int bats_platform_build(const struct bats_clusters_file *file,
                         const struct bats_worker_rank *workers,

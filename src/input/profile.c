@@ -15,10 +15,10 @@
 #include "util/encode.h"
 
 #define VERSION 1
-#define SECONDS_MAX 9e12 /* that fit bats_time */
+#define SECONDS_MAX 9e12 /* limit of bats_time */
 #define SLOTS_MAX 1e6
 
-/* ---- reading: what is wrong, and where ---- */
+/* ---- reading: mistakes, and where they are ---- */
 
 /* The value being read: its file, and a name such as "clusters[1].charge". */
 struct place {
@@ -33,7 +33,7 @@ static int wrong(const struct place *p, struct bats_error *err,
                           what);
 }
 
-/* The member `key` of an object, or NULL; the place is then that member. */
+/* The member `key` of an object, or NULL; the place then names that member. */
 static json_t *member(struct place *p, const json_t *object, const char *key)
 {
     size_t n = strlen(p->name);
@@ -67,7 +67,7 @@ static int read_integer(struct place p, const json_t *object, const char *key,
     return 0;
 }
 
-/* Any JSON number as a time. */
+/* Reads any JSON number as a time. */
 static int read_seconds(const struct place *p, const json_t *v,
                         bats_time *time, struct bats_error *err)
 {
@@ -87,7 +87,8 @@ static int read_time(struct place p, const json_t *object, const char *key,
     return read_seconds(&p, v, time, err);
 }
 
-/* `most` bytes with the NUL; NULL `text`: it is only looked at. */
+/* Reads at most `most` bytes, including the NUL; with `text` NULL, only
+ * checks. */
 static int read_text(struct place p, const json_t *object, const char *key,
                      char *text, size_t most, struct bats_error *err)
 {
@@ -131,7 +132,7 @@ static int read_array(struct place *p, const json_t *object, const char *key,
     return json_is_array(*array) ? 0 : wrong(p, err, "has to be a list");
 }
 
-/* The number of a task, counted from 1. */
+/* Reads the number of a task, counted from 1. */
 static int read_task(const struct place *p, const struct bats_profile *profile,
                      const json_t *v, uint32_t *task, struct bats_error *err)
 {
@@ -291,13 +292,13 @@ static int read_ranges(struct place p, const json_t *root, const char *key,
         if (rc < 0)
             return rc;
         if (r->last < r->first || (i > 0 && r->first <= r[-1].last))
-            return wrong(&in, err, "does not come after what is before it");
+            return wrong(&in, err, "is not in ascending order");
         ranges->n++;
     }
     return 0;
 }
 
-/* No task has both ended and failed. */
+/* Checks that no task is both done and failed. */
 static int check_ranges(const struct place *p,
                         const struct bats_profile *profile,
                         struct bats_error *err)

@@ -1,11 +1,11 @@
 /*
- * profile: what a sampling phase has learned of a bag, as a JSON file.
+ * profile: what a sampling phase has learned about a bag, as a JSON file.
  *
  * Layer: input. Written by `bats-mpi sample`, read by `plan PROFILE` and by
- * `run --profile`. It says which bag it is about, on which clusters the sample
- * ran, how long each task took there, which tasks are done and what that was
- * charged; all that follows from these (regression, means, schedules) is
- * computed anew, for other budgets or charges too.
+ * `run --profile`. It names the bag, the clusters of the sample, the runtime
+ * of each task there, the tasks that are done, and the charge. Everything
+ * derived from these (regression, means, schedules) is computed anew, for
+ * other budgets or charges too.
  *
  *   {"bats_profile": 1,
  *    "bag": {"name": "bag.txt", "tasks": 1000, "hash": "88f1c0d2b3a49e57"},
@@ -15,10 +15,11 @@
  *                  "sample": [[17, 901.25], [22, 880.5]]}],
  *    "done": [[17, 17], [22, 22]], "failed": []}
  *
- * A sample is of pairs: the number of a task, counted from 1, and its seconds.
- * A task that is in the samples of several clusters was replicated. "done" and
- * "failed" are ranges of numbers, both ends included. Money is text, because
- * it is exact. The hash is bats_bagfile_hash, in hexadecimal digits.
+ * A sample is a list of pairs: the number of a task, counted from 1, and its
+ * runtime in seconds. A task that is in the samples of several clusters was
+ * replicated. "done" and "failed" are ranges of numbers, both ends included.
+ * Money is text, because it is exact. The hash is bats_bagfile_hash, in
+ * hexadecimal digits.
  */
 #ifndef BATS_PROFILE_H
 #define BATS_PROFILE_H
@@ -36,48 +37,50 @@ struct bats_task_range {
     uint32_t first, last; /* counted from 0, both included */
 };
 
-/* Ranges that ascend and do not touch each other. */
+/* Ranges in ascending order that do not touch each other. */
 struct bats_task_ranges {
     struct bats_task_range *range;
     size_t n;
 };
 
 struct bats_profile_cluster {
-    struct bats_cluster cluster; /* max: machines that there were */
+    struct bats_cluster cluster; /* max: the machines that existed */
     double slots; /* tasks at a time per machine, a mean where they differ */
-    int64_t windows;    /* entered while sampling */
-    bats_money charged; /* for them */
+    int64_t windows;    /* windows entered while sampling */
+    bats_money charged; /* charged for them */
 };
 
-/* Plain data; all zero is a legal, empty profile. Blocks belong to it. */
+/* Plain data; all zero is a valid, empty profile. The profile owns its
+ * blocks. */
 struct bats_profile {
     char *bag_name;
     uint32_t n_tasks; /* of the whole bag */
     uint64_t bag_hash;
     bats_time window;
-    bats_time elapsed; /* bag time that sampling took */
+    bats_time elapsed; /* virtual time that sampling took */
     char currency[16];
     struct bats_profile_cluster clusters[BATS_CLUSTERS_MAX];
     size_t n_clusters;
     struct bats_observation *observations; /* of all clusters */
     size_t n_observations;
-    struct bats_task_ranges done, failed; /* have nothing in common */
+    struct bats_task_ranges done, failed; /* disjoint */
 };
 
 /* Reads the file at `path` into *profile, to be released. BATS_EINPUT with
- * "path: sentence" (or "path:line: " where it is no JSON) that says what is
+ * "path: sentence" (or "path:line: " if it is not JSON) that names what is
  * missing or wrong, BATS_ENOMEM. */
 int bats_profile_load(const char *path, struct bats_profile *profile,
                       struct bats_error *err);
 
-/* Writes it to `path`, all of it or nothing. BATS_ESYS, BATS_ENOMEM. */
+/* Writes the profile to `path`, completely or not at all. BATS_ESYS,
+ * BATS_ENOMEM. */
 int bats_profile_save(const struct bats_profile *profile, const char *path,
                       struct bats_error *err);
 
 void bats_profile_release(struct bats_profile *profile);
 
-/* 0 if the profile, read from `path`, is of this bag; else BATS_EINPUT with a
- * sentence that names the difference. */
+/* Returns 0 if the profile, read from `path`, belongs to this bag; else
+ * BATS_EINPUT with a sentence that names the difference. */
 int bats_profile_check_bag(const struct bats_profile *profile,
                            const char *path, const struct bats_bagfile *bag,
                            struct bats_error *err);
@@ -87,16 +90,16 @@ int bats_profile_set_bag(struct bats_profile *profile,
                          const struct bats_bagfile *bag,
                          struct bats_error *err);
 
-/* Takes `done` and `failed` from the state of each task (enum
- * bats_task_state; any other counts as not done). BATS_ENOMEM. */
+/* Fills `done` and `failed` from the state of each task (enum bats_task_state;
+ * any other state counts as not done). BATS_ENOMEM. */
 int bats_profile_set_states(struct bats_profile *profile, const uint8_t *state,
                             struct bats_error *err);
 
-/* The other direction: a block of n_tasks states, DONE, FAILED or PENDING, for
- * struct bats_sched_earlier; to be freed. NULL: out of memory. */
+/* The reverse: a block of n_tasks states, DONE, FAILED or PENDING, for struct
+ * bats_sched_earlier; to be freed. NULL: out of memory. */
 uint8_t *bats_profile_states(const struct bats_profile *profile);
 
-/* Tasks that are neither done nor failed, and what sampling was charged. */
+/* The number of tasks neither done nor failed, and the charge of sampling. */
 uint32_t bats_profile_left(const struct bats_profile *profile);
 bats_money bats_profile_charged(const struct bats_profile *profile);
 

@@ -1,4 +1,4 @@
-/* See profile.h: writing, and what a profile says of its bag. */
+/* See profile.h: writing a profile, and filling it from a bag. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -12,7 +12,7 @@
 #include "util/grow.h"
 #include "util/json.h"
 
-/* Seconds with as many digits as a microsecond needs. */
+/* Digits that a time in seconds needs to be exact to the microsecond. */
 #define DIGITS 15
 
 static json_t *seconds(bats_time time)
@@ -29,8 +29,8 @@ static json_t *money(bats_money amount)
     return json_string(bats_money_format(text, amount));
 }
 
-/* The functions of jansson take what they are given, NULL too, and fail in
- * the end if one of them has failed. */
+/* The functions of jansson accept NULL, and return an error in the end if one
+ * of them has failed. */
 static json_t *sample_of(const struct bats_profile *p, size_t cluster)
 {
     json_t *sample = json_array();
@@ -99,7 +99,7 @@ static json_t *to_json(const struct bats_profile *p)
         list_of(&p->done), "failed", list_of(&p->failed));
 }
 
-/* Writes a file beside `path` and puts it in its place. */
+/* Writes a temporary file beside `path` and renames it. */
 static int write_file(const json_t *root, const char *path,
                       struct bats_error *err)
 {
@@ -181,7 +181,7 @@ int bats_profile_set_bag(struct bats_profile *profile,
 
 /* ---- the tasks ---- */
 
-/* The ranges of tasks in that state. False: out of memory. */
+/* Collects the ranges of tasks in that state. False: out of memory. */
 static bool collect(struct bats_task_ranges *ranges, const uint8_t *state,
                     uint32_t n_tasks, uint8_t wanted)
 {

@@ -28,7 +28,7 @@ struct reader {
 int bats_runtimes_add(bats_time **runtimes, size_t *n, bats_time runtime,
                       struct bats_error *err)
 {
-    if ((*n & (*n - 1)) == 0) { /* a power of two, or none: full */
+    if ((*n & (*n - 1)) == 0) { /* full: n is a power of two, or 0 */
         size_t capacity = *n > 0 ? 2 * *n : 1;
         bats_time *more = realloc(*runtimes, capacity * sizeof *more);
         if (!more)
@@ -66,7 +66,7 @@ static int read_plain(struct reader *r, char *line)
     return bats_runtimes_add(r->runtimes, r->n, runtime, r->err);
 }
 
-/* Seconds at the beginning of `text`; false if there is no number. */
+/* Reads the seconds at the start of `text`; false if there is no number. */
 static bool read_seconds(const char *text, double *seconds)
 {
     char *end;

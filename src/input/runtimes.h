@@ -1,5 +1,5 @@
 /*
- * runtimes: how long tasks took, from a text file.
+ * runtimes: measured runtimes of tasks, from a text file.
  *
  * Layer: input. Used by the scenarios of the simulator. Three forms, told
  * apart by the first line that is neither blank nor a comment (# or ;):
@@ -7,7 +7,7 @@
  *   one duration per line ("90", "15m")
  *   a joblog of GNU parallel or bats-mpi: JobRuntime of the jobs with exit
  *     value 0 and no signal
- *   the standard workload format (Feitelson), 18 columns at least: the run
+ *   the standard workload format (Feitelson), at least 18 columns: the run
  *     time, column 4, of the jobs where it is above 0
  */
 #ifndef BATS_INPUT_RUNTIMES_H
@@ -18,13 +18,13 @@
 #include "bats/error.h"
 #include "bats/units.h"
 
-/* Reads the file at `path`: *n >= 1 runtimes above 0 in its order, freed by
- * the caller. BATS_EINPUT with "path:line: sentence" (without a line if the
+/* Reads the file at `path`: *n >= 1 runtimes above 0 in its order, to be freed
+ * by the caller. BATS_EINPUT with "path:line: sentence" (without a line if the
  * file cannot be read or has no runtime), BATS_ENOMEM. */
 int bats_runtimes_read(const char *path, bats_time **runtimes, size_t *n,
                        struct bats_error *err);
 
-/* Appends to an array of *n that grows as it needs to; begin with NULL and 0.
+/* Appends to an array of *n that grows as needed; start with NULL and 0.
  * BATS_ENOMEM. */
 int bats_runtimes_add(bats_time **runtimes, size_t *n, bats_time runtime,
                       struct bats_error *err);

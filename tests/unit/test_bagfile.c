@@ -420,18 +420,17 @@ static void once_is_a_mark_and_no_part_of_the_command(void **state)
 static void other_built_in_tasks_are_refused(void **state)
 {
     (void)state;
-    refuse("a\n@SLEEP 3\n",
-           ":2: unknown built-in task '@SLEEP'; there is only "
-           "'@sleep DURATION', and '@once COMMAND'");
+    refuse("a\n@SLEEP 3\n", ":2: unknown built-in task '@SLEEP'; "
+                            "expected '@sleep DURATION' or '@once COMMAND'");
     refuse("a\n\n  @sleeps 3\n",
-           ":3: unknown built-in task '@sleeps'; there is only '@sleep "
-           "DURATION', and '@once COMMAND'");
-    refuse("@\n", ":1: unknown built-in task '@'; there is only '@sleep "
-                  "DURATION', and '@once COMMAND'");
+           ":3: unknown built-in task '@sleeps'; "
+           "expected '@sleep DURATION' or '@once COMMAND'");
+    refuse("@\n", ":1: unknown built-in task '@'; "
+                  "expected '@sleep DURATION' or '@once COMMAND'");
     refuse("a\n@once \t\n", ":2: @once without a command");
     refuse("@once @SLEEP 3\n",
-           ":1: unknown built-in task '@SLEEP'; there is only '@sleep "
-           "DURATION', and '@once COMMAND'");
+           ":1: unknown built-in task '@SLEEP'; "
+           "expected '@sleep DURATION' or '@once COMMAND'");
     refuse("@sleep\n", ":1: @sleep: '' is not a duration such as 90, 15m, "
                        "1h30m or 2-12:00:00");
     refuse("#\n@sleep 3 4\n",

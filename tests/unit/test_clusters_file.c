@@ -99,10 +99,11 @@ static void a_window_below_the_minimum_is_refused(void **state)
     struct bats_clusters_file *file = NULL;
     struct bats_error err = {0, ""};
     refuse("[run]\nwindow = 10m\nminimum = 15m\n[cluster a]\ncharge = 1\n",
-           ":3: a window of 10m is shorter than 15m, the least that is "
+           ":3: a window of 10m is shorter than 15m, the shortest that is "
            "charged");
     refuse("[run]\nminimum = 2h\n[cluster a]\ncharge = 1\n",
-           ":2: a window of 1h is shorter than 2h, the least that is charged");
+           ":2: a window of 1h is shorter than 2h, the shortest that is "
+           "charged");
     file = load("[run]\nminimum = 1h\n[cluster a]\ncharge = 1\n");
     bats_clusters_file_destroy(file);
     file = NULL;
@@ -110,8 +111,9 @@ static void a_window_below_the_minimum_is_refused(void **state)
         bats_clusters_file_load(clusters_path, 59 * BATS_MINUTE, &file, &err),
         BATS_EINPUT);
     assert_null(file);
-    expect_error(&err, ":2: a window of 59m is shorter than 1h, the least "
-                       "that is charged");
+    expect_error(
+        &err, ":2: a window of 59m is shorter than 1h, the shortest that is "
+              "charged");
 }
 
 static void max_follows_from_the_list_where_it_can(void **state)
@@ -197,8 +199,8 @@ static void lines_of_another_form_are_refused(void **state)
     char line[300] = "nodes = ";
     memset(line + 8, 'a', 250);
     line[258] = '\0';
-    refuse_line(line, ":3: longer than 199 characters; a list may go on in "
-                      "indented lines below");
+    refuse_line(line, ":3: longer than 199 characters; a list may "
+                      "continue in indented lines");
     refuse_bytes("[cluster x]\nmax\0 = 3\n", 21,
                  ":2: a NUL byte; is this a text file?");
 }
@@ -265,7 +267,8 @@ static void charges_are_checked(void **state)
     refuse("[cluster x]\ncharge = /h\n",
            ":2: charge: '/h' is not an amount such as 3 or 0.085");
     refuse("[cluster x]\ncharge = 9000000000000/h\n[run]\nwindow = 2h\n",
-           ":2: charge: that of a window of 2h is too large");
+           ":2: charge: the charge of a window of 2h is too "
+           "large");
 }
 
 static void other_values_are_checked(void **state)
@@ -275,7 +278,7 @@ static void other_values_are_checked(void **state)
     for (size_t i = 0; i < sizeof max / sizeof *max; i++) {
         char line[64], expected[100];
         sprintf(line, "max = %s", max[i]);
-        sprintf(expected, ":3: max: '%s' is not a whole number from 1 on",
+        sprintf(expected, ":3: max: '%s' is not a whole number above 0",
                 max[i]);
         refuse_line(line, expected);
     }
@@ -352,11 +355,12 @@ static void too_many_clusters_are_refused(void **state)
 static void files_without_cluster_are_refused(void **state)
 {
     (void)state;
-    refuse("", ":1: no section [cluster NAME] up to here, the end");
-    refuse("# nothing\n\n", ":2: no section [cluster NAME] up to here, the "
-                            "end");
-    refuse("[run]\nwindow = 1h\n",
-           ":2: no section [cluster NAME] up to here, the end");
+    refuse("", ":1: the file ends without a section "
+               "[cluster NAME]");
+    refuse("# nothing\n\n", ":2: the file ends without a section "
+                            "[cluster NAME]");
+    refuse("[run]\nwindow = 1h\n", ":2: the file ends without a section "
+                                   "[cluster NAME]");
 }
 
 static void files_that_cannot_be_read_are_refused(void **state)

@@ -277,10 +277,11 @@ static void partitions_that_are_not_there_are_left_out(void **state)
     for (uint32_t m = 0; m < 8; m++)
         assert_int_equal(p.machines[m].cluster, m < 4 ? 0 : 1);
     bats_platform_release(&p);
-    refuse_to_build("[cluster x]\ncharge = 1\npartition = r\n"
-                    "[cluster y]\ncharge = 1\npartition = p\n",
-                    ":4: rank 5 on a3, partition q is in none of the clusters "
-                    "up to here, the last one");
+    refuse_to_build(
+        "[cluster x]\ncharge = 1\npartition = r\n"
+        "[cluster y]\ncharge = 1\npartition = p\n",
+        ":4: rank 5 on a3, partition q is in none of the clusters; the "
+        "last one is here");
 }
 
 static void without_slurm_there_are_no_partitions(void **state)
@@ -314,8 +315,8 @@ static void ranks_in_no_cluster_are_refused(void **state)
     refuse_to_build(
         "[cluster x]\ncharge = 1\nranks = 1,3-4\n"
         "[cluster y]\ncharge = 1\nnodes = a[3-4]\n",
-        ":4: rank 2 on a1, partition p is in none of the clusters up to here, "
-        "the last one");
+        ":4: rank 2 on a1, partition p is in none of the clusters; the "
+        "last one is here");
 }
 
 static void a_run_without_workers_is_refused(void **state)
