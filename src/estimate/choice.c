@@ -25,9 +25,9 @@ int bats_choice_parse(const char *text, struct bats_choice *choice,
         return 0;
     }
     return bats_error_set(err, BATS_EINPUT,
-                          "'%.60s' is none of cheapest, cheapest+10%%, "
-                          "cheapest+20%%, fastest-20%%, fastest-10%%, fastest "
-                          "and 1 to %d",
+                          "invalid value '%.60s'; expected one of cheapest, "
+                          "cheapest+10%%, cheapest+20%%, fastest-20%%, "
+                          "fastest-10%%, fastest and 1 to %d",
                           text, BATS_OFFERS);
 }
 

@@ -16,10 +16,10 @@ struct piece {
 #define PIECES_MAX (2 * BATS_CLUSTERS_MAX)
 
 /*
- * The work that the windows of a type do within `makespan`: n whole ones per
- * machine, and the one that is cut off by the end. A start-up is lost once,
- * whichever windows it is spread over; it is spread so that who holds the
- * machine for fewer windows does not get more than that (the least concave
+ * The work that the windows of a type do within `makespan`: n whole windows
+ * per machine, and the one that the end cuts off. A start-up is lost once per
+ * machine, over however many windows it is held. The loss is spread so that a
+ * machine held for fewer windows does not gain from it (the least concave
  * function above the work that k windows do).
  */
 static void cut(const struct bats_bound_problem *p, size_t type,
@@ -44,7 +44,8 @@ static int by_efficiency(const void *a, const void *b)
     return left > right ? -1 : left < right;
 }
 
-/* The most work within `makespan` if windows could be divided, too. */
+/* The most work possible within `makespan`, if windows could be divided,
+ * too. */
 static double most_work(const struct bats_bound_problem *p, double budget,
                         double makespan)
 {
@@ -69,8 +70,8 @@ static double most_work(const struct bats_bound_problem *p, double budget,
     return work;
 }
 
-/* Whether whole windows can do the work within `makespan`; also if that is
- * not known, for the knapsack is hard. */
+/* Whether whole windows can do the work within `makespan`. True also if that
+ * is not known, because the knapsack is hard. */
 static int may_suffice(const struct bats_bound_problem *p, bats_money budget,
                        double makespan, bool *answer, struct bats_error *err)
 {
@@ -95,7 +96,7 @@ static int may_suffice(const struct bats_bound_problem *p, bats_money budget,
         *answer = p->work <= 0;
         return 0;
     }
-    /* One task in one window: the plan of the greatest rate that the budget
+    /* One task per window: the plan with the greatest rate that the budget
      * pays once. */
     int rc = bats_plan_solve(items, n, 1, budget, &plan, err);
     *answer = rc < 0 || !plan.proven ||
@@ -103,7 +104,8 @@ static int may_suffice(const struct bats_bound_problem *p, bats_money budget,
     return rc;
 }
 
-/* A makespan that suffices if the budget does: one machine after the other. */
+/* A makespan that suffices if the budget does: one machine after the other
+ * does all the work. */
 static double long_enough(const struct bats_bound_problem *p)
 {
     double longest = 0;
@@ -134,7 +136,7 @@ static double bound_relaxed(const struct bats_bound_problem *p, double budget,
     return low;
 }
 
-/* The same for whole windows, from `low` on. */
+/* The same for whole windows, starting from `low`. */
 static int bound_whole(const struct bats_bound_problem *p, bats_money budget,
                        double low, double longest, double *bound,
                        struct bats_error *err)
@@ -163,7 +165,7 @@ static int bound_whole(const struct bats_bound_problem *p, bats_money budget,
     return rc;
 }
 
-/* The longest task alone, where it is done soonest. */
+/* The longest task alone, on the machine that finishes it soonest. */
 static double bound_of_longest(const struct bats_bound_problem *p,
                                bats_money budget)
 {

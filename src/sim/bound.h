@@ -1,20 +1,21 @@
 /*
  * bound: the clairvoyant bound, a makespan that no schedule can beat.
  *
- * Layer: sim. Used by the worlds, to say how far from the best a run was.
+ * Layer: sim. Used by the worlds, to measure how far from the optimum a run
+ * was.
  *
- * Whoever knows every runtime still has to do all the work in windows that he
- * pays as a whole. Within a makespan M a machine can be paid k = ceil(M / ATU)
- * windows at most, of which the last is useful up to M only, and each time it
- * starts up it is lost for that long. So M is too short
+ * Even a scheduler that knows every runtime has to do all the work in windows
+ * that are paid as a whole. Within a makespan M a machine can be paid for at
+ * most k = ceil(M / ATU) windows; the last one is useful only up to M, and
+ * every start-up is lost time. So M is too short
  *
  *   - if the most work that the budget buys in such windows is less than the
  *     bag's, tasks being as divisible as a fluid (a bounded knapsack: a type
  *     of machine gives A k pieces, all at the same price, A of them smaller);
- *   - or if the longest task does not fit into it on any type of machine that
- *     the budget can pay for so long.
+ *   - or if the longest task does not fit into M on any type of machine that
+ *     the budget can pay for that long.
  *
- * The bound is the shortest M of which neither can be said.
+ * The bound is the shortest M that neither condition rules out.
  */
 #ifndef BATS_BOUND_H
 #define BATS_BOUND_H
@@ -43,8 +44,8 @@ struct bats_bound_problem {
 };
 
 /*
- * *makespan: the bound for `budget` in microseconds, INFINITY if the budget
- * cannot pay the bag however it is spent. Errors: BATS_ENOMEM.
+ * *makespan: the bound for `budget` in microseconds; INFINITY if the budget
+ * cannot pay the bag in any way. Errors: BATS_ENOMEM.
  */
 int bats_bound(const struct bats_bound_problem *problem, bats_money budget,
                double *makespan, struct bats_error *err);

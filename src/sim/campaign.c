@@ -45,7 +45,7 @@ static void *work(void *context)
     while ((which = atomic_fetch_add(&c->next, 1)) < c->n_worlds) {
         if (play(c, which, &err) == 0)
             continue;
-        /* Worlds before this one are being played and may fail, too. */
+        /* Worlds before this one are still being played and may fail, too. */
         pthread_mutex_lock(&c->lock);
         if (which < c->failed) {
             c->failed = which;
@@ -62,7 +62,7 @@ static int work_on_threads(struct campaign *c, unsigned jobs,
 {
     size_t n = jobs < c->n_worlds ? jobs : c->n_worlds;
     pthread_t *threads = calloc(n, sizeof *threads);
-    size_t started = 1; /* this one */
+    size_t started = 1; /* the present thread */
     int rc = 0;
     if (!threads)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
@@ -108,7 +108,7 @@ int bats_campaign_run(const struct bats_scenario *scenario, unsigned jobs,
     return 0;
 }
 
-/* ---- what they amount to ---- */
+/* ---- summaries ---- */
 
 static void summarise_makespans(double *makespans,
                                 struct bats_campaign_summary *s)

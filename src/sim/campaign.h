@@ -1,6 +1,5 @@
 /*
- * campaign: all runs of a scenario, on several threads, and what they amount
- * to.
+ * campaign: all runs of a scenario, on several threads, and their summaries.
  *
  * Layer: sim. Used by the verb simulate. The engine has no variables of its
  * own, so worlds can be played side by side; the results are in the order of
@@ -11,9 +10,9 @@
 
 #include "sim/world.h"
 
-/* Runs everything on `jobs` >= 1 threads. *results (*n of them) is freed by
- * the caller. Errors: the first world's, in their order, that has one;
- * BATS_ENOMEM, BATS_ESYS (no threads). */
+/* Runs everything on `jobs` >= 1 threads. The caller frees *results (*n of
+ * them). Errors: that of the first world that has one; BATS_ENOMEM, BATS_ESYS
+ * (no threads). */
 int bats_campaign_run(const struct bats_scenario *scenario, unsigned jobs,
                       struct bats_world_result **results, size_t *n,
                       struct bats_error *err);
@@ -21,19 +20,19 @@ int bats_campaign_run(const struct bats_scenario *scenario, unsigned jobs,
 /* The results of one policy and one budget. */
 struct bats_campaign_summary {
     size_t runs;
-    size_t complete;     /* runs that did the whole bag */
+    size_t complete;     /* runs that completed the bag */
     double amount;       /* mean budget; INFINITY: unlimited */
     double charged;      /* mean, over all runs */
     bats_money most;     /* charged by any run */
-    double undone;       /* mean tasks left, over the others */
+    double undone;       /* mean of the tasks left, over the other runs */
     uint64_t violations; /* in all runs */
     double reconfigured; /* mean reconfigurations */
-    /* Of the complete runs, microseconds; 0 if there is none. */
+    /* Over the complete runs, microseconds; 0 if there is none. */
     double mean, median;
     double margin; /* half the 95 % confidence interval of the mean (Student's
                       t); 0 for a single run */
     bats_time worst;
-    /* Of the complete runs, makespan / bound. */
+    /* Over the complete runs, makespan / bound. */
     double mean_ratio, worst_ratio;
 };
 

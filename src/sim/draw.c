@@ -59,8 +59,9 @@ int bats_draw_parse(const char *text, struct bats_draw *draw,
         kind++;
     if (kind == N_FORMS)
         return bats_error_set(err, BATS_EINPUT,
-                              "'%.60s' is none of constant, normal, "
-                              "lognormal, levy, uniform, mixture and file",
+                              "invalid value '%.60s'; expected one of "
+                              "constant, normal, lognormal, levy, uniform, "
+                              "mixture and file",
                               words[0]);
     if (n != 1 + forms[kind].n)
         return bats_error_set(err, BATS_EINPUT, "'%.80s' is not '%s'", text,
@@ -106,17 +107,18 @@ static double levy(const struct bats_draw *d, gsl_rng *rng)
 }
 
 /*
- * The thesis gives no parts for its third workload, the runtimes of the DACH
- * challenge of 2008: two Cauchy and three uniform distributions, two of these
- * being the tail; mean 7.98 and deviation 6.27 minutes, two modes, nothing
- * between 20 and 30 minutes. The parts below have these (7.98 and 6.27 to two
- * places). A Cauchy distribution has no mean, so both are cut to (0, 20).
+ * The thesis does not give the components of its third workload, the runtimes
+ * of the DACH challenge of 2008: two Cauchy and three uniform distributions,
+ * two of which form the tail; mean 7.98 and deviation 6.27 minutes, two modes,
+ * nothing between 20 and 30 minutes. The components below have these
+ * properties (7.98 and 6.27 to two places). A Cauchy distribution has no mean,
+ * so both are cut to (0, 20).
  */
 static const struct {
     double weight;
     bool is_cauchy;
     double low, high;
-    double location, scale; /* of the Cauchy parts; all in minutes */
+    double location, scale; /* of the Cauchy components; all in minutes */
 } parts[] = {
     {0.50, true, 0, 20, 4.0, 0.5}, {0.35, true, 0, 20, 10.3, 0.5},
     {0.12, false, 0, 20, 0, 0},    {0.0178, false, 30, 35, 0, 0},
@@ -166,7 +168,7 @@ bats_time bats_draw_next(const struct bats_draw *draw, gsl_rng *rng)
     return us < 1 ? 1 : (bats_time)(us + 0.5);
 }
 
-/* ---- numbers that depend on their place only ---- */
+/* ---- numbers that depend only on their position ---- */
 
 /* The finaliser of splitmix64 (Steele, Lea, Flood 2014): every bit of `x`
  * matters for every bit of the result. */
@@ -183,7 +185,7 @@ uint64_t bats_draw_seed(uint64_t seed, uint64_t n)
     return mix(mix(seed) ^ n);
 }
 
-/* In (0, 1): the middle of one of 2^52 equal steps. */
+/* Maps to (0, 1): the middle of one of 2^52 equal steps. */
 static double uniform(uint64_t bits)
 {
     return ((double)(bits >> 12) + 0.5) * 0x1p-52;
@@ -203,6 +205,6 @@ double bats_draw_noise(uint64_t seed, uint32_t task, uint32_t execution,
 bats_time bats_draw_loss(uint64_t seed, uint32_t machine, bats_time mtbf)
 {
     double time = -log(uniform(bats_draw_seed(seed, machine))) * (double)mtbf;
-    /* Later than any run lasts. */
+    /* Later than the end of any run. */
     return time < (double)(INT64_MAX / 8) ? (bats_time)time : INT64_MAX / 8;
 }

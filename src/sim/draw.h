@@ -3,7 +3,7 @@
  *
  * Layer: sim. Used by the driver, the scenarios and the worlds. Everything is
  * a function of its arguments: the same seed gives the same world on every
- * machine, whatever a policy does in it and in which order.
+ * machine, independent of the actions of a policy and of their order.
  */
 #ifndef BATS_DRAW_H
 #define BATS_DRAW_H
@@ -19,14 +19,14 @@
  * Distributions of runtimes (thesis, 2.3 and 4.4; lengths are durations):
  *
  *   constant LENGTH
- *   normal MEAN DEVIATION      what is not above 0 is drawn again
+ *   normal MEAN DEVIATION      values not above 0 are drawn again
  *   lognormal MEAN DEVIATION   both of the runtime, not of its logarithm
  *   levy SCALE CUT             scale tau, cut off at b; the papers' 12m 45m
  *   uniform LOW HIGH
  *   mixture                    the thesis' third workload, see draw.c
  *
- * and whatever was measured: one of `values`, each with the same chance. The
- * empirical ones have no name here: they come from a file.
+ * and measured runtimes: one of `values`, all with the same chance. Those have
+ * no name here, because they come from a file.
  */
 enum bats_draw_kind {
     BATS_DRAW_CONSTANT,
@@ -40,12 +40,12 @@ enum bats_draw_kind {
 
 struct bats_draw {
     enum bats_draw_kind kind;
-    double a, b;             /* its parameters, microseconds */
-    const bats_time *values; /* EMPIRICAL: n >= 1 of them, not owned */
+    double a, b;             /* parameters, microseconds */
+    const bats_time *values; /* EMPIRICAL: n >= 1 values, not owned */
     size_t n;
 };
 
-/* Reads one of the lines above. BATS_EINPUT with a sentence. */
+/* Parses one of the lines above. BATS_EINPUT with a sentence. */
 int bats_draw_parse(const char *text, struct bats_draw *draw,
                     struct bats_error *err);
 
@@ -60,11 +60,10 @@ bats_time bats_draw_next(const struct bats_draw *draw, gsl_rng *rng);
 double bats_draw_noise(uint64_t seed, uint32_t task, uint32_t execution,
                        double deviation);
 
-/* When `machine` is lost: exponential with the mean `mtbf` > 0. */
+/* The time when `machine` is lost: exponential with mean `mtbf` > 0. */
 bats_time bats_draw_loss(uint64_t seed, uint32_t machine, bats_time mtbf);
 
-/* A seed for the `n`-th of many draws that have nothing to do with each
- * other. */
+/* A seed for the `n`-th of many independent draws. */
 uint64_t bats_draw_seed(uint64_t seed, uint64_t n);
 
 #endif

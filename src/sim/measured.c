@@ -20,7 +20,7 @@ static bool is_record(const char *path)
     return n == sizeof head && memcmp(head, magic, sizeof head) == 0;
 }
 
-/* What the tasks done on a cluster took. */
+/* Runtimes of the tasks done on a cluster. */
 struct sum {
     double us;
     uint64_t n;
@@ -35,8 +35,8 @@ static size_t index_of(const struct bats_view_status *st, const char *cluster)
     return i;
 }
 
-/* Adds every task that is done to the sum of its cluster or, if there is a
- * `factor` per cluster, to the runtimes. */
+/* Adds the runtime of every done task to the sum of its cluster or, if there
+ * is a `factor` per cluster, to the runtimes. */
 static int visit(struct bats_view *view, const struct bats_view_status *st,
                  struct sum *sums, const double *factor, bats_time **runtimes,
                  size_t *n, struct bats_error *err)

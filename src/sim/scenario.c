@@ -16,7 +16,7 @@ enum { RUN, BAG, CLUSTER, SECTIONS };
 
 #define KEYS_MAX 10
 
-/* The file while it is read. */
+/* State while the file is read. */
 struct reader {
     struct bats_scenario *scenario;
     const char *path;
@@ -24,14 +24,15 @@ struct reader {
     int section;    /* open: RUN, BAG or CLUSTER */
     size_t cluster; /* the last one */
     uint32_t machines[BATS_CLUSTERS_MAX], slots[BATS_CLUSTERS_MAX];
-    /* Where they stand, 0: not there. A cluster's come behind RUN and BAG. */
+    /* Lines of the sections, 0: not there. Those of the clusters follow RUN
+     * and BAG. */
     unsigned section_line[CLUSTER + BATS_CLUSTERS_MAX];
     unsigned key_line[CLUSTER + BATS_CLUSTERS_MAX][KEYS_MAX];
 };
 
 struct key {
     const char *name;
-    /* What its value does; an error's sentence does not name the key. */
+    /* Applies the value; the sentence of an error does not name the key. */
     int (*set)(struct reader *r, const char *value, struct bats_error *why);
     bool is_list;
     bool is_needed;
@@ -60,7 +61,7 @@ static int set_period(const char *value, bats_time *period,
                : bats_error_set(why, BATS_EINPUT, "must be longer than 0");
 }
 
-/* Calls `add` for every item of "a, b,c"; a comma may come last. */
+/* Calls `add` for every item of "a, b,c"; a trailing comma is allowed. */
 static int each_item(struct reader *r, const char *value,
                      int (*add)(struct reader *r, const char *item,
                                 struct bats_error *why),
@@ -129,7 +130,7 @@ static int set_policy(struct reader *r, const char *value,
     return each_item(r, value, add_policy, why);
 }
 
-/* "+10%": 1.1 */
+/* Parses "+10%": 1.1. */
 static bool read_share(const char *text, double *factor)
 {
     char number[24];
@@ -171,9 +172,9 @@ static int read_budget(const char *item, struct bats_scenario_budget *budget,
     }
     if (bats_money_parse(item, &budget->amount, NULL))
         return bats_error_set(why, BATS_EINPUT,
-                              "'%s' is neither an amount nor unlimited, rr, "
-                              "cheapest, minimum or fastest, with +P%% or "
-                              "-P%% behind it",
+                              "invalid value '%s'; expected an amount, "
+                              "unlimited, rr, cheapest, minimum or fastest, "
+                              "with +P%% or -P%% behind it",
                               item);
     budget->base = BATS_BUDGET_AMOUNT;
     return 0;
@@ -205,7 +206,7 @@ static int set_budget(struct reader *r, const char *value,
     return each_item(r, value, add_budget, why);
 }
 
-/* "7" or "1-100" */
+/* Parses "7" or "1-100". */
 static int add_seeds(struct reader *r, const char *item,
                      struct bats_error *why)
 {
@@ -223,7 +224,7 @@ static int add_seeds(struct reader *r, const char *item,
         return rc;
     if (to < from || s->n_seeds + (to - from) >= BATS_SCENARIO_SEEDS)
         return bats_error_set(why, BATS_EINPUT,
-                              to < from ? "'%s' runs backwards"
+                              to < from ? "'%s' is in descending order"
                                         : "'%s' makes more than a million",
                               item);
     size_t n = s->n_seeds + (to - from) + 1;
@@ -377,7 +378,7 @@ static int set_loss(struct reader *r, const char *value,
 
 static const struct {
     const char *word;
-    struct key keys[KEYS_MAX]; /* the rest has no name */
+    struct key keys[KEYS_MAX]; /* unused entries have no name */
 } sections[SECTIONS] = {
     [RUN] = {"run",
              {{"window", set_window, false, false},
@@ -406,7 +407,7 @@ static const struct {
 #define FAIL(r, line, ...)                                                    \
     bats_inifile_fail((r)->path, line, (r)->err, __VA_ARGS__)
 
-/* Where the lines of the open section are kept. */
+/* Where the lines of the open section are noted. */
 static size_t place(const struct reader *r)
 {
     return (size_t)r->section + (r->section == CLUSTER ? r->cluster : 0);
@@ -520,7 +521,7 @@ static int check_section(struct reader *r, int section, size_t cluster,
     const char *word = sections[section].word;
     size_t at = (size_t)section + cluster;
     if (r->section_line[at] == 0)
-        return FAIL(r, last_line, "no section [%s%s] up to here, the end",
+        return FAIL(r, last_line, "the file ends without a section [%s%s]",
                     word, section == CLUSTER ? " NAME" : "");
     for (size_t i = 0; i < KEYS_MAX; i++)
         if (sections[section].keys[i].is_needed && r->key_line[at][i] == 0)
@@ -529,7 +530,8 @@ static int check_section(struct reader *r, int section, size_t cluster,
     return 0;
 }
 
-/* How many tasks: as it says, or as the file has. */
+/* The number of tasks: the key `tasks`, or the number of runtimes in the
+ * file. */
 static int check_bag(struct reader *r)
 {
     struct bats_scenario *s = r->scenario;

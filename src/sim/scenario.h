@@ -1,5 +1,5 @@
 /*
- * scenario: what is to be simulated, read from an INI file.
+ * scenario: the description of a simulation, read from an INI file.
  *
  * Layer: sim. Used by the verb simulate through campaign.h.
  *
@@ -9,20 +9,20 @@
  *     policy = rr, bats            ; default bats
  *     budget = rr, cheapest+10%, fastest, 2034, unlimited
  *                                  ; default unlimited
- *     seeds = 1-100                ; default 1: each seed is another bag
- *     repeats = 1                  ; of each, drawn in another order
+ *     seeds = 1-100                ; default 1: each seed makes another bag
+ *     repeats = 1                  ; draw each bag in this many orders
  *     monitor = 5m                 ; default window / 12
- *     grace = 5s                   ; before the end of a window, what is not
- *                                  ; to go on is told to stop; default 0
+ *     grace = 5s                   ; before the end of a window, tasks that do
+ *                                  ; not continue are told to stop; default 0
  *     reconfigure = improve        ; see policy.h; default violation
- *     tail = none                  ; copies of the last tasks, see tail.h;
+ *     tail = none                  ; replicas of the last tasks, see tail.h;
  *                                  ; default as in a real run
  *     [bag]
  *     tasks = 1000
  *     runtime = normal 15m 2.236m  ; on a machine of speed 1; see draw.h
  *                                  ; or file PATH, of measured runtimes: see
- *                                  ; measured.h. With `tasks` so many of them
- *                                  ; at random, without it each one once
+ *                                  ; measured.h. With `tasks`, this many drawn
+ *                                  ; at random; without it, each one once
  *     [cluster NAME]
  *     machines = 32
  *     charge = 3                   ; per machine and window
@@ -32,11 +32,11 @@
  *     noise = 0.05                 ; relative deviation from run to run
  *     loss = 500h                  ; mean time until a machine is lost
  *
- * Budgets. rr: what rr costs without a budget, in the same seed and repeat.
- * cheapest: the whole bag on one machine of the most profitable type. minimum:
- * the same for what is left after a sample was run on every cluster, and that
- * (Bmin of the thesis, 2.3.4). fastest: all machines for the windows of the
- * fluid makespan. Each with +P% or -P%.
+ * Budgets. rr: the cost of the policy rr without a budget, in the same seed
+ * and repeat. cheapest: the whole bag on one machine of the most profitable
+ * type. minimum: a sample on every cluster, then the rest on one machine of
+ * that type (Bmin of the thesis, 2.3.4). fastest: all machines for the windows
+ * of the fluid makespan. Each of them may have +P% or -P%.
  */
 #ifndef BATS_SCENARIO_H
 #define BATS_SCENARIO_H
@@ -48,7 +48,7 @@
 
 #define BATS_SCENARIO_POLICIES 4
 #define BATS_SCENARIO_BUDGETS 24
-#define BATS_SCENARIO_SEEDS 1000000 /* at most, and as many repeats */
+#define BATS_SCENARIO_SEEDS 1000000 /* limit of seeds and of repeats */
 
 enum bats_budget_base {
     BATS_BUDGET_AMOUNT,
@@ -60,10 +60,10 @@ enum bats_budget_base {
 };
 
 struct bats_scenario_budget {
-    char text[24]; /* as written */
+    char text[24]; /* as the user wrote it */
     enum bats_budget_base base;
     bats_money amount; /* AMOUNT */
-    double factor;     /* of the others: 1.1 for +10% */
+    double factor;     /* for the other kinds: 1.1 for +10% */
 };
 
 struct bats_scenario {
@@ -74,7 +74,7 @@ struct bats_scenario {
     uint32_t n_tasks;
     struct bats_draw runtime;
     bats_time *measured; /* from the file, or NULL */
-    bool as_measured;    /* the bag is these, each once: n_tasks of them */
+    bool as_measured;    /* the bag is `measured`, each runtime once */
     const struct bats_policy *policies[BATS_SCENARIO_POLICIES];
     size_t n_policies;
     struct bats_scenario_budget budgets[BATS_SCENARIO_BUDGETS];

@@ -6,13 +6,13 @@
 #include "sim/draw.h"
 #include "util/heap.h"
 
-/* A slot and the tasks it was given, first come first served. A copy is alone
- * in its slot. */
+/* A slot and the tasks it was given, first come, first served. A replica is
+ * alone in its slot. */
 struct slot {
     uint32_t machine, slot;
     uint32_t head, tail;
     bool is_copy;
-    bats_time runtime; /* of the head's present execution */
+    bats_time runtime; /* runtime of the present execution of the head */
 };
 
 #define NO_SLOT UINT32_MAX
@@ -22,14 +22,14 @@ struct world {
     struct bats_sched *sched;
     struct slot *slots;
     uint32_t *first_slot;   /* by machine */
-    uint32_t *next;         /* by task: behind it in its slot's queue */
+    uint32_t *next;         /* by task: the next task in its slot's queue */
     bool *lost;             /* by machine */
     bats_time *ready;       /* by machine: its start-up is over */
     uint32_t *executions;   /* by task, so far; NULL without noise */
-    struct bats_heap ends;  /* slots by the end of their running task */
-    uint32_t ended;         /* a slot whose task has ended just now: it is
-                               still among them; or NO_SLOT */
-    struct bats_heap joins; /* machines that are still to come */
+    struct bats_heap ends;  /* slots, by the end of their running task */
+    uint32_t ended;         /* a slot whose task has just ended, still in the
+                             * heap; or NO_SLOT */
+    struct bats_heap joins; /* machines that have yet to join */
     size_t next_loss;
     bats_time now;
     bool finished;
@@ -41,7 +41,7 @@ static bool is_broken(const struct world *w, uint32_t machine)
     return w->o->broken && w->o->broken[machine];
 }
 
-/* For the tail `perfect`; without noise. */
+/* For the tail `perfect`; ignores noise. */
 static bats_time true_runtime(const void *context, uint32_t task,
                               uint32_t cluster)
 {
@@ -49,7 +49,7 @@ static bats_time true_runtime(const void *context, uint32_t task,
     return (bats_time)((double)o->work[task] / o->speed[cluster] + 0.5);
 }
 
-/* How long the execution of `task` that begins now will last. */
+/* The duration of the execution of `task` that begins now. */
 static bats_time draw_runtime(struct world *w, uint32_t machine, uint32_t task)
 {
     uint32_t cluster = w->o->sched.machines[machine].cluster;
@@ -197,7 +197,7 @@ static int end_task(struct world *w, uint32_t slot)
     return tell(w, &event);
 }
 
-/* Mostly it has been given another task, whose end has only moved it. */
+/* Usually the slot was given another task, whose end has only moved it. */
 static void forget_ended(struct world *w)
 {
     if (w->ended != NO_SLOT && w->slots[w->ended].head == BATS_NO_TASK)
@@ -225,8 +225,8 @@ static bats_time earlier(bats_time a, bats_time b)
     return a < b ? a : b;
 }
 
-/* One event: at the same time ends of tasks go first, then machines that come
- * and go, then what the engine wants to be woken up for. */
+/* One event. At the same time, ends of tasks go first, then machines that join
+ * or are lost, then the engine's wake-up. */
 static int step(struct world *w)
 {
     uint32_t slot = 0, machine = 0;

@@ -1,15 +1,15 @@
 /*
  * sim: the scheduling engine in a discrete-event driver.
  *
- * Layer: sim. Used by the campaigns of simulate and by tests. It takes no
- * decision: it plays the machines, tells the engine what happens and carries
- * out its commands without delay.
+ * Layer: sim. Used by the campaigns of simulate and by tests. It makes no
+ * decisions: it simulates the machines, reports events to the engine and
+ * carries out its commands without delay.
  *
  * An acquired machine is charged at once, as in the MPI run, and starts its
- * first task when its start-up time is over; each acquisition starts it up
- * again. The n-th execution of a task lasts work / speed x a factor that
- * depends on the seed of the noise, the task and n alone: whatever a policy
- * does, it meets the same world.
+ * first task after its start-up time; each acquisition starts it up again. The
+ * n-th execution of a task lasts work / speed x a factor that depends only on
+ * the seed of the noise, the task and n, so that every policy meets the same
+ * world.
  */
 #ifndef BATS_SIM_H
 #define BATS_SIM_H
@@ -19,7 +19,7 @@
 
 #include "bats/sched.h"
 
-/* A machine that disappears. */
+/* A machine that is lost. */
 struct bats_sim_loss {
     bats_time time;
     uint32_t machine;
@@ -33,18 +33,18 @@ struct bats_sim_options {
     const double *noise;      /* per cluster: relative deviation of the runtime
                                  from run to run, >= 0; NULL: none */
     uint64_t noise_seed;
-    const uint8_t *fails;  /* per task: not 0 = ends as a failure; or NULL */
-    const uint8_t *broken; /* per machine: not 0 = every task fails on it after
-                              a second; or NULL */
-    const bats_time *joins; /* per machine: when it is there; NULL: at 0 */
-    const struct bats_choice *choice;   /* the answer to SAMPLED, if there is
-                                         such a schedule; NULL: none */
+    const uint8_t *fails;   /* per task: not 0 if it fails; or NULL */
+    const uint8_t *broken;  /* per machine: not 0 if every task fails on it
+                            * after a second; or NULL */
+    const bats_time *joins; /* per machine: when it joins; NULL: at 0 */
+    const struct bats_choice *choice;   /* the answer to SAMPLED, if that
+                                         * schedule exists; NULL: none */
     const struct bats_sim_loss *losses; /* ascending by time; or NULL */
     size_t n_losses;
-    /* Called after every event that the engine has handled; or NULL. */
+    /* Called after every event that the engine has handled; may be NULL. */
     void (*after)(void *context, const struct bats_sched *sched);
     /* Called with every event before the engine handles it, and with every
-     * command before it is carried out; or NULL. */
+     * command before it is carried out; may be NULL. */
     void (*on_event)(void *context, bats_time now,
                      const struct bats_event *event);
     void (*on_command)(void *context, bats_time now,
@@ -53,10 +53,10 @@ struct bats_sim_options {
 };
 
 /*
- * Runs the bag to its end. *sched is the engine as the run left it, for its
- * status getters; the caller destroys it. *makespan is the time of the last
- * event. Errors: those of bats_sched_create and bats_sched_handle, and
- * BATS_ESTATE if the engine waits for nothing.
+ * Runs the bag to its end. *sched is the engine after the run, for its status
+ * getters; the caller destroys it. *makespan is the time of the last event.
+ * Errors: those of bats_sched_create and bats_sched_handle, and BATS_ESTATE if
+ * the engine waits for nothing.
  */
 int bats_sim_run(const struct bats_sim_options *options,
                  struct bats_sched **sched, bats_time *makespan,

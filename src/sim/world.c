@@ -6,13 +6,14 @@
 #include "bats/stats.h"
 #include "sim/bound.h"
 
-/* What the numbers of a repeat are for. */
+/* Independent streams of random numbers of a repeat. */
 enum { STREAM_NOISE, STREAM_LOSS };
 
 struct bats_world {
     const struct bats_scenario *scenario;
     uint32_t seed, repeat;
-    uint64_t order_seed; /* the first repeat draws as a run with --seed does */
+    uint64_t order_seed; /* the first repeat draws in the order of a run with
+                          * --seed */
     uint64_t noise_seed;
     bats_time *work; /* per task, at speed 1 */
     struct bats_sim_loss *losses;
@@ -21,14 +22,14 @@ struct bats_world {
     struct bats_bound_type types[BATS_CLUSTERS_MAX];
     struct bats_bound_problem problem;
     bool knows_rr;
-    bats_money rr; /* what rr is charged without a budget */
-    /* By budget: its amount and bound, once they are known. */
+    bats_money rr; /* charged to rr without a budget */
+    /* By budget: amount and bound, once they are known. */
     bool knows_bound[BATS_SCENARIO_BUDGETS];
     bats_money amount[BATS_SCENARIO_BUDGETS];
     double bound[BATS_SCENARIO_BUDGETS];
 };
 
-/* ---- making one ---- */
+/* ---- creating a world ---- */
 
 static int draw_tasks(struct bats_world *w, struct bats_error *err)
 {
@@ -81,13 +82,13 @@ static int draw_losses(struct bats_world *w, uint64_t seed,
     return 0;
 }
 
-/* Half a microsecond is what the driver may round a runtime by. */
+/* The driver may round a runtime by up to half a microsecond. */
 static double shortest(double work, double speed)
 {
     return fmax(work - 0.5 * speed, 0);
 }
 
-/* What the bag takes at least, for the bound: with noise, each task's first
+/* The minimal work of the bag, for the bound: with noise, each task's first
  * execution, on the cluster where that is shortest. */
 static void sum_up(struct bats_world *w)
 {
@@ -154,7 +155,7 @@ void bats_world_destroy(struct bats_world *world)
 
 /* ---- a run ---- */
 
-/* Keeps its own books, from the commands alone. */
+/* Keeps its own accounts, from the commands alone. */
 struct auditor {
     bats_money budget, charged;
     uint32_t violations;
@@ -259,7 +260,7 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
 
 /* ---- budgets ---- */
 
-/* What `work` costs on one machine of the most profitable type. */
+/* The cost of `work` on one machine of the most profitable type. */
 static double cost_on_one(const struct bats_bound_problem *p, double work)
 {
     size_t best = 0;
@@ -277,8 +278,9 @@ static double cost_on_one(const struct bats_bound_problem *p, double work)
     return ceil(time / (double)p->window) * (double)t->charge;
 }
 
-/* As many machines of each type for a window as a sample has tasks (or all of
- * them; never more than a tenth of the bag has), and the rest on one. */
+/* Machines of each type for one window, as many as a sample has tasks (or all
+ * of them; at most a tenth of the number of tasks), and the rest of the bag on
+ * one machine. */
 static bats_money minimum(const struct bats_world *w)
 {
     const struct bats_bound_problem *p = &w->problem;
@@ -300,7 +302,7 @@ static bats_money minimum(const struct bats_world *w)
     return (bats_money)cost;
 }
 
-/* What all machines cost for the windows that the bag takes them as a fluid. */
+/* The cost of all machines for the windows that the bag needs as a fluid. */
 static bats_money fastest(const struct bats_world *w)
 {
     const struct bats_bound_problem *p = &w->problem;
@@ -346,12 +348,12 @@ static int amount_of(struct bats_world *w,
         *amount = fastest(w);
         break;
     }
-    /* To the next millionth; 10 % of a round sum stays round. */
+    /* Rounded up to a millionth; 10 % of a round sum stays round. */
     *amount = (bats_money)ceil((double)*amount * b->factor - 1e-3);
     return rc;
 }
 
-/* Brings amount and bound of a budget up to date. */
+/* Updates amount and bound of a budget. */
 static int know_budget(struct bats_world *w, uint32_t budget,
                        struct bats_error *err)
 {

@@ -1,10 +1,9 @@
 /*
- * world: one bag on one platform, as a seed makes it, and the runs in it.
- *
+ * world: one bag on one platform, created from a seed, and the runs in it.
  * Layer: sim. Used by campaign.h and for traces. The runtimes are a function
  * of the seed alone; the order of the draws, the noise and the losses of
- * machines also of the repeat. All policies and budgets of a repeat meet the
- * same world.
+ * machines depend also on the repeat. All policies and budgets of a repeat
+ * meet the same world.
  */
 #ifndef BATS_WORLD_H
 #define BATS_WORLD_H
@@ -14,9 +13,9 @@
 
 struct bats_world; /* opaque */
 
-/* The world of scenario->seeds[seed] and `repeat` (from 0). The scenario has
- * to outlive it. BATS_ENOMEM, BATS_EOVERFLOW (the runtimes add up to more than
- * bag time can hold). */
+/* Creates the world of scenario->seeds[seed] and `repeat` (from 0). The
+ * scenario must outlive it. BATS_ENOMEM, BATS_EOVERFLOW (the sum of the
+ * runtimes exceeds virtual time). */
 int bats_world_create(const struct bats_scenario *scenario, size_t seed,
                       uint32_t repeat, struct bats_world **world,
                       struct bats_error *err);
@@ -31,19 +30,19 @@ struct bats_world_result {
     bats_time makespan;
     int64_t windows;
     bats_money charged;
-    uint32_t violations; /* windows that were charged beyond the budget */
+    uint32_t violations;       /* windows charged beyond the budget */
     uint32_t reconfigurations; /* decisions after the first configuration */
     uint32_t done, failed, undone; /* tasks */
     uint32_t preempted;            /* executions */
     uint32_t lost;                 /* machines */
     /* The configuration decided after sampling, or at the start. */
     uint32_t machines[BATS_CLUSTERS_MAX];
-    double bound; /* clairvoyant bound for this budget (bound.h),
-                     microseconds; INFINITY: nobody can do the bag for it */
-    double ratio; /* makespan / bound; 0 where tasks are undone */
+    double bound; /* clairvoyant bound for this budget (bound.h), microseconds;
+                   * INFINITY if no schedule can complete the bag */
+    double ratio; /* makespan / bound; 0 if tasks are undone */
 };
 
-/* Who wants to see a run; all members may be NULL. */
+/* Observers of a run; all members may be NULL. */
 struct bats_world_watch {
     void *context;
     void (*on_event)(void *context, bats_time now,

@@ -61,7 +61,7 @@ then=:
 expect "$carried_out" ask 'bag --choose ask' quickest cheapest+20%
 grep -q 'promised  *cheapest+20%: ' out
 ok 'the schedule that is typed is run'
-grep -q "'quickest' is none of cheapest, .*Which schedule? cheapest+20%" out
+grep -q "invalid value 'quickest'; expected one of cheapest, .*Which schedule? cheapest+20%" out
 ok 'a wrong answer is told, and asked again'
 expect "$carried_out" ask 'bag --choose ask' ''
 grep -q 'promised  *fastest: ' out

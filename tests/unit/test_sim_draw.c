@@ -255,8 +255,9 @@ static void what_is_no_distribution_is_refused(void **state)
 {
     (void)state;
     static const char *const wrong[][2] = {
-        {"", "'' is none of constant, normal,"},
-        {"gauss 1m 1m", "'gauss' is none of constant, normal,"},
+        {"", "invalid value ''; expected one of constant, normal,"},
+        {"gauss 1m 1m",
+         "invalid value 'gauss'; expected one of constant, normal,"},
         {"normal 15m", "'normal 15m' is not 'normal MEAN DEVIATION'"},
         {"normal 15m 1m 1m", "is not 'normal MEAN DEVIATION'"},
         {"mixture 1m", "'mixture 1m' is not 'mixture'"},

@@ -269,8 +269,8 @@ static void files_of_runtimes_are_checked(void **state)
     refuse("[bag]\nruntime = file /nowhere\n",
            ":2: runtime: /nowhere: No such file or directory");
     refuse("[bag]\nruntime = file\n",
-           ":2: runtime: 'file' is none of constant, normal, lognormal, levy, "
-           "uniform, mixture and file");
+           ":2: runtime: invalid value 'file'; expected one of "
+           "constant, normal, lognormal, levy, uniform, mixture and file");
 }
 
 /* ---- mistakes ---- */
@@ -278,9 +278,9 @@ static void files_of_runtimes_are_checked(void **state)
 static void sections_are_checked(void **state)
 {
     (void)state;
-    refuse("", ":1: no section [bag] up to here, the end");
-    refuse("[run]\n" CLUSTER, ":4: no section [bag] up to here, the end");
-    refuse(BAG, ":3: no section [cluster NAME] up to here, the end");
+    refuse("", ":1: the file ends without a section [bag]");
+    refuse("[run]\n" CLUSTER, ":4: the file ends without a section [bag]");
+    refuse(BAG, ":3: the file ends without a section [cluster NAME]");
     refuse(BAG CLUSTER "[runs]\n", ":7: unknown section [runs]; known are "
                                    "[run], [bag] and [cluster NAME]");
     refuse("[bag x]\n", ":1: unknown section [bag x]; known are [run], [bag] "
@@ -341,7 +341,7 @@ static void values_of_run_are_checked(void **state)
     refuse_run("seeds = 4294967296",
                ":2: seeds: '4294967296' is not a whole number from 1 to "
                "4294967295");
-    refuse_run("seeds = 5-3", ":2: seeds: '5-3' runs backwards");
+    refuse_run("seeds = 5-3", ":2: seeds: '5-3' is in descending order");
     refuse_run("grace = 1h", ":1: grace has to be shorter than a window");
     refuse_run("reconfigure = never",
                ":2: reconfigure: 'never' is neither violation nor improve");
@@ -363,16 +363,18 @@ static void budgets_are_checked(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char line[64], expected[200];
         sprintf(line, "budget = %s", wrong[i]);
-        sprintf(expected,
-                ":2: budget: '%s' is neither an amount nor unlimited, rr, "
-                "cheapest, minimum or fastest, with +P%% or -P%% behind it",
-                wrong[i]);
+        sprintf(
+            expected,
+            ":2: budget: invalid value '%s'; expected an amount, unlimited, "
+            "rr, cheapest, minimum or fastest, with +P%% or -P%% behind it",
+            wrong[i]);
         refuse_run(line, expected);
     }
     refuse_run("budget = 3, rr, 3", ":2: budget: '3' is there twice");
-    refuse_run("budget = 3,\n  rr,\n  x",
-               ":4: budget: 'x' is neither an amount nor unlimited, rr, "
-               "cheapest, minimum or fastest, with +P% or -P% behind it");
+    refuse_run(
+        "budget = 3,\n  rr,\n  x",
+        ":4: budget: invalid value 'x'; expected an amount, unlimited, rr, "
+        "cheapest, minimum or fastest, with +P% or -P% behind it");
     refuse_run("budget = 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,"
                "21,22,23,24,25",
                ":2: budget: more than 24 budgets");
