@@ -53,7 +53,7 @@ static FILE *open_file(const struct bats_outdir *d, const char *name,
     return file;
 }
 
-/* ---- which files there are ---- */
+/* ---- the files ---- */
 
 static int is_index(const struct dirent *entry)
 {
@@ -75,7 +75,7 @@ bool bats_outdir_in_use(const char *dir)
     return n > 0;
 }
 
-/* The names begin with the time of the run: in their order the runs are. */
+/* Names begin with the time of the run, so their order is that of the runs. */
 static int list_names(struct bats_outdir *d, struct bats_error *err)
 {
     struct dirent **list = NULL;
@@ -103,7 +103,7 @@ static int list_names(struct bats_outdir *d, struct bats_error *err)
     return rc;
 }
 
-/* The part of a name that says which run: "stream-RUN-RANK". */
+/* Compares the part of a name that identifies the run: "stream-RUN-RANK". */
 static bool same_run(const struct bats_outdir *d, uint32_t a, uint32_t b)
 {
     const char *x = d->names[a], *y = d->names[b];
@@ -140,7 +140,7 @@ static int add(struct bats_outdir *d, const struct bats_outdir_entry *entry,
     return 0;
 }
 
-/* The attempt is not long ago. */
+/* The attempt was added recently, so the search goes backwards. */
 static void disown(struct bats_outdir *d,
                    const struct bats_outdir_entry *entry)
 {
@@ -195,7 +195,7 @@ static int read_index(struct bats_outdir *d, uint32_t file,
     return rc;
 }
 
-/* ---- which attempts count ---- */
+/* ---- the attempts that count ---- */
 
 static bool failed(const struct bats_outdir_entry *e)
 {
@@ -302,7 +302,7 @@ static bool read_head(FILE *in, struct chunk *c)
     return strcmp(head, again) == 0;
 }
 
-/* Hands over `length` bytes. 1: they are not all there. */
+/* Passes on `length` bytes. Returns 1 if some are missing. */
 static int hand_over(FILE *in, size_t length, bool *stop,
                      bool (*take)(void *context, const char *bytes, size_t n),
                      void *context)
@@ -319,7 +319,7 @@ static int hand_over(FILE *in, size_t length, bool *stop,
     return 0;
 }
 
-/* 1: what is between begin and end is not as it should be. */
+/* Returns 1 if the bytes between begin and end are damaged. */
 static int
 read_chunks(FILE *in, const struct bats_outdir_entry *entry, int stream,
             bool (*take)(void *context, const char *bytes, size_t n),

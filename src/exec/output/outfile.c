@@ -18,13 +18,13 @@ struct bats_outfile {
     int out;
     int index;
     int64_t at;    /* size of the .out file */
-    int64_t begin; /* where the attempt began in it */
+    int64_t begin; /* offset in it where the attempt began */
     uint32_t task;
     uint32_t attempt;
-    char prefix[]; /* of the names, for messages */
+    char prefix[]; /* prefix of the names, for messages */
 };
 
-/* All of it, in spite of signals and of a disk that takes less at a time. */
+/* Writes everything, despite signals and short writes. */
 static bool write_all(int fd, struct iovec *part, int n)
 {
     while (n > 0) {
@@ -132,7 +132,8 @@ int bats_outfile_add(struct bats_outfile *file, int stream, const char *bytes,
     return 0;
 }
 
-/* The line of the index for an attempt whose chunks are at `begin` to `end`. */
+/* Writes the index line of an attempt with its chunks from `begin` to
+ * `end`. */
 static int add_line(struct bats_outfile *file, uint32_t task, uint32_t attempt,
                     int stopped, const struct bats_outfile_end *how,
                     int64_t begin, int64_t end, struct bats_error *err)

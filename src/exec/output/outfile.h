@@ -1,7 +1,6 @@
 /*
- * outfile: the two files into which a worker puts the output of all its
- * tasks, one after the other, so that a million tasks do not make a million
- * files.
+ * outfile: the two files into which a worker writes the output of all its
+ * tasks, so that a million tasks do not make a million files.
  *
  * Layer: exec. Written by outlet, read by outdir. Model, for the worker of
  * rank R in the run RUN:
@@ -55,16 +54,16 @@
 struct bats_outfile; /* opaque */
 
 /* Creates PREFIX.out and PREFIX.index, which must not exist, and missing
- * directories. BATS_ESYS names the file, BATS_ENOMEM. */
+ * directories. BATS_ESYS names the file; BATS_ENOMEM. */
 int bats_outfile_create(const char *prefix, struct bats_outfile **file,
                         struct bats_error *err);
 void bats_outfile_destroy(struct bats_outfile *file);
 
-/* What follows is output of this attempt (task: index in the bag). */
+/* The output that follows belongs to this attempt (task: index in the bag). */
 void bats_outfile_begin(struct bats_outfile *file, uint32_t task,
                         uint32_t attempt);
 
-/* BATS_ESYS: it cannot be written; the file is not to be used any more. */
+/* BATS_ESYS if it cannot be written; the file must not be used any more. */
 int bats_outfile_add(struct bats_outfile *file, int stream, const char *bytes,
                      size_t n, struct bats_error *err);
 
@@ -78,11 +77,11 @@ int bats_outfile_end(struct bats_outfile *file,
                      const struct bats_outfile_end *end,
                      struct bats_error *err);
 
-/* Where the chunks of the present attempt are in the .out file. */
+/* The range of the present attempt's chunks in the .out file. */
 void bats_outfile_range(const struct bats_outfile *file, int64_t *begin,
                         int64_t *end);
 
-/* An attempt that has ended before counts for nothing. */
+/* Marks an attempt that has ended as one that does not count. */
 int bats_outfile_disown(struct bats_outfile *file, uint32_t task,
                         uint32_t attempt, struct bats_error *err);
 

@@ -42,7 +42,7 @@ void bats_outlet_release(struct bats_outlet *outlet)
     *outlet = bats_outlet_none();
 }
 
-/* ---- the takers of bytes; what fails is told later ---- */
+/* ---- takers of bytes, whose failures are reported later ---- */
 
 static bool take_lines(void *context, uint32_t task, int stream,
                        const char *bytes, size_t n)
@@ -112,7 +112,7 @@ static int open_pipes(struct bats_outlet *outlet, struct bats_error *err)
     return 0;
 }
 
-/* The same file for both: nobody will look. */
+/* One file serves both, because nobody reads it. */
 static int open_null(struct bats_outlet *outlet, struct bats_error *err)
 {
     outlet->files[0] = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -199,7 +199,7 @@ void bats_outlet_retry(struct bats_outlet *outlet)
     }
 }
 
-/* The first failure of this task, if there was one. */
+/* Reports the first failure of this task, if there was one. */
 static int failure(const struct bats_outlet *outlet, struct bats_error *err)
 {
     if (outlet->error.code && err)
@@ -209,7 +209,7 @@ static int failure(const struct bats_outlet *outlet, struct bats_error *err)
 
 void bats_outlet_watch(const struct bats_outlet *outlet, struct pollfd fds[2])
 {
-    for (int i = 0; i < 2; i++) /* poll ignores descriptors below 0 */
+    for (int i = 0; i < 2; i++) /* poll() ignores negative descriptors */
         fds[i] = (struct pollfd){
             .fd = outlet->stream[i].blocked ? -1 : outlet->stream[i].in,
             .events = POLLIN};

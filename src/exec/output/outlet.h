@@ -1,14 +1,13 @@
 /*
- * outlet: where the output of tasks goes.
+ * outlet: passes the output of tasks to its destination.
  *
- * Layer: exec. Used by runner. Model: a task writes to two pipes (stream.h),
- * and what comes out is handed over as lines, put into the worker's outfile
- * or into the task's own files. Only where nothing has to be done with the
- * bytes (--results without a limit, no output at all) the task has the file
- * itself.
+ * Layer: exec. Used by runner. Model: a task writes to two pipes (stream.h).
+ * The bytes are passed on as lines, or written into the worker's outfile or
+ * into the task's own files. The task gets the file itself only if the bytes
+ * need no processing (--results without a limit, no output at all).
  *
- * A failure while bytes are taken is remembered and told by outlet_poll and
- * outlet_finish: what the task writes after it is dropped.
+ * A failure to write is remembered, and reported by outlet_poll and
+ * outlet_finish; later output of the task is dropped.
  */
 #ifndef BATS_OUTLET_H
 #define BATS_OUTLET_H
@@ -27,22 +26,23 @@ struct bats_outlet {
     char *results_dir;
     struct bats_outfile *file;
     struct bats_stream stream[2];
-    int files[2]; /* of the task: opened here, and closed at its end; or -1 */
+    int files[2]; /* of the task: opened here, closed at its end; or -1 */
     uint32_t task;
-    struct bats_error error; /* the first one of this task, or code 0 */
+    struct bats_error error; /* the first failure of this task, or code 0 */
 };
 
-/* Options as in runner.h; they must live as long as the outlet. BATS_ENOMEM,
- * BATS_ESYS. An outlet that was not initialised, but is all zero with
- * files and streams -1 (bats_outlet_none), may be released. */
+/* Options as in runner.h; they must outlive the outlet. BATS_ENOMEM,
+ * BATS_ESYS. The outlet that bats_outlet_none returns may be released without
+ * being initialised. */
 struct bats_outlet bats_outlet_none(void);
 int bats_outlet_init(struct bats_outlet *outlet,
                      const struct bats_runner_options *options,
                      struct bats_error *err);
 void bats_outlet_release(struct bats_outlet *outlet);
 
-/* Makes ready for an attempt of a task. fds[] are for its process, and belong
- * to the outlet; NULL: it has no process and writes nothing. BATS_ESYS. */
+/* Prepares for an attempt of a task. fds[] are for its process, and belong to
+ * the outlet; NULL: the attempt has no process and writes nothing.
+ * BATS_ESYS. */
 int bats_outlet_open(struct bats_outlet *outlet,
                      const struct bats_runner_task *task, int fds[2],
                      struct bats_error *err);
@@ -52,22 +52,22 @@ int bats_outlet_settle(struct bats_outlet *outlet, uint32_t task,
                        uint32_t attempt, bool is_result,
                        struct bats_error *err);
 
-/* The process has its descriptors now. */
+/* Call when the process has its descriptors. */
 void bats_outlet_started(struct bats_outlet *outlet);
 
-/* It could not be started: as if nothing had been. */
+/* Call when the process could not be started: undoes bats_outlet_open. */
 void bats_outlet_close(struct bats_outlet *outlet);
 
-/* Offers again what was refused. */
+/* Offers refused output again. */
 void bats_outlet_retry(struct bats_outlet *outlet);
 
-/* What to poll for, and what came of it. */
+/* The descriptors to poll, and the events seen on them. */
 void bats_outlet_watch(const struct bats_outlet *outlet, struct pollfd fds[2]);
 int bats_outlet_take(struct bats_outlet *outlet, const struct pollfd fds[2],
                      struct bats_error *err);
 
-/* The task has ended so. 1: all of its output is where it belongs, and the
- * outlet is closed; 0: the taker said "not now"; or BATS_ESYS. */
+/* Call when the task has ended. Returns 1 if all of its output is written, and
+ * closes the outlet; 0 if the taker said "not now"; or BATS_ESYS. */
 int bats_outlet_finish(struct bats_outlet *outlet,
                        struct bats_runner_result *result,
                        struct bats_error *err);

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Like mkdir -p: the missing parents, too. Modifies `path` in between. */
+/* Like mkdir -p: creates missing parents, too. Modifies `path` meanwhile. */
 static int make_directory(char *path)
 {
     if (mkdir(path, 0777) == 0 || errno == EEXIST)

@@ -34,7 +34,7 @@ void bats_spool_release(struct bats_spool *spool)
     spool->bytes = NULL;
 }
 
-/* Not every file system can make a file that never had a name. */
+/* Some file systems cannot create a file without a name. */
 static int open_nameless(void)
 {
     char path[4096];
@@ -121,6 +121,6 @@ ptrdiff_t bats_spool_read(const struct bats_spool *spool, int64_t offset,
         got = pread(spool->fd, to, size, offset);
     while (got < 0 && errno == EINTR);
     if (got == 0)
-        errno = EIO; /* somebody has cut it off */
+        errno = EIO; /* the file was truncated by someone else */
     return got > 0 ? got : fail("read", err);
 }

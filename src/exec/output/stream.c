@@ -9,7 +9,7 @@
 
 #include "bats/units.h"
 
-#define FIRST_SIZE ((size_t)64 * 1024) /* what a pipe holds */
+#define FIRST_SIZE ((size_t)64 * 1024) /* capacity of a pipe */
 #define SPARE ((size_t)128)            /* for a newline and the mark */
 
 bool bats_stream_init(struct bats_stream *stream)
@@ -26,7 +26,7 @@ bool bats_stream_open(struct bats_stream *stream, int64_t limit)
 
     if (pipe2(ends, O_CLOEXEC) < 0)
         return false;
-    /* Only our end: the task expects writes to block. */
+    /* Only the read end: the task expects writes to block. */
     if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {
         close(ends[0]);
         close(ends[1]);
@@ -71,7 +71,7 @@ static bool grow(struct bats_stream *stream)
     return true;
 }
 
-/* How much of the buffer may be handed over: up to the last newline. */
+/* The part of the buffer that may be passed on: up to the last newline. */
 static size_t whole_lines(struct bats_stream *stream)
 {
     const char *last = memrchr(stream->bytes, '\n', stream->n);
@@ -106,7 +106,7 @@ void bats_stream_retry(struct bats_stream *stream,
         deliver(stream, taker);
 }
 
-/* `got` bytes more are in the buffer: keeps what the limit allows. */
+/* `got` more bytes are in the buffer: keeps those within the limit. */
 static void keep(struct bats_stream *stream, size_t got)
 {
     int64_t left = stream->limit - stream->total;

@@ -1,17 +1,17 @@
 /*
  * stream: the pipe that carries a task's standard output or error, and the
- * bytes that are not handed over yet.
+ * bytes that are not passed on yet.
  *
  * Layer: exec. Used by outlet. Model: the stream keeps a write end of its own
  * open as long as the task lives. So the pipe never reports an end of file:
- * after the end of the task what is there is read, and a stranger who still
- * holds the pipe cannot delay the result.
+ * after the end of the task its contents are read, and another process that
+ * still holds the pipe cannot delay the result.
  *
- * A task's bytes beyond `limit` are read, counted and dropped; in their place
- * comes one line that says so (BATS_STREAM_MARK).
+ * Bytes beyond `limit` are read, counted and dropped; one line marks the cut
+ * (BATS_STREAM_MARK).
  *
- * Invariant, where whole lines are handed over: no newline in the buffer
- * unless `blocked`.
+ * Invariant, if whole lines are passed on: no newline is in the buffer unless
+ * `blocked`.
  */
 #ifndef BATS_STREAM_H
 #define BATS_STREAM_H
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Longest line that is handed over, with its newline. */
+/* Longest line that is passed on, with its newline. */
 #define BATS_STREAM_LINE ((size_t)1 << 20)
 
 /* The line at the cut; %s is the limit as bats_size_format writes it. */
@@ -31,17 +31,17 @@ struct bats_stream {
     int out; /* write end, for the task */
     char *bytes;
     size_t n;
-    size_t capacity; /* more than that is there for a newline and the mark */
-    int64_t limit;   /* 0: none */
-    int64_t total;   /* bytes that the task has written */
-    char last;       /* of the bytes that were kept */
+    size_t capacity; /* the buffer is larger, for a newline and the mark */
+    int64_t limit;   /* 0: no limit */
+    int64_t total;   /* bytes written by the task */
+    char last;       /* last of the bytes that were kept */
     bool cut;        /* the mark has been put in */
     bool blocked;    /* the taker said "not now" */
 };
 
-/* Who takes the bytes. */
+/* The receiver of the bytes. */
 struct bats_stream_taker {
-    /* False for "not now": it is asked again. */
+    /* Returns false for "not now": it is asked again. */
     bool (*take)(void *context, uint32_t task, int stream, const char *bytes,
                  size_t n);
     void *context;
@@ -50,24 +50,24 @@ struct bats_stream_taker {
     bool raw; /* bytes as they come; else whole lines (runner.h, `lines`) */
 };
 
-/* All false: out of memory, or of descriptors (errno). */
+/* On failure (memory, or descriptors: errno) returns false. */
 bool bats_stream_init(struct bats_stream *stream);
-/* A new pipe, empty. */
+/* Opens a new, empty pipe. */
 bool bats_stream_open(struct bats_stream *stream, int64_t limit);
 
 void bats_stream_close(struct bats_stream *stream);
 void bats_stream_release(struct bats_stream *stream);
 
-/* Offers again what was refused. */
+/* Offers refused bytes again. */
 void bats_stream_retry(struct bats_stream *stream,
                        const struct bats_stream_taker *taker);
 
-/* Reads once and hands over; false if nothing was there. */
+/* Reads once and passes the bytes on; false if there were none. */
 bool bats_stream_read(struct bats_stream *stream,
                       const struct bats_stream_taker *taker);
 
-/* The task has ended: reads all that is there, ends the last line. True when
- * everything is handed over. */
+/* Call when the task has ended: reads the rest, ends the last line. True when
+ * everything is passed on. */
 bool bats_stream_finish(struct bats_stream *stream,
                         const struct bats_stream_taker *taker);
 

@@ -9,8 +9,8 @@ static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                             "0123456789_./:=,+@%-";
 static const char blank[] = " \t";
 
-/* What dash and bash run or understand themselves. `true` and `false` are
- * left out: as programs they do the same. */
+/* Words that dash and bash execute or interpret themselves. `true` and `false`
+ * are left out, because the programs do the same. */
 static const char *const shell_words[] = {
     ".",       ":",        "alias",    "bg",     "bind",      "break",
     "builtin", "caller",   "case",     "cd",     "chdir",     "command",
@@ -39,7 +39,7 @@ static bool for_shell(const char *word)
 char **bats_command_split(const char *line)
 {
     size_t n = strlen(line);
-    size_t words = n / 2 + 2; /* at most, with the NULL */
+    size_t words = n / 2 + 2; /* upper limit, with the NULL */
 
     line += strspn(line, blank);
     if (!*line)

@@ -13,10 +13,10 @@ static const char *const launcher[] = {
     "SLURM_PROCID=", "SLURM_LOCALID=", "SLURM_NODEID=", "SLURM_TASK_PID=",
     "SLURM_GTIDS=", "SLURM_STEPID=", "SLURM_STEP_", "SLURM_SRUN_COMM_",
     "SLURM_LAUNCH_NODE_IPADDR=", "SLURM_PMI", "SLURM_CPU_BIND",
-    /* Open MPI asks Flux by this one. */
+    /* Open MPI detects Flux by this variable. */
     "FLUX_JOB_ID=", "FLUX_TASK_", "FLUX_PMI_"};
 
-/* The user sets these, no launcher does, and a nested mpirun wants them. */
+/* Users set these, launchers do not, and a nested mpirun needs them. */
 static const char *const kept[] = {"OMPI_ALLOW_RUN_AS_ROOT"};
 
 static bool begins_with_any(const char *entry, const char *const *list,
@@ -70,7 +70,8 @@ void bats_environment_release(struct bats_environment *environment)
     *environment = (struct bats_environment){0};
 }
 
-/* Whether `added` has the name of `entry`; the first letter mostly says no. */
+/* Whether `added` has the name of `entry`. The first letter usually
+ * decides. */
 static bool replaced(const char *entry, const char *const *added)
 {
     for (; *added; added++) {
@@ -97,7 +98,8 @@ char **bats_environment_merge(struct bats_environment *environment,
     for (size_t i = 0; i < environment->n; i++)
         if (!replaced(environment->clean[i], added))
             environment->merged[n++] = environment->clean[i];
-    /* exec's prototype lacks the const that it keeps to. */
+    /* exec's prototype lacks the const, though it does not modify the
+     * strings. */
     for (size_t i = 0; i < n_added; i++)
         environment->merged[n++] = (char *)added[i];
     environment->merged[n] = NULL;

@@ -1,11 +1,10 @@
 /*
- * environment: what a task finds in its environment.
- *
- * Layer: exec. Used by runner. Model: the environment of the process that
- * runs tasks, without what an MPI launcher put there for that process alone
- * (Open MPI, PMIx, Hydra, Slurm's step and rank), plus what the caller adds.
- * So a task that is itself an MPI program starts as if from a terminal. What
- * describes the whole job (SLURM_JOB_ID) stays.
+ * environment: the environment of a task.
+ * Layer: exec. Used by runner. Model: the environment of the process that runs
+ * tasks, without the variables that an MPI launcher set for that process alone
+ * (Open MPI, PMIx, Hydra, Slurm's step and rank), plus those that the caller
+ * adds. So a task that is itself an MPI program starts as if from a terminal.
+ * Variables that describe the whole job (SLURM_JOB_ID) stay.
  */
 #ifndef BATS_ENVIRONMENT_H
 #define BATS_ENVIRONMENT_H
@@ -17,7 +16,7 @@
 struct bats_environment {
     char **clean; /* the copies it owns */
     size_t n;
-    char **merged; /* the latest answer of bats_environment_merge */
+    char **merged; /* the latest result of bats_environment_merge */
     size_t capacity;
 };
 
@@ -27,9 +26,9 @@ int bats_environment_init(struct bats_environment *environment,
 void bats_environment_release(struct bats_environment *environment);
 
 /*
- * The clean environment and `added` (NULL-terminated, or NULL), which wins
- * where both have a name. Valid until the next merge and as long as `added`.
- * NULL: out of memory.
+ * Merges the clean environment with `added` (NULL-terminated, or NULL), which
+ * takes precedence. Valid until the next merge and as long as `added`. NULL:
+ * out of memory.
  */
 char **bats_environment_merge(struct bats_environment *environment,
                               const char *const *added);

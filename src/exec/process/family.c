@@ -96,7 +96,7 @@ void bats_family_release(struct bats_family *family)
     *family = (struct bats_family){0};
 }
 
-/* Cheap, where reading /proc is not. */
+/* Cheap, unlike reading /proc. */
 static bool childless(void)
 {
     siginfo_t info;
@@ -111,7 +111,8 @@ pid_t bats_family_sweep(struct bats_family *family, bool force)
     pid_t pid, alive = 0;
     bool reaped = true;
 
-    /* What ends leaves its own children to us: look again after a death. */
+    /* A process that ends leaves its children to us: look again after a
+     * death. */
     while (reaped && !alive && !childless() && (proc = opendir("/proc"))) {
         reaped = false;
         while ((pid = next_child(proc))) {

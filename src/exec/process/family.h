@@ -1,15 +1,15 @@
 /*
  * family: the processes that a task leaves behind.
  *
- * Layer: exec. Used by runner. Model: this process is made a "child
- * subreaper" (prctl(2)): whatever outlives its parent below it becomes its
- * child, even a daemon in a session of its own. So when the main process of a
- * task is gone, every child that was not there before the first task is of
- * that task. Nobody else may start processes from here between init and
- * release, and there can be only one family in a process.
+ * Layer: exec. Used by runner. Model: this process is made a "child subreaper"
+ * (prctl(2)): descendants that outlive their parents become its children, even
+ * a daemon in a session of its own. So when the main process of a task is
+ * gone, every child that did not exist before the first task belongs to that
+ * task. Nothing else in this process may start processes between init and
+ * release, and a process can have only one family.
  *
- * Children that were there (MPI may have some) are never touched. What runs
- * under another user id cannot be killed and is left alone.
+ * Children that existed before (MPI may have some) are never touched.
+ * Processes under another user id cannot be killed and are left alone.
  */
 #ifndef BATS_FAMILY_H
 #define BATS_FAMILY_H
@@ -21,7 +21,7 @@
 #include "bats/error.h"
 
 struct bats_family {
-    pid_t *strangers; /* children that are none of ours */
+    pid_t *strangers; /* children that do not belong to tasks */
     size_t n;
     size_t capacity;
 };
@@ -31,8 +31,8 @@ int bats_family_init(struct bats_family *family, struct bats_error *err);
 void bats_family_release(struct bats_family *family);
 
 /*
- * Reaps what has ended; `force`: sends KILL to all others. Returns a child
- * that has not ended yet (come back when it has) or 0 if none is left.
+ * Reaps ended children; with `force`, sends KILL to all others. Returns a
+ * child that has not ended yet (call again when it has), or 0 if none is left.
  */
 pid_t bats_family_sweep(struct bats_family *family, bool force);
 

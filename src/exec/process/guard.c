@@ -11,9 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The guard itself: nothing but system calls, for other threads may have held
- * locks when it was cloned. No descriptor but the pipe, or a launcher that
- * waits for the end of our output would wait for the guard as well. */
+/* The guard itself. It uses only system calls, because other threads may have
+ * held locks when it was cloned. It keeps no descriptor but the pipe; else a
+ * launcher that waits for the end of our output would wait for the guard as
+ * well. */
 static void watch(int end, const volatile pid_t *group)
 {
     char byte;
@@ -43,10 +44,10 @@ int bats_guard_init(struct bats_guard *guard, struct bats_error *err)
         goto error;
     guard->alive = ends[1];
 
-    /* Not fork(): a child without an exit signal is no child to a plain
-     * wait, so that "no children" stays a cheap question (family.c); and
-     * MPI's fork handlers have nothing to say here. It is born with all
-     * signals blocked and keeps them so. */
+    /* Not fork(): a plain wait ignores a child without an exit signal, so that
+     * checking for "no children" stays cheap (family.c), and MPI's fork
+     * handlers must not run here. The guard starts with all signals blocked
+     * and keeps them so. */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     guard->pid = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, 0);

@@ -1,11 +1,11 @@
 /*
- * guard: a small process that survives this one, to kill the running task
- * when this one is killed outright.
+ * guard: a small process that survives this one, to kill the running task when
+ * this one is killed outright.
  *
  * Layer: exec. Used by runner. Model: the guard sleeps on a pipe whose other
- * end only this process holds; when that is closed, by whatever end of this
- * process, it sends KILL to the process group that it finds in a shared page,
- * and exits. It costs nothing while tasks start and end.
+ * end only this process holds; when that is closed, however this process ends,
+ * it sends KILL to the process group named in a shared page, and exits. It
+ * costs nothing while tasks start and end.
  */
 #ifndef BATS_GUARD_H
 #define BATS_GUARD_H
@@ -26,7 +26,7 @@ int bats_guard_init(struct bats_guard *guard, struct bats_error *err);
 /* Ends and reaps the guard. */
 void bats_guard_release(struct bats_guard *guard);
 
-/* From now on this process group is the running task's; 0: none is. */
+/* Names the process group of the running task; 0: none. */
 void bats_guard_set(struct bats_guard *guard, pid_t group);
 
 #endif

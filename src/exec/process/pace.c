@@ -1,6 +1,6 @@
 #include "exec/process/pace.h"
 
-/* A cycle lasts so long, unless its running part would fall below a slice
+/* The length of a cycle, unless its running part would be shorter than a slice
  * that the system's scheduler can keep. */
 #define PERIOD_US 20000.0
 #define SLICE_US 1000.0
@@ -17,7 +17,7 @@ static double lead(const struct bats_pace *pace, int64_t now)
     return (double)ran / pace->speed - (double)(now - pace->start);
 }
 
-/* The lead that one running part of a cycle brings. */
+/* The lead gained in the running part of one cycle. */
 static double full_lead(const struct bats_pace *pace)
 {
     double slice = pace->speed * PERIOD_US;

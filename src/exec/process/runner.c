@@ -21,14 +21,14 @@
 #include "util/wake.h"
 
 #define NEVER INT64_MAX
-#define LOOK_US 5000 /* between two looks at a process without a pidfd */
+#define LOOK_US 5000 /* between two checks of a process without a pidfd */
 
 enum phase {
     PHASE_FREE,
     PHASE_SLEEPING, /* built-in sleep, until `until` */
     PHASE_RUNNING,  /* the main process `pid` lives */
-    PHASE_CLEARING, /* it is reaped, something it left behind still lives */
-    PHASE_ENDED     /* the result is told at `until`, after the output */
+    PHASE_CLEARING, /* it is reaped, but a process it left behind lives */
+    PHASE_ENDED     /* the result is reported at `until`, after the output */
 };
 
 struct bats_runner {
@@ -42,13 +42,14 @@ struct bats_runner {
     enum phase phase;
     struct bats_runner_result result; /* as far as it is known */
     pid_t pid;                        /* of the main process, and its group */
-    int pidfd;                        /* of whom we wait for; -1: none can be
-                                         had (an old kernel, a container) */
+    int pidfd;                        /* of the process we wait for; -1: not
+                                       * available (an old kernel, a
+                                       * container) */
     int64_t start;                    /* monotonic clock, as all times below */
     int64_t until;                    /* see enum phase */
-    int64_t kill_at;                  /* when KILL follows */
+    int64_t kill_at;                  /* when KILL is sent */
     struct bats_pace pace;
-    int64_t rss_kib; /* the most that this process is known to have had */
+    int64_t rss_kib; /* maximum of this process so far */
     sigset_t woken;  /* signals that do not end a sleep */
 };
 
@@ -59,8 +60,8 @@ static int64_t now_us(void)
 
 /* ---- create and destroy ---- */
 
-/* A process that was started with SIGCHLD ignored would be told nothing of
- * how its children end. */
+/* If this process was started with SIGCHLD ignored, it would not learn how its
+ * children end. */
 static void notice_children(void)
 {
     struct sigaction action;
@@ -132,7 +133,7 @@ bool bats_runner_busy(const struct bats_runner *r)
 
 /* ---- start ---- */
 
-/* The shell itself cannot be run on this line (too long, for instance). */
+/* The shell itself cannot be started (the line is too long, for instance). */
 static void refuse(struct bats_runner *r, int code, int fd)
 {
     dprintf(fd, "bats-mpi: /bin/sh: %s\n", strerror(code));
@@ -203,7 +204,7 @@ int bats_runner_settle(struct bats_runner *r, uint32_t task, uint32_t attempt,
 
 /* ---- cancel ---- */
 
-/* Its main process; it is still to be reaped. */
+/* True if the main process has ended; it still has to be reaped. */
 static bool has_ended(const struct bats_runner *r)
 {
     siginfo_t info = {0};
@@ -221,13 +222,13 @@ void bats_runner_cancel(struct bats_runner *r)
     }
     if (r->result.cancelled)
         return;
-    /* Ended by itself, and not noticed yet? */
+    /* Ended by itself, not noticed yet? */
     if (has_ended(r))
         return;
     r->result.cancelled = true;
     r->kill_at = now_us() + r->options.grace_ms * 1000;
     kill(-r->pid, SIGTERM);
-    kill(-r->pid, SIGCONT); /* who is stopped could not act on it */
+    kill(-r->pid, SIGCONT); /* a stopped process could not act on it */
 }
 
 void bats_runner_kill(struct bats_runner *r)
@@ -257,8 +258,9 @@ void bats_runner_kill(struct bats_runner *r)
 
 /* ---- poll ---- */
 
-/* What a cancelled task leaves behind has its grace time, too: in "cd x &&
- * ./a" the shell ends at once on TERM, but ./a may want to save its work. */
+/* Processes that a cancelled task leaves behind get the grace time, too: in
+ * "cd x && ./a" the shell ends at once on TERM, but ./a may want to save its
+ * work. */
 static bool may_kill(const struct bats_runner *r, int64_t now)
 {
     return !r->result.cancelled || now >= r->kill_at;
@@ -269,8 +271,8 @@ static int64_t microseconds(struct timeval t)
     return (int64_t)t.tv_sec * 1000000 + t.tv_usec;
 }
 
-/* The kernel counts the memory of the process that started it as the child's:
- * only what is above it is known to be the task's. Ours never becomes less. */
+/* The kernel counts the memory of the starting process as the child's: only
+ * the excess over it is known to be the task's. Ours never shrinks. */
 static int64_t own_rss_kib(struct bats_runner *r, const struct rusage *usage)
 {
     struct rusage self;
@@ -286,7 +288,7 @@ static void main_process_ended(struct bats_runner *r)
     struct rusage usage = {0};
     int status = 0;
 
-    /* Before it is reaped: until then its number is nobody else's. */
+    /* Before it is reaped, because then its number can be reused. */
     if (may_kill(r, now))
         kill(-r->pid, SIGKILL);
     reap(r->pid, &usage, &status);
@@ -330,8 +332,8 @@ static void clear(struct bats_runner *r, int64_t now)
     r->phase = PHASE_ENDED;
 }
 
-/* Does what is due; 1 when the result is complete, 0 if not yet, or a negative
- * errcode. */
+/* Does the next step; returns 1 when the result is complete, 0 if not yet, or
+ * a negative errcode. */
 static int advance(struct bats_runner *r, int64_t now, struct bats_error *err)
 {
     int rc;
@@ -365,7 +367,7 @@ static int advance(struct bats_runner *r, int64_t now, struct bats_error *err)
     return 1;
 }
 
-/* When `advance` has something to do next, even if nothing happens. */
+/* The time of the next step of `advance`, if nothing else happens. */
 static int64_t next_time(const struct bats_runner *r, int64_t now)
 {
     switch (r->phase) {
@@ -384,7 +386,7 @@ static int64_t next_time(const struct bats_runner *r, int64_t now)
     }
 }
 
-/* Sleeps up to `timeout_us` and takes in what happens. 1: a signal came. */
+/* Sleeps up to `timeout_us` and handles events. Returns 1 if a signal came. */
 static int wait_for_events(struct bats_runner *r, int64_t timeout_us,
                            struct bats_error *err)
 {
@@ -431,7 +433,7 @@ int bats_runner_poll(struct bats_runner *r, int64_t timeout_us,
         if (rc < 0)
             return rc;
         if (rc > 0)
-            deadline = 0; /* a signal: the caller may want to look at it */
+            deadline = 0; /* a signal: let the caller look at it */
         looked = true;
         now = now_us();
     }

@@ -2,13 +2,13 @@
  * runner: starts, watches, slows and stops the process of one task.
  *
  * Layer: exec. Used by the MPI worker (and by the master when it works). One
- * runner runs one task at a time, in a process group of its own; whatever the
- * task started dies with it, daemons included (family.h), and the group dies
- * even when this process is killed outright (guard.h). No MPI.
+ * runner runs one task at a time, in a process group of its own. All processes
+ * that the task started die with it, daemons included (family.h), and the
+ * group dies even when this process is killed (guard.h). No MPI.
  *
  * A process has one runner at a time, and starts no other children while it
- * has one. The runner uses no signal handlers. Linux 5.9 or later; where a
- * container forbids pidfd_open it looks at the process every 5 ms.
+ * has one. The runner uses no signal handlers. Linux 5.9 or later; if a
+ * container forbids pidfd_open, it checks the process every 5 ms.
  */
 #ifndef BATS_RUNNER_H
 #define BATS_RUNNER_H
@@ -23,7 +23,7 @@
 struct bats_runner; /* opaque */
 
 enum bats_output {
-    BATS_OUTPUT_LINES,   /* handed over line by line (`lines` below) */
+    BATS_OUTPUT_LINES,   /* passed on line by line (`lines` below) */
     BATS_OUTPUT_RESULTS, /* to RESULTS_DIR/<task + 1>/stdout and stderr */
     BATS_OUTPUT_STREAM,  /* to files of this runner (outfile.h) */
     BATS_OUTPUT_NONE     /* to /dev/null */
@@ -32,12 +32,13 @@ enum bats_output {
 struct bats_runner_options {
     enum bats_output output;
     const char *results_dir;   /* BATS_OUTPUT_RESULTS; created if missing */
-    const char *stream_prefix; /* BATS_OUTPUT_STREAM: of the files' names */
-    int64_t max_output; /* keep no more bytes of a task on standard output or
-                           error each, and say so there; 0: no limit */
-    double speed;       /* of the cluster, emulation; 1 = as it is. Below
-                           1 a process is slowed on a duty cycle, see
-                           pace.h; a built-in sleep is not */
+    const char *stream_prefix; /* BATS_OUTPUT_STREAM: prefix of the files'
+                                * names */
+    int64_t max_output; /* bytes of a task to keep on standard output, and on
+                         * standard error; a line marks the cut; 0: no limit */
+    double speed;       /* of the cluster, emulation; 1 = real speed. Below 1 a
+                         * process is slowed by a duty cycle, see pace.h; a
+                         * built-in sleep is not */
     int64_t grace_ms;   /* between TERM and KILL */
     /* BATS_OUTPUT_LINES: called from poll with whole lines (the last one of a
      * task may lack its newline, and gets one; a line over 1 MiB is broken by
@@ -49,16 +50,16 @@ struct bats_runner_options {
     void *context;
 };
 
-/* What to run. Nothing of it is used after bats_runner_start. */
+/* The task to run. Not used after bats_runner_start has returned. */
 struct bats_runner_task {
     uint32_t task;       /* index in the bag; people see task + 1 */
     uint32_t attempt;    /* 1 = first */
-    bool is_copy;        /* the task runs elsewhere, too: its result files are
-                            apart until bats_runner_settle */
-    const char *command; /* a shell command; run directly where it needs no
-                            shell. NULL: a built-in sleep */
-    int64_t sleep_us;    /* built-in sleep: real microseconds, all scaling
-                            done by the caller */
+    bool is_copy;        /* the task also runs elsewhere: its result files are
+                          * separate until bats_runner_settle */
+    const char *command; /* a shell command; run directly if it needs no shell.
+                          * NULL: a built-in sleep */
+    int64_t sleep_us;    /* built-in sleep: real microseconds, scaled by the
+                          * caller */
     const char *const *environment; /* "NAME=value", NULL-terminated, added to
                                        the cleaned environment; may be NULL */
 };
@@ -72,48 +73,47 @@ struct bats_runner_result {
 int bats_runner_create(const struct bats_runner_options *options,
                        struct bats_runner **runner, struct bats_error *err);
 
-/* Kills what still runs (whole group), reaps it and frees the runner. */
+/* Kills the running process group, reaps it and frees the runner. */
 void bats_runner_destroy(struct bats_runner *runner);
 
 /*
- * Starts a task; there must be none. A command that cannot be started is not
- * an error but a result with exit status 126 or 127, as a shell gives, at the
- * next poll. Errors: BATS_ESYS (no more processes or descriptors, results
- * cannot be written), BATS_ENOMEM, BATS_ESTATE (there is one).
+ * Starts a task; none may be running. A command that cannot be started is not
+ * an error: it gives a result with exit status 126 or 127, as from a shell, at
+ * the next poll. Errors: BATS_ESYS (no more processes or descriptors, results
+ * cannot be written), BATS_ENOMEM, BATS_ESTATE (a task is running).
  */
 int bats_runner_start(struct bats_runner *runner,
                       const struct bats_runner_task *task,
                       struct bats_error *err);
 
-/* An execution that has ended is the task's result, or another one is. To be
- * called for copies where output goes to result files; and where it goes to
- * the runner's files, for those that are not the result though they have ended
- * by themselves. BATS_ESYS. */
+/* Decides whether an execution that has ended gives the task's result. Call it
+ * for replicas if output goes to result files; and if output goes to the
+ * runner's files, for executions that ended by themselves but do not give the
+ * result. BATS_ESYS. */
 int bats_runner_settle(struct bats_runner *runner, uint32_t task,
                        uint32_t attempt, bool is_result,
                        struct bats_error *err);
 
-/* A task has been started and its result not been taken yet. */
+/* A task was started and its result is not taken yet. */
 bool bats_runner_busy(const struct bats_runner *runner);
 
-/* TERM to the whole group, then KILL after the grace time to what is left of
- * it. Returns at once. A task that had ended by itself before the signal could
- * be sent is not `cancelled` in its result. */
+/* Sends TERM to the whole group, then KILL after the grace time to the rest of
+ * it. Returns at once. The result of a task that had ended by itself before
+ * the signal could be sent is not `cancelled`. */
 void bats_runner_cancel(struct bats_runner *runner);
 
-/* KILL to the whole group, now. Returns at once. */
+/* Sends KILL to the whole group at once. Does not wait. */
 void bats_runner_kill(struct bats_runner *runner);
 
 /*
- * Moves output, duty cycle, grace time and the end of the task forward;
- * sleeps up to `timeout_us` for something to happen and wakes up as soon as
- * it does (pidfd, no polling delay), or when a signal handler has run. With no
- * task it just sleeps. A task ends with its main process: what that left
- * behind is killed, what is in the pipes is handed over. Returns 1
- * and fills *result when the task has ended and its output is handed over,
- * 0 if not yet, or a negative errcode. After 1 the runner is free. BATS_ESYS
- * also where the output of the task cannot be written: its result is not to
- * be trusted then.
+ * Handles output, duty cycle, grace time and the end of the task. Sleeps up to
+ * `timeout_us`, and wakes up on an event (pidfd, no polling delay) or when a
+ * signal handler has run. Without a task it just sleeps. A task ends with its
+ * main process: processes that it left behind are killed, and the contents of
+ * the pipes are passed on. Returns 1 and fills *result when the task has ended
+ * and its output is passed on, 0 if not yet, or a negative errcode. After 1
+ * the runner is free. BATS_ESYS also if the output of the task cannot be
+ * written: its result cannot be trusted then.
  */
 int bats_runner_poll(struct bats_runner *runner, int64_t timeout_us,
                      struct bats_runner_result *result,

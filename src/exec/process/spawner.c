@@ -10,8 +10,9 @@
 
 #include "exec/process/command.h"
 
-/* A descriptor for /dev/null above 2. If this process lacks one of the three
- * standard ones, it stays filled: else a pipe might get its number. */
+/* Opens /dev/null as a descriptor above 2. If this process lacks one of the
+ * three standard descriptors, it is filled, so that no pipe gets its
+ * number. */
 static int open_null(void)
 {
     int fd;
@@ -51,7 +52,7 @@ void bats_spawner_release(struct bats_spawner *spawner)
     spawner->null = -1;
 }
 
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 static int add_actions(posix_spawn_file_actions_t *actions, int null,
                        const int fds[2])
 {

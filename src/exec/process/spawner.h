@@ -1,12 +1,12 @@
 /*
  * spawner: turns a line into a process.
  *
- * Layer: exec. Used by runner. By posix_spawn, which does
- * not copy the memory of an MPI process. The child leads a process group of its
- * own, has all signals unblocked and in their default way, /dev/null as
- * standard input and no descriptor above 2. A line that needs no shell
- * (command.h) is run directly; if that fails, for whatever reason, the shell
- * is given the line after all: it knows the message and the exit status.
+ * Layer: exec. Used by runner. It uses posix_spawn, which does not copy the
+ * memory of an MPI process. The child leads a process group of its own, has
+ * all signals unblocked with default actions, /dev/null as standard input and
+ * no descriptor above 2. A line that needs no shell (command.h) is run
+ * directly; if that fails for any reason, the shell runs the line, and gives
+ * the message and the exit status.
  */
 #ifndef BATS_SPAWNER_H
 #define BATS_SPAWNER_H
@@ -25,8 +25,9 @@ struct bats_spawner {
 int bats_spawner_init(struct bats_spawner *spawner, struct bats_error *err);
 void bats_spawner_release(struct bats_spawner *spawner);
 
-/* Runs `line` with its output to fds[0] and its errors to fds[1] (both above
- * 2). Returns 0 and fills *pid, or an errno: not even the shell runs. */
+/* Runs `line` with standard output on fds[0] and standard error on fds[1]
+ * (both above 2). Returns 0 and fills *pid, or an errno: not even the shell
+ * could be started. */
 int bats_spawner_run(const struct bats_spawner *spawner, const char *line,
                      char **environment, const int fds[2], pid_t *pid);
 
