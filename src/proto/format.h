@@ -1,5 +1,5 @@
 /*
- * format: what reading and writing of messages have in common.
+ * format: shared by reading and writing messages.
  *
  * Layer: proto, private to it.
  */

@@ -10,11 +10,11 @@
  *     type (8 bits), version (8 bits), body
  *
  * and ASSIGN and RESULT carry several items: a count (32 bits), then the
- * items. HELLO begins with a magic number, so that a stranger is recognised.
+ * items. HELLO begins with a magic number, which identifies the program.
  *
- * Reading checks the whole message before anything of it is handed out: a
- * message that is cut short, too long, of another version or with a value out
- * of range is BATS_EPROTO with a sentence, never a crash.
+ * Reading checks the whole message before it returns any part of it: a message
+ * that is truncated, too long, of another version or with a value out of range
+ * is BATS_EPROTO with a sentence, never a crash.
  */
 #ifndef BATS_PROTO_H
 #define BATS_PROTO_H
@@ -29,63 +29,68 @@
 #define BATS_PROTO_VERSION 3
 #define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
 #define BATS_PROTO_OUTPUTS 4    /* kinds of output, numbered from 0 */
-#define BATS_PROTO_BINDS 3      /* ways to bind tasks, the same */
+#define BATS_PROTO_BINDS 3      /* ways to bind tasks, likewise */
 #define BATS_PROTO_PARTITION 64 /* longest name of a partition, with the NUL */
-#define BATS_PROTO_MODEL 96     /* longest name of a processor, the same */
-#define BATS_PROTO_BOUND 256 /* longest list of hardware threads, the same */
+#define BATS_PROTO_MODEL 96     /* longest name of a processor, likewise */
+#define BATS_PROTO_BOUND 256 /* longest list of hardware threads, likewise */
 
 enum bats_message_type {
     BATS_MESSAGE_HELLO = 1, /* worker: I am here */
-    BATS_MESSAGE_SETUP,     /* master: what all your tasks have in common */
+    BATS_MESSAGE_SETUP,     /* master: what is common to all your tasks */
     BATS_MESSAGE_ASSIGN,    /* master: run these tasks, one after the other */
     BATS_MESSAGE_RESULT,    /* worker: these tasks have ended */
     BATS_MESSAGE_CANCEL,    /* master: stop this task; answered by RESULT */
-    BATS_MESSAGE_PARK,      /* master: there is nothing to do for long */
-    BATS_MESSAGE_UNPARK,    /* master: there soon is */
-    BATS_MESSAGE_STOP,      /* master: kill what runs; worker: I did */
-    BATS_MESSAGE_HEARTBEAT, /* master, worker: I live */
-    BATS_MESSAGE_OUTPUT,    /* worker: whole lines that a task has printed */
+    BATS_MESSAGE_PARK,      /* master: there will be no task for a long time */
+    BATS_MESSAGE_UNPARK,    /* master: there will be a task soon */
+    BATS_MESSAGE_STOP,      /* master: kill the running tasks; worker: done */
+    BATS_MESSAGE_HEARTBEAT, /* master, worker: sign of life */
+    BATS_MESSAGE_OUTPUT,    /* worker: complete lines printed by a task */
     BATS_MESSAGE_ERROR,     /* worker: I cannot go on, because ... */
-    BATS_MESSAGE_VERDICT    /* master: the execution that has ended is (not)
-                               the task's result, and so is its output */
+    BATS_MESSAGE_VERDICT    /* master: whether the execution that has ended
+                             * gives the task's result, so that its output
+                             * counts */
 };
 
 enum bats_leave {
     BATS_LEAVE_NOT,   /* stay */
     BATS_LEAVE,       /* this is the end, answer STOP and go */
-    BATS_LEAVE_BROKEN /* the same, but a rank is lost: MPI cannot be ended */
+    BATS_LEAVE_BROKEN /* as LEAVE, but a rank is lost: MPI cannot be
+                       * finalized */
 };
 
 struct bats_hello {
     uint32_t rank;
     uint32_t pid;
-    uint64_t pid_space; /* the same where `pid` means the same; 0: nowhere */
+    uint64_t pid_space; /* equal where `pid` has the same meaning; 0:
+                         * nowhere */
     const char *host;
-    const char *partition; /* "" if not known */
+    const char *partition; /* "" if unknown */
     uint32_t node;         /* its number; UINT32_MAX: not known */
     uint32_t local_rank;   /* the same */
-    /* Of the node's hardware, 0 and "" where nothing is known. */
+    /* Hardware of the node; 0 and "" if unknown. */
     const char *model;
     uint32_t packages;
     uint32_t cores;
     uint32_t threads;
     uint64_t memory_bytes;
-    const char *bound; /* hardware threads that are the rank's */
+    const char *bound; /* hardware threads of the rank */
     uint32_t bound_cores;
 };
 
 struct bats_setup {
-    double speed; /* of the cluster, emulation; 1 = as it is */
+    double speed; /* of the cluster, emulation; 1 = real speed */
     int64_t grace_ms;
-    int64_t look_us;         /* longest sleep between two looks for messages */
+    int64_t look_us;         /* longest sleep between two checks for
+                              * messages */
     int64_t beat_us;         /* silence after which a sign of life is due */
     uint32_t master_pid;     /* 0: not on the worker's host */
     uint8_t output;          /* enum bats_output of exec/process/runner.h */
-    bool hold;               /* lines: all of them come with the RESULT */
+    bool hold;               /* lines: they come with the RESULT */
     uint8_t bind;            /* enum bats_bind of site/hardware.h */
-    uint32_t share_index;    /* of the cores that it has with other ranks: */
-    uint32_t share_count;    /* this part of so many */
-    int64_t max_output;      /* of a task and stream; 0: no limit */
+    uint32_t share_index;    /* of the cores that it shares with other
+                              * ranks, */
+    uint32_t share_count;    /* part share_index of share_count */
+    int64_t max_output;      /* limit per task and stream; 0: none */
     const char *output_path; /* results: directory; stream: prefix; else "" */
     const char *run_id;
     const char *cluster;
@@ -96,7 +101,7 @@ struct bats_setup {
 struct bats_assign {
     uint32_t task;
     uint32_t attempt;    /* 1 = first */
-    uint32_t copy;       /* 0, or the how-manieth copy of the task it is */
+    uint32_t copy;       /* replica number (0 = original) */
     int64_t sleep_us;    /* built-in sleep, real microseconds */
     const char *command; /* "": a built-in sleep */
 };
@@ -129,8 +134,8 @@ struct bats_output_lines {
 
 /* ---- writing ---- */
 
-/* A message in the making; all zero is an empty one. Short memory sets
- * `failed`, and everything written after that is dropped. */
+/* A message being written; all zero is an empty one. If memory is short,
+ * `failed` is set, and everything written later is dropped. */
 struct bats_packet {
     uint8_t *bytes;
     size_t n;
@@ -147,13 +152,13 @@ void bats_proto_cancel(struct bats_packet *p, uint32_t task);
 void bats_proto_verdict(struct bats_packet *p,
                         const struct bats_verdict *verdict);
 void bats_proto_stop(struct bats_packet *p, enum bats_leave leave);
-/* PARK, UNPARK, HEARTBEAT: those that say nothing more. */
+/* PARK, UNPARK, HEARTBEAT: messages without a body. */
 void bats_proto_plain(struct bats_packet *p, enum bats_message_type type);
 void bats_proto_output(struct bats_packet *p,
                        const struct bats_output_lines *output);
 void bats_proto_error(struct bats_packet *p, const char *sentence);
 
-/* ... but these two add an item to the message that is already there. */
+/* ... but these two add an item to a message that may have items already. */
 void bats_proto_assign(struct bats_packet *p,
                        const struct bats_assign *assign);
 void bats_proto_result(struct bats_packet *p,
@@ -161,8 +166,8 @@ void bats_proto_result(struct bats_packet *p,
 
 /* ---- reading ---- */
 
-/* A message that has been checked. Texts point into the bytes it was read
- * from. */
+/* A message that has been checked. Texts point into the bytes of the
+ * message. */
 struct bats_message {
     enum bats_message_type type;
     union {
@@ -174,16 +179,16 @@ struct bats_message {
         struct bats_output_lines output;
         const char *sentence; /* ERROR */
     } u;
-    uint32_t left; /* ASSIGN, RESULT: items that have not been taken yet */
+    uint32_t left; /* ASSIGN, RESULT: items not taken yet */
     const uint8_t *at;
     const uint8_t *end;
 };
 
-/* Checks the n bytes and opens them. BATS_EPROTO. */
+/* Checks the n bytes and opens the message. BATS_EPROTO. */
 int bats_proto_open(const void *bytes, size_t n, struct bats_message *message,
                     struct bats_error *err);
 
-/* Takes the next item of an ASSIGN or a RESULT; false: there is none left. */
+/* Takes the next item of an ASSIGN or a RESULT; false: none is left. */
 bool bats_proto_next_assign(struct bats_message *message,
                             struct bats_assign *assign);
 bool bats_proto_next_result(struct bats_message *message,

@@ -1,9 +1,8 @@
 /*
- * Reading messages; proto.h says how they look.
- *
- * A reader goes through the bytes once and remembers its first complaint;
- * after that every value is 0 and every text empty, so that the code that
- * reads a message need not look after each step.
+ * Reading messages; proto.h has the format.
+ * A reader goes through the bytes once and remembers its first complaint.
+ * After that every value is 0 and every text empty, so that the calling code
+ * need not check after each step.
  */
 #include <math.h>
 #include <string.h>
@@ -39,7 +38,7 @@ static uint32_t take_u32(struct reader *r)
     return (uint32_t)take(r, 4);
 }
 
-/* A number of at most `max`. */
+/* Reads a number of at most `max`. */
 static int take_small(struct reader *r, int max)
 {
     int value = (int)take(r, 1);
@@ -50,7 +49,7 @@ static int take_small(struct reader *r, int max)
     return value;
 }
 
-/* An amount, not negative. */
+/* Reads an amount, which must not be negative. */
 static int64_t take_amount(struct reader *r)
 {
     uint64_t value = take(r, 8);
@@ -184,7 +183,7 @@ static void take_output(struct reader *r, struct bats_output_lines *output)
     output->bytes = take_bytes(r, &output->n);
 }
 
-/* Goes through the items without keeping them: taking them cannot fail. */
+/* Checks the items without keeping them, so that taking them cannot fail. */
 static void check_items(struct reader *r, struct bats_message *message)
 {
     struct bats_assign assign;

@@ -1,4 +1,4 @@
-/* Writing messages; proto.h says how they look. */
+/* Writing messages; proto.h has the format. */
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ void bats_packet_release(struct bats_packet *packet)
     *packet = (struct bats_packet){0};
 }
 
-/* Room for n more bytes, or NULL. */
+/* Returns room for n more bytes, or NULL. */
 static uint8_t *extend(struct bats_packet *p, size_t n)
 {
     if (p->failed)
