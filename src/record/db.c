@@ -9,8 +9,8 @@
 
 #include "record/schema.h"
 
-#define MAGIC "SQLite format 3" /* with its NUL, the first 16 bytes */
-#define SMALLEST 512            /* bytes of the smallest page there is */
+#define MAGIC "SQLite format 3" /* the first 16 bytes, with the NUL */
+#define SMALLEST 512            /* size of the smallest page */
 
 int bats_db_look(const char *path, struct bats_error *err)
 {
@@ -40,8 +40,8 @@ int bats_db_look(const char *path, struct bats_error *err)
     return 1;
 }
 
-/* SQLite forgets errno when a COMMIT fails, but its files remember: first the
- * log, then the file itself. */
+/* SQLite forgets errno when a COMMIT fails, but its files remember it: ask the
+ * log first, then the file itself. */
 static int last_errno(struct bats_db *db)
 {
     sqlite3_file *file = NULL;
@@ -71,8 +71,8 @@ static int fail_system(struct bats_db *db, int rc, struct bats_error *err)
                           why != 0 ? strerror(why) : "no more is known");
 }
 
-/* SQLite only remembers that there is no such file, even where it may not make
- * one. */
+/* SQLite only reports that the file does not exist, even if it may not create
+ * it. */
 static int why_not_opened(struct bats_db *db)
 {
     char dir[4096] = ".";
@@ -115,7 +115,7 @@ int bats_db_fail(struct bats_db *db, int rc, struct bats_error *err)
                               db->path, sqlite3_errmsg(db->sqlite));
     case SQLITE_NOMEM:
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    default: /* SQLITE_FULL, SQLITE_IOERR and what should not happen */
+    default: /* SQLITE_FULL, SQLITE_IOERR and unexpected errors */
         return fail_system(db, rc, err);
     }
 }
@@ -180,13 +180,13 @@ static int open_with(struct bats_db *db, const char *path, int flags,
     if (rc != SQLITE_OK)
         return rc;
     sqlite3_extended_result_codes(db->sqlite, 1);
-    /* Before the first access: then WAL needs no memory shared with others,
-     * which no network file system offers. */
+    /* Before the first access, so that WAL needs no shared memory, which no
+     * network file system offers. */
     rc = sqlite3_exec(db->sqlite,
                       "PRAGMA locking_mode = EXCLUSIVE;"
-                      /* The file may be anybody's, but no function here has
-                       * side effects. SQLite 3.40 takes those for JSON, which
-                       * the views need, for unsafe. */
+                      /* Anybody may have written the file, but no function
+                       * here has side effects. SQLite 3.40 considers the JSON
+                       * functions, which the views need, unsafe. */
                       "PRAGMA trusted_schema = ON;"
                       "PRAGMA cell_size_check = ON;",
                       NULL, NULL, NULL);
@@ -199,17 +199,18 @@ static int open_with(struct bats_db *db, const char *path, int flags,
 int bats_db_open(struct bats_db *db, const char *path, const char *name,
                  enum bats_db_mode mode, struct bats_error *err)
 {
-    /* No thread but this one uses it. */
+    /* Only this thread uses it. */
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
                 (mode == BATS_DB_CREATE ? SQLITE_OPEN_CREATE : 0);
 
     *db = (struct bats_db){.path = name};
     int rc = open_with(db, path, flags, NULL);
-    /* Lustre without -o flock: one process alone writes, by our own rule. */
+    /* Lustre without -o flock: rely on our own rule that one process
+     * writes. */
     if (lacks_locks(rc))
         rc = open_with(db, path, flags, "unix-none");
     if (mode == BATS_DB_DAMAGED && db->sqlite != NULL) {
-        /* A file shorter than it says of itself counts as damaged, unless the
+        /* A file shorter than its header says counts as damaged, unless the
          * schema may be written. */
         sqlite3_exec(db->sqlite, "PRAGMA writable_schema = ON", NULL, NULL,
                      NULL);
@@ -237,7 +238,7 @@ bool bats_db_is_cut_off(struct bats_db *db)
 
     snprintf(log, sizeof log, "%s-wal", file);
     if (stat(log, &st) == 0 && st.st_size > 0)
-        return false; /* what is torn is in there */
+        return false; /* the log has the torn part */
     return bats_db_integer(db, "PRAGMA page_size", &page, NULL) < 0 ||
            page <= 0 || stat(file, &st) != 0 || st.st_size % page != 0;
 }

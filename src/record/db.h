@@ -1,7 +1,6 @@
 /*
- * db: SQLite as the record uses it: opening, running statements, and errors
- * in words.
- *
+ * db: SQLite as the record uses it: opening, running statements, and error
+ * sentences.
  * Layer: record, private to it.
  */
 #ifndef BATS_RECORD_DB_H
@@ -19,47 +18,47 @@ struct bats_db {
 };
 
 enum bats_db_mode {
-    BATS_DB_CREATE, /* read and write, made if missing */
+    BATS_DB_CREATE, /* read and write, created if missing */
     BATS_DB_WRITE,  /* read and write */
-    BATS_DB_DAMAGED /* the same, and forgiving towards what is wrong in it */
+    BATS_DB_DAMAGED /* read and write, tolerating damage */
 };
 
 /*
- * Looks at the first bytes of the file, without SQLite: 1 if it may be a
+ * Checks the first bytes of the file, without SQLite: 1 if it may be a
  * database, 0 if it is empty or does not exist, BATS_EINPUT if it is something
  * else or cannot be read.
  */
 int bats_db_look(const char *path, struct bats_error *err);
 
-/* Opens the file `path` (messages call it `name`), for this process alone
- * once it is first used. Also after an error, bats_db_close frees `db`. */
+/* Opens the file `path` (`name` in messages), exclusively from its first use
+ * on. Call bats_db_close after an error, too. */
 int bats_db_open(struct bats_db *db, const char *path, const char *name,
                  enum bats_db_mode mode, struct bats_error *err);
 void bats_db_close(struct bats_db *db);
 
-/* BATS_EINPUT unless the database is a record of a version that is known; an
- * empty one is, too: then *is_empty. */
+/* BATS_EINPUT unless the database is a record of a known version or is empty
+ * (*is_empty). */
 int bats_db_check(struct bats_db *db, bool *is_empty, struct bats_error *err);
 
-/* The file ends within a page, which SQLite takes for zeros. */
+/* The file ends within a page, which SQLite would read as zeros. */
 bool bats_db_is_cut_off(struct bats_db *db);
 
 /* Runs statements without results. */
 int bats_db_run(struct bats_db *db, const char *sql, struct bats_error *err);
 
-/* The one integer that `sql` yields; 0 where it yields none. */
+/* The one integer that `sql` yields; 0 if it yields none. */
 int bats_db_integer(struct bats_db *db, const char *sql, int64_t *value,
                     struct bats_error *err);
 
 int bats_db_prepare(struct bats_db *db, const char *sql,
                     sqlite3_stmt **statement, struct bats_error *err);
 
-/* The next row of a statement: 1, 0 at the end, or an error. At the end and
- * after an error the statement is ready to be used again. */
+/* Steps to the next row of a statement: 1, 0 at the end, or an error. At the
+ * end and after an error the statement can be used again. */
 int bats_db_step(struct bats_db *db, sqlite3_stmt *statement,
                  struct bats_error *err);
 
-/* Says what SQLite's last error means; `rc` is its code. */
+/* Translates SQLite's last error into a sentence; `rc` is its code. */
 int bats_db_fail(struct bats_db *db, int rc, struct bats_error *err);
 
 #endif

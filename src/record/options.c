@@ -3,10 +3,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* COUNT_OR_0: records of earlier versions do not have it. */
+/* COUNT_OR_0: absent in records of earlier versions. */
 enum kind { TIME, COUNT, COUNT_OR_0, REAL, FLAG };
 
-/* Every number that the engine is given. */
+/* All numbers among the engine's options. */
 static const struct {
     const char *name;
     enum kind kind;
@@ -39,9 +39,8 @@ static const struct {
 };
 #define FIELDS (sizeof fields / sizeof *fields)
 
-/* A new option of the engine belongs into the record: into the list above, or
- * wherever options.h says. (What tasks take in truth is known to simulators
- * only.) */
+/* A new option of the engine must be recorded: in the list above, or as
+ * options.h says. (Only simulators know the true runtimes of tasks.) */
 _Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 344,
                "all of the engine's options are recorded");
 
@@ -63,7 +62,7 @@ static json_t *value(const void *at, enum kind kind)
     return json_boolean(*(const bool *)at);
 }
 
-/* The tasks that have the mark, as [first, last, first, last, ...]. */
+/* The marked tasks, as [first, last, first, last, ...]. */
 static json_t *ranges(const uint8_t *marks, uint32_t n)
 {
     json_t *list = json_array();
@@ -221,7 +220,8 @@ static bool read_observations(const json_t *list,
     return true;
 }
 
-/* What an earlier session has left; as many machines as there are nodes. */
+/* Reads what an earlier session has left; there are as many machines as
+ * nodes. */
 static bool read_earlier(const json_t *object, struct bats_sched_options *o,
                          struct bats_options_lists *lists)
 {

@@ -1,11 +1,10 @@
 /*
- * options: what a scheduling engine was given, to and from text.
- *
- * Layer: record, private to it. A session keeps of struct bats_sched_options
- * the policy, the seed, the budget and the window in columns, the clusters and
- * the machines in tables; what earlier sessions had done follows from the
- * record; all else is here. So an engine can be built again that decides the
- * same (replay.h).
+ * options: the options of a scheduling engine, to and from text.
+ * Layer: record, private to it. Of struct bats_sched_options, a session keeps
+ * the policy, the seed, the budget and the window in columns, and the clusters
+ * and machines in tables. The results of earlier sessions follow from the
+ * record. All other options are in this text, so that an engine can be rebuilt
+ * that makes the same decisions (replay.h).
  */
 #ifndef BATS_RECORD_OPTIONS_H
 #define BATS_RECORD_OPTIONS_H
@@ -14,10 +13,11 @@
 
 #include "bats/sched.h"
 
-/* A JSON object, or NULL where memory is short or a number is none. */
+/* Returns a JSON object, or NULL if memory is short or a number is not
+ * finite. */
 json_t *bats_options_write(const struct bats_sched_options *options);
 
-/* To be freed; the lists of the options are these. */
+/* The lists of the options; to be freed. */
 struct bats_options_lists {
     uint32_t *nodes;
     size_t n_nodes;
@@ -27,8 +27,8 @@ struct bats_options_lists {
     struct bats_observation *profile;
 };
 
-/* Reads it back; options->n_tasks and *lists are to be set before. False: it
- * was written by something else. */
+/* Reads the options back; set options->n_tasks and *lists before. False: the
+ * object was not written by bats_options_write. */
 bool bats_options_read(const json_t *object, struct bats_sched_options *options,
                       struct bats_options_lists *lists);
 

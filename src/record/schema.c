@@ -9,8 +9,8 @@
 #define BATS_VERSION "0.1"
 #endif
 
-/* What is stated of a column here is what people may rely on in queries; the
- * comments are kept in the file: `.schema` of sqlite3 shows them. */
+/* People may rely on the comments of the columns in queries. They are stored
+ * in the file: `.schema` of sqlite3 shows them. */
 static const char tables_sql[] =
     "CREATE TABLE meta (\n"
     "  key TEXT PRIMARY KEY, -- 'created_us', 'version'\n"
@@ -54,7 +54,7 @@ static const char tables_sql[] =
     "  command TEXT,\n"
     "  session INTEGER); -- the first that had it\n"
 
-    "CREATE TABLE place ( -- where a bag that was edited has a task since then\n"
+    "CREATE TABLE place ( -- number of a task in a bag that was edited\n"
     "  session INTEGER, task INTEGER, -- task.id\n"
     "  number INTEGER, -- NULL: no longer in the bag\n"
     "  UNIQUE (task, session));\n"
@@ -63,7 +63,7 @@ static const char tables_sql[] =
     "CREATE TABLE ledger ( -- a row for every window of every machine\n"
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
     "  machine INTEGER, amount INTEGER, -- millionths\n"
-    "  -- so much of it out of the cushion; NULL: not known\n"
+    "  -- part of it from the cushion; NULL: not known\n"
     "  cushion INTEGER);\n"
 
     "CREATE TABLE decision ( -- new configurations, and why\n"
@@ -77,18 +77,18 @@ static const char tables_sql[] =
     "  machine INTEGER, task INTEGER, sentence TEXT);\n";
 
 static const char history_sql[] =
-    "CREATE TABLE history ( -- the log of what happens all the time, a row\n"
+    "CREATE TABLE history ( -- the log of frequent events, a row\n"
     "    -- for a group of it. Ask the views event, command and attempt.\n"
     "  seq INTEGER PRIMARY KEY, -- of the last one in the group\n"
     "  session INTEGER,\n"
     "  events TEXT, commands TEXT, attempts TEXT); -- or NULL: each a JSON\n"
-    "    -- array of arrays; which place is which column, the views say\n";
+    "    -- array of arrays; the views name the columns\n";
 
-/* With the cast SQLite can compare a value with a column in a join without
- * looking at every row; and where the arrays were not materialized, it would
- * write each of them out again for every column. */
+/* With the cast, SQLite can compare a value with a column in a join without
+ * scanning every row. If the arrays were not materialized, it would expand
+ * them again for every column. */
 static const char views_sql[] =
-    "CREATE VIEW event AS -- what the engine was told, and when: in bag time\n"
+    "CREATE VIEW event AS -- events that the engine heard, in virtual time\n"
     "    -- since the session began. type: joined lost done failed preempted\n"
     "    -- yielded tick drain stop hold go; chosen: offer is its place in the\n"
     "    -- list, allowed its budget (millionths) or deadline (us), if any.\n"
@@ -107,10 +107,11 @@ static const char views_sql[] =
     "    CAST(json_extract(value, '$[8]') AS INTEGER) AS allowed\n"
     "  FROM e;\n"
 
-    "CREATE VIEW command AS -- what it answered. type: acquire run copy (run\n"
-    "    -- the task here, too) cancel park release quarantine lose (the task,\n"
-    "    -- with the machine) sampled finished. copy: the how-manieth. why: of a\n"
-    "    -- cancel 'time-out' or NULL; of finished as in session\n"
+    "CREATE VIEW command AS -- commands of the engine. type: acquire run copy\n"
+    "    -- (run a replica here) cancel park release quarantine lose (the\n"
+    "    -- task, with the machine) sampled finished. copy: replica number\n"
+    "    -- (0: original). why: of a cancel 'time-out' or NULL; of finished\n"
+    "    -- as in session\n"
     "  WITH e AS MATERIALIZED (SELECT h.session, j.value\n"
     "    FROM history h, json_each(h.commands) j)\n"
     "  SELECT CAST(json_extract(value, '$[0]') AS INTEGER) AS seq,\n"
@@ -145,8 +146,8 @@ static const char views_sql[] =
     "    CAST(json_extract(value, '$[12]') AS INTEGER) AS signal,\n"
     "    CAST(json_extract(value, '$[13]') AS INTEGER) AS outcome,\n"
     "      -- 0: the task's result, 1: stopped by bats-mpi, 2: failed and run\n"
-    "      -- again, 3: another copy of the task was first, 4: yielded and run\n"
-    "      -- again, 5: failed beside another copy, which went on\n"
+    "      -- again, 3: another replica was first, 4: checkpointed\n"
+    "      -- and run again, 5: failed while another replica went on\n"
     "    CAST(json_extract(value, '$[14]') AS INTEGER) AS out_bytes,\n"
     "    CAST(json_extract(value, '$[15]') AS INTEGER) AS err_bytes,\n"
     "      -- written by the task\n"
@@ -157,8 +158,8 @@ static const char views_sql[] =
     "    CAST(json_extract(value, '$[18]') AS INTEGER) AS out_end\n"
     "  FROM e;\n"
 
-    /* With max(), SQLite takes the other columns from the row of it. */
-    "CREATE VIEW result AS -- the one that counts, of each task that ended\n"
+    /* With max(), SQLite takes the other columns from the same row. */
+    "CREATE VIEW result AS -- the attempt that counts, per task that ended\n"
     "  SELECT task, seq, attempts, exit_status != 0 OR signal != 0 AS failed,\n"
     "    exit_status, signal, session, machine, host, start_us, wall_us,\n"
     "    user_us, system_us, max_rss_kib FROM (\n"
@@ -314,9 +315,9 @@ int bats_schema_make(struct bats_db *db, struct bats_error *err)
     return rc;
 }
 
-/* Version 1 had a table for each of event, command and attempt, the last with
- * other columns for the place of the output, which it never filled. Groups are
- * as long as those of pack.h. */
+/* Version 1 had a table for each of event, command and attempt; the last one
+ * had other columns for the output, which were never filled. Groups have the
+ * length of those in pack.h. */
 const char bats_schema_old[] =
     "CREATE TEMP TABLE event (seq INTEGER PRIMARY KEY, session, time_us, type,"
     "  machine, slot, task, runtime_us);"
@@ -346,7 +347,7 @@ static const char *const packed[] = {"event", "command", "attempt"};
 int bats_schema_unpack(struct bats_db *db, struct bats_error *err)
 {
     char sql[256];
-    /* With this, a name may be missing that other views use. */
+    /* With this, a name used by other views may be missing. */
     int rc = bats_db_run(db, "PRAGMA legacy_alter_table = ON; BEGIN", err);
 
     for (size_t i = 0; rc == 0 && i < sizeof packed / sizeof *packed; i++) {

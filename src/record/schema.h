@@ -1,5 +1,5 @@
 /*
- * schema: the tables of a run record, and what a file of them is known by.
+ * schema: the tables of a run record, and the marks of its file.
  *
  * Layer: record, private to it. A change of the tables raises
  * BATS_SCHEMA_VERSION; files of older versions stay readable.
@@ -14,24 +14,24 @@
 #define BATS_SCHEMA_APPLICATION 0x42615453 /* "BaTS", PRAGMA application_id */
 #define BATS_SCHEMA_VERSION 3              /* PRAGMA user_version */
 
-/* Makes an empty database a record. */
+/* Turns an empty database into a record. */
 int bats_schema_make(struct bats_db *db, struct bats_error *err);
 
-/* Brings a record of an older version to this one, all of it or nothing. Keeps
- * every row; what the older version did not note is NULL. */
+/* Upgrades a record of an older version to this one, completely or not at all.
+ * Keeps every row; columns that the older version lacked are NULL. */
 int bats_schema_upgrade(struct bats_db *db, struct bats_error *err);
 
-/* Makes tables of the views that take the history apart, where it has them: for
- * a copy that is to be asked many things, and will not be kept. */
+/* Turns the views that unpack the history into tables, if the record has a
+ * history. Use it for a temporary copy with many queries. */
 int bats_schema_unpack(struct bats_db *db, struct bats_error *err);
 
-/* The tables, all of them with a rowid, each after those it refers to. */
+/* The tables, all with a rowid, each after those it refers to. */
 extern const char *const bats_schema_tables[];
 extern const size_t bats_schema_n_tables;
 
-/* Instead of `history`, records of version 1 have the tables event, command
- * and attempt. The first makes them as temporary ones, the second puts their
- * rows into the history and drops them. */
+/* Records of version 1 have the tables event, command and attempt instead of
+ * `history`. The first text creates them as temporary tables, the second moves
+ * their rows into the history and drops them. */
 extern const char bats_schema_old[];
 extern const char bats_schema_pack[];
 
@@ -46,7 +46,7 @@ extern const char *const bats_schema_commands[];
 extern const char *const bats_schema_finishes[];
 extern const char *const bats_schema_resumes[];
 
-#define BATS_SCHEMA_COPY "copy"         /* the type of a RUN that is a copy */
-#define BATS_SCHEMA_TIME_OUT "time-out" /* why, of a CANCEL */
+#define BATS_SCHEMA_COPY "copy"         /* type of a RUN of a replica */
+#define BATS_SCHEMA_TIME_OUT "time-out" /* why of a CANCEL */
 
 #endif

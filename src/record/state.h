@@ -1,9 +1,8 @@
 /*
- * state: what the files of the writer share.
- *
- * Layer: record, private to it: record.c opens, begins and ends, past.c knows
- * what earlier sessions did, match.c finds the tasks of the bag among theirs,
- * log.c keeps the rows that wait, and pack.c makes groups of them.
+ * state: shared by the files of the writer.
+ * Layer: record, private to it. record.c opens, begins and ends; past.c loads
+ * the results of earlier sessions; match.c finds the tasks of the bag among
+ * theirs; log.c keeps the rows that wait; pack.c groups them.
  */
 #ifndef BATS_RECORD_STATE_H
 #define BATS_RECORD_STATE_H
@@ -14,21 +13,22 @@
 /* A task of the record. */
 struct bats_past_task {
     int64_t id;
-    int64_t number; /* in the bag, from 1; the last one if it is not there */
+    int64_t number; /* in the bag, from 1; the last number if it is not
+                     * there */
     int64_t line;
     int64_t hash;
-    bool was_in_bag;  /* of the last session */
-    bool is_in_bag;   /* of this one */
-    bool is_replaced; /* by another in its place */
-    int64_t result;   /* seq of its last one; 0: none */
+    bool was_in_bag;  /* in the last session */
+    bool is_in_bag;   /* in this session */
+    bool is_replaced; /* another task took its place */
+    int64_t result;   /* seq of its last result; 0: none */
     struct bats_record_past past;
 };
 
 struct bats_past {
-    struct bats_past_task *tasks; /* those that were in the bag, by number;
-                                     then the others, by id */
+    struct bats_past_task *tasks; /* tasks of the last bag, by number; then the
+                                   * others, by id */
     size_t n;
-    size_t n_in_bag; /* of the last session */
+    size_t n_in_bag; /* in the last session */
     int64_t last_id;
     bats_money charged, reserved;
     uint32_t sessions;
@@ -38,14 +38,15 @@ enum bats_row_kind {
     BATS_ROW_EVENT,
     BATS_ROW_COMMAND,
     BATS_ROW_ATTEMPT,
-    BATS_ROWS_PACKED, /* those above; a row in a table each: */
+    BATS_ROWS_PACKED, /* the kinds above are packed; the kinds below have a row
+                       * each: */
     BATS_ROW_CHARGE = BATS_ROWS_PACKED,
     BATS_ROW_DECISION,
     BATS_ROW_NOTICE,
     BATS_ROWS
 };
 
-/* A row that waits. Tasks are still meant by their index. */
+/* A row that waits. Tasks are still given by their index. */
 struct bats_row {
     enum bats_row_kind kind;
     int64_t seq;
@@ -74,54 +75,54 @@ struct bats_pack {
         size_t size, capacity;
     } columns[BATS_ROWS_PACKED];
     size_t n;     /* rows */
-    int64_t last; /* seq of the last one */
+    int64_t last; /* seq of the last row */
 };
 
 struct bats_record {
     struct bats_db db;
     char *path;
     struct bats_past past;
-    int64_t session; /* its id */
+    int64_t session; /* id of the session */
     bool has_begun;
 
     int64_t *id; /* by index in the bag: task.id */
     uint32_t n_tasks;
     uint32_t tasks_capacity;
-    struct bats_named_task *named; /* the same, where there were sessions
-                                      before: until this one begins */
+    struct bats_named_task *named; /* likewise, until this session begins, if
+                                    * there were sessions before */
     bool is_matched;
     sqlite3_stmt *insert_task;
 
-    uint32_t n_clusters; /* of this session, for the decisions */
-    int64_t seq;         /* the last one given */
+    uint32_t n_clusters; /* in this session, for the decisions */
+    int64_t seq;         /* the last seq used */
     struct bats_row *rows;
     size_t n_rows;
     size_t rows_capacity;
     struct bats_pack pack;
     sqlite3_stmt *insert_group;
-    sqlite3_stmt *insert[BATS_ROWS]; /* NULL where rows are packed */
+    sqlite3_stmt *insert[BATS_ROWS]; /* NULL for packed rows */
 };
 
-/* Learns what the record holds: the bag of session `of` or the last one before
- * it, and what was done in the sessions before `before`. */
+/* Loads the contents of the record: the bag of session `of` or the last one
+ * before it, and the results of the sessions before `before`. */
 int bats_past_load(struct bats_past *past, struct bats_db *db, int64_t of,
                    int64_t before, struct bats_error *err);
 void bats_past_release(struct bats_past *past);
 
-/* A task of the bag that may be known. */
+/* A task of the bag that may be in the record. */
 struct bats_named_task {
     struct bats_past_task *found; /* NULL: it is not */
     enum bats_record_match match;
     uint32_t was;
     uint32_t line;
     int64_t hash;
-    char *command; /* of one that is not where it was, or not known */
+    char *command; /* command of a task that moved or is new */
 };
 
-/* Frees what is only needed to find the tasks, the past among it. */
+/* Frees all that is only needed to find the tasks, including the past. */
 void bats_match_release(struct bats_record *record);
 
-/* A command for one execution: it names a slot and a task. */
+/* True for a command about one execution: it names a slot and a task. */
 static inline bool bats_log_of_slot(const struct bats_command *c)
 {
     return c->type == BATS_COMMAND_RUN || c->type == BATS_COMMAND_CANCEL ||
@@ -134,7 +135,7 @@ void bats_log_machines(char text[BATS_LOG_MACHINES],
                        const struct bats_decision *decision,
                        size_t n_clusters);
 
-/* Prepares what bats_record_commit needs. */
+/* Prepares for bats_record_commit. */
 int bats_log_prepare(struct bats_record *record, struct bats_error *err);
 void bats_log_release(struct bats_record *record);
 

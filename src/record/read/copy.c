@@ -14,32 +14,33 @@
 #include "record/db.h"
 
 #define TRIES 20
-#define PAUSE_NS 50000000 /* between two of them */
+#define PAUSE_NS 50000000 /* between two attempts */
 
-/* SQLite's companions: the log of a live record, the rollback journal of one
- * that was killed when it was about to be closed. */
+/* SQLite's companion files: the log of a record in use, and the rollback
+ * journal of one whose writer was killed while closing it. */
 static const char *const companions[] = {"-wal", "-journal"};
 
-/* The copy, as a signal that ends the process finds it; "" where there is
- * none. A record may be larger than what is left of /tmp. */
+/* Path of the copy, for the handler of a signal that ends the process; "" if
+ * there is none. A record may be larger than the rest of /tmp. */
 static struct {
     char dir[PATH_MAX];
     char file[PATH_MAX + 16];
     char companions[2][PATH_MAX + 16];
 } made;
 
-/* They end the process, unless it says otherwise. */
+/* Signals that end the process, unless it handles them. */
 static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE,
                               SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ};
 #define N_SIGNALS (sizeof signals / sizeof *signals)
-static struct sigaction dispositions[N_SIGNALS]; /* before the copy */
+static struct sigaction dispositions[N_SIGNALS]; /* as they were before the
+                                                  * copy */
 
-/* What must not change while a copy is made. */
+/* The properties that must not change while a copy is made. */
 struct mark {
     unsigned char wal[32]; /* the head of the log, or zeros */
     bool has_wal;
     bool has_journal;
-    off_t size; /* of the file; both only where there is no log */
+    off_t size; /* of the file; both only if there is no log */
     struct timespec time;
 };
 
@@ -68,7 +69,7 @@ static void look(const char *path, struct mark *mark)
     }
 }
 
-/* Nothing to copy is fine where `may_miss`. */
+/* With `may_miss`, a missing file is fine. */
 static int copy_file(const char *from, const char *to, bool may_miss,
                      struct bats_error *err)
 {
@@ -109,7 +110,8 @@ static int copy_all(const char *path, struct bats_error *err)
     return rc;
 }
 
-/* SQLite names a companion after the file itself, not after a link to it. */
+/* SQLite derives the name of a companion from the file itself, not from a link
+ * to it. */
 static int copy_soundly(const char *link, struct bats_error *err)
 {
     struct mark before, after;
@@ -142,7 +144,7 @@ static void remove_files(void)
     rmdir(made.dir);
 }
 
-/* By the time it is raised again, it has its default effect. */
+/* By the time the signal is raised again, it has its default action. */
 static void on_signal(int sig)
 {
     remove_files();

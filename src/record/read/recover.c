@@ -11,26 +11,27 @@
 #include "record/schema.h"
 
 #define COLUMNS_MAX 32
-#define PROBES_MAX 100000 /* for rows between holes; a second or so */
+/* limit of probes for rows between holes; about a second */
+#define PROBES_MAX 100000
 
 struct recover {
     struct bats_db from;
     struct bats_db to;
     struct bats_recovery *recovery;
-    /* of the table at hand: */
+    /* for the present table: */
     sqlite3_stmt *up;   /* rowids above ?1, ascending */
     sqlite3_stmt *down; /* the same, descending */
     sqlite3_stmt *insert;
     int columns;
     int64_t rows;
     int64_t holes;
-    int64_t probes; /* that are left */
+    int64_t probes; /* probes left */
 };
 
 /* ---- one table ---- */
 
-/* SQLite reads what it can make sense of; what is of no use to a record, it
- * refuses to insert. Only a full disk and the like count as errors. */
+/* SQLite reads any value it can parse, and refuses to insert one that a record
+ * cannot hold. Only a full disk and similar failures count as errors. */
 static int save_row(struct recover *r, sqlite3_stmt *row,
                     struct bats_error *err)
 {
@@ -46,9 +47,9 @@ static int save_row(struct recover *r, sqlite3_stmt *row,
     return bats_db_fail(&r->to, rc, err);
 }
 
-/* Saves the rows with rowids between the two, upwards, while they can be read;
- * *last is the last of them, or `low`. 1 if there are no more, 0 where the next
- * cannot be read. */
+/* Saves the rows with rowids between `low` and `high`, upwards, while they can
+ * be read; *last is the last of them, or `low`. 1 if there are no more, 0 if
+ * the next one cannot be read. */
 static int save_upwards(struct recover *r, int64_t low, int64_t high,
                         int64_t *last, struct bats_error *err)
 {
@@ -59,7 +60,7 @@ static int save_upwards(struct recover *r, int64_t low, int64_t high,
     sqlite3_bind_int64(r->up, 2, high);
     while ((step = sqlite3_step(r->up)) == SQLITE_ROW) {
         int64_t rowid = sqlite3_column_int64(r->up, 0);
-        if (rowid <= *last || rowid >= high) /* pages in a circle */
+        if (rowid <= *last || rowid >= high) /* pages form a circle */
             break;
         *last = rowid;
         rc = save_row(r, r->up, err);
@@ -70,7 +71,7 @@ static int save_upwards(struct recover *r, int64_t low, int64_t high,
     return rc < 0 ? rc : step == SQLITE_DONE;
 }
 
-/* The same downwards; *first is the last of them, or `high`. */
+/* The same, downwards; *first is the last of them, or `high`. */
 static int save_downwards(struct recover *r, int64_t low, int64_t high,
                           int64_t *first, struct bats_error *err)
 {
@@ -92,8 +93,8 @@ static int save_downwards(struct recover *r, int64_t low, int64_t high,
     return rc < 0 ? rc : step == SQLITE_DONE;
 }
 
-/* Is there a readable row with a rowid above `low` and below `high`, as seen
- * from `low`? */
+/* Looks from `low` for a readable row with a rowid above `low` and below
+ * `high`. */
 static bool probe(struct recover *r, int64_t low, int64_t high, int64_t *rowid)
 {
     sqlite3_bind_int64(r->up, 1, low);
@@ -105,8 +106,8 @@ static bool probe(struct recover *r, int64_t low, int64_t high, int64_t *rowid)
     return found && *rowid > low && *rowid < high;
 }
 
-/* Looks for any row between two that are next to a hole: first in the middle,
- * then at the quarters, and so on. */
+/* Looks for any row between two that are next to a hole: in the middle, then
+ * at the quarters, and so on. */
 static bool find_between(struct recover *r, int64_t low, int64_t high,
                          int64_t *rowid)
 {
@@ -127,7 +128,7 @@ static bool find_above(struct recover *r, int64_t low, int64_t *rowid)
     return false;
 }
 
-/* Rows between two that are next to a hole, of which there may be more. */
+/* Saves the rows between two that are next to a hole; there may be several. */
 static int save_between(struct recover *r, int64_t low, int64_t high,
                         struct bats_error *err)
 {
@@ -246,10 +247,10 @@ static int save_table(struct recover *r, const char *table,
     return rc;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole record ---- */
 
-/* What was damaged within a row of the history without SQLite noticing: then
- * the views would have nothing at all to show. */
+/* Removes damage within rows of the history that SQLite does not notice: with
+ * it, the views would fail as a whole. */
 static int drop_garbage(struct recover *r, struct bats_error *err)
 {
     static const char *const columns[] = {"events", "commands", "attempts"};
@@ -288,7 +289,7 @@ static int save_and_count(struct recover *r, const char *table,
     return rc;
 }
 
-/* The tables that a record of version 1 has instead of the history. */
+/* Saves the tables that records of version 1 have instead of the history. */
 static int save_old(struct recover *r, struct bats_error *err)
 {
     static const char *const tables[] = {"event", "command", "attempt"};
@@ -320,8 +321,8 @@ static int save_all(struct recover *r, struct bats_error *err)
     return rc;
 }
 
-/* Is it a record at all, and of a version that is known? Where the answer
- * cannot be read, we try. */
+/* Checks that the file is a record of a known version. If the answer cannot be
+ * read, recovery is tried. */
 static int check(struct recover *r, struct bats_error *err)
 {
     int64_t application, version;
@@ -373,7 +374,7 @@ static int recover(struct recover *r, const char *copy, const char *to,
         rc = save_all(r, err);
     if (rc == 0 && r->recovery->rows == 0)
         rc = bats_error_set(err, BATS_EINPUT,
-                            "%s: nothing can be read of it any more",
+                            "%s: nothing in it can be read any more",
                             r->from.path);
     if (rc == 0)
         r->recovery->is_whole = r->recovery->holes == 0 && is_whole(&r->from);

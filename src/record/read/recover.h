@@ -1,11 +1,10 @@
 /*
- * recover: what can still be read of a damaged record, in a new one.
- *
- * Layer: record. Used by the verb record. Table by table, rows are read in
- * the order of their rowids; where a page cannot be read, reading goes on
- * behind it, and backwards towards it. The original is only read; it may even
- * be live, then the result is a copy for queries. A record of which the first
- * page, with the schema, is gone cannot be helped.
+ * recover: saves the readable part of a damaged record in a new one.
+ * Layer: record. Used by the verb record. Table by table, rows are read in the
+ * order of their rowids. If a page cannot be read, reading continues after it,
+ * and backwards towards it. The original is only read; it may even be in use
+ * by a run, and the result is then a copy for queries. A record whose first
+ * page, with the schema, is lost cannot be recovered.
  */
 #ifndef BATS_RECOVER_H
 #define BATS_RECOVER_H
@@ -16,18 +15,18 @@
 #include "bats/error.h"
 
 struct bats_recovery {
-    bool is_whole;    /* nothing was wrong with it */
+    bool is_whole;    /* the record was not damaged */
     int64_t rows;     /* saved */
-    int64_t tasks;    /* of them, tasks */
-    int64_t attempts; /* of them, executions */
+    int64_t tasks;    /* tasks among them */
+    int64_t attempts; /* executions among them */
     int64_t holes;    /* places where rows could not be read */
     char lost[256];   /* names of the tables that have holes, or "" */
 };
 
 /*
- * Saves what is readable of the record at `path` into a new record at `to`.
- * BATS_EINPUT if `to` exists already, if `path` is no record, was written by a
- * newer bats-mpi, or nothing at all can be read of it; then no file is left at
+ * Saves the readable rows of the record at `path` in a new record at `to`.
+ * BATS_EINPUT if `to` exists already, if `path` is not a record, was written
+ * by a newer bats-mpi, or nothing in it can be read; then no file is left at
  * `to`. BATS_ESYS, BATS_ENOMEM.
  */
 int bats_record_recover(const char *path, const char *to,

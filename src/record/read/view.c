@@ -52,7 +52,7 @@ int bats_view_open(const char *path, struct bats_view **view,
         rc = bats_db_open(&v->db, copy, v->path, BATS_DB_WRITE, err);
         if (rc == 0)
             rc = check(v, err);
-        /* From here on SQLite needs no name of a file any more. */
+        /* From here on SQLite does not need the file's name any more. */
         if (rc == 0)
             rc = bats_db_run(
                 &v->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF",
@@ -90,7 +90,7 @@ void bats_view_close(struct bats_view *v)
 
 /* ---- the time ---- */
 
-/* Of the latest row of the last session. */
+/* Time of the latest row of the last session. */
 static const char last_time[] =
     "SELECT max(t) FROM ("
     "SELECT t FROM (SELECT max(seq), time_us AS t, session AS s "

@@ -1,12 +1,10 @@
 /*
- * view: what a run record says, read-only, also while its run is live.
- *
- * Layer: record. Used by the verbs status, log, tasks and why. A view is of
- * one moment, that of bats_view_open: it reads a private copy (copy.h), so
- * that a writer is never disturbed and nothing changes while one looks.
- *
- * Errors: BATS_EINPUT with "path: sentence" for what is no record, is damaged
- * or of a newer bats-mpi; BATS_ESYS, BATS_ENOMEM.
+ * view: the contents of a run record, read-only, also while its run goes on.
+ * Layer: record. Used by the verbs status, log, tasks and why. A view shows
+ * the moment of bats_view_open: it reads a private copy (copy.h), so that the
+ * writer is not disturbed and the view does not change.
+ * Errors: BATS_EINPUT with "path: sentence" for a file that is not a record,
+ * is damaged or of a newer bats-mpi; BATS_ESYS, BATS_ENOMEM.
  */
 #ifndef BATS_VIEW_H
 #define BATS_VIEW_H
@@ -27,25 +25,25 @@ int bats_view_open(const char *path, struct bats_view **view,
                    struct bats_error *err);
 void bats_view_close(struct bats_view *view); /* NULL is legal */
 
-/* ---- the whole ---- */
+/* ---- the run as a whole ---- */
 
 struct bats_view_cluster {
     char name[BATS_CLUSTER_NAME];
     bats_money charge;
-    int64_t machines; /* of the last session */
-    int64_t held;     /* of them, at the end of the record */
+    int64_t machines; /* in the last session */
+    int64_t held;     /* held at the end of the record */
     int64_t lost;
-    int64_t windows; /* of all sessions, as what follows */
+    int64_t windows; /* in all sessions, as the members below */
     bats_money charged;
     int64_t done;
     int64_t failed;
     int64_t mean_wall_us; /* of tasks that ended; 0: none */
-    bats_time mean_runtime; /* the same, in bag time */
+    bats_time mean_runtime; /* in virtual time */
 };
 
 struct bats_view_status {
     bool is_live;     /* a process holds the record */
-    int64_t sessions; /* >= 1; what follows is of the last one */
+    int64_t sessions; /* >= 1; the members below are about the last one */
     char bag[256];
     char policy[BATS_VIEW_WORD];
     char currency[BATS_VIEW_WORD];
@@ -54,8 +52,8 @@ struct bats_view_status {
     double time_scale;
     uint64_t seed;
     int64_t started_us; /* real time since 1970 */
-    bats_time last;     /* bag time of the latest row */
-    bool is_over;       /* it came to an orderly end: */
+    bats_time last;     /* virtual time of the latest row */
+    bool is_over;       /* it ended in order: */
     char finish[BATS_VIEW_WORD];
     int signal;
     int exit_code;
@@ -64,8 +62,8 @@ struct bats_view_status {
     int64_t removed;    /* known, but no longer in the bag */
     int64_t preempted;  /* executions, of all sessions */
     bats_money charged; /* in all sessions */
-    bool ending;        /* no more tasks are started: it was told to end */
-    bool choosing;      /* a schedule is to be chosen first */
+    bool ending;        /* the run was told to end, and starts no more tasks */
+    bool choosing;      /* a schedule has to be chosen first */
     size_t n_clusters;
     struct bats_view_cluster clusters[BATS_CLUSTERS_MAX];
 };
@@ -73,28 +71,28 @@ struct bats_view_status {
 int bats_view_status(struct bats_view *view, struct bats_view_status *status,
                      struct bats_error *err);
 
-/* What the last session was told: the JSON object of its bats_record_session,
- * with "engine" for what the scheduling engine was given; "" if it does not
- * say. For free(). */
+/* The options of the last session: the JSON object of its bats_record_session,
+ * with "engine" for the options of the scheduling engine; "" if it has none.
+ * For free(). */
 int bats_view_options(struct bats_view *view, char **json,
                       struct bats_error *err);
 
-/* ---- lists; what an item points to is valid until the next one ---- */
+/* ---- lists; an item is valid until the next call ---- */
 
 struct bats_view_task {
-    int64_t id;     /* never that of another task */
+    int64_t id;     /* unique over all sessions */
     int64_t number; /* from 1, as people see it */
     const char *state;
-    int64_t attempts; /* that were not preempted */
+    int64_t attempts; /* executions that were not preempted */
     bats_time
-        failed;      /* when it failed last in this session, to be tried again;
-                         -1: it did not, or many are listed */
-    int64_t wall_us; /* of the last one, so far if it runs; -1: none */
+        failed;      /* when it failed last in this session, and is to be tried
+                      * again; -1: it did not, or many tasks are listed */
+    int64_t wall_us; /* of the last execution, so far if it runs; -1: none */
     int64_t cpu_us;
     int64_t max_rss_kib;
     int exit_status;
     int signal;
-    const char *host; /* "" if unknown, as the next */
+    const char *host; /* "" if unknown; likewise the next */
     const char *cluster;
     const char *command;
     int64_t line;
@@ -102,14 +100,14 @@ struct bats_view_task {
 
 enum bats_view_order { BATS_VIEW_BY_NUMBER, BATS_VIEW_SLOWEST };
 
-/* The tasks in this state (NULL: all that are in the bag), at most `limit` (0:
- * all), or the one with this number (0: any); where no task of the bag has it,
- * those that had it when they were removed. */
+/* Lists the tasks in this state (NULL: all in the bag), at most `limit` (0:
+ * all), or the one with this number (0: any). If no task of the bag has the
+ * number, lists those that had it when they were removed. */
 int bats_view_tasks(struct bats_view *view, const char *state, int64_t number,
                     enum bats_view_order order, int64_t limit,
                     struct bats_error *err);
 
-/* 1 and the next task, 0 at the end, or an error. */
+/* Returns 1 and the next task, 0 at the end, or an error. */
 int bats_view_next_task(struct bats_view *view, struct bats_view_task *task,
                         struct bats_error *err);
 
@@ -121,11 +119,11 @@ struct bats_view_entry {
     const char *machine; /* name, or "" */
     int64_t task;        /* number, or 0 */
     bool removed;        /* the task is no longer in the bag */
-    const char *text;    /* all else */
+    const char *text;    /* further details */
 };
 
-/* The history of everything, of one machine (by name, else NULL) or of one
- * task (by id, else 0). */
+/* Lists the history of everything, of one machine (by name, else NULL) or of
+ * one task (by id, else 0). */
 int bats_view_log(struct bats_view *view, const char *machine, int64_t task,
                   struct bats_error *err);
 int bats_view_next_entry(struct bats_view *view, struct bats_view_entry *entry,
@@ -133,7 +131,7 @@ int bats_view_next_entry(struct bats_view *view, struct bats_view_entry *entry,
 
 enum bats_view_machine_state {
     BATS_VIEW_NEVER,    /* never acquired */
-    BATS_VIEW_HELD,     /* its present window is paid */
+    BATS_VIEW_HELD,     /* its present window is paid for */
     BATS_VIEW_PARKED,   /* may be acquired again */
     BATS_VIEW_RELEASED, /* will not be used again */
     BATS_VIEW_LOST
@@ -148,11 +146,11 @@ struct bats_view_machine {
     enum bats_view_machine_state state;
     bats_time since;
     int64_t windows;
-    bats_time window_began; /* the last one charged; -1: none */
+    bats_time window_began; /* start of the last window charged; -1: none */
     bats_money charged;
-    int64_t ended;     /* executions that ended there */
-    int64_t running;   /* number of a task that runs there, or 0 */
-    bats_time shunned; /* in quarantine since then; -1: it is not */
+    int64_t ended;     /* executions that ended on it */
+    int64_t running;   /* number of a task that runs on it, or 0 */
+    bats_time shunned; /* in quarantine since this time; -1: it is not */
     const char *why;   /* the last notice about it, or "" */
 };
 
@@ -161,7 +159,7 @@ int bats_view_next_machine(struct bats_view *view,
                            struct bats_view_machine *machine,
                            struct bats_error *err);
 
-/* The last decision of the last session; *found says whether there is one. */
+/* The last decision of the last session, if *found. */
 struct bats_view_decision {
     bats_time time;
     char reason[BATS_VIEW_WORD];

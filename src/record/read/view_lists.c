@@ -3,7 +3,7 @@
 
 #include "record/read/view_state.h"
 
-/* Begins a list anew with this statement. */
+/* Restarts a list with this statement. */
 static int restart(struct bats_view *v, const char *sql, sqlite3_stmt **s,
                    struct bats_error *err)
 {
@@ -164,7 +164,7 @@ int bats_view_next_entry(struct bats_view *v, struct bats_view_entry *entry,
 
 /* ---- machines ---- */
 
-/* With max(), SQLite takes the other columns from the row of it. */
+/* With max(), SQLite takes the other columns from the same row. */
 static const char machines_sql[] =
     "WITH s AS (SELECT max(id) AS id FROM session),"
     " last AS (SELECT machine, max(seq), type, time_us FROM ("

@@ -1,5 +1,5 @@
-/* view_state: what view.c opens for view_lists.c, and both of them for
- * view_status.c. Layer: record, private. */
+/* view_state: shared by view.c, view_lists.c and view_status.c.
+ * Layer: record, private. */
 #ifndef BATS_RECORD_VIEW_STATE_H
 #define BATS_RECORD_VIEW_STATE_H
 
@@ -16,18 +16,18 @@ struct bats_view {
     sqlite3_stmt *machines;
 };
 
-/* The bag time of what was recorded last. view must be unpacked. */
+/* Virtual time of the last row of the record. The view must be unpacked. */
 int bats_view_last(struct bats_view *view, bats_time *last,
                    struct bats_error *err);
 
-/* The bag time that it is now, or was when the record ended. */
+/* The present virtual time, or that of the end of the record. */
 int bats_view_now(struct bats_view *view, bats_time *now,
                   struct bats_error *err);
 
-/* Unpacks the history, once: what reads it asks for that first. */
+/* Unpacks the history once; readers of it call this first. */
 int bats_view_unpack(struct bats_view *view, struct bats_error *err);
 
-/* The text of a column, "" for NULL. */
+/* Text of a column, "" for NULL. */
 const char *bats_view_text(sqlite3_stmt *statement, int column);
 
 #endif

@@ -1,5 +1,5 @@
-/* view_status: a record as a whole: its last session, the counts of its tasks,
- * its clusters, its last decision. */
+/* view_status: the record as a whole: its last session, the counts of its
+ * tasks, its clusters, its last decision. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,7 +149,7 @@ static void take_results(struct bats_view_status *st, sqlite3_stmt *s)
     c->mean_runtime = sqlite3_column_int64(s, 4);
 }
 
-/* Hands each row of `sql` to `take`. */
+/* Passes each row of `sql` to `take`. */
 static int each(struct bats_view *v, struct bats_view_status *st,
                 const char *sql,
                 void (*take)(struct bats_view_status *st, sqlite3_stmt *s),

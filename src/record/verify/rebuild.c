@@ -9,13 +9,13 @@
 #include "record/state.h"
 #include "util/grow.h"
 
-#define SLOTS_MAX 10000000 /* of all machines */
+#define SLOTS_MAX 10000000 /* in all machines */
 
 static int damaged(struct bats_db *db, const char *what,
                    struct bats_error *err)
 {
-    return bats_error_set(err, BATS_EINPUT,
-                          "%s is damaged: it does not say %s", db->path, what);
+    return bats_error_set(err, BATS_EINPUT, "%s is damaged: it lacks %s",
+                          db->path, what);
 }
 
 /* ---- the session ---- */
@@ -28,11 +28,11 @@ static int read_options(struct bats_db *db, struct bats_rebuilt *b,
     int rc = 0;
 
     if (engine == NULL)
-        rc = damaged(db, "what the engine was given", err);
+        rc = damaged(db, "the options of the engine", err);
     else if (!bats_options_read(engine, &b->options, &b->lists))
         rc = bats_error_set(err, BATS_EINPUT,
                             "%s cannot be replayed: its engine, of bats-mpi "
-                            "%s, was not given what this one is",
+                            "%s, had other options than this one",
                             db->path, b->version);
     json_decref(all);
     return rc;
@@ -80,7 +80,7 @@ static int read_session(struct bats_db *db, int64_t session,
         snprintf(b->version, sizeof b->version, "%s",
                  version != NULL ? version : "");
         if (o->policy == NULL || o->n_tasks == 0)
-            rc = damaged(db, "what the engine was given", err);
+            rc = damaged(db, "the options of the engine", err);
         else
             rc = read_options(db, b, (const char *)sqlite3_column_text(s, 5),
                               err);
@@ -110,7 +110,7 @@ static int read_clusters(struct bats_db *db, int64_t session,
     while ((rc = bats_db_step(db, s, err)) > 0) {
         if (o->n_clusters == BATS_CLUSTERS_MAX ||
             sqlite3_column_int64(s, 3) != (int64_t)o->n_clusters) {
-            rc = damaged(db, "which clusters there were", err);
+            rc = damaged(db, "the clusters", err);
             break;
         }
         struct bats_cluster *c = &b->clusters[o->n_clusters++];
@@ -147,7 +147,7 @@ static int read_machines(struct bats_db *db, int64_t session,
         if (cluster < 0 || cluster >= (int64_t)o->n_clusters || n < 1 ||
             n > SLOTS_MAX || (slots += n) > SLOTS_MAX ||
             sqlite3_column_int64(s, 2) != o->n_machines) {
-            rc = damaged(db, "which machines there were", err);
+            rc = damaged(db, "the machines", err);
             break;
         }
         if (!bats_grow(&b->machines, &capacity, o->n_machines + 1,
@@ -178,7 +178,7 @@ static int take_tasks(struct bats_db *db, const struct bats_past *past,
     uint32_t n = b->options.n_tasks;
 
     if (past->n_in_bag != n)
-        return damaged(db, "which tasks there were", err);
+        return damaged(db, "the tasks", err);
     b->places = malloc(n * sizeof *b->places);
     b->state = malloc(n);
     b->failures = malloc(n);
@@ -189,7 +189,7 @@ static int take_tasks(struct bats_db *db, const struct bats_past *past,
     for (uint32_t i = 0; i < n; i++) {
         const struct bats_past_task *t = &past->tasks[i];
         if (t->number != (int64_t)i + 1)
-            return damaged(db, "which tasks there were", err);
+            return damaged(db, "the tasks", err);
         b->places[i] = (struct bats_rebuilt_place){t->id, i};
         b->state[i] = (uint8_t)bats_record_state(resume, &t->past);
         b->failures[i] = bats_record_failures(&t->past);
@@ -229,7 +229,7 @@ int bats_rebuild(struct bats_db *db, int64_t session, struct bats_rebuilt *b,
         rc = read_machines(db, session, b, err);
     if (rc == 0 && b->lists.nodes != NULL &&
         b->lists.n_nodes != b->options.n_machines)
-        rc = damaged(db, "which nodes there were", err);
+        rc = damaged(db, "the nodes", err);
     return rc < 0 ? rc : read_bag(db, session, resume, b, err);
 }
 

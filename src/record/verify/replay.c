@@ -19,10 +19,10 @@ struct player {
     struct bats_replay *replay;
     struct bats_sched *sched;
     bats_time now; /* of the last event */
-    int64_t event; /* its number in the record */
+    int64_t event; /* seq of the event in the record */
 };
 
-/* Rows of the session in their order, in the columns below. */
+/* Rows of the session in order, in the columns below. */
 static const char rows_sql[] =
     "SELECT seq, 1, time_us, type, machine, slot, task, runtime_us, NULL, 0,"
     "  offer, allowed FROM event WHERE session = ?1 UNION ALL "
@@ -53,7 +53,7 @@ enum { EVENT = 1, COMMAND, CHARGE };
 static void differ(struct player *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Only the first one counts: what follows from it is of no interest. */
+/* Only the first difference counts, because later ones follow from it. */
 static void differ(struct player *p, const char *format, ...)
 {
     va_list args;
@@ -112,7 +112,7 @@ static const char *describe(const struct player *p, char text[PHRASE],
     return text;
 }
 
-/* The same of a row that is a command or a charge. */
+/* The same for a row that is a command or a charge. */
 static const char *describe_row(const struct player *p, char text[PHRASE],
                                 sqlite3_stmt *s)
 {
@@ -146,7 +146,7 @@ static const char *describe_row(const struct player *p, char text[PHRASE],
 
 /* ---- the engine's answers ---- */
 
-/* What the engine has answered but the record does not have. */
+/* Commands of the engine that the record lacks. */
 static void expect_no_more(struct player *p)
 {
     struct bats_command command;
@@ -239,7 +239,7 @@ static int replay_event(struct player *p, sqlite3_stmt *s,
     int rc = bats_sched_handle(p->sched, p->now, &event, &why);
     if (rc == BATS_ENOMEM)
         return bats_error_set(err, rc, "%s", why.text);
-    if (rc < 0 && !chosen) /* that may be refused */
+    if (rc < 0 && !chosen) /* CHOSEN may be refused */
         differ(p, "event %" PRId64 ": the engine refuses it: %s", p->event,
                why.text);
     p->replay->events += !p->replay->differs;
@@ -258,7 +258,7 @@ static int replay_rows(struct player *p, int64_t session,
     int64_t before = 0;
     while (!p->replay->differs && (rc = bats_db_step(p->db, s, err)) > 0) {
         int64_t seq = sqlite3_column_int64(s, SEQ);
-        if (seq <= before) /* or pages in a circle would never end */
+        if (seq <= before) /* otherwise pages in a circle would never end */
             differ(p, "row %" PRId64 " comes after row %" PRId64, seq, before);
         else if (sqlite3_column_int(s, KIND) == EVENT)
             rc = replay_event(p, s, err);
@@ -275,7 +275,7 @@ static int replay_rows(struct player *p, int64_t session,
 
 /* ---- its decisions ---- */
 
-/* As a row of the record has it, for comparing and for showing. */
+/* Formats a decision like a row of the record, to compare and to show it. */
 static void print_decision(char text[BATS_LOG_MACHINES + PHRASE],
                            const struct bats_decision *d, size_t n_clusters)
 {

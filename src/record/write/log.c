@@ -1,5 +1,5 @@
-/* log: rows wait in memory and go into the file together, so that a commit
- * that fails can be tried again. */
+/* log: rows wait in memory and go into the file together, so that a failed
+ * commit can be tried again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +125,7 @@ size_t bats_record_waiting(const struct bats_record *r)
 
 /* ---- writing ---- */
 
-/* Tasks that are not of the bag, BATS_NO_TASK among them, become NULL. */
+/* Tasks that are not in the bag, such as BATS_NO_TASK, become NULL. */
 static void bind_task(sqlite3_stmt *s, int column, const struct bats_record *r,
                       uint32_t task)
 {
@@ -193,7 +193,7 @@ static int write_row(struct bats_record *r, const struct bats_row *row,
     return bats_db_step(&r->db, s, err);
 }
 
-/* The group at hand; the next one begins. */
+/* Writes the present group; the next one begins. */
 static int write_group(struct bats_record *r, struct bats_error *err)
 {
     sqlite3_stmt *s = r->insert_group;
@@ -213,7 +213,7 @@ static int write_rows(struct bats_record *r, struct bats_error *err)
 {
     int rc = 0;
 
-    bats_pack_clear(&r->pack); /* of a commit that failed */
+    bats_pack_clear(&r->pack); /* left by a failed commit */
     for (size_t i = 0; rc == 0 && i < r->n_rows; i++) {
         if (r->rows[i].kind >= BATS_ROWS_PACKED)
             rc = write_row(r, &r->rows[i], err);
@@ -241,8 +241,8 @@ int bats_record_commit(struct bats_record *r, struct bats_error *err)
     return rc;
 }
 
-/* Every checkpoint begins with the same, so that the order of the rows is that
- * in which they survive. */
+/* Every checkpoint begins with this, so that rows become durable in their
+ * order. */
 int bats_record_sync(struct bats_record *r, struct bats_error *err)
 {
     sqlite3_file *log = NULL;

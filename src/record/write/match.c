@@ -1,11 +1,11 @@
-/* match: the tasks of the bag among those that the record knows. */
+/* match: finds the tasks of the bag among those in the record. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "record/state.h"
 
-/* FNV-1a, 64 bits: among a million tasks the chance that any two have the same
- * by accident is 3e-8. */
+/* FNV-1a, 64 bits: among a million tasks, the chance of a collision is
+ * 3e-8. */
 static int64_t hash_of(const char *command)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -20,8 +20,8 @@ static int no_memory(struct bats_error *err)
     return bats_error_set(err, BATS_ENOMEM, "out of memory");
 }
 
-/* What the names of the bag do to the file is one transaction with the
- * beginning of the session. */
+/* All changes for the names of the bag are in the transaction that begins the
+ * session. */
 static int open_changes(struct bats_record *r, struct bats_error *err)
 {
     return sqlite3_get_autocommit(r->db.sqlite)
@@ -100,18 +100,18 @@ int bats_record_task(struct bats_record *r, uint32_t index, uint32_t line,
     return 0;
 }
 
-/* ---- those that are not where they were ---- */
+/* ---- tasks that have moved ---- */
 
-/* A task of the bag or of the record that has no partner yet. */
+/* A task of the bag or of the record without a partner. */
 struct single {
     int64_t hash;
     bool was_removed; /* before the last session */
     int64_t number;
-    size_t at; /* in `named` or in past.tasks */
+    size_t at; /* index in `named` or in past.tasks */
     bool is_taken;
 };
 
-/* By hash; then those that were in the last bag first; then by number. */
+/* By hash; then tasks of the last bag first; then by number. */
 static int compare_singles(const void *a, const void *b)
 {
     const struct single *x = a, *y = b;
@@ -155,7 +155,7 @@ static void join(struct bats_record *r, struct single *new, struct single *old)
     new->is_taken = old->is_taken = true;
 }
 
-/* Tasks that come back to the number that they had. */
+/* Matches tasks that return to the number they had. */
 static void join_by_number(struct bats_record *r, struct single *new,
                            size_t n_new, struct single *old, size_t n_old)
 {
@@ -171,7 +171,7 @@ static void join_by_number(struct bats_record *r, struct single *new,
     }
 }
 
-/* Such a command does something else where it has another number. */
+/* Such a command behaves differently under another number. */
 static bool mentions_its_number(const char *command)
 {
     return strstr(command, "BATS_TASK_ID") != NULL ||
@@ -212,12 +212,12 @@ static int find_moved(struct bats_record *r, struct bats_error *err)
     return rc;
 }
 
-/* What each is called: a task that is not known, behind one that was followed
- * by one that is gone, has changed. */
+/* Classifies each task: an unknown task after one whose successor is gone has
+ * changed. */
 static void classify(struct bats_record *r)
 {
     struct bats_past *past = &r->past;
-    size_t next = 0; /* of the last bag: behind the one before */
+    size_t next = 0; /* in the last bag: after the previous one */
 
     for (uint32_t i = 0; i < r->n_tasks; i++) {
         struct bats_named_task *t = &r->named[i];
@@ -237,7 +237,7 @@ static void classify(struct bats_record *r)
     }
 }
 
-/* ---- into the file ---- */
+/* ---- writing to the file ---- */
 
 static int write_place(struct bats_record *r, sqlite3_stmt *s, int64_t task,
                        int64_t number, struct bats_error *err)
@@ -323,7 +323,7 @@ void bats_match_release(struct bats_record *r)
     bats_past_release(&r->past);
 }
 
-/* ---- what is known ---- */
+/* ---- queries ---- */
 
 struct bats_record_past bats_record_past(const struct bats_record *r,
                                          uint32_t index)

@@ -7,13 +7,14 @@
 #include "util/grow.h"
 
 #define ROW_MAX 512 /* bytes of a row without its host: 19 numbers */
-#define ESCAPED 6   /* bytes of a character, at most: \u001f */
+#define ESCAPED 6   /* bytes of a character, at most: \\u001f */
 
-/* ---- values, each with the comma behind it; where the next one goes ---- */
+/* ---- values, each with a comma after it; they return the next position
+ * ---- */
 
 static char *put_number(char *at, int64_t number)
 {
-    if (number >= 0 && number < 10) { /* most are */
+    if (number >= 0 && number < 10) { /* the usual case */
         at[0] = (char)('0' + number);
         at[1] = ',';
         return at + 2;
@@ -58,13 +59,13 @@ static char *put_text(char *at, const char *text)
     return at + 2;
 }
 
-/* Tasks that are not of the bag, BATS_NO_TASK among them, become null. */
+/* Tasks that are not in the bag, such as BATS_NO_TASK, become null. */
 static char *put_task(char *at, const struct bats_record *r, uint32_t task)
 {
     return task < r->n_tasks ? put_number(at, r->id[task]) : put_null(at);
 }
 
-/* ---- rows; what is missing at the end is NULL to the views ---- */
+/* ---- rows; the views read NULL for missing values at the end ---- */
 
 static char *put_event(char *at, const struct bats_record *r,
                        const struct bats_event *e)
@@ -161,7 +162,7 @@ bool bats_pack_add(struct bats_pack *pack, const struct bats_record *r,
         at = put_command(at, r, &row->u.command);
     else
         at = put_attempt(at, r, &row->u.attempt, row->text);
-    at[-1] = ']'; /* in the place of the last comma */
+    at[-1] = ']'; /* replaces the last comma */
     c->size = (size_t)(at - c->text);
     pack->last = row->seq;
     pack->n++;
@@ -176,7 +177,7 @@ const char *bats_pack_text(struct bats_pack *pack, enum bats_row_kind kind,
     *size = c->size + 1;
     if (c->size == 0)
         return NULL;
-    c->text[c->size] = ']'; /* there is room: see ROW_MAX */
+    c->text[c->size] = ']'; /* there is room, see ROW_MAX */
     return c->text;
 }
 

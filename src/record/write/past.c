@@ -1,4 +1,4 @@
-/* past: what earlier sessions have done, read when a record is continued. */
+/* past: loads the results of earlier sessions when a record is continued. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static int compare_ids(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* As struct bats_past has them. */
+/* In the order of struct bats_past. */
 static int compare_places(const void *a, const void *b)
 {
     const struct bats_past_task *x = a, *y = b;
@@ -79,8 +79,8 @@ static int load_tasks(struct bats_past *past, struct bats_db *db, int64_t of,
     return rc;
 }
 
-/* The task with this id, while they are sorted by it; NULL: it was lost, as
- * may happen where a record was recovered. */
+/* Finds the task with this id while they are sorted by id; NULL: it was lost,
+ * as may happen in a recovered record. */
 static struct bats_past_task *find(struct bats_past *past, int64_t id)
 {
     struct bats_past_task key = {.id = id};
@@ -150,7 +150,7 @@ static int load_attempts(struct bats_past *past, struct bats_db *db,
     return rc;
 }
 
-/* Those before its last result do not count any more. */
+/* Losses before its last result do not count any more. */
 static int load_losses(struct bats_past *past, struct bats_db *db,
                        int64_t before, struct bats_error *err)
 {
@@ -185,7 +185,7 @@ static int load_money(struct bats_past *past, struct bats_db *db,
     return rc < 0 ? rc : 0;
 }
 
-/* Bag time; NULL: not known. */
+/* Virtual time; NULL: unknown. */
 #define HELD                                                                  \
     "CASE WHEN s.finish = 'shrink' THEN s.time_scale *"                       \
     "    (coalesce((SELECT started_us FROM session n WHERE n.id = s.id + 1)," \
@@ -248,7 +248,7 @@ void bats_past_release(struct bats_past *past)
     *past = (struct bats_past){0};
 }
 
-/* ---- what it means for the engine ---- */
+/* ---- consequences for the engine ---- */
 
 enum bats_task_state bats_record_state(enum bats_record_resume resume,
                                        const struct bats_record_past *past)

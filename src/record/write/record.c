@@ -14,11 +14,10 @@
 #include "record/state.h"
 
 /*
- * A log in front of the file (WAL) makes a commit one write, which survives
- * the end of this process, and leaves it to us when that is brought to the
- * disk (NORMAL; bats_record_sync). The file itself rests between two
- * checkpoints, 4,000 pages apart, so that it can be copied while the run is
- * live.
+ * With a write-ahead log (WAL) a commit is one write, which survives the end
+ * of this process, and we decide when it is synced to disk (NORMAL;
+ * bats_record_sync). The file itself does not change between two checkpoints,
+ * 4,000 pages apart, so that it can be copied while the run goes on.
  */
 #define SET_UP                                                                \
     "PRAGMA journal_mode = WAL;"                                              \
@@ -47,7 +46,7 @@ static int fill(struct bats_record *r, struct bats_error *err)
         rc = bats_db_fail(&r->db, SQLITE_READONLY, err);
     if (rc == 0)
         rc = bats_db_run(&r->db, SET_UP, err);
-    /* From here on the file is ours. */
+    /* From here on we own the file. */
     if (rc == 0)
         rc = bats_db_run(&r->db, "BEGIN EXCLUSIVE; COMMIT", err);
     if (rc == 0 && is_empty)
@@ -149,7 +148,7 @@ int bats_record_set_aside(const char *path, char *moved, size_t size,
 
 bool bats_record_is_live(const char *path)
 {
-    /* Where SQLite puts its locks, whatever the size of the file. */
+    /* SQLite locks these bytes, whatever the size of the file. */
     struct flock lock = {
         .l_type = F_WRLCK,
         .l_whence = SEEK_SET,
@@ -183,15 +182,15 @@ int bats_record_close(struct bats_record *r, struct bats_error *err)
     if (r == NULL)
         return 0;
     int rc = bats_record_commit(r, err);
-    /* A plain file can be read by everyone from anywhere. Where there is no
-     * room for that, nothing is lost: the log stays beside it. */
+    /* A plain file can be read by everyone, from anywhere. If there is no room
+     * to make one, nothing is lost: the log stays beside it. */
     if (rc == 0)
         bats_db_run(&r->db, "PRAGMA journal_mode = DELETE", NULL);
     bool is_empty = r->past.sessions == 0 && !r->has_begun;
     char *path = rc == 0 && is_empty ? strdup(r->path) : NULL;
     bats_record_abandon(r);
     if (path != NULL)
-        unlink(path); /* nothing came of it */
+        unlink(path); /* no session was begun */
     free(path);
     return rc;
 }
@@ -224,7 +223,7 @@ static void bind_limited(sqlite3_stmt *s, int column, int64_t value,
         sqlite3_bind_int64(s, column, value);
 }
 
-/* {"run": what the caller says, "engine": what it was given}; for free().
+/* {"run": options of the caller, "engine": options of the engine}; for free().
  * NULL: short memory, or no JSON. */
 static char *options_of(const struct bats_record_session *session)
 {

@@ -1,14 +1,14 @@
 /*
- * record: what happened in a run, in one SQLite file, so that nothing that is
- * finished is ever lost. This is the writer; view.h reads, recover.h mends.
+ * record: the history of a run in one SQLite file, so that no finished work is
+ * ever lost. This is the writer; view.h reads, recover.h repairs.
  *
  * Layer: record (only src/record knows SQLite). Used by the MPI master through
- * cli; one process alone writes, and it holds the file for itself.
+ * cli. Only one process writes, and it locks the file.
  *
  * Model: a log. Rows are only ever added, all log tables share one counter
- * (`seq`, the order in which things happened), and what people ask for (the
- * state of a task, the money spent) are views of the log. schema.c has
- * the tables and what each column means.
+ * (`seq`, the order in which things happened), and answers to users' questions
+ * (the state of a task, the money spent) are views of the log. schema.c has
+ * the tables and the meaning of each column.
  *
  *     bats_record_open(path, &r, &err);            before anything is started
  *     for each task of the bag: bats_record_task(r, ..., &err);
@@ -20,14 +20,14 @@
  *     bats_record_finish(r, ...);
  *     bats_record_close(r, &err);
  *
- * Invariants: what bats_record_commit has taken is there after SIGKILL at any
- * moment, and after bats_record_sync it survives a power cut, too. A commit is
- * taken as a whole or not at all, and none before those that came earlier;
- * where it fails (a full disk), the rows wait, and it may be called again.
+ * Invariants: committed rows survive SIGKILL at any moment, and after
+ * bats_record_sync also a power failure. A commit is written completely or not
+ * at all, and in order. If it fails (a full disk), the rows wait, and it may
+ * be called again.
  *
  * Errors of all functions: BATS_EINPUT with "path: sentence" for a file that
- * is no record, is damaged, in use by another run, not writable, or of a newer
- * bats-mpi; BATS_ESYS where the system fails ("path: disk full: ...");
+ * is not a record, is damaged, in use by another run, not writable, or of a
+ * newer bats-mpi; BATS_ESYS if the system fails ("path: disk full: ...");
  * BATS_ENOMEM.
  */
 #ifndef BATS_RECORD_H
@@ -47,58 +47,57 @@ struct bats_record; /* opaque */
 
 /* ---- opening ---- */
 
-/* A new record at `path`. One that holds a session is BATS_EINPUT. */
+/* Creates a record at `path`. BATS_EINPUT if the file holds a session. */
 int bats_record_create(const char *path, struct bats_record **record,
                        struct bats_error *err);
 
-/* The record at `path`, to be continued; a new one where there is none. */
+/* Opens the record at `path` to continue it, or creates one. */
 int bats_record_open(const char *path, struct bats_record **record,
                      struct bats_error *err);
 
-/* Moves the record at `path`, which no run may be using, out of the way, to
- * "path.1" or the next free number. That name is written to `moved`. Where
- * there is none, *moved is empty and all is well. */
+/* Renames the record at `path`, which no run may be using, to "path.1" or the
+ * next free number, and writes the new name to `moved`. If there is no record,
+ * *moved is empty and the result is 0. */
 int bats_record_set_aside(const char *path, char *moved, size_t size,
                           struct bats_error *err);
 
-/* True if a process that is alive holds the record at `path`. Not to be asked
- * by that process itself: it would lose its lock. */
+/* True if a live process holds the record at `path`. That process itself must
+ * not call this: it would lose its lock. */
 bool bats_record_is_live(const char *path);
 
-/* Commits what waits, leaves a plain file without companions, or none where no
- * session was ever begun, and frees the record (which may be NULL) even if that
- * fails. */
+/* Commits the rows that wait and leaves a plain file without companions, or no
+ * file if no session was ever begun. Frees the record (which may be NULL) even
+ * on an error. */
 int bats_record_close(struct bats_record *record, struct bats_error *err);
 
-/* Frees the record (NULL is legal); what waits is lost. */
+/* Frees the record (NULL is legal); rows that wait are lost. */
 void bats_record_abandon(struct bats_record *record);
 
-/* ---- what is known from earlier sessions; before bats_record_begin ---- */
+/* ---- results of earlier sessions; before bats_record_begin ---- */
 
 /* Sessions before this one: 0 in a new record. */
 uint32_t bats_record_sessions(const struct bats_record *record);
 
-/* What all sessions before this one were charged together. */
+/* The charges of all sessions before this one. */
 bats_money bats_record_charged(const struct bats_record *record);
 
-/* What a batch system has billed for the time in which their machines were
- * held. One that ended to give nodes back still held them until the next one
- * began. */
+/* The amount that a batch system has billed for holding their machines. A
+ * session that ended to give nodes back held them until the next one began. */
 bats_money bats_record_reserved(const struct bats_record *record);
 
-/* What the sessions before have left to this one. A machine is known by its
- * host, and by how many of its session are on the same before it; a cluster by
- * its name. */
+/* What earlier sessions left for this one. A machine is identified by its
+ * host, and by the number of machines of its session before it on the same
+ * host; a cluster by its name. */
 struct bats_record_rest {
-    bats_time *paid; /* per machine: bag time that is paid already, to one that
-                        goes on at once */
-    struct bats_observation *seen; /* runtimes of tasks of this bag: some on
-                                      each cluster, the last ones, and first
-                                      those that are known on several */
+    bats_time *paid; /* per machine: virtual time that is already paid, if it
+                      * continues at once */
+    struct bats_observation *seen; /* runtimes of tasks of this bag: the latest
+                                    * on each cluster, beginning with tasks
+                                    * that ran on several clusters */
     size_t n_seen;
 };
 
-/* Of the machines and clusters of `engine`, on hosts[]; after
+/* For the machines and clusters of `engine`, on hosts[]; after
  * bats_record_match. BATS_ENOMEM. */
 int bats_record_rest(struct bats_record *record,
                      const struct bats_sched_options *engine,
@@ -107,17 +106,17 @@ int bats_record_rest(struct bats_record *record,
 void bats_record_rest_release(struct bats_record_rest *rest);
 
 /*
- * How a task of the bag is found in the record. A task that stands where it
- * stood is the same if its command is. Of the others, the same are those with
- * the same command, in the order of their numbers, first those of the last
- * session's bag. So lines that are inserted, taken out or moved change nothing
- * for the rest. A command that mentions its number (BATS_TASK_ID or one of
- * disBatch's variables) is another one elsewhere, though.
+ * The way a task of the bag is found in the record. A task with the same
+ * number and the same command as before is the same task. The others are
+ * matched by their commands, in the order of their numbers, beginning with
+ * those of the last session's bag. So inserting, removing or moving lines does
+ * not affect other tasks. But a command that mentions its number (BATS_TASK_ID
+ * or one of disBatch's variables) is another command under another number.
  */
 enum bats_record_match {
-    BATS_RECORD_SAME,    /* this number had the same command before */
-    BATS_RECORD_MOVED,   /* another number had it: `was` */
-    BATS_RECORD_CHANGED, /* it stands in the place of one that is gone: `was` */
+    BATS_RECORD_SAME,    /* the same number with the same command */
+    BATS_RECORD_MOVED,   /* another number had the command: `was` */
+    BATS_RECORD_CHANGED, /* it took the place of one that is gone: `was` */
     BATS_RECORD_ADDED    /* none of these (or the record is new) */
 };
 
@@ -132,37 +131,37 @@ struct bats_record_past {
     uint32_t was;                 /* index of a task in the last bag */
     enum bats_record_state state; /* PENDING if CHANGED or ADDED */
     uint32_t attempts;            /* executions that ended, of any kind */
-    uint32_t failures;            /* of them, those that failed and were to be
-                                     repeated, since its last result */
-    uint32_t losses;              /* executions lost with their machine, that
-                                     are to be repeated; the same */
+    uint32_t failures;            /* those that failed and were to be repeated,
+                                   * since its last result */
+    uint32_t losses;              /* executions lost with their machine and to
+                                   * be repeated, since then */
     int exit_status;              /* of the last execution */
     int signal;
 };
 
-/* What is to be done of a bag that is known. */
+/* Which tasks of a recorded bag to run. */
 enum bats_record_resume {
-    BATS_RECORD_NOT,           /* everything; the record is new */
+    BATS_RECORD_NOT,           /* all; the record is new */
     BATS_RECORD_RESUME,        /* tasks without a result */
-    BATS_RECORD_RESUME_FAILED, /* and those that failed */
-    BATS_RECORD_RETRY_FAILED   /* those only */
+    BATS_RECORD_RESUME_FAILED, /* tasks without a result, and failed ones */
+    BATS_RECORD_RETRY_FAILED   /* failed tasks only */
 };
 
-/* What the engine is told of a task (struct bats_sched_earlier). */
+/* The state of a task for the engine (struct bats_sched_earlier). */
 enum bats_task_state bats_record_state(enum bats_record_resume resume,
                                        const struct bats_record_past *past);
 uint8_t bats_record_failures(const struct bats_record_past *past);
 uint8_t bats_record_losses(const struct bats_record_past *past);
 
-/* Task `index` of the bag (ascending, from 0) has `command`, which stands on
- * `line` of the file. */
+/* Adds task `index` of the bag (ascending, from 0) with `command`, from `line`
+ * of the file. */
 int bats_record_task(struct bats_record *record, uint32_t index, uint32_t line,
                      const char *command, struct bats_error *err);
 
-/* After the last task: finds them all in the record. */
+/* After the last task: finds all of them in the record. */
 int bats_record_match(struct bats_record *record, struct bats_error *err);
 
-/* After that: what is known of a task of the bag. */
+/* After the match: the results of a task of the bag. */
 struct bats_record_past bats_record_past(const struct bats_record *record,
                                          uint32_t index);
 
@@ -173,8 +172,8 @@ struct bats_record_gone {
     char *command; /* to be freed */
 };
 
-/* The next of them: 1, 0 if there are no more, or an error. *at is 0 for the
- * first and is kept for the next call. */
+/* The next such task: 1, 0 if there are no more, or an error. *at is 0 for the
+ * first one and is kept for the next call. */
 int bats_record_next_gone(struct bats_record *record, size_t *at,
                           struct bats_record_gone *gone,
                           struct bats_error *err);
@@ -188,46 +187,47 @@ struct bats_record_session {
     enum bats_record_resume resume;
     double time_scale;
     const char *currency; /* or NULL */
-    const char *options;  /* of the run, as a JSON object, or NULL */
+    const char *options;  /* options of the run, as a JSON object, or NULL */
     int64_t started_us;   /* real time, microseconds since 1970 */
-    const struct bats_sched_options *engine; /* all that it was given; what
-                                                earlier sessions did is known */
+    const struct bats_sched_options *engine; /* all options; results of earlier
+                                              * sessions are known */
     const double *speed;                     /* by cluster, or NULL: 1 */
     const char *const *hosts;                /* by machine, or NULL */
 };
 
-/* Begins a session, whose bag is the tasks named before. Commits and syncs.
+/* Begins a session with the bag of the tasks added before. Commits and syncs.
  * The strings are copied into the file. */
 int bats_record_begin(struct bats_record *record,
                       const struct bats_record_session *session,
                       struct bats_error *err);
 
-/* ---- what happens in it: these add a row that waits for the commit ---- */
+/* ---- events of a session: each function adds a row that waits for the commit
+ * ---- */
 
-/* The only error is BATS_ENOMEM. `now` is bag time of this session; tasks are
- * meant by their index in the bag, machines by their index in the session. */
+/* The only error is BATS_ENOMEM. `now` is virtual time of this session; tasks
+ * and machines are given by their index, in the bag and in the session. */
 
 /* The engine is about to handle `event`. */
 int bats_record_event(struct bats_record *record, bats_time now,
                       const struct bats_event *event, struct bats_error *err);
 
-/* The engine has answered `command`. */
+/* The engine has given `command`. */
 int bats_record_command(struct bats_record *record, bats_time now,
                         const struct bats_command *command,
                         struct bats_error *err);
 
-/* What an execution means for its task. */
+/* The outcome of an execution for its task. */
 enum bats_record_outcome {
     BATS_RECORD_RESULT,     /* it is the task's result, good or bad */
     BATS_RECORD_PREEMPTED,  /* stopped by us; the task goes back to the bag */
     BATS_RECORD_RETRIED,    /* failed or timed out, and is repeated */
-    BATS_RECORD_SUPERSEDED, /* another copy of the task was its result */
-    BATS_RECORD_YIELDED,    /* it saved its state and is repeated */
-    BATS_RECORD_FAILED_BESIDE /* failed while a copy of the task went on: that
-                                 is its next try, unless the run is cut off */
+    BATS_RECORD_SUPERSEDED, /* another replica gave the result */
+    BATS_RECORD_YIELDED,    /* checkpointed, and is repeated */
+    BATS_RECORD_FAILED_BESIDE /* failed while a replica went on, which is the
+                               * next try, unless the run is cut off */
 };
 
-/* One execution of a task that came to an end. */
+/* One execution that came to an end. */
 struct bats_record_attempt {
     uint32_t task;
     uint32_t attempt; /* 1 = first of the run */
@@ -241,8 +241,8 @@ int bats_record_attempt(struct bats_record *record, bats_time now,
                         const struct bats_record_attempt *attempt,
                         struct bats_error *err);
 
-/* `machine` entered one more window, for `amount`; `cushion` of it came out of
- * the cushion. */
+/* `machine` entered one more window, for `amount`, of which `cushion` came out
+ * of the cushion. */
 int bats_record_charge(struct bats_record *record, bats_time now,
                        uint32_t machine, bats_money amount, bats_money cushion,
                        struct bats_error *err);
@@ -251,27 +251,27 @@ int bats_record_decision(struct bats_record *record,
                          const struct bats_decision *decision,
                          struct bats_error *err);
 
-/* One sentence about something unusual; `machine` and `task` may be
- * UINT32_MAX for none. */
+/* A sentence about something unusual; `machine` and `task` may be UINT32_MAX
+ * for none. */
 int bats_record_notice(struct bats_record *record, bats_time now,
                        uint32_t machine, uint32_t task, const char *sentence,
                        struct bats_error *err);
 
-/* Rows that wait. */
+/* The number of rows that wait. */
 size_t bats_record_waiting(const struct bats_record *record);
 
-/* What waits is lost. */
+/* Drops the rows that wait. */
 void bats_record_forget(struct bats_record *record);
 
-/* Takes all rows that wait into the file. On an error none is, and all still
- * wait. */
+/* Writes all rows that wait to the file. On an error none is written, and all
+ * still wait. */
 int bats_record_commit(struct bats_record *record, struct bats_error *err);
 
-/* Brings what was committed to the disk. */
+/* Syncs committed rows to disk. */
 int bats_record_sync(struct bats_record *record, struct bats_error *err);
 
-/* The session is over: why, by which signal (0: none) and with which exit
- * code of bats-mpi. Commits and syncs. */
+/* Ends the session: the reason, the signal (0: none) and the exit code of
+ * bats-mpi. Commits and syncs. */
 int bats_record_finish(struct bats_record *record, bats_time now,
                        enum bats_finish finish, int signal, int exit_code,
                        struct bats_error *err);

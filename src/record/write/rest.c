@@ -1,14 +1,14 @@
-/* rest: what the sessions before have paid and seen. */
+/* rest: what earlier sessions have paid for and measured. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "record/state.h"
 #include "util/now.h"
 
-#define SEEN_MAX 64     /* runtimes of a cluster */
-#define LOOK_AT "20000" /* results */
+#define SEEN_MAX 64     /* limit of runtimes per cluster */
+#define LOOK_AT "20000" /* limit of results examined */
 
-/* How many machines of lower number are on the same host; from 1. */
+/* Position of a machine among those on the same host, from 1. */
 static uint32_t seat(const char *const *hosts, uint32_t machine)
 {
     uint32_t n = 1;
@@ -17,7 +17,7 @@ static uint32_t seat(const char *const *hosts, uint32_t machine)
     return n;
 }
 
-/* Real time until which each place on each host is paid. */
+/* Loads the real time until which each machine on each host is paid for. */
 static int load_paid(struct bats_db *db,
                      const struct bats_sched_options *engine,
                      const char *const *hosts, double time_scale,
@@ -51,8 +51,8 @@ static int load_paid(struct bats_db *db,
     return rc < 0 ? rc : 0;
 }
 
-/* First those of tasks that ran on several clusters: they give the lines
- * between these (sample.h). */
+/* First the runtimes of tasks that ran on several clusters: they give the
+ * regression lines between these (sample.h). */
 static int load_seen(struct bats_db *db,
                      const struct bats_sched_options *engine,
                      struct bats_record_rest *rest, struct bats_error *err)
