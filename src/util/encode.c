@@ -8,11 +8,11 @@
 
 struct sink {
     char *out;
-    size_t size, n; /* n: of the whole, also of what did not fit */
+    size_t size, n; /* n: of the whole text, including what did not fit */
     bool full;
 };
 
-/* All of it or, once something did not fit, nothing. */
+/* Adds the bytes completely or, once something did not fit, not at all. */
 static void add(struct sink *sink, const char *bytes, size_t n)
 {
     sink->full = sink->full || sink->n + n >= sink->size;
@@ -33,7 +33,7 @@ static bool continues(unsigned char byte)
     return (byte & 0xC0) == 0x80;
 }
 
-/* The character at `text` and its bytes; 0 bytes: this is not UTF-8. */
+/* Reads the character at `text` and returns its length; 0: not UTF-8. */
 static size_t read_character(const char *text, uint32_t *character)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -57,7 +57,7 @@ static size_t read_character(const char *text, uint32_t *character)
     return n;
 }
 
-/* Control characters (C0, DEL, C1), ends of line, and what turns the
+/* Control characters (C0, DEL, C1), line ends, and characters that change the
  * direction of writing. */
 static bool controls(uint32_t c)
 {
@@ -66,8 +66,8 @@ static bool controls(uint32_t c)
            (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
 }
 
-/* The first character of `text`, or its first byte if that is none. Returns
- * how far to step. */
+/* Adds the first character of `text`, or its first byte if that is not UTF-8.
+ * Returns the number of bytes read. */
 static size_t add_terminal(struct sink *sink, const char *text)
 {
     static const char from[] = "\t\n\r\033", to[] = "tnre";
@@ -122,7 +122,7 @@ static void add_csv(struct sink *sink, const char *text)
     add(sink, "\"", 1);
 }
 
-/* True if the terminal gets it as it is. */
+/* True if a terminal gets it unchanged. */
 static bool is_printable(const char *text)
 {
     char same[16];

@@ -1,9 +1,9 @@
 /*
- * encode: text of strangers, made safe for the place that it is written to.
+ * encode: makes untrusted text safe for the place where it is written.
  *
  * Layer: util. Used by everything that writes: commands, names and reasons
  * come from bags, files, records, hosts and the command line, and may hold any
- * byte but NUL. There is one rule for each place:
+ * byte but NUL. Each place has one rule:
  *
  *   terminal  Printable UTF-8 stays. Control characters become \t \n \r \e
  *             or \xHH, byte by byte; so do bytes that are not UTF-8 and
@@ -20,8 +20,8 @@
  *   shell     One word of bash, on one line and printable: as it is, else in
  *             '...', else in $'...' with the escapes of the terminal.
  *
- * What has no way to quote (#SBATCH lines, values of a clusters file, lists of
- * hosts) takes plain words only: see bats_encode_is_word.
+ * Formats without quoting (#SBATCH lines, values of a clusters file, lists of
+ * hosts) take plain words only: see bats_encode_is_word.
  */
 #ifndef BATS_ENCODE_H
 #define BATS_ENCODE_H
@@ -37,10 +37,10 @@ enum bats_encoding {
 };
 
 /*
- * Writes `text` for the place that `encoding` names into `out`, which has room
- * for `size` bytes with the NUL (0: `out` may be NULL). Where it does not fit,
- * it is cut between two characters; that of a shell or of CSV is then not
- * complete. Returns the bytes of the whole, without the NUL, as snprintf does.
+ * Encodes `text` for the place `encoding` into `out`, which has room for
+ * `size` bytes with the NUL (0: `out` may be NULL). If it does not fit, it is
+ * cut between two characters; text for a shell or CSV is then incomplete.
+ * Returns the length of the whole, without the NUL, as snprintf does.
  */
 size_t bats_encode(enum bats_encoding encoding, char *out, size_t size,
                    const char *text);
@@ -48,11 +48,11 @@ size_t bats_encode(enum bats_encoding encoding, char *out, size_t size,
 /* The same for the terminal, as an argument of printf: returns `out`. */
 const char *bats_encode_terminal(char *out, size_t size, const char *text);
 
-/* Turns what BATS_ENCODE_UNICODE has made back into the text, in its place. */
+/* Restores in place the text that BATS_ENCODE_UNICODE has encoded. */
 void bats_encode_undo_unicode(char *text);
 
-/* True if `text` is letters, digits and ._-+=:,@%/ only, at least one of
- * them: it means itself wherever a word is written. */
+/* True if `text` consists of letters, digits and ._-+=:,@%/ only, at least one
+ * of them: it needs no quoting anywhere. */
 bool bats_encode_is_word(const char *text);
 
 #endif

@@ -15,7 +15,7 @@ int bats_error_set(struct bats_error *err, int code, const char *format, ...)
     va_start(args, format);
     vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
-    /* Sentences quote what strangers wrote. */
+    /* Sentences quote untrusted text. */
     bats_encode(BATS_ENCODE_TERMINAL, err->text, sizeof err->text, raw);
     return code;
 }

@@ -47,8 +47,8 @@ static void sift_up(struct bats_heap *heap, uint32_t index,
     at[new.id] = index;
 }
 
-/* `new` goes to `index` or below. Mostly that is far below: so first all the
- * way down, with one comparison per level, and then up. */
+/* `new` goes to `index` or below, usually far below. So it sinks all the way
+ * first, with one comparison per level, and then rises. */
 static void sift_down(struct bats_heap *heap, uint32_t index,
                       struct bats_heap_item new)
 {

@@ -10,8 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The time is kept beside the id: who compares two items need not look for it
- * elsewhere in memory. */
+/* The time is kept beside the id, so that comparisons stay in cache. */
 struct bats_heap_item {
     int64_t time;
     uint32_t id;
@@ -35,7 +34,7 @@ void bats_heap_remove(struct bats_heap *heap, uint32_t id);
 
 bool bats_heap_has(const struct bats_heap *heap, uint32_t id);
 
-/* The earliest time, INT64_MAX if the heap is empty, and its id. */
+/* The earliest time, INT64_MAX if the heap is empty; *id is its id. */
 static inline int64_t bats_heap_first(const struct bats_heap *heap,
                                       uint32_t *id)
 {

@@ -9,7 +9,7 @@
 #define NAME_CHARACTERS                                                       \
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "-_."
 
-/* One name in the making. */
+/* A name that is being expanded. */
 struct expansion {
     struct bats_hostlist *list;
     char name[BATS_HOST_NAME];
@@ -47,8 +47,8 @@ static int add_name(struct expansion *x, size_t length)
 
 static int expand_from(struct expansion *x, size_t length, const char *rest);
 
-/* Every number of the group that begins behind its '[' at `group`, each
- * followed by all that comes after the group. */
+/* Expands the group after the '[' at `group`: every number, each followed by
+ * all that comes after the group. */
 static int expand_group(struct expansion *x, size_t length, const char *group)
 {
     size_t group_length = strspn(group, DIGITS "-,");
@@ -89,8 +89,8 @@ static int expand_group(struct expansion *x, size_t length, const char *group)
     }
 }
 
-/* All names that begin with the first `length` bytes of x->name and go on as
- * `rest`, up to the next comma, says. */
+/* Adds all names that begin with the first `length` bytes of x->name and
+ * continue with `rest`, up to the next comma. */
 static int expand_from(struct expansion *x, size_t length, const char *rest)
 {
     size_t plain = strspn(rest, NAME_CHARACTERS);
@@ -109,7 +109,8 @@ static int expand_from(struct expansion *x, size_t length, const char *rest)
     return add_name(x, length);
 }
 
-/* Behind the comma that ends the name at `text`, or NULL if it is the last. */
+/* Returns the text after the comma that ends the name at `text`, or NULL if it
+ * is the last one. */
 static const char *next_name(const char *text)
 {
     for (int depth = 0; *text; text++) {
@@ -177,7 +178,8 @@ ptrdiff_t bats_hostlist_find(const struct bats_hostlist *list,
 /* A name, and the number at its end. */
 struct numbered {
     const char *name;
-    size_t stem; /* length of what comes before; the whole name: no number */
+    size_t stem; /* length of the part before the number; the whole name if it
+                  * has none */
     unsigned long number;
 };
 
@@ -186,7 +188,7 @@ static struct numbered take_apart(const char *name)
     size_t end = strlen(name), stem = end;
     while (stem > 0 && strchr(DIGITS, name[stem - 1]))
         stem--;
-    if (end - stem > 9) /* more than bats_hostlist_expand takes */
+    if (end - stem > 9) /* more digits than bats_hostlist_expand accepts */
         stem = end;
     return (struct numbered){name, stem, strtoul(name + stem, NULL, 10)};
 }
@@ -210,7 +212,7 @@ static int compare_numbered(const void *a, const void *b)
     return order ? order : (width[0] > width[1]) - (width[0] < width[1]);
 }
 
-/* Whether a range that begins with `first` goes on from `a` to `b`. */
+/* Whether a range that begins with `first` continues from `a` to `b`. */
 static bool follows(const struct numbered *first, const struct numbered *a,
                     const struct numbered *b)
 {
@@ -220,7 +222,7 @@ static bool follows(const struct numbered *first, const struct numbered *a,
     return strcmp(next, b->name + b->stem) == 0;
 }
 
-/* Appends the numbers of the `n` names, which have a stem in common. */
+/* Appends the numbers of the `n` names, which share a stem. */
 static char *put_numbers(char *at, const struct numbered *names, size_t n)
 {
     if (n > 1)

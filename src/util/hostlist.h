@@ -1,14 +1,12 @@
 /*
- * hostlist: the names behind a list of hosts as Slurm writes it.
- *
- * Layer: util. Used where hosts are listed: clusters files (input), what a
- * Slurm job holds (site). "slow[1-4,7],login1" is slow1
- * to slow4, slow7 and login1. Zeros in front of the first number of a range
- * are kept ("n[001-010]"), a name may have several groups ("r[1-2]n[1-3]"),
- * and blanks may surround the commas between names.
- *
- * Model: Slurm's manual, "hostlist expressions"; its limit of 65,536 names.
- * Invariants: names are sorted by strcmp() and distinct.
+ * hostlist: the host names in a list as Slurm writes it.
+ * Layer: util. Used wherever hosts are listed: clusters files (input), the
+ * hosts of a Slurm job (site). "slow[1-4,7],login1" is slow1 to slow4, slow7
+ * and login1. Leading zeros of the first number of a range are kept
+ * ("n[001-010]"), a name may have several groups ("r[1-2]n[1-3]"), and blanks
+ * may surround the commas between names.
+ * Model: Slurm's manual, "hostlist expressions", with its limit of 65,536
+ * names. Invariants: names are sorted by strcmp() and distinct.
  */
 #ifndef BATS_HOSTLIST_H
 #define BATS_HOSTLIST_H
@@ -26,23 +24,22 @@ struct bats_hostlist {
 };
 
 /*
- * Fills `list`, which then is to be released. BATS_EINPUT if `text` is not
- * such a list, names a host twice or too many of them; the sentence does not
- * know the file.
+ * Fills `list`, to be released. BATS_EINPUT if `text` is not such a list,
+ * names a host twice or too many hosts; the sentence does not name the file.
  */
 int bats_hostlist_expand(const char *text, struct bats_hostlist *list,
                          struct bats_error *err);
 void bats_hostlist_release(struct bats_hostlist *list);
 
-/* Index of `host` in the list: as it is, else without its domain; -1 if it is
- * in neither form. */
+/* Index of `host` in the list: as given, else without its domain; -1 if
+ * neither is in it. */
 ptrdiff_t bats_hostlist_find(const struct bats_hostlist *list,
                              const char *host);
 
 /*
- * The other way: the `n` names, in any order and as often as they come, as a
- * list that bats_hostlist_expand understands, numbers at the end of names
- * folded into ranges. In one block for free(); NULL: out of memory.
+ * The reverse: turns the `n` names, in any order and possibly repeated, into a
+ * list for bats_hostlist_expand, with numbers at the end of names folded into
+ * ranges. In one block for free(); NULL: out of memory.
  */
 char *bats_hostlist_fold(const char *const *names, size_t n);
 

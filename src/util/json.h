@@ -1,10 +1,9 @@
 /*
- * json: texts of strangers as JSON.
- *
- * Layer: util. Used by all that writes JSON: a text goes in by bats_json_text,
- * never by json_string or the "s" of json_pack, which refuse what is not
- * UTF-8; a document goes out with BATS_JSON_SAFE, which keeps it from
- * controlling a terminal.
+ * json: untrusted texts as JSON.
+ * Layer: util. Used by all code that writes JSON. Convert a text with
+ * bats_json_text, never with json_string or the "s" of json_pack, which refuse
+ * bytes that are not UTF-8. Write a document with BATS_JSON_SAFE, so that it
+ * cannot control a terminal.
  */
 #ifndef BATS_JSON_H
 #define BATS_JSON_H
@@ -16,8 +15,8 @@
 
 #define BATS_JSON_SAFE JSON_ENSURE_ASCII /* a flag for json_dumpf */
 
-/* `text`, a byte that is not UTF-8 as encode.h has it; null for NULL. NULL:
- * out of memory. */
+/* `text` as JSON, with bytes that are not UTF-8 encoded as in encode.h; null
+ * for NULL. NULL: out of memory. */
 static inline json_t *bats_json_text(const char *text)
 {
     if (text == NULL)

@@ -1,8 +1,7 @@
 /*
- * now: the time of a clock of the system.
- *
- * Layer: util. CLOCK_REALTIME counts from 1970, for people; CLOCK_MONOTONIC
- * is never set, for all that waits.
+ * now: the present time of a system clock.
+ * Layer: util. CLOCK_REALTIME counts from 1970, for people; CLOCK_MONOTONIC is
+ * never set, for timeouts.
  */
 #ifndef BATS_NOW_H
 #define BATS_NOW_H

@@ -28,7 +28,7 @@ bool bats_units_multiply(int64_t a, int64_t b, int64_t *product)
 
 /* ---- reading ---- */
 
-/* Not isdigit(): it depends on the locale, and the core knows none. */
+/* Not isdigit(), which depends on the locale. */
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -36,7 +36,7 @@ static bool is_digit(char c)
 
 enum outcome { READ, GARBLED, TOO_LARGE };
 
-/* Reads digits at *text, and steps over them. */
+/* Reads digits at *text, and skips them. */
 static enum outcome read_digits(const char **text, int64_t *number)
 {
     if (!is_digit(**text))
@@ -52,8 +52,8 @@ static enum outcome read_digits(const char **text, int64_t *number)
 
 /*
  * The fraction whose digits begin at `digits`, times `unit`, rounded. Seven
- * further decimal places are carried along: a day in microseconds, the largest
- * unit, leaves room for no more. Digits beyond them change nothing.
+ * further decimal places are used, because a day in microseconds, the largest
+ * unit, leaves room for no more. Further digits change nothing.
  */
 static int64_t fraction_of(const char *digits, int64_t unit)
 {
@@ -66,8 +66,8 @@ static int64_t fraction_of(const char *digits, int64_t unit)
     return (sum + guard / 2) / guard;
 }
 
-/* A decimal number at *text; `fraction` points to the digits behind its point
- * (to a character that is no digit if it has none). */
+/* Reads a decimal number at *text; `fraction` points to the digits after its
+ * point (to another character if it has none). */
 static enum outcome read_decimal(const char **text, int64_t *whole,
                                  const char **fraction)
 {
@@ -99,7 +99,7 @@ static const struct {
 } time_units[] = {{"d", DAY},         {"h", BATS_HOUR},   {"ms", 1000},
                   {"m", BATS_MINUTE}, {"s", BATS_SECOND}, {"us", 1}};
 
-/* "90", "0.25", "1h30m" */
+/* Reads "90", "0.25", "1h30m". */
 static enum outcome read_sum(const char *text, bats_time *sum)
 {
     *sum = 0;
@@ -128,10 +128,10 @@ static enum outcome read_sum(const char *text, bats_time *sum)
     return READ;
 }
 
-/* "MM:SS", "HH:MM:SS", "D-HH", "D-HH:MM", "D-HH:MM:SS" */
+/* Reads "MM:SS", "HH:MM:SS", "D-HH", "D-HH:MM", "D-HH:MM:SS". */
 static enum outcome read_clock(const char *text, bats_time *sum)
 {
-    int64_t field[4]; /* as written, from the left */
+    int64_t field[4]; /* in their order, from the left */
     int n = 0;
     bool days = false;
     for (;; text++) {
@@ -150,7 +150,7 @@ static enum outcome read_clock(const char *text, bats_time *sum)
     const bats_time *unit = days ? from_day : from_day + 4 - n;
     *sum = 0;
     for (int i = 0; i < n; i++) {
-        /* Only the leftmost field may be larger than the clock shows. */
+        /* Only the leftmost field may exceed the range of a clock. */
         if (i > 0 && field[i] >= unit[i - 1] / unit[i])
             return GARBLED;
         if (add_scaled(sum, field[i], "", unit[i]) != READ)
@@ -214,7 +214,8 @@ static uint64_t magnitude(int64_t value)
     return value < 0 ? -(uint64_t)value : (uint64_t)value;
 }
 
-/* `count` small units as "<large><small>" or, without rest, "<large>". */
+/* Writes `count` small units as "<large><small>" or, without remainder,
+ * "<large>". */
 static void write_pair(char text[BATS_UNITS_TEXT], const char *sign,
                        uint64_t count, uint64_t per_large, char large,
                        char small)
@@ -237,7 +238,8 @@ const char *bats_duration_format(char text[BATS_UNITS_TEXT],
     const char *sign = duration < 0 ? "-" : "";
     uint64_t us = magnitude(duration);
 
-    /* Each threshold looks at the rounded value: 59.96 s is "1m", not "60s". */
+    /* Each threshold applies to the rounded value: 59.96 s is "1m", not
+     * "60s". */
     if (duration == BATS_NEVER)
         return strcpy(text, "never");
     if (us == 0)
@@ -339,7 +341,7 @@ int bats_factor_parse(const char *text, double *factor, struct bats_error *err)
 {
     char *end;
     double f = strtod(text, &end);
-    /* strtod also knows blanks, hexadecimal digits and infinity. */
+    /* strtod also accepts blanks, hexadecimal digits and infinity. */
     if (text[0] == '\0' || text[strspn(text, "0123456789.eE+-")] != '\0' ||
         *end != '\0' || !isfinite(f) || f <= 0)
         return bats_error_set(err, BATS_EINPUT, "'%s' is not a number above 0",

@@ -1,12 +1,12 @@
 /*
  * wake: the signal by which one rank ends the sleep of another.
- *
- * Layer: util. Used by src/run and by exec/process/runner. MPI has nothing to sleep
- * on: a rank looks for messages, and sleeps in between. Who sends one to a
- * rank on the same host sends its main thread this signal, too. It is blocked
- * (bats_signals_catch) but for those sleeps, so that it interrupts nothing else
- * and none is missed between the look and the sleep. Who does not expect it
- * ignores it: that is what SIGURG does by default.
+ * Layer: util. Used by src/run and by exec/process/runner. MPI offers no way
+ * to sleep until a message comes, so a rank checks for messages and sleeps in
+ * between. A rank that sends a message to a rank on the same host also sends
+ * its main thread this signal. It is blocked (bats_signals_catch) except
+ * during those sleeps, so that it interrupts nothing else and none is missed
+ * between the check and the sleep. A process that does not expect it ignores
+ * it: that is the default action of SIGURG.
  */
 #ifndef BATS_WAKE_H
 #define BATS_WAKE_H
@@ -15,7 +15,7 @@
 
 #define BATS_WAKE_SIGNAL SIGURG
 
-/* The present mask of this thread, with the signal let in: for ppoll. */
+/* The present mask of this thread without the signal: for ppoll. */
 static inline void bats_wake_mask(sigset_t *mask)
 {
     sigprocmask(SIG_SETMASK, NULL, mask);
