@@ -113,9 +113,10 @@ struct bats_task_result {
                        never started */
     bool asks;      /* its output waits for a VERDICT */
     struct bats_usage usage;
-    /* Where lines are held, for standard output and error: */
-    const char *lines[2]; /* all of them, unless it asks; then the VERDICT */
-    size_t n_lines[2];    /* lets `to_come` bytes follow as OUTPUT */
+    /* If lines are held, for standard output and error: */
+    const char *lines[2]; /* all of them, unless it asks: then after the
+                           * VERDICT */
+    size_t n_lines[2];    /* allows `to_come` bytes to follow as OUTPUT */
     int64_t to_come[2];
 };
 

@@ -39,8 +39,7 @@ extern const char bats_schema_pack[];
  * slot and runtime_us. This moves them, if they are there. */
 extern const char bats_schema_move_choices[];
 
-/* The names that stand in the columns `type`, `finish` and `resume`, by enum.
- */
+/* The words in the columns `type`, `finish` and `resume`, by enum. */
 extern const char *const bats_schema_events[];
 extern const char *const bats_schema_commands[];
 extern const char *const bats_schema_finishes[];

@@ -1,14 +1,14 @@
 /*
- * clock: the time of a run, and how long a rank may sleep between two looks
- * at its messages.
- *
- * Layer: run. A blocking MPI receive burns a core, so ranks look and sleep:
- * not at all right after traffic, because the answer is often on its way, then
- * a quarter of the time it has been quiet. A message is thus at most a
- * quarter later than it could be, and a rank that waits for long costs
- * nothing: at 10 ms 0.1 % of a core. A rank on the same host ends the sleep of
- * the one that it sends to (util/wake.h): whoever hears of all messages in this
- * way need not look in between, where it would only take the core from a task.
+ * clock: the time of a run, and how long a rank may sleep between two checks
+ * for messages.
+ * Layer: run. A blocking MPI receive keeps a core busy, so ranks check and
+ * sleep: not at all right after traffic, because the answer is often on its
+ * way, and then for a quarter of the time since the last traffic. A message is
+ * thus delayed by at most a quarter of that time, and a rank that waits for
+ * long costs little: 0.1 % of a core at 10 ms. A rank that sends to another
+ * one on the same host ends its sleep (util/wake.h). A rank whose messages all
+ * come this way need not check in between, which would only take the core from
+ * a task.
  */
 #ifndef BATS_CLOCK_H
 #define BATS_CLOCK_H
@@ -21,9 +21,10 @@
 #include "util/now.h"
 #include "util/wake.h"
 
-#define BATS_CLOCK_SPIN_US 50      /* so long after traffic: no sleep */
-#define BATS_CLOCK_MIN_US 200      /* shortest sleep after that */
-#define BATS_CLOCK_LATE_US 1000    /* a message follows its signal by then */
+#define BATS_CLOCK_SPIN_US 50 /* no sleep for this long after traffic */
+#define BATS_CLOCK_MIN_US 200 /* shortest sleep after that */
+/* a message follows its signal within this time */
+#define BATS_CLOCK_LATE_US 1000
 #define BATS_CLOCK_MASTER_US 5000  /* longest sleep of the master, */
 #define BATS_CLOCK_IDLE_US 10000   /* of a worker without a task, */
 #define BATS_CLOCK_BUSY_US 20000   /* with one: its end interrupts, */
@@ -34,7 +35,7 @@ static inline int64_t bats_clock_now_us(void)
     return bats_now_us(CLOCK_MONOTONIC);
 }
 
-/* How long to sleep, at most `max_us`, when nothing has happened for
+/* How long to sleep, at most `max_us`, if nothing has happened for
  * `quiet_us`. */
 static inline int64_t bats_clock_backoff_us(int64_t quiet_us, int64_t max_us)
 {
@@ -45,11 +46,12 @@ static inline int64_t bats_clock_backoff_us(int64_t quiet_us, int64_t max_us)
     return us < max_us ? us : max_us;
 }
 
-/* What a rank knows of its messages. */
+/* What a rank knows about incoming messages. */
 struct bats_quiet {
-    int64_t since_us; /* when something happened last */
-    bool woken;       /* a signal comes with every message, */
-    bool awaited;     /*   came last, and its message was not there yet */
+    int64_t since_us; /* time of the last message */
+    bool woken;       /* a signal comes with every message */
+    bool awaited;     /* the signal came, but its message has not arrived
+                       * yet */
 };
 
 static inline void bats_quiet_ended(struct bats_quiet *quiet, bool by_signal)
@@ -58,8 +60,8 @@ static inline void bats_quiet_ended(struct bats_quiet *quiet, bool by_signal)
     quiet->awaited = by_signal;
 }
 
-/* How long to sleep, at most `max_us`. Where MPI has still something to move
- * nothing but a look helps. */
+/* How long to sleep, at most `max_us`. While MPI still has data to move, only
+ * checking makes progress. */
 static inline int64_t bats_quiet_sleep_us(const struct bats_quiet *quiet,
                                           bool unsent, int64_t max_us)
 {
@@ -70,8 +72,8 @@ static inline int64_t bats_quiet_sleep_us(const struct bats_quiet *quiet,
                : bats_clock_backoff_us(quiet_us, max_us);
 }
 
-/* Sleeps; for 0 only lets others have the core. A signal ends it early: true,
- * there may be a message. */
+/* Sleeps; 0 only yields the core. A signal ends the sleep early: true, a
+ * message may have come. */
 static inline bool bats_clock_sleep(int64_t us)
 {
     if (us <= 0) {

@@ -19,30 +19,30 @@
 #define TAG 1
 #define PATIENCE_S 3
 #define SLACK_NS 5000000
-#define MOST_US 3600000000 /* for MPI_Finalize */
+#define MOST_US 3600000000 /* limit for MPI_Finalize */
 
 struct bats_comm {
     int rank;
     int size;
     MPI_Request *requests; /* outstanding sends */
-    uint8_t **sent;        /* the bytes of each */
+    uint8_t **sent;        /* the bytes of each send */
     int n;
     int capacity;
     uint8_t *received;
     size_t room;
-    pid_t *process;        /* by rank: on this host, or 0 */
-    int n_here;            /* of those how many are */
-    MPI_Request *repeated; /* by rank: the last of bats_comm_repeat */
+    pid_t *process;        /* by rank: its process on this host, or 0 */
+    int n_here;            /* number of them */
+    MPI_Request *repeated; /* by rank: the last send of bats_comm_repeat */
 };
 
-/* The main thread and that of heart.c call MPI one after the other. */
+/* The main thread and that of heart.c take turns to call MPI. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-static bool serialized; /* they may */
+static bool serialized; /* several threads may call MPI */
 
 /* Another rank is dead or MPI is broken: MPI_Finalize would never return. */
 static bool given_up;
 static int own_rank;
-static unsigned patience_s; /* --silence, and no less than a second */
+static unsigned patience_s; /* --silence, at least a second */
 
 static int mpi_error(const char *what, int code, struct bats_error *err)
 {
@@ -54,9 +54,9 @@ static int mpi_error(const char *what, int code, struct bats_error *err)
     return bats_error_set(err, BATS_ESYS, "%s failed: %s", what, text);
 }
 
-/* In MPI_Init and MPI_Finalize a rank waits for the others by sleeps of 0.1 ms.
- * Many ranks on few cores then do nothing but wake up. With this the kernel
- * may end such a sleep later; 0: as before. */
+/* In MPI_Init and MPI_Finalize a rank waits for the others with sleeps of 0.1
+ * ms. Many ranks on few cores then do nothing but wake up. This lets the
+ * kernel end such sleeps later; 0: as before. */
 static void slacken(unsigned long ns)
 {
     prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0);
@@ -67,8 +67,8 @@ int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
 {
     int provided;
     bats_launcher_look();
-    /* Started without a launcher, Open MPI would start a daemon: a child that
-     * the runner has to tell from those of a task, each time. */
+    /* Without a launcher, Open MPI would start a daemon: a child that the
+     * runner would have to tell from those of a task, each time. */
     setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
     slacken(SLACK_NS);
     int rc = MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
@@ -121,11 +121,11 @@ void bats_mpi_end(int exit_status)
     if (exit_status != 0 && (own_rank == 0 || given_up))
         bats_launcher_fail();
     if (given_up && own_rank != 0 && bats_launcher_is_batch_system())
-        _exit(exit_status); /* MPI_Abort would kill those who still tidy up */
+        _exit(exit_status); /* MPI_Abort would kill ranks that still tidy up */
     if (given_up && exit_status == 0 && own_rank != 0) {
-        /* Rank 0 ends us all when it has reported. Who waits for that in
-         * MPI_Finalize may wait for ever: mpirun --enable-recovery does not
-         * always see to it. */
+        /* Rank 0 ends all ranks when it has reported. A rank that waits for
+         * that in MPI_Finalize may wait for ever, because mpirun
+         * --enable-recovery does not always end it. */
         sleep(PATIENCE_S);
         _exit(0);
     }
@@ -134,7 +134,7 @@ void bats_mpi_end(int exit_status)
         bats_comm_abort(exit_status);
     }
     slacken(SLACK_NS);
-    /* It waits for the others, and for ever if one dies now. */
+    /* MPI_Finalize waits for the others, for ever if one of them dies now. */
     bats_comm_leave_within(patience_s, exit_status);
     MPI_Finalize();
 }
@@ -285,7 +285,8 @@ static int post(struct bats_comm *comm, int rank, struct bats_packet *packet,
         return mpi_error("MPI_Isend", rc, err);
     }
     comm->sent[comm->n++] = p.bytes;
-    /* Its main thread: MPI may have others that let the signal in. */
+    /* Signal its main thread: MPI may have threads that do not block the
+     * signal. */
     pid_t process = comm->process[rank];
     if (process > 0)
         tgkill(process, process, BATS_WAKE_SIGNAL);
@@ -316,8 +317,8 @@ static int receive(struct bats_comm *comm, int *from, const void **bytes,
     int there = 0, count, rc = MPI_SUCCESS;
     MPI_Message message;
     MPI_Status status;
-    /* Open MPI looks at what it has, and only then takes in what has come:
-     * that is seen by the second call. */
+    /* Open MPI first checks the messages it has, and only then receives new
+     * ones: the second call sees those. */
     for (int i = 0; i < 2 && rc == MPI_SUCCESS && !there; i++)
         rc = MPI_Improbe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &message,
                          &status);
@@ -358,5 +359,5 @@ void bats_comm_abort(int exit_status)
 {
     bats_heart_stop();
     MPI_Abort(MPI_COMM_WORLD, exit_status);
-    _exit(exit_status); /* MPI_Abort may return where MPI is broken */
+    _exit(exit_status); /* MPI_Abort may return if MPI is broken */
 }

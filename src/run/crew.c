@@ -116,7 +116,7 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
     if (rc == 0)
         rc = await_hellos(crew, master_works ? 0 : 1, err);
     if (rc < 0) {
-        bats_comm_give_up(crew->comm); /* somebody never comes to the end */
+        bats_comm_give_up(crew->comm); /* a lost rank never ends */
         return rc;
     }
     qsort(crew->workers, crew->n, sizeof *crew->workers, by_rank);
@@ -148,7 +148,7 @@ void bats_crew_release(struct bats_crew *crew)
     memset(crew, 0, sizeof *crew);
 }
 
-/* To rank 0, that is to this process itself. */
+/* Delivers to rank 0, that is, to this process. */
 static int deliver_here(struct bats_crew *crew, struct bats_packet *packet,
                         struct bats_error *err)
 {
@@ -244,9 +244,9 @@ int64_t bats_crew_beat_us(const struct bats_crew *crew)
     return bats_heart_beat_us(crew->silence_us);
 }
 
-/* When it wakes up it must not go on with what others have been given by then.
- * It stays until the run ends: a rank that leaves early takes the others with
- * it, where nobody has --enable-recovery. */
+/* When the rank wakes up, it must not continue with tasks that others have
+ * been given since. It stays until the run ends: without --enable-recovery, a
+ * rank that leaves early takes the others with it. */
 const char *bats_crew_give_up(struct bats_crew *crew, size_t i)
 {
     struct bats_packet packet = {0};
@@ -263,8 +263,8 @@ const char *bats_crew_lost(struct bats_crew *crew, size_t *i)
     int64_t gap_us = now_us - crew->looked_us;
     crew->looked_us = now_us;
     bats_deaths_ask();
-    /* Stopped and continued (a suspended job), or busy writing: what the
-     * others have said in the meantime has not been read yet. */
+    /* This process was suspended, or busy writing: messages that came in the
+     * meantime have not been read yet. */
     if (gap_us > 2 * bats_crew_beat_us(crew))
         for (size_t k = 0; k < crew->n; k++)
             crew->members[k].heard_us += gap_us;
@@ -286,7 +286,7 @@ const char *bats_crew_lost(struct bats_crew *crew, size_t *i)
     return NULL;
 }
 
-/* It is given up, and nobody waits for it. */
+/* True if it is given up, so that nobody waits for it. */
 static bool is_lost(const struct bats_crew *crew, size_t i)
 {
     return crew->members[i].state == BATS_MEMBER_GONE ||
@@ -326,7 +326,7 @@ void bats_crew_stop(struct bats_crew *crew)
 
 bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us)
 {
-    bats_heart_stop(); /* nothing may come after the last message */
+    bats_heart_stop(); /* no message may follow the last one */
     enum bats_leave leave = BATS_LEAVE;
     for (size_t i = 0; i < crew->n; i++)
         if (is_lost(crew, i))

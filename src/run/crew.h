@@ -22,8 +22,8 @@
 
 enum bats_member_state {
     BATS_MEMBER_WORKS,
-    BATS_MEMBER_RETIRED, /* alive, but it is given no more tasks */
-    BATS_MEMBER_SILENT,  /* for too long: whatever it still says is late */
+    BATS_MEMBER_RETIRED, /* alive, but gets no more tasks */
+    BATS_MEMBER_SILENT,  /* for too long: later messages from it are ignored */
     BATS_MEMBER_GONE,    /* its process has ended */
     BATS_MEMBER_LEFT     /* has said good-bye */
 };
@@ -39,14 +39,14 @@ struct bats_crew {
     struct bats_worker_rank
         *workers;                /* n, as bats_platform_build wants them */
     struct bats_member *members; /* n */
-    struct bats_node *nodes;     /* by rank, the master's own, too */
+    struct bats_node *nodes;     /* by rank, including the master */
     uint32_t *of_rank;           /* by rank; UINT32_MAX: not a member */
-    int *pidfd; /* by rank: of its process if that is on this host, else -1 */
+    int *pidfd; /* by rank: of its process if it is on this host, else -1 */
     size_t n;
-    struct bats_executor *own; /* rank 0 works; NULL: it does not (yet) */
+    struct bats_executor *own; /* if rank 0 works; NULL: it does not (yet) */
     struct bats_packet own_results;
     uint64_t pid_space; /* of this process */
-    int64_t silence_us; /* a member that says nothing for longer is lost */
+    int64_t silence_us; /* a member that is silent for longer is lost */
     int64_t looked_us;  /* for bats_crew_lost */
 };
 
@@ -56,41 +56,42 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
                      struct bats_error *err);
 void bats_crew_release(struct bats_crew *crew);
 
-/* Hand member i a task, or any other message; dropped if it does not work any
+/* Sends member i a task, or any other message, unless it does not work any
  * more. The packet is empty afterwards. */
 int bats_crew_assign(struct bats_crew *crew, size_t i,
                      const struct bats_assign *assign, struct bats_error *err);
 int bats_crew_send(struct bats_crew *crew, size_t i,
                    struct bats_packet *packet, struct bats_error *err);
 
-/* Sends the collected ASSIGNs of all. */
+/* Sends the collected ASSIGNs to all members. */
 int bats_crew_flush(struct bats_crew *crew, struct bats_error *err);
 
-/* The next message, if one is there: returns 1 and its member, else 0. It is
- * valid until the next call. BATS_EPROTO names the rank. */
+/* Returns 1 and the next message with its member if there is one, else 0. The
+ * message is valid until the next call. BATS_EPROTO names the rank. */
 int bats_crew_receive(struct bats_crew *crew, size_t *i,
                       struct bats_message *message, struct bats_error *err);
 
-/* Silence after which a member gives a sign of life, and how often it makes
- * sense to call bats_crew_lost. */
+/* Interval at which a silent member gives a sign of life, and at which to call
+ * bats_crew_lost. */
 int64_t bats_crew_beat_us(const struct bats_crew *crew);
 
-/* A member whose process has ended, as far as that can be seen from here, or
- * that has been silent for too long, and becomes GONE or SILENT by this:
- * returns why, in words. NULL: there is none. */
+/* Finds a member whose process has ended, as far as that can be seen from
+ * here, or that has been silent for too long, and marks it GONE or SILENT.
+ * Returns the reason in words. NULL: there is none. */
 const char *bats_crew_lost(struct bats_crew *crew, size_t *i);
 
 /* A member that may only be asleep becomes SILENT: returns why, in words. */
 const char *bats_crew_give_up(struct bats_crew *crew, size_t i);
 
-/* One of the lost was not on this host, as far as that can be seen. */
+/* True if a lost member was not on this host, as far as is known. */
 bool bats_crew_lost_elsewhere(const struct bats_crew *crew);
 
-/* Stops the work of all: what runs is killed. They stay. */
+/* Stops the work of all members: running tasks are killed. The members
+ * stay. */
 void bats_crew_stop(struct bats_crew *crew);
 
-/* Stops the work of all and waits until they have said good-bye, as long as
- * one does so every `timeout_us`. False: not everybody did. */
+/* Stops the work of all members and waits until they have said good-bye, as
+ * long as one does so every `timeout_us`. False: some did not. */
 bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us);
 
 #endif

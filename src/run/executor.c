@@ -12,7 +12,8 @@
 #include "run/signals.h"
 #include "site/hardware.h"
 
-#define HEARSAY_US 100000 /* between a SIGTERM for a task and for its rank */
+/* between the SIGTERM of a task and that of its rank */
+#define HEARSAY_US 100000
 
 _Static_assert(BATS_OUTPUT_NONE + 1 == BATS_PROTO_OUTPUTS,
                "all kinds of output can be sent");
@@ -32,22 +33,22 @@ struct waiting {
     char command[]; /* "": a built-in sleep */
 };
 
-/* The lines of the task that runs, or that has just ended: what is to become of
- * them is not known before the RESULT has been judged. */
+/* The lines of the task that runs or has just ended. Their fate is unknown
+ * until the RESULT has been judged. */
 struct held {
     struct bats_spool spool[2]; /* standard output and error */
-    bool asks;                  /* more than fit into the RESULT; then: */
-    bool is_wanted;             /*   the VERDICT, */
-    int stream;                 /*   which of the two is being sent */
-    int64_t offset;             /*   from where on */
-    struct bats_error error;    /* the first one, or code 0 */
+    bool asks;                  /* they do not fit into the RESULT; then: */
+    bool is_wanted;             /* the VERDICT says that they count */
+    int stream;                 /* stream that is being sent */
+    int64_t offset;             /* offset of the next line */
+    struct bats_error error;    /* the first error, or code 0 */
 };
 
 struct bats_executor {
     struct bats_executor_sink sink;
     struct bats_runner *runner;
     struct waiting *first;
-    struct waiting **last; /* where the next one is hung in */
+    struct waiting **last; /* where the next entry is linked */
     size_t n_waiting;
     uint32_t running; /* task, while the runner is busy: */
     uint32_t attempt;
@@ -56,7 +57,7 @@ struct bats_executor {
     struct held held;
     enum bats_output output;
     bool stopping;
-    int64_t kill_at_us; /* while stopping; INT64_MAX: not */
+    int64_t kill_at_us; /* while stopping; INT64_MAX: not stopping */
     bool disbatch;
     char *common[COMMON_VARIABLES]; /* "NAME=value", the same for all tasks */
     int n_common;
@@ -90,7 +91,7 @@ static bool add_common(struct bats_executor *x, const char *name,
     return true;
 }
 
-/* Tells tasks with several threads how many cores there are for them. */
+/* Tells multi-threaded tasks the number of their cores. */
 static bool add_threads(struct bats_executor *x, uint32_t cores)
 {
     static const char name[] = "OMP_NUM_THREADS";
@@ -198,7 +199,7 @@ static int enqueue(struct bats_executor *executor, struct bats_message *assign,
     return 0;
 }
 
-/* Takes the entry that `at` points to out of the queue. */
+/* Unlinks the entry that `at` points to. */
 static struct waiting *unhook(struct bats_executor *x, struct waiting **at)
 {
     struct waiting *w = *at;
@@ -310,7 +311,7 @@ bool bats_executor_busy(const struct bats_executor *executor)
            bats_runner_busy(executor->runner);
 }
 
-/* What the process of a task finds in its environment. */
+/* Sets the environment of a task. */
 static void fill_environment(const struct bats_executor *x,
                              const struct waiting *w,
                              char own[TASK_VARIABLES][TASK_VARIABLE_ROOM],
@@ -357,7 +358,7 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
     return rc;
 }
 
-/* The lines of the task go with its result if they are few. */
+/* Encloses the lines of the task with its result, if they are few. */
 static int enclose_lines(struct bats_executor *x,
                          struct bats_task_result *result,
                          struct bats_error *err)
@@ -384,8 +385,8 @@ static int enclose_lines(struct bats_executor *x,
     return 0;
 }
 
-/* A batch system tells everybody to end at the same time, tasks and ranks: a
- * task that was faster than this process to hear of it has not failed. */
+/* A batch system tells tasks and ranks to end at the same time: a task that
+ * ends before this process learns of it has not failed. */
 static bool was_told_to_end(const struct bats_runner_result *r)
 {
     int64_t patience_us = r->usage.signal == SIGTERM ? HEARSAY_US : 0;
@@ -419,7 +420,7 @@ static int tell_result(struct bats_executor *x,
     return 1;
 }
 
-/* Sends lines that are wanted until the taker says "not now". */
+/* Sends lines that count until the receiver says "not now". */
 static int send_lines(struct bats_executor *x, struct bats_error *err)
 {
     struct held *h = &x->held;

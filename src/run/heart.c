@@ -8,12 +8,12 @@
 #include "proto/proto.h"
 #include "run/comm.h"
 
-#define BEAT_US 5000000 /* at most */
-#define BEATS 6         /* that are missed before a rank is given up */
-#define TRY_US 20000    /* between two tries to get one through, */
-#define TRIES 50        /* so many times: a rank may be gone */
+#define BEAT_US 5000000 /* upper limit */
+#define BEATS 6         /* signs of life missed before a rank is given up */
+#define TRY_US 20000    /* between two attempts to send one */
+#define TRIES 50        /* limit of attempts: a rank may be gone */
 
-/* There is one in a process, as there is one MPI. */
+/* One per process, like MPI. */
 static struct {
     pthread_t thread;
     pthread_mutex_t lock;
@@ -30,7 +30,7 @@ int64_t bats_heart_beat_us(int64_t silence_us)
     return us < BEAT_US ? us : BEAT_US;
 }
 
-/* False: it is to stop. */
+/* False: stop. */
 static bool rest(int64_t us)
 {
     struct timespec end;
@@ -44,7 +44,8 @@ static bool rest(int64_t us)
     return heart.beats;
 }
 
-/* MPI moves only when it is called, and the main thread may not do so. */
+/* MPI makes progress only when it is called, and the main thread may not call
+ * it. */
 static void *beat(void *unused)
 {
     (void)unused;
@@ -68,7 +69,7 @@ static int begin(struct bats_error *err)
     pthread_cond_init(&heart.stopped, &monotonic);
     pthread_condattr_destroy(&monotonic);
     heart.beats = true;
-    /* Signals are for the main thread: they end its sleeps. */
+    /* Signals go to the main thread, to end its sleeps. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int code = pthread_create(&heart.thread, NULL, beat, NULL);

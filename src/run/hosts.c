@@ -30,7 +30,7 @@ uint32_t *bats_hosts_nodes(const struct master *m, uint32_t *keep)
     return nodes;
 }
 
-/* Without the first line. */
+/* Writes all lines but the first. */
 static bool write_workers(const struct master *m, FILE *file)
 {
     bool good = true;

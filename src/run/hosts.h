@@ -1,12 +1,11 @@
 /*
- * hosts: the file that says where the ranks of the next start of this run
- * belong (--release): a host per line, first that of rank 0, as srun
- * understands it in SLURM_HOSTFILE with --distribution=arbitrary, and mpirun
- * with --hostfile.
+ * hosts: the file with the hosts of the ranks for the next start of this run
+ * (--release): one host per line, that of rank 0 first, as srun understands it
+ * in SLURM_HOSTFILE with --distribution=arbitrary, and mpirun with --hostfile.
  *
- * Layer: run, private to the master. At the start it has all ranks, so that
- * whoever finds the run cut down can leave out the hosts that are gone. At the
- * end it has those on nodes that are kept; where nothing is to be gone on with
+ * Layer: run, private to the master. At the start it lists all ranks, so that
+ * after a crash a script can leave out the hosts that are gone. At the end it
+ * lists the ranks on nodes that are kept; if the run is not to be continued,
  * it is removed.
  */
 #ifndef BATS_HOSTS_H
@@ -18,11 +17,11 @@
 
 struct master;
 
-/* Which node each machine is on, the nodes numbered from 0. For free(); NULL:
- * out of memory. *keep: that of rank 0, UINT32_MAX if no machine is there. */
+/* The node of each machine, with nodes numbered from 0. For free(); NULL: out
+ * of memory. *keep: the node of rank 0, UINT32_MAX if it has no machine. */
 uint32_t *bats_hosts_nodes(const struct master *m, uint32_t *keep);
 
-/* Writes the file, in one step: nobody ever sees half of it. BATS_ESYS. */
+/* Writes the file atomically. BATS_ESYS. */
 int bats_hosts_write(const struct master *m, struct bats_error *err);
 
 #endif

@@ -12,8 +12,8 @@ _Static_assert(BATS_NODE_HOST == BATS_PROTO_HOST &&
                    BATS_NODE_UNKNOWN == UINT32_MAX,
                "what is known of a node can be sent");
 
-/* Of this boot of this host, and the process namespace in it (a container has
- * its own). */
+/* Identifies this boot of this host, and the process namespace (a container
+ * has its own). */
 static uint64_t pid_space(void)
 {
     char boot[40] = "";

@@ -5,7 +5,7 @@
 
 #include "util/grow.h"
 
-#define AGAIN_US 1000000 /* between two tries of a commit that fails */
+#define AGAIN_US 1000000 /* between two attempts of a failing commit */
 
 void bats_journal_release(struct bats_journal *journal)
 {
@@ -35,7 +35,7 @@ static int note(struct bats_journal *j, bats_time now,
     return bats_record_command(j->record, now, command, err);
 }
 
-/* What the record has now, once it has taken all that waits. */
+/* Notes the contents of the record after a commit. */
 static void take_books(struct bats_journal *j, const struct bats_sched *sched)
 {
     struct bats_books *b = &j->books;
@@ -61,7 +61,7 @@ int bats_journal_handle(struct bats_journal *journal, struct bats_sched *sched,
     if (rc < 0)
         return rc;
     rc = bats_sched_handle(sched, now, event, err);
-    /* What fell due before an event that was refused counts. */
+    /* Timers that fell due before a refused event count. */
     while (bats_sched_next(sched, &command)) {
         int noted = note(journal, now, &command, err);
         if (noted == 0)
@@ -123,8 +123,8 @@ static int write_all(struct bats_journal *j, const struct bats_sched *sched,
     return rc == 0 ? sync_if_due(j, now_us, err) : rc;
 }
 
-/* Where in the queue, before `end`, the task waits to be begun in this slot;
- * `end`: it was begun. */
+/* Index in the queue, before `end`, of the task that waits to start in this
+ * slot; `end`: it has started. */
 static size_t find_run(const struct bats_journal *j, size_t end,
                        const struct bats_command *cancel)
 {
@@ -144,8 +144,8 @@ static void take_out(struct bats_journal *j, size_t at)
             (j->n - at) * sizeof *j->commands);
 }
 
-/* What was never begun, because the record could not be written, and is to be
- * stopped now, has been stopped. */
+/* A task that has not started, because the record could not be written, and is
+ * to be stopped now, counts as stopped. */
 static int stop_unstarted(struct bats_journal *j, struct bats_sched *sched,
                           bats_time now, struct bats_error *err)
 {

@@ -21,7 +21,7 @@ void bats_launcher_look(void)
 {
     bool mpirun = getenv("OMPI_COMMAND") != NULL;
     impatient = mpirun && !bats_starter_is_used();
-    /* mpirun starts its daemons by the batch system. */
+    /* mpirun starts its daemons through the batch system. */
     by_batch_system = !mpirun && bats_batch_launched();
 }
 
@@ -65,7 +65,7 @@ void bats_launcher_see_off(void)
     if (fd < 0 || fork() != 0)
         return;
     setsid();
-    /* mpirun waits until nobody can write to its pipes any more. */
+    /* mpirun waits until no process can write to its pipes any more. */
     dup2(fd, 0);
     close_range(1, ~0u, 0);
     struct pollfd ended = {.fd = 0, .events = POLLIN};

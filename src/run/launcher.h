@@ -1,6 +1,5 @@
 /*
- * launcher: what there is to know of the program that started the ranks.
- *
+ * launcher: identifies the program that started the ranks.
  * Layer: run.
  */
 #ifndef BATS_LAUNCHER_H
@@ -8,34 +7,35 @@
 
 #include <stdbool.h>
 
-/* To be called before MPI is started. Open MPI's MPI_Init sets in its own
- * environment much of what mpirun sets there: it would be found under any
+/* Call before MPI is started: Open MPI's MPI_Init sets in its own environment
+ * many of the variables that mpirun sets, which would then be found under any
  * launcher. */
 void bats_launcher_look(void);
 
-/* It is Open MPI's mpirun, perhaps on another host. It kills its ranks one
- * second after it has told them to end. (Not so where the run has started
- * itself: then mpirun hears of no signal.) */
+/* The launcher is Open MPI's mpirun, perhaps on another host. It kills its
+ * ranks one second after it has told them to end. (Not if the run has launched
+ * itself: then mpirun gets no signal.) */
 bool bats_launcher_is_impatient(void);
 
-/* It is the batch system itself (srun). */
+/* The launcher is the batch system itself (srun). */
 bool bats_launcher_is_batch_system(void);
 
-/* It is Open MPI's mpirun, and on this host. */
+/* The launcher is Open MPI's mpirun on this host. */
 bool bats_launcher_is_mpirun(void);
 
-/* Before the end of a run whose exit status is not 0: mpirun --enable-recovery
- * would return 0 whatever the ranks return. It gets SIGTERM, upon which it
- * ends all ranks, this one too, and returns 1. Does nothing elsewhere. */
+/* Call before the end of a run with an exit status other than 0: mpirun
+ * --enable-recovery would return 0 regardless of the ranks. It gets SIGTERM,
+ * upon which it ends all ranks, including this one, and returns 1. Does
+ * nothing under other launchers. */
 void bats_launcher_fail(void);
 
 /*
- * Rank 0, about to end a run that has lost a rank. Open MPI 4.1's mpirun
- * --enable-recovery never sees the end where the rank was lost on another host
- * than its own: the daemon there tells it of no second death. Where mpirun is
- * still there 10 s later, it gets SIGTERM, upon which it exits with 1. With a
- * host that cannot be reached it waits for the daemon there; then it gets
- * SIGKILL after another 10 s, and the daemons see to what is left.
+ * For rank 0, before it ends a run that has lost a rank. Open MPI 4.1's mpirun
+ * --enable-recovery never notices the end if the rank was lost on another
+ * host, because the daemon there does not report a second death. If mpirun
+ * still exists 10 s later, it gets SIGTERM, upon which it exits with 1. If a
+ * host cannot be reached, it waits for the daemon there; then it gets SIGKILL
+ * after another 10 s, and the daemons clean up.
  */
 void bats_launcher_see_off(void);
 

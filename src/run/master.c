@@ -2,7 +2,7 @@
  * master: rank 0. Turns messages into events, hands them to the engine with
  * the time, and carries out its commands.
  *
- * Bag time is the real time since the start of the run times `time_scale`.
+ * Virtual time is the real time since the start of the run times `time_scale`.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -63,7 +63,7 @@ bats_time bats_master_now(const struct master *m)
     return bats_master_bag_time(m, bats_clock_now_us() - m->start_us);
 }
 
-/* Real time until the bag time `at`. */
+/* Real time until the virtual time `at`. */
 static int64_t until(const struct master *m, bats_time at)
 {
     double us =
@@ -137,7 +137,8 @@ static void tell_quarantine(struct master *m, uint32_t machine)
         m->crew.workers[i].host);
 }
 
-/* RUN and CANCEL are for one slot, the next ones for all slots of a machine. */
+/* RUN and CANCEL concern one slot, the commands below all slots of a
+ * machine. */
 static int carry_out(struct master *m, const struct bats_command *command,
                      struct bats_error *err)
 {
@@ -168,8 +169,8 @@ static int carry_out(struct master *m, const struct bats_command *command,
     return rc;
 }
 
-/* What the engine has commanded, once all that led to it is on record. Without
- * that nothing is started, but a run that stops has to stop. */
+/* Carries out the engine's commands, once everything that led to them is
+ * recorded. Otherwise nothing is started, but a run that stops must stop. */
 static int carry_out_all(struct master *m, struct bats_error *err)
 {
     struct bats_journal *j = &m->journal;
@@ -217,7 +218,7 @@ int bats_master_stop(struct master *m, struct bats_error *err)
     return bats_master_handle(m, &event, err);
 }
 
-/* Is there such a schedule? Asked before it becomes an event. */
+/* Checks that the schedule exists, before the choice becomes an event. */
 static int check_choice(struct master *m, const struct bats_choice *choice,
                         struct bats_error *err)
 {
@@ -230,7 +231,7 @@ static int check_choice(struct master *m, const struct bats_choice *choice,
     return rc < 0 ? rc : bats_estimate_choose(&e, choice, &schedule, err);
 }
 
-/* What comes after the sampling phase, once it is known. */
+/* Continues after the sampling phase, once the choice is known. */
 static int choose(struct master *m, struct bats_error *err)
 {
     struct bats_event event = {.type = BATS_EVENT_CHOSEN,
@@ -256,7 +257,7 @@ static int choose(struct master *m, struct bats_error *err)
     return rc;
 }
 
-/* Nothing more is started, what runs may end. */
+/* Starts no more tasks, and lets the running ones end. */
 static int drain(struct master *m, struct bats_error *err)
 {
     if (m->draining || m->stopping || m->finished)
@@ -271,8 +272,8 @@ static int drain(struct master *m, struct bats_error *err)
 
 /* ---- messages ---- */
 
-/* The machine of member i will not come back; what its other ranks do is of
- * no more use. */
+/* The machine of member i will not come back; results of its other ranks are
+ * ignored. */
 static int lose(struct master *m, size_t i, const char *why,
                 struct bats_error *err)
 {
@@ -312,7 +313,7 @@ static int lose(struct master *m, size_t i, const char *why,
     return rc;
 }
 
-/* Of rank 0, which is the first member. */
+/* Output of rank 0, which is the first member. */
 static bool offer_own(void *context, const struct bats_output_lines *output)
 {
     struct master *m = context;
@@ -324,7 +325,7 @@ static int take(struct master *m, size_t i, struct bats_message *message,
                 struct bats_error *err)
 {
     if (m->crew.members[i].state != BATS_MEMBER_WORKS)
-        return 0; /* its tasks have gone elsewhere */
+        return 0; /* its tasks run elsewhere */
     switch (message->type) {
     case BATS_MESSAGE_RESULT:
         return bats_results_take(m, i, message, err);
@@ -349,7 +350,7 @@ static bool is_over(const struct master *m)
     return m->finished && m->n_to_come == 0;
 }
 
-/* 1 if there was any, else 0. */
+/* Returns 1 if there was any, else 0. */
 static int take_messages(struct master *m, struct bats_error *err)
 {
     int taken = 0;
@@ -367,7 +368,7 @@ static int take_messages(struct master *m, struct bats_error *err)
     return taken > 0;
 }
 
-/* Results of this rank's own tasks wait in a packet, because they may come up
+/* Results of this rank's own tasks wait in a packet, because they may arrive
  * while a command is being carried out. */
 static void collect_own(void *context, const struct bats_task_result *result)
 {
@@ -375,7 +376,7 @@ static void collect_own(void *context, const struct bats_task_result *result)
     bats_proto_result(&m->crew.own_results, result);
 }
 
-/* 1 if there was any, else 0. */
+/* Returns 1 if there was any, else 0. */
 static int take_own_results(struct master *m, struct bats_error *err)
 {
     struct bats_packet packet = m->crew.own_results;
@@ -387,7 +388,7 @@ static int take_own_results(struct master *m, struct bats_error *err)
         return 0;
     m->crew.own_results = (struct bats_packet){0};
     if (m->crew.members[0].state != BATS_MEMBER_WORKS) {
-        bats_packet_release(&packet); /* its tasks have gone elsewhere */
+        bats_packet_release(&packet); /* its tasks run elsewhere */
         return 0;
     }
     struct bats_message message;
@@ -400,8 +401,8 @@ static int take_own_results(struct master *m, struct bats_error *err)
     return rc < 0 ? rc : 1;
 }
 
-/* A task that is cancelled has ended when its grace time is over, and its rank
- * says so. Whoever cancelled the run may not wait for --silence. */
+/* A cancelled task has ended, and its rank reports that, when its grace time
+ * is over. A user who cancels the run must not have to wait for --silence. */
 static bool owes_answer(const struct master *m, size_t i, int64_t now_us)
 {
     const struct bats_place *place = &m->survey.platform.places[i];
@@ -481,7 +482,8 @@ static int step(struct master *m, struct bats_error *err)
     return is_over(m) ? 0 : sleep_until_due(m, err);
 }
 
-/* Until the engine has finished, or a second signal says at once. */
+/* Until the engine has finished, or a second signal demands an immediate
+ * end. */
 static int loop(struct master *m, struct bats_error *err)
 {
     int rc = 0;
@@ -549,7 +551,7 @@ int bats_run_master(const struct bats_run_options *options,
         bats_survey_release(&m.survey);
         return rc;
     }
-    /* A signal that came too late to stop anything is none. */
+    /* A signal that came too late to stop anything does not count. */
     int signal = bats_signals_first() != 0 ? bats_signals_first() : SIGTERM;
     if (m.gave_up && bats_signals_first() == 0)
         signal = 0;

@@ -1,8 +1,7 @@
 /*
- * master: what the parts of the master share.
- *
+ * master: shared by the parts of the master.
  * Layer: run, private to master.c (the run), prepare.c (before it) and
- * results.c (what executions come to).
+ * results.c (ends of executions).
  */
 #ifndef BATS_MASTER_H
 #define BATS_MASTER_H
@@ -16,9 +15,11 @@
 #include "run/journal.h"
 #include "run/run.h"
 
-/* Least that the master and the workers sleep, however compressed the time. */
+/* Minimum sleep of the master and the workers, however compressed the time
+ * is. */
 #define BATS_MASTER_LOOK_US 500
-#define BATS_MASTER_LOOK_WORKER_US 2000 /* there are many of them */
+/* for workers, because there are many */
+#define BATS_MASTER_LOOK_WORKER_US 2000
 
 struct master {
     const struct bats_run_options *options;
@@ -28,15 +29,16 @@ struct master {
     struct bats_sched *sched;
     struct bats_journal journal;
     char run_id[64];
-    uint32_t *first;    /* by machine: where its slots begin in `member` */
-    uint32_t *member;   /* by slot of a machine: who sits there */
-    uint32_t *attempts; /* by task: executions begun */
+    uint32_t *first;    /* by machine: first of its slots in `member` */
+    uint32_t *member;   /* by slot of a machine: its member */
+    uint32_t *attempts; /* by task: executions started */
     int64_t *to_come;   /* by member: bytes of output that it was asked for */
-    size_t n_to_come;   /* members that have any */
-    /* By member: the result that this output is of. It is recorded when all of
-     * it is there, so that after a crash in between the task is run again. */
+    size_t n_to_come;   /* members that owe output */
+    /* By member: the result that this output belongs to. It is recorded when
+     * all output has arrived, so that after a crash in between the task is run
+     * again. */
     struct bats_task_result *late;
-    struct bats_error late_error; /* of the master's own, or code 0 */
+    struct bats_error late_error; /* of the master's own tasks, or code 0 */
     char machine_name[BATS_MACHINE_NAME];
     char *command; /* bats_bagfile_command's buffer */
     size_t command_size;
@@ -45,9 +47,9 @@ struct master {
     int64_t progress_us;
     int64_t looked_us;
     bool stopping;
-    int64_t answers_by_us; /* stopping: a rank with a task that has not said by
-                              then that it has ended is lost */
-    bool gave_up; /* stopping, because the record cannot be written */
+    int64_t answers_by_us; /* stopping: a rank with a task that has not
+                            * answered by then is lost */
+    bool gave_up;          /* stopping because the record cannot be written */
     bool draining;
     bool choosing; /* the sampling phase is over, CHOSEN is due */
     struct bats_error refusal;
@@ -58,28 +60,29 @@ struct master {
 bats_time bats_master_now(const struct master *m);
 bats_time bats_master_bag_time(const struct master *m, int64_t real_us);
 
-/* The longest sleep between two looks at the messages, at least `min_us`:
- * compressed time does not forgive long ones. */
+/* The longest sleep between two checks for messages, at least `min_us`:
+ * compressed time does not allow long ones. */
 int64_t bats_master_sleep_us(const struct master *m, int64_t min_us);
 
-/* As tasks see it in BATS_MACHINE; valid until the next call. */
+/* Name of a machine as in BATS_MACHINE; valid until the next call. */
 const char *bats_master_machine_name(struct master *m, uint32_t machine);
 
-/* Tells people, and the record, of this machine or task, or of neither. */
+/* Reports something about this machine or task, or about neither, to people
+ * and to the record. */
 #define BATS_MASTER_NONE UINT32_MAX
 void bats_master_notice(struct master *m, uint32_t machine, uint32_t task,
                         const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Tells the engine, after the record. */
+/* Passes the event to the record, then to the engine. */
 int bats_master_handle(struct master *m, const struct bats_event *event,
                        struct bats_error *err);
 
-/* Cancels everything; the run ends once that has stopped. */
+/* Cancels everything; the run ends when all tasks have stopped. */
 int bats_master_stop(struct master *m, struct bats_error *err);
 
-/* With the platform laid over the crew: creates the engine and tells every
- * member what its tasks have in common. `sink` is for the master's own. */
+/* Once the platform is matched with the crew: creates the engine and sends
+ * every member the setup. `sink` is for the master's own tasks. */
 int bats_master_prepare(struct master *m,
                         const struct bats_executor_sink *sink,
                         struct bats_error *err);

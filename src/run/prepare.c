@@ -1,4 +1,4 @@
-/* prepare: what the master does between knowing its ranks and the run. */
+/* prepare: the master's work between knowing its ranks and the run. */
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "run/master.h"
 #include "util/now.h"
 
-#define LOOK_BAG BATS_SECOND /* bag time between two looks at the messages */
+#define LOOK_BAG BATS_SECOND /* virtual time between two checks for messages */
 #define YIELDS 5             /* in a row, without progress: see sched.h */
 
 bats_time bats_master_bag_time(const struct master *m, int64_t real_us)
@@ -38,7 +38,7 @@ static bool only_builtins(struct master *m)
     return true;
 }
 
-/* Who sits where: the other way round than platform.places. */
+/* Finds the member of each slot: the inverse of platform.places. */
 static int find_members(struct master *m, struct bats_error *err)
 {
     const struct bats_platform *p = &m->survey.platform;
@@ -53,8 +53,8 @@ static int find_members(struct master *m, struct bats_error *err)
     return 0;
 }
 
-/* The runtimes of a profile, for the clusters of the same name. *list is for
- * free(). */
+/* Takes the runtimes of a profile, for the clusters of the same name. *list is
+ * for free(). */
 static int take_profile(const struct master *m,
                         struct bats_sched_sampling *sampling,
                         struct bats_observation **list, struct bats_error *err)
@@ -140,7 +140,8 @@ static int make_lists(struct master *m, struct bats_error *err)
 }
 
 /* Number of a machine within its cluster, from 1. */
-/* Where the tasks of a rank put their output: "" if not into files. */
+/* The output path for the tasks of a rank: "" if output does not go to
+ * files. */
 static int output_path(const struct bats_run_options *o, const char *run_id,
                        int rank, char path[PATH_MAX], struct bats_error *err)
 {
@@ -164,7 +165,7 @@ const char *bats_master_machine_name(struct master *m, uint32_t machine)
                              machine);
 }
 
-/* Tells every member what its tasks have in common. */
+/* Sends every member the setup that all tasks have in common. */
 static int set_up(struct master *m, const struct bats_executor_sink *sink,
                   struct bats_error *err)
 {
@@ -215,8 +216,8 @@ static int set_up(struct master *m, const struct bats_executor_sink *sink,
     return 0;
 }
 
-/* Unique enough among the runs of one user, and in the order of time, which is
- * that of their output (exec/output/outdir). */
+/* Sufficiently unique among the runs of one user, and ascending in time, which
+ * orders their output (exec/output/outdir). */
 static int64_t name_run(struct master *m)
 {
     int64_t now_us = bats_now_us(CLOCK_REALTIME);
@@ -258,8 +259,8 @@ static int begin_record(struct master *m, int64_t started_us,
     return rc;
 }
 
-/* What the sessions before this one have measured, and, where nodes were given
- * back, what the last one has left to it. */
+/* Takes what earlier sessions have measured and, if nodes were given back, the
+ * rest of the last one. */
 static int take_rest(const struct master *m, const char *const *hosts,
                      struct bats_sched_options *engine,
                      struct bats_record_rest *rest, struct bats_error *err)
@@ -280,7 +281,7 @@ static int take_rest(const struct master *m, const char *const *hosts,
     return 0;
 }
 
-/* Where nodes may be given back: which there are. The list is for free(). */
+/* Lists the nodes, if some may be given back. The list is for free(). */
 static int prepare_shrink(struct master *m, struct bats_sched_options *engine,
                           uint32_t **nodes, struct bats_error *err)
 {

@@ -1,6 +1,6 @@
 /*
- * results: what an execution that has ended leads to: the event for the engine,
- * the row in the record, the line of the joblog, the output that is shown.
+ * results: turns the end of an execution into the event for the engine, the
+ * row in the record, the line of the joblog, and the output that is shown.
  */
 #include "run/results.h"
 
@@ -9,11 +9,11 @@
 
 #include "util/now.h"
 
-/* What an execution that has ended means for its task. */
+/* The meaning of an execution's end for its task. */
 struct meaning {
     bool is_result;
-    bool superseded; /* the task had its result before */
-    bool beside;     /* it has copies, which go on */
+    bool superseded; /* the task had a result before */
+    bool beside;     /* other replicas go on */
 };
 
 static void tell_ended(struct master *m, size_t i,
@@ -87,8 +87,8 @@ static void hand_over(struct master *m, const struct bats_output_lines *lines)
                             lines->bytes, lines->n);
 }
 
-/* Only what the result has printed is seen: the lines that came with it, and
- * what its worker keeps until it hears that it is wanted. */
+/* Shows only output of executions that gave a result: the lines enclosed in
+ * it, and those that its worker keeps until it learns that they count. */
 static int take_lines(struct master *m, size_t i,
                       const struct bats_task_result *r, struct meaning meaning,
                       struct bats_error *err)
@@ -122,7 +122,8 @@ static int take_result(struct master *m, size_t i,
     uint32_t slot = m->survey.platform.places[i].slot;
     enum bats_execution_state state =
         bats_sched_execution(m->sched, machine, slot, r->task);
-    /* Its rank was told to end before this one was: it means all of us. */
+    /* Its rank was told to end before this one was: the order is for all
+     * ranks. */
     if (r->cancelled && state == BATS_EXECUTION_RUNS) {
         int rc = bats_master_stop(m, err);
         if (rc < 0)
@@ -158,7 +159,7 @@ static int take_result(struct master *m, size_t i,
         else if (rc == 0)
             rc = record_attempt(m, i, &end, meaning, err);
     } else if (r->cancelled && r->attempt == m->attempts[r->task]) {
-        m->attempts[r->task]--; /* it never began */
+        m->attempts[r->task]--; /* it never started */
     }
     return rc;
 }

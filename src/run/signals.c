@@ -31,8 +31,8 @@ static void wake(int signal)
 void bats_signals_catch(void)
 {
     sigset_t woken;
-    /* Without SA_RESTART: a sleep ends. A handler, unlike SIG_IGN, is not
-     * inherited by what is executed. */
+    /* Without SA_RESTART, so that a sleep ends. A handler, unlike SIG_IGN, is
+     * not inherited across exec. */
     struct sigaction action = {.sa_handler = note};
     sigemptyset(&action.sa_mask);
     first = count = terminate = drain = 0;

@@ -1,10 +1,10 @@
 /*
- * signals: SIGINT and SIGTERM, counted; SIGUSR1, noted; the one that says that
- * a message is there (util/wake.h), let in only while a rank sleeps.
+ * signals: counts SIGINT and SIGTERM, notes SIGUSR1, and unblocks the signal
+ * for messages (util/wake.h) only while a rank sleeps.
  *
  * Layer: run. A launcher tells all ranks to end. The master stops the run in
- * order; a worker lets it, and only sees to it that its own task is gone
- * before the launcher loses its patience.
+ * order. A worker leaves that to the master, and only ensures that its own
+ * task has ended before the launcher kills it.
  */
 #ifndef BATS_SIGNALS_H
 #define BATS_SIGNALS_H
@@ -12,20 +12,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From now on they are counted and do nothing else. They interrupt a sleep.
- * Programs that are started afterwards see the default. */
+/* From now on these signals are counted and have no other effect. They
+ * interrupt a sleep. Programs started later have the default actions. */
 void bats_signals_catch(void);
 
-/* As it was before. */
+/* Restores the previous actions. */
 void bats_signals_restore(void);
 
-bool bats_signals_drain(void);    /* SIGUSR1 came */
+bool bats_signals_drain(void);    /* SIGUSR1 has come */
 int bats_signals_first(void);     /* the first of the others, or 0 */
-int bats_signals_count(void);     /* how many came */
-int bats_signals_terminate(void); /* how many of them were SIGTERM */
+int bats_signals_count(void);     /* number received */
+int bats_signals_terminate(void); /* number of SIGTERMs among them */
 
-/* How long a task may take to end after a SIGTERM: mpirun kills its ranks a
- * second after it; other launchers wait as long as a site wants. */
+/* How long a task may take to end after a SIGTERM: mpirun kills its ranks
+ * after a second; other launchers wait as long as the site has configured. */
 int64_t bats_signals_grace_us(void);
 
 #endif

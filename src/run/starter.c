@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #define MARK "BATS_STARTER" /* the process that waits for mpirun */
-#define NEWS SIGRTMIN       /* with the exit code, or with */
+#define NEWS SIGRTMIN       /* its value is the exit code, or */
 #define HERE (-1)           /* this, from rank 0 */
 
 #if defined(OPEN_MPI)
-/* `isolated`: on this machine, also in a job that has others. */
+/* `isolated`: on this machine, even in a job that has others. */
 static const char *const options[] = {"--quiet",
                                       "--oversubscribe",
                                       "--bind-to",
@@ -35,7 +35,7 @@ static const char *const options[] = {""};
 #endif
 #define N_OPTIONS (sizeof options / sizeof *options)
 
-static pid_t starter; /* seen from a rank */
+static pid_t starter; /* as a rank sees it */
 
 uint32_t bats_starter_ranks(void)
 {
@@ -53,7 +53,7 @@ bool bats_starter_is_used(void)
     return starter != 0 || getenv(MARK) != NULL;
 }
 
-/* ---- in the process that the user has started ---- */
+/* ---- in the process that the user started ---- */
 
 /* {mpirun, OPTION..., -n, N, PROGRAM, ARGUMENT..., NULL}; n and program are
  * used. */
@@ -76,13 +76,13 @@ static char **command_of(const char *mpirun, char *n, char *program,
     return all;
 }
 
-/* Becomes mpirun. Does not return. */
+/* Executes mpirun. Does not return. */
 static void become(char **command, const sigset_t *mask)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     sigprocmask(SIG_SETMASK, mask, NULL);
     execvp(command[0], command);
-    if (errno == ENOENT) { /* it is not where it was built */
+    if (errno == ENOENT) { /* it is not where it was at build time */
         command[0] = "mpirun";
         execvp(command[0], command);
     }
@@ -171,9 +171,9 @@ void bats_starter_meet(void)
     if (mark == NULL)
         return;
     starter = (pid_t)atoi(mark);
-    unsetenv(MARK); /* no task is to see it */
-    /* mpirun's mask may have come along. What comes from the terminal is for
-     * the starter alone. */
+    unsetenv(MARK); /* hide it from tasks */
+    /* mpirun's mask may be inherited. Signals from the terminal are for the
+     * starter alone. */
     setpgid(0, 0);
     sigfillset(&all);
     sigprocmask(SIG_UNBLOCK, &all, NULL);

@@ -1,15 +1,15 @@
 /*
- * starter: a run that nobody has launched launches itself, with as many ranks
- * as it is to have, on this machine.
+ * starter: launches a run without a launcher, with the requested number of
+ * ranks, on this machine.
  *
  * Layer: run. Used by cli.
  *
- * The process that the user has started stays: the terminal and the shell know
- * no other. It becomes the parent of mpirun, keeps signals away from it, which
- * would end all ranks within a second, and passes them on to rank 0, which ends
- * the run in good order. Rank 0 tells it the exit code of the run, which mpirun
- * may change. Both are told by a signal with a value (sigqueue), so that there
- * is nothing to clean up.
+ * The process that the user started stays, because the terminal and the shell
+ * know only this one. It becomes the parent of mpirun. It keeps signals from
+ * mpirun, which would end all ranks within a second, and passes them to rank
+ * 0, which ends the run in order. Rank 0 reports the exit code of the run,
+ * which mpirun may change. Both use a signal with a value (sigqueue), so that
+ * there is nothing to clean up.
  */
 #ifndef BATS_STARTER_H
 #define BATS_STARTER_H
@@ -19,26 +19,27 @@
 
 #include "bats/error.h"
 
-/* How many ranks a launcher (mpirun, srun, flux, ...) says it has started; 0:
- * there is no launcher. To be called before MPI is started, which may say that
- * it is a launcher itself. */
+/* The number of ranks that a launcher (mpirun, srun, flux, ...) has started;
+ * 0: there is no launcher. Call before MPI is started, which may set a
+ * launcher's variables itself. */
 uint32_t bats_starter_ranks(void);
 
-/* This process is a rank of a run that has started itself. */
+/* This process is a rank of a run that has launched itself. */
 bool bats_starter_is_used(void);
 
 /* Runs this program with the arguments argv (NULL-terminated, without its own
- * name) on `n_ranks` ranks, by the mpirun of the MPI library it is built with.
- * Returns the exit code when all have ended. BATS_ESYS: it cannot be started. */
+ * name) on `n_ranks` ranks, with the mpirun of the MPI library it was built
+ * with. Returns the exit code when all have ended. BATS_ESYS: it cannot be
+ * started. */
 int bats_starter_run(uint32_t n_ranks, char *const *argv,
                      struct bats_error *err);
 
-/* For the ranks; without effect in a run that has not started itself. Each of
- * them, when MPI has been started: */
+/* For the ranks; these have no effect in a run that has not launched itself.
+ * Every rank calls this after the start of MPI: */
 void bats_starter_meet(void);
-/* Rank 0, from when on a signal ends the run in good order: */
+/* Rank 0 calls this when a signal can end the run in order: */
 void bats_starter_ready(void);
-/* Rank 0, at the end: */
+/* Rank 0 calls this at the end: */
 void bats_starter_tell(int exit_code);
 
 #endif

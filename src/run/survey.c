@@ -9,7 +9,7 @@
 #include "run/run.h"
 #include "util/now.h"
 
-#define MARGIN_US 5000000 /* for the end of the run and its report */
+#define MARGIN_US 5000000 /* reserve for the end of the run and its report */
 
 static bats_time bag_time(const struct bats_run_options *options,
                           int64_t real_us)
@@ -54,7 +54,8 @@ static int build_platform(const struct bats_crew *crew,
     return rc;
 }
 
-/* Of all machines, for every window that begins in the time left. */
+/* The charge of all machines, for every window that begins in the time
+ * left. */
 static bats_money worth(const struct bats_platform *p, bats_time left)
 {
     int64_t windows = left > 0 ? 1 + (left - 1) / p->window : 0;
@@ -70,7 +71,7 @@ static bats_money worth(const struct bats_platform *p, bats_time left)
     return sum;
 }
 
-/* What earlier sessions were charged counts against it, too. */
+/* The charges of earlier sessions count against it, too. */
 static bats_money with_earlier(const struct bats_run_options *options,
                                bats_money left)
 {
@@ -80,8 +81,8 @@ static bats_money with_earlier(const struct bats_run_options *options,
                : BATS_UNLIMITED;
 }
 
-/* The account counts in what the batch system bills; other money cannot be
- * compared. */
+/* The account is in the currency that the batch system bills; other money
+ * cannot be compared with it. */
 static int ask_account(const struct bats_run_options *options,
                        struct bats_survey *s, struct bats_error *err)
 {
@@ -91,16 +92,17 @@ static int ask_account(const struct bats_run_options *options,
         return 0;
     if (system == NULL)
         return bats_error_set(err, BATS_EINPUT,
-                              "--budget account: this is no batch job: give "
-                              "an amount");
+                              "--budget account: this is not a batch job; "
+                              "give an amount");
     if (s->site.trouble.code != 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--budget account: %s does not tell of job "
-                              "%s (%s): give an amount",
-                              system->name, job->job, s->site.trouble.text);
+        return bats_error_set(
+            err, BATS_EINPUT,
+            "--budget account: %s has no information about job "
+            "%s (%s): give an amount",
+            system->name, job->job, s->site.trouble.text);
     if (system->account == NULL)
         return bats_error_set(err, BATS_EINPUT,
-                              "--budget account: %s keeps no accounts: give "
+                              "--budget account: %s keeps no accounts; give "
                               "an amount",
                               system->name);
     s->by_account = true;

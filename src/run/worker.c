@@ -2,7 +2,7 @@
  * worker: every rank but 0. Executes tasks until the master says stop.
  *
  * Results of short tasks are collected and sent together, so that the master
- * need not wake up for each (batch.h); nothing waits when there is no further
+ * need not wake up for each (batch.h); none waits when there is no further
  * task to execute.
  */
 #include "run/batch.h"
@@ -15,26 +15,26 @@
 #include "run/signals.h"
 #include "site/deaths.h"
 
-#define OUTPUTS_UNSENT 4     /* more than that, and the tasks have to wait */
-#define BUSY_MIN_US 1000     /* its task ends: the sleep does, too */
-#define FAREWELL_US 10000000 /* the master is gone if it takes longer */
-#define LAST_WORDS_S 30      /* for what its output files need */
+#define OUTPUTS_UNSENT 4     /* with more, the tasks have to wait */
+#define BUSY_MIN_US 1000     /* the end of a task also ends this sleep */
+#define FAREWELL_US 10000000 /* after this time the master is gone */
+#define LAST_WORDS_S 30      /* to finish its output files */
 #define LOST_STATUS 3        /* exit status of a rank that lost the master */
 
 struct worker {
     struct bats_comm *comm;
     struct bats_executor *executor; /* NULL before SETUP and after a failure */
     struct bats_packet results;
-    struct bats_batch batch; /* what is in there */
+    struct bats_batch batch; /* results in `results` */
     struct bats_quiet quiet;
     int64_t look_us;    /* longest sleep, from SETUP */
     int64_t beat_us;    /* longest silence, from SETUP */
-    int64_t grace_ms;   /* of the task, from SETUP */
-    int64_t silence_us; /* of the master: then it is gone */
-    int64_t heard_us;   /* of it */
-    int64_t looked_us;  /* for its messages */
-    int64_t asked_us;   /* whether it lives */
-    int terminated;     /* SIGTERMs that have been heeded */
+    int64_t grace_ms;   /* for the task, from SETUP */
+    int64_t silence_us; /* of the master, after which it is gone */
+    int64_t heard_us;   /* last sign of life of the master */
+    int64_t looked_us;  /* last check for its messages */
+    int64_t asked_us;   /* last check of its process */
+    int terminated;     /* SIGTERMs handled */
     bool holds;         /* lines go with the results */
     bool parked;
     bool leave;
@@ -79,9 +79,9 @@ static bool send_output(void *context, const struct bats_output_lines *output)
     return bats_comm_send_matched(w->comm, 0, &packet, NULL) == 0;
 }
 
-/* This rank can execute nothing more. It tells the master what has ended, and
- * why no more will, and stays for the end: a rank that leaves early takes the
- * others with it. */
+/* This rank can execute nothing more. It reports what has ended, and the
+ * reason, and stays until the end: a rank that leaves early takes the others
+ * with it. */
 static int fail(struct worker *w, const char *sentence, struct bats_error *err)
 {
     bats_executor_destroy(w->executor);
@@ -154,7 +154,7 @@ static int receive_all(struct worker *w, struct bats_error *err)
     return rc;
 }
 
-/* Sends what is due; *wait_us becomes how long nothing will be. */
+/* Sends what is due; *wait_us becomes the time until more is due. */
 static int send_due(struct worker *w, bool busy, int64_t *wait_us,
                     struct bats_error *err)
 {
@@ -178,21 +178,22 @@ static int64_t patience(struct worker *w, bool busy)
                      : w->parked ? BATS_CLOCK_PARKED_US
                                  : BATS_CLOCK_IDLE_US;
     max_us = w->look_us < max_us ? w->look_us : max_us;
-    if (bats_comm_unsent(w->comm) > 0) /* MPI moves only when it is called */
+    /* MPI makes progress only when it is called */
+    if (bats_comm_unsent(w->comm) > 0)
         return bats_quiet_sleep_us(&w->quiet, true, BATS_CLOCK_MIN_US);
     int64_t us = bats_quiet_sleep_us(&w->quiet, false, max_us);
     return busy && us < BUSY_MIN_US ? BUSY_MIN_US : us;
 }
 
-/* Where the launcher lets the others live they would wait for ever. */
+/* If the launcher lets the other ranks live, they would wait for ever. */
 static int look_for_master(struct worker *w, struct bats_error *err)
 {
     int64_t now_us = bats_clock_now_us();
     int64_t beat_us = bats_heart_beat_us(w->silence_us);
     int64_t gap_us = now_us - w->looked_us;
     w->looked_us = now_us;
-    /* Stopped and continued (a suspended job), or waiting for a disk: what has
-     * come in the meantime has not been read yet. */
+    /* This process was suspended, or waited for a disk: messages that came in
+     * the meantime have not been read yet. */
     if (gap_us > 2 * beat_us)
         w->heard_us += gap_us;
     if (now_us - w->asked_us >= beat_us) {
@@ -209,14 +210,14 @@ static int look_for_master(struct worker *w, struct bats_error *err)
                                : "rank 0 has been silent for too long");
 }
 
-/* The lines of what has ended have to go first, as send_output says. */
+/* The lines of a task that has ended go first, as send_output explains. */
 static bool held_up(struct worker *w)
 {
     return w->holds && bats_comm_unsent(w->comm) >= OUTPUTS_UNSENT;
 }
 
-/* As bats_executor_poll. As long as one short task follows the other nothing
- * comes between them: MPI lets others have the core when it is asked. */
+/* Like bats_executor_poll. While short tasks follow one another, nothing comes
+ * between them: MPI yields the core when it is called. */
 static int execute(struct worker *w, int64_t sleep_us, struct bats_error *err)
 {
     int rc;
@@ -226,7 +227,7 @@ static int execute(struct worker *w, int64_t sleep_us, struct bats_error *err)
             bats_signals_terminate() > w->terminated)
             break;
         int64_t due_us = left_us(w);
-        if (due_us == 0) /* the next one runs while they are sent */
+        if (due_us == 0) /* the next task runs while they are sent */
             return bats_executor_poll(w->executor, 0, err);
         sleep_us = patience(w, true);
         sleep_us = sleep_us < due_us ? sleep_us : due_us;
@@ -260,7 +261,7 @@ static int step(struct worker *w, struct bats_error *err)
     return rc < 0 ? fail(w, why.text, err) : 0;
 }
 
-/* The last message; then whatever still comes is dropped. */
+/* Sends the last message, then drops all that still arrives. */
 static int say_goodbye(struct worker *w, struct bats_error *err)
 {
     struct bats_packet packet = {0};
@@ -279,9 +280,9 @@ static int say_goodbye(struct worker *w, struct bats_error *err)
     return rc < 0 ? rc : 0;
 }
 
-/* Nobody asks for its results any more. Its task is stopped as any other is,
- * and its output files are closed; but whatever hangs there ends with this
- * process. */
+/* Nobody needs its results any more. The task is stopped like any other, and
+ * the output files are closed; if anything hangs there, this process ends
+ * anyway. */
 static void see_out(struct worker *w)
 {
     bats_comm_leave_within((unsigned)(w->grace_ms / 1000) + LAST_WORDS_S,

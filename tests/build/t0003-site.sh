@@ -90,7 +90,7 @@ test "$(bill frontera normal 5m)" = 128
 test "$(bill stampede3 icx 5m)" = 12
 ok 'the least that is charged at TACC is a quarter of an hour'
 test "$(bill frontera normal 5m --window 10m)" = ''
-grep -q 'shorter than 15m, the least that is charged' err
+grep -q 'shorter than 15m, the shortest that is charged' err
 test "$(bill frontera normal 5m --window 1h)" = 512
 ok 'a window below the minimum is refused, a longer one charged as such'
 test "$(bill delta gpuA40x4-preempt 5m)" = 100

@@ -94,7 +94,7 @@ refuses 'no option --nonsense' --nonsense bag.txt
 refuses 'may mean --machine, --monitor, --master-works' --m bag.txt
 refuses '--budget needs AMOUNT|account' bag.txt --budget
 refuses '--budget: ' bag.txt --budget lots
-refuses 'this is no batch job' clusters --budget account --master-works
+refuses 'this is not a batch job' clusters --budget account --master-works
 refuses '--window: ' bag.txt --window 0
 refuses '--time-scale: ' bag.txt --time-scale -1
 refuses '--policy: ' bag.txt --policy cheap

@@ -196,6 +196,6 @@ grep -q '^Slurm *does not say what job .* holds: .*no such thing' out
 grep -q 'charge *[0-9]* core-h per window: 1 per core-hour, ' out
 ok 'where Slurm does not tell, a core-hour is 1, and it is said'
 test ! -s unknown
-grep -q 'Slurm does not tell of job [0-9]* (.*no such thing' unknown.err
+grep -q 'Slurm has no information about job [0-9]* (.*no such thing' unknown.err
 ok 'nor is the account known then'
 done_testing

@@ -6,7 +6,7 @@
 
 #include "util/grow.h"
 
-/* A name with its '=' is meant as a whole, others are beginnings of names. */
+/* A name with '=' matches exactly, others are prefixes. */
 static const char *const launcher[] = {
     "OMPI_", "ORTE_", "PRTE_", "PMIX_",                      /* Open MPI */
     "PMI_", "HYDI_", "MPI_LOCALRANKID=", "MPI_LOCALNRANKS=", /* MPICH */

@@ -232,7 +232,7 @@ struct bats_record_attempt {
     uint32_t task;
     uint32_t attempt; /* 1 = first of the run */
     uint32_t machine;
-    const char *host;        /* where it ran, or NULL: that of the machine */
+    const char *host;        /* where it ran; NULL: on the machine's host */
     struct bats_usage usage; /* its exit_status may be -1: timed out */
     enum bats_record_outcome outcome;
     int stream; /* rank in whose stream file its output is; < 0: in none */
