@@ -133,6 +133,10 @@ struct bats_command {
 
 /* ---- life cycle ---- */
 
+/* Records of runs rest on these, too. */
+#define BATS_YIELD_PROGRESS (10 * BATS_SECOND)
+#define BATS_YIELD_PAUSE BATS_SECOND
+
 /*
  * What to do about executions that go wrong, and when to stop. With all
  * members 0 a failed task is simply a result, and nothing has a limit.
@@ -146,10 +150,10 @@ struct bats_sched_rules {
                               0: 5 */
     uint32_t yields;       /* times in a row a task may yield without progress
                               before it has failed: of its own accord, sooner
-                              than 10 seconds after its start. It waits for a
-                              second after the first time, and each time for
-                              twice as long; < 32. 0: it never fails for that,
-                              and never waits */
+                              than BATS_YIELD_PROGRESS after its start. It
+                              waits for BATS_YIELD_PAUSE after the first time,
+                              and each time for twice as long; < 32. 0: it
+                              never fails for that, and never waits */
     bats_time timeout;     /* an execution that lasts longer is stopped and has
                               failed; 0: none */
     double timeout_median; /* the same, in medians of its cluster's sample */
@@ -170,6 +174,8 @@ struct bats_sched_earlier {
     const uint8_t *failures; /* per task: attempts that have failed, of those
                                 that the rules allow; NULL: none */
     const uint8_t *losses;   /* the same: times it was lost with its machine */
+    const uint8_t *yields;   /* the same: times in a row, until now, that it has
+                                yielded without progress */
     bats_money charged;      /* counts against the budget */
     /* Where this run goes on at once with nodes that were kept: */
     const bats_time *paid; /* per machine: it is paid for so long, and is held

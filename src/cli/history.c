@@ -162,6 +162,7 @@ static int compare(const struct bats_settings *set,
             h->was[task] = past.match == BATS_RECORD_MOVED ? past.was : task;
         h->failures[task] = bats_record_failures(&past);
         h->losses[task] = bats_record_losses(&past);
+        h->yields[task] = bats_record_yields(&past);
         if (!set->quiet)
             name_task(set, bag, task, &past, &changes);
     }
@@ -191,12 +192,13 @@ int bats_history_open(const struct bats_settings *set,
     history->attempts = calloc(n, sizeof *history->attempts);
     history->failures = calloc(n, sizeof *history->failures);
     history->losses = calloc(n, sizeof *history->losses);
+    history->yields = calloc(n, sizeof *history->yields);
     history->was = malloc(n * sizeof *history->was);
     if (history->was != NULL)
         memset(history->was, 0xff, n * sizeof *history->was);
     int rc = history->state == NULL || history->attempts == NULL ||
                      history->failures == NULL || history->losses == NULL ||
-                     history->was == NULL
+                     history->yields == NULL || history->was == NULL
                  ? bats_error_set(err, BATS_ENOMEM, "out of memory")
                  : open_record(set, path, &history->record, err);
     if (rc == 0 && (history->path = strdup(path)) == NULL)
@@ -225,6 +227,7 @@ int bats_history_close(struct bats_history *history, struct bats_error *err)
     free(history->attempts);
     free(history->failures);
     free(history->losses);
+    free(history->yields);
     free(history->was);
     *history = (struct bats_history){0};
     return rc;

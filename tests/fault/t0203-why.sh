@@ -95,6 +95,12 @@ within 60 says 1 '^pending: it failed at .* and is tried again at 10h'
 ok 'a task that is tried again later says when'
 end
 
+echo 'exit 85' >bag
+begin 2
+within 60 says 1 '^pending: it yielded at .*, at once (3 times in a row), and '
+ok 'a task that waits because it yielded at once says so'
+end
+
 for i in $(seq 40); do
     echo 'test $BATS_MACHINE != all-2 && sleep 0.2'
 done >bag

@@ -231,6 +231,41 @@ static void resume_knows_results_and_money(void **state)
     assert_string_equal(ask(PATH, "SELECT count(*) FROM task"), "3");
 }
 
+static void resume_counts_yields_without_progress_in_a_row(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t task;
+        enum bats_record_outcome outcome;
+        int64_t seconds; /* of bag time, 60 times as fast */
+    } ends[] = {
+        {0, BATS_RECORD_YIELDED, 1},    {0, BATS_RECORD_PREEMPTED, 1},
+        {0, BATS_RECORD_YIELDED, 1},    {1, BATS_RECORD_YIELDED, 1},
+        {1, BATS_RECORD_YIELDED, 12},   {2, BATS_RECORD_YIELDED, 1},
+        {2, BATS_RECORD_PREEMPTED, 12}, {2, BATS_RECORD_YIELDED, 1},
+        {3, BATS_RECORD_YIELDED, 1},    {3, BATS_RECORD_RESULT, 1},
+    };
+    static const uint8_t yields[] = {2, 0, 1, 0};
+    struct bats_error err;
+    struct bats_record *r = open_with_tasks(4);
+    begin(r, 600 * BATS_UNIT);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct bats_record_attempt end = {.task = ends[i].task,
+                                          .usage.exit_status = 85,
+                                          .outcome = ends[i].outcome,
+                                          .usage.wall_us =
+                                              ends[i].seconds * 1000000 / 60};
+        must(bats_record_attempt(r, 10, &end, &err), &err);
+    }
+    close_record(r);
+    r = open_with_tasks(4);
+    for (uint32_t task = 0; task < 4; task++) {
+        struct bats_record_past past = bats_record_past(r, task);
+        assert_int_equal(bats_record_yields(&past), yields[task]);
+    }
+    close_record(r);
+}
+
 /* SQLite finds what belongs to a task, and does not look through all. */
 /* More rows than a group has, and what JSON writes otherwise. */
 static void a_history_is_read_as_it_was_written(void **state)
@@ -719,6 +754,7 @@ int main(void)
         T(fnv_1a_has_its_published_value),
         T(a_closed_record_is_one_plain_file),
         T(resume_knows_results_and_money),
+        T(resume_counts_yields_without_progress_in_a_row),
         T(a_history_is_read_as_it_was_written),
         T(tasks_are_listed_in_linear_time),
         T(the_others_of_a_task_count_for_nothing),

@@ -33,7 +33,8 @@ struct run {
     struct bats_sched_options o;
     struct bats_cluster clusters[3];
     struct bats_machine_spec machines[MACHINES];
-    uint8_t state[TASKS], failures[TASKS], losses[TASKS], once[TASKS];
+    uint8_t state[TASKS], failures[TASKS], losses[TASKS], yields[TASKS],
+        once[TASKS];
     struct bats_observation profile[PROFILE];
     struct queue queue[MACHINES][SLOTS];
     uint32_t fragile;
@@ -241,10 +242,12 @@ static void remember(struct run *r, enum bats_record_resume resume)
         r->state[i] = (uint8_t)bats_record_state(resume, &past);
         r->failures[i] = bats_record_failures(&past);
         r->losses[i] = bats_record_losses(&past);
+        r->yields[i] = bats_record_yields(&past);
     }
     r->o.earlier.state = r->state;
     r->o.earlier.failures = r->failures;
     r->o.earlier.losses = r->losses;
+    r->o.earlier.yields = r->yields;
     r->o.earlier.charged = bats_record_charged(r->record);
     if (r->o.budget != BATS_UNLIMITED)
         r->o.budget += r->o.earlier.charged;

@@ -149,6 +149,20 @@ static void work_in_between_starts_the_count_anew(void **state)
     assert_int_equal(p.of_task[0], 5 + LIMIT + 1);
 }
 
+static void yields_of_earlier_sessions_count(void **state)
+{
+    (void)state;
+    const uint8_t earlier[2] = {LIMIT, 2};
+    struct bats_sched_options o = limited;
+    o.earlier.yields = earlier;
+    struct play p = {.takes = 1000, .n_yields = UINT32_MAX};
+    play(&p, o);
+    assert_int_equal(p.status.failed, 2);
+    assert_int_equal(p.of_task[0], 1);
+    assert_int_equal(p.of_task[1], LIMIT - 2 + 1);
+    assert_int_equal(p.began[1][1] - p.began[1][0], 1000 + 4 * BATS_SECOND);
+}
+
 /* Records of such runs exist. */
 static void without_the_rule_a_task_yields_at_once_and_for_ever(void **state)
 {
@@ -169,6 +183,7 @@ int main(void)
         cmocka_unit_test(task_waits_twice_as_long_after_each_yield),
         cmocka_unit_test(task_that_works_before_it_yields_may_do_so_for_ever),
         cmocka_unit_test(work_in_between_starts_the_count_anew),
+        cmocka_unit_test(yields_of_earlier_sessions_count),
         cmocka_unit_test(without_the_rule_a_task_yields_at_once_and_for_ever)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

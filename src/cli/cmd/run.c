@@ -331,6 +331,7 @@ static int with_bag(const struct bats_settings *set,
             (struct bats_sched_earlier){.state = history.state,
                                         .failures = history.failures,
                                         .losses = history.losses,
+                                        .yields = history.yields,
                                         .charged = history.charged};
         if (rc == 0 && options->output == BATS_OUTPUT_STREAM &&
             history.record != NULL)

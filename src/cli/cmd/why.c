@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/sched.h"
 #include "cli/cli.h"
 #include "cli/look.h"
 #include "report/words.h"
@@ -19,7 +20,8 @@ struct known {
     bool has_decision;
     struct bats_view_decision decision;
     int64_t held;
-    bats_time retry_delay, deadline; /* of the engine's rules */
+    bats_time retry_delay, deadline; /* of the engine's rules, */
+    int64_t yields;                  /* as this */
 };
 
 static int learn_rules(struct bats_view *view, struct known *k,
@@ -34,6 +36,7 @@ static int learn_rules(struct bats_view *view, struct known *k,
     const json_t *rules = json_object_get(options, "engine");
     k->retry_delay =
         json_integer_value(json_object_get(rules, "retry_delay_us"));
+    k->yields = json_integer_value(json_object_get(rules, "yields"));
     k->deadline = json_integer_value(json_object_get(rules, "deadline_us"));
     json_decref(options);
     free(text);
@@ -259,10 +262,21 @@ static void why_waiting(char *text, size_t size, const struct known *k)
 static void why_pending(char *text, size_t size, const struct known *k,
                         const struct bats_view_task *t)
 {
-    char failed[BATS_UNITS_TEXT], again[BATS_UNITS_TEXT];
+    char failed[BATS_UNITS_TEXT], again[BATS_UNITS_TEXT], times[PHRASE];
+    bool goes_on =
+        k->status.is_live && !k->status.is_over && !k->status.ending;
 
-    if (t->failed >= 0 && k->retry_delay > 0 && k->status.is_live &&
-        !k->status.is_over && !k->status.ending)
+    if (goes_on && k->yields > 0 && t->yielded >= 0 && t->yields > 0 &&
+        t->yields <= k->yields)
+        snprintf(
+            text, size,
+            "it yielded at %s, at once (%s in a row), and is run again "
+            "from %s on",
+            bats_words_moment(failed, t->yielded),
+            bats_words_count(times, sizeof times, (uint64_t)t->yields, "time"),
+            bats_words_moment(
+                again, t->yielded + (BATS_YIELD_PAUSE << (t->yields - 1))));
+    else if (goes_on && t->failed >= 0 && k->retry_delay > 0)
         snprintf(text, size, "it failed at %s and is tried again at %s",
                  bats_words_moment(failed, t->failed),
                  bats_words_moment(again, t->failed + k->retry_delay));

@@ -8,10 +8,6 @@
 
 #define LOSSES 5 /* where the rules do not say */
 
-/* Records of runs rest on these, too. */
-#define PROGRESS (10 * BATS_SECOND) /* takes an execution at least so long */
-#define YIELD_PAUSE BATS_SECOND     /* after the first that was without */
-
 /* A machine is a black hole if so many tasks in a row, each another one, fail
  * on it while most executions elsewhere go well. */
 #define QUARANTINE_AFTER 5
@@ -37,6 +33,9 @@ static int init(void *self, const struct state *s,
     r->history = calloc(s->n_machines, sizeof *r->history);
     if (o->rules.yields > 0)
         r->yields = calloc(o->n_tasks, sizeof *r->yields);
+    if (r->yields && o->earlier.yields)
+        for (uint32_t task = 0; task < o->n_tasks; task++)
+            r->yields[task] = o->earlier.yields[s->bag.task[task]];
     return r->history && (r->yields || o->rules.yields == 0)
                ? 0
                : bats_error_set(err, BATS_ENOMEM, "no memory for failures");
@@ -68,12 +67,13 @@ static bats_time came_back(void *self, const struct state *s, uint32_t task,
     (void)s;
     if (!r->yields)
         return 0;
-    if (ran >= PROGRESS)
+    if (ran >= BATS_YIELD_PROGRESS)
         r->yields[task] = 0;
-    if (!yielded || ran >= PROGRESS)
+    if (!yielded || ran >= BATS_YIELD_PROGRESS)
         return 0;
-    return r->yields[task] < r->rules.yields ? YIELD_PAUSE << r->yields[task]++
-                                             : FAILURE_FOR_GOOD;
+    return r->yields[task] < r->rules.yields
+               ? BATS_YIELD_PAUSE << r->yields[task]++
+               : FAILURE_FOR_GOOD;
 }
 
 static bool lost(const void *self, const struct state *s, uint32_t task)

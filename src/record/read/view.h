@@ -87,6 +87,8 @@ struct bats_view_task {
     bats_time
         failed;      /* when it failed last in this session, and is to be tried
                       * again; -1: it did not, or many tasks are listed */
+    bats_time yielded; /* likewise: when it yielded last, */
+    int64_t yields;    /* and how often in a row, without progress */
     int64_t wall_us; /* of the last execution, so far if it runs; -1: none */
     int64_t cpu_us;
     int64_t max_rss_kib;

@@ -1,6 +1,7 @@
 /* view_lists: tasks, log and machines of a record, one item at a time. */
 #include <string.h>
 
+#include "bats/sched.h"
 #include "record/read/view_state.h"
 
 /* Restarts a list with this statement. */
@@ -25,7 +26,16 @@ static int restart(struct bats_view *v, const char *sql, sqlite3_stmt **s,
     " CASE WHEN ?2 THEN coalesce((SELECT time_us FROM (SELECT time_us,"       \
     "   session, outcome, max(seq) FROM attempt WHERE task = tasks.id)"       \
     "  WHERE outcome = 2 AND session = (SELECT max(id) FROM session)), -1)"   \
-    " ELSE -1 END, id"                                                        \
+    " ELSE -1 END, id,"                                                       \
+    " CASE WHEN ?2 THEN (SELECT CASE WHEN outcome = 4 AND session ="          \
+    "   (SELECT max(id) FROM session) THEN time_us ELSE -1 END FROM"          \
+    "   (SELECT time_us, session, outcome, max(seq) FROM attempt"             \
+    "    WHERE task = tasks.id)) ELSE -1 END,"                                \
+    " CASE WHEN ?2 THEN (SELECT count(*) FROM attempt WHERE task = tasks.id"  \
+    "   AND outcome = 4 AND seq > coalesce((SELECT max(seq) FROM attempt a"   \
+    "    JOIN session s ON s.id = a.session WHERE task = tasks.id AND"        \
+    "    (outcome = 0 OR outcome IN (1, 4) AND wall_us * time_scale >= ?5))," \
+    "    0)) ELSE 0 END"                                                      \
     " FROM tasks LEFT JOIN (SELECT task, m.host, c.name AS cluster,"          \
     "   CAST((?4 - min(since_us)) / s.time_scale AS INTEGER) AS elapsed"      \
     "  FROM running r JOIN (SELECT max(id) AS id, time_scale FROM session) s" \
@@ -58,6 +68,7 @@ int bats_view_tasks(struct bats_view *v, const char *state, int64_t number,
     sqlite3_bind_int64(v->tasks, 2, number);
     sqlite3_bind_int64(v->tasks, 3, limit > 0 ? limit : -1);
     sqlite3_bind_int64(v->tasks, 4, now);
+    sqlite3_bind_int64(v->tasks, 5, BATS_YIELD_PROGRESS);
     return 0;
 }
 
@@ -84,6 +95,8 @@ int bats_view_next_task(struct bats_view *v, struct bats_view_task *task,
         .line = sqlite3_column_int64(s, 11),
         .failed = sqlite3_column_int64(s, 12),
         .id = sqlite3_column_int64(s, 13),
+        .yielded = sqlite3_column_int64(s, 14),
+        .yields = sqlite3_column_int64(s, 15),
     };
     return 1;
 }

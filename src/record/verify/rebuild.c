@@ -183,8 +183,9 @@ static int take_tasks(struct bats_db *db, const struct bats_past *past,
     b->state = malloc(n);
     b->failures = malloc(n);
     b->losses = malloc(n);
+    b->yields = malloc(n);
     if (b->places == NULL || b->state == NULL || b->failures == NULL ||
-        b->losses == NULL)
+        b->losses == NULL || b->yields == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     for (uint32_t i = 0; i < n; i++) {
         const struct bats_past_task *t = &past->tasks[i];
@@ -194,11 +195,13 @@ static int take_tasks(struct bats_db *db, const struct bats_past *past,
         b->state[i] = (uint8_t)bats_record_state(resume, &t->past);
         b->failures[i] = bats_record_failures(&t->past);
         b->losses[i] = bats_record_losses(&t->past);
+        b->yields[i] = bats_record_yields(&t->past);
     }
     qsort(b->places, n, sizeof *b->places, compare_places);
     b->options.earlier.state = b->state;
     b->options.earlier.failures = b->failures;
     b->options.earlier.losses = b->losses;
+    b->options.earlier.yields = b->yields;
     b->options.earlier.charged = past->charged;
     return 0;
 }
@@ -239,6 +242,7 @@ void bats_rebuilt_release(struct bats_rebuilt *b)
     free(b->state);
     free(b->failures);
     free(b->losses);
+    free(b->yields);
     free(b->lists.once);
     free(b->lists.profile);
     free(b->lists.nodes);

@@ -15,7 +15,7 @@ struct bats_rebuilt {
     struct bats_sched_options options; /* its lists are the members below: */
     struct bats_cluster clusters[BATS_CLUSTERS_MAX];
     struct bats_machine_spec *machines;
-    uint8_t *state, *failures, *losses;
+    uint8_t *state, *failures, *losses, *yields;
     struct bats_options_lists lists;
     struct bats_rebuilt_place {
         int64_t id; /* task.id */

@@ -115,14 +115,27 @@ static int load_places(struct bats_past *past, struct bats_db *db, int64_t of,
     return rc;
 }
 
+/* As the engine does: struct bats_sched_rules. */
+static void count_yields(struct bats_record_past *p, int outcome, double ran)
+{
+    bool came_back =
+        outcome == BATS_RECORD_YIELDED || outcome == BATS_RECORD_PREEMPTED;
+
+    if (came_back && ran >= (double)BATS_YIELD_PROGRESS)
+        p->yields = 0;
+    else
+        p->yields += outcome == BATS_RECORD_YIELDED;
+}
+
 static int load_attempts(struct bats_past *past, struct bats_db *db,
                          int64_t before, struct bats_error *err)
 {
     sqlite3_stmt *s;
     int rc = prepare(db,
-                     "SELECT task, exit_status, signal, outcome, seq "
-                     "FROM attempt "
-                     "WHERE session < ? ORDER BY seq",
+                     "SELECT task, a.exit_status, a.signal, outcome, seq, "
+                     "  wall_us * time_scale "
+                     "FROM attempt a JOIN session s ON s.id = a.session "
+                     "WHERE a.session < ? ORDER BY seq",
                      before, &s, err);
 
     if (rc < 0)
@@ -139,9 +152,10 @@ static int load_attempts(struct bats_past *past, struct bats_db *db,
         p->exit_status = sqlite3_column_int(s, 1);
         p->signal = sqlite3_column_int(s, 2);
         p->failures += outcome == BATS_RECORD_RETRIED;
+        count_yields(p, outcome, sqlite3_column_double(s, 5));
         if (outcome != BATS_RECORD_RESULT)
             continue;
-        p->failures = 0;
+        p->failures = p->yields = 0;
         t->result = sqlite3_column_int64(s, 4);
         p->state = p->exit_status == 0 && p->signal == 0 ? BATS_RECORD_DONE
                                                          : BATS_RECORD_FAILED;
@@ -278,4 +292,9 @@ uint8_t bats_record_failures(const struct bats_record_past *past)
 uint8_t bats_record_losses(const struct bats_record_past *past)
 {
     return clip(past->losses);
+}
+
+uint8_t bats_record_yields(const struct bats_record_past *past)
+{
+    return clip(past->yields);
 }

@@ -135,6 +135,7 @@ struct bats_record_past {
                                    * since its last result */
     uint32_t losses;              /* executions lost with their machine and to
                                    * be repeated, since then */
+    uint32_t yields;              /* in a row, until now, without progress */
     int exit_status;              /* of the last execution */
     int signal;
 };
@@ -152,6 +153,7 @@ enum bats_task_state bats_record_state(enum bats_record_resume resume,
                                        const struct bats_record_past *past);
 uint8_t bats_record_failures(const struct bats_record_past *past);
 uint8_t bats_record_losses(const struct bats_record_past *past);
+uint8_t bats_record_yields(const struct bats_record_past *past);
 
 /* Adds task `index` of the bag (ascending, from 0) with `command`, from `line`
  * of the file. */
