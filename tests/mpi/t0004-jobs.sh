@@ -134,4 +134,22 @@ expect 137 signalled KILL ''
 within 30 nobody_left
 ok 'nothing is left of a run whose starter is killed'
 
+mkfifo late
+env "$mark" "$BATS_MPI" -j 2 --no-record late >out 2>err </dev/null &
+rank_0_reads() {
+    test -n "$(rank_pid 0)"
+}
+within 30 rank_0_reads
+kill -TERM $!
+expect 143 wait $!
+within 30 nobody_left
+ok 'a signal before rank 0 has read its bag ends the run, as 128 + signal'
+sleep 1001 &
+export BATS_STARTER=$! OMPI_ALLOW_RUN_AS_ROOT=1 \
+    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+bats 2 bag
+kill -0 $BATS_STARTER
+ok 'a process that did not start the run is sent no signal'
+kill $BATS_STARTER
+
 done_testing
