@@ -85,6 +85,25 @@ static void print_head(FILE *out, const struct bats_sbatch *b)
     fputs("#SBATCH --job-name=bag\n#SBATCH --output=%x-%j.out\n", out);
 }
 
+/* As the job scripts that come with the program. */
+static void print_end(FILE *out, const struct bats_sbatch *b)
+{
+    fputs("status=$?\n\n"
+          "# Where a rank was lost, the exit code of srun is not that of the "
+          "run. The record\n"
+          "# knows whether a task is left, or has failed.\n"
+          "if [ $status -gt 128 ] && [ \"$(bats-mpi status --left ",
+          out);
+    print_file(out, b->bag);
+    fputs(")\" = 0 ]; then\n    bats-mpi status --json ", out);
+    print_file(out, b->bag);
+    fputs(" | grep -q '\"failed\": *0'\n"
+          "    exit\n"
+          "fi\n"
+          "exit $status\n",
+          out);
+}
+
 int bats_sbatch_print(FILE *out, const struct bats_sbatch *b,
                       struct bats_error *err)
 {
@@ -105,7 +124,7 @@ int bats_sbatch_print(FILE *out, const struct bats_sbatch *b,
     print_head(out, b);
     for (size_t i = 0; i < n; i++)
         print_component(out, b, clusters[i], i == 0);
-    fputs("\nexec srun --mpi=pmix", out);
+    fputs("\nsrun --mpi=pmix", out);
     for (size_t i = 0; n > 1 && i < n; i++)
         fprintf(out, "%s%zu", i == 0 ? " --het-group=" : ",", i);
     fputs(" bats-mpi run ", out);
@@ -118,5 +137,6 @@ int bats_sbatch_print(FILE *out, const struct bats_sbatch *b,
     }
     fprintf(out, " --budget %s \"$@\"\n",
             bats_money_format(amount, budget + b->charged));
+    print_end(out, b);
     return 0;
 }

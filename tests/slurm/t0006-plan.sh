@@ -45,6 +45,16 @@ grep -q "^charged .* of the budget of $(sed -n \
     's/.*--budget \([0-9.]*\).*/\1/p' plan.sh) billing-h" err
 ok 'and no more charged than the schedule may cost'
 
+# After the loss of a rank srun may exit with 137 at the end of a whole run.
+mkdir bin
+printf '#!/bin/sh\n%s "$@"\nexit 137\n' "$(command -v srun)" >bin/srun
+chmod +x bin/srun
+PATH=$BED/bin:$PATH submit -o again.out bag.txt.sh --time-scale 720
+cp again.out err
+sqlite3 bag.txt.bats 'SELECT done, sessions FROM progress' >out
+test "$(cat out)" = '120|3'
+ok 'submitted again it resumes, and asks the record what srun does not say'
+
 expect 2 bats-mpi plan bag.txt.profile --sbatch 9 >out 2>err
 ok 'a schedule that is not there is refused'
 done_testing
