@@ -1,0 +1,254 @@
+/* The plan of machine-windows, against all selections of small instances. */
+#include <gsl/gsl_rng.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bats/cluster.h"
+#include "bats/windows.h"
+
+#define TYPES 2
+#define HELD 3
+#define PARKED 2
+#define MOST 4 /* windows of a machine */
+
+struct instance {
+    struct bats_windows_type types[TYPES];
+    struct bats_windows_machine machines[HELD];
+    struct bats_windows_slot slots[2 * HELD];
+    struct bats_windows_problem problem;
+    double budget;
+};
+
+/* What the windows chosen (of held machines, then of parked ones) are worth
+ * until `end`, by the formula of windows.h. */
+static double worth(const struct instance *in, const int *windows, double end)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < in->problem.n_machines; i++) {
+        const struct bats_windows_machine *m = &in->machines[i];
+        const struct bats_windows_type *t = &in->types[m->type];
+        double paid = m->paid + windows[i];
+        for (uint32_t k = 0; k < m->n_slots; k++) {
+            const struct bats_windows_slot *sl = &in->slots[m->first_slot + k];
+            double time = fmin(paid, end) - sl->rest - t->loss;
+            sum += sl->rest <= paid ? sl->size : 0;
+            sum += time > 0 && !m->leaves ? time * t->rate : 0;
+        }
+    }
+    for (uint32_t i = 0; i < TYPES; i++)
+        for (uint32_t k = 0; k < in->types[i].parked; k++) {
+            const struct bats_windows_type *t = &in->types[i];
+            int n = windows[HELD + i * PARKED + k];
+            double time = fmin(n, end) - t->loss;
+            sum += n > 0 && time > 0 ? time * t->rate * t->slots : 0;
+        }
+    return sum;
+}
+
+static double cost(const struct instance *in, const int *windows)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < in->problem.n_machines; i++)
+        sum += windows[i] * in->types[in->machines[i].type].charge;
+    for (uint32_t i = 0; i < TYPES; i++)
+        for (uint32_t k = 0; k < in->types[i].parked; k++)
+            sum += windows[HELD + i * PARKED + k] * in->types[i].charge;
+    return sum;
+}
+
+/* Some selection within the budget does the demand until `end`. */
+static bool suffices(const struct instance *in, double end)
+{
+    int windows[HELD + TYPES * PARKED] = {0};
+    const int n = HELD + TYPES * PARKED;
+    for (;;) {
+        int i = 0;
+        if (cost(in, windows) <= in->budget &&
+            worth(in, windows, end) >= in->problem.demand)
+            return true;
+        while (i < n) {
+            bool is_there = i < HELD
+                                ? (uint32_t)i < in->problem.n_machines &&
+                                      !in->machines[i].leaves
+                                : (uint32_t)(i - HELD) % PARKED <
+                                      in->types[(i - HELD) / PARKED].parked;
+            if (is_there && windows[i] < MOST) {
+                windows[i]++;
+                break;
+            }
+            windows[i++] = 0;
+        }
+        if (i == n)
+            return false;
+    }
+}
+
+static void draw(struct instance *in, gsl_rng *rng)
+{
+    memset(in, 0, sizeof *in);
+    for (uint32_t i = 0; i < TYPES; i++)
+        in->types[i] = (struct bats_windows_type){
+            .rate = 0.5 + 3 * gsl_rng_uniform(rng),
+            .slots = 1 + (double)gsl_rng_uniform_int(rng, 2),
+            .charge = (double)gsl_rng_uniform_int(rng, 6),
+            .loss = 0.3 * gsl_rng_uniform(rng),
+            .parked = (uint32_t)gsl_rng_uniform_int(rng, PARKED + 1)};
+    in->problem = (struct bats_windows_problem){
+        .types = in->types,
+        .n_types = TYPES,
+        .machines = in->machines,
+        .n_machines = (uint32_t)gsl_rng_uniform_int(rng, HELD + 1),
+        .slots = in->slots};
+    for (uint32_t i = 0; i < in->problem.n_machines; i++) {
+        struct bats_windows_machine *m = &in->machines[i];
+        double longest = 0;
+        *m = (struct bats_windows_machine){
+            .type = (uint32_t)gsl_rng_uniform_int(rng, TYPES),
+            .first_slot = 2 * i,
+            .n_slots = 1 + (uint32_t)gsl_rng_uniform_int(rng, 2),
+            .paid = gsl_rng_uniform(rng),
+            .leaves = gsl_rng_uniform_int(rng, 6) == 0};
+        for (uint32_t k = 0; k < m->n_slots; k++) {
+            struct bats_windows_slot *sl = &in->slots[2 * i + k];
+            /* A step of windows ends where all that runs has ended. */
+            if (k == 0 && gsl_rng_uniform_int(rng, 3) > 0)
+                *sl = (struct bats_windows_slot){2 * gsl_rng_uniform(rng),
+                                                 gsl_rng_uniform(rng)};
+            in->problem.demand += sl->size;
+            longest = fmax(longest, sl->rest);
+        }
+        m->overrun = fmax(ceil(longest - m->paid), 0);
+    }
+    in->problem.demand += (double)gsl_rng_uniform_int(rng, 12);
+    in->budget = (double)gsl_rng_uniform_int(rng, 30);
+}
+
+/* The soonest end of any selection, or INFINITY: of `step`s. */
+static double soonest(const struct instance *in, double step)
+{
+    for (double end = step; end < MOST; end += step)
+        if (suffices(in, end))
+            return end;
+    return INFINITY;
+}
+
+static void no_selection_of_windows_ends_sooner(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    uint32_t done = 0;
+    for (unsigned long seed = 1; seed <= 500; seed++) {
+        struct instance in;
+        uint32_t buys[TYPES];
+        int64_t keeps[HELD];
+        struct bats_windows_plan plan = {.buys = buys, .keeps = keeps};
+        gsl_rng_set(rng, seed);
+        draw(&in, rng);
+        double best = soonest(&in, 0.05);
+        bats_windows_plan(&in.problem, in.budget, &plan);
+        assert_true(plan.cost <= in.budget);
+        if (best == INFINITY)
+            continue;
+        /* No plan is made that ends before a mean task could. */
+        double shortest = fmin(1 / in.types[0].rate, 1 / in.types[1].rate);
+        done++;
+        assert_true(plan.feasible);
+        assert_true(plan.end <= fmax(best, shortest) * 1.01 + 0.01);
+    }
+    assert_true(done > 250);
+    gsl_rng_free(rng);
+}
+
+/* 4 machines of a task a window for 1, of 3 for 4: 10 tasks in 2 windows are 8
+ * of the cheap ones, and 2 more of one of the others for a window. */
+static void the_cheaper_windows_are_bought_first(void **state)
+{
+    (void)state;
+    const struct bats_windows_type types[] = {
+        {.rate = 1, .slots = 1, .charge = 1, .parked = 4},
+        {.rate = 3, .slots = 1, .charge = 4, .parked = 4}};
+    const struct bats_windows_problem p = {
+        .types = types, .n_types = 2, .demand = 11};
+    uint32_t buys[2];
+    struct bats_windows_plan plan = {.buys = buys, .keeps = NULL};
+    bats_windows_plan(&p, 12, &plan);
+    assert_true(plan.feasible);
+    assert_int_equal(buys[0], 4);
+    assert_int_equal(buys[1], 1);
+    assert_true(fabs(plan.end - 2) < 0.02);
+    assert_true(plan.cost <= 12);
+    bats_windows_plan(&p, 1000, &plan); /* nothing is too dear */
+    assert_int_equal(buys[0], 4);
+    assert_int_equal(buys[1], 4);
+    assert_true(fabs(plan.end - 11.0 / 16) < 0.01);
+    bats_windows_plan(&p, 6, &plan);
+    assert_false(plan.feasible);
+}
+
+/* Two tasks that need half a window more, beside machines for which to do them
+ * again costs more; and then less. */
+static void a_task_is_cut_off_only_where_that_is_cheaper(void **state)
+{
+    (void)state;
+    struct bats_windows_type types[] = {
+        {.rate = 1, .slots = 1, .charge = 2},
+        {.rate = 1, .slots = 1, .charge = 3, .parked = 2}};
+    const struct bats_windows_machine machines[] = {
+        {.type = 0, .first_slot = 0, .n_slots = 1, .paid = 0.1, .overrun = 1},
+        {.type = 0, .first_slot = 1, .n_slots = 1, .paid = 0.1, .overrun = 1}};
+    const struct bats_windows_slot slots[] = {{0.6, 1}, {0.6, 1}};
+    const struct bats_windows_problem p = {.types = types,
+                                           .n_types = 2,
+                                           .machines = machines,
+                                           .n_machines = 2,
+                                           .slots = slots,
+                                           .demand = 2};
+    uint32_t buys[2];
+    int64_t keeps[2];
+    struct bats_windows_plan plan = {.buys = buys, .keeps = keeps};
+    bats_windows_plan(&p, 6, &plan);
+    assert_true(plan.feasible && keeps[0] == 1 && keeps[1] == 1);
+    assert_true(buys[0] == 0 && buys[1] == 0);
+    types[1].charge = 1;
+    bats_windows_plan(&p, 2, &plan);
+    assert_true(plan.feasible && keeps[0] == 0 && keeps[1] == 0);
+    assert_int_equal(buys[1], 2);
+}
+
+/* 2 machines of a window each, 6 tasks of half a window: the last two begin at
+ * 1 - 0.5 / 2 (half a task is under way then), and end half a task later. */
+static void all_machines_cost_until_what_they_run_ends(void **state)
+{
+    (void)state;
+    const struct bats_windows_type types[] = {
+        {.rate = 2, .slots = 1, .charge = 5, .parked = 2}};
+    const struct bats_windows_slot slots[] = {{1.2, 1}};
+    const struct bats_windows_machine machines[] = {
+        {.type = 0, .n_slots = 1, .paid = 0.5, .overrun = 1}};
+    struct bats_windows_problem p = {.types = types, .n_types = 1};
+    double end;
+    double cost = bats_windows_cost_of_all(&p, 6, &end);
+    assert_true(fabs(end - 1.25) < 0.01);
+    assert_true(fabs(cost - 2 * 5 * (1.25 + 0.5)) < 0.1);
+    p.machines = machines;
+    p.n_machines = 1;
+    p.slots = slots;
+    cost = bats_windows_cost_of_all(&p, 0, &end);
+    assert_true(fabs(end - 1.2) < 1e-9 && fabs(cost - 5) < 1e-9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_selection_of_windows_ends_sooner),
+        cmocka_unit_test(the_cheaper_windows_are_bought_first),
+        cmocka_unit_test(a_task_is_cut_off_only_where_that_is_cheaper),
+        cmocka_unit_test(all_machines_cost_until_what_they_run_ends)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
