@@ -49,8 +49,9 @@ ESTIMATE_SRC = $(addprefix src/estimate/, \
 ENGINE_SRC = $(addprefix src/engine/, \
 	assign.c configure.c create.c outcome.c sched.c status.c \
 	failure/rules.c order/random.c outlook/forecast.c policy/bats.c \
-	policy/initial.c policy/list.c policy/rr.c sampling/choice.c \
-	sampling/points.c shrink/nodes.c state/answers.c state/bag.c state/check.c \
+	policy/bkp.c policy/initial.c policy/list.c policy/problem.c \
+	policy/rr.c sampling/choice.c sampling/points.c shrink/nodes.c \
+	state/answers.c state/bag.c state/check.c \
 	state/executions.c state/ledger.c state/machines.c state/slots.c \
 	state/state.c state/tasks.c tail/copies.c tail/soonest.c)
 INPUT_SRC = $(addprefix src/input/, \

@@ -66,7 +66,10 @@ charge = $charge
 speed = $speed
 END
     set -- --time-scale "$scale" --seed "$seed" --json "$json" --quiet
-    [ "$run" = rr ] && set -- "$@" --policy rr
+    case $run in
+    rr) set -- "$@" --policy rr ;;
+    *) set -- "$@" --policy bkp ;;
+    esac
     [ "$budget" = - ] || set -- "$@" --budget "$budget"
     rm -f "$json"
     launch 65 "$build/bats-mpi" run "$out/bag.txt" \

@@ -51,7 +51,7 @@ bad=0
 while read -r scenario charge speed run budget p_windows p_cost p_machines \
     p_makespan; do
     case $scenario in '#'* | '') continue ;; esac
-    policy=bats
+    policy=bkp
     [ "$run" = rr ] && policy=rr
     file=$out/$scenario-$run
     [ "$budget" = - ] && budget=unlimited

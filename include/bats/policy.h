@@ -5,9 +5,14 @@
  * does this machine enter another window, may it start a task); the mechanics
  * and the budget's hard limit are the engine's and the same for all.
  *
- *   bats  samples every cluster, then the fastest configuration that the
- *         budget can pay (plan.h), watched and corrected every
- *         monitor_interval. Oprescu's thesis, chapter 2.
+ *   bats  all machines that the budget pays, those that charge least first,
+ *         for as long as a forecast says that it lasts; else the machine-windows
+ *         that end the bag soonest (windows.h), planned again as results come
+ *         and windows end. One cluster: as rr.
+ *   bkp   the papers' method. Samples every cluster, then the fastest
+ *         configuration that the budget can pay (plan.h), watched and corrected
+ *         every monitor_interval. Oprescu's thesis, chapter 2. It carries out
+ *         what is chosen after a sampling phase, whatever the policy.
  *   rr    the papers' baseline: self-scheduling on all machines, each kept as
  *         long as there is a task for it. The budget still binds.
  */
@@ -19,6 +24,7 @@
 struct bats_policy;
 
 extern const struct bats_policy bats_policy_bats;
+extern const struct bats_policy bats_policy_bkp;
 extern const struct bats_policy bats_policy_rr;
 
 /* The policy of that name, or NULL. */
@@ -27,7 +33,7 @@ const struct bats_policy *bats_policy_find(const char *name);
 const char *bats_policy_name(const struct bats_policy *policy);
 
 /*
- * When the policy bats makes its plan anew, at a monitoring interval.
+ * When the policy bkp makes its plan anew, at a monitoring interval.
  *
  *   violation  where the money no longer pays for the rest (the papers).
  *   improve    also where what is left of it buys a configuration that is at

@@ -191,7 +191,7 @@ struct bats_sched_earlier {
 
 /*
  * A sampling phase of its own before the rest of the bag (thesis 3.2.2, figure
- * 3.2), for the policy bats: `workers` slots per cluster run the same 7 tasks
+ * 3.2), for the policies bats and bkp: `workers` slots per cluster run the same 7 tasks
  * on every cluster, and share the other tasks of the sample. They go on with
  * the bag until their window ends. What the sample still lacks then is run on
  * one machine of the most profitable cluster. Then comes SAMPLED.
@@ -411,7 +411,8 @@ enum bats_reason {
     BATS_REASON_LOST,      /* machines were lost */
     BATS_REASON_STALLED,   /* tasks are left and no machine is held */
     BATS_REASON_CHOSEN,    /* the schedule that was chosen after sampling */
-    BATS_REASON_SHRINK     /* nodes are given back: machines on the others */
+    BATS_REASON_SHRINK,    /* nodes are given back: machines on the others */
+    BATS_REASON_PLANNED    /* the windows were planned again */
 };
 
 struct bats_decision {

@@ -49,9 +49,9 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
                               "--choose and --deadline exclude each other: "
                               "--deadline chooses the cheapest");
     c->on = set->choose != NULL || set->deadline > 0 || set->profile != NULL;
-    if (c->on && strcmp(set->policy, "bats") != 0)
+    if (c->on && strcmp(set->policy, "rr") == 0)
         return bats_error_set(err, BATS_EINPUT,
-                              "only --policy bats takes a sample");
+                              "--policy rr takes no sample");
     if (set->deadline > 0) {
         c->choice.offer = BATS_OFFER_DEADLINE;
         c->choice.deadline = set->deadline;
@@ -64,7 +64,7 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
         return bats_error_set(err, BATS_EINPUT, "--choose: %s", why.text);
     }
     c->offers = !c->on && c->out != NULL && set->budget == BATS_UNLIMITED &&
-                strcmp(set->policy, "bats") == 0;
+                strcmp(set->policy, "rr") != 0;
     if (c->offers) {
         c->choice.offer = BATS_OFFER_NONE; /* fastest, and no limit */
         c->ask = can_ask();

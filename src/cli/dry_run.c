@@ -91,7 +91,7 @@ static void print_opening(FILE *out, const struct bats_sched *sched,
     struct bats_sched_status status;
     bats_sched_status(sched, &status);
 
-    if (options->policy == &bats_policy_bats)
+    if (options->policy == &bats_policy_bkp)
         snprintf(sample, sizeof sample,
                  " and samples up to %" PRIu32 " tasks on each cluster",
                  status.sample_size);

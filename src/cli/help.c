@@ -182,9 +182,9 @@ void bats_help_program(FILE *out)
     fputs("       bats-mpi --help | --version\n\n", out);
     bats_words_wrap(out,
                     "Runs a bag of independent tasks on MPI ranks within a "
-                    "budget: it samples how fast each cluster of machines "
-                    "is, holds the machines that finish the bag soonest "
-                    "for the money, and reports at the end what it cost.",
+                    "budget: it learns how fast each cluster of machines "
+                    "is, buys the windows that finish the bag soonest for "
+                    "the money, and reports at the end what it cost.",
                     0, 0, WIDTH);
     fputs("\nVerbs:\n", out);
     for (int v = 0; v < BATS_VERBS; v++)

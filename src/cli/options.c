@@ -85,13 +85,14 @@ const struct bats_option bats_options[] = {
     {"window", 'w', "DURATION", BATS_OPTION_PERIOD, AT(window),
      RUNS | PLAN | CLUSTERS, BATS_GROUP_MONEY,
      "length of a charged window (default: from the clusters file, else 60m)"},
-    {"policy", 0, "bats|rr", BATS_OPTION_CHOICE, AT(policy), RUN,
+    {"policy", 0, "bats|bkp|rr", BATS_OPTION_CHOICE, AT(policy), RUN,
      BATS_GROUP_MONEY,
-     "bats: sample, then hold the fastest machines that the budget can pay; "
-     "rr: use all machines for as long as the budget lasts (default: bats)"},
+     "bats: buy the machine-windows that end the bag soonest within the "
+     "budget; bkp: sample, then hold one configuration, as in the papers; rr: "
+     "use all machines for as long as the budget lasts (default: bats)"},
     {"reconfigure", 0, "violation|improve", BATS_OPTION_CHOICE,
      AT(reconfigure), RUN, BATS_GROUP_MONEY,
-     "policy bats: change the machines held when the budget would not "
+     "policy bkp: change the machines held when the budget would not "
      "suffice (violation), or also when it would buy a faster end "
      "(improve), which more often leaves no reserve for surprises (default: "
      "violation)"},

@@ -382,6 +382,7 @@ int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
         return 0;
     }
     limit_budget(s, &chosen);
+    s->is_chosen = true;
     s->phase = PHASE_NONE;
     s->kept = bats_ledger_available(&s->ledger) >= schedule->cost_high;
     struct policy_plan plan = {.decision =

@@ -166,6 +166,8 @@ const char *bats_reason_name(enum bats_reason reason)
         return "chosen";
     case BATS_REASON_SHRINK:
         return "nodes given back";
+    case BATS_REASON_PLANNED:
+        return "planned again";
     }
     return "unknown";
 }

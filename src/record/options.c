@@ -3,6 +3,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+/* Marks the policy bats as the one that plans windows. Its name was that of
+ * bkp before; records of that time do not have the mark. */
+#define PLANS "plans"
+
 /* COUNT_OR_0: absent in records of earlier versions. */
 enum kind { TIME, COUNT, COUNT_OR_0, REAL, FLAG };
 
@@ -135,6 +139,8 @@ json_t *bats_options_write(const struct bats_sched_options *o)
         object, "reconfigure",
         json_string(bats_reconfigure_name(o->reconfigure)));
 
+    if (o->policy == &bats_policy_bats)
+        bad |= json_object_set_new(object, PLANS, json_string("windows"));
     for (size_t i = 0; i < FIELDS; i++)
         bad |= json_object_set_new(
             object, fields[i].name,
@@ -271,6 +277,9 @@ bool bats_options_read(const json_t *object, struct bats_sched_options *o,
     const json_t *profile = json_object_get(object, "profile");
     size_t n = json_array_size(profile);
 
+    if (o->policy == &bats_policy_bats &&
+        json_object_get(object, PLANS) == NULL)
+        o->policy = &bats_policy_bkp;
     for (size_t i = 0; i < FIELDS; i++)
         if (!read_value(json_object_get(object, fields[i].name),
                         (char *)o + fields[i].at, fields[i].kind))

@@ -88,6 +88,7 @@ static const char *reason(const struct bats_decision *d)
         [BATS_REASON_STALLED] = "stalled",
         [BATS_REASON_CHOSEN] = "chosen",
         [BATS_REASON_SHRINK] = "shrink",
+        [BATS_REASON_PLANNED] = "planned",
     };
     return words[d->reason];
 }

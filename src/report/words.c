@@ -94,6 +94,9 @@ static void append_why(char *text, size_t size, const struct bats_decision *d)
     case BATS_REASON_SHRINK:
         append(text, size, "nodes are given back; the nodes kept have ");
         break;
+    case BATS_REASON_PLANNED:
+        append(text, size, "planned again: ");
+        break;
     case BATS_REASON_STALLED:
         append(text, size, "tasks are left, but no machine is held: ");
         break;

@@ -64,7 +64,7 @@ offers() {
 }
 touch bag.txt
 test "$(offers run --bu)" = '--budget '
-test "$(offers --policy '')" = 'bats rr '
+test "$(offers --policy '')" = 'bats bkp rr '
 test "$(offers plan --ru)" = '--runtime '
 test "$(offers --clusters ba)" = 'bag.txt '
 test "$(offers pla)" = 'plan '

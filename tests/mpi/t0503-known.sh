@@ -52,9 +52,9 @@ ok 'such a session can be replayed'
 # little that a few results are all the sample there is to be.
 rm bag.bats
 sed -i 81,\$d bag
-expect 4 bats 7 run bag --budget 39 $scale
+expect 4 bats 7 run bag --policy bkp --budget 39 $scale
 ok 'a budget ends a run after its first windows'
-bats 7 run bag --resume --budget 2000 $scale
+bats 7 run bag --resume --policy bkp --budget 2000 $scale
 sql "SELECT machines FROM decision WHERE session = 2 ORDER BY seq" >plans
 test "$(sed -n 1p plans)" = '[0,0]'
 ok 'where every cluster is known, the resumed run begins with a plan'

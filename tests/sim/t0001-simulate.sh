@@ -43,7 +43,7 @@ cat >random.scn <<'END'
 [run]
 window = 60m
 currency = SU
-policy = rr, bats
+policy = rr, bkp
 budget = rr, cheapest+60%, fastest
 seeds = 1-6
 repeats = 2
@@ -105,7 +105,7 @@ test ! -s err
 grep -q '^random.scn: 200 tasks, 16 machines in 2 clusters, window 1h; 12 runs each$' out
 grep -Eq '^policy +makespan ' out
 test "$(grep -c '^budget ' out)" -eq 3
-test "$(grep -Ec '^(rr|bats) ' out)" -eq 6
+test "$(grep -Ec '^(rr|bkp) ' out)" -eq 6
 ok 'the table has a line for every policy and budget'
 test "$(sed 1d out | wc -L)" -le 80
 ok 'the table fits a terminal'

@@ -189,9 +189,9 @@ static void mistakes_are_named(void **state)
     refuses(BATS_VERB_RUN, "a -qb", "--budget needs AMOUNT|account");
     refuses(BATS_VERB_RUN, "--tag=yes a", "--tag takes no argument");
     refuses(BATS_VERB_RUN, "--policy best a",
-            "--policy: invalid value 'best'; expected one of bats|rr");
+            "--policy: invalid value 'best'; expected one of bats|bkp|rr");
     refuses(BATS_VERB_RUN, "--policy bat a",
-            "--policy: invalid value 'bat'; expected one of bats|rr");
+            "--policy: invalid value 'bat'; expected one of bats|bkp|rr");
     refuses(BATS_VERB_RUN, "--window 0 a",
             "--window: it must be longer than 0");
 }

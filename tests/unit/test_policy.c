@@ -44,7 +44,7 @@ static void begin(struct play *p, uint32_t n_tasks, uint32_t n_machines,
     struct bats_error err;
     *p = (struct play){.n_machines = n_machines};
     p->cluster = (struct bats_cluster){"c", BATS_UNIT, n_machines};
-    const struct bats_sched_options o = {.policy = &bats_policy_bats,
+    const struct bats_sched_options o = {.policy = &bats_policy_bkp,
                                          .n_tasks = n_tasks,
                                          .clusters = &p->cluster,
                                          .n_clusters = 1,

@@ -57,9 +57,12 @@ static bats_time pick_time(bats_time most)
 /* Every option, with values that are seldom the same twice. */
 static void choose_options(struct run *r, uint32_t n_tasks)
 {
+    static const struct bats_policy *const policies[] = {
+        &bats_policy_rr, &bats_policy_bkp, &bats_policy_bats,
+        &bats_policy_bats};
     struct bats_sched_options *o = &r->o;
     *o = (struct bats_sched_options){
-        .policy = pick(4) == 0 ? &bats_policy_rr : &bats_policy_bats,
+        .policy = policies[pick(4)],
         .n_tasks = n_tasks,
         .clusters = r->clusters,
         .n_clusters = 1 + pick(3),
@@ -375,6 +378,27 @@ static void choices_in_a_record_of_schema_2_are_true(void **state)
     }
 }
 
+/* It is called bkp now, and the name has become another one's. */
+static void a_record_of_the_former_policy_bats_is_true(void **state)
+{
+    (void)state;
+    static struct run run;
+    bool differs = false; /* where it is taken for one of the new policy */
+    for (unsigned seed = 1; !differs; seed++) {
+        assert_true(seed < 1000);
+        srandom(seed);
+        unlink(PATH);
+        play(&run, 0, TASKS);
+        if (run.o.policy != &bats_policy_bkp)
+            continue;
+        ask(PATH, "UPDATE session SET policy = 'bats'");
+        assert_false(replay(1).differs);
+        ask(PATH, "UPDATE session SET options = "
+                  "json_set(options, '$.engine.plans', 'windows')");
+        differs = replay(1).differs;
+    }
+}
+
 static void a_changed_record_is_noticed(void **state)
 {
     (void)state;
@@ -473,6 +497,7 @@ int main(void)
         T(the_engine_decides_the_same_again),
         T(a_record_from_before_the_limit_on_yields_is_true),
         cmocka_unit_test(choices_in_a_record_of_schema_2_are_true),
+        T(a_record_of_the_former_policy_bats_is_true),
         T(a_changed_record_is_noticed),
         T(what_is_missing_is_said),
     };

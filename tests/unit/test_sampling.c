@@ -556,6 +556,7 @@ static void an_offer_comes_before_a_second_window(void **state)
     struct world w;
     size_t n;
     set_up_plain(&w, true);
+    w.o.sched.policy = &bats_policy_bkp;
     w.clusters[0].max = w.clusters[1].max = 3;
     simulate(&w);
     const struct bats_decision *d = bats_sched_decisions(w.sched, &n);

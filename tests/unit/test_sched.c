@@ -158,7 +158,7 @@ static void the_last_window_ends_early_by_the_preemption_lead(void **state)
 static void nothing_starts_when_no_machine_can_be_paid(void **state)
 {
     (void)state;
-    const struct bats_policy *policies[] = {&bats_policy_bats,
+    const struct bats_policy *policies[] = {&bats_policy_bkp,
                                             &bats_policy_rr};
     for (int i = 0; i < 2; i++) {
         struct platform p;
@@ -186,7 +186,7 @@ static void without_a_budget_every_machine_starts_at_once(void **state)
 {
     (void)state;
     struct platform p;
-    set_up(&p, &bats_policy_bats, 64, 10 * BATS_MINUTE, 16, 1, 5, -1);
+    set_up(&p, &bats_policy_bkp, 64, 10 * BATS_MINUTE, 16, 1, 5, -1);
     struct outcome out = simulate(&p);
     assert_int_equal(out.makespan, 20 * BATS_MINUTE);
     assert_int_equal(out.clusters[0].machines_used, 16);
@@ -203,7 +203,7 @@ static void money_left_ends_a_short_bag_sooner(void **state)
 {
     (void)state;
     struct platform p;
-    set_up(&p, &bats_policy_bats, 40, BATS_MINUTE, 16, 1, 0, 11);
+    set_up(&p, &bats_policy_bkp, 40, BATS_MINUTE, 16, 1, 0, 11);
     p.o.sched.confidence_z = 0.9;
     struct outcome out = simulate(&p);
     assert_int_equal(out.decisions[0].machines[0], 4);
@@ -218,7 +218,7 @@ static void bats_plans_nodes_by_their_slots(void **state)
     struct platform p;
     /* c0: 8 nodes of one slot at 1; c1: 8 nodes of four slots at 2, twice as
      * profitable. 200 tasks of 15 min; sampling is 15 nodes, 8 + 2 x 7. */
-    set_up(&p, &bats_policy_bats, 200, 15 * BATS_MINUTE, 8, 1, 2, 50);
+    set_up(&p, &bats_policy_bkp, 200, 15 * BATS_MINUTE, 8, 1, 2, 50);
     for (int i = 8; i < 16; i++)
         p.machines[i].slots = 4;
     struct outcome out = simulate(&p);
@@ -275,7 +275,7 @@ static void machines_whose_windows_end_soonest_are_marked(void **state)
     struct platform p;
     bats_time first_loss = 0;
     const bats_time joins[] = {0, 0, 10 * BATS_MINUTE, 10 * BATS_MINUTE};
-    set_up(&p, &bats_policy_bats, 40, 20 * BATS_MINUTE, 4, 1, 0, 14);
+    set_up(&p, &bats_policy_bkp, 40, 20 * BATS_MINUTE, 4, 1, 0, 14);
     p.o.sched.confidence_z = 1.5;
     p.o.joins = joins;
     p.o.after = note_first_loss;
@@ -300,7 +300,7 @@ static void running_tasks_claim_the_windows_they_need(void **state)
 {
     (void)state;
     struct platform p;
-    set_up(&p, &bats_policy_bats, 40, 50 * BATS_MINUTE, 10, 1, 0, 1000);
+    set_up(&p, &bats_policy_bkp, 40, 50 * BATS_MINUTE, 10, 1, 0, 1000);
     p.o.sched.confidence_z = 0.5;
     struct outcome out = simulate(&p);
     assert_int_equal(out.status.sample_size, 2);
@@ -317,7 +317,7 @@ static void exhausted_budget_names_what_the_rest_costs(void **state)
     (void)state;
     struct platform p;
     /* Four tasks an hour and machine; 3 pays three windows, 12 tasks. */
-    set_up(&p, &bats_policy_bats, 40, 15 * BATS_MINUTE, 4, 1, 0, 3);
+    set_up(&p, &bats_policy_bkp, 40, 15 * BATS_MINUTE, 4, 1, 0, 3);
     struct outcome out = simulate(&p);
     assert_int_equal(out.status.finish, BATS_FINISH_BUDGET);
     assert_int_equal(out.status.charged, 3 * BATS_UNIT);
@@ -331,7 +331,7 @@ static void no_machine_is_bought_that_cannot_end_a_task(void **state)
     (void)state;
     struct platform p;
     /* A task takes 2.5 windows at 1; 3 pays one task, 5 still only one. */
-    set_up(&p, &bats_policy_bats, 3, 150 * BATS_MINUTE, 1, 1, 0, 5);
+    set_up(&p, &bats_policy_bkp, 3, 150 * BATS_MINUTE, 1, 1, 0, 5);
     struct outcome out = simulate(&p);
     assert_int_equal(out.status.finish, BATS_FINISH_BUDGET);
     assert_int_equal(out.status.done, 2);
@@ -348,7 +348,7 @@ static void lost_machines_cost_no_task(void **state)
     struct platform p;
     struct bats_sim_loss losses[] = {
         {5 * BATS_MINUTE, 0}, {70 * BATS_MINUTE, 3}, {70 * BATS_MINUTE, 5}};
-    set_up(&p, &bats_policy_bats, 60, 20 * BATS_MINUTE, 3, 1, 2, 1000);
+    set_up(&p, &bats_policy_bkp, 60, 20 * BATS_MINUTE, 3, 1, 2, 1000);
     p.o.losses = losses;
     p.o.n_losses = 3;
     struct outcome out = simulate(&p);
@@ -365,7 +365,7 @@ static void lost_sample_task_is_sampled_again(void **state)
     (void)state;
     struct platform p;
     struct bats_sim_loss loss = {5 * BATS_MINUTE, 0};
-    set_up(&p, &bats_policy_bats, 40, 20 * BATS_MINUTE, 3, 1, 0, 1000);
+    set_up(&p, &bats_policy_bkp, 40, 20 * BATS_MINUTE, 3, 1, 0, 1000);
     p.o.sched.confidence_z = 0.5;
     p.o.losses = &loss;
     p.o.n_losses = 1;
@@ -393,7 +393,7 @@ static void failed_tasks_are_data(void **state)
     (void)state;
     struct platform p;
     uint8_t fails[30] = {1, 0, 1};
-    set_up(&p, &bats_policy_bats, 30, 20 * BATS_MINUTE, 3, 1, 0, -1);
+    set_up(&p, &bats_policy_bkp, 30, 20 * BATS_MINUTE, 3, 1, 0, -1);
     p.o.fails = fails;
     struct outcome out = simulate(&p);
     assert_int_equal(out.status.finish, BATS_FINISH_ALL_DONE);
@@ -511,7 +511,7 @@ static void both_policies_draw_the_tasks_in_the_same_order(void **state)
 {
     (void)state;
     static struct order bats, rr;
-    draw(&bats_policy_bats, &bats);
+    draw(&bats_policy_bkp, &bats);
     draw(&bats_policy_rr, &rr);
     assert_int_equal(bats.n, 200);
     assert_int_equal(rr.n, 200);
@@ -570,7 +570,7 @@ static struct outcome run_a_bag_that_slows_down(double budget)
     static struct order order;
     struct platform p;
     draw(&bats_policy_rr, &order);
-    set_up(&p, &bats_policy_bats, 200, 30 * BATS_MINUTE, 4, 1, 3, budget);
+    set_up(&p, &bats_policy_bkp, 200, 30 * BATS_MINUTE, 4, 1, 3, budget);
     for (uint32_t i = 0; i < 60; i++)
         p.work[order.task[i]] = 10 * BATS_MINUTE;
     p.speed[1] = 2;
@@ -616,7 +616,7 @@ static void tasks_left_follow_the_paper_s_estimate(void **state)
 {
     (void)state;
     struct platform p;
-    set_up(&p, &bats_policy_bats, 1000, 15 * BATS_MINUTE, 32, 3, 12, 2034);
+    set_up(&p, &bats_policy_bkp, 1000, 15 * BATS_MINUTE, 32, 3, 12, 2034);
     struct outcome out = simulate(&p);
     assert_int_equal(out.status.sample_size, 30);
     assert_int_equal(out.decisions[0].machines[0], 30);
@@ -684,7 +684,7 @@ static void table_2_1_is_reproduced(void **state)
         /* The authors' machines took time to start; these do not. */
         within((double)out.status.charged / BATS_UNIT, sc->rr_cost, 0.06);
         for (int k = 0; k < 2; k++) {
-            p.o.sched.policy = &bats_policy_bats;
+            p.o.sched.policy = &bats_policy_bkp;
             p.o.sched.budget = (bats_money)(sc->bats[k].budget * BATS_UNIT);
             out = simulate(&p);
             assert_int_equal(out.status.finish, BATS_FINISH_ALL_DONE);

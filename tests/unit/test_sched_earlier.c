@@ -63,7 +63,7 @@ static void set_up(struct world *w, uint32_t on_slow, uint32_t on_fast)
         w->seen[i] = (struct bats_observation){
             TASKS + i, i >= on_slow, w->work[i] / (1 + (i >= on_slow))};
     w->o = (struct bats_sim_options){
-        .sched = {.policy = &bats_policy_bats,
+        .sched = {.policy = &bats_policy_bkp,
                   .n_tasks = TASKS,
                   .clusters = w->clusters,
                   .n_clusters = 2,

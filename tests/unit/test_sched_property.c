@@ -30,7 +30,8 @@
 #define SEEN 12
 
 /* Of all histories; rr needs no planner. */
-#define DIGEST_BATS UINT64_C(0xe87d9c9acbf3561f)
+#define DIGEST_BATS UINT64_C(0x8b77563ede0ba042)
+#define DIGEST_BKP UINT64_C(0x1161e3d9df276bc8)
 #define DIGEST_RR UINT64_C(0x7eafbc1df8f7fb53)
 
 struct execution {
@@ -72,7 +73,7 @@ struct world {
     enum bats_finish finish;
     bool finished;
     uint64_t digest; /* of this world; of all with each policy: */
-    uint64_t digest_bats, digest_rr;
+    uint64_t digest_bats, digest_bkp, digest_rr;
 };
 
 /* ---- the digest (FNV-1a, word by word) ---- */
@@ -182,8 +183,9 @@ static void add_end(struct world *w)
         add(w, bats_sched_keeps(w->sched, m));
     add_clusters(w);
     add_decisions(w);
-    bool bats = w->o.policy == &bats_policy_bats;
-    uint64_t *all = bats ? &w->digest_bats : &w->digest_rr;
+    uint64_t *all = w->o.policy == &bats_policy_bats  ? &w->digest_bats
+                    : w->o.policy == &bats_policy_bkp ? &w->digest_bkp
+                                                      : &w->digest_rr;
     *all = (*all ^ w->digest) * UINT64_C(1099511628211);
 }
 
@@ -541,6 +543,7 @@ static void make_world(struct world *w, unsigned long seed)
                         .superseded = last.superseded,
                         .choices = last.choices,
                         .digest_bats = last.digest_bats,
+                        .digest_bkp = last.digest_bkp,
                         .digest_rr = last.digest_rr};
     gsl_rng *rng = w->rng;
     gsl_rng_set(rng, seed);
@@ -550,7 +553,9 @@ static void make_world(struct world *w, unsigned long seed)
             .charge = chance(w, 0.05) ? 0 : 1 + pick(w, 5000000),
             .max = 1 + pick(w, 6)};
     w->o = (struct bats_sched_options){
-        .policy = chance(w, 0.7) ? &bats_policy_bats : &bats_policy_rr,
+        .policy = !chance(w, 0.7) ? &bats_policy_rr
+                  : seed % 2 == 0 ? &bats_policy_bats
+                                  : &bats_policy_bkp,
         .n_tasks = 1 + pick(w, TASKS),
         .clusters = w->clusters,
         .n_clusters = n_clusters,
@@ -604,7 +609,7 @@ static void make_world(struct world *w, unsigned long seed)
             w->once[i] = chance(w, 0.3);
         w->o.once = w->once;
     }
-    if (w->o.policy == &bats_policy_bats && chance(w, 0.3)) {
+    if (w->o.policy != &bats_policy_rr && chance(w, 0.3)) {
         w->o.sampling.on = w->sampling = true;
         w->o.sampling.workers = pick(w, 8);
         w->o.sampling.cushion = chance(w, 0.5);
@@ -673,10 +678,12 @@ static void random_histories_break_no_invariant(void **state)
     for (int i = BATS_FINISH_ALL_DONE; i <= BATS_FINISH_SHRINK; i++)
         assert_true(ends[i] > HISTORIES / 1000); /* each kind was tried */
     assert_true(w->copies > HISTORIES / 10 && w->superseded > HISTORIES / 20);
-    print_message("# digests: bats %016llx, rr %016llx\n",
+    print_message("# digests: bats %016llx, bkp %016llx, rr %016llx\n",
                   (unsigned long long)w->digest_bats,
+                  (unsigned long long)w->digest_bkp,
                   (unsigned long long)w->digest_rr);
     assert_true(w->digest_bats == DIGEST_BATS);
+    assert_true(w->digest_bkp == DIGEST_BKP);
     assert_true(w->digest_rr == DIGEST_RR);
     gsl_rng_free(w->rng);
     free(w);

@@ -186,6 +186,7 @@ static void time_that_is_paid_already_is_used_first(void **state)
         paid[i] = i < 4 ? 30 * BATS_MINUTE : 0;
     for (uint32_t i = 0; i < 80; i++)
         seen[i] = (struct bats_observation){i, i % 2, 10 * BATS_MINUTE};
+    w.o.sched.policy = &bats_policy_bkp;
     w.o.sched.n_tasks = 100;
     w.o.sched.budget = 16 * BATS_UNIT;
     w.o.sched.shrink.node = NULL;

@@ -1,202 +1,114 @@
 /*
- * bats: sample, plan, watch, correct. See bats/policy.h and policy.h. Source:
- * paper 2.3, figure 3; thesis 2.2.4.
+ * bats: all machines for as long as the money lasts for that; else the
+ * machine-windows that do the bag soonest. See bats/policy.h, bats/windows.h
+ * and policy.h.
+ *
+ * It begins as self-scheduling does, with as many machines as the budget pays
+ * for a window and tasks need, those that charge least per slot first: then
+ * nobody who knows as little does better. From the first result on it compares
+ * two forecasts. Where all machines, held until the bag is empty, clearly cost
+ * less than is left, they are used. Else windows are planned, again and again
+ * from the state, with what is known of the clusters by then. If no plan does
+ * the whole bag, nothing that runs is given up for it.
+ *
+ * A schedule that was chosen after sampling is carried out by the rules of
+ * bkp, which has made it.
  */
-#include "bats/plan.h"
-#include "engine/policy/policy.h"
+#include "engine/policy/problem.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Share of what the money could do that is enough, if it is done sooner. */
-#define ENOUGH 0.98
-/* A plan that is taken because it is faster is so by this factor, and does so
- * many tasks more than are left. */
-#define GAIN 1.05
-#define SPARE 10
-
-struct memory {
-    enum bats_reconfigure reconfigure;
+/* All machines may cost this share of the money: a forecast is no better. */
+#define CLEARLY 0.9
+/* Put by for each machine's last task, in windows. */
+#define RESERVE 0.25
+struct work {
+    struct problem problem;
+    struct bats_windows_plan plan;
+    uint32_t buys[BATS_CLUSTERS_MAX];
+    int64_t *keeps;                 /* by index in `machines` */
+    bool *is_kept;                  /* by machine */
+    uint32_t results, next_results; /* known, and wanted for a new plan */
+    bats_time made_at;              /* the plan; -1: never */
+    bool is_all;                    /* the plan is to use all machines */
+    bool is_new;                    /* it is not carried out yet */
 };
 
-static const char *const rules[] = {[BATS_RECONFIGURE_VIOLATION] = "violation",
-                                    [BATS_RECONFIGURE_IMPROVE] = "improve"};
+struct memory {
+    struct work *work; /* renew() may make a plan, too */
+    void *bkp;
+};
 
-/* A machine of the cluster can be kept with `money` until a task of mean
- * length ends. */
-static bool can_end_a_task(const struct state *s, const struct cluster *c,
-                           bats_money money)
+/* ---- the plan ---- */
+
+static double money_left(const struct state *s)
 {
-    if (c->spec.charge == 0 || money == BATS_UNLIMITED)
-        return true;
-    double time = (double)(money / c->spec.charge) * (double)s->window;
-    if (time >= c->stats.mean)
-        return true;
-    bats_time paid = 0;
-    for (uint32_t i = 0; i < c->n_machines; i++) {
-        const struct machine *m =
-            &s->machines[s->members[c->first_machine + i]];
-        if (m->state == MACHINE_ACTIVE && m->paid_end - s->now > paid)
-            paid = m->paid_end - s->now;
+    return s->ledger.budget == BATS_UNLIMITED
+               ? INFINITY
+               : (double)bats_ledger_available(&s->ledger);
+}
+
+static double reserve(const struct work *w)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < w->problem.is.n_machines; i++) {
+        const struct bats_windows_type *t =
+            &w->problem.types[w->problem.machines[i].type];
+        sum += RESERVE * t->charge * fmin(1 / t->rate, 1);
     }
-    return (double)paid + time >= c->stats.mean;
+    return sum;
 }
 
-/* The clusters as the knapsack sees them; those that are not known, or cannot
- * end a single task with the money left, are left out. */
-static void make_items(const struct state *s, bats_money money,
-                       struct bats_plan_item *items)
+/* With what is put by, if that is needed. */
+static void plan_windows(struct work *w, double money)
 {
-    for (size_t i = 0; i < s->n_clusters; i++) {
-        const struct cluster *c = &s->clusters[i];
-        uint32_t there = c->n_joined < c->spec.max ? c->n_joined : c->spec.max;
-        items[i] = (struct bats_plan_item){.charge = c->spec.charge};
-        if (c->stats.mean == 0 || there == 0 || !can_end_a_task(s, c, money))
-            continue;
-        items[i].rate = cluster_slots(c) * (double)s->window / c->stats.mean;
-        items[i].max = there;
-    }
+    double budget = money - reserve(w);
+    w->plan.feasible = false;
+    if (budget > 0)
+        bats_windows_plan(&w->problem.is, budget, &w->plan);
+    if (!w->plan.feasible)
+        bats_windows_plan(&w->problem.is, money, &w->plan);
+    for (uint32_t i = 0; i < w->problem.is.n_machines && !w->plan.feasible;
+         i++)
+        if ((double)w->keeps[i] < w->problem.machines[i].overrun)
+            w->keeps[i] = (int64_t)w->problem.machines[i].overrun;
 }
 
-static int solve(const struct state *s, const struct forecast *f,
-                 int64_t tasks, struct bats_plan *plan, struct bats_error *err)
+static void use_all(const struct state *s, struct work *w)
 {
-    struct bats_plan_item items[BATS_CLUSTERS_MAX];
-    double task_windows[BATS_CLUSTERS_MAX];
-
-    make_items(s, f->money_left, items);
+    w->plan.feasible = true;
     for (size_t i = 0; i < s->n_clusters; i++)
-        task_windows[i] = s->clusters[i].stats.mean / (double)s->window;
-    return bats_plan_solve_whole(items, task_windows, s->n_clusters,
-                                 (uint64_t)tasks, f->money_left, plan, err);
+        w->buys[i] = w->problem.types[i].parked;
+    for (uint32_t i = 0; i < s->n_held; i++)
+        w->keeps[i] = 1 + (int64_t)w->problem.machines[i].overrun;
 }
 
-/* What does most tasks for the money may take many times as long as what does
- * nearly as many. */
-static int hasten(const struct state *s, const struct forecast *f,
-                  struct bats_plan *plan, struct bats_error *err)
+static void make_plan(const struct state *s, struct work *w)
 {
-    double most =
-        fmin((double)plan->windows * plan->rate, (double)f->tasks_left);
-    struct bats_plan fast;
-    int rc = solve(s, f, (int64_t)(ENOUGH * most), &fast, err);
-    if (rc == 0 && fast.feasible && fast.windows > 0) {
-        *plan = fast;
-        plan->feasible = false;
-    }
-    return rc;
+    double money = money_left(s), end;
+    problem_make(&w->problem, s, false);
+    double all =
+        bats_windows_cost_of_all(&w->problem.is, problem_pending(s), &end);
+    w->plan.end = end;
+    w->is_all = s->n_clusters == 1 || all <= CLEARLY * money;
+    if (w->is_all)
+        use_all(s, w);
+    else
+        plan_windows(w, money);
+    for (uint32_t i = 0; i < s->n_held; i++)
+        w->is_kept[s->held[i]] = w->keeps[i] > 0;
+    w->made_at = s->now;
+    w->is_new = true;
 }
 
-/*
- * The windows already paid are enough for the rest of the bag. The money left
- * may still end it sooner: the fastest machines that it pays for one window
- * join the ones that are held.
- */
-static int reinforce(const struct state *s, const struct forecast *f,
-                     struct bats_plan *plan, struct bats_error *err)
+static uint32_t count_results(const struct state *s)
 {
-    struct bats_plan_item items[BATS_CLUSTERS_MAX];
-    make_items(s, f->money_left, items);
-    for (size_t i = 0; i < s->n_clusters; i++) {
-        uint32_t active = s->clusters[i].n_active;
-        items[i].max = items[i].max > active ? items[i].max - active : 0;
-    }
-    int rc =
-        bats_plan_solve(items, s->n_clusters, 1, f->money_left, plan, err);
-    if (rc < 0)
-        return rc;
-    if (plan->windows > 1) /* not a task in a window: no help */
-        *plan = (struct bats_plan){0};
-    plan->feasible = true;
+    uint32_t n = 0;
     for (size_t i = 0; i < s->n_clusters; i++)
-        plan->machines[i] += s->clusters[i].n_active;
-    return 0;
-}
-
-/* Where the money does not suffice anyway, a plan that it still pays is kept:
- * to change it costs the tasks that are cut off, and gains nothing. */
-static bool keeps_plan(const struct state *s, const struct forecast *f,
-                       enum bats_reason reason)
-{
-    double price = 0;
-    uint32_t machines = 0;
-    if (reason != BATS_REASON_VIOLATION || s->feasible)
-        return false;
-    for (size_t i = 0; i < s->n_clusters; i++) {
-        const struct cluster *c = &s->clusters[i];
-        price += (double)c->n_active * (double)c->spec.charge;
-        machines += c->n_active;
-    }
-    return machines > 0 && price <= (double)f->money_left;
-}
-
-/* False: not even fractions of machines, of the best type, would be enough. */
-static bool may_suffice(const struct state *s, const struct forecast *f)
-{
-    struct bats_plan_item items[BATS_CLUSTERS_MAX];
-    double most = 0; /* tasks for a unit of money */
-    make_items(s, f->money_left, items);
-    for (size_t i = 0; i < s->n_clusters; i++)
-        if (items[i].max > 0)
-            most = fmax(most, items[i].rate / (double)items[i].charge);
-    return !((double)f->tasks_left > most * (double)f->money_left * 1.001);
-}
-
-static void adopt(const struct state *s, enum bats_reason reason,
-                  const struct forecast *f, const struct bats_plan *plan,
-                  struct policy_plan *answer)
-{
-    answer->confirms = reason != BATS_REASON_SAMPLED;
-    answer->decision =
-        (struct bats_decision){.time = s->now,
-                               .reason = reason,
-                               .feasible = plan->feasible,
-                               .tasks_left = f->tasks_left,
-                               .tasks_paid = s->planned ? f->tasks_paid : -1,
-                               .budget_left = f->money_left,
-                               .windows = plan->windows};
-    memcpy(answer->decision.machines, plan->machines,
-           sizeof answer->decision.machines);
-    for (size_t i = 0; i < s->n_clusters; i++)
-        answer->windows[i] = plan->windows;
-}
-
-static int make_plan(const struct state *s, enum bats_reason reason,
-                     const struct forecast *f, bool *is_new,
-                     struct policy_plan *answer, struct bats_error *err)
-{
-    struct bats_plan plan;
-    bool keeps = keeps_plan(s, f, reason); /* unless there is a feasible one */
-    if (keeps && !may_suffice(s, f))
-        return 0;
-    int rc = f->tasks_left > 0 ? solve(s, f, f->tasks_left, &plan, err)
-                               : reinforce(s, f, &plan, err);
-    if (rc < 0 || (keeps && !plan.feasible))
-        return rc;
-    if (!plan.feasible && plan.windows > 0)
-        rc = hasten(s, f, &plan, err);
-    *is_new = rc == 0;
-    if (rc == 0)
-        adopt(s, reason, f, &plan, answer);
-    return rc;
-}
-
-/* The plan holds; the money may buy a faster one. */
-static int improve(const struct state *s, const struct forecast *f,
-                   bool *is_new, struct policy_plan *answer,
-                   struct bats_error *err)
-{
-    struct bats_plan_item items[BATS_CLUSTERS_MAX];
-    struct bats_plan plan;
-    double rate = 0; /* of what is held, as in the plan */
-    make_items(s, f->money_left, items);
-    for (size_t i = 0; i < s->n_clusters; i++)
-        rate += s->clusters[i].n_active * items[i].rate;
-    int rc = solve(s, f, f->tasks_left + SPARE, &plan, err);
-    *is_new = rc == 0 && plan.feasible && plan.rate >= GAIN * rate;
-    if (*is_new)
-        adopt(s, BATS_REASON_IMPROVED, f, &plan, answer);
-    return rc;
+        n += s->clusters[i].stats.n_done;
+    return n;
 }
 
 /* ---- what the engine asks ---- */
@@ -205,169 +117,231 @@ static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
     struct memory *memory = self;
-    (void)s;
-    (void)err;
-    memory->reconfigure = o->reconfigure;
-    return 0;
+    struct work *w = memory->work = calloc(1, sizeof *w);
+    memory->bkp = calloc(1, bats_policy_bkp.advisor.memory);
+    if (!w || !memory->bkp)
+        goto no_memory;
+    w->keeps = calloc(s->n_machines, sizeof *w->keeps);
+    w->is_kept = calloc(s->n_machines, sizeof *w->is_kept);
+    if (problem_init(&w->problem, s) < 0 || !w->keeps || !w->is_kept)
+        goto no_memory;
+    w->plan.buys = w->buys;
+    w->plan.keeps = w->keeps;
+    w->made_at = -1;
+    w->next_results = 1;
+    return bats_policy_bkp.advisor.init(memory->bkp, s, o, err);
+
+no_memory:
+    return bats_error_set(err, BATS_ENOMEM, "no memory for a policy");
+}
+
+static void release(void *self)
+{
+    struct memory *memory = self;
+    if (memory->work) {
+        problem_release(&memory->work->problem);
+        free(memory->work->keeps);
+        free(memory->work->is_kept);
+    }
+    free(memory->work);
+    free(memory->bkp);
+}
+
+/* The cheapest slots first, as far as money and tasks last. */
+static void start_cheap(const struct state *s, struct policy_start *start)
+{
+    double money = money_left(s), tasks = bats_bag_left(&s->bag);
+    for (size_t k = 0; k < s->n_clusters; k++) {
+        size_t best = SIZE_MAX;
+        double price = INFINITY;
+        for (size_t i = 0; i < s->n_clusters; i++) {
+            const struct cluster *c = &s->clusters[i];
+            double p = (double)c->spec.charge / fmax(cluster_slots(c), 1);
+            if (start->sample[i] == 0 && p < price) {
+                price = p;
+                best = i;
+            }
+        }
+        const struct cluster *c = &s->clusters[best];
+        double charge = (double)c->spec.charge, slots = cluster_slots(c);
+        double n = slots > 0 ? ceil(tasks / slots) : 0;
+        n = fmin(n, c->spec.max);
+        if (charge > 0)
+            n = fmin(n, floor(money / charge));
+        start->machines[best] = (uint32_t)n;
+        start->sample[best] = 1; /* it is seen */
+        money -= n * charge;
+        tasks = fmax(tasks - n * slots, 0);
+    }
+    memset(start->sample, 0, sizeof start->sample);
+}
+
+/* An earlier session or a profile knows all clusters. */
+static bool is_known(const struct state *s)
+{
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (s->clusters[i].stats.n_done == 0)
+            return false;
+    return true;
 }
 
 static void start(void *self, const struct state *s,
-                  const struct policy_sample *sample, struct policy_start *all)
+                  const struct policy_sample *sample,
+                  struct policy_start *start)
 {
-    (void)self;
-    initial_start(s, sample, all);
-}
-
-/* Results are news for as long as there is no plan, and windows never: they are
- * looked at when the next interval is over. */
-static bool is_news(const struct state *s, const struct occasion *why)
-{
-    return why->type == OCCASION_RESULT ? why->in_sample && !s->planned
-                                        : why->type != OCCASION_WINDOW;
-}
-
-/* A choice among schedules is worth most before machines are paid for a second
- * window. */
-static bool knows(const void *self, const struct state *s,
-                  const struct occasion *why)
-{
-    (void)self;
-    return is_news(s, why) && (initial_sampled(s) ||
-                               (s->n_absent == 0 && initial_window_closes(s)));
-}
-
-/* Before there is a plan, and of a schedule that was chosen, other machines of
- * the same cluster take the place of lost ones. */
-static bool refill(const void *self, const struct state *s,
-                   const struct occasion *why)
-{
-    (void)self;
-    return why->type == OCCASION_LOST && (!s->planned || s->kept);
-}
-
-static bool wants(void *self, const struct state *s,
-                  const struct occasion *why)
-{
-    (void)self;
-    if (!is_news(s, why))
-        return false;
-    return s->planned || (s->phase == PHASE_NONE && initial_sampled(s) &&
-                          forecast_most_profitable(s) != SIZE_MAX);
-}
-
-static enum bats_reason reason_of(const struct state *s,
-                                  const struct occasion *why)
-{
-    if (!s->planned)
-        return BATS_REASON_SAMPLED;
-    return why->type == OCCASION_LOST      ? BATS_REASON_LOST
-           : why->type == OCCASION_STALLED ? BATS_REASON_STALLED
-                                           : BATS_REASON_VIOLATION;
-}
-
-static int make_answer(void *self, const struct state *s,
-                       const struct occasion *why, bool *is_new,
-                       struct policy_plan *answer, struct bats_error *err)
-{
-    const struct memory *memory = self;
-    enum bats_reason reason = reason_of(s, why);
-    struct forecast f = forecast_make(s);
-    if (reason == BATS_REASON_STALLED) /* nothing paid is of use */
-        f.tasks_left = bats_bag_ready(&s->bag);
-    int64_t cushioned = s->ledger.put_by > 0 ? s->cushion_tasks : 0;
-    bool replaced = reason == BATS_REASON_LOST && s->kept;
-    if ((reason == BATS_REASON_VIOLATION || replaced) &&
-        f.tasks_left <= f.tasks_paid + cushioned)
-        return memory->reconfigure == BATS_RECONFIGURE_IMPROVE &&
-                       f.tasks_left > 0
-                   ? improve(s, &f, is_new, answer, err)
-                   : 0;
-    return make_plan(s, reason, &f, is_new, answer, err);
-}
-
-/* What the present plan is still going to charge. */
-static double planned_cost(const struct state *s)
-{
-    double cost = 0;
-    for (uint32_t i = 0; i < s->n_machines; i++) {
-        const struct machine *m = &s->machines[i];
-        if (m->state == MACHINE_ACTIVE && !m->marked)
-            cost += (double)m->plan_windows *
-                    (double)s->clusters[m->cluster].spec.charge;
+    struct work *w = ((struct memory *)self)->work;
+    if (sample->is_on) {
+        bats_policy_bkp.start(((struct memory *)self)->bkp, s, sample, start);
+        return;
     }
-    return cost;
-}
-
-/*
- * A marked machine is kept for its running tasks if the windows they need cost
- * less than running them again from the start where that is cheapest, and if
- * the plan can spare the money.
- */
-static bool finishing_is_cheaper(const struct state *s, uint32_t machine)
-{
-    const struct machine *m = &s->machines[machine];
-    const struct cluster *c = &s->clusters[m->cluster];
-    size_t best = forecast_most_profitable(s);
-    if (!machine_works(s, machine) || best == SIZE_MAX || c->stats.mean == 0)
-        return false;
-
-    const struct cluster *b = &s->clusters[best];
-    double price = (double)b->spec.charge * b->n_machines /
-                   ((double)b->n_slots * (double)s->window);
-    double longest = 0, redo = 0;
-    for (uint32_t i = 0; i < m->n_slots; i++) {
-        const struct slot *sl = &s->slots[m->first_slot + i];
-        double rest = forecast_rest(s, m->first_slot + i);
-        if (slot_works(s, m->first_slot + i))
-            redo += ((double)(s->now - sl->started) + rest) *
-                    (b->stats.mean / c->stats.mean) * price;
-        longest = fmax(longest, rest);
+    if (s->n_clusters == 1 || s->ledger.budget == BATS_UNLIMITED) {
+        for (size_t i = 0; i < s->n_clusters; i++)
+            start->machines[i] = s->clusters[i].spec.max;
+        return;
     }
-    double over = longest - (double)(m->paid_end - s->now);
-    double windows = fmax(ceil(over / (double)s->window), 1);
-    double finish = windows * (double)c->spec.charge;
-    return finish < redo && finish + planned_cost(s) <=
-                                (double)bats_ledger_available(&s->ledger);
+    if (!is_known(s)) {
+        start_cheap(s, start);
+        return;
+    }
+    double end;
+    problem_make(&w->problem, s, true);
+    if (bats_windows_cost_of_all(&w->problem.is, problem_pending(s), &end) <=
+        CLEARLY * money_left(s))
+        use_all(s, w);
+    else
+        plan_windows(w, money_left(s));
+    memcpy(start->machines, w->buys, sizeof start->machines);
 }
 
-/* A machine without a task at the end of its window has been refused one, or
- * there is none. */
+/* There is something to plan with. */
+static bool is_ready(const struct state *s)
+{
+    return s->n_absent == 0 && count_results(s) > 0;
+}
+
 static bool renew(const void *self, const struct state *s, uint32_t machine)
 {
-    (void)self;
-    if (s->machines[machine].marked)
-        return finishing_is_cheaper(s, machine);
-    return machine_works(s, machine);
+    const struct memory *memory = self;
+    struct work *w = memory->work;
+    if (s->is_chosen)
+        return bats_policy_bkp.renew(memory->bkp, s, machine);
+    if (!is_ready(s))
+        return machine_works(s, machine);
+    if (w->made_at != s->now)
+        make_plan(s, w);
+    return w->is_all ? machine_works(s, machine) : w->is_kept[machine];
 }
 
 static bool admit(const void *self, const struct state *s, uint32_t machine)
 {
     (void)self;
-    return forecast_fits(s, machine);
+    return s->n_clusters == 1 || forecast_fits(s, machine);
 }
 
-bool bats_reconfigure_find(const char *name, enum bats_reconfigure *rule)
+static bool refill(const void *self, const struct state *s,
+                   const struct occasion *why)
 {
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (strcmp(name, rules[i]) == 0) {
-            *rule = (enum bats_reconfigure)i;
-            return true;
-        }
+    const struct memory *memory = self;
+    return s->is_chosen ? bats_policy_bkp.refill(memory->bkp, s, why)
+                        : !is_ready(s);
+}
+
+/* A choice of schedules is worth most before machines are paid for a second
+ * window. */
+static bool knows(const void *self, const struct state *s,
+                  const struct occasion *why)
+{
+    (void)self;
+    (void)why;
+    if (!is_ready(s))
+        return false;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        uint32_t want = c->n_held < 3 ? c->n_held : 3;
+        if (c->stats.n_done < want && !initial_window_closes(s))
+            return false;
+    }
+    return true;
+}
+
+/* Results are news when they have become twice as many; the time, before a
+ * window ends: a machine that is not kept begins no long task then. */
+static bool wants(void *self, const struct state *s,
+                  const struct occasion *why)
+{
+    struct work *w = ((struct memory *)self)->work;
+    if (s->is_chosen)
+        return bats_policy_bkp.wants(((struct memory *)self)->bkp, s, why);
+    if (s->phase != PHASE_NONE)
+        return false;
+    switch (why->type) {
+    case OCCASION_RESULT:
+        if (!is_ready(s) || count_results(s) < w->next_results)
+            return false;
+        w->next_results = 2 * count_results(s);
+        return true;
+    case OCCASION_WINDOW:
+        return w->is_new && w->made_at == s->now;
+    case OCCASION_TICK:
+        return is_ready(s) && initial_window_closes(s);
+    case OCCASION_LOST:
+        return is_ready(s);
+    case OCCASION_STALLED:
+        return s->n_absent == 0;
+    }
     return false;
 }
 
-const char *bats_reconfigure_name(enum bats_reconfigure rule)
+static int plan(void *self, const struct state *s, const struct occasion *why,
+                bool *is_new, struct policy_plan *answer,
+                struct bats_error *err)
 {
-    return rules[rule];
+    static const enum bats_reason reasons[] = {
+        [OCCASION_RESULT] = BATS_REASON_PLANNED,
+        [OCCASION_WINDOW] = BATS_REASON_PLANNED,
+        [OCCASION_TICK] = BATS_REASON_PLANNED,
+        [OCCASION_LOST] = BATS_REASON_LOST,
+        [OCCASION_STALLED] = BATS_REASON_STALLED};
+    struct work *w = ((struct memory *)self)->work;
+    if (s->is_chosen)
+        return bats_policy_bkp.plan(((struct memory *)self)->bkp, s, why,
+                                    is_new, answer, err);
+    if (why->type != OCCASION_WINDOW)
+        make_plan(s, w);
+    w->is_new = false;
+    *is_new = true;
+    answer->confirms = true;
+    answer->keeps = w->is_kept;
+    answer->decision = (struct bats_decision){
+        .time = s->now,
+        .reason = s->planned ? reasons[why->type] : BATS_REASON_SAMPLED,
+        .feasible = w->plan.feasible,
+        .tasks_left = (int64_t)problem_pending(s),
+        .tasks_paid = -1,
+        .budget_left = bats_ledger_available(&s->ledger),
+        .windows = (int64_t)ceil(w->plan.end)};
+    memcpy(answer->decision.machines, w->buys,
+           sizeof answer->decision.machines);
+    for (uint32_t i = 0; i < w->problem.is.n_machines; i++) {
+        uint32_t cluster = w->problem.machines[i].type;
+        answer->decision.machines[cluster] +=
+            w->keeps[i] > 0 && !w->problem.machines[i].leaves;
+        if (w->keeps[i] > answer->windows[cluster])
+            answer->windows[cluster] = w->keeps[i];
+    }
+    return 0;
 }
 
 const struct bats_policy bats_policy_bats = {
-    .advisor = {.name = "bats", .memory = sizeof(struct memory), .init = init},
-    .about = "samples, then the fastest configuration within the budget",
+    .advisor = {.name = "bats",
+                .memory = sizeof(struct memory),
+                .init = init,
+                .release = release},
+    .about = "the machine-windows that end the bag soonest within the budget",
     .start = start,
     .renew = renew,
     .admit = admit,
     .refill = refill,
     .knows = knows,
     .wants = wants,
-    .plan = make_answer};
+    .plan = plan};

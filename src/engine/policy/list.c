@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-static const struct bats_policy *const all[] = {&bats_policy_bats,
-                                                &bats_policy_rr};
+static const struct bats_policy *const all[] = {
+    &bats_policy_bats, &bats_policy_bkp, &bats_policy_rr};
 
 const struct bats_policy *bats_policy_find(const char *name)
 {

@@ -201,7 +201,8 @@ struct state {
     enum phase phase;     /* of the sampling */
     bool planned;         /* there is a plan made from statistics; */
     bool feasible;        /* it does the whole bag; */
-    bool kept;            /* it is a schedule that was promised */
+    bool is_chosen;       /* it is a schedule that was chosen, */
+    bool kept;            /* and is kept as it was promised */
     bool draining;        /* nothing more is started */
     bool on_hold;         /* the same, but only for the time being */
     enum bats_finish why; /* draining: what for */

@@ -1,0 +1,201 @@
+/* problem: what policy bats knows, as a problem of machine-windows. See
+ * problem.h. */
+#include "engine/policy/problem.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Of a task, lost where a machine is given up: half of one that is looked at
+ * by chance, times 1 + cv^2, which is 5 at most. */
+#define LOST 0.5
+#define LOST_MOST 5
+/* A task that has outlasted all others of its cluster takes as many standard
+ * deviations more; no more than so many means. */
+#define DEVIATION_MOST 1
+/* Before there are results: the coefficient of variation, as much worth as so
+ * many of them. */
+#define VARIES 0.5
+#define VARIES_LIKE 2
+/* What runs on a cluster without results takes this much longer than the
+ * longest has been running, and so many deviations. */
+#define LONGER 1.05
+#define LONGER_DEVIATIONS 0.45
+
+/* ---- what is known ---- */
+
+/* Coefficient of variation of all results, each in units of the mean of its
+ * cluster. */
+static double variation(const struct state *s)
+{
+    double n = 0, squares = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct bats_stats *stats = &s->clusters[i].stats;
+        for (uint32_t k = 0; k < stats->n_sample; k++) {
+            double x = (double)stats->sample[k] / stats->mean_done - 1;
+            squares += x * x;
+            n++;
+        }
+    }
+    double seen = n > 1 ? sqrt(squares / (n - 1)) : VARIES;
+    return (n * seen + VARIES_LIKE * VARIES) / (n + VARIES_LIKE);
+}
+
+/*
+ * How much longer a task runs that has been running for `elapsed`: the mean of
+ * the sample's runtimes that are longer, and another one that is longer than
+ * this by a deviation. (The mean of all, tau_e of the papers where none is
+ * longer, would say of the last of many equal tasks that it has only begun.)
+ */
+static double rest_of(const struct bats_stats *stats, double elapsed,
+                      double cv)
+{
+    uint32_t low = 0, high = stats->n_sample;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if ((double)stats->sample[middle] <= elapsed)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    double n = stats->n_sample - low;
+    double sum = n > 0 ? stats->tail[low] - n * elapsed : 0;
+    return (sum + fmin(cv, DEVIATION_MOST) * stats->mean_done) / (n + 1);
+}
+
+/* What runs on a cluster. */
+struct running {
+    double n, sum, longest;
+};
+
+static void look(const struct state *s, double cv, struct running *running)
+{
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
+        const struct bats_stats *stats = &s->clusters[m->cluster].stats;
+        struct running *r = &running[m->cluster];
+        for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++) {
+            if (!slot_works(s, k))
+                continue;
+            double elapsed = slot_elapsed(s, k);
+            r->n++;
+            r->longest = fmax(r->longest, elapsed);
+            if (stats->n_done > 0)
+                r->sum += elapsed + rest_of(stats, elapsed, cv);
+        }
+    }
+}
+
+/* T of every cluster in windows. Of one without results it is no less than the
+ * mean of the others. */
+static void find_means(const struct state *s, double cv, double *mean)
+{
+    struct running running[BATS_CLUSTERS_MAX] = {{0}};
+    double window = (double)s->window, sum = 0, n = 0;
+    look(s, cv, running);
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct bats_stats *stats = &s->clusters[i].stats;
+        mean[i] = 0;
+        if (stats->n_done == 0)
+            continue;
+        mean[i] = fmax((running[i].sum + stats->rt_done) /
+                           (running[i].n + stats->n_done),
+                       1) /
+                  window;
+        sum += mean[i];
+        n++;
+    }
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (mean[i] == 0)
+            mean[i] = fmax(n > 0 ? sum / n : 1 / window,
+                           (LONGER + LONGER_DEVIATIONS * cv) *
+                               running[i].longest / window);
+}
+
+/* ---- the problem ---- */
+
+static void add_machine(const struct state *s, struct problem *p, double cv,
+                        const double *mean, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    const struct bats_stats *stats = &s->clusters[m->cluster].stats;
+    double window = (double)s->window, longest = 0;
+    bats_time paid = m->paid_end - s->now + (m->renewing ? s->window : 0);
+    struct bats_windows_machine *machine = &p->machines[p->is.n_machines++];
+    for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++) {
+        struct bats_windows_slot *slot = &p->slots[k];
+        *slot = (struct bats_windows_slot){0, 0};
+        if (!slot_works(s, k))
+            continue;
+        double elapsed = slot_elapsed(s, k);
+        slot->rest = stats->n_done > 0
+                         ? rest_of(stats, elapsed, cv) / window
+                         : fmax(mean[m->cluster] - elapsed / window,
+                                (LONGER - 1) * mean[m->cluster]);
+        slot->size = (elapsed / window + slot->rest) / mean[m->cluster];
+        p->is.demand += slot->size;
+        longest = fmax(longest, slot->rest);
+    }
+    *machine = (struct bats_windows_machine){
+        .type = m->cluster,
+        .first_slot = m->first_slot,
+        .n_slots = m->n_slots,
+        .paid = fmax((double)paid / window, 0),
+        .leaves = m->state != MACHINE_ACTIVE || m->quarantined};
+    if (longest > machine->paid)
+        machine->overrun = ceil(longest - machine->paid);
+}
+
+/* `there` machines of the cluster can be held. */
+static void add_type(const struct state *s, struct problem *p, size_t cluster,
+                     double cv, double mean, uint32_t there)
+{
+    const struct cluster *c = &s->clusters[cluster];
+    double slots = fmax(cluster_slots(c), 1);
+    uint32_t parked = there > c->n_held ? there - c->n_held : 0;
+    double most = ceil(bats_bag_ready(&s->bag) / slots);
+    p->types[cluster] = (struct bats_windows_type){
+        .rate = 1 / mean,
+        .slots = slots,
+        .charge = (double)c->spec.charge,
+        .loss = LOST * mean * fmin(1 + cv * cv, LOST_MOST),
+        .parked = parked < most ? parked : (uint32_t)most};
+}
+
+double problem_pending(const struct state *s)
+{
+    const uint32_t *count = s->bag.count;
+    return (double)count[BATS_TASK_PENDING] + count[BATS_TASK_CANCELLING] +
+           count[BATS_TASK_WAITING];
+}
+
+void problem_make(struct problem *p, const struct state *s, bool all)
+{
+    double mean[BATS_CLUSTERS_MAX], cv = variation(s);
+    find_means(s, cv, mean);
+    p->is = (struct bats_windows_problem){.types = p->types,
+                                          .n_types = s->n_clusters,
+                                          .machines = p->machines,
+                                          .slots = p->slots,
+                                          .demand = problem_pending(s)};
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        uint32_t there = all ? c->n_machines : c->n_joined;
+        add_type(s, p, i, cv, mean[i],
+                 there < c->spec.max ? there : c->spec.max);
+    }
+    for (uint32_t i = 0; i < s->n_held; i++)
+        add_machine(s, p, cv, mean, s->held[i]);
+}
+
+int problem_init(struct problem *p, const struct state *s)
+{
+    p->machines = calloc(s->n_machines, sizeof *p->machines);
+    p->slots = calloc(s->n_slots, sizeof *p->slots);
+    return p->machines && p->slots ? 0 : BATS_ENOMEM;
+}
+
+void problem_release(struct problem *p)
+{
+    free(p->machines);
+    free(p->slots);
+}

@@ -1,0 +1,37 @@
+/*
+ * problem: what is known of clusters and of what runs, as the problem of
+ * machine-windows (bats/windows.h) that policy bats solves.
+ *
+ *   T     = (sum of tau_e over running tasks + rt_done) / (running + done)
+ *   tau_e = tau + (sum of (x - tau) over the k runtimes x > tau of the sample
+ *           + cv mean of what is done) / (k + 1)
+ *   loss  = T (1 + cv^2) / 2: what a task that is looked at by chance has run
+ *
+ * with cv of all results, each in units of the mean of its cluster. Source of
+ * T: paper 2.1. Its tau_e where no x is longer, tau + T, would say of the last
+ * of many equal tasks that it has only begun, and T would grow with every look.
+ */
+#ifndef BATS_ENGINE_PROBLEM_H
+#define BATS_ENGINE_PROBLEM_H
+
+#include "bats/windows.h"
+#include "engine/policy/policy.h"
+
+struct problem {
+    struct bats_windows_problem is; /* its arrays are these: */
+    struct bats_windows_type types[BATS_CLUSTERS_MAX];
+    struct bats_windows_machine *machines; /* as many as the state has */
+    struct bats_windows_slot *slots;
+};
+
+/* BATS_ENOMEM; to be released in any case. */
+int problem_init(struct problem *p, const struct state *s);
+void problem_release(struct problem *p);
+
+/* The problem of now. `all`: nobody has joined yet, but all will. */
+void problem_make(struct problem *p, const struct state *s, bool all);
+
+/* Tasks that do not run. */
+double problem_pending(const struct state *s);
+
+#endif
