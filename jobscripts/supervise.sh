@@ -75,7 +75,9 @@ rm -f "$hosts"
 step=()
 for start in $(seq 20); do
     guard 2>/dev/null &
-    srun --mpi=pmix --no-kill "${step[@]}" bats-mpi "$bag" --resume \
+    # --overlap: a step that was ended on a node that cannot be reached keeps
+    # its cores, for Slurm, until it is heard of again.
+    srun --mpi=pmix --overlap --no-kill "${step[@]}" bats-mpi "$bag" --resume \
         --release "$hosts" "${@:2}"
     status=$?
     kill $! 2>/dev/null && wait $!
