@@ -12,8 +12,8 @@
 #include "run/signals.h"
 #include "site/hardware.h"
 
-/* between the SIGTERM of a task and that of its rank */
-#define HEARSAY_US 100000
+/* between the signal that ends a task and that for its rank */
+#define HEARSAY_US 250000
 
 _Static_assert(BATS_OUTPUT_NONE + 1 == BATS_PROTO_OUTPUTS,
                "all kinds of output can be sent");
@@ -385,11 +385,18 @@ static int enclose_lines(struct bats_executor *x,
     return 0;
 }
 
+/* It, or the command that its shell waited for. */
+static bool died_of(const struct bats_runner_result *r, int signal)
+{
+    return r->usage.signal == signal || r->usage.exit_status == 128 + signal;
+}
+
 /* A batch system tells tasks and ranks to end at the same time: a task that
  * ends before this process learns of it has not failed. */
 static bool was_told_to_end(const struct bats_runner_result *r)
 {
-    int64_t patience_us = r->usage.signal == SIGTERM ? HEARSAY_US : 0;
+    bool perhaps = died_of(r, SIGTERM) || died_of(r, SIGKILL);
+    int64_t patience_us = perhaps ? HEARSAY_US : 0;
     if (r->cancelled)
         return true;
     if (r->usage.signal == 0 && r->usage.exit_status == 0)

@@ -61,6 +61,26 @@ ok 'the report names the machine'
 within 30 nobody_left
 ok 'nothing is left'
 
+# As Slurm does that ends a step: it kills all processes, one after the other.
+cat >swept <<'TASK'
+echo "$$" >"pids.$BATS_MACHINE"
+test "$BATS_MACHINE" != all-2 || exec sleep 1001
+echo "$BATS_TASK_ID"
+TASK
+cp bag bag.12
+for i in $(seq 12); do echo '. ./swept'; done >bag
+launch -n 4 "$BATS_MPI" bag --policy rr --joblog log
+within 60 test -s pids.all-2
+victim=$(rank_pid 2)
+kill -KILL "$(cat pids.all-2)"
+sleep 0.03
+kill -KILL "$victim"
+wait $launcher
+grep -q 'bats-mpi: rank 2 on .* is lost: its process has ended' err
+exactly_once 12
+ok 'a task that is killed together with its rank has not failed'
+mv bag.12 bag
+
 # mpirun --enable-recovery would say 0.
 cp bag failing
 echo false >>failing
