@@ -42,7 +42,7 @@ VERSION = 0.1.0
 
 UTIL_SRC = $(addprefix src/util/, encode.c error.c grow.c heap.c hostlist.c units.c)
 PLAN_SRC = $(addprefix src/plan/, \
-	cluster.c frontier.c knapsack.c plan.c windows.c)
+	billing.c cluster.c frontier.c knapsack.c plan.c windows.c)
 ESTIMATE_SRC = $(addprefix src/estimate/, \
 	choice.c estimate.c histogram.c interval.c regression.c sample.c \
 	stats.c)

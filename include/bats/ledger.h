@@ -10,13 +10,18 @@
  * last tasks ask for it. Then it becomes part of the budget, and what is
  * charged beyond the cost of the schedule comes out of it as long as it lasts.
  *
+ * In an allocation nothing of that moves: what is charged follows from the
+ * time (billing.h), and what it is charged for is the whole job.
+ *
  * Invariant: charged + held <= budget at every instant; nothing is negative.
+ * In an allocation that is up to the time: see bats_ledger_lasts.
  */
 #ifndef BATS_LEDGER_H
 #define BATS_LEDGER_H
 
 #include <stdbool.h>
 
+#include "bats/billing.h"
 #include "bats/units.h"
 
 struct bats_ledger {
@@ -27,11 +32,28 @@ struct bats_ledger {
     bats_money granted; /* one that is; */
     bats_money cost;    /* charged beyond so much, it is */
     bats_money spent;   /* and so much of it was */
+    struct bats_billing billing;
+    bats_money base;   /* allocation: charged at time 0, */
+    bats_money booked; /* and said to be so far */
 };
 
 /* `charged` <= budget: what earlier sessions have charged. */
 void bats_ledger_init(struct bats_ledger *ledger, bats_money budget,
                       bats_money charged);
+
+/* From now on an allocation is billed; the time is 0. */
+void bats_ledger_allocate(struct bats_ledger *ledger,
+                          const struct bats_billing *billing);
+
+/* The time is `now`: charges the allocation. */
+void bats_ledger_pass(struct bats_ledger *ledger, bats_time now);
+
+/* What was charged since the last call. */
+bats_money bats_ledger_book(struct bats_ledger *ledger);
+
+/* When all work has to be stopped so that the allocation is given back within
+ * the budget; BATS_NEVER without a limit. */
+bats_time bats_ledger_lasts(const struct bats_ledger *ledger);
 
 /* What may still be spent; BATS_UNLIMITED without a budget. */
 bats_money bats_ledger_available(const struct bats_ledger *ledger);

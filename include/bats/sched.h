@@ -22,10 +22,17 @@
  *
  * Invariants (bats_sched_check):
  *   - charged + held <= budget at every instant;
- *   - charged = sum over machines of windows entered x charge;
+ *   - charged = sum over machines of windows entered x charge, or what the
+ *     allocation is billed until then (billing.h);
  *   - every task is in exactly one state and has at most one result;
  *   - a machine runs tasks only inside windows that are paid;
  *   - a copy is alone in its slot, and no window is entered for it.
+ *
+ * In an allocation (billing.h) a machine that waits costs what one costs that
+ * works. So every policy comes to the same there: all machines are held from
+ * the start, in one window that does not end, until the bag is empty or the
+ * budget is near its end. That is a deadline: no task is started that is not
+ * expected to end by then, and what still runs then is stopped.
  */
 #ifndef BATS_SCHED_H
 #define BATS_SCHED_H
@@ -34,6 +41,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bats/billing.h"
 #include "bats/cluster.h"
 #include "bats/error.h"
 #include "bats/estimate.h"
@@ -46,6 +54,7 @@
 struct bats_sched; /* opaque */
 
 #define BATS_NO_TASK UINT32_MAX
+#define BATS_NO_MACHINE UINT32_MAX
 
 /* ---- events ---- */
 
@@ -86,8 +95,10 @@ enum bats_command_type {
     BATS_COMMAND_PARK,    /* machine: its paid time is over; it may be
                              acquired again */
     BATS_COMMAND_RELEASE, /* machine: it will not be used again */
-    BATS_COMMAND_CHARGE,  /* machine, amount: it has entered a window (for the
-                            books: there is nothing to do) */
+    BATS_COMMAND_CHARGE,  /* machine, amount: it has entered a window; or
+                            BATS_NO_MACHINE: so much was billed for the
+                            allocation since the last time (for the books:
+                            there is nothing to do) */
     BATS_COMMAND_QUARANTINE, /* machine: different tasks keep failing on it at
                                 once, and not elsewhere; it gets no more of
                                 them (for people: there is nothing to do) */
@@ -253,15 +264,16 @@ struct bats_sched_options {
     uint32_t n_machines;                      /* >= 1 */
     bats_time window;                         /* ATU > 0 */
     bats_money budget;                        /* B or BATS_UNLIMITED */
-    bats_time monitor_interval;               /* 0: window / 12 */
-    bats_time preempt_lead; /* so long before the end of a window its
+    struct bats_billing billing;
+    bats_time monitor_interval; /* 0: window / 12 */
+    bats_time preempt_lead;     /* so long before the end of a window its
                                    leftover tasks are told to stop; < window.
                                    0 where stopping takes no time */
-    bats_time prefetch;     /* a slot is given tasks ahead worth so much
+    bats_time prefetch;         /* a slot is given tasks ahead worth so much
                                    time; 0: never more than the running one */
-    uint64_t seed;          /* draw order of the tasks */
-    double confidence_z;    /* z of the sample size; 0: 1.96 */
-    double sample_error;    /* delta of the sample size; 0: 0.25 */
+    uint64_t seed;              /* draw order of the tasks */
+    double confidence_z;        /* z of the sample size; 0: 1.96 */
+    double sample_error;        /* delta of the sample size; 0: 0.25 */
     struct bats_sched_rules rules;
     struct bats_sched_earlier earlier;
     struct bats_sched_sampling sampling;
@@ -331,10 +343,12 @@ struct bats_sched_status {
     uint32_t running; /* on a machine (running, or waiting there) */
     uint32_t done;
     uint32_t failed;
-    bats_money budget;   /* B, or BATS_UNLIMITED */
-    bats_money charged;  /* by the ledger, for windows entered */
-    uint32_t retried;    /* executions that failed and are repeated */
-    uint32_t timed_out;  /* executions that were stopped by a time-out */
+    bats_money budget;         /* B, or BATS_UNLIMITED */
+    bats_money charged;        /* by the ledger */
+    bats_money charged_before; /* of that, by earlier sessions and lives, and
+                                  until this run began */
+    uint32_t retried;          /* executions that failed and are repeated */
+    uint32_t timed_out;        /* executions that were stopped by a time-out */
     uint32_t preempted;  /* executions that were cut off at a window's end */
     uint32_t copies;     /* that were started, */
     uint32_t copies_won; /* and those of them that became the result */
@@ -390,7 +404,8 @@ struct bats_cluster_status {
     uint32_t machines_lost;
     uint32_t machines_quarantined;
     int64_t windows;    /* entered by all its machines */
-    bats_money charged; /* windows x charge */
+    bats_money charged; /* windows x charge; of an allocation, what its
+                           machines were billed */
     uint32_t done;
     uint32_t failed;
     double mean_runtime;  /* T_i, microseconds of bag time; 0: not known */

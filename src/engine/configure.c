@@ -102,7 +102,8 @@ static void mark_as_told(struct state *s, const bool *keeps)
 static void configure(struct bats_sched *e, const struct policy_plan *plan)
 {
     struct state *s = &e->state;
-    for (size_t i = 0; i < s->n_clusters; i++) {
+    /* All machines of an allocation are held, come what may. */
+    for (size_t i = 0; i < s->n_clusters && !s->is_allocation; i++) {
         struct cluster *c = &s->clusters[i];
         c->target = plan->decision.machines[i];
         c->plan_windows = plan->windows[i];
@@ -379,9 +380,13 @@ int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
     if (chosen.is_none) {
         if (s->phase == PHASE_SAMPLED)
             s->phase = PHASE_LEAVING;
+        if (s->phase == PHASE_LEAVING && s->is_allocation)
+            state_stop(s, false, BATS_FINISH_SAMPLED);
         return 0;
     }
-    limit_budget(s, &chosen);
+    if (!s->is_allocation || schedule->offer == BATS_OFFER_BUDGET)
+        limit_budget(s, &chosen);
+    state_set_deadline(s);
     s->is_chosen = true;
     s->phase = PHASE_NONE;
     s->kept = bats_ledger_available(&s->ledger) >= schedule->cost_high;
@@ -390,11 +395,13 @@ int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
     plan.decision.feasible = schedule->plan.feasible;
     plan.decision.tasks_left = (int64_t)chosen.n_tasks;
     plan.decision.windows = schedule->plan.windows;
-    memcpy(plan.decision.machines, schedule->plan.machines,
-           sizeof plan.decision.machines);
-    for (size_t i = 0; i < s->n_clusters; i++)
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        plan.decision.machines[i] = s->is_allocation
+                                        ? s->clusters[i].n_joined
+                                        : schedule->plan.machines[i];
         plan.windows[i] =
             s->kept ? schedule->windows_high : schedule->plan.windows;
+    }
     adopt(e, &plan);
     return 0;
 }

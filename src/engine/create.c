@@ -23,7 +23,15 @@ static int check_options(const struct bats_sched_options *o,
     if (o->tail == BATS_TAIL_PERFECT && !o->true_runtime)
         return bats_error_set(err, BATS_EINPUT,
                               "the perfect tail needs true runtimes");
-    if (o->earlier.charged < 0 || o->earlier.charged > o->budget)
+    bool is_allocation = o->billing.model == BATS_BILLING_ALLOCATION;
+    if (is_allocation && (o->billing.rate < 0 || o->billing.leaving < 0 ||
+                          o->billing.leaving > TIME_MAX ||
+                          o->billing.before < -o->earlier.charged))
+        return bats_error_set(err, BATS_EINPUT,
+                              "how the allocation is billed is out of range");
+    /* More may have been billed for it by now. */
+    if (o->earlier.charged < 0 ||
+        (!is_allocation && o->earlier.charged > o->budget))
         return bats_error_set(err, BATS_EINPUT,
                               "more has been charged already than the budget "
                               "allows");
@@ -163,14 +171,15 @@ int bats_sched_create(const struct bats_sched_options *o,
     struct bats_sched *e = calloc(1, sizeof *e);
     if (!e)
         return no_memory(o, err);
-    e->policy = o->policy;
+    e->policy = o->billing.model == BATS_BILLING_ALLOCATION ? &bats_policy_rr
+                                                            : o->policy;
     e->sampling = &sampling_points;
     e->tail = tail_find(o->tail);
     e->failure = &failure_rules;
     e->shrink = &shrink_nodes;
     e->order = &order_random;
-    e->wakeup = o->rules.deadline > 0 ? o->rules.deadline : BATS_NEVER;
     rc = state_init(&e->state, o);
+    e->wakeup = e->state.deadline;
     if (rc == 0)
         rc = create_advisors(e, o, err);
     if (rc == 0 && !teach_tail(e, &o->earlier))

@@ -30,8 +30,7 @@ static enum due next_due(const struct state *s, bats_time *time, uint32_t *id)
     bats_time retry = bats_heap_first(&s->retries, &task);
     bats_time turn = bats_heap_first(&s->turns, &machine);
 
-    *time = s->deadline > 0 && s->why != BATS_FINISH_DEADLINE ? s->deadline
-                                                              : BATS_NEVER;
+    *time = s->is_late ? BATS_NEVER : s->deadline;
     if (limit < *time) {
         *time = limit;
         *id = slot;
@@ -64,6 +63,7 @@ static int tick(struct bats_sched *e, struct bats_error *err)
 {
     struct state *s = &e->state;
     s->next_tick += s->interval;
+    state_bill(s);
     if (e->tail->tick)
         e->tail->tick(e->own.tail);
     forecast_means(s);
@@ -89,8 +89,9 @@ static int fall_due(struct bats_sched *e, enum due what, uint32_t id,
     int rc = 0;
     switch (what) {
     case DUE_DEADLINE:
-        state_stop(s, true, BATS_FINISH_DEADLINE);
-        s->why = BATS_FINISH_DEADLINE;
+        state_stop(s, true, s->late);
+        s->why = s->late;
+        s->is_late = true;
         break;
     case DUE_LIMIT:
         time_out(s, id);
@@ -133,8 +134,7 @@ static int last_try(struct bats_sched *e, struct bats_error *err)
         if (s->machines[i].state == MACHINE_LEAVING)
             return 0;
     if (s->n_busy == 0)
-        state_finish(s, all_too_late(s) ? BATS_FINISH_DEADLINE
-                                        : BATS_FINISH_BUDGET);
+        state_finish(s, all_too_late(s) ? s->late : BATS_FINISH_BUDGET);
     return 0;
 }
 
@@ -197,7 +197,7 @@ static int advance(struct bats_sched *e, bats_time limit, bool inclusive,
         uint32_t id = 0;
         enum due what = next_due(s, &e->wakeup, &id);
         if (e->wakeup > s->now)
-            s->now = e->wakeup;
+            state_pass(s, e->wakeup);
         int rc = fall_due(e, what, id, err);
         if (rc == 0)
             rc = settle(e, err);
@@ -205,7 +205,7 @@ static int advance(struct bats_sched *e, bats_time limit, bool inclusive,
             return rc;
     }
     if (limit > s->now)
-        s->now = limit;
+        state_pass(s, limit);
     return 0;
 }
 

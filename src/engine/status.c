@@ -2,6 +2,21 @@
 #include "bats/plan.h"
 #include "engine/engine.h"
 
+/* What an allocation is billed while all its machines do so many tasks. */
+static bats_money cost_of_all(const struct state *s, uint32_t pending)
+{
+    double rate = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        if (c->stats.mean > 0)
+            rate += c->n_joined * cluster_slots(c) / c->stats.mean;
+    }
+    double time = rate > 0 ? pending / rate : (double)BATS_LONGEST;
+    return time < (double)BATS_LONGEST
+               ? bats_billing_cost(s->ledger.billing.rate, (bats_time)time)
+               : -1;
+}
+
 static bats_money rest_cost(const struct state *s)
 {
     size_t best = forecast_most_profitable(s);
@@ -11,10 +26,12 @@ static bats_money rest_cost(const struct state *s)
         return 0;
     if (best == SIZE_MAX)
         return -1;
+    if (s->is_allocation)
+        return cost_of_all(s, pending);
     const struct cluster *c = &s->clusters[best];
     double rate = cluster_slots(c) * (double)s->window / c->stats.mean;
-    return bats_units_multiply(bats_plan_windows(pending, rate),
-                               c->spec.charge, &cost)
+    return bats_units_multiply(bats_plan_windows(pending, rate), c->price,
+                               &cost)
                ? cost
                : -1;
 }
@@ -33,6 +50,8 @@ void bats_sched_status(const struct bats_sched *e,
         .failed = count[BATS_TASK_FAILED],
         .budget = s->ledger.budget,
         .charged = s->ledger.charged,
+        .charged_before =
+            s->is_allocation ? s->ledger.base : s->earlier_charged,
         .retried = s->retried,
         .timed_out = s->timed_out,
         .preempted = s->preempted,
@@ -51,10 +70,18 @@ static const struct cluster *cheapest(const struct state *s)
     const struct cluster *best = NULL;
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
-        if (c->stats.mean > 0 && (!best || c->spec.charge < best->spec.charge))
+        if (c->stats.mean > 0 && (!best || c->price < best->price))
             best = c;
     }
     return best;
+}
+
+/* What all machines of the cluster are billed. */
+static bats_money hourly(const struct state *s, const struct cluster *c)
+{
+    return (bats_money)((double)c->price * c->n_machines * (double)BATS_HOUR /
+                            (double)s->window +
+                        0.5);
 }
 
 void bats_sched_cluster_status(const struct bats_sched *e, size_t cluster,
@@ -69,18 +96,22 @@ void bats_sched_cluster_status(const struct bats_sched *e, size_t cluster,
                                      .machines_lost = c->n_lost,
                                      .machines_quarantined = c->n_quarantined,
                                      .windows = c->windows,
-                                     .charged = c->windows * c->spec.charge,
+                                     .charged = c->windows * c->price,
                                      .done = c->done,
                                      .failed = c->failed,
                                      .mean_runtime = c->stats.mean,
                                      .is_guess = cluster_is_guess(c)};
-    if (m && c->stats.mean > 0 && c->spec.charge > 0)
-        status->profitability =
-            (m->stats.mean / cluster_slots(m)) /
-            (c->stats.mean / cluster_slots(c)) *
-            ((double)m->spec.charge / (double)c->spec.charge);
-    if (c->paid_slot_time > 0)
-        status->utilisation = c->busy_time / c->paid_slot_time;
+    if (m && c->stats.mean > 0 && c->price > 0)
+        status->profitability = (m->stats.mean / cluster_slots(m)) /
+                                (c->stats.mean / cluster_slots(c)) *
+                                ((double)m->price / (double)c->price);
+    double paid = c->paid_slot_time;
+    if (s->is_allocation) {
+        status->charged = bats_billing_cost(hourly(s, c), s->now);
+        paid = (double)c->n_slots * (double)s->now;
+    }
+    if (paid > 0)
+        status->utilisation = c->busy_time / paid;
 }
 
 bool bats_sched_has_result(const struct bats_sched *e, uint32_t task)

@@ -45,7 +45,7 @@ static const struct {
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 352,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 384,
                "all of the engine's options are recorded");
 
 /* ---- writing ---- */
@@ -130,6 +130,14 @@ static json_t *times(const bats_time *t, size_t count)
     return NULL;
 }
 
+static json_t *billing(const struct bats_billing *b)
+{
+    return json_pack("{s:s, s:I, s:I, s:I}", "model",
+                     bats_billing_name(b->model), "rate", (json_int_t)b->rate,
+                     "before", (json_int_t)b->before, "leaving_us",
+                     (json_int_t)b->leaving);
+}
+
 json_t *bats_options_write(const struct bats_sched_options *o)
 {
     json_t *object = json_object();
@@ -145,6 +153,8 @@ json_t *bats_options_write(const struct bats_sched_options *o)
         bad |= json_object_set_new(
             object, fields[i].name,
             value((const char *)o + fields[i].at, fields[i].kind));
+    if (o->billing.model != BATS_BILLING_WINDOW)
+        bad |= json_object_set_new(object, "billing", billing(&o->billing));
     if (o->once != NULL)
         bad |=
             json_object_set_new(object, "once", ranges(o->once, o->n_tasks));
@@ -267,8 +277,21 @@ static bool read_nodes(const json_t *list, struct bats_sched_options *o,
     return lists->nodes != NULL;
 }
 
+/* What is not there is billed by the window. */
+static bool read_billing(const json_t *object, struct bats_billing *b)
+{
+    const char *name = json_string_value(json_object_get(object, "model"));
+
+    *b = (struct bats_billing){
+        .rate = json_integer_value(json_object_get(object, "rate")),
+        .before = json_integer_value(json_object_get(object, "before")),
+        .leaving = json_integer_value(json_object_get(object, "leaving_us"))};
+    return object == NULL ||
+           (name != NULL && bats_billing_find(name, &b->model));
+}
+
 bool bats_options_read(const json_t *object, struct bats_sched_options *o,
-                      struct bats_options_lists *lists)
+                       struct bats_options_lists *lists)
 {
     const char *tail = json_string_value(json_object_get(object, "tail"));
     const char *rule =
@@ -293,7 +316,8 @@ bool bats_options_read(const json_t *object, struct bats_sched_options *o,
         if (o->once == NULL || !read_ranges(once, lists->once, o->n_tasks))
             return false;
     }
-    if (!read_nodes(json_object_get(object, "nodes"), o, lists) ||
+    if (!read_billing(json_object_get(object, "billing"), &o->billing) ||
+        !read_nodes(json_object_get(object, "nodes"), o, lists) ||
         !read_earlier(object, o, lists))
         return false;
     if (n == 0)

@@ -62,7 +62,8 @@ static const char tables_sql[] =
     /* The log: seq is one counter over all tables below. */
     "CREATE TABLE ledger ( -- a row for every window of every machine\n"
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
-    "  machine INTEGER, amount INTEGER, -- millionths\n"
+    "  machine INTEGER, -- NULL: of an allocation, since the row before\n"
+    "  amount INTEGER, -- millionths\n"
     "  -- part of it from the cushion; NULL: not known\n"
     "  cushion INTEGER);\n"
 

@@ -69,7 +69,8 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
 {
     char name[BATS_MACHINE_NAME] = "", amount[BATS_UNITS_TEXT];
     if (command->type != BATS_COMMAND_FINISHED &&
-        command->type != BATS_COMMAND_SAMPLED)
+        command->type != BATS_COMMAND_SAMPLED &&
+        command->machine != BATS_NO_MACHINE)
         bats_machine_name(name, trace->platform->clusters,
                           trace->platform->machines, command->machine);
     switch (command->type) {
@@ -89,8 +90,11 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
         break;
     case BATS_COMMAND_CHARGE:
         trace->charged += command->amount;
-        line(trace, now, "%s enters a window for %s", name,
-             bats_money_format(amount, command->amount));
+        bats_money_format(amount, command->amount);
+        if (command->machine == BATS_NO_MACHINE)
+            line(trace, now, "the allocation was billed %s", amount);
+        else
+            line(trace, now, "%s enters a window for %s", name, amount);
         break;
     case BATS_COMMAND_QUARANTINE:
         line(trace, now, "%s gets no more tasks", name);

@@ -14,7 +14,7 @@
 
 enum { RUN, BAG, CLUSTER, SECTIONS };
 
-#define KEYS_MAX 10
+#define KEYS_MAX 11
 
 /* State while the file is read. */
 struct reader {
@@ -106,6 +106,15 @@ static int set_currency(struct reader *r, const char *value,
                               sizeof p->currency - 1);
     strcpy(p->currency, value);
     return 0;
+}
+
+static int set_billing(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    if (bats_billing_find(value, &r->scenario->billing))
+        return 0;
+    return bats_error_set(why, BATS_EINPUT,
+                          "'%.60s' is neither window nor allocation", value);
 }
 
 static int add_policy(struct reader *r, const char *item,
@@ -383,6 +392,7 @@ static const struct {
     [RUN] = {"run",
              {{"window", set_window, false, false},
               {"currency", set_currency, false, false},
+              {"billing", set_billing, false, false},
               {"policy", set_policy, true, false},
               {"budget", set_budget, true, false},
               {"seeds", set_seeds, true, false},

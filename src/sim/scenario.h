@@ -6,6 +6,8 @@
  *     [run]
  *     window = 60m                 ; default 60m
  *     currency = SU                ; for display
+ *     billing = allocation         ; all machines from the start to the end;
+ *                                  ; default window (bats/billing.h)
  *     policy = rr, bats            ; default bats
  *     budget = rr, cheapest+10%, fastest, 2034, unlimited
  *                                  ; default unlimited
@@ -41,6 +43,7 @@
 #ifndef BATS_SCENARIO_H
 #define BATS_SCENARIO_H
 
+#include "bats/billing.h"
 #include "bats/policy.h"
 #include "bats/tail.h"
 #include "input/platform.h"
@@ -82,6 +85,7 @@ struct bats_scenario {
     uint32_t *seeds; /* 1 .. 2^32 - 1 */
     size_t n_seeds;
     uint32_t repeats;
+    enum bats_billing_model billing;
     bats_time monitor; /* 0: window / 12 */
     bats_time grace;
     enum bats_reconfigure reconfigure;

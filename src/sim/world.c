@@ -216,6 +216,17 @@ static void read_off(const struct bats_world *w, const struct bats_sched *s,
     }
 }
 
+/* What all machines together charge for an hour. */
+static bats_money hourly(const struct bats_platform *p)
+{
+    double price = 0;
+    for (uint32_t i = 0; i < p->n_machines; i++)
+        price += (double)p->clusters[p->machines[i].cluster].charge;
+    price *= (double)BATS_HOUR / (double)p->window;
+    return price < (double)BATS_LONGEST ? (bats_money)llround(price)
+                                        : BATS_LONGEST;
+}
+
 static int run(const struct bats_world *w, const struct bats_policy *policy,
                const struct bats_world_watch *watch,
                struct bats_world_result *r, struct bats_error *err)
@@ -232,6 +243,9 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
                   .n_machines = p->n_machines,
                   .window = p->window,
                   .budget = r->amount,
+                  .billing = {.model = s->billing,
+                              .rate = hourly(p),
+                              .leaving = s->grace},
                   .monitor_interval = s->monitor,
                   .preempt_lead = s->grace,
                   .seed = w->order_seed,

@@ -62,7 +62,7 @@ offences=$(
         owner["sqlite3.h"] = "record"
         owner["hwloc.h"] = owner["pmix.h"] = "site"
         split("error units", u)
-        split("cluster plan frontier windows", p)
+        split("billing cluster plan frontier windows", p)
         split("estimate interval regression sample stats", e)
         for (i in u)
             home["bats/" u[i] ".h"] = "util"

@@ -67,6 +67,33 @@ static void unlimited_budget_refuses_what_does_not_fit(void **state)
     assert_int_equal(l.charged, INT64_MAX - 5);
 }
 
+/* 2 per hour from 30 minutes before the run: 1; 5 minutes to give it back. */
+static void an_allocation_is_charged_by_the_time(void **state)
+{
+    (void)state;
+    struct bats_ledger l;
+    const struct bats_billing billing = {.model = BATS_BILLING_ALLOCATION,
+                                         .rate = 2 * BATS_UNIT,
+                                         .before = BATS_UNIT,
+                                         .leaving = 5 * BATS_MINUTE};
+    bats_ledger_init(&l, 10 * BATS_UNIT, 3 * BATS_UNIT);
+    assert_true(bats_ledger_lasts(&l) == BATS_NEVER);
+    bats_ledger_allocate(&l, &billing);
+    assert_true(l.charged == 4 * BATS_UNIT);
+    assert_true(bats_ledger_lasts(&l) == 3 * BATS_HOUR - 5 * BATS_MINUTE);
+    bats_ledger_pass(&l, 90 * BATS_MINUTE);
+    assert_true(l.charged == 7 * BATS_UNIT);
+    assert_true(bats_ledger_available(&l) == 3 * BATS_UNIT);
+    assert_true(bats_ledger_book(&l) == 4 * BATS_UNIT);
+    assert_true(bats_ledger_book(&l) == 0);
+    bats_ledger_pass(&l, 90 * BATS_MINUTE + 1); /* rounded up */
+    assert_true(bats_ledger_book(&l) == 1);
+    bats_ledger_limit(&l, 3 * BATS_UNIT);
+    assert_true(bats_ledger_lasts(&l) == 0);
+    bats_ledger_limit(&l, BATS_UNLIMITED);
+    assert_true(bats_ledger_lasts(&l) == BATS_NEVER);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -74,6 +101,7 @@ int main(void)
         cmocka_unit_test(held_money_is_charged_or_given_up),
         cmocka_unit_test(affordable_counts_whole_windows),
         cmocka_unit_test(earlier_charges_count_against_the_budget),
+        cmocka_unit_test(an_allocation_is_charged_by_the_time),
         cmocka_unit_test(unlimited_budget_refuses_what_does_not_fit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
  * Random scenarios: whatever the clusters, charges, distributions, budgets,
- * losses, start-up times and noise, no budget is ever exceeded, no task gets
- * lost and nobody beats the clairvoyant bound.
+ * losses, start-up times, noise and way of billing, no budget is ever exceeded,
+ * no task gets lost and nobody beats the clairvoyant bound.
  *
  *     BATS_SCENARIOS=200000 make tests TESTS=build/tests/test_sim_budget
  */
@@ -85,6 +85,7 @@ static void write_scenario(gsl_rng *rng, uint32_t number)
     double window = 60 * (1 + skewed(rng, 120));
     fprintf(out, "[run]\nwindow = %.6f\npolicy = rr, bats\nseeds = %u\n",
             window, number);
+    fprintf(out, "billing = %s\n", number % 2 ? "window" : "allocation");
     fprintf(out, "budget = %s, %.6f\n", budgets[pick(rng, 10)],
             skewed(rng, 500));
     if (chance(rng, 0.3))
@@ -112,12 +113,35 @@ struct totals {
     uint64_t runs, complete, exhausted, no_machines, preempted, lost, exact;
 };
 
+/* All machines for all of the time; and after the last task there was the
+ * grace time to give them back, if there was at the start. */
+static void check_bill(const struct bats_scenario *s,
+                       const struct bats_world_result *r)
+{
+    const struct bats_platform *p = &s->platform;
+    double price = 0, window = (double)p->window;
+    for (uint32_t i = 0; i < p->n_machines; i++)
+        price += (double)p->clusters[p->machines[i].cluster].charge;
+    double bill = price * (double)r->makespan / window;
+    double leaving = price * (double)s->grace / window;
+    /* The rate is a whole number of millionths per hour. */
+    double rounded = 2 + (double)(r->makespan + s->grace) / (double)BATS_HOUR;
+    assert_true(fabs((double)r->charged - bill) <= rounded);
+    if (r->amount == BATS_UNLIMITED || r->makespan == 0)
+        return;
+    if (bill + leaving > (double)r->amount + rounded)
+        fail_msg("%s: %.0f and up to %.0f more billed of %.0f with seed %u",
+                 path, bill, leaving, (double)r->amount, r->seed);
+}
+
 static void check_run(const struct bats_scenario *s,
                       const struct bats_world_result *r, bool has_noise,
                       struct totals *totals)
 {
     if (r->violations > 0 || r->charged > r->amount)
         fail_msg("%s: budget exceeded with seed %u", path, r->seed);
+    if (s->billing == BATS_BILLING_ALLOCATION)
+        check_bill(s, r);
     assert_int_equal(r->done + r->failed + r->undone, s->n_tasks);
     /* Failed: lost with its machine once too often. */
     assert_true(r->failed == 0 || r->lost > 1);
@@ -125,8 +149,10 @@ static void check_run(const struct bats_scenario *s,
     assert_true(r->finish == BATS_FINISH_ALL_DONE ||
                 r->finish == BATS_FINISH_BUDGET ||
                 r->finish == BATS_FINISH_NO_MACHINES);
-    /* With noise, a task that was stopped may be faster the second time. */
-    if (r->undone == 0 && r->failed == 0 && !has_noise) {
+    /* With noise, a task that was stopped may be faster the second time. The
+     * bound is that of whole windows. */
+    if (r->undone == 0 && r->failed == 0 && !has_noise &&
+        s->billing == BATS_BILLING_WINDOW) {
         if (!isfinite(r->bound) || r->ratio < 1 - 1e-9)
             fail_msg("%s: %.9f of the bound with seed %u", path, r->ratio,
                      r->seed);

@@ -302,7 +302,7 @@ static void keys_are_checked(void **state)
     (void)state;
     refuse_run("windows = 1h",
                ":2: unknown key 'windows' in [run]; known are window, "
-               "currency, policy, budget, seeds, repeats, monitor, grace, "
+               "currency, billing, policy, budget, seeds, repeats, monitor, grace, "
                "reconfigure and tail");
     refuse_bag("task = 1", ":4: unknown key 'task' in [bag]; known are tasks "
                            "and runtime");

@@ -221,6 +221,8 @@ struct forecast forecast_make(const struct state *s)
             count_slot(s, m, &s->slots[m->first_slot + k], windows, &paid,
                        &planned);
     }
+    if (s->is_allocation) /* time that is not paid ahead */
+        paid = 0;
     double left = bats_bag_left(&s->bag) - s->bag.count[BATS_TASK_ASSIGNED];
     f.tasks_left = (int64_t)larger(left - paid, 0);
     f.tasks_paid = (int64_t)fmin(planned, 1e18);
@@ -249,7 +251,7 @@ bool forecast_fits(const struct state *s, uint32_t machine)
 
 bool forecast_too_late(const struct state *s, size_t cluster)
 {
-    return s->deadline > 0 &&
+    return s->now >= s->deadline ||
            (double)s->now + s->clusters[cluster].stats.mean >
                (double)s->deadline;
 }
@@ -263,7 +265,7 @@ size_t forecast_most_profitable(const struct state *s)
         if (c->stats.mean == 0 || c->n_joined == 0 || c->spec.max == 0)
             continue;
         double price =
-            (double)c->spec.charge * c->stats.mean / cluster_slots(c);
+            (double)c->price * c->stats.mean / cluster_slots(c);
         if (price < best_price) {
             best_price = price;
             best = i;

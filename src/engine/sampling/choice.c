@@ -15,7 +15,7 @@ static bool is_choice(const struct state *s)
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
         n += c->stats.n_sample > 0 && c->n_joined > 0;
-        charged |= c->spec.charge > 0;
+        charged |= c->price > 0;
     }
     return n > 1 && charged;
 }
@@ -73,6 +73,7 @@ static void make_clusters(struct memory *p, const struct state *s)
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
         p->clusters[i] = c->spec;
+        p->clusters[i].charge = c->price;
         if (c->n_joined < c->spec.max)
             p->clusters[i].max = c->n_joined;
         p->slots[i] = cluster_slots(c);

@@ -92,6 +92,9 @@ void state_check(const struct state *s)
         for (uint32_t k = 0; k < m->n_slots; k++)
             in_slots += s->slots[m->first_slot + k].n_tasks;
     }
+    if (s->is_allocation)
+        charged =
+            s->ledger.base + bats_billing_cost(s->ledger.billing.rate, s->now);
     assert(charged == s->ledger.charged && held == s->ledger.held);
     assert(absent == s->n_absent && lost == s->n_lost);
     assert(holding == s->n_held && open == s->n_open && idle == s->n_free);

@@ -8,11 +8,48 @@ void bats_ledger_init(struct bats_ledger *ledger, bats_money budget,
     *ledger = (struct bats_ledger){.budget = budget, .charged = charged};
 }
 
+void bats_ledger_allocate(struct bats_ledger *ledger,
+                          const struct bats_billing *billing)
+{
+    ledger->billing = *billing;
+    ledger->booked = ledger->charged;
+    ledger->base = ledger->charged + billing->before;
+    bats_ledger_pass(ledger, 0);
+}
+
+void bats_ledger_pass(struct bats_ledger *ledger, bats_time now)
+{
+    if (ledger->billing.model == BATS_BILLING_ALLOCATION &&
+        !bats_units_add(ledger->base,
+                        bats_billing_cost(ledger->billing.rate, now),
+                        &ledger->charged))
+        ledger->charged = BATS_UNLIMITED;
+}
+
+bats_money bats_ledger_book(struct bats_ledger *ledger)
+{
+    bats_money amount = ledger->charged - ledger->booked;
+    ledger->booked = ledger->charged;
+    return amount;
+}
+
+bats_time bats_ledger_lasts(const struct bats_ledger *ledger)
+{
+    if (ledger->billing.model != BATS_BILLING_ALLOCATION ||
+        ledger->budget == BATS_UNLIMITED)
+        return BATS_NEVER;
+    bats_money left = ledger->budget - ledger->base;
+    bats_time time =
+        left < 0 ? 0 : bats_billing_time(ledger->billing.rate, left);
+    return time > ledger->billing.leaving ? time - ledger->billing.leaving : 0;
+}
+
 bats_money bats_ledger_available(const struct bats_ledger *ledger)
 {
     if (ledger->budget == BATS_UNLIMITED)
         return BATS_UNLIMITED;
-    return ledger->budget - ledger->charged - ledger->held;
+    bats_money left = ledger->budget - ledger->charged - ledger->held;
+    return left > 0 ? left : 0;
 }
 
 int64_t bats_ledger_affordable(const struct bats_ledger *ledger,
@@ -61,7 +98,8 @@ void bats_ledger_give_up(struct bats_ledger *ledger, bats_money amount)
 
 void bats_ledger_limit(struct bats_ledger *ledger, bats_money budget)
 {
-    assert(budget - ledger->charged >= ledger->held);
+    assert(ledger->billing.model == BATS_BILLING_ALLOCATION ||
+           budget - ledger->charged >= ledger->held);
     ledger->budget = budget;
 }
 
@@ -96,5 +134,6 @@ bats_money bats_ledger_take_cushion(struct bats_ledger *ledger,
 void bats_ledger_check(const struct bats_ledger *ledger)
 {
     assert(ledger->charged >= 0 && ledger->held >= 0);
-    assert(ledger->charged <= ledger->budget - ledger->held);
+    assert(ledger->billing.model == BATS_BILLING_ALLOCATION ||
+           ledger->charged <= ledger->budget - ledger->held);
 }

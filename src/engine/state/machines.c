@@ -58,10 +58,12 @@ static void charge_window(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
     struct cluster *c = &s->clusters[m->cluster];
+    schedule_turn(s, id);
+    if (s->is_allocation)
+        return; /* the whole of it is charged, by the time */
     s->rest[id].windows++;
     c->windows++;
     c->paid_slot_time += (double)s->window * m->n_slots;
-    schedule_turn(s, id);
     state_emit(s, (struct bats_command){.type = BATS_COMMAND_CHARGE,
                                         .machine = id,
                                         .amount = c->spec.charge,
@@ -84,7 +86,7 @@ bool machine_acquire(struct state *s, uint32_t id)
     assert(m->state == MACHINE_PARKED && !m->quarantined);
     if (!bats_ledger_charge(&s->ledger, charge_of(s, m)))
         return false;
-    hold(s, id, s->now + s->window);
+    hold(s, id, s->is_allocation ? TIME_MAX : s->now + s->window);
     charge_window(s, id);
     put_to_work(s, id);
     return true;

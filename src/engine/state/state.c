@@ -15,9 +15,32 @@ void state_stop(struct state *s, bool now, enum bats_finish why)
         execution_cancel_machine(s, i);
 }
 
+void state_pass(struct state *s, bats_time now)
+{
+    s->now = now;
+    bats_ledger_pass(&s->ledger, now);
+}
+
+void state_bill(struct state *s)
+{
+    bats_money amount = s->is_allocation ? bats_ledger_book(&s->ledger) : 0;
+    if (amount != 0)
+        state_emit(s, (struct bats_command){.type = BATS_COMMAND_CHARGE,
+                                            .machine = BATS_NO_MACHINE,
+                                            .amount = amount});
+}
+
+void state_set_deadline(struct state *s)
+{
+    bats_time end = bats_ledger_lasts(&s->ledger);
+    s->late = end < s->time_limit ? BATS_FINISH_BUDGET : BATS_FINISH_DEADLINE;
+    s->deadline = end < s->time_limit ? end : s->time_limit;
+}
+
 void state_finish(struct state *s, enum bats_finish why)
 {
     s->finish = why;
+    state_bill(s);
     for (uint32_t i = 0; i < s->n_machines; i++)
         if (s->machines[i].state != MACHINE_ABSENT &&
             s->machines[i].state != MACHINE_LOST)
@@ -148,7 +171,8 @@ int state_init(struct state *s, const struct bats_sched_options *o)
                                             : (o->window + 11) / 12,
         .preempt_lead = o->preempt_lead,
         .prefetch = o->prefetch,
-        .deadline = o->rules.deadline,
+        .time_limit = o->rules.deadline > 0 ? o->rules.deadline : BATS_NEVER,
+        .is_allocation = o->billing.model == BATS_BILLING_ALLOCATION,
         .earlier_charged = earlier->charged,
         .tops_up = earlier->tops_up,
         .next_tick = BATS_NEVER,
@@ -162,9 +186,15 @@ int state_init(struct state *s, const struct bats_sched_options *o)
         .idle_asked = NO_SLOT};
     for (size_t i = 0; i < o->n_clusters; i++) {
         s->clusters[i].spec = o->clusters[i];
+        s->clusters[i].price = o->clusters[i].charge;
+        if (s->is_allocation)
+            s->clusters[i].spec.charge = 0;
         s->clusters[i].limit = BATS_NEVER;
     }
     bats_ledger_init(&s->ledger, o->budget, earlier->charged);
+    if (s->is_allocation)
+        bats_ledger_allocate(&s->ledger, &o->billing);
+    state_set_deadline(s);
     if (!allocate(s, o))
         return BATS_ENOMEM;
     if (earlier->state)

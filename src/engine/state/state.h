@@ -122,7 +122,9 @@ struct task {
 };
 
 struct cluster {
-    struct bats_cluster spec;
+    struct bats_cluster spec; /* its charge: what the ledger pays for a window,
+                                 0 in an allocation */
+    bats_money price;         /* what it is in either */
     uint32_t first_machine, n_machines; /* indices into `members` */
     uint32_t n_joined; /* joined, and neither lost nor in quarantine */
     uint32_t n_lost, n_quarantined;
@@ -157,7 +159,13 @@ enum phase {
 };
 
 struct state {
-    bats_time window, interval, preempt_lead, prefetch, deadline;
+    bats_time window, interval, preempt_lead, prefetch;
+    bats_time time_limit;  /* or BATS_NEVER; */
+    bats_time deadline;    /* it, or what the budget makes one if that is
+                              sooner: */
+    enum bats_finish late; /* which of them it is */
+    bool is_late;          /* it is over */
+    bool is_allocation;    /* billing.h */
     uint32_t sample_size;
     bats_money earlier_charged;
     bool tops_up; /* what an earlier session has seen is part of the sample */
@@ -238,6 +246,15 @@ void state_release(struct state *s);
 /* Nothing is started any more; `now`: what runs is told to stop. The first
  * reason holds. */
 void state_stop(struct state *s, bool now, enum bats_finish why);
+
+/* Time passes. */
+void state_pass(struct state *s, bats_time now);
+
+/* Says what the allocation was charged since the last time. */
+void state_bill(struct state *s);
+
+/* The deadline, after the budget has changed. */
+void state_set_deadline(struct state *s);
 
 /* The run is over. */
 void state_finish(struct state *s, enum bats_finish why);

@@ -83,7 +83,8 @@ static const char *why_of(const struct bats_command *c)
 
 static bool of_machine(const struct bats_command *c)
 {
-    return c->type != BATS_COMMAND_FINISHED && c->type != BATS_COMMAND_SAMPLED;
+    return c->type != BATS_COMMAND_FINISHED &&
+           c->type != BATS_COMMAND_SAMPLED && c->machine != BATS_NO_MACHINE;
 }
 
 static const char *describe(const struct player *p, char text[PHRASE],
@@ -165,7 +166,9 @@ static bool is_same(const struct player *p, sqlite3_stmt *s,
     bool charge = sqlite3_column_int(s, KIND) == CHARGE;
 
     if (sqlite3_column_int64(s, TIME) != p->now ||
-        charge != (c->type == BATS_COMMAND_CHARGE))
+        charge != (c->type == BATS_COMMAND_CHARGE) ||
+        (charge &&
+         of_machine(c) == (sqlite3_column_type(s, MACHINE) == SQLITE_NULL)))
         return false;
     if (of_machine(c) && sqlite3_column_int64(s, MACHINE) != c->machine)
         return false;

@@ -175,7 +175,8 @@ static int write_row(struct bats_record *r, const struct bats_row *row,
     sqlite3_bind_int64(s, 3, row->now);
     switch (row->kind) {
     case BATS_ROW_CHARGE:
-        sqlite3_bind_int64(s, 4, row->u.charge.machine);
+        if (row->u.charge.machine != BATS_NO_MACHINE)
+            sqlite3_bind_int64(s, 4, row->u.charge.machine);
         sqlite3_bind_int64(s, 5, row->u.charge.amount);
         sqlite3_bind_int64(s, 6, row->u.charge.cushion);
         break;

@@ -1,0 +1,51 @@
+/*
+ * billing: how the site bills what a run holds.
+ *
+ * Layer: plan. Plain data: the clusters file or the batch system says it.
+ *
+ *   window      A machine is charged for each window that it enters, when it
+ *               enters it; a parked machine is free. Clouds are like that, and
+ *               the emulation of clusters that grow and shrink.
+ *   allocation  Everything that the job holds is billed, by the second, until
+ *               it is given back, whether it works or not: every Slurm job.
+ *
+ * In an allocation the money is a function of the time alone:
+ *
+ *   billed(t) = before + rate * t
+ *
+ * so that a budget is a deadline: the latest time t at which billed(t +
+ * leaving) is within it.
+ */
+#ifndef BATS_BILLING_H
+#define BATS_BILLING_H
+
+#include <stdbool.h>
+
+#include "bats/units.h"
+
+enum bats_billing_model {
+    BATS_BILLING_WINDOW,
+    BATS_BILLING_ALLOCATION /* then: */
+};
+
+struct bats_billing {
+    enum bats_billing_model model;
+    bats_money rate;   /* per hour, of everything that the job holds */
+    bats_money before; /* billed when the run begins, beyond what earlier
+                           sessions have on record (< 0: less than that) */
+    bats_time leaving; /* at most, from the deadline until it is given back */
+};
+
+/* "window", "allocation" */
+bool bats_billing_find(const char *name, enum bats_billing_model *model);
+const char *bats_billing_name(enum bats_billing_model model);
+
+/* What a time costs at so much per hour, rounded up to a millionth;
+ * BATS_UNLIMITED where it does not fit. time >= 0. */
+bats_money bats_billing_cost(bats_money rate, bats_time time);
+
+/* The longest time that `money` >= 0 pays at this rate; BATS_LONGEST at most.
+ */
+bats_time bats_billing_time(bats_money rate, bats_money money);
+
+#endif

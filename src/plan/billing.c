@@ -1,0 +1,36 @@
+/* billing: how the site bills. See bats/billing.h. */
+#include "bats/billing.h"
+
+#include <string.h>
+
+static const char *const names[] = {"window", "allocation"};
+
+bool bats_billing_find(const char *name, enum bats_billing_model *model)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *model = (enum bats_billing_model)i;
+            return true;
+        }
+    return false;
+}
+
+const char *bats_billing_name(enum bats_billing_model model)
+{
+    return names[model];
+}
+
+bats_money bats_billing_cost(bats_money rate, bats_time time)
+{
+    __int128 cost = (__int128)rate * time;
+    cost = (cost + BATS_HOUR - 1) / BATS_HOUR;
+    return cost < BATS_UNLIMITED ? (bats_money)cost : BATS_UNLIMITED;
+}
+
+bats_time bats_billing_time(bats_money rate, bats_money money)
+{
+    if (rate <= 0 || money == BATS_UNLIMITED)
+        return BATS_LONGEST;
+    __int128 time = (__int128)money * BATS_HOUR / rate;
+    return time < BATS_LONGEST ? (bats_time)time : BATS_LONGEST;
+}
