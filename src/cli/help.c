@@ -290,7 +290,10 @@ void bats_help_man(FILE *out)
         roff_line(out, v == 0 ? "" : ".PP\n", usage[v].more);
     fputs(
         ".PP\n"
-        "Each machine is charged for every window that it enters. The "
+        "Everything that a batch job holds is billed until it is given back: "
+        "all its machines work, and the budget is a deadline. Where charges "
+        "are given per window, "
+        "each machine is charged for every window that it enters. The "
         "budget is never exceeded: a machine whose next window it cannot pay "
         "is parked when the present one ends. The amount charged is shown "
         "beside the amount reserved, which a batch system bills for holding "

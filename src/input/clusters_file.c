@@ -17,8 +17,8 @@ struct reader {
     struct bats_error *err;
     unsigned line;                        /* present line, from 1 */
     struct bats_cluster_section *section; /* open; NULL: [run] */
-    unsigned run_line, window_line, minimum_line,
-        currency_line; /* 0: not given */
+    unsigned run_line, window_line, minimum_line, currency_line,
+        billing_line;  /* 0: not given */
     bats_time minimum; /* the shortest time that is charged */
 };
 
@@ -127,10 +127,17 @@ static int set_run_key(struct reader *r, const char *name, const char *value)
             return FAIL(r, "currency: '%.60s' is longer than %zu bytes", value,
                         sizeof file->currency - 1);
         strcpy(file->currency, value);
+    } else if (strcmp(name, "billing") == 0) {
+        int code = once(r, name, &r->billing_line);
+        if (code)
+            return code;
+        if (!bats_billing_find(value, &file->billing))
+            return FAIL(r, "billing: '%.60s' is neither window nor allocation",
+                        value);
     } else {
         return FAIL(r,
-                    "unknown key '%.60s' in [run]; known are window, minimum "
-                    "and currency",
+                    "unknown key '%.60s' in [run]; known are window, minimum, "
+                    "currency and billing",
                     name);
     }
     return 0;
@@ -339,6 +346,17 @@ static int finish_section(struct reader *r,
     return 0;
 }
 
+/* Charges per hour, and no others, mean an allocation. */
+static void settle_billing(const struct reader *r)
+{
+    bool by_hour = true;
+    for (size_t i = 0; i < r->file->n_sections; i++)
+        by_hour &= r->file->sections[i].by_hour;
+    if (!r->billing_line)
+        r->file->billing =
+            by_hour ? BATS_BILLING_ALLOCATION : BATS_BILLING_WINDOW;
+}
+
 /* Settles the window in force and its charge. */
 static int settle_window(struct reader *r, bats_time window)
 {
@@ -388,7 +406,10 @@ static int read_file(struct reader *r, const char *text, bats_time window)
                        "[cluster NAME]");
     for (size_t i = 0; i < r->file->n_sections && !code; i++)
         code = finish_section(r, &r->file->sections[i]);
-    return code ? code : settle_window(r, window);
+    if (code)
+        return code;
+    settle_billing(r);
+    return settle_window(r, window);
 }
 
 int bats_clusters_text_load(const char *text, const char *path,
@@ -445,8 +466,8 @@ bats_clusters_file_cluster(const struct bats_clusters_file *file, size_t i)
     return &file->sections[i].cluster;
 }
 
-const char *
-bats_clusters_file_partition(const struct bats_clusters_file *file, size_t i)
+const char *bats_clusters_file_partition(const struct bats_clusters_file *file,
+                                         size_t i)
 {
     const struct bats_cluster_section *section = &file->sections[i];
     return section->where == BATS_KEY_PARTITION ? section->where_text : NULL;
@@ -456,6 +477,12 @@ bool bats_clusters_file_by_node(const struct bats_clusters_file *file,
                                 size_t i)
 {
     return file->sections[i].by_node;
+}
+
+enum bats_billing_model
+bats_clusters_file_billing(const struct bats_clusters_file *file)
+{
+    return file->billing;
 }
 
 bats_time bats_clusters_file_window(const struct bats_clusters_file *file)

@@ -47,6 +47,7 @@ struct bats_clusters_file {
     size_t n_sections;
     bool fewer_nodes; /* a node without ranks is not a mistake */
     bats_time window;
+    enum bats_billing_model billing;
     char currency[16];
 };
 

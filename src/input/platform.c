@@ -274,6 +274,7 @@ int bats_platform_build(const struct bats_clusters_file *file,
     for (uint32_t s = 0; s < file->n_sections && !code; s++)
         add_cluster(&p, &claims, leaders, s);
     p.window = file->window;
+    p.billing = file->billing;
     strcpy(p.currency, file->currency);
 done:
     free(leaders);

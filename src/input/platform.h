@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bats/billing.h"
 #include "bats/cluster.h"
 #include "bats/error.h"
 
@@ -20,7 +21,7 @@
 struct bats_clusters_file; /* opaque: the contents of a clusters file */
 
 /*
- * Reads an INI clusters file (section [run]: window, minimum, currency;
+ * Reads an INI clusters file (section [run]: window, minimum, currency, billing;
  * sections [cluster NAME]: one of nodes = hostlist | ranks = 1-32,40 |
  * partition = NAME; charge; max; machine = rank|node; speed). '#' and ';'
  * begin a comment at the start of a line and behind a blank; a list may go on
@@ -29,9 +30,11 @@ struct bats_clusters_file; /* opaque: the contents of a clusters file */
  *
  * `window` overrides the file's (0: the file's, else BATS_WINDOW_DEFAULT). A
  * charge is per machine and window, or, as "1.5/h", per machine and hour; then
- * the charge of the window is computed from it, rounded up to a millionth. A
- * window shorter than `minimum`, the shortest time that a site charges for, is
- * refused, because the ledger would charge less than the site does.
+ * the charge of the window is computed from it, rounded up to a millionth. The
+ * default of `billing` is an allocation (bats/billing.h) if all charges are per
+ * hour, else windows. A window shorter than `minimum`, the shortest time that a
+ * site charges for, is refused, because the ledger would charge less than the
+ * site does.
  */
 int bats_clusters_file_load(const char *path, bats_time window,
                             struct bats_clusters_file **file,
@@ -64,6 +67,8 @@ bats_clusters_file_partition(const struct bats_clusters_file *file, size_t i);
 bool bats_clusters_file_by_node(const struct bats_clusters_file *file,
                                 size_t i);
 bats_time bats_clusters_file_window(const struct bats_clusters_file *file);
+enum bats_billing_model
+bats_clusters_file_billing(const struct bats_clusters_file *file);
 const char *bats_clusters_file_currency(const struct bats_clusters_file *file);
 
 /* A rank that can run tasks. */
@@ -87,6 +92,7 @@ struct bats_platform {
     struct bats_place *places; /* n_workers of them: the place of workers[i] */
     size_t n_workers;          /* as passed to bats_platform_build */
     bats_time window;
+    enum bats_billing_model billing;
     char currency[16];
 };
 

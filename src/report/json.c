@@ -185,7 +185,7 @@ static int set_result(json_t *o, const struct bats_report *r)
     bats_money reserved = bats_snapshot_reserved(s, &windows);
     int bad = 0;
 
-    if (r->releases)
+    if (r->releases && s->platform->billing == BATS_BILLING_WINDOW)
         reserved = bats_snapshot_held(s) + r->reserved_before;
 
     bad |= SET(o, "version", bats_json_text(r->version));
@@ -210,6 +210,8 @@ static int set_result(json_t *o, const struct bats_report *r)
     bad |= SET(o, "sample_size", integer(s->status.sample_size));
     bad |= SET(o, "currency", bats_json_text(s->platform->currency));
     bad |= SET(o, "budget", money(s->status.budget));
+    bad |= SET(o, "billing",
+               bats_json_text(bats_billing_name(s->platform->billing)));
     bad |= SET(o, "charged", money(s->status.charged));
     bad |= SET(o, "reserved", money(reserved));
     bad |= SET(o, "reserved_windows", integer(windows));

@@ -56,6 +56,8 @@ bats_money bats_snapshot_reserved(const struct bats_snapshot *snapshot,
 
     *windows = snapshot->status.now / p->window +
                (snapshot->status.now % p->window > 0);
+    if (p->billing == BATS_BILLING_ALLOCATION)
+        return snapshot->status.charged;
     for (uint32_t i = 0; i < p->n_machines; i++)
         if (!bats_units_add(price, p->clusters[p->machines[i].cluster].charge,
                             &price))

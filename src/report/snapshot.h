@@ -43,7 +43,8 @@ uint64_t bats_snapshot_slots(const struct bats_platform *platform,
 /*
  * The amount that a batch system bills if all machines of the platform are
  * held from the start to now: *windows, those begun since the start, times the
- * sum of the charges. BATS_UNLIMITED on overflow.
+ * sum of the charges. BATS_UNLIMITED on overflow. In an allocation it is the
+ * amount charged.
  */
 bats_money bats_snapshot_reserved(const struct bats_snapshot *snapshot,
                                   int64_t *windows);

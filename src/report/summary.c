@@ -84,7 +84,7 @@ static void cluster_row(struct bats_table *t, size_t row,
         bats_table_set(t, row, 7, "%s%.2f", guess, k->profitability);
     else
         bats_table_set(t, row, 7, "-");
-    if (k->windows > 0)
+    if (k->windows > 0 || k->utilisation > 0)
         bats_table_set(t, row, 8, "%.0f%%", percent(k->utilisation));
     else
         bats_table_set(t, row, 8, "-");
@@ -185,6 +185,8 @@ static void print_reserved(FILE *out, const struct bats_report *r)
     int64_t windows;
     bats_money reserved = bats_snapshot_reserved(s, &windows);
 
+    if (s->platform->billing == BATS_BILLING_ALLOCATION)
+        return; /* it is what was charged */
     bats_words_count(n, sizeof n, s->platform->n_machines, "machine");
     if (r->releases)
         reserved = bats_snapshot_held(s) + r->reserved_before;
@@ -213,11 +215,12 @@ static void print_money(FILE *out, const struct bats_snapshot *s)
 {
     const char *currency = s->platform->currency;
     char a[96], b[96], earlier[96] = "", text[512];
-    bats_money before = s->status.charged - charged_here(s);
+    bool allocation = s->platform->billing == BATS_BILLING_ALLOCATION;
+    bats_money before = s->status.charged_before;
 
     if (before > 0)
-        snprintf(earlier, sizeof earlier, ", %s of it before this session",
-                 bats_money_format(a, before));
+        snprintf(earlier, sizeof earlier, ", %s of it before this %s",
+                 bats_money_format(a, before), allocation ? "run" : "session");
     if (s->status.budget == BATS_UNLIMITED)
         snprintf(text, sizeof text, "%s%s (no budget was set)",
                  bats_words_money(a, sizeof a, s->status.charged, currency),
@@ -227,6 +230,10 @@ static void print_money(FILE *out, const struct bats_snapshot *s)
                  bats_money_format(a, s->status.charged),
                  bats_words_money(b, sizeof b, s->status.budget, currency),
                  earlier);
+    if (allocation)
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "; an allocation is billed for all that it holds, until it "
+                 "is given back");
     print_labelled(out, "charged", text);
 }
 

@@ -90,6 +90,21 @@ static int take_profile(const struct master *m,
     return 0;
 }
 
+/* In an allocation the account's money counts from now on, and a budget that
+ * nobody gave is what the job holds until its end: no limit. */
+static bats_money budget_of(const struct master *m)
+{
+    const struct bats_survey *s = &m->survey;
+    bats_money budget = s->budget;
+    if (s->billing.model == BATS_BILLING_WINDOW)
+        return budget;
+    if (s->budget_found || budget == BATS_UNLIMITED)
+        return BATS_UNLIMITED;
+    if (s->by_account)
+        budget += s->billing.before - s->uncounted;
+    return budget > 0 ? budget : 0;
+}
+
 static struct bats_sched_options engine_options(struct master *m)
 {
     const struct bats_run_options *o = m->options;
@@ -108,7 +123,8 @@ static struct bats_sched_options engine_options(struct master *m)
         .machines = p->machines,
         .n_machines = p->n_machines,
         .window = p->window,
-        .budget = m->survey.budget,
+        .budget = budget_of(m),
+        .billing = m->survey.billing,
         .monitor_interval = o->monitor_interval,
         .preempt_lead = lead,
         .prefetch = bats_master_bag_time(m, BATS_BATCH_AHEAD_US),
@@ -246,6 +262,7 @@ static int begin_record(struct master *m, int64_t started_us,
         .time_scale = o->time_scale,
         .currency = p->currency,
         .options = o->settings,
+        .job = m->survey.site.allocation.job,
         .started_us = started_us,
         .engine = engine,
         .speed = p->speed,
@@ -288,6 +305,13 @@ static int prepare_shrink(struct master *m, struct bats_sched_options *engine,
     const struct bats_run_options *o = m->options;
     if (o->hosts_file == NULL)
         return 0;
+    if (m->survey.by_account) {
+        m->observer->notice(m->observer->context,
+                            "--budget account: no nodes are given back, since "
+                            "Slurm charges the account the whole time of the "
+                            "job again with every change of its size");
+        return bats_hosts_write(m, err);
+    }
     engine->shrink.restart = o->restart;
     engine->shrink.node = *nodes = bats_hosts_nodes(m, &engine->shrink.keep);
     if (*nodes == NULL)

@@ -9,6 +9,7 @@
 #include "run/run.h"
 #include "util/now.h"
 
+#define COUNTED_US (5 * 60 * INT64_C(1000000))
 #define MARGIN_US 5000000 /* reserve for the end of the run and its report */
 
 static bats_time bag_time(const struct bats_run_options *options,
@@ -116,6 +117,76 @@ static int ask_account(const struct bats_run_options *options,
     return rc;
 }
 
+/* Of all machines, per hour. */
+static double rate_of_machines(const struct bats_platform *p)
+{
+    double price = 0;
+    for (uint32_t i = 0; i < p->n_machines; i++)
+        price += (double)p->clusters[p->machines[i].cluster].charge;
+    return price * (double)BATS_HOUR / (double)p->window;
+}
+
+static bats_money as_money(double amount)
+{
+    return amount < (double)BATS_LONGEST ? (bats_money)llround(amount)
+                                         : BATS_LONGEST;
+}
+
+/* Since the job began, or since the last thing that is known of it. */
+static double billed_by_time(const struct bats_survey *s,
+                             const struct bats_run_options *options,
+                             int64_t last_us)
+{
+    int64_t start_us = s->site.allocation.start_s * 1000000;
+    int64_t since_us = last_us > start_us ? last_us : start_us;
+    int64_t held_us = bats_now_us(CLOCK_REALTIME) - since_us;
+    if (start_us == 0 || held_us < 0)
+        return 0;
+    return (double)s->billing.rate * (double)bag_time(options, held_us) /
+           (double)BATS_HOUR;
+}
+
+/* Slurm counts what running jobs use every five minutes, if not sooner. */
+static bats_money uncounted(const struct bats_survey *s,
+                            const struct bats_run_options *options)
+{
+    double period = (double)s->billing.rate *
+                    (double)bag_time(options, COUNTED_US) / (double)BATS_HOUR;
+    return as_money(fmin(billed_by_time(s, options, 0), period));
+}
+
+static int find_billing(const struct bats_run_options *options,
+                        struct bats_survey *s, struct bats_error *err)
+{
+    const struct bats_allocation *job = &s->site.allocation;
+    const struct bats_batch_system *system = job->system;
+    int64_t last_us = 0;
+    bats_money charged = 0;
+    s->billing.model = s->platform.billing;
+    if (s->billing.model == BATS_BILLING_WINDOW)
+        return 0;
+    bool is_told = system != NULL && job->rate > 0 &&
+                   strcmp(s->platform.currency, system->currency) == 0;
+    s->billing.rate = as_money(is_told ? job->rate * (double)BATS_UNIT
+                                       : rate_of_machines(&s->platform));
+    s->billing.leaving =
+        bag_time(options, options->grace_ms * 1000 + MARGIN_US);
+    if (system != NULL && options->record != NULL &&
+        options->resume != BATS_RECORD_NOT) {
+        int rc = bats_record_of_job(options->record, job->job, &charged,
+                                    &last_us, err);
+        if (rc < 0)
+            return rc;
+    }
+    double billed =
+        is_told && system->billed != NULL ? system->billed(job) : -1;
+    s->uncounted = uncounted(s, options);
+    s->billing.before = billed >= 0
+                            ? as_money(billed * (double)BATS_UNIT) - charged
+                            : as_money(billed_by_time(s, options, last_us));
+    return 0;
+}
+
 static void set_limits(const struct bats_run_options *options,
                        struct bats_survey *s)
 {
@@ -159,6 +230,8 @@ int bats_survey_take(const struct bats_crew *crew,
         rc = build_platform(crew, options, &s, err);
     if (rc == 0)
         rc = ask_account(options, &s, err);
+    if (rc == 0)
+        rc = find_billing(options, &s, err);
     if (rc < 0) {
         bats_survey_release(&s);
         return rc;

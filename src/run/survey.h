@@ -11,6 +11,13 @@
  * BATS_BUDGET_ACCOUNT is the amount for which the batch system will still bill
  * the user. The charges of earlier sessions of the run are added to either,
  * because they count against the budget.
+ *
+ * In an allocation (bats/billing.h) the rate is that of the whole job, as the
+ * batch system says, else the sum over all machines. The amount billed before
+ * the run is what the system's accounting says of all lives and sizes of this
+ * job. Without accounting it follows from the time since the job began, or since
+ * the last charge on record. All work is stopped so early that after its grace
+ * time 5 s are left to give the job back.
  */
 #ifndef BATS_SURVEY_H
 #define BATS_SURVEY_H
@@ -34,6 +41,8 @@ struct bats_survey {
     bool budget_found;           /* by default: the value of the allocation */
     int64_t job_end_us; /* end of the batch job, since 1970; 0: unknown */
     bats_time deadline; /* of the run, from its start; 0: none */
+    struct bats_billing billing;
+    bats_money uncounted; /* what the account may not yet say is used */
 };
 
 /* Surveys the ranks that have said HELLO. BATS_EINPUT: the clusters file does

@@ -42,6 +42,7 @@ struct bats_allocation {
     char job[BATS_ALLOCATION_NAME];
     char account[BATS_ALLOCATION_NAME]; /* that pays; "" if not known */
     char user[BATS_ALLOCATION_NAME];
+    int64_t start_s; /* of this life of the job, since 1970; 0: not known */
     int64_t end_s; /* of the part that ends first, since 1970; 0: no end */
     double rate;   /* of the whole job, as the system says; 0: not known */
     struct bats_allocation_part *parts;

@@ -47,6 +47,11 @@ struct bats_batch_system {
      * NULL: it keeps no accounts. */
     int (*account)(const struct bats_allocation *allocation,
                    struct bats_account *account, struct bats_error *err);
+
+    /* What the job has been billed so far, with all its earlier lives and
+     * sizes, by the system's accounting. < 0: it does not say. NULL: it has
+     * none. */
+    double (*billed)(const struct bats_allocation *allocation);
 };
 
 /* All that are known, ended by NULL. */

@@ -97,6 +97,8 @@ static int read_part(const char *at, const char *end, struct bats_slurm *slurm,
                    sizeof part->partition);
     bats_field_get(at, end, "TRES", value, sizeof value);
     part->billing = amount_in(value, "billing");
+    bats_field_get(at, end, "StartTime", value, sizeof value);
+    part->start_s = strtoll(value, NULL, 10);
     bats_field_get(at, end, "EndTime", value, sizeof value);
     part->end_s = strtoll(value, NULL, 10); /* "Unknown" becomes 0 */
     bats_field_get(at, end, "OverSubscribe", value, sizeof value);
@@ -175,6 +177,25 @@ void bats_slurm_release(struct bats_slurm *slurm)
     free(slurm->parts);
     free(slurm->nodes);
     *slurm = (struct bats_slurm){0};
+}
+
+double bats_slurm_read_billed(const char *text)
+{
+    double seconds = 0;
+    bool any = false;
+    for (const char *line = text; *line != '\0';) {
+        const char *end = bats_field_line_end(line);
+        char *tres;
+        double elapsed = strtod(line, &tres);
+        const char *billing =
+            memmem(tres, (size_t)(end - tres), "billing=", 8);
+        if (tres > line && *tres == '|' && billing != NULL) {
+            seconds += elapsed * strtod(billing + 8, NULL);
+            any = true;
+        }
+        line = end + (*end == '\n');
+    }
+    return any ? seconds / 3600 : -1;
 }
 
 /* ---- partitions and nodes ---- */

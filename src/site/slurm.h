@@ -29,6 +29,7 @@ struct bats_slurm_part {
     char weights[BATS_SLURM_WEIGHTS]; /* TRESBillingWeights; "": none */
     bool exclusive;                   /* its nodes are its own */
     double billing;                   /* by Slurm, per hour; < 0: not known */
+    int64_t start_s;                  /* since 1970; 0: not known */
     int64_t end_s;                    /* since 1970; 0: no limit */
 };
 
@@ -68,6 +69,11 @@ double bats_slurm_billing(const struct bats_slurm *slurm);
  * rate. BATS_ENOMEM; BATS_EINPUT: it is something else. */
 int bats_slurm_read_job(const char *text, struct bats_slurm *slurm,
                         struct bats_error *err);
+
+/* From the output of `sacct -D -X -n -P -o ElapsedRaw,AllocTRES`, a record for
+ * each life and each size of a job: what is billed for them, in hours. < 0:
+ * there is no record. */
+double bats_slurm_read_billed(const char *text);
 
 /* From `scontrol show partition -o`: the weights of the partition's parts. */
 void bats_slurm_read_partition(const char *text, struct bats_slurm *slurm);

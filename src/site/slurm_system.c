@@ -158,6 +158,7 @@ static int fill_in(const struct bats_slurm *s, struct bats_allocation *a,
     strcpy(a->account, s->account);
     strcpy(a->user, s->user);
     a->end_s = end_s > 0 ? end_s : a->end_s;
+    a->start_s = s->parts[0].start_s;
     a->rate = bats_slurm_billing(s);
     for (size_t i = 0; rc == 0 && i < s->n_parts; i++)
         rc = add_part(&s->parts[i], a, err);
@@ -181,6 +182,20 @@ static int ask(double threads_per_core, struct bats_allocation *a,
     return rc;
 }
 
+static double billed(const struct bats_allocation *a)
+{
+    const char *argv[] = {
+        "sacct", "-D",   "-X", "-n", "-P", "-o", "ElapsedRaw,AllocTRES",
+        "-j",    a->job, NULL};
+    char *answer;
+    double sum = -1;
+    if (bats_ask(argv, NULL, &answer, NULL) == 0) {
+        sum = bats_slurm_read_billed(answer);
+        free(answer);
+    }
+    return sum;
+}
+
 const struct bats_batch_system bats_slurm_system = {
     .name = "Slurm",
     .key = "slurm",
@@ -190,4 +205,5 @@ const struct bats_batch_system bats_slurm_system = {
     .launched = launched,
     .ask = ask,
     .account = bats_slurm_account_ask,
+    .billed = billed,
 };

@@ -110,7 +110,7 @@ both_saved() {
 expect 130 signalled INT -
 both_saved
 grep -q 'stopped by SIGINT' err
-grep -q '^reserved ' err
+grep -q '^charged ' err
 nobody_left
 ok 'Ctrl-C ends the run in good order, with its bill'
 expect 143 signalled TERM -

@@ -62,7 +62,7 @@ for i in $(seq 5); do echo 'sleep 0.2'; done >bag
 echo 'kill -INT $(cat pid); sleep 5' >>bag
 expect 130 on_terminal "sh -c 'echo \$\$ >pid; exec \"$BATS_MPI\" bag --seed 1 --grace 1s'"
 tr '\n' '|' <out | grep -qF '<clear>|bats-mpi: stopped by SIGINT: '
-grep -q '^reserved ' out
+grep -q '^charged ' out
 ok 'after SIGINT the bill begins on a line of its own'
 
 done_testing

@@ -1,8 +1,7 @@
 #!/bin/bash
-# --budget account where Slurm keeps accounts: slurmdbd, with its database.
+# What jobs are billed where Slurm keeps accounts: slurmdbd, with its database.
 for tool in slurmdbd sacctmgr mariadbd; do
-    PATH=$PATH:/usr/sbin command -v $tool >/dev/null
-    continue
+    PATH=$PATH:/usr/sbin command -v $tool >/dev/null && continue
     echo "1..0 # SKIP $tool is missing"
     exit
 done
@@ -104,4 +103,128 @@ awk -v used="$used" -v limit=$((used + 600)) '
         ($2 - (limit - $6) / 60) ^ 2 < 0.01 { found = 1 }
     END { exit !found }' out
 ok 'the account above it may have less left'
+
+# ---- what a run says it was charged, and what Slurm says ----
+
+# Nobody gives the node of rank 0 up for long.
+printf '%s\n' SlurmdTimeout=6 KillWait=2 >>"$SLURM_CONF"
+sacctmgr -i add account tight GrpTRESMins=billing=300 >>out 2>&1
+sacctmgr -i add user root account=tight >>out 2>&1
+sacctmgr -i modify account science set GrpTRESMins=billing=-1 >>out 2>&1
+controller
+
+# begin NAME TASKS SBATCH-OPTION...: a job in a directory of its own, that runs
+# the script on standard input; its bag has so many tasks of 5 s.
+begin() {
+    mkdir "$1"
+    for i in $(seq "$2"); do echo "sleep 5; echo $i >>ran"; done >"$1/bag.txt"
+    cat >"$1/script"
+    name=$1
+    shift 2
+    (cd $name && sbatch --parsable -A phys -o out "$@" script) >$name/job
+}
+run='srun --mpi=pmix bats-mpi bag.txt --json report'
+
+begin plain 36 -p slow -x 'slow[2-4]' -n4 <<SH
+#!/bin/sh
+$run
+SH
+# 4 cores at 3 cost 12 per hour: this pays 60 s.
+begin budget 60 -p slow -x 'slow[2-4]' -n4 <<SH
+#!/bin/sh
+$run --budget 0.2
+SH
+# 192 per hour: 300 billing-minutes are 93 s.
+begin account 120 -A tight -p slow -x 'slow[1,3,4]' -N1 -n4 --exclusive <<SH
+#!/bin/sh
+$run --budget account
+SH
+begin hetero 24 -p fast -x 'fast[2-4]' -n2 : -p slow -x 'slow[2-4]' -n2 <<SH
+#!/bin/sh
+srun --mpi=pmix --het-group=0,1 bats-mpi bag.txt --json report
+SH
+# 1,024 per hour, then 512: 10 pay 35 s.
+begin shrunk 48 -p fast -x 'fast[1,4]' -N2 -n5 --exclusive <<SH
+#!/bin/sh
+$run --budget 10
+scontrol update JobId=\$SLURM_JOB_ID NodeList=\$SLURMD_NODENAME
+unset SLURM_NTASKS_PER_NODE SLURM_TASKS_PER_NODE
+srun --mpi=pmix -N1 -n3 bats-mpi bag.txt --json report --resume
+SH
+# lives NAME SCRIPT SBATCH-OPTION...: a script of jobscripts, as it is.
+lives() {
+    name=$1 script=$2
+    shift 2
+    begin "$name" 36 "$@" -n4 --requeue --open-mode=append <<SH
+#!/bin/bash
+exec bash $TOP/jobscripts/$script bag.txt --json report
+SH
+}
+lives limit resume.sh -p slow -x 'slow[2-4]' --time=1
+lives lost resume.sh -p fast -x 'fast[1-3]'
+lives preempted preemptible.sh -p preemptible -x 'slow[1-3]'
+
+some_have_run() { test -s "$1/ran"; }
+within 60 some_have_run lost
+within 60 some_have_run preempted
+kill -KILL "$(cat "$BED/node.fast4")"
+srun -A phys -p slow -w slow4 --exclusive sleep 1 >out 2>err
+within 120 job_is "$(cat lost/job)" PENDING
+scontrol update JobId="$(cat lost/job)" ExcNodeList=
+
+# bill NAME: the job ends; what Slurm has billed for it, in seconds.
+bill() {
+    code=0
+    await "$(cat "$1/job")" 600 || code=$?
+    echo $code >"$1/code"
+    cat "$1/out" >err
+    within 30 settled "$1"
+    sacct -D -X -n -P -o ElapsedRaw,AllocTRES -j "$(cat "$1/job")" |
+        sed 's/|.*billing=\([0-9]*\).*/ \1/' |
+        awk '{ sum += $1 * $2; rate = $2 } END { print sum / 3600, rate }'
+}
+settled() {
+    ! sacct -D -X -n -P -o State -j "$(cat "$1/job")" | grep -q RUNNING
+}
+# agrees NAME: with what the run says, within 2 % and the two seconds that are
+# the end of the job and Slurm's way of counting whole ones.
+agrees() {
+    bill "$1" >billed
+    perl -MJSON::PP -e '
+        my ($billed, $rate) = split " ", <STDIN>;
+        open my $in, "<", "$ARGV[0]/report" or exit 1;
+        my $r = decode_json(join "", <$in>);
+        print "$ARGV[0]: $r->{charged} charged, $billed billed\n";
+        exit !(abs($billed - $r->{charged}) <=
+               0.02 * $billed + 2 * $rate / 3600)' "$1" <billed >out
+}
+code_is() { test "$(cat "$1/code")" -eq "$2"; }
+
+agrees plain
+code_is plain 0
+ok 'a job is billed what the run says'
+agrees budget
+code_is budget 4
+awk '{ exit $1 > 0.2 }' billed
+ok 'with a budget, and never more than that'
+agrees account
+code_is account 4
+awk '{ exit $1 > 5 }' billed
+ok 'with what the account has left, and never more than that'
+agrees hetero
+code_is hetero 0
+ok 'as a heterogeneous job'
+agrees shrunk
+code_is shrunk 0
+ok 'where nodes were given back'
+agrees limit
+code_is limit 0
+grep -q 'the time is over' limit/out
+ok 'over several lives with a time limit'
+agrees preempted
+code_is preempted 0
+ok 'over the lives of a preempted job'
+agrees lost
+code_is lost 0
+ok 'after the node of rank 0 was lost'
 done_testing

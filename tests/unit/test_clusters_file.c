@@ -173,7 +173,7 @@ static void unknown_sections_and_keys_are_refused(void **state)
                    "[cluster NAME]");
     refuse("[run]\n\nwindows = 1h\n",
            ":3: unknown key 'windows' in [run]; known are window, "
-           "minimum and currency");
+           "minimum, currency and billing");
     refuse_line("node = a1",
                 ":3: unknown key 'node' in [cluster x]; known are nodes, "
                 "ranks, partition, charge, max, machine and speed");
@@ -395,9 +395,38 @@ static void a_text_is_read_as_a_file(void **state)
     assert_string_equal(err.text, "here:1: cluster 'x' has no charge");
 }
 
+static enum bats_billing_model billing_of(const char *text)
+{
+    struct bats_clusters_file *file;
+    struct bats_error err;
+    assert_int_equal(bats_clusters_text_load(text, "f", 0, &file, &err), 0);
+    enum bats_billing_model model = bats_clusters_file_billing(file);
+    bats_clusters_file_destroy(file);
+    return model;
+}
+
+static void charges_per_hour_are_those_of_an_allocation(void **state)
+{
+    (void)state;
+    assert_int_equal(billing_of("[cluster a]\ncharge = 2/h\n"),
+                     BATS_BILLING_ALLOCATION);
+    assert_int_equal(billing_of("[cluster a]\ncharge = 2\n"),
+                     BATS_BILLING_WINDOW);
+    assert_int_equal(billing_of("[cluster a]\ncharge = 2/h\nranks = 1\n"
+                                "[cluster b]\ncharge = 2\nranks = 2\n"),
+                     BATS_BILLING_WINDOW);
+    assert_int_equal(billing_of("[run]\nbilling = window\n"
+                                "[cluster a]\ncharge = 2/h\n"),
+                     BATS_BILLING_WINDOW);
+    assert_int_equal(billing_of("[run]\nbilling = allocation\n"
+                                "[cluster a]\ncharge = 2\n"),
+                     BATS_BILLING_ALLOCATION);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(charges_per_hour_are_those_of_an_allocation),
         cmocka_unit_test(the_documented_file_is_read),
         cmocka_unit_test(what_is_not_given_has_a_default),
         cmocka_unit_test(a_charge_per_hour_is_charged_by_the_window),

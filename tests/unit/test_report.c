@@ -222,12 +222,29 @@ static void a_resumed_run_says_what_was_charged_before(void **state)
     struct bats_report r = a_report();
     (void)state;
     r.snapshot.status.charged = 99 * BATS_UNIT;
+    r.snapshot.status.charged_before = 6500000;
     assert_says(&r, "charged    99 of the budget of 100 SU, 6.5 of it before "
                     "this session\n");
     assert_says(&r, "total         3/4               15     92.5    100\n");
     r.snapshot.status.budget = BATS_UNLIMITED;
     assert_says(&r, "charged    99 SU, 6.5 of it before this session (no "
                     "budget was set)\n");
+}
+
+static void an_allocation_is_charged_for_all_that_it_holds(void **state)
+{
+    struct bats_report r = a_report();
+    struct bats_platform p = *r.snapshot.platform;
+    (void)state;
+    p.billing = BATS_BILLING_ALLOCATION;
+    r.snapshot.platform = &p;
+    r.snapshot.status.charged = 99 * BATS_UNIT;
+    r.snapshot.status.charged_before = 6500000;
+    assert_says(&r, "charged    99 of the budget of 100 SU, 6.5 of it before "
+                    "this run; an allocation");
+    int64_t windows;
+    assert_true(bats_snapshot_reserved(&r.snapshot, &windows) ==
+                99 * BATS_UNIT);
 }
 
 static void compressed_time_shows_both_times(void **state)
@@ -546,6 +563,7 @@ int main(void)
         cmocka_unit_test(exhausted_budget_says_what_the_rest_costs),
         cmocka_unit_test(other_ends_are_named),
         cmocka_unit_test(a_resumed_run_says_what_was_charged_before),
+        cmocka_unit_test(an_allocation_is_charged_for_all_that_it_holds),
         cmocka_unit_test(compressed_time_shows_both_times),
         cmocka_unit_test(first_ten_failures_and_how_many_more),
         cmocka_unit_test(long_lists_of_decisions_are_cut_in_the_middle),

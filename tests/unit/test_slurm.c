@@ -1,5 +1,6 @@
 /* slurm: what scontrol prints, and what that costs. The texts are Slurm
  * 22.05's, shortened where nobody reads; the sums are done by hand. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -281,9 +282,21 @@ static void an_account_that_is_not_shown_is_refused(void **state)
     }
 }
 
+/* 10 s and 3600 s of 12 per hour, and a step without a bill. */
+static void all_lives_of_a_job_are_billed(void **state)
+{
+    (void)state;
+    double billed = bats_slurm_read_billed("10|billing=12,cpu=4\n7|\n"
+                                           "3600|cpu=4,billing=12\n");
+    assert_true(fabs(billed - (12 + 12 / 360.0)) < 1e-9);
+    assert_true(bats_slurm_read_billed("") < 0);
+    assert_true(bats_slurm_read_billed("no accounting\n") < 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_lives_of_a_job_are_billed),
         cmocka_unit_test(every_part_of_a_job_is_read),
         cmocka_unit_test(the_first_end_counts),
         cmocka_unit_test(other_texts_are_refused),

@@ -81,6 +81,13 @@ uint32_t bats_record_sessions(const struct bats_record *record);
 /* The charges of all sessions before this one. */
 bats_money bats_record_charged(const struct bats_record *record);
 
+/* The charges of earlier sessions that were part of this job of the batch
+ * system, and the real time, since 1970, of the last charge; 0: there are none.
+ */
+int bats_record_of_job(struct bats_record *record, const char *job,
+                       bats_money *charged, int64_t *last_us,
+                       struct bats_error *err);
+
 /* The amount that a batch system has billed for holding their machines. A
  * session that ended to give nodes back held them until the next one began. */
 bats_money bats_record_reserved(const struct bats_record *record);
@@ -190,6 +197,7 @@ struct bats_record_session {
     double time_scale;
     const char *currency; /* or NULL */
     const char *options;  /* options of the run, as a JSON object, or NULL */
+    const char *job;      /* number in the batch system; "": none */
     int64_t started_us;   /* real time, microseconds since 1970 */
     const struct bats_sched_options *engine; /* all options; results of earlier
                                               * sessions are known */

@@ -90,6 +90,33 @@ static int load_seen(struct bats_db *db,
     return rc;
 }
 
+int bats_record_of_job(struct bats_record *record, const char *job,
+                       bats_money *charged, int64_t *last_us,
+                       struct bats_error *err)
+{
+    sqlite3_stmt *s;
+    int rc = bats_db_prepare(
+        &record->db,
+        "WITH s AS (SELECT id, started_us, time_scale FROM session "
+        "  WHERE json_extract(options, '$.job') = ?) "
+        "SELECT (SELECT sum(amount) FROM ledger JOIN s ON s.id = session), "
+        "  max(s.started_us + (SELECT max(time_us) FROM ledger l WHERE "
+        "    l.session = s.id) / s.time_scale) FROM s",
+        &s, err);
+
+    *charged = *last_us = 0;
+    if (rc < 0)
+        return rc;
+    sqlite3_bind_text(s, 1, job, -1, SQLITE_STATIC);
+    rc = bats_db_step(&record->db, s, err);
+    if (rc > 0) {
+        *charged = sqlite3_column_int64(s, 0);
+        *last_us = sqlite3_column_int64(s, 1);
+    }
+    sqlite3_finalize(s);
+    return rc < 0 ? rc : 0;
+}
+
 int bats_record_rest(struct bats_record *record,
                      const struct bats_sched_options *engine,
                      const char *const *hosts, double time_scale,
