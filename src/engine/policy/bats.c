@@ -4,8 +4,9 @@
  * and policy.h.
  *
  * It begins as self-scheduling does, with as many machines as the budget pays
- * for a window and tasks need, those that charge least per slot first: then
- * nobody who knows as little does better. From the first result on it compares
+ * for a window and tasks need: those that charge least per slot, or, where it
+ * cannot pay all of them, in the order of their numbers. Nobody who knows as
+ * little does better. From the first result on it compares
  * two forecasts. Where all machines, held until the bag is empty, clearly cost
  * less than is left, they are used. Else windows are planned, again and again
  * from the state, with what is known of the clusters by then. If no plan does
@@ -147,33 +148,39 @@ static void release(void *self)
     free(memory->bkp);
 }
 
-/* The cheapest slots first, as far as money and tasks last. */
+/* A window of all machines cannot be paid, or need not be chosen. */
+static bool has_no_choice(const struct state *s)
+{
+    double price = 0;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        price += (double)s->clusters[i].spec.charge * s->clusters[i].spec.max;
+    return s->n_clusters == 1 || s->ledger.budget == BATS_UNLIMITED ||
+           price > money_left(s);
+}
+
+/* As many as there are tasks, the cheapest slots first. */
 static void start_cheap(const struct state *s, struct policy_start *start)
 {
-    double money = money_left(s), tasks = bats_bag_left(&s->bag);
+    bool seen[BATS_CLUSTERS_MAX] = {false};
+    double tasks = bats_bag_left(&s->bag);
     for (size_t k = 0; k < s->n_clusters; k++) {
         size_t best = SIZE_MAX;
         double price = INFINITY;
         for (size_t i = 0; i < s->n_clusters; i++) {
             const struct cluster *c = &s->clusters[i];
             double p = (double)c->spec.charge / fmax(cluster_slots(c), 1);
-            if (start->sample[i] == 0 && p < price) {
+            if (!seen[i] && p < price) {
                 price = p;
                 best = i;
             }
         }
         const struct cluster *c = &s->clusters[best];
-        double charge = (double)c->spec.charge, slots = cluster_slots(c);
-        double n = slots > 0 ? ceil(tasks / slots) : 0;
-        n = fmin(n, c->spec.max);
-        if (charge > 0)
-            n = fmin(n, floor(money / charge));
+        double slots = fmax(cluster_slots(c), 1);
+        double n = fmin(ceil(tasks / slots), c->spec.max);
         start->machines[best] = (uint32_t)n;
-        start->sample[best] = 1; /* it is seen */
-        money -= n * charge;
+        seen[best] = true;
         tasks = fmax(tasks - n * slots, 0);
     }
-    memset(start->sample, 0, sizeof start->sample);
 }
 
 /* An earlier session or a profile knows all clusters. */
@@ -194,12 +201,14 @@ static void start(void *self, const struct state *s,
         bats_policy_bkp.start(((struct memory *)self)->bkp, s, sample, start);
         return;
     }
-    if (s->n_clusters == 1 || s->ledger.budget == BATS_UNLIMITED) {
+    bool plans =
+        s->n_clusters > 1 && is_known(s) && s->ledger.budget != BATS_UNLIMITED;
+    if (!plans && has_no_choice(s)) {
         for (size_t i = 0; i < s->n_clusters; i++)
             start->machines[i] = s->clusters[i].spec.max;
         return;
     }
-    if (!is_known(s)) {
+    if (!plans) {
         start_cheap(s, start);
         return;
     }

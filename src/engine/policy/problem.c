@@ -16,10 +16,9 @@
  * many of them. */
 #define VARIES 0.5
 #define VARIES_LIKE 2
-/* What runs on a cluster without results takes this much longer than the
- * longest has been running, and so many deviations. */
+/* What runs on a cluster without results takes so many times what the longest
+ * has been running for. */
 #define LONGER 1.05
-#define LONGER_DEVIATIONS 0.45
 
 /* ---- what is known ---- */
 
@@ -107,8 +106,7 @@ static void find_means(const struct state *s, double cv, double *mean)
     for (size_t i = 0; i < s->n_clusters; i++)
         if (mean[i] == 0)
             mean[i] = fmax(n > 0 ? sum / n : 1 / window,
-                           (LONGER + LONGER_DEVIATIONS * cv) *
-                               running[i].longest / window);
+                           LONGER * running[i].longest / window);
 }
 
 /* ---- the problem ---- */
