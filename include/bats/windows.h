@@ -19,7 +19,8 @@
  * All times are in windows; a machine of which several steps would be bought
  * has them joined where they get better. Steps are sorted by 256 classes of
  * tasks for money, so that looking at one M takes time in proportion to the
- * machines that are held, and no memory.
+ * machines that are held (of more than 2048, a part of them is looked at), and
+ * no memory.
  */
 #ifndef BATS_WINDOWS_H
 #define BATS_WINDOWS_H

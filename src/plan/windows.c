@@ -10,6 +10,8 @@
 #define PRECISION 2e-3
 /* Where not all can be done, this share of what can is done sooner. */
 #define ENOUGH 0.98
+/* So many held machines are enough to find an end. */
+#define SAMPLE 2048
 #define FOREVER 1e9
 #define INSTANT 1e-6
 
@@ -86,7 +88,8 @@ static void hand_over(struct step step, double charge, const int64_t *windows,
 }
 
 static double steps_of_held(const struct bats_windows_problem *p, uint32_t id,
-                            double end, void *context, visit *take)
+                            double like, double end, void *context,
+                            visit *take)
 {
     const struct bats_windows_machine *m = &p->machines[id];
     int64_t windows[4] = {0};
@@ -105,8 +108,8 @@ static double steps_of_held(const struct bats_windows_problem *p, uint32_t id,
         windows[n++] = overrun;
     for (int i = 1; i < n; i++)
         worth[i] = worth_of_held(p, m, m->paid + (double)windows[i], end);
-    hand_over((struct step){.machine = id, .n = 1}, p->types[m->type].charge,
-              windows, worth, n, context, take);
+    hand_over((struct step){.machine = id, .n = like},
+              p->types[m->type].charge, windows, worth, n, context, take);
     return worth[0];
 }
 
@@ -128,13 +131,16 @@ static void steps_of_new(const struct bats_windows_problem *p, uint32_t type,
               t->charge, windows, worth, n, context, take);
 }
 
-/* All steps; returns what is worth something without them. */
-static double steps(const struct bats_windows_problem *p, double end,
-                    void *context, visit *take)
+/* All steps, of every `stride`-th held machine for those up to the next one;
+ * returns what is worth something without them. */
+static double steps(const struct bats_windows_problem *p, uint32_t stride,
+                    double end, void *context, visit *take)
 {
     double paid = 0;
-    for (uint32_t i = 0; i < p->n_machines; i++)
-        paid += steps_of_held(p, i, end, context, take);
+    for (uint32_t i = 0; i < p->n_machines; i += stride) {
+        double like = smaller(stride, p->n_machines - i);
+        paid += like * steps_of_held(p, i, like, end, context, take);
+    }
     for (uint32_t i = 0; i < p->n_types; i++)
         steps_of_new(p, i, end, context, take);
     return paid;
@@ -174,13 +180,19 @@ static void count(void *context, const struct step *step)
     t->cost[class] += step->n * step->cost;
 }
 
+static uint32_t stride_of(const struct bats_windows_problem *p)
+{
+    return p->n_machines / SAMPLE + 1;
+}
+
 /* Tasks that the budget does until `end`; as soon as these are `want`, enough.
  * *last: the last class that something is bought of. */
-static double reach(const struct bats_windows_problem *p, double best,
-                    double end, double budget, double want, int *last)
+static double reach(const struct bats_windows_problem *p, uint32_t stride,
+                    double best, double end, double budget, double want,
+                    int *last)
 {
     struct tally t = {.best = best};
-    double done = steps(p, end, &t, count);
+    double done = steps(p, stride, end, &t, count);
     *last = CLASSES;
     for (int i = CLASSES - 1; i >= 0 && done < want; i--) {
         if (t.worth[i] <= 0 || (t.cost[i] > 0 && budget <= 0))
@@ -254,7 +266,7 @@ static double soonest(const struct bats_windows_problem *p, double best,
         /* First by powers of two: the end is rarely far away. */
         double middle =
             low == 0 && high > 1 ? sqrt(high) / 2 : (low + high) / 2;
-        if (reach(p, best, middle, budget, want, &last) >= want)
+        if (reach(p, stride_of(p), best, middle, budget, want, &last) >= want)
             high = middle;
         else
             low = middle;
@@ -276,14 +288,15 @@ void bats_windows_plan(const struct bats_windows_problem *p, double budget,
         latest = larger(latest, (p->demand + 2) / t->rate + 2 * t->loss + 1);
         shortest = smaller(shortest, 1 / t->rate);
     }
-    double most = reach(p, b.best, latest, budget, p->demand, &b.last);
+    double most =
+        reach(p, stride_of(p), b.best, latest, budget, p->demand, &b.last);
     plan->feasible = most >= p->demand * (1 - 1e-9);
     b.want = plan->feasible ? p->demand * (1 - 1e-9) : ENOUGH * most;
     plan->end = larger(soonest(p, b.best, budget, b.want, latest), shortest);
-    reach(p, b.best, plan->end, budget, b.want, &b.last);
-    b.want -= steps(p, plan->end, &b, buy);
+    reach(p, 1, b.best, plan->end, budget, b.want, &b.last);
+    b.want -= steps(p, 1, plan->end, &b, buy);
     b.is_rest = true;
-    steps(p, plan->end, &b, buy);
+    steps(p, 1, plan->end, &b, buy);
 }
 
 /* ---- all machines ---- */
@@ -292,12 +305,14 @@ void bats_windows_plan(const struct bats_windows_problem *p, double budget,
 static double begun(const struct bats_windows_problem *p, double time)
 {
     double n = 0;
-    for (uint32_t i = 0; i < p->n_machines; i++) {
+    uint32_t stride = stride_of(p);
+    for (uint32_t i = 0; i < p->n_machines; i += stride) {
         const struct bats_windows_machine *m = &p->machines[i];
         double rate = p->types[m->type].rate;
+        double like = smaller(stride, p->n_machines - i);
         for (uint32_t k = 0; k < m->n_slots && !m->leaves; k++) {
             double free = time - p->slots[m->first_slot + k].rest;
-            n += free > 0 ? free * rate + 0.5 : 0;
+            n += free > 0 ? like * (free * rate + 0.5) : 0;
         }
     }
     for (size_t i = 0; i < p->n_types; i++) {

@@ -1,5 +1,5 @@
 /*
- * initial: the configuration that a run begins with, from which policy bats
+ * initial: the configuration that a run begins with, from which policy bkp
  * learns what the clusters are worth. See policy.h. Source: paper 2.3,
  * figure 3; thesis 2.2.4.
  */

@@ -89,7 +89,7 @@ struct bats_policy {
                 struct bats_error *err);
 };
 
-/* ---- initial.c: how policy bats begins ---- */
+/* ---- initial.c: how policy bkp begins ---- */
 
 void initial_start(const struct state *s, const struct policy_sample *sample,
                    struct policy_start *start);
