@@ -1,9 +1,9 @@
 /*
  * cluster: a class of identical machines with a charge per window.
  *
- * Layer: plan. Plain data, filled in by whoever describes the platform (the
- * clusters file, a simulated scenario) and copied by the scheduler. A
- * cluster's true speed is not here: the scheduler has to learn it.
+ * Layer: plan. Plain data, filled in from the clusters file or a scenario, and
+ * copied by the scheduler. A cluster's true speed is not here: the scheduler
+ * has to learn it.
  */
 #ifndef BATS_CLUSTER_H
 #define BATS_CLUSTER_H
@@ -21,7 +21,7 @@ struct bats_cluster {
     uint32_t max;      /* A_i: machines that may be held at the same time */
 };
 
-/* One machine as the platform offers it; its id is its index in the table. */
+/* One machine of the platform; its id is its index in the table. */
 struct bats_machine_spec {
     uint32_t cluster; /* index into the table of clusters */
     uint32_t slots;   /* tasks it can run at the same time, >= 1 */
@@ -30,7 +30,7 @@ struct bats_machine_spec {
 #define BATS_MACHINE_NAME (BATS_CLUSTER_NAME + 16)
 
 /* The name of machines[machine] for people, "slow-3": machines are numbered
- * from 1 in their cluster. Returns `text`. */
+ * from 1 within their cluster. Returns `text`. */
 const char *bats_machine_name(char text[BATS_MACHINE_NAME],
                               const struct bats_cluster *clusters,
                               const struct bats_machine_spec *machines,

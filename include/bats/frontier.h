@@ -1,20 +1,20 @@
 /*
- * frontier: every schedule that is worth its money.
+ * frontier: the schedules that no other one beats in cost and makespan.
  *
  * Layer: plan. Used by `bats-mpi plan --frontier`. Pure.
  *
  * A configuration (a_1 .. a_n) does the bag at R = sum(a_i r_i) tasks per
  * window, in Te = N / R windows; k = ceil(Te) of them (and no fewer than a
  * task needs on any cluster it uses) are paid at P = sum(a_i c_i) each. It is
- * on the frontier if no other one has both a cost k P and a makespan Te that
- * are not larger, one of them smaller. Te is not rounded to whole windows:
- * machines more in the same windows cost more and end sooner, and both may be
- * wanted. Te that differ by less than 1e-9 (relative) are equal.
+ * on the frontier if no other one is at least as good in both cost k P and
+ * makespan Te, and better in one of them. Te is not rounded to whole windows:
+ * more machines in the same windows cost more and end sooner, and a user may
+ * want either. Te that differ by less than 1e-9 (relative) are equal.
  *
  * Method: the plan (plan.h) for an unlimited budget is the fastest point; the
- * plan for a budget below a point's cost is the next one. It is as exact as the
- * plans are. Nobody reads thousands of points: where there are more than 1,000,
- * some 200 are kept, at equal steps of the cost.
+ * plan for a budget below a point's cost is the next one. It is as exact as
+ * the plans are. Nobody reads thousands of points: if there are more than
+ * 1,000, about 200 are kept, at equal steps of the cost.
  */
 #ifndef BATS_FRONTIER_H
 #define BATS_FRONTIER_H
@@ -37,9 +37,10 @@ struct bats_frontier_point {
 struct bats_frontier {
     struct bats_frontier_point *points; /* the cheapest and slowest first */
     uint32_t *machines; /* a_i of point p at [p * n_clusters + i] */
-    size_t n;           /* 0: no cluster can do anything */
+    size_t n;           /* 0: no cluster can run a task */
     size_t n_clusters;
-    bool complete; /* false: there are more than 1,000, and these are some */
+    bool complete; /* false: there are more than 1,000, and these are a
+                    * selection */
 };
 
 /*

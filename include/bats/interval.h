@@ -1,6 +1,6 @@
 /*
- * interval: how sure the mean and the deviation of a cluster's runtimes are,
- * and the makespan that follows from them.
+ * interval: bounds of the mean and the deviation of a cluster's runtimes, and
+ * the makespan that follows from them.
  *
  * Layer: estimate. Used by the estimator. Pure. Source: Oprescu's thesis, 4.3.
  *
@@ -27,7 +27,7 @@
  *              would make of the sample, whose distance from the longest
  *              is three times that of the longest from the median
  *
- * Below ten runtimes the thesis's bounds are taken all the same.
+ * With fewer than ten runtimes, the thesis's bounds are used.
  *
  * The machines of a configuration, a_k of type k, are seen as one that does
  * all tasks one after the other (4.4 - 4.6):
@@ -42,15 +42,16 @@
  * with 3p - 2 at least (4.13).
  *
  * That machine divides tasks, so that N mu_agg, the Te of the papers, is the
- * least makespan that could be, not the one to expect. When the bag is empty
- * each slot is somewhere in its task. What is left of it then is distributed
- * as renewal theory says of any moment (Cox, "Renewal Theory", 1962):
+ * least makespan that could be, not the one to expect. When the bag becomes
+ * empty, each slot is in the middle of a task. The remaining time has the
+ * distribution that renewal theory gives for any moment (Cox, "Renewal
+ * Theory", 1962):
  *
  *   G(x) = integral of (1 - F) from 0 to x, / mu
  *   mean = (mu^2 + sigma^2) / 2 mu
  *
- * The bag is empty so much before Te as the work in the slots is worth, and the
- * last of them is done so much later as the longest of these rests takes:
+ * The bag is empty so much before Te as the work in the slots is worth, and
+ * the last of them is done so much later as the longest of these rests takes:
  *
  *   E(M) = Te - sum(a_k mean_k / mu_k) / gamma
  *          + integral of (1 - product of G_k(x)^a_k) from 0 on            (*)
@@ -78,7 +79,7 @@ struct bats_runtimes {
     double deviation; /* biased: divided by n */
     double mean_low, mean_high;
     double deviation_low, deviation_high;
-    double longest;  /* of the sample; 0: not known */
+    double longest;  /* of the sample; 0: unknown */
     uint32_t n;      /* size of it; 0: the mean was given, and is believed */
     bool is_guess;   /* at most one task has ended well there: the rest of the
                         sample is of others, and its bounds are none */
@@ -87,8 +88,9 @@ struct bats_runtimes {
     double kept[BATS_RUNTIMES_KEPT];
 };
 
-/* What is known from a sample of n runtimes > 0, in any order, to the
- * confidence 0.5 <= p < 1. One runtime has no deviation: it is believed. */
+/* Statistics of a sample of n runtimes > 0, in any order, with bounds to the
+ * confidence 0.5 <= p < 1. One runtime has no deviation: it is taken as
+ * exact. */
 struct bats_runtimes bats_runtimes_of(const double *sample, uint32_t n,
                                       double p);
 
@@ -96,7 +98,7 @@ struct bats_runtimes bats_runtimes_of(const double *sample, uint32_t n,
 struct bats_runtimes bats_runtimes_normal(const double *sample, uint32_t n,
                                           double p);
 
-/* A mean that is believed. */
+/* A mean that is taken as exact. */
 struct bats_runtimes bats_runtimes_given(double mean);
 
 /* A makespan, microseconds. */
@@ -117,8 +119,8 @@ bats_interval_makespan(const struct bats_runtimes *runtimes,
                        const double *slots, size_t n, double n_tasks,
                        double p);
 
-/* When the machines of a cluster with these runtimes are done, at the latest;
- * microseconds. The latest of all clusters in use is `high`. */
+/* The latest time at which the machines of a cluster with these runtimes are
+ * done; microseconds. The latest of all clusters in use is `high`. */
 double bats_interval_end(const struct bats_prediction *makespan,
                          const struct bats_runtimes *runtimes);
 

@@ -2,13 +2,13 @@
  * ledger: the only place where money moves.
  *
  * Layer: engine, used by the engine. A machine's window is paid in one of two
- * ways: at once (acquiring it), or first held, when the engine promises a
- * machine its next window a little before the present one ends, and then
- * charged when that window begins, or given up.
+ * ways. When a machine is acquired, its window is charged at once. Shortly
+ * before a window ends, the charge of the next one is held; it is charged when
+ * that window begins, or given up.
  *
- * A cushion is money on top of the cost of a schedule. It is put by until the
- * last tasks ask for it. Then it becomes part of the budget, and what is
- * charged beyond the cost of the schedule comes out of it as long as it lasts.
+ * A cushion is money on top of the cost of a schedule. It is put aside until
+ * the last tasks need it. Then it becomes part of the budget, and charges
+ * beyond the cost of the schedule come out of it while it lasts.
  *
  * In an allocation nothing of that moves: what is charged follows from the
  * time (billing.h), and what it is charged for is the whole job.
@@ -37,7 +37,7 @@ struct bats_ledger {
     bats_money booked; /* and said to be so far */
 };
 
-/* `charged` <= budget: what earlier sessions have charged. */
+/* `charged` <= budget: the charges of earlier sessions. */
 void bats_ledger_init(struct bats_ledger *ledger, bats_money budget,
                       bats_money charged);
 
@@ -58,13 +58,13 @@ bats_time bats_ledger_lasts(const struct bats_ledger *ledger);
 /* What may still be spent; BATS_UNLIMITED without a budget. */
 bats_money bats_ledger_available(const struct bats_ledger *ledger);
 
-/* Windows at `charge` each that the available money pays (INT64_MAX where
- * they cost nothing or there is no budget). */
+/* The number of windows at `charge` each that the available money pays
+ * (INT64_MAX if they cost nothing or there is no budget). */
 int64_t bats_ledger_affordable(const struct bats_ledger *ledger,
                                bats_money charge);
 
-/* Each takes `amount` >= 0 out of the available money, or returns false with
- * nothing changed if that is not enough (or the sum does not fit). */
+/* Each takes `amount` >= 0 out of the available money; returns false, with
+ * nothing changed, if that does not suffice (or the sum does not fit). */
 bool bats_ledger_charge(struct bats_ledger *ledger, bats_money amount);
 bool bats_ledger_hold(struct bats_ledger *ledger, bats_money amount);
 
@@ -72,18 +72,19 @@ bool bats_ledger_hold(struct bats_ledger *ledger, bats_money amount);
 void bats_ledger_charge_held(struct bats_ledger *ledger, bats_money amount);
 void bats_ledger_give_up(struct bats_ledger *ledger, bats_money amount);
 
-/* From now on the budget is `budget`, not less than what is charged and held.
- */
+/* Sets the budget to `budget`, which is at least the sum of charged and
+ * held. */
 void bats_ledger_limit(struct bats_ledger *ledger, bats_money budget);
 
-/* Puts a cushion by, on top of a schedule that will have cost `cost` in all. */
+/* Puts a cushion aside, for a schedule that will have cost `cost` in all. */
 void bats_ledger_put_by(struct bats_ledger *ledger, bats_money cushion,
                         bats_money cost);
 
-/* What is put by becomes part of the budget. */
+/* Makes the cushion part of the budget. */
 void bats_ledger_grant(struct bats_ledger *ledger);
 
-/* So much of `amount`, which was charged just now, came out of the cushion. */
+/* The part of `amount`, which was charged just now, that came out of the
+ * cushion. */
 bats_money bats_ledger_take_cushion(struct bats_ledger *ledger,
                                     bats_money amount);
 

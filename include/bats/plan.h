@@ -11,17 +11,17 @@
  * with r_i = slots_i * ATU / T_i. Source: Oprescu and Kielmann, "Bag-of-Tasks
  * Scheduling under Budget Constraints", section 2.1; Oprescu's thesis, 2.2.2.
  * Charges may have any decimals. Between configurations of equal rate (to
- * 1e-9, relative) the lower cost k * P wins, then the lower price P, then fewer
- * machines of the last cluster, of the last but one, and so on. The ceiling
- * forgives a relative 1e-9, so that rates that are not binary fractions do not
- * buy a window for nothing.
+ * 1e-9, relative) the lower cost k * P wins, then the lower price P, then
+ * fewer machines of the last cluster, of the last but one, and so on. The
+ * ceiling forgives a relative 1e-9, so that rates that are not binary
+ * fractions do not buy a window for nothing.
  *
- * The BKP is NP-hard. Clusters that are really different take microseconds and
- * the answer is exact (`proven`). Many clusters that are nearly equally
- * efficient, with charges of several digits, would take a long search, which
- * ends after some milliseconds: its answer may then fall short of the best
- * rate, in 2,250 such instances by 5e-4 at most, never by a window. Rates come
- * from samples that are less sure than that by far.
+ * The BKP is NP-hard. For clusters that differ clearly, the search takes
+ * microseconds and the answer is exact (`proven`). For many clusters of nearly
+ * equal efficiency, with charges of several digits, the search would be long,
+ * so it ends after some milliseconds. Its answer may then fall short of the
+ * best rate: in 2,250 such instances by at most 5e-4, never by a window. Rates
+ * come from samples, whose error is far larger.
  */
 #ifndef BATS_PLAN_H
 #define BATS_PLAN_H
@@ -44,12 +44,12 @@ struct bats_plan_item {
 struct bats_plan {
     bool feasible;                        /* the whole bag fits the budget */
     uint32_t machines[BATS_CLUSTERS_MAX]; /* a_i, one per item */
-    int64_t windows;  /* k: windows every one of these machines is given */
+    int64_t windows;  /* k: windows that each of these machines gets */
     bats_money price; /* P: price of the configuration per window */
     bats_money cost;  /* k * P <= B */
     double rate;      /* R: tasks per window of the configuration */
-    bool proven; /* no configuration is better; if false there may be one, but
-                    all that is said here of the plan's own figures holds */
+    bool proven; /* no configuration is better; if false, there may be one, but
+                  * the plan's own figures still hold */
 };
 
 /*
@@ -70,11 +70,11 @@ int bats_plan_solve(const struct bats_plan_item *items, size_t n_items,
                     struct bats_plan *plan, struct bats_error *err);
 
 /*
- * The same where a task of mean length takes task_windows[i] windows (any
- * number above 0) on cluster i, so that a plan that uses the cluster has as
- * many: the knapsack counts fractions of tasks and would rather hold many
- * machines for one window than few for the two that a long task takes. Where
- * not even one machine can be paid for a task, the plan is the one above, not
+ * The same if a task of mean length takes task_windows[i] windows (any number
+ * above 0) on cluster i: a plan that uses the cluster has at least as many.
+ * Without this, the knapsack counts fractions of tasks and prefers many
+ * machines for one window to few for the two that a long task takes. If not
+ * even one machine can be paid for a task, the result is the plan above, not
  * feasible.
  */
 int bats_plan_solve_whole(const struct bats_plan_item *items,
@@ -88,9 +88,9 @@ int bats_plan_solve_whole(const struct bats_plan_item *items,
  */
 int64_t bats_plan_windows(uint64_t n_tasks, double rate);
 
-/* Whole windows that a task of so many takes, 1 at least; INT64_MAX if they
- * cannot be counted. And the smallest such number of the clusters that is
- * above `span`; INT64_MAX if there is none. */
+/* The number of whole windows that a task of `task_windows` takes, at least 1;
+ * INT64_MAX if it cannot be counted. The second function: the smallest such
+ * number of the clusters that is above `span`; INT64_MAX if there is none. */
 int64_t bats_plan_span(double task_windows);
 int64_t bats_plan_next_span(const double *task_windows, size_t n_items,
                             int64_t span);

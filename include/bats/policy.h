@@ -44,7 +44,7 @@ const char *bats_policy_name(const struct bats_policy *policy);
  */
 enum bats_reconfigure { BATS_RECONFIGURE_VIOLATION, BATS_RECONFIGURE_IMPROVE };
 
-/* The rule of that name: true and *rule, else false. */
+/* Finds the rule of that name: true and *rule, else false. */
 bool bats_reconfigure_find(const char *name, enum bats_reconfigure *rule);
 
 const char *bats_reconfigure_name(enum bats_reconfigure rule);

@@ -7,12 +7,12 @@
  *   t_k = b0 + b1 t_base
  *
  * fitted by least squares to the tasks that were run on both (Oprescu's
- * thesis, 3.1.3). Where the fit says nothing of use (fewer than two points,
- * all of them equal on the base, b1 <= 0) the line through the origin and the
- * two means takes its place: b0 = 0, b1 = mean_k / mean_base. So it does where
- * b0 cannot be told from 0, with 99.9 % confidence: if executions of a task
- * vary, seven points give slopes that are far out now and then, and the
- * samples made with them have deviations many times too large
+ * thesis, 3.1.3). If the fit is useless (fewer than two points, all of them
+ * equal on the base, b1 <= 0), the line through the origin and the two means
+ * replaces it: b0 = 0, b1 = mean_k / mean_base. The same happens if b0 does
+ * not differ from 0 with 99.9 % confidence: when executions of a task vary,
+ * seven points sometimes give slopes that are far off, and the samples made
+ * with them have deviations many times too large
  * (benchmarks/estimate/regression.c). Times are microseconds here; any unit
  * will do.
  */
@@ -32,8 +32,8 @@ struct bats_regression {
 struct bats_regression bats_regression_fit(const double *base,
                                            const double *other, size_t n);
 
-/* The runtime on the other cluster of a task that takes `base` on the base;
- * not below 1, whatever b0 is. */
+/* The runtime on the other cluster of a task that takes `base` on the base; at
+ * least 1, whatever b0 is. */
 double bats_regression_apply(const struct bats_regression *line, double base);
 
 /* The same in the other direction. */

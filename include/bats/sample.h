@@ -1,20 +1,20 @@
 /*
- * sample: complete samples of the runtimes on every cluster, from the few that
- * were measured.
+ * sample: completes the samples of runtimes on every cluster from the few
+ * measured ones.
  *
- * Layer: estimate. Used by the estimator's callers (the engine's sampling phase,
- * the profile). Pure. Source: Oprescu's thesis, 3.1.3.
+ * Layer: estimate. Used by the estimator's callers (the engine's sampling
+ * phase, the profile). Pure. Source: Oprescu's thesis, 3.1.3.
  *
- * A few tasks were run on every cluster, the others on one each. The first
- * give a line (regression.h) from the base, which is the cluster with most
- * runtimes, to every other cluster. By these lines each task gets a runtime on
- * the base, and from there on all clusters; what was measured stays. So a
- * cluster's sample has as many runtimes as tasks were sampled at all.
+ * A few tasks were run on every cluster, the others on one each. The former
+ * give a line (regression.h) from the base, the cluster with most runtimes, to
+ * every other cluster. With these lines each task gets a runtime on the base,
+ * and from there on all clusters; measured runtimes stay. So a cluster's
+ * sample has as many runtimes as tasks were sampled on all clusters together.
  *
- * A cluster that shares no task with the base gets its line by way of a third
- * that shares tasks with both, or else from the means of all its runtimes and
- * of the base's. A cluster without a runtime is not
- * known: its sample is empty.
+ * A cluster that shares no task with the base gets its line through a third
+ * cluster that shares tasks with both, or else from the means of its own
+ * runtimes and of the base's. A cluster without a runtime is unknown: its
+ * sample is empty.
  */
 #ifndef BATS_SAMPLE_H
 #define BATS_SAMPLE_H
@@ -32,14 +32,14 @@
 struct bats_observation {
     uint32_t task;
     uint32_t cluster;
-    bats_time runtime; /* >= 0; counts as 1 at least */
+    bats_time runtime; /* >= 0; counts as at least 1 */
 };
 
 struct bats_cluster_sample {
     double *runtimes;            /* microseconds, in the order of tasks */
     uint32_t n;                  /* 0: nothing is known */
-    uint32_t n_measured;         /* so many of them were measured here */
-    uint32_t n_pairs;            /* tasks that were run here and on the base */
+    uint32_t n_measured;         /* number of them measured here */
+    uint32_t n_pairs;            /* tasks that ran both here and on the base */
     struct bats_regression line; /* from the base; the base has 0, 1 */
 };
 
@@ -50,18 +50,19 @@ struct bats_sample {
 };
 
 /*
- * Completes the samples from `n` observations in any order. Where a task has
- * several on one cluster the first counts. Errors: BATS_EINPUT (a cluster that
- * does not exist, a negative runtime, no clusters or too many), BATS_ENOMEM.
- * To be released.
+ * Completes the samples from `n` observations in any order. If a task has
+ * several on one cluster, the first counts. Errors: BATS_EINPUT (a cluster
+ * that does not exist, a negative runtime, no clusters or too many),
+ * BATS_ENOMEM. To be released.
  */
 int bats_sample_init(struct bats_sample *sample, size_t n_clusters,
                      const struct bats_observation *observations, size_t n,
                      struct bats_error *err);
 void bats_sample_release(struct bats_sample *sample);
 
-/* What is known of each cluster to the confidence p (interval.h), into
- * runtimes[n_clusters]. One on which a single task was measured is_guess. */
+/* The statistics of each cluster to the confidence p (interval.h), into
+ * runtimes[n_clusters]. A cluster on which a single task was measured
+ * is_guess. */
 void bats_sample_runtimes(const struct bats_sample *sample, double p,
                           struct bats_runtimes *runtimes);
 

@@ -132,8 +132,7 @@ struct bats_command {
     uint32_t machine;
     uint32_t slot;
     uint32_t task;
-    uint32_t copy; /* RUN: 0, or the how-manieth copy of a task that runs
-                      elsewhere it is */
+    uint32_t copy; /* RUN: replica number (0 = original) */
     bool time_out; /* CANCEL: the task has run for too long, and has failed
                       unless it ends by itself before it is told */
     bats_money amount;

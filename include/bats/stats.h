@@ -1,16 +1,17 @@
 /*
- * stats: what is known of the runtimes of tasks on one cluster.
+ * stats: statistics of the runtimes of tasks on one cluster.
  *
- * Layer: estimate, used by the engine. Source: paper, section 2.1; thesis, 2.2.1.
+ * Layer: estimate, used by the engine. Source: paper, section 2.1; thesis,
+ * 2.2.1.
  *
  *   n      = ceil(N z^2 / (z^2 + 2 (N - 1) delta^2)), the sample size
  *   tau_e  = mean of the sample's runtimes that are longer than tau, for a
  *            task that has run for tau; if there is none, tau + T
  *   T      = (sum of tau_e over running tasks + rt_done) / (running + done)
  *
- * (The two papers divide the sum in tau_e by n - k and n - k + 1; a mean
- * divides by how many there are.) A failed task counts like a finished one: it
- * took its time and is out of the bag.
+ * (The two papers divide the sum in tau_e by n - k and n - k + 1; here it is
+ * divided by the number of terms.) A failed task counts like a finished one:
+ * it took time and is out of the bag.
  */
 #ifndef BATS_STATS_H
 #define BATS_STATS_H
@@ -28,7 +29,7 @@ struct bats_stats {
     uint32_t capacity;
     uint32_t n_done;
     double rt_done;   /* sum of all finished runtimes, microseconds */
-    double mean_done; /* their mean, 1 at least; 0 while there are none */
+    double mean_done; /* their mean, at least 1; 0 while there are none */
     double mean;      /* T, microseconds; 0 while nothing is known */
 };
 
@@ -40,8 +41,8 @@ int bats_stats_init(struct bats_stats *stats, uint32_t capacity,
                     struct bats_error *err);
 void bats_stats_release(struct bats_stats *stats);
 
-/* A task has run for `runtime`; `in_sample` if it belongs to the sample. The
- * mean is brought up to date as if nothing were running. */
+/* Adds the `runtime` of a task; `in_sample` if it belongs to the sample.
+ * Updates the mean as if nothing were running. */
 void bats_stats_add(struct bats_stats *stats, bats_time runtime,
                     bool in_sample);
 

@@ -1,8 +1,7 @@
 /*
- * units: bag time, money and bytes as 64-bit integers, and as text; other
+ * units: virtual time, money and bytes as 64-bit integers, and as text; other
  * numbers as text.
- *
- * Layer: util. Bag time is what the scheduler sees: in a time-compressed run
+ * Layer: util. Virtual time is the scheduler's time: in a time-compressed run
  * it passes faster than the wall clock. Additions are checked; a sum that does
  * not fit is an error, never a wrap.
  */
@@ -15,14 +14,15 @@
 
 #include "bats/error.h"
 
-typedef int64_t bats_time;  /* microseconds of bag time */
+typedef int64_t bats_time;  /* microseconds of virtual time */
 typedef int64_t bats_money; /* millionths of the currency unit */
 
 #define BATS_SECOND ((bats_time)1000000)
 #define BATS_MINUTE (60 * BATS_SECOND)
 #define BATS_HOUR (60 * BATS_MINUTE)
-#define BATS_NEVER INT64_MAX         /* a time that does not come */
-#define BATS_LONGEST (INT64_MAX / 4) /* time: sums of two never wrap */
+#define BATS_NEVER INT64_MAX /* a time that does not come */
+/* the sum of two such times never wraps */
+#define BATS_LONGEST (INT64_MAX / 4)
 
 #define BATS_UNIT ((bats_money)1000000) /* one unit of the currency */
 #define BATS_UNLIMITED INT64_MAX        /* a budget without a limit */
@@ -64,7 +64,7 @@ int bats_money_parse(const char *text, bats_money *amount,
  * "0.085"); BATS_UNLIMITED is "unlimited". Returns `text`. */
 const char *bats_money_format(char text[BATS_UNITS_TEXT], bats_money amount);
 
-/* Reads a number of bytes: a whole number, or one with K, M or G behind it
+/* Parses a number of bytes: a whole number, or one followed by K, M or G
  * (1024, its square, its cube), above 0. BATS_EINPUT otherwise. */
 int bats_size_parse(const char *text, int64_t *bytes, struct bats_error *err);
 
