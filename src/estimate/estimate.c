@@ -8,7 +8,7 @@
 #define CUSHION_PERCENT 20
 #define TOLERANCE 1e-9 /* of floor and ceiling, as in plan.h */
 
-/* The clusters as the knapsack sees them. */
+/* The clusters as items of the knapsack. */
 struct items {
     struct bats_plan_item item[BATS_CLUSTERS_MAX];
     double task_windows[BATS_CLUSTERS_MAX]; /* T_i / ATU */
@@ -34,7 +34,7 @@ static bats_money percent(bats_money amount, unsigned share)
                : (bats_money)result;
 }
 
-/* No cluster is given more machines than there are tasks. */
+/* No cluster gets more machines than there are tasks. */
 static int make_items(const struct bats_estimator *e, struct items *items,
                       struct bats_error *err)
 {
@@ -69,7 +69,7 @@ static int solve(const struct bats_estimator *e, const struct items *items,
                                  e->n_clusters, e->n_tasks, budget, plan, err);
 }
 
-/* ---- delta-N and the cushion ---- */
+/* ---- tasks at risk and the cushion ---- */
 
 static int64_t delta_n(const struct bats_estimator *e,
                        const struct items *items, const struct bats_plan *plan)
@@ -95,7 +95,7 @@ static bool uses_all(const struct bats_estimator *e, const struct items *items,
     return true;
 }
 
-/* What one machine of cluster i costs for as long as a task takes. */
+/* The cost of one machine of cluster i while a task runs. */
 static bats_money price_of_task(const struct items *items, size_t i)
 {
     bats_money price;
@@ -106,7 +106,7 @@ static bats_money price_of_task(const struct items *items, size_t i)
                : BATS_UNLIMITED;
 }
 
-/* Money that ends `left` tasks, one per slot of the plan's machines. */
+/* The cost to complete `left` tasks, one per slot of the plan's machines. */
 static bats_money cost_of_last(const struct bats_estimator *e,
                                const struct items *items,
                                const struct bats_plan *plan, int64_t left)
@@ -121,7 +121,7 @@ static bats_money cost_of_last(const struct bats_estimator *e,
                 (best == BATS_CLUSTERS_MAX ||
                  price_of_task(items, i) < price_of_task(items, best)))
                 best = i;
-        if (best == BATS_CLUSTERS_MAX) /* more than there are slots: again */
+        if (best == BATS_CLUSTERS_MAX) /* more tasks than slots: again */
             return bats_units_multiply(sum, 2, &sum) ? sum : BATS_UNLIMITED;
         seen[best] = true;
         double slots = slots_of(e, best);
@@ -181,7 +181,7 @@ static struct bats_prediction makespan_of(const struct bats_estimator *e,
                                   bats_estimate_confidence(e));
 }
 
-/* Every cluster that it uses was sampled. */
+/* True if every cluster that it uses was sampled. */
 static bool has_bounds(const struct bats_estimator *e,
                        const struct bats_plan *plan)
 {
@@ -192,7 +192,7 @@ static bool has_bounds(const struct bats_estimator *e,
     return true;
 }
 
-/* What the upper bounds of its clusters' ends cost. */
+/* Adds up the cost at the upper bounds of its clusters' ends. */
 static void bound_cost(const struct bats_estimator *e, struct bats_schedule *s)
 {
     const struct bats_plan *plan = &s->plan;
@@ -249,7 +249,7 @@ static int make_schedule(const struct bats_estimator *e,
 
 /* ---- the two ends ---- */
 
-/* The least that the bag costs on one machine; BATS_EOVERFLOW. */
+/* The least cost of the bag on one machine; BATS_EOVERFLOW. */
 static int cost_of_one(const struct bats_estimator *e,
                        const struct items *items, bats_money *cost,
                        struct bats_error *err)
@@ -322,10 +322,10 @@ int bats_estimate_offers(const struct bats_estimator *e,
 
 /* ---- for a budget or a deadline ---- */
 
-/* The smallest budget for which the bag is expected to end by `deadline`, which
- * `most` is enough for. (More money always lowers Te. That the last tasks of
- * more machines could outweigh this is neglected: then it is somewhat more than
- * the smallest.) */
+/* The smallest budget with which the bag is expected to end by `deadline`;
+ * `most` suffices. (More money always lowers Te. The last tasks of more
+ * machines could outweigh this; that is neglected, and the result is then
+ * slightly more than the smallest.) */
 static int least_budget(const struct bats_estimator *e,
                         const struct items *items, double deadline,
                         bats_money most, bats_money *budget,

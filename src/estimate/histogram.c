@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below 32 every number has a class of its own; above, its five bits after
- * the first one and their place give the class. */
+/* Below 32 every number has a class of its own; above, the position of the
+ * first bit and the five bits after it give the class. */
 static size_t class_of(uint64_t runtime)
 {
     if (runtime < BATS_HISTOGRAM_STEPS)

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POINTS_MAX 1000 /* more are thinned out, */
-#define STEPS 200       /* to one for each step of the budget */
+#define POINTS_MAX 1000 /* with more points than this, */
+#define STEPS 200       /* one is kept for each step of the budget */
 
 struct problem {
     const struct bats_plan_item *items;
     const double *task_windows;
     uint64_t n_tasks;
-    bats_money least; /* no plan costs less */
+    bats_money least; /* no plan costs less than this */
 };
 
 static int solve(const struct problem *p, size_t n_items, bats_money budget,
@@ -33,8 +33,8 @@ static void append(struct bats_frontier *f, const struct bats_plan *plan)
     f->n++;
 }
 
-/* From the fastest plan on, the fastest of those that cost less than the last
- * one, by `step` at least. */
+/* Starts with the fastest plan; each further point is the fastest plan that
+ * costs less than the previous one, by at least `step`. */
 static int collect(const struct problem *p, struct bats_frontier *f,
                    bats_money step, struct bats_error *err)
 {
@@ -58,7 +58,7 @@ static int collect(const struct problem *p, struct bats_frontier *f,
     return rc;
 }
 
-/* What the bag would cost if windows could be divided. */
+/* The cost of the bag if windows could be divided. */
 static bats_money least_cost(const struct problem *p, size_t n_items)
 {
     double least = INFINITY;
@@ -92,7 +92,7 @@ int bats_frontier_init(struct bats_frontier *frontier,
     struct problem p = {
         .items = items, .task_windows = task_windows, .n_tasks = n_tasks};
     struct bats_frontier f = {.n_clusters = n_items};
-    struct bats_plan plan; /* only to have the input checked */
+    struct bats_plan plan; /* only to check the input */
     int rc = bats_plan_solve(items, n_items, 0, 0, &plan, err);
 
     if (rc < 0)

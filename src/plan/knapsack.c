@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IMPROVEMENT 1e-12 /* a smaller relative gain is none */
-#define ROUNDING 1e-13    /* what sums in another order may differ by */
+#define IMPROVEMENT 1e-12 /* a smaller relative gain does not count */
+#define ROUNDING 1e-13    /* difference of sums in another order */
 #define SAME 1e-15        /* efficiencies that differ by less are equal */
 
-/* Steps of one search, and of one that begins when the patience has run out.
+/* Steps of one search, and of one that begins when the patience is used up.
  * Ten times as many find nothing that a user would notice. */
 #define STEPS 10000
 #define LAST_STEPS 1000
@@ -17,8 +17,8 @@
 struct search {
     struct bats_knapsack *knapsack;
     int64_t x[BATS_CLUSTERS_MAX]; /* pieces of each type */
-    double target;                /* what the next answer must reach */
-    int64_t steps;                /* that may still be taken */
+    double target;                /* minimum of the next answer */
+    int64_t steps;                /* steps left */
     bool any, found, ended;
     struct bats_knapsack_answer *answer;
 };
@@ -32,8 +32,8 @@ static int by_efficiency(const void *a, const void *b)
     return left > right ? -1 : left < right;
 }
 
-/* Of equally efficient types the dear one first: the cheap ones then fill the
- * gap that is left. */
+/* Of equally efficient types the expensive one comes first: the cheap ones
+ * then fill the remaining gap. */
 static int by_price(const void *a, const void *b)
 {
     const struct bats_knapsack_type *s = a, *t = b;
@@ -69,8 +69,8 @@ void bats_knapsack_sort(struct bats_knapsack *knapsack)
         type[i].divisor = divisor = bats_knapsack_gcd(type[i].price, divisor);
 }
 
-/* The most rate that the types from `first` on can add for `capacity`, beyond
- * their minima, if their pieces could be divided. */
+/* The greatest rate that the types from `first` on can add for `capacity`,
+ * beyond their minima, if their pieces could be divided. */
 static double relax(const struct bats_knapsack *knapsack, size_t first,
                     double capacity)
 {
@@ -112,7 +112,7 @@ static void offer(struct search *s)
         a.price += s->x[t] * type->price;
         rates[type->item] = type->rate;
     }
-    /* Summed up in the order of items, so that an answer has one rate
+    /* Summed in the order of items, so that an answer has the same rate
      * wherever it was found. */
     for (size_t i = 0; i < BATS_CLUSTERS_MAX; i++)
         a.rate += a.counts[i] * rates[i];
@@ -124,8 +124,8 @@ static void offer(struct search *s)
     s->target = a.rate * (1 + IMPROVEMENT);
 }
 
-/* Decides on type i and those after it. `capacity` is left for what they take
- * beyond their minima; `rate` is that of the pieces before and of all
+/* Decides on type i and those after it. `capacity` is left for their pieces
+ * beyond the minima; `rate` is that of the earlier pieces and of all
  * minima. */
 static void descend(struct search *s, size_t i, int64_t capacity, double rate)
 {
@@ -137,8 +137,8 @@ static void descend(struct search *s, size_t i, int64_t capacity, double rate)
     int64_t most = t->max - t->min;
     if (t->price > 0 && most > capacity / t->price)
         most = capacity / t->price;
-    /* The bound falls with every piece that is left to less efficient types,
-     * so the first hopeless number is the last one to try. */
+    /* The bound falls with every piece left to less efficient types, so the
+     * first hopeless number is the last one to try. */
     for (int64_t x = most; x >= 0 && !s->ended; x--) {
         int64_t left = capacity - x * t->price, of_use = left;
         double sum = rate + (double)x * t->rate;

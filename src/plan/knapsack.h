@@ -1,8 +1,7 @@
 /*
  * knapsack: the bounded knapsack with few types and many pieces of each.
  *
- * Layer: plan, private to plan.c. A type is a cluster, a piece
- * a machine:
+ * Layer: plan, private to plan.c. A type is a cluster, a piece a machine:
  *
  *   maximise sum(x_i rate_i)  subject to  sum(x_i price_i) <= capacity,
  *                                         min_i <= x_i <= max_i
@@ -11,11 +10,11 @@
  * with the bound of the linear relaxation (Kellerer, Pferschy and Pisinger,
  * "Knapsack Problems", 2004, chapter 7). It takes microseconds on nearly every
  * instance. The problem is NP-hard: many types of almost the same efficiency
- * can outlast any search, so each has a limit of steps. What it has found by
- * then is as good as the best for a planner whose rates are measured
- * (benchmarks/RESULTS.md), and it says that it proved nothing.
+ * would take too long, so each search has a limit of steps. Its answer then is
+ * as good as the best for a planner whose rates are measured
+ * (benchmarks/RESULTS.md), and is marked as not proven.
  *
- * Rates are doubles: what is within 1e-12 (relative) of the maximum counts as
+ * Rates are doubles: a rate within 1e-12 (relative) of the maximum counts as
  * the maximum.
  */
 #ifndef BATS_KNAPSACK_H
@@ -43,16 +42,16 @@ struct bats_knapsack_type {
     double rate;       /* > 0 */
     uint32_t min, max; /* min <= max */
     uint32_t item;     /* its index in `counts` and in the sum of rates */
-    int64_t divisor;   /* set by bats_knapsack_sort: of its price and of all
-                          that come after it */
+    int64_t divisor;   /* set by bats_knapsack_sort: common divisor of its
+                        * price and of all later ones */
 };
 
 struct bats_knapsack {
     struct bats_knapsack_type type[BATS_CLUSTERS_MAX];
     size_t n;
-    int64_t patience; /* steps, of some 10 ns, for all searches to come */
-    bool proven; /* set to false by a search that could not be completed: its
-                    answer may not be the best, or there may be one after all */
+    int64_t patience; /* steps, of about 10 ns, for all searches to come */
+    bool proven; /* set to false by a search that was not completed: a better
+                  * answer may exist, or one at all */
 };
 
 struct bats_knapsack_answer {
@@ -61,18 +60,18 @@ struct bats_knapsack_answer {
     double rate; /* summed up in the order of items */
 };
 
-/* Brings the types into the order that the other functions need: the most
- * efficient first, of equally efficient ones the dear one. */
+/* Sorts the types as the other functions need them: the most efficient first,
+ * of equally efficient ones the most expensive. */
 void bats_knapsack_sort(struct bats_knapsack *knapsack);
 
-/* The most rate that fits `capacity` if pieces could be divided: no answer is
- * better. -1 if not even the minima fit. */
+/* The greatest rate that fits `capacity` if pieces could be divided: no answer
+ * is better. -1 if not even the minima fit. */
 double bats_knapsack_bound(const struct bats_knapsack *knapsack,
                            double capacity);
 
 /*
- * Looks for the answer of the greatest rate within `capacity`, or with `any`
- * for the first one met, whose rate is at least `target`. True and *answer if
+ * Looks for the answer of the greatest rate within `capacity` (or with `any`,
+ * for the first answer) whose rate is at least `target`. True and *answer if
  * there is one; else *answer is undefined.
  */
 bool bats_knapsack_search(struct bats_knapsack *knapsack, int64_t capacity,

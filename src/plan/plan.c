@@ -17,7 +17,7 @@
 #include "plan/knapsack.h"
 
 #define TOLERANCE 1e-9 /* of equal rates and of the ceiling; see plan.h */
-#define NEARLY 1e-10   /* what is not worth looking for: all of it ties */
+#define NEARLY 1e-10   /* smaller gains count as ties */
 #define ROUNDING 1e-12 /* allowed for in bounds */
 #define RATE_MAX 1e100
 #define PATIENCE 50000     /* steps: a millisecond or two */
@@ -34,11 +34,11 @@ struct planner {
     struct bats_error *err;
 };
 
-/* What the knapsack has to look for, and what it found. */
+/* The task of the knapsack, and its answer. */
 struct choice {
     int64_t windows;
     int64_t capacity; /* price per window */
-    double target;    /* every rate from here on ties with the best */
+    double target;    /* every rate from this on ties with the best */
     struct bats_knapsack_answer best;
 };
 
@@ -75,8 +75,8 @@ static bool search(struct planner *p, int64_t capacity, double target,
     return true;
 }
 
-/* An upper bound of the tasks that can be done in `windows` for the budget,
- * as if machines could be divided. It never falls with more windows. */
+/* An upper bound of the tasks that can be done in `windows` for the budget, if
+ * machines could be divided. It never falls with more windows. */
 static double tasks_bound(const struct planner *p, int64_t windows)
 {
     double share = (double)p->budget / (double)windows;
@@ -118,8 +118,8 @@ static bool find_feasible(struct planner *p, struct choice *c)
             c->target = fmax(c->target, c->best.rate * (1 - TOLERANCE));
             return true;
         }
-        /* More windows leave less to spend on each: what is the fastest for k
-         * is too slow for every number of windows below `next`. */
+        /* More windows leave less money for each: the fastest configuration
+         * for k is too slow for every number of windows below `next`. */
         if (!search(p, c->capacity, 0, false, &c->best) || c->best.rate <= 0 ||
             k == INT64_MAX)
             return false;
@@ -133,8 +133,8 @@ static bool find_feasible(struct planner *p, struct choice *c)
 
 /*
  * A machine that is not of the most efficient type wastes money in each of its
- * windows. With more windows than this the waste of a single one is more than
- * `tasks` leave over of the budget.
+ * windows. With more windows than this, the waste of a single machine exceeds
+ * the budget that `tasks` leave.
  */
 static int64_t windows_for_others(const struct planner *p, double tasks)
 {
@@ -154,8 +154,8 @@ static int64_t windows_for_others(const struct planner *p, double tasks)
                                             : p->windows_max;
 }
 
-/* With the first type alone: as many machines, for as few windows, as make
- * `tasks`. */
+/* With the first type alone: the machines and windows that complete `tasks`,
+ * as few windows as possible. */
 static void use_one_type(const struct planner *p, double tasks, int64_t least,
                          struct choice *c)
 {
@@ -176,9 +176,9 @@ static void use_one_type(const struct planner *p, double tasks, int64_t least,
 }
 
 /*
- * The configuration that gets most tasks done for a budget that is too small;
- * no machine is free of charge then. Where several k have the same share of
- * the budget, only the last of them counts: its configuration works longest.
+ * The configuration that completes most tasks with a budget that is too small;
+ * no machine is free of charge then. If several k have the same share of the
+ * budget, only the last of them counts: its configuration works longest.
  */
 static int find_best_effort(struct planner *p, struct choice *c)
 {
@@ -188,8 +188,8 @@ static int find_best_effort(struct planner *p, struct choice *c)
             p->err, BATS_EOVERFLOW,
             "the bag needs more windows than can be counted");
 
-    /* To begin with: one machine of the most profitable cluster. Nothing that
-     * is made of this cluster alone does more. */
+    /* Start with one machine of the most profitable cluster. No plan of this
+     * cluster alone does more. */
     use_one_type(p, 0, p->budget / first->price, c);
     double most = (double)c->windows * first->rate;
     double perfect = tasks_bound(p, p->windows_max);
@@ -247,7 +247,7 @@ static int64_t price_bound(const struct planner *p, double target)
     return (int64_t)ceil(price * (1 - ROUNDING));
 }
 
-/* Mostly there is nothing cheaper, or only by little. */
+/* Usually nothing is cheaper, or only by little. */
 static void make_cheapest(struct planner *p, struct choice *c)
 {
     int64_t low = price_bound(p, c->target), step = 1;
@@ -279,7 +279,8 @@ static void make_fewest(struct planner *p, struct bats_knapsack_type *type,
         else
             low = type->max + 1;
     }
-    /* What the bound allows is mostly either possible or far from it. */
+    /* A number that the bound allows is usually either possible or far from
+     * it. */
     uint32_t attempt = low;
     bool first = true;
     while (low < *count) {
@@ -296,8 +297,8 @@ static void make_fewest(struct planner *p, struct bats_knapsack_type *type,
 static void settle_ties(struct planner *p, struct choice *c)
 {
     make_cheapest(p, c);
-    /* Which of two plans of one rate and one price is taken is not worth a
-     * long search: it is a rule only to have one. */
+    /* The choice between two plans of equal rate and price is not worth a long
+     * search: it only has to be well defined. */
     bool proven = p->knapsack.proven;
     if (p->knapsack.patience > TIE_PATIENCE)
         p->knapsack.patience = TIE_PATIENCE;
@@ -330,7 +331,7 @@ static int check(const struct bats_plan_item *items, size_t n_items,
     return 0;
 }
 
-/* The machines that can be paid for windows_min at least. */
+/* The machines that can be paid for at least windows_min windows. */
 static void set_up(struct planner *p, const struct bats_plan_item *items,
                    bats_money budget)
 {
@@ -376,7 +377,7 @@ static void set_up(struct planner *p, const struct bats_plan_item *items,
     bats_knapsack_sort(&p->knapsack);
 }
 
-/* See bats_plan_solve; a plan has `windows_min` windows or more. */
+/* See bats_plan_solve; a plan has at least `windows_min` windows. */
 static int solve(const struct bats_plan_item *items, size_t n_items,
                  uint64_t n_tasks, bats_money budget, int64_t windows_min,
                  struct bats_plan *plan, struct bats_error *err)
@@ -438,8 +439,8 @@ int64_t bats_plan_next_span(const double *task_windows, size_t n_items,
     return next;
 }
 
-/* The first can be executed and the second cannot, or it does more tasks, is
- * faster or cheaper. */
+/* True if the first can be executed and the second cannot, or if it completes
+ * more tasks, is faster or cheaper. */
 static bool is_better(const struct bats_plan *a, const struct bats_plan *b)
 {
     if (a->feasible != b->feasible)
