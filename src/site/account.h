@@ -1,6 +1,5 @@
 /*
- * account: what may still be billed to the account that pays for the job.
- *
+ * account: the amount that may still be billed to the job's account.
  * Layer: site. Filled in by a batch system; used by the survey for --budget
  * account.
  */
@@ -15,10 +14,10 @@
 #define BATS_ACCOUNT_NAME 64
 
 struct bats_account {
-    char account[BATS_ACCOUNT_NAME]; /* the one with least left */
-    bool of_user;                    /* it is the user's share in that */
-    bool limited;                    /* else there is no limit at all */
-    int64_t limit, used;             /* billing-minutes, where limited */
+    char account[BATS_ACCOUNT_NAME]; /* the account with the least left */
+    bool of_user;                    /* the limit is the user's share of it */
+    bool limited;                    /* if not, there is no limit */
+    int64_t limit, used;             /* billing-minutes, if limited */
 };
 
 /* In billing-hours, never below 0; BATS_UNLIMITED without a limit. */

@@ -1,12 +1,12 @@
 /*
- * allocation: what the job that this process is part of holds, until when, and
- * at what rate. Every batch system fills in the same one.
+ * allocation: the resources of the job that this process is part of, their end
+ * and their rate. It is the same for every batch system.
  *
  * Layer: site. Used by site.c and the survey.
  *
  * A job has parts, the components of a heterogeneous job; most jobs have one.
- * A node belongs to one part. A rate is what is billed per hour, in the
- * currency of the batch system; it comes with its source in words.
+ * A node belongs to one part. A rate is the amount billed per hour, in the
+ * currency of the batch system, with its source in words.
  */
 #ifndef BATS_SITE_ALLOCATION_H
 #define BATS_SITE_ALLOCATION_H
@@ -24,14 +24,14 @@
 struct bats_batch_system; /* site/batch_system.h */
 
 struct bats_allocation_part {
-    char partition[BATS_NODE_PARTITION]; /* or queue; "" if not known */
-    char source[BATS_ALLOCATION_SOURCE]; /* of the rates of its nodes */
+    char partition[BATS_NODE_PARTITION]; /* or queue; "" if unknown */
+    char source[BATS_ALLOCATION_SOURCE]; /* source of the rates of its nodes */
 };
 
 struct bats_allocation_node {
     char host[BATS_NODE_HOST]; /* without its domain */
     uint32_t part;             /* index of its part */
-    uint32_t cpus;             /* that the job holds there */
+    uint32_t cpus;             /* held by the job on this node */
     bool whole;                /* the job holds all of the node */
     double rate;               /* per hour */
 };
@@ -40,27 +40,28 @@ struct bats_allocation_node {
 struct bats_allocation {
     const struct bats_batch_system *system; /* NULL: no job */
     char job[BATS_ALLOCATION_NAME];
-    char account[BATS_ALLOCATION_NAME]; /* that pays; "" if not known */
+    char account[BATS_ALLOCATION_NAME]; /* the account that pays; "" if
+                                         * unknown */
     char user[BATS_ALLOCATION_NAME];
     int64_t start_s; /* of this life of the job, since 1970; 0: not known */
     int64_t end_s; /* of the part that ends first, since 1970; 0: no end */
     double rate;   /* of the whole job, as the system says; 0: not known */
     struct bats_allocation_part *parts;
-    size_t n_parts; /* 0: no job, or the system does not tell */
+    size_t n_parts; /* 0: no job, or the system gives no answer */
     struct bats_allocation_node *nodes;
     size_t n_nodes;
 };
 
-/* NULL: the job has no such node. A domain in `host` does not count. */
+/* NULL: the job has no such node. A domain in `host` is ignored. */
 const struct bats_allocation_node *
 bats_allocation_find(const struct bats_allocation *allocation,
                      const char *host);
 
 void bats_allocation_release(struct bats_allocation *allocation);
 
-/* ---- for those who fill it in ---- */
+/* ---- for batch systems ---- */
 
-/* Both copy what they are given. BATS_ENOMEM. */
+/* Both copy their arguments. BATS_ENOMEM. */
 int bats_allocation_add_part(struct bats_allocation *allocation,
                              const struct bats_allocation_part *part,
                              struct bats_error *err);
@@ -68,7 +69,7 @@ int bats_allocation_add_node(struct bats_allocation *allocation,
                              const struct bats_allocation_node *node,
                              struct bats_error *err);
 
-/* By host: bats_allocation_find needs it. */
+/* Sorts by host, which bats_allocation_find needs. */
 void bats_allocation_sort(struct bats_allocation *allocation);
 
 #endif

@@ -27,7 +27,8 @@ static int64_t now_ms(void)
     return bats_now_us(CLOCK_MONOTONIC) / 1000;
 }
 
-/* What the descriptor has now. False: it has come to its end, or memory has. */
+/* Reads the available bytes of the descriptor. False: end of file, or memory
+ * is short. */
 static bool take(int fd, struct text *text)
 {
     if (!bats_grow(&text->bytes, &text->room, text->n + 4096, 1))
@@ -39,7 +40,7 @@ static bool take(int fd, struct text *text)
     return n > 0 || (n < 0 && errno == EINTR);
 }
 
-/* Both to their ends; false: that takes too long. */
+/* Reads both to their ends; false: that takes too long. */
 static bool take_all(const int fds[2], struct text texts[2])
 {
     int64_t end_ms = now_ms() + PATIENCE_MS;
@@ -98,7 +99,7 @@ static int start(const char *const *argv, const char *variable, int out,
     return rc;
 }
 
-/* Waits for its end; whether it went well. */
+/* Waits for the process to end; true if it succeeded. */
 static bool reap(pid_t pid)
 {
     int status;
@@ -108,7 +109,7 @@ static bool reap(pid_t pid)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* Starts it with pipes, reads them, and waits for it. */
+/* Starts the command with pipes, reads them, and waits for it. */
 static int converse(const char *const *argv, const char *variable,
                     int pipes[2][2], struct text texts[2],
                     struct bats_error *err)

@@ -1,6 +1,5 @@
 /*
- * ask: runs a command of the batch system and takes what it prints.
- *
+ * ask: runs a command of the batch system and returns its output.
  * Layer: site, private to it.
  */
 #ifndef BATS_SITE_ASK_H
@@ -10,9 +9,9 @@
 
 /*
  * Runs argv (NULL-terminated, looked up in PATH) without standard input, with
- * `variable` ("NAME=value"; NULL: none) in its environment, and hands over its
- * standard output in one block for free(). BATS_ESYS, with its first line of
- * standard error where there is one: it cannot be started, fails, or takes
+ * `variable` ("NAME=value"; NULL: none) added to its environment, and returns
+ * its standard output in one block for free(). BATS_ESYS, with its first line
+ * of standard error if there is one: it cannot be started, fails, or takes
  * longer than ten seconds.
  */
 int bats_ask(const char *const *argv, const char *variable, char **answer,

@@ -30,7 +30,7 @@ static void note(size_t handler, pmix_status_t status,
             proc->rank < (pmix_rank_t)n)
             atomic_store(&died[proc->rank], true);
     }
-    /* It must not go on to Open MPI's own handler, which ends this process. */
+    /* Do not pass it on to Open MPI's own handler, which ends this process. */
     if (done != NULL)
         done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, context);
 }
@@ -47,7 +47,8 @@ bool bats_deaths_listen(int n_ranks)
     if (died == NULL)
         return false;
     n = n_ranks;
-    /* It stays: what nobody handles goes to Open MPI's handler. */
+    /* It stays registered: an event without a handler goes to Open MPI's
+     * handler. */
     if (PMIx_Register_event_handler(&code, 1, NULL, 0, note, NULL, NULL) < 0)
         n = 0;
     return n > 0;
@@ -68,7 +69,7 @@ static void registered(pmix_status_t status, size_t handler, void *context)
 
 void bats_deaths_ask(void)
 {
-    /* PMIx tells its server only of a registration that has a new code. */
+    /* PMIx only reports registrations with a new code to its server. */
     static pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED,
                                     PMIX_EXTERNAL_ERR_BASE - 1};
     if (n == 0 || atomic_exchange(&asking, true))

@@ -1,11 +1,12 @@
 /*
- * deaths: ranks whose processes have died, as the launcher tells it.
+ * deaths: ranks whose processes have died, according to the launcher.
  *
- * Layer: site. Used by src/run: rank 0 asks for the others, and they for it.
+ * Layer: site. Used by src/run: rank 0 asks about the others, and they ask
+ * about rank 0.
  *
  * The launcher sees its processes die on every host, and PMIx has an event for
- * that, PMIX_ERR_PROC_ABORTED. What comes of it under Open MPI 4.1 with
- * mpirun --enable-recovery, measured and read in its source:
+ * that, PMIX_ERR_PROC_ABORTED. What comes of it under Open MPI 4.1 with mpirun
+ * --enable-recovery, measured and read in its source:
  *
  *   - mpirun and its daemons hand the event to their PMIx servers with a list
  *     of those it is for, but not with the range that goes with a list. PMIx
@@ -26,12 +27,13 @@
 
 #include <stdbool.h>
 
-/* From now on, for the rest of the process's life. MPI has been started with
- * `n_ranks` ranks. False: this process will hear of no death. */
+/* Listens from now on, for the rest of the process's life. MPI has been
+ * started with `n_ranks` ranks. False: this process will not learn of any
+ * death. */
 bool bats_deaths_listen(int n_ranks);
 
-/* Has what the launcher knows by now delivered, soon after this returns; to be
- * called every second or so. */
+/* Requests delivery of the launcher's present knowledge, which follows soon;
+ * call it about every second. */
 void bats_deaths_ask(void);
 
 /* The process of this rank has died. */

@@ -1,7 +1,6 @@
 /*
- * fields: reads what scontrol -o prints: "Key=value" with blanks between, a
- * line per thing.
- *
+ * fields: parses the output of scontrol -o: "Key=value" separated by blanks,
+ * one line per item.
  * Layer: site, private to it.
  */
 #ifndef BATS_SITE_FIELDS_H
@@ -9,11 +8,11 @@
 
 #include <stddef.h>
 
-/* Behind the next " key=" in [at, end), or NULL. */
+/* The text after the next " key=" in [at, end), or NULL. */
 const char *bats_field_find(const char *at, const char *end, const char *key);
 
-/* The value at `at` (NULL: none), up to a blank; "" for none, as Slurm writes
- * that, and for what is too long for `size`. */
+/* Copies the value at `at` (NULL: none), up to a blank; "" for none, as Slurm
+ * writes it, and for a value too long for `size`. */
 void bats_field_copy(const char *at, char *value, size_t size);
 
 /* Both. */

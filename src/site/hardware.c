@@ -7,7 +7,7 @@
 #include <hwloc.h>
 #include <stdlib.h>
 
-/* The whole node, also what this process may not use. */
+/* Loads the whole node, including parts that this process may not use. */
 static int load(hwloc_topology_t *topology)
 {
     if (hwloc_topology_init(topology) != 0)
@@ -26,7 +26,7 @@ static uint32_t count(hwloc_topology_t topology, hwloc_obj_type_t type)
     return n > 0 ? (uint32_t)n : 0;
 }
 
-/* Where a virtual machine shows no cores, hardware threads count as such. */
+/* If a virtual machine reports no cores, hardware threads count as cores. */
 static hwloc_obj_type_t core_type(hwloc_topology_t topology)
 {
     return count(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
@@ -80,7 +80,8 @@ void bats_hardware_look(struct bats_hardware *hardware)
 
 /* ---- binding ---- */
 
-/* The cores of `set` that are of this share, into `mine`. Returns how many. */
+/* Puts the cores of `set` that belong to this share into `mine`. Returns their
+ * number. */
 static uint32_t take_share(hwloc_topology_t topology, hwloc_const_cpuset_t set,
                            struct bats_share share, hwloc_bitmap_t mine)
 {
@@ -111,7 +112,7 @@ static void widen_to_numa(hwloc_topology_t topology, hwloc_const_cpuset_t set,
     hwloc_bitmap_free(wide);
 }
 
-/* The choice out of `set`, into `mine`. */
+/* Puts the chosen part of `set` into `mine`. */
 static uint32_t choose(hwloc_topology_t topology, hwloc_const_cpuset_t set,
                        enum bats_bind bind, struct bats_share share,
                        hwloc_bitmap_t mine)

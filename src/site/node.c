@@ -23,8 +23,8 @@ static uint32_t ask(const pmix_proc_t *self, const char *key)
     return answer;
 }
 
-/* PMIx counts who has opened it. A library of its own inside the MPI library
- * is another one: to open ours as well might confuse the launcher. */
+/* PMIx counts how often it was opened. A PMIx library inside the MPI library
+ * is a different one: opening ours as well might confuse the launcher. */
 static void ask_pmix(struct bats_node *node)
 {
     pmix_proc_t self;
@@ -50,7 +50,8 @@ void bats_node_look(struct bats_node *node)
                                .local_rank = BATS_NODE_UNKNOWN};
     if (gethostname(node->host, sizeof node->host - 1) != 0)
         strcpy(node->host, "localhost");
-    /* A name that has no room is not known: half of it could be another's. */
+    /* A truncated name counts as unknown: it could be that of another
+     * partition. */
     const char *partition = bats_batch_partition(node->host);
     if (partition != NULL && strlen(partition) < sizeof node->partition)
         strcpy(node->partition, partition);

@@ -1,15 +1,15 @@
 /*
  * node: where a rank runs, as the rank itself sees it.
  *
- * Layer: site. Used by the mpi layer: every rank looks when it joins and tells
- * the master.
+ * Layer: site. Used by src/run: every rank looks when it joins and tells the
+ * master.
  *
  * The host name comes from the system, the number of the node and the rank's
- * place on it from PMIx, through whatever launcher there is (Slurm, Open MPI's
- * mpirun, PBS, Flux); PMIx is only asked if the MPI library has opened it. The
- * partition comes from Slurm's environment. In a heterogeneous job Slurm tells
- * every rank the partition of the last group, so there the group is looked up
- * in which the host is.
+ * place on it from PMIx, through any launcher (Slurm, Open MPI's mpirun, PBS,
+ * Flux); PMIx is only asked if the MPI library has opened it. The partition
+ * comes from Slurm's environment. In a heterogeneous job Slurm tells every
+ * rank the partition of the last group, so in that case the host's group is
+ * looked up.
  */
 #ifndef BATS_SITE_NODE_H
 #define BATS_SITE_NODE_H
@@ -24,13 +24,13 @@
 
 struct bats_node {
     char host[BATS_NODE_HOST];
-    char partition[BATS_NODE_PARTITION]; /* "" if not known */
+    char partition[BATS_NODE_PARTITION]; /* "" if unknown */
     uint32_t id;         /* number of the node, or BATS_NODE_UNKNOWN */
     uint32_t local_rank; /* among those on the node, or BATS_NODE_UNKNOWN */
     struct bats_hardware hardware;
 };
 
-/* After MPI_Init. */
+/* Call after MPI_Init. */
 void bats_node_look(struct bats_node *node);
 
 #endif

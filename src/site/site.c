@@ -12,12 +12,12 @@
 
 /* A host, and its ranks. */
 struct host {
-    const struct bats_node *node;          /* of its first rank */
-    const struct bats_allocation_node *at; /* NULL: not of the job */
+    const struct bats_node *node;          /* node of its first rank */
+    const struct bats_allocation_node *at; /* NULL: not in the job */
     uint32_t ranks;
     uint32_t workers;
-    uint32_t cores; /* of the rank that has fewest, */
-    uint32_t held;  /* and of all */
+    uint32_t cores; /* cores of the rank with fewest, */
+    uint32_t held;  /* and of all ranks */
     uint32_t cluster;
 };
 
@@ -32,7 +32,7 @@ static int compare_places(const void *a, const void *b)
     return order != 0 ? order : (*x > *y) - (*x < *y);
 }
 
-/* The nodes by host, binding and rank. For free(). */
+/* Sorts the nodes by host, binding and rank. For free(). */
 static const struct bats_node **sort(const struct bats_node *nodes,
                                      uint32_t n_ranks)
 {
@@ -79,8 +79,8 @@ static uint32_t cores_of(const struct bats_node *node,
     return cores > 0 ? cores : 1;
 }
 
-/* The hosts in the order of their first ranks. Returns how many; -1: out of
- * memory. */
+/* Gathers the hosts in the order of their first ranks. Returns their number;
+ * -1: out of memory. */
 static ptrdiff_t gather(const struct bats_node *nodes, uint32_t n_ranks,
                         uint32_t first, struct host *hosts)
 {
@@ -122,9 +122,9 @@ static ptrdiff_t gather(const struct bats_node *nodes, uint32_t n_ranks,
     return n;
 }
 
-/* ---- what they charge ---- */
+/* ---- charges ---- */
 
-/* Of a machine, per hour, and where that comes from. */
+/* The rate of a machine, per hour, and its source. */
 static double rate_of(const struct bats_site *site, const struct host *host,
                       bool by_node, char *source, size_t size)
 {
@@ -167,7 +167,8 @@ static bool belongs(const struct bats_site_cluster *c,
            fabs(rate - c->rate) <= 1e-9 * rate;
 }
 
-/* Whole nodes are held wherever the job has ranks in this host's part. */
+/* True if the job holds whole nodes wherever it has ranks in this host's
+ * part. */
 static bool held_whole(const struct host *hosts, size_t n,
                        const struct host *host)
 {
@@ -186,8 +187,8 @@ static bool is_taken(const struct bats_site *site, const char *name)
     return false;
 }
 
-/* After the partition, else after the size; a number tells those apart that
- * have the same. */
+/* Names a cluster after its partition, else after the size of its machines; a
+ * number distinguishes equal names. */
 static void choose_name(const struct bats_site *site,
                         const struct bats_node *node, char *name)
 {
@@ -307,7 +308,7 @@ static bool shares_partition(const struct bats_site *site, size_t c)
     return false;
 }
 
-/* A list too long for a line goes on in indented ones. */
+/* A list too long for a line continues in indented lines. */
 static void write_hosts(FILE *out, const char *hosts)
 {
     int depth = 0;
@@ -325,7 +326,7 @@ static void write_hosts(FILE *out, const char *hosts)
     putc('\n', out);
 }
 
-/* inih cannot quote, either. */
+/* inih cannot quote. */
 static int check_plain(const char *name, struct bats_error *err)
 {
     for (const char *c = name; *c != '\0'; c++)

@@ -1,20 +1,20 @@
 /*
- * site: what there is to work with where nobody has written it down: which
- * ranks are alike, what a machine is, and what it charges.
+ * site: finds the machines if there is no clusters file: which ranks are
+ * alike, what a machine is, and what it charges.
  *
- * Layer: site. Used by the mpi layer, between the HELLO of the ranks and the
+ * Layer: site. Used by src/run, between the HELLO of the ranks and the
  * platform.
  *
  * Model. Nodes form a cluster if they are in the same partition of a batch
- * system; where there is none, if their hardware is the same (processor, cores, and
- * memory to within a sixteenth). Nodes of one cluster charge the same: those
- * that do not form further clusters, "fast-2". A machine is a node where the
- * job holds whole nodes, for that is what is billed; else a rank. A node
- * charges what the batch system bills for it, elsewhere 1 for each core and
- * hour; a rank its part of that, all ranks of its node alike.
+ * system; without one, if their hardware is the same (processor, cores, and
+ * memory to within a sixteenth). Nodes of one cluster charge the same: nodes
+ * with another charge form further clusters, "fast-2". A machine is a node if
+ * the job holds whole nodes, because those are billed; else it is a rank. A
+ * node charges the amount that the batch system bills for it, or 1 for each
+ * core and hour; a rank charges its part of that, all ranks of its node alike.
  *
- * The result is a clusters file, as text. What is found and what is read from
- * a file take the same way from there on.
+ * The result is a clusters file, as text. From there on, clusters that were
+ * found are handled like clusters from a file.
  */
 #ifndef BATS_SITE_SITE_H
 #define BATS_SITE_SITE_H
@@ -25,25 +25,25 @@
 #include "site/node.h"
 
 enum bats_site_machine {
-    BATS_SITE_AUTO, /* by node where whole nodes are held */
+    BATS_SITE_AUTO, /* by node if whole nodes are held, else by rank */
     BATS_SITE_NODE,
     BATS_SITE_RANK
 };
 
 struct bats_site_cluster {
     char name[BATS_CLUSTER_NAME];
-    char partition[BATS_NODE_PARTITION]; /* "" if not known */
+    char partition[BATS_NODE_PARTITION]; /* "" if unknown */
     bool by_node;
     double rate;      /* of one machine, per hour */
-    char source[400]; /* where that comes from, in words */
+    char source[400]; /* source of the rate, in words */
     char *hosts;      /* see util/hostlist.h */
-    uint32_t node;    /* its first one; private */
+    uint32_t node;    /* its first node; private */
 };
 
 struct bats_site {
     struct bats_allocation allocation;
-    struct bats_error trouble; /* why the batch system does not tell; code 0:
-                                  it does, or there is none */
+    struct bats_error trouble; /* why the batch system gives no answer; code 0:
+                                * it does, or there is none */
     struct bats_site_cluster clusters[BATS_CLUSTERS_MAX];
     size_t n_clusters;
 };
@@ -61,10 +61,10 @@ void bats_site_release(struct bats_site *site);
 int bats_site_write(const struct bats_site *site, bats_time window,
                     char **text, struct bats_error *err);
 
-/* ---- which cores are a rank's ---- */
+/* ---- sharing cores ---- */
 
-/* What each rank has of the cores that the launcher has given several ranks of
- * a node together; shares[] has n_ranks. BATS_ENOMEM. */
+/* The share of each rank in the cores that the launcher has given to several
+ * ranks of a node together; shares[] has n_ranks. BATS_ENOMEM. */
 int bats_site_share(const struct bats_node *nodes, uint32_t n_ranks,
                     struct bats_share *shares, struct bats_error *err);
 

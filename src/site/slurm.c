@@ -11,7 +11,7 @@
 
 #define FIELD 512
 
-/* "0-2,8" are 4. */
+/* Counts ids: "0-2,8" are 4. */
 static uint32_t count_ids(const char *ids)
 {
     uint32_t n = 0;
@@ -55,7 +55,8 @@ static int add_node(struct bats_slurm *slurm, const struct bats_slurm_node *of,
     return 0;
 }
 
-/* "Nodes=fast[1-2] CPU_IDs=0-63 Mem=0 GRES=gpu:2", as often as it takes. */
+/* Reads "Nodes=fast[1-2] CPU_IDs=0-63 Mem=0 GRES=gpu:2", as often as it
+ * occurs. */
 static int read_holdings(const char *at, const char *end,
                          struct bats_slurm *slurm, struct bats_error *err)
 {
@@ -120,7 +121,7 @@ int bats_slurm_read_job(const char *text, struct bats_slurm *slurm,
     int rc = 0;
     for (const char *line = text; *line != '\0' && rc == 0;) {
         const char *end = bats_field_line_end(line);
-        /* What stands before is the user's to name. */
+        /* The user chooses the text before this. */
         const char *at = bats_field_find(line, end, "JobState");
         if (at != NULL) {
             if (slurm->n_parts == 0) {
@@ -235,8 +236,8 @@ void bats_slurm_read_nodes(const char *text, struct bats_slurm *slurm)
 
 /* ---- what is billed ---- */
 
-/* How much of "gres/gpu" or "gres/gpu:a100" is in "gpu:a100:2(IDX:0-1)" or
- * a list of such. */
+/* The amount of "gres/gpu" or "gres/gpu:a100" in "gpu:a100:2(IDX:0-1)" or a
+ * list of such items. */
 static double count_gres(const char *held, const char *name, size_t length)
 {
     double n = 0;
@@ -251,8 +252,8 @@ static double count_gres(const char *held, const char *name, size_t length)
     return n;
 }
 
-/* How much of a thing with a weight the node holds. Memory is in units of the
- * weight's suffix, else of a megabyte. */
+/* The amount of a resource with a weight that the node holds. Memory is in
+ * units of the weight's suffix, else in megabytes. */
 static double held(const struct bats_slurm_node *node, const char *name,
                    size_t length, char suffix)
 {
@@ -271,7 +272,7 @@ static double held(const struct bats_slurm_node *node, const char *name,
     return 0;
 }
 
-/* "CPU=1.0,Mem=0.25G,GRES/gpu=2.0" */
+/* Applies weights such as "CPU=1.0,Mem=0.25G,GRES/gpu=2.0". */
 static double weigh(const struct bats_slurm_node *node, const char *weights)
 {
     double sum = 0;

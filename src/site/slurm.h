@@ -1,15 +1,14 @@
 /*
- * slurm: what a Slurm job holds, until when, and what Slurm bills for it.
- *
+ * slurm: the resources of a Slurm job, their end, and the amount that Slurm
+ * bills.
  * Layer: site, private to slurm_system.c, which asks scontrol.
- *
  * Source of the facts: `scontrol show job -d`, `show partition` and `show
- * node` (Slurm 20 and later). Model: Slurm bills a job by the TRES it holds,
- * each times its weight (slurm.conf, TRESBillingWeights), so many units per
- * hour; where a partition has no weights, this program takes 1 for each core.
- * If the sum over the nodes is not what Slurm itself says it bills for the
- * job (it may take the largest weight instead of the sum), Slurm is right, and
- * the nodes share that in proportion.
+ * node` (Slurm 20 and later). Model: Slurm bills a job for the TRES it holds,
+ * each times its weight (slurm.conf, TRESBillingWeights), per hour. If a
+ * partition has no weights, this program takes 1 for each core. If the sum
+ * over the nodes differs from the amount that Slurm itself reports for the job
+ * (it may take the largest weight instead of the sum), Slurm's amount is used,
+ * and the nodes share it in proportion.
  */
 #ifndef BATS_SITE_SLURM_H
 #define BATS_SITE_SLURM_H
@@ -36,7 +35,7 @@ struct bats_slurm_part {
 struct bats_slurm_node {
     char host[BATS_NODE_HOST];
     uint32_t part;
-    uint32_t cpus; /* that the job holds there */
+    uint32_t cpus; /* held by the job on this node */
     double memory_mb;
     char gres[64]; /* as Slurm writes it, "gpu:2" */
     bool whole;    /* the job holds all of it */
@@ -62,11 +61,11 @@ const struct bats_slurm_node *bats_slurm_find(const struct bats_slurm *slurm,
 /* The first end of a part, seconds since 1970; 0: none has one. */
 int64_t bats_slurm_end(const struct bats_slurm *slurm);
 
-/* What Slurm says it bills for the whole job per hour. */
+/* The amount that Slurm reports for the whole job per hour. */
 double bats_slurm_billing(const struct bats_slurm *slurm);
 
-/* From the output of `scontrol show job -d -o`: all but weights, whole and
- * rate. BATS_ENOMEM; BATS_EINPUT: it is something else. */
+/* Parses the output of `scontrol show job -d -o`: everything but weights,
+ * whole and rate. BATS_ENOMEM; BATS_EINPUT: it is something else. */
 int bats_slurm_read_job(const char *text, struct bats_slurm *slurm,
                         struct bats_error *err);
 
@@ -78,10 +77,10 @@ double bats_slurm_read_billed(const char *text);
 /* From `scontrol show partition -o`: the weights of the partition's parts. */
 void bats_slurm_read_partition(const char *text, struct bats_slurm *slurm);
 
-/* From `scontrol show node -o`: which of the nodes are held whole. */
+/* Parses `scontrol show node -o`: which nodes are held as a whole. */
 void bats_slurm_read_nodes(const char *text, struct bats_slurm *slurm);
 
-/* The rates of all nodes. */
+/* Computes the rates of all nodes. */
 void bats_slurm_bill(double threads_per_core, struct bats_slurm *slurm);
 
 #endif

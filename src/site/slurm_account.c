@@ -7,9 +7,9 @@
 #include "site/ask.h"
 #include "site/fields.h"
 
-#define DEPTH 32 /* more accounts above each other are a circle */
+#define DEPTH 32 /* a longer chain of accounts is a circle */
 
-/* The name at `key`, without the number in brackets behind it. */
+/* The name at `key`, without the number in brackets after it. */
 static void get_name(const char *line, const char *key,
                      char name[BATS_ACCOUNT_NAME])
 {
@@ -19,7 +19,7 @@ static void get_name(const char *line, const char *key,
     snprintf(name, BATS_ACCOUNT_NAME, "%.*s", BATS_ACCOUNT_NAME - 1, value);
 }
 
-/* "GrpTRESMins=cpu=N(3),billing=1000(220)"; false: no limit. */
+/* Parses "GrpTRESMins=cpu=N(3),billing=1000(220)"; false: no limit. */
 static bool get_limit(const char *line, int64_t *limit, int64_t *used)
 {
     static const char billing[] = "billing=";

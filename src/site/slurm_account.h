@@ -1,5 +1,5 @@
 /*
- * slurm_account: what Slurm still lets the job's user be billed for.
+ * slurm_account: the amount that Slurm will still bill to the job's user.
  *
  * Layer: site, private to slurm_system.c.
  *
@@ -7,8 +7,8 @@
  * GrpTRESMins=...,billing=1000(220) is a limit of 1000 billing-minutes, of
  * which 220 are used, and N is no limit. Model: the association of the user,
  * that of the job's account and those of all accounts above it each limit
- * what is below them, so the least that one of them has left counts. What
- * other jobs will be billed is not known, nor are limits of a QOS.
+ * those below them, so the smallest remainder counts. Future bills of other
+ * jobs are unknown, and so are limits of a QOS.
  */
 #ifndef BATS_SITE_SLURM_ACCOUNT_H
 #define BATS_SITE_SLURM_ACCOUNT_H
@@ -22,11 +22,12 @@ int bats_slurm_account_ask(const struct bats_allocation *job,
                            struct bats_account *account,
                            struct bats_error *err);
 
-/* ---- its part, for tests ---- */
+/* ---- parsing, for tests ---- */
 
-/* From `scontrol show assoc_mgr -o`: the associations of the account `name`,
- * and of the user if it is the job's. Less left than in *account goes into
- * *account; the account above into parent, "": none. BATS_EINPUT. */
+/* Parses `scontrol show assoc_mgr -o`: the associations of the account `name`,
+ * and of the user if it is the job's account. If one has less left than
+ * *account, it replaces *account; the account above goes into parent, "":
+ * none. BATS_EINPUT. */
 int bats_slurm_account_read(const char *text,
                             const struct bats_allocation *job,
                             const char *name, struct bats_account *account,

@@ -1,5 +1,5 @@
-/* slurm_system: Slurm as a batch system: what the environment of a job says,
- * and what scontrol answers (slurm.h reads that). */
+/* slurm_system: Slurm as a batch system: reads the environment of a job, and
+ * asks scontrol (slurm.h parses the answers). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@ static const char *job(void)
     return getenv("SLURM_JOB_ID");
 }
 
-/* mpirun starts its daemons by srun, and they their ranks: the caller looks
- * for mpirun first. */
+/* mpirun starts its daemons with srun, and they start their ranks: the caller
+ * looks for mpirun first. */
 static bool launched(void)
 {
     return getenv("SLURM_STEP_ID") != NULL;
@@ -32,7 +32,8 @@ static int64_t end_in_environment(void)
     return end != NULL && *rest == '\0' ? end_s : 0;
 }
 
-/* An srun that makes the allocation itself uses the old name of the groups. */
+/* An srun that makes the allocation itself uses the old names of the
+ * groups. */
 static const char *group_variable(const char *name, int group)
 {
     char variable[64];
