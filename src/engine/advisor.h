@@ -1,5 +1,5 @@
 /*
- * advisor: what the engine asks for advice.
+ * advisor: answers the engine's questions.
  *
  * Layer: engine. There is one for each kind of question: policy, sampling,
  * tail, failure, shrink, order. An advisor is a const table of functions. It
@@ -14,11 +14,12 @@
 #include "engine/outlook/forecast.h"
 #include "engine/state/state.h"
 
-/* What every kind of advisor begins with. */
+/* The common part of every kind of advisor. */
 struct advisor {
     const char *name;
-    size_t memory; /* bytes of its own, zeroed; 0: none */
-    /* The state is set up; nothing has happened. NULL: zeroes will do. */
+    size_t memory; /* size of its own memory, zeroed; 0: none */
+    /* Called when the state is set up and nothing has happened yet. NULL:
+     * zeroed memory suffices. */
     int (*init)(void *self, const struct state *s,
                 const struct bats_sched_options *options,
                 struct bats_error *err);

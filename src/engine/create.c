@@ -137,7 +137,7 @@ static void destroy_advisors(struct bats_sched *e)
 
 /* ---- the engine ---- */
 
-/* What earlier sessions have seen is known to the tail, too. */
+/* Teaches the tail the runtimes of earlier sessions, too. */
 static bool teach_tail(struct bats_sched *e,
                        const struct bats_sched_earlier *earlier)
 {

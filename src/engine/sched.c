@@ -18,7 +18,7 @@
 /* ---- what falls due ---- */
 
 /* At the same time they come in this order: the deadline, time-outs, tasks to
- * be tried again, monitoring, and ends of windows last, so that these see the
+ * be tried again, monitoring, and ends of windows last, so that they see the
  * new plan. */
 enum due { DUE_DEADLINE, DUE_LIMIT, DUE_RETRY, DUE_TICK, DUE_TURN };
 
@@ -109,7 +109,7 @@ static int fall_due(struct bats_sched *e, enum due what, uint32_t id,
     return rc;
 }
 
-/* ---- what follows from every step ---- */
+/* ---- consequences of every step ---- */
 
 static bool all_too_late(const struct state *s)
 {
@@ -119,7 +119,7 @@ static bool all_too_late(const struct state *s)
     return true;
 }
 
-/* Nothing is paid that could be of use: the policy may find something. */
+/* No paid machine can do anything: the policy may find a way. */
 static int last_try(struct bats_sched *e, struct bats_error *err)
 {
     struct state *s = &e->state;
@@ -138,7 +138,7 @@ static int last_try(struct bats_sched *e, struct bats_error *err)
     return 0;
 }
 
-/* Tasks are left, nothing runs and every machine has been heard of: either
+/* Tasks are left, nothing runs and every machine has joined or is lost: either
  * something can be started, or the run is over. */
 static int unstall(struct bats_sched *e, struct bats_error *err)
 {
@@ -306,7 +306,7 @@ static int happen(struct bats_sched *e, const struct bats_event *ev,
         break;
     case BATS_EVENT_GO:
         e->state.on_hold = false;
-        slots_rescan(&e->state); /* those that were refused a task, too */
+        slots_rescan(&e->state); /* including those that were refused a task */
         break;
     }
     return 0;

@@ -1,5 +1,6 @@
 /*
- * order: which task a slot is given, and how many ahead. See advisor.h.
+ * order: chooses the task for a slot, and the number of tasks to give ahead.
+ * See advisor.h.
  */
 #ifndef BATS_ENGINE_ORDER_H
 #define BATS_ENGINE_ORDER_H
@@ -10,12 +11,12 @@
 
 struct order {
     struct advisor advisor;
-    /* The task for the machine, by how many draws it is away; ORDER_NONE: those
-     * at hand are for other machines. There is a task. */
+    /* The task for the machine, as a number of draws; ORDER_NONE: the next
+     * tasks are for other machines. The bag is not empty. */
     uint32_t (*next)(const void *self, const struct state *s,
                      uint32_t machine);
-    /* Tasks that a slot of the machine may hold, the running one included.
-     * Only asked where some may be given ahead. */
+    /* The number of tasks that a slot of the machine may hold, including the
+     * running one. Only asked if some may be given ahead. */
     uint32_t (*depth)(const void *self, const struct state *s,
                       uint32_t machine);
 };

@@ -11,8 +11,7 @@
  * window fill it. */
 #define NOISE 1e-9
 
-/* fmax() knows what to do without a number, which takes it four times as
- * long. */
+/* fmax() also handles NaN, which takes four times as long. */
 static double larger(double a, double b)
 {
     return a > b ? a : b;
@@ -35,7 +34,7 @@ static double expected(const struct state *s, const struct slot *sl)
     return bats_stats_expected(stats_of(s, sl), s->now - sl->started);
 }
 
-/* A copy counts for nothing: it is stopped when its slot is needed. */
+/* A replica does not count: it is stopped when its slot is needed. */
 double forecast_rest(const struct state *s, uint32_t slot)
 {
     const struct slot *sl = &s->slots[slot];
@@ -95,9 +94,9 @@ void forecast_means(struct state *s)
 }
 
 /*
- * v of the papers, tasks per microsecond; 0 if nothing is known. A schedule
- * that was chosen promises what its clusters do: what a machine has done so
- * far, which is a task or two at first, does not call it into question.
+ * v of the papers, tasks per microsecond; 0 if unknown. With a chosen
+ * schedule, the clusters' statistics are used: the few tasks that a machine
+ * has done at first do not call them into question.
  */
 static double slot_speed(const struct state *s, const struct slot *sl)
 {
@@ -112,7 +111,7 @@ static double slot_speed(const struct state *s, const struct slot *sl)
 }
 
 /* Windows that the plan still gives the machine after those that its running
- * tasks take it into, but `limit` at most. */
+ * tasks need, at most `limit`. */
 static int64_t windows_to_come(const struct machine *m, int64_t limit)
 {
     int64_t windows = m->plan_windows - m->overrun;
@@ -120,7 +119,7 @@ static int64_t windows_to_come(const struct machine *m, int64_t limit)
     return windows > 0 ? windows : 0;
 }
 
-/* What the windows of the running tasks of `m` take away from `left`. */
+/* Subtracts from `left` the windows that the running tasks of `m` need. */
 static bats_money pay_overrun(const struct machine *m, bats_money charge,
                               bats_money left)
 {
@@ -133,7 +132,7 @@ static bats_money pay_overrun(const struct machine *m, bats_money charge,
     return left - cost;
 }
 
-/* The most windows that the present plan gave the machines of a cluster. */
+/* The most windows that the present plan gives the machines of a cluster. */
 static int64_t plan_windows(const struct state *s)
 {
     int64_t most = 0;
@@ -143,10 +142,10 @@ static int64_t plan_windows(const struct state *s)
     return most;
 }
 
-/* What the configuration costs with so many windows per machine, but no more
- * than its plan. In the same go, for there may be many machines: of `left` only
- * that remains which is not needed until the running tasks have ended ("to
- * estimate the cost of a task still running we use tau_e"). */
+/* The cost of the configuration with this many windows per machine, but no
+ * more than in the plan. To save a loop over the machines, also reduces `left`
+ * by the cost of ending the running tasks ("to estimate the cost of a task
+ * still running we use tau_e"). */
 static double cost_of(const struct state *s, int64_t windows, bats_money *left)
 {
     double cost = 0;
@@ -162,8 +161,8 @@ static double cost_of(const struct state *s, int64_t windows, bats_money *left)
     return cost;
 }
 
-/* The most windows per machine that `money` pays for the configuration, if
- * all of the plan costs `most`: mostly that can be paid. */
+/* The most windows per machine that `money` pays for the configuration, if the
+ * whole plan costs `most`: usually all of it can be paid. */
 static int64_t affordable_windows(const struct state *s, bats_money money,
                                   double most)
 {
@@ -181,7 +180,8 @@ static int64_t affordable_windows(const struct state *s, bats_money money,
     return low;
 }
 
-/* Tasks that one slot adds to what paid time and planned windows can do. */
+/* Counts the tasks that one slot can still do in paid time and planned
+ * windows. */
 static void count_slot(const struct state *s, const struct machine *m,
                        const struct slot *sl, int64_t windows, double *paid,
                        double *planned)
@@ -191,9 +191,9 @@ static void count_slot(const struct state *s, const struct machine *m,
     double waiting = sl->n_tasks > 0 ? sl->n_tasks - 1.0 : 0;
     bool stays = m->state == MACHINE_ACTIVE && !m->marked;
 
-    /* What is left of the window in which the running task will end. (The
-     * papers' ATU - up_e mod ATU counts a whole unpaid window for a task that
-     * ends with its window.) */
+    /* The rest of the window in which the running task will end. (The papers'
+     * ATU - up_e mod ATU counts a whole unpaid window for a task that ends
+     * with its window.) */
     double rest = sl->works ? sl->expected - elapsed(s, sl) : 0;
     double delta = (double)(m->paid_end - s->now) - rest;
     if (stays && delta <= -1)
@@ -230,7 +230,7 @@ struct forecast forecast_make(const struct state *s)
 }
 
 /* A marked machine is paid for whether it works or not: a last task is worth a
- * try if any that is known would end. */
+ * try if the shortest known one would end. */
 bool forecast_fits(const struct state *s, uint32_t machine)
 {
     const struct machine *m = &s->machines[machine];
@@ -289,7 +289,7 @@ bats_time forecast_end(const struct state *s)
     }
     if (rate <= 0)
         return BATS_NEVER;
-    /* A running task has on average half of its time before it. */
+    /* On average, half of the time of a running task is left. */
     double tasks = bats_bag_ready(&s->bag) + (s->n_busy - s->n_copies) / 2.0;
     double end = (double)s->now + tasks / rate;
     return end < (double)BATS_NEVER ? (bats_time)end : BATS_NEVER;

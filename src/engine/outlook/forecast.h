@@ -1,20 +1,21 @@
 /*
- * forecast: estimates of runtimes and of what paid and planned time can still
- * do. Source: paper 2.2; thesis 2.2.3. The papers speak of machines; a machine
- * with several slots counts here as that many.
+ * forecast: estimates runtimes and the work that paid and planned time can
+ * still do. Source: paper 2.2; thesis 2.2.3. The papers speak of machines; a
+ * machine with several slots counts here as that many.
  *
- * Layer: engine, between the state and its advisors. sched.c has it look at
- * what runs; the other functions only read.
+ * Layer: engine, between the state and its advisors. sched.c lets it look at
+ * the running tasks; the other functions only read.
  */
 #ifndef BATS_ENGINE_FORECAST_H
 #define BATS_ENGINE_FORECAST_H
 
 #include "engine/state/state.h"
 
-/* Looks at what runs now: the slots' tau_e, which T and the forecast need. */
+/* Looks at the running tasks: the slots' tau_e, which T and the forecast
+ * need. */
 void forecast_look(struct state *s);
 
-/* The same, and brings T of every cluster up to date with it. */
+/* The same, and updates T of every cluster. */
 void forecast_means(struct state *s);
 
 /* tau_e - tau of the slot's running task, microseconds, >= 0; 0 if none. */
@@ -23,17 +24,18 @@ double forecast_rest(const struct state *s, uint32_t slot);
 struct forecast {
     int64_t tasks_left;    /* N_e */
     int64_t tasks_paid;    /* N_p */
-    bats_money money_left; /* after the windows that running tasks are
-                              expected to carry unmarked machines into */
+    bats_money money_left; /* after the windows that running tasks of unmarked
+                            * machines are expected to need */
 };
 
 /* The monitoring estimates of paper 2.2 (thesis 2.2.3), from the last look,
- * which is of now. */
+ * which must be up to date. */
 struct forecast forecast_make(const struct state *s);
 
-/* A task of mean length can end on the machine with all further windows that
- * it could be paid; if it is `marked`, the quickest task of its cluster's
- * sample can, in its paid time. True if nothing is known yet. */
+/* True if a task of mean length can end on the machine within all further
+ * windows that it could be paid; if it is `marked`, if the quickest task of
+ * its cluster's sample can end in its paid time. True if nothing is known
+ * yet. */
 bool forecast_fits(const struct state *s, uint32_t machine);
 
 /* A task of mean length that begins on the cluster now ends after the
@@ -44,8 +46,8 @@ bool forecast_too_late(const struct state *s, size_t cluster);
  * machines; SIZE_MAX if none. */
 size_t forecast_most_profitable(const struct state *s);
 
-/* When the present configuration is expected to have done the bag; BATS_NEVER
- * if not known. */
+/* The time at which the present configuration is expected to complete the bag;
+ * BATS_NEVER if unknown. */
 bats_time forecast_end(const struct state *s);
 
 /* Slots of a machine of the cluster, on average. */

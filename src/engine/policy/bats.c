@@ -112,7 +112,7 @@ static uint32_t count_results(const struct state *s)
     return n;
 }
 
-/* ---- what the engine asks ---- */
+/* ---- answers to the engine ---- */
 
 static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)

@@ -1,13 +1,13 @@
 /*
- * initial: the configuration that a run begins with, from which policy bkp
- * learns what the clusters are worth. See policy.h. Source: paper 2.3,
- * figure 3; thesis 2.2.4.
+ * initial: the configuration at the start of a run, from which policy bkp
+ * learns the value of the clusters. See policy.h. Source: paper 2.3, figure 3;
+ * thesis 2.2.4.
  */
 #include "engine/policy/policy.h"
 
 #include <math.h>
 
-/* Machines of cluster `c` that run `tasks` tasks at the same time. */
+/* Machines of cluster `c` needed to run `tasks` tasks at the same time. */
 static uint32_t machines_for(const struct cluster *c, uint32_t tasks)
 {
     if (c->n_machines == 0)
@@ -16,8 +16,8 @@ static uint32_t machines_for(const struct cluster *c, uint32_t tasks)
     return n < c->spec.max ? (uint32_t)n : c->spec.max;
 }
 
-/* Tasks of the cluster's sample that are still to be run; `want` is all of
- * it. A cluster of which an earlier session has seen enough needs none. */
+/* Tasks of the cluster's sample still to be run, out of `want`. A cluster that
+ * an earlier session has sampled needs none. */
 static uint32_t lacks(const struct state *s, size_t cluster, uint32_t want)
 {
     uint32_t known = s->clusters[cluster].stats.n_done;
@@ -26,8 +26,8 @@ static uint32_t lacks(const struct state *s, size_t cluster, uint32_t want)
     return s->tops_up ? want - known : want;
 }
 
-/* What is lacking needs no more machines than tasks; without a budget there is
- * no reason to wait for it. */
+/* The missing part of the sample needs no more machines than tasks; without a
+ * budget there is no reason to wait for it. */
 static uint32_t machines_at_start(const struct state *s, size_t cluster,
                                   uint32_t workers, uint32_t lacking)
 {
@@ -50,7 +50,7 @@ static double price_of_start(const struct state *s, uint32_t workers,
     return price;
 }
 
-/* Of the clusters not yet seen, the one that charges least; it is, then. */
+/* The cheapest of the clusters not yet seen; marks it as seen. */
 static size_t next_cheapest(const struct state *s, bool *seen)
 {
     size_t best = SIZE_MAX;
@@ -116,10 +116,10 @@ bool initial_window_closes(const struct state *s)
 }
 
 /*
- * Every cluster has run its sample; or, before any machine is paid for a second
- * window, half of it: then T counts what still runs by its expectation. (The
- * papers wait for the whole sample. Where some tasks are longer than a window
- * that pays all initial machines twice.)
+ * True if every cluster has run its sample; or, before any machine is paid for
+ * a second window, half of it: then T counts the running tasks by their
+ * expectation. (The papers wait for the whole sample. If some tasks are longer
+ * than a window, that pays all initial machines twice.)
  */
 bool initial_sampled(const struct state *s)
 {

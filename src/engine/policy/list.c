@@ -1,4 +1,4 @@
-/* list: the policies there are. A new one is registered here. */
+/* list: the available policies. Register a new one here. */
 #include "engine/policy/policy.h"
 
 #include <string.h>

@@ -30,9 +30,9 @@ bool choice_offer(void *self, const struct state *s, int64_t tasks_left)
     return true;
 }
 
-/* ---- what schedules are estimated from ---- */
+/* ---- the data of the estimate ---- */
 
-/* A plain run has nothing else than what each cluster has run itself. */
+/* In a plain run, each cluster is known only from its own tasks. */
 static int runtimes_of_plain_run(struct memory *p, const struct state *s,
                                  double confidence, struct bats_error *err)
 {
@@ -103,8 +103,8 @@ int choice_estimator(void *self, const struct state *s,
 
 /* ---- the choice ---- */
 
-/* What may be spent on the schedule. Of its cost nothing but the upper bound is
- * promised; more than a budget that was given is never spent. */
+/* The amount that may be spent on the schedule. Only the upper bound of its
+ * cost is promised, and a given budget is never exceeded. */
 static bats_money limit_of(const struct bats_schedule *schedule)
 {
     if (schedule->offer == BATS_OFFER_BUDGET)
@@ -148,7 +148,7 @@ int choice_choose(void *self, const struct state *s,
     chosen->limit = limit_of(&chosen->schedule);
     p->chosen = chosen->schedule;
     p->has_chosen = true;
-    sampling_mark_time(p, s); /* the promise is of what comes from now on */
+    sampling_mark_time(p, s); /* the promise is about the time from now on */
     p->is_offered = false;
     return 0;
 }

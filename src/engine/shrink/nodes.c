@@ -1,4 +1,5 @@
-/* nodes: whether to give them back. See sched.h, struct bats_sched_shrink. */
+/* nodes: decides whether to give nodes back. See sched.h, struct
+ * bats_sched_shrink. */
 #include "engine/shrink/shrink.h"
 
 #include <math.h>
@@ -13,13 +14,13 @@ struct nodes {
     bats_time restart, reviewed_at;
 };
 
-/* Per microsecond that one of its machines is held. */
+/* The price per microsecond that one of its machines is held. */
 static double price(const struct state *s, const struct machine *m)
 {
     return (double)s->clusters[m->cluster].spec.charge / (double)s->window;
 }
 
-/* How long its running tasks still take, by the latest statistics. */
+/* The time that its running tasks still need, by the latest statistics. */
 static double busy_for(const struct state *s, const struct machine *m)
 {
     double longest = 0;
@@ -28,7 +29,7 @@ static double busy_for(const struct state *s, const struct machine *m)
     return longest;
 }
 
-/* Until the last of the running tasks ends. */
+/* The time until the last of the running tasks ends. */
 static double wait_for_all(const struct state *s)
 {
     double wait = 0;
@@ -37,8 +38,8 @@ static double wait_for_all(const struct state *s)
     return wait;
 }
 
-/* It is paid for longer than the run goes on, or the plan works with it and it
- * is the next one to be acquired for what is missing. */
+/* The machine is paid for longer than the run takes, or the plan uses it and
+ * it would be acquired next. */
 static bool is_wanted(const struct state *s, const struct machine *m,
                       double wait, uint32_t *missing)
 {
@@ -51,8 +52,8 @@ static bool is_wanted(const struct state *s, const struct machine *m,
            (*missing)--;
 }
 
-/* Which nodes have a machine that is wanted; how many machines are on them,
- * by cluster. False: all. */
+/* Finds the nodes with a machine that is wanted, and counts their machines by
+ * cluster. False: all nodes are kept. */
 static bool find_kept(struct nodes *k, const struct state *s,
                       uint32_t *machines)
 {
@@ -107,8 +108,8 @@ static bool is_worth_it(const struct nodes *k, const struct state *s)
     return saved > lost;
 }
 
-/* The budget pays the rest of the bag on the machines of the plan, though they
- * run nothing meanwhile. */
+/* The budget pays for the rest of the bag on the machines of the plan, though
+ * they are idle meanwhile. */
 static bool is_affordable(const struct nodes *k, const struct state *s)
 {
     double wait = wait_for_all(s), charge = 0, rate = 0, lost = 0;

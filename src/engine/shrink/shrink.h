@@ -8,13 +8,13 @@
 
 struct shrink {
     struct advisor advisor;
-    /* Is there anything to give back, ever? */
+    /* Can there ever be anything to give back? */
     bool (*may)(const void *self);
-    /* Is it worth it now, to end the run and go on with fewer nodes? Then
-     * `machines` says how many of each cluster go on. The forecast has looked
-     * just now. */
+    /* Is it worth ending the run now, to continue with fewer nodes? If so,
+     * `machines` has the number of machines of each cluster that continue. The
+     * forecast is up to date. */
     bool (*gives_back)(void *self, const struct state *s, uint32_t *machines);
-    /* The machine is on a node that goes on. */
+    /* The machine is on a node that is kept. */
     bool (*keeps)(const void *self, uint32_t machine);
 };
 

@@ -31,7 +31,7 @@ bool state_next(struct state *s, struct bats_command *command)
     *command = s->queue[s->queue_first];
     s->queue_first = (s->queue_first + 1) & (s->queue_capacity - 1);
     if (--s->queue_n == 0)
-        s->queue_first = 0; /* what was used last is in the cache */
+        s->queue_first = 0; /* the entries used last are in the cache */
     return true;
 }
 

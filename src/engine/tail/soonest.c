@@ -1,12 +1,12 @@
 /*
- * soonest: for how long a task may go on, for all that is likely. See
- * bats/tail.h and copies.h.
+ * soonest: how long a task is likely to take at most. See bats/tail.h and
+ * copies.h.
  */
 #include "engine/tail/copies.h"
 
 #include <math.h>
 
-#define UNLIKELY 0.06 /* of the tasks take longer than that */
+#define UNLIKELY 0.06 /* share of tasks that take longer than that */
 #define STUCK 2       /* times the longest runtime */
 
 static void find_longest(struct copies *c, const struct state *s)
