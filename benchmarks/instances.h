@@ -20,15 +20,15 @@ struct instance {
     bats_money budget;
 };
 
-/* How the rate of a machine goes with its charge. */
+/* The relation between the rate of a machine and its charge. */
 enum kind { UNRELATED, SIMILAR, PROPORTIONAL, WITH_BASE, ADVERSE, N_KINDS };
 static const char *const kind_names[N_KINDS] = {
     "unrelated", "similar", "proportional", "base-fee", "adverse"};
 
-/* The clusters: charges from 1 to 50 with so many decimals, and rates that are
- * UNRELATED to them, PROPORTIONAL, or a line WITH_BASE. SIMILAR: charges and
- * rates each differ by a tenth at most; ADVERSE: the charges do, and the rates
- * are on a line. */
+/* The clusters: charges from 1 to 50 with this many decimals, and rates that
+ * are UNRELATED to them, PROPORTIONAL, or a line WITH_BASE. SIMILAR: charges
+ * and rates each differ by a tenth at most; ADVERSE: the charges do, and the
+ * rates are on a line. */
 static inline void draw_clusters(gsl_rng *rng, enum kind kind, int decimals,
                                  uint32_t machines, struct instance *in)
 {

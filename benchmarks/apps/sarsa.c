@@ -76,7 +76,7 @@ struct car {
 struct day {
     struct passenger *all; /* in the order of their arrival */
     int first;             /* everybody before is gone */
-    int called;            /* so many have arrived */
+    int called;            /* number that have arrived */
     struct car cars[CARS];
 };
 

@@ -51,10 +51,10 @@ static const struct {
 
 enum { LEAST, ESTIMATE, THESIS, OURS, BOUNDS };
 
-/* Of the runs of a budget type: how many exceed a promise, by more than 0, 5
- * and 10 %; and of the schedules: how many are exceeded by more than 30 % of
- * their runs. What such safety costs is how much larger the promise is than
- * what comes true. */
+/* Over the runs of a budget type: the number that exceed a promise, by more
+ * than 0, 5 and 10 %. Over the schedules: the number that more than 30 % of
+ * their runs exceed. The price of such safety is the excess of the promise
+ * over the result. */
 struct excess {
     long runs, over, over_5, over_10;
     long schedules, broken;
@@ -282,7 +282,7 @@ static void print_head(const char *what)
     putchar('\n');
 }
 
-/* How far the estimates are off, with the 95 % interval over the bags. */
+/* The bias of the estimates, with the 95 % interval over the bags. */
 static void print_bias(struct tally tally[BATS_OFFERS][2])
 {
     printf("\n%-22s  |      Te / makespan  | estimate / makespan\n", "");

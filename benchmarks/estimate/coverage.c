@@ -50,7 +50,7 @@ static const uint32_t sizes[3] = {30, 50, 100};
 
 typedef struct bats_runtimes method(const double *, uint32_t, double);
 
-/* Of one kind of interval. */
+/* The counts of one kind of interval. */
 struct count {
     int n, hits;
     int bag_hits, least, most; /* of the samples of one bag */

@@ -49,10 +49,10 @@ enum { CHOSEN, CUSHION, BUDGET, WAYS };
 
 static const char *const ways[WAYS] = {"", ", cushion", ", bound"};
 
-/* Of a bag: share of its runs that did all of it; promise / truth. */
+/* About a bag: the share of its runs that completed it; promise / truth. */
 enum { DONE, MAKESPAN, COST, FIGURES };
 
-/* Of the runs of one schedule. */
+/* The runs of one schedule. */
 struct tally {
     long runs, done, left; /* left: tasks, of those not done */
     long late, later;      /* done, but above estimate, bound */
@@ -104,7 +104,7 @@ static double swing(const struct tally *t, int i)
     return 1.96 * sqrt(fmax(t->squares[i] / n - mean * mean, 0) / (n - 1));
 }
 
-/* What a sampling phase leaves behind. */
+/* The result of a sampling phase. */
 struct sampled {
     uint8_t state[TASKS];
     struct bats_observation observations[TASKS * CLOUDS];

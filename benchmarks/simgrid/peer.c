@@ -12,7 +12,7 @@
  *   SECONDS SECONDS ERROR
  *
  * of CPU per run, ours and SimGrid's, and the largest difference between the
- * two makespans, in seconds of bag time. Runtimes are whole microseconds on
+ * two makespans, in seconds of virtual time. Runtimes are whole microseconds on
  * every machine, so that nothing is rounded differently.
  *
  * SimGrid is given its cheapest way to say this: no messages, one engine for
@@ -50,7 +50,7 @@ static void note_order(void *context, bats_time now,
         world.order[world.n_ordered++] = command->task;
 }
 
-/* Seconds of bag time. */
+/* Returns seconds of virtual time. */
 static double run_ours(unsigned long seed, bool note)
 {
     struct bats_sim_options o = {.sched = {.policy = &bats_policy_rr,

@@ -4,7 +4,7 @@
 #include "sim/scenario.h"
 #include "sim/world.h"
 
-/* What is played in a few milliseconds. */
+/* True for a scenario that takes a few milliseconds. */
 static bool is_small(const struct bats_scenario *s)
 {
     const struct bats_platform *p = &s->platform;

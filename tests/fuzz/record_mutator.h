@@ -83,7 +83,7 @@ static const char *const changes[] = {
     "UPDATE OR IGNORE %1$s SET %2$s = (SELECT %2$s FROM %1$s LIMIT 1 OFFSET "
     "?2 / 11 %% (SELECT count(*) FROM %1$s))" ROW,
     "DELETE FROM %1$s" ROW,
-    /* What has no JSON has no leaf, and is left alone. */
+    /* A value without JSON has no leaf, and is not changed. */
     "UPDATE OR IGNORE %1$s SET %2$s = json_set(%2$s, " LEAF ", ?1)" ROW,
     "UPDATE OR IGNORE %1$s SET %2$s = json_set(%2$s, " LEAF
     ", CAST(?1 AS INTEGER))" ROW,

@@ -40,7 +40,7 @@ static int feed(const char *path)
 static int number;
 static char path[4096]; /* what the target is being fed */
 
-/* Where the target crashes, the last line says on what. */
+/* If the target crashes, the last line names its input. */
 static void say_path(int sig)
 {
     struct iovec words[] = {{"# ", 2}, {path, strlen(path)}, {"\n", 1}};

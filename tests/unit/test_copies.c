@@ -57,7 +57,7 @@ static void tell(struct play *p, bats_time now, struct bats_event ev)
     obey(p);
 }
 
-/* What the machine runs comes to an end. */
+/* The execution on the machine ends. */
 static void end(struct play *p, bats_time now, uint32_t machine,
                 enum bats_event_type type, bats_time runtime)
 {

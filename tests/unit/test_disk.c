@@ -19,7 +19,7 @@
 #define LEAD BATS_MINUTE
 #define PATIENCE_US (60 * BATS_SECOND) /* the master's */
 
-/* What is known at the end of a session. */
+/* The figures at the end of a session. */
 struct bill {
     bool began;
     struct bats_books books;

@@ -41,7 +41,7 @@ static const struct bats_estimator *estimator(struct scenario *s)
     return &s->e;
 }
 
-/* What the thesis prints of a schedule. */
+/* The figures that the thesis prints for a schedule. */
 struct printed {
     enum bats_offer offer;
     bats_money budget;

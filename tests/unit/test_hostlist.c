@@ -28,7 +28,7 @@ static void expect(const char *text, const char *expected)
     assert_int_equal(list.n, 0);
 }
 
-/* What `scontrol show hostnames` prints, sorted by strcmp(). */
+/* Expected: the output of `scontrol show hostnames`, sorted by strcmp(). */
 static void lists_expand_as_slurm_does(void **state)
 {
     (void)state;
@@ -182,7 +182,7 @@ static void names_are_folded_into_ranges(void **state)
     free(nothing);
 }
 
-/* Of 3,000 names from 1, every third and every seventh missing. */
+/* From 3,000 names, every third and every seventh is left out. */
 static void what_is_folded_expands_again(void **state)
 {
     (void)state;

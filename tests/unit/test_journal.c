@@ -106,7 +106,7 @@ static uint32_t end(int64_t now_us, uint32_t task)
     return happen(now_us, &done);
 }
 
-/* What `sql` yields after a power cut now, and what after a SIGKILL. */
+/* The result of `sql` after a power failure now, and after a SIGKILL. */
 static int on_disk(const char *sql)
 {
     assert_int_equal(system("rm -rf cut && cp -r disk cut"), 0);

@@ -141,7 +141,7 @@ static void what_is_not_proven_is_nearly_the_best(void **state)
     gsl_rng_free(rng);
 }
 
-/* Whoever asks many questions in turn waits no longer than he can stand. */
+/* A caller that asks many questions in turn waits for a bounded time. */
 static void a_search_ends_after_a_bounded_number_of_steps(void **state)
 {
     (void)state;

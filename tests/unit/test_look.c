@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 
-/* What a verb writes, standard error behind standard output, and its exit
+/* The output of a verb, standard error after standard output, and its exit
  * code. */
 static char said[16384];
 static int code;

@@ -358,7 +358,7 @@ static void every_policy_on_offer_exists(void **state)
     }
 }
 
-/* What `print` prints; the caller frees it. */
+/* The output of `print`; the caller frees it. */
 static char *printed(void (*print)(FILE *))
 {
     char *text = NULL;

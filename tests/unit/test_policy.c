@@ -1,5 +1,5 @@
-/* What the policy bats decides, in histories that can be checked by hand. One
- * cluster of machines at 1 per hour; the test plays the machines. */
+/* The decisions of the policy bats, in histories that can be checked by hand.
+ * One cluster of machines at 1 per hour; the test plays the machines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

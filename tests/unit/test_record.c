@@ -145,8 +145,8 @@ static const char *gone(struct bats_record *r)
     return text;
 }
 
-/* How the tasks of the bag are found: "=" the same, ">3" moved from there,
- * "!3" in the place of that one, "+" new; then "d", "f" or nothing. */
+/* Describes the match of each task of the bag: "=" the same, ">3" moved from
+ * there, "!3" in the place of that one, "+" new; then "d", "f" or nothing. */
 static const char *found(const struct bats_record *r, uint32_t n)
 {
     static char text[4096];
@@ -404,7 +404,8 @@ static void a_changed_bag_is_told_task_by_task(void **state)
                         "2 failed another");
     assert_string_equal(ask(PATH, "SELECT tasks FROM progress"), "2");
 
-    /* What comes back is known again; the third task is new to the bag. */
+    /* A task that comes back is found again; the third task is new to the
+     * bag. */
     r = OPEN("task 0", "task 1", "third");
     assert_string_equal(found(r, 3), "=d =d !2");
     assert_string_equal(gone(r), "");

@@ -1,5 +1,5 @@
-/* What happens to the run record when its writer is killed, its disk is full,
- * or someone reads it while it is being written. */
+/* The run record when its writer is killed, its disk is full, or someone reads
+ * it while it is being written. */
 #include "helpers/record_fixture.h"
 
 #include <signal.h>

@@ -10,7 +10,7 @@
 #define N_TASKS 3000
 #define PAGE 4096
 
-/* With a commit after so many tasks. */
+/* Commits after this many tasks. */
 static void make_record_of(uint32_t tasks)
 {
     struct bats_record *r = open_with_tasks(N_TASKS);
@@ -43,7 +43,7 @@ static off_t size_of(const char *path)
     return st.st_size;
 }
 
-/* What opens it, reads it or continues it has to say something sensible. */
+/* Opening, reading or continuing it has to give a sensible sentence. */
 static void open_all_ways(void)
 {
     struct bats_error err;

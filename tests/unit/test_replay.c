@@ -155,7 +155,7 @@ static void tell(struct run *r, const struct bats_event *event)
         carry_out(r);
 }
 
-/* What may be refused, and even be none. */
+/* The choice may be refused, or be none. */
 static void choose(struct run *r)
 {
     struct bats_event chosen = {
@@ -305,7 +305,7 @@ static struct bats_replay replay(int64_t session)
     return replay;
 }
 
-/* What there is to be compared. */
+/* The number of rows to compare. */
 static int rows(int session)
 {
     static const char *const tables[] = {"event", "command", "ledger",

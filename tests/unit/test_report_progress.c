@@ -81,7 +81,7 @@ static void screen_open(struct screen *s)
     s->out = open_memstream(&s->text, &s->n);
 }
 
-/* What was written since the last time. */
+/* Returns the output since the last call. */
 static const char *fresh(struct screen *s)
 {
     fflush(s->out);

@@ -1,4 +1,4 @@
-/* How a task is started and what is told of its end. */
+/* How a task is started and how its end is reported. */
 #include "helpers/runner_fixture.h"
 
 #include <dirent.h>

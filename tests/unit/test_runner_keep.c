@@ -1,5 +1,5 @@
-/* Where the runner puts output that is not handed over: into its own files,
- * into the task's, nowhere; and how much of it is kept. */
+/* Output that the runner keeps: in its own files, in the task's, nowhere; and
+ * the limit of what is kept. */
 #include <sys/resource.h>
 
 #include "exec/output/outdir.h"
@@ -25,7 +25,7 @@ static bool collect(void *context, const char *bytes, size_t n)
     return true;
 }
 
-/* What the stream file has of the i-th task on a stream. */
+/* The contents of the stream file for the i-th task on a stream. */
 static const char *kept(size_t i, int stream)
 {
     static char text[1000];

@@ -1,4 +1,4 @@
-/* How a task is stopped, and that nothing of it stays behind. */
+/* How a task is stopped, and that none of its processes stays behind. */
 #include "helpers/runner_fixture.h"
 
 #include <sys/prctl.h>
@@ -198,7 +198,7 @@ static void a_killed_runner_leaves_no_group_behind(void **state)
     struct fixture *f = *state;
     bats_runner_destroy(f->runner);
     f->runner = NULL;
-    /* What loses its parent below comes to this process, to be waited for. */
+    /* Orphaned descendants become children of this process. */
     assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
     int ready[2];
     assert_int_equal(pipe(ready), 0);

@@ -157,14 +157,14 @@ static void every_runtime_is_that_of_its_task(void **state)
     bats_sched_destroy(w.sched);
 }
 
-/* What may be charged for it: its upper bound. */
+/* The limit of its charges: its upper bound. */
 static bats_money limit_of(const struct bats_schedule *s)
 {
     return s->cost_high > s->budget ? s->cost_high : s->budget;
 }
 
-/* What is charged stays within what sampling cost and the schedule's budget,
- * and nothing that was done is done again. */
+/* The charges stay within the cost of sampling and the schedule's budget, and
+ * no finished task runs again. */
 static void the_chosen_schedule_is_carried_out(void **state)
 {
     (void)state;

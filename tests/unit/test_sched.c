@@ -358,8 +358,8 @@ static void lost_machines_cost_no_task(void **state)
     assert_int_equal(out.clusters[1].machines_lost, 2);
 }
 
-/* Of a sample of two the first is lost with its machine at 5 min; the third
- * machine takes it over and ends it at 25 min. */
+/* The first of a sample of two tasks is lost with its machine at 5 min; the
+ * third machine takes it over and ends it at 25 min. */
 static void lost_sample_task_is_sampled_again(void **state)
 {
     (void)state;
@@ -558,7 +558,8 @@ static void short_tasks_are_handed_out_ahead(void **state)
     (void)state;
     assert_int_equal(given_ahead(100, 0), 1);
     assert_int_equal(given_ahead(100, 5 * BATS_SECOND), 6);
-    /* Of six that are left it gets its half, beside the running one. */
+    /* The slot gets its half of the six that are left, beside the running
+     * one. */
     assert_int_equal(given_ahead(8, BATS_HOUR), 4);
 }
 

@@ -1,5 +1,5 @@
-/* What earlier sessions have measured counts: the engine, played by the
- * simulator, samples only what is missing. */
+/* Measurements of earlier sessions count: the engine, driven by the simulator,
+ * samples only what is missing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static void check(void *context, const struct bats_sched *sched)
 }
 
 /* 32 machines of 3 an hour, and 32 of twice the speed for 9. Earlier sessions
- * have run so many tasks on each, none on both. */
+ * have run this many tasks on each, none on both. */
 static void set_up(struct world *w, uint32_t on_slow, uint32_t on_fast)
 {
     *w = (struct world){
@@ -272,7 +272,7 @@ static void what_an_earlier_session_has_seen_is_no_guess(void **state)
 
 /* ---- the choice ---- */
 
-/* Whoever takes half an hour to choose has not spent it on the schedule. */
+/* Half an hour spent on choosing does not count against the schedule. */
 static void the_promise_counts_from_the_choice(void **state)
 {
     (void)state;

@@ -168,7 +168,7 @@ static void add_decisions(struct world *w)
     }
 }
 
-/* What only the end shows. */
+/* Adds the values known only at the end. */
 static void add_end(struct world *w)
 {
     struct bats_sched_sampled sampled;
@@ -325,7 +325,7 @@ static void obey(struct world *w)
     }
 }
 
-/* What the commands say must have been charged. */
+/* Checks the charges against the commands. */
 static void check_charge(const struct world *w,
                          const struct bats_sched_status *st)
 {

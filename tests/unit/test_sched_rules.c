@@ -1,5 +1,5 @@
-/* What becomes of executions that go wrong, in the simulator: one cluster of
- * machines at 1 per hour, tasks of ten minutes. */
+/* Executions that go wrong, in the simulator: one cluster of machines at 1 per
+ * hour, tasks of ten minutes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

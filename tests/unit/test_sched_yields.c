@@ -17,7 +17,8 @@ struct play {
     struct bats_sched *s;
     bats_time now;
     bats_time takes;     /* so long after its start an execution ends, */
-    uint32_t n_yields;   /* so many of a task by yielding, then well, */
+    uint32_t n_yields;   /* executions of a task: first yields, then
+                          * success, */
     uint32_t working;    /* and this one after a minute; 0: none */
     uint32_t of_task[2]; /* executions that were begun, */
     bats_time began[2][RUNS_MAX]; /* and when */

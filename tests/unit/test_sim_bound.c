@@ -87,7 +87,8 @@ struct machines {
     int n;
 };
 
-/* What the machines do within `makespan` if machine m has n[m] windows. */
+/* The work that the machines do within `makespan` if machine m has n[m]
+ * windows. */
 static double done_within(const struct machines *m, const int *n,
                           double window, double makespan)
 {

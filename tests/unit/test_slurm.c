@@ -107,7 +107,7 @@ static void whole_nodes_are_told_from_parts(void **state)
     bats_slurm_release(&s);
 }
 
-/* What a node with 4 CPUs, 8 GB of memory and 2 + 1 GPUs costs. */
+/* The charge of a node with 4 CPUs, 8 GB of memory and 2 + 1 GPUs. */
 static double rate(const char *weights, const char *billing)
 {
     char job[512], partition[512];
@@ -251,7 +251,8 @@ static void an_account_may_have_nothing_left_or_no_limit(void **state)
                         "is set");
 }
 
-/* What Slurm 22.05 prints without accounting, or hides (PrivateData). */
+/* The output of Slurm 22.05 without accounting, or with hidden data
+ * (PrivateData). */
 static void an_account_that_is_not_shown_is_refused(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What goes in comes out, whether it fits into memory or not. */
+/* All bytes that go in come out, whether they fit into memory or not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -118,8 +118,8 @@ static void end_as(struct play *p, bats_time now, uint32_t machine,
                              .runtime = runtime});
 }
 
-/* What the machine runs is done; how long it took is said here, and need not
- * be the time that has passed. */
+/* The execution on the machine is done; its runtime is given here, and may
+ * differ from the time that has passed. */
 static void end(struct play *p, bats_time now, uint32_t machine,
                 bats_time runtime)
 {
@@ -393,13 +393,14 @@ static void nothing_is_stuck_within_an_interval(void **state)
 }
 
 /*
- * Of seven tasks it is known from a sample that the slow machine takes 10, 20
- * .. 70 minutes for them and the fast one 5 minutes + a tenth of that, 6 .. 12.
- * Then the fast machine has a task of 12 minutes to end, while the slow one is
- * at its own; the others of the sample are left out. That is one of 70 minutes
- * on the slow machine, if it is longer than it has run already, and 12 on the
+ * A sample of seven tasks says that the slow machine takes 10, 20 .. 70
+ * minutes for them and the fast one 5 minutes + a tenth of that, 6 .. 12. Then
+ * the fast machine has a task of 12 minutes to end, while the slow one is at
+ * its own; the others of the sample are left out. That is one of 70 minutes on
+ * the slow machine, if it is longer than it has run already, and 12 on the
  * fast one: at minute 57, 13 are left, at 59 only 11. (By the ratio of the
- * means, 40 : 9, it would at minute 59 be beyond 12, take 22 and have 40 left.)
+ * means, 40 : 9, it would at minute 59 be beyond 12, take 22 and have 40
+ * left.)
  */
 static void regression_converts_runtimes(void **state)
 {

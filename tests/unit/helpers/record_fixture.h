@@ -43,8 +43,8 @@ static inline int leave_directory(void **state)
     return system(command);
 }
 
-/* What `sql` yields by way of SQLite itself: the columns of all rows, with
- * blanks between them. Not while this process has the record open. */
+/* The result of `sql` from SQLite itself: the columns of all rows, separated
+ * by blanks. Not for use while this process has the record open. */
 static inline const char *ask(const char *path, const char *sql)
 {
     static char text[4096];

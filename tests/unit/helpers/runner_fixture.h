@@ -29,7 +29,7 @@ struct fixture {
     char *text[3]; /* what stream 1 and 2 brought, with a NUL behind it */
     size_t n[3];
     size_t longest; /* bytes handed over at once */
-    int refusals;   /* "not now" so many times */
+    int refusals;   /* answer "not now" this many times */
 };
 
 static inline bool take_lines(void *context, uint32_t task, int stream,
