@@ -52,6 +52,9 @@ static int build_platform(const struct bats_crew *crew,
         rc = bats_platform_build(found != NULL ? found : options->clusters,
                                  crew->workers, crew->n, &s->platform, err);
     bats_clusters_file_destroy(found);
+    /* Nobody bills time that is compressed: it is an emulation. */
+    if (rc == 0 && options->clusters == NULL && options->time_scale != 1)
+        s->platform.billing = BATS_BILLING_WINDOW;
     return rc;
 }
 
