@@ -21,12 +21,13 @@ field() {
 }
 
 # The script as it is, but for the number of ranks. 300 tasks of 10 minutes,
-# 0.5 s of real time; the money is enough for the slow nodes only.
+# 0.5 s of real time; the money is enough for the slow nodes only, which policy
+# bkp knows as soon as it has its sample.
 sed 's/^\(#SBATCH.*--ntasks-per-node\)=16/\1=2/' \
     "$TOP/jobscripts/supervise.sh" >supervise.sh
 for i in $(seq 300); do echo '@sleep 10m'; done >bag.txt
 submit -p all supervise.sh bag.txt --time-scale 1200 -c clusters.ini \
-    --budget 260 --restart 1h --joblog joblog --json report
+    --policy bkp --budget 260 --restart 1h --joblog joblog --json report
 cp bag-$job.out err
 scontrol show job $job >out
 ok 'supervise.sh runs a bag to its end'
