@@ -94,6 +94,31 @@ static void an_allocation_is_charged_by_the_time(void **state)
     assert_true(bats_ledger_lasts(&l) == BATS_NEVER);
 }
 
+/* A schedule that costs 6, and a cushion of 3: of windows at 2 the first three
+ * are the schedule's, the fourth takes 2 out of the cushion, and the fifth, of
+ * 1, the last of it. */
+static void the_cushion_pays_what_the_schedule_does_not(void **state)
+{
+    (void)state;
+    struct bats_ledger l;
+    bats_ledger_init(&l, 20, 0);
+    bats_ledger_put_by(&l, 3, 6);
+    bats_ledger_limit(&l, 6);
+    for (int i = 0; i < 3; i++) {
+        assert_true(bats_ledger_charge(&l, 2));
+        assert_int_equal(bats_ledger_take_cushion(&l, 2), 0);
+    }
+    assert_false(bats_ledger_charge(&l, 2)); /* not before it is granted */
+    bats_ledger_grant(&l);
+    assert_true(bats_ledger_charge(&l, 2));
+    assert_int_equal(bats_ledger_take_cushion(&l, 2), 2);
+    assert_true(bats_ledger_charge(&l, 1));
+    assert_int_equal(bats_ledger_take_cushion(&l, 1), 1);
+    assert_false(bats_ledger_charge(&l, 1));
+    assert_int_equal(l.spent, 3);
+    bats_ledger_check(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +127,7 @@ int main(void)
         cmocka_unit_test(affordable_counts_whole_windows),
         cmocka_unit_test(earlier_charges_count_against_the_budget),
         cmocka_unit_test(an_allocation_is_charged_by_the_time),
+        cmocka_unit_test(the_cushion_pays_what_the_schedule_does_not),
         cmocka_unit_test(unlimited_budget_refuses_what_does_not_fit)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
