@@ -103,7 +103,7 @@ static void obey(void)
 {
     struct bats_command c;
     while (bats_sched_next(world.sched, &c)) {
-        if (c.type == BATS_COMMAND_FINISHED)
+        if (c.type == BATS_NOTICE_FINISHED)
             world.finished = true;
         if (c.type == BATS_COMMAND_RUN)
             begin(c.machine, c.task);

@@ -1,5 +1,5 @@
 /*
- * sched: the scheduling engine. Events in, commands out.
+ * sched: the scheduling engine. Events in, commands and notices out.
  *
  * Layer: engine, pure: it has no clock, no threads and no I/O. A driver (the MPI
  * master, the simulator, a test) tells it what happened and at what time;
@@ -84,9 +84,11 @@ struct bats_event {
     struct bats_choice choice;
 };
 
-/* ---- commands ---- */
+/* ---- answers: commands, and notices ---- */
 
+/* They come in one queue, for what happened when is told by their order. */
 enum bats_command_type {
+    /* A command is carried out. */
     BATS_COMMAND_ACQUIRE, /* machine: unpark it; its first window starts now */
     BATS_COMMAND_RUN,     /* machine, slot, task, copy: run after what it was
                              given before */
@@ -95,23 +97,29 @@ enum bats_command_type {
     BATS_COMMAND_PARK,    /* machine: its paid time is over; it may be
                              acquired again */
     BATS_COMMAND_RELEASE, /* machine: it will not be used again */
-    BATS_COMMAND_CHARGE,  /* machine, amount: it has entered a window; or
-                            BATS_NO_MACHINE: so much was billed for the
-                            allocation since the last time (for the books:
-                            there is nothing to do) */
-    BATS_COMMAND_QUARANTINE, /* machine: different tasks keep failing on it at
-                                once, and not elsewhere; it gets no more of
-                                them (for people: there is nothing to do) */
-    BATS_COMMAND_LOSE,       /* machine, slot, task: it was lost with the
-                                machine and counts as such (for the books) */
-    BATS_COMMAND_SAMPLED,    /* the sampling phase is over: look at
-                                bats_sched_estimator and answer with CHOSEN.
-                                Until then windows already paid are used, and
-                                none is entered. With sampling.offers the run
-                                goes on meanwhile, and for as long as the
-                                answer is BATS_OFFER_NONE or there is none */
-    BATS_COMMAND_FINISHED    /* finish: the last command of a run */
+
+    /* A notice says what is so: for the books, for people, for the driver. No
+     * machine is told of it. */
+    BATS_NOTICE_CHARGE,     /* machine, amount: it has entered a window; or
+                               BATS_NO_MACHINE: so much was billed for the
+                               allocation since the last time */
+    BATS_NOTICE_QUARANTINE, /* machine: different tasks keep failing on it at
+                               once, and not elsewhere; it gets no more */
+    BATS_NOTICE_LOSE,       /* machine, slot, task: it was lost with the
+                               machine and counts as such */
+    BATS_NOTICE_SAMPLED,    /* the sampling phase is over: look at
+                               bats_sched_estimator and answer with CHOSEN.
+                               Until then windows already paid are used, and
+                               none is entered. With sampling.offers the run
+                               goes on meanwhile, and for as long as the
+                               answer is BATS_OFFER_NONE or there is none */
+    BATS_NOTICE_FINISHED    /* finish: the run is over; nothing follows */
 };
+
+static inline bool bats_is_notice(enum bats_command_type type)
+{
+    return type >= BATS_NOTICE_CHARGE;
+}
 
 enum bats_finish {
     BATS_FINISH_NOT_YET,
@@ -306,7 +314,8 @@ void bats_sched_destroy(struct bats_sched *s);
 int bats_sched_handle(struct bats_sched *s, bats_time now,
                       const struct bats_event *event, struct bats_error *err);
 
-/* Takes the next command out of the queue; false when there is none. */
+/* Takes the next command or notice out of the queue; false when there is none.
+ */
 bool bats_sched_next(struct bats_sched *s, struct bats_command *command);
 
 /* What became of an execution that is on a machine. */

@@ -196,7 +196,7 @@ static void offer(struct bats_sched *e, const struct occasion *why)
     e->may_offer = false;
     forecast_means(s);
     if (e->sampling->offer(e->own.sampling, s, forecast_make(s).tasks_left))
-        state_emit(s, (struct bats_command){.type = BATS_COMMAND_SAMPLED});
+        state_emit(s, (struct bats_command){.type = BATS_NOTICE_SAMPLED});
 }
 
 static int make_plan(struct bats_sched *e, const struct occasion *why,
@@ -316,7 +316,7 @@ static void end_phase(struct bats_sched *e)
     assign_release(e);
     s->phase = PHASE_SAMPLED;
     configure_one(e, 0, 0);
-    state_emit(s, (struct bats_command){.type = BATS_COMMAND_SAMPLED});
+    state_emit(s, (struct bats_command){.type = BATS_NOTICE_SAMPLED});
 }
 
 void configure_sampling(struct bats_sched *e, bool stalled)

@@ -267,10 +267,10 @@ const char *const bats_schema_commands[] = {
     [BATS_COMMAND_CANCEL] = "cancel",
     [BATS_COMMAND_PARK] = "park",
     [BATS_COMMAND_RELEASE] = "release",
-    [BATS_COMMAND_FINISHED] = "finished",
-    [BATS_COMMAND_QUARANTINE] = "quarantine",
-    [BATS_COMMAND_LOSE] = "lose",
-    [BATS_COMMAND_SAMPLED] = "sampled",
+    [BATS_NOTICE_FINISHED] = "finished",
+    [BATS_NOTICE_QUARANTINE] = "quarantine",
+    [BATS_NOTICE_LOSE] = "lose",
+    [BATS_NOTICE_SAMPLED] = "sampled",
 };
 
 const char *const bats_schema_resumes[] = {

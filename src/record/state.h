@@ -126,7 +126,7 @@ void bats_match_release(struct bats_record *record);
 static inline bool bats_log_of_slot(const struct bats_command *c)
 {
     return c->type == BATS_COMMAND_RUN || c->type == BATS_COMMAND_CANCEL ||
-           c->type == BATS_COMMAND_LOSE;
+           c->type == BATS_NOTICE_LOSE;
 }
 
 /* The column `machines` of a decision. */

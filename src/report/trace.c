@@ -68,8 +68,8 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
                         const struct bats_command *command)
 {
     char name[BATS_MACHINE_NAME] = "", amount[BATS_UNITS_TEXT];
-    if (command->type != BATS_COMMAND_FINISHED &&
-        command->type != BATS_COMMAND_SAMPLED &&
+    if (command->type != BATS_NOTICE_FINISHED &&
+        command->type != BATS_NOTICE_SAMPLED &&
         command->machine != BATS_NO_MACHINE)
         bats_machine_name(name, trace->platform->clusters,
                           trace->platform->machines, command->machine);
@@ -88,7 +88,7 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
     case BATS_COMMAND_PARK:
         line(trace, now, "%s is parked", name);
         break;
-    case BATS_COMMAND_CHARGE:
+    case BATS_NOTICE_CHARGE:
         trace->charged += command->amount;
         bats_money_format(amount, command->amount);
         if (command->machine == BATS_NO_MACHINE)
@@ -96,16 +96,16 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
         else
             line(trace, now, "%s enters a window for %s", name, amount);
         break;
-    case BATS_COMMAND_QUARANTINE:
+    case BATS_NOTICE_QUARANTINE:
         line(trace, now, "%s gets no more tasks", name);
         break;
-    case BATS_COMMAND_LOSE:
+    case BATS_NOTICE_LOSE:
         line(trace, now, "%s has lost task %" PRIu32, name, command->task + 1);
         break;
-    case BATS_COMMAND_SAMPLED:
+    case BATS_NOTICE_SAMPLED:
         line(trace, now, "the sampling phase is over");
         break;
-    case BATS_COMMAND_FINISHED:
+    case BATS_NOTICE_FINISHED:
         line(trace, now, "the end: %s",
              bats_finish_row(command->finish, 0)->sentence);
         break;

@@ -27,7 +27,7 @@ static int note(struct bats_journal *j, bats_time now,
 {
     if (j->record == NULL)
         return 0;
-    if (command->type == BATS_COMMAND_CHARGE) {
+    if (command->type == BATS_NOTICE_CHARGE) {
         j->has_charges = true;
         return bats_record_charge(j->record, now, command->machine,
                                   command->amount, command->cushion, err);

@@ -116,11 +116,7 @@ static int tell(struct master *m, size_t i, const struct bats_command *command,
     case BATS_COMMAND_RELEASE: /* the rank stays, as if parked for ever */
         bats_proto_plain(&packet, BATS_MESSAGE_PARK);
         break;
-    case BATS_COMMAND_CHARGE:
-    case BATS_COMMAND_QUARANTINE:
-    case BATS_COMMAND_LOSE:
-    case BATS_COMMAND_SAMPLED:
-    case BATS_COMMAND_FINISHED:
+    default: /* a notice */
         return 0;
     }
     return bats_crew_send(&m->crew, i, &packet, err);
@@ -137,27 +133,27 @@ static void tell_quarantine(struct master *m, uint32_t machine)
         m->crew.workers[i].host);
 }
 
+/* Charges and losses are for the books, which have them. */
+static int take_notice(struct master *m, const struct bats_command *notice,
+                       struct bats_error *err)
+{
+    m->choosing |= notice->type == BATS_NOTICE_SAMPLED;
+    if (notice->type == BATS_NOTICE_QUARANTINE)
+        tell_quarantine(m, notice->machine);
+    if (notice->type != BATS_NOTICE_FINISHED)
+        return 0;
+    m->finished = true;
+    m->finish = notice->finish;
+    return m->finish == BATS_FINISH_SHRINK ? bats_hosts_write(m, err) : 0;
+}
+
 /* RUN and CANCEL concern one slot, the commands below all slots of a
  * machine. */
 static int carry_out(struct master *m, const struct bats_command *command,
                      struct bats_error *err)
 {
-    if (command->type == BATS_COMMAND_FINISHED) {
-        m->finished = true;
-        m->finish = command->finish;
-        return m->finish == BATS_FINISH_SHRINK ? bats_hosts_write(m, err) : 0;
-    }
-    if (command->type == BATS_COMMAND_CHARGE ||
-        command->type == BATS_COMMAND_LOSE)
-        return 0;
-    if (command->type == BATS_COMMAND_SAMPLED) {
-        m->choosing = true;
-        return 0;
-    }
-    if (command->type == BATS_COMMAND_QUARANTINE) {
-        tell_quarantine(m, command->machine);
-        return 0;
-    }
+    if (bats_is_notice(command->type))
+        return take_notice(m, command, err);
     const uint32_t *members = m->member + m->first[command->machine];
     if (command->type == BATS_COMMAND_RUN ||
         command->type == BATS_COMMAND_CANCEL)
@@ -307,7 +303,7 @@ static int lose(struct master *m, size_t i, const char *why,
     size_t before = m->journal.n;
     int rc = bats_master_handle(m, &event, err);
     for (size_t k = before; rc == 0 && k < m->journal.n; k++)
-        if (m->journal.commands[k].type == BATS_COMMAND_LOSE &&
+        if (m->journal.commands[k].type == BATS_NOTICE_LOSE &&
             bats_sched_has_failed(m->sched, m->journal.commands[k].task))
             rc = bats_results_lost(m, &m->journal.commands[k], err);
     return rc;

@@ -161,18 +161,18 @@ static int obey(struct world *w)
                                               .slot = c.slot,
                                               .task = c.task});
             break;
-        case BATS_COMMAND_SAMPLED:
+        case BATS_NOTICE_SAMPLED:
             rc = choose(w);
             break;
-        case BATS_COMMAND_FINISHED:
+        case BATS_NOTICE_FINISHED:
             w->finished = true;
             break;
         case BATS_COMMAND_PARK:
         case BATS_COMMAND_RELEASE:
-        case BATS_COMMAND_CHARGE:
-        case BATS_COMMAND_QUARANTINE:
-        case BATS_COMMAND_LOSE:
-            break;
+        case BATS_NOTICE_CHARGE:
+        case BATS_NOTICE_QUARANTINE:
+        case BATS_NOTICE_LOSE:
+            break; /* a machine of the simulator does nothing for these */
         }
         if (rc < 0)
             return rc;

@@ -166,7 +166,7 @@ static void audit(void *context, bats_time now,
                   const struct bats_command *command)
 {
     struct auditor *a = context;
-    if (command->type == BATS_COMMAND_CHARGE) {
+    if (command->type == BATS_NOTICE_CHARGE) {
         a->charged += command->amount;
         a->violations += a->charged > a->budget;
     }

@@ -41,9 +41,9 @@ static void obey(struct play *p)
         } else if (c.type == BATS_COMMAND_CANCEL) {
             assert_int_equal(p->runs[c.machine], c.task);
             p->cancels[c.machine]++;
-        } else if (c.type == BATS_COMMAND_CHARGE) {
+        } else if (c.type == BATS_NOTICE_CHARGE) {
             p->charged += c.amount;
-        } else if (c.type == BATS_COMMAND_FINISHED) {
+        } else if (c.type == BATS_NOTICE_FINISHED) {
             p->finish = c.finish;
         }
     }

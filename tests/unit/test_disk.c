@@ -66,7 +66,7 @@ static void obey(struct world *w, const struct bats_command *c)
         w->cancelled[c->machine] = true;
         w->end[c->machine] = w->now;
         break;
-    case BATS_COMMAND_FINISHED:
+    case BATS_NOTICE_FINISHED:
         w->finished = true;
         w->finish = c->finish;
         break;

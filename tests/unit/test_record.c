@@ -194,7 +194,7 @@ static void resume_knows_results_and_money(void **state)
         must(bats_record_attempt(r, 40 + i, &again, &err), &err);
     }
     for (uint32_t i = 0; i < 3; i++) {
-        struct bats_command lose = {.type = BATS_COMMAND_LOSE,
+        struct bats_command lose = {.type = BATS_NOTICE_LOSE,
                                     .task = i == 0 ? 1 : 2};
         must(bats_record_command(r, 50 + i, &lose, &err), &err);
         if (i == 0) /* that is now its result */
@@ -293,11 +293,11 @@ static void a_history_is_read_as_it_was_written(void **state)
          .choice = {.offer = BATS_OFFER_DEADLINE, .budget = 3, .deadline = 8}},
     };
     struct bats_command commands[] = {
-        {.type = BATS_COMMAND_SAMPLED},
+        {.type = BATS_NOTICE_SAMPLED},
         {.type = BATS_COMMAND_PARK, .machine = 2},
         {.type = BATS_COMMAND_CANCEL, .machine = 1, .task = 3, .time_out = 1},
         {.type = BATS_COMMAND_CANCEL, .slot = 1, .task = 3, .copy = 2},
-        {.type = BATS_COMMAND_FINISHED, .finish = BATS_FINISH_HALTED},
+        {.type = BATS_NOTICE_FINISHED, .finish = BATS_FINISH_HALTED},
     };
     for (int i = 0; i < 5; i++) {
         must(bats_record_event(r, 40 + i, &events[i], &err), &err);

@@ -138,9 +138,9 @@ static void carry_out(struct run *r)
             struct queue *q = &r->queue[c.machine][c.slot];
             q->task[q->n++] = c.task;
         }
-        r->charges += c.type == BATS_COMMAND_CHARGE;
-        r->sampled |= c.type == BATS_COMMAND_SAMPLED;
-        r->finished |= c.type == BATS_COMMAND_FINISHED;
+        r->charges += c.type == BATS_NOTICE_CHARGE;
+        r->sampled |= c.type == BATS_NOTICE_SAMPLED;
+        r->finished |= c.type == BATS_NOTICE_FINISHED;
     }
 }
 

@@ -43,10 +43,10 @@ static void on_command(void *context, bats_time now,
 {
     struct world *w = context;
     (void)now;
-    w->n_sampled += c->type == BATS_COMMAND_SAMPLED;
+    w->n_sampled += c->type == BATS_NOTICE_SAMPLED;
     if (c->type == BATS_COMMAND_RUN)
         w->begun[c->task][w->machines[c->machine].cluster]++;
-    if (c->type != BATS_COMMAND_CHARGE)
+    if (c->type != BATS_NOTICE_CHARGE)
         return;
     w->charged += c->amount;
     if (w->from_cushion == 0)

@@ -422,7 +422,7 @@ static void result_of_an_unknown_task_changes_nothing(void **state)
     assert_int_equal(bats_sched_handle(s, 5, &done, &err), 0);
     while (bats_sched_next(s, &c))
         ;
-    assert_int_equal(c.type, BATS_COMMAND_FINISHED);
+    assert_int_equal(c.type, BATS_NOTICE_FINISHED);
     assert_int_equal(bats_sched_handle(s, 6, &done, &err), BATS_ESTATE);
     bats_sched_status(s, &st);
     assert_int_equal(st.done, 1);
@@ -469,7 +469,7 @@ static void stop_cancels_and_drain_waits(void **state)
         bats_sched_check(s);
         while (bats_sched_next(s, &c))
             assert_int_not_equal(c.type, BATS_COMMAND_RUN);
-        assert_int_equal(c.type, BATS_COMMAND_FINISHED);
+        assert_int_equal(c.type, BATS_NOTICE_FINISHED);
         assert_int_equal(c.finish, BATS_FINISH_STOPPED);
         bats_sched_destroy(s);
     }
@@ -501,7 +501,7 @@ static void draw(const struct bats_policy *policy, struct order *order)
                                          .runtime = BATS_MINUTE};
             }
         }
-        if (c.type == BATS_COMMAND_FINISHED)
+        if (c.type == BATS_NOTICE_FINISHED)
             break;
     }
     bats_sched_destroy(s);

@@ -39,7 +39,7 @@ static void on_command(void *context, bats_time now,
     (void)now;
     if (c->type == BATS_COMMAND_RUN && !w->is_sampled)
         w->begun[w->machines[c->machine].cluster]++;
-    w->is_sampled |= c->type == BATS_COMMAND_SAMPLED;
+    w->is_sampled |= c->type == BATS_NOTICE_SAMPLED;
 }
 
 static void check(void *context, const struct bats_sched *sched)

@@ -43,7 +43,7 @@ static void obey(struct world *w)
         if (c.type == BATS_COMMAND_RUN)
             w->runs[c.machine * SLOTS + c.slot] = c.task;
         w->copies += c.type == BATS_COMMAND_RUN && c.copy > 0;
-        w->finished |= c.type == BATS_COMMAND_FINISHED;
+        w->finished |= c.type == BATS_NOTICE_FINISHED;
     }
 }
 

@@ -305,20 +305,20 @@ static void obey(struct world *w)
         case BATS_COMMAND_RELEASE:
             end_holding(w, c.machine, false);
             break;
-        case BATS_COMMAND_CHARGE:
+        case BATS_NOTICE_CHARGE:
             w->booked += c.amount;
             if (w->held[c.machine] && w->punctual) /* not the first window */
                 assert_true(w->pending_before > 0 || works(w, c.machine));
             break;
-        case BATS_COMMAND_QUARANTINE:
-        case BATS_COMMAND_LOSE:
+        case BATS_NOTICE_QUARANTINE:
+        case BATS_NOTICE_LOSE:
             break;
-        case BATS_COMMAND_SAMPLED:
+        case BATS_NOTICE_SAMPLED:
             assert_true(w->sampling || w->o.sampling.offers);
             w->sampling = false;
             w->sampled = true;
             break;
-        case BATS_COMMAND_FINISHED:
+        case BATS_NOTICE_FINISHED:
             w->finished = true;
             w->finish = c.finish;
             break;

@@ -125,9 +125,9 @@ static void every_event_and_command_is_shown_in_order(void **state)
     snprintf(expected, sizeof expected,
              "0 e%d.0 0 c%d.0 0 c%d.0 0 c%d.0 40 e%d.0 55 e%d.0 55 c%d.0 "
              "55 c%d.0 ",
-             BATS_EVENT_JOINED, BATS_COMMAND_CHARGE, BATS_COMMAND_ACQUIRE,
+             BATS_EVENT_JOINED, BATS_NOTICE_CHARGE, BATS_COMMAND_ACQUIRE,
              BATS_COMMAND_RUN, BATS_EVENT_TICK, BATS_EVENT_DONE,
-             BATS_COMMAND_RELEASE, BATS_COMMAND_FINISHED);
+             BATS_COMMAND_RELEASE, BATS_NOTICE_FINISHED);
     assert_string_equal(text, expected);
 }
 

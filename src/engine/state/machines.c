@@ -64,7 +64,7 @@ static void charge_window(struct state *s, uint32_t id)
     s->rest[id].windows++;
     c->windows++;
     c->paid_slot_time += (double)s->window * m->n_slots;
-    state_emit(s, (struct bats_command){.type = BATS_COMMAND_CHARGE,
+    state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
                                         .machine = id,
                                         .amount = c->spec.charge,
                                         .cushion = bats_ledger_take_cushion(
@@ -256,6 +256,6 @@ void machine_quarantine(struct state *s, uint32_t id)
     s->n_quarantined++;
     for (uint32_t i = 0; i < m->n_slots; i++)
         slot_remove_idle(s, m->first_slot + i);
-    state_emit(s, (struct bats_command){.type = BATS_COMMAND_QUARANTINE,
+    state_emit(s, (struct bats_command){.type = BATS_NOTICE_QUARANTINE,
                                         .machine = id});
 }

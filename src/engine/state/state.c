@@ -25,7 +25,7 @@ void state_bill(struct state *s)
 {
     bats_money amount = s->is_allocation ? bats_ledger_book(&s->ledger) : 0;
     if (amount != 0)
-        state_emit(s, (struct bats_command){.type = BATS_COMMAND_CHARGE,
+        state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
                                             .machine = BATS_NO_MACHINE,
                                             .amount = amount});
 }
@@ -46,8 +46,8 @@ void state_finish(struct state *s, enum bats_finish why)
             s->machines[i].state != MACHINE_LOST)
             state_emit(s, (struct bats_command){.type = BATS_COMMAND_RELEASE,
                                                 .machine = i});
-    state_emit(s, (struct bats_command){.type = BATS_COMMAND_FINISHED,
-                                        .finish = why});
+    state_emit(
+        s, (struct bats_command){.type = BATS_NOTICE_FINISHED, .finish = why});
 }
 
 void state_grant_cushion(struct state *s)

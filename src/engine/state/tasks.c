@@ -48,7 +48,7 @@ void task_lose(struct state *s, uint32_t slot, uint32_t task)
     uint32_t machine = s->slots[slot].machine;
     s->tasks[task].losses++;
     state_emit(s, (struct bats_command){
-                      .type = BATS_COMMAND_LOSE,
+                      .type = BATS_NOTICE_LOSE,
                       .machine = machine,
                       .slot = slot - s->machines[machine].first_slot,
                       .task = s->bag.task[task]});

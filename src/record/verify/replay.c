@@ -69,22 +69,22 @@ static void differ(struct player *p, const char *format, ...)
 
 static const char *type_of(const struct bats_command *c)
 {
-    if (c->type == BATS_COMMAND_CHARGE)
+    if (c->type == BATS_NOTICE_CHARGE)
         return "charge";
     return c->copy > 0 ? BATS_SCHEMA_COPY : bats_schema_commands[c->type];
 }
 
 static const char *why_of(const struct bats_command *c)
 {
-    if (c->type == BATS_COMMAND_FINISHED)
+    if (c->type == BATS_NOTICE_FINISHED)
         return bats_schema_finishes[c->finish];
     return c->time_out ? BATS_SCHEMA_TIME_OUT : "";
 }
 
 static bool of_machine(const struct bats_command *c)
 {
-    return c->type != BATS_COMMAND_FINISHED &&
-           c->type != BATS_COMMAND_SAMPLED && c->machine != BATS_NO_MACHINE;
+    return c->type != BATS_NOTICE_FINISHED && c->type != BATS_NOTICE_SAMPLED &&
+           c->machine != BATS_NO_MACHINE;
 }
 
 static const char *describe(const struct player *p, char text[PHRASE],
@@ -102,7 +102,7 @@ static const char *describe(const struct player *p, char text[PHRASE],
     if (c->copy > 0)
         used += (size_t)snprintf(text + used, PHRASE - used, " copy %lu",
                                  (unsigned long)c->copy);
-    if (c->type == BATS_COMMAND_CHARGE)
+    if (c->type == BATS_NOTICE_CHARGE)
         used += (size_t)snprintf(text + used, PHRASE - used,
                                  " %" PRId64 " millionths", c->amount);
     if (c->cushion > 0)
@@ -166,7 +166,7 @@ static bool is_same(const struct player *p, sqlite3_stmt *s,
     bool charge = sqlite3_column_int(s, KIND) == CHARGE;
 
     if (sqlite3_column_int64(s, TIME) != p->now ||
-        charge != (c->type == BATS_COMMAND_CHARGE) ||
+        charge != (c->type == BATS_NOTICE_CHARGE) ||
         (charge &&
          of_machine(c) == (sqlite3_column_type(s, MACHINE) == SQLITE_NULL)))
         return false;

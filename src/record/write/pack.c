@@ -98,9 +98,9 @@ static char *put_command(char *at, const struct bats_record *r,
 {
     at = put_text(at, c->copy > 0 ? BATS_SCHEMA_COPY
                                   : bats_schema_commands[c->type]);
-    if (c->type == BATS_COMMAND_SAMPLED)
+    if (c->type == BATS_NOTICE_SAMPLED)
         return at;
-    if (c->type == BATS_COMMAND_FINISHED) {
+    if (c->type == BATS_NOTICE_FINISHED) {
         for (int i = 0; i < 4; i++)
             at = put_null(at);
         return put_text(at, bats_schema_finishes[c->finish]);
