@@ -7,10 +7,12 @@
  * so that every policy sees the same tasks in the same order (paper, section
  * 3). A task that is given back is drawn next.
  *
- * What is drawn is the *place* of a task in that order, places 0 .. n - 1, the
- * last first; all the functions here speak of places. What is kept of tasks by
- * place is, of tasks that are drawn one after the other, side by side in
- * memory; by number, of a large bag, none of it would be in the cache.
+ * A task has two numbers here. Its *index* is that of the bag, 0 .. n - 1, a
+ * plain uint32_t. Its *position* is that in the order of the draws, 0 .. n - 1,
+ * the last one first; it has a type of its own, so that nobody takes one for the
+ * other. What is kept of tasks by position is, of tasks that are drawn one after
+ * the other, side by side in memory; by index, of a large bag, none of it would
+ * be in the cache.
  *
  * Invariant: every task is in exactly one state, and the counts agree.
  */
@@ -34,13 +36,30 @@ enum bats_task_state {
 
 #define BATS_TASK_STATES 7
 
+struct bats_position {
+    uint32_t i;
+};
+
+#define BATS_NO_POSITION ((struct bats_position){UINT32_MAX})
+
+static inline bool bats_is_position(struct bats_position position)
+{
+    return position.i != UINT32_MAX;
+}
+
+static inline bool bats_same_position(struct bats_position a,
+                                      struct bats_position b)
+{
+    return a.i == b.i;
+}
+
 struct bats_bag {
     uint32_t n;
     uint32_t count[BATS_TASK_STATES]; /* tasks in each state */
-    uint8_t *state;                   /* by place */
-    uint32_t *order; /* the pending places; the last one is drawn next */
-    uint32_t *task;  /* by place: the number of the task, */
-    uint32_t *place; /* and by number the place */
+    uint8_t *state;                   /* by position */
+    struct bats_position *order; /* the pending ones; the last is drawn next */
+    uint32_t *index;             /* by position, */
+    struct bats_position *position; /* and by index */
 };
 
 /* Tasks that can be drawn now. */
@@ -65,10 +84,10 @@ static inline uint32_t bats_bag_left(const struct bats_bag *bag)
 
 /* The task has ended for good. */
 static inline bool bats_bag_has_result(const struct bats_bag *bag,
-                                       uint32_t place)
+                                       struct bats_position task)
 {
-    return bag->state[place] == BATS_TASK_DONE ||
-           bag->state[place] == BATS_TASK_FAILED;
+    return bag->state[task.i] == BATS_TASK_DONE ||
+           bag->state[task.i] == BATS_TASK_FAILED;
 }
 
 /* All of `n` tasks pending, in the order that `seed` gives. BATS_ENOMEM. */
@@ -77,32 +96,32 @@ int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
 void bats_bag_release(struct bats_bag *bag);
 
 /* Takes over what earlier sessions have done: `state` has a DONE, FAILED,
- * LEFT_OUT or PENDING by number. All tasks must be pending; the order of the
+ * LEFT_OUT or PENDING by index. All tasks must be pending; the order of the
  * others does not change. */
 void bats_bag_resume(struct bats_bag *bag, const uint8_t *state);
 
 /* What would be drawn now, or `behind` draws later. There must be as
  * many pending. */
-static inline uint32_t bats_bag_peek(const struct bats_bag *bag,
-                                     uint32_t behind)
+static inline struct bats_position bats_bag_peek(const struct bats_bag *bag,
+                                                 uint32_t behind)
 {
     return bag->order[bats_bag_ready(bag) - 1 - behind];
 }
 
 /* Draws what bats_bag_peek shows: it becomes ASSIGNED. O(behind). */
-uint32_t bats_bag_draw(struct bats_bag *bag, uint32_t behind);
+struct bats_position bats_bag_draw(struct bats_bag *bag, uint32_t behind);
 
 /* ASSIGNED -> CANCELLING. */
-void bats_bag_cancel(struct bats_bag *bag, uint32_t place);
+void bats_bag_cancel(struct bats_bag *bag, struct bats_position task);
 
 /* ASSIGNED or CANCELLING -> WAITING. */
-void bats_bag_put_aside(struct bats_bag *bag, uint32_t place);
+void bats_bag_put_aside(struct bats_bag *bag, struct bats_position task);
 
 /* ASSIGNED, CANCELLING or WAITING -> PENDING, drawn next. */
-void bats_bag_put_back(struct bats_bag *bag, uint32_t place);
+void bats_bag_put_back(struct bats_bag *bag, struct bats_position task);
 
 /* ASSIGNED or CANCELLING -> DONE or FAILED (`state`). */
-void bats_bag_finish(struct bats_bag *bag, uint32_t place,
+void bats_bag_finish(struct bats_bag *bag, struct bats_position task,
                      enum bats_task_state state);
 
 /* Asserts the invariant. */

@@ -21,8 +21,8 @@ static bool measure(struct bats_sched *e, uint32_t slot)
     struct state *s = &e->state;
     if (s->phase != PHASE_SAMPLING || s->slots[slot].n_tasks > 0)
         return false;
-    uint32_t task = e->sampling->give(e->own.sampling, s, slot);
-    if (task == BATS_NO_TASK)
+    struct bats_position task = e->sampling->give(e->own.sampling, s, slot);
+    if (!bats_is_position(task))
         return false;
     execution_measure(s, slot, task);
     return true;
@@ -34,8 +34,8 @@ static bool migrate(struct bats_sched *e, uint32_t slot)
     struct state *s = &e->state;
     if (!e->tail->migrate)
         return false;
-    uint32_t task = e->tail->migrate(e->own.tail, s, slot);
-    if (task == BATS_NO_TASK)
+    struct bats_position task = e->tail->migrate(e->own.tail, s, slot);
+    if (!bats_is_position(task))
         return false;
     execution_copy(s, slot, task);
     execution_cancel_others(s, slot, task);
@@ -49,7 +49,7 @@ static bool give(struct bats_sched *e, uint32_t slot)
     uint32_t behind = e->order->next(e->own.order, s, s->slots[slot].machine);
     if (behind == ORDER_NONE)
         return false;
-    uint32_t task = execution_begin(s, slot, behind);
+    struct bats_position task = execution_begin(s, slot, behind);
     if (s->phase == PHASE_SAMPLING &&
         e->sampling->drawn(e->own.sampling, s, slot, task))
         task_measure(s, task);
@@ -93,8 +93,8 @@ void assign_idle(struct bats_sched *e)
 
 void assign_release(struct bats_sched *e)
 {
-    uint32_t task;
-    while ((task = e->sampling->released(e->own.sampling)) != BATS_NO_TASK)
+    struct bats_position task;
+    while (bats_is_position(task = e->sampling->released(e->own.sampling)))
         task_release(&e->state, task);
 }
 
@@ -116,8 +116,8 @@ static uint32_t youngest_copy(const struct bats_sched *e)
     uint32_t youngest = NO_SLOT;
     for (uint32_t i = 0; i < s->n_slots; i++) {
         const struct slot *sl = &s->slots[i];
-        if (sl->is_copy && !sl->copy_cancelled && !s->tasks[sl->head].point &&
-            !s->tasks[sl->head].cancelled &&
+        if (sl->is_copy && !sl->copy_cancelled &&
+            !s->tasks[sl->head.i].point && !s->tasks[sl->head.i].cancelled &&
             (youngest == NO_SLOT ||
              sl->started > s->slots[youngest].started) &&
             admits(e, sl->machine))
@@ -153,8 +153,8 @@ void assign_copies(struct bats_sched *e)
         next = s->slots[slot].next_idle;
         if (!e->tail->may(e->own.tail, s, slot))
             continue;
-        uint32_t task = e->tail->copy(e->own.tail, s, slot);
-        if (task == BATS_NO_TASK)
+        struct bats_position task = e->tail->copy(e->own.tail, s, slot);
+        if (!bats_is_position(task))
             refused++;
         else
             execution_copy(s, slot, task);
@@ -169,11 +169,11 @@ void assign_hand_over(struct bats_sched *e, uint32_t machine)
     if (s->n_copies == 0 || s->draining || s->phase != PHASE_NONE)
         return;
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
-        uint32_t task = s->slots[i].head;
-        if (task == BATS_NO_TASK)
+        struct bats_position task = s->slots[i].head;
+        if (!bats_is_position(task))
             continue;
         uint32_t slot = e->tail->hand_over(e->own.tail, s, task);
-        if (slot == s->tasks[task].slot)
+        if (slot == s->tasks[task.i].slot)
             continue;
         execution_swap(s, slot, task);
         execution_cancel_others(s, slot, task);

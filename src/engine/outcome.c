@@ -5,7 +5,7 @@
 
 /* The sampling hears how an execution ended; `runtime` < 0: not well. */
 static void tell_sampling(struct bats_sched *e, uint32_t machine,
-                          uint32_t task, bats_time runtime)
+                          struct bats_position task, bats_time runtime)
 {
     struct state *s = &e->state;
     if (s->phase != PHASE_SAMPLING)
@@ -16,7 +16,8 @@ static void tell_sampling(struct bats_sched *e, uint32_t machine,
 }
 
 /* The task has failed for good; are these too many? */
-static void give_up(struct bats_sched *e, uint32_t machine, uint32_t task)
+static void give_up(struct bats_sched *e, uint32_t machine,
+                    struct bats_position task)
 {
     struct state *s = &e->state;
     task_finish(s, task, BATS_TASK_FAILED, s->machines[machine].cluster);
@@ -26,7 +27,8 @@ static void give_up(struct bats_sched *e, uint32_t machine, uint32_t task)
 }
 
 /* The task goes back to the bag, now or after a while. */
-static void put_back(struct state *s, uint32_t task, bats_time wait)
+static void put_back(struct state *s, struct bats_position task,
+                     bats_time wait)
 {
     if (wait == 0)
         bats_bag_put_back(&s->bag, task);
@@ -36,8 +38,8 @@ static void put_back(struct state *s, uint32_t task, bats_time wait)
 
 /* An execution has failed: the task is put back, to be tried again, goes on
  * `elsewhere`, or has failed. */
-static void fail(struct bats_sched *e, uint32_t machine, uint32_t task,
-                 bool elsewhere)
+static void fail(struct bats_sched *e, uint32_t machine,
+                 struct bats_position task, bool elsewhere)
 {
     struct state *s = &e->state;
     bats_time wait = e->failure->failed(e->own.failure, s, task, elsewhere);
@@ -52,8 +54,8 @@ static void fail(struct bats_sched *e, uint32_t machine, uint32_t task,
 }
 
 /* An execution was stopped, or has yielded, and the task runs nowhere. */
-static void come_back(struct bats_sched *e, uint32_t machine, uint32_t task,
-                      bool yielded, bats_time ran)
+static void come_back(struct bats_sched *e, uint32_t machine,
+                      struct bats_position task, bool yielded, bats_time ran)
 {
     struct state *s = &e->state;
     bats_time wait =
@@ -64,11 +66,11 @@ static void come_back(struct bats_sched *e, uint32_t machine, uint32_t task,
         put_back(s, task, wait);
 }
 
-static void succeed(struct bats_sched *e, uint32_t machine, uint32_t task,
-                    bool was_copy)
+static void succeed(struct bats_sched *e, uint32_t machine,
+                    struct bats_position task, bool was_copy)
 {
     struct state *s = &e->state;
-    bool point = s->tasks[task].point;
+    bool point = s->tasks[task.i].point;
     task_finish(s, task, BATS_TASK_DONE, s->machines[machine].cluster);
     s->copies_won += was_copy && !point;
     if (!point)
@@ -101,12 +103,13 @@ static int quarantine(struct bats_sched *e, uint32_t machine,
 /* ---- the ends ---- */
 
 static int ended(struct bats_sched *e, const struct bats_event *ev,
-                 uint32_t slot, uint32_t task, struct bats_error *err)
+                 uint32_t slot, struct bats_position task,
+                 struct bats_error *err)
 {
     struct state *s = &e->state;
     bool failed = ev->type == BATS_EVENT_FAILED;
     bool was_copy = s->slots[slot].was_copy;
-    bool in_sample = !was_copy && s->tasks[task].in_sample;
+    bool in_sample = !was_copy && s->tasks[task.i].in_sample;
     bool elsewhere = execution_end(s, slot, task, !failed);
     int rc = 0;
     if (failed)
@@ -137,17 +140,19 @@ static int ended(struct bats_sched *e, const struct bats_event *ev,
 /* Stopped by a CANCEL (which may have been a time-out), or of its own accord
  * to be run again. Who can do that keeps a state, which two must not share. */
 static void came_back(struct bats_sched *e, const struct bats_event *ev,
-                      uint32_t slot, uint32_t task)
+                      uint32_t slot, struct bats_position task)
 {
     struct state *s = &e->state;
     const struct slot *sl = &s->slots[slot];
     bool yielded = ev->type == BATS_EVENT_YIELDED;
-    bool cut_off = sl->head == task && !sl->is_copy && !yielded;
-    bool timed_out = sl->head == task && sl->timed_out;
-    bats_time ran = sl->head == task ? s->now - sl->started : 0;
+    bool cut_off =
+        bats_same_position(sl->head, task) && !sl->is_copy && !yielded;
+    bool timed_out = bats_same_position(sl->head, task) && sl->timed_out;
+    bats_time ran =
+        bats_same_position(sl->head, task) ? s->now - sl->started : 0;
     bool elsewhere = execution_end(s, slot, task, false);
 
-    s->tasks[task].once |= yielded;
+    s->tasks[task.i].once |= yielded;
     s->preempted += cut_off && !timed_out;
     if (timed_out)
         fail(e, ev->machine, task, elsewhere);
@@ -160,12 +165,12 @@ static void came_back(struct bats_sched *e, const struct bats_event *ev,
 
 /* An execution of a task that has its result from another one. */
 static void came_too_late(struct bats_sched *e, const struct bats_event *ev,
-                          uint32_t slot, uint32_t task)
+                          uint32_t slot, struct bats_position task)
 {
     struct state *s = &e->state;
     bool done = ev->type == BATS_EVENT_DONE;
     execution_end(s, slot, task, done);
-    if (done && s->tasks[task].point)
+    if (done && s->tasks[task.i].point)
         slot_worked(s, slot, ev->runtime);
     tell_sampling(e, ev->machine, task, done ? ev->runtime : -1);
     machine_drained(s, ev->machine);
@@ -177,7 +182,7 @@ int outcome_of_execution(struct bats_sched *e, const struct bats_event *ev,
 {
     struct state *s = &e->state;
     uint32_t slot = s->machines[ev->machine].first_slot + ev->slot;
-    uint32_t task = execution_find(s, slot, ev->task);
+    struct bats_position task = execution_find(s, slot, ev->task);
     if (bats_bag_has_result(&s->bag, task))
         came_too_late(e, ev, slot, task);
     else if (ev->type == BATS_EVENT_DONE || ev->type == BATS_EVENT_FAILED)
@@ -191,7 +196,7 @@ int outcome_of_execution(struct bats_sched *e, const struct bats_event *ev,
 static void lose(struct bats_sched *e, uint32_t machine, uint32_t slot)
 {
     struct state *s = &e->state;
-    uint32_t task = s->slots[slot].head;
+    struct bats_position task = s->slots[slot].head;
     bool elsewhere = execution_end(s, slot, task, false);
     if (!elsewhere && !bats_bag_has_result(&s->bag, task)) {
         bool again = e->failure->lost(e->own.failure, s, task);

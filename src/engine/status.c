@@ -117,13 +117,13 @@ void bats_sched_cluster_status(const struct bats_sched *e, size_t cluster,
 bool bats_sched_has_result(const struct bats_sched *e, uint32_t task)
 {
     const struct bats_bag *bag = &e->state.bag;
-    return bats_bag_has_result(bag, bag->place[task]);
+    return bats_bag_has_result(bag, bag->position[task]);
 }
 
 bool bats_sched_has_failed(const struct bats_sched *e, uint32_t task)
 {
     const struct bats_bag *bag = &e->state.bag;
-    return bag->state[bag->place[task]] == BATS_TASK_FAILED;
+    return bag->state[bag->position[task].i] == BATS_TASK_FAILED;
 }
 
 bool bats_sched_is_busy(const struct bats_sched *e, uint32_t machine,
@@ -136,7 +136,8 @@ bool bats_sched_is_busy(const struct bats_sched *e, uint32_t machine,
 bool bats_sched_has_copies(const struct bats_sched *e, uint32_t task)
 {
     const struct state *s = &e->state;
-    return task < s->bag.n && s->tasks[s->bag.place[task]].copies != NO_SLOT;
+    return task < s->bag.n &&
+           s->tasks[s->bag.position[task].i].copies != NO_SLOT;
 }
 
 enum bats_execution_state bats_sched_execution(const struct bats_sched *e,

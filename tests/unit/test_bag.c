@@ -22,7 +22,7 @@ static void every_task_is_drawn_once_in_a_seeded_order(void **state)
         int seen[N] = {0};
         assert_int_equal(bats_bag_init(&bag, N, seed[k], NULL), 0);
         for (int i = 0; i < N; i++) {
-            order[k][i] = bag.task[bats_bag_draw(&bag, 0)];
+            order[k][i] = bag.index[bats_bag_draw(&bag, 0).i];
             assert_int_equal(seen[order[k][i]]++, 0);
         }
         assert_int_equal(bag.count[BATS_TASK_PENDING], 0);
@@ -48,9 +48,9 @@ static void order_is_that_of_gsl_ran_shuffle(void **state)
         gsl_rng_free(rng);
         assert_int_equal(bats_bag_init(&bag, n, n, NULL), 0);
         for (uint32_t i = n; i-- > 0;) {
-            uint32_t place = bats_bag_draw(&bag, 0);
-            assert_int_equal(bag.task[place], list[i]);
-            assert_int_equal(bag.place[list[i]], place);
+            struct bats_position at = bats_bag_draw(&bag, 0);
+            assert_int_equal(bag.index[at.i], list[i]);
+            assert_int_equal(bag.position[list[i]].i, at.i);
         }
         bats_bag_release(&bag);
     }
@@ -61,12 +61,12 @@ static void task_put_back_is_drawn_next(void **state)
     (void)state;
     struct bats_bag bag;
     assert_int_equal(bats_bag_init(&bag, N, 3, NULL), 0);
-    uint32_t first = bats_bag_draw(&bag, 0);
+    struct bats_position first = bats_bag_draw(&bag, 0);
     bats_bag_draw(&bag, 0);
     bats_bag_cancel(&bag, first);
     bats_bag_put_back(&bag, first);
     bats_bag_check(&bag);
-    assert_int_equal(bats_bag_draw(&bag, 0), first);
+    assert_int_equal(bats_bag_draw(&bag, 0).i, first.i);
     bats_bag_finish(&bag, first, BATS_TASK_FAILED);
     assert_int_equal(bag.count[BATS_TASK_FAILED], 1);
     bats_bag_check(&bag);
@@ -77,24 +77,24 @@ static void resumed_bag_keeps_the_order_of_the_rest(void **state)
 {
     (void)state;
     struct bats_bag bag;
-    uint32_t order[N];
+    struct bats_position order[N];
     uint8_t earlier[N] = {0};
     assert_int_equal(bats_bag_init(&bag, N, 3, NULL), 0);
     for (int i = 0; i < N; i++)
         order[i] = bats_bag_peek(&bag, (uint32_t)i);
-    earlier[bag.task[order[0]]] = BATS_TASK_DONE;
-    earlier[bag.task[order[7]]] = BATS_TASK_FAILED;
+    earlier[bag.index[order[0].i]] = BATS_TASK_DONE;
+    earlier[bag.index[order[7].i]] = BATS_TASK_FAILED;
     bats_bag_resume(&bag, earlier);
     bats_bag_check(&bag);
     assert_int_equal(bag.count[BATS_TASK_PENDING], N - 2);
-    assert_int_equal(bats_bag_draw(&bag, 2), order[3]);
-    assert_int_equal(bats_bag_draw(&bag, 0), order[1]);
-    assert_int_equal(bats_bag_draw(&bag, 0), order[2]);
-    assert_int_equal(bats_bag_draw(&bag, 0), order[4]);
+    assert_int_equal(bats_bag_draw(&bag, 2).i, order[3].i);
+    assert_int_equal(bats_bag_draw(&bag, 0).i, order[1].i);
+    assert_int_equal(bats_bag_draw(&bag, 0).i, order[2].i);
+    assert_int_equal(bats_bag_draw(&bag, 0).i, order[4].i);
     bats_bag_put_aside(&bag, order[3]);
     bats_bag_check(&bag);
     bats_bag_put_back(&bag, order[3]);
-    assert_int_equal(bats_bag_draw(&bag, 0), order[3]);
+    assert_int_equal(bats_bag_draw(&bag, 0).i, order[3].i);
     bats_bag_check(&bag);
     bats_bag_release(&bag);
 }

@@ -15,14 +15,16 @@ struct failure {
     /* An execution of the task has failed, or ran for too long. How long until
      * it is tried again, or FAILURE_FOR_GOOD. While it goes on `elsewhere` that
      * is its next try. */
-    bats_time (*failed)(const void *self, const struct state *s, uint32_t task,
-                        bool elsewhere);
+    bats_time (*failed)(const void *self, const struct state *s,
+                        struct bats_position task, bool elsewhere);
     /* An execution came back after it `ran` for so long: stopped, or because
      * the task `yielded` of its own accord. The same answers. */
-    bats_time (*came_back)(void *self, const struct state *s, uint32_t task,
-                           bool yielded, bats_time ran);
+    bats_time (*came_back)(void *self, const struct state *s,
+                           struct bats_position task, bool yielded,
+                           bats_time ran);
     /* The task was lost with its machine. May it be run again? */
-    bool (*lost)(const void *self, const struct state *s, uint32_t task);
+    bool (*lost)(const void *self, const struct state *s,
+                 struct bats_position task);
     /* Have so many tasks failed that the run ends? */
     enum failure_halt (*halt)(const void *self, const struct state *s);
     /* How long an execution may last on the cluster; BATS_NEVER: any time. */
@@ -31,7 +33,7 @@ struct failure {
     /* Notes how an execution went. True: things keep failing on the machine,
      * and not elsewhere. */
     bool (*note)(void *self, const struct state *s, uint32_t machine,
-                 uint32_t task, bool failed, bats_time runtime);
+                 struct bats_position task, bool failed, bats_time runtime);
 };
 
 extern const struct failure failure_rules;

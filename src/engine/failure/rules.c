@@ -14,8 +14,8 @@
 
 struct history {
     uint32_t n_failed; /* executions that failed in a row, each of another */
-    uint32_t failed_task; /* task; the last one */
-    uint32_t n_done;      /* executions that went well */
+    struct bats_position failed_task; /* task; the last one */
+    uint32_t n_done;                  /* executions that went well */
 };
 
 struct rules {
@@ -35,7 +35,7 @@ static int init(void *self, const struct state *s,
         r->yields = calloc(o->n_tasks, sizeof *r->yields);
     if (r->yields && o->earlier.yields)
         for (uint32_t task = 0; task < o->n_tasks; task++)
-            r->yields[task] = o->earlier.yields[s->bag.task[task]];
+            r->yields[task] = o->earlier.yields[s->bag.index[task]];
     return r->history && (r->yields || o->rules.yields == 0)
                ? 0
                : bats_error_set(err, BATS_ENOMEM, "no memory for failures");
@@ -48,39 +48,41 @@ static void release(void *self)
     free(r->yields);
 }
 
-static bats_time failed(const void *self, const struct state *s, uint32_t task,
-                        bool elsewhere)
+static bats_time failed(const void *self, const struct state *s,
+                        struct bats_position task, bool elsewhere)
 {
     const struct rules *r = self;
     /* It is not stopped where it goes on, even beyond what the rules allow,
      * but not more than once. */
     uint32_t most = r->rules.retries + (elsewhere ? 1 : 0);
-    if (s->tasks[task].failures >= most || (s->draining && !elsewhere))
+    if (s->tasks[task.i].failures >= most || (s->draining && !elsewhere))
         return FAILURE_FOR_GOOD;
     return r->rules.retry_delay;
 }
 
-static bats_time came_back(void *self, const struct state *s, uint32_t task,
-                           bool yielded, bats_time ran)
+static bats_time came_back(void *self, const struct state *s,
+                           struct bats_position task, bool yielded,
+                           bats_time ran)
 {
     struct rules *r = self;
     (void)s;
     if (!r->yields)
         return 0;
     if (ran >= BATS_YIELD_PROGRESS)
-        r->yields[task] = 0;
+        r->yields[task.i] = 0;
     if (!yielded || ran >= BATS_YIELD_PROGRESS)
         return 0;
-    return r->yields[task] < r->rules.yields
-               ? BATS_YIELD_PAUSE << r->yields[task]++
+    return r->yields[task.i] < r->rules.yields
+               ? BATS_YIELD_PAUSE << r->yields[task.i]++
                : FAILURE_FOR_GOOD;
 }
 
-static bool lost(const void *self, const struct state *s, uint32_t task)
+static bool lost(const void *self, const struct state *s,
+                 struct bats_position task)
 {
     const struct rules *r = self;
     uint32_t most = r->rules.losses > 0 ? r->rules.losses : LOSSES;
-    return s->tasks[task].losses < most;
+    return s->tasks[task.i].losses < most;
 }
 
 static enum failure_halt halt(const void *self, const struct state *s)
@@ -138,7 +140,7 @@ static bool others_do_well(const struct rules *r, const struct state *s,
 }
 
 static bool note(void *self, const struct state *s, uint32_t machine,
-                 uint32_t task, bool has_failed, bats_time runtime)
+                 struct bats_position task, bool has_failed, bats_time runtime)
 {
     struct rules *r = self;
     struct history *h = &r->history[machine];
@@ -147,7 +149,7 @@ static bool note(void *self, const struct state *s, uint32_t machine,
         h->n_done++;
         return false;
     }
-    if (h->n_failed > 0 && h->failed_task == task)
+    if (h->n_failed > 0 && bats_same_position(h->failed_task, task))
         return false;
     h->failed_task = task;
     return ++h->n_failed % QUARANTINE_AFTER == 0 &&

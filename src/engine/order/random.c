@@ -15,7 +15,7 @@ static uint32_t next(const void *self, const struct state *s, uint32_t machine)
     uint32_t ready = bats_bag_ready(&s->bag);
     uint32_t look = ready < LOOK_AHEAD ? ready : LOOK_AHEAD;
     for (uint32_t behind = 0; behind < look; behind++)
-        if (s->tasks[bats_bag_peek(&s->bag, behind)].avoid != machine)
+        if (s->tasks[bats_bag_peek(&s->bag, behind).i].avoid != machine)
             return behind;
     /* Nobody else may want it: better here than nowhere. */
     bool elsewhere = s->n_open > s->machines[machine].n_slots;

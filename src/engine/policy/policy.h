@@ -25,7 +25,7 @@ enum occasion_type {
 struct occasion {
     enum occasion_type type;
     uint32_t machine;
-    uint32_t task;
+    struct bats_position task;
     bats_time runtime;
     bool in_sample; /* RESULT: it is one of its cluster's sample */
 };

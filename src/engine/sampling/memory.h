@@ -10,7 +10,7 @@
 
 /* A task that is run once on every cluster, for the regression. */
 struct point {
-    uint32_t task;
+    struct bats_position task;
     bool is_void; /* it failed somewhere, or went back to the bag */
     enum { POINT_WANTED, POINT_RUNS, POINT_ENDED } at[BATS_CLUSTERS_MAX];
 };
@@ -26,9 +26,9 @@ struct memory {
     uint32_t n_bad[BATS_CLUSTERS_MAX]; /* executions that did not end well */
     bool is_known[BATS_CLUSTERS_MAX];  /* seen enough by earlier sessions */
     struct point points[POINTS_MAX];
-    uint32_t
-        released[POINTS_MAX]; /* tasks that are no points any more; from */
-    uint32_t first_released, n_released; /* the first one not yet told */
+    struct bats_position
+        released[POINTS_MAX];            /* no points any more; from the */
+    uint32_t first_released, n_released; /* first one not yet told */
     struct bats_observation *observations;
     size_t n_observations, capacity;
     bats_time over_at;

@@ -140,10 +140,10 @@ static uint32_t start(const void *self, const struct state *s,
 
 /* ---- points ---- */
 
-static struct point *point_of(struct memory *p, uint32_t task)
+static struct point *point_of(struct memory *p, struct bats_position task)
 {
     for (uint32_t i = 0; i < p->n_points; i++)
-        if (p->points[i].task == task)
+        if (bats_same_position(p->points[i].task, task))
             return &p->points[i];
     return NULL;
 }
@@ -168,11 +168,11 @@ static void void_point(struct memory *p, struct point *point)
     p->released[p->n_released++] = point->task;
 }
 
-static uint32_t released(void *self)
+static struct bats_position released(void *self)
 {
     struct memory *p = self;
     return p->first_released < p->n_released ? p->released[p->first_released++]
-                                             : BATS_NO_TASK;
+                                             : BATS_NO_POSITION;
 }
 
 static bool refuses(const void *self, size_t cluster)
@@ -201,31 +201,32 @@ static const struct point *wanted_by(const struct memory *p, size_t cluster)
     return NULL;
 }
 
-static uint32_t give(void *self, const struct state *s, uint32_t slot)
+static struct bats_position give(void *self, const struct state *s,
+                                 uint32_t slot)
 {
     struct memory *p = self;
     size_t cluster = slot_cluster(s, slot);
     const struct point *wanted = wanted_by(p, cluster);
     if (!wanted)
-        return BATS_NO_TASK;
-    const struct task *t = &s->tasks[wanted->task];
+        return BATS_NO_POSITION;
+    const struct task *t = &s->tasks[wanted->task.i];
     if (t->slot != NO_SLOT && t->cancelled &&
         !bats_bag_has_result(&s->bag, wanted->task))
-        return BATS_NO_TASK; /* is about to go back to the bag */
+        return BATS_NO_POSITION; /* is about to go back to the bag */
     point_of(p, wanted->task)->at[cluster] = POINT_RUNS;
     return wanted->task;
 }
 
 static bool drawn(void *self, const struct state *s, uint32_t slot,
-                  uint32_t task)
+                  struct bats_position task)
 {
     struct memory *p = self;
-    if (!p->is_open[task] && p->n_drawn < p->n_wanted) {
-        p->is_open[task] = true;
+    if (!p->is_open[task.i] && p->n_drawn < p->n_wanted) {
+        p->is_open[task.i] = true;
         p->n_drawn++;
         p->n_open++;
     }
-    if (!wants_point(p) || s->tasks[task].once || point_of(p, task))
+    if (!wants_point(p) || s->tasks[task.i].once || point_of(p, task))
         return false;
     struct point *point = &p->points[p->n_points++];
     *point = (struct point){.task = task};
@@ -236,23 +237,23 @@ static bool drawn(void *self, const struct state *s, uint32_t slot,
     return true;
 }
 
-static void leave_sample(struct memory *p, uint32_t task)
+static void leave_sample(struct memory *p, struct bats_position task)
 {
-    if (p->is_open[task])
+    if (p->is_open[task.i])
         p->n_open--;
-    p->is_open[task] = false;
+    p->is_open[task.i] = false;
 }
 
 static int ended(void *self, const struct state *s, uint32_t machine,
-                 uint32_t task, bats_time runtime)
+                 struct bats_position task, bats_time runtime)
 {
     struct memory *p = self;
     int rc = 0;
     uint32_t cluster = s->machines[machine].cluster;
     struct point *point = point_of(p, task);
     p->n_bad[cluster] += runtime < 0;
-    if (runtime >= 0 && (p->is_open[task] || (point && !point->is_void)))
-        rc = observe(p, s->bag.task[task], cluster, runtime);
+    if (runtime >= 0 && (p->is_open[task.i] || (point && !point->is_void)))
+        rc = observe(p, s->bag.index[task.i], cluster, runtime);
     if (bats_bag_has_result(&s->bag, task))
         leave_sample(p, task);
     if (!point || point->is_void)
@@ -275,7 +276,7 @@ static bool needs(const void *self, const struct state *s, uint32_t machine)
         const struct slot *sl = &s->slots[m->first_slot + i];
         if (sl->n_tasks > 0 &&
             !execution_cancelled(s, m->first_slot + i, sl->head) &&
-            (p->is_open[sl->head] || s->tasks[sl->head].point))
+            (p->is_open[sl->head.i] || s->tasks[sl->head.i].point))
             return true;
     }
     return false;
@@ -356,11 +357,11 @@ static void watch(void *self, const struct state *s)
             continue;
         struct point *point = point_of(p, sl->head);
         bool is_point = point && !point->is_void;
-        if (!p->is_open[sl->head] && !is_point)
+        if (!p->is_open[sl->head.i] && !is_point)
             continue;
         leave_sample(p, sl->head);
         p->given_up++;
-        p->longest = s->bag.task[sl->head];
+        p->longest = s->bag.index[sl->head.i];
         if (is_point)
             void_point(p, point);
     }

@@ -37,21 +37,22 @@ struct sampling {
      * has to run, at most; 0: it was an earlier one. */
     uint32_t (*start)(const void *self, const struct state *s,
                       uint32_t *lacks);
-    /* A task that the cluster of an idle slot has to run, too; BATS_NO_TASK:
+    /* A task that the cluster of an idle slot has to run, too; BATS_NO_POSITION:
      * none. It is run. */
-    uint32_t (*give)(void *self, const struct state *s, uint32_t slot);
+    struct bats_position (*give)(void *self, const struct state *s,
+                                 uint32_t slot);
     /* `task` was drawn for `slot`. True: it is to be run on every cluster. */
     bool (*drawn)(void *self, const struct state *s, uint32_t slot,
-                  uint32_t task);
+                  struct bats_position task);
     /* An execution of `task` on `machine` is over; `runtime` < 0: it did not
      * end well. What that means for the task is settled. BATS_ENOMEM. */
     int (*ended)(void *self, const struct state *s, uint32_t machine,
-                 uint32_t task, bats_time runtime);
+                 struct bats_position task, bats_time runtime);
     /* Monitoring: what runs for ever so long is left out. */
     void (*watch)(void *self, const struct state *s);
     /* After the three above: a task that need not be run on every cluster any
-     * more, each once; BATS_NO_TASK: no more. */
-    uint32_t (*released)(void *self);
+     * more, each once; BATS_NO_POSITION: no more. */
+    struct bats_position (*released)(void *self);
     /* Nothing has ever ended well on the cluster (which has done nothing), and
      * much has not: it would only spoil the rest of the bag. */
     bool (*refuses)(const void *self, size_t cluster);

@@ -14,22 +14,24 @@ int bats_bag_init(struct bats_bag *bag, uint32_t n, uint64_t seed,
     bag->count[BATS_TASK_PENDING] = n;
     bag->state = calloc(n, sizeof *bag->state);
     bag->order = malloc(n * sizeof *bag->order);
-    bag->task = malloc(n * sizeof *bag->task);
-    bag->place = malloc(n * sizeof *bag->place);
+    bag->index = malloc(n * sizeof *bag->index);
+    bag->position = malloc(n * sizeof *bag->position);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    if (!bag->state || !bag->order || !bag->task || !bag->place || !rng) {
+    if (!bag->state || !bag->order || !bag->index || !bag->position || !rng) {
         gsl_rng_free(rng);
         bats_bag_release(bag);
         return bats_error_set(err, BATS_ENOMEM,
                               "no memory for a bag of %u tasks", n);
     }
-    for (uint32_t place = 0; place < n; place++)
-        bag->task[place] = bag->order[place] = place;
+    for (uint32_t i = 0; i < n; i++) {
+        bag->index[i] = i;
+        bag->order[i].i = i;
+    }
     gsl_rng_set(rng, (unsigned long)seed);
-    gsl_ran_shuffle(rng, bag->task, n, sizeof *bag->task);
+    gsl_ran_shuffle(rng, bag->index, n, sizeof *bag->index);
     gsl_rng_free(rng);
-    for (uint32_t place = 0; place < n; place++)
-        bag->place[bag->task[place]] = place;
+    for (uint32_t i = 0; i < n; i++)
+        bag->position[bag->index[i]].i = i;
     return 0;
 }
 
@@ -37,73 +39,75 @@ void bats_bag_release(struct bats_bag *bag)
 {
     free(bag->state);
     free(bag->order);
-    free(bag->task);
-    free(bag->place);
+    free(bag->index);
+    free(bag->position);
     *bag = (struct bats_bag){0};
 }
 
-static void move(struct bats_bag *bag, uint32_t place, enum bats_task_state to)
+static void move(struct bats_bag *bag, struct bats_position task,
+                 enum bats_task_state to)
 {
-    bag->count[bag->state[place]]--;
+    bag->count[bag->state[task.i]]--;
     bag->count[to]++;
-    bag->state[place] = (uint8_t)to;
+    bag->state[task.i] = (uint8_t)to;
 }
 
 void bats_bag_resume(struct bats_bag *bag, const uint8_t *state)
 {
     uint32_t kept = 0;
-    for (uint32_t place = 0; place < bag->n; place++) {
-        uint8_t now = state[bag->task[place]];
+    for (uint32_t i = 0; i < bag->n; i++) {
+        const struct bats_position task = {i};
+        uint8_t now = state[bag->index[i]];
         if (now == BATS_TASK_DONE || now == BATS_TASK_FAILED ||
             now == BATS_TASK_LEFT_OUT)
-            move(bag, place, (enum bats_task_state)now);
+            move(bag, task, (enum bats_task_state)now);
         else
-            bag->order[kept++] = place;
+            bag->order[kept++] = task;
     }
 }
 
-uint32_t bats_bag_draw(struct bats_bag *bag, uint32_t behind)
+struct bats_position bats_bag_draw(struct bats_bag *bag, uint32_t behind)
 {
     assert(behind < bats_bag_ready(bag));
-    uint32_t *at = &bag->order[bats_bag_ready(bag) - 1 - behind];
-    uint32_t place = *at;
+    struct bats_position *at = &bag->order[bats_bag_ready(bag) - 1 - behind];
+    struct bats_position task = *at;
     if (behind > 0)
         memmove(at, at + 1, behind * sizeof *at);
-    move(bag, place, BATS_TASK_ASSIGNED);
-    return place;
+    move(bag, task, BATS_TASK_ASSIGNED);
+    return task;
 }
 
-void bats_bag_cancel(struct bats_bag *bag, uint32_t place)
+void bats_bag_cancel(struct bats_bag *bag, struct bats_position task)
 {
-    assert(bag->state[place] == BATS_TASK_ASSIGNED);
-    move(bag, place, BATS_TASK_CANCELLING);
+    assert(bag->state[task.i] == BATS_TASK_ASSIGNED);
+    move(bag, task, BATS_TASK_CANCELLING);
 }
 
-static bool on_machine(const struct bats_bag *bag, uint32_t place)
+static bool on_machine(const struct bats_bag *bag, struct bats_position task)
 {
-    return bag->state[place] == BATS_TASK_ASSIGNED ||
-           bag->state[place] == BATS_TASK_CANCELLING;
+    return bag->state[task.i] == BATS_TASK_ASSIGNED ||
+           bag->state[task.i] == BATS_TASK_CANCELLING;
 }
 
-void bats_bag_put_aside(struct bats_bag *bag, uint32_t place)
+void bats_bag_put_aside(struct bats_bag *bag, struct bats_position task)
 {
-    assert(on_machine(bag, place));
-    move(bag, place, BATS_TASK_WAITING);
+    assert(on_machine(bag, task));
+    move(bag, task, BATS_TASK_WAITING);
 }
 
-void bats_bag_put_back(struct bats_bag *bag, uint32_t place)
+void bats_bag_put_back(struct bats_bag *bag, struct bats_position task)
 {
-    assert(on_machine(bag, place) || bag->state[place] == BATS_TASK_WAITING);
-    bag->order[bag->count[BATS_TASK_PENDING]] = place;
-    move(bag, place, BATS_TASK_PENDING);
+    assert(on_machine(bag, task) || bag->state[task.i] == BATS_TASK_WAITING);
+    bag->order[bag->count[BATS_TASK_PENDING]] = task;
+    move(bag, task, BATS_TASK_PENDING);
 }
 
-void bats_bag_finish(struct bats_bag *bag, uint32_t place,
+void bats_bag_finish(struct bats_bag *bag, struct bats_position task,
                      enum bats_task_state state)
 {
-    assert(on_machine(bag, place));
+    assert(on_machine(bag, task));
     assert(state == BATS_TASK_DONE || state == BATS_TASK_FAILED);
-    move(bag, place, state);
+    move(bag, task, state);
 }
 
 void bats_bag_check(const struct bats_bag *bag)
@@ -111,11 +115,11 @@ void bats_bag_check(const struct bats_bag *bag)
     uint32_t count[BATS_TASK_STATES] = {0};
     for (uint32_t i = 0; i < bag->n; i++) {
         assert(bag->state[i] < BATS_TASK_STATES);
-        assert(bag->task[i] < bag->n && bag->place[bag->task[i]] == i);
+        assert(bag->index[i] < bag->n && bag->position[bag->index[i]].i == i);
         count[bag->state[i]]++;
     }
     for (int state = 0; state < BATS_TASK_STATES; state++)
         assert(count[state] == bag->count[state]);
     for (uint32_t i = 0; i < bag->count[BATS_TASK_PENDING]; i++)
-        assert(bag->state[bag->order[i]] == BATS_TASK_PENDING);
+        assert(bag->state[bag->order[i].i] == BATS_TASK_PENDING);
 }

@@ -3,10 +3,10 @@
 
 #include <assert.h>
 
-static bool on_machine(const struct state *s, uint32_t task)
+static bool on_machine(const struct state *s, struct bats_position task)
 {
-    return s->bag.state[task] == BATS_TASK_ASSIGNED ||
-           s->bag.state[task] == BATS_TASK_CANCELLING;
+    return s->bag.state[task.i] == BATS_TASK_ASSIGNED ||
+           s->bag.state[task.i] == BATS_TASK_CANCELLING;
 }
 
 static void check_slot(const struct state *s, uint32_t slot)
@@ -14,12 +14,13 @@ static void check_slot(const struct state *s, uint32_t slot)
     const struct slot *sl = &s->slots[slot];
     bool active = s->machines[sl->machine].state == MACHINE_ACTIVE;
     uint32_t n = 0;
-    for (uint32_t t = sl->head; t != BATS_NO_TASK; t = slot_next(s, slot, t)) {
+    for (struct bats_position t = sl->head; bats_is_position(t);
+         t = slot_next(s, slot, t)) {
         bool cancelled = execution_cancelled(s, slot, t);
-        assert(sl->is_copy || s->tasks[t].slot == slot);
+        assert(sl->is_copy || s->tasks[t.i].slot == slot);
         assert(cancelled ||
-               (s->bag.state[t] == BATS_TASK_ASSIGNED && active) ||
-               (s->tasks[t].point && active));
+               (s->bag.state[t.i] == BATS_TASK_ASSIGNED && active) ||
+               (s->tasks[t.i].point && active));
         n++;
     }
     assert(n == sl->n_tasks && (!sl->is_copy || n == 1));
@@ -30,9 +31,9 @@ static void check_slot(const struct state *s, uint32_t slot)
 
 /* Its executions are where it says, and it is CANCELLING if all of them were
  * told to stop. */
-static uint32_t check_task(const struct state *s, uint32_t task)
+static uint32_t check_task(const struct state *s, struct bats_position task)
 {
-    const struct task *t = &s->tasks[task];
+    const struct task *t = &s->tasks[task.i];
     uint32_t copies = 0;
     bool alive = t->slot != NO_SLOT && !t->cancelled;
     assert(!on_machine(s, task) || t->slot != NO_SLOT);
@@ -40,13 +41,14 @@ static uint32_t check_task(const struct state *s, uint32_t task)
            (bats_bag_has_result(&s->bag, task) && (t->cancelled || t->point)));
     assert(t->copies == NO_SLOT || t->slot != NO_SLOT);
     for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy) {
-        assert(s->slots[at].is_copy && s->slots[at].head == task);
+        assert(s->slots[at].is_copy &&
+               bats_same_position(s->slots[at].head, task));
         alive |= !s->slots[at].copy_cancelled;
         copies++;
     }
-    assert(copies == 0 || s->slots[t->slot].head == task);
+    assert(copies == 0 || bats_same_position(s->slots[t->slot].head, task));
     assert(!on_machine(s, task) ||
-           alive == (s->bag.state[task] == BATS_TASK_ASSIGNED));
+           alive == (s->bag.state[task.i] == BATS_TASK_ASSIGNED));
     assert(!bats_bag_has_result(&s->bag, task) || !alive || t->point);
     return copies;
 }
@@ -99,7 +101,7 @@ void state_check(const struct state *s)
     assert(absent == s->n_absent && lost == s->n_lost);
     assert(holding == s->n_held && open == s->n_open && idle == s->n_free);
     for (uint32_t t = 0; t < s->bag.n; t++) {
-        uint32_t n = check_task(s, t);
+        uint32_t n = check_task(s, (struct bats_position){t});
         copies += n;
         executions += n + (s->tasks[t].slot != NO_SLOT);
     }

@@ -13,10 +13,10 @@ enum bats_execution_state execution_state(const struct state *s,
         number >= s->bag.n)
         return BATS_EXECUTION_NONE;
     uint32_t at = s->machines[machine].first_slot + slot;
-    uint32_t task = execution_find(s, at, number);
+    struct bats_position task = execution_find(s, at, number);
     const struct slot *sl = &s->slots[at];
-    bool is_head = sl->n_tasks > 0 && sl->head == task;
-    if (s->tasks[task].slot != at && !(is_head && sl->is_copy))
+    bool is_head = sl->n_tasks > 0 && bats_same_position(sl->head, task);
+    if (s->tasks[task.i].slot != at && !(is_head && sl->is_copy))
         return BATS_EXECUTION_NONE;
     if (is_head && sl->timed_out)
         return BATS_EXECUTION_TIMED_OUT;
@@ -26,14 +26,15 @@ enum bats_execution_state execution_state(const struct state *s,
 
 /* ---- beginnings ---- */
 
-uint32_t execution_begin(struct state *s, uint32_t slot, uint32_t behind)
+struct bats_position execution_begin(struct state *s, uint32_t slot,
+                                     uint32_t behind)
 {
     struct cluster *c = &s->clusters[slot_cluster(s, slot)];
-    uint32_t task = bats_bag_draw(&s->bag, behind);
-    struct task *t = &s->tasks[task];
+    struct bats_position task = bats_bag_draw(&s->bag, behind);
+    struct task *t = &s->tasks[task.i];
 
     t->slot = slot;
-    t->next = BATS_NO_TASK;
+    t->next = BATS_NO_POSITION;
     t->n_copies = 0;
     t->in_sample = t->cancelled = false;
     if (c->sample_sent < c->sample_want) {
@@ -44,9 +45,9 @@ uint32_t execution_begin(struct state *s, uint32_t slot, uint32_t behind)
     return task;
 }
 
-void execution_copy(struct state *s, uint32_t slot, uint32_t task)
+void execution_copy(struct state *s, uint32_t slot, struct bats_position task)
 {
-    struct task *t = &s->tasks[task];
+    struct task *t = &s->tasks[task.i];
     struct slot *sl = &s->slots[slot];
     assert(sl->n_tasks == 0 && (task_may_be_copied(s, task) || t->point));
     sl->is_copy = sl->was_copy = true;
@@ -59,16 +60,17 @@ void execution_copy(struct state *s, uint32_t slot, uint32_t task)
     slot_run(s, slot, task, t->n_copies);
 }
 
-void execution_measure(struct state *s, uint32_t slot, uint32_t task)
+void execution_measure(struct state *s, uint32_t slot,
+                       struct bats_position task)
 {
-    struct task *t = &s->tasks[task];
+    struct task *t = &s->tasks[task.i];
     assert(t->point);
     if (t->slot != NO_SLOT) {
         execution_copy(s, slot, task);
         return;
     }
     t->slot = slot;
-    t->next = BATS_NO_TASK;
+    t->next = BATS_NO_POSITION;
     t->cancelled = t->in_sample = false;
     slot_run(s, slot, task, ++t->n_copies);
 }
@@ -76,9 +78,9 @@ void execution_measure(struct state *s, uint32_t slot, uint32_t task)
 /* ---- cancelling ---- */
 
 /* An execution of the task goes on that was not told to stop. */
-static bool is_alive(const struct state *s, uint32_t task)
+static bool is_alive(const struct state *s, struct bats_position task)
 {
-    const struct task *t = &s->tasks[task];
+    const struct task *t = &s->tasks[task.i];
     if (t->slot != NO_SLOT && !t->cancelled)
         return true;
     for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy)
@@ -88,14 +90,14 @@ static bool is_alive(const struct state *s, uint32_t task)
 }
 
 /* The task is CANCELLING once all of its executions were told to stop. */
-static void update_state(struct state *s, uint32_t task)
+static void update_state(struct state *s, struct bats_position task)
 {
-    if (s->bag.state[task] == BATS_TASK_ASSIGNED && !is_alive(s, task))
+    if (s->bag.state[task.i] == BATS_TASK_ASSIGNED && !is_alive(s, task))
         bats_bag_cancel(&s->bag, task);
 }
 
-void execution_cancel(struct state *s, uint32_t slot, uint32_t task,
-                      bool time_out)
+void execution_cancel(struct state *s, uint32_t slot,
+                      struct bats_position task, bool time_out)
 {
     struct slot *sl = &s->slots[slot];
     if (execution_cancelled(s, slot, task))
@@ -103,7 +105,7 @@ void execution_cancel(struct state *s, uint32_t slot, uint32_t task,
     if (sl->is_copy)
         sl->copy_cancelled = true;
     else
-        s->tasks[task].cancelled = true;
+        s->tasks[task.i].cancelled = true;
     sl->timed_out |= time_out;
     s->timed_out += time_out;
     s->n_changes += !bats_bag_has_result(&s->bag, task);
@@ -112,19 +114,20 @@ void execution_cancel(struct state *s, uint32_t slot, uint32_t task,
                       .type = BATS_COMMAND_CANCEL,
                       .machine = sl->machine,
                       .slot = slot - s->machines[sl->machine].first_slot,
-                      .task = s->bag.task[task],
+                      .task = s->bag.index[task.i],
                       .time_out = time_out});
 }
 
-void execution_cancel_others(struct state *s, uint32_t slot, uint32_t task)
+void execution_cancel_others(struct state *s, uint32_t slot,
+                             struct bats_position task)
 {
-    for (uint32_t at = s->tasks[task].slot; at != NO_SLOT;
+    for (uint32_t at = s->tasks[task.i].slot; at != NO_SLOT;
          at = execution_next(s, task, at))
         if (at != slot)
             execution_cancel(s, at, task, false);
 }
 
-void execution_cancel_all(struct state *s, uint32_t task)
+void execution_cancel_all(struct state *s, struct bats_position task)
 {
     execution_cancel_others(s, NO_SLOT, task);
 }
@@ -134,8 +137,8 @@ void execution_cancel_machine(struct state *s, uint32_t machine)
     const struct machine *m = &s->machines[machine];
     for (uint32_t i = 0; i < m->n_slots; i++) {
         uint32_t slot = m->first_slot + i;
-        for (uint32_t task = s->slots[slot].head; task != BATS_NO_TASK;
-             task = slot_next(s, slot, task))
+        for (struct bats_position task = s->slots[slot].head;
+             bats_is_position(task); task = slot_next(s, slot, task))
             execution_cancel(s, slot, task, false);
     }
 }
@@ -143,9 +146,10 @@ void execution_cancel_machine(struct state *s, uint32_t machine)
 /* ---- ends ---- */
 
 /* Takes the copy in `slot` out of the list of its task. */
-static void unlink_copy(struct state *s, uint32_t slot, uint32_t task)
+static void unlink_copy(struct state *s, uint32_t slot,
+                        struct bats_position task)
 {
-    uint32_t *at = &s->tasks[task].copies;
+    uint32_t *at = &s->tasks[task.i].copies;
     while (*at != slot)
         at = &s->slots[*at].next_copy;
     *at = s->slots[slot].next_copy;
@@ -154,9 +158,9 @@ static void unlink_copy(struct state *s, uint32_t slot, uint32_t task)
 
 /* The original has ended: the oldest copy takes its place, if possible one
  * that was not told to stop. */
-static void promote(struct state *s, uint32_t task)
+static void promote(struct state *s, struct bats_position task)
 {
-    struct task *t = &s->tasks[task];
+    struct task *t = &s->tasks[task.i];
     uint32_t oldest = NO_SLOT;
     for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy)
         if (oldest == NO_SLOT || !s->slots[at].copy_cancelled ||
@@ -166,14 +170,14 @@ static void promote(struct state *s, uint32_t task)
         return;
     unlink_copy(s, oldest, task);
     t->slot = oldest;
-    t->next = BATS_NO_TASK;
+    t->next = BATS_NO_POSITION;
     t->cancelled = s->slots[oldest].copy_cancelled;
     s->slots[oldest].is_copy = false;
 }
 
-void execution_swap(struct state *s, uint32_t slot, uint32_t task)
+void execution_swap(struct state *s, uint32_t slot, struct bats_position task)
 {
-    struct task *t = &s->tasks[task];
+    struct task *t = &s->tasks[task.i];
     uint32_t original = t->slot;
     assert(s->slots[slot].is_copy && !s->slots[slot].copy_cancelled &&
            s->slots[original].n_tasks == 1 && !t->in_sample);
@@ -184,13 +188,14 @@ void execution_swap(struct state *s, uint32_t slot, uint32_t task)
     t->copies = original;
     s->n_copies++;
     t->slot = slot;
-    t->next = BATS_NO_TASK;
+    t->next = BATS_NO_POSITION;
     t->cancelled = s->slots[slot].is_copy = false;
 }
 
-bool execution_end(struct state *s, uint32_t slot, uint32_t task, bool well)
+bool execution_end(struct state *s, uint32_t slot, struct bats_position task,
+                   bool well)
 {
-    struct task *t = &s->tasks[task];
+    struct task *t = &s->tasks[task.i];
     bool is_copy = s->slots[slot].is_copy;
     if (is_copy)
         unlink_copy(s, slot, task);

@@ -74,12 +74,14 @@ static void begin(struct state *s, uint32_t slot)
         slot_set_limit(s, slot);
 }
 
-uint32_t slot_next(const struct state *s, uint32_t slot, uint32_t task)
+struct bats_position slot_next(const struct state *s, uint32_t slot,
+                               struct bats_position task)
 {
-    return s->slots[slot].is_copy ? BATS_NO_TASK : s->tasks[task].next;
+    return s->slots[slot].is_copy ? BATS_NO_POSITION : s->tasks[task.i].next;
 }
 
-void slot_run(struct state *s, uint32_t slot, uint32_t task, uint32_t copy)
+void slot_run(struct state *s, uint32_t slot, struct bats_position task,
+              uint32_t copy)
 {
     struct slot *sl = &s->slots[slot];
     struct machine *m = &s->machines[sl->machine];
@@ -93,34 +95,36 @@ void slot_run(struct state *s, uint32_t slot, uint32_t task, uint32_t copy)
         s->busy[slot / 64] |= UINT64_C(1) << slot % 64;
         slot_remove_idle(s, slot);
     } else {
-        s->tasks[sl->tail].next = task;
+        s->tasks[sl->tail.i].next = task;
     }
     sl->tail = task;
     s->n_changes += copy == 0;
     state_emit(s, (struct bats_command){.type = BATS_COMMAND_RUN,
                                         .machine = sl->machine,
                                         .slot = slot - m->first_slot,
-                                        .task = s->bag.task[task],
+                                        .task = s->bag.index[task.i],
                                         .copy = copy});
 }
 
-void slot_take_out(struct state *s, uint32_t slot, uint32_t task)
+void slot_take_out(struct state *s, uint32_t slot, struct bats_position task)
 {
     struct slot *sl = &s->slots[slot];
     struct machine *m = &s->machines[sl->machine];
-    uint32_t before = BATS_NO_TASK, next = slot_next(s, slot, task);
+    struct bats_position before = BATS_NO_POSITION;
+    struct bats_position next = slot_next(s, slot, task);
 
-    for (uint32_t id = sl->head; id != task; id = s->tasks[id].next)
-        before = id;
-    if (before == BATS_NO_TASK)
+    for (struct bats_position at = sl->head; !bats_same_position(at, task);
+         at = s->tasks[at.i].next)
+        before = at;
+    if (!bats_is_position(before))
         sl->head = next;
     else
-        s->tasks[before].next = next;
-    if (sl->tail == task)
+        s->tasks[before.i].next = next;
+    if (bats_same_position(sl->tail, task))
         sl->tail = before;
     sl->n_tasks--;
     sl->is_copy = false;
-    if (before == BATS_NO_TASK) {
+    if (!bats_is_position(before)) {
         sl->timed_out = sl->was_copy = false;
         begin(s, slot);
     }

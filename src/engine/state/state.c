@@ -88,10 +88,10 @@ static uint32_t sample_size(const struct bats_bag *bag,
 static void set_up_tasks(struct state *s, const struct bats_sched_options *o)
 {
     for (uint32_t i = 0; i < o->n_tasks; i++) {
-        uint32_t number = s->bag.task[i];
+        uint32_t number = s->bag.index[i];
         s->tasks[i] = (struct task){
             .slot = NO_SLOT,
-            .next = BATS_NO_TASK,
+            .next = BATS_NO_POSITION,
             .copies = NO_SLOT,
             .avoid = NO_MACHINE,
             .once = o->once && o->once[number],
@@ -113,8 +113,8 @@ static void set_up_machines(struct state *s,
                                            .paid_before = paid ? paid[i] : 0};
         for (uint32_t k = 0; k < specs[i].slots; k++)
             s->slots[s->n_slots++] = (struct slot){.machine = i,
-                                                   .head = BATS_NO_TASK,
-                                                   .tail = BATS_NO_TASK,
+                                                   .head = BATS_NO_POSITION,
+                                                   .tail = BATS_NO_POSITION,
                                                    .next_copy = NO_SLOT};
         c->n_slots += specs[i].slots;
     }

@@ -76,20 +76,20 @@ struct machine_rest {
  * is alone there. */
 struct slot {
     _Alignas(CACHE_LINE) uint32_t machine;
-    uint32_t head, tail;           /* tasks; BATS_NO_TASK if empty */
-    uint32_t n_tasks;              /* in the queue */
-    uint32_t next_idle, prev_idle; /* in the list of idle slots */
-    bool is_idle;                  /* in that list */
-    bool is_copy;                  /* the head is a copy; then: */
-    bool copy_cancelled;           /*   it was told to stop, and */
-    bool was_copy;                 /* the head began as a copy */
-    uint32_t next_copy;            /*   the slot of the next one of the task */
-    bool timed_out;                /* the CANCEL of the head is a time-out */
-    bool works;                    /* slot_works, as of the last look; */
-    uint32_t n_done;               /* nt of the papers */
-    double rt_done;                /* rt, microseconds */
-    bats_time started;             /* when the head began */
-    double expected;               /* as of the last look: its tau_e */
+    struct bats_position head, tail; /* BATS_NO_POSITION if empty */
+    uint32_t n_tasks;                /* in the queue */
+    uint32_t next_idle, prev_idle;   /* in the list of idle slots */
+    bool is_idle;                    /* in that list */
+    bool is_copy;                    /* the head is a copy; then: */
+    bool copy_cancelled;             /*   it was told to stop, and */
+    bool was_copy;                   /* the head began as a copy */
+    uint32_t next_copy; /*   the slot of the next one of the task */
+    bool timed_out;     /* the CANCEL of the head is a time-out */
+    bool works;         /* slot_works, as of the last look; */
+    uint32_t n_done;    /* nt of the papers */
+    double rt_done;     /* rt, microseconds */
+    bats_time started;  /* when the head began */
+    double expected;    /* as of the last look: its tau_e */
 };
 
 _Static_assert(sizeof(struct machine) == CACHE_LINE &&
@@ -97,19 +97,20 @@ _Static_assert(sizeof(struct machine) == CACHE_LINE &&
                "more than a cache line: see above");
 
 /*
- * What the engine adds to a task's state in the bag, by place. Everywhere in
- * the engine a task is its place in the bag: those that run at the same time
- * were drawn one after the other, and so most of what an event needs is in the
- * cache. Only events, commands and observations have its number. Executions: the
+ * What the engine adds to a task's state in the bag, by position. Everywhere in
+ * the engine a task is its position in the draw order: those that run at the
+ * same time were drawn one after the other, and so most of what an event needs
+ * is in the cache. Only events, commands and observations have its index, a
+ * plain uint32_t. Executions: the
  * original in `slot`, which may wait in a queue, and copies, each in a slot of
  * its own. Where the original ends without a result, a copy takes its place
  * (and from then on counts as any task). So a task that is on a machine has an
  * original. After the result those that are told to stop are still there.
  */
 struct task {
-    uint32_t slot;      /* of the original; NO_SLOT: on no machine */
-    uint32_t next;      /* behind it in the slot's queue */
-    uint32_t copies;    /* slot of its first copy; NO_SLOT: none */
+    uint32_t slot;             /* of the original; NO_SLOT: on no machine */
+    struct bats_position next; /* behind it in the slot's queue */
+    uint32_t copies;           /* slot of its first copy; NO_SLOT: none */
     uint32_t avoid;     /* machine on which it failed last, or NO_MACHINE */
     uint16_t n_copies;  /* begun since it was last drawn */
     uint16_t failures;  /* executions so far that ended like this */
@@ -277,15 +278,17 @@ void slot_remove_idle(struct state *s, uint32_t slot);
  * (a slot that was refused a task has left it). */
 void slots_rescan(struct state *s);
 
-/* The task behind `task` in the slot's queue, or BATS_NO_TASK. */
-uint32_t slot_next(const struct state *s, uint32_t slot, uint32_t task);
+/* The task behind `task` in the slot's queue, or BATS_NO_POSITION. */
+struct bats_position slot_next(const struct state *s, uint32_t slot,
+                               struct bats_position task);
 
 /* Puts `task` at the end of the slot's queue and sends RUN. */
-void slot_run(struct state *s, uint32_t slot, uint32_t task, uint32_t copy);
+void slot_run(struct state *s, uint32_t slot, struct bats_position task,
+              uint32_t copy);
 
 /* Takes the execution of `task` out of the slot. The task's state is the
  * caller's. */
-void slot_take_out(struct state *s, uint32_t slot, uint32_t task);
+void slot_take_out(struct state *s, uint32_t slot, struct bats_position task);
 
 /* The time-out of what the slot runs, by the limit of its cluster; of all
  * slots. */
@@ -316,40 +319,41 @@ static inline bool slot_works(const struct state *s, uint32_t slot)
 
 /* The execution of `task` in `slot` was told to stop. */
 static inline bool execution_cancelled(const struct state *s, uint32_t slot,
-                                       uint32_t task)
+                                       struct bats_position task)
 {
     const struct slot *sl = &s->slots[slot];
-    return sl->is_copy ? sl->copy_cancelled : s->tasks[task].cancelled;
+    return sl->is_copy ? sl->copy_cancelled : s->tasks[task.i].cancelled;
 }
 
 /* The slot of the next execution of `task` after that in `slot`, the original
  * being the first; NO_SLOT: there is none. */
-static inline uint32_t execution_next(const struct state *s, uint32_t task,
-                                      uint32_t slot)
+static inline uint32_t execution_next(const struct state *s,
+                                      struct bats_position task, uint32_t slot)
 {
     return s->slots[slot].is_copy ? s->slots[slot].next_copy
-                                  : s->tasks[task].copies;
+                                  : s->tasks[task.i].copies;
 }
 
 /* The task may be copied: it runs (does not wait in a queue), and was not told
  * to stop. */
-static inline bool task_may_be_copied(const struct state *s, uint32_t task)
+static inline bool task_may_be_copied(const struct state *s,
+                                      struct bats_position task)
 {
-    const struct task *t = &s->tasks[task];
-    return s->bag.state[task] == BATS_TASK_ASSIGNED && !t->once &&
-           !t->cancelled && s->slots[t->slot].head == task;
+    const struct task *t = &s->tasks[task.i];
+    return s->bag.state[task.i] == BATS_TASK_ASSIGNED && !t->once &&
+           !t->cancelled && bats_same_position(s->slots[t->slot].head, task);
 }
 
 /* The task with this number, of which the slot is told; it may be in another
  * one. Mostly it is what the slot runs, and nothing far away in memory has to
  * be looked at. */
-static inline uint32_t execution_find(const struct state *s, uint32_t slot,
-                                      uint32_t number)
+static inline struct bats_position
+execution_find(const struct state *s, uint32_t slot, uint32_t number)
 {
-    uint32_t head = s->slots[slot].head;
-    return head != BATS_NO_TASK && s->bag.task[head] == number
+    struct bats_position head = s->slots[slot].head;
+    return bats_is_position(head) && s->bag.index[head.i] == number
                ? head
-               : s->bag.place[number];
+               : s->bag.position[number];
 }
 
 /* What became of the task with this number in a slot of the machine. */
@@ -358,29 +362,33 @@ enum bats_execution_state execution_state(const struct state *s,
                                           uint32_t number);
 
 /* Runs a task for a slot: the one that is `behind` draws away. Returns it. */
-uint32_t execution_begin(struct state *s, uint32_t slot, uint32_t behind);
+struct bats_position execution_begin(struct state *s, uint32_t slot,
+                                     uint32_t behind);
 
 /* Runs a task in an idle slot, for its runtime alone: beside its other
  * executions, or though it has its result. */
-void execution_measure(struct state *s, uint32_t slot, uint32_t task);
+void execution_measure(struct state *s, uint32_t slot,
+                       struct bats_position task);
 
 /* Runs a copy of `task`, which is ASSIGNED, in an idle slot. */
-void execution_copy(struct state *s, uint32_t slot, uint32_t task);
+void execution_copy(struct state *s, uint32_t slot, struct bats_position task);
 
 /* Tells one execution to stop; all that are left of a task; all but that in
  * `slot`; or all of a machine. */
-void execution_cancel(struct state *s, uint32_t slot, uint32_t task,
-                      bool time_out);
-void execution_cancel_all(struct state *s, uint32_t task);
-void execution_cancel_others(struct state *s, uint32_t slot, uint32_t task);
+void execution_cancel(struct state *s, uint32_t slot,
+                      struct bats_position task, bool time_out);
+void execution_cancel_all(struct state *s, struct bats_position task);
+void execution_cancel_others(struct state *s, uint32_t slot,
+                             struct bats_position task);
 void execution_cancel_machine(struct state *s, uint32_t machine);
 
 /* The copy of `task` in `slot` becomes its original, and that a copy. */
-void execution_swap(struct state *s, uint32_t slot, uint32_t task);
+void execution_swap(struct state *s, uint32_t slot, struct bats_position task);
 
 /* Takes the execution of `task` out of the slot; `well`: it is DONE. True: the
  * task has no result and goes on in another one. */
-bool execution_end(struct state *s, uint32_t slot, uint32_t task, bool well);
+bool execution_end(struct state *s, uint32_t slot, struct bats_position task,
+                   bool well);
 
 /* An execution in the slot took so long. */
 static inline void slot_worked(struct state *s, uint32_t slot,
@@ -394,8 +402,8 @@ static inline void slot_worked(struct state *s, uint32_t slot,
 /* ---- tasks.c ---- */
 
 /* The task has its result, DONE or FAILED, from the cluster. */
-void task_finish(struct state *s, uint32_t task, enum bats_task_state state,
-                 size_t cluster);
+void task_finish(struct state *s, struct bats_position task,
+                 enum bats_task_state state, size_t cluster);
 
 /* The result came from this slot: for the statistics. True: the sample of its
  * cluster has grown. */
@@ -403,20 +411,22 @@ bool task_count_result(struct state *s, uint32_t slot, bool in_sample,
                        bats_time runtime);
 
 /* An execution has failed on the machine, and does not end the task. */
-void task_note_failure(struct state *s, uint32_t task, uint32_t machine);
+void task_note_failure(struct state *s, struct bats_position task,
+                       uint32_t machine);
 
 /* The task is WAITING until then. */
-void task_put_aside(struct state *s, uint32_t task, bats_time until);
+void task_put_aside(struct state *s, struct bats_position task,
+                    bats_time until);
 
 /* The time is over of the WAITING task with this number. */
 void task_try_again(struct state *s, uint32_t number);
 
 /* The task was lost with the machine of the slot. */
-void task_lose(struct state *s, uint32_t slot, uint32_t task);
+void task_lose(struct state *s, uint32_t slot, struct bats_position task);
 
 /* From now on the task is run on every cluster for its runtime; or no more. */
-void task_measure(struct state *s, uint32_t task);
-void task_release(struct state *s, uint32_t task);
+void task_measure(struct state *s, struct bats_position task);
+void task_release(struct state *s, struct bats_position task);
 
 /* ---- machines.c ---- */
 

@@ -1,8 +1,8 @@
 /* tasks: their results, failures and losses. See state.h. */
 #include "engine/state/state.h"
 
-void task_finish(struct state *s, uint32_t task, enum bats_task_state state,
-                 size_t cluster)
+void task_finish(struct state *s, struct bats_position task,
+                 enum bats_task_state state, size_t cluster)
 {
     struct cluster *c = &s->clusters[cluster];
     bats_bag_finish(&s->bag, task, state);
@@ -24,45 +24,47 @@ bool task_count_result(struct state *s, uint32_t slot, bool in_sample,
     return c->stats.n_sample > before;
 }
 
-void task_note_failure(struct state *s, uint32_t task, uint32_t machine)
+void task_note_failure(struct state *s, struct bats_position task,
+                       uint32_t machine)
 {
-    s->tasks[task].failures++;
-    s->tasks[task].avoid = machine;
+    s->tasks[task.i].failures++;
+    s->tasks[task.i].avoid = machine;
     s->retried++;
 }
 
-void task_put_aside(struct state *s, uint32_t task, bats_time until)
+void task_put_aside(struct state *s, struct bats_position task,
+                    bats_time until)
 {
     bats_bag_put_aside(&s->bag, task);
-    bats_heap_set(&s->retries, s->bag.task[task], until);
+    bats_heap_set(&s->retries, s->bag.index[task.i], until);
 }
 
 void task_try_again(struct state *s, uint32_t number)
 {
     bats_heap_remove(&s->retries, number);
-    bats_bag_put_back(&s->bag, s->bag.place[number]);
+    bats_bag_put_back(&s->bag, s->bag.position[number]);
 }
 
-void task_lose(struct state *s, uint32_t slot, uint32_t task)
+void task_lose(struct state *s, uint32_t slot, struct bats_position task)
 {
     uint32_t machine = s->slots[slot].machine;
-    s->tasks[task].losses++;
+    s->tasks[task.i].losses++;
     state_emit(s, (struct bats_command){
                       .type = BATS_NOTICE_LOSE,
                       .machine = machine,
                       .slot = slot - s->machines[machine].first_slot,
-                      .task = s->bag.task[task]});
+                      .task = s->bag.index[task.i]});
 }
 
-void task_measure(struct state *s, uint32_t task)
+void task_measure(struct state *s, struct bats_position task)
 {
-    s->tasks[task].point = true;
+    s->tasks[task.i].point = true;
 }
 
 /* What runs only for its runtime is not needed any more. */
-void task_release(struct state *s, uint32_t task)
+void task_release(struct state *s, struct bats_position task)
 {
-    s->tasks[task].point = false;
+    s->tasks[task.i].point = false;
     if (bats_bag_has_result(&s->bag, task))
         execution_cancel_all(s, task);
 }

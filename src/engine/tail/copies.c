@@ -119,17 +119,17 @@ static double total(const struct copies *c, const struct state *s,
                     const struct copied *t, size_t cluster)
 {
     if (c->strategy == BATS_TAIL_PERFECT)
-        return (double)c->true_runtime(c->true_context, s->bag.task[t->task],
-                                       (uint32_t)cluster);
+        return (double)c->true_runtime(
+            c->true_context, s->bag.index[t->task.i], (uint32_t)cluster);
     return copies_from_canonical(c, t->total, cluster);
 }
 
 /* ---- the tasks that run ---- */
 
 /* Something has ended on every cluster that runs the task. */
-static bool is_known(const struct state *s, uint32_t task)
+static bool is_known(const struct state *s, struct bats_position task)
 {
-    for (uint32_t slot = s->tasks[task].slot; slot != NO_SLOT;
+    for (uint32_t slot = s->tasks[task.i].slot; slot != NO_SLOT;
          slot = execution_next(s, task, slot))
         if (copies_mean(s, slot_cluster(s, slot)) == 0)
             return false;
@@ -159,7 +159,7 @@ static void estimate(struct copies *c, const struct state *s, struct copied *t,
                      bool all)
 {
     double tau = 0;
-    for (uint32_t slot = s->tasks[t->task].slot; slot != NO_SLOT;
+    for (uint32_t slot = s->tasks[t->task.i].slot; slot != NO_SLOT;
          slot = execution_next(s, t->task, slot))
         if (all || !is_stuck(c, s, slot))
             tau = larger(tau, copies_to_canonical(c, slot_elapsed(s, slot),
@@ -173,7 +173,7 @@ static void look_at(struct copies *c, const struct state *s, struct copied *t)
 {
     estimate(c, s, t, false);
     t->left = INFINITY;
-    for (uint32_t slot = s->tasks[t->task].slot; slot != NO_SLOT;
+    for (uint32_t slot = s->tasks[t->task.i].slot; slot != NO_SLOT;
          slot = execution_next(s, t->task, slot))
         if (!execution_cancelled(s, slot, t->task) && !is_stuck(c, s, slot))
             t->left = smaller(t->left, rest(c, s, t, slot));
@@ -187,10 +187,11 @@ static bool is_random(const struct copies *c)
 
 static void add(struct copies *c, const struct state *s, uint32_t slot)
 {
-    uint32_t task = s->slots[slot].head, cluster = slot_cluster(s, slot);
+    struct bats_position task = s->slots[slot].head;
+    uint32_t cluster = slot_cluster(s, slot);
     if (s->slots[slot].is_copy || !task_may_be_copied(s, task) ||
         copies_mean(s, cluster) == 0 ||
-        (s->tasks[task].copies != NO_SLOT && !is_known(s, task)))
+        (s->tasks[task.i].copies != NO_SLOT && !is_known(s, task)))
         return;
     struct copied *t = &c->list[c->n++];
     t->task = task;
@@ -245,7 +246,7 @@ static bool runs_slower(const struct state *s, const struct copied *t,
     double mean = copies_mean(s, cluster);
     if (copies_mean(s, t->cluster) <= mean)
         return false;
-    for (uint32_t at = s->tasks[t->task].copies; at != NO_SLOT;
+    for (uint32_t at = s->tasks[t->task.i].copies; at != NO_SLOT;
          at = s->slots[at].next_copy)
         if (copies_mean(s, slot_cluster(s, at)) <= mean)
             return false;
@@ -260,7 +261,7 @@ static struct copied *choose_any(struct copies *c, const struct state *s,
     for (uint32_t i = 0; i < c->n; i++) {
         struct copied *t = &c->list[i];
         if (runs_slower(s, t, cluster) &&
-            s->tasks[t->task].avoid != s->slots[slot].machine &&
+            s->tasks[t->task.i].avoid != s->slots[slot].machine &&
             draw(c, ++n) == 0)
             chosen = t; /* each of the n with the same chance */
     }
@@ -279,7 +280,7 @@ static struct copied *choose_last(struct copies *c, const struct state *s,
         struct copied *t = &c->list[i];
         double here = total(c, s, t, cluster);
         if (t->left > here && (!chosen || t->left > chosen->left) &&
-            s->tasks[t->task].avoid != machine &&
+            s->tasks[t->task.i].avoid != machine &&
             (c->strategy != BATS_TAIL_PERFECT || here <= paid))
             chosen = t;
     }
@@ -321,7 +322,8 @@ static bool may(const void *self, const struct state *s, uint32_t slot)
     return m->paid_end > c->useless[m->cluster] && may_copy(s, slot);
 }
 
-static uint32_t copy(void *self, const struct state *s, uint32_t slot)
+static struct bats_position copy(void *self, const struct state *s,
+                                 uint32_t slot)
 {
     struct copies *c = self;
     const struct machine *m = &s->machines[s->slots[slot].machine];
@@ -331,7 +333,7 @@ static uint32_t copy(void *self, const struct state *s, uint32_t slot)
     struct copied *t = choose(c, s, slot);
     if (!t) {
         c->useless[m->cluster] = m->paid_end;
-        return BATS_NO_TASK;
+        return BATS_NO_POSITION;
     }
     if (!is_random(c))
         t->left = smaller(t->left, total(c, s, t, m->cluster));
@@ -356,15 +358,16 @@ static bool begin(void *self, const struct state *s)
     return all;
 }
 
-static uint32_t migrate(void *self, const struct state *s, uint32_t slot)
+static struct bats_position migrate(void *self, const struct state *s,
+                                    uint32_t slot)
 {
     struct copies *c = self;
     if (!may_copy(s, slot) || s->slots[slot].n_tasks > 0 ||
         s->phase == PHASE_SAMPLING || bats_bag_ready(&s->bag) > s->sample_size)
-        return BATS_NO_TASK;
+        return BATS_NO_POSITION;
     look_around(c, s);
     struct copied *t = choose_last(c, s, slot);
-    return t ? t->task : BATS_NO_TASK;
+    return t ? t->task : BATS_NO_POSITION;
 }
 
 /*
@@ -406,10 +409,11 @@ static bool may_stay(const struct state *s, uint32_t slot)
            (m->renewing || bats_ledger_affordable(&s->ledger, charge) >= 1);
 }
 
-static uint32_t hand_over(void *self, const struct state *s, uint32_t task)
+static uint32_t hand_over(void *self, const struct state *s,
+                          struct bats_position task)
 {
     struct copies *c = self;
-    const struct task *t = &s->tasks[task];
+    const struct task *t = &s->tasks[task.i];
     struct copied look = {.task = task};
     find_canonical(c, s);
     soonest_look(c, s);

@@ -12,10 +12,11 @@
 
 /* A running task. */
 struct copied {
-    uint32_t task, cluster; /* of its original */
-    double total;           /* expected, on the canonical cluster; `soonest`:
+    struct bats_position task;
+    uint32_t cluster; /* of its original */
+    double total;     /* expected, on the canonical cluster; `soonest`:
                                likely at most */
-    double left;            /* until the first of its executions will have
+    double left;      /* until the first of its executions will have
                                ended then */
 };
 

@@ -19,14 +19,17 @@ struct tail {
     bool (*begin)(void *self, const struct state *s);
     /* The slot is worth asking. */
     bool (*may)(const void *self, const struct state *s, uint32_t slot);
-    /* The task that the slot is to copy; BATS_NO_TASK: none. */
-    uint32_t (*copy)(void *self, const struct state *s, uint32_t slot);
+    /* The task that the slot is to copy; BATS_NO_POSITION: none. */
+    struct bats_position (*copy)(void *self, const struct state *s,
+                                 uint32_t slot);
     /* A free slot asks for work, and there are tasks in the bag: the running
-     * task that it takes over before; BATS_NO_TASK: none. NULL: never. */
-    uint32_t (*migrate)(void *self, const struct state *s, uint32_t slot);
+     * task that it takes over before; BATS_NO_POSITION: none. NULL: never. */
+    struct bats_position (*migrate)(void *self, const struct state *s,
+                                    uint32_t slot);
     /* It is about to be decided whether the machine of the task's original
      * enters another window: the slot in which the task is to go on. */
-    uint32_t (*hand_over)(void *self, const struct state *s, uint32_t task);
+    uint32_t (*hand_over)(void *self, const struct state *s,
+                          struct bats_position task);
 };
 
 const struct tail *tail_find(enum bats_tail strategy);
