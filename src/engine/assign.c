@@ -144,14 +144,18 @@ void assign_copies(struct bats_sched *e)
     if (!e->tail->begin || s->draining || s->on_hold ||
         s->idle_first == NO_SLOT || bats_bag_ready(&s->bag) > 0)
         return;
-    if (e->tail->begin(e->own.tail, s))
+    bool all;
+    const bats_time *useless = e->tail->begin(e->own.tail, s, &all);
+    if (all)
         s->idle_asked = NO_SLOT;
     uint32_t refused = 0, next, slot = s->idle_first;
     if (s->idle_asked != NO_SLOT)
         slot = s->slots[s->idle_asked].next_idle;
     for (; slot != NO_SLOT && refused < TAIL_SLOTS; slot = next) {
+        const struct machine *m = &s->machines[s->slots[slot].machine];
         next = s->slots[slot].next_idle;
-        if (!e->tail->may(e->own.tail, s, slot))
+        if (m->paid_end <= useless[m->cluster] ||
+            !e->tail->may(e->own.tail, s, slot))
             continue;
         struct bats_position task = e->tail->copy(e->own.tail, s, slot);
         if (!bats_is_position(task))

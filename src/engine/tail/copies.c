@@ -308,18 +308,12 @@ static struct copied *choose(struct copies *c, const struct state *s,
     return t ? t : choose_any(c, s, slot);
 }
 
-static bool may_copy(const struct state *s, uint32_t slot)
-{
-    const struct machine *m = &s->machines[s->slots[slot].machine];
-    return !m->quarantined && copies_mean(s, m->cluster) > 0 &&
-           !forecast_too_late(s, m->cluster);
-}
-
 static bool may(const void *self, const struct state *s, uint32_t slot)
 {
-    const struct copies *c = self;
     const struct machine *m = &s->machines[s->slots[slot].machine];
-    return m->paid_end > c->useless[m->cluster] && may_copy(s, slot);
+    (void)self;
+    return !m->quarantined && copies_mean(s, m->cluster) > 0 &&
+           !forecast_too_late(s, m->cluster);
 }
 
 static struct bats_position copy(void *self, const struct state *s,
@@ -343,26 +337,26 @@ static struct bats_position copy(void *self, const struct state *s,
 /* Where an idle machine found nothing, time makes it no better: it is asked
  * again at the next monitoring, when a task that runs has one execution less,
  * or has been seen to take longer than any before. */
-static bool begin(void *self, const struct state *s)
+static const bats_time *begin(void *self, const struct state *s, bool *all)
 {
     struct copies *c = self;
-    bool all = c->is_news || c->seen_changes != s->n_changes ||
-               c->strategy != BATS_TAIL_SOONEST;
-    if (all) {
+    *all = c->is_news || c->seen_changes != s->n_changes ||
+           c->strategy != BATS_TAIL_SOONEST;
+    if (*all) {
         memset(c->useless, 0, sizeof c->useless);
         c->has_likely = false;
         c->n = 0;
     }
     c->is_news = c->knows = false;
     c->seen_changes = s->n_changes;
-    return all;
+    return c->useless;
 }
 
 static struct bats_position migrate(void *self, const struct state *s,
                                     uint32_t slot)
 {
     struct copies *c = self;
-    if (!may_copy(s, slot) || s->slots[slot].n_tasks > 0 ||
+    if (!may(c, s, slot) || s->slots[slot].n_tasks > 0 ||
         s->phase == PHASE_SAMPLING || bats_bag_ready(&s->bag) > s->sample_size)
         return BATS_NO_POSITION;
     look_around(c, s);

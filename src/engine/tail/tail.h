@@ -14,10 +14,12 @@ struct tail {
                   bats_time runtime);
     /* A monitoring interval is over. */
     void (*tick)(void *self);
-    /* Idle slots are going to be asked. True: all of them must be; else only
-     * those that have not been asked since. NULL: no copies. */
-    bool (*begin)(void *self, const struct state *s);
-    /* The slot is worth asking. */
+    /* Idle slots are going to be asked: all of them, or only those that have
+     * not been asked since. Returns, by cluster, until when a machine must be
+     * paid at least for its slots to find anything: it changes with every slot
+     * that finds nothing, and there may be many idle slots. NULL: no copies. */
+    const bats_time *(*begin)(void *self, const struct state *s, bool *all);
+    /* The slot may run a copy. */
     bool (*may)(const void *self, const struct state *s, uint32_t slot);
     /* The task that the slot is to copy; BATS_NO_POSITION: none. */
     struct bats_position (*copy)(void *self, const struct state *s,
