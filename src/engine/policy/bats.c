@@ -234,7 +234,10 @@ static bool renew(const void *self, const struct state *s, uint32_t machine)
     struct work *w = memory->work;
     if (s->is_chosen)
         return bats_policy_bkp.renew(memory->bkp, s, machine);
-    if (!is_ready(s))
+    /* What runs on a machine that is free of charge is never cut off: it would
+     * be begun again, and cut off again, for ever. */
+    if (!is_ready(s) ||
+        s->clusters[s->machines[machine].cluster].spec.charge == 0)
         return machine_works(s, machine);
     if (w->made_at != s->now)
         make_plan(s, w);
