@@ -29,10 +29,11 @@ SANITIZE =
 HWLOC := $(call have,hwloc)
 PMIX := $(call have,pmix)
 # Tests that `make check` runs; a test that takes longer than this is ended.
-TESTS = $(SCRIPT_TESTS) $(UNIT_TESTS)
+TESTS = $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(SCRIPT_TESTS) $(UNIT_TESTS))
 TEST_TIMEOUT = 600
-# How many run side by side: scripts mostly wait. The long ones come first.
-TEST_JOBS := $(shell echo $$((3 * $$(nproc))))
+# How many run side by side: scripts mostly wait, so that others compute.
+JOBS := $(shell nproc)
+TEST_JOBS := $(shell echo $$((4 * $(JOBS))))
 # How long each fuzzer runs.
 FUZZ_SECONDS = 30
 
@@ -42,18 +43,20 @@ VERSION = 0.1.0
 
 UTIL_SRC = $(addprefix src/util/, encode.c error.c grow.c heap.c hostlist.c units.c)
 PLAN_SRC = $(addprefix src/plan/, \
-	billing.c cluster.c frontier.c knapsack.c plan.c windows.c)
+	billing.c cluster.c frontier.c goal.c knapsack.c plan.c windows.c windows_all.c)
 ESTIMATE_SRC = $(addprefix src/estimate/, \
-	choice.c estimate.c histogram.c interval.c regression.c sample.c \
-	stats.c)
+	allocation.c choice.c configurations.c ends.c estimate.c histogram.c \
+	interval.c machine_windows.c plans.c regression.c sample.c stats.c)
 ENGINE_SRC = $(addprefix src/engine/, \
-	assign.c configure.c create.c outcome.c sched.c status.c \
+	assign.c configure.c create.c outcome.c promise.c sched.c status.c \
 	failure/rules.c order/random.c outlook/forecast.c policy/bats.c \
-	policy/bkp.c policy/initial.c policy/list.c policy/problem.c \
+	policy/bkp.c policy/dbc.c policy/dbc_conservative_time.c \
+	policy/dbc_cost.c policy/dbc_cost_time.c policy/dbc_time.c \
+	policy/deadline.c policy/initial.c policy/list.c policy/problem.c \
 	policy/rr.c sampling/choice.c sampling/points.c shrink/nodes.c \
-	state/answers.c state/bag.c state/check.c \
-	state/executions.c state/ledger.c state/machines.c state/slots.c \
-	state/state.c state/tasks.c tail/copies.c tail/soonest.c)
+	state/answers.c state/bag.c state/check.c state/executions.c \
+	state/ledger.c state/machines.c state/slots.c state/state.c \
+	state/tasks.c state/use.c tail/replicas.c tail/soonest.c)
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c clusters_file.c inifile.c platform.c profile.c \
 	profile_save.c runtimes.c)
@@ -73,15 +76,15 @@ SITE_SRC = $(addprefix src/site/, \
 	slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
 	comm.c crew.c executor.c heart.c hosts.c introduce.c journal.c launcher.c \
-	library.c master.c prepare.c results.c signals.c starter.c survey.c \
-	worker.c)
+	library.c master.c mpi.c prepare.c results.c shared.c signals.c \
+	starter.c survey.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c)
 REPORT_SRC = $(addprefix src/report/, \
-	failures.c finish.c joblog.c json.c progress.c sbatch.c schedules.c \
+	failures.c finish.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c \
 	snapshot.c summary.c table.c terminal.c trace.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
-	choosing.c cli.c clusters_json.c dry_run.c estimation.c help.c \
+	choosing.c cli.c clusters_json.c deadline.c dry_run.c estimation.c help.c \
 	history.c jobs.c look.c main.c options.c options_json.c place.c \
 	similar.c simulation.c watch.c) \
 	$(addprefix src/cli/cmd/, \
@@ -95,12 +98,20 @@ BENCH_SRC = $(addprefix benchmarks/, \
 	estimate/regression.c tail/tables.c)
 # These need no MPI.
 CORE_BENCH_SRC = $(addprefix benchmarks/, \
-	bags.c engine.c money/runs.c planner.c simulator.c)
+	bags.c dbc/grid.c engine.c money/runs.c planner.c simulator.c windows.c)
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 FUZZ_SRC = $(wildcard tests/fuzz/fuzz_*.c)
 SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\
 	slurm fault mpi build cli sim)))
-# Those of them that make asan runs too.
+# Those that take longest, by waiting or by computing, begin first: none is left
+# to run alone at the end.
+LONG_TESTS = $(addprefix tests/,slurm/t0000-testbed.sh slurm/t0008-account.sh \
+	fault/t0201-resume.sh fault/t0103-lost-worker.sh) \
+	$(B)/tests/test_sched_property \
+	$(addprefix tests/,slurm/t0005-supervise.sh slurm/t0010-jobs-end.sh \
+	slurm/t0007-lives.sh mpi/t0901-das.sh mpi/t0501-sample.sh) \
+	$(B)/tests/test_record_crash $(B)/tests/test_disk
+# Those that make asan runs too.
 SMOKE_TESTS = tests/mpi/t0001-run.sh
 
 # libbats is what needs neither MPI nor an operating system.
@@ -169,7 +180,7 @@ PACKAGES = CC='$(CC)' MPICC='$(MPICC)' sh tests/build/packages.sh
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: soak all programs demo check check-layers tests asan fuzz \
+.PHONY: soak all programs demo check check-layers unit-tests tests asan fuzz \
 	fuzzers coverage bench slurm-shell install format clean help FORCE
 
 all:
@@ -258,18 +269,23 @@ demo:
 	$(Q)$(MAKE) programs
 	@B=$(B) sh benchmarks/demo/run.sh
 
-# In two steps: what the second one runs may be installed by the first.
+# In steps: what the second one runs may be installed by the first. The tests run
+# make, too, and must not be promised the processes of this one.
 check:
 	@$(PACKAGES) install build test
-	$(Q)$(MAKE) check-layers tests
+	$(Q)$(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) \
+		check-layers programs unit-tests
+	$(Q)$(MAKE) tests
 
-check-layers: $(LIB_OBJ)
-	@sh tests/build/check-layers.sh $(LIB_OBJ)
+check-layers: $(LIB_OBJ) $(REST_OBJ)
+	@sh tests/build/check-layers.sh $(LIB_OBJ) -- $(REST_OBJ)
 
 TEST_ENV = TOP=$(CURDIR) B=$(abspath $(B)) BATS_MPI=$(abspath $(PROGRAM)) \
 	CMOCKA_MESSAGE_OUTPUT=TAP
 
-tests: programs $(UNIT_TESTS)
+unit-tests: $(UNIT_TESTS)
+
+tests: programs unit-tests
 	$(Q)$(TEST_ENV) prove -f --timer -j $(TEST_JOBS) \
 		--exec 'timeout -k 10 $(TEST_TIMEOUT)' $(TESTS) \
 		</dev/null

@@ -35,14 +35,22 @@ count "run: bats, 1000 tasks, budget 860" 20 bats_sim_run \
     "$simulator" bats 1000 72 20 860
 count "run: bats, 1000 tasks, budget 600" 20 bats_sim_run \
     "$simulator" bats 1000 72 20 600
+count "run: bkp, 1000 tasks, budget 860" 20 bats_sim_run \
+    "$simulator" bkp 1000 72 20 860
+count "run: bkp, 1000 tasks, budget 600" 20 bats_sim_run \
+    "$simulator" bkp 1000 72 20 600
 count "run: rr, 20,000 tasks, 10,000 machines" 1 bats_sim_run \
     "$simulator" rr 20000 10000 1
 count "run: bats, 20,000 tasks, 10,000 machines" 1 bats_sim_run \
     "$simulator" bats 20000 10000 1 400000
+count "run: bkp, 20,000 tasks, 10,000 machines" 1 bats_sim_run \
+    "$simulator" bkp 20000 10000 1 400000
 count "event: rr, 1000 machines" 110000 bats_sched_handle \
     "$engine" rr 1000000 1000 110000
 count "event: bats, 1000 machines" 110000 bats_sched_handle \
     "$engine" bats 1000000 1000 110000
+count "event: bkp, 1000 machines" 110000 bats_sched_handle \
+    "$engine" bkp 1000000 1000 110000
 count "plan: unrelated, 16 x 4096" 30 bats_plan_solve \
     "$planner" unrelated 6 16 4096 30
 count "plan: similar, 16 x 4096" 30 bats_plan_solve \

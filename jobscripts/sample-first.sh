@@ -5,7 +5,7 @@
 # learns what the rest would cost. It then submits the job of a schedule, with
 # the nodes and the time that this one needs, and no more: the allocation is
 # not billed for machines that wait. SCHEDULE is a name or number of the list
-# that the sample prints (default: cheapest+20%). With SUBMIT=cat the script of
+# that the sample prints (default: balanced). With SUBMIT=cat the script of
 # the second job is only shown.
 #
 # With Slurm 22.05 the nodes of the first component must come first in
@@ -17,7 +17,7 @@
 #SBATCH --partition=slow --ntasks=8 --time=01:30:00
 
 bag=${1:-bag.txt}
-schedule=${2:-cheapest+20%}
+schedule=${2:-balanced}
 
 srun --mpi=pmix --het-group=0,1 bats-mpi sample "$bag" "${@:3}" || exit
 bats-mpi plan "$bag.profile" --sbatch "$schedule" >"$bag.sh" || exit

@@ -61,6 +61,11 @@ guard() {
         --ntasks=1 --nodelist="$other" bash -c "$guard" "$SLURMD_NODENAME"
 }
 
+# sessions: how many there have been, which the record knows.
+sessions() {
+    bats-mpi status --json "$bag" 2>/dev/null | grep '^  "sessions"'
+}
+
 # Where a rank was lost, the exit code of srun is not that of the run. The record
 # knows whether a task is left, or has failed.
 finish() {
@@ -75,14 +80,19 @@ rm -f "$hosts"
 step=()
 for start in $(seq 20); do
     guard 2>/dev/null &
+    before=$(sessions)
     # --overlap: a step that was ended on a node that cannot be reached keeps
     # its cores, for Slurm, until it is heard of again.
     srun --mpi=pmix --overlap --no-kill "${step[@]}" bats-mpi "$bag" --resume \
         --release "$hosts" "${@:2}"
     status=$?
     kill $! 2>/dev/null && wait $!
-    # The file is there as long as the run is to be gone on with.
-    [ -e "$hosts" ] || finish
+    # The file is there as long as the run is to be gone on with. A step that
+    # was cut down before the run began, as by a crash in MPI_Init, is no end.
+    if [ ! -e "$hosts" ]; then
+        [ $status -gt 128 ] && [ "$(sessions)" = "$before" ] || finish
+        continue
+    fi
 
     # What a step is cut down by may be known a little later.
     if [ $status -ne 6 ]; then

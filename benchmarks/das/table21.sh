@@ -5,7 +5,8 @@
 # (bats-rr), and bats with little more than the least budget (bats-min).
 #
 # 65 ranks; all 15 runs take about 6 minutes. Exit status 0 if every run ended
-# in order and within its budget. Leaves build/das/SCENARIO-RUN.json behind.
+# in order and within its budget. Leaves build/das/SCENARIO-RUN.json behind, and
+# the record as SCENARIO-RUN.bats.
 usage() {
     cat >&2 <<END
 usage: sh benchmarks/das/table21.sh [--own-budgets] [--window SECONDS]
@@ -71,9 +72,9 @@ END
     *) set -- "$@" --policy bkp ;;
     esac
     [ "$budget" = - ] || set -- "$@" --budget "$budget"
-    rm -f "$json"
+    rm -f "$json" "$out/$scenario-$run".bats*
     launch 65 "$build/bats-mpi" run "$out/bag.txt" \
-        --clusters "$out/$scenario.ini" "$@" </dev/null
+        --record "$out/$scenario-$run.bats" --clusters "$out/$scenario.ini" "$@" </dev/null
 }
 
 # The line of the table for $json, and what must hold.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # make demo: a parameter sweep on MPI ranks within a budget, and its bill.
 #
-#   sh benchmarks/demo/run.sh [SEEDS [BUDGET]]     default 20 seeds, 145 SU
+#   sh benchmarks/demo/run.sh [SEEDS [BUDGET]]     default 20 seeds, 160 SU
 #
 # Everything runs on this machine: 8 workers and a master, two clusters that
 # are emulated by stopping and continuing the workers' processes. The time that
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . benchmarks/launch.sh
 build=${B:-build}
 seeds=${1:-20}
-budget=${2:-145}
+budget=${2:-160}
 out=$build/demo
 rm -rf "$out"
 mkdir -p "$out" || exit 1

@@ -232,13 +232,14 @@ static void sample_bag(double *bag, gsl_rng *rng,
         ours[c] = bats_runtimes_of(sample, SAMPLE, 0.9);
         clusters[c] = (struct bats_cluster){"", charge[c], CAP};
     }
-    const struct bats_estimator e = {.clusters = clusters,
+    const struct bats_estimator e = {.plans = BATS_PLANS_CONFIGURATIONS,
+                                     .clusters = clusters,
                                      .runtimes = ours,
                                      .n_clusters = CLOUDS,
                                      .n_tasks = LEFT,
                                      .window = BATS_HOUR,
                                      .confidence = 0.9};
-    if (bats_estimate_offers(&e, schedules, &err) != 0) {
+    if (bats_estimate_offers(&e, schedules, NULL, &err) != 0) {
         fprintf(stderr, "chapter4: %s\n", err.text);
         exit(1);
     }

@@ -1,7 +1,8 @@
 /*
  * runs: what policies make of real bags, and of the scoreboard's.
  *
- *   runs [-p POLICY,...] [-k PART/PARTS] [-n BAGS] [-g PLATFORMS] SET...
+ *   runs [-p POLICY,...] [-k PART/PARTS] [-n BAGS] [-g PLATFORMS] [-d] [-i]
+ *       SET...
  *
  * A SET is
  *
@@ -18,6 +19,11 @@
  * others. One line per run; report.awk makes a table of them:
  *
  *   SET,BAG,PLATFORM,BUDGET,POLICY,UNDONE,MAKESPAN,CHARGED,BOUND,AMOUNT,CPU
+ *
+ * -d: with deadlines, of 1 to 3 times the soonest end that the clairvoyant can
+ * reach, and budgets of 1 to 3 times the least that the deadline costs him; as
+ * little money as possible is to be spent. BUDGET is then DEADLINExBUDGET, and
+ * two more columns follow: DEADLINE,LEAST. -i: the runtimes are known.
  */
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
@@ -36,6 +42,7 @@ static struct {
     const struct bats_policy *policies[BATS_SCENARIO_POLICIES];
     size_t n_policies;
     long part, parts, most;
+    bool deadlines, informed;
     long platforms;
 } set = {.parts = 1, .most = 1000000, .platforms = 4};
 
@@ -99,31 +106,79 @@ static void random_platform(struct bats_scenario *s, unsigned long seed,
     make_machines(s, slots);
 }
 
+struct names {
+    const char *set, *bag, *platform;
+};
+
+/* Every policy with one budget. */
+static void play_budget(const struct bats_scenario *s,
+                        const struct names *names, struct bats_world *world,
+                        uint32_t budget, double least)
+{
+    struct bats_error err;
+    for (uint32_t p = 0; p < s->n_policies; p++) {
+        struct bats_world_result r;
+        double start = cpu_seconds();
+        if (bats_world_run(world, p, budget, NULL, &r, &err) < 0)
+            fail(err.text);
+        if (r.violations > 0)
+            fail("the budget was exceeded");
+        printf("%s,%s,%s-%u,%s,%s,%u,%.3f,%.3f,%.3f,%.3f,%.6f", names->set,
+               names->bag, names->platform, r.seed, s->budgets[budget].text,
+               bats_policy_name(s->policies[p]), r.undone,
+               1e-6 * (double)r.makespan, 1e-6 * (double)r.charged,
+               1e-6 * r.bound, 1e-6 * (double)r.amount, cpu_seconds() - start);
+        if (set.deadlines)
+            printf(",%.3f,%.3f", 1e-6 * (double)s->goal.deadline,
+                   1e-6 * least);
+        putchar('\n');
+    }
+}
+
+static void play_deadlines(struct bats_scenario *s, const struct names *names,
+                           struct bats_world *world)
+{
+    static const char *const factors[] = {"1", "1.25", "1.5", "2", "3"};
+    static const char *const budgets[] = {"1", "1.25", "1.5", "3"};
+    struct bats_error err;
+    double soonest, least = 0;
+    s->n_budgets = 0;
+    if (bats_world_soonest(world, &soonest, &err) < 0)
+        fail(err.text);
+    for (size_t d = 0; d < 5; d++)
+        for (size_t b = 0; b < 4; b++) {
+            struct bats_scenario_budget *budget = &s->budgets[s->n_budgets];
+            s->goal = (struct bats_goal){
+                .deadline = (bats_time)ceil(
+                    1.000001 * strtod(factors[d], NULL) * soonest),
+                .minimize = BATS_MINIMIZE_COST};
+            if (bats_world_least_cost(world, s->goal.deadline, &least, &err))
+                fail(err.text);
+            budget->base = BATS_BUDGET_AMOUNT;
+            budget->amount =
+                (bats_money)ceil(strtod(budgets[b], NULL) * least);
+            snprintf(budget->text, sizeof budget->text, "%.5sx%.5s",
+                     factors[d], budgets[b]);
+            play_budget(s, names, world, (uint32_t)s->n_budgets++, least);
+        }
+}
+
 static void play(struct bats_scenario *s, const char *name, const char *bag,
                  const char *platform)
 {
+    const struct names names = {name, bag, platform};
     struct bats_world *world;
     struct bats_error err;
     memcpy(s->policies, set.policies, sizeof s->policies);
     s->n_policies = set.n_policies;
+    s->informed = set.informed;
     for (size_t seed = 0; seed < s->n_seeds; seed++) {
         if (bats_world_create(s, seed, 0, &world, &err) < 0)
             fail(err.text);
-        for (uint32_t b = 0; b < s->n_budgets; b++)
-            for (uint32_t p = 0; p < s->n_policies; p++) {
-                struct bats_world_result r;
-                double start = cpu_seconds();
-                if (bats_world_run(world, p, b, NULL, &r, &err) < 0)
-                    fail(err.text);
-                if (r.violations > 0)
-                    fail("the budget was exceeded");
-                printf("%s,%s,%s-%u,%s,%s,%u,%.3f,%.3f,%.3f,%.3f,%.6f\n", name,
-                       bag, platform, s->seeds[seed], s->budgets[b].text,
-                       bats_policy_name(s->policies[p]), r.undone,
-                       1e-6 * (double)r.makespan, 1e-6 * (double)r.charged,
-                       1e-6 * r.bound, 1e-6 * (double)r.amount,
-                       cpu_seconds() - start);
-            }
+        if (set.deadlines)
+            play_deadlines(s, &names, world);
+        for (uint32_t b = 0; !set.deadlines && b < s->n_budgets; b++)
+            play_budget(s, &names, world, b, 0);
         bats_world_destroy(world);
     }
     free(s->platform.machines);
@@ -293,7 +348,7 @@ int main(int argc, char **argv)
 {
     char usual[] = "rr,bkp,bats";
     int option;
-    while ((option = getopt(argc, argv, "p:k:n:g:")) != -1) {
+    while ((option = getopt(argc, argv, "p:k:n:g:di")) != -1) {
         if (option == 'p')
             add_policies(optarg);
         else if (option == 'k')
@@ -302,6 +357,10 @@ int main(int argc, char **argv)
             set.most = strtol(optarg, NULL, 10);
         else if (option == 'g')
             set.platforms = strtol(optarg, NULL, 10);
+        else if (option == 'd')
+            set.deadlines = true;
+        else if (option == 'i')
+            set.informed = true;
         else
             return 2;
     }

@@ -1,10 +1,10 @@
 # The plots of `make bench`:  gnuplot -e "dir='DIRECTORY'" plots.gp
 # DIRECTORY has what the scripts have kept (results.sh); a topic that is not
 # there keeps its old plot.
-set terminal svg size 640,400 font "sans-serif,12" background "white"
+set terminal svg size 720,400 font "sans-serif,12" background "white"
 set datafile separator "\t"
 set grid ytics
-set key left top
+set key outside right top Left reverse # beside the data, never on it
 out = "benchmarks/plots/"
 has(name) = int(system("test -s ".dir."/".name.".tsv && echo 1 || echo 0"))
 
@@ -36,11 +36,11 @@ set boxwidth 0.9
 
 if (has("planner")) {
     set output out."planner.svg"
-    set title "Planner: charges of six decimals, mean time of an exact plan"
+    set title "Planner: charges of six decimals, mean time of a plan"
     set xlabel "clusters"
     set ylabel "milliseconds of CPU"
     set logscale y
-    set yrange [0.001:1000]
+    set yrange [0.001:*]
     file = dir."/planner.tsv"
     kind(k) = sprintf("< awk -F '\\t' '$1 == \"%s\"' %s", k, file)
     plot for [k in "unrelated similar proportional base-fee adverse"] \
@@ -73,7 +73,7 @@ if (has("latency")) {
     set xlabel "ranks"
     set ylabel "microseconds"
     set logscale y
-    set yrange [1:100000] # with room for the key
+    set yrange [1:*]
     file = dir."/latency.tsv"
     plot file using 3:xtic(1) title "bats-mpi, p99", \
         file using 2 title "bats-mpi, p50", \
@@ -88,7 +88,7 @@ if (has("speed")) {
     set title "Runs: tasks per second beside the floor and the peers"
     set ylabel "ratio to the first of each group"
     set yrange [0:*]
-    set terminal svg size 640,520
+    set terminal svg size 720,520
     set xtics rotate by -90 noenhanced
     unset key
     plot '< tr -d "\140" <'.dir."/speed.tsv" \

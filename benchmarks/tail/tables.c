@@ -89,12 +89,13 @@ static void make_bag(struct bag *bag, const char *runtime, unsigned long seed)
             there[i] = sample[i] / speed[c];
         runtimes[c] = bats_runtimes_of(there, SAMPLE, 0.9);
     }
-    struct bats_estimator estimator = {.clusters = clusters,
+    struct bats_estimator estimator = {.plans = BATS_PLANS_CONFIGURATIONS,
+                                       .clusters = clusters,
                                        .runtimes = runtimes,
                                        .n_clusters = CLUSTERS,
                                        .n_tasks = TASKS,
                                        .window = BATS_HOUR};
-    if (bats_estimate_offers(&estimator, bag->schedules, &err) < 0)
+    if (bats_estimate_offers(&estimator, bag->schedules, NULL, &err) < 0)
         die(&err);
     gsl_rng_free(rng);
 }

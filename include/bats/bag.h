@@ -100,7 +100,7 @@ void bats_bag_release(struct bats_bag *bag);
  * others does not change. */
 void bats_bag_resume(struct bats_bag *bag, const uint8_t *state);
 
-/* What would be drawn now, or `behind` draws later. There must be as
+/* The task that would be drawn now, or `behind` draws later. There must be as
  * many pending. */
 static inline struct bats_position bats_bag_peek(const struct bats_bag *bag,
                                                  uint32_t behind)

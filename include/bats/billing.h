@@ -8,6 +8,11 @@
  *               the emulation of clusters that grow and shrink.
  *   allocation  Everything that the job holds is billed, by the second, until
  *               it is given back, whether it works or not: every Slurm job.
+ *   use         A machine is charged for the time in which it runs a task, by the
+ *               second: the charge of a window, in proportion. Waiting is free.
+ *               What a running task may cost is held before it begins, and
+ *               more when it takes longer; a task for which there is no more
+ *               is stopped.
  *
  * In an allocation the money is a function of the time alone:
  *
@@ -25,7 +30,8 @@
 
 enum bats_billing_model {
     BATS_BILLING_WINDOW,
-    BATS_BILLING_ALLOCATION /* then: */
+    BATS_BILLING_ALLOCATION, /* then: rate, before, leaving */
+    BATS_BILLING_USE
 };
 
 struct bats_billing {
@@ -36,16 +42,22 @@ struct bats_billing {
     bats_time leaving; /* at most, from the deadline until it is given back */
 };
 
-/* "window", "allocation" */
+/* "window", "allocation", "use" */
 bool bats_billing_find(const char *name, enum bats_billing_model *model);
 const char *bats_billing_name(enum bats_billing_model model);
 
-/* What a time costs at so much per hour, rounded up to a millionth;
- * BATS_UNLIMITED where it does not fit. time >= 0. */
+/* The cost of a time at so much per hour, rounded up to a millionth;
+ * BATS_UNLIMITED if it does not fit. time >= 0. */
 bats_money bats_billing_cost(bats_money rate, bats_time time);
 
 /* The longest time that `money` >= 0 pays at this rate; BATS_LONGEST at most.
  */
 bats_time bats_billing_time(bats_money rate, bats_money money);
+
+/* The same at so much per window. */
+bats_money bats_billing_use(bats_money charge, bats_time window,
+                            bats_time time);
+bats_time bats_billing_lasts(bats_money charge, bats_time window,
+                             bats_money money);
 
 #endif

@@ -1,11 +1,35 @@
 /*
  * estimate: the schedules that a user can choose from before paying.
  *
- * Layer: estimate. Used by `plan`, `sample` and `run --choose`. Pure. Source:
- * Oprescu's thesis, 3.1.4, 3.1.5, 3.2.1 and chapter 6.
+ * Layer: estimate. Used by `plan`, `sample` and `run --choose`. Pure.
  *
- * From the runtimes on each cluster (interval.h), it makes six schedules
- * between two ends:
+ * A schedule is made from the runtimes on each cluster (interval.h), by the
+ * rules of who carries it out.
+ *
+ * Policy bats buys machine-windows (windows.h). For every end M there is a
+ * least cost; the schedules on offer are the ends of that frontier, and what
+ * lies between them:
+ *
+ *   fastest    the soonest end
+ *   cheapest   the soonest of those ends that cost the least, within 3 %
+ *   balanced   between these, the knee: seen in logarithms of cost and end, the
+ *              point that is farthest below the line that joins them; or if
+ *              none is, the middle of the ends
+ *   cheaper    the same between cheapest and balanced,
+ *   faster     and between balanced and fastest
+ *
+ *   E(M)      (*) of interval.h, a machine counting for the share of M that it
+ *             is held
+ *   bound     of the cost: the least cost of the same end's upper bound if
+ *             every mean runtime is at its own
+ *
+ * A job of a batch system is billed for all that it holds until it ends, by the
+ * second: E(M) (sum(a_i c_i) + what rank 0 needs). If it runs already, nothing
+ * can be chosen but to stop; the only schedule is all that there is. If it is
+ * still to be asked for, the names above mean numbers of machines.
+ *
+ * Policy bkp holds one configuration (plan.h): Oprescu's thesis, 3.1.4, 3.1.5,
+ * 3.2.1 and chapter 6. Six schedules lie between two ends:
  *
  *   cheapest      the least that the rest of the bag costs on one machine,
  *                 over the clusters (3.1.4: of the most profitable one, which
@@ -35,13 +59,34 @@
 
 #include "bats/cluster.h"
 #include "bats/error.h"
-#include "bats/frontier.h"
 #include "bats/interval.h"
 #include "bats/plan.h"
 #include "bats/units.h"
 
+/* The kinds of schedules, and the policy that carries them out. */
+enum bats_plans {
+    BATS_PLANS_WINDOWS,        /* policy bats */
+    BATS_PLANS_CONFIGURATIONS, /* policy bkp */
+    BATS_PLANS_ALLOCATION      /* a job that is billed for all that it holds */
+};
+
+/* Rank 0 needs a slot of its own, among the machines of one cluster: that with
+ * the lowest place of those in use. */
+struct bats_head {
+    uint32_t place;
+    bats_money charge; /* per window; 0 where it shares a machine */
+};
+
+/* Machines of a cluster that are paid already, on average for so long. What
+ * they do until then is no part of the tasks that are left. */
+struct bats_paid {
+    uint32_t machines;
+    double time; /* microseconds */
+};
+
 /* The data of an estimate, borrowed. */
 struct bats_estimator {
+    enum bats_plans plans;
     const struct bats_cluster *clusters;  /* charge, max; name for messages */
     const struct bats_runtimes *runtimes; /* per cluster; mean 0: not used */
     const double *slots; /* tasks at a time per machine and cluster, > 0 (a
@@ -53,6 +98,15 @@ struct bats_estimator {
     unsigned cushion_percent; /* limit of a cushion, as a percentage of the
                                * budget it is added to; 0: 20 */
     const char *currency;     /* for messages; NULL or "": none */
+    bats_time until; /* what ends later is not offered, if there is anything
+                      * else; from now; 0: no limit */
+    const struct bats_paid *paid; /* of machine-windows: per cluster; NULL: no
+                                   * machine is held */
+    /* For an allocation: */
+    bats_money rate; /* the job runs, and is billed so much per hour; 0: it is
+                      * still to be asked for */
+    const struct bats_head *heads; /* then, per cluster; NULL: nothing */
+    bats_time least; /* a shorter job is billed for this time; 0: none is */
 };
 
 enum bats_offer {
@@ -66,7 +120,12 @@ enum bats_offer {
     /* not in the list: made for a given budget */
     BATS_OFFER_BUDGET = BATS_OFFERS,
     BATS_OFFER_DEADLINE, /* or for a deadline */
-    BATS_OFFER_NONE      /* none of these */
+    BATS_OFFER_NONE,     /* none of these */
+    /* of machine-windows, with cheapest and fastest */
+    BATS_OFFER_CHEAPER,
+    BATS_OFFER_BALANCED,
+    BATS_OFFER_FASTER,
+    BATS_OFFER_KINDS /* records have these numbers */
 };
 
 struct bats_schedule {
@@ -74,6 +133,12 @@ struct bats_schedule {
     bats_money budget;     /* the budget that the plan was made for */
     struct bats_plan plan; /* machines, windows, cost; at least as many windows
                             * as one task needs */
+    /* Each of cluster i's plan.machines[i] is held for held[i] windows, and
+     * longer[i] of them for one more. (plan.windows is the longest time.) */
+    int64_t held[BATS_CLUSTERS_MAX];
+    uint32_t longer[BATS_CLUSTERS_MAX];
+    bats_time aim; /* M, if policy bats has to take the time until then: what
+                     * is cheapest; 0: the sooner the better */
     struct bats_prediction makespan; /* microseconds. All 0 if the plan is not
                                       * feasible */
     int64_t windows_high; /* windows of the makespan's upper bound, >= those
@@ -90,13 +155,20 @@ struct bats_schedule {
 };
 
 /*
- * Puts the schedules on offer into schedules[BATS_OFFERS], in the order of the
- * enum. A plan can be infeasible if fastest-20% is below the cheapest. Errors:
- * BATS_EINPUT (no cluster has known runtimes), BATS_EOVERFLOW, BATS_ENOMEM.
+ * Puts the schedules on offer into schedules[], the cheapest first; *n of them
+ * (NULL: nobody wants to know). Of machine-windows there are 1 to 5, each of
+ * which costs less and ends later than the next one. Of configurations it is
+ * always six, in the order of the enum, and a plan can be infeasible if
+ * fastest-20% is below the cheapest. Errors: BATS_EINPUT (no cluster has known
+ * runtimes), BATS_EOVERFLOW, BATS_ENOMEM.
  */
 int bats_estimate_offers(const struct bats_estimator *e,
                          struct bats_schedule schedules[BATS_OFFERS],
-                         struct bats_error *err);
+                         size_t *n, struct bats_error *err);
+
+/* Leaves out what is the same as one before it, for people; returns how many
+ * are left. */
+size_t bats_offers_merge(struct bats_schedule *schedules, size_t n);
 
 /* The fastest schedule within `budget`. Errors as above, or BATS_EBUDGET: no
  * schedule completes the bag within it; the sentence names the least budget,
@@ -121,10 +193,12 @@ double bats_estimate_confidence(const struct bats_estimator *e);
 int bats_estimate_least_budget(const struct bats_estimator *e,
                                bats_money *budget, struct bats_error *err);
 
-/* All schedules on the frontier (frontier.h); to be released. */
+/* All schedules on the frontier, the cheapest first, as far as they have a
+ * cost, an end (of configurations: Te) and machines. *schedules is for free(),
+ * *n of them. *complete: false: there are too many, and these are a part. */
 int bats_estimate_frontier(const struct bats_estimator *e,
-                           struct bats_frontier *frontier,
-                           struct bats_error *err);
+                           struct bats_schedule **schedules, size_t *n,
+                           bool *complete, struct bats_error *err);
 
 /* ---- choosing ---- */
 
@@ -134,13 +208,14 @@ struct bats_choice {
     bats_time deadline; /* for BATS_OFFER_DEADLINE */
 };
 
-/* "cheapest", "cheapest+10%" ..., "fastest"; "" for the two without a name. */
+/* "cheapest", "cheapest+10%" ..., "fastest"; "" for those without a name. */
 const char *bats_offer_name(enum bats_offer offer);
 
-/* Parses one of those names, or 1 .. BATS_OFFERS for its number in the list.
- * BATS_EINPUT with a sentence that lists the names. */
-int bats_choice_parse(const char *text, struct bats_choice *choice,
-                      struct bats_error *err);
+/* Parses one of the names that there are by such rules. BATS_EINPUT with a
+ * sentence that lists them. A name that is not among the schedules on offer,
+ * since two are the same, is that one. */
+int bats_choice_parse(enum bats_plans plans, const char *text,
+                      struct bats_choice *choice, struct bats_error *err);
 
 /* The schedule of that choice; errors as for the function that makes it. */
 int bats_estimate_choose(const struct bats_estimator *e,

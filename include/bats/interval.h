@@ -11,7 +11,7 @@
  *   m - t_((1+p)/2) s / sqrt(n)         <= mu    <= m + the same
  *   s sqrt(n / chi2_((1+p)/2))          <= sigma <= s sqrt(n / chi2_((1-p)/2))
  *
- * Of bags with two modes and a thin tail, half of these intervals of the
+ * For bags with two modes and a thin tail, half of these intervals of the
  * deviation miss it (its tables 4.2 - 4.4). The ones used here assume nothing
  * of the distribution:
  *

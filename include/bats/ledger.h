@@ -48,14 +48,14 @@ void bats_ledger_allocate(struct bats_ledger *ledger,
 /* The time is `now`: charges the allocation. */
 void bats_ledger_pass(struct bats_ledger *ledger, bats_time now);
 
-/* What was charged since the last call. */
+/* The money charged since the last call. */
 bats_money bats_ledger_book(struct bats_ledger *ledger);
 
 /* When all work has to be stopped so that the allocation is given back within
  * the budget; BATS_NEVER without a limit. */
 bats_time bats_ledger_lasts(const struct bats_ledger *ledger);
 
-/* What may still be spent; BATS_UNLIMITED without a budget. */
+/* The money that may still be spent; BATS_UNLIMITED without a budget. */
 bats_money bats_ledger_available(const struct bats_ledger *ledger);
 
 /* The number of windows at `charge` each that the available money pays

@@ -11,26 +11,44 @@
  *         and windows end. One cluster: as rr.
  *   bkp   the papers' method. Samples every cluster, then the fastest
  *         configuration that the budget can pay (plan.h), watched and corrected
- *         every monitor_interval. Oprescu's thesis, chapter 2. It carries out
- *         what is chosen after a sampling phase, whatever the policy.
+ *         every monitor_interval. Oprescu's thesis, chapter 2.
  *   rr    the papers' baseline: self-scheduling on all machines, each kept as
  *         long as there is a task for it. The budget still binds.
+ *
+ * For a deadline and a budget, and charges for use, from Buyya et al. (2005):
+ *
+ *   dbc-cost               the cheapest clusters that can do the bag by the
+ *                          deadline
+ *   dbc-time               the clusters that end it soonest, where a task costs
+ *                          no more than the money left / tasks left
+ *   dbc-conservative-time  the same, in inverse proportion to their runtimes
+ *   dbc-cost-time          as dbc-cost; of clusters that cost the same, all
+ *                          work at the same time
  */
 #ifndef BATS_POLICY_H
 #define BATS_POLICY_H
 
 #include <stdbool.h>
 
+#include "bats/estimate.h"
+
 struct bats_policy;
 
 extern const struct bats_policy bats_policy_bats;
 extern const struct bats_policy bats_policy_bkp;
 extern const struct bats_policy bats_policy_rr;
+extern const struct bats_policy bats_policy_dbc_cost;
+extern const struct bats_policy bats_policy_dbc_time;
+extern const struct bats_policy bats_policy_dbc_conservative_time;
+extern const struct bats_policy bats_policy_dbc_cost_time;
 
 /* The policy of that name, or NULL. */
 const struct bats_policy *bats_policy_find(const char *name);
 
 const char *bats_policy_name(const struct bats_policy *policy);
+
+/* The kind of schedules that it makes and carries out. */
+enum bats_plans bats_policy_plans(const struct bats_policy *policy);
 
 /*
  * When the policy bkp makes its plan anew, at a monitoring interval.

@@ -10,11 +10,11 @@
  *         carry out the command;
  *     come back at bats_sched_wakeup(s) at the latest, with a tick
  *
- * What it decides: which machines are held (policy), which task runs where,
- * who is told to stop at the end of a paid window, and when the run is over.
- * The same events give the same commands, on every machine.
+ * It decides which machines are held (policy), which task runs where, which
+ * execution is told to stop at the end of a paid window, and when the run is
+ * over. The same events give the same commands, on every machine.
  *
- * A task may be executed several times at the same time (copies, see tail.h).
+ * A task may be executed several times at the same time (replicas, see tail.h).
  * An execution is a task in a slot. The first one that is DONE is the task's
  * result, and the others are told to stop; whatever they answer then ends
  * that execution and changes nothing else. One that ends otherwise while
@@ -26,12 +26,12 @@
  *     allocation is billed until then (billing.h);
  *   - every task is in exactly one state and has at most one result;
  *   - a machine runs tasks only inside windows that are paid;
- *   - a copy is alone in its slot, and no window is entered for it.
+ *   - a replica is alone in its slot, and no window is entered for it.
  *
  * In an allocation (billing.h) a machine that waits costs what one costs that
  * works. So every policy comes to the same there: all machines are held from
  * the start, in one window that does not end, until the bag is empty or the
- * budget is near its end. That is a deadline: no task is started that is not
+ * budget is near its end. That is a time limit: no task is started that is not
  * expected to end by then, and what still runs then is stopped.
  */
 #ifndef BATS_SCHED_H
@@ -45,6 +45,7 @@
 #include "bats/cluster.h"
 #include "bats/error.h"
 #include "bats/estimate.h"
+#include "bats/goal.h"
 #include "bats/plan.h"
 #include "bats/policy.h"
 #include "bats/sample.h"
@@ -80,7 +81,7 @@ struct bats_event {
     uint32_t machine;
     uint32_t slot;     /* 0 .. slots of the machine - 1 */
     uint32_t task;     /* 0 .. n_tasks - 1 */
-    bats_time runtime; /* DONE, FAILED: how long the task ran, bag time */
+    bats_time runtime; /* DONE, FAILED: how long the task ran */
     struct bats_choice choice;
 };
 
@@ -90,11 +91,11 @@ struct bats_event {
 enum bats_command_type {
     /* A command is carried out. */
     BATS_COMMAND_ACQUIRE, /* machine: unpark it; its first window starts now */
-    BATS_COMMAND_RUN,     /* machine, slot, task, copy: run after what it was
+    BATS_COMMAND_RUN,    /* machine, slot, task, replica: run after what it was
                              given before */
-    BATS_COMMAND_CANCEL,  /* machine, slot, task: stop it. Answered by
+    BATS_COMMAND_CANCEL, /* machine, slot, task: stop it. Answered by
                              PREEMPTED, or by DONE/FAILED if that was faster */
-    BATS_COMMAND_PARK,    /* machine: its paid time is over; it may be
+    BATS_COMMAND_PARK,   /* machine: its paid time is over; it may be
                              acquired again */
     BATS_COMMAND_RELEASE, /* machine: it will not be used again */
 
@@ -130,7 +131,7 @@ enum bats_finish {
                                 in quarantine */
     BATS_FINISH_HALTED,      /* too many tasks have failed (halt rules) */
     BATS_FINISH_SAMPLED,     /* only a sample was wanted (BATS_OFFER_NONE) */
-    BATS_FINISH_DEADLINE,    /* tasks are left that the deadline cuts off */
+    BATS_FINISH_TIME_LIMIT,  /* tasks are left that the time limit cuts off */
     BATS_FINISH_SHRINK       /* tasks are left, for a run with fewer nodes:
                                 bats_sched_keeps says which */
 };
@@ -140,8 +141,8 @@ struct bats_command {
     uint32_t machine;
     uint32_t slot;
     uint32_t task;
-    uint32_t copy; /* RUN: replica number (0 = original) */
-    bool time_out; /* CANCEL: the task has run for too long, and has failed
+    uint32_t replica; /* RUN: replica number (0 = original) */
+    bool time_out;    /* CANCEL: the task has run for too long, and has failed
                       unless it ends by itself before it is told */
     bats_money amount;
     bats_money cushion; /* CHARGE: so much of the amount comes out of the
@@ -156,8 +157,8 @@ struct bats_command {
 #define BATS_YIELD_PAUSE BATS_SECOND
 
 /*
- * What to do about executions that go wrong, and when to stop. With all
- * members 0 a failed task is simply a result, and nothing has a limit.
+ * Rules for executions that go wrong, and for an early end. With all members 0
+ * a failed task is simply a result, and nothing has a limit.
  */
 struct bats_sched_rules {
     uint32_t retries;      /* further attempts after a failed one, on another
@@ -179,9 +180,9 @@ struct bats_sched_rules {
     double halt_share;  /* stop when they are this share of the tasks that have
                           a result, and three at least; 0: never */
     bool halt_now;      /* stop by cancelling, not by letting tasks end */
-    bats_time deadline; /* a task that is not expected to end by then is not
-                           started, and what still runs then is cancelled;
-                           0: none */
+    bats_time time_limit; /* a task that is not expected to end by then is not
+                             started, and what still runs then is cancelled;
+                             0: none */
 };
 
 /* A bag of which earlier sessions have done a part. */
@@ -192,10 +193,10 @@ struct bats_sched_earlier {
     const uint8_t *failures; /* per task: attempts that have failed, of those
                                 that the rules allow; NULL: none */
     const uint8_t *losses;   /* the same: times it was lost with its machine */
-    const uint8_t *yields;   /* the same: times in a row, until now, that it has
+    const uint8_t *yields; /* the same: times in a row, until now, that it has
                                 yielded without progress */
-    bats_money charged;      /* counts against the budget */
-    /* Where this run goes on at once with nodes that were kept: */
+    bats_money charged;    /* counts against the budget */
+    /* For a run that goes on at once with nodes that were kept: */
     const bats_time *paid; /* per machine: it is paid for so long, and is held
                               from the moment it joins; NULL: none is */
     const struct bats_observation *seen; /* runtimes: a cluster that has as
@@ -214,11 +215,11 @@ struct bats_sched_earlier {
  * the bag until their window ends. What the sample still lacks then is run on
  * one machine of the most profitable cluster. Then comes SAMPLED.
  *
- * What is CHOSEN may cost as much as its upper bound (cost_high in estimate.h;
- * of BATS_OFFER_BUDGET: that budget), or as the run's own budget if that is
- * less. Where the upper bound can be paid, the configuration is kept for as
- * long as it is expected to end the bag in windows_high windows; else a plan
- * is made anew as soon as the bag seems to take longer than the estimate.
+ * The schedule CHOSEN may cost as much as its upper bound (cost_high in
+ * estimate.h; that budget for BATS_OFFER_BUDGET), or as the run's own budget
+ * if that is less. If the upper bound can be paid, the configuration is kept
+ * for as long as it is expected to end the bag in windows_high windows; else a
+ * plan is made anew as soon as the bag seems to take longer than the estimate.
  */
 struct bats_sched_sampling {
     bool on;
@@ -231,7 +232,8 @@ struct bats_sched_sampling {
     unsigned cushion_percent;
     bool cushion; /* may be spent, on top of what is chosen but within
                            the budget */
-    /* Of an earlier phase (a profile), copied: SAMPLED comes at once. */
+    /* The sample of an earlier phase (a profile), copied: SAMPLED comes at
+     * once. */
     const struct bats_observation *observations;
     size_t n_observations;
 };
@@ -253,6 +255,12 @@ struct bats_sched_sampling {
  * over (struct bats_sched_earlier), and the budget must still pay the rest of
  * the bag. Then nothing more is started, what runs ends, and the run finishes
  * with BATS_FINISH_SHRINK. The policy rr always works with all machines.
+ *
+ * In an allocation all machines work, and what they are billed is all the same
+ * to those who have no budget. Where the budget does not pay all nodes until
+ * the bag is empty, those that charge most for a task are given back: as few as
+ * let it suffice; or as many as let it do most tasks, if that is more by 5 % of
+ * those that are left. The money for (w + restart) of all nodes is lost.
  */
 struct bats_sched_shrink {
     const uint32_t *node; /* per machine: that it is on, < n_machines; copied.
@@ -267,10 +275,13 @@ struct bats_sched_options {
     uint32_t n_tasks;                         /* N >= 1 */
     const struct bats_cluster *clusters;      /* copied */
     size_t n_clusters;                        /* 1..BATS_CLUSTERS_MAX */
+    const bats_time *expected; /* per cluster: runtime of a task, until one is
+                                  measured; 0 or NULL: not known. Copied */
     const struct bats_machine_spec *machines; /* copied */
     uint32_t n_machines;                      /* >= 1 */
     bats_time window;                         /* ATU > 0 */
     bats_money budget;                        /* B or BATS_UNLIMITED */
+    struct bats_goal goal;
     struct bats_billing billing;
     bats_time monitor_interval; /* 0: window / 12 */
     bats_time preempt_lead;     /* so long before the end of a window its
@@ -286,7 +297,7 @@ struct bats_sched_options {
     struct bats_sched_sampling sampling;
     struct bats_sched_shrink shrink;
     enum bats_reconfigure reconfigure; /* when the plan is made anew */
-    enum bats_tail tail;               /* when idle machines run copies */
+    enum bats_tail tail;               /* when idle machines run replicas */
     const uint8_t *once; /* per task: not 0 = it must not run twice at the
                             same time; NULL: none; copied */
     /* BATS_TAIL_PERFECT: how long `task` takes on a machine of `cluster`. */
@@ -318,7 +329,7 @@ int bats_sched_handle(struct bats_sched *s, bats_time now,
  */
 bool bats_sched_next(struct bats_sched *s, struct bats_command *command);
 
-/* What became of an execution that is on a machine. */
+/* The state of an execution that is on a machine. */
 enum bats_execution_state {
     BATS_EXECUTION_NONE, /* the task is not in this slot */
     BATS_EXECUTION_RUNS, /* or waits in the slot for those before it */
@@ -334,7 +345,7 @@ bool bats_sched_is_busy(const struct bats_sched *s, uint32_t machine,
                         uint32_t slot);
 
 /* The task is on several machines. */
-bool bats_sched_has_copies(const struct bats_sched *s, uint32_t task);
+bool bats_sched_has_replicas(const struct bats_sched *s, uint32_t task);
 
 /* The next time at which the engine wants a tick; BATS_NEVER if none. */
 bats_time bats_sched_wakeup(const struct bats_sched *s);
@@ -357,10 +368,13 @@ struct bats_sched_status {
                                   until this run began */
     uint32_t retried;          /* executions that failed and are repeated */
     uint32_t timed_out;        /* executions that were stopped by a time-out */
-    uint32_t preempted;  /* executions that were cut off at a window's end */
-    uint32_t copies;     /* that were started, */
-    uint32_t copies_won; /* and those of them that became the result */
+    uint32_t preempted;    /* executions that were cut off at a window's end */
+    uint32_t replicas;     /* that were started, */
+    uint32_t replicas_won; /* and those of them that became the result */
     bats_time estimated_end; /* BATS_NEVER if not known */
+    bats_time deadline;      /* 0: there is none */
+    bats_time late_end;      /* when the bag is expected to be done, if that is
+                                too late; else 0 */
     bats_money rest_cost; /* what the pending tasks would cost on one machine
                                 of the most profitable cluster; -1 unknown */
     uint32_t sample_size; /* n, tasks per cluster in the sampling phase */
@@ -379,7 +393,7 @@ bool bats_sched_has_failed(const struct bats_sched *s, uint32_t task);
 /* The machine's node is kept: with BATS_FINISH_SHRINK not all are. */
 bool bats_sched_keeps(const struct bats_sched *s, uint32_t machine);
 
-/* What the sampling phase has found; the engine's, valid until the next
+/* The result of the sampling phase; the engine's, valid until the next
  * handle. */
 struct bats_sched_sampled {
     bats_time time;     /* when it was over, and then when a schedule was
@@ -397,10 +411,10 @@ void bats_sched_sampled(const struct bats_sched *s,
                         struct bats_sched_sampled *sampled);
 
 /*
- * What schedules for the rest of the bag are estimated from, after SAMPLED
- * (estimate.h); money is counted from now. The arrays are the engine's, valid
- * until the next handle. BATS_ESTATE before SAMPLED; BATS_EINPUT if no task of
- * the sample has ended well anywhere; BATS_ENOMEM.
+ * Fills in what schedules for the rest of the bag are estimated from, after
+ * SAMPLED (estimate.h); money is counted from now. The arrays are the
+ * engine's, valid until the next handle. BATS_ESTATE before SAMPLED;
+ * BATS_EINPUT if no task of the sample has ended well anywhere; BATS_ENOMEM.
  */
 int bats_sched_estimator(struct bats_sched *s,
                          struct bats_estimator *estimator,
@@ -416,7 +430,8 @@ struct bats_cluster_status {
                            machines were billed */
     uint32_t done;
     uint32_t failed;
-    double mean_runtime;  /* T_i, microseconds of bag time; 0: not known */
+    double mean_runtime;  /* T_i, microseconds of virtual time; 0: not
+                           known */
     bool is_guess;        /* no task has ended well there: T_i is of those that
                              failed */
     double profitability; /* (T_m/T_i)(c_m/c_i), m the cheapest; 0: unknown */
@@ -435,7 +450,9 @@ enum bats_reason {
     BATS_REASON_STALLED,   /* tasks are left and no machine is held */
     BATS_REASON_CHOSEN,    /* the schedule that was chosen after sampling */
     BATS_REASON_SHRINK,    /* nodes are given back: machines on the others */
-    BATS_REASON_PLANNED    /* the windows were planned again */
+    BATS_REASON_PLANNED,   /* the windows were planned again */
+    BATS_REASON_LATE       /* none: the deadline will not be kept; `windows`:
+                              until the bag will be done */
 };
 
 struct bats_decision {

@@ -4,7 +4,7 @@
  * Layer: engine. Towards the end the bag is empty, and machines that are paid
  * for until the end of their window have nothing to do, while the run waits
  * for a few long tasks on slow machines. Idle machines then run replicas
- * (copies) of these; the first one that succeeds gives the result, and the
+ * (replicas) of these; the first one that succeeds gives the result, and the
  * others are stopped. Source: Oprescu's thesis, chapter 5.
  *
  * A replica never costs anything: it runs inside a window that is already paid
@@ -26,7 +26,7 @@
  * that is expected to end it first is more than the t of the idle one. Of
  * these tasks the one with most left is copied.
  *
- *   none               no copies.
+ *   none               no replicas.
  *   random             of any task that runs on slower machines only.
  *   stochastic         as above.
  *   stochastic-random  as above; any that runs on slower machines only, where
@@ -47,12 +47,12 @@
  * longer than t. (Simulations of normal, Levy and mixed bags did not get
  * better with 0.90 or 0.98.) An execution that has been running for a
  * monitoring interval, and twice as long as any other task ever took, is taken
- * to be stuck: nothing is expected of it, and a copy of its task, even on a
+ * to be stuck: nothing is expected of it, and a replica of its task, even on a
  * machine that is no faster, counts as a task not yet begun. It is not stopped
  * for that when its window ends: then it counts by how long it has run.
  *
- * With `soonest` a machine that found nothing to copy is asked again at the
- * next monitoring, or when a running task has lost an execution or taken
+ * With `soonest` a machine that found nothing to replicate is asked again at
+ * the next monitoring, or when a running task has lost an execution or taken
  * longer than any before; and a look at the running tasks holds for 3 % of the
  * longest runtime. For one event no more than 192 running tasks are looked at,
  * the others in their turn for the next ones, and no more than 64 idle slots

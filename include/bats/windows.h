@@ -19,8 +19,8 @@
  * All times are in windows; a machine of which several steps would be bought
  * has them joined where they get better. Steps are sorted by 256 classes of
  * tasks for money, so that looking at one M takes time in proportion to the
- * machines that are held (of more than 2048, a part of them is looked at), and
- * no memory.
+ * machines that are held (of more than 512, a part of them is looked at to find
+ * M), and no memory.
  */
 #ifndef BATS_WINDOWS_H
 #define BATS_WINDOWS_H
@@ -35,8 +35,13 @@ struct bats_windows_type {
     double slots;    /* of a machine */
     double charge;   /* of a machine for a window, >= 0 */
     double loss;     /* windows */
+    double delay;    /* windows until one of those that are parked begins */
     uint32_t parked; /* machines that could be acquired */
 };
+
+/* The time that a task looked at by chance has run: half of the mean length
+ * times 1 + cv^2, which is 5 at most. `cv` is the deviation in means. */
+double bats_windows_loss(double mean, double cv);
 
 struct bats_windows_slot {
     double rest; /* until what it runs ends; 0: nothing runs */
@@ -59,21 +64,37 @@ struct bats_windows_problem {
     uint32_t n_machines;
     const struct bats_windows_slot *slots;
     double demand; /* tasks that are left, those that run included */
+    double aim;    /* it need not end sooner than this: what is cheapest then.
+                    * 0: the sooner the better */
 };
 
 struct bats_windows_plan {
     bool feasible;  /* else: what does nearly as much as can be done */
-    double end;     /* M */
+    double end;     /* M; before, a guess of it, or 0 */
     double cost;    /* <= budget */
     uint32_t *buys; /* per type: parked machines; the caller's memory */
+    int64_t *buys_windows; /* and windows of all of these, the last one for no
+                              longer than it is needed; or NULL */
     int64_t *keeps; /* per held machine: windows; the same */
 };
 
-/* `budget` >= 0 may be INFINITY. */
+/* `budget` >= 0 may be INFINITY; `reserve` of it is put by, unless the plan
+ * needs that. */
 void bats_windows_plan(const struct bats_windows_problem *problem,
-                       double budget, struct bats_windows_plan *plan);
+                       double budget, double reserve,
+                       struct bats_windows_plan *plan);
 
-/* What it costs to hold all machines until no task is left to begin, and then
+/* The other way round: the windows that do the demand until `end` for least
+ * money. Not feasible: what does most until then. */
+void bats_windows_cheapest(const struct bats_windows_problem *problem,
+                           double end, double budget,
+                           struct bats_windows_plan *plan);
+
+/* The budget pays for windows that do the demand until `end`. */
+bool bats_windows_suffice(const struct bats_windows_problem *problem,
+                          double end, double budget);
+
+/* The cost of holding all machines until no task is left to begin, and then
  * until what they run ends; *end: when that is. */
 double bats_windows_cost_of_all(const struct bats_windows_problem *problem,
                                 double pending, double *end);

@@ -8,6 +8,7 @@
 
 #include "bats/bag.h"
 #include "bats/estimate.h"
+#include "cli/estimation.h"
 #include "input/profile.h"
 #include "report/schedules.h"
 #include "report/snapshot.h"
@@ -37,33 +38,45 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
                        const struct bats_settings *set, struct bats_error *err)
 {
     struct bats_error why;
-    *c = (struct bats_choosing){.choice = {.offer = BATS_OFFER_FASTEST},
-                                .out = set->quiet ? NULL : stderr};
+    *c = (struct bats_choosing){
+        .choice = {.offer = BATS_OFFER_FASTEST},
+        .plans = bats_policy_plans(bats_policy_find(set->policy)),
+        .deadline = set->deadline.text != NULL ? &set->deadline : NULL,
+        .time_scale = set->time_scale,
+        .out = set->quiet ? NULL : stderr};
     if (verb == BATS_VERB_SAMPLE) {
         c->on = c->only = true;
         c->out = stdout;
         return 0;
     }
-    if (set->choose != NULL && set->deadline > 0)
+    const struct bats_deadline *deadline = &set->deadline;
+    bool thrifty = bats_settings_thrifty(set);
+    if (set->choose != NULL && deadline->text != NULL)
         return bats_error_set(err, BATS_EINPUT,
                               "--choose and --deadline exclude each other: "
                               "--deadline chooses the cheapest");
-    c->on = set->choose != NULL || set->deadline > 0 || set->profile != NULL;
-    if (c->on && strcmp(set->policy, "rr") == 0)
+    if (deadline->is_share && set->profile == NULL)
         return bats_error_set(err, BATS_EINPUT,
-                              "--policy rr takes no sample");
-    if (set->deadline > 0) {
+                              "--deadline %s needs --profile: what is soonest "
+                              "and what is cheapest is not known yet",
+                              deadline->text);
+    bool is_bkp = strcmp(set->policy, "bkp") == 0;
+    c->on = set->choose != NULL || set->profile != NULL || (thrifty && is_bkp);
+    if (c->on && strcmp(set->policy, "rr") == 0)
+        return bats_error_set(err, BATS_EINPUT, "--policy rr takes no sample");
+    if (c->on && thrifty) {
         c->choice.offer = BATS_OFFER_DEADLINE;
-        c->choice.deadline = set->deadline;
     } else if (set->choose == NULL && set->budget != BATS_UNLIMITED) {
         c->choice.offer = BATS_OFFER_BUDGET;
     } else if (set->choose != NULL && strcmp(set->choose, "ask") == 0) {
         c->ask = can_ask();
     } else if (set->choose != NULL &&
-               bats_choice_parse(set->choose, &c->choice, &why) != 0) {
+               bats_choice_parse(c->plans, set->choose, &c->choice, &why) !=
+                   0) {
         return bats_error_set(err, BATS_EINPUT, "--choose: %s", why.text);
     }
-    c->offers = !c->on && c->out != NULL && set->budget == BATS_UNLIMITED &&
+    c->offers = !c->on && c->out != NULL && deadline->text == NULL &&
+                set->budget == BATS_UNLIMITED &&
                 strcmp(set->policy, "rr") != 0;
     if (c->offers) {
         c->choice.offer = BATS_OFFER_NONE; /* fastest, and no limit */
@@ -74,14 +87,66 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
 
 /* ---- the offer ---- */
 
-static void show(const struct bats_choosing *c,
-                 const struct bats_platform *platform,
+/* As `plan --sbatch` would ask for it. */
+static void find_heads(const struct bats_estimator *e, struct bats_head *heads)
+{
+    const char *partition[BATS_CLUSTERS_MAX];
+    bool by_node[BATS_CLUSTERS_MAX];
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        partition[i] = e->clusters[i].name;
+        by_node[i] = e->slots[i] > 1;
+    }
+    bats_estimation_heads(e, partition, by_node, heads);
+}
+
+/* Until the deadline, from now on. */
+static bats_time time_left(const struct bats_choosing *c,
+                           struct bats_sched *sched, bats_time now)
+{
+    struct bats_estimator e;
+    struct bats_error err;
+    bats_time deadline =
+        bats_deadline_from(c->deadline, time(NULL), c->time_scale);
+    if (c->deadline->is_share &&
+        (bats_sched_estimator(sched, &e, &err) < 0 ||
+         bats_deadline_of_share(c->deadline, &e, &deadline, &err) < 0))
+        return 1;
+    if (c->deadline->duration > 0)
+        deadline = deadline > now ? deadline - now : 1;
+    return deadline;
+}
+
+/* The verb sample: what a run with this deadline would strive for. */
+static void show_deadline(const struct bats_choosing *c,
+                          const struct bats_estimator *e,
+                          struct bats_sched *sched)
+{
+    struct bats_sched_status status;
+    struct bats_error err;
+    struct bats_schedule schedule;
+    char money[96], end[BATS_UNITS_TEXT];
+    bats_sched_status(sched, &status);
+    const struct bats_choice choice = {.offer = BATS_OFFER_DEADLINE,
+                                       .deadline =
+                                           time_left(c, sched, status.now)};
+    if (bats_estimate_choose(e, &choice, &schedule, &err) < 0)
+        fprintf(c->out, "\nThe deadline cannot be kept: %s.\n", err.text);
+    else
+        fprintf(c->out, "\nThe deadline can be kept for %s, ending in %s.\n",
+                bats_words_money(money, sizeof money, schedule.plan.cost,
+                                 e->currency),
+                bats_words_makespan(end, schedule.makespan.estimate));
+}
+
+static void show(struct bats_choosing *c, const struct bats_platform *platform,
                  struct bats_sched *sched)
 {
     struct bats_error err;
     struct bats_estimator e;
     struct bats_schedule offers[BATS_OFFERS];
+    size_t n = 0;
     struct bats_sched_sampled sampled;
+    struct bats_head heads[BATS_CLUSTERS_MAX];
     char tasks[64], money[96], time[BATS_UNITS_TEXT];
     bats_sched_sampled(sched, &sampled);
     if (sampled.given_up > 0)
@@ -92,8 +157,14 @@ static void show(const struct bats_choosing *c,
                 sampled.longest + 1);
     int rc = bats_sched_estimator(sched, &e, &err);
     e.currency = platform->currency;
+    if (c->only) { /* for a job that is still to be asked for */
+        e.rate = 0;
+        e.until = 0;
+        e.heads = heads;
+        find_heads(&e, heads);
+    }
     if (rc == 0)
-        rc = bats_estimate_offers(&e, offers, &err);
+        rc = bats_estimate_offers(&e, offers, &n, &err);
     if (rc < 0) {
         fprintf(c->out, "There is no schedule to offer: %s.\n", err.text);
         return;
@@ -105,17 +176,61 @@ static void show(const struct bats_choosing *c,
                              platform->currency));
     bats_schedules_print_clusters(c->out, &e);
     putc('\n', c->out);
-    bats_schedules_print(c->out, &e, offers, BATS_OFFERS);
+    n = bats_offers_merge(offers, n);
+    for (; c->n_shown < n; c->n_shown++)
+        c->shown[c->n_shown] = offers[c->n_shown].offer;
+    bats_schedules_print(c->out, &e, offers, n,
+                         bats_terminal_width(fileno(c->out)));
+    if (c->only && c->deadline != NULL)
+        show_deadline(c, &e, sched);
+}
+
+/* Says what happens if nobody answers, on the line above the answer. */
+static void say_time(struct bats_choosing *c, int64_t left)
+{
+    char numbers[32] = "1";
+    if (c->n_shown > 1)
+        snprintf(numbers, sizeof numbers, "1 to %zu", c->n_shown);
+    fprintf(stderr,
+            c->offers ? "Type %s or a name, and Enter; in %" PRId64
+                        " s it stays as it is."
+                      : "Type %s or a name, and Enter; in %" PRId64
+                        " s: fastest.",
+            numbers, left);
+    c->told_s = left;
 }
 
 static void ask(struct bats_choosing *c)
 {
-    fputs(c->offers ? "\nThe run goes on as the fastest. Another schedule? "
-                      "[no, in 60 seconds] "
-                    : "\nWhich schedule? [fastest, in 60 seconds] ",
-          stderr);
+    if (c->offers)
+        fputs("\nThe run goes on with all machines.", stderr);
+    fputs("\n", stderr);
+    say_time(c, ANSWER_US / 1000000);
+    fputs("\n> ", stderr);
     c->until_us = bats_now_us(CLOCK_MONOTONIC) + ANSWER_US;
     c->asks = true;
+}
+
+/* Leaves alone what has been typed: save the cursor, one line up, its start;
+ * clear to its end; restore. */
+static void count_down(struct bats_choosing *c, int64_t now_us)
+{
+    int64_t left = (c->until_us - now_us + 999999) / 1000000;
+    if (left >= c->told_s)
+        return;
+    fputs("\0337\033[1A\r", stderr);
+    say_time(c, left);
+    fputs("\033[K\0338", stderr);
+}
+
+/* A name, or its number in the table. */
+static int parse_name(const struct bats_choosing *c, const char *line,
+                      struct bats_choice *choice, struct bats_error *err)
+{
+    size_t number = (size_t)(line[0] - '1');
+    if (line[0] >= '1' && number < c->n_shown && line[1] == '\0')
+        line = bats_offer_name(c->shown[number]);
+    return bats_choice_parse(c->plans, line, choice, err);
 }
 
 /* An empty line leaves *choice as it is; any other line has to name a schedule
@@ -129,7 +244,7 @@ static int parse_answer(const struct bats_choosing *c,
     struct bats_choice answer;
     if (line[0] == '\0')
         return 0;
-    int rc = bats_choice_parse(line, &answer, err);
+    int rc = parse_name(c, line, &answer, err);
     if (rc == 0 && c->offers && answer.offer == BATS_OFFER_FASTEST)
         return 0; /* the fastest is running already */
     if (rc == 0)
@@ -149,10 +264,13 @@ static bool read_answer(struct bats_choosing *c, struct bats_sched *sched,
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
     struct bats_error err;
     char line[64];
-    if (bats_now_us(CLOCK_MONOTONIC) >= c->until_us) {
-        fprintf(stderr, "\nNo answer: continuing as the fastest.\n");
+    int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
+    if (now_us >= c->until_us) {
+        fprintf(stderr, "\nNo answer: %s.\n",
+                c->offers ? "it stays as it is" : "the fastest");
         return true;
     }
+    count_down(c, now_us);
     if (poll(&in, 1, 0) <= 0)
         return false;
     ssize_t n = read(STDIN_FILENO, line, sizeof line - 1);
@@ -162,7 +280,9 @@ static bool read_answer(struct bats_choosing *c, struct bats_sched *sched,
     for (char *rest = line; rest != NULL && *rest != '\0';) {
         if (parse_answer(c, sched, strsep(&rest, "\n"), choice, &err) == 0)
             return true;
-        fprintf(stderr, "%s. Which schedule? ", err.text);
+        fprintf(stderr, "%s.\n", err.text);
+        say_time(c, c->told_s);
+        fputs("\n> ", stderr);
     }
     return false;
 }
@@ -174,11 +294,13 @@ bool bats_choosing_answer(struct bats_choosing *c,
     struct bats_sched_status status;
     if (c->out != NULL && !c->is_shown)
         show(c, platform, sched);
+    if (!c->is_shown && c->n_shown < 2)
+        c->ask = false;
     if (c->ask && !c->is_shown)
         ask(c);
     else if (c->offers && !c->is_shown)
-        fputs("\nThe run goes on as the fastest. --choose takes another one, "
-              "--budget or\n--deadline sets a limit.\n",
+        fputs("\nThe run goes on with all machines. --choose takes another "
+              "schedule, --budget\nor --deadline sets a limit.\n",
               c->out);
     c->is_shown = true;
     *choice = c->choice;
@@ -192,9 +314,7 @@ bool bats_choosing_answer(struct bats_choosing *c,
         choice->budget =
             c->budget > status.charged ? c->budget - status.charged : 0;
     if (choice->offer == BATS_OFFER_DEADLINE)
-        choice->deadline = c->choice.deadline > status.now
-                               ? c->choice.deadline - status.now
-                               : 1;
+        choice->deadline = time_left(c, sched, status.now);
     return true;
 }
 
@@ -210,6 +330,7 @@ static int fill(struct bats_profile *profile, const struct bats_bagfile *bag,
     bats_sched_status(sched, &status);
     bats_sched_sampled(sched, &sampled);
     profile->window = platform->window;
+    profile->billing = platform->billing;
     profile->elapsed = status.now;
     profile->n_clusters = platform->n_clusters;
     snprintf(profile->currency, sizeof profile->currency, "%s",

@@ -26,9 +26,15 @@ struct bats_choosing {
     bool asks;        /* the question is on the screen */
     bool only;        /* the verb sample: nothing is chosen */
     FILE *out;        /* where the schedules are shown; NULL: nowhere */
-    bool is_shown;    /* they are on the screen */
-    int64_t until_us; /* monotonic clock: when the question is withdrawn */
+    bool is_shown;    /* they are on the screen: these, from 1 on */
+    enum bats_offer shown[BATS_OFFERS];
+    size_t n_shown;
+    int64_t until_us; /* monotonic clock: when the question is withdrawn; */
+    int64_t told_s;   /* so many seconds until then are on the screen */
+    enum bats_plans plans;
     struct bats_choice choice;
+    const struct bats_deadline *deadline; /* NULL: none */
+    double time_scale;
     bats_money budget; /* of the whole run; for bats_choosing_answer */
 };
 

@@ -9,7 +9,7 @@
 #define TASKS_SHOWN 10
 #define TEXT 4096
 
-/* What the engine decides once every machine has joined. */
+/* The engine's first decisions, once every machine has joined. */
 struct opening {
     uint32_t acquired[BATS_CLUSTERS_MAX];
     uint32_t tasks[TASKS_SHOWN]; /* the first tasks that would run */
@@ -77,9 +77,9 @@ static void print_rules(FILE *out, const struct bats_sched_rules *r)
     else if (r->halt_share > 0)
         fprintf(out, "The run ends %s when %g%% of the tasks fail.\n",
                 r->halt_now ? "at once" : "soon", 100 * r->halt_share);
-    if (r->deadline > 0)
+    if (r->time_limit > 0)
         fprintf(out, "No task is started that does not fit into %s.\n",
-                bats_duration_format(time, r->deadline));
+                bats_duration_format(time, r->time_limit));
 }
 
 static void print_opening(FILE *out, const struct bats_sched *sched,
@@ -145,6 +145,7 @@ int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
         .n_machines = platform->n_machines,
         .window = platform->window,
         .budget = options->budget,
+        .goal = options->goal,
         .monitor_interval = options->monitor_interval,
         .seed = options->seed,
     };

@@ -1,6 +1,7 @@
 /* See estimation.h. */
 #include "cli/estimation.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,42 @@ static void set_up(struct bats_estimation *x, size_t n_clusters,
                                    .n_tasks = n_tasks,
                                    .window = window,
                                    .currency = x->currency};
+}
+
+void bats_estimation_heads(const struct bats_estimator *e,
+                           const char *const *partition, const bool *by_node,
+                           struct bats_head *heads)
+{
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        double slots = e->slots ? e->slots[i] : 1;
+        heads[i] = (struct bats_head){
+            .charge = by_node[i] ? 0
+                                 : (bats_money)ceil(
+                                       (double)e->clusters[i].charge / slots)};
+        for (size_t k = 0; k < e->n_clusters; k++)
+            heads[i].place += strcmp(partition[k], partition[i]) < 0;
+    }
+}
+
+/* A cluster that was found is named after its partition. */
+static void find_partitions(struct bats_estimation *x,
+                            const struct bats_clusters_file *file)
+{
+    for (size_t c = 0; c < x->e.n_clusters; c++) {
+        const char *name = x->clusters[c].name;
+        size_t i = 0, n = file ? bats_clusters_file_count(file) : 0;
+        while (i < n &&
+               strcmp(bats_clusters_file_cluster(file, i)->name, name) != 0)
+            i++;
+        const char *partition =
+            i < n ? bats_clusters_file_partition(file, i) : NULL;
+        x->partition[c] = partition ? partition : name;
+        x->by_node[c] =
+            i < n ? bats_clusters_file_by_node(file, i) : x->slots[c] > 1;
+    }
+    bats_estimation_heads(&x->e, x->partition, x->by_node, x->heads);
+    x->e.heads = x->heads;
+    x->e.least = file ? bats_clusters_file_minimum(file) : 0;
 }
 
 /* Removes the clusters without a known runtime and names them. */
@@ -91,6 +128,7 @@ int bats_estimation_from_profile(struct bats_estimation *x,
     if (x->e.n_clusters == 0)
         return bats_error_set(err, BATS_EINPUT,
                               "no cluster has a known runtime");
+    find_partitions(x, file);
     return 0;
 }
 
@@ -175,5 +213,6 @@ int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
                                   "%s: cluster '%s' has no max: plan needs to "
                                   "know how many machines there are",
                                   path, x->clusters[i].name);
+    find_partitions(x, file);
     return 0;
 }

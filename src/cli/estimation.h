@@ -17,11 +17,20 @@ struct bats_estimation {
     struct bats_runtimes runtimes[BATS_CLUSTERS_MAX];
     double slots[BATS_CLUSTERS_MAX];
     char currency[16];
+    const char *partition[BATS_CLUSTERS_MAX]; /* of a job of Slurm */
+    bool by_node[BATS_CLUSTERS_MAX];          /* its machines are nodes */
+    struct bats_head heads[BATS_CLUSTERS_MAX];
 };
 
+/* Rank 0 adds this to a job of these partitions, which come in the order of
+ * their names: a rank, where machines are ranks. */
+void bats_estimation_heads(const struct bats_estimator *e,
+                           const char *const *partition, const bool *by_node,
+                           struct bats_head *heads);
+
 /*
- * Takes the tasks left of a profile, on its clusters. Charges, limits, window
- * and currency are those of `file` unless it is NULL. Clusters that are not in
+ * Takes the tasks left of a profile, on its clusters. Charges, limits, window,
+ * billing and currency are those of `file` unless it is NULL. Clusters that are not in
  * `file` are left out, with a message on standard error. `confidence` 0: the
  * default. Errors: BATS_EINPUT (no cluster is left), BATS_ENOMEM.
  */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/cli.h"
 #include "cli/similar.h"
@@ -54,24 +55,33 @@ const struct bats_option bats_options[] = {
      BATS_GROUP_MONEY,
      "never be charged more than AMOUNT (default: $BATS_BUDGET, else "
      "unlimited)"},
-    {"deadline", 0, "DURATION", BATS_OPTION_PERIOD, AT(deadline), PLAN,
-     BATS_GROUP_MONEY, "the cheapest schedule that ends by then"},
+    {"deadline", 0, "WHEN", BATS_OPTION_DEADLINE, AT(deadline), RUNS | PLAN,
+     BATS_GROUP_MONEY,
+     "have the bag done by then: a duration from the start (4h), a time "
+     "(18:30, 2026-11-22T18:30) or, with a profile, a percentage of the way "
+     "from the soonest end (0%) to that of the cheapest schedule (100%)"},
+    {"deadline", 0, "WHEN", BATS_OPTION_DEADLINE, AT(deadline), SIMULATE,
+     BATS_GROUP_MONEY,
+     "have the bag done by then, a duration from the start (4h); overrides the "
+     "scenario"},
+    {"minimize", 0, "cost|time", BATS_OPTION_CHOICE, AT(minimize),
+     RUNS | PLAN | SIMULATE, BATS_GROUP_MONEY,
+     "cost: end by the deadline for as little money as possible; time: end as "
+     "soon as the budget allows, and say if that is too late (default: cost "
+     "with --deadline, else time)"},
     {"choose", 0, "SCHEDULE", BATS_OPTION_TEXT, AT(choose), RUN,
      BATS_GROUP_MONEY,
      "sample first, show the schedules on offer and run this one: cheapest, "
-     "cheapest+10%, cheapest+20%, fastest-20%, fastest-10%, fastest, its "
-     "number in the list, or ask (default without --budget and --deadline: "
-     "start all machines, show the schedules during the run)"},
-    {"deadline", 0, "DURATION", BATS_OPTION_PERIOD, AT(deadline), RUN,
-     BATS_GROUP_MONEY,
-     "sample first, then run the cheapest schedule that ends by then"},
+     "cheaper, balanced, faster, fastest, or ask (default without --budget "
+     "and --deadline: start all machines, show the schedules during the "
+     "run)"},
     {"profile", 0, "FILE", BATS_OPTION_FILE, AT(profile), RUN,
      BATS_GROUP_MONEY,
      "continue from the sample that 'bats-mpi sample' kept in FILE, with "
      "--choose, --budget or --deadline; no task runs twice"},
     {"cushion", 0, NULL, BATS_OPTION_FLAG, AT(cushion), RUN, BATS_GROUP_MONEY,
-     "also allow the cushion listed with the chosen schedule, for the last "
-     "tasks"},
+     "with --policy bkp: also allow the cushion listed with the chosen "
+     "schedule, for the last tasks"},
     {"save", 0, "FILE", BATS_OPTION_FILE, AT(save), SAMPLE, BATS_GROUP_MONEY,
      "write what was learned to FILE (default: BAG.profile)"},
     {"sample-on", 0, "N", BATS_OPTION_SMALL, AT(sample_on), RUNS,
@@ -85,11 +95,14 @@ const struct bats_option bats_options[] = {
     {"window", 'w', "DURATION", BATS_OPTION_PERIOD, AT(window),
      RUNS | PLAN | CLUSTERS, BATS_GROUP_MONEY,
      "length of a charged window (default: from the clusters file, else 60m)"},
-    {"policy", 0, "bats|bkp|rr", BATS_OPTION_CHOICE, AT(policy), RUN,
-     BATS_GROUP_MONEY,
+    {"policy", 0,
+     "bats|bkp|rr|dbc-cost|dbc-time|dbc-conservative-time|dbc-cost-time",
+     BATS_OPTION_CHOICE, AT(policy), RUNS | PLAN, BATS_GROUP_MONEY,
      "bats: buy the machine-windows that end the bag soonest within the "
      "budget; bkp: sample, then hold one configuration, as in the papers; rr: "
-     "use all machines for as long as the budget lasts (default: bats)"},
+     "use all machines for as long as the budget lasts; dbc-cost, dbc-time, "
+     "dbc-conservative-time, dbc-cost-time: the least cost, or time, within "
+     "deadline and budget, as in the papers on grids (default: bats)"},
     {"reconfigure", 0, "violation|improve", BATS_OPTION_CHOICE,
      AT(reconfigure), RUN, BATS_GROUP_MONEY,
      "policy bkp: change the machines held when the budget would not "
@@ -142,8 +155,8 @@ const struct bats_option bats_options[] = {
     {"grace", 0, "DURATION", BATS_OPTION_DURATION, AT(grace), RUNS,
      BATS_GROUP_RUN,
      "time between TERM and KILL for a task that has to stop (default: 5s)"},
-    {"time-limit", 0, "DURATION", BATS_OPTION_PERIOD, AT(rules.deadline), RUNS,
-     BATS_GROUP_FAULT,
+    {"time-limit", 0, "DURATION", BATS_OPTION_PERIOD, AT(rules.time_limit),
+     RUNS, BATS_GROUP_FAULT,
      "end the run after this time; start no task that is expected to end "
      "later (default: shortly before the Slurm job ends)"},
     {"retries", 0, "N", BATS_OPTION_SMALL, AT(rules.retries), RUNS,
@@ -236,13 +249,11 @@ const struct bats_option bats_options[] = {
      "also write the closing report as JSON (-: standard output)"},
     {"sbatch", 0, "SCHEDULE", BATS_OPTION_TEXT, AT(sbatch), PLAN,
      BATS_GROUP_OUTPUT,
-     "print the Slurm job script of this schedule, given by its name or "
-     "number in the list: partitions, nodes or ranks, time limit, and the "
-     "srun line"},
+     "print the Slurm job script of this schedule, given by its name: "
+     "partitions, nodes or ranks, time limit, and the srun line"},
     {"frontier", 0, NULL, BATS_OPTION_FLAG, AT(frontier), PLAN,
      BATS_GROUP_OUTPUT,
-     "the configurations that no other one beats in cost and makespan; "
-     "about 200 if there are more than 1000"},
+     "all schedules that no other one beats in cost and end"},
     {"csv", 0, NULL, BATS_OPTION_FLAG, AT(csv), PLAN, BATS_GROUP_OUTPUT,
      "the frontier as comma-separated values"},
     {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), PLAN, BATS_GROUP_OUTPUT,
@@ -575,6 +586,9 @@ static int store(const struct bats_option *option, const char *text,
     case BATS_OPTION_SYNC:
         rc = parse_sync(text, settings, &why);
         break;
+    case BATS_OPTION_DEADLINE:
+        rc = bats_deadline_parse(text, time(NULL), value, &why);
+        break;
     case BATS_OPTION_TIMEOUT:
         rc = parse_timeout(text, value, &why);
         break;
@@ -692,10 +706,21 @@ static int read_arguments(enum bats_verb verb, int n, char **words,
         return bats_error_set(err, BATS_EINPUT,
                               "--machine and --clusters exclude each other: "
                               "the clusters file says what a machine is");
+    if (settings->minimize != NULL && settings->deadline.text == NULL &&
+        strcmp(settings->minimize, "cost") == 0 && verb != BATS_VERB_SIMULATE)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--minimize cost needs --deadline");
     if (settings->results != NULL && settings->output != NULL)
         return bats_error_set(err, BATS_EINPUT,
                               "--results and --output exclude each other");
     return 0;
+}
+
+bool bats_settings_thrifty(const struct bats_settings *settings)
+{
+    return settings->deadline.text != NULL &&
+           (settings->minimize == NULL ||
+            strcmp(settings->minimize, "cost") == 0);
 }
 
 int bats_options_parse(enum bats_verb verb, int argc, char **argv,

@@ -22,6 +22,7 @@
 #include "bats/error.h"
 #include "bats/sched.h"
 #include "bats/units.h"
+#include "cli/deadline.h"
 
 enum bats_verb {
     BATS_VERB_RUN,
@@ -92,8 +93,9 @@ struct bats_settings {
     uint32_t sample_on;      /* [0] */
     bool ranks;              /* clusters: [false] */
     const char *runtime; /* plan: as written, "slow=15m,fast=3.75m" [NULL] */
-    bats_time deadline;  /* plan, run: [0] */
-    double confidence;   /* plan: [0] */
+    struct bats_deadline deadline; /* [none] */
+    const char *minimize;          /* cost or time [NULL] */
+    double confidence;             /* [0] */
     bool frontier;       /* plan: [false] */
     const char *sbatch;  /* plan: [NULL] */
     bool json;           /* plan: [false] */
@@ -132,6 +134,7 @@ enum bats_option_kind {
     BATS_OPTION_SCALE,    /* a number from 1e-6 to 1e6 */
     BATS_OPTION_LEVEL,    /* a number from 0.5 to 0.9999 */
     BATS_OPTION_SYNC,     /* sync* */
+    BATS_OPTION_DEADLINE, /* see cli/deadline.h */
     BATS_OPTION_TIMEOUT,  /* timeout* of struct bats_sched_rules */
     BATS_OPTION_HALT      /* halt_* of struct bats_sched_rules */
 };
@@ -180,6 +183,9 @@ void bats_verb_suggest(const char *word, struct bats_error *err);
  */
 int bats_options_parse(enum bats_verb verb, int argc, char **argv,
                        struct bats_settings *settings, struct bats_error *err);
+
+/* The least cost by the deadline is wanted. */
+bool bats_settings_thrifty(const struct bats_settings *settings);
 
 /* Every option of `verb` with its value, as a JSON object, for free(); seed is
  * 0 if it is random. NULL: out of memory. */

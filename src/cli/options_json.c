@@ -72,6 +72,8 @@ static json_t *value(const struct bats_option *option,
     case BATS_OPTION_SYNC:
         return json_pack("[o, I]", seconds(set->sync),
                          (json_int_t)set->sync_events);
+    case BATS_OPTION_DEADLINE:
+        return bats_json_text(set->deadline.text);
     case BATS_OPTION_TIMEOUT:
         return timeout(&set->rules);
     case BATS_OPTION_HALT:
@@ -139,6 +141,7 @@ static void print_value(FILE *out, enum bats_option_kind kind, const json_t *v)
         fprintf(out, " %s,%lld", duration(time, json_array_get(v, 0)),
                 (long long)json_integer_value(json_array_get(v, 1)));
     else if (kind == BATS_OPTION_DURATION || kind == BATS_OPTION_PERIOD ||
+             kind == BATS_OPTION_DEADLINE || /* of earlier versions */
              kind == BATS_OPTION_TIMEOUT)
         fprintf(out, " %s", duration(time, v));
     else if (json_is_integer(v))
@@ -159,6 +162,13 @@ static json_t *defaults_of(enum bats_verb verb)
     return json;
 }
 
+/* No deadline was a duration of 0 in earlier versions. */
+static bool is_unset(const struct bats_option *o, const json_t *v)
+{
+    return o->kind == BATS_OPTION_DEADLINE && json_is_number(v) &&
+           json_number_value(v) <= 0;
+}
+
 char *bats_options_given(enum bats_verb verb, const char *json)
 {
     char *text = NULL;
@@ -173,7 +183,7 @@ char *bats_options_given(enum bats_verb verb, const char *json)
         const struct bats_option *o = &bats_options[i];
         json_t *v = json_object_get(given, o->name);
         if (!(o->verbs & 1u << verb) || v == NULL || json_is_null(v) ||
-            json_is_false(v) ||
+            json_is_false(v) || is_unset(o, v) ||
             json_equal(v, json_object_get(defaults, o->name)) ||
             o->offset == offsetof(struct bats_settings, budget))
             continue;

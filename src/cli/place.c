@@ -35,7 +35,7 @@ static int resolve(const char *name, char path[PATH_MAX],
     return bats_error_set(err, BATS_ESYS, "%s: %s", name, strerror(errno));
 }
 
-/* Where the file name begins in a resolved path. */
+/* The index of the file name in a resolved path. */
 static size_t name_at(const char *path)
 {
     return (size_t)(strrchr(path, '/') - path) + 1;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +85,40 @@ static void on_started(void *context, const struct bats_survey *survey,
                         bats_account_words(account, &survey->account));
     if (w->options->clusters == NULL)
         print_found(survey);
-    if (survey->job_end_us > 0 && w->options->rules.deadline == 0)
+    if (survey->before_estimated)
+        bats_words_line(stderr,
+                        "bats-mpi: %s, billed for this job beyond what its "
+                        "earlier sessions charged, is an estimate by the time",
+                        bats_words_money(budget, sizeof budget,
+                                         survey->billing.before,
+                                         platform->currency));
+    if (survey->job_end_us > 0 && w->options->rules.time_limit == 0)
         print_end(survey);
+}
+
+/* Says once that the deadline will not be kept, and what the choice is now. */
+static void tell_late(struct bats_watch *w,
+                      const struct bats_platform *platform,
+                      const struct bats_sched_status *s)
+{
+    char deadline[BATS_UNITS_TEXT], end[BATS_UNITS_TEXT], ask[96] = "";
+    double scale =
+        (double)(s->late_end - s->now) / (double)(s->deadline - s->now);
+    if (w->is_late || s->late_end == 0)
+        return;
+    w->is_late = true;
+    if (platform->billing == BATS_BILLING_ALLOCATION && scale > 1)
+        snprintf(ask, sizeof ask,
+                 "; in time would be %.0f machines instead of %" PRIu32,
+                 ceil(scale * platform->n_machines), platform->n_machines);
+    bats_progress_clear(&w->progress);
+    bats_words_line(
+        stderr,
+        "bats-mpi: the deadline of %s will not be kept: all tasks are expected "
+        "to be done after %s%s. The run goes on, as fast as the budget "
+        "allows; Ctrl-C stops it (--resume continues)",
+        bats_duration_format(deadline, s->deadline),
+        bats_duration_format(end, s->late_end), ask);
 }
 
 static void on_progress(void *context, const struct bats_platform *platform,
@@ -95,6 +128,8 @@ static void on_progress(void *context, const struct bats_platform *platform,
     struct bats_snapshot snapshot;
     if (w->progress.style == BATS_PROGRESS_NONE || w->choosing->asks)
         return;
+    bats_sched_status(sched, &snapshot.status);
+    tell_late(w, platform, &snapshot.status);
     bats_snapshot_take(&snapshot, platform, sched);
     /* The engine's time stands still between events. */
     double now = (double)bats_watch_elapsed(w) * w->options->time_scale;

@@ -29,6 +29,7 @@ struct bats_watch {
     uint64_t *received;         /* with joblog: bytes of output, by task */
     struct bats_failures failures;
     uint64_t yielded; /* executions that were checkpointed */
+    bool is_late;     /* it was said that the deadline will not be kept */
     struct bats_progress progress;
     int terminal;      /* the terminal behind standard error while a line is
                         * shown, or -1 */

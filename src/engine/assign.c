@@ -10,6 +10,7 @@ static bool admits(const struct bats_sched *e, uint32_t machine)
     const struct machine *m = &s->machines[machine];
     return m->state == MACHINE_ACTIVE && !m->quarantined && !s->draining &&
            !s->on_hold && !forecast_too_late(s, m->cluster) &&
+           use_affordable(s, machine) &&
            !(s->clusters[m->cluster].done == 0 &&
              e->sampling->refuses(e->own.sampling, m->cluster)) &&
            (!e->policy->admit || e->policy->admit(e->own.policy, s, machine));
@@ -37,7 +38,7 @@ static bool migrate(struct bats_sched *e, uint32_t slot)
     struct bats_position task = e->tail->migrate(e->own.tail, s, slot);
     if (!bats_is_position(task))
         return false;
-    execution_copy(s, slot, task);
+    execution_replica(s, slot, task);
     execution_cancel_others(s, slot, task);
     return true;
 }
@@ -61,11 +62,12 @@ static bool fill(struct bats_sched *e, uint32_t slot)
 {
     struct state *s = &e->state;
     const struct slot *sl = &s->slots[slot];
-    if (bats_bag_ready(&s->bag) == 0 || sl->is_copy ||
+    if (bats_bag_ready(&s->bag) == 0 || sl->is_replica ||
         !admits(e, sl->machine) || measure(e, slot) || migrate(e, slot))
         return true;
-    uint32_t depth =
-        s->prefetch == 0 ? 1 : e->order->depth(e->own.order, s, sl->machine);
+    uint32_t depth = s->prefetch == 0 || e->policy->one_each
+                         ? 1
+                         : e->order->depth(e->own.order, s, sl->machine);
     while (bats_bag_ready(&s->bag) > 0 && sl->n_tasks < depth)
         if (!give(e, slot))
             return false;
@@ -98,7 +100,7 @@ void assign_release(struct bats_sched *e)
         task_release(&e->state, task);
 }
 
-/* ---- copies ---- */
+/* ---- replicas ---- */
 
 /* A slot that will be free in a moment. */
 static bool is_stopping(const struct state *s, uint32_t slot)
@@ -108,15 +110,15 @@ static bool is_stopping(const struct state *s, uint32_t slot)
            s->machines[sl->machine].state == MACHINE_ACTIVE;
 }
 
-/* The slot with the copy that began last and whose machine could run a task
+/* The slot with the replica that began last and whose machine could run a task
  * instead. */
-static uint32_t youngest_copy(const struct bats_sched *e)
+static uint32_t youngest_replica(const struct bats_sched *e)
 {
     const struct state *s = &e->state;
     uint32_t youngest = NO_SLOT;
     for (uint32_t i = 0; i < s->n_slots; i++) {
         const struct slot *sl = &s->slots[i];
-        if (sl->is_copy && !sl->copy_cancelled &&
+        if (sl->is_replica && !sl->replica_cancelled &&
             !s->tasks[sl->head.i].point && !s->tasks[sl->head.i].cancelled &&
             (youngest == NO_SLOT ||
              sl->started > s->slots[youngest].started) &&
@@ -130,15 +132,15 @@ void assign_make_room(struct bats_sched *e)
 {
     struct state *s = &e->state;
     uint32_t wanted = bats_bag_ready(&s->bag), slot;
-    if (wanted == 0 || s->n_copies == 0 || s->draining)
+    if (wanted == 0 || s->n_replicas == 0 || s->draining)
         return;
     for (uint32_t i = 0; i < s->n_slots && wanted > 0; i++)
         wanted -= is_stopping(s, i);
-    for (; wanted > 0 && (slot = youngest_copy(e)) != NO_SLOT; wanted--)
+    for (; wanted > 0 && (slot = youngest_replica(e)) != NO_SLOT; wanted--)
         execution_cancel(s, slot, s->slots[slot].head, false);
 }
 
-void assign_copies(struct bats_sched *e)
+void assign_replicas(struct bats_sched *e)
 {
     struct state *s = &e->state;
     if (!e->tail->begin || s->draining || s->on_hold ||
@@ -157,11 +159,11 @@ void assign_copies(struct bats_sched *e)
         if (m->paid_end <= useless[m->cluster] ||
             !e->tail->may(e->own.tail, s, slot))
             continue;
-        struct bats_position task = e->tail->copy(e->own.tail, s, slot);
+        struct bats_position task = e->tail->replica(e->own.tail, s, slot);
         if (!bats_is_position(task))
             refused++;
         else
-            execution_copy(s, slot, task);
+            execution_replica(s, slot, task);
     }
     s->idle_asked = s->idle_last;
 }
@@ -170,7 +172,7 @@ void assign_hand_over(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
-    if (s->n_copies == 0 || s->draining || s->phase != PHASE_NONE)
+    if (s->n_replicas == 0 || s->draining || s->phase != PHASE_NONE)
         return;
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
         struct bats_position task = s->slots[i].head;

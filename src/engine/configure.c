@@ -223,9 +223,11 @@ int configure_review(struct bats_sched *e, const struct occasion *why,
         offer(e, why);
     if (is_gone && policy->refill && policy->refill(e->own.policy, s, why))
         fill_clusters(e);
-    return policy->wants && policy->wants(e->own.policy, s, why)
-               ? make_plan(e, why, err)
-               : 0;
+    int rc = policy->wants && policy->wants(e->own.policy, s, why)
+                 ? make_plan(e, why, err)
+                 : 0;
+    promise_watch(e);
+    return rc;
 }
 
 /* ---- windows ---- */
@@ -362,10 +364,10 @@ static void limit_budget(struct state *s, const struct sampling_choice *chosen)
 }
 
 /*
- * Where the budget pays for the upper bound of the schedule, the configuration
- * is kept for as many windows: a bag that takes longer than expected, but no
- * longer than that, is done as it was promised. Where it does not, there is
- * nothing to wait for.
+ * If the budget pays for the upper bound of the schedule, the configuration is
+ * kept for as many windows: a bag that takes longer than expected, but no
+ * longer than that, is done as promised. If it does not, there is nothing to
+ * wait for.
  */
 int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
                      struct bats_error *err)
@@ -384,11 +386,19 @@ int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
             state_stop(s, false, BATS_FINISH_SAMPLED);
         return 0;
     }
-    if (!s->is_allocation || schedule->offer == BATS_OFFER_BUDGET)
+    bool is_windows = chosen.plans == BATS_PLANS_WINDOWS && e->policy->plan;
+    if (is_windows && schedule->offer == BATS_OFFER_DEADLINE) {
+        s->goal.deadline = s->now + choice->deadline;
+        s->goal.minimize = BATS_MINIMIZE_COST;
+    } else if (!s->is_allocation || schedule->offer == BATS_OFFER_BUDGET) {
         limit_budget(s, &chosen);
-    state_set_deadline(s);
-    s->is_chosen = true;
+    }
+    state_set_latest(s);
     s->phase = PHASE_NONE;
+    if (is_windows) {
+        s->aim = schedule->aim > 0 ? s->now + schedule->aim : 0;
+        return make_plan(e, &(struct occasion){.type = OCCASION_CHOSEN}, err);
+    }
     s->kept = bats_ledger_available(&s->ledger) >= schedule->cost_high;
     struct policy_plan plan = {.decision =
                                    decision_of_now(s, BATS_REASON_CHOSEN)};

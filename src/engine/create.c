@@ -23,12 +23,24 @@ static int check_options(const struct bats_sched_options *o,
     if (o->tail == BATS_TAIL_PERFECT && !o->true_runtime)
         return bats_error_set(err, BATS_EINPUT,
                               "the perfect tail needs true runtimes");
+    const struct bats_goal *goal = &o->goal;
+    if (goal->deadline < 0 ||
+        (goal->minimize == BATS_MINIMIZE_COST && goal->deadline == 0) ||
+        goal->minimize > BATS_MINIMIZE_COST || goal->confidence >= 1 ||
+        (goal->confidence < 0.5 && goal->confidence != 0))
+        return bats_error_set(err, BATS_EINPUT,
+                              "the goal is out of range; the least cost needs "
+                              "a deadline");
     bool is_allocation = o->billing.model == BATS_BILLING_ALLOCATION;
     if (is_allocation && (o->billing.rate < 0 || o->billing.leaving < 0 ||
                           o->billing.leaving > TIME_MAX ||
                           o->billing.before < -o->earlier.charged))
         return bats_error_set(err, BATS_EINPUT,
                               "how the allocation is billed is out of range");
+    if (o->billing.model == BATS_BILLING_USE && o->sampling.on)
+        return bats_error_set(err, BATS_EINPUT,
+                              "a sampling phase offers whole windows; use is "
+                              "charged here");
     /* More may have been billed for it by now. */
     if (o->earlier.charged < 0 ||
         (!is_allocation && o->earlier.charged > o->budget))
@@ -36,7 +48,7 @@ static int check_options(const struct bats_sched_options *o,
                               "more has been charged already than the budget "
                               "allows");
     if (o->rules.retry_delay < 0 || o->rules.timeout < 0 ||
-        o->rules.deadline < 0 || o->rules.retries > UINT8_MAX ||
+        o->rules.time_limit < 0 || o->rules.retries > UINT8_MAX ||
         o->rules.losses >= UINT8_MAX || o->rules.yields > 31 ||
         o->rules.retry_delay > TIME_MAX || o->rules.timeout > TIME_MAX)
         return bats_error_set(err, BATS_EINPUT,
@@ -48,9 +60,10 @@ static int check_options(const struct bats_sched_options *o,
                               "the preemption lead must not be negative, and "
                               "the lead must be shorter than the window");
     for (size_t i = 0; i < o->n_clusters; i++)
-        if (o->clusters[i].charge < 0)
+        if (o->clusters[i].charge < 0 || (o->expected && o->expected[i] < 0))
             return bats_error_set(err, BATS_EINPUT,
-                                  "cluster %s has a negative charge",
+                                  "cluster %s has a negative charge or "
+                                  "runtime",
                                   o->clusters[i].name);
     uint64_t slots = 0;
     for (uint32_t i = 0; i < o->n_machines; i++) {
@@ -137,6 +150,18 @@ static void destroy_advisors(struct bats_sched *e)
 
 /* ---- the engine ---- */
 
+/* In an allocation all machines are held; and no policy plans windows where
+ * there are none: dbc-time has the same aim. */
+static const struct bats_policy *
+choose_policy(const struct bats_sched_options *o)
+{
+    if (o->billing.model == BATS_BILLING_ALLOCATION)
+        return &bats_policy_rr;
+    return o->billing.model == BATS_BILLING_USE && o->policy->plans_windows
+               ? &bats_policy_dbc_time
+               : o->policy;
+}
+
 /* Teaches the tail the runtimes of earlier sessions, too. */
 static bool teach_tail(struct bats_sched *e,
                        const struct bats_sched_earlier *earlier)
@@ -171,15 +196,15 @@ int bats_sched_create(const struct bats_sched_options *o,
     struct bats_sched *e = calloc(1, sizeof *e);
     if (!e)
         return no_memory(o, err);
-    e->policy = o->billing.model == BATS_BILLING_ALLOCATION ? &bats_policy_rr
-                                                            : o->policy;
+    bool is_use = o->billing.model == BATS_BILLING_USE;
+    e->policy = choose_policy(o);
     e->sampling = &sampling_points;
-    e->tail = tail_find(o->tail);
+    e->tail = tail_find(is_use ? BATS_TAIL_NONE : o->tail);
     e->failure = &failure_rules;
     e->shrink = &shrink_nodes;
     e->order = &order_random;
     rc = state_init(&e->state, o);
-    e->wakeup = e->state.deadline;
+    e->wakeup = e->state.latest;
     if (rc == 0)
         rc = create_advisors(e, o, err);
     if (rc == 0 && !teach_tail(e, &o->earlier))
@@ -189,7 +214,7 @@ int bats_sched_create(const struct bats_sched_options *o,
         return rc == BATS_ENOMEM ? no_memory(o, err) : rc;
     }
     configure_limits(e);
-    e->may_offer = o->sampling.offers;
+    e->may_offer = o->sampling.offers && !is_use;
     *sched = e;
     return 0;
 }

@@ -2,8 +2,9 @@
  * engine: the state, its advisors, and the files that ask them and apply what
  * they answer. They build on each other in this order:
  *
- *   assign.c     gives tasks and copies to slots
+ *   assign.c     gives tasks and replicas to slots
  *   configure.c  acquires, renews and marks machines; asks the policy
+ *   promise.c    watches the deadline
  *   outcome.c    the end of an execution, and the loss of a machine
  *   sched.c      the life of an event
  */
@@ -42,11 +43,11 @@ void assign_slot(struct bats_sched *e, uint32_t slot);
 /* Gives tasks to idle slots while there are both. */
 void assign_idle(struct bats_sched *e);
 
-/* Stops copies where tasks that are back in the bag could run. */
+/* Stops replicas where tasks that are back in the bag could run. */
 void assign_make_room(struct bats_sched *e);
 
-/* Gives copies to idle slots, if the tail wants it. */
-void assign_copies(struct bats_sched *e);
+/* Gives replicas to idle slots, if the tail wants it. */
+void assign_replicas(struct bats_sched *e);
 
 /* It is about to be decided whether the machine enters another window: which
  * executions of its tasks go on? */
@@ -82,8 +83,13 @@ int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
 /* Ends the run where giving nodes back is worth it. */
 void configure_shrink(struct bats_sched *e);
 
-/* How long tasks may run, by what is known now. */
+/* Sets the time limits of tasks by what is known now. */
 void configure_limits(struct bats_sched *e);
+
+/* ---- promise.c ---- */
+
+/* After a review: says it when the bag seems to miss its deadline. */
+void promise_watch(struct bats_sched *e);
 
 /* ---- outcome.c ---- */
 

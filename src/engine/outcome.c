@@ -67,12 +67,12 @@ static void come_back(struct bats_sched *e, uint32_t machine,
 }
 
 static void succeed(struct bats_sched *e, uint32_t machine,
-                    struct bats_position task, bool was_copy)
+                    struct bats_position task, bool was_replica)
 {
     struct state *s = &e->state;
     bool point = s->tasks[task.i].point;
     task_finish(s, task, BATS_TASK_DONE, s->machines[machine].cluster);
-    s->copies_won += was_copy && !point;
+    s->replicas_won += was_replica && !point;
     if (!point)
         execution_cancel_all(s, task);
 }
@@ -108,14 +108,14 @@ static int ended(struct bats_sched *e, const struct bats_event *ev,
 {
     struct state *s = &e->state;
     bool failed = ev->type == BATS_EVENT_FAILED;
-    bool was_copy = s->slots[slot].was_copy;
-    bool in_sample = !was_copy && s->tasks[task.i].in_sample;
+    bool was_replica = s->slots[slot].was_replica;
+    bool in_sample = !was_replica && s->tasks[task.i].in_sample;
     bool elsewhere = execution_end(s, slot, task, !failed);
     int rc = 0;
     if (failed)
         fail(e, ev->machine, task, elsewhere);
     else
-        succeed(e, ev->machine, task, was_copy);
+        succeed(e, ev->machine, task, was_replica);
     tell_sampling(e, ev->machine, task, failed ? -1 : ev->runtime);
     if (e->failure->note(e->own.failure, s, ev->machine, task, failed,
                          ev->runtime))
@@ -146,7 +146,7 @@ static void came_back(struct bats_sched *e, const struct bats_event *ev,
     const struct slot *sl = &s->slots[slot];
     bool yielded = ev->type == BATS_EVENT_YIELDED;
     bool cut_off =
-        bats_same_position(sl->head, task) && !sl->is_copy && !yielded;
+        bats_same_position(sl->head, task) && !sl->is_replica && !yielded;
     bool timed_out = bats_same_position(sl->head, task) && sl->timed_out;
     bats_time ran =
         bats_same_position(sl->head, task) ? s->now - sl->started : 0;
@@ -192,7 +192,7 @@ int outcome_of_execution(struct bats_sched *e, const struct bats_event *ev,
     return 0;
 }
 
-/* What ran in the slot is gone with the machine. */
+/* The executions in the slot are gone with the machine. */
 static void lose(struct bats_sched *e, uint32_t machine, uint32_t slot)
 {
     struct state *s = &e->state;

@@ -8,7 +8,7 @@
  *   3. It is applied to the state. The advisors hear what has ended, and are
  *      asked about it (happen).
  *   4. What follows from any change (settle): slots that are free are given
- *      tasks, copies make room, slots that are still free are given copies,
+ *      tasks, replicas make room, slots that are still free are given replicas,
  *      and perhaps the run is over.
  *
  * Commands are emitted where the state changes (state.h).
@@ -17,20 +17,20 @@
 
 /* ---- what falls due ---- */
 
-/* At the same time they come in this order: the deadline, time-outs, tasks to
- * be tried again, monitoring, and ends of windows last, so that they see the
+/* At the same time they come in this order: the time limit, time-outs, tasks
+ * to be tried again, monitoring, and ends of windows last, so that they see the
  * new plan. */
-enum due { DUE_DEADLINE, DUE_LIMIT, DUE_RETRY, DUE_TICK, DUE_TURN };
+enum due { DUE_LATEST, DUE_LIMIT, DUE_RETRY, DUE_TICK, DUE_TURN };
 
 static enum due next_due(const struct state *s, bats_time *time, uint32_t *id)
 {
-    enum due first = DUE_DEADLINE;
+    enum due first = DUE_LATEST;
     uint32_t slot = 0, task = 0, machine = 0;
     bats_time limit = bats_heap_first(&s->limits, &slot);
     bats_time retry = bats_heap_first(&s->retries, &task);
     bats_time turn = bats_heap_first(&s->turns, &machine);
 
-    *time = s->is_late ? BATS_NEVER : s->deadline;
+    *time = s->is_late ? BATS_NEVER : s->latest;
     if (limit < *time) {
         *time = limit;
         *id = slot;
@@ -62,6 +62,8 @@ static void time_out(struct state *s, uint32_t slot)
 static int tick(struct bats_sched *e, struct bats_error *err)
 {
     struct state *s = &e->state;
+    if (s->now >= s->goal.deadline)
+        s->interval = s->interval_after;
     s->next_tick += s->interval;
     state_bill(s);
     if (e->tail->tick)
@@ -88,7 +90,7 @@ static int fall_due(struct bats_sched *e, enum due what, uint32_t id,
     struct state *s = &e->state;
     int rc = 0;
     switch (what) {
-    case DUE_DEADLINE:
+    case DUE_LATEST:
         state_stop(s, true, s->late);
         s->why = s->late;
         s->is_late = true;
@@ -133,8 +135,11 @@ static int last_try(struct bats_sched *e, struct bats_error *err)
     for (uint32_t i = 0; i < s->n_machines; i++)
         if (s->machines[i].state == MACHINE_LEAVING)
             return 0;
+    bool is_late = e->policy->is_late && e->policy->is_late(e->own.policy, s);
     if (s->n_busy == 0)
-        state_finish(s, all_too_late(s) ? s->late : BATS_FINISH_BUDGET);
+        state_finish(s, all_too_late(s) ? s->late
+                        : is_late       ? BATS_FINISH_TIME_LIMIT
+                                        : BATS_FINISH_BUDGET);
     return 0;
 }
 
@@ -168,10 +173,10 @@ static int settle(struct bats_sched *e, struct bats_error *err)
         configure_sampling(e, false);
     if (s->idle_first != NO_SLOT)
         assign_idle(e);
-    if (s->n_copies > 0)
+    if (s->n_replicas > 0)
         assign_make_room(e);
     if (s->idle_first != NO_SLOT)
-        assign_copies(e);
+        assign_replicas(e);
     if (s->n_busy == 0) {
         if (bats_bag_left(&s->bag) == 0)
             state_finish(s, BATS_FINISH_ALL_DONE);

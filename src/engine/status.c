@@ -2,7 +2,7 @@
 #include "bats/plan.h"
 #include "engine/engine.h"
 
-/* What an allocation is billed while all its machines do so many tasks. */
+/* The bill of an allocation while all its machines do so many tasks. */
 static bats_money cost_of_all(const struct state *s, uint32_t pending)
 {
     double rate = 0;
@@ -29,6 +29,11 @@ static bats_money rest_cost(const struct state *s)
     if (s->is_allocation)
         return cost_of_all(s, pending);
     const struct cluster *c = &s->clusters[best];
+    double use = pending * c->stats.mean / cluster_slots(c);
+    if (s->is_use)
+        return use < (double)BATS_LONGEST
+                   ? bats_billing_use(c->price, s->window, (bats_time)use)
+                   : -1;
     double rate = cluster_slots(c) * (double)s->window / c->stats.mean;
     return bats_units_multiply(bats_plan_windows(pending, rate), c->price,
                                &cost)
@@ -55,16 +60,19 @@ void bats_sched_status(const struct bats_sched *e,
         .retried = s->retried,
         .timed_out = s->timed_out,
         .preempted = s->preempted,
-        .copies = s->copies,
-        .copies_won = s->copies_won,
+        .replicas = s->replicas,
+        .replicas_won = s->replicas_won,
         .estimated_end = forecast_end(s),
+        .deadline =
+            s->goal.deadline < BATS_NEVER ? s->goal.deadline : 0,
+        .late_end = s->late_end,
         .rest_cost = rest_cost(s),
         .sample_size = s->sample_size,
         .cushion = s->ledger.put_by + s->ledger.granted,
         .cushion_spent = s->ledger.spent};
 }
 
-/* Of the clusters with statistics, the one with the lowest charge. */
+/* The cluster with the lowest charge, of those with statistics. */
 static const struct cluster *cheapest(const struct state *s)
 {
     const struct cluster *best = NULL;
@@ -76,7 +84,7 @@ static const struct cluster *cheapest(const struct state *s)
     return best;
 }
 
-/* What all machines of the cluster are billed. */
+/* The bill of all machines of the cluster, per hour. */
 static bats_money hourly(const struct state *s, const struct cluster *c)
 {
     return (bats_money)((double)c->price * c->n_machines * (double)BATS_HOUR /
@@ -90,17 +98,17 @@ void bats_sched_cluster_status(const struct bats_sched *e, size_t cluster,
     const struct state *s = &e->state;
     const struct cluster *c = &s->clusters[cluster];
     const struct cluster *m = cheapest(s);
-    *status =
-        (struct bats_cluster_status){.machines_used = c->n_used,
-                                     .machines_now = c->n_held,
-                                     .machines_lost = c->n_lost,
-                                     .machines_quarantined = c->n_quarantined,
-                                     .windows = c->windows,
-                                     .charged = c->windows * c->price,
-                                     .done = c->done,
-                                     .failed = c->failed,
-                                     .mean_runtime = c->stats.mean,
-                                     .is_guess = cluster_is_guess(c)};
+    *status = (struct bats_cluster_status){
+        .machines_used = c->n_used,
+        .machines_now = c->n_held,
+        .machines_lost = c->n_lost,
+        .machines_quarantined = c->n_quarantined,
+        .windows = c->windows,
+        .charged = c->windows * c->price + c->used,
+        .done = c->done,
+        .failed = c->failed,
+        .mean_runtime = c->stats.mean,
+        .is_guess = cluster_is_guess(c)};
     if (m && c->stats.mean > 0 && c->price > 0)
         status->profitability = (m->stats.mean / cluster_slots(m)) /
                                 (c->stats.mean / cluster_slots(c)) *
@@ -133,11 +141,11 @@ bool bats_sched_is_busy(const struct bats_sched *e, uint32_t machine,
     return s->slots[s->machines[machine].first_slot + slot].n_tasks > 0;
 }
 
-bool bats_sched_has_copies(const struct bats_sched *e, uint32_t task)
+bool bats_sched_has_replicas(const struct bats_sched *e, uint32_t task)
 {
     const struct state *s = &e->state;
     return task < s->bag.n &&
-           s->tasks[s->bag.position[task].i].copies != NO_SLOT;
+           s->tasks[s->bag.position[task].i].replicas != NO_SLOT;
 }
 
 enum bats_execution_state bats_sched_execution(const struct bats_sched *e,
@@ -198,6 +206,8 @@ const char *bats_reason_name(enum bats_reason reason)
         return "chosen";
     case BATS_REASON_SHRINK:
         return "nodes given back";
+    case BATS_REASON_LATE:
+        return "late";
     case BATS_REASON_PLANNED:
         return "planned again";
     }

@@ -1,34 +1,80 @@
 /* See estimate.h: the names of the schedules. */
+#include "estimate/plans.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "bats/estimate.h"
-
 const char *bats_offer_name(enum bats_offer offer)
 {
-    static const char *const names[BATS_OFFERS] = {
-        "cheapest",    "cheapest+10%", "cheapest+20%",
-        "fastest-20%", "fastest-10%",  "fastest"};
+    static const char *const names[BATS_OFFER_KINDS] = {
+        [BATS_OFFER_CHEAPEST] = "cheapest",
+        [BATS_OFFER_CHEAPEST_10] = "cheapest+10%",
+        [BATS_OFFER_CHEAPEST_20] = "cheapest+20%",
+        [BATS_OFFER_FASTEST_20] = "fastest-20%",
+        [BATS_OFFER_FASTEST_10] = "fastest-10%",
+        [BATS_OFFER_FASTEST] = "fastest",
+        [BATS_OFFER_CHEAPER] = "cheaper",
+        [BATS_OFFER_BALANCED] = "balanced",
+        [BATS_OFFER_FASTER] = "faster"};
 
-    return offer < BATS_OFFERS ? names[offer] : "";
+    return offer < BATS_OFFER_KINDS && names[offer] ? names[offer] : "";
 }
 
-int bats_choice_parse(const char *text, struct bats_choice *choice,
-                      struct bats_error *err)
+static bool is_same(const struct bats_schedule *a,
+                    const struct bats_schedule *b)
 {
-    for (int i = 0; i < BATS_OFFERS; i++) {
-        char place[2] = {(char)('1' + i), '\0'};
-        if (strcmp(text, bats_offer_name((enum bats_offer)i)) != 0 &&
-            strcmp(text, place) != 0)
+    return a->plan.feasible == b->plan.feasible &&
+           memcmp(a->held, b->held, sizeof a->held) == 0 &&
+           memcmp(a->longer, b->longer, sizeof a->longer) == 0 &&
+           memcmp(a->plan.machines, b->plan.machines,
+                  sizeof a->plan.machines) == 0;
+}
+
+size_t bats_offers_merge(struct bats_schedule *schedules, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t k = 0;
+        while (k < kept && !is_same(&schedules[i], &schedules[k]))
+            k++;
+        if (k == kept)
+            schedules[kept++] = schedules[i];
+    }
+    return kept;
+}
+
+/* The offer is among those of these plans. */
+static bool is_of(enum bats_plans plans, enum bats_offer offer)
+{
+    bool named = bats_offer_name(offer)[0] != '\0';
+    bool both = offer == BATS_OFFER_CHEAPEST || offer == BATS_OFFER_FASTEST;
+    return named && (both || (plans != BATS_PLANS_CONFIGURATIONS) ==
+                                 (offer > BATS_OFFERS));
+}
+
+static int refuse(enum bats_plans plans, const char *text,
+                  struct bats_error *err)
+{
+    return bats_error_set(err, BATS_EINPUT,
+                          "invalid value '%.60s'; expected one of %s", text,
+                          plans == BATS_PLANS_CONFIGURATIONS
+                              ? "cheapest, cheapest+10%, cheapest+20%, "
+                                "fastest-20%, fastest-10% and fastest"
+                              : "cheapest, cheaper, balanced, faster and "
+                                "fastest");
+}
+
+int bats_choice_parse(enum bats_plans plans, const char *text,
+                      struct bats_choice *choice, struct bats_error *err)
+{
+    for (int i = 0; i < BATS_OFFER_KINDS; i++) {
+        enum bats_offer offer = (enum bats_offer)i;
+        if (!is_of(plans, offer) || strcmp(text, bats_offer_name(offer)) != 0)
             continue;
-        *choice = (struct bats_choice){.offer = (enum bats_offer)i};
+        *choice = (struct bats_choice){.offer = offer};
         return 0;
     }
-    return bats_error_set(err, BATS_EINPUT,
-                          "invalid value '%.60s'; expected one of cheapest, "
-                          "cheapest+10%%, cheapest+20%%, fastest-20%%, "
-                          "fastest-10%%, fastest and 1 to %d",
-                          text, BATS_OFFERS);
+    return refuse(plans, text, err);
 }
 
 int bats_estimate_choose(const struct bats_estimator *e,
@@ -42,7 +88,12 @@ int bats_estimate_choose(const struct bats_estimator *e,
         return bats_estimate_for_budget(e, choice->budget, schedule, err);
     if (choice->offer == BATS_OFFER_DEADLINE)
         return bats_estimate_for_deadline(e, choice->deadline, schedule, err);
-    int rc = bats_estimate_offers(e, offers, err);
+    if (!is_of(e->plans, choice->offer))
+        return refuse(e->plans, bats_offer_name(choice->offer), err);
+    if (estimate_planner(e))
+        return ends_of_name(estimate_planner(e), e, choice->offer, schedule,
+                            err);
+    int rc = bats_estimate_offers(e, offers, NULL, err);
     if (rc < 0)
         return rc;
     const struct bats_schedule *chosen = &offers[choice->offer];

@@ -1,366 +1,36 @@
 /* See estimate.h. */
-#include "bats/estimate.h"
+#include "estimate/plans.h"
 
 #include <math.h>
 #include <string.h>
 
-#define CONFIDENCE 0.9
-#define CUSHION_PERCENT 20
-#define TOLERANCE 1e-9 /* of floor and ceiling, as in plan.h */
-
-/* The clusters as items of the knapsack. */
-struct items {
-    struct bats_plan_item item[BATS_CLUSTERS_MAX];
-    double task_windows[BATS_CLUSTERS_MAX]; /* T_i / ATU */
-};
-
-double bats_estimate_confidence(const struct bats_estimator *e)
+const struct planner *estimate_planner(const struct bats_estimator *e)
 {
-    return e->confidence > 0 ? e->confidence : CONFIDENCE;
-}
-
-static double slots_of(const struct bats_estimator *e, size_t i)
-{
-    return e->slots ? e->slots[i] : 1;
-}
-
-/* `amount` x `share` / 100, rounded down; BATS_UNLIMITED stays. */
-static bats_money percent(bats_money amount, unsigned share)
-{
-    __int128 result = (__int128)amount * share / 100;
-
-    return amount == BATS_UNLIMITED || result > BATS_UNLIMITED
-               ? BATS_UNLIMITED
-               : (bats_money)result;
-}
-
-/* No cluster gets more machines than there are tasks. */
-static int make_items(const struct bats_estimator *e, struct items *items,
-                      struct bats_error *err)
-{
-    bool any = false;
-
-    for (size_t i = 0; i < e->n_clusters; i++) {
-        struct bats_plan_item *item = &items->item[i];
-        double mean = e->runtimes[i].mean;
-        double most = ceil((double)e->n_tasks / slots_of(e, i));
-        *item = (struct bats_plan_item){.charge = e->clusters[i].charge};
-        items->task_windows[i] = 0;
-        if (!(mean > 0) || e->clusters[i].max == 0)
-            continue;
-        any = true;
-        item->rate = slots_of(e, i) * (double)e->window / mean;
-        item->max =
-            most < e->clusters[i].max ? (uint32_t)most : e->clusters[i].max;
-        items->task_windows[i] = mean / (double)e->window;
-    }
-    if (!any)
-        return bats_error_set(err, BATS_EINPUT,
-                              "nothing is known of the runtimes on any "
-                              "cluster");
-    return 0;
-}
-
-static int solve(const struct bats_estimator *e, const struct items *items,
-                 bats_money budget, struct bats_plan *plan,
-                 struct bats_error *err)
-{
-    return bats_plan_solve_whole(items->item, items->task_windows,
-                                 e->n_clusters, e->n_tasks, budget, plan, err);
-}
-
-/* ---- tasks at risk and the cushion ---- */
-
-static int64_t delta_n(const struct bats_estimator *e,
-                       const struct items *items, const struct bats_plan *plan)
-{
-    double rest = (double)e->n_tasks;
-
-    for (size_t i = 0; i < e->n_clusters; i++) {
-        if (plan->machines[i] == 0)
-            continue;
-        double fit = (double)plan->windows / items->task_windows[i];
-        rest -= floor(fit + fit * TOLERANCE) *
-                floor(plan->machines[i] * slots_of(e, i));
-    }
-    return rest > -0x1p63 ? (int64_t)rest : INT64_MIN;
-}
-
-static bool uses_all(const struct bats_estimator *e, const struct items *items,
-                     const struct bats_plan *plan)
-{
-    for (size_t i = 0; i < e->n_clusters; i++)
-        if (plan->machines[i] < items->item[i].max)
-            return false;
-    return true;
-}
-
-/* The cost of one machine of cluster i while a task runs. */
-static bats_money price_of_task(const struct items *items, size_t i)
-{
-    bats_money price;
-
-    return bats_units_multiply(bats_plan_span(items->task_windows[i]),
-                               items->item[i].charge, &price)
-               ? price
-               : BATS_UNLIMITED;
-}
-
-/* The cost to complete `left` tasks, one per slot of the plan's machines. */
-static bats_money cost_of_last(const struct bats_estimator *e,
-                               const struct items *items,
-                               const struct bats_plan *plan, int64_t left)
-{
-    bool seen[BATS_CLUSTERS_MAX] = {false};
-    bats_money sum = 0;
-
-    while (left > 0) {
-        size_t best = BATS_CLUSTERS_MAX;
-        for (size_t i = 0; i < e->n_clusters; i++)
-            if (plan->machines[i] > 0 && !seen[i] &&
-                (best == BATS_CLUSTERS_MAX ||
-                 price_of_task(items, i) < price_of_task(items, best)))
-                best = i;
-        if (best == BATS_CLUSTERS_MAX) /* more tasks than slots: again */
-            return bats_units_multiply(sum, 2, &sum) ? sum : BATS_UNLIMITED;
-        seen[best] = true;
-        double slots = slots_of(e, best);
-        double want = ceil((double)left / slots);
-        int64_t machines =
-            want < plan->machines[best] ? (int64_t)want : plan->machines[best];
-        bats_money price;
-        if (!bats_units_multiply(machines, price_of_task(items, best),
-                                 &price) ||
-            !bats_units_add(sum, price, &sum))
-            return BATS_UNLIMITED;
-        left -= (int64_t)floor((double)machines * slots);
-    }
-    return sum;
-}
-
-/* See estimate.h; one step is a hundredth of `end`. */
-static int find_cushion(const struct bats_estimator *e,
-                        const struct items *items, bats_money end,
-                        struct bats_schedule *s, struct bats_error *err)
-{
-    unsigned most = e->cushion_percent ? e->cushion_percent : CUSHION_PERCENT;
-    bool all = uses_all(e, items, &s->plan);
-
-    for (unsigned step = 1; !all && end > 0; step++) {
-        struct bats_plan plan;
-        bats_money more = percent(end, step), budget;
-        if (more > percent(s->budget, most) || s->budget == BATS_UNLIMITED ||
-            !bats_units_add(s->budget, more, &budget))
-            break;
-        int rc = solve(e, items, budget, &plan, err);
-        if (rc < 0)
-            return rc;
-        if (delta_n(e, items, &plan) <= 0) {
-            s->cushion = more;
-            s->refits = true;
-            s->raised = plan;
-            return 0;
-        }
-        all = uses_all(e, items, &plan);
-    }
-    s->cushion = cost_of_last(e, items, &s->plan, s->delta_n);
-    return 0;
-}
-
-/* ---- one schedule ---- */
-
-static struct bats_prediction makespan_of(const struct bats_estimator *e,
-                                          const struct bats_plan *plan)
-{
-    double slots[BATS_CLUSTERS_MAX];
-
-    for (size_t i = 0; i < e->n_clusters; i++)
-        slots[i] = plan->machines[i] * slots_of(e, i);
-    return bats_interval_makespan(e->runtimes, slots, e->n_clusters,
-                                  (double)e->n_tasks,
-                                  bats_estimate_confidence(e));
-}
-
-/* True if every cluster that it uses was sampled. */
-static bool has_bounds(const struct bats_estimator *e,
-                       const struct bats_plan *plan)
-{
-    for (size_t i = 0; i < e->n_clusters; i++)
-        if (plan->machines[i] > 0 &&
-            (e->runtimes[i].n < 2 || e->runtimes[i].is_guess))
-            return false;
-    return true;
-}
-
-/* Adds up the cost at the upper bounds of its clusters' ends. */
-static void bound_cost(const struct bats_estimator *e, struct bats_schedule *s)
-{
-    const struct bats_plan *plan = &s->plan;
-
-    s->windows_high = plan->windows;
-    s->cost_high = 0;
-    for (size_t i = 0; i < e->n_clusters; i++) {
-        bats_money price;
-        if (plan->machines[i] == 0)
-            continue;
-        double end = bats_interval_end(&s->makespan, &e->runtimes[i]);
-        double needed = ceil(end / (double)e->window * (1 - TOLERANCE));
-        int64_t windows = needed < 0x1p62 ? (int64_t)needed : INT64_MAX;
-        if (windows < plan->windows)
-            windows = plan->windows;
-        if (windows > s->windows_high)
-            s->windows_high = windows;
-        if (!bats_units_multiply(e->clusters[i].charge, plan->machines[i],
-                                 &price) ||
-            !bats_units_multiply(price, windows, &price) ||
-            !bats_units_add(s->cost_high, price, &s->cost_high)) {
-            s->cost_high = BATS_UNLIMITED;
-            return;
-        }
-    }
-}
-
-/* The schedule for `budget`, which was made from `end`. */
-static int make_schedule(const struct bats_estimator *e,
-                         const struct items *items, enum bats_offer offer,
-                         bats_money budget, bats_money end,
-                         struct bats_schedule *schedule,
-                         struct bats_error *err)
-{
-    struct bats_schedule s = {.offer = offer, .budget = budget};
-    int rc = solve(e, items, budget, &s.plan, err);
-
-    if (rc < 0)
-        return rc;
-    s.delta_n = delta_n(e, items, &s.plan);
-    s.windows_high = s.plan.windows;
-    s.cost_high = s.plan.cost;
-    if (s.plan.feasible) {
-        s.makespan = makespan_of(e, &s.plan);
-        bound_cost(e, &s);
-        s.is_bounded = has_bounds(e, &s.plan);
-        if (s.delta_n > 0)
-            rc = find_cushion(e, items, end, &s, err);
-    }
-    if (rc == 0)
-        *schedule = s;
-    return rc;
-}
-
-/* ---- the two ends ---- */
-
-/* The least cost of the bag on one machine; BATS_EOVERFLOW. */
-static int cost_of_one(const struct bats_estimator *e,
-                       const struct items *items, bats_money *cost,
-                       struct bats_error *err)
-{
-    bool found = false;
-
-    for (size_t i = 0; i < e->n_clusters; i++) {
-        const struct bats_plan_item *item = &items->item[i];
-        bats_money sum;
-        if (item->max == 0)
-            continue;
-        int64_t windows = bats_plan_windows(e->n_tasks, item->rate);
-        int64_t span = bats_plan_span(items->task_windows[i]);
-        if (windows < span)
-            windows = span;
-        if (!bats_units_multiply(windows, item->charge, &sum) ||
-            (found && sum >= *cost))
-            continue;
-        *cost = sum;
-        found = true;
-    }
-    if (!found)
-        return bats_error_set(err, BATS_EOVERFLOW,
-                              "what the bag costs on one machine is too large "
-                              "a number");
-    return 0;
-}
-
-static int cost_of_all(const struct bats_estimator *e,
-                       const struct items *items, bats_money *cost,
-                       struct bats_error *err)
-{
-    struct bats_plan plan;
-    int rc = solve(e, items, BATS_UNLIMITED, &plan, err);
-
-    if (rc == 0)
-        *cost = plan.cost;
-    return rc;
-}
-
-static int make_offer(const struct bats_estimator *e,
-                      const struct items *items, enum bats_offer offer,
-                      struct bats_schedule *schedule, struct bats_error *err)
-{
-    static const unsigned share[BATS_OFFERS] = {100, 110, 120, 80, 90, 100};
-    bats_money end;
-    int rc = offer < BATS_OFFER_FASTEST_20 ? cost_of_one(e, items, &end, err)
-                                           : cost_of_all(e, items, &end, err);
-
-    if (rc < 0)
-        return rc;
-    return make_schedule(e, items, offer, percent(end, share[offer]), end,
-                         schedule, err);
+    return e->plans == BATS_PLANS_WINDOWS      ? &planner_of_windows
+           : e->plans == BATS_PLANS_ALLOCATION ? &planner_of_allocation
+                                               : NULL;
 }
 
 int bats_estimate_offers(const struct bats_estimator *e,
                          struct bats_schedule schedules[BATS_OFFERS],
-                         struct bats_error *err)
+                         size_t *n, struct bats_error *err)
 {
-    struct bats_schedule made[BATS_OFFERS];
-    struct items items;
-    int rc = make_items(e, &items, err);
-
-    for (int i = 0; i < BATS_OFFERS && rc == 0; i++)
-        rc = make_offer(e, &items, (enum bats_offer)i, &made[i], err);
-    if (rc == 0)
-        memcpy(schedules, made, sizeof made);
-    return rc;
-}
-
-/* ---- for a budget or a deadline ---- */
-
-/* The smallest budget with which the bag is expected to end by `deadline`;
- * `most` suffices. (More money always lowers Te. The last tasks of more
- * machines could outweigh this; that is neglected, and the result is then
- * slightly more than the smallest.) */
-static int least_budget(const struct bats_estimator *e,
-                        const struct items *items, double deadline,
-                        bats_money most, bats_money *budget,
-                        struct bats_error *err)
-{
-    bats_money low = 0;
-
-    while (low < most) {
-        struct bats_plan plan;
-        bats_money middle = low + (most - low) / 2;
-        int rc = solve(e, items, middle, &plan, err);
-        if (rc < 0)
-            return rc;
-        if (plan.feasible && makespan_of(e, &plan).estimate <= deadline)
-            most = plan.cost;
-        else
-            low = middle + 1;
-    }
-    *budget = most;
-    return 0;
+    const struct planner *planner = estimate_planner(e);
+    size_t none;
+    n = n ? n : &none;
+    return planner ? ends_offer(planner, e, schedules, n, err)
+                   : configurations_offer(e, schedules, n, err);
 }
 
 int bats_estimate_least_budget(const struct bats_estimator *e,
                                bats_money *budget, struct bats_error *err)
 {
-    struct items items;
-    bats_money most;
-    int rc = make_items(e, &items, err);
-
-    if (rc == 0)
-        rc = cost_of_one(e, &items, &most, err);
-    if (rc == 0)
-        rc = least_budget(e, &items, INFINITY, most, budget, err);
-    return rc;
+    const struct planner *planner = estimate_planner(e);
+    return planner ? ends_least_budget(planner, e, budget, err)
+                   : configurations_least_budget(e, budget, err);
 }
+
+/* ---- for a budget or a deadline ---- */
 
 /* "588 SU" */
 static const char *money_text(const struct bats_estimator *e,
@@ -381,13 +51,11 @@ int bats_estimate_for_budget(const struct bats_estimator *e, bats_money budget,
                              struct bats_error *err)
 {
     char given[BATS_UNITS_TEXT], needed[BATS_UNITS_TEXT];
-    struct items items;
     bats_money least;
-    int rc = make_items(e, &items, err);
+    const struct planner *planner = estimate_planner(e);
+    int rc = planner ? ends_for_budget(planner, e, budget, schedule, err)
+                     : configurations_for_budget(e, budget, schedule, err);
 
-    if (rc == 0)
-        rc = make_schedule(e, &items, BATS_OFFER_BUDGET, budget, budget,
-                           schedule, err);
     if (rc < 0 || schedule->plan.feasible)
         return rc;
     rc = bats_estimate_least_budget(e, &least, err);
@@ -407,23 +75,11 @@ int bats_estimate_for_deadline(const struct bats_estimator *e,
 {
     char given[BATS_UNITS_TEXT], needed[BATS_UNITS_TEXT];
     double limit = (double)deadline * (1 + TOLERANCE);
-    struct bats_plan fastest;
-    struct items items;
-    bats_money budget;
-    int rc = make_items(e, &items, err);
+    const struct planner *planner = estimate_planner(e);
+    int rc = planner ? ends_for_deadline(planner, e, limit, schedule, err)
+                     : configurations_for_deadline(e, limit, schedule, err);
 
-    if (rc == 0)
-        rc = solve(e, &items, BATS_UNLIMITED, &fastest, err);
-    if (rc < 0)
-        return rc;
-    bool late = makespan_of(e, &fastest).estimate > limit;
-    budget = fastest.cost;
-    if (!late)
-        rc = least_budget(e, &items, limit, fastest.cost, &budget, err);
-    if (rc == 0)
-        rc = make_schedule(e, &items, BATS_OFFER_DEADLINE, budget, budget,
-                           schedule, err);
-    if (rc < 0 || !late)
+    if (rc < 0 || schedule->makespan.estimate <= limit)
         return rc;
     double end = ceil(schedule->makespan.estimate / (double)BATS_SECOND);
     return bats_error_set(
@@ -436,14 +92,11 @@ int bats_estimate_for_deadline(const struct bats_estimator *e,
 }
 
 int bats_estimate_frontier(const struct bats_estimator *e,
-                           struct bats_frontier *frontier,
-                           struct bats_error *err)
+                           struct bats_schedule **schedules, size_t *n,
+                           bool *complete, struct bats_error *err)
 {
-    struct items items;
-    int rc = make_items(e, &items, err);
-
-    if (rc == 0)
-        rc = bats_frontier_init(frontier, items.item, items.task_windows,
-                                e->n_clusters, e->n_tasks, err);
-    return rc;
+    const struct planner *planner = estimate_planner(e);
+    *complete = true;
+    return planner ? ends_frontier(planner, e, schedules, n, err)
+                   : configurations_frontier(e, schedules, n, complete, err);
 }

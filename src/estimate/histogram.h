@@ -35,9 +35,9 @@ void bats_histogram_release(struct bats_histogram *h);
 /* False if memory is short. `runtime` >= 0. */
 bool bats_histogram_add(struct bats_histogram *h, bats_time runtime);
 
-/* How many runtimes are longer than `limit`, and their sum. The class that the
- * limit is in counts as a whole, or, where its mean is not above the limit, not
- * at all. */
+/* The number of runtimes longer than `limit`, and their sum. The class that
+ * the limit is in counts as a whole, or not at all if its mean is not above
+ * it. */
 void bats_histogram_above(struct bats_histogram *h, double limit, double *n,
                           double *sum);
 

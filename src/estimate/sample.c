@@ -186,7 +186,7 @@ static double on_base(const struct bats_sample *s, const struct table *t,
 
     if (base > 0)
         return base;
-    /* Of several clusters the one with the most pairs is believed. */
+    /* The cluster with the most pairs is believed. */
     size_t best = i;
     for (size_t j = i + 1; j < end; j++)
         if (s->clusters[t->row[j].cluster].n_pairs >

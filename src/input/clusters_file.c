@@ -19,7 +19,6 @@ struct reader {
     struct bats_cluster_section *section; /* open; NULL: [run] */
     unsigned run_line, window_line, minimum_line, currency_line,
         billing_line;  /* 0: not given */
-    bats_time minimum; /* the shortest time that is charged */
 };
 
 #define FAIL(reader, ...)                                                     \
@@ -118,7 +117,8 @@ static int set_run_key(struct reader *r, const char *name, const char *value)
     if (strcmp(name, "window") == 0)
         return set_run_time(r, name, value, &r->window_line, &file->window);
     if (strcmp(name, "minimum") == 0)
-        return set_run_time(r, name, value, &r->minimum_line, &r->minimum);
+        return set_run_time(r, name, value, &r->minimum_line,
+                            &r->file->minimum);
     if (strcmp(name, "currency") == 0) {
         int code = once(r, name, &r->currency_line);
         if (code)
@@ -132,7 +132,9 @@ static int set_run_key(struct reader *r, const char *name, const char *value)
         if (code)
             return code;
         if (!bats_billing_find(value, &file->billing))
-            return FAIL(r, "billing: '%.60s' is neither window nor allocation",
+            return FAIL(r,
+                        "billing: '%.60s' is neither window, "
+                        "allocation nor use",
                         value);
     } else {
         return FAIL(r,
@@ -150,7 +152,8 @@ static const char *const key_names[BATS_KEY_COUNT] = {
     [BATS_KEY_CHARGE] = "charge",
     [BATS_KEY_MAX] = "max",
     [BATS_KEY_MACHINE] = "machine",
-    [BATS_KEY_SPEED] = "speed"};
+    [BATS_KEY_SPEED] = "speed",
+    [BATS_KEY_EXPECTED] = "expected"};
 
 static int set_where(struct reader *r, enum bats_cluster_key key,
                      const char *value)
@@ -196,7 +199,8 @@ static int set_cluster_key(struct reader *r, const char *name,
     if (key == BATS_KEY_COUNT)
         return FAIL(r,
                     "unknown key '%.60s' in [cluster %s]; known are nodes, "
-                    "ranks, partition, charge, max, machine and speed",
+                    "ranks, partition, charge, max, machine, speed and "
+                    "expected",
                     name, section->cluster.name);
     int code = once(r, name, &section->key_line[key]);
     if (code)
@@ -220,6 +224,10 @@ static int set_cluster_key(struct reader *r, const char *name,
     case BATS_KEY_SPEED:
         if (bats_factor_parse(value, &section->speed, &why))
             return FAIL(r, "speed: %s", why.text);
+        return 0;
+    case BATS_KEY_EXPECTED:
+        if (bats_duration_parse(value, &section->expected, &why))
+            return FAIL(r, "expected: %s", why.text);
         return 0;
     default:
         return set_where(r, (enum bats_cluster_key)key, value);
@@ -368,12 +376,12 @@ static int settle_window(struct reader *r, bats_time window)
     else if (file->window == 0)
         file->window = BATS_WINDOW_DEFAULT;
     r->line = r->minimum_line;
-    if (file->window < r->minimum)
+    if (file->window < file->minimum)
         return FAIL(r,
                     "a window of %s is shorter than %s, the shortest that "
                     "is charged",
                     bats_duration_format(text, file->window),
-                    bats_duration_format(least, r->minimum));
+                    bats_duration_format(least, file->minimum));
     for (size_t i = 0; i < file->n_sections; i++) {
         struct bats_cluster_section *section = &file->sections[i];
         if (!section->by_hour)
@@ -483,6 +491,11 @@ enum bats_billing_model
 bats_clusters_file_billing(const struct bats_clusters_file *file)
 {
     return file->billing;
+}
+
+bats_time bats_clusters_file_minimum(const struct bats_clusters_file *file)
+{
+    return file->minimum;
 }
 
 bats_time bats_clusters_file_window(const struct bats_clusters_file *file)

@@ -20,6 +20,7 @@ enum bats_cluster_key {
     BATS_KEY_MAX,
     BATS_KEY_MACHINE,
     BATS_KEY_SPEED,
+    BATS_KEY_EXPECTED,
     BATS_KEY_COUNT
 };
 
@@ -31,6 +32,7 @@ struct bats_cluster_section {
     struct bats_cluster cluster; /* as bats_clusters_file_cluster returns it */
     bool by_hour;                /* the charge in the file is per hour */
     double speed;
+    bats_time expected;                /* 0: not given */
     bool by_node;                      /* machine = node */
     enum bats_cluster_key where;       /* COUNT: all ranks */
     unsigned line;                     /* line of the section */
@@ -47,6 +49,7 @@ struct bats_clusters_file {
     size_t n_sections;
     bool fewer_nodes; /* a node without ranks is not a mistake */
     bats_time window;
+    bats_time minimum; /* the shortest time that is charged; 0: none */
     enum bats_billing_model billing;
     char currency[16];
 };

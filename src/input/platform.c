@@ -236,6 +236,7 @@ static void add_cluster(struct bats_platform *platform,
     *cluster = section->cluster;
     if (cluster->max > n)
         cluster->max = n;
+    platform->expected[platform->n_clusters] = section->expected;
     platform->speed[platform->n_clusters++] = section->speed;
 }
 
@@ -292,4 +293,39 @@ void bats_platform_release(struct bats_platform *platform)
     free(platform->machines);
     free(platform->places);
     *platform = (struct bats_platform){0};
+}
+
+/* ---- the rank that runs no tasks ---- */
+
+static bool has_rank(const struct bats_cluster_section *section, int rank)
+{
+    for (size_t i = 0; i < section->n_ranges; i++)
+        if (rank >= section->ranges[i].first &&
+            rank <= section->ranges[i].last)
+            return true;
+    return false;
+}
+
+bats_money bats_platform_idle_charge(const struct bats_clusters_file *file,
+                                     const struct bats_worker_rank *workers,
+                                     size_t n_workers,
+                                     const struct bats_worker_rank *idle)
+{
+    for (uint32_t s = 0; s < file->n_sections; s++) {
+        const struct bats_cluster_section *section = &file->sections[s];
+        bool belongs = section->where == BATS_KEY_COUNT, shares = false;
+        for (size_t i = 0; i < n_workers; i++)
+            if (strcmp(workers[i].host, idle->host) == 0) {
+                shares = true;
+                belongs |= section->where == BATS_KEY_RANKS &&
+                           has_rank(section, workers[i].rank);
+            }
+        if (section->where == BATS_KEY_NODES)
+            belongs = bats_hostlist_find(&section->nodes, idle->host) >= 0;
+        if (section->where == BATS_KEY_PARTITION)
+            belongs = strcmp(idle->partition, section->where_text) == 0;
+        if (belongs)
+            return section->by_node && shares ? 0 : section->cluster.charge;
+    }
+    return 0;
 }

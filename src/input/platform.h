@@ -23,7 +23,7 @@ struct bats_clusters_file; /* opaque: the contents of a clusters file */
 /*
  * Reads an INI clusters file (section [run]: window, minimum, currency, billing;
  * sections [cluster NAME]: one of nodes = hostlist | ranks = 1-32,40 |
- * partition = NAME; charge; max; machine = rank|node; speed). '#' and ';'
+ * partition = NAME; charge; max; machine = rank|node; speed; expected). '#' and ';'
  * begin a comment at the start of a line and behind a blank; a list may go on
  * in indented lines. Every mistake is BATS_EINPUT with "path:line: sentence",
  * without a line if the file cannot be read.
@@ -34,7 +34,7 @@ struct bats_clusters_file; /* opaque: the contents of a clusters file */
  * default of `billing` is an allocation (bats/billing.h) if all charges are per
  * hour, else windows. A window shorter than `minimum`, the shortest time that a
  * site charges for, is refused, because the ledger would charge less than the
- * site does.
+ * site does. In an allocation plans count it for a job; its ledger does not.
  */
 int bats_clusters_file_load(const char *path, bats_time window,
                             struct bats_clusters_file **file,
@@ -62,11 +62,12 @@ size_t bats_clusters_file_count(const struct bats_clusters_file *file);
 const struct bats_cluster *
 bats_clusters_file_cluster(const struct bats_clusters_file *file, size_t i);
 /* NULL: cluster i is not a partition. */
-const char *
-bats_clusters_file_partition(const struct bats_clusters_file *file, size_t i);
+const char *bats_clusters_file_partition(const struct bats_clusters_file *file,
+                                         size_t i);
 bool bats_clusters_file_by_node(const struct bats_clusters_file *file,
                                 size_t i);
 bats_time bats_clusters_file_window(const struct bats_clusters_file *file);
+bats_time bats_clusters_file_minimum(const struct bats_clusters_file *file);
 enum bats_billing_model
 bats_clusters_file_billing(const struct bats_clusters_file *file);
 const char *bats_clusters_file_currency(const struct bats_clusters_file *file);
@@ -86,6 +87,7 @@ struct bats_place {
 struct bats_platform {
     struct bats_cluster clusters[BATS_CLUSTERS_MAX];
     double speed[BATS_CLUSTERS_MAX]; /* emulation: 1 = real speed */
+    bats_time expected[BATS_CLUSTERS_MAX]; /* runtime of a task; 0: unknown */
     size_t n_clusters;
     struct bats_machine_spec *machines; /* n_machines */
     uint32_t n_machines;
@@ -110,5 +112,13 @@ int bats_platform_build(const struct bats_clusters_file *file,
                         size_t n_workers, struct bats_platform *platform,
                         struct bats_error *err);
 void bats_platform_release(struct bats_platform *platform);
+
+/* The charge per window that `idle`, a rank that runs no tasks, adds to those
+ * of all machines, if all that is held is billed: that of one machine of the
+ * cluster it would belong to, 0 if its node is a machine of that cluster. */
+bats_money bats_platform_idle_charge(const struct bats_clusters_file *file,
+                                     const struct bats_worker_rank *workers,
+                                     size_t n_workers,
+                                     const struct bats_worker_rank *idle);
 
 #endif

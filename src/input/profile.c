@@ -321,6 +321,18 @@ static int check_ranges(const struct place *p,
     return 0;
 }
 
+static int read_billing(struct place p, const json_t *root,
+                        enum bats_billing_model *model, struct bats_error *err)
+{
+    const json_t *value = json_object_get(root, "billing");
+
+    if (!value || (json_is_string(value) &&
+                   bats_billing_find(json_string_value(value), model)))
+        return 0;
+    member(&p, root, "billing");
+    return wrong(&p, err, "is no billing model");
+}
+
 static int read_profile(const char *path, const json_t *root,
                         struct bats_profile *profile, struct bats_error *err)
 {
@@ -343,6 +355,8 @@ static int read_profile(const char *path, const json_t *root,
     }
     if (rc == 0)
         rc = read_time(p, root, "elapsed_s", &profile->elapsed, err);
+    if (rc == 0)
+        rc = read_billing(p, root, &profile->billing, err);
     if (rc == 0)
         rc = read_text(p, root, "currency", profile->currency,
                        sizeof profile->currency, err);

@@ -9,7 +9,8 @@
  *
  *   {"bats_profile": 1,
  *    "bag": {"name": "bag.txt", "tasks": 1000, "hash": "88f1c0d2b3a49e57"},
- *    "window_s": 3600, "currency": "SU", "elapsed_s": 3600,
+ *    "window_s": 3600, "billing": "window", "currency": "SU",
+ *    "elapsed_s": 3600,
  *    "clusters": [{"name": "slow", "charge": "3", "max": 32, "slots": 1,
  *                  "windows": 7, "charged": "21",
  *                  "sample": [[17, 901.25], [22, 880.5]]}],
@@ -19,7 +20,7 @@
  * runtime in seconds. A task that is in the samples of several clusters was
  * replicated. "done" and "failed" are ranges of numbers, both ends included.
  * Money is text, because it is exact. The hash is bats_bagfile_hash, in
- * hexadecimal digits.
+ * hexadecimal digits. Without "billing" (bats/billing.h) it is window.
  */
 #ifndef BATS_PROFILE_H
 #define BATS_PROFILE_H
@@ -27,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bats/billing.h"
 #include "bats/cluster.h"
 #include "bats/error.h"
 #include "bats/sample.h"
@@ -58,6 +60,7 @@ struct bats_profile {
     uint64_t bag_hash;
     bats_time window;
     bats_time elapsed; /* virtual time that sampling took */
+    enum bats_billing_model billing;
     char currency[16];
     struct bats_profile_cluster clusters[BATS_CLUSTERS_MAX];
     size_t n_clusters;

@@ -91,12 +91,13 @@ static json_t *to_json(const struct bats_profile *p)
 
     snprintf(hash, sizeof hash, "%016" PRIx64, p->bag_hash);
     return json_pack(
-        "{s:i, s:{s:o, s:I, s:s}, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "{s:i, s:{s:o, s:I, s:s}, s:o, s:s, s:o, s:o, s:o, s:o, s:o}",
         "bats_profile", 1, "bag", "name", bats_json_text(p->bag_name), "tasks",
         (json_int_t)p->n_tasks, "hash", hash, "window_s", seconds(p->window),
-        "currency", bats_json_text(p->currency), "elapsed_s",
-        seconds(p->elapsed), "clusters", clusters_of(p), "done",
-        list_of(&p->done), "failed", list_of(&p->failed));
+        "billing", bats_billing_name(p->billing), "currency",
+        bats_json_text(p->currency), "elapsed_s", seconds(p->elapsed),
+        "clusters", clusters_of(p), "done", list_of(&p->done), "failed",
+        list_of(&p->failed));
 }
 
 /* Writes a temporary file beside `path` and renames it. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const char *const names[] = {"window", "allocation"};
+static const char *const names[] = {"window", "allocation", "use"};
 
 bool bats_billing_find(const char *name, enum bats_billing_model *model)
 {
@@ -20,17 +20,29 @@ const char *bats_billing_name(enum bats_billing_model model)
     return names[model];
 }
 
+bats_money bats_billing_use(bats_money charge, bats_time window,
+                            bats_time time)
+{
+    __int128 cost = (__int128)charge * time;
+    cost = (cost + window - 1) / window;
+    return cost < BATS_UNLIMITED ? (bats_money)cost : BATS_UNLIMITED;
+}
+
+bats_time bats_billing_lasts(bats_money charge, bats_time window,
+                             bats_money money)
+{
+    if (charge <= 0 || money == BATS_UNLIMITED)
+        return BATS_LONGEST;
+    __int128 time = (__int128)money * window / charge;
+    return time < BATS_LONGEST ? (bats_time)time : BATS_LONGEST;
+}
+
 bats_money bats_billing_cost(bats_money rate, bats_time time)
 {
-    __int128 cost = (__int128)rate * time;
-    cost = (cost + BATS_HOUR - 1) / BATS_HOUR;
-    return cost < BATS_UNLIMITED ? (bats_money)cost : BATS_UNLIMITED;
+    return bats_billing_use(rate, BATS_HOUR, time);
 }
 
 bats_time bats_billing_time(bats_money rate, bats_money money)
 {
-    if (rate <= 0 || money == BATS_UNLIMITED)
-        return BATS_LONGEST;
-    __int128 time = (__int128)money * BATS_HOUR / rate;
-    return time < BATS_LONGEST ? (bats_time)time : BATS_LONGEST;
+    return bats_billing_lasts(rate, BATS_HOUR, money);
 }

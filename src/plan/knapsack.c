@@ -32,7 +32,7 @@ static int by_efficiency(const void *a, const void *b)
     return left > right ? -1 : left < right;
 }
 
-/* Of equally efficient types the expensive one comes first: the cheap ones
+/* The expensive one of equally efficient types comes first: the cheap ones
  * then fill the remaining gap. */
 static int by_price(const void *a, const void *b)
 {

@@ -161,17 +161,20 @@ static void use_one_type(const struct planner *p, double tasks, int64_t least,
 {
     const struct bats_knapsack_type *first = &p->knapsack.type[0];
 
-    for (uint32_t x = first->max; x > 0; x--) {
+    for (uint32_t x = first->max; x > 0;) {
         int64_t k = p->budget / (x * first->price);
         double rate = x * first->rate;
-        if (k < least || (double)k * rate < tasks)
-            continue;
-        c->windows = k;
-        c->capacity = p->budget / k;
-        c->best = (struct bats_knapsack_answer){.price = x * first->price,
-                                                .rate = rate};
-        c->best.counts[first->item] = x;
-        return;
+        if (k >= least && (double)k * rate >= tasks) {
+            c->windows = k;
+            c->capacity = p->budget / k;
+            c->best = (struct bats_knapsack_answer){.price = x * first->price,
+                                                    .rate = rate};
+            c->best.counts[first->item] = x;
+            return;
+        }
+        /* The most machines that can be paid for longer. */
+        int64_t longer = k < least ? least : k + 1;
+        x = (uint32_t)(p->budget / longer / first->price);
     }
 }
 

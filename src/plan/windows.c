@@ -6,25 +6,22 @@
 #include "bats/cluster.h"
 
 #define CLASSES 256
-/* Of an end, and of a demand: means are not known any better. */
+/* The precision of an end and of a demand: means are not known any better. */
 #define PRECISION 2e-3
-/* Where not all can be done, this share of what can is done sooner. */
+/* If not all can be done, this share of what can be is done, sooner. */
 #define ENOUGH 0.98
 /* So many held machines are enough to find an end. */
-#define SAMPLE 2048
+#define SAMPLE 512
+/* A guess of the end is as good as this, and its square, and so on. */
+#define NEAR 1.07
 #define FOREVER 1e9
 #define INSTANT 1e-6
 
-/* Steps of `n` machines, of windows that do `worth` more tasks for `cost`. */
+/* Windows that do `worth` more tasks. */
 struct step {
-    uint32_t machine; /* or, if `is_new`, a type */
-    bool is_new;
-    double n;
     int64_t windows;
-    double worth, cost;
+    double worth;
 };
-
-typedef void visit(void *context, const struct step *step);
 
 static double larger(double a, double b)
 {
@@ -38,9 +35,9 @@ static double smaller(double a, double b)
 
 /* ---- what windows are worth ---- */
 
-static double worth_of_held(const struct bats_windows_problem *p,
-                            const struct bats_windows_machine *m, double paid,
-                            double end)
+static inline double worth_of_held(const struct bats_windows_problem *p,
+                                   const struct bats_windows_machine *m,
+                                   double paid, double end)
 {
     const struct bats_windows_type *t = &p->types[m->type];
     double busy = 0, sizes = 0;
@@ -59,306 +56,364 @@ static double worth_of_new(const struct bats_windows_type *t, double paid,
     return larger(smaller(paid, end) - t->loss, 0) * t->rate * t->slots;
 }
 
-/* Hands over the steps of a machine's worth, joined until each one is less
- * worth per window than that before it. */
-static void hand_over(struct step step, double charge, const int64_t *windows,
-                      const double *worth, int n, void *context, visit *take)
+/* Makes steps of what a machine is worth with so many windows, joined until
+ * each is less worth per window than that before it. Returns how many are worth
+ * anything. */
+static int make_steps(const int64_t *windows, const double *worth, int n,
+                      struct step *steps)
 {
-    double gain[4];
-    int64_t width[4];
     int top = 0;
     for (int i = 1; i < n; i++) {
-        int64_t dw = windows[i] - windows[i - 1];
-        double dv = worth[i] - worth[i - 1];
-        while (top > 0 &&
-               gain[top - 1] * (double)dw <= dv * (double)width[top - 1]) {
+        struct step step = {windows[i] - windows[i - 1],
+                            worth[i] - worth[i - 1]};
+        while (top > 0 && steps[top - 1].worth * (double)step.windows <=
+                              step.worth * (double)steps[top - 1].windows) {
             top--;
-            dw += width[top];
-            dv += gain[top];
+            step.windows += steps[top].windows;
+            step.worth += steps[top].worth;
         }
-        width[top] = dw;
-        gain[top++] = dv;
+        steps[top++] = step;
     }
-    for (int i = 0; i < top && gain[i] > 0; i++) {
-        step.windows = width[i];
-        step.worth = gain[i];
-        step.cost = (double)width[i] * charge;
-        take(context, &step);
-    }
+    while (top > 0 && steps[top - 1].worth <= 0)
+        top--;
+    return top;
 }
 
-static double steps_of_held(const struct bats_windows_problem *p, uint32_t id,
-                            double like, double end, void *context,
-                            visit *take)
+/* *paid: what the machine is worth as it is. */
+static int steps_of_held(const struct bats_windows_problem *p,
+                         const struct bats_windows_machine *m, double end,
+                         double *paid, struct step *steps)
 {
-    const struct bats_windows_machine *m = &p->machines[id];
     int64_t windows[4] = {0};
-    double worth[4] = {worth_of_held(p, m, m->paid, end)};
+    double worth[4];
     int n = 1;
+    *paid = worth[0] = worth_of_held(p, m, m->paid, end);
     if (m->leaves)
-        return worth[0];
+        return 0;
     int64_t whole = end > m->paid ? (int64_t)(end - m->paid) : -1;
     int64_t overrun = (int64_t)m->overrun;
     if (0 < overrun && overrun < whole)
         windows[n++] = overrun;
-    for (int64_t k = whole; k >= 0 && k <= whole + 1; k++)
-        if (k > 0)
-            windows[n++] = k;
+    if (whole > 0)
+        windows[n++] = whole;
+    if (whole >= 0)
+        windows[n++] = whole + 1;
     if (overrun > whole + 1)
         windows[n++] = overrun;
     for (int i = 1; i < n; i++)
         worth[i] = worth_of_held(p, m, m->paid + (double)windows[i], end);
-    hand_over((struct step){.machine = id, .n = like},
-              p->types[m->type].charge, windows, worth, n, context, take);
-    return worth[0];
+    return make_steps(windows, worth, n, steps);
 }
 
-static void steps_of_new(const struct bats_windows_problem *p, uint32_t type,
-                         double end, void *context, visit *take)
+static int steps_of_new(const struct bats_windows_type *t, double end,
+                        struct step *steps)
 {
-    const struct bats_windows_type *t = &p->types[type];
+    end -= t->delay;
     int64_t whole = (int64_t)end, windows[3] = {0};
     double worth[3] = {0};
     int n = 1;
-    if (t->parked == 0)
-        return;
+    if (t->parked == 0 || end <= 0)
+        return 0;
     if (whole > 0)
         windows[n++] = whole;
     windows[n++] = whole + 1;
     for (int i = 1; i < n; i++)
         worth[i] = worth_of_new(t, (double)windows[i], end);
-    hand_over((struct step){.machine = type, .is_new = true, .n = t->parked},
-              t->charge, windows, worth, n, context, take);
-}
-
-/* All steps, of every `stride`-th held machine for those up to the next one;
- * returns what is worth something without them. */
-static double steps(const struct bats_windows_problem *p, uint32_t stride,
-                    double end, void *context, visit *take)
-{
-    double paid = 0;
-    for (uint32_t i = 0; i < p->n_machines; i += stride) {
-        double like = smaller(stride, p->n_machines - i);
-        paid += like * steps_of_held(p, i, like, end, context, take);
-    }
-    for (uint32_t i = 0; i < p->n_types; i++)
-        steps_of_new(p, i, end, context, take);
-    return paid;
+    return make_steps(windows, worth, n, steps);
 }
 
 /* ---- how much can be done by an end ---- */
 
+/* A problem that is looked at. */
+struct view {
+    const struct bats_windows_problem *p;
+    uint32_t stride;                 /* every so manieth machine stands for
+                                        those up to the next one */
+    double scale[BATS_CLUSTERS_MAX]; /* class of a task in a window */
+};
+
 struct tally {
-    double best; /* tasks for money, of whole windows */
     double worth[CLASSES], cost[CLASSES];
 };
 
-static double best_ratio(const struct bats_windows_problem *p)
+/* The last class but one is tasks for money of the best type in whole windows,
+ * the last one is for nothing. */
+static void look_at(struct view *v, const struct bats_windows_problem *p)
 {
     double best = 0;
+    *v = (struct view){.p = p, .stride = p->n_machines / SAMPLE + 1};
     for (size_t i = 0; i < p->n_types; i++) {
         const struct bats_windows_type *t = &p->types[i];
         if (t->charge > 0)
             best = larger(best, t->rate * t->slots / t->charge);
     }
-    return best;
+    for (size_t i = 0; i < p->n_types; i++)
+        if (p->types[i].charge > 0)
+            v->scale[i] = (CLASSES - 2) / (p->types[i].charge * best);
 }
 
-static int class_of(double best, const struct step *step)
+static int class_of(const struct view *v, uint32_t type,
+                    const struct step *step)
 {
-    if (step->cost <= 0)
-        return CLASSES - 1; /* for nothing */
-    double part = step->worth / (step->cost * best);
-    return (int)(smaller(part, 1) * (CLASSES - 2));
+    if (v->p->types[type].charge <= 0)
+        return CLASSES - 1;
+    double class = step->worth * v->scale[type] / (double)step->windows;
+    return (int)smaller(class, CLASSES - 2);
 }
 
-static void count(void *context, const struct step *step)
+static void count(const struct view *v, struct tally *t, uint32_t type,
+                  double n, const struct step *steps, int n_steps)
 {
-    struct tally *t = context;
-    int class = class_of(t->best, step);
-    t->worth[class] += step->n * step->worth;
-    t->cost[class] += step->n * step->cost;
+    double charge = n * v->p->types[type].charge;
+    for (int i = 0; i < n_steps; i++) {
+        int class = class_of(v, type, &steps[i]);
+        t->worth[class] += n * steps[i].worth;
+        t->cost[class] += (double)steps[i].windows * charge;
+    }
 }
 
-static uint32_t stride_of(const struct bats_windows_problem *p)
+static double tally(const struct view *v, double end, struct tally *t)
 {
-    return p->n_machines / SAMPLE + 1;
+    const struct bats_windows_problem *p = v->p;
+    struct step steps[3];
+    double done = 0, paid;
+    *t = (struct tally){{0}, {0}};
+    for (uint32_t i = 0; i < p->n_machines; i += v->stride) {
+        const struct bats_windows_machine *m = &p->machines[i];
+        double n = smaller(v->stride, p->n_machines - i);
+        int n_steps = steps_of_held(p, m, end, &paid, steps);
+        count(v, t, m->type, n, steps, n_steps);
+        done += n * paid;
+    }
+    for (uint32_t i = 0; i < p->n_types; i++)
+        count(v, t, i, p->types[i].parked, steps,
+              steps_of_new(&p->types[i], end, steps));
+    return done;
 }
 
-/* Tasks that the budget does until `end`; as soon as these are `want`, enough.
- * *last: the last class that something is bought of. */
-static double reach(const struct bats_windows_problem *p, uint32_t stride,
-                    double best, double end, double budget, double want,
-                    int *last)
+/* The steps that are bought until enough is done: all of the classes beyond the
+ * last one, and of that as many as the rest of money and tasks asks for. */
+struct selection {
+    double done; /* tasks */
+    int last;
+    double money, tasks; /* left for the last class */
+};
+
+static struct selection reach(const struct view *v, double end, double budget,
+                              double want)
 {
-    struct tally t = {.best = best};
-    double done = steps(p, stride, end, &t, count);
-    *last = CLASSES;
-    for (int i = CLASSES - 1; i >= 0 && done < want; i--) {
+    struct tally t;
+    struct selection s = {.done = tally(v, end, &t), .last = CLASSES};
+    for (int i = CLASSES - 1; i >= 0 && s.done < want; i--) {
         if (t.worth[i] <= 0 || (t.cost[i] > 0 && budget <= 0))
             continue;
+        s.last = i;
+        s.money = budget;
+        s.tasks = want - s.done;
         double part = t.cost[i] > budget ? budget / t.cost[i] : 1;
-        done += part * t.worth[i];
-        budget -= part * t.cost[i];
-        if (part < 1)
-            budget = 0;
-        *last = i;
+        s.done += part * t.worth[i];
+        budget = part < 1 ? 0 : budget - t.cost[i];
     }
-    return done;
+    return s;
 }
 
 /* ---- the plan ---- */
 
 struct purchase {
-    const struct bats_windows_problem *p;
+    const struct view *v;
     struct bats_windows_plan *plan;
-    double best, budget, want;
-    int last;
-    bool is_rest; /* of the last class */
+    double budget;
+    struct selection left; /* to be bought of the last class */
 };
 
-/* A machine for fewer windows: nothing but the first is decided on now. */
-static void buy_part(struct purchase *b, const struct step *step, double left)
+/* A parked machine for fewer windows: nothing but the first is decided on
+ * now. */
+static double part_of(const struct purchase *b, uint32_t type, double left,
+                      double *windows)
 {
-    double charge = step->cost / (double)step->windows;
-    double windows = floor(left / charge);
-    uint32_t *buys = &b->plan->buys[step->machine];
-    if (windows < 1 || *buys > 0)
-        return;
-    *buys = 1;
-    b->plan->cost += windows * charge;
-    b->want -= step->worth * windows / (double)step->windows;
+    *windows = floor(left / b->v->p->types[type].charge);
+    return *windows >= 1 && b->plan->buys[type] == 0;
 }
 
-static void buy(void *context, const struct step *step)
+/* Windows at the end of the step for `n` parked machines that nothing is left
+ * for. */
+static double spare(const struct purchase *b, uint32_t type, double n,
+                    const struct step *step)
 {
-    struct purchase *b = context;
-    int class = class_of(b->best, step);
-    if (b->is_rest ? class != b->last : class <= b->last)
-        return;
-    double n = step->n;
-    if (b->is_rest)
-        n = smaller(n, ceil(larger(b->want, 0) / step->worth - PRECISION));
-    double left = b->budget - b->plan->cost;
-    if (n * step->cost > left) {
-        n = floor(left / step->cost);
-        if (n < 1 && step->is_new) {
-            buy_part(b, step, left);
-            return;
-        }
+    const struct bats_windows_type *t = &b->v->p->types[type];
+    double over = n * step->worth - b->left.tasks;
+    return n >= 1 ? larger(floor(over / (t->rate * t->slots)), 0) : 0;
+}
+
+/* The step for as many of `n` machines as are wanted and can be paid; how many
+ * these are. */
+static double buy(struct purchase *b, uint32_t type, double n, bool is_parked,
+                  const struct step *step)
+{
+    int class = class_of(b->v, type, step);
+    bool is_last = class == b->left.last;
+    double charge = b->v->p->types[type].charge;
+    double windows = (double)step->windows, left = b->budget - b->plan->cost;
+    if (class < b->left.last)
+        return 0;
+    if (is_last) {
+        n = smaller(n, ceil(b->left.tasks / step->worth - PRECISION));
+        left = smaller(left, b->left.money);
     }
     if (n < 1)
-        return;
-    b->want -= n * step->worth;
-    b->plan->cost += n * step->cost;
-    if (!step->is_new)
-        b->plan->keeps[step->machine] += step->windows;
-    else if (n > b->plan->buys[step->machine])
-        b->plan->buys[step->machine] = (uint32_t)n;
+        return 0;
+    if (n * windows * charge > left) {
+        n = floor(left / (windows * charge));
+        if (n < 1 && is_parked)
+            n = part_of(b, type, left, &windows);
+    }
+    if (is_parked && b->plan->buys_windows) {
+        double less = is_last ? spare(b, type, n, step) : 0;
+        b->plan->buys_windows[type] += (int64_t)(n * windows - less);
+        b->plan->cost -= less * charge;
+    }
+    b->plan->cost += n * windows * charge;
+    if (is_last) {
+        b->left.money -= n * windows * charge;
+        b->left.tasks -= n * step->worth * windows / (double)step->windows;
+    }
+    return n;
 }
 
-static double soonest(const struct bats_windows_problem *p, double best,
-                      double budget, double want, double latest)
+static void buy_all(struct purchase *b)
 {
-    double low = 0, high = latest;
-    int last;
-    while (high - low > PRECISION * high + INSTANT) {
-        /* First by powers of two: the end is rarely far away. */
-        double middle =
-            low == 0 && high > 1 ? sqrt(high) / 2 : (low + high) / 2;
-        if (reach(p, stride_of(p), best, middle, budget, want, &last) >= want)
-            high = middle;
-        else
+    const struct bats_windows_problem *p = b->v->p;
+    struct step steps[3];
+    double paid;
+    for (uint32_t i = 0; i < p->n_machines; i++) {
+        const struct bats_windows_machine *m = &p->machines[i];
+        int n = steps_of_held(p, m, b->plan->end, &paid, steps);
+        for (int k = 0; k < n; k++)
+            if (buy(b, m->type, 1, false, &steps[k]) > 0)
+                b->plan->keeps[i] += steps[k].windows;
+    }
+    for (uint32_t i = 0; i < p->n_types; i++) {
+        int n = steps_of_new(&p->types[i], b->plan->end, steps);
+        for (int k = 0; k < n; k++) {
+            double bought = buy(b, i, p->types[i].parked, true, &steps[k]);
+            if (bought > b->plan->buys[i])
+                b->plan->buys[i] = (uint32_t)bought;
+        }
+    }
+}
+
+/* Tasks that all machines do in a window. */
+static double all_rates(const struct view *v)
+{
+    const struct bats_windows_problem *p = v->p;
+    double sum = 0;
+    for (uint32_t i = 0; i < p->n_machines; i += v->stride) {
+        const struct bats_windows_machine *m = &p->machines[i];
+        sum += v->stride * m->n_slots * p->types[m->type].rate;
+    }
+    for (size_t i = 0; i < p->n_types; i++)
+        sum += p->types[i].parked * p->types[i].slots * p->types[i].rate;
+    return sum;
+}
+
+/*
+ * The soonest end by which the budget does `want`; until `latest` it does
+ * `most`, which is no less. From the guess on, by steps that grow; then by
+ * halves, and in between where a line through the two ends says, a little
+ * beyond that on the side that is farther away.
+ */
+static double soonest(const struct view *v, double budget, double want,
+                      double guess, double latest, double most)
+{
+    double low = 0, high = latest, below = -want, above = most - want;
+    double factor = NEAR;
+    for (int i = 0; high - low > PRECISION * high + INSTANT;) {
+        double middle = (low + high) / 2;
+        if ((low == 0 || high == latest) && low < guess && guess < high) {
+            middle = guess;
+        } else if (i++ % 3 < 2) {
+            double root = low + (high - low) * below / (below - above);
+            double step = 0.4 * (PRECISION * high + INSTANT);
+            middle = root + (root < middle ? step : -step);
+        }
+        double over = reach(v, middle, budget, INFINITY).done - want;
+        if (over < 0) {
             low = middle;
+            below = over;
+            guess = middle * factor;
+        } else {
+            high = middle;
+            above = over;
+            guess = middle / factor;
+        }
+        factor *= factor;
     }
     return high;
 }
 
-void bats_windows_plan(const struct bats_windows_problem *p, double budget,
-                       struct bats_windows_plan *plan)
+static void clear(const struct bats_windows_problem *p,
+                  struct bats_windows_plan *plan)
 {
-    struct purchase b = {.p = p, .plan = plan, .budget = budget};
-    double latest = 1, shortest = FOREVER;
-    b.best = best_ratio(p);
     memset(plan->buys, 0, p->n_types * sizeof *plan->buys);
-    memset(plan->keeps, 0, p->n_machines * sizeof *plan->keeps);
+    if (p->n_machines > 0)
+        memset(plan->keeps, 0, p->n_machines * sizeof *plan->keeps);
+    if (plan->buys_windows)
+        memset(plan->buys_windows, 0, p->n_types * sizeof *plan->buys_windows);
     plan->cost = 0;
+}
+
+static double wanted(const struct bats_windows_problem *p)
+{
+    return p->demand * (1 - 1e-9);
+}
+
+void bats_windows_cheapest(const struct bats_windows_problem *p, double end,
+                           double budget, struct bats_windows_plan *plan)
+{
+    struct view v;
+    struct purchase b = {.v = &v, .plan = plan, .budget = budget};
+    look_at(&v, p);
+    clear(p, plan);
+    b.left = reach(&v, end, budget, wanted(p));
+    plan->feasible = b.left.done >= wanted(p);
+    plan->end = end;
+    buy_all(&b);
+}
+
+bool bats_windows_suffice(const struct bats_windows_problem *p, double end,
+                          double budget)
+{
+    struct view v;
+    look_at(&v, p);
+    return reach(&v, end, budget, wanted(p)).done >= wanted(p);
+}
+
+void bats_windows_plan(const struct bats_windows_problem *p, double budget,
+                       double reserve, struct bats_windows_plan *plan)
+{
+    struct view v;
+    struct purchase b = {.v = &v, .plan = plan, .budget = budget - reserve};
+    double latest = 1, shortest = FOREVER, want = wanted(p);
+    look_at(&v, p);
+    clear(p, plan);
     for (size_t i = 0; i < p->n_types; i++) {
         const struct bats_windows_type *t = &p->types[i];
         latest = larger(latest, (p->demand + 2) / t->rate + 2 * t->loss + 1);
         shortest = smaller(shortest, 1 / t->rate);
     }
-    double most =
-        reach(p, stride_of(p), b.best, latest, budget, p->demand, &b.last);
-    plan->feasible = most >= p->demand * (1 - 1e-9);
-    b.want = plan->feasible ? p->demand * (1 - 1e-9) : ENOUGH * most;
-    plan->end = larger(soonest(p, b.best, budget, b.want, latest), shortest);
-    reach(p, 1, b.best, plan->end, budget, b.want, &b.last);
-    b.want -= steps(p, 1, plan->end, &b, buy);
-    b.is_rest = true;
-    steps(p, 1, plan->end, &b, buy);
-}
-
-/* ---- all machines ---- */
-
-/* Tasks that are begun until `time`, by all machines. */
-static double begun(const struct bats_windows_problem *p, double time)
-{
-    double n = 0;
-    uint32_t stride = stride_of(p);
-    for (uint32_t i = 0; i < p->n_machines; i += stride) {
-        const struct bats_windows_machine *m = &p->machines[i];
-        double rate = p->types[m->type].rate;
-        double like = smaller(stride, p->n_machines - i);
-        for (uint32_t k = 0; k < m->n_slots && !m->leaves; k++) {
-            double free = time - p->slots[m->first_slot + k].rest;
-            n += free > 0 ? like * (free * rate + 0.5) : 0;
-        }
+    double most = reach(&v, latest, b.budget, INFINITY).done;
+    if (most < want) {
+        b.budget = budget;
+        most = reach(&v, latest, budget, INFINITY).done;
     }
-    for (size_t i = 0; i < p->n_types; i++) {
-        const struct bats_windows_type *t = &p->types[i];
-        n += t->parked * t->slots * (time * t->rate + 1);
-    }
-    return n;
-}
-
-double bats_windows_cost_of_all(const struct bats_windows_problem *p,
-                                double pending, double *end)
-{
-    double empty = 0, cost = 0;
-    if (pending > 0) {
-        double high = 1, low = 0;
-        while (begun(p, high) < pending && high < FOREVER)
-            high *= 2;
-        while (high - low > PRECISION * high + INSTANT) {
-            double middle = (low + high) / 2;
-            if (begun(p, middle) < pending)
-                low = middle;
-            else
-                high = middle;
-        }
-        empty = high;
-    }
-    *end = 0;
-    for (uint32_t i = 0; i < p->n_machines; i++) {
-        const struct bats_windows_machine *m = &p->machines[i];
-        const struct bats_windows_type *t = &p->types[m->type];
-        double last = 0;
-        for (uint32_t k = 0; k < m->n_slots; k++) {
-            double rest = p->slots[m->first_slot + k].rest;
-            last = larger(last, rest >= empty ? rest : empty + 0.5 / t->rate);
-        }
-        *end = larger(*end, last);
-        if (last > m->paid)
-            cost += t->charge * (pending > 0 ? last - m->paid + 0.5
-                                             : ceil(last - m->paid));
-    }
-    for (size_t i = 0; i < p->n_types && pending > 0; i++) {
-        const struct bats_windows_type *t = &p->types[i];
-        double last = empty + 0.5 / t->rate;
-        cost += t->parked * t->charge * larger(last + 0.5, 1);
-        if (t->parked > 0)
-            *end = larger(*end, last);
-    }
-    return cost;
+    plan->feasible = most >= want;
+    if (!plan->feasible)
+        want = ENOUGH * most;
+    double guess = plan->end > 0 ? plan->end : 1.25 * want / all_rates(&v);
+    double end = soonest(&v, b.budget, want, guess, latest, most);
+    plan->end = larger(end, shortest);
+    if (plan->feasible)
+        plan->end = larger(plan->end, p->aim);
+    b.left = reach(&v, plan->end, b.budget, want);
+    buy_all(&b);
 }

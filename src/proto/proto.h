@@ -101,7 +101,7 @@ struct bats_setup {
 struct bats_assign {
     uint32_t task;
     uint32_t attempt;    /* 1 = first */
-    uint32_t copy;       /* replica number (0 = original) */
+    uint32_t replica;    /* replica number (0 = original) */
     int64_t sleep_us;    /* built-in sleep, real microseconds */
     const char *command; /* "": a built-in sleep */
 };

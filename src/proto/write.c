@@ -124,7 +124,7 @@ void bats_proto_assign(struct bats_packet *p, const struct bats_assign *assign)
     begin_item(p, BATS_MESSAGE_ASSIGN);
     put(p, assign->task, 4);
     put(p, assign->attempt, 4);
-    put(p, assign->copy, 4);
+    put(p, assign->replica, 4);
     put(p, (uint64_t)assign->sleep_us, 8);
     put_text(p, assign->command);
 }

@@ -7,13 +7,13 @@
  * bkp before; records of that time do not have the mark. */
 #define PLANS "plans"
 
-/* COUNT_OR_0: absent in records of earlier versions. */
-enum kind { TIME, COUNT, COUNT_OR_0, REAL, FLAG };
+/* OR_0: 0 where it is absent, in records of earlier versions. */
+enum kind { TIME, COUNT, REAL, FLAG, OR_0 = 8 };
 
 /* All numbers among the engine's options. */
 static const struct {
     const char *name;
-    enum kind kind;
+    unsigned kind;
     size_t at;
 } fields[] = {
 #define AT(member) offsetof(struct bats_sched_options, member)
@@ -25,13 +25,13 @@ static const struct {
     {"retries", COUNT, AT(rules.retries)},
     {"retry_delay_us", TIME, AT(rules.retry_delay)},
     {"losses", COUNT, AT(rules.losses)},
-    {"yields", COUNT_OR_0, AT(rules.yields)},
+    {"yields", COUNT | OR_0, AT(rules.yields)},
     {"timeout_us", TIME, AT(rules.timeout)},
     {"timeout_median", REAL, AT(rules.timeout_median)},
     {"halt_failed", COUNT, AT(rules.halt_failed)},
     {"halt_share", REAL, AT(rules.halt_share)},
     {"halt_now", FLAG, AT(rules.halt_now)},
-    {"deadline_us", TIME, AT(rules.deadline)},
+    {"deadline_us", TIME, AT(rules.time_limit)},
     {"sampling", FLAG, AT(sampling.on)},
     {"offers", FLAG, AT(sampling.offers)},
     {"sampling_workers", COUNT, AT(sampling.workers)},
@@ -40,23 +40,26 @@ static const struct {
     {"cushion", FLAG, AT(sampling.cushion)},
     {"node_kept", COUNT, AT(shrink.keep)},
     {"restart_us", TIME, AT(shrink.restart)},
+    /* "deadline_us" above is what records have always called the limit. */
+    {"goal_deadline_us", TIME | OR_0, AT(goal.deadline)},
+    {"goal_minimize", COUNT | OR_0, AT(goal.minimize)},
+    {"goal_confidence", REAL | OR_0, AT(goal.confidence)},
 };
 #define FIELDS (sizeof fields / sizeof *fields)
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 384,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 416,
                "all of the engine's options are recorded");
 
 /* ---- writing ---- */
 
-static json_t *value(const void *at, enum kind kind)
+static json_t *value(const void *at, unsigned kind)
 {
-    switch (kind) {
+    switch (kind & ~(unsigned)OR_0) {
     case TIME:
         return json_integer(*(const bats_time *)at);
     case COUNT:
-    case COUNT_OR_0:
         return json_integer(*(const uint32_t *)at);
     case REAL:
         return json_real(*(const double *)at);
@@ -158,6 +161,9 @@ json_t *bats_options_write(const struct bats_sched_options *o)
     if (o->once != NULL)
         bad |=
             json_object_set_new(object, "once", ranges(o->once, o->n_tasks));
+    if (o->expected != NULL)
+        bad |= json_object_set_new(object, "expected_us",
+                                   times(o->expected, o->n_clusters));
     if (o->shrink.node != NULL)
         bad |= json_object_set_new(object, "nodes",
                                    numbers(o->shrink.node, o->n_machines));
@@ -181,20 +187,19 @@ json_t *bats_options_write(const struct bats_sched_options *o)
 
 /* ---- reading ---- */
 
-static bool read_value(const json_t *json, void *at, enum kind kind)
+static bool read_value(const json_t *json, void *at, unsigned kind)
 {
     json_int_t n = json_integer_value(json);
 
-    switch (kind) {
+    if (json == NULL)
+        return kind & OR_0;
+    switch (kind & ~(unsigned)OR_0) {
     case TIME:
         *(bats_time *)at = n;
         return json_is_integer(json);
     case COUNT:
-    case COUNT_OR_0:
         *(uint32_t *)at = (uint32_t)n;
-        return (json_is_integer(json) ||
-                (json == NULL && kind == COUNT_OR_0)) &&
-               n >= 0 && n <= UINT32_MAX;
+        return json_is_integer(json) && n >= 0 && n <= UINT32_MAX;
     case REAL:
         *(double *)at = json_real_value(json);
         return json_is_real(json);
@@ -259,6 +264,20 @@ static bool read_earlier(const json_t *object, struct bats_sched_options *o,
     return read_observations(seen, lists->seen);
 }
 
+/* The clusters are read later. */
+static bool read_expected(const json_t *list, struct bats_sched_options *o,
+                          struct bats_options_lists *lists)
+{
+    size_t n = json_array_size(list);
+
+    if (n > BATS_CLUSTERS_MAX)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        lists->expected[i] = json_integer_value(json_array_get(list, i));
+    o->expected = list != NULL ? lists->expected : NULL;
+    return true;
+}
+
 static bool read_nodes(const json_t *list, struct bats_sched_options *o,
                        struct bats_options_lists *lists)
 {
@@ -277,7 +296,7 @@ static bool read_nodes(const json_t *list, struct bats_sched_options *o,
     return lists->nodes != NULL;
 }
 
-/* What is not there is billed by the window. */
+/* A run without this object is billed by the window. */
 static bool read_billing(const json_t *object, struct bats_billing *b)
 {
     const char *name = json_string_value(json_object_get(object, "model"));
@@ -317,6 +336,7 @@ bool bats_options_read(const json_t *object, struct bats_sched_options *o,
             return false;
     }
     if (!read_billing(json_object_get(object, "billing"), &o->billing) ||
+        !read_expected(json_object_get(object, "expected_us"), o, lists) ||
         !read_nodes(json_object_get(object, "nodes"), o, lists) ||
         !read_earlier(object, o, lists))
         return false;

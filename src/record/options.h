@@ -23,6 +23,7 @@ struct bats_options_lists {
     size_t n_nodes;
     struct bats_observation *seen;
     bats_time *paid;
+    bats_time expected[BATS_CLUSTERS_MAX];
     uint8_t *once;
     struct bats_observation *profile;
 };

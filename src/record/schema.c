@@ -29,7 +29,7 @@ static const char tables_sql[] =
     "                     -- 'engine' what the scheduling engine was given\n"
     "  started_us INTEGER, -- real time since 1970\n"
     "  n_tasks INTEGER,\n"
-    "  ended_us INTEGER,  -- bag time; NULL: it runs, or was killed\n"
+    "  ended_us INTEGER,  -- virtual time; NULL: it runs, or was killed\n"
     "  finish TEXT,       -- 'all done', 'budget', 'stopped', 'no machines'\n"
     "  signal INTEGER, exit_code INTEGER);\n"
 
@@ -287,7 +287,7 @@ const char *const bats_schema_finishes[] = {
     [BATS_FINISH_STOPPED] = "stopped",
     [BATS_FINISH_NO_MACHINES] = "no machines",
     [BATS_FINISH_HALTED] = "halted",
-    [BATS_FINISH_DEADLINE] = "deadline",
+    [BATS_FINISH_TIME_LIMIT] = "deadline",
     [BATS_FINISH_SAMPLED] = "sampled",
     [BATS_FINISH_SHRINK] = "shrink",
 };

@@ -12,8 +12,8 @@ static const struct bats_finish_row rows[] = {
     [BATS_FINISH_HALTED] = {"halted", "too many tasks failed (--halt)",
                             BATS_EXIT_FAILED},
     [BATS_FINISH_SAMPLED] = {"sampled", "sampled", BATS_EXIT_OK},
-    [BATS_FINISH_DEADLINE] = {"deadline", "the time limit is reached",
-                              BATS_EXIT_DEADLINE},
+    [BATS_FINISH_TIME_LIMIT] = {"deadline", "the time limit is reached",
+                                BATS_EXIT_DEADLINE},
     [BATS_FINISH_SHRINK] = {"shrink", "ended to continue with fewer nodes",
                             BATS_EXIT_SHRINK},
 };

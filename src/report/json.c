@@ -89,6 +89,7 @@ static const char *reason(const struct bats_decision *d)
         [BATS_REASON_CHOSEN] = "chosen",
         [BATS_REASON_SHRINK] = "shrink",
         [BATS_REASON_PLANNED] = "planned",
+        [BATS_REASON_LATE] = "late",
     };
     return words[d->reason];
 }
@@ -144,7 +145,7 @@ static json_t *rules(const struct bats_sched_rules *r)
     bad |= SET(o, "halt_share",
                r->halt_share > 0 ? json_real(r->halt_share) : json_null());
     bad |= SET(o, "halt_now", json_boolean(r->halt_now));
-    bad |= SET(o, "time_limit_s", seconds_or_null((double)r->deadline));
+    bad |= SET(o, "time_limit_s", seconds_or_null((double)r->time_limit));
     return checked(o, bad);
 }
 
@@ -178,6 +179,22 @@ static json_t *settings(const struct bats_report *r)
     return checked(o, bad);
 }
 
+/* margin_s: to spare, or missing if below 0; null where tasks are left. */
+static int set_deadline(json_t *o, const struct bats_sched_status *s)
+{
+    bool has_one = s->deadline > 0;
+    bool done = s->pending + s->running == 0;
+    int bad = SET(o, "deadline_s",
+                  has_one ? seconds((double)s->deadline) : json_null());
+    bad |= SET(o, "deadline_kept",
+               has_one ? json_boolean(done && s->now <= s->deadline)
+                       : json_null());
+    bad |= SET(o, "margin_s",
+               has_one && done ? seconds((double)(s->deadline - s->now))
+                               : json_null());
+    return bad;
+}
+
 static int set_result(json_t *o, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
@@ -196,6 +213,7 @@ static int set_result(json_t *o, const struct bats_report *r)
     bad |= SET(o, "signal", integer(r->signal));
     bad |= SET(o, "start_s", seconds((double)r->start_us));
     bad |= SET(o, "makespan_s", seconds((double)s->status.now));
+    bad |= set_deadline(o, &s->status);
     bad |= SET(o, "real_s", seconds((double)r->real_us));
     bad |= SET(o, "tasks", integer(bats_snapshot_tasks(s)));
     bad |= SET(o, "tasks_done", integer(s->status.done));
@@ -204,8 +222,8 @@ static int set_result(json_t *o, const struct bats_report *r)
     bad |= SET(o, "preempted", integer(s->status.preempted));
     bad |= SET(o, "retried", integer(s->status.retried));
     bad |= SET(o, "timed_out", integer(s->status.timed_out));
-    bad |= SET(o, "copies", integer(s->status.copies));
-    bad |= SET(o, "copies_first", integer(s->status.copies_won));
+    bad |= SET(o, "copies", integer(s->status.replicas));
+    bad |= SET(o, "copies_first", integer(s->status.replicas_won));
     bad |= SET(o, "yielded", integer((int64_t)r->yielded));
     bad |= SET(o, "sample_size", integer(s->status.sample_size));
     bad |= SET(o, "currency", bats_json_text(s->platform->currency));

@@ -37,12 +37,11 @@ static size_t order(const struct bats_sbatch *b, size_t *clusters)
 /* "H:MM:00", rounded up to minutes, as Slurm counts. */
 static void print_time(FILE *out, const struct bats_sbatch *b)
 {
-    const struct bats_schedule *s = b->schedule;
-    int64_t windows =
-        s->windows_high > s->plan.windows ? s->windows_high : s->plan.windows;
-    double minutes =
-        1.05 * (double)windows * (double)b->e->window / (double)BATS_MINUTE +
-        5;
+    double end =
+        b->e->plans == BATS_PLANS_ALLOCATION
+            ? b->schedule->makespan.high
+            : (double)b->schedule->windows_high * (double)b->e->window;
+    double minutes = 1.05 * end / (double)BATS_MINUTE + 5;
     int64_t n = (int64_t)ceil(fmin(minutes, 1e9));
     fprintf(out, "#SBATCH --time=%" PRId64 ":%02d:00\n", n / 60,
             (int)(n % 60));
@@ -70,19 +69,34 @@ static void print_head(FILE *out, const struct bats_sbatch *b)
 {
     const struct bats_schedule *s = b->schedule;
     char machines[256], cost[WORDS], high[WORDS], time[BATS_UNITS_TEXT];
+    char late[BATS_UNITS_TEXT];
     fputs("#!/bin/bash\n", out);
+    bats_words_line(out, "# %s, by 'bats-mpi plan --sbatch': %s,",
+                    bats_offer_name(s->offer),
+                    bats_words_machines(machines, sizeof machines,
+                                        b->e->clusters, b->e->n_clusters,
+                                        s->plan.machines, ", "));
     bats_words_line(
-        out, "# %s: %s for %" PRId64 " windows (at most %" PRId64 "),",
-        bats_offer_name(s->offer),
-        bats_words_machines(machines, sizeof machines, b->e->clusters,
-                            b->e->n_clusters, s->plan.machines, ", "),
-        s->plan.windows, s->windows_high);
-    bats_words_line(
-        out, "# %s (at most %s), in %s. By 'bats-mpi plan --sbatch'.",
+        out, "# billed %s in %s, at most %s in %s.",
         bats_words_money(cost, sizeof cost, s->plan.cost, b->e->currency),
+        bats_words_makespan(time, s->makespan.estimate),
         bats_words_money(high, sizeof high, s->cost_high, b->e->currency),
-        bats_words_makespan(time, s->makespan.estimate));
+        bats_words_makespan(late, s->makespan.high));
     fputs("#SBATCH --job-name=bag\n#SBATCH --output=%x-%j.out\n", out);
+}
+
+/* The most that the run may be charged, with the sample. */
+static bats_money budget_of(const struct bats_sbatch *b)
+{
+    const struct bats_schedule *s = b->schedule;
+    bats_money budget =
+                   s->cost_high > s->plan.cost ? s->cost_high : s->plan.cost,
+               windows;
+    if (b->by_window &&
+        bats_units_multiply(s->plan.price, s->windows_high, &windows) &&
+        windows > budget)
+        budget = windows;
+    return budget + b->charged;
 }
 
 /* As the job scripts that come with the program. */
@@ -109,9 +123,6 @@ int bats_sbatch_print(FILE *out, const struct bats_sbatch *b,
 {
     size_t clusters[BATS_CLUSTERS_MAX];
     size_t n = order(b, clusters);
-    const struct bats_schedule *s = b->schedule;
-    bats_money budget =
-        s->cost_high > s->plan.cost ? s->cost_high : s->plan.cost;
     char amount[BATS_UNITS_TEXT];
 
     for (size_t i = 0; i < n; i++)
@@ -136,7 +147,7 @@ int bats_sbatch_print(FILE *out, const struct bats_sbatch *b,
         print_file(out, b->clusters);
     }
     fprintf(out, " --budget %s \"$@\"\n",
-            bats_money_format(amount, budget + b->charged));
+            bats_money_format(amount, budget_of(b)));
     print_end(out, b);
     return 0;
 }

@@ -5,8 +5,8 @@
  *
  * The (heterogeneous) job has a component for each cluster of which the
  * schedule uses machines: partition, nodes or ranks, and a time limit. The
- * limit covers the upper bound of the schedule's windows, plus 5 minutes and 5
- * % for the start, the end, and errors of the estimate. Rank 0, the master, is
+ * limit covers the upper bound of the schedule's end, plus 5 minutes and 5 %
+ * for the start, the end, and errors of the estimate. Rank 0, the master, is
  * an additional rank in the first component if its machines are ranks;
  * otherwise it is a rank of the first node. The components are sorted by the
  * names of their partitions (see jobscripts/two-partitions.sh).
@@ -21,12 +21,13 @@
 
 struct bats_sbatch {
     const struct bats_estimator *e;
-    const struct bats_schedule *schedule;     /* feasible */
-    const char *partition[BATS_CLUSTERS_MAX]; /* per cluster */
-    bool by_node[BATS_CLUSTERS_MAX];          /* its machines are nodes */
+    const struct bats_schedule *schedule; /* feasible */
+    const char *const *partition;         /* per cluster */
+    const bool *by_node;                  /* per cluster: machines are nodes */
     const char *bag, *profile;
     const char *clusters; /* name of the clusters file, or NULL */
     bats_money charged;   /* charged for the sample: --budget pays it, too */
+    bool by_window;       /* and what the run is charged by whole windows */
 };
 
 /* Prints the script, with a final newline. BATS_EINPUT, and nothing is

@@ -7,11 +7,11 @@
 
 #include "report/table.h"
 #include "report/words.h"
-#include "util/json.h"
 
 #define PHRASE 96
 #define SENTENCE 512
 #define MACHINES 256 /* bytes of a configuration in words */
+#define HELD 4096    /* and of machine-windows */
 
 static const char *currency_of(const struct bats_estimator *e)
 {
@@ -164,7 +164,7 @@ static void say_delta_n(char *text, size_t size,
 }
 
 /* Prints a sentence about the risks of a schedule, if it has any. */
-static void say_risk(FILE *out, size_t row, const struct bats_estimator *e,
+static void say_risk(FILE *out, const struct bats_estimator *e,
                      const struct bats_schedule *s)
 {
     char text[SENTENCE], money[PHRASE];
@@ -176,8 +176,7 @@ static void say_risk(FILE *out, size_t row, const struct bats_estimator *e,
 
     if (!p->feasible || (s->delta_n <= 0 && !late))
         return;
-    n = snprintf(text, sizeof text, "%zu %s: ", row,
-                 bats_offer_name(s->offer));
+    n = snprintf(text, sizeof text, "%s: ", bats_offer_name(s->offer));
     if (s->delta_n > 0)
         say_delta_n(text + n, sizeof text - (size_t)n, e, s);
     n = (int)strlen(text);
@@ -191,177 +190,169 @@ static void say_risk(FILE *out, size_t row, const struct bats_estimator *e,
     bats_words_wrap(out, text, 0, 4, 79);
 }
 
-void bats_schedules_print(FILE *out, const struct bats_estimator *e,
-                          const struct bats_schedule *schedules, size_t n)
+/* The second of two figures. */
+static void say_sure(FILE *out, const struct bats_estimator *e, double sure,
+                     int width)
+{
+    char text[SENTENCE];
+
+    snprintf(text, sizeof text,
+             e->plans == BATS_PLANS_CONFIGURATIONS
+                 ? "The second of two figures is an upper bound that holds in "
+                   "%.0f %% of all cases."
+                 : "At latest, at most: this holds in %.0f %% of all cases.",
+             100 * sure);
+    bats_words_wrap(out, text, 0, 0, width);
+}
+
+/* The papers': configurations. */
+static bool print_configurations(FILE *out, const struct bats_estimator *e,
+                                 const struct bats_schedule *schedules,
+                                 size_t n)
 {
     static const char *const head[] = {"schedule", "machines", "windows",
                                        "makespan", "cost",     "at risk",
                                        "cushion"};
     struct bats_table table = {.n_rows = 0};
-    bool sampled = false;
+    bool sampled = false, risk = false;
 
     bats_table_head(&table, head, sizeof head / sizeof head[0]);
     for (size_t i = 0; i < n; i++) {
         set_row(&table, i + 1, e, &schedules[i]);
         sampled = sampled || schedules[i].is_bounded;
+        risk = risk || schedules[i].delta_n > 0;
     }
     bats_table_print(out, &table);
     putc('\n', out);
     for (size_t i = 0; i < n; i++)
-        say_risk(out, i + 1, e, &schedules[i]);
+        say_risk(out, e, &schedules[i]);
+    if (risk)
+        fputs("At risk: tasks that may not fit, for none is divided. Cushion: "
+              "what ends them.\n",
+              out);
+    return sampled;
+}
+
+/* ---- machine-windows ---- */
+
+/* "32x4", or "23x4+9x5": 23 machines for 4 windows each, and 9 for 5. */
+static void set_lots(struct bats_table *table, size_t row, size_t column,
+                     const struct bats_schedule *s, size_t i, bool is_held,
+                     bool *two)
+{
+    uint32_t longer = s->longer[i], rest = s->plan.machines[i] - longer;
+    bool has_rest = rest > 0 && s->held[i] > 0;
+
+    if (s->plan.machines[i] == 0)
+        bats_table_set(table, row, column, "-");
+    else if (is_held)
+        bats_table_set(table, row, column, "%" PRIu32, s->plan.machines[i]);
+    else if (longer > 0 && has_rest)
+        bats_table_set(table, row, column,
+                       "%" PRIu32 "x%" PRId64 "+%" PRIu32 "x%" PRId64, rest,
+                       s->held[i], longer, s->held[i] + 1);
+    else
+        bats_table_set(table, row, column, "%" PRIu32 "x%" PRId64,
+                       longer > 0 ? longer : rest, s->held[i] + (longer > 0));
+    *two = *two || (longer > 0 && has_rest);
+}
+
+/* False: it is wider than the screen. */
+static bool print_table(FILE *out, const struct bats_estimator *e,
+                        const struct bats_schedule *schedules, size_t n,
+                        bool sampled, int width)
+{
+    struct bats_table table = {.n_rows = 0};
+    size_t end = e->n_clusters + 1;
+    char text[BATS_UNITS_TEXT];
+    bool two = false, is_held = e->plans == BATS_PLANS_ALLOCATION;
+
+    if (end + 4 > BATS_TABLE_COLUMNS)
+        return false;
+    bats_table_set(&table, 0, 0, "schedule");
+    for (size_t i = 0; i < e->n_clusters; i++)
+        bats_table_set(&table, 0, i + 1, "%s", e->clusters[i].name);
+    bats_table_set(&table, 0, end, "ends in");
+    bats_table_set(&table, 0, end + 1 + sampled, "cost");
+    if (sampled) {
+        bats_table_set(&table, 0, end + 1, "at latest");
+        bats_table_set(&table, 0, end + 3, "at most");
+    }
+    for (size_t k = 0; k < n; k++) {
+        const struct bats_schedule *s = &schedules[k];
+        size_t row = k + 1;
+        bats_table_set(&table, row, 0, "%zu %s", row,
+                       bats_offer_name(s->offer));
+        for (size_t i = 0; i < e->n_clusters; i++)
+            set_lots(&table, row, i + 1, s, i, is_held, &two);
+        bats_table_set(&table, row, end, "%s",
+                       bats_words_makespan(text, s->makespan.estimate));
+        bats_table_set(&table, row, end + 1 + sampled, "%s",
+                       bats_money_format(text, s->plan.cost));
+        if (!s->is_bounded)
+            continue;
+        bats_table_set(&table, row, end + 1, "%s",
+                       bats_words_makespan(text, s->makespan.high));
+        bats_table_set(&table, row, end + 3, "%s",
+                       bats_money_format(text, s->cost_high));
+    }
+    if (bats_table_width(&table) > width)
+        return false;
+    bats_table_print(out, &table);
+    bats_words_wrap(
+        out,
+        is_held ? "\nThe job holds these machines until the bag is "
+                  "empty, and is billed for them."
+        : two   ? "\n23x4+9x5: 23 machines for 4 windows each, and 9 "
+                  "for 5."
+                : "\n8x4: 8 machines for 4 windows each.",
+        0, 0, width);
+    return true;
+}
+
+static void print_list(FILE *out, const struct bats_estimator *e,
+                       const struct bats_schedule *schedules, size_t n,
+                       int width)
+{
+    char time[BATS_UNITS_TEXT], cost[PHRASE], text[HELD + SENTENCE];
+
+    for (size_t k = 0; k < n; k++) {
+        const struct bats_schedule *s = &schedules[k];
+        snprintf(
+            text, sizeof text, "%zu %s: %s in %s", k + 1,
+            bats_offer_name(s->offer),
+            bats_words_money(cost, sizeof cost, s->plan.cost, currency_of(e)),
+            bats_words_makespan(time, s->makespan.estimate));
+        if (s->is_bounded)
+            snprintf(text + strlen(text), sizeof text - strlen(text),
+                     ", at most %s in %s",
+                     bats_money_format(cost, s->cost_high),
+                     bats_words_makespan(time, s->makespan.high));
+        bats_words_wrap(out, text, 0, 4, width);
+        fputs("    ", out);
+        if (e->plans == BATS_PLANS_ALLOCATION)
+            machines_text(text, sizeof text, e, &s->plan);
+        else
+            bats_words_held(text, sizeof text, e, s);
+        bats_words_wrap(out, text, 4, 4, width);
+    }
+}
+
+void bats_schedules_print(FILE *out, const struct bats_estimator *e,
+                          const struct bats_schedule *schedules, size_t n,
+                          int width)
+{
+    bool sampled = false;
+
+    if (e->plans == BATS_PLANS_CONFIGURATIONS) {
+        sampled = print_configurations(out, e, schedules, n);
+    } else {
+        for (size_t k = 0; k < n; k++)
+            sampled = sampled || schedules[k].is_bounded;
+        if (!print_table(out, e, schedules, n, sampled, width))
+            print_list(out, e, schedules, n, width);
+    }
     double sure = 3 * bats_estimate_confidence(e) - 2;
     if (sampled && sure > 0)
-        fprintf(out,
-                "The second of two figures is an upper bound that holds in "
-                "%.0f %% of all cases.\n",
-                100 * sure);
-}
-
-/* ---- JSON ---- */
-
-static json_t *money(bats_money amount)
-{
-    char text[BATS_UNITS_TEXT];
-
-    return json_string(bats_money_format(text, amount));
-}
-
-static json_t *configuration(const struct bats_estimator *e,
-                             const uint32_t *machines)
-{
-    json_t *object = json_object();
-
-    for (size_t i = 0; i < e->n_clusters; i++)
-        if (json_object_set_new(object, e->clusters[i].name,
-                                json_integer(machines[i])) != 0) {
-            json_decref(object);
-            return NULL;
-        }
-    return object;
-}
-
-json_t *bats_schedules_json(const struct bats_estimator *e,
-                            const struct bats_schedule *s)
-{
-    const struct bats_plan *p = &s->plan;
-    bool is = p->feasible, sampled = is && s->is_bounded;
-    json_t *object = json_pack(
-        "{s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "feasible",
-        is, "configuration", configuration(e, p->machines), "windows",
-        (json_int_t)p->windows, "makespan_s",
-        is ? json_real(s->makespan.estimate / 1e6) : json_null(),
-        "makespan_low_s",
-        sampled ? json_real(s->makespan.low / 1e6) : json_null(),
-        "makespan_high_s",
-        sampled ? json_real(s->makespan.high / 1e6) : json_null(), "cost",
-        money(p->cost), "cost_high",
-        sampled ? money(s->cost_high) : json_null(), "price_per_window",
-        money(p->price), "delta_n", (json_int_t)s->delta_n, "cushion",
-        money(s->cushion));
-
-    if (object && s->budget != BATS_UNLIMITED)
-        json_object_set_new(object, "budget", money(s->budget));
-    if (object && s->offer < BATS_OFFERS)
-        json_object_set_new(object, "name",
-                            json_string(bats_offer_name(s->offer)));
-    if (object && s->refits)
-        json_object_set_new(object, "with_cushion",
-                            configuration(e, s->raised.machines));
-    return object;
-}
-
-json_t *bats_schedules_json_list(const struct bats_estimator *e,
-                                 const struct bats_schedule *schedules,
-                                 size_t n)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; i < n; i++)
-        if (json_array_append_new(list,
-                                  bats_schedules_json(e, &schedules[i]))) {
-            json_decref(list);
-            return NULL;
-        }
-    return list;
-}
-
-/* ---- the frontier ---- */
-
-static double makespan(const struct bats_estimator *e,
-                       const struct bats_frontier_point *p)
-{
-    return (double)e->n_tasks / p->rate * (double)e->window;
-}
-
-static void print_text(FILE *out, const struct bats_estimator *e,
-                       const struct bats_frontier *f)
-{
-    fprintf(out, "%12s  %8s  %7s  %s\n", "cost", "makespan", "windows",
-            "machines");
-    for (size_t i = 0; i < f->n; i++) {
-        const struct bats_frontier_point *p = &f->points[i];
-        char cost[BATS_UNITS_TEXT], time[BATS_UNITS_TEXT], text[2048];
-        fprintf(out, "%12s  %8s  %7" PRId64 "  %s\n",
-                bats_money_format(cost, p->cost),
-                bats_words_makespan(time, makespan(e, p)), p->windows,
-                bats_words_machines(text, sizeof text, e->clusters,
-                                    e->n_clusters,
-                                    f->machines + i * f->n_clusters, ", "));
-    }
-}
-
-static void print_csv(FILE *out, const struct bats_estimator *e,
-                      const struct bats_frontier *f)
-{
-    char text[BATS_UNITS_TEXT];
-
-    fputs("cost,makespan_s,windows,price_per_window", out);
-    for (size_t i = 0; i < e->n_clusters; i++)
-        fprintf(out, ",%s", e->clusters[i].name);
-    putc('\n', out);
-    for (size_t i = 0; i < f->n; i++) {
-        const struct bats_frontier_point *p = &f->points[i];
-        fputs(bats_money_format(text, p->cost), out);
-        fprintf(out, ",%.6f,%" PRId64 ",%s", makespan(e, p) / 1e6, p->windows,
-                bats_money_format(text, p->price));
-        for (size_t k = 0; k < f->n_clusters; k++)
-            fprintf(out, ",%" PRIu32, f->machines[i * f->n_clusters + k]);
-        putc('\n', out);
-    }
-}
-
-/* Prints point by point, because there may be many. */
-static int print_json(FILE *out, const struct bats_estimator *e,
-                      const struct bats_frontier *f)
-{
-    fprintf(out, "{\"complete\": %s, \"frontier\": [",
-            f->complete ? "true" : "false");
-    for (size_t i = 0; i < f->n; i++) {
-        const struct bats_frontier_point *p = &f->points[i];
-        json_t *object = json_pack(
-            "{s:o, s:f, s:I, s:o, s:o}", "cost", money(p->cost), "makespan_s",
-            makespan(e, p) / 1e6, "windows", (json_int_t)p->windows,
-            "price_per_window", money(p->price), "configuration",
-            configuration(e, f->machines + i * f->n_clusters));
-        fputs(i > 0 ? ",\n" : "\n", out);
-        int bad = json_dumpf(object, out, BATS_JSON_SAFE);
-        json_decref(object);
-        if (bad != 0)
-            return -1;
-    }
-    fputs("\n]}\n", out);
-    return 0;
-}
-
-int bats_schedules_print_frontier(FILE *out, const struct bats_estimator *e,
-                                  const struct bats_frontier *frontier,
-                                  enum bats_frontier_format format)
-{
-    if (format == BATS_FRONTIER_JSON)
-        return print_json(out, e, frontier);
-    if (format == BATS_FRONTIER_CSV)
-        print_csv(out, e, frontier);
-    else
-        print_text(out, e, frontier);
-    return 0;
+        say_sure(out, e, sure, width);
 }

@@ -17,11 +17,12 @@
  * profitability, machines. */
 void bats_schedules_print_clusters(FILE *out, const struct bats_estimator *e);
 
-/* Prints the first `n` offers as a table, numbered as bats_choice_parse counts
- * them, and below it a sentence about each risk. Windows, makespan and cost
- * show the estimate and, if it differs, the upper bound. */
+/* Prints the `n` offers as a table, numbered from 1, and what its
+ * figures mean. Where a table of machine-windows is wider than `width`,
+ * each is a paragraph instead. */
 void bats_schedules_print(FILE *out, const struct bats_estimator *e,
-                          const struct bats_schedule *schedules, size_t n);
+                          const struct bats_schedule *schedules, size_t n,
+                          int width);
 
 /* The same offers as JSON objects, to be decref'd; NULL: out of memory. */
 json_t *bats_schedules_json(const struct bats_estimator *e,
@@ -36,9 +37,11 @@ enum bats_frontier_format {
     BATS_FRONTIER_JSON
 };
 
-/* Prints the frontier, the cheapest first, one line for each point. */
+/* Prints the `n` schedules of a frontier, the cheapest first, one line for
+ * each. */
 int bats_schedules_print_frontier(FILE *out, const struct bats_estimator *e,
-                                  const struct bats_frontier *frontier,
+                                  const struct bats_schedule *schedules,
+                                  size_t n, bool complete,
                                   enum bats_frontier_format format);
 
 #endif

@@ -176,6 +176,25 @@ static void print_promise(FILE *out, const struct bats_snapshot *s)
     print_labelled(out, "actual", text);
 }
 
+/* The promise, whether it was kept, and the margin. */
+static void print_deadline(FILE *out, const struct bats_snapshot *s)
+{
+    const struct bats_sched_status *st = &s->status;
+    char promised[BATS_UNITS_TEXT], margin[BATS_UNITS_TEXT], text[256];
+    bats_time spare = st->deadline - st->now;
+    if (st->deadline == 0)
+        return;
+    bats_duration_format(promised, st->deadline);
+    bats_duration_format(margin, spare < 0 ? -spare : spare);
+    if (bats_snapshot_left(s) > 0)
+        snprintf(text, sizeof text, "%s, missed: tasks are left", promised);
+    else
+        snprintf(text, sizeof text, "%s, %s %s%s", promised,
+                 spare < 0 ? "missed by" : "kept with", margin,
+                 spare < 0 ? "" : " to spare");
+    print_labelled(out, "deadline", text);
+}
+
 /* Prints what the batch system bills, for comparison with what was charged. */
 static void print_reserved(FILE *out, const struct bats_report *r)
 {
@@ -301,8 +320,8 @@ static void print_mishaps(FILE *out, const struct bats_report *r)
     snprintf(first, sizeof first,
              " an idle machine ran a replica of a task; %" PRIu32
              " came first",
-             s->status.copies_won);
-    print_number(out, "replicated", s->status.copies, "time", first);
+             s->status.replicas_won);
+    print_number(out, "replicated", s->status.replicas, "time", first);
     print_number(out, "lost", lost, "machine", "");
     print_number(out, "quarantine", quarantined, "machine",
                  " on which one task after another failed");
@@ -322,6 +341,7 @@ static void print_facts(FILE *out, const struct bats_report *r)
                  time, bats_duration_format(real, r->real_us),
                  r->settings.time_scale);
     print_labelled(out, "makespan", text);
+    print_deadline(out, s);
     print_money(out, s);
     print_reserved(out, r);
     print_promise(out, s);

@@ -36,16 +36,32 @@ static size_t count_cells(const struct bats_table *table, size_t row)
     return n;
 }
 
-void bats_table_print(FILE *out, const struct bats_table *table)
+static void measure(const struct bats_table *table,
+                    int width[BATS_TABLE_COLUMNS])
 {
-    int width[BATS_TABLE_COLUMNS] = {0};
-
+    memset(width, 0, BATS_TABLE_COLUMNS * sizeof *width);
     for (size_t r = 0; r < table->n_rows; r++) {
         size_t n = count_cells(table, r);
         for (size_t c = 0; n > 1 && c < n; c++)
             if (width[c] < (int)strlen(table->cell[r][c]))
                 width[c] = (int)strlen(table->cell[r][c]);
     }
+}
+
+int bats_table_width(const struct bats_table *table)
+{
+    int width[BATS_TABLE_COLUMNS], sum = -2;
+    measure(table, width);
+    for (size_t c = 0; c < table->n_columns; c++)
+        sum += width[c] + 2;
+    return sum;
+}
+
+void bats_table_print(FILE *out, const struct bats_table *table)
+{
+    int width[BATS_TABLE_COLUMNS];
+
+    measure(table, width);
     for (size_t r = 0; r < table->n_rows; r++) {
         size_t last = count_cells(table, r);
         fprintf(out, "%-*s", last > 1 ? width[0] : 0, table->cell[r][0]);

@@ -33,6 +33,9 @@ void bats_table_set(struct bats_table *table, size_t row, size_t column,
 void bats_table_head(struct bats_table *table, const char *const *names,
                      size_t n);
 
+/* The width of the longest line. */
+int bats_table_width(const struct bats_table *table);
+
 void bats_table_print(FILE *out, const struct bats_table *table);
 
 #endif

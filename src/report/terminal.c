@@ -55,3 +55,12 @@ int bats_terminal_columns(int terminal)
         return size.ws_col;
     return 80;
 }
+
+int bats_terminal_width(int fd)
+{
+    int terminal = bats_terminal_open(fd);
+    int columns = bats_terminal_columns(terminal);
+    if (terminal >= 0)
+        close(terminal);
+    return columns;
+}

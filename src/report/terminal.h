@@ -18,4 +18,7 @@ int bats_terminal_open(int fd);
 /* Its columns; 80 if unknown or if `terminal` is -1. */
 int bats_terminal_columns(int terminal);
 
+/* The same of the terminal behind `fd`. */
+int bats_terminal_width(int fd);
+
 #endif

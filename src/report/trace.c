@@ -79,7 +79,7 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
         break;
     case BATS_COMMAND_RUN:
         line(trace, now, "%s: task %" PRIu32 "%s", name, command->task + 1,
-             command->copy > 0 ? ", a replica" : "");
+             command->replica > 0 ? ", a replica" : "");
         break;
     case BATS_COMMAND_CANCEL:
         line(trace, now, "%s: task %" PRIu32 " is told to stop", name,

@@ -58,6 +58,48 @@ const char *bats_words_machines(char *text, size_t size,
     return text;
 }
 
+/* "a 5th", "an 8th" */
+static void append_ordinal(char *text, size_t size, int64_t n)
+{
+    int64_t last = n % 10, teen = n / 10 % 10 == 1;
+    char digits[BATS_UNITS_TEXT];
+    int length = snprintf(digits, sizeof digits, "%" PRId64, n);
+    bool an = digits[0] == '8' ||
+              ((n / 10 == 1 || n / 1000 == 11 || n / 1000 == 18) &&
+               (digits[1] == '1' || digits[1] == '8') && length % 3 == 2);
+    append(text, size, "%s %s%s", an ? "an" : "a", digits,
+           teen        ? "th"
+           : last == 1 ? "st"
+           : last == 2 ? "nd"
+           : last == 3 ? "rd"
+                       : "th");
+}
+
+const char *bats_words_held(char *text, size_t size,
+                            const struct bats_estimator *e,
+                            const struct bats_schedule *s)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        uint32_t machines = s->plan.machines[i], longer = s->longer[i];
+        if (machines == 0)
+            continue;
+        append(text, size, "%s%s %" PRIu32 " for %" PRId64 "%s",
+               text[0] != '\0' ? "; " : "", e->clusters[i].name, machines,
+               s->held[i],
+               text[0] != '\0'     ? ""
+               : s->held[i] == 1 ? " window"
+                                 : " windows");
+        if (longer == 0)
+            continue;
+        append(text, size, ", %" PRIu32 " of them for ", longer);
+        append_ordinal(text, size, s->held[i] + 1);
+    }
+    if (text[0] == '\0')
+        snprintf(text, size, "no machines");
+    return text;
+}
+
 const char *bats_words_count(char *text, size_t size, uint64_t n,
                              const char *noun)
 {
@@ -93,6 +135,9 @@ static void append_why(char *text, size_t size, const struct bats_decision *d)
         break;
     case BATS_REASON_SHRINK:
         append(text, size, "nodes are given back; the nodes kept have ");
+        break;
+    case BATS_REASON_LATE:
+        append(text, size, "the deadline will not be kept: ");
         break;
     case BATS_REASON_PLANNED:
         append(text, size, "planned again: ");

@@ -22,8 +22,8 @@ struct bats_batch {
     bool answered;   /* tasks have come since the last results were sent */
 };
 
-/* How long the results may wait if `waiting` tasks can start without a message
- * from the master. */
+/* The time that the results may wait if `waiting` tasks can start without a
+ * message from the master. */
 static inline int64_t bats_batch_left_us(const struct bats_batch *batch,
                                          size_t waiting, int64_t now_us)
 {

@@ -35,7 +35,7 @@ static inline int64_t bats_clock_now_us(void)
     return bats_now_us(CLOCK_MONOTONIC);
 }
 
-/* How long to sleep, at most `max_us`, if nothing has happened for
+/* The time to sleep, at most `max_us`, if nothing has happened for
  * `quiet_us`. */
 static inline int64_t bats_clock_backoff_us(int64_t quiet_us, int64_t max_us)
 {
@@ -46,7 +46,7 @@ static inline int64_t bats_clock_backoff_us(int64_t quiet_us, int64_t max_us)
     return us < max_us ? us : max_us;
 }
 
-/* What a rank knows about incoming messages. */
+/* A rank's knowledge about incoming messages. */
 struct bats_quiet {
     int64_t since_us; /* time of the last message */
     bool woken;       /* a signal comes with every message */
@@ -60,7 +60,7 @@ static inline void bats_quiet_ended(struct bats_quiet *quiet, bool by_signal)
     quiet->awaited = by_signal;
 }
 
-/* How long to sleep, at most `max_us`. While MPI still has data to move, only
+/* The time to sleep, at most `max_us`. While MPI still has data to move, only
  * checking makes progress. */
 static inline int64_t bats_quiet_sleep_us(const struct bats_quiet *quiet,
                                           bool unsent, int64_t max_us)

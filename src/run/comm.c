@@ -8,18 +8,11 @@
 #include <unistd.h>
 
 #include "run/comm.h"
-#include "run/heart.h"
-#include "run/launcher.h"
-#include "run/run.h"
-#include "run/starter.h"
-#include "site/deaths.h"
 #include "util/grow.h"
 #include "util/wake.h"
 
 #define TAG 1
-#define PATIENCE_S 3
 #define SLACK_NS 5000000
-#define MOST_US 3600000000 /* limit for MPI_Finalize */
 
 struct bats_comm {
     int rank;
@@ -41,8 +34,6 @@ static bool serialized; /* several threads may call MPI */
 
 /* Another rank is dead or MPI is broken: MPI_Finalize would never return. */
 static bool given_up;
-static int own_rank;
-static unsigned patience_s; /* --silence, at least a second */
 
 static int mpi_error(const char *what, int code, struct bats_error *err)
 {
@@ -62,14 +53,10 @@ static void slacken(unsigned long ns)
     prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0);
 }
 
-int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
-                   int *n_ranks, struct bats_error *err)
+int bats_comm_start(int *argc, char ***argv, int *rank, int *n_ranks,
+                    struct bats_error *err)
 {
     int provided;
-    bats_launcher_look();
-    /* Without a launcher, Open MPI would start a daemon: a child that the
-     * runner would have to tell from those of a task, each time. */
-    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
     slacken(SLACK_NS);
     int rc = MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
     slacken(0);
@@ -78,65 +65,19 @@ int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, rank);
     MPI_Comm_size(MPI_COMM_WORLD, n_ranks);
-    own_rank = *rank;
-    if (bats_starter_is_used() && *n_ranks == 1)
-        return bats_error_set(err, BATS_ESYS,
-                              "mpirun belongs to another MPI library: its "
-                              "processes do not know each other");
-    bats_starter_meet();
     serialized = provided >= MPI_THREAD_SERIALIZED;
-    patience_s = silence_us < MOST_US ? (unsigned)(silence_us / 1000000) + 1
-                                      : MOST_US / 1000000;
-    return serialized && own_rank == 0 && *n_ranks > 1
-               ? bats_heart_start(silence_us, err)
-               : 0;
+    return 0;
+}
+
+void bats_comm_end(void)
+{
+    slacken(SLACK_NS);
+    MPI_Finalize();
 }
 
 bool bats_comm_serialized(void)
 {
     return serialized;
-}
-
-static volatile sig_atomic_t last_status;
-
-static void leave_at_once(int signal)
-{
-    (void)signal;
-    _exit(last_status);
-}
-
-void bats_comm_leave_within(unsigned seconds, int exit_status)
-{
-    last_status = exit_status;
-    signal(SIGALRM, leave_at_once);
-    alarm(seconds);
-}
-
-void bats_mpi_end(int exit_status)
-{
-    fflush(NULL);
-    bats_heart_stop();
-    if (own_rank == 0)
-        bats_starter_tell(exit_status);
-    if (exit_status != 0 && (own_rank == 0 || given_up))
-        bats_launcher_fail();
-    if (given_up && own_rank != 0 && bats_launcher_is_batch_system())
-        _exit(exit_status); /* MPI_Abort would kill ranks that still tidy up */
-    if (given_up && exit_status == 0 && own_rank != 0) {
-        /* Rank 0 ends all ranks when it has reported. A rank that waits for
-         * that in MPI_Finalize may wait for ever, because mpirun
-         * --enable-recovery does not always end it. */
-        sleep(PATIENCE_S);
-        _exit(0);
-    }
-    if (given_up) {
-        bats_launcher_see_off();
-        bats_comm_abort(exit_status);
-    }
-    slacken(SLACK_NS);
-    /* MPI_Finalize waits for the others, for ever if one of them dies now. */
-    bats_comm_leave_within(patience_s, exit_status);
-    MPI_Finalize();
 }
 
 int bats_comm_create(struct bats_comm **comm, struct bats_error *err)
@@ -355,9 +296,29 @@ void bats_comm_give_up(struct bats_comm *comm)
     given_up = true;
 }
 
+bool bats_comm_given_up(void)
+{
+    return given_up;
+}
+
+static volatile sig_atomic_t last_status;
+
+static void leave_at_once(int signal)
+{
+    (void)signal;
+    _exit(last_status);
+}
+
+void bats_comm_leave_within(unsigned seconds, int exit_status)
+{
+    last_status = exit_status;
+    signal(SIGALRM, leave_at_once);
+    alarm(seconds);
+}
+
 void bats_comm_abort(int exit_status)
 {
-    bats_heart_stop();
+    pthread_mutex_lock(&turn); /* no other thread gets it any more */
     MPI_Abort(MPI_COMM_WORLD, exit_status);
     _exit(exit_status); /* MPI_Abort may return if MPI is broken */
 }

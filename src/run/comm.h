@@ -1,10 +1,10 @@
 /*
  * comm: messages between ranks; it never waits for the other side.
  *
- * Layer: run. Used by the master and the worker; apart from run.h's start and
- * end, only this file calls MPI. MPI-3 only. A send owns its bytes until MPI
- * is done with them; a receive takes a message if there is one. MPI's error
- * codes become BATS_ESYS here.
+ * Layer: run. Used by the master and the worker; beside it only library.c
+ * calls MPI. MPI-3 only. A send owns its bytes until MPI is done with them; a
+ * receive takes a message if there is one. MPI's error codes become BATS_ESYS
+ * here.
  */
 #ifndef BATS_COMM_H
 #define BATS_COMM_H
@@ -17,6 +17,11 @@
 #include "proto/proto.h"
 
 struct bats_comm; /* opaque */
+
+/* MPI_Init, and MPI_Finalize, which waits for all ranks. See run.h. */
+int bats_comm_start(int *argc, char ***argv, int *rank, int *n_ranks,
+                    struct bats_error *err);
+void bats_comm_end(void);
 
 int bats_comm_create(struct bats_comm **comm, struct bats_error *err);
 
@@ -68,8 +73,9 @@ int bats_comm_receive(struct bats_comm *comm, int *from, const void **bytes,
                       size_t *n, struct bats_error *err);
 
 /* Call when a rank is lost, for which MPI_Finalize would wait: bats_mpi_end
- * will abort instead. */
+ * will abort instead. A call of MPI that fails has the same effect. */
 void bats_comm_give_up(struct bats_comm *comm);
+bool bats_comm_given_up(void);
 
 /* Ends this process with this exit status after so many seconds, if it has not
  * ended by then. */

@@ -28,7 +28,7 @@ struct waiting {
     struct waiting *next;
     uint32_t task;
     uint32_t attempt;
-    uint32_t copy;
+    uint32_t replica;
     int64_t sleep_us;
     char command[]; /* "": a built-in sleep */
 };
@@ -52,7 +52,7 @@ struct bats_executor {
     size_t n_waiting;
     uint32_t running; /* task, while the runner is busy: */
     uint32_t attempt;
-    bool is_copy;
+    bool is_replica;
     bool holds; /* lines wait in `held` until the task has ended */
     struct held held;
     enum bats_output output;
@@ -190,7 +190,7 @@ static int enqueue(struct bats_executor *executor, struct bats_message *assign,
         struct waiting *w = malloc(sizeof *w + n);
         if (w == NULL)
             return bats_error_set(err, BATS_ENOMEM, "out of memory");
-        *w = (struct waiting){NULL, a.task, a.attempt, a.copy, a.sleep_us};
+        *w = (struct waiting){NULL, a.task, a.attempt, a.replica, a.sleep_us};
         memcpy(w->command, a.command, n);
         *executor->last = w;
         executor->last = &w->next;
@@ -323,7 +323,7 @@ static void fill_environment(const struct bats_executor *x,
     snprintf(own[0], TASK_VARIABLE_ROOM, "BATS_TASK_ID=%" PRIu64,
              (uint64_t)w->task + 1);
     snprintf(own[1], TASK_VARIABLE_ROOM, "BATS_ATTEMPT=%" PRIu32, w->attempt);
-    snprintf(own[2], TASK_VARIABLE_ROOM, "BATS_REPLICA=%" PRIu32, w->copy);
+    snprintf(own[2], TASK_VARIABLE_ROOM, "BATS_REPLICA=%" PRIu32, w->replica);
     /* disBatch counts tasks from 0 and pads to six digits. */
     snprintf(own[3], TASK_VARIABLE_ROOM, "DISBATCH_TASKID=%" PRIu32, w->task);
     snprintf(own[4], TASK_VARIABLE_ROOM, "DISBATCH_TASKID_ZP=%06" PRIu32,
@@ -345,14 +345,14 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
     struct bats_runner_task task = {
         .task = w->task,
         .attempt = w->attempt,
-        .is_copy = w->copy > 0,
+        .is_replica = w->replica > 0,
         .command = is_process ? w->command : NULL,
         .sleep_us = w->sleep_us,
         .environment = is_process ? environment : NULL,
     };
     x->running = w->task;
     x->attempt = w->attempt;
-    x->is_copy = w->copy > 0;
+    x->is_replica = w->replica > 0;
     int rc = bats_runner_start(x->runner, &task, err);
     free(w);
     return rc;
@@ -415,7 +415,7 @@ static int tell_result(struct bats_executor *x,
         .task = r->task,
         .attempt = x->attempt,
         .cancelled = was_told_to_end(r),
-        .asks = x->is_copy && x->output == BATS_OUTPUT_RESULTS,
+        .asks = x->is_replica && x->output == BATS_OUTPUT_RESULTS,
         .usage = r->usage,
     };
     int rc = x->holds ? enclose_lines(x, &result, err) : 0;

@@ -2,7 +2,7 @@
  * heart: lets rank 0 give signs of life, so that the others can tell a busy
  * master from one that is gone.
  *
- * Layer: run. Used by comm.c on rank 0. The master may not check messages for
+ * Layer: run. Used by mpi.c on rank 0. The master may not check messages for
  * a long time: it reads a bag of ten million lines, waits for a disk, asks the
  * user. So a separate thread sends every rank a HEARTBEAT, from the start of
  * MPI until the ranks are told to leave. The thread ends with the process, and

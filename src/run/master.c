@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,38 +29,16 @@
 #define MESSAGES_AT_ONCE 256 /* then the commands for them are sent */
 #define GOODBYE_US 10000000  /* for all workers to leave */
 #define HURRY_US 1000000     /* the same, after a second Ctrl-C */
-#define ANSWER_US 3000000    /* a rank, beyond the grace time of its task */
 
-/* How long it goes on without a record that can be written: a minute, but for
- * tests. */
+/* The time for which it goes on if the record cannot be written: a minute, but
+ * for tests. */
 static bats_time unrecorded_us(void)
 {
     const char *seconds = getenv("BATS_TEST_UNRECORDED_SECONDS");
     return 1000000 * (seconds == NULL ? 60 : strtol(seconds, NULL, 10));
 }
 
-void bats_master_notice(struct master *m, uint32_t machine, uint32_t task,
-                        const char *format, ...)
-{
-    char text[600];
-    if (m->observer->notice == NULL)
-        return;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    m->observer->notice(m->observer->context, text);
-    if (m->journal.record != NULL)
-        bats_record_notice(m->journal.record, bats_master_now(m), machine,
-                           task, text, NULL);
-}
-
 /* ---- time ---- */
-
-bats_time bats_master_now(const struct master *m)
-{
-    return bats_master_bag_time(m, bats_clock_now_us() - m->start_us);
-}
 
 /* Real time until the virtual time `at`. */
 static int64_t until(const struct master *m, bats_time at)
@@ -90,7 +67,7 @@ static int run_task(struct master *m, size_t i,
     struct bats_assign assign = {
         .task = command->task,
         .attempt = ++m->attempts[command->task],
-        .copy = command->copy,
+        .replica = command->replica,
         .command = builtin ? "" : m->command,
         .sleep_us = builtin ? llround((double)duration / speed /
                                       m->options->time_scale)
@@ -194,24 +171,6 @@ static int carry_out_all(struct master *m, struct bats_error *err)
     while (rc == 0 && bats_journal_next(j, all, &at, &command))
         rc = carry_out(m, &command, err);
     return rc;
-}
-
-int bats_master_handle(struct master *m, const struct bats_event *event,
-                       struct bats_error *err)
-{
-    return bats_journal_handle(&m->journal, m->sched, bats_master_now(m),
-                               event, err);
-}
-
-int bats_master_stop(struct master *m, struct bats_error *err)
-{
-    if (m->stopping || m->finished)
-        return 0;
-    m->stopping = true;
-    m->answers_by_us =
-        bats_clock_now_us() + m->options->grace_ms * 1000 + ANSWER_US;
-    struct bats_event event = {.type = BATS_EVENT_STOP};
-    return bats_master_handle(m, &event, err);
 }
 
 /* Checks that the schedule exists, before the choice becomes an event. */
@@ -404,7 +363,7 @@ static bool owes_answer(const struct master *m, size_t i, int64_t now_us)
     const struct bats_place *place = &m->survey.platform.places[i];
     const struct bats_member *member = &m->crew.members[i];
     return m->stopping && now_us > m->answers_by_us &&
-           now_us - member->heard_us > ANSWER_US &&
+           now_us - member->heard_us > BATS_MASTER_ANSWER_US &&
            m->crew.workers[i].rank != 0 &&
            member->state == BATS_MEMBER_WORKS &&
            (m->to_come[i] > 0 ||

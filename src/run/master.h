@@ -1,7 +1,7 @@
 /*
  * master: shared by the parts of the master.
- * Layer: run, private to master.c (the run), prepare.c (before it) and
- * results.c (ends of executions).
+ * Layer: run, private to master.c (the run), prepare.c (before it), results.c
+ * (ends of executions) and shared.c (the functions below, but the last).
  */
 #ifndef BATS_MASTER_H
 #define BATS_MASTER_H
@@ -20,6 +20,8 @@
 #define BATS_MASTER_LOOK_US 500
 /* for workers, because there are many */
 #define BATS_MASTER_LOOK_WORKER_US 2000
+/* for the answer of a rank, beyond the grace time of its task */
+#define BATS_MASTER_ANSWER_US 3000000
 
 struct master {
     const struct bats_run_options *options;
@@ -58,7 +60,7 @@ struct master {
 };
 
 bats_time bats_master_now(const struct master *m);
-bats_time bats_master_bag_time(const struct master *m, int64_t real_us);
+bats_time bats_master_virtual_time(const struct master *m, int64_t real_us);
 
 /* The longest sleep between two checks for messages, at least `min_us`:
  * compressed time does not allow long ones. */

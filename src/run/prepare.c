@@ -13,19 +13,7 @@
 #include "run/master.h"
 #include "util/now.h"
 
-#define LOOK_BAG BATS_SECOND /* virtual time between two checks for messages */
-#define YIELDS 5             /* in a row, without progress: see sched.h */
-
-bats_time bats_master_bag_time(const struct master *m, int64_t real_us)
-{
-    return (bats_time)llround((double)real_us * m->options->time_scale);
-}
-
-int64_t bats_master_sleep_us(const struct master *m, int64_t min_us)
-{
-    double us = (double)LOOK_BAG / m->options->time_scale;
-    return us > 1e6 ? 1000000 : us < (double)min_us ? min_us : (int64_t)us;
-}
+#define YIELDS 5 /* in a row, without progress: see sched.h */
 
 static bool only_builtins(struct master *m)
 {
@@ -96,7 +84,7 @@ static bats_money budget_of(const struct master *m)
 {
     const struct bats_survey *s = &m->survey;
     bats_money budget = s->budget;
-    if (s->billing.model == BATS_BILLING_WINDOW)
+    if (s->billing.model != BATS_BILLING_ALLOCATION)
         return budget;
     if (s->budget_found || budget == BATS_UNLIMITED)
         return BATS_UNLIMITED;
@@ -110,7 +98,7 @@ static struct bats_sched_options engine_options(struct master *m)
     const struct bats_run_options *o = m->options;
     const struct bats_platform *p = &m->survey.platform;
     /* A process may take the whole grace time to stop; a timer takes none. */
-    bats_time lead = bats_master_bag_time(m, o->grace_ms * 1000);
+    bats_time lead = bats_master_virtual_time(m, o->grace_ms * 1000);
     if (lead > p->window / 12)
         lead = p->window / 12;
     if (only_builtins(m))
@@ -120,6 +108,7 @@ static struct bats_sched_options engine_options(struct master *m)
         .n_tasks = bats_bagfile_count(o->bag),
         .clusters = p->clusters,
         .n_clusters = p->n_clusters,
+        .expected = p->expected,
         .machines = p->machines,
         .n_machines = p->n_machines,
         .window = p->window,
@@ -127,8 +116,9 @@ static struct bats_sched_options engine_options(struct master *m)
         .billing = m->survey.billing,
         .monitor_interval = o->monitor_interval,
         .preempt_lead = lead,
-        .prefetch = bats_master_bag_time(m, BATS_BATCH_AHEAD_US),
+        .prefetch = bats_master_virtual_time(m, BATS_BATCH_AHEAD_US),
         .seed = o->seed,
+        .goal = o->goal,
         .rules = o->rules,
         .earlier = o->earlier,
         .sampling = o->sampling,
@@ -137,7 +127,8 @@ static struct bats_sched_options engine_options(struct master *m)
         .once = o->once,
     };
     options.rules.yields = YIELDS;
-    options.rules.deadline = m->survey.deadline;
+    options.goal.deadline = m->survey.deadline;
+    options.rules.time_limit = m->survey.time_limit;
     return options;
 }
 
@@ -172,13 +163,6 @@ static int output_path(const struct bats_run_options *o, const char *run_id,
         return 0;
     return bats_error_set(err, BATS_EINPUT, "%.200s...: this name is too long",
                           o->output_dir);
-}
-
-const char *bats_master_machine_name(struct master *m, uint32_t machine)
-{
-    const struct bats_platform *p = &m->survey.platform;
-    return bats_machine_name(m->machine_name, p->clusters, p->machines,
-                             machine);
 }
 
 /* Sends every member the setup that all tasks have in common. */
@@ -263,6 +247,7 @@ static int begin_record(struct master *m, int64_t started_us,
         .currency = p->currency,
         .options = o->settings,
         .job = m->survey.site.allocation.job,
+        .life = m->survey.site.allocation.life,
         .started_us = started_us,
         .engine = engine,
         .speed = p->speed,
@@ -305,11 +290,11 @@ static int prepare_shrink(struct master *m, struct bats_sched_options *engine,
     const struct bats_run_options *o = m->options;
     if (o->hosts_file == NULL)
         return 0;
-    if (m->survey.by_account) {
+    if (m->survey.charged_again) {
         m->observer->notice(m->observer->context,
-                            "--budget account: no nodes are given back, since "
-                            "Slurm charges the account the whole time of the "
-                            "job again with every change of its size");
+                            "no nodes are given back: the job's account has a "
+                            "limit, and with every change of the job's size "
+                            "Slurm charges it the whole time again");
         return bats_hosts_write(m, err);
     }
     engine->shrink.restart = o->restart;

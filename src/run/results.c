@@ -37,7 +37,7 @@ static void tell_ended(struct master *m, size_t i,
         .preempted = r->cancelled,
         .superseded = meaning.superseded,
         .usage = r->usage,
-        .runtime = bats_master_bag_time(m, r->usage.wall_us),
+        .runtime = bats_master_virtual_time(m, r->usage.wall_us),
         .to_come = r->to_come[0],
     };
     m->observer->ended(m->observer->context, &execution);
@@ -134,7 +134,7 @@ static int take_result(struct master *m, size_t i,
         .machine = machine,
         .slot = slot,
         .task = r->task,
-        .runtime = bats_master_bag_time(m, r->usage.wall_us),
+        .runtime = bats_master_virtual_time(m, r->usage.wall_us),
     };
     struct bats_task_result end = *r;
     if (r->cancelled && state == BATS_EXECUTION_TIMED_OUT) {
@@ -144,7 +144,7 @@ static int take_result(struct master *m, size_t i,
     }
     struct meaning meaning = {
         .superseded = bats_sched_has_result(m->sched, r->task),
-        .beside = bats_sched_has_copies(m->sched, r->task),
+        .beside = bats_sched_has_replicas(m->sched, r->task),
     };
     int rc = bats_master_handle(m, &event, err);
     if (rc < 0)

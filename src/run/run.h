@@ -98,6 +98,9 @@ struct bats_run_options {
     int64_t max_output;         /* limit per task and stream, bytes; 0: none */
     bats_time monitor_interval; /* 0: window / 12 */
     struct bats_sched_rules rules;
+    struct bats_goal goal;
+    int64_t deadline_us; /* its deadline by the clock, since 1970; 0: it is in
+                          * the goal */
     struct bats_record *record; /* with the tasks added; NULL: none is kept */
     enum bats_record_resume resume;
     int64_t sync_us; /* limits of a group of events, see journal.h */

@@ -24,7 +24,7 @@ int bats_signals_first(void);     /* the first of the others, or 0 */
 int bats_signals_count(void);     /* number received */
 int bats_signals_terminate(void); /* number of SIGTERMs among them */
 
-/* How long a task may take to end after a SIGTERM: mpirun kills its ranks
+/* The time that a task has to end after a SIGTERM: mpirun kills its ranks
  * after a second; other launchers wait as long as the site has configured. */
 int64_t bats_signals_grace_us(void);
 

@@ -12,8 +12,8 @@
 #define COUNTED_US (5 * 60 * INT64_C(1000000))
 #define MARGIN_US 5000000 /* reserve for the end of the run and its report */
 
-static bats_time bag_time(const struct bats_run_options *options,
-                          int64_t real_us)
+static bats_time virtual_time(const struct bats_run_options *options,
+                              int64_t real_us)
 {
     double us = (double)real_us * options->time_scale;
     return us < (double)BATS_NEVER / 2 ? (bats_time)us : BATS_NEVER / 2;
@@ -23,6 +23,14 @@ static int64_t job_end_us(const struct bats_site *site)
 {
     int64_t end_s = site->allocation.end_s;
     return end_s > 0 && end_s < INT64_MAX / 4000000 ? end_s * 1000000 : 0;
+}
+
+static struct bats_worker_rank master_of(const struct bats_survey *s)
+{
+    struct bats_worker_rank master = {.rank = 0};
+    strcpy(master.host, s->nodes[0].host);
+    strcpy(master.partition, s->nodes[0].partition);
+    return master;
 }
 
 static enum bats_site_machine
@@ -48,9 +56,15 @@ static int build_platform(const struct bats_crew *crew,
         rc = bats_clusters_text_load(text, "what was found", 0, &found, err);
         free(text);
     }
+    const struct bats_clusters_file *file =
+        found != NULL ? found : options->clusters;
     if (rc == 0)
-        rc = bats_platform_build(found != NULL ? found : options->clusters,
-                                 crew->workers, crew->n, &s->platform, err);
+        rc = bats_platform_build(file, crew->workers, crew->n, &s->platform,
+                                 err);
+    struct bats_worker_rank master = master_of(s);
+    if (rc == 0 && crew->n < s->n_ranks)
+        s->idle_charge =
+            bats_platform_idle_charge(file, crew->workers, crew->n, &master);
     bats_clusters_file_destroy(found);
     /* Nobody bills time that is compressed: it is an emulation. */
     if (rc == 0 && options->clusters == NULL && options->time_scale != 1)
@@ -120,10 +134,24 @@ static int ask_account(const struct bats_run_options *options,
     return rc;
 }
 
-/* Of all machines, per hour. */
-static double rate_of_machines(const struct bats_platform *p)
+/* A limit counts what the account is charged. Slurm 22.05 charges it all of the
+ * job's time again when the job changes its size. */
+static bool is_charged_again(const struct bats_run_options *options,
+                             const struct bats_survey *s)
 {
-    double price = 0;
+    const struct bats_allocation *job = &s->site.allocation;
+    struct bats_account account;
+    if (options->hosts_file == NULL || s->by_account)
+        return s->by_account;
+    return job->system != NULL && job->system->account != NULL &&
+           job->system->account(job, &account, NULL) == 0 && account.limited;
+}
+
+/* The charge of all that is held, per hour. */
+static double rate_of_all(const struct bats_survey *s)
+{
+    const struct bats_platform *p = &s->platform;
+    double price = (double)s->idle_charge;
     for (uint32_t i = 0; i < p->n_machines; i++)
         price += (double)p->clusters[p->machines[i].cluster].charge;
     return price * (double)BATS_HOUR / (double)p->window;
@@ -135,27 +163,61 @@ static bats_money as_money(double amount)
                                          : BATS_LONGEST;
 }
 
-/* Since the job began, or since the last thing that is known of it. */
-static double billed_by_time(const struct bats_survey *s,
-                             const struct bats_run_options *options,
-                             int64_t last_us)
+/* The cost at this rate from one real time to another. */
+static bats_money cost(const struct bats_run_options *options, bats_money rate,
+                       int64_t from_us, int64_t to_us)
 {
-    int64_t start_us = s->site.allocation.start_s * 1000000;
-    int64_t since_us = last_us > start_us ? last_us : start_us;
-    int64_t held_us = bats_now_us(CLOCK_REALTIME) - since_us;
-    if (start_us == 0 || held_us < 0)
+    return from_us < to_us ? bats_billing_cost(
+                                 rate, virtual_time(options, to_us - from_us))
+                           : 0;
+}
+
+/* The end of the life of the job that the last session was part of. Where
+ * others came after it, nothing is known of that end but that it came when no
+ * rank had been heard of for long. */
+static int64_t end_of_life_us(const struct bats_allocation *job,
+                              const struct bats_run_options *options,
+                              const struct bats_record_job *known)
+{
+    return job->queued_s > 0 && known->life + 1 == job->life
+               ? job->queued_s * 1000000
+               : known->seen_us + options->silence_us;
+}
+
+/* The part of the bill that earlier sessions have not charged, if only they
+ * and the time know. Until there is another life, or step, the job holds what
+ * it held. */
+static bats_money billed_by_time(const struct bats_survey *s,
+                                 const struct bats_run_options *options,
+                                 const struct bats_record_job *known)
+{
+    const struct bats_allocation *job = &s->site.allocation;
+    int64_t start_us = job->start_s * 1000000;
+    int64_t now_us = bats_now_us(CLOCK_REALTIME);
+    if (start_us == 0)
         return 0;
-    return (double)s->billing.rate * (double)bag_time(options, held_us) /
-           (double)BATS_HOUR;
+    if (known->charged_us >= start_us)
+        return known->uncharged +
+               cost(options, known->rate, known->charged_us, now_us);
+    return known->uncharged +
+           cost(options, s->billing.rate, start_us, now_us) +
+           cost(options, known->rate, known->charged_us,
+                known->charged_us > 0 ? end_of_life_us(job, options, known)
+                                      : 0);
 }
 
 /* Slurm counts what running jobs use every five minutes, if not sooner. */
 static bats_money uncounted(const struct bats_survey *s,
                             const struct bats_run_options *options)
 {
-    double period = (double)s->billing.rate *
-                    (double)bag_time(options, COUNTED_US) / (double)BATS_HOUR;
-    return as_money(fmin(billed_by_time(s, options, 0), period));
+    int64_t start_us = s->site.allocation.start_s * 1000000;
+    int64_t now_us = bats_now_us(CLOCK_REALTIME);
+    if (start_us == 0)
+        return 0;
+    return cost(options, s->billing.rate,
+                start_us > now_us - COUNTED_US ? start_us
+                                               : now_us - COUNTED_US,
+                now_us);
 }
 
 static int find_billing(const struct bats_run_options *options,
@@ -163,30 +225,29 @@ static int find_billing(const struct bats_run_options *options,
 {
     const struct bats_allocation *job = &s->site.allocation;
     const struct bats_batch_system *system = job->system;
-    int64_t last_us = 0;
-    bats_money charged = 0;
+    struct bats_record_job known = {0};
     s->billing.model = s->platform.billing;
-    if (s->billing.model == BATS_BILLING_WINDOW)
+    if (s->billing.model != BATS_BILLING_ALLOCATION)
         return 0;
     bool is_told = system != NULL && job->rate > 0 &&
                    strcmp(s->platform.currency, system->currency) == 0;
-    s->billing.rate = as_money(is_told ? job->rate * (double)BATS_UNIT
-                                       : rate_of_machines(&s->platform));
+    s->billing.rate =
+        as_money(is_told ? job->rate * (double)BATS_UNIT : rate_of_all(s));
     s->billing.leaving =
-        bag_time(options, options->grace_ms * 1000 + MARGIN_US);
+        virtual_time(options, options->grace_ms * 1000 + MARGIN_US);
     if (system != NULL && options->record != NULL &&
         options->resume != BATS_RECORD_NOT) {
-        int rc = bats_record_of_job(options->record, job->job, &charged,
-                                    &last_us, err);
+        int rc = bats_record_of_job(options->record, job->job, &known, err);
         if (rc < 0)
             return rc;
     }
     double billed =
         is_told && system->billed != NULL ? system->billed(job) : -1;
     s->uncounted = uncounted(s, options);
-    s->billing.before = billed >= 0
-                            ? as_money(billed * (double)BATS_UNIT) - charged
-                            : as_money(billed_by_time(s, options, last_us));
+    s->billing.before =
+        billed >= 0 ? as_money(billed * (double)BATS_UNIT) - known.charged
+                    : billed_by_time(s, options, &known);
+    s->before_estimated = billed < 0 && known.charged_us > 0;
     return 0;
 }
 
@@ -197,17 +258,22 @@ static void set_limits(const struct bats_run_options *options,
     s->budget = s->by_account
                     ? with_earlier(options, bats_account_left(&s->account))
                     : options->budget;
-    s->deadline = options->rules.deadline;
+    s->deadline = options->goal.deadline;
+    if (options->deadline_us > 0) {
+        int64_t time_us = options->deadline_us - bats_now_us(CLOCK_REALTIME);
+        s->deadline = time_us > 0 ? virtual_time(options, time_us) : 1;
+    }
+    s->time_limit = options->rules.time_limit;
     if (s->job_end_us == 0)
         return;
-    if (s->deadline == 0) {
+    if (s->time_limit == 0) {
         int64_t usable_us = left_us - options->grace_ms * 1000 - MARGIN_US;
-        s->deadline = usable_us > 0 ? bag_time(options, usable_us) : 1;
+        s->time_limit = usable_us > 0 ? virtual_time(options, usable_us) : 1;
     }
     if (!options->budget_given) {
         s->budget_found = true;
         s->budget = with_earlier(
-            options, worth(&s->platform, bag_time(options, left_us)));
+            options, worth(&s->platform, virtual_time(options, left_us)));
     }
 }
 
@@ -239,6 +305,7 @@ int bats_survey_take(const struct bats_crew *crew,
         bats_survey_release(&s);
         return rc;
     }
+    s.charged_again = is_charged_again(options, &s);
     s.job_end_us = job_end_us(&s.site);
     set_limits(options, &s);
     *survey = s;

@@ -13,10 +13,11 @@
  * because they count against the budget.
  *
  * In an allocation (bats/billing.h) the rate is that of the whole job, as the
- * batch system says, else the sum over all machines. The amount billed before
- * the run is what the system's accounting says of all lives and sizes of this
- * job. Without accounting it follows from the time since the job began, or since
- * the last charge on record. All work is stopped so early that after its grace
+ * batch system says, else the sum over all machines and rank 0. The amount
+ * billed before the run is what the system's accounting says of all lives and
+ * sizes of this job. Without accounting it is estimated: the time that this life
+ * of the job has been held, and what the sessions of earlier ones have charged,
+ * with the time from their last charge to the end of their life. All work is stopped so early that after its grace
  * time 5 s are left to give the job back.
  */
 #ifndef BATS_SURVEY_H
@@ -38,10 +39,18 @@ struct bats_survey {
     bats_money budget;
     struct bats_account account; /* if `account` gives the budget */
     bool by_account;             /* it does */
+    bool charged_again;          /* nodes could be given back, but the account
+                                  * has a limit, and would be charged the whole
+                                  * time again */
     bool budget_found;           /* by default: the value of the allocation */
-    int64_t job_end_us; /* end of the batch job, since 1970; 0: unknown */
-    bats_time deadline; /* of the run, from its start; 0: none */
+    int64_t job_end_us;     /* end of the batch job, since 1970; 0: unknown */
+    bats_time deadline;     /* of the bag, from the run's start; 0: none */
+    bats_time time_limit;   /* of the run, from its start; 0: none */
+    bats_money idle_charge; /* of a rank 0 that runs no tasks, per window */
     struct bats_billing billing;
+    bool
+        before_estimated; /* in it, what was billed before, as there are earlier
+                            * sessions and no accounting */
     bats_money uncounted; /* what the account may not yet say is used */
 };
 

@@ -44,13 +44,11 @@ static int by_efficiency(const void *a, const void *b)
     return left > right ? -1 : left < right;
 }
 
-/* The most work possible within `makespan`, if windows could be divided,
- * too. */
-static double most_work(const struct bats_bound_problem *p, double budget,
-                        double makespan)
+/* The windows within `makespan`, those that do most work for their price
+ * first. */
+static size_t cut_all(const struct bats_bound_problem *p, double makespan,
+                      struct piece pieces[PIECES_MAX])
 {
-    struct piece pieces[PIECES_MAX];
-    double work = 0;
     size_t n_pieces = 0;
     for (size_t i = 0; i < p->n_types; i++) {
         struct piece both[2];
@@ -60,6 +58,17 @@ static double most_work(const struct bats_bound_problem *p, double budget,
                 pieces[n_pieces++] = both[k];
     }
     qsort(pieces, n_pieces, sizeof *pieces, by_efficiency);
+    return n_pieces;
+}
+
+/* The most work possible within `makespan`, if windows could be divided,
+ * too. */
+static double most_work(const struct bats_bound_problem *p, double budget,
+                        double makespan)
+{
+    struct piece pieces[PIECES_MAX];
+    double work = 0;
+    size_t n_pieces = cut_all(p, makespan, pieces);
     for (size_t i = 0; i < n_pieces; i++) {
         double n = pieces[i].n;
         if (n * pieces[i].price > budget)
@@ -178,6 +187,65 @@ static double bound_of_longest(const struct bats_bound_problem *p,
             soonest = fmin(soonest, time);
     }
     return soonest;
+}
+
+/* ---- for a deadline ---- */
+
+/* The cost of the work if windows could be divided, and that of all windows
+ * which it takes part of: these suffice. */
+static double cost_relaxed(const struct bats_bound_problem *p, double deadline,
+                           double *enough)
+{
+    struct piece pieces[PIECES_MAX];
+    double cost = 0, work = p->work * (1 - 1e-12);
+    size_t n_pieces = cut_all(p, deadline, pieces);
+    *enough = 0;
+    for (size_t i = 0; i < n_pieces && work > 0; i++) {
+        double n = fmin(work / pieces[i].work, pieces[i].n);
+        work -= n < pieces[i].n ? work : n * pieces[i].work;
+        cost += n * pieces[i].price;
+        *enough += ceil(n) * pieces[i].price;
+    }
+    return work > 0 ? INFINITY : cost;
+}
+
+/* The windows of a machine that ends the longest task in time. */
+static double cost_of_longest(const struct bats_bound_problem *p,
+                              double deadline)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < p->n_types; i++) {
+        const struct bats_bound_type *t = &p->types[i];
+        double time = (double)t->startup + t->longest / t->speed;
+        if (t->machines > 0 && time <= deadline)
+            least = fmin(least,
+                         ceil(time / (double)p->window) * (double)t->charge);
+    }
+    return least;
+}
+
+int bats_bound_cost(const struct bats_bound_problem *p, bats_time deadline,
+                    double *cost, struct bats_error *err)
+{
+    double enough, least = cost_relaxed(p, (double)deadline, &enough);
+    double longest = cost_of_longest(p, (double)deadline);
+    *cost = fmax(least, longest);
+    if (!isfinite(*cost))
+        return 0;
+    bats_money low = (bats_money)least, high = (bats_money)ceil(enough);
+    while (low < high) {
+        bats_money middle = low + (high - low) / 2;
+        bool suffices;
+        int rc = may_suffice(p, middle, (double)deadline, &suffices, err);
+        if (rc < 0)
+            return rc;
+        if (suffices)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    *cost = fmax((double)high, longest);
+    return 0;
 }
 
 int bats_bound(const struct bats_bound_problem *problem, bats_money budget,

@@ -1,5 +1,6 @@
 /*
- * bound: the clairvoyant bound, a makespan that no schedule can beat.
+ * bound: the clairvoyant bounds, a makespan that no schedule can beat, and a
+ * cost.
  *
  * Layer: sim. Used by the worlds, to measure how far from the optimum a run
  * was.
@@ -15,7 +16,9 @@
  *   - or if the longest task does not fit into M on any type of machine that
  *     the budget can pay for that long.
  *
- * The bound is the shortest M that neither condition rules out.
+ * The bound is the shortest M that neither condition rules out. Read the other
+ * way round, for a deadline M, it is the least cost of windows that do the
+ * bag's work until then, and of those that the longest task needs.
  */
 #ifndef BATS_BOUND_H
 #define BATS_BOUND_H
@@ -49,6 +52,11 @@ struct bats_bound_problem {
  */
 int bats_bound(const struct bats_bound_problem *problem, bats_money budget,
                double *makespan, struct bats_error *err);
+
+/* *cost: the least cost at which the bag can be done by `deadline` (>= 0);
+ * INFINITY if it cannot in any way. Errors: BATS_ENOMEM. */
+int bats_bound_cost(const struct bats_bound_problem *problem,
+                    bats_time deadline, double *cost, struct bats_error *err);
 
 /* The time that all machines need together if the bag is a fluid. */
 double bats_bound_fluid(const struct bats_bound_problem *problem);

@@ -14,7 +14,7 @@
 
 enum { RUN, BAG, CLUSTER, SECTIONS };
 
-#define KEYS_MAX 11
+#define KEYS_MAX 14
 
 /* State while the file is read. */
 struct reader {
@@ -23,6 +23,7 @@ struct reader {
     struct bats_error *err;
     int section;    /* open: RUN, BAG or CLUSTER */
     size_t cluster; /* the last one */
+    bool minimizes; /* [run] says what */
     uint32_t machines[BATS_CLUSTERS_MAX], slots[BATS_CLUSTERS_MAX];
     /* Lines of the sections, 0: not there. Those of the clusters follow RUN
      * and BAG. */
@@ -114,7 +115,8 @@ static int set_billing(struct reader *r, const char *value,
     if (bats_billing_find(value, &r->scenario->billing))
         return 0;
     return bats_error_set(why, BATS_EINPUT,
-                          "'%.60s' is neither window nor allocation", value);
+                          "'%.60s' is neither window, allocation nor use",
+                          value);
 }
 
 static int add_policy(struct reader *r, const char *item,
@@ -123,8 +125,7 @@ static int add_policy(struct reader *r, const char *item,
     struct bats_scenario *s = r->scenario;
     const struct bats_policy *policy = bats_policy_find(item);
     if (!policy)
-        return bats_error_set(why, BATS_EINPUT, "'%s' is neither bats nor rr",
-                              item);
+        return bats_error_set(why, BATS_EINPUT, "'%s' is no policy", item);
     for (size_t i = 0; i < s->n_policies; i++)
         if (s->policies[i] == policy)
             return bats_error_set(why, BATS_EINPUT, "'%s' is there twice",
@@ -270,6 +271,32 @@ static int set_grace(struct reader *r, const char *value,
     return bats_duration_parse(value, &r->scenario->grace, why);
 }
 
+static int set_deadline(struct reader *r, const char *value,
+                        struct bats_error *why)
+{
+    return set_period(value, &r->scenario->goal.deadline, why);
+}
+
+static int set_minimize(struct reader *r, const char *value,
+                        struct bats_error *why)
+{
+    r->minimizes = true;
+    return bats_minimize_find(value, &r->scenario->goal.minimize)
+               ? 0
+               : bats_error_set(why, BATS_EINPUT,
+                                "'%.60s' is neither cost nor time", value);
+}
+
+static int set_confidence(struct reader *r, const char *value,
+                          struct bats_error *why)
+{
+    double *confidence = &r->scenario->goal.confidence;
+    int rc = bats_factor_parse(value, confidence, why);
+    return rc < 0 || (*confidence >= 0.5 && *confidence <= 0.9999)
+               ? rc
+               : bats_error_set(why, BATS_EINPUT, "not from 0.5 to 0.9999");
+}
+
 static int set_tail(struct reader *r, const char *value,
                     struct bats_error *why)
 {
@@ -377,6 +404,12 @@ static int set_noise(struct reader *r, const char *value,
                : bats_error_set(why, BATS_EINPUT, "more than 10");
 }
 
+static int set_expected(struct reader *r, const char *value,
+                        struct bats_error *why)
+{
+    return set_period(value, &r->scenario->platform.expected[r->cluster], why);
+}
+
 static int set_loss(struct reader *r, const char *value,
                     struct bats_error *why)
 {
@@ -395,6 +428,9 @@ static const struct {
               {"billing", set_billing, false, false},
               {"policy", set_policy, true, false},
               {"budget", set_budget, true, false},
+              {"deadline", set_deadline, false, false},
+              {"minimize", set_minimize, false, false},
+              {"confidence", set_confidence, false, false},
               {"seeds", set_seeds, true, false},
               {"repeats", set_repeats, false, false},
               {"monitor", set_monitor, false, false},
@@ -408,6 +444,7 @@ static const struct {
                  {{"machines", set_machines, false, true},
                   {"charge", set_charge, false, true},
                   {"speed", set_speed, false, false},
+                  {"expected", set_expected, false, false},
                   {"slots", set_slots, false, false},
                   {"startup", set_startup, false, false},
                   {"noise", set_noise, false, false},
@@ -417,7 +454,7 @@ static const struct {
 #define FAIL(r, line, ...)                                                    \
     bats_inifile_fail((r)->path, line, (r)->err, __VA_ARGS__)
 
-/* Where the lines of the open section are noted. */
+/* The index at which the lines of the open section are noted. */
 static size_t place(const struct reader *r)
 {
     return (size_t)r->section + (r->section == CLUSTER ? r->cluster : 0);
@@ -590,6 +627,11 @@ static int set_defaults(struct reader *r)
 {
     struct bats_scenario *s = r->scenario;
     int rc = 0;
+    if (!r->minimizes && s->goal.deadline > 0)
+        s->goal.minimize = BATS_MINIMIZE_COST;
+    if (s->goal.minimize == BATS_MINIMIZE_COST && s->goal.deadline == 0)
+        return FAIL(r, r->section_line[RUN],
+                    "minimize = cost needs a deadline");
     if (s->platform.window == 0)
         s->platform.window = BATS_HOUR;
     if (s->repeats == 0)

@@ -7,10 +7,13 @@
  *     window = 60m                 ; default 60m
  *     currency = SU                ; for display
  *     billing = allocation         ; all machines from the start to the end;
- *                                  ; default window (bats/billing.h)
+ *                                  ; or use; default window (bats/billing.h)
  *     policy = rr, bats            ; default bats
  *     budget = rr, cheapest+10%, fastest, 2034, unlimited
  *                                  ; default unlimited
+ *     deadline = 4h                ; default none; see bats/goal.h
+ *     minimize = time              ; default cost if there is a deadline
+ *     confidence = 0.95            ; default 0.9
  *     seeds = 1-100                ; default 1: each seed makes another bag
  *     repeats = 1                  ; draw each bag in this many orders
  *     monitor = 5m                 ; default window / 12
@@ -29,6 +32,8 @@
  *     machines = 32
  *     charge = 3                   ; per machine and window
  *     speed = 4                    ; default 1
+ *     expected = 4m                ; runtime of a task there: told to the dbc
+ *                                  ; policies; default unknown
  *     slots = 1                    ; tasks at a time, default 1
  *     startup = 2m                 ; default 0
  *     noise = 0.05                 ; relative deviation from run to run
@@ -44,12 +49,13 @@
 #define BATS_SCENARIO_H
 
 #include "bats/billing.h"
+#include "bats/goal.h"
 #include "bats/policy.h"
 #include "bats/tail.h"
 #include "input/platform.h"
 #include "sim/draw.h"
 
-#define BATS_SCENARIO_POLICIES 4
+#define BATS_SCENARIO_POLICIES 8
 #define BATS_SCENARIO_BUDGETS 24
 #define BATS_SCENARIO_SEEDS 1000000 /* limit of seeds and of repeats */
 
@@ -86,10 +92,13 @@ struct bats_scenario {
     size_t n_seeds;
     uint32_t repeats;
     enum bats_billing_model billing;
+    struct bats_goal goal;
     bats_time monitor; /* 0: window / 12 */
     bats_time grace;
     enum bats_reconfigure reconfigure;
     enum bats_tail tail;
+    bool informed; /* all runtimes are known at the start, but not whose each
+                      of them is; not in the file */
 };
 
 /* Reads the file. Every mistake is BATS_EINPUT with "path:line: sentence"; a

@@ -11,7 +11,7 @@
 struct slot {
     uint32_t machine, slot;
     uint32_t head, tail;
-    bool is_copy;
+    bool is_replica;
     bats_time runtime; /* runtime of the present execution of the head */
 };
 
@@ -83,11 +83,11 @@ static void acquire(struct world *w, uint32_t machine)
         w->ready[machine] = w->now + w->o->startup[cluster];
 }
 
-static void run(struct world *w, uint32_t slot, uint32_t task, bool is_copy)
+static void run(struct world *w, uint32_t slot, uint32_t task, bool is_replica)
 {
     struct slot *sl = &w->slots[slot];
-    sl->is_copy = is_copy;
-    if (!is_copy)
+    sl->is_replica = is_replica;
+    if (!is_replica)
         w->next[task] = BATS_NO_TASK;
     if (sl->head == BATS_NO_TASK) {
         sl->head = sl->tail = task;
@@ -110,7 +110,7 @@ static void take_out(struct world *w, uint32_t slot, uint32_t task)
         w->next[before] = w->next[task];
         return;
     }
-    sl->head = sl->is_copy ? BATS_NO_TASK : w->next[task];
+    sl->head = sl->is_replica ? BATS_NO_TASK : w->next[task];
     start_head(w, slot);
 }
 
@@ -151,7 +151,7 @@ static int obey(struct world *w)
             acquire(w, c.machine);
             break;
         case BATS_COMMAND_RUN:
-            run(w, w->first_slot[c.machine] + c.slot, c.task, c.copy > 0);
+            run(w, w->first_slot[c.machine] + c.slot, c.task, c.replica > 0);
             break;
         case BATS_COMMAND_CANCEL:
             slot = w->first_slot[c.machine] + c.slot;

@@ -18,6 +18,8 @@ struct bats_world {
     bats_time *work; /* per task, at speed 1 */
     struct bats_sim_loss *losses;
     size_t n_losses;
+    struct bats_observation *seen; /* if the scenario is informed */
+    size_t n_seen;
     bool has_noise;
     struct bats_bound_type types[BATS_CLUSTERS_MAX];
     struct bats_bound_problem problem;
@@ -82,6 +84,20 @@ static int draw_losses(struct bats_world *w, uint64_t seed,
     return 0;
 }
 
+/* Notes the runtime of every task on every cluster. */
+static int observe(struct bats_world *w, struct bats_error *err)
+{
+    const struct bats_scenario *s = w->scenario;
+    w->seen = malloc(s->n_tasks * s->platform.n_clusters * sizeof *w->seen);
+    if (!w->seen)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (uint32_t t = 0; t < s->n_tasks; t++)
+        for (uint32_t i = 0; i < s->platform.n_clusters; i++)
+            w->seen[w->n_seen++] = (struct bats_observation){
+                t, i, llround((double)w->work[t] / s->platform.speed[i])};
+    return 0;
+}
+
 /* The driver may round a runtime by up to half a microsecond. */
 static double shortest(double work, double speed)
 {
@@ -135,6 +151,8 @@ int bats_world_create(const struct bats_scenario *scenario, size_t seed,
     int rc = draw_tasks(w, err);
     if (rc == 0)
         rc = draw_losses(w, bats_draw_seed(own, STREAM_LOSS), err);
+    if (rc == 0 && scenario->informed)
+        rc = observe(w, err);
     if (rc < 0) {
         bats_world_destroy(w);
         return rc;
@@ -150,6 +168,7 @@ void bats_world_destroy(struct bats_world *world)
         return;
     free(world->work);
     free(world->losses);
+    free(world->seen);
     free(world);
 }
 
@@ -216,7 +235,7 @@ static void read_off(const struct bats_world *w, const struct bats_sched *s,
     }
 }
 
-/* What all machines together charge for an hour. */
+/* The charge of all machines together for an hour. */
 static bats_money hourly(const struct bats_platform *p)
 {
     double price = 0;
@@ -239,16 +258,19 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
                   .n_tasks = s->n_tasks,
                   .clusters = p->clusters,
                   .n_clusters = p->n_clusters,
+                  .expected = p->expected,
                   .machines = p->machines,
                   .n_machines = p->n_machines,
                   .window = p->window,
                   .budget = r->amount,
+                  .goal = s->goal,
                   .billing = {.model = s->billing,
                               .rate = hourly(p),
                               .leaving = s->grace},
                   .monitor_interval = s->monitor,
                   .preempt_lead = s->grace,
                   .seed = w->order_seed,
+                  .earlier = {.seen = w->seen, .n_seen = w->n_seen},
                   .reconfigure = s->reconfigure,
                   .tail = s->tail},
         .work = w->work,
@@ -270,6 +292,20 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
     r->violations = auditor.violations;
     bats_sched_destroy(sched);
     return 0;
+}
+
+/* ---- bounds ---- */
+
+int bats_world_soonest(const struct bats_world *w, double *makespan,
+                       struct bats_error *err)
+{
+    return bats_bound(&w->problem, BATS_UNLIMITED, makespan, err);
+}
+
+int bats_world_least_cost(const struct bats_world *w, bats_time deadline,
+                          double *cost, struct bats_error *err)
+{
+    return bats_bound_cost(&w->problem, deadline, cost, err);
 }
 
 /* ---- budgets ---- */
@@ -375,7 +411,8 @@ static int know_budget(struct bats_world *w, uint32_t budget,
         return 0;
     int rc =
         amount_of(w, &w->scenario->budgets[budget], &w->amount[budget], err);
-    if (rc == 0)
+    w->bound[budget] = INFINITY; /* it is that of whole windows */
+    if (rc == 0 && w->scenario->billing != BATS_BILLING_USE)
         rc =
             bats_bound(&w->problem, w->amount[budget], &w->bound[budget], err);
     w->knows_bound[budget] = rc == 0;

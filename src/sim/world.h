@@ -42,6 +42,13 @@ struct bats_world_result {
     double ratio; /* makespan / bound; 0 if tasks are undone */
 };
 
+/* The bounds (bound.h) of the world: the shortest makespan for any money, and
+ * the least cost for a deadline. */
+int bats_world_soonest(const struct bats_world *world, double *makespan,
+                       struct bats_error *err);
+int bats_world_least_cost(const struct bats_world *world, bats_time deadline,
+                          double *cost, struct bats_error *err);
+
 /* Observers of a run; all members may be NULL. */
 struct bats_world_watch {
     void *context;

@@ -43,9 +43,12 @@ struct bats_allocation {
     char account[BATS_ALLOCATION_NAME]; /* the account that pays; "" if
                                          * unknown */
     char user[BATS_ALLOCATION_NAME];
-    int64_t start_s; /* of this life of the job, since 1970; 0: not known */
-    int64_t end_s; /* of the part that ends first, since 1970; 0: no end */
-    double rate;   /* of the whole job, as the system says; 0: not known */
+    int64_t start_s;  /* of this life of the job, since 1970; 0: not known */
+    uint32_t life;    /* lives before this one */
+    int64_t queued_s; /* when the job was queued for this life, which is the
+                         end of the life before; 0: not known */
+    int64_t end_s;    /* of the part that ends first, since 1970; 0: no end */
+    double rate;      /* of the whole job, as the system says; 0: not known */
     struct bats_allocation_part *parts;
     size_t n_parts; /* 0: no job, or the system gives no answer */
     struct bats_allocation_node *nodes;

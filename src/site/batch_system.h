@@ -49,9 +49,8 @@ struct bats_batch_system {
     int (*account)(const struct bats_allocation *allocation,
                    struct bats_account *account, struct bats_error *err);
 
-    /* What the job has been billed so far, with all its earlier lives and
-     * sizes, by the system's accounting. < 0: it does not say. NULL: it has
-     * none. */
+    /* The bill of the job so far, with all its earlier lives and sizes, by
+     * the system's accounting. < 0: it does not say. NULL: it has none. */
     double (*billed)(const struct bats_allocation *allocation);
 };
 

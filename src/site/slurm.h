@@ -47,6 +47,8 @@ struct bats_slurm {
     char job[BATS_ALLOCATION_NAME]; /* its number */
     char account[BATS_ALLOCATION_NAME];
     char user[BATS_ALLOCATION_NAME];
+    uint32_t restarts;
+    int64_t submitted_s; /* since 1970: when it was queued, the last time */
     struct bats_slurm_part *parts;
     size_t n_parts;
     struct bats_slurm_node *nodes;

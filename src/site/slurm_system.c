@@ -160,6 +160,8 @@ static int fill_in(const struct bats_slurm *s, struct bats_allocation *a,
     strcpy(a->user, s->user);
     a->end_s = end_s > 0 ? end_s : a->end_s;
     a->start_s = s->parts[0].start_s;
+    a->life = s->restarts;
+    a->queued_s = s->submitted_s;
     a->rate = bats_slurm_billing(s);
     for (size_t i = 0; rc == 0 && i < s->n_parts; i++)
         rc = add_part(&s->parts[i], a, err);

@@ -1,16 +1,20 @@
 #!/bin/sh
-# check-layers.sh OBJECT...: proves that dependencies point one way.
+# check-layers.sh OBJECT... [-- OBJECT...]: proves that dependencies point one
+# way.
 #
-# The objects (those of libbats) may not refer to MPI, clocks, the
+# The first objects (those of libbats) may not refer to MPI, clocks, the
 # environment, files or other sources of surprise, nor hold variables of their
 # own. The sources below $SRC (default: src) may include only headers of their
 # own layer's directory or of a lower layer. Within the engine the state is
 # below, the advisors above it know nothing of each other, and the engine itself
-# is on top. No files include each other in a circle, and no objects of libbats
-# call each other in one. Only src/site may ask for the variables of a batch
-# system. Every offence is one line.
+# is on top. No files include each other in a circle, and no objects, these or
+# those behind --, call each other in one. Only src/site may ask for the
+# variables of a batch system. Every offence is one line.
 
 SRC=${SRC:-src}
+arguments="$*"
+all=$(echo "$arguments" | sed 's/ -- / /')
+set -- ${arguments%% -- *}
 defined=$(mktemp) || exit 1
 trap 'rm -f "$defined"' EXIT
 
@@ -62,7 +66,7 @@ offences=$(
         owner["sqlite3.h"] = "record"
         owner["hwloc.h"] = owner["pmix.h"] = "site"
         split("error units", u)
-        split("billing cluster plan frontier windows", p)
+        split("billing cluster goal plan frontier windows", p)
         split("estimate interval regression sample stats", e)
         for (i in u)
             home["bats/" u[i] ".h"] = "util"
@@ -139,9 +143,9 @@ offences=$(
         print FILENAME, (header ~ /^bats\// ? "include/" : src "/") header
     }' | tsort 2>&1 >/dev/null | sed -n 's/^tsort: \(.*\.[ch]\)$/\1: includes itself, by way of the others named here/p'
     # Objects that refer to each other.
-    nm -A --defined-only -g "$@" | awk '{ sub(/:.*/, "", $1); print $NF, $1 }' \
+    nm -A --defined-only -g $all | awk '{ sub(/:.*/, "", $1); print $NF, $1 }' \
         >"$defined"
-    nm -uA "$@" | awk -v defined="$defined" '
+    nm -uA $all | awk -v defined="$defined" '
     BEGIN { while ((getline line < defined) > 0) {
             split(line, f, " ")
             home[f[1]] = f[2]

@@ -83,6 +83,9 @@ echo 'int b(void); int a(void); int b(void) { return a(); }' >b.c
 ${CC:-cc} -O0 -c -o a.o a.c
 ${CC:-cc} -O0 -c -o b.o b.c
 circles 'objects that call each other are refused' 'a.o: calls itself'
+expect 1 layers "$dir/empty.o" -- "$dir/a.o" "$dir/b.o"
+grep -q 'a.o: calls itself' out
+ok 'so are those of the layers above libbats'
 
 # And what the engine may do is let through.
 rm -rf src

@@ -8,8 +8,8 @@ site=$TOP/jobscripts/site
 # ---- clusters files ----
 
 # What half an hour on all nodes of a queue is charged (on 10 where the file has
-# no max), by hand from the rule in its head: nodes x hours x rate. Where a
-# window is an hour long, an hour is charged.
+# no max), by hand from the rule in its head: nodes x hours x rate, and to
+# cents. On Delta no less than an hour is charged.
 cat >bills <<'END'
 frontera   normal                 512 x 0.5 x 1      = 256
 frontera   small                  2 x 0.5 x 1        = 1
@@ -38,13 +38,13 @@ delta      gpuA40x4-preempt       100 x 1 x 1        = 100
 delta      gpuA100x8              6 x 1 x 12         = 72
 delta      gpuH200x8              10 x 1 x 24        = 240
 delta      gpuMI100x8             10 x 1 x 2         = 20
-vermilion  t                      15 x 1 x 0.4375    = 6.5625
-vermilion  sm                     28 x 1 x 0.875     = 24.5
-vermilion  std                    60 x 1 x 3.5       = 210
-vermilion  lg                     39 x 1 x 7         = 273
-vermilion  gpu                    16 x 1 x 12        = 192
-archer2    standard               1024 x 1 x 1       = 1024
-archer2    serial                 1 x 1 x 0          = 0
+vermilion  t                      15 x 0.5 x 0.4375  = 3.29
+vermilion  sm                     28 x 0.5 x 0.875   = 12.25
+vermilion  std                    60 x 0.5 x 3.5     = 105
+vermilion  lg                     39 x 0.5 x 7       = 136.5
+vermilion  gpu                    16 x 0.5 x 12      = 96
+archer2    standard               1024 x 0.5 x 1     = 512
+archer2    serial                 1 x 0.5 x 0        = 0
 END
 
 # bill SITE QUEUE DURATION ARGUMENT...: what plan says it costs to run a task of
@@ -91,8 +91,8 @@ test "$(bill stampede3 icx 5m)" = 12
 ok 'the least that is charged at TACC is a quarter of an hour'
 test "$(bill frontera normal 5m --window 10m)" = ''
 grep -q 'shorter than 15m, the shortest that is charged' err
-test "$(bill frontera normal 5m --window 1h)" = 512
-ok 'a window below the minimum is refused, a longer one charged as such'
+test "$(bill frontera normal 5m --window 1h)" = 128
+ok 'a window below the minimum is refused, a longer one does not matter'
 test "$(bill delta gpuA40x4-preempt 5m)" = 100
 test "$(bill delta gpuA40x4-preempt 5m --window 30m)" = ''
 ok 'no window on Delta charges less than 1 SU'

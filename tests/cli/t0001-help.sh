@@ -64,7 +64,7 @@ offers() {
 }
 touch bag.txt
 test "$(offers run --bu)" = '--budget '
-test "$(offers --policy '')" = 'bats bkp rr '
+test "$(offers --policy bk)" = 'bkp '
 test "$(offers plan --ru)" = '--runtime '
 test "$(offers --clusters ba)" = 'bag.txt '
 test "$(offers pla)" = 'plan '
@@ -91,7 +91,7 @@ echo true >bag.txt
 refuses 'bag of tasks is missing'
 refuses "Try 'bats-mpi run --help'" --nonsense bag.txt
 refuses 'no option --nonsense' --nonsense bag.txt
-refuses 'may mean --machine, --monitor, --master-works' --m bag.txt
+refuses 'may mean --machine, --minimize, --monitor, --master-works' --m bag.txt
 refuses '--budget needs AMOUNT|account' bag.txt --budget
 refuses '--budget: ' bag.txt --budget lots
 refuses 'this is not a batch job' clusters --budget account --master-works

@@ -35,9 +35,13 @@ grep -q 'all 100 tasks done' err
 grep -q '^charged .* of the budget of 60 SU' err
 ok 'it keeps to a budget'
 paste 7
+grep -q 'all 100 tasks done' err
+grep -q '^deadline  *12h, \(kept with\|missed by\) ' err
+ok 'it has a deadline'
+paste 8
 grep -q '^6 fastest\|fastest' out
 ok 'it plans'
-test "$(grep -c '^```sh$' "$TOP/README.md")" -eq 9
+test "$(grep -c '^```sh$' "$TOP/README.md")" -eq 10
 ok 'there are two more blocks, for Slurm'
 for link in $(grep -o '](\(src\|jobscripts\|bench\|[A-Z]\)[^)]*)' \
     "$TOP/README.md" | tr -d '()]'); do

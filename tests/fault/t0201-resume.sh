@@ -180,10 +180,10 @@ window = 60m
 charge = 2
 END
 rm -f sleeps.bats
-expect 4 bats 2 sleeps --clusters money.ini --budget 4 --time-scale 18000
-expect 4 bats 2 sleeps --clusters money.ini --budget 4 --time-scale 18000 --resume
+expect 4 bats 2 sleeps --clusters money.ini --budget 4 --time-scale 3600
+expect 4 bats 2 sleeps --clusters money.ini --budget 4 --time-scale 3600 --resume
 ok "an exhausted budget stays exhausted when the same command is repeated"
-bats 2 sleeps --clusters money.ini --budget 12 --time-scale 18000 --resume
+bats 2 sleeps --clusters money.ini --budget 12 --time-scale 3600 --resume
 test "$(sql sleeps.bats 'SELECT sum(amount) <= 12000000 FROM ledger')" = 1
 ok "more budget finishes the bag, what was charged counts"
 
@@ -282,7 +282,7 @@ ok "what is readable of it is saved, and gone on with"
 if command -v prlimit >/dev/null; then
     rm -f bag.bats* ran3
     seq 2000 | sed 's/.*/echo & >>ran3; sleep 0.005/' >bag
-    env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 3 "$BATS_MPI" bag \
+    env "$mark" timeout -k 5 400 ${MPIRUN:-mpirun} -n 3 "$BATS_MPI" bag \
         --quiet >out 2>err </dev/null &
     within 60 began 20
     pid=$(rank_pid 0)
@@ -306,7 +306,7 @@ if [ "$(id -u)" -eq 0 ] && mkdir small &&
     trap 'umount -l "$dir/small"; end_test' EXIT
     seq 2000 | sed 's/.*/echo & >>ran2; sleep 0.005/' >bag
     rm -f ran2
-    env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 3 "$BATS_MPI" bag \
+    env "$mark" timeout -k 5 400 ${MPIRUN:-mpirun} -n 3 "$BATS_MPI" bag \
         --record small/r --quiet >out 2>err </dev/null &
     within 60 grep -q 'no more tasks are started' err
     ok "a full disk stops new tasks, and the message says so"

@@ -97,8 +97,8 @@ end
 
 echo 'exit 85' >bag
 begin 2
-within 60 says 1 '^pending: it yielded at .*, at once (3 times in a row), and '
-ok 'a task that waits because it yielded at once says so'
+within 60 says 1 '^pending: it was checkpointed at .*, at once (3 times in a row), and '
+ok 'a task that waits because it was checkpointed at once says so'
 end
 
 for i in $(seq 40); do

@@ -77,7 +77,7 @@ static void estimate(const struct bats_profile *p)
                                      .n_tasks = bats_profile_left(p),
                                      .window = p->window};
     if (e.n_tasks > 0)
-        bats_estimate_offers(&e, schedules, &err);
+        bats_estimate_offers(&e, schedules, NULL, &err);
 }
 
 static bool same_ranges(const struct bats_task_ranges *a,

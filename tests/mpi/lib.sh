@@ -11,8 +11,15 @@ export OMPI_MCA_hwloc_base_binding_policy=none
 bats() {
     ranks=$1
     shift
-    env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n "$ranks" "$BATS_MPI" \
+    env "$mark" timeout -k 5 400 ${MPIRUN:-mpirun} -n "$ranks" "$BATS_MPI" \
         "$@" >out 2>err </dev/null
+}
+
+# two_clusters: a clusters file for seven ranks, of which rank 0 runs no tasks.
+two_clusters() {
+    printf '%s\n' '[run]' 'currency = SU' \
+        '[cluster slow]' 'ranks = 1-3' 'charge = 3' \
+        '[cluster fast]' 'ranks = 4-6' 'charge = 9' 'speed = 4'
 }
 
 # rank_pid N: the process that is rank N; not one that it has forked. Fails if

@@ -39,6 +39,15 @@ expect 4 bats 2 bag --clusters one.ini --budget 1 --time-scale 3600 --grace 100m
 nobody_left
 ok 'so is one that ignores TERM, with all that it has started'
 
+# By the hour: an allocation. Two ranks that work, and rank 0, each 1 per second.
+printf '[cluster all]\ncharge = 3600/h\n' >held.ini
+yes 'sleep 0.3' | head -n 4 >bag
+bats 3 bag --clusters held.ini --json report.json
+awk -v charged="$(field report.json charged)" \
+    -v time="$(field report.json makespan_s)" \
+    'BEGIN { exit (charged - 3 * time) ^ 2 > 1e-6 }'
+ok 'the core of rank 0 is billed, too'
+
 # 200 hours of sleep on 8 ranks, in a few seconds.
 yes '@sleep 1h' | head -n 200 >bag
 bats 9 bag --time-scale 36000 --window 10h --json report.json

@@ -2,17 +2,7 @@
 # A sample, the schedules it offers, and the run that carries one out.
 . "$TOP/tests/mpi/lib.sh"
 
-cat >clusters <<END
-[run]
-currency = SU
-[cluster slow]
-ranks = 1-3
-charge = 3
-[cluster fast]
-ranks = 4-6
-charge = 9
-speed = 4
-END
+two_clusters >clusters
 # Built-in tasks leave no trace, so some are commands that do.
 for i in $(seq 60); do
     echo "@sleep $((10 + i % 10))m"
@@ -35,7 +25,7 @@ does_the_rest() {
 
 bats 7 sample bag $scale
 grep -q '^1 cheapest ' out
-grep -q '^6 fastest ' out
+grep -q '^[1-5] fastest ' out
 ok 'sample shows the schedules from the cheapest to the fastest'
 # 3 machines of each cluster for one window at least, and whole windows.
 charged=$(sql 'SELECT sum(amount) / 1000000 FROM ledger')
@@ -58,7 +48,7 @@ for i in $(seq 40); do
 done >stuck
 bats 7 sample stuck $scale
 grep -q '^Task 16 runs much longer than the others ' out
-grep -q '^6 fastest' out
+grep -q '^[1-5] fastest' out
 ok 'a task that never ends is named, and not waited for'
 
 # ---- plan ----
@@ -82,7 +72,7 @@ grep -q '^bats-mpi: torn' err
 ok 'a torn profile is refused'
 expect 2 bats 7 run bag --profile bag.profile --choose quickest $scale
 grep -q 'quickest' err
-grep -q 'cheapest+10%' err
+grep -q 'balanced' err
 ok 'a schedule that does not exist is refused, and those that do are named'
 
 expect 4 bats 7 run bag --profile bag.profile --budget $((charged + 1)) $scale
@@ -133,12 +123,12 @@ ok 'nobody is asked where nobody can answer'
 rm -f bag.bats
 bats 7 run bag $scale
 grep -q '^1 cheapest ' err
-grep -q '^6 fastest ' err
-grep -q '^The run goes on as the fastest\. ' err
+grep -q '^[1-5] fastest ' err
+grep -q '^The run goes on with all machines\. ' err
 expect 1 grep -q promised err
-ok 'a plain run shows what else is possible, and goes on as the fastest'
+ok 'a plain run shows what else is possible, and goes on with all machines'
 test "$(grep -c ' \(start\|every\).*: slow 3, fast 3' err)" -ge 2
-ok 'with all machines'
+ok 'which it takes'
 "$BATS_MPI" record verify bag >out 2>err
 ok 'its decisions can be made again from the record'
 bats 7 run bag --quiet $scale

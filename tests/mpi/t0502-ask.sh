@@ -9,30 +9,24 @@ if ! script --version 2>/dev/null | grep -q util-linux; then
 fi
 export TERM=xterm
 
-cat >clusters <<END
-[run]
-currency = SU
-[cluster slow]
-ranks = 1-3
-charge = 3
-[cluster fast]
-ranks = 4-6
-charge = 9
-speed = 4
-END
+two_clusters >clusters
 for i in $(seq 600); do echo "@sleep $((10 + i % 10))m"; done >long
 head -n 60 long >bag
 
 asked() { # N: so many questions are on the screen
-    test "$(grep -o 'schedule? ' typescript | wc -l)" -ge "$1"
+    test "$(grep -c '^> ' typescript)" -ge "$1"
 }
 
-# Types each answer when there is a question for it, then what `then` does.
+counted() { grep -q 'in 5[0-9] s' typescript; }
+
+# Types each answer when there is a question for it, and the seconds that are
+# left have become fewer; then what `then` does.
 answers() {
     n=0
     for answer; do
         n=$((n + 1))
         within 60 asked $n
+        within 60 counted
         echo "$answer"
     done
     $then
@@ -58,11 +52,17 @@ ask() {
 carried_out='0|4'
 
 then=:
-expect "$carried_out" ask 'bag --choose ask' quickest cheapest+20%
-grep -q 'promised  *cheapest+20%: ' out
+expect "$carried_out" ask 'bag --choose ask' quickest cheapest
+grep -q 'promised  *cheapest: ' out
 ok 'the schedule that is typed is run'
-grep -q "invalid value 'quickest'; expected one of cheapest, .*Which schedule? cheapest+20%" out
+grep -q "invalid value 'quickest'; expected one of cheapest, " out
+test "$(grep -c '^> ' out)" -eq 2
 ok 'a wrong answer is told, and asked again'
+grep -q '^Type 1 to [2-5] or a name, and Enter; in 60 s: fastest\.' out
+ok 'it says what to type, and what will be taken'
+printf '\0337\033[1A\r' >up
+grep -qF "$(cat up)Type 1 to" typescript
+ok 'and counts down, above what is being typed'
 expect "$carried_out" ask 'bag --choose ask' ''
 grep -q 'promised  *fastest: ' out
 ok 'an empty line takes the fastest'
@@ -71,8 +71,9 @@ chosen() { "$BATS_MPI" log long 2>/dev/null | grep -q 'chosen:'; }
 stop() { within 60 chosen; kill -TERM "$(rank_pid 0)"; }
 
 then=stop
-expect 143 ask long 3
-grep -q '^The run goes on as the fastest. Another schedule? ' out
-grep -q 'promised  *cheapest+20%: ' out
+expect 143 ask long 1
+grep -q '^The run goes on with all machines\.' out
+grep -q 'Enter; in 60 s it stays as it is\.' out
+grep -q 'promised  *cheapest: ' out
 ok 'a plain run asks, too, and goes on meanwhile'
 done_testing

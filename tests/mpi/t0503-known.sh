@@ -2,17 +2,7 @@
 # What earlier sessions have measured is not measured, and paid, again.
 . "$TOP/tests/mpi/lib.sh"
 
-cat >clusters <<END
-[run]
-currency = SU
-[cluster slow]
-ranks = 1-3
-charge = 3
-[cluster fast]
-ranks = 4-6
-charge = 9
-speed = 4
-END
+two_clusters >clusters
 for i in $(seq 200); do
     echo "@sleep $((10 + i % 10))m"
 done >bag

@@ -8,23 +8,24 @@
 sed 's/--ntasks=9/--ntasks=5/; s/--ntasks=8/--ntasks=4/' \
     "$TOP/jobscripts/sample-first.sh" >sample.sh
 for i in $(seq 120); do echo '@sleep 15m'; done >bag.txt
-submit -o sample.out sample.sh bag.txt fastest-20% --time-scale 720
+submit -o sample.out sample.sh bag.txt balanced --time-scale 720
 cp sample.out err
 grep -q '^Submitted batch job' err
 ok 'sample-first.sh takes a sample and submits a job'
 cp bag.txt.sh plan.sh
 cp plan.sh out
-bats-mpi plan bag.txt.profile --sbatch fastest-20% | cmp - plan.sh
+bats-mpi plan bag.txt.profile --sbatch balanced 2>table | cmp - plan.sh
 ok 'which plan --sbatch has written'
 
-# What the table says: machines of a cluster, and windows.
-bats-mpi plan bag.txt.profile >table 2>>err
+# What the table says: machines of a cluster.
 asked() {
-    sed -n 's/^4 fastest-20%  *\(.*\)  *[0-9-]*  *[0-9].*/\1/p' table |
-        tr , '\n' | awk '{ print $1, $2 }' | sort |
+    awk '$1 == "schedule" { for (i = 2; $i != "ends"; i++) name[i + 1] = $i }
+        $2 == "balanced" { for (i in name) if ($i != "-")
+            print name[i], $i }' table | sort |
         awk '{ print $1, $2 + (NR == 1) }'
 }
 asked >wanted 2>>err
+grep -q '^bats-mpi: as a job, which is billed for all that it holds:' table
 sed -n 's/^#SBATCH --partition=\([a-z]*\) --ntasks=\([0-9]*\)$/\1 \2/p' \
     plan.sh | diff wanted - >>err
 test -s wanted
@@ -36,6 +37,14 @@ cat bag-*.out >err
 scontrol show job $job >out
 expect 1 grep -q 'JobState=TIMEOUT' out
 ok 'its job ends within its time, with all tasks done'
+# Slurm bills so much per hour; "# billed 109.72 billing-h in 3h3m, at most ..."
+rate=$(grep '^ *TRES=' out | sed -n 's/.*billing=\([0-9]*\).*/\1/p' |
+    awk '{ n += $1 } END { print n }')
+sed -n 's/^# billed \([0-9.]*\) billing-h in \([0-9]*\)h\([0-9]*\)m.*/\1 \2 \3/p' \
+    plan.sh | awk -v rate="$rate" '{ cost = rate * ($2 + $3 / 60)
+        good = $1 >= cost - rate / 60 && $1 <= cost + rate / 60 }
+    END { exit !good }'
+ok "what it says that it costs is Slurm's own rate for the time"
 sqlite3 bag.txt.bats 'SELECT done, sessions FROM progress' >out
 test "$(cat out)" = '120|2'
 ok 'what the sample has done is not done again'

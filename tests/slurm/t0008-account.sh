@@ -8,59 +8,10 @@ done
 [ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
-# What mariadb-install-db does, without its package. All of it ends with the
-# testbed.
-db="mariadbd --no-defaults --user=root --datadir=$BED/db"
-mkdir db
-{
-    echo 'CREATE DATABASE mysql;'
-    echo 'USE mysql;'
-    cat /usr/share/mysql/mysql_system_tables.sql \
-        /usr/share/mysql/mysql_system_tables_data.sql
-} | $db --bootstrap >log/db 2>&1
-$db --socket="$BED/db.socket" --bind-address=127.0.0.1 \
-    --pid-file="$BED/db.pid" </dev/null >>log/db 2>&1 &
-cat >slurmdbd.conf <<CONF
-AuthType=auth/munge
-AuthInfo=socket=$BED/munge.socket
-DbdHost=bats-control
-DbdAddr=10.77.0.1
-SlurmUser=root
-StorageType=accounting_storage/mysql
-StorageHost=127.0.0.1
-StorageUser=root
-LogFile=$BED/log/slurmdbd
-PidFile=$BED/slurmdbd.pid
-CONF
-chmod 600 slurmdbd.conf
-within 60 test -e db.pid
-slurmdbd -D </dev/null >log/dbd 2>&1 &
-accounting() { sacctmgr -n show cluster >out 2>err; }
-sed -i '/^AccountingStorageType=/d' "$SLURM_CONF"
-cat >>"$SLURM_CONF" <<CONF
-AccountingStorageType=accounting_storage/slurmdbd
-AccountingStorageHost=10.77.0.1
-AccountingStoragePass=$BED/munge.socket
-AccountingStorageEnforce=limits
-AccountingStorageTRES=billing
-PriorityType=priority/multifactor
-PriorityDecayHalfLife=0
-PriorityUsageResetPeriod=NONE
-PriorityCalcPeriod=1
-CONF
-within 60 accounting
+. "$TOP/tests/slurm/accounts.sh"
 ok 'slurmdbd answers'
 
-# controller: a new one, which reads the accounts and what they have used.
-controller() {
-    kill "$(cat slurmctld.pid)" 2>/dev/null
-    within 20 sh -c '! test -e slurmctld.pid'
-    slurmctld -D </dev/null >>log/slurmctld 2>&1 &
-    within 60 sh -c 'scontrol ping | grep -q UP &&
-        test "$(sinfo -h -N -p all -t idle -o %N | wc -l)" -eq 8'
-}
 {
-    sacctmgr -i add cluster bats
     sacctmgr -i add account science GrpTRESMins=billing=120000
     sacctmgr -i add account phys parent=science GrpTRESMins=billing=60000
     sacctmgr -i add account open
@@ -104,6 +55,21 @@ awk -v used="$used" -v limit=$((used + 600)) '
     END { exit !found }' out
 ok 'the account above it may have less left'
 
+# ---- nodes that are not given back ----
+
+echo true >small
+# release ACCOUNT
+release() {
+    srun --mpi=pmix -A "$1" -p slow --exclusive -N2 -n4 \
+        bats-mpi small --no-record --budget 500 --release hosts >out 2>err
+}
+release phys
+grep -q "no nodes are given back: the job's account has a limit" err
+ok 'a job whose account has a limit gives no nodes back, and says why'
+release open
+expect 1 grep 'given back' err
+ok 'one whose account has none may do so'
+
 # ---- what a run says it was charged, and what Slurm says ----
 
 # Nobody gives the node of rank 0 up for long.
@@ -113,79 +79,18 @@ sacctmgr -i add user root account=tight >>out 2>&1
 sacctmgr -i modify account science set GrpTRESMins=billing=-1 >>out 2>&1
 controller
 
-# begin NAME TASKS SBATCH-OPTION...: a job in a directory of its own, that runs
-# the script on standard input; its bag has so many tasks of 5 s.
-begin() {
-    mkdir "$1"
-    for i in $(seq "$2"); do echo "sleep 5; echo $i >>ran"; done >"$1/bag.txt"
-    cat >"$1/script"
-    name=$1
-    shift 2
-    (cd $name && sbatch --parsable -A phys -o out "$@" script) >$name/job
-}
-run='srun --mpi=pmix bats-mpi bag.txt --json report'
+every_kind '' tight
+# The same for a bats-mpi that cannot ask for what was billed.
+mkdir blind
+printf '#!/bin/sh\nexit 1\n' >blind/sacct
+chmod +x blind/sacct
+PATH=$BED/blind:$PATH lives limit-held resume.sh -p slow -x 'slow[2-4]' --time=1
+PATH=$BED/blind:$PATH lives lost-held resume.sh -p fast -x 'fast[1-3]'
+PATH=$BED/blind:$PATH lives preempted-held preemptible.sh -p preemptible \
+    -x 'slow[1-3]'
 
-begin plain 36 -p slow -x 'slow[2-4]' -n4 <<SH
-#!/bin/sh
-$run
-SH
-# 4 cores at 3 cost 12 per hour: this pays 60 s.
-begin budget 60 -p slow -x 'slow[2-4]' -n4 <<SH
-#!/bin/sh
-$run --budget 0.2
-SH
-# 192 per hour: 300 billing-minutes are 93 s.
-begin account 120 -A tight -p slow -x 'slow[1,3,4]' -N1 -n4 --exclusive <<SH
-#!/bin/sh
-$run --budget account
-SH
-begin hetero 24 -p fast -x 'fast[2-4]' -n2 : -p slow -x 'slow[2-4]' -n2 <<SH
-#!/bin/sh
-srun --mpi=pmix --het-group=0,1 bats-mpi bag.txt --json report
-SH
-# 1,024 per hour, then 512: 10 pay 35 s.
-begin shrunk 48 -p fast -x 'fast[1,4]' -N2 -n5 --exclusive <<SH
-#!/bin/sh
-$run --budget 10
-scontrol update JobId=\$SLURM_JOB_ID NodeList=\$SLURMD_NODENAME
-unset SLURM_NTASKS_PER_NODE SLURM_TASKS_PER_NODE
-srun --mpi=pmix -N1 -n3 bats-mpi bag.txt --json report --resume
-SH
-# lives NAME SCRIPT SBATCH-OPTION...: a script of jobscripts, as it is.
-lives() {
-    name=$1 script=$2
-    shift 2
-    begin "$name" 36 "$@" -n4 --requeue --open-mode=append <<SH
-#!/bin/bash
-exec bash $TOP/jobscripts/$script bag.txt --json report
-SH
-}
-lives limit resume.sh -p slow -x 'slow[2-4]' --time=1
-lives lost resume.sh -p fast -x 'fast[1-3]'
-lives preempted preemptible.sh -p preemptible -x 'slow[1-3]'
+lose_nodes lost preempted lost-held preempted-held
 
-some_have_run() { test -s "$1/ran"; }
-within 60 some_have_run lost
-within 60 some_have_run preempted
-kill -KILL "$(cat "$BED/node.fast4")"
-srun -A phys -p slow -w slow4 --exclusive sleep 1 >out 2>err
-within 120 job_is "$(cat lost/job)" PENDING
-scontrol update JobId="$(cat lost/job)" ExcNodeList=
-
-# bill NAME: the job ends; what Slurm has billed for it, and bills per hour.
-bill() {
-    code=0
-    await "$(cat "$1/job")" 600 || code=$?
-    echo $code >"$1/code"
-    cat "$1/out" >err
-    within 30 settled "$1"
-    sacct -D -X -n -P -o ElapsedRaw,AllocTRES -j "$(cat "$1/job")" |
-        sed 's/|.*billing=\([0-9]*\).*/ \1/' |
-        awk '{ sum += $1 * $2; rate = $2 } END { print sum / 3600, rate }'
-}
-settled() {
-    ! sacct -D -X -n -P -o State -j "$(cat "$1/job")" | grep -q RUNNING
-}
 # agrees NAME: with what the run says, within 2 % and the two seconds that are
 # the end of the job and Slurm's way of counting whole ones.
 agrees() {
@@ -227,4 +132,10 @@ ok 'over the lives of a preempted job'
 agrees lost
 code_is lost 0
 ok 'after the node of rank 0 was lost'
+for job in limit-held preempted-held lost-held; do
+    agrees $job
+    code_is $job 0
+    grep 'beyond what its earlier sessions charged, is an estimate' $job/out
+    ok "and without accounting, as far as the record and the time tell: $job"
+done
 done_testing

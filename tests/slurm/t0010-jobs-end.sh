@@ -7,9 +7,12 @@ printf '%s\n' SlurmdTimeout=6 KillWait=2 >>"$SLURM_CONF"
 scontrol reconfigure
 
 # begin DIRECTORY ARGUMENT...: submits there, with a bag of 24 tasks, as $job.
+# After eight of them the others wait, so that it does not end before its time.
 begin() {
     mkdir "$1"
-    for i in $(seq 24); do echo "sleep 1; echo $i >>ran"; done >"$1/bag.txt"
+    for i in $(seq 24); do
+        echo "sleep 1; sh ../wait; echo $i >>ran"
+    done >"$1/bag.txt"
     job=$(cd "$1" && shift && sbatch --parsable --requeue "$@")
 }
 some_ran() { # DIRECTORY
@@ -27,6 +30,11 @@ ended() {
     test $code -eq 0 && grep -q 'JobState=COMPLETED' out &&
         test "$(bats-mpi status --left "$2/bag.txt")" = 0
 }
+
+cat >wait <<'END'
+test "$(cat ran 2>/dev/null | wc -l)" -lt 8 ||
+    until [ -e ../go ]; do sleep 0.1; done
+END
 
 # A disk with room for the record, but not for what the first task writes. The
 # run waits a minute for somebody to make room.
@@ -81,6 +89,7 @@ within 60 some_ran worker
 kill -KILL "$(rank_pid 2 "$worker")"
 within 60 some_ran master
 kill -KILL "$(rank_pid 0 "$master")"
+touch go
 
 ended "$whole" whole
 ok 'a complete bag is a completed job, whatever srun says'

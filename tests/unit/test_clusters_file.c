@@ -176,10 +176,10 @@ static void unknown_sections_and_keys_are_refused(void **state)
            "minimum, currency and billing");
     refuse_line("node = a1",
                 ":3: unknown key 'node' in [cluster x]; known are nodes, "
-                "ranks, partition, charge, max, machine and speed");
+                "ranks, partition, charge, max, machine, speed and expected");
     refuse_line("window = 1h",
                 ":3: unknown key 'window' in [cluster x]; known are nodes, "
-                "ranks, partition, charge, max, machine and speed");
+                "ranks, partition, charge, max, machine, speed and expected");
     refuse("#\nmax = 3\n[cluster x]\ncharge = 1\n",
            ":2: 'max' stands in front of the first section");
 }

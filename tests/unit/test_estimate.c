@@ -36,6 +36,7 @@ static void add(struct scenario *s, const char *name, double charge,
 /* Once the scenario has its place. */
 static const struct bats_estimator *estimator(struct scenario *s)
 {
+    s->e.plans = BATS_PLANS_CONFIGURATIONS;
     s->e.clusters = s->clusters;
     s->e.runtimes = s->runtimes;
     return &s->e;
@@ -65,7 +66,7 @@ static void expect_all(struct scenario *s, const struct printed *p, int n)
     struct bats_schedule offers[BATS_OFFERS];
     struct bats_error err;
 
-    if (bats_estimate_offers(estimator(s), offers, &err) != 0)
+    if (bats_estimate_offers(estimator(s), offers, NULL, &err) != 0)
         fail_msg("%s", err.text);
     for (int i = 0; i < n; i++)
         expect(&offers[p[i].offer], &p[i]);
@@ -109,7 +110,8 @@ static void table_3_2_s3_4_is_met(void **state)
         struct scenario s = s3_4(t);
         struct bats_schedule offers[BATS_OFFERS];
         expect_all(&s, printed, 4);
-        assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL), 0);
+        assert_int_equal(
+            bats_estimate_offers(estimator(&s), offers, NULL, NULL), 0);
         /* "discovers a delta-N = 14 and indicates that a 2 % increase would
          * render it negative": (0, 29). 10.26 is printed as 11. */
         const struct bats_schedule *c = &offers[BATS_OFFER_CHEAPEST];
@@ -164,7 +166,8 @@ static void table_3_2_s4_1_is_met(void **state)
                                                   &other, NULL),
                          0);
         expect(&other, &at_872);
-        assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL), 0);
+        assert_int_equal(
+            bats_estimate_offers(estimator(&s), offers, NULL, NULL), 0);
         /* "in 1 % increments from 80 % of Bfastest, a new schedule at 0.85":
          * 1632; printed as 1633, and so is the cushion as 97. */
         const struct bats_schedule *f = &offers[BATS_OFFER_FASTEST_20];
@@ -251,7 +254,8 @@ static void sarsa_list_is_met(void **state)
 
     struct scenario s = ec2(9000 - 1115, 0.29, 0.15, 0.08);
     expect_all(&s, printed, 5);
-    assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL), 0);
+    assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL, NULL),
+                     0);
     expect(&offers[BATS_OFFER_CHEAPEST], &cheapest);
 
     for (double t = 0.2932; t < 0.295; t += 0.0004) {
@@ -340,12 +344,14 @@ static void more_machines_than_tasks_are_not_offered(void **state)
     struct bats_schedule offers[BATS_OFFERS];
 
     add(&s, "a", 1, 100, 30);
-    assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL), 0);
+    assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL, NULL),
+                     0);
     assert_int_equal(offers[BATS_OFFER_FASTEST].plan.machines[0], 3);
     /* Two machines with two slots each are enough. */
     const double slots[] = {2};
     s.e.slots = slots;
-    assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL), 0);
+    assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL, NULL),
+                     0);
     assert_int_equal(offers[BATS_OFFER_FASTEST].plan.machines[0], 2);
 }
 
@@ -375,12 +381,13 @@ static void unknown_clusters_are_not_used(void **state)
     struct bats_error err;
 
     s.runtimes[1].mean = 0;
-    assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL), 0);
+    assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL, NULL),
+                     0);
     assert_int_equal(offers[BATS_OFFER_FASTEST].plan.machines[0], 32);
     assert_int_equal(offers[BATS_OFFER_FASTEST].plan.machines[1], 0);
     s.runtimes[0].mean = 0;
     offers[0].delta_n = 77;
-    assert_int_equal(bats_estimate_offers(estimator(&s), offers, &err),
+    assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL, &err),
                      BATS_EINPUT);
     assert_int_equal(offers[0].delta_n, 77);
 }
@@ -402,48 +409,62 @@ static void upper_bound_may_take_a_window_more(void **state)
         sample[i] = MINUTES(i % 2 ? 17 : 13);
     s.runtimes[0] = s.runtimes[1] = bats_runtimes_of(sample, 30, 0.9);
     s.e.n_tasks = 890;
-    assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL), 0);
+    assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL, NULL),
+                     0);
     const struct bats_schedule *f = &offers[BATS_OFFER_FASTEST];
     assert_int_equal(f->plan.windows, 4);
     assert_int_equal(f->windows_high, 4);
     assert_int_equal(f->cost_high, CENTS(192000));
     assert_true(fabs(f->makespan.high - MINUTES(238.1)) < MINUTES(0.2));
     s.e.n_tasks = 1004;
-    assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL), 0);
+    assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL, NULL),
+                     0);
     assert_int_equal(f->plan.windows, 4);
     assert_int_equal(f->windows_high, 5);
     assert_int_equal(f->cost_high, CENTS(240000));
     assert_true(f->is_bounded);
     s.runtimes[1].is_guess = true; /* one of its clusters is enough */
-    assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL), 0);
+    assert_int_equal(bats_estimate_offers(estimator(&s), offers, NULL, NULL),
+                     0);
     assert_true(f->plan.machines[1] > 0);
     assert_false(f->is_bounded);
 }
 
 /* ---- names ---- */
 
-static void names_and_places_are_read(void **state)
+static void each_policy_has_its_names(void **state)
 {
     (void)state;
-    struct bats_choice choice = {.offer = BATS_OFFERS};
+    static const char *const names[2][BATS_OFFERS + 1] = {
+        [BATS_PLANS_CONFIGURATIONS] = {"cheapest", "cheapest+10%",
+                                       "cheapest+20%", "fastest-20%",
+                                       "fastest-10%", "fastest"},
+        [BATS_PLANS_WINDOWS] = {"cheapest", "cheaper", "balanced", "faster",
+                                "fastest"}};
+    const char *const bad[] = {"",         "1",  "cheap",       "cheapest ",
+                               "fastest-", "11", "cheapest+30%"};
+    struct bats_choice choice = {.offer = BATS_OFFER_NONE};
     struct bats_error err;
 
-    for (int i = 0; i < BATS_OFFERS; i++) {
-        assert_int_equal(bats_choice_parse(bats_offer_name((enum bats_offer)i),
-                                           &choice, NULL),
-                         0);
-        assert_int_equal(choice.offer, i);
+    for (int plans = 0; plans < 2; plans++) {
+        enum bats_plans mine = (enum bats_plans)plans;
+        enum bats_plans other = (enum bats_plans) !plans;
+        for (size_t i = 0; names[plans][i]; i++) {
+            const char *name = names[plans][i];
+            bool both =
+                strcmp(name, "cheapest") == 0 || strcmp(name, "fastest") == 0;
+            assert_int_equal(bats_choice_parse(mine, name, &choice, &err), 0);
+            assert_string_equal(bats_offer_name(choice.offer), name);
+            assert_int_equal(bats_choice_parse(other, name, &choice, &err),
+                             both ? 0 : BATS_EINPUT);
+        }
+        choice.offer = BATS_OFFER_NONE;
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+            assert_int_equal(bats_choice_parse(mine, bad[i], &choice, &err),
+                             BATS_EINPUT);
+        assert_int_equal(choice.offer, BATS_OFFER_NONE); /* untouched */
+        assert_non_null(strstr(err.text, names[plans][1]));
     }
-    assert_int_equal(bats_choice_parse("4", &choice, NULL), 0);
-    assert_int_equal(choice.offer, BATS_OFFER_FASTEST_20);
-    const char *const bad[] = {
-        "",   "0",       "7", "cheap", "cheapest ", "11", "cheapest+30%",
-        "-1", "fastest-"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(bats_choice_parse(bad[i], &choice, &err),
-                         BATS_EINPUT);
-    assert_non_null(strstr(err.text, "cheapest+10%"));
-    assert_int_equal(choice.offer, BATS_OFFER_FASTEST_20); /* untouched */
 }
 
 static void choice_gets_its_schedule(void **state)
@@ -486,7 +507,7 @@ int main(void)
         cmocka_unit_test(long_tasks_get_whole_windows),
         cmocka_unit_test(unknown_clusters_are_not_used),
         cmocka_unit_test(upper_bound_may_take_a_window_more),
-        cmocka_unit_test(names_and_places_are_read),
+        cmocka_unit_test(each_policy_has_its_names),
         cmocka_unit_test(choice_gets_its_schedule),
     };
 

@@ -49,8 +49,10 @@ static double table(const struct bats_knapsack *knapsack, int64_t capacity)
     for (size_t i = 0; i < knapsack->n; i++) {
         const struct bats_knapsack_type *t = &knapsack->type[i];
         for (uint32_t piece = 0; piece < t->max; piece++)
-            for (int64_t c = capacity; c >= t->price; c--)
-                best[c] = fmax(best[c], best[c - t->price] + t->rate);
+            for (int64_t c = capacity; c >= t->price; c--) {
+                double with = best[c - t->price] + t->rate;
+                best[c] = with > best[c] ? with : best[c];
+            }
     }
     double most = best[capacity];
     free(best);

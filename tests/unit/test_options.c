@@ -105,7 +105,8 @@ static void plan_has_options_of_its_own(void **state)
                      0);
     assert_string_equal(set.words[0], "p.json");
     assert_true(set.confidence > 0.949 && set.confidence < 0.951);
-    assert_true(set.deadline == 4 * BATS_HOUR && set.frontier && set.csv);
+    assert_true(set.deadline.duration == 4 * BATS_HOUR && set.frontier &&
+                set.csv);
     refuses(BATS_VERB_PLAN, "--confidence 0.4",
             "--confidence: '0.4' is not a number from 0.5 to 0.9999");
     refuses(BATS_VERB_PLAN, "p q", "'q' is one argument too many");
@@ -184,14 +185,19 @@ static void mistakes_are_named(void **state)
             "'bag' is one argument too many: the bag is 'staus'; did you mean "
             "'bats-mpi status'?");
     refuses(BATS_VERB_RUN, "--m a",
-            "--m may mean --machine, --monitor, --master-works, --max-output");
+            "--m may mean --machine, --minimize, --monitor, --master-works, "
+            "--max-output");
     refuses(BATS_VERB_RUN, "a --budget", "--budget needs AMOUNT|account");
     refuses(BATS_VERB_RUN, "a -qb", "--budget needs AMOUNT|account");
     refuses(BATS_VERB_RUN, "--tag=yes a", "--tag takes no argument");
-    refuses(BATS_VERB_RUN, "--policy best a",
-            "--policy: invalid value 'best'; expected one of bats|bkp|rr");
-    refuses(BATS_VERB_RUN, "--policy bat a",
-            "--policy: invalid value 'bat'; expected one of bats|bkp|rr");
+    refuses(
+        BATS_VERB_RUN, "--policy best a",
+        "--policy: invalid value 'best'; expected one of "
+        "bats|bkp|rr|dbc-cost|dbc-time|dbc-conservative-time|dbc-cost-time");
+    refuses(
+        BATS_VERB_RUN, "--policy bat a",
+        "--policy: invalid value 'bat'; expected one of "
+        "bats|bkp|rr|dbc-cost|dbc-time|dbc-conservative-time|dbc-cost-time");
     refuses(BATS_VERB_RUN, "--window 0 a",
             "--window: it must be longer than 0");
 }
@@ -350,7 +356,7 @@ static void every_policy_on_offer_exists(void **state)
         enum bats_reconfigure rule;
         if (!policy && strcmp(bats_options[i].name, "reconfigure") != 0)
             continue;
-        char words[64];
+        char words[128];
         snprintf(words, sizeof words, "%s", bats_options[i].argument);
         for (char *w = strtok(words, "|"); w != NULL; w = strtok(NULL, "|"))
             assert_true(policy ? bats_policy_find(w) != NULL

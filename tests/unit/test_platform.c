@@ -332,6 +332,45 @@ static void a_run_without_workers_is_refused(void **state)
                                   "the master, so start at least two");
 }
 
+/* The charge that rank 0, on this node, adds, in the clusters of `text`. */
+static void expect_idle(const char *host, const char *partition,
+                        const char *text, bats_money charge)
+{
+    struct bats_worker_rank idle = {.rank = 0};
+    struct bats_clusters_file *file = load(text);
+    strcpy(idle.host, host);
+    strcpy(idle.partition, partition);
+    assert_int_equal(bats_platform_idle_charge(file, workers, WORKERS, &idle),
+                     charge * BATS_UNIT);
+    bats_clusters_file_destroy(file);
+}
+
+static void
+rank_0_is_charged_like_a_machine_unless_its_node_is_one(void **state)
+{
+    (void)state;
+    expect_idle("a1", "p", "[cluster x]\ncharge = 2\n", 2);
+    expect_idle("a1", "p", "[cluster x]\ncharge = 2\nmachine = node\n", 0);
+    expect_idle("a0", "p", "[cluster x]\ncharge = 2\nmachine = node\n", 2);
+    static const char parts[] = "[cluster x]\npartition = p\ncharge = 3\n"
+                                "[cluster y]\npartition = q\ncharge = 5\n"
+                                "machine = node\n";
+    expect_idle("a1", "p", parts, 3);
+    expect_idle("a4", "q", parts, 0);
+    expect_idle("a9", "q", parts, 5);
+    static const char nodes[] = "[cluster x]\nnodes = a[0-2]\ncharge = 7\n"
+                                "machine = node\n"
+                                "[cluster y]\nnodes = a[3-4]\ncharge = 9\n";
+    expect_idle("a0", "", nodes, 7);
+    expect_idle("a2", "", nodes, 0);
+    expect_idle("a3", "", nodes, 9);
+    expect_idle("b1", "", nodes, 0);
+    expect_idle("a4", "",
+                "[cluster x]\nranks = 1-6\ncharge = 1\n"
+                "[cluster y]\nranks = 7-8\ncharge = 4\n",
+                4);
+}
+
 #define T(name) cmocka_unit_test_setup(name, reset_workers)
 
 int main(void)
@@ -355,6 +394,7 @@ int main(void)
         T(max_is_at_most_what_is_there),
         T(ranks_in_no_cluster_are_refused),
         T(a_run_without_workers_is_refused),
+        T(rank_0_is_charged_like_a_machine_unless_its_node_is_one),
     };
     return cmocka_run_group_tests(tests, create_file, remove_file);
 }

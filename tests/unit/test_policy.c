@@ -1,87 +1,37 @@
 /* The decisions of the policy bats, in histories that can be checked by hand.
  * One cluster of machines at 1 per hour; the test plays the machines. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "bats/policy.h"
-#include "bats/sched.h"
-
-#define MACHINES 16
-
-struct play {
-    struct bats_cluster cluster;
-    struct bats_machine_spec machines[MACHINES];
-    struct bats_sched *sched;
-    uint32_t task[MACHINES]; /* that runs there, or BATS_NO_TASK */
-    bats_time started[MACHINES];
-    uint32_t n_machines;
-    bats_time now;
-};
-
-static void tell(struct play *p, struct bats_event event)
-{
-    struct bats_error err;
-    struct bats_command c;
-    if (bats_sched_handle(p->sched, p->now, &event, &err) < 0)
-        fail_msg("%s", err.text);
-    bats_sched_check(p->sched);
-    while (bats_sched_next(p->sched, &c)) {
-        if (c.type != BATS_COMMAND_RUN)
-            continue;
-        p->task[c.machine] = c.task;
-        p->started[c.machine] = p->now;
-    }
-}
+#include "helpers/play_fixture.h"
 
 /* A sample of four tasks, and no copies. */
 static void begin(struct play *p, uint32_t n_tasks, uint32_t n_machines,
                   int budget, enum bats_reconfigure reconfigure)
 {
-    struct bats_error err;
-    *p = (struct play){.n_machines = n_machines};
-    p->cluster = (struct bats_cluster){"c", BATS_UNIT, n_machines};
-    const struct bats_sched_options o = {.policy = &bats_policy_bkp,
-                                         .n_tasks = n_tasks,
-                                         .clusters = &p->cluster,
-                                         .n_clusters = 1,
-                                         .machines = p->machines,
-                                         .n_machines = n_machines,
-                                         .window = BATS_HOUR,
-                                         .budget = budget * BATS_UNIT,
-                                         .confidence_z = 0.7,
-                                         .reconfigure = reconfigure,
-                                         .seed = 1};
-    for (uint32_t m = 0; m < n_machines; m++) {
-        p->machines[m] = (struct bats_machine_spec){0, 1};
-        p->task[m] = BATS_NO_TASK;
-    }
-    if (bats_sched_create(&o, &p->sched, &err) < 0)
-        fail_msg("%s", err.text);
+    *p = (struct play){.o = {.policy = &bats_policy_bkp,
+                             .n_tasks = n_tasks,
+                             .n_clusters = 1,
+                             .n_machines = n_machines,
+                             .window = BATS_HOUR,
+                             .budget = budget * BATS_UNIT,
+                             .confidence_z = 0.7,
+                             .reconfigure = reconfigure,
+                             .seed = 1}};
+    p->clusters[0] = (struct bats_cluster){"c", BATS_UNIT, n_machines};
     for (uint32_t m = 0; m < n_machines; m++)
-        tell(p, (struct bats_event){.type = BATS_EVENT_JOINED, .machine = m});
+        p->machines[m] = (struct bats_machine_spec){0, 1};
+    join(p);
 }
 
 /* The task on `machine` ends at `minute`. */
 static void done(struct play *p, uint32_t machine, int minute)
 {
-    uint32_t task = p->task[machine];
-    assert_int_not_equal(task, BATS_NO_TASK);
-    p->task[machine] = BATS_NO_TASK;
-    p->now = minute * BATS_MINUTE;
-    tell(p, (struct bats_event){.type = BATS_EVENT_DONE,
-                                .machine = machine,
-                                .task = task,
-                                .runtime = p->now - p->started[machine]});
+    end(p, MINUTES(minute), machine, BATS_EVENT_DONE,
+        MINUTES(minute) - p->started[machine]);
 }
 
 static const struct bats_decision *decision(const struct play *p, size_t i)
 {
     size_t n;
-    const struct bats_decision *d = bats_sched_decisions(p->sched, &n);
+    const struct bats_decision *d = bats_sched_decisions(p->s, &n);
     assert_true(i < n);
     return &d[i];
 }
@@ -112,10 +62,10 @@ static void a_machine_to_be_released_tries_a_last_task(void **state)
         assert_int_equal(decision(&p, 1)->windows, 3);
         done(&p, 0, minute); /* the marked one: the lower of equals */
         if (minute == 50)
-            assert_int_not_equal(p.task[0], BATS_NO_TASK);
+            assert_int_not_equal(p.runs[0], BATS_NO_TASK);
         else
-            assert_int_equal(p.task[0], BATS_NO_TASK);
-        bats_sched_destroy(p.sched);
+            assert_int_equal(p.runs[0], BATS_NO_TASK);
+        bats_sched_destroy(p.s);
     }
 }
 
@@ -139,7 +89,7 @@ static void a_budget_that_does_not_suffice_is_spent_soon(void **state)
     assert_false(d->feasible);
     assert_int_equal(d->machines[0], 11);
     assert_int_equal(d->windows, 9);
-    bats_sched_destroy(p.sched);
+    bats_sched_destroy(p.s);
 }
 
 /*
@@ -165,9 +115,9 @@ static void money_to_spare_is_spent_only_to_improve(void **state)
         assert_int_equal(decision(&p, 1)->machines[0], 5);
         for (uint32_t m = 0; m < 5; m++)
             done(&p, m, 50);
-        tell(&p, (struct bats_event){.type = BATS_EVENT_TICK});
-        bats_sched_decisions(p.sched, &n);
-        bats_sched_cluster_status(p.sched, 0, &c);
+        tell(&p, MINUTES(50), (struct bats_event){.type = BATS_EVENT_TICK});
+        bats_sched_decisions(p.s, &n);
+        bats_sched_cluster_status(p.s, 0, &c);
         if (rule == BATS_RECONFIGURE_VIOLATION) {
             assert_int_equal(n, 2);
             assert_int_equal(c.machines_now, 5);
@@ -180,7 +130,7 @@ static void money_to_spare_is_spent_only_to_improve(void **state)
             assert_true(d->machines[0] * d->windows * BATS_UNIT <=
                         d->budget_left);
         }
-        bats_sched_destroy(p.sched);
+        bats_sched_destroy(p.s);
     }
 }
 

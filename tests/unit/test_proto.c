@@ -206,12 +206,12 @@ static void lists_arrive_complete_and_in_order(void **state)
     assert_true(bats_proto_next_assign(&m, &assign));
     assert_int_equal(assign.task, 0);
     assert_int_equal(assign.attempt, 1);
-    assert_int_equal(assign.copy, 0);
+    assert_int_equal(assign.replica, 0);
     assert_string_equal(assign.command, "echo \"hi\"");
     assert_true(bats_proto_next_assign(&m, &assign));
     assert_int_equal(assign.task, UINT32_MAX - 1);
     assert_int_equal(assign.attempt, 3);
-    assert_int_equal(assign.copy, 2);
+    assert_int_equal(assign.replica, 2);
     assert_int_equal(assign.sleep_us, INT64_MAX);
     assert_string_equal(assign.command, "");
     assert_false(bats_proto_next_assign(&m, &assign));

@@ -108,67 +108,6 @@ static void a_closed_record_is_one_plain_file(void **state)
 
 /* ---- what is known of earlier sessions ---- */
 
-/* Opens the record with this bag. */
-static struct bats_record *open_with(const char *const *commands, uint32_t n)
-{
-    struct bats_error err;
-    struct bats_record *r;
-
-    must(bats_record_open(PATH, &r, &err), &err);
-    for (uint32_t i = 0; i < n; i++)
-        must(bats_record_task(r, i, i + 1, commands[i], &err), &err);
-    must(bats_record_match(r, &err), &err);
-    return r;
-}
-
-#define OPEN(...)                                                             \
-    open_with((const char *const[]){__VA_ARGS__},                             \
-              sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
-
-/* Numbers and commands of the tasks that are gone, with blanks between. */
-static const char *gone(struct bats_record *r)
-{
-    static char text[256];
-    struct bats_error err;
-    struct bats_record_gone g;
-    size_t at = 0;
-    int rc;
-
-    text[0] = '\0';
-    while ((rc = bats_record_next_gone(r, &at, &g, &err)) > 0) {
-        size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s%u %s",
-                 used > 0 ? " " : "", g.was + 1, g.command);
-        free(g.command);
-    }
-    must(rc, &err);
-    return text;
-}
-
-/* Describes the match of each task of the bag: "=" the same, ">3" moved from
- * there, "!3" in the place of that one, "+" new; then "d", "f" or nothing. */
-static const char *found(const struct bats_record *r, uint32_t n)
-{
-    static char text[4096];
-    size_t used = 0;
-
-    text[0] = '\0';
-    for (uint32_t i = 0; i < n; i++) {
-        struct bats_record_past past = bats_record_past(r, i);
-        bool was = past.match == BATS_RECORD_MOVED ||
-                   past.match == BATS_RECORD_CHANGED;
-        char number[16] = "";
-        if (was)
-            snprintf(number, sizeof number, "%u", past.was + 1);
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%c%s%s",
-                                 i > 0 ? " " : "", "=>!+"[past.match], number,
-                                 past.state == BATS_RECORD_DONE     ? "d"
-                                 : past.state == BATS_RECORD_FAILED ? "f"
-                                                                    : "");
-    }
-    return text;
-}
-
 static void resume_knows_results_and_money(void **state)
 {
     (void)state;
@@ -296,7 +235,7 @@ static void a_history_is_read_as_it_was_written(void **state)
         {.type = BATS_NOTICE_SAMPLED},
         {.type = BATS_COMMAND_PARK, .machine = 2},
         {.type = BATS_COMMAND_CANCEL, .machine = 1, .task = 3, .time_out = 1},
-        {.type = BATS_COMMAND_CANCEL, .slot = 1, .task = 3, .copy = 2},
+        {.type = BATS_COMMAND_CANCEL, .slot = 1, .task = 3, .replica = 2},
         {.type = BATS_NOTICE_FINISHED, .finish = BATS_FINISH_HALTED},
     };
     for (int i = 0; i < 5; i++) {
@@ -321,12 +260,11 @@ static void a_history_is_read_as_it_was_written(void **state)
         "- a\"b\\c\nd\xc3\xa9 6122625C630A64C3A9 "
         "-9223372036854775808 "
         "9223372036854775807 -7 - -");
-    assert_string_equal(
-        ask(PATH, "SELECT time_us, type, machine, slot, task, "
-                  "coalesce(runtime_us, offer + allowed) "
-                  "FROM event WHERE seq > 3001 ORDER BY seq"),
-        "40 tick - - - - 41 lost 1 - - - 42 yielded 1 1 5 - "
-        "43 failed 0 0 - 9 44 chosen - - - 15");
+    assert_string_equal(ask(PATH, "SELECT time_us, type, machine, slot, task, "
+                                  "coalesce(runtime_us, offer + allowed) "
+                                  "FROM event WHERE seq > 3001 ORDER BY seq"),
+                        "40 tick - - - - 41 lost 1 - - - 42 yielded 1 1 5 - "
+                        "43 failed 0 0 - 9 44 chosen - - - 15");
     assert_string_equal(
         ask(PATH, "SELECT time_us, type, machine, slot, task, copy, why FROM "
                   "command WHERE seq > 3001 ORDER BY seq"),
@@ -352,7 +290,7 @@ static void the_others_of_a_task_count_for_nothing(void **state)
     struct bats_record *r = open_with_tasks(2);
     begin(r, 600 * BATS_UNIT);
     struct bats_command copy = {
-        .type = BATS_COMMAND_RUN, .machine = 1, .task = 0, .copy = 1};
+        .type = BATS_COMMAND_RUN, .machine = 1, .task = 0, .replica = 1};
     must(bats_record_command(r, 5, &copy, &err), &err);
     copy.task = 1;
     must(bats_record_command(r, 6, &copy, &err), &err);
@@ -381,152 +319,6 @@ static void the_others_of_a_task_count_for_nothing(void **state)
     close_record(r);
     assert_string_equal(ask(PATH, "SELECT state, attempts FROM tasks"),
                         "done 1 pending 0");
-}
-
-static void a_changed_bag_is_told_task_by_task(void **state)
-{
-    (void)state;
-    struct bats_record *r = open_with_tasks(3);
-    begin(r, 1);
-    run_task(r, 10, 2, 0, 0);
-    run_task(r, 10, 2, 1, 0);
-    run_task(r, 10, 2, 2, 0);
-    close_record(r);
-
-    r = OPEN("task 0", "another");
-    assert_string_equal(found(r, 2), "=d !2");
-    assert_string_equal(gone(r), "3 task 2");
-    begin(r, 1);
-    run_task(r, 10, 0, 1, 9);
-    close_record(r);
-    assert_string_equal(ask(PATH, "SELECT number, state, command FROM tasks"),
-                        "1 done task 0 2 removed task 1 3 removed task 2 "
-                        "2 failed another");
-    assert_string_equal(ask(PATH, "SELECT tasks FROM progress"), "2");
-
-    /* A task that comes back is found again; the third task is new to the
-     * bag. */
-    r = OPEN("task 0", "task 1", "third");
-    assert_string_equal(found(r, 3), "=d =d !2");
-    assert_string_equal(gone(r), "");
-    begin(r, 1);
-    close_record(r);
-    assert_string_equal(
-        ask(PATH, "SELECT number, state FROM tasks WHERE state != 'removed'"),
-        "1 done 2 done 3 pending");
-}
-
-/* Leaves a record of these tasks, of which every second one has failed. */
-#define RECORD(...)                                                           \
-    do {                                                                      \
-        uint32_t n_ =                                                         \
-            sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *);      \
-        struct bats_record *r_ = OPEN(__VA_ARGS__);                           \
-        begin(r_, 1);                                                         \
-        for (uint32_t i_ = 0; i_ < n_; i_++)                                  \
-            run_task(r_, i_, 2, i_, i_ % 2);                                  \
-        close_record(r_);                                                     \
-    } while (0)
-
-static void lines_that_come_and_go_leave_the_rest_alone(void **state)
-{
-    (void)state;
-    RECORD("a", "b", "c", "d");
-    struct bats_record *r = OPEN("a", "x", "b", "c", "d");
-    assert_string_equal(found(r, 5), "=d + >2f >3d >4f");
-    assert_string_equal(gone(r), "");
-    bats_record_abandon(r);
-    r = OPEN("a", "c", "d");
-    assert_string_equal(found(r, 3), "=d >3d >4f");
-    assert_string_equal(gone(r), "2 b");
-    bats_record_abandon(r);
-    r = OPEN("x", "a", "B", "c", "D", "e");
-    assert_string_equal(found(r, 6), "+ >1d !2 >3d !4 +");
-    assert_string_equal(gone(r), "");
-    bats_record_abandon(r);
-    r = OPEN("d", "c", "b", "a");
-    assert_string_equal(found(r, 4), ">4f >3d >2f >1d");
-    begin(r, 1);
-    close_record(r);
-    assert_string_equal(ask(PATH, "SELECT number, state, command, line FROM "
-                                  "tasks ORDER BY number"),
-                        "1 failed d 1 2 done c 2 3 failed b 3 4 done a 4");
-    /* The record goes on from there: what has moved stands there now. */
-    r = OPEN("d", "c", "a", "b");
-    assert_string_equal(found(r, 4), "=f =d >4d >3f");
-    bats_record_abandon(r);
-}
-
-static void the_same_command_keeps_its_number_if_it_can(void **state)
-{
-    (void)state;
-    RECORD("a", "a", "b", "a"); /* done, failed, done, failed */
-    struct bats_record *r = OPEN("a", "a", "a", "b", "a", "a");
-    assert_string_equal(found(r, 6), "=d =f >4f >3d + +");
-    bats_record_abandon(r);
-    r = OPEN("b", "a");
-    assert_string_equal(found(r, 2), ">3d =f");
-    assert_string_equal(gone(r), "1 a 4 a");
-    bats_record_abandon(r);
-}
-
-static void a_command_with_its_number_is_another_elsewhere(void **state)
-{
-    (void)state;
-    RECORD("run $BATS_TASK_ID", "b", "run $BATS_TASK_ID", "x $DISBATCH_TASKID",
-           "c");
-    struct bats_record *r =
-        OPEN("run $BATS_TASK_ID", "run $BATS_TASK_ID", "b",
-             "x $DISBATCH_TASKID", "x $DISBATCH_TASKID", "c");
-    assert_string_equal(found(r, 6), "=d + >2f =f + >5d");
-    bats_record_abandon(r);
-}
-
-/* Against what matching has to be, whatever way it is done. */
-static void every_edit_keeps_what_it_can(void **state)
-{
-    (void)state;
-    enum { N = 40, KINDS = 12, ROUNDS = 200 };
-    static char words[KINDS][8];
-    const char *bag[N];
-    srandom(7);
-    for (int k = 0; k < KINDS; k++)
-        snprintf(words[k], sizeof words[k], "w%d", k);
-    for (int i = 0; i < N; i++)
-        bag[i] = words[random() % KINDS];
-    struct bats_record *r = open_with(bag, N);
-    begin(r, 1);
-    close_record(r);
-    for (int round = 0; round < ROUNDS; round++) {
-        const char *new[N];
-        int n_new = 1 + (int)(random() % N);
-        int old_of[KINDS] = {0}, new_of[KINDS] = {0}, kept[KINDS] = {0};
-        bool taken[N] = {false};
-        for (int i = 0; i < n_new; i++)
-            new[i] = random() % 3 == 0 ? words[random() % KINDS] : bag[i];
-        r = open_with(new, (uint32_t)n_new);
-        for (int i = 0; i < N; i++)
-            old_of[atoi(bag[i] + 1)]++;
-        for (int i = 0; i < n_new; i++) {
-            struct bats_record_past past = bats_record_past(r, (uint32_t)i);
-            int kind = atoi(new[i] + 1);
-            new_of[kind]++;
-            assert_int_equal(past.match == BATS_RECORD_SAME,
-                             strcmp(new[i], bag[i]) == 0);
-            if (past.match == BATS_RECORD_SAME)
-                past.was = (uint32_t)i;
-            else if (past.match != BATS_RECORD_MOVED)
-                continue;
-            assert_string_equal(bag[past.was], new[i]);
-            assert_false(taken[past.was]);
-            taken[past.was] = true;
-            kept[kind]++;
-        }
-        for (int k = 0; k < KINDS; k++)
-            assert_int_equal(kept[k],
-                             old_of[k] < new_of[k] ? old_of[k] : new_of[k]);
-        bats_record_abandon(r);
-    }
 }
 
 static void tasks_come_in_order(void **state)
@@ -735,6 +527,79 @@ static void a_record_without_a_session_is_not_kept(void **state)
     assert_int_equal(system("test -z \"$(ls)\""), 0);
 }
 
+/* A session that is part of a job, at a rate per hour; it ends after a charge
+ * at 10 s, if there is one, and an event at 20 s. */
+static void life(const char *job, uint32_t number, int64_t started_us,
+                 bats_money before, bats_money rate, bats_money charge)
+{
+    const struct bats_cluster cluster = {.name = "c", .max = 1};
+    const struct bats_machine_spec machine = {.slots = 1};
+    struct bats_sched_options engine = {
+        .policy = &bats_policy_rr,
+        .window = BATS_HOUR,
+        .clusters = &cluster,
+        .n_clusters = 1,
+        .machines = &machine,
+        .n_machines = 1,
+        .billing = {BATS_BILLING_ALLOCATION, rate, before, 0}};
+    struct bats_record_session session = {.bag = "bag.txt",
+                                          .version = "9.9",
+                                          .resume = BATS_RECORD_RESUME,
+                                          .time_scale = 2,
+                                          .job = job,
+                                          .life = number,
+                                          .started_us = started_us,
+                                          .engine = &engine};
+    struct bats_event tick = {.type = BATS_EVENT_TICK};
+    struct bats_record *r = open_with_tasks(1);
+    struct bats_error err;
+    must(bats_record_begin(r, &session, &err), &err);
+    if (charge > 0)
+        must(bats_record_charge(r, 10 * BATS_SECOND, BATS_NO_MACHINE, charge,
+                                0, &err),
+             &err);
+    must(bats_record_event(r, 20 * BATS_SECOND, &tick, &err), &err);
+    must(bats_record_commit(r, &err), &err);
+    close_record(r);
+}
+
+static struct bats_record_job known_of(const char *job)
+{
+    struct bats_record_job known;
+    struct bats_error err;
+    struct bats_record *r = open_with_tasks(1);
+    must(bats_record_of_job(r, job, &known, &err), &err);
+    close_record(r);
+    return known;
+}
+
+static void earlier_lives_of_a_job_know_what_they_charged(void **state)
+{
+    (void)state;
+    const int64_t t = 1700000000000000;
+    life("7", 0, t, 3, 100, 40);
+    struct bats_record_job known = known_of("8");
+    assert_int_equal(known.charged_us, 0);
+    assert_int_equal(known.charged + known.uncharged + known.rate, 0);
+    known = known_of("7");
+    assert_int_equal(known.charged, 40);
+    assert_int_equal(known.uncharged, 0);
+    assert_int_equal(known.rate, 100);
+    /* Two seconds of the session are one of the clock. */
+    assert_int_equal(known.charged_us, t + 5 * BATS_SECOND);
+    assert_int_equal(known.seen_us, t + 10 * BATS_SECOND);
+    assert_int_equal(known.life, 0);
+    /* Nothing of this one was charged, not even what was billed before. */
+    life("7", 1, t + BATS_HOUR, 60, 200, 0);
+    known = known_of("7");
+    assert_int_equal(known.charged, 40);
+    assert_int_equal(known.uncharged, 60);
+    assert_int_equal(known.rate, 200);
+    assert_int_equal(known.charged_us, t + BATS_HOUR);
+    assert_int_equal(known.seen_us, t + BATS_HOUR + 10 * BATS_SECOND);
+    assert_int_equal(known.life, 1);
+}
+
 static void a_read_only_place_is_refused(void **state)
 {
     struct bats_record *r = open_with_tasks(1);
@@ -759,11 +624,6 @@ int main(void)
         T(a_history_is_read_as_it_was_written),
         T(tasks_are_listed_in_linear_time),
         T(the_others_of_a_task_count_for_nothing),
-        T(a_changed_bag_is_told_task_by_task),
-        T(lines_that_come_and_go_leave_the_rest_alone),
-        T(the_same_command_keeps_its_number_if_it_can),
-        T(a_command_with_its_number_is_another_elsewhere),
-        T(every_edit_keeps_what_it_can),
         T(tasks_come_in_order),
         T(a_task_runs_until_it_ends_or_its_machine_is_lost),
         T(a_wrong_file_is_refused_and_left_alone),
@@ -774,6 +634,7 @@ int main(void)
         T(an_earlier_run_is_set_aside),
         T(a_second_writer_is_refused),
         T(a_record_without_a_session_is_not_kept),
+        T(earlier_lives_of_a_job_know_what_they_charged),
         T(a_read_only_place_is_refused),
     };
     return cmocka_run_group_tests_name("record", tests, NULL, NULL);

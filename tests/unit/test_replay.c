@@ -35,6 +35,7 @@ struct run {
     struct bats_machine_spec machines[MACHINES];
     uint8_t state[TASKS], failures[TASKS], losses[TASKS], yields[TASKS],
         once[TASKS];
+    bats_time expected[3];
     struct bats_observation profile[PROFILE];
     struct queue queue[MACHINES][SLOTS];
     uint32_t fragile;
@@ -45,6 +46,7 @@ struct run {
 };
 
 static bool only_windows; /* no allocation */
+static bool hasty;        /* tasks end before they have made progress */
 
 static uint32_t pick(uint32_t n)
 {
@@ -60,11 +62,17 @@ static bats_time pick_time(bats_time most)
 static void choose_options(struct run *r, uint32_t n_tasks)
 {
     static const struct bats_policy *const policies[] = {
-        &bats_policy_rr, &bats_policy_bkp, &bats_policy_bats,
-        &bats_policy_bats};
+        &bats_policy_rr,
+        &bats_policy_bkp,
+        &bats_policy_bats,
+        &bats_policy_bats,
+        &bats_policy_dbc_cost,
+        &bats_policy_dbc_time,
+        &bats_policy_dbc_conservative_time,
+        &bats_policy_dbc_cost_time};
     struct bats_sched_options *o = &r->o;
     *o = (struct bats_sched_options){
-        .policy = policies[pick(4)],
+        .policy = policies[pick(only_windows ? 4 : 8)],
         .n_tasks = n_tasks,
         .clusters = r->clusters,
         .n_clusters = 1 + pick(3),
@@ -88,7 +96,7 @@ static void choose_options(struct run *r, uint32_t n_tasks)
                   .halt_failed = pick(4) == 0 ? 1 + pick(9) : 0,
                   .halt_share = pick(3) == 0 ? 0.1 + pick(100) / 333.0 : 0,
                   .halt_now = pick(2) == 0,
-                  .deadline = pick(4) == 0 ? 5 * BATS_HOUR + pick(999) : 0},
+                  .time_limit = pick(4) == 0 ? 5 * BATS_HOUR + pick(999) : 0},
         .sampling = {.on = pick(2) == 0,
                      .workers = pick(4),
                      .confidence = pick(2) * (0.6 + pick(100) / 300.0),
@@ -100,6 +108,10 @@ static void choose_options(struct run *r, uint32_t n_tasks)
         .tail = (enum bats_tail)pick(BATS_TAIL_PERFECT),
         .once = pick(2) == 0 ? NULL : r->once,
     };
+    o->goal = (struct bats_goal){
+        .deadline = 3 * BATS_HOUR + (bats_time)(o->seed % 999),
+        .minimize = (enum bats_minimize)(o->seed % 2),
+        .confidence = o->seed % 3 == 0 ? 0 : 0.5 + (double)(o->seed % 5) / 10};
     for (size_t i = 0; i < o->n_clusters; i++)
         r->clusters[i] =
             (struct bats_cluster){.name = {(char)('a' + i)},
@@ -116,12 +128,22 @@ static void choose_options(struct run *r, uint32_t n_tasks)
             (struct bats_observation){.task = i / 2,
                                       .cluster = pick((uint32_t)o->n_clusters),
                                       .runtime = pick_time(BATS_HOUR)};
-    if (!only_windows && pick(3) == 0)
+    if (only_windows)
+        return;
+    uint32_t billing = pick(3);
+    if (billing == 0)
         o->billing =
             (struct bats_billing){.model = BATS_BILLING_ALLOCATION,
                                   .rate = 1 + pick(9 * BATS_UNIT),
                                   .before = pick(2) * pick(9 * BATS_UNIT),
                                   .leaving = pick(2) * pick_time(BATS_MINUTE)};
+    if (billing == 1) {
+        o->billing.model = BATS_BILLING_USE;
+        o->sampling.on = false;
+    }
+    for (size_t i = 0; i < o->n_clusters; i++)
+        r->expected[i] = pick(2) * pick_time(BATS_HOUR);
+    o->expected = pick(2) == 0 ? NULL : r->expected;
 }
 
 /* ---- the machines ---- */
@@ -160,7 +182,7 @@ static void choose(struct run *r)
 {
     struct bats_event chosen = {
         .type = BATS_EVENT_CHOSEN,
-        .choice = {.offer = (enum bats_offer)pick(BATS_OFFER_NONE + 1),
+        .choice = {.offer = (enum bats_offer)pick(BATS_OFFER_KINDS),
                    .budget = pick_time(200 * BATS_UNIT),
                    .deadline = pick_time(20 * BATS_HOUR)}};
     tell(r, &chosen);
@@ -186,7 +208,7 @@ static void end_task(struct run *r, uint32_t m, uint32_t slot)
     q->n--;
     memmove(q->task, q->task + 1, q->n * sizeof *q->task);
     bool before = bats_sched_has_result(r->sched, event.task);
-    bool beside = bats_sched_has_copies(r->sched, event.task);
+    bool beside = bats_sched_has_replicas(r->sched, event.task);
     tell(r, &event);
     bool result = !before && bats_sched_has_result(r->sched, event.task);
     struct bats_record_attempt attempt = {
@@ -210,7 +232,7 @@ static void step(struct run *r)
 {
     uint32_t m = pick(MACHINES), slot = pick(SLOTS), chance = pick(1000);
     bats_time wakeup = bats_sched_wakeup(r->sched);
-    r->now += pick_time(10 * BATS_MINUTE);
+    r->now += pick_time(hasty ? BATS_SECOND : 10 * BATS_MINUTE);
     if (r->sampled && pick(20) == 0)
         choose(r);
     if (chance < 20 * r->fragile && !r->lost[m]) {
@@ -353,7 +375,7 @@ static void a_record_from_before_the_limit_on_yields_is_true(void **state)
     (void)state;
     static struct run run;
     bool differs = false; /* where the limit is put in */
-    only_windows = true;
+    only_windows = hasty = true;
     for (unsigned seed = 1; !differs; seed++) {
         assert_true(seed < 1000);
         srandom(seed);
@@ -368,6 +390,7 @@ static void a_record_from_before_the_limit_on_yields_is_true(void **state)
                   "json_set(options, '$.engine.yields', 1)");
         differs = replay(1).differs;
     }
+    hasty = false;
 }
 
 static void choices_in_a_record_of_schema_2_are_true(void **state)

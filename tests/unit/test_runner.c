@@ -1,4 +1,4 @@
-/* How a task is started and how its end is reported. */
+/* The start of a task, and the report of its end. */
 #include "helpers/runner_fixture.h"
 
 #include <dirent.h>

@@ -194,11 +194,13 @@ static void a_full_disk_is_an_error(void **state)
     signal(SIGXFSZ, SIG_DFL);
 }
 
-static void run_attempt(struct fixture *f, uint32_t attempt, bool is_copy,
+static void run_attempt(struct fixture *f, uint32_t attempt, bool is_replica,
                         const char *command)
 {
-    struct bats_runner_task task = {
-        .task = 6, .attempt = attempt, .is_copy = is_copy, .command = command};
+    struct bats_runner_task task = {.task = 6,
+                                    .attempt = attempt,
+                                    .is_replica = is_replica,
+                                    .command = command};
     struct bats_error err;
     if (bats_runner_start(f->runner, &task, &err) < 0)
         fail_msg("%s", err.text);

@@ -1,4 +1,4 @@
-/* How a task's output is passed on. */
+/* The output of a task is passed on. */
 #include "helpers/runner_fixture.h"
 
 static void lines_arrive_on_their_streams(void **state)

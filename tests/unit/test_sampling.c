@@ -1,64 +1,14 @@
 /* The sampling phase of its own, played by the simulator: what it costs
  * (thesis, table 3.1), what it finds, and what happens where it cannot. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "helpers/sim_fixture.h"
 
-#include <cmocka.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 
 #include "bats/bag.h"
-#include "bats/policy.h"
-#include "sim/sim.h"
 
-#define TASKS 1000
-#define MACHINES 64
-
-struct world {
-    struct bats_cluster clusters[2];
-    struct bats_machine_spec machines[MACHINES];
-    bats_time work[TASKS];
-    double speed[2];
-    uint8_t broken[MACHINES];
-    struct bats_choice choice;
-    struct bats_sim_options o;
-    /* of the run: */
-    struct bats_sched *sched;
-    struct bats_sched_status status;
-    struct bats_sched_sampled sampled;
-    bats_time makespan;
-    uint32_t begun[TASKS][2];         /* executions of a task, by cluster */
-    uint32_t n_sampled;               /* SAMPLED commands */
-    bats_money charged, from_cushion; /* the sum of it */
-    bats_money other_charges; /* when the first came out of the cushion */
-};
-
-static void on_command(void *context, bats_time now,
-                       const struct bats_command *c)
-{
-    struct world *w = context;
-    (void)now;
-    w->n_sampled += c->type == BATS_NOTICE_SAMPLED;
-    if (c->type == BATS_COMMAND_RUN)
-        w->begun[c->task][w->machines[c->machine].cluster]++;
-    if (c->type != BATS_NOTICE_CHARGE)
-        return;
-    w->charged += c->amount;
-    if (w->from_cushion == 0)
-        w->other_charges = w->charged - c->cushion;
-    w->from_cushion += c->cushion;
-}
-
-static void check(void *context, const struct bats_sched *sched)
-{
-    (void)context;
-    bats_sched_check(sched);
-}
+#define TASKS MANY
+#define MACHINES MACHINES_MOST
 
 /* The thesis' emulation: 1000 tasks of N(15, sqrt 5) min on 32 + 32 machines;
  * cluster 0 has speed 1 and charge 3. */
@@ -66,40 +16,15 @@ static void set_up(struct world *w, bats_money charge, double speed)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     gsl_rng_set(rng, 4);
-    *w = (struct world){.clusters = {{"slow", 3 * BATS_UNIT, 32},
-                                     {"fast", charge * BATS_UNIT, 32}},
-                        .speed = {1, speed}};
-    for (uint32_t i = 0; i < MACHINES; i++)
-        w->machines[i] = (struct bats_machine_spec){i / 32, 1};
+    set_up_world(w, &bats_policy_bkp, TASKS, 0, 32, 3, (double)charge,
+                 BATS_UNLIMITED);
+    w->speed[1] = speed;
+    w->o.sched.seed = 11;
+    w->o.sched.sampling.on = true;
     for (uint32_t i = 0; i < TASKS; i++)
         w->work[i] = (bats_time)((15 + gsl_ran_gaussian(rng, 2.236)) *
                                  (double)BATS_MINUTE);
     gsl_rng_free(rng);
-    w->o = (struct bats_sim_options){.sched = {.policy = &bats_policy_bats,
-                                               .n_tasks = TASKS,
-                                               .clusters = w->clusters,
-                                               .n_clusters = 2,
-                                               .machines = w->machines,
-                                               .n_machines = MACHINES,
-                                               .window = BATS_HOUR,
-                                               .budget = BATS_UNLIMITED,
-                                               .seed = 11,
-                                               .sampling = {.on = true}},
-                                     .work = w->work,
-                                     .speed = w->speed,
-                                     .broken = w->broken,
-                                     .on_command = on_command,
-                                     .after = check,
-                                     .context = w};
-}
-
-static void simulate(struct world *w)
-{
-    struct bats_error err;
-    if (bats_sim_run(&w->o, &w->sched, &w->makespan, &err) < 0)
-        fail_msg("%s", err.text);
-    bats_sched_status(w->sched, &w->status);
-    bats_sched_sampled(w->sched, &w->sampled);
 }
 
 static void choose(struct world *w, enum bats_offer offer)
@@ -130,7 +55,7 @@ static void a_sample_costs_what_table_3_1_says(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct world w;
         set_up(&w, rows[i].charge, rows[i].speed);
-        simulate(&w);
+        play(&w);
         assert_int_equal(w.status.finish, BATS_FINISH_SAMPLED);
         assert_int_equal(w.status.charged, rows[i].cost * BATS_UNIT);
         assert_in_range(w.makespan, BATS_HOUR / 2, BATS_HOUR);
@@ -148,7 +73,7 @@ static void every_runtime_is_that_of_its_task(void **state)
     (void)state;
     struct world w;
     set_up(&w, 9, 4);
-    simulate(&w);
+    play(&w);
     for (size_t i = 0; i < w.sampled.n_observations; i++) {
         const struct bats_observation *o = &w.sampled.observations[i];
         double exact = (double)w.work[o->task] / w.speed[o->cluster];
@@ -172,7 +97,7 @@ static void the_chosen_schedule_is_carried_out(void **state)
         struct world w;
         set_up(&w, 9, 4);
         choose(&w, (enum bats_offer)offer);
-        simulate(&w);
+        play(&w);
         const struct bats_schedule *chosen = w.sampled.chosen;
         assert_non_null(chosen);
         assert_int_equal(chosen->offer, offer);
@@ -207,7 +132,7 @@ static void the_cheapest_schedule_is_kept_to_the_end(void **state)
                         1;
         gsl_rng_free(rng);
         choose(&w, BATS_OFFER_CHEAPEST);
-        simulate(&w);
+        play(&w);
         const struct bats_schedule *chosen = w.sampled.chosen;
         const struct bats_decision *d = bats_sched_decisions(w.sched, &n);
         assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
@@ -230,7 +155,7 @@ static void a_lost_machine_of_the_chosen_ones_is_replaced(void **state)
     choose(&w, BATS_OFFER_CHEAPEST_20);
     w.o.losses = &loss;
     w.o.n_losses = 1;
-    simulate(&w);
+    play(&w);
     const struct bats_schedule *chosen = w.sampled.chosen;
     const struct bats_decision *d = bats_sched_decisions(w.sched, &n);
     assert_in_range(chosen->plan.machines[1], 7, 31);
@@ -249,7 +174,7 @@ static void the_run_s_own_budget_still_holds(void **state)
     set_up(&w, 9, 4);
     choose(&w, BATS_OFFER_FASTEST);
     w.o.sched.budget = 300 * BATS_UNIT; /* fastest: 84 + 768 */
-    simulate(&w);
+    play(&w);
     assert_true(w.status.charged <= 300 * BATS_UNIT);
     assert_int_equal(w.status.finish, BATS_FINISH_BUDGET);
     bats_sched_destroy(w.sched);
@@ -262,7 +187,7 @@ static void a_budget_that_is_given_is_the_limit(void **state)
     set_up(&w, 9, 4);
     choose(&w, BATS_OFFER_BUDGET);
     w.choice.budget = 600 * BATS_UNIT;
-    simulate(&w);
+    play(&w);
     assert_true(w.sampled.chosen->cost_high > 600 * BATS_UNIT);
     assert_int_equal(w.status.budget, w.sampled.charged + 600 * BATS_UNIT);
     bats_sched_destroy(w.sched);
@@ -275,7 +200,7 @@ static void a_budget_that_is_too_small_starts_nothing_more(void **state)
     set_up(&w, 9, 4);
     choose(&w, BATS_OFFER_BUDGET);
     w.choice.budget = 100 * BATS_UNIT;
-    simulate(&w);
+    play(&w);
     assert_int_equal(w.status.finish, BATS_FINISH_SAMPLED);
     assert_int_equal(w.status.charged, 84 * BATS_UNIT);
     assert_null(w.sampled.chosen);
@@ -293,7 +218,7 @@ static void what_ends_too_late_counts_for_the_estimate(void **state)
         w.work[t] = 15 * BATS_MINUTE;
     w.o.sched.sample_error = 0.3; /* 21 tasks are enough */
     choose(&w, BATS_OFFER_FASTEST);
-    simulate(&w);
+    play(&w);
     size_t n;
     const struct bats_decision *d = bats_sched_decisions(w.sched, &n);
     assert_int_equal(w.sampled.time, 15 * BATS_MINUTE);
@@ -312,7 +237,7 @@ static void a_profile_is_continued(void **state)
     struct world w, next;
     uint8_t done[TASKS];
     set_up(&w, 9, 4);
-    simulate(&w);
+    play(&w);
     set_up(&next, 9, 4);
     for (uint32_t t = 0; t < TASKS; t++)
         done[t] = bats_sched_has_result(w.sched, t) ? BATS_TASK_DONE
@@ -322,7 +247,7 @@ static void a_profile_is_continued(void **state)
     next.o.sched.sampling.observations = w.sampled.observations;
     next.o.sched.sampling.n_observations = w.sampled.n_observations;
     choose(&next, BATS_OFFER_FASTEST);
-    simulate(&next);
+    play(&next);
     assert_int_equal(next.sampled.time, 0);
     assert_int_equal(next.sampled.charged, 84 * BATS_UNIT);
     for (uint32_t t = 0; t < TASKS; t++)
@@ -341,7 +266,7 @@ static void few_machines_take_longer(void **state)
     struct world w;
     set_up(&w, 9, 4);
     w.clusters[0].max = w.clusters[1].max = 2;
-    simulate(&w);
+    play(&w);
     assert_int_equal(w.status.finish, BATS_FINISH_SAMPLED);
     assert_int_equal(on_both(&w), 7);
     assert_int_equal(w.sampled.tasks, 30);
@@ -358,7 +283,7 @@ static void a_cluster_that_fails_is_left_out(void **state)
     for (uint32_t m = 32; m < MACHINES; m++)
         w.broken[m] = 1; /* after a second */
     choose(&w, BATS_OFFER_FASTEST);
-    simulate(&w);
+    play(&w);
     assert_non_null(w.sampled.chosen);
     assert_int_equal(w.sampled.chosen->plan.machines[0], 32);
     assert_int_equal(w.sampled.chosen->plan.machines[1], 0);
@@ -372,13 +297,13 @@ static void nobody_waits_for_ever(void **state)
     struct world w;
     set_up(&w, 9, 4);
     w.o.sched.rules.timeout = 0;
-    simulate(&w);
+    play(&w);
     uint32_t stuck = w.sampled.observations[20].task;
     bats_sched_destroy(w.sched);
 
     set_up(&w, 9, 4);
     w.work[stuck] = 365 * 24 * BATS_HOUR;
-    simulate(&w);
+    play(&w);
     assert_int_equal(w.status.finish, BATS_FINISH_SAMPLED);
     assert_int_equal(w.sampled.longest, stuck);
     assert_true(w.sampled.given_up >= 1 && w.makespan < 4 * BATS_HOUR);
@@ -394,7 +319,7 @@ static void small_bags_and_single_clusters_do(void **state)
         set_up(&w, 9, 4);
         w.o.sched.n_tasks = n;
         choose(&w, BATS_OFFER_CHEAPEST);
-        simulate(&w);
+        play(&w);
         assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
         assert_int_equal(w.status.done, n);
         bats_sched_destroy(w.sched);
@@ -404,7 +329,7 @@ static void small_bags_and_single_clusters_do(void **state)
         w.o.sched.n_clusters = 1;
         w.o.sched.n_machines = 32;
         choose(&w, BATS_OFFER_CHEAPEST);
-        simulate(&w);
+        play(&w);
         assert_int_equal(w.status.done, n);
         assert_int_equal(on_both(&w), 0);
         bats_sched_destroy(w.sched);
@@ -420,7 +345,7 @@ static void a_lost_machine_does_not_stop_the_sample(void **state)
     set_up(&w, 9, 4);
     w.o.losses = losses;
     w.o.n_losses = 3;
-    simulate(&w);
+    play(&w);
     assert_int_equal(w.status.finish, BATS_FINISH_SAMPLED);
     assert_int_equal(w.sampled.tasks, 30);
     assert_true(w.sampled.n_observations >= 37);
@@ -441,7 +366,7 @@ static void a_cushion_pays_for_the_last_tasks(void **state)
             w.work[t] = 50 * BATS_MINUTE;
         choose(&w, BATS_OFFER_FASTEST);
         w.o.sched.sampling.cushion = with;
-        simulate(&w);
+        play(&w);
         assert_true(w.sampled.chosen->delta_n > 0);
         assert_true(w.sampled.chosen->cushion > 0);
         assert_false(w.sampled.chosen->refits); /* all machines are in use */
@@ -471,7 +396,7 @@ static void what_the_cushion_pays_is_told_of_each_charge(void **state)
         w.o.sched.n_tasks = 200 + 7 * (uint32_t)seed;
         choose(&w, (enum bats_offer)(seed % BATS_OFFERS));
         w.o.sched.sampling.cushion = true;
-        simulate(&w);
+        play(&w);
         const struct bats_schedule *chosen = w.sampled.chosen;
         if (!chosen) { /* cheaper than the cheapest */
             bats_sched_destroy(w.sched);
@@ -496,7 +421,7 @@ static void a_cushion_may_buy_machines(void **state)
         struct world w;
         set_up(&w, 9, 4);
         choose(&w, (enum bats_offer)offer);
-        simulate(&w);
+        play(&w);
         const struct bats_schedule plain = *w.sampled.chosen;
         bats_sched_destroy(w.sched);
         if (!plain.refits)
@@ -504,7 +429,7 @@ static void a_cushion_may_buy_machines(void **state)
         set_up(&w, 9, 4);
         choose(&w, (enum bats_offer)offer);
         w.o.sched.sampling.cushion = true;
-        simulate(&w);
+        play(&w);
         const struct bats_schedule *chosen = w.sampled.chosen;
         assert_int_equal(chosen->offer, offer);
         assert_int_equal(chosen->budget, plain.budget + plain.cushion);
@@ -524,6 +449,7 @@ static void a_cushion_may_buy_machines(void **state)
 static void set_up_plain(struct world *w, bool offers)
 {
     set_up(w, 9, 4);
+    w->o.sched.policy = &bats_policy_bats;
     w->o.sched.sampling.on = false;
     w->o.sched.sampling.offers = offers;
 }
@@ -533,9 +459,9 @@ static void a_plain_run_offers_and_goes_on_as_it_would(void **state)
     (void)state;
     struct world w, other;
     set_up_plain(&w, true);
-    simulate(&w);
+    play(&w);
     set_up_plain(&other, false);
-    simulate(&other);
+    play(&other);
     assert_int_equal(w.n_sampled, 1);
     assert_int_equal(other.n_sampled, 0);
     assert_true(w.sampled.time < BATS_HOUR); /* no second window is paid */
@@ -558,7 +484,7 @@ static void an_offer_comes_before_a_second_window(void **state)
     set_up_plain(&w, true);
     w.o.sched.policy = &bats_policy_bkp;
     w.clusters[0].max = w.clusters[1].max = 3;
-    simulate(&w);
+    play(&w);
     const struct bats_decision *d = bats_sched_decisions(w.sched, &n);
     assert_true(n >= 2 && d[1].time > BATS_HOUR);
     assert_int_equal(w.n_sampled, 1);
@@ -572,13 +498,13 @@ static void what_a_plain_run_offers_may_be_chosen(void **state)
     bats_money fastest;
     struct world w;
     set_up_plain(&w, true);
-    simulate(&w);
+    play(&w);
     fastest = w.status.charged;
     bats_sched_destroy(w.sched);
 
     set_up_plain(&w, true);
-    choose(&w, BATS_OFFER_CHEAPEST_20);
-    simulate(&w);
+    choose(&w, BATS_OFFER_CHEAPEST);
+    play(&w);
     const struct bats_schedule *chosen = w.sampled.chosen;
     assert_non_null(chosen);
     assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
@@ -604,7 +530,7 @@ static void nothing_is_offered_where_there_is_no_choice(void **state)
         } else {
             w.o.sched.n_tasks = 100;
         }
-        simulate(&w);
+        play(&w);
         assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
         assert_int_equal(w.n_sampled, 0);
         bats_sched_destroy(w.sched);

@@ -1,97 +1,19 @@
 /* The engine's behaviour, in histories that can be checked by hand. The
  * simulator plays the machines. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "helpers/sim_fixture.h"
 
-#include <cmocka.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 
-#include "bats/policy.h"
-#include "sim/sim.h"
-
-#define MANY 1000
-
-static struct bats_cluster cluster(const char *name, double charge,
-                                   uint32_t max)
-{
-    struct bats_cluster c = {.charge = (bats_money)(charge * BATS_UNIT),
-                             .max = max};
-    strcpy(c.name, name);
-    return c;
-}
-
-/* A small platform that a test fills in. */
-struct platform {
-    struct bats_cluster clusters[2];
-    struct bats_machine_spec machines[64];
-    double speed[2];
-    bats_time work[MANY];
-    struct bats_sim_options o;
-};
-
-static void set_up(struct platform *p, const struct bats_policy *policy,
+/* A negative budget: none. */
+static void set_up(struct world *w, const struct bats_policy *policy,
                    uint32_t n_tasks, bats_time work, uint32_t per_cluster,
                    double charge0, double charge1, double budget)
 {
-    size_t n_clusters = charge1 > 0 ? 2 : 1;
-    *p = (struct platform){.speed = {1, 1}};
-    p->clusters[0] = cluster("c0", charge0, per_cluster);
-    p->clusters[1] = cluster("c1", charge1, per_cluster);
-    for (uint32_t i = 0; i < n_clusters * per_cluster; i++)
-        p->machines[i] = (struct bats_machine_spec){i / per_cluster, 1};
-    for (uint32_t i = 0; i < n_tasks; i++)
-        p->work[i] = work;
-    p->o = (struct bats_sim_options){
-        .sched = {.policy = policy,
-                  .n_tasks = n_tasks,
-                  .clusters = p->clusters,
-                  .n_clusters = n_clusters,
-                  .machines = p->machines,
-                  .n_machines = (uint32_t)n_clusters * per_cluster,
-                  .window = BATS_HOUR,
-                  .budget = budget < 0 ? BATS_UNLIMITED
-                                       : (bats_money)(budget * BATS_UNIT),
-                  .seed = 7},
-        .work = p->work,
-        .speed = p->speed};
-}
-
-struct outcome {
-    struct bats_sched_status status;
-    struct bats_cluster_status clusters[2];
-    struct bats_decision decisions[64];
-    size_t n_decisions;
-    bats_time makespan;
-};
-
-static void check_invariants(void *context, const struct bats_sched *s)
-{
-    (void)context;
-    bats_sched_check(s);
-}
-
-static struct outcome simulate(struct platform *p)
-{
-    struct outcome out;
-    struct bats_sched *s;
-    struct bats_error err;
-    if (!p->o.after)
-        p->o.after = check_invariants;
-    if (bats_sim_run(&p->o, &s, &out.makespan, &err) < 0)
-        fail_msg("%s", err.text);
-    bats_sched_status(s, &out.status);
-    for (size_t i = 0; i < p->o.sched.n_clusters; i++)
-        bats_sched_cluster_status(s, i, &out.clusters[i]);
-    const struct bats_decision *d = bats_sched_decisions(s, &out.n_decisions);
-    assert_true(out.n_decisions <= 64);
-    memcpy(out.decisions, d, out.n_decisions * sizeof *d);
-    bats_sched_destroy(s);
-    return out;
+    set_up_world(w, policy, n_tasks, work, per_cluster, charge0, charge1,
+                 budget < 0 ? BATS_UNLIMITED
+                            : (bats_money)(budget * BATS_UNIT));
+    w->o.sched.seed = 7;
 }
 
 /* ---- windows and money ---- */
@@ -99,98 +21,97 @@ static struct outcome simulate(struct platform *p)
 static void rr_pays_every_window_that_a_machine_enters(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     /* 10 tasks of 25 min on 4 machines: two machines run 3 (75 min), two run
      * 2 (50 min): 2 + 2 + 1 + 1 windows. */
     set_up(&p, &bats_policy_rr, 10, 25 * BATS_MINUTE, 4, 1.5, 0, -1);
-    struct outcome out = simulate(&p);
-    assert_int_equal(out.status.finish, BATS_FINISH_ALL_DONE);
-    assert_int_equal(out.makespan, 75 * BATS_MINUTE);
-    assert_int_equal(out.clusters[0].windows, 6);
-    assert_int_equal(out.status.charged, 9 * BATS_UNIT);
-    assert_int_equal(out.clusters[0].machines_used, 4);
+    simulate(&p);
+    assert_int_equal(p.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(p.makespan, 75 * BATS_MINUTE);
+    assert_int_equal(p.of[0].windows, 6);
+    assert_int_equal(p.status.charged, 9 * BATS_UNIT);
+    assert_int_equal(p.of[0].machines_used, 4);
 }
 
 static void tasks_that_fill_a_window_exactly_do_not_buy_another(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     set_up(&p, &bats_policy_rr, 16, 15 * BATS_MINUTE, 4, 1, 0, -1);
-    struct outcome out = simulate(&p);
-    assert_int_equal(out.makespan, BATS_HOUR);
-    assert_int_equal(out.clusters[0].windows, 4);
+    simulate(&p);
+    assert_int_equal(p.makespan, BATS_HOUR);
+    assert_int_equal(p.of[0].windows, 4);
 }
 
 static void
 task_is_preempted_where_the_next_window_cannot_be_paid(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     set_up(&p, &bats_policy_rr, 1, 90 * BATS_MINUTE, 1, 2, 0, 3.99);
-    struct outcome out = simulate(&p);
-    assert_int_equal(out.status.finish, BATS_FINISH_BUDGET);
-    assert_int_equal(out.status.charged, 2 * BATS_UNIT);
-    assert_int_equal(out.status.preempted, 1);
-    assert_int_equal(out.status.pending, 1);
-    assert_int_equal(out.makespan, BATS_HOUR);
+    simulate(&p);
+    assert_int_equal(p.status.finish, BATS_FINISH_BUDGET);
+    assert_int_equal(p.status.charged, 2 * BATS_UNIT);
+    assert_int_equal(p.status.preempted, 1);
+    assert_int_equal(p.status.pending, 1);
+    assert_int_equal(p.makespan, BATS_HOUR);
 
     set_up(&p, &bats_policy_rr, 1, 90 * BATS_MINUTE, 1, 2, 0, 4);
-    out = simulate(&p);
-    assert_int_equal(out.status.finish, BATS_FINISH_ALL_DONE);
-    assert_int_equal(out.status.charged, 4 * BATS_UNIT);
-    assert_int_equal(out.makespan, 90 * BATS_MINUTE);
+    simulate(&p);
+    assert_int_equal(p.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(p.status.charged, 4 * BATS_UNIT);
+    assert_int_equal(p.makespan, 90 * BATS_MINUTE);
 }
 
 static void the_last_window_ends_early_by_the_preemption_lead(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     set_up(&p, &bats_policy_rr, 1, 59 * BATS_MINUTE, 1, 1, 0, 1);
     p.o.sched.preempt_lead = 2 * BATS_MINUTE;
-    struct outcome out = simulate(&p);
-    assert_int_equal(out.status.finish, BATS_FINISH_BUDGET);
-    assert_int_equal(out.status.preempted, 1);
+    simulate(&p);
+    assert_int_equal(p.status.finish, BATS_FINISH_BUDGET);
+    assert_int_equal(p.status.preempted, 1);
     p.o.sched.preempt_lead = BATS_MINUTE;
-    out = simulate(&p); /* ends at the very moment of the decision */
-    assert_int_equal(out.status.finish, BATS_FINISH_ALL_DONE);
+    simulate(&p); /* ends at the very moment of the decision */
+    assert_int_equal(p.status.finish, BATS_FINISH_ALL_DONE);
 }
 
 static void nothing_starts_when_no_machine_can_be_paid(void **state)
 {
     (void)state;
-    const struct bats_policy *policies[] = {&bats_policy_bkp,
-                                            &bats_policy_rr};
+    const struct bats_policy *policies[] = {&bats_policy_bkp, &bats_policy_rr};
     for (int i = 0; i < 2; i++) {
-        struct platform p;
+        struct world p;
         set_up(&p, policies[i], 10, BATS_MINUTE, 2, 3, 4, 2.999999);
-        struct outcome out = simulate(&p);
-        assert_int_equal(out.status.finish, BATS_FINISH_BUDGET);
-        assert_int_equal(out.status.charged, 0);
-        assert_int_equal(out.status.pending, 10);
+        simulate(&p);
+        assert_int_equal(p.status.finish, BATS_FINISH_BUDGET);
+        assert_int_equal(p.status.charged, 0);
+        assert_int_equal(p.status.pending, 10);
     }
 }
 
 static void a_node_with_slots_is_charged_once(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     set_up(&p, &bats_policy_rr, 16, 30 * BATS_MINUTE, 2, 5, 0, -1);
     p.machines[0].slots = p.machines[1].slots = 4;
-    struct outcome out = simulate(&p);
-    assert_int_equal(out.makespan, BATS_HOUR); /* 16 tasks, 8 slots */
-    assert_int_equal(out.status.charged, 10 * BATS_UNIT);
-    assert_float_equal(out.clusters[0].utilisation, 1.0, 1e-9);
+    simulate(&p);
+    assert_int_equal(p.makespan, BATS_HOUR); /* 16 tasks, 8 slots */
+    assert_int_equal(p.status.charged, 10 * BATS_UNIT);
+    assert_float_equal(p.of[0].utilisation, 1.0, 1e-9);
 }
 
 static void without_a_budget_every_machine_starts_at_once(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     set_up(&p, &bats_policy_bkp, 64, 10 * BATS_MINUTE, 16, 1, 5, -1);
-    struct outcome out = simulate(&p);
-    assert_int_equal(out.makespan, 20 * BATS_MINUTE);
-    assert_int_equal(out.clusters[0].machines_used, 16);
-    assert_int_equal(out.clusters[1].machines_used, 16);
+    simulate(&p);
+    assert_int_equal(p.makespan, 20 * BATS_MINUTE);
+    assert_int_equal(p.of[0].machines_used, 16);
+    assert_int_equal(p.of[1].machines_used, 16);
 }
 
 /*
@@ -202,36 +123,36 @@ static void without_a_budget_every_machine_starts_at_once(void **state)
 static void money_left_ends_a_short_bag_sooner(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     set_up(&p, &bats_policy_bkp, 40, BATS_MINUTE, 16, 1, 0, 11);
     p.o.sched.confidence_z = 0.9;
-    struct outcome out = simulate(&p);
-    assert_int_equal(out.decisions[0].machines[0], 4);
-    assert_int_equal(out.decisions[1].machines[0], 11);
-    assert_int_equal(out.status.charged, 11 * BATS_UNIT);
-    assert_true(out.makespan <= 6 * BATS_MINUTE);
+    simulate(&p);
+    assert_int_equal(p.decisions[0].machines[0], 4);
+    assert_int_equal(p.decisions[1].machines[0], 11);
+    assert_int_equal(p.status.charged, 11 * BATS_UNIT);
+    assert_true(p.makespan <= 6 * BATS_MINUTE);
 }
 
 static void bats_plans_nodes_by_their_slots(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     /* c0: 8 nodes of one slot at 1; c1: 8 nodes of four slots at 2, twice as
      * profitable. 200 tasks of 15 min; sampling is 15 nodes, 8 + 2 x 7. */
     set_up(&p, &bats_policy_bkp, 200, 15 * BATS_MINUTE, 8, 1, 2, 50);
     for (int i = 8; i < 16; i++)
         p.machines[i].slots = 4;
-    struct outcome out = simulate(&p);
-    assert_int_equal(out.status.finish, BATS_FINISH_ALL_DONE);
-    assert_float_equal(out.clusters[1].profitability, 2.0, 1e-6);
-    assert_int_equal(out.decisions[0].machines[0], 8);
-    assert_int_equal(out.decisions[0].machines[1], 5); /* 20 tasks, 4 each */
+    simulate(&p);
+    assert_int_equal(p.status.finish, BATS_FINISH_ALL_DONE);
+    assert_float_equal(p.of[1].profitability, 2.0, 1e-6);
+    assert_int_equal(p.decisions[0].machines[0], 8);
+    assert_int_equal(p.decisions[0].machines[1], 5); /* 20 tasks, 4 each */
 }
 
-static bool has_decision(const struct outcome *out, enum bats_reason reason)
+static bool has_decision(const struct world *w, enum bats_reason reason)
 {
-    for (size_t i = 0; i < out->n_decisions; i++)
-        if (out->decisions[i].reason == reason)
+    for (size_t i = 0; i < w->n_decisions; i++)
+        if (w->decisions[i].reason == reason)
             return true;
     return false;
 }
@@ -239,14 +160,14 @@ static bool has_decision(const struct outcome *out, enum bats_reason reason)
 static void a_promised_window_that_nobody_needs_is_not_paid(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     /* One machine ends its task between the decision at 59 min and the end of
      * the window, the other works on to 90 min: 1 + 2 windows. */
     set_up(&p, &bats_policy_rr, 2, 90 * BATS_MINUTE, 2, 1, 0, -1);
     p.work[0] = 59 * BATS_MINUTE + 30 * BATS_SECOND;
     p.o.sched.preempt_lead = BATS_MINUTE;
-    struct outcome out = simulate(&p);
-    assert_int_equal(out.status.charged, 3 * BATS_UNIT);
+    simulate(&p);
+    assert_int_equal(p.status.charged, 3 * BATS_UNIT);
 }
 
 /* When fewer than four machines were held for the first time. */
@@ -272,7 +193,7 @@ static void note_first_loss(void *context, const struct bats_sched *s)
 static void machines_whose_windows_end_soonest_are_marked(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     bats_time first_loss = 0;
     const bats_time joins[] = {0, 0, 10 * BATS_MINUTE, 10 * BATS_MINUTE};
     set_up(&p, &bats_policy_bkp, 40, 20 * BATS_MINUTE, 4, 1, 0, 14);
@@ -280,14 +201,14 @@ static void machines_whose_windows_end_soonest_are_marked(void **state)
     p.o.joins = joins;
     p.o.after = note_first_loss;
     p.o.context = &first_loss;
-    struct outcome out = simulate(&p);
-    assert_int_equal(out.decisions[1].time, 55 * BATS_MINUTE);
-    assert_int_equal(out.decisions[1].tasks_left, 28);
-    assert_int_equal(out.decisions[1].machines[0], 2);
-    assert_int_equal(out.decisions[1].windows, 5);
+    simulate(&p);
+    assert_int_equal(p.decisions[1].time, 55 * BATS_MINUTE);
+    assert_int_equal(p.decisions[1].tasks_left, 28);
+    assert_int_equal(p.decisions[1].machines[0], 2);
+    assert_int_equal(p.decisions[1].windows, 5);
     assert_int_equal(first_loss, BATS_HOUR);
-    assert_int_equal(out.status.finish, BATS_FINISH_ALL_DONE);
-    assert_int_equal(out.status.charged, 14 * BATS_UNIT);
+    assert_int_equal(p.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(p.status.charged, 14 * BATS_UNIT);
 }
 
 /*
@@ -299,15 +220,15 @@ static void machines_whose_windows_end_soonest_are_marked(void **state)
 static void running_tasks_claim_the_windows_they_need(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     set_up(&p, &bats_policy_bkp, 40, 50 * BATS_MINUTE, 10, 1, 0, 1000);
     p.o.sched.confidence_z = 0.5;
-    struct outcome out = simulate(&p);
-    assert_int_equal(out.status.sample_size, 2);
-    assert_int_equal(out.decisions[0].machines[0], 2);
-    assert_int_equal(out.decisions[1].time, 50 * BATS_MINUTE);
-    assert_int_equal(out.decisions[1].budget_left, 997 * BATS_UNIT);
-    assert_int_equal(out.decisions[1].tasks_left, 37);
+    simulate(&p);
+    assert_int_equal(p.status.sample_size, 2);
+    assert_int_equal(p.decisions[0].machines[0], 2);
+    assert_int_equal(p.decisions[1].time, 50 * BATS_MINUTE);
+    assert_int_equal(p.decisions[1].budget_left, 997 * BATS_UNIT);
+    assert_int_equal(p.decisions[1].tasks_left, 37);
 }
 
 /* ---- what is left ---- */
@@ -315,47 +236,47 @@ static void running_tasks_claim_the_windows_they_need(void **state)
 static void exhausted_budget_names_what_the_rest_costs(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     /* Four tasks an hour and machine; 3 pays three windows, 12 tasks. */
     set_up(&p, &bats_policy_bkp, 40, 15 * BATS_MINUTE, 4, 1, 0, 3);
-    struct outcome out = simulate(&p);
-    assert_int_equal(out.status.finish, BATS_FINISH_BUDGET);
-    assert_int_equal(out.status.charged, 3 * BATS_UNIT);
-    assert_int_equal(out.status.done, 12);
-    assert_int_equal(out.status.pending, 28);
-    assert_int_equal(out.status.rest_cost, 7 * BATS_UNIT);
+    simulate(&p);
+    assert_int_equal(p.status.finish, BATS_FINISH_BUDGET);
+    assert_int_equal(p.status.charged, 3 * BATS_UNIT);
+    assert_int_equal(p.status.done, 12);
+    assert_int_equal(p.status.pending, 28);
+    assert_int_equal(p.status.rest_cost, 7 * BATS_UNIT);
 }
 
 static void no_machine_is_bought_that_cannot_end_a_task(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     /* A task takes 2.5 windows at 1; 3 pays one task, 5 still only one. */
     set_up(&p, &bats_policy_bkp, 3, 150 * BATS_MINUTE, 1, 1, 0, 5);
-    struct outcome out = simulate(&p);
-    assert_int_equal(out.status.finish, BATS_FINISH_BUDGET);
-    assert_int_equal(out.status.done, 2);
-    assert_int_equal(out.status.charged, 5 * BATS_UNIT);
+    simulate(&p);
+    assert_int_equal(p.status.finish, BATS_FINISH_BUDGET);
+    assert_int_equal(p.status.done, 2);
+    assert_int_equal(p.status.charged, 5 * BATS_UNIT);
     p.o.sched.budget = 4 * BATS_UNIT + BATS_UNIT / 2;
-    out = simulate(&p);
-    assert_int_equal(out.status.done, 1);
-    assert_int_equal(out.status.charged, 3 * BATS_UNIT);
+    simulate(&p);
+    assert_int_equal(p.status.done, 1);
+    assert_int_equal(p.status.charged, 3 * BATS_UNIT);
 }
 
 static void lost_machines_cost_no_task(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     struct bats_sim_loss losses[] = {
         {5 * BATS_MINUTE, 0}, {70 * BATS_MINUTE, 3}, {70 * BATS_MINUTE, 5}};
     set_up(&p, &bats_policy_bkp, 60, 20 * BATS_MINUTE, 3, 1, 2, 1000);
     p.o.losses = losses;
     p.o.n_losses = 3;
-    struct outcome out = simulate(&p);
-    assert_int_equal(out.status.finish, BATS_FINISH_ALL_DONE);
-    assert_int_equal(out.status.done, 60);
-    assert_int_equal(out.clusters[0].machines_lost, 1);
-    assert_int_equal(out.clusters[1].machines_lost, 2);
+    simulate(&p);
+    assert_int_equal(p.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(p.status.done, 60);
+    assert_int_equal(p.of[0].machines_lost, 1);
+    assert_int_equal(p.of[1].machines_lost, 2);
 }
 
 /* The first of a sample of two tasks is lost with its machine at 5 min; the
@@ -363,42 +284,42 @@ static void lost_machines_cost_no_task(void **state)
 static void lost_sample_task_is_sampled_again(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     struct bats_sim_loss loss = {5 * BATS_MINUTE, 0};
     set_up(&p, &bats_policy_bkp, 40, 20 * BATS_MINUTE, 3, 1, 0, 1000);
     p.o.sched.confidence_z = 0.5;
     p.o.losses = &loss;
     p.o.n_losses = 1;
-    struct outcome out = simulate(&p);
-    assert_int_equal(out.decisions[0].machines[0], 2);
-    assert_int_equal(out.decisions[1].reason, BATS_REASON_SAMPLED);
-    assert_int_equal(out.decisions[1].time, 25 * BATS_MINUTE);
+    simulate(&p);
+    assert_int_equal(p.decisions[0].machines[0], 2);
+    assert_int_equal(p.decisions[1].reason, BATS_REASON_SAMPLED);
+    assert_int_equal(p.decisions[1].time, 25 * BATS_MINUTE);
 }
 
 static void run_ends_when_every_machine_is_lost(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     struct bats_sim_loss losses[] = {{BATS_MINUTE, 0}, {BATS_MINUTE, 1}};
     set_up(&p, &bats_policy_rr, 60, 20 * BATS_MINUTE, 2, 1, 0, -1);
     p.o.losses = losses;
     p.o.n_losses = 2;
-    struct outcome out = simulate(&p);
-    assert_int_equal(out.status.finish, BATS_FINISH_NO_MACHINES);
-    assert_int_equal(out.status.pending, 60);
+    simulate(&p);
+    assert_int_equal(p.status.finish, BATS_FINISH_NO_MACHINES);
+    assert_int_equal(p.status.pending, 60);
 }
 
 static void failed_tasks_are_data(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     uint8_t fails[30] = {1, 0, 1};
     set_up(&p, &bats_policy_bkp, 30, 20 * BATS_MINUTE, 3, 1, 0, -1);
     p.o.fails = fails;
-    struct outcome out = simulate(&p);
-    assert_int_equal(out.status.finish, BATS_FINISH_ALL_DONE);
-    assert_int_equal(out.status.done, 28);
-    assert_int_equal(out.status.failed, 2);
+    simulate(&p);
+    assert_int_equal(p.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(p.status.done, 28);
+    assert_int_equal(p.status.failed, 2);
 }
 
 /* ---- order ---- */
@@ -406,7 +327,7 @@ static void failed_tasks_are_data(void **state)
 static void result_of_an_unknown_task_changes_nothing(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     struct bats_sched *s;
     struct bats_error err;
     struct bats_command c;
@@ -434,7 +355,7 @@ static void stop_cancels_and_drain_waits(void **state)
 {
     (void)state;
     for (int stop = 0; stop < 2; stop++) {
-        struct platform p;
+        struct world p;
         struct bats_sched *s;
         struct bats_error err;
         struct bats_command c;
@@ -482,7 +403,7 @@ struct order {
 
 static void draw(const struct bats_policy *policy, struct order *order)
 {
-    struct platform p;
+    struct world p;
     struct bats_sched *s;
     struct bats_error err;
     struct bats_command c;
@@ -525,7 +446,7 @@ static void both_policies_draw_the_tasks_in_the_same_order(void **state)
 /* Tasks that machine 0 is given when its first task ends after a second. */
 static int given_ahead(uint32_t n_tasks, bats_time prefetch)
 {
-    struct platform p;
+    struct world p;
     struct bats_sched *s;
     struct bats_error err;
     struct bats_command c;
@@ -566,26 +487,27 @@ static void short_tasks_are_handed_out_ahead(void **state)
 /* The first 60 tasks that are drawn take 10 min, the other 140 take 30: what a
  * plan made from the sample cannot foresee. The order of drawing depends on the
  * seed only. */
-static struct outcome run_a_bag_that_slows_down(double budget)
+static struct world run_a_bag_that_slows_down(double budget)
 {
     static struct order order;
-    struct platform p;
+    struct world p;
     draw(&bats_policy_rr, &order);
     set_up(&p, &bats_policy_bkp, 200, 30 * BATS_MINUTE, 4, 1, 3, budget);
     for (uint32_t i = 0; i < 60; i++)
         p.work[order.task[i]] = 10 * BATS_MINUTE;
     p.speed[1] = 2;
-    return simulate(&p);
+    simulate(&p);
+    return p;
 }
 
 static void plan_is_corrected_when_tasks_take_longer(void **state)
 {
     (void)state;
-    struct outcome out = run_a_bag_that_slows_down(110);
-    assert_true(has_decision(&out, BATS_REASON_VIOLATION));
-    assert_int_equal(out.status.finish, BATS_FINISH_ALL_DONE);
-    for (size_t i = 0; i < out.n_decisions; i++) {
-        const struct bats_decision *d = &out.decisions[i];
+    struct world p = run_a_bag_that_slows_down(110);
+    assert_true(has_decision(&p, BATS_REASON_VIOLATION));
+    assert_int_equal(p.status.finish, BATS_FINISH_ALL_DONE);
+    for (size_t i = 0; i < p.n_decisions; i++) {
+        const struct bats_decision *d = &p.decisions[i];
         if (d->reason == BATS_REASON_VIOLATION)
             assert_true(d->tasks_left > d->tasks_paid);
     }
@@ -596,11 +518,11 @@ static void plan_is_corrected_when_tasks_take_longer(void **state)
 static void plan_that_cannot_suffice_is_kept(void **state)
 {
     (void)state;
-    struct outcome out = run_a_bag_that_slows_down(85);
+    struct world p = run_a_bag_that_slows_down(85);
     int infeasible = 0;
-    for (size_t i = 0; i < out.n_decisions; i++)
-        infeasible += !out.decisions[i].feasible;
-    assert_int_equal(out.status.finish, BATS_FINISH_BUDGET);
+    for (size_t i = 0; i < p.n_decisions; i++)
+        infeasible += !p.decisions[i].feasible;
+    assert_int_equal(p.status.finish, BATS_FINISH_BUDGET);
     assert_in_range(infeasible, 1, 8); /* of some 200 that are asked for */
 }
 
@@ -616,19 +538,19 @@ static void plan_that_cannot_suffice_is_kept(void **state)
 static void tasks_left_follow_the_paper_s_estimate(void **state)
 {
     (void)state;
-    struct platform p;
+    struct world p;
     set_up(&p, &bats_policy_bkp, 1000, 15 * BATS_MINUTE, 32, 3, 12, 2034);
-    struct outcome out = simulate(&p);
-    assert_int_equal(out.status.sample_size, 30);
-    assert_int_equal(out.decisions[0].machines[0], 30);
-    assert_int_equal(out.decisions[0].machines[1], 30);
-    assert_int_equal(out.decisions[1].reason, BATS_REASON_SAMPLED);
-    assert_int_equal(out.decisions[1].time, 15 * BATS_MINUTE);
-    assert_int_equal(out.decisions[1].tasks_left, 760);
-    assert_int_equal(out.decisions[1].budget_left, 1584 * BATS_UNIT);
-    assert_int_equal(out.decisions[1].windows, 3);
-    assert_int_equal(out.decisions[1].machines[0], 32);
-    assert_int_equal(out.decisions[1].machines[1], 32);
+    simulate(&p);
+    assert_int_equal(p.status.sample_size, 30);
+    assert_int_equal(p.decisions[0].machines[0], 30);
+    assert_int_equal(p.decisions[0].machines[1], 30);
+    assert_int_equal(p.decisions[1].reason, BATS_REASON_SAMPLED);
+    assert_int_equal(p.decisions[1].time, 15 * BATS_MINUTE);
+    assert_int_equal(p.decisions[1].tasks_left, 760);
+    assert_int_equal(p.decisions[1].budget_left, 1584 * BATS_UNIT);
+    assert_int_equal(p.decisions[1].windows, 3);
+    assert_int_equal(p.decisions[1].machines[0], 32);
+    assert_int_equal(p.decisions[1].machines[1], 32);
 }
 
 /* Thesis, table 2.1: N = 1000, runtimes N(15, sqrt 5) min, 32 + 32 machines,
@@ -654,7 +576,7 @@ static const struct scenario {
     {9, 4, 768, {{768, 744, 108.8, {32, 32}}, {653, 651, 118.2, {1, 32}}}},
     {3, 4, 384, {{384, 372, 111.5, {32, 32}}, {309, 309, 116.7, {11, 32}}}}};
 
-static void draw_runtimes(struct platform *p, unsigned long seed)
+static void draw_runtimes(struct world *p, unsigned long seed)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     gsl_rng_set(rng, seed);
@@ -676,27 +598,27 @@ static void table_2_1_is_reproduced(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof table_2_1 / sizeof *table_2_1; i++) {
         const struct scenario *sc = &table_2_1[i];
-        struct platform p;
+        struct world p;
         set_up(&p, &bats_policy_rr, MANY, 0, 32, 3, sc->charge, -1);
         p.speed[1] = sc->speed;
         draw_runtimes(&p, 101);
-        struct outcome out = simulate(&p);
-        assert_int_equal(out.status.done, MANY);
+        simulate(&p);
+        assert_int_equal(p.status.done, MANY);
         /* The authors' machines took time to start; these do not. */
-        within((double)out.status.charged / BATS_UNIT, sc->rr_cost, 0.06);
+        within((double)p.status.charged / BATS_UNIT, sc->rr_cost, 0.06);
         for (int k = 0; k < 2; k++) {
             p.o.sched.policy = &bats_policy_bkp;
             p.o.sched.budget = (bats_money)(sc->bats[k].budget * BATS_UNIT);
-            out = simulate(&p);
-            assert_int_equal(out.status.finish, BATS_FINISH_ALL_DONE);
-            assert_true(out.status.charged <= p.o.sched.budget);
-            within((double)out.status.charged / BATS_UNIT, sc->bats[k].cost,
+            simulate(&p);
+            assert_int_equal(p.status.finish, BATS_FINISH_ALL_DONE);
+            assert_true(p.status.charged <= p.o.sched.budget);
+            within((double)p.status.charged / BATS_UNIT, sc->bats[k].cost,
                    0.035);
-            within((double)out.makespan / BATS_MINUTE, sc->bats[k].minutes,
+            within((double)p.makespan / BATS_MINUTE, sc->bats[k].minutes,
                    0.07);
             /* One machine more or less: samples differ. Where the clusters are
              * alike either may come out the faster one. */
-            const struct bats_decision *d = &out.decisions[1];
+            const struct bats_decision *d = &p.decisions[1];
             uint32_t first = d->machines[0], second = d->machines[1];
             assert_int_equal(d->reason, BATS_REASON_SAMPLED);
             if (sc->charge == 3 && sc->speed == 1 && first < second) {

@@ -1,100 +1,32 @@
 /* Measurements of earlier sessions count: the engine, driven by the simulator,
  * samples only what is missing. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "bats/policy.h"
-#include "sim/sim.h"
+#include "helpers/sim_fixture.h"
 
 #define TASKS 300
 #define SAMPLE 28 /* ceil(300 z^2 / (z^2 + 2 x 299 delta^2)) = ceil(27.96) */
 #define SEEN 64
 
-struct world {
-    struct bats_cluster clusters[2];
-    struct bats_machine_spec machines[64];
-    bats_time work[TASKS];
-    double speed[2];
-    struct bats_observation seen[2 * SEEN];
-    struct bats_choice choice;
-    struct bats_sim_options o;
-    struct bats_sched *sched;
-    bats_time makespan;
-    uint32_t begun[2]; /* executions, by cluster, before SAMPLED */
-    bool is_sampled;
-    const struct bats_decision *decisions;
-    size_t n_decisions;
-};
-
-static void on_command(void *context, bats_time now,
-                       const struct bats_command *c)
-{
-    struct world *w = context;
-    (void)now;
-    if (c->type == BATS_COMMAND_RUN && !w->is_sampled)
-        w->begun[w->machines[c->machine].cluster]++;
-    w->is_sampled |= c->type == BATS_NOTICE_SAMPLED;
-}
-
-static void check(void *context, const struct bats_sched *sched)
-{
-    (void)context;
-    bats_sched_check(sched);
-}
+static struct bats_observation seen[2 * SEEN];
 
 /* 32 machines of 3 an hour, and 32 of twice the speed for 9. Earlier sessions
  * have run this many tasks on each, none on both. */
 static void set_up(struct world *w, uint32_t on_slow, uint32_t on_fast)
 {
-    *w = (struct world){
-        .clusters = {{"slow", 3 * BATS_UNIT, 32}, {"fast", 9 * BATS_UNIT, 32}},
-        .speed = {1, 2}};
-    for (uint32_t i = 0; i < 64; i++)
-        w->machines[i] = (struct bats_machine_spec){i / 32, 1};
+    set_up_world(w, &bats_policy_bkp, TASKS, 0, 32, 3, 9, 1000 * BATS_UNIT);
+    w->speed[1] = 2;
     for (uint32_t i = 0; i < TASKS; i++)
         w->work[i] = (10 + i % 11) * BATS_MINUTE;
     for (uint32_t i = 0; i < on_slow + on_fast; i++)
-        w->seen[i] = (struct bats_observation){
-            TASKS + i, i >= on_slow, w->work[i] / (1 + (i >= on_slow))};
-    w->o = (struct bats_sim_options){
-        .sched = {.policy = &bats_policy_bkp,
-                  .n_tasks = TASKS,
-                  .clusters = w->clusters,
-                  .n_clusters = 2,
-                  .machines = w->machines,
-                  .n_machines = 64,
-                  .window = BATS_HOUR,
-                  .budget = 1000 * BATS_UNIT,
-                  .seed = 5,
-                  .earlier = {.seen = w->seen,
-                              .n_seen = on_slow + on_fast,
-                              .tops_up = true}},
-        .work = w->work,
-        .speed = w->speed,
-        .on_command = on_command,
-        .after = check,
-        .context = w};
-}
-
-static void simulate(struct world *w)
-{
-    struct bats_error err;
-    if (bats_sim_run(&w->o, &w->sched, &w->makespan, &err) < 0)
-        fail_msg("%s", err.text);
-    w->decisions = bats_sched_decisions(w->sched, &w->n_decisions);
+        seen[i] = (struct bats_observation){TASKS + i, i >= on_slow,
+                                            w->work[i] / (1 + (i >= on_slow))};
+    w->o.sched.earlier.seen = seen;
+    w->o.sched.earlier.n_seen = on_slow + on_fast;
+    w->o.sched.earlier.tops_up = true;
 }
 
 static void all_done(const struct world *w)
 {
-    struct bats_sched_status status;
-    bats_sched_status(w->sched, &status);
-    assert_int_equal(status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(w->status.finish, BATS_FINISH_ALL_DONE);
 }
 
 static void a_cluster_that_lacks_a_few_runs_only_these(void **state)
@@ -111,7 +43,6 @@ static void a_cluster_that_lacks_a_few_runs_only_these(void **state)
     /* Three tasks of at most 20 minutes, at the same time. */
     assert_in_range(w.decisions[1].time, 10 * BATS_MINUTE, 20 * BATS_MINUTE);
     all_done(&w);
-    bats_sched_destroy(w.sched);
 }
 
 static void where_all_is_known_the_plan_comes_first(void **state)
@@ -125,7 +56,6 @@ static void where_all_is_known_the_plan_comes_first(void **state)
     assert_int_equal(w.decisions[1].reason, BATS_REASON_SAMPLED);
     assert_int_equal(w.decisions[1].time, 0);
     all_done(&w);
-    bats_sched_destroy(w.sched);
 }
 
 static void without_a_budget_nobody_waits(void **state)
@@ -138,7 +68,6 @@ static void without_a_budget_nobody_waits(void **state)
     assert_int_equal(w.decisions[0].machines[0], 32);
     assert_int_equal(w.decisions[0].machines[1], 32);
     all_done(&w);
-    bats_sched_destroy(w.sched);
 }
 
 /* A budget for the three slow machines that are missing: those of a cluster
@@ -151,7 +80,6 @@ static void the_price_of_the_start_is_of_what_is_missing(void **state)
     w.o.sched.budget = 9 * BATS_UNIT;
     simulate(&w);
     assert_int_equal(w.decisions[0].machines[0], 3);
-    bats_sched_destroy(w.sched);
 }
 
 /* As sessions did that are on record: all of the sample, or nothing. */
@@ -164,7 +92,6 @@ static void a_session_without_topping_up_is_replayed_as_it_was(void **state)
     simulate(&w);
     assert_int_equal(w.decisions[0].machines[0], SAMPLE);
     assert_int_equal(w.decisions[0].machines[1], 0);
-    bats_sched_destroy(w.sched);
 }
 
 /* ---- the sampling phase of its own ---- */
@@ -173,16 +100,13 @@ static void a_sample_that_is_complete_costs_nothing(void **state)
 {
     (void)state;
     struct world w;
-    struct bats_sched_sampled sampled;
     set_up(&w, SAMPLE, SAMPLE);
     w.o.sched.sampling.on = true;
     simulate(&w);
-    bats_sched_sampled(w.sched, &sampled);
-    assert_int_equal(sampled.time, 0);
-    assert_int_equal(sampled.charged, 0);
-    assert_int_equal(sampled.n_observations, 2 * SAMPLE);
-    assert_int_equal(w.begun[0] + w.begun[1], 0);
-    bats_sched_destroy(w.sched);
+    assert_int_equal(w.sampled.time, 0);
+    assert_int_equal(w.sampled.charged, 0);
+    assert_int_equal(w.sampled.n_observations, 2 * SAMPLE);
+    assert_int_equal(w.begun_early[0] + w.begun_early[1], 0);
 }
 
 /* 42 tasks are more than the sample. The regression asks for 7 on each
@@ -192,18 +116,15 @@ static void a_cluster_that_is_hardly_known_gets_its_points(void **state)
 {
     (void)state;
     struct world w;
-    struct bats_sched_sampled sampled;
     set_up(&w, 3, 39);
     w.o.sched.sampling.on = true;
     w.choice.offer = BATS_OFFER_FASTEST;
     w.o.choice = &w.choice;
     simulate(&w);
-    bats_sched_sampled(w.sched, &sampled);
-    assert_int_equal(sampled.n_observations, 42 + 4);
-    assert_int_equal(sampled.charged, 4 * 3 * BATS_UNIT);
-    assert_int_equal(w.begun[1], 0);
+    assert_int_equal(w.sampled.n_observations, 42 + 4);
+    assert_int_equal(w.sampled.charged, 4 * 3 * BATS_UNIT);
+    assert_int_equal(w.begun_early[1], 0);
     all_done(&w);
-    bats_sched_destroy(w.sched);
 }
 
 /* Ten of the 28 tasks are missing, and 7 - 6 of the points. */
@@ -211,15 +132,12 @@ static void a_sample_is_filled_up(void **state)
 {
     (void)state;
     struct world w;
-    struct bats_sched_sampled sampled;
     set_up(&w, 6, 12);
     w.o.sched.sampling.on = true;
     simulate(&w);
-    bats_sched_sampled(w.sched, &sampled);
-    assert_int_equal(sampled.tasks, SAMPLE - 18);
-    assert_int_equal(sampled.n_observations, SAMPLE + 1);
-    assert_int_equal(sampled.charged, 7 * (3 + 9) * BATS_UNIT);
-    bats_sched_destroy(w.sched);
+    assert_int_equal(w.sampled.tasks, SAMPLE - 18);
+    assert_int_equal(w.sampled.n_observations, SAMPLE + 1);
+    assert_int_equal(w.sampled.charged, 7 * (3 + 9) * BATS_UNIT);
 }
 
 /* ---- where no task has ended well ---- */
@@ -227,9 +145,7 @@ static void a_sample_is_filled_up(void **state)
 /* Whatever is begun on a slow machine fails after a second. */
 static void simulate_failures(struct world *w, bool tops_up)
 {
-    static uint8_t broken[64];
-    memset(broken, 1, 32);
-    w->o.broken = broken;
+    memset(w->broken, 1, 32);
     w->o.sched.budget = BATS_UNLIMITED;
     w->o.sched.rules.retries = 3;
     w->o.sched.earlier.tops_up = tops_up;
@@ -240,34 +156,27 @@ static void what_failures_say_of_a_cluster_is_a_guess(void **state)
 {
     (void)state;
     struct world w;
-    struct bats_cluster_status slow, fast;
     size_t n_guesses = 0;
     set_up(&w, 0, 0);
     simulate_failures(&w, false);
-    bats_sched_cluster_status(w.sched, 0, &slow);
-    bats_sched_cluster_status(w.sched, 1, &fast);
-    assert_int_equal(slow.done, 0);
-    assert_true(slow.mean_runtime > 0);
-    assert_true(slow.is_guess);
-    assert_false(fast.is_guess);
+    assert_int_equal(w.of[0].done, 0);
+    assert_true(w.of[0].mean_runtime > 0);
+    assert_true(w.of[0].is_guess);
+    assert_false(w.of[1].is_guess);
     for (size_t i = 0; i < w.n_decisions; i++)
         n_guesses += w.decisions[i].is_guess;
     assert_false(w.decisions[0].is_guess); /* nothing was known */
     assert_true(n_guesses > 0);
-    bats_sched_destroy(w.sched);
 }
 
 static void what_an_earlier_session_has_seen_is_no_guess(void **state)
 {
     (void)state;
     struct world w;
-    struct bats_cluster_status slow;
     set_up(&w, SAMPLE, SAMPLE);
     simulate_failures(&w, true);
-    bats_sched_cluster_status(w.sched, 0, &slow);
-    assert_int_equal(slow.done, 0);
-    assert_false(slow.is_guess);
-    bats_sched_destroy(w.sched);
+    assert_int_equal(w.of[0].done, 0);
+    assert_false(w.of[0].is_guess);
 }
 
 /* ---- the choice ---- */
@@ -277,22 +186,23 @@ static void the_promise_counts_from_the_choice(void **state)
 {
     (void)state;
     struct world w;
+    struct bats_sched *sched;
     struct bats_error err;
     struct bats_sched_sampled sampled;
     struct bats_event event = {.type = BATS_EVENT_JOINED};
     set_up(&w, SAMPLE, SAMPLE);
     w.o.sched.sampling.on = true;
-    assert_int_equal(bats_sched_create(&w.o.sched, &w.sched, &err), 0);
+    assert_int_equal(bats_sched_create(&w.o.sched, &sched, &err), 0);
     for (; event.machine < 64; event.machine++)
-        assert_int_equal(bats_sched_handle(w.sched, 0, &event, &err), 0);
+        assert_int_equal(bats_sched_handle(sched, 0, &event, &err), 0);
     event = (struct bats_event){.type = BATS_EVENT_CHOSEN,
                                 .choice = {.offer = BATS_OFFER_CHEAPEST}};
-    assert_int_equal(
-        bats_sched_handle(w.sched, 30 * BATS_MINUTE, &event, &err), 0);
-    bats_sched_sampled(w.sched, &sampled);
+    assert_int_equal(bats_sched_handle(sched, 30 * BATS_MINUTE, &event, &err),
+                     0);
+    bats_sched_sampled(sched, &sampled);
     assert_non_null(sampled.chosen);
     assert_int_equal(sampled.time, 30 * BATS_MINUTE);
-    bats_sched_destroy(w.sched);
+    bats_sched_destroy(sched);
 }
 
 int main(void)

@@ -22,7 +22,7 @@ struct world {
     struct bats_sched *sched;
     struct bats_machine_spec machines[MACHINES];
     uint32_t runs[MACHINES * SLOTS]; /* BATS_NO_TASK: nothing */
-    uint64_t random, digest, copies;
+    uint64_t random, digest, replicas;
     bool finished;
 };
 
@@ -37,12 +37,12 @@ static void obey(struct world *w)
     struct bats_command c;
     while (bats_sched_next(w->sched, &c)) {
         const uint64_t words[] = {c.type, c.machine, c.slot,
-                                  c.task, c.copy,    (uint64_t)c.amount};
+                                  c.task, c.replica, (uint64_t)c.amount};
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
             w->digest = (w->digest ^ words[i]) * 1099511628211u;
         if (c.type == BATS_COMMAND_RUN)
             w->runs[c.machine * SLOTS + c.slot] = c.task;
-        w->copies += c.type == BATS_COMMAND_RUN && c.copy > 0;
+        w->replicas += c.type == BATS_COMMAND_RUN && c.replica > 0;
         w->finished |= c.type == BATS_NOTICE_FINISHED;
     }
 }
@@ -93,7 +93,7 @@ static uint64_t play(const struct bats_policy *policy, bool mixed,
                                      .runtime = 1 + i / 400 + place % 7});
     }
     bats_sched_check(w->sched);
-    print_message("# copies %llu\n", (unsigned long long)w->copies);
+    print_message("# replicas %llu\n", (unsigned long long)w->replicas);
     uint64_t digest = w->digest;
     bats_sched_destroy(w->sched);
     free(w);

@@ -1,7 +1,7 @@
 /*
  * Random histories of the engine: a small world of machines that answers its
  * commands in any order and at any time, loses machines, fails tasks, sends
- * nonsense and stops. Idle machines may run copies. After every event the
+ * nonsense and stops. Idle machines may run replicas. After every event the
  * engine's own invariants are checked, and a second bookkeeping that knows the
  * commands only.
  *
@@ -24,15 +24,17 @@
 #include "bats/sched.h"
 
 #define HISTORIES 100000
+#define DBC_HISTORIES 20000 /* and more, half of them charged for use */
 #define MACHINES 12
 #define SLOTS 3
 #define TASKS 40
 #define SEEN 12
 
 /* Of all histories; rr needs no planner. */
-#define DIGEST_BATS UINT64_C(0xf05ce55d821a2669)
-#define DIGEST_BKP UINT64_C(0xe6b229157ef172d1)
-#define DIGEST_RR UINT64_C(0x4c53dd6aa9c061ae)
+#define DIGEST_BATS UINT64_C(0x9234d09415d91a47)
+#define DIGEST_BKP UINT64_C(0xb19e363c92247144)
+#define DIGEST_DBC UINT64_C(0xbd1c664a7a3936f4)
+#define DIGEST_RR UINT64_C(0xc7b3dbcea9d4e686)
 
 struct execution {
     uint32_t task;
@@ -56,15 +58,15 @@ struct world {
     bool punctual; /* every tick comes exactly when it is wanted */
     struct queue queue[MACHINES][SLOTS];
     uint64_t n_executions;
-    uint64_t copies, superseded; /* of all worlds */
-    uint32_t pending_before;     /* the event */
-    bool sampling;               /* tasks may run for their runtime alone */
-    bool sampled, chosen;        /* SAMPLED came, and was answered */
-    uint64_t choices;            /* of all worlds */
+    uint64_t replicas, superseded; /* of all worlds */
+    uint32_t pending_before;       /* the event */
+    bool sampling;                 /* tasks may run for their runtime alone */
+    bool sampled, chosen;          /* SAMPLED came, and was answered */
+    uint64_t choices;              /* of all worlds */
     uint32_t results[TASKS];
     uint8_t earlier[TASKS], failures[TASKS], once[TASKS];
     struct bats_observation seen[SEEN];
-    bats_time paid[MACHINES];
+    bats_time paid[MACHINES], expected[4];
     uint32_t node[MACHINES];
     uint32_t left_out;
     bool joined[MACHINES], lost[MACHINES], held[MACHINES];
@@ -74,7 +76,7 @@ struct world {
     enum bats_finish finish;
     bool finished;
     uint64_t digest; /* of this world; of all with each policy: */
-    uint64_t digest_bats, digest_bkp, digest_rr;
+    uint64_t digest_bats, digest_bkp, digest_rr, digest_dbc;
 };
 
 /* ---- the digest (FNV-1a, word by word) ---- */
@@ -98,7 +100,7 @@ static void add_command(struct world *w, const struct bats_command *c)
     add(w, c->machine);
     add(w, c->slot);
     add(w, c->task);
-    add(w, c->copy);
+    add(w, c->replica);
     add(w, c->time_out);
     add(w, (uint64_t)c->amount);
     add(w, (uint64_t)c->cushion);
@@ -120,8 +122,8 @@ static void add_status(struct world *w)
                               st.retried,
                               st.timed_out,
                               st.preempted,
-                              st.copies,
-                              st.copies_won,
+                              st.replicas,
+                              st.replicas_won,
                               (uint64_t)st.estimated_end,
                               (uint64_t)st.rest_cost,
                               st.sample_size,
@@ -186,7 +188,8 @@ static void add_end(struct world *w)
     add_decisions(w);
     uint64_t *all = w->o.policy == &bats_policy_bats  ? &w->digest_bats
                     : w->o.policy == &bats_policy_bkp ? &w->digest_bkp
-                                                      : &w->digest_rr;
+                    : w->o.policy == &bats_policy_rr  ? &w->digest_rr
+                                                      : &w->digest_dbc;
     *all = (*all ^ w->digest) * UINT64_C(1099511628211);
 }
 
@@ -254,14 +257,14 @@ static void run(struct world *w, const struct bats_command *c)
     struct queue *q = &w->queue[c->machine][c->slot];
     uint32_t n = executions(w, c->task, UINT64_MAX, true);
     assert_true(w->held[c->machine]);
-    assert_true(w->results[c->task] == 0 || (w->sampling && c->copy > 0));
-    if (c->copy == 0) {
+    assert_true(w->results[c->task] == 0 || (w->sampling && c->replica > 0));
+    if (c->replica == 0) {
         assert_int_equal(n, 0);
     } else {
         assert_true(q->n == 0 && !w->once[c->task]);
         assert_true(w->results[c->task] > 0 ||
                     executions(w, c->task, UINT64_MAX, false) > 0);
-        w->copies++;
+        w->replicas++;
     }
     for (uint32_t i = 0; i < q->n; i++) /* nothing waits behind a copy */
         assert_int_equal(executions(w, q->e[i].task, q->e[i].number, false),
@@ -277,6 +280,11 @@ static void cancel(struct world *w, const struct bats_command *c)
         i++;
     assert_true(i < q->n && !q->e[i].cancelled);
     q->e[i].cancelled = true;
+}
+
+static bool is_use(const struct world *w)
+{
+    return w->o.billing.model == BATS_BILLING_USE;
 }
 
 static void obey(struct world *w)
@@ -307,7 +315,8 @@ static void obey(struct world *w)
             break;
         case BATS_NOTICE_CHARGE:
             w->booked += c.amount;
-            if (w->held[c.machine] && w->punctual) /* not the first window */
+            if (w->held[c.machine] && w->punctual &&
+                !is_use(w)) /* not the first window */
                 assert_true(w->pending_before > 0 || works(w, c.machine));
             break;
         case BATS_NOTICE_QUARANTINE:
@@ -348,16 +357,24 @@ static void check(struct world *w)
     bats_sched_status(w->sched, &st);
     assert_true(st.charged <= w->o.budget);
     assert_int_equal(st.charged, w->booked);
-    if (w->punctual && !w->finished)
+    if (w->punctual && !w->finished && !is_use(w))
         check_charge(w, &st);
     uint32_t on_machines = 0, done = 0;
+    uint32_t begun[TASKS] = {0}, go_on[TASKS] = {0};
+    for (uint32_t m = 0; m < w->o.n_machines; m++)
+        for (uint32_t k = 0; k < w->machines[m].slots; k++)
+            for (uint32_t i = 0; i < w->queue[m][k].n; i++) {
+                const struct execution *e = &w->queue[m][k].e[i];
+                begun[e->task]++;
+                go_on[e->task] += !e->cancelled;
+            }
     for (uint32_t t = 0; t < w->o.n_tasks; t++) {
         assert_true(w->results[t] <= 1);
         done += w->results[t];
         if (w->results[t] == 0)
-            on_machines += executions(w, t, UINT64_MAX, true) > 0;
+            on_machines += begun[t] > 0;
         else if (!w->sampling)
-            assert_int_equal(executions(w, t, UINT64_MAX, false), 0);
+            assert_int_equal(go_on[t], 0);
     }
     assert_int_equal(st.running, on_machines);
     assert_int_equal(st.done + st.failed, done);
@@ -455,7 +472,7 @@ static void choose(struct world *w)
 {
     struct bats_event ev = {
         .type = BATS_EVENT_CHOSEN,
-        .choice = {.offer = (enum bats_offer)pick(w, BATS_OFFER_NONE + 1),
+        .choice = {.offer = (enum bats_offer)pick(w, BATS_OFFER_KINDS),
                    .budget = pick(w, 100000000),
                    .deadline = pick(w, 100000)}};
     int rc = tell(w, ev);
@@ -542,16 +559,34 @@ static void go_on(struct world *w)
     w->o.earlier.tops_up = chance(w, 0.5);
 }
 
+/* The seeds after those of the other policies. */
+static void use_dbc(struct world *w, unsigned long seed)
+{
+    static const struct bats_policy *const policies[] = {
+        &bats_policy_dbc_cost, &bats_policy_dbc_time,
+        &bats_policy_dbc_conservative_time, &bats_policy_dbc_cost_time};
+    w->o.policy = policies[seed % 4];
+    w->o.goal.deadline = chance(w, 0.5) ? 1 + pick(w, 40000) : 0;
+    for (uint32_t i = 0; i < w->o.n_clusters; i++)
+        w->expected[i] = chance(w, 0.5) ? pick(w, 3000) : 0;
+    if (chance(w, 0.7))
+        w->o.expected = w->expected;
+    if (chance(w, 0.5))
+        w->o.billing.model = BATS_BILLING_USE;
+    w->o.sampling.on = w->o.sampling.offers = w->sampling = false;
+}
+
 static void make_world(struct world *w, unsigned long seed)
 {
     struct world last = *w;
     *w = (struct world){.rng = last.rng,
-                        .copies = last.copies,
+                        .replicas = last.replicas,
                         .superseded = last.superseded,
                         .choices = last.choices,
                         .digest_bats = last.digest_bats,
                         .digest_bkp = last.digest_bkp,
-                        .digest_rr = last.digest_rr};
+                        .digest_rr = last.digest_rr,
+                        .digest_dbc = last.digest_dbc};
     gsl_rng *rng = w->rng;
     gsl_rng_set(rng, seed);
     uint32_t n_clusters = 1 + pick(w, 4);
@@ -591,7 +626,7 @@ static void make_world(struct world *w, unsigned long seed)
         w->o.rules.halt_share = 0.05 * (1 + pick(w, 10));
     w->o.rules.halt_now = chance(w, 0.5);
     if (chance(w, 0.1))
-        w->o.rules.deadline = 1 + pick(w, 40000);
+        w->o.rules.time_limit = 1 + pick(w, 40000);
     if (chance(w, 0.2)) {
         static const uint8_t states[] = {BATS_TASK_PENDING, BATS_TASK_LEFT_OUT,
                                          BATS_TASK_DONE, BATS_TASK_FAILED};
@@ -636,6 +671,8 @@ static void make_world(struct world *w, unsigned long seed)
         w->o.preempt_lead = pick(w, (uint32_t)w->o.window);
     if (chance(w, 0.3))
         w->o.prefetch = pick(w, 5000);
+    if (seed > HISTORIES)
+        use_dbc(w, seed);
     struct bats_error err;
     assert_int_equal(bats_sched_create(&w->o, &w->sched, &err), 0);
 }
@@ -647,7 +684,7 @@ static void random_histories_break_no_invariant(void **state)
     uint64_t ends[BATS_FINISH_SHRINK + 1] = {0};
     uint64_t events = 0;
     w->rng = gsl_rng_alloc(gsl_rng_mt19937);
-    for (unsigned long seed = 1; seed <= HISTORIES; seed++) {
+    for (unsigned long seed = 1; seed <= HISTORIES + DBC_HISTORIES; seed++) {
         make_world(w, seed);
         for (int i = 0; i < 20000 && !w->finished; i++, events++)
             something_happens(w);
@@ -671,11 +708,11 @@ static void random_histories_break_no_invariant(void **state)
                   (unsigned long long)ends[BATS_FINISH_STOPPED],
                   (unsigned long long)ends[BATS_FINISH_NO_MACHINES],
                   (unsigned long long)ends[BATS_FINISH_HALTED],
-                  (unsigned long long)ends[BATS_FINISH_DEADLINE],
+                  (unsigned long long)ends[BATS_FINISH_TIME_LIMIT],
                   (unsigned long long)ends[BATS_FINISH_SHRINK]);
-    print_message("# %llu copies; %llu executions of tasks that had their "
+    print_message("# %llu replicas; %llu executions of tasks that had their "
                   "result\n",
-                  (unsigned long long)w->copies,
+                  (unsigned long long)w->replicas,
                   (unsigned long long)w->superseded);
     print_message("# %llu schedules chosen after sampling, %llu runs only "
                   "sampled\n",
@@ -684,14 +721,17 @@ static void random_histories_break_no_invariant(void **state)
     assert_true(w->choices > HISTORIES / 100);
     for (int i = BATS_FINISH_ALL_DONE; i <= BATS_FINISH_SHRINK; i++)
         assert_true(ends[i] > HISTORIES / 1000); /* each kind was tried */
-    assert_true(w->copies > HISTORIES / 10 && w->superseded > HISTORIES / 20);
-    print_message("# digests: bats %016llx, bkp %016llx, rr %016llx\n",
-                  (unsigned long long)w->digest_bats,
-                  (unsigned long long)w->digest_bkp,
-                  (unsigned long long)w->digest_rr);
+    assert_true(w->replicas > HISTORIES / 10 &&
+                w->superseded > HISTORIES / 20);
+    print_message(
+        "# digests: bats %016llx, bkp %016llx, rr %016llx, dbc "
+        "%016llx\n",
+        (unsigned long long)w->digest_bats, (unsigned long long)w->digest_bkp,
+        (unsigned long long)w->digest_rr, (unsigned long long)w->digest_dbc);
     assert_true(w->digest_bats == DIGEST_BATS);
     assert_true(w->digest_bkp == DIGEST_BKP);
     assert_true(w->digest_rr == DIGEST_RR);
+    assert_true(w->digest_dbc == DIGEST_DBC);
     gsl_rng_free(w->rng);
     free(w);
 }

@@ -1,72 +1,13 @@
 /* Executions that go wrong, in the simulator: one cluster of machines at 1 per
  * hour, tasks of ten minutes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "helpers/sim_fixture.h"
 
 #include "bats/bag.h"
-#include "bats/policy.h"
-#include "sim/sim.h"
-
-#define TASKS 60
-#define MACHINES 4
-
-struct world {
-    struct bats_cluster cluster;
-    struct bats_machine_spec machines[MACHINES];
-    double speed;
-    bats_time work[TASKS];
-    uint8_t fails[TASKS], broken[MACHINES], earlier[TASKS];
-    struct bats_sim_options o;
-    struct bats_sched_status status;
-    struct bats_cluster_status c;
-    bats_time makespan;
-};
 
 static void set_up(struct world *w, uint32_t n_tasks, uint32_t n_machines)
 {
-    *w = (struct world){.speed = 1};
-    w->cluster = (struct bats_cluster){"c", BATS_UNIT, n_machines};
-    for (uint32_t i = 0; i < n_machines; i++)
-        w->machines[i] = (struct bats_machine_spec){0, 1};
-    for (uint32_t i = 0; i < n_tasks; i++)
-        w->work[i] = 10 * BATS_MINUTE;
-    w->o = (struct bats_sim_options){.sched = {.policy = &bats_policy_rr,
-                                               .n_tasks = n_tasks,
-                                               .clusters = &w->cluster,
-                                               .n_clusters = 1,
-                                               .machines = w->machines,
-                                               .n_machines = n_machines,
-                                               .window = BATS_HOUR,
-                                               .budget = BATS_UNLIMITED,
-                                               .seed = 5},
-                                     .work = w->work,
-                                     .speed = &w->speed,
-                                     .fails = w->fails,
-                                     .broken = w->broken};
-}
-
-static void check(void *context, const struct bats_sched *s)
-{
-    (void)context;
-    bats_sched_check(s);
-}
-
-static void simulate(struct world *w)
-{
-    struct bats_sched *s;
-    struct bats_error err;
-    w->o.after = check;
-    if (bats_sim_run(&w->o, &s, &w->makespan, &err) < 0)
-        fail_msg("%s", err.text);
-    bats_sched_status(s, &w->status);
-    bats_sched_cluster_status(s, 0, &w->c);
-    bats_sched_destroy(s);
+    set_up_world(w, &bats_policy_rr, n_tasks, 10 * BATS_MINUTE, n_machines, 1,
+                 0, BATS_UNLIMITED);
 }
 
 static void failed_task_is_tried_again_as_often_as_allowed(void **state)
@@ -191,9 +132,9 @@ static void no_task_starts_that_cannot_end_before_the_deadline(void **state)
     (void)state;
     struct world w;
     set_up(&w, 60, 2);
-    w.o.sched.rules.deadline = 35 * BATS_MINUTE;
+    w.o.sched.rules.time_limit = 35 * BATS_MINUTE;
     simulate(&w);
-    assert_int_equal(w.status.finish, BATS_FINISH_DEADLINE);
+    assert_int_equal(w.status.finish, BATS_FINISH_TIME_LIMIT);
     assert_int_equal(w.status.done, 6);
     assert_int_equal(w.status.preempted, 0);
     assert_int_equal(w.makespan, 30 * BATS_MINUTE);
@@ -206,9 +147,9 @@ static void what_runs_at_the_deadline_is_cancelled(void **state)
     set_up(&w, 60, 2);
     for (uint32_t i = 0; i < 60; i++)
         w.work[i] = i % 2 ? 10 * BATS_MINUTE : 50 * BATS_MINUTE;
-    w.o.sched.rules.deadline = BATS_HOUR + 1;
+    w.o.sched.rules.time_limit = BATS_HOUR + 1;
     simulate(&w);
-    assert_int_equal(w.status.finish, BATS_FINISH_DEADLINE);
+    assert_int_equal(w.status.finish, BATS_FINISH_TIME_LIMIT);
     assert_true(w.makespan <= BATS_HOUR + 1);
     assert_true(w.status.pending > 0);
 }
@@ -220,7 +161,7 @@ static void machine_on_which_everything_fails_is_quarantined(void **state)
     set_up(&w, 60, 3);
     w.broken[1] = 1;
     simulate(&w);
-    assert_int_equal(w.c.machines_quarantined, 1);
+    assert_int_equal(w.of[0].machines_quarantined, 1);
     assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
     assert_true(w.status.failed < 60 / 2);
 
@@ -228,7 +169,7 @@ static void machine_on_which_everything_fails_is_quarantined(void **state)
     set_up(&w, 60, 3);
     memset(w.fails, 1, 60);
     simulate(&w);
-    assert_int_equal(w.c.machines_quarantined, 0);
+    assert_int_equal(w.of[0].machines_quarantined, 0);
     assert_int_equal(w.status.failed, 60);
 }
 
@@ -275,10 +216,11 @@ static void resumed_run_does_the_rest_with_the_money_left(void **state)
 {
     (void)state;
     struct world w;
+    uint8_t earlier[60] = {BATS_TASK_PENDING};
     set_up(&w, 60, 1);
     for (uint32_t i = 0; i < 50; i++)
-        w.earlier[i] = i < 45 ? BATS_TASK_DONE : BATS_TASK_FAILED;
-    w.o.sched.earlier.state = w.earlier;
+        earlier[i] = i < 45 ? BATS_TASK_DONE : BATS_TASK_FAILED;
+    w.o.sched.earlier.state = earlier;
     w.o.sched.earlier.charged = 9 * BATS_UNIT;
     w.o.sched.budget = 10 * BATS_UNIT;
     simulate(&w); /* one window: six of the ten tasks left */
@@ -287,16 +229,17 @@ static void resumed_run_does_the_rest_with_the_money_left(void **state)
     assert_int_equal(w.status.failed, 5);
     assert_int_equal(w.status.pending, 4);
     assert_int_equal(w.status.charged, 10 * BATS_UNIT);
-    assert_int_equal(w.c.charged, BATS_UNIT);
+    assert_int_equal(w.of[0].charged, BATS_UNIT);
 }
 
 static void resumed_run_with_nothing_left_charges_nothing(void **state)
 {
     (void)state;
     struct world w;
+    uint8_t earlier[10];
     set_up(&w, 10, 2);
-    memset(w.earlier, BATS_TASK_DONE, 10);
-    w.o.sched.earlier.state = w.earlier;
+    memset(earlier, BATS_TASK_DONE, 10);
+    w.o.sched.earlier.state = earlier;
     simulate(&w);
     assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
     assert_int_equal(w.status.charged, 0);

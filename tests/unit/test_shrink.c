@@ -1,81 +1,30 @@
 /* Giving nodes back, in the simulator: two clusters of the same speed, four
  * machines each, of which the budget pays the cheap ones only; tasks of ten
  * minutes, windows of an hour. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "bats/policy.h"
-#include "sim/sim.h"
+#include "helpers/sim_fixture.h"
 
 #define TASKS 200
 #define MACHINES 8
 
-struct world {
-    struct bats_cluster clusters[2];
-    struct bats_machine_spec machines[MACHINES];
-    uint32_t node[MACHINES];
-    double speed[2];
-    bats_time work[TASKS];
-    struct bats_sim_options o;
-    struct bats_sched *s;
-    struct bats_sched_status status;
-    bats_time makespan;
-};
-
-static void check(void *context, const struct bats_sched *s)
-{
-    (void)context;
-    bats_sched_check(s);
-}
+static uint32_t node[MACHINES];
 
 /* Machines 0 to 3 are cheap, each on a node of its own. The first hour does
  * some 40 tasks; 160 more take the four cheap ones less than 7 hours. */
 static void set_up(struct world *w)
 {
-    *w = (struct world){
-        .clusters = {{"slow", 1 * BATS_UNIT, 4}, {"fast", 8 * BATS_UNIT, 4}},
-        .speed = {1, 1}};
-    for (uint32_t i = 0; i < MACHINES; i++) {
-        w->machines[i] = (struct bats_machine_spec){i / 4, 1};
-        w->node[i] = i;
-    }
-    for (uint32_t i = 0; i < TASKS; i++)
-        w->work[i] = 10 * BATS_MINUTE;
-    w->o = (struct bats_sim_options){
-        .sched = {.policy = &bats_policy_bats,
-                  .n_tasks = TASKS,
-                  .clusters = w->clusters,
-                  .n_clusters = 2,
-                  .machines = w->machines,
-                  .n_machines = MACHINES,
-                  .window = BATS_HOUR,
-                  .budget = 70 * BATS_UNIT,
-                  .seed = 5,
-                  .shrink = {.node = w->node,
-                             .keep = 0,
-                             .restart = BATS_MINUTE}},
-        .work = w->work,
-        .speed = w->speed,
-        .after = check};
-}
-
-static void simulate(struct world *w)
-{
-    struct bats_error err;
-    if (bats_sim_run(&w->o, &w->s, &w->makespan, &err) < 0)
-        fail_msg("%s", err.text);
-    bats_sched_status(w->s, &w->status);
+    set_up_world(w, &bats_policy_bats, TASKS, 10 * BATS_MINUTE, 4, 1, 8,
+                 70 * BATS_UNIT);
+    for (uint32_t i = 0; i < MACHINES; i++)
+        node[i] = i;
+    w->o.sched.shrink =
+        (struct bats_sched_shrink){.node = node, .restart = BATS_MINUTE};
 }
 
 static uint32_t kept(const struct world *w)
 {
     uint32_t bits = 0;
     for (uint32_t i = 0; i < MACHINES; i++)
-        bits |= (uint32_t)bats_sched_keeps(w->s, i) << i;
+        bits |= (uint32_t)w->keeps[i] << i;
     return bits;
 }
 
@@ -94,12 +43,10 @@ static void nodes_that_the_plan_does_not_want_are_given_back(void **state)
     assert_int_equal(w.status.running, 0);
     assert_int_equal(w.status.done + w.status.pending, TASKS);
 
-    size_t n;
-    const struct bats_decision *d = bats_sched_decisions(w.s, &n);
-    assert_int_equal(d[n - 1].reason, BATS_REASON_SHRINK);
-    assert_int_equal(d[n - 1].machines[0], 4);
-    assert_int_equal(d[n - 1].machines[1], 0);
-    bats_sched_destroy(w.s);
+    const struct bats_decision *d = &w.decisions[w.n_decisions - 1];
+    assert_int_equal(d->reason, BATS_REASON_SHRINK);
+    assert_int_equal(d->machines[0], 4);
+    assert_int_equal(d->machines[1], 0);
 }
 
 static void node_with_a_machine_that_is_wanted_stays(void **state)
@@ -108,11 +55,10 @@ static void node_with_a_machine_that_is_wanted_stays(void **state)
     struct world w;
     set_up(&w);
     for (uint32_t i = 0; i < MACHINES; i++)
-        w.node[i] = i % 4;
+        node[i] = i % 4;
     simulate(&w);
     assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
     assert_int_equal(kept(&w), 0xff);
-    bats_sched_destroy(w.s);
 }
 
 static void node_of_the_master_stays(void **state)
@@ -124,7 +70,6 @@ static void node_of_the_master_stays(void **state)
     simulate(&w);
     assert_int_equal(w.status.finish, BATS_FINISH_SHRINK);
     assert_int_equal(kept(&w), 0x4f);
-    bats_sched_destroy(w.s);
 }
 
 /* Without a budget all are wanted but two, which the cluster does not allow.
@@ -146,7 +91,6 @@ static void restart_that_costs_more_than_it_saves_is_not_made(void **state)
         assert_int_equal(w.status.finish,
                          i == 0 ? BATS_FINISH_SHRINK : BATS_FINISH_ALL_DONE);
         assert_int_equal(kept(&w), i == 0 ? 0x3f : 0xff);
-        bats_sched_destroy(w.s);
     }
 }
 
@@ -158,7 +102,6 @@ static void nothing_is_given_back_unasked(void **state)
     w.o.sched.shrink.node = NULL;
     simulate(&w);
     assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
-    bats_sched_destroy(w.s);
 }
 
 static void policy_that_wants_all_machines_keeps_them(void **state)
@@ -170,7 +113,6 @@ static void policy_that_wants_all_machines_keeps_them(void **state)
     w.o.sched.budget = BATS_UNLIMITED;
     simulate(&w);
     assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
-    bats_sched_destroy(w.s);
 }
 
 /* Four cheap machines are paid for half an hour more: they work until then
@@ -197,29 +139,27 @@ static void time_that_is_paid_already_is_used_first(void **state)
     assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
     assert_int_equal(w.status.charged, 16 * BATS_UNIT);
     assert_int_equal(w.makespan, (30 + 220) * BATS_MINUTE);
-    struct bats_cluster_status fast;
-    bats_sched_cluster_status(w.s, 1, &fast);
-    assert_int_equal(fast.machines_used, 0); /* it is known: no sample */
-    bats_sched_destroy(w.s);
+    assert_int_equal(w.of[1].machines_used, 0); /* it is known: no sample */
 }
 
 static void what_is_out_of_range_is_refused(void **state)
 {
     (void)state;
     struct world w;
+    struct bats_sched *sched;
     struct bats_error err;
     bats_time paid[MACHINES] = {BATS_HOUR + 1};
     struct bats_observation seen = {0, 2, BATS_MINUTE};
     set_up(&w);
-    w.node[3] = MACHINES;
-    assert_int_equal(bats_sched_create(&w.o.sched, &w.s, &err), BATS_EINPUT);
+    node[3] = MACHINES;
+    assert_int_equal(bats_sched_create(&w.o.sched, &sched, &err), BATS_EINPUT);
     set_up(&w);
     w.o.sched.earlier.paid = paid;
-    assert_int_equal(bats_sched_create(&w.o.sched, &w.s, &err), BATS_EINPUT);
+    assert_int_equal(bats_sched_create(&w.o.sched, &sched, &err), BATS_EINPUT);
     set_up(&w);
     w.o.sched.earlier.seen = &seen;
     w.o.sched.earlier.n_seen = 1;
-    assert_int_equal(bats_sched_create(&w.o.sched, &w.s, &err), BATS_EINPUT);
+    assert_int_equal(bats_sched_create(&w.o.sched, &sched, &err), BATS_EINPUT);
 }
 
 /* The rest of the bag takes 28 after the sample for 36; ten hours in which the
@@ -234,7 +174,67 @@ static void budget_that_a_restart_would_break_forbids_it(void **state)
     simulate(&w);
     assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
     assert_int_equal(w.status.done, TASKS);
-    bats_sched_destroy(w.s);
+}
+
+/* All eight cost 36 per hour and do 48 tasks in it. The 200 would cost 150; the
+ * four cheap ones do one for 4 / 24, and cost 33. */
+static void set_up_allocation(struct world *w)
+{
+    set_up(w);
+    w->o.sched.billing =
+        (struct bats_billing){BATS_BILLING_ALLOCATION, 36 * BATS_UNIT, 0, 0};
+    w->o.sched.monitor_interval = 5 * BATS_MINUTE;
+}
+
+static void an_allocation_gives_back_what_the_budget_cannot_keep(void **state)
+{
+    (void)state;
+    struct world w;
+    set_up_allocation(&w);
+    w.o.sched.budget = 60 * BATS_UNIT;
+    simulate(&w);
+    assert_int_equal(w.status.finish, BATS_FINISH_SHRINK);
+    assert_int_equal(kept(&w) & 0x0f, 0x0f);
+    assert_true(kept(&w) < 0xff);
+    /* It is known after ten minutes, and what runs then takes ten more. The
+     * nodes kept do the rest for what is left, and one more would not. */
+    assert_int_equal(w.makespan, 20 * BATS_MINUTE);
+    double left = 60 - 36 / 3. - 36 / 60., dear = 0;
+    for (uint32_t i = 4; i < MACHINES; i++)
+        dear += kept(&w) >> i & 1;
+    assert_true((4 + 8 * dear) * (200 - 16) / (24 + 6 * dear) <= left);
+    dear++;
+    assert_true((4 + 8 * dear) * (200 - 16) / (24 + 6 * dear) > left);
+}
+
+static void an_allocation_that_is_paid_to_the_end_is_kept(void **state)
+{
+    (void)state;
+    struct world w;
+    for (int i = 0; i < 2; i++) {
+        set_up_allocation(&w);
+        w.o.sched.budget = i == 0 ? 160 * BATS_UNIT : BATS_UNLIMITED;
+        simulate(&w);
+        assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
+    }
+}
+
+/* 24 pay 40 minutes of all: 32 tasks. Half of that is gone when the restart is
+ * possible; the four cheap ones do 72 for the rest, but none where it takes
+ * half an hour. */
+static void an_allocation_shrinks_for_clearly_more_tasks(void **state)
+{
+    (void)state;
+    struct world w;
+    for (int i = 0; i < 2; i++) {
+        set_up_allocation(&w);
+        w.o.sched.budget = 24 * BATS_UNIT;
+        w.o.sched.shrink.restart = i == 0 ? BATS_MINUTE : 30 * BATS_MINUTE;
+        simulate(&w);
+        assert_int_equal(w.status.finish,
+                         i == 0 ? BATS_FINISH_SHRINK : BATS_FINISH_BUDGET);
+        assert_int_equal(kept(&w), i == 0 ? 0x0f : 0xff);
+    }
 }
 
 int main(void)
@@ -248,6 +248,9 @@ int main(void)
         cmocka_unit_test(time_that_is_paid_already_is_used_first),
         cmocka_unit_test(what_is_out_of_range_is_refused),
         cmocka_unit_test(budget_that_a_restart_would_break_forbids_it),
-        cmocka_unit_test(policy_that_wants_all_machines_keeps_them)};
+        cmocka_unit_test(policy_that_wants_all_machines_keeps_them),
+        cmocka_unit_test(an_allocation_gives_back_what_the_budget_cannot_keep),
+        cmocka_unit_test(an_allocation_that_is_paid_to_the_end_is_kept),
+        cmocka_unit_test(an_allocation_shrinks_for_clearly_more_tasks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -206,17 +206,90 @@ static void start_ups_leave_it_a_bound(void **state)
     assert_true(finite > 1000 && near > finite / 2);
 }
 
+/* ---- the least cost for a deadline ---- */
+
+static double cost_bound(const struct bats_bound_problem *p, bats_time end)
+{
+    double cost = 0;
+    struct bats_error err;
+    if (bats_bound_cost(p, end, &cost, &err) < 0)
+        fail_msg("%s", err.text);
+    return cost;
+}
+
+/* The instance of the_bound_of_small_bags_by_hand. */
+static void the_least_cost_for_a_deadline_by_hand(void **state)
+{
+    (void)state;
+    struct bats_bound_type types[] = {
+        {.machines = 4, .slots = 1, .speed = 1, .charge = 2, .longest = 20},
+        {.machines = 2, .slots = 1, .speed = 3, .charge = 5, .longest = 20}};
+    struct bats_bound_problem p = {types, 2, 300, 60};
+    assert_true(isinf(cost_bound(&p, 29)));
+    assert_near(cost_bound(&p, 30), 18, 0); /* all of them */
+    assert_near(cost_bound(&p, 50), 10, 0); /* two fast ones, one window */
+    assert_near(cost_bound(&p, 49), 12, 0); /* 294, and a slow one: 49 */
+    assert_near(cost_bound(&p, 60), 9, 0);  /* a fast and two slow ones */
+    /* 5 for each 180, 2 for each 60: the rest costs 4 with either. */
+    assert_near(cost_bound(&p, 600), 9, 0);
+    /* The longest task: 200 on a fast machine, four windows. */
+    types[0].longest = types[1].longest = p.work = 600;
+    assert_true(isinf(cost_bound(&p, 199)));
+    assert_near(cost_bound(&p, 200), 20, 0);
+    assert_near(cost_bound(&p, 600), 20, 0); /* slow: ten windows at 2 */
+}
+
+/* The least that windows of the machines cost which do the work in time. */
+static double least_cost(const struct machines *m, int *n, int i,
+                         double window, double end, double work)
+{
+    double best = INFINITY;
+    if (i == m->n)
+        return done_within(m, n, window, end) >= work ? 0 : INFINITY;
+    for (n[i] = 0; n[i] <= WINDOWS; n[i]++)
+        best = fmin(best, n[i] * (double)m->type[i].charge +
+                              least_cost(m, n, i + 1, window, end, work));
+    return best;
+}
+
+static void no_windows_that_are_in_time_cost_less(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    int finite = 0, near = 0;
+    for (unsigned long seed = 1; seed <= 6000; seed++) {
+        gsl_rng_set(rng, seed);
+        struct bats_bound_type types[MACHINES];
+        struct bats_bound_problem p;
+        bool starts_up = seed % 2;
+        struct machines m = make_machines(rng, &p, types, starts_up ? 900 : 0);
+        int n[MACHINES];
+        double end = 1 + pick(rng, WINDOWS * 1000);
+        p.work = 1 + pick(rng, 6000);
+        double best = least_cost(&m, n, 0, 1000, end, p.work);
+        double ours = cost_bound(&p, (bats_time)end);
+        if (starts_up ? ours > best : ours != best)
+            fail_msg("seed %lu: %g, not %g", seed, ours, best);
+        finite += isfinite(best);
+        near += isfinite(best) && ours > 0.8 * best;
+    }
+    gsl_rng_free(rng);
+    assert_true(finite > 2000 && near > finite / 2);
+}
+
 /* ---- every schedule of a few tasks ---- */
 
 #define TASKS 5
 
 /* The shortest makespan of all ways to put the tasks on the machines, where a
- * machine is held from its start to its last task. Slots as machines of their
- * own would not share a charge, so there is one slot. */
+ * machine is held from its start to its last task; *cheapest: the least cost of
+ * those that end by `deadline`. Slots as machines of their own would not share
+ * a charge, so there is one slot. */
 static double best_schedule(const struct machines *m, double window,
-                            int64_t budget, const double *work, int n_tasks)
+                            int64_t budget, double deadline,
+                            const double *work, int n_tasks, double *cheapest)
 {
-    double best = INFINITY;
+    double best = *cheapest = INFINITY;
     int ways = (int)(pow(m->n, n_tasks) + 0.5);
     for (int way = 0; way < ways; way++) {
         double busy[MACHINES] = {0}, makespan = 0, cost = 0;
@@ -231,6 +304,8 @@ static double best_schedule(const struct machines *m, double window,
         }
         if (cost <= (double)budget)
             best = fmin(best, makespan);
+        if (makespan <= deadline)
+            *cheapest = fmin(*cheapest, cost);
     }
     return best;
 }
@@ -239,7 +314,7 @@ static void no_schedule_beats_the_bound(void **state)
 {
     (void)state;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    int possible = 0, exact = 0, impossible = 0;
+    int possible = 0, exact = 0, impossible = 0, in_time = 0, exact_cost = 0;
     for (unsigned long seed = 1; seed <= 5000; seed++) {
         gsl_rng_set(rng, seed);
         struct bats_bound_type types[MACHINES];
@@ -261,8 +336,15 @@ static void no_schedule_beats_the_bound(void **state)
                 m.type[m.n++] = types[i];
         }
         int64_t budget = 1 + pick(rng, 30);
-        double best = best_schedule(&m, 1000, budget, work, n_tasks);
+        double deadline = 1 + pick(rng, 4000), cheapest;
+        double best = best_schedule(&m, 1000, budget, deadline, work, n_tasks,
+                                    &cheapest);
         double ours = bound(&p, budget);
+        double cost = cost_bound(&p, (bats_time)deadline);
+        if (cost > cheapest)
+            fail_msg("seed %lu: %g is above %g", seed, cost, cheapest);
+        in_time += isfinite(cheapest);
+        exact_cost += isfinite(cheapest) && cost == cheapest;
         if (isinf(ours)) {
             assert_true(isinf(best));
             impossible++;
@@ -276,6 +358,7 @@ static void no_schedule_beats_the_bound(void **state)
     }
     gsl_rng_free(rng);
     assert_true(possible > 2000 && exact > 500 && impossible > 100);
+    assert_true(in_time > 1000 && exact_cost > in_time / 2);
 }
 
 int main(void)
@@ -285,6 +368,8 @@ int main(void)
         cmocka_unit_test(a_start_up_is_lost),
         cmocka_unit_test(no_way_to_spend_the_budget_is_better),
         cmocka_unit_test(start_ups_leave_it_a_bound),
+        cmocka_unit_test(the_least_cost_for_a_deadline_by_hand),
+        cmocka_unit_test(no_windows_that_are_in_time_cost_less),
         cmocka_unit_test(no_schedule_beats_the_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

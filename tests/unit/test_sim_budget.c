@@ -1,6 +1,6 @@
 /*
  * Random scenarios: whatever the clusters, charges, distributions, budgets,
- * losses, start-up times, noise and way of billing, no budget is ever exceeded,
+ * deadlines, losses, start-up times, noise and way of billing, no budget is ever exceeded,
  * no task gets lost and nobody beats the clairvoyant bound.
  *
  *     BATS_SCENARIOS=200000 make tests TESTS=build/tests/test_sim_budget
@@ -21,6 +21,8 @@
 #include "sim/world.h"
 
 #define SCENARIOS 3000
+/* More than any run takes. */
+#define EVENTS 2000000
 
 static char path[] = "/tmp/test_sim_budget.XXXXXX";
 
@@ -70,6 +72,8 @@ static void write_cluster(FILE *out, gsl_rng *rng, uint32_t i, double window)
         fprintf(out, "startup = %.6f\n", skewed(rng, 1.5 * window));
     if (chance(rng, 0.4))
         fprintf(out, "noise = %.3f\n", 0.001 + skewed(rng, 1));
+    if (chance(rng, 0.5))
+        fprintf(out, "expected = %.6f\n", 1 + skewed(rng, 3 * window));
     if (chance(rng, 0.3))
         fprintf(out, "loss = %.6f\n", 1 + skewed(rng, 100 * window));
 }
@@ -80,14 +84,20 @@ static void write_scenario(gsl_rng *rng, uint32_t number)
         "unlimited",     "rr",           "rr-20%",  "minimum",
         "cheapest+10%",  "cheapest+80%", "fastest", "fastest-20%",
         "cheapest+300%", "fastest+50%"};
+    static const char *const policies[] = {
+        "dbc-cost", "dbc-time", "dbc-conservative-time", "dbc-cost-time"};
     FILE *out = fopen(path, "w");
     assert_non_null(out);
     double window = 60 * (1 + skewed(rng, 120));
-    fprintf(out, "[run]\nwindow = %.6f\npolicy = rr, bats\nseeds = %u\n",
-            window, number);
-    fprintf(out, "billing = %s\n", number % 2 ? "window" : "allocation");
+    fprintf(out, "[run]\nwindow = %.6f\npolicy = rr, bats, %s\nseeds = %u\n",
+            window, policies[pick(rng, 4)], number);
+    static const char *const billings[] = {"allocation", "window", "use"};
+    fprintf(out, "billing = %s\n", billings[number % 3]);
     fprintf(out, "budget = %s, %.6f\n", budgets[pick(rng, 10)],
             skewed(rng, 500));
+    if (number % 4 < 2)
+        fprintf(out, "deadline = %.6f\nminimize = %s\n",
+                1 + skewed(rng, 20 * window), number % 8 ? "cost" : "time");
     if (chance(rng, 0.3))
         fprintf(out, "monitor = %.6f\n",
                 1 + gsl_rng_uniform(rng) * 2 * window);
@@ -102,11 +112,20 @@ static void write_scenario(gsl_rng *rng, uint32_t number)
     assert_int_equal(fclose(out), 0);
 }
 
-/* Every hundredth scenario: the engine's own invariants after every event. */
-static void check_invariants(void *context, const struct bats_sched *sched)
+/* After every event of a run. */
+struct look {
+    uint32_t scenario;
+    uint64_t events;
+};
+
+/* A run ends. In every hundredth scenario: the engine's own invariants. */
+static void look(void *context, const struct bats_sched *sched)
 {
-    (void)context;
-    bats_sched_check(sched);
+    struct look *l = context;
+    if (++l->events > EVENTS)
+        fail_msg("%u does not end: %s", l->scenario, path);
+    if (l->scenario % 100 == 0)
+        bats_sched_check(sched);
 }
 
 struct totals {
@@ -148,6 +167,7 @@ static void check_run(const struct bats_scenario *s,
     assert_int_equal(r->finish == BATS_FINISH_ALL_DONE, r->undone == 0);
     assert_true(r->finish == BATS_FINISH_ALL_DONE ||
                 r->finish == BATS_FINISH_BUDGET ||
+                r->finish == BATS_FINISH_TIME_LIMIT ||
                 r->finish == BATS_FINISH_NO_MACHINES);
     /* With noise, a task that was stopped may be faster the second time. The
      * bound is that of whole windows. */
@@ -168,7 +188,6 @@ static void check_run(const struct bats_scenario *s,
 
 static void play(uint32_t number, struct totals *totals)
 {
-    static const struct bats_world_watch watch = {.after = check_invariants};
     struct bats_scenario *s;
     struct bats_world *w;
     struct bats_error err;
@@ -181,8 +200,9 @@ static void play(uint32_t number, struct totals *totals)
     for (uint32_t b = 0; b < s->n_budgets; b++)
         for (uint32_t p = 0; p < s->n_policies; p++) {
             struct bats_world_result r;
-            if (bats_world_run(w, p, b, number % 100 == 0 ? &watch : NULL, &r,
-                               &err) < 0)
+            struct look l = {.scenario = number};
+            struct bats_world_watch watch = {.context = &l, .after = look};
+            if (bats_world_run(w, p, b, &watch, &r, &err) < 0)
                 fail_msg("%u: %s", number, err.text);
             check_run(s, &r, has_noise, totals);
         }
@@ -217,9 +237,31 @@ static void no_budget_is_ever_exceeded(void **state)
     assert_true(t.exact > n / 100);
 }
 
+/* A task that is cut off at the end of a window is begun again, and that can go
+ * on for ever where windows cost nothing. */
+static void a_run_on_machines_without_charge_ends(void **state)
+{
+    (void)state;
+    struct totals t = {0};
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fprintf(out, "[run]\nwindow = 800\npolicy = rr, bats\nseeds = 18254\n"
+                 "budget = 69\ngrace = 640\n"
+                 "[bag]\ntasks = 70\nruntime = lognormal 1500 1800\n"
+                 "[cluster a]\nmachines = 8\nspeed = 1.241\ncharge = 4\n"
+                 "[cluster b]\nmachines = 3\nspeed = 4.534\nslots = 3\n"
+                 "charge = 0\n"
+                 "[cluster c]\nmachines = 1\nspeed = 0.2\nslots = 3\n"
+                 "charge = 1\n");
+    assert_int_equal(fclose(out), 0);
+    play(18254, &t);
+    assert_int_equal(t.complete, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_run_on_machines_without_charge_ends),
         cmocka_unit_test(no_budget_is_ever_exceeded)};
     int descriptor = mkstemp(path);
     if (descriptor < 0)

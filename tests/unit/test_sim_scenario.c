@@ -88,6 +88,8 @@ static void the_least_scenario_has_defaults(void **state)
     assert_int_equal(s->seeds[0], 1);
     assert_int_equal(s->repeats, 1);
     assert_int_equal(s->monitor, 0);
+    assert_int_equal(s->goal.deadline, 0);
+    assert_int_equal(s->goal.minimize, BATS_MINIMIZE_TIME);
     assert_int_equal(s->reconfigure, BATS_RECONFIGURE_VIOLATION);
     assert_int_equal(s->tail, BATS_TAIL_DEFAULT);
     assert_int_equal(s->n_tasks, 10);
@@ -120,6 +122,8 @@ static void every_key_is_read(void **state)
                                    "seeds = 3-5, 7,\n"
                                    "repeats = 4\n"
                                    "monitor = 2m\n"
+                                   "deadline = 7h\n"
+                                   "confidence = 0.8\n"
                                    "grace = 10\n"
                                    "reconfigure = improve\n"
                                    "tail = random\n"
@@ -159,6 +163,9 @@ static void every_key_is_read(void **state)
     assert_memory_equal(s->seeds, seeds, sizeof seeds);
     assert_int_equal(s->repeats, 4);
     assert_int_equal(s->monitor, 2 * BATS_MINUTE);
+    assert_int_equal(s->goal.deadline, 7 * BATS_HOUR);
+    assert_int_equal(s->goal.minimize, BATS_MINIMIZE_COST);
+    assert_true(s->goal.confidence == 0.8);
     assert_int_equal(s->grace, 10 * BATS_SECOND);
     assert_int_equal(s->reconfigure, BATS_RECONFIGURE_IMPROVE);
     assert_int_equal(s->tail, BATS_TAIL_RANDOM);
@@ -302,13 +309,15 @@ static void keys_are_checked(void **state)
     (void)state;
     refuse_run("windows = 1h",
                ":2: unknown key 'windows' in [run]; known are window, "
-               "currency, billing, policy, budget, seeds, repeats, monitor, grace, "
-               "reconfigure and tail");
+               "currency, billing, policy, budget, deadline, minimize, "
+               "confidence, seeds, repeats, monitor, grace, reconfigure and "
+               "tail");
     refuse_bag("task = 1", ":4: unknown key 'task' in [bag]; known are tasks "
                            "and runtime");
-    refuse_cluster("nodes = a", ":4: unknown key 'nodes' in [cluster]; known "
-                                "are machines, charge, speed, slots, startup, "
-                                "noise and loss");
+    refuse_cluster("nodes = a",
+                   ":4: unknown key 'nodes' in [cluster]; known "
+                   "are machines, charge, speed, expected, slots, "
+                   "startup, noise and loss");
     refuse_run("window = 1h\nwindow = 1h",
                ":3: 'window' is already on line 2");
     refuse_cluster("charge = 2", ":4: 'charge' is already on line 3");
@@ -326,11 +335,16 @@ static void values_of_run_are_checked(void **state)
     (void)state;
     refuse_run("window = 0", ":2: window: must be longer than 0");
     refuse_run("monitor = 0", ":2: monitor: must be longer than 0");
+    refuse_run("deadline = 0", ":2: deadline: must be longer than 0");
+    refuse_run("minimize = money",
+               ":2: minimize: 'money' is neither cost nor time");
+    refuse_run("minimize = cost", ":1: minimize = cost needs a deadline");
+    refuse_run("confidence = 0.4", ":2: confidence: not from 0.5 to 0.9999");
     refuse_run("currency = 1234567890123456",
                ":2: currency: '1234567890123456' is longer than 15 bytes");
-    refuse_run("policy = dbc", ":2: policy: 'dbc' is neither bats nor rr");
-    refuse_run("policy =", ":2: policy: '' is neither bats nor rr");
-    refuse_run("policy = rr,,bats", ":2: policy: '' is neither bats nor rr");
+    refuse_run("policy = dbc", ":2: policy: 'dbc' is no policy");
+    refuse_run("policy =", ":2: policy: '' is no policy");
+    refuse_run("policy = rr,,bats", ":2: policy: '' is no policy");
     refuse_run("policy = rr, rr", ":2: policy: 'rr' is there twice");
     refuse_run("repeats = 0", ":2: repeats: '0' is not a whole number from 1 "
                               "to 1000000");

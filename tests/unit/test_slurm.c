@@ -18,7 +18,8 @@
 static const char het_job[] =
     "JobId=1 HetJobId=1 HetJobOffset=0 JobName=x Partition=no TRES=no "
     "HetJobIdSet=1-2 UserId=anna(1000) GroupId=anna(1000) Account=phys "
-    "JobState=RUNNING TimeLimit=00:10:00 EndTime=1795263087 Partition=fast "
+    "JobState=RUNNING Requeue=1 Restarts=2 TimeLimit=00:10:00 "
+    "SubmitTime=1795262480 EndTime=1795263087 Partition=fast "
     "NodeList=fast[1-2] NumNodes=2 TRES=cpu=128,node=2,billing=1024 "
     "JOB_GRES=(null)   Nodes=fast[1-2] CPU_IDs=0-63 Mem=0 GRES= "
     "MinCPUsNode=1 OverSubscribe=NO Contiguous=0 Command=/j.sh Power= \n"
@@ -43,6 +44,8 @@ static void every_part_of_a_job_is_read(void **state)
     assert_int_equal(s.n_parts, 2);
     assert_string_equal(s.user, "anna");
     assert_string_equal(s.account, "phys");
+    assert_int_equal(s.restarts, 2);
+    assert_int_equal(s.submitted_s, 1795262480);
     assert_string_equal(s.parts[0].partition, "fast");
     assert_string_equal(s.parts[1].partition, "slow");
     assert_true(s.parts[0].exclusive);

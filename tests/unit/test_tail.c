@@ -1,20 +1,11 @@
-/* Which task is copied, in cases that can be calculated by hand; and the
+/* The choice of a task to replicate, in cases calculated by hand; and the
  * histogram behind it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "helpers/play_fixture.h"
 
-#include <cmocka.h>
 #include <gsl/gsl_rng.h>
 
 #include "bats/bag.h"
-#include "bats/policy.h"
-#include "bats/sched.h"
 #include "estimate/histogram.h"
-
-#define MINUTES(n) ((n)*BATS_MINUTE)
 
 /* ---- histogram ---- */
 
@@ -78,88 +69,38 @@ static void histogram_tells_longer_from_equal(void **state)
 /* Two slow machines, a fast one and (where it is used) a fastest. */
 enum { SLOW, FAST, ALSO_SLOW, FASTEST, MACHINES };
 
-struct play {
-    struct bats_sched *s;
-    struct bats_sched_options o;
-    struct bats_cluster clusters[3];
-    struct bats_machine_spec machines[MACHINES];
-    uint32_t runs[MACHINES];
-    uint32_t copies[MACHINES];
-    uint32_t cancels[MACHINES];
-    bats_time truth[32]; /* by task, on the slow machines */
-};
+static bats_time truth[32]; /* by task, on the slow machines */
 
-static void tell(struct play *p, bats_time now, struct bats_event ev)
+static void done(struct play *p, bats_time now, uint32_t machine,
+                 bats_time runtime)
 {
-    struct bats_error err;
-    struct bats_command c;
-    if (bats_sched_handle(p->s, now, &ev, &err) < 0)
-        fail_msg("%s", err.text);
-    bats_sched_check(p->s);
-    while (bats_sched_next(p->s, &c)) {
-        if (c.type == BATS_COMMAND_RUN) {
-            p->runs[c.machine] = c.task;
-            p->copies[c.machine] = c.copy;
-        }
-        p->cancels[c.machine] += c.type == BATS_COMMAND_CANCEL;
-    }
-}
-
-static void end_as(struct play *p, bats_time now, uint32_t machine,
-                   enum bats_event_type type, bats_time runtime)
-{
-    uint32_t task = p->runs[machine];
-    assert_int_not_equal(task, BATS_NO_TASK);
-    p->runs[machine] = BATS_NO_TASK;
-    tell(p, now,
-         (struct bats_event){.type = type,
-                             .machine = machine,
-                             .task = task,
-                             .runtime = runtime});
-}
-
-/* The execution on the machine is done; its runtime is given here, and may
- * differ from the time that has passed. */
-static void end(struct play *p, bats_time now, uint32_t machine,
-                bats_time runtime)
-{
-    end_as(p, now, machine, BATS_EVENT_DONE, runtime);
+    end(p, now, machine, BATS_EVENT_DONE, runtime);
 }
 
 static bats_time true_runtime(const void *context, uint32_t task,
                               uint32_t cluster)
 {
-    const struct play *p = context;
-    return p->truth[task] / (cluster + 1);
+    (void)context;
+    return truth[task] / (cluster + 1);
 }
 
 static void begin(struct play *p, enum bats_tail tail, uint32_t n_tasks,
                   uint32_t n_machines)
 {
-    struct bats_error err;
-    *p = (struct play){
-        .clusters = {{.name = "slow", .max = 2},
-                     {.name = "fast", .max = 1},
-                     {.name = "fastest", .max = 1}},
-        .machines = {{0, 1}, {1, 1}, {0, 1}, {2, 1}},
-        .runs = {BATS_NO_TASK, BATS_NO_TASK, BATS_NO_TASK, BATS_NO_TASK}};
+    *p = (struct play){.clusters = {{.name = "slow", .max = 2},
+                                    {.name = "fast", .max = 1},
+                                    {.name = "fastest", .max = 1}},
+                       .machines = {{0, 1}, {1, 1}, {0, 1}, {2, 1}}};
     p->o = (struct bats_sched_options){.policy = &bats_policy_rr,
                                        .n_tasks = n_tasks,
-                                       .clusters = p->clusters,
                                        .n_clusters = 3,
-                                       .machines = p->machines,
                                        .n_machines = n_machines,
                                        .window = BATS_HOUR,
                                        .budget = BATS_UNLIMITED,
                                        .sample_error = 10, /* one task */
                                        .tail = tail,
-                                       .true_runtime = true_runtime,
-                                       .true_context = p};
-    if (bats_sched_create(&p->o, &p->s, &err) < 0)
-        fail_msg("%s", err.text);
-    for (uint32_t i = 0; i < n_machines; i++)
-        tell(p, 0,
-             (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
+                                       .true_runtime = true_runtime};
+    join(p);
 }
 
 /*
@@ -173,13 +114,13 @@ static void wait_until(struct play *p, enum bats_tail tail, uint32_t early,
 {
     uint32_t late = early == SLOW ? ALSO_SLOW : SLOW;
     begin(p, tail, 8, 3);
-    end(p, MINUTES(1), late, MINUTES(20));
-    end(p, MINUTES(1), early, MINUTES(60));
-    end(p, MINUTES(1), FAST, MINUTES(10));
-    end(p, MINUTES(2), FAST, MINUTES(30));
-    end(p, MINUTES(21), late, MINUTES(20));
-    assert_int_equal(p->copies[SLOW] + p->copies[FAST], 0);
-    end(p, MINUTES(then), FAST, MINUTES(10));
+    done(p, MINUTES(1), late, MINUTES(20));
+    done(p, MINUTES(1), early, MINUTES(60));
+    done(p, MINUTES(1), FAST, MINUTES(10));
+    done(p, MINUTES(2), FAST, MINUTES(30));
+    done(p, MINUTES(21), late, MINUTES(20));
+    assert_int_equal(p->replicas[SLOW] + p->replicas[FAST], 0);
+    done(p, MINUTES(then), FAST, MINUTES(10));
 }
 
 /* Minute 26. Early: 60 in all, 35 left, 30 on the fast one. Late: 33.3 in all,
@@ -194,7 +135,7 @@ static void task_with_most_left_is_copied(void **state)
             struct play p;
             wait_until(&p, tails[i], early, 26);
             assert_int_equal(p.runs[FAST], p.runs[early]);
-            assert_int_equal(p.copies[FAST], 1);
+            assert_int_equal(p.replicas[FAST], 1);
             bats_sched_destroy(p.s);
         }
     }
@@ -220,13 +161,13 @@ static void only_random_copies_without_hope(void **state)
     for (int i = 0; i < 5; i++) {
         struct play p;
         begin(&p, tails[i], 7, 3);
-        end(&p, MINUTES(1), SLOW, MINUTES(20));
-        end(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
-        end(&p, MINUTES(1), FAST, MINUTES(10));
-        end(&p, MINUTES(2), FAST, MINUTES(30));
-        end(&p, MINUTES(21), SLOW, MINUTES(20));
+        done(&p, MINUTES(1), SLOW, MINUTES(20));
+        done(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
+        done(&p, MINUTES(1), FAST, MINUTES(10));
+        done(&p, MINUTES(2), FAST, MINUTES(30));
+        done(&p, MINUTES(21), SLOW, MINUTES(20));
         assert_int_equal(p.runs[SLOW], BATS_NO_TASK); /* it is no faster */
-        end(&p, MINUTES(32), FAST, MINUTES(10));
+        done(&p, MINUTES(32), FAST, MINUTES(10));
         assert_int_equal(p.runs[FAST],
                          i < 2 ? BATS_NO_TASK : p.runs[ALSO_SLOW]);
         bats_sched_destroy(p.s);
@@ -240,12 +181,12 @@ static void idle_machine_is_asked_again(void **state)
     (void)state;
     struct play p;
     begin(&p, BATS_TAIL_STOCHASTIC, 7, 3);
-    end(&p, MINUTES(1), SLOW, MINUTES(20));
-    end(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
-    end(&p, MINUTES(1), FAST, MINUTES(10));
-    end(&p, MINUTES(2), FAST, MINUTES(30));
-    end(&p, MINUTES(3), SLOW, MINUTES(20));
-    end(&p, MINUTES(20), FAST, MINUTES(10));
+    done(&p, MINUTES(1), SLOW, MINUTES(20));
+    done(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
+    done(&p, MINUTES(1), FAST, MINUTES(10));
+    done(&p, MINUTES(2), FAST, MINUTES(30));
+    done(&p, MINUTES(3), SLOW, MINUTES(20));
+    done(&p, MINUTES(20), FAST, MINUTES(10));
     assert_int_equal(p.runs[FAST], BATS_NO_TASK);
     tell(&p, MINUTES(22), (struct bats_event){.type = BATS_EVENT_TICK});
     assert_int_equal(p.runs[FAST], p.runs[ALSO_SLOW]);
@@ -262,16 +203,16 @@ static void copies_count_with_the_one_that_ends_first(void **state)
     for (int minute = 35; minute <= 36; minute++) {
         struct play p;
         begin(&p, BATS_TAIL_STOCHASTIC, 11, 4);
-        end(&p, MINUTES(1), SLOW, MINUTES(20));
-        end(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
-        end(&p, MINUTES(1), FAST, MINUTES(10));
-        end(&p, MINUTES(1), FASTEST, MINUTES(20) / 3);
-        end(&p, MINUTES(2), FAST, MINUTES(30));
-        end(&p, MINUTES(2), FASTEST, MINUTES(20));
-        end(&p, MINUTES(21), SLOW, MINUTES(20));
-        end(&p, MINUTES(26), FAST, MINUTES(10));
+        done(&p, MINUTES(1), SLOW, MINUTES(20));
+        done(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
+        done(&p, MINUTES(1), FAST, MINUTES(10));
+        done(&p, MINUTES(1), FASTEST, MINUTES(20) / 3);
+        done(&p, MINUTES(2), FAST, MINUTES(30));
+        done(&p, MINUTES(2), FASTEST, MINUTES(20));
+        done(&p, MINUTES(21), SLOW, MINUTES(20));
+        done(&p, MINUTES(26), FAST, MINUTES(10));
         assert_int_equal(p.runs[FAST], p.runs[ALSO_SLOW]);
-        end(&p, MINUTES(minute), FASTEST, MINUTES(20) / 3);
+        done(&p, MINUTES(minute), FASTEST, MINUTES(20) / 3);
         assert_int_equal(p.runs[FASTEST],
                          p.runs[minute == 35 ? ALSO_SLOW : SLOW]);
         bats_sched_destroy(p.s);
@@ -284,27 +225,27 @@ static void perfect_knows_better(void **state)
     (void)state;
     struct play p;
     begin(&p, BATS_TAIL_PERFECT, 8, 3);
-    end(&p, MINUTES(1), SLOW, MINUTES(20));
-    end(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
-    end(&p, MINUTES(1), FAST, MINUTES(10));
-    end(&p, MINUTES(2), FAST, MINUTES(30));
-    end(&p, MINUTES(21), SLOW, MINUTES(20));
-    p.truth[p.runs[ALSO_SLOW]] = MINUTES(31);
-    p.truth[p.runs[SLOW]] = MINUTES(60);
-    end(&p, MINUTES(26), FAST, MINUTES(10));
+    done(&p, MINUTES(1), SLOW, MINUTES(20));
+    done(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
+    done(&p, MINUTES(1), FAST, MINUTES(10));
+    done(&p, MINUTES(2), FAST, MINUTES(30));
+    done(&p, MINUTES(21), SLOW, MINUTES(20));
+    truth[p.runs[ALSO_SLOW]] = MINUTES(31);
+    truth[p.runs[SLOW]] = MINUTES(60);
+    done(&p, MINUTES(26), FAST, MINUTES(10));
     assert_int_equal(p.runs[FAST], p.runs[SLOW]);
     bats_sched_destroy(p.s);
 
     /* 50 minutes on the fast one do not fit its window. */
     begin(&p, BATS_TAIL_PERFECT, 8, 3);
-    end(&p, MINUTES(1), SLOW, MINUTES(20));
-    end(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
-    end(&p, MINUTES(1), FAST, MINUTES(10));
-    end(&p, MINUTES(2), FAST, MINUTES(30));
-    end(&p, MINUTES(21), SLOW, MINUTES(20));
-    p.truth[p.runs[ALSO_SLOW]] = MINUTES(60);
-    p.truth[p.runs[SLOW]] = MINUTES(100);
-    end(&p, MINUTES(26), FAST, MINUTES(10));
+    done(&p, MINUTES(1), SLOW, MINUTES(20));
+    done(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
+    done(&p, MINUTES(1), FAST, MINUTES(10));
+    done(&p, MINUTES(2), FAST, MINUTES(30));
+    done(&p, MINUTES(21), SLOW, MINUTES(20));
+    truth[p.runs[ALSO_SLOW]] = MINUTES(60);
+    truth[p.runs[SLOW]] = MINUTES(100);
+    done(&p, MINUTES(26), FAST, MINUTES(10));
     assert_int_equal(p.runs[FAST], p.runs[ALSO_SLOW]);
     bats_sched_destroy(p.s);
 
@@ -320,20 +261,20 @@ static void migrate_takes_a_task_over(void **state)
     (void)state;
     struct play p;
     begin(&p, BATS_TAIL_MIGRATE, 9, 3);
-    end(&p, MINUTES(1), SLOW, MINUTES(20));
-    end(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
-    end(&p, MINUTES(1), FAST, MINUTES(10));
-    end(&p, MINUTES(2), FAST, MINUTES(30));
-    end(&p, MINUTES(21), SLOW, MINUTES(20));
+    done(&p, MINUTES(1), SLOW, MINUTES(20));
+    done(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
+    done(&p, MINUTES(1), FAST, MINUTES(10));
+    done(&p, MINUTES(2), FAST, MINUTES(30));
+    done(&p, MINUTES(21), SLOW, MINUTES(20));
     uint32_t early = p.runs[ALSO_SLOW];
-    end(&p, MINUTES(26), FAST, MINUTES(10));
+    done(&p, MINUTES(26), FAST, MINUTES(10));
     assert_int_equal(p.runs[FAST], early);
     assert_int_equal(p.cancels[ALSO_SLOW], 1);
     assert_int_equal(p.cancels[FAST], 0);
-    end_as(&p, MINUTES(26), ALSO_SLOW, BATS_EVENT_PREEMPTED, 0);
+    end(&p, MINUTES(26), ALSO_SLOW, BATS_EVENT_PREEMPTED, 0);
     assert_int_not_equal(p.runs[ALSO_SLOW], BATS_NO_TASK);
     assert_int_not_equal(p.runs[ALSO_SLOW], early);
-    assert_int_equal(p.copies[ALSO_SLOW], 0);
+    assert_int_equal(p.replicas[ALSO_SLOW], 0);
     bats_sched_destroy(p.s);
 }
 
@@ -349,7 +290,7 @@ static void soonest_copies_what_may_take_longest(void **state)
         wait_until(&p, BATS_TAIL_SOONEST, early, 26);
         assert_int_equal(p.runs[FAST],
                          p.runs[early == SLOW ? ALSO_SLOW : SLOW]);
-        assert_int_equal(p.copies[FAST], 1);
+        assert_int_equal(p.replicas[FAST], 1);
         bats_sched_destroy(p.s);
     }
 }
@@ -365,12 +306,12 @@ static void soonest_copies_a_task_that_is_stuck(void **state)
     for (int i = 0; i < 3; i++) {
         struct play p;
         begin(&p, tails[i], 4, 3);
-        end(&p, MINUTES(10), SLOW, MINUTES(10));
-        end(&p, MINUTES(10), ALSO_SLOW, MINUTES(10));
+        done(&p, MINUTES(10), SLOW, MINUTES(10));
+        done(&p, MINUTES(10), ALSO_SLOW, MINUTES(10));
         tell(&p, MINUTES(29), (struct bats_event){.type = BATS_EVENT_TICK});
-        assert_int_equal(p.copies[ALSO_SLOW], 0);
+        assert_int_equal(p.replicas[ALSO_SLOW], 0);
         tell(&p, MINUTES(31), (struct bats_event){.type = BATS_EVENT_TICK});
-        assert_int_equal(p.copies[ALSO_SLOW], i == 0);
+        assert_int_equal(p.replicas[ALSO_SLOW], i == 0);
         bats_sched_destroy(p.s);
     }
 }
@@ -383,12 +324,12 @@ static void nothing_is_stuck_within_an_interval(void **state)
     (void)state;
     struct play p;
     begin(&p, BATS_TAIL_SOONEST, 4, 3);
-    end(&p, MINUTES(1), SLOW, MINUTES(1));
-    end(&p, MINUTES(1), ALSO_SLOW, MINUTES(1));
+    done(&p, MINUTES(1), SLOW, MINUTES(1));
+    done(&p, MINUTES(1), ALSO_SLOW, MINUTES(1));
     tell(&p, MINUTES(5) + 1, (struct bats_event){.type = BATS_EVENT_TICK});
-    assert_int_equal(p.copies[ALSO_SLOW], 0);
+    assert_int_equal(p.replicas[ALSO_SLOW], 0);
     tell(&p, MINUTES(10) + 1, (struct bats_event){.type = BATS_EVENT_TICK});
-    assert_int_equal(p.copies[ALSO_SLOW], 1);
+    assert_int_equal(p.replicas[ALSO_SLOW], 1);
     bats_sched_destroy(p.s);
 }
 
@@ -440,7 +381,7 @@ static void regression_converts_runtimes(void **state)
         tell(&p, 0,
              (struct bats_event){.type = BATS_EVENT_CHOSEN,
                                  .choice = {.offer = BATS_OFFER_FASTEST}});
-        end(&p, MINUTES(minute), FAST, MINUTES(12));
+        done(&p, MINUTES(minute), FAST, MINUTES(12));
         assert_int_equal(p.runs[FAST],
                          minute == 57 ? p.runs[SLOW] : BATS_NO_TASK);
         bats_sched_destroy(p.s);

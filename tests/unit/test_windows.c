@@ -25,7 +25,7 @@ struct instance {
     double budget;
 };
 
-/* What the windows chosen (of held machines, then of parked ones) are worth
+/* The worth of the windows chosen (of held machines, then of parked ones)
  * until `end`, by the formula of windows.h. */
 static double worth(const struct instance *in, const int *windows, double end)
 {
@@ -62,16 +62,21 @@ static double cost(const struct instance *in, const int *windows)
     return sum;
 }
 
-/* Some selection within the budget does the demand until `end`. */
-static bool suffices(const struct instance *in, double end)
+/* The least cost, within the budget, of a selection that does the demand until
+ * `end`; INFINITY: there is none. The first one will do if `any`. */
+static double least(const struct instance *in, double end, bool any)
 {
     int windows[HELD + TYPES * PARKED] = {0};
     const int n = HELD + TYPES * PARKED;
+    double best = INFINITY;
     for (;;) {
         int i = 0;
-        if (cost(in, windows) <= in->budget &&
+        double price = cost(in, windows);
+        if (price <= in->budget && price < best &&
             worth(in, windows, end) >= in->problem.demand)
-            return true;
+            best = price;
+        if (any && best < INFINITY)
+            return best;
         while (i < n) {
             bool is_there = i < HELD
                                 ? (uint32_t)i < in->problem.n_machines &&
@@ -85,7 +90,7 @@ static bool suffices(const struct instance *in, double end)
             windows[i++] = 0;
         }
         if (i == n)
-            return false;
+            return best;
     }
 }
 
@@ -133,7 +138,7 @@ static void draw(struct instance *in, gsl_rng *rng)
 static double soonest(const struct instance *in, double step)
 {
     for (double end = step; end < MOST; end += step)
-        if (suffices(in, end))
+        if (least(in, end, true) < INFINITY)
             return end;
     return INFINITY;
 }
@@ -151,7 +156,7 @@ static void no_selection_of_windows_ends_sooner(void **state)
         gsl_rng_set(rng, seed);
         draw(&in, rng);
         double best = soonest(&in, 0.05);
-        bats_windows_plan(&in.problem, in.budget, &plan);
+        bats_windows_plan(&in.problem, in.budget, 0, &plan);
         assert_true(plan.cost <= in.budget);
         if (best == INFINITY)
             continue;
@@ -163,6 +168,57 @@ static void no_selection_of_windows_ends_sooner(void **state)
     }
     assert_true(done > 250);
     gsl_rng_free(rng);
+}
+
+/* It divides one step of a machine, and has to buy the whole of it. */
+static void no_selection_in_time_is_much_cheaper(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    uint32_t done = 0;
+    double ours = 0, all = 0;
+    for (unsigned long seed = 1; seed <= 2000; seed++) {
+        struct instance in;
+        uint32_t buys[TYPES];
+        int64_t keeps[HELD];
+        struct bats_windows_plan plan = {.buys = buys, .keeps = keeps};
+        gsl_rng_set(rng, seed);
+        draw(&in, rng);
+        double end = (MOST - 1) * gsl_rng_uniform_pos(rng);
+        double charge = fmax(in.types[0].charge, in.types[1].charge);
+        double best = least(&in, end, false);
+        bats_windows_cheapest(&in.problem, end, in.budget, &plan);
+        assert_true(plan.cost <= in.budget);
+        assert_int_equal(plan.feasible,
+                         bats_windows_suffice(&in.problem, end, in.budget));
+        if (best == INFINITY)
+            continue;
+        done++;
+        assert_true(plan.feasible);
+        assert_true(plan.cost <= best + charge * (floor(end) + 1) + 1e-9);
+        ours += plan.cost;
+        all += best;
+    }
+    assert_true(done > 400);
+    print_message("# cost %g of the least\n", ours / all);
+    assert_true(ours < 1.2 * all);
+    gsl_rng_free(rng);
+}
+
+/* One window from now on is not the same as one later: the end cuts it. */
+static void parked_machines_may_begin_later(void **state)
+{
+    (void)state;
+    struct bats_windows_type type = {
+        .rate = 4, .slots = 1, .charge = 1, .parked = 1};
+    struct bats_windows_problem p = {
+        .types = &type, .n_types = 1, .demand = 5};
+    assert_true(bats_windows_suffice(&p, 1.25, 2));
+    type.delay = 0.01;
+    assert_false(bats_windows_suffice(&p, 1.25, 2));
+    assert_true(bats_windows_suffice(&p, 1.26, 2));
+    type.delay = 2;
+    assert_false(bats_windows_suffice(&p, 1.25, 2));
 }
 
 /* 4 machines of a task a window for 1, of 3 for 4: 10 tasks in 2 windows are 8
@@ -177,17 +233,17 @@ static void the_cheaper_windows_are_bought_first(void **state)
         .types = types, .n_types = 2, .demand = 11};
     uint32_t buys[2];
     struct bats_windows_plan plan = {.buys = buys, .keeps = NULL};
-    bats_windows_plan(&p, 12, &plan);
+    bats_windows_plan(&p, 12, 0, &plan);
     assert_true(plan.feasible);
     assert_int_equal(buys[0], 4);
     assert_int_equal(buys[1], 1);
     assert_true(fabs(plan.end - 2) < 0.02);
     assert_true(plan.cost <= 12);
-    bats_windows_plan(&p, 1000, &plan); /* nothing is too dear */
+    bats_windows_plan(&p, 1000, 0, &plan); /* nothing is too dear */
     assert_int_equal(buys[0], 4);
     assert_int_equal(buys[1], 4);
     assert_true(fabs(plan.end - 11.0 / 16) < 0.01);
-    bats_windows_plan(&p, 6, &plan);
+    bats_windows_plan(&p, 6, 0, &plan);
     assert_false(plan.feasible);
 }
 
@@ -212,11 +268,11 @@ static void a_task_is_cut_off_only_where_that_is_cheaper(void **state)
     uint32_t buys[2];
     int64_t keeps[2];
     struct bats_windows_plan plan = {.buys = buys, .keeps = keeps};
-    bats_windows_plan(&p, 6, &plan);
+    bats_windows_plan(&p, 6, 0, &plan);
     assert_true(plan.feasible && keeps[0] == 1 && keeps[1] == 1);
     assert_true(buys[0] == 0 && buys[1] == 0);
     types[1].charge = 1;
-    bats_windows_plan(&p, 2, &plan);
+    bats_windows_plan(&p, 2, 0, &plan);
     assert_true(plan.feasible && keeps[0] == 0 && keeps[1] == 0);
     assert_int_equal(buys[1], 2);
 }
@@ -247,6 +303,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_selection_of_windows_ends_sooner),
+        cmocka_unit_test(no_selection_in_time_is_much_cheaper),
+        cmocka_unit_test(parked_machines_may_begin_later),
         cmocka_unit_test(the_cheaper_windows_are_bought_first),
         cmocka_unit_test(a_task_is_cut_off_only_where_that_is_cheaper),
         cmocka_unit_test(all_machines_cost_until_what_they_run_ends)};

@@ -4,7 +4,10 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/estimation.h"
@@ -12,6 +15,7 @@
 #include "cli/options.h"
 #include "report/sbatch.h"
 #include "report/schedules.h"
+#include "report/terminal.h"
 #include "report/words.h"
 #include "util/json.h"
 
@@ -22,15 +26,18 @@ struct answer {
     const struct bats_settings *set;
     const struct bats_estimator *e;
     struct bats_schedule offers[BATS_OFFERS];
+    size_t n_offers;
+    enum bats_billing_model billing;
     struct bats_schedule chosen; /* the best for the budget or the deadline;
                                   * without either, for unlimited money */
+    bats_time deadline;          /* from now on; 0: none */
     struct bats_error refusal;   /* why there is no schedule; code 0: there is
                                   * one */
 };
 
 static bool is_asked(const struct bats_settings *set)
 {
-    return set->deadline > 0 || set->budget != BATS_UNLIMITED;
+    return set->deadline.text != NULL || set->budget != BATS_UNLIMITED;
 }
 
 static int check_settings(const struct bats_settings *set,
@@ -53,10 +60,6 @@ static int check_settings(const struct bats_settings *set,
                               "is charged differently");
     if (missing)
         return bats_error_set(err, BATS_EINPUT, "plan needs %s", missing);
-    if (set->deadline > 0 && set->budget != BATS_UNLIMITED)
-        return bats_error_set(err, BATS_EINPUT,
-                              "--budget and --deadline exclude each other: "
-                              "--deadline asks for the cheapest");
     if (set->sbatch != NULL && !set->words[0])
         return bats_error_set(err, BATS_EINPUT,
                               "--sbatch needs a profile: what is still to be "
@@ -72,7 +75,7 @@ static int check_settings(const struct bats_settings *set,
 static int print_json(const struct answer *a)
 {
     json_t *object = bats_schedules_json(a->e, &a->chosen);
-    json_t *list = bats_schedules_json_list(a->e, a->offers, BATS_OFFERS);
+    json_t *list = bats_schedules_json_list(a->e, a->offers, a->n_offers);
     int bad = json_object_set_new(object, "schedules", list);
 
     if (bad == 0)
@@ -94,6 +97,23 @@ static void print_at_risk(int64_t delta_n, bool feasible)
                         : "these tasks are left undone");
 }
 
+static void print_held(const struct answer *a, const char *cost)
+{
+    const struct bats_estimator *e = a->e;
+    char held[4096], time[BATS_UNITS_TEXT];
+
+    if (e->plans == BATS_PLANS_WINDOWS)
+        bats_words_held(held, sizeof held, e, &a->chosen);
+    else
+        bats_words_machines(held, sizeof held, e->clusters, e->n_clusters,
+                            a->chosen.plan.machines, ", ");
+    printf("\nmachines  %s\n", held);
+    if (a->chosen.plan.feasible)
+        printf("makespan  %s\n",
+               bats_words_makespan(time, a->chosen.makespan.estimate));
+    printf("cost      %s\n", cost);
+}
+
 /* Prints the best schedule within the budget or the deadline. */
 static void print_chosen(const struct answer *a)
 {
@@ -104,6 +124,10 @@ static void print_chosen(const struct answer *a)
 
     bats_words_money(cost, sizeof cost, p->cost, currency);
     bats_words_money(price, sizeof price, p->price, currency);
+    if (a->e->plans != BATS_PLANS_CONFIGURATIONS) {
+        print_held(a, cost);
+        return;
+    }
     printf("\nmachines  %s\n",
            bats_words_machines(machines, sizeof machines, a->e->clusters,
                                a->e->n_clusters, p->machines, ", "));
@@ -133,54 +157,84 @@ static void print_head(const struct answer *a, const struct bats_profile *p)
         printf("; budget %s",
                bats_words_money(money, sizeof money, a->set->budget,
                                 a->e->currency));
-    if (a->set->deadline > 0)
-        printf("; to end in %s",
-               bats_duration_format(window, a->set->deadline));
+    if (a->deadline > 0)
+        printf("; to end in %s", bats_duration_format(window, a->deadline));
     fputs("\n\n", stdout);
 }
 
 static void print_text(const struct answer *a, const struct bats_profile *p)
 {
+    struct bats_schedule offers[BATS_OFFERS];
+
+    memcpy(offers, a->offers, sizeof offers);
     print_head(a, p);
     bats_schedules_print_clusters(stdout, a->e);
     if (is_asked(a->set))
         print_chosen(a);
     putchar('\n');
-    bats_schedules_print(stdout, a->e, a->offers, BATS_OFFERS);
+    bats_schedules_print(stdout, a->e, offers,
+                         bats_offers_merge(offers, a->n_offers),
+                         bats_terminal_width(STDOUT_FILENO));
 }
 
 static int print_frontier(const struct answer *a, struct bats_error *err)
 {
-    struct bats_frontier frontier;
-    int rc = bats_estimate_frontier(a->e, &frontier, err);
+    struct bats_schedule *schedules;
+    size_t n;
+    bool complete;
+    int rc = bats_estimate_frontier(a->e, &schedules, &n, &complete, err);
 
     if (rc < 0)
         return rc;
-    if (!frontier.complete)
+    if (!complete)
         fputs("bats-mpi: the frontier is too long: only a part of it is "
               "shown\n",
               stderr);
-    rc = bats_schedules_print_frontier(stdout, a->e, &frontier,
+    rc = bats_schedules_print_frontier(stdout, a->e, schedules, n, complete,
                                        a->set->json  ? BATS_FRONTIER_JSON
                                        : a->set->csv ? BATS_FRONTIER_CSV
                                                      : BATS_FRONTIER_TEXT);
-    bats_frontier_release(&frontier);
+    free(schedules);
     return rc;
 }
 
 /* ---- making it ---- */
 
+/* The cheapest schedule by the deadline, or the fastest within the budget: in
+ * either case, the other limit has to hold, too. */
+static int choose(struct answer *a, struct bats_error *err)
+{
+    struct bats_choice choice = {.offer = bats_settings_thrifty(a->set)
+                                              ? BATS_OFFER_DEADLINE
+                                              : BATS_OFFER_BUDGET,
+                                 .budget = a->set->budget,
+                                 .deadline = a->deadline};
+    char money[PHRASE], end[BATS_UNITS_TEXT];
+    int rc = bats_estimate_choose(a->e, &choice, &a->chosen, err);
+
+    if (rc == 0 && a->chosen.plan.cost > a->set->budget)
+        return bats_error_set(
+            err, BATS_EBUDGET, "the deadline cannot be met for less than %s",
+            bats_words_money(money, sizeof money, a->chosen.plan.cost,
+                             a->e->currency));
+    if (rc == 0 && a->deadline > 0 &&
+        a->chosen.makespan.estimate > (double)a->deadline + 1)
+        return bats_error_set(
+            err, BATS_EDEADLINE, "the budget pays for no end before %s",
+            bats_words_makespan(end, a->chosen.makespan.estimate));
+    return rc;
+}
+
 static int estimate(struct answer *a, struct bats_error *err)
 {
-    const struct bats_choice choice = {.offer = a->set->deadline > 0
-                                                    ? BATS_OFFER_DEADLINE
-                                                    : BATS_OFFER_BUDGET,
-                                       .budget = a->set->budget,
-                                       .deadline = a->set->deadline};
-    int rc = bats_estimate_offers(a->e, a->offers, err);
+    const struct bats_deadline *d = &a->set->deadline;
+    int rc = bats_estimate_offers(a->e, a->offers, &a->n_offers, err);
 
+    a->deadline = bats_deadline_from(d, time(NULL), 1);
+    if (rc == 0 && d->is_share)
+        rc = bats_deadline_of_share(d, a->e, &a->deadline, err);
     if (rc == 0)
-        rc = bats_estimate_choose(a->e, &choice, &a->chosen, err);
+        rc = choose(a, err);
     if (rc == BATS_EBUDGET || rc == BATS_EDEADLINE) {
         a->refusal = *err;
         rc = 0;
@@ -192,55 +246,48 @@ static int estimate(struct answer *a, struct bats_error *err)
     return rc;
 }
 
-/* Index of the cluster of the file with this name; SIZE_MAX: none. */
-static size_t find_cluster(const struct bats_clusters_file *file,
-                           const char *name)
+/* The list without --sbatch is another one. */
+static void show_jobs(const struct answer *a)
 {
-    for (size_t i = 0; file && i < bats_clusters_file_count(file); i++)
-        if (strcmp(bats_clusters_file_cluster(file, i)->name, name) == 0)
-            return i;
-    return SIZE_MAX;
+    fputs("bats-mpi: as a job, which is billed for all that it holds:\n\n",
+          stderr);
+    bats_schedules_print(stderr, a->e, a->offers, a->n_offers,
+                         bats_terminal_width(STDERR_FILENO));
 }
 
-/* A cluster that was found is named after its partition. */
 static int print_sbatch(const struct answer *a,
+                        const struct bats_estimation *x,
                         const struct bats_profile *profile,
-                        const struct bats_clusters_file *file,
                         struct bats_error *err)
 {
     struct bats_choice choice;
     struct bats_schedule schedule;
     struct bats_sbatch sbatch = {.e = a->e,
                                  .schedule = &schedule,
+                                 .partition = x->partition,
+                                 .by_node = x->by_node,
                                  .bag = profile->bag_name,
                                  .profile = a->set->words[0],
                                  .clusters = a->set->clusters,
-                                 .charged = bats_profile_charged(profile)};
-    int rc = bats_choice_parse(a->set->sbatch, &choice, err);
+                                 .charged = bats_profile_charged(profile),
+                                 .by_window =
+                                     a->billing == BATS_BILLING_WINDOW};
+    int rc = bats_choice_parse(a->e->plans, a->set->sbatch, &choice, err);
 
     if (rc == 0)
         rc = bats_estimate_choose(a->e, &choice, &schedule, err);
-    if (rc < 0)
-        return rc;
-    for (size_t c = 0; c < a->e->n_clusters; c++) {
-        const char *name = a->e->clusters[c].name, *partition = NULL;
-        size_t i = find_cluster(file, name);
-        if (i != SIZE_MAX)
-            partition = bats_clusters_file_partition(file, i);
-        sbatch.partition[c] = partition ? partition : name;
-        sbatch.by_node[c] = i != SIZE_MAX ? bats_clusters_file_by_node(file, i)
-                                          : a->e->slots && a->e->slots[c] > 1;
-    }
-    return bats_sbatch_print(stdout, &sbatch, err);
+    if (rc == 0 && a->billing == BATS_BILLING_WINDOW)
+        show_jobs(a);
+    return rc == 0 ? bats_sbatch_print(stdout, &sbatch, err) : rc;
 }
 
-static int print(const struct answer *a, const struct bats_profile *profile,
-                 const struct bats_clusters_file *file, struct bats_error *err)
+static int print(const struct answer *a, const struct bats_estimation *x,
+                 const struct bats_profile *profile, struct bats_error *err)
 {
     int rc = 0;
 
     if (a->set->sbatch)
-        rc = print_sbatch(a, profile, file, err);
+        rc = print_sbatch(a, x, profile, err);
     else if (a->set->frontier)
         rc = print_frontier(a, err);
     else if (a->set->json)
@@ -255,6 +302,16 @@ static int print(const struct answer *a, const struct bats_profile *profile,
         rc = err->code;
     }
     return rc;
+}
+
+/* Every job of Slurm is an allocation, whatever the ledger of its run counts. */
+static enum bats_plans plans_of(const struct bats_settings *set,
+                                enum bats_billing_model billing)
+{
+    enum bats_plans plans = bats_policy_plans(bats_policy_find(set->policy));
+    bool allocates = set->sbatch || billing == BATS_BILLING_ALLOCATION;
+    return allocates && plans == BATS_PLANS_WINDOWS ? BATS_PLANS_ALLOCATION
+                                                    : plans;
 }
 
 static int make_plan(const struct bats_settings *set, struct bats_error *err)
@@ -280,10 +337,12 @@ static int make_plan(const struct bats_settings *set, struct bats_error *err)
                                             set->confidence, err)
              : bats_estimation_from_runtimes(&x, set->tasks, set->runtime,
                                              file, set->clusters, err);
+    a.billing = file ? bats_clusters_file_billing(file) : profile.billing;
+    x.e.plans = plans_of(set, a.billing);
     if (rc == 0)
         rc = estimate(&a, err);
     if (rc == 0)
-        rc = print(&a, &profile, file, err);
+        rc = print(&a, &x, &profile, err);
 end:
     bats_profile_release(&profile);
     bats_clusters_file_destroy(file);

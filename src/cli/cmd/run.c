@@ -253,6 +253,7 @@ static int dry_run(struct bats_run_options *options)
     if (bats_run_survey(options, &survey, &err) != 0)
         return bats_complain(&err);
     options->budget = survey.budget;
+    options->goal.deadline = survey.deadline;
     int rc = bats_dry_run_print(stdout, options, &survey.platform, &err);
     bats_survey_release(&survey);
     return rc == 0 ? BATS_EXIT_OK : bats_complain(&err);
@@ -457,6 +458,19 @@ static int load_bag(const struct bats_settings *set, struct bats_bagfile **bag,
     return 0;
 }
 
+/* By default, a deadline is met for least money. */
+static struct bats_goal goal_of(const struct bats_settings *set)
+{
+    struct bats_goal goal = {.deadline = set->deadline.duration,
+                             .confidence = set->confidence};
+    bool has_deadline = goal.deadline > 0 || set->deadline.moment > 0;
+    if (has_deadline)
+        goal.minimize = BATS_MINIMIZE_COST;
+    if (has_deadline && set->minimize != NULL)
+        bats_minimize_find(set->minimize, &goal.minimize);
+    return goal;
+}
+
 static int master(enum bats_verb verb, const struct bats_settings *set)
 {
     struct bats_error err;
@@ -480,6 +494,8 @@ static int master(enum bats_verb verb, const struct bats_settings *set)
         .master_works = set->master_works,
         .monitor_interval = set->monitor,
         .rules = set->rules,
+        .goal = goal_of(set),
+        .deadline_us = (int64_t)set->deadline.moment * 1000000,
         .sync_us = set->sync,
         .sync_events = set->sync_events,
         .version = BATS_VERSION,

@@ -20,6 +20,20 @@ static int overrule(struct bats_scenario *scenario,
 {
     if (set->reconfigure != NULL)
         bats_reconfigure_find(set->reconfigure, &scenario->reconfigure);
+    struct bats_goal *goal = &scenario->goal;
+    if (set->deadline.text != NULL && set->deadline.duration == 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--deadline: a simulation has no clock: give a "
+                              "duration");
+    if (set->deadline.text != NULL && goal->deadline == 0)
+        goal->minimize = BATS_MINIMIZE_COST;
+    if (set->deadline.text != NULL)
+        goal->deadline = set->deadline.duration;
+    if (set->minimize != NULL)
+        bats_minimize_find(set->minimize, &goal->minimize);
+    if (goal->minimize == BATS_MINIMIZE_COST && goal->deadline == 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--minimize cost needs a deadline");
     if (!set->seed_given)
         return 0;
     if (set->seed == 0 || set->seed > UINT32_MAX)

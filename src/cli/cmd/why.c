@@ -20,7 +20,7 @@ struct known {
     bool has_decision;
     struct bats_view_decision decision;
     int64_t held;
-    bats_time retry_delay, deadline; /* of the engine's rules, */
+    bats_time retry_delay, time_limit; /* of the engine's rules, */
     int64_t yields;                  /* as this */
 };
 
@@ -37,7 +37,7 @@ static int learn_rules(struct bats_view *view, struct known *k,
     k->retry_delay =
         json_integer_value(json_object_get(rules, "retry_delay_us"));
     k->yields = json_integer_value(json_object_get(rules, "yields"));
-    k->deadline = json_integer_value(json_object_get(rules, "deadline_us"));
+    k->time_limit = json_integer_value(json_object_get(rules, "deadline_us"));
     json_decref(options);
     free(text);
     return 0;
@@ -239,10 +239,10 @@ static void why_waiting(char *text, size_t size, const struct known *k)
 
     if (why_over(text, size, k))
         return;
-    if (k->deadline > 0)
+    if (k->time_limit > 0)
         snprintf(limit, sizeof limit,
                  "; none is started that would not end by %s",
-                 bats_words_moment(time, k->deadline));
+                 bats_words_moment(time, k->time_limit));
     if (k->status.ending)
         snprintf(text, size, DRAINING "; --resume goes on");
     else if (k->status.choosing)
@@ -270,8 +270,8 @@ static void why_pending(char *text, size_t size, const struct known *k,
         t->yields <= k->yields)
         snprintf(
             text, size,
-            "it yielded at %s, at once (%s in a row), and is run again "
-            "from %s on",
+            "it was checkpointed at %s, at once (%s in a row), and is run "
+            "again from %s on",
             bats_words_moment(failed, t->yielded),
             bats_words_count(times, sizeof times, (uint64_t)t->yields, "time"),
             bats_words_moment(

@@ -27,7 +27,8 @@ struct failure {
                  struct bats_position task);
     /* Have so many tasks failed that the run ends? */
     enum failure_halt (*halt)(const void *self, const struct state *s);
-    /* How long an execution may last on the cluster; BATS_NEVER: any time. */
+    /* The longest that an execution may last on the cluster; BATS_NEVER: any
+     * time. */
     bats_time (*limit)(const void *self, const struct state *s,
                        size_t cluster);
     /* Notes how an execution went. True: things keep failing on the machine,

@@ -123,8 +123,8 @@ static uint32_t running_slowly(const struct state *s, const struct machine *m,
     return n;
 }
 
-/* What a black hole devours in a moment the others have not even ended: what
- * runs there for longer counts as going well. */
+/* Other machines have not even ended what a black hole devours in a moment:
+ * tasks that have been running there for longer count as going well. */
 static bool others_do_well(const struct rules *r, const struct state *s,
                            uint32_t machine, bats_time runtime)
 {

@@ -221,7 +221,7 @@ struct forecast forecast_make(const struct state *s)
             count_slot(s, m, &s->slots[m->first_slot + k], windows, &paid,
                        &planned);
     }
-    if (s->is_allocation) /* time that is not paid ahead */
+    if (s->is_allocation || s->is_use) /* time that is not paid ahead */
         paid = 0;
     double left = bats_bag_left(&s->bag) - s->bag.count[BATS_TASK_ASSIGNED];
     f.tasks_left = (int64_t)larger(left - paid, 0);
@@ -251,9 +251,9 @@ bool forecast_fits(const struct state *s, uint32_t machine)
 
 bool forecast_too_late(const struct state *s, size_t cluster)
 {
-    return s->now >= s->deadline ||
+    return s->now >= s->latest ||
            (double)s->now + s->clusters[cluster].stats.mean >
-               (double)s->deadline;
+               (double)s->latest;
 }
 
 size_t forecast_most_profitable(const struct state *s)
@@ -264,8 +264,7 @@ size_t forecast_most_profitable(const struct state *s)
         const struct cluster *c = &s->clusters[i];
         if (c->stats.mean == 0 || c->n_joined == 0 || c->spec.max == 0)
             continue;
-        double price =
-            (double)c->price * c->stats.mean / cluster_slots(c);
+        double price = (double)c->price * c->stats.mean / cluster_slots(c);
         if (price < best_price) {
             best_price = price;
             best = i;
@@ -284,13 +283,15 @@ bats_time forecast_end(const struct state *s)
     double rate = 0; /* tasks per microsecond */
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
-        if (c->stats.mean > 0)
+        if (c->n_active > 0 && c->stats.mean <= 0)
+            return BATS_NEVER;
+        if (c->n_active > 0)
             rate += c->n_active * cluster_slots(c) / c->stats.mean;
     }
     if (rate <= 0)
         return BATS_NEVER;
     /* On average, half of the time of a running task is left. */
-    double tasks = bats_bag_ready(&s->bag) + (s->n_busy - s->n_copies) / 2.0;
+    double tasks = bats_bag_ready(&s->bag) + (s->n_busy - s->n_replicas) / 2.0;
     double end = (double)s->now + tasks / rate;
     return end < (double)BATS_NEVER ? (bats_time)end : BATS_NEVER;
 }

@@ -39,7 +39,7 @@ struct forecast forecast_make(const struct state *s);
 bool forecast_fits(const struct state *s, uint32_t machine);
 
 /* A task of mean length that begins on the cluster now ends after the
- * deadline. */
+ * time limit. */
 bool forecast_too_late(const struct state *s, size_t cluster);
 
 /* Cluster with the lowest c_i T_i per slot among those with statistics and

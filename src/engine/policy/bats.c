@@ -6,16 +6,18 @@
  * It begins as self-scheduling does, with as many machines as the budget pays
  * for a window and tasks need: those that charge least per slot, or, where it
  * cannot pay all of them, in the order of their numbers. Nobody who knows as
- * little does better. From the first result on it compares
- * two forecasts. Where all machines, held until the bag is empty, clearly cost
+ * little does better. Where an earlier session or the user's guess knows all
+ * clusters, it begins with a plan. From the first result on it compares two
+ * forecasts. Where all machines, held until the bag is empty, clearly cost
  * less than is left, they are used. Else windows are planned, again and again
  * from the state, with what is known of the clusters by then. If no plan does
  * the whole bag, nothing that runs is given up for it.
  *
- * A schedule that was chosen after sampling is carried out by the rules of
- * bkp, which has made it.
+ * A schedule that was chosen after sampling is an end and a limit of the cost:
+ * it is planned for what is cheapest then, and once that is too late, for the
+ * soonest end.
  */
-#include "engine/policy/problem.h"
+#include "engine/policy/deadline.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,6 +27,9 @@
 #define CLEARLY 0.9
 /* Put by for each machine's last task, in windows. */
 #define RESERVE 0.25
+/* With a deadline: what has no result yet takes so many times what it has taken
+ * until now. */
+#define LONGER 1.5
 struct work {
     struct problem problem;
     struct bats_windows_plan plan;
@@ -39,10 +44,15 @@ struct work {
 
 struct memory {
     struct work *work; /* renew() may make a plan, too */
-    void *bkp;
 };
 
 /* ---- the plan ---- */
+
+/* The least cost by a deadline is wanted. */
+static bool is_thrifty(const struct state *s)
+{
+    return s->goal.minimize == BATS_MINIMIZE_COST && !s->is_allocation;
+}
 
 static double money_left(const struct state *s)
 {
@@ -62,15 +72,10 @@ static double reserve(const struct work *w)
     return sum;
 }
 
-/* With what is put by, if that is needed. */
 static void plan_windows(struct work *w, double money)
 {
-    double budget = money - reserve(w);
-    w->plan.feasible = false;
-    if (budget > 0)
-        bats_windows_plan(&w->problem.is, budget, &w->plan);
-    if (!w->plan.feasible)
-        bats_windows_plan(&w->problem.is, money, &w->plan);
+    bats_windows_plan(&w->problem.is, money, fmin(reserve(w), money),
+                      &w->plan);
     for (uint32_t i = 0; i < w->problem.is.n_machines && !w->plan.feasible;
          i++)
         if ((double)w->keeps[i] < w->problem.machines[i].overrun)
@@ -86,18 +91,45 @@ static void use_all(const struct state *s, struct work *w)
         w->keeps[i] = 1 + (int64_t)w->problem.machines[i].overrun;
 }
 
-static void make_plan(const struct state *s, struct work *w)
+/* Work after the time limit is not worth any money. */
+static void plan_until_limit(const struct state *s, struct work *w)
+{
+    double end = (double)(s->time_limit - s->now) / (double)s->window;
+    if (s->time_limit == BATS_NEVER || w->plan.end <= end)
+        return;
+    if (!w->is_all && end > 0)
+        bats_windows_cheapest(&w->problem.is, end, money_left(s), &w->plan);
+    w->plan.end = fmax(end, 0);
+}
+
+static void plan_soonest(const struct state *s, struct work *w)
 {
     double money = money_left(s), end;
-    problem_make(&w->problem, s, false);
     double all =
         bats_windows_cost_of_all(&w->problem.is, problem_pending(s), &end);
-    w->plan.end = end;
-    w->is_all = s->n_clusters == 1 || all <= CLEARLY * money;
-    if (w->is_all)
-        use_all(s, w);
-    else
+    bool has_aim = w->problem.is.aim > 0;
+    w->is_all = !has_aim && (s->n_clusters == 1 || all <= CLEARLY * money);
+    /* A guess of the end. */
+    double since = (double)(s->now - w->made_at) / (double)s->window;
+    w->plan.end = fmax(w->plan.end - since, 0);
+    if (!w->is_all)
         plan_windows(w, money);
+    w->is_all |= has_aim && all <= w->plan.cost;
+    if (w->is_all) {
+        w->plan.end = end;
+        use_all(s, w);
+    }
+    plan_until_limit(s, w);
+}
+
+static void make_plan(const struct state *s, struct work *w)
+{
+    problem_make(&w->problem, s, false);
+    if (is_thrifty(s) &&
+        deadline_plan(&w->problem, s, money_left(s), &w->plan))
+        w->is_all = false;
+    else
+        plan_soonest(s, w);
     for (uint32_t i = 0; i < s->n_held; i++)
         w->is_kept[s->held[i]] = w->keeps[i] > 0;
     w->made_at = s->now;
@@ -119,18 +151,20 @@ static int init(void *self, const struct state *s,
 {
     struct memory *memory = self;
     struct work *w = memory->work = calloc(1, sizeof *w);
-    memory->bkp = calloc(1, bats_policy_bkp.advisor.memory);
-    if (!w || !memory->bkp)
+    (void)o;
+    if (!w)
         goto no_memory;
     w->keeps = calloc(s->n_machines, sizeof *w->keeps);
     w->is_kept = calloc(s->n_machines, sizeof *w->is_kept);
     if (problem_init(&w->problem, s) < 0 || !w->keeps || !w->is_kept)
         goto no_memory;
+    if (is_thrifty(s))
+        w->problem.longer = LONGER;
     w->plan.buys = w->buys;
     w->plan.keeps = w->keeps;
     w->made_at = -1;
     w->next_results = 1;
-    return bats_policy_bkp.advisor.init(memory->bkp, s, o, err);
+    return 0;
 
 no_memory:
     return bats_error_set(err, BATS_ENOMEM, "no memory for a policy");
@@ -145,7 +179,6 @@ static void release(void *self)
         free(memory->work->is_kept);
     }
     free(memory->work);
-    free(memory->bkp);
 }
 
 /* A window of all machines cannot be paid, or need not be chosen. */
@@ -183,11 +216,11 @@ static void start_cheap(const struct state *s, struct policy_start *start)
     }
 }
 
-/* An earlier session or a profile knows all clusters. */
+/* An earlier session, a profile or the user knows all clusters. */
 static bool is_known(const struct state *s)
 {
     for (size_t i = 0; i < s->n_clusters; i++)
-        if (s->clusters[i].stats.n_done == 0)
+        if (cluster_runtime(&s->clusters[i]) == 0)
             return false;
     return true;
 }
@@ -198,11 +231,16 @@ static void start(void *self, const struct state *s,
 {
     struct work *w = ((struct memory *)self)->work;
     if (sample->is_on) {
-        bats_policy_bkp.start(((struct memory *)self)->bkp, s, sample, start);
+        initial_start(s, sample, start);
         return;
     }
-    bool plans =
-        s->n_clusters > 1 && is_known(s) && s->ledger.budget != BATS_UNLIMITED;
+    bool plans = is_known(s) &&
+                 (is_thrifty(s) ||
+                  (s->n_clusters > 1 && s->ledger.budget != BATS_UNLIMITED));
+    if (!plans && is_thrifty(s)) {
+        deadline_start(s, start);
+        return;
+    }
     if (!plans && has_no_choice(s)) {
         for (size_t i = 0; i < s->n_clusters; i++)
             start->machines[i] = s->clusters[i].spec.max;
@@ -214,10 +252,13 @@ static void start(void *self, const struct state *s,
     }
     double end;
     problem_make(&w->problem, s, true);
-    if (bats_windows_cost_of_all(&w->problem.is, problem_pending(s), &end) <=
-        CLEARLY * money_left(s))
+    bool is_cheap = is_thrifty(s) &&
+                    deadline_plan(&w->problem, s, money_left(s), &w->plan);
+    if (!is_cheap &&
+        bats_windows_cost_of_all(&w->problem.is, problem_pending(s), &end) <=
+            CLEARLY * money_left(s))
         use_all(s, w);
-    else
+    else if (!is_cheap)
         plan_windows(w, money_left(s));
     memcpy(start->machines, w->buys, sizeof start->machines);
 }
@@ -225,21 +266,19 @@ static void start(void *self, const struct state *s,
 /* There is something to plan with. */
 static bool is_ready(const struct state *s)
 {
-    return s->n_absent == 0 && count_results(s) > 0;
+    return s->n_absent == 0 && (count_results(s) > 0 || is_thrifty(s));
 }
 
 static bool renew(const void *self, const struct state *s, uint32_t machine)
 {
-    const struct memory *memory = self;
-    struct work *w = memory->work;
-    if (s->is_chosen)
-        return bats_policy_bkp.renew(memory->bkp, s, machine);
-    /* What runs on a machine that is free of charge is never cut off: it would
+    struct work *w = ((const struct memory *)self)->work;
+    /* Tasks on a machine that is free of charge are never cut off: they would
      * be begun again, and cut off again, for ever. */
     if (!is_ready(s) ||
         s->clusters[s->machines[machine].cluster].spec.charge == 0)
         return machine_works(s, machine);
-    if (w->made_at != s->now)
+    if (w->made_at < 0 ||
+        s->now - w->made_at > (is_thrifty(s) ? s->interval / 2 : 0))
         make_plan(s, w);
     return w->is_all ? machine_works(s, machine) : w->is_kept[machine];
 }
@@ -247,15 +286,15 @@ static bool renew(const void *self, const struct state *s, uint32_t machine)
 static bool admit(const void *self, const struct state *s, uint32_t machine)
 {
     (void)self;
-    return s->n_clusters == 1 || forecast_fits(s, machine);
+    return (s->n_clusters == 1 && !is_thrifty(s)) || forecast_fits(s, machine);
 }
 
 static bool refill(const void *self, const struct state *s,
                    const struct occasion *why)
 {
-    const struct memory *memory = self;
-    return s->is_chosen ? bats_policy_bkp.refill(memory->bkp, s, why)
-                        : !is_ready(s);
+    (void)self;
+    (void)why;
+    return !is_ready(s);
 }
 
 /* A choice of schedules is worth most before machines are paid for a second
@@ -282,12 +321,11 @@ static bool wants(void *self, const struct state *s,
                   const struct occasion *why)
 {
     struct work *w = ((struct memory *)self)->work;
-    if (s->is_chosen)
-        return bats_policy_bkp.wants(((struct memory *)self)->bkp, s, why);
     if (s->phase != PHASE_NONE)
         return false;
     switch (why->type) {
     case OCCASION_RESULT:
+        problem_note(&w->problem, s, why);
         if (!is_ready(s) || count_results(s) < w->next_results)
             return false;
         w->next_results = 2 * count_results(s);
@@ -295,13 +333,23 @@ static bool wants(void *self, const struct state *s,
     case OCCASION_WINDOW:
         return w->is_new && w->made_at == s->now;
     case OCCASION_TICK:
-        return is_ready(s) && initial_window_closes(s);
+        return is_ready(s) && (is_thrifty(s) || initial_window_closes(s));
     case OCCASION_LOST:
         return is_ready(s);
     case OCCASION_STALLED:
         return s->n_absent == 0;
+    case OCCASION_CHOSEN:
+        return true;
     }
     return false;
+}
+
+static bats_time expected_end(const void *self, const struct state *s)
+{
+    const struct work *w = ((const struct memory *)self)->work;
+    double end = (double)w->made_at + w->plan.end * (double)s->window;
+    return w->made_at < 0 || end >= (double)BATS_NEVER ? BATS_NEVER
+                                                       : (bats_time)end;
 }
 
 static int plan(void *self, const struct state *s, const struct occasion *why,
@@ -313,20 +361,21 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
         [OCCASION_WINDOW] = BATS_REASON_PLANNED,
         [OCCASION_TICK] = BATS_REASON_PLANNED,
         [OCCASION_LOST] = BATS_REASON_LOST,
-        [OCCASION_STALLED] = BATS_REASON_STALLED};
+        [OCCASION_STALLED] = BATS_REASON_STALLED,
+        [OCCASION_CHOSEN] = BATS_REASON_CHOSEN};
     struct work *w = ((struct memory *)self)->work;
-    if (s->is_chosen)
-        return bats_policy_bkp.plan(((struct memory *)self)->bkp, s, why,
-                                    is_new, answer, err);
+    (void)err;
     if (why->type != OCCASION_WINDOW)
         make_plan(s, w);
     w->is_new = false;
     *is_new = true;
-    answer->confirms = true;
+    answer->confirms = why->type != OCCASION_CHOSEN;
     answer->keeps = w->is_kept;
     answer->decision = (struct bats_decision){
         .time = s->now,
-        .reason = s->planned ? reasons[why->type] : BATS_REASON_SAMPLED,
+        .reason = s->planned || !is_known(s) || why->type == OCCASION_CHOSEN
+                      ? reasons[why->type]
+                      : BATS_REASON_SAMPLED,
         .feasible = w->plan.feasible,
         .tasks_left = (int64_t)problem_pending(s),
         .tasks_paid = -1,
@@ -350,10 +399,12 @@ const struct bats_policy bats_policy_bats = {
                 .init = init,
                 .release = release},
     .about = "the machine-windows that end the bag soonest within the budget",
+    .plans_windows = true,
     .start = start,
     .renew = renew,
     .admit = admit,
     .refill = refill,
     .knows = knows,
     .wants = wants,
+    .end = expected_end,
     .plan = plan};

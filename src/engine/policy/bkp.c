@@ -71,8 +71,8 @@ static int solve(const struct state *s, const struct forecast *f,
                                  (uint64_t)tasks, f->money_left, plan, err);
 }
 
-/* What does most tasks for the money may take many times as long as what does
- * nearly as many. */
+/* The plan that does most tasks for the money may take many times as long as
+ * one that does nearly as many. */
 static int hasten(const struct state *s, const struct forecast *f,
                   struct bats_plan *plan, struct bats_error *err)
 {
@@ -113,7 +113,7 @@ static int reinforce(const struct state *s, const struct forecast *f,
     return 0;
 }
 
-/* Where the money does not suffice anyway, a plan that it still pays is kept:
+/* A plan that can still be paid is kept if the money does not suffice anyway:
  * to change it costs the tasks that are cut off, and gains nothing. */
 static bool keeps_plan(const struct state *s, const struct forecast *f,
                        enum bats_reason reason)
@@ -285,7 +285,7 @@ static int make_answer(void *self, const struct state *s,
     return make_plan(s, reason, &f, is_new, answer, err);
 }
 
-/* What the present plan is still going to charge. */
+/* The money that the present plan is still going to charge. */
 static double planned_cost(const struct state *s)
 {
     double cost = 0;
@@ -364,6 +364,7 @@ const char *bats_reconfigure_name(enum bats_reconfigure rule)
 const struct bats_policy bats_policy_bkp = {
     .advisor = {.name = "bkp", .memory = sizeof(struct memory), .init = init},
     .about = "samples, then the fastest configuration within the budget",
+    .plans_windows = true,
     .start = start,
     .renew = renew,
     .admit = admit,

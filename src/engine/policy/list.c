@@ -4,7 +4,10 @@
 #include <string.h>
 
 static const struct bats_policy *const all[] = {
-    &bats_policy_bats, &bats_policy_bkp, &bats_policy_rr};
+    &bats_policy_bats,         &bats_policy_bkp,
+    &bats_policy_rr,           &bats_policy_dbc_cost,
+    &bats_policy_dbc_time,     &bats_policy_dbc_conservative_time,
+    &bats_policy_dbc_cost_time};
 
 const struct bats_policy *bats_policy_find(const char *name)
 {
@@ -17,4 +20,10 @@ const struct bats_policy *bats_policy_find(const char *name)
 const char *bats_policy_name(const struct bats_policy *policy)
 {
     return policy->advisor.name;
+}
+
+enum bats_plans bats_policy_plans(const struct bats_policy *policy)
+{
+    return policy == &bats_policy_bkp ? BATS_PLANS_CONFIGURATIONS
+                                      : BATS_PLANS_WINDOWS;
 }

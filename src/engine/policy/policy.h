@@ -19,7 +19,9 @@ enum occasion_type {
                       */
     OCCASION_TICK,   /* a monitoring interval is over */
     OCCASION_LOST,   /* a machine was lost, or put in quarantine: machine */
-    OCCASION_STALLED /* tasks are left and nothing runs */
+    OCCASION_STALLED, /* tasks are left and nothing runs */
+    OCCASION_CHOSEN  /* a schedule, which the policy has to plan itself: what
+                        it may cost, and when it need not end sooner */
 };
 
 struct occasion {
@@ -30,8 +32,8 @@ struct occasion {
     bool in_sample; /* RESULT: it is one of its cluster's sample */
 };
 
-/* What the sampling phase that goes before asks of the start; `workers` slots
- * per cluster, and tasks that the cluster lacks. 0, 0: there is none. */
+/* The needs of the sampling phase that goes before: `workers` slots per
+ * cluster, and tasks that the cluster lacks. 0, 0: there is none. */
 struct policy_sample {
     bool is_on;
     uint32_t workers;
@@ -48,7 +50,7 @@ struct policy_start {
 
 /* A new configuration. */
 struct policy_plan {
-    /* What is recorded. machines[]: so many are to be held of each cluster. */
+    /* For the record. machines[]: so many are to be held of each cluster. */
     struct bats_decision decision;
     bool confirms; /* not recorded again if it is what was recorded last */
     /* Windows that each machine of the cluster gets after the present one. */
@@ -61,6 +63,8 @@ struct policy_plan {
 struct bats_policy {
     struct advisor advisor;
     const char *about; /* one line for people */
+    bool plans_windows; /* no use where there are none */
+    bool one_each;      /* a slot is given no task ahead */
     /* The configuration of the start. Asked once, when the first machine
      * joins. */
     void (*start)(void *self, const struct state *s,
@@ -75,6 +79,8 @@ struct bats_policy {
      * configuration wants? */
     bool (*refill)(const void *self, const struct state *s,
                    const struct occasion *why);
+    /* Tasks are left, nothing goes on: is it for want of time? */
+    bool (*is_late)(const void *self, const struct state *s);
     /* The clusters are known well enough for a choice of schedules. */
     bool (*knows)(const void *self, const struct state *s,
                   const struct occasion *why);
@@ -82,6 +88,9 @@ struct bats_policy {
      * every window it is told by this. */
     bool (*wants)(void *self, const struct state *s,
                   const struct occasion *why);
+    /* When it expects the bag to be done; BATS_NEVER: not known. NULL: ask the
+     * forecast. */
+    bats_time (*end)(const void *self, const struct state *s);
     /* If it does: true and a new configuration in *plan, or false. T of every
      * cluster and the forecast are of now. *rc < 0: it failed. */
     int (*plan)(void *self, const struct state *s, const struct occasion *why,

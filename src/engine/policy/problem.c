@@ -5,10 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of a task, lost where a machine is given up: half of one that is looked at
- * by chance, times 1 + cv^2, which is 5 at most. */
-#define LOST 0.5
-#define LOST_MOST 5
 /* A task that has outlasted all others of its cluster takes as many standard
  * deviations more; no more than so many means. */
 #define DEVIATION_MOST 1
@@ -16,9 +12,7 @@
  * many of them. */
 #define VARIES 0.5
 #define VARIES_LIKE 2
-/* What runs on a cluster without results takes so many times what the longest
- * has been running for. */
-#define LONGER 1.05
+#define LONGER 1.05 /* by default */
 
 /* ---- what is known ---- */
 
@@ -61,7 +55,7 @@ static double rest_of(const struct bats_stats *stats, double elapsed,
     return (sum + fmin(cv, DEVIATION_MOST) * stats->mean_done) / (n + 1);
 }
 
-/* What runs on a cluster. */
+/* The tasks that run on a cluster. */
 struct running {
     double n, sum, longest;
 };
@@ -84,16 +78,19 @@ static void look(const struct state *s, double cv, struct running *running)
     }
 }
 
-/* T of every cluster in windows. Of one without results it is no less than the
- * mean of the others. */
-static void find_means(const struct state *s, double cv, double *mean)
+/* T of every cluster in windows. Of one without results it is what the user
+ * expects there, else the mean of the others; and no less than what runs there
+ * has taken already. */
+static void find_means(const struct state *s, double cv, double longer,
+                       double *mean)
 {
     struct running running[BATS_CLUSTERS_MAX] = {{0}};
-    double window = (double)s->window, sum = 0, n = 0;
+    double window = (double)s->window, sum = 0, n = 0, longest = 0;
     look(s, cv, running);
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct bats_stats *stats = &s->clusters[i].stats;
         mean[i] = 0;
+        longest = fmax(longest, running[i].longest);
         if (stats->n_done == 0)
             continue;
         mean[i] = fmax((running[i].sum + stats->rt_done) /
@@ -103,10 +100,13 @@ static void find_means(const struct state *s, double cv, double *mean)
         sum += mean[i];
         n++;
     }
-    for (size_t i = 0; i < s->n_clusters; i++)
+    double others = n > 0 ? sum / n : fmax(longer * longest, 1) / window;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        double expected = (double)s->clusters[i].expected / window;
         if (mean[i] == 0)
-            mean[i] = fmax(n > 0 ? sum / n : 1 / window,
-                           LONGER * running[i].longest / window);
+            mean[i] = fmax(expected > 0 ? expected : others,
+                           longer * running[i].longest / window);
+    }
 }
 
 /* ---- the problem ---- */
@@ -128,7 +128,7 @@ static void add_machine(const struct state *s, struct problem *p, double cv,
         slot->rest = stats->n_done > 0
                          ? rest_of(stats, elapsed, cv) / window
                          : fmax(mean[m->cluster] - elapsed / window,
-                                (LONGER - 1) * mean[m->cluster]);
+                                (p->longer - 1) * mean[m->cluster]);
         slot->size = (elapsed / window + slot->rest) / mean[m->cluster];
         p->is.demand += slot->size;
         longest = fmax(longest, slot->rest);
@@ -155,7 +155,7 @@ static void add_type(const struct state *s, struct problem *p, size_t cluster,
         .rate = 1 / mean,
         .slots = slots,
         .charge = (double)c->spec.charge,
-        .loss = LOST * mean * fmin(1 + cv * cv, LOST_MOST),
+        .loss = bats_windows_loss(mean, cv),
         .parked = parked < most ? parked : (uint32_t)most};
 }
 
@@ -166,15 +166,22 @@ double problem_pending(const struct state *s)
            count[BATS_TASK_WAITING];
 }
 
+/* A schedule that was chosen need not end sooner. */
+static double aim_of(const struct state *s)
+{
+    return s->aim > s->now ? (double)(s->aim - s->now) / (double)s->window : 0;
+}
+
 void problem_make(struct problem *p, const struct state *s, bool all)
 {
-    double mean[BATS_CLUSTERS_MAX], cv = variation(s);
-    find_means(s, cv, mean);
+    double mean[BATS_CLUSTERS_MAX], cv = p->cv = variation(s);
+    find_means(s, cv, p->longer, mean);
     p->is = (struct bats_windows_problem){.types = p->types,
                                           .n_types = s->n_clusters,
                                           .machines = p->machines,
                                           .slots = p->slots,
-                                          .demand = problem_pending(s)};
+                                          .demand = problem_pending(s),
+                                          .aim = aim_of(s)};
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
         uint32_t there = all ? c->n_machines : c->n_joined;
@@ -185,8 +192,16 @@ void problem_make(struct problem *p, const struct state *s, bool all)
         add_machine(s, p, cv, mean, s->held[i]);
 }
 
+void problem_note(struct problem *p, const struct state *s,
+                  const struct occasion *why)
+{
+    double *longest = &p->longest[s->machines[why->machine].cluster];
+    *longest = fmax(*longest, (double)why->runtime);
+}
+
 int problem_init(struct problem *p, const struct state *s)
 {
+    p->longer = LONGER;
     p->machines = calloc(s->n_machines, sizeof *p->machines);
     p->slots = calloc(s->n_slots, sizeof *p->slots);
     return p->machines && p->slots ? 0 : BATS_ENOMEM;

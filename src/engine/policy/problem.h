@@ -22,6 +22,10 @@ struct problem {
     struct bats_windows_type types[BATS_CLUSTERS_MAX];
     struct bats_windows_machine *machines; /* as many as the state has */
     struct bats_windows_slot *slots;
+    double longest[BATS_CLUSTERS_MAX]; /* that was seen, microseconds */
+    double cv;     /* of the runtimes, in units of their cluster's mean */
+    double longer; /* what runs on a cluster without results takes so many
+                      times what the longest has been running for */
 };
 
 /* BATS_ENOMEM; to be released in any case. */
@@ -30,6 +34,10 @@ void problem_release(struct problem *p);
 
 /* The problem of now. `all`: nobody has joined yet, but all will. */
 void problem_make(struct problem *p, const struct state *s, bool all);
+
+/* A result: the longest that was seen of a cluster. */
+void problem_note(struct problem *p, const struct state *s,
+                  const struct occasion *why);
 
 /* Tasks that do not run. */
 double problem_pending(const struct state *s);

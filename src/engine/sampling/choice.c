@@ -77,7 +77,22 @@ static void make_clusters(struct memory *p, const struct state *s)
         if (c->n_joined < c->spec.max)
             p->clusters[i].max = c->n_joined;
         p->slots[i] = cluster_slots(c);
+        p->paid[i] = (struct bats_paid){.machines = c->n_held};
     }
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
+        struct bats_paid *paid = &p->paid[m->cluster];
+        paid->time += (double)(m->paid_end - s->now) / paid->machines;
+    }
+}
+
+/* Tasks that paid windows do not do; what is allocated is paid as it is used,
+ * and half of what runs is left. */
+static uint64_t tasks_left(const struct state *s)
+{
+    int64_t left = s->is_allocation ? bats_bag_ready(&s->bag) + s->n_busy / 2
+                                    : forecast_make(s).tasks_left;
+    return left > 0 ? (uint64_t)left : 1;
 }
 
 int choice_estimator(void *self, const struct state *s,
@@ -87,16 +102,19 @@ int choice_estimator(void *self, const struct state *s,
     if (s->phase != PHASE_SAMPLED && !p->is_offered)
         return bats_error_set(err, BATS_ESTATE,
                               "there is no sample to choose from");
-    struct forecast f = forecast_make(s);
     *e = (struct bats_estimator){
+        .plans = s->is_allocation ? BATS_PLANS_ALLOCATION : p->plans,
         .clusters = p->clusters,
         .runtimes = p->runtimes,
         .slots = p->slots,
+        .paid = p->paid,
         .n_clusters = s->n_clusters,
-        .n_tasks = f.tasks_left > 0 ? (uint64_t)f.tasks_left : 1,
+        .n_tasks = tasks_left(s),
         .window = s->window,
         .confidence = p->confidence,
-        .cushion_percent = p->cushion_percent};
+        .cushion_percent = p->cushion_percent,
+        .until = s->time_limit == BATS_NEVER ? 0 : s->time_limit - s->now,
+        .rate = s->is_allocation ? s->ledger.billing.rate : 0};
     make_clusters(p, s);
     return make_runtimes(p, s, bats_estimate_confidence(e), err);
 }
@@ -124,6 +142,14 @@ static int add_cushion(const struct bats_estimator *e,
     return rc;
 }
 
+static int too_dear(bats_money cost, struct bats_error *err)
+{
+    char money[BATS_UNITS_TEXT];
+    return bats_error_set(err, BATS_EBUDGET,
+                          "the deadline cannot be met for less than %s",
+                          bats_money_format(money, cost));
+}
+
 int choice_choose(void *self, const struct state *s,
                   const struct bats_choice *choice,
                   struct sampling_choice *chosen, struct bats_error *err)
@@ -140,10 +166,14 @@ int choice_choose(void *self, const struct state *s,
     int rc = choice_estimator(p, s, &e, err);
     if (rc == 0)
         rc = bats_estimate_choose(&e, choice, &chosen->schedule, err);
+    if (rc == 0 && choice->offer == BATS_OFFER_DEADLINE &&
+        chosen->schedule.plan.cost > bats_ledger_available(&s->ledger))
+        rc = too_dear(chosen->schedule.plan.cost, err);
     if (rc == 0 && p->cushion && chosen->schedule.refits)
         rc = add_cushion(&e, &chosen->schedule, err);
     if (rc < 0)
         return rc;
+    chosen->plans = e.plans;
     chosen->n_tasks = e.n_tasks;
     chosen->limit = limit_of(&chosen->schedule);
     p->chosen = chosen->schedule;

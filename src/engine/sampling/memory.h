@@ -36,11 +36,13 @@ struct memory {
     /* choice.c: */
     bool is_offered; /* on the way of a plain run, and not answered yet */
     bool cushion;    /* is allowed */
+    enum bats_plans plans;
     double confidence;
     unsigned cushion_percent;
     struct bats_cluster clusters[BATS_CLUSTERS_MAX]; /* for the estimator */
     struct bats_runtimes runtimes[BATS_CLUSTERS_MAX];
     double slots[BATS_CLUSTERS_MAX];
+    struct bats_paid paid[BATS_CLUSTERS_MAX];
     struct bats_schedule chosen;
     bool has_chosen;
 };

@@ -4,7 +4,7 @@
  *
  * The first tasks that are drawn are points: each is to run once on every
  * cluster, for the regression. Where the task still runs elsewhere that is a
- * copy, whose sibling's result does not stop it; where it has its result, it
+ * replica, whose sibling's result does not stop it; where it has its result, it
  * is run for the sake of its runtime alone. A point that fails anywhere, or
  * goes back to the bag, is void, and another task takes its place.
  *
@@ -14,6 +14,8 @@
 #include "engine/sampling/memory.h"
 
 #include <stdlib.h>
+
+#include "util/grow.h"
 
 #define WORKERS 7
 #define POINTS 7
@@ -26,15 +28,9 @@
 static int observe(struct memory *p, uint32_t number, uint32_t cluster,
                    bats_time runtime)
 {
-    if (p->n_observations == p->capacity) {
-        size_t capacity = p->capacity ? 2 * p->capacity : 64;
-        struct bats_observation *list =
-            realloc(p->observations, capacity * sizeof *list);
-        if (!list)
-            return BATS_ENOMEM;
-        p->observations = list;
-        p->capacity = capacity;
-    }
+    if (!bats_grow(&p->observations, &p->capacity, p->n_observations + 1,
+                   sizeof *p->observations))
+        return BATS_ENOMEM;
     p->observations[p->n_observations++] =
         (struct bats_observation){number, cluster, runtime};
     if ((double)runtime > p->longest_runtime)
@@ -58,9 +54,9 @@ static int take_over(struct memory *p, const struct state *s,
     return 0;
 }
 
-/* What earlier sessions have seen is a part of the sample. A cluster of which
- * that is as much as the sample is to have gets no more of it, and points are
- * run on the others only. */
+/* Results of earlier sessions are a part of the sample. A cluster that has as
+ * many of them as the sample is to have gets no more, and points are run on the
+ * others only. */
 static int take_earlier(struct memory *p, const struct state *s,
                         const struct bats_sched_earlier *earlier,
                         struct bats_error *err)
@@ -90,6 +86,7 @@ static int init(void *self, const struct state *s,
 {
     struct memory *p = self;
     uint32_t n = bats_bag_left(&s->bag);
+    p->plans = bats_policy_plans(o->policy);
     p->cushion = o->sampling.cushion;
     p->cushion_percent = o->sampling.cushion_percent;
     p->confidence = o->sampling.confidence;
@@ -161,7 +158,7 @@ static bool wants_point(const struct memory *p)
     return p->n_points < POINTS_MAX && good_points(p) < p->n_points_wanted;
 }
 
-/* What runs only for its runtime is not needed any more. */
+/* A task that runs only for its runtime is not needed any more. */
 static void void_point(struct memory *p, struct point *point)
 {
     point->is_void = true;

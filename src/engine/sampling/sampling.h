@@ -8,7 +8,7 @@
 #include "bats/sample.h"
 #include "engine/advisor.h"
 
-/* What is to be done after an event of the sampling phase. */
+/* The next step after an event of the sampling phase. */
 enum sampling_step {
     SAMPLING_GOES_ON,
     SAMPLING_RESTS, /* nothing more to give: machines to the end of their
@@ -19,9 +19,10 @@ enum sampling_step {
     SAMPLING_IS_OVER
 };
 
-/* What the choice is carried out with. */
+/* The choice, as it is carried out. */
 struct sampling_choice {
     bool is_none;     /* nothing was chosen */
+    enum bats_plans plans;
     uint64_t n_tasks; /* that were left; else: */
     bats_money limit; /* may be spent on the schedule */
     bool cushion;     /* its cushion is allowed */
@@ -70,7 +71,7 @@ struct sampling {
     /* On the way of a plain run: the clusters are known, and so many tasks are
      * left to windows that are still to be paid. True: there is a choice. */
     bool (*offer)(void *self, const struct state *s, int64_t tasks_left);
-    /* What schedules are estimated from. The forecast has looked just now. */
+    /* The input of the estimates. The forecast has looked just now. */
     int (*estimator)(void *self, const struct state *s,
                      struct bats_estimator *estimator, struct bats_error *err);
     int (*choose)(void *self, const struct state *s,

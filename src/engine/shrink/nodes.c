@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A restart that does not do all tasks must do so many more of those that are
+ * left. */
+#define CLEARLY 0.05
+#define SURELY (1 - 1e-9) /* sums of so many terms are not exact */
+
 struct nodes {
     uint32_t n_nodes; /* 0: nothing is given back */
     uint32_t *node;   /* per machine */
@@ -133,14 +138,115 @@ static bool is_affordable(const struct nodes *k, const struct state *s)
     return windows * charge <= (double)f.money_left;
 }
 
+/* ---- in an allocation: all is held, works and is billed ---- */
+
+/* The bill of nodes, and the tasks that they do, per microsecond. */
+struct power {
+    double price, rate;
+};
+
+/* For each node. False: a cluster that has machines is not known yet. */
+static bool find_power(const struct nodes *k, const struct state *s,
+                       struct power *of)
+{
+    for (uint32_t id = 0; id < s->n_machines; id++) {
+        const struct machine *m = &s->machines[id];
+        const struct cluster *c = &s->clusters[m->cluster];
+        of[k->node[id]].price += (double)c->price / (double)s->window;
+        if (m->state == MACHINE_LOST || m->quarantined)
+            continue;
+        if (c->stats.mean <= 0)
+            return false;
+        of[k->node[id]].rate += m->n_slots / c->stats.mean;
+    }
+    return true;
+}
+
+/* The node kept that charges most for what it does, which is not that of the
+ * master; k->n_nodes: there is none. */
+static uint32_t dearest(const struct nodes *k, const struct power *of)
+{
+    uint32_t worst = k->n_nodes;
+    for (uint32_t i = 0; i < k->n_nodes; i++)
+        if (k->kept[i] && i != k->keep && of[i].price > 0 &&
+            (worst == k->n_nodes ||
+             of[i].price * of[worst].rate >= of[worst].price * of[i].rate))
+            worst = i;
+    return worst;
+}
+
+/* The tasks of `n` that so much money pays. */
+static double done(const struct power *p, double money, double n)
+{
+    return p->price > 0 ? fmin(n, money / p->price * p->rate) : n;
+}
+
+/*
+ * Keeps as many nodes as the money lets do the bag, without those that charge
+ * most for a task; or those that do most of it, if that is clearly more. A
+ * restart costs all nodes the time until what runs has ended, and its own.
+ */
+static bool drop_dearest(struct nodes *k, const struct state *s,
+                         struct power *of)
+{
+    struct power all = {(double)s->ledger.billing.rate / (double)BATS_HOUR, 0};
+    double pending = bats_bag_ready(&s->bag);
+    double running = bats_bag_left(&s->bag) - pending;
+    double money = (double)bats_ledger_available(&s->ledger) -
+                   all.price * (double)s->ledger.billing.leaving;
+    double lost = all.price * (wait_for_all(s) + (double)k->restart);
+    uint32_t next, dropped = 0, best = 0;
+    for (uint32_t i = 0; i < k->n_nodes; i++) {
+        k->kept[i] = true;
+        all.rate += of[i].rate;
+    }
+    double most = done(&all, money, pending + running) - running;
+    if (most >= pending)
+        return false;
+    most = fmin(most + CLEARLY * pending, pending * SURELY);
+    for (struct power p = all;
+         most < pending && (next = dearest(k, of)) < k->n_nodes;) {
+        k->kept[next] = false;
+        dropped++;
+        p.price -= of[next].price;
+        p.rate -= of[next].rate;
+        double n = done(&p, money - lost, pending);
+        if (n > most) {
+            most = n / SURELY;
+            best = dropped;
+        }
+    }
+    memset(k->kept, true, k->n_nodes * sizeof *k->kept);
+    for (uint32_t i = 0; i < best; i++)
+        k->kept[dearest(k, of)] = false;
+    return best > 0;
+}
+
+static bool shrinks_allocation(struct nodes *k, const struct state *s,
+                               uint32_t *machines)
+{
+    struct power *of = calloc(k->n_nodes, sizeof *of);
+    bool drops = of && s->ledger.budget != BATS_UNLIMITED &&
+                 find_power(k, s, of) && drop_dearest(k, s, of);
+    for (uint32_t id = 0; drops && id < s->n_machines; id++) {
+        const struct machine *m = &s->machines[id];
+        machines[m->cluster] += k->kept[k->node[id]] &&
+                                m->state != MACHINE_LOST && !m->quarantined;
+    }
+    free(of);
+    return drops;
+}
+
 static bool gives_back(void *self, const struct state *s, uint32_t *machines)
 {
     struct nodes *k = self;
-    if (k->n_nodes == 0 || !s->planned || s->n_absent > 0 ||
-        s->phase != PHASE_NONE || bats_bag_ready(&s->bag) == 0 ||
-        k->reviewed_at == s->now)
+    if (k->n_nodes == 0 || !(s->planned || s->is_allocation) ||
+        s->n_absent > 0 || s->phase != PHASE_NONE ||
+        bats_bag_ready(&s->bag) == 0 || k->reviewed_at == s->now)
         return false;
     k->reviewed_at = s->now;
+    if (s->is_allocation)
+        return shrinks_allocation(k, s, machines);
     return find_kept(k, s, machines) && is_worth_it(k, s) &&
            is_affordable(k, s);
 }
@@ -161,7 +267,7 @@ static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
     struct nodes *k = self;
-    if (o->shrink.node == NULL)
+    if (o->shrink.node == NULL || s->is_use)
         return 0;
     k->keep = o->shrink.keep;
     k->restart = o->shrink.restart;

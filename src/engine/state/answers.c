@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "util/grow.h"
+
 void state_emit(struct state *s, struct bats_command command)
 {
     if (s->queue_n == s->queue_capacity) { /* 0 or a power of two */
@@ -35,6 +37,11 @@ bool state_next(struct state *s, struct bats_command *command)
     return true;
 }
 
+double cluster_runtime(const struct cluster *c)
+{
+    return c->stats.n_done > 0 ? c->stats.mean_done : (double)c->expected;
+}
+
 bool cluster_is_guess(const struct cluster *c)
 {
     return c->stats.mean > 0 && c->done == 0 && !c->is_seen;
@@ -42,17 +49,10 @@ bool cluster_is_guess(const struct cluster *c)
 
 void state_record(struct state *s, const struct bats_decision *decision)
 {
-    if (s->n_decisions == s->decisions_capacity) {
-        size_t capacity =
-            s->decisions_capacity ? 2 * s->decisions_capacity : 16;
-        struct bats_decision *list =
-            realloc(s->decisions, capacity * sizeof *list);
-        if (!list) {
-            s->failure = BATS_ENOMEM;
-            return;
-        }
-        s->decisions = list;
-        s->decisions_capacity = capacity;
+    if (!bats_grow(&s->decisions, &s->decisions_capacity, s->n_decisions + 1,
+                   sizeof *s->decisions)) {
+        s->failure = BATS_ENOMEM;
+        return;
     }
     struct bats_decision *d = &s->decisions[s->n_decisions++];
     *d = *decision;

@@ -17,13 +17,13 @@ static void check_slot(const struct state *s, uint32_t slot)
     for (struct bats_position t = sl->head; bats_is_position(t);
          t = slot_next(s, slot, t)) {
         bool cancelled = execution_cancelled(s, slot, t);
-        assert(sl->is_copy || s->tasks[t.i].slot == slot);
+        assert(sl->is_replica || s->tasks[t.i].slot == slot);
         assert(cancelled ||
                (s->bag.state[t.i] == BATS_TASK_ASSIGNED && active) ||
                (s->tasks[t.i].point && active));
         n++;
     }
-    assert(n == sl->n_tasks && (!sl->is_copy || n == 1));
+    assert(n == sl->n_tasks && (!sl->is_replica || n == 1));
     assert((n > 0) == (s->busy[slot / 64] >> slot % 64 & 1));
     assert(!sl->is_idle || (n == 0 && active));
     assert(!sl->timed_out || execution_cancelled(s, slot, sl->head));
@@ -34,39 +34,45 @@ static void check_slot(const struct state *s, uint32_t slot)
 static uint32_t check_task(const struct state *s, struct bats_position task)
 {
     const struct task *t = &s->tasks[task.i];
-    uint32_t copies = 0;
+    uint32_t replicas = 0;
     bool alive = t->slot != NO_SLOT && !t->cancelled;
     assert(!on_machine(s, task) || t->slot != NO_SLOT);
     assert(t->slot == NO_SLOT || on_machine(s, task) ||
            (bats_bag_has_result(&s->bag, task) && (t->cancelled || t->point)));
-    assert(t->copies == NO_SLOT || t->slot != NO_SLOT);
-    for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy) {
-        assert(s->slots[at].is_copy &&
+    assert(t->replicas == NO_SLOT || t->slot != NO_SLOT);
+    for (uint32_t at = t->replicas; at != NO_SLOT;
+         at = s->slots[at].next_replica) {
+        assert(s->slots[at].is_replica &&
                bats_same_position(s->slots[at].head, task));
-        alive |= !s->slots[at].copy_cancelled;
-        copies++;
+        alive |= !s->slots[at].replica_cancelled;
+        replicas++;
     }
-    assert(copies == 0 || bats_same_position(s->slots[t->slot].head, task));
+    assert(replicas == 0 || bats_same_position(s->slots[t->slot].head, task));
     assert(!on_machine(s, task) ||
            alive == (s->bag.state[task.i] == BATS_TASK_ASSIGNED));
     assert(!bats_bag_has_result(&s->bag, task) || !alive || t->point);
-    return copies;
+    return replicas;
+}
+
+static bool paid(const struct machine *m)
+{
+    return m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
 }
 
 static void check_machine(const struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
-    bool paid = m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
     uint32_t busy = 0;
     for (uint32_t i = 0; i < m->n_slots; i++) {
         check_slot(s, m->first_slot + i);
         busy += s->slots[m->first_slot + i].n_tasks > 0;
     }
     assert(busy == m->n_busy);
-    assert(paid == bats_heap_has(&s->turns, id));
-    assert(!paid || (m->held_at < s->n_held && s->held[m->held_at] == id));
+    assert(paid(m) == bats_heap_has(&s->turns, id));
+    assert(!paid(m) || (m->held_at < s->n_held && s->held[m->held_at] == id));
     /* A machine is only ever held inside windows that are paid. */
-    assert(!paid || s->finish != BATS_FINISH_NOT_YET || s->now <= m->paid_end);
+    assert(!paid(m) || s->finish != BATS_FINISH_NOT_YET ||
+           s->now <= m->paid_end);
     assert(!m->renewing || m->state == MACHINE_ACTIVE);
     assert(m->state != MACHINE_PARKED || busy == 0);
     assert(m->state != MACHINE_DRAINING || busy > 0);
@@ -75,8 +81,8 @@ static void check_machine(const struct state *s, uint32_t id)
 
 void state_check(const struct state *s)
 {
-    bats_money charged = s->earlier_charged, held = 0;
-    uint32_t in_slots = 0, executions = 0, copies = 0, absent = 0, lost = 0,
+    bats_money charged = s->earlier_charged, charged_for_use = 0, held = 0;
+    uint32_t in_slots = 0, executions = 0, replicas = 0, absent = 0, lost = 0,
              holding = 0, open = 0, idle = 0;
     bats_ledger_check(&s->ledger);
     bats_bag_check(&s->bag);
@@ -85,10 +91,12 @@ void state_check(const struct state *s)
         bats_money charge = s->clusters[m->cluster].spec.charge;
         check_machine(s, i);
         charged += s->rest[i].windows * charge;
-        held += m->renewing ? charge : 0;
+        held += m->renewing ? charge : use_held(s, i);
+        assert(!s->is_use ||
+               (s->rest[i].since != BATS_NEVER) == (paid(m) && m->n_busy > 0));
         absent += m->state == MACHINE_ABSENT;
         lost += m->state == MACHINE_LOST;
-        holding += m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
+        holding += paid(m);
         open += m->state == MACHINE_ACTIVE ? m->n_slots : 0;
         idle += m->state == MACHINE_ACTIVE ? m->n_slots - m->n_busy : 0;
         for (uint32_t k = 0; k < m->n_slots; k++)
@@ -97,24 +105,23 @@ void state_check(const struct state *s)
     if (s->is_allocation)
         charged =
             s->ledger.base + bats_billing_cost(s->ledger.billing.rate, s->now);
-    assert(charged == s->ledger.charged && held == s->ledger.held);
     assert(absent == s->n_absent && lost == s->n_lost);
     assert(holding == s->n_held && open == s->n_open && idle == s->n_free);
     for (uint32_t t = 0; t < s->bag.n; t++) {
         uint32_t n = check_task(s, (struct bats_position){t});
-        copies += n;
+        replicas += n;
         executions += n + (s->tasks[t].slot != NO_SLOT);
     }
-    assert(in_slots == executions && copies == s->n_copies);
+    assert(in_slots == executions && replicas == s->n_replicas);
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
         uint32_t active = 0, held_here = 0, joined_here = 0;
+        charged_for_use += c->used;
         for (uint32_t k = 0; k < c->n_machines; k++) {
             const struct machine *m =
                 &s->machines[s->members[c->first_machine + k]];
             active += m->state == MACHINE_ACTIVE && !m->marked;
-            held_here +=
-                m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
+            held_here += paid(m);
             assert(bats_heap_has(&c->parked, k) ==
                    (m->state == MACHINE_PARKED && !m->quarantined));
             joined_here += m->state != MACHINE_ABSENT &&
@@ -124,4 +131,6 @@ void state_check(const struct state *s)
         assert(joined_here == c->n_joined);
         assert(held_here <= c->spec.max);
     }
+    assert(charged + charged_for_use == s->ledger.charged &&
+           held == s->ledger.held);
 }

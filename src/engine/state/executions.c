@@ -16,7 +16,7 @@ enum bats_execution_state execution_state(const struct state *s,
     struct bats_position task = execution_find(s, at, number);
     const struct slot *sl = &s->slots[at];
     bool is_head = sl->n_tasks > 0 && bats_same_position(sl->head, task);
-    if (s->tasks[task.i].slot != at && !(is_head && sl->is_copy))
+    if (s->tasks[task.i].slot != at && !(is_head && sl->is_replica))
         return BATS_EXECUTION_NONE;
     if (is_head && sl->timed_out)
         return BATS_EXECUTION_TIMED_OUT;
@@ -35,8 +35,9 @@ struct bats_position execution_begin(struct state *s, uint32_t slot,
 
     t->slot = slot;
     t->next = BATS_NO_POSITION;
-    t->n_copies = 0;
+    t->n_replicas = 0;
     t->in_sample = t->cancelled = false;
+    c->begun++;
     if (c->sample_sent < c->sample_want) {
         t->in_sample = true;
         c->sample_sent++;
@@ -45,19 +46,20 @@ struct bats_position execution_begin(struct state *s, uint32_t slot,
     return task;
 }
 
-void execution_copy(struct state *s, uint32_t slot, struct bats_position task)
+void execution_replica(struct state *s, uint32_t slot,
+                       struct bats_position task)
 {
     struct task *t = &s->tasks[task.i];
     struct slot *sl = &s->slots[slot];
-    assert(sl->n_tasks == 0 && (task_may_be_copied(s, task) || t->point));
-    sl->is_copy = sl->was_copy = true;
-    sl->copy_cancelled = false;
-    sl->next_copy = t->copies;
-    t->copies = slot;
-    t->n_copies++;
-    s->n_copies++;
-    s->copies += !t->point;
-    slot_run(s, slot, task, t->n_copies);
+    assert(sl->n_tasks == 0 && (task_may_be_replicated(s, task) || t->point));
+    sl->is_replica = sl->was_replica = true;
+    sl->replica_cancelled = false;
+    sl->next_replica = t->replicas;
+    t->replicas = slot;
+    t->n_replicas++;
+    s->n_replicas++;
+    s->replicas += !t->point;
+    slot_run(s, slot, task, t->n_replicas);
 }
 
 void execution_measure(struct state *s, uint32_t slot,
@@ -66,13 +68,13 @@ void execution_measure(struct state *s, uint32_t slot,
     struct task *t = &s->tasks[task.i];
     assert(t->point);
     if (t->slot != NO_SLOT) {
-        execution_copy(s, slot, task);
+        execution_replica(s, slot, task);
         return;
     }
     t->slot = slot;
     t->next = BATS_NO_POSITION;
     t->cancelled = t->in_sample = false;
-    slot_run(s, slot, task, ++t->n_copies);
+    slot_run(s, slot, task, ++t->n_replicas);
 }
 
 /* ---- cancelling ---- */
@@ -83,8 +85,9 @@ static bool is_alive(const struct state *s, struct bats_position task)
     const struct task *t = &s->tasks[task.i];
     if (t->slot != NO_SLOT && !t->cancelled)
         return true;
-    for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy)
-        if (!s->slots[at].copy_cancelled)
+    for (uint32_t at = t->replicas; at != NO_SLOT;
+         at = s->slots[at].next_replica)
+        if (!s->slots[at].replica_cancelled)
             return true;
     return false;
 }
@@ -102,8 +105,8 @@ void execution_cancel(struct state *s, uint32_t slot,
     struct slot *sl = &s->slots[slot];
     if (execution_cancelled(s, slot, task))
         return;
-    if (sl->is_copy)
-        sl->copy_cancelled = true;
+    if (sl->is_replica)
+        sl->replica_cancelled = true;
     else
         s->tasks[task.i].cancelled = true;
     sl->timed_out |= time_out;
@@ -145,62 +148,63 @@ void execution_cancel_machine(struct state *s, uint32_t machine)
 
 /* ---- ends ---- */
 
-/* Takes the copy in `slot` out of the list of its task. */
+/* Takes the replica in `slot` out of the list of its task. */
 static void unlink_copy(struct state *s, uint32_t slot,
                         struct bats_position task)
 {
-    uint32_t *at = &s->tasks[task.i].copies;
+    uint32_t *at = &s->tasks[task.i].replicas;
     while (*at != slot)
-        at = &s->slots[*at].next_copy;
-    *at = s->slots[slot].next_copy;
-    s->n_copies--;
+        at = &s->slots[*at].next_replica;
+    *at = s->slots[slot].next_replica;
+    s->n_replicas--;
 }
 
-/* The original has ended: the oldest copy takes its place, if possible one
+/* The original has ended: the oldest replica takes its place, if possible one
  * that was not told to stop. */
 static void promote(struct state *s, struct bats_position task)
 {
     struct task *t = &s->tasks[task.i];
     uint32_t oldest = NO_SLOT;
-    for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy)
-        if (oldest == NO_SLOT || !s->slots[at].copy_cancelled ||
-            s->slots[oldest].copy_cancelled)
+    for (uint32_t at = t->replicas; at != NO_SLOT;
+         at = s->slots[at].next_replica)
+        if (oldest == NO_SLOT || !s->slots[at].replica_cancelled ||
+            s->slots[oldest].replica_cancelled)
             oldest = at; /* the list begins with the youngest */
     if (oldest == NO_SLOT)
         return;
     unlink_copy(s, oldest, task);
     t->slot = oldest;
     t->next = BATS_NO_POSITION;
-    t->cancelled = s->slots[oldest].copy_cancelled;
-    s->slots[oldest].is_copy = false;
+    t->cancelled = s->slots[oldest].replica_cancelled;
+    s->slots[oldest].is_replica = false;
 }
 
 void execution_swap(struct state *s, uint32_t slot, struct bats_position task)
 {
     struct task *t = &s->tasks[task.i];
     uint32_t original = t->slot;
-    assert(s->slots[slot].is_copy && !s->slots[slot].copy_cancelled &&
+    assert(s->slots[slot].is_replica && !s->slots[slot].replica_cancelled &&
            s->slots[original].n_tasks == 1 && !t->in_sample);
     unlink_copy(s, slot, task);
-    s->slots[original].is_copy = true;
-    s->slots[original].copy_cancelled = t->cancelled;
-    s->slots[original].next_copy = t->copies;
-    t->copies = original;
-    s->n_copies++;
+    s->slots[original].is_replica = true;
+    s->slots[original].replica_cancelled = t->cancelled;
+    s->slots[original].next_replica = t->replicas;
+    t->replicas = original;
+    s->n_replicas++;
     t->slot = slot;
     t->next = BATS_NO_POSITION;
-    t->cancelled = s->slots[slot].is_copy = false;
+    t->cancelled = s->slots[slot].is_replica = false;
 }
 
 bool execution_end(struct state *s, uint32_t slot, struct bats_position task,
                    bool well)
 {
     struct task *t = &s->tasks[task.i];
-    bool is_copy = s->slots[slot].is_copy;
-    if (is_copy)
+    bool is_replica = s->slots[slot].is_replica;
+    if (is_replica)
         unlink_copy(s, slot, task);
     slot_take_out(s, slot, task);
-    if (!is_copy) {
+    if (!is_replica) {
         s->clusters[slot_cluster(s, slot)].sample_sent -= t->in_sample;
         t->in_sample = false;
         t->slot = NO_SLOT;

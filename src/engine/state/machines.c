@@ -59,8 +59,8 @@ static void charge_window(struct state *s, uint32_t id)
     struct machine *m = &s->machines[id];
     struct cluster *c = &s->clusters[m->cluster];
     schedule_turn(s, id);
-    if (s->is_allocation)
-        return; /* the whole of it is charged, by the time */
+    if (s->is_allocation || s->is_use)
+        return; /* what is charged is the time, of the whole or of use */
     s->rest[id].windows++;
     c->windows++;
     c->paid_slot_time += (double)s->window * m->n_slots;
@@ -86,7 +86,7 @@ bool machine_acquire(struct state *s, uint32_t id)
     assert(m->state == MACHINE_PARKED && !m->quarantined);
     if (!bats_ledger_charge(&s->ledger, charge_of(s, m)))
         return false;
-    hold(s, id, s->is_allocation ? TIME_MAX : s->now + s->window);
+    hold(s, id, s->is_allocation || s->is_use ? TIME_MAX : s->now + s->window);
     charge_window(s, id);
     put_to_work(s, id);
     return true;
@@ -105,6 +105,8 @@ void machine_take_over(struct state *s, uint32_t id)
 bool machine_renew(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
+    if (s->is_use)
+        return use_extend(s, id);
     if (!bats_ledger_hold(&s->ledger, charge_of(s, m)))
         return false;
     m->renewing = true;
@@ -201,6 +203,7 @@ void machine_drained(struct state *s, uint32_t id)
 void machine_park(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
+    use_end(s, id);
     give_up_renewal(s, m);
     stop_using(s, id);
     let_go(s, id);

@@ -70,6 +70,8 @@ void slots_set_limits(struct state *s)
 static void begin(struct state *s, uint32_t slot)
 {
     s->slots[slot].started = s->now;
+    if (s->slots[slot].n_tasks > 0)
+        use_begin(s, s->slots[slot].machine);
     if (s->has_limits)
         slot_set_limit(s, slot);
 }
@@ -77,15 +79,16 @@ static void begin(struct state *s, uint32_t slot)
 struct bats_position slot_next(const struct state *s, uint32_t slot,
                                struct bats_position task)
 {
-    return s->slots[slot].is_copy ? BATS_NO_POSITION : s->tasks[task.i].next;
+    return s->slots[slot].is_replica ? BATS_NO_POSITION
+                                     : s->tasks[task.i].next;
 }
 
 void slot_run(struct state *s, uint32_t slot, struct bats_position task,
-              uint32_t copy)
+              uint32_t replica)
 {
     struct slot *sl = &s->slots[slot];
     struct machine *m = &s->machines[sl->machine];
-    assert(sl->n_tasks == 0 || !sl->is_copy);
+    assert(sl->n_tasks == 0 || !sl->is_replica);
     if (sl->n_tasks++ == 0) {
         sl->head = task;
         begin(s, slot);
@@ -98,12 +101,12 @@ void slot_run(struct state *s, uint32_t slot, struct bats_position task,
         s->tasks[sl->tail.i].next = task;
     }
     sl->tail = task;
-    s->n_changes += copy == 0;
+    s->n_changes += replica == 0;
     state_emit(s, (struct bats_command){.type = BATS_COMMAND_RUN,
                                         .machine = sl->machine,
                                         .slot = slot - m->first_slot,
                                         .task = s->bag.index[task.i],
-                                        .copy = copy});
+                                        .replica = replica});
 }
 
 void slot_take_out(struct state *s, uint32_t slot, struct bats_position task)
@@ -123,14 +126,16 @@ void slot_take_out(struct state *s, uint32_t slot, struct bats_position task)
     if (bats_same_position(sl->tail, task))
         sl->tail = before;
     sl->n_tasks--;
-    sl->is_copy = false;
+    sl->is_replica = false;
     if (!bats_is_position(before)) {
-        sl->timed_out = sl->was_copy = false;
+        sl->timed_out = sl->was_replica = false;
         begin(s, slot);
     }
     if (sl->n_tasks == 0) {
         assert(m->n_busy > 0);
         m->n_busy--;
+        if (m->n_busy == 0)
+            use_end(s, sl->machine);
         s->n_busy--;
         s->busy[slot / 64] &= ~(UINT64_C(1) << slot % 64);
         if (m->state == MACHINE_ACTIVE) {

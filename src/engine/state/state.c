@@ -5,6 +5,8 @@
 
 #define SAMPLE_Z 1.96
 #define SAMPLE_ERROR 0.25
+#define LOOKS 40 /* at least, until a deadline */
+#define CONFIDENCE 0.9 /* of a goal */
 
 void state_stop(struct state *s, bool now, enum bats_finish why)
 {
@@ -30,11 +32,12 @@ void state_bill(struct state *s)
                                             .amount = amount});
 }
 
-void state_set_deadline(struct state *s)
+void state_set_latest(struct state *s)
 {
     bats_time end = bats_ledger_lasts(&s->ledger);
-    s->late = end < s->time_limit ? BATS_FINISH_BUDGET : BATS_FINISH_DEADLINE;
-    s->deadline = end < s->time_limit ? end : s->time_limit;
+    s->late =
+        end < s->time_limit ? BATS_FINISH_BUDGET : BATS_FINISH_TIME_LIMIT;
+    s->latest = end < s->time_limit ? end : s->time_limit;
 }
 
 void state_finish(struct state *s, enum bats_finish why)
@@ -92,7 +95,7 @@ static void set_up_tasks(struct state *s, const struct bats_sched_options *o)
         s->tasks[i] = (struct task){
             .slot = NO_SLOT,
             .next = BATS_NO_POSITION,
-            .copies = NO_SLOT,
+            .replicas = NO_SLOT,
             .avoid = NO_MACHINE,
             .once = o->once && o->once[number],
             .failures = o->earlier.failures ? o->earlier.failures[number] : 0,
@@ -110,12 +113,13 @@ static void set_up_machines(struct state *s,
                                           .first_slot = s->n_slots,
                                           .n_slots = specs[i].slots};
         s->rest[i] = (struct machine_rest){.member = c->n_machines++,
-                                           .paid_before = paid ? paid[i] : 0};
+                                           .paid_before = paid ? paid[i] : 0,
+                                           .since = BATS_NEVER};
         for (uint32_t k = 0; k < specs[i].slots; k++)
             s->slots[s->n_slots++] = (struct slot){.machine = i,
                                                    .head = BATS_NO_POSITION,
                                                    .tail = BATS_NO_POSITION,
-                                                   .next_copy = NO_SLOT};
+                                                   .next_replica = NO_SLOT};
         c->n_slots += specs[i].slots;
     }
 }
@@ -171,8 +175,11 @@ int state_init(struct state *s, const struct bats_sched_options *o)
                                             : (o->window + 11) / 12,
         .preempt_lead = o->preempt_lead,
         .prefetch = o->prefetch,
-        .time_limit = o->rules.deadline > 0 ? o->rules.deadline : BATS_NEVER,
+        .time_limit =
+            o->rules.time_limit > 0 ? o->rules.time_limit : BATS_NEVER,
+        .goal = o->goal,
         .is_allocation = o->billing.model == BATS_BILLING_ALLOCATION,
+        .is_use = o->billing.model == BATS_BILLING_USE,
         .earlier_charged = earlier->charged,
         .tops_up = earlier->tops_up,
         .next_tick = BATS_NEVER,
@@ -184,17 +191,25 @@ int state_init(struct state *s, const struct bats_sched_options *o)
         .idle_first = NO_SLOT,
         .idle_last = NO_SLOT,
         .idle_asked = NO_SLOT};
+    if (s->goal.deadline == 0)
+        s->goal.deadline = BATS_NEVER;
+    s->interval_after = s->interval;
+    if (o->monitor_interval == 0 && s->interval > s->goal.deadline / LOOKS)
+        s->interval = s->goal.deadline / LOOKS + 1;
+    if (s->goal.confidence <= 0)
+        s->goal.confidence = CONFIDENCE;
     for (size_t i = 0; i < o->n_clusters; i++) {
         s->clusters[i].spec = o->clusters[i];
         s->clusters[i].price = o->clusters[i].charge;
-        if (s->is_allocation)
+        s->clusters[i].expected = o->expected ? o->expected[i] : 0;
+        if (s->is_allocation || s->is_use)
             s->clusters[i].spec.charge = 0;
         s->clusters[i].limit = BATS_NEVER;
     }
     bats_ledger_init(&s->ledger, o->budget, earlier->charged);
     if (s->is_allocation)
         bats_ledger_allocate(&s->ledger, &o->billing);
-    state_set_deadline(s);
+    state_set_latest(s);
     if (!allocate(s, o))
         return BATS_ENOMEM;
     if (earlier->state)

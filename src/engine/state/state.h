@@ -8,6 +8,7 @@
  * alone calls the moves.
  *
  *   machines.c    joined, acquired, renewed, marked, parked, lost
+ *   use.c         what a machine costs that is charged for use
  *   slots.c       the list of idle slots, and their queues
  *   executions.c  the executions of a task, of which there may be several
  *   tasks.c       their results, failures and losses
@@ -65,14 +66,17 @@ struct machine {
                              needs */
 };
 
-/* What few events ask of a machine. */
+/* The members of a machine that few events use. */
 struct machine_rest {
     uint32_t member;       /* its index among the cluster's members */
     bats_time paid_before; /* an earlier session has paid it for so long */
     int64_t windows;       /* entered so far, over all acquisitions */
+    bats_time since;       /* charged for use: it is in use since then, or
+                              BATS_NEVER; */
+    bats_money booked;     /* and so much of that is charged */
 };
 
-/* A slot runs the first task of its queue; the others wait behind it. A copy
+/* A slot runs the first task of its queue; the others wait behind it. A replica
  * is alone there. */
 struct slot {
     _Alignas(CACHE_LINE) uint32_t machine;
@@ -80,16 +84,16 @@ struct slot {
     uint32_t n_tasks;                /* in the queue */
     uint32_t next_idle, prev_idle;   /* in the list of idle slots */
     bool is_idle;                    /* in that list */
-    bool is_copy;                    /* the head is a copy; then: */
-    bool copy_cancelled;             /*   it was told to stop, and */
-    bool was_copy;                   /* the head began as a copy */
-    uint32_t next_copy; /*   the slot of the next one of the task */
-    bool timed_out;     /* the CANCEL of the head is a time-out */
-    bool works;         /* slot_works, as of the last look; */
-    uint32_t n_done;    /* nt of the papers */
-    double rt_done;     /* rt, microseconds */
-    bats_time started;  /* when the head began */
-    double expected;    /* as of the last look: its tau_e */
+    bool is_replica;                 /* the head is a replica; then: */
+    bool replica_cancelled;          /*   it was told to stop, and */
+    bool was_replica;                /* the head began as a replica */
+    uint32_t next_replica; /*   the slot of the next one of the task */
+    bool timed_out;        /* the CANCEL of the head is a time-out */
+    bool works;            /* slot_works, as of the last look; */
+    uint32_t n_done;       /* nt of the papers */
+    double rt_done;        /* rt, microseconds */
+    bats_time started;     /* when the head began */
+    double expected;       /* as of the last look: its tau_e */
 };
 
 _Static_assert(sizeof(struct machine) == CACHE_LINE &&
@@ -97,28 +101,28 @@ _Static_assert(sizeof(struct machine) == CACHE_LINE &&
                "more than a cache line: see above");
 
 /*
- * What the engine adds to a task's state in the bag, by position. Everywhere in
+ * A task's state beside that in the bag, by position. Everywhere in
  * the engine a task is its position in the draw order: those that run at the
  * same time were drawn one after the other, and so most of what an event needs
  * is in the cache. Only events, commands and observations have its index, a
  * plain uint32_t. Executions: the
- * original in `slot`, which may wait in a queue, and copies, each in a slot of
- * its own. Where the original ends without a result, a copy takes its place
+ * original in `slot`, which may wait in a queue, and replicas, each in a slot
+ * of its own. Where the original ends without a result, a replica takes its place
  * (and from then on counts as any task). So a task that is on a machine has an
  * original. After the result those that are told to stop are still there.
  */
 struct task {
     uint32_t slot;             /* of the original; NO_SLOT: on no machine */
     struct bats_position next; /* behind it in the slot's queue */
-    uint32_t copies;           /* slot of its first copy; NO_SLOT: none */
-    uint32_t avoid;     /* machine on which it failed last, or NO_MACHINE */
-    uint16_t n_copies;  /* begun since it was last drawn */
-    uint16_t failures;  /* executions so far that ended like this */
-    uint8_t losses;     /* the same */
-    bool cancelled : 1; /* the original was told to stop */
-    bool in_sample : 1; /* the original is, of its cluster */
-    bool once : 1;      /* it must not be copied */
-    bool point : 1;     /* it is run on every cluster for its runtime: a result
+    uint32_t replicas;         /* slot of its first replica; NO_SLOT: none */
+    uint32_t avoid;      /* machine on which it failed last, or NO_MACHINE */
+    uint16_t n_replicas; /* begun since it was last drawn */
+    uint16_t failures;   /* executions so far that ended like this */
+    uint8_t losses;      /* the same */
+    bool cancelled : 1;  /* the original was told to stop */
+    bool in_sample : 1;  /* the original is, of its cluster */
+    bool once : 1;       /* it must not be replicated */
+    bool point : 1; /* it is run on every cluster for its runtime: a result
                            stops no other execution */
 };
 
@@ -126,6 +130,7 @@ struct cluster {
     struct bats_cluster spec; /* its charge: what the ledger pays for a window,
                                  0 in an allocation */
     bats_money price;         /* what it is in either */
+    bats_time expected;       /* runtime of a task; 0: not known */
     uint32_t first_machine, n_machines; /* indices into `members` */
     uint32_t n_joined; /* joined, and neither lost nor in quarantine */
     uint32_t n_lost, n_quarantined;
@@ -145,10 +150,12 @@ struct cluster {
     struct bats_regression
         line;      /* from the base of the sampling phase; only */
     bool has_line; /* where tasks ran on both */
+    uint32_t begun; /* executions, without replicas */
     uint32_t done, failed;
     bool is_seen; /* tasks have ended well there in an earlier session, too, or
                      in a sampling phase */
     int64_t windows;
+    bats_money used;                  /* charged for use */
     double busy_time, paid_slot_time; /* microseconds */
 };
 
@@ -161,12 +168,16 @@ enum phase {
 
 struct state {
     bats_time window, interval, preempt_lead, prefetch;
+    bats_time interval_after; /* what `interval` is from the deadline on */
+    struct bats_goal goal; /* its deadline: or BATS_NEVER */
+    bats_time late_end;    /* expected, if it is after the deadline; or 0 */
     bats_time time_limit;  /* or BATS_NEVER; */
-    bats_time deadline;    /* it, or what the budget makes one if that is
+    bats_time latest;      /* it, or how long the budget lasts if that is
                               sooner: */
     enum bats_finish late; /* which of them it is */
     bool is_late;          /* it is over */
-    bool is_allocation;    /* billing.h */
+    bool is_allocation;    /* billing.h; */
+    bool is_use;           /* neither: by windows */
     uint32_t sample_size;
     bats_money earlier_charged;
     bool tops_up; /* what an earlier session has seen is part of the sample */
@@ -195,23 +206,23 @@ struct state {
     struct task *tasks;
     uint32_t idle_first, idle_last; /* list of idle slots, oldest first */
     uint32_t idle_asked; /* all up to this one need not be asked whether they
-                            want a copy; NO_SLOT: all must be */
+                            want a replica; NO_SLOT: all must be */
     uint64_t *busy;      /* a bit per slot: it has a task */
-    uint64_t n_changes;  /* an execution began that is no copy, or a task has
+    uint64_t n_changes; /* an execution began that is no replica, or a task has
                             one less and no result */
 
     uint32_t n_absent, n_lost, n_quarantined, n_held; /* machines */
-    uint32_t n_open;   /* slots of ACTIVE machines, */
-    uint32_t n_free;   /* and those of them without a task */
-    uint32_t n_busy;   /* slots with a task */
-    uint32_t n_copies; /* slots with a copy */
-    uint32_t preempted, retried, timed_out, copies, copies_won;
+    uint32_t n_open;     /* slots of ACTIVE machines, */
+    uint32_t n_free;     /* and those of them without a task */
+    uint32_t n_busy;     /* slots with a task */
+    uint32_t n_replicas; /* slots with a replica */
+    uint32_t preempted, retried, timed_out, replicas, replicas_won;
 
     enum phase phase;     /* of the sampling */
     bool planned;         /* there is a plan made from statistics; */
     bool feasible;        /* it does the whole bag; */
-    bool is_chosen;       /* it is a schedule that was chosen, */
-    bool kept;            /* and is kept as it was promised */
+    bool kept;            /* it was chosen, and is kept as it was promised */
+    bats_time aim;        /* its end: a plan need not be sooner; 0: none */
     bool draining;        /* nothing more is started */
     bool on_hold;         /* the same, but only for the time being */
     enum bats_finish why; /* draining: what for */
@@ -231,6 +242,10 @@ void state_emit(struct state *s, struct bats_command command);
 
 /* Takes the next command out; false: there is none. */
 bool state_next(struct state *s, struct bats_command *command);
+
+/* The mean of what tasks took on the cluster; before that, what is expected; 0:
+ * not known. */
+double cluster_runtime(const struct cluster *c);
 
 /* T of the cluster is only of tasks that failed. */
 bool cluster_is_guess(const struct cluster *c);
@@ -254,13 +269,13 @@ void state_pass(struct state *s, bats_time now);
 /* Says what the allocation was charged since the last time. */
 void state_bill(struct state *s);
 
-/* The deadline, after the budget has changed. */
-void state_set_deadline(struct state *s);
+/* s->latest, after the budget has changed. */
+void state_set_latest(struct state *s);
 
 /* The run is over. */
 void state_finish(struct state *s, enum bats_finish why);
 
-/* What was put by for the last tasks may be spent, if these are the last. */
+/* The cushion may be spent, if the tasks left are the last. */
 void state_grant_cushion(struct state *s);
 
 /* From here on every cluster is known as the sample says. */
@@ -268,6 +283,24 @@ void state_take_sample(struct state *s, const struct bats_sample *sample);
 
 /* Asserts the invariants of sched.h. */
 void state_check(const struct state *s);
+
+/* ---- use.c: all of it nothing, unless use is charged ---- */
+
+/* The money that is held for the machine. */
+bats_money use_held(const struct state *s, uint32_t machine);
+
+/* There is money for another task of the expected runtime. */
+bool use_affordable(const struct state *s, uint32_t machine);
+
+/* A task begins on the machine: charges what it was used, and holds what the
+ * task may cost. */
+void use_begin(struct state *s, uint32_t machine);
+
+/* Holds more money when that is nearly used up. False: there is no more. */
+bool use_extend(struct state *s, uint32_t machine);
+
+/* It is not in use any more. */
+void use_end(struct state *s, uint32_t machine);
 
 /* ---- slots.c ---- */
 
@@ -284,7 +317,7 @@ struct bats_position slot_next(const struct state *s, uint32_t slot,
 
 /* Puts `task` at the end of the slot's queue and sends RUN. */
 void slot_run(struct state *s, uint32_t slot, struct bats_position task,
-              uint32_t copy);
+              uint32_t replica);
 
 /* Takes the execution of `task` out of the slot. The task's state is the
  * caller's. */
@@ -300,18 +333,18 @@ static inline uint32_t slot_cluster(const struct state *s, uint32_t slot)
     return s->machines[s->slots[slot].machine].cluster;
 }
 
-/* How long the execution in `slot` has been running. */
+/* The time for which the execution in `slot` has been running. */
 static inline double slot_elapsed(const struct state *s, uint32_t slot)
 {
     return (double)(s->now - s->slots[slot].started);
 }
 
-/* The slot has work that is nobody else's: not only a copy, or a task that has
- * its result already. */
+/* The slot has work that is nobody else's: more than a replica, or a task that
+ * has its result already. */
 static inline bool slot_works(const struct state *s, uint32_t slot)
 {
     const struct slot *sl = &s->slots[slot];
-    return sl->n_tasks > 0 && !sl->is_copy &&
+    return sl->n_tasks > 0 && !sl->is_replica &&
            (sl->n_tasks > 1 || !bats_bag_has_result(&s->bag, sl->head));
 }
 
@@ -322,7 +355,7 @@ static inline bool execution_cancelled(const struct state *s, uint32_t slot,
                                        struct bats_position task)
 {
     const struct slot *sl = &s->slots[slot];
-    return sl->is_copy ? sl->copy_cancelled : s->tasks[task.i].cancelled;
+    return sl->is_replica ? sl->replica_cancelled : s->tasks[task.i].cancelled;
 }
 
 /* The slot of the next execution of `task` after that in `slot`, the original
@@ -330,14 +363,14 @@ static inline bool execution_cancelled(const struct state *s, uint32_t slot,
 static inline uint32_t execution_next(const struct state *s,
                                       struct bats_position task, uint32_t slot)
 {
-    return s->slots[slot].is_copy ? s->slots[slot].next_copy
-                                  : s->tasks[task.i].copies;
+    return s->slots[slot].is_replica ? s->slots[slot].next_replica
+                                     : s->tasks[task.i].replicas;
 }
 
-/* The task may be copied: it runs (does not wait in a queue), and was not told
- * to stop. */
-static inline bool task_may_be_copied(const struct state *s,
-                                      struct bats_position task)
+/* The task may be replicated: it runs (does not wait in a queue), and was not
+ * told to stop. */
+static inline bool task_may_be_replicated(const struct state *s,
+                                          struct bats_position task)
 {
     const struct task *t = &s->tasks[task.i];
     return s->bag.state[task.i] == BATS_TASK_ASSIGNED && !t->once &&
@@ -356,7 +389,7 @@ execution_find(const struct state *s, uint32_t slot, uint32_t number)
                : s->bag.position[number];
 }
 
-/* What became of the task with this number in a slot of the machine. */
+/* The state of the task with this number in a slot of the machine. */
 enum bats_execution_state execution_state(const struct state *s,
                                           uint32_t machine, uint32_t slot,
                                           uint32_t number);
@@ -370,8 +403,9 @@ struct bats_position execution_begin(struct state *s, uint32_t slot,
 void execution_measure(struct state *s, uint32_t slot,
                        struct bats_position task);
 
-/* Runs a copy of `task`, which is ASSIGNED, in an idle slot. */
-void execution_copy(struct state *s, uint32_t slot, struct bats_position task);
+/* Runs a replica of `task`, which is ASSIGNED, in an idle slot. */
+void execution_replica(struct state *s, uint32_t slot,
+                       struct bats_position task);
 
 /* Tells one execution to stop; all that are left of a task; all but that in
  * `slot`; or all of a machine. */
@@ -382,7 +416,7 @@ void execution_cancel_others(struct state *s, uint32_t slot,
                              struct bats_position task);
 void execution_cancel_machine(struct state *s, uint32_t machine);
 
-/* The copy of `task` in `slot` becomes its original, and that a copy. */
+/* The replica of `task` in `slot` becomes its original, and that a replica. */
 void execution_swap(struct state *s, uint32_t slot, struct bats_position task);
 
 /* Takes the execution of `task` out of the slot; `well`: it is DONE. True: the

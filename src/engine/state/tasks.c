@@ -17,7 +17,7 @@ bool task_count_result(struct state *s, uint32_t slot, bool in_sample,
 {
     struct cluster *c = &s->clusters[slot_cluster(s, slot)];
     uint32_t before = c->stats.n_sample;
-    /* Where the policy takes no sample, the first results are one. */
+    /* If the policy takes no sample, the first results are one. */
     bats_stats_add(&c->stats, runtime, in_sample || c->sample_want == 0);
     c->sample_sent += in_sample; /* execution_end has given it up */
     c->sample_back += in_sample;
@@ -61,7 +61,7 @@ void task_measure(struct state *s, struct bats_position task)
     s->tasks[task.i].point = true;
 }
 
-/* What runs only for its runtime is not needed any more. */
+/* An execution that goes on for its runtime only is not needed any more. */
 void task_release(struct state *s, struct bats_position task)
 {
     s->tasks[task.i].point = false;

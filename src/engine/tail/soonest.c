@@ -1,36 +1,36 @@
 /*
  * soonest: how long a task is likely to take at most. See bats/tail.h and
- * copies.h.
+ * replicas.h.
  */
-#include "engine/tail/copies.h"
+#include "engine/tail/replicas.h"
 
 #include <math.h>
 
 #define UNLIKELY 0.06 /* share of tasks that take longer than that */
 #define STUCK 2       /* times the longest runtime */
 
-static void find_longest(struct copies *c, const struct state *s)
+static void find_longest(struct replicas *c, const struct state *s)
 {
     c->longest = 1;
     for (size_t i = 0; i < s->n_clusters; i++)
-        if (copies_mean(s, i) > 0)
+        if (replicas_mean(s, i) > 0)
             c->longest =
                 fmax(c->longest,
-                     copies_to_canonical(c, c->histogram[i].longest, i));
+                     replicas_to_canonical(c, c->histogram[i].longest, i));
     for (size_t i = 0; i < s->n_clusters; i++)
-        if (copies_mean(s, i) > 0)
+        if (replicas_mean(s, i) > 0)
             c->stuck[i] =
                 fmax((double)s->interval,
-                     copies_from_canonical(c, STUCK * c->longest, i));
+                     replicas_from_canonical(c, STUCK * c->longest, i));
 }
 
-/* Of the tasks that take longer than k parts of `longest`, all but the
- * unlikely take likely[k] parts at most. */
-static void find_likely(struct copies *c, const struct state *s)
+/* Finds likely[k]: tasks that take longer than k parts of `longest` take so
+ * many parts at most, all but the unlikely. */
+static void find_likely(struct replicas *c, const struct state *s)
 {
     double count[TAIL_POINTS + 1] = {0}, longer[TAIL_POINTS + 1];
     for (size_t i = 0; i < s->n_clusters; i++)
-        if (copies_mean(s, i) > 0) {
+        if (replicas_mean(s, i) > 0) {
             const struct bats_regression *line = &c->from_canonical[i];
             bats_histogram_divide(&c->histogram[i], line->b0,
                                   line->b1 * c->longest / TAIL_POINTS,
@@ -46,7 +46,7 @@ static void find_likely(struct copies *c, const struct state *s)
     }
 }
 
-void soonest_look(struct copies *c, const struct state *s)
+void soonest_look(struct replicas *c, const struct state *s)
 {
     if (c->strategy != BATS_TAIL_SOONEST || c->has_likely)
         return;
@@ -55,10 +55,11 @@ void soonest_look(struct copies *c, const struct state *s)
     c->has_likely = true;
 }
 
-double soonest_total(const struct copies *c, const struct state *s, double tau)
+double soonest_total(const struct replicas *c, const struct state *s,
+                     double tau)
 {
     double part = c->longest / TAIL_POINTS;
     if (tau >= c->longest)
-        return tau + copies_mean(s, c->canonical);
+        return tau + replicas_mean(s, c->canonical);
     return fmax(c->likely[(int)(tau / part)] * part, tau);
 }

@@ -1,5 +1,5 @@
 /*
- * tail: what idle slots copy while the last tasks of the bag run. See
+ * tail: what idle slots replica while the last tasks of the bag run. See
  * advisor.h and bats/tail.h.
  */
 #ifndef BATS_ENGINE_TAIL_H
@@ -17,13 +17,13 @@ struct tail {
     /* Idle slots are going to be asked: all of them, or only those that have
      * not been asked since. Returns, by cluster, until when a machine must be
      * paid at least for its slots to find anything: it changes with every slot
-     * that finds nothing, and there may be many idle slots. NULL: no copies. */
+     * that finds nothing, and there may be many idle slots. NULL: none. */
     const bats_time *(*begin)(void *self, const struct state *s, bool *all);
-    /* The slot may run a copy. */
+    /* The slot may run a replica. */
     bool (*may)(const void *self, const struct state *s, uint32_t slot);
-    /* The task that the slot is to copy; BATS_NO_POSITION: none. */
-    struct bats_position (*copy)(void *self, const struct state *s,
-                                 uint32_t slot);
+    /* The task that the slot is to replicate; BATS_NO_POSITION: none. */
+    struct bats_position (*replica)(void *self, const struct state *s,
+                                    uint32_t slot);
     /* A free slot asks for work, and there are tasks in the bag: the running
      * task that it takes over before; BATS_NO_POSITION: none. NULL: never. */
     struct bats_position (*migrate)(void *self, const struct state *s,

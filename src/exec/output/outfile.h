@@ -23,7 +23,7 @@
  *                         stopped is 1 if bats-mpi stopped it, so that it
  *                         counts for nothing. It is 2 in a second line for an
  *                         attempt, and then that counts for nothing: another
- *                         copy of the task was the result. begin and end are
+ *                         replica of the task was the result. begin and end are
  *                         where its chunks are in the .out file; stdout and
  *                         stderr are the bytes that the task wrote, kept or
  *                         not.

@@ -140,7 +140,7 @@ int bats_outlet_open(struct bats_outlet *outlet,
         return 0;
     if (output == BATS_OUTPUT_RESULTS)
         rc = bats_results_open(outlet->results_dir, task->task,
-                               task->is_copy ? task->attempt : 0,
+                               task->is_replica ? task->attempt : 0,
                                outlet->files, err);
     else if (output == BATS_OUTPUT_NONE)
         rc = open_null(outlet, err);

@@ -98,8 +98,8 @@ int bats_results_settle(const char *dir, uint32_t task, uint32_t apart,
             errno != ENOENT) /* a built-in task has no files */
             return bats_error_set(err, BATS_ESYS, "%s: cannot %s: %s", from,
                                   is_result ? "take the place of the output "
-                                              "of another copy"
-                                            : "remove the output of a copy",
+                                              "of another replica"
+                                            : "remove the output of a replica",
                                   strerror(errno));
     }
     return 0;

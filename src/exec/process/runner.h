@@ -54,7 +54,7 @@ struct bats_runner_options {
 struct bats_runner_task {
     uint32_t task;       /* index in the bag; people see task + 1 */
     uint32_t attempt;    /* 1 = first */
-    bool is_copy;        /* the task also runs elsewhere: its result files are
+    bool is_replica;     /* the task also runs elsewhere: its result files are
                           * separate until bats_runner_settle */
     const char *command; /* a shell command; run directly if it needs no shell.
                           * NULL: a built-in sleep */

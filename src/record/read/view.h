@@ -116,7 +116,7 @@ int bats_view_next_task(struct bats_view *view, struct bats_view_task *task,
 /* A row of the log, in words. */
 struct bats_view_entry {
     int64_t session;
-    bats_time time;      /* bag time */
+    bats_time time;      /* virtual time */
     const char *what;    /* "joined", "run", "done", "charged", "decided"... */
     const char *machine; /* name, or "" */
     int64_t task;        /* number, or 0 */

@@ -122,7 +122,7 @@ static const char log_sql[] =
     "   WHERE id = session) END FROM command"
     " UNION ALL SELECT seq, session, time_us, CASE WHEN outcome = 1"
     "  THEN 'preempted' WHEN outcome = 3 THEN 'superseded'"
-    "  WHEN outcome = 4 THEN 'yielded'"
+    "  WHEN outcome = 4 THEN 'checkpointed'"
     "  WHEN exit_status = 0 AND signal = 0 THEN 'done'"
     "  ELSE 'failed' END, machine, task,"
     "  CASE WHEN exit_status < 0 THEN 'timed out, '"

@@ -71,7 +71,7 @@ static const char *type_of(const struct bats_command *c)
 {
     if (c->type == BATS_NOTICE_CHARGE)
         return "charge";
-    return c->copy > 0 ? BATS_SCHEMA_COPY : bats_schema_commands[c->type];
+    return c->replica > 0 ? BATS_SCHEMA_COPY : bats_schema_commands[c->type];
 }
 
 static const char *why_of(const struct bats_command *c)
@@ -99,9 +99,9 @@ static const char *describe(const struct player *p, char text[PHRASE],
         used += (size_t)snprintf(
             text + used, PHRASE - used, " slot %lu task %" PRIu64,
             (unsigned long)c->slot, (uint64_t)c->task + 1);
-    if (c->copy > 0)
+    if (c->replica > 0)
         used += (size_t)snprintf(text + used, PHRASE - used, " copy %lu",
-                                 (unsigned long)c->copy);
+                                 (unsigned long)c->replica);
     if (c->type == BATS_NOTICE_CHARGE)
         used += (size_t)snprintf(text + used, PHRASE - used,
                                  " %" PRId64 " millionths", c->amount);
@@ -177,7 +177,7 @@ static bool is_same(const struct player *p, sqlite3_stmt *s,
                sqlite3_column_int64(s, CUSHION) == c->cushion;
     return strcmp(bats_view_text(s, TYPE), type_of(c)) == 0 &&
            strcmp(bats_view_text(s, WHY), why_of(c)) == 0 &&
-           sqlite3_column_int64(s, NUMBER) == c->copy &&
+           sqlite3_column_int64(s, NUMBER) == c->replica &&
            (!bats_log_of_slot(c) ||
             (sqlite3_column_int64(s, SLOT) == c->slot &&
              bats_rebuilt_task(&p->built, sqlite3_column_int64(s, TASK)) ==
@@ -234,7 +234,7 @@ static int replay_event(struct player *p, sqlite3_stmt *s,
     p->now = sqlite3_column_int64(s, TIME);
     event.type = (enum bats_event_type)type;
     bool chosen = event.type == BATS_EVENT_CHOSEN;
-    if (type > BATS_EVENT_GO || offer < 0 || offer > BATS_OFFER_NONE ||
+    if (type > BATS_EVENT_GO || offer < 0 || offer >= BATS_OFFER_KINDS ||
         event.runtime > BATS_REBUILT_TIME_MAX) {
         differ(p, "event %" PRId64 " is none", p->event);
         return 0;

@@ -96,8 +96,8 @@ static char *put_event(char *at, const struct bats_record *r,
 static char *put_command(char *at, const struct bats_record *r,
                          const struct bats_command *c)
 {
-    at = put_text(at, c->copy > 0 ? BATS_SCHEMA_COPY
-                                  : bats_schema_commands[c->type]);
+    at = put_text(at, c->replica > 0 ? BATS_SCHEMA_COPY
+                                     : bats_schema_commands[c->type]);
     if (c->type == BATS_NOTICE_SAMPLED)
         return at;
     if (c->type == BATS_NOTICE_FINISHED) {
@@ -109,8 +109,8 @@ static char *put_command(char *at, const struct bats_record *r,
     if (!bats_log_of_slot(c))
         return at;
     at = put_task(put_number(at, c->slot), r, c->task);
-    if (c->copy > 0)
-        at = put_number(at, c->copy);
+    if (c->replica > 0)
+        at = put_number(at, c->replica);
     else if (c->time_out)
         at = put_null(at);
     return c->time_out ? put_text(at, BATS_SCHEMA_TIME_OUT) : at;

@@ -90,26 +90,41 @@ static struct bats_past_task *find(struct bats_past *past, int64_t id)
                : bsearch(&key, past->tasks, past->n, sizeof key, compare_ids);
 }
 
-static int load_places(struct bats_past *past, struct bats_db *db, int64_t of,
-                       struct bats_error *err)
+/* Calls `take` with every row of the query whose first column is a task that is
+ * known. */
+static int each_row(struct bats_past *past, struct bats_db *db,
+                    const char *sql, int64_t parameter,
+                    void (*take)(struct bats_past_task *t, sqlite3_stmt *row),
+                    struct bats_error *err)
 {
     sqlite3_stmt *s;
-    int rc = prepare(db,
-                     "SELECT task, number FROM place WHERE session <= ? "
-                     "ORDER BY session",
-                     of, &s, err);
+    int rc = prepare(db, sql, parameter, &s, err);
 
     if (rc < 0)
         return rc;
     while ((rc = bats_db_step(db, s, err)) > 0) {
         struct bats_past_task *t = find(past, sqlite3_column_int64(s, 0));
-        if (t == NULL)
-            continue;
-        t->was_in_bag = sqlite3_column_type(s, 1) != SQLITE_NULL;
-        if (t->was_in_bag)
-            t->number = sqlite3_column_int64(s, 1);
+        if (t != NULL)
+            take(t, s);
     }
     sqlite3_finalize(s);
+    return rc;
+}
+
+static void take_place(struct bats_past_task *t, sqlite3_stmt *row)
+{
+    t->was_in_bag = sqlite3_column_type(row, 1) != SQLITE_NULL;
+    if (t->was_in_bag)
+        t->number = sqlite3_column_int64(row, 1);
+}
+
+static int load_places(struct bats_past *past, struct bats_db *db, int64_t of,
+                       struct bats_error *err)
+{
+    int rc = each_row(past, db,
+                      "SELECT task, number FROM place WHERE session <= ? "
+                      "ORDER BY session",
+                      of, take_place, err);
     for (size_t i = 0; i < past->n; i++)
         past->n_in_bag += past->tasks[i].was_in_bag;
     return rc;
@@ -127,62 +142,49 @@ static void count_yields(struct bats_record_past *p, int outcome, double ran)
         p->yields += outcome == BATS_RECORD_YIELDED;
 }
 
+static void take_attempt(struct bats_past_task *t, sqlite3_stmt *row)
+{
+    struct bats_record_past *p = &t->past;
+    int outcome = sqlite3_column_int(row, 3);
+    p->attempts++;
+    if (outcome == BATS_RECORD_SUPERSEDED)
+        return;
+    p->exit_status = sqlite3_column_int(row, 1);
+    p->signal = sqlite3_column_int(row, 2);
+    p->failures += outcome == BATS_RECORD_RETRIED;
+    count_yields(p, outcome, sqlite3_column_double(row, 5));
+    if (outcome != BATS_RECORD_RESULT)
+        return;
+    p->failures = p->yields = 0;
+    t->result = sqlite3_column_int64(row, 4);
+    p->state = p->exit_status == 0 && p->signal == 0 ? BATS_RECORD_DONE
+                                                     : BATS_RECORD_FAILED;
+}
+
 static int load_attempts(struct bats_past *past, struct bats_db *db,
                          int64_t before, struct bats_error *err)
 {
-    sqlite3_stmt *s;
-    int rc = prepare(db,
-                     "SELECT task, a.exit_status, a.signal, outcome, seq, "
-                     "  wall_us * time_scale "
-                     "FROM attempt a JOIN session s ON s.id = a.session "
-                     "WHERE a.session < ? ORDER BY seq",
-                     before, &s, err);
-
-    if (rc < 0)
-        return rc;
-    while ((rc = bats_db_step(db, s, err)) > 0) {
-        struct bats_past_task *t = find(past, sqlite3_column_int64(s, 0));
-        if (t == NULL)
-            continue;
-        struct bats_record_past *p = &t->past;
-        int outcome = sqlite3_column_int(s, 3);
-        p->attempts++;
-        if (outcome == BATS_RECORD_SUPERSEDED)
-            continue;
-        p->exit_status = sqlite3_column_int(s, 1);
-        p->signal = sqlite3_column_int(s, 2);
-        p->failures += outcome == BATS_RECORD_RETRIED;
-        count_yields(p, outcome, sqlite3_column_double(s, 5));
-        if (outcome != BATS_RECORD_RESULT)
-            continue;
-        p->failures = p->yields = 0;
-        t->result = sqlite3_column_int64(s, 4);
-        p->state = p->exit_status == 0 && p->signal == 0 ? BATS_RECORD_DONE
-                                                         : BATS_RECORD_FAILED;
-    }
-    sqlite3_finalize(s);
-    return rc;
+    return each_row(past, db,
+                    "SELECT task, a.exit_status, a.signal, outcome, seq, "
+                    "  wall_us * time_scale "
+                    "FROM attempt a JOIN session s ON s.id = a.session "
+                    "WHERE a.session < ? ORDER BY seq",
+                    before, take_attempt, err);
 }
 
 /* Losses before its last result do not count any more. */
+static void take_loss(struct bats_past_task *t, sqlite3_stmt *row)
+{
+    t->past.losses += sqlite3_column_int64(row, 1) > t->result;
+}
+
 static int load_losses(struct bats_past *past, struct bats_db *db,
                        int64_t before, struct bats_error *err)
 {
-    sqlite3_stmt *s;
-    int rc = prepare(db,
-                     "SELECT task, seq FROM command "
-                     "WHERE type = 'lose' AND session < ?",
-                     before, &s, err);
-
-    if (rc < 0)
-        return rc;
-    while ((rc = bats_db_step(db, s, err)) > 0) {
-        struct bats_past_task *t = find(past, sqlite3_column_int64(s, 0));
-        if (t != NULL && sqlite3_column_int64(s, 1) > t->result)
-            t->past.losses++;
-    }
-    sqlite3_finalize(s);
-    return rc;
+    return each_row(past, db,
+                    "SELECT task, seq FROM command "
+                    "WHERE type = 'lose' AND session < ?",
+                    before, take_loss, err);
 }
 
 static int load_money(struct bats_past *past, struct bats_db *db,

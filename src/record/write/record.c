@@ -230,10 +230,10 @@ static char *options_of(const struct bats_record_session *session)
     json_t *run = session->options != NULL
                       ? json_loads(session->options, 0, NULL)
                       : json_object();
-    json_t *all =
-        json_pack("{s:o, s:o, s:s}", "run", run, "engine",
-                  bats_options_write(session->engine), "job",
-                  session->job != NULL ? session->job : "");
+    json_t *all = json_pack("{s:o, s:o, s:s, s:I}", "run", run, "engine",
+                            bats_options_write(session->engine), "job",
+                            session->job != NULL ? session->job : "", "life",
+                            (json_int_t)session->life);
     char *text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17));
 
     json_decref(all);

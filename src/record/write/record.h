@@ -81,20 +81,27 @@ uint32_t bats_record_sessions(const struct bats_record *record);
 /* The charges of all sessions before this one. */
 bats_money bats_record_charged(const struct bats_record *record);
 
-/* The charges of earlier sessions that were part of this job of the batch
- * system, and the real time, since 1970, of the last charge; 0: there are none.
- */
+/* The bill of the batch system's job, as far as earlier sessions in it know;
+ * all 0: there are none. */
+struct bats_record_job {
+    bats_money charged;   /* by all of them */
+    bats_money uncharged; /* billed before the last of them began, which was
+                             lost before it was charged */
+    bats_money rate;      /* of that last one, per hour */
+    int64_t charged_us;   /* it has charged the time up to here, since 1970 */
+    int64_t seen_us;      /* its last sign of life, at or after that */
+    uint32_t life;        /* lives of the job before the one it was part of */
+};
 int bats_record_of_job(struct bats_record *record, const char *job,
-                       bats_money *charged, int64_t *last_us,
-                       struct bats_error *err);
+                       struct bats_record_job *known, struct bats_error *err);
 
 /* The amount that a batch system has billed for holding their machines. A
  * session that ended to give nodes back held them until the next one began. */
 bats_money bats_record_reserved(const struct bats_record *record);
 
-/* What earlier sessions left for this one. A machine is identified by its
- * host, and by the number of machines of its session before it on the same
- * host; a cluster by its name. */
+/* The state that earlier sessions left. A machine is identified by its host,
+ * and by the number of machines of its session before it on the same host; a
+ * cluster by its name. */
 struct bats_record_rest {
     bats_time *paid; /* per machine: virtual time that is already paid, if it
                       * continues at once */
@@ -147,7 +154,7 @@ struct bats_record_past {
     int signal;
 };
 
-/* Which tasks of a recorded bag to run. */
+/* Selects the tasks of a recorded bag to run. */
 enum bats_record_resume {
     BATS_RECORD_NOT,           /* all; the record is new */
     BATS_RECORD_RESUME,        /* tasks without a result */
@@ -198,6 +205,7 @@ struct bats_record_session {
     const char *currency; /* or NULL */
     const char *options;  /* options of the run, as a JSON object, or NULL */
     const char *job;      /* number in the batch system; "": none */
+    uint32_t life;        /* lives of this job before this one */
     int64_t started_us;   /* real time, microseconds since 1970 */
     const struct bats_sched_options *engine; /* all options; results of earlier
                                               * sessions are known */

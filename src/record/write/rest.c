@@ -91,28 +91,40 @@ static int load_seen(struct bats_db *db,
 }
 
 int bats_record_of_job(struct bats_record *record, const char *job,
-                       bats_money *charged, int64_t *last_us,
-                       struct bats_error *err)
+                       struct bats_record_job *known, struct bats_error *err)
 {
     sqlite3_stmt *s;
     int rc = bats_db_prepare(
         &record->db,
-        "WITH s AS (SELECT id, started_us, time_scale FROM session "
-        "  WHERE json_extract(options, '$.job') = ?) "
-        "SELECT (SELECT sum(amount) FROM ledger JOIN s ON s.id = session), "
-        "  max(s.started_us + (SELECT max(time_us) FROM ledger l WHERE "
-        "    l.session = s.id) / s.time_scale) FROM s",
+        "WITH s AS (SELECT * FROM session"
+        "    WHERE json_extract(options, '$.job') = ?),"
+        "  l AS (SELECT session, sum(amount) AS amount, max(time_us) AS time"
+        "    FROM ledger JOIN s ON s.id = session GROUP BY session) "
+        "SELECT (SELECT sum(amount) FROM l),"
+        "  iif(l.time IS NULL,"
+        "    json_extract(options, '$.engine.billing.before'), 0),"
+        "  json_extract(options, '$.engine.billing.rate'),"
+        "  started_us + coalesce(l.time, 0) / time_scale,"
+        "  started_us + max(coalesce(l.time, 0), coalesce(ended_us, (SELECT"
+        "    max(e.time_us) FROM event e WHERE e.session = s.id), 0))"
+        "    / time_scale,"
+        "  json_extract(options, '$.life') "
+        "FROM s LEFT JOIN l ON l.session = s.id ORDER BY s.id DESC LIMIT 1",
         &s, err);
 
-    *charged = *last_us = 0;
+    *known = (struct bats_record_job){0};
     if (rc < 0)
         return rc;
     sqlite3_bind_text(s, 1, job, -1, SQLITE_STATIC);
     rc = bats_db_step(&record->db, s, err);
-    if (rc > 0) {
-        *charged = sqlite3_column_int64(s, 0);
-        *last_us = sqlite3_column_int64(s, 1);
-    }
+    if (rc > 0)
+        *known = (struct bats_record_job){
+            .charged = sqlite3_column_int64(s, 0),
+            .uncharged = sqlite3_column_int64(s, 1),
+            .rate = sqlite3_column_int64(s, 2),
+            .charged_us = sqlite3_column_int64(s, 3),
+            .seen_us = sqlite3_column_int64(s, 4),
+            .life = (uint32_t)sqlite3_column_int64(s, 5)};
     sqlite3_finalize(s);
     return rc < 0 ? rc : 0;
 }

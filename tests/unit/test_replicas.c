@@ -1,86 +1,13 @@
 /* Several executions of one task, told by hand. A slow and a fast machine:
- * while the slow one runs the last task, the fast one copies it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "bats/policy.h"
-#include "bats/sched.h"
+ * while the slow one runs the last task, the fast one replicas it. */
+#include "helpers/play_fixture.h"
 
 #define SLOW 0
 #define FAST 1
-#define MINUTES(n) ((n)*BATS_MINUTE)
-
-struct play {
-    struct bats_sched *s;
-    struct bats_sched_options o;
-    struct bats_cluster clusters[3];
-    struct bats_machine_spec machines[3];
-    uint32_t runs[3];   /* by machine: its task; BATS_NO_TASK */
-    uint32_t copies[3]; /* by machine: the copy that it is */
-    uint32_t cancels[3];
-    uint32_t n_run;
-    bats_money charged;
-    enum bats_finish finish;
-};
-
-static void obey(struct play *p)
-{
-    struct bats_command c;
-    bats_sched_check(p->s);
-    while (bats_sched_next(p->s, &c)) {
-        if (c.type == BATS_COMMAND_RUN) {
-            assert_int_equal(p->runs[c.machine], BATS_NO_TASK);
-            p->runs[c.machine] = c.task;
-            p->copies[c.machine] = c.copy;
-            p->n_run++;
-        } else if (c.type == BATS_COMMAND_CANCEL) {
-            assert_int_equal(p->runs[c.machine], c.task);
-            p->cancels[c.machine]++;
-        } else if (c.type == BATS_NOTICE_CHARGE) {
-            p->charged += c.amount;
-        } else if (c.type == BATS_NOTICE_FINISHED) {
-            p->finish = c.finish;
-        }
-    }
-}
-
-static void tell(struct play *p, bats_time now, struct bats_event ev)
-{
-    struct bats_error err;
-    if (bats_sched_handle(p->s, now, &ev, &err) < 0)
-        fail_msg("%s", err.text);
-    obey(p);
-}
-
-/* The execution on the machine ends. */
-static void end(struct play *p, bats_time now, uint32_t machine,
-                enum bats_event_type type, bats_time runtime)
-{
-    uint32_t task = p->runs[machine];
-    assert_int_not_equal(task, BATS_NO_TASK);
-    p->runs[machine] = BATS_NO_TASK;
-    tell(p, now,
-         (struct bats_event){.type = type,
-                             .machine = machine,
-                             .task = task,
-                             .runtime = runtime});
-}
 
 static void tick(struct play *p, bats_time now)
 {
     tell(p, now, (struct bats_event){.type = BATS_EVENT_TICK});
-}
-
-static void lose(struct play *p, bats_time now, uint32_t machine)
-{
-    p->runs[machine] = BATS_NO_TASK;
-    tell(p, now,
-         (struct bats_event){.type = BATS_EVENT_LOST, .machine = machine});
 }
 
 static struct bats_sched_status status(const struct play *p)
@@ -96,27 +23,14 @@ static void set_up(struct play *p)
         .clusters = {{.name = "slow", .charge = BATS_UNIT, .max = 2},
                      {.name = "fast", .charge = BATS_UNIT, .max = 1},
                      {.name = "fastest", .charge = BATS_UNIT, .max = 1}},
-        .machines = {{0, 1}, {1, 1}, {0, 1}},
-        .runs = {BATS_NO_TASK, BATS_NO_TASK, BATS_NO_TASK}};
+        .machines = {{0, 1}, {1, 1}, {0, 1}}};
     p->o = (struct bats_sched_options){.policy = &bats_policy_rr,
                                        .n_tasks = 4,
-                                       .clusters = p->clusters,
                                        .n_clusters = 2,
-                                       .machines = p->machines,
                                        .n_machines = 2,
                                        .window = BATS_HOUR,
                                        .budget = BATS_UNLIMITED,
                                        .tail = BATS_TAIL_RANDOM};
-}
-
-static void join(struct play *p)
-{
-    struct bats_error err;
-    if (bats_sched_create(&p->o, &p->s, &err) < 0)
-        fail_msg("%s", err.text);
-    for (uint32_t i = 0; i < p->o.n_machines; i++)
-        tell(p, 0,
-             (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
 }
 
 /* At minute 20 each has run what takes the slow one 20 minutes and the fast
@@ -135,20 +49,20 @@ static void begin_copy(struct play *p)
     begin(p);
     assert_int_equal(p->n_run, 5);
     assert_int_equal(p->runs[FAST], p->runs[SLOW]);
-    assert_int_equal(p->copies[SLOW], 0);
-    assert_int_equal(p->copies[FAST], 1);
+    assert_int_equal(p->replicas[SLOW], 0);
+    assert_int_equal(p->replicas[FAST], 1);
     assert_int_equal(status(p).running, 1);
 }
 
 static void ends_with(struct play *p, uint32_t done, uint32_t failed,
-                      uint32_t copies_won)
+                      uint32_t replicas_won)
 {
     struct bats_sched_status st = status(p);
     assert_int_equal(p->finish, BATS_FINISH_ALL_DONE);
     assert_int_equal(st.done, done);
     assert_int_equal(st.failed, failed);
-    assert_int_equal(st.copies, 1);
-    assert_int_equal(st.copies_won, copies_won);
+    assert_int_equal(st.replicas, 1);
+    assert_int_equal(st.replicas_won, replicas_won);
     bats_sched_destroy(p->s);
 }
 
@@ -229,15 +143,15 @@ static void all_others_are_stopped(void **state)
     end(&p, MINUTES(20), 2, BATS_EVENT_DONE, MINUTES(5));
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(p.runs[i], p.runs[SLOW]);
-    assert_int_equal(p.copies[FAST], 1);
-    assert_int_equal(p.copies[2], 2);
+    assert_int_equal(p.replicas[FAST], 1);
+    assert_int_equal(p.replicas[2], 2);
     end(&p, MINUTES(25), 2, BATS_EVENT_DONE, MINUTES(5));
     assert_int_equal(p.cancels[SLOW], 1);
     assert_int_equal(p.cancels[FAST], 1);
     end(&p, MINUTES(25), FAST, BATS_EVENT_DONE, MINUTES(5));
     end(&p, MINUTES(25), SLOW, BATS_EVENT_PREEMPTED, 0);
     assert_int_equal(status(&p).done, 5);
-    assert_int_equal(status(&p).copies_won, 1);
+    assert_int_equal(status(&p).replicas_won, 1);
     assert_int_equal(p.finish, BATS_FINISH_ALL_DONE);
     bats_sched_destroy(p.s);
 }
@@ -392,7 +306,7 @@ static void what_seems_stuck_is_not_stopped_for_a_copy(void **state)
     end(&p, MINUTES(10), SLOW, BATS_EVENT_DONE, MINUTES(15));
     end(&p, MINUTES(10), FAST, BATS_EVENT_DONE, MINUTES(15));
     tick(&p, MINUTES(40));
-    assert_int_equal(p.copies[FAST], 1);
+    assert_int_equal(p.replicas[FAST], 1);
     tick(&p, MINUTES(60));
     assert_int_equal(p.cancels[SLOW], 0);
     assert_int_equal(p.cancels[FAST], 1);
@@ -460,7 +374,7 @@ static void copy_that_is_left_alone_is_worth_a_window(void **state)
     ends_with(&p, 4, 0, 1);
 }
 
-/* ---- when there are copies at all ---- */
+/* ---- when there are replicas at all ---- */
 
 static void task_that_must_not_run_twice_does_not(void **state)
 {
@@ -492,7 +406,7 @@ static void task_that_has_yielded_is_not_copied(void **state)
     end(&p, MINUTES(20), SLOW, BATS_EVENT_YIELDED, 0);
     end(&p, MINUTES(21), FAST, BATS_EVENT_DONE, MINUTES(11));
     assert_int_equal(p.n_run, 5);
-    assert_int_equal(status(&p).copies, 0);
+    assert_int_equal(status(&p).replicas, 0);
     bats_sched_destroy(p.s);
 }
 
@@ -510,13 +424,13 @@ static void copy_makes_room_for_a_task_that_came_back(void **state)
     uint32_t copied = p.runs[FAST];
     uint32_t other = copied == p.runs[SLOW] ? 2 : SLOW;
     uint32_t task = p.runs[other];
-    assert_int_equal(p.copies[FAST], 1);
+    assert_int_equal(p.replicas[FAST], 1);
     /* It goes to another machine, if there is one. */
     end(&p, MINUTES(32), other, BATS_EVENT_FAILED, MINUTES(2));
     assert_int_equal(p.cancels[FAST], 1);
     end(&p, MINUTES(32), FAST, BATS_EVENT_PREEMPTED, 0);
     assert_int_equal(p.runs[FAST], task);
-    assert_int_equal(p.copies[FAST], 0);
+    assert_int_equal(p.replicas[FAST], 0);
     bats_sched_destroy(p.s);
 }
 

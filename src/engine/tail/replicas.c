@@ -1,5 +1,5 @@
-/* copies: which task an idle machine copies. See bats/tail.h and tail.h. */
-#include "engine/tail/copies.h"
+/* replicas: which running task an idle machine also runs. See bats/tail.h. */
+#include "engine/tail/replicas.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ const char *bats_tail_name(enum bats_tail tail)
 }
 
 /* A number below n > 0. (splitmix64: Steele, Lea and Flood, 2014.) */
-static uint32_t draw(struct copies *c, uint32_t n)
+static uint32_t draw(struct replicas *c, uint32_t n)
 {
     uint64_t z = c->random += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -38,7 +38,7 @@ static uint32_t draw(struct copies *c, uint32_t n)
 static bool learn(void *self, const struct state *s, size_t cluster,
                   bats_time runtime)
 {
-    struct copies *c = self;
+    struct replicas *c = self;
     struct bats_histogram *h = &c->histogram[cluster];
     (void)s;
     bool ok = bats_histogram_add(h, runtime);
@@ -48,7 +48,7 @@ static bool learn(void *self, const struct state *s, size_t cluster,
 
 static void tick(void *self)
 {
-    struct copies *c = self;
+    struct replicas *c = self;
     c->is_news = true;
 }
 
@@ -76,12 +76,12 @@ static struct bats_regression find_line(const struct state *s, size_t from,
     if (s->clusters[from].has_line && s->clusters[to].has_line)
         return bats_regression_compose(&s->clusters[from].line,
                                        &s->clusters[to].line);
-    double ratio = copies_mean(s, to) / copies_mean(s, from);
+    double ratio = replicas_mean(s, to) / replicas_mean(s, from);
     return (struct bats_regression){.b1 = ratio};
 }
 
 /* The canonical cluster is the one of which most is known. */
-static void find_canonical(struct copies *c, const struct state *s)
+static void find_canonical(struct replicas *c, const struct state *s)
 {
     size_t most = 0;
     for (size_t i = 1; i < s->n_clusters; i++)
@@ -90,38 +90,38 @@ static void find_canonical(struct copies *c, const struct state *s)
     c->has_likely &= most == c->canonical;
     c->canonical = most;
     for (size_t i = 0; i < s->n_clusters; i++)
-        if (copies_mean(s, i) > 0) {
+        if (replicas_mean(s, i) > 0) {
             c->to_canonical[i] = find_line(s, i, most);
             c->from_canonical[i] = find_line(s, most, i);
         }
 }
 
 /* E[T | T > tau] on the canonical cluster. */
-static double expect(struct copies *c, const struct state *s, double tau)
+static double expect(struct replicas *c, const struct state *s, double tau)
 {
     double n = 0, sum = 0;
     for (size_t i = 0; i < s->n_clusters; i++) {
         double n_here, sum_here;
-        if (copies_mean(s, i) == 0)
+        if (replicas_mean(s, i) == 0)
             continue;
         bats_histogram_above(&c->histogram[i],
-                             copies_from_canonical(c, tau, i), &n_here,
+                             replicas_from_canonical(c, tau, i), &n_here,
                              &sum_here);
         n += n_here;
         if (n_here > 0)
-            sum += n_here * copies_to_canonical(c, sum_here / n_here, i);
+            sum += n_here * replicas_to_canonical(c, sum_here / n_here, i);
     }
-    return n > 0 ? sum / n : tau + copies_mean(s, c->canonical);
+    return n > 0 ? sum / n : tau + replicas_mean(s, c->canonical);
 }
 
 /* The expected runtime of a running task on a cluster. */
-static double total(const struct copies *c, const struct state *s,
-                    const struct copied *t, size_t cluster)
+static double total(const struct replicas *c, const struct state *s,
+                    const struct replicated *t, size_t cluster)
 {
     if (c->strategy == BATS_TAIL_PERFECT)
         return (double)c->true_runtime(
             c->true_context, s->bag.index[t->task.i], (uint32_t)cluster);
-    return copies_from_canonical(c, t->total, cluster);
+    return replicas_from_canonical(c, t->total, cluster);
 }
 
 /* ---- the tasks that run ---- */
@@ -131,7 +131,7 @@ static bool is_known(const struct state *s, struct bats_position task)
 {
     for (uint32_t slot = s->tasks[task.i].slot; slot != NO_SLOT;
          slot = execution_next(s, task, slot))
-        if (copies_mean(s, slot_cluster(s, slot)) == 0)
+        if (replicas_mean(s, slot_cluster(s, slot)) == 0)
             return false;
     return true;
 }
@@ -139,37 +139,38 @@ static bool is_known(const struct state *s, struct bats_position task)
 /* `soonest` expects nothing any more of an execution that has been running for
  * far longer than any other ever was. (Of very short tasks this says nothing:
  * anything may have held one up.) */
-static bool is_stuck(const struct copies *c, const struct state *s,
+static bool is_stuck(const struct replicas *c, const struct state *s,
                      uint32_t slot)
 {
     return c->strategy == BATS_TAIL_SOONEST &&
            slot_elapsed(s, slot) >= c->stuck[slot_cluster(s, slot)];
 }
 
-/* How long the execution in `slot` is still expected to take. */
-static double rest(const struct copies *c, const struct state *s,
-                   const struct copied *t, uint32_t slot)
+/* The time that the execution in `slot` is still expected to take. */
+static double rest(const struct replicas *c, const struct state *s,
+                   const struct replicated *t, uint32_t slot)
 {
     return total(c, s, t, slot_cluster(s, slot)) - slot_elapsed(s, slot);
 }
 
 /* Estimates t->total, by all executions of the task or only by those that are
  * not stuck. */
-static void estimate(struct copies *c, const struct state *s, struct copied *t,
-                     bool all)
+static void estimate(struct replicas *c, const struct state *s,
+                     struct replicated *t, bool all)
 {
     double tau = 0;
     for (uint32_t slot = s->tasks[t->task.i].slot; slot != NO_SLOT;
          slot = execution_next(s, t->task, slot))
         if (all || !is_stuck(c, s, slot))
-            tau = larger(tau, copies_to_canonical(c, slot_elapsed(s, slot),
-                                                  slot_cluster(s, slot)));
+            tau = larger(tau, replicas_to_canonical(c, slot_elapsed(s, slot),
+                                                    slot_cluster(s, slot)));
     t->total = c->strategy == BATS_TAIL_SOONEST ? soonest_total(c, s, tau)
                                                 : expect(c, s, tau);
 }
 
 /* Estimates t->total and t->left. */
-static void look_at(struct copies *c, const struct state *s, struct copied *t)
+static void look_at(struct replicas *c, const struct state *s,
+                    struct replicated *t)
 {
     estimate(c, s, t, false);
     t->left = INFINITY;
@@ -180,35 +181,35 @@ static void look_at(struct copies *c, const struct state *s, struct copied *t)
 }
 
 /* It alone does not ask for t->total and t->left. */
-static bool is_random(const struct copies *c)
+static bool is_random(const struct replicas *c)
 {
     return c->strategy == BATS_TAIL_RANDOM;
 }
 
-static void add(struct copies *c, const struct state *s, uint32_t slot)
+static void add(struct replicas *c, const struct state *s, uint32_t slot)
 {
     struct bats_position task = s->slots[slot].head;
     uint32_t cluster = slot_cluster(s, slot);
-    if (s->slots[slot].is_copy || !task_may_be_copied(s, task) ||
-        copies_mean(s, cluster) == 0 ||
-        (s->tasks[task.i].copies != NO_SLOT && !is_known(s, task)))
+    if (s->slots[slot].is_replica || !task_may_be_replicated(s, task) ||
+        replicas_mean(s, cluster) == 0 ||
+        (s->tasks[task.i].replicas != NO_SLOT && !is_known(s, task)))
         return;
-    struct copied *t = &c->list[c->n++];
+    struct replicated *t = &c->list[c->n++];
     t->task = task;
     t->cluster = cluster;
     if (!is_random(c))
         look_at(c, s, t);
 }
 
-/* Where more tasks run than the list holds, each look goes on where the last
- * one has ended: an event must not take the longer the more there are, and the
- * best of so many is good enough. */
-static void look_around(struct copies *c, const struct state *s)
+/* If more tasks run than the list holds, each look goes on where the last one
+ * ended: an event must not take the longer the more there are, and the best of
+ * so many is good enough. */
+static void look_around(struct replicas *c, const struct state *s)
 {
     uint32_t n_words = (s->n_slots + 63) / 64, word = c->next_busy;
     c->n = c->next_busy = 0;
     find_canonical(c, s);
-    if (copies_mean(s, c->canonical) == 0)
+    if (replicas_mean(s, c->canonical) == 0)
         return;
     c->looked_at = s->now;
     soonest_look(c, s);
@@ -224,14 +225,14 @@ static void look_around(struct copies *c, const struct state *s)
 }
 
 /* For a moment the last look will do, but for what has ended since. */
-static bool has_looked(struct copies *c, const struct state *s)
+static bool has_looked(struct replicas *c, const struct state *s)
 {
     uint32_t n = 0;
     if (c->n == 0 || c->next_busy > 0 ||
         (double)(s->now - c->looked_at) > FRESH * c->longest)
         return false;
     for (uint32_t i = 0; i < c->n; i++)
-        if (task_may_be_copied(s, c->list[i].task))
+        if (task_may_be_replicated(s, c->list[i].task))
             c->list[n++] = c->list[i];
     c->n = n;
     return true;
@@ -240,26 +241,26 @@ static bool has_looked(struct copies *c, const struct state *s)
 /* ---- the choice for one slot ---- */
 
 /* It does not run on this cluster or a faster one. */
-static bool runs_slower(const struct state *s, const struct copied *t,
+static bool runs_slower(const struct state *s, const struct replicated *t,
                         uint32_t cluster)
 {
-    double mean = copies_mean(s, cluster);
-    if (copies_mean(s, t->cluster) <= mean)
+    double mean = replicas_mean(s, cluster);
+    if (replicas_mean(s, t->cluster) <= mean)
         return false;
-    for (uint32_t at = s->tasks[t->task.i].copies; at != NO_SLOT;
-         at = s->slots[at].next_copy)
-        if (copies_mean(s, slot_cluster(s, at)) <= mean)
+    for (uint32_t at = s->tasks[t->task.i].replicas; at != NO_SLOT;
+         at = s->slots[at].next_replica)
+        if (replicas_mean(s, slot_cluster(s, at)) <= mean)
             return false;
     return true;
 }
 
-static struct copied *choose_any(struct copies *c, const struct state *s,
-                                 uint32_t slot)
+static struct replicated *choose_any(struct replicas *c, const struct state *s,
+                                     uint32_t slot)
 {
-    struct copied *chosen = NULL;
+    struct replicated *chosen = NULL;
     uint32_t n = 0, cluster = slot_cluster(s, slot);
     for (uint32_t i = 0; i < c->n; i++) {
-        struct copied *t = &c->list[i];
+        struct replicated *t = &c->list[i];
         if (runs_slower(s, t, cluster) &&
             s->tasks[t->task.i].avoid != s->slots[slot].machine &&
             draw(c, ++n) == 0)
@@ -268,16 +269,16 @@ static struct copied *choose_any(struct copies *c, const struct state *s,
     return chosen;
 }
 
-/* Of those that are expected to end here first, the one that takes longest. */
-static struct copied *choose_last(struct copies *c, const struct state *s,
-                                  uint32_t slot)
+/* The task that takes longest of those expected to end here first. */
+static struct replicated *choose_last(struct replicas *c,
+                                      const struct state *s, uint32_t slot)
 {
     uint32_t machine = s->slots[slot].machine;
     size_t cluster = slot_cluster(s, slot);
     double paid = (double)(s->machines[machine].paid_end - s->now);
-    struct copied *chosen = NULL;
+    struct replicated *chosen = NULL;
     for (uint32_t i = 0; i < c->n; i++) {
-        struct copied *t = &c->list[i];
+        struct replicated *t = &c->list[i];
         double here = total(c, s, t, cluster);
         if (t->left > here && (!chosen || t->left > chosen->left) &&
             s->tasks[t->task.i].avoid != machine &&
@@ -287,10 +288,10 @@ static struct copied *choose_last(struct copies *c, const struct state *s,
     return chosen;
 }
 
-static struct copied *choose(struct copies *c, const struct state *s,
-                             uint32_t slot)
+static struct replicated *choose(struct replicas *c, const struct state *s,
+                                 uint32_t slot)
 {
-    struct copied *t = NULL;
+    struct replicated *t = NULL;
     switch (c->strategy) {
     case BATS_TAIL_NONE:
         return NULL;
@@ -312,19 +313,19 @@ static bool may(const void *self, const struct state *s, uint32_t slot)
 {
     const struct machine *m = &s->machines[s->slots[slot].machine];
     (void)self;
-    return !m->quarantined && copies_mean(s, m->cluster) > 0 &&
+    return !m->quarantined && replicas_mean(s, m->cluster) > 0 &&
            !forecast_too_late(s, m->cluster);
 }
 
-static struct bats_position copy(void *self, const struct state *s,
-                                 uint32_t slot)
+static struct bats_position replica(void *self, const struct state *s,
+                                    uint32_t slot)
 {
-    struct copies *c = self;
+    struct replicas *c = self;
     const struct machine *m = &s->machines[s->slots[slot].machine];
     if (!c->knows && !has_looked(c, s))
         look_around(c, s);
     c->knows = true;
-    struct copied *t = choose(c, s, slot);
+    struct replicated *t = choose(c, s, slot);
     if (!t) {
         c->useless[m->cluster] = m->paid_end;
         return BATS_NO_POSITION;
@@ -334,12 +335,12 @@ static struct bats_position copy(void *self, const struct state *s,
     return t->task;
 }
 
-/* Where an idle machine found nothing, time makes it no better: it is asked
- * again at the next monitoring, when a task that runs has one execution less,
- * or has been seen to take longer than any before. */
+/* Time alone does not help an idle machine that found nothing: it is asked
+ * again at the next monitoring, when a running task has one execution less, or
+ * has been seen to take longer than any before. */
 static const bats_time *begin(void *self, const struct state *s, bool *all)
 {
-    struct copies *c = self;
+    struct replicas *c = self;
     *all = c->is_news || c->seen_changes != s->n_changes ||
            c->strategy != BATS_TAIL_SOONEST;
     if (*all) {
@@ -355,27 +356,27 @@ static const bats_time *begin(void *self, const struct state *s, bool *all)
 static struct bats_position migrate(void *self, const struct state *s,
                                     uint32_t slot)
 {
-    struct copies *c = self;
+    struct replicas *c = self;
     if (!may(c, s, slot) || s->slots[slot].n_tasks > 0 ||
         s->phase == PHASE_SAMPLING || bats_bag_ready(&s->bag) > s->sample_size)
         return BATS_NO_POSITION;
     look_around(c, s);
-    struct copied *t = choose_last(c, s, slot);
+    struct replicated *t = choose_last(c, s, slot);
     return t ? t->task : BATS_NO_POSITION;
 }
 
 /*
  * ---- which execution goes on ----
  *
- * Windows are entered for originals only. But where a copy is expected to end
- * first, and to need no more money for that, the others are stopped when it
+ * Windows are entered for originals only. But where a replica is expected to
+ * end first, and to need no more money for that, the others are stopped when it
  * has to be decided on a window, and it is a task like any other.
  */
 
-/* What the windows cost that it is expected to need beyond those that are paid
- * or promised. */
-static double price(const struct copies *c, const struct state *s,
-                    const struct copied *t, uint32_t slot)
+/* The cost of the windows that it is expected to need beyond those that are
+ * paid or promised. */
+static double price(const struct replicas *c, const struct state *s,
+                    const struct replicated *t, uint32_t slot)
 {
     const struct machine *m = &s->machines[s->slots[slot].machine];
     double over = rest(c, s, t, slot) - (double)(m->paid_end - s->now) -
@@ -406,21 +407,22 @@ static bool may_stay(const struct state *s, uint32_t slot)
 static uint32_t hand_over(void *self, const struct state *s,
                           struct bats_position task)
 {
-    struct copies *c = self;
+    struct replicas *c = self;
     const struct task *t = &s->tasks[task.i];
-    struct copied look = {.task = task};
+    struct replicated look = {.task = task};
     find_canonical(c, s);
     soonest_look(c, s);
-    if (t->copies == NO_SLOT || !task_may_be_copied(s, task) || t->in_sample ||
-        s->slots[t->slot].n_tasks != 1 || !is_alone(s, t->slot) ||
-        !is_known(s, task))
+    if (t->replicas == NO_SLOT || !task_may_be_replicated(s, task) ||
+        t->in_sample || s->slots[t->slot].n_tasks != 1 ||
+        !is_alone(s, t->slot) || !is_known(s, task))
         return t->slot;
-    /* What seems to be stuck may only be long: stopped for its copy at the end
-     * of every window it would never end. */
+    /* A task that seems to be stuck may only be long: stopped for its replica
+     * at the end of every window, it would never end. */
     estimate(c, s, &look, true);
     uint32_t best = t->slot;
-    for (uint32_t at = t->copies; at != NO_SLOT; at = s->slots[at].next_copy)
-        if (!s->slots[at].copy_cancelled && may_stay(s, at) &&
+    for (uint32_t at = t->replicas; at != NO_SLOT;
+         at = s->slots[at].next_replica)
+        if (!s->slots[at].replica_cancelled && may_stay(s, at) &&
             rest(c, s, &look, at) < rest(c, s, &look, best) &&
             price(c, s, &look, at) <= price(c, s, &look, t->slot))
             best = at;
@@ -432,7 +434,7 @@ static uint32_t hand_over(void *self, const struct state *s,
 static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
-    struct copies *c = self;
+    struct replicas *c = self;
     c->strategy = o->tail;
     c->random = o->seed;
     c->true_runtime = o->true_runtime;
@@ -446,33 +448,33 @@ static int init(void *self, const struct state *s,
 
 static void release(void *self)
 {
-    struct copies *c = self;
+    struct replicas *c = self;
     for (size_t i = 0; i < BATS_CLUSTERS_MAX; i++)
         bats_histogram_release(&c->histogram[i]);
     free(c->list);
 }
 
-#define COPIES(name)                                                          \
+#define REPLICAS(name)                                                        \
     {                                                                         \
-        name, sizeof(struct copies), init, release                            \
+        name, sizeof(struct replicas), init, release                          \
     }
 
-/* There may be copies all the same, of the sampling phase. */
-static const struct tail none = {.advisor = COPIES("none"),
+/* There may be replicas all the same, of the sampling phase. */
+static const struct tail none = {.advisor = REPLICAS("none"),
                                  .hand_over = hand_over};
-static const struct tail copies = {.advisor = COPIES("copies"),
-                                   .learn = learn,
-                                   .tick = tick,
-                                   .begin = begin,
-                                   .may = may,
-                                   .copy = copy,
-                                   .hand_over = hand_over};
-static const struct tail migrating = {.advisor = COPIES("migrate"),
+static const struct tail replicas = {.advisor = REPLICAS("replicas"),
+                                     .learn = learn,
+                                     .tick = tick,
+                                     .begin = begin,
+                                     .may = may,
+                                     .replica = replica,
+                                     .hand_over = hand_over};
+static const struct tail migrating = {.advisor = REPLICAS("migrate"),
                                       .learn = learn,
                                       .tick = tick,
                                       .begin = begin,
                                       .may = may,
-                                      .copy = copy,
+                                      .replica = replica,
                                       .migrate = migrate,
                                       .hand_over = hand_over};
 
@@ -480,5 +482,5 @@ const struct tail *tail_find(enum bats_tail strategy)
 {
     return strategy == BATS_TAIL_NONE      ? &none
            : strategy == BATS_TAIL_MIGRATE ? &migrating
-                                           : &copies;
+                                           : &replicas;
 }

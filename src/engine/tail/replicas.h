@@ -1,8 +1,8 @@
 /*
- * copies: what copies.c and soonest.c remember together. See bats/tail.h.
+ * replicas: what replicas.c and soonest.c remember together. See bats/tail.h.
  */
-#ifndef BATS_ENGINE_COPIES_H
-#define BATS_ENGINE_COPIES_H
+#ifndef BATS_ENGINE_REPLICAS_H
+#define BATS_ENGINE_REPLICAS_H
 
 #include "engine/tail/tail.h"
 #include "estimate/histogram.h"
@@ -11,7 +11,7 @@
 #define TAIL_POINTS 256 /* of the distribution of runtimes */
 
 /* A running task. */
-struct copied {
+struct replicated {
     struct bats_position task;
     uint32_t cluster; /* of its original */
     double total;     /* expected, on the canonical cluster; `soonest`:
@@ -20,10 +20,10 @@ struct copied {
                                ended then */
 };
 
-struct copies {
+struct replicas {
     enum bats_tail strategy;
-    uint64_t random;     /* state of its generator */
-    struct copied *list; /* TAIL_TASKS at most */
+    uint64_t random;         /* state of its generator */
+    struct replicated *list; /* TAIL_TASKS at most */
     uint32_t n;
     bats_time looked_at;   /* when it was made */
     uint32_t next_busy;    /* where to go on: a word of `busy` */
@@ -46,33 +46,33 @@ struct copies {
 };
 
 /* Mean of what has ended on the cluster; 0: nothing has. */
-static inline double copies_mean(const struct state *s, size_t cluster)
+static inline double replicas_mean(const struct state *s, size_t cluster)
 {
     return s->clusters[cluster].stats.mean_done;
 }
 
-/* What takes some time on a cluster takes so long on the canonical one, and the
+/* Converts a runtime on a cluster into that on the canonical one, and the
  * other way round; something has ended on both. */
-static inline double copies_to_canonical(const struct copies *c, double time,
-                                         size_t from)
+static inline double replicas_to_canonical(const struct replicas *c,
+                                           double time, size_t from)
 {
     const struct bats_regression *line = &c->to_canonical[from];
     return line->b0 + line->b1 * time;
 }
 
-static inline double copies_from_canonical(const struct copies *c, double time,
-                                           size_t to)
+static inline double replicas_from_canonical(const struct replicas *c,
+                                             double time, size_t to)
 {
     const struct bats_regression *line = &c->from_canonical[to];
     return line->b0 + line->b1 * time;
 }
 
 /* Learns from the histograms, if that is the strategy and there is news. */
-void soonest_look(struct copies *c, const struct state *s);
+void soonest_look(struct replicas *c, const struct state *s);
 
-/* How long a task that has been running for tau takes at most, for all that is
- * likely; both on the canonical cluster. */
-double soonest_total(const struct copies *c, const struct state *s,
+/* The longest likely runtime of a task that has been running for tau; both on
+ * the canonical cluster. */
+double soonest_total(const struct replicas *c, const struct state *s,
                      double tau);
 
 #endif

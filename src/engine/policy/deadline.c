@@ -1,0 +1,156 @@
+/* deadline: the least cost by a deadline. See deadline.h. */
+#include "engine/policy/deadline.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+
+/* Machines of the cheapest cluster to begin with; of others, as many as cost
+ * the same, or one. */
+#define FIRST 4
+/* z is no more than this, and than that with so many results: the longest of
+ * them says more. */
+#define Z_MOST 3
+#define Z_KNOWN 2
+#define KNOWN 20
+/* "A little later", in times between two looks. */
+#define WAIT 1.5
+
+/* ---- the start ---- */
+
+static double price(const struct cluster *c)
+{
+    return (double)c->spec.charge / fmax(cluster_slots(c), 1);
+}
+
+void deadline_start(const struct state *s, struct policy_start *start)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        least = fmin(least, price(&s->clusters[i]));
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        double p = price(c);
+        double n = p > 0 ? fmax(round(FIRST * least / p), 1) : INFINITY;
+        n = fmin(n, ceil(bats_bag_left(&s->bag) / fmax(cluster_slots(c), 1)));
+        start->machines[i] = (uint32_t)fmin(n, c->spec.max);
+    }
+}
+
+/* ---- the plan ---- */
+
+static double slots_of(const struct problem *p)
+{
+    double n = 0;
+    for (uint32_t i = 0; i < p->is.n_machines; i++)
+        n += p->machines[i].n_slots;
+    for (size_t i = 0; i < p->is.n_types; i++)
+        n += p->types[i].parked * p->types[i].slots;
+    return n;
+}
+
+/* The results of all clusters. */
+static double results(const struct state *s)
+{
+    double n = 0;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        n += s->clusters[i].stats.n_done;
+    return n;
+}
+
+/* q of deadline.h. */
+static double longest(const struct state *s, const struct problem *p)
+{
+    double last = fmax(fmin(bats_bag_left(&s->bag), slots_of(p)), 1);
+    double z = gsl_cdf_ugaussian_Pinv(pow(s->goal.confidence, 1 / last));
+    double n_results = results(s);
+    bool is_new = 0 < n_results && n_results < KNOWN;
+    double most = is_new ? Z_MOST : Z_KNOWN;
+    double q = 1 + fmin(z, most) * p->cv;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct bats_stats *stats = &s->clusters[i].stats;
+        uint32_t n = stats->n_sample;
+        if (n > 0)
+            q = fmax(q, fmax((double)stats->sample[n - 1], p->longest[i]) /
+                            stats->mean_done);
+    }
+    return q;
+}
+
+/* N' - N of deadline.h. */
+static double margin(const struct state *s, const struct problem *p)
+{
+    double n = p->is.demand, z = gsl_cdf_ugaussian_Pinv(s->goal.confidence);
+    double n_results = results(s);
+    return n_results < 1 ? 0 : z * p->cv * sqrt(n + n * n / (n_results + 1));
+}
+
+/* Enough can be done in time though parked machines begin later. */
+static bool can_wait(struct problem *p, const struct state *s, double end,
+                     double money)
+{
+    double wait = WAIT * (double)s->interval / (double)s->window;
+    for (size_t i = 0; i < p->is.n_types; i++)
+        p->types[i].delay = wait;
+    bool can = bats_windows_suffice(&p->is, end, money);
+    for (size_t i = 0; i < p->is.n_types; i++)
+        p->types[i].delay = 0;
+    return can;
+}
+
+/* The cost of a task where it is cheapest. */
+static double least_cost(const struct problem *p)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < p->is.n_types; i++) {
+        const struct bats_windows_type *t = &p->types[i];
+        least = fmin(least, t->charge / (t->rate * t->slots));
+    }
+    return least;
+}
+
+/* A running task is cut off only if its cluster is known and another one does
+ * it again for less. */
+static void let_end(const struct problem *p, const struct state *s,
+                    struct bats_windows_plan *plan)
+{
+    double again = least_cost(p);
+    for (uint32_t i = 0; i < p->is.n_machines; i++) {
+        const struct bats_windows_machine *m = &p->machines[i];
+        double cost = m->overrun * p->types[m->type].charge, tasks = 0;
+        if (m->leaves || (double)plan->keeps[i] >= m->overrun)
+            continue;
+        for (uint32_t k = 0; k < m->n_slots; k++)
+            if (p->slots[m->first_slot + k].rest > m->paid)
+                tasks += p->slots[m->first_slot + k].size;
+        if (s->clusters[m->type].stats.n_done == 0 || cost <= tasks * again)
+            plan->keeps[i] = (int64_t)m->overrun;
+    }
+}
+
+bool deadline_plan(struct problem *p, const struct state *s, double money,
+                   struct bats_windows_plan *plan)
+{
+    double loss[BATS_CLUSTERS_MAX], demand = p->is.demand;
+    double end = (double)(s->goal.deadline - s->now) / (double)s->window;
+    double q = longest(s, p), half = (1 + p->cv * p->cv) / 2;
+    plan->feasible = false;
+    if (end <= 0)
+        return false;
+    for (size_t i = 0; i < p->is.n_types; i++) {
+        struct bats_windows_type *t = &p->types[i];
+        loss[i] = t->loss;
+        t->loss = fmax(q - half, 0) / t->rate;
+    }
+    p->is.demand += margin(s, p);
+    /* There is no money for a margin if only the money is short. */
+    if (can_wait(p, s, end, money) ||
+        (!bats_windows_suffice(&p->is, end, money) &&
+         bats_windows_suffice(&p->is, end, INFINITY)))
+        p->is.demand = demand;
+    bats_windows_cheapest(&p->is, end, money, plan);
+    let_end(p, s, plan);
+    for (size_t i = 0; i < p->is.n_types; i++)
+        p->types[i].loss = loss[i];
+    p->is.demand = demand;
+    return plan->feasible;
+}

@@ -1,0 +1,39 @@
+/*
+ * deadline: the least cost by a deadline, for policy bats. Two questions: what
+ * to begin with, and which machine-windows (bats/windows.h) to buy from now on.
+ *
+ * What begins late may end late. So the slots of cluster i are worth what they
+ * begin until Q_i before the deadline:
+ *
+ *   Q_i   = T_i q, q the longest runtime that was seen, in units of its
+ *           cluster's mean, and 1 + z cv at least: z the normal quantile of
+ *           p^(1/k), p the confidence, for the last tasks of k slots; at
+ *           most 3, and at most 2 before the first and from 20 results on
+ *   loss  = Q_i - T_i (1 + cv^2) / 2: what is begun by then is done, too
+ *   N'    = N + z_p cv sqrt(N + N^2 / (n + 1)), n results: the sum of N runtimes
+ *           whose mean is known from n; N' = N while n = 0
+ *
+ * N' - N is bought only when it is the last chance: as long as it could still
+ * be done if parked machines began a little later, windows for N are bought; so
+ * they are where only the money is too short for the margin.
+ *
+ * At first nothing is known, and knowledge is bought where it is cheap: a few
+ * machines of each cluster. While they have no result, a task is taken to last
+ * half as long again as the longest has; so the fewer tasks after each other the
+ * deadline leaves time for, the sooner more machines come.
+ */
+#ifndef BATS_ENGINE_DEADLINE_H
+#define BATS_ENGINE_DEADLINE_H
+
+#include "engine/policy/problem.h"
+
+/* Machines to begin with where no cluster is known. */
+void deadline_start(const struct state *s, struct policy_start *start);
+
+/* Makes the plan for the least cost, at most `money`. False: none is in time
+ * with that confidence. *p is what problem_make() made of now, and is so again
+ * afterwards. */
+bool deadline_plan(struct problem *p, const struct state *s, double money,
+                   struct bats_windows_plan *plan);
+
+#endif

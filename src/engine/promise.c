@@ -1,0 +1,37 @@
+/* promise: is the bag going to be done by its deadline? See engine.h. */
+#include "engine/engine.h"
+
+/* A deadline that seems to be missed by so little may still be kept. */
+#define ROUGHLY 0.01
+
+static void record_late(struct state *s)
+{
+    struct bats_decision d = {
+        .time = s->now,
+        .reason = BATS_REASON_LATE,
+        .feasible = s->feasible || !s->planned,
+        .tasks_left = bats_bag_ready(&s->bag),
+        .tasks_paid = -1,
+        .budget_left = bats_ledger_available(&s->ledger),
+        .windows = 1 + (s->late_end - s->now - 1) / s->window};
+    for (size_t i = 0; i < s->n_clusters; i++)
+        d.machines[i] = s->clusters[i].n_active;
+    state_record(s, &d);
+}
+
+void promise_watch(struct bats_sched *e)
+{
+    struct state *s = &e->state;
+    bats_time deadline = s->goal.deadline, end;
+    if (deadline == BATS_NEVER || s->draining)
+        return;
+    end = e->policy->end ? e->policy->end(e->own.policy, s) : forecast_end(s);
+    if (end == BATS_NEVER)
+        return;
+    end = end > s->now ? end : s->now;
+    bool was_late = s->late_end > 0;
+    double limit = (double)deadline * (was_late ? 1 : 1 + ROUGHLY);
+    s->late_end = (double)end > limit ? end : 0;
+    if (s->late_end > 0 && !was_late)
+        record_late(s);
+}

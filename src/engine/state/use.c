@@ -1,0 +1,142 @@
+/*
+ * use: machines that are charged for use (bats/billing.h). One is in use while
+ * it has a task. Its paid time is what is held for it: the longest runtime of
+ * the sample, then always a quarter more; it does not end while the machine is
+ * not in use. See state.h.
+ */
+#include "engine/state/state.h"
+
+static bats_money cost_until(const struct state *s, uint32_t id,
+                             bats_time time)
+{
+    return bats_billing_use(s->clusters[s->machines[id].cluster].price,
+                            s->window, time - s->rest[id].since);
+}
+
+static bool in_use(const struct state *s, uint32_t id)
+{
+    return s->rest[id].since != BATS_NEVER;
+}
+
+bats_money use_held(const struct state *s, uint32_t id)
+{
+    return in_use(s, id) ? cost_until(s, id, s->machines[id].paid_end) -
+                               s->rest[id].booked
+                         : 0;
+}
+
+static void pay_until(struct state *s, uint32_t id, bats_time end)
+{
+    struct machine *m = &s->machines[id];
+    m->paid_end = end;
+    end -= s->preempt_lead;
+    bats_heap_set(&s->turns, id, end > s->now ? end : s->now);
+}
+
+/* As long as there is money. */
+static void hold_until(struct state *s, uint32_t id, bats_time end)
+{
+    const struct machine *m = &s->machines[id];
+    bats_money held = use_held(s, id), sum;
+    if (end <= m->paid_end)
+        return;
+    if (bats_units_add(held + s->rest[id].booked,
+                       bats_ledger_available(&s->ledger), &sum) &&
+        cost_until(s, id, end) > sum)
+        end =
+            s->rest[id].since +
+            bats_billing_lasts(s->clusters[m->cluster].price, s->window, sum);
+    if (end > m->paid_end &&
+        bats_ledger_hold(&s->ledger,
+                         cost_until(s, id, end) - s->rest[id].booked - held))
+        pay_until(s, id, end);
+}
+
+/* Charges what it was used until now. */
+static void book(struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    struct cluster *c = &s->clusters[m->cluster];
+    bats_time until = s->now < m->paid_end ? s->now : m->paid_end;
+    bats_money amount = cost_until(s, id, until) - s->rest[id].booked;
+    bats_ledger_charge_held(&s->ledger, amount);
+    s->rest[id].booked += amount;
+    c->used += amount;
+    if (amount > 0)
+        state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
+                                            .machine = id,
+                                            .amount = amount});
+}
+
+/* The runtime of a task that begins; a window if the cluster is not known. */
+static bats_time expected(const struct state *s, uint32_t id)
+{
+    double mean = cluster_runtime(&s->clusters[s->machines[id].cluster]);
+    return (mean > 0 ? (bats_time)(mean + 0.5) : s->window) + s->preempt_lead;
+}
+
+/* The time that a task may well take: that of the longest of the sample. */
+static bats_time allowed(const struct state *s, uint32_t id)
+{
+    const struct bats_stats *stats =
+        &s->clusters[s->machines[id].cluster].stats;
+    bats_time time = expected(s, id), longest = 0;
+    if (stats->n_sample > 0)
+        longest = stats->sample[stats->n_sample - 1] + s->preempt_lead;
+    return longest > time ? longest : time;
+}
+
+/* With the last of the money it may as well be tried. */
+bool use_affordable(const struct state *s, uint32_t id)
+{
+    if (!s->is_use)
+        return true;
+    const struct machine *m = &s->machines[id];
+    bats_time time = s->n_busy > 0 ? allowed(s, id) : expected(s, id);
+    if (in_use(s, id))
+        time -= m->paid_end - s->now;
+    return time <= 0 ||
+           bats_billing_use(s->clusters[m->cluster].price, s->window, time) <=
+               bats_ledger_available(&s->ledger);
+}
+
+void use_begin(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    if (!s->is_use || m->state != MACHINE_ACTIVE)
+        return;
+    if (in_use(s, id)) {
+        book(s, id);
+    } else {
+        s->rest[id].since = m->paid_end = s->now;
+        s->rest[id].booked = 0;
+    }
+    hold_until(s, id, s->now + allowed(s, id));
+}
+
+bool use_extend(struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    bats_time before = m->paid_end;
+    double mean = cluster_runtime(&s->clusters[m->cluster]);
+    double age = (double)(s->now - s->rest[id].since);
+    book(s, id);
+    hold_until(s, id, before + (bats_time)((mean > age ? mean : age) / 4) + 1);
+    return m->paid_end > before;
+}
+
+void use_end(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    if (!s->is_use || !in_use(s, id))
+        return;
+    book(s, id);
+    bats_ledger_give_up(&s->ledger, use_held(s, id));
+    s->clusters[m->cluster].paid_slot_time +=
+        (double)(s->now - s->rest[id].since) * m->n_slots;
+    s->rest[id].since = BATS_NEVER;
+    if (m->state == MACHINE_ACTIVE)
+        pay_until(s, id, TIME_MAX);
+    else if (m->state == MACHINE_LEAVING)
+        pay_until(s, id, s->now);
+}

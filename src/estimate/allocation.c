@@ -1,0 +1,182 @@
+/* allocation: what a job of the batch system is billed, which holds all that it
+ * has until the bag is empty. See plans.h. */
+#include "estimate/plans.h"
+
+#include <math.h>
+
+/* Numbers of machines that are looked at: each so much larger than the last. */
+#define STEP 1.03
+
+/* Machines of cluster i that could be of use. */
+static uint32_t most(const struct bats_estimator *e, size_t i)
+{
+    double n = ceil((double)e->n_tasks / estimate_slots(e, i));
+    if (!(e->runtimes[i].mean > 0))
+        return 0;
+    return e->rate == 0 && n < e->clusters[i].max ? (uint32_t)n
+                                                  : e->clusters[i].max;
+}
+
+/* The price of a window of all that is held. */
+static double price_of(const struct bats_estimator *e,
+                       const uint32_t *machines)
+{
+    double sum = 0, head = 0;
+    uint32_t first = UINT32_MAX;
+    if (e->rate > 0)
+        return (double)e->rate * ((double)e->window / (double)BATS_HOUR);
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        sum += (double)machines[i] * (double)e->clusters[i].charge;
+        if (machines[i] > 0 && e->heads && e->heads[i].place < first) {
+            first = e->heads[i].place;
+            head = (double)e->heads[i].charge;
+        }
+    }
+    return sum + head;
+}
+
+static struct bats_prediction makespan_of(const struct bats_estimator *e,
+                                          const uint32_t *machines)
+{
+    double slots[BATS_CLUSTERS_MAX];
+    for (size_t i = 0; i < e->n_clusters; i++)
+        slots[i] = machines[i] * estimate_slots(e, i);
+    return bats_interval_makespan(e->runtimes, slots, e->n_clusters,
+                                  (double)e->n_tasks,
+                                  bats_estimate_confidence(e));
+}
+
+/* Billed for all that is held. */
+static double cost_of(const struct bats_estimator *e,
+                      const uint32_t *machines, double time)
+{
+    return fmax(time, (double)e->least) / (double)e->window *
+           price_of(e, machines);
+}
+
+static int add(const struct bats_estimator *e, const struct end *machines,
+               struct ends *ends, struct bats_error *err)
+{
+    struct end end = *machines;
+    end.time = makespan_of(e, end.machines).estimate;
+    end.cost = cost_of(e, end.machines, end.time);
+    return ends_add(ends, &end, err);
+}
+
+/* ---- which machines ---- */
+
+/* The cost of a task, or its time. */
+static double key(const struct bats_estimator *e, size_t i, bool by_price)
+{
+    double charge = by_price ? (double)e->clusters[i].charge : 1;
+    return charge * e->runtimes[i].mean / estimate_slots(e, i);
+}
+
+static size_t next_of(const struct bats_estimator *e, bool by_price,
+                      const bool *seen)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < e->n_clusters; i++)
+        if (!seen[i] && most(e, i) > 0 &&
+            (best == SIZE_MAX || key(e, i, by_price) < key(e, best, by_price)))
+            best = i;
+    return best;
+}
+
+/* Cluster after cluster, in one order, with more and more machines of each. */
+static int fill(const struct bats_estimator *e, bool by_price,
+                struct ends *ends, struct bats_error *err)
+{
+    bool seen[BATS_CLUSTERS_MAX] = {false};
+    struct end end = {.aim = 0};
+    size_t i;
+    int rc = 0;
+    while (rc == 0 && (i = next_of(e, by_price, seen)) != SIZE_MAX) {
+        uint32_t all = most(e, i);
+        seen[i] = true;
+        for (double n = 1; rc == 0 && end.machines[i] < all;
+             n = ceil(n * STEP)) {
+            end.machines[i] = n < all ? (uint32_t)n : all;
+            rc = add(e, &end, ends, err);
+        }
+    }
+    return rc;
+}
+
+/* One cluster alone. */
+static int fill_one(const struct bats_estimator *e, size_t i,
+                    struct ends *ends, struct bats_error *err)
+{
+    struct end end = {.aim = 0};
+    uint32_t all = most(e, i);
+    int rc = 0;
+    for (double n = 1; rc == 0 && end.machines[i] < all; n = ceil(n * STEP)) {
+        end.machines[i] = n < all ? (uint32_t)n : all;
+        rc = add(e, &end, ends, err);
+    }
+    return rc;
+}
+
+static int find_ends(const struct bats_estimator *e, struct ends *ends,
+                     struct bats_error *err)
+{
+    struct end all = {.aim = 0};
+    bool any = false;
+    int rc = 0;
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        all.machines[i] = most(e, i);
+        any = any || all.machines[i] > 0;
+    }
+    if (!any)
+        return bats_error_set(err, BATS_EINPUT,
+                              "nothing is known of the runtimes on any "
+                              "cluster");
+    if (e->rate > 0)
+        return add(e, &all, ends, err);
+    for (size_t i = 0; i < e->n_clusters && rc == 0; i++)
+        rc = fill_one(e, i, ends, err);
+    if (rc == 0)
+        rc = fill(e, true, ends, err);
+    return rc == 0 ? fill(e, false, ends, err) : rc;
+}
+
+/* To cents: nobody knows it any better. */
+static bats_money rounded_up(double cost)
+{
+    const double cent = (double)BATS_UNIT / 100;
+    return cost < 0x1p62 ? (bats_money)(ceil(cost / cent - 1e-9) * cent)
+                         : BATS_UNLIMITED;
+}
+
+static int make_end(const struct bats_estimator *e, const struct end *end,
+                    enum bats_offer offer, struct bats_schedule *schedule,
+                    struct bats_error *err)
+{
+    struct bats_schedule s = {.offer = offer,
+                              .plan = {.feasible = true, .proven = true},
+                              .makespan = makespan_of(e, end->machines),
+                              .is_bounded =
+                                  estimate_is_bounded(e, end->machines)};
+    double price = price_of(e, end->machines), window = (double)e->window;
+    (void)err;
+    s.plan.price = (bats_money)fmin(ceil(price), 0x1p62);
+    s.plan.cost = rounded_up(end->cost);
+    s.plan.windows = (int64_t)ceil(s.makespan.estimate / window);
+    s.windows_high = (int64_t)ceil(s.makespan.high / window);
+    s.cost_high =
+        rounded_up(cost_of(e, end->machines, s.makespan.high));
+    s.budget = s.plan.cost;
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        s.plan.machines[i] = end->machines[i];
+        if (end->machines[i] == 0)
+            continue;
+        s.held[i] = s.plan.windows;
+        s.plan.rate += end->machines[i] * estimate_slots(e, i) * window /
+                       e->runtimes[i].mean;
+    }
+    *schedule = s;
+    return 0;
+}
+
+const struct planner planner_of_allocation = {.find = find_ends,
+                                              .make = make_end};

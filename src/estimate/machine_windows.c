@@ -1,0 +1,256 @@
+/* machine_windows: what policy bats carries out. See plans.h. */
+#include "estimate/plans.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bats/windows.h"
+
+/* Ends that are looked at: each so much later than the last one, and all whole
+ * numbers of windows up to so many. */
+#define STEP 1.03
+#define WHOLE 100
+/* Whatever sooner could mean: */
+#define FAR 1e9
+
+/* The bag as a problem of machine-windows, none of which is bought yet. */
+struct bag {
+    const struct bats_estimator *e;
+    struct bats_windows_problem is;
+    struct bats_windows_type types[BATS_CLUSTERS_MAX];
+    size_t cluster[BATS_CLUSTERS_MAX]; /* of a type; those unknown have none */
+};
+
+/* The windows that the planner has bought for it. */
+struct purchase {
+    struct bats_windows_plan plan;
+    uint32_t machines[BATS_CLUSTERS_MAX];
+    int64_t windows[BATS_CLUSTERS_MAX];
+};
+
+/* ---- the problem ---- */
+
+/* `high`: mean and deviation are at their upper bounds. */
+static int make_bag(const struct bats_estimator *e, bool high, struct bag *bag,
+                    struct bats_error *err)
+{
+    *bag = (struct bag){
+        .e = e, .is = {.types = bag->types, .demand = (double)e->n_tasks}};
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        const struct bats_runtimes *r = &e->runtimes[i];
+        double mean = (high ? r->mean_high : r->mean) / (double)e->window;
+        double deviation = high ? r->deviation_high : r->deviation;
+        double slots = estimate_slots(e, i);
+        double most = ceil((double)e->n_tasks / slots);
+        if (!(mean > 0) || e->clusters[i].max == 0)
+            continue;
+        bag->cluster[bag->is.n_types] = i;
+        bag->types[bag->is.n_types++] = (struct bats_windows_type){
+            .rate = 1 / mean,
+            .slots = slots,
+            .charge = (double)e->clusters[i].charge,
+            .loss =
+                bats_windows_loss(mean, deviation / (double)e->window / mean),
+            .parked = most < e->clusters[i].max ? (uint32_t)most
+                                                : e->clusters[i].max};
+    }
+    if (bag->is.n_types == 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "nothing is known of the runtimes on any "
+                              "cluster");
+    return 0;
+}
+
+/* Buys the cheapest windows for that end; 0: those that end soonest. */
+static void solve(struct bag *bag, double aim, struct purchase *p)
+{
+    p->plan = (struct bats_windows_plan){.buys = p->machines,
+                                         .buys_windows = p->windows};
+    bag->is.aim = aim;
+    bats_windows_plan(&bag->is, INFINITY, 0, &p->plan);
+}
+
+/* ---- one schedule ---- */
+
+static void set_plan(const struct bag *bag, const struct purchase *p,
+                     struct bats_schedule *s)
+{
+    s->plan = (struct bats_plan){.feasible = p->plan.feasible, .proven = true};
+    for (size_t t = 0; t < bag->is.n_types; t++) {
+        size_t i = bag->cluster[t];
+        uint32_t machines = p->machines[t];
+        if (machines == 0)
+            continue;
+        s->plan.machines[i] = machines;
+        s->held[i] = p->windows[t] / machines;
+        s->longer[i] = (uint32_t)(p->windows[t] % machines);
+        s->plan.windows = (int64_t)fmax(
+            (double)s->plan.windows, (double)s->held[i] + (s->longer[i] > 0));
+        s->plan.price += machines * bag->e->clusters[i].charge;
+        s->plan.rate += machines * bag->types[t].slots * bag->types[t].rate;
+    }
+    s->plan.cost =
+        p->plan.cost < 0x1p62 ? (bats_money)p->plan.cost : BATS_UNLIMITED;
+}
+
+/* A machine counts for the share of M that it is held. */
+static struct bats_prediction makespan_of(const struct bats_estimator *e,
+                                          const struct bats_schedule *s,
+                                          double end)
+{
+    double slots[BATS_CLUSTERS_MAX];
+
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        uint32_t n = s->plan.machines[i];
+        double held = (n - s->longer[i]) * fmin((double)s->held[i], end) +
+                      s->longer[i] * fmin((double)s->held[i] + 1, end);
+        slots[i] = held / end * estimate_slots(e, i);
+    }
+    return bats_interval_makespan(e->runtimes, slots, e->n_clusters,
+                                  (double)e->n_tasks,
+                                  bats_estimate_confidence(e));
+}
+
+/* The cost of its machines until the end's upper bound. */
+static double cost_of_longer(const struct bats_estimator *e,
+                             const struct bats_schedule *s)
+{
+    double cost = 0;
+    for (size_t i = 0; i < e->n_clusters; i++)
+        cost += (double)e->clusters[i].charge *
+                (s->plan.machines[i] *
+                     (double)(s->held[i] + s->windows_high - s->plan.windows) +
+                 s->longer[i]);
+    return cost;
+}
+
+/* How much later all of it is, in the mean of its machines: those that are
+ * paid already begin when their windows end. */
+static double later(const struct bag *bag, const struct bats_schedule *s)
+{
+    double sum = 0, all = 0;
+    for (size_t t = 0; t < bag->is.n_types && bag->e->paid; t++) {
+        size_t i = bag->cluster[t];
+        const struct bats_paid *paid = &bag->e->paid[i];
+        uint32_t n = s->plan.machines[i];
+        double rate = bag->types[t].slots * bag->types[t].rate;
+        sum += rate * (n < paid->machines ? n : paid->machines) * paid->time;
+        all += rate * n;
+    }
+    return sum > 0 ? sum / all : 0;
+}
+
+static void put_off(struct bats_schedule *s, double time)
+{
+    s->makespan.low += time;
+    s->makespan.estimate += time;
+    s->makespan.high += time;
+    if (s->aim > 0)
+        s->aim += (bats_time)time;
+}
+
+/* The same end, if everything takes as long as it may. */
+static int bound_cost(const struct bats_estimator *e, struct bats_schedule *s,
+                      struct bats_error *err)
+{
+    struct bag bag;
+    struct purchase p;
+    double end = s->makespan.high / (double)e->window;
+    int rc = make_bag(e, true, &bag, err);
+    if (rc < 0)
+        return rc;
+    solve(&bag, end, &p);
+    s->windows_high = (int64_t)fmin(ceil(end), 0x1p62);
+    if (s->windows_high < s->plan.windows)
+        s->windows_high = s->plan.windows;
+    double cost = fmax(p.plan.cost, cost_of_longer(e, s));
+    s->cost_high = cost < 0x1p62 ? (bats_money)cost : BATS_UNLIMITED;
+    return 0;
+}
+
+/* `aim` > 0: it is carried out as what is cheapest for that end. */
+static int make_schedule(struct bag *bag, enum bats_offer offer, double aim,
+                         struct bats_schedule *schedule,
+                         struct bats_error *err)
+{
+    const struct bats_estimator *e = bag->e;
+    struct bats_schedule s = {.offer = offer};
+    struct purchase p;
+    int rc = 0;
+
+    solve(bag, aim, &p);
+    set_plan(bag, &p, &s);
+    s.budget = s.plan.cost;
+    s.windows_high = s.plan.windows;
+    s.cost_high = s.plan.cost;
+    if (aim > 0)
+        s.aim = (bats_time)fmin(aim * (double)e->window, 0x1p60);
+    if (s.plan.feasible) {
+        s.makespan = makespan_of(e, &s, p.plan.end);
+        s.is_bounded = estimate_is_bounded(e, s.plan.machines);
+        rc = bound_cost(e, &s, err);
+        put_off(&s, later(bag, &s));
+    }
+    if (rc == 0)
+        *schedule = s;
+    return rc;
+}
+
+/* ---- all of them ---- */
+
+/* Adds what costs less than all before; *m: the end of the plan. */
+static int look_at(struct bag *bag, double *m, double aim, struct ends *ends,
+                   struct bats_error *err)
+{
+    struct bats_schedule s = {.offer = BATS_OFFER_NONE};
+    struct purchase p;
+    solve(bag, aim, &p);
+    *m = p.plan.end;
+    if (ends->n > 0 && p.plan.cost >= ends->points[ends->n - 1].cost)
+        return 0;
+    set_plan(bag, &p, &s);
+    const struct end end = {.aim = aim,
+                            .time = makespan_of(bag->e, &s, *m).estimate +
+                                    later(bag, &s),
+                            .cost = p.plan.cost};
+    return ends_add(ends, &end, err);
+}
+
+/* One machine of the slowest cluster would be done by then. */
+static double latest_end(const struct bag *bag)
+{
+    double latest = 0;
+    for (size_t t = 0; t < bag->is.n_types; t++)
+        latest = fmax(latest, (bag->is.demand + 2) / bag->types[t].rate /
+                                      bag->types[t].slots +
+                                  2 * bag->types[t].loss + 1);
+    return fmin(latest, FAR);
+}
+
+static int find_ends(const struct bats_estimator *e, struct ends *ends,
+                     struct bats_error *err)
+{
+    struct bag bag;
+    double m = 0;
+    int rc = make_bag(e, false, &bag, err);
+    if (rc == 0)
+        rc = look_at(&bag, &m, 0, ends, err);
+    for (double latest = latest_end(&bag); rc == 0 && m < latest;) {
+        double next = m * STEP, whole = floor(m) + 1;
+        rc = look_at(&bag, &m, whole <= WHOLE && whole < next ? whole : next,
+                     ends, err);
+    }
+    return rc;
+}
+
+static int make_end(const struct bats_estimator *e, const struct end *end,
+                    enum bats_offer offer, struct bats_schedule *schedule,
+                    struct bats_error *err)
+{
+    struct bag bag;
+    int rc = make_bag(e, false, &bag, err);
+    return rc == 0 ? make_schedule(&bag, offer, end->aim, schedule, err) : rc;
+}
+
+const struct planner planner_of_windows = {.find = find_ends,
+                                           .make = make_end};

@@ -1,0 +1,103 @@
+/*
+ * plans: the schedules of each set of rules (enum bats_plans), for estimate.c.
+ *
+ * The functions are those of bats/estimate.h, but that none of them refuses
+ * anything: for a budget that does not suffice, the schedule is not feasible;
+ * for a deadline that is too early, it is the fastest. *n is never NULL.
+ */
+#ifndef BATS_ESTIMATE_PLANS_H
+#define BATS_ESTIMATE_PLANS_H
+
+#include "bats/estimate.h"
+
+#define TOLERANCE 1e-9 /* of floor and ceiling, as in plan.h */
+
+/* ---- configurations.c ---- */
+
+int configurations_offer(const struct bats_estimator *e,
+                         struct bats_schedule schedules[BATS_OFFERS],
+                         size_t *n, struct bats_error *err);
+int configurations_for_budget(const struct bats_estimator *e,
+                              bats_money budget,
+                              struct bats_schedule *schedule,
+                              struct bats_error *err);
+int configurations_for_deadline(const struct bats_estimator *e,
+                                double deadline,
+                                struct bats_schedule *schedule,
+                                struct bats_error *err);
+int configurations_least_budget(const struct bats_estimator *e,
+                                bats_money *budget, struct bats_error *err);
+int configurations_frontier(const struct bats_estimator *e,
+                            struct bats_schedule **schedules, size_t *n,
+                            bool *complete, struct bats_error *err);
+
+/* ---- machine_windows.c, allocation.c ---- */
+
+/* A schedule, by what it costs, and when it ends. */
+struct end {
+    double aim;  /* of machine-windows: M; 0: the sooner the better */
+    double time; /* E(M), microseconds */
+    double cost;
+    uint32_t machines[BATS_CLUSTERS_MAX]; /* of an allocation */
+};
+
+struct ends {
+    struct end *points;
+    size_t n, capacity;
+};
+
+/* The functions for one set of rules. */
+struct planner {
+    /* Adds all ends that may be worth something, in any order. */
+    int (*find)(const struct bats_estimator *e, struct ends *ends,
+                struct bats_error *err);
+    int (*make)(const struct bats_estimator *e, const struct end *end,
+                enum bats_offer offer, struct bats_schedule *schedule,
+                struct bats_error *err);
+};
+
+extern const struct planner planner_of_windows, planner_of_allocation;
+
+/* ---- ends.c: what all planners have in common ---- */
+
+int ends_add(struct ends *ends, const struct end *end, struct bats_error *err);
+
+int ends_offer(const struct planner *planner, const struct bats_estimator *e,
+               struct bats_schedule schedules[BATS_OFFERS], size_t *n,
+               struct bats_error *err);
+/* Also by a name that is another one's. */
+int ends_of_name(const struct planner *planner, const struct bats_estimator *e,
+                 enum bats_offer name, struct bats_schedule *schedule,
+                 struct bats_error *err);
+int ends_for_budget(const struct planner *planner,
+                    const struct bats_estimator *e, bats_money budget,
+                    struct bats_schedule *schedule, struct bats_error *err);
+int ends_for_deadline(const struct planner *planner,
+                      const struct bats_estimator *e, double deadline,
+                      struct bats_schedule *schedule, struct bats_error *err);
+int ends_least_budget(const struct planner *planner,
+                      const struct bats_estimator *e, bats_money *budget,
+                      struct bats_error *err);
+int ends_frontier(const struct planner *planner,
+                  const struct bats_estimator *e,
+                  struct bats_schedule **schedules, size_t *n,
+                  struct bats_error *err);
+
+/* ---- plans.c ---- */
+
+/* Tasks at a time on a machine of cluster i. */
+static inline double estimate_slots(const struct bats_estimator *e, size_t i)
+{
+    return e->slots ? e->slots[i] : 1;
+}
+
+/* Every cluster with machines was sampled. */
+bool estimate_is_bounded(const struct bats_estimator *e,
+                         const uint32_t *machines);
+
+/* ---- estimate.c ---- */
+
+/* The planner of these plans; NULL: configurations. */
+const struct planner *estimate_planner(const struct bats_estimator *e);
+
+#endif

@@ -1,0 +1,83 @@
+/* windows_all: what is known without a plan: the cost of all machines until the
+ * bag is empty, and the loss where one is given up. See bats/windows.h. */
+#include "bats/windows.h"
+
+#include <math.h>
+
+/* The precision of an end: means are not known any better. */
+#define PRECISION 2e-3
+/* So many held machines are enough to find it. */
+#define SAMPLE 512
+/* See bats_windows_loss. */
+#define LOST 0.5
+#define LOST_MOST 5
+#define FOREVER 1e9
+#define INSTANT 1e-6
+
+double bats_windows_loss(double mean, double cv)
+{
+    return LOST * mean * fmin(1 + cv * cv, LOST_MOST);
+}
+
+/* Tasks that are begun until `time`, by all machines. */
+static double begun(const struct bats_windows_problem *p, double time)
+{
+    double n = 0;
+    uint32_t stride = p->n_machines / SAMPLE + 1;
+    for (uint32_t i = 0; i < p->n_machines; i += stride) {
+        const struct bats_windows_machine *m = &p->machines[i];
+        double rate = p->types[m->type].rate;
+        uint32_t rest = p->n_machines - i;
+        double like = stride < rest ? stride : rest;
+        for (uint32_t k = 0; k < m->n_slots && !m->leaves; k++) {
+            double free = time - p->slots[m->first_slot + k].rest;
+            n += free > 0 ? like * (free * rate + 0.5) : 0;
+        }
+    }
+    for (size_t i = 0; i < p->n_types; i++) {
+        const struct bats_windows_type *t = &p->types[i];
+        n += t->parked * t->slots * (time * t->rate + 1);
+    }
+    return n;
+}
+
+double bats_windows_cost_of_all(const struct bats_windows_problem *p,
+                                double pending, double *end)
+{
+    double empty = 0, cost = 0;
+    if (pending > 0) {
+        double high = 1, low = 0;
+        while (begun(p, high) < pending && high < FOREVER)
+            high *= 2;
+        while (high - low > PRECISION * high + INSTANT) {
+            double middle = (low + high) / 2;
+            if (begun(p, middle) < pending)
+                low = middle;
+            else
+                high = middle;
+        }
+        empty = high;
+    }
+    *end = 0;
+    for (uint32_t i = 0; i < p->n_machines; i++) {
+        const struct bats_windows_machine *m = &p->machines[i];
+        const struct bats_windows_type *t = &p->types[m->type];
+        double last = 0;
+        for (uint32_t k = 0; k < m->n_slots; k++) {
+            double rest = p->slots[m->first_slot + k].rest;
+            last = fmax(last, rest >= empty ? rest : empty + 0.5 / t->rate);
+        }
+        *end = fmax(*end, last);
+        if (last > m->paid)
+            cost += t->charge * (pending > 0 ? last - m->paid + 0.5
+                                             : ceil(last - m->paid));
+    }
+    for (size_t i = 0; i < p->n_types && pending > 0; i++) {
+        const struct bats_windows_type *t = &p->types[i];
+        double last = empty + 0.5 / t->rate;
+        cost += t->parked * t->charge * fmax(last + 0.5, 1);
+        if (t->parked > 0)
+            *end = fmax(*end, last);
+    }
+    return cost;
+}

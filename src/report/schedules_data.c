@@ -1,0 +1,236 @@
+/* schedules for programs, and the frontier. See schedules.h. */
+#include "report/schedules.h"
+
+#include <inttypes.h>
+
+#include "report/words.h"
+#include "util/json.h"
+
+/* ---- JSON ---- */
+
+static json_t *money(bats_money amount)
+{
+    char text[BATS_UNITS_TEXT];
+
+    return json_string(bats_money_format(text, amount));
+}
+
+static json_t *configuration(const struct bats_estimator *e,
+                             const uint32_t *machines)
+{
+    json_t *object = json_object();
+
+    for (size_t i = 0; i < e->n_clusters; i++)
+        if (json_object_set_new(object, e->clusters[i].name,
+                                json_integer(machines[i])) != 0) {
+            json_decref(object);
+            return NULL;
+        }
+    return object;
+}
+
+/* One lot: so many machines for so many windows. */
+static int add_lot(json_t *list, const char *cluster, uint32_t machines,
+                   int64_t windows)
+{
+    return machines == 0 || windows == 0
+               ? 0
+               : json_array_append_new(
+                     list, json_pack("{s:o, s:I, s:I}", "cluster",
+                                     bats_json_text(cluster), "machines",
+                                     (json_int_t)machines, "windows",
+                                     (json_int_t)windows));
+}
+
+static json_t *machine_windows(const struct bats_estimator *e,
+                               const struct bats_schedule *s)
+{
+    json_t *list = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        const char *name = e->clusters[i].name;
+        bad |= add_lot(list, name, s->plan.machines[i] - s->longer[i],
+                       s->held[i]);
+        bad |= add_lot(list, name, s->longer[i], s->held[i] + 1);
+    }
+    if (bad == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+/* Members that only the papers' schedules have. */
+static int add_risk(json_t *object, const struct bats_estimator *e,
+                    const struct bats_schedule *s)
+{
+    int bad =
+        json_object_set_new(object, "price_per_window", money(s->plan.price));
+
+    bad |= json_object_set_new(object, "delta_n",
+                               json_integer((json_int_t)s->delta_n));
+    bad |= json_object_set_new(object, "cushion", money(s->cushion));
+    if (s->refits)
+        bad |= json_object_set_new(object, "with_cushion",
+                                   configuration(e, s->raised.machines));
+    return bad;
+}
+
+json_t *bats_schedules_json(const struct bats_estimator *e,
+                            const struct bats_schedule *s)
+{
+    const struct bats_plan *p = &s->plan;
+    const char *name = bats_offer_name(s->offer);
+    bool is = p->feasible, sampled = is && s->is_bounded;
+    json_t *object =
+        json_pack("{s:b, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "feasible", is,
+                  "configuration", configuration(e, p->machines), "windows",
+                  (json_int_t)p->windows, "makespan_s",
+                  is ? json_real(s->makespan.estimate / 1e6) : json_null(),
+                  "makespan_low_s",
+                  sampled ? json_real(s->makespan.low / 1e6) : json_null(),
+                  "makespan_high_s",
+                  sampled ? json_real(s->makespan.high / 1e6) : json_null(),
+                  "cost", money(p->cost), "cost_high",
+                  sampled ? money(s->cost_high) : json_null());
+    int bad = object == NULL;
+
+    if (!bad && e->plans == BATS_PLANS_CONFIGURATIONS)
+        bad |= add_risk(object, e, s);
+    else if (!bad && e->plans == BATS_PLANS_WINDOWS)
+        bad |= json_object_set_new(object, "machine_windows",
+                                   machine_windows(e, s));
+    if (!bad && s->budget != BATS_UNLIMITED)
+        bad |= json_object_set_new(object, "budget", money(s->budget));
+    if (!bad && name[0] != '\0')
+        bad |= json_object_set_new(object, "name", json_string(name));
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+json_t *bats_schedules_json_list(const struct bats_estimator *e,
+                                 const struct bats_schedule *schedules,
+                                 size_t n)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        if (json_array_append_new(list,
+                                  bats_schedules_json(e, &schedules[i]))) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+/* ---- the frontier ---- */
+
+static void print_text(FILE *out, const struct bats_estimator *e,
+                       const struct bats_schedule *list, size_t n)
+{
+    fprintf(out, "%12s  %8s  %7s  %s\n", "cost", "makespan", "windows",
+            "machines");
+    for (size_t k = 0; k < n; k++) {
+        const struct bats_schedule *s = &list[k];
+        char cost[BATS_UNITS_TEXT], time[BATS_UNITS_TEXT], text[4096];
+        if (e->plans != BATS_PLANS_WINDOWS)
+            bats_words_machines(text, sizeof text, e->clusters, e->n_clusters,
+                                s->plan.machines, ", ");
+        else
+            bats_words_held(text, sizeof text, e, s);
+        fprintf(out, "%12s  %8s  %7" PRId64 "  %s\n",
+                bats_money_format(cost, s->plan.cost),
+                bats_words_makespan(time, s->makespan.estimate),
+                s->plan.windows, text);
+    }
+}
+
+/* Machines of each cluster; where they are not all held for the same time, also
+ * their windows. */
+static void print_csv(FILE *out, const struct bats_estimator *e,
+                      const struct bats_schedule *list, size_t n)
+{
+    bool held = e->plans == BATS_PLANS_WINDOWS;
+    char text[BATS_UNITS_TEXT];
+
+    fprintf(out, "cost,makespan_s,windows%s", held ? "" : ",price_per_window");
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        fprintf(out, ",%s", e->clusters[i].name);
+        if (held)
+            fprintf(out, ",%s_windows", e->clusters[i].name);
+    }
+    putc('\n', out);
+    for (size_t k = 0; k < n; k++) {
+        const struct bats_schedule *s = &list[k];
+        fputs(bats_money_format(text, s->plan.cost), out);
+        fprintf(out, ",%.6f,%" PRId64, s->makespan.estimate / 1e6,
+                s->plan.windows);
+        if (!held)
+            fprintf(out, ",%s", bats_money_format(text, s->plan.price));
+        for (size_t i = 0; i < e->n_clusters; i++) {
+            fprintf(out, ",%" PRIu32, s->plan.machines[i]);
+            if (held)
+                fprintf(out, ",%" PRId64,
+                        s->plan.machines[i] * s->held[i] + s->longer[i]);
+        }
+        putc('\n', out);
+    }
+}
+
+static json_t *point(const struct bats_estimator *e,
+                     const struct bats_schedule *s)
+{
+    json_t *object = json_pack("{s:o, s:f, s:I}", "cost", money(s->plan.cost),
+                               "makespan_s", s->makespan.estimate / 1e6,
+                               "windows", (json_int_t)s->plan.windows);
+    int bad = object == NULL;
+
+    if (!bad && e->plans != BATS_PLANS_WINDOWS)
+        bad |= json_object_set_new(object, "price_per_window",
+                                   money(s->plan.price));
+    if (!bad)
+        bad |= json_object_set_new(object, "configuration",
+                                   configuration(e, s->plan.machines));
+    if (!bad && e->plans == BATS_PLANS_WINDOWS)
+        bad |= json_object_set_new(object, "machine_windows",
+                                   machine_windows(e, s));
+    if (!bad)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+/* Prints point by point, because there may be many. */
+static int print_json(FILE *out, const struct bats_estimator *e,
+                      const struct bats_schedule *list, size_t n,
+                      bool complete)
+{
+    fprintf(out, "{\"complete\": %s, \"frontier\": [",
+            complete ? "true" : "false");
+    for (size_t k = 0; k < n; k++) {
+        json_t *object = point(e, &list[k]);
+        fputs(k > 0 ? ",\n" : "\n", out);
+        int bad = json_dumpf(object, out, BATS_JSON_SAFE);
+        json_decref(object);
+        if (bad != 0)
+            return -1;
+    }
+    fputs("\n]}\n", out);
+    return 0;
+}
+
+int bats_schedules_print_frontier(FILE *out, const struct bats_estimator *e,
+                                  const struct bats_schedule *schedules,
+                                  size_t n, bool complete,
+                                  enum bats_frontier_format format)
+{
+    if (format == BATS_FRONTIER_JSON)
+        return print_json(out, e, schedules, n, complete);
+    if (format == BATS_FRONTIER_CSV)
+        print_csv(out, e, schedules, n);
+    else
+        print_text(out, e, schedules, n);
+    return 0;
+}

@@ -1,0 +1,66 @@
+/* mpi: from the start of MPI to its end, in every rank. See run.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "run/comm.h"
+#include "run/heart.h"
+#include "run/launcher.h"
+#include "run/run.h"
+#include "run/starter.h"
+
+#define PATIENCE_S 3
+#define MOST_US 3600000000 /* limit for MPI_Finalize */
+
+static int own_rank;
+static unsigned patience_s; /* --silence, at least a second */
+
+int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
+                   int *n_ranks, struct bats_error *err)
+{
+    bats_launcher_look();
+    /* Without a launcher, Open MPI would start a daemon: a child that the
+     * runner would have to tell from those of a task, each time. */
+    setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+    int rc = bats_comm_start(argc, argv, rank, n_ranks, err);
+    if (rc < 0)
+        return rc;
+    own_rank = *rank;
+    if (bats_starter_is_used() && *n_ranks == 1)
+        return bats_error_set(err, BATS_ESYS,
+                              "mpirun belongs to another MPI library: its "
+                              "processes do not know each other");
+    bats_starter_meet();
+    patience_s = silence_us < MOST_US ? (unsigned)(silence_us / 1000000) + 1
+                                      : MOST_US / 1000000;
+    return bats_comm_serialized() && own_rank == 0 && *n_ranks > 1
+               ? bats_heart_start(silence_us, err)
+               : 0;
+}
+
+void bats_mpi_end(int exit_status)
+{
+    bool given_up = bats_comm_given_up();
+    fflush(NULL);
+    bats_heart_stop();
+    if (own_rank == 0)
+        bats_starter_tell(exit_status);
+    if (exit_status != 0 && (own_rank == 0 || given_up))
+        bats_launcher_fail();
+    if (given_up && own_rank != 0 && bats_launcher_is_batch_system())
+        _exit(exit_status); /* MPI_Abort would kill ranks that still tidy up */
+    if (given_up && exit_status == 0 && own_rank != 0) {
+        /* Rank 0 ends all ranks when it has reported. A rank that waits for
+         * that in MPI_Finalize may wait for ever, because mpirun
+         * --enable-recovery does not always end it. */
+        sleep(PATIENCE_S);
+        _exit(0);
+    }
+    if (given_up) {
+        bats_launcher_see_off();
+        bats_comm_abort(exit_status);
+    }
+    /* MPI_Finalize waits for the others, for ever if one of them dies now. */
+    bats_comm_leave_within(patience_s, exit_status);
+    bats_comm_end();
+}

@@ -1,0 +1,65 @@
+/* shared: what all parts of the master do. See master.h. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "run/master.h"
+
+#define LOOK_VIRTUAL BATS_SECOND /* between two checks for messages */
+
+bats_time bats_master_virtual_time(const struct master *m, int64_t real_us)
+{
+    return (bats_time)llround((double)real_us * m->options->time_scale);
+}
+
+bats_time bats_master_now(const struct master *m)
+{
+    return bats_master_virtual_time(m, bats_clock_now_us() - m->start_us);
+}
+
+int64_t bats_master_sleep_us(const struct master *m, int64_t min_us)
+{
+    double us = (double)LOOK_VIRTUAL / m->options->time_scale;
+    return us > 1e6 ? 1000000 : us < (double)min_us ? min_us : (int64_t)us;
+}
+
+const char *bats_master_machine_name(struct master *m, uint32_t machine)
+{
+    const struct bats_platform *p = &m->survey.platform;
+    return bats_machine_name(m->machine_name, p->clusters, p->machines,
+                             machine);
+}
+
+void bats_master_notice(struct master *m, uint32_t machine, uint32_t task,
+                        const char *format, ...)
+{
+    char text[600];
+    if (m->observer->notice == NULL)
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    m->observer->notice(m->observer->context, text);
+    if (m->journal.record != NULL)
+        bats_record_notice(m->journal.record, bats_master_now(m), machine,
+                           task, text, NULL);
+}
+
+int bats_master_handle(struct master *m, const struct bats_event *event,
+                       struct bats_error *err)
+{
+    return bats_journal_handle(&m->journal, m->sched, bats_master_now(m),
+                               event, err);
+}
+
+int bats_master_stop(struct master *m, struct bats_error *err)
+{
+    if (m->stopping || m->finished)
+        return 0;
+    m->stopping = true;
+    m->answers_by_us = bats_clock_now_us() + m->options->grace_ms * 1000 +
+                       BATS_MASTER_ANSWER_US;
+    struct bats_event event = {.type = BATS_EVENT_STOP};
+    return bats_master_handle(m, &event, err);
+}

@@ -1,0 +1,183 @@
+#!/bin/bash
+# bats-mpi plan: schedules of machine-windows, those of a job that is billed for
+# all that it holds, and the script that asks for one. No launcher.
+. "$TOP/tests/mpi/lib.sh"
+
+plan() {
+    "$BATS_MPI" plan "$@" >out 2>err </dev/null
+}
+
+# clusters NAME=CHARGE...: a file with 32 machines of each.
+clusters() {
+    printf '[run]\nwindow = 60m\ncurrency = SU\n' >clusters.ini
+    rank=1
+    for cluster; do
+        printf '[cluster %s]\nranks = %d-%d\ncharge = %s\n' "${cluster%=*}" \
+            $rank $((rank + 31)) "${cluster#*=}" >>clusters.ini
+        rank=$((rank + 32))
+    done
+}
+
+# The longest line of the file.
+width() {
+    awk '{ if (length > n) n = length } END { print n }' "$1"
+}
+
+# ---- machine-windows ----
+
+# 1000 tasks, 4 an hour on slow, 16 on fast: 32 fast ones do 1024 in two
+# windows, for 32 x 2 x 12 = 768; the least that any does is 750.
+clusters slow=3 fast=12
+bag='--tasks 1000 --runtime slow=15m,fast=3.75m -c clusters.ini'
+plan $bag
+test ! -s err
+grep -Eq '^1 cheapest +- +32x2 +1h5[0-9]m +768$' out
+grep -Eq '^[3-5] fastest +32x2 +32x2 +1h3[0-9]m +960$' out
+ok 'the cheapest is the soonest of what is as cheap, the fastest uses all'
+awk '/^schedule/ { n = 1; next } n && !NF { exit } n { print $NF }' out >costs
+sort -nuc costs
+test "$(wc -l <costs)" -ge 3
+ok 'from the cheapest to the fastest, each once'
+grep -q '^23x4+9x5: 23 machines for 4 windows each, and 9 for 5\.$' out
+ok 'and says how to read it'
+
+plan $bag --json
+sqlite3 :memory: "SELECT s.value ->> 'name', s.value ->> 'cost', (
+    SELECT sum((w.value ->> 'machines') * (w.value ->> 'windows') *
+        CASE w.value ->> 'cluster' WHEN 'slow' THEN 3 ELSE 12 END)
+    FROM json_each(s.value, '\$.machine_windows') w)
+    FROM json_each(readfile('out'), '\$.schedules') s" >sums
+test "$(wc -l <sums)" -ge 3
+test "$(awk -F'|' '$2 != $3' sums)" = ''
+ok 'in JSON, machine-windows add up to the cost'
+plan $bag --frontier --csv
+test "$(head -n 1 out)" = \
+    cost,makespan_s,windows,slow,slow_windows,fast,fast_windows
+test "$(awk -F, 'NR > 1 && ($1 != 3 * $5 + 12 * $7 || (NR > 2 &&
+    ($1 <= cost || $2 >= end))) { print } { cost = $1; end = $2 }' out)" = ''
+test "$(wc -l <out)" -gt 5
+ok 'the frontier as comma-separated values: each costs more and ends sooner'
+plan $bag --budget 800
+grep -Eq '^machines +(slow [0-9]+ for .*; )?fast 3[0-9] for 2' out
+grep -q '^cost  *[78][0-9][0-9] SU$' out
+ok 'and the best for a budget, in words'
+expect 4 plan $bag --budget 700
+grep -q 'cannot be done for 700 SU; for 75[0-9] SU they can' err
+ok 'a budget that is too small: what is enough'
+plan $bag --deadline 1h50m
+grep -q '^makespan  *1h4[0-9]m' out
+ok 'or for a deadline'
+expect 2 "$BATS_MPI" plan profile --sbatch cheapest+10% 2>err
+grep -q 'No such file' err
+ok 'a profile that is missing is said first'
+
+# ---- the width of a screen ----
+
+for n in 1 2 4; do
+    clusters $(printf 'part%d=%d ' 1 3 2 9 3 12 4 16 | cut -d' ' -f1-$n)
+    times=$(printf ',part%d=%dm' 1 15 2 7 3 4 4 3 | cut -d, -f1-$((n + 1)))
+    plan --tasks 3000 --runtime "${times#,}" -c clusters.ini
+    width out
+done >widths
+test "$(awk '$1 > 80' widths)" = ''
+grep -q '^[3-5] fastest .*x.*x.*x.*x' out
+ok 'one, two or four clusters: a schedule is a line of at most 80 columns'
+if script --version 2>/dev/null | grep -q util-linux; then
+    TERM=xterm script -qefc "stty cols 40; '$BATS_MPI' plan --tasks 3000 \
+        --runtime ${times#,} -c clusters.ini" typescript >/dev/null </dev/null
+    tr -d '\r' <typescript | sed -n '/^1 /,/^At/p' | grep -v '^Script' >out
+    test "$(width out)" -le 40
+    grep -q '^1 cheapest: [0-9]* SU in ' out
+    grep -q '^    part1 32 for [0-9]* windows' out
+    ok 'on 40 columns a schedule is a paragraph'
+else
+    skip 'on 40 columns a schedule is a paragraph' 'no script(1) of util-linux'
+fi
+
+# ---- a job that is billed for what it holds ----
+
+# Two machines of a part are billed 3 and 12 for 10 minutes.
+cat >profile.json <<END
+{"bats_profile": 1,
+ "bag": {"name": "bag", "tasks": 400, "hash": "0123456789abcdef"},
+ "window_s": 600, "billing": "allocation", "currency": "SU", "elapsed_s": 600,
+ "clusters": [
+  {"name": "slow", "charge": "3", "max": 32, "slots": 1, "windows": 2,
+   "charged": "6", "sample": [[1,45],[2,40],[3,35],[4,30],[5,35],
+    [6,40],[7,45],[8,40],[9,30]]},
+  {"name": "fast", "charge": "12", "max": 32, "slots": 1, "windows": 1,
+   "charged": "12", "sample": [[1,40],[2,35],[3,30],[4,25],[5,30],[6,35],
+    [7,40]]}],
+ "done": [[1,9]], "failed": []}
+END
+plan profile.json
+grep -Eq '^[1-5] fastest +32 +32 ' out
+grep -q '^The job holds these machines until the bag is empty, and is billed' out
+expect 1 grep -q '[0-9]x[0-9]' out
+ok 'machines are held until the bag is empty'
+
+# seconds DURATION
+seconds() {
+    echo "$1" | awk '{ while (match($0, /^[0-9.]+[dhms]/)) {
+        unit = substr($0, RLENGTH, 1)
+        n += substr($0, 1, RLENGTH - 1) * (unit == "d" ? 86400 :
+            unit == "h" ? 3600 : unit == "m" ? 60 : 1)
+        $0 = substr($0, RLENGTH + 1) } print n }'
+}
+
+# What the job of the script is billed for its expected time, by its request:
+# 3 and 12 for a rank of each part and 10 minutes.
+for schedule in cheapest balanced fastest; do
+    "$BATS_MPI" plan profile.json --sbatch $schedule >$schedule.sh 2>err
+    said=$(sed -n 's/^# billed \([0-9.]*\) SU in .*/\1/p' $schedule.sh)
+    time=$(sed -n 's/^# billed .* SU in \([^,]*\),.*/\1/p' $schedule.sh)
+    most=$(sed -n 's/.*at most .* SU in \([0-9hms]*\)\.$/\1/p' $schedule.sh)
+    limit=$(sed -n 's/.*--time=\([0-9:]*\)$/\1/p' $schedule.sh | head -n 1 |
+        sed 's/:/h/; s/:/m/; s/$/s/')
+    rate=$(sed -n 's/.*--partition=\([a-z]*\) --ntasks=\([0-9]*\)$/\1 \2/p' \
+        $schedule.sh | awk '{ n += $2 * ($1 == "slow" ? 3 : 12) }
+            END { print n / 600 }')
+    echo $schedule "$said" "$rate" "$(seconds "$time")" \
+        "$(seconds "$most")" "$(seconds "$limit")"
+done >bills
+# To a cent, and the second that the time is rounded down to.
+test "$(awk '$2 >= $3 * $4 - 0.01 && $2 <= $3 * ($4 + 1) + 0.01 &&
+    $6 >= $5 && $6 <= 1.05 * $5 + 360' bills | wc -l)" -eq 3
+ok 'what the script asks for, at its rate, is what it says that it costs'
+grep -q '^#SBATCH --partition=fast --ntasks=33$' fastest.sh
+grep -q '^#SBATCH --partition=slow --ntasks=32$' fastest.sh
+ok 'for each machine a rank, and one for the master'
+
+# "cheapest" is never dearer than "fastest", which is what windows made of it.
+plan profile.json --json
+sqlite3 :memory: "SELECT value ->> 'cost', value ->> 'makespan_s'
+    FROM json_each(readfile('out'), '\$.schedules')" | tr '|' ' ' >list
+test "$(awk '$1 <= cost || (NR > 1 && $2 >= end) { print }
+    { cost = $1; end = $2 }' list)" = ''
+test "$(wc -l <list)" -ge 2
+ok 'a schedule that would be billed more and end later is not offered'
+
+# ---- what the pages show ----
+
+# shown FROM TO FILE: an indented block, as it would be printed.
+shown() {
+    sed -n "/^    $1/,/^    $2/p" "$3" | sed 's/^    //'
+}
+
+money=$TOP/src/doc/money.md
+awk '/^```ini/ { on = 1; next } /^```/ { exit } on' "$money" >clusters.ini
+plan --tasks 963 --runtime slow=15.15m,fast=15.15m --clusters clusters.ini
+shown '963 tasks' '23x4' "$money" | diff - out
+ok 'money.md shows what plan prints'
+plan --tasks 963 --runtime slow=15.15m,fast=15.15m --clusters clusters.ini \
+    --policy bkp
+shown 'schedule  *machines' 'At risk' "$money" >wanted
+sed -n '/^schedule/,$p' out | diff wanted -
+ok 'and those of the papers'
+sed -n '/^cat >clusters.ini/,/^END/p' "$TOP/README.md" | sed '1d; $d' \
+    >clusters.ini
+plan --tasks 1000 --runtime economy=15m,express=7m --clusters clusters.ini
+shown '1000 tasks, windows' '23x4' "$TOP/README.md" | diff - out
+ok 'and README.md'
+
+done_testing

@@ -1,0 +1,101 @@
+/*
+ * play_fixture: shared by the tests of the engine that play the machines
+ * themselves, event by event. Machines of one slot, which run one task at a
+ * time. A test fills in `o`, the clusters and the machines, lets them join(),
+ * ends executions, and compares. The engine's invariants are checked after
+ * every event.
+ */
+#ifndef BATS_PLAY_FIXTURE_H
+#define BATS_PLAY_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bats/policy.h"
+#include "bats/sched.h"
+
+#define MACHINES_MOST 16
+#define MINUTES(n) ((n)*BATS_MINUTE)
+
+struct play {
+    struct bats_sched *s;
+    struct bats_sched_options o;
+    struct bats_cluster clusters[3];
+    struct bats_machine_spec machines[MACHINES_MOST];
+    /* By machine: */
+    uint32_t runs[MACHINES_MOST]; /* its task; BATS_NO_TASK */
+    bats_time started[MACHINES_MOST];
+    uint32_t replicas[MACHINES_MOST]; /* the replica number of that */
+    uint32_t cancels[MACHINES_MOST];
+    uint32_t n_run;
+    bats_money charged;
+    enum bats_finish finish;
+};
+
+static inline void tell(struct play *p, bats_time now, struct bats_event ev)
+{
+    struct bats_error err;
+    struct bats_command c;
+    if (bats_sched_handle(p->s, now, &ev, &err) < 0)
+        fail_msg("%s", err.text);
+    bats_sched_check(p->s);
+    while (bats_sched_next(p->s, &c)) {
+        if (c.type == BATS_COMMAND_RUN) {
+            assert_int_equal(p->runs[c.machine], BATS_NO_TASK);
+            p->runs[c.machine] = c.task;
+            p->started[c.machine] = now;
+            p->replicas[c.machine] = c.replica;
+            p->n_run++;
+        } else if (c.type == BATS_COMMAND_CANCEL) {
+            assert_int_equal(p->runs[c.machine], c.task);
+            p->cancels[c.machine]++;
+        } else if (c.type == BATS_NOTICE_CHARGE) {
+            p->charged += c.amount;
+        } else if (c.type == BATS_NOTICE_FINISHED) {
+            p->finish = c.finish;
+        }
+    }
+}
+
+/* The execution on the machine ends. Its runtime is given here, and may differ
+ * from the time that has passed. */
+static inline void end(struct play *p, bats_time now, uint32_t machine,
+                       enum bats_event_type type, bats_time runtime)
+{
+    uint32_t task = p->runs[machine];
+    assert_int_not_equal(task, BATS_NO_TASK);
+    p->runs[machine] = BATS_NO_TASK;
+    tell(p, now,
+         (struct bats_event){.type = type,
+                             .machine = machine,
+                             .task = task,
+                             .runtime = runtime});
+}
+
+static inline void lose(struct play *p, bats_time now, uint32_t machine)
+{
+    p->runs[machine] = BATS_NO_TASK;
+    tell(p, now,
+         (struct bats_event){.type = BATS_EVENT_LOST, .machine = machine});
+}
+
+static inline void join(struct play *p)
+{
+    struct bats_error err;
+    p->o.clusters = p->clusters;
+    p->o.machines = p->machines;
+    for (uint32_t i = 0; i < MACHINES_MOST; i++)
+        p->runs[i] = BATS_NO_TASK;
+    if (bats_sched_create(&p->o, &p->s, &err) < 0)
+        fail_msg("%s", err.text);
+    for (uint32_t i = 0; i < p->o.n_machines; i++)
+        tell(p, 0,
+             (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
+}
+
+#endif

@@ -1,0 +1,136 @@
+/*
+ * sim_fixture: shared by the tests of the engine in which the simulator plays
+ * the machines. Up to two clusters, alike but for charge and speed, their
+ * machines one after the other, one slot each, windows of an hour. A test
+ * changes what it is about, calls simulate(), or play() if it asks the engine
+ * more, and compares. The engine's invariants are checked after every event.
+ */
+#ifndef BATS_SIM_FIXTURE_H
+#define BATS_SIM_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bats/policy.h"
+#include "sim/sim.h"
+
+#define MANY 1000
+#define MACHINES_MOST 64
+#define DECISIONS_MOST 512
+
+struct world {
+    struct bats_cluster clusters[2];
+    struct bats_machine_spec machines[MACHINES_MOST];
+    double speed[2];
+    bats_time work[MANY];
+    uint8_t fails[MANY], broken[MACHINES_MOST];
+    struct bats_choice choice;
+    struct bats_sim_options o;
+    /* Set by the run: */
+    struct bats_sched *sched; /* after play(), for the test to destroy */
+    uint32_t begun[MANY][2];  /* executions of a task, by cluster, */
+    uint32_t begun_early[2];  /* and of all before SAMPLED */
+    uint32_t n_sampled;       /* notices SAMPLED */
+    bats_money from_cushion;  /* the sum of the charges from it */
+    bats_money other_charges; /* when the first came out of the cushion */
+    struct bats_sched_status status;
+    struct bats_cluster_status of[2];
+    struct bats_sched_sampled sampled; /* its arrays belong to the engine */
+    struct bats_decision decisions[DECISIONS_MOST];
+    size_t n_decisions;
+    bool keeps[MACHINES_MOST];
+    bats_time makespan;
+};
+
+static inline void check_invariants(void *context, const struct bats_sched *s)
+{
+    (void)context;
+    bats_sched_check(s);
+}
+
+static inline void note_command(void *context, bats_time now,
+                                const struct bats_command *c)
+{
+    struct world *w = context;
+    (void)now;
+    w->n_sampled += c->type == BATS_NOTICE_SAMPLED;
+    if (c->type == BATS_COMMAND_RUN) {
+        uint32_t cluster = w->machines[c->machine].cluster;
+        w->begun[c->task][cluster]++;
+        w->begun_early[cluster] += w->n_sampled == 0;
+    }
+    if (c->type != BATS_NOTICE_CHARGE)
+        return;
+    if (w->from_cushion == 0)
+        w->other_charges += c->amount - c->cushion;
+    w->from_cushion += c->cushion;
+}
+
+/* All tasks take `work`. No second cluster if `charge1` is 0. */
+static inline void set_up_world(struct world *w,
+                                const struct bats_policy *policy,
+                                uint32_t n_tasks, bats_time work,
+                                uint32_t per_cluster, double charge0,
+                                double charge1, bats_money budget)
+{
+    uint32_t n_clusters = charge1 > 0 ? 2 : 1;
+    *w = (struct world){
+        .clusters = {{"c0", (bats_money)(charge0 * BATS_UNIT), per_cluster},
+                     {"c1", (bats_money)(charge1 * BATS_UNIT), per_cluster}},
+        .speed = {1, 1}};
+    for (uint32_t i = 0; i < n_clusters * per_cluster; i++)
+        w->machines[i] = (struct bats_machine_spec){i / per_cluster, 1};
+    for (uint32_t i = 0; i < n_tasks; i++)
+        w->work[i] = work;
+    w->o = (struct bats_sim_options){
+        .sched = {.policy = policy,
+                  .n_tasks = n_tasks,
+                  .clusters = w->clusters,
+                  .n_clusters = n_clusters,
+                  .machines = w->machines,
+                  .n_machines = n_clusters * per_cluster,
+                  .window = BATS_HOUR,
+                  .budget = budget,
+                  .seed = 5},
+        .work = w->work,
+        .speed = w->speed,
+        .fails = w->fails,
+        .broken = w->broken,
+        .after = check_invariants};
+}
+
+static inline void play(struct world *w)
+{
+    struct bats_error err;
+    if (w->o.after == check_invariants) {
+        w->o.on_command = note_command;
+        w->o.context = w;
+    }
+    if (bats_sim_run(&w->o, &w->sched, &w->makespan, &err) < 0)
+        fail_msg("%s", err.text);
+    struct bats_sched *s = w->sched;
+    bats_sched_status(s, &w->status);
+    for (size_t i = 0; i < w->o.sched.n_clusters; i++)
+        bats_sched_cluster_status(s, i, &w->of[i]);
+    bats_sched_sampled(s, &w->sampled);
+    const struct bats_decision *d = bats_sched_decisions(s, &w->n_decisions);
+    assert_true(w->n_decisions <= DECISIONS_MOST);
+    if (w->n_decisions > 0)
+        memcpy(w->decisions, d, w->n_decisions * sizeof *d);
+    for (uint32_t i = 0; i < w->o.sched.n_machines; i++)
+        w->keeps[i] = bats_sched_keeps(s, i);
+}
+
+static inline void simulate(struct world *w)
+{
+    play(w);
+    bats_sched_destroy(w->sched);
+}
+
+#endif

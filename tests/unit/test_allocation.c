@@ -1,0 +1,190 @@
+/* An allocation, in the simulator: what is held is billed, so all of it works,
+ * and nothing is planned beyond its end. Two clusters, the dear one of the same
+ * speed, two slots a machine. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "bats/policy.h"
+#include "sim/sim.h"
+
+#define TASKS 150
+#define MACHINES 24
+#define SLOTS (2 * MACHINES)
+
+struct world {
+    struct bats_cluster clusters[2];
+    struct bats_machine_spec machines[MACHINES];
+    bats_time work[TASKS];
+    struct bats_sim_options o;
+    bats_time last;     /* time of the last event */
+    uint32_t idle;      /* slots free after it, though tasks were left */
+    uint32_t most_idle; /* the same, before any time that passed */
+    bats_time end;      /* of all work */
+    bats_time until;    /* nothing has to be idle */
+    struct bats_sched *s;
+    struct bats_sched_status status;
+    bats_time makespan;
+};
+
+/* Slots that are idle when the time goes on are idle. */
+static void on_event(void *context, bats_time now,
+                     const struct bats_event *event)
+{
+    struct world *w = context;
+    (void)event;
+    if (now > w->last && now < w->until && w->idle > w->most_idle)
+        w->most_idle = w->idle;
+    w->last = now;
+}
+
+static void after(void *context, const struct bats_sched *s)
+{
+    struct world *w = context;
+    struct bats_sched_status status;
+    bats_sched_check(s);
+    bats_sched_status(s, &status);
+    w->idle = 0;
+    for (uint32_t i = 0; i < SLOTS && status.pending > 0; i++)
+        w->idle += !bats_sched_is_busy(s, i / 2, i % 2);
+}
+
+static void set_up(struct world *w, const struct bats_policy *policy)
+{
+    static const double speed[2] = {1, 1};
+    *w = (struct world){
+        .clusters = {{"slow", 1 * BATS_UNIT, 12}, {"fast", 8 * BATS_UNIT, 12}},
+        .until = BATS_NEVER};
+    for (uint32_t i = 0; i < MACHINES; i++)
+        w->machines[i] = (struct bats_machine_spec){i / 12, 2};
+    for (uint32_t i = 0; i < TASKS; i++)
+        w->work[i] = (5 + i % 11) * BATS_MINUTE;
+    w->o = (struct bats_sim_options){
+        .sched = {.policy = policy,
+                  .n_tasks = TASKS,
+                  .clusters = w->clusters,
+                  .n_clusters = 2,
+                  .machines = w->machines,
+                  .n_machines = MACHINES,
+                  .window = BATS_HOUR,
+                  .budget = BATS_UNLIMITED,
+                  .billing = {.model = BATS_BILLING_ALLOCATION,
+                              .rate = 108 * BATS_UNIT},
+                  .seed = 3},
+        .work = w->work,
+        .speed = speed,
+        .on_event = on_event,
+        .after = after,
+        .context = w};
+}
+
+static void simulate(struct world *w)
+{
+    struct bats_error err;
+    w->o.context = w;
+    if (bats_sim_run(&w->o, &w->s, &w->makespan, &err) < 0)
+        fail_msg("%s", err.text);
+    bats_sched_status(w->s, &w->status);
+}
+
+static const struct bats_policy *const policies[] = {
+    &bats_policy_bats, &bats_policy_bkp, &bats_policy_rr};
+
+/* By policy, with and without a phase that samples, and with a choice. */
+static void expect_no_idle(struct world *w, enum bats_finish finish)
+{
+    struct bats_choice choices[] = {{.offer = BATS_OFFER_FASTEST},
+                                    {.offer = BATS_OFFER_CHEAPEST}};
+    const struct bats_sim_options options = w->o;
+    for (int i = 0; i < 3 * 3 * 2; i++) {
+        int sampling = i / 3 % 3;
+        w->o = options;
+        w->last = w->idle = w->most_idle = 0;
+        w->o.sched.policy = policies[i % 3];
+        w->o.sched.sampling.on = sampling == 1;
+        w->o.sched.sampling.offers = sampling == 2;
+        w->o.choice = &choices[i / 9];
+        simulate(w);
+        if (w->most_idle > 0 || w->status.finish != finish)
+            fail_msg("%s, sampling %d, choice %d: %u slots are idle, %d",
+                     bats_policy_name(w->o.sched.policy), sampling, i / 9,
+                     w->most_idle, w->status.finish);
+        assert_true(w->makespan <= w->end);
+        bats_sched_destroy(w->s);
+    }
+}
+
+static void all_that_is_held_works_as_long_as_there_are_tasks(void **state)
+{
+    (void)state;
+    struct world w;
+    set_up(&w, NULL);
+    w.end = BATS_NEVER;
+    expect_no_idle(&w, BATS_FINISH_ALL_DONE);
+}
+
+/* Until no task would end any more, which take 15 minutes at most. */
+static void it_works_until_the_job_or_the_budget_ends(void **state)
+{
+    (void)state;
+    struct world w;
+    set_up(&w, NULL);
+    w.end = 30 * BATS_MINUTE;
+    w.until = w.end - 15 * BATS_MINUTE;
+    w.o.sched.rules.time_limit = w.end;
+    expect_no_idle(&w, BATS_FINISH_TIME_LIMIT);
+    set_up(&w, NULL);
+    w.end = 25 * BATS_MINUTE;
+    w.until = w.end - 15 * BATS_MINUTE;
+    w.o.sched.budget = 45 * BATS_UNIT;
+    expect_no_idle(&w, BATS_FINISH_BUDGET);
+}
+
+/* By windows, which one allocation can emulate, the bag takes more time than the
+ * job has. Windows after its end are worth nothing: who plans them does less
+ * than all machines at once. Returns the tasks done. */
+static uint32_t tasks_done(const struct bats_policy *policy, bats_time end,
+                           bats_money budget)
+{
+    struct world w;
+    size_t n;
+    set_up(&w, policy);
+    for (uint32_t i = 0; i < TASKS; i++)
+        w.work[i] *= 10;
+    w.o.sched.billing = (struct bats_billing){.rate = 0};
+    w.o.sched.budget = budget;
+    w.o.sched.rules.time_limit = end;
+    simulate(&w);
+    const struct bats_decision *d = bats_sched_decisions(w.s, &n);
+    for (size_t k = 0; k < n; k++)
+        assert_true(d[k].time + (d[k].windows - 1) * BATS_HOUR < end);
+    assert_true(w.status.charged <= budget);
+    bats_sched_destroy(w.s);
+    return w.status.done;
+}
+
+static void a_plan_ends_with_the_job(void **state)
+{
+    (void)state;
+    for (bats_time end = 3 * BATS_HOUR; end <= 6 * BATS_HOUR; end += BATS_HOUR)
+        for (bats_money b = 180; b <= 420; b += 60) {
+            uint32_t bats = tasks_done(&bats_policy_bats, end, b * BATS_UNIT);
+            uint32_t rr = tasks_done(&bats_policy_rr, end, b * BATS_UNIT);
+            if (bats < rr)
+                fail_msg("%d h, %d units: %u tasks, rr %u",
+                         (int)(end / BATS_HOUR), (int)b, bats, rr);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_that_is_held_works_as_long_as_there_are_tasks),
+        cmocka_unit_test(it_works_until_the_job_or_the_budget_ends),
+        cmocka_unit_test(a_plan_ends_with_the_job),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,326 @@
+/*
+ * The deadline-and-budget policies, in runs that can be checked by hand:
+ * section 5 of Buyya et al. (2005) with tasks of 10,500 MI, and one machine
+ * each of
+ *
+ *   a  10 s a task, 1 per s: 10 a task
+ *   b   5 s a task, 4 per s: 20 a task
+ *   c   5 s a task, 2 per s: 10 a task
+ *
+ * The simulator plays the machines.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "bats/policy.h"
+#include "sim/sim.h"
+
+#define TASKS 200
+#define MACHINES 72
+
+struct run {
+    struct bats_cluster clusters[BATS_CLUSTERS_MAX];
+    struct bats_machine_spec machines[MACHINES];
+    double speed[BATS_CLUSTERS_MAX];
+    bats_time expected[BATS_CLUSTERS_MAX], work[TASKS], makespan;
+    struct bats_sim_options o;
+    struct bats_sched_status status;
+    uint32_t done[BATS_CLUSTERS_MAX];
+};
+
+static void add_cluster(struct run *r, uint32_t machines, double speed,
+                        bats_money charge)
+{
+    size_t i = r->o.sched.n_clusters++;
+    r->clusters[i] = (struct bats_cluster){.charge = charge, .max = machines};
+    r->speed[i] = speed;
+    r->expected[i] = (bats_time)((double)r->work[0] / speed + 0.5);
+    for (uint32_t m = 0; m < machines; m++)
+        r->machines[r->o.sched.n_machines++] =
+            (struct bats_machine_spec){(uint32_t)i, 1};
+}
+
+static struct run prepare(const struct bats_policy *policy, uint32_t n_tasks,
+                          bats_time work, bats_time deadline,
+                          bats_money budget)
+{
+    struct run r = {.o.sched = {.policy = policy,
+                                .n_tasks = n_tasks,
+                                .window = BATS_SECOND,
+                                .monitor_interval = BATS_HOUR,
+                                .budget = budget,
+                                .goal.deadline = deadline,
+                                .billing.model = BATS_BILLING_USE,
+                                .seed = 7}};
+    for (uint32_t i = 0; i < n_tasks; i++)
+        r.work[i] = work;
+    return r;
+}
+
+/* Table I: processors, MIPS / 100, price. */
+static struct run world_wide_grid(const struct bats_policy *policy,
+                                  bats_time deadline, bats_money budget)
+{
+    static const struct {
+        uint32_t machines;
+        double speed;
+        bats_money charge;
+    } table[] = {{4, 5.15, 8}, {4, 3.77, 4}, {4, 3.77, 3}, {2, 3.77, 3},
+                 {2, 3.8, 1},  {6, 4.1, 5},  {16, 4.1, 5}, {16, 4.1, 4},
+                 {2, 3.8, 1},  {4, 4.1, 6},  {8, 3.77, 3}};
+    struct run r = prepare(policy, TASKS, 105 * BATS_SECOND, deadline, budget);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        add_cluster(&r, table[i].machines, table[i].speed,
+                    table[i].charge * BATS_UNIT);
+    return r;
+}
+
+static struct run two(const struct bats_policy *policy, const char *names,
+                      bats_time deadline, bats_money budget)
+{
+    struct run r = prepare(policy, 6, 10 * BATS_SECOND, deadline, budget);
+    for (const char *c = names; *c; c++)
+        add_cluster(&r, 1, *c == 'a' ? 1 : 2,
+                    (*c == 'a'   ? 1
+                     : *c == 'b' ? 4
+                                 : 2) *
+                        BATS_UNIT);
+    return r;
+}
+
+static void count(void *context, bats_time now, const struct bats_event *e)
+{
+    struct run *r = context;
+    (void)now;
+    if (e->type == BATS_EVENT_DONE)
+        r->done[r->machines[e->machine].cluster]++;
+}
+
+static void check_invariants(void *context, const struct bats_sched *s)
+{
+    (void)context;
+    bats_sched_check(s);
+}
+
+static void play(struct run *r)
+{
+    struct bats_sched *s;
+    struct bats_error err;
+    r->o.sched.clusters = r->clusters;
+    r->o.sched.expected = r->expected;
+    r->o.sched.machines = r->machines;
+    r->o.work = r->work;
+    r->o.speed = r->speed;
+    r->o.after = check_invariants;
+    r->o.on_event = count;
+    r->o.context = r;
+    if (bats_sim_run(&r->o, &s, &r->makespan, &err) < 0)
+        fail_msg("%s", err.text);
+    bats_sched_status(s, &r->status);
+    bats_sched_destroy(s);
+}
+
+static void assert_run(struct run r, uint32_t first, uint32_t second,
+                       bats_time seconds, bats_money cost)
+{
+    play(&r);
+    assert_int_equal(r.done[0], first);
+    assert_int_equal(r.done[1], second);
+    assert_int_equal(r.makespan, seconds * BATS_SECOND);
+    assert_int_equal(r.status.charged, cost * BATS_UNIT);
+}
+
+/* 200 x 10,500 / (2 x 380) = 2,763 units for 27.6 a task: 5,526. */
+static void dbc_cost_does_the_grid_bag_on_the_cheapest_resource(void **state)
+{
+    (void)state;
+    struct run r = world_wide_grid(&bats_policy_dbc_cost, 3100 * BATS_SECOND,
+                                   BATS_UNLIMITED);
+    play(&r);
+    assert_int_equal(r.done[4], 200);
+    assert_int_equal(r.makespan, 100 * INT64_C(27631579));
+    assert_int_equal(r.status.charged, 200 * INT64_C(27631579));
+}
+
+/* R8 costs the same: half the time, for the same money. */
+static void dbc_cost_time_does_it_on_both_in_half_the_time(void **state)
+{
+    (void)state;
+    struct run r = world_wide_grid(&bats_policy_dbc_cost_time,
+                                   3100 * BATS_SECOND, BATS_UNLIMITED);
+    play(&r);
+    assert_int_equal(r.done[4], 100);
+    assert_int_equal(r.done[8], 100);
+    assert_int_equal(r.makespan, 50 * INT64_C(27631579));
+    assert_int_equal(r.status.charged, 200 * INT64_C(27631579));
+}
+
+/* By 2,600 R4 can end 2 x 94 tasks. */
+static void dbc_cost_gives_the_next_what_the_first_cannot_end(void **state)
+{
+    (void)state;
+    struct run r = world_wide_grid(&bats_policy_dbc_cost, 2600 * BATS_SECOND,
+                                   BATS_UNLIMITED);
+    play(&r);
+    assert_int_equal(r.done[4], 188);
+    assert_int_equal(r.done[8], 12);
+    assert_int_equal(r.makespan, 94 * INT64_C(27631579));
+}
+
+/* 5,000 / 27.631579 = 180.95 */
+static void the_budget_of_the_grid_bag_limits_its_tasks(void **state)
+{
+    (void)state;
+    struct run r = world_wide_grid(&bats_policy_dbc_cost, 3100 * BATS_SECOND,
+                                   5000 * BATS_UNIT);
+    play(&r);
+    assert_int_equal(r.done[4], 180);
+    assert_int_equal(r.status.done, 180);
+    assert_int_equal(r.status.charged, 180 * INT64_C(27631579));
+    assert_int_equal(r.status.finish, BATS_FINISH_BUDGET);
+}
+
+/* By 100: 4 x 4 + 16 x 3 + 28 x 3 + ... of R0 (20.4 s) four in each slot, of
+ * all others three (25.6 to 27.9 s): 16 + 64 x 3 = 208 fit. */
+static void a_short_deadline_takes_all_resources(void **state)
+{
+    (void)state;
+    static const struct bats_policy *const policies[] = {
+        &bats_policy_dbc_cost, &bats_policy_dbc_cost_time};
+    for (int i = 0; i < 2; i++) {
+        struct run r =
+            world_wide_grid(policies[i], 100 * BATS_SECOND, BATS_UNLIMITED);
+        play(&r);
+        assert_int_equal(r.status.done, 200);
+        /* The dearest one does what is left: 200 - 64 x 3. */
+        assert_int_equal(r.done[0], 8);
+        assert_int_equal(r.done[6], 48);
+        assert_true(r.makespan <= 100 * BATS_SECOND);
+    }
+}
+
+static void dbc_cost_takes_no_more_than_the_deadline_asks_for(void **state)
+{
+    (void)state;
+    const struct bats_policy *p = &bats_policy_dbc_cost;
+    assert_run(two(p, "ab", 60 * BATS_SECOND, BATS_UNLIMITED), 6, 0, 60, 60);
+    assert_run(two(p, "ab", 30 * BATS_SECOND, BATS_UNLIMITED), 3, 3, 30, 90);
+    assert_run(two(p, "ab", 20 * BATS_SECOND, BATS_UNLIMITED), 2, 4, 20, 100);
+    assert_run(two(p, "ab", 0, BATS_UNLIMITED), 6, 0, 60, 60);
+}
+
+/* Within 19 s: one of 10 s, and three of 5 s. */
+static void no_task_begins_that_cannot_end_by_the_deadline(void **state)
+{
+    (void)state;
+    static const struct bats_policy *const policies[] = {
+        &bats_policy_dbc_cost, &bats_policy_dbc_time,
+        &bats_policy_dbc_conservative_time, &bats_policy_dbc_cost_time};
+    for (int i = 0; i < 4; i++) {
+        struct run r =
+            two(policies[i], "ab", 19 * BATS_SECOND, BATS_UNLIMITED);
+        play(&r);
+        assert_int_equal(r.done[0], 1);
+        assert_int_equal(r.done[1], 3);
+        assert_int_equal(r.status.pending, 2);
+        assert_int_equal(r.status.finish, BATS_FINISH_TIME_LIMIT);
+        assert_int_equal(r.makespan, 15 * BATS_SECOND);
+    }
+}
+
+/* A task has 15 of the 90, which b costs more than; when three are assigned to a,
+ * the others have 20. Of 1,000 each goes where it ends first. */
+static void dbc_time_buys_what_a_task_has_the_money_for(void **state)
+{
+    (void)state;
+    const struct bats_policy *p = &bats_policy_dbc_time;
+    assert_run(two(p, "ab", 0, 90 * BATS_UNIT), 3, 3, 30, 90);
+    assert_run(two(p, "ab", 0, 1000 * BATS_UNIT), 2, 4, 20, 100);
+}
+
+/* 35 pays three tasks on a, and none has the money for b. */
+static void where_no_share_suffices_the_cheapest_does_what_it_can(void **state)
+{
+    (void)state;
+    assert_run(two(&bats_policy_dbc_time, "ab", 0, 35 * BATS_UNIT), 3, 0, 30,
+               30);
+    assert_run(
+        two(&bats_policy_dbc_conservative_time, "ab", 0, 35 * BATS_UNIT), 3, 0,
+        30, 30);
+}
+
+/* A task has 17.5 of the 105: a gets a third of them, 2, and what that saves leaves
+ * the others 21.25 each, for b. */
+static void dbc_conservative_time_hands_savings_on(void **state)
+{
+    (void)state;
+    const struct bats_policy *p = &bats_policy_dbc_conservative_time;
+    assert_run(two(p, "ab", 0, 105 * BATS_UNIT), 2, 4, 20, 100);
+    assert_run(two(p, "ab", 0, 90 * BATS_UNIT), 3, 3, 30, 90);
+}
+
+/* c costs the same as a and is faster. */
+static void dbc_cost_time_uses_all_that_cost_the_same(void **state)
+{
+    (void)state;
+    assert_run(two(&bats_policy_dbc_cost, "ac", 0, BATS_UNLIMITED), 0, 6, 30,
+               60);
+    assert_run(two(&bats_policy_dbc_cost_time, "ac", 0, BATS_UNLIMITED), 2, 4,
+               20, 60);
+}
+
+/* Each does one task; when b has ended it, a is not known yet, and b goes on.
+ * From 9 s on, when a costs 9, it does the other three: 4 x 9 and 2 x 20. */
+static void what_is_not_known_is_measured(void **state)
+{
+    (void)state;
+    struct run r =
+        two(&bats_policy_dbc_cost, "ab", 60 * BATS_SECOND, BATS_UNLIMITED);
+    r.expected[0] = r.expected[1] = 0;
+    r.speed[0] = 10.0 / 9;
+    assert_run(r, 4, 2, 36, 76);
+}
+
+/* Windows of 20 s at 2 and 8. Until 60: three of a. Until 30: three tasks on
+ * a, in two windows, and three on b, in one. */
+static void windows_are_bought_for_the_tasks_assigned(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct run r = two(&bats_policy_dbc_cost, "ab",
+                           (i ? 30 : 60) * BATS_SECOND, BATS_UNLIMITED);
+        r.o.sched.billing.model = BATS_BILLING_WINDOW;
+        r.o.sched.window = 20 * BATS_SECOND;
+        r.clusters[0].charge = 2 * BATS_UNIT;
+        r.clusters[1].charge = 8 * BATS_UNIT;
+        if (i)
+            assert_run(r, 3, 3, 30, 12);
+        else
+            assert_run(r, 6, 0, 60, 6);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dbc_cost_does_the_grid_bag_on_the_cheapest_resource),
+        cmocka_unit_test(dbc_cost_time_does_it_on_both_in_half_the_time),
+        cmocka_unit_test(dbc_cost_gives_the_next_what_the_first_cannot_end),
+        cmocka_unit_test(the_budget_of_the_grid_bag_limits_its_tasks),
+        cmocka_unit_test(a_short_deadline_takes_all_resources),
+        cmocka_unit_test(dbc_cost_takes_no_more_than_the_deadline_asks_for),
+        cmocka_unit_test(no_task_begins_that_cannot_end_by_the_deadline),
+        cmocka_unit_test(dbc_time_buys_what_a_task_has_the_money_for),
+        cmocka_unit_test(
+            where_no_share_suffices_the_cheapest_does_what_it_can),
+        cmocka_unit_test(dbc_conservative_time_hands_savings_on),
+        cmocka_unit_test(dbc_cost_time_uses_all_that_cost_the_same),
+        cmocka_unit_test(what_is_not_known_is_measured),
+        cmocka_unit_test(windows_are_bought_for_the_tasks_assigned)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

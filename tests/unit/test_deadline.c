@@ -1,0 +1,191 @@
+/* The least cost by a deadline: what policy bats makes of one. Equal tasks, so
+ * that windows can be counted by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sim/world.h"
+
+static char path[] = "/tmp/test_deadline.XXXXXX";
+
+/* Decisions that say that the bag will be late, in the last run. */
+static size_t n_late;
+
+static void count_late(void *context, const struct bats_sched *sched)
+{
+    size_t n;
+    const struct bats_decision *d = bats_sched_decisions(sched, &n);
+    (void)context;
+    n_late = 0;
+    for (size_t i = 0; i < n; i++)
+        n_late += d[i].reason == BATS_REASON_LATE;
+}
+
+/* A bag, on 8 machines for 1 a window, and 8 for 4. */
+static struct bats_world_result play_bag(const char *bag, const char *run,
+                                         bool informed)
+{
+    struct bats_error err;
+    struct bats_scenario *s;
+    struct bats_world *w;
+    struct bats_world_result r;
+    const struct bats_world_watch watch = {.after = count_late};
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fprintf(out,
+            "[run]\n%s\n[bag]\n%s\n"
+            "[cluster cheap]\nmachines = 8\ncharge = 1\n"
+            "[cluster dear]\nmachines = 8\ncharge = 4\n",
+            run, bag);
+    assert_int_equal(fclose(out), 0);
+    if (bats_scenario_load(path, &s, &err) < 0)
+        fail_msg("%s", err.text);
+    s->informed = informed;
+    if (bats_world_create(s, 0, 0, &w, &err) < 0 ||
+        bats_world_run(w, 0, 0, &watch, &r, &err) < 0)
+        fail_msg("%s", err.text);
+    bats_world_destroy(w);
+    bats_scenario_destroy(s);
+    return r;
+}
+
+/* 160 tasks of 15 min, 40 h of work. */
+static struct bats_world_result play(const char *run, bool informed)
+{
+    return play_bag("tasks = 160\nruntime = constant 15m", run, informed);
+}
+
+static void assert_in_time(const struct bats_world_result *r,
+                           bats_time deadline)
+{
+    assert_int_equal(r->undone, 0);
+    assert_true(r->makespan <= deadline);
+}
+
+/* 5 windows of the cheap ones do the bag. */
+static void who_has_time_needs_no_dear_machine(void **state)
+{
+    (void)state;
+    struct bats_world_result r = play("deadline = 5h30m", true);
+    assert_in_time(&r, 11 * BATS_HOUR / 2);
+    assert_int_equal(r.charged, 40 * BATS_UNIT);
+    assert_int_equal(n_late, 0);
+}
+
+/* Within 3 h the cheap ones do 96 of the tasks; 64 are 16 windows for 4. One
+ * more machine may be held for 3 windows: nothing is divided. */
+static void who_has_less_time_buys_what_is_missing(void **state)
+{
+    (void)state;
+    struct bats_world_result r = play("deadline = 3h5m", true);
+    assert_in_time(&r, 3 * BATS_HOUR + 5 * BATS_MINUTE);
+    assert_true(r.charged >= (24 + 16 * 4) * BATS_UNIT);
+    assert_true(r.charged <= (24 + 19 * 4) * BATS_UNIT);
+}
+
+/* A machine of either cluster is a sample: 4 for the dear one. */
+static void what_is_not_known_is_found_out_cheaply(void **state)
+{
+    (void)state;
+    struct bats_world_result r = play("deadline = 6h", false);
+    assert_in_time(&r, 6 * BATS_HOUR);
+    assert_true(r.charged <= 50 * BATS_UNIT);
+}
+
+static void least_time_is_another_goal(void **state)
+{
+    (void)state;
+    struct bats_world_result r = play("deadline = 6h\nminimize = time", false);
+    assert_in_time(&r, 5 * BATS_HOUR / 2);
+    assert_true(r.charged > 80 * BATS_UNIT);
+}
+
+/* 2 h are too few for all 16 machines: it is late, as little as possible. */
+static void a_bag_that_must_be_late_is_done_soon(void **state)
+{
+    (void)state;
+    struct bats_world_result r = play("deadline = 2h", true);
+    assert_int_equal(r.undone, 0);
+    assert_int_equal(r.makespan, 5 * BATS_HOUR / 2);
+    assert_int_equal(n_late, 1);
+}
+
+/* All machines are held there, come what may. */
+static void an_allocation_says_that_it_will_be_late(void **state)
+{
+    (void)state;
+    play("billing = allocation\ndeadline = 2h", false);
+    assert_int_equal(n_late, 1);
+    play("billing = allocation\ndeadline = 3h", false);
+    assert_int_equal(n_late, 0);
+}
+
+static void least_time_may_be_too_late(void **state)
+{
+    (void)state;
+    play("deadline = 2h\nminimize = time", false);
+    assert_int_equal(n_late, 1);
+}
+
+/* 50: no more than 40 h of the cheap ones and two dear windows. */
+static void the_budget_is_stronger_than_the_deadline(void **state)
+{
+    (void)state;
+    struct bats_world_result r = play("deadline = 3h\nbudget = 50", true);
+    assert_int_equal(r.undone, 0);
+    assert_true(r.charged <= 50 * BATS_UNIT);
+    assert_true(r.makespan > 3 * BATS_HOUR);
+}
+
+/* 320 h of work: 40 h of the cheap machines. What runs is cut off only when it is
+ * known that a cheaper machine will do it again in time. */
+static void tasks_longer_than_a_window_are_done(void **state)
+{
+    (void)state;
+    struct bats_world_result r =
+        play_bag("tasks = 16\nruntime = constant 20h", "deadline = 60h", true);
+    assert_in_time(&r, 60 * BATS_HOUR);
+    assert_int_equal(r.charged, 320 * BATS_UNIT);
+    r = play_bag("tasks = 16\nruntime = constant 20h", "deadline = 60h",
+                 false);
+    assert_in_time(&r, 60 * BATS_HOUR);
+    assert_true(r.charged < 3 * 320 * BATS_UNIT);
+}
+
+/* Nothing has ended when more machines are needed, and it is long before the
+ * twelfth of a window after which plans are looked at without a deadline. */
+static void a_deadline_within_a_window_is_watched(void **state)
+{
+    (void)state;
+    struct bats_world_result r =
+        play_bag("tasks = 8\nruntime = constant 20s", "deadline = 35s", false);
+    assert_in_time(&r, 35 * BATS_SECOND);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_has_time_needs_no_dear_machine),
+        cmocka_unit_test(who_has_less_time_buys_what_is_missing),
+        cmocka_unit_test(what_is_not_known_is_found_out_cheaply),
+        cmocka_unit_test(least_time_is_another_goal),
+        cmocka_unit_test(a_bag_that_must_be_late_is_done_soon),
+        cmocka_unit_test(an_allocation_says_that_it_will_be_late),
+        cmocka_unit_test(tasks_longer_than_a_window_are_done),
+        cmocka_unit_test(a_deadline_within_a_window_is_watched),
+        cmocka_unit_test(least_time_may_be_too_late),
+        cmocka_unit_test(the_budget_is_stronger_than_the_deadline)};
+    int descriptor = mkstemp(path);
+    if (descriptor < 0)
+        return 1;
+    close(descriptor);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(path);
+    return failed;
+}
