@@ -1,0 +1,135 @@
+/*
+ * joining: worker jobs that join a run while it goes on, and leave it again.
+ *
+ * Layer: run. The border between the master and the job side: the code that
+ * buys jobs and settles them, which is above (cli) or below (site) this layer
+ * and knows nothing of connections. A run has a job side if
+ * bats_run_options.joining is given; then it has no MPI, and rank 0 runs no
+ * tasks.
+ *
+ * A worker job is an MPI job of its own, of any number of ranks:
+ *
+ *     srun bats-mpi worker --join FILE
+ *
+ * FILE is written by the master when it begins to listen: mode 0600, host
+ * name, port, way of authentication, and the secret where there is no MUNGE.
+ * It is removed at the end of the run. Rank 0 of the job, its gateway,
+ * connects to the master; the ranks behind it, and the gateway as one of them,
+ * are ranks of the run from then on (comm.h).
+ *
+ * Machines. All machines that may ever be there are numbered before the run
+ * begins (`platform`), and the engine knows them as absent. A job that joins
+ * becomes machines: `admit` says which, rank by rank. A machine is thus a
+ * number with a cluster and slots; a rank of a job fills a slot.
+ *
+ * The life of a worker job, as the two sides see it:
+ *
+ *     job side: submits it                 knows its number from now on
+ *     gateway:  connects, is authenticated, its ranks have said HELLO
+ *     master:   admit(job, ranks)          job side: these machines
+ *     master:   event JOINED for each machine, in order of their numbers
+ *     engine:   ACQUIRE, RUN, ... PARK     job side hears by `commanded`
+ *     job side: bats_joined_send_off(job)
+ *     master:   event LOST for each machine not lost before; ranks are told to
+ *               leave
+ *     gateway:  says good-bye, the job ends
+ *     master:   parted(job, BATS_PARTED_BYE)
+ *
+ * or, if the connection breaks, the gateway is silent for --silence, or sends
+ * nonsense: LOST for each machine (its tasks go back to the bag), and
+ * parted(job, BATS_PARTED_CUT). The gateway, wherever it is, stops its tasks
+ * and ends its job when it has heard nothing for --silence. If only some ranks
+ * are lost, their machine is LOST and the job stays; it is sent off by itself
+ * when no machine of it is left.
+ *
+ * All functions of struct bats_joining are called in the master's thread, from
+ * its loop; they must not block for long: the heart (heart.h) beats on, but
+ * nothing else moves. Those that return int return 0 or a negative
+ * bats_errcode, which ends the run.
+ */
+#ifndef BATS_JOINING_H
+#define BATS_JOINING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/error.h"
+#include "bats/sched.h"
+#include "input/platform.h"
+#include "proto/proto.h"
+
+#define BATS_JOINING_JOB 64 /* longest number of a job, with the NUL */
+
+/* A job that is authenticated and complete. */
+struct bats_joiner {
+    const char *job; /* its number in the batch system, as text */
+    uint32_t n_ranks;
+    const struct bats_hello *ranks; /* n_ranks, by rank in the job: host,
+                                     * node, partition, hardware */
+};
+
+enum bats_parted {
+    BATS_PARTED_BYE, /* it was told to leave and has said good-bye */
+    BATS_PARTED_CUT  /* the connection broke or it was silent */
+};
+
+struct bats_joined; /* opaque: the run, as the job side may use it */
+
+struct bats_joining {
+    void *context;
+    const char *file; /* FILE above; the directory exists */
+    const char *host; /* that workers connect to; NULL: this host's name */
+    int port;         /* 0: any */
+
+    /* All clusters and machines; `places` is not used. It belongs to the run
+     * afterwards. */
+    int (*platform)(void *context, struct bats_platform *platform,
+                    struct bats_error *err);
+
+    /* Workers may come: the master listens. Asked in each turn of the loop. */
+    bool (*expects)(void *context);
+
+    /* Sets machine[rank] for every rank of the job, as many ranks to a machine
+     * as it has slots, and returns 1; only machines whose job has parted or
+     * that have never joined. Returns 0: not yet (sbatch has not told its
+     * number yet), ask again in the next turn; after a minute it is refused.
+     * Negative: it is refused, with the sentence in `why`, which the job
+     * prints; the run goes on. */
+    int (*admit)(void *context, const struct bats_joiner *joiner,
+                 uint32_t *machine, struct bats_error *why);
+
+    /* It was admitted, and has left. The job may not have ended yet. */
+    void (*parted)(void *context, const char *job, enum bats_parted how);
+
+    /* The engine's ACQUIRE, PARK, RELEASE, and its notices, as they are carried
+     * out, in order. May be NULL. */
+    void (*commanded)(void *context, const struct bats_command *command);
+
+    /* Once in each turn of the loop. *due_us is the monotonic time
+     * (util/now.h) of the next turn at the latest; it comes as INT64_MAX. */
+    int (*step)(void *context, struct bats_joined *joined, int64_t *due_us,
+                struct bats_error *err);
+};
+
+/* ---- for the job side, during `step` ---- */
+
+/* Now, in the run's virtual time. */
+bats_time bats_joined_now(const struct bats_joined *joined);
+struct bats_sched *bats_joined_sched(struct bats_joined *joined);
+
+/* Writes the event to the record, then hands it to the engine, now. For events
+ * that the job side knows of; JOINED and LOST are the master's. Errors as of
+ * bats_sched_handle. */
+int bats_joined_handle(struct bats_joined *joined,
+                       const struct bats_event *event, struct bats_error *err);
+
+/* Sends the job away. Its machines should be parked or released; what still
+ * runs there is killed and LOST. Nothing happens if it is not there. */
+int bats_joined_send_off(struct bats_joined *joined, const char *job,
+                         struct bats_error *err);
+
+/* A sentence for people and for the record. */
+void bats_joined_notice(struct bats_joined *joined, const char *sentence);
+
+#endif
