@@ -40,6 +40,8 @@ test  munged            munge           MUNGE
 test  srun              slurm-client    the commands of Slurm
 test  slurmctld         slurmctld       the controller of Slurm
 test  slurmd            slurmd          the node daemon of Slurm
+test  slurmdbd          slurmdbd        the accounting daemon of Slurm
+test  mariadbd          mariadb-server-core  the database server of slurmdbd
 test  python3           python3-minimal Python 3
 test  @lmod             lmod            Lmod, the environment modules in Lua
 '

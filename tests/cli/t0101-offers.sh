@@ -118,10 +118,12 @@ ok 'machines are held until the bag is empty'
 
 # seconds DURATION
 seconds() {
-    echo "$1" | awk '{ while (match($0, /^[0-9.]+[dhms]/)) {
+    echo "$1" | awk 'BEGIN {
+        worth["d"] = 86400; worth["h"] = 3600; worth["m"] = 60; worth["s"] = 1
+    }
+    { while (match($0, /^[0-9.]+[dhms]/)) {
         unit = substr($0, RLENGTH, 1)
-        n += substr($0, 1, RLENGTH - 1) * (unit == "d" ? 86400 :
-            unit == "h" ? 3600 : unit == "m" ? 60 : 1)
+        n += substr($0, 1, RLENGTH - 1) * worth[unit]
         $0 = substr($0, RLENGTH + 1) } print n }'
 }
 

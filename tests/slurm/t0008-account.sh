@@ -2,7 +2,10 @@
 # What jobs are billed where Slurm keeps accounts: slurmdbd, with its database.
 for tool in slurmdbd sacctmgr mariadbd; do
     PATH=$PATH:/usr/sbin command -v $tool >/dev/null && continue
-    echo "1..0 # SKIP $tool is missing"
+    case ${CI-} in
+    true) printf '1..1\nnot ok 1 - %s is there\n' "$tool" ;;
+    *) echo "1..0 # SKIP $tool is missing" ;;
+    esac
     exit
 done
 [ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
@@ -67,7 +70,7 @@ release phys
 grep -q "no nodes are given back: the job's account has a limit" err
 ok 'a job whose account has a limit gives no nodes back, and says why'
 release open
-expect 1 grep 'given back' err
+expect 1 grep 'no nodes are given back' err
 ok 'one whose account has none may do so'
 
 # ---- what a run says it was charged, and what Slurm says ----
