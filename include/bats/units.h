@@ -81,4 +81,7 @@ int bats_count_parse(const char *text, uint64_t *count,
 int bats_factor_parse(const char *text, double *factor,
                       struct bats_error *err);
 
+/* Reads a percentage from 0% to 100%: "30%" is 0.3. False: it is none. */
+bool bats_share_parse(const char *text, double *share);
+
 #endif

@@ -5,22 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "30%" is 0.3, up to 100%. */
-static bool parse_share(const char *text, double *share)
-{
-    char number[16];
-    size_t n = strlen(text);
-    if (n < 2 || n > sizeof number || text[n - 1] != '%')
-        return false;
-    snprintf(number, sizeof number, "%.*s", (int)n - 1, text);
-    if (strspn(number, "0") == n - 1)
-        *share = 0;
-    else if (bats_factor_parse(number, share, NULL) != 0 || *share > 100)
-        return false;
-    *share /= 100;
-    return true;
-}
-
 /* The whole of `text` has this form. */
 static bool fits(const char *text, const char *form, struct tm *tm)
 {
@@ -74,7 +58,7 @@ int bats_deadline_parse(const char *text, time_t now,
                         struct bats_deadline *deadline, struct bats_error *err)
 {
     struct bats_deadline d = {.text = text};
-    if (parse_share(text, &d.share)) {
+    if (bats_share_parse(text, &d.share)) {
         d.is_share = true;
     } else if (parse_clock(text, now, &d.moment) ||
                parse_date(text, &d.moment)) {

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bats/policy.h"
+
 #define LEFT_OUT "bats-mpi: left out, since "
 
 /* Connects the parts to the estimator. */
@@ -214,5 +216,29 @@ int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
                                   "know how many machines there are",
                                   path, x->clusters[i].name);
     find_partitions(x, file);
+    return 0;
+}
+
+/* ---- what is on offer ---- */
+
+enum bats_plans bats_estimation_plans(const char *policy,
+                                      enum bats_billing_model billing)
+{
+    enum bats_plans plans = bats_policy_plans(bats_policy_find(policy));
+    return billing == BATS_BILLING_ALLOCATION && plans == BATS_PLANS_WINDOWS
+               ? BATS_PLANS_ALLOCATION
+               : plans;
+}
+
+int bats_estimation_budget(const struct bats_estimator *e, double share,
+                           bats_money *budget, struct bats_error *err)
+{
+    struct bats_schedule offers[BATS_OFFERS];
+    size_t n;
+    int rc = bats_estimate_offers(e, offers, &n, err);
+    if (rc < 0)
+        return rc;
+    bats_money least = offers[0].plan.cost, most = offers[n - 1].plan.cost;
+    *budget = least + (bats_money)ceil(share * (double)(most - least));
     return 0;
 }

@@ -51,4 +51,13 @@ int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
                                   const struct bats_clusters_file *file,
                                   const char *path, struct bats_error *err);
 
+/* The kind of schedules on offer. */
+enum bats_plans bats_estimation_plans(const char *policy,
+                                      enum bats_billing_model billing);
+
+/* *budget: `share` of the way from the cost of the cheapest schedule on offer
+ * to that of the fastest. Errors: those of bats_estimate_offers. */
+int bats_estimation_budget(const struct bats_estimator *e, double share,
+                           bats_money *budget, struct bats_error *err);
+
 #endif

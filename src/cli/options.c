@@ -46,15 +46,18 @@ const struct bats_option bats_options[] = {
      RUNS | CLUSTERS, BATS_GROUP_MONEY,
      "without a clusters file: the unit that is held and charged (default: "
      "node if the job holds whole nodes, else rank)"},
-    {"budget", 'b', "AMOUNT|account", BATS_OPTION_BUDGET, AT(budget),
+    {"budget", 'b', "AMOUNT|P%|account", BATS_OPTION_BUDGET, AT(budget),
      RUNS | CLUSTERS, BATS_GROUP_MONEY,
      "never be charged more than AMOUNT, or than what Slurm reports as left "
-     "in the job's account (default: $BATS_BUDGET, else the charge of all "
-     "machines until the batch job ends, else unlimited)"},
-    {"budget", 'b', "AMOUNT", BATS_OPTION_MONEY, AT(budget), PLAN,
+     "in the job's account, or, in a run with a profile, than P% of the way "
+     "from the cost of the cheapest schedule (0%) to that of the fastest "
+     "(100%) (default: $BATS_BUDGET, else the charge of all machines until "
+     "the batch job ends, else unlimited)"},
+    {"budget", 'b', "AMOUNT|P%", BATS_OPTION_MONEY, AT(budget), PLAN,
      BATS_GROUP_MONEY,
-     "never be charged more than AMOUNT (default: $BATS_BUDGET, else "
-     "unlimited)"},
+     "never be charged more than AMOUNT, or than P% of the way from the cost "
+     "of the cheapest schedule (0%) to that of the fastest (100%) (default: "
+     "$BATS_BUDGET, else unlimited)"},
     {"deadline", 0, "WHEN", BATS_OPTION_DEADLINE, AT(deadline), RUNS | PLAN,
      BATS_GROUP_MONEY,
      "have the bag done by then: a duration from the start (4h), a time "
@@ -62,8 +65,9 @@ const struct bats_option bats_options[] = {
      "from the soonest end (0%) to that of the cheapest schedule (100%)"},
     {"deadline", 0, "WHEN", BATS_OPTION_DEADLINE, AT(deadline), SIMULATE,
      BATS_GROUP_MONEY,
-     "have the bag done by then, a duration from the start (4h); overrides the "
-     "scenario"},
+     "have the bag done by then: a duration from the start (4h), or a "
+     "percentage of the way from the soonest end possible (0%) to the soonest "
+     "for the least money (100%); overrides the scenario"},
     {"minimize", 0, "cost|time", BATS_OPTION_CHOICE, AT(minimize),
      RUNS | PLAN | SIMULATE, BATS_GROUP_MONEY,
      "cost: end by the deadline for as little money as possible; time: end as "
@@ -486,11 +490,17 @@ static int parse_money(const char *text, bats_money *amount,
 
 /* A plan belongs to no job, so there is no account to ask. */
 static int parse_budget(enum bats_option_kind kind, const char *text,
-                        bats_money *amount, struct bats_error *err)
+                        struct bats_settings *settings, struct bats_error *err)
 {
+    settings->budget_text = NULL;
+    if (bats_share_parse(text, &settings->budget_share)) {
+        settings->budget_text = text;
+        settings->budget = 0;
+        return 0;
+    }
     if (kind != BATS_OPTION_BUDGET || strcmp(text, "account") != 0)
-        return parse_money(text, amount, err);
-    *amount = BATS_BUDGET_ACCOUNT;
+        return parse_money(text, &settings->budget, err);
+    settings->budget = BATS_BUDGET_ACCOUNT;
     return 0;
 }
 
@@ -559,7 +569,7 @@ static int store(const struct bats_option *option, const char *text,
         break;
     case BATS_OPTION_MONEY:
     case BATS_OPTION_BUDGET:
-        rc = parse_budget(option->kind, text, value, &why);
+        rc = parse_budget(option->kind, text, settings, &why);
         break;
     case BATS_OPTION_DURATION:
     case BATS_OPTION_PERIOD:
@@ -710,6 +720,14 @@ static int read_arguments(enum bats_verb verb, int n, char **words,
         strcmp(settings->minimize, "cost") == 0 && verb != BATS_VERB_SIMULATE)
         return bats_error_set(err, BATS_EINPUT,
                               "--minimize cost needs --deadline");
+    if (settings->budget_text != NULL && verb != BATS_VERB_PLAN &&
+        settings->profile == NULL)
+        return bats_error_set(
+            err, BATS_EINPUT,
+            "%s %s: what the cheapest and the fastest schedule cost is not "
+            "known yet; 'bats-mpi sample' finds out, and 'run --profile' "
+            "continues from there",
+            settings->budget_from, settings->budget_text);
     if (settings->results != NULL && settings->output != NULL)
         return bats_error_set(err, BATS_EINPUT,
                               "--results and --output exclude each other");
@@ -752,7 +770,7 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
         budget != NULL &&
         parse_budget(verb == BATS_VERB_PLAN ? BATS_OPTION_MONEY
                                             : BATS_OPTION_BUDGET,
-                     budget, &settings->budget, &why) != 0;
+                     budget, settings, &why) != 0;
     settings->budget_from = budget != NULL ? "BATS_BUDGET" : NULL;
 
     optind = 0; /* start afresh */

@@ -52,6 +52,10 @@ struct bats_settings {
     bats_money budget;       /* or BATS_BUDGET_ACCOUNT (run/run.h)
                                 [BATS_BUDGET, else BATS_UNLIMITED] */
     const char *budget_from; /* --budget, BATS_BUDGET [NULL] */
+    const char *budget_text; /* "30%", or NULL [NULL] */
+    double budget_share;     /* 0.3: of the way from the cost of the cheapest
+                                schedule to that of the fastest; until it is
+                                worked out, budget is 0 */
     const char *machine;     /* node or rank [NULL] */
     const char *bind;        /* none, core or numa ["core"] */
     bats_time window;        /* [0] */

@@ -56,7 +56,8 @@ static json_t *value(const struct bats_option *option,
         return bats_json_text(*(const char *const *)at);
     case BATS_OPTION_MONEY:
     case BATS_OPTION_BUDGET:
-        return money(*(const bats_money *)at);
+        return set->budget_text != NULL ? bats_json_text(set->budget_text)
+                                        : money(*(const bats_money *)at);
     case BATS_OPTION_DURATION:
     case BATS_OPTION_PERIOD:
         return seconds(*(const bats_time *)at);

@@ -180,11 +180,15 @@ static int read_budget(const char *item, struct bats_scenario_budget *budget,
         if (read_share(item + length, &budget->factor))
             return 0;
     }
+    if (bats_share_parse(item, &budget->factor)) {
+        budget->base = BATS_BUDGET_SHARE;
+        return 0;
+    }
     if (bats_money_parse(item, &budget->amount, NULL))
         return bats_error_set(why, BATS_EINPUT,
-                              "invalid value '%s'; expected an amount, "
-                              "unlimited, rr, cheapest, minimum or fastest, "
-                              "with +P%% or -P%% behind it",
+                              "invalid value '%s'; expected an amount, a "
+                              "percentage up to 100%%, unlimited, rr, cheapest, "
+                              "minimum or fastest, with +P%% or -P%% behind it",
                               item);
     budget->base = BATS_BUDGET_AMOUNT;
     return 0;
@@ -274,7 +278,11 @@ static int set_grace(struct reader *r, const char *value,
 static int set_deadline(struct reader *r, const char *value,
                         struct bats_error *why)
 {
-    return set_period(value, &r->scenario->goal.deadline, why);
+    struct bats_scenario *s = r->scenario;
+    s->has_deadline = true;
+    s->deadline_is_share = bats_share_parse(value, &s->deadline_share);
+    return s->deadline_is_share ? 0
+                                : set_period(value, &s->goal.deadline, why);
 }
 
 static int set_minimize(struct reader *r, const char *value,
@@ -627,9 +635,9 @@ static int set_defaults(struct reader *r)
 {
     struct bats_scenario *s = r->scenario;
     int rc = 0;
-    if (!r->minimizes && s->goal.deadline > 0)
+    if (!r->minimizes && s->has_deadline)
         s->goal.minimize = BATS_MINIMIZE_COST;
-    if (s->goal.minimize == BATS_MINIMIZE_COST && s->goal.deadline == 0)
+    if (s->goal.minimize == BATS_MINIMIZE_COST && !s->has_deadline)
         return FAIL(r, r->section_line[RUN],
                     "minimize = cost needs a deadline");
     if (s->platform.window == 0)

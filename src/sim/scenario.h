@@ -11,7 +11,7 @@
  *     policy = rr, bats            ; default bats
  *     budget = rr, cheapest+10%, fastest, 2034, unlimited
  *                                  ; default unlimited
- *     deadline = 4h                ; default none; see bats/goal.h
+ *     deadline = 4h                ; or 30%; default none; see bats/goal.h
  *     minimize = time              ; default cost if there is a deadline
  *     confidence = 0.95            ; default 0.9
  *     seeds = 1-100                ; default 1: each seed makes another bag
@@ -43,7 +43,11 @@
  * and repeat. cheapest: the whole bag on one machine of the most profitable
  * type. minimum: a sample on every cluster, then the rest on one machine of
  * that type (Bmin of the thesis, 2.3.4). fastest: all machines for the windows
- * of the fluid makespan. Each of them may have +P% or -P%.
+ * of the fluid makespan. Each of them may have +P% or -P%. P% alone: so much of
+ * the way from cheapest to fastest.
+ *
+ * A deadline of P% is so much of the way from the soonest end (bound.h) for any
+ * money to the soonest for the budget `cheapest`.
  */
 #ifndef BATS_SCENARIO_H
 #define BATS_SCENARIO_H
@@ -65,14 +69,15 @@ enum bats_budget_base {
     BATS_BUDGET_RR,
     BATS_BUDGET_CHEAPEST,
     BATS_BUDGET_MINIMUM,
-    BATS_BUDGET_FASTEST
+    BATS_BUDGET_FASTEST,
+    BATS_BUDGET_SHARE
 };
 
 struct bats_scenario_budget {
     char text[24]; /* as the user wrote it */
     enum bats_budget_base base;
     bats_money amount; /* AMOUNT */
-    double factor;     /* for the other kinds: 1.1 for +10% */
+    double factor;     /* for the other kinds: 1.1 for +10%; SHARE: 0.3 */
 };
 
 struct bats_scenario {
@@ -92,7 +97,9 @@ struct bats_scenario {
     size_t n_seeds;
     uint32_t repeats;
     enum bats_billing_model billing;
-    struct bats_goal goal;
+    struct bats_goal goal; /* without a deadline if that is a share */
+    bool has_deadline, deadline_is_share;
+    double deadline_share; /* 0.3 for 30% */
     bats_time monitor; /* 0: window / 12 */
     bats_time grace;
     enum bats_reconfigure reconfigure;

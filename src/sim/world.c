@@ -23,6 +23,7 @@ struct bats_world {
     bool has_noise;
     struct bats_bound_type types[BATS_CLUSTERS_MAX];
     struct bats_bound_problem problem;
+    bats_time deadline; /* if it is a share in the scenario */
     bool knows_rr;
     bats_money rr; /* charged to rr without a budget */
     /* By budget: amount and bound, once they are known. */
@@ -133,6 +134,36 @@ static void sum_up(struct bats_world *w)
     }
 }
 
+/* The cost of `work` on one machine of the most profitable type. */
+static double cost_on_one(const struct bats_bound_problem *p, double work)
+{
+    size_t best = 0;
+    double best_price = INFINITY;
+    for (size_t i = 0; i < p->n_types; i++) {
+        const struct bats_bound_type *t = &p->types[i];
+        double price = (double)t->charge / (t->speed * t->slots);
+        if (price < best_price) {
+            best_price = price;
+            best = i;
+        }
+    }
+    const struct bats_bound_type *t = &p->types[best];
+    double time = (double)t->startup + work / (t->speed * t->slots);
+    return ceil(time / (double)p->window) * (double)t->charge;
+}
+
+static int find_deadline(struct bats_world *w, struct bats_error *err)
+{
+    double soonest, latest, share = w->scenario->deadline_share;
+    bats_money least = (bats_money)cost_on_one(&w->problem, w->problem.work);
+    int rc = bats_bound(&w->problem, BATS_UNLIMITED, &soonest, err);
+    if (rc == 0)
+        rc = bats_bound(&w->problem, least, &latest, err);
+    if (rc == 0)
+        w->deadline = (bats_time)ceil(soonest + share * (latest - soonest));
+    return rc;
+}
+
 int bats_world_create(const struct bats_scenario *scenario, size_t seed,
                       uint32_t repeat, struct bats_world **world,
                       struct bats_error *err)
@@ -153,11 +184,14 @@ int bats_world_create(const struct bats_scenario *scenario, size_t seed,
         rc = draw_losses(w, bats_draw_seed(own, STREAM_LOSS), err);
     if (rc == 0 && scenario->informed)
         rc = observe(w, err);
+    if (rc == 0)
+        sum_up(w);
+    if (rc == 0 && scenario->deadline_is_share)
+        rc = find_deadline(w, err);
     if (rc < 0) {
         bats_world_destroy(w);
         return rc;
     }
-    sum_up(w);
     *world = w;
     return 0;
 }
@@ -253,7 +287,7 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
     const struct bats_scenario *s = w->scenario;
     const struct bats_platform *p = &s->platform;
     struct auditor auditor = {.budget = r->amount, .watch = watch};
-    const struct bats_sim_options o = {
+    struct bats_sim_options o = {
         .sched = {.policy = policy,
                   .n_tasks = s->n_tasks,
                   .clusters = p->clusters,
@@ -284,6 +318,8 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
         .on_event = watch && watch->on_event ? pass_event : NULL,
         .on_command = audit,
         .context = &auditor};
+    if (s->deadline_is_share)
+        o.sched.goal.deadline = w->deadline;
     struct bats_sched *sched;
     int rc = bats_sim_run(&o, &sched, &r->makespan, err);
     if (rc < 0)
@@ -309,24 +345,6 @@ int bats_world_least_cost(const struct bats_world *w, bats_time deadline,
 }
 
 /* ---- budgets ---- */
-
-/* The cost of `work` on one machine of the most profitable type. */
-static double cost_on_one(const struct bats_bound_problem *p, double work)
-{
-    size_t best = 0;
-    double best_price = INFINITY;
-    for (size_t i = 0; i < p->n_types; i++) {
-        const struct bats_bound_type *t = &p->types[i];
-        double price = (double)t->charge / (t->speed * t->slots);
-        if (price < best_price) {
-            best_price = price;
-            best = i;
-        }
-    }
-    const struct bats_bound_type *t = &p->types[best];
-    double time = (double)t->startup + work / (t->speed * t->slots);
-    return ceil(time / (double)p->window) * (double)t->charge;
-}
 
 /* Machines of each type for one window, as many as a sample has tasks (or all
  * of them; at most a tenth of the number of tasks), and the rest of the bag on
@@ -360,6 +378,14 @@ static bats_money fastest(const struct bats_world *w)
     for (size_t i = 0; i < p->n_types; i++)
         price += p->types[i].machines * (double)p->types[i].charge;
     return (bats_money)(ceil(bats_bound_fluid(p) / (double)p->window) * price);
+}
+
+/* `share` of the way from cheapest to fastest. */
+static bats_money between(const struct bats_world *w, double share)
+{
+    double least = cost_on_one(&w->problem, w->problem.work);
+    double most = fmax((double)fastest(w), least);
+    return (bats_money)ceil(least + share * (most - least));
 }
 
 static int cost_of_rr(struct bats_world *w, bats_money *cost,
@@ -397,6 +423,9 @@ static int amount_of(struct bats_world *w,
     case BATS_BUDGET_FASTEST:
         *amount = fastest(w);
         break;
+    case BATS_BUDGET_SHARE:
+        *amount = between(w, b->factor);
+        return 0;
     }
     /* Rounded up to a millionth; 10 % of a round sum stays round. */
     *amount = (bats_money)ceil((double)*amount * b->factor - 1e-3);

@@ -349,3 +349,18 @@ int bats_factor_parse(const char *text, double *factor, struct bats_error *err)
     *factor = f;
     return 0;
 }
+
+bool bats_share_parse(const char *text, double *share)
+{
+    char number[16];
+    double percent = 0;
+    size_t n = strlen(text);
+    if (n < 2 || n > sizeof number || text[n - 1] != '%')
+        return false;
+    snprintf(number, sizeof number, "%.*s", (int)n - 1, text);
+    if (strspn(number, "0") < n - 1 &&
+        (bats_factor_parse(number, &percent, NULL) != 0 || percent > 100))
+        return false;
+    *share = percent / 100;
+    return true;
+}

@@ -67,6 +67,12 @@ ok 'a budget that is too small: what is enough'
 plan $bag --deadline 1h50m
 grep -q '^makespan  *1h4[0-9]m' out
 ok 'or for a deadline'
+plan $bag --budget 25%
+grep -q '; budget 816 SU$' out
+test "$(awk '/^cost / { print ($2 >= 768 && $2 <= 816) }' out)" = 1
+plan $bag --budget 0%
+grep -q '^cost  *768 SU$' out
+ok 'a percentage is a budget between the cheapest and the fastest'
 expect 2 "$BATS_MPI" plan profile --sbatch cheapest+10% 2>err
 grep -q 'No such file' err
 ok 'a profile that is missing is said first'

@@ -79,6 +79,15 @@ expect 4 bats 7 run bag --profile bag.profile --budget $((charged + 1)) $scale
 grep -q 'for 1 SU' err
 test "$(sql 'SELECT done FROM progress')" -eq "$sampled"
 ok 'a budget that is too small: exit code 4, and nothing is started'
+expect 2 bats 7 run other --budget 30% $scale
+grep -q -e '--budget 30%: .* is not known yet' err
+test ! -e other.bats
+ok 'a percentage of what is not known is refused'
+bats 7 run bag --profile bag.profile --budget 100% --dry-run $scale
+"$BATS_MPI" plan bag.profile --budget 100% >plan
+most=$(sed -n 's/.*; budget \([0-9]*\) SU.*/\1/p' plan)
+grep -q "budget $((most + charged)) SU," out
+ok 'with a profile it is that of plan, and what the sample was charged'
 expect 5 bats 7 run bag --profile bag.profile --deadline 10m $scale
 test "$(sql 'SELECT done FROM progress')" -eq "$sampled"
 ok 'a deadline that is too early: exit code 5, and nothing is started'

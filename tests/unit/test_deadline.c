@@ -14,14 +14,19 @@
 
 static char path[] = "/tmp/test_deadline.XXXXXX";
 
-/* Decisions that say that the bag will be late, in the last run. */
+/* Decisions that say that the bag will be late, and the deadline, in the last
+ * run. */
 static size_t n_late;
+static bats_time deadline;
 
 static void count_late(void *context, const struct bats_sched *sched)
 {
     size_t n;
     const struct bats_decision *d = bats_sched_decisions(sched, &n);
+    struct bats_sched_status status;
     (void)context;
+    bats_sched_status(sched, &status);
+    deadline = status.deadline;
     n_late = 0;
     for (size_t i = 0; i < n; i++)
         n_late += d[i].reason == BATS_REASON_LATE;
@@ -61,11 +66,10 @@ static struct bats_world_result play(const char *run, bool informed)
     return play_bag("tasks = 160\nruntime = constant 15m", run, informed);
 }
 
-static void assert_in_time(const struct bats_world_result *r,
-                           bats_time deadline)
+static void assert_in_time(const struct bats_world_result *r, bats_time end)
 {
     assert_int_equal(r->undone, 0);
-    assert_true(r->makespan <= deadline);
+    assert_true(r->makespan <= end);
 }
 
 /* 5 windows of the cheap ones do the bag. */
@@ -96,6 +100,20 @@ static void what_is_not_known_is_found_out_cheaply(void **state)
     struct bats_world_result r = play("deadline = 6h", false);
     assert_in_time(&r, 6 * BATS_HOUR);
     assert_true(r.charged <= 50 * BATS_UNIT);
+}
+
+/* All machines need 2.5 h, and 3 windows of each are 120; the cheap ones alone
+ * 5 h, and 40. */
+static void a_percentage_is_between_the_soonest_and_the_cheapest(void **state)
+{
+    (void)state;
+    struct bats_world_result r = play("deadline = 40%\nbudget = 25%", true);
+    assert_true(llabs(deadline - 7 * BATS_HOUR / 2) < BATS_SECOND);
+    assert_int_equal(r.amount, 60 * BATS_UNIT);
+    play("deadline = 100%", true);
+    assert_true(llabs(deadline - 5 * BATS_HOUR) < BATS_SECOND);
+    r = play("budget = 0%", true);
+    assert_int_equal(r.amount, 40 * BATS_UNIT);
 }
 
 static void least_time_is_another_goal(void **state)
@@ -174,6 +192,8 @@ int main(void)
         cmocka_unit_test(who_has_time_needs_no_dear_machine),
         cmocka_unit_test(who_has_less_time_buys_what_is_missing),
         cmocka_unit_test(what_is_not_known_is_found_out_cheaply),
+        cmocka_unit_test(
+            a_percentage_is_between_the_soonest_and_the_cheapest),
         cmocka_unit_test(least_time_is_another_goal),
         cmocka_unit_test(a_bag_that_must_be_late_is_done_soon),
         cmocka_unit_test(an_allocation_says_that_it_will_be_late),

@@ -187,8 +187,8 @@ static void mistakes_are_named(void **state)
     refuses(BATS_VERB_RUN, "--m a",
             "--m may mean --machine, --minimize, --monitor, --master-works, "
             "--max-output");
-    refuses(BATS_VERB_RUN, "a --budget", "--budget needs AMOUNT|account");
-    refuses(BATS_VERB_RUN, "a -qb", "--budget needs AMOUNT|account");
+    refuses(BATS_VERB_RUN, "a --budget", "--budget needs AMOUNT|P%|account");
+    refuses(BATS_VERB_RUN, "a -qb", "--budget needs AMOUNT|P%|account");
     refuses(BATS_VERB_RUN, "--tag=yes a", "--tag takes no argument");
     refuses(
         BATS_VERB_RUN, "--policy best a",

@@ -379,16 +379,18 @@ static void budgets_are_checked(void **state)
         sprintf(line, "budget = %s", wrong[i]);
         sprintf(
             expected,
-            ":2: budget: invalid value '%s'; expected an amount, unlimited, "
-            "rr, cheapest, minimum or fastest, with +P%% or -P%% behind it",
+            ":2: budget: invalid value '%s'; expected an amount, a percentage "
+            "up to 100%%, unlimited, rr, cheapest, minimum or fastest, with "
+            "+P%% or -P%% behind it",
             wrong[i]);
         refuse_run(line, expected);
     }
     refuse_run("budget = 3, rr, 3", ":2: budget: '3' is there twice");
     refuse_run(
         "budget = 3,\n  rr,\n  x",
-        ":4: budget: invalid value 'x'; expected an amount, unlimited, rr, "
-        "cheapest, minimum or fastest, with +P% or -P% behind it");
+        ":4: budget: invalid value 'x'; expected an amount, a percentage up "
+        "to 100%, unlimited, rr, cheapest, minimum or fastest, with +P% or "
+        "-P% behind it");
     refuse_run("budget = 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,"
                "21,22,23,24,25",
                ":2: budget: more than 24 budgets");

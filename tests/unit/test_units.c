@@ -326,6 +326,20 @@ static void numbers_are_read(void **state)
     assert_true(f == 1000);
 }
 
+static void a_percentage_is_a_share(void **state)
+{
+    static const char *const none[] = {"",     "%",    "30",   "-1%", "101%",
+                                       " 30%", "30 %", "nan%", "1%%"};
+    double share = 7;
+    (void)state;
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_false(bats_share_parse(none[i], &share));
+    assert_true(share == 7);
+    assert_true(bats_share_parse("0%", &share) && share == 0);
+    assert_true(bats_share_parse("12.5%", &share) && share == 0.125);
+    assert_true(bats_share_parse("100%", &share) && share == 1);
+}
+
 static void what_is_no_number_is_refused_and_quoted(void **state)
 {
     static const char *const counts[] = {"",  "+1",  "-1",  " 1", "1 ",
@@ -367,6 +381,7 @@ int main(void)
         cmocka_unit_test(sizes_are_read_and_written),
         cmocka_unit_test(sizes_that_make_no_sense_are_refused),
         cmocka_unit_test(numbers_are_read),
+        cmocka_unit_test(a_percentage_is_a_share),
         cmocka_unit_test(what_is_no_number_is_refused_and_quoted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

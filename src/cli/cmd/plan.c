@@ -30,6 +30,7 @@ struct answer {
     enum bats_billing_model billing;
     struct bats_schedule chosen; /* the best for the budget or the deadline;
                                   * without either, for unlimited money */
+    bats_money budget;           /* or BATS_UNLIMITED */
     bats_time deadline;          /* from now on; 0: none */
     struct bats_error refusal;   /* why there is no schedule; code 0: there is
                                   * one */
@@ -153,9 +154,9 @@ static void print_head(const struct answer *a, const struct bats_profile *p)
                tasks, p->n_tasks, window,
                bats_words_money(money, sizeof money, bats_profile_charged(p),
                                 p->currency));
-    if (a->set->budget != BATS_UNLIMITED)
+    if (a->budget != BATS_UNLIMITED)
         printf("; budget %s",
-               bats_words_money(money, sizeof money, a->set->budget,
+               bats_words_money(money, sizeof money, a->budget,
                                 a->e->currency));
     if (a->deadline > 0)
         printf("; to end in %s", bats_duration_format(window, a->deadline));
@@ -207,12 +208,12 @@ static int choose(struct answer *a, struct bats_error *err)
     struct bats_choice choice = {.offer = bats_settings_thrifty(a->set)
                                               ? BATS_OFFER_DEADLINE
                                               : BATS_OFFER_BUDGET,
-                                 .budget = a->set->budget,
+                                 .budget = a->budget,
                                  .deadline = a->deadline};
     char money[PHRASE], end[BATS_UNITS_TEXT];
     int rc = bats_estimate_choose(a->e, &choice, &a->chosen, err);
 
-    if (rc == 0 && a->chosen.plan.cost > a->set->budget)
+    if (rc == 0 && a->chosen.plan.cost > a->budget)
         return bats_error_set(
             err, BATS_EBUDGET, "the deadline cannot be met for less than %s",
             bats_words_money(money, sizeof money, a->chosen.plan.cost,
@@ -230,6 +231,10 @@ static int estimate(struct answer *a, struct bats_error *err)
     const struct bats_deadline *d = &a->set->deadline;
     int rc = bats_estimate_offers(a->e, a->offers, &a->n_offers, err);
 
+    a->budget = a->set->budget;
+    if (rc == 0 && a->set->budget_text != NULL)
+        rc = bats_estimation_budget(a->e, a->set->budget_share, &a->budget,
+                                    err);
     a->deadline = bats_deadline_from(d, time(NULL), 1);
     if (rc == 0 && d->is_share)
         rc = bats_deadline_of_share(d, a->e, &a->deadline, err);
@@ -304,16 +309,6 @@ static int print(const struct answer *a, const struct bats_estimation *x,
     return rc;
 }
 
-/* Every job of Slurm is an allocation, whatever the ledger of its run counts. */
-static enum bats_plans plans_of(const struct bats_settings *set,
-                                enum bats_billing_model billing)
-{
-    enum bats_plans plans = bats_policy_plans(bats_policy_find(set->policy));
-    bool allocates = set->sbatch || billing == BATS_BILLING_ALLOCATION;
-    return allocates && plans == BATS_PLANS_WINDOWS ? BATS_PLANS_ALLOCATION
-                                                    : plans;
-}
-
 static int make_plan(const struct bats_settings *set, struct bats_error *err)
 {
     struct bats_clusters_file *file = NULL;
@@ -338,7 +333,10 @@ static int make_plan(const struct bats_settings *set, struct bats_error *err)
              : bats_estimation_from_runtimes(&x, set->tasks, set->runtime,
                                              file, set->clusters, err);
     a.billing = file ? bats_clusters_file_billing(file) : profile.billing;
-    x.e.plans = plans_of(set, a.billing);
+    /* Every job of Slurm is an allocation, whatever the ledger of its run
+     * counts. */
+    x.e.plans = bats_estimation_plans(
+        set->policy, set->sbatch ? BATS_BILLING_ALLOCATION : a.billing);
     if (rc == 0)
         rc = estimate(&a, err);
     if (rc == 0)

@@ -16,6 +16,7 @@
 #include "cli/choosing.h"
 #include "cli/cli.h"
 #include "cli/dry_run.h"
+#include "cli/estimation.h"
 #include "cli/help.h"
 #include "cli/history.h"
 #include "cli/jobs.h"
@@ -435,6 +436,29 @@ static int load_profile(const struct bats_settings *set,
     return rc;
 }
 
+/* --budget 30%: what `plan` makes of it, and what the sample was charged. */
+static int resolve_budget(const struct bats_settings *set,
+                          struct bats_run_options *options,
+                          struct bats_error *err)
+{
+    const struct bats_profile *profile = options->profile;
+    const struct bats_clusters_file *file = options->clusters;
+    struct bats_estimation x;
+    if (set->budget_text == NULL)
+        return 0;
+    int rc = bats_estimation_from_profile(&x, profile, file, set->confidence,
+                                          err);
+    if (rc < 0)
+        return rc;
+    x.e.plans = bats_estimation_plans(
+        set->policy, file ? bats_clusters_file_billing(file)
+                          : profile->billing);
+    rc = bats_estimation_budget(&x.e, set->budget_share, &options->budget,
+                                err);
+    options->budget += bats_profile_charged(profile);
+    return rc;
+}
+
 /* Loads the bag, and warns of what may not have been meant. */
 static int load_bag(const struct bats_settings *set, struct bats_bagfile **bag,
                     struct bats_error *err)
@@ -527,12 +551,14 @@ static int master(enum bats_verb verb, const struct bats_settings *set)
     if (rc == 0 && set->clusters != NULL)
         rc = bats_clusters_file_load(set->clusters, set->window, &clusters,
                                      &err);
+    options.clusters = clusters;
+    if (rc == 0)
+        rc = resolve_budget(set, &options, &err);
     if (rc == 0 && !set->seed_given)
         rc = random_seed(&options.seed, &err);
 
     int code;
     if (rc == 0) {
-        options.clusters = clusters;
         if (clusters != NULL && set->release != NULL)
             bats_clusters_file_allow_fewer(clusters);
         code = with_bag(set, &options, &choosing, &settings);

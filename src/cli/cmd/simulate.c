@@ -21,17 +21,22 @@ static int overrule(struct bats_scenario *scenario,
     if (set->reconfigure != NULL)
         bats_reconfigure_find(set->reconfigure, &scenario->reconfigure);
     struct bats_goal *goal = &scenario->goal;
-    if (set->deadline.text != NULL && set->deadline.duration == 0)
+    const struct bats_deadline *deadline = &set->deadline;
+    if (deadline->moment > 0)
         return bats_error_set(err, BATS_EINPUT,
                               "--deadline: a simulation has no clock: give a "
-                              "duration");
-    if (set->deadline.text != NULL && goal->deadline == 0)
-        goal->minimize = BATS_MINIMIZE_COST;
-    if (set->deadline.text != NULL)
-        goal->deadline = set->deadline.duration;
+                              "duration or a percentage");
+    if (deadline->text != NULL) {
+        if (!scenario->has_deadline)
+            goal->minimize = BATS_MINIMIZE_COST;
+        goal->deadline = deadline->duration;
+        scenario->has_deadline = true;
+        scenario->deadline_is_share = deadline->is_share;
+        scenario->deadline_share = deadline->share;
+    }
     if (set->minimize != NULL)
         bats_minimize_find(set->minimize, &goal->minimize);
-    if (goal->minimize == BATS_MINIMIZE_COST && goal->deadline == 0)
+    if (goal->minimize == BATS_MINIMIZE_COST && !scenario->has_deadline)
         return bats_error_set(err, BATS_EINPUT,
                               "--minimize cost needs a deadline");
     if (!set->seed_given)
