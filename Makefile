@@ -75,7 +75,7 @@ SITE_SRC = $(addprefix src/site/, \
 	fields.c hardware.c node.c site.c slurm.c slurm_account.c \
 	slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
-	comm.c crew.c executor.c heart.c hosts.c introduce.c journal.c launcher.c \
+	comm.c comm_mpi.c crew.c executor.c heart.c hosts.c introduce.c journal.c launcher.c \
 	library.c master.c mpi.c prepare.c results.c shared.c signals.c \
 	starter.c survey.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \

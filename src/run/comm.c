@@ -1,117 +1,49 @@
-#include <limits.h>
-#include <mpi.h>
+#include "run/comm.h"
+
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "run/comm.h"
-#include "util/grow.h"
+#include "run/transport.h"
 #include "util/wake.h"
-
-#define TAG 1
-#define SLACK_NS 5000000
-
-struct bats_comm {
-    int rank;
-    int size;
-    MPI_Request *requests; /* outstanding sends */
-    uint8_t **sent;        /* the bytes of each send */
-    int n;
-    int capacity;
-    uint8_t *received;
-    size_t room;
-    pid_t *process;        /* by rank: its process on this host, or 0 */
-    int n_here;            /* number of them */
-    MPI_Request *repeated; /* by rank: the last send of bats_comm_repeat */
-};
 
 /* The main thread and that of heart.c take turns to call MPI. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-static bool serialized; /* several threads may call MPI */
 
 /* Another rank is dead or MPI is broken: MPI_Finalize would never return. */
 static bool given_up;
 
-static int mpi_error(const char *what, int code, struct bats_error *err)
+static bool serialized; /* several threads may send */
+static void (*abort_all)(int exit_status); /* NULL: this process is alone */
+
+void bats_comm_lock(void)
 {
-    char text[MPI_MAX_ERROR_STRING];
-    int n;
-    if (MPI_Error_string(code, text, &n) != MPI_SUCCESS)
-        text[0] = '\0';
-    given_up = true;
-    return bats_error_set(err, BATS_ESYS, "%s failed: %s", what, text);
+    pthread_mutex_lock(&turn);
 }
 
-/* In MPI_Init and MPI_Finalize a rank waits for the others with sleeps of 0.1
- * ms. Many ranks on few cores then do nothing but wake up. This lets the
- * kernel end such sleeps later; 0: as before. */
-static void slacken(unsigned long ns)
+void bats_comm_unlock(void)
 {
-    prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0);
+    pthread_mutex_unlock(&turn);
 }
 
-int bats_comm_start(int *argc, char ***argv, int *rank, int *n_ranks,
-                    struct bats_error *err)
+int bats_comm_init(struct bats_comm *comm, const struct bats_transport *via,
+                   int rank, int size, struct bats_error *err)
 {
-    int provided;
-    slacken(SLACK_NS);
-    int rc = MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
-    slacken(0);
-    if (rc != MPI_SUCCESS)
-        return mpi_error("MPI_Init_thread", rc, err);
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Comm_rank(MPI_COMM_WORLD, rank);
-    MPI_Comm_size(MPI_COMM_WORLD, n_ranks);
-    serialized = provided >= MPI_THREAD_SERIALIZED;
-    return 0;
-}
-
-void bats_comm_end(void)
-{
-    slacken(SLACK_NS);
-    MPI_Finalize();
-}
-
-bool bats_comm_serialized(void)
-{
-    return serialized;
-}
-
-int bats_comm_create(struct bats_comm **comm, struct bats_error *err)
-{
-    struct bats_comm *c = calloc(1, sizeof *c);
-    if (c == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    MPI_Comm_rank(MPI_COMM_WORLD, &c->rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &c->size);
-    c->process = calloc((size_t)c->size, sizeof *c->process);
-    c->repeated = malloc((size_t)c->size * sizeof *c->repeated);
-    if (c->process == NULL || c->repeated == NULL) {
-        free(c->process);
-        free(c->repeated);
-        free(c);
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    }
-    for (int i = 0; i < c->size; i++)
-        c->repeated[i] = MPI_REQUEST_NULL;
-    *comm = c;
-    return 0;
+    *comm = (struct bats_comm){.via = via, .rank = rank, .size = size};
+    comm->process = calloc((size_t)size, sizeof *comm->process);
+    return comm->process != NULL
+               ? 0
+               : bats_error_set(err, BATS_ENOMEM, "out of memory");
 }
 
 void bats_comm_destroy(struct bats_comm *comm)
 {
     if (comm == NULL)
         return;
-    if (bats_comm_unsent(comm) > 0)
-        given_up = true;
-    free(comm->requests);
-    free(comm->sent);
-    free(comm->received);
+    comm->via->destroy(comm);
     free(comm->process);
-    free(comm->repeated);
     free(comm);
 }
 
@@ -138,72 +70,31 @@ uint32_t bats_comm_process(const struct bats_comm *comm, int rank)
 
 bool bats_comm_woken(const struct bats_comm *comm)
 {
+    if (comm->via->woken != NULL)
+        return comm->via->woken(comm);
     return comm->n_here == (comm->rank == 0 ? comm->size - 1 : 1);
-}
-
-static bool grow(struct bats_comm *c)
-{
-    int capacity = 2 * c->capacity + 16;
-    size_t n = (size_t)capacity;
-    MPI_Request *requests = realloc(c->requests, n * sizeof *requests);
-    if (requests != NULL)
-        c->requests = requests;
-    uint8_t **sent = realloc(c->sent, n * sizeof *sent);
-    if (sent != NULL)
-        c->sent = sent;
-    if (requests == NULL || sent == NULL)
-        return false;
-    c->capacity = capacity;
-    return true;
-}
-
-static int forget_sent(struct bats_comm *comm)
-{
-    int kept = 0;
-    for (int i = 0; i < comm->n; i++) {
-        int done = 0;
-        if (MPI_Test(&comm->requests[i], &done, MPI_STATUS_IGNORE) ==
-                MPI_SUCCESS &&
-            done) {
-            free(comm->sent[i]);
-        } else {
-            comm->requests[kept] = comm->requests[i];
-            comm->sent[kept++] = comm->sent[i];
-        }
-    }
-    return comm->n = kept;
 }
 
 size_t bats_comm_unsent(struct bats_comm *comm)
 {
-    pthread_mutex_lock(&turn);
-    int n = forget_sent(comm);
-    pthread_mutex_unlock(&turn);
-    return (size_t)n;
+    bats_comm_lock();
+    size_t n = comm->via->unsent(comm);
+    bats_comm_unlock();
+    return n;
 }
 
 void bats_comm_repeat(struct bats_comm *comm, const struct bats_packet *packet)
 {
-    pthread_mutex_lock(&turn);
-    for (int rank = 0; rank < comm->size; rank++) {
-        MPI_Request *last = &comm->repeated[rank];
-        int done = 0;
-        if (rank != comm->rank &&
-            MPI_Test(last, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done &&
-            MPI_Isend(packet->bytes, (int)packet->n, MPI_BYTE, rank, TAG,
-                      MPI_COMM_WORLD, last) != MPI_SUCCESS)
-            *last = MPI_REQUEST_NULL;
-    }
-    pthread_mutex_unlock(&turn);
+    bats_comm_lock();
+    comm->via->repeat(comm, packet);
+    bats_comm_unlock();
 }
 
 bool bats_comm_repeated(struct bats_comm *comm)
 {
-    int done = 1;
-    pthread_mutex_lock(&turn);
-    for (int rank = 0; rank < comm->size && done; rank++)
-        MPI_Test(&comm->repeated[rank], &done, MPI_STATUS_IGNORE);
-    pthread_mutex_unlock(&turn);
+    bats_comm_lock();
+    bool done = comm->via->repeated(comm);
+    bats_comm_unlock();
     return done;
 }
 
@@ -212,93 +103,70 @@ static int post(struct bats_comm *comm, int rank, struct bats_packet *packet,
 {
     struct bats_packet p = *packet;
     *packet = (struct bats_packet){0};
-    forget_sent(comm);
-    if (p.failed || p.n > INT_MAX ||
-        (comm->n == comm->capacity && !grow(comm))) {
+    if (p.failed) {
         bats_packet_release(&p);
         return bats_error_set(err, BATS_ENOMEM, "out of memory for a message");
     }
-    int rc = (matched ? MPI_Issend : MPI_Isend)(p.bytes, (int)p.n, MPI_BYTE,
-                                                rank, TAG, MPI_COMM_WORLD,
-                                                &comm->requests[comm->n]);
-    if (rc != MPI_SUCCESS) {
-        bats_packet_release(&p);
-        return mpi_error("MPI_Isend", rc, err);
-    }
-    comm->sent[comm->n++] = p.bytes;
+    bats_comm_lock();
+    int rc = comm->via->send(comm, rank, &p, matched, err);
+    bats_comm_unlock();
     /* Signal its main thread: MPI may have threads that do not block the
      * signal. */
     pid_t process = comm->process[rank];
-    if (process > 0)
+    if (rc == 0 && process > 0)
         tgkill(process, process, BATS_WAKE_SIGNAL);
-    return 0;
+    return rc;
 }
 
 int bats_comm_send(struct bats_comm *comm, int rank,
                    struct bats_packet *packet, struct bats_error *err)
 {
-    pthread_mutex_lock(&turn);
-    int rc = post(comm, rank, packet, false, err);
-    pthread_mutex_unlock(&turn);
-    return rc;
+    return post(comm, rank, packet, false, err);
 }
 
 int bats_comm_send_matched(struct bats_comm *comm, int rank,
                            struct bats_packet *packet, struct bats_error *err)
 {
-    pthread_mutex_lock(&turn);
-    int rc = post(comm, rank, packet, true, err);
-    pthread_mutex_unlock(&turn);
-    return rc;
-}
-
-static int receive(struct bats_comm *comm, int *from, const void **bytes,
-                   size_t *n, struct bats_error *err)
-{
-    int there = 0, count, rc = MPI_SUCCESS;
-    MPI_Message message;
-    MPI_Status status;
-    /* Open MPI first checks the messages it has, and only then receives new
-     * ones: the second call sees those. */
-    for (int i = 0; i < 2 && rc == MPI_SUCCESS && !there; i++)
-        rc = MPI_Improbe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &message,
-                         &status);
-    if (rc != MPI_SUCCESS)
-        return mpi_error("MPI_Improbe", rc, err);
-    if (!there)
-        return 0;
-    MPI_Get_count(&status, MPI_BYTE, &count);
-    if (!bats_grow(&comm->received, &comm->room, (size_t)count + 1, 1))
-        return bats_error_set(err, BATS_ENOMEM,
-                              "out of memory for a message of %d bytes",
-                              count);
-    rc = MPI_Mrecv(comm->received, count, MPI_BYTE, &message, &status);
-    if (rc != MPI_SUCCESS)
-        return mpi_error("MPI_Mrecv", rc, err);
-    *from = status.MPI_SOURCE;
-    *bytes = comm->received;
-    *n = (size_t)count;
-    return 1;
+    return post(comm, rank, packet, true, err);
 }
 
 int bats_comm_receive(struct bats_comm *comm, int *from, const void **bytes,
                       size_t *n, struct bats_error *err)
 {
-    pthread_mutex_lock(&turn);
-    int rc = receive(comm, from, bytes, n, err);
-    pthread_mutex_unlock(&turn);
+    bats_comm_lock();
+    int rc = comm->via->receive(comm, from, bytes, n, err);
+    bats_comm_unlock();
     return rc;
+}
+
+void bats_comm_disband(struct bats_comm *comm)
+{
+    bats_comm_lock();
+    if (comm->via->disband != NULL)
+        comm->via->disband(comm);
+    bats_comm_unlock();
+}
+
+void bats_comm_set(bool is_serialized, void (*abort)(int exit_status))
+{
+    serialized = is_serialized;
+    abort_all = abort;
 }
 
 void bats_comm_give_up(struct bats_comm *comm)
 {
     (void)comm;
-    given_up = true;
+    given_up = abort_all != NULL;
 }
 
 bool bats_comm_given_up(void)
 {
     return given_up;
+}
+
+bool bats_comm_serialized(void)
+{
+    return serialized;
 }
 
 static volatile sig_atomic_t last_status;
@@ -318,7 +186,8 @@ void bats_comm_leave_within(unsigned seconds, int exit_status)
 
 void bats_comm_abort(int exit_status)
 {
-    pthread_mutex_lock(&turn); /* no other thread gets it any more */
-    MPI_Abort(MPI_COMM_WORLD, exit_status);
+    bats_comm_lock(); /* no other thread gets it any more */
+    if (abort_all != NULL)
+        abort_all(exit_status);
     _exit(exit_status); /* MPI_Abort may return if MPI is broken */
 }

@@ -1,10 +1,11 @@
 /*
  * comm: messages between ranks; it never waits for the other side.
  *
- * Layer: run. Used by the master and the worker; beside it only library.c
- * calls MPI. MPI-3 only. A send owns its bytes until MPI is done with them; a
- * receive takes a message if there is one. MPI's error codes become BATS_ESYS
- * here.
+ * Layer: run. Used by the master and the worker, which do not know how the
+ * messages travel (transport.h): by MPI between the ranks of one job, by MPI
+ * and a TCP stream to ranks of worker jobs. MPI-3 only. A send owns its bytes
+ * until the transport is done with them; a receive takes a message if there is
+ * one. MPI's error codes become BATS_ESYS here.
  */
 #ifndef BATS_COMM_H
 #define BATS_COMM_H
@@ -23,9 +24,11 @@ int bats_comm_start(int *argc, char ***argv, int *rank, int *n_ranks,
                     struct bats_error *err);
 void bats_comm_end(void);
 
+/* The ranks of this MPI job. */
 int bats_comm_create(struct bats_comm **comm, struct bats_error *err);
 
-/* Gives up sends that MPI has not finished: their bytes leak. */
+/* Gives up sends that MPI has not finished: their bytes leak. NULL is legal.
+ */
 void bats_comm_destroy(struct bats_comm *comm);
 
 int bats_comm_rank(const struct bats_comm *comm);
@@ -71,6 +74,10 @@ size_t bats_comm_unsent(struct bats_comm *comm);
  * next call. Else returns 0. */
 int bats_comm_receive(struct bats_comm *comm, int *from, const void **bytes,
                       size_t *n, struct bats_error *err);
+
+/* This rank has lost the master. A gateway tells the ranks behind it to stop
+ * their tasks, within their grace time, and to leave. */
+void bats_comm_disband(struct bats_comm *comm);
 
 /* Call when a rank is lost, for which MPI_Finalize would wait: bats_mpi_end
  * will abort instead. A call of MPI that fails has the same effect. */

@@ -1,0 +1,219 @@
+/* comm_mpi: the ranks of one MPI job; beside it only library.c calls MPI. */
+#include <limits.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+#include "run/transport.h"
+#include "util/grow.h"
+
+#define TAG 1
+#define SLACK_NS 5000000
+
+struct mpi {
+    struct bats_comm base;
+    MPI_Request *requests; /* outstanding sends */
+    uint8_t **sent;        /* the bytes of each send */
+    int n;
+    int capacity;
+    uint8_t *received;
+    size_t room;
+    MPI_Request *repeated; /* by rank: the last send of bats_comm_repeat */
+};
+
+static int mpi_error(const char *what, int code, struct bats_error *err)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int n;
+    if (MPI_Error_string(code, text, &n) != MPI_SUCCESS)
+        text[0] = '\0';
+    bats_comm_give_up(NULL);
+    return bats_error_set(err, BATS_ESYS, "%s failed: %s", what, text);
+}
+
+/* In MPI_Init and MPI_Finalize a rank waits for the others with sleeps of 0.1
+ * ms. Many ranks on few cores then do nothing but wake up. This lets the
+ * kernel end such sleeps later; 0: as before. */
+static void slacken(unsigned long ns)
+{
+    prctl(PR_SET_TIMERSLACK, ns, 0, 0, 0);
+}
+
+static void abort_all(int exit_status)
+{
+    MPI_Abort(MPI_COMM_WORLD, exit_status);
+}
+
+int bats_comm_start(int *argc, char ***argv, int *rank, int *n_ranks,
+                    struct bats_error *err)
+{
+    int provided;
+    slacken(SLACK_NS);
+    int rc = MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided);
+    slacken(0);
+    if (rc != MPI_SUCCESS)
+        return mpi_error("MPI_Init_thread", rc, err);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, rank);
+    MPI_Comm_size(MPI_COMM_WORLD, n_ranks);
+    bats_comm_set(provided >= MPI_THREAD_SERIALIZED, abort_all);
+    return 0;
+}
+
+void bats_comm_end(void)
+{
+    slacken(SLACK_NS);
+    MPI_Finalize();
+}
+
+static bool grow(struct mpi *m)
+{
+    int capacity = 2 * m->capacity + 16;
+    size_t n = (size_t)capacity;
+    MPI_Request *requests = realloc(m->requests, n * sizeof *requests);
+    if (requests != NULL)
+        m->requests = requests;
+    uint8_t **sent = realloc(m->sent, n * sizeof *sent);
+    if (sent != NULL)
+        m->sent = sent;
+    if (requests == NULL || sent == NULL)
+        return false;
+    m->capacity = capacity;
+    return true;
+}
+
+static int forget_sent(struct mpi *m)
+{
+    int kept = 0;
+    for (int i = 0; i < m->n; i++) {
+        int done = 0;
+        if (MPI_Test(&m->requests[i], &done, MPI_STATUS_IGNORE) ==
+                MPI_SUCCESS &&
+            done) {
+            free(m->sent[i]);
+        } else {
+            m->requests[kept] = m->requests[i];
+            m->sent[kept++] = m->sent[i];
+        }
+    }
+    return m->n = kept;
+}
+
+static size_t unsent(struct bats_comm *comm)
+{
+    return (size_t)forget_sent((struct mpi *)comm);
+}
+
+static void repeat(struct bats_comm *comm, const struct bats_packet *packet)
+{
+    struct mpi *m = (struct mpi *)comm;
+    for (int rank = 0; rank < comm->size; rank++) {
+        MPI_Request *last = &m->repeated[rank];
+        int done = 0;
+        if (rank != comm->rank &&
+            MPI_Test(last, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done &&
+            MPI_Isend(packet->bytes, (int)packet->n, MPI_BYTE, rank, TAG,
+                      MPI_COMM_WORLD, last) != MPI_SUCCESS)
+            *last = MPI_REQUEST_NULL;
+    }
+}
+
+static bool repeated(struct bats_comm *comm)
+{
+    struct mpi *m = (struct mpi *)comm;
+    int done = 1;
+    for (int rank = 0; rank < comm->size && done; rank++)
+        MPI_Test(&m->repeated[rank], &done, MPI_STATUS_IGNORE);
+    return done;
+}
+
+static int send(struct bats_comm *comm, int rank, struct bats_packet *packet,
+                bool matched, struct bats_error *err)
+{
+    struct mpi *m = (struct mpi *)comm;
+    forget_sent(m);
+    if (packet->n > INT_MAX || (m->n == m->capacity && !grow(m))) {
+        bats_packet_release(packet);
+        return bats_error_set(err, BATS_ENOMEM, "out of memory for a message");
+    }
+    int rc = (matched ? MPI_Issend : MPI_Isend)(
+        packet->bytes, (int)packet->n, MPI_BYTE, rank, TAG, MPI_COMM_WORLD,
+        &m->requests[m->n]);
+    if (rc != MPI_SUCCESS) {
+        bats_packet_release(packet);
+        return mpi_error("MPI_Isend", rc, err);
+    }
+    m->sent[m->n++] = packet->bytes;
+    return 0;
+}
+
+static int receive(struct bats_comm *comm, int *from, const void **bytes,
+                   size_t *n, struct bats_error *err)
+{
+    struct mpi *m = (struct mpi *)comm;
+    int there = 0, count, rc = MPI_SUCCESS;
+    MPI_Message message;
+    MPI_Status status;
+    /* Open MPI first checks the messages it has, and only then receives new
+     * ones: the second call sees those. */
+    for (int i = 0; i < 2 && rc == MPI_SUCCESS && !there; i++)
+        rc = MPI_Improbe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &message,
+                         &status);
+    if (rc != MPI_SUCCESS)
+        return mpi_error("MPI_Improbe", rc, err);
+    if (!there)
+        return 0;
+    MPI_Get_count(&status, MPI_BYTE, &count);
+    if (!bats_grow(&m->received, &m->room, (size_t)count + 1, 1))
+        return bats_error_set(err, BATS_ENOMEM,
+                              "out of memory for a message of %d bytes",
+                              count);
+    rc = MPI_Mrecv(m->received, count, MPI_BYTE, &message, &status);
+    if (rc != MPI_SUCCESS)
+        return mpi_error("MPI_Mrecv", rc, err);
+    *from = status.MPI_SOURCE;
+    *bytes = m->received;
+    *n = (size_t)count;
+    return 1;
+}
+
+static void destroy(struct bats_comm *comm)
+{
+    struct mpi *m = (struct mpi *)comm;
+    if (bats_comm_unsent(comm) > 0)
+        bats_comm_give_up(comm);
+    free(m->requests);
+    free(m->sent);
+    free(m->received);
+    free(m->repeated);
+}
+
+static const struct bats_transport by_mpi = {
+    .destroy = destroy,
+    .send = send,
+    .repeat = repeat,
+    .repeated = repeated,
+    .unsent = unsent,
+    .receive = receive,
+};
+
+int bats_comm_create(struct bats_comm **comm, struct bats_error *err)
+{
+    struct mpi *m = calloc(1, sizeof *m);
+    if (m == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    int rank, size;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    int rc = bats_comm_init(&m->base, &by_mpi, rank, size, err);
+    m->repeated = malloc((size_t)size * sizeof *m->repeated);
+    if (rc == 0 && m->repeated == NULL)
+        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (int i = 0; rc == 0 && i < size; i++)
+        m->repeated[i] = MPI_REQUEST_NULL;
+    if (rc < 0)
+        bats_comm_destroy(&m->base);
+    else
+        *comm = &m->base;
+    return rc;
+}

@@ -1,0 +1,61 @@
+/*
+ * transport: how messages travel, behind comm.h.
+ *
+ * Layer: run, private to comm.c and the transports: comm_mpi.c (the ranks of
+ * one MPI job), hub.c (worker jobs, seen from the master) and gateway.c (the
+ * master and the ranks of its own job, seen from a gateway).
+ *
+ * A transport is a constant table of functions and a structure that begins
+ * with struct bats_comm. comm.c calls each function with the lock held that
+ * serializes all calls of MPI; for the meaning see the function of the same
+ * name in comm.h.
+ */
+#ifndef BATS_TRANSPORT_H
+#define BATS_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "run/comm.h"
+
+struct bats_transport {
+    void (*destroy)(struct bats_comm *comm);
+    /* The packet is the transport's, whatever happens; it has not failed. */
+    int (*send)(struct bats_comm *comm, int rank, struct bats_packet *packet,
+                bool matched, struct bats_error *err);
+    void (*repeat)(struct bats_comm *comm, const struct bats_packet *packet);
+    bool (*repeated)(struct bats_comm *comm);
+    size_t (*unsent)(struct bats_comm *comm);
+    int (*receive)(struct bats_comm *comm, int *from, const void **bytes,
+                   size_t *n, struct bats_error *err);
+    /* A signal comes with every message. NULL: if all that send to this rank
+     * are on this host. */
+    bool (*woken)(const struct bats_comm *comm);
+    /* NULL: nothing to do. */
+    void (*disband)(struct bats_comm *comm);
+};
+
+struct bats_comm {
+    const struct bats_transport *via;
+    int rank;
+    int size;
+    pid_t *process; /* by rank: its process on this host, or 0 */
+    int n_here;     /* number of them */
+};
+
+/* Fills in a transport's base; undone by bats_comm_destroy, which also frees
+ * the whole. BATS_ENOMEM. */
+int bats_comm_init(struct bats_comm *comm, const struct bats_transport *via,
+                   int rank, int size, struct bats_error *err);
+
+/* The lock, for functions of a transport that are called otherwise. */
+void bats_comm_lock(void);
+void bats_comm_unlock(void);
+
+/* For MPI, and for a process without it: other threads may send, too; how to
+ * end every process of the job (NULL: there is only this one). */
+void bats_comm_set(bool serialized, void (*abort)(int exit_status));
+
+#endif
