@@ -32,9 +32,9 @@
 
 static const double speed[CLOUDS] = {1, 3, 2};
 static const struct bats_cluster clusters[CLOUDS] = {
-    {"A", 3 * BATS_UNIT, CAP},
-    {"B", 12 * BATS_UNIT, CAP},
-    {"C", 3 * BATS_UNIT, CAP},
+    {.name = "A", .charge = 3 * BATS_UNIT, .max = CAP},
+    {.name = "B", .charge = 12 * BATS_UNIT, .max = CAP},
+    {.name = "C", .charge = 3 * BATS_UNIT, .max = CAP},
 };
 
 static const struct {

@@ -8,6 +8,7 @@
 #ifndef BATS_CLUSTER_H
 #define BATS_CLUSTER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "bats/units.h"
@@ -19,6 +20,8 @@ struct bats_cluster {
     char name[BATS_CLUSTER_NAME];
     bats_money charge; /* c_i: per machine and window entered, >= 0 */
     uint32_t max;      /* A_i: machines that may be held at the same time */
+    bool unreliable;   /* executions may be lost there without a word */
+    bool lost_is_free; /* charged for use: only executions that answer are */
 };
 
 /* One machine of the platform; its id is its index in the table. */

@@ -150,6 +150,8 @@ static void came_back(struct bats_sched *e, const struct bats_event *ev,
     bool timed_out = bats_same_position(sl->head, task) && sl->timed_out;
     bats_time ran =
         bats_same_position(sl->head, task) ? s->now - sl->started : 0;
+    if (!yielded && bats_same_position(sl->head, task))
+        use_forgive(s, ev->machine);
     bool elsewhere = execution_end(s, slot, task, false);
 
     s->tasks[task.i].once |= yielded;
@@ -169,6 +171,9 @@ static void came_too_late(struct bats_sched *e, const struct bats_event *ev,
 {
     struct state *s = &e->state;
     bool done = ev->type == BATS_EVENT_DONE;
+    if (ev->type == BATS_EVENT_PREEMPTED &&
+        bats_same_position(s->slots[slot].head, task))
+        use_forgive(s, ev->machine);
     execution_end(s, slot, task, done);
     if (done && s->tasks[task.i].point)
         slot_worked(s, slot, ev->runtime);
@@ -214,6 +219,7 @@ int outcome_of_loss(struct bats_sched *e, uint32_t machine,
 {
     struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
+    use_forgive(s, machine);
     machine_lose(s, machine);
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
         while (s->slots[i].n_tasks > 0)

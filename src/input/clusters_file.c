@@ -153,7 +153,12 @@ static const char *const key_names[BATS_KEY_COUNT] = {
     [BATS_KEY_MAX] = "max",
     [BATS_KEY_MACHINE] = "machine",
     [BATS_KEY_SPEED] = "speed",
-    [BATS_KEY_EXPECTED] = "expected"};
+    [BATS_KEY_EXPECTED] = "expected",
+    [BATS_KEY_RELIABLE] = "reliable",
+    [BATS_KEY_RELIABILITY] = "reliability",
+    [BATS_KEY_SURVIVAL] = "survival",
+    [BATS_KEY_OUTAGES] = "outages",
+    [BATS_KEY_CHARGE_LOST] = "charge_lost"};
 
 static int set_where(struct reader *r, enum bats_cluster_key key,
                      const char *value)
@@ -187,6 +192,33 @@ static int set_charge(struct reader *r, const char *value)
     return code ? FAIL(r, "charge: %s", why.text) : 0;
 }
 
+/* How executions are lost there, and what they charge then. */
+static int set_loss(struct reader *r, enum bats_cluster_key key,
+                    const char *value)
+{
+    struct bats_cluster_section *section = r->section;
+    struct bats_reliability *reliability = &section->reliability;
+    struct bats_error why;
+    int rc = 0;
+    bool yes = strcmp(value, "yes") == 0;
+    if (key == BATS_KEY_RELIABILITY)
+        rc = bats_reliability_parse(reliability, value, &why);
+    else if (key == BATS_KEY_SURVIVAL)
+        rc = bats_survival_parse(reliability, value, &why);
+    else if (key == BATS_KEY_OUTAGES)
+        rc = bats_outages_read(reliability, r->file->path, value, &why);
+    else if (!yes && strcmp(value, "no") != 0)
+        rc = bats_error_set(&why, BATS_EINPUT, "'%.60s' is neither yes nor no",
+                            value);
+    if (rc < 0)
+        return FAIL(r, "%s: %s", key_names[key], why.text);
+    if (key == BATS_KEY_CHARGE_LOST)
+        section->cluster.lost_is_free = !yes;
+    else
+        section->cluster.unreliable |= key != BATS_KEY_RELIABLE || !yes;
+    return 0;
+}
+
 static int set_cluster_key(struct reader *r, const char *name,
                            const char *value)
 {
@@ -199,8 +231,9 @@ static int set_cluster_key(struct reader *r, const char *name,
     if (key == BATS_KEY_COUNT)
         return FAIL(r,
                     "unknown key '%.60s' in [cluster %s]; known are nodes, "
-                    "ranks, partition, charge, max, machine, speed and "
-                    "expected",
+                    "ranks, partition, charge, max, machine, speed, "
+                    "expected, reliable, reliability, survival, outages and "
+                    "charge_lost",
                     name, section->cluster.name);
     int code = once(r, name, &section->key_line[key]);
     if (code)
@@ -229,6 +262,14 @@ static int set_cluster_key(struct reader *r, const char *name,
         if (bats_duration_parse(value, &section->expected, &why))
             return FAIL(r, "expected: %s", why.text);
         return 0;
+    case BATS_KEY_RELIABLE:
+    case BATS_KEY_RELIABILITY:
+    case BATS_KEY_SURVIVAL:
+    case BATS_KEY_OUTAGES:
+    case BATS_KEY_CHARGE_LOST:
+        section->is_reliable |=
+            key == BATS_KEY_RELIABLE && strcmp(value, "yes") == 0;
+        return set_loss(r, (enum bats_cluster_key)key, value);
     default:
         return set_where(r, (enum bats_cluster_key)key, value);
     }
@@ -354,6 +395,31 @@ static int finish_section(struct reader *r,
     return 0;
 }
 
+/* Checks what is said of lost executions, once the billing is known. */
+static int check_losses(struct reader *r)
+{
+    for (size_t i = 0; i < r->file->n_sections; i++) {
+        const struct bats_cluster_section *section = &r->file->sections[i];
+        r->line = section->key_line[BATS_KEY_RELIABLE];
+        if (section->is_reliable && section->cluster.unreliable)
+            return FAIL(r, "reliable: 'yes' beside losses that are emulated");
+        r->line = section->key_line[BATS_KEY_CHARGE_LOST];
+        if (r->line > 0 && !section->cluster.unreliable)
+            return FAIL(r, "charge_lost: cluster '%s' is reliable",
+                        section->cluster.name);
+        if (!section->cluster.lost_is_free)
+            continue;
+        if (r->file->billing != BATS_BILLING_USE)
+            return FAIL(r, "charge_lost: an execution alone is charged for "
+                           "only with billing = use");
+        if (section->by_node)
+            return FAIL(r, "charge_lost: a machine that runs several tasks "
+                           "is charged for all of them together: machine = "
+                           "rank");
+    }
+    return 0;
+}
+
 /* Charges per hour, and no others, mean an allocation. */
 static void settle_billing(const struct reader *r)
 {
@@ -417,7 +483,8 @@ static int read_file(struct reader *r, const char *text, bats_time window)
     if (code)
         return code;
     settle_billing(r);
-    return settle_window(r, window);
+    code = check_losses(r);
+    return code ? code : settle_window(r, window);
 }
 
 int bats_clusters_text_load(const char *text, const char *path,
@@ -458,6 +525,7 @@ void bats_clusters_file_destroy(struct bats_clusters_file *file)
         free(file->sections[i].where_text);
         free(file->sections[i].ranges);
         bats_hostlist_release(&file->sections[i].nodes);
+        bats_reliability_release(&file->sections[i].reliability);
     }
     free(file->path);
     free(file);

@@ -21,6 +21,11 @@ enum bats_cluster_key {
     BATS_KEY_MACHINE,
     BATS_KEY_SPEED,
     BATS_KEY_EXPECTED,
+    BATS_KEY_RELIABLE,
+    BATS_KEY_RELIABILITY,
+    BATS_KEY_SURVIVAL,
+    BATS_KEY_OUTAGES,
+    BATS_KEY_CHARGE_LOST,
     BATS_KEY_COUNT
 };
 
@@ -33,6 +38,8 @@ struct bats_cluster_section {
     bool by_hour;                /* the charge in the file is per hour */
     double speed;
     bats_time expected;                /* 0: not given */
+    bool is_reliable;                  /* the file says so */
+    struct bats_reliability reliability;
     bool by_node;                      /* machine = node */
     enum bats_cluster_key where;       /* COUNT: all ranks */
     unsigned line;                     /* line of the section */

@@ -213,8 +213,8 @@ static uint32_t machine_for(struct bats_platform *platform,
 }
 
 /* Adds the next cluster to the platform, if the section has any machines
- * here. */
-static void add_cluster(struct bats_platform *platform,
+ * here. False: no memory. */
+static bool add_cluster(struct bats_platform *platform,
                         const struct claims *claims,
                         const struct bats_worker_rank **leaders, uint32_t s)
 {
@@ -231,13 +231,17 @@ static void add_cluster(struct bats_platform *platform,
     }
     uint32_t n = platform->n_machines - first;
     if (n == 0)
-        return;
+        return true;
     struct bats_cluster *cluster = &platform->clusters[platform->n_clusters];
     *cluster = section->cluster;
     if (cluster->max > n)
         cluster->max = n;
+    if (!bats_reliability_copy(&platform->reliability[platform->n_clusters],
+                               &section->reliability))
+        return false;
     platform->expected[platform->n_clusters] = section->expected;
     platform->speed[platform->n_clusters++] = section->speed;
+    return true;
 }
 
 int bats_platform_build(const struct bats_clusters_file *file,
@@ -273,7 +277,8 @@ int bats_platform_build(const struct bats_clusters_file *file,
 
     code = settle_claims(&claims);
     for (uint32_t s = 0; s < file->n_sections && !code; s++)
-        add_cluster(&p, &claims, leaders, s);
+        if (!add_cluster(&p, &claims, leaders, s))
+            code = bats_error_set(err, BATS_ENOMEM, "out of memory");
     p.window = file->window;
     p.billing = file->billing;
     strcpy(p.currency, file->currency);
@@ -292,6 +297,8 @@ void bats_platform_release(struct bats_platform *platform)
 {
     free(platform->machines);
     free(platform->places);
+    for (size_t i = 0; i < BATS_CLUSTERS_MAX; i++)
+        bats_reliability_release(&platform->reliability[i]);
     *platform = (struct bats_platform){0};
 }
 

@@ -15,6 +15,7 @@
 #include "bats/billing.h"
 #include "bats/cluster.h"
 #include "bats/error.h"
+#include "input/reliability.h"
 
 #define BATS_WINDOW_DEFAULT BATS_HOUR
 
@@ -23,8 +24,9 @@ struct bats_clusters_file; /* opaque: the contents of a clusters file */
 /*
  * Reads an INI clusters file (section [run]: window, minimum, currency, billing;
  * sections [cluster NAME]: one of nodes = hostlist | ranks = 1-32,40 |
- * partition = NAME; charge; max; machine = rank|node; speed; expected). '#' and ';'
- * begin a comment at the start of a line and behind a blank; a list may go on
+ * partition = NAME; charge; max; machine = rank|node; speed; expected; reliable =
+ * yes|no; charge_lost = yes|no; and reliability.h's, which make it unreliable).
+ * '#' and ';' begin a comment at the start of a line and behind a blank; a list may go on
  * in indented lines. Every mistake is BATS_EINPUT with "path:line: sentence",
  * without a line if the file cannot be read.
  *
@@ -88,6 +90,7 @@ struct bats_platform {
     struct bats_cluster clusters[BATS_CLUSTERS_MAX];
     double speed[BATS_CLUSTERS_MAX]; /* emulation: 1 = real speed */
     bats_time expected[BATS_CLUSTERS_MAX]; /* runtime of a task; 0: unknown */
+    struct bats_reliability reliability[BATS_CLUSTERS_MAX]; /* emulation */
     size_t n_clusters;
     struct bats_machine_spec *machines; /* n_machines */
     uint32_t n_machines;

@@ -26,7 +26,7 @@
 #include "bats/error.h"
 #include "util/usage.h"
 
-#define BATS_PROTO_VERSION 3
+#define BATS_PROTO_VERSION 4
 #define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
 #define BATS_PROTO_OUTPUTS 4    /* kinds of output, numbered from 0 */
 #define BATS_PROTO_BINDS 3      /* ways to bind tasks, likewise */
@@ -103,6 +103,9 @@ struct bats_assign {
     uint32_t attempt;    /* 1 = first */
     uint32_t replica;    /* replica number (0 = original) */
     int64_t sleep_us;    /* built-in sleep, real microseconds */
+    int64_t lost_us;     /* emulation: so long after its start, real
+                          * microseconds, it is lost and never answers until it
+                          * is cancelled; 0: it is not lost */
     const char *command; /* "": a built-in sleep */
 };
 

@@ -136,6 +136,7 @@ static void take_assign(struct reader *r, struct bats_assign *assign)
     assign->attempt = take_u32(r);
     assign->replica = take_u32(r);
     assign->sleep_us = take_amount(r);
+    assign->lost_us = take_amount(r);
     assign->command = take_text(r, SIZE_MAX);
 }
 

@@ -126,6 +126,7 @@ void bats_proto_assign(struct bats_packet *p, const struct bats_assign *assign)
     put(p, assign->attempt, 4);
     put(p, assign->replica, 4);
     put(p, (uint64_t)assign->sleep_us, 8);
+    put(p, (uint64_t)assign->lost_us, 8);
     put_text(p, assign->command);
 }
 

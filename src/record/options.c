@@ -141,6 +141,26 @@ static json_t *billing(const struct bats_billing *b)
                      (json_int_t)b->leaving);
 }
 
+static bool has_unreliable(const struct bats_sched_options *o)
+{
+    for (size_t i = 0; i < o->n_clusters; i++)
+        if (o->clusters[i].unreliable)
+            return true;
+    return false;
+}
+
+/* By cluster: 0 it is reliable, 1 it is not, 2 and is free of charge then. */
+static json_t *unreliable(const struct bats_sched_options *o)
+{
+    uint32_t kinds[BATS_CLUSTERS_MAX];
+
+    for (size_t i = 0; i < o->n_clusters; i++)
+        kinds[i] = !o->clusters[i].unreliable     ? 0
+                   : !o->clusters[i].lost_is_free ? 1
+                                                  : 2;
+    return numbers(kinds, o->n_clusters);
+}
+
 json_t *bats_options_write(const struct bats_sched_options *o)
 {
     json_t *object = json_object();
@@ -150,6 +170,8 @@ json_t *bats_options_write(const struct bats_sched_options *o)
         object, "reconfigure",
         json_string(bats_reconfigure_name(o->reconfigure)));
 
+    if (has_unreliable(o))
+        bad |= json_object_set_new(object, "unreliable", unreliable(o));
     if (o->policy == &bats_policy_bats)
         bad |= json_object_set_new(object, PLANS, json_string("windows"));
     for (size_t i = 0; i < FIELDS; i++)
@@ -334,6 +356,13 @@ bool bats_options_read(const json_t *object, struct bats_sched_options *o,
         o->once = lists->once = calloc(o->n_tasks, 1);
         if (o->once == NULL || !read_ranges(once, lists->once, o->n_tasks))
             return false;
+    }
+    const json_t *kinds = json_object_get(object, "unreliable");
+    for (size_t i = 0; i < json_array_size(kinds); i++) {
+        json_int_t kind = json_integer_value(json_array_get(kinds, i));
+        if (i == BATS_CLUSTERS_MAX || kind < 0 || kind > 2)
+            return false;
+        lists->unreliable[i] = (uint8_t)kind;
     }
     if (!read_billing(json_object_get(object, "billing"), &o->billing) ||
         !read_expected(json_object_get(object, "expected_us"), o, lists) ||

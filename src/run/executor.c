@@ -11,6 +11,7 @@
 #include "run/executor.h"
 #include "run/signals.h"
 #include "site/hardware.h"
+#include "util/now.h"
 
 /* between the signal that ends a task and that for its rank */
 #define HEARSAY_US 250000
@@ -30,7 +31,8 @@ struct waiting {
     uint32_t attempt;
     uint32_t replica;
     int64_t sleep_us;
-    char command[]; /* "": a built-in sleep */
+    int64_t lost_us; /* emulation; 0: it is not lost */
+    char command[];  /* "": a built-in sleep */
 };
 
 /* The lines of the task that runs or has just ended. Their fate is unknown
@@ -53,6 +55,12 @@ struct bats_executor {
     uint32_t running; /* task, while the runner is busy: */
     uint32_t attempt;
     bool is_replica;
+    /* Emulation of a machine that never answers: `running` is lost at this
+     * time, INT64_MAX: it is not; from then on the slot is silent until the
+     * task is cancelled. */
+    int64_t lost_at_us;
+    bool is_silent;
+    struct bats_runner_result lost;
     bool holds; /* lines wait in `held` until the task has ended */
     struct held held;
     enum bats_output output;
@@ -127,7 +135,7 @@ int bats_executor_create(const struct bats_setup *setup,
     }
     x->sink = *sink;
     x->last = &x->first;
-    x->kill_at_us = INT64_MAX;
+    x->kill_at_us = x->lost_at_us = INT64_MAX;
     x->output = (enum bats_output)setup->output;
     x->holds = setup->hold && x->output == BATS_OUTPUT_LINES;
     for (int i = 0; i < 2; i++)
@@ -190,7 +198,8 @@ static int enqueue(struct bats_executor *executor, struct bats_message *assign,
         struct waiting *w = malloc(sizeof *w + n);
         if (w == NULL)
             return bats_error_set(err, BATS_ENOMEM, "out of memory");
-        *w = (struct waiting){NULL, a.task, a.attempt, a.replica, a.sleep_us};
+        *w = (struct waiting){NULL, a.task, a.attempt, a.replica, a.sleep_us,
+                             a.lost_us};
         memcpy(w->command, a.command, n);
         *executor->last = w;
         executor->last = &w->next;
@@ -210,19 +219,40 @@ static struct waiting *unhook(struct bats_executor *x, struct waiting **at)
     return w;
 }
 
-static void cancel(struct bats_executor *executor, uint32_t task)
+static int tell_result(struct bats_executor *x,
+                       const struct bats_runner_result *r,
+                       struct bats_error *err);
+
+/* The slot that was silent answers now. */
+static int break_silence(struct bats_executor *x, struct bats_error *err)
 {
+    x->is_silent = false;
+    x->lost_at_us = INT64_MAX;
+    x->lost.cancelled = true;
+    x->lost.usage.wall_us =
+        bats_now_us(CLOCK_REALTIME) - x->lost.usage.start_us;
+    int rc = tell_result(x, &x->lost, err);
+    return rc < 0 ? rc : 0;
+}
+
+static int cancel(struct bats_executor *executor, uint32_t task,
+                  struct bats_error *err)
+{
+    if (executor->is_silent && executor->running == task)
+        return break_silence(executor, err);
     if (bats_runner_busy(executor->runner) && executor->running == task) {
+        executor->lost_at_us = INT64_MAX; /* nor is it on its way out */
         bats_runner_cancel(executor->runner);
-        return;
+        return 0;
     }
     for (struct waiting **at = &executor->first; *at; at = &(*at)->next)
         if ((*at)->task == task) {
             struct waiting *w = unhook(executor, at);
             never_started(executor, task, w->attempt);
             free(w);
-            return;
+            return 0;
         }
+    return 0;
 }
 
 static int settle(struct bats_executor *x, const struct bats_verdict *v,
@@ -244,8 +274,7 @@ int bats_executor_obey(struct bats_executor *executor,
     case BATS_MESSAGE_ASSIGN:
         return enqueue(executor, message, err);
     case BATS_MESSAGE_CANCEL:
-        cancel(executor, message->u.task);
-        return 0;
+        return cancel(executor, message->u.task, err);
     case BATS_MESSAGE_VERDICT:
         return settle(executor, &message->u.verdict, err);
     case BATS_MESSAGE_STOP:
@@ -264,6 +293,10 @@ void bats_executor_stop(struct bats_executor *executor, int64_t grace_us)
         never_started(executor, w->task, w->attempt);
         free(w);
     }
+    struct bats_error why;
+    if (executor->is_silent)
+        break_silence(executor, &why);
+    executor->lost_at_us = INT64_MAX;
     if (!bats_runner_busy(executor->runner))
         return;
     if (grace_us > 0) {
@@ -302,13 +335,14 @@ void bats_executor_wind_up(struct bats_executor *executor)
 
 size_t bats_executor_waiting(const struct bats_executor *executor)
 {
-    return executor->held.asks ? 0 : executor->n_waiting;
+    return executor->held.asks || executor->is_silent ? 0
+                                                      : executor->n_waiting;
 }
 
 bool bats_executor_busy(const struct bats_executor *executor)
 {
     return executor->first != NULL || executor->held.asks ||
-           bats_runner_busy(executor->runner);
+           executor->is_silent || bats_runner_busy(executor->runner);
 }
 
 /* Sets the environment of a task. */
@@ -333,6 +367,14 @@ static void fill_environment(const struct bats_executor *x,
     environment[n] = NULL;
 }
 
+static void fall_silent(struct bats_executor *x,
+                        const struct bats_runner_result *r)
+{
+    x->is_silent = true;
+    x->lost = *r;
+    forget_lines(x);
+}
+
 static int start_next(struct bats_executor *x, struct bats_error *err)
 {
     struct waiting *w = unhook(x, &x->first);
@@ -353,7 +395,15 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
     x->running = w->task;
     x->attempt = w->attempt;
     x->is_replica = w->replica > 0;
-    int rc = bats_runner_start(x->runner, &task, err);
+    bool begins_lost = w->lost_us == 1;
+    x->lost_at_us = INT64_MAX;
+    if (w->lost_us > 0)
+        bats_units_add(bats_clock_now_us(), w->lost_us, &x->lost_at_us);
+    if (begins_lost)
+        fall_silent(x, &(struct bats_runner_result){
+                           .task = w->task,
+                           .usage.start_us = bats_now_us(CLOCK_REALTIME)});
+    int rc = begins_lost ? 0 : bats_runner_start(x->runner, &task, err);
     free(w);
     return rc;
 }
@@ -458,13 +508,20 @@ int bats_executor_poll(struct bats_executor *executor, int64_t timeout_us,
     if (rc < 0)
         return rc;
     if (!bats_runner_busy(executor->runner)) {
-        if (executor->first == NULL || executor->held.asks) {
+        if (executor->first == NULL || executor->held.asks ||
+            executor->is_silent) {
             bats_clock_sleep(timeout_us);
             return 0;
         }
-        if ((rc = start_next(executor, err)) < 0)
+        if ((rc = start_next(executor, err)) < 0 || executor->is_silent)
             return rc;
     }
+    bool is_lost = bats_clock_now_us() >= executor->lost_at_us;
+    if (is_lost)
+        bats_runner_kill(executor->runner);
+    else if (executor->lost_at_us != INT64_MAX &&
+             executor->lost_at_us - bats_clock_now_us() < timeout_us)
+        timeout_us = executor->lost_at_us - bats_clock_now_us();
     if (executor->kill_at_us != INT64_MAX) {
         int64_t left = executor->kill_at_us - bats_clock_now_us();
         if (left <= 0) {
@@ -476,7 +533,10 @@ int bats_executor_poll(struct bats_executor *executor, int64_t timeout_us,
     }
     struct bats_runner_result r;
     rc = bats_runner_poll(executor->runner, timeout_us, &r, err);
-    if (rc > 0)
-        rc = tell_result(executor, &r, err);
-    return rc;
+    if (rc <= 0)
+        return rc;
+    if (!is_lost)
+        return tell_result(executor, &r, err);
+    fall_silent(executor, &r);
+    return 0;
 }

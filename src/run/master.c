@@ -50,6 +50,23 @@ static int64_t until(const struct master *m, bats_time at)
 
 /* ---- commands ---- */
 
+/* Emulation: so long after its start the execution is lost, if it has not
+ * ended by then. */
+static bats_time lost_after(const struct master *m,
+                            const struct bats_command *run)
+{
+    const struct bats_platform *p = &m->survey.platform;
+    uint32_t cluster = p->machines[run->machine].cluster, number = 0;
+    const struct bats_reliability *reliability = &p->reliability[cluster];
+    if (!bats_reliability_loses(reliability))
+        return BATS_NEVER;
+    for (uint32_t i = run->machine; i > 0; i--)
+        number += p->machines[i - 1].cluster == cluster;
+    return bats_reliability_lost(reliability, m->options->seed, number,
+                                 run->task, m->attempts[run->task],
+                                 bats_master_now(m));
+}
+
 static int run_task(struct master *m, size_t i,
                     const struct bats_command *command, struct bats_error *err)
 {
@@ -63,6 +80,7 @@ static int run_task(struct master *m, size_t i,
     if (rc < 0)
         return rc;
     const struct bats_platform *p = &m->survey.platform;
+    bats_time lost = lost_after(m, command);
     double speed = p->speed[p->machines[command->machine].cluster];
     struct bats_assign assign = {
         .task = command->task,
@@ -72,6 +90,9 @@ static int run_task(struct master *m, size_t i,
         .sleep_us = builtin ? llround((double)duration / speed /
                                       m->options->time_scale)
                             : 0,
+        .lost_us = lost == BATS_NEVER
+                       ? 0
+                       : 1 + llround((double)lost / m->options->time_scale),
     };
     return bats_crew_assign(&m->crew, i, &assign, err);
 }

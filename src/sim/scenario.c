@@ -14,7 +14,7 @@
 
 enum { RUN, BAG, CLUSTER, SECTIONS };
 
-#define KEYS_MAX 14
+#define KEYS_MAX 20
 
 /* State while the file is read. */
 struct reader {
@@ -24,6 +24,7 @@ struct reader {
     int section;    /* open: RUN, BAG or CLUSTER */
     size_t cluster; /* the last one */
     bool minimizes; /* [run] says what */
+    bool is_reliable[BATS_CLUSTERS_MAX]; /* the section says so */
     uint32_t machines[BATS_CLUSTERS_MAX], slots[BATS_CLUSTERS_MAX];
     /* Lines of the sections, 0: not there. Those of the clusters follow RUN
      * and BAG. */
@@ -316,6 +317,18 @@ static int set_tail(struct reader *r, const char *value,
                                 value);
 }
 
+static int set_timeout(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    return set_period(value, &r->scenario->timeout, why);
+}
+
+static int set_retries(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    return set_count(value, UINT8_MAX, &r->scenario->retries, why);
+}
+
 static int set_reconfigure(struct reader *r, const char *value,
                            struct bats_error *why)
 {
@@ -424,6 +437,58 @@ static int set_loss(struct reader *r, const char *value,
     return set_period(value, &r->scenario->loss[r->cluster], why);
 }
 
+static int set_yes(const char *value, bool *yes, struct bats_error *why)
+{
+    *yes = strcmp(value, "yes") == 0;
+    return *yes || strcmp(value, "no") == 0
+               ? 0
+               : bats_error_set(why, BATS_EINPUT,
+                                "'%.60s' is neither yes nor no", value);
+}
+
+static int set_reliable(struct reader *r, const char *value,
+                        struct bats_error *why)
+{
+    bool *is_reliable = &r->is_reliable[r->cluster];
+    int rc = set_yes(value, is_reliable, why);
+    r->scenario->platform.clusters[r->cluster].unreliable |= !*is_reliable;
+    return rc;
+}
+
+/* Emulated losses make the cluster unreliable. */
+static struct bats_reliability *losses(struct reader *r)
+{
+    r->scenario->platform.clusters[r->cluster].unreliable = true;
+    return &r->scenario->platform.reliability[r->cluster];
+}
+
+static int set_reliability(struct reader *r, const char *value,
+                           struct bats_error *why)
+{
+    return bats_reliability_parse(losses(r), value, why);
+}
+
+static int set_survival(struct reader *r, const char *value,
+                        struct bats_error *why)
+{
+    return bats_survival_parse(losses(r), value, why);
+}
+
+static int set_outages(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    return bats_outages_read(losses(r), r->path, value, why);
+}
+
+static int set_charge_lost(struct reader *r, const char *value,
+                           struct bats_error *why)
+{
+    bool charged;
+    int rc = set_yes(value, &charged, why);
+    r->scenario->platform.clusters[r->cluster].lost_is_free = !charged;
+    return rc;
+}
+
 /* ---- the file ---- */
 
 static const struct {
@@ -444,7 +509,9 @@ static const struct {
               {"monitor", set_monitor, false, false},
               {"grace", set_grace, false, false},
               {"reconfigure", set_reconfigure, false, false},
-              {"tail", set_tail, false, false}}},
+              {"tail", set_tail, false, false},
+              {"timeout", set_timeout, false, false},
+              {"retries", set_retries, false, false}}},
     [BAG] = {"bag",
              {{"tasks", set_tasks, false, false}, /* or a file */
               {"runtime", set_runtime, false, true}}},
@@ -456,7 +523,12 @@ static const struct {
                   {"slots", set_slots, false, false},
                   {"startup", set_startup, false, false},
                   {"noise", set_noise, false, false},
-                  {"loss", set_loss, false, false}}},
+                  {"loss", set_loss, false, false},
+                  {"reliable", set_reliable, false, false},
+                  {"reliability", set_reliability, false, false},
+                  {"survival", set_survival, false, false},
+                  {"outages", set_outages, false, false},
+                  {"charge_lost", set_charge_lost, false, false}}},
 };
 
 #define FAIL(r, line, ...)                                                    \
@@ -523,7 +595,7 @@ static int set_value(struct reader *r, unsigned line, const struct key *key,
 
 static int complain_of_key(struct reader *r, unsigned line, const char *name)
 {
-    char known[256] = "";
+    char known[400] = "";
     const struct key *keys = sections[r->section].keys;
     for (size_t i = 0; i < KEYS_MAX && keys[i].name; i++) {
         size_t used = strlen(known);
@@ -631,6 +703,26 @@ static int make_machines(struct reader *r)
     return 0;
 }
 
+/* What is said of lost executions; `line` is that of the section. */
+static int check_losses(const struct reader *r, size_t i, unsigned line)
+{
+    const struct bats_cluster *c = &r->scenario->platform.clusters[i];
+    if (r->is_reliable[i] && c->unreliable)
+        return FAIL(r, line, "cluster '%s' is reliable, and has losses",
+                    c->name);
+    if (!c->lost_is_free)
+        return 0;
+    if (!c->unreliable)
+        return FAIL(r, line, "charge_lost: cluster '%s' is reliable", c->name);
+    if (r->scenario->billing != BATS_BILLING_USE)
+        return FAIL(r, line, "charge_lost: an execution alone is charged for "
+                             "only with billing = use");
+    return r->slots[i] == 1 ? 0
+                            : FAIL(r, line,
+                                   "charge_lost: a machine with several slots "
+                                   "is charged for all of them together");
+}
+
 static int set_defaults(struct reader *r)
 {
     struct bats_scenario *s = r->scenario;
@@ -640,6 +732,8 @@ static int set_defaults(struct reader *r)
     if (s->goal.minimize == BATS_MINIMIZE_COST && !s->has_deadline)
         return FAIL(r, r->section_line[RUN],
                     "minimize = cost needs a deadline");
+    for (size_t i = 0; rc == 0 && i < s->platform.n_clusters; i++)
+        rc = check_losses(r, i, r->section_line[CLUSTER + i]);
     if (s->platform.window == 0)
         s->platform.window = BATS_HOUR;
     if (s->repeats == 0)

@@ -22,6 +22,8 @@
  *     reconfigure = improve        ; see policy.h; default violation
  *     tail = none                  ; replicas of the last tasks, see tail.h;
  *                                  ; default as in a real run
+ *     timeout = 4h                 ; what runs for longer is stopped and has
+ *     retries = 255                ; failed; further attempts. Default none
  *     [bag]
  *     tasks = 1000
  *     runtime = normal 15m 2.236m  ; on a machine of speed 1; see draw.h
@@ -38,6 +40,10 @@
  *     startup = 2m                 ; default 0
  *     noise = 0.05                 ; relative deviation from run to run
  *     loss = 500h                  ; mean time until a machine is lost
+ *     reliable = no                ; executions may be lost without a word:
+ *     reliability = 0.83           ; these and survival, outages: see
+ *                                  ; input/reliability.h
+ *     charge_lost = no             ; with billing = use; default yes
  *
  * Budgets. rr: the cost of the policy rr without a budget, in the same seed
  * and repeat. cheapest: the whole bag on one machine of the most profitable
@@ -104,6 +110,8 @@ struct bats_scenario {
     bats_time grace;
     enum bats_reconfigure reconfigure;
     enum bats_tail tail;
+    bats_time timeout; /* 0: none */
+    uint32_t retries;
     bool informed; /* all runtimes are known at the start, but not whose each
                       of them is; not in the file */
 };

@@ -16,6 +16,7 @@ struct slot {
 };
 
 #define NO_SLOT UINT32_MAX
+#define SILENCE 1000 /* windows in which nothing has ended */
 
 struct world {
     const struct bats_sim_options *o;
@@ -25,7 +26,9 @@ struct world {
     uint32_t *next;         /* by task: the next task in its slot's queue */
     bool *lost;             /* by machine */
     bats_time *ready;       /* by machine: its start-up is over */
-    uint32_t *executions;   /* by task, so far; NULL without noise */
+    uint32_t *executions;   /* by task, so far; NULL without noise or losses */
+    uint32_t *number;       /* by machine: in its cluster, from 0; or NULL */
+    bats_time answered;     /* the last end of an execution */
     struct bats_heap ends;  /* slots, by the end of their running task */
     uint32_t ended;         /* a slot whose task has just ended, still in the
                              * heap; or NO_SLOT */
@@ -50,16 +53,29 @@ static bats_time true_runtime(const void *context, uint32_t task,
 }
 
 /* The duration of the execution of `task` that begins now. */
-static bats_time draw_runtime(struct world *w, uint32_t machine, uint32_t task)
+static bats_time draw_runtime(const struct world *w, uint32_t machine,
+                              uint32_t task, uint32_t execution)
 {
     uint32_t cluster = w->o->sched.machines[machine].cluster;
     if (is_broken(w, machine))
         return BATS_SECOND;
     double work = (double)w->o->work[task];
     if (w->o->noise)
-        work *= bats_draw_noise(w->o->noise_seed, task, w->executions[task]++,
+        work *= bats_draw_noise(w->o->noise_seed, task, execution,
                                 w->o->noise[cluster]);
     return (bats_time)(work / w->o->speed[cluster] + 0.5);
+}
+
+/* The execution of the head that begins at `start` never answers. */
+static bool is_lost(const struct world *w, uint32_t slot, uint32_t execution,
+                    bats_time start)
+{
+    const struct slot *sl = &w->slots[slot];
+    uint32_t cluster = w->o->sched.machines[sl->machine].cluster;
+    return w->o->reliability &&
+           bats_reliability_lost(&w->o->reliability[cluster],
+                                 w->o->noise_seed, w->number[sl->machine],
+                                 sl->head, execution, start) <= sl->runtime;
 }
 
 static void start_head(struct world *w, uint32_t slot)
@@ -71,9 +87,14 @@ static void start_head(struct world *w, uint32_t slot)
         return;
     }
     bats_time ready = w->ready[sl->machine];
-    sl->runtime = draw_runtime(w, sl->machine, sl->head);
-    bats_heap_set(&w->ends, slot,
-                  (w->now > ready ? w->now : ready) + sl->runtime);
+    uint32_t execution = w->executions ? w->executions[sl->head]++ : 0;
+    bats_time start = w->now > ready ? w->now : ready;
+    sl->runtime = draw_runtime(w, sl->machine, sl->head, execution);
+    if (is_lost(w, slot, execution, start)) {
+        bats_heap_remove(&w->ends, slot);
+    } else {
+        bats_heap_set(&w->ends, slot, start + sl->runtime);
+    }
 }
 
 static void acquire(struct world *w, uint32_t machine)
@@ -193,6 +214,7 @@ static int end_task(struct world *w, uint32_t slot)
                                .task = task,
                                .runtime = sl->runtime};
     w->ended = slot;
+    w->answered = w->now;
     take_out(w, slot, task);
     return tell(w, &event);
 }
@@ -240,6 +262,12 @@ static int step(struct world *w)
     if (first == BATS_NEVER)
         return bats_error_set(w->err, BATS_ESTATE,
                               "the engine waits for nothing");
+    if (w->number && first / SILENCE > w->o->sched.window &&
+        (first - w->answered) / SILENCE > w->o->sched.window)
+        return bats_error_set(w->err, BATS_ESTATE,
+                              "executions are lost, and the policy %s never "
+                              "notices",
+                              bats_policy_name(w->o->sched.policy));
     if (first > w->now)
         w->now = first;
     if (first == end)
@@ -265,18 +293,24 @@ static int set_up(struct world *w)
     w->next = calloc(so->n_tasks, sizeof *w->next);
     w->lost = calloc(so->n_machines, sizeof *w->lost);
     w->ready = calloc(so->n_machines, sizeof *w->ready);
-    if (w->o->noise)
+    if (w->o->noise || w->o->reliability)
         w->executions = calloc(so->n_tasks, sizeof *w->executions);
+    if (w->o->reliability)
+        w->number = calloc(so->n_machines, sizeof *w->number);
     if (!w->slots || !w->first_slot || !w->next || !w->lost || !w->ready ||
-        (w->o->noise && !w->executions) ||
+        ((w->o->noise || w->o->reliability) && !w->executions) ||
+        (w->o->reliability && !w->number) ||
         !bats_heap_init(&w->ends, n_slots) ||
         !bats_heap_init(&w->joins, so->n_machines))
         return bats_error_set(w->err, BATS_ENOMEM,
                               "no memory to simulate %u machines",
                               so->n_machines);
     n_slots = 0;
+    uint32_t members[BATS_CLUSTERS_MAX] = {0};
     for (uint32_t i = 0; i < so->n_machines; i++) {
         w->first_slot[i] = n_slots;
+        if (w->number)
+            w->number[i] = members[so->machines[i].cluster]++;
         for (uint32_t k = 0; k < so->machines[i].slots; k++)
             w->slots[n_slots++] = (struct slot){.machine = i,
                                                 .slot = k,
@@ -312,6 +346,7 @@ int bats_sim_run(const struct bats_sim_options *options,
     free(w.lost);
     free(w.ready);
     free(w.executions);
+    free(w.number);
     bats_heap_release(&w.ends);
     bats_heap_release(&w.joins);
     if (rc < 0) {

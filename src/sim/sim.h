@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "bats/sched.h"
+#include "input/reliability.h"
 
 /* A machine that is lost. */
 struct bats_sim_loss {
@@ -33,6 +34,9 @@ struct bats_sim_options {
     const double *noise;      /* per cluster: relative deviation of the runtime
                                  from run to run, >= 0; NULL: none */
     uint64_t noise_seed;
+    const struct bats_reliability *reliability; /* per cluster: which
+                                 executions are lost and never answer, by the
+                                 seed of the noise, too; NULL: none */
     const uint8_t *fails;   /* per task: not 0 if it fails; or NULL */
     const uint8_t *broken;  /* per machine: not 0 if every task fails on it
                             * after a second; or NULL */

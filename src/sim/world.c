@@ -20,7 +20,7 @@ struct bats_world {
     size_t n_losses;
     struct bats_observation *seen; /* if the scenario is informed */
     size_t n_seen;
-    bool has_noise;
+    bool has_noise, has_losses;
     struct bats_bound_type types[BATS_CLUSTERS_MAX];
     struct bats_bound_problem problem;
     bats_time deadline; /* if it is a share in the scenario */
@@ -177,8 +177,11 @@ int bats_world_create(const struct bats_scenario *scenario, size_t seed,
     uint64_t own = bats_draw_seed(w->seed, repeat);
     w->order_seed = repeat == 0 ? w->seed : own;
     w->noise_seed = bats_draw_seed(own, STREAM_NOISE);
-    for (size_t i = 0; i < scenario->platform.n_clusters; i++)
+    for (size_t i = 0; i < scenario->platform.n_clusters; i++) {
         w->has_noise = w->has_noise || scenario->noise[i] > 0;
+        w->has_losses |=
+            bats_reliability_loses(&scenario->platform.reliability[i]);
+    }
     int rc = draw_tasks(w, err);
     if (rc == 0)
         rc = draw_losses(w, bats_draw_seed(own, STREAM_LOSS), err);
@@ -305,6 +308,7 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
                   .preempt_lead = s->grace,
                   .seed = w->order_seed,
                   .earlier = {.seen = w->seen, .n_seen = w->n_seen},
+                  .rules = {.timeout = s->timeout, .retries = s->retries},
                   .reconfigure = s->reconfigure,
                   .tail = s->tail},
         .work = w->work,
@@ -312,6 +316,7 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
         .startup = s->startup,
         .noise = w->has_noise ? s->noise : NULL,
         .noise_seed = w->noise_seed,
+        .reliability = w->has_losses ? p->reliability : NULL,
         .losses = w->losses,
         .n_losses = w->n_losses,
         .after = watch && watch->after ? pass_after : NULL,

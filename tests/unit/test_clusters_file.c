@@ -176,10 +176,12 @@ static void unknown_sections_and_keys_are_refused(void **state)
            "minimum, currency and billing");
     refuse_line("node = a1",
                 ":3: unknown key 'node' in [cluster x]; known are nodes, "
-                "ranks, partition, charge, max, machine, speed and expected");
+                "ranks, partition, charge, max, machine, speed, expected, "
+                "reliable, reliability, survival, outages and charge_lost");
     refuse_line("window = 1h",
                 ":3: unknown key 'window' in [cluster x]; known are nodes, "
-                "ranks, partition, charge, max, machine, speed and expected");
+                "ranks, partition, charge, max, machine, speed, expected, "
+                "reliable, reliability, survival, outages and charge_lost");
     refuse("#\nmax = 3\n[cluster x]\ncharge = 1\n",
            ":2: 'max' stands in front of the first section");
 }
@@ -423,6 +425,57 @@ static void charges_per_hour_are_those_of_an_allocation(void **state)
                      BATS_BILLING_ALLOCATION);
 }
 
+static void losses_are_checked(void **state)
+{
+    (void)state;
+    refuse_line("reliability = 0", ":3: reliability: '0' is not a number "
+                                   "above 0 and at most 1");
+    refuse_line("reliability = 1.01", ":3: reliability: '1.01' is not a "
+                                      "number above 0 and at most 1");
+    refuse_line("reliability = nan", ":3: reliability: 'nan' is not a number "
+                                     "above 0 and at most 1");
+    refuse_line("reliability = 0.9, 0.5",
+                ":3: reliability: expected SHARE, then SHARE from TIME");
+    refuse_line("reliability = 0.9, 0.5 from 2h, 0.7 from 1h",
+                ":3: reliability: the times do not ascend");
+    refuse_line("survival = uniform 1h",
+                ":3: survival: expected exponential MEAN, weibull SCALE "
+                "SHAPE or lognormal MEDIAN SIGMA");
+    refuse_line("survival = exponential 0",
+                ":3: survival: '0' is not above 0");
+    refuse_line("reliable = maybe",
+                ":3: reliable: 'maybe' is neither yes nor no");
+    refuse_line("reliable = yes\nreliability = 0.5",
+                ":3: reliable: 'yes' beside losses that are emulated");
+    refuse_line("outages = /no/file", ":3: outages: cannot read /no/file");
+    refuse_line("charge_lost = no", ":3: charge_lost: cluster 'x' is "
+                                    "reliable");
+    refuse_line("charge_lost = no\nreliability = 0.5",
+                ":3: charge_lost: an execution alone is charged for only "
+                "with billing = use");
+    refuse("[run]\nbilling = use\n[cluster x]\nnodes = a\nmachine = node\n"
+           "charge = 1\nreliable = no\ncharge_lost = no\n",
+           ":8: charge_lost: a machine that runs several tasks is charged "
+           "for all of them together: machine = rank");
+}
+
+static void unreliable_clusters_are_known(void **state)
+{
+    (void)state;
+    struct bats_clusters_file *file =
+        load("[run]\nbilling = use\n"
+             "[cluster a]\nranks = 1\ncharge = 1\nreliable = yes\n"
+             "[cluster b]\nranks = 2\ncharge = 1\nreliable = no\n"
+             "[cluster c]\nranks = 3\ncharge = 1\nreliability = 0.5\n"
+             "charge_lost = no\n");
+    const struct bats_cluster *a = bats_clusters_file_cluster(file, 0);
+    const struct bats_cluster *b = bats_clusters_file_cluster(file, 1);
+    const struct bats_cluster *c = bats_clusters_file_cluster(file, 2);
+    assert_false(a->unreliable || a->lost_is_free || b->lost_is_free);
+    assert_true(b->unreliable && c->unreliable && c->lost_is_free);
+    bats_clusters_file_destroy(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +498,8 @@ int main(void)
         cmocka_unit_test(files_without_cluster_are_refused),
         cmocka_unit_test(a_text_is_read_as_a_file),
         cmocka_unit_test(files_that_cannot_be_read_are_refused),
+        cmocka_unit_test(losses_are_checked),
+        cmocka_unit_test(unreliable_clusters_are_known),
     };
     return cmocka_run_group_tests(tests, create_file, remove_file);
 }

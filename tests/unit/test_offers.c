@@ -303,8 +303,8 @@ struct world {
 };
 
 static const double speed[2] = {1, 4};
-static const struct bats_cluster clusters[2] = {{"slow", 3 * BATS_UNIT, 32},
-                                                {"fast", 9 * BATS_UNIT, 32}};
+static const struct bats_cluster clusters[2] = {{.name = "slow", .charge = 3 * BATS_UNIT, .max = 32},
+                                                {.name = "fast", .charge = 9 * BATS_UNIT, .max = 32}};
 
 /* A deviation of a seventh of the mean; or a heavy tail: as much as that. */
 static void set_up(struct world *w, uint64_t seed, bool heavy)

@@ -15,7 +15,7 @@ static void begin(struct play *p, uint32_t n_tasks, uint32_t n_machines,
                              .confidence_z = 0.7,
                              .reconfigure = reconfigure,
                              .seed = 1}};
-    p->clusters[0] = (struct bats_cluster){"c", BATS_UNIT, n_machines};
+    p->clusters[0] = (struct bats_cluster){.name = "c", .charge = BATS_UNIT, .max = n_machines};
     for (uint32_t m = 0; m < n_machines; m++)
         p->machines[m] = (struct bats_machine_spec){0, 1};
     join(p);

@@ -29,7 +29,7 @@ static struct outcome play(const struct bats_policy *policy,
                            enum bats_tail tail)
 {
     static const struct bats_cluster clusters[2] = {
-        {"slow", BATS_UNIT, 4}, {"fast", 2 * BATS_UNIT, 4}};
+        {.name = "slow", .charge = BATS_UNIT, .max = 4}, {.name = "fast", .charge = 2 * BATS_UNIT, .max = 4}};
     static const double speed[2] = {1, 3};
     struct bats_machine_spec machines[8];
     bats_time work[TASKS];

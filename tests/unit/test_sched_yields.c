@@ -67,7 +67,7 @@ static void end_on(struct play *p, uint32_t machine)
 /* Until the run is over, or an hour has gone by. */
 static void play(struct play *p, struct bats_sched_options o)
 {
-    static const struct bats_cluster cluster = {"c", BATS_UNIT, 2};
+    static const struct bats_cluster cluster = {.name = "c", .charge = BATS_UNIT, .max = 2};
     static const struct bats_machine_spec machines[] = {{0, 1}, {0, 1}};
     struct bats_error err;
     o.policy = &bats_policy_rr;

@@ -188,7 +188,7 @@ static void every_running_task_is_found(void **state)
     (void)state;
     static struct bats_machine_spec machines[401];
     static bats_time work[500];
-    struct bats_cluster clusters[2] = {{"fast", 0, 1}, {"slow", 0, 400}};
+    struct bats_cluster clusters[2] = {{.name = "fast", .charge = 0, .max = 1}, {.name = "slow", .charge = 0, .max = 400}};
     double speed[2] = {1000, 1};
     const struct bats_observation seen[2] = {{0, 0, BATS_MINUTE},
                                              {0, 1, 1000 * BATS_MINUTE}};

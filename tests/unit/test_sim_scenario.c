@@ -310,14 +310,15 @@ static void keys_are_checked(void **state)
     refuse_run("windows = 1h",
                ":2: unknown key 'windows' in [run]; known are window, "
                "currency, billing, policy, budget, deadline, minimize, "
-               "confidence, seeds, repeats, monitor, grace, reconfigure and "
-               "tail");
+               "confidence, seeds, repeats, monitor, grace, reconfigure, "
+               "tail, timeout and retries");
     refuse_bag("task = 1", ":4: unknown key 'task' in [bag]; known are tasks "
                            "and runtime");
     refuse_cluster("nodes = a",
                    ":4: unknown key 'nodes' in [cluster]; known "
                    "are machines, charge, speed, expected, slots, "
-                   "startup, noise and loss");
+                   "startup, noise, loss, reliable, reliability, survival, "
+                   "outages and charge_lost");
     refuse_run("window = 1h\nwindow = 1h",
                ":3: 'window' is already on line 2");
     refuse_cluster("charge = 2", ":4: 'charge' is already on line 3");

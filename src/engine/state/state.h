@@ -299,6 +299,10 @@ void use_begin(struct state *s, uint32_t machine);
 /* Holds more money when that is nearly used up. False: there is no more. */
 bool use_extend(struct state *s, uint32_t machine);
 
+/* What it was used for has not answered: nothing is charged for that where
+ * lost executions are free. The caller takes the execution out. */
+void use_forgive(struct state *s, uint32_t machine);
+
 /* It is not in use any more. */
 void use_end(struct state *s, uint32_t machine);
 

@@ -120,9 +120,22 @@ bool use_extend(struct state *s, uint32_t id)
     bats_time before = m->paid_end;
     double mean = cluster_runtime(&s->clusters[m->cluster]);
     double age = (double)(s->now - s->rest[id].since);
-    book(s, id);
+    if (!s->clusters[m->cluster].spec.lost_is_free)
+        book(s, id);
     hold_until(s, id, before + (bats_time)((mean > age ? mean : age) / 4) + 1);
     return m->paid_end > before;
+}
+
+/* What is booked stays: so nothing is before the end, where it may be free. */
+void use_forgive(struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    if (!s->is_use || !s->clusters[m->cluster].spec.lost_is_free ||
+        !in_use(s, id))
+        return;
+    bats_ledger_give_up(&s->ledger, use_held(s, id));
+    s->rest[id].since = s->machines[id].paid_end = s->now;
+    s->rest[id].booked = 0;
 }
 
 void use_end(struct state *s, uint32_t id)

@@ -117,6 +117,8 @@ static int read_clusters(struct bats_db *db, int64_t session,
         const char *name = (const char *)sqlite3_column_text(s, 0);
         snprintf(c->name, sizeof c->name, "%s", name != NULL ? name : "");
         c->charge = sqlite3_column_int64(s, 1);
+        c->unreliable = b->lists.unreliable[o->n_clusters - 1] > 0;
+        c->lost_is_free = b->lists.unreliable[o->n_clusters - 1] > 1;
         c->max = sqlite3_column_type(s, 2) == SQLITE_NULL
                      ? UINT32_MAX
                      : (uint32_t)sqlite3_column_int64(s, 2);

@@ -1,0 +1,270 @@
+#include "input/reliability.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/grow.h"
+
+#define BLANKS " \t\r\n"
+
+/* ---- the keys ---- */
+
+/* Parses "0.9" or "0.5 from 2h". */
+static int add_step(struct bats_reliability *r, char *item,
+                    struct bats_error *err)
+{
+    char *share = strtok(item, BLANKS), *from = strtok(NULL, BLANKS);
+    char *time = strtok(NULL, BLANKS);
+    size_t n = r->n_steps;
+    if (n == BATS_RELIABILITY_STEPS)
+        return bats_error_set(err, BATS_EINPUT, "more than %d shares",
+                              BATS_RELIABILITY_STEPS);
+    if (!share || bats_factor_parse(share, &r->share[n], NULL) ||
+        r->share[n] > 1)
+        return bats_error_set(err, BATS_EINPUT,
+                              "'%.60s' is not a number above 0 and at most 1",
+                              share ? share : "");
+    r->from[n] = 0;
+    if ((from || n > 0) && (!from || strcmp(from, "from") != 0 || !time ||
+                            strtok(NULL, BLANKS)))
+        return bats_error_set(err, BATS_EINPUT,
+                              "expected SHARE, then SHARE from TIME");
+    int rc = time ? bats_duration_parse(time, &r->from[n], err) : 0;
+    if (rc == 0 && n > 0 && r->from[n] <= r->from[n - 1])
+        rc = bats_error_set(err, BATS_EINPUT, "the times do not ascend");
+    r->n_steps += rc == 0;
+    return rc;
+}
+
+int bats_reliability_parse(struct bats_reliability *r, const char *value,
+                           struct bats_error *err)
+{
+    r->n_steps = 0;
+    do {
+        char item[64];
+        size_t length = strcspn(value, ",");
+        if (length >= sizeof item)
+            return bats_error_set(err, BATS_EINPUT, "'%.60s...' is too long",
+                                  value);
+        memcpy(item, value, length);
+        item[length] = '\0';
+        int rc = add_step(r, item, err);
+        if (rc < 0)
+            return rc;
+        value += length + (value[length] == ',');
+    } while (*value != '\0');
+    return 0;
+}
+
+static int complain_of_survival(struct bats_error *err)
+{
+    return bats_error_set(err, BATS_EINPUT,
+                          "expected exponential MEAN, weibull SCALE SHAPE or "
+                          "lognormal MEDIAN SIGMA");
+}
+
+int bats_survival_parse(struct bats_reliability *r, const char *value,
+                        struct bats_error *err)
+{
+    static const char *const names[] = {
+        [BATS_SURVIVAL_EXPONENTIAL] = "exponential",
+        [BATS_SURVIVAL_WEIBULL] = "weibull",
+        [BATS_SURVIVAL_LOGNORMAL] = "lognormal"};
+    char name[16], time[32], shape[32], rest[2];
+    int n = sscanf(value, "%15s %31s %31s %1s", name, time, shape, rest);
+    bats_time scale;
+    r->survival = BATS_SURVIVAL_ALL;
+    for (int i = BATS_SURVIVAL_EXPONENTIAL; n > 0 && i < 4; i++)
+        if (strcmp(name, names[i]) == 0)
+            r->survival = (enum bats_survival)i;
+    if (n != (r->survival == BATS_SURVIVAL_EXPONENTIAL ? 2 : 3) ||
+        r->survival == BATS_SURVIVAL_ALL)
+        return complain_of_survival(err);
+    int rc = bats_duration_parse(time, &scale, err);
+    if (rc == 0 && scale == 0)
+        rc = bats_error_set(err, BATS_EINPUT, "'%s' is not above 0", time);
+    if (rc == 0 && n == 3)
+        rc = bats_factor_parse(shape, &r->b, err);
+    r->a = (double)scale;
+    return rc;
+}
+
+static int by_machine(const void *left, const void *right)
+{
+    const struct bats_outage *a = left, *b = right;
+    if (a->machine != b->machine)
+        return a->machine < b->machine ? -1 : 1;
+    return a->down < b->down ? -1 : a->down > b->down;
+}
+
+/* Parses "3,1h,2h30m". */
+static int parse_outage(char *line, struct bats_outage *o,
+                        struct bats_error *err)
+{
+    char *number = strtok(line, "," BLANKS);
+    char *down = strtok(NULL, "," BLANKS), *up = strtok(NULL, "," BLANKS);
+    uint64_t n;
+    if (!number || !down || !up || strtok(NULL, "," BLANKS))
+        return bats_error_set(err, BATS_EINPUT,
+                              "expected machine,down,up: a number and two "
+                              "times");
+    if (bats_count_parse(number, &n, NULL) || n == 0 || n > UINT32_MAX)
+        return bats_error_set(err, BATS_EINPUT,
+                              "'%.60s' is not the number of a machine, from 1",
+                              number);
+    o->machine = (uint32_t)(n - 1);
+    int rc = bats_duration_parse(down, &o->down, err);
+    if (rc == 0)
+        rc = bats_duration_parse(up, &o->up, err);
+    return rc == 0 && o->up <= o->down
+               ? bats_error_set(err, BATS_EINPUT,
+                                "it is up before it is down")
+               : rc;
+}
+
+static int read_lines(struct bats_reliability *r, FILE *in, const char *path,
+                      struct bats_error *err)
+{
+    char *line = NULL;
+    size_t room = 0, capacity = 0;
+    unsigned number = 0;
+    int rc = 0;
+    while (rc == 0 && getline(&line, &room, in) >= 0) {
+        struct bats_outage o;
+        struct bats_error why;
+        size_t blank = strspn(line, BLANKS);
+        number++;
+        if (line[blank] == '\0' || line[blank] == '#')
+            continue;
+        rc = parse_outage(line, &o, &why);
+        if (rc < 0)
+            rc = bats_error_set(err, rc, "%s:%u: %s", path, number, why.text);
+        else if (!bats_grow(&r->outages, &capacity, r->n_outages + 1,
+                            sizeof *r->outages))
+            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+        else
+            r->outages[r->n_outages++] = o;
+    }
+    free(line);
+    return rc;
+}
+
+int bats_outages_read(struct bats_reliability *r, const char *from,
+                      const char *value, struct bats_error *err)
+{
+    const char *slash = strrchr(from, '/');
+    char *path;
+    if (asprintf(&path, "%.*s%s",
+                 slash && *value != '/' ? (int)(slash + 1 - from) : 0, from,
+                 value) < 0)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    FILE *in = fopen(path, "re");
+    int rc = in ? read_lines(r, in, path, err)
+                : bats_error_set(err, BATS_EINPUT, "cannot read %s", path);
+    if (rc == 0 && r->n_outages == 0)
+        rc = bats_error_set(err, BATS_EINPUT, "%s: no outages", path);
+    if (rc == 0)
+        qsort(r->outages, r->n_outages, sizeof *r->outages, by_machine);
+    if (in)
+        fclose(in);
+    free(path);
+    return rc;
+}
+
+/* ---- what is lost ---- */
+
+bool bats_reliability_loses(const struct bats_reliability *r)
+{
+    return r->n_steps > 0 || r->survival != BATS_SURVIVAL_ALL ||
+           r->n_outages > 0;
+}
+
+/* The finaliser of splitmix64 (Steele, Lea, Flood 2014). */
+static uint64_t mix(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+/* In (0, 1). */
+static double uniform(uint64_t seed, uint64_t n)
+{
+    return ((double)(mix(mix(seed) ^ n) >> 12) + 0.5) * 0x1p-52;
+}
+
+static double share_at(const struct bats_reliability *r, bats_time at)
+{
+    double share = 1;
+    for (size_t i = 0; i < r->n_steps && (i == 0 || r->from[i] <= at); i++)
+        share = r->share[i];
+    return share;
+}
+
+static bats_time survives(const struct bats_reliability *r, double u)
+{
+    double time = INFINITY;
+    switch (r->survival) {
+    case BATS_SURVIVAL_ALL:
+        break;
+    case BATS_SURVIVAL_EXPONENTIAL:
+        time = -log(u) * r->a;
+        break;
+    case BATS_SURVIVAL_WEIBULL:
+        time = r->a * pow(-log(u), 1 / r->b);
+        break;
+    case BATS_SURVIVAL_LOGNORMAL:
+        time = r->a * exp(r->b * gsl_cdf_ugaussian_Pinv(u));
+        break;
+    }
+    return time < (double)BATS_LONGEST ? (bats_time)time : BATS_NEVER;
+}
+
+/* The first outage of the machine that ends after `at`. */
+static bats_time goes_down(const struct bats_reliability *r, uint32_t machine,
+                           bats_time at)
+{
+    for (size_t i = 0; i < r->n_outages; i++) {
+        const struct bats_outage *o = &r->outages[i];
+        if (o->machine == machine && o->up > at)
+            return o->down > at ? o->down - at : 0;
+    }
+    return BATS_NEVER;
+}
+
+bats_time bats_reliability_lost(const struct bats_reliability *r,
+                                uint64_t seed, uint32_t machine, uint32_t task,
+                                uint32_t execution, bats_time at)
+{
+    uint64_t n = (uint64_t)execution << 32 | task;
+    if (r->n_steps > 0 && uniform(seed, n) > share_at(r, at))
+        return 0;
+    bats_time lost = goes_down(r, machine, at);
+    bats_time end = survives(r, uniform(~seed, n));
+    return end < lost ? end : lost;
+}
+
+bool bats_reliability_copy(struct bats_reliability *to,
+                           const struct bats_reliability *from)
+{
+    *to = *from;
+    if (from->n_outages == 0)
+        return true;
+    to->outages = malloc(from->n_outages * sizeof *to->outages);
+    if (to->outages)
+        memcpy(to->outages, from->outages,
+               from->n_outages * sizeof *to->outages);
+    else
+        to->n_outages = 0;
+    return to->outages != NULL;
+}
+
+void bats_reliability_release(struct bats_reliability *r)
+{
+    free(r->outages);
+    *r = (struct bats_reliability){0};
+}

@@ -1,0 +1,81 @@
+/*
+ * reliability: emulation of machines that may not answer.
+ *
+ * Layer: input. The clusters file and scenarios describe it; the MPI master and
+ * the simulator ask it which executions are lost. An execution that is lost
+ * never answers: its slot is taken until somebody stops it. The ways, of which
+ * a cluster may have several:
+ *
+ *   reliability = 0.83             each execution is lost from its start on
+ *   reliability = 0.9, 0.5 from 2h   with probability 1 - 0.83; or, by the time
+ *                                  of its start, with others
+ *   survival = exponential MEAN    so long after its start it is lost, if it
+ *            | weibull SCALE SHAPE   has not ended by then
+ *            | lognormal MEDIAN SIGMA
+ *   outages = FILE                 what runs on a machine when it goes down is
+ *                                  lost, and what starts before it is up again:
+ *                                  lines "machine,down,up", the number of the
+ *                                  machine in its cluster, from 1, and times
+ *
+ * Everything is a function of the arguments: the same seed loses the same
+ * executions.
+ */
+#ifndef BATS_RELIABILITY_H
+#define BATS_RELIABILITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/error.h"
+#include "bats/units.h"
+
+#define BATS_RELIABILITY_STEPS 8
+
+struct bats_outage {
+    uint32_t machine; /* in its cluster, from 0 */
+    bats_time down, up;
+};
+
+enum bats_survival {
+    BATS_SURVIVAL_ALL,
+    BATS_SURVIVAL_EXPONENTIAL,
+    BATS_SURVIVAL_WEIBULL,
+    BATS_SURVIVAL_LOGNORMAL
+};
+
+/* All zero: nothing is lost. */
+struct bats_reliability {
+    size_t n_steps;
+    double share[BATS_RELIABILITY_STEPS];   /* that answers, in (0, 1], */
+    bats_time from[BATS_RELIABILITY_STEPS]; /* from then on; ascending */
+    enum bats_survival survival;
+    double a, b;                 /* its parameters; times in microseconds */
+    struct bats_outage *outages; /* ascending by machine and time; owned */
+    size_t n_outages;
+};
+
+/* Each parses the value of a key. BATS_EINPUT with a sentence, BATS_ENOMEM. */
+int bats_reliability_parse(struct bats_reliability *r, const char *value,
+                           struct bats_error *err);
+int bats_survival_parse(struct bats_reliability *r, const char *value,
+                        struct bats_error *err);
+/* `value` is relative to the directory of the file `from`. */
+int bats_outages_read(struct bats_reliability *r, const char *from,
+                      const char *value, struct bats_error *err);
+
+bool bats_reliability_loses(const struct bats_reliability *r);
+
+/* So long after its start `at` the execution is lost, if it has not ended by
+ * then; BATS_NEVER: it is not. `machine` is its number in its cluster, from 0;
+ * `execution` the number of executions of the task before it. */
+bats_time bats_reliability_lost(const struct bats_reliability *r,
+                                uint64_t seed, uint32_t machine, uint32_t task,
+                                uint32_t execution, bats_time at);
+
+/* A deep copy; false: no memory. */
+bool bats_reliability_copy(struct bats_reliability *to,
+                           const struct bats_reliability *from);
+void bats_reliability_release(struct bats_reliability *r);
+
+#endif
