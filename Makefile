@@ -56,7 +56,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	policy/rr.c sampling/choice.c sampling/points.c shrink/nodes.c \
 	state/answers.c state/bag.c state/check.c state/executions.c \
 	state/ledger.c state/machines.c state/slots.c state/state.c \
-	state/tasks.c state/use.c tail/replicas.c tail/soonest.c)
+	state/jobs.c state/tasks.c state/use.c tail/replicas.c tail/soonest.c)
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c clusters_file.c inifile.c platform.c profile.c \
 	profile_save.c reliability.c runtimes.c)

@@ -13,6 +13,12 @@
  *               What a running task may cost is held before it begins, and
  *               more when it takes longer; a task for which there is no more
  *               is stopped.
+ *   job         A machine is a job of its own, which is asked for and may wait
+ *               in a queue. From that moment the price of the longest time that
+ *               it may take is held: its window, and so long as the site lets
+ *               jobs run beyond their limit. When it has ended it is charged what
+ *               it was billed, and the rest is free again. What the job is
+ *               billed in which the run itself is, goes on meanwhile.
  *
  * In an allocation the money is a function of the time alone:
  *
@@ -25,13 +31,16 @@
 #define BATS_BILLING_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "bats/units.h"
 
 enum bats_billing_model {
     BATS_BILLING_WINDOW,
     BATS_BILLING_ALLOCATION, /* then: rate, before, leaving */
-    BATS_BILLING_USE
+    BATS_BILLING_USE,
+    BATS_BILLING_JOB /* then: rate, before, leaving (of the run's own job; 0:
+                        it is in none), overrun, jobs */
 };
 
 struct bats_billing {
@@ -40,9 +49,12 @@ struct bats_billing {
     bats_money before; /* billed when the run begins, beyond what earlier
                            sessions have on record (< 0: less than that) */
     bats_time leaving; /* at most, from the deadline until it is given back */
+    bats_time overrun; /* a job: it may be billed for so long beyond a window */
+    uint32_t jobs;     /* so many at the same time at most; 0: no limit. One that
+                        * has a successor does not count */
 };
 
-/* "window", "allocation", "use" */
+/* "window", "allocation", "use", "job" */
 bool bats_billing_find(const char *name, enum bats_billing_model *model);
 const char *bats_billing_name(enum bats_billing_model model);
 

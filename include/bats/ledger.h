@@ -10,6 +10,9 @@
  * the last tasks need it. Then it becomes part of the budget, and charges
  * beyond the cost of the schedule come out of it while it lasts.
  *
+ * Machines that are jobs have their longest possible bill held from the moment
+ * they are asked for. What they were billed in the end is charged.
+ *
  * In an allocation nothing of that moves: what is charged follows from the
  * time (billing.h), and what it is charged for is the whole job.
  *
@@ -33,15 +36,17 @@ struct bats_ledger {
     bats_money cost;    /* charged beyond so much, it is */
     bats_money spent;   /* and so much of it was */
     struct bats_billing billing;
-    bats_money base;   /* allocation: charged at time 0, */
-    bats_money booked; /* and said to be so far */
+    bats_money base;   /* allocation: charged at time 0; jobs: all but what the
+                        * run's own is charged for the time since; */
+    bats_money booked; /* and charges that were said so far */
 };
 
 /* `charged` <= budget: the charges of earlier sessions. */
 void bats_ledger_init(struct bats_ledger *ledger, bats_money budget,
                       bats_money charged);
 
-/* From now on an allocation is billed; the time is 0. */
+/* From now on an allocation is billed, or jobs and the run's own; the time is
+ * 0. */
 void bats_ledger_allocate(struct bats_ledger *ledger,
                           const struct bats_billing *billing);
 
@@ -71,6 +76,9 @@ bool bats_ledger_hold(struct bats_ledger *ledger, bats_money amount);
 /* A held amount becomes charged, or available again. */
 void bats_ledger_charge_held(struct bats_ledger *ledger, bats_money amount);
 void bats_ledger_give_up(struct bats_ledger *ledger, bats_money amount);
+
+/* A bill that had to be paid, even if more than was held for it. */
+void bats_ledger_bill(struct bats_ledger *ledger, bats_money amount);
 
 /* Sets the budget to `budget`, which is at least the sum of charged and
  * held. */

@@ -33,6 +33,12 @@
  * the start, in one window that does not end, until the bag is empty or the
  * budget is near its end. That is a time limit: no task is started that is not
  * expected to end by then, and what still runs then is stopped.
+ *
+ * Machines that are jobs (billing.h) wait to be asked for from the start, and a
+ * first tick is wanted at once. A job has one window. Where the plan wants the machine for longer, another job
+ * is asked for so early that, as far as the waits seen so far tell, it begins
+ * before the first one ends. A job in which nothing runs is ended at once, and
+ * one that the plan does not want any more while it waits is withdrawn.
  */
 #ifndef BATS_SCHED_H
 #define BATS_SCHED_H
@@ -60,8 +66,11 @@ struct bats_sched; /* opaque */
 /* ---- events ---- */
 
 enum bats_event_type {
-    BATS_EVENT_JOINED,    /* machine: it is there and waits, uncharged */
-    BATS_EVENT_LOST,      /* machine: it will not come back */
+    BATS_EVENT_JOINED,    /* machine: it is there and waits, uncharged; a job:
+                             it has begun, and may work for a window */
+    BATS_EVENT_LOST,      /* machine: it will not come back. While it is a
+                             job: this has gone, BILLED follows, and then
+                             another may be asked for */
     BATS_EVENT_DONE,      /* machine, slot, task, runtime: exit status 0 */
     BATS_EVENT_FAILED,    /* the same, any other end of the task's own */
     BATS_EVENT_PREEMPTED, /* machine, slot, task: stopped by a CANCEL, or never
@@ -73,8 +82,19 @@ enum bats_event_type {
     BATS_EVENT_DRAIN,     /* start nothing more, let running tasks end */
     BATS_EVENT_STOP,      /* cancel everything and end */
     BATS_EVENT_HOLD,      /* start nothing more and enter no window, */
-    BATS_EVENT_GO         /* until this */
+    BATS_EVENT_GO,        /* until this */
+
+    /* Machines that are jobs (billing.h): */
+    BATS_EVENT_ENDS,  /* machine, runtime: it may work for so long from now, not
+                         for a window: the job has another limit, or is about
+                         to be preempted */
+    BATS_EVENT_BILLED /* machine, amount: its job has ended, and was billed */
 };
+
+static inline bool bats_is_job_event(enum bats_event_type type)
+{
+    return type >= BATS_EVENT_ENDS;
+}
 
 struct bats_event {
     enum bats_event_type type;
@@ -82,6 +102,7 @@ struct bats_event {
     uint32_t slot;     /* 0 .. slots of the machine - 1 */
     uint32_t task;     /* 0 .. n_tasks - 1 */
     bats_time runtime; /* DONE, FAILED: how long the task ran */
+    bats_money amount; /* BILLED */
     struct bats_choice choice;
 };
 
@@ -90,13 +111,16 @@ struct bats_event {
 /* They come in one queue, for what happened when is told by their order. */
 enum bats_command_type {
     /* A command is carried out. */
-    BATS_COMMAND_ACQUIRE, /* machine: unpark it; its first window starts now */
+    BATS_COMMAND_ACQUIRE, /* machine: unpark it; its first window starts now.
+                             Or ask for a job; answered by JOINED, or by LOST
+                             and BILLED if it cannot be had */
     BATS_COMMAND_RUN,    /* machine, slot, task, replica: run after what it was
                              given before */
     BATS_COMMAND_CANCEL, /* machine, slot, task: stop it. Answered by
                              PREEMPTED, or by DONE/FAILED if that was faster */
     BATS_COMMAND_PARK,   /* machine: its paid time is over; it may be
-                             acquired again */
+                             acquired again. Or end its job, which may not have
+                             begun; answered by BILLED */
     BATS_COMMAND_RELEASE, /* machine: it will not be used again */
 
     /* A notice says what is so: for the books, for people, for the driver. No

@@ -11,9 +11,31 @@
 
 /* ---- acquiring ---- */
 
+/* The next job of the cluster has tasks to run that no other waits for, and
+ * there is money, also for the run's own job until it ends. */
+static bool worth_asking(const struct state *s, const struct cluster *c)
+{
+    size_t cluster = (size_t)(c - s->clusters);
+    const struct bats_billing *b = &s->ledger.billing;
+    bats_money price;
+    uint32_t n = 0;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        n += s->clusters[i].n_active + s->clusters[i].n_asked;
+    return s->n_asked_slots < bats_bag_ready(&s->bag) &&
+           (b->jobs == 0 || n < b->jobs) &&
+           c->stats.mean <= (double)s->window &&
+           bats_units_add(job_price(s, cluster),
+                          bats_billing_cost(b->rate, s->window + b->overrun +
+                                                         b->leaving),
+                          &price) &&
+           price <= bats_ledger_available(&s->ledger);
+}
+
 /* No use in paying for a machine that cannot end one task of mean length. */
 static bool worth_acquiring(const struct state *s, const struct cluster *c)
 {
+    if (s->is_job)
+        return worth_asking(s, c);
     int64_t windows = bats_ledger_affordable(&s->ledger, c->spec.charge);
     return windows >= 1 &&
            c->stats.mean <= (double)windows * (double)s->window;
@@ -26,22 +48,30 @@ static void put_to_work(struct bats_sched *e, uint32_t machine)
         assign_slot(e, m->first_slot + i);
 }
 
+/* A job whose successor was asked for does not count: the two may overlap. */
+static bool has_room(const struct state *s, const struct cluster *c)
+{
+    return s->is_job ? c->n_active + c->n_asked < c->spec.max
+                     : c->n_held < c->spec.max;
+}
+
 /* Acquires machines of the cluster up to its target. */
 static void fill_cluster(struct bats_sched *e, struct cluster *c)
 {
     struct state *s = &e->state;
     uint32_t first;
-    while (c->n_active < c->target && c->n_held < c->spec.max &&
+    while (c->n_active + c->n_asked < c->target && has_room(s, c) &&
            !s->draining && !s->on_hold && bats_bag_ready(&s->bag) > 0 &&
            bats_heap_first(&c->parked, &first) == 0 && worth_acquiring(s, c)) {
         uint32_t machine = s->members[c->first_machine + first];
-        if (!machine_acquire(s, machine))
+        if (s->is_job ? !job_ask(s, machine) : !machine_acquire(s, machine))
             break;
-        put_to_work(e, machine);
+        if (!s->is_job)
+            put_to_work(e, machine);
     }
 }
 
-static void fill_clusters(struct bats_sched *e)
+void configure_refill(struct bats_sched *e)
 {
     for (size_t i = 0; i < e->state.n_clusters; i++)
         fill_cluster(e, &e->state.clusters[i]);
@@ -77,7 +107,7 @@ static void adjust_marks(struct state *s, struct cluster *c)
         uint32_t id = s->members[c->first_machine + i];
         const struct machine *m = &s->machines[id];
         if (m->state == MACHINE_ACTIVE && m->marked == !surplus &&
-            !m->quarantined)
+            !m->quarantined && !m->last)
             list[n++] = (struct candidate){
                 m->paid_end + (m->renewing ? s->window : 0), id};
     }
@@ -92,9 +122,31 @@ static void mark_as_told(struct state *s, const bool *keeps)
 {
     for (uint32_t i = 0; i < s->n_held; i++) {
         const struct machine *m = &s->machines[s->held[i]];
-        if (m->state == MACHINE_ACTIVE && !m->quarantined &&
+        if (m->state == MACHINE_ACTIVE && !m->quarantined && !m->last &&
             m->marked == keeps[s->held[i]])
             machine_mark(s, s->held[i], !m->marked);
+    }
+}
+
+/* Withdraws the jobs of the cluster that wait and are not wanted, the latest
+ * first: those that two plans in a row did not want, since a plan changes its
+ * mind, and a place in a queue is lost. */
+static void withdraw(struct state *s, struct cluster *c)
+{
+    bool again = c->has_surplus;
+    c->has_surplus = c->n_asked > 0 && c->n_active + c->n_asked > c->target;
+    if (!again)
+        return;
+    while (c->n_asked > 0 && c->n_active + c->n_asked > c->target) {
+        uint32_t latest = NO_MACHINE;
+        for (uint32_t i = 0; i < c->n_machines; i++) {
+            uint32_t id = s->members[c->first_machine + i];
+            if (s->machines[id].state == MACHINE_ASKED &&
+                (latest == NO_MACHINE ||
+                 s->rest[id].asked_at >= s->rest[latest].asked_at))
+                latest = id;
+        }
+        job_withdraw(s, latest);
     }
 }
 
@@ -109,6 +161,7 @@ static void configure(struct bats_sched *e, const struct policy_plan *plan)
         c->plan_windows = plan->windows[i];
         if (!plan->keeps && c->n_machines > 0 && c->n_active != c->target)
             adjust_marks(s, c);
+        withdraw(s, c);
     }
     if (plan->keeps)
         mark_as_told(s, plan->keeps);
@@ -118,7 +171,7 @@ static void configure(struct bats_sched *e, const struct policy_plan *plan)
     }
     slots_rescan(s); /* an unmarked machine may take tasks again */
     assign_idle(e);
-    fill_clusters(e);
+    configure_refill(e);
 }
 
 static bool was_last(const struct state *s, const struct bats_decision *d)
@@ -222,7 +275,7 @@ int configure_review(struct bats_sched *e, const struct occasion *why,
     if (e->may_offer)
         offer(e, why);
     if (is_gone && policy->refill && policy->refill(e->own.policy, s, why))
-        fill_clusters(e);
+        configure_refill(e);
     int rc = policy->wants && policy->wants(e->own.policy, s, why)
                  ? make_plan(e, why, err)
                  : 0;
@@ -250,11 +303,45 @@ static bool is_useful(const struct state *s, uint32_t machine)
            (!s->draining && bats_bag_ready(&s->bag) > 0);
 }
 
+/* A job cannot be prolonged: another one is asked for. */
+static void follow(struct bats_sched *e, uint32_t machine)
+{
+    struct state *s = &e->state;
+    const struct machine *m = &s->machines[machine];
+    struct cluster *c = &s->clusters[m->cluster];
+    assign_hand_over(e, machine);
+    bool wanted = !m->marked && renews(e, machine);
+    job_set_last(s, machine);
+    if (!wanted && c->target > 0)
+        c->target--;
+    fill_cluster(e, c);
+}
+
+static int turn_of_job(struct bats_sched *e, uint32_t machine,
+                       struct bats_error *err)
+{
+    struct state *s = &e->state;
+    const struct machine *m = &s->machines[machine];
+    if (m->state == MACHINE_ACTIVE && !m->last)
+        follow(e, machine);
+    else if (m->state == MACHINE_ACTIVE)
+        machine_leave(s, machine);
+    if (s->now >= m->paid_end)
+        machine_park(s, machine);
+    if (s->draining)
+        return 0;
+    return configure_review(
+        e, &(struct occasion){.type = OCCASION_WINDOW, .machine = machine},
+        err);
+}
+
 int configure_turn(struct bats_sched *e, uint32_t machine,
                    struct bats_error *err)
 {
     struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
+    if (s->is_job)
+        return turn_of_job(e, machine, err);
     if (m->state == MACHINE_ACTIVE && !m->renewing) {
         assign_hand_over(e, machine);
         if (!renews(e, machine) || !machine_renew(s, machine))
@@ -271,6 +358,23 @@ int configure_turn(struct bats_sched *e, uint32_t machine,
     return configure_review(
         e, &(struct occasion){.type = OCCASION_WINDOW, .machine = machine},
         err);
+}
+
+void configure_give_back(struct bats_sched *e)
+{
+    struct state *s = &e->state;
+    uint32_t left =
+        bats_bag_ready(&s->bag) + s->bag.count[BATS_TASK_WAITING];
+    if (!s->is_job || s->on_hold)
+        return;
+    for (uint32_t i = s->n_held; i-- > 0;)
+        if (s->machines[s->held[i]].n_busy == 0)
+            machine_park(s, s->held[i]);
+    if (s->n_asked_slots == 0 || (left > 0 && !s->draining))
+        return;
+    for (uint32_t i = 0; i < s->n_machines; i++)
+        if (s->machines[i].state == MACHINE_ASKED)
+            job_withdraw(s, i);
 }
 
 void configure_shrink(struct bats_sched *e)

@@ -31,13 +31,18 @@ static int check_options(const struct bats_sched_options *o,
         return bats_error_set(err, BATS_EINPUT,
                               "the goal is out of range; the least cost needs "
                               "a deadline");
-    bool is_allocation = o->billing.model == BATS_BILLING_ALLOCATION;
+    bool is_allocation = o->billing.model == BATS_BILLING_ALLOCATION ||
+                         o->billing.model == BATS_BILLING_JOB;
     if (is_allocation && (o->billing.rate < 0 || o->billing.leaving < 0 ||
                           o->billing.leaving > TIME_MAX ||
+                          o->billing.overrun < 0 ||
+                          o->billing.overrun > TIME_MAX ||
                           o->billing.before < -o->earlier.charged))
         return bats_error_set(err, BATS_EINPUT,
                               "how the allocation is billed is out of range");
-    if (o->billing.model == BATS_BILLING_USE && o->sampling.on)
+    if ((o->billing.model == BATS_BILLING_USE ||
+         o->billing.model == BATS_BILLING_JOB) &&
+        o->sampling.on)
         return bats_error_set(err, BATS_EINPUT,
                               "a sampling phase offers whole windows; use is "
                               "charged here");
@@ -204,7 +209,8 @@ int bats_sched_create(const struct bats_sched_options *o,
     e->shrink = &shrink_nodes;
     e->order = &order_random;
     rc = state_init(&e->state, o);
-    e->wakeup = e->state.latest;
+    e->wakeup =
+        e->state.is_job ? e->state.next_tick : e->state.latest;
     if (rc == 0)
         rc = create_advisors(e, o, err);
     if (rc == 0 && !teach_tail(e, &o->earlier))
@@ -214,7 +220,8 @@ int bats_sched_create(const struct bats_sched_options *o,
         return rc == BATS_ENOMEM ? no_memory(o, err) : rc;
     }
     configure_limits(e);
-    e->may_offer = o->sampling.offers && !is_use;
+    e->may_offer =
+        o->sampling.offers && !is_use && o->billing.model != BATS_BILLING_JOB;
     *sched = e;
     return 0;
 }

@@ -64,6 +64,13 @@ void configure_start(struct bats_sched *e);
 /* A machine has joined that an earlier session may have paid. */
 void configure_joined(struct bats_sched *e, uint32_t machine);
 
+/* Acquires up to what the present configuration wants. */
+void configure_refill(struct bats_sched *e);
+
+/* Ends jobs in which nothing runs, and withdraws those that wait for
+ * nothing. */
+void configure_give_back(struct bats_sched *e);
+
 /* A turn of a machine's window: the decision shortly before its end, or the
  * end. `machine` is due at s->now. */
 int configure_turn(struct bats_sched *e, uint32_t machine,

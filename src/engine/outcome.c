@@ -220,10 +220,14 @@ int outcome_of_loss(struct bats_sched *e, uint32_t machine,
     struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
     use_forgive(s, machine);
-    machine_lose(s, machine);
+    if (s->rest[machine].asked)
+        job_vanish(s, machine);
+    else
+        machine_lose(s, machine);
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
         while (s->slots[i].n_tasks > 0)
             lose(e, machine, i);
+    machine_drained(s, machine);
     if (s->finish != BATS_FINISH_NOT_YET || s->draining)
         return 0;
     return configure_review(

@@ -59,6 +59,13 @@ static void time_out(struct state *s, uint32_t slot)
     execution_cancel(s, slot, s->slots[slot].head, true);
 }
 
+static void start(struct bats_sched *e)
+{
+    if (!e->started)
+        configure_start(e);
+    e->started = true;
+}
+
 static int tick(struct bats_sched *e, struct bats_error *err)
 {
     struct state *s = &e->state;
@@ -78,6 +85,10 @@ static int tick(struct bats_sched *e, struct bats_error *err)
     slots_rescan(s);
     if (s->draining)
         return 0;
+    if (s->is_job) {
+        start(e);
+        configure_refill(e);
+    }
     int rc =
         configure_review(e, &(struct occasion){.type = OCCASION_TICK}, err);
     configure_shrink(e);
@@ -135,6 +146,8 @@ static int last_try(struct bats_sched *e, struct bats_error *err)
     for (uint32_t i = 0; i < s->n_machines; i++)
         if (s->machines[i].state == MACHINE_LEAVING)
             return 0;
+    if (s->n_jobs > 0)
+        return 0;
     bool is_late = e->policy->is_late && e->policy->is_late(e->own.policy, s);
     if (s->n_busy == 0)
         state_finish(s, all_too_late(s) ? s->late
@@ -177,12 +190,13 @@ static int settle(struct bats_sched *e, struct bats_error *err)
         assign_make_room(e);
     if (s->idle_first != NO_SLOT)
         assign_replicas(e);
+    configure_give_back(e);
     if (s->n_busy == 0) {
         if (bats_bag_left(&s->bag) == 0)
             state_finish(s, BATS_FINISH_ALL_DONE);
         else if (s->draining)
             state_finish(s, s->why);
-        else if (s->n_absent == 0 && !s->on_hold)
+        else if (s->n_absent == 0 && !s->on_hold && s->n_jobs == 0)
             rc = unstall(e, err);
     }
     if (rc == 0 && s->failure < 0)
@@ -236,6 +250,17 @@ static int check_task_event(const struct state *s, const struct bats_event *ev,
     return 0;
 }
 
+static int check_job_event(const struct state *s, const struct bats_event *ev,
+                           struct bats_error *err)
+{
+    if (!s->rest[ev->machine].asked || ev->runtime < 0 ||
+        ev->runtime > TIME_MAX || ev->amount < 0)
+        return bats_error_set(err, BATS_ESTATE,
+                              "machine %u is no job of which that can be said",
+                              ev->machine);
+    return 0;
+}
+
 static int check_event(const struct state *s, bats_time now,
                        const struct bats_event *ev, struct bats_error *err)
 {
@@ -252,7 +277,7 @@ static int check_event(const struct state *s, bats_time now,
     enum machine_state state = s->machines[ev->machine].state;
     switch (ev->type) {
     case BATS_EVENT_JOINED:
-        if (state != MACHINE_ABSENT)
+        if (state != (s->is_job ? MACHINE_ASKED : MACHINE_ABSENT))
             return bats_error_set(err, BATS_ESTATE,
                                   "machine %u joined a second time",
                                   ev->machine);
@@ -263,6 +288,9 @@ static int check_event(const struct state *s, bats_time now,
                                   "machine %u was lost a second time",
                                   ev->machine);
         return 0;
+    case BATS_EVENT_ENDS:
+    case BATS_EVENT_BILLED:
+        return check_job_event(s, ev, err);
     default:
         return check_task_event(s, ev, err);
     }
@@ -271,16 +299,32 @@ static int check_event(const struct state *s, bats_time now,
 static void join(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;
-    machine_join(s, machine);
+    if (!s->is_job)
+        machine_join(s, machine);
     if (s->finish != BATS_FINISH_NOT_YET) {
         state_emit(s, (struct bats_command){.type = BATS_COMMAND_RELEASE,
                                             .machine = machine});
         return;
     }
-    if (!e->started)
-        configure_start(e);
-    e->started = true;
+    if (s->is_job) {
+        job_begin(s, machine);
+        return;
+    }
+    start(e);
     configure_joined(e, machine);
+}
+
+static int bill(struct bats_sched *e, const struct bats_event *ev,
+                struct bats_error *err)
+{
+    struct state *s = &e->state;
+    int rc = s->machines[ev->machine].state == MACHINE_ENDING
+                 ? 0
+                 : outcome_of_loss(e, ev->machine, err);
+    job_bill(s, ev->machine, ev->amount);
+    if (s->finish == BATS_FINISH_NOT_YET && !s->draining)
+        configure_refill(e);
+    return rc;
 }
 
 static int happen(struct bats_sched *e, const struct bats_event *ev,
@@ -299,6 +343,11 @@ static int happen(struct bats_sched *e, const struct bats_event *ev,
         return outcome_of_execution(e, ev, err);
     case BATS_EVENT_CHOSEN:
         return configure_choice(e, &ev->choice, err);
+    case BATS_EVENT_ENDS:
+        job_set_end(&e->state, ev->machine, ev->runtime);
+        break;
+    case BATS_EVENT_BILLED:
+        return bill(e, ev, err);
     case BATS_EVENT_TICK:
         break;
     case BATS_EVENT_STOP:

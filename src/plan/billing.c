@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-static const char *const names[] = {"window", "allocation", "use"};
+static const char *const names[] = {"window", "allocation", "use",
+                                    "job"};
 
 bool bats_billing_find(const char *name, enum bats_billing_model *model)
 {

@@ -93,6 +93,8 @@ static const char views_sql[] =
     "    -- since the session began. type: joined lost done failed preempted\n"
     "    -- yielded tick drain stop hold go; chosen: offer is its place in the\n"
     "    -- list, allowed its budget (millionths) or deadline (us), if any.\n"
+    "    -- Of machines that are jobs: ends (may work for runtime_us), billed\n"
+    "    -- (there: millionths).\n"
     "    -- task: task.id\n"
     "  WITH e AS MATERIALIZED (SELECT h.session, j.value\n"
     "    FROM history h, json_each(h.events) j)\n"
@@ -259,6 +261,7 @@ const char *const bats_schema_events[] = {
     [BATS_EVENT_DRAIN] = "drain",         [BATS_EVENT_STOP] = "stop",
     [BATS_EVENT_YIELDED] = "yielded",     [BATS_EVENT_CHOSEN] = "chosen",
     [BATS_EVENT_HOLD] = "hold",           [BATS_EVENT_GO] = "go",
+    [BATS_EVENT_ENDS] = "ends",           [BATS_EVENT_BILLED] = "billed",
 };
 
 const char *const bats_schema_commands[] = {

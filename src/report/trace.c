@@ -33,6 +33,8 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
         [BATS_EVENT_FAILED] = "failed after",
         [BATS_EVENT_PREEMPTED] = "was stopped",
         [BATS_EVENT_YIELDED] = "wants to be run again",
+        [BATS_EVENT_ENDS] = "will end soon",
+        [BATS_EVENT_BILLED] = "was billed",
     };
     char name[BATS_MACHINE_NAME], runtime[BATS_UNITS_TEXT] = "";
     switch (event->type) {
@@ -43,6 +45,13 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
     case BATS_EVENT_STOP:
     case BATS_EVENT_HOLD:
     case BATS_EVENT_GO:
+        return;
+    case BATS_EVENT_ENDS:
+    case BATS_EVENT_BILLED:
+        line(trace, now, "the job of %s %s",
+             bats_machine_name(name, trace->platform->clusters,
+                               trace->platform->machines, event->machine),
+             ends[event->type]);
         return;
     case BATS_EVENT_LOST:
         line(trace, now, "%s is lost",

@@ -116,7 +116,7 @@ static int set_billing(struct reader *r, const char *value,
     if (bats_billing_find(value, &r->scenario->billing))
         return 0;
     return bats_error_set(why, BATS_EINPUT,
-                          "'%.60s' is neither window, allocation nor use",
+                          "'%.60s' is neither window, allocation, use nor job",
                           value);
 }
 
@@ -415,6 +415,12 @@ static int set_startup(struct reader *r, const char *value,
     return bats_duration_parse(value, &r->scenario->startup[r->cluster], why);
 }
 
+static int set_queue(struct reader *r, const char *value,
+                     struct bats_error *why)
+{
+    return bats_duration_parse(value, &r->scenario->queue[r->cluster], why);
+}
+
 static int set_noise(struct reader *r, const char *value,
                      struct bats_error *why)
 {
@@ -522,6 +528,7 @@ static const struct {
                   {"expected", set_expected, false, false},
                   {"slots", set_slots, false, false},
                   {"startup", set_startup, false, false},
+                  {"queue", set_queue, false, false},
                   {"noise", set_noise, false, false},
                   {"loss", set_loss, false, false},
                   {"reliable", set_reliable, false, false},

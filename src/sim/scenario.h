@@ -7,7 +7,8 @@
  *     window = 60m                 ; default 60m
  *     currency = SU                ; for display
  *     billing = allocation         ; all machines from the start to the end;
- *                                  ; or use; default window (bats/billing.h)
+ *                                  ; or use, or job; default window
+ *                                  ; (bats/billing.h)
  *     policy = rr, bats            ; default bats
  *     budget = rr, cheapest+10%, fastest, 2034, unlimited
  *                                  ; default unlimited
@@ -38,6 +39,8 @@
  *                                  ; policies; default unknown
  *     slots = 1                    ; tasks at a time, default 1
  *     startup = 2m                 ; default 0
+ *     queue = 10m                  ; if machines are jobs: mean wait of one,
+ *                                  ; exponential; default 0
  *     noise = 0.05                 ; relative deviation from run to run
  *     loss = 500h                  ; mean time until a machine is lost
  *     reliable = no                ; executions may be lost without a word:
@@ -89,6 +92,7 @@ struct bats_scenario_budget {
 struct bats_scenario {
     struct bats_platform platform; /* clusters, machines, speeds, window */
     bats_time startup[BATS_CLUSTERS_MAX];
+    bats_time queue[BATS_CLUSTERS_MAX]; /* mean wait of a job */
     double noise[BATS_CLUSTERS_MAX];
     bats_time loss[BATS_CLUSTERS_MAX]; /* mean; 0: never */
     uint32_t n_tasks;

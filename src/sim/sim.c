@@ -29,10 +29,13 @@ struct world {
     uint32_t *executions;   /* by task, so far; NULL without noise or losses */
     uint32_t *number;       /* by machine: in its cluster, from 0; or NULL */
     bats_time answered;     /* the last end of an execution */
+    bats_time *started;     /* by machine that is a job: billed since then */
+    uint32_t *jobs;         /* by machine: jobs so far */
     struct bats_heap ends;  /* slots, by the end of their running task */
     uint32_t ended;         /* a slot whose task has just ended, still in the
                              * heap; or NO_SLOT */
     struct bats_heap joins; /* machines that have yet to join */
+    struct bats_heap bills; /* jobs that have ended */
     size_t next_loss;
     bats_time now;
     bool finished;
@@ -97,11 +100,53 @@ static void start_head(struct world *w, uint32_t slot)
     }
 }
 
+static bool has_jobs(const struct world *w)
+{
+    return w->o->sched.billing.model == BATS_BILLING_JOB;
+}
+
+/* A job waits in the queue, and then starts up. */
 static void acquire(struct world *w, uint32_t machine)
 {
     uint32_t cluster = w->o->sched.machines[machine].cluster;
-    if (w->o->startup)
-        w->ready[machine] = w->now + w->o->startup[cluster];
+    bats_time startup = w->o->startup ? w->o->startup[cluster] : 0;
+    bats_time wait = 0;
+    w->ready[machine] = w->now + startup;
+    if (!has_jobs(w))
+        return;
+    if (w->o->queue && w->o->queue[cluster] > 0)
+        wait = bats_draw_loss(
+            bats_draw_seed(w->o->noise_seed, machine),
+            w->jobs[machine], w->o->queue[cluster]);
+    w->jobs[machine]++;
+    w->started[machine] = w->now + wait;
+    w->ready[machine] = w->started[machine] + startup;
+    bats_heap_set(&w->joins, machine, w->ready[machine]);
+}
+
+/* The job ends, if there is one. */
+static void end_job(struct world *w, uint32_t machine)
+{
+    if (!has_jobs(w) || w->started[machine] == BATS_NEVER)
+        return;
+    bats_heap_remove(&w->joins, machine);
+    bats_heap_set(&w->bills, machine, w->now);
+}
+
+static int tell(struct world *w, const struct bats_event *event);
+
+static int bill(struct world *w, uint32_t machine)
+{
+    uint32_t cluster = w->o->sched.machines[machine].cluster;
+    bats_time time = w->now - w->started[machine];
+    struct bats_event event = {
+        .type = BATS_EVENT_BILLED,
+        .machine = machine,
+        .amount = bats_billing_use(w->o->sched.clusters[cluster].charge,
+                                   w->o->sched.window, time > 0 ? time : 0)};
+    w->started[machine] = BATS_NEVER;
+    bats_heap_remove(&w->bills, machine);
+    return tell(w, &event);
 }
 
 static void run(struct world *w, uint32_t slot, uint32_t task, bool is_replica)
@@ -190,6 +235,8 @@ static int obey(struct world *w)
             break;
         case BATS_COMMAND_PARK:
         case BATS_COMMAND_RELEASE:
+            end_job(w, c.machine);
+            break;
         case BATS_NOTICE_CHARGE:
         case BATS_NOTICE_QUARANTINE:
         case BATS_NOTICE_LOSE:
@@ -229,10 +276,14 @@ static void forget_ended(struct world *w)
 
 static int lose(struct world *w, uint32_t machine)
 {
-    if (w->lost[machine])
+    bool is_job = has_jobs(w);
+    if (w->lost[machine] ||
+        (is_job && (w->started[machine] > w->now ||
+                    bats_heap_has(&w->bills, machine))))
         return 0;
-    w->lost[machine] = true;
+    w->lost[machine] = !is_job;
     bats_heap_remove(&w->joins, machine);
+    end_job(w, machine);
     for (uint32_t i = 0; i < w->o->sched.machines[machine].slots; i++) {
         uint32_t slot = w->first_slot[machine] + i;
         w->slots[slot].head = w->slots[slot].tail = BATS_NO_TASK;
@@ -247,8 +298,8 @@ static bats_time earlier(bats_time a, bats_time b)
     return a < b ? a : b;
 }
 
-/* One event. At the same time, ends of tasks go first, then machines that join
- * or are lost, then the engine's wake-up. */
+/* One event. At the same time, ends of tasks go first, then machines that join,
+ * are billed or are lost, then the engine's wake-up. */
 static int step(struct world *w)
 {
     uint32_t slot = 0, machine = 0;
@@ -257,8 +308,11 @@ static int step(struct world *w)
     bats_time loss = w->next_loss < w->o->n_losses
                          ? w->o->losses[w->next_loss].time
                          : BATS_NEVER;
-    bats_time first = earlier(earlier(end, join),
-                              earlier(loss, bats_sched_wakeup(w->sched)));
+    uint32_t ended = 0;
+    bats_time billed = bats_heap_first(&w->bills, &ended);
+    bats_time first =
+        earlier(earlier(earlier(end, join), billed),
+                earlier(loss, bats_sched_wakeup(w->sched)));
     if (first == BATS_NEVER)
         return bats_error_set(w->err, BATS_ESTATE,
                               "the engine waits for nothing");
@@ -277,6 +331,8 @@ static int step(struct world *w)
         return tell(w, &(struct bats_event){.type = BATS_EVENT_JOINED,
                                             .machine = machine});
     }
+    if (first == billed)
+        return bill(w, ended);
     if (first == loss)
         return lose(w, w->o->losses[w->next_loss++].machine);
     return tell(w, &(struct bats_event){.type = BATS_EVENT_TICK});
@@ -293,15 +349,19 @@ static int set_up(struct world *w)
     w->next = calloc(so->n_tasks, sizeof *w->next);
     w->lost = calloc(so->n_machines, sizeof *w->lost);
     w->ready = calloc(so->n_machines, sizeof *w->ready);
+    w->started = calloc(so->n_machines, sizeof *w->started);
+    w->jobs = calloc(so->n_machines, sizeof *w->jobs);
     if (w->o->noise || w->o->reliability)
         w->executions = calloc(so->n_tasks, sizeof *w->executions);
     if (w->o->reliability)
         w->number = calloc(so->n_machines, sizeof *w->number);
     if (!w->slots || !w->first_slot || !w->next || !w->lost || !w->ready ||
+        !w->started || !w->jobs ||
         ((w->o->noise || w->o->reliability) && !w->executions) ||
         (w->o->reliability && !w->number) ||
         !bats_heap_init(&w->ends, n_slots) ||
-        !bats_heap_init(&w->joins, so->n_machines))
+        !bats_heap_init(&w->joins, so->n_machines) ||
+        !bats_heap_init(&w->bills, so->n_machines))
         return bats_error_set(w->err, BATS_ENOMEM,
                               "no memory to simulate %u machines",
                               so->n_machines);
@@ -311,6 +371,7 @@ static int set_up(struct world *w)
         w->first_slot[i] = n_slots;
         if (w->number)
             w->number[i] = members[so->machines[i].cluster]++;
+        w->started[i] = BATS_NEVER;
         for (uint32_t k = 0; k < so->machines[i].slots; k++)
             w->slots[n_slots++] = (struct slot){.machine = i,
                                                 .slot = k,
@@ -332,9 +393,12 @@ int bats_sim_run(const struct bats_sim_options *options,
     int rc = bats_sched_create(&so, &w.sched, err);
     if (rc == 0)
         rc = set_up(&w);
-    for (uint32_t i = 0; rc == 0 && i < options->sched.n_machines; i++)
+    for (uint32_t i = 0;
+         rc == 0 && !has_jobs(&w) && i < options->sched.n_machines; i++)
         bats_heap_set(&w.joins, i, options->joins ? options->joins[i] : 0);
-    while (rc == 0 && !w.finished) {
+    uint32_t machine;
+    while (rc == 0 &&
+           !(w.finished && bats_heap_first(&w.bills, &machine) == BATS_NEVER)) {
         rc = step(&w);
         if (rc == 0)
             rc = obey(&w);
@@ -345,10 +409,13 @@ int bats_sim_run(const struct bats_sim_options *options,
     free(w.next);
     free(w.lost);
     free(w.ready);
+    free(w.started);
+    free(w.jobs);
     free(w.executions);
     free(w.number);
     bats_heap_release(&w.ends);
     bats_heap_release(&w.joins);
+    bats_heap_release(&w.bills);
     if (rc < 0) {
         bats_sched_destroy(w.sched);
         return rc;

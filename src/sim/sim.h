@@ -6,7 +6,9 @@
  * carries out its commands without delay.
  *
  * An acquired machine is charged at once, as in the MPI run, and starts its
- * first task after its start-up time; each acquisition starts it up again. The
+ * first task after its start-up time; each acquisition starts it up again. A
+ * machine that is a job (bats/billing.h) waits in a queue before that; it is
+ * billed from the beginning of its start-up until it is parked or lost. The
  * n-th execution of a task lasts work / speed x a factor that depends only on
  * the seed of the noise, the task and n, so that every policy meets the same
  * world.
@@ -31,6 +33,9 @@ struct bats_sim_options {
     const bats_time *work;    /* per task: runtime on a machine of speed 1 */
     const double *speed;      /* per cluster, > 0 */
     const bats_time *startup; /* per cluster; NULL: none */
+    const bats_time *queue;   /* per cluster, if machines are jobs: mean of the
+                                 time that one waits, which is exponential;
+                                 NULL: none */
     const double *noise;      /* per cluster: relative deviation of the runtime
                                  from run to run, >= 0; NULL: none */
     uint64_t noise_seed;

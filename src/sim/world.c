@@ -283,6 +283,20 @@ static bats_money hourly(const struct bats_platform *p)
                                         : BATS_LONGEST;
 }
 
+static struct bats_billing billing_of(const struct bats_scenario *s)
+{
+    struct bats_billing billing = {.model = s->billing};
+    if (s->billing == BATS_BILLING_ALLOCATION) {
+        billing.rate = hourly(&s->platform);
+        billing.leaving = s->grace;
+    }
+    if (s->billing == BATS_BILLING_JOB)
+        for (size_t i = 0; i < s->platform.n_clusters; i++)
+            if (s->startup[i] > billing.overrun)
+                billing.overrun = s->startup[i];
+    return billing;
+}
+
 static int run(const struct bats_world *w, const struct bats_policy *policy,
                const struct bats_world_watch *watch,
                struct bats_world_result *r, struct bats_error *err)
@@ -301,9 +315,7 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
                   .window = p->window,
                   .budget = r->amount,
                   .goal = s->goal,
-                  .billing = {.model = s->billing,
-                              .rate = hourly(p),
-                              .leaving = s->grace},
+                  .billing = billing_of(s),
                   .monitor_interval = s->monitor,
                   .preempt_lead = s->grace,
                   .seed = w->order_seed,
@@ -314,6 +326,7 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
         .work = w->work,
         .speed = p->speed,
         .startup = s->startup,
+        .queue = s->queue,
         .noise = w->has_noise ? s->noise : NULL,
         .noise_seed = w->noise_seed,
         .reliability = w->has_losses ? p->reliability : NULL,

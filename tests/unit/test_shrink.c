@@ -182,7 +182,8 @@ static void set_up_allocation(struct world *w)
 {
     set_up(w);
     w->o.sched.billing =
-        (struct bats_billing){BATS_BILLING_ALLOCATION, 36 * BATS_UNIT, 0, 0};
+        (struct bats_billing){.model = BATS_BILLING_ALLOCATION,
+                              .rate = 36 * BATS_UNIT};
     w->o.sched.monitor_interval = 5 * BATS_MINUTE;
 }
 

@@ -317,7 +317,7 @@ static void keys_are_checked(void **state)
     refuse_cluster("nodes = a",
                    ":4: unknown key 'nodes' in [cluster]; known "
                    "are machines, charge, speed, expected, slots, "
-                   "startup, noise, loss, reliable, reliability, survival, "
+                   "startup, queue, noise, loss, reliable, reliability, survival, "
                    "outages and charge_lost");
     refuse_run("window = 1h\nwindow = 1h",
                ":3: 'window' is already on line 2");

@@ -239,6 +239,8 @@ bool forecast_fits(const struct state *s, uint32_t machine)
     if (stats->mean == 0)
         return true;
     double time = (double)(m->paid_end - s->now);
+    if (s->is_job) /* what is not used is not paid */
+        return stats->mean <= time || s->rest[machine].began_at == s->now;
     if (m->renewing)
         time += (double)s->window;
     if (m->marked)

@@ -58,7 +58,8 @@ static double money_left(const struct state *s)
 {
     return s->ledger.budget == BATS_UNLIMITED
                ? INFINITY
-               : (double)bats_ledger_available(&s->ledger);
+               : (double)bats_ledger_available(&s->ledger) +
+                     (double)jobs_waiting(s);
 }
 
 static double reserve(const struct work *w)
@@ -333,7 +334,8 @@ static bool wants(void *self, const struct state *s,
     case OCCASION_WINDOW:
         return w->is_new && w->made_at == s->now;
     case OCCASION_TICK:
-        return is_ready(s) && (is_thrifty(s) || initial_window_closes(s));
+        return is_ready(s) && (is_thrifty(s) || s->is_job ||
+                               initial_window_closes(s));
     case OCCASION_LOST:
         return is_ready(s);
     case OCCASION_STALLED:

@@ -156,6 +156,7 @@ static void add_type(const struct state *s, struct problem *p, size_t cluster,
         .slots = slots,
         .charge = (double)c->spec.charge,
         .loss = bats_windows_loss(mean, cv),
+        .delay = (double)job_wait(s, cluster) / (double)s->window,
         .parked = parked < most ? parked : (uint32_t)most};
 }
 

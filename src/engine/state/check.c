@@ -77,21 +77,29 @@ static void check_machine(const struct state *s, uint32_t id)
     assert(m->state != MACHINE_PARKED || busy == 0);
     assert(m->state != MACHINE_DRAINING || busy > 0);
     assert(m->state != MACHINE_LOST || busy == 0);
+    assert(m->state != MACHINE_ASKED || (busy == 0 && s->rest[id].asked));
+    assert(m->state != MACHINE_ENDING || (busy == 0 && s->rest[id].asked));
+    assert(s->is_job || !s->rest[id].asked);
+    assert(!s->rest[id].asked || m->state != MACHINE_PARKED);
+    assert(!s->is_job || s->rest[id].asked || !paid(m));
 }
 
 void state_check(const struct state *s)
 {
     bats_money charged = s->earlier_charged, charged_for_use = 0, held = 0;
     uint32_t in_slots = 0, executions = 0, replicas = 0, absent = 0, lost = 0,
-             holding = 0, open = 0, idle = 0;
+             holding = 0, open = 0, idle = 0, jobs = 0, waiting = 0;
     bats_ledger_check(&s->ledger);
     bats_bag_check(&s->bag);
     for (uint32_t i = 0; i < s->n_machines; i++) {
         const struct machine *m = &s->machines[i];
         bats_money charge = s->clusters[m->cluster].spec.charge;
         check_machine(s, i);
-        charged += s->rest[i].windows * charge;
+        charged += s->is_job ? 0 : s->rest[i].windows * charge;
         held += m->renewing ? charge : use_held(s, i);
+        held += s->rest[i].asked ? job_price(s, m->cluster) : 0;
+        jobs += s->rest[i].asked;
+        waiting += m->state == MACHINE_ASKED ? m->n_slots : 0;
         assert(!s->is_use ||
                (s->rest[i].since != BATS_NEVER) == (paid(m) && m->n_busy > 0));
         absent += m->state == MACHINE_ABSENT;
@@ -105,7 +113,11 @@ void state_check(const struct state *s)
     if (s->is_allocation)
         charged =
             s->ledger.base + bats_billing_cost(s->ledger.billing.rate, s->now);
+    if (s->is_job)
+        charged += s->ledger.billing.before +
+                   bats_billing_cost(s->ledger.billing.rate, s->now);
     assert(absent == s->n_absent && lost == s->n_lost);
+    assert(jobs == s->n_jobs && waiting == s->n_asked_slots);
     assert(holding == s->n_held && open == s->n_open && idle == s->n_free);
     for (uint32_t t = 0; t < s->bag.n; t++) {
         uint32_t n = check_task(s, (struct bats_position){t});
@@ -129,7 +141,7 @@ void state_check(const struct state *s)
         }
         assert(active == c->n_active && held_here == c->n_held);
         assert(joined_here == c->n_joined);
-        assert(held_here <= c->spec.max);
+        assert((s->is_job ? active + c->n_asked : held_here) <= c->spec.max);
     }
     assert(charged + charged_for_use == s->ledger.charged &&
            held == s->ledger.held);

@@ -2,6 +2,15 @@
 
 #include <assert.h>
 
+/* Something is billed by the time: all of an allocation, or the run's own
+ * job. */
+static bool is_timed(const struct bats_ledger *ledger)
+{
+    return ledger->billing.model == BATS_BILLING_ALLOCATION ||
+           (ledger->billing.model == BATS_BILLING_JOB &&
+            ledger->billing.rate > 0);
+}
+
 void bats_ledger_init(struct bats_ledger *ledger, bats_money budget,
                       bats_money charged)
 {
@@ -19,7 +28,7 @@ void bats_ledger_allocate(struct bats_ledger *ledger,
 
 void bats_ledger_pass(struct bats_ledger *ledger, bats_time now)
 {
-    if (ledger->billing.model == BATS_BILLING_ALLOCATION &&
+    if (is_timed(ledger) &&
         !bats_units_add(ledger->base,
                         bats_billing_cost(ledger->billing.rate, now),
                         &ledger->charged))
@@ -35,10 +44,9 @@ bats_money bats_ledger_book(struct bats_ledger *ledger)
 
 bats_time bats_ledger_lasts(const struct bats_ledger *ledger)
 {
-    if (ledger->billing.model != BATS_BILLING_ALLOCATION ||
-        ledger->budget == BATS_UNLIMITED)
+    if (!is_timed(ledger) || ledger->budget == BATS_UNLIMITED)
         return BATS_NEVER;
-    bats_money left = ledger->budget - ledger->base;
+    bats_money left = ledger->budget - ledger->base - ledger->held;
     bats_time time =
         left < 0 ? 0 : bats_billing_time(ledger->billing.rate, left);
     return time > ledger->billing.leaving ? time - ledger->billing.leaving : 0;
@@ -96,10 +104,17 @@ void bats_ledger_give_up(struct bats_ledger *ledger, bats_money amount)
     ledger->held -= amount;
 }
 
+void bats_ledger_bill(struct bats_ledger *ledger, bats_money amount)
+{
+    assert(amount >= 0);
+    ledger->base += amount;
+    ledger->booked += amount;
+    ledger->charged += amount;
+}
+
 void bats_ledger_limit(struct bats_ledger *ledger, bats_money budget)
 {
-    assert(ledger->billing.model == BATS_BILLING_ALLOCATION ||
-           budget - ledger->charged >= ledger->held);
+    assert(is_timed(ledger) || budget - ledger->charged >= ledger->held);
     ledger->budget = budget;
 }
 
@@ -134,6 +149,5 @@ bats_money bats_ledger_take_cushion(struct bats_ledger *ledger,
 void bats_ledger_check(const struct bats_ledger *ledger)
 {
     assert(ledger->charged >= 0 && ledger->held >= 0);
-    assert(ledger->billing.model == BATS_BILLING_ALLOCATION ||
-           ledger->charged <= ledger->budget - ledger->held);
+    assert(is_timed(ledger) || ledger->charged <= ledger->budget - ledger->held);
 }

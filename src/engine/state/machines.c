@@ -24,6 +24,13 @@ static bats_money charge_of(const struct state *s, const struct machine *m)
 
 /* ---- held ---- */
 
+static void add_idle(struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    for (uint32_t i = 0; i < m->n_slots; i++)
+        slot_add_idle(s, m->first_slot + i);
+}
+
 /* It is held from now on, and paid until `end`. */
 static void hold(struct state *s, uint32_t id, bats_time end)
 {
@@ -41,10 +48,16 @@ static void hold(struct state *s, uint32_t id, bats_time end)
     c->n_held++;
     s->n_open += m->n_slots;
     s->n_free += m->n_slots;
-    if (s->n_held == 0)
+    if (s->n_held == 0 && !s->is_job)
         s->next_tick = s->now + s->interval;
     m->held_at = s->n_held;
     s->held[s->n_held++] = id;
+}
+
+void machine_hold(struct state *s, uint32_t id, bats_time end)
+{
+    hold(s, id, end);
+    add_idle(s, id);
 }
 
 /* The next turn comes `preempt_lead` before the paid time is over. */
@@ -73,11 +86,9 @@ static void charge_window(struct state *s, uint32_t id)
 
 static void put_to_work(struct state *s, uint32_t id)
 {
-    const struct machine *m = &s->machines[id];
     state_emit(
         s, (struct bats_command){.type = BATS_COMMAND_ACQUIRE, .machine = id});
-    for (uint32_t i = 0; i < m->n_slots; i++)
-        slot_add_idle(s, m->first_slot + i);
+    add_idle(s, id);
 }
 
 bool machine_acquire(struct state *s, uint32_t id)
@@ -169,7 +180,7 @@ static void let_go(struct state *s, uint32_t id)
     s->held[m->held_at] = last;
     s->machines[last].held_at = m->held_at;
     s->clusters[m->cluster].n_held--;
-    if (s->n_held == 0)
+    if (s->n_held == 0 && !s->is_job)
         s->next_tick = BATS_NEVER;
     bats_heap_remove(&s->turns, id);
 }
@@ -184,12 +195,11 @@ void machine_leave(struct state *s, uint32_t id)
     bats_heap_set(&s->turns, id, m->paid_end);
 }
 
-/* It waits from now on, uncharged. */
-static void wait_parked(struct state *s, uint32_t id)
+void machine_wait(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
-    m->state = MACHINE_PARKED;
-    if (!m->quarantined)
+    m->state = s->rest[id].asked ? MACHINE_ENDING : MACHINE_PARKED;
+    if (!m->quarantined && m->state == MACHINE_PARKED)
         bats_heap_set(&s->clusters[m->cluster].parked, s->rest[id].member, 0);
 }
 
@@ -197,17 +207,25 @@ void machine_drained(struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
     if (m->state == MACHINE_DRAINING && m->n_busy == 0)
-        wait_parked(s, id);
+        machine_wait(s, id);
 }
 
-void machine_park(struct state *s, uint32_t id)
+void machine_end(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
     use_end(s, id);
     give_up_renewal(s, m);
     stop_using(s, id);
     let_go(s, id);
+    if (s->is_job)
+        s->clusters[m->cluster].paid_slot_time +=
+            (double)(s->now - s->rest[id].began_at) * m->n_slots;
     m->state = MACHINE_DRAINING;
+}
+
+void machine_park(struct state *s, uint32_t id)
+{
+    machine_end(s, id);
     state_emit(
         s, (struct bats_command){.type = BATS_COMMAND_PARK, .machine = id});
     execution_cancel_machine(s, id);
@@ -218,7 +236,7 @@ void machine_park(struct state *s, uint32_t id)
 
 void machine_join(struct state *s, uint32_t id)
 {
-    wait_parked(s, id);
+    machine_wait(s, id);
     s->n_absent--;
     s->clusters[s->machines[id].cluster].n_joined++;
 }

@@ -25,7 +25,8 @@ void state_pass(struct state *s, bats_time now)
 
 void state_bill(struct state *s)
 {
-    bats_money amount = s->is_allocation ? bats_ledger_book(&s->ledger) : 0;
+    bats_money amount =
+        s->is_allocation || s->is_job ? bats_ledger_book(&s->ledger) : 0;
     if (amount != 0)
         state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
                                             .machine = BATS_NO_MACHINE,
@@ -180,9 +181,11 @@ int state_init(struct state *s, const struct bats_sched_options *o)
         .goal = o->goal,
         .is_allocation = o->billing.model == BATS_BILLING_ALLOCATION,
         .is_use = o->billing.model == BATS_BILLING_USE,
+        .is_job = o->billing.model == BATS_BILLING_JOB,
         .earlier_charged = earlier->charged,
         .tops_up = earlier->tops_up,
-        .next_tick = BATS_NEVER,
+        .next_tick =
+            o->billing.model == BATS_BILLING_JOB ? 0 : BATS_NEVER,
         .has_limits = o->rules.timeout > 0 || o->rules.timeout_median > 0,
         .limits_vary = o->rules.timeout_median > 0,
         .n_clusters = o->n_clusters,
@@ -207,7 +210,7 @@ int state_init(struct state *s, const struct bats_sched_options *o)
         s->clusters[i].limit = BATS_NEVER;
     }
     bats_ledger_init(&s->ledger, o->budget, earlier->charged);
-    if (s->is_allocation)
+    if (s->is_allocation || s->is_job)
         bats_ledger_allocate(&s->ledger, &o->billing);
     state_set_latest(s);
     if (!allocate(s, o))
@@ -220,6 +223,8 @@ int state_init(struct state *s, const struct bats_sched_options *o)
     s->phase = o->sampling.on ? PHASE_SAMPLING : PHASE_NONE;
     if (!set_up_clusters(s))
         return BATS_ENOMEM;
+    for (uint32_t i = 0; s->is_job && i < s->n_machines; i++)
+        machine_join(s, i);
     for (size_t i = 0; i < earlier->n_seen; i++) {
         struct cluster *c = &s->clusters[earlier->seen[i].cluster];
         bats_stats_add(&c->stats, earlier->seen[i].runtime, true);

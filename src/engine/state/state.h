@@ -9,6 +9,7 @@
  *
  *   machines.c    joined, acquired, renewed, marked, parked, lost
  *   use.c         what a machine costs that is charged for use
+ *   jobs.c        machines that are jobs: asked for, begun, billed
  *   slots.c       the list of idle slots, and their queues
  *   executions.c  the executions of a task, of which there may be several
  *   tasks.c       their results, failures and losses
@@ -33,11 +34,14 @@
 enum machine_state {
     MACHINE_ABSENT,   /* has not joined yet */
     MACHINE_PARKED,   /* there, uncharged */
+    MACHINE_ASKED,    /* a job: waits in a queue; what it may cost is held, from
+                         here to the bill */
     MACHINE_ACTIVE,   /* in a paid window */
     MACHINE_LEAVING,  /* in a paid window that will be its last: no new task,
                          what ran was told to stop */
     MACHINE_DRAINING, /* its paid time is over, the stopped tasks are not all
                          back yet */
+    MACHINE_ENDING,   /* a job: it is over, the bill is still to come */
     MACHINE_LOST
 };
 
@@ -59,6 +63,7 @@ struct machine {
     bool renewing;        /* ACTIVE: the next window's charge is held */
     bool quarantined;     /* gets no more tasks */
     bool used;            /* was acquired at least once */
+    bool last;            /* ACTIVE, a job: whether another follows is decided */
     bats_time paid_end;   /* end of the last window charged */
     int64_t plan_windows; /* that the plan still gives it after this one */
     int64_t overrun;      /* as of the last look (forecast.h): windows beyond
@@ -74,6 +79,9 @@ struct machine_rest {
     bats_time since;       /* charged for use: it is in use since then, or
                               BATS_NEVER; */
     bats_money booked;     /* and so much of that is charged */
+    bool asked;            /* a job was asked for, and is not billed yet: */
+    bats_time asked_at;    /*   since then; */
+    bats_time began_at;    /*   it began then, or BATS_NEVER */
 };
 
 /* A slot runs the first task of its queue; the others wait behind it. A replica
@@ -155,7 +163,11 @@ struct cluster {
     bool is_seen; /* tasks have ended well there in an earlier session, too, or
                      in a sampling phase */
     int64_t windows;
-    bats_money used;                  /* charged for use */
+    bats_money used;                  /* charged for use, or for jobs */
+    uint32_t n_asked; /* jobs that wait; */
+    uint32_t n_began; /* those that began, */
+    double waited;    /* and how long all of them waited, microseconds */
+    bool has_surplus; /* the last plan wanted fewer jobs than wait */
     double busy_time, paid_slot_time; /* microseconds */
 };
 
@@ -177,7 +189,8 @@ struct state {
     enum bats_finish late; /* which of them it is */
     bool is_late;          /* it is over */
     bool is_allocation;    /* billing.h; */
-    bool is_use;           /* neither: by windows */
+    bool is_use;
+    bool is_job;           /* none of these: by windows */
     uint32_t sample_size;
     bats_money earlier_charged;
     bool tops_up; /* what an earlier session has seen is part of the sample */
@@ -212,6 +225,8 @@ struct state {
                             one less and no result */
 
     uint32_t n_absent, n_lost, n_quarantined, n_held; /* machines */
+    uint32_t n_jobs;        /* of them, jobs asked for and not billed; */
+    uint64_t n_asked_slots; /* slots of those that wait */
     uint32_t n_open;     /* slots of ACTIVE machines, */
     uint32_t n_free;     /* and those of them without a task */
     uint32_t n_busy;     /* slots with a task */
@@ -305,6 +320,44 @@ void use_forgive(struct state *s, uint32_t machine);
 
 /* It is not in use any more. */
 void use_end(struct state *s, uint32_t machine);
+
+/* ---- jobs.c: machines that are jobs ---- */
+
+/* The money that is held for a job of the cluster. */
+bats_money job_price(const struct state *s, size_t cluster);
+
+/* The money held for all jobs that wait. */
+bats_money jobs_waiting(const struct state *s);
+
+/* How long a job of the cluster waits, as far as is known: the mean of waits
+ * that are distributed exponentially, of which those that last were cut off at
+ * this moment (time waited by all / jobs that began). */
+bats_time job_wait(const struct state *s, size_t cluster);
+
+/* How long before the end of a job its successor is asked for. */
+bats_time job_lead(const struct state *s, size_t cluster);
+
+/* PARKED -> ASKED: holds the money. False: there is not enough. */
+bool job_ask(struct state *s, uint32_t machine);
+
+/* ASKED -> ACTIVE, for a window. */
+void job_begin(struct state *s, uint32_t machine);
+
+/* It may work for so long from now. */
+void job_set_end(struct state *s, uint32_t machine, bats_time time);
+
+/* ACTIVE: whether another job follows it is decided. */
+void job_set_last(struct state *s, uint32_t machine);
+
+/* ASKED -> ENDING: it is withdrawn. */
+void job_withdraw(struct state *s, uint32_t machine);
+
+/* It has gone: ASKED -> ENDING, or ACTIVE or LEAVING -> DRAINING. What was on it
+ * is still in its slots: the caller takes it out. */
+void job_vanish(struct state *s, uint32_t machine);
+
+/* The bill: what is held is free again. ENDING -> PARKED. */
+void job_bill(struct state *s, uint32_t machine, bats_money amount);
 
 /* ---- slots.c ---- */
 
@@ -483,6 +536,13 @@ void machine_take_over(struct state *s, uint32_t machine);
 /* ACTIVE: the charge of the next window is held. False: there is no money. */
 bool machine_renew(struct state *s, uint32_t machine);
 
+/* For jobs.c: it is held from now on, paid until `end`, with idle slots. It is
+ * not held any more, -> DRAINING. It waits: -> PARKED, or ENDING if the bill of a
+ * job is to come. */
+void machine_hold(struct state *s, uint32_t machine, bats_time end);
+void machine_end(struct state *s, uint32_t machine);
+void machine_wait(struct state *s, uint32_t machine);
+
 /* ACTIVE -> LEAVING: what runs is told to stop. */
 void machine_leave(struct state *s, uint32_t machine);
 
@@ -492,7 +552,7 @@ void machine_enter_window(struct state *s, uint32_t machine);
 /* The paid time is over: -> DRAINING, or PARKED if nothing is left on it. */
 void machine_park(struct state *s, uint32_t machine);
 
-/* DRAINING -> PARKED, if nothing is left on it. */
+/* DRAINING -> PARKED, or ENDING, if nothing is left on it. */
 void machine_drained(struct state *s, uint32_t machine);
 
 /* ACTIVE: not wanted after its window, or wanted again. */

@@ -83,8 +83,14 @@ static char *put_event(char *at, const struct bats_record *r,
                                   ? e->choice.deadline
                                   : e->choice.budget);
     }
-    if (of_task || e->type == BATS_EVENT_JOINED || e->type == BATS_EVENT_LOST)
+    if (of_task || e->type == BATS_EVENT_JOINED ||
+        e->type == BATS_EVENT_LOST || bats_is_job_event(e->type))
         at = put_number(at, e->machine);
+    if (bats_is_job_event(e->type)) {
+        at = put_null(put_null(at));
+        return put_number(at, e->type == BATS_EVENT_BILLED ? e->amount
+                                                           : e->runtime);
+    }
     if (!of_task)
         return at;
     at = put_task(put_number(at, e->slot), r, e->task);

@@ -1,0 +1,158 @@
+/*
+ * jobs: machines that are jobs of their own (bats/billing.h). The price of the
+ * longest time is held from the moment one is asked for until it is billed, so
+ * that nothing the batch system may do meanwhile costs more than the budget. See
+ * state.h.
+ */
+#include "engine/state/state.h"
+
+#include <assert.h>
+
+bats_money job_price(const struct state *s, size_t cluster)
+{
+    return bats_billing_use(s->clusters[cluster].price, s->window,
+                            s->window + s->ledger.billing.overrun);
+}
+
+bats_money jobs_waiting(const struct state *s)
+{
+    bats_money sum = 0;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        sum += s->clusters[i].n_asked * job_price(s, i);
+    return sum;
+}
+
+bats_time job_wait(const struct state *s, size_t cluster)
+{
+    const struct cluster *c = &s->clusters[cluster];
+    double waited = c->waited;
+    uint32_t left = c->n_asked;
+    for (uint32_t i = 0; i < c->n_machines && left > 0; i++) {
+        uint32_t id = s->members[c->first_machine + i];
+        if (s->machines[id].state != MACHINE_ASKED)
+            continue;
+        waited += (double)(s->now - s->rest[id].asked_at);
+        left--;
+    }
+    return (bats_time)(waited / (c->n_began > 0 ? c->n_began : 1) + 0.5);
+}
+
+bats_time job_lead(const struct state *s, size_t cluster)
+{
+    bats_time wait = job_wait(s, cluster);
+    return s->preempt_lead + (wait < s->window ? wait : s->window);
+}
+
+bool job_ask(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    struct cluster *c = &s->clusters[m->cluster];
+    assert(m->state == MACHINE_PARKED && !s->rest[id].asked);
+    if (!bats_ledger_hold(&s->ledger, job_price(s, m->cluster)))
+        return false;
+    state_set_latest(s);
+    bats_heap_remove(&c->parked, s->rest[id].member);
+    m->state = MACHINE_ASKED;
+    s->rest[id].asked = true;
+    s->rest[id].asked_at = s->now;
+    s->rest[id].began_at = BATS_NEVER;
+    c->n_asked++;
+    s->n_asked_slots += m->n_slots;
+    if (s->n_jobs++ == 0)
+        s->next_tick = s->now + s->interval;
+    state_emit(
+        s, (struct bats_command){.type = BATS_COMMAND_ACQUIRE, .machine = id});
+    return true;
+}
+
+static void stop_waiting(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    s->clusters[m->cluster].n_asked--;
+    s->n_asked_slots -= m->n_slots;
+    m->state = MACHINE_ENDING;
+}
+
+/* The first turn is for its successor, the second one ends it. */
+static void schedule(struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    bats_time lead =
+        m->last ? s->preempt_lead : job_lead(s, m->cluster);
+    bats_time turn = m->paid_end - lead;
+    if (m->state == MACHINE_LEAVING)
+        turn = m->paid_end;
+    bats_heap_set(&s->turns, id, turn > s->now ? turn : s->now);
+}
+
+void job_begin(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    struct cluster *c = &s->clusters[m->cluster];
+    stop_waiting(s, id);
+    c->waited += (double)(s->now - s->rest[id].asked_at);
+    c->n_began++;
+    c->windows++;
+    s->rest[id].windows++;
+    s->rest[id].began_at = s->now;
+    machine_hold(s, id, s->now + s->window);
+    m->last = false;
+    schedule(s, id);
+}
+
+void job_set_end(struct state *s, uint32_t id, bats_time time)
+{
+    struct machine *m = &s->machines[id];
+    if (m->state != MACHINE_ACTIVE && m->state != MACHINE_LEAVING)
+        return;
+    m->paid_end = s->now + time;
+    schedule(s, id);
+}
+
+void job_set_last(struct state *s, uint32_t id)
+{
+    s->machines[id].last = true;
+    if (!s->machines[id].marked)
+        machine_mark(s, id, true);
+    schedule(s, id);
+}
+
+void job_withdraw(struct state *s, uint32_t id)
+{
+    stop_waiting(s, id);
+    state_emit(
+        s, (struct bats_command){.type = BATS_COMMAND_PARK, .machine = id});
+}
+
+void job_vanish(struct state *s, uint32_t id)
+{
+    if (s->machines[id].state == MACHINE_ASKED)
+        stop_waiting(s, id);
+    else if (s->machines[id].state == MACHINE_ACTIVE ||
+             s->machines[id].state == MACHINE_LEAVING)
+        machine_end(s, id);
+}
+
+void job_bill(struct state *s, uint32_t id, bats_money amount)
+{
+    struct machine *m = &s->machines[id];
+    struct cluster *c = &s->clusters[m->cluster];
+    bats_ledger_give_up(&s->ledger, job_price(s, m->cluster));
+    bats_ledger_bill(&s->ledger, amount);
+    c->used += amount;
+    s->rest[id].asked = false;
+    if (amount > 0)
+        state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
+                                            .machine = id,
+                                            .amount = amount});
+    if (m->quarantined) { /* the next job may get another node */
+        m->quarantined = false;
+        c->n_quarantined--;
+        s->n_quarantined--;
+        c->n_joined++;
+    }
+    if (--s->n_jobs == 0)
+        s->next_tick = BATS_NEVER;
+    machine_wait(s, id);
+    state_set_latest(s);
+}

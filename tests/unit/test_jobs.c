@@ -1,0 +1,332 @@
+/* Machines that are jobs, in runs that can be checked by hand: 3 per hour, a
+ * window of an hour, tasks of 20 minutes at 1 each. The simulator plays the
+ * batch system. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bats/billing.h"
+#include "bats/policy.h"
+#include "sim/sim.h"
+
+#define TASK (20 * BATS_MINUTE)
+#define TASKS 400
+#define MACHINES 8
+
+struct run {
+    struct bats_cluster clusters[2];
+    struct bats_machine_spec machines[MACHINES];
+    double speed[2];
+    bats_time work[TASKS], queue[2], startup[2];
+    struct bats_sim_loss losses[MACHINES];
+    struct bats_sim_options o;
+    struct bats_sched_status status;
+    struct bats_cluster_status used[2];
+    bats_money booked;
+    bats_time makespan;
+    uint32_t asked, most_asked, waiting, begun;
+    bats_time asked_at[2], joined_at[2]; /* of the first two */
+};
+
+static void check_invariants(void *context, const struct bats_sched *s)
+{
+    (void)context;
+    bats_sched_check(s);
+}
+
+static void hear(void *context, bats_time now, const struct bats_event *ev)
+{
+    struct run *r = context;
+    if (ev->type == BATS_EVENT_JOINED && r->begun++ < 2)
+        r->joined_at[r->begun - 1] = now;
+    r->waiting -= ev->type == BATS_EVENT_BILLED;
+}
+
+static void note(void *context, bats_time now, const struct bats_command *c)
+{
+    struct run *r = context;
+    if (c->type == BATS_NOTICE_CHARGE)
+        r->booked += c->amount;
+    if (c->type == BATS_COMMAND_ACQUIRE) {
+        if (r->asked++ < 2)
+            r->asked_at[r->asked - 1] = now;
+        r->waiting++;
+    }
+    if (r->waiting > r->most_asked)
+        r->most_asked = r->waiting;
+}
+
+static struct run prepare(uint32_t n_tasks, uint32_t n_machines,
+                          bats_money budget)
+{
+    struct run r = {.clusters = {{.charge = 3 * BATS_UNIT, .max = n_machines},
+                                 {.charge = 3 * BATS_UNIT, .max = n_machines}},
+                    .speed = {1, 1},
+                    .o.sched = {.policy = &bats_policy_bats,
+                                .n_tasks = n_tasks,
+                                .n_clusters = 1,
+                                .n_machines = n_machines,
+                                .window = BATS_HOUR,
+                                .budget = budget,
+                                .billing.model = BATS_BILLING_JOB,
+                                .tail = BATS_TAIL_NONE,
+                                .seed = 7}};
+    for (uint32_t i = 0; i < n_tasks; i++)
+        r.work[i] = TASK;
+    for (uint32_t i = 0; i < n_machines; i++)
+        r.machines[i].slots = 1;
+    return r;
+}
+
+static void play(struct run *r)
+{
+    struct bats_sched *s;
+    struct bats_error err;
+    r->o.sched.clusters = r->clusters;
+    r->o.sched.machines = r->machines;
+    r->o.work = r->work;
+    r->o.speed = r->speed;
+    r->o.queue = r->queue;
+    r->o.startup = r->startup;
+    r->o.losses = r->losses;
+    r->o.after = check_invariants;
+    r->o.on_event = hear;
+    r->o.on_command = note;
+    r->o.context = r;
+    if (bats_sim_run(&r->o, &s, &r->makespan, &err) < 0)
+        fail_msg("%s", err.text);
+    bats_sched_status(s, &r->status);
+    for (size_t i = 0; i < r->o.sched.n_clusters; i++)
+        bats_sched_cluster_status(s, i, &r->used[i]);
+    bats_sched_destroy(s);
+    assert_int_equal(r->booked + r->o.sched.earlier.charged,
+                     r->status.charged);
+    assert_int_equal(r->waiting, 0);
+}
+
+/* Three tasks are an hour of one job; the fourth needs another one. */
+static void what_jobs_were_billed_is_charged(void **state)
+{
+    (void)state;
+    struct run r = prepare(4, 2, BATS_UNLIMITED);
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(r.makespan, 2 * TASK);
+    assert_int_equal(r.status.charged, 4 * BATS_UNIT);
+    assert_int_equal(r.asked, 2);
+}
+
+/* One machine: its job ends after an hour, and the next one begins then. */
+static void a_job_that_is_still_needed_is_followed_by_another(void **state)
+{
+    (void)state;
+    struct run r = prepare(7, 2, BATS_UNLIMITED);
+    r.clusters[0].max = 1;
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(r.status.charged, 7 * BATS_UNIT);
+    assert_int_equal(r.begun, 3);
+    assert_int_equal(r.makespan, 7 * TASK);
+}
+
+/* One machine, which may be two jobs for a while. The first job waited for so
+ * long, and the second one is asked for as long before the first one ends. */
+static void the_next_job_is_asked_for_as_early_as_jobs_wait(void **state)
+{
+    (void)state;
+    struct run r = prepare(5, 2, BATS_UNLIMITED);
+    r.queue[0] = 20 * BATS_MINUTE;
+    r.o.sched.billing.jobs = 1;
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(r.asked, 2);
+    bats_time wait = r.joined_at[0];
+    assert_true(wait > BATS_MINUTE && wait < BATS_HOUR);
+    assert_int_equal(r.asked_at[1], wait + BATS_HOUR - wait);
+    assert_int_equal(r.status.charged, 5 * BATS_UNIT);
+}
+
+/* 7 buys two jobs of 3; the bill of these leaves 1, which pays no third. */
+static void money_is_held_for_jobs_that_wait(void **state)
+{
+    (void)state;
+    struct run r = prepare(20, MACHINES, 7 * BATS_UNIT);
+    r.queue[0] = BATS_HOUR;
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_BUDGET);
+    assert_int_equal(r.most_asked, 2);
+    assert_int_equal(r.status.done, 6);
+    assert_int_equal(r.status.charged, 6 * BATS_UNIT);
+}
+
+/* A job may be billed for 30 minutes more: then 7 buys only one at a time. */
+static void what_the_site_may_bill_beyond_the_window_is_held_too(void **state)
+{
+    (void)state;
+    struct run r = prepare(20, MACHINES, 7 * BATS_UNIT);
+    r.o.sched.billing.overrun = 30 * BATS_MINUTE;
+    play(&r);
+    assert_int_equal(r.most_asked, 1);
+    assert_true(r.status.charged <= 7 * BATS_UNIT);
+    assert_int_equal(r.status.done, 3);
+}
+
+static void no_more_jobs_are_asked_for_than_tasks_wait(void **state)
+{
+    (void)state;
+    struct run r = prepare(5, MACHINES, BATS_UNLIMITED);
+    for (int i = 0; i < MACHINES; i++)
+        r.machines[i].slots = 2;
+    play(&r);
+    assert_int_equal(r.most_asked, 3);
+    assert_int_equal(r.status.done, 5);
+}
+
+static void no_more_jobs_are_asked_for_than_are_allowed(void **state)
+{
+    (void)state;
+    struct run r = prepare(9, MACHINES, BATS_UNLIMITED);
+    r.o.sched.billing.jobs = 3;
+    play(&r);
+    assert_int_equal(r.most_asked, 3);
+    assert_int_equal(r.status.finish, BATS_FINISH_ALL_DONE);
+}
+
+/* The first job that comes does both tasks; the one that waits is given up. */
+static void jobs_that_nobody_needs_any_more_are_withdrawn(void **state)
+{
+    (void)state;
+    struct run r = prepare(2, 2, BATS_UNLIMITED);
+    r.queue[0] = 1000 * BATS_HOUR;
+    play(&r);
+    assert_int_equal(r.status.done, 2);
+    assert_int_equal(r.asked, 2);
+    assert_int_equal(r.begun, 1);
+    assert_int_equal(r.status.charged, 2 * BATS_UNIT);
+}
+
+/* A task is lost after 10 minutes, which are billed, and runs again. */
+static void a_job_that_is_lost_is_replaced(void **state)
+{
+    (void)state;
+    struct run r = prepare(1, 1, BATS_UNLIMITED);
+    r.losses[0] = (struct bats_sim_loss){10 * BATS_MINUTE, 0};
+    r.o.n_losses = 1;
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(r.status.charged, 3 * BATS_UNIT / 2);
+    assert_int_equal(r.makespan, 30 * BATS_MINUTE);
+}
+
+/* The job of the run itself costs 1 per hour: 5 pay a window of 3, and the run
+ * meanwhile. */
+static void the_job_of_the_run_itself_counts(void **state)
+{
+    (void)state;
+    struct run r = prepare(20, MACHINES, 5 * BATS_UNIT);
+    r.o.sched.billing.rate = BATS_UNIT;
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_BUDGET);
+    assert_int_equal(r.most_asked, 1);
+    assert_int_equal(r.status.done, 3);
+    assert_int_equal(r.status.charged, 4 * BATS_UNIT);
+}
+
+/* The window of 3 could be paid, but not the hour of the run as well. */
+static void the_job_of_the_run_is_paid_to_the_end_of_the_others(void **state)
+{
+    (void)state;
+    struct run r = prepare(20, MACHINES, 7 * BATS_UNIT / 2);
+    r.o.sched.billing.rate = BATS_UNIT;
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_BUDGET);
+    assert_int_equal(r.asked, 0);
+}
+
+/* It pays nothing but its own time, until nothing else can be paid. */
+static void a_run_that_waits_in_vain_ends_with_its_money(void **state)
+{
+    (void)state;
+    struct run r = prepare(20, 1, 5 * BATS_UNIT);
+    r.o.sched.billing.rate = BATS_UNIT;
+    r.queue[0] = 1000000 * BATS_HOUR;
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_BUDGET);
+    assert_int_equal(r.begun, 0);
+    assert_true(r.status.charged <= 5 * BATS_UNIT);
+    assert_true(r.makespan >= BATS_HOUR);
+}
+
+/* A generator of numbers that the test does not share with the simulator. */
+static uint32_t next(uint64_t *x)
+{
+    *x = *x * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*x >> 33);
+}
+
+static void random_run(uint64_t seed)
+{
+    uint32_t n = 2 + next(&seed) % (MACHINES - 1);
+    struct run r = prepare(1 + next(&seed) % TASKS, n,
+                           (1 + next(&seed) % 200) * BATS_UNIT);
+    r.o.sched.seed = next(&seed);
+    r.o.noise_seed = next(&seed);
+    if (next(&seed) % 4 == 0)
+        r.o.sched.policy = &bats_policy_rr;
+    r.o.sched.n_clusters = 2;
+    r.clusters[1].charge = (1 + next(&seed) % 9) * BATS_UNIT;
+    r.speed[1] = 0.5 + next(&seed) % 100 / 20.0;
+    for (uint32_t i = 0; i < n; i++)
+        r.machines[i] = (struct bats_machine_spec){i % 2, 1 + next(&seed) % 3};
+    for (uint32_t i = 0; i < r.o.sched.n_tasks; i++)
+        r.work[i] = (1 + next(&seed) % 120) * BATS_MINUTE;
+    for (int i = 0; i < 2; i++) {
+        r.queue[i] = next(&seed) % 90 * BATS_MINUTE;
+        r.startup[i] = next(&seed) % 3 * BATS_MINUTE;
+    }
+    r.o.sched.billing.overrun = 3 * BATS_MINUTE;
+    r.o.sched.billing.jobs = next(&seed) % 5;
+    r.o.sched.preempt_lead = next(&seed) % 2 * BATS_MINUTE;
+    r.o.sched.tail = next(&seed) % 2 ? BATS_TAIL_DEFAULT : BATS_TAIL_NONE;
+    bats_time at = 0;
+    r.o.n_losses = next(&seed) % MACHINES;
+    for (size_t i = 0; i < r.o.n_losses; i++)
+        r.losses[i] = (struct bats_sim_loss){
+            at += next(&seed) % 100 * BATS_MINUTE, next(&seed) % n};
+    play(&r);
+    assert_true(r.status.charged <= r.o.sched.budget);
+    assert_true(r.status.finish == BATS_FINISH_ALL_DONE ||
+                r.status.finish == BATS_FINISH_BUDGET);
+}
+
+static void random_runs_never_cost_more_than_the_budget(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 300; seed++)
+        random_run(seed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_jobs_were_billed_is_charged),
+        cmocka_unit_test(a_job_that_is_still_needed_is_followed_by_another),
+        cmocka_unit_test(the_next_job_is_asked_for_as_early_as_jobs_wait),
+        cmocka_unit_test(money_is_held_for_jobs_that_wait),
+        cmocka_unit_test(what_the_site_may_bill_beyond_the_window_is_held_too),
+        cmocka_unit_test(no_more_jobs_are_asked_for_than_tasks_wait),
+        cmocka_unit_test(no_more_jobs_are_asked_for_than_are_allowed),
+        cmocka_unit_test(jobs_that_nobody_needs_any_more_are_withdrawn),
+        cmocka_unit_test(a_job_that_is_lost_is_replaced),
+        cmocka_unit_test(the_job_of_the_run_itself_counts),
+        cmocka_unit_test(the_job_of_the_run_is_paid_to_the_end_of_the_others),
+        cmocka_unit_test(a_run_that_waits_in_vain_ends_with_its_money),
+        cmocka_unit_test(random_runs_never_cost_more_than_the_budget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
