@@ -41,7 +41,7 @@ VERSION = 0.1.0
 
 # ---- sources, layer by layer: each may use those above it ----
 
-UTIL_SRC = $(addprefix src/util/, encode.c error.c grow.c heap.c hostlist.c units.c)
+UTIL_SRC = $(addprefix src/util/, complaint.c encode.c error.c grow.c heap.c hostlist.c units.c)
 PLAN_SRC = $(addprefix src/plan/, \
 	billing.c cluster.c frontier.c goal.c knapsack.c plan.c windows.c windows_all.c)
 ESTIMATE_SRC = $(addprefix src/estimate/, \
@@ -64,11 +64,12 @@ PROTO_SRC = $(addprefix src/proto/, read.c write.c)
 EXEC_SRC = $(addprefix src/exec/process/, \
 	command.c environment.c family.c guard.c pace.c runner.c spawner.c) \
 	$(addprefix src/exec/output/, \
-	outdir.c outfile.c outlet.c results.c spool.c stream.c)
+	last.c outdir.c outfile.c outlet.c results.c spool.c stream.c)
 RECORD_SRC = $(addprefix src/record/, \
 	db.c options.c schema.c \
-	$(addprefix write/, log.c match.c pack.c past.c record.c rest.c) \
-	$(addprefix read/, copy.c recover.c view.c view_lists.c view_status.c) \
+	$(addprefix write/, kinds.c log.c match.c pack.c past.c record.c rest.c) \
+	$(addprefix read/, copy.c recover.c view.c view_lists.c view_status.c \
+	view_stderr.c) \
 	$(addprefix verify/, rebuild.c replay.c))
 SITE_SRC = $(addprefix src/site/, \
 	account.c allocation.c ask.c batch_system.c batch_systems.c deaths.c \
@@ -81,10 +82,10 @@ RUN_SRC = $(addprefix src/run/, \
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c)
 REPORT_SRC = $(addprefix src/report/, \
-	failures.c finish.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c \
+	brief.c causes.c failures.c finish.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c \
 	snapshot.c summary.c table.c terminal.c trace.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
-	choosing.c cli.c clusters_json.c deadline.c dry_run.c estimation.c help.c \
+	causes.c choosing.c cli.c clusters_json.c deadline.c dry_run.c estimation.c help.c \
 	history.c jobs.c look.c main.c options.c options_json.c place.c \
 	similar.c simulation.c watch.c) \
 	$(addprefix src/cli/cmd/, \

@@ -246,6 +246,8 @@ static void on_ended(void *context, const struct bats_execution *e)
         log_end(w, e);
     if (e->usage.exit_status == 0 && e->usage.signal == 0)
         return;
+    bats_causes_add(&w->causes, (int64_t)e->task + 1, e->usage.exit_status,
+                    e->usage.signal, e->host, e->last, e->n_last);
     struct bats_failure failure = {
         .task = e->task,
         .exit_status = e->usage.exit_status,
@@ -305,6 +307,7 @@ void bats_watch_release(struct bats_watch *watch)
     bats_joblog_destroy(watch->joblog);
     free(watch->received);
     bats_failures_release(&watch->failures);
+    bats_causes_release(&watch->causes);
     if (watch->terminal >= 0)
         close(watch->terminal);
 }

@@ -28,6 +28,7 @@ struct bats_watch {
     struct bats_joblog *joblog; /* NULL: none; owned */
     uint64_t *received;         /* with joblog: bytes of output, by task */
     struct bats_failures failures;
+    struct bats_causes causes;
     uint64_t yielded; /* executions that were checkpointed */
     bool is_late;     /* it was said that the deadline will not be kept */
     struct bats_progress progress;

@@ -26,7 +26,7 @@
 #include "bats/error.h"
 #include "util/usage.h"
 
-#define BATS_PROTO_VERSION 4
+#define BATS_PROTO_VERSION 5
 #define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
 #define BATS_PROTO_OUTPUTS 4    /* kinds of output, numbered from 0 */
 #define BATS_PROTO_BINDS 3      /* ways to bind tasks, likewise */
@@ -116,6 +116,8 @@ struct bats_task_result {
                        never started */
     bool asks;      /* its output waits for a VERDICT */
     struct bats_usage usage;
+    const char *last; /* end of its standard error, if it failed */
+    size_t n_last;
     /* If lines are held, for standard output and error: */
     const char *lines[2]; /* all of them, unless it asks: then after the
                            * VERDICT */

@@ -162,6 +162,7 @@ static void take_result(struct reader *r, struct bats_task_result *result)
     result->cancelled = take_small(r, 1);
     result->asks = take_small(r, 1);
     take_usage(r, &result->usage);
+    result->last = take_bytes(r, &result->n_last);
     for (int i = 0; i < 2; i++) {
         result->lines[i] = take_bytes(r, &result->n_lines[i]);
         result->to_come[i] = take_amount(r);

@@ -154,6 +154,7 @@ void bats_proto_result(struct bats_packet *p,
     put(p, result->cancelled, 1);
     put(p, result->asks, 1);
     put_usage(p, &result->usage);
+    put_bytes(p, result->last, result->n_last);
     for (int i = 0; i < 2; i++) {
         put_bytes(p, result->lines[i], result->n_lines[i]);
         put(p, (uint64_t)result->to_come[i], 8);

@@ -77,6 +77,14 @@ static const char tables_sql[] =
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
     "  machine INTEGER, task INTEGER, sentence TEXT);\n";
 
+static const char stderr_sql[] =
+    "CREATE TABLE stderr ( -- the end of standard error of executions that\n"
+    "    -- failed, at most 4096 bytes of each\n"
+    "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
+    "  task INTEGER, attempt INTEGER, -- as in attempt\n"
+    "  same INTEGER, -- if text is NULL: the seq of one of the same kind\n"
+    "  text TEXT, UNIQUE (task, attempt));\n";
+
 static const char history_sql[] =
     "CREATE TABLE history ( -- the log of frequent events, a row\n"
     "    -- for a group of it. Ask the views event, command and attempt.\n"
@@ -249,7 +257,7 @@ static const char views_sql[] =
 
 const char *const bats_schema_tables[] = {
     "meta",  "session", "cluster", "machine",  "task",
-    "place", "history", "ledger",  "decision", "notice",
+    "place", "history", "ledger",  "decision", "notice", "stderr",
 };
 const size_t bats_schema_n_tables =
     sizeof bats_schema_tables / sizeof *bats_schema_tables;
@@ -307,6 +315,8 @@ int bats_schema_make(struct bats_db *db, struct bats_error *err)
         rc = bats_db_run(db, tables_sql, err);
     if (rc == 0)
         rc = bats_db_run(db, history_sql, err);
+    if (rc == 0)
+        rc = bats_db_run(db, stderr_sql, err);
     if (rc == 0)
         rc = bats_db_run(db, views_sql, err);
     snprintf(head, sizeof head,
@@ -422,6 +432,8 @@ int bats_schema_upgrade(struct bats_db *db, struct bats_error *err)
         rc = from_1_to_2(db, err);
     if (rc == 0)
         rc = bats_db_run(db, bats_schema_move_choices, err);
+    if (rc == 0)
+        rc = bats_db_run(db, stderr_sql, err);
     if (rc == 0)
         rc = bats_db_run(db, views_sql, err);
     return rc < 0 ? rc : bats_db_run(db, "COMMIT", err);

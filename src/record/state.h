@@ -2,12 +2,14 @@
  * state: shared by the files of the writer.
  * Layer: record, private to it. record.c opens, begins and ends; past.c loads
  * the results of earlier sessions; match.c finds the tasks of the bag among
- * theirs; log.c keeps the rows that wait; pack.c groups them.
+ * theirs; log.c keeps the rows that wait; pack.c groups them;
+ * kinds.c bounds the ends of standard error.
  */
 #ifndef BATS_RECORD_STATE_H
 #define BATS_RECORD_STATE_H
 
 #include "record/db.h"
+#include "record/write/kinds.h"
 #include "record/write/record.h"
 
 /* A task of the record. */
@@ -43,6 +45,7 @@ enum bats_row_kind {
     BATS_ROW_CHARGE = BATS_ROWS_PACKED,
     BATS_ROW_DECISION,
     BATS_ROW_NOTICE,
+    BATS_ROW_LAST,
     BATS_ROWS
 };
 
@@ -65,6 +68,10 @@ struct bats_row {
             uint32_t machine;
             uint32_t task;
         } notice;
+        struct {
+            uint32_t task, attempt;
+            int64_t same; /* seq; 0: it has a text */
+        } last;
     } u;
 };
 
@@ -99,6 +106,7 @@ struct bats_record {
     size_t n_rows;
     size_t rows_capacity;
     struct bats_pack pack;
+    struct bats_kinds kinds;
     sqlite3_stmt *insert_group;
     sqlite3_stmt *insert[BATS_ROWS]; /* NULL for packed rows */
 };

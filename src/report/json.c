@@ -281,6 +281,7 @@ static json_t *report_object(const struct bats_report *r)
     for (size_t i = 0; i < r->failures.n; i++)
         bad |= json_array_append_new(failed, failure(&r->failures.list[i]));
     bad |= SET(o, "failed_tasks", failed);
+    bad |= SET(o, "causes", bats_causes_json(&r->causes));
     bad |= SET(o, "failed_tasks_omitted",
                integer((int64_t)s->status.failed - (int64_t)r->failures.n));
     return checked(o, bad);

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "bats/error.h"
+#include "report/causes.h"
 #include "report/snapshot.h"
 
 /* ---- tasks that failed ---- */
@@ -67,6 +68,7 @@ struct bats_report {
     struct bats_snapshot snapshot;
     struct bats_report_settings settings;
     struct bats_failures failures;
+    struct bats_causes causes; /* of all failures, sorted */
     uint64_t yielded;  /* executions that were checkpointed */
     bool recorded;     /* there is a record for --resume */
     bool not_recorded; /* the run ended because the record cannot be written */
@@ -86,6 +88,11 @@ const char *bats_report_promise(char *text, size_t size,
 
 /* The closing report for people, at most 80 columns wide where names allow. */
 void bats_report_print(FILE *out, const struct bats_report *report);
+
+/* True if no money is at stake: there is no budget, deadline, choice or
+ * clusters file. Then a person needs only a few lines: */
+bool bats_report_is_brief(const struct bats_report *report);
+void bats_report_print_brief(FILE *out, const struct bats_report *report);
 
 /* Writes the report, with more details, as one JSON object with a final
  * newline. Money is a string with a decimal number (null: unlimited or

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/finish.h"
+#include "report/parts.h"
 #include "report/report.h"
 #include "report/table.h"
 #include "report/words.h"
@@ -20,13 +21,16 @@ static double percent(double share)
     return 100 * share;
 }
 
-static void print_labelled(FILE *out, const char *label, const char *text)
+void bats_report_labelled(FILE *out, const char *label, const char *text)
 {
+    char line[2 * TEXT];
+
     fprintf(out, "%-*s", LABEL, label);
-    bats_words_wrap(out, text, LABEL, LABEL, WIDTH);
+    bats_words_wrap(out, bats_encode_terminal(line, sizeof line, text), LABEL,
+                    LABEL, WIDTH);
 }
 
-static void print_outcome(FILE *out, const struct bats_report *r)
+void bats_report_outcome(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
     uint32_t n = bats_snapshot_tasks(s), left = bats_snapshot_left(s);
@@ -162,7 +166,7 @@ static void print_promise(FILE *out, const struct bats_snapshot *s)
     if (!s->has_promise)
         return;
     bats_report_promise(text, sizeof text, s);
-    print_labelled(out, "promised", text);
+    bats_report_labelled(out, "promised", text);
     snprintf(text, sizeof text, "%s in %s",
              bats_words_money(a, sizeof a,
                               s->status.charged - s->sampled_charged,
@@ -173,7 +177,7 @@ static void print_promise(FILE *out, const struct bats_snapshot *s)
                  ", %s of it from the cushion of %s",
                  bats_money_format(d, s->status.cushion_spent),
                  bats_words_money(c, sizeof c, s->status.cushion, currency));
-    print_labelled(out, "actual", text);
+    bats_report_labelled(out, "actual", text);
 }
 
 /* The promise, whether it was kept, and the margin. */
@@ -192,7 +196,7 @@ static void print_deadline(FILE *out, const struct bats_snapshot *s)
         snprintf(text, sizeof text, "%s, %s %s%s", promised,
                  spare < 0 ? "missed by" : "kept with", margin,
                  spare < 0 ? "" : " to spare");
-    print_labelled(out, "deadline", text);
+    bats_report_labelled(out, "deadline", text);
 }
 
 /* Prints what the batch system bills, for comparison with what was charged. */
@@ -227,7 +231,7 @@ static void print_reserved(FILE *out, const struct bats_report *r)
             bats_words_money(a, sizeof a, reserved, s->platform->currency),
             s->platform->n_machines == 1 ? "" : "all ", n,
             bats_words_count(k, sizeof k, (uint64_t)windows, "window"));
-    print_labelled(out, "reserved", text);
+    bats_report_labelled(out, "reserved", text);
 }
 
 static void print_money(FILE *out, const struct bats_snapshot *s)
@@ -253,7 +257,7 @@ static void print_money(FILE *out, const struct bats_snapshot *s)
         snprintf(text + strlen(text), sizeof text - strlen(text),
                  "; an allocation is billed for all that it holds, until it "
                  "is given back");
-    print_labelled(out, "charged", text);
+    bats_report_labelled(out, "charged", text);
 }
 
 /* Prints what to do about tasks that the budget could not pay. */
@@ -284,7 +288,7 @@ static void print_rest(FILE *out, const struct bats_report *r)
             bats_words_money(cost, sizeof cost, s->status.rest_cost, currency),
             r->recorded ? "--resume " : "", bats_money_format(total, sum));
     }
-    print_labelled(out, "left", text);
+    bats_report_labelled(out, "left", text);
 }
 
 /* Prints "preempted  3 tasks stopped before ...", unless there were none. */
@@ -296,10 +300,10 @@ static void print_number(FILE *out, const char *label, uint64_t n,
         return;
     snprintf(text, sizeof text, "%s%s",
              bats_words_count(count, sizeof count, n, noun), what);
-    print_labelled(out, label, text);
+    bats_report_labelled(out, label, text);
 }
 
-static void print_mishaps(FILE *out, const struct bats_report *r)
+void bats_report_mishaps(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
     uint32_t lost = 0, quarantined = 0;
@@ -340,18 +344,18 @@ static void print_facts(FILE *out, const struct bats_report *r)
         snprintf(text, sizeof text, "%s (%s of real time, time scale %g)",
                  time, bats_duration_format(real, r->real_us),
                  r->settings.time_scale);
-    print_labelled(out, "makespan", text);
+    bats_report_labelled(out, "makespan", text);
     print_deadline(out, s);
     print_money(out, s);
     print_reserved(out, r);
     print_promise(out, s);
     print_rest(out, r);
 
-    print_mishaps(out, r);
+    bats_report_mishaps(out, r);
     snprintf(text, sizeof text, "%s, window %s, seed %" PRIu64,
              r->settings.policy, bats_duration_format(time, p->window),
              r->settings.seed);
-    print_labelled(out, "policy", text);
+    bats_report_labelled(out, "policy", text);
 }
 
 static void print_decisions(FILE *out, const struct bats_snapshot *s)
@@ -416,16 +420,25 @@ static void print_failures(FILE *out, const struct bats_report *r)
         fprintf(out, "     ...  %" PRIu64 " more\n", (uint64_t)total - n);
 }
 
+static void print_causes(FILE *out, const struct bats_report *r)
+{
+    if (r->causes.n == 0)
+        return;
+    fputs("\nwhy they failed\n", out);
+    bats_causes_print(out, &r->causes, BATS_REPORT_CAUSES);
+}
+
 void bats_report_print(FILE *out, const struct bats_report *report)
 {
     putc('\n', out);
-    print_outcome(out, report);
+    bats_report_outcome(out, report);
     putc('\n', out);
     print_clusters(out, &report->snapshot);
     putc('\n', out);
     print_facts(out, report);
     print_decisions(out, &report->snapshot);
     print_failures(out, report);
+    print_causes(out, report);
 }
 
 void bats_report_platform(FILE *out, const struct bats_platform *platform)

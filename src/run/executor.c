@@ -467,6 +467,8 @@ static int tell_result(struct bats_executor *x,
         .cancelled = was_told_to_end(r),
         .asks = x->is_replica && x->output == BATS_OUTPUT_RESULTS,
         .usage = r->usage,
+        .last = r->last,
+        .n_last = r->n_last,
     };
     int rc = x->holds ? enclose_lines(x, &result, err) : 0;
     if (rc < 0)

@@ -38,6 +38,8 @@ static void tell_ended(struct master *m, size_t i,
         .superseded = meaning.superseded,
         .usage = r->usage,
         .runtime = bats_master_virtual_time(m, r->usage.wall_us),
+        .last = r->last,
+        .n_last = r->n_last,
         .to_come = r->to_come[0],
     };
     m->observer->ended(m->observer->context, &execution);
@@ -78,6 +80,26 @@ static int record_attempt(struct master *m, size_t i,
     };
     return bats_record_attempt(m->journal.record, bats_master_now(m), &attempt,
                                err);
+}
+
+/* Unlike the row of the attempt, this one need not wait for late output. */
+static int record_last(struct master *m, size_t i,
+                       const struct bats_task_result *r,
+                       struct meaning meaning, struct bats_error *err)
+{
+    if (m->journal.record == NULL || meaning.superseded || r->n_last == 0 ||
+        end_of(r) != BATS_EVENT_FAILED)
+        return 0;
+    struct bats_record_last last = {
+        .task = r->task,
+        .attempt = r->attempt,
+        .exit_status = r->usage.exit_status,
+        .signal = r->usage.signal,
+        .host = m->crew.workers[i].host,
+        .bytes = r->last,
+        .n = r->n_last,
+    };
+    return bats_record_last(m->journal.record, bats_master_now(m), &last, err);
 }
 
 static void hand_over(struct master *m, const struct bats_output_lines *lines)
@@ -154,6 +176,8 @@ static int take_result(struct master *m, size_t i,
     if (r->usage.start_us > 0) {
         rc = take_lines(m, i, r, meaning, err);
         tell_ended(m, i, &end, meaning);
+        if (rc == 0)
+            rc = record_last(m, i, &end, meaning, err);
         if (m->to_come[i] > 0)
             m->late[i] = end;
         else if (rc == 0)

@@ -48,6 +48,8 @@ struct bats_execution {
     bool superseded; /* or another replica was first */
     struct bats_usage usage; /* its exit_status: BATS_STATUS_TIMED_OUT, too */
     bats_time runtime;       /* virtual time */
+    const char *last;        /* end of its standard error, if it failed */
+    size_t n_last;
     int64_t to_come;         /* bytes of its standard output still to come */
 };
 

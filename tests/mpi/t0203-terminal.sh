@@ -29,6 +29,9 @@ test "$(grep -cE '^<clear>line [0-9]$' out)" -eq 8
 ok 'each line of output takes its place on the screen'
 tr '\n' '|' <out | grep -qE '<clear>(line [0-9][|])?[|]bats-mpi: all 8 tasks done'
 ok 'it is gone before the report'
+sed '1,/all 8 tasks done/d' out >rest
+test "$(grep -c . rest)" -le 3 && grep -q '^machines   all: ' rest
+ok 'where no money is at stake the report is a few lines'
 
 on_terminal "mpirun -n 3 '$BATS_MPI' bag"
 grep -qE '^<clear>[0-9a-z/~]+  [0-9]+ done [0-2] run' out
@@ -62,7 +65,7 @@ for i in $(seq 5); do echo 'sleep 0.2'; done >bag
 echo 'kill -INT $(cat pid); sleep 5' >>bag
 expect 130 on_terminal "sh -c 'echo \$\$ >pid; exec \"$BATS_MPI\" bag --seed 1 --grace 1s'"
 tr '\n' '|' <out | grep -qF '<clear>|bats-mpi: stopped by SIGINT: '
-grep -q '^charged ' out
-ok 'after SIGINT the bill begins on a line of its own'
+grep -q '^machines ' out
+ok 'after SIGINT the report begins on a line of its own'
 
 done_testing

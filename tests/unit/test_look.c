@@ -174,7 +174,9 @@ static void tasks_are_listed_by_state_and_time(void **state)
     say(cmd_tasks, "--failed bag.txt");
     assert_int_equal(code, 0);
     has("      1  failed        1  exit 3");
-    assert_null(strstr(said, "task 1"));
+    assert_null(strstr(said, "  pending"));
+    has("\nwhy tasks failed\n  task 1 on f1, exit 3, nothing on standard "
+        "error\n");
     say(cmd_tasks, "--state pending --json bag.txt");
     assert_string_equal(said,
                         "{\"task\":3,\"state\":\"pending\",\"attempts\":0,"

@@ -52,6 +52,8 @@ static void write_kind(int kind, struct bats_packet *p)
         {.task = 5,
          .attempt = 8,
          .usage.exit_status = 255,
+         .last = "no\0 space",
+         .n_last = 9,
          .usage.start_us = 1,
          .usage.wall_us = 2,
          .lines = {"\0ut\n", "e\n"},
@@ -226,6 +228,8 @@ static void lists_arrive_complete_and_in_order(void **state)
     assert_int_equal(result.task, 5);
     assert_int_equal(result.attempt, 8);
     assert_int_equal(result.usage.exit_status, 255);
+    assert_int_equal(result.n_last, 9);
+    assert_memory_equal(result.last, "no\0 space", 9);
     assert_false(result.cancelled);
     assert_false(result.asks);
     assert_int_equal(result.n_lines[0], 4);
@@ -257,7 +261,7 @@ static void cancel_is_little_endian_on_the_wire(void **state)
     (void)state;
     struct bats_packet p = {0};
     write_kind(BATS_MESSAGE_CANCEL - 1, &p);
-    static const uint8_t expected[] = {5, 4, 4, 3, 2, 1};
+    static const uint8_t expected[] = {5, 5, 4, 3, 2, 1};
     assert_int_equal(p.n, sizeof expected);
     assert_memory_equal(p.bytes, expected, sizeof expected);
     bats_packet_release(&p);
@@ -268,7 +272,7 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     (void)state;
     struct bats_packet p = {0};
     static const uint8_t hello[] = {
-        1,    4,    'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
+        1,    5,    'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
         0,    0,    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 5,    0,
         0,    0,    'n',  'o',  'd',  'e',  '7',  0,    4,    0,    0,    0,
         'f',  'a',  's',  't',  0,    2,    0,    0,    0,    3,    0,    0,
@@ -282,7 +286,7 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     bats_packet_release(&p);
 
     static const uint8_t assign[] = {
-        3, 4, 1, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0,   6, 0,
+        3, 5, 1, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0,   6, 0,
         0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 'x', 0};
     bats_proto_assign(&p, &(struct bats_assign){2, 4, 5, 6, 7, "x"});
     assert_int_equal(p.n, sizeof assign);

@@ -402,9 +402,9 @@ static void a_newer_schema_is_refused(void **state)
     struct bats_record *r = open_with_tasks(1);
     begin(r, 1);
     close_record(r);
-    ask(PATH, "PRAGMA user_version = 4");
+    ask(PATH, "PRAGMA user_version = 5");
     refused(PATH, BATS_EINPUT,
-            "was written by a newer bats-mpi (schema 4, this one knows 3)");
+            "was written by a newer bats-mpi (schema 5, this one knows 4)");
 }
 
 static void an_older_schema_is_continued(void **state)
@@ -424,7 +424,7 @@ static void an_older_schema_is_continued(void **state)
     begin(r, 1);
     run_task(r, 10, 2, 2, 0);
     close_record(r);
-    assert_string_equal(ask(PATH, "PRAGMA user_version"), "3");
+    assert_string_equal(ask(PATH, "PRAGMA user_version"), "4");
     assert_string_equal(ask(PATH, "PRAGMA integrity_check"), "ok");
     assert_string_equal(
         ask(PATH, "SELECT task, wall_us, out_bytes, stream, out_begin, "
@@ -434,6 +434,34 @@ static void an_older_schema_is_continued(void **state)
                         "1 done 2 failed 3 done");
     assert_string_equal(ask(PATH, "SELECT task, failed FROM result"),
                         "1 0 2 1 3 0");
+}
+
+/* Version 3 had no ends of standard error. */
+static void version_3_is_continued(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    struct bats_record *r = open_with_tasks(2);
+    begin(r, 1);
+    run_task(r, 10, 0, 0, 7);
+    close_record(r);
+    ask(PATH, "DROP TABLE stderr");
+    ask(PATH, "PRAGMA user_version = 3");
+    r = open_with_tasks(2);
+    assert_int_equal(bats_record_past(r, 0).state, BATS_RECORD_FAILED);
+    begin(r, 1);
+    struct bats_record_last last = {.task = 1,
+                                    .attempt = 1,
+                                    .exit_status = 3,
+                                    .host = "n1",
+                                    .bytes = "no\0 space",
+                                    .n = 9};
+    must(bats_record_last(r, 5, &last, &err), &err);
+    close_record(r);
+    assert_string_equal(ask(PATH, "PRAGMA user_version"), "4");
+    assert_string_equal(
+        ask(PATH, "SELECT session, task, attempt, same, text FROM stderr"),
+        "2 2 1 - no  space");
 }
 
 static void create_refuses_an_earlier_run(void **state)
@@ -630,6 +658,7 @@ int main(void)
         T(an_empty_file_is_a_new_record),
         T(a_newer_schema_is_refused),
         T(an_older_schema_is_continued),
+        T(version_3_is_continued),
         T(create_refuses_an_earlier_run),
         T(an_earlier_run_is_set_aside),
         T(a_second_writer_is_refused),

@@ -104,6 +104,7 @@ static int report(const struct bats_settings *set,
                   const struct bats_run_outcome *outcome)
 {
     struct bats_error err;
+    bats_causes_sort(&watch->causes);
     struct bats_report r = {
         .settings = {.bag = set->bag,
                      .clusters = set->clusters,
@@ -121,6 +122,7 @@ static int report(const struct bats_settings *set,
                      .joblog = set->joblog,
                      .rules = set->rules},
         .failures = watch->failures,
+        .causes = watch->causes,
         .yielded = watch->yielded,
         .recorded = options->record != NULL,
         .releases = set->release != NULL,
@@ -136,7 +138,9 @@ static int report(const struct bats_settings *set,
     if (!kept)
         report_books(&r.snapshot, &outcome->books);
     bats_watch_finish(watch);
-    if (!set->quiet)
+    if (!set->quiet && watch->terminal >= 0 && bats_report_is_brief(&r))
+        bats_report_print_brief(stderr, &r);
+    else if (!set->quiet)
         bats_report_print(stderr, &r);
     if (!set->quiet && options->output == BATS_OUTPUT_STREAM) {
         putc('\n', stderr);

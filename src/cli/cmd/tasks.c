@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/causes.h"
 #include "cli/cli.h"
 #include "cli/look.h"
 #include "report/words.h"
@@ -16,8 +17,16 @@ static bool is_running(const struct bats_view_task *t)
     return strcmp(t->state, "running") == 0;
 }
 
-static int task_json(const struct bats_view_task *t, struct bats_error *err)
+static bool has_failed(const struct bats_view_task *t)
 {
+    return strcmp(t->state, "failed") == 0;
+}
+
+static int task_json(struct bats_view *view, const struct bats_view_task *t,
+                     struct bats_error *err)
+{
+    const char *text = "";
+    size_t n;
     json_t *line = json_pack(
         "{s:I, s:o, s:I, s:o, s:I}", "task", (json_int_t)t->number, "state",
         bats_json_text(t->state), "attempts", (json_int_t)t->attempts,
@@ -38,6 +47,13 @@ static int task_json(const struct bats_view_task *t, struct bats_error *err)
             bats_json_text(t->host), "cluster", bats_json_text(t->cluster));
         json_object_update(line, more);
         json_decref(more);
+    }
+    int rc = has_failed(t) ? bats_view_stderr(view, t->id, &text, &n, err) : 0;
+    if (rc > 0)
+        json_object_set_new(line, "stderr", bats_json_text(text));
+    if (rc < 0) {
+        json_decref(line);
+        return rc;
     }
     return bats_look_json(line, JSON_COMPACT, err);
 }
@@ -61,6 +77,20 @@ static void print_task(const struct bats_view_task *t)
         t->host[0] != '\0' ? t->host : "-", t->command);
 }
 
+/* The list may have been long: this is what it means. */
+static int print_causes(struct bats_view *view, struct bats_error *err)
+{
+    struct bats_causes causes = {0};
+    int rc = bats_look_causes(view, &causes, err);
+
+    if (rc == 0) {
+        puts("\nwhy tasks failed");
+        bats_causes_print(stdout, &causes, SIZE_MAX);
+    }
+    bats_causes_release(&causes);
+    return rc;
+}
+
 static int show_tasks(struct bats_view *view, const struct bats_settings *set,
                       struct bats_error *err)
 {
@@ -68,6 +98,7 @@ static int show_tasks(struct bats_view *view, const struct bats_settings *set,
     enum bats_view_order order =
         set->slowest > 0 ? BATS_VIEW_SLOWEST : BATS_VIEW_BY_NUMBER;
     struct bats_view_task task;
+    bool failed = false;
     int rc =
         bats_view_tasks(view, state, 0, order, (int64_t)set->slowest, err);
 
@@ -77,10 +108,13 @@ static int show_tasks(struct bats_view *view, const struct bats_settings *set,
     while (rc == 0 && (rc = bats_view_next_task(view, &task, err)) > 0) {
         rc = 0;
         if (set->json)
-            rc = task_json(&task, err);
+            rc = task_json(view, &task, err);
         else
             print_task(&task);
+        failed |= state != NULL && has_failed(&task);
     }
+    if (rc == 0 && failed && !set->json)
+        rc = print_causes(view, err);
     return rc;
 }
 

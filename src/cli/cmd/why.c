@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bats/sched.h"
+#include "cli/causes.h"
 #include "cli/cli.h"
 #include "cli/look.h"
 #include "report/words.h"
@@ -311,6 +312,25 @@ static void print_task_why(const struct known *k,
     }
 }
 
+/* Prints what the task wrote last before it failed. */
+static int print_stderr(struct bats_view *view, int64_t task,
+                        struct bats_error *err)
+{
+    const char *text;
+    size_t n;
+    int rc = bats_view_stderr(view, task, &text, &n, err);
+
+    if (rc <= 0)
+        return rc;
+    puts("\nwritten last on standard error");
+    while (*text != '\0') {
+        int line = (int)strcspn(text, "\n");
+        bats_words_line(stdout, "  %.*s", line, text);
+        text += line + (text[line] == '\n');
+    }
+    return 0;
+}
+
 static int explain_task(struct bats_view *view, const struct known *k,
                         int64_t number, struct bats_error *err)
 {
@@ -323,8 +343,10 @@ static int explain_task(struct bats_view *view, const struct known *k,
             putchar('\n');
         found = true;
         print_task_why(k, &task);
+        rc = print_stderr(view, task.id, err);
         putchar('\n');
-        rc = print_history(view, NULL, task.id, err);
+        if (rc == 0)
+            rc = print_history(view, NULL, task.id, err);
     }
     if (rc == 0 && !found)
         return bats_error_set(err, BATS_EINPUT,
@@ -347,7 +369,16 @@ static int explain_all(struct bats_view *view, const struct known *k,
         bats_words_line(stdout, "%" PRId64 " pending: %s", k->status.pending,
                         text);
     }
-    return explain_machines(view, k, NULL, err);
+    int rc = explain_machines(view, k, NULL, err);
+    struct bats_causes causes = {0};
+    if (rc == 0 && k->status.failed > 0)
+        rc = bats_look_causes(view, &causes, err);
+    if (rc == 0 && causes.n > 0) {
+        printf("\n%" PRId64 " failed:\n", k->status.failed);
+        bats_causes_print(stdout, &causes, SIZE_MAX);
+    }
+    bats_causes_release(&causes);
+    return rc;
 }
 
 /* Returns the number in "17" or "task 17"; 0 for anything else. */

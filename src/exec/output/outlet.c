@@ -22,6 +22,7 @@ int bats_outlet_init(struct bats_outlet *outlet,
     outlet->options = options;
     bool memory = bats_stream_init(&outlet->stream[0]);
     memory &= bats_stream_init(&outlet->stream[1]);
+    outlet->stream[1].last_bytes = &outlet->last;
     if (options->output == BATS_OUTPUT_RESULTS)
         memory &= (outlet->results_dir = strdup(options->results_dir)) != NULL;
     if (!memory)
@@ -84,6 +85,13 @@ static bool take_for_results(void *context, uint32_t task, int stream,
     return true;
 }
 
+static bool take_nothing(void *context, uint32_t task, int stream,
+                         const char *bytes, size_t n)
+{
+    (void)context, (void)task, (void)stream, (void)bytes, (void)n;
+    return true;
+}
+
 static struct bats_stream_taker taker(struct bats_outlet *outlet, int i)
 {
     enum bats_output output = outlet->options->output;
@@ -91,6 +99,7 @@ static struct bats_stream_taker taker(struct bats_outlet *outlet, int i)
     return (struct bats_stream_taker){
         .take = output == BATS_OUTPUT_STREAM    ? take_for_outfile
                 : output == BATS_OUTPUT_RESULTS ? take_for_results
+                : output == BATS_OUTPUT_NONE    ? take_nothing
                                                 : take_lines,
         .context = outlet,
         .task = outlet->task,
@@ -101,18 +110,16 @@ static struct bats_stream_taker taker(struct bats_outlet *outlet, int i)
 
 /* ---- one task ---- */
 
-static int open_pipes(struct bats_outlet *outlet, struct bats_error *err)
+/* A pipe for stream i. */
+static int open_pipe(struct bats_outlet *outlet, int i, struct bats_error *err)
 {
-    for (int i = 0; i < 2; i++)
-        if (!bats_stream_open(&outlet->stream[i], outlet->options->max_output))
-            return bats_error_set(err, BATS_ESYS,
-                                  "cannot make a pipe for the output of a "
-                                  "task: %s",
-                                  strerror(errno));
-    return 0;
+    if (bats_stream_open(&outlet->stream[i], outlet->options->max_output))
+        return 0;
+    return bats_error_set(err, BATS_ESYS,
+                          "cannot make a pipe for the output of a task: %s",
+                          strerror(errno));
 }
 
-/* One file serves both, because nobody reads it. */
 static int open_null(struct bats_outlet *outlet, struct bats_error *err)
 {
     outlet->files[0] = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -122,38 +129,48 @@ static int open_null(struct bats_outlet *outlet, struct bats_error *err)
     return 0;
 }
 
-int bats_outlet_open(struct bats_outlet *outlet,
-                     const struct bats_runner_task *task, int fds[2],
-                     struct bats_error *err)
+/* Opens what the task writes to. With no output at all, only standard error
+ * has a pipe: for its last bytes. */
+static int open_streams(struct bats_outlet *outlet,
+                        const struct bats_runner_task *task,
+                        struct bats_error *err)
 {
     enum bats_output output = outlet->options->output;
-    bool piped =
-        output == BATS_OUTPUT_LINES || output == BATS_OUTPUT_STREAM ||
-        (output == BATS_OUTPUT_RESULTS && outlet->options->max_output > 0);
     int rc = 0;
 
-    outlet->task = task->task;
-    outlet->error.code = 0;
-    if (outlet->file)
-        bats_outfile_begin(outlet->file, task->task, task->attempt);
-    if (!fds)
-        return 0;
     if (output == BATS_OUTPUT_RESULTS)
         rc = bats_results_open(outlet->results_dir, task->task,
                                task->is_replica ? task->attempt : 0,
                                outlet->files, err);
     else if (output == BATS_OUTPUT_NONE)
         rc = open_null(outlet, err);
-    if (!rc && piped)
-        rc = open_pipes(outlet, err);
+    if (rc < 0 ||
+        (output == BATS_OUTPUT_RESULTS && outlet->options->max_output == 0))
+        return rc;
+    if (output != BATS_OUTPUT_NONE)
+        rc = open_pipe(outlet, 0, err);
+    return rc < 0 ? rc : open_pipe(outlet, 1, err);
+}
+
+int bats_outlet_open(struct bats_outlet *outlet,
+                     const struct bats_runner_task *task, int fds[2],
+                     struct bats_error *err)
+{
+    outlet->task = task->task;
+    outlet->error.code = 0;
+    outlet->last.n = 0;
+    if (outlet->file)
+        bats_outfile_begin(outlet->file, task->task, task->attempt);
+    if (!fds)
+        return 0;
+    int rc = open_streams(outlet, task, err);
     if (rc) {
         bats_outlet_close(outlet);
         return rc;
     }
     for (int i = 0; i < 2; i++)
-        fds[i] = piped                        ? outlet->stream[i].out
-                 : output == BATS_OUTPUT_NONE ? outlet->files[0]
-                                              : outlet->files[i];
+        fds[i] = outlet->stream[i].in >= 0 ? outlet->stream[i].out
+                                           : outlet->files[i];
     return 0;
 }
 
@@ -169,24 +186,25 @@ int bats_outlet_settle(struct bats_outlet *outlet, uint32_t task,
     return 0;
 }
 
-static void close_files(struct bats_outlet *outlet)
+static void close_file(struct bats_outlet *outlet, int i)
 {
-    for (int i = 0; i < 2; i++) {
-        if (outlet->files[i] >= 0)
-            close(outlet->files[i]);
-        outlet->files[i] = -1;
-    }
+    if (outlet->files[i] >= 0)
+        close(outlet->files[i]);
+    outlet->files[i] = -1;
 }
 
+/* The file of standard error stays open: its end is read when the task has
+ * failed. */
 void bats_outlet_started(struct bats_outlet *outlet)
 {
     if (outlet->stream[0].in < 0)
-        close_files(outlet);
+        close_file(outlet, 0);
 }
 
 void bats_outlet_close(struct bats_outlet *outlet)
 {
-    close_files(outlet);
+    close_file(outlet, 0);
+    close_file(outlet, 1);
     bats_stream_close(&outlet->stream[0]);
     bats_stream_close(&outlet->stream[1]);
 }
@@ -252,6 +270,12 @@ int bats_outlet_finish(struct bats_outlet *outlet,
     if (outlet->file)
         bats_outfile_range(outlet->file, &result->usage.begin,
                            &result->usage.end);
+    if (result->cancelled || result->usage.exit_status != 0 ||
+        result->usage.signal != 0) {
+        if (outlet->stream[1].in < 0 && outlet->files[1] >= 0)
+            bats_last_read(&outlet->last, outlet->files[1]);
+        result->last = bats_last_bytes(&outlet->last, &result->n_last);
+    }
     bats_outlet_close(outlet);
     return 1;
 }

@@ -4,7 +4,8 @@
  * Layer: exec. Used by runner. Model: a task writes to two pipes (stream.h).
  * The bytes are passed on as lines, or written into the worker's outfile or
  * into the task's own files. The task gets the file itself only if the bytes
- * need no processing (--results without a limit, no output at all).
+ * need no processing (--results without a limit). Whatever becomes of them,
+ * the last bytes on standard error are kept for the result.
  *
  * A failure to write is remembered, and reported by outlet_poll and
  * outlet_finish; later output of the task is dropped.
@@ -26,6 +27,7 @@ struct bats_outlet {
     char *results_dir;
     struct bats_outfile *file;
     struct bats_stream stream[2];
+    struct bats_last last; /* of standard error */
     int files[2]; /* of the task: opened here, closed at its end; or -1 */
     uint32_t task;
     struct bats_error error; /* the first failure of this task, or code 0 */

@@ -26,7 +26,7 @@ static int make_directory(char *path)
 
 static int open_new(const char *path)
 {
-    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    return open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 }
 
 static const char *const names[] = {"stdout", "stderr"};

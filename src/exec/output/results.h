@@ -15,7 +15,7 @@
 
 /* Creates missing directories and empties the files of an earlier attempt.
  * `apart`: the number of the attempt if it is a replica, else 0. The caller
- * closes fds[0] and fds[1]. BATS_ESYS. */
+ * closes fds[0] and fds[1], which can also be read. BATS_ESYS. */
 int bats_results_open(const char *dir, uint32_t task, uint32_t apart,
                       int fds[2], struct bats_error *err);
 

@@ -113,6 +113,8 @@ static void keep(struct bats_stream *stream, size_t got)
     char size[BATS_UNITS_TEXT];
 
     stream->total += (int64_t)got;
+    if (stream->last_bytes != NULL)
+        bats_last_add(stream->last_bytes, stream->bytes + stream->n, got);
     if (stream->limit > 0 && (int64_t)got > left)
         got = left > 0 ? (size_t)left : 0;
     stream->n += got;

@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "exec/output/last.h"
+
 /* Longest line that is passed on, with its newline. */
 #define BATS_STREAM_LINE ((size_t)1 << 20)
 
@@ -37,6 +39,8 @@ struct bats_stream {
     char last;       /* last of the bytes that were kept */
     bool cut;        /* the mark has been put in */
     bool blocked;    /* the taker said "not now" */
+    struct bats_last *last_bytes; /* keeps what comes last; not owned; NULL:
+                                   * nobody does */
 };
 
 /* The receiver of the bytes. */

@@ -68,6 +68,11 @@ struct bats_runner_result {
     uint32_t task;
     bool cancelled; /* ended because of bats_runner_cancel or _kill */
     struct bats_usage usage;
+    /* What a task that failed or was stopped wrote last on standard error; at
+     * most BATS_COMPLAINT_BYTES, not terminated. Belongs to the runner, until
+     * its next start. */
+    const char *last;
+    size_t n_last;
 };
 
 int bats_runner_create(const struct bats_runner_options *options,

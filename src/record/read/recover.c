@@ -304,10 +304,15 @@ static int save_all(struct recover *r, struct bats_error *err)
 {
     bool is_old =
         has_column(r, "attempt", "seq") && !has_column(r, "history", "seq");
+    int64_t version;
+    if (bats_db_integer(&r->from, "PRAGMA user_version", &version, NULL) != 0)
+        version = BATS_SCHEMA_VERSION;
     int rc = bats_db_run(&r->to, "BEGIN; DELETE FROM meta", err);
 
     for (size_t i = 0; rc == 0 && i < bats_schema_n_tables; i++)
-        if (is_old && strcmp(bats_schema_tables[i], "history") == 0)
+        if (version < 4 && strcmp(bats_schema_tables[i], "stderr") == 0)
+            continue; /* it came with version 4 */
+        else if (is_old && strcmp(bats_schema_tables[i], "history") == 0)
             rc = save_old(r, err);
         else
             rc = save_and_count(r, bats_schema_tables[i], err);

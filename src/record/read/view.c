@@ -83,6 +83,7 @@ void bats_view_close(struct bats_view *v)
     sqlite3_finalize(v->tasks);
     sqlite3_finalize(v->log);
     sqlite3_finalize(v->machines);
+    sqlite3_finalize(v->last_words);
     bats_db_close(&v->db);
     free(v->path);
     free(v);

@@ -113,6 +113,11 @@ int bats_view_tasks(struct bats_view *view, const char *state, int64_t number,
 int bats_view_next_task(struct bats_view *view, struct bats_view_task *task,
                         struct bats_error *err);
 
+/* The end of the standard error of a task's last failure, by the id of the
+ * task: 1 and *n bytes, valid until the next call; 0 if there are none. */
+int bats_view_stderr(struct bats_view *view, int64_t task, const char **text,
+                     size_t *n, struct bats_error *err);
+
 /* A row of the log, in words. */
 struct bats_view_entry {
     int64_t session;

@@ -1,4 +1,4 @@
-/* view_state: shared by view.c, view_lists.c and view_status.c.
+/* view_state: shared by view.c, view_lists.c, view_status.c and view_stderr.c.
  * Layer: record, private. */
 #ifndef BATS_RECORD_VIEW_STATE_H
 #define BATS_RECORD_VIEW_STATE_H
@@ -14,6 +14,7 @@ struct bats_view {
     sqlite3_stmt *tasks;
     sqlite3_stmt *log;
     sqlite3_stmt *machines;
+    sqlite3_stmt *last_words;
 };
 
 /* Virtual time of the last row of the record. The view must be unpacked. */

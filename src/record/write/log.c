@@ -6,6 +6,7 @@
 
 #include "record/state.h"
 #include "record/write/pack.h"
+#include "util/complaint.h"
 #include "util/grow.h"
 
 /* The first three parameters are seq, session and time of any row. */
@@ -14,6 +15,8 @@ static const char *const inserts[BATS_ROWS] = {
     [BATS_ROW_DECISION] =
         "INSERT INTO decision VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [BATS_ROW_NOTICE] = "INSERT INTO notice VALUES (?, ?, ?, ?, ?, ?)",
+    [BATS_ROW_LAST] =
+        "INSERT OR IGNORE INTO stderr VALUES (?, ?, ?, ?, ?, ?, ?)",
 };
 
 int bats_log_prepare(struct bats_record *r, struct bats_error *err)
@@ -39,6 +42,7 @@ void bats_log_release(struct bats_record *r)
     bats_record_forget(r);
     free(r->rows);
     bats_pack_release(&r->pack);
+    bats_kinds_release(&r->kinds);
     sqlite3_finalize(r->insert_group);
     for (int i = BATS_ROWS_PACKED; i < BATS_ROWS; i++)
         sqlite3_finalize(r->insert[i]);
@@ -118,6 +122,30 @@ int bats_record_notice(struct bats_record *r, bats_time now, uint32_t machine,
                now, sentence, err);
 }
 
+int bats_record_last(struct bats_record *r, bats_time now,
+                     const struct bats_record_last *last,
+                     struct bats_error *err)
+{
+    struct bats_row row = {.kind = BATS_ROW_LAST,
+                           .u.last = {last->task, last->attempt, 0}};
+    uint64_t key = bats_complaint_key(last->exit_status, last->signal,
+                                      last->host, last->bytes, last->n);
+    char *text = NULL;
+
+    if (bats_kinds_keep(&r->kinds, key, r->seq + 1, last->n,
+                        &row.u.last.same)) {
+        text = malloc(last->n + 1);
+        if (text == NULL)
+            return bats_error_set(err, BATS_ENOMEM, "out of memory");
+        for (size_t i = 0; i < last->n; i++)
+            text[i] = last->bytes[i] == '\0' ? ' ' : last->bytes[i];
+        text[last->n] = '\0';
+    }
+    int rc = add(r, row, now, text, err);
+    free(text);
+    return rc;
+}
+
 size_t bats_record_waiting(const struct bats_record *r)
 {
     return r->n_rows;
@@ -182,6 +210,13 @@ static int write_row(struct bats_record *r, const struct bats_row *row,
         break;
     case BATS_ROW_DECISION:
         bind_decision(s, r, &row->u.decision);
+        break;
+    case BATS_ROW_LAST:
+        bind_task(s, 4, r, row->u.last.task);
+        sqlite3_bind_int64(s, 5, row->u.last.attempt);
+        if (row->u.last.same != 0)
+            sqlite3_bind_int64(s, 6, row->u.last.same);
+        sqlite3_bind_text(s, 7, row->text, -1, SQLITE_STATIC);
         break;
     case BATS_ROW_NOTICE:
     default:

@@ -35,7 +35,8 @@ static const char last_seq[] = "SELECT coalesce(max(m), 0) FROM ("
                                "SELECT max(seq) AS m FROM history UNION ALL "
                                "SELECT max(seq) FROM ledger UNION ALL "
                                "SELECT max(seq) FROM decision UNION ALL "
-                               "SELECT max(seq) FROM notice)";
+                               "SELECT max(seq) FROM notice UNION ALL "
+                               "SELECT max(seq) FROM stderr)";
 
 static int fill(struct bats_record *r, struct bats_error *err)
 {
@@ -57,6 +58,9 @@ static int fill(struct bats_record *r, struct bats_error *err)
         rc = bats_past_load(&r->past, &r->db, INT64_MAX, INT64_MAX, err);
     if (rc == 0)
         rc = bats_db_integer(&r->db, last_seq, &r->seq, err);
+    if (rc == 0)
+        rc = bats_db_integer(&r->db, "SELECT total(length(text)) FROM stderr",
+                             &r->kinds.bytes, err);
     if (rc == 0 && (r->seq < 0 || r->seq > INT64_MAX / 2))
         rc = bats_error_set(err, BATS_EINPUT,
                             "%s is damaged: its last row has the number "

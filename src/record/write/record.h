@@ -259,6 +259,23 @@ int bats_record_attempt(struct bats_record *record, bats_time now,
                         const struct bats_record_attempt *attempt,
                         struct bats_error *err);
 
+/* The end of a failed execution's standard error. Up to BATS_RECORD_LAST_BYTES
+ * of the record are for them; beyond, only the first of each kind
+ * (util/complaint.h) on a host is kept, and later ones name it. */
+struct bats_record_last {
+    uint32_t task;
+    uint32_t attempt; /* as in bats_record_attempt */
+    int exit_status;
+    int signal;
+    const char *host;
+    const char *bytes; /* n bytes, copied */
+    size_t n;
+};
+#define BATS_RECORD_LAST_BYTES ((int64_t)64 << 20)
+int bats_record_last(struct bats_record *record, bats_time now,
+                     const struct bats_record_last *last,
+                     struct bats_error *err);
+
 /* `machine` entered one more window, for `amount`, of which `cushion` came out
  * of the cushion. */
 int bats_record_charge(struct bats_record *record, bats_time now,

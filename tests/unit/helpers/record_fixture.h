@@ -197,6 +197,7 @@ static inline void make_schema_2(void)
               "json_extract(value, '$[7]'), NULL, "
               "json_extract(value, '$[8]')) ELSE value END)) "
               "FROM json_each(events))");
+    ask(PATH, "DROP TABLE stderr");
     ask(PATH, "PRAGMA user_version = 2");
 }
 
@@ -206,6 +207,7 @@ static inline void make_schema_2(void)
 static inline void make_schema_1(void)
 {
     static const char *const changes[] = {
+        "DROP TABLE stderr",
         "DROP VIEW progress",
         "DROP VIEW cost_by_cluster",
         "DROP VIEW slowest_tasks",

@@ -1,0 +1,65 @@
+/* brief: the closing report of a run that nobody pays for, on a terminal. See
+ * report.h. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/parts.h"
+#include "report/report.h"
+#include "report/words.h"
+
+#define TEXT 4096
+
+bool bats_report_is_brief(const struct bats_report *r)
+{
+    const struct bats_snapshot *s = &r->snapshot;
+
+    return s->status.budget == BATS_UNLIMITED && s->status.deadline == 0 &&
+           !s->has_promise && r->settings.clusters == NULL && !r->releases &&
+           s->status.finish != BATS_FINISH_SAMPLED &&
+           s->status.finish != BATS_FINISH_SHRINK;
+}
+
+/* "all: 3 of 3 in use for 80% of the time, mean 105ms a task". */
+static void print_machines(FILE *out, const struct bats_snapshot *s)
+{
+    char text[TEXT] = "", mean[BATS_UNITS_TEXT];
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->platform->n_clusters && n < sizeof text; i++) {
+        const struct bats_cluster_status *k = &s->cluster[i];
+        n += (size_t)snprintf(
+            text + n, sizeof text - n, "%s%s: %" PRIu32 " of %" PRIu32,
+            n > 0 ? "; " : "", s->platform->clusters[i].name, k->machines_used,
+            bats_snapshot_machines(s->platform, i));
+        if (k->utilisation > 0 && n < sizeof text)
+            n += (size_t)snprintf(text + n, sizeof text - n, ", %.0f%% in use",
+                                  100 * k->utilisation);
+        if (k->mean_runtime > 0 && n < sizeof text)
+            n += (size_t)snprintf(
+                text + n, sizeof text - n, ", %s a task",
+                bats_duration_format(mean, (bats_time)k->mean_runtime));
+    }
+    bats_report_labelled(out, "machines", text);
+}
+
+void bats_report_print_brief(FILE *out, const struct bats_report *r)
+{
+    char text[TEXT];
+
+    putc('\n', out);
+    bats_report_outcome(out, r);
+    print_machines(out, &r->snapshot);
+    bats_report_mishaps(out, r);
+    if (r->causes.n > 0) {
+        fputs("\nwhy tasks failed\n", out);
+        bats_causes_print(out, &r->causes, BATS_REPORT_CAUSES);
+    }
+    if (!r->recorded)
+        return;
+    if (r->causes.n > 0)
+        putc('\n', out);
+    snprintf(text, sizeof text, "bats-mpi %s %s%s",
+             r->causes.n > 0 ? "tasks --failed" : "status", r->settings.bag,
+             r->causes.n > 0 ? ", bats-mpi why BAG TASK" : "");
+    bats_report_labelled(out, "more", text);
+}

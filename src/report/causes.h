@@ -1,0 +1,69 @@
+/*
+ * causes: why tasks failed: equal failures are counted together, so that 412
+ * tasks that filled a disk are one line.
+ *
+ * Layer: report. Used by all that shows failures. A cause is an end (exit
+ * status, signal) and a kind of last line on standard error (util/complaint.h).
+ * Its hosts are counted, because a bad node shows there.
+ */
+#ifndef BATS_CAUSES_H
+#define BATS_CAUSES_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "util/complaint.h"
+
+#define BATS_CAUSES_MAX 500 /* further ones are only counted */
+#define BATS_CAUSE_HOSTS 16 /* likewise */
+
+struct bats_cause {
+    int exit_status; /* < 0: timed out */
+    int signal;
+    uint64_t n;                     /* tasks */
+    int64_t first;                  /* number of the first one, from 1 */
+    char line[BATS_COMPLAINT_LINE]; /* its last line, as it was written */
+    uint64_t key;
+    struct bats_cause_host {
+        char *name;
+        uint64_t n; /* tasks */
+    } hosts[BATS_CAUSE_HOSTS];
+    size_t n_hosts;
+    uint64_t elsewhere; /* tasks on hosts that are not in the list */
+};
+
+/* All zero: empty. */
+struct bats_causes {
+    struct bats_cause *list;
+    size_t n, capacity;
+    uint64_t others; /* tasks whose cause is not in the list */
+};
+
+/* One more task has failed: its number, its end, its host, and the last n
+ * bytes of its standard error (NULL: none). If memory is short, it counts to
+ * the others. */
+void bats_causes_add(struct bats_causes *causes, int64_t task, int exit_status,
+                     int signal, const char *host, const char *bytes,
+                     size_t n);
+
+/* The most frequent first. */
+void bats_causes_sort(struct bats_causes *causes);
+
+/* "412 tasks on n7, exit 1: No space left on device (first: task 17)". Returns
+ * `text`, cut if it does not fit. Not encoded. */
+const char *bats_causes_text(char *text, size_t size,
+                             const struct bats_cause *cause);
+
+/* A line or two for each of the first `limit` causes, 80 columns wide, encoded
+ * for a terminal. */
+void bats_causes_print(FILE *out, const struct bats_causes *causes,
+                       size_t limit);
+
+/* An array of objects; NULL: memory is short. */
+json_t *bats_causes_json(const struct bats_causes *causes);
+
+void bats_causes_release(struct bats_causes *causes);
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * parts: of the closing report, which its two forms share.
+ * Layer: report, private to summary.c and brief.c.
+ */
+#ifndef BATS_REPORT_PARTS_H
+#define BATS_REPORT_PARTS_H
+
+#include "report/report.h"
+
+#define BATS_REPORT_CAUSES 8 /* causes of failure that are shown */
+
+/* "makespan   4h32m", wrapped at 80 columns. `text` is encoded here. */
+void bats_report_labelled(FILE *out, const char *label, const char *text);
+
+/* "bats-mpi: all 8 tasks done in 350ms". */
+void bats_report_outcome(FILE *out, const struct bats_report *report);
+
+/* What was stopped, repeated, replicated and lost; nothing if all went well. */
+void bats_report_mishaps(FILE *out, const struct bats_report *report);
+
+#endif

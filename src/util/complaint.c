@@ -1,0 +1,83 @@
+#include "util/complaint.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+static bool is_blank(char c)
+{
+    return c == '\0' || isspace((unsigned char)c);
+}
+
+/* In the C locale, whatever the present one is. */
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+const char *bats_complaint_line(char line[BATS_COMPLAINT_LINE],
+                                const char *bytes, size_t n)
+{
+    size_t begin, room = BATS_COMPLAINT_LINE - 1;
+
+    while (n > 0 && is_blank(bytes[n - 1]))
+        n--;
+    for (begin = n; begin > 0 && bytes[begin - 1] != '\n' &&
+                    bytes[begin - 1] != '\r';)
+        begin--;
+    while (begin < n && is_blank(bytes[begin]))
+        begin++;
+    n = n - begin < room ? n - begin : room;
+    for (size_t i = 0; i < n; i++)
+        line[i] = bytes[begin + i] == '\0' ? ' ' : bytes[begin + i];
+    line[n] = '\0';
+    return line;
+}
+
+const char *bats_complaint_kind(char kind[BATS_COMPLAINT_LINE],
+                                const char *line)
+{
+    char *to = kind;
+
+    while (*line != '\0') {
+        size_t n = 0;
+        bool digits = false;
+        for (; is_letter(line[n]) || is_digit(line[n]); n++)
+            digits |= is_digit(line[n]);
+        if (digits) {
+            *to++ = '#';
+        } else {
+            n += n == 0;
+            memcpy(to, line, n);
+            to += n;
+        }
+        line += n;
+    }
+    *to = '\0';
+    return kind;
+}
+
+static uint64_t add(uint64_t hash, const void *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3;
+    return hash;
+}
+
+uint64_t bats_complaint_key(int exit_status, int signal, const char *host,
+                            const char *bytes, size_t n)
+{
+    char line[BATS_COMPLAINT_LINE], kind[BATS_COMPLAINT_LINE];
+    int ends[] = {exit_status, signal};
+    uint64_t hash = add(0xcbf29ce484222325, ends, sizeof ends);
+
+    if (host != NULL)
+        hash = add(hash, host, strlen(host) + 1);
+    bats_complaint_kind(kind, bats_complaint_line(line, bytes, n));
+    return add(hash, kind, strlen(kind));
+}

@@ -1,0 +1,170 @@
+/* Equal failures are counted together, and a record keeps a bounded amount of
+ * what they wrote. No MPI, no record. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "exec/output/last.h"
+#include "record/write/kinds.h"
+#include "record/write/record.h"
+#include "report/causes.h"
+
+static void the_last_line_is_the_last_with_something_in_it(void **state)
+{
+    char line[BATS_COMPLAINT_LINE], many[2 * BATS_COMPLAINT_LINE];
+    (void)state;
+    bats_complaint_line(line, "first\nsecond \n\n  \n", 18);
+    assert_string_equal(line, "second");
+    bats_complaint_line(line, "10%\r100%\r", 9);
+    assert_string_equal(line, "100%");
+    bats_complaint_line(line, "a\0b", 3);
+    assert_string_equal(line, "a b");
+    bats_complaint_line(line, " \n", 2);
+    assert_string_equal(line, "");
+    bats_complaint_line(line, NULL, 0);
+    assert_string_equal(line, "");
+    memset(many, 'x', sizeof many);
+    bats_complaint_line(line, many, sizeof many);
+    assert_int_equal(strlen(line), BATS_COMPLAINT_LINE - 1);
+}
+
+static void all_with_a_digit_in_it_is_left_out(void **state)
+{
+    char kind[BATS_COMPLAINT_LINE];
+    (void)state;
+    bats_complaint_kind(kind, "cp: /tmp/out.17: No space (at 0x7ffe12)");
+    assert_string_equal(kind, "cp: /tmp/out.#: No space (at #)");
+    bats_complaint_kind(kind, "Gr\303\266\303\237e");
+    assert_string_equal(kind, "Gr\303\266\303\237e");
+}
+
+static void add(struct bats_causes *c, int64_t task, int exit_status,
+                const char *host, const char *text)
+{
+    bats_causes_add(c, task, exit_status, 0, host, text, strlen(text));
+}
+
+static void equal_failures_are_one_line(void **state)
+{
+    struct bats_causes c = {0};
+    char text[256];
+    (void)state;
+    add(&c, 5, 2, "n1", "");
+    for (int i = 10; i < 422; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "out.%d: No space left on device\n", i);
+        add(&c, i, 1, "n7", line);
+    }
+    bats_causes_sort(&c);
+    assert_int_equal(c.n, 2);
+    assert_string_equal(bats_causes_text(text, sizeof text, &c.list[0]),
+                        "412 tasks on n7, exit 1: out.10: No space left on "
+                        "device (first: task 10)");
+    assert_string_equal(bats_causes_text(text, sizeof text, &c.list[1]),
+                        "task 5 on n1, exit 2, nothing on standard error");
+    bats_causes_release(&c);
+}
+
+static void another_end_is_another_cause(void **state)
+{
+    struct bats_causes c = {0};
+    (void)state;
+    add(&c, 1, 1, "n1", "oops");
+    add(&c, 2, 3, "n1", "oops");
+    bats_causes_add(&c, 3, 137, 9, "n1", "oops", 4);
+    add(&c, 4, 1, "n1", "another");
+    assert_int_equal(c.n, 4);
+    bats_causes_release(&c);
+}
+
+static void the_hosts_of_a_cause_are_counted(void **state)
+{
+    struct bats_causes c = {0};
+    char text[256], host[16];
+    (void)state;
+    for (int i = 0; i < 40; i++) {
+        snprintf(host, sizeof host, "n%d", i < 20 ? 0 : i);
+        add(&c, i + 1, 1, host, "oops");
+    }
+    assert_int_equal(c.list[0].n_hosts, BATS_CAUSE_HOSTS);
+    assert_int_equal(c.list[0].elsewhere, 40 - 20 - BATS_CAUSE_HOSTS + 1);
+    assert_string_equal(bats_causes_text(text, sizeof text, &c.list[0]),
+                        "40 tasks on n0 (20), n20 (1), n21 (1) and others "
+                        "(18), exit 1: oops (first: task 1)");
+    bats_causes_release(&c);
+}
+
+static void causes_without_end_are_counted(void **state)
+{
+    struct bats_causes c = {0};
+    (void)state;
+    for (int i = 0; i < BATS_CAUSES_MAX + 7; i++) {
+        char line[8] = {(char)('a' + i % 26), (char)('a' + i / 26 % 26),
+                        (char)('a' + i / 676), '\0'};
+        add(&c, i + 1, 1, "n1", line);
+    }
+    assert_int_equal(c.n, BATS_CAUSES_MAX);
+    assert_int_equal(c.others, 7);
+    bats_causes_release(&c);
+}
+
+static void the_last_bytes_of_a_long_stream_are_kept(void **state)
+{
+    static struct bats_last last;
+    char bytes[3000];
+    size_t n;
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        memset(bytes, '0' + i, sizeof bytes);
+        bats_last_add(&last, bytes, sizeof bytes);
+    }
+    const char *end = bats_last_bytes(&last, &n);
+    assert_int_equal(n, BATS_COMPLAINT_BYTES);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(end[i], i < n - 3000 ? '8' : '9');
+    last.n = 0;
+    bats_last_add(&last, "few", 3);
+    assert_memory_equal(bats_last_bytes(&last, &n), "few", 3);
+    assert_int_equal(n, 3);
+}
+
+static void a_record_keeps_the_first_of_each_kind_when_it_is_full(void **state)
+{
+    struct bats_kinds k = {0};
+    int64_t same, full = BATS_RECORD_LAST_BYTES / 4096;
+    (void)state;
+    for (int64_t i = 1; i <= full; i++)
+        assert_true(bats_kinds_keep(&k, 17, i, 4096, &same));
+    assert_false(bats_kinds_keep(&k, 17, full + 1, 4096, &same));
+    assert_int_equal(same, 1);
+    assert_true(bats_kinds_keep(&k, 18, full + 2, 4096, &same));
+    assert_false(bats_kinds_keep(&k, 18, full + 3, 4096, &same));
+    assert_int_equal(same, full + 2);
+    for (uint64_t i = 0; i < 2 * BATS_KINDS_MAX; i++)
+        bats_kinds_keep(&k, 1000 + i, full + 4 + (int64_t)i, 1, &same);
+    assert_int_equal(k.n, BATS_KINDS_MAX);
+    assert_false(bats_kinds_keep(&k, 5, INT64_MAX, 1, &same));
+    assert_int_equal(same, 0);
+    bats_kinds_release(&k);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_last_line_is_the_last_with_something_in_it),
+        cmocka_unit_test(all_with_a_digit_in_it_is_left_out),
+        cmocka_unit_test(equal_failures_are_one_line),
+        cmocka_unit_test(another_end_is_another_cause),
+        cmocka_unit_test(the_hosts_of_a_cause_are_counted),
+        cmocka_unit_test(causes_without_end_are_counted),
+        cmocka_unit_test(the_last_bytes_of_a_long_stream_are_kept),
+        cmocka_unit_test(
+            a_record_keeps_the_first_of_each_kind_when_it_is_full),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
