@@ -59,7 +59,9 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	state/jobs.c state/tasks.c state/use.c tail/replicas.c tail/soonest.c)
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c clusters_file.c inifile.c platform.c profile.c \
-	profile_save.c reliability.c runtimes.c)
+	profile_save.c reliability.c runtimes.c textfile.c \
+	sweep/json.c sweep/points.c sweep/readers.c sweep/sweep.c \
+	sweep/template.c)
 PROTO_SRC = $(addprefix src/proto/, read.c write.c)
 EXEC_SRC = $(addprefix src/exec/process/, \
 	command.c environment.c family.c guard.c pace.c runner.c spawner.c) \

@@ -1,7 +1,9 @@
 #include "cli/dry_run.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/report.h"
 #include "report/words.h"
@@ -130,6 +132,29 @@ static int print_tasks(FILE *out, const struct bats_bagfile *bag,
         fprintf(out, "     ...  %" PRIu32 " more\n", n - opening->n_tasks);
     free(command);
     return rc;
+}
+
+int bats_dry_run_list(FILE *out, const struct bats_bagfile *bag,
+                      struct bats_error *err)
+{
+    char *command = NULL;
+    size_t size = 0;
+    ptrdiff_t length = 0;
+    uint32_t n = bats_bagfile_count(bag);
+    for (uint32_t i = 0; length >= 0 && i < n; i++) {
+        length = bats_bagfile_command_for(bag, i, 1, &command, &size);
+        if (length >= 0) {
+            command[length] = '\n';
+            fwrite(command, 1, (size_t)length + 1, out);
+        }
+    }
+    free(command);
+    if (length < 0)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (fflush(out) != 0)
+        return bats_error_set(err, BATS_ESYS, "standard output: %s",
+                              strerror(errno));
+    return 0;
 }
 
 int bats_dry_run_print(FILE *out, const struct bats_run_options *options,

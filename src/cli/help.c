@@ -10,6 +10,7 @@
 
 static const char *const groups[BATS_GROUPS] = {
     [BATS_GROUP_PLAN] = "The bag",
+    [BATS_GROUP_SWEEP] = "Sweeps",
     [BATS_GROUP_SELECT] = "Which tasks",
     [BATS_GROUP_TASKS] = "Which tasks are shown",
     [BATS_GROUP_MONEY] = "Money and machines",
@@ -23,10 +24,20 @@ static const struct {
     const char *more; /* the text below the synopsis */
 } usage[BATS_VERBS] = {
     [BATS_VERB_RUN] =
-        {"bats-mpi [run] [OPTION...] BAG",
+        {"bats-mpi [run] [OPTION...] BAG\n"
+         "       bats-mpi [run] [OPTION...] -- COMMAND [::: VALUE...]...",
          "Runs every line of the file BAG (-: standard input) as a shell "
          "command on the MPI ranks it was started on, or with -j on this "
-         "machine. Rank 0 hands out the tasks; the other ranks execute them."},
+         "machine. Rank 0 hands out the tasks; the other ranks execute them. "
+         "The second form is a sweep: COMMAND with the values of each point "
+         "in the place of its replacement strings, as in GNU parallel. "
+         "'::: VALUE...' gives values, ':::: FILE...' the lines of files (-: "
+         "standard input); with several of these, all combinations are run, "
+         "and ':::+' and '::::+' go along with the one before. {} is all "
+         "values, {2}, {-1} and {name} are one; {.}, {/}, {//} and {/.} (and "
+         "{2.} and so on) are without extension, without directory, the "
+         "directory, and without both; {#} is the number of the task, {%} that "
+         "of the slot. Values are quoted for the shell."},
     [BATS_VERB_SAMPLE] =
         {"bats-mpi sample [OPTION...] BAG",
          "Runs a few tasks of the bag on every cluster. Then shows the "

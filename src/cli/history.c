@@ -15,7 +15,7 @@ static const char *record_path(const struct bats_settings *set, char **made)
     *made = NULL;
     if (set->no_record)
         return NULL;
-    if (set->record != NULL || strcmp(set->bag, "-") == 0)
+    if (set->record != NULL || set->is_sweep || strcmp(set->bag, "-") == 0)
         return set->record;
     if (asprintf(made, "%s.bats", set->bag) < 0)
         *made = NULL;
@@ -64,7 +64,7 @@ static void name_task(const struct bats_settings *set,
                       const struct bats_bagfile *bag, uint32_t task,
                       const struct bats_record_past *past, struct changes *c)
 {
-    char was[40] = "";
+    char was[40] = "", line[24] = "";
     c->moved += past->match == BATS_RECORD_MOVED;
     if (past->match == BATS_RECORD_SAME || past->match == BATS_RECORD_MOVED)
         return;
@@ -76,13 +76,14 @@ static void name_task(const struct bats_settings *set,
     if (past->match == BATS_RECORD_CHANGED && past->was != task)
         snprintf(was, sizeof was, " (as number %" PRIu64 ")",
                  (uint64_t)past->was + 1);
-    bats_words_line(
-        stderr, "bats-mpi: %s:%" PRIu32 ": task %" PRIu64 " %s%s%s",
-        bats_bagfile_name(bag), bats_bagfile_line(bag, task),
-        (uint64_t)task + 1,
-        past->match == BATS_RECORD_CHANGED ? "has another command than before"
-                                           : "is new",
-        was, set->retry_failed ? "" : ": it is run");
+    if (bats_bagfile_line(bag, task) > 0)
+        snprintf(line, sizeof line, ":%" PRIu32, bats_bagfile_line(bag, task));
+    bats_words_line(stderr, "bats-mpi: %s%s: task %" PRIu64 " %s%s%s",
+                    bats_bagfile_name(bag), line, (uint64_t)task + 1,
+                    past->match == BATS_RECORD_CHANGED
+                        ? "has another command than before"
+                        : "is new",
+                    was, set->retry_failed ? "" : ": it is run");
 }
 
 static int name_gone(struct bats_record *record, struct changes *c,
@@ -183,8 +184,10 @@ int bats_history_open(const struct bats_settings *set,
     if (path == NULL) {
         if (bats_history_resumes(set))
             return bats_error_set(err, BATS_EINPUT,
-                                  "to resume a bag from standard input, name "
-                                  "its record with --record FILE");
+                                  "to resume %s, name its record with "
+                                  "--record FILE",
+                                  set->is_sweep ? "a sweep"
+                                                : "a bag from standard input");
         return 0;
     }
     uint32_t n = bats_bagfile_count(bag);

@@ -24,6 +24,30 @@
 #define AT(member) offsetof(struct bats_settings, member)
 
 const struct bats_option bats_options[] = {
+    {"arg-file", 'a', "FILE", BATS_OPTION_SOURCE, BATS_SOURCE_LINES, RUNS,
+     BATS_GROUP_SWEEP, "values: the lines of FILE, as with ':::: FILE'"},
+    {"csv", 0, "FILE", BATS_OPTION_SOURCE, BATS_SOURCE_CSV, RUNS,
+     BATS_GROUP_SWEEP,
+     "values: the records of FILE (RFC 4180). Its header has their names, "
+     "for {name} and for variables of the task"},
+    {"array", 0, "LIST", BATS_OPTION_SOURCE, BATS_SOURCE_ARRAY, RUNS,
+     BATS_GROUP_SWEEP,
+     "values: numbers, as in 1-100:2 or 1,3,5-9, with the name array_id"},
+    {"from-json", 0, "FILE", BATS_OPTION_SOURCE, BATS_SOURCE_JSON, RUNS,
+     BATS_GROUP_SWEEP,
+     "values: those of an array or of JSON lines; the keys of objects are "
+     "names, as with --csv"},
+    {"colsep", 'C', "REGEXP", BATS_OPTION_TEXT, AT(sweep.colsep), RUNS,
+     BATS_GROUP_SWEEP,
+     "divide lines and values into columns {1}, {2}, ... by this extended "
+     "regular expression, in which \\t is a tab"},
+    {"header", 0, ":", BATS_OPTION_CHOICE, AT(header), RUNS, BATS_GROUP_SWEEP,
+     "the first line or value has the name, or the names of the columns, as "
+     "with --csv"},
+    {"quote", 0, NULL, BATS_OPTION_FLAG, AT(sweep.quote), RUNS,
+     BATS_GROUP_SWEEP,
+     "quote the words of COMMAND for the shell, so that it sees them as they "
+     "are"},
     {"tasks", 0, "N", BATS_OPTION_COUNT, AT(tasks), PLAN, BATS_GROUP_PLAN,
      "number of tasks in the bag"},
     {"runtime", 0, "LIST", BATS_OPTION_TEXT, AT(runtime), PLAN,
@@ -545,10 +569,21 @@ static int add_to_list(const char *text, struct bats_settings *settings,
     return 0;
 }
 
+static int add_source(const struct bats_option *option, const char *text,
+                      struct bats_settings *settings, struct bats_error *err)
+{
+    if (settings->sweep.n_sources == BATS_OPTIONS_LIST)
+        return bats_error_set(err, BATS_EINPUT, "too many sources of values");
+    settings->source[settings->sweep.n_sources++] = (struct bats_source){
+        .kind = (enum bats_source_kind)option->offset, .text = text};
+    return 0;
+}
+
 /* Puts the value `text` of `option` into its place. */
 static int store(const struct bats_option *option, const char *text,
                  struct bats_settings *settings, struct bats_error *err)
 {
+    /* A source has its kind there. */
     void *value = (char *)settings + option->offset;
     struct bats_error why = {0};
     int rc = 0;
@@ -587,6 +622,8 @@ static int store(const struct bats_option *option, const char *text,
     case BATS_OPTION_LIST:
         rc = add_to_list(text, settings, &why);
         break;
+    case BATS_OPTION_SOURCE:
+        return add_source(option, text, settings, err);
     case BATS_OPTION_COUNT:
         rc = bats_count_parse(text, value, &why);
         break;
@@ -620,13 +657,16 @@ static int store(const struct bats_option *option, const char *text,
     return 0;
 }
 
-/* The rows of `verb` as getopt_long wants them: rows[i] belongs to table[i].
- * Returns their number. */
-static int getopt_tables(enum bats_verb verb, const struct bats_option **rows,
-                         struct option *table, char *letters)
+/* The rows of `verb` as getopt_long wants them: rows[i] belongs to table[i]. If
+ * `in_order`, the first argument ends the options. Returns their number. */
+static int getopt_tables(enum bats_verb verb, bool in_order,
+                         const struct bats_option **rows, struct option *table,
+                         char *letters)
 {
     int n = 0;
 
+    if (in_order)
+        *letters++ = '+';
     *letters++ = ':'; /* getopt then reports a missing argument as ':' */
     for (size_t i = 0; i < bats_options_n; i++) {
         const struct bats_option *o = &bats_options[i];
@@ -685,9 +725,19 @@ static int explain(const char *word, const struct bats_option **rows, int n,
                           found ? similar.name : "", found ? "?" : "");
 }
 
-static int read_arguments(enum bats_verb verb, int n, char **words,
-                          struct bats_settings *settings,
-                          struct bats_error *err)
+/* The arguments are a command and its values. */
+static void read_sweep(int n, char **words, struct bats_settings *settings)
+{
+    settings->is_sweep = true;
+    settings->sweep.sources = settings->source;
+    settings->sweep.words = (const char *const *)words;
+    settings->sweep.n_words = (size_t)n;
+    settings->sweep.header = settings->header != NULL;
+    settings->bag = "sweep";
+}
+
+static int read_words(enum bats_verb verb, int n, char **words,
+                      struct bats_settings *settings, struct bats_error *err)
 {
     if (n < verbs[verb].min && verb != BATS_VERB_RUN)
         return bats_error_set(
@@ -712,6 +762,14 @@ static int read_arguments(enum bats_verb verb, int n, char **words,
         settings->bag = words[0];
     if (verb == BATS_VERB_OUTPUT)
         settings->run = words[0];
+    return 0;
+}
+
+/* Options that exclude or need each other. */
+static int check_together(enum bats_verb verb,
+                          const struct bats_settings *settings,
+                          struct bats_error *err)
+{
     if (settings->clusters != NULL && settings->machine != NULL)
         return bats_error_set(err, BATS_EINPUT,
                               "--machine and --clusters exclude each other: "
@@ -746,8 +804,10 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
 {
     const struct bats_option *rows[ROWS_MAX];
     struct option table[ROWS_MAX + 1];
-    char letters[2 * ROWS_MAX + 2];
-    int n = getopt_tables(verb, rows, table, letters);
+    char letters[2 * ROWS_MAX + 3];
+    bool divided = (verb == BATS_VERB_RUN || verb == BATS_VERB_SAMPLE) &&
+                   bats_sweep_is((const char *const *)argv, (size_t)argc);
+    int n = getopt_tables(verb, divided, rows, table, letters);
     int rc, c;
 
     *settings = (struct bats_settings){
@@ -798,7 +858,18 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
     }
     if (bad_environment)
         return bats_error_set(err, BATS_EINPUT, "BATS_BUDGET: %s", why.text);
-    return read_arguments(verb, argc - optind, argv + optind, settings, err);
+    if (divided || settings->sweep.n_sources > 0)
+        read_sweep(argc - optind, argv + optind, settings);
+    else if (settings->sweep.colsep || settings->header ||
+             settings->sweep.quote)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--colsep, --header and --quote are for sweeps: "
+                              "add '::: VALUE...' or ':::: FILE' (-: standard "
+                              "input)");
+    else if ((rc = read_words(verb, argc - optind, argv + optind, settings,
+                              err)) != 0)
+        return rc;
+    return check_together(verb, settings, err);
 }
 
 int bats_options_complain(enum bats_verb verb, const struct bats_error *err)

@@ -23,6 +23,7 @@
 #include "bats/sched.h"
 #include "bats/units.h"
 #include "cli/deadline.h"
+#include "input/sweep/sweep.h"
 
 enum bats_verb {
     BATS_VERB_RUN,
@@ -100,14 +101,14 @@ struct bats_settings {
     struct bats_deadline deadline; /* [none] */
     const char *minimize;          /* cost or time [NULL] */
     double confidence;             /* [0] */
-    bool frontier;       /* plan: [false] */
-    const char *sbatch;  /* plan: [NULL] */
-    bool json;           /* plan: [false] */
-    bool csv;            /* simulate, plan: [false] */
-    bool trace;          /* simulate: [false] */
-    uint32_t jobs;       /* 0: one per core [1]; simulate: [0] */
-    const char *bag;     /* run: the argument BAG; NULL with help */
-    const char *run;     /* output: the argument; NULL with help */
+    bool frontier;                 /* plan: [false] */
+    const char *sbatch;            /* plan: [NULL] */
+    bool json;                     /* plan: [false] */
+    bool csv;                      /* simulate, plan: [false] */
+    bool trace;                    /* simulate: [false] */
+    uint32_t jobs;                 /* 0: one per core [1]; simulate: [0] */
+    const char *bag;               /* run: the argument BAG; NULL with help */
+    const char *run;               /* output: the argument; NULL with help */
     const char *task[BATS_OPTIONS_LIST]; /* output: lists of numbers */
     size_t n_task;                       /* [0] */
     bool all;                            /* output: [false] */
@@ -117,7 +118,11 @@ struct bats_settings {
     const char *state;                   /* tasks: [NULL] */
     bool left;                           /* status: [false] */
     const char *words[BATS_WORDS_MAX];   /* all arguments; NULL: not given */
-    struct bats_sched_rules rules;       /* [all 0] */
+    bool is_sweep;                       /* run: no BAG, but this: [false] */
+    struct bats_sweep_spec sweep;
+    struct bats_source source[BATS_OPTIONS_LIST]; /* run: sweep.sources */
+    const char *header;                           /* run: ":" [NULL] */
+    struct bats_sched_rules rules;                /* [all 0] */
 };
 
 enum bats_option_kind {
@@ -133,6 +138,7 @@ enum bats_option_kind {
     BATS_OPTION_OUTPUT,   /* as BATS_OPTION_CHOICE, or "stream:DIR" */
     BATS_OPTION_SIZE,     /* bytes > 0 */
     BATS_OPTION_LIST,     /* a text that is added to those before it */
+    BATS_OPTION_SOURCE,   /* values of a sweep, added to those before it */
     BATS_OPTION_COUNT,    /* an integer in 0 .. 2^63 - 1 */
     BATS_OPTION_SMALL,    /* an integer in 0 .. 255 */
     BATS_OPTION_SCALE,    /* a number from 1e-6 to 1e6 */
@@ -145,6 +151,7 @@ enum bats_option_kind {
 
 enum bats_option_group {
     BATS_GROUP_PLAN,   /* what the bag is like (plan) */
+    BATS_GROUP_SWEEP,  /* values of a sweep (run) */
     BATS_GROUP_SELECT, /* selection of output (output) */
     BATS_GROUP_TASKS,  /* selection of tasks (tasks) */
     BATS_GROUP_MONEY,  /* money and machines */
@@ -159,7 +166,8 @@ struct bats_option {
     char letter;          /* short form, or 0 */
     const char *argument; /* its name in the help; NULL: none */
     enum bats_option_kind kind;
-    size_t offset;  /* offset of the value in struct bats_settings */
+    size_t offset;  /* offset of the value in struct bats_settings; of a
+                       source, its enum bats_source_kind */
     unsigned verbs; /* one bit per enum bats_verb */
     enum bats_option_group group;
     const char *help; /* a phrase without a final stop */

@@ -1,15 +1,13 @@
 #include "input/bagfile.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "input/sweep/sweep.h"
+#include "input/textfile.h"
 #include "util/grow.h"
 
 #define BLANKS " \t"
@@ -41,6 +39,7 @@ struct bats_bagfile {
     uint32_t n_tasks;
     bool is_disbatch;
     uint32_t dangling;
+    struct bats_sweep *sweep; /* instead of all of these; or NULL */
 };
 
 /* The properties of the next task, while the file is read. */
@@ -58,49 +57,6 @@ struct scan {
 static int no_memory(struct bats_error *err)
 {
     return bats_error_set(err, BATS_ENOMEM, "out of memory for the bag");
-}
-
-/* ---- the file as one block of text ---- */
-
-static int read_all(struct bats_bagfile *bag, int fd, size_t *length,
-                    struct bats_error *err)
-{
-    struct stat st;
-    size_t room = 0, size = 1 << 16;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
-        size = (size_t)st.st_size;
-    *length = 0;
-    for (;;) { /* a NUL, and one byte to see the end */
-        size = *length < size ? size : *length;
-        if (!bats_grow(&bag->text, &room, size + 2, 1))
-            return no_memory(err);
-        ssize_t n = read(fd, bag->text + *length, room - 1 - *length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return bats_error_set(err, BATS_EINPUT, "%s: %s", bag->name,
-                                  strerror(errno));
-        if (n == 0)
-            break;
-        *length += (size_t)n;
-    }
-    bag->text[*length] = '\0';
-    return 0;
-}
-
-static int refuse_nul(const struct bats_bagfile *bag, size_t length,
-                      struct bats_error *err)
-{
-    const char *nul = memchr(bag->text, '\0', length);
-    if (!nul)
-        return 0;
-    size_t line = 1;
-    for (const char *c = bag->text; (c = memchr(c, '\n', (size_t)(nul - c)));
-         c++)
-        line++;
-    return bats_error_set(err, BATS_EINPUT,
-                          "%s:%zu: a NUL byte; is this a text file?",
-                          bag->name, line);
 }
 
 /* ---- tasks ---- */
@@ -357,24 +313,13 @@ static int scan_text(struct bats_bagfile *bag, size_t length,
 int bats_bagfile_load(const char *path, struct bats_bagfile **bag,
                       struct bats_error *err)
 {
-    bool is_stdin = strcmp(path, "-") == 0;
     struct bats_bagfile *b = calloc(1, sizeof *b);
-    if (!b || !(b->name = strdup(is_stdin ? "standard input" : path))) {
+    if (!b || !(b->name = strdup(bats_textfile_name(path)))) {
         bats_bagfile_destroy(b);
         return no_memory(err);
     }
-    int code = 0;
     size_t length = 0;
-    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        code = bats_error_set(err, BATS_EINPUT, "%s: %s", b->name,
-                              strerror(errno));
-    if (!code)
-        code = read_all(b, fd, &length, err);
-    if (fd >= 0 && !is_stdin)
-        close(fd);
-    if (!code)
-        code = refuse_nul(b, length, err);
+    int code = bats_textfile_read(path, &b->text, &length, err);
     if (!code)
         code = scan_text(b, length, err);
     if (!code && b->n_tasks == 0)
@@ -387,10 +332,57 @@ int bats_bagfile_load(const char *path, struct bats_bagfile **bag,
     return code;
 }
 
+/* ---- a bag of a sweep ---- */
+
+static int check_builtins(const struct bats_bagfile *bag,
+                          struct bats_error *err)
+{
+    char *command = NULL;
+    size_t size = 0;
+    int code = 0;
+    for (uint32_t i = 0; !code && i < bag->n_tasks; i++) {
+        bool is_builtin;
+        bats_time duration;
+        struct bats_error why;
+        if (bats_bagfile_command(bag, i, &command, &size) < 0)
+            code = no_memory(err);
+        else if (bats_builtin_parse(command, &is_builtin, &duration, &why))
+            code = bats_error_set(err, why.code, "task %" PRIu64 ": %s",
+                                  (uint64_t)i + 1, why.text);
+    }
+    free(command);
+    return code;
+}
+
+int bats_bagfile_of_sweep(struct bats_sweep *sweep, struct bats_bagfile **bag,
+                          struct bats_error *err)
+{
+    struct bats_bagfile *b = calloc(1, sizeof *b);
+    if (!b || !(b->name = strdup("sweep"))) {
+        bats_sweep_destroy(sweep);
+        bats_bagfile_destroy(b);
+        return no_memory(err);
+    }
+    b->sweep = sweep;
+    b->n_tasks = bats_sweep_count(sweep);
+    int code = bats_sweep_may_be_builtin(sweep) ? check_builtins(b, err) : 0;
+    if (code)
+        bats_bagfile_destroy(b);
+    else
+        *bag = b;
+    return code;
+}
+
+const struct bats_sweep *bats_bagfile_sweep(const struct bats_bagfile *bag)
+{
+    return bag->sweep;
+}
+
 void bats_bagfile_destroy(struct bats_bagfile *bag)
 {
     if (!bag)
         return;
+    bats_sweep_destroy(bag->sweep);
     free(bag->name);
     free(bag->text);
     free(bag->offset);
@@ -464,17 +456,29 @@ static uint32_t entry_of(const struct group *group, uint32_t i)
 
 bool bats_bagfile_is_once(const struct bats_bagfile *bag, uint32_t i)
 {
+    if (bag->sweep != NULL)
+        return bats_sweep_is_once(bag->sweep);
     return find_group(bag, i)->once;
 }
 
 uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i)
 {
+    if (bag->sweep != NULL)
+        return 0;
     return bag->line[entry_of(find_group(bag, i), i)];
 }
 
 ptrdiff_t bats_bagfile_command(const struct bats_bagfile *bag, uint32_t i,
                                char **text, size_t *size)
 {
+    return bats_bagfile_command_for(bag, i, 0, text, size);
+}
+
+ptrdiff_t bats_bagfile_command_for(const struct bats_bagfile *bag, uint32_t i,
+                                   uint32_t slot, char **text, size_t *size)
+{
+    if (bag->sweep != NULL)
+        return bats_sweep_command(bag->sweep, i, slot, text, size);
     const struct group *group = find_group(bag, i);
     const char *prefix = bag->text + group->prefix;
     const char *command = bag->text + bag->offset[entry_of(group, i)];

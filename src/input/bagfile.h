@@ -25,6 +25,7 @@
 #include "bats/units.h"
 
 struct bats_bagfile; /* opaque */
+struct bats_sweep;   /* sweep/sweep.h */
 
 /*
  * Reads the whole file at `path` ("-": standard input). BATS_EINPUT with
@@ -35,6 +36,15 @@ struct bats_bagfile; /* opaque */
 int bats_bagfile_load(const char *path, struct bats_bagfile **bag,
                       struct bats_error *err);
 void bats_bagfile_destroy(struct bats_bagfile *bag);
+
+/* A bag of the tasks of `sweep`, which now belongs to it, also if this fails.
+ * Its name is "sweep"; its tasks are on no line. BATS_EINPUT: a malformed
+ * built-in task; BATS_ENOMEM. */
+int bats_bagfile_of_sweep(struct bats_sweep *sweep, struct bats_bagfile **bag,
+                          struct bats_error *err);
+
+/* The sweep that the bag was made of; NULL: it is a file. */
+const struct bats_sweep *bats_bagfile_sweep(const struct bats_bagfile *bag);
 
 /* Number of tasks, >= 1. */
 uint32_t bats_bagfile_count(const struct bats_bagfile *bag);
@@ -50,7 +60,11 @@ const char *bats_bagfile_name(const struct bats_bagfile *bag);
 ptrdiff_t bats_bagfile_command(const struct bats_bagfile *bag, uint32_t i,
                                char **text, size_t *size);
 
-/* Line of the file with task i, counted from 1. */
+/* The same for slot `slot` >= 1 of all machines, whose number {%} gets. */
+ptrdiff_t bats_bagfile_command_for(const struct bats_bagfile *bag, uint32_t i,
+                                   uint32_t slot, char **text, size_t *size);
+
+/* Line of the file with task i, counted from 1; 0: it is on none. */
 uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i);
 
 /* The first line whose command ends with an unquoted backslash, as if it

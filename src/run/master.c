@@ -70,8 +70,9 @@ static bats_time lost_after(const struct master *m,
 static int run_task(struct master *m, size_t i,
                     const struct bats_command *command, struct bats_error *err)
 {
-    ptrdiff_t n = bats_bagfile_command(m->options->bag, command->task,
-                                       &m->command, &m->command_size);
+    ptrdiff_t n = bats_bagfile_command_for(m->options->bag, command->task,
+                                           (uint32_t)i + 1, &m->command,
+                                           &m->command_size);
     if (n < 0)
         return bats_error_set(err, (int)n, "out of memory");
     bool builtin;

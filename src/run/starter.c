@@ -56,6 +56,32 @@ bool bats_starter_is_used(void)
 
 /* ---- in the process that the user started ---- */
 
+/* ":" divides programs for mpirun, even as an argument of one. So it goes there
+ * as ":" and this, and what already looks like that with one more. */
+#define HIDDEN '\001'
+
+static bool is_colon(const char *word)
+{
+    return word[0] == ':' && word[1 + strspn(word + 1, "\001")] == '\0';
+}
+
+static char *hide(char *word)
+{
+    char *hidden;
+    if (!is_colon(word))
+        return word;
+    return asprintf(&hidden, "%s%c", word, HIDDEN) < 0 ? word : hidden;
+}
+
+void bats_starter_arguments(char **argv)
+{
+    if (getenv(MARK) == NULL)
+        return;
+    for (; *argv != NULL; argv++)
+        if (is_colon(*argv) && (*argv)[1] != '\0')
+            (*argv)[strlen(*argv) - 1] = '\0';
+}
+
 /* {mpirun, OPTION..., -n, N, PROGRAM, ARGUMENT..., NULL}; n and program are
  * used. */
 static char **command_of(const char *mpirun, char *n, char *program,
@@ -73,7 +99,8 @@ static char **command_of(const char *mpirun, char *n, char *program,
     all[at++] = "-n";
     all[at++] = n;
     all[at++] = program;
-    memcpy(all + at, argv, n_args * sizeof *argv);
+    for (size_t i = 0; i < n_args; i++)
+        all[at++] = hide(argv[i]);
     return all;
 }
 

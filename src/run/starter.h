@@ -19,6 +19,10 @@
 
 #include "bats/error.h"
 
+/* Undoes in the arguments what bats_starter_run did to them: mpirun would take
+ * an argument ":" for its own. At the start of every process. */
+void bats_starter_arguments(char **argv);
+
 /* The number of ranks that a launcher (mpirun, srun, flux, ...) has started;
  * 0: there is no launcher. Call before MPI is started, which may set a
  * launcher's variables itself. */

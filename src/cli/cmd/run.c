@@ -25,6 +25,7 @@
 #include "cli/watch.h"
 #include "exec/output/outdir.h"
 #include "report/words.h"
+#include "run/starter.h"
 
 /* At most ten digits, because people type it to repeat the run. */
 static int random_seed(uint64_t *seed, struct bats_error *err)
@@ -250,6 +251,14 @@ static int run(const struct bats_settings *set,
     return code;
 }
 
+/* --dry-run of a sweep, as in GNU parallel. */
+static int list_commands(const struct bats_bagfile *bag)
+{
+    struct bats_error err;
+    int rc = bats_dry_run_list(stdout, bag, &err);
+    return rc == 0 ? BATS_EXIT_OK : bats_complain(&err);
+}
+
 static int dry_run(struct bats_run_options *options)
 {
     struct bats_error err;
@@ -327,6 +336,8 @@ static int with_bag(const struct bats_settings *set,
 
     struct bats_history history = {0};
 
+    if (set->dry_run && set->is_sweep)
+        return list_commands(options->bag);
     if (set->dry_run)
         return dry_run(options);
     uint8_t *state = NULL;
@@ -450,23 +461,35 @@ static int resolve_budget(const struct bats_settings *set,
     struct bats_estimation x;
     if (set->budget_text == NULL)
         return 0;
-    int rc = bats_estimation_from_profile(&x, profile, file, set->confidence,
-                                          err);
+    int rc =
+        bats_estimation_from_profile(&x, profile, file, set->confidence, err);
     if (rc < 0)
         return rc;
-    x.e.plans = bats_estimation_plans(
-        set->policy, file ? bats_clusters_file_billing(file)
-                          : profile->billing);
-    rc = bats_estimation_budget(&x.e, set->budget_share, &options->budget,
-                                err);
+    x.e.plans = bats_estimation_plans(set->policy,
+                                      file ? bats_clusters_file_billing(file)
+                                           : profile->billing);
+    rc =
+        bats_estimation_budget(&x.e, set->budget_share, &options->budget, err);
     options->budget += bats_profile_charged(profile);
     return rc;
+}
+
+static int load_sweep(const struct bats_settings *set,
+                      struct bats_bagfile **bag, struct bats_error *err)
+{
+    struct bats_sweep *sweep;
+    struct bats_sweep_spec spec = set->sweep;
+    spec.sources = set->source;
+    int rc = bats_sweep_create(&spec, &sweep, err);
+    return rc < 0 ? rc : bats_bagfile_of_sweep(sweep, bag, err);
 }
 
 /* Loads the bag, and warns of what may not have been meant. */
 static int load_bag(const struct bats_settings *set, struct bats_bagfile **bag,
                     struct bats_error *err)
 {
+    if (set->is_sweep)
+        return load_sweep(set, bag, err);
     int rc = bats_bagfile_load(set->bag, bag, err);
     if (rc == BATS_EINPUT && access(set->bag, F_OK) != 0)
         bats_verb_suggest(set->bag, err);
@@ -588,6 +611,25 @@ static int worker(int rank, const struct bats_settings *set)
     return bats_exit_of(rc);
 }
 
+/* Nothing but the commands of a sweep is wanted: without a launcher, this
+ * process can do it. */
+static bool lists_only(const struct bats_settings *set)
+{
+    return set->dry_run && set->is_sweep && bats_starter_ranks() == 0 &&
+           !bats_starter_is_used();
+}
+
+static int list_sweep(const struct bats_settings *set)
+{
+    struct bats_error err;
+    struct bats_bagfile *bag = NULL;
+    if (load_sweep(set, &bag, &err) < 0)
+        return bats_complain(&err);
+    int code = list_commands(bag);
+    bats_bagfile_destroy(bag);
+    return code;
+}
+
 static int start(enum bats_verb verb, int argc, char **argv)
 {
     struct bats_settings set;
@@ -599,6 +641,8 @@ static int start(enum bats_verb verb, int argc, char **argv)
         bats_help_verb(stdout, verb);
         return BATS_EXIT_OK;
     }
+    if (rc == 0 && lists_only(&set))
+        return list_sweep(&set);
     if (rc == 0 && (code = bats_jobs_start(verb, &set, argv, &usage)) >= 0)
         return code;
     /* If the reader of the output goes away, writing reports it. */

@@ -1,0 +1,56 @@
+/*
+ * readers: where the values of a sweep come from.
+ *
+ * Layer: input. Used by sweep.c. Each function fills one empty axis. Errors:
+ * BATS_EINPUT with "path:line: sentence", or with the option at fault;
+ * BATS_ENOMEM.
+ */
+#ifndef BATS_SWEEP_READERS_H
+#define BATS_SWEEP_READERS_H
+
+#include <regex.h>
+
+#include "input/sweep/points.h"
+
+/* The way in which values are divided into columns. */
+struct bats_columns {
+    bool split;   /* into columns: */
+    char literal; /* by this byte, or, if it is NUL, */
+    bool has_regex;
+    regex_t regex;
+    bool trim;   /* drop the white space at the ends of columns */
+    bool header; /* the first value has the names */
+};
+
+/* `separator`: a POSIX extended regular expression, with \t and \n, which must
+ * not match the empty string. NULL: values are not divided or, if there is a
+ * header, by tabs; only then white space at the ends of a column stays. */
+int bats_columns_init(struct bats_columns *columns, const char *separator,
+                      bool header, struct bats_error *err);
+void bats_columns_release(struct bats_columns *columns);
+
+/* The n words; the lines of a file ("-": standard input). */
+int bats_axis_read_words(struct bats_axis *axis, const char *const *words,
+                         size_t n, const struct bats_columns *columns,
+                         struct bats_error *err);
+int bats_axis_read_lines(struct bats_axis *axis, const char *path,
+                         const struct bats_columns *columns,
+                         struct bats_error *err);
+
+/* RFC 4180, with a header. LF alone ends a line, too; an empty line counts
+ * only where there is one column. */
+int bats_axis_read_csv(struct bats_axis *axis, const char *path,
+                       struct bats_error *err);
+
+/* Numbers as Slurm writes them, "1-100:2" or "1,3,5-9"; the parameter's name
+ * is array_id. */
+int bats_axis_read_array(struct bats_axis *axis, const char *text,
+                         struct bats_error *err);
+
+/* An array of JSON values, or values one after the other (JSON lines). The
+ * keys of objects are names, and a missing one is empty; other values have one
+ * column. A value that is neither text nor a number is written as JSON. */
+int bats_axis_read_json(struct bats_axis *axis, const char *path,
+                        struct bats_error *err);
+
+#endif

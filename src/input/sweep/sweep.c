@@ -1,0 +1,240 @@
+#include "input/sweep/sweep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/sweep/readers.h"
+#include "input/sweep/template.h"
+
+struct bats_sweep {
+    struct bats_points points;
+    struct bats_template *template;
+    struct bats_values *values; /* of the point that was looked up last */
+    size_t width;
+    bool may_be_builtin;
+    bool is_once;
+};
+
+static int no_memory(struct bats_error *err)
+{
+    return bats_error_set(err, BATS_ENOMEM, "no memory for a sweep");
+}
+
+/* ---- the words ---- */
+
+static bool divides(const char *word)
+{
+    return strcmp(word, ":::") == 0 || strcmp(word, "::::") == 0 ||
+           strcmp(word, ":::+") == 0 || strcmp(word, "::::+") == 0;
+}
+
+/* The index of the first word from `at` on that divides; n_words: none. */
+static size_t next_divider(const struct bats_sweep_spec *spec, size_t at)
+{
+    while (at < spec->n_words && !divides(spec->words[at]))
+        at++;
+    return at;
+}
+
+bool bats_sweep_is(const char *const *words, size_t n_words)
+{
+    struct bats_sweep_spec spec = {.words = words, .n_words = n_words};
+    return next_divider(&spec, 0) < n_words;
+}
+
+/* ---- axes ---- */
+
+static struct bats_axis *add_axis(struct bats_sweep *sweep, bool linked)
+{
+    struct bats_axis *axis = bats_points_axis(&sweep->points);
+    if (axis != NULL) /* the first one has nothing to be linked to */
+        axis->linked = linked && sweep->points.n_axes > 1;
+    return axis;
+}
+
+static int read_source(struct bats_sweep *sweep,
+                       const struct bats_source *source,
+                       const struct bats_columns *columns,
+                       struct bats_error *err)
+{
+    struct bats_axis *axis = add_axis(sweep, false);
+    if (axis == NULL)
+        return no_memory(err);
+    switch (source->kind) {
+    case BATS_SOURCE_LINES:
+        return bats_axis_read_lines(axis, source->text, columns, err);
+    case BATS_SOURCE_CSV:
+        return bats_axis_read_csv(axis, source->text, err);
+    case BATS_SOURCE_ARRAY:
+        return bats_axis_read_array(axis, source->text, err);
+    case BATS_SOURCE_JSON:
+        return bats_axis_read_json(axis, source->text, err);
+    }
+    return 0;
+}
+
+/* The words from `at` on, up to `end`, which follow `divider`. */
+static int read_group(struct bats_sweep *sweep, const char *divider,
+                      const char *const *words, size_t n,
+                      const struct bats_columns *columns,
+                      struct bats_error *err)
+{
+    bool linked = divider[strlen(divider) - 1] == '+';
+    bool files = strncmp(divider, "::::", 4) == 0;
+    struct bats_axis *axis;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && files && i < n; i++)
+        rc = (axis = add_axis(sweep, linked)) != NULL
+                 ? bats_axis_read_lines(axis, words[i], columns, err)
+                 : no_memory(err);
+    if (files)
+        return rc;
+    axis = add_axis(sweep, linked);
+    return axis != NULL ? bats_axis_read_words(axis, words, n, columns, err)
+                        : no_memory(err);
+}
+
+static int read_axes(struct bats_sweep *sweep,
+                     const struct bats_sweep_spec *spec,
+                     struct bats_error *err)
+{
+    struct bats_columns columns;
+    int rc = bats_columns_init(&columns, spec->colsep, spec->header, err);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; rc == 0 && i < spec->n_sources; i++)
+        rc = read_source(sweep, &spec->sources[i], &columns, err);
+    for (size_t at = next_divider(spec, 0); rc == 0 && at < spec->n_words;) {
+        size_t end = next_divider(spec, at + 1);
+        rc = read_group(sweep, spec->words[at], spec->words + at + 1,
+                        end - at - 1, &columns, err);
+        at = end;
+    }
+    bats_columns_release(&columns);
+    return rc == 0 ? bats_points_close(&sweep->points, err) : rc;
+}
+
+static int check_names(const struct bats_sweep *sweep, struct bats_error *err)
+{
+    for (size_t i = 0; i < sweep->width; i++) {
+        const char *name = bats_sweep_name(sweep, i);
+        for (size_t k = 0; name != NULL && k < i; k++) {
+            const char *other = bats_sweep_name(sweep, k);
+            if (other != NULL && strcmp(name, other) == 0)
+                return bats_error_set(err, BATS_EINPUT,
+                                      "two parameters of this sweep are "
+                                      "called '%.80s'",
+                                      name);
+        }
+    }
+    return 0;
+}
+
+/* Values that have no names of their own belong into the command, even if it
+ * does not say where. */
+static bool has_plain_values(const struct bats_sweep_spec *spec)
+{
+    for (size_t i = 0; i < spec->n_sources; i++)
+        if (spec->sources[i].kind == BATS_SOURCE_LINES)
+            return true;
+    return bats_sweep_is(spec->words, spec->n_words);
+}
+
+static int make_template(struct bats_sweep *sweep,
+                         const struct bats_sweep_spec *spec,
+                         struct bats_error *err)
+{
+    size_t n = next_divider(spec, 0);
+    bool plain = has_plain_values(spec);
+    if (n == 0 && !plain)
+        return bats_error_set(err, BATS_EINPUT,
+                              "a sweep needs a command: bats-mpi run "
+                              "[OPTION...] -- COMMAND");
+    sweep->is_once = n > 1 && strcmp(spec->words[0], "@once") == 0;
+    const char *const *words = spec->words + sweep->is_once;
+    n -= sweep->is_once;
+    sweep->template =
+        bats_template_create(words, n, &sweep->points, spec->quote, plain);
+    sweep->may_be_builtin = n == 0 || words[0][0] == '@' || words[0][0] == '{';
+    return sweep->template != NULL ? 0 : no_memory(err);
+}
+
+int bats_sweep_create(const struct bats_sweep_spec *spec,
+                      struct bats_sweep **sweep, struct bats_error *err)
+{
+    struct bats_sweep *s = calloc(1, sizeof *s);
+    if (s == NULL || (s->values = calloc(1, sizeof *s->values)) == NULL) {
+        bats_sweep_destroy(s);
+        return no_memory(err);
+    }
+    int rc = read_axes(s, spec, err);
+    if (rc == 0) {
+        s->width = bats_points_width(&s->points);
+        rc = check_names(s, err);
+    }
+    if (rc == 0)
+        rc = make_template(s, spec, err);
+    if (rc < 0)
+        bats_sweep_destroy(s);
+    else
+        *sweep = s;
+    return rc;
+}
+
+void bats_sweep_destroy(struct bats_sweep *sweep)
+{
+    if (sweep == NULL)
+        return;
+    bats_points_release(&sweep->points);
+    bats_template_destroy(sweep->template);
+    if (sweep->values != NULL)
+        bats_values_release(sweep->values);
+    free(sweep->values);
+    free(sweep);
+}
+
+/* ---- looking ---- */
+
+uint32_t bats_sweep_count(const struct bats_sweep *sweep)
+{
+    return (uint32_t)sweep->points.n;
+}
+
+ptrdiff_t bats_sweep_command(const struct bats_sweep *sweep, uint32_t i,
+                             uint32_t slot, char **text, size_t *size)
+{
+    if (!bats_points_at(&sweep->points, i, sweep->values))
+        return BATS_ENOMEM;
+    ptrdiff_t n = bats_template_expand(sweep->template, sweep->values,
+                                       (uint64_t)i + 1, slot, text, size);
+    return n < 0 ? BATS_ENOMEM : n;
+}
+
+const char *const *bats_sweep_values(const struct bats_sweep *sweep,
+                                     uint32_t i, size_t *n)
+{
+    if (!bats_points_at(&sweep->points, i, sweep->values))
+        return NULL;
+    *n = sweep->values->n;
+    return sweep->values->item;
+}
+
+const char *bats_sweep_name(const struct bats_sweep *sweep, size_t k)
+{
+    return bats_points_name(&sweep->points, k);
+}
+
+size_t bats_sweep_width(const struct bats_sweep *sweep)
+{
+    return sweep->width;
+}
+
+bool bats_sweep_is_once(const struct bats_sweep *sweep)
+{
+    return sweep->is_once;
+}
+
+bool bats_sweep_may_be_builtin(const struct bats_sweep *sweep)
+{
+    return sweep->may_be_builtin;
+}

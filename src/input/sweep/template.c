@@ -1,0 +1,402 @@
+#include "input/sweep/template.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/grow.h"
+
+enum kind { LITERAL, BLANK, ALL, ONE, NUMBER, SLOT };
+enum part { WHOLE, STEM, BASE, DIRECTORY, BASE_STEM };
+
+static const struct {
+    const char *suffix; /* of the replacement string; the longest first */
+    enum part part;
+} parts[] = {{"//}", DIRECTORY},
+             {"/.}", BASE_STEM},
+             {"/}", BASE},
+             {".}", STEM},
+             {"}", WHOLE}};
+
+struct piece {
+    enum kind kind;
+    enum part part;
+    int64_t position;  /* ONE: from 1 on, or from the end, if negative */
+    size_t begin, end; /* LITERAL: in the text */
+};
+
+struct bats_template {
+    char *text; /* the words, each with its NUL */
+    size_t length, text_room;
+    struct piece *pieces;
+    size_t n, room;
+    bool quotes_values;
+    bool quotes_words;
+};
+
+/* ---- compiling ---- */
+
+static bool add(struct bats_template *t, struct piece piece)
+{
+    struct piece *last = t->n > 0 ? &t->pieces[t->n - 1] : NULL;
+    if (piece.kind == LITERAL && last != NULL && last->kind == LITERAL &&
+        last->end == piece.begin) {
+        last->end = piece.end;
+        return true;
+    }
+    if (!bats_grow(&t->pieces, &t->room, t->n + 1, sizeof *t->pieces))
+        return false;
+    t->pieces[t->n++] = piece;
+    return true;
+}
+
+/* Reads the end of a replacement string; the number of its bytes, or 0. */
+static size_t read_part(const char *at, enum part *part)
+{
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        size_t n = strlen(parts[i].suffix);
+        if (strncmp(at, parts[i].suffix, n) != 0)
+            continue;
+        *part = parts[i].part;
+        return n;
+    }
+    return 0;
+}
+
+/* Reads "{2/.}" and the like. Perl's rules: blanks may follow the number, 0
+ * is no number at all, but -0 is one, of a value that there is not. */
+static size_t read_position(const char *at, struct piece *piece)
+{
+    const char *digits = at + 1 + (at[1] == '-');
+    size_t n = strspn(digits, "0123456789");
+    const char *rest = digits + n + strspn(digits + n, " \t\n\r\f\v");
+    size_t suffix = n > 0 ? read_part(rest, &piece->part) : 0;
+    if (suffix == 0)
+        return 0;
+    int64_t number = n > 9 ? INT32_MAX : atoll(digits);
+    piece->kind = number == 0 && n == 1 && at[1] != '-' ? ALL : ONE;
+    piece->position = at[1] == '-' ? -number : number;
+    if (number == 0)
+        piece->position = INT32_MAX;
+    return (size_t)(rest - at) + suffix;
+}
+
+/* Reads "{name/.}" and the like. */
+static size_t read_name(const char *at, const struct bats_points *points,
+                        size_t width, struct piece *piece)
+{
+    for (size_t k = 0; k < width; k++) {
+        const char *name = bats_points_name(points, k);
+        size_t n = name != NULL ? strlen(name) : 0;
+        if (n == 0 || strncmp(at + 1, name, n) != 0)
+            continue;
+        size_t suffix = read_part(at + 1 + n, &piece->part);
+        if (suffix == 0)
+            continue;
+        piece->kind = ONE;
+        piece->position = (int64_t)k + 1;
+        return 1 + n + suffix;
+    }
+    return 0;
+}
+
+/* The number of bytes of the replacement string at `at`, which begins with a
+ * brace; 0: it is none. */
+static size_t read_string(const char *at, const struct bats_points *points,
+                          size_t width, struct piece *piece)
+{
+    size_t n = read_name(at, points, width, piece);
+    if (n == 0)
+        n = read_position(at, piece);
+    if (n > 0)
+        return n;
+    if (strncmp(at, "{#}", 3) == 0 || strncmp(at, "{%}", 3) == 0) {
+        piece->kind = at[1] == '#' ? NUMBER : SLOT;
+        return 3;
+    }
+    n = read_part(at + 1, &piece->part);
+    if (n == 0)
+        return 0;
+    piece->kind = ALL;
+    return n + 1;
+}
+
+static bool compile_word(struct bats_template *t, size_t begin,
+                         const struct bats_points *points, size_t width)
+{
+    bool ok = true;
+    for (size_t at = begin; ok && t->text[at] != '\0';) {
+        struct piece piece = {.kind = LITERAL, .begin = at, .end = at + 1};
+        size_t n = t->text[at] == '{'
+                       ? read_string(t->text + at, points, width, &piece)
+                       : 0;
+        ok = add(t, piece);
+        at += n > 0 ? n : 1;
+    }
+    return ok;
+}
+
+static bool has_string(const struct bats_template *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->pieces[i].kind > BLANK)
+            return true;
+    return false;
+}
+
+/* A replacement string is (part of) the command: only text without blanks,
+ * newlines and '=' comes before it. */
+static bool begins_command(const struct bats_template *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        const struct piece *p = &t->pieces[i];
+        if (p->kind == BLANK)
+            return false;
+        if (p->kind != LITERAL)
+            return true;
+        for (size_t k = p->begin; k < p->end; k++)
+            if (strchr(" \t\n=", t->text[k]) != NULL)
+                return false;
+    }
+    return false;
+}
+
+static bool compile(struct bats_template *t, const char *const *words,
+                    size_t n, const struct bats_points *points, bool append)
+{
+    size_t width = bats_points_width(points);
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++) {
+        size_t begin = t->length, length = strlen(words[i]) + 1;
+        ok = (i == 0 || add(t, (struct piece){.kind = BLANK})) &&
+             bats_grow(&t->text, &t->text_room, begin + length, 1);
+        if (!ok)
+            break;
+        memcpy(t->text + begin, words[i], length);
+        t->length += length;
+        ok = compile_word(t, begin, points, width);
+    }
+    if (ok && append && !has_string(t))
+        ok = (n == 0 || add(t, (struct piece){.kind = BLANK})) &&
+             add(t, (struct piece){.kind = ALL});
+    return ok;
+}
+
+struct bats_template *bats_template_create(const char *const *words, size_t n,
+                                           const struct bats_points *points,
+                                           bool quote, bool append)
+{
+    struct bats_template *t = calloc(1, sizeof *t);
+    if (t == NULL)
+        return NULL;
+    if (!compile(t, words, n, points, append)) {
+        bats_template_destroy(t);
+        return NULL;
+    }
+    t->quotes_words = quote;
+    t->quotes_values = !quote && !begins_command(t);
+    return t;
+}
+
+void bats_template_destroy(struct bats_template *t)
+{
+    if (t == NULL)
+        return;
+    free(t->text);
+    free(t->pieces);
+    free(t);
+}
+
+/* ---- expanding ---- */
+
+struct text {
+    char **bytes;
+    size_t *room;
+    size_t n;
+    bool ok;
+};
+
+static void put(struct text *out, const char *bytes, size_t n)
+{
+    out->ok = out->ok && bats_grow(out->bytes, out->room, out->n + n + 1, 1);
+    if (!out->ok)
+        return;
+    memcpy(*out->bytes + out->n, bytes, n);
+    out->n += n;
+}
+
+static bool is_plain(const char *bytes, size_t n)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_.+/";
+    for (size_t i = 0; i < n; i++)
+        if (memchr(plain, bytes[i], sizeof plain - 1) == NULL)
+            return false;
+    return n > 0;
+}
+
+/* Single quotes in double ones, the rest in single ones, and no empty pair of
+ * single ones at the ends. */
+static void put_quoted(struct text *out, const char *bytes, size_t n)
+{
+    if (is_plain(bytes, n)) {
+        put(out, bytes, n);
+        return;
+    }
+    if (n == 0)
+        put(out, "''", 2);
+    for (size_t i = 0; i < n;) {
+        size_t end = i;
+        while (end < n && bytes[end] != '\'')
+            end++;
+        if (end > i || (i > 0 && end < n)) {
+            put(out, "'", 1);
+            put(out, bytes + i, end - i);
+            put(out, "'", 1);
+        }
+        if (end < n)
+            put(out, "\"'\"", 3);
+        i = end + (end < n);
+    }
+}
+
+/* Without the extension: from the last dot on, if there is no slash after
+ * it. */
+static size_t stem(const char *value, size_t n)
+{
+    size_t end = n;
+    while (end > 0 && value[end - 1] != '.' && value[end - 1] != '/')
+        end--;
+    return end > 0 && value[end - 1] == '.' ? end - 1 : n;
+}
+
+static size_t strip_slashes(const char *value, size_t n)
+{
+    while (n > 1 && value[n - 1] == '/')
+        n--;
+    return n;
+}
+
+/* As dirname of Perl's File::Basename; the length, and ".", if it is 0. */
+static size_t directory(const char *value, size_t n)
+{
+    size_t base = n;
+    while (base > 0 && value[base - 1] != '/')
+        base--;
+    bool ends_with_slash = base == n;
+    size_t length = strip_slashes(value, base);
+    if (!ends_with_slash || length == 0)
+        return length;
+    base = length;
+    while (base > 0 && value[base - 1] != '/')
+        base--;
+    return strip_slashes(value, base);
+}
+
+static void put_value(const struct bats_template *t, struct text *out,
+                      const char *value, enum part part)
+{
+    size_t n = strlen(value);
+    const char *slash = strrchr(value, '/');
+    if ((part == BASE || part == BASE_STEM) && slash != NULL) {
+        n -= (size_t)(slash + 1 - value);
+        value = slash + 1;
+    }
+    if (part == STEM || part == BASE_STEM)
+        n = stem(value, n);
+    if (part == DIRECTORY) {
+        n = directory(value, n);
+        if (n == 0) {
+            value = ".";
+            n = 1;
+        }
+    }
+    if (t->quotes_values)
+        put_quoted(out, value, n);
+    else
+        put(out, value, n);
+}
+
+/* Perl's rule for negative indices: a position before the first one counts
+ * from the end once more. */
+static const char *value_at(const struct bats_values *values, int64_t position)
+{
+    int64_t n = (int64_t)values->n;
+    int64_t at = position > 0 ? position - 1 : n + position;
+    if (at < 0)
+        at += n;
+    return at >= 0 && at < n ? values->item[at] : NULL;
+}
+
+/* Quotes the word that begins at `begin`, and returns the place after it. */
+static void quote_word(struct text *out, size_t begin)
+{
+    size_t n = out->n - begin;
+    char *copy = out->ok ? malloc(n + 1) : NULL;
+    out->ok = copy != NULL;
+    if (copy == NULL)
+        return;
+    memcpy(copy, *out->bytes + begin, n);
+    out->n = begin;
+    put_quoted(out, copy, n);
+    free(copy);
+}
+
+/* Ends a word, and begins the next. */
+static size_t next_word(const struct bats_template *t, struct text *out,
+                        size_t begin)
+{
+    if (t->quotes_words)
+        quote_word(out, begin);
+    put(out, " ", 1);
+    return out->n;
+}
+
+ptrdiff_t bats_template_expand(const struct bats_template *t,
+                               const struct bats_values *values,
+                               uint64_t number, uint32_t slot, char **text,
+                               size_t *size)
+{
+    struct text out = {.bytes = text, .room = size, .ok = true};
+    size_t begin = 0; /* of the present word */
+    char digits[24];
+    for (size_t i = 0; i < t->n; i++) {
+        const struct piece *p = &t->pieces[i];
+        const char *one;
+        switch (p->kind) {
+        case LITERAL:
+            put(&out, t->text + p->begin, p->end - p->begin);
+            break;
+        case BLANK:
+            begin = next_word(t, &out, begin);
+            break;
+        case ALL:
+            for (size_t k = 0; k < values->n; k++) {
+                if (k > 0)
+                    begin = next_word(t, &out, begin);
+                put_value(t, &out, values->item[k], p->part);
+            }
+            break;
+        case ONE:
+            one = value_at(values, p->position);
+            if (one != NULL)
+                put_value(t, &out, one, p->part);
+            break;
+        case NUMBER:
+        case SLOT:
+            snprintf(digits, sizeof digits, "%" PRIu64,
+                     p->kind == NUMBER ? number : slot);
+            put(&out, p->kind == SLOT && slot == 0 ? "{%}" : digits,
+                p->kind == SLOT && slot == 0 ? 3 : strlen(digits));
+            break;
+        }
+    }
+    if (t->quotes_words)
+        quote_word(&out, begin);
+    put(&out, "", 0);
+    if (!out.ok)
+        return -1;
+    (*text)[out.n] = '\0';
+    return (ptrdiff_t)out.n;
+}

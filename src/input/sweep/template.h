@@ -1,0 +1,48 @@
+/*
+ * template: a command with replacement strings, as GNU parallel has them.
+ *
+ * Layer: input. Used by sweep.c.
+ *
+ *     {}            all values of the point, with a blank between them
+ *     {2} {-1}      one of them, from the first or from the last one
+ *     {name}        the one of this name
+ *     {.} {/} {//} {/.}   without extension, without directories, only the
+ *                   directories, neither directories nor extension; likewise
+ *                   {2.}, {name/}, ...
+ *     {#}           number of the task, from 1
+ *     {%}           number of the slot that runs it, from 1
+ *
+ * Words are joined by blanks. A value is quoted for the shell, unless it is
+ * (part of) the command itself: there is no command, or its first word has a
+ * replacement string and no '='. With `quote`, every word of the result is
+ * quoted instead. {1}, {-1} and {0}, values that are missing, and quoting
+ * itself are those of GNU parallel 20221122; tests compare them with it.
+ */
+#ifndef BATS_SWEEP_TEMPLATE_H
+#define BATS_SWEEP_TEMPLATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "input/sweep/points.h"
+
+struct bats_template; /* opaque */
+
+/* Compiles the n words. `points` gives the names. If `append` and no word has
+ * a replacement string, " {}" is added, as GNU parallel does. NULL: out of
+ * memory. */
+struct bats_template *bats_template_create(const char *const *words, size_t n,
+                                           const struct bats_points *points,
+                                           bool quote, bool append);
+void bats_template_destroy(struct bats_template *template);
+
+/* Writes the command of task `number` (from 1) with these values into *text,
+ * which grows; returns its length, or -1: out of memory. slot is 0 where it is
+ * not known: {%} then stays as it is. */
+ptrdiff_t bats_template_expand(const struct bats_template *template,
+                               const struct bats_values *values,
+                               uint64_t number, uint32_t slot, char **text,
+                               size_t *size);
+
+#endif

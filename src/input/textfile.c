@@ -1,0 +1,78 @@
+#include "input/textfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/grow.h"
+
+const char *bats_textfile_name(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+static int read_all(const char *name, int fd, char **text, size_t *length,
+                    struct bats_error *err)
+{
+    struct stat st;
+    size_t room = 0, size = 1 << 16;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+        size = (size_t)st.st_size;
+    *length = 0;
+    for (;;) { /* a NUL, and one byte to see the end */
+        size = *length < size ? size : *length;
+        if (!bats_grow(text, &room, size + 2, 1))
+            return bats_error_set(err, BATS_ENOMEM, "out of memory for %s",
+                                  name);
+        ssize_t n = read(fd, *text + *length, room - 1 - *length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return bats_error_set(err, BATS_EINPUT, "%s: %s", name,
+                                  strerror(errno));
+        if (n == 0)
+            break;
+        *length += (size_t)n;
+    }
+    (*text)[*length] = '\0';
+    return 0;
+}
+
+static int refuse_nul(const char *name, const char *text, size_t length,
+                      struct bats_error *err)
+{
+    const char *nul = memchr(text, '\0', length);
+    if (nul == NULL)
+        return 0;
+    size_t line = 1;
+    for (const char *c = text; (c = memchr(c, '\n', (size_t)(nul - c))); c++)
+        line++;
+    return bats_error_set(err, BATS_EINPUT,
+                          "%s:%zu: a NUL byte; is this a text file?", name,
+                          line);
+}
+
+int bats_textfile_read(const char *path, char **text, size_t *length,
+                       struct bats_error *err)
+{
+    const char *name = bats_textfile_name(path);
+    bool is_stdin = strcmp(path, "-") == 0;
+    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    *text = NULL;
+    if (fd < 0)
+        return bats_error_set(err, BATS_EINPUT, "%s: %s", name,
+                              strerror(errno));
+    int rc = read_all(name, fd, text, length, err);
+    if (!is_stdin)
+        close(fd);
+    if (rc == 0)
+        rc = refuse_nul(name, *text, *length, err);
+    if (rc < 0) {
+        free(*text);
+        *text = NULL;
+    }
+    return rc;
+}

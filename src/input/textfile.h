@@ -1,0 +1,22 @@
+/*
+ * textfile: a whole text file in memory.
+ *
+ * Layer: input. Used by the readers of bags, sweeps and plan files.
+ */
+#ifndef BATS_TEXTFILE_H
+#define BATS_TEXTFILE_H
+
+#include <stddef.h>
+
+#include "bats/error.h"
+
+/* The name of the file for messages: "-" is "standard input". */
+const char *bats_textfile_name(const char *path);
+
+/* Reads the file at `path` ("-": standard input) into *text, for free(), with
+ * a NUL after its *length bytes. BATS_EINPUT with "path: sentence" for an
+ * unreadable file or a directory, "path:line: sentence" for a NUL byte. */
+int bats_textfile_read(const char *path, char **text, size_t *length,
+                       struct bats_error *err);
+
+#endif

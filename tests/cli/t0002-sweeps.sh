@@ -1,0 +1,79 @@
+#!/bin/bash
+# Sweeps: commands with values, as GNU parallel has them. GNU parallel itself
+# is the judge: both print the commands of random command lines.
+# SWEEP_CASES=2000 makes more of these.
+. "$TOP/tests/mpi/lib.sh"
+
+# commands ARGUMENT...: what would be run, into out.
+commands() {
+    "$BATS_MPI" run --dry-run "$@" >out 2>err </dev/null
+}
+
+perl "$TOP/tests/cli/sweeps.pl" "$BATS_MPI" "${SWEEP_CASES:-40}" 7 >out
+test "$(cat out)" -gt 100
+ok 'they are those of GNU parallel'
+
+printf 'rate,name\r\n0.1,"a ""b"""\r\n0.2,"c,\nd"\r\n' >p.csv
+commands --csv p.csv -- run {name} --rate={rate} {#}
+printf '%s\n' "run 'a \"b\"' --rate=0.1 1" "run 'c," "d' --rate=0.2 2" |
+    cmp - out
+ok 'values may come from CSV'
+
+printf '%s\n' '{"a": 1, "b": "x y"}' '{"b": [1,2], "c": null}' >p.json
+commands --from-json p.json -- echo {a}.{b}.{c}
+printf '%s\n' "echo 1.'x y'.''" "echo ''.'[1,2]'.''" | cmp - out
+echo '[1, "two", 0.3]' >q.json
+commands --from-json q.json -- echo {}
+printf 'echo %s\n' 1 two 0.3 | cmp - out
+ok 'values may come from JSON'
+
+commands --array 1-7:3,20 -- echo {} {array_id}
+printf 'echo %s\n' '1 1' '4 4' '7 7' '20 20' | cmp - out
+ok 'values may be numbers as Slurm writes them'
+
+printf 'x y\n' | "$BATS_MPI" run -n -C ' ' echo {2} {3} :::: - ::: z >out
+test "$(cat out)" = 'echo y z'
+ok 'values may come from standard input'
+
+# refuses SENTENCE ARGUMENT...
+refuses() {
+    local sentence=$1
+    shift
+    expect 2 commands "$@"
+    grep -qF -e "$sentence" err || note_failure 1 "no '$sentence' in: $(cat err)"
+}
+printf 'a,b\n1,2\n3\n' >bad.csv
+refuses 'bad.csv:3: 1 fields, but the header has 2' --csv bad.csv -- echo
+printf 'a,b\n1,"2\n\n' >bad.csv
+refuses 'bad.csv:2: this record has a quote that is not closed' \
+    --csv bad.csv -- echo
+printf 'a,b\n1,x"2\n' >bad.csv
+refuses 'bad.csv:2: a quote in a field' --csv bad.csv -- echo
+printf 'a,a\n' >bad.csv
+refuses "bad.csv:1: two columns are called 'a'" --csv bad.csv -- echo
+printf '{"a": 1}\n\n{"a": }\n' >bad.json
+refuses 'bad.json:3:7: ' --from-json bad.json -- echo
+refuses "--array: '1-' is not of the form" --array 1- -- echo
+refuses 'none.txt: No such file' echo :::: none.txt
+refuses "--colsep: '(' is not" -C '(' echo ::: a
+refuses "--colsep: 'x*' matches the empty string" -C 'x*' echo ::: a
+refuses "called 'array_id'" --array 1 --array 2 -- echo
+refuses 'no values' echo :::
+refuses 'more than 4294967294 points' --array 1-100000 -- echo {} \
+    :::: <(seq 100000)
+refuses 'a sweep needs a command' --array 1
+refuses "task 2: unknown built-in task '@x'" ::: 'echo a' '@x'
+refuses "add '::: VALUE...'" --header : -- echo
+ok 'bad values are named'
+
+"$BATS_MPI" run -q -j 3 --master-works --header=: --tag echo {n} ::: n : b c \
+    2>err | sort >out
+printf '%s\t%s\n' 1 : 2 b 3 c | cmp - out
+ok 'a sweep runs, and a value may be a colon'
+
+"$BATS_MPI" run -q --bind none -j 2 'echo {%}' ::: $(seq 40) 2>err |
+    sort -u >out
+printf '1\n2\n' | cmp - out
+ok '{%} is the slot'
+
+done_testing
