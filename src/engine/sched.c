@@ -186,12 +186,13 @@ static int settle(struct bats_sched *e, struct bats_error *err)
         configure_sampling(e, false);
     if (s->idle_first != NO_SLOT)
         assign_idle(e);
+    rc = configure_released(e, err);
     if (s->n_replicas > 0)
         assign_make_room(e);
     if (s->idle_first != NO_SLOT)
         assign_replicas(e);
     configure_give_back(e);
-    if (s->n_busy == 0) {
+    if (rc == 0 && s->n_busy == 0) {
         if (bats_bag_left(&s->bag) == 0)
             state_finish(s, BATS_FINISH_ALL_DONE);
         else if (s->draining)

@@ -111,6 +111,10 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
     case BATS_NOTICE_LOSE:
         line(trace, now, "%s has lost task %" PRIu32, name, command->task + 1);
         break;
+    case BATS_NOTICE_SKIP:
+        line(trace, now, "task %" PRIu32 " is skipped: it waits for one that "
+                         "has failed", command->task + 1);
+        break;
     case BATS_NOTICE_SAMPLED:
         line(trace, now, "the sampling phase is over");
         break;

@@ -111,7 +111,8 @@ static char *put_command(char *at, const struct bats_record *r,
             at = put_null(at);
         return put_text(at, bats_schema_finishes[c->finish]);
     }
-    at = put_number(at, c->machine);
+    at = c->machine != BATS_NO_MACHINE ? put_number(at, c->machine)
+                                       : put_null(at);
     if (!bats_log_of_slot(c))
         return at;
     at = put_task(put_number(at, c->slot), r, c->task);
