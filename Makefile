@@ -75,8 +75,8 @@ RECORD_SRC = $(addprefix src/record/, \
 	$(addprefix verify/, rebuild.c replay.c))
 SITE_SRC = $(addprefix src/site/, \
 	account.c allocation.c ask.c batch_system.c batch_systems.c deaths.c \
-	fields.c hardware.c node.c site.c slurm.c slurm_account.c \
-	slurm_system.c)
+	fields.c hardware.c job_systems.c node.c query.c queue.c site.c \
+	slurm.c slurm_account.c slurm_jobs.c slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
 	comm.c comm_mpi.c crew.c executor.c heart.c hosts.c introduce.c journal.c launcher.c \
 	library.c master.c mpi.c prepare.c results.c shared.c signals.c \

@@ -87,10 +87,11 @@ enum bats_event_type {
     BATS_EVENT_GO,        /* until this */
 
     /* Machines that are jobs (billing.h): */
-    BATS_EVENT_ENDS,  /* machine, runtime: it may work for so long from now, not
-                         for a window: the job has another limit, or is about
-                         to be preempted */
-    BATS_EVENT_BILLED /* machine, amount: its job has ended, and was billed */
+    BATS_EVENT_ENDS,   /* machine, runtime: it may work for so long from now, not
+                          for a window: the job has another limit, or is about
+                          to be preempted */
+    BATS_EVENT_BILLED, /* machine, amount: its job has ended, and was billed */
+    BATS_EVENT_CLOSED  /* machine: no other job can be had there */
 };
 
 static inline bool bats_is_job_event(enum bats_event_type type)

@@ -35,6 +35,7 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
         [BATS_EVENT_YIELDED] = "wants to be run again",
         [BATS_EVENT_ENDS] = "will end soon",
         [BATS_EVENT_BILLED] = "was billed",
+        [BATS_EVENT_CLOSED] = "was the last one",
     };
     char name[BATS_MACHINE_NAME], runtime[BATS_UNITS_TEXT] = "";
     switch (event->type) {
@@ -48,6 +49,7 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
         return;
     case BATS_EVENT_ENDS:
     case BATS_EVENT_BILLED:
+    case BATS_EVENT_CLOSED:
         line(trace, now, "the job of %s %s",
              bats_machine_name(name, trace->platform->clusters,
                                trace->platform->machines, event->machine),

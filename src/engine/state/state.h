@@ -79,6 +79,7 @@ struct machine_rest {
     bats_time since;       /* charged for use: it is in use since then, or
                               BATS_NEVER; */
     bats_money booked;     /* and so much of that is charged */
+    bool closed;           /* no other job can be had there */
     bool asked;            /* a job was asked for, and is not billed yet: */
     bats_time asked_at;    /*   since then; */
     bats_time began_at;    /*   it began then, or BATS_NEVER */
@@ -349,6 +350,9 @@ bool job_ask(struct state *s, uint32_t machine);
 
 /* ASKED -> ACTIVE, for a window. */
 void job_begin(struct state *s, uint32_t machine);
+
+/* No other job can be had there: -> LOST, as soon as it is PARKED. */
+void job_close(struct state *s, uint32_t machine);
 
 /* It may work for so long from now. */
 void job_set_end(struct state *s, uint32_t machine, bats_time time);
