@@ -26,13 +26,15 @@
 #include "bats/error.h"
 #include "util/usage.h"
 
-#define BATS_PROTO_VERSION 5
+#define BATS_PROTO_VERSION 6
 #define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
 #define BATS_PROTO_OUTPUTS 4    /* kinds of output, numbered from 0 */
 #define BATS_PROTO_BINDS 3      /* ways to bind tasks, likewise */
 #define BATS_PROTO_PARTITION 64 /* longest name of a partition, with the NUL */
 #define BATS_PROTO_MODEL 96     /* longest name of a processor, likewise */
 #define BATS_PROTO_BOUND 256 /* longest list of hardware threads, likewise */
+#define BATS_PROTO_JOB 64    /* longest number of a job, likewise */
+#define BATS_PROTO_NONCE 32  /* random bytes */
 
 enum bats_message_type {
     BATS_MESSAGE_HELLO = 1, /* worker: I am here */
@@ -46,16 +48,24 @@ enum bats_message_type {
     BATS_MESSAGE_HEARTBEAT, /* master, worker: sign of life */
     BATS_MESSAGE_OUTPUT,    /* worker: complete lines printed by a task */
     BATS_MESSAGE_ERROR,     /* worker: I cannot go on, because ... */
-    BATS_MESSAGE_VERDICT    /* master: whether the execution that has ended
+    BATS_MESSAGE_VERDICT,   /* master: whether the execution that has ended
                              * gives the task's result, so that its output
                              * counts */
+    /* Between the master and the gateway of a worker job (run/hub.h), before
+     * anything else. ERROR is a refusal there, in both directions. */
+    BATS_MESSAGE_KNOCK,     /* gateway: this job wants to join */
+    BATS_MESSAGE_CHALLENGE, /* master: I prove who I am; who are you? */
+    BATS_MESSAGE_PROOF,     /* gateway: this proves it; so many ranks come */
+    BATS_MESSAGE_WELCOME    /* master: say HELLO */
 };
 
 enum bats_leave {
     BATS_LEAVE_NOT,   /* stay */
     BATS_LEAVE,       /* this is the end, answer STOP and go */
-    BATS_LEAVE_BROKEN /* as LEAVE, but a rank is lost: MPI cannot be
-                       * finalized */
+    BATS_LEAVE_BROKEN, /* as LEAVE, but a rank is lost: MPI cannot be
+                        * finalized */
+    BATS_LEAVE_CUT     /* gateway: the master is gone; stop the tasks within
+                        * their grace time, then as LEAVE */
 };
 
 struct bats_hello {
@@ -131,6 +141,20 @@ struct bats_verdict {
     bool is_result;
 };
 
+struct bats_knock {
+    uint8_t way; /* of authentication: enum bats_auth_way of run/auth.h */
+    const uint8_t *nonce; /* BATS_PROTO_NONCE bytes */
+    const char *job;
+};
+
+/* CHALLENGE has the nonce, PROOF the number of ranks. */
+struct bats_proof {
+    const uint8_t *nonce; /* NULL in PROOF */
+    uint32_t n_ranks;     /* 0 in CHALLENGE */
+    const char *bytes;
+    size_t n;
+};
+
 struct bats_output_lines {
     uint32_t task;
     int stream; /* 1 or 2 */
@@ -163,6 +187,10 @@ void bats_proto_plain(struct bats_packet *p, enum bats_message_type type);
 void bats_proto_output(struct bats_packet *p,
                        const struct bats_output_lines *output);
 void bats_proto_error(struct bats_packet *p, const char *sentence);
+void bats_proto_knock(struct bats_packet *p, const struct bats_knock *knock);
+/* CHALLENGE if it has a nonce, else PROOF. */
+void bats_proto_proof(struct bats_packet *p, const struct bats_proof *proof);
+void bats_proto_welcome(struct bats_packet *p, int64_t silence_us);
 
 /* ... but these two add an item to a message that may have items already. */
 void bats_proto_assign(struct bats_packet *p,
@@ -184,6 +212,9 @@ struct bats_message {
         enum bats_leave leave; /* STOP */
         struct bats_output_lines output;
         const char *sentence; /* ERROR */
+        struct bats_knock knock;
+        struct bats_proof proof; /* CHALLENGE, PROOF */
+        int64_t silence_us;      /* WELCOME */
     } u;
     uint32_t left; /* ASSIGN, RESULT: items not taken yet */
     const uint8_t *at;

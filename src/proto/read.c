@@ -185,6 +185,36 @@ static void take_output(struct reader *r, struct bats_output_lines *output)
     output->bytes = take_bytes(r, &output->n);
 }
 
+static const uint8_t *take_nonce(struct reader *r)
+{
+    static const uint8_t none[BATS_PROTO_NONCE];
+    if (r->end - r->at < BATS_PROTO_NONCE) {
+        complain(r, "is cut short");
+        return none;
+    }
+    r->at += BATS_PROTO_NONCE;
+    return r->at - BATS_PROTO_NONCE;
+}
+
+static void take_knock(struct reader *r, struct bats_knock *knock)
+{
+    if (take_u32(r) != BATS_FORMAT_MAGIC)
+        complain(r, "is not from bats-mpi");
+    knock->way = (uint8_t)take(r, 1);
+    knock->nonce = take_nonce(r);
+    knock->job = take_text(r, BATS_PROTO_JOB - 1);
+}
+
+static void take_proof(struct reader *r, bool challenge,
+                       struct bats_proof *proof)
+{
+    if (challenge)
+        proof->nonce = take_nonce(r);
+    else
+        proof->n_ranks = take_u32(r);
+    proof->bytes = take_bytes(r, &proof->n);
+}
+
 /* Checks the items without keeping them, so that taking them cannot fail. */
 static void check_items(struct reader *r, struct bats_message *message)
 {
@@ -231,13 +261,24 @@ int bats_proto_open(const void *bytes, size_t n, struct bats_message *message,
         take_verdict(&r, &message->u.verdict);
         break;
     case BATS_MESSAGE_STOP:
-        message->u.leave = (enum bats_leave)take_small(&r, 2);
+        message->u.leave = (enum bats_leave)take_small(&r, 3);
         break;
     case BATS_MESSAGE_OUTPUT:
         take_output(&r, &message->u.output);
         break;
     case BATS_MESSAGE_ERROR:
         message->u.sentence = take_text(&r, SIZE_MAX);
+        break;
+    case BATS_MESSAGE_KNOCK:
+        take_knock(&r, &message->u.knock);
+        break;
+    case BATS_MESSAGE_CHALLENGE:
+    case BATS_MESSAGE_PROOF:
+        take_proof(&r, message->type == BATS_MESSAGE_CHALLENGE,
+                   &message->u.proof);
+        break;
+    case BATS_MESSAGE_WELCOME:
+        message->u.silence_us = take_amount(&r);
         break;
     case BATS_MESSAGE_PARK:
     case BATS_MESSAGE_UNPARK:

@@ -201,3 +201,36 @@ void bats_proto_error(struct bats_packet *p, const char *sentence)
     begin(p, BATS_MESSAGE_ERROR);
     put_text(p, sentence);
 }
+
+static void put_nonce(struct bats_packet *p, const uint8_t *nonce)
+{
+    uint8_t *to = extend(p, BATS_PROTO_NONCE);
+    if (to != NULL)
+        memcpy(to, nonce, BATS_PROTO_NONCE);
+}
+
+void bats_proto_knock(struct bats_packet *p, const struct bats_knock *knock)
+{
+    begin(p, BATS_MESSAGE_KNOCK);
+    put(p, BATS_FORMAT_MAGIC, 4);
+    put(p, knock->way, 1);
+    put_nonce(p, knock->nonce);
+    put_text(p, knock->job);
+}
+
+void bats_proto_proof(struct bats_packet *p, const struct bats_proof *proof)
+{
+    begin(p, proof->nonce != NULL ? BATS_MESSAGE_CHALLENGE
+                                  : BATS_MESSAGE_PROOF);
+    if (proof->nonce != NULL)
+        put_nonce(p, proof->nonce);
+    else
+        put(p, proof->n_ranks, 4);
+    put_bytes(p, proof->bytes, proof->n);
+}
+
+void bats_proto_welcome(struct bats_packet *p, int64_t silence_us)
+{
+    begin(p, BATS_MESSAGE_WELCOME);
+    put(p, (uint64_t)silence_us, 8);
+}

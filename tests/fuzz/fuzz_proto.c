@@ -36,6 +36,10 @@ static void write_one(unsigned type, struct bats_packet *p)
                                       .n_lines = {2}};
     struct bats_verdict verdict = {7, 1, true};
     struct bats_output_lines output = {7, 2, "a\nb\0c\n", 6};
+    uint8_t nonce[BATS_PROTO_NONCE] = {1, 2, 3};
+    struct bats_knock knock = {1, nonce, "4711"};
+    struct bats_proof challenge = {.nonce = nonce, .bytes = "MUNGE:", .n = 6};
+    struct bats_proof proof = {.n_ranks = 4, .bytes = "a\0c", .n = 3};
 
     switch ((enum bats_message_type)type) {
     case BATS_MESSAGE_HELLO:
@@ -66,6 +70,18 @@ static void write_one(unsigned type, struct bats_packet *p)
         break;
     case BATS_MESSAGE_ERROR:
         bats_proto_error(p, "no memory");
+        break;
+    case BATS_MESSAGE_KNOCK:
+        bats_proto_knock(p, &knock);
+        break;
+    case BATS_MESSAGE_CHALLENGE:
+        bats_proto_proof(p, &challenge);
+        break;
+    case BATS_MESSAGE_PROOF:
+        bats_proto_proof(p, &proof);
+        break;
+    case BATS_MESSAGE_WELCOME:
+        bats_proto_welcome(p, 60000000);
         break;
     case BATS_MESSAGE_PARK:
     case BATS_MESSAGE_UNPARK:
@@ -109,6 +125,16 @@ static void write_again(struct bats_message *m, struct bats_packet *p)
         break;
     case BATS_MESSAGE_ERROR:
         bats_proto_error(p, m->u.sentence);
+        break;
+    case BATS_MESSAGE_KNOCK:
+        bats_proto_knock(p, &m->u.knock);
+        break;
+    case BATS_MESSAGE_CHALLENGE:
+    case BATS_MESSAGE_PROOF:
+        bats_proto_proof(p, &m->u.proof);
+        break;
+    case BATS_MESSAGE_WELCOME:
+        bats_proto_welcome(p, m->u.silence_us);
         break;
     case BATS_MESSAGE_PARK:
     case BATS_MESSAGE_UNPARK:

@@ -11,7 +11,7 @@
 #include "proto/proto.h"
 
 /* One of each message, in the order of their types. */
-#define KINDS 12
+#define KINDS 16
 
 static void write_kind(int kind, struct bats_packet *p)
 {
@@ -69,6 +69,12 @@ static void write_kind(int kind, struct bats_packet *p)
          .to_come = {INT64_MAX, 1}}};
     static const struct bats_verdict verdict = {3, 4, true};
     static const struct bats_output_lines output = {9, 2, "a\0b\n", 4};
+    static const uint8_t nonce[BATS_PROTO_NONCE] = {1, [31] = 32};
+    static const struct bats_knock knock = {2, nonce, "4711"};
+    static const struct bats_proof challenge = {
+        .nonce = nonce, .bytes = "MUNGE:", .n = 6};
+    static const struct bats_proof proof = {
+        .n_ranks = 5, .bytes = "a\0c", .n = 3};
 
     switch ((enum bats_message_type)(kind + 1)) {
     case BATS_MESSAGE_HELLO:
@@ -104,6 +110,18 @@ static void write_kind(int kind, struct bats_packet *p)
         break;
     case BATS_MESSAGE_VERDICT:
         bats_proto_verdict(p, &verdict);
+        break;
+    case BATS_MESSAGE_KNOCK:
+        bats_proto_knock(p, &knock);
+        break;
+    case BATS_MESSAGE_CHALLENGE:
+        bats_proto_proof(p, &challenge);
+        break;
+    case BATS_MESSAGE_PROOF:
+        bats_proto_proof(p, &proof);
+        break;
+    case BATS_MESSAGE_WELCOME:
+        bats_proto_welcome(p, 60000000);
         break;
     }
     assert_false(p->failed);
@@ -190,6 +208,19 @@ static void single_messages_arrive_as_they_were_sent(void **state)
     assert_int_equal(v->task, 3);
     assert_int_equal(v->attempt, 4);
     assert_true(v->is_result);
+    const struct bats_knock *knock = &m[BATS_MESSAGE_KNOCK - 1].u.knock;
+    assert_int_equal(knock->way, 2);
+    assert_int_equal(knock->nonce[0], 1);
+    assert_int_equal(knock->nonce[31], 32);
+    assert_string_equal(knock->job, "4711");
+    const struct bats_proof *proof = &m[BATS_MESSAGE_CHALLENGE - 1].u.proof;
+    assert_int_equal(proof->nonce[31], 32);
+    assert_string_equal(proof->bytes, "MUNGE:");
+    proof = &m[BATS_MESSAGE_PROOF - 1].u.proof;
+    assert_int_equal(proof->n_ranks, 5);
+    assert_int_equal(proof->n, 3);
+    assert_memory_equal(proof->bytes, "a\0c", 3);
+    assert_int_equal(m[BATS_MESSAGE_WELCOME - 1].u.silence_us, 60000000);
     for (int i = 0; i < KINDS; i++)
         bats_packet_release(&p[i]);
 }
@@ -261,7 +292,7 @@ static void cancel_is_little_endian_on_the_wire(void **state)
     (void)state;
     struct bats_packet p = {0};
     write_kind(BATS_MESSAGE_CANCEL - 1, &p);
-    static const uint8_t expected[] = {5, 5, 4, 3, 2, 1};
+    static const uint8_t expected[] = {5, 6, 4, 3, 2, 1};
     assert_int_equal(p.n, sizeof expected);
     assert_memory_equal(p.bytes, expected, sizeof expected);
     bats_packet_release(&p);
@@ -272,7 +303,7 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     (void)state;
     struct bats_packet p = {0};
     static const uint8_t hello[] = {
-        1,    5,    'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
+        1,    6,    'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
         0,    0,    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 5,    0,
         0,    0,    'n',  'o',  'd',  'e',  '7',  0,    4,    0,    0,    0,
         'f',  'a',  's',  't',  0,    2,    0,    0,    0,    3,    0,    0,
@@ -286,7 +317,7 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     bats_packet_release(&p);
 
     static const uint8_t assign[] = {
-        3, 5, 1, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0,   6, 0,
+        3, 6, 1, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0,   6, 0,
         0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 'x', 0};
     bats_proto_assign(&p, &(struct bats_assign){2, 4, 5, 6, 7, "x"});
     assert_int_equal(p.n, sizeof assign);
@@ -380,12 +411,14 @@ static void values_out_of_range_are_refused(void **state)
     refused_with(BATS_MESSAGE_RESULT, 17, 128, "out of range");
     refused_with(BATS_MESSAGE_RESULT, 25, 0x80, "negative");
     refused_with(BATS_MESSAGE_VERDICT, 10, 2, "out of range");
-    refused_with(BATS_MESSAGE_STOP, 2, 3, "out of range");
+    refused_with(BATS_MESSAGE_STOP, 2, 4, "out of range");
+    refused_with(BATS_MESSAGE_KNOCK, 2, 'X', "not from bats-mpi");
+    refused_with(BATS_MESSAGE_WELCOME, 9, 0x80, "negative");
     refused_with(BATS_MESSAGE_OUTPUT, 6, 0, "out of range");
     refused_with(BATS_MESSAGE_OUTPUT, 6, 3, "out of range");
 }
 
-static void a_host_name_that_is_too_long_is_refused(void **state)
+static void a_name_that_is_too_long_is_refused(void **state)
 {
     (void)state;
     char host[BATS_PROTO_HOST + 1];
@@ -395,6 +428,10 @@ static void a_host_name_that_is_too_long_is_refused(void **state)
     bats_proto_hello(
         &p, &(struct bats_hello){
                 .host = host, .partition = "", .model = "", .bound = ""});
+    refused(p.bytes, p.n, "too long");
+    bats_packet_release(&p);
+    host[BATS_PROTO_JOB] = '\0';
+    bats_proto_knock(&p, &(struct bats_knock){2, (const uint8_t *)host, host});
     refused(p.bytes, p.n, "too long");
     bats_packet_release(&p);
 }
@@ -471,7 +508,7 @@ int main(void)
         cmocka_unit_test(another_version_is_refused_by_name),
         cmocka_unit_test(a_wrong_count_is_refused),
         cmocka_unit_test(values_out_of_range_are_refused),
-        cmocka_unit_test(a_host_name_that_is_too_long_is_refused),
+        cmocka_unit_test(a_name_that_is_too_long_is_refused),
         cmocka_unit_test(random_bytes_do_no_harm),
         cmocka_unit_test(flipped_bits_do_no_harm),
     };
