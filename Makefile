@@ -28,6 +28,8 @@ SANITIZE =
 # Libraries that it does without where they are missing, or with NAME=no.
 HWLOC := $(call have,hwloc)
 PMIX := $(call have,pmix)
+MUNGE := $(call have,munge)
+NETTLE := $(if $(filter yes,$(call have,nettle) $(call have,nettle/hmac)),yes,no)
 # Tests that `make check` runs; a test that takes longer than this is ended.
 TESTS = $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(SCRIPT_TESTS) $(UNIT_TESTS))
 TEST_TIMEOUT = 600
@@ -54,7 +56,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	policy/dbc_cost.c policy/dbc_cost_time.c policy/dbc_time.c \
 	policy/deadline.c policy/initial.c policy/list.c policy/problem.c \
 	policy/rr.c sampling/choice.c sampling/points.c shrink/nodes.c \
-	state/answers.c state/bag.c state/check.c state/executions.c state/graph.c \
+	state/answers.c state/bag.c state/check.c state/executions.c \
 	state/ledger.c state/machines.c state/slots.c state/state.c \
 	state/jobs.c state/tasks.c state/use.c tail/replicas.c tail/soonest.c)
 INPUT_SRC = $(addprefix src/input/, \
@@ -68,19 +70,20 @@ EXEC_SRC = $(addprefix src/exec/process/, \
 	$(addprefix src/exec/output/, \
 	last.c outdir.c outfile.c outlet.c results.c spool.c stream.c)
 RECORD_SRC = $(addprefix src/record/, \
-	db.c graph.c options.c schema.c \
+	db.c options.c schema.c \
 	$(addprefix write/, kinds.c log.c match.c pack.c past.c record.c rest.c) \
 	$(addprefix read/, copy.c recover.c view.c view_lists.c view_status.c \
 	view_stderr.c) \
 	$(addprefix verify/, rebuild.c replay.c))
 SITE_SRC = $(addprefix src/site/, \
 	account.c allocation.c ask.c batch_system.c batch_systems.c deaths.c \
-	fields.c hardware.c job_systems.c node.c query.c queue.c site.c \
-	slurm.c slurm_account.c slurm_jobs.c slurm_system.c)
+	fields.c hardware.c node.c site.c slurm.c slurm_account.c \
+	slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
-	comm.c comm_mpi.c crew.c executor.c heart.c hosts.c introduce.c journal.c launcher.c \
+	auth.c comm.c comm_mpi.c crew.c door.c executor.c gateway.c heart.c hosts.c hub.c \
+	introduce.c joined.c journal.c launcher.c losses.c \
 	library.c master.c mpi.c prepare.c results.c shared.c signals.c \
-	starter.c survey.c worker.c)
+	starter.c survey.c wire.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c)
 REPORT_SRC = $(addprefix src/report/, \
@@ -89,10 +92,10 @@ REPORT_SRC = $(addprefix src/report/, \
 CLI_SRC = $(addprefix src/cli/, \
 	causes.c choosing.c cli.c clusters_json.c deadline.c dry_run.c estimation.c help.c \
 	history.c jobs.c look.c main.c options.c options_json.c place.c \
-	similar.c simulation.c watch.c) \
+	similar.c simulation.c watch.c welcome.c) \
 	$(addprefix src/cli/cmd/, \
 	clusters.c output.c plan.c record.c run.c simulate.c status.c tasks.c \
-	why.c)
+	why.c worker.c)
 
 APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c
 BENCH_SRC = $(addprefix benchmarks/, \
@@ -132,9 +135,13 @@ ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE -DBATS_VERSION='"$(VERSION)"' \
 library_cflags = $(patsubst -I%,-isystem %,$(shell \
 	pkg-config --cflags $(1) 2>/dev/null))
 library_libs = $(shell pkg-config --libs $(1) 2>/dev/null || echo -l$(1))
-OPTIONAL = $(if $(filter yes,$(HWLOC)),hwloc) $(if $(filter yes,$(PMIX)),pmix)
-OPTIONAL_CPPFLAGS := $(if $(filter yes,$(HWLOC)),-DBATS_HAVE_HWLOC) \
-	$(if $(filter yes,$(PMIX)),-DBATS_HAVE_PMIX) \
+with = $(if $(filter yes,$($(1))),$(2))
+OPTIONAL = $(call with,HWLOC,hwloc) $(call with,PMIX,pmix) \
+	$(call with,MUNGE,munge) $(call with,NETTLE,nettle)
+OPTIONAL_CPPFLAGS := $(call with,HWLOC,-DBATS_HAVE_HWLOC) \
+	$(call with,PMIX,-DBATS_HAVE_PMIX) \
+	$(call with,MUNGE,-DBATS_HAVE_MUNGE) \
+	$(call with,NETTLE,-DBATS_HAVE_NETTLE) \
 	$(foreach l,$(OPTIONAL),$(call library_cflags,$(l)))
 OPTIONAL_LIBS := $(foreach l,$(OPTIONAL),$(call library_libs,$(l)))
 ALL_CFLAGS = -std=c11 -MMD -MP $(CFLAGS)
@@ -194,10 +201,13 @@ all:
 without_hwloc = tasks are not bound to cores, hardware is not shown
 without_pmix = node numbers are not shown, a worker lost on another host is \
 	noticed only by its silence
+without_munge = worker jobs join by a secret in a file
+without_nettle = worker jobs join only where there is MUNGE
 missing = $(if $(filter yes,$($(1))),,echo 'Built without $(2): $(without_$(2))';)
 
 programs: $(PROGRAM) $(APPS) $(BENCH)
-	@$(call missing,HWLOC,hwloc) $(call missing,PMIX,pmix) :
+	@$(call missing,HWLOC,hwloc) $(call missing,PMIX,pmix) \
+	$(call missing,MUNGE,munge) $(call missing,NETTLE,nettle) :
 
 # Objects are rebuilt when the flags change, not only when a source does.
 $(B)/flags: FORCE

@@ -21,6 +21,7 @@ int cmd_plan(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
 int cmd_clusters(int argc, char **argv);
 int cmd_output(int argc, char **argv);
+int cmd_worker(int argc, char **argv);
 
 int cmd_status(int argc, char **argv);
 int cmd_log(int argc, char **argv);

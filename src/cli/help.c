@@ -81,6 +81,15 @@ static const struct {
          "task ran more than once, the output of the attempt that gave its "
          "result is shown. The exit code is 1 if requested output is "
          "missing or damaged."},
+    [BATS_VERB_WORKER] =
+        {"bats-mpi worker --join FILE [OPTION...]",
+         "Lets the MPI ranks it was started on (without a launcher: this "
+         "process) run tasks of a run that goes on elsewhere, until that run "
+         "sends them away or has not been heard of for its --silence. FILE is "
+         "written by the run. Rank 0 connects to it over TCP; both prove by "
+         "MUNGE, or by a secret in FILE, that they belong to the same user. "
+         "'bats-mpi alloc' starts such jobs by itself; 'bats-mpi run "
+         "--welcome FILE' waits for those that you start."},
     [BATS_VERB_STATUS] =
         {"bats-mpi status [OPTION...] RUN",
          "Shows how far a run is and what it has cost. RUN is the record of "

@@ -17,6 +17,7 @@
 #define SIMULATE (1u << BATS_VERB_SIMULATE)
 #define CLUSTERS (1u << BATS_VERB_CLUSTERS)
 #define OUTPUT (1u << BATS_VERB_OUTPUT)
+#define WORKER (1u << BATS_VERB_WORKER)
 #define STATUS (1u << BATS_VERB_STATUS)
 #define TASKS (1u << BATS_VERB_TASKS)
 #define READS (STATUS | 1u << BATS_VERB_LOG | TASKS)
@@ -203,6 +204,11 @@ const struct bats_option bats_options[] = {
      "never; soon,fail=N: start no more tasks after N have failed; "
      "now,fail=N: also stop the running ones; fail=N%: when N% of the ended "
      "tasks, and at least three, have failed (default: never)"},
+    {"silence", 0, "DURATION", BATS_OPTION_PERIOD, AT(silence), WORKER,
+     BATS_GROUP_FAULT,
+     "a rank that has not heard of rank 0 for this long stops its task and "
+     "exits (default: 60s); for rank 0, the run that it joins says how long "
+     "to wait for the master"},
     {"silence", 0, "DURATION", BATS_OPTION_PERIOD, AT(silence), RUNS,
      BATS_GROUP_FAULT,
      "a worker that is silent for this long is lost, and its tasks run "
@@ -239,6 +245,20 @@ const struct bats_option bats_options[] = {
      BATS_GROUP_RUN,
      "run the failed tasks of the record again, and no "
      "others"},
+    {"welcome", 0, "FILE", BATS_OPTION_FILE, AT(welcome), RUN, BATS_GROUP_RUN,
+     "run the tasks on worker jobs, which may join at any time: FILE tells "
+     "'bats-mpi worker --join FILE' how to; needs --clusters, with max for "
+     "each cluster, and no launcher"},
+    {"host", 0, "NAME", BATS_OPTION_TEXT, AT(host), RUN, BATS_GROUP_RUN,
+     "the name or address of this host, for worker jobs (default: its host "
+     "name)"},
+    {"port", 0, "N", BATS_OPTION_COUNT, AT(port), RUN, BATS_GROUP_RUN,
+     "the port for worker jobs (default: any that is free)"},
+    {"join", 0, "FILE", BATS_OPTION_FILE, AT(join), WORKER, BATS_GROUP_RUN,
+     "the file that the run has written; only you may read it"},
+    {"job", 0, "ID", BATS_OPTION_TEXT, AT(job), WORKER, BATS_GROUP_RUN,
+     "the number of this job (default: that of the batch job, else host and "
+     "process)"},
     {"dry-run", 'n', NULL, BATS_OPTION_FLAG, AT(dry_run), RUN, BATS_GROUP_RUN,
      "show which tasks would run, where and at what charge; start nothing"},
     {"task", 't', "LIST", BATS_OPTION_LIST, AT(task), OUTPUT,
@@ -304,8 +324,6 @@ const struct bats_option bats_options[] = {
     {"progress", 0, NULL, BATS_OPTION_FLAG, AT(progress), RUNS,
      BATS_GROUP_OUTPUT,
      "redraw one progress line even if no terminal is detected (under srun)"},
-    {"bar", 0, NULL, BATS_OPTION_FLAG, AT(bar), RUNS, BATS_GROUP_OUTPUT,
-     "the same, with a bar"},
     {"quiet", 'q', NULL, BATS_OPTION_FLAG, AT(quiet), RUNS, BATS_GROUP_OUTPUT,
      "no progress, no closing report: only errors"},
     {"help", 'h', NULL, BATS_OPTION_FLAG, AT(help), ALL, BATS_GROUP_OUTPUT,
@@ -345,6 +363,9 @@ static const struct {
                           "the run is missing: its bag, or the directory "
                           "with its output",
                           1, 1},
+    [BATS_VERB_WORKER] = {"worker",
+                          "run tasks for a run that was started elsewhere",
+                          "", 0, 0},
     [BATS_VERB_STATUS] = {"status",
                           "show how far a run is, and what it has "
                           "cost",

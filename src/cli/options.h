@@ -32,6 +32,7 @@ enum bats_verb {
     BATS_VERB_SIMULATE,
     BATS_VERB_CLUSTERS,
     BATS_VERB_OUTPUT,
+    BATS_VERB_WORKER,
     BATS_VERB_STATUS,
     BATS_VERB_LOG,
     BATS_VERB_TASKS,
@@ -76,6 +77,11 @@ struct bats_settings {
     bats_time grace;         /* [5 s] */
     bats_time silence;       /* [60 s] */
     const char *release;     /* [NULL] */
+    const char *welcome;     /* [NULL] */
+    const char *host;        /* [NULL] */
+    uint64_t port;           /* [0] */
+    const char *join;        /* worker: [NULL] */
+    const char *job;         /* worker: [NULL] */
     bats_time restart;       /* [30 s] */
     const char *tail;        /* [none] */
     bool no_replicate;       /* [false] */
@@ -90,7 +96,6 @@ struct bats_settings {
     const char *json_file;   /* run: [NULL] */
     bool quiet;              /* [false] */
     bool progress;           /* [false] */
-    bool bar;                /* [false] */
     uint64_t tasks;          /* plan: [0] */
     const char *save;        /* clusters, sample: [NULL] */
     const char *choose;      /* [NULL] */

@@ -139,6 +139,11 @@ int bats_comm_receive(struct bats_comm *comm, int *from, const void **bytes,
     return rc;
 }
 
+bool bats_comm_is_gone(const struct bats_comm *comm, int rank)
+{
+    return comm->via->is_gone != NULL && comm->via->is_gone(comm, rank);
+}
+
 void bats_comm_disband(struct bats_comm *comm)
 {
     bats_comm_lock();

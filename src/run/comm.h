@@ -75,6 +75,9 @@ size_t bats_comm_unsent(struct bats_comm *comm);
 int bats_comm_receive(struct bats_comm *comm, int *from, const void **bytes,
                       size_t *n, struct bats_error *err);
 
+/* The rank's connection has ended: nothing comes from it any more. */
+bool bats_comm_is_gone(const struct bats_comm *comm, int rank);
+
 /* This rank has lost the master. A gateway tells the ranks behind it to stop
  * their tasks, within their grace time, and to leave. */
 void bats_comm_disband(struct bats_comm *comm);

@@ -86,13 +86,8 @@ static int await_hellos(struct bats_crew *crew, int first,
     return 0;
 }
 
-int bats_crew_gather(struct bats_crew *crew, bool master_works,
-                     struct bats_error *err)
+static int make_lists(struct bats_crew *crew, struct bats_error *err)
 {
-    memset(crew, 0, sizeof *crew);
-    int rc = bats_comm_create(&crew->comm, err);
-    if (rc < 0)
-        return rc;
     size_t size = (size_t)bats_comm_size(crew->comm);
     crew->workers = calloc(size, sizeof *crew->workers);
     crew->members = calloc(size, sizeof *crew->members);
@@ -105,8 +100,19 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
         crew->nodes == NULL || crew->of_rank == NULL || crew->pidfd == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     memset(crew->of_rank, 0xff, size * sizeof *crew->of_rank);
+    return 0;
+}
 
-    master_works = master_works || size == 1;
+int bats_crew_gather(struct bats_crew *crew, bool master_works,
+                     struct bats_error *err)
+{
+    memset(crew, 0, sizeof *crew);
+    int rc = bats_comm_create(&crew->comm, err);
+    if (rc == 0)
+        rc = make_lists(crew, err);
+    if (rc < 0)
+        return rc;
+    master_works = master_works || bats_comm_size(crew->comm) == 1;
     struct bats_introduction introduction;
     bats_introduce(&introduction, 0);
     crew->pid_space = introduction.hello.pid_space;
@@ -127,6 +133,43 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
         crew->members[i].heard_us = crew->looked_us; /* they waited for us */
     }
     return 0;
+}
+
+int bats_crew_expect(struct bats_crew *crew, struct bats_comm *comm,
+                     struct bats_error *err)
+{
+    *crew = (struct bats_crew){.comm = comm};
+    int rc = make_lists(crew, err);
+    if (rc < 0)
+        return rc;
+    struct bats_introduction introduction;
+    bats_introduce(&introduction, 0);
+    crew->nodes[0] = introduction.node;
+    crew->looked_us = bats_clock_now_us();
+    for (int rank = 1; rank < bats_comm_size(comm); rank++) {
+        crew->workers[crew->n].rank = rank;
+        crew->members[crew->n].state = BATS_MEMBER_ABSENT;
+        crew->of_rank[rank] = (uint32_t)crew->n++;
+    }
+    return 0;
+}
+
+void bats_crew_seat(struct bats_crew *crew, size_t i,
+                    const struct bats_hello *hello)
+{
+    struct bats_worker_rank *worker = &crew->workers[i];
+    crew->nodes[worker->rank] = bats_introduced_node(hello);
+    snprintf(worker->host, sizeof worker->host, "%s", hello->host);
+    snprintf(worker->partition, sizeof worker->partition, "%s",
+             hello->partition);
+    crew->members[i].state = BATS_MEMBER_WORKS;
+    crew->members[i].heard_us = bats_clock_now_us();
+}
+
+void bats_crew_leave(struct bats_crew *crew, size_t i)
+{
+    bats_packet_release(&crew->members[i].assign);
+    crew->members[i].state = BATS_MEMBER_ABSENT;
 }
 
 void bats_crew_release(struct bats_crew *crew)
@@ -224,9 +267,9 @@ int bats_crew_receive(struct bats_crew *crew, size_t *i,
     rc = bats_proto_open(bytes, n, message, &why);
     if (rc == 0 && crew->of_rank[from] == UINT32_MAX)
         rc = bats_error_set(&why, BATS_EPROTO, "it is not known");
+    *i = crew->of_rank[from];
     if (rc < 0)
         return bats_error_set(err, rc, "rank %d: %s", from, why.text);
-    *i = crew->of_rank[from];
     crew->members[*i].heard_us = bats_clock_now_us();
     if (message->type == BATS_MESSAGE_STOP)
         crew->members[*i].state = BATS_MEMBER_LEFT;
@@ -306,7 +349,9 @@ static size_t count_present(const struct bats_crew *crew)
     size_t n = 0;
     for (size_t i = 0; i < crew->n; i++)
         n += crew->workers[i].rank != 0 && !is_lost(crew, i) &&
-             crew->members[i].state != BATS_MEMBER_LEFT;
+             crew->members[i].state != BATS_MEMBER_LEFT &&
+             crew->members[i].state != BATS_MEMBER_ABSENT &&
+             !bats_comm_is_gone(crew->comm, crew->workers[i].rank);
     return n;
 }
 
@@ -333,7 +378,8 @@ bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us)
             leave = BATS_LEAVE_BROKEN;
     for (size_t i = 0; i < crew->n; i++) {
         if (crew->workers[i].rank == 0 ||
-            crew->members[i].state == BATS_MEMBER_GONE)
+            crew->members[i].state == BATS_MEMBER_GONE ||
+            crew->members[i].state == BATS_MEMBER_ABSENT)
             continue;
         struct bats_packet packet = {0};
         bats_proto_stop(&packet, leave);

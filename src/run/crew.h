@@ -25,7 +25,8 @@ enum bats_member_state {
     BATS_MEMBER_RETIRED, /* alive, but gets no more tasks */
     BATS_MEMBER_SILENT,  /* for too long: later messages from it are ignored */
     BATS_MEMBER_GONE,    /* its process has ended */
-    BATS_MEMBER_LEFT     /* has said good-bye */
+    BATS_MEMBER_LEFT,    /* has said good-bye */
+    BATS_MEMBER_ABSENT   /* a seat that nobody has taken: see joining.h */
 };
 
 struct bats_member {
@@ -56,6 +57,16 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
                      struct bats_error *err);
 void bats_crew_release(struct bats_crew *crew);
 
+/* The same for a run that worker jobs join: every rank of `comm` but 0 is a
+ * seat, and member i, absent, has rank i + 1. `comm` is the crew's. */
+int bats_crew_expect(struct bats_crew *crew, struct bats_comm *comm,
+                     struct bats_error *err);
+
+/* A rank that has said this HELLO takes the seat, or leaves it. */
+void bats_crew_seat(struct bats_crew *crew, size_t i,
+                    const struct bats_hello *hello);
+void bats_crew_leave(struct bats_crew *crew, size_t i);
+
 /* Sends member i a task, or any other message, unless it does not work any
  * more. The packet is empty afterwards. */
 int bats_crew_assign(struct bats_crew *crew, size_t i,
@@ -67,7 +78,8 @@ int bats_crew_send(struct bats_crew *crew, size_t i,
 int bats_crew_flush(struct bats_crew *crew, struct bats_error *err);
 
 /* Returns 1 and the next message with its member if there is one, else 0. The
- * message is valid until the next call. BATS_EPROTO names the rank. */
+ * message is valid until the next call. BATS_EPROTO names the rank, and *i is
+ * the member if it is one. */
 int bats_crew_receive(struct bats_crew *crew, size_t *i,
                       struct bats_message *message, struct bats_error *err);
 

@@ -81,14 +81,16 @@ static int begin(struct bats_error *err)
                           strerror(code));
 }
 
-int bats_heart_start(int64_t silence_us, struct bats_error *err)
+int bats_heart_start(struct bats_comm *comm, int64_t silence_us,
+                     struct bats_error *err)
 {
+    heart.comm = comm;
     heart.beat_us = bats_heart_beat_us(silence_us);
-    bats_proto_plain(&heart.packet, BATS_MESSAGE_HEARTBEAT);
+    if (heart.packet.n == 0)
+        bats_proto_plain(&heart.packet, BATS_MESSAGE_HEARTBEAT);
     if (heart.packet.failed)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    int rc = bats_comm_create(&heart.comm, err);
-    return rc < 0 ? rc : begin(err);
+    return begin(err);
 }
 
 void bats_heart_stop(void)

@@ -2,7 +2,8 @@
  * heart: lets rank 0 give signs of life, so that the others can tell a busy
  * master from one that is gone.
  *
- * Layer: run. Used by mpi.c on rank 0. The master may not check messages for
+ * Layer: run. Used by mpi.c on rank 0, and by joined.c and worker.c for other
+ * transports. The master may not check messages for
  * a long time: it reads a bag of ten million lines, waits for a disk, asks the
  * user. So a separate thread sends every rank a HEARTBEAT, from the start of
  * MPI until the ranks are told to leave. The thread ends with the process, and
@@ -15,13 +16,16 @@
 #include <stdint.h>
 
 #include "bats/error.h"
+#include "run/comm.h"
 
 /* Interval between signs of life, if a rank that gives none for `silence_us`
  * is lost: a sixth of that, so that a few may be late, but at most 5 s. */
 int64_t bats_heart_beat_us(int64_t silence_us);
 
-/* BATS_ENOMEM, BATS_ESYS. */
-int bats_heart_start(int64_t silence_us, struct bats_error *err);
+/* By way of `comm`, which stays until it has stopped. BATS_ENOMEM,
+ * BATS_ESYS. */
+int bats_heart_start(struct bats_comm *comm, int64_t silence_us,
+                     struct bats_error *err);
 
 /* When this returns, the last one has been sent. May be called again. */
 void bats_heart_stop(void);

@@ -16,6 +16,7 @@
 #include "run/comm.h"
 #include "run/crew.h"
 #include "run/hosts.h"
+#include "run/joined.h"
 #include "run/launcher.h"
 #include "run/master.h"
 #include "run/results.h"
@@ -151,6 +152,8 @@ static int take_notice(struct master *m, const struct bats_command *notice,
 static int carry_out(struct master *m, const struct bats_command *command,
                      struct bats_error *err)
 {
+    if (m->joined != NULL)
+        bats_joined_command(m, command);
     if (bats_is_notice(command->type))
         return take_notice(m, command, err);
     const uint32_t *members = m->member + m->first[command->machine];
@@ -249,47 +252,6 @@ static int drain(struct master *m, struct bats_error *err)
 
 /* ---- messages ---- */
 
-/* The machine of member i will not come back; results of its other ranks are
- * ignored. */
-static int lose(struct master *m, size_t i, const char *why,
-                struct bats_error *err)
-{
-    uint32_t machine = m->survey.platform.places[i].machine;
-    bats_master_notice(m, machine, BATS_MASTER_NONE,
-                       "rank %d on %s is lost: %s", m->crew.workers[i].rank,
-                       m->crew.workers[i].host, why);
-    for (size_t k = 0; k < m->crew.n; k++) {
-        if (m->survey.platform.places[k].machine != machine ||
-            m->crew.members[k].state != BATS_MEMBER_WORKS)
-            continue;
-        struct bats_packet packet = {0};
-        bats_proto_stop(&packet, BATS_LEAVE_NOT);
-        int rc = bats_crew_send(&m->crew, k, &packet, err);
-        if (rc < 0)
-            return rc;
-        m->crew.members[k].state = BATS_MEMBER_RETIRED;
-    }
-    for (size_t k = 0; k < m->crew.n; k++)
-        if (m->survey.platform.places[k].machine == machine &&
-            m->to_come[k] > 0) {
-            bats_master_notice(
-                m, machine, BATS_MASTER_NONE,
-                "output of a task that has ended is lost with rank %d",
-                m->crew.workers[k].rank);
-            int rc = bats_results_end_output(m, k, err);
-            if (rc < 0)
-                return rc;
-        }
-    struct bats_event event = {.type = BATS_EVENT_LOST, .machine = machine};
-    size_t before = m->journal.n;
-    int rc = bats_master_handle(m, &event, err);
-    for (size_t k = before; rc == 0 && k < m->journal.n; k++)
-        if (m->journal.commands[k].type == BATS_NOTICE_LOSE &&
-            bats_sched_has_failed(m->sched, m->journal.commands[k].task))
-            rc = bats_results_lost(m, &m->journal.commands[k], err);
-    return rc;
-}
-
 /* Output of rank 0, which is the first member. */
 static bool offer_own(void *context, const struct bats_output_lines *output)
 {
@@ -301,15 +263,20 @@ static bool offer_own(void *context, const struct bats_output_lines *output)
 static int take(struct master *m, size_t i, struct bats_message *message,
                 struct bats_error *err)
 {
+    int rc;
     if (m->crew.members[i].state != BATS_MEMBER_WORKS)
         return 0; /* its tasks run elsewhere */
     switch (message->type) {
     case BATS_MESSAGE_RESULT:
-        return bats_results_take(m, i, message, err);
+        rc = bats_results_take(m, i, message, err);
+        return rc != BATS_RESULTS_ENDING
+                   ? rc
+                   : bats_master_lose(m, i, "its job has been told to end",
+                                      err);
     case BATS_MESSAGE_OUTPUT:
         return bats_results_output(m, i, &message->u.output, err);
     case BATS_MESSAGE_ERROR:
-        return lose(m, i, message->u.sentence, err);
+        return bats_master_lose(m, i, message->u.sentence, err);
     case BATS_MESSAGE_HEARTBEAT:
         return 0;
     default:
@@ -339,6 +306,8 @@ static int take_messages(struct master *m, struct bats_error *err)
             break;
         if (rc > 0)
             rc = take(m, i, &message, err);
+        if (rc < 0 && m->joined != NULL)
+            rc = bats_joined_blame(m, i, rc, err);
         if (rc < 0)
             return rc;
     }
@@ -403,10 +372,10 @@ static int look_for_lost(struct master *m, int64_t now_us,
     m->looked_us = now_us;
     for (const char *why;
          rc == 0 && (why = bats_crew_lost(&m->crew, &i)) != NULL;)
-        rc = lose(m, i, why, err);
+        rc = bats_master_lose(m, i, why, err);
     for (i = 0; rc == 0 && i < m->crew.n; i++)
         if (owes_answer(m, i, now_us))
-            rc = lose(m, i, bats_crew_give_up(&m->crew, i), err);
+            rc = bats_master_lose(m, i, bats_crew_give_up(&m->crew, i), err);
     return rc;
 }
 
@@ -420,6 +389,8 @@ static int sleep_until_due(struct master *m, struct bats_error *err)
     us = us < due_us ? us : due_us;
     due_us = bats_journal_due_us(&m->journal, bats_clock_now_us());
     us = us < due_us ? us : due_us;
+    due_us = m->joined != NULL ? bats_joined_due_us(m) : INT64_MAX;
+    us = us < due_us ? us : due_us;
     if (m->crew.own == NULL || m->crew.members[0].state != BATS_MEMBER_WORKS) {
         if (bats_clock_sleep(us))
             bats_quiet_ended(&m->quiet, true);
@@ -427,7 +398,7 @@ static int sleep_until_due(struct master *m, struct bats_error *err)
     }
     struct bats_error why;
     int rc = bats_executor_poll(m->crew.own, us, &why);
-    return rc < 0 ? lose(m, 0, why.text, err) : 0;
+    return rc < 0 ? bats_master_lose(m, 0, why.text, err) : 0;
 }
 
 static int step(struct master *m, struct bats_error *err)
@@ -447,6 +418,7 @@ static int step(struct master *m, struct bats_error *err)
         (rc = bats_master_handle(m, &tick, err)) < 0)
         return rc;
     if ((rc = look_for_lost(m, now_us, err)) < 0 ||
+        (m->joined != NULL && (rc = bats_joined_step(m, err)) < 0) ||
         (rc = choose(m, err)) < 0 || (rc = carry_out_all(m, err)) < 0 ||
         (rc = bats_crew_flush(&m->crew, err)) < 0)
         return rc;
@@ -465,7 +437,8 @@ static int loop(struct master *m, struct bats_error *err)
 {
     int rc = 0;
     bool hurried = false;
-    for (uint32_t i = 0; rc == 0 && i < m->survey.platform.n_machines; i++) {
+    uint32_t n = m->joined == NULL ? m->survey.platform.n_machines : 0;
+    for (uint32_t i = 0; rc == 0 && i < n; i++) {
         struct bats_event event = {.type = BATS_EVENT_JOINED, .machine = i};
         rc = bats_master_handle(m, &event, err);
     }
@@ -484,9 +457,11 @@ static int loop(struct master *m, struct bats_error *err)
 static int run(struct master *m, struct bats_error *err)
 {
     struct bats_executor_sink sink = {m, collect_own, offer_own};
-    int rc = bats_crew_gather(&m->crew, m->options->master_works, err);
+    bool joins = m->options->joining != NULL;
+    int rc = joins ? bats_joined_expect(m, err)
+                   : bats_crew_gather(&m->crew, m->options->master_works, err);
     m->crew.silence_us = m->options->silence_us;
-    if (rc == 0)
+    if (rc == 0 && !joins)
         rc = bats_survey_take(&m->crew, m->options, &m->survey, err);
     if (rc == 0)
         rc = bats_master_prepare(m, &sink, err);
@@ -511,6 +486,7 @@ int bats_run_master(const struct bats_run_options *options,
     bats_signals_catch();
     bats_starter_ready();
     int rc = run(&m, err);
+    bats_joined_end(&m);
     bats_crew_stop(&m.crew);
     **crew = m.crew;
     if (options->hosts_file != NULL && m.finish != BATS_FINISH_SHRINK)

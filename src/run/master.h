@@ -1,7 +1,8 @@
 /*
  * master: shared by the parts of the master.
  * Layer: run, private to master.c (the run), prepare.c (before it), results.c
- * (ends of executions) and shared.c (the functions below, but the last).
+ * (ends of executions), losses.c (of machines), joined.c (worker jobs) and
+ * shared.c (the other functions below).
  */
 #ifndef BATS_MASTER_H
 #define BATS_MASTER_H
@@ -57,6 +58,7 @@ struct master {
     struct bats_error refusal;
     bool finished;
     enum bats_finish finish;
+    struct bats_joined *joined; /* NULL: no worker jobs join */
 };
 
 bats_time bats_master_now(const struct master *m);
@@ -83,8 +85,21 @@ int bats_master_handle(struct master *m, const struct bats_event *event,
 /* Cancels everything; the run ends when all tasks have stopped. */
 int bats_master_stop(struct master *m, struct bats_error *err);
 
+/* The machine will not come back: what it runs goes back to the bag, the rest
+ * of its output is not waited for, and what its ranks still send is ignored.
+ * The other function does so because of member i, and says why. */
+int bats_master_part(struct master *m, uint32_t machine,
+                     struct bats_error *err);
+int bats_master_lose(struct master *m, size_t i, const char *why,
+                     struct bats_error *err);
+
+/* Sends member i the setup that all tasks have in common; `sink` as below. */
+int bats_master_set_up(struct master *m, size_t i,
+                       const struct bats_executor_sink *sink,
+                       struct bats_error *err);
+
 /* Once the platform is matched with the crew: creates the engine and sends
- * every member the setup. `sink` is for the master's own tasks. */
+ * every member that is there the setup. `sink` is for the master's own tasks. */
 int bats_master_prepare(struct master *m,
                         const struct bats_executor_sink *sink,
                         struct bats_error *err);

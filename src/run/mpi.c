@@ -8,11 +8,13 @@
 #include "run/launcher.h"
 #include "run/run.h"
 #include "run/starter.h"
+#include "run/transport.h"
 
 #define PATIENCE_S 3
 #define MOST_US 3600000000 /* limit for MPI_Finalize */
 
 static int own_rank;
+static bool started;
 static unsigned patience_s; /* --silence, at least a second */
 
 int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
@@ -26,6 +28,7 @@ int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
     if (rc < 0)
         return rc;
     own_rank = *rank;
+    started = true;
     if (bats_starter_is_used() && *n_ranks == 1)
         return bats_error_set(err, BATS_ESYS,
                               "mpirun belongs to another MPI library: its "
@@ -33,9 +36,17 @@ int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
     bats_starter_meet();
     patience_s = silence_us < MOST_US ? (unsigned)(silence_us / 1000000) + 1
                                       : MOST_US / 1000000;
-    return bats_comm_serialized() && own_rank == 0 && *n_ranks > 1
-               ? bats_heart_start(silence_us, err)
-               : 0;
+    struct bats_comm *comm; /* until the end of the process */
+    if (!bats_comm_serialized() || own_rank != 0 || *n_ranks == 1)
+        return 0;
+    rc = bats_comm_create(&comm, err);
+    return rc < 0 ? rc : bats_heart_start(comm, silence_us, err);
+}
+
+void bats_mpi_omit(void)
+{
+    bats_launcher_look();
+    bats_comm_set(true, NULL);
 }
 
 void bats_mpi_end(int exit_status)
@@ -43,6 +54,8 @@ void bats_mpi_end(int exit_status)
     bool given_up = bats_comm_given_up();
     fflush(NULL);
     bats_heart_stop();
+    if (!started)
+        return;
     if (own_rank == 0)
         bats_starter_tell(exit_status);
     if (exit_status != 0 && (own_rank == 0 || given_up))

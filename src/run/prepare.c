@@ -165,55 +165,57 @@ static int output_path(const struct bats_run_options *o, const char *run_id,
                           o->output_dir);
 }
 
-/* Sends every member the setup that all tasks have in common. */
-static int set_up(struct master *m, const struct bats_executor_sink *sink,
-                  struct bats_error *err)
+int bats_master_set_up(struct master *m, size_t i,
+                       const struct bats_executor_sink *sink,
+                       struct bats_error *err)
 {
     const struct bats_run_options *o = m->options;
     const struct bats_platform *p = &m->survey.platform;
     char path[PATH_MAX];
     const char *name = bats_bagfile_name(o->bag);
     const char *slash = strrchr(name, '/');
-    for (size_t i = 0; i < m->crew.n; i++) {
-        uint32_t at = p->places[i].machine;
-        uint32_t cluster = p->machines[at].cluster;
-        int rc = output_path(o, m->run_id, m->crew.workers[i].rank, path, err);
-        if (rc < 0)
-            return rc;
-        struct bats_setup setup = {
-            .speed = p->speed[cluster],
-            .grace_ms = o->grace_ms,
-            .look_us = bats_master_sleep_us(m, BATS_MASTER_LOOK_WORKER_US),
-            .beat_us = bats_crew_beat_us(&m->crew),
-            .master_pid =
-                bats_comm_process(m->crew.comm, m->crew.workers[i].rank) > 0
-                    ? (uint32_t)getpid()
-                    : 0,
-            .output = (uint8_t)o->output,
-            .hold = o->tail != BATS_TAIL_NONE,
-            .bind = (uint8_t)o->bind,
-            .share_index = m->survey.shares[m->crew.workers[i].rank].index,
-            .share_count = m->survey.shares[m->crew.workers[i].rank].count,
-            .output_path = path,
-            .max_output = o->max_output,
-            .run_id = m->run_id,
-            .cluster = p->clusters[cluster].name,
-            .machine = bats_master_machine_name(m, at),
-            .task_file = !bats_bagfile_is_disbatch(o->bag) ? ""
-                         : slash != NULL                   ? slash + 1
-                                                           : name,
-        };
-        struct bats_packet packet = {0};
-        if (m->crew.workers[i].rank == 0) {
-            rc = bats_executor_create(&setup, sink, &m->crew.own, err);
-        } else {
-            bats_proto_setup(&packet, &setup);
-            rc = bats_crew_send(&m->crew, i, &packet, err);
-        }
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
+    uint32_t at = p->places[i].machine;
+    uint32_t cluster = p->machines[at].cluster;
+    int rank = m->crew.workers[i].rank;
+    int rc = output_path(o, m->run_id, rank, path, err);
+    if (rc < 0)
+        return rc;
+    struct bats_setup setup = {
+        .speed = p->speed[cluster],
+        .grace_ms = o->grace_ms,
+        .look_us = bats_master_sleep_us(m, BATS_MASTER_LOOK_WORKER_US),
+        .beat_us = bats_crew_beat_us(&m->crew),
+        .master_pid =
+            bats_comm_process(m->crew.comm, rank) > 0 ? (uint32_t)getpid() : 0,
+        .output = (uint8_t)o->output,
+        .hold = o->tail != BATS_TAIL_NONE,
+        .bind = (uint8_t)o->bind,
+        .share_index = m->survey.shares[rank].index,
+        .share_count = m->survey.shares[rank].count,
+        .output_path = path,
+        .max_output = o->max_output,
+        .run_id = m->run_id,
+        .cluster = p->clusters[cluster].name,
+        .machine = bats_master_machine_name(m, at),
+        .task_file = !bats_bagfile_is_disbatch(o->bag) ? ""
+                     : slash != NULL                   ? slash + 1
+                                                       : name,
+    };
+    struct bats_packet packet = {0};
+    if (rank == 0)
+        return bats_executor_create(&setup, sink, &m->crew.own, err);
+    bats_proto_setup(&packet, &setup);
+    return bats_crew_send(&m->crew, i, &packet, err);
+}
+
+static int set_up_all(struct master *m, const struct bats_executor_sink *sink,
+                      struct bats_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < m->crew.n; i++)
+        if (m->crew.members[i].state == BATS_MEMBER_WORKS)
+            rc = bats_master_set_up(m, i, sink, err);
+    return rc;
 }
 
 /* Sufficiently unique among the runs of one user, and ascending in time, which
@@ -337,5 +339,5 @@ int bats_master_prepare(struct master *m,
     free(hosts);
     free(profile);
     free(nodes);
-    return rc < 0 ? rc : set_up(m, sink, err);
+    return rc < 0 ? rc : set_up_all(m, sink, err);
 }

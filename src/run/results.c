@@ -145,7 +145,9 @@ static int take_result(struct master *m, size_t i,
     enum bats_execution_state state =
         bats_sched_execution(m->sched, machine, slot, r->task);
     /* Its rank was told to end before this one was: the order is for all
-     * ranks. */
+     * ranks, but for those of other jobs. */
+    if (r->cancelled && state == BATS_EXECUTION_RUNS && m->joined != NULL)
+        return BATS_RESULTS_ENDING;
     if (r->cancelled && state == BATS_EXECUTION_RUNS) {
         int rc = bats_master_stop(m, err);
         if (rc < 0)

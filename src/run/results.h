@@ -9,6 +9,7 @@
 #include "run/master.h"
 
 /* Handles the results in a RESULT message of member i. */
+#define BATS_RESULTS_ENDING 1 /* it was told to end, as its whole worker job */
 int bats_results_take(struct master *m, size_t i, struct bats_message *message,
                       struct bats_error *err);
 

@@ -21,6 +21,7 @@
 #include "input/bagfile.h"
 #include "input/platform.h"
 #include "input/profile.h"
+#include "run/joining.h"
 #include "run/journal.h"
 #include "run/survey.h"
 #include "util/usage.h"
@@ -121,6 +122,8 @@ struct bats_run_options {
     const char *settings; /* options as the user wrote them, a JSON object for
                            * the record; or NULL */
     const char *version;  /* of bats-mpi, for the record */
+    const struct bats_joining *joining; /* worker jobs do the work; else
+                                         * NULL */
 };
 
 struct bats_crew; /* crew.h: the ranks that work */
@@ -152,6 +155,11 @@ int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
                    int *n_ranks, struct bats_error *err);
 void bats_mpi_end(int exit_status);
 
+/* Instead of bats_mpi_start, for a process that has nobody to talk to by MPI:
+ * the master of worker jobs, and the gateway of a job of one rank.
+ * bats_mpi_end may follow. */
+void bats_mpi_omit(void);
+
 /*
  * Rank 0: matches the platform with the ranks, runs the bag to its end and
  * stops all work. On an error (a clusters file that does not fit the ranks)
@@ -178,5 +186,16 @@ int bats_run_survey(const struct bats_run_options *options,
  * has died or has been silent for `silence_us`: the running task has then been
  * stopped, within its grace time. */
 int bats_run_worker(int64_t silence_us, struct bats_error *err);
+
+/*
+ * Rank 0 of a worker job of `n_ranks` (joining.h): joins the run that has
+ * written `file`, as job `job`, and executes tasks until it is sent off. The
+ * other ranks call bats_run_worker. BATS_EINPUT: file or master refuse the
+ * job; BATS_ESYS: there is no master, or it has gone or been silent for as
+ * long as its run allows; the job's tasks have then been stopped, within their
+ * grace time.
+ */
+int bats_run_gateway(const char *file, const char *job, int n_ranks,
+                     struct bats_error *err);
 
 #endif

@@ -277,19 +277,49 @@ static void set_limits(const struct bats_run_options *options,
     }
 }
 
+static int list_ranks(const struct bats_crew *crew, struct bats_survey *s,
+                      struct bats_error *err)
+{
+    s->n_ranks = (uint32_t)bats_comm_size(crew->comm);
+    s->nodes = malloc(s->n_ranks * sizeof *s->nodes);
+    s->shares = calloc(s->n_ranks, sizeof *s->shares);
+    if (s->nodes == NULL || s->shares == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    memcpy(s->nodes, crew->nodes, s->n_ranks * sizeof *s->nodes);
+    return 0;
+}
+
+int bats_survey_expect(const struct bats_crew *crew,
+                       const struct bats_run_options *options,
+                       const struct bats_platform *platform,
+                       struct bats_survey *survey, struct bats_error *err)
+{
+    struct bats_survey s = {.platform = *platform};
+    int rc = list_ranks(crew, &s, err);
+    if (rc == 0 && bats_batch_ask(1, &s.site.allocation, &s.site.trouble) ==
+                       BATS_ENOMEM)
+        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (rc == 0)
+        rc = ask_account(options, &s, err);
+    if (rc == 0)
+        rc = find_billing(options, &s, err);
+    if (rc < 0) {
+        bats_survey_release(&s);
+        return rc;
+    }
+    s.job_end_us = job_end_us(&s.site);
+    set_limits(options, &s);
+    *survey = s;
+    return 0;
+}
+
 int bats_survey_take(const struct bats_crew *crew,
                      const struct bats_run_options *options,
                      struct bats_survey *survey, struct bats_error *err)
 {
-    struct bats_survey s = {.n_ranks = (uint32_t)bats_comm_size(crew->comm)};
+    struct bats_survey s = {0};
+    int rc = list_ranks(crew, &s, err);
     uint32_t first = crew->n < s.n_ranks ? 1 : 0;
-    int rc = 0;
-    s.nodes = malloc(s.n_ranks * sizeof *s.nodes);
-    s.shares = calloc(s.n_ranks, sizeof *s.shares);
-    if (s.nodes == NULL || s.shares == NULL)
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
-    else
-        memcpy(s.nodes, crew->nodes, s.n_ranks * sizeof *s.nodes);
     if (rc == 0)
         rc = bats_site_share(s.nodes, s.n_ranks, s.shares, err);
     if (rc == 0)

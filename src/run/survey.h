@@ -60,6 +60,15 @@ struct bats_survey {
 int bats_survey_take(const struct bats_crew *crew,
                      const struct bats_run_options *options,
                      struct bats_survey *survey, struct bats_error *err);
+
+/* The same for a run that worker jobs join (joining.h), with the platform of
+ * the job side, which is the survey's; ranks and shares are unknown until they
+ * join. */
+int bats_survey_expect(const struct bats_crew *crew,
+                       const struct bats_run_options *options,
+                       const struct bats_platform *platform,
+                       struct bats_survey *survey, struct bats_error *err);
+
 void bats_survey_release(struct bats_survey *survey);
 
 #endif

@@ -33,6 +33,8 @@ struct bats_transport {
     /* A signal comes with every message. NULL: if all that send to this rank
      * are on this host. */
     bool (*woken)(const struct bats_comm *comm);
+    /* NULL: never. */
+    bool (*is_gone)(const struct bats_comm *comm, int rank);
     /* NULL: nothing to do. */
     void (*disband)(struct bats_comm *comm);
 };

@@ -9,6 +9,7 @@
 #include "run/clock.h"
 #include "run/comm.h"
 #include "run/executor.h"
+#include "run/gateway.h"
 #include "run/heart.h"
 #include "run/introduce.h"
 #include "run/run.h"
@@ -36,8 +37,10 @@ struct worker {
     int64_t asked_us;   /* last check of its process */
     int terminated;     /* SIGTERMs handled */
     bool holds;         /* lines go with the results */
+    bool is_gateway;
     bool parked;
     bool leave;
+    bool is_cut; /* leave: the gateway has lost the master */
 };
 
 static int post(struct worker *w, struct bats_packet *packet,
@@ -116,8 +119,11 @@ static int obey(struct worker *w, struct bats_message *message,
         return 0;
     case BATS_MESSAGE_STOP:
         w->leave = message->u.leave != BATS_LEAVE_NOT;
+        w->is_cut = message->u.leave == BATS_LEAVE_CUT;
         if (message->u.leave == BATS_LEAVE_BROKEN)
             bats_comm_give_up(w->comm);
+        if (w->is_cut)
+            return 0;
         break;
     case BATS_MESSAGE_ASSIGN:
         w->batch.answered = true;
@@ -127,6 +133,10 @@ static int obey(struct worker *w, struct bats_message *message,
         break;
     case BATS_MESSAGE_HEARTBEAT:
         return 0;
+    case BATS_MESSAGE_ERROR:
+        w->is_cut = true;
+        return bats_error_set(err, BATS_ESYS, "the master: %.400s",
+                              message->u.sentence);
     default:
         return bats_error_set(err, BATS_EPROTO,
                               "the master sent a message of type %d",
@@ -148,6 +158,8 @@ static int receive_all(struct worker *w, struct bats_error *err)
         rc = bats_proto_open(bytes, n, &message, &why);
         if (rc == 0)
             rc = obey(w, &message, &why);
+        if (rc < 0 && w->is_cut)
+            return bats_error_set(err, rc, "%s", why.text);
         if (rc < 0 && (rc = fail(w, why.text, err)) < 0)
             return rc;
     }
@@ -200,14 +212,17 @@ static int look_for_master(struct worker *w, struct bats_error *err)
         w->asked_us = now_us;
         bats_deaths_ask();
     }
-    bool died = bats_deaths_known(0);
+    bool died = !w->is_gateway && bats_deaths_known(0);
     if (!died &&
         (!bats_comm_serialized() || now_us - w->heard_us <= w->silence_us))
         return 0;
     bats_comm_give_up(w->comm);
     return bats_error_set(err, BATS_ESYS,
-                          died ? "rank 0 has died"
-                               : "rank 0 has been silent for too long");
+                          died            ? "rank 0 has died"
+                          : w->is_gateway ? "the master has been silent for "
+                                            "too long"
+                                          : "rank 0 has been silent for too "
+                                            "long");
 }
 
 /* The lines of a task that has ended go first, as send_output explains. */
@@ -246,6 +261,10 @@ static int step(struct worker *w, struct bats_error *err)
     }
     int64_t due_us;
     bool busy = w->executor != NULL && bats_executor_busy(w->executor);
+    /* A run in one job ends with it. This one goes on without. */
+    if (w->is_gateway && w->terminated > 0 && w->executor != NULL && !busy &&
+        (rc = fail(w, "its job has been told to end", err)) < 0)
+        return rc;
     if ((rc = send_due(w, busy, &due_us, err)) < 0)
         return rc;
     int64_t sleep_us = patience(w, busy);
@@ -290,10 +309,34 @@ static void see_out(struct worker *w)
     bats_executor_wind_up(w->executor);
 }
 
-int bats_run_worker(int64_t silence_us, struct bats_error *err)
+/* With `w->comm`, until it is told to leave. */
+static int work(struct worker *w, struct bats_error *err)
+{
+    struct bats_introduction introduction;
+    struct bats_packet packet = {0};
+    bats_introduce(&introduction, bats_comm_rank(w->comm));
+    bats_proto_hello(&packet, &introduction.hello);
+    int rc = post(w, &packet, err);
+    while (rc >= 0 && !w->leave)
+        rc = step(w, err);
+    if (rc < 0)
+        bats_comm_disband(w->comm);
+    if ((rc < 0 || w->is_cut) && w->executor != NULL)
+        see_out(w);
+    bats_executor_destroy(w->executor);
+    if (rc >= 0)
+        rc = say_goodbye(w, err);
+    bats_packet_release(&w->results);
+    if (rc >= 0 && w->is_cut)
+        rc = bats_error_set(err, BATS_ESYS, "the gateway has lost the master");
+    return rc;
+}
+
+static struct worker beginner(struct bats_comm *comm, int64_t silence_us)
 {
     int64_t now_us = bats_clock_now_us();
-    struct worker w = {
+    return (struct worker){
+        .comm = comm,
         .quiet = {.since_us = now_us},
         .silence_us = silence_us,
         .heard_us = now_us,
@@ -301,25 +344,64 @@ int bats_run_worker(int64_t silence_us, struct bats_error *err)
         .look_us = BATS_CLOCK_PARKED_US,
         .beat_us = INT64_MAX,
     };
-    struct bats_introduction introduction;
-    struct bats_packet packet = {0};
+}
 
+int bats_run_worker(int64_t silence_us, struct bats_error *err)
+{
+    struct bats_comm *comm;
     bats_signals_catch();
-    int rc = bats_comm_create(&w.comm, err);
+    int rc = bats_comm_create(&comm, err);
     if (rc < 0)
         return rc;
-    bats_deaths_listen(bats_comm_size(w.comm));
-    bats_introduce(&introduction, bats_comm_rank(w.comm));
-    bats_proto_hello(&packet, &introduction.hello);
-    rc = post(&w, &packet, err);
-    while (rc >= 0 && !w.leave)
-        rc = step(&w, err);
-    if (rc < 0 && w.executor != NULL)
-        see_out(&w);
-    bats_executor_destroy(w.executor);
-    if (rc >= 0)
-        rc = say_goodbye(&w, err);
-    bats_packet_release(&w.results);
-    bats_comm_destroy(w.comm);
+    bats_deaths_listen(bats_comm_size(comm));
+    struct worker w = beginner(comm, silence_us);
+    rc = work(&w, err);
+    bats_comm_destroy(comm);
+    return rc;
+}
+
+/* The other ranks of the job have been told that the master is gone: waits
+ * until they have stopped their tasks. */
+static void await_others(struct bats_comm *comm, int64_t grace_ms)
+{
+    int64_t until_us =
+        bats_clock_now_us() + grace_ms * 1000 + LAST_WORDS_S * 1000000L;
+    while (bats_comm_unsent(comm) > 0 && bats_clock_now_us() < until_us) {
+        int from;
+        const void *bytes;
+        size_t n;
+        bats_comm_receive(comm, &from, &bytes, &n, NULL);
+        bats_clock_sleep(BATS_CLOCK_MIN_US);
+    }
+}
+
+int bats_run_gateway(const char *file, const char *job, int n_ranks,
+                     struct bats_error *err)
+{
+    struct bats_gateway_options options = {file, job};
+    struct bats_comm *near = NULL, *comm = NULL;
+    int64_t silence_us = 0, grace_ms = 0;
+    bats_signals_catch();
+    int rc = n_ranks > 1 ? bats_comm_create(&near, err) : 0;
+    if (rc == 0)
+        rc = bats_gateway_create(&options, near, &comm, &silence_us, err);
+    if (comm == NULL)
+        return rc;
+    if (rc < 0) {
+        bats_comm_disband(comm);
+    } else if (n_ranks > 1) {
+        bats_heart_stop(); /* from now on its ranks may leave before it does */
+        rc = bats_heart_start(comm, silence_us, err);
+    }
+    if (rc == 0) {
+        struct worker w = beginner(comm, silence_us);
+        w.is_gateway = true;
+        rc = work(&w, err);
+        grace_ms = w.grace_ms;
+    }
+    if (rc < 0)
+        await_others(comm, grace_ms);
+    bats_heart_stop();
+    bats_comm_destroy(comm);
     return rc;
 }

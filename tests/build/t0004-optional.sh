@@ -1,5 +1,5 @@
 #!/bin/bash
-# hwloc and PMIx may be missing: the build says so and does without.
+# hwloc, PMIx, MUNGE and Nettle may be missing: the build says so and does without.
 . "$TOP/tests/mpi/lib.sh"
 
 needs() {
@@ -13,13 +13,15 @@ else
 fi
 
 env -u MAKEFLAGS -u MAKELEVEL make -C "$TOP" B="$dir/b" CFLAGS=-O0 HWLOC=no \
-    PMIX=no programs >out 2>err
+    PMIX=no MUNGE=no NETTLE=no programs >out 2>err
 ok 'it builds without them'
 grep -q '^Built without hwloc: .*not bound' out
 grep -q '^Built without pmix: ' out
+grep -q '^Built without munge: ' out
+grep -q '^Built without nettle: ' out
 ok 'and says what is lost'
 needs b/bats-mpi >needed
-expect 1 grep -E 'hwloc|pmix' needed
+expect 1 grep -E 'hwloc|pmix|munge|nettle' needed
 ok 'it is not linked with them'
 BATS_MPI=$dir/b/bats-mpi
 echo 'echo ${OMP_NUM_THREADS-unset}' >bag
@@ -27,6 +29,11 @@ unset OMP_NUM_THREADS
 bats 3 bag --quiet
 test "$(cat out)" = unset
 ok 'it runs a bag, and binds nothing'
+printf '%s\n' '[cluster w]' 'ranks = 1-2' 'charge = 1' >clusters.ini
+expect 3 bats 1 bag --clusters clusters.ini --welcome door
+grep -q 'built without Nettle' err
+test ! -e door
+ok 'no worker jobs join it'
 bats 3 clusters --ranks
 grep -q 'nodes *hardware not known' out
 grep -q ' charge *1 core-h per window: 1 per core-hour, 1 core' out

@@ -23,6 +23,7 @@
 #include "cli/options.h"
 #include "cli/place.h"
 #include "cli/watch.h"
+#include "cli/welcome.h"
 #include "exec/output/outdir.h"
 #include "report/words.h"
 #include "run/starter.h"
@@ -299,10 +300,7 @@ static int prepare(const struct bats_settings *set,
     }
     if (rc == 0)
         rc = bats_watch_init(watch, options, choosing, set->tag, set->quiet,
-                             set->bar        ? BATS_WATCH_BAR
-                             : set->progress ? BATS_WATCH_LINE
-                                             : BATS_WATCH_AUTO,
-                             set->joblog,
+                             set->progress, set->joblog,
                              bats_history_resumes(set), err);
     return rc;
 }
@@ -586,6 +584,12 @@ static int master(enum bats_verb verb, const struct bats_settings *set)
         rc = resolve_budget(set, &options, &err);
     if (rc == 0 && !set->seed_given)
         rc = random_seed(&options.seed, &err);
+    struct bats_welcome welcome = {0};
+    if (rc == 0 && set->welcome != NULL) {
+        rc = bats_welcome_init(&welcome, clusters, set->welcome, set->host,
+                               (int)set->port, &err);
+        options.joining = &welcome.joining;
+    }
 
     int code;
     if (rc == 0) {
@@ -596,6 +600,7 @@ static int master(enum bats_verb verb, const struct bats_settings *set)
         code = bats_complain(&err);
         bats_run_dismiss(NULL, bats_say);
     }
+    bats_welcome_release(&welcome);
     bats_profile_release(&profile);
     bats_clusters_file_destroy(clusters);
     bats_bagfile_destroy(bag);
@@ -633,6 +638,22 @@ static int list_sweep(const struct bats_settings *set)
     return code;
 }
 
+static int check_welcome(const struct bats_settings *set,
+                         struct bats_error *usage)
+{
+    if (bats_starter_ranks() > 1)
+        return bats_error_set(usage, BATS_EINPUT,
+                              "--welcome is for a run on one process: worker "
+                              "jobs run its tasks");
+    if (set->jobs != 1 || set->master_works || set->release != NULL)
+        return bats_error_set(usage, BATS_EINPUT,
+                              "--welcome excludes --jobs, --master-works and "
+                              "--release");
+    if (set->port > 65535)
+        return bats_error_set(usage, BATS_EINPUT, "--port: at most 65535");
+    return 0;
+}
+
 static int start(enum bats_verb verb, int argc, char **argv)
 {
     struct bats_settings set;
@@ -646,12 +667,21 @@ static int start(enum bats_verb verb, int argc, char **argv)
     }
     if (rc == 0 && lists_only(&set))
         return list_sweep(&set);
-    if (rc == 0 && (code = bats_jobs_start(verb, &set, argv, &usage)) >= 0)
+    if (rc == 0 && set.welcome != NULL)
+        rc = check_welcome(&set, &usage);
+    if (rc == 0 && set.welcome == NULL &&
+        (code = bats_jobs_start(verb, &set, argv, &usage)) >= 0)
         return code;
     /* If the reader of the output goes away, writing reports it. */
     signal(SIGPIPE, SIG_IGN);
     /* If a file would grow beyond the limit of ulimit, writing reports it. */
     signal(SIGXFSZ, SIG_IGN);
+    if (rc == 0 && set.welcome != NULL) {
+        bats_mpi_omit();
+        code = master(verb, &set);
+        bats_mpi_end(code);
+        return code;
+    }
     if (bats_mpi_start(&argc, &argv, set.silence, &rank, &n_ranks, &err) != 0)
         return bats_complain(&err);
     if (rank != 0) {

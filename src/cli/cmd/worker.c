@@ -1,0 +1,82 @@
+/* worker: the verb worker, in every rank of a worker job (run/joining.h). */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "cli/options.h"
+#include "run/run.h"
+#include "run/starter.h"
+#include "site/batch_system.h"
+
+#define JOB_MAX 63 /* of the protocol */
+
+static int check(const struct bats_settings *set, struct bats_error *err)
+{
+    if (set->join == NULL)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--join FILE is missing: the file that the run "
+                              "has written");
+    if (set->job != NULL && strlen(set->job) > JOB_MAX)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--job: at most %d characters", JOB_MAX);
+    return 0;
+}
+
+/* A job that no batch system knows gets a name that no other has. */
+static void name_job(const struct bats_settings *set, char name[JOB_MAX + 1])
+{
+    const struct bats_batch_system *system = bats_batch_system_here();
+    char host[40] = "";
+    gethostname(host, sizeof host - 1);
+    if (set->job != NULL)
+        snprintf(name, JOB_MAX + 1, "%s", set->job);
+    else if (system != NULL)
+        snprintf(name, JOB_MAX + 1, "%s", system->job());
+    else
+        snprintf(name, JOB_MAX + 1, "%s-%ld", host, (long)getpid());
+}
+
+static int work(const struct bats_settings *set, int rank, int n_ranks)
+{
+    char job[JOB_MAX + 1];
+    struct bats_error err;
+    name_job(set, job);
+    int rc = rank == 0 ? bats_run_gateway(set->join, job, n_ranks, &err)
+                       : bats_run_worker(set->silence, &err);
+    if (rc < 0)
+        fprintf(stderr, "bats-mpi: job %s, rank %d: %s\n", job, rank,
+                err.text);
+    return bats_exit_of(rc);
+}
+
+int cmd_worker(int argc, char **argv)
+{
+    struct bats_settings set;
+    struct bats_error usage = {0}, err;
+    int rank = 0, n_ranks = 1, code;
+    int rc = bats_options_parse(BATS_VERB_WORKER, argc, argv, &set, &usage);
+    if (rc == 0 && set.help) {
+        bats_help_verb(stdout, BATS_VERB_WORKER);
+        return BATS_EXIT_OK;
+    }
+    if (rc == 0)
+        rc = check(&set, &usage);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    /* The start of MPI takes longer than anything else here. */
+    if (bats_starter_ranks() <= 1)
+        bats_mpi_omit();
+    else if (bats_mpi_start(&argc, &argv, set.silence, &rank, &n_ranks,
+                            &err) != 0)
+        return bats_complain(&err);
+    if (rc == 0)
+        code = work(&set, rank, n_ranks);
+    else
+        code = rank == 0 ? bats_options_complain(BATS_VERB_WORKER, &usage)
+                         : BATS_EXIT_USAGE;
+    bats_mpi_end(code);
+    return code;
+}

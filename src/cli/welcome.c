@@ -1,0 +1,155 @@
+#include "cli/welcome.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MACHINES_MAX 100000
+
+static int platform(void *context, struct bats_platform *platform,
+                    struct bats_error *err)
+{
+    struct bats_welcome *w = context;
+    (void)err;
+    *platform = w->platform;
+    w->platform.machines = NULL;
+    return 0;
+}
+
+/* Whoever is late may still help. */
+static bool expects(void *context)
+{
+    (void)context;
+    return true;
+}
+
+static bool suits(const struct bats_welcome *w, uint32_t cluster,
+                  const struct bats_hello *rank)
+{
+    const char *partition = bats_clusters_file_partition(w->file, cluster);
+    return partition == NULL || strcmp(partition, rank->partition) == 0;
+}
+
+/* n_machines: there is none. */
+static uint32_t free_machine(const struct bats_welcome *w,
+                             const struct bats_machine_spec *machines,
+                             const struct bats_hello *rank)
+{
+    uint32_t i = 0;
+    while (i < w->platform.n_machines &&
+           (w->taken[i] || !suits(w, machines[i].cluster, rank)))
+        i++;
+    return i;
+}
+
+static int admit(void *context, const struct bats_joiner *joiner,
+                 uint32_t *machine, struct bats_error *why)
+{
+    struct bats_welcome *w = context;
+    for (uint32_t k = 0; k < joiner->n_ranks; k++) {
+        machine[k] = free_machine(w, w->machines, &joiner->ranks[k]);
+        if (machine[k] < w->platform.n_machines) {
+            w->taken[machine[k]] = true;
+            continue;
+        }
+        while (k-- > 0)
+            w->taken[machine[k]] = false;
+        return bats_error_set(why, BATS_EINPUT,
+                              "no cluster has machines left for its ranks");
+    }
+    return 1;
+}
+
+/* A machine that has gone does not come back: who comes next is another. */
+static void parted(void *context, const char *job, enum bats_parted how)
+{
+    (void)context;
+    (void)job;
+    (void)how;
+}
+
+static int step(void *context, struct bats_joined *joined, int64_t *due_us,
+                struct bats_error *err)
+{
+    (void)context;
+    (void)joined;
+    (void)due_us;
+    (void)err;
+    return 0;
+}
+
+static int add_machines(struct bats_welcome *w, uint32_t cluster, uint32_t n,
+                        struct bats_error *err)
+{
+    struct bats_platform *p = &w->platform;
+    struct bats_machine_spec *machines = realloc(
+        p->machines, (p->n_machines + (size_t)n) * sizeof *machines);
+    if (machines == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    p->machines = machines;
+    for (uint32_t i = 0; i < n; i++)
+        machines[p->n_machines++] = (struct bats_machine_spec){cluster, 1};
+    return 0;
+}
+
+static int take_cluster(struct bats_welcome *w, uint32_t i,
+                        struct bats_error *err)
+{
+    const struct bats_cluster *cluster =
+        bats_clusters_file_cluster(w->file, i);
+    if (cluster->max > MACHINES_MAX)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--welcome: cluster '%s' needs a max of at most "
+                              "%d: how many machines may come",
+                              cluster->name, MACHINES_MAX);
+    if (bats_clusters_file_by_node(w->file, i))
+        return bats_error_set(err, BATS_EINPUT,
+                              "--welcome: cluster '%s': a machine can only be "
+                              "a rank here",
+                              cluster->name);
+    w->platform.clusters[i] = *cluster;
+    w->platform.speed[i] = 1;
+    w->platform.n_clusters++;
+    return add_machines(w, i, cluster->max, err);
+}
+
+int bats_welcome_init(struct bats_welcome *welcome,
+                      const struct bats_clusters_file *clusters,
+                      const char *file, const char *host, int port,
+                      struct bats_error *err)
+{
+    *welcome = (struct bats_welcome){
+        .file = clusters,
+        .joining = {.context = welcome,
+                    .file = file,
+                    .host = host,
+                    .port = port,
+                    .platform = platform,
+                    .expects = expects,
+                    .admit = admit,
+                    .parted = parted,
+                    .step = step},
+    };
+    if (clusters == NULL)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--welcome needs --clusters, with what may "
+                              "come");
+    struct bats_platform *p = &welcome->platform;
+    p->window = bats_clusters_file_window(clusters);
+    p->billing = bats_clusters_file_billing(clusters);
+    strcpy(p->currency, bats_clusters_file_currency(clusters));
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < bats_clusters_file_count(clusters);
+         i++)
+        rc = take_cluster(welcome, i, err);
+    welcome->taken = calloc(p->n_machines + 1, sizeof *welcome->taken);
+    welcome->machines = p->machines;
+    if (rc == 0 && welcome->taken == NULL)
+        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+    return rc;
+}
+
+void bats_welcome_release(struct bats_welcome *welcome)
+{
+    free(welcome->taken);
+    free(welcome->platform.machines);
+}

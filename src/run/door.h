@@ -1,0 +1,41 @@
+/*
+ * door: the file by which worker jobs find the master.
+ *
+ * Layer: run. Written by the hub, read by gateways. Lines of a name, a blank
+ * and a value:
+ *
+ *     bats-mpi 4              the version of the protocol
+ *     host login1
+ *     port 40123
+ *     auth munge              or secret
+ *     socket /run/x.socket    of the MUNGE daemon, if it is not the usual one
+ *     secret 64 hexadecimal digits, if auth is secret
+ *
+ * The file belongs to the user, and only the user can read it (mode 0600):
+ * reading refuses any other, so that nobody else can make a job join a run of
+ * theirs.
+ */
+#ifndef BATS_DOOR_H
+#define BATS_DOOR_H
+
+#include "bats/error.h"
+#include "run/auth.h"
+
+#define BATS_DOOR_HOST 256
+
+struct bats_door {
+    char host[BATS_DOOR_HOST];
+    int port;
+    struct bats_auth auth;
+};
+
+/* Replaces the file in one step. BATS_EINPUT: it cannot be written. */
+int bats_door_write(const char *path, const struct bats_door *door,
+                    struct bats_error *err);
+
+/* BATS_EINPUT, with file and line: it is not there, not such a file, can be
+ * read or written by others, or is of another version. */
+int bats_door_read(const char *path, struct bats_door *door,
+                   struct bats_error *err);
+
+#endif

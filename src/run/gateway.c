@@ -1,0 +1,391 @@
+#include "run/gateway.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "run/clock.h"
+#include "run/door.h"
+#include "run/transport.h"
+#include "run/wire.h"
+
+#define PATIENCE_US 30000000 /* for the master to answer */
+#define AGAIN_US 200000      /* between two attempts to connect */
+#define PILE (1024 * 1024)   /* bytes for the master; more have to wait */
+#define PIECE (64 * 1024)    /* counts as one message that is not sent */
+
+struct gateway {
+    struct bats_comm base;
+    struct bats_comm *near; /* NULL: no other ranks */
+    struct bats_wire wire;
+    int n_left;      /* other ranks that have said good-bye */
+    bool leaving;    /* they have been told to */
+    bool cut;        /* the master is gone */
+};
+
+static struct gateway *gateway_of(const struct bats_comm *comm)
+{
+    return (struct gateway *)(uintptr_t)comm;
+}
+
+/* ---- to the other ranks ---- */
+
+static void hand_down(struct gateway *g, int rank, const void *bytes, size_t n)
+{
+    struct bats_packet packet = {.bytes = malloc(n), .n = n, .capacity = n};
+    if (packet.bytes == NULL)
+        return; /* the master will find it silent */
+    memcpy(packet.bytes, bytes, n);
+    g->near->via->send(g->near, rank, &packet, false, NULL);
+}
+
+static void tell_to_leave(struct gateway *g, enum bats_leave leave)
+{
+    for (int rank = 1; g->near != NULL && rank < g->base.size; rank++) {
+        struct bats_packet packet = {0};
+        bats_proto_stop(&packet, leave);
+        g->near->via->send(g->near, rank, &packet, false, NULL);
+    }
+    g->leaving = true;
+}
+
+/* ---- to the master ---- */
+
+/* Once all have been told to leave, the master may hang up. */
+static int broken(struct gateway *g, struct bats_error *err)
+{
+    g->cut = true;
+    if (g->leaving)
+        return 0;
+    return bats_error_set(err, BATS_ESYS, "the connection to the master %s%s",
+                          errno == 0 ? "was closed" : "broke: ",
+                          errno == 0 ? "" : strerror(errno));
+}
+
+static int hand_up(struct gateway *g, int rank, const void *bytes, size_t n,
+                   struct bats_error *err)
+{
+    if (g->cut)
+        return 0;
+    if (!bats_wire_put(&g->wire, (uint32_t)rank, bytes, n))
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    return bats_wire_flush(&g->wire) ? 0 : broken(g, err);
+}
+
+static int relay_up(struct gateway *g, struct bats_error *err)
+{
+    int rank, rc = 0;
+    const void *bytes;
+    size_t n;
+    while (g->near != NULL && bats_wire_unsent(&g->wire) < PILE) {
+        int got = g->near->via->receive(g->near, &rank, &bytes, &n, err);
+        if (got <= 0)
+            return got < 0 ? got : rc;
+        if (n > 0 && *(const uint8_t *)bytes == BATS_MESSAGE_STOP)
+            g->n_left++;
+        /* Heartbeats of this very rank's heart do not come here. */
+        if ((rc = hand_up(g, rank, bytes, n, err)) < 0)
+            return rc;
+    }
+    return rc;
+}
+
+/* ---- the transport ---- */
+
+static bool is_leave(const void *bytes, size_t n)
+{
+    struct bats_message message;
+    return *(const uint8_t *)bytes == BATS_MESSAGE_STOP &&
+           bats_proto_open(bytes, n, &message, NULL) == 0 &&
+           message.u.leave != BATS_LEAVE_NOT;
+}
+
+/* 1: there is one for this rank; others are handed down. */
+static int take_down(struct gateway *g, const void **bytes, size_t *n)
+{
+    uint32_t rank;
+    int rc;
+    while ((rc = bats_wire_next(&g->wire, &rank, bytes, n)) > 0) {
+        if (rank >= (uint32_t)g->base.size)
+            return -1;
+        g->leaving |= *n > 0 && is_leave(*bytes, *n);
+        if (rank == 0)
+            return 1;
+        hand_down(g, (int)rank, *bytes, *n);
+    }
+    return rc;
+}
+
+static int gateway_receive(struct bats_comm *comm, int *from,
+                           const void **bytes, size_t *n,
+                           struct bats_error *err)
+{
+    struct gateway *g = gateway_of(comm);
+    int rc = relay_up(g, err);
+    if (rc < 0 || g->cut)
+        return rc;
+    if (!bats_wire_flush(&g->wire))
+        return broken(g, err);
+    *from = 0; /* the master, for a worker */
+    for (int i = 0; i < 2; i++) {
+        rc = take_down(g, bytes, n);
+        if (rc > 0)
+            return 1;
+        if (rc < 0) {
+            g->cut = true;
+            return bats_error_set(err, BATS_EPROTO,
+                                  "the master sent something that makes no "
+                                  "sense");
+        }
+        if (i == 0 && (rc = bats_wire_fill(&g->wire)) <= 0)
+            return rc < 0 ? broken(g, err) : 0;
+    }
+    return 0;
+}
+
+static int gateway_send(struct bats_comm *comm, int rank,
+                        struct bats_packet *packet, bool matched,
+                        struct bats_error *err)
+{
+    (void)rank;
+    (void)matched;
+    int rc = hand_up(gateway_of(comm), 0, packet->bytes, packet->n, err);
+    bats_packet_release(packet);
+    return rc;
+}
+
+/* The heart of this job. */
+static void gateway_repeat(struct bats_comm *comm,
+                           const struct bats_packet *packet)
+{
+    struct gateway *g = gateway_of(comm);
+    if (g->near != NULL && !g->leaving)
+        g->near->via->repeat(g->near, packet);
+}
+
+static bool gateway_repeated(struct bats_comm *comm)
+{
+    struct gateway *g = gateway_of(comm);
+    return g->near == NULL || g->near->via->repeated(g->near);
+}
+
+/* While the others leave, the worker that has said good-bye has to stay. */
+static size_t gateway_unsent(struct bats_comm *comm)
+{
+    struct gateway *g = gateway_of(comm);
+    size_t bytes = g->cut ? 0 : bats_wire_unsent(&g->wire);
+    size_t n = (bytes + PIECE - 1) / PIECE;
+    if (g->near == NULL)
+        return n;
+    if (g->leaving && g->n_left < g->base.size - 1)
+        n++;
+    return n + g->near->via->unsent(g->near);
+}
+
+static bool gateway_woken(const struct bats_comm *comm)
+{
+    return gateway_of(comm)->near == NULL;
+}
+
+static void gateway_disband(struct bats_comm *comm)
+{
+    struct gateway *g = gateway_of(comm);
+    g->cut = true;
+    tell_to_leave(g, BATS_LEAVE_CUT);
+}
+
+static void gateway_destroy(struct bats_comm *comm)
+{
+    struct gateway *g = gateway_of(comm);
+    bats_wire_close(&g->wire);
+    bats_comm_destroy(g->near);
+}
+
+static const struct bats_transport by_gateway = {
+    .destroy = gateway_destroy,
+    .send = gateway_send,
+    .repeat = gateway_repeat,
+    .repeated = gateway_repeated,
+    .unsent = gateway_unsent,
+    .receive = gateway_receive,
+    .woken = gateway_woken,
+    .disband = gateway_disband,
+};
+
+/* ---- joining ---- */
+
+static int connect_once(const struct bats_door *door, struct bats_error *err)
+{
+    char port[16];
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list;
+    snprintf(port, sizeof port, "%d", door->port);
+    int code = getaddrinfo(door->host, port, &hints, &list);
+    if (code != 0)
+        return bats_error_set(err, BATS_ESYS, "%s: %s", door->host,
+                              gai_strerror(code));
+    int fd = -1;
+    for (struct addrinfo *a = list; a != NULL && fd < 0; a = a->ai_next) {
+        fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, 0);
+        if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) != 0) {
+            int why = errno;
+            close(fd);
+            errno = why;
+            fd = -1;
+        }
+    }
+    freeaddrinfo(list);
+    return fd >= 0 ? fd
+                   : bats_error_set(err, BATS_ESYS, "%s port %s: %s",
+                                    door->host, port, strerror(errno));
+}
+
+/* The file may be written anew meanwhile, as the master comes back. */
+static int reach(const char *file, struct bats_door *door, int64_t until_us,
+                 struct bats_error *err)
+{
+    for (;;) {
+        int rc = bats_door_read(file, door, err);
+        if (rc < 0)
+            return rc;
+        int fd = connect_once(door, err);
+        if (fd >= 0 || bats_clock_now_us() > until_us)
+            return fd;
+        bats_clock_sleep(AGAIN_US);
+    }
+}
+
+static int post(struct gateway *g, struct bats_packet *packet,
+                struct bats_error *err)
+{
+    int rc = packet->failed
+                 ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+                 : hand_up(g, 0, packet->bytes, packet->n, err);
+    bats_packet_release(packet);
+    return rc;
+}
+
+/* Waits for a message of this type; its texts are valid until the next. */
+static int await(struct gateway *g, enum bats_message_type type,
+                 int64_t until_us, struct bats_message *message,
+                 struct bats_error *err)
+{
+    uint32_t rank;
+    const void *bytes;
+    size_t n;
+    int rc;
+    while ((rc = bats_wire_next(&g->wire, &rank, &bytes, &n)) == 0) {
+        struct pollfd fd = {.fd = g->wire.fd, .events = POLLIN};
+        int64_t left_us = until_us - bats_clock_now_us();
+        if (left_us <= 0)
+            return bats_error_set(err, BATS_ESYS,
+                                  "the master does not answer");
+        poll(&fd, 1, (int)(left_us / 1000) + 1);
+        if (bats_wire_fill(&g->wire) < 0)
+            return broken(g, err);
+    }
+    if (rc < 0)
+        return bats_error_set(err, BATS_EPROTO,
+                              "this is not the port of a master");
+    rc = bats_proto_open(bytes, n, message, err);
+    if (rc == 0 && message->type == BATS_MESSAGE_ERROR)
+        return bats_error_set(err, BATS_EINPUT,
+                              "the master refuses this job: %.400s",
+                              message->u.sentence);
+    if (rc == 0 && message->type != type)
+        return bats_error_set(err, BATS_EPROTO,
+                              "the master sent a message of type %d",
+                              (int)message->type);
+    return rc;
+}
+
+static int knock(struct gateway *g, const struct bats_door *door,
+                 const char *job, uint8_t *nonce, struct bats_error *err)
+{
+    struct bats_packet packet = {0};
+    struct bats_knock k = {(uint8_t)door->auth.way, nonce, job};
+    int rc = bats_auth_random(nonce, BATS_PROTO_NONCE, err);
+    if (rc < 0)
+        return rc;
+    bats_proto_knock(&packet, &k);
+    return post(g, &packet, err);
+}
+
+/* The master proves first: nothing is told to a stranger. */
+static int prove(struct gateway *g, const struct bats_door *door,
+                 const char *job, int64_t until_us, struct bats_error *err)
+{
+    uint8_t nonce[BATS_PROTO_NONCE];
+    struct bats_message message;
+    struct bats_error why;
+    struct bats_packet packet = {0};
+    char *bytes;
+    int rc = knock(g, door, job, nonce, err);
+    if (rc == 0)
+        rc = await(g, BATS_MESSAGE_CHALLENGE, until_us, &message, err);
+    if (rc < 0)
+        return rc;
+    const struct bats_proof *its = &message.u.proof;
+    struct bats_auth_text text = {true, its->nonce, nonce, job};
+    if (bats_auth_check(&door->auth, &text, its->bytes, its->n, &why) < 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "%s port %d is not the master: %s", door->host,
+                              door->port, why.text);
+    struct bats_proof proof = {.n_ranks = (uint32_t)g->base.size};
+    text.by_master = false;
+    rc = bats_auth_prove(&door->auth, &text, &bytes, &proof.n, err);
+    if (rc < 0)
+        return rc;
+    proof.bytes = bytes;
+    bats_proto_proof(&packet, &proof);
+    free(bytes);
+    return post(g, &packet, err);
+}
+
+static int join(struct gateway *g, const struct bats_gateway_options *options,
+                int64_t *silence_us, struct bats_error *err)
+{
+    struct bats_door door;
+    struct bats_message message;
+    int64_t until_us = bats_clock_now_us() + PATIENCE_US;
+    int fd = reach(options->file, &door, until_us, err);
+    if (fd < 0)
+        return fd;
+    if (!bats_wire_open(&g->wire, fd)) {
+        close(fd);
+        return bats_error_set(err, BATS_ESYS, "the connection: %s",
+                              strerror(errno));
+    }
+    int rc = prove(g, &door, options->job, until_us, err);
+    if (rc == 0)
+        rc = await(g, BATS_MESSAGE_WELCOME, until_us, &message, err);
+    if (rc < 0)
+        return rc;
+    g->wire.limit = BATS_WIRE_FRIEND;
+    *silence_us = message.u.silence_us;
+    return 0;
+}
+
+int bats_gateway_create(const struct bats_gateway_options *options,
+                        struct bats_comm *near, struct bats_comm **comm,
+                        int64_t *silence_us, struct bats_error *err)
+{
+    struct gateway *g = calloc(1, sizeof *g);
+    *comm = NULL;
+    if (g == NULL) {
+        bats_comm_destroy(near);
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    }
+    int size = near != NULL ? bats_comm_size(near) : 1;
+    int rc = bats_comm_init(&g->base, &by_gateway, 0, size, err);
+    g->near = near;
+    g->wire.fd = -1;
+    if (rc == 0)
+        rc = join(g, options, silence_us, err);
+    *comm = &g->base;
+    return rc;
+}

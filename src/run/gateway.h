@@ -1,0 +1,38 @@
+/*
+ * gateway: rank 0 of a worker job, between the master and the ranks of its
+ * job.
+ *
+ * Layer: run. Used by worker.c. It is a transport (transport.h) by which rank 0
+ * of the job is a worker like any other: what it sends to rank 0 goes to the
+ * master, over TCP. By the way it relays: messages of the other ranks of its
+ * job, for which it is rank 0, to the master, and the master's to them. They
+ * need not know.
+ *
+ *     master ==TCP== gateway (rank 0 of the job) --MPI-- rank 1, rank 2, ...
+ *
+ * While more than 1 MiB waits to go to the master, nothing is received by MPI,
+ * so that the other ranks wait, too (bats_comm_send_matched).
+ */
+#ifndef BATS_GATEWAY_H
+#define BATS_GATEWAY_H
+
+#include <stdint.h>
+
+#include "run/comm.h"
+
+struct bats_gateway_options {
+    const char *file; /* of the master, see door.h */
+    const char *job;  /* the number of this job */
+};
+
+/* Connects, and proves to the master who this is, and the other way round.
+ * `near` (NULL: this process is alone) is for the other ranks of the job and
+ * belongs to the gateway. Sets *silence_us, after which the master is gone.
+ * Waits for 30 s at most. BATS_EINPUT: the file is wrong, or one side refuses
+ * the other; BATS_ESYS: there is no master. Then *comm is there all the same,
+ * to disband the other ranks; NULL: there is no memory. */
+int bats_gateway_create(const struct bats_gateway_options *options,
+                        struct bats_comm *near, struct bats_comm **comm,
+                        int64_t *silence_us, struct bats_error *err);
+
+#endif

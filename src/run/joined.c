@@ -1,0 +1,446 @@
+#include "run/joined.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run/heart.h"
+#include "run/hub.h"
+#include "run/master.h"
+#include "site/site.h"
+#include "util/grow.h"
+
+#define ADMIT_US 60000000  /* for the job side to know a job */
+#define LEAVE_US 15000000  /* for a job to say good-bye, beyond the grace */
+#define REFUSALS 20        /* that are told; more only fill the terminal */
+
+/* What is wanted of a job that has joined, by its number. */
+struct guest {
+    char job[BATS_PROTO_JOB];
+    bool is_to_leave;      /* as soon as its output is here */
+    int64_t leaves_by_us;  /* it has been told to leave; 0: not yet */
+};
+
+struct bats_joined {
+    struct master *m;
+    struct bats_comm *comm; /* the crew's */
+    struct bats_hub_options hub;
+    const struct bats_joining *side;
+    struct guest *guests;
+    size_t n, room;
+    int64_t due_us; /* monotonic: the job side's next turn */
+    unsigned n_refused;
+};
+
+/* ---- before the run ---- */
+
+/* Places in the order of machines and their slots. */
+static int make_places(struct bats_platform *p, struct bats_error *err)
+{
+    size_t n = 0;
+    for (uint32_t k = 0; k < p->n_machines; k++)
+        n += p->machines[k].slots;
+    p->places = calloc(n + 1, sizeof *p->places);
+    if (p->places == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    p->n_workers = 0;
+    for (uint32_t k = 0; k < p->n_machines; k++)
+        for (uint32_t slot = 0; slot < p->machines[k].slots; slot++)
+            p->places[p->n_workers++] = (struct bats_place){k, slot};
+    return 0;
+}
+
+static int open_hub(struct bats_joined *j, const struct bats_platform *p,
+                    struct bats_error *err)
+{
+    j->hub = (struct bats_hub_options){
+        .file = j->side->file,
+        .host = j->side->host,
+        .port = j->side->port,
+        .n_seats = (uint32_t)p->n_workers,
+        .silence_us = j->m->options->silence_us,
+    };
+    int rc = bats_hub_create(&j->hub, &j->comm, err);
+    if (rc == 0)
+        rc = bats_crew_expect(&j->m->crew, j->comm, err);
+    if (rc == 0)
+        rc = bats_heart_start(j->comm, j->hub.silence_us, err);
+    return rc;
+}
+
+int bats_joined_expect(struct master *m, struct bats_error *err)
+{
+    struct bats_platform platform;
+    struct bats_joined *j = calloc(1, sizeof *j);
+    if (j == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    *j = (struct bats_joined){.m = m, .side = m->options->joining};
+    m->joined = j;
+    int rc = j->side->platform(j->side->context, &platform, err);
+    if (rc < 0)
+        return rc;
+    rc = make_places(&platform, err);
+    if (rc == 0)
+        rc = open_hub(j, &platform, err);
+    if (rc < 0) {
+        bats_platform_release(&platform);
+        return rc;
+    }
+    return bats_survey_expect(&m->crew, m->options, &platform, &m->survey,
+                              err);
+}
+
+void bats_joined_end(struct master *m)
+{
+    struct bats_joined *j = m->joined;
+    if (j == NULL)
+        return;
+    if (m->crew.comm != NULL)
+        bats_hub_listen(m->crew.comm, false, NULL);
+    free(j->guests);
+    free(j);
+    m->joined = NULL;
+}
+
+/* ---- who comes ---- */
+
+static bool seat_is_free(const struct master *m, uint32_t machine,
+                         uint32_t slot)
+{
+    uint32_t i = m->member[m->first[machine] + slot];
+    return m->crew.members[i].state == BATS_MEMBER_ABSENT;
+}
+
+/* Finds the member of each rank of the job: rank[k] fills the next slot of
+ * machine[k]. False: the job side has made a mistake. */
+static bool find_seats(const struct master *m, uint32_t n,
+                       const uint32_t *machine, size_t *member)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t slot = 0, of_machine = 0;
+        if (machine[k] >= m->survey.platform.n_machines)
+            return false;
+        for (uint32_t other = 0; other < n; other++) {
+            of_machine += machine[other] == machine[k];
+            slot += machine[other] == machine[k] && other < k;
+        }
+        if (of_machine != m->survey.platform.machines[machine[k]].slots ||
+            !seat_is_free(m, machine[k], slot))
+            return false;
+        member[k] = m->member[m->first[machine[k]] + slot];
+    }
+    return true;
+}
+
+/* The cores that the ranks of a node share. */
+static int share(struct master *m, const struct bats_peer *peer,
+                 const size_t *member, struct bats_error *err)
+{
+    uint32_t n = peer->n_ranks;
+    struct bats_node *nodes = calloc(n, sizeof *nodes);
+    struct bats_share *shares = calloc(n, sizeof *shares);
+    int rc = nodes == NULL || shares == NULL
+                 ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+                 : 0;
+    for (uint32_t k = 0; rc == 0 && k < n; k++)
+        nodes[k] = m->crew.nodes[m->crew.workers[member[k]].rank];
+    if (rc == 0)
+        rc = bats_site_share(nodes, n, shares, err);
+    for (uint32_t k = 0; rc == 0 && k < n; k++) {
+        int rank = m->crew.workers[member[k]].rank;
+        m->survey.shares[rank] = shares[k];
+        m->survey.nodes[rank] = nodes[k];
+    }
+    free(nodes);
+    free(shares);
+    return rc;
+}
+
+/* Machines join in the order of their numbers. */
+static int announce(struct master *m, const uint32_t *machine, uint32_t n,
+                    struct bats_error *err)
+{
+    int rc = 0;
+    struct bats_event event = {.type = BATS_EVENT_JOINED};
+    for (uint32_t id = 0; rc == 0 && id < m->survey.platform.n_machines; id++)
+        for (uint32_t k = 0; k < n; k++)
+            if (machine[k] == id) {
+                event.machine = id;
+                rc = bats_master_handle(m, &event, err);
+                break;
+            }
+    return rc;
+}
+
+static int seat(struct bats_joined *j, size_t i, const uint32_t *machine,
+                struct bats_error *err)
+{
+    struct master *m = j->m;
+    const struct bats_peer *peer = bats_hub_peer(j->comm, i);
+    uint32_t n = peer->n_ranks;
+    size_t *member = calloc(n, sizeof *member);
+    int *rank = calloc(n, sizeof *rank);
+    int rc = 0;
+    if (member == NULL || rank == NULL ||
+        !bats_grow(&j->guests, &j->room, j->n + 1, sizeof *j->guests))
+        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+    else if (!find_seats(m, n, machine, member))
+        rc = bats_error_set(err, BATS_ESTATE,
+                            "job %s was given machines that it does not fit",
+                            peer->job);
+    for (uint32_t k = 0; rc == 0 && k < n; k++) {
+        rank[k] = m->crew.workers[member[k]].rank;
+        bats_crew_seat(&m->crew, member[k], &peer->hellos[k]);
+    }
+    if (rc == 0)
+        rc = share(m, peer, member, err);
+    if (rc == 0) {
+        bats_hub_admit(j->comm, i, rank);
+        j->guests[j->n] = (struct guest){0};
+        strcpy(j->guests[j->n++].job, peer->job);
+    }
+    for (uint32_t k = 0; rc == 0 && k < n; k++)
+        rc = bats_master_set_up(m, member[k], NULL, err);
+    free(member);
+    free(rank);
+    return rc < 0 ? rc : announce(m, machine, n, err);
+}
+
+static int admit(struct bats_joined *j, size_t i, int64_t now_us,
+                 struct bats_error *err)
+{
+    const struct bats_peer *peer = bats_hub_peer(j->comm, i);
+    struct bats_joiner joiner = {peer->job, peer->n_ranks, peer->hellos};
+    struct bats_error why;
+    uint32_t *machine = calloc(peer->n_ranks, sizeof *machine);
+    if (machine == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    int rc = j->m->stopping || j->m->finished
+                 ? bats_error_set(&why, BATS_ESTATE, "the run is ending")
+                 : j->side->admit(j->side->context, &joiner, machine, &why);
+    if (rc == 0 && now_us - peer->since_us > ADMIT_US)
+        rc = bats_error_set(&why, BATS_ESTATE,
+                            "the run has asked for no such job");
+    if (rc > 0) {
+        rc = seat(j, i, machine, err);
+    } else if (rc < 0) {
+        bats_hub_refuse(j->comm, i, why.text);
+        rc = 0;
+    }
+    free(machine);
+    return rc;
+}
+
+/* ---- who goes ---- */
+
+static struct guest *guest_of(struct bats_joined *j, const char *job)
+{
+    for (size_t k = 0; k < j->n; k++)
+        if (strcmp(j->guests[k].job, job) == 0)
+            return &j->guests[k];
+    return NULL;
+}
+
+static const struct bats_peer *peer_of(const struct bats_joined *j,
+                                       const char *job)
+{
+    for (size_t i = 0; i < bats_hub_count(j->comm); i++) {
+        const struct bats_peer *peer = bats_hub_peer(j->comm, i);
+        if (peer->admitted && strcmp(peer->job, job) == 0)
+            return peer;
+    }
+    return NULL;
+}
+
+static size_t member_at(const struct master *m, const struct bats_peer *peer,
+                        uint32_t k)
+{
+    return m->crew.of_rank[peer->rank[k]];
+}
+
+/* Some of its machines are not lost. */
+static bool has_machines(const struct master *m, const struct bats_peer *peer)
+{
+    for (uint32_t k = 0; k < peer->n_ranks; k++)
+        if (m->crew.members[member_at(m, peer, k)].state == BATS_MEMBER_WORKS)
+            return true;
+    return false;
+}
+
+static bool owes_output(const struct master *m, const struct bats_peer *peer)
+{
+    for (uint32_t k = 0; k < peer->n_ranks; k++)
+        if (m->to_come[member_at(m, peer, k)] > 0)
+            return true;
+    return false;
+}
+
+/* All machines of the peer part from the engine; with a reason they are
+ * lost. */
+static int part(struct master *m, const struct bats_peer *peer,
+                const char *why, struct bats_error *err)
+{
+    int rc = 0;
+    for (uint32_t k = 0; rc == 0 && k < peer->n_ranks; k++) {
+        size_t i = member_at(m, peer, k);
+        if (m->crew.members[i].state != BATS_MEMBER_WORKS)
+            continue;
+        rc = why != NULL
+                 ? bats_master_lose(m, i, why, err)
+                 : bats_master_part(m, m->survey.platform.places[i].machine,
+                                    err);
+    }
+    return rc;
+}
+
+static void tell_to_leave(struct bats_joined *j, const struct bats_peer *peer)
+{
+    enum bats_leave leave = BATS_LEAVE;
+    for (uint32_t k = 0; k < peer->n_ranks; k++) {
+        enum bats_member_state state =
+            j->m->crew.members[member_at(j->m, peer, k)].state;
+        if (state == BATS_MEMBER_SILENT || state == BATS_MEMBER_GONE)
+            leave = BATS_LEAVE_BROKEN;
+    }
+    for (uint32_t k = 0; k < peer->n_ranks; k++) {
+        struct bats_packet packet = {0};
+        bats_proto_stop(&packet, leave);
+        bats_comm_send(j->comm, peer->rank[k], &packet, NULL);
+    }
+}
+
+/* It is sent off when that is wanted, and when it is of no more use. */
+static int send_off(struct bats_joined *j, const struct bats_peer *peer,
+                    int64_t now_us, struct bats_error *err)
+{
+    struct guest *guest = guest_of(j, peer->job);
+    int rc = 0;
+    if (guest->leaves_by_us > 0 && now_us > guest->leaves_by_us)
+        bats_hub_cut(j->comm, peer->rank[0], "it does not leave");
+    if (guest->leaves_by_us > 0 ||
+        (!guest->is_to_leave && has_machines(j->m, peer)) ||
+        owes_output(j->m, peer))
+        return 0;
+    rc = part(j->m, peer, NULL, err);
+    tell_to_leave(j, peer);
+    guest->leaves_by_us =
+        now_us + j->m->options->grace_ms * 1000 + LEAVE_US;
+    return rc;
+}
+
+static void forget(struct bats_joined *j, size_t i, enum bats_parted how)
+{
+    struct master *m = j->m;
+    const struct bats_peer *peer = bats_hub_peer(j->comm, i);
+    struct guest *guest = guest_of(j, peer->job);
+    char job[BATS_PROTO_JOB];
+    strcpy(job, peer->job);
+    for (uint32_t k = 0; k < peer->n_ranks; k++)
+        bats_crew_leave(&m->crew, member_at(m, peer, k));
+    *guest = j->guests[--j->n];
+    bats_hub_drop(j->comm, i);
+    j->side->parted(j->side->context, job, how);
+}
+
+/* Where its ranks have been, others may sit from now on. */
+static int see_off(struct bats_joined *j, size_t i, struct bats_error *err)
+{
+    const struct bats_peer *peer = bats_hub_peer(j->comm, i);
+    bool cut = peer->state == BATS_PEER_CUT;
+    if (!peer->admitted) {
+        if (j->n_refused++ < REFUSALS)
+            bats_master_notice(j->m, BATS_MASTER_NONE, BATS_MASTER_NONE,
+                               "somebody who said to be worker job '%s' could "
+                               "not join: %s",
+                               peer->job, peer->why);
+        bats_hub_drop(j->comm, i);
+        return 0;
+    }
+    int rc = part(j->m, peer, cut ? peer->why : "it has left", err);
+    if (rc == 0)
+        forget(j, i, cut ? BATS_PARTED_CUT : BATS_PARTED_BYE);
+    return rc;
+}
+
+/* ---- in the loop ---- */
+
+int bats_joined_step(struct master *m, struct bats_error *err)
+{
+    struct bats_joined *j = m->joined;
+    int64_t now_us = bats_clock_now_us();
+    int rc = bats_hub_listen(j->comm,
+                             !m->stopping && !m->finished &&
+                                 j->side->expects(j->side->context),
+                             err);
+    for (size_t i = bats_hub_count(j->comm); rc == 0 && i-- > 0;) {
+        const struct bats_peer *peer = bats_hub_peer(j->comm, i);
+        if (peer->state == BATS_PEER_WAITS)
+            rc = admit(j, i, now_us, err);
+        if (rc == 0 && peer->state == BATS_PEER_WORKS)
+            rc = send_off(j, peer, now_us, err);
+        if (rc == 0 && peer->state >= BATS_PEER_LEFT)
+            rc = see_off(j, i, err);
+    }
+    j->due_us = INT64_MAX;
+    return rc == 0 && !m->finished
+               ? j->side->step(j->side->context, j, &j->due_us, err)
+               : rc;
+}
+
+int64_t bats_joined_due_us(const struct master *m)
+{
+    int64_t now_us = bats_clock_now_us();
+    return m->joined->due_us > now_us ? m->joined->due_us - now_us : 0;
+}
+
+void bats_joined_command(struct master *m, const struct bats_command *command)
+{
+    const struct bats_joining *side = m->joined->side;
+    if (side->commanded != NULL && command->type != BATS_COMMAND_RUN &&
+        command->type != BATS_COMMAND_CANCEL)
+        side->commanded(side->context, command);
+}
+
+int bats_joined_blame(struct master *m, size_t i, int rc,
+                      struct bats_error *err)
+{
+    if ((rc != BATS_EPROTO && rc != BATS_ESTATE) || i >= m->crew.n)
+        return rc;
+    bats_hub_cut(m->joined->comm, m->crew.workers[i].rank, err->text);
+    return 0;
+}
+
+/* ---- for the job side ---- */
+
+bats_time bats_joined_now(const struct bats_joined *joined)
+{
+    return bats_master_now(joined->m);
+}
+
+struct bats_sched *bats_joined_sched(struct bats_joined *joined)
+{
+    return joined->m->sched;
+}
+
+int bats_joined_handle(struct bats_joined *joined,
+                       const struct bats_event *event, struct bats_error *err)
+{
+    return bats_master_handle(joined->m, event, err);
+}
+
+int bats_joined_send_off(struct bats_joined *joined, const char *job,
+                         struct bats_error *err)
+{
+    struct guest *guest = guest_of(joined, job);
+    const struct bats_peer *peer = peer_of(joined, job);
+    if (guest == NULL || peer == NULL)
+        return 0;
+    guest->is_to_leave = true;
+    return send_off(joined, peer, bats_clock_now_us(), err);
+}
+
+void bats_joined_notice(struct bats_joined *joined, const char *sentence)
+{
+    bats_master_notice(joined->m, BATS_MASTER_NONE, BATS_MASTER_NONE, "%s",
+                       sentence);
+}

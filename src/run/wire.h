@@ -1,0 +1,56 @@
+/*
+ * wire: one TCP stream between the master and a gateway, cut into frames.
+ *
+ * Layer: run. Used by the hub (master) and the gateway. A frame is a length
+ * (32 bits, little-endian), a rank of the job (32 bits) and so many bytes, one
+ * message of proto.h: from the rank if a gateway sends it, for the rank if the
+ * master does. Nothing here waits: what does not go out now stays in a buffer,
+ * and what the caller does not take stays in the kernel's, so that the other
+ * side has to wait. Data that arrives, or can go on, ends a sleep of the main
+ * thread (util/wake.h).
+ */
+#ifndef BATS_WIRE_H
+#define BATS_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BATS_WIRE_STRANGER 4096            /* longest message before, */
+#define BATS_WIRE_FRIEND (64 * 1024 * 1024) /* and after authentication */
+
+struct bats_wire {
+    int fd;       /* -1: none */
+    size_t limit; /* longest message that may come */
+    uint8_t *in;  /* from `in_at` to `in_end`: received, not taken */
+    size_t in_at, in_end, in_room;
+    uint8_t *out; /* from `out_at` to `out_end`: not sent */
+    size_t out_at, out_end, out_room;
+};
+
+/* Takes over the connected socket; the calling thread is woken. False: a call
+ * failed, errno is set, the socket stays the caller's. */
+bool bats_wire_open(struct bats_wire *wire, int fd);
+void bats_wire_close(struct bats_wire *wire);
+
+/* Appends a frame. False: out of memory. */
+bool bats_wire_put(struct bats_wire *wire, uint32_t rank, const void *bytes,
+                   size_t n);
+
+/* Sends what can be sent now. False: the connection is broken, see errno. */
+bool bats_wire_flush(struct bats_wire *wire);
+
+/* Bytes that have not been sent. */
+size_t bats_wire_unsent(const struct bats_wire *wire);
+
+/* Receives what is there, up to some 64 KiB, or the rest of a frame. Returns 1
+ * if there was anything, 0 if not, -1 if the connection is broken (errno) or
+ * was closed (errno 0). */
+int bats_wire_fill(struct bats_wire *wire);
+
+/* Takes the next whole frame: 1; *bytes is valid until the next call of
+ * bats_wire_fill. 0: there is none. -1: a message that is too long comes. */
+int bats_wire_next(struct bats_wire *wire, uint32_t *rank, const void **bytes,
+                   size_t *n);
+
+#endif

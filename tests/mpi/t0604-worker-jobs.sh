@@ -1,0 +1,140 @@
+#!/bin/bash
+# Worker jobs join a run that goes on elsewhere, over the loopback interface,
+# and leave it: in order, or cut off.
+. "$TOP/tests/mpi/lib.sh"
+export BATS_AUTH=secret # there may be a MUNGE daemon or not
+
+cat >clusters.ini <<'INI'
+[run]
+currency = SU
+[cluster w]
+ranks = 1-8
+charge = 1
+INI
+
+# master BAG ARGUMENT...: a run in the background, into out and err; $master.
+master() {
+    rm -f door
+    env "$mark" "$BATS_MPI" "$@" --clusters clusters.ini --welcome door \
+        --host 127.0.0.1 --grace 1s --no-record >out 2>err </dev/null &
+    master=$!
+    within 30 test -s door
+}
+# worker JOB [RANKS]: a job in the background, under mpirun if it has several
+# ranks; its process is $worker, what it says is in JOB.err.
+worker() {
+    local launcher=()
+    [ $# -eq 1 ] || launcher=("${MPIRUN:-mpirun}" -n "$2")
+    env "$mark" "${launcher[@]}" "$BATS_MPI" worker --join door --job "$1" \
+        >"$1.err" 2>&1 </dev/null &
+    worker=$!
+}
+# ended PID CODE: it exits with this, or, as in '1|3', with one of these.
+ended() {
+    expect "$2" wait "$1"
+}
+# sleepers N: so many tasks that sleep for long are there.
+sleepers() {
+    local n=0 pid
+    for pid in $(alive); do
+        [ "$(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)" != 'sleep 600 ' ] ||
+            n=$((n + 1))
+    done
+    [ $n -eq "$1" ]
+}
+# done_once N: each of N tasks has printed its number, once.
+done_once() {
+    seq "$1" | diff - <(cut -d' ' -f1 out | sort -n)
+}
+
+# ---- in order ----
+
+for i in $(seq 40); do echo "echo $i \$BATS_MACHINE; sleep 0.05"; done >bag
+master bag
+test "$(stat -c %a door)" = 600
+worker early
+early=$worker
+within 60 grep -q w-1 out
+worker later 3
+ended $master 0
+ended $early 0
+ended $worker 0
+done_once 40
+test ! -e door
+ok 'jobs join while the run goes on, every task is done once, all leave'
+test "$(cut -d' ' -f2 out | sort -u | xargs)" = 'w-1 w-2 w-3 w-4'
+ok 'each of their ranks is a machine'
+expect 1 grep -qE '[0-9a-f]{32}' err early.err later.err
+ok 'they keep the secret to themselves'
+
+# A task that prints much has to wait for the master, and loses nothing.
+echo "head -c 30000000 /dev/zero | tr '\\0' x | fold -w 1000" >much
+master much --tail none
+worker printer
+kill -STOP $master
+within 60 grep -q . /proc/$worker/status
+sleep 1
+kill -CONT $master
+ended $master 0
+ended $worker 0
+test "$(wc -lc <out | xargs)" = '30000 30030000'
+ok 'output of any length arrives whole'
+
+# ---- cut off ----
+
+for i in $(seq 6); do echo "test -e go || sleep 600; echo $i"; done >bag
+master bag --silence 20s
+worker killed
+killed=$worker
+worker told
+told=$worker
+worker ranks 2
+within 60 sleepers 4
+touch go
+kill -KILL $killed
+kill -TERM $told
+ended $killed 137
+ended $told 0
+kill -TERM $worker # mpirun tells its ranks
+ended $worker '.*'
+worker last
+ended $master 0
+ended $worker 0
+done_once 6
+ok 'what a job did that is killed, or told to end, is done by another'
+within 30 nobody_left
+ok 'and nothing is left of it'
+rm go
+
+echo 'exec sleep 600' >bag
+echo 'exec sleep 600' >>bag
+master bag --silence 3s
+worker cut 2
+within 60 sleepers 2
+kill -STOP $master # it says nothing, but its connections stay
+ended $worker '1|3'
+sleepers 0
+grep -q 'rank 0: the master has been silent for too long' cut.err
+ok 'jobs that do not hear of the master end their tasks and themselves'
+kill -KILL $master
+ended $master 137
+
+touch go
+for i in 1 2 3; do echo "test -e go || sleep 600; echo $i"; done >bag
+rm go
+master bag --silence 3s
+worker asleep
+asleep=$worker
+within 60 sleepers 1
+kill -STOP $asleep
+touch go
+worker awake
+ended $master 0
+ended $worker 0
+done_once 3
+grep -q 'is lost: it has been silent for too long' err
+kill -CONT $asleep
+ended $asleep '0|3' # it may have been told to leave
+within 30 nobody_left
+ok 'a job that is silent is lost, and ends when it wakes up'
+done_testing

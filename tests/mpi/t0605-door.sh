@@ -1,0 +1,131 @@
+#!/bin/bash
+# Whoever is not a worker job of the same user and version stays outside, and
+# the run goes on.
+. "$TOP/tests/mpi/lib.sh"
+
+cat >clusters.ini <<'INI'
+[run]
+currency = SU
+[cluster w]
+ranks = 1-8
+charge = 1
+INI
+echo 'until test -e go; do sleep 0.1; done' >bag
+
+master() { # waits for workers, into out and err; $master
+    rm -f door go
+    env "$mark" "$BATS_MPI" bag --clusters clusters.ini --welcome door \
+        --host 127.0.0.1 --no-record >out 2>err </dev/null &
+    master=$!
+    within 30 test -s door
+}
+# worker FILE: a job at this door, to its end; into worker.err.
+worker() {
+    env "$mark" timeout 60 "$BATS_MPI" worker --join "$1" --job worker \
+        >worker.err 2>&1 </dev/null
+}
+# knocks HOW SENTENCE: what the master answers.
+knocks() {
+    python3 "$TOP/tests/mpi/knock.py" "$1" door passed >answer
+    grep -q "$2" answer || note_failure "$(cat answer)" "$1, not: $2"
+}
+# the run is none the worse, and told why nobody came in.
+still_runs() {
+    touch go
+    worker door
+    expect 0 wait $master
+    grep -q '1 of 1 task done' err
+}
+
+# ---- the file ----
+
+expect 2 worker nowhere
+grep -q 'nowhere: No such file' worker.err
+export BATS_AUTH=secret
+master
+cp door open
+chmod 644 open
+expect 2 worker open
+grep -q 'only you may read it' worker.err
+sed 's/^port.*/port x/' door >bad
+chmod 600 bad
+expect 2 worker bad
+grep -q '^bats-mpi: job worker, rank 0: bad:3: ' worker.err
+ok 'a file that is missing, readable for others or wrong is refused, by line'
+sed 's/^bats-mpi .*/bats-mpi 4/' door >old
+chmod 600 old
+expect 2 worker old
+grep -q 'old:1: the master speaks version 4 ' worker.err
+ok 'one of another version is refused, by name'
+
+# ---- the secret ----
+
+sed "s/^secret.*/secret $(printf '%064d' 0)/" door >wrong
+chmod 600 wrong
+expect 2 worker wrong
+grep -q 'is not the master: it has another secret' worker.err
+ok 'who has another secret finds no master'
+knocks forge 'it has another secret'
+ok 'and no master lets him in'
+# replays SENTENCE: what another job has said is said again.
+replays() {
+    rm -f passed
+    python3 "$TOP/tests/mpi/knock.py" pass door passed &
+    within 30 test -s passed
+    expect 3 worker passed
+    expect 0 wait $!
+    knocks replay "$1"
+}
+replays 'it has another secret'
+ok 'what was proved once proves nothing again'
+
+# ---- nonsense ----
+
+knocks old 'version 5 came, this is version 6'
+knocks garbage 'too long'
+knocks long 'too long'
+knocks early 'a message \|cut short'
+ok 'older versions and nonsense are sent away, with a reason'
+still_runs
+grep -q "worker job 'forger' could not join: it has another secret" err
+ok 'the run goes on, and says who was sent away'
+
+# ---- MUNGE ----
+
+BATS_AUTH=munge
+if ! command -v munged >/dev/null || ! strings -a "$BATS_MPI" |
+    grep -q munge_decode
+then
+    skip 'the same with MUNGE' 'no munged, or built without MUNGE'
+    done_testing
+    exit
+fi
+chmod 755 .
+dd if=/dev/urandom of=munge.key bs=1024 count=1 2>/dev/null
+chmod 400 munge.key
+export BATS_MUNGE_SOCKET=$dir/munge.socket
+env "$mark" munged --force --key-file="$dir/munge.key" \
+    --socket="$BATS_MUNGE_SOCKET" --pid-file="$dir/munge.pid" \
+    --log-file="$dir/munge.log" --seed-file="$dir/munge.seed" >out 2>&1
+master
+grep -q '^auth munge$' door
+expect 1 grep -q secret door
+unset BATS_MUNGE_SOCKET # workers read it in the file
+knocks forge 'MUNGE: '
+replays 'MUNGE: Replayed credential'
+ok 'with MUNGE: forged and repeated credentials are refused'
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    cp door theirs
+    chown 65534 theirs
+    cp "$BATS_MPI" bats-mpi
+    BATS_MPI=./bats-mpi expect 2 setpriv --reuid=65534 --regid=65534 \
+        --clear-groups ./bats-mpi worker --join theirs --job other \
+        >worker.err 2>&1
+    grep -q 'is not the master: MUNGE: Unauthorized' worker.err
+    ok 'another user, who has the file, is refused'
+else
+    skip 'another user, who has the file, is refused' 'not root now'
+fi
+still_runs
+ok 'and the user is let in'
+done_testing
