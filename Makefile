@@ -56,7 +56,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	policy/dbc_cost.c policy/dbc_cost_time.c policy/dbc_time.c \
 	policy/deadline.c policy/initial.c policy/list.c policy/problem.c \
 	policy/rr.c sampling/choice.c sampling/points.c shrink/nodes.c \
-	state/answers.c state/bag.c state/check.c state/executions.c \
+	state/answers.c state/bag.c state/check.c state/executions.c state/graph.c \
 	state/ledger.c state/machines.c state/slots.c state/state.c \
 	state/jobs.c state/tasks.c state/use.c tail/replicas.c tail/soonest.c)
 INPUT_SRC = $(addprefix src/input/, \
@@ -70,15 +70,15 @@ EXEC_SRC = $(addprefix src/exec/process/, \
 	$(addprefix src/exec/output/, \
 	last.c outdir.c outfile.c outlet.c results.c spool.c stream.c)
 RECORD_SRC = $(addprefix src/record/, \
-	db.c options.c schema.c \
+	db.c graph.c options.c schema.c \
 	$(addprefix write/, kinds.c log.c match.c pack.c past.c record.c rest.c) \
 	$(addprefix read/, copy.c recover.c view.c view_lists.c view_status.c \
 	view_stderr.c) \
 	$(addprefix verify/, rebuild.c replay.c))
 SITE_SRC = $(addprefix src/site/, \
 	account.c allocation.c ask.c batch_system.c batch_systems.c deaths.c \
-	fields.c hardware.c node.c site.c slurm.c slurm_account.c \
-	slurm_system.c)
+	fields.c hardware.c job_systems.c node.c query.c queue.c site.c \
+	slurm.c slurm_account.c slurm_jobs.c slurm_system.c)
 RUN_SRC = $(addprefix src/run/, \
 	auth.c comm.c comm_mpi.c crew.c door.c executor.c gateway.c heart.c hosts.c hub.c \
 	introduce.c joined.c journal.c launcher.c losses.c \

@@ -1,7 +1,10 @@
 /*
  * engine: what the engine costs per event, and how much memory it takes.
  *
- *   engine POLICY TASKS MACHINES EVENTS
+ *   engine POLICY TASKS MACHINES EVENTS [PARENTS]
+ *
+ * With PARENTS, every task waits for so many others that are far enough before
+ * it for all machines to be busy; the memory of the graph counts as theirs.
  *
  * Neither MPI nor the simulator: a calendar of one-second buckets says which
  * machine ends its task next, in no order that would help a cache. Machines and
@@ -43,6 +46,8 @@ static struct {
     bats_time now;
     bool finished;
     unsigned long events;
+    uint32_t parents;
+    struct bats_graph graph;
     double ticks[100000], losses[LOSSES]; /* microseconds */
     size_t n_ticks, n_losses;
 } world;
@@ -57,6 +62,32 @@ static void fail(const char *text)
 {
     fprintf(stderr, "engine: %s\n", text);
     exit(1);
+}
+
+static uint32_t draw(uint32_t n)
+{
+    world.random = world.random * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(world.random >> 33) % n;
+}
+
+/* Task i waits for tasks of the twenty rounds of all machines that end two
+ * rounds before it. */
+static const struct bats_graph *make_graph(uint32_t n_tasks, uint32_t machines)
+{
+    uint64_t n = 0;
+    struct bats_edge *edges =
+        allocate((size_t)n_tasks * world.parents, sizeof *edges);
+    struct bats_error err;
+    for (uint32_t i = 2 * machines; i < n_tasks; i++)
+        for (uint32_t k = 0; k < world.parents; k++) {
+            uint32_t back = 2 * machines + draw(20 * machines);
+            edges[n++] = (struct bats_edge){back < i ? i - back : 0, i};
+        }
+    bats_graph_release(&world.graph);
+    if (bats_graph_init(&world.graph, n_tasks, n_tasks, edges, n, &err) < 0)
+        fail(err.text);
+    free(edges);
+    return &world.graph;
 }
 
 static struct bats_sched *create(const char *policy, uint32_t n_tasks,
@@ -74,6 +105,8 @@ static struct bats_sched *create(const char *policy, uint32_t n_tasks,
                                    .seed = 1};
     struct bats_sched *sched;
     struct bats_error err;
+    if (world.parents > 0 && n_tasks > 1)
+        o.graph = make_graph(n_tasks, world.n_machines);
     if (bats_sched_create(&o, &sched, &err) < 0)
         fail(err.text);
     *bytes = allocated() - before;
@@ -83,8 +116,7 @@ static struct bats_sched *create(const char *policy, uint32_t n_tasks,
 /* Seconds from 8 to 22 minutes. */
 static uint32_t draw_seconds(void)
 {
-    world.random = world.random * 6364136223846793005u + 1442695040888963407u;
-    return 480 + (uint32_t)(world.random >> 33) % 840;
+    return 480 + draw(840);
 }
 
 static void begin(uint32_t machine, uint32_t task)
@@ -245,12 +277,13 @@ static void run(unsigned long events)
 
 int main(int argc, char **argv)
 {
-    bool usable = argc == 5;
+    bool usable = argc == 5 || argc == 6;
     uint32_t n_tasks = usable ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
     uint32_t most = usable ? (uint32_t)strtoul(argv[3], NULL, 10) : 0;
     unsigned long events = usable ? strtoul(argv[4], NULL, 10) : 0;
+    world.parents = argc == 6 ? (uint32_t)strtoul(argv[5], NULL, 10) : 0;
     if (n_tasks < 2 || most < 2 || events < 1 || !bats_policy_find(argv[1])) {
-        fputs("usage: engine POLICY TASKS MACHINES EVENTS\n", stderr);
+        fputs("usage: engine POLICY TASKS MACHINES EVENTS [PARENTS]\n", stderr);
         return 2;
     }
     size_t bytes, with_one_task, with_one_machine;
@@ -281,5 +314,6 @@ int main(int argc, char **argv)
            ((double)bytes - (double)with_one_task) / (n_tasks - 1),
            ((double)bytes - (double)with_one_machine) / (most - 1), alone);
     bats_sched_destroy(world.sched);
+    bats_graph_release(&world.graph);
     return 0;
 }

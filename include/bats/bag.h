@@ -14,7 +14,14 @@
  * the other, side by side in memory; by index, of a large bag, none of it would
  * be in the cache.
  *
- * Invariant: every task is in exactly one state, and the counts agree.
+ * With a graph, a task is BLOCKED until its parents let it start (graph.h), and
+ * SKIPPED once one of them can not be DONE any more. Tasks that are ready are
+ * then drawn by priority, and of the same priority in the order of their
+ * positions; what is kept per node (graph.h) is kept by index. The end of a task
+ * costs O(its edges), a draw O(log(ready)).
+ *
+ * Invariant: every task is in exactly one state, and the counts agree; a task
+ * that is neither BLOCKED nor SKIPPED waits for nobody.
  */
 #ifndef BATS_BAG_H
 #define BATS_BAG_H
@@ -23,6 +30,7 @@
 #include <stdint.h>
 
 #include "bats/error.h"
+#include "bats/graph.h"
 
 enum bats_task_state {
     BATS_TASK_PENDING,    /* in the bag */
@@ -31,10 +39,12 @@ enum bats_task_state {
     BATS_TASK_DONE,       /* has a result, exit status 0 */
     BATS_TASK_FAILED,     /* has a result, any other */
     BATS_TASK_WAITING,    /* has failed and will be tried again later */
-    BATS_TASK_LEFT_OUT    /* not wanted in this session */
+    BATS_TASK_LEFT_OUT,   /* not wanted in this session */
+    BATS_TASK_BLOCKED,    /* in the bag, and waits for others */
+    BATS_TASK_SKIPPED     /* is not run: it waited for one that has failed */
 };
 
-#define BATS_TASK_STATES 7
+#define BATS_TASK_STATES 9
 
 struct bats_position {
     uint32_t i;
@@ -57,9 +67,17 @@ struct bats_bag {
     uint32_t n;
     uint32_t count[BATS_TASK_STATES]; /* tasks in each state */
     uint8_t *state;                   /* by position */
-    struct bats_position *order; /* the pending ones; the last is drawn next */
+    struct bats_position *order; /* the pending ones; the last is drawn next.
+                                    With a graph a heap: the first is */
     uint32_t *index;             /* by position, */
     struct bats_position *position; /* and by index */
+    /* The rest is 0 without a graph. */
+    const struct bats_graph *graph;
+    uint32_t *missing;       /* by node: parents that it still waits for */
+    uint32_t *ended;         /* nodes whose children are to be told, a stack */
+    uint32_t n_released;     /* tasks that were BLOCKED and became ready */
+    uint32_t *skipped;       /* SKIPPED tasks, by index, oldest first */
+    const int64_t *priority; /* by index; NULL: all the same */
 };
 
 /* Tasks that can be drawn now. */
@@ -68,17 +86,23 @@ static inline uint32_t bats_bag_ready(const struct bats_bag *bag)
     return bag->count[BATS_TASK_PENDING];
 }
 
+/* Tasks in the bag, whether they can be drawn now or wait for others. */
+static inline uint32_t bats_bag_pending(const struct bats_bag *bag)
+{
+    return bag->count[BATS_TASK_PENDING] + bag->count[BATS_TASK_BLOCKED];
+}
+
 /* Tasks on machines. */
 static inline uint32_t bats_bag_running(const struct bats_bag *bag)
 {
     return bag->count[BATS_TASK_ASSIGNED] + bag->count[BATS_TASK_CANCELLING];
 }
 
-/* Tasks that have no result yet, wherever they are; those that are left out do
- * not count. */
+/* Tasks that have no result yet, wherever they are, BLOCKED ones too; those
+ * that are left out or SKIPPED do not count. */
 static inline uint32_t bats_bag_left(const struct bats_bag *bag)
 {
-    return bats_bag_ready(bag) + bats_bag_running(bag) +
+    return bats_bag_pending(bag) + bats_bag_running(bag) +
            bag->count[BATS_TASK_WAITING];
 }
 
@@ -100,12 +124,26 @@ void bats_bag_release(struct bats_bag *bag);
  * others does not change. */
 void bats_bag_resume(struct bats_bag *bag, const uint8_t *state);
 
+/* From now on tasks wait for others as the graph says, which is not copied.
+ * Once, after bats_bag_resume: a parent that has FAILED or is LEFT_OUT skips
+ * what waits for it. `priority` by index (not copied; the highest is drawn
+ * first; NULL: all the same). BATS_ENOMEM. */
+int bats_bag_connect(struct bats_bag *bag, const struct bats_graph *graph,
+                     const int64_t *priority, struct bats_error *err);
+
+/* With a graph nobody looks further ahead than this. */
+#define BATS_BAG_AHEAD 8
+
+/* The place in `order` of what bats_bag_peek shows, with a graph. */
+uint32_t bats_bag_find(const struct bats_bag *bag, uint32_t behind);
+
 /* The task that would be drawn now, or `behind` draws later. There must be as
- * many pending. */
+ * many that are ready. */
 static inline struct bats_position bats_bag_peek(const struct bats_bag *bag,
                                                  uint32_t behind)
 {
-    return bag->order[bats_bag_ready(bag) - 1 - behind];
+    return bag->order[bag->graph ? bats_bag_find(bag, behind)
+                                 : bats_bag_ready(bag) - 1 - behind];
 }
 
 /* Draws what bats_bag_peek shows: it becomes ASSIGNED. O(behind). */
@@ -117,10 +155,12 @@ void bats_bag_cancel(struct bats_bag *bag, struct bats_position task);
 /* ASSIGNED or CANCELLING -> WAITING. */
 void bats_bag_put_aside(struct bats_bag *bag, struct bats_position task);
 
-/* ASSIGNED, CANCELLING or WAITING -> PENDING, drawn next. */
+/* ASSIGNED, CANCELLING or WAITING -> PENDING, drawn next (with a graph: in its
+ * turn). */
 void bats_bag_put_back(struct bats_bag *bag, struct bats_position task);
 
-/* ASSIGNED or CANCELLING -> DONE or FAILED (`state`). */
+/* ASSIGNED or CANCELLING -> DONE or FAILED (`state`). What waited for it is
+ * PENDING or SKIPPED, if it was the last one that it waited for. */
 void bats_bag_finish(struct bats_bag *bag, struct bats_position task,
                      enum bats_task_state state);
 

@@ -25,6 +25,7 @@
  *   - charged = sum over machines of windows entered x charge, or what the
  *     allocation is billed until then (billing.h);
  *   - every task is in exactly one state and has at most one result;
+ *   - a task runs only when nobody is left that it waits for (graph.h);
  *   - a machine runs tasks only inside windows that are paid;
  *   - a replica is alone in its slot, and no window is entered for it.
  *
@@ -52,6 +53,7 @@
 #include "bats/error.h"
 #include "bats/estimate.h"
 #include "bats/goal.h"
+#include "bats/graph.h"
 #include "bats/plan.h"
 #include "bats/policy.h"
 #include "bats/sample.h"
@@ -85,10 +87,11 @@ enum bats_event_type {
     BATS_EVENT_GO,        /* until this */
 
     /* Machines that are jobs (billing.h): */
-    BATS_EVENT_ENDS,  /* machine, runtime: it may work for so long from now, not
-                         for a window: the job has another limit, or is about
-                         to be preempted */
-    BATS_EVENT_BILLED /* machine, amount: its job has ended, and was billed */
+    BATS_EVENT_ENDS,   /* machine, runtime: it may work for so long from now, not
+                          for a window: the job has another limit, or is about
+                          to be preempted */
+    BATS_EVENT_BILLED, /* machine, amount: its job has ended, and was billed */
+    BATS_EVENT_CLOSED  /* machine: no other job can be had there */
 };
 
 static inline bool bats_is_job_event(enum bats_event_type type)
@@ -138,7 +141,9 @@ enum bats_command_type {
                                none is entered. With sampling.offers the run
                                goes on meanwhile, and for as long as the
                                answer is BATS_OFFER_NONE or there is none */
-    BATS_NOTICE_FINISHED    /* finish: the run is over; nothing follows */
+    BATS_NOTICE_FINISHED,   /* finish: the run is over; nothing follows */
+    BATS_NOTICE_SKIP        /* task: it is not run, for it waits for one that has
+                               failed, is left out or skipped */
 };
 
 static inline bool bats_is_notice(enum bats_command_type type)
@@ -148,7 +153,7 @@ static inline bool bats_is_notice(enum bats_command_type type)
 
 enum bats_finish {
     BATS_FINISH_NOT_YET,
-    BATS_FINISH_ALL_DONE,    /* every task has a result */
+    BATS_FINISH_ALL_DONE,    /* every task has a result, or is skipped */
     BATS_FINISH_BUDGET,      /* tasks are left that the budget cannot pay */
     BATS_FINISH_STOPPED,     /* by BATS_EVENT_DRAIN or BATS_EVENT_STOP */
     BATS_FINISH_NO_MACHINES, /* tasks are left and every machine is lost or
@@ -322,6 +327,10 @@ struct bats_sched_options {
     struct bats_sched_shrink shrink;
     enum bats_reconfigure reconfigure; /* when the plan is made anew */
     enum bats_tail tail;               /* when idle machines run replicas */
+    const struct bats_graph *graph; /* which task waits for which others: of
+                                       n_tasks tasks, and no circle. NULL:
+                                       none does. Not copied: it must live as
+                                       long as the engine */
     const uint8_t *once; /* per task: not 0 = it must not run twice at the
                             same time; NULL: none; copied */
     /* BATS_TAIL_PERFECT: how long `task` takes on a machine of `cluster`. */
@@ -382,10 +391,12 @@ void bats_sched_check(const struct bats_sched *s);
 struct bats_sched_status {
     bats_time now;
     enum bats_finish finish;
-    uint32_t pending; /* in the bag, or to be tried again after a delay */
+    uint32_t pending; /* in the bag, or to be tried again after a delay; */
+    uint32_t blocked; /* so many of them wait for others */
     uint32_t running; /* on a machine (running, or waiting there) */
     uint32_t done;
     uint32_t failed;
+    uint32_t skipped;          /* not run: they waited for one that failed */
     bats_money budget;         /* B, or BATS_UNLIMITED */
     bats_money charged;        /* by the ledger */
     bats_money charged_before; /* of that, by earlier sessions and lives, and
@@ -413,6 +424,8 @@ void bats_sched_status(const struct bats_sched *s,
 /* The task has ended for good: it will not be run again. */
 bool bats_sched_has_result(const struct bats_sched *s, uint32_t task);
 bool bats_sched_has_failed(const struct bats_sched *s, uint32_t task);
+/* It will not be run, for it waited for one that has failed. */
+bool bats_sched_is_skipped(const struct bats_sched *s, uint32_t task);
 
 /* The machine's node is kept: with BATS_FINISH_SHRINK not all are. */
 bool bats_sched_keeps(const struct bats_sched *s, uint32_t machine);

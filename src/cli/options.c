@@ -324,6 +324,8 @@ const struct bats_option bats_options[] = {
     {"progress", 0, NULL, BATS_OPTION_FLAG, AT(progress), RUNS,
      BATS_GROUP_OUTPUT,
      "redraw one progress line even if no terminal is detected (under srun)"},
+    {"bar", 0, NULL, BATS_OPTION_FLAG, AT(bar), RUNS, BATS_GROUP_OUTPUT,
+     "the same, with a bar"},
     {"quiet", 'q', NULL, BATS_OPTION_FLAG, AT(quiet), RUNS, BATS_GROUP_OUTPUT,
      "no progress, no closing report: only errors"},
     {"help", 'h', NULL, BATS_OPTION_FLAG, AT(help), ALL, BATS_GROUP_OUTPUT,

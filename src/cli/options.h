@@ -96,6 +96,7 @@ struct bats_settings {
     const char *json_file;   /* run: [NULL] */
     bool quiet;              /* [false] */
     bool progress;           /* [false] */
+    bool bar;                /* [false] */
     uint64_t tasks;          /* plan: [0] */
     const char *save;        /* clusters, sample: [NULL] */
     const char *choose;      /* [NULL] */

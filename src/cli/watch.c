@@ -131,6 +131,10 @@ static void on_progress(void *context, const struct bats_platform *platform,
     bats_sched_status(sched, &snapshot.status);
     tell_late(w, platform, &snapshot.status);
     bats_snapshot_take(&snapshot, platform, sched);
+    if (w->choosing->on && !snapshot.has_promise)
+        snapshot.phase = snapshot.sampled_at == BATS_NEVER
+                             ? BATS_SNAPSHOT_SAMPLING
+                             : BATS_SNAPSHOT_CHOOSING;
     /* The engine's time stands still between events. */
     double now = (double)bats_watch_elapsed(w) * w->options->time_scale;
     if (now > (double)snapshot.status.now && now < (double)BATS_NEVER)
@@ -265,8 +269,8 @@ static void on_ended(void *context, const struct bats_execution *e)
 int bats_watch_init(struct bats_watch *watch,
                     const struct bats_run_options *options,
                     struct bats_choosing *choosing, bool tag, bool quiet,
-                    bool line, const char *joblog, bool resumes,
-                    struct bats_error *err)
+                    enum bats_watch_line line, const char *joblog,
+                    bool resumes, struct bats_error *err)
 {
     enum bats_progress_style style = BATS_PROGRESS_PLAIN;
     *watch = (struct bats_watch){.options = options,
@@ -291,7 +295,7 @@ int bats_watch_init(struct bats_watch *watch,
         style = BATS_PROGRESS_NONE;
     } else {
         watch->terminal = bats_terminal_open(STDERR_FILENO);
-        if (watch->terminal >= 0 || line)
+        if (watch->terminal >= 0 || line != BATS_WATCH_AUTO)
             style = BATS_PROGRESS_LINE;
     }
     int out = bats_terminal_open(STDOUT_FILENO);
@@ -299,6 +303,7 @@ int bats_watch_init(struct bats_watch *watch,
     if (out >= 0)
         close(out);
     bats_progress_init(&watch->progress, style, stderr, watch->terminal);
+    watch->progress.bar = line == BATS_WATCH_BAR;
     return 0;
 }
 

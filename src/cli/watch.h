@@ -42,14 +42,20 @@ struct bats_watch {
     bats_money reserved_before; /* by earlier sessions, as in report.h */
 };
 
-/* `line`: redraw a line even if no terminal is detected. `joblog` may be NULL;
+enum bats_watch_line {
+    BATS_WATCH_AUTO, /* a line is redrawn on a terminal */
+    BATS_WATCH_LINE, /* even if no terminal is detected */
+    BATS_WATCH_BAR   /* and with a bar */
+};
+
+/* `joblog` may be NULL;
  * if `resumes`, bats_joblog_continue has to follow. BATS_EINPUT (the joblog
  * cannot be written), BATS_ENOMEM. */
 int bats_watch_init(struct bats_watch *watch,
                     const struct bats_run_options *options,
                     struct bats_choosing *choosing, bool tag, bool quiet,
-                    bool line, const char *joblog, bool resumes,
-                    struct bats_error *err);
+                    enum bats_watch_line line, const char *joblog,
+                    bool resumes, struct bats_error *err);
 void bats_watch_release(struct bats_watch *watch);
 
 /* Returns the observer, which is valid as long as the watch. */

@@ -144,7 +144,7 @@ void assign_replicas(struct bats_sched *e)
 {
     struct state *s = &e->state;
     if (!e->tail->begin || s->draining || s->on_hold ||
-        s->idle_first == NO_SLOT || bats_bag_ready(&s->bag) > 0)
+        s->idle_first == NO_SLOT || bats_bag_pending(&s->bag) > 0)
         return;
     bool all;
     const bats_time *useless = e->tail->begin(e->own.tail, s, &all);

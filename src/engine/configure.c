@@ -201,7 +201,7 @@ static struct bats_decision decision_of_now(const struct state *s,
     return (struct bats_decision){.time = s->now,
                                   .reason = reason,
                                   .feasible = s->feasible,
-                                  .tasks_left = bats_bag_ready(&s->bag),
+                                  .tasks_left = bats_bag_pending(&s->bag),
                                   .tasks_paid = -1,
                                   .budget_left =
                                       bats_ledger_available(&s->ledger)};
@@ -233,7 +233,7 @@ void configure_joined(struct bats_sched *e, uint32_t machine)
     struct state *s = &e->state;
     struct cluster *c = &s->clusters[s->machines[machine].cluster];
     if (s->rest[machine].paid_before > 0 && !s->draining &&
-        c->n_held < c->spec.max && bats_bag_ready(&s->bag) > 0) {
+        c->n_held < c->spec.max && bats_bag_pending(&s->bag) > 0) {
         machine_take_over(s, machine);
         put_to_work(e, machine);
     }
@@ -271,10 +271,12 @@ int configure_review(struct bats_sched *e, const struct occasion *why,
 {
     const struct state *s = &e->state;
     const struct bats_policy *policy = e->policy;
-    bool is_gone = why->type == OCCASION_LOST || why->type == OCCASION_STALLED;
+    bool is_short = why->type == OCCASION_LOST ||
+                    why->type == OCCASION_STALLED ||
+                    why->type == OCCASION_READY;
     if (e->may_offer)
         offer(e, why);
-    if (is_gone && policy->refill && policy->refill(e->own.policy, s, why))
+    if (is_short && policy->refill && policy->refill(e->own.policy, s, why))
         configure_refill(e);
     int rc = policy->wants && policy->wants(e->own.policy, s, why)
                  ? make_plan(e, why, err)
@@ -364,7 +366,7 @@ void configure_give_back(struct bats_sched *e)
 {
     struct state *s = &e->state;
     uint32_t left =
-        bats_bag_ready(&s->bag) + s->bag.count[BATS_TASK_WAITING];
+        bats_bag_pending(&s->bag) + s->bag.count[BATS_TASK_WAITING];
     if (!s->is_job || s->on_hold)
         return;
     for (uint32_t i = s->n_held; i-- > 0;)
@@ -375,6 +377,29 @@ void configure_give_back(struct bats_sched *e)
     for (uint32_t i = 0; i < s->n_machines; i++)
         if (s->machines[i].state == MACHINE_ASKED)
             job_withdraw(s, i);
+}
+
+static bool may_acquire(const struct state *s)
+{
+    uint32_t first;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (s->clusters[i].n_held < s->clusters[i].spec.max &&
+            bats_heap_first(&s->clusters[i].parked, &first) == 0)
+            return true;
+    return false;
+}
+
+int configure_released(struct bats_sched *e, struct bats_error *err)
+{
+    struct state *s = &e->state;
+    if (s->n_released == s->bag.n_released || s->phase != PHASE_NONE)
+        return 0;
+    s->n_released = s->bag.n_released;
+    if (s->draining || s->on_hold || bats_bag_ready(&s->bag) == 0 ||
+        !may_acquire(s))
+        return 0;
+    return configure_review(e, &(struct occasion){.type = OCCASION_READY},
+                            err);
 }
 
 void configure_shrink(struct bats_sched *e)

@@ -12,6 +12,10 @@ static int check_options(const struct bats_sched_options *o,
         return bats_error_set(err, BATS_EINPUT,
                               "%zu clusters: there must be 1 to %d",
                               o->n_clusters, BATS_CLUSTERS_MAX);
+    if (o->graph && o->graph->n_tasks != o->n_tasks)
+        return bats_error_set(err, BATS_EINPUT,
+                              "the graph is of %u tasks, the bag of %u",
+                              o->graph->n_tasks, o->n_tasks);
     if (o->n_machines < 1)
         return bats_error_set(err, BATS_EINPUT, "there are no machines");
     if (o->window < 1 || o->window > TIME_MAX)
@@ -208,7 +212,7 @@ int bats_sched_create(const struct bats_sched_options *o,
     e->failure = &failure_rules;
     e->shrink = &shrink_nodes;
     e->order = &order_random;
-    rc = state_init(&e->state, o);
+    rc = state_init(&e->state, o, err);
     e->wakeup =
         e->state.is_job ? e->state.next_tick : e->state.latest;
     if (rc == 0)

@@ -80,6 +80,9 @@ int configure_turn(struct bats_sched *e, uint32_t machine,
 int configure_review(struct bats_sched *e, const struct occasion *why,
                      struct bats_error *err);
 
+/* Tasks that waited for others are ready now, more than there are slots for? */
+int configure_released(struct bats_sched *e, struct bats_error *err);
+
 /* Is the sampling phase over? `stalled`: nothing runs. */
 void configure_sampling(struct bats_sched *e, bool stalled);
 

@@ -10,7 +10,7 @@ static void record_late(struct state *s)
         .time = s->now,
         .reason = BATS_REASON_LATE,
         .feasible = s->feasible || !s->planned,
-        .tasks_left = bats_bag_ready(&s->bag),
+        .tasks_left = bats_bag_pending(&s->bag),
         .tasks_paid = -1,
         .budget_left = bats_ledger_available(&s->ledger),
         .windows = 1 + (s->late_end - s->now - 1) / s->window};

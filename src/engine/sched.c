@@ -186,12 +186,13 @@ static int settle(struct bats_sched *e, struct bats_error *err)
         configure_sampling(e, false);
     if (s->idle_first != NO_SLOT)
         assign_idle(e);
+    rc = configure_released(e, err);
     if (s->n_replicas > 0)
         assign_make_room(e);
     if (s->idle_first != NO_SLOT)
         assign_replicas(e);
     configure_give_back(e);
-    if (s->n_busy == 0) {
+    if (rc == 0 && s->n_busy == 0) {
         if (bats_bag_left(&s->bag) == 0)
             state_finish(s, BATS_FINISH_ALL_DONE);
         else if (s->draining)
@@ -253,7 +254,9 @@ static int check_task_event(const struct state *s, const struct bats_event *ev,
 static int check_job_event(const struct state *s, const struct bats_event *ev,
                            struct bats_error *err)
 {
-    if (!s->rest[ev->machine].asked || ev->runtime < 0 ||
+    bool is_closed = ev->type == BATS_EVENT_CLOSED;
+    if (is_closed ? !s->is_job || s->rest[ev->machine].closed
+                  : !s->rest[ev->machine].asked || ev->runtime < 0 ||
         ev->runtime > TIME_MAX || ev->amount < 0)
         return bats_error_set(err, BATS_ESTATE,
                               "machine %u is no job of which that can be said",
@@ -290,6 +293,7 @@ static int check_event(const struct state *s, bats_time now,
         return 0;
     case BATS_EVENT_ENDS:
     case BATS_EVENT_BILLED:
+    case BATS_EVENT_CLOSED:
         return check_job_event(s, ev, err);
     default:
         return check_task_event(s, ev, err);
@@ -345,6 +349,9 @@ static int happen(struct bats_sched *e, const struct bats_event *ev,
         return configure_choice(e, &ev->choice, err);
     case BATS_EVENT_ENDS:
         job_set_end(&e->state, ev->machine, ev->runtime);
+        break;
+    case BATS_EVENT_CLOSED:
+        job_close(&e->state, ev->machine);
         break;
     case BATS_EVENT_BILLED:
         return bill(e, ev, err);

@@ -20,7 +20,7 @@ static bats_money cost_of_all(const struct state *s, uint32_t pending)
 static bats_money rest_cost(const struct state *s)
 {
     size_t best = forecast_most_profitable(s);
-    uint32_t pending = bats_bag_ready(&s->bag);
+    uint32_t pending = bats_bag_pending(&s->bag);
     bats_money cost;
     if (pending == 0)
         return 0;
@@ -49,10 +49,12 @@ void bats_sched_status(const struct bats_sched *e,
     *status = (struct bats_sched_status){
         .now = s->now,
         .finish = s->finish,
-        .pending = count[BATS_TASK_PENDING] + count[BATS_TASK_WAITING],
+        .pending = bats_bag_pending(&s->bag) + count[BATS_TASK_WAITING],
+        .blocked = count[BATS_TASK_BLOCKED],
         .running = bats_bag_running(&s->bag),
         .done = count[BATS_TASK_DONE],
         .failed = count[BATS_TASK_FAILED],
+        .skipped = count[BATS_TASK_SKIPPED],
         .budget = s->ledger.budget,
         .charged = s->ledger.charged,
         .charged_before =
@@ -132,6 +134,12 @@ bool bats_sched_has_failed(const struct bats_sched *e, uint32_t task)
 {
     const struct bats_bag *bag = &e->state.bag;
     return bag->state[bag->position[task].i] == BATS_TASK_FAILED;
+}
+
+bool bats_sched_is_skipped(const struct bats_sched *e, uint32_t task)
+{
+    const struct bats_bag *bag = &e->state.bag;
+    return bag->state[bag->position[task].i] == BATS_TASK_SKIPPED;
 }
 
 bool bats_sched_is_busy(const struct bats_sched *e, uint32_t machine,

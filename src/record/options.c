@@ -49,7 +49,7 @@ static const struct {
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 432,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 440,
                "all of the engine's options are recorded");
 
 /* ---- writing ---- */
@@ -184,6 +184,9 @@ json_t *bats_options_write(const struct bats_sched_options *o)
     if (o->once != NULL)
         bad |=
             json_object_set_new(object, "once", ranges(o->once, o->n_tasks));
+    if (o->graph != NULL)
+        bad |= json_object_set_new(object, "graph_nodes",
+                                   json_integer(o->graph->n_nodes));
     if (o->expected != NULL)
         bad |= json_object_set_new(object, "expected_us",
                                    times(o->expected, o->n_clusters));
@@ -367,6 +370,11 @@ bool bats_options_read(const json_t *object, struct bats_sched_options *o,
             return false;
         lists->unreliable[i] = (uint8_t)kind;
     }
+    json_int_t nodes =
+        json_integer_value(json_object_get(object, "graph_nodes"));
+    if (nodes != 0 && (nodes < o->n_tasks || nodes >= UINT32_MAX))
+        return false;
+    lists->graph_nodes = (uint32_t)nodes;
     if (!read_billing(json_object_get(object, "billing"), &o->billing) ||
         !read_expected(json_object_get(object, "expected_us"), o, lists) ||
         !read_nodes(json_object_get(object, "nodes"), o, lists) ||

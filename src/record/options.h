@@ -3,7 +3,8 @@
  * Layer: record, private to it. Of struct bats_sched_options, a session keeps
  * the policy, the seed, the budget and the window in columns, and the clusters
  * and machines in tables. The results of earlier sessions follow from the
- * record. All other options are in this text, so that an engine can be rebuilt
+ * record, and who waits for whom is in a table (graph.h), where its nodes are
+ * counted here. All other options are in this text, so that an engine can be rebuilt
  * that makes the same decisions (replay.h).
  */
 #ifndef BATS_RECORD_OPTIONS_H
@@ -27,6 +28,7 @@ struct bats_options_lists {
     uint8_t unreliable[BATS_CLUSTERS_MAX]; /* 1, or 2: free when lost */
     uint8_t *once;
     struct bats_observation *profile;
+    uint32_t graph_nodes; /* 0: there is no graph */
 };
 
 /* Reads the options back; set options->n_tasks and *lists before. False: the

@@ -102,7 +102,7 @@ static const char views_sql[] =
     "    -- yielded tick drain stop hold go; chosen: offer is its place in the\n"
     "    -- list, allowed its budget (millionths) or deadline (us), if any.\n"
     "    -- Of machines that are jobs: ends (may work for runtime_us), billed\n"
-    "    -- (there: millionths).\n"
+    "    -- (there: millionths), closed.\n"
     "    -- task: task.id\n"
     "  WITH e AS MATERIALIZED (SELECT h.session, j.value\n"
     "    FROM history h, json_each(h.events) j)\n"
@@ -120,7 +120,8 @@ static const char views_sql[] =
 
     "CREATE VIEW command AS -- commands of the engine. type: acquire run copy\n"
     "    -- (run a replica here) cancel park release quarantine lose (the\n"
-    "    -- task, with the machine) sampled finished. copy: replica number\n"
+    "    -- task, with the machine) skip (the task) sampled finished. copy:\n"
+    "    -- replica number\n"
     "    -- (0: original). why: of a cancel 'time-out' or NULL; of finished\n"
     "    -- as in session\n"
     "  WITH e AS MATERIALIZED (SELECT h.session, j.value\n"
@@ -211,7 +212,8 @@ static const char views_sql[] =
     "  SELECT b.number, CASE\n"
     "      WHEN b.removed THEN 'removed'\n"
     "      WHEN u.task IS NOT NULL THEN 'running'\n"
-    "      WHEN r.seq IS NULL THEN 'pending'\n"
+    "      WHEN r.seq IS NULL THEN\n"
+    "        CASE WHEN k.task IS NULL THEN 'pending' ELSE 'skipped' END\n"
     "      WHEN r.failed THEN 'failed'\n"
     "      ELSE 'done' END AS state,\n"
     "    coalesce(r.attempts, 0) AS attempts,\n"
@@ -222,6 +224,8 @@ static const char views_sql[] =
     "  FROM task t JOIN bag b ON b.task = t.id\n"
     "    LEFT JOIN (SELECT DISTINCT task FROM running) u ON u.task = t.id\n"
     "    LEFT JOIN result r ON r.task = t.id\n"
+    "    LEFT JOIN (SELECT DISTINCT task FROM command WHERE type = 'skip'\n"
+    "      AND session = (SELECT max(id) FROM session)) k ON k.task = t.id\n"
     "    LEFT JOIN machine m ON m.session = r.session AND m.id = r.machine\n"
     "    LEFT JOIN cluster c ON c.session = m.session AND c.id = m.cluster;\n"
 
@@ -270,6 +274,7 @@ const char *const bats_schema_events[] = {
     [BATS_EVENT_YIELDED] = "yielded",     [BATS_EVENT_CHOSEN] = "chosen",
     [BATS_EVENT_HOLD] = "hold",           [BATS_EVENT_GO] = "go",
     [BATS_EVENT_ENDS] = "ends",           [BATS_EVENT_BILLED] = "billed",
+    [BATS_EVENT_CLOSED] = "closed",
 };
 
 const char *const bats_schema_commands[] = {
@@ -281,6 +286,7 @@ const char *const bats_schema_commands[] = {
     [BATS_NOTICE_FINISHED] = "finished",
     [BATS_NOTICE_QUARANTINE] = "quarantine",
     [BATS_NOTICE_LOSE] = "lose",
+    [BATS_NOTICE_SKIP] = "skip",
     [BATS_NOTICE_SAMPLED] = "sampled",
 };
 

@@ -130,11 +130,12 @@ struct bats_named_task {
 /* Frees all that is only needed to find the tasks, including the past. */
 void bats_match_release(struct bats_record *record);
 
-/* True for a command about one execution: it names a slot and a task. */
+/* True for a command about one execution or task: it names a slot, which is 0 for
+ * a task that is skipped, and a task. */
 static inline bool bats_log_of_slot(const struct bats_command *c)
 {
     return c->type == BATS_COMMAND_RUN || c->type == BATS_COMMAND_CANCEL ||
-           c->type == BATS_NOTICE_LOSE;
+           c->type == BATS_NOTICE_LOSE || c->type == BATS_NOTICE_SKIP;
 }
 
 /* The column `machines` of a decision. */

@@ -1,12 +1,13 @@
 #include "report/progress.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "report/terminal.h"
 #include "report/words.h"
 
-#define TEXT 4096
+#define TEXT 1024
 #define LINE_INTERVAL_US 200000
 #define PLAIN_FIRST_US 2000000
 #define PLAIN_LAST_US 60000000
@@ -40,40 +41,201 @@ static uint32_t running(const struct bats_snapshot *snapshot)
                                             : (uint32_t)slots;
 }
 
-const char *bats_progress_text(char *text, size_t size,
-                               const struct bats_snapshot *snapshot)
+/* ---- the parts of the line ---- */
+
+enum part { ELAPSED, PERCENT, COUNT, FAILED, RUNNING, RATE, END, MONEY, HELD };
+#define PARTS 9
+
+/* Which of them go in first where there is little room. */
+static const enum part urgent[PARTS] = {PERCENT, END,     MONEY,   FAILED, RATE,
+                                        COUNT,   ELAPSED, RUNNING, HELD};
+
+struct parts {
+    char text[PARTS][TEXT];
+};
+
+/* Whole cents, or four digits below one unit. */
+static const char *money(char *text, bats_money amount)
+{
+    bats_money step = amount < BATS_UNIT ? BATS_UNIT / 10000 : BATS_UNIT / 100;
+    return bats_money_format(text, amount - amount % step);
+}
+
+static void put_money(char *text, const struct bats_snapshot *snapshot)
+{
+    const struct bats_sched_status *s = &snapshot->status;
+    const char *currency = snapshot->platform->currency;
+    char number[BATS_UNITS_TEXT], name[128], budget[128];
+
+    money(number, s->charged);
+    if (s->budget != BATS_UNLIMITED)
+        snprintf(text, TEXT, "%s/%s", number,
+                 bats_words_money(budget, sizeof budget, s->budget, currency));
+    else
+        snprintf(text, TEXT, "%s %s", number,
+                 currency[0] != '\0'
+                     ? bats_encode_terminal(name, sizeof name, currency)
+                     : "charged");
+}
+
+/* "7.9/min": tasks in the largest unit of time that gives at least one. */
+static void put_rate(char *text, double per_hour)
+{
+    static const struct {
+        double per_hour;
+        const char *name;
+    } units[] = {{3600, "s"}, {60, "min"}, {1, "h"}};
+    size_t i = 0;
+
+    if (per_hour <= 0)
+        return;
+    while (i < 2 && per_hour < units[i].per_hour)
+        i++;
+    double rate = per_hour / units[i].per_hour;
+    snprintf(text, TEXT, "%.*f/%s", rate < 9.95 ? 1 : 0, rate, units[i].name);
+}
+
+/* "sampling slow 18/30 fast 30/30": with nothing but tasks that wait, a run in
+ * its sampling phase would look hung. */
+static void put_sampling(char *text, const struct bats_snapshot *snapshot)
 {
     const struct bats_platform *p = snapshot->platform;
-    const struct bats_sched_status *s = &snapshot->status;
-    char now[BATS_UNITS_TEXT], number[96], end[64] = "", failed[32] = "";
-    char budget[128] = "", machines[TEXT];
-    uint32_t held[BATS_CLUSTERS_MAX];
-    uint32_t left = bats_snapshot_left(snapshot), run = running(snapshot);
+    uint32_t size = snapshot->status.sample_size;
+    size_t n = (size_t)snprintf(text, TEXT, "sampling");
 
-    for (size_t i = 0; i < p->n_clusters; i++)
+    for (size_t i = 0; i < p->n_clusters && n < TEXT; i++) {
+        const struct bats_cluster_status *c = &snapshot->cluster[i];
+        uint32_t ended = c->done + c->failed;
+        if (size > 0)
+            n += (size_t)snprintf(text + n, TEXT - n,
+                                  " %s %" PRIu32 "/%" PRIu32,
+                                  p->clusters[i].name,
+                                  ended < size ? ended : size, size);
+    }
+}
+
+static void put_end(char *text, const struct bats_snapshot *snapshot)
+{
+    const struct bats_sched_status *s = &snapshot->status;
+    char time[BATS_UNITS_TEXT];
+
+    if (snapshot->phase == BATS_SNAPSHOT_SAMPLING)
+        put_sampling(text, snapshot);
+    else if (snapshot->phase == BATS_SNAPSHOT_CHOOSING)
+        snprintf(text, TEXT, "sampled: to be chosen");
+    else if (s->estimated_end != BATS_NEVER &&
+             bats_snapshot_left(snapshot) > 0)
+        snprintf(text, TEXT, "~%s left",
+                 bats_words_moment(time, s->estimated_end > s->now
+                                             ? s->estimated_end - s->now
+                                             : 0));
+}
+
+static void put_parts(struct parts *p, const struct bats_snapshot *snapshot,
+                      double per_hour)
+{
+    const struct bats_platform *platform = snapshot->platform;
+    const struct bats_sched_status *s = &snapshot->status;
+    uint32_t held[BATS_CLUSTERS_MAX];
+    uint32_t tasks = bats_snapshot_tasks(snapshot);
+    uint64_t ended = (uint64_t)s->done + s->failed;
+    char time[BATS_UNITS_TEXT];
+
+    for (int i = 0; i < PARTS; i++)
+        p->text[i][0] = '\0';
+    for (size_t i = 0; i < platform->n_clusters; i++)
         held[i] = snapshot->cluster[i].machines_now;
-    bats_words_machines(machines, sizeof machines, p->clusters, p->n_clusters,
-                        held, " ");
-    if (s->estimated_end != BATS_NEVER && left > 0)
-        snprintf(end, sizeof end, "/~%s",
-                 bats_words_moment(number, s->estimated_end));
+    snprintf(p->text[ELAPSED], TEXT, "%s", bats_words_moment(time, s->now));
+    snprintf(p->text[PERCENT], TEXT, "%" PRIu64 "%%",
+             tasks > 0 ? 100 * ended / tasks : 100);
+    snprintf(p->text[COUNT], TEXT, "%" PRIu64 "/%" PRIu32, ended, tasks);
     if (s->failed > 0)
-        snprintf(failed, sizeof failed, " %" PRIu32 " failed", s->failed);
-    if (s->budget != BATS_UNLIMITED)
-        snprintf(
-            budget, sizeof budget, "/%s",
-            bats_words_money(number, sizeof number, s->budget, p->currency));
-    else
-        snprintf(budget, sizeof budget, " %s",
-                 p->currency[0] != '\0'
-                     ? bats_encode_terminal(number, sizeof number, p->currency)
-                     : "charged");
-    snprintf(text, size,
-             "%s%s  %" PRIu32 " done %" PRIu32 " running %" PRIu32
-             " left%s  %s%s  %s",
-             bats_words_moment(now, s->now), end, s->done, run, left - run,
-             failed, bats_money_format(number, s->charged), budget, machines);
+        snprintf(p->text[FAILED], TEXT, "%" PRIu32 " failed", s->failed);
+    snprintf(p->text[RUNNING], TEXT, "%" PRIu32 " running", running(snapshot));
+    put_rate(p->text[RATE], per_hour);
+    put_end(p->text[END], snapshot);
+    put_money(p->text[MONEY], snapshot);
+    bats_words_machines(p->text[HELD], TEXT, platform->clusters,
+                        platform->n_clusters, held, " ");
+}
+
+/* ---- the line ---- */
+
+static size_t columns(const char *text)
+{
+    size_t n = 0; /* characters of UTF-8, taken as a column each */
+    for (; *text != '\0'; text++)
+        n += (*text & 0xc0) != 0x80;
+    return n;
+}
+
+const char *bats_progress_text(char *text, size_t size, size_t width,
+                               const struct bats_snapshot *snapshot,
+                               double per_hour)
+{
+    struct parts p;
+    bool in[PARTS] = {false};
+    size_t used = 0, n = 0;
+
+    put_parts(&p, snapshot, per_hour);
+    for (int i = 0; i < PARTS; i++) {
+        size_t more = columns(p.text[urgent[i]]);
+        if (more == 0 || (used > 0 && used + 2 + more > width))
+            continue;
+        in[urgent[i]] = true;
+        used += more + (used > 0 ? 2 : 0);
+    }
+    text[0] = '\0';
+    for (int i = 0; i < PARTS; i++)
+        if (in[i] && n < size)
+            n += (size_t)snprintf(text + n, size - n, "%s%s",
+                                  n > 0 ? "  " : "", p.text[i]);
     return text;
+}
+
+#define BAR_MIN 12 /* columns, with its brackets */
+#define BAR_MAX 50
+
+/* A bar in the room that the text leaves; the text comes first. */
+static void print_bar(FILE *out, size_t room,
+                      const struct bats_snapshot *snapshot)
+{
+    const struct bats_sched_status *s = &snapshot->status;
+    uint32_t tasks = bats_snapshot_tasks(snapshot);
+    size_t wide = room < BAR_MAX ? room : BAR_MAX;
+
+    if (room < BAR_MIN)
+        return;
+    wide -= 3; /* brackets and a blank */
+    size_t full = tasks > 0 ? wide * (s->done + s->failed) / tasks : wide;
+    putc('[', out);
+    for (size_t i = 0; i < wide; i++)
+        putc(i < full ? '#' : '-', out);
+    fputs("] ", out);
+}
+
+/* The rate of late: what is older counts less, and hardly after a tenth of
+ * the run. */
+static void update_rate(struct bats_progress *p,
+                        const struct bats_sched_status *s)
+{
+    uint64_t ended = (uint64_t)s->done + s->failed;
+    double passed = (double)(s->now - p->rated_at);
+    double memory = fmax((double)s->now / 10, 10 * (double)BATS_SECOND);
+
+    if (p->rated_at == 0 || ended < p->rated_ended) { /* the first time */
+        p->rated_at = s->now > 0 ? s->now : 1;
+        p->rated_ended = ended;
+        return;
+    }
+    if (passed < (double)BATS_SECOND / 2)
+        return;
+    double rate =
+        (double)(ended - p->rated_ended) / passed * (double)BATS_HOUR;
+    double share = p->per_hour > 0 ? 1 - exp(-passed / memory) : 1;
+    p->per_hour += share * (rate - p->per_hour);
+    p->rated_at = s->now;
+    p->rated_ended = ended;
 }
 
 static void show_line(struct bats_progress *progress,
@@ -81,9 +243,14 @@ static void show_line(struct bats_progress *progress,
 {
     char text[TEXT];
     /* The last column stays free: writing there makes some terminals wrap. */
-    int room = bats_terminal_columns(progress->terminal) - 1;
-    fprintf(progress->out, BATS_PROGRESS_CLEAR "%.*s", room,
-            bats_progress_text(text, sizeof text, snapshot));
+    size_t room = (size_t)bats_terminal_columns(progress->terminal) - 1;
+    size_t width = progress->bar && room > 60 ? room - BAR_MIN : room;
+    bats_progress_text(text, sizeof text, width, snapshot,
+                       progress->per_hour);
+    fputs(BATS_PROGRESS_CLEAR, progress->out);
+    if (progress->bar && room > columns(text))
+        print_bar(progress->out, room - columns(text), snapshot);
+    fprintf(progress->out, "%.*s", (int)room, text);
     fflush(progress->out);
     progress->is_drawn = true;
 }
@@ -106,9 +273,12 @@ void bats_progress_show(struct bats_progress *progress, int64_t now_us,
 {
     char text[TEXT];
 
+    if (progress->style == BATS_PROGRESS_NONE)
+        return;
+    update_rate(progress, &snapshot->status);
     if (progress->style == BATS_PROGRESS_PLAIN)
         show_decisions(progress, snapshot);
-    if (progress->style == BATS_PROGRESS_NONE || now_us < progress->next_us)
+    if (now_us < progress->next_us)
         return;
     if (progress->style == BATS_PROGRESS_LINE) {
         show_line(progress, snapshot);
@@ -119,7 +289,8 @@ void bats_progress_show(struct bats_progress *progress, int64_t now_us,
      * say. */
     if (progress->next_us != INT64_MIN) {
         fprintf(progress->out, "bats-mpi: %s\n",
-                bats_progress_text(text, sizeof text, snapshot));
+                bats_progress_text(text, sizeof text, sizeof text, snapshot,
+                                   progress->per_hour));
         progress->interval_us *= 2;
         if (progress->interval_us > PLAIN_LAST_US)
             progress->interval_us = PLAIN_LAST_US;

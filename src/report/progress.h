@@ -36,6 +36,10 @@ struct bats_progress {
     int64_t next_us;     /* when to write again */
     int64_t interval_us; /* PLAIN: present interval between lines */
     size_t n_decisions;  /* PLAIN: written so far */
+    bool bar;            /* LINE: with a bar, where there is room [false] */
+    double per_hour;     /* tasks that ended of late; 0: not known yet */
+    bats_time rated_at;  /* that was worked out then, */
+    uint64_t rated_ended; /* when so many had ended */
 };
 
 void bats_progress_init(struct bats_progress *progress,
@@ -50,10 +54,14 @@ void bats_progress_show(struct bats_progress *progress, int64_t now_us,
 /* Takes the line off the screen, before something else is written to it. */
 void bats_progress_clear(struct bats_progress *progress);
 
-/* Formats the line, without a newline: time and estimated end, tasks, charged
- * of the budget, machines held: "1h5m/~4h32m  512 done 57 running 431 left
- * 288/600 SU  slow 32 fast 25". Returns `text`. */
-const char *bats_progress_text(char *text, size_t size,
-                               const struct bats_snapshot *snapshot);
+/* Formats the line, without a newline: time, share and number of tasks that
+ * have ended, rate (0: not known), time to the estimated end, charged of the
+ * budget, machines held: "1h5m  51%  512/1000  57 running  7.9/min  ~3h27m left
+ * 288/600 SU  slow 32 fast 25". Of these, as many go in as `width` columns
+ * hold; share, end, money, failures and rate come before the others. Returns
+ * `text`. */
+const char *bats_progress_text(char *text, size_t size, size_t width,
+                               const struct bats_snapshot *snapshot,
+                               double per_hour);
 
 #endif

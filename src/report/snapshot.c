@@ -5,6 +5,7 @@ void bats_snapshot_take(struct bats_snapshot *snapshot,
                         const struct bats_sched *sched)
 {
     snapshot->platform = platform;
+    snapshot->phase = BATS_SNAPSHOT_RUNS;
     bats_sched_status(sched, &snapshot->status);
     for (size_t i = 0; i < platform->n_clusters; i++)
         bats_sched_cluster_status(sched, i, &snapshot->cluster[i]);

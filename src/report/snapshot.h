@@ -13,10 +13,17 @@
 #include "bats/sched.h"
 #include "input/platform.h"
 
+enum bats_snapshot_phase {
+    BATS_SNAPSHOT_RUNS,
+    BATS_SNAPSHOT_SAMPLING, /* in a sampling phase of its own */
+    BATS_SNAPSHOT_CHOOSING  /* it is over, and a schedule is to be chosen */
+};
+
 struct bats_snapshot {
     const struct bats_platform *platform; /* borrowed */
     struct bats_sched_status status;
     struct bats_cluster_status cluster[BATS_CLUSTERS_MAX];
+    enum bats_snapshot_phase phase; /* RUNS, unless the caller knows better */
     const struct bats_decision *decisions; /* borrowed from the engine */
     size_t n_decisions;
     bool has_promise; /* a schedule was chosen after sampling; */

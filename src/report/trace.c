@@ -35,6 +35,7 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
         [BATS_EVENT_YIELDED] = "wants to be run again",
         [BATS_EVENT_ENDS] = "will end soon",
         [BATS_EVENT_BILLED] = "was billed",
+        [BATS_EVENT_CLOSED] = "was the last one",
     };
     char name[BATS_MACHINE_NAME], runtime[BATS_UNITS_TEXT] = "";
     switch (event->type) {
@@ -48,6 +49,7 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
         return;
     case BATS_EVENT_ENDS:
     case BATS_EVENT_BILLED:
+    case BATS_EVENT_CLOSED:
         line(trace, now, "the job of %s %s",
              bats_machine_name(name, trace->platform->clusters,
                                trace->platform->machines, event->machine),
@@ -110,6 +112,10 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
         break;
     case BATS_NOTICE_LOSE:
         line(trace, now, "%s has lost task %" PRIu32, name, command->task + 1);
+        break;
+    case BATS_NOTICE_SKIP:
+        line(trace, now, "task %" PRIu32 " is skipped: it waits for one that "
+                         "has failed", command->task + 1);
         break;
     case BATS_NOTICE_SAMPLED:
         line(trace, now, "the sampling phase is over");

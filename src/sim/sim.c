@@ -240,6 +240,7 @@ static int obey(struct world *w)
         case BATS_NOTICE_CHARGE:
         case BATS_NOTICE_QUARANTINE:
         case BATS_NOTICE_LOSE:
+        case BATS_NOTICE_SKIP:
             break; /* a machine of the simulator does nothing for these */
         }
         if (rc < 0)

@@ -14,7 +14,7 @@ ESC=$(printf '\033')
 # each clearing of the line as <clear> at the beginning of a line of its own.
 on_terminal() {
     local code=0
-    script -qec "stty cols 80; $1" typescript </dev/null >/dev/null 2>err ||
+    script -qec "stty cols ${wide:-80}; $1" typescript </dev/null >/dev/null 2>err ||
         code=$?
     sed "1d;s/\r//g;s/$ESC\[K/\n<clear>/g" typescript >out
     return $code
@@ -23,7 +23,7 @@ on_terminal() {
 for i in $(seq 8); do echo "echo line $i; sleep 0.3"; done >bag
 
 on_terminal "'$BATS_MPI' bag"
-grep -qE '^<clear>[0-9a-z/~]+  [0-9]+ done [01] run' out
+grep -qE '^<clear>[0-9a-z]+  [0-9]+%  [0-8]/8  [01] running' out
 ok 'without a launcher there is a progress line'
 test "$(grep -cE '^<clear>line [0-9]$' out)" -eq 8
 ok 'each line of output takes its place on the screen'
@@ -34,7 +34,7 @@ test "$(grep -c . rest)" -le 3 && grep -q '^machines   all: ' rest
 ok 'where no money is at stake the report is a few lines'
 
 on_terminal "mpirun -n 3 '$BATS_MPI' bag"
-grep -qE '^<clear>[0-9a-z/~]+  [0-9]+ done [0-2] run' out
+grep -qE '^<clear>[0-9a-z]+  [0-9]+%  [0-8]/8  [0-2] running' out
 ok 'the terminal of mpirun is found'
 
 on_terminal "mpirun -n 3 '$BATS_MPI' bag 2>err.txt"
@@ -48,6 +48,11 @@ expect 1 grep -q "$ESC" out.txt
 test "$(wc -l <out.txt)" -eq 8
 grep -q '<clear>[0-9]' out
 ok 'standard output in a file has no trace of the progress line'
+
+wide=40 on_terminal "'$BATS_MPI' bag --bar"
+grep -qE '^<clear>[0-9a-z]*  [0-9]+%  .*  [0-9.]+ core-h$' out
+grep '^<clear>.*%' out | awk 'length > 7 + 39 { exit 1 }'
+ok 'at 40 columns the line keeps what matters'
 
 TERM=dumb on_terminal "'$BATS_MPI' bag"
 expect 1 grep -q '<clear>' out

@@ -58,14 +58,77 @@ static void line_says_tasks_money_end_and_machines(void **state)
     char text[256];
     (void)state;
 #define SAYS(words)                                                           \
-    assert_string_equal(bats_progress_text(text, sizeof text, &s), words)
-    SAYS("1h5m/~4h32m  61 done 5 running 34 left  288/600 SU  slow 1 fast 1");
+    assert_string_equal(bats_progress_text(text, sizeof text, 256, &s, 475), words)
+    SAYS("1h5m  61%  61/100  5 running  7.9/min  ~3h27m left  288/600 SU  "
+         "slow 1 fast 1");
     s.status.failed = 2;
     s.status.running = 3; /* fewer than there are slots */
     s.status.estimated_end = BATS_NEVER;
     s.status.budget = BATS_UNLIMITED;
+    s.status.charged = 288123456;
     s.cluster[0].machines_now = 0;
-    SAYS("1h5m  61 done 3 running 30 left 2 failed  288 SU  fast 1");
+    SAYS("1h5m  65%  63/96  2 failed  3 running  7.9/min  288.12 SU  fast 1");
+    s.status.charged = 62; /* millionths */
+    s.status.pending = s.status.running = s.status.done = 0;
+    SAYS("1h5m  100%  2/2  2 failed  0 running  7.9/min  0 SU  fast 1");
+}
+
+/* The example: 80 columns, and 40. */
+static void what_matters_has_room_on_narrow_screens(void **state)
+{
+    struct bats_snapshot s = a_snapshot();
+    char text[256];
+    (void)state;
+    s.status.done = 431212;
+    s.status.pending = 568788 - 9;
+    s.status.failed = 12;
+    s.cluster[0].machines_now = 132;
+#define AT(width, words)                                                      \
+    assert_string_equal(                                                      \
+        bats_progress_text(text, sizeof text, width, &s, 475), words);        \
+    assert_true(strlen(text) <= width)
+    AT(79, "1h5m  43%  431224/1000012  12 failed  7.9/min  ~3h27m left  "
+           "288/600 SU");
+    AT(39, "43%  12 failed  ~3h27m left  288/600 SU");
+    s.status.failed = 0;
+    AT(39, "43%  7.9/min  ~3h27m left  288/600 SU");
+    AT(3, "43%");
+}
+
+static void it_says_that_it_samples(void **state)
+{
+    struct bats_snapshot s = a_snapshot();
+    char text[256];
+    (void)state;
+    s.phase = BATS_SNAPSHOT_SAMPLING;
+    s.status.sample_size = 30;
+    s.cluster[0].done = 17;
+    s.cluster[0].failed = 1;
+    s.cluster[1].done = 43;
+    assert_string_equal(
+        bats_progress_text(text, sizeof text, 79, &s, 475),
+        "1h5m  61%  61/100  7.9/min  sampling slow 18/30 fast 30/30  "
+        "288/600 SU");
+    s.phase = BATS_SNAPSHOT_CHOOSING;
+    assert_non_null(strstr(bats_progress_text(text, sizeof text, 79, &s, 475),
+                           "  sampled: to be chosen  "));
+}
+
+static void rates_have_the_unit_that_suits_them(void **state)
+{
+    struct bats_snapshot s = a_snapshot();
+    char text[256];
+    (void)state;
+#define RATE(per_hour, words)                                                 \
+    assert_non_null(strstr(                                                   \
+        bats_progress_text(text, sizeof text, 256, &s, per_hour), words))
+    RATE(2, "  2.0/h  ");
+    RATE(59, "  59/h  ");
+    RATE(60, "  1.0/min  ");
+    RATE(3600, "  1.0/s  ");
+    RATE(3600 * 300000.0, "  300000/s  ");
+    bats_progress_text(text, sizeof text, 256, &s, 0);
+    assert_null(strstr(text, "/h"));
 }
 
 struct screen {
@@ -166,13 +229,13 @@ static void terminal_line_is_redrawn_and_taken_away(void **state)
     bats_progress_clear(&p);
     fflush(screen.out);
 #define LINE                                                                  \
-    "1h5m/~4h32m  61 done 5 running 34 left  288/600 SU  slow 1 fast 1"
+    "1h5m  61%  61/100  5 running  ~3h27m left  288/600 SU  slow 1 fast 1"
     assert_string_equal(screen.text,
                         "\r\033[K" LINE "\r\033[K" LINE "\r\033[K");
     screen_close(&screen);
 }
 
-static void terminal_line_is_cut_to_the_columns(void **state)
+static void terminal_line_drops_what_does_not_fit(void **state)
 {
     struct screen screen;
     struct bats_snapshot s = a_snapshot();
@@ -184,8 +247,47 @@ static void terminal_line_is_cut_to_the_columns(void **state)
     bats_progress_show(&p, 0, &s);
     strcpy(platform.clusters[1].name, "fast");
     fflush(screen.out);
+    assert_string_equal(
+        screen.text,
+        "\r\033[K1h5m  61%  61/100  5 running  ~3h27m left  288/600 SU");
+    screen_close(&screen);
+}
+
+static void the_bar_has_the_room_that_is_left(void **state)
+{
+    struct screen screen;
+    struct bats_snapshot s = a_snapshot();
+    struct bats_progress p;
+    (void)state;
+    screen_open(&screen);
+    bats_progress_init(&p, BATS_PROGRESS_LINE, screen.out, -1);
+    p.bar = true;
+    bats_progress_show(&p, 0, &s);
+    fflush(screen.out);
+    assert_string_equal(screen.text,
+                        "\r\033[K[##############---------] 1h5m  61%  61/100  "
+                        "5 running  ~3h27m left  288/600 SU");
     assert_int_equal(screen.n, strlen("\r\033[K") + 79);
-    assert_int_equal(lines(screen.text), 0);
+    screen_close(&screen);
+}
+
+/* 100 tasks an hour, then none: the rate follows. */
+static void the_rate_is_that_of_late(void **state)
+{
+    struct screen screen;
+    struct bats_snapshot s = a_snapshot();
+    struct bats_progress p;
+    (void)state;
+    screen_open(&screen);
+    bats_progress_init(&p, BATS_PROGRESS_LINE, screen.out, -1);
+    for (int minute = 0; minute <= 600; minute++) {
+        s.status.now = 600 * BATS_MINUTE + minute * BATS_MINUTE;
+        s.status.done = (uint32_t)(minute < 300 ? minute * 100 / 60 : 500);
+        bats_progress_show(&p, minute * 60 * SECOND, &s);
+        if (minute == 299)
+            assert_in_range((int)p.per_hour, 97, 103);
+    }
+    assert_in_range((int)p.per_hour, 0, 10);
     screen_close(&screen);
 }
 
@@ -212,7 +314,12 @@ int main(void)
         cmocka_unit_test(plain_lines_come_ever_more_rarely),
         cmocka_unit_test(plain_style_tells_a_decision_once_and_at_once),
         cmocka_unit_test(terminal_line_is_redrawn_and_taken_away),
-        cmocka_unit_test(terminal_line_is_cut_to_the_columns),
+        cmocka_unit_test(terminal_line_drops_what_does_not_fit),
+        cmocka_unit_test(what_matters_has_room_on_narrow_screens),
+        cmocka_unit_test(it_says_that_it_samples),
+        cmocka_unit_test(rates_have_the_unit_that_suits_them),
+        cmocka_unit_test(the_bar_has_the_room_that_is_left),
+        cmocka_unit_test(the_rate_is_that_of_late),
         cmocka_unit_test(quiet_says_nothing),
     };
     return cmocka_run_group_tests_name("report_progress", tests, NULL, NULL);

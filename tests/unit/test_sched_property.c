@@ -3,7 +3,7 @@
  * commands in any order and at any time, loses machines, fails tasks, sends
  * nonsense and stops. Idle machines may run replicas. After every event the
  * engine's own invariants are checked, and a second bookkeeping that knows the
- * commands only.
+ * commands only. In some worlds tasks wait for others, with joints between them.
  *
  * The digest of all that the engine answers says whether it still answers the
  * same to the same events. A change that is meant to decide otherwise changes
@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 
 #include "bats/bag.h"
@@ -25,9 +26,12 @@
 
 #define HISTORIES 100000
 #define DBC_HISTORIES 20000 /* and more, half of them charged for use */
+#define GRAPH_HISTORIES 20000 /* and more, with dependencies */
 #define MACHINES 12
 #define SLOTS 3
 #define TASKS 40
+#define JOINTS 4
+#define EDGES 120
 #define SEEN 12
 
 /* Of all histories; rr needs no planner. */
@@ -69,6 +73,9 @@ struct world {
     bats_time paid[MACHINES], expected[4];
     uint32_t node[MACHINES];
     uint32_t left_out;
+    struct bats_graph graph; /* with dependencies: n_nodes > 0 */
+    bool skipped[TASKS];
+    uint32_t n_skipped, skips; /* the second of all worlds */
     bool joined[MACHINES], lost[MACHINES], held[MACHINES];
     bats_time acquired[MACHINES];
     bats_money booked;    /* by the CHARGE commands */
@@ -76,7 +83,7 @@ struct world {
     enum bats_finish finish;
     bool finished;
     uint64_t digest; /* of this world; of all with each policy: */
-    uint64_t digest_bats, digest_bkp, digest_rr, digest_dbc;
+    uint64_t digest_bats, digest_bkp, digest_rr, digest_dbc, digest_graph;
 };
 
 /* ---- the digest (FNV-1a, word by word) ---- */
@@ -186,7 +193,8 @@ static void add_end(struct world *w)
         add(w, bats_sched_keeps(w->sched, m));
     add_clusters(w);
     add_decisions(w);
-    uint64_t *all = w->o.policy == &bats_policy_bats  ? &w->digest_bats
+    uint64_t *all = w->o.graph                        ? &w->digest_graph
+                    : w->o.policy == &bats_policy_bats  ? &w->digest_bats
                     : w->o.policy == &bats_policy_bkp ? &w->digest_bkp
                     : w->o.policy == &bats_policy_rr  ? &w->digest_rr
                                                       : &w->digest_dbc;
@@ -252,8 +260,71 @@ static bool works(const struct world *w, uint32_t m)
     return false;
 }
 
+/* ---- dependencies ---- */
+
+enum { WAITS, LET, DOOMED };
+
+/* What became of a node: by going through all edges, of those before it first. */
+static int fate(const struct world *w, uint32_t node)
+{
+    if (node < w->o.n_tasks) {
+        if (w->results[node] > 0)
+            return bats_sched_has_failed(w->sched, node) ? DOOMED : LET;
+        return w->skipped[node] || w->earlier[node] == BATS_TASK_LEFT_OUT
+                   ? DOOMED
+                   : WAITS;
+    }
+    int worst = LET;
+    const struct bats_graph *g = &w->graph;
+    for (uint32_t p = 0; p < g->n_nodes; p++)
+        for (uint64_t k = g->first[p]; k < g->first[p + 1]; k++) {
+            int of = g->child[k] == node ? fate(w, p) : LET;
+            if (of == DOOMED && !g->any[node])
+                return DOOMED;
+            if (of == WAITS)
+                worst = WAITS;
+        }
+    return worst;
+}
+
+/* The task may run (LET), waits, or must be skipped. */
+static int right_to_run(const struct world *w, uint32_t task)
+{
+    const struct bats_graph *g = &w->graph;
+    int worst = LET;
+    for (uint32_t p = 0; p < g->n_nodes; p++)
+        for (uint64_t k = g->first[p]; k < g->first[p + 1]; k++) {
+            int of = g->child[k] == task ? fate(w, p) : LET;
+            if (of == DOOMED && !g->any[task])
+                return DOOMED;
+            if (of == WAITS)
+                worst = WAITS;
+        }
+    return worst;
+}
+
+static void leave_out(struct world *w, uint32_t task)
+{
+    assert_true(w->results[task] == 0 && !w->skipped[task]);
+    assert_int_equal(executions(w, task, UINT64_MAX, true), 0);
+    w->skipped[task] = true;
+    w->n_skipped++;
+    w->skips++;
+}
+
+static void check_skips(const struct world *w)
+{
+    for (uint32_t t = 0; t < w->o.n_tasks && w->o.graph; t++) {
+        assert_int_equal(bats_sched_is_skipped(w->sched, t), w->skipped[t]);
+        if (w->results[t] == 0 && w->earlier[t] != BATS_TASK_LEFT_OUT)
+            assert_int_equal(right_to_run(w, t) == DOOMED, w->skipped[t]);
+    }
+}
+
 static void run(struct world *w, const struct bats_command *c)
 {
+    if (w->o.graph)
+        assert_int_equal(right_to_run(w, c->task), LET);
     struct queue *q = &w->queue[c->machine][c->slot];
     uint32_t n = executions(w, c->task, UINT64_MAX, true);
     assert_true(w->held[c->machine]);
@@ -322,6 +393,9 @@ static void obey(struct world *w)
         case BATS_NOTICE_QUARANTINE:
         case BATS_NOTICE_LOSE:
             break;
+        case BATS_NOTICE_SKIP:
+            leave_out(w, c.task);
+            break;
         case BATS_NOTICE_SAMPLED:
             assert_true(w->sampling || w->o.sampling.offers);
             w->sampling = false;
@@ -378,8 +452,10 @@ static void check(struct world *w)
     }
     assert_int_equal(st.running, on_machines);
     assert_int_equal(st.done + st.failed, done);
-    assert_int_equal(st.pending,
-                     w->o.n_tasks - on_machines - done - w->left_out);
+    assert_int_equal(st.pending, w->o.n_tasks - on_machines - done -
+                                     w->left_out - w->n_skipped);
+    assert_int_equal(st.skipped, w->n_skipped);
+    check_skips(w);
 }
 
 static int tell(struct world *w, struct bats_event ev)
@@ -576,6 +652,30 @@ static void use_dbc(struct world *w, unsigned long seed)
     w->o.sampling.on = w->o.sampling.offers = w->sampling = false;
 }
 
+/* Edges from a node to a later one, in an order of all that is drawn first. */
+static void add_graph(struct world *w)
+{
+    struct bats_edge edges[EDGES];
+    uint32_t order[TASKS + JOINTS];
+    uint32_t n = w->o.n_tasks + pick(w, JOINTS + 1), m = 0;
+    uint32_t wanted = chance(w, 0.2) ? n : pick(w, EDGES + 1);
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = i;
+    gsl_ran_shuffle(w->rng, order, n, sizeof *order);
+    for (uint32_t i = 0; n > 1 && i < wanted; i++) {
+        uint32_t from = pick(w, n - 1), to = from + 1;
+        to += chance(w, 0.5) ? 0 : pick(w, n - to);
+        edges[m++] = (struct bats_edge){order[from], order[to]};
+    }
+    struct bats_error err;
+    assert_int_equal(
+        bats_graph_init(&w->graph, w->o.n_tasks, n, edges, m, &err), 0);
+    w->graph.any = calloc(n, 1);
+    for (uint32_t i = 0; i < n; i++)
+        w->graph.any[i] = chance(w, 0.2);
+    w->o.graph = &w->graph;
+}
+
 static void make_world(struct world *w, unsigned long seed)
 {
     struct world last = *w;
@@ -586,7 +686,9 @@ static void make_world(struct world *w, unsigned long seed)
                         .digest_bats = last.digest_bats,
                         .digest_bkp = last.digest_bkp,
                         .digest_rr = last.digest_rr,
-                        .digest_dbc = last.digest_dbc};
+                        .digest_dbc = last.digest_dbc,
+                        .digest_graph = last.digest_graph,
+                        .skips = last.skips};
     gsl_rng *rng = w->rng;
     gsl_rng_set(rng, seed);
     uint32_t n_clusters = 1 + pick(w, 4);
@@ -671,8 +773,11 @@ static void make_world(struct world *w, unsigned long seed)
         w->o.preempt_lead = pick(w, (uint32_t)w->o.window);
     if (chance(w, 0.3))
         w->o.prefetch = pick(w, 5000);
-    if (seed > HISTORIES)
+    bool has_graph = seed > HISTORIES + DBC_HISTORIES;
+    if (has_graph ? seed % 3 == 0 : seed > HISTORIES)
         use_dbc(w, seed);
+    if (has_graph)
+        add_graph(w);
     struct bats_error err;
     assert_int_equal(bats_sched_create(&w->o, &w->sched, &err), 0);
 }
@@ -684,7 +789,8 @@ static void random_histories_break_no_invariant(void **state)
     uint64_t ends[BATS_FINISH_SHRINK + 1] = {0};
     uint64_t events = 0;
     w->rng = gsl_rng_alloc(gsl_rng_mt19937);
-    for (unsigned long seed = 1; seed <= HISTORIES + DBC_HISTORIES; seed++) {
+    for (unsigned long seed = 1; 
+         seed <= HISTORIES + DBC_HISTORIES + GRAPH_HISTORIES; seed++) {
         make_world(w, seed);
         for (int i = 0; i < 20000 && !w->finished; i++, events++)
             something_happens(w);
@@ -696,8 +802,10 @@ static void random_histories_break_no_invariant(void **state)
         if (w->finish == BATS_FINISH_ALL_DONE)
             for (uint32_t t = 0; t < w->o.n_tasks; t++)
                 assert_int_equal(w->results[t],
-                                 w->earlier[t] != BATS_TASK_LEFT_OUT);
+                                 w->earlier[t] != BATS_TASK_LEFT_OUT &&
+                                     !w->skipped[t]);
         bats_sched_destroy(w->sched);
+        bats_graph_release(&w->graph);
     }
     print_message("# %llu events; all done %llu, budget %llu, stopped %llu, "
                   "no machines %llu, halted %llu, deadline %llu, nodes "
@@ -728,6 +836,9 @@ static void random_histories_break_no_invariant(void **state)
         "%016llx\n",
         (unsigned long long)w->digest_bats, (unsigned long long)w->digest_bkp,
         (unsigned long long)w->digest_rr, (unsigned long long)w->digest_dbc);
+    print_message("# graphs: %u tasks skipped, digest %016llx\n", w->skips,
+                  (unsigned long long)w->digest_graph);
+    assert_true(w->skips > GRAPH_HISTORIES);
     assert_true(w->digest_bats == DIGEST_BATS);
     assert_true(w->digest_bkp == DIGEST_BKP);
     assert_true(w->digest_rr == DIGEST_RR);

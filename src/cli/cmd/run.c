@@ -300,7 +300,10 @@ static int prepare(const struct bats_settings *set,
     }
     if (rc == 0)
         rc = bats_watch_init(watch, options, choosing, set->tag, set->quiet,
-                             set->progress, set->joblog,
+                             set->bar        ? BATS_WATCH_BAR
+                             : set->progress ? BATS_WATCH_LINE
+                                             : BATS_WATCH_AUTO,
+                             set->joblog,
                              bats_history_resumes(set), err);
     return rc;
 }

@@ -293,7 +293,7 @@ bats_time forecast_end(const struct state *s)
     if (rate <= 0)
         return BATS_NEVER;
     /* On average, half of the time of a running task is left. */
-    double tasks = bats_bag_ready(&s->bag) + (s->n_busy - s->n_replicas) / 2.0;
+    double tasks = bats_bag_pending(&s->bag) + (s->n_busy - s->n_replicas) / 2.0;
     double end = (double)s->now + tasks / rate;
     return end < (double)BATS_NEVER ? (bats_time)end : BATS_NEVER;
 }

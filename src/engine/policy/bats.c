@@ -40,6 +40,8 @@ struct work {
     bats_time made_at;              /* the plan; -1: never */
     bool is_all;                    /* the plan is to use all machines */
     bool is_new;                    /* it is not carried out yet */
+    bool is_asked;                  /* tasks are ready that it did not count
+                                       on: to be made anew at the next tick */
 };
 
 struct memory {
@@ -134,6 +136,7 @@ static void make_plan(const struct state *s, struct work *w)
     for (uint32_t i = 0; i < s->n_held; i++)
         w->is_kept[s->held[i]] = w->keeps[i] > 0;
     w->made_at = s->now;
+    w->is_asked = false;
     w->is_new = true;
 }
 
@@ -334,8 +337,12 @@ static bool wants(void *self, const struct state *s,
     case OCCASION_WINDOW:
         return w->is_new && w->made_at == s->now;
     case OCCASION_TICK:
-        return is_ready(s) && (is_thrifty(s) || s->is_job ||
-                               initial_window_closes(s));
+        return is_ready(s) &&
+               (w->is_asked || is_thrifty(s) || s->is_job ||
+                initial_window_closes(s));
+    case OCCASION_READY: /* there may be a thousand of these a second */
+        w->is_asked = true;
+        return is_ready(s) && s->now - w->made_at >= s->interval;
     case OCCASION_LOST:
         return is_ready(s);
     case OCCASION_STALLED:
@@ -364,6 +371,7 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
         [OCCASION_TICK] = BATS_REASON_PLANNED,
         [OCCASION_LOST] = BATS_REASON_LOST,
         [OCCASION_STALLED] = BATS_REASON_STALLED,
+        [OCCASION_READY] = BATS_REASON_PLANNED,
         [OCCASION_CHOSEN] = BATS_REASON_CHOSEN};
     struct work *w = ((struct memory *)self)->work;
     (void)err;

@@ -223,7 +223,8 @@ static void start(void *self, const struct state *s,
 static bool is_news(const struct state *s, const struct occasion *why)
 {
     return why->type == OCCASION_RESULT ? why->in_sample && !s->planned
-                                        : why->type != OCCASION_WINDOW;
+                                        : why->type != OCCASION_WINDOW &&
+                                              why->type != OCCASION_READY;
 }
 
 /* A choice among schedules is worth most before machines are paid for a second
@@ -242,7 +243,8 @@ static bool refill(const void *self, const struct state *s,
                    const struct occasion *why)
 {
     (void)self;
-    return why->type == OCCASION_LOST && (!s->planned || s->kept);
+    return why->type == OCCASION_READY ||
+           (why->type == OCCASION_LOST && (!s->planned || s->kept));
 }
 
 static bool wants(void *self, const struct state *s,
@@ -273,7 +275,7 @@ static int make_answer(void *self, const struct state *s,
     enum bats_reason reason = reason_of(s, why);
     struct forecast f = forecast_make(s);
     if (reason == BATS_REASON_STALLED) /* nothing paid is of use */
-        f.tasks_left = bats_bag_ready(&s->bag);
+        f.tasks_left = bats_bag_pending(&s->bag);
     int64_t cushioned = s->ledger.put_by > 0 ? s->cushion_tasks : 0;
     bool replaced = reason == BATS_REASON_LOST && s->kept;
     if ((reason == BATS_REASON_VIOLATION || replaced) &&

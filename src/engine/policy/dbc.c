@@ -172,7 +172,7 @@ static void assign_all(struct dbc *d, const struct state *s)
 {
     double *free = d->free;
     struct known known = know(s);
-    d->tasks = bats_bag_ready(&s->bag);
+    d->tasks = bats_bag_pending(&s->bag);
     d->money = s->ledger.budget == BATS_UNLIMITED
                    ? INFINITY
                    : (double)bats_ledger_available(&s->ledger);
@@ -311,6 +311,7 @@ bool dbc_wants(void *self, const struct state *s, const struct occasion *why)
                 is_wrong(d, s, s->machines[why->machine].cluster));
     case OCCASION_TICK:
     case OCCASION_WINDOW:
+    case OCCASION_READY: /* machines it has assigned them are acquired */
         return false;
     case OCCASION_LOST:
     case OCCASION_STALLED:
@@ -331,7 +332,7 @@ int dbc_plan(void *self, const struct state *s, const struct occasion *why,
         .time = s->now,
         .reason = BATS_REASON_PLANNED,
         .feasible = d->tasks == 0,
-        .tasks_left = bats_bag_ready(&s->bag),
+        .tasks_left = bats_bag_pending(&s->bag),
         .tasks_paid = -1,
         .budget_left = bats_ledger_available(&s->ledger)};
     count_machines(d, s, plan->decision.machines);

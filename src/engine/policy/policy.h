@@ -20,6 +20,8 @@ enum occasion_type {
     OCCASION_TICK,   /* a monitoring interval is over */
     OCCASION_LOST,   /* a machine was lost, or put in quarantine: machine */
     OCCASION_STALLED, /* tasks are left and nothing runs */
+    OCCASION_READY,   /* tasks that had to wait for others are ready, no slot is
+                         idle, and machines are parked */
     OCCASION_CHOSEN  /* a schedule, which the policy has to plan itself: what
                         it may cost, and when it need not end sooner */
 };
@@ -75,7 +77,7 @@ struct bats_policy {
     bool (*renew)(const void *self, const struct state *s, uint32_t machine);
     /* May this machine start a task now? */
     bool (*admit)(const void *self, const struct state *s, uint32_t machine);
-    /* After LOST and STALLED: are machines acquired up to what the present
+    /* After LOST, STALLED and READY: are machines acquired up to what the present
      * configuration wants? */
     bool (*refill)(const void *self, const struct state *s,
                    const struct occasion *why);

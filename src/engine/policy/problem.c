@@ -163,7 +163,7 @@ static void add_type(const struct state *s, struct problem *p, size_t cluster,
 double problem_pending(const struct state *s)
 {
     const uint32_t *count = s->bag.count;
-    return (double)count[BATS_TASK_PENDING] + count[BATS_TASK_CANCELLING] +
+    return (double)bats_bag_pending(&s->bag) + count[BATS_TASK_CANCELLING] +
            count[BATS_TASK_WAITING];
 }
 

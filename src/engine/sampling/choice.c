@@ -90,7 +90,7 @@ static void make_clusters(struct memory *p, const struct state *s)
  * and half of what runs is left. */
 static uint64_t tasks_left(const struct state *s)
 {
-    int64_t left = s->is_allocation ? bats_bag_ready(&s->bag) + s->n_busy / 2
+    int64_t left = s->is_allocation ? bats_bag_pending(&s->bag) + s->n_busy / 2
                                     : forecast_make(s).tasks_left;
     return left > 0 ? (uint64_t)left : 1;
 }

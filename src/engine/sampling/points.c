@@ -281,7 +281,7 @@ static bool needs(const void *self, const struct state *s, uint32_t machine)
 
 static bool points_complete(const struct memory *p, const struct state *s)
 {
-    if (wants_point(p) && bats_bag_ready(&s->bag) > 0)
+    if (wants_point(p) && bats_bag_pending(&s->bag) > 0)
         return false;
     for (uint32_t i = 0; i < p->n_points; i++) {
         const struct point *point = &p->points[i];
@@ -294,7 +294,7 @@ static bool points_complete(const struct memory *p, const struct state *s)
 
 static bool all_drawn(const struct memory *p, const struct state *s)
 {
-    return p->n_drawn == p->n_wanted || bats_bag_ready(&s->bag) == 0;
+    return p->n_drawn == p->n_wanted || bats_bag_pending(&s->bag) == 0;
 }
 
 static int conclude(void *self, const struct state *s,

@@ -190,7 +190,7 @@ static bool drop_dearest(struct nodes *k, const struct state *s,
                          struct power *of)
 {
     struct power all = {(double)s->ledger.billing.rate / (double)BATS_HOUR, 0};
-    double pending = bats_bag_ready(&s->bag);
+    double pending = bats_bag_pending(&s->bag);
     double running = bats_bag_left(&s->bag) - pending;
     double money = (double)bats_ledger_available(&s->ledger) -
                    all.price * (double)s->ledger.billing.leaving;
@@ -242,7 +242,7 @@ static bool gives_back(void *self, const struct state *s, uint32_t *machines)
     struct nodes *k = self;
     if (k->n_nodes == 0 || !(s->planned || s->is_allocation) ||
         s->n_absent > 0 || s->phase != PHASE_NONE ||
-        bats_bag_ready(&s->bag) == 0 || k->reviewed_at == s->now)
+        bats_bag_pending(&s->bag) == 0 || k->reviewed_at == s->now)
         return false;
     k->reviewed_at = s->now;
     if (s->is_allocation)

@@ -41,6 +41,9 @@ void bats_bag_release(struct bats_bag *bag)
     free(bag->order);
     free(bag->index);
     free(bag->position);
+    free(bag->missing);
+    free(bag->ended);
+    free(bag->skipped);
     *bag = (struct bats_bag){0};
 }
 
@@ -66,13 +69,108 @@ void bats_bag_resume(struct bats_bag *bag, const uint8_t *state)
     }
 }
 
+/* ---- ready tasks as a heap ---- */
+
+/* `a` is drawn before `b`. */
+static bool comes_first(const struct bats_bag *bag, struct bats_position a,
+                        struct bats_position b)
+{
+    if (bag->priority) {
+        int64_t pa = bag->priority[bag->index[a.i]];
+        int64_t pb = bag->priority[bag->index[b.i]];
+        if (pa != pb)
+            return pa > pb;
+    }
+    return a.i > b.i;
+}
+
+/* Moves the task, which is to be at `at`, up to where it belongs. */
+static void sift_up(struct bats_bag *bag, uint32_t at,
+                    struct bats_position task)
+{
+    for (; at > 0 && comes_first(bag, task, bag->order[(at - 1) / 2]);
+         at = (at - 1) / 2)
+        bag->order[at] = bag->order[(at - 1) / 2];
+    bag->order[at] = task;
+}
+
+/* The same, down; there are `n`. */
+static void sift_down(struct bats_bag *bag, uint32_t at, uint32_t n,
+                      struct bats_position task)
+{
+    for (uint64_t child; (child = 2 * (uint64_t)at + 1) < n;
+         at = (uint32_t)child) {
+        child += child + 1 < n && comes_first(bag, bag->order[child + 1],
+                                              bag->order[child]);
+        if (!comes_first(bag, bag->order[child], task))
+            break;
+        bag->order[at] = bag->order[child];
+    }
+    bag->order[at] = task;
+}
+
+/* The first one of the heap, then the best of those that are below the ones
+ * that came before it. */
+uint32_t bats_bag_find(const struct bats_bag *bag, uint32_t behind)
+{
+    uint32_t ready = bats_bag_ready(bag), open[BATS_BAG_AHEAD + 1] = {0};
+    uint32_t n = 1;
+    assert(behind < BATS_BAG_AHEAD && behind < ready);
+    for (;; behind--) {
+        uint32_t best = 0;
+        for (uint32_t i = 1; i < n; i++)
+            if (comes_first(bag, bag->order[open[i]], bag->order[open[best]]))
+                best = i;
+        uint64_t at = open[best];
+        if (behind == 0)
+            return (uint32_t)at;
+        open[best] = open[--n];
+        for (uint64_t child = 2 * at + 1; child <= 2 * at + 2; child++)
+            if (child < ready)
+                open[n++] = (uint32_t)child;
+    }
+}
+
+/* PENDING: into the heap, or the next one on the stack. */
+static void make_ready(struct bats_bag *bag, struct bats_position task)
+{
+    uint32_t n = bats_bag_ready(bag);
+    move(bag, task, BATS_TASK_PENDING);
+    if (bag->graph)
+        sift_up(bag, n, task);
+    else
+        bag->order[n] = task;
+}
+
+static struct bats_position take_from_heap(struct bats_bag *bag, uint32_t at)
+{
+    struct bats_position task = bag->order[at];
+    uint32_t n = bats_bag_ready(bag) - 1;
+    struct bats_position last = bag->order[n];
+    if (at == n)
+        return task;
+    if (at > 0 && comes_first(bag, last, bag->order[(at - 1) / 2]))
+        sift_up(bag, at, last);
+    else
+        sift_down(bag, at, n, last);
+    return task;
+}
+
+/* ---- draws ---- */
+
 struct bats_position bats_bag_draw(struct bats_bag *bag, uint32_t behind)
 {
+    struct bats_position task;
     assert(behind < bats_bag_ready(bag));
-    struct bats_position *at = &bag->order[bats_bag_ready(bag) - 1 - behind];
-    struct bats_position task = *at;
-    if (behind > 0)
-        memmove(at, at + 1, behind * sizeof *at);
+    if (bag->graph) {
+        task = take_from_heap(bag, bats_bag_find(bag, behind));
+    } else {
+        struct bats_position *at =
+            &bag->order[bats_bag_ready(bag) - 1 - behind];
+        task = *at;
+        if (behind > 0)
+            memmove(at, at + 1, behind * sizeof *at);
+    }
     move(bag, task, BATS_TASK_ASSIGNED);
     return task;
 }
@@ -98,8 +196,139 @@ void bats_bag_put_aside(struct bats_bag *bag, struct bats_position task)
 void bats_bag_put_back(struct bats_bag *bag, struct bats_position task)
 {
     assert(on_machine(bag, task) || bag->state[task.i] == BATS_TASK_WAITING);
-    bag->order[bag->count[BATS_TASK_PENDING]] = task;
-    move(bag, task, BATS_TASK_PENDING);
+    make_ready(bag, task);
+}
+
+/* ---- tasks that wait for others ---- */
+
+/* `missing` of a joint that is over, or skipped. */
+#define OVER (UINT32_MAX - 1)
+#define NEVER UINT32_MAX
+
+static bool is_task(const struct bats_bag *bag, uint32_t node)
+{
+    return node < bag->n;
+}
+
+/* A task of this session that has not been drawn yet. */
+static bool is_blocked(const struct bats_bag *bag, uint32_t task)
+{
+    return bag->state[bag->position[task].i] == BATS_TASK_BLOCKED;
+}
+
+/* One that it waited for has ended well, or that is all the same to it.
+ * True: it is a joint, and over. */
+static bool let_start(struct bats_bag *bag, uint32_t node)
+{
+    if (bag->missing[node] == NEVER || --bag->missing[node] > 0)
+        return false;
+    if (!is_task(bag, node))
+        return true;
+    if (is_blocked(bag, node)) {
+        make_ready(bag, bag->position[node]);
+        bag->n_released++;
+    }
+    return false;
+}
+
+/* One that it waited for is not going to be DONE. True: neither is it. */
+static bool skip(struct bats_bag *bag, uint32_t node)
+{
+    bool news = is_task(bag, node) ? is_blocked(bag, node)
+                                   : bag->missing[node] != NEVER;
+    if (news && is_task(bag, node)) {
+        bag->skipped[bag->count[BATS_TASK_SKIPPED]] = node;
+        move(bag, bag->position[node], BATS_TASK_SKIPPED);
+    } else if (news) {
+        bag->missing[node] = NEVER;
+    }
+    return news;
+}
+
+static bool is_done(const struct bats_bag *bag, uint32_t node)
+{
+    return is_task(bag, node)
+               ? bag->state[bag->position[node].i] == BATS_TASK_DONE
+               : bag->missing[node] != NEVER;
+}
+
+/* The node is over: tells those that wait for it, and so on. */
+static void tell_children(struct bats_bag *bag, uint32_t node)
+{
+    const struct bats_graph *graph = bag->graph;
+    size_t n = 0;
+    bag->ended[n++] = node;
+    while (n > 0) {
+        uint32_t parent = bag->ended[--n];
+        bool done = is_done(bag, parent);
+        if (!is_task(bag, parent) && done)
+            bag->missing[parent] = OVER;
+        for (uint64_t k = graph->first[parent]; k < graph->first[parent + 1];
+             k++) {
+            uint32_t child = graph->child[k];
+            bool any = graph->any && graph->any[child];
+            if (done || any ? let_start(bag, child) : skip(bag, child))
+                bag->ended[n++] = child;
+        }
+    }
+}
+
+/* From here on tasks with parents are BLOCKED, and the others in a heap. */
+static void block(struct bats_bag *bag)
+{
+    uint32_t n = 0;
+    for (uint64_t k = 0; k < bats_graph_edges(bag->graph); k++)
+        bag->missing[bag->graph->child[k]]++;
+    for (uint32_t i = 0; i < bag->n; i++) {
+        struct bats_position task = {i};
+        if (bag->state[i] != BATS_TASK_PENDING)
+            continue;
+        if (bag->missing[bag->index[i]] > 0)
+            move(bag, task, BATS_TASK_BLOCKED);
+        else
+            sift_up(bag, n++, task);
+    }
+}
+
+/* What earlier sessions have ended, and joints that wait for nobody. */
+static void tell_all(struct bats_bag *bag)
+{
+    for (uint32_t node = 0; node < bag->graph->n_nodes; node++) {
+        bool over = bag->missing[node] == 0;
+        if (is_task(bag, node)) {
+            uint8_t state = bag->state[bag->position[node].i];
+            over = state == BATS_TASK_DONE || state == BATS_TASK_FAILED ||
+                   state == BATS_TASK_LEFT_OUT;
+        }
+        if (over)
+            tell_children(bag, node);
+    }
+}
+
+int bats_bag_connect(struct bats_bag *bag, const struct bats_graph *graph,
+                     const int64_t *priority, struct bats_error *err)
+{
+    size_t n = (size_t)graph->n_nodes + 1;
+    uint32_t *missing = calloc(n, sizeof *missing);
+    uint32_t *ended = malloc(n * sizeof *ended);
+    uint32_t *skipped = malloc(n * sizeof *skipped);
+    assert(graph->n_tasks == bag->n && !bag->graph);
+    if (!missing || !ended || !skipped) {
+        free(missing);
+        free(ended);
+        free(skipped);
+        return bats_error_set(err, BATS_ENOMEM,
+                              "no memory for the dependencies of %u tasks",
+                              bag->n);
+    }
+    bag->graph = graph;
+    bag->priority = priority;
+    bag->missing = missing;
+    bag->ended = ended;
+    bag->skipped = skipped;
+    block(bag);
+    tell_all(bag);
+    return 0;
 }
 
 void bats_bag_finish(struct bats_bag *bag, struct bats_position task,
@@ -108,6 +337,75 @@ void bats_bag_finish(struct bats_bag *bag, struct bats_position task,
     assert(on_machine(bag, task));
     assert(state == BATS_TASK_DONE || state == BATS_TASK_FAILED);
     move(bag, task, state);
+    if (bag->graph)
+        tell_children(bag, bag->index[task.i]);
+}
+
+/* ---- the invariant ---- */
+
+/* The node is over: DONE, or in another way. */
+static bool is_over(const struct bats_bag *bag, uint32_t node, bool *done)
+{
+    if (!is_task(bag, node)) {
+        *done = bag->missing[node] == OVER;
+        return *done || bag->missing[node] == NEVER;
+    }
+    uint8_t state = bag->state[bag->position[node].i];
+    *done = state == BATS_TASK_DONE;
+    return *done || state == BATS_TASK_FAILED || state == BATS_TASK_LEFT_OUT ||
+           state == BATS_TASK_SKIPPED;
+}
+
+/* Who waits has somebody to wait for, and is told of each end once. */
+static void check_node(const struct bats_bag *bag, uint32_t node,
+                       uint32_t waits_for, bool doomed)
+{
+    if (!is_task(bag, node)) {
+        assert((bag->missing[node] == NEVER) == doomed);
+        assert((bag->missing[node] == OVER) == (waits_for == 0 && !doomed));
+        return;
+    }
+    switch (bag->state[bag->position[node].i]) {
+    case BATS_TASK_BLOCKED:
+        assert(!doomed && waits_for > 0 && bag->missing[node] == waits_for);
+        break;
+    case BATS_TASK_SKIPPED:
+        assert(doomed);
+        break;
+    case BATS_TASK_DONE: /* may be of an earlier session, with another */
+    case BATS_TASK_FAILED: /* graph */
+    case BATS_TASK_LEFT_OUT:
+        break;
+    default:
+        assert(!doomed && waits_for == 0);
+    }
+}
+
+static void check_graph(const struct bats_bag *bag)
+{
+    const struct bats_graph *graph = bag->graph;
+    uint32_t *waits_for = calloc(graph->n_nodes, sizeof *waits_for);
+    bool *doomed = calloc(graph->n_nodes, sizeof *doomed);
+    assert(waits_for && doomed);
+    for (uint32_t node = 0; node < graph->n_nodes; node++) {
+        bool done, over = is_over(bag, node, &done);
+        for (uint64_t k = graph->first[node]; k < graph->first[node + 1];
+             k++) {
+            uint32_t child = graph->child[k];
+            bool any = graph->any && graph->any[child];
+            waits_for[child] += !over || !(done || any);
+            doomed[child] |= over && !done && !any;
+        }
+    }
+    for (uint32_t node = 0; node < graph->n_nodes; node++)
+        check_node(bag, node, waits_for[node], doomed[node]);
+    for (uint32_t i = 1; i < bag->count[BATS_TASK_PENDING]; i++)
+        assert(!comes_first(bag, bag->order[i], bag->order[(i - 1) / 2]));
+    for (uint32_t i = 0; i < bag->count[BATS_TASK_SKIPPED]; i++)
+        assert(bag->state[bag->position[bag->skipped[i]].i] ==
+               BATS_TASK_SKIPPED);
+    free(waits_for);
+    free(doomed);
 }
 
 void bats_bag_check(const struct bats_bag *bag)
@@ -122,4 +420,6 @@ void bats_bag_check(const struct bats_bag *bag)
         assert(count[state] == bag->count[state]);
     for (uint32_t i = 0; i < bag->count[BATS_TASK_PENDING]; i++)
         assert(bag->state[bag->order[i].i] == BATS_TASK_PENDING);
+    if (bag->graph)
+        check_graph(bag);
 }

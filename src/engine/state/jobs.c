@@ -154,5 +154,14 @@ void job_bill(struct state *s, uint32_t id, bats_money amount)
     if (--s->n_jobs == 0)
         s->next_tick = BATS_NEVER;
     machine_wait(s, id);
+    if (s->rest[id].closed)
+        machine_lose(s, id);
     state_set_latest(s);
+}
+
+void job_close(struct state *s, uint32_t id)
+{
+    s->rest[id].closed = true;
+    if (s->machines[id].state == MACHINE_PARKED)
+        machine_lose(s, id);
 }

@@ -167,7 +167,34 @@ static bool allocate(struct state *s, const struct bats_sched_options *o)
            bats_bag_init(&s->bag, o->n_tasks, o->seed, NULL) == 0;
 }
 
-int state_init(struct state *s, const struct bats_sched_options *o)
+/* Of tasks that are ready, the one is run first that the longest chain of others
+ * waits for. */
+static int connect(struct state *s, const struct bats_graph *graph,
+                   struct bats_error *err)
+{
+    uint32_t *order = malloc(((size_t)graph->n_nodes + 1) * sizeof *order);
+    uint32_t n_circle;
+    int64_t n = order ? bats_graph_sort(graph, order, &n_circle, err)
+                      : BATS_ENOMEM;
+    int rc = n < 0 ? (int)n : 0;
+    if (rc == 0 && n < graph->n_nodes)
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "node %u of the graph waits for itself", order[n]);
+    s->height = calloc((size_t)graph->n_nodes + 1, sizeof *s->height);
+    if (rc == 0 && !s->height)
+        rc = BATS_ENOMEM;
+    if (rc == 0) {
+        bats_graph_heights(graph, order, s->height);
+        rc = bats_bag_connect(&s->bag, graph, s->height, err);
+    }
+    if (rc == 0)
+        tasks_tell_skipped(s);
+    free(order);
+    return rc;
+}
+
+int state_init(struct state *s, const struct bats_sched_options *o,
+               struct bats_error *err)
 {
     const struct bats_sched_earlier *earlier = &o->earlier;
     *s = (struct state){
@@ -217,6 +244,9 @@ int state_init(struct state *s, const struct bats_sched_options *o)
         return BATS_ENOMEM;
     if (earlier->state)
         bats_bag_resume(&s->bag, earlier->state);
+    int rc = o->graph ? connect(s, o->graph, err) : 0;
+    if (rc < 0)
+        return rc;
     s->sample_size = sample_size(&s->bag, o);
     set_up_tasks(s, o);
     set_up_machines(s, o->machines, earlier->paid);
@@ -240,6 +270,7 @@ void state_release(struct state *s)
         bats_heap_release(&s->clusters[i].parked);
     }
     bats_bag_release(&s->bag);
+    free(s->height);
     bats_heap_release(&s->turns);
     bats_heap_release(&s->limits);
     bats_heap_release(&s->retries);

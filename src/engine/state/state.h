@@ -79,6 +79,7 @@ struct machine_rest {
     bats_time since;       /* charged for use: it is in use since then, or
                               BATS_NEVER; */
     bats_money booked;     /* and so much of that is charged */
+    bool closed;           /* no other job can be had there */
     bool asked;            /* a job was asked for, and is not billed yet: */
     bats_time asked_at;    /*   since then; */
     bats_time began_at;    /*   it began then, or BATS_NEVER */
@@ -204,6 +205,8 @@ struct state {
     struct bats_heap retries; /* WAITING tasks, their numbers, by their next
                                  attempt; the same without delays */
     struct bats_bag bag;
+    int64_t *height; /* by node of the graph: tasks in the longest chain that
+                        begins with it; NULL: there is no graph */
     struct bats_ledger ledger;
     int64_t cushion_tasks; /* the cushion is for the last so many */
 
@@ -232,6 +235,9 @@ struct state {
     uint32_t n_busy;     /* slots with a task */
     uint32_t n_replicas; /* slots with a replica */
     uint32_t preempted, retried, timed_out, replicas, replicas_won;
+    uint32_t n_told;      /* tasks that were SKIPPED, and it was said */
+    uint32_t n_released;  /* bag.n_released when machines were last thought
+                             of */
 
     enum phase phase;     /* of the sampling */
     bool planned;         /* there is a plan made from statistics; */
@@ -270,8 +276,10 @@ void state_record(struct state *s, const struct bats_decision *decision);
 
 /* ---- state.c ---- */
 
-/* BATS_ENOMEM; on failure state_release is still the caller's. */
-int state_init(struct state *s, const struct bats_sched_options *o);
+/* BATS_EINPUT for a graph with a circle, BATS_ENOMEM (then without a sentence);
+ * on failure state_release is still the caller's. */
+int state_init(struct state *s, const struct bats_sched_options *o,
+               struct bats_error *err);
 void state_release(struct state *s);
 
 /* Nothing is started any more; `now`: what runs is told to stop. The first
@@ -342,6 +350,9 @@ bool job_ask(struct state *s, uint32_t machine);
 
 /* ASKED -> ACTIVE, for a window. */
 void job_begin(struct state *s, uint32_t machine);
+
+/* No other job can be had there: -> LOST, as soon as it is PARKED. */
+void job_close(struct state *s, uint32_t machine);
 
 /* It may work for so long from now. */
 void job_set_end(struct state *s, uint32_t machine, bats_time time);
@@ -495,6 +506,9 @@ static inline void slot_worked(struct state *s, uint32_t slot,
 /* The task has its result, DONE or FAILED, from the cluster. */
 void task_finish(struct state *s, struct bats_position task,
                  enum bats_task_state state, size_t cluster);
+
+/* Says which tasks are SKIPPED of which that was not said yet. */
+void tasks_tell_skipped(struct state *s);
 
 /* The result came from this slot: for the statistics. True: the sample of its
  * cluster has grown. */

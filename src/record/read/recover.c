@@ -8,6 +8,7 @@
 
 #include "record/read/copy.h"
 #include "record/db.h"
+#include "record/graph.h"
 #include "record/schema.h"
 
 #define COLUMNS_MAX 32
@@ -304,6 +305,7 @@ static int save_all(struct recover *r, struct bats_error *err)
 {
     bool is_old =
         has_column(r, "attempt", "seq") && !has_column(r, "history", "seq");
+    bool has_graph = false;
     int64_t version;
     if (bats_db_integer(&r->from, "PRAGMA user_version", &version, NULL) != 0)
         version = BATS_SCHEMA_VERSION;
@@ -316,6 +318,10 @@ static int save_all(struct recover *r, struct bats_error *err)
             rc = save_old(r, err);
         else
             rc = save_and_count(r, bats_schema_tables[i], err);
+    if (rc == 0)
+        rc = bats_record_graph_prepare(&r->from, &r->to, &has_graph, err);
+    if (rc == 0 && has_graph)
+        rc = save_and_count(r, "graph", err);
     if (rc == 0)
         rc = bats_db_run(&r->to, bats_schema_move_choices, err);
     if (rc == 0)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bats/policy.h"
+#include "record/graph.h"
 #include "record/schema.h"
 #include "record/state.h"
 #include "util/grow.h"
@@ -235,6 +236,11 @@ int bats_rebuild(struct bats_db *db, int64_t session, struct bats_rebuilt *b,
     if (rc == 0 && b->lists.nodes != NULL &&
         b->lists.n_nodes != b->options.n_machines)
         rc = damaged(db, "the nodes", err);
+    if (rc == 0 && b->lists.graph_nodes > 0) {
+        rc = bats_record_graph_read(db, session, b->options.n_tasks,
+                                    b->lists.graph_nodes, &b->graph, err);
+        b->options.graph = &b->graph;
+    }
     return rc < 0 ? rc : read_bag(db, session, resume, b, err);
 }
 
@@ -251,6 +257,7 @@ void bats_rebuilt_release(struct bats_rebuilt *b)
     free(b->lists.seen);
     free(b->lists.paid);
     free(b->places);
+    bats_graph_release(&b->graph);
     *b = (struct bats_rebuilt){0};
 }
 

@@ -17,6 +17,7 @@ struct bats_rebuilt {
     struct bats_machine_spec *machines;
     uint8_t *state, *failures, *losses, *yields;
     struct bats_options_lists lists;
+    struct bats_graph graph;
     struct bats_rebuilt_place {
         int64_t id; /* task.id */
         uint32_t task;

@@ -87,6 +87,8 @@ static char *put_event(char *at, const struct bats_record *r,
         e->type == BATS_EVENT_LOST || bats_is_job_event(e->type))
         at = put_number(at, e->machine);
     if (bats_is_job_event(e->type)) {
+        if (e->type == BATS_EVENT_CLOSED)
+            return at;
         at = put_null(put_null(at));
         return put_number(at, e->type == BATS_EVENT_BILLED ? e->amount
                                                            : e->runtime);
@@ -111,7 +113,8 @@ static char *put_command(char *at, const struct bats_record *r,
             at = put_null(at);
         return put_text(at, bats_schema_finishes[c->finish]);
     }
-    at = put_number(at, c->machine);
+    at = c->machine != BATS_NO_MACHINE ? put_number(at, c->machine)
+                                       : put_null(at);
     if (!bats_log_of_slot(c))
         return at;
     at = put_task(put_number(at, c->slot), r, c->task);

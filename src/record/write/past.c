@@ -187,6 +187,20 @@ static int load_losses(struct bats_past *past, struct bats_db *db,
                     before, take_loss, err);
 }
 
+static void take_skip(struct bats_past_task *t, sqlite3_stmt *row)
+{
+    t->past.skipped |= sqlite3_column_int64(row, 1) > t->result;
+}
+
+static int load_skips(struct bats_past *past, struct bats_db *db,
+                      int64_t before, struct bats_error *err)
+{
+    return each_row(past, db,
+                    "SELECT task, seq FROM command "
+                    "WHERE type = 'skip' AND session < ?",
+                    before, take_skip, err);
+}
+
 static int load_money(struct bats_past *past, struct bats_db *db,
                       int64_t before, struct bats_error *err)
 {
@@ -253,6 +267,8 @@ int bats_past_load(struct bats_past *past, struct bats_db *db, int64_t of,
         rc = load_attempts(past, db, before, err);
     if (rc == 0)
         rc = load_losses(past, db, before, err);
+    if (rc == 0)
+        rc = load_skips(past, db, before, err);
     if (rc == 0 && past->n > 0)
         qsort(past->tasks, past->n, sizeof *past->tasks, compare_places);
     return rc;
@@ -276,7 +292,8 @@ enum bats_task_state bats_record_state(enum bats_record_resume resume,
     if (past->state == BATS_RECORD_DONE)
         return BATS_TASK_DONE;
     if (resume == BATS_RECORD_RETRY_FAILED)
-        return failed ? BATS_TASK_PENDING : BATS_TASK_LEFT_OUT;
+        return failed || past->skipped ? BATS_TASK_PENDING
+                                       : BATS_TASK_LEFT_OUT;
     return failed && resume == BATS_RECORD_RESUME ? BATS_TASK_FAILED
                                                   : BATS_TASK_PENDING;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bats/policy.h"
+#include "record/graph.h"
 #include "record/options.h"
 #include "record/schema.h"
 #include "record/state.h"
@@ -353,6 +354,9 @@ int bats_record_begin(struct bats_record *r,
         rc = insert_clusters(r, session, err);
     if (rc == 0)
         rc = insert_machines(r, session, err);
+    if (rc == 0 && session->engine->graph != NULL)
+        rc = bats_record_graph_write(&r->db, r->session,
+                                     session->engine->graph, err);
     if (rc == 0)
         rc = bats_db_run(&r->db, "COMMIT", err);
     if (rc == 0)

@@ -150,6 +150,8 @@ struct bats_record_past {
     uint32_t losses;              /* executions lost with their machine and to
                                    * be repeated, since then */
     uint32_t yields;              /* in a row, until now, without progress */
+    bool skipped;                 /* not run, since one that it waited for had
+                                   * failed; and it has no result */
     int exit_status;              /* of the last execution */
     int signal;
 };

@@ -1,0 +1,129 @@
+/*
+ * job_system: the interface to a batch system that jobs are handed in to: how
+ * to submit, list, cancel and bill them.
+ *
+ * Layer: site. Used by queue.c, and by cli to find the system.
+ *
+ * Each question is a command line and a function that reads its answer, so that
+ * nothing here waits, and each can be tested with what the command really
+ * prints. Slurm is the example, in slurm_jobs.c; another batch system is one
+ * more file and a line in job_systems.c.
+ *
+ * All jobs of a run have one name. Beside it a job has a mark, a word that the
+ * run gives it, so that it is found again whatever happens between its
+ * submission and the answer.
+ */
+#ifndef BATS_SITE_JOB_SYSTEM_H
+#define BATS_SITE_JOB_SYSTEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/error.h"
+#include "site/account.h"
+#include "site/query.h"
+
+#define BATS_JOB_ID 64 /* longest number of a job, mark or reason, with NUL */
+
+struct bats_job_request {
+    const char *name;
+    const char *mark;
+    const char *partition; /* NULL: the site's default */
+    const char *account;   /* NULL: the user's default */
+    uint32_t nodes;
+    uint32_t ranks;          /* per node */
+    int64_t limit_s;         /* longest time; rounded up as the system does */
+    int64_t least_s;         /* the system may shorten it to so much; 0: not */
+    bool held;               /* it must not start */
+    const char *output;      /* file for what it prints */
+    const char *command;     /* for the shell, run once per rank */
+    const char *const *more; /* further options as the user wrote them, ended
+                              * by NULL; NULL: none */
+};
+
+enum bats_job_phase { BATS_JOB_WAITS, BATS_JOB_RUNS, BATS_JOB_ENDED };
+
+/* A job as the system lists it. */
+struct bats_job_view {
+    char id[BATS_JOB_ID];
+    char mark[BATS_JOB_ID];
+    enum bats_job_phase phase;
+    char reason[BATS_JOB_ID]; /* it waits for; the system's own word */
+    int64_t start_s, end_s;   /* since 1970; 0: unknown. It runs: end_s is when
+                               * it will be ended */
+    double rate;              /* billed per hour; < 0: unknown */
+};
+
+struct bats_job_bill {
+    char id[BATS_JOB_ID];
+    bool is_final; /* the job has ended, and this will not change */
+    int64_t seconds;
+    double rate; /* per hour */
+};
+
+/* What the site does. */
+struct bats_job_rules {
+    int64_t overrun_s; /* a job may be billed for so long beyond its limit */
+    bool accounts;     /* the system keeps accounts: it knows bills */
+};
+
+struct bats_job_system {
+    const char *name;     /* for people: "Slurm" */
+    const char *currency; /* of the rates: "billing-h" */
+    const char *variable; /* for the environment of all commands, or NULL */
+    int64_t round_s;      /* time limits are multiples of this */
+
+    /* What the site does. BATS_EINPUT: it is something else. */
+    void (*rules)(struct bats_argv *argv);
+    int (*read_rules)(const char *answer, struct bats_job_rules *rules,
+                      struct bats_error *err);
+
+    /* `script` is for free(): the standard input of the command. */
+    void (*submit)(const struct bats_job_request *request,
+                   struct bats_argv *argv, char **script);
+    int (*read_submit)(const char *answer, char id[BATS_JOB_ID],
+                       struct bats_error *err);
+
+    /* All jobs of this name, those that have ended for as long as the system
+     * knows them. read_list reads the next line and moves *at; false: there is
+     * none. */
+    void (*list)(const char *name, struct bats_argv *argv);
+    bool (*read_list)(const char **at, struct bats_job_view *view);
+
+    void (*cancel)(const char *const *ids, size_t n, struct bats_argv *argv);
+
+    /* The bills of the system's accounting. */
+    void (*bills)(const char *const *ids, size_t n, struct bats_argv *argv);
+    bool (*read_bills)(const char **at, struct bats_job_bill *bill);
+
+    /* All jobs of the names (separated by commas) that the accounting knows,
+     * read by read_bills. */
+    void (*history)(const char *names, struct bats_argv *argv);
+
+    /* What the account (NULL: the user's default) may still be billed, asked
+     * with patience. BATS_EINPUT: the system does not tell; the sentence ends
+     * with "give an amount". NULL: it keeps no accounts. */
+    int (*account)(const char *name, struct bats_account *account,
+                   struct bats_error *err);
+
+    /* What a job that waits will be billed per hour; < 0: unknown. */
+    void (*show)(const char *id, struct bats_argv *argv);
+    double (*read_rate)(const char *answer);
+};
+
+/* All known systems, ended by NULL. */
+extern const struct bats_job_system *const bats_job_systems[];
+
+/* The first one that answers `rules`. BATS_EINPUT: none does; the sentence says
+ * why. */
+int bats_job_system_find(const struct bats_job_system **system,
+                         struct bats_job_rules *rules, struct bats_error *err);
+
+/* Asks for what a job like this one is billed per hour, by handing one in that
+ * is not to start, and taking it back. BATS_ESYS, BATS_EINPUT. */
+int bats_job_system_rate(const struct bats_job_system *system,
+                         const struct bats_job_request *request, double *rate,
+                         struct bats_error *err);
+
+#endif

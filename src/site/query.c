@@ -1,0 +1,231 @@
+#include "site/query.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/grow.h"
+#include "util/now.h"
+
+/* ---- words ---- */
+
+void bats_argv_add(struct bats_argv *argv, const char *format, ...)
+{
+    char *word = NULL;
+    va_list args;
+    va_start(args, format);
+    int n = vasprintf(&word, format, args);
+    va_end(args);
+    if (n < 0 || !bats_grow(&argv->words, &argv->room, argv->n + 2,
+                            sizeof *argv->words)) {
+        argv->failed = true;
+        if (n >= 0)
+            free(word);
+        return;
+    }
+    argv->words[argv->n++] = word;
+    argv->words[argv->n] = NULL;
+}
+
+void bats_argv_release(struct bats_argv *argv)
+{
+    for (size_t i = 0; i < argv->n; i++)
+        free(argv->words[i]);
+    free(argv->words);
+    *argv = (struct bats_argv){0};
+}
+
+/* ---- start ---- */
+
+/* The environment, with the variable "NAME=value" (NULL: none). In one block
+ * for free(); the strings are shared. */
+static char **environment_with(const char *variable)
+{
+    size_t n = 0, kept = 0;
+    size_t name = variable != NULL ? strcspn(variable, "=") + 1 : 0;
+    while (environ[n] != NULL)
+        n++;
+    char **copy = calloc(n + 2, sizeof *copy);
+    for (size_t i = 0; copy != NULL && i < n; i++)
+        if (name == 0 || strncmp(environ[i], variable, name) != 0)
+            copy[kept++] = environ[i];
+    if (copy != NULL)
+        copy[kept] = (char *)variable;
+    return copy;
+}
+
+static int spawn(const char *const *argv, const char *variable, int in,
+                 int out, int err, pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    char **environment = environment_with(variable);
+    if (environment == NULL || posix_spawn_file_actions_init(&actions) != 0) {
+        free(environment);
+        return ENOMEM;
+    }
+    int rc = in >= 0 ? posix_spawn_file_actions_adddup2(&actions, in, 0)
+                     : posix_spawn_file_actions_addopen(
+                           &actions, 0, "/dev/null", O_RDONLY, 0);
+    if (rc == 0)
+        rc = posix_spawn_file_actions_adddup2(&actions, out, 1);
+    if (rc == 0)
+        rc = posix_spawn_file_actions_adddup2(&actions, err, 2);
+    /* posix_spawnp's prototype lacks the const that it keeps to. */
+    if (rc == 0)
+        rc = posix_spawnp(pid, argv[0], &actions, NULL, (char **)argv,
+                          environment);
+    posix_spawn_file_actions_destroy(&actions);
+    free(environment);
+    return rc;
+}
+
+static void close_all(int pipes[3][2])
+{
+    for (int i = 0; i < 6; i++)
+        if (pipes[i / 2][i % 2] >= 0)
+            close(pipes[i / 2][i % 2]);
+}
+
+/* A pipe that has the text in it. */
+static bool fill(int pipe[2], const char *input)
+{
+    size_t n = strlen(input);
+    if (pipe2(pipe, O_CLOEXEC) != 0)
+        return false;
+    ssize_t written = n > 0 ? write(pipe[1], input, n) : 0;
+    close(pipe[1]);
+    pipe[1] = -1;
+    return written == (ssize_t)n;
+}
+
+int bats_query_start(struct bats_query *q, const char *const *argv,
+                     const char *variable, const char *input,
+                     int64_t patience_us, struct bats_error *err)
+{
+    int pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
+    *q = (struct bats_query){.fds = {-1, -1}, .patience_us = patience_us};
+    snprintf(q->command, sizeof q->command, "%s", argv[0]);
+    if ((input != NULL && !fill(pipes[2], input)) ||
+        pipe2(pipes[0], O_CLOEXEC) != 0 || pipe2(pipes[1], O_CLOEXEC) != 0) {
+        close_all(pipes);
+        return bats_error_set(err, BATS_ESYS, "no pipe: %s", strerror(errno));
+    }
+    int rc = spawn(argv, variable, pipes[2][0], pipes[0][1], pipes[1][1],
+                   &q->pid);
+    for (int i = 0; i < 2 && rc == 0; i++) {
+        q->fds[i] = pipes[i][0];
+        pipes[i][0] = -1;
+        fcntl(q->fds[i], F_SETFL, O_NONBLOCK);
+    }
+    close_all(pipes);
+    if (rc != 0)
+        return bats_error_set(err, BATS_ESYS, "%s: %s", argv[0], strerror(rc));
+    q->runs = true;
+    q->end_us = bats_now_us(CLOCK_MONOTONIC) + patience_us;
+    return 0;
+}
+
+/* ---- the answer ---- */
+
+/* Reads the available bytes of the descriptor. False: end of file, or memory
+ * is short. */
+static bool take(int fd, struct bats_query_text *text)
+{
+    if (!bats_grow(&text->bytes, &text->room, text->n + 4096, 1))
+        return false;
+    ssize_t n = read(fd, text->bytes + text->n, text->room - text->n - 1);
+    if (n > 0)
+        text->n += (size_t)n;
+    text->bytes[text->n] = '\0';
+    return n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+/* False: both are at their ends. */
+static bool take_all(struct bats_query *q, int64_t wait_us)
+{
+    struct pollfd polls[2] = {{q->fds[0], POLLIN, 0}, {q->fds[1], POLLIN, 0}};
+    if (poll(polls, 2, (int)((wait_us + 999) / 1000)) <= 0)
+        return true;
+    for (int i = 0; i < 2; i++)
+        if (polls[i].revents != 0 && !take(q->fds[i], &q->texts[i])) {
+            close(q->fds[i]);
+            q->fds[i] = -1;
+        }
+    return q->fds[0] >= 0 || q->fds[1] >= 0;
+}
+
+/* Waits for the process to end; true if it succeeded. */
+static bool reap(pid_t pid)
+{
+    int status;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void forget(struct bats_query *q)
+{
+    for (int i = 0; i < 2; i++) {
+        if (q->fds[i] >= 0)
+            close(q->fds[i]);
+        free(q->texts[i].bytes);
+    }
+    *q = (struct bats_query){.fds = {-1, -1}};
+}
+
+void bats_query_release(struct bats_query *q)
+{
+    if (!q->runs)
+        return;
+    kill(q->pid, SIGKILL);
+    reap(q->pid);
+    forget(q);
+}
+
+static int conclude(struct bats_query *q, char **answer,
+                    struct bats_error *err)
+{
+    bool well = reap(q->pid);
+    const char *said = q->texts[1].bytes != NULL ? q->texts[1].bytes : "";
+    int line = (int)strcspn(said, "\n"), rc = 1;
+    if (!well || q->texts[0].bytes == NULL) {
+        rc = bats_error_set(err, BATS_ESYS, "%s failed%s%.*s", q->command,
+                            line > 0 ? ": " : "", line, said);
+    } else {
+        *answer = q->texts[0].bytes;
+        q->texts[0].bytes = NULL;
+    }
+    forget(q);
+    return rc;
+}
+
+int bats_query_poll(struct bats_query *q, int64_t wait_us, char **answer,
+                    struct bats_error *err)
+{
+    int64_t end_us = bats_now_us(CLOCK_MONOTONIC) + wait_us;
+    for (bool first = true;; first = false) {
+        int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
+        int64_t left_us = (end_us < q->end_us ? end_us : q->end_us) - now_us;
+        if (left_us <= 0 && !first)
+            break;
+        if (!take_all(q, left_us > 0 ? left_us : 0))
+            return conclude(q, answer, err);
+    }
+    if (bats_now_us(CLOCK_MONOTONIC) < q->end_us)
+        return 0;
+    char command[sizeof q->command];
+    memcpy(command, q->command, sizeof command);
+    int64_t patience_s = q->patience_us / 1000000;
+    bats_query_release(q);
+    return bats_error_set(err, BATS_ESYS, "%s: no answer for %d s", command,
+                          (int)patience_s);
+}

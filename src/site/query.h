@@ -1,0 +1,67 @@
+/*
+ * query: a command of the batch system that is asked without waiting for its
+ * answer.
+ *
+ * Layer: site. Used by ask.c, which waits, and by queue.c, which does not.
+ */
+#ifndef BATS_SITE_QUERY_H
+#define BATS_SITE_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "bats/error.h"
+
+struct bats_query_text {
+    char *bytes;
+    size_t n, room;
+};
+
+/* All zero: none. */
+struct bats_query {
+    bool runs;
+    char command[64];
+    pid_t pid;
+    int fds[2]; /* its standard output and error; -1: closed */
+    struct bats_query_text texts[2];
+    int64_t patience_us, end_us; /* monotonic time */
+};
+
+/*
+ * Starts argv (NULL-terminated, looked up in PATH) with the text `input` as
+ * standard input (NULL: none; at most what a pipe holds, 4096 bytes), and
+ * `variable` ("NAME=value"; NULL: none) added to its environment. BATS_ESYS: it
+ * cannot be started.
+ */
+int bats_query_start(struct bats_query *query, const char *const *argv,
+                     const char *variable, const char *input,
+                     int64_t patience_us, struct bats_error *err);
+
+/*
+ * Waits for at most `wait_us`. 1: it has succeeded, and *answer, for free(), is
+ * what it printed. 0: it still runs. BATS_ESYS, with its first line of standard
+ * error if there is one: it has failed, or was ended because it took longer than
+ * `patience_us`.
+ */
+int bats_query_poll(struct bats_query *query, int64_t wait_us, char **answer,
+                    struct bats_error *err);
+
+/* Ends it, if it runs. */
+void bats_query_release(struct bats_query *query);
+
+/* ---- the words of a command ---- */
+
+/* All zero: no words. */
+struct bats_argv {
+    char **words; /* ended by NULL, if there is one */
+    size_t n, room;
+    bool failed; /* memory was short */
+};
+
+void bats_argv_add(struct bats_argv *argv, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void bats_argv_release(struct bats_argv *argv);
+
+#endif

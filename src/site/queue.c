@@ -1,0 +1,567 @@
+#include "site/queue.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "util/grow.h"
+#include "util/now.h"
+
+#define PATIENCE_US 30000000  /* for an answer */
+#define PAUSE_US 1000000      /* after a first failure */
+#define PAUSE_MAX_US 60000000 /* after many */
+#define LOOK_US 10000         /* between two looks at a command that runs */
+#define BILL_US 600000000     /* then the accounting does not know a job */
+#define AT_ONCE 100           /* jobs that one command cancels */
+#define LISTS_MISSED 2        /* that do not show a job: it does not exist */
+
+enum state { NONE, WANTED, SENT, UNSURE, QUEUED, RUNS, ENDED };
+
+struct job {
+    enum state state;
+    char id[BATS_JOB_ID], mark[BATS_JOB_ID], reason[BATS_JOB_ID];
+    int64_t submitted_us;
+    int64_t start_s, end_s;
+    double rate;
+    int64_t cancel_us; /* it is to be cancelled then; 0: not */
+    int64_t ended_us;
+    uint32_t missed; /* lists that did not show it */
+    bool seen;       /* in the present list */
+};
+
+enum errand { NOTHING, SUBMIT, LIST, CANCEL, BILLS };
+
+struct bats_queue {
+    struct bats_queue_options o;
+    struct job *jobs; /* o.n */
+    uint32_t n;       /* that are not NONE */
+    uint64_t serial;  /* of the last mark */
+    struct bats_query query;
+    enum errand errand;
+    uint32_t place; /* SUBMIT */
+    uint32_t *told; /* CANCEL: places; n_told */
+    size_t n_told;
+    int64_t submit_us, pause_us;    /* not before; after a failure */
+    int64_t list_us, list_pause_us; /* the same */
+    int64_t bills_us;               /* not before, */
+    bool is_stale; /* unless jobs have ended since the last question */
+    struct bats_queue_news *news;
+    size_t first_news, n_news, room;
+    bool failed; /* memory was short */
+};
+
+/* ---- news ---- */
+
+static void tell(struct bats_queue *j, const struct bats_queue_news *news)
+{
+    if (!bats_grow(&j->news, &j->room, j->n_news + 1, sizeof *j->news)) {
+        j->failed = true;
+        return;
+    }
+    j->news[j->n_news++] = *news;
+}
+
+static void say(struct bats_queue *j, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(struct bats_queue *j, const char *format, ...)
+{
+    struct bats_queue_news news = {.type = BATS_QUEUE_SAYS,
+                                  .place = BATS_NO_JOB};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(news.sentence, sizeof news.sentence, format, args);
+    va_end(args);
+    tell(j, &news);
+}
+
+bool bats_queue_next(struct bats_queue *j, struct bats_queue_news *news)
+{
+    if (j->first_news == j->n_news) {
+        j->first_news = j->n_news = 0;
+        return false;
+    }
+    *news = j->news[j->first_news++];
+    return true;
+}
+
+/* ---- changes of a job ---- */
+
+bats_money bats_queue_bill(double rate, int64_t seconds)
+{
+    double amount = rate * (double)seconds * (double)BATS_UNIT / 3600;
+    return amount < (double)BATS_LONGEST ? (bats_money)ceil(amount - 1e-6)
+                                         : BATS_LONGEST;
+}
+
+static void bill(struct bats_queue *j, uint32_t place, bats_money amount)
+{
+    j->jobs[place] = (struct job){.state = NONE};
+    j->n--;
+    tell(j, &(struct bats_queue_news){
+                .type = BATS_QUEUE_BILLED, .place = place, .amount = amount});
+}
+
+static void end(struct bats_queue *j, uint32_t place)
+{
+    struct job *job = &j->jobs[place];
+    job->state = ENDED;
+    job->ended_us = bats_now_us(CLOCK_MONOTONIC);
+    j->is_stale = true;
+    tell(j, &(struct bats_queue_news){.type = BATS_QUEUE_ENDED, .place = place});
+    if (job->id[0] == '\0' || (!j->o.rules.accounts && job->start_s == 0))
+        bill(j, place, 0);
+}
+
+/* By what the list has shown. */
+static bats_money bill_by_time(const struct job *job)
+{
+    int64_t end_s = job->end_s > 0 ? job->end_s : (int64_t)time(NULL);
+    if (job->start_s == 0 || end_s < job->start_s || job->rate < 0)
+        return 0;
+    return bats_queue_bill(job->rate, end_s - job->start_s);
+}
+
+/* It is as the list shows it. */
+static void update(struct bats_queue *j, uint32_t place,
+                   const struct bats_job_view *view)
+{
+    struct job *job = &j->jobs[place];
+    bool changed = job->state != RUNS || job->end_s != view->end_s;
+    if (job->state == UNSURE || job->state == SENT) {
+        strcpy(job->id, view->id);
+        job->state = QUEUED;
+        tell(j, &(struct bats_queue_news){.type = BATS_QUEUE_SUBMITTED,
+                                         .place = place});
+    }
+    strcpy(job->reason, view->reason);
+    job->missed = 0;
+    if (view->rate >= 0)
+        job->rate = view->rate;
+    if (view->phase == BATS_JOB_WAITS)
+        return;
+    job->start_s = view->start_s;
+    job->end_s = view->end_s;
+    if (view->phase == BATS_JOB_ENDED) {
+        end(j, place);
+    } else if (changed) {
+        job->state = RUNS;
+        tell(j, &(struct bats_queue_news){.type = BATS_QUEUE_RUNS,
+                                         .place = place,
+                                         .start_s = view->start_s,
+                                         .end_s = view->end_s,
+                                         .rate = view->rate});
+    }
+}
+
+/* ---- what the user of this says ---- */
+
+int bats_queue_create(const struct bats_queue_options *options,
+                     struct bats_queue **jobs, struct bats_error *err)
+{
+    struct bats_queue *j = *jobs = calloc(1, sizeof *j);
+    if (j != NULL) {
+        j->o = *options;
+        j->jobs = calloc(options->n, sizeof *j->jobs);
+        j->told = calloc(AT_ONCE, sizeof *j->told);
+        /* No mark is that of an earlier session. */
+        j->serial = (uint64_t)bats_now_us(CLOCK_REALTIME);
+    }
+    if (j != NULL && j->jobs != NULL && j->told != NULL)
+        return 0;
+    bats_queue_destroy(j);
+    *jobs = NULL;
+    return bats_error_set(err, BATS_ENOMEM, "out of memory");
+}
+
+void bats_queue_destroy(struct bats_queue *j)
+{
+    if (j == NULL)
+        return;
+    bats_query_release(&j->query);
+    free(j->jobs);
+    free(j->told);
+    free(j->news);
+    free(j);
+}
+
+void bats_queue_submit(struct bats_queue *j, uint32_t place)
+{
+    struct job *job = &j->jobs[place];
+    *job = (struct job){.state = WANTED, .rate = -1};
+    snprintf(job->mark, sizeof job->mark, "%llu",
+             (unsigned long long)++j->serial);
+    j->n++;
+}
+
+void bats_queue_adopt(struct bats_queue *j, uint32_t place,
+                     const struct bats_job_view *view)
+{
+    struct job *job = &j->jobs[place];
+    *job = (struct job){.state = QUEUED,
+                        .rate = view->rate,
+                        .submitted_us = bats_now_us(CLOCK_MONOTONIC)};
+    strcpy(job->id, view->id);
+    strcpy(job->mark, view->mark);
+    j->n++;
+}
+
+void bats_queue_cancel(struct bats_queue *j, uint32_t place, int64_t grace_us)
+{
+    struct job *job = &j->jobs[place];
+    int64_t at_us = bats_now_us(CLOCK_MONOTONIC) + grace_us;
+    if (job->state == WANTED) {
+        end(j, place);
+        return;
+    }
+    if (job->state != NONE && job->state != ENDED &&
+        (job->cancel_us == 0 || at_us < job->cancel_us))
+        job->cancel_us = at_us;
+}
+
+uint32_t bats_queue_find(const struct bats_queue *j, const char *id,
+                        bool *unsure)
+{
+    *unsure = false;
+    for (uint32_t i = 0; i < j->o.n; i++) {
+        const struct job *job = &j->jobs[i];
+        *unsure |= job->state == SENT || job->state == UNSURE;
+        if ((job->state == QUEUED || job->state == RUNS) &&
+            job->cancel_us == 0 && strcmp(job->id, id) == 0)
+            return i;
+    }
+    return BATS_NO_JOB;
+}
+
+bool bats_queue_is_free(const struct bats_queue *j, uint32_t place)
+{
+    return j->jobs[place].state == NONE;
+}
+
+uint32_t bats_queue_count(const struct bats_queue *j)
+{
+    return j->n;
+}
+
+const char *bats_queue_id(const struct bats_queue *j, uint32_t place)
+{
+    return j->jobs[place].id;
+}
+
+void bats_queue_waiting(const struct bats_queue *j,
+                       struct bats_queue_waiting *waiting)
+{
+    uint32_t most = 0;
+    *waiting = (struct bats_queue_waiting){.since_us = INT64_MAX};
+    for (uint32_t i = 0; i < j->o.n; i++) {
+        const struct job *job = &j->jobs[i];
+        uint32_t same = 0;
+        if (job->state != QUEUED)
+            continue;
+        waiting->n++;
+        if (job->submitted_us < waiting->since_us)
+            waiting->since_us = job->submitted_us;
+        for (uint32_t k = 0; k < j->o.n; k++)
+            same += j->jobs[k].state == QUEUED &&
+                    strcmp(j->jobs[k].reason, job->reason) == 0;
+        if (same > most) {
+            most = same;
+            strcpy(waiting->reason, job->reason);
+        }
+    }
+}
+
+/* ---- answers ---- */
+
+static int64_t longer(int64_t pause_us)
+{
+    if (pause_us == 0)
+        return PAUSE_US;
+    return 2 * pause_us < PAUSE_MAX_US ? 2 * pause_us : PAUSE_MAX_US;
+}
+
+/* A command that failed may have done its work all the same. */
+static void submitted(struct bats_queue *j, int rc, const char *answer,
+                      const struct bats_error *why, int64_t now_us)
+{
+    struct job *job = &j->jobs[j->place];
+    struct bats_error wrong = {0};
+    if (rc > 0)
+        rc = j->o.system->read_submit(answer, job->id, &wrong);
+    if (rc == 0) {
+        job->state = QUEUED;
+        job->submitted_us = now_us;
+        j->pause_us = 0;
+        tell(j, &(struct bats_queue_news){.type = BATS_QUEUE_SUBMITTED,
+                                         .place = j->place});
+        return;
+    }
+    bool first = j->pause_us == 0;
+    j->pause_us = longer(j->pause_us);
+    j->submit_us = now_us + j->pause_us;
+    job->state = UNSURE;
+    job->missed = 0;
+    if (first)
+        say(j, "%s; this is tried again, ever less often",
+            wrong.code != 0 ? wrong.text : why->text);
+}
+
+static uint32_t find_mark(const struct bats_queue *j,
+                          const struct bats_job_view *view)
+{
+    for (uint32_t i = 0; i < j->o.n; i++)
+        if (j->jobs[i].state != NONE && j->jobs[i].state != ENDED &&
+            (strcmp(j->jobs[i].id, view->id) == 0 ||
+             strcmp(j->jobs[i].mark, view->mark) == 0))
+            return i;
+    return BATS_NO_JOB;
+}
+
+/* A job that the list does not show: the submission has failed, or the system
+ * has forgotten it already. Right after a submission it may not show it yet. */
+static void miss(struct bats_queue *j, uint32_t place)
+{
+    struct job *job = &j->jobs[place];
+    if (++job->missed < LISTS_MISSED)
+        return;
+    if (job->state == UNSURE && job->cancel_us == 0)
+        job->state = WANTED;
+    else
+        end(j, place);
+}
+
+static void listed(struct bats_queue *j, int rc, const char *answer,
+                   const struct bats_error *why, int64_t now_us)
+{
+    struct bats_job_view view;
+    if (rc < 0) {
+        if (j->list_pause_us == 0)
+            say(j, "%s; this is tried again, ever less often", why->text);
+        j->list_pause_us = longer(j->list_pause_us);
+        j->list_us = now_us + j->o.interval_us + j->list_pause_us;
+        return;
+    }
+    j->list_pause_us = 0;
+    for (uint32_t i = 0; i < j->o.n; i++)
+        j->jobs[i].seen = false;
+    while (j->o.system->read_list(&answer, &view)) {
+        uint32_t place = find_mark(j, &view);
+        if (place == BATS_NO_JOB)
+            continue;
+        j->jobs[place].seen = true;
+        update(j, place, &view);
+    }
+    for (uint32_t i = 0; i < j->o.n; i++) {
+        enum state state = j->jobs[i].state;
+        if (!j->jobs[i].seen &&
+            (state == UNSURE || state == QUEUED || state == RUNS))
+            miss(j, i);
+    }
+}
+
+static void cancelled(struct bats_queue *j, int rc,
+                      const struct bats_error *why, int64_t now_us)
+{
+    for (size_t i = 0; i < j->n_told; i++) {
+        struct job *job = &j->jobs[j->told[i]];
+        if (job->state != NONE) /* if it does not end, once more */
+            job->cancel_us = now_us + PAUSE_MAX_US;
+    }
+    if (rc < 0)
+        say(j, "%s", why->text);
+}
+
+static void billed(struct bats_queue *j, int rc, const char *answer,
+                   int64_t now_us)
+{
+    struct bats_job_bill b;
+    while (rc > 0 && j->o.system->read_bills(&answer, &b))
+        for (uint32_t i = 0; i < j->o.n; i++)
+            if (b.is_final && j->jobs[i].state == ENDED &&
+                strcmp(j->jobs[i].id, b.id) == 0) {
+                bill(j, i, bats_queue_bill(b.rate, b.seconds));
+                break;
+            }
+    for (uint32_t i = 0; i < j->o.n; i++) {
+        const struct job *job = &j->jobs[i];
+        if (job->state != ENDED || now_us - job->ended_us < BILL_US)
+            continue;
+        say(j, "the accounting of %s does not know job %s: it is charged for "
+               "the time it was held",
+            j->o.system->name, job->id);
+        bill(j, i, bill_by_time(job));
+    }
+}
+
+static void conclude(struct bats_queue *j, int rc, const char *answer,
+                     const struct bats_error *why, int64_t now_us)
+{
+    enum errand errand = j->errand;
+    j->errand = NOTHING;
+    switch (errand) {
+    case SUBMIT:
+        submitted(j, rc, answer, why, now_us);
+        break;
+    case LIST:
+        listed(j, rc, answer, why, now_us);
+        break;
+    case CANCEL:
+        cancelled(j, rc, why, now_us);
+        break;
+    case BILLS:
+        billed(j, rc, answer, now_us);
+        break;
+    case NOTHING:
+        break;
+    }
+}
+
+/* ---- questions ---- */
+
+static void start(struct bats_queue *j, enum errand errand,
+                  struct bats_argv *argv, const char *input, int64_t now_us)
+{
+    struct bats_error why;
+    int rc = 0;
+    if (argv->failed)
+        j->failed = true;
+    else
+        rc = bats_query_start(&j->query, (const char *const *)argv->words,
+                              j->o.system->variable, input, PATIENCE_US, &why);
+    j->errand = errand;
+    bats_argv_release(argv);
+    if (rc < 0)
+        conclude(j, rc, NULL, &why, now_us);
+}
+
+/* Returns false: there is nobody to be cancelled now. */
+static bool start_cancel(struct bats_queue *j, int64_t now_us, int64_t *due_us)
+{
+    const char *ids[AT_ONCE];
+    struct bats_argv argv = {0};
+    j->n_told = 0;
+    for (uint32_t i = 0; i < j->o.n && j->n_told < AT_ONCE; i++) {
+        const struct job *job = &j->jobs[i];
+        if (job->cancel_us == 0 || (job->state != QUEUED && job->state != RUNS))
+            continue;
+        if (job->cancel_us > now_us) {
+            *due_us = job->cancel_us < *due_us ? job->cancel_us : *due_us;
+            continue;
+        }
+        ids[j->n_told] = job->id;
+        j->told[j->n_told++] = i;
+    }
+    if (j->n_told == 0)
+        return false;
+    j->o.system->cancel(ids, j->n_told, &argv);
+    start(j, CANCEL, &argv, NULL, now_us);
+    return true;
+}
+
+static bool start_submit(struct bats_queue *j, int64_t now_us, int64_t *due_us)
+{
+    uint32_t i = 0;
+    while (i < j->o.n && j->jobs[i].state != WANTED)
+        i++;
+    if (i == j->o.n)
+        return false;
+    if (j->submit_us > now_us) {
+        *due_us = j->submit_us < *due_us ? j->submit_us : *due_us;
+        return false;
+    }
+    struct bats_job_request request = j->o.requests[i];
+    struct bats_argv argv = {0};
+    char *script = NULL;
+    request.name = j->o.name;
+    request.mark = j->jobs[i].mark;
+    j->o.system->submit(&request, &argv, &script);
+    if (script == NULL)
+        argv.failed = true;
+    j->place = i;
+    j->jobs[i].state = SENT;
+    start(j, SUBMIT, &argv, script, now_us);
+    free(script);
+    return true;
+}
+
+/* Jobs that the system knows, and that this place does not know the end of. */
+static bool has_open(const struct bats_queue *j)
+{
+    for (uint32_t i = 0; i < j->o.n; i++)
+        if (j->jobs[i].state == UNSURE || j->jobs[i].state == QUEUED ||
+            j->jobs[i].state == RUNS)
+            return true;
+    return false;
+}
+
+static bool start_list(struct bats_queue *j, int64_t now_us, int64_t *due_us)
+{
+    struct bats_argv argv = {0};
+    if (!has_open(j))
+        return false;
+    if (j->list_us > now_us) {
+        *due_us = j->list_us < *due_us ? j->list_us : *due_us;
+        return false;
+    }
+    j->list_us = now_us + j->o.interval_us;
+    j->o.system->list(j->o.name, &argv);
+    start(j, LIST, &argv, NULL, now_us);
+    return true;
+}
+
+static void bill_without_accounts(struct bats_queue *j)
+{
+    for (uint32_t i = 0; i < j->o.n; i++)
+        if (j->jobs[i].state == ENDED)
+            bill(j, i, bill_by_time(&j->jobs[i]));
+}
+
+/* At once when jobs have ended, else as often as the list. */
+static bool start_bills(struct bats_queue *j, int64_t now_us, int64_t *due_us)
+{
+    const char *ids[AT_ONCE];
+    struct bats_argv argv = {0};
+    size_t n = 0;
+    if (!j->o.rules.accounts) {
+        bill_without_accounts(j);
+        return false;
+    }
+    for (uint32_t i = 0; i < j->o.n && n < AT_ONCE; i++)
+        if (j->jobs[i].state == ENDED)
+            ids[n++] = j->jobs[i].id;
+    if (n == 0)
+        return false;
+    if (!j->is_stale && j->bills_us > now_us) {
+        *due_us = j->bills_us < *due_us ? j->bills_us : *due_us;
+        return false;
+    }
+    j->is_stale = false;
+    j->bills_us = now_us + j->o.interval_us;
+    j->o.system->bills(ids, n, &argv);
+    start(j, BILLS, &argv, NULL, now_us);
+    return true;
+}
+
+int bats_queue_turn(struct bats_queue *j, int64_t now_us, int64_t *due_us,
+                   struct bats_error *err)
+{
+    struct bats_error why = {0};
+    char *answer = NULL;
+    if (j->query.runs) {
+        int rc = bats_query_poll(&j->query, 0, &answer, &why);
+        if (rc != 0)
+            conclude(j, rc, answer, &why, now_us);
+        free(answer);
+    }
+    if (!j->query.runs && !j->failed && !start_cancel(j, now_us, due_us) &&
+        !start_submit(j, now_us, due_us) && !start_list(j, now_us, due_us))
+        start_bills(j, now_us, due_us);
+    if (j->query.runs && now_us + LOOK_US < *due_us)
+        *due_us = now_us + LOOK_US;
+    if (j->failed)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    return 0;
+}

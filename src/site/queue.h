@@ -1,0 +1,122 @@
+/*
+ * queue: the jobs of a run, handed in to a batch system and settled with it,
+ * without ever waiting for it.
+ *
+ * Layer: site. Used by cli (alloc). There are so many places, each for one job
+ * after the other:
+ *
+ *   NONE -> WANTED -> SENT -> QUEUED -> RUNS -> ENDED -> NONE
+ *
+ * WANTED waits for its turn, SENT for the answer of the submission, ENDED for
+ * the bill. A submission without an answer is UNSURE until a list of the jobs
+ * shows whether there is one with its mark.
+ *
+ * It is polite. One command runs at a time. All jobs are listed by one command,
+ * at most every `interval`, and only while there are jobs; then one asks for the
+ * bills of all that have ended. After a failed submission the next one waits,
+ * 1 s at first, then twice as long, at most a minute; lists that fail become rarer
+ * in the same way.
+ *
+ * The bill is what the system's accounting says, once it calls the job ended.
+ * Where there is none, or it does not know the job for ten minutes, it is the
+ * time from start to end that the list shows, at the job's rate; if the list
+ * does not show the job any more, the time until it was missed.
+ */
+#ifndef BATS_SITE_JOBS_H
+#define BATS_SITE_JOBS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/error.h"
+#include "bats/units.h"
+#include "site/job_system.h"
+
+#define BATS_NO_JOB UINT32_MAX
+
+struct bats_queue; /* opaque */
+
+struct bats_queue_options {
+    const struct bats_job_system *system;
+    struct bats_job_rules rules;
+    const char *name;                        /* of all jobs of the run */
+    const struct bats_job_request *requests; /* by place, n of them: all but
+                                              * name and mark */
+    uint32_t n;
+    int64_t interval_us;
+
+};
+
+/* The options' pointers stay valid. BATS_ENOMEM. */
+int bats_queue_create(const struct bats_queue_options *options,
+                     struct bats_queue **jobs, struct bats_error *err);
+void bats_queue_destroy(struct bats_queue *jobs);
+
+/* Hands a job in, at a place that has none. */
+void bats_queue_submit(struct bats_queue *jobs, uint32_t place);
+
+/* An earlier session has handed in this job, as `view` shows it, and this place
+ * takes it over. */
+void bats_queue_adopt(struct bats_queue *jobs, uint32_t place,
+                     const struct bats_job_view *view);
+
+/* The job is to end: it is cancelled unless it has left by itself within
+ * `grace_us`. */
+void bats_queue_cancel(struct bats_queue *jobs, uint32_t place,
+                      int64_t grace_us);
+
+/* The place of the job with this number; BATS_NO_JOB: it is none of ours, or its
+ * number is not known yet: then *unsure. A job that is to end is not found. */
+uint32_t bats_queue_find(const struct bats_queue *jobs, const char *id,
+                        bool *unsure);
+
+/* There is no job at the place. */
+bool bats_queue_is_free(const struct bats_queue *jobs, uint32_t place);
+
+/* Places that have a job. */
+uint32_t bats_queue_count(const struct bats_queue *jobs);
+
+/* The number of its job; "": none yet. */
+const char *bats_queue_id(const struct bats_queue *jobs, uint32_t place);
+
+/* Does what is due. `*due_us`: the monotonic time of the next turn, if that is
+ * sooner than what it says. BATS_ENOMEM. */
+int bats_queue_turn(struct bats_queue *jobs, int64_t now_us, int64_t *due_us,
+                   struct bats_error *err);
+
+enum bats_queue_news_type {
+    BATS_QUEUE_SUBMITTED, /* place: the number of its job is known */
+    BATS_QUEUE_RUNS,      /* place, start_s, end_s, rate: first seen running, or
+                            its end has changed */
+    BATS_QUEUE_ENDED,     /* place: it runs no more, and never will */
+    BATS_QUEUE_BILLED,    /* place, amount: the place is free again */
+    BATS_QUEUE_SAYS       /* a sentence */
+};
+
+struct bats_queue_news {
+    enum bats_queue_news_type type;
+    uint32_t place;
+    int64_t start_s, end_s;
+    double rate; /* per hour; < 0: unknown */
+    bats_money amount;
+    char sentence[256];
+};
+
+/* What has happened, oldest first; false: no more. */
+bool bats_queue_next(struct bats_queue *jobs, struct bats_queue_news *news);
+
+/* Why jobs wait: how many wait in the queue, since when the oldest (monotonic),
+ * and the system's reason that most of them have ("": not known yet). */
+struct bats_queue_waiting {
+    uint32_t n;
+    int64_t since_us;
+    char reason[BATS_JOB_ID];
+};
+void bats_queue_waiting(const struct bats_queue *jobs,
+                       struct bats_queue_waiting *waiting);
+
+/* So much for so many seconds, rounded up to a millionth. */
+bats_money bats_queue_bill(double rate, int64_t seconds);
+
+#endif

@@ -1,0 +1,354 @@
+/* queue: jobs that are handed in to a batch system. Slurm's commands are shell
+ * scripts here, which print what Slurm 22.05 prints; the test writes what they
+ * are to say. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "site/queue.h"
+#include "util/now.h"
+
+extern const struct bats_job_system bats_slurm_jobs;
+
+#define PLACES 4
+
+struct bed {
+    char dir[64];
+    struct bats_job_request requests[PLACES];
+    struct bats_queue *queue;
+    int64_t now_us;
+    char says[256]; /* the last sentence */
+    uint32_t n[BATS_QUEUE_SAYS + 1];
+    struct bats_queue_news last[BATS_QUEUE_SAYS + 1];
+};
+
+/* ---- a Slurm of scripts ---- */
+
+static void write_file(const struct bed *b, const char *name,
+                       const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void write_file(const struct bed *b, const char *name,
+                       const char *format, ...)
+{
+    char path[128];
+    va_list args;
+    snprintf(path, sizeof path, "%s/%s", b->dir, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    va_start(args, format);
+    vfprintf(f, format, args);
+    va_end(args);
+    assert_int_equal(fclose(f), 0);
+    chmod(path, 0755);
+}
+
+/* How often the command was called. */
+static int calls(const struct bed *b, const char *name)
+{
+    char path[128], line[1024];
+    int n = 0;
+    snprintf(path, sizeof path, "%s/%s.calls", b->dir, name);
+    FILE *f = fopen(path, "r");
+    while (f != NULL && fgets(line, sizeof line, f) != NULL)
+        n++;
+    if (f != NULL)
+        fclose(f);
+    return n;
+}
+
+/* The command prints this, and exits with `code`. */
+static void says(const struct bed *b, const char *name, int code,
+                 const char *text)
+{
+    write_file(b, name,
+               "#!/bin/sh\necho \"$*\" >>%s/%s.calls\ncat <<'END'\n%s\nEND\n"
+               "test %d = 0 || echo 'it does not work' >&2\nexit %d\n",
+               b->dir, name, text, code, code);
+}
+
+/* A line of squeue: the job as of the mark of the last submission. */
+static void lists(const struct bed *b, const char *id, const char *state,
+                  const char *reason, const char *start, const char *end,
+                  const char *billing)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%-32s%-48s%-20s%-40s%-24s%-24s%-160s", id,
+             "no-mark", state, reason, start, end, billing);
+    says(b, "squeue", 0, text);
+}
+
+static void set_up(struct bed *b, bool accounts)
+{
+    char path[4096];
+    *b = (struct bed){.dir = "/tmp/test_queue.XXXXXX"};
+    assert_non_null(mkdtemp(b->dir));
+    snprintf(path, sizeof path, "%s:/usr/bin:/bin", b->dir);
+    setenv("PATH", path, 1);
+    for (int i = 0; i < PLACES; i++)
+        b->requests[i] = (struct bats_job_request){.partition = "slow",
+                                                   .nodes = 1,
+                                                   .ranks = 2,
+                                                   .limit_s = 61,
+                                                   .output = "/dev/null",
+                                                   .command = "true"};
+    struct bats_queue_options o = {.system = &bats_slurm_jobs,
+                                   .rules.accounts = accounts,
+                                   .name = "bats-test",
+                                   .requests = b->requests,
+                                   .n = PLACES,
+                                   .interval_us = 10000000};
+    struct bats_error err;
+    assert_int_equal(bats_queue_create(&o, &b->queue, &err), 0);
+    b->now_us = bats_now_us(CLOCK_MONOTONIC);
+    says(b, "sbatch", 0, "17");
+    says(b, "scancel", 0, "");
+    says(b, "squeue", 0, "");
+    says(b, "sacct", 0, "");
+}
+
+static void tear_down(struct bed *b)
+{
+    char command[128];
+    bats_queue_destroy(b->queue);
+    snprintf(command, sizeof command, "rm -r %s", b->dir);
+    assert_int_equal(system(command), 0);
+}
+
+static void hear(struct bed *b)
+{
+    struct bats_queue_news news;
+    while (bats_queue_next(b->queue, &news)) {
+        b->n[news.type]++;
+        b->last[news.type] = news;
+    }
+}
+
+/* Turns until nothing is due before `until_us` from now; the time is the
+ * test's, but for commands that run. */
+static void pass(struct bed *b, int64_t time_us)
+{
+    int64_t end_us = b->now_us + time_us;
+    struct bats_error err;
+    while (b->now_us < end_us) {
+        int64_t due_us = INT64_MAX;
+        assert_int_equal(bats_queue_turn(b->queue, b->now_us, &due_us, &err),
+                         0);
+        hear(b);
+        if (due_us <= b->now_us + 10000) { /* a command runs */
+            usleep(1000);
+            continue;
+        }
+        b->now_us = due_us < end_us ? due_us : end_us;
+    }
+}
+
+#define SECONDS 1000000
+
+/* ---- tests ---- */
+
+static void a_job_is_submitted_and_billed_by_the_accounting(void **state)
+{
+    (void)state;
+    struct bed b;
+    set_up(&b, true);
+    bats_queue_submit(b.queue, 2);
+    pass(&b, SECONDS);
+    assert_int_equal(b.n[BATS_QUEUE_SUBMITTED], 1);
+    assert_string_equal(bats_queue_id(b.queue, 2), "17");
+    lists(&b, "17", "RUNNING", "None", "1000", "1060", "cpu=2,billing=16");
+    pass(&b, 10 * SECONDS);
+    assert_int_equal(b.n[BATS_QUEUE_RUNS], 1);
+    assert_int_equal(b.last[BATS_QUEUE_RUNS].start_s, 1000);
+    assert_int_equal(b.last[BATS_QUEUE_RUNS].end_s, 1060);
+    assert_true(b.last[BATS_QUEUE_RUNS].rate == 16);
+    lists(&b, "17", "COMPLETED", "None", "1000", "1009", "cpu=2,billing=16");
+    says(&b, "sacct", 0, "17|RUNNING|8|billing=16,cpu=2,node=1");
+    pass(&b, 10 * SECONDS);
+    assert_int_equal(b.n[BATS_QUEUE_ENDED], 1);
+    assert_int_equal(b.n[BATS_QUEUE_BILLED], 0);
+    says(&b, "sacct", 0, "17|COMPLETED|9|billing=16,cpu=2,node=1");
+    pass(&b, 10 * SECONDS);
+    assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
+    assert_int_equal(b.last[BATS_QUEUE_BILLED].place, 2);
+    assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 40000); /* 9 * 16/3600 */
+    assert_int_equal(bats_queue_count(b.queue), 0);
+    tear_down(&b);
+}
+
+static void without_accounting_the_time_held_is_billed(void **state)
+{
+    (void)state;
+    struct bed b;
+    set_up(&b, false);
+    bats_queue_submit(b.queue, 0);
+    pass(&b, SECONDS);
+    lists(&b, "17", "TIMEOUT", "None", "1000", "1064", "cpu=2,billing=16");
+    pass(&b, 10 * SECONDS);
+    assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
+    assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 284445);
+    assert_int_equal(calls(&b, "sacct"), 0);
+    tear_down(&b);
+}
+
+static void all_jobs_are_listed_at_once_and_not_too_often(void **state)
+{
+    (void)state;
+    struct bed b;
+    set_up(&b, true);
+    pass(&b, 100 * SECONDS);
+    assert_int_equal(calls(&b, "squeue"), 0);
+    lists(&b, "17", "PENDING", "Priority", "N/A", "N/A", "billing=16");
+    bats_queue_submit(b.queue, 0);
+    pass(&b, 100 * SECONDS);
+    assert_in_range(calls(&b, "squeue"), 10, 11);
+    struct bats_queue_waiting waiting;
+    bats_queue_waiting(b.queue, &waiting);
+    assert_int_equal(waiting.n, 1);
+    assert_string_equal(waiting.reason, "Priority");
+    tear_down(&b);
+}
+
+static void submissions_that_fail_are_tried_again_ever_less_often(void **state)
+{
+    (void)state;
+    struct bed b;
+    set_up(&b, true);
+    says(&b, "sbatch", 1, "");
+    bats_queue_submit(b.queue, 0);
+    pass(&b, 1000 * SECONDS);
+    assert_int_equal(b.n[BATS_QUEUE_SAYS], 1);
+    assert_non_null(strstr(b.last[BATS_QUEUE_SAYS].sentence,
+                           "it does not work"));
+    assert_in_range(calls(&b, "sbatch"), 8, 30);
+    says(&b, "sbatch", 0, "18");
+    pass(&b, 100 * SECONDS);
+    assert_int_equal(b.n[BATS_QUEUE_SUBMITTED], 1);
+    tear_down(&b);
+}
+
+/* sbatch fails, but the list shows that the job is there. */
+static void a_job_without_an_answer_is_found_by_its_mark(void **state)
+{
+    (void)state;
+    struct bed b;
+    set_up(&b, true);
+    write_file(&b, "sbatch",
+               "#!/bin/sh\nfor w; do case $w in --comment=*)\n"
+               "printf '%%-32s%%-48s%%-20s%%-40s%%-24s%%-24s%%-160s\\n' 21 "
+               "${w#*=} PENDING None N/A N/A billing=16 >%s/list ;;\n"
+               "esac; done\nexit 1\n",
+               b.dir);
+    write_file(&b, "squeue", "#!/bin/sh\ncat %s/list\n", b.dir);
+    bats_queue_submit(b.queue, 1);
+    pass(&b, 60 * SECONDS);
+    assert_int_equal(b.n[BATS_QUEUE_SUBMITTED], 1);
+    assert_string_equal(bats_queue_id(b.queue, 1), "21");
+    tear_down(&b);
+}
+
+static void a_job_that_is_to_end_is_cancelled_and_not_found(void **state)
+{
+    (void)state;
+    struct bed b;
+    bool unsure;
+    set_up(&b, true);
+    bats_queue_submit(b.queue, 3);
+    pass(&b, SECONDS);
+    assert_int_equal(bats_queue_find(b.queue, "17", &unsure), 3);
+    assert_int_equal(bats_queue_find(b.queue, "18", &unsure), BATS_NO_JOB);
+    assert_false(unsure);
+    bats_queue_cancel(b.queue, 3, 0);
+    assert_int_equal(bats_queue_find(b.queue, "17", &unsure), BATS_NO_JOB);
+    pass(&b, SECONDS);
+    assert_int_equal(calls(&b, "scancel"), 1);
+    lists(&b, "17", "CANCELLED", "None", "N/A", "1009", "billing=16");
+    says(&b, "sacct", 0, "17|CANCELLED by 0|0|");
+    pass(&b, 20 * SECONDS);
+    assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
+    assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 0);
+    tear_down(&b);
+}
+
+static void a_job_that_was_not_submitted_yet_costs_nothing(void **state)
+{
+    (void)state;
+    struct bed b;
+    set_up(&b, true);
+    bats_queue_submit(b.queue, 0);
+    bats_queue_cancel(b.queue, 0, 0);
+    pass(&b, SECONDS);
+    assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
+    assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 0);
+    assert_int_equal(calls(&b, "sbatch"), 0);
+    tear_down(&b);
+}
+
+/* The accounting never hears of it: after ten minutes the list has to do. */
+static void a_bill_that_never_comes_is_the_time_held(void **state)
+{
+    (void)state;
+    struct bed b;
+    set_up(&b, true);
+    bats_queue_submit(b.queue, 0);
+    pass(&b, SECONDS);
+    lists(&b, "17", "COMPLETED", "None", "1000", "1036", "billing=100");
+    says(&b, "sacct", 1, "");
+    pass(&b, 500 * SECONDS);
+    assert_int_equal(b.n[BATS_QUEUE_BILLED], 0);
+    pass(&b, 200 * SECONDS);
+    assert_int_equal(b.n[BATS_QUEUE_BILLED], 1);
+    assert_int_equal(b.last[BATS_QUEUE_BILLED].amount, 1000000);
+    tear_down(&b);
+}
+
+static void what_the_site_adds_to_a_limit_is_known(void **state)
+{
+    (void)state;
+    struct bats_job_rules rules;
+    struct bats_error err;
+    const struct bats_job_system *s = &bats_slurm_jobs;
+    assert_int_equal(
+        s->read_rules("KillOnBadExit           = 0\n"
+                      "KillWait                = 30 sec\n"
+                      "OverTimeLimit           = 2 min\n"
+                      "AccountingStorageType   = accounting_storage/slurmdbd",
+                      &rules, &err),
+        0);
+    assert_int_equal(rules.overrun_s, 30 + 120 + 5);
+    assert_true(rules.accounts);
+    assert_int_equal(s->read_rules("slurm_load: Unable to contact", &rules,
+                                   &err),
+                     BATS_EINPUT);
+    assert_int_equal(s->read_rules("KillWait = 30 sec\n"
+                                   "OverTimeLimit = UNLIMITED\n",
+                                   &rules, &err),
+                     BATS_EINPUT);
+    assert_true(s->read_rate("JobId=1 JobName=x TRES=cpu=2,mem=1000M,node=1,"
+                             "billing=16 Socks/Node=*") == 16);
+    assert_true(s->read_rate("JobId=1 JobName=x") < 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_job_is_submitted_and_billed_by_the_accounting),
+        cmocka_unit_test(without_accounting_the_time_held_is_billed),
+        cmocka_unit_test(all_jobs_are_listed_at_once_and_not_too_often),
+        cmocka_unit_test(submissions_that_fail_are_tried_again_ever_less_often),
+        cmocka_unit_test(a_job_without_an_answer_is_found_by_its_mark),
+        cmocka_unit_test(a_job_that_is_to_end_is_cancelled_and_not_found),
+        cmocka_unit_test(a_job_that_was_not_submitted_yet_costs_nothing),
+        cmocka_unit_test(a_bill_that_never_comes_is_the_time_held),
+        cmocka_unit_test(what_the_site_adds_to_a_limit_is_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
