@@ -54,11 +54,12 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	failure/rules.c order/random.c outlook/forecast.c policy/bats.c \
 	policy/bkp.c policy/dbc.c policy/dbc_conservative_time.c \
 	policy/dbc_cost.c policy/dbc_cost_time.c policy/dbc_time.c \
-	policy/deadline.c policy/initial.c policy/list.c policy/problem.c \
+	policy/deadline.c policy/expert.c policy/initial.c policy/list.c policy/problem.c \
 	policy/rr.c sampling/choice.c sampling/points.c shrink/nodes.c \
 	state/answers.c state/bag.c state/check.c state/executions.c state/graph.c \
 	state/ledger.c state/machines.c state/slots.c state/state.c \
-	state/jobs.c state/tasks.c state/use.c tail/replicas.c tail/soonest.c)
+	state/jobs.c state/tasks.c state/use.c tail/expert.c tail/instances.c \
+	tail/replicas.c tail/soonest.c tail/strategy.c)
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c clusters_file.c inifile.c platform.c profile.c \
 	profile_save.c reliability.c runtimes.c textfile.c \

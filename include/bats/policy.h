@@ -15,6 +15,9 @@
  *   rr    the papers' baseline: self-scheduling on all machines, each kept as
  *         long as there is a task for it. The budget still binds.
  *
+ *   expert  replication on machines that may not answer, by a strategy
+ *         (strategy.h); where use is charged.
+ *
  * For a deadline and a budget, and charges for use, from Buyya et al. (2005):
  *
  *   dbc-cost               the cheapest clusters that can do the bag by the
@@ -37,6 +40,7 @@ struct bats_policy;
 extern const struct bats_policy bats_policy_bats;
 extern const struct bats_policy bats_policy_bkp;
 extern const struct bats_policy bats_policy_rr;
+extern const struct bats_policy bats_policy_expert;
 extern const struct bats_policy bats_policy_dbc_cost;
 extern const struct bats_policy bats_policy_dbc_time;
 extern const struct bats_policy bats_policy_dbc_conservative_time;

@@ -57,6 +57,7 @@
 #include "bats/plan.h"
 #include "bats/policy.h"
 #include "bats/sample.h"
+#include "bats/strategy.h"
 #include "bats/tail.h"
 #include "bats/units.h"
 
@@ -327,6 +328,7 @@ struct bats_sched_options {
     struct bats_sched_shrink shrink;
     enum bats_reconfigure reconfigure; /* when the plan is made anew */
     enum bats_tail tail;               /* when idle machines run replicas */
+    struct bats_strategy strategy;     /* of the policy expert */
     const struct bats_graph *graph; /* which task waits for which others: of
                                        n_tasks tasks, and no circle. NULL:
                                        none does. Not copied: it must live as

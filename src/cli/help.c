@@ -175,11 +175,23 @@ static void option_head(char *text, size_t size, const struct bats_option *o)
              o->argument != NULL ? o->argument : "");
 }
 
+/* A long choice goes on in a second line. Returns the width of the last one. */
+static int print_head(FILE *out, const char *head)
+{
+    int length = (int)strlen(head), cut = WIDTH;
+    if (length <= WIDTH)
+        return fprintf(out, "%s", head);
+    while (head[cut - 1] != '|')
+        cut--;
+    fprintf(out, "%.*s\n", cut, head);
+    return fprintf(out, "%*s%s", COLUMN / 2, "", head + cut);
+}
+
 static void print_option(FILE *out, const struct bats_option *o)
 {
-    char head[128]; /* a choice is shown whole */
+    char head[160]; /* a choice is shown whole */
     option_head(head, sizeof head, o);
-    int used = fprintf(out, "%s", head);
+    int used = print_head(out, head);
     if (used + 2 > COLUMN) {
         putc('\n', out);
         used = 0;

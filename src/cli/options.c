@@ -125,13 +125,23 @@ const struct bats_option bats_options[] = {
      RUNS | PLAN | CLUSTERS, BATS_GROUP_MONEY,
      "length of a charged window (default: from the clusters file, else 60m)"},
     {"policy", 0,
-     "bats|bkp|rr|dbc-cost|dbc-time|dbc-conservative-time|dbc-cost-time",
+     "bats|bkp|rr|dbc-cost|dbc-time|dbc-conservative-time|dbc-cost-time|"
+     "expert",
      BATS_OPTION_CHOICE, AT(policy), RUNS | PLAN, BATS_GROUP_MONEY,
      "bats: buy the machine-windows that end the bag soonest within the "
      "budget; bkp: sample, then hold one configuration, as in the papers; rr: "
      "use all machines for as long as the budget lasts; dbc-cost, dbc-time, "
      "dbc-conservative-time, dbc-cost-time: the least cost, or time, within "
-     "deadline and budget, as in the papers on grids (default: bats)"},
+     "deadline and budget, as in the papers on grids; expert: replicate the "
+     "last tasks on machines that may not answer, by --strategy (default: "
+     "bats)"},
+    {"strategy", 0, "STRATEGY", BATS_OPTION_TEXT, AT(strategy), RUN,
+     BATS_GROUP_MONEY,
+     "of --policy expert: N=3,T=1x,D=2x,Mr=0.02 (N instances in the "
+     "unreliable pool, one every T, given up after D, T and D as multiples of "
+     "the mean runtime or as durations; then one in the reliable pool, of "
+     "which Mr times the other's size is used), or AR, TRR, TR, AUR, B=AMOUNT, "
+     "CNinf, CN1T0 (default: AUR)"},
     {"reconfigure", 0, "violation|improve", BATS_OPTION_CHOICE,
      AT(reconfigure), RUN, BATS_GROUP_MONEY,
      "policy bkp: change the machines held when the budget would not "

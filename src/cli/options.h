@@ -62,6 +62,7 @@ struct bats_settings {
     const char *bind;        /* none, core or numa ["core"] */
     bats_time window;        /* [0] */
     const char *policy;      /* ["bats"] */
+    const char *strategy;    /* [NULL] */
     const char *reconfigure; /* ["violation"]; simulate: [NULL] */
     bats_time monitor;       /* [0] */
     uint64_t seed;           /* [0], below 2^63 */

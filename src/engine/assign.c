@@ -76,14 +76,15 @@ static bool fill(struct bats_sched *e, uint32_t slot)
 
 void assign_slot(struct bats_sched *e, uint32_t slot)
 {
-    fill(e, slot);
+    if (!e->state.in_tail)
+        fill(e, slot);
 }
 
 void assign_idle(struct bats_sched *e)
 {
     struct state *s = &e->state;
     uint32_t slot = s->idle_first;
-    while (slot != NO_SLOT && !s->draining && bats_bag_ready(&s->bag) > 0) {
+    while (slot != NO_SLOT && !s->draining && !s->in_tail && bats_bag_ready(&s->bag) > 0) {
         uint32_t next = s->slots[slot].next_idle;
         /* Refused: do not ask again before the next monitoring, unless
          * another machine only has to take its tasks first. */
@@ -132,7 +133,7 @@ void assign_make_room(struct bats_sched *e)
 {
     struct state *s = &e->state;
     uint32_t wanted = bats_bag_ready(&s->bag), slot;
-    if (wanted == 0 || s->n_replicas == 0 || s->draining)
+    if (wanted == 0 || s->n_replicas == 0 || s->draining || s->in_tail)
         return;
     for (uint32_t i = 0; i < s->n_slots && wanted > 0; i++)
         wanted -= is_stopping(s, i);
@@ -168,11 +169,53 @@ void assign_replicas(struct bats_sched *e)
     s->idle_asked = s->idle_last;
 }
 
+/* ---- instances ---- */
+
+/* The task may be anywhere in the bag. */
+static void take_from_bag(struct state *s, uint32_t slot,
+                          struct bats_position task)
+{
+    uint32_t behind = 0, ready = bats_bag_ready(&s->bag);
+    while (!bats_same_position(s->bag.order[ready - 1 - behind], task))
+        behind++;
+    execution_begin(s, slot, behind);
+}
+
+static void end_all(struct state *s)
+{
+    for (uint32_t i = 0; i < s->n_slots; i++)
+        if (s->slots[i].n_tasks > 0)
+            execution_cancel(s, i, s->slots[i].head, false);
+}
+
+void assign_instances(struct bats_sched *e)
+{
+    struct state *s = &e->state;
+    if (bats_bag_left(&s->bag) == 0 && s->n_busy > 0)
+        end_all(s);
+    if (!s->in_tail)
+        return;
+    e->tail->update(e->own.tail, s);
+    for (uint32_t next, slot = s->idle_first; slot != NO_SLOT; slot = next) {
+        next = s->slots[slot].next_idle;
+        if (!admits(e, s->slots[slot].machine))
+            continue;
+        struct bats_position task = e->tail->next(e->own.tail, s, slot);
+        if (!bats_is_position(task))
+            continue;
+        if (s->bag.state[task.i] == BATS_TASK_PENDING)
+            take_from_bag(s, slot, task);
+        else
+            execution_replica(s, slot, task);
+    }
+}
+
 void assign_hand_over(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
-    if (s->n_replicas == 0 || s->draining || s->phase != PHASE_NONE)
+    if (s->n_replicas == 0 || s->draining || s->phase != PHASE_NONE ||
+        !e->tail->hand_over)
         return;
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
         struct bats_position task = s->slots[i].head;

@@ -419,7 +419,9 @@ void configure_limits(struct bats_sched *e)
 {
     struct state *s = &e->state;
     for (size_t i = 0; i < s->n_clusters; i++)
-        s->clusters[i].limit = e->failure->limit(e->own.failure, s, i);
+        s->clusters[i].limit = e->tail->limit
+                                   ? e->tail->limit(e->own.tail, s, i)
+                                   : e->failure->limit(e->own.failure, s, i);
 }
 
 /* ---- the sampling phase, and the choice ---- */

@@ -1,6 +1,7 @@
 /* create: the engine's life cycle. See bats/sched.h and engine.h. */
 #include "engine/engine.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static int check_options(const struct bats_sched_options *o,
@@ -82,6 +83,40 @@ static int check_options(const struct bats_sched_options *o,
             return bats_error_set(err, BATS_EINPUT,
                                   "machine %u has no cluster or no slots", i);
     }
+    return 0;
+}
+
+static int check_pools(const struct bats_sched_options *o,
+                       struct bats_error *err)
+{
+    bool has_reliable = false, has_unreliable = false;
+    for (size_t i = 0; i < o->n_clusters; i++)
+        if (o->clusters[i].max > 0) {
+            has_reliable |= !o->clusters[i].unreliable;
+            has_unreliable |= o->clusters[i].unreliable;
+        }
+    if (o->billing.model != BATS_BILLING_USE)
+        return bats_error_set(err, BATS_EINPUT,
+                              "the policy expert needs billing = use: what it "
+                              "compares is the cost of single executions");
+    if (o->rules.timeout > 0 || o->rules.timeout_median > 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "the policy expert gives up executions after D "
+                              "of its strategy: no other timeout goes with it");
+    if (o->graph)
+        return bats_error_set(err, BATS_EINPUT,
+                              "the policy expert is for tasks that do not "
+                              "wait for others");
+    if (!has_unreliable)
+        return bats_error_set(err, BATS_EINPUT,
+                              "the policy expert needs a cluster with reliable "
+                              "= no");
+    if (!has_reliable && (bats_strategy_needs_reliable(&o->strategy) ||
+                          isfinite(o->strategy.m_r)))
+        return bats_error_set(err, BATS_EINPUT,
+                              "the strategy needs a reliable cluster, and "
+                              "there is none: only N = inf without Mr does "
+                              "not");
     return 0;
 }
 
@@ -196,6 +231,8 @@ int bats_sched_create(const struct bats_sched_options *o,
                       struct bats_sched **sched, struct bats_error *err)
 {
     int rc = check_options(o, err);
+    if (rc == 0 && o->policy == &bats_policy_expert)
+        rc = check_pools(o, err);
     if (rc == 0 && !(shrink_fits(o) && earlier_fits(o)))
         rc = bats_error_set(err, BATS_EINPUT,
                             "what is known of the nodes or of an earlier "
@@ -208,7 +245,9 @@ int bats_sched_create(const struct bats_sched_options *o,
     bool is_use = o->billing.model == BATS_BILLING_USE;
     e->policy = choose_policy(o);
     e->sampling = &sampling_points;
-    e->tail = tail_find(is_use ? BATS_TAIL_NONE : o->tail);
+    e->tail = e->policy->sends_instances
+                  ? &tail_expert
+                  : tail_find(is_use ? BATS_TAIL_NONE : o->tail);
     e->failure = &failure_rules;
     e->shrink = &shrink_nodes;
     e->order = &order_random;

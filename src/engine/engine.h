@@ -49,6 +49,10 @@ void assign_make_room(struct bats_sched *e);
 /* Gives replicas to idle slots, if the tail wants it. */
 void assign_replicas(struct bats_sched *e);
 
+/* In the tail of a policy that sends instances: gives them to idle slots, and
+ * stops them when the bag is done. */
+void assign_instances(struct bats_sched *e);
+
 /* It is about to be decided whether the machine enters another window: which
  * executions of its tasks go on? */
 void assign_hand_over(struct bats_sched *e, uint32_t machine);

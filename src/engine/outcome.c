@@ -66,13 +66,24 @@ static void come_back(struct bats_sched *e, uint32_t machine,
         put_back(s, task, wait);
 }
 
+/* The tail hears how an execution ended. */
+static void tell_tail(struct bats_sched *e, uint32_t slot,
+                      struct bats_position task, bool has_result, bool noticed)
+{
+    if (e->tail->ended)
+        e->tail->ended(e->own.tail, &e->state, slot, task, has_result,
+                       noticed);
+}
+
 static void succeed(struct bats_sched *e, uint32_t machine,
                     struct bats_position task, bool was_replica)
 {
     struct state *s = &e->state;
+    if (s->in_tail) /* other instances go on */
+        task_measure(s, task);
     bool point = s->tasks[task.i].point;
     task_finish(s, task, BATS_TASK_DONE, s->machines[machine].cluster);
-    s->replicas_won += was_replica && !point;
+    s->replicas_won += was_replica && (!point || s->in_tail);
     if (!point)
         execution_cancel_all(s, task);
 }
@@ -112,6 +123,7 @@ static int ended(struct bats_sched *e, const struct bats_event *ev,
     bool in_sample = !was_replica && s->tasks[task.i].in_sample;
     bool elsewhere = execution_end(s, slot, task, !failed);
     int rc = 0;
+    tell_tail(e, slot, task, !failed, failed);
     if (failed)
         fail(e, ev->machine, task, elsewhere);
     else
@@ -156,7 +168,8 @@ static void came_back(struct bats_sched *e, const struct bats_event *ev,
 
     s->tasks[task.i].once |= yielded;
     s->preempted += cut_off && !timed_out;
-    if (timed_out)
+    tell_tail(e, slot, task, false, !timed_out);
+    if (timed_out && !e->tail->limit)
         fail(e, ev->machine, task, elsewhere);
     else if (!elsewhere)
         come_back(e, ev->machine, task, yielded, ran);
@@ -175,6 +188,7 @@ static void came_too_late(struct bats_sched *e, const struct bats_event *ev,
         bats_same_position(s->slots[slot].head, task))
         use_forgive(s, ev->machine);
     execution_end(s, slot, task, done);
+    tell_tail(e, slot, task, true, false);
     if (done && s->tasks[task.i].point)
         slot_worked(s, slot, ev->runtime);
     tell_sampling(e, ev->machine, task, done ? ev->runtime : -1);
@@ -203,6 +217,7 @@ static void lose(struct bats_sched *e, uint32_t machine, uint32_t slot)
     struct state *s = &e->state;
     struct bats_position task = s->slots[slot].head;
     bool elsewhere = execution_end(s, slot, task, false);
+    tell_tail(e, slot, task, bats_bag_has_result(&s->bag, task), true);
     if (!elsewhere && !bats_bag_has_result(&s->bag, task)) {
         bool again = e->failure->lost(e->own.failure, s, task);
         task_lose(s, slot, task);

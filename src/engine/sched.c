@@ -18,12 +18,14 @@
 /* ---- what falls due ---- */
 
 /* At the same time they come in this order: the time limit, time-outs, tasks
- * to be tried again, monitoring, and ends of windows last, so that they see the
+ * to be tried again, the tail's instances, monitoring, and ends of windows last, so that they see the
  * new plan. */
-enum due { DUE_LATEST, DUE_LIMIT, DUE_RETRY, DUE_TICK, DUE_TURN };
+enum due { DUE_LATEST, DUE_LIMIT, DUE_RETRY, DUE_TAIL, DUE_TICK, DUE_TURN };
 
-static enum due next_due(const struct state *s, bats_time *time, uint32_t *id)
+static enum due next_due(const struct bats_sched *e, bats_time *time,
+                         uint32_t *id)
 {
+    const struct state *s = &e->state;
     enum due first = DUE_LATEST;
     uint32_t slot = 0, task = 0, machine = 0;
     bats_time limit = bats_heap_first(&s->limits, &slot);
@@ -40,6 +42,11 @@ static enum due next_due(const struct state *s, bats_time *time, uint32_t *id)
         *time = retry;
         *id = task;
         first = DUE_RETRY;
+    }
+    bats_time tail = s->in_tail ? e->tail->wakeup(e->own.tail) : BATS_NEVER;
+    if (tail < *time) {
+        *time = tail;
+        first = DUE_TAIL;
     }
     if (s->next_tick < *time) {
         *time = s->next_tick;
@@ -76,8 +83,10 @@ static int tick(struct bats_sched *e, struct bats_error *err)
     if (e->tail->tick)
         e->tail->tick(e->own.tail);
     forecast_means(s);
-    if (s->limits_vary)
+    if (s->limits_vary) {
+        configure_limits(e);
         slots_set_limits(s);
+    }
     if (s->phase == PHASE_SAMPLING) {
         e->sampling->watch(e->own.sampling, s);
         assign_release(e);
@@ -111,6 +120,8 @@ static int fall_due(struct bats_sched *e, enum due what, uint32_t id,
         break;
     case DUE_RETRY:
         task_try_again(s, id);
+        break;
+    case DUE_TAIL: /* the step that follows is what is wanted */
         break;
     case DUE_TICK:
         return tick(e, err);
@@ -174,6 +185,20 @@ static int unstall(struct bats_sched *e, struct bats_error *err)
     return 0;
 }
 
+/* From now on executions are given up after another time; those that run keep
+ * theirs. */
+static void begin_tail(struct bats_sched *e)
+{
+    struct state *s = &e->state;
+    if (s->in_tail || !e->tail->begins(e->own.tail, s))
+        return;
+    e->tail->begin_tail(e->own.tail, s);
+    s->in_tail = true;
+    s->limits_vary = false;
+    configure_limits(e);
+    slots_rescan(s);
+}
+
 static int settle(struct bats_sched *e, struct bats_error *err)
 {
     struct state *s = &e->state;
@@ -184,6 +209,10 @@ static int settle(struct bats_sched *e, struct bats_error *err)
     state_grant_cushion(s);
     if (s->phase == PHASE_SAMPLING)
         configure_sampling(e, false);
+    if (e->tail->next) {
+        begin_tail(e);
+        assign_instances(e);
+    }
     if (s->idle_first != NO_SLOT)
         assign_idle(e);
     rc = configure_released(e, err);
@@ -203,7 +232,7 @@ static int settle(struct bats_sched *e, struct bats_error *err)
     if (rc == 0 && s->failure < 0)
         rc =
             bats_error_set(err, s->failure, "no memory for a scheduling step");
-    next_due(s, &e->wakeup, &id);
+    next_due(e, &e->wakeup, &id);
     return rc;
 }
 
@@ -215,7 +244,7 @@ static int advance(struct bats_sched *e, bats_time limit, bool inclusive,
     while (s->finish == BATS_FINISH_NOT_YET && e->wakeup != BATS_NEVER &&
            (e->wakeup < limit || (e->wakeup == limit && inclusive))) {
         uint32_t id = 0;
-        enum due what = next_due(s, &e->wakeup, &id);
+        enum due what = next_due(e, &e->wakeup, &id);
         if (e->wakeup > s->now)
             state_pass(s, e->wakeup);
         int rc = fall_due(e, what, id, err);

@@ -1,5 +1,6 @@
 #include "record/options.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -49,7 +50,7 @@ static const struct {
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 440,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 504,
                "all of the engine's options are recorded");
 
 /* ---- writing ---- */
@@ -162,6 +163,17 @@ static json_t *unreliable(const struct bats_sched_options *o)
     return numbers(kinds, o->n_clusters);
 }
 
+static json_t *strategy(const struct bats_strategy *s)
+{
+    return json_pack("{s:I, s:f, s:I, s:f, s:I, s:f, s:b, s:b, s:b, s:I}", "n",
+                     (json_int_t)s->n, "t_tur", s->t.of_tur, "t_us",
+                     (json_int_t)s->t.fixed, "d_tur", s->d.of_tur, "d_us",
+                     (json_int_t)s->d.fixed, "m_r",
+                     isfinite(s->m_r) ? s->m_r : -1.0, "only_reliable",
+                     s->only_reliable, "reliable_works", s->reliable_works,
+                     "both", s->both, "rush", (json_int_t)s->rush);
+}
+
 json_t *bats_options_write(const struct bats_sched_options *o)
 {
     json_t *object = json_object();
@@ -171,6 +183,8 @@ json_t *bats_options_write(const struct bats_sched_options *o)
         object, "reconfigure",
         json_string(bats_reconfigure_name(o->reconfigure)));
 
+    if (o->policy == &bats_policy_expert)
+        bad |= json_object_set_new(object, "strategy", strategy(&o->strategy));
     if (has_unreliable(o))
         bad |= json_object_set_new(object, "unreliable", unreliable(o));
     if (o->policy == &bats_policy_bats)
@@ -337,6 +351,33 @@ static bool read_billing(const json_t *object, struct bats_billing *b)
            (name != NULL && bats_billing_find(name, &b->model));
 }
 
+static bool read_strategy(const json_t *object, struct bats_strategy *s)
+{
+    json_int_t n, t, d, rush;
+    int only, works, both;
+
+    if (object == NULL)
+        return true;
+    if (json_unpack((json_t *)object,
+                    "{s:I, s:f, s:I, s:f, s:I, s:f, s:b, s:b, s:b, s:I}", "n",
+                    &n, "t_tur", &s->t.of_tur, "t_us", &t, "d_tur",
+                    &s->d.of_tur, "d_us", &d, "m_r", &s->m_r, "only_reliable",
+                    &only, "reliable_works", &works, "both", &both, "rush",
+                    &rush) != 0 ||
+        n < 0 || n > UINT32_MAX || t < 0 || t > BATS_LONGEST || d < 0 ||
+        d > BATS_LONGEST)
+        return false;
+    s->n = (uint32_t)n;
+    s->t.fixed = t;
+    s->d.fixed = d;
+    s->m_r = s->m_r < 0 ? INFINITY : s->m_r;
+    s->only_reliable = only;
+    s->reliable_works = works;
+    s->both = both;
+    s->rush = rush;
+    return true;
+}
+
 bool bats_options_read(const json_t *object, struct bats_sched_options *o,
                        struct bats_options_lists *lists)
 {
@@ -375,7 +416,8 @@ bool bats_options_read(const json_t *object, struct bats_sched_options *o,
     if (nodes != 0 && (nodes < o->n_tasks || nodes >= UINT32_MAX))
         return false;
     lists->graph_nodes = (uint32_t)nodes;
-    if (!read_billing(json_object_get(object, "billing"), &o->billing) ||
+    if (!read_strategy(json_object_get(object, "strategy"), &o->strategy) ||
+        !read_billing(json_object_get(object, "billing"), &o->billing) ||
         !read_expected(json_object_get(object, "expected_us"), o, lists) ||
         !read_nodes(json_object_get(object, "nodes"), o, lists) ||
         !read_earlier(object, o, lists))

@@ -124,6 +124,7 @@ static struct bats_sched_options engine_options(struct master *m)
         .sampling = o->sampling,
         .reconfigure = o->reconfigure,
         .tail = o->tail,
+        .strategy = o->strategy,
         .once = o->once,
     };
     options.rules.yields = YIELDS;
@@ -188,7 +189,8 @@ int bats_master_set_up(struct master *m, size_t i,
         .master_pid =
             bats_comm_process(m->crew.comm, rank) > 0 ? (uint32_t)getpid() : 0,
         .output = (uint8_t)o->output,
-        .hold = o->tail != BATS_TAIL_NONE,
+        .hold = o->tail != BATS_TAIL_NONE ||
+                o->policy == &bats_policy_expert,
         .bind = (uint8_t)o->bind,
         .share_index = m->survey.shares[rank].index,
         .share_count = m->survey.shares[rank].count,

@@ -24,6 +24,7 @@ struct reader {
     int section;    /* open: RUN, BAG or CLUSTER */
     size_t cluster; /* the last one */
     bool minimizes; /* [run] says what */
+    bool has_strategy;
     bool is_reliable[BATS_CLUSTERS_MAX]; /* the section says so */
     uint32_t machines[BATS_CLUSTERS_MAX], slots[BATS_CLUSTERS_MAX];
     /* Lines of the sections, 0: not there. Those of the clusters follow RUN
@@ -317,6 +318,13 @@ static int set_tail(struct reader *r, const char *value,
                                 value);
 }
 
+static int set_strategy(struct reader *r, const char *value,
+                        struct bats_error *why)
+{
+    r->has_strategy = true;
+    return bats_strategy_parse(value, &r->scenario->strategy, why);
+}
+
 static int set_timeout(struct reader *r, const char *value,
                        struct bats_error *why)
 {
@@ -516,6 +524,7 @@ static const struct {
               {"grace", set_grace, false, false},
               {"reconfigure", set_reconfigure, false, false},
               {"tail", set_tail, false, false},
+              {"strategy", set_strategy, false, false},
               {"timeout", set_timeout, false, false},
               {"retries", set_retries, false, false}}},
     [BAG] = {"bag",
@@ -739,6 +748,8 @@ static int set_defaults(struct reader *r)
     if (s->goal.minimize == BATS_MINIMIZE_COST && !s->has_deadline)
         return FAIL(r, r->section_line[RUN],
                     "minimize = cost needs a deadline");
+    if (!r->has_strategy)
+        bats_strategy_parse("AUR", &s->strategy, NULL);
     for (size_t i = 0; rc == 0 && i < s->platform.n_clusters; i++)
         rc = check_losses(r, i, r->section_line[CLUSTER + i]);
     if (s->platform.window == 0)

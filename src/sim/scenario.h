@@ -23,6 +23,8 @@
  *     reconfigure = improve        ; see policy.h; default violation
  *     tail = none                  ; replicas of the last tasks, see tail.h;
  *                                  ; default as in a real run
+ *     strategy = N=3,T=1x,D=2x,Mr=0.02   ; of the policy expert: see
+ *                                  ; bats/strategy.h; default AUR
  *     timeout = 4h                 ; what runs for longer is stopped and has
  *     retries = 255                ; failed; further attempts. Default none
  *     [bag]
@@ -64,6 +66,7 @@
 #include "bats/billing.h"
 #include "bats/goal.h"
 #include "bats/policy.h"
+#include "bats/strategy.h"
 #include "bats/tail.h"
 #include "input/platform.h"
 #include "sim/draw.h"
@@ -114,6 +117,7 @@ struct bats_scenario {
     bats_time grace;
     enum bats_reconfigure reconfigure;
     enum bats_tail tail;
+    struct bats_strategy strategy;
     bats_time timeout; /* 0: none */
     uint32_t retries;
     bool informed; /* all runtimes are known at the start, but not whose each

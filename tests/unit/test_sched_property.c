@@ -27,6 +27,7 @@
 #define HISTORIES 100000
 #define DBC_HISTORIES 20000 /* and more, half of them charged for use */
 #define GRAPH_HISTORIES 20000 /* and more, with dependencies */
+#define EXPERT_HISTORIES 10000 /* and more, with instances */
 #define MACHINES 12
 #define SLOTS 3
 #define TASKS 40
@@ -38,6 +39,7 @@
 #define DIGEST_BATS UINT64_C(0x9234d09415d91a47)
 #define DIGEST_BKP UINT64_C(0xb19e363c92247144)
 #define DIGEST_DBC UINT64_C(0xbd1c664a7a3936f4)
+#define DIGEST_EXPERT UINT64_C(0x11c778128a2de850)
 #define DIGEST_RR UINT64_C(0xc7b3dbcea9d4e686)
 
 struct execution {
@@ -83,7 +85,8 @@ struct world {
     enum bats_finish finish;
     bool finished;
     uint64_t digest; /* of this world; of all with each policy: */
-    uint64_t digest_bats, digest_bkp, digest_rr, digest_dbc, digest_graph;
+    uint64_t digest_bats, digest_bkp, digest_rr, digest_dbc, digest_graph,
+        digest_expert;
 };
 
 /* ---- the digest (FNV-1a, word by word) ---- */
@@ -197,7 +200,9 @@ static void add_end(struct world *w)
                     : w->o.policy == &bats_policy_bats  ? &w->digest_bats
                     : w->o.policy == &bats_policy_bkp ? &w->digest_bkp
                     : w->o.policy == &bats_policy_rr  ? &w->digest_rr
-                                                      : &w->digest_dbc;
+                    : w->o.policy == &bats_policy_expert
+                        ? &w->digest_expert
+                        : &w->digest_dbc;
     *all = (*all ^ w->digest) * UINT64_C(1099511628211);
 }
 
@@ -447,7 +452,7 @@ static void check(struct world *w)
         done += w->results[t];
         if (w->results[t] == 0)
             on_machines += begun[t] > 0;
-        else if (!w->sampling)
+        else if (!w->sampling && w->o.policy != &bats_policy_expert)
             assert_int_equal(go_on[t], 0);
     }
     assert_int_equal(st.running, on_machines);
@@ -676,6 +681,37 @@ static void add_graph(struct world *w)
     w->o.graph = &w->graph;
 }
 
+/* Machines that may not answer, and any strategy for them. */
+static void use_expert(struct world *w)
+{
+    static const char *const names[] = {
+        "AR",    "TRR",   "TR",    "AUR",
+        "CNinf", "CN1T0", "B=900", "N=2,T=0x,D=2x,Mr=0.3",
+        "N=1,T=300us,D=2x", "N=3,T=0.5x,D=1x", "N=inf,T=1x,D=2x"};
+    assert_int_equal(bats_strategy_parse(names[pick(w, 11)], &w->o.strategy,
+                                         NULL),
+                     0);
+    w->o.policy = &bats_policy_expert;
+    w->o.billing.model = BATS_BILLING_USE;
+    w->o.sampling.on = w->o.sampling.offers = w->sampling = false;
+    w->o.rules.timeout = 0;
+    w->o.rules.timeout_median = 0;
+    w->o.shrink.node = NULL;
+    if (w->o.n_clusters == 1)
+        w->o.n_clusters = 2;
+    for (uint32_t i = 0; i < w->o.n_clusters; i++) {
+        w->clusters[i].max = 1 + pick(w, 6);
+        w->clusters[i].unreliable = i == 0 || (i > 1 && chance(w, 0.5));
+        w->clusters[i].lost_is_free =
+            w->clusters[i].unreliable && chance(w, 0.5);
+        w->expected[i] = chance(w, 0.5) ? pick(w, 3000) : 0;
+    }
+    if (chance(w, 0.7))
+        w->o.expected = w->expected;
+    for (uint32_t i = 0; i < w->o.n_machines; i++)
+        w->machines[i].slots = 1;
+}
+
 static void make_world(struct world *w, unsigned long seed)
 {
     struct world last = *w;
@@ -688,6 +724,7 @@ static void make_world(struct world *w, unsigned long seed)
                         .digest_rr = last.digest_rr,
                         .digest_dbc = last.digest_dbc,
                         .digest_graph = last.digest_graph,
+                        .digest_expert = last.digest_expert,
                         .skips = last.skips};
     gsl_rng *rng = w->rng;
     gsl_rng_set(rng, seed);
@@ -773,8 +810,11 @@ static void make_world(struct world *w, unsigned long seed)
         w->o.preempt_lead = pick(w, (uint32_t)w->o.window);
     if (chance(w, 0.3))
         w->o.prefetch = pick(w, 5000);
-    bool has_graph = seed > HISTORIES + DBC_HISTORIES;
-    if (has_graph ? seed % 3 == 0 : seed > HISTORIES)
+    bool is_expert = seed > HISTORIES + DBC_HISTORIES + GRAPH_HISTORIES;
+    bool has_graph = seed > HISTORIES + DBC_HISTORIES && !is_expert;
+    if (is_expert)
+        use_expert(w);
+    else if (has_graph ? seed % 3 == 0 : seed > HISTORIES)
         use_dbc(w, seed);
     if (has_graph)
         add_graph(w);
@@ -789,8 +829,9 @@ static void random_histories_break_no_invariant(void **state)
     uint64_t ends[BATS_FINISH_SHRINK + 1] = {0};
     uint64_t events = 0;
     w->rng = gsl_rng_alloc(gsl_rng_mt19937);
-    for (unsigned long seed = 1; 
-         seed <= HISTORIES + DBC_HISTORIES + GRAPH_HISTORIES; seed++) {
+    for (unsigned long seed = 1; seed <= HISTORIES + DBC_HISTORIES +
+                                             GRAPH_HISTORIES + EXPERT_HISTORIES;
+         seed++) {
         make_world(w, seed);
         for (int i = 0; i < 20000 && !w->finished; i++, events++)
             something_happens(w);
@@ -833,9 +874,10 @@ static void random_histories_break_no_invariant(void **state)
                 w->superseded > HISTORIES / 20);
     print_message(
         "# digests: bats %016llx, bkp %016llx, rr %016llx, dbc "
-        "%016llx\n",
+        "%016llx, expert %016llx\n",
         (unsigned long long)w->digest_bats, (unsigned long long)w->digest_bkp,
-        (unsigned long long)w->digest_rr, (unsigned long long)w->digest_dbc);
+        (unsigned long long)w->digest_rr, (unsigned long long)w->digest_dbc,
+        (unsigned long long)w->digest_expert);
     print_message("# graphs: %u tasks skipped, digest %016llx\n", w->skips,
                   (unsigned long long)w->digest_graph);
     assert_true(w->skips > GRAPH_HISTORIES);
@@ -843,6 +885,7 @@ static void random_histories_break_no_invariant(void **state)
     assert_true(w->digest_bkp == DIGEST_BKP);
     assert_true(w->digest_rr == DIGEST_RR);
     assert_true(w->digest_dbc == DIGEST_DBC);
+    assert_true(w->digest_expert == DIGEST_EXPERT);
     gsl_rng_free(w->rng);
     free(w);
 }

@@ -429,6 +429,15 @@ static int choose_copies(const struct bats_settings *set,
                          struct bats_run_options *options, uint8_t **once,
                          struct bats_error *err)
 {
+    struct bats_error why;
+    bool is_expert = options->policy == &bats_policy_expert;
+    if (set->strategy != NULL && !is_expert)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--strategy goes with --policy expert");
+    if (is_expert &&
+        bats_strategy_parse(set->strategy != NULL ? set->strategy : "AUR",
+                            &options->strategy, &why) < 0)
+        return bats_error_set(err, BATS_EINPUT, "--strategy: %s", why.text);
     bats_tail_find(set->tail, &options->tail);
     if (set->no_replicate)
         options->tail = BATS_TAIL_NONE;

@@ -7,7 +7,7 @@ static const struct bats_policy *const all[] = {
     &bats_policy_bats,         &bats_policy_bkp,
     &bats_policy_rr,           &bats_policy_dbc_cost,
     &bats_policy_dbc_time,     &bats_policy_dbc_conservative_time,
-    &bats_policy_dbc_cost_time};
+    &bats_policy_dbc_cost_time, &bats_policy_expert};
 
 const struct bats_policy *bats_policy_find(const char *name)
 {

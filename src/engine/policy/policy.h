@@ -67,6 +67,7 @@ struct bats_policy {
     const char *about; /* one line for people */
     bool plans_windows; /* no use where there are none */
     bool one_each;      /* a slot is given no task ahead */
+    bool sends_instances; /* its tail is `tail_expert`, whatever is asked for */
     /* The configuration of the start. Asked once, when the first machine
      * joins. */
     void (*start)(void *self, const struct state *s,

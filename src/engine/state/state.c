@@ -213,8 +213,10 @@ int state_init(struct state *s, const struct bats_sched_options *o,
         .tops_up = earlier->tops_up,
         .next_tick =
             o->billing.model == BATS_BILLING_JOB ? 0 : BATS_NEVER,
-        .has_limits = o->rules.timeout > 0 || o->rules.timeout_median > 0,
-        .limits_vary = o->rules.timeout_median > 0,
+        .has_limits = o->rules.timeout > 0 || o->rules.timeout_median > 0 ||
+                      o->policy == &bats_policy_expert,
+        .limits_vary = o->rules.timeout_median > 0 ||
+                       o->policy == &bats_policy_expert,
         .n_clusters = o->n_clusters,
         .n_machines = o->n_machines,
         .n_absent = o->n_machines,

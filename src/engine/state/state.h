@@ -244,6 +244,7 @@ struct state {
     bool feasible;        /* it does the whole bag; */
     bool kept;            /* it was chosen, and is kept as it was promised */
     bats_time aim;        /* its end: a plan need not be sooner; 0: none */
+    bool in_tail;         /* of a policy that sends instances */
     bool draining;        /* nothing more is started */
     bool on_hold;         /* the same, but only for the time being */
     enum bats_finish why; /* draining: what for */

@@ -75,12 +75,16 @@ static bats_time expected(const struct state *s, uint32_t id)
     return (mean > 0 ? (bats_time)(mean + 0.5) : s->window) + s->preempt_lead;
 }
 
-/* The time that a task may well take: that of the longest of the sample. */
+/* The time that a task may well take: that of the longest of the sample, or
+ * until it is given up where it may not answer. */
 static bats_time allowed(const struct state *s, uint32_t id)
 {
     const struct bats_stats *stats =
         &s->clusters[s->machines[id].cluster].stats;
     bats_time time = expected(s, id), longest = 0;
+    const struct cluster *c = &s->clusters[s->machines[id].cluster];
+    if (c->spec.unreliable && s->has_limits && c->limit < TIME_MAX)
+        return c->limit + s->preempt_lead;
     if (stats->n_sample > 0)
         longest = stats->sample[stats->n_sample - 1] + s->preempt_lead;
     return longest > time ? longest : time;

@@ -32,7 +32,32 @@ struct tail {
      * enters another window: the slot in which the task is to go on. */
     uint32_t (*hand_over)(void *self, const struct state *s,
                           struct bats_position task);
+
+    /* ---- a tail that sends instances (bats/strategy.h); else NULL ---- */
+
+    /* It begins now. Asked after every step until it does. */
+    bool (*begins)(const void *self, const struct state *s);
+    void (*begin_tail)(void *self, const struct state *s);
+    /* After so long an execution on the cluster is given up; BATS_NEVER. That
+     * is no failure of its task. */
+    bats_time (*limit)(const void *self, const struct state *s,
+                       size_t cluster);
+    /* In the tail. The time is now: first, for every step. */
+    void (*update)(void *self, const struct state *s);
+    /* The task that the idle slot is to run, be it in the bag or on other
+     * machines; BATS_NO_POSITION: none. */
+    struct bats_position (*next)(void *self, const struct state *s,
+                                 uint32_t slot);
+    /* The execution has ended, with the result or after it, or without. That
+     * `noticed`: before anybody gave it up. */
+    void (*ended)(void *self, const struct state *s, uint32_t slot,
+                  struct bats_position task, bool has_result, bool noticed);
+    /* When it wants the next step; BATS_NEVER. */
+    bats_time (*wakeup)(void *self);
 };
+
+/* The tail of the policy expert. */
+extern const struct tail tail_expert;
 
 const struct tail *tail_find(enum bats_tail strategy);
 

@@ -1,0 +1,76 @@
+/*
+ * strategy: how tasks are replicated on machines that may not answer.
+ *
+ * Layer: engine. Plain data of the policy `expert` (policy.h). Source: Agmon
+ * Ben-Yehuda, Schuster, Sharov, Silberstein and Iosup, ExPERT: Pareto-efficient
+ * task replication on grids and clouds (2012), sections 3 and 5.3.
+ *
+ * There are two pools: the machines of all unreliable clusters (cluster.h), #ur
+ * slots, and those of all others. In the throughput phase every task has one
+ * execution in the unreliable pool (an instance), which is given up after
+ * 4 T_ur; T_ur is the mean runtime there of those that answered. The tail begins
+ * when fewer tasks than #ur have no result. From then on a task gets at most N
+ * further instances in the unreliable pool, each T after the last one, if there
+ * is no result by then, and each given up after D; then one in the reliable
+ * pool, of which no more than M_r #ur slots, rounded up, are used at the same
+ * time. Each pool has a queue, first come, first served. An instance that waits
+ * there is withdrawn when another one of its task succeeds; one that was sent
+ * is not stopped before the bag is done.
+ *
+ * Names of strategies (all but AUR and CNinf need a reliable pool):
+ *
+ *   N=3,T=1x,D=2x,Mr=0.02  the four parameters; T and D as multiples of T_ur, or
+ *                  as durations. N = inf: as many as it takes. Mr is left out:
+ *                  all of the reliable pool
+ *   AR             all tasks in the reliable pool
+ *   TRR            N=0,T=0: in the tail all are replicated there
+ *   TR             N=0,T=4x,D=4x: those that were given up are sent there
+ *   AUR            N=inf,T=4x,D=4x
+ *   B=AMOUNT       as AUR, until the money left of AMOUNT pays for all tasks
+ *                  without a result in the reliable pool; then they are sent there
+ *   CNinf          as AUR, but both pools work in the throughput phase
+ *   CN1T0          the same; in the tail one instance for each pool
+ */
+#ifndef BATS_STRATEGY_H
+#define BATS_STRATEGY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bats/error.h"
+#include "bats/units.h"
+
+#define BATS_INSTANCES_INFINITE UINT32_MAX
+#define BATS_STRATEGY_TEXT 96
+#define BATS_THROUGHPUT_D 4 /* T_ur until an instance is given up */
+
+/* A time: so many T_ur and so much. */
+struct bats_span {
+    double of_tur;
+    bats_time fixed;
+};
+
+struct bats_strategy {
+    uint32_t n;            /* N */
+    struct bats_span t, d; /* T, D */
+    double m_r;            /* M_r; INFINITY: all of the pool */
+    bool only_reliable;    /* AR */
+    bool reliable_works;   /* the reliable pool draws tasks, too: AR, CN */
+    bool both;             /* CN1T0 */
+    bats_money rush;       /* B: its amount; 0: it is another one */
+};
+
+/* Parses a name. BATS_EINPUT with a sentence. */
+int bats_strategy_parse(const char *text, struct bats_strategy *strategy,
+                        struct bats_error *err);
+
+/* The name, as bats_strategy_parse reads it. Returns `text`. */
+const char *bats_strategy_format(char text[BATS_STRATEGY_TEXT],
+                                 const struct bats_strategy *strategy);
+
+/* It may send instances to the reliable pool. */
+bool bats_strategy_needs_reliable(const struct bats_strategy *strategy);
+
+bats_time bats_span_time(const struct bats_span *span, double t_ur);
+
+#endif

@@ -1,0 +1,75 @@
+#!/bin/bash
+# The policy expert on ranks that may not answer.
+. "$TOP/tests/mpi/lib.sh"
+
+cat >clusters <<END
+[run]
+billing = use
+[cluster cheap]
+ranks = 1-6
+charge = 1
+reliability = 0.6
+charge_lost = no
+expected = 10m
+[cluster safe]
+ranks = 7-8
+charge = 30
+expected = 10m
+END
+for i in $(seq 24); do
+    echo '@sleep 10m'
+done >bag
+options='--time-scale 4000 --seed 4 -c clusters --policy expert'
+report() {
+    sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\).*/\1/p" report
+}
+
+bats 9 run bag $options --strategy N=1,T=1x,D=2x,Mr=0.4 --json report
+test "$(report tasks_done)" -eq 24
+grep -q '^timed out  [1-9]' err
+"$BATS_MPI" record verify bag >verified
+ok 'all tasks are done though executions are lost, and the record is true'
+
+# 24 tasks cost 4 on machines that answer, and as much again at most for those
+# that answer twice; each one in the reliable pool costs 5.
+awk -v c="$(report charged)" 'BEGIN { exit !(c >= 4 && c < 80) }'
+ok 'what is lost is not charged'
+
+expect 4 bats 9 run bag $options --strategy TRR --budget 3 --record b \
+    --json report
+awk -v c="$(report charged)" 'BEGIN { exit !(c <= 3) }'
+"$BATS_MPI" record verify b >verified
+ok 'the budget holds'
+
+for i in $(seq 12); do
+    echo "echo $i; sleep 0.1"
+done >commands
+bats 9 run commands $options --strategy TRR 
+test "$(sort -n out | tr '\n' ' ')" = "$(seq -s' ' 12) "
+ok 'commands that are replicated print once'
+
+sed 's/^reliability.*/reliability = 1/' clusters >sure
+bats 9 run bag --time-scale 1000 -c sure --policy expert --record s \
+    --strategy N=0,T=4x,D=4x,Mr=0.4 --json report
+awk -v c="$(report charged)" 'BEGIN { exit !(c >= 4 && c < 8) }'
+! grep -qE '^(timed out|replicated)' err
+grep -q '^safe .* 0  *- ' err
+ok 'where all answer it is plain self-scheduling'
+
+expect 2 bats 9 run bag -c sure --strategy TRR
+grep -q 'strategy goes with --policy expert' err
+expect 2 bats 9 run bag -c sure --policy expert --strategy N=1,T=3x,D=2x
+grep -q 'T is longer than D' err
+sed '/safe/,$d' clusters >alone
+expect 2 bats 7 run bag -c alone --policy expert --strategy TRR --no-record
+grep -q 'needs a reliable cluster' err
+expect 2 bats 7 run bag -c alone --policy expert --no-record \
+    --strategy N=inf,T=1x,D=2x,Mr=0.1
+grep -q 'needs a reliable cluster' err
+bats 7 run bag -c alone --policy expert --time-scale 5000 --no-record
+sed 's/^billing.*//; s/^charge_lost.*//' clusters >windows
+expect 2 bats 9 run bag -c windows --policy expert --no-record
+grep -q 'expert needs billing = use' err
+ok 'what cannot be is refused'
+
+done_testing

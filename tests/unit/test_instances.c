@@ -1,0 +1,189 @@
+/* instances: the queues of a strategy, by hand; and the names of strategies. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/tail/instances.h"
+
+/* Tasks whose instances of the throughput phase were sent at 0, 1, 2, ... */
+static void begin(struct instances *x, uint32_t n, struct instances_rules r)
+{
+    assert_true(instances_init(x, n));
+    for (uint32_t i = 0; i < n; i++)
+        x->tasks[i].last = i;
+    instances_begin(x, &r, n);
+}
+
+/* The first one of the queue is sent, and is this task. */
+static void sends(struct instances *x, enum pool pool, bats_time now,
+                  uint32_t task)
+{
+    instances_update(x, now);
+    assert_int_equal(instances_peek(x, pool, 0), task);
+    if (task != NO_INSTANCE)
+        instances_send(x, pool, 0, now);
+}
+
+static void n_instances_then_one_in_the_reliable_pool(void **state)
+{
+    (void)state;
+    struct instances x;
+    begin(&x, 1, (struct instances_rules){.n = 2, .t = 10, .n_reliable = 1});
+    assert_true(instances_wakeup(&x) == 10);
+    sends(&x, POOL_UNRELIABLE, 9, NO_INSTANCE);
+    sends(&x, POOL_UNRELIABLE, 10, 0);
+    sends(&x, POOL_UNRELIABLE, 19, NO_INSTANCE);
+    sends(&x, POOL_UNRELIABLE, 25, 0);
+    assert_true(instances_wakeup(&x) == 35);
+    sends(&x, POOL_UNRELIABLE, 35, NO_INSTANCE);
+    sends(&x, POOL_RELIABLE, 35, 0);
+    assert_true(instances_wakeup(&x) == BATS_NEVER);
+    assert_int_equal(x.sent_reliable, 1);
+    instances_release(&x);
+}
+
+static void a_queued_instance_is_withdrawn_a_sent_one_is_not(void **state)
+{
+    (void)state;
+    struct instances x;
+    begin(&x, 3, (struct instances_rules){.n = 0, .t = 0, .n_reliable = 1});
+    sends(&x, POOL_RELIABLE, 3, 0);
+    assert_int_equal(x.longest_queue, 3);
+    sends(&x, POOL_RELIABLE, 3, NO_INSTANCE); /* the only slot is taken */
+    instances_end(&x, 1, POOL_UNRELIABLE, true);
+    instances_end(&x, 0, POOL_UNRELIABLE, true);
+    assert_int_equal(x.n_reliable, 1);
+    instances_end(&x, 0, POOL_RELIABLE, true);
+    sends(&x, POOL_RELIABLE, 4, 2); /* not 1 */
+    assert_int_equal(x.most_reliable, 1);
+    instances_release(&x);
+}
+
+static void a_reliable_instance_that_fails_is_sent_again(void **state)
+{
+    (void)state;
+    struct instances x;
+    begin(&x, 1, (struct instances_rules){.n = 0, .t = 5, .n_reliable = 2});
+    sends(&x, POOL_RELIABLE, 5, 0);
+    instances_end(&x, 0, POOL_RELIABLE, false);
+    sends(&x, POOL_RELIABLE, 6, 0);
+    instances_release(&x);
+}
+
+static void without_a_pool_its_queue_goes_to_the_other(void **state)
+{
+    (void)state;
+    struct instances x;
+    begin(&x, 2, (struct instances_rules){.n = 0, .t = 0, .n_reliable = 1});
+    instances_update(&x, 2);
+    instances_change(&x, &(struct instances_rules){.n = 0, .t = 0});
+    sends(&x, POOL_UNRELIABLE, 2, 0);
+    instances_change(&x, &(struct instances_rules){.n = 9,
+                                                   .t = 0,
+                                                   .n_reliable = 1,
+                                                   .no_unreliable = true});
+    sends(&x, POOL_RELIABLE, 3, 1);
+    instances_release(&x);
+}
+
+static void a_noticed_loss_need_not_wait(void **state)
+{
+    (void)state;
+    struct instances x;
+    begin(&x, 2, (struct instances_rules){.n = BATS_INSTANCES_INFINITE,
+                                          .t = 100});
+    for (bats_time now = 1; now < 90; now++) { /* more often than there is room */
+        instances_hurry(&x, 1);
+        sends(&x, POOL_UNRELIABLE, now, 1);
+    }
+    sends(&x, POOL_UNRELIABLE, 99, NO_INSTANCE);
+    sends(&x, POOL_UNRELIABLE, 100, 0);
+    sends(&x, POOL_UNRELIABLE, 188, NO_INSTANCE);
+    sends(&x, POOL_UNRELIABLE, 189, 1);
+    instances_release(&x);
+}
+
+static void a_rush_sends_all_to_the_reliable_pool(void **state)
+{
+    (void)state;
+    struct instances x;
+    begin(&x, 3, (struct instances_rules){.n = BATS_INSTANCES_INFINITE,
+                                          .t = 100,
+                                          .n_reliable = 5});
+    instances_end(&x, 1, POOL_UNRELIABLE, true);
+    instances_rush(&x);
+    sends(&x, POOL_RELIABLE, 3, 0);
+    sends(&x, POOL_RELIABLE, 3, 2);
+    sends(&x, POOL_UNRELIABLE, 200, NO_INSTANCE);
+    instances_release(&x);
+}
+
+/* ---- names ---- */
+
+static void names_are_read_as_they_are_written(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "AR",    "TRR",   "TR",      "AUR",
+        "CNinf", "CN1T0", "B=7.5",   "N=3,T=1x,D=2x,Mr=0.02",
+        "N=0,T=0x,D=1.5x",           "N=inf,T=35m,D=2x"};
+    char text[BATS_STRATEGY_TEXT];
+    struct bats_strategy s;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_int_equal(bats_strategy_parse(names[i], &s, NULL), 0);
+        assert_string_equal(bats_strategy_format(text, &s), names[i]);
+    }
+    assert_int_equal(bats_strategy_parse("N=3,T=1x,D=2x,Mr=0.02", &s, NULL),
+                     0);
+    assert_int_equal(s.n, 3);
+    assert_true(bats_span_time(&s.t, 2066e6) == 2066 * BATS_SECOND);
+    assert_true(bats_span_time(&s.d, 2066e6) == 4132 * BATS_SECOND);
+}
+
+static void wrong_names_are_refused(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"ARR", "'ARR' is no strategy"},
+        {"N=3,T=1x", "N, T and D have to be given"},
+        {"N=3,T=3x,D=2x", "T is longer than D"},
+        {"N=3,T=2h,D=1h", "T is longer than D"},
+        {"N=inf,T=0x,D=2x", "never ends sending"},
+        {"N=-1,T=1x,D=2x", "N: '-1' is neither"},
+        {"N=3,T=1x,D=0x", "D must be longer than 0"},
+        {"N=3,T=x,D=2x", "T: 'x' is neither"},
+        {"N=3,N=2,T=1x,D=2x", "N is there twice"},
+        {"N=3,T=1x,D=2x,Mr=0", "Mr: '0' is not a number above 0"},
+        {"N=3,T=1x,D=nanx", "D: 'nanx' is neither"},
+        {"B=0", "B: '0' is not an amount above 0"},
+        {"", "N, T and D have to be given"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct bats_strategy s;
+        struct bats_error err;
+        assert_int_equal(bats_strategy_parse(wrong[i][0], &s, &err),
+                         BATS_EINPUT);
+        if (!strstr(err.text, wrong[i][1]))
+            fail_msg("%s: %s", wrong[i][0], err.text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(n_instances_then_one_in_the_reliable_pool),
+        cmocka_unit_test(a_queued_instance_is_withdrawn_a_sent_one_is_not),
+        cmocka_unit_test(a_reliable_instance_that_fails_is_sent_again),
+        cmocka_unit_test(without_a_pool_its_queue_goes_to_the_other),
+        cmocka_unit_test(a_noticed_loss_need_not_wait),
+        cmocka_unit_test(a_rush_sends_all_to_the_reliable_pool),
+        cmocka_unit_test(names_are_read_as_they_are_written),
+        cmocka_unit_test(wrong_names_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
