@@ -61,7 +61,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	state/jobs.c state/tasks.c state/use.c tail/expert.c tail/instances.c \
 	tail/replicas.c tail/soonest.c tail/strategy.c)
 INPUT_SRC = $(addprefix src/input/, \
-	bagfile.c clusters_file.c inifile.c platform.c profile.c \
+	bagfile.c clusters_file.c dependencies.c inifile.c platform.c profile.c \
 	profile_save.c reliability.c runtimes.c textfile.c \
 	sweep/json.c sweep/points.c sweep/readers.c sweep/sweep.c \
 	sweep/template.c)

@@ -428,6 +428,9 @@ bool bats_sched_has_result(const struct bats_sched *s, uint32_t task);
 bool bats_sched_has_failed(const struct bats_sched *s, uint32_t task);
 /* It will not be run, for it waited for one that has failed. */
 bool bats_sched_is_skipped(const struct bats_sched *s, uint32_t task);
+/* All of these, in the order in which they were skipped; the engine's, valid
+ * until the next handle. */
+const uint32_t *bats_sched_skipped(const struct bats_sched *s, uint32_t *n);
 
 /* The machine's node is kept: with BATS_FINISH_SHRINK not all are. */
 bool bats_sched_keeps(const struct bats_sched *s, uint32_t machine);

@@ -173,6 +173,7 @@ int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
         .goal = options->goal,
         .monitor_interval = options->monitor_interval,
         .seed = options->seed,
+        .graph = bats_bagfile_graph(options->bag),
     };
     struct bats_sched *sched = NULL;
     struct opening opening = {0};

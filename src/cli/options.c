@@ -58,9 +58,10 @@ const struct bats_option bats_options[] = {
      "those that failed"},
     {"slowest", 0, "N", BATS_OPTION_COUNT, AT(slowest), TASKS,
      BATS_GROUP_TASKS, "the N slowest, the slowest first"},
-    {"state", 0, "pending|running|done|failed|removed", BATS_OPTION_CHOICE,
+    {"state", 0, "pending|running|done|failed|skipped|removed", BATS_OPTION_CHOICE,
      AT(state), TASKS, BATS_GROUP_TASKS,
-     "those in this state (removed: no longer in the bag)"},
+     "those in this state (skipped: they waited for one that failed; "
+     "removed: no longer in the bag)"},
     {"clusters", 'c', "FILE", BATS_OPTION_FILE, AT(clusters), PLAN,
      BATS_GROUP_MONEY, "the clusters and what they charge"},
     {"clusters", 'c', "FILE", BATS_OPTION_FILE, AT(clusters), RUNS | CLUSTERS,

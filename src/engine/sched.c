@@ -206,6 +206,7 @@ static int settle(struct bats_sched *e, struct bats_error *err)
     int rc = 0;
     if (s->finish != BATS_FINISH_NOT_YET)
         return 0;
+    tasks_tell_skipped(s);
     state_grant_cushion(s);
     if (s->phase == PHASE_SAMPLING)
         configure_sampling(e, false);

@@ -142,6 +142,12 @@ bool bats_sched_is_skipped(const struct bats_sched *e, uint32_t task)
     return bag->state[bag->position[task].i] == BATS_TASK_SKIPPED;
 }
 
+const uint32_t *bats_sched_skipped(const struct bats_sched *e, uint32_t *n)
+{
+    *n = e->state.bag.count[BATS_TASK_SKIPPED];
+    return e->state.bag.skipped;
+}
+
 bool bats_sched_is_busy(const struct bats_sched *e, uint32_t machine,
                         uint32_t slot)
 {

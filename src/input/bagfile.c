@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "input/dependencies.h"
 #include "input/sweep/sweep.h"
 #include "input/textfile.h"
 #include "util/grow.h"
@@ -39,12 +40,14 @@ struct bats_bagfile {
     uint32_t n_tasks;
     bool is_disbatch;
     uint32_t dangling;
+    struct bats_graph graph; /* without nodes if nobody waits */
     struct bats_sweep *sweep; /* instead of all of these; or NULL */
 };
 
 /* The properties of the next task, while the file is read. */
 struct scan {
     struct bats_bagfile *bag;
+    struct bats_dependencies *waits; /* NULL: no line was of these */
     size_t prefix, suffix; /* offsets of the prefix and suffix in force */
     bool new_group;
     bool once; /* @once is on the present line */
@@ -137,6 +140,8 @@ static int add_tasks(struct scan *scan, size_t offset, uint64_t n,
     scan->new_group = repeated != NULL;
     uint32_t first = bag->n_tasks;
     bag->n_tasks += (uint32_t)n;
+    if (scan->waits)
+        bats_dependencies_take(scan->waits, first, (uint32_t)n);
     return check_builtin(scan, first, offset);
 }
 
@@ -253,11 +258,55 @@ static int directive(struct scan *scan, const char *text)
                           bag->name, scan->line, n < 40 ? n : 40, word);
 }
 
+/* ---- directives of our own ---- */
+
+/* `text` follows "#BATS". */
+static int statement(struct scan *scan, const char *text)
+{
+    struct bats_bagfile *bag = scan->bag;
+    text += strspn(text, BLANKS);
+    size_t length = strcspn(text, BLANKS);
+    if (!read_word(&text, "task"))
+        return bats_error_set(scan->err, BATS_EINPUT,
+                              "%s:%" PRIu32 ": unknown directive '#BATS "
+                              "%.*s'; known is task",
+                              bag->name, scan->line,
+                              length < 40 ? (int)length : 40, text);
+    if (!scan->waits)
+        scan->waits = bats_dependencies_create(bag->name);
+    return scan->waits ? bats_dependencies_note(scan->waits, text, scan->line,
+                                                scan->err)
+                       : no_memory(scan->err);
+}
+
+static uint32_t line_of(const void *bag, uint32_t task)
+{
+    return bats_bagfile_line(bag, task);
+}
+
+static int connect(struct scan *scan)
+{
+    struct bats_bagfile *bag = scan->bag;
+    return scan->waits
+               ? bats_dependencies_graph(scan->waits, bag->n_tasks, line_of,
+                                         bag, &bag->graph, scan->err)
+               : 0;
+}
+
 /* ---- loading ---- */
+
+/* The text behind the mark, if the line begins with it. */
+static const char *behind(const char *text, const char *mark)
+{
+    const char *after = text + strlen(mark);
+    return strncmp(text, mark, strlen(mark)) == 0 &&
+                   (*after == '\0' || strchr(BLANKS, *after))
+               ? after
+               : NULL;
+}
 
 static int scan_line(struct scan *scan, const char *text)
 {
-    static const char mark[] = "#DISBATCH";
     text += strspn(text, BLANKS);
     if (*text == '\0')
         return 0;
@@ -268,11 +317,11 @@ static int scan_line(struct scan *scan, const char *text)
                     : add_tasks(scan, (size_t)(text - scan->bag->text), 1,
                                 NULL);
     }
-    const char *after = text + strlen(mark);
-    if (strncmp(text, mark, strlen(mark)) == 0 &&
-        (*after == '\0' || strchr(BLANKS, *after)))
+    const char *after = behind(text, "#DISBATCH");
+    if (after)
         return directive(scan, after);
-    return 0;
+    after = behind(text, "#BATS");
+    return after ? statement(scan, after) : 0;
 }
 
 static int scan_text(struct bats_bagfile *bag, size_t length,
@@ -306,6 +355,9 @@ static int scan_text(struct bats_bagfile *bag, size_t length,
         code = scan_line(&scan, line);
         line = next;
     }
+    if (!code)
+        code = connect(&scan);
+    bats_dependencies_destroy(scan.waits);
     free(scan.command);
     return code;
 }
@@ -383,6 +435,7 @@ void bats_bagfile_destroy(struct bats_bagfile *bag)
     if (!bag)
         return;
     bats_sweep_destroy(bag->sweep);
+    bats_graph_release(&bag->graph);
     free(bag->name);
     free(bag->text);
     free(bag->offset);
@@ -401,6 +454,11 @@ uint32_t bats_bagfile_count(const struct bats_bagfile *bag)
 const char *bats_bagfile_name(const struct bats_bagfile *bag)
 {
     return bag->name;
+}
+
+const struct bats_graph *bats_bagfile_graph(const struct bats_bagfile *bag)
+{
+    return bag->graph.n_nodes > 0 ? &bag->graph : NULL;
 }
 
 uint32_t bats_bagfile_dangling(const struct bats_bagfile *bag)

@@ -10,7 +10,9 @@
  * change. A repeated command begins with "export DISBATCH_REPEAT_INDEX=k; ",
  * which needs a shell. "@sleep DURATION" is a built-in task. "@once COMMAND"
  * is COMMAND, which must never run twice at the same time. Any other "@word"
- * is an error.
+ * is an error. "#BATS task NAME [after NAME...]" names the command below it, or
+ * all repetitions of one: it is started when all tasks of those names are done
+ * (dependencies.h).
  *
  * Task i of the bag is the i-th command, counted from 0; people see i + 1.
  */
@@ -22,6 +24,7 @@
 #include <stdint.h>
 
 #include "bats/error.h"
+#include "bats/graph.h"
 #include "bats/units.h"
 
 struct bats_bagfile; /* opaque */
@@ -66,6 +69,9 @@ ptrdiff_t bats_bagfile_command_for(const struct bats_bagfile *bag, uint32_t i,
 
 /* Line of the file with task i, counted from 1; 0: it is on none. */
 uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i);
+
+/* Who waits for whom, of the bag; NULL: nobody does. */
+const struct bats_graph *bats_bagfile_graph(const struct bats_bagfile *bag);
 
 /* The first line whose command ends with an unquoted backslash, as if it
  * continued in the next line; 0: none. */

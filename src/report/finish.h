@@ -28,7 +28,8 @@ struct bats_finish_row {
     enum bats_exit exit;
 };
 
-/* The row of a run in which this many tasks have failed for good. */
+/* The row of a run in which this many tasks have failed for good, or were
+ * skipped. */
 const struct bats_finish_row *bats_finish_row(enum bats_finish finish,
                                               uint32_t failed);
 

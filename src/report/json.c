@@ -208,7 +208,8 @@ static int set_result(json_t *o, const struct bats_report *r)
     bad |= SET(o, "version", bats_json_text(r->version));
     bad |= SET(o, "outcome",
                bats_json_text(
-                   bats_finish_row(s->status.finish, s->status.failed)->key));
+                   bats_finish_row(s->status.finish,
+                                   s->status.failed + s->status.skipped)->key));
     bad |= SET(o, "exit_code", integer(r->exit_code));
     bad |= SET(o, "signal", integer(r->signal));
     bad |= SET(o, "start_s", seconds((double)r->start_us));
@@ -218,6 +219,7 @@ static int set_result(json_t *o, const struct bats_report *r)
     bad |= SET(o, "tasks", integer(bats_snapshot_tasks(s)));
     bad |= SET(o, "tasks_done", integer(s->status.done));
     bad |= SET(o, "tasks_failed", integer(s->status.failed));
+    bad |= SET(o, "tasks_skipped", integer(s->status.skipped));
     bad |= SET(o, "tasks_left", integer(bats_snapshot_left(s)));
     bad |= SET(o, "preempted", integer(s->status.preempted));
     bad |= SET(o, "retried", integer(s->status.retried));

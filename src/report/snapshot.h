@@ -26,6 +26,7 @@ struct bats_snapshot {
     enum bats_snapshot_phase phase; /* RUNS, unless the caller knows better */
     const struct bats_decision *decisions; /* borrowed from the engine */
     size_t n_decisions;
+    const uint32_t *skipped; /* tasks, status.skipped of them; borrowed, too */
     bool has_promise; /* a schedule was chosen after sampling; */
     struct bats_schedule promise;
     bats_time sampled_at;       /* its time counts from here, */

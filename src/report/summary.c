@@ -1,6 +1,7 @@
 /* summary: the closing report for people. See report.h. */
 #include <inttypes.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/finish.h"
@@ -15,6 +16,7 @@
 #define FAILURES_SHOWN 10
 #define DECISIONS_FIRST 4 /* shown from the start of a long list */
 #define DECISIONS_LAST 8
+#define RANGES_SHOWN 40 /* of skipped tasks */
 
 static double percent(double share)
 {
@@ -35,7 +37,7 @@ void bats_report_outcome(FILE *out, const struct bats_report *r)
     const struct bats_snapshot *s = &r->snapshot;
     uint32_t n = bats_snapshot_tasks(s), left = bats_snapshot_left(s);
     char text[512], tasks[64], time[BATS_UNITS_TEXT], why[64] = "";
-    char failed[64] = "", rest[64] = "";
+    char failed[64] = "", skipped[64] = "", rest[64] = "";
 
     if (r->signal == SIGUSR1)
         snprintf(why, sizeof why, "drained by SIGUSR1: ");
@@ -50,6 +52,9 @@ void bats_report_outcome(FILE *out, const struct bats_report *r)
     if (s->status.failed > 0)
         snprintf(failed, sizeof failed, ", %" PRIu32 " failed",
                  s->status.failed);
+    if (s->status.skipped > 0)
+        snprintf(skipped, sizeof skipped, ", %" PRIu32 " skipped",
+                 s->status.skipped);
     if (left > 0)
         snprintf(rest, sizeof rest, ", %" PRIu32 " left", left);
 
@@ -58,8 +63,8 @@ void bats_report_outcome(FILE *out, const struct bats_report *r)
     if (s->status.done == n && n > 1)
         snprintf(text, sizeof text, "%sall %s done in %s", why, tasks, time);
     else
-        snprintf(text, sizeof text, "%s%" PRIu32 " of %s done%s%s, in %s", why,
-                 s->status.done, tasks, failed, rest, time);
+        snprintf(text, sizeof text, "%s%" PRIu32 " of %s done%s%s%s, in %s", why,
+                 s->status.done, tasks, failed, skipped, rest, time);
     fputs("bats-mpi: ", out);
     bats_words_wrap(out, text, 10, 10, WIDTH);
 }
@@ -303,6 +308,41 @@ static void print_number(FILE *out, const char *label, uint64_t n,
     bats_report_labelled(out, label, text);
 }
 
+static int by_number(const void *left, const void *right)
+{
+    const uint32_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Names them as "3, 5-9, 12", the lowest first. */
+static void print_skipped(FILE *out, const struct bats_snapshot *s)
+{
+    uint32_t n = s->status.skipped, shown = 0;
+    uint32_t *list = n > 0 ? malloc(n * sizeof *list) : NULL;
+    char text[TEXT], count[64];
+    if (!list)
+        return;
+    memcpy(list, s->skipped, n * sizeof *list);
+    qsort(list, n, sizeof *list, by_number);
+    int used = snprintf(text, sizeof text, "%s, which waited for one that failed: ",
+                        bats_words_count(count, sizeof count, n, "task"));
+    for (uint32_t i = 0, last; i < n && shown < RANGES_SHOWN;
+         i = last + 1, shown++) {
+        for (last = i; last + 1 < n && list[last + 1] == list[last] + 1;)
+            last++;
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "%s%" PRIu64, shown > 0 ? ", " : "",
+                         (uint64_t)list[i] + 1);
+        if (last > i)
+            used += snprintf(text + used, sizeof text - (size_t)used,
+                             "-%" PRIu64, (uint64_t)list[last] + 1);
+        if (shown + 1 == RANGES_SHOWN && last + 1 < n)
+            snprintf(text + used, sizeof text - (size_t)used, ", ...");
+    }
+    free(list);
+    bats_report_labelled(out, "skipped", text);
+}
+
 void bats_report_mishaps(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
@@ -326,6 +366,7 @@ void bats_report_mishaps(FILE *out, const struct bats_report *r)
              " came first",
              s->status.replicas_won);
     print_number(out, "replicated", s->status.replicas, "time", first);
+    print_skipped(out, s);
     print_number(out, "lost", lost, "machine", "");
     print_number(out, "quarantine", quarantined, "machine",
                  " on which one task after another failed");

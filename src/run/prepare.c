@@ -126,6 +126,7 @@ static struct bats_sched_options engine_options(struct master *m)
         .tail = o->tail,
         .strategy = o->strategy,
         .once = o->once,
+        .graph = bats_bagfile_graph(o->bag),
     };
     options.rules.yields = YIELDS;
     options.goal.deadline = m->survey.deadline;

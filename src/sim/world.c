@@ -252,7 +252,7 @@ static void read_off(const struct bats_world *w, const struct bats_sched *s,
     r->charged = st.charged;
     r->done = st.done;
     r->failed = st.failed;
-    r->undone = w->scenario->n_tasks - st.done - st.failed;
+    r->undone = w->scenario->n_tasks - st.done - st.failed - st.skipped;
     r->preempted = st.preempted;
     for (size_t i = 0; i < w->scenario->platform.n_clusters; i++) {
         struct bats_cluster_status c;

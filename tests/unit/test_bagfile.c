@@ -532,9 +532,77 @@ static void a_backslash_that_joins_nothing_is_found(void **state)
     }
 }
 
+/* ---- tasks that wait for others ---- */
+
+static void expect_refusal(const char *text, const char *sentence)
+{
+    struct bats_bagfile *bag = NULL;
+    struct bats_error err = {0, ""};
+    write_file(text, strlen(text));
+    assert_int_equal(bats_bagfile_load(path, &bag, &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, sentence));
+}
+
+static bool has_edge(const struct bats_graph *g, uint32_t from, uint32_t to)
+{
+    for (uint64_t k = g->first[from]; k < g->first[from + 1]; k++)
+        if (g->child[k] == to)
+            return true;
+    return false;
+}
+
+static void bag_without_names_has_no_graph(void **state)
+{
+    (void)state;
+    struct bats_bagfile *bag = load("# BATS task a\na\nb\n");
+    assert_null(bats_bagfile_graph(bag));
+    bats_bagfile_destroy(bag);
+}
+
+static void names_may_come_later_and_stand_for_repetitions(void **state)
+{
+    (void)state;
+    struct bats_bagfile *bag = load("#BATS task z after many x\nz\n"
+                                    "  #BATS task many after x\r\n"
+                                    "#DISBATCH REPEAT 3 start 1 m\n"
+                                    "free\n"
+                                    "#BATS task x\n\n# a remark\nx\n");
+    const struct bats_graph *g = bats_bagfile_graph(bag);
+    assert_int_equal(bats_bagfile_count(bag), 6);
+    assert_non_null(g);
+    assert_int_equal(g->n_tasks, 6);
+    assert_int_equal(g->n_nodes, 8); /* before the three, and after them */
+    assert_int_equal(bats_graph_edges(g), 9);
+    assert_true(has_edge(g, 5, 0));
+    for (uint32_t i = 1; i <= 3; i++)
+        assert_true(has_edge(g, 6, i) != has_edge(g, 7, i) &&
+                    has_edge(g, i, 6) != has_edge(g, i, 7));
+    bats_bagfile_destroy(bag);
+}
+
+static void mistakes_about_names_are_refused_with_their_line(void **state)
+{
+    (void)state;
+    expect_refusal("a\n#BATS job b\nb\n", ":2: unknown directive '#BATS job'");
+    expect_refusal("#BATS task\nb\n", ":1: not of the form");
+    expect_refusal("#BATS task a before b\nb\n", ":1: not of the form");
+    expect_refusal("#BATS task a after\nb\n", ":1: not of the form");
+    expect_refusal("#BATS task a\n#BATS task b\nb\n",
+                   ":1: no command follows for the task 'a'");
+    expect_refusal("b\n#BATS task a\n", ":2: no command follows");
+    expect_refusal("#BATS task a after a\nb\n",
+                   ":1: these tasks wait for each other: a after a");
+    expect_refusal("x\n#BATS task a after g\nb\n#BATS task g after a\n"
+                   "#DISBATCH REPEAT 2 start 1 m\n",
+                   ":2: these tasks wait for each other: ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bag_without_names_has_no_graph),
+        cmocka_unit_test(names_may_come_later_and_stand_for_repetitions),
+        cmocka_unit_test(mistakes_about_names_are_refused_with_their_line),
         cmocka_unit_test(every_command_is_a_task_and_knows_its_line),
         cmocka_unit_test(files_of_other_systems_and_habits_are_read),
         cmocka_unit_test(a_buffer_grows_only_when_it_must),

@@ -462,7 +462,7 @@ static void verbs_that_read_take_a_record(void **state)
             "the name ./tasks)");
     refuses(BATS_VERB_TASKS, "--state lost r",
             "--state: invalid value 'lost'; expected one of "
-            "pending|running|done|failed|removed");
+            "pending|running|done|failed|skipped|removed");
     refuses(BATS_VERB_STATUS, "--failed r", "there is no option --failed");
 }
 

@@ -62,7 +62,8 @@ static int exit_code(const struct bats_run_outcome *outcome,
         return BATS_EXIT_DEADLINE;
     if (outcome->signal != 0)
         return 128 + outcome->signal;
-    return (int)bats_finish_row(outcome->finish, status.failed)->exit;
+    return (int)bats_finish_row(outcome->finish,
+                                 status.failed + status.skipped)->exit;
 }
 
 static const char *output_name(enum bats_output output)

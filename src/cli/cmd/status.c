@@ -53,11 +53,12 @@ static int print_json(const struct bats_view_status *st, json_t *options,
         (json_int_t)st->seed, "budget", money(st->budget), "charged",
         money(st->charged), "currency", bats_json_text(st->currency));
     json_t *counts = json_pack(
-        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "tasks",
+        "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "tasks",
         (json_int_t)st->tasks, "done", (json_int_t)st->done, "failed",
         (json_int_t)st->failed, "running", (json_int_t)st->running, "pending",
         (json_int_t)st->pending, "left", (json_int_t)bats_look_left(st),
-        "removed", (json_int_t)st->removed, "preempted",
+        "skipped", (json_int_t)st->skipped, "removed",
+        (json_int_t)st->removed, "preempted",
         (json_int_t)st->preempted, "clusters", clusters);
 
     json_object_update(all, counts);
@@ -134,6 +135,8 @@ static void print_text(const struct bats_view_status *st,
     printf("tasks     %" PRId64 ": %" PRId64 " done, %" PRId64
            " failed, %" PRId64 " running, %" PRId64 " pending",
            st->tasks, st->done, st->failed, st->running, st->pending);
+    if (st->skipped > 0)
+        printf(", %" PRId64 " skipped", st->skipped);
     if (st->removed > 0)
         printf("; %" PRId64 " no longer in the bag", st->removed);
     if (st->preempted > 0)

@@ -296,6 +296,8 @@ static void print_task_why(const struct known *k,
     if (strcmp(t->state, "pending") == 0) {
         why_pending(text, sizeof text, k, t);
         bats_words_line(stdout, ": %s", text);
+    } else if (strcmp(t->state, "skipped") == 0) {
+        puts(": a task that it waited for has failed");
     } else if (strcmp(t->state, "removed") == 0) {
         puts(": it is no longer in the bag");
     } else if (strcmp(t->state, "running") == 0) {

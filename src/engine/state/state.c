@@ -187,8 +187,6 @@ static int connect(struct state *s, const struct bats_graph *graph,
         bats_graph_heights(graph, order, s->height);
         rc = bats_bag_connect(&s->bag, graph, s->height, err);
     }
-    if (rc == 0)
-        tasks_tell_skipped(s);
     free(order);
     return rc;
 }

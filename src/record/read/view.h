@@ -59,6 +59,7 @@ struct bats_view_status {
     int exit_code;
     /* tasks of the bag */
     int64_t tasks, done, failed, running, pending;
+    int64_t skipped;    /* not run: they waited for one that failed */
     int64_t removed;    /* known, but no longer in the bag */
     int64_t preempted;  /* executions, of all sessions */
     bats_money charged; /* in all sessions */

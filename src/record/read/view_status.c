@@ -81,6 +81,7 @@ static int read_counts(struct bats_view *v, struct bats_view_status *st,
                 " sum(n) FILTER (WHERE state = 'failed'),"
                 " sum(n) FILTER (WHERE state = 'running'),"
                 " sum(n) FILTER (WHERE state = 'pending'),"
+                " sum(n) FILTER (WHERE state = 'skipped'),"
                 " sum(n) FILTER (WHERE state = 'removed'),"
                 " (SELECT count(*) FROM attempt WHERE outcome = 1),"
                 " (SELECT sum(amount) FROM ledger),"
@@ -99,11 +100,12 @@ static int read_counts(struct bats_view *v, struct bats_view_status *st,
         st->failed = sqlite3_column_int64(s, 2);
         st->running = sqlite3_column_int64(s, 3);
         st->pending = sqlite3_column_int64(s, 4);
-        st->removed = sqlite3_column_int64(s, 5);
-        st->preempted = sqlite3_column_int64(s, 6);
-        st->charged = sqlite3_column_int64(s, 7);
-        st->ending = sqlite3_column_int(s, 8) != 0;
-        st->choosing = sqlite3_column_int(s, 9) != 0;
+        st->skipped = sqlite3_column_int64(s, 5);
+        st->removed = sqlite3_column_int64(s, 6);
+        st->preempted = sqlite3_column_int64(s, 7);
+        st->charged = sqlite3_column_int64(s, 8);
+        st->ending = sqlite3_column_int(s, 9) != 0;
+        st->choosing = sqlite3_column_int(s, 10) != 0;
     }
     sqlite3_finalize(s);
     if (rc == 0 && !st->is_over)

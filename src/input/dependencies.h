@@ -1,0 +1,57 @@
+/*
+ * dependencies: who waits for whom in a bag, by the names that its file gives.
+ *
+ * Layer: input. Used by the readers of bags and workflows: while a file is read,
+ * statements are noted, each of one task or of several that come one after the
+ * other; at the end all names are known, and they become a graph (bats/graph.h).
+ * A name stands for all tasks of its statement, and a statement of n tasks that
+ * waits for m others costs n + m edges. Lines are for messages.
+ */
+#ifndef BATS_DEPENDENCIES_H
+#define BATS_DEPENDENCIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bats/graph.h"
+
+struct bats_dependencies; /* opaque */
+
+/* NULL: no memory. `file`: its name in messages; must outlive the result. */
+struct bats_dependencies *bats_dependencies_create(const char *file);
+void bats_dependencies_destroy(struct bats_dependencies *dependencies);
+
+/* Notes "NAME" or "NAME after NAME...", which is for the next tasks. The text
+ * is not copied: it must live until the graph is made. BATS_EINPUT for another
+ * form, or if the statement before is for no task; BATS_ENOMEM. */
+int bats_dependencies_note(struct bats_dependencies *dependencies,
+                           const char *text, uint32_t line,
+                           struct bats_error *err);
+
+/* The statement that was noted last, if it is for no task yet, is for these. */
+void bats_dependencies_take(struct bats_dependencies *dependencies,
+                            uint32_t first, uint32_t n);
+
+/* Task `later` waits for task `earlier`, whatever their names. BATS_ENOMEM. */
+int bats_dependencies_edge(struct bats_dependencies *dependencies,
+                           uint32_t earlier, uint32_t later,
+                           struct bats_error *err);
+
+/* Tasks from number `first` on wait for all before it; `any`: for any end of
+ * them. Calls come with `first` ascending. BATS_ENOMEM. */
+int bats_dependencies_barrier(struct bats_dependencies *dependencies,
+                              uint32_t first, bool any,
+                              struct bats_error *err);
+
+/*
+ * Makes the graph of all `n_tasks`, to be released. `line` says the line of a
+ * task. BATS_EINPUT with file and line: a name that is there twice or is not
+ * known, a statement for no task, tasks that wait for each other. BATS_ENOMEM.
+ */
+int bats_dependencies_graph(
+    struct bats_dependencies *dependencies, uint32_t n_tasks,
+    uint32_t (*line)(const void *context, uint32_t task), const void *context,
+    struct bats_graph *graph, struct bats_error *err);
+
+#endif

@@ -1,0 +1,127 @@
+#!/bin/bash
+# Tasks that wait for others: their order, what is left out when one fails, and
+# what a session after that does.
+. "$TOP/tests/mpi/lib.sh"
+
+sql() {
+    sqlite3 bag.bats "$1"
+}
+
+# before A B: attempt A of the record ended before task B began.
+before() {
+    test "$(sql "SELECT (SELECT max(seq) FROM event e JOIN tasks t
+        ON t.id = e.task WHERE type = 'done' AND t.number = $1) <
+        (SELECT min(seq) FROM command c JOIN tasks t ON t.id = c.task
+        WHERE type = 'run' AND t.number = $2)")" = 1
+}
+
+# ---- a diamond, a group, and a branch that fails ----
+
+cat >bag <<'BAG'
+#BATS task join after left right
+cat left right >joined
+#BATS task left after top
+cp top left
+#BATS task right after top
+cp top right
+#BATS task top
+echo x >top
+#BATS task many after join
+#DISBATCH REPEAT 5 start 1 echo $DISBATCH_REPEAT_INDEX >>many
+#BATS task sum after many
+wc -l <many >sum
+#BATS task bad
+test -e repaired
+#BATS task worse after bad
+touch worse
+#BATS task worst after worse sum
+touch worst
+BAG
+expect 1 bats 4 bag
+test "$(cat joined sum)" = "$(printf 'x\nx\n5')"
+ok 'every task finds what those before it have made'
+before 4 2 && before 4 3 && before 2 1 && before 3 1 && before 9 10 &&
+    before 1 5 && before 1 9
+ok 'the record has them in their order'
+grep -q '10 of 13 tasks done, 1 failed, 2 skipped' err
+ok 'the bill counts what was left out'
+grep -q '^skipped *2 tasks, which waited for one that failed: 12-13$' err
+ok 'and names it'
+test ! -e worse && test ! -e worst &&
+    test "$("$BATS_MPI" tasks bag.bats --state skipped | grep -c skipped)" = 2
+ok 'what waited for a failed task was not run, and the record says so'
+"$BATS_MPI" why bag.bats 12 | grep -q 'skipped: a task that it waited for has failed'
+ok 'why says it, too'
+"$BATS_MPI" record verify bag.bats >out &&
+    grep -q 'the engine decides the same again' out
+ok 'the record is verified with its graph'
+
+# ---- again ----
+
+expect 1 bats 4 bag --resume
+"$BATS_MPI" status bag.bats | grep -q '10 done, 1 failed, .* 2 skipped'
+ok '--resume keeps the failure, and leaves out the same'
+touch repaired
+expect 0 bats 4 bag --retry-failed
+test -e worse && test -e worst && test "$(wc -l <many)" = 5
+ok '--retry-failed runs what failed and what waited for it, and no more'
+"$BATS_MPI" record verify bag.bats >out &&
+    test "$(grep -c 'the engine decides the same again' out)" = 3
+ok 'all three sessions are verified'
+
+# ---- mistakes ----
+
+# wrong LINE SENTENCE: the bag on standard input is refused with this.
+wrong() {
+    cat >bag
+    expect 2 bats 2 bag --no-record && grep -q "bag:$1: $2" err && test ! -s out
+}
+wrong 2 'these tasks wait for each other: a after b after c after a' <<'BAG'
+true
+#BATS task a after b d
+true
+#BATS task b after c
+true
+#BATS task c after a
+true
+#BATS task d
+true
+BAG
+ok 'a circle is refused, with its tasks'
+wrong 1 "'a' waits for 'nobody', but no task has this name" <<'BAG'
+#BATS task a after nobody
+true
+BAG
+ok 'so is an unknown name'
+wrong 3 "the task 'a' is already on line 1" <<'BAG'
+#BATS task a
+true
+#BATS task a
+true
+BAG
+ok 'and one that is there twice'
+wrong 2 "no command follows for the task 'b'" <<'BAG'
+true
+#BATS task b
+BAG
+ok 'and one without a command'
+
+# ---- with money: what cannot be paid is left, and goes on later ----
+
+for i in 1 2 3 4 5 6 7 8; do
+    printf '#BATS task t%d%s\n@sleep 40m\n' $i \
+        "$(test $i = 1 || echo " after t$((i - 1))")"
+done >bag
+printf '[cluster c]\nranks = 1-3\ncharge = 1\n' >clusters.ini
+rm -f bag.bats
+expect 4 bats 4 bag --clusters clusters.ini --budget 3 --time-scale 20000
+grep -q ' left' err
+ok 'a chain ends with its budget'
+expect 0 bats 4 bag --clusters clusters.ini --budget 100 --time-scale 20000 --resume
+"$BATS_MPI" status bag.bats | grep -q '8: 8 done'
+ok 'and goes on with more'
+for i in 1 2 3 4 5 6 7; do before $i $((i + 1)) || break; done
+ok 'in its order'
+"$BATS_MPI" record verify bag.bats >out
+ok 'both sessions are verified'
+done_testing
