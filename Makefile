@@ -43,7 +43,7 @@ VERSION = 0.1.0
 
 # ---- sources, layer by layer: each may use those above it ----
 
-UTIL_SRC = $(addprefix src/util/, complaint.c encode.c error.c grow.c heap.c hostlist.c units.c)
+UTIL_SRC = $(addprefix src/util/, complaint.c encode.c error.c expression.c grow.c heap.c hostlist.c units.c)
 PLAN_SRC = $(addprefix src/plan/, \
 	billing.c cluster.c frontier.c goal.c knapsack.c plan.c windows.c windows_all.c)
 ESTIMATE_SRC = $(addprefix src/estimate/, \
@@ -58,7 +58,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	policy/rr.c sampling/choice.c sampling/points.c shrink/nodes.c \
 	state/answers.c state/bag.c state/check.c state/executions.c state/graph.c \
 	state/ledger.c state/machines.c state/slots.c state/state.c \
-	state/jobs.c state/tasks.c state/use.c tail/expert.c tail/instances.c \
+	state/jobs.c state/tasks.c state/use.c tail/expert.c tail/instances.c tail/plays.c \
 	tail/replicas.c tail/soonest.c tail/strategy.c)
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c clusters_file.c dependencies.c inifile.c platform.c profile.c \

@@ -174,7 +174,8 @@ static int unstall(struct bats_sched *e, struct bats_error *err)
     struct state *s = &e->state;
     if (s->n_lost + s->n_quarantined == s->n_machines)
         state_finish(s, BATS_FINISH_NO_MACHINES);
-    else if (bats_bag_ready(&s->bag) == 0)
+    else if (bats_bag_ready(&s->bag) == 0 ||
+             (s->in_tail && e->tail->wakeup(e->own.tail) != BATS_NEVER))
         return 0; /* some are to be tried again later */
     else if (s->phase == PHASE_SAMPLING)
         configure_sampling(e, true);

@@ -157,10 +157,11 @@ static bool begins(const void *self, const struct state *s)
            (left < pool_slots(s, true) || may_rush(x, s)) && left <= x->room;
 }
 
+/* What waits in the bag is due. */
 static bats_time sent_at(const struct state *s, struct bats_position task)
 {
     uint32_t slot = s->tasks[task.i].slot;
-    return slot == NO_SLOT ? 0 : s->slots[slot].started;
+    return slot == NO_SLOT ? -BATS_LONGEST : s->slots[slot].started;
 }
 
 /* The order in which their last instances were sent. */

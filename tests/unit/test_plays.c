@@ -1,0 +1,209 @@
+/* plays: by hand where nothing is left to chance, and beside the engine in the
+ * simulator where something is. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "bats/plays.h"
+#include "bats/policy.h"
+#include "sim/sim.h"
+
+#define TIMES 100
+#define WORLDS 60
+
+static struct bats_plays_model model(const bats_time *times, size_t n,
+                                     double gamma)
+{
+    return (struct bats_plays_model){.n_tasks = 60,
+                                     .n_unreliable = 20,
+                                     .n_reliable = 4,
+                                     .unreliable = times,
+                                     .n_times = n,
+                                     .reliable = times,
+                                     .n_reliable_times = n,
+                                     .gamma = gamma,
+                                     .price_unreliable = 1,
+                                     .price_reliable = 30,
+                                     .lost_is_free = true};
+}
+
+static struct bats_candidate play(const struct bats_plays_model *m,
+                                  uint32_t n, const char *strategy)
+{
+    struct bats_plays *plays;
+    struct bats_candidate c = {.is_efficient = false};
+    struct bats_error err;
+    assert_int_equal(bats_strategy_parse(strategy, &c.strategy, &err), 0);
+    assert_int_equal(bats_plays_create(m, n, 7, &plays, &err), 0);
+    assert_int_equal(bats_candidate_play(plays, n, &c, &err), 0);
+    bats_plays_destroy(plays);
+    return c;
+}
+
+static void where_all_answer_it_is_self_scheduling(void **state)
+{
+    (void)state;
+    static const bats_time time[] = {100};
+    struct bats_plays_model m = model(time, 1, 1);
+    struct bats_candidate c = play(&m, 3, "N=0,T=4x,D=4x");
+    assert_true(c.mean.makespan == 300 && c.margin.makespan == 0);
+    assert_true(c.mean.cost == 6000 && c.mean.sent_reliable == 0);
+    c = play(&m, 3, "AR"); /* 15 rounds on 4 */
+    assert_true(c.mean.makespan == 1500 && c.mean.cost == 30 * 6000);
+}
+
+/* Fewer tasks than machines: all is tail. With T = 0 every task is sent to the
+ * reliable pool, too, which takes four at once; all end at the same time, those
+ * that were sent first before the others. */
+static void a_tail_by_hand(void **state)
+{
+    (void)state;
+    static const bats_time time[] = {100};
+    struct bats_plays_model m = model(time, 1, 1);
+    m.n_tasks = 19;
+    struct bats_candidate c = play(&m, 2, "N=0,T=0x,D=4x");
+    assert_true(c.mean.makespan == 100 && c.mean.tail == 100);
+    assert_true(c.mean.sent_reliable == 4 && c.mean.used_reliable == 4);
+    assert_true(c.mean.longest_queue == 19);
+    assert_true(c.mean.cost == 19 * 100 + 4 * 30 * 100);
+}
+
+static void a_given_tail_goes_on_from_its_ages(void **state)
+{
+    (void)state;
+    static const bats_time time[] = {100};
+    struct bats_plays_model m = model(time, 1, 1);
+    const struct bats_plays_task tail[] = {
+        {.started = -30, .given_up = 370}, {.started = -99, .given_up = 301}};
+    m.n_tasks = 2;
+    m.tail = tail;
+    struct bats_candidate c = play(&m, 2, "AUR");
+    assert_true(c.mean.makespan == 70 && c.mean.cost == 200);
+}
+
+/* Tasks with the turnaround times of the model, in the engine. */
+static void simulate(const struct bats_plays_model *m,
+                     const struct bats_strategy *strategy, double *makespan,
+                     double *cost)
+{
+    const struct bats_cluster clusters[] = {
+        {.name = "cheap",
+         .charge = BATS_HOUR,
+         .max = m->n_unreliable,
+         .unreliable = true,
+         .lost_is_free = true},
+        {.name = "safe", .charge = 30 * BATS_HOUR, .max = m->n_reliable}};
+    struct bats_machine_spec machines[24];
+    const struct bats_reliability reliability[] = {
+        {.n_steps = 1, .share = {m->gamma}}, {.n_steps = 0}};
+    const double speed[] = {1, 1};
+    bats_time work[60];
+    const bats_time expected[] = {50 * BATS_MINUTE, 50 * BATS_MINUTE};
+    *makespan = *cost = 0;
+    for (uint32_t i = 0; i < 24; i++)
+        machines[i] = (struct bats_machine_spec){i >= m->n_unreliable, 1};
+    for (uint64_t seed = 1; seed <= WORLDS; seed++) {
+        struct bats_sched_status st;
+        struct bats_sched *sched;
+        struct bats_error err;
+        bats_time end;
+        for (uint32_t i = 0; i < m->n_tasks; i++)
+            work[i] = m->unreliable[(i * 37 + seed * 11) % m->n_times];
+        const struct bats_sim_options o = {
+            .sched = {.policy = &bats_policy_expert,
+                      .n_tasks = m->n_tasks,
+                      .clusters = clusters,
+                      .n_clusters = 2,
+                      .machines = machines,
+                      .n_machines = m->n_unreliable + m->n_reliable,
+                      .expected = expected,
+                      .window = BATS_HOUR,
+                      .budget = BATS_UNLIMITED,
+                      .billing = {.model = BATS_BILLING_USE},
+                      .strategy = *strategy,
+                      .seed = seed},
+            .work = work,
+            .speed = speed,
+            .noise_seed = seed,
+            .reliability = reliability};
+        assert_int_equal(bats_sim_run(&o, &sched, &end, &err), 0);
+        bats_sched_status(sched, &st);
+        if (st.done != m->n_tasks)
+            fail_msg("seed %d: %u done, finish %d, %u left", (int)seed, st.done,
+                     (int)st.finish, st.pending);
+        bats_sched_destroy(sched);
+        *makespan += (double)end / WORLDS;
+        *cost += (double)st.charged / WORLDS;
+    }
+}
+
+/* The mean of both differs by less than the margins of both. */
+static void the_engine_does_what_is_played(void **state)
+{
+    (void)state;
+    static const char *const strategies[] = {
+        "TRR", "TR", "AUR", "AR", "CNinf", "CN1T0", "N=2,T=0.5x,D=2x,Mr=0.1",
+        "N=1,T=1x,D=1x", "N=inf,T=0.5x,D=2x", "B=400000"};
+    bats_time times[TIMES];
+    for (int i = 0; i < TIMES; i++)
+        times[i] = (30 + i * 40 / TIMES) * BATS_MINUTE;
+    const struct bats_plays_model m = model(times, TIMES, 0.8);
+    for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
+        struct bats_candidate c = play(&m, WORLDS, strategies[i]);
+        double makespan, cost;
+        simulate(&m, &c.strategy, &makespan, &cost);
+        if (fabs(makespan - c.mean.makespan) >
+                2 * c.margin.makespan + 0.02 * makespan ||
+            fabs(cost - c.mean.cost) > 2 * c.margin.cost + 0.02 * cost)
+            fail_msg("%s: makespan %.0f s, played %.0f +- %.0f; cost %.4g, "
+                     "played %.4g +- %.4g",
+                     strategies[i], makespan / 1e6, c.mean.makespan / 1e6,
+                     c.margin.makespan / 1e6, cost, c.mean.cost,
+                     c.margin.cost);
+    }
+}
+
+static void the_grid_has_420_and_its_frontier_is_a_frontier(void **state)
+{
+    (void)state;
+    static struct bats_candidate list[BATS_CANDIDATES_MAX];
+    bats_time times[TIMES];
+    struct bats_plays *plays;
+    struct bats_error err;
+    for (int i = 0; i < TIMES; i++)
+        times[i] = (30 + i * 40 / TIMES) * BATS_MINUTE;
+    const struct bats_plays_model m = model(times, TIMES, 0.8);
+    assert_int_equal(bats_candidates_grid(50, 25, list), 420);
+    assert_int_equal(bats_candidates_grid(50, 0, list), 20);
+    size_t n = bats_candidates_grid(20, 4, list);
+    assert_int_equal(bats_plays_create(&m, 10, 7, &plays, &err), 0);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(bats_candidate_play(plays, 10, &list[i], &err), 0);
+    bats_plays_destroy(plays);
+    bats_candidates_mark(list, n);
+    for (size_t i = 0; i < n; i++) {
+        bool is_beaten = false;
+        for (size_t k = 0; k < n; k++)
+            is_beaten |= list[k].is_efficient &&
+                         list[k].mean.makespan <= list[i].mean.makespan &&
+                         list[k].mean.cost <= list[i].mean.cost && k != i;
+        assert_true(list[i].is_efficient != is_beaten);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(where_all_answer_it_is_self_scheduling),
+        cmocka_unit_test(a_tail_by_hand),
+        cmocka_unit_test(a_given_tail_goes_on_from_its_ages),
+        cmocka_unit_test(the_engine_does_what_is_played),
+        cmocka_unit_test(the_grid_has_420_and_its_frontier_is_a_frontier),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
