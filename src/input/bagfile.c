@@ -559,6 +559,13 @@ ptrdiff_t bats_bagfile_command_for(const struct bats_bagfile *bag, uint32_t i,
     return (ptrdiff_t)length;
 }
 
+ptrdiff_t bats_bagfile_variables(const struct bats_bagfile *bag, uint32_t i,
+                                 char **text, size_t *size)
+{
+    return bag->sweep != NULL ? bats_sweep_variables(bag->sweep, i, text, size)
+                              : 0;
+}
+
 int bats_builtin_parse(const char *command, bool *is_builtin,
                        bats_time *duration, struct bats_error *err)
 {

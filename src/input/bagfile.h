@@ -67,6 +67,12 @@ ptrdiff_t bats_bagfile_command(const struct bats_bagfile *bag, uint32_t i,
 ptrdiff_t bats_bagfile_command_for(const struct bats_bagfile *bag, uint32_t i,
                                    uint32_t slot, char **text, size_t *size);
 
+/* Writes the variables that task i gets in its environment, "NAME=value", each
+ * with its NUL, into *text as bats_bagfile_command does; returns their
+ * length. */
+ptrdiff_t bats_bagfile_variables(const struct bats_bagfile *bag, uint32_t i,
+                                 char **text, size_t *size);
+
 /* Line of the file with task i, counted from 1; 0: it is on none. */
 uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i);
 

@@ -26,7 +26,7 @@
 #include "bats/error.h"
 #include "util/usage.h"
 
-#define BATS_PROTO_VERSION 6
+#define BATS_PROTO_VERSION 7
 #define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
 #define BATS_PROTO_OUTPUTS 4    /* kinds of output, numbered from 0 */
 #define BATS_PROTO_BINDS 3      /* ways to bind tasks, likewise */
@@ -110,13 +110,16 @@ struct bats_setup {
 
 struct bats_assign {
     uint32_t task;
-    uint32_t attempt;    /* 1 = first */
-    uint32_t replica;    /* replica number (0 = original) */
-    int64_t sleep_us;    /* built-in sleep, real microseconds */
-    int64_t lost_us;     /* emulation: so long after its start, real
+    uint32_t attempt;      /* 1 = first */
+    uint32_t replica;      /* replica number (0 = original) */
+    int64_t sleep_us;      /* built-in sleep, real microseconds */
+    int64_t lost_us;       /* emulation: so long after its start, real
                           * microseconds, it is lost and never answers until it
                           * is cancelled; 0: it is not lost */
-    const char *command; /* "": a built-in sleep */
+    const char *command;   /* "": a built-in sleep */
+    const char *variables; /* of its environment: "NAME=value", each with its
+                            * NUL, n_variables bytes in all */
+    size_t n_variables;
 };
 
 struct bats_task_result {

@@ -138,6 +138,10 @@ static void take_assign(struct reader *r, struct bats_assign *assign)
     assign->sleep_us = take_amount(r);
     assign->lost_us = take_amount(r);
     assign->command = take_text(r, SIZE_MAX);
+    assign->variables = take_bytes(r, &assign->n_variables);
+    if (assign->n_variables > 0 &&
+        assign->variables[assign->n_variables - 1] != '\0')
+        complain(r, "has a variable without its end");
 }
 
 static void take_usage(struct reader *r, struct bats_usage *usage)

@@ -128,6 +128,7 @@ void bats_proto_assign(struct bats_packet *p, const struct bats_assign *assign)
     put(p, (uint64_t)assign->sleep_us, 8);
     put(p, (uint64_t)assign->lost_us, 8);
     put_text(p, assign->command);
+    put_bytes(p, assign->variables, assign->n_variables);
 }
 
 static void put_usage(struct bats_packet *p, const struct bats_usage *usage)

@@ -31,8 +31,10 @@ struct waiting {
     uint32_t attempt;
     uint32_t replica;
     int64_t sleep_us;
-    int64_t lost_us; /* emulation; 0: it is not lost */
-    char command[];  /* "": a built-in sleep */
+    int64_t lost_us;    /* emulation; 0: it is not lost */
+    size_t n_variables; /* bytes */
+    char *variables;    /* behind the command, as in struct bats_assign */
+    char command[];     /* "": a built-in sleep */
 };
 
 /* The lines of the task that runs or has just ended. Their fate is unknown
@@ -195,12 +197,19 @@ static int enqueue(struct bats_executor *executor, struct bats_message *assign,
             continue;
         }
         size_t n = strlen(a.command) + 1;
-        struct waiting *w = malloc(sizeof *w + n);
+        struct waiting *w = malloc(sizeof *w + n + a.n_variables);
         if (w == NULL)
             return bats_error_set(err, BATS_ENOMEM, "out of memory");
-        *w = (struct waiting){NULL, a.task, a.attempt, a.replica, a.sleep_us,
-                             a.lost_us};
+        *w = (struct waiting){.task = a.task,
+                              .attempt = a.attempt,
+                              .replica = a.replica,
+                              .sleep_us = a.sleep_us,
+                              .lost_us = a.lost_us,
+                              .n_variables = a.n_variables};
         memcpy(w->command, a.command, n);
+        w->variables = w->command + n;
+        if (a.n_variables > 0)
+            memcpy(w->variables, a.variables, a.n_variables);
         *executor->last = w;
         executor->last = &w->next;
         executor->n_waiting++;
@@ -345,15 +354,29 @@ bool bats_executor_busy(const struct bats_executor *executor)
            executor->is_silent || bats_runner_busy(executor->runner);
 }
 
-/* Sets the environment of a task. */
-static void fill_environment(const struct bats_executor *x,
-                             const struct waiting *w,
-                             char own[TASK_VARIABLES][TASK_VARIABLE_ROOM],
-                             const char **environment)
+/* The end of the variable at `at`. */
+static const char *next_variable(const char *at)
 {
-    int n = 0;
-    for (; n < x->n_common; n++)
-        environment[n] = x->common[n];
+    return at + strlen(at) + 1;
+}
+
+/* Sets the environment of a task: an array for free(), or NULL. */
+static const char **
+fill_environment(const struct bats_executor *x, const struct waiting *w,
+                 char own[TASK_VARIABLES][TASK_VARIABLE_ROOM])
+{
+    const char *end = w->variables + w->n_variables;
+    size_t n = 0, n_own = 0;
+    for (const char *at = w->variables; at < end; at = next_variable(at))
+        n_own++;
+    const char **environment = calloc(
+        COMMON_VARIABLES + TASK_VARIABLES + n_own + 1, sizeof *environment);
+    if (environment == NULL)
+        return NULL;
+    for (const char *at = w->variables; at < end; at = next_variable(at))
+        environment[n++] = at;
+    for (int i = 0; i < x->n_common; i++)
+        environment[n++] = x->common[i];
     snprintf(own[0], TASK_VARIABLE_ROOM, "BATS_TASK_ID=%" PRIu64,
              (uint64_t)w->task + 1);
     snprintf(own[1], TASK_VARIABLE_ROOM, "BATS_ATTEMPT=%" PRIu32, w->attempt);
@@ -364,7 +387,7 @@ static void fill_environment(const struct bats_executor *x,
              w->task);
     for (int i = 0; i < (x->disbatch ? 5 : 3); i++)
         environment[n++] = own[i];
-    environment[n] = NULL;
+    return environment;
 }
 
 static void fall_silent(struct bats_executor *x,
@@ -380,17 +403,19 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
     struct waiting *w = unhook(x, &x->first);
     bool is_process = w->command[0] != '\0';
     char own[TASK_VARIABLES][TASK_VARIABLE_ROOM];
-    const char *environment[COMMON_VARIABLES + TASK_VARIABLES + 1];
+    const char **environment = NULL;
 
-    if (is_process)
-        fill_environment(x, w, own, environment);
+    if (is_process && (environment = fill_environment(x, w, own)) == NULL) {
+        free(w);
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    }
     struct bats_runner_task task = {
         .task = w->task,
         .attempt = w->attempt,
         .is_replica = w->replica > 0,
         .command = is_process ? w->command : NULL,
         .sleep_us = w->sleep_us,
-        .environment = is_process ? environment : NULL,
+        .environment = environment,
     };
     x->running = w->task;
     x->attempt = w->attempt;
@@ -404,6 +429,7 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
                            .task = w->task,
                            .usage.start_us = bats_now_us(CLOCK_REALTIME)});
     int rc = begins_lost ? 0 : bats_runner_start(x->runner, &task, err);
+    free(environment);
     free(w);
     return rc;
 }

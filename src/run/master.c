@@ -76,6 +76,10 @@ static int run_task(struct master *m, size_t i,
                                            &m->command_size);
     if (n < 0)
         return bats_error_set(err, (int)n, "out of memory");
+    ptrdiff_t n_variables = bats_bagfile_variables(
+        m->options->bag, command->task, &m->variables, &m->variables_size);
+    if (n_variables < 0)
+        return bats_error_set(err, (int)n_variables, "out of memory");
     bool builtin;
     bats_time duration = 0;
     int rc = bats_builtin_parse(m->command, &builtin, &duration, err);
@@ -89,6 +93,8 @@ static int run_task(struct master *m, size_t i,
         .attempt = ++m->attempts[command->task],
         .replica = command->replica,
         .command = builtin ? "" : m->command,
+        .variables = m->variables,
+        .n_variables = (size_t)n_variables,
         .sleep_us = builtin ? llround((double)duration / speed /
                                       m->options->time_scale)
                             : 0,
@@ -497,6 +503,7 @@ int bats_run_master(const struct bats_run_options *options,
     free(m.to_come);
     free(m.late);
     free(m.command);
+    free(m.variables);
     struct bats_books books = m.journal.books;
     bats_journal_release(&m.journal);
     if (rc < 0) {

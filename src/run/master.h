@@ -45,6 +45,8 @@ struct master {
     char machine_name[BATS_MACHINE_NAME];
     char *command; /* bats_bagfile_command's buffer */
     size_t command_size;
+    char *variables; /* likewise, of its environment */
+    size_t variables_size;
     int64_t start_us;
     struct bats_quiet quiet;
     int64_t progress_us;

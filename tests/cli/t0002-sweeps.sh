@@ -76,4 +76,13 @@ ok 'a sweep runs, and a value may be a colon'
 printf '1\n2\n' | cmp - out
 ok '{%} is the slot'
 
+printf 'rate,my name,x\n0.1,a b,"1\n2"\n' >p.csv
+"$BATS_MPI" run -q --csv p.csv -- 'echo "$rate;$x;"{my name}; env | grep name' \
+    >out 2>err || :
+printf '%s\n' '0.1;1' '2;a b' | cmp - out
+x=0 "$BATS_MPI" run -q -j 2 --csv p.csv --array 3-4 -- \
+    env 2>err | grep -E '^(rate|x|array_id)=' | sort >out
+printf '%s\n' array_id=3 array_id=4 rate=0.1 rate=0.1 x=1 x=1 | cmp - out
+ok 'values with names are variables of the task'
+
 done_testing

@@ -28,7 +28,11 @@ static void write_one(unsigned type, struct bats_packet *p)
                                .cluster = "fast",
                                .machine = "fast-1",
                                .task_file = ""};
-    struct bats_assign assign = {.task = 7, .attempt = 1, .command = "echo"};
+    struct bats_assign assign = {.task = 7,
+                                 .attempt = 1,
+                                 .command = "echo",
+                                 .variables = "a=1",
+                                 .n_variables = 4};
     struct bats_assign sleep = {.task = 8, .sleep_us = 5, .command = ""};
     struct bats_task_result result = {.task = 7,
                                       .usage.exit_status = 3,

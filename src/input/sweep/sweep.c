@@ -1,16 +1,19 @@
 #include "input/sweep/sweep.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "input/sweep/readers.h"
 #include "input/sweep/template.h"
+#include "util/grow.h"
 
 struct bats_sweep {
     struct bats_points points;
     struct bats_template *template;
     struct bats_values *values; /* of the point that was looked up last */
     size_t width;
+    bool has_variables;
     bool may_be_builtin;
     bool is_once;
 };
@@ -114,6 +117,18 @@ static int read_axes(struct bats_sweep *sweep,
     return rc == 0 ? bats_points_close(&sweep->points, err) : rc;
 }
 
+static bool is_variable(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    if (name == NULL || *name == '\0' || strchr(letters, *name) == NULL)
+        return false;
+    for (; *name != '\0'; name++)
+        if (strchr(letters, *name) == NULL && (*name < '0' || *name > '9'))
+            return false;
+    return true;
+}
+
 static int check_names(const struct bats_sweep *sweep, struct bats_error *err)
 {
     for (size_t i = 0; i < sweep->width; i++) {
@@ -170,6 +185,9 @@ int bats_sweep_create(const struct bats_sweep_spec *spec,
     int rc = read_axes(s, spec, err);
     if (rc == 0) {
         s->width = bats_points_width(&s->points);
+        for (size_t k = 0; k < s->width; k++)
+            s->has_variables =
+                s->has_variables || is_variable(bats_sweep_name(s, k));
         rc = check_names(s, err);
     }
     if (rc == 0)
@@ -217,6 +235,28 @@ const char *const *bats_sweep_values(const struct bats_sweep *sweep,
         return NULL;
     *n = sweep->values->n;
     return sweep->values->item;
+}
+
+ptrdiff_t bats_sweep_variables(const struct bats_sweep *sweep, uint32_t i,
+                               char **text, size_t *size)
+{
+    size_t n = 0;
+    if (!sweep->has_variables)
+        return 0;
+    if (!bats_points_at(&sweep->points, i, sweep->values))
+        return BATS_ENOMEM;
+    for (size_t k = 0; k < sweep->values->n; k++) {
+        const char *name = bats_sweep_name(sweep, k);
+        const char *value = sweep->values->item[k];
+        if (!is_variable(name))
+            continue;
+        size_t length = strlen(name) + strlen(value) + 2;
+        if (!bats_grow(text, size, n + length, 1))
+            return BATS_ENOMEM;
+        snprintf(*text + n, length, "%s=%s", name, value);
+        n += length;
+    }
+    return (ptrdiff_t)n;
 }
 
 const char *bats_sweep_name(const struct bats_sweep *sweep, size_t k)

@@ -67,6 +67,12 @@ ptrdiff_t bats_sweep_command(const struct bats_sweep *sweep, uint32_t i,
 const char *const *bats_sweep_values(const struct bats_sweep *sweep,
                                      uint32_t i, size_t *n);
 
+/* The variables of task i: the values whose names can be names of variables, as
+ * "NAME=value", each with its NUL, in a growing buffer. Their length or
+ * BATS_ENOMEM. */
+ptrdiff_t bats_sweep_variables(const struct bats_sweep *sweep, uint32_t i,
+                               char **text, size_t *size);
+
 /* The name of value k; NULL: it has none, or there is no such value. */
 const char *bats_sweep_name(const struct bats_sweep *sweep, size_t k);
 
