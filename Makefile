@@ -72,7 +72,8 @@ EXEC_SRC = $(addprefix src/exec/process/, \
 	last.c outdir.c outfile.c outlet.c results.c spool.c stream.c)
 RECORD_SRC = $(addprefix src/record/, \
 	db.c graph.c options.c schema.c \
-	$(addprefix write/, kinds.c log.c match.c pack.c past.c record.c rest.c) \
+	$(addprefix write/, kinds.c log.c match.c pack.c parameters.c past.c \
+	record.c rest.c) \
 	$(addprefix read/, copy.c recover.c view.c view_lists.c view_status.c \
 	view_stderr.c) \
 	$(addprefix verify/, rebuild.c replay.c))

@@ -7,7 +7,7 @@ int bats_look_causes(struct bats_view *view, struct bats_causes *causes,
     const char *text;
     size_t n;
     int rc =
-        bats_view_tasks(view, "failed", 0, BATS_VIEW_BY_NUMBER, 0, err);
+        bats_view_tasks(view, "failed", 0, NULL, BATS_VIEW_BY_NUMBER, 0, err);
 
     while (rc == 0 && (rc = bats_view_next_task(view, &t, err)) > 0) {
         rc = bats_view_stderr(view, t.id, &text, &n, err);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/sweep/sweep.h"
 #include "report/words.h"
 
 #define NAMED_MAX 20 /* changes of a kind that are named one by one */
@@ -127,19 +128,48 @@ static void sum_up(const struct changes *c)
 
 /* ---- comparing ---- */
 
+static int name_parameters(const struct bats_sweep *sweep,
+                           struct bats_record *record, struct bats_error *err)
+{
+    size_t n = bats_sweep_width(sweep);
+    const char **names = calloc(n + 1, sizeof *names);
+    if (names == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (size_t i = 0; i < n; i++)
+        names[i] = bats_sweep_name(sweep, i);
+    int rc = bats_record_parameters(record, names, n, err);
+    free(names);
+    return rc;
+}
+
+static int name_point(const struct bats_sweep *sweep,
+                      struct bats_record *record, uint32_t task,
+                      const char *command, struct bats_error *err)
+{
+    size_t n;
+    const char *const *values = bats_sweep_values(sweep, task, &n);
+    if (values == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    return bats_record_point(record, task, command, values, n, err);
+}
+
 static int name_bag(const struct bats_bagfile *bag, struct bats_record *record,
                     struct bats_error *err)
 {
+    const struct bats_sweep *sweep = bats_bagfile_sweep(bag);
     char *command = NULL;
     size_t size = 0;
     uint32_t n = bats_bagfile_count(bag);
-    int rc = 0;
+    int rc = sweep != NULL ? name_parameters(sweep, record, err) : 0;
     for (uint32_t task = 0; rc == 0 && task < n; task++) {
         ptrdiff_t length = bats_bagfile_command(bag, task, &command, &size);
-        rc = length < 0
-                 ? bats_error_set(err, (int)length, "out of memory")
-                 : bats_record_task(record, task, bats_bagfile_line(bag, task),
-                                    command, err);
+        if (length < 0)
+            rc = bats_error_set(err, (int)length, "out of memory");
+        else if (sweep != NULL)
+            rc = name_point(sweep, record, task, command, err);
+        else
+            rc = bats_record_task(record, task, bats_bagfile_line(bag, task),
+                                  command, err);
     }
     free(command);
     return rc == 0 ? bats_record_match(record, err) : rc;

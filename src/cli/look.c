@@ -75,7 +75,8 @@ int bats_look(enum bats_verb verb, int argc, char **argv, bats_look_show *show)
     }
     int rc = bats_view_open(bats_look_find(set.words[0], path, sizeof path),
                             &view, &err);
-    if (rc == 0) {
+    bool is_open = rc == 0;
+    if (is_open) {
         rc = show(view, &set, &err);
         bats_view_close(view);
     }
@@ -84,8 +85,8 @@ int bats_look(enum bats_verb verb, int argc, char **argv, bats_look_show *show)
                             strerror(errno));
     if (rc < 0)
         bats_say(err.text);
-    if (rc == BATS_EINPUT && strcmp(path, set.words[0]) == 0)
-        bats_words_line(stderr, "bats-mpi: there is no %s either" SUFFIX,
+    if (rc == BATS_EINPUT && !is_open && strcmp(path, set.words[0]) == 0)
+        bats_words_line(stderr, "bats-mpi: there is no %s" SUFFIX " either",
                         path);
     return bats_exit_of(rc);
 }

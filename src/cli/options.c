@@ -62,6 +62,11 @@ const struct bats_option bats_options[] = {
      AT(state), TASKS, BATS_GROUP_TASKS,
      "those in this state (skipped: they waited for one that failed; "
      "removed: no longer in the bag)"},
+    {"where", 0, "EXPRESSION", BATS_OPTION_TEXT, AT(where), TASKS,
+     BATS_GROUP_TASKS,
+     "those for which this SQL expression is true, as in 'rate > 0.1': the "
+     "parameters of a sweep (p1, p2, ... if they have no names), and the "
+     "columns of the view tasks in the record, such as wall_s and host"},
     {"clusters", 'c', "FILE", BATS_OPTION_FILE, AT(clusters), PLAN,
      BATS_GROUP_MONEY, "the clusters and what they charge"},
     {"clusters", 'c', "FILE", BATS_OPTION_FILE, AT(clusters), RUNS | CLUSTERS,

@@ -124,6 +124,7 @@ struct bats_settings {
     bool err;                            /* output: [false] */
     uint64_t slowest;                    /* tasks: [0] */
     const char *state;                   /* tasks: [NULL] */
+    const char *where;                   /* tasks: [NULL] */
     bool left;                           /* status: [false] */
     const char *words[BATS_WORDS_MAX];   /* all arguments; NULL: not given */
     bool is_sweep;                       /* run: no BAG, but this: [false] */

@@ -77,6 +77,15 @@ static const char tables_sql[] =
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
     "  machine INTEGER, task INTEGER, sentence TEXT);\n";
 
+static const char parameter_sql[] =
+    "CREATE TABLE parameter ( -- names of the values of a sweep\n"
+    "  id INTEGER PRIMARY KEY,\n"
+    "  name TEXT UNIQUE, -- in point.parameters\n"
+    "  place TEXT);      -- column of the view tasks\n"
+    "CREATE TABLE point ( -- a task of a sweep\n"
+    "  task INTEGER PRIMARY KEY, -- task.id\n"
+    "  parameters TEXT); -- its values, a JSON object\n";
+
 static const char stderr_sql[] =
     "CREATE TABLE stderr ( -- the end of standard error of executions that\n"
     "    -- failed, at most 4096 bytes of each\n"
@@ -208,27 +217,6 @@ static const char views_sql[] =
     "  FROM task t LEFT JOIN (SELECT task, number, max(session) FROM place\n"
     "    GROUP BY task) p ON p.task = t.id;\n"
 
-    "CREATE VIEW tasks AS\n"
-    "  SELECT b.number, CASE\n"
-    "      WHEN b.removed THEN 'removed'\n"
-    "      WHEN u.task IS NOT NULL THEN 'running'\n"
-    "      WHEN r.seq IS NULL THEN\n"
-    "        CASE WHEN k.task IS NULL THEN 'pending' ELSE 'skipped' END\n"
-    "      WHEN r.failed THEN 'failed'\n"
-    "      ELSE 'done' END AS state,\n"
-    "    coalesce(r.attempts, 0) AS attempts,\n"
-    "    r.exit_status, r.signal, r.wall_us / 1e6 AS wall_s,\n"
-    "    (r.user_us + r.system_us) / 1e6 AS cpu_s,\n"
-    "    r.max_rss_kib, coalesce(r.host, m.host) AS host,\n"
-    "    c.name AS cluster, r.start_us, t.line, t.command, t.id\n"
-    "  FROM task t JOIN bag b ON b.task = t.id\n"
-    "    LEFT JOIN (SELECT DISTINCT task FROM running) u ON u.task = t.id\n"
-    "    LEFT JOIN result r ON r.task = t.id\n"
-    "    LEFT JOIN (SELECT DISTINCT task FROM command WHERE type = 'skip'\n"
-    "      AND session = (SELECT max(id) FROM session)) k ON k.task = t.id\n"
-    "    LEFT JOIN machine m ON m.session = r.session AND m.id = r.machine\n"
-    "    LEFT JOIN cluster c ON c.session = m.session AND c.id = m.cluster;\n"
-
     "CREATE VIEW failed_tasks AS SELECT number, exit_status, signal, host,\n"
     "    attempts, wall_s, line, command\n"
     "  FROM tasks WHERE state = 'failed' ORDER BY number;\n"
@@ -259,9 +247,41 @@ static const char views_sql[] =
     "    (SELECT finish FROM session ORDER BY id DESC LIMIT 1) AS finish\n"
     "  FROM (SELECT state, count(*) AS n FROM tasks GROUP BY state);\n";
 
+/* The view tasks, in two parts: columns for the parameters of a sweep come
+ * between. */
+static const char tasks_head[] =
+    "CREATE VIEW tasks AS -- cost: of its machine for the time it ran, by the\n"
+    "    -- charge of a window; further columns: the parameters of a sweep\n"
+    "  SELECT b.number, CASE\n"
+    "      WHEN b.removed THEN 'removed'\n"
+    "      WHEN u.task IS NOT NULL THEN 'running'\n"
+    "      WHEN r.seq IS NULL THEN\n"
+    "        CASE WHEN k.task IS NULL THEN 'pending' ELSE 'skipped' END\n"
+    "      WHEN r.failed THEN 'failed'\n"
+    "      ELSE 'done' END AS state,\n"
+    "    coalesce(r.attempts, 0) AS attempts,\n"
+    "    r.exit_status, r.signal, r.wall_us / 1e6 AS wall_s,\n"
+    "    (r.user_us + r.system_us) / 1e6 AS cpu_s,\n"
+    "    r.max_rss_kib, coalesce(r.host, m.host) AS host,\n"
+    "    c.name AS cluster, r.start_us, t.line, t.command, t.id,\n"
+    "    r.wall_us * s.time_scale / s.window_us * c.charge / m.slots / 1e6\n"
+    "      AS cost, v.parameters";
+static const char tasks_tail[] =
+    "\n"
+    "  FROM task t JOIN bag b ON b.task = t.id\n"
+    "    LEFT JOIN (SELECT DISTINCT task FROM running) u ON u.task = t.id\n"
+    "    LEFT JOIN result r ON r.task = t.id\n"
+    "    LEFT JOIN (SELECT DISTINCT task FROM command WHERE type = 'skip'\n"
+    "      AND session = (SELECT max(id) FROM session)) k ON k.task = t.id\n"
+    "    LEFT JOIN point v ON v.task = t.id\n"
+    "    LEFT JOIN session s ON s.id = r.session\n"
+    "    LEFT JOIN machine m ON m.session = r.session AND m.id = r.machine\n"
+    "    LEFT JOIN cluster c ON c.session = m.session AND c.id = m.cluster;\n";
+
 const char *const bats_schema_tables[] = {
-    "meta",  "session", "cluster", "machine",  "task",
-    "place", "history", "ledger",  "decision", "notice", "stderr",
+    "meta",   "session",   "cluster", "machine",  "task",
+    "place",  "history",   "ledger",  "decision", "notice",
+    "stderr", "parameter", "point",
 };
 const size_t bats_schema_n_tables =
     sizeof bats_schema_tables / sizeof *bats_schema_tables;
@@ -309,6 +329,42 @@ const char *const bats_schema_finishes[] = {
     [BATS_FINISH_SHRINK] = "shrink",
 };
 
+/* The columns of the parameters, for free(): "" if there are none, NULL: out of
+ * memory or a damaged table. */
+static char *parameter_columns(struct bats_db *db)
+{
+    sqlite3_stmt *s;
+    char *columns = sqlite3_mprintf("");
+    if (bats_db_prepare(db,
+                        "SELECT name, place FROM parameter "
+                        "WHERE name NOT NULL AND place NOT NULL ORDER BY id",
+                        &s, NULL) < 0)
+        return columns;
+    while (columns != NULL && sqlite3_step(s) == SQLITE_ROW) {
+        char *more = sqlite3_mprintf(
+            "%s,\n    json_extract(v.parameters, '$.\"%q\"') AS \"%w\"",
+            columns, sqlite3_column_text(s, 0), sqlite3_column_text(s, 1));
+        sqlite3_free(columns);
+        columns = more;
+    }
+    sqlite3_finalize(s);
+    return columns;
+}
+
+int bats_schema_view_tasks(struct bats_db *db, struct bats_error *err)
+{
+    char *columns = parameter_columns(db);
+    char *sql = columns == NULL
+                    ? NULL
+                    : sqlite3_mprintf("DROP VIEW IF EXISTS tasks; %s%s%s",
+                                      tasks_head, columns, tasks_tail);
+    int rc = sql == NULL ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+                         : bats_db_run(db, sql, err);
+    sqlite3_free(columns);
+    sqlite3_free(sql);
+    return rc;
+}
+
 int bats_schema_make(struct bats_db *db, struct bats_error *err)
 {
     char head[256];
@@ -324,7 +380,11 @@ int bats_schema_make(struct bats_db *db, struct bats_error *err)
     if (rc == 0)
         rc = bats_db_run(db, stderr_sql, err);
     if (rc == 0)
+        rc = bats_db_run(db, parameter_sql, err);
+    if (rc == 0)
         rc = bats_db_run(db, views_sql, err);
+    if (rc == 0)
+        rc = bats_schema_view_tasks(db, err);
     snprintf(head, sizeof head,
              "INSERT INTO meta VALUES ('created_us', %lld), "
              "('version', '" BATS_VERSION "'); COMMIT;"
@@ -400,8 +460,8 @@ static const char drop_packed_views[] =
 
 static int from_1_to_2(struct bats_db *db, struct bats_error *err)
 {
-    int rc = bats_db_run(
-        db, "ALTER TABLE ledger ADD COLUMN cushion INTEGER;", err);
+    int rc =
+        bats_db_run(db, "ALTER TABLE ledger ADD COLUMN cushion INTEGER;", err);
 
     if (rc == 0)
         rc = bats_db_run(db, history_sql, err);
@@ -438,9 +498,13 @@ int bats_schema_upgrade(struct bats_db *db, struct bats_error *err)
         rc = from_1_to_2(db, err);
     if (rc == 0)
         rc = bats_db_run(db, bats_schema_move_choices, err);
-    if (rc == 0)
+    if (rc == 0 && version < 4)
         rc = bats_db_run(db, stderr_sql, err);
     if (rc == 0)
+        rc = bats_db_run(db, parameter_sql, err);
+    if (rc == 0)
         rc = bats_db_run(db, views_sql, err);
+    if (rc == 0)
+        rc = bats_schema_view_tasks(db, err);
     return rc < 0 ? rc : bats_db_run(db, "COMMIT", err);
 }

@@ -12,7 +12,7 @@
 #include "record/db.h"
 
 #define BATS_SCHEMA_APPLICATION 0x42615453 /* "BaTS", PRAGMA application_id */
-#define BATS_SCHEMA_VERSION 4              /* PRAGMA user_version */
+#define BATS_SCHEMA_VERSION 5              /* PRAGMA user_version */
 
 /* Turns an empty database into a record. */
 int bats_schema_make(struct bats_db *db, struct bats_error *err);
@@ -20,6 +20,9 @@ int bats_schema_make(struct bats_db *db, struct bats_error *err);
 /* Upgrades a record of an older version to this one, completely or not at all.
  * Keeps every row; columns that the older version lacked are NULL. */
 int bats_schema_upgrade(struct bats_db *db, struct bats_error *err);
+
+/* Makes the view tasks again, with the parameters of the record as columns. */
+int bats_schema_view_tasks(struct bats_db *db, struct bats_error *err);
 
 /* Turns the views that unpack the history into tables, if the record has a
  * history. Use it for a temporary copy with many queries. */

@@ -3,13 +3,15 @@
  * Layer: record, private to it. record.c opens, begins and ends; past.c loads
  * the results of earlier sessions; match.c finds the tasks of the bag among
  * theirs; log.c keeps the rows that wait; pack.c groups them;
- * kinds.c bounds the ends of standard error.
+ * kinds.c bounds the ends of standard error; parameters.c writes the values of
+ * a sweep.
  */
 #ifndef BATS_RECORD_STATE_H
 #define BATS_RECORD_STATE_H
 
 #include "record/db.h"
 #include "record/write/kinds.h"
+#include "record/write/parameters.h"
 #include "record/write/record.h"
 
 /* A task of the record. */
@@ -99,6 +101,8 @@ struct bats_record {
                                     * there were sessions before */
     bool is_matched;
     sqlite3_stmt *insert_task;
+    sqlite3_stmt *insert_point;
+    struct bats_parameters parameters; /* of the bag, if it is a sweep */
 
     uint32_t n_clusters; /* in this session, for the decisions */
     int64_t seq;         /* the last seq used */
@@ -124,7 +128,8 @@ struct bats_named_task {
     uint32_t was;
     uint32_t line;
     int64_t hash;
-    char *command; /* command of a task that moved or is new */
+    char *command;    /* command of a task that moved or is new, */
+    char *parameters; /* and its values, as in the table; NULL: none */
 };
 
 /* Frees all that is only needed to find the tasks, including the past. */

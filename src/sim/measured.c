@@ -42,7 +42,8 @@ static int visit(struct bats_view *view, const struct bats_view_status *st,
                  size_t *n, struct bats_error *err)
 {
     struct bats_view_task task;
-    int rc = bats_view_tasks(view, "done", 0, BATS_VIEW_BY_NUMBER, 0, err);
+    int rc =
+        bats_view_tasks(view, "done", 0, NULL, BATS_VIEW_BY_NUMBER, 0, err);
     while (rc == 0 && (rc = bats_view_next_task(view, &task, err)) > 0) {
         size_t cluster = index_of(st, task.cluster);
         rc = 0;

@@ -85,4 +85,29 @@ x=0 "$BATS_MPI" run -q -j 2 --csv p.csv --array 3-4 -- \
 printf '%s\n' array_id=3 array_id=4 rate=0.1 rate=0.1 x=1 x=1 | cmp - out
 ok 'values with names are variables of the task'
 
+sweep() {
+    expect 0 "$BATS_MPI" run -q --record s.bats --header=: "$@" \
+        >out 2>err
+}
+# ask SQL: of the record, with blanks between the rows.
+ask() {
+    sqlite3 s.bats "$1" | tr '\n' ' '
+}
+sweep -- true {rate} {r} ::: rate 0.05 0.1 ::: r 1 2
+test "$(ask 'SELECT rate, sum(r), sum(cost) > 0 FROM tasks GROUP BY rate')" = \
+    '0.05|3|1 0.1|3|1 '
+test "$("$BATS_MPI" tasks s.bats --where 'rate > 0.05 AND r = 2' --json |
+    grep -o '"parameters":.*')" = '"parameters":{"rate":0.1,"r":2}}'
+expect 2 "$BATS_MPI" tasks s.bats --where 'rat > 1' >out 2>err
+grep -q "no such column: rat; its parameters are rate, r\$" err
+ok 'parameters are columns of the record'
+
+sweep --resume -- true {rate} {r} ::: rate 0.01 0.05 0.1 ::: r 1 2 3
+test "$(ask 'SELECT rate, r, attempts FROM tasks ORDER BY 1, 2')" = \
+    '0.01|1|1 0.01|2|1 0.01|3|1 0.05|1|1 0.05|2|1 0.05|3|1 0.1|1|1 0.1|2|1 0.1|3|1 '
+"$BATS_MPI" record verify s.bats >out
+test "$(grep -c 'decides the same again' out)" -eq 2
+test "$("$BATS_MPI" status --left s.bats)" -eq 0
+ok '--resume runs the new points of a sweep that has grown'
+
 done_testing

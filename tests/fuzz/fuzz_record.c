@@ -268,7 +268,7 @@ static void view(void)
             read_text(entry.machine);
             read_text(entry.text);
         }
-    if (bats_view_tasks(v, NULL, 0, BATS_VIEW_SLOWEST, 10, &err) == 0)
+    if (bats_view_tasks(v, NULL, 0, NULL, BATS_VIEW_SLOWEST, 10, &err) == 0)
         while (bats_view_next_task(v, &task, &err) > 0) {
             read_text(task.state);
             read_text(task.host);

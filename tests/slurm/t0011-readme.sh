@@ -12,11 +12,11 @@ paste() {
 
 seq 20 | sed 's/^/echo /' >bag.txt
 cp -r "$TOP/jobscripts" .
-paste 9
+paste 10
 test "$(sort -n out | uniq | xargs)" = "$(seq 20 | xargs)"
 ok 'srun runs a bag, and output shows what it wrote'
 rm -f bag.txt.bats
-paste 10
+paste 11
 job=$(sed -n 's/^Submitted batch job //p' out)
 await "$job"
 test "$(bats-mpi status --left bag.txt)" = 0

@@ -402,9 +402,9 @@ static void a_newer_schema_is_refused(void **state)
     struct bats_record *r = open_with_tasks(1);
     begin(r, 1);
     close_record(r);
-    ask(PATH, "PRAGMA user_version = 5");
+    ask(PATH, "PRAGMA user_version = 6");
     refused(PATH, BATS_EINPUT,
-            "was written by a newer bats-mpi (schema 5, this one knows 4)");
+            "was written by a newer bats-mpi (schema 6, this one knows 5)");
 }
 
 static void an_older_schema_is_continued(void **state)
@@ -424,7 +424,7 @@ static void an_older_schema_is_continued(void **state)
     begin(r, 1);
     run_task(r, 10, 2, 2, 0);
     close_record(r);
-    assert_string_equal(ask(PATH, "PRAGMA user_version"), "4");
+    assert_string_equal(ask(PATH, "PRAGMA user_version"), "5");
     assert_string_equal(ask(PATH, "PRAGMA integrity_check"), "ok");
     assert_string_equal(
         ask(PATH, "SELECT task, wall_us, out_bytes, stream, out_begin, "
@@ -446,6 +446,8 @@ static void version_3_is_continued(void **state)
     run_task(r, 10, 0, 0, 7);
     close_record(r);
     ask(PATH, "DROP TABLE stderr");
+    ask(PATH, "DROP TABLE parameter");
+    ask(PATH, "DROP TABLE point");
     ask(PATH, "PRAGMA user_version = 3");
     r = open_with_tasks(2);
     assert_int_equal(bats_record_past(r, 0).state, BATS_RECORD_FAILED);
@@ -458,10 +460,68 @@ static void version_3_is_continued(void **state)
                                     .n = 9};
     must(bats_record_last(r, 5, &last, &err), &err);
     close_record(r);
-    assert_string_equal(ask(PATH, "PRAGMA user_version"), "4");
+    assert_string_equal(ask(PATH, "PRAGMA user_version"), "5");
     assert_string_equal(
         ask(PATH, "SELECT session, task, attempt, same, text FROM stderr"),
         "2 2 1 - no  space");
+}
+
+/* Opens the record for a sweep over `rate`, a value without a name, and one
+ * with the name of a column. */
+static struct bats_record *open_sweep(const char *const (*values)[3],
+                                      uint32_t n)
+{
+    static const char *const names[] = {"rate", NULL, "host"};
+    struct bats_error err;
+    struct bats_record *r;
+    must(bats_record_open(PATH, &r, &err), &err);
+    must(bats_record_parameters(r, names, 3, &err), &err);
+    for (uint32_t i = 0; i < n; i++)
+        must(bats_record_point(r, i, "x", values[i], 3, &err), &err);
+    must(bats_record_match(r, &err), &err);
+    return r;
+}
+
+static void parameters_are_columns(void **state)
+{
+    (void)state;
+    static const char *const values[][3] = {{"0.10", "a \"b\"\\\n", "007"},
+                                            {"-2e3", "", "\xff"},
+                                            {"1.", "z", "0"}};
+    struct bats_record *r = open_sweep(values, 3);
+    begin(r, 1);
+    close_record(r);
+    assert_string_equal(
+        ask(PATH, "SELECT rate, typeof(rate), hex(p2), hex(p_host), "
+                  "typeof(p_host) FROM tasks"),
+        "0.1 real 61202262225C0A 303037 text -2000.0 real  EEBFBF text "
+        "1. text 7A 30 integer");
+    assert_string_equal(ask(PATH, "SELECT parameters FROM point LIMIT 1"),
+                        "{\"rate\":0.10,\"p2\":\"a \\\"b\\\"\\\\\\u000a\","
+                        "\"host\":\"007\"}");
+}
+
+static void tasks_with_the_same_values_are_the_same(void **state)
+{
+    (void)state;
+    static const char *const before[][3] = {{"1", "a", ""}, {"2", "a", ""}};
+    static const char *const after[][3] = {
+        {"1", "a", ""}, {"1", "b", ""}, {"2", "a", ""}};
+    struct bats_record *r = open_sweep(before, 2);
+    begin(r, 1);
+    run_task(r, 10, 0, 0, 0);
+    run_task(r, 20, 0, 1, 0);
+    close_record(r);
+    r = open_sweep(after, 3);
+    assert_int_equal(bats_record_past(r, 0).match, BATS_RECORD_SAME);
+    assert_int_equal(bats_record_past(r, 1).match, BATS_RECORD_ADDED);
+    assert_int_equal(bats_record_past(r, 2).match, BATS_RECORD_MOVED);
+    assert_int_equal(bats_record_past(r, 2).state, BATS_RECORD_DONE);
+    begin(r, 1);
+    close_record(r);
+    assert_string_equal(ask(PATH, "SELECT number, rate, p2 FROM tasks "
+                                  "ORDER BY number"),
+                        "1 1 a 2 1 b 3 2 a");
 }
 
 static void create_refuses_an_earlier_run(void **state)
@@ -659,6 +719,8 @@ int main(void)
         T(a_newer_schema_is_refused),
         T(an_older_schema_is_continued),
         T(version_3_is_continued),
+        T(parameters_are_columns),
+        T(tasks_with_the_same_values_are_the_same),
         T(create_refuses_an_earlier_run),
         T(an_earlier_run_is_set_aside),
         T(a_second_writer_is_refused),

@@ -113,7 +113,7 @@ static void an_older_schema_is_saved(void **state)
     must(recover(&recovery, &err), &err);
     assert_true(recovery.is_whole);
     assert_int_equal(recovery.attempts, N_TASKS);
-    assert_string_equal(ask(OUT, "PRAGMA user_version"), "4");
+    assert_string_equal(ask(OUT, "PRAGMA user_version"), "5");
     assert_string_equal(
         ask(OUT, "SELECT sum(wall_us), sum(stream) FROM attempt"),
         "6004498500 -");

@@ -48,6 +48,10 @@ static int task_json(struct bats_view *view, const struct bats_view_task *t,
         json_object_update(line, more);
         json_decref(more);
     }
+    json_t *parameters = json_loads(t->parameters, 0, NULL);
+    if (json_is_object(parameters))
+        json_object_set(line, "parameters", parameters);
+    json_decref(parameters);
     int rc = has_failed(t) ? bats_view_stderr(view, t->id, &text, &n, err) : 0;
     if (rc > 0)
         json_object_set_new(line, "stderr", bats_json_text(text));
@@ -99,8 +103,8 @@ static int show_tasks(struct bats_view *view, const struct bats_settings *set,
         set->slowest > 0 ? BATS_VIEW_SLOWEST : BATS_VIEW_BY_NUMBER;
     struct bats_view_task task;
     bool failed = false;
-    int rc =
-        bats_view_tasks(view, state, 0, order, (int64_t)set->slowest, err);
+    int rc = bats_view_tasks(view, state, 0, set->where, order,
+                             (int64_t)set->slowest, err);
 
     if (rc == 0 && !set->json)
         printf("%7s  %-8s  %5s  %-15s  %8s  %8s  %-12s  %s\n", "task", "state",

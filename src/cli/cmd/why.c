@@ -22,7 +22,7 @@ struct known {
     struct bats_view_decision decision;
     int64_t held;
     bats_time retry_delay, time_limit; /* of the engine's rules, */
-    int64_t yields;                  /* as this */
+    int64_t yields;                    /* as this */
 };
 
 static int learn_rules(struct bats_view *view, struct known *k,
@@ -338,7 +338,8 @@ static int explain_task(struct bats_view *view, const struct known *k,
 {
     struct bats_view_task task;
     bool found = false;
-    int rc = bats_view_tasks(view, NULL, number, BATS_VIEW_BY_NUMBER, 0, err);
+    int rc =
+        bats_view_tasks(view, NULL, number, NULL, BATS_VIEW_BY_NUMBER, 0, err);
 
     while (rc == 0 && (rc = bats_view_next_task(view, &task, err)) > 0) {
         if (found)

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/read/copy.h"
 #include "record/db.h"
 #include "record/graph.h"
+#include "record/read/copy.h"
 #include "record/schema.h"
 
 #define COLUMNS_MAX 32
@@ -313,7 +313,11 @@ static int save_all(struct recover *r, struct bats_error *err)
 
     for (size_t i = 0; rc == 0 && i < bats_schema_n_tables; i++)
         if (version < 4 && strcmp(bats_schema_tables[i], "stderr") == 0)
-            continue; /* it came with version 4 */
+            continue; /* it came with version 4, */
+        else if (version < 5 &&
+                 (strcmp(bats_schema_tables[i], "parameter") == 0 ||
+                  strcmp(bats_schema_tables[i], "point") == 0))
+            continue; /* and these with version 5 */
         else if (is_old && strcmp(bats_schema_tables[i], "history") == 0)
             rc = save_old(r, err);
         else
@@ -324,6 +328,8 @@ static int save_all(struct recover *r, struct bats_error *err)
         rc = save_and_count(r, "graph", err);
     if (rc == 0)
         rc = bats_db_run(&r->to, bats_schema_move_choices, err);
+    if (rc == 0)
+        rc = bats_schema_view_tasks(&r->to, err);
     if (rc == 0)
         rc = bats_db_run(&r->to, "COMMIT", err);
     if (rc == 0)

@@ -37,7 +37,7 @@ struct bats_view_cluster {
     bats_money charged;
     int64_t done;
     int64_t failed;
-    int64_t mean_wall_us; /* of tasks that ended; 0: none */
+    int64_t mean_wall_us;   /* of tasks that ended; 0: none */
     bats_time mean_runtime; /* in virtual time */
 };
 
@@ -86,11 +86,11 @@ struct bats_view_task {
     const char *state;
     int64_t attempts; /* executions that were not preempted */
     bats_time
-        failed;      /* when it failed last in this session, and is to be tried
+        failed; /* when it failed last in this session, and is to be tried
                       * again; -1: it did not, or many tasks are listed */
     bats_time yielded; /* likewise: when it yielded last, */
     int64_t yields;    /* and how often in a row, without progress */
-    int64_t wall_us; /* of the last execution, so far if it runs; -1: none */
+    int64_t wall_us;   /* of the last execution, so far if it runs; -1: none */
     int64_t cpu_us;
     int64_t max_rss_kib;
     int exit_status;
@@ -99,16 +99,19 @@ struct bats_view_task {
     const char *cluster;
     const char *command;
     int64_t line;
+    const char *parameters; /* values of a sweep, a JSON object; or "" */
 };
 
 enum bats_view_order { BATS_VIEW_BY_NUMBER, BATS_VIEW_SLOWEST };
 
 /* Lists the tasks in this state (NULL: all in the bag), at most `limit` (0:
  * all), or the one with this number (0: any). If no task of the bag has the
- * number, lists those that had it when they were removed. */
+ * number, lists those that had it when they were removed. `where`: only those
+ * for which this SQL expression of the columns of the view tasks is true; NULL:
+ * all. BATS_EINPUT: it is none. */
 int bats_view_tasks(struct bats_view *view, const char *state, int64_t number,
-                    enum bats_view_order order, int64_t limit,
-                    struct bats_error *err);
+                    const char *where, enum bats_view_order order,
+                    int64_t limit, struct bats_error *err);
 
 /* Returns 1 and the next task, 0 at the end, or an error. */
 int bats_view_next_task(struct bats_view *view, struct bats_view_task *task,

@@ -1,4 +1,5 @@
 /* view_lists: tasks, log and machines of a record, one item at a time. */
+#include <stdio.h>
 #include <string.h>
 
 #include "bats/sched.h"
@@ -35,7 +36,7 @@ static int restart(struct bats_view *v, const char *sql, sqlite3_stmt **s,
     "   AND outcome = 4 AND seq > coalesce((SELECT max(seq) FROM attempt a"   \
     "    JOIN session s ON s.id = a.session WHERE task = tasks.id AND"        \
     "    (outcome = 0 OR outcome IN (1, 4) AND wall_us * time_scale >= ?5))," \
-    "    0)) ELSE 0 END"                                                      \
+    "    0)) ELSE 0 END, tasks.parameters"                                    \
     " FROM tasks LEFT JOIN (SELECT task, m.host, c.name AS cluster,"          \
     "   CAST((?4 - min(since_us)) / s.time_scale AS INTEGER) AS elapsed"      \
     "  FROM running r JOIN (SELECT max(id) AS id, time_scale FROM session) s" \
@@ -47,21 +48,72 @@ static int restart(struct bats_view *v, const char *sql, sqlite3_stmt **s,
     "   AND NOT removed)))"                                                   \
     " AND (?2 = 0 OR number = ?2)"
 
+/* The newline ends a comment. */
+#define WHERE " AND tasks.id IN (SELECT id FROM tasks WHERE "
+
+/* The columns of the parameters, for the message; for sqlite3_free(). */
+static char *parameters_of(struct bats_view *v)
+{
+    sqlite3_stmt *s;
+    char *names = NULL;
+    if (bats_db_prepare(&v->db,
+                        "SELECT group_concat(place, ', ') FROM parameter", &s,
+                        NULL) < 0)
+        return NULL;
+    if (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_text(s, 0) != NULL)
+        names = sqlite3_mprintf("; its parameters are %s",
+                                sqlite3_column_text(s, 0));
+    sqlite3_finalize(s);
+    return names;
+}
+
+/* Explains what is wrong with the expression by itself: its mistake is no
+ * damage of the record. */
+static int check_where(struct bats_view *v, const char *where,
+                       struct bats_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    const char *rest = "";
+    char *sql = sqlite3_mprintf("SELECT 1 FROM tasks WHERE (%s\n)", where);
+    if (sql == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    int bad = sqlite3_prepare_v2(v->db.sqlite, sql, -1, &s, &rest);
+    sqlite3_finalize(s);
+    int rc = 0;
+    if (bad != SQLITE_OK || *rest != '\0') {
+        char why[256];
+        snprintf(why, sizeof why, "%s",
+                 bad != SQLITE_OK ? sqlite3_errmsg(v->db.sqlite)
+                                  : "more than one expression");
+        char *names = parameters_of(v);
+        rc = bats_error_set(err, BATS_EINPUT, "--where '%.100s': %s%s", where,
+                            why, names != NULL ? names : "");
+        sqlite3_free(names);
+    }
+    sqlite3_free(sql);
+    return rc;
+}
+
 int bats_view_tasks(struct bats_view *v, const char *state, int64_t number,
-                    enum bats_view_order order, int64_t limit,
-                    struct bats_error *err)
+                    const char *where, enum bats_view_order order,
+                    int64_t limit, struct bats_error *err)
 {
     bats_time now;
-    int rc = bats_view_now(v, &now, err);
+    int rc = where != NULL ? check_where(v, where, err) : 0;
 
     if (rc == 0)
-        rc = restart(v,
-                     order == BATS_VIEW_SLOWEST
-                         ? TASKS " AND wall_s IS NOT NULL "
-                                 "ORDER BY wall_s DESC, number LIMIT ?3"
-                         : TASKS " ORDER BY number, id LIMIT ?3",
-                     &v->tasks, err);
-
+        rc = bats_view_now(v, &now, err);
+    char *sql = sqlite3_mprintf(
+        TASKS "%s%s%s%s", where != NULL ? WHERE : "",
+        where != NULL ? where : "", where != NULL ? "\n)" : "",
+        order == BATS_VIEW_SLOWEST ? " AND wall_s IS NOT NULL "
+                                     "ORDER BY wall_s DESC, number LIMIT ?3"
+                                   : " ORDER BY number, id LIMIT ?3");
+    if (rc == 0 && sql == NULL)
+        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (rc == 0)
+        rc = restart(v, sql, &v->tasks, err);
+    sqlite3_free(sql);
     if (rc < 0)
         return rc;
     sqlite3_bind_text(v->tasks, 1, state, -1, SQLITE_TRANSIENT);
@@ -97,6 +149,7 @@ int bats_view_next_task(struct bats_view *v, struct bats_view_task *task,
         .id = sqlite3_column_int64(s, 13),
         .yielded = sqlite3_column_int64(s, 14),
         .yields = sqlite3_column_int64(s, 15),
+        .parameters = bats_view_text(s, 16),
     };
     return 1;
 }

@@ -21,7 +21,7 @@ struct bats_kinds {
     struct bats_kind {
         uint64_t key;
         int64_t seq; /* 0: the place is free */
-    } *table;        /* open addressing, 2 * BATS_KINDS_MAX; NULL: none yet */
+    } * table;       /* open addressing, 2 * BATS_KINDS_MAX; NULL: none yet */
     size_t n;
     int64_t bytes; /* kept so far */
 };

@@ -5,13 +5,18 @@
 #include "record/state.h"
 
 /* FNV-1a, 64 bits: among a million tasks, the chance of a collision is
- * 3e-8. */
-static int64_t hash_of(const char *command)
+ * 3e-8. The parameters, if there are any, follow the NUL of the command. */
+static int64_t hash_of(const char *command, const char *parameters)
 {
+    const uint64_t prime = UINT64_C(0x100000001b3);
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
     for (; *command != '\0'; command++)
-        hash = (hash ^ (unsigned char)*command) * UINT64_C(0x100000001b3);
+        hash = (hash ^ (unsigned char)*command) * prime;
+    if (parameters != NULL)
+        hash *= prime;
+    for (; parameters != NULL && *parameters != '\0'; parameters++)
+        hash = (hash ^ (unsigned char)*parameters) * prime;
     return (int64_t)hash;
 }
 
@@ -52,7 +57,8 @@ static int make_room(struct bats_record *r, struct bats_error *err)
 
 /* Adds task `index` to the file. */
 static int insert(struct bats_record *r, uint32_t index, int64_t hash,
-                  uint32_t line, const char *command, struct bats_error *err)
+                  uint32_t line, const char *command, const char *parameters,
+                  struct bats_error *err)
 {
     sqlite3_stmt *s = r->insert_task;
     int rc = open_changes(r, err);
@@ -68,21 +74,27 @@ static int insert(struct bats_record *r, uint32_t index, int64_t hash,
     rc = bats_db_step(&r->db, s, err);
     if (rc == 0)
         r->id[index] = ++r->past.last_id;
+    if (rc == 0 && parameters != NULL) {
+        sqlite3_bind_int64(r->insert_point, 1, r->id[index]);
+        sqlite3_bind_text(r->insert_point, 2, parameters, -1, SQLITE_STATIC);
+        rc = bats_db_step(&r->db, r->insert_point, err);
+    }
     return rc;
 }
 
-int bats_record_task(struct bats_record *r, uint32_t index, uint32_t line,
-                     const char *command, struct bats_error *err)
+static int add_task(struct bats_record *r, uint32_t index, uint32_t line,
+                    const char *command, const char *parameters,
+                    struct bats_error *err)
 {
     if (index != r->n_tasks || r->has_begun || r->is_matched)
         return bats_error_set(err, BATS_ESTATE, "task %lu is out of turn",
                               (unsigned long)index);
-    int64_t hash = hash_of(command);
+    int64_t hash = hash_of(command, parameters);
     int rc = make_room(r, err);
     if (rc < 0)
         return rc;
     if (r->past.sessions == 0) {
-        rc = insert(r, index, hash, line, command, err);
+        rc = insert(r, index, hash, line, command, parameters, err);
         r->n_tasks += rc == 0;
         return rc;
     }
@@ -93,11 +105,39 @@ int bats_record_task(struct bats_record *r, uint32_t index, uint32_t line,
         there->hash == hash) {
         t->found = there;
         there->is_in_bag = true;
-    } else if ((t->command = strdup(command)) == NULL) {
-        return no_memory(err);
+    } else {
+        t->command = strdup(command);
+        t->parameters = parameters != NULL ? strdup(parameters) : NULL;
     }
+    if (t->found == NULL &&
+        (t->command == NULL || (parameters != NULL && t->parameters == NULL)))
+        return no_memory(err);
     r->n_tasks++;
     return 0;
+}
+
+int bats_record_parameters(struct bats_record *r, const char *const *names,
+                           size_t n, struct bats_error *err)
+{
+    int rc = open_changes(r, err);
+    return rc == 0
+               ? bats_parameters_name(&r->parameters, &r->db, names, n, err)
+               : rc;
+}
+
+int bats_record_point(struct bats_record *r, uint32_t index,
+                      const char *command, const char *const *values, size_t n,
+                      struct bats_error *err)
+{
+    const char *text = bats_parameters_text(&r->parameters, values, n);
+    return text == NULL ? no_memory(err)
+                        : add_task(r, index, 0, command, text, err);
+}
+
+int bats_record_task(struct bats_record *r, uint32_t index, uint32_t line,
+                     const char *command, struct bats_error *err)
+{
+    return add_task(r, index, line, command, NULL, err);
 }
 
 /* ---- tasks that have moved ---- */
@@ -275,7 +315,8 @@ static int write_tasks(struct bats_record *r, sqlite3_stmt *place,
     for (uint32_t i = 0; rc == 0 && i < r->n_tasks; i++) {
         const struct bats_named_task *t = &r->named[i];
         if (t->found == NULL) {
-            rc = insert(r, i, t->hash, t->line, t->command, err);
+            rc =
+                insert(r, i, t->hash, t->line, t->command, t->parameters, err);
             continue;
         }
         r->id[i] = t->found->id;
@@ -316,8 +357,10 @@ int bats_record_match(struct bats_record *r, struct bats_error *err)
 
 void bats_match_release(struct bats_record *r)
 {
-    for (uint32_t i = 0; r->named != NULL && i < r->n_tasks; i++)
+    for (uint32_t i = 0; r->named != NULL && i < r->n_tasks; i++) {
         free(r->named[i].command);
+        free(r->named[i].parameters);
+    }
     free(r->named);
     r->named = NULL;
     bats_past_release(&r->past);

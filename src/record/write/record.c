@@ -73,6 +73,9 @@ static int fill(struct bats_record *r, struct bats_error *err)
         rc = bats_db_prepare(&r->db,
                              "INSERT INTO task VALUES (?, ?, ?, ?, ?, ?)",
                              &r->insert_task, err);
+    if (rc == 0)
+        rc = bats_db_prepare(&r->db, "INSERT INTO point VALUES (?, ?)",
+                             &r->insert_point, err);
     r->session = (int64_t)r->past.sessions + 1;
     return rc;
 }
@@ -175,8 +178,10 @@ void bats_record_abandon(struct bats_record *r)
         return;
     bats_log_release(r);
     sqlite3_finalize(r->insert_task);
+    sqlite3_finalize(r->insert_point);
     bats_db_close(&r->db);
     bats_match_release(r);
+    bats_parameters_release(&r->parameters);
     free(r->id);
     free(r->path);
     free(r);

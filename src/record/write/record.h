@@ -176,6 +176,20 @@ uint8_t bats_record_yields(const struct bats_record_past *past);
 int bats_record_task(struct bats_record *record, uint32_t index, uint32_t line,
                      const char *command, struct bats_error *err);
 
+/* For a sweep, before the first task: the names of its values, in their order;
+ * NULL stands for a value without a name, which gets one by its place, as in
+ * p2. */
+int bats_record_parameters(struct bats_record *record,
+                           const char *const *names, size_t n,
+                           struct bats_error *err);
+
+/* As bats_record_task, for a point of the sweep with its n values. They
+ * belong to the task as its command does: with other values, it is another
+ * one. */
+int bats_record_point(struct bats_record *record, uint32_t index,
+                      const char *command, const char *const *values, size_t n,
+                      struct bats_error *err);
+
 /* After the last task: finds all of them in the record. */
 int bats_record_match(struct bats_record *record, struct bats_error *err);
 

@@ -198,6 +198,8 @@ static inline void make_schema_2(void)
               "json_extract(value, '$[8]')) ELSE value END)) "
               "FROM json_each(events))");
     ask(PATH, "DROP TABLE stderr");
+    ask(PATH, "DROP TABLE parameter");
+    ask(PATH, "DROP TABLE point");
     ask(PATH, "PRAGMA user_version = 2");
 }
 
@@ -208,6 +210,8 @@ static inline void make_schema_1(void)
 {
     static const char *const changes[] = {
         "DROP TABLE stderr",
+        "DROP TABLE parameter",
+        "DROP TABLE point",
         "DROP VIEW progress",
         "DROP VIEW cost_by_cluster",
         "DROP VIEW slowest_tasks",
