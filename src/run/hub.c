@@ -238,23 +238,29 @@ static size_t count_strangers(const struct hub *h)
     return n;
 }
 
-static void welcome_all(struct hub *h)
+static bool meet(struct hub *h, int fd)
+{
+    struct bats_peer *p = calloc(1, sizeof *p);
+    if (p == NULL ||
+        !bats_grow(&h->peers, &h->room, h->n + 1, sizeof *h->peers) ||
+        !bats_wire_open(&p->wire, fd)) {
+        free(p);
+        return false;
+    }
+    enter(p, BATS_PEER_KNOCKS);
+    h->peers[h->n++] = p;
+    return true;
+}
+
+static void meet_all(struct hub *h)
 {
     int fd;
-    size_t n = count_strangers(h);
-    while (n < STRANGERS &&
-           (fd = accept4(h->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
-        struct bats_peer *p = calloc(1, sizeof *p);
-        if (p == NULL || !bats_wire_open(&p->wire, fd) ||
-            !bats_grow(&h->peers, &h->room, h->n + 1, sizeof *h->peers)) {
+    for (size_t n = count_strangers(h);
+         n < STRANGERS &&
+         (fd = accept4(h->listener, NULL, NULL, SOCK_CLOEXEC)) >= 0;
+         n++)
+        if (!meet(h, fd))
             close(fd);
-            free(p);
-            return;
-        }
-        enter(p, BATS_PEER_KNOCKS);
-        h->peers[h->n++] = p;
-        n++;
-    }
 }
 
 static void look_for_late(struct hub *h)
@@ -299,7 +305,7 @@ static bool exchange(struct hub *h)
         came |= rc > 0;
     }
     if (h->fds[h->n].revents != 0)
-        welcome_all(h);
+        meet_all(h);
     return came;
 }
 
@@ -565,9 +571,17 @@ int bats_hub_listen(struct bats_comm *comm, bool listens,
     return rc;
 }
 
-enum bats_auth_way bats_hub_way(const struct bats_comm *comm)
+const struct bats_auth *bats_hub_auth(const struct bats_comm *comm)
 {
-    return hub_of(comm)->door.auth.way;
+    return &hub_of(comm)->door.auth;
+}
+
+bool bats_hub_meet(struct bats_comm *comm, int fd)
+{
+    bats_comm_lock();
+    bool met = meet(hub_of(comm), fd);
+    bats_comm_unlock();
+    return met;
 }
 
 /* ---- for joined.c ---- */

@@ -80,7 +80,13 @@ int bats_hub_create(const struct bats_hub_options *options,
 int bats_hub_listen(struct bats_comm *comm, bool listens,
                     struct bats_error *err);
 
-enum bats_auth_way bats_hub_way(const struct bats_comm *comm);
+/* How gateways are authenticated. */
+const struct bats_auth *bats_hub_auth(const struct bats_comm *comm);
+
+/* A stranger has connected by this socket, which is the hub's from now on; so
+ * do those that come by the port. False: out of memory, or it is no socket; it
+ * stays the caller's. */
+bool bats_hub_meet(struct bats_comm *comm, int fd);
 
 /* The connections, in the order in which they came; valid until the next
  * bats_hub_drop or receive. */
