@@ -92,7 +92,7 @@ REPORT_SRC = $(addprefix src/report/, \
 	brief.c causes.c failures.c finish.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c \
 	snapshot.c summary.c table.c terminal.c trace.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
-	causes.c choosing.c cli.c clusters_json.c deadline.c dry_run.c estimation.c help.c \
+	alloc.c causes.c choosing.c cli.c clusters_json.c deadline.c dry_run.c estimation.c help.c \
 	history.c jobs.c look.c main.c options.c options_json.c place.c \
 	similar.c simulation.c watch.c welcome.c) \
 	$(addprefix src/cli/cmd/, \

@@ -16,6 +16,7 @@
 /* One per verb. argv[0] is ignored; the verb's options and arguments follow
  * it. Returns the exit code. */
 int cmd_run(int argc, char **argv);
+int cmd_alloc(int argc, char **argv);
 int cmd_sample(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);

@@ -38,6 +38,15 @@ static const struct {
          "{2.} and so on) are without extension, without directory, the "
          "directory, and without both; {#} is the number of the task, {%} that "
          "of the slot. Values are quoted for the shell."},
+    [BATS_VERB_ALLOC] =
+        {"bats-mpi alloc [OPTION...] --partition LIST BAG",
+         "Runs the bag on machines that are bought from Slurm as jobs of their "
+         "own, for a window each, and given back as soon as they are not "
+         "needed. Runs anywhere where sbatch does, without a launcher: on a "
+         "login node, or in a job of one core. What a job may cost is held from "
+         "before it is submitted until Slurm has billed it, so that the budget "
+         "is kept whatever the queue does. --resume takes over jobs that still "
+         "wait. See src/doc/alloc.md."},
     [BATS_VERB_SAMPLE] =
         {"bats-mpi sample [OPTION...] BAG",
          "Runs a few tasks of the bag on every cluster. Then shows the "
@@ -132,6 +141,8 @@ static const struct {
      "the same, on machines with different charges, for at most 600"},
     {"srun -n 256 bats-mpi bag.txt --output stream",
      "keep the output of all tasks, in two files per worker"},
+    {"bats-mpi alloc bag.txt -p slow,fast --budget 600",
+     "buy machines from Slurm as jobs, for at most 600 in all"},
     {"bats-mpi output bag.txt --failed --stderr",
      "print what the failed tasks wrote to standard error"},
     {"bats-mpi plan --tasks 1000 --runtime slow=15m,fast=4m -c clusters.ini",

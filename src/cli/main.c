@@ -16,7 +16,7 @@ static int (*const verbs[BATS_VERBS])(int argc, char **argv) = {
     [BATS_VERB_STATUS] = cmd_status, [BATS_VERB_LOG] = cmd_log,
     [BATS_VERB_TASKS] = cmd_tasks,   [BATS_VERB_WHY] = cmd_why,
     [BATS_VERB_RECORD] = cmd_record, [BATS_VERB_CLUSTERS] = cmd_clusters,
-    [BATS_VERB_OUTPUT] = cmd_output, [BATS_VERB_WORKER] = cmd_worker,
+    [BATS_VERB_OUTPUT] = cmd_output, [BATS_VERB_ALLOC] = cmd_alloc, [BATS_VERB_WORKER] = cmd_worker,
 };
 
 /* Answers --help and other questions about the program itself; -1 if it was

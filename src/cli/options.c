@@ -13,6 +13,7 @@
 #define RUN (1u << BATS_VERB_RUN)
 #define SAMPLE (1u << BATS_VERB_SAMPLE)
 #define RUNS (RUN | SAMPLE)
+#define ALLOC (1u << BATS_VERB_ALLOC)
 #define PLAN (1u << BATS_VERB_PLAN)
 #define SIMULATE (1u << BATS_VERB_SIMULATE)
 #define CLUSTERS (1u << BATS_VERB_CLUSTERS)
@@ -67,6 +68,50 @@ const struct bats_option bats_options[] = {
      "those for which this SQL expression is true, as in 'rate > 0.1': the "
      "parameters of a sweep (p1, p2, ... if they have no names), and the "
      "columns of the view tasks in the record, such as wall_s and host"},
+    {"partition", 'p', "LIST", BATS_OPTION_TEXT, AT(partition), ALLOC,
+     BATS_GROUP_MONEY,
+     "the partitions to buy jobs in, as in slow,fast; each is a cluster with "
+     "a price of its own"},
+    {"budget", 'b', "AMOUNT|account", BATS_OPTION_BUDGET, AT(budget), ALLOC,
+     BATS_GROUP_MONEY,
+     "never be billed more than AMOUNT, or than what Slurm reports as left in "
+     "the account: all jobs together, those that wait counted as if they ran "
+     "to their limit, and this one if it is a job itself (default: "
+     "$BATS_BUDGET, else unlimited)"},
+    {"window", 'w', "DURATION", BATS_OPTION_PERIOD, AT(window), ALLOC,
+     BATS_GROUP_MONEY,
+     "how long a job works; it asks for 10 s more, rounded up to minutes, and "
+     "is given back as soon as it has nothing to do (default: 10m)"},
+    {"nodes", 'N', "N", BATS_OPTION_SMALL, AT(nodes), ALLOC, BATS_GROUP_MONEY,
+     "nodes of a job (default: 1)"},
+    {"slots", 0, "N", BATS_OPTION_SMALL, AT(slots), ALLOC, BATS_GROUP_MONEY,
+     "tasks at a time on each node of a job (default: 1)"},
+    {"max-jobs", 0, "N", BATS_OPTION_COUNT, AT(max_jobs), ALLOC,
+     BATS_GROUP_MONEY,
+     "ask for at most N jobs at a time; one that has a successor does not "
+     "count any more (default: 8)"},
+    {"time-min", 0, "DURATION", BATS_OPTION_PERIOD, AT(least), ALLOC,
+     BATS_GROUP_MONEY,
+     "let Slurm give a job less time, but no less than this, if it can start "
+     "sooner then"},
+    {"account", 'A', "NAME", BATS_OPTION_TEXT, AT(account), ALLOC,
+     BATS_GROUP_MONEY, "the account that pays (default: the user's)"},
+    {"sbatch", 0, "OPTIONS", BATS_OPTION_TEXT, AT(sbatch), ALLOC,
+     BATS_GROUP_MONEY,
+     "further options for sbatch, separated by blanks, as in '--qos=low "
+     "--mem=4G'"},
+    {"poll", 0, "DURATION", BATS_OPTION_PERIOD, AT(poll), ALLOC,
+     BATS_GROUP_RUN,
+     "ask Slurm about the jobs, all with one squeue, at most so often "
+     "(default: 10s)"},
+    {"policy", 0, "bats|rr", BATS_OPTION_CHOICE, AT(policy), ALLOC,
+     BATS_GROUP_MONEY,
+     "bats: ask for the jobs that end the bag soonest within the budget; rr: "
+     "for as many as there are tasks and money for (default: bats)"},
+    {"dry-run", 'n', NULL, BATS_OPTION_FLAG, AT(dry_run), ALLOC,
+     BATS_GROUP_RUN,
+     "show what jobs cost, and the first ones as they would be submitted; "
+     "start nothing"},
     {"clusters", 'c', "FILE", BATS_OPTION_FILE, AT(clusters), PLAN,
      BATS_GROUP_MONEY, "the clusters and what they charge"},
     {"clusters", 'c', "FILE", BATS_OPTION_FILE, AT(clusters), RUNS | CLUSTERS,
@@ -158,7 +203,7 @@ const struct bats_option bats_options[] = {
      AT(reconfigure), SIMULATE, BATS_GROUP_RUN,
      "as for run; overrides the scenario"},
     {"tail", 0, "none|random|stochastic|stochastic-random|migrate|soonest",
-     BATS_OPTION_CHOICE, AT(tail), RUNS, BATS_GROUP_RUN,
+     BATS_OPTION_CHOICE, AT(tail), RUNS | ALLOC, BATS_GROUP_RUN,
      "how paid but idle machines replicate the last running tasks; the "
      "first replica to succeed gives the result. random: any task of a "
      "slower machine; stochastic: the task expected to end last, if the "
@@ -166,15 +211,15 @@ const struct bats_option bats_options[] = {
      "take over tasks from slower machines; soonest: as stochastic, but the "
      "task with the latest likely end, so that the bag ends soonest "
      "(default: soonest)"},
-    {"no-replicate", 0, NULL, BATS_OPTION_FLAG, AT(no_replicate), RUNS,
+    {"no-replicate", 0, NULL, BATS_OPTION_FLAG, AT(no_replicate), RUNS | ALLOC,
      BATS_GROUP_RUN,
      "never run a task twice at the same time, as if every command began "
      "with '@once'; the same as --tail none"},
-    {"monitor", 0, "DURATION", BATS_OPTION_PERIOD, AT(monitor), RUNS,
+    {"monitor", 0, "DURATION", BATS_OPTION_PERIOD, AT(monitor), RUNS | ALLOC,
      BATS_GROUP_MONEY,
      "time between two checks of the plan against reality (default: a "
      "twelfth of the window)"},
-    {"seed", 0, "N", BATS_OPTION_COUNT, AT(seed), RUNS, BATS_GROUP_RUN,
+    {"seed", 0, "N", BATS_OPTION_COUNT, AT(seed), RUNS | ALLOC, BATS_GROUP_RUN,
      "seed of the order in which tasks are drawn (default: random, and "
      "shown so that the run can be repeated)"},
     {"seed", 0, "N", BATS_OPTION_COUNT, AT(seed), SIMULATE, BATS_GROUP_RUN,
@@ -192,31 +237,31 @@ const struct bats_option bats_options[] = {
      "one per core (default: 1)"},
     {"master-works", 0, NULL, BATS_OPTION_FLAG, AT(master_works),
      RUNS | CLUSTERS, BATS_GROUP_RUN, "let rank 0 run tasks too"},
-    {"bind", 0, "none|core|numa", BATS_OPTION_CHOICE, AT(bind), RUNS,
+    {"bind", 0, "none|core|numa", BATS_OPTION_CHOICE, AT(bind), RUNS | ALLOC,
      BATS_GROUP_RUN,
      "bind tasks to the cores of their rank, or to the NUMA nodes of those "
      "cores, and set OMP_NUM_THREADS to match; none: keep the launcher's "
      "binding (default: core)"},
-    {"grace", 0, "DURATION", BATS_OPTION_DURATION, AT(grace), RUNS,
+    {"grace", 0, "DURATION", BATS_OPTION_DURATION, AT(grace), RUNS | ALLOC,
      BATS_GROUP_RUN,
      "time between TERM and KILL for a task that has to stop (default: 5s)"},
     {"time-limit", 0, "DURATION", BATS_OPTION_PERIOD, AT(rules.time_limit),
-     RUNS, BATS_GROUP_FAULT,
+     RUNS | ALLOC, BATS_GROUP_FAULT,
      "end the run after this time; start no task that is expected to end "
      "later (default: shortly before the Slurm job ends)"},
-    {"retries", 0, "N", BATS_OPTION_SMALL, AT(rules.retries), RUNS,
+    {"retries", 0, "N", BATS_OPTION_SMALL, AT(rules.retries), RUNS | ALLOC,
      BATS_GROUP_FAULT,
      "run a failed task again up to N times, on another machine if there is "
      "one (default: 0)"},
     {"retry-delay", 0, "DURATION", BATS_OPTION_DURATION, AT(rules.retry_delay),
-     RUNS, BATS_GROUP_FAULT,
+     RUNS | ALLOC, BATS_GROUP_FAULT,
      "time to wait before running a failed task "
      "again (default: 0)"},
-    {"timeout", 0, "DURATION|N%", BATS_OPTION_TIMEOUT, AT(rules), RUNS,
+    {"timeout", 0, "DURATION|N%", BATS_OPTION_TIMEOUT, AT(rules), RUNS | ALLOC,
      BATS_GROUP_FAULT,
      "stop a task that runs for longer, or for longer than N% of the median "
      "on its cluster, and count it as failed"},
-    {"halt", 0, "WHEN", BATS_OPTION_HALT, AT(rules), RUNS, BATS_GROUP_FAULT,
+    {"halt", 0, "WHEN", BATS_OPTION_HALT, AT(rules), RUNS | ALLOC, BATS_GROUP_FAULT,
      "never; soon,fail=N: start no more tasks after N have failed; "
      "now,fail=N: also stop the running ones; fail=N%: when N% of the ended "
      "tasks, and at least three, have failed (default: never)"},
@@ -225,7 +270,7 @@ const struct bats_option bats_options[] = {
      "a rank that has not heard of rank 0 for this long stops its task and "
      "exits (default: 60s); for rank 0, the run that it joins says how long "
      "to wait for the master"},
-    {"silence", 0, "DURATION", BATS_OPTION_PERIOD, AT(silence), RUNS,
+    {"silence", 0, "DURATION", BATS_OPTION_PERIOD, AT(silence), RUNS | ALLOC,
      BATS_GROUP_FAULT,
      "a worker that is silent for this long is lost, and its tasks run "
      "elsewhere; if rank 0 is silent for this long, every worker stops its "
@@ -244,20 +289,20 @@ const struct bats_option bats_options[] = {
      BATS_GROUP_RUN,
      "emulation: let each real second count as S seconds of virtual time, "
      "0.000001 to 1000000 (default: 1)"},
-    {"record", 0, "FILE", BATS_OPTION_FILE, AT(record), RUNS, BATS_GROUP_RUN,
+    {"record", 0, "FILE", BATS_OPTION_FILE, AT(record), RUNS | ALLOC, BATS_GROUP_RUN,
      "keep the run's record in FILE (default: BAG.bats)"},
-    {"no-record", 0, NULL, BATS_OPTION_FLAG, AT(no_record), RUNS,
+    {"no-record", 0, NULL, BATS_OPTION_FLAG, AT(no_record), RUNS | ALLOC,
      BATS_GROUP_RUN, "keep no record: the run cannot be resumed"},
-    {"record-sync", 0, "DURATION[,N]", BATS_OPTION_SYNC, AT(sync), RUNS,
+    {"record-sync", 0, "DURATION[,N]", BATS_OPTION_SYNC, AT(sync), RUNS | ALLOC,
      BATS_GROUP_RUN,
      "write the record to disk at least this often, and at least every N "
      "events; charges are written at once. 0: write before any task is "
      "started (default: 100ms,1000)"},
-    {"resume", 0, NULL, BATS_OPTION_FLAG, AT(resume), RUNS, BATS_GROUP_RUN,
+    {"resume", 0, NULL, BATS_OPTION_FLAG, AT(resume), RUNS | ALLOC, BATS_GROUP_RUN,
      "continue where the record ends; start afresh if there is none"},
-    {"resume-failed", 0, NULL, BATS_OPTION_FLAG, AT(resume_failed), RUN,
+    {"resume-failed", 0, NULL, BATS_OPTION_FLAG, AT(resume_failed), RUN | ALLOC,
      BATS_GROUP_RUN, "as --resume, and run failed tasks again"},
-    {"retry-failed", 0, NULL, BATS_OPTION_FLAG, AT(retry_failed), RUN,
+    {"retry-failed", 0, NULL, BATS_OPTION_FLAG, AT(retry_failed), RUN | ALLOC,
      BATS_GROUP_RUN,
      "run the failed tasks of the record again, and no "
      "others"},
@@ -265,10 +310,10 @@ const struct bats_option bats_options[] = {
      "run the tasks on worker jobs, which may join at any time: FILE tells "
      "'bats-mpi worker --join FILE' how to; needs --clusters, with max for "
      "each cluster, and no launcher"},
-    {"host", 0, "NAME", BATS_OPTION_TEXT, AT(host), RUN, BATS_GROUP_RUN,
+    {"host", 0, "NAME", BATS_OPTION_TEXT, AT(host), RUN | ALLOC, BATS_GROUP_RUN,
      "the name or address of this host, for worker jobs (default: its host "
      "name)"},
-    {"port", 0, "N", BATS_OPTION_COUNT, AT(port), RUN, BATS_GROUP_RUN,
+    {"port", 0, "N", BATS_OPTION_COUNT, AT(port), RUN | ALLOC, BATS_GROUP_RUN,
      "the port for worker jobs (default: any that is free)"},
     {"join", 0, "FILE", BATS_OPTION_FILE, AT(join), WORKER, BATS_GROUP_RUN,
      "the file that the run has written; only you may read it"},
@@ -289,26 +334,26 @@ const struct bats_option bats_options[] = {
     {"stderr", 'e', NULL, BATS_OPTION_FLAG, AT(err), OUTPUT, BATS_GROUP_OUTPUT,
      "print their standard error instead of their standard output"},
     {"output", 'o', "lines|stream[:DIR]|none", BATS_OPTION_OUTPUT, AT(output),
-     RUNS, BATS_GROUP_OUTPUT,
+     RUNS | ALLOC, BATS_GROUP_OUTPUT,
      "where the output of tasks goes. lines: shown here, whole lines at a "
      "time; stream: kept in DIR, in one file per worker instead of one per "
      "task, for 'bats-mpi output' (default DIR: BAG.out); none: dropped "
      "(default: lines)"},
-    {"max-output", 0, "SIZE", BATS_OPTION_SIZE, AT(max_output), RUNS,
+    {"max-output", 0, "SIZE", BATS_OPTION_SIZE, AT(max_output), RUNS | ALLOC,
      BATS_GROUP_OUTPUT,
      "keep at most SIZE bytes (suffixes K, M, G: powers of 1024) of each "
      "task's standard output, and of its standard error; a line marks the "
      "cut"},
-    {"tag", 0, NULL, BATS_OPTION_FLAG, AT(tag), RUNS | OUTPUT,
+    {"tag", 0, NULL, BATS_OPTION_FLAG, AT(tag), RUNS | ALLOC | OUTPUT,
      BATS_GROUP_OUTPUT,
      "put the number of its task and a tab in front of each line of output"},
-    {"results", 0, "DIR", BATS_OPTION_DIRECTORY, AT(results), RUNS,
+    {"results", 0, "DIR", BATS_OPTION_DIRECTORY, AT(results), RUNS | ALLOC,
      BATS_GROUP_OUTPUT,
      "write output to DIR/<task>/stdout and stderr instead (one directory "
      "per task)"},
-    {"joblog", 0, "FILE", BATS_OPTION_FILE, AT(joblog), RUNS,
+    {"joblog", 0, "FILE", BATS_OPTION_FILE, AT(joblog), RUNS | ALLOC,
      BATS_GROUP_OUTPUT, "log each task that ended, in GNU parallel's format"},
-    {"json", 0, "FILE", BATS_OPTION_FILE, AT(json_file), RUNS,
+    {"json", 0, "FILE", BATS_OPTION_FILE, AT(json_file), RUNS | ALLOC,
      BATS_GROUP_OUTPUT,
      "also write the closing report as JSON (-: standard output)"},
     {"sbatch", 0, "SCHEDULE", BATS_OPTION_TEXT, AT(sbatch), PLAN,
@@ -337,12 +382,14 @@ const struct bats_option bats_options[] = {
      BATS_GROUP_OUTPUT, "write the clusters found as a file for --clusters"},
     {"ranks", 0, NULL, BATS_OPTION_FLAG, AT(ranks), CLUSTERS,
      BATS_GROUP_OUTPUT, "also list the ranks, with their nodes and cores"},
-    {"progress", 0, NULL, BATS_OPTION_FLAG, AT(progress), RUNS,
+    {"progress", 0, NULL, BATS_OPTION_FLAG, AT(progress), RUNS | ALLOC,
      BATS_GROUP_OUTPUT,
      "redraw one progress line even if no terminal is detected (under srun)"},
-    {"bar", 0, NULL, BATS_OPTION_FLAG, AT(bar), RUNS, BATS_GROUP_OUTPUT,
+    {"bar", 0, NULL, BATS_OPTION_FLAG, AT(bar), RUNS | ALLOC,
+     BATS_GROUP_OUTPUT,
      "the same, with a bar"},
-    {"quiet", 'q', NULL, BATS_OPTION_FLAG, AT(quiet), RUNS, BATS_GROUP_OUTPUT,
+    {"quiet", 'q', NULL, BATS_OPTION_FLAG, AT(quiet), RUNS | ALLOC,
+     BATS_GROUP_OUTPUT,
      "no progress, no closing report: only errors"},
     {"help", 'h', NULL, BATS_OPTION_FLAG, AT(help), ALL, BATS_GROUP_OUTPUT,
      "show this help"},
@@ -361,6 +408,10 @@ static const struct {
 } verbs[BATS_VERBS] = {
     [BATS_VERB_RUN] = {"run", "run a bag of tasks within a budget",
                        "the bag of tasks is missing", 1, 1},
+    [BATS_VERB_ALLOC] = {"alloc",
+                         "run a bag on machines that are bought as jobs of "
+                         "their own",
+                         "the bag of tasks is missing", 1, 1},
     [BATS_VERB_SAMPLE] = {"sample",
                           "run a few tasks and show what the bag will cost",
                           "the bag of tasks is missing", 1, 1},
@@ -799,7 +850,8 @@ static int read_words(enum bats_verb verb, int n, char **words,
                               words[verbs[verb].max]);
     for (int i = 0; i < n; i++)
         settings->words[i] = words[i];
-    if (verb == BATS_VERB_RUN || verb == BATS_VERB_SAMPLE)
+    if (verb == BATS_VERB_RUN || verb == BATS_VERB_SAMPLE ||
+        verb == BATS_VERB_ALLOC)
         settings->bag = words[0];
     if (verb == BATS_VERB_OUTPUT)
         settings->run = words[0];
@@ -827,6 +879,15 @@ static int check_together(enum bats_verb verb,
             "known yet; 'bats-mpi sample' finds out, and 'run --profile' "
             "continues from there",
             settings->budget_from, settings->budget_text);
+    if (verb == BATS_VERB_ALLOC && settings->partition == NULL)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--partition is missing: where to buy jobs");
+    if (settings->nodes == 0 || settings->slots == 0 ||
+        settings->max_jobs == 0 || settings->max_jobs > 1000 ||
+        settings->port > 65535)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--nodes, --slots, --max-jobs (at most 1000) or "
+                              "--port: out of range");
     if (settings->results != NULL && settings->output != NULL)
         return bats_error_set(err, BATS_EINPUT,
                               "--results and --output exclude each other");
@@ -861,6 +922,10 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
         .grace = 5 * BATS_SECOND,
         .silence = 60 * BATS_SECOND,
         .restart = 30 * BATS_SECOND,
+        .nodes = 1,
+        .slots = 1,
+        .max_jobs = 8,
+        .poll = 10 * BATS_SECOND,
         .time_scale = 1,
         .sync = BATS_SECOND / 10,
         .sync_events = 1000,

@@ -27,6 +27,7 @@
 
 enum bats_verb {
     BATS_VERB_RUN,
+    BATS_VERB_ALLOC,
     BATS_VERB_SAMPLE,
     BATS_VERB_PLAN,
     BATS_VERB_SIMULATE,
@@ -115,6 +116,13 @@ struct bats_settings {
     bool csv;                      /* simulate, plan: [false] */
     bool trace;                    /* simulate: [false] */
     uint32_t jobs;                 /* 0: one per core [1]; simulate: [0] */
+    const char *partition;   /* alloc: as written [NULL] */
+    const char *account;     /* alloc: [NULL] */
+    uint32_t nodes;          /* alloc: of a job [1] */
+    uint32_t slots;          /* alloc: of each node [1] */
+    uint64_t max_jobs;       /* alloc: [8] */
+    bats_time least;         /* alloc: --time-min [0] */
+    bats_time poll;          /* alloc: [10 s] */
     const char *bag;               /* run: the argument BAG; NULL with help */
     const char *run;               /* output: the argument; NULL with help */
     const char *task[BATS_OPTIONS_LIST]; /* output: lists of numbers */

@@ -29,6 +29,12 @@ static void print_found(const struct bats_survey *survey)
                               bats_words_money(money, sizeof money,
                                                p->clusters[i].charge,
                                                p->currency));
+    if (p->billing == BATS_BILLING_JOB) {
+        bats_words_line(stderr,
+                        "bats-mpi: a job may cost, in a window of %s: %s",
+                        bats_duration_format(time, p->window), list);
+        return;
+    }
     bats_words_line(
         stderr,
         "bats-mpi: no clusters file: charges per machine and window of %s: "
@@ -69,10 +75,13 @@ static void on_started(void *context, const struct bats_survey *survey,
         return;
     bats_words_count(tasks, sizeof tasks, bats_bagfile_count(w->options->bag),
                      "task");
-    bats_words_count(machines, sizeof machines, platform->n_machines,
-                     "machine");
+    bool jobs = platform->billing == BATS_BILLING_JOB;
     for (size_t i = 0; i < platform->n_clusters; i++)
-        all[i] = bats_snapshot_machines(platform, i);
+        all[i] = jobs ? platform->clusters[i].max
+                      : bats_snapshot_machines(platform, i);
+    bats_words_count(machines, sizeof machines,
+                     jobs ? survey->billing.jobs : platform->n_machines,
+                     jobs ? "job" : "machine");
     fprintf(stderr, "bats-mpi: %s on %s (%s), budget %s, seed %" PRIu64 "\n",
             tasks, machines,
             bats_words_machines(list, sizeof list, platform->clusters,

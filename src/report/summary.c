@@ -213,7 +213,8 @@ static void print_reserved(FILE *out, const struct bats_report *r)
     int64_t windows;
     bats_money reserved = bats_snapshot_reserved(s, &windows);
 
-    if (s->platform->billing == BATS_BILLING_ALLOCATION)
+    if (s->platform->billing == BATS_BILLING_ALLOCATION ||
+        s->platform->billing == BATS_BILLING_JOB)
         return; /* it is what was charged */
     bats_words_count(n, sizeof n, s->platform->n_machines, "machine");
     if (r->releases)

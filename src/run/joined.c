@@ -382,9 +382,15 @@ int bats_joined_step(struct master *m, struct bats_error *err)
             rc = see_off(j, i, err);
     }
     j->due_us = INT64_MAX;
-    return rc == 0 && !m->finished
+    return rc == 0 && (!m->finished || j->side->is_settled != NULL)
                ? j->side->step(j->side->context, j, &j->due_us, err)
                : rc;
+}
+
+bool bats_joined_is_settled(const struct master *m)
+{
+    const struct bats_joining *side = m->joined->side;
+    return side->is_settled == NULL || side->is_settled(side->context);
 }
 
 int64_t bats_joined_due_us(const struct master *m)

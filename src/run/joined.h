@@ -8,6 +8,7 @@
 #ifndef BATS_JOINED_H
 #define BATS_JOINED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@ int bats_joined_expect(struct master *m, struct bats_error *err);
 /* Once in each turn of the loop: those that wait are admitted, those that have
  * left or are cut off leave their machines, and the job side has its turn. */
 int bats_joined_step(struct master *m, struct bats_error *err);
+
+/* All that the jobs cost is known. */
+bool bats_joined_is_settled(const struct master *m);
 
 /* Until the next turn at the latest. */
 int64_t bats_joined_due_us(const struct master *m);

@@ -82,6 +82,10 @@ struct bats_joining {
     const char *host; /* that workers connect to; NULL: this host's name */
     int port;         /* 0: any */
 
+    /* How the jobs are billed, and the run's own; the model is also that of the
+     * platform. NULL: the platform says it all. */
+    const struct bats_billing *billing;
+
     /* All clusters and machines; `places` is not used. It belongs to the run
      * afterwards. */
     int (*platform)(void *context, struct bats_platform *platform,
@@ -110,6 +114,10 @@ struct bats_joining {
      * (util/now.h) of the next turn at the latest; it comes as INT64_MAX. */
     int (*step)(void *context, struct bats_joined *joined, int64_t *due_us,
                 struct bats_error *err);
+
+    /* After the engine has finished the loop goes on until this is true: all
+     * jobs have their bill. NULL: nothing is waited for. */
+    bool (*is_settled)(void *context);
 };
 
 /* ---- for the job side, during `step` ---- */

@@ -294,10 +294,11 @@ static int take(struct master *m, size_t i, struct bats_message *message,
 
 /* ---- the loop ---- */
 
-/* The engine has finished, and all output is here. */
+/* The engine has finished, and all output and all bills are here. */
 static bool is_over(const struct master *m)
 {
-    return m->finished && m->n_to_come == 0;
+    return m->finished && m->n_to_come == 0 &&
+           (m->joined == NULL || bats_joined_is_settled(m));
 }
 
 /* Returns 1 if there was any, else 0. */

@@ -270,7 +270,7 @@ static void set_limits(const struct bats_run_options *options,
         int64_t usable_us = left_us - options->grace_ms * 1000 - MARGIN_US;
         s->time_limit = usable_us > 0 ? virtual_time(options, usable_us) : 1;
     }
-    if (!options->budget_given) {
+    if (!options->budget_given && s->billing.model != BATS_BILLING_JOB) {
         s->budget_found = true;
         s->budget = with_earlier(
             options, worth(&s->platform, virtual_time(options, left_us)));
@@ -307,6 +307,8 @@ int bats_survey_expect(const struct bats_crew *crew,
         bats_survey_release(&s);
         return rc;
     }
+    if (options->joining->billing != NULL)
+        s.billing = *options->joining->billing;
     s.job_end_us = job_end_us(&s.site);
     set_limits(options, &s);
     *survey = s;

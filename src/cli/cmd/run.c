@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bats/bag.h"
+#include "cli/alloc.h"
 #include "cli/choosing.h"
 #include "cli/cli.h"
 #include "cli/dry_run.h"
@@ -329,6 +330,24 @@ static int continue_profile(const struct bats_profile *profile,
     return 0;
 }
 
+/* Worker jobs run its tasks; it has no MPI. */
+static bool is_joined(const struct bats_settings *set)
+{
+    return set->welcome != NULL || set->partition != NULL;
+}
+
+static int dry_run_alloc(const struct bats_settings *set,
+                         struct bats_run_options *options)
+{
+    struct bats_error err;
+    struct bats_alloc *alloc;
+    int rc = bats_alloc_create(set, NULL, options, &alloc, &err);
+    if (rc == 0)
+        rc = bats_alloc_dry_run(alloc, stdout, options, &err);
+    bats_alloc_destroy(alloc);
+    return rc == 0 ? BATS_EXIT_OK : bats_complain(&err);
+}
+
 static int with_bag(const struct bats_settings *set,
                     struct bats_run_options *options,
                     struct bats_choosing *choosing, char **settings)
@@ -343,9 +362,12 @@ static int with_bag(const struct bats_settings *set,
 
     if (set->dry_run && set->is_sweep)
         return list_commands(options->bag);
+    if (set->dry_run && set->partition != NULL)
+        return dry_run_alloc(set, options);
     if (set->dry_run)
         return dry_run(options);
     uint8_t *state = NULL;
+    struct bats_alloc *alloc = NULL;
     int rc = prepare(set, options, choosing, &watch, &json, &err);
     if (rc == 0) {
         rc = bats_history_open(set, options->bag, &history, &err);
@@ -366,6 +388,11 @@ static int with_bag(const struct bats_settings *set,
         if (rc == 0)
             rc = continue_profile(options->profile, &options->earlier, &state,
                                   &err);
+        if (rc == 0 && set->partition != NULL)
+            rc = bats_alloc_create(set, history.path, options, &alloc, &err);
+        if (rc == 0 && alloc != NULL)
+            rc = bats_alloc_note(alloc, settings, &err);
+        options->settings = *settings;
         if (rc != 0)
             bats_watch_release(&watch);
     }
@@ -378,7 +405,12 @@ static int with_bag(const struct bats_settings *set,
         watch.reserved_before = history.reserved;
         code = run(set, options, &watch, json, &crew);
         bats_watch_release(&watch);
+        if (alloc != NULL && bats_alloc_abandon(alloc) > 0)
+            bats_words_line(stderr,
+                            "bats-mpi: not all jobs are settled: --resume does "
+                            "that");
     }
+    bats_alloc_destroy(alloc);
     if (bats_history_close(&history, &err) != 0) {
         if (code != BATS_EXIT_SYSTEM) /* others are reported already */
             bats_complain(&err);
@@ -392,7 +424,8 @@ static int with_bag(const struct bats_settings *set,
         code = BATS_EXIT_SYSTEM;
     }
     fflush(NULL);
-    bats_run_dismiss(crew, bats_say);
+    if (crew != NULL || !is_joined(set))
+        bats_run_dismiss(crew, bats_say);
     return code;
 }
 
@@ -611,7 +644,8 @@ static int master(enum bats_verb verb, const struct bats_settings *set)
         code = with_bag(set, &options, &choosing, &settings);
     } else {
         code = bats_complain(&err);
-        bats_run_dismiss(NULL, bats_say);
+        if (!is_joined(set))
+            bats_run_dismiss(NULL, bats_say);
     }
     bats_welcome_release(&welcome);
     bats_profile_release(&profile);
@@ -656,8 +690,9 @@ static int check_welcome(const struct bats_settings *set,
 {
     if (bats_starter_ranks() > 1)
         return bats_error_set(usage, BATS_EINPUT,
-                              "--welcome is for a run on one process: worker "
-                              "jobs run its tasks");
+                              "%s is for a run on one process: worker "
+                              "jobs run its tasks",
+                              set->welcome != NULL ? "--welcome" : "alloc");
     if (set->jobs != 1 || set->master_works || set->release != NULL)
         return bats_error_set(usage, BATS_EINPUT,
                               "--welcome excludes --jobs, --master-works and "
@@ -680,16 +715,18 @@ static int start(enum bats_verb verb, int argc, char **argv)
     }
     if (rc == 0 && lists_only(&set))
         return list_sweep(&set);
-    if (rc == 0 && set.welcome != NULL)
+    if (rc == 0 && is_joined(&set))
         rc = check_welcome(&set, &usage);
-    if (rc == 0 && set.welcome == NULL &&
+    if (rc < 0 && verb == BATS_VERB_ALLOC)
+        return bats_options_complain(verb, &usage);
+    if (rc == 0 && !is_joined(&set) &&
         (code = bats_jobs_start(verb, &set, argv, &usage)) >= 0)
         return code;
     /* If the reader of the output goes away, writing reports it. */
     signal(SIGPIPE, SIG_IGN);
     /* If a file would grow beyond the limit of ulimit, writing reports it. */
     signal(SIGXFSZ, SIG_IGN);
-    if (rc == 0 && set.welcome != NULL) {
+    if (rc == 0 && is_joined(&set)) {
         bats_mpi_omit();
         code = master(verb, &set);
         bats_mpi_end(code);
@@ -712,6 +749,11 @@ static int start(enum bats_verb verb, int argc, char **argv)
 int cmd_run(int argc, char **argv)
 {
     return start(BATS_VERB_RUN, argc, argv);
+}
+
+int cmd_alloc(int argc, char **argv)
+{
+    return start(BATS_VERB_ALLOC, argc, argv);
 }
 
 int cmd_sample(int argc, char **argv)

@@ -1,0 +1,57 @@
+/*
+ * alloc: machines that are bought as jobs of their own (verb alloc).
+ *
+ * Layer: cli. Used by the verbs alloc and worker. It is the job side of
+ * run/joining.h: between the engine, which asks for machines and gives them back,
+ * and the batch system (site/queue.h), which is handed jobs in and bills them.
+ *
+ * A machine of the engine is a place for one job after the other. For every
+ * partition there are twice as many as --max-jobs, since a job may overlap with
+ * its successor. The life of a job, and what the engine hears of it:
+ *
+ *     ACQUIRE -> submitted ... its gateway joins: JOINED -> PARK or RELEASE ->
+ *     sent off when its tasks have answered -> it has parted (LOST) ->
+ *     not in the queue any more -> billed: BILLED
+ *
+ * ENDS is told when the batch system shows that a job ends sooner than its
+ * window: it was given less time (--time-min), or is to be preempted.
+ */
+#ifndef BATS_ALLOC_H
+#define BATS_ALLOC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bats/error.h"
+#include "cli/options.h"
+#include "run/joining.h"
+#include "run/run.h"
+
+struct bats_alloc; /* opaque */
+
+/* Asks the batch system what the site does and what the jobs will be billed,
+ * and puts job side and billing into *options; a budget of BATS_BUDGET_ACCOUNT
+ * becomes an amount. `record` is its path; NULL: none is kept. BATS_EINPUT,
+ * BATS_ESYS, BATS_ENOMEM. */
+int bats_alloc_create(const struct bats_settings *set, const char *record,
+                      struct bats_run_options *options,
+                      struct bats_alloc **alloc, struct bats_error *err);
+void bats_alloc_destroy(struct bats_alloc *alloc); /* NULL is legal */
+
+/* Adds the name of the run's jobs to *settings, the JSON object for the record,
+ * which is a block of its own. BATS_ENOMEM. */
+int bats_alloc_note(const struct bats_alloc *alloc, char **settings,
+                    struct bats_error *err);
+
+/* --dry-run: prints machines and prices, and the first jobs as they would be
+ * submitted. */
+int bats_alloc_dry_run(struct bats_alloc *alloc, FILE *out,
+                       const struct bats_run_options *options,
+                       struct bats_error *err);
+
+/* After a run that ended before its jobs were settled: cancels what is left. The
+ * number of jobs whose bill is not known. */
+uint32_t bats_alloc_abandon(struct bats_alloc *alloc);
+
+#endif

@@ -1,0 +1,84 @@
+#!/bin/bash
+# Machines that are bought as jobs of their own. What they were billed is asked
+# of Slurm's controller, which knows when a job began and ended.
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+. "$TOP/tests/slurm/lib.sh"
+
+alloc() {
+    bag=$1
+    shift
+    bats-mpi alloc "$bag" --host 10.77.0.1 --poll 1s --json report "$@" \
+        >out 2>err
+}
+# billed: what all jobs of the bag's run cost, in billing-hours.
+billed() {
+    SLURM_TIME_FORMAT=%s squeue -h -t all \
+        -O JobID:20,Name:40,StartTime:20,EndTime:20,tres-alloc:100 |
+        awk -v name="$(name_of "$1")" '$2 == name && $3 ~ /^[0-9]+$/ {
+            sub(/.*billing=/, "", $5); sum += ($4 - $3) * $5 }
+        END { printf "%.6f\n", sum / 3600 }'
+}
+# name_of BAG: the name of the jobs of its run.
+name_of() {
+    sqlite3 "$1.bats" "SELECT json_extract(options, '\$.run.jobs_name')
+        FROM session ORDER BY id DESC LIMIT 1"
+}
+charged() {
+    sqlite3 "$1.bats" \
+        "SELECT printf('%.6f', coalesce(sum(amount), 0) / 1e6) FROM ledger"
+}
+# agrees BAG: to the millionth for every job, which is rounded up.
+agrees() {
+    awk -v billed="$(billed "$1")" -v charged="$(charged "$1")" 'BEGIN {
+        print billed, charged
+        exit !(charged > 0 && charged - billed < 1e-4 &&
+               billed - charged < 1e-4) }' >>out
+}
+# none_left BAG: no job of its run waits or runs.
+none_left() {
+    squeue -h -n "$(name_of "$1")" -o %i >left
+    test ! -s left
+}
+
+for i in $(seq 12); do echo "sleep 1; echo $i >>ran"; done >bag.txt
+alloc bag.txt -p fast -b 100 --slots 2 --max-jobs 2 --window 20s --dry-run
+grep -q '^fast: 16 billing-h per hour' out
+test "$(grep -c '^ *sbatch ' out)" -eq 2
+test ! -e ran
+test ! -e bag.txt.bats
+ok 'a dry run shows the first jobs and starts nothing'
+
+alloc bag.txt -p fast -b 100 --slots 2 --max-jobs 2 --window 20s
+test "$(sort -u ran | wc -l)" -eq 12
+grep -q '"outcome": "done"' report || cat report >err
+ok 'a bag is done by jobs that are bought for it'
+within 20 none_left bag.txt
+ok 'no job is left'
+agrees bag.txt
+ok 'what was charged is what the jobs held'
+bats-mpi record verify bag.txt >out 2>err
+ok 'the engine decides the same again'
+
+# 16 per hour: a job may be billed for 60 s and KillWait and 5 s, 0.423. 0.9
+# pays two at a time, but not three.
+rm ran
+alloc bag.txt -p fast -b 0.9 --slots 2 --max-jobs 8 --window 20s
+test "$(sort -u ran | wc -l)" -eq 12
+agrees bag.txt
+awk -v charged="$(charged bag.txt)" 'BEGIN { exit charged > 0.9 }'
+sqlite3 bag.txt.bats "SELECT sum(type = 'acquire') OVER (ORDER BY seq) -
+        sum(type = 'billed') OVER (ORDER BY seq) AS n FROM (
+    SELECT seq, type FROM command UNION SELECT seq, type FROM event)
+    ORDER BY n DESC LIMIT 1" >most
+grep -qx 2 most
+ok 'money is held for jobs until they are billed'
+
+expect 4 alloc bag.txt -p fast -b 0.4 --slots 2 --window 20s
+ok 'where the budget does not pay one job, none is submitted'
+expect 2 alloc bag.txt -p nowhere -b 1
+grep -q 'partition' err
+ok 'a partition that does not exist is refused before anything starts'
+expect 2 alloc bag.txt -b 1
+grep -q -- '--partition is missing' err
+ok 'a partition has to be given'
+done_testing
