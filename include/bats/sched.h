@@ -162,8 +162,10 @@ enum bats_finish {
     BATS_FINISH_HALTED,      /* too many tasks have failed (halt rules) */
     BATS_FINISH_SAMPLED,     /* only a sample was wanted (BATS_OFFER_NONE) */
     BATS_FINISH_TIME_LIMIT,  /* tasks are left that the time limit cuts off */
-    BATS_FINISH_SHRINK       /* tasks are left, for a run with fewer nodes:
+    BATS_FINISH_SHRINK,      /* tasks are left, for a run with fewer nodes:
                                 bats_sched_keeps says which */
+    BATS_FINISH_TOO_LATE     /* tasks are left, and the policy begins none that
+                                would end after the deadline */
 };
 
 struct bats_command {

@@ -160,7 +160,7 @@ static const struct {
     {"2", "usage or bad input; nothing was run"},
     {"3", "the system failed"},
     {"4", "budget exhausted, tasks are left"},
-    {"5", "the time limit is reached or SIGUSR1 came, tasks are left"},
+    {"5", "the time limit, a dbc policy's deadline or SIGUSR1; tasks are left"},
     {"6", "ended to give nodes back (--release), tasks are left"},
     {"130, 143", "stopped in order by SIGINT, SIGTERM"},
 };

@@ -162,7 +162,7 @@ static int last_try(struct bats_sched *e, struct bats_error *err)
     bool is_late = e->policy->is_late && e->policy->is_late(e->own.policy, s);
     if (s->n_busy == 0)
         state_finish(s, all_too_late(s) ? s->late
-                        : is_late       ? BATS_FINISH_TIME_LIMIT
+                        : is_late       ? BATS_FINISH_TOO_LATE
                                         : BATS_FINISH_BUDGET);
     return 0;
 }

@@ -327,6 +327,7 @@ const char *const bats_schema_finishes[] = {
     [BATS_FINISH_TIME_LIMIT] = "deadline",
     [BATS_FINISH_SAMPLED] = "sampled",
     [BATS_FINISH_SHRINK] = "shrink",
+    [BATS_FINISH_TOO_LATE] = "too late",
 };
 
 /* The columns of the parameters, for free(): "" if there are none, NULL: out of

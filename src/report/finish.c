@@ -16,6 +16,9 @@ static const struct bats_finish_row rows[] = {
                                 BATS_EXIT_DEADLINE},
     [BATS_FINISH_SHRINK] = {"shrink", "ended to continue with fewer nodes",
                             BATS_EXIT_SHRINK},
+    [BATS_FINISH_TOO_LATE] = {"too_late",
+                              "no task that is left can end by the deadline",
+                              BATS_EXIT_DEADLINE},
 };
 
 static const struct bats_finish_row some_failed = {

@@ -105,7 +105,10 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
         if (command->machine == BATS_NO_MACHINE)
             line(trace, now, "the allocation was billed %s", amount);
         else
-            line(trace, now, "%s enters a window for %s", name, amount);
+            line(trace, now,
+                 trace->is_use ? "%s was used for %s"
+                               : "%s enters a window for %s",
+                 name, amount);
         break;
     case BATS_NOTICE_QUARANTINE:
         line(trace, now, "%s gets no more tasks", name);

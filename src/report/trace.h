@@ -15,11 +15,12 @@
 struct bats_trace {
     FILE *out;
     const struct bats_platform *platform;
+    bool is_use; /* use is charged, not windows */
     bats_money charged;
     size_t n_decisions; /* decisions shown so far */
 };
 
-/* All members but the first two start as 0. */
+/* charged and n_decisions start as 0. */
 void bats_trace_event(struct bats_trace *trace, bats_time now,
                       const struct bats_event *event);
 void bats_trace_command(struct bats_trace *trace, bats_time now,

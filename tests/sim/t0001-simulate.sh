@@ -37,6 +37,25 @@ simulate "$TOP/tests/sim/rr.scn" --trace
 sed -n '/budget 3$/,/^charged/p' out | diff "$TOP/tests/sim/rr.trace" - >err
 ok '--trace tells the story of each run'
 
+# A minute each, two in the two and a half minutes until the deadline.
+cat >use.scn <<'END'
+[run]
+billing = use
+policy = dbc-cost
+deadline = 2m30s
+[bag]
+tasks = 3
+runtime = constant 1m
+[cluster c]
+machines = 1
+charge = 60
+END
+simulate use.scn --trace
+test "$(grep -c ' c-1 was used for 1$' out)" = 2
+expect 1 grep -q 'window' out
+grep -q 'the end: no task that is left can end by the deadline$' out
+ok 'use is charged, and a deadline that ends a run is named'
+
 # ---- a bag of random runtimes ----
 
 cat >random.scn <<'END'

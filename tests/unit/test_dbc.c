@@ -228,7 +228,7 @@ static void no_task_begins_that_cannot_end_by_the_deadline(void **state)
         assert_int_equal(r.done[0], 1);
         assert_int_equal(r.done[1], 3);
         assert_int_equal(r.status.pending, 2);
-        assert_int_equal(r.status.finish, BATS_FINISH_TIME_LIMIT);
+        assert_int_equal(r.status.finish, BATS_FINISH_TOO_LATE);
         assert_int_equal(r.makespan, 15 * BATS_SECOND);
     }
 }

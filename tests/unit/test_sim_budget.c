@@ -168,6 +168,7 @@ static void check_run(const struct bats_scenario *s,
     assert_true(r->finish == BATS_FINISH_ALL_DONE ||
                 r->finish == BATS_FINISH_BUDGET ||
                 r->finish == BATS_FINISH_TIME_LIMIT ||
+                r->finish == BATS_FINISH_TOO_LATE ||
                 r->finish == BATS_FINISH_NO_MACHINES);
     /* With noise, a task that was stopped may be faster the second time. The
      * bound is that of whole windows. */
