@@ -257,7 +257,9 @@ static double buy(struct purchase *b, uint32_t type, double n, bool is_parked,
     if (class < b->left.last)
         return 0;
     if (is_last) {
-        n = smaller(n, ceil(b->left.tasks / step->worth - PRECISION));
+        bool any = b->left.tasks > PRECISION * b->v->p->demand;
+        n = smaller(n, larger(ceil(b->left.tasks / step->worth - PRECISION),
+                              any ? 1 : 0));
         left = smaller(left, b->left.money);
     }
     if (n < 1)

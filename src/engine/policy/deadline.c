@@ -6,7 +6,7 @@
 
 /* Machines of the cheapest cluster to begin with; of others, as many as cost
  * the same, or one. */
-#define FIRST 4
+#define FIRST 8
 /* z is no more than this, and than that with so many results: the longest of
  * them says more. */
 #define Z_MOST 3
