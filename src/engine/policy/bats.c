@@ -38,6 +38,7 @@ struct work {
     bool *is_kept;                  /* by machine */
     uint32_t results, next_results; /* known, and wanted for a new plan */
     bats_time made_at;              /* the plan; -1: never */
+    bats_time look_at;              /* with a deadline: the next one */
     bool is_all;                    /* the plan is to use all machines */
     bool is_new;                    /* it is not carried out yet */
     bool is_asked;                  /* tasks are ready that it did not count
@@ -129,7 +130,7 @@ static void make_plan(const struct state *s, struct work *w)
 {
     problem_make(&w->problem, s, false);
     if (is_thrifty(s) &&
-        deadline_plan(&w->problem, s, money_left(s), &w->plan))
+        deadline_plan(&w->problem, s, money_left(s), &w->plan, &w->look_at))
         w->is_all = false;
     else
         plan_soonest(s, w);
@@ -257,7 +258,8 @@ static void start(void *self, const struct state *s,
     double end;
     problem_make(&w->problem, s, true);
     bool is_cheap = is_thrifty(s) &&
-                    deadline_plan(&w->problem, s, money_left(s), &w->plan);
+                    deadline_plan(&w->problem, s, money_left(s), &w->plan,
+                                  &w->look_at);
     if (!is_cheap &&
         bats_windows_cost_of_all(&w->problem.is, problem_pending(s), &end) <=
             CLEARLY * money_left(s))
@@ -319,6 +321,15 @@ static bool knows(const void *self, const struct state *s,
     return true;
 }
 
+/* With a deadline that can be kept: to look at the plan again; else, before a
+ * window ends. */
+static bool is_time(const struct work *w, const struct state *s)
+{
+    return is_thrifty(s) && w->look_at != BATS_NEVER
+               ? s->now >= w->look_at
+               : initial_window_closes(s);
+}
+
 /* Results are news when they have become twice as many; the time, before a
  * window ends: a machine that is not kept begins no long task then. */
 static bool wants(void *self, const struct state *s,
@@ -337,9 +348,7 @@ static bool wants(void *self, const struct state *s,
     case OCCASION_WINDOW:
         return w->is_new && w->made_at == s->now;
     case OCCASION_TICK:
-        return is_ready(s) &&
-               (w->is_asked || is_thrifty(s) || s->is_job ||
-                initial_window_closes(s));
+        return is_ready(s) && (w->is_asked || s->is_job || is_time(w, s));
     case OCCASION_READY: /* there may be a thousand of these a second */
         w->is_asked = true;
         return is_ready(s) && s->now - w->made_at >= s->interval;

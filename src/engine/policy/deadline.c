@@ -12,8 +12,10 @@
 #define Z_MOST 3
 #define Z_KNOWN 2
 #define KNOWN 20
-/* "A little later", in times between two looks. */
+/* "A little later", in times between two looks; and so many looks are left out
+ * if it could still be done that much later. */
 #define WAIT 1.5
+#define SKIP 4
 
 /* ---- the start ---- */
 
@@ -85,10 +87,10 @@ static double margin(const struct state *s, const struct problem *p)
 }
 
 /* Enough can be done in time though parked machines begin later. */
-static bool can_wait(struct problem *p, const struct state *s, double end,
-                     double money)
+static bool can_wait(struct problem *p, const struct state *s, double looks,
+                     double end, double money)
 {
-    double wait = WAIT * (double)s->interval / (double)s->window;
+    double wait = looks * (double)s->interval / (double)s->window;
     for (size_t i = 0; i < p->is.n_types; i++)
         p->types[i].delay = wait;
     bool can = bats_windows_suffice(&p->is, end, money);
@@ -128,12 +130,14 @@ static void let_end(const struct problem *p, const struct state *s,
 }
 
 bool deadline_plan(struct problem *p, const struct state *s, double money,
-                   struct bats_windows_plan *plan)
+                   struct bats_windows_plan *plan, bats_time *look_at)
 {
     double loss[BATS_CLUSTERS_MAX], demand = p->is.demand;
     double end = (double)(s->goal.deadline - s->now) / (double)s->window;
     double q = longest(s, p), half = (1 + p->cv * p->cv) / 2;
     plan->feasible = false;
+    bool is_known = results(s) >= KNOWN;
+    *look_at = is_known ? BATS_NEVER : s->now;
     if (end <= 0)
         return false;
     for (size_t i = 0; i < p->is.n_types; i++) {
@@ -143,7 +147,10 @@ bool deadline_plan(struct problem *p, const struct state *s, double money,
     }
     p->is.demand += margin(s, p);
     /* There is no money for a margin if only the money is short. */
-    if (can_wait(p, s, end, money) ||
+    bool can = can_wait(p, s, WAIT, end, money);
+    bool skips = is_known && can &&
+                 can_wait(p, s, WAIT + SKIP, end, money);
+    if (can ||
         (!bats_windows_suffice(&p->is, end, money) &&
          bats_windows_suffice(&p->is, end, INFINITY)))
         p->is.demand = demand;
@@ -152,5 +159,7 @@ bool deadline_plan(struct problem *p, const struct state *s, double money,
     for (size_t i = 0; i < p->is.n_types; i++)
         p->types[i].loss = loss[i];
     p->is.demand = demand;
+    if (plan->feasible)
+        *look_at = s->now + (skips ? SKIP * s->interval : 0);
     return plan->feasible;
 }

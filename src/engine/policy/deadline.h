@@ -32,8 +32,9 @@ void deadline_start(const struct state *s, struct policy_start *start);
 
 /* Makes the plan for the least cost, at most `money`. False: none is in time
  * with that confidence. *p is what problem_make() made of now, and is so again
- * afterwards. */
+ * afterwards. *look_at: nothing is to be bought before, unless there is news; or
+ * BATS_NEVER, where all is bought that can be. */
 bool deadline_plan(struct problem *p, const struct state *s, double money,
-                   struct bats_windows_plan *plan);
+                   struct bats_windows_plan *plan, bats_time *look_at);
 
 #endif
