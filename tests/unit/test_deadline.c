@@ -93,7 +93,7 @@ static void who_has_less_time_buys_what_is_missing(void **state)
     assert_true(r.charged <= (24 + 19 * 4) * BATS_UNIT);
 }
 
-/* A machine of either cluster is a sample: 4 for the dear one. */
+/* 8 cheap machines and 2 dear ones are a sample. */
 static void what_is_not_known_is_found_out_cheaply(void **state)
 {
     (void)state;

@@ -221,6 +221,21 @@ static void parked_machines_may_begin_later(void **state)
     assert_false(bats_windows_suffice(&p, 1.25, 2));
 }
 
+/* A window does a thousand times what is left. */
+static void a_machine_is_bought_though_the_rest_is_small(void **state)
+{
+    (void)state;
+    const struct bats_windows_type type = {
+        .rate = 1000, .slots = 1, .charge = 1, .parked = 3};
+    const struct bats_windows_problem p = {
+        .types = &type, .n_types = 1, .demand = 1};
+    uint32_t buys = 0;
+    struct bats_windows_plan plan = {.buys = &buys, .keeps = NULL};
+    bats_windows_cheapest(&p, 1, 9, &plan);
+    assert_true(plan.feasible);
+    assert_int_equal(buys, 1);
+}
+
 /* 4 machines of a task a window for 1, of 3 for 4: 10 tasks in 2 windows are 8
  * of the cheap ones, and 2 more of one of the others for a window. */
 static void the_cheaper_windows_are_bought_first(void **state)
@@ -305,6 +320,7 @@ int main(void)
         cmocka_unit_test(no_selection_of_windows_ends_sooner),
         cmocka_unit_test(no_selection_in_time_is_much_cheaper),
         cmocka_unit_test(parked_machines_may_begin_later),
+        cmocka_unit_test(a_machine_is_bought_though_the_rest_is_small),
         cmocka_unit_test(the_cheaper_windows_are_bought_first),
         cmocka_unit_test(a_task_is_cut_off_only_where_that_is_cheaper),
         cmocka_unit_test(all_machines_cost_until_what_they_run_ends)};

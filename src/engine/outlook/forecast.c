@@ -10,6 +10,10 @@
 /* The floors forgive rounding noise, so that four tasks of a quarter of a
  * window fill it. */
 #define NOISE 1e-9
+/* Before there are results: how runtimes spread, as much worth as so many of
+ * them. */
+#define VARIES 0.5
+#define VARIES_LIKE 2
 
 /* fmax() also handles NaN, which takes four times as long. */
 static double larger(double a, double b)
@@ -206,6 +210,21 @@ static void count_slot(const struct state *s, const struct machine *m,
         double eta = delta - ft / v;
         *planned += floor(((double)windows * atu + eta) * v + NOISE);
     }
+}
+
+double forecast_spread(const struct state *s)
+{
+    double n = 0, squares = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct bats_stats *stats = &s->clusters[i].stats;
+        for (uint32_t k = 0; k < stats->n_sample; k++) {
+            double x = (double)stats->sample[k] / stats->mean_done - 1;
+            squares += x * x;
+        }
+        n += stats->n_sample > 0 ? stats->n_sample - 1 : 0;
+    }
+    double seen = n > 0 ? sqrt(squares / n) : VARIES;
+    return (n * seen + VARIES_LIKE * VARIES) / (n + VARIES_LIKE);
 }
 
 struct forecast forecast_make(const struct state *s)

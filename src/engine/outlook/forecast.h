@@ -21,6 +21,14 @@ void forecast_means(struct state *s);
 /* tau_e - tau of the slot's running task, microseconds, >= 0; 0 if none. */
 double forecast_rest(const struct state *s, uint32_t slot);
 
+/* How runtimes on one cluster spread: their deviation in units of its mean,
+ *
+ *   (n c + 2 / 2) / (n + 2),   c^2 = sum of (x / mean - 1)^2 / n
+ *
+ * over the samples of all clusters, n results but one of each: as if two more
+ * had been seen to spread by 1/2. */
+double forecast_spread(const struct state *s);
+
 struct forecast {
     int64_t tasks_left;    /* N_e */
     int64_t tasks_paid;    /* N_p */

@@ -10,9 +10,6 @@
 #define MICROSECOND 1 /* a task may end so much later */
 /* More standard errors are no chance, often as one looks. */
 #define CHANCE 4
-/* Few results tell little of how they spread: by this share of the mean. */
-#define FEW 10
-#define SPREAD 0.25
 
 /* ---- assigning ---- */
 
@@ -94,18 +91,13 @@ struct known {
 
 static struct known know(const struct state *s)
 {
-    double sum = 0, took = 0, expected = 0;
-    uint32_t n = 0;
+    double took = 0, expected = 0;
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
-        const struct bats_stats *stats = &c->stats;
-        for (uint32_t k = 0; k < stats->n_sample; k++)
-            sum += pow((double)stats->sample[k] / stats->mean_done - 1, 2);
-        n += stats->n_sample > 0 ? stats->n_sample - 1 : 0;
-        took += c->expected > 0 ? stats->rt_done : 0;
-        expected += (double)c->expected * stats->n_done;
+        took += c->expected > 0 ? c->stats.rt_done : 0;
+        expected += (double)c->expected * c->stats.n_done;
     }
-    return (struct known){.spread = n < FEW ? SPREAD : sqrt(sum / n),
+    return (struct known){.spread = forecast_spread(s),
                           .factor = expected > 0 ? took / expected : 1};
 }
 

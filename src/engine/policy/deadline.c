@@ -12,6 +12,8 @@
 #define Z_MOST 3
 #define Z_KNOWN 2
 #define KNOWN 20
+/* Fewer results are no ground for a margin. */
+#define FEW 4
 /* "A little later", in times between two looks; and so many looks are left out
  * if it could still be done that much later. */
 #define WAIT 1.5
@@ -83,7 +85,7 @@ static double margin(const struct state *s, const struct problem *p)
 {
     double n = p->is.demand, z = gsl_cdf_ugaussian_Pinv(s->goal.confidence);
     double n_results = results(s);
-    return n_results < 1 ? 0 : z * p->cv * sqrt(n + n * n / (n_results + 1));
+    return n_results < FEW ? 0 : z * p->cv * sqrt(n + n * n / (n_results + 1));
 }
 
 /* Enough can be done in time though parked machines begin later. */

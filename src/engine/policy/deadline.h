@@ -11,7 +11,7 @@
  *           most 3, and at most 2 before the first and from 20 results on
  *   loss  = Q_i - T_i (1 + cv^2) / 2: what is begun by then is done, too
  *   N'    = N + z_p cv sqrt(N + N^2 / (n + 1)), n results: the sum of N runtimes
- *           whose mean is known from n; N' = N while n = 0
+ *           whose mean is known from n; N' = N while n < 4
  *
  * N' - N is bought only when it is the last chance: as long as it could still
  * be done if parked machines began a little later, windows for N are bought; so
@@ -20,7 +20,8 @@
  * At first nothing is known, and knowledge is bought where it is cheap: a few
  * machines of each cluster. While they have no result, a task is taken to last
  * half as long again as the longest has; so the fewer tasks after each other the
- * deadline leaves time for, the sooner more machines come.
+ * deadline leaves time for, the sooner more machines come. Once 20 results are
+ * known, a plan that could begin five looks later is looked at again after four.
  */
 #ifndef BATS_ENGINE_DEADLINE_H
 #define BATS_ENGINE_DEADLINE_H

@@ -8,30 +8,9 @@
 /* A task that has outlasted all others of its cluster takes as many standard
  * deviations more; no more than so many means. */
 #define DEVIATION_MOST 1
-/* Before there are results: the coefficient of variation, as much worth as so
- * many of them. */
-#define VARIES 0.5
-#define VARIES_LIKE 2
 #define LONGER 1.05 /* by default */
 
 /* ---- what is known ---- */
-
-/* Coefficient of variation of all results, each in units of the mean of its
- * cluster. */
-static double variation(const struct state *s)
-{
-    double n = 0, squares = 0;
-    for (size_t i = 0; i < s->n_clusters; i++) {
-        const struct bats_stats *stats = &s->clusters[i].stats;
-        for (uint32_t k = 0; k < stats->n_sample; k++) {
-            double x = (double)stats->sample[k] / stats->mean_done - 1;
-            squares += x * x;
-            n++;
-        }
-    }
-    double seen = n > 1 ? sqrt(squares / (n - 1)) : VARIES;
-    return (n * seen + VARIES_LIKE * VARIES) / (n + VARIES_LIKE);
-}
 
 /*
  * How much longer a task runs that has been running for `elapsed`: the mean of
@@ -175,7 +154,7 @@ static double aim_of(const struct state *s)
 
 void problem_make(struct problem *p, const struct state *s, bool all)
 {
-    double mean[BATS_CLUSTERS_MAX], cv = p->cv = variation(s);
+    double mean[BATS_CLUSTERS_MAX], cv = p->cv = forecast_spread(s);
     find_means(s, cv, p->longer, mean);
     p->is = (struct bats_windows_problem){.types = p->types,
                                           .n_types = s->n_clusters,

@@ -7,9 +7,9 @@
  *           + cv mean of what is done) / (k + 1)
  *   loss  = T (1 + cv^2) / 2: what a task that is looked at by chance has run
  *
- * with cv of all results, each in units of the mean of its cluster. Source of
- * T: paper 2.1. Its tau_e where no x is longer, tau + T, would say of the last
- * of many equal tasks that it has only begun, and T would grow with every look.
+ * with cv = forecast_spread(). Source of T: paper 2.1. Its tau_e where no x is
+ * longer, tau + T, would say of the last of many equal tasks that it has only
+ * begun, and T would grow with every look.
  */
 #ifndef BATS_ENGINE_PROBLEM_H
 #define BATS_ENGINE_PROBLEM_H
