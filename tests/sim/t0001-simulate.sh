@@ -52,7 +52,7 @@ charge = 60
 END
 simulate use.scn --trace
 test "$(grep -c ' c-1 was used for 1$' out)" = 2
-expect 1 grep -q 'window' out
+expect 1 grep -q 'enters a window' out
 grep -q 'the end: no task that is left can end by the deadline$' out
 ok 'use is charged, and a deadline that ends a run is named'
 
