@@ -58,11 +58,11 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	policy/rr.c sampling/choice.c sampling/points.c shrink/nodes.c \
 	state/answers.c state/bag.c state/check.c state/executions.c state/graph.c \
 	state/ledger.c state/machines.c state/slots.c state/state.c \
-	state/jobs.c state/tasks.c state/use.c tail/expert.c tail/instances.c tail/plays.c \
+	state/jobs.c state/tasks.c state/use.c tail/answers.c tail/expert.c tail/instances.c tail/plays.c \
 	tail/replicas.c tail/soonest.c tail/strategy.c)
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c clusters_file.c dependencies.c inifile.c platform.c profile.c \
-	profile_save.c reliability.c runtimes.c textfile.c \
+	pools.c profile_save.c reliability.c runtimes.c textfile.c \
 	sweep/json.c sweep/points.c sweep/readers.c sweep/sweep.c \
 	sweep/template.c)
 PROTO_SRC = $(addprefix src/proto/, read.c write.c)
@@ -93,10 +93,10 @@ REPORT_SRC = $(addprefix src/report/, \
 	snapshot.c summary.c table.c terminal.c trace.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
 	alloc.c causes.c choosing.c cli.c clusters_json.c deadline.c dry_run.c estimation.c help.c \
-	history.c jobs.c look.c main.c options.c options_json.c place.c \
+	history.c jobs.c look.c main.c options.c options_json.c place.c pools_source.c \
 	similar.c simulation.c watch.c welcome.c) \
 	$(addprefix src/cli/cmd/, \
-	clusters.c output.c plan.c record.c run.c simulate.c status.c tasks.c \
+	clusters.c frontier.c output.c plan.c record.c run.c simulate.c status.c tasks.c \
 	why.c worker.c)
 
 APPS_SRC = benchmarks/apps/sarsa.c benchmarks/apps/som.c

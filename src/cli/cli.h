@@ -20,6 +20,7 @@ int cmd_alloc(int argc, char **argv);
 int cmd_sample(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
+int cmd_frontier(int argc, char **argv);
 int cmd_clusters(int argc, char **argv);
 int cmd_output(int argc, char **argv);
 int cmd_worker(int argc, char **argv);

@@ -16,6 +16,7 @@
 #define ALLOC (1u << BATS_VERB_ALLOC)
 #define PLAN (1u << BATS_VERB_PLAN)
 #define SIMULATE (1u << BATS_VERB_SIMULATE)
+#define FRONTIER (1u << BATS_VERB_FRONTIER)
 #define CLUSTERS (1u << BATS_VERB_CLUSTERS)
 #define OUTPUT (1u << BATS_VERB_OUTPUT)
 #define WORKER (1u << BATS_VERB_WORKER)
@@ -224,6 +225,28 @@ const struct bats_option bats_options[] = {
      "shown so that the run can be repeated)"},
     {"seed", 0, "N", BATS_OPTION_COUNT, AT(seed), SIMULATE, BATS_GROUP_RUN,
      "only this seed; overrides the scenario"},
+    {"budget", 'b', "AMOUNT", BATS_OPTION_MONEY, AT(budget), FRONTIER,
+     BATS_GROUP_MONEY, "mark the fastest strategy that costs no more"},
+    {"deadline", 0, "DURATION", BATS_OPTION_DEADLINE, AT(deadline), FRONTIER,
+     BATS_GROUP_MONEY, "mark the cheapest strategy that takes no longer"},
+    {"utility", 0, "EXPRESSION", BATS_OPTION_TEXT, AT(utility), FRONTIER,
+     BATS_GROUP_MONEY,
+     "mark the strategy for which this is least: arithmetic with makespan and "
+     "tail in seconds, cost, task_cost, min(a, b), max(a, b), sqrt(a), log(a), "
+     "< and >, as in 'cost + 5 * (makespan > 3600)'"},
+    {"plays", 0, "N", BATS_OPTION_SMALL, AT(plays), FRONTIER, BATS_GROUP_RUN,
+     "plays of each strategy (default: 100)"},
+    {"seed", 0, "N", BATS_OPTION_COUNT, AT(seed), FRONTIER, BATS_GROUP_RUN,
+     "seed of the plays (default: 1)"},
+    {"jobs", 'j', "N", BATS_OPTION_SMALL, AT(jobs), FRONTIER, BATS_GROUP_RUN,
+     "play on N threads; the results do not depend on N (default: 0, one per "
+     "core)"},
+    {"save", 0, "FILE", BATS_OPTION_FILE, AT(save), FRONTIER,
+     BATS_GROUP_OUTPUT, "write what is known of the pools to FILE"},
+    {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), FRONTIER, BATS_GROUP_OUTPUT,
+     "every strategy as a JSON object on a line of its own"},
+    {"csv", 0, NULL, BATS_OPTION_FLAG, AT(csv), FRONTIER, BATS_GROUP_OUTPUT,
+     "every strategy as a line of comma-separated values"},
     {"trace", 0, NULL, BATS_OPTION_FLAG, AT(trace), SIMULATE,
      BATS_GROUP_OUTPUT,
      "show the runs of the first seed (or of --seed) event by event, "
@@ -423,6 +446,11 @@ static const struct {
                             "predict the cost and the end of a bag, for "
                             "many seeds",
                             "the scenario is missing", 1, 1},
+    [BATS_VERB_FRONTIER] = {"frontier",
+                            "compare strategies of replication on machines "
+                            "that may not answer",
+                            "the scenario, record or file of pools is missing",
+                            1, 1},
     [BATS_VERB_CLUSTERS] = {"clusters",
                             "show the machines, their charges, and the "
                             "source of each figure",
@@ -918,7 +946,7 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
         .reconfigure = verb == BATS_VERB_SIMULATE ? NULL : "violation",
         .tail = bats_tail_name(BATS_TAIL_DEFAULT),
         .bind = "core",
-        .jobs = verb == BATS_VERB_SIMULATE ? 0 : 1,
+        .jobs = verb == BATS_VERB_SIMULATE || verb == BATS_VERB_FRONTIER ? 0 : 1,
         .grace = 5 * BATS_SECOND,
         .silence = 60 * BATS_SECOND,
         .restart = 30 * BATS_SECOND,
@@ -934,7 +962,7 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
     struct bats_error why = {0};
     bool bad_environment =
         budget != NULL &&
-        parse_budget(verb == BATS_VERB_PLAN ? BATS_OPTION_MONEY
+        parse_budget(verb == BATS_VERB_PLAN || verb == BATS_VERB_FRONTIER ? BATS_OPTION_MONEY
                                             : BATS_OPTION_BUDGET,
                      budget, settings, &why) != 0;
     settings->budget_from = budget != NULL ? "BATS_BUDGET" : NULL;

@@ -31,6 +31,7 @@ enum bats_verb {
     BATS_VERB_SAMPLE,
     BATS_VERB_PLAN,
     BATS_VERB_SIMULATE,
+    BATS_VERB_FRONTIER,
     BATS_VERB_CLUSTERS,
     BATS_VERB_OUTPUT,
     BATS_VERB_WORKER,
@@ -64,6 +65,8 @@ struct bats_settings {
     bats_time window;        /* [0] */
     const char *policy;      /* ["bats"] */
     const char *strategy;    /* [NULL] */
+    const char *utility;     /* [NULL] */
+    uint32_t plays;          /* [0] */
     const char *reconfigure; /* ["violation"]; simulate: [NULL] */
     bats_time monitor;       /* [0] */
     uint64_t seed;           /* [0], below 2^63 */

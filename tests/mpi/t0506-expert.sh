@@ -35,6 +35,11 @@ ok 'all tasks are done though executions are lost, and the record is true'
 awk -v c="$(report charged)" 'BEGIN { exit !(c >= 4 && c < 80) }'
 ok 'what is lost is not charged'
 
+"$BATS_MPI" frontier bag --plays 10 --save pools >frontier
+grep -q '24 tasks; 6 unreliable slots' frontier
+grep -q '"charge_lost": false' pools
+ok 'its record tells the frontier of the next run'
+
 expect 4 bats 9 run bag $options --strategy TRR --budget 3 --record b \
     --json report
 awk -v c="$(report charged)" 'BEGIN { exit !(c <= 3) }'

@@ -1,0 +1,52 @@
+/*
+ * answers: how many machines of an unreliable pool answer, and when.
+ *
+ * Layer: engine. Pure. Source: ExPERT (strategy.h), section 4.3. From the
+ * instances sent so far it finds
+ *
+ *   F_s    the turnaround times of those that answered,
+ *   gamma  the share that answers, for instances sent from now on.
+ *
+ * By the time t' at which they were sent there are three epochs:
+ *
+ *   t' < now - D          known: what has not answered will not any more.
+ *   now - D <= t' < now   in part. For a set of instances sent one after the
+ *                         other, gamma = answered / sum F_s(now - t'), at most
+ *                         1, and at least the smallest gamma of a set of the
+ *                         first epoch.
+ *   now <= t'             the mean of the means of both epochs.
+ *
+ * F_s is of the first epoch, if 20 of it answered: of what was sent later, the
+ * long ones are still missing.
+ */
+#ifndef BATS_ANSWERS_H
+#define BATS_ANSWERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bats/units.h"
+
+#define BATS_ANSWERS_SET 20 /* instances of which a gamma is found */
+
+struct bats_instance {
+    bats_time sent;
+    bats_time time; /* until its answer; < 0: there was none yet */
+};
+
+struct bats_answers {
+    double gamma;       /* from now on, in (0, 1] */
+    double gamma_known, gamma_partial; /* means of the epochs; 0: none */
+    size_t n_known, n_partial;         /* instances */
+    bats_time *times;   /* F_s, ascending; n_times >= 1; for free() */
+    size_t n_times;
+    double mean;        /* T_ur, of `times` */
+};
+
+/* `list` has n instances in any order, and is sorted. D is how long after it
+ * was sent an instance may still answer; `now` BATS_NEVER: all is known. False:
+ * no memory, or none has answered. */
+bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
+                       bats_time d, struct bats_answers *answers);
+
+#endif

@@ -1,0 +1,182 @@
+#include "input/pools.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[] = {"unreliable", "reliable"};
+
+static int by_time(const void *left, const void *right)
+{
+    const bats_time *a = left, *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+void bats_pools_set(struct bats_pools *p, int pool, bats_time *times, size_t n)
+{
+    qsort(times, n, sizeof *times, by_time);
+    size_t kept = n < BATS_POOLS_TIMES ? n : BATS_POOLS_TIMES;
+    for (size_t i = 0; i < kept; i++)
+        times[i] = times[(2 * i + 1) * n / (2 * kept)];
+    free(p->times[pool]);
+    p->times[pool] = times;
+    if (pool == 0) {
+        p->model.unreliable = times;
+        p->model.n_times = kept;
+    } else {
+        p->model.reliable = times;
+        p->model.n_reliable_times = kept;
+    }
+}
+
+void bats_pools_set_charge(struct bats_pools *p, int pool, bats_money per_hour)
+{
+    double price = (double)per_hour / (double)BATS_HOUR;
+    p->charge[pool] = per_hour;
+    if (pool == 0)
+        p->model.price_unreliable = price;
+    else
+        p->model.price_reliable = price;
+}
+
+void bats_pools_release(struct bats_pools *pools)
+{
+    free(pools->times[0]);
+    free(pools->times[1]);
+    *pools = (struct bats_pools){0};
+}
+
+/* ---- reading ---- */
+
+static int fail(const char *path, const char *what, struct bats_error *err)
+{
+    return bats_error_set(err, BATS_EINPUT, "%s: %s", path, what);
+}
+
+static int read_times(const json_t *list, struct bats_pools *p, int pool,
+                      const char *path, struct bats_error *err)
+{
+    size_t n = json_array_size(list);
+    if (n == 0 || n > 1000000)
+        return fail(path, "a pool has no list times_s", err);
+    bats_time *times = malloc(n * sizeof *times);
+    if (!times)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (size_t i = 0; i < n; i++) {
+        double s = json_number_value(json_array_get(list, i));
+        if (!(s > 0 && s < (double)BATS_LONGEST / 1e6)) {
+            free(times);
+            return fail(path, "times_s has something that is no time above 0",
+                        err);
+        }
+        times[i] = (bats_time)llround(fmax(s * 1e6, 1));
+    }
+    bats_pools_set(p, pool, times, n);
+    return 0;
+}
+
+static int read_slots(const json_t *object, uint32_t *slots, const char *path,
+                      struct bats_error *err)
+{
+    json_int_t n = json_integer_value(json_object_get(object, "slots"));
+    if (n < 1 || n > 10000000)
+        return fail(path, "the slots of a pool are not a number from 1", err);
+    *slots = (uint32_t)n;
+    return 0;
+}
+
+static int read_pool(const json_t *object, struct bats_pools *p, int pool,
+                     const char *path, struct bats_error *err)
+{
+    struct bats_plays_model *m = &p->model;
+    const char *charge =
+        json_string_value(json_object_get(object, "charge_per_hour"));
+    bats_money per_hour;
+    if (!json_is_object(object) && pool == 1)
+        return 0;
+    if (!charge || bats_money_parse(charge, &per_hour, NULL))
+        return fail(path, "a pool has no charge_per_hour, an amount as text",
+                    err);
+    bats_pools_set_charge(p, pool, per_hour);
+    int rc = read_slots(object, pool ? &m->n_reliable : &m->n_unreliable, path,
+                        err);
+    if (rc == 0)
+        rc = read_times(json_object_get(object, "times_s"), p, pool, path, err);
+    if (rc < 0 || pool == 1)
+        return rc;
+    m->gamma = json_number_value(json_object_get(object, "gamma"));
+    m->lost_is_free = json_is_false(json_object_get(object, "charge_lost"));
+    return m->gamma > 0 && m->gamma <= 1
+               ? 0
+               : fail(path, "gamma is not above 0 and at most 1", err);
+}
+
+int bats_pools_load(const char *path, struct bats_pools *p,
+                    struct bats_error *err)
+{
+    json_error_t where;
+    json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+    *p = (struct bats_pools){0};
+    if (!o && where.line < 0)
+        return bats_error_set(err, BATS_EINPUT, "cannot read %s", path);
+    if (!o)
+        return bats_error_set(err, BATS_EINPUT, "%s:%d: %s", path, where.line,
+                              where.text);
+    json_int_t tasks = json_integer_value(json_object_get(o, "tasks"));
+    const char *currency = json_string_value(json_object_get(o, "currency"));
+    int rc = 0;
+    if (json_integer_value(json_object_get(o, "bats_pools")) != 1)
+        rc = fail(path, "it has no \"bats_pools\": 1, as bats-mpi frontier "
+                        "--save writes it", err);
+    else if (tasks < 1 || tasks > 100000000)
+        rc = fail(path, "tasks is not a number from 1", err);
+    p->model.n_tasks = (uint32_t)tasks;
+    for (int i = 0; rc == 0 && i < 2; i++)
+        rc = read_pool(json_object_get(o, names[i]), p, i, path, err);
+    if (currency && strlen(currency) < sizeof p->currency)
+        strcpy(p->currency, currency);
+    json_decref(o);
+    if (rc < 0)
+        bats_pools_release(p);
+    return rc;
+}
+
+/* ---- writing ---- */
+
+static json_t *pool_json(const struct bats_pools *p, int pool)
+{
+    const struct bats_plays_model *m = &p->model;
+    char charge[BATS_UNITS_TEXT];
+    json_t *times = json_array();
+    size_t n = pool ? m->n_reliable_times : m->n_times;
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(times,
+                              json_real((double)p->times[pool][i] / 1e6));
+    json_t *o = json_pack(
+        "{s:I, s:s, s:o}", "slots",
+        (json_int_t)(pool ? m->n_reliable : m->n_unreliable),
+        "charge_per_hour", bats_money_format(charge, p->charge[pool]),
+        "times_s", times);
+    if (pool == 0) {
+        json_object_set_new(o, "gamma", json_real(m->gamma));
+        json_object_set_new(o, "charge_lost", json_boolean(!m->lost_is_free));
+    }
+    return o;
+}
+
+int bats_pools_save(const struct bats_pools *p, const char *path,
+                    struct bats_error *err)
+{
+    json_t *o = json_pack("{s:i, s:I, s:s}", "bats_pools", 1, "tasks",
+                          (json_int_t)p->model.n_tasks, "currency",
+                          p->currency);
+    for (int i = 0; o && i < (p->model.n_reliable > 0 ? 2 : 1); i++)
+        json_object_set_new(o, names[i], pool_json(p, i));
+    int rc = !o ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+             : json_dump_file(o, path, JSON_INDENT(1)) != 0
+                 ? bats_error_set(err, BATS_ESYS, "cannot write %s", path)
+                 : 0;
+    json_decref(o);
+    return rc;
+}

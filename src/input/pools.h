@@ -1,0 +1,42 @@
+/*
+ * pools: what is known of an unreliable and a reliable pool, as a JSON file.
+ *
+ * Layer: input. Found from a scenario, or from the record of a run; read by
+ * `bats-mpi frontier` and `run --pools`.
+ *
+ *   {"bats_pools": 1, "tasks": 150, "currency": "SU",
+ *    "unreliable": {"slots": 50, "charge_per_hour": "1", "gamma": 0.83,
+ *                   "charge_lost": false, "times_s": [1019.5, 1100, ...]},
+ *    "reliable": {"slots": 5, "charge_per_hour": "34", "times_s": [2066]}}
+ */
+#ifndef BATS_POOLS_H
+#define BATS_POOLS_H
+
+#include "bats/error.h"
+#include "bats/plays.h"
+
+#define BATS_POOLS_TIMES 1000 /* at most of each pool, quantiles of all */
+
+struct bats_pools {
+    struct bats_plays_model model; /* without a tail; its times are these: */
+    bats_time *times[2];           /* unreliable, reliable; owned */
+    bats_money charge[2];          /* per hour */
+    char currency[16];
+};
+
+/* Takes over the times, which are sorted and thinned out, and sets the prices
+ * of the model. */
+void bats_pools_set(struct bats_pools *pools, int pool, bats_time *times,
+                    size_t n);
+void bats_pools_set_charge(struct bats_pools *pools, int pool,
+                           bats_money per_hour);
+
+/* BATS_EINPUT with "path: sentence", BATS_ENOMEM. */
+int bats_pools_load(const char *path, struct bats_pools *pools,
+                    struct bats_error *err);
+/* BATS_ESYS, BATS_ENOMEM. */
+int bats_pools_save(const struct bats_pools *pools, const char *path,
+                    struct bats_error *err);
+void bats_pools_release(struct bats_pools *pools);
+
+#endif

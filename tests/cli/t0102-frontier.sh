@@ -1,0 +1,74 @@
+#!/bin/bash
+# The verb frontier: strategies for machines that may not answer.
+. "$TOP/tests/tap.sh"
+
+cat >mix.scn <<END
+[run]
+billing = use
+currency = SU
+[bag]
+tasks = 150
+runtime = normal 30m 5m
+[cluster cheap]
+machines = 50
+charge = 1
+reliability = 0.8
+charge_lost = no
+[cluster safe]
+machines = 5
+charge = 34
+END
+"$BATS_MPI" frontier mix.scn --plays 10 --csv >all.csv
+test "$(wc -l <all.csv)" -eq 427
+grep -q '"cheapest' all.csv && grep -q '"fastest' all.csv
+ok '420 strategies and six static ones are played'
+
+# By an independent route: no point of the frontier is beaten by any of the 420.
+head -n 421 all.csv | tail -n +2 | sed 's/^"[^"]*",//' | awk -F, '
+    { m[NR] = $1; c[NR] = $4; e[NR] = $10 }
+    END {
+        for (i = 1; i <= NR; i++)
+            for (k = 1; k <= NR; k++)
+                if (e[i] && m[k] <= m[i] && c[k] <= c[i] &&
+                    (m[k] < m[i] || c[k] < c[i]))
+                    exit 1
+    }'
+ok 'nothing beats those that are marked as efficient'
+
+"$BATS_MPI" frontier mix.scn --plays 10 --csv -j 3 | cmp - all.csv
+"$BATS_MPI" frontier mix.scn --plays 10 --csv --save pools >/dev/null
+"$BATS_MPI" frontier pools --plays 10 --csv | cmp - all.csv
+ok 'the result depends neither on threads nor on the way by a file'
+
+"$BATS_MPI" frontier mix.scn --plays 10 --budget 90 --deadline 4h \
+    --utility 'cost + 1000 * (makespan > 12000)' >out
+grep -q ' budget' out && grep -q ' deadline' out && grep -q ' utility' out
+"$BATS_MPI" frontier mix.scn --plays 10 --json |
+    grep -c '"efficient": *true' >n
+test "$(cat n)" -ge 5
+ok 'the best for a budget, a deadline and a utility are marked'
+
+expect 4 "$BATS_MPI" frontier mix.scn --plays 2 --budget 1
+expect 5 "$BATS_MPI" frontier mix.scn --plays 2 --deadline 1h
+expect 2 "$BATS_MPI" frontier mix.scn --utility 'price * 2' 2>err
+grep -q "utility: an unknown name in 'price \* 2', character 1" err
+expect 2 "$BATS_MPI" frontier no-such-file
+sed '/reliability/d; /charge_lost/d' mix.scn >sure.scn
+expect 2 "$BATS_MPI" frontier sure.scn 2>err
+grep -q 'there is no cluster with reliable = no' err
+sed 's/"gamma": [0-9.]*/"gamma": 1.5/' pools >wrong
+expect 2 "$BATS_MPI" frontier wrong 2>err
+grep -q 'gamma is not above 0 and at most 1' err
+echo '{"bats_pools": 1' >wrong
+expect 2 "$BATS_MPI" frontier wrong 2>err
+grep -q '^bats-mpi: wrong:[0-9]*: ' err
+ok 'what cannot be is refused'
+
+# Without a reliable pool only N = inf is left.
+sed '/safe/,$d' mix.scn >alone.scn
+"$BATS_MPI" frontier alone.scn --plays 5 --csv >alone.csv
+! grep -qE 'N=[0-9]|^"(AR|TRR|TR|CN1T0)"' alone.csv
+test "$(grep -c 'N=inf' alone.csv)" -ge 19
+ok 'without a reliable pool only N = inf is left'
+
+done_testing
