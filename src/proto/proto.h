@@ -64,8 +64,9 @@ enum bats_leave {
     BATS_LEAVE,       /* this is the end, answer STOP and go */
     BATS_LEAVE_BROKEN, /* as LEAVE, but a rank is lost: MPI cannot be
                         * finalized */
-    BATS_LEAVE_CUT     /* gateway: the master is gone; stop the tasks within
+    BATS_LEAVE_CUT,    /* gateway: the master is gone; stop the tasks within
                         * their grace time, then as LEAVE */
+    BATS_LEAVE_AGAIN   /* gateway: the same, but stay, and say HELLO again */
 };
 
 struct bats_hello {

@@ -265,7 +265,7 @@ int bats_proto_open(const void *bytes, size_t n, struct bats_message *message,
         take_verdict(&r, &message->u.verdict);
         break;
     case BATS_MESSAGE_STOP:
-        message->u.leave = (enum bats_leave)take_small(&r, 3);
+        message->u.leave = (enum bats_leave)take_small(&r, 4);
         break;
     case BATS_MESSAGE_OUTPUT:
         take_output(&r, &message->u.output);

@@ -144,11 +144,11 @@ bool bats_comm_is_gone(const struct bats_comm *comm, int rank)
     return comm->via->is_gone != NULL && comm->via->is_gone(comm, rank);
 }
 
-void bats_comm_disband(struct bats_comm *comm)
+void bats_comm_disband(struct bats_comm *comm, enum bats_leave leave)
 {
     bats_comm_lock();
     if (comm->via->disband != NULL)
-        comm->via->disband(comm);
+        comm->via->disband(comm, leave);
     bats_comm_unlock();
 }
 

@@ -79,8 +79,8 @@ int bats_comm_receive(struct bats_comm *comm, int *from, const void **bytes,
 bool bats_comm_is_gone(const struct bats_comm *comm, int rank);
 
 /* This rank has lost the master. A gateway tells the ranks behind it to stop
- * their tasks, within their grace time, and to leave. */
-void bats_comm_disband(struct bats_comm *comm);
+ * their tasks, and BATS_LEAVE_CUT or BATS_LEAVE_AGAIN (proto.h). */
+void bats_comm_disband(struct bats_comm *comm, enum bats_leave leave);
 
 /* Call when a rank is lost, for which MPI_Finalize would wait: bats_mpi_end
  * will abort instead. A call of MPI that fails has the same effect. */

@@ -131,6 +131,7 @@ int bats_crew_gather(struct bats_crew *crew, bool master_works,
     for (uint32_t i = 0; i < crew->n; i++) {
         crew->of_rank[crew->workers[i].rank] = i;
         crew->members[i].heard_us = crew->looked_us; /* they waited for us */
+        crew->members[i].stream = crew->workers[i].rank;
     }
     return 0;
 }
@@ -163,6 +164,7 @@ void bats_crew_seat(struct bats_crew *crew, size_t i,
     snprintf(worker->partition, sizeof worker->partition, "%s",
              hello->partition);
     crew->members[i].state = BATS_MEMBER_WORKS;
+    crew->members[i].stream = ++crew->n_seated;
     crew->members[i].heard_us = bats_clock_now_us();
 }
 

@@ -32,6 +32,8 @@ enum bats_member_state {
 struct bats_member {
     enum bats_member_state state;
     struct bats_packet assign; /* tasks that have not been sent yet */
+    int stream; /* number of its files of output: its rank, but every job that
+                 * joins has others */
     int64_t heard_us;
 };
 
@@ -49,6 +51,7 @@ struct bats_crew {
     uint64_t pid_space; /* of this process */
     int64_t silence_us; /* a member that is silent for longer is lost */
     int64_t looked_us;  /* for bats_crew_lost */
+    int n_seated;       /* seats taken so far */
 };
 
 /* Waits until every rank has said HELLO. BATS_ESYS names those that have not

@@ -11,6 +11,7 @@
 
 #include "run/clock.h"
 #include "run/door.h"
+#include "run/signals.h"
 #include "run/transport.h"
 #include "run/wire.h"
 
@@ -22,10 +23,12 @@
 struct gateway {
     struct bats_comm base;
     struct bats_comm *near; /* NULL: no other ranks */
+    const struct bats_gateway_options *options;
     struct bats_wire wire;
-    int n_left;      /* other ranks that have said good-bye */
-    bool leaving;    /* they have been told to */
-    bool cut;        /* the master is gone */
+    bool *is_new; /* by rank: it has said HELLO to this master */
+    int n_left;   /* other ranks that have said good-bye */
+    bool leaving; /* they have been told to */
+    bool cut;     /* the master is gone */
 };
 
 static struct gateway *gateway_of(const struct bats_comm *comm)
@@ -51,7 +54,7 @@ static void tell_to_leave(struct gateway *g, enum bats_leave leave)
         bats_proto_stop(&packet, leave);
         g->near->via->send(g->near, rank, &packet, false, NULL);
     }
-    g->leaving = true;
+    g->leaving = leave == BATS_LEAVE_CUT;
 }
 
 /* ---- to the master ---- */
@@ -88,8 +91,10 @@ static int relay_up(struct gateway *g, struct bats_error *err)
             return got < 0 ? got : rc;
         if (n > 0 && *(const uint8_t *)bytes == BATS_MESSAGE_STOP)
             g->n_left++;
-        /* Heartbeats of this very rank's heart do not come here. */
-        if ((rc = hand_up(g, rank, bytes, n, err)) < 0)
+        if (n > 0 && *(const uint8_t *)bytes == BATS_MESSAGE_HELLO)
+            g->is_new[rank] = true;
+        /* What it still says to the last master is for nobody. */
+        if (g->is_new[rank] && (rc = hand_up(g, rank, bytes, n, err)) < 0)
             return rc;
     }
     return rc;
@@ -192,17 +197,25 @@ static bool gateway_woken(const struct bats_comm *comm)
     return gateway_of(comm)->near == NULL;
 }
 
-static void gateway_disband(struct bats_comm *comm)
+static void gateway_disband(struct bats_comm *comm, enum bats_leave leave)
 {
     struct gateway *g = gateway_of(comm);
     g->cut = true;
-    tell_to_leave(g, BATS_LEAVE_CUT);
+    tell_to_leave(g, leave);
+    memset(g->is_new, 0, (size_t)comm->size * sizeof *g->is_new);
+}
+
+static bool gateway_is_gone(const struct bats_comm *comm, int rank)
+{
+    const struct gateway *g = gateway_of(comm);
+    return rank == 0 && g->cut && !g->leaving;
 }
 
 static void gateway_destroy(struct bats_comm *comm)
 {
     struct gateway *g = gateway_of(comm);
     bats_wire_close(&g->wire);
+    free(g->is_new);
     bats_comm_destroy(g->near);
 }
 
@@ -214,6 +227,7 @@ static const struct bats_transport by_gateway = {
     .unsent = gateway_unsent,
     .receive = gateway_receive,
     .woken = gateway_woken,
+    .is_gone = gateway_is_gone,
     .disband = gateway_disband,
 };
 
@@ -253,7 +267,8 @@ static int reach(const char *file, struct bats_door *door, int64_t until_us,
         if (rc < 0)
             return rc;
         int fd = connect_once(door, err);
-        if (fd >= 0 || bats_clock_now_us() > until_us)
+        if (fd >= 0 || bats_clock_now_us() > until_us ||
+            bats_signals_count() > 0)
             return fd;
         bats_clock_sleep(AGAIN_US);
     }
@@ -281,7 +296,7 @@ static int await(struct gateway *g, enum bats_message_type type,
     while ((rc = bats_wire_next(&g->wire, &rank, &bytes, &n)) == 0) {
         struct pollfd fd = {.fd = g->wire.fd, .events = POLLIN};
         int64_t left_us = until_us - bats_clock_now_us();
-        if (left_us <= 0)
+        if (left_us <= 0 || bats_signals_count() > 0)
             return bats_error_set(err, BATS_ESYS,
                                   "the master does not answer");
         poll(&fd, 1, (int)(left_us / 1000) + 1);
@@ -346,21 +361,21 @@ static int prove(struct gateway *g, const struct bats_door *door,
     return post(g, &packet, err);
 }
 
-static int join(struct gateway *g, const struct bats_gateway_options *options,
-                int64_t *silence_us, struct bats_error *err)
+static int join(struct gateway *g, int64_t until_us, int64_t *silence_us,
+                struct bats_error *err)
 {
     struct bats_door door;
     struct bats_message message;
-    int64_t until_us = bats_clock_now_us() + PATIENCE_US;
-    int fd = reach(options->file, &door, until_us, err);
+    int fd = reach(g->options->file, &door, until_us, err);
     if (fd < 0)
         return fd;
+    until_us = bats_clock_now_us() + PATIENCE_US;
     if (!bats_wire_open(&g->wire, fd)) {
         close(fd);
         return bats_error_set(err, BATS_ESYS, "the connection: %s",
                               strerror(errno));
     }
-    int rc = prove(g, &door, options->job, until_us, err);
+    int rc = prove(g, &door, g->options->job, until_us, err);
     if (rc == 0)
         rc = await(g, BATS_MESSAGE_WELCOME, until_us, &message, err);
     if (rc < 0)
@@ -383,9 +398,28 @@ int bats_gateway_create(const struct bats_gateway_options *options,
     int size = near != NULL ? bats_comm_size(near) : 1;
     int rc = bats_comm_init(&g->base, &by_gateway, 0, size, err);
     g->near = near;
+    g->options = options;
     g->wire.fd = -1;
-    if (rc == 0)
-        rc = join(g, options, silence_us, err);
+    g->is_new = calloc((size_t)size, sizeof *g->is_new);
+    if (rc == 0 && g->is_new == NULL)
+        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (rc < 0) {
+        bats_comm_destroy(&g->base);
+        return rc;
+    }
     *comm = &g->base;
+    return join(g, bats_clock_now_us() + PATIENCE_US, silence_us, err);
+}
+
+int bats_gateway_return(struct bats_comm *comm, int64_t until_us,
+                        int64_t *silence_us, struct bats_error *err)
+{
+    struct gateway *g = gateway_of(comm);
+    bats_comm_lock();
+    bats_wire_close(&g->wire);
+    bats_comm_unlock();
+    g->cut = false;
+    int rc = join(g, until_us, silence_us, err);
+    g->cut = rc < 0;
     return rc;
 }

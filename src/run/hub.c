@@ -139,6 +139,16 @@ static bool make_lists(struct bats_peer *p)
            p->rank != NULL;
 }
 
+/* Whoever has a job's number comes in its stead: the connection of before is
+ * broken, even if that does not show yet. */
+static void supersede(const struct hub *h, const struct bats_peer *p)
+{
+    for (size_t i = 0; i < h->n; i++)
+        if (h->peers[i] != p && h->peers[i]->state >= BATS_PEER_GATHERS &&
+            strcmp(h->peers[i]->job, p->job) == 0)
+            cut(h->peers[i], "its gateway has connected again");
+}
+
 static void take_proof(const struct hub *h, struct bats_peer *p,
                        const struct bats_proof *proof)
 {
@@ -160,6 +170,7 @@ static void take_proof(const struct hub *h, struct bats_peer *p,
         refuse(p, "out of memory");
         return;
     }
+    supersede(h, p);
     p->wire.limit = BATS_WIRE_FRIEND;
     bats_proto_welcome(&packet, h->options.silence_us);
     put(p, &packet);

@@ -206,10 +206,20 @@ static int seat(struct bats_joined *j, size_t i, const uint32_t *machine,
     return rc < 0 ? rc : announce(m, machine, n, err);
 }
 
+static struct guest *guest_of(struct bats_joined *j, const char *job)
+{
+    for (size_t k = 0; k < j->n; k++)
+        if (strcmp(j->guests[k].job, job) == 0)
+            return &j->guests[k];
+    return NULL;
+}
+
 static int admit(struct bats_joined *j, size_t i, int64_t now_us,
                  struct bats_error *err)
 {
     const struct bats_peer *peer = bats_hub_peer(j->comm, i);
+    if (guest_of(j, peer->job) != NULL)
+        return 0; /* its connection of before is to part first */
     struct bats_joiner joiner = {peer->job, peer->n_ranks, peer->hellos};
     struct bats_error why;
     uint32_t *machine = calloc(peer->n_ranks, sizeof *machine);
@@ -232,14 +242,6 @@ static int admit(struct bats_joined *j, size_t i, int64_t now_us,
 }
 
 /* ---- who goes ---- */
-
-static struct guest *guest_of(struct bats_joined *j, const char *job)
-{
-    for (size_t k = 0; k < j->n; k++)
-        if (strcmp(j->guests[k].job, job) == 0)
-            return &j->guests[k];
-    return NULL;
-}
 
 static const struct bats_peer *peer_of(const struct bats_joined *j,
                                        const char *job)

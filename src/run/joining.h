@@ -37,10 +37,16 @@
  *
  * or, if the connection breaks, the gateway is silent for --silence, or sends
  * nonsense: LOST for each machine (its tasks go back to the bag), and
- * parted(job, BATS_PARTED_CUT). The gateway, wherever it is, stops its tasks
- * and ends its job when it has heard nothing for --silence. If only some ranks
- * are lost, their machine is LOST and the job stays; it is sent off by itself
- * when no machine of it is left.
+ * parted(job, BATS_PARTED_CUT). If only some ranks are lost, their machine is
+ * LOST and the job stays; it is sent off by itself when no machine of it is
+ * left.
+ *
+ * The gateway, wherever it is, stops its tasks when the connection breaks, or
+ * when it has heard nothing for --silence. Until that is over it tries to come
+ * back: reads FILE again, connects, and is admitted or refused like a new one.
+ * So a master that continues a run (--resume), and writes FILE anew, gets the
+ * jobs that still live; and a job side that has settled a job refuses it. Then
+ * the job ends by itself.
  *
  * All functions of struct bats_joining are called in the master's thread, from
  * its loop; they must not block for long: the heart (heart.h) beats on, but

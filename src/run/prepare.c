@@ -152,7 +152,8 @@ static int make_lists(struct master *m, struct bats_error *err)
 /* The output path for the tasks of a rank: "" if output does not go to
  * files. */
 static int output_path(const struct bats_run_options *o, const char *run_id,
-                       int rank, char path[PATH_MAX], struct bats_error *err)
+                       int stream, char path[PATH_MAX],
+                       struct bats_error *err)
 {
     int n = 0;
     path[0] = '\0';
@@ -160,7 +161,7 @@ static int output_path(const struct bats_run_options *o, const char *run_id,
         n = snprintf(path, PATH_MAX, "%s", o->output_dir);
     if (o->output == BATS_OUTPUT_STREAM)
         n = snprintf(path, PATH_MAX, "%s/stream-%s-%04d", o->output_dir,
-                     run_id, rank);
+                     run_id, stream);
     if (n < PATH_MAX)
         return 0;
     return bats_error_set(err, BATS_EINPUT, "%.200s...: this name is too long",
@@ -179,7 +180,7 @@ int bats_master_set_up(struct master *m, size_t i,
     uint32_t at = p->places[i].machine;
     uint32_t cluster = p->machines[at].cluster;
     int rank = m->crew.workers[i].rank;
-    int rc = output_path(o, m->run_id, rank, path, err);
+    int rc = output_path(o, m->run_id, m->crew.members[i].stream, path, err);
     if (rc < 0)
         return rc;
     struct bats_setup setup = {

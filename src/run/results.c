@@ -75,7 +75,7 @@ static int record_attempt(struct master *m, size_t i,
                    : meaning.beside ? BATS_RECORD_FAILED_BESIDE
                                     : BATS_RECORD_RETRIED,
         .stream = m->options->output == BATS_OUTPUT_STREAM
-                      ? m->crew.workers[i].rank
+                      ? m->crew.members[i].stream
                       : -1,
     };
     return bats_record_attempt(m->journal.record, bats_master_now(m), &attempt,

@@ -36,7 +36,7 @@ struct bats_transport {
     /* NULL: never. */
     bool (*is_gone)(const struct bats_comm *comm, int rank);
     /* NULL: nothing to do. */
-    void (*disband)(struct bats_comm *comm);
+    void (*disband)(struct bats_comm *comm, enum bats_leave leave);
 };
 
 struct bats_comm {

@@ -40,7 +40,8 @@ struct worker {
     bool is_gateway;
     bool parked;
     bool leave;
-    bool is_cut; /* leave: the gateway has lost the master */
+    bool is_cut; /* leave: the gateway has lost the master, */
+    bool again;  /* or stay, for another one */
 };
 
 static int post(struct worker *w, struct bats_packet *packet,
@@ -118,11 +119,13 @@ static int obey(struct worker *w, struct bats_message *message,
         w->parked = message->type == BATS_MESSAGE_PARK;
         return 0;
     case BATS_MESSAGE_STOP:
-        w->leave = message->u.leave != BATS_LEAVE_NOT;
+        w->leave = message->u.leave != BATS_LEAVE_NOT &&
+                   message->u.leave != BATS_LEAVE_AGAIN;
         w->is_cut = message->u.leave == BATS_LEAVE_CUT;
         if (message->u.leave == BATS_LEAVE_BROKEN)
             bats_comm_give_up(w->comm);
-        if (w->is_cut)
+        w->again = message->u.leave == BATS_LEAVE_AGAIN;
+        if (w->is_cut || w->again)
             return 0;
         break;
     case BATS_MESSAGE_ASSIGN:
@@ -309,18 +312,47 @@ static void see_out(struct worker *w)
     bats_executor_wind_up(w->executor);
 }
 
-/* With `w->comm`, until it is told to leave. */
-static int work(struct worker *w, struct bats_error *err)
+static int say_hello(struct worker *w, struct bats_error *err)
 {
     struct bats_introduction introduction;
     struct bats_packet packet = {0};
     bats_introduce(&introduction, bats_comm_rank(w->comm));
     bats_proto_hello(&packet, &introduction.hello);
-    int rc = post(w, &packet, err);
-    while (rc >= 0 && !w->leave)
+    return post(w, &packet, err);
+}
+
+/* Nothing is left of what the last master wanted. */
+static void forget_all(struct worker *w)
+{
+    if (w->executor != NULL)
+        bats_executor_wind_up(w->executor);
+    bats_executor_destroy(w->executor);
+    bats_packet_release(&w->results);
+    w->executor = NULL;
+    w->batch.n = 0;
+    w->parked = true;
+    w->again = false;
+}
+
+/* Until it is told to leave. */
+static int work(struct worker *w, struct bats_error *err)
+{
+    int rc = say_hello(w, err);
+    while (rc >= 0 && !w->leave) {
         rc = step(w, err);
+        if (rc >= 0 && w->again) {
+            forget_all(w);
+            rc = say_hello(w, err);
+        }
+    }
+    return rc;
+}
+
+/* After `work`, with its result. */
+static int end(struct worker *w, int rc, struct bats_error *err)
+{
     if (rc < 0)
-        bats_comm_disband(w->comm);
+        bats_comm_disband(w->comm, BATS_LEAVE_CUT);
     if ((rc < 0 || w->is_cut) && w->executor != NULL)
         see_out(w);
     bats_executor_destroy(w->executor);
@@ -355,7 +387,7 @@ int bats_run_worker(int64_t silence_us, struct bats_error *err)
         return rc;
     bats_deaths_listen(bats_comm_size(comm));
     struct worker w = beginner(comm, silence_us);
-    rc = work(&w, err);
+    rc = end(&w, work(&w, err), err);
     bats_comm_destroy(comm);
     return rc;
 }
@@ -375,6 +407,26 @@ static void await_others(struct bats_comm *comm, int64_t grace_ms)
     }
 }
 
+/* If its master is gone, another one may want the job before the first would
+ * have been given up for silence. `err` tells of the first. */
+static int work_for_any(struct worker *w, struct bats_error *err)
+{
+    int rc = work(w, err);
+    while (rc < 0 && bats_comm_is_gone(w->comm, 0)) {
+        struct bats_error why;
+        int64_t until_us = w->heard_us + w->silence_us, silence_us;
+        bats_comm_disband(w->comm, BATS_LEAVE_AGAIN);
+        forget_all(w);
+        if (bats_clock_now_us() > until_us ||
+            bats_gateway_return(w->comm, until_us, &silence_us, &why) < 0)
+            break;
+        *w = beginner(w->comm, silence_us);
+        w->is_gateway = true;
+        rc = work(w, err);
+    }
+    return rc;
+}
+
 int bats_run_gateway(const char *file, const char *job, int n_ranks,
                      struct bats_error *err)
 {
@@ -388,7 +440,7 @@ int bats_run_gateway(const char *file, const char *job, int n_ranks,
     if (comm == NULL)
         return rc;
     if (rc < 0) {
-        bats_comm_disband(comm);
+        bats_comm_disband(comm, BATS_LEAVE_CUT);
     } else if (n_ranks > 1) {
         bats_heart_stop(); /* from now on its ranks may leave before it does */
         rc = bats_heart_start(comm, silence_us, err);
@@ -396,7 +448,7 @@ int bats_run_gateway(const char *file, const char *job, int n_ranks,
     if (rc == 0) {
         struct worker w = beginner(comm, silence_us);
         w.is_gateway = true;
-        rc = work(&w, err);
+        rc = end(&w, work_for_any(&w, err), err);
         grace_ms = w.grace_ms;
     }
     if (rc < 0)

@@ -5,8 +5,8 @@
     garbage   sends what is no message
     long      announces a message of 4 GB
     early     says HELLO before it has proved anything
-    pass      lets one gateway through, by a door of its own (FILE), and keeps
-              what it said in FILE.said
+    pass      lets one gateway through, by a door of its own (FILE), then hangs
+              up; keeps what it said in FILE.said
     replay    says what FILE.said has, again
 
 Prints what the master answers last: the sentence of an ERROR, or 'closed'.
@@ -100,5 +100,6 @@ elif how == "pass":
         gateway.sendall(frame(message(s)))
     with open(sys.argv[3] + ".said", "wb") as f:
         f.write(said)
+    os.unlink(sys.argv[3])  # the gateway need not come back
     sys.exit()
 print(answer(s))

@@ -37,8 +37,8 @@ ended() {
 sleepers() {
     local n=0 pid
     for pid in $(alive); do
-        [ "$(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)" != 'sleep 600 ' ] ||
-            n=$((n + 1))
+        [ "$({ tr '\0' ' ' <"/proc/$pid/cmdline"; } 2>/dev/null)" != \
+            'sleep 600 ' ] || n=$((n + 1))
     done
     [ $n -eq "$1" ]
 }
@@ -118,6 +118,34 @@ grep -q 'rank 0: the master has been silent for too long' cut.err
 ok 'jobs that do not hear of the master end their tasks and themselves'
 kill -KILL $master
 ended $master 137
+
+# ---- another master ----
+
+rm -f go
+for i in 1 2 3 4; do echo "test -e go || sleep 600; echo $i >>ran"; done >bag
+rm -f door ran
+resumable() {
+    env "$mark" "$BATS_MPI" bag --clusters clusters.ini --welcome door \
+        --host 127.0.0.1 --resume --output stream:kept --silence 60s \
+        >out 2>err </dev/null &
+    master=$!
+}
+resumable
+within 30 test -s door
+worker stays 3
+within 60 sleepers 3
+kill -KILL $master
+ended $master 137
+touch go
+within 30 sleepers 0 # nobody waits for what they do
+test ! -e ran
+rm -f door
+resumable
+ended $master 0
+ended $worker 0
+sort ran | diff - <(seq 4)
+grep -q 'all 4 tasks done' err
+ok 'a run that is resumed takes over the jobs of a master that is gone'
 
 touch go
 for i in 1 2 3; do echo "test -e go || sleep 600; echo $i"; done >bag

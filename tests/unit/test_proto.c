@@ -415,7 +415,7 @@ static void values_out_of_range_are_refused(void **state)
     refused_with(BATS_MESSAGE_RESULT, 17, 128, "out of range");
     refused_with(BATS_MESSAGE_RESULT, 25, 0x80, "negative");
     refused_with(BATS_MESSAGE_VERDICT, 10, 2, "out of range");
-    refused_with(BATS_MESSAGE_STOP, 2, 4, "out of range");
+    refused_with(BATS_MESSAGE_STOP, 2, 5, "out of range");
     refused_with(BATS_MESSAGE_KNOCK, 2, 'X', "not from bats-mpi");
     refused_with(BATS_MESSAGE_WELCOME, 9, 0x80, "negative");
     refused_with(BATS_MESSAGE_OUTPUT, 6, 0, "out of range");
