@@ -2,14 +2,20 @@
  * promises: chapter 4 of the thesis as users meet it: with sampling, the
  * engine, its hard budget, its reconfigurations and its copies of last tasks.
  *
- *   build/bench/estimate/promises [BAGS [SAMPLINGS [RUNS]]]    (10 each)
+ *   build/bench/estimate/promises [-p PLATFORM] [-n NOISE] [-t FACTOR] [-e]
+ *       [BAGS [SAMPLINGS [RUNS]]]    (10 each)
  *
- * The bags and clouds of chapter4.c. For each bag SAMPLINGS sampling phases as
- * `bats-mpi sample` takes them, 7 machines of each cloud, with another order of
- * the tasks; for each the six schedules, RUNS times in another order of the
- * rest, as `bats-mpi run --profile --choose` does it; with --cushion; and with
- * the upper bound of the cost as --budget instead. Makespan and cost count from
- * the end of sampling on, as the promise does.
+ * The bags of chapter4.c. For each bag SAMPLINGS sampling phases as `bats-mpi
+ * sample` takes them, with another order of the tasks; for each the schedules,
+ * RUNS times in another order of the rest, as `bats-mpi run --profile --choose`
+ * does it; and with the upper bound of the cost as --budget instead. Makespan
+ * and cost count from the end of sampling on, as the promise does. Below each
+ * kind of bags: what the samples took and cost, and what all of it cost.
+ *
+ * PLATFORM: clouds, those of chapter4.c (default); or S1-4, S4-1, S4-3, the
+ * thesis' clusters of table 2.1. NOISE: the relative deviation of a runtime
+ * from one cluster to the other. FACTOR: tasks are so many times as long. -e:
+ * the runtimes are expected as they are, on average.
  *
  * A run is never charged more than the upper bound of its schedule's cost.
  * A larger error of the estimate shows as tasks that are left undone.
@@ -20,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bats/bag.h"
 #include "bats/policy.h"
@@ -27,15 +34,45 @@
 #include "sim/sim.h"
 
 #define TASKS 1000
-#define CAP 24
 #define CLOUDS 3
+#define MACHINES 72
 
-static const double speed[CLOUDS] = {1, 3, 2};
-static const struct bats_cluster clusters[CLOUDS] = {
-    {.name = "A", .charge = 3 * BATS_UNIT, .max = CAP},
-    {.name = "B", .charge = 12 * BATS_UNIT, .max = CAP},
-    {.name = "C", .charge = 3 * BATS_UNIT, .max = CAP},
+static const struct platform {
+    const char *name;
+    size_t n;
+    uint32_t cap;
+    double speed[CLOUDS];
+    struct bats_cluster clusters[CLOUDS];
+} platforms[] = {
+    {"clouds",
+     3,
+     24,
+     {1, 3, 2},
+     {{.name = "A", .charge = 3 * BATS_UNIT, .max = 24},
+      {.name = "B", .charge = 12 * BATS_UNIT, .max = 24},
+      {.name = "C", .charge = 3 * BATS_UNIT, .max = 24}}},
+    {"S1-4",
+     2,
+     32,
+     {1, 4},
+     {{.name = "A", .charge = 3 * BATS_UNIT, .max = 32}, {.name = "B", .charge = 3 * BATS_UNIT, .max = 32}}},
+    {"S4-1",
+     2,
+     32,
+     {1, 1},
+     {{.name = "A", .charge = 3 * BATS_UNIT, .max = 32}, {.name = "B", .charge = 12 * BATS_UNIT, .max = 32}}},
+    {"S4-3",
+     2,
+     32,
+     {1, 3},
+     {{.name = "A", .charge = 3 * BATS_UNIT, .max = 32}, {.name = "B", .charge = 12 * BATS_UNIT, .max = 32}}},
 };
+
+static struct {
+    const struct platform *platform;
+    double noise, factor;
+    bool is_expected;
+} set = {.platform = platforms, .factor = 1};
 
 static const struct {
     const char *name, *draw;
@@ -65,6 +102,8 @@ struct tally {
     long dear, dearer;     /* charged more than estimate, bound */
     long beyond;           /* charged more than it may, with its cushion */
     double makespan, cost; /* sums of promise / truth; of those done */
+    double error;          /* sum of |ln| of makespan's; of those done */
+    double all;            /* sum of the charges, the sample's included */
     double bags[FIGURES], sum[FIGURES], squares[FIGURES]; /* over the bags */
 };
 
@@ -79,6 +118,8 @@ static void add(struct tally *sum, const struct tally *t)
     sum->dearer += t->dearer;
     sum->beyond += t->beyond;
     sum->makespan += t->makespan;
+    sum->error += t->error;
+    sum->all += t->all;
     sum->cost += t->cost;
 }
 
@@ -116,28 +157,42 @@ struct sampled {
     struct bats_observation observations[TASKS * CLOUDS];
     size_t n;
     bats_money charged;
+    bats_time time;
 };
 
 static struct bats_sim_options options(const bats_time *work, uint64_t seed)
 {
-    static struct bats_machine_spec machines[CLOUDS * CAP];
+    static struct bats_machine_spec machines[MACHINES];
+    static double noise[CLOUDS];
+    static bats_time expected[CLOUDS];
+    const struct platform *p = set.platform;
+    double sum = 0;
 
-    for (uint32_t i = 0; i < CLOUDS * CAP; i++)
-        machines[i] = (struct bats_machine_spec){i / CAP, 1};
+    for (uint32_t i = 0; i < p->n * p->cap; i++)
+        machines[i] = (struct bats_machine_spec){i / p->cap, 1};
+    for (int i = 0; i < TASKS; i++)
+        sum += (double)work[i];
+    for (size_t i = 0; i < p->n; i++) {
+        noise[i] = set.noise;
+        expected[i] = (bats_time)(sum / TASKS / p->speed[i]);
+    }
     return (struct bats_sim_options){
         .sched = {.policy = &bats_policy_bats,
                   .n_tasks = TASKS,
-                  .clusters = clusters,
-                  .n_clusters = CLOUDS,
+                  .clusters = p->clusters,
+                  .n_clusters = p->n,
+                  .expected = set.is_expected ? expected : NULL,
                   .machines = machines,
-                  .n_machines = CLOUDS * CAP,
+                  .n_machines = (uint32_t)p->n * p->cap,
                   .window = BATS_HOUR,
                   .budget = BATS_UNLIMITED,
                   .seed = seed,
                   .tail = BATS_TAIL_STOCHASTIC_RANDOM,
                   .sampling = {.on = true}},
         .work = work,
-        .speed = speed,
+        .speed = p->speed,
+        .noise = noise,
+        .noise_seed = seed,
     };
 }
 
@@ -170,6 +225,7 @@ static void sample(const bats_time *work, uint64_t seed, struct sampled *s)
            found.n_observations * sizeof *s->observations);
     s->n = found.n_observations;
     s->charged = status.charged;
+    s->time = found.time;
     bats_sched_destroy(sched);
 }
 
@@ -211,6 +267,8 @@ static void run(const bats_time *work, const struct sampled *s,
             t->late += truth > p->makespan.estimate;
             t->later += truth > p->makespan.high;
             t->makespan += p->makespan.estimate / (double)makespan;
+            t->error += fabs(log(p->makespan.estimate / (double)makespan));
+            t->all += (double)status.charged / (double)BATS_UNIT;
             t->cost += (double)p->plan.cost / (double)cost;
         }
     }
@@ -238,22 +296,24 @@ static void print_row(const char *name, const struct tally *t)
 {
     double done = (double)t->done;
 
-    printf("%-21s | %5.1f +-%4.1f %5.1f | %4.1f %4.1f %5.2f +-%.2f | %4.1f "
-           "%4.1f %4.2f +-%.2f | %ld\n",
+    printf("%-21s | %5.1f +-%4.1f %5.1f | %4.1f %4.1f %5.2f +-%.2f %.3f | %4.1f "
+           "%4.1f %4.2f +-%.2f | %6.0f %ld\n",
            name, percent(t->done, t->runs), swing(t, DONE),
            t->runs > t->done ? (double)t->left / (double)(t->runs - t->done)
                              : 0,
            percent(t->late, t->done), percent(t->later, t->done),
-           t->makespan / done, swing(t, MAKESPAN), percent(t->dear, t->runs),
+           t->makespan / done, swing(t, MAKESPAN), t->error / done,
+           percent(t->dear, t->runs),
            percent(t->dearer, t->runs), t->cost / done, swing(t, COST),
-           t->beyond);
+           t->all / done, t->beyond);
 }
 
 static void print_head(const char *name)
 {
-    printf("\n%-21s | whole         else | makespan above          | cost "
-           "above             | above\n%-21s |   bag         left | est. "
-           "bound     of        | est. bound   of       | limit\n",
+    printf("\n%-21s | whole         else | makespan above                | "
+           "cost above             | in all above\n%-21s |   bag         left "
+           "| est. bound     of       error | est. bound   of       | charged "
+           "limit\n",
            name, "");
 }
 
@@ -271,19 +331,74 @@ static void add_all(struct tally tally[OFFERS][WAYS], struct tally *all,
     }
 }
 
+/* What samples took and cost, means and half the width of a 95 % interval of
+ * the mean over all samples. */
+struct samples {
+    double n, sum[2], squares[2];
+};
+
+static void add_sample(struct samples *all, const struct sampled *s)
+{
+    const double figures[2] = {(double)s->charged / (double)BATS_UNIT,
+                               (double)s->time / (double)BATS_MINUTE};
+
+    all->n++;
+    for (int i = 0; i < 2; i++) {
+        all->sum[i] += figures[i];
+        all->squares[i] += figures[i] * figures[i];
+    }
+}
+
+static void print_samples(const struct samples *s)
+{
+    double mean[2], half[2];
+
+    for (int i = 0; i < 2; i++) {
+        mean[i] = s->sum[i] / s->n;
+        half[i] = 1.96 * sqrt(fmax(s->squares[i] / s->n - mean[i] * mean[i],
+                                   0) /
+                              fmax(s->n - 1, 1));
+    }
+    printf("samples: charged %.1f +- %.1f, known after %.1f +- %.1f min\n",
+           mean[0], half[0], mean[1], half[1]);
+}
+
+static int read_options(int argc, char **argv)
+{
+    int option;
+
+    while ((option = getopt(argc, argv, "p:n:t:e")) != -1) {
+        if (option == 'n')
+            set.noise = strtod(optarg, NULL);
+        else if (option == 't')
+            set.factor = strtod(optarg, NULL);
+        else if (option == 'e')
+            set.is_expected = true;
+        else if (option != 'p')
+            return 2;
+        for (size_t i = 0; option == 'p' && i < 4; i++)
+            if (strcmp(platforms[i].name, optarg) == 0)
+                set.platform = &platforms[i];
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     int n[3] = {10, 10, 10};
     struct tally all[WAYS] = {0};
     static struct sampled s;
 
-    for (int i = 0; i < 3 && i + 1 < argc; i++)
-        n[i] = atoi(argv[i + 1]);
+    if (read_options(argc, argv) != 0)
+        return 2;
+    for (int i = 0; i < 3 && i + optind < argc; i++)
+        n[i] = atoi(argv[i + optind]);
     puts("percent of runs; left: mean tasks left of the others; of: the "
          "estimate, in units of\nwhat came true, mean; +-: 95 % over the "
          "bags; above limit: runs");
     for (size_t w = 0; w < sizeof workloads / sizeof *workloads; w++) {
         struct tally tally[OFFERS][WAYS] = {0};
+        struct samples samples = {0};
         struct bats_draw draw = {0};
         gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
         bats_draw_parse(workloads[w].draw, &draw, NULL);
@@ -291,10 +406,12 @@ int main(int argc, char **argv)
             bats_time work[TASKS];
             gsl_rng_set(rng, (unsigned long)b + 1);
             for (int i = 0; i < TASKS; i++)
-                work[i] = bats_draw_next(&draw, rng);
+                work[i] = (bats_time)(set.factor *
+                                      (double)bats_draw_next(&draw, rng));
             struct tally of_bag[OFFERS][WAYS] = {0};
             for (int k = 0; k < n[1]; k++) {
                 sample(work, (uint64_t)k + 1, &s);
+                add_sample(&samples, &s);
                 run_all(work, &s, n[2], of_bag);
             }
             add_all(tally, all, of_bag);
@@ -308,6 +425,7 @@ int main(int argc, char **argv)
                      ways[i % WAYS]);
             print_row(name, &tally[i / WAYS][i % WAYS]);
         }
+        print_samples(&samples);
     }
     print_head("all");
     for (int way = 0; way < WAYS; way++)

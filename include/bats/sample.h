@@ -60,10 +60,17 @@ int bats_sample_init(struct bats_sample *sample, size_t n_clusters,
                      struct bats_error *err);
 void bats_sample_release(struct bats_sample *sample);
 
-/* The statistics of each cluster to the confidence p (interval.h), into
+/*
+ * The statistics of each cluster to the confidence p (interval.h), into
  * runtimes[n_clusters]. A cluster on which a single task was measured
- * is_guess. */
-void bats_sample_runtimes(const struct bats_sample *sample, double p,
-                          struct bats_runtimes *runtimes);
+ * is_guess. So is one without any whose runtime is expected, by the user
+ * (expected[n_clusters], microseconds; 0: not; NULL: none is): its runtimes are
+ * those of the base, in the proportion of what is expected on both; where the
+ * base is not expected, or empty, it has the expected mean. BATS_ENOMEM.
+ */
+int bats_sample_runtimes(const struct bats_sample *sample, double p,
+                         const bats_time *expected,
+                         struct bats_runtimes *runtimes,
+                         struct bats_error *err);
 
 #endif

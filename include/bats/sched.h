@@ -477,7 +477,7 @@ struct bats_cluster_status {
     double mean_runtime;  /* T_i, microseconds of virtual time; 0: not
                            known */
     bool is_guess;        /* no task has ended well there: T_i is of those that
-                             failed */
+                             failed, or what the user expects */
     double profitability; /* (T_m/T_i)(c_m/c_i), m the cheapest; 0: unknown */
     double utilisation;   /* time spent in tasks / paid slot time so far */
 };

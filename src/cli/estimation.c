@@ -38,16 +38,23 @@ void bats_estimation_heads(const struct bats_estimator *e,
     }
 }
 
+/* The number of the cluster in the file, or that of all. */
+static size_t find(const struct bats_clusters_file *file, const char *name)
+{
+    size_t i = 0, n = file ? bats_clusters_file_count(file) : 0;
+    while (i < n && strcmp(bats_clusters_file_cluster(file, i)->name, name))
+        i++;
+    return i;
+}
+
 /* A cluster that was found is named after its partition. */
 static void find_partitions(struct bats_estimation *x,
                             const struct bats_clusters_file *file)
 {
     for (size_t c = 0; c < x->e.n_clusters; c++) {
         const char *name = x->clusters[c].name;
-        size_t i = 0, n = file ? bats_clusters_file_count(file) : 0;
-        while (i < n &&
-               strcmp(bats_clusters_file_cluster(file, i)->name, name) != 0)
-            i++;
+        size_t i = find(file, name);
+        size_t n = file ? bats_clusters_file_count(file) : 0;
         const char *partition =
             i < n ? bats_clusters_file_partition(file, i) : NULL;
         x->partition[c] = partition ? partition : name;
@@ -83,13 +90,15 @@ static void leave_out(struct bats_estimation *x, const char *why)
 
 /* ---- from a profile ---- */
 
-static const struct bats_cluster *find(const struct bats_clusters_file *file,
-                                       const char *name)
+/* What the user expects now, or expected then. */
+static bats_time expected_of(const struct bats_profile_cluster *c,
+                             const struct bats_clusters_file *file)
 {
-    for (size_t i = 0; i < bats_clusters_file_count(file); i++)
-        if (strcmp(bats_clusters_file_cluster(file, i)->name, name) == 0)
-            return bats_clusters_file_cluster(file, i);
-    return NULL;
+    size_t i = find(file, c->cluster.name);
+    bats_time now = file && i < bats_clusters_file_count(file)
+                        ? bats_clusters_file_expected(file, i)
+                        : 0;
+    return now > 0 ? now : c->expected;
 }
 
 int bats_estimation_from_profile(struct bats_estimation *x,
@@ -98,6 +107,7 @@ int bats_estimation_from_profile(struct bats_estimation *x,
                                  double confidence, struct bats_error *err)
 {
     struct bats_sample sample;
+    bats_time expected[BATS_CLUSTERS_MAX];
     int rc =
         bats_sample_init(&sample, profile->n_clusters, profile->observations,
                          profile->n_observations, err);
@@ -107,20 +117,26 @@ int bats_estimation_from_profile(struct bats_estimation *x,
            file ? bats_clusters_file_window(file) : profile->window,
            file ? bats_clusters_file_currency(file) : profile->currency);
     x->e.confidence = confidence;
-    bats_sample_runtimes(&sample, bats_estimate_confidence(&x->e),
-                         x->runtimes);
+    for (size_t i = 0; i < profile->n_clusters; i++)
+        expected[i] = expected_of(&profile->clusters[i], file);
+    rc = bats_sample_runtimes(&sample, bats_estimate_confidence(&x->e),
+                              expected, x->runtimes, err);
     bats_sample_release(&sample);
+    if (rc < 0)
+        return rc;
     for (size_t i = 0; i < profile->n_clusters; i++) {
         const struct bats_profile_cluster *c = &profile->clusters[i];
         x->clusters[i] = c->cluster;
         x->slots[i] = c->slots;
         if (!file)
             continue;
-        const struct bats_cluster *now = find(file, c->cluster.name);
-        if (!now) {
+        size_t number = find(file, c->cluster.name);
+        if (number == bats_clusters_file_count(file)) {
             x->runtimes[i].mean = 0;
             continue;
         }
+        const struct bats_cluster *now =
+            bats_clusters_file_cluster(file, number);
         x->clusters[i].charge = now->charge;
         if (now->max != UINT32_MAX)
             x->clusters[i].max = now->max;
@@ -208,7 +224,19 @@ int bats_estimation_from_runtimes(struct bats_estimation *x, uint64_t n_tasks,
     int rc = read_runtimes(x, runtimes, path, err);
     if (rc < 0)
         return rc;
+    for (size_t i = 0; i < x->e.n_clusters; i++) {
+        bats_time expected = bats_clusters_file_expected(file, i);
+        if (x->runtimes[i].mean > 0 || expected == 0)
+            continue;
+        x->runtimes[i] = bats_runtimes_given((double)expected);
+        x->runtimes[i].is_guess = true;
+    }
     leave_out(x, "--runtime does not name them");
+    if (x->e.n_clusters == 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "plan needs --runtime LIST, or expected = in "
+                              "%s",
+                              path);
     for (size_t i = 0; i < x->e.n_clusters; i++)
         if (x->clusters[i].max == UINT32_MAX)
             return bats_error_set(err, BATS_EINPUT,

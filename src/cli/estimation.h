@@ -41,8 +41,9 @@ int bats_estimation_from_profile(struct bats_estimation *x,
 
 /*
  * Takes `n_tasks` tasks on the clusters of `file` (read from `path`).
- * `runtimes` gives the mean runtimes, as in "slow=15m,fast=3.75m". Clusters
- * that it does not name are left out, with a message on standard error. A
+ * `runtimes` gives the mean runtimes, as in "slow=15m,fast=3.75m" (NULL: none).
+ * A cluster that it does not name has the one that is expected in `file`, as a
+ * guess; without that it is left out, with a message on standard error. A
  * machine counts as one slot, because the number of ranks of a node is not
  * known. BATS_EINPUT.
  */

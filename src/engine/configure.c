@@ -212,14 +212,15 @@ void configure_start(struct bats_sched *e)
     struct state *s = &e->state;
     struct policy_start start = {{0}, {0}};
     struct policy_sample sample = {.is_on = s->phase == PHASE_SAMPLING};
-    if (sample.is_on)
-        sample.workers = e->sampling->start(e->own.sampling, s, sample.lacks);
+    bool runs = !sample.is_on ||
+                e->sampling->start(e->own.sampling, s, sample.workers,
+                                   sample.lacks);
     e->policy->start(e->own.policy, s, &sample, &start);
     for (size_t i = 0; i < s->n_clusters; i++) {
         s->clusters[i].target = start.machines[i];
         s->clusters[i].sample_want = start.sample[i];
     }
-    if (sample.is_on && sample.workers == 0)
+    if (!runs)
         return; /* nothing is to be started before the choice */
     struct bats_decision d = decision_of_now(s, BATS_REASON_START);
     d.feasible = true;

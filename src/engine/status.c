@@ -74,13 +74,19 @@ void bats_sched_status(const struct bats_sched *e,
         .cushion_spent = s->ledger.spent};
 }
 
-/* The cluster with the lowest charge, of those with statistics. */
+/* T, or what is expected; 0: not known. */
+static double mean_of(const struct cluster *c)
+{
+    return c->stats.mean > 0 ? c->stats.mean : (double)c->expected;
+}
+
+/* The cluster with the lowest charge, of those with a mean. */
 static const struct cluster *cheapest(const struct state *s)
 {
     const struct cluster *best = NULL;
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
-        if (c->stats.mean > 0 && (!best || c->price < best->price))
+        if (mean_of(c) > 0 && (!best || c->price < best->price))
             best = c;
     }
     return best;
@@ -109,11 +115,11 @@ void bats_sched_cluster_status(const struct bats_sched *e, size_t cluster,
         .charged = (s->is_job ? 0 : c->windows * c->price) + c->used,
         .done = c->done,
         .failed = c->failed,
-        .mean_runtime = c->stats.mean,
+        .mean_runtime = mean_of(c),
         .is_guess = cluster_is_guess(c)};
-    if (m && c->stats.mean > 0 && c->price > 0)
-        status->profitability = (m->stats.mean / cluster_slots(m)) /
-                                (c->stats.mean / cluster_slots(c)) *
+    if (m && mean_of(c) > 0 && c->price > 0)
+        status->profitability = (mean_of(m) / cluster_slots(m)) /
+                                (mean_of(c) / cluster_slots(c)) *
                                 ((double)m->price / (double)c->price);
     double paid = c->paid_slot_time;
     if (s->is_allocation) {

@@ -266,13 +266,43 @@ void bats_sample_release(struct bats_sample *sample)
     *sample = (struct bats_sample){0};
 }
 
-void bats_sample_runtimes(const struct bats_sample *sample, double p,
-                          struct bats_runtimes *runtimes)
+/* What is expected, of a cluster without a runtime. */
+static int guess(const struct bats_sample *sample, double p, double mean,
+                 double mean_base, struct bats_runtimes *runtimes)
 {
+    const struct bats_cluster_sample *base = &sample->clusters[sample->base];
+    double *like = malloc((base->n + 1) * sizeof *like), sum = 0;
+
+    if (!like)
+        return BATS_ENOMEM;
+    for (uint32_t i = 0; i < base->n; i++)
+        sum += base->runtimes[i];
+    double factor = mean_base > 0 ? mean / mean_base
+                                  : mean / fmax(sum / fmax(base->n, 1), 1);
+    for (uint32_t i = 0; i < base->n; i++)
+        like[i] = factor * base->runtimes[i];
+    *runtimes = base->n > 0 ? bats_runtimes_of(like, base->n, p)
+                            : bats_runtimes_given(mean);
+    runtimes->is_guess = true;
+    free(like);
+    return 0;
+}
+
+int bats_sample_runtimes(const struct bats_sample *sample, double p,
+                         const bats_time *expected,
+                         struct bats_runtimes *runtimes,
+                         struct bats_error *err)
+{
+    double base = expected ? (double)expected[sample->base] : 0;
+
     for (size_t k = 0; k < sample->n_clusters; k++) {
         const struct bats_cluster_sample *c = &sample->clusters[k];
         runtimes[k] = c->n > 0 ? bats_runtimes_of(c->runtimes, c->n, p)
                                : (struct bats_runtimes){.mean = 0};
         runtimes[k].is_guess = c->n_measured == 1;
+        if (c->n == 0 && expected && expected[k] > 0 &&
+            guess(sample, p, (double)expected[k], base, &runtimes[k]) < 0)
+            return bats_error_set(err, BATS_ENOMEM, "no memory for a sample");
     }
+    return 0;
 }

@@ -561,6 +561,12 @@ bats_clusters_file_billing(const struct bats_clusters_file *file)
     return file->billing;
 }
 
+bats_time bats_clusters_file_expected(const struct bats_clusters_file *file,
+                                      size_t i)
+{
+    return file->sections[i].expected;
+}
+
 bats_time bats_clusters_file_minimum(const struct bats_clusters_file *file)
 {
     return file->minimum;

@@ -69,6 +69,9 @@ const char *bats_clusters_file_partition(const struct bats_clusters_file *file,
 bool bats_clusters_file_by_node(const struct bats_clusters_file *file,
                                 size_t i);
 bats_time bats_clusters_file_window(const struct bats_clusters_file *file);
+/* The runtime of a task that the user expects; 0: none is given. */
+bats_time bats_clusters_file_expected(const struct bats_clusters_file *file,
+                                      size_t i);
 bats_time bats_clusters_file_minimum(const struct bats_clusters_file *file);
 enum bats_billing_model
 bats_clusters_file_billing(const struct bats_clusters_file *file);

@@ -239,6 +239,13 @@ static int read_cluster(const struct place *p, const json_t *object,
     c->slots = json_number_value(member(&at, object, "slots"));
     if (!(c->slots > 0 && c->slots <= SLOTS_MAX))
         return wrong(&at, err, "has to be a number above 0");
+    if (json_object_get(object, "expected_s")) {
+        at = *p;
+        rc = read_seconds(&at, member(&at, object, "expected_s"),
+                          &c->expected, err);
+        if (rc < 0)
+            return rc;
+    }
     return read_sample(*p, object, i, profile, err);
 }
 

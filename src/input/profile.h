@@ -18,7 +18,8 @@
  *
  * A sample is a list of pairs: the number of a task, counted from 1, and its
  * runtime in seconds. A task that is in the samples of several clusters was
- * replicated. "done" and "failed" are ranges of numbers, both ends included.
+ * replicated. A cluster whose runtime is only expected has "expected_s", too.
+ * "done" and "failed" are ranges of numbers, both ends included.
  * Money is text, because it is exact. The hash is bats_bagfile_hash, in
  * hexadecimal digits. Without "billing" (bats/billing.h) it is window.
  */
@@ -48,6 +49,7 @@ struct bats_task_ranges {
 struct bats_profile_cluster {
     struct bats_cluster cluster; /* max: the machines that existed */
     double slots; /* tasks at a time per machine, a mean where they differ */
+    bats_time expected; /* runtime of a task, by the user; 0: not given */
     int64_t windows;    /* windows entered while sampling */
     bats_money charged; /* charged for them */
 };

@@ -61,6 +61,8 @@ static json_t *clusters_of(const struct bats_profile *p)
                       "max", (json_int_t)c->cluster.max, "slots", c->slots,
                       "windows", (json_int_t)c->windows, "charged",
                       money(c->charged), "sample", sample_of(p, i));
+        if (c->expected > 0)
+            json_object_set_new(cluster, "expected_s", seconds(c->expected));
         if (json_array_append_new(clusters, cluster) != 0) {
             json_decref(clusters);
             return NULL;

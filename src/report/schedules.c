@@ -235,26 +235,67 @@ static bool print_configurations(FILE *out, const struct bats_estimator *e,
 
 /* ---- machine-windows ---- */
 
-/* "32x4", or "23x4+9x5": 23 machines for 4 windows each, and 9 for 5. */
+/* Machines that are held for so many windows each, and others for one more. */
+struct lots {
+    uint32_t rest, longer;
+    int64_t windows; /* of those of the rest */
+};
+
+static struct lots lots_of(const struct bats_schedule *s, size_t i)
+{
+    struct lots l = {s->plan.machines[i] - s->longer[i], s->longer[i],
+                     s->held[i]};
+    if (l.rest > 0 && l.windows > 0 && l.longer > 0)
+        return l;
+    return l.longer > 0 ? (struct lots){l.longer, 0, l.windows + 1}
+                        : (struct lots){l.rest, 0, l.windows};
+}
+
+/* "32x4", or "23x4+9x5". */
+static const char *lots_text(char *text, const struct lots *l)
+{
+    int n = snprintf(text, BATS_UNITS_TEXT, "%" PRIu32 "x%" PRId64, l->rest,
+                     l->windows);
+    if (l->longer > 0)
+        snprintf(text + n, (size_t)(BATS_UNITS_TEXT - n),
+                 "+%" PRIu32 "x%" PRId64, l->longer, l->windows + 1);
+    return text;
+}
+
+/* *shown: an example for the legend, if it can be of two lots. */
 static void set_lots(struct bats_table *table, size_t row, size_t column,
                      const struct bats_schedule *s, size_t i, bool is_held,
-                     bool *two)
+                     struct lots *shown)
 {
-    uint32_t longer = s->longer[i], rest = s->plan.machines[i] - longer;
-    bool has_rest = rest > 0 && s->held[i] > 0;
+    char text[BATS_UNITS_TEXT];
+    struct lots l = lots_of(s, i);
 
-    if (s->plan.machines[i] == 0)
+    if (s->plan.machines[i] == 0) {
         bats_table_set(table, row, column, "-");
-    else if (is_held)
+        return;
+    }
+    if (is_held)
         bats_table_set(table, row, column, "%" PRIu32, s->plan.machines[i]);
-    else if (longer > 0 && has_rest)
-        bats_table_set(table, row, column,
-                       "%" PRIu32 "x%" PRId64 "+%" PRIu32 "x%" PRId64, rest,
-                       s->held[i], longer, s->held[i] + 1);
     else
-        bats_table_set(table, row, column, "%" PRIu32 "x%" PRId64,
-                       longer > 0 ? longer : rest, s->held[i] + (longer > 0));
-    *two = *two || (longer > 0 && has_rest);
+        bats_table_set(table, row, column, "%s", lots_text(text, &l));
+    if (shown->rest == 0 || (shown->longer == 0 && l.longer > 0))
+        *shown = l;
+}
+
+/* "23x4+9x5: 23 machines for 4 windows each, and 9 for 5." */
+static void say_lots(FILE *out, const struct lots *l, int width)
+{
+    char lots[BATS_UNITS_TEXT], machines[PHRASE], windows[PHRASE];
+    char text[SENTENCE], rest[PHRASE] = "";
+
+    bats_words_count(machines, sizeof machines, l->rest, "machine");
+    bats_words_count(windows, sizeof windows, (uint64_t)l->windows, "window");
+    if (l->longer > 0)
+        snprintf(rest, sizeof rest, ", and %" PRIu32 " for %" PRId64,
+                 l->longer, l->windows + 1);
+    snprintf(text, sizeof text, "\n%s: %s for %s%s%s.", lots_text(lots, l),
+             machines, windows, l->rest > 1 ? " each" : "", rest);
+    bats_words_wrap(out, text, 0, 0, width);
 }
 
 /* False: it is wider than the screen. */
@@ -265,7 +306,8 @@ static bool print_table(FILE *out, const struct bats_estimator *e,
     struct bats_table table = {.n_rows = 0};
     size_t end = e->n_clusters + 1;
     char text[BATS_UNITS_TEXT];
-    bool two = false, is_held = e->plans == BATS_PLANS_ALLOCATION;
+    struct lots shown = {0, 0, 0};
+    bool is_held = e->plans == BATS_PLANS_ALLOCATION;
 
     if (end + 4 > BATS_TABLE_COLUMNS)
         return false;
@@ -284,7 +326,7 @@ static bool print_table(FILE *out, const struct bats_estimator *e,
         bats_table_set(&table, row, 0, "%zu %s", row,
                        bats_offer_name(s->offer));
         for (size_t i = 0; i < e->n_clusters; i++)
-            set_lots(&table, row, i + 1, s, i, is_held, &two);
+            set_lots(&table, row, i + 1, s, i, is_held, &shown);
         bats_table_set(&table, row, end, "%s",
                        bats_words_makespan(text, s->makespan.estimate));
         bats_table_set(&table, row, end + 1 + sampled, "%s",
@@ -299,14 +341,13 @@ static bool print_table(FILE *out, const struct bats_estimator *e,
     if (bats_table_width(&table) > width)
         return false;
     bats_table_print(out, &table);
-    bats_words_wrap(
-        out,
-        is_held ? "\nThe job holds these machines until the bag is "
-                  "empty, and is billed for them."
-        : two   ? "\n23x4+9x5: 23 machines for 4 windows each, and 9 "
-                  "for 5."
-                : "\n8x4: 8 machines for 4 windows each.",
-        0, 0, width);
+    if (is_held)
+        bats_words_wrap(out,
+                        "\nThe job holds these machines until the bag is "
+                        "empty, and is billed for them.",
+                        0, 0, width);
+    else if (shown.rest > 0)
+        say_lots(out, &shown, width);
     return true;
 }
 

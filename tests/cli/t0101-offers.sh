@@ -38,7 +38,9 @@ awk '/^schedule/ { n = 1; next } n && !NF { exit } n { print $NF }' out >costs
 sort -nuc costs
 test "$(wc -l <costs)" -ge 3
 ok 'from the cheapest to the fastest, each once'
-grep -q '^23x4+9x5: 23 machines for 4 windows each, and 9 for 5\.$' out
+lots=$(grep -Eo '[0-9]+x[0-9]+[+][0-9]+x[0-9]+' out | head -n 1)
+told=$(sed -n 's/^\(.*\): \(.*\) machines\{0,1\} for \(.*\) windows\{0,1\}\( each\)\{0,1\}, and \(.*\) for \(.*\)\.$/\1 \2x\3+\5x\6/p' out)
+test "$told" = "$lots $lots"
 ok 'and says how to read it'
 
 plan $bag --json
@@ -175,7 +177,7 @@ shown() {
 money=$TOP/src/doc/money.md
 awk '/^```ini/ { on = 1; next } /^```/ { exit } on' "$money" >clusters.ini
 plan --tasks 963 --runtime slow=15.15m,fast=15.15m --clusters clusters.ini
-shown '963 tasks' '23x4' "$money" | diff - out
+shown '963 tasks' '[0-9x+]*: .* for' "$money" | diff - out
 ok 'money.md shows what plan prints'
 plan --tasks 963 --runtime slow=15.15m,fast=15.15m --clusters clusters.ini \
     --policy bkp
@@ -185,7 +187,7 @@ ok 'and those of the papers'
 sed -n '/^cat >clusters.ini/,/^END/p' "$TOP/README.md" | sed '1d; $d' \
     >clusters.ini
 plan --tasks 1000 --runtime economy=15m,express=7m --clusters clusters.ini
-shown '1000 tasks, windows' '23x4' "$TOP/README.md" | diff - out
+shown '1000 tasks, windows' '[0-9x+]*: .* for' "$TOP/README.md" | diff - out
 ok 'and README.md'
 
 done_testing

@@ -68,7 +68,7 @@ static void estimate(const struct bats_profile *p)
         clusters[i] = p->clusters[i].cluster;
         slots[i] = p->clusters[i].slots;
     }
-    bats_sample_runtimes(&sample, 0.9, runtimes);
+    bats_sample_runtimes(&sample, 0.9, NULL, runtimes, NULL);
     bats_sample_release(&sample);
     const struct bats_estimator e = {.clusters = clusters,
                                      .runtimes = runtimes,

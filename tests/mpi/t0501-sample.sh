@@ -27,24 +27,28 @@ bats 7 sample bag $scale
 grep -q '^1 cheapest ' out
 grep -q '^[1-5] fastest ' out
 ok 'sample shows the schedules from the cheapest to the fastest'
-# 3 machines of each cluster for one window at least, and whole windows.
+# Whole windows of 3 slow machines and of 2 fast ones, which charge 3 times as
+# much.
 charged=$(sql 'SELECT sum(amount) / 1000000 FROM ledger')
-test "$charged" -ge 36
+test "$charged" -ge 27
 test $((charged % 3)) -eq 0
+test "$(sql "SELECT count(DISTINCT machine) FROM command JOIN machine m
+    ON m.id = machine WHERE type = 'acquire' AND m.cluster = 1")" -eq 2
 test "$(sql 'SELECT finish FROM session')" = sampled
 ok 'it is charged for the windows of the sampling machines'
 sampled=$(sql 'SELECT done FROM progress')
-test "$sampled" -ge 30
+test "$sampled" -ge 8
 test "$sampled" -lt 120
 ok 'the sample is done, the bag is not'
 test "$(sql "SELECT count(*) FROM (SELECT task FROM event JOIN machine m
     ON m.id = machine WHERE type = 'done' GROUP BY task
-    HAVING count(DISTINCT m.cluster) = 2)")" -ge 7
-ok 'seven tasks at least have run on both clusters'
+    HAVING count(DISTINCT m.cluster) = 2)")" -ge 2
+ok 'two tasks at least have run on both clusters'
 
-# The sixteenth is one of the first that this seed draws.
+# The sixteenth is one of the first that this seed draws; runtimes differ so
+# much that half of the bag is the sample.
 for i in $(seq 40); do
-    [ "$i" = 16 ] && echo '@sleep 30d' || echo "@sleep $((10 + i % 10))m"
+    [ "$i" = 16 ] && echo '@sleep 30d' || echo "@sleep $((1 + i * i % 19))m"
 done >stuck
 bats 7 sample stuck $scale
 grep -q '^Task 16 runs much longer than the others ' out

@@ -178,7 +178,7 @@ static void what_follows_from_one_runtime_is_a_guess(void **state)
         seen[i] = (struct bats_observation){i, 0, (10 + i) * BATS_MINUTE};
     seen[20] = (struct bats_observation){0, 1, 20 * BATS_MINUTE};
     assert_int_equal(bats_sample_init(&sample, 2, seen, 21, &err), 0);
-    bats_sample_runtimes(&sample, 0.9, runtimes);
+    bats_sample_runtimes(&sample, 0.9, NULL, runtimes, NULL);
     assert_int_equal(runtimes[0].n, 20);
     assert_false(runtimes[0].is_guess);
     assert_true(runtimes[1].is_guess);
@@ -186,10 +186,41 @@ static void what_follows_from_one_runtime_is_a_guess(void **state)
     bats_sample_release(&sample);
 }
 
+/* 20 tasks of 19.5 min on the first cluster, of which half was expected, and a
+ * fifth of it on the second. */
+static void what_is_expected_is_a_guess_in_proportion(void **state)
+{
+    (void)state;
+    bats_time expected[3] = {390 * BATS_SECOND, 78 * BATS_SECOND, 0};
+    struct bats_observation seen[20];
+    struct bats_runtimes runtimes[3];
+    struct bats_sample sample;
+    struct bats_error err;
+    for (uint32_t i = 0; i < 20; i++)
+        seen[i] = (struct bats_observation){i, 0, (10 + i) * BATS_MINUTE};
+    assert_int_equal(bats_sample_init(&sample, 3, seen, 20, &err), 0);
+    assert_int_equal(
+        bats_sample_runtimes(&sample, 0.9, expected, runtimes, &err), 0);
+    assert_false(runtimes[0].is_guess);
+    assert_true(runtimes[1].is_guess);
+    assert_int_equal(lround(runtimes[1].mean), 234 * BATS_SECOND);
+    assert_int_equal(lround(5 * runtimes[1].deviation),
+                     lround(runtimes[0].deviation));
+    assert_true(runtimes[2].mean == 0); /* unknown */
+
+    /* Without an expectation of the first one it is believed as it is. */
+    expected[0] = 0;
+    assert_int_equal(
+        bats_sample_runtimes(&sample, 0.9, expected, runtimes, &err), 0);
+    assert_int_equal(lround(runtimes[1].mean), 78 * BATS_SECOND);
+    bats_sample_release(&sample);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_follows_from_one_runtime_is_a_guess),
+        cmocka_unit_test(what_is_expected_is_a_guess_in_proportion),
         cmocka_unit_test(samples_are_completed_both_ways),
         cmocka_unit_test(what_was_measured_stays),
         cmocka_unit_test(base_has_most_runtimes),

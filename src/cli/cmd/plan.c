@@ -48,7 +48,6 @@ static int check_settings(const struct bats_settings *set,
 
     if (!set->words[0])
         missing = !set->clusters  ? "a profile, or --clusters FILE"
-                  : !set->runtime ? "--runtime LIST"
                   : !set->tasks   ? "--tasks N, with N at least 1"
                                   : NULL;
     else if (set->runtime || set->tasks)

@@ -154,6 +154,17 @@ static void print_text(const struct bats_view_status *st,
     print_clusters(st);
 }
 
+/* Where no task has ended yet, its runtime is what the user expects. */
+static void add_expected(struct bats_view_status *st, const json_t *options)
+{
+    const json_t *list =
+        json_object_get(json_object_get(options, "engine"), "expected_us");
+    for (size_t i = 0; i < st->n_clusters; i++)
+        if (st->clusters[i].mean_runtime == 0)
+            st->clusters[i].mean_runtime =
+                json_integer_value(json_array_get(list, i));
+}
+
 static int show(struct bats_view *view, const struct bats_settings *set,
                 struct bats_error *err)
 {
@@ -170,6 +181,7 @@ static int show(struct bats_view *view, const struct bats_settings *set,
     if (rc < 0)
         return rc;
     json_t *options = json_loads(text, 0, NULL);
+    add_expected(&status, options);
     if (set->json)
         rc = print_json(&status, options, err);
     else

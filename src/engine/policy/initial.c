@@ -29,23 +29,36 @@ static uint32_t lacks(const struct state *s, size_t cluster, uint32_t want)
 /* The missing part of the sample needs no more machines than tasks; without a
  * budget there is no reason to wait for it. */
 static uint32_t machines_at_start(const struct state *s, size_t cluster,
-                                  uint32_t workers, uint32_t lacking)
+                                  uint32_t workers,
+                                  const struct policy_sample *sample)
 {
     bool waits =
         s->phase == PHASE_SAMPLING || s->ledger.budget != BATS_UNLIMITED;
+    uint32_t lacking = sample->lacks[cluster];
+    if (sample->is_on && sample->workers[cluster] < workers)
+        workers = sample->workers[cluster];
     if (s->tops_up && waits && lacking < workers)
         workers = lacking;
     return machines_for(&s->clusters[cluster], workers);
 }
 
+/* No cluster begins with more; so there is less to count down from. */
+static uint32_t most_of(const struct policy_sample *sample, uint32_t workers)
+{
+    uint32_t most = sample->is_on ? 0 : workers;
+    for (size_t i = 0; i < BATS_CLUSTERS_MAX && sample->is_on; i++)
+        most = sample->workers[i] > most ? sample->workers[i] : most;
+    return most;
+}
+
 /* Price of one window of a start with `workers` initial workers per cluster;
  * INFINITY is never reached because charges fit 64 bits. */
 static double price_of_start(const struct state *s, uint32_t workers,
-                             const uint32_t *lacking)
+                             const struct policy_sample *need)
 {
     double price = 0;
     for (size_t i = 0; i < s->n_clusters; i++)
-        price += (double)machines_at_start(s, i, workers, lacking[i]) *
+        price += (double)machines_at_start(s, i, workers, need) *
                  (double)s->clusters[i].spec.charge;
     return price;
 }
@@ -80,32 +93,30 @@ void initial_start(const struct state *s, const struct policy_sample *sample,
     uint32_t workers = tenth < s->sample_size ? tenth : s->sample_size;
     uint32_t share = n_tasks / (2 * (uint32_t)s->n_clusters);
     uint32_t want = share < s->sample_size ? share : s->sample_size;
-    uint32_t lacking[BATS_CLUSTERS_MAX];
-    if (s->ledger.budget == BATS_UNLIMITED)
+    struct policy_sample need = *sample;
+    if (s->ledger.budget == BATS_UNLIMITED || sample->is_on)
         workers = s->n_slots;
-    if (sample->is_on)
-        workers = sample->workers;
-    for (size_t i = 0; i < s->n_clusters; i++)
-        lacking[i] = sample->is_on ? sample->lacks[i]
-                                   : lacks(s, i, want > 0 ? want : 1);
+    for (size_t i = 0; i < s->n_clusters && !sample->is_on; i++)
+        need.lacks[i] = lacks(s, i, want > 0 ? want : 1);
+    workers = most_of(&need, workers);
     double budget = (double)s->ledger.budget;
-    while (workers > 1 && price_of_start(s, workers, lacking) > budget)
+    while (workers > 1 && price_of_start(s, workers, &need) > budget)
         workers--;
 
     double left = budget;
     bool seen[BATS_CLUSTERS_MAX] = {false};
     for (size_t k = 0; k < s->n_clusters; k++) {
         size_t i = next_cheapest(s, seen);
-        if (!s->tops_up && lacking[i] == 0)
+        if (!s->tops_up && need.lacks[i] == 0)
             continue;
-        uint32_t n = machines_at_start(s, i, workers, lacking[i]);
+        uint32_t n = machines_at_start(s, i, workers, &need);
         double price = (double)n * (double)s->clusters[i].spec.charge;
         if (price > left)
             continue;
         left -= price;
         start->machines[i] = n;
         if (!sample->is_on && n > 0)
-            start->sample[i] = lacking[i];
+            start->sample[i] = need.lacks[i];
     }
 }
 

@@ -34,11 +34,11 @@ struct occasion {
     bool in_sample; /* RESULT: it is one of its cluster's sample */
 };
 
-/* The needs of the sampling phase that goes before: `workers` slots per
- * cluster, and tasks that the cluster lacks. 0, 0: there is none. */
+/* The needs of the sampling phase that goes before: slots of each cluster, and
+ * tasks that the cluster lacks. All 0: there is none. */
 struct policy_sample {
     bool is_on;
-    uint32_t workers;
+    uint32_t workers[BATS_CLUSTERS_MAX];
     uint32_t lacks[BATS_CLUSTERS_MAX];
 };
 

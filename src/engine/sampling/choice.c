@@ -63,9 +63,12 @@ static int make_runtimes(struct memory *p, const struct state *s,
                               p->n_observations, err);
     if (rc < 0)
         return rc;
-    bats_sample_runtimes(&sample, confidence, p->runtimes);
+    bats_time expected[BATS_CLUSTERS_MAX];
+    for (size_t i = 0; i < s->n_clusters; i++)
+        expected[i] = s->clusters[i].expected;
+    rc = bats_sample_runtimes(&sample, confidence, expected, p->runtimes, err);
     bats_sample_release(&sample);
-    return 0;
+    return rc;
 }
 
 static void make_clusters(struct memory *p, const struct state *s)

@@ -6,6 +6,7 @@
 
 #include "engine/sampling/sampling.h"
 
+#define FIRST 8
 #define POINTS_MAX 21 /* replacements of failed ones included */
 
 /* A task that is run once on every cluster, for the regression. */
@@ -21,10 +22,14 @@ struct memory {
     uint32_t n_points, n_drawn; /* void ones included; tasks of the sample */
     uint32_t n_open;            /* of these: without a result; */
     bool *is_open;              /* by task; NULL without a phase */
+    uint32_t first[FIRST];      /* tasks of the sample, drawn first: these
+                                   tell whether more are needed */
     uint32_t given_up, longest;
     double longest_runtime;            /* of all observations */
     uint32_t n_bad[BATS_CLUSTERS_MAX]; /* executions that did not end well */
     bool is_known[BATS_CLUSTERS_MAX];  /* seen enough by earlier sessions */
+    bool is_frugal; /* tasks and machines, and tasks on all clusters, only as needed: */
+    bool is_settled[BATS_CLUSTERS_MAX]; /* see place.h; false: not frugal */
     struct point points[POINTS_MAX];
     struct bats_position
         released[POINTS_MAX];            /* no points any more; from the */

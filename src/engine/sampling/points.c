@@ -8,10 +8,14 @@
  * is run for the sake of its runtime alone. A point that fails anywhere, or
  * goes back to the bag, is void, and another task takes its place.
  *
+ * The thesis' method (bkp) runs 7 of them, on 7 machines of each cluster. Where
+ * machine-windows are planned there are fewer machines of dear clusters, and no
+ * more points on a cluster once its place is settled (place.h).
+ *
  * The sample is all tasks drawn first, not those that end first: those would
  * be the short ones.
  */
-#include "engine/sampling/memory.h"
+#include "engine/sampling/place.h"
 
 #include <stdlib.h>
 
@@ -90,6 +94,7 @@ static int init(void *self, const struct state *s,
     p->cushion = o->sampling.cushion;
     p->cushion_percent = o->sampling.cushion_percent;
     p->confidence = o->sampling.confidence;
+    p->is_frugal = p->plans == BATS_PLANS_WINDOWS;
     p->longest = BATS_NO_TASK;
     p->over_at = BATS_NEVER;
     if (!o->sampling.on)
@@ -106,10 +111,13 @@ static int init(void *self, const struct state *s,
         p->n_points_wanted = 0;
     if (o->sampling.n_observations > 0)
         p->n_wanted = p->n_points_wanted = 0;
-    else if (o->earlier.tops_up)
-        return take_earlier(p, s, &o->earlier, err);
-    return take_over(p, s, o->sampling.observations,
-                     o->sampling.n_observations, err);
+    int rc = o->sampling.n_observations == 0 && o->earlier.tops_up
+                 ? take_earlier(p, s, &o->earlier, err)
+                 : take_over(p, s, o->sampling.observations,
+                             o->sampling.n_observations, err);
+    if (rc == 0 && p->is_frugal)
+        place_look(p, s);
+    return rc;
 }
 
 static void release(void *self)
@@ -119,20 +127,25 @@ static void release(void *self)
     free(p->is_open);
 }
 
-static uint32_t lacks(const struct memory *p, size_t cluster)
+static uint32_t lacks(const struct memory *p, const struct state *s,
+                      size_t cluster)
 {
-    if (p->is_known[cluster])
+    if (p->is_known[cluster] ||
+        (p->is_settled[cluster] && cluster != place_home(s)))
         return 0;
     return p->n_wanted > p->n_points_wanted ? p->n_wanted : p->n_points_wanted;
 }
 
-static uint32_t start(const void *self, const struct state *s,
-                      uint32_t *lacking)
+static bool start(const void *self, const struct state *s, uint32_t *workers,
+                  uint32_t *lacking)
 {
     const struct memory *p = self;
-    for (size_t i = 0; i < s->n_clusters; i++)
-        lacking[i] = lacks(p, i);
-    return p->n_wanted > 0 || p->n_points_wanted > 0 ? p->workers : 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        lacking[i] = lacks(p, s, i);
+        workers[i] = p->is_frugal ? place_workers(s, i, p->workers)
+                                  : p->workers;
+    }
+    return p->n_wanted > 0 || p->n_points_wanted > 0;
 }
 
 /* ---- points ---- */
@@ -153,9 +166,19 @@ static uint32_t good_points(const struct memory *p)
     return n;
 }
 
-static bool wants_point(const struct memory *p)
+/* There is a cluster that the points are for. */
+static bool is_open(const struct memory *p, const struct state *s)
 {
-    return p->n_points < POINTS_MAX && good_points(p) < p->n_points_wanted;
+    for (size_t c = 0; c < s->n_clusters; c++)
+        if (s->clusters[c].n_machines > 0 && !p->is_settled[c])
+            return true;
+    return false;
+}
+
+static bool wants_point(const struct memory *p, const struct state *s)
+{
+    return p->n_points < POINTS_MAX && good_points(p) < p->n_points_wanted &&
+           is_open(p, s);
 }
 
 /* A task that runs only for its runtime is not needed any more. */
@@ -192,7 +215,7 @@ static bool is_usable(const struct memory *p, const struct state *s,
 /* The first point that the cluster has still to run, or NULL. */
 static const struct point *wanted_by(const struct memory *p, size_t cluster)
 {
-    for (uint32_t i = 0; i < p->n_points; i++)
+    for (uint32_t i = 0; i < p->n_points && !p->is_settled[cluster]; i++)
         if (!p->points[i].is_void && p->points[i].at[cluster] == POINT_WANTED)
             return &p->points[i];
     return NULL;
@@ -220,10 +243,12 @@ static bool drawn(void *self, const struct state *s, uint32_t slot,
     struct memory *p = self;
     if (!p->is_open[task.i] && p->n_drawn < p->n_wanted) {
         p->is_open[task.i] = true;
+        if (p->n_drawn < FIRST)
+            p->first[p->n_drawn] = s->bag.index[task.i];
         p->n_drawn++;
         p->n_open++;
     }
-    if (!wants_point(p) || s->tasks[task.i].once || point_of(p, task))
+    if (!wants_point(p, s) || s->tasks[task.i].once || point_of(p, task))
         return false;
     struct point *point = &p->points[p->n_points++];
     *point = (struct point){.task = task};
@@ -241,6 +266,15 @@ static void leave_sample(struct memory *p, struct bats_position task)
     p->is_open[task.i] = false;
 }
 
+static int note(struct memory *p, const struct state *s, uint32_t number,
+                uint32_t cluster, bats_time runtime)
+{
+    int rc = observe(p, number, cluster, runtime);
+    if (rc == 0 && p->is_frugal)
+        place_look(p, s);
+    return rc;
+}
+
 static int ended(void *self, const struct state *s, uint32_t machine,
                  struct bats_position task, bats_time runtime)
 {
@@ -250,7 +284,7 @@ static int ended(void *self, const struct state *s, uint32_t machine,
     struct point *point = point_of(p, task);
     p->n_bad[cluster] += runtime < 0;
     if (runtime >= 0 && (p->is_open[task.i] || (point && !point->is_void)))
-        rc = observe(p, s->bag.index[task.i], cluster, runtime);
+        rc = note(p, s, s->bag.index[task.i], cluster, runtime);
     if (bats_bag_has_result(&s->bag, task))
         leave_sample(p, task);
     if (!point || point->is_void)
@@ -273,7 +307,8 @@ static bool needs(const void *self, const struct state *s, uint32_t machine)
         const struct slot *sl = &s->slots[m->first_slot + i];
         if (sl->n_tasks > 0 &&
             !execution_cancelled(s, m->first_slot + i, sl->head) &&
-            (p->is_open[sl->head.i] || s->tasks[sl->head.i].point))
+            (p->is_open[sl->head.i] ||
+             (s->tasks[sl->head.i].point && !p->is_settled[m->cluster])))
             return true;
     }
     return false;
@@ -281,20 +316,27 @@ static bool needs(const void *self, const struct state *s, uint32_t machine)
 
 static bool points_complete(const struct memory *p, const struct state *s)
 {
-    if (wants_point(p) && bats_bag_pending(&s->bag) > 0)
+    if (wants_point(p, s) && bats_bag_pending(&s->bag) > 0)
         return false;
     for (uint32_t i = 0; i < p->n_points; i++) {
         const struct point *point = &p->points[i];
         for (size_t c = 0; c < s->n_clusters && !point->is_void; c++)
-            if (point->at[c] != POINT_ENDED && is_usable(p, s, c))
+            if (point->at[c] != POINT_ENDED && !p->is_settled[c] &&
+                is_usable(p, s, c))
                 return false;
     }
     return true;
 }
 
+/* The first tasks tell enough. */
+static bool is_enough(const struct memory *p, const struct state *s)
+{
+    return p->is_frugal && p->n_drawn >= FIRST && place_mean_is_known(p, s);
+}
+
 static bool all_drawn(const struct memory *p, const struct state *s)
 {
-    return p->n_drawn == p->n_wanted || bats_bag_pending(&s->bag) == 0;
+    return p->n_drawn >= p->n_wanted || bats_bag_pending(&s->bag) == 0;
 }
 
 static int conclude(void *self, const struct state *s,
@@ -330,11 +372,12 @@ static enum sampling_step step(const void *self, const struct state *s,
     bool is_drawn = all_drawn(p, s);
     if (s->n_absent > 0 || s->draining)
         return SAMPLING_GOES_ON;
-    if (is_drawn && points_complete(p, s) && p->n_open == 0)
+    if (points_complete(p, s) &&
+        ((is_drawn && p->n_open == 0) || is_enough(p, s)))
         return SAMPLING_IS_OVER;
     if (stalled)
         return call(p, s, cluster);
-    bool wanted = !is_drawn || wants_point(p), active = false;
+    bool wanted = !is_drawn || wants_point(p, s), active = false;
     for (size_t c = 0; c < s->n_clusters; c++) {
         wanted |= wanted_by(p, c) && is_usable(p, s, c);
         active |= s->clusters[c].n_active > 0;

@@ -34,10 +34,10 @@ struct sampling {
 
     /* ---- a phase of its own ---- */
 
-    /* Slots per cluster that it begins with, and tasks that each cluster still
-     * has to run, at most; 0: it was an earlier one. */
-    uint32_t (*start)(const void *self, const struct state *s,
-                      uint32_t *lacks);
+    /* By cluster: slots that it begins with, and tasks that it still has to
+     * run, at most. False: nothing is to be run, it was an earlier one. */
+    bool (*start)(const void *self, const struct state *s, uint32_t *workers,
+                  uint32_t *lacks);
     /* A task that the cluster of an idle slot has to run, too; BATS_NO_POSITION:
      * none. It is run. */
     struct bats_position (*give)(void *self, const struct state *s,

@@ -44,7 +44,8 @@ double cluster_runtime(const struct cluster *c)
 
 bool cluster_is_guess(const struct cluster *c)
 {
-    return c->stats.mean > 0 && c->done == 0 && !c->is_seen;
+    return (c->stats.mean > 0 || c->expected > 0) && c->done == 0 &&
+           !c->is_seen;
 }
 
 void state_record(struct state *s, const struct bats_decision *decision)

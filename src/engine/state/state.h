@@ -269,7 +269,7 @@ bool state_next(struct state *s, struct bats_command *command);
  * not known. */
 double cluster_runtime(const struct cluster *c);
 
-/* T of the cluster is only of tasks that failed. */
+/* T of the cluster is only of tasks that failed, or expected. */
 bool cluster_is_guess(const struct cluster *c);
 
 /* Records why the configuration became what it is now. */
