@@ -50,7 +50,7 @@ ESTIMATE_SRC = $(addprefix src/estimate/, \
 	allocation.c choice.c configurations.c ends.c estimate.c histogram.c \
 	interval.c machine_windows.c plans.c regression.c sample.c stats.c)
 ENGINE_SRC = $(addprefix src/engine/, \
-	assign.c configure.c create.c outcome.c promise.c sched.c status.c \
+	assign.c configure.c create.c outcome.c promise.c sched.c status.c view.c \
 	failure/rules.c order/random.c outlook/forecast.c policy/bats.c \
 	policy/bkp.c policy/dbc.c policy/dbc_conservative_time.c \
 	policy/dbc_cost.c policy/dbc_cost_time.c policy/dbc_time.c \
@@ -90,13 +90,14 @@ RUN_SRC = $(addprefix src/run/, \
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c)
 REPORT_SRC = $(addprefix src/report/, \
-	brief.c causes.c failures.c finish.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c \
+	brief.c causes.c failures.c finish.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c live.c live_screen.c \
 	snapshot.c summary.c table.c terminal.c trace.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
 	alloc.c causes.c choosing.c cli.c clusters_json.c deadline.c dry_run.c estimation.c help.c \
 	history.c jobs.c look.c main.c options.c options_json.c place.c pools_source.c \
 	similar.c simulation.c watch.c welcome.c) \
 	$(addprefix src/cli/cmd/, \
+	top.c \
 	clusters.c frontier.c output.c plan.c record.c run.c simulate.c status.c tasks.c \
 	why.c worker.c)
 

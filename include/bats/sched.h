@@ -484,6 +484,33 @@ struct bats_cluster_status {
 void bats_sched_cluster_status(const struct bats_sched *s, size_t cluster,
                                struct bats_cluster_status *status);
 
+/* A task that runs, or waits at the head of a slot's queue. */
+struct bats_running {
+    uint32_t task; /* index */
+    uint32_t machine;
+    bats_time since;
+    bool is_replica;
+};
+
+/* The tasks that have run longest, at most `max` of them, the longest first.
+ * Returns their number. Looks at every slot: for people, not for each event. */
+size_t bats_sched_longest(const struct bats_sched *s,
+                          struct bats_running *list, size_t max);
+
+/* The windows of a cluster that end next. */
+struct bats_turns {
+    bats_time at;    /* end of the first one; BATS_NEVER: no machine is held */
+    uint32_t ending; /* machines whose window ends then, or up to a sixtieth of
+                        a window later; */
+    uint32_t parked; /* those of them that are to get no further one, as it is
+                        planned now */
+    uint32_t busy, slots; /* of all machines held: slots in use, slots */
+};
+
+/* Looks at every machine, as above. */
+void bats_sched_turns(const struct bats_sched *s, size_t cluster,
+                      struct bats_turns *turns);
+
 /* Why the configuration changed. */
 enum bats_reason {
     BATS_REASON_START,     /* the sampling phase, or all machines for rr */

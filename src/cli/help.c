@@ -111,6 +111,15 @@ static const struct {
          "Shows how far a run is and what it has cost. RUN is the record of "
          "the run, or the bag if the record is beside it (bag.txt for "
          "bag.txt.bats). The run may be live; it is not disturbed."},
+    [BATS_VERB_TOP] =
+        {"bats-mpi top [OPTION...] RUN",
+         "Watches a run that goes on: tasks, time and money; per cluster the "
+         "machines held and in use, and what is decided at the next end of "
+         "their windows; the tasks that run longest; failures. Reads a small "
+         "file that the run replaces every 2 seconds beside its record "
+         "(RECORD.live), so it works from any node that sees it. Keys: o "
+         "overview, t tasks, f failures, d decisions, Tab the next of them, "
+         "q quit. RUN as for status."},
     [BATS_VERB_LOG] =
         {"bats-mpi log [OPTION...] RUN",
          "Shows what happened in a run: machines that come and go, tasks, "

@@ -21,6 +21,7 @@
 #define OUTPUT (1u << BATS_VERB_OUTPUT)
 #define WORKER (1u << BATS_VERB_WORKER)
 #define STATUS (1u << BATS_VERB_STATUS)
+#define TOP (1u << BATS_VERB_TOP)
 #define TASKS (1u << BATS_VERB_TASKS)
 #define READS (STATUS | 1u << BATS_VERB_LOG | TASKS)
 #define ALL ((1u << BATS_VERBS) - 1)
@@ -397,6 +398,10 @@ const struct bats_option bats_options[] = {
      "every run as a line of comma-separated values"},
     {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), READS, BATS_GROUP_OUTPUT,
      "answer in JSON; log and tasks: one object per line"},
+    {"json", 0, NULL, BATS_OPTION_FLAG, AT(json), TOP, BATS_GROUP_OUTPUT,
+     "print the present state in JSON"},
+    {"once", 0, NULL, BATS_OPTION_FLAG, AT(once), TOP, BATS_GROUP_OUTPUT,
+     "print the present state once, without a terminal"},
     {"left", 0, NULL, BATS_OPTION_FLAG, AT(left), STATUS, BATS_GROUP_OUTPUT,
      "print only the number of tasks without a result, which --resume would "
      "run; 0 if none is left"},
@@ -468,6 +473,8 @@ static const struct {
                           "show how far a run is, and what it has "
                           "cost",
                           "the record of the run is missing", 1, 1},
+    [BATS_VERB_TOP] = {"top", "watch a run that goes on",
+                       "the record of the run is missing", 1, 1},
     [BATS_VERB_LOG] = {"log", "show what happened in a run, in order",
                        "the record of the run is missing", 1, 1},
     [BATS_VERB_TASKS] = {"tasks",

@@ -36,6 +36,7 @@ enum bats_verb {
     BATS_VERB_OUTPUT,
     BATS_VERB_WORKER,
     BATS_VERB_STATUS,
+    BATS_VERB_TOP,
     BATS_VERB_LOG,
     BATS_VERB_TASKS,
     BATS_VERB_WHY,
@@ -100,6 +101,7 @@ struct bats_settings {
     const char *joblog;      /* [NULL] */
     const char *json_file;   /* run: [NULL] */
     bool quiet;              /* [false] */
+    bool once;               /* [false] */
     bool progress;           /* [false] */
     bool bar;                /* [false] */
     uint64_t tasks;          /* plan: [0] */

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "report/live.h"
 #include "report/report.h"
 #include "report/terminal.h"
 #include "report/words.h"
@@ -130,16 +131,79 @@ static void tell_late(struct bats_watch *w,
         bats_duration_format(end, s->late_end), ask);
 }
 
+/* ---- the status file ---- */
+
+static void fill_running(struct bats_watch *w, const struct bats_sched *sched,
+                         struct bats_live_more *more)
+{
+    char *command = NULL;
+    size_t size = 0;
+
+    more->n_running =
+        bats_sched_longest(sched, more->running, BATS_LIVE_RUNNING);
+    for (size_t i = 0; i < more->n_running; i++)
+        if (bats_bagfile_command(w->options->bag, more->running[i].task,
+                                 &command, &size) >= 0)
+            snprintf(more->commands[i], BATS_LIVE_COMMAND, "%s", command);
+    free(command);
+}
+
+static void write_live(struct bats_watch *w,
+                       const struct bats_snapshot *snapshot,
+                       const struct bats_sched *sched)
+{
+    struct bats_error err;
+    struct bats_live_more more = {
+        .bag = w->bag,
+        .policy = bats_policy_name(w->options->policy),
+        .started_us = w->start_us,
+        .now_us = bats_now_us(CLOCK_REALTIME),
+        .time_scale = w->options->time_scale,
+        .per_hour = w->progress.per_hour,
+        .causes = &w->causes,
+    };
+
+    for (size_t i = 0; i < snapshot->platform->n_clusters; i++)
+        bats_sched_turns(sched, i, &more.turns[i]);
+    fill_running(w, sched, &more);
+    bats_causes_sort(&w->causes);
+    json_t *object = bats_live_json(snapshot, &more);
+    if (object != NULL && bats_live_write(w->live_path, object, &err) != 0 &&
+        !w->live_failed) {
+        w->live_failed = true;
+        bats_progress_clear(&w->progress);
+        bats_words_line(stderr, "bats-mpi: the status for 'bats-mpi top' "
+                                "cannot be written: %s",
+                        err.text);
+    }
+    json_decref(object);
+}
+
+int bats_watch_live(struct bats_watch *watch, const char *record,
+                    struct bats_error *err)
+{
+    if (asprintf(&watch->live_path, "%s" BATS_LIVE_SUFFIX, record) < 0) {
+        watch->live_path = NULL;
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    }
+    return 0;
+}
+
 static void on_progress(void *context, const struct bats_platform *platform,
                         const struct bats_sched *sched)
 {
     struct bats_watch *w = context;
     struct bats_snapshot snapshot;
-    if (w->progress.style == BATS_PROGRESS_NONE || w->choosing->asks)
+    int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
+    bool lives =
+        w->live_path != NULL && now_us - w->lived_us >= BATS_LIVE_EVERY_US;
+    bool shows = w->progress.style != BATS_PROGRESS_NONE && !w->choosing->asks;
+
+    if (!lives && !shows)
         return;
-    bats_sched_status(sched, &snapshot.status);
-    tell_late(w, platform, &snapshot.status);
     bats_snapshot_take(&snapshot, platform, sched);
+    if (shows)
+        tell_late(w, platform, &snapshot.status);
     if (w->choosing->on && !snapshot.has_promise)
         snapshot.phase = snapshot.sampled_at == BATS_NEVER
                              ? BATS_SNAPSHOT_SAMPLING
@@ -148,7 +212,12 @@ static void on_progress(void *context, const struct bats_platform *platform,
     double now = (double)bats_watch_elapsed(w) * w->options->time_scale;
     if (now > (double)snapshot.status.now && now < (double)BATS_NEVER)
         snapshot.status.now = (bats_time)now;
-    bats_progress_show(&w->progress, bats_now_us(CLOCK_MONOTONIC), &snapshot);
+    if (shows)
+        bats_progress_show(&w->progress, now_us, &snapshot);
+    if (!lives)
+        return;
+    w->lived_us = now_us;
+    write_live(w, &snapshot, sched);
 }
 
 static bool on_choose(void *context, const struct bats_survey *survey,
@@ -322,6 +391,7 @@ void bats_watch_release(struct bats_watch *watch)
     free(watch->received);
     bats_failures_release(&watch->failures);
     bats_causes_release(&watch->causes);
+    free(watch->live_path);
     if (watch->terminal >= 0)
         close(watch->terminal);
 }
@@ -343,6 +413,8 @@ struct bats_observer bats_watch_observer(struct bats_watch *watch)
 void bats_watch_finish(struct bats_watch *watch)
 {
     bats_progress_clear(&watch->progress);
+    if (watch->live_path != NULL)
+        unlink(watch->live_path);
     if (watch->choosing->asks) /* nobody has answered */
         putc('\n', stderr);
 }

@@ -23,12 +23,16 @@
 struct bats_watch {
     const struct bats_run_options *options;
     struct bats_choosing *choosing; /* borrowed */
+    const char *bag;                /* its name; borrowed */
     bool tag;
     bool quiet;
     struct bats_joblog *joblog; /* NULL: none; owned */
     uint64_t *received;         /* with joblog: bytes of output, by task */
     struct bats_failures failures;
     struct bats_causes causes;
+    char *live_path;  /* of the status file, or NULL; owned */
+    int64_t lived_us; /* monotonic clock: when it was written last */
+    bool live_failed; /* it cannot be written, and that was said */
     uint64_t yielded; /* executions that were checkpointed */
     bool is_late;     /* it was said that the deadline will not be kept */
     struct bats_progress progress;
@@ -61,7 +65,12 @@ void bats_watch_release(struct bats_watch *watch);
 /* Returns the observer, which is valid as long as the watch. */
 struct bats_observer bats_watch_observer(struct bats_watch *watch);
 
-/* Removes the progress line before the closing report. */
+/* From now on keeps the status file of the record at `record` (report/live.h).
+ * BATS_ENOMEM. */
+int bats_watch_live(struct bats_watch *watch, const char *record,
+                    struct bats_error *err);
+
+/* Removes the status file, and the progress line before the closing report. */
 void bats_watch_finish(struct bats_watch *watch);
 
 /* Real time since the run began, microseconds. */

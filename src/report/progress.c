@@ -273,9 +273,9 @@ void bats_progress_show(struct bats_progress *progress, int64_t now_us,
 {
     char text[TEXT];
 
+    update_rate(progress, &snapshot->status);
     if (progress->style == BATS_PROGRESS_NONE)
         return;
-    update_rate(progress, &snapshot->status);
     if (progress->style == BATS_PROGRESS_PLAIN)
         show_decisions(progress, snapshot);
     if (now_us < progress->next_us)

@@ -393,6 +393,8 @@ static int with_bag(const struct bats_settings *set,
         if (rc == 0 && alloc != NULL)
             rc = bats_alloc_note(alloc, settings, &err);
         options->settings = *settings;
+        if (rc == 0 && history.record != NULL)
+            rc = bats_watch_live(&watch, history.path, &err);
         if (rc != 0)
             bats_watch_release(&watch);
     }
@@ -403,6 +405,7 @@ static int with_bag(const struct bats_settings *set,
         options->resume = history.resume;
         options->attempts = history.attempts;
         watch.reserved_before = history.reserved;
+        watch.bag = set->bag;
         code = run(set, options, &watch, json, &crew);
         bats_watch_release(&watch);
         if (alloc != NULL && bats_alloc_abandon(alloc) > 0)

@@ -1,0 +1,213 @@
+/*
+ * top: the verb top. Watches a run by its status file. A screen of text needs
+ * no library: it is written from the top with the oldest escape sequences
+ * there are (home, erase to the end of the line and of the screen), and in one
+ * write, so that a slow line does not flicker.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/help.h"
+#include "cli/look.h"
+#include "cli/options.h"
+#include "record/write/record.h"
+#include "report/live.h"
+#include "report/words.h"
+#include "util/json.h"
+#include "util/now.h"
+
+#define ENTER "\033[?1049h\033[?25l"
+#define LEAVE "\033[?25h\033[?1049l"
+#define HOME "\033[H"
+#define ERASE_LINE "\033[K"
+#define ERASE_REST "\033[J"
+#define EVERY_MS 1000
+
+static struct termios before;
+static volatile sig_atomic_t ended; /* a signal */
+
+static void on_end(int sig)
+{
+    ended = sig;
+}
+
+/* Only interrupts the poll. */
+static void on_resize(int sig)
+{
+    (void)sig;
+}
+
+static void measure(int *rows, int *columns)
+{
+    struct winsize size;
+
+    *rows = 24;
+    *columns = 80;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 &&
+        size.ws_col > 0) {
+        *rows = size.ws_row;
+        *columns = size.ws_col;
+    }
+}
+
+/* ---- the screen ---- */
+
+static int set_up(struct bats_error *err)
+{
+    struct termios raw;
+    struct sigaction end = {.sa_handler = on_end};
+    struct sigaction resize = {.sa_handler = on_resize};
+
+    if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &before) != 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "top needs a terminal: --once prints the state "
+                              "once, --json for programs");
+    sigaction(SIGINT, &end, NULL);
+    sigaction(SIGTERM, &end, NULL);
+    sigaction(SIGHUP, &end, NULL);
+    sigaction(SIGWINCH, &resize, NULL);
+    raw = before;
+    raw.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
+    tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+    fputs(ENTER, stdout);
+    return 0;
+}
+
+static void take_down(void)
+{
+    fputs(LEAVE, stdout);
+    fflush(stdout);
+    tcsetattr(STDIN_FILENO, TCSANOW, &before);
+}
+
+static void draw(const json_t *object, enum bats_live_page page, bool is_over)
+{
+    int rows, columns;
+
+    measure(&rows, &columns);
+    fputs(HOME, stdout);
+    bats_live_print(stdout, object, page, rows - 1, columns,
+                    bats_now_us(CLOCK_REALTIME), ERASE_LINE "\r\n");
+    fputs(ERASE_REST, stdout);
+    fprintf(stdout, "\033[%d;1H" ERASE_LINE "%.*s", rows, columns - 1,
+            is_over ? "The run is over. q leaves."
+                    : "o overview  t tasks  f failures  d decisions  q quit");
+    fflush(stdout);
+}
+
+/* Waits for a key, at most a second; 0: none. */
+static char wait_for_key(void)
+{
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    char key = 0;
+
+    if (poll(&in, 1, EVERY_MS) > 0 && read(STDIN_FILENO, &key, 1) <= 0)
+        key = 'q'; /* the terminal is gone */
+    return key;
+}
+
+static void watch(const char *path, json_t *object)
+{
+    static const char keys[BATS_LIVE_PAGES] = {'o', 't', 'f', 'd'};
+    enum bats_live_page page = BATS_LIVE_ALL;
+    bool is_over = false;
+
+    while (!ended) {
+        json_t *next;
+        is_over = bats_live_read(path, &next, NULL) != 0;
+        if (!is_over) {
+            json_decref(object);
+            object = next;
+        }
+        draw(object, page, is_over);
+        char key = wait_for_key();
+        if (key == 'q')
+            break;
+        if (key == '\t' || key == ' ')
+            page = (enum bats_live_page)((page + 1) % BATS_LIVE_PAGES);
+        for (int i = 0; i < BATS_LIVE_PAGES; i++)
+            if (key == keys[i])
+                page = (enum bats_live_page)i;
+    }
+    json_decref(object);
+}
+
+/* ---- the verb ---- */
+
+static int show(const struct bats_settings *set, const char *path,
+                struct bats_error *err)
+{
+    json_t *object;
+    int rows, columns;
+    int rc = bats_live_read(path, &object, err);
+
+    if (rc < 0)
+        return rc;
+    if (set->json)
+        return bats_look_json(object, JSON_INDENT(2), err);
+    if (set->once) {
+        measure(&rows, &columns);
+        bats_live_print(stdout, object, BATS_LIVE_ALL, 1000, columns,
+                        bats_now_us(CLOCK_REALTIME), "\n");
+        json_decref(object);
+        return 0;
+    }
+    rc = set_up(err);
+    if (rc < 0) {
+        json_decref(object);
+        return rc;
+    }
+    watch(path, object);
+    take_down();
+    return 0;
+}
+
+/* There is no status file: is there a run at all? */
+static void explain(const char *word, const char *record)
+{
+    if (access(record, F_OK) != 0)
+        return;
+    if (bats_record_is_live(record))
+        bats_words_line(stderr,
+                        "bats-mpi: the run goes on, but has written no "
+                        "status yet: try again in a few seconds");
+    else
+        bats_words_line(stderr,
+                        "bats-mpi: the run is over: 'bats-mpi status %s' "
+                        "tells how it ended",
+                        word);
+}
+
+int cmd_top(int argc, char **argv)
+{
+    struct bats_settings set;
+    struct bats_error err;
+    char record[4096], path[4096 + sizeof BATS_LIVE_SUFFIX];
+
+    if (bats_options_parse(BATS_VERB_TOP, argc, argv, &set, &err) != 0)
+        return bats_options_complain(BATS_VERB_TOP, &err);
+    if (set.help) {
+        bats_help_verb(stdout, BATS_VERB_TOP);
+        return BATS_EXIT_OK;
+    }
+    bats_look_find(set.words[0], record, sizeof record);
+    snprintf(path, sizeof path, "%s" BATS_LIVE_SUFFIX, record);
+    int rc = show(&set, path, &err);
+    if (rc == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+        rc = bats_error_set(&err, BATS_ESYS, "standard output: %s",
+                            strerror(errno));
+    if (rc == 0)
+        return ended ? 128 + (int)ended : BATS_EXIT_OK;
+    bats_say(err.text);
+    if (access(path, F_OK) != 0)
+        explain(set.words[0], record);
+    return bats_exit_of(rc);
+}

@@ -1,0 +1,218 @@
+#include "report/live.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bats/cluster.h"
+#include "report/words.h"
+#include "util/json.h"
+
+static json_t *money(bats_money amount)
+{
+    char text[BATS_UNITS_TEXT];
+
+    if (amount == BATS_UNLIMITED)
+        return json_null();
+    return json_string(bats_money_format(text, amount));
+}
+
+static json_t *seconds(bats_time time)
+{
+    return time == BATS_NEVER ? json_null()
+                              : json_real((double)time / BATS_SECOND);
+}
+
+static json_t *cluster_json(const struct bats_snapshot *s, size_t i,
+                            const struct bats_turns *turns)
+{
+    const struct bats_cluster *c = &s->platform->clusters[i];
+    const struct bats_cluster_status *k = &s->cluster[i];
+    json_t *o = json_pack(
+        "{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "name",
+        bats_json_text(c->name), "charge", money(c->charge), "machines",
+        (json_int_t)bats_snapshot_machines(s->platform, i), "held",
+        (json_int_t)k->machines_now, "lost", (json_int_t)k->machines_lost,
+        "busy", (json_int_t)turns->busy, "slots", (json_int_t)turns->slots,
+        "windows", (json_int_t)k->windows, "charged", money(k->charged));
+    json_t *more = json_pack(
+        "{s:I, s:I, s:f, s:b, s:f, s:f, s:o, s:I, s:I}", "done",
+        (json_int_t)k->done, "failed", (json_int_t)k->failed, "mean_s",
+        k->mean_runtime / BATS_SECOND, "is_guess", k->is_guess,
+        "profitability", k->profitability, "in_use", k->utilisation,
+        "window_ends_s", seconds(turns->at), "ending",
+        (json_int_t)turns->ending, "parked_then", (json_int_t)turns->parked);
+    if (o != NULL)
+        json_object_update(o, more);
+    json_decref(more);
+    return o;
+}
+
+/* What the machines held are charged per hour, as they are now. */
+static double burn(const struct bats_snapshot *s)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < s->platform->n_clusters; i++)
+        sum += (double)s->platform->clusters[i].charge *
+               s->cluster[i].machines_now;
+    return sum / (double)s->platform->window * (double)BATS_HOUR;
+}
+
+static void add_money(json_t *o, const struct bats_snapshot *s)
+{
+    const struct bats_sched_status *st = &s->status;
+    bool limited = st->budget != BATS_UNLIMITED;
+    double rate = burn(s);
+    int64_t windows;
+    json_t *out = json_null();
+
+    if (limited && rate > 0)
+        out = json_real((double)st->now / BATS_SECOND +
+                        (double)(st->budget - st->charged) / rate * 3600);
+    json_t *all = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "budget", money(st->budget),
+        "charged", money(st->charged), "left",
+        limited ? money(st->budget - st->charged) : json_null(), "reserved",
+        money(bats_snapshot_reserved(s, &windows)), "per_hour",
+        money((bats_money)fmin(rate, 9e18)), "runs_out_s", out, "currency",
+        bats_json_text(s->platform->currency));
+    json_object_set_new(o, "money", all);
+}
+
+static json_t *running_json(const struct bats_snapshot *s,
+                            const struct bats_live_more *m)
+{
+    json_t *list = json_array();
+    char name[BATS_MACHINE_NAME];
+    const struct bats_platform *p = s->platform;
+
+    for (size_t i = 0; i < m->n_running; i++) {
+        const struct bats_running *r = &m->running[i];
+        json_array_append_new(
+            list,
+            json_pack("{s:I, s:o, s:f, s:b, s:o}", "task",
+                      (json_int_t)r->task + 1, "machine",
+                      bats_json_text(bats_machine_name(
+                          name, p->clusters, p->machines, r->machine)),
+                      "since_s", (double)r->since / BATS_SECOND, "is_replica",
+                      r->is_replica, "command", bats_json_text(m->commands[i])));
+    }
+    return list;
+}
+
+static json_t *decisions_json(const struct bats_snapshot *s)
+{
+    json_t *list = json_array();
+    char text[4096];
+    size_t n = s->n_decisions;
+
+    for (size_t i = n > BATS_LIVE_DECISIONS ? n - BATS_LIVE_DECISIONS : 0;
+         i < n; i++)
+        json_array_append_new(
+            list, json_pack("{s:f, s:o}", "time_s",
+                            (double)s->decisions[i].time / BATS_SECOND, "text",
+                            bats_json_text(bats_words_decision(
+                                text, sizeof text, s->platform,
+                                &s->decisions[i]))));
+    return list;
+}
+
+static json_t *causes_json(const struct bats_causes *causes)
+{
+    struct bats_causes few = *causes;
+
+    if (few.n > BATS_LIVE_CAUSES)
+        few.n = BATS_LIVE_CAUSES;
+    return bats_causes_json(&few);
+}
+
+json_t *bats_live_json(const struct bats_snapshot *s,
+                       const struct bats_live_more *m)
+{
+    static const char *const phases[] = {"running", "sampling", "choosing"};
+    const struct bats_sched_status *st = &s->status;
+    json_t *clusters = json_array();
+    uint32_t left = bats_snapshot_left(s), running = 0;
+
+    for (size_t i = 0; i < s->platform->n_clusters; i++) {
+        json_array_append_new(clusters, cluster_json(s, i, &m->turns[i]));
+        running += m->turns[i].busy;
+    }
+    if (running > left) /* replicas */
+        running = left;
+    json_t *o = json_pack(
+        "{s:o, s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:I, s:I}",
+        "bag", bats_json_text(m->bag), "policy", m->policy, "phase",
+        phases[s->phase], "started_unix", (double)m->started_us / 1e6,
+        "written_unix", (double)m->now_us / 1e6, "time_scale", m->time_scale,
+        "time_s", (double)st->now / BATS_SECOND, "window_s",
+        (double)s->platform->window / BATS_SECOND, "tasks",
+        (json_int_t)bats_snapshot_tasks(s), "done", (json_int_t)st->done,
+        "failed", (json_int_t)st->failed, "running", (json_int_t)running,
+        "pending", (json_int_t)(left - running));
+    if (o == NULL)
+        return NULL;
+    json_object_set_new(o, "tasks_per_hour", json_real(m->per_hour));
+    json_object_set_new(o, "end_s", seconds(st->estimated_end));
+    json_object_set_new(
+        o, "promised_s",
+        s->has_promise ? json_real(((double)s->sampled_at +
+                                    s->promise.makespan.estimate) /
+                                   BATS_SECOND)
+                       : json_null());
+    json_object_set_new(
+        o, "promised_at_most_s",
+        s->has_promise && s->promise.is_bounded
+            ? json_real(((double)s->sampled_at + s->promise.makespan.high) /
+                        BATS_SECOND)
+            : json_null());
+    json_object_set_new(
+        o, "deadline_s", st->deadline > 0 ? seconds(st->deadline) : json_null());
+    json_object_set_new(o, "replicas", json_integer(st->replicas));
+    json_object_set_new(o, "preempted", json_integer(st->preempted));
+    json_object_set_new(o, "retried", json_integer(st->retried));
+    add_money(o, s);
+    json_object_set_new(o, "clusters", clusters);
+    json_object_set_new(o, "longest", running_json(s, m));
+    json_object_set_new(o, "decisions", decisions_json(s));
+    json_object_set_new(o, "causes", causes_json(m->causes));
+    return o;
+}
+
+int bats_live_write(const char *path, const json_t *object,
+                    struct bats_error *err)
+{
+    char next[4096];
+
+    if (snprintf(next, sizeof next, "%s.new", path) >= (int)sizeof next)
+        return bats_error_set(err, BATS_EINPUT, "%s: the name is too long",
+                              path);
+    if (json_dump_file(object, next,
+                       BATS_JSON_SAFE | JSON_INDENT(1) |
+                           JSON_REAL_PRECISION(15)) != 0 ||
+        rename(next, path) != 0) {
+        int code = errno;
+        unlink(next);
+        return bats_error_set(err, BATS_ESYS, "%s: %s", path, strerror(code));
+    }
+    return 0;
+}
+
+int bats_live_read(const char *path, json_t **object, struct bats_error *err)
+{
+    json_error_t why;
+
+    *object = json_load_file(path, 0, &why);
+    if (json_is_object(*object) &&
+        json_is_number(json_object_get(*object, "written_unix")))
+        return 0;
+    json_decref(*object);
+    *object = NULL;
+    if (access(path, F_OK) != 0)
+        return bats_error_set(err, BATS_EINPUT, "%s: %s", path,
+                              strerror(errno));
+    return bats_error_set(err, BATS_EINPUT, "%s is not the status of a run",
+                          path);
+}

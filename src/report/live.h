@@ -1,0 +1,72 @@
+/*
+ * live: the state of a run that goes on, in a small file for `bats-mpi top`.
+ *
+ * Layer: report. Written by the verb run, read by the verb top. The file
+ * (RECORD.live) holds one JSON object, of a size that depends on the number of
+ * clusters only. It is replaced by rename every few seconds, so that a reader
+ * on another node, over NFS, sees a whole one when it opens it anew. It is
+ * removed when the run ends in order; what a killed run leaves behind is old,
+ * and says so by `written_unix`.
+ */
+#ifndef BATS_LIVE_H
+#define BATS_LIVE_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bats/error.h"
+#include "report/causes.h"
+#include "report/snapshot.h"
+
+#define BATS_LIVE_SUFFIX ".live"
+#define BATS_LIVE_EVERY_US 2000000
+#define BATS_LIVE_RUNNING 20  /* tasks that run longest */
+#define BATS_LIVE_DECISIONS 8 /* the last ones */
+#define BATS_LIVE_CAUSES 8    /* the most frequent ones */
+#define BATS_LIVE_COMMAND 120 /* bytes of a command that are shown */
+
+/* What the snapshot does not have. */
+struct bats_live_more {
+    const char *bag;
+    const char *policy;
+    int64_t started_us, now_us; /* real time since 1970 */
+    double time_scale;
+    double per_hour; /* tasks that end, as in progress.h */
+    struct bats_turns turns[BATS_CLUSTERS_MAX];
+    struct bats_running running[BATS_LIVE_RUNNING]; /* the longest first */
+    char commands[BATS_LIVE_RUNNING][BATS_LIVE_COMMAND];
+    size_t n_running;
+    const struct bats_causes *causes; /* sorted */
+};
+
+/* The object, or NULL if memory is short. */
+json_t *bats_live_json(const struct bats_snapshot *snapshot,
+                       const struct bats_live_more *more);
+
+/* Replaces the file at `path`. BATS_ESYS: the old one stays. */
+int bats_live_write(const char *path, const json_t *object,
+                    struct bats_error *err);
+
+/* Reads the file at `path`; *object is to be decref'd. BATS_EINPUT if it is
+ * not there or is something else. */
+int bats_live_read(const char *path, json_t **object, struct bats_error *err);
+
+/* ---- the screen of `top` ---- */
+
+enum bats_live_page {
+    BATS_LIVE_ALL,
+    BATS_LIVE_TASKS,
+    BATS_LIVE_FAILURES,
+    BATS_LIVE_PLANS,
+    BATS_LIVE_PAGES
+};
+
+/* Prints the page in at most `rows` lines of at most `columns` columns,
+ * encoded for a terminal; each line ends with `end`. `now_us`: real time since
+ * 1970, for the age. */
+void bats_live_print(FILE *out, const json_t *object, enum bats_live_page page,
+                     int rows, int columns, int64_t now_us, const char *end);
+
+#endif

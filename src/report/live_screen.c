@@ -1,0 +1,286 @@
+/* live_screen: the pages of `top`. All texts come from a file, so every line
+ * is encoded. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/live.h"
+#include "report/words.h"
+
+struct screen {
+    FILE *out;
+    int rows, columns; /* that are left; of a line */
+    const char *end;
+};
+
+static const char *text_of(const json_t *o, const char *key)
+{
+    const char *text = json_string_value(json_object_get(o, key));
+    return text != NULL ? text : "?";
+}
+
+static double number_of(const json_t *o, const char *key)
+{
+    return json_number_value(json_object_get(o, key));
+}
+
+static int64_t count_of(const json_t *o, const char *key)
+{
+    return json_integer_value(json_object_get(o, key));
+}
+
+static bool has(const json_t *o, const char *key)
+{
+    const json_t *value = json_object_get(o, key);
+    return value != NULL && !json_is_null(value);
+}
+
+/* Bytes of `text`, which is encoded, in its first `columns` columns. */
+static int cut(const char *text, int columns)
+{
+    int n = 0;
+    for (; text[n] != '\0'; n++)
+        if ((text[n] & 0xc0) != 0x80 && columns-- == 0)
+            break;
+    return n;
+}
+
+/* Prints a line, unless the screen is full. */
+__attribute__((format(printf, 2, 3))) static void
+line(struct screen *s, const char *format, ...)
+{
+    char raw[4096], text[8192];
+    va_list args;
+
+    if (s->rows-- <= 0)
+        return;
+    va_start(args, format);
+    vsnprintf(raw, sizeof raw, format, args);
+    va_end(args);
+    bats_encode_terminal(text, sizeof text, raw);
+    fprintf(s->out, "%.*s%s", cut(text, s->columns), text, s->end);
+}
+
+static const char *moment(char *text, double seconds)
+{
+    double us = seconds * BATS_SECOND;
+    return bats_words_moment(
+        text, us > 0 && us < (double)BATS_NEVER ? (bats_time)us : 0);
+}
+
+/* ---- the head ---- */
+
+static void print_tasks(struct screen *s, const json_t *o)
+{
+    int64_t tasks = count_of(o, "tasks");
+    int64_t ended = count_of(o, "done") + count_of(o, "failed");
+    int wide = s->columns - 50 < 10 ? 10 : s->columns - 50;
+    char bar[512];
+
+    wide = wide < (int)sizeof bar ? wide : (int)sizeof bar - 1;
+    int full = tasks > 0 ? (int)(wide * ended / tasks) : wide;
+    memset(bar, '-', (size_t)wide);
+    memset(bar, '#', (size_t)full);
+    bar[wide] = '\0';
+    line(s,
+         "tasks   %3" PRId64 "%% [%s] %" PRId64 "/%" PRId64 ", %" PRId64
+         " running, %" PRId64 " failed",
+         tasks > 0 ? 100 * ended / tasks : 100, bar, ended, tasks,
+         count_of(o, "running"), count_of(o, "failed"));
+}
+
+static void print_time(struct screen *s, const json_t *o)
+{
+    char now[BATS_UNITS_TEXT], end[BATS_UNITS_TEXT], text[1024];
+    double rate = number_of(o, "tasks_per_hour");
+    int n = snprintf(text, sizeof text, "%s",
+                     moment(now, number_of(o, "time_s")));
+
+    if (strcmp(text_of(o, "phase"), "running") != 0)
+        n += snprintf(text + n, sizeof text - (size_t)n, ", %s",
+                      text_of(o, "phase"));
+    if (rate > 0)
+        n += snprintf(text + n, sizeof text - (size_t)n, ", %.*f tasks/%s",
+                      1,
+                      rate >= 3600 ? rate / 3600
+                      : rate >= 60 ? rate / 60
+                                   : rate,
+                      rate >= 3600 ? "s"
+                      : rate >= 60 ? "min"
+                                   : "h");
+    if (number_of(o, "end_s") > number_of(o, "time_s"))
+        n += snprintf(text + n, sizeof text - (size_t)n, ", end at about %s",
+                      moment(end, number_of(o, "end_s")));
+    if (has(o, "promised_s"))
+        n += snprintf(text + n, sizeof text - (size_t)n, " (promised %s",
+                      moment(end, number_of(o, "promised_s")));
+    if (has(o, "promised_at_most_s"))
+        n += snprintf(text + n, sizeof text - (size_t)n, ", at most %s",
+                      moment(end, number_of(o, "promised_at_most_s")));
+    if (has(o, "promised_s"))
+        n += snprintf(text + n, sizeof text - (size_t)n, ")");
+    if (has(o, "deadline_s"))
+        snprintf(text + n, sizeof text - (size_t)n, ", deadline %s",
+                 moment(end, number_of(o, "deadline_s")));
+    line(s, "time    %s", text);
+}
+
+static void print_money(struct screen *s, const json_t *o)
+{
+    const json_t *m = json_object_get(o, "money");
+    const char *currency = text_of(m, "currency");
+    char limit[128] = "", until[128] = "", time[BATS_UNITS_TEXT];
+
+    if (has(m, "budget"))
+        snprintf(limit, sizeof limit, " of %s", text_of(m, "budget"));
+    line(s, "money   %s%s %s charged%s%s, %s reserved", text_of(m, "charged"),
+         limit, currency, has(m, "left") ? ", left " : "",
+         has(m, "left") ? text_of(m, "left") : "", text_of(m, "reserved"));
+    if (has(m, "runs_out_s"))
+        snprintf(until, sizeof until, ": lasts until %s",
+                 moment(time, number_of(m, "runs_out_s")));
+    line(s, "        %s %s an hour as it is now%s", text_of(m, "per_hour"),
+         currency, until);
+}
+
+static void print_head(struct screen *s, const json_t *o, int64_t now_us)
+{
+    char age[BATS_UNITS_TEXT], old[64] = "";
+    double seconds = (double)now_us / 1e6 - number_of(o, "written_unix");
+
+    if (seconds >= 10)
+        snprintf(old, sizeof old, "; NOT CURRENT, written %s ago",
+                 moment(age, seconds));
+    else
+        snprintf(old, sizeof old, "; %.0fs ago", seconds > 0 ? seconds : 0);
+    line(s, "%s, policy %s%s", text_of(o, "bag"), text_of(o, "policy"), old);
+    print_tasks(s, o);
+    print_time(s, o);
+    print_money(s, o);
+}
+
+/* ---- the parts ---- */
+
+static void print_clusters(struct screen *s, const json_t *o)
+{
+    size_t n = json_array_size(json_object_get(o, "clusters"));
+    char mean[BATS_UNITS_TEXT];
+
+    line(s, "%-12s %11s %9s %7s %9s %8s %8s", "cluster", "held", "busy",
+         "in use", "charged", "mean", "profit");
+    for (size_t i = 0; i < n; i++) {
+        const json_t *c = json_array_get(json_object_get(o, "clusters"), i);
+        char held[48], busy[48];
+        snprintf(held, sizeof held, "%" PRId64 "/%" PRId64,
+                 count_of(c, "held"), count_of(c, "machines"));
+        snprintf(busy, sizeof busy, "%" PRId64 "/%" PRId64,
+                 count_of(c, "busy"), count_of(c, "slots"));
+        if (n > 8 && i == 7) {
+            line(s, "... %zu more clusters", n - i);
+            break;
+        }
+        line(s, "%-12.12s %11s %9s %6.0f%% %9s %8s %8.2f", text_of(c, "name"),
+             held, busy, 100 * number_of(c, "in_use"), text_of(c, "charged"),
+             number_of(c, "mean_s") > 0 ? moment(mean, number_of(c, "mean_s"))
+                                        : "-",
+             number_of(c, "profitability"));
+    }
+}
+
+/* "slow: in 7m 3 of 4 windows end and are not renewed". */
+static void print_turns(struct screen *s, const json_t *o)
+{
+    size_t i;
+    json_t *c;
+    char in[BATS_UNITS_TEXT];
+
+    json_array_foreach(json_object_get(o, "clusters"), i, c)
+    {
+        double left = number_of(c, "window_ends_s") - number_of(o, "time_s");
+        int64_t ending = count_of(c, "ending"),
+                parked = count_of(c, "parked_then");
+        if (!has(c, "window_ends_s"))
+            continue;
+        if (parked > 0)
+            line(s,
+                 "next    in %s %" PRId64 " machine%s of %s %s parked%s",
+                 moment(in, left), parked, parked == 1 ? "" : "s",
+                 text_of(c, "name"), parked == 1 ? "is" : "are",
+                 parked < ending ? ", others are renewed" : "");
+        else
+            line(s,
+                 "next    in %s %" PRId64 " window%s of %s end%s, to be "
+                 "renewed while tasks are left",
+                 moment(in, left), ending, ending == 1 ? "" : "s",
+                 text_of(c, "name"), ending == 1 ? "s" : "");
+    }
+}
+
+static void print_running(struct screen *s, const json_t *o)
+{
+    size_t i;
+    json_t *t;
+    char took[BATS_UNITS_TEXT];
+
+    line(s, "%8s  %9s  %-14s  %s", "task", "runs for", "machine", "command");
+    json_array_foreach(json_object_get(o, "longest"), i, t)
+        line(s, "%8" PRId64 "  %9s  %-14.14s  %s", count_of(t, "task"),
+             moment(took, number_of(o, "time_s") - number_of(t, "since_s")),
+             text_of(t, "machine"), text_of(t, "command"));
+}
+
+static void print_failures(struct screen *s, const json_t *o, size_t limit)
+{
+    const json_t *list = json_object_get(o, "causes");
+    size_t n = json_array_size(list);
+
+    for (size_t i = 0; i < n && i < limit; i++) {
+        const json_t *c = json_array_get(list, i);
+        const json_t *host = json_array_get(json_object_get(c, "hosts"), 0);
+        size_t hosts = json_array_size(json_object_get(c, "hosts"));
+        const char *last = text_of(c, "last_line");
+        line(s, "failed  %" PRId64 " on %s%s, %s: %s (first: task %" PRId64 ")",
+             count_of(c, "tasks"), text_of(host, "host"),
+             hosts > 1 ? " and others" : "", text_of(c, "end"),
+             last[0] != '\0' ? last : "nothing on standard error",
+             count_of(c, "first_task"));
+    }
+}
+
+static void print_plans(struct screen *s, const json_t *o)
+{
+    const json_t *list = json_object_get(o, "decisions");
+    char time[BATS_UNITS_TEXT];
+
+    line(s, "%8s  %s", "time", "decision");
+    for (size_t i = json_array_size(list); i-- > 0;) {
+        const json_t *d = json_array_get(list, i);
+        line(s, "%8s  %s", moment(time, number_of(d, "time_s")),
+             text_of(d, "text"));
+    }
+}
+
+void bats_live_print(FILE *out, const json_t *object, enum bats_live_page page,
+                     int rows, int columns, int64_t now_us, const char *end)
+{
+    struct screen s = {out, rows, columns, end};
+
+    print_head(&s, object, now_us);
+    line(&s, "%s", "");
+    if (page == BATS_LIVE_ALL) {
+        print_clusters(&s, object);
+        print_turns(&s, object);
+        print_failures(&s, object, 3);
+        line(&s, "%s", "");
+    }
+    if (page == BATS_LIVE_FAILURES) {
+        print_failures(&s, object, SIZE_MAX);
+        if (json_array_size(json_object_get(object, "causes")) == 0)
+            line(&s, "no task has failed");
+    }
+    if (page == BATS_LIVE_PLANS)
+        print_plans(&s, object);
+    if (page == BATS_LIVE_ALL || page == BATS_LIVE_TASKS)
+        print_running(&s, object);
+}

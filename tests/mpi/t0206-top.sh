@@ -1,0 +1,107 @@
+#!/bin/bash
+# A run that goes on is watched by its status file, on three sizes of screen.
+. "$TOP/tests/mpi/lib.sh"
+
+two_clusters >c.ini
+for i in $(seq 5); do # and a slot for the others
+    printf ": '\\033[31m'; until test -e go; do sleep 0.1; done\\n"
+done >bag
+for i in $(seq 3); do
+    echo 'echo "cp: out.$BATS_TASK_ID: No space left" >&2; exit 1'
+done >>bag
+
+# in_background ARGUMENT...: a run of the bag.
+in_background() {
+    rm -f go
+    env "$mark" timeout -k 5 400 ${MPIRUN:-mpirun} -n 7 "$BATS_MPI" bag \
+        "$@" >out.run 2>err.run </dev/null &
+    run=$!
+}
+in_background -c c.ini --budget 500 --quiet --seed 1 --no-replicate
+within 60 eval 'test -e bag.bats.live && grep -q "\"running\": 5" bag.bats.live &&
+    grep -q "failed\": 3" bag.bats.live'
+ok 'a run keeps its status beside its record'
+
+"$BATS_MPI" top --once bag >out
+grep -q '^tasks  *37% .* 3/8, 5 running, 3 failed$' out
+grep -q '^money   36 of 500 SU charged, left 464, 36 reserved$' out
+grep -q '^slow  *3/3  *[23]/3 ' out
+grep -q '^next    in .* 3 windows of fast end, to be renewed' out
+grep -q '^failed  3 on .*, exit 1: cp: out.*: No space left' out
+test "$(grep -cF ": '\\e[31m'; until test -e go" out)" -eq 5
+ok '--once prints it'
+"$BATS_MPI" top --json bag >json
+perl -MJSON::PP -0e '$o = decode_json(<>);
+    exit !($o->{tasks} == 8 && $o->{money}{charged} == 36 &&
+        $o->{money}{runs_out_s} > 40000 && @{$o->{longest}} == 5 &&
+        $o->{clusters}[1]{held} == 3 && $o->{clusters}[1]{ending} == 3)' json
+ok '--json is for programs'
+first=$(stat -c %i bag.bats.live)
+within 60 eval 'test "$(stat -c %i bag.bats.live)" != '"$first"
+test "$(wc -c <bag.bats.live)" -lt 16384 && test ! -e bag.bats.live.new
+ok 'it is replaced, and small'
+
+ESC=$(printf '\033')
+# screens ROWS COLUMNS KEYS: the screens that top draws, one after the other, in
+# `out`, with <home> before each.
+screens() {
+    { sleep 1; printf %s "$3"; sleep 1; } |
+        TERM=xterm timeout 60 script -qec \
+            "stty rows $1 cols $2; '$BATS_MPI' top bag" typescript >/dev/null
+    sed "1d;s/\r//g;s/$ESC\[H/\n<home>\n/g;s/$ESC\[[0-9;?]*[a-zA-Z]//g" \
+        typescript | sed '/^Script done/d' >out
+}
+if script --version 2>/dev/null | grep -q util-linux; then
+    for size in '24 80' '50 132' '12 40'; do
+        screens $size ftdoq
+        rows=${size% *} columns=${size#* }
+        awk -v columns="$columns" 'length > columns { exit 1 }' out
+        awk -v rows="$rows" '/<home>/ { n = 0 } n++ > rows { exit 1 }' out
+        test "$(grep -c '<home>' out)" -ge 5
+        grep -q '^cluster ' out && grep -q '^    time  decision' out
+        grep -q '^failed .*exit 1' out
+        ok "top has pages on a screen of $rows x $columns"
+    done
+    rm -f typescript
+    mkfifo keys
+    { TERM=xterm timeout 60 script -qec "stty rows 24 cols 80; tty >tty;
+        exec '$BATS_MPI' top bag" typescript <keys >/dev/null; } &
+    exec 3>keys
+    within 30 eval 'grep -q "money" typescript'
+    stty -F "$(cat tty)" rows 40 cols 120
+    within 30 eval 'grep -q "$(printf "\033")\[40;1H" typescript'
+    printf q >&3
+    wait $!
+    exec 3>&-
+    ok 'it follows the size of the screen'
+else
+    skip 'top on a terminal' 'no script(1) of util-linux'
+fi
+expect 2 "$BATS_MPI" top bag </dev/null >out 2>err
+grep -q 'needs a terminal' err
+ok 'without a terminal it says what to do'
+
+touch go
+expect 1 wait $run
+test ! -e bag.bats.live
+expect 2 "$BATS_MPI" top --once bag >out 2>err
+grep -q "the run is over: 'bats-mpi status bag'" err
+ok 'it goes with the run'
+
+in_background --no-record
+within 60 eval 'grep -q "No space" err.run'
+sleep 2.5
+test ! -e bag.bats.live
+touch go
+expect 1 wait $run
+ok 'without a record there is none'
+
+echo '{"written_unix": "x"}' >bag.bats.live
+expect 2 "$BATS_MPI" top --once bag >out 2>err
+grep -q 'is not the status of a run' err
+printf '{"written_unix": 5, "bag": "\\u001b[2J"}' >bag.bats.live
+"$BATS_MPI" top --once bag >out
+grep -qF '\e[2J, policy ?; NOT CURRENT, written ' out
+ok 'what is no status is refused, and what is old says so'
+
+done_testing
