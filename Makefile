@@ -64,8 +64,8 @@ ENGINE_SRC = $(addprefix src/engine/, \
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c clusters_file.c dependencies.c inifile.c platform.c profile.c \
 	pools.c profile_save.c reliability.c runtimes.c textfile.c \
-	sweep/json.c sweep/points.c sweep/readers.c sweep/sweep.c \
-	sweep/template.c)
+	$(addprefix sweep/, domain.c json.c planfile.c plantask.c points.c \
+	readers.c script.c source.c sweep.c template.c text.c))
 PROTO_SRC = $(addprefix src/proto/, read.c write.c)
 EXEC_SRC = $(addprefix src/exec/process/, \
 	command.c environment.c family.c guard.c pace.c runner.c spawner.c) \

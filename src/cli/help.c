@@ -37,7 +37,8 @@ static const struct {
          "values, {2}, {-1} and {name} are one; {.}, {/}, {//} and {/.} (and "
          "{2.} and so on) are without extension, without directory, the "
          "directory, and without both; {#} is the number of the task, {%} that "
-         "of the slot. Values are quoted for the shell."},
+         "of the slot. Values are quoted for the shell. A BAG that ends with "
+         ".pln is a plan file of Nimrod."},
     [BATS_VERB_ALLOC] =
         {"bats-mpi alloc [OPTION...] --partition LIST BAG",
          "Runs the bag on machines that are bought from Slurm as jobs of their "

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "input/dependencies.h"
+#include "input/sweep/planfile.h"
 #include "input/sweep/sweep.h"
 #include "input/textfile.h"
 #include "util/grow.h"
@@ -40,7 +41,7 @@ struct bats_bagfile {
     uint32_t n_tasks;
     bool is_disbatch;
     uint32_t dangling;
-    struct bats_graph graph; /* without nodes if nobody waits */
+    struct bats_graph graph;  /* without nodes if nobody waits */
     struct bats_sweep *sweep; /* instead of all of these; or NULL */
 };
 
@@ -362,6 +363,42 @@ static int scan_text(struct bats_bagfile *bag, size_t length,
     return code;
 }
 
+/* ---- plan files ---- */
+
+/* The command that runs the script `text`: its first line, without "#!". For
+ * free(). */
+static char *interpreter(const char *text)
+{
+    const char *begin = text + 2 + strspn(text + 2, BLANKS);
+    size_t n = strcspn(begin, "\r\n");
+    while (n > 0 && strchr(BLANKS, begin[n - 1]) != NULL)
+        n--;
+    return n > 0 ? strndup(begin, n) : strdup("/bin/sh");
+}
+
+static bool is_plan(const char *path)
+{
+    size_t n = strlen(path);
+    return n > 4 && strcmp(path + n - 4, ".pln") == 0;
+}
+
+/* Makes a sweep of the text. */
+static int read_plan(struct bats_bagfile *bag, bool is_script,
+                     struct bats_error *err)
+{
+    char *command = is_script ? interpreter(bag->text) : NULL;
+    if (is_script && command == NULL)
+        return no_memory(err);
+    int code =
+        bats_sweep_of_plan(bag->name, bag->text, command, &bag->sweep, err);
+    free(command);
+    free(bag->text);
+    bag->text = NULL;
+    if (!code)
+        bag->n_tasks = bats_sweep_count(bag->sweep);
+    return code;
+}
+
 int bats_bagfile_load(const char *path, struct bats_bagfile **bag,
                       struct bats_error *err)
 {
@@ -372,8 +409,11 @@ int bats_bagfile_load(const char *path, struct bats_bagfile **bag,
     }
     size_t length = 0;
     int code = bats_textfile_read(path, &b->text, &length, err);
+    bool is_script =
+        !code && strcmp(path, "-") != 0 && bats_planfile_in_script(b->text);
     if (!code)
-        code = scan_text(b, length, err);
+        code = is_script || is_plan(path) ? read_plan(b, is_script, err)
+                                          : scan_text(b, length, err);
     if (!code && b->n_tasks == 0)
         code = bats_error_set(err, BATS_EINPUT, "%s: no task in this bag",
                               b->name);

@@ -31,6 +31,10 @@ struct bats_bagfile; /* opaque */
 struct bats_sweep;   /* sweep/sweep.h */
 
 /*
+ * A file whose name ends with .pln is a plan file, and a script (#!) with lines
+ * "#BATS parameter ..." is a sweep of itself: both are as in
+ * sweep/planfile.h.
+ *
  * Reads the whole file at `path` ("-": standard input). BATS_EINPUT with
  * "path:line: sentence" for a NUL byte, an unknown directive, a malformed
  * @sleep, more than UINT32_MAX - 1 tasks; "path: sentence" for an unreadable

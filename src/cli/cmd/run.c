@@ -64,7 +64,8 @@ static int exit_code(const struct bats_run_outcome *outcome,
     if (outcome->signal != 0)
         return 128 + outcome->signal;
     return (int)bats_finish_row(outcome->finish,
-                                 status.failed + status.skipped)->exit;
+                                status.failed + status.skipped)
+        ->exit;
 }
 
 static const char *output_name(enum bats_output output)
@@ -305,8 +306,7 @@ static int prepare(const struct bats_settings *set,
                              set->bar        ? BATS_WATCH_BAR
                              : set->progress ? BATS_WATCH_LINE
                                              : BATS_WATCH_AUTO,
-                             set->joblog,
-                             bats_history_resumes(set), err);
+                             set->joblog, bats_history_resumes(set), err);
     return rc;
 }
 
@@ -534,6 +534,17 @@ static int load_sweep(const struct bats_settings *set,
     return rc < 0 ? rc : bats_bagfile_of_sweep(sweep, bag, err);
 }
 
+/* Shows the warnings about a plan file, one in a line. */
+static void warn(const struct bats_bagfile *bag)
+{
+    const struct bats_sweep *sweep = bats_bagfile_sweep(bag);
+    const char *lines = sweep != NULL ? bats_sweep_warnings(sweep) : NULL;
+    for (size_t n; lines != NULL && *lines != '\0'; lines += n + 1) {
+        n = strcspn(lines, "\n");
+        bats_words_line(stderr, "bats-mpi: %.*s", (int)n, lines);
+    }
+}
+
 /* Loads the bag, and warns of what may not have been meant. */
 static int load_bag(const struct bats_settings *set, struct bats_bagfile **bag,
                     struct bats_error *err)
@@ -545,6 +556,7 @@ static int load_bag(const struct bats_settings *set, struct bats_bagfile **bag,
         bats_verb_suggest(set->bag, err);
     if (rc < 0 || set->quiet)
         return rc;
+    warn(*bag);
     uint32_t line = bats_bagfile_dangling(*bag);
     if (line > 0)
         bats_words_line(stderr,

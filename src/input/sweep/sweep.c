@@ -4,13 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/sweep/planfile.h"
 #include "input/sweep/readers.h"
+#include "input/sweep/script.h"
 #include "input/sweep/template.h"
+#include "input/sweep/text.h"
 #include "util/grow.h"
 
 struct bats_sweep {
     struct bats_points points;
-    struct bats_template *template;
+    struct bats_template *template; /* of the commands; or NULL: */
+    struct bats_script script;
+    char *warnings;
     struct bats_values *values; /* of the point that was looked up last */
     size_t width;
     bool has_variables;
@@ -114,7 +119,7 @@ static int read_axes(struct bats_sweep *sweep,
         at = end;
     }
     bats_columns_release(&columns);
-    return rc == 0 ? bats_points_close(&sweep->points, err) : rc;
+    return rc;
 }
 
 static bool is_variable(const char *name)
@@ -174,29 +179,89 @@ static int make_template(struct bats_sweep *sweep,
     return sweep->template != NULL ? 0 : no_memory(err);
 }
 
-int bats_sweep_create(const struct bats_sweep_spec *spec,
-                      struct bats_sweep **sweep, struct bats_error *err)
+static struct bats_sweep *new_sweep(void)
 {
     struct bats_sweep *s = calloc(1, sizeof *s);
-    if (s == NULL || (s->values = calloc(1, sizeof *s->values)) == NULL) {
-        bats_sweep_destroy(s);
-        return no_memory(err);
+    if (s != NULL && (s->values = calloc(1, sizeof *s->values)) == NULL) {
+        free(s);
+        return NULL;
     }
-    int rc = read_axes(s, spec, err);
-    if (rc == 0) {
-        s->width = bats_points_width(&s->points);
-        for (size_t k = 0; k < s->width; k++)
-            s->has_variables =
-                s->has_variables || is_variable(bats_sweep_name(s, k));
-        rc = check_names(s, err);
-    }
-    if (rc == 0)
-        rc = make_template(s, spec, err);
+    return s;
+}
+
+/* After its axes are read. */
+static int count_points(struct bats_sweep *s, struct bats_error *err)
+{
+    int rc = bats_points_close(&s->points, err);
+    if (rc < 0)
+        return rc;
+    s->width = bats_points_width(&s->points);
+    for (size_t k = 0; k < s->width; k++)
+        s->has_variables =
+            s->has_variables || is_variable(bats_sweep_name(s, k));
+    return check_names(s, err);
+}
+
+/* Returns `rc`, and the sweep unless that is an error. */
+static int finish(struct bats_sweep *s, int rc, struct bats_sweep **sweep)
+{
     if (rc < 0)
         bats_sweep_destroy(s);
     else
         *sweep = s;
     return rc;
+}
+
+int bats_sweep_create(const struct bats_sweep_spec *spec,
+                      struct bats_sweep **sweep, struct bats_error *err)
+{
+    struct bats_sweep *s = new_sweep();
+    if (s == NULL)
+        return no_memory(err);
+    int rc = read_axes(s, spec, err);
+    if (rc == 0)
+        rc = count_points(s, err);
+    if (rc == 0)
+        rc = make_template(s, spec, err);
+    return finish(s, rc, sweep);
+}
+
+/* ---- plan files ---- */
+
+static int read_plan(struct bats_sweep *s, const char *name, const char *text,
+                     const char *command, struct bats_error *err)
+{
+    if (command == NULL)
+        return bats_planfile_read(name, text, &s->points, &s->script,
+                                  &s->warnings, err);
+    int rc = bats_planfile_read_script(name, text, &s->points, err);
+    char *quoted = NULL;
+    size_t room = 0;
+    struct bats_text out = {.bytes = &quoted, .room = &room, .ok = true};
+    bats_text_quote(&out, name, strlen(name));
+    bats_script_add(&s->script, command);
+    bats_script_add(&s->script, " ");
+    bats_script_add(&s->script, out.ok ? quoted : "");
+    free(quoted);
+    return rc == 0 && (s->script.failed || !out.ok) ? no_memory(err) : rc;
+}
+
+int bats_sweep_of_plan(const char *name, const char *text, const char *command,
+                       struct bats_sweep **sweep, struct bats_error *err)
+{
+    struct bats_error why = {0};
+    struct bats_sweep *s = new_sweep();
+    if (s == NULL)
+        return no_memory(err);
+    int rc = read_plan(s, name, text, command, err);
+    if (rc == 0 && (rc = count_points(s, &why)) < 0)
+        bats_error_set(err, rc, "%s: %s", name, why.text);
+    return finish(s, rc, sweep);
+}
+
+const char *bats_sweep_warnings(const struct bats_sweep *sweep)
+{
+    return sweep->warnings;
 }
 
 void bats_sweep_destroy(struct bats_sweep *sweep)
@@ -205,6 +270,8 @@ void bats_sweep_destroy(struct bats_sweep *sweep)
         return;
     bats_points_release(&sweep->points);
     bats_template_destroy(sweep->template);
+    bats_script_release(&sweep->script);
+    free(sweep->warnings);
     if (sweep->values != NULL)
         bats_values_release(sweep->values);
     free(sweep->values);
@@ -223,8 +290,12 @@ ptrdiff_t bats_sweep_command(const struct bats_sweep *sweep, uint32_t i,
 {
     if (!bats_points_at(&sweep->points, i, sweep->values))
         return BATS_ENOMEM;
-    ptrdiff_t n = bats_template_expand(sweep->template, sweep->values,
-                                       (uint64_t)i + 1, slot, text, size);
+    uint64_t number = (uint64_t)i + 1;
+    ptrdiff_t n = sweep->template != NULL
+                      ? bats_template_expand(sweep->template, sweep->values,
+                                             number, slot, text, size)
+                      : bats_script_expand(&sweep->script, sweep->values,
+                                           number, text, size);
     return n < 0 ? BATS_ENOMEM : n;
 }
 

@@ -52,6 +52,15 @@ bool bats_sweep_is(const char *const *words, size_t n_words);
  * of one name, no command for values that have names; BATS_ENOMEM. */
 int bats_sweep_create(const struct bats_sweep_spec *spec,
                       struct bats_sweep **sweep, struct bats_error *err);
+/* A sweep of the plan file `text`, which is called `name` in messages (see
+ * planfile.h), or of the script `name` with parameters in `text`: this command
+ * is run, with `name` as its argument. NULL instead of `command`: a plan. */
+int bats_sweep_of_plan(const char *name, const char *text, const char *command,
+                       struct bats_sweep **sweep, struct bats_error *err);
+
+/* Lines about what may not have been meant; NULL: none. */
+const char *bats_sweep_warnings(const struct bats_sweep *sweep);
+
 void bats_sweep_destroy(struct bats_sweep *sweep);
 
 /* Number of tasks, >= 1. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/sweep/text.h"
 #include "util/grow.h"
 
 enum kind { LITERAL, BLANK, ALL, ONE, NUMBER, SLOT };
@@ -210,57 +211,6 @@ void bats_template_destroy(struct bats_template *t)
 
 /* ---- expanding ---- */
 
-struct text {
-    char **bytes;
-    size_t *room;
-    size_t n;
-    bool ok;
-};
-
-static void put(struct text *out, const char *bytes, size_t n)
-{
-    out->ok = out->ok && bats_grow(out->bytes, out->room, out->n + n + 1, 1);
-    if (!out->ok)
-        return;
-    memcpy(*out->bytes + out->n, bytes, n);
-    out->n += n;
-}
-
-static bool is_plain(const char *bytes, size_t n)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyz0123456789"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_.+/";
-    for (size_t i = 0; i < n; i++)
-        if (memchr(plain, bytes[i], sizeof plain - 1) == NULL)
-            return false;
-    return n > 0;
-}
-
-/* Single quotes in double ones, the rest in single ones, and no empty pair of
- * single ones at the ends. */
-static void put_quoted(struct text *out, const char *bytes, size_t n)
-{
-    if (is_plain(bytes, n)) {
-        put(out, bytes, n);
-        return;
-    }
-    if (n == 0)
-        put(out, "''", 2);
-    for (size_t i = 0; i < n;) {
-        size_t end = i;
-        while (end < n && bytes[end] != '\'')
-            end++;
-        if (end > i || (i > 0 && end < n)) {
-            put(out, "'", 1);
-            put(out, bytes + i, end - i);
-            put(out, "'", 1);
-        }
-        if (end < n)
-            put(out, "\"'\"", 3);
-        i = end + (end < n);
-    }
-}
-
 /* Without the extension: from the last dot on, if there is no slash after
  * it. */
 static size_t stem(const char *value, size_t n)
@@ -294,7 +244,7 @@ static size_t directory(const char *value, size_t n)
     return strip_slashes(value, base);
 }
 
-static void put_value(const struct bats_template *t, struct text *out,
+static void put_value(const struct bats_template *t, struct bats_text *out,
                       const char *value, enum part part)
 {
     size_t n = strlen(value);
@@ -313,9 +263,9 @@ static void put_value(const struct bats_template *t, struct text *out,
         }
     }
     if (t->quotes_values)
-        put_quoted(out, value, n);
+        bats_text_quote(out, value, n);
     else
-        put(out, value, n);
+        bats_text_put(out, value, n);
 }
 
 /* Perl's rule for negative indices: a position before the first one counts
@@ -330,7 +280,7 @@ static const char *value_at(const struct bats_values *values, int64_t position)
 }
 
 /* Quotes the word that begins at `begin`, and returns the place after it. */
-static void quote_word(struct text *out, size_t begin)
+static void quote_word(struct bats_text *out, size_t begin)
 {
     size_t n = out->n - begin;
     char *copy = out->ok ? malloc(n + 1) : NULL;
@@ -339,17 +289,17 @@ static void quote_word(struct text *out, size_t begin)
         return;
     memcpy(copy, *out->bytes + begin, n);
     out->n = begin;
-    put_quoted(out, copy, n);
+    bats_text_quote(out, copy, n);
     free(copy);
 }
 
 /* Ends a word, and begins the next. */
-static size_t next_word(const struct bats_template *t, struct text *out,
+static size_t next_word(const struct bats_template *t, struct bats_text *out,
                         size_t begin)
 {
     if (t->quotes_words)
         quote_word(out, begin);
-    put(out, " ", 1);
+    bats_text_put(out, " ", 1);
     return out->n;
 }
 
@@ -358,7 +308,7 @@ ptrdiff_t bats_template_expand(const struct bats_template *t,
                                uint64_t number, uint32_t slot, char **text,
                                size_t *size)
 {
-    struct text out = {.bytes = text, .room = size, .ok = true};
+    struct bats_text out = {.bytes = text, .room = size, .ok = true};
     size_t begin = 0; /* of the present word */
     char digits[24];
     for (size_t i = 0; i < t->n; i++) {
@@ -366,7 +316,7 @@ ptrdiff_t bats_template_expand(const struct bats_template *t,
         const char *one;
         switch (p->kind) {
         case LITERAL:
-            put(&out, t->text + p->begin, p->end - p->begin);
+            bats_text_put(&out, t->text + p->begin, p->end - p->begin);
             break;
         case BLANK:
             begin = next_word(t, &out, begin);
@@ -387,14 +337,14 @@ ptrdiff_t bats_template_expand(const struct bats_template *t,
         case SLOT:
             snprintf(digits, sizeof digits, "%" PRIu64,
                      p->kind == NUMBER ? number : slot);
-            put(&out, p->kind == SLOT && slot == 0 ? "{%}" : digits,
-                p->kind == SLOT && slot == 0 ? 3 : strlen(digits));
+            bats_text_put(&out, p->kind == SLOT && slot == 0 ? "{%}" : digits,
+                          p->kind == SLOT && slot == 0 ? 3 : strlen(digits));
             break;
         }
     }
     if (t->quotes_words)
         quote_word(&out, begin);
-    put(&out, "", 0);
+    bats_text_put(&out, "", 0);
     if (!out.ok)
         return -1;
     (*text)[out.n] = '\0';

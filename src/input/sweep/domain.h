@@ -1,0 +1,29 @@
+/*
+ * domain: the values of a parameter in a plan file.
+ *
+ * Layer: input, private to plan files.
+ *
+ *     [label "TEXT"] [integer|float|text|files]
+ *         VALUE | default VALUE...
+ *       | range from A to B [step S | points N]
+ *       | random from A to B [points N]
+ *       | select anyof|oneof VALUE... [default VALUE...]
+ *
+ * A range includes B if a step meets it; without a step it is 1. Random values
+ * depend on the parameter's name and on nothing else, so that they are the same
+ * when the plan is read again. Of a selection, the default values are used, or
+ * else all (anyof) or the first (oneof). Files are names or patterns, of which
+ * every match is a value, in alphabetical order.
+ */
+#ifndef BATS_SWEEP_DOMAIN_H
+#define BATS_SWEEP_DOMAIN_H
+
+#include "input/sweep/points.h"
+#include "input/sweep/source.h"
+
+/* Reads what follows the name of a parameter, up to the end of the
+ * statement. */
+int bats_domain_read(struct bats_source *source, struct bats_axis *axis,
+                     const char *name);
+
+#endif

@@ -1,0 +1,183 @@
+#!/bin/bash
+# Plan files of Nimrod, in both dialects, and scripts with parameters.
+. "$TOP/tests/mpi/lib.sh"
+export TMPDIR=$dir/tmp
+mkdir tmp
+
+# run ARGUMENT...: with three workers, into out and err.
+run() {
+    "$BATS_MPI" run -j 3 "$@" >out 2>err </dev/null
+}
+seeds=$TOP/tests/fuzz/seeds/planfile
+
+# Figure 9 of the paper on DBC algorithms, misprints and all: a parameter is
+# misspelt, and a line of a comment has lost its '#'.
+cp "$seeds/figure9" calc.pln
+cat >clac.SOS <<'END'
+#!/bin/sh
+echo "$1 squared is $(($1 * $1))" >output
+END
+chmod +x clac.SOS
+run calc.pln
+test "$(ls output.* | wc -l)" -eq 200
+test "$(cat output.12)" = '12 squared is 144'
+grep -q "calc.pln:5:6: the task 'definition' is empty: it is left out" err
+grep -q "calc.pln:10:18: no parameter is called 'time_base_value'" err
+test "$("$BATS_MPI" tasks calc.pln --where 'length > 198' --json |
+    grep -c '"time_base_alue":10')" -eq 2
+ok 'the plan of the paper runs as it is'
+
+cat >model.sh <<'END'
+#!/bin/sh
+cat input
+echo "args $*"
+echo oops >&2
+[ "$2" != 2.5 ]
+END
+chmod +x model.sh
+printf 'A=$angle B=${name} $angled $jobname\n' >skeleton
+touch x1.dat x2.dat
+cat >wing.pln <<'END'
+parameter angle label "of attack" float range from -2.5 to 2.5 step 2.5
+parameter name text select anyof "a&b" "it's /" // two of them
+parameter data files select anyof "x?.dat"
+task nodestart
+    copy skeleton node:.
+    copy root:*.sh node:.
+endtask
+task main
+    copy ${data} node:data
+    node:substitute skeleton input
+    redirect stderr to errors
+    redirect stdout append to result
+    onerror ignore
+    exec ./model.sh "$name" ${angle} $data \
+        last
+    onerror fail
+    redirect stdout off
+    shexec "cat result errors | grep -v squared > all.txt; ls data"
+    copy node:all.txt root:out.${jobindex}
+endtask
+END
+run -q wing.pln
+test "$(ls out.* | wc -l)" -eq 12
+test "$(sort out | uniq -c | tr -s ' ')" = ' 12 data'
+cat >expected <<'END'
+A=0 B=it's / $angled 7
+args it's / 0 x1.dat last
+oops
+END
+cmp out.7 expected
+test -z "$(find tmp -name 'bats-*')"
+ok 'a plan of the later dialect runs, and leaves nothing behind'
+
+cat >jobs.pln <<'END'
+variable y index 1 list "a b" c
+variable x index 0 list 1 2 3
+jobs
+    0007 2 0
+    0009 0 1
+endjobs
+parameter z 5
+task main
+    exec echo $jobname $x $y $z $jobindex
+endtask
+END
+run -q jobs.pln
+test "$(sort out)" = '0007 3 a b 5 1
+0009 1 c 5 2'
+ok 'jobs select among variables'
+
+cat >sweep.sh <<'END'
+#!/bin/sh
+#SBATCH --ntasks=4
+#BATS parameter rate float range from 0.1 to 0.3 step 0.1
+#BATS parameter seed integer random from 1 to 1000 points 2
+echo "$rate $seed ${0##*/}"
+END
+run -q sweep.sh
+test "$(cut -d' ' -f1,3 out | sort)" = '0.1 sweep.sh
+0.1 sweep.sh
+0.2 sweep.sh
+0.2 sweep.sh
+0.3 sweep.sh
+0.3 sweep.sh'
+sort out >before
+run -q sweep.sh
+sort out | cmp - before
+ok 'a script with parameters is a sweep, the same every time'
+
+cat >slow.pln <<'END'
+parameter x 1
+task main
+    exec sleep 600
+endtask
+END
+"$BATS_MPI" run -q slow.pln >out 2>err &
+within 60 eval '[ -n "$(find tmp -name "bats-*")" ]'
+kill -TERM $!
+wait $! || :
+test -z "$(find tmp -name 'bats-*')"
+ok 'a job that is told to stop takes its directory along'
+
+# refuses WHERE-AND-WHAT: says so about the plan on standard input.
+refuses() {
+    cat >bad.pln
+    expect 2 run bad.pln
+    grep -qF -e "bad.pln:$1" err || note_failure 1 "no '$1' in: $(cat err)"
+}
+refuses "1:37: expected a number, found the end of the statement" <<'END'
+parameter x integer range from 1 to 
+END
+refuses "1:32: expected an integer, found '1.5'" <<'END'
+parameter x integer range from 1.5 to 2
+END
+refuses "2:25: expected step, points or the end of the statement, found 'by'" <<'END'
+parameter x float \
+  range from 1 to 2     by 3
+END
+refuses "2:11: there is a 'x' already" <<'END'
+parameter x 1
+parameter x 2
+END
+refuses "1:19: no file matches 'none*'" <<'END'
+parameter x files "none*"
+END
+refuses "1:18: this quote is not closed" <<'END'
+parameter x text "abc
+END
+refuses "1:1: expected parameter, variable, jobs or task, found 'paramter'" <<'END'
+paramter x 1
+END
+refuses "3:5: expected copy, execute, exec, shexec, substitute, redirect, onerror or endtask, found 'cp'" <<'END'
+parameter x 1
+task main
+    cp a b
+endtask
+END
+refuses "4:1: expected a command or endtask, found the end of the file" <<'END'
+parameter x 1
+task main
+    exec a
+END
+refuses "2:6: expected main or nodestart, found 'mian'" <<'END'
+parameter x 1
+task mian
+    exec a
+endtask
+END
+refuses "2:1: expected the task main, found the end of the file" <<'END'
+parameter x 1
+END
+refuses "3:5: x has the values 0 to 1, and not 2" <<'END'
+variable x index 0 list 1 2
+jobs
+1   2
+endjobs
+END
+refuses "1:49: this range has too many values" <<'END'
+parameter x integer range from 1 to 999999999999
+END
+ok 'mistakes are shown with their line and column'
+
+done_testing

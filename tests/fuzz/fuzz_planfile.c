@@ -1,0 +1,42 @@
+/* fuzz_planfile: the reader of plan files, and of scripts with parameters. */
+#include <string.h>
+
+#include "fuzz.h"
+#include "input/sweep/sweep.h"
+
+/* Expands the first tasks and the last ones. */
+static void expand(struct bats_sweep *sweep)
+{
+    char *text = NULL;
+    size_t size = 0, n;
+    uint32_t count = bats_sweep_count(sweep);
+
+    for (uint32_t k = 0; k < 40 && k < count; k++) {
+        uint32_t i = k < 20 ? k : count - 1 - (k - 20);
+        if (bats_sweep_command(sweep, i, 1, &text, &size) < 0 ||
+            bats_sweep_variables(sweep, i, &text, &size) < 0 ||
+            bats_sweep_values(sweep, i, &n) == NULL || n == 0)
+            abort();
+    }
+    free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+    char *text = malloc(n + 1);
+    struct bats_sweep *sweep;
+    struct bats_error err;
+
+    if (text == NULL)
+        abort();
+    memcpy(text, bytes, n);
+    text[n] = '\0';
+    for (int i = 0; i < 2; i++)
+        if (bats_sweep_of_plan("plan", text, i == 0 ? NULL : "/bin/sh", &sweep,
+                               &err) == 0) {
+            expand(sweep);
+            bats_sweep_destroy(sweep);
+        }
+    free(text);
+    return 0;
+}
