@@ -91,7 +91,8 @@ enum bats_event_type {
     BATS_EVENT_ENDS,   /* machine, runtime: it may work for so long from now, not
                           for a window: the job has another limit, or is about
                           to be preempted */
-    BATS_EVENT_BILLED, /* machine, amount: its job has ended, and was billed */
+    BATS_EVENT_BILLED, /* machine, amount: its job has ended, and was billed; or
+                          BATS_NO_MACHINE: a job of an earlier session was */
     BATS_EVENT_CLOSED  /* machine: no other job can be had there */
 };
 

@@ -23,7 +23,7 @@
 #define BYE_US 5000000    /* for a job to end, after its good-bye */
 #define SAY_US 60000000   /* jobs that wait, after so long at first */
 #define FAILURES 3 /* jobs in a row that end before they join: give up */
-#define NAME 32
+#define NAME 64
 #define COMMAND (3 * PATH_MAX)
 
 /* A machine, and its job. */
@@ -50,13 +50,25 @@ struct bats_alloc {
     uint32_t failures[BATS_CLUSTERS_MAX];
     struct bats_job_request *requests; /* by machine */
     struct lane *lanes;                /* the same */
-    struct bats_queue *jobs;
+    struct bats_queue *queue;
     int64_t interval_us, grace_us, window_us;
     int64_t said_us, say_us; /* jobs wait: last told, and how long to wait */
     char name[NAME], door[PATH_MAX], log[PATH_MAX], command[COMMAND];
+    char own[BATS_ALLOCATION_NAME]; /* the job that the run is in, or "" */
+    /* Jobs of an earlier session that still wait. Beyond the machines there is
+     * a place for each of them, to be rid of it. */
+    struct bats_job_view *pool;
+    size_t n_pool, n_listed; /* behind them, those that wait no more */
+    size_t n_taken;
+    bool has_begun; /* the engine has asked for the first jobs */
     char **more; /* words of --sbatch, ended by NULL */
     char *words; /* their memory */
 };
+
+static uint32_t count_places(const struct bats_alloc *a)
+{
+    return a->platform.n_machines + (uint32_t)a->n_pool;
+}
 
 /* ---- between engine and batch system ---- */
 
@@ -90,7 +102,7 @@ static int give_platform(void *context, struct bats_platform *platform,
 static bool expects(void *context)
 {
     const struct bats_alloc *a = context;
-    return bats_queue_count(a->jobs) > 0;
+    return bats_queue_count(a->queue) > 0;
 }
 
 static int admit(void *context, const struct bats_joiner *joiner,
@@ -98,7 +110,7 @@ static int admit(void *context, const struct bats_joiner *joiner,
 {
     struct bats_alloc *a = context;
     bool unsure;
-    uint32_t place = bats_queue_find(a->jobs, joiner->job, &unsure);
+    uint32_t place = bats_queue_find(a->queue, joiner->job, &unsure);
     if (place == BATS_NO_JOB && unsure)
         return 0;
     if (place == BATS_NO_JOB)
@@ -126,11 +138,26 @@ static void parted(void *context, const char *job, enum bats_parted how)
     struct bats_alloc *a = context;
     for (uint32_t i = 0; i < a->platform.n_machines; i++)
         if (a->lanes[i].joined &&
-            strcmp(bats_queue_id(a->jobs, i), job) == 0) {
+            strcmp(bats_queue_id(a->queue, i), job) == 0) {
             a->lanes[i].joined = false;
-            bats_queue_cancel(a->jobs, i,
+            bats_queue_cancel(a->queue, i,
                              how == BATS_PARTED_BYE ? BYE_US : 0);
         }
+}
+
+/* A job of an earlier session that waits in this partition. */
+static bool take_over(struct bats_alloc *a, uint32_t machine)
+{
+    uint32_t cluster = a->platform.machines[machine].cluster;
+    for (size_t i = 0; i < a->n_pool; i++)
+        if (a->pool[i].id[0] != '\0' &&
+            strcmp(a->pool[i].partition, a->partitions[cluster]) == 0) {
+            bats_queue_adopt(a->queue, machine, &a->pool[i]);
+            a->pool[i].id[0] = '\0';
+            a->n_taken++;
+            return true;
+        }
+    return false;
 }
 
 static void commanded(void *context, const struct bats_command *command)
@@ -143,13 +170,14 @@ static void commanded(void *context, const struct bats_command *command)
     struct lane *lane = &a->lanes[command->machine];
     if (command->type == BATS_COMMAND_ACQUIRE) {
         *lane = (struct lane){.asked = true};
-        bats_queue_submit(a->jobs, command->machine);
+        if (!take_over(a, command->machine))
+            bats_queue_submit(a->queue, command->machine);
     } else if (lane->asked && !lane->leaves) {
         lane->leaves = true;
         lane->leave_by_us =
             bats_now_us(CLOCK_MONOTONIC) + a->grace_us + LEAVE_US;
         if (!lane->had)
-            bats_queue_cancel(a->jobs, command->machine, 0);
+            bats_queue_cancel(a->queue, command->machine, 0);
     }
 }
 
@@ -169,7 +197,7 @@ static int end_is_known(struct bats_alloc *a, struct bats_joined *joined,
     left_us = left_us > 0 ? left_us : 0;
     lane->ends_us = now_us + left_us;
     tell(joined, "job %s has %lld s left, less than its window",
-         bats_queue_id(a->jobs, news->place), (long long)left_us / 1000000);
+         bats_queue_id(a->queue, news->place), (long long)left_us / 1000000);
     struct bats_event event = {.type = BATS_EVENT_ENDS,
                                .machine = news->place,
                                .runtime = left_us};
@@ -189,7 +217,7 @@ static int check_rate(const struct bats_alloc *a,
                           "%g as it said before it started; does the job hold "
                           "whole nodes (--exclusive)? Ask for all of their "
                           "cores (--slots, --sbatch '--cpus-per-task=N')",
-                          a->system->name, bats_queue_id(a->jobs, news->place),
+                          a->system->name, bats_queue_id(a->queue, news->place),
                           a->partitions[cluster], news->rate,
                           a->system->currency, a->rate[cluster]);
 }
@@ -197,6 +225,8 @@ static int check_rate(const struct bats_alloc *a,
 static int job_runs(struct bats_alloc *a, struct bats_joined *joined,
                     const struct bats_queue_news *news, struct bats_error *err)
 {
+    if (news->place >= a->platform.n_machines)
+        return 0;
     int rc = check_rate(a, news, err);
     return rc < 0 ? rc : end_is_known(a, joined, news, err);
 }
@@ -222,7 +252,7 @@ static int job_failed(struct bats_alloc *a, struct bats_joined *joined,
     uint32_t cluster = a->platform.machines[place].cluster;
     struct bats_event event = {.type = BATS_EVENT_LOST, .machine = place};
     tell(joined, "job %s in partition %s ended before it joined: see %s",
-         bats_queue_id(a->jobs, place), a->partitions[cluster], a->log);
+         bats_queue_id(a->queue, place), a->partitions[cluster], a->log);
     int rc = ++a->failures[cluster] == FAILURES
                  ? close_cluster(a, joined, cluster, err)
                  : 0;
@@ -251,7 +281,8 @@ static int take_news(struct bats_alloc *a, struct bats_joined *joined,
     case BATS_QUEUE_RUNS:
         return job_runs(a, joined, news, err);
     case BATS_QUEUE_ENDED:
-        return lane->had || lane->leaves
+        return lane->had || lane->leaves ||
+                       news->place >= a->platform.n_machines
                    ? 0
                    : job_failed(a, joined, news->place, err);
     case BATS_QUEUE_BILLED:
@@ -290,7 +321,7 @@ static int send_off(struct bats_alloc *a, struct bats_joined *joined,
         return 0;
     }
     lane->told = true;
-    return bats_joined_send_off(joined, bats_queue_id(a->jobs, place), err);
+    return bats_joined_send_off(joined, bats_queue_id(a->queue, place), err);
 }
 
 /* Says why nothing comes, ever less often. */
@@ -299,7 +330,7 @@ static void say_why(struct bats_alloc *a, struct bats_joined *joined,
 {
     struct bats_queue_waiting w;
     char since[BATS_UNITS_TEXT], n[64];
-    bats_queue_waiting(a->jobs, &w);
+    bats_queue_waiting(a->queue, &w);
     if (w.n == 0 || w.reason[0] == '\0') {
         a->say_us = SAY_US;
         return;
@@ -317,15 +348,43 @@ static void say_why(struct bats_alloc *a, struct bats_joined *joined,
          w.reason);
 }
 
+/* Jobs of an earlier session that the engine has not asked for are withdrawn.
+ * One may have begun: it is paid. */
+static int end_pool(struct bats_alloc *a, struct bats_joined *joined,
+                    struct bats_error *err)
+{
+    int rc = 0;
+    if (a->n_pool > 0 && !a->has_begun)
+        tell(joined, "an earlier session has left jobs that wait in the queue");
+    for (size_t i = 0; a->has_begun && i < a->n_pool; i++) {
+        uint32_t place = a->platform.n_machines + (uint32_t)i;
+        if (a->pool[i].id[0] != '\0') {
+            bats_queue_adopt(a->queue, place, &a->pool[i]);
+            bats_queue_cancel(a->queue, place, 0);
+            a->pool[i].id[0] = '\0';
+        }
+        struct bats_event event = {.type = BATS_EVENT_BILLED,
+                                   .machine = BATS_NO_MACHINE,
+                                   .amount = a->lanes[place].bill};
+        a->lanes[place].bill = 0;
+        if (rc == 0 && event.amount > 0)
+            rc = bats_joined_handle(joined, &event, err);
+    }
+    a->has_begun = true;
+    return rc;
+}
+
 static int step(void *context, struct bats_joined *joined, int64_t *due_us,
                 struct bats_error *err)
 {
     struct bats_alloc *a = context;
     struct bats_queue_news news;
     int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
-    int rc = bats_queue_turn(a->jobs, now_us, due_us, err);
-    while (rc == 0 && bats_queue_next(a->jobs, &news))
+    int rc = bats_queue_turn(a->queue, now_us, due_us, err);
+    while (rc == 0 && bats_queue_next(a->queue, &news))
         rc = take_news(a, joined, &news, err);
+    if (rc == 0 && a->n_pool > 0)
+        rc = end_pool(a, joined, err);
     for (uint32_t i = 0; rc == 0 && i < a->platform.n_machines; i++) {
         rc = send_off(a, joined, i, now_us, due_us, err);
         if (rc == 0 && a->lanes[i].is_billed && !a->lanes[i].joined)
@@ -342,6 +401,9 @@ static bool is_settled(void *context)
     const struct bats_alloc *a = context;
     for (uint32_t i = 0; i < a->platform.n_machines; i++)
         if (a->lanes[i].asked)
+            return false;
+    for (uint32_t i = a->platform.n_machines; i < count_places(a); i++)
+        if (!bats_queue_is_free(a->queue, i) || a->lanes[i].bill > 0)
             return false;
     return true;
 }
@@ -492,7 +554,7 @@ static int find_charges(struct bats_alloc *a, const struct bats_settings *set,
             rc = bats_error_set(err, BATS_EINPUT, "%g per hour: too much",
                                 a->rate[i]);
         p->clusters[i].charge =
-            rc == 0 ? bats_billing_use(bats_queue_bill(a->rate[i], 3600),
+            rc == 0 ? bats_billing_use(bats_job_bill(a->rate[i], 3600),
                                        BATS_HOUR, p->window)
                     : 0;
         p->clusters[i].max = (uint32_t)set->max_jobs;
@@ -510,7 +572,7 @@ static int make_machines(struct bats_alloc *a,
     uint32_t n = 2 * (uint32_t)set->max_jobs;
     p->machines = calloc(p->n_clusters * n, sizeof *p->machines);
     a->requests = calloc(p->n_clusters * n, sizeof *a->requests);
-    a->lanes = calloc(p->n_clusters * n, sizeof *a->lanes);
+    a->lanes = calloc(p->n_clusters * n + a->n_pool, sizeof *a->lanes);
     if (p->machines == NULL || a->requests == NULL || a->lanes == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     for (uint32_t c = 0; c < p->n_clusters; c++)
@@ -530,9 +592,10 @@ static int find_own_job(struct bats_alloc *a, struct bats_error *err)
     int rc = bats_batch_ask(1, &own, &why);
     if (rc == 0 && own.system != NULL) {
         int64_t held_s = (int64_t)time(NULL) - own.start_s;
-        a->billing.rate = bats_queue_bill(own.rate, 3600);
+        strcpy(a->own, own.job);
+        a->billing.rate = bats_job_bill(own.rate, 3600);
         a->billing.before =
-            own.start_s > 0 && held_s > 0 ? bats_queue_bill(own.rate, held_s)
+            own.start_s > 0 && held_s > 0 ? bats_job_bill(own.rate, held_s)
                                           : 0;
         a->billing.leaving = a->grace_us + MARGIN_S * BATS_SECOND;
     }
@@ -540,6 +603,118 @@ static int find_own_job(struct bats_alloc *a, struct bats_error *err)
     return rc == 0 ? 0
                    : bats_error_set(err, rc, "this job is billed, too, but %s",
                                     why.text);
+}
+
+/* ---- what an earlier session has left ---- */
+
+#define PATIENCE_US 120000000 /* for its jobs to end */
+#define NAP_US 500000
+
+static void nap(void)
+{
+    struct timespec time = {NAP_US / 1000000, NAP_US % 1000000 * 1000};
+    nanosleep(&time, NULL);
+}
+
+/* Ends those that run: their master has gone. Keeps those that wait. Returns
+ * how many run, < 0: an error. */
+static int end_running(struct bats_alloc *a, struct bats_error *err)
+{
+    struct bats_job_view *list;
+    size_t n, waiting = 0;
+    int running = 0;
+    int rc = bats_job_system_list(a->system, a->name, &list, &n, err);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        const char *id = list[i].id;
+        if (list[i].phase == BATS_JOB_RUNS) {
+            rc = bats_job_system_cancel(a->system, &id, 1, err);
+            running++;
+        }
+        if (list[i].phase == BATS_JOB_WAITS) {
+            struct bats_job_view view = list[waiting];
+            list[waiting++] = list[i];
+            list[i] = view;
+        }
+    }
+    free(a->pool);
+    a->pool = list;
+    a->n_pool = waiting;
+    a->n_listed = n;
+    return rc < 0 ? rc : running;
+}
+
+/* What all its jobs were billed, by the accounting: those that wait may still be
+ * open. */
+static int find_bills(struct bats_alloc *a,
+                      const struct bats_record_purchase *known,
+                      struct bats_error *err)
+{
+    bats_money sum;
+    size_t open = 0, n = 0;
+    int64_t end_us = bats_now_us(CLOCK_MONOTONIC) + PATIENCE_US;
+    const char **ids = calloc(a->n_listed + 1, sizeof *ids);
+    if (ids == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (size_t i = 0; i < a->n_listed; i++)
+        ids[n++] = a->pool[i].id;
+    if (known->own[0] != '\0')
+        ids[n++] = known->own;
+    int rc = bats_job_system_bills(a->system, a->name, ids, n, a->own, &sum,
+                                   &open, err);
+    while (rc == 0 && open > a->n_pool &&
+           bats_now_us(CLOCK_MONOTONIC) < end_us) {
+        nap();
+        rc = bats_job_system_bills(a->system, a->name, ids, n, a->own, &sum,
+                                   &open, err);
+    }
+    free(ids);
+    if (rc == 0 && open > a->n_pool)
+        rc = bats_error_set(err, BATS_ESYS,
+                            "the accounting of %s does not know the end of all "
+                            "jobs of the earlier session",
+                            a->system->name);
+    a->billing.before += rc == 0 ? sum - known->charged : 0;
+    return rc;
+}
+
+/* Without accounting those that were not settled count with all that was held
+ * for them. */
+static void estimate_bills(struct bats_alloc *a,
+                           const struct bats_record_purchase *known)
+{
+    bats_money open = known->open;
+    for (size_t i = 0; i < a->n_pool; i++)
+        open -= bats_job_bill(a->pool[i].rate,
+                              (a->platform.window + a->billing.overrun) /
+                                  BATS_SECOND);
+    a->billing.before += open > 0 ? open : 0;
+}
+
+static int find_purchase(struct bats_alloc *a,
+                         const struct bats_run_options *options,
+                         struct bats_error *err)
+{
+    struct bats_record_purchase known;
+    int64_t end_us = bats_now_us(CLOCK_MONOTONIC) + PATIENCE_US;
+    if (options->record == NULL || options->resume == BATS_RECORD_NOT)
+        return 0;
+    int rc = bats_record_purchase(options->record, &known, err);
+    if (rc < 0 || known.name[0] == '\0')
+        return rc;
+    snprintf(a->name, sizeof a->name, "%s", known.name);
+    while ((rc = end_running(a, err)) > 0 &&
+           bats_now_us(CLOCK_MONOTONIC) < end_us)
+        nap();
+    if (rc > 0)
+        rc = bats_error_set(err, BATS_ESYS,
+                            "jobs of the earlier session do not end: squeue "
+                            "--name=%s",
+                            a->name);
+    if (rc == 0 && a->rules.accounts)
+        rc = find_bills(a, &known, err);
+    else if (rc == 0)
+        estimate_bills(a, &known);
+    return rc;
 }
 
 /* What earlier sessions were charged counts against the budget, too. */
@@ -593,9 +768,11 @@ static int create(struct bats_alloc *a, const struct bats_settings *set,
     if (rc == 0)
         rc = find_charges(a, set, err);
     if (rc == 0)
-        rc = make_machines(a, set, err);
-    if (rc == 0)
         rc = find_own_job(a, err);
+    if (rc == 0)
+        rc = find_purchase(a, options, err);
+    if (rc == 0)
+        rc = make_machines(a, set, err);
     if (rc == 0)
         rc = ask_account(a, set, options->earlier.charged, &options->budget,
                          err);
@@ -616,10 +793,10 @@ int bats_alloc_create(const struct bats_settings *set, const char *record,
                                      .rules = a->rules,
                                      .name = a->name,
                                      .requests = a->requests,
-                                     .n = a->platform.n_machines,
+                                     .n = count_places(a),
                                      .interval_us = set->poll};
     if (rc == 0)
-        rc = bats_queue_create(&jobs, &a->jobs, err);
+        rc = bats_queue_create(&jobs, &a->queue, err);
     if (rc < 0) {
         bats_alloc_destroy(a);
         *alloc = NULL;
@@ -645,10 +822,11 @@ void bats_alloc_destroy(struct bats_alloc *a)
 {
     if (a == NULL)
         return;
-    bats_queue_destroy(a->jobs);
+    bats_queue_destroy(a->queue);
     free(a->platform.machines);
     free(a->requests);
     free(a->lanes);
+    free(a->pool);
     free(a->more);
     free(a->words);
     free(a);
@@ -681,13 +859,13 @@ uint32_t bats_alloc_abandon(struct bats_alloc *a)
     int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
     int64_t end_us = now_us + ABANDON_US;
     uint32_t left = 0;
-    for (uint32_t i = 0; i < a->platform.n_machines; i++)
-        bats_queue_cancel(a->jobs, i, 0);
-    while (bats_queue_count(a->jobs) > 0 && now_us < end_us) {
+    for (uint32_t i = 0; i < count_places(a); i++)
+        bats_queue_cancel(a->queue, i, 0);
+    while (bats_queue_count(a->queue) > 0 && now_us < end_us) {
         int64_t due_us = now_us + 100000;
-        if (bats_queue_turn(a->jobs, now_us, &due_us, &err) < 0)
+        if (bats_queue_turn(a->queue, now_us, &due_us, &err) < 0)
             break;
-        while (bats_queue_next(a->jobs, &news))
+        while (bats_queue_next(a->queue, &news))
             if (news.type == BATS_QUEUE_SAYS)
                 bats_words_line(stderr, "bats-mpi: %s", news.sentence);
         struct timespec nap = {0, 20000000};

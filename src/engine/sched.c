@@ -305,6 +305,9 @@ static int check_event(const struct state *s, bats_time now,
         ev->type == BATS_EVENT_STOP || ev->type == BATS_EVENT_CHOSEN ||
         ev->type == BATS_EVENT_HOLD || ev->type == BATS_EVENT_GO)
         return 0;
+    if (s->is_job && ev->type == BATS_EVENT_BILLED &&
+        ev->machine == BATS_NO_MACHINE && ev->amount >= 0)
+        return 0;
     if (ev->machine >= s->n_machines)
         return bats_error_set(err, BATS_ESTATE, "there is no machine %u",
                               ev->machine);
@@ -353,6 +356,10 @@ static int bill(struct bats_sched *e, const struct bats_event *ev,
                 struct bats_error *err)
 {
     struct state *s = &e->state;
+    if (ev->machine == BATS_NO_MACHINE) {
+        job_bill_other(s, ev->amount);
+        return 0;
+    }
     int rc = s->machines[ev->machine].state == MACHINE_ENDING
                  ? 0
                  : outcome_of_loss(e, ev->machine, err);

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "bats/error.h"
+#include "bats/units.h"
 #include "site/account.h"
 #include "site/query.h"
 
@@ -48,6 +49,7 @@ enum bats_job_phase { BATS_JOB_WAITS, BATS_JOB_RUNS, BATS_JOB_ENDED };
 struct bats_job_view {
     char id[BATS_JOB_ID];
     char mark[BATS_JOB_ID];
+    char partition[BATS_JOB_ID];
     enum bats_job_phase phase;
     char reason[BATS_JOB_ID]; /* it waits for; the system's own word */
     int64_t start_s, end_s;   /* since 1970; 0: unknown. It runs: end_s is when
@@ -119,6 +121,28 @@ extern const struct bats_job_system *const bats_job_systems[];
  * why. */
 int bats_job_system_find(const struct bats_job_system **system,
                          struct bats_job_rules *rules, struct bats_error *err);
+
+/* The jobs of this name that the system lists, for free(). */
+int bats_job_system_list(const struct bats_job_system *system,
+                         const char *name, struct bats_job_view **list,
+                         size_t *n, struct bats_error *err);
+
+/* What the accounting says of all jobs of this name, and of those with the
+ * numbers `ids` (an item may also be "12,17"), but `except` ("": none): the sum
+ * of the bills, and how many of them are not final. (By its name sacct does not
+ * always find a job that has only just ended.) */
+int bats_job_system_bills(const struct bats_job_system *system,
+                          const char *name, const char *const *ids, size_t n,
+                          const char *except, bats_money *sum, size_t *open,
+                          struct bats_error *err);
+
+/* Cancels them. */
+int bats_job_system_cancel(const struct bats_job_system *system,
+                           const char *const *ids, size_t n,
+                           struct bats_error *err);
+
+/* So much per hour for so many seconds, rounded up to a millionth. */
+bats_money bats_job_bill(double rate, int64_t seconds);
 
 /* Asks for what a job like this one is billed per hour, by handing one in that
  * is not to start, and taking it back. BATS_ESYS, BATS_EINPUT. */

@@ -2,8 +2,11 @@
  * a file of its own. */
 #include "site/job_system.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "util/grow.h"
 
 #define PATIENCE_US 30000000
 
@@ -52,6 +55,117 @@ int bats_job_system_find(const struct bats_job_system **system,
     return 0;
 }
 
+bats_money bats_job_bill(double rate, int64_t seconds)
+{
+    double amount = rate * (double)seconds * (double)BATS_UNIT / 3600;
+    return amount < (double)BATS_LONGEST ? (bats_money)ceil(amount - 1e-6)
+                                         : BATS_LONGEST;
+}
+
+/* ---- all jobs of a run ---- */
+
+int bats_job_system_list(const struct bats_job_system *system,
+                         const char *name, struct bats_job_view **list,
+                         size_t *n, struct bats_error *err)
+{
+    struct bats_argv argv = {0};
+    struct bats_job_view view;
+    size_t room = 0;
+    char *answer;
+    *list = NULL;
+    *n = 0;
+    system->list(name, &argv);
+    int rc = ask(system, &argv, NULL, &answer, err);
+    if (rc < 0)
+        return rc;
+    for (const char *at = answer; rc == 0 && system->read_list(&at, &view);) {
+        if (bats_grow(list, &room, *n + 1, sizeof **list))
+            (*list)[(*n)++] = view;
+        else
+            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+    }
+    free(answer);
+    return rc;
+}
+
+/* Bills, each job's once. */
+struct bills {
+    struct bats_job_bill *list;
+    size_t n, room;
+};
+
+static bool add_bill(struct bills *all, const struct bats_job_bill *bill)
+{
+    size_t i = 0;
+    while (i < all->n && strcmp(all->list[i].id, bill->id) != 0)
+        i++;
+    if (i == all->n &&
+        !bats_grow(&all->list, &all->room, ++all->n, sizeof *all->list)) {
+        all->n--;
+        return false;
+    }
+    all->list[i] = *bill;
+    return true;
+}
+
+static int add_bills(const struct bats_job_system *system,
+                     struct bats_argv *argv, struct bills *all,
+                     struct bats_error *err)
+{
+    struct bats_job_bill bill;
+    char *answer;
+    int rc = ask(system, argv, NULL, &answer, err);
+    if (rc < 0)
+        return rc;
+    for (const char *at = answer; rc == 0 && system->read_bills(&at, &bill);)
+        if (!add_bill(all, &bill))
+            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+    free(answer);
+    return rc;
+}
+
+int bats_job_system_bills(const struct bats_job_system *system,
+                          const char *name, const char *const *ids, size_t n,
+                          const char *except, bats_money *sum, size_t *open,
+                          struct bats_error *err)
+{
+    struct bats_argv argv = {0};
+    struct bills all = {0};
+    *sum = 0;
+    *open = 0;
+    system->history(name, &argv);
+    int rc = add_bills(system, &argv, &all, err);
+    if (rc == 0 && n > 0) {
+        argv = (struct bats_argv){0};
+        system->bills(ids, n, &argv);
+        rc = add_bills(system, &argv, &all, err);
+    }
+    for (size_t i = 0; i < all.n; i++) {
+        const struct bats_job_bill *bill = &all.list[i];
+        if (strcmp(bill->id, except) == 0)
+            continue;
+        *sum += bats_job_bill(bill->rate, bill->seconds);
+        *open += !bill->is_final;
+    }
+    free(all.list);
+    return rc;
+}
+
+int bats_job_system_cancel(const struct bats_job_system *system,
+                           const char *const *ids, size_t n,
+                           struct bats_error *err)
+{
+    struct bats_argv argv = {0};
+    char *answer;
+    system->cancel(ids, n, &argv);
+    int rc = ask(system, &argv, NULL, &answer, err);
+    if (rc == 0)
+        free(answer);
+    return rc;
+}
+
+/* ---- a price ---- */
+
 static int show_rate(const struct bats_job_system *system, const char *id,
                      double *rate, struct bats_error *err)
 {
@@ -92,11 +206,7 @@ int bats_job_system_rate(const struct bats_job_system *system,
         return rc;
     rc = show_rate(system, id, rate, err);
     struct bats_error why;
-    argv = (struct bats_argv){0};
-    system->cancel(ids, 1, &argv);
-    if (ask(system, &argv, NULL, &answer, &why) == 0)
-        free(answer);
-    else if (rc == 0)
+    if (bats_job_system_cancel(system, ids, 1, &why) < 0 && rc == 0)
         rc = bats_error_set(err, BATS_ESYS, "%s", why.text);
     return rc;
 }

@@ -1,6 +1,5 @@
 #include "site/queue.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,13 +89,6 @@ bool bats_queue_next(struct bats_queue *j, struct bats_queue_news *news)
 
 /* ---- changes of a job ---- */
 
-bats_money bats_queue_bill(double rate, int64_t seconds)
-{
-    double amount = rate * (double)seconds * (double)BATS_UNIT / 3600;
-    return amount < (double)BATS_LONGEST ? (bats_money)ceil(amount - 1e-6)
-                                         : BATS_LONGEST;
-}
-
 static void bill(struct bats_queue *j, uint32_t place, bats_money amount)
 {
     j->jobs[place] = (struct job){.state = NONE};
@@ -122,7 +114,7 @@ static bats_money bill_by_time(const struct job *job)
     int64_t end_s = job->end_s > 0 ? job->end_s : (int64_t)time(NULL);
     if (job->start_s == 0 || end_s < job->start_s || job->rate < 0)
         return 0;
-    return bats_queue_bill(job->rate, end_s - job->start_s);
+    return bats_job_bill(job->rate, end_s - job->start_s);
 }
 
 /* It is as the list shows it. */
@@ -382,7 +374,7 @@ static void billed(struct bats_queue *j, int rc, const char *answer,
         for (uint32_t i = 0; i < j->o.n; i++)
             if (b.is_final && j->jobs[i].state == ENDED &&
                 strcmp(j->jobs[i].id, b.id) == 0) {
-                bill(j, i, bats_queue_bill(b.rate, b.seconds));
+                bill(j, i, bats_job_bill(b.rate, b.seconds));
                 break;
             }
     for (uint32_t i = 0; i < j->o.n; i++) {

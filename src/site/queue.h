@@ -116,7 +116,4 @@ struct bats_queue_waiting {
 void bats_queue_waiting(const struct bats_queue *jobs,
                        struct bats_queue_waiting *waiting);
 
-/* So much for so many seconds, rounded up to a millionth. */
-bats_money bats_queue_bill(double rate, int64_t seconds);
-
 #endif

@@ -20,8 +20,8 @@
 #include "site/slurm_account.h"
 
 #define LOOKS_S 5 /* Slurm may see so late that a limit is reached */
-#define WIDTHS 6  /* columns of squeue -O, and their widths: */
-static const int widths[WIDTHS] = {32, 48, 20, 40, 24, 24};
+#define WIDTHS 7  /* columns of squeue -O, and their widths: */
+static const int widths[WIDTHS] = {32, 48, 20, 40, 24, 24, 64};
 /* then the last one, tres-alloc */
 
 /* ---- the site ---- */
@@ -124,9 +124,9 @@ static void list(const char *name, struct bats_argv *argv)
     bats_argv_add(argv, "--name=%s", name);
     bats_argv_add(argv,
                   "--Format=JobID:%d,Comment:%d,State:%d,Reason:%d,"
-                  "StartTime:%d,EndTime:%d,tres-alloc:160",
+                  "StartTime:%d,EndTime:%d,Partition:%d,tres-alloc:160",
                   widths[0], widths[1], widths[2], widths[3], widths[4],
-                  widths[5]);
+                  widths[5], widths[6]);
 }
 
 /* The text of a column, without the blanks behind it. */
@@ -182,10 +182,11 @@ static bool read_list(const char **at, struct bats_job_view *view)
     *view = (struct bats_job_view){.phase = phase_of(text[2]),
                                    .start_s = strtoll(text[4], NULL, 10),
                                    .end_s = strtoll(text[5], NULL, 10),
-                                   .rate = billing_in(text[6])};
+                                   .rate = billing_in(text[7])};
     snprintf(view->id, BATS_JOB_ID, "%.63s", text[0]);
     snprintf(view->mark, BATS_JOB_ID, "%.63s", text[1]);
     snprintf(view->reason, BATS_JOB_ID, "%.63s", text[3]);
+    snprintf(view->partition, BATS_JOB_ID, "%.63s", text[6]);
     return true;
 }
 

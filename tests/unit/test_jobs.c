@@ -262,6 +262,19 @@ static void a_run_that_waits_in_vain_ends_with_its_money(void **state)
     assert_true(r.makespan >= BATS_HOUR);
 }
 
+/* 2 were billed for jobs that an earlier session has lost sight of. */
+static void what_was_billed_before_is_charged(void **state)
+{
+    (void)state;
+    struct run r = prepare(20, MACHINES, 7 * BATS_UNIT);
+    r.o.sched.earlier.charged = BATS_UNIT;
+    r.o.sched.billing.before = 2 * BATS_UNIT;
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_BUDGET);
+    assert_int_equal(r.most_asked, 1);
+    assert_int_equal(r.status.charged, 6 * BATS_UNIT);
+}
+
 /* A generator of numbers that the test does not share with the simulator. */
 static uint32_t next(uint64_t *x)
 {
@@ -325,6 +338,7 @@ int main(void)
         cmocka_unit_test(a_job_that_is_lost_is_replaced),
         cmocka_unit_test(the_job_of_the_run_itself_counts),
         cmocka_unit_test(the_job_of_the_run_is_paid_to_the_end_of_the_others),
+        cmocka_unit_test(what_was_billed_before_is_charged),
         cmocka_unit_test(a_run_that_waits_in_vain_ends_with_its_money),
         cmocka_unit_test(random_runs_never_cost_more_than_the_budget),
     };

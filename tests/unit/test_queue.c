@@ -81,8 +81,8 @@ static void lists(const struct bed *b, const char *id, const char *state,
                   const char *billing)
 {
     char text[512];
-    snprintf(text, sizeof text, "%-32s%-48s%-20s%-40s%-24s%-24s%-160s", id,
-             "no-mark", state, reason, start, end, billing);
+    snprintf(text, sizeof text, "%-32s%-48s%-20s%-40s%-24s%-24s%-64s%-160s", id,
+             "no-mark", state, reason, start, end, "slow", billing);
     says(b, "squeue", 0, text);
 }
 
@@ -243,8 +243,8 @@ static void a_job_without_an_answer_is_found_by_its_mark(void **state)
     set_up(&b, true);
     write_file(&b, "sbatch",
                "#!/bin/sh\nfor w; do case $w in --comment=*)\n"
-               "printf '%%-32s%%-48s%%-20s%%-40s%%-24s%%-24s%%-160s\\n' 21 "
-               "${w#*=} PENDING None N/A N/A billing=16 >%s/list ;;\n"
+               "printf '%%-32s%%-48s%%-20s%%-40s%%-24s%%-24s%%-64s%%-160s\\n' 21 "
+               "${w#*=} PENDING None N/A N/A slow billing=16 >%s/list ;;\n"
                "esac; done\nexit 1\n",
                b.dir);
     write_file(&b, "squeue", "#!/bin/sh\ncat %s/list\n", b.dir);

@@ -388,6 +388,8 @@ static int with_bag(const struct bats_settings *set,
         if (rc == 0)
             rc = continue_profile(options->profile, &options->earlier, &state,
                                   &err);
+        options->record = history.record;
+        options->resume = history.resume;
         if (rc == 0 && set->partition != NULL)
             rc = bats_alloc_create(set, history.path, options, &alloc, &err);
         if (rc == 0 && alloc != NULL)
@@ -401,8 +403,6 @@ static int with_bag(const struct bats_settings *set,
     if (rc != 0) {
         code = bats_complain(&err);
     } else {
-        options->record = history.record;
-        options->resume = history.resume;
         options->attempts = history.attempts;
         watch.reserved_before = history.reserved;
         watch.bag = set->bag;

@@ -114,7 +114,7 @@ void state_check(const struct state *s)
         charged =
             s->ledger.base + bats_billing_cost(s->ledger.billing.rate, s->now);
     if (s->is_job)
-        charged += s->ledger.billing.before +
+        charged += s->ledger.billing.before + s->billed_others +
                    bats_billing_cost(s->ledger.billing.rate, s->now);
     assert(absent == s->n_absent && lost == s->n_lost);
     assert(jobs == s->n_jobs && waiting == s->n_asked_slots);

@@ -159,6 +159,16 @@ void job_bill(struct state *s, uint32_t id, bats_money amount)
     state_set_latest(s);
 }
 
+void job_bill_other(struct state *s, bats_money amount)
+{
+    bats_ledger_bill(&s->ledger, amount);
+    s->billed_others += amount;
+    state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
+                                        .machine = BATS_NO_MACHINE,
+                                        .amount = amount});
+    state_set_latest(s);
+}
+
 void job_close(struct state *s, uint32_t id)
 {
     s->rest[id].closed = true;

@@ -23,6 +23,7 @@ void bats_ledger_allocate(struct bats_ledger *ledger,
     ledger->billing = *billing;
     ledger->booked = ledger->charged;
     ledger->base = ledger->charged + billing->before;
+    ledger->charged = ledger->base;
     bats_ledger_pass(ledger, 0);
 }
 

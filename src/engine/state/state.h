@@ -228,6 +228,7 @@ struct state {
                             one less and no result */
 
     uint32_t n_absent, n_lost, n_quarantined, n_held; /* machines */
+    bats_money billed_others; /* jobs that no machine is */
     uint32_t n_jobs;        /* of them, jobs asked for and not billed; */
     uint64_t n_asked_slots; /* slots of those that wait */
     uint32_t n_open;     /* slots of ACTIVE machines, */
@@ -351,6 +352,9 @@ bool job_ask(struct state *s, uint32_t machine);
 
 /* ASKED -> ACTIVE, for a window. */
 void job_begin(struct state *s, uint32_t machine);
+
+/* The bill of a job that no machine is. */
+void job_bill_other(struct state *s, bats_money amount);
 
 /* No other job can be had there: -> LOST, as soon as it is PARKED. */
 void job_close(struct state *s, uint32_t machine);

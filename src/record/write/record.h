@@ -95,6 +95,18 @@ struct bats_record_job {
 int bats_record_of_job(struct bats_record *record, const char *job,
                        struct bats_record_job *known, struct bats_error *err);
 
+/* The jobs that earlier sessions have bought (verb alloc), as far as the record
+ * knows; all 0: none. */
+struct bats_record_purchase {
+    char name[64];      /* of all these jobs */
+    bats_money charged; /* by sessions that bought jobs, for anything */
+    bats_money open;    /* held for jobs that have no bill: a session has died */
+    char own[256];      /* the jobs that these sessions were part of, "12,17" */
+};
+int bats_record_purchase(struct bats_record *record,
+                         struct bats_record_purchase *known,
+                         struct bats_error *err);
+
 /* The amount that a batch system has billed for holding their machines. A
  * session that ended to give nodes back held them until the next one began. */
 bats_money bats_record_reserved(const struct bats_record *record);

@@ -1,4 +1,5 @@
 /* rest: what earlier sessions have paid for and measured. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,6 +126,51 @@ int bats_record_of_job(struct bats_record *record, const char *job,
             .charged_us = sqlite3_column_int64(s, 3),
             .seen_us = sqlite3_column_int64(s, 4),
             .life = (uint32_t)sqlite3_column_int64(s, 5)};
+    sqlite3_finalize(s);
+    return rc < 0 ? rc : 0;
+}
+
+int bats_record_purchase(struct bats_record *record,
+                         struct bats_record_purchase *known,
+                         struct bats_error *err)
+{
+    sqlite3_stmt *s;
+    int rc = bats_db_prepare(
+        &record->db,
+        "WITH s AS (SELECT id, window_us,"
+        "    json_extract(options, '$.run.jobs_name') AS name,"
+        "    nullif(json_extract(options, '$.job'), '') AS job,"
+        "    json_extract(options, '$.engine.billing.overrun_us') AS overrun"
+        "    FROM session WHERE name IS NOT NULL),"
+        "  a AS (SELECT session, machine, count(*) AS n FROM command"
+        "    WHERE type = 'acquire' GROUP BY session, machine),"
+        "  b AS (SELECT session, machine, count(*) AS n FROM event"
+        "    WHERE type = 'billed' GROUP BY session, machine) "
+        "SELECT (SELECT name FROM s ORDER BY id DESC LIMIT 1),"
+        "  (SELECT coalesce(sum(amount), 0) FROM ledger"
+        "    WHERE session IN (SELECT id FROM s)),"
+        "  (SELECT group_concat(job) FROM (SELECT DISTINCT job FROM s)),"
+        "  (SELECT coalesce(sum((a.n - coalesce(b.n, 0)) * (c.charge +"
+        "      c.charge * 1.0 * s.overrun / s.window_us)), 0)"
+        "    FROM s JOIN a ON a.session = s.id"
+        "      LEFT JOIN b ON b.session = a.session AND b.machine = a.machine"
+        "      JOIN machine m ON m.session = a.session AND m.id = a.machine"
+        "      JOIN cluster c ON c.session = m.session AND c.id = m.cluster)",
+        &s, err);
+
+    *known = (struct bats_record_purchase){.name = ""};
+    if (rc < 0)
+        return rc;
+    rc = bats_db_step(&record->db, s, err);
+    if (rc > 0) {
+        const char *name = (const char *)sqlite3_column_text(s, 0);
+        const char *own = (const char *)sqlite3_column_text(s, 2);
+        snprintf(known->name, sizeof known->name, "%s",
+                 name != NULL ? name : "");
+        snprintf(known->own, sizeof known->own, "%s", own != NULL ? own : "");
+        known->charged = sqlite3_column_int64(s, 1);
+        known->open = (bats_money)(sqlite3_column_double(s, 3) + 0.5);
+    }
     sqlite3_finalize(s);
     return rc < 0 ? rc : 0;
 }
