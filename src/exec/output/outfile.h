@@ -3,7 +3,7 @@
  * tasks, so that a million tasks do not make a million files.
  *
  * Layer: exec. Written by outlet, read by outdir. Model, for the worker of
- * rank R in the run RUN:
+ * rank R in the run RUN (or, where worker jobs join, the R-th that did):
  *
  *     stream-RUN-R.out    chunks: a header of 41 bytes, for people
  *
