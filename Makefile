@@ -65,7 +65,9 @@ INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c clusters_file.c dependencies.c inifile.c platform.c profile.c \
 	pools.c profile_save.c reliability.c runtimes.c textfile.c \
 	$(addprefix sweep/, domain.c json.c planfile.c plantask.c points.c \
-	readers.c script.c source.c sweep.c template.c text.c))
+	readers.c script.c source.c sweep.c template.c text.c) \
+	$(addprefix workflow/, dax.c load.c makeflow.c names.c wfformat.c \
+	workflow.c))
 PROTO_SRC = $(addprefix src/proto/, read.c write.c)
 EXEC_SRC = $(addprefix src/exec/process/, \
 	command.c environment.c family.c guard.c pace.c runner.c spawner.c) \
@@ -158,7 +160,7 @@ ALL_CFLAGS += -fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
 endif
 # --as-needed keeps MPI out of the tests that do not use it.
 ALL_LDFLAGS = -Wl,--as-needed $(LDFLAGS)
-LIBS = -lsqlite3 -linih -ljansson -lgsl -lgslcblas $(OPTIONAL_LIBS) -lm
+LIBS = -lsqlite3 -linih -ljansson -lexpat -lgsl -lgslcblas $(OPTIONAL_LIBS) -lm
 
 # The wrapper is told to use the same compiler.
 MPI_ENV = OMPI_CC="$(CC)" MPICH_CC="$(CC)"

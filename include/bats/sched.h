@@ -228,6 +228,8 @@ struct bats_sched_earlier {
     const uint8_t *losses;   /* the same: times it was lost with its machine */
     const uint8_t *yields; /* the same: times in a row, until now, that it has
                                 yielded without progress */
+    const uint8_t *fresh; /* the same: not 0 = DONE, though no session has run
+                             it: what it makes is there; NULL: none */
     bats_money charged;    /* counts against the budget */
     /* For a run that goes on at once with nodes that were kept: */
     const bats_time *paid; /* per machine: it is paid for so long, and is held

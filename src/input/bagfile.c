@@ -10,6 +10,7 @@
 #include "input/sweep/planfile.h"
 #include "input/sweep/sweep.h"
 #include "input/textfile.h"
+#include "input/workflow/workflow.h"
 #include "util/grow.h"
 
 #define BLANKS " \t"
@@ -43,6 +44,7 @@ struct bats_bagfile {
     uint32_t dangling;
     struct bats_graph graph;  /* without nodes if nobody waits */
     struct bats_sweep *sweep; /* instead of all of these; or NULL */
+    struct bats_workflow *workflow; /* likewise */
 };
 
 /* The properties of the next task, while the file is read. */
@@ -294,6 +296,47 @@ static int connect(struct scan *scan)
                : 0;
 }
 
+/* ---- a bag of a workflow ---- */
+
+static int check_builtins(const struct bats_bagfile *bag,
+                          struct bats_error *err)
+{
+    char *command = NULL;
+    size_t size = 0;
+    int code = 0;
+    for (uint32_t i = 0; !code && i < bag->n_tasks; i++) {
+        bool is_builtin;
+        bats_time duration;
+        struct bats_error why;
+        if (bats_bagfile_command(bag, i, &command, &size) < 0)
+            code = no_memory(err);
+        else if (bats_builtin_parse(command, &is_builtin, &duration, &why))
+            code = bats_error_set(err, why.code, "task %" PRIu64 ": %s",
+                                  (uint64_t)i + 1, why.text);
+    }
+    free(command);
+    return code;
+}
+
+/* To be run, all tasks need commands. */
+static int read_workflow(struct bats_bagfile *b, struct bats_error *err)
+{
+    char at[BATS_WORKFLOW_AT_SIZE], name[100];
+    struct bats_workflow *w = b->workflow = calloc(1, sizeof *w);
+    int code = w ? bats_workflow_load(b->name, w, err) : no_memory(err);
+    if (code)
+        return code;
+    b->n_tasks = w->n;
+    for (uint32_t i = 0; i < w->n; i++)
+        if (w->tasks[i].command == BATS_NO_COMMAND)
+            return bats_error_set(
+                err, BATS_EINPUT,
+                "%s%s has no command: this workflow can only be simulated",
+                bats_workflow_at(w, w->tasks[i].line, at),
+                bats_workflow_name(w, i, name, sizeof name));
+    return check_builtins(b, err);
+}
+
 /* ---- loading ---- */
 
 /* The text behind the mark, if the line begins with it. */
@@ -399,14 +442,9 @@ static int read_plan(struct bats_bagfile *bag, bool is_script,
     return code;
 }
 
-int bats_bagfile_load(const char *path, struct bats_bagfile **bag,
-                      struct bats_error *err)
+static int read_bag(struct bats_bagfile *b, const char *path,
+                    struct bats_error *err)
 {
-    struct bats_bagfile *b = calloc(1, sizeof *b);
-    if (!b || !(b->name = strdup(bats_textfile_name(path)))) {
-        bats_bagfile_destroy(b);
-        return no_memory(err);
-    }
     size_t length = 0;
     int code = bats_textfile_read(path, &b->text, &length, err);
     bool is_script =
@@ -417,6 +455,20 @@ int bats_bagfile_load(const char *path, struct bats_bagfile **bag,
     if (!code && b->n_tasks == 0)
         code = bats_error_set(err, BATS_EINPUT, "%s: no task in this bag",
                               b->name);
+    return code;
+}
+
+int bats_bagfile_load(const char *path, struct bats_bagfile **bag,
+                      struct bats_error *err)
+{
+    struct bats_bagfile *b = calloc(1, sizeof *b);
+    if (!b || !(b->name = strdup(bats_textfile_name(path)))) {
+        bats_bagfile_destroy(b);
+        return no_memory(err);
+    }
+    int code = bats_workflow_format(path) == BATS_WORKFLOW_NONE
+                   ? read_bag(b, path, err)
+                   : read_workflow(b, err);
     if (code)
         bats_bagfile_destroy(b);
     else
@@ -425,26 +477,6 @@ int bats_bagfile_load(const char *path, struct bats_bagfile **bag,
 }
 
 /* ---- a bag of a sweep ---- */
-
-static int check_builtins(const struct bats_bagfile *bag,
-                          struct bats_error *err)
-{
-    char *command = NULL;
-    size_t size = 0;
-    int code = 0;
-    for (uint32_t i = 0; !code && i < bag->n_tasks; i++) {
-        bool is_builtin;
-        bats_time duration;
-        struct bats_error why;
-        if (bats_bagfile_command(bag, i, &command, &size) < 0)
-            code = no_memory(err);
-        else if (bats_builtin_parse(command, &is_builtin, &duration, &why))
-            code = bats_error_set(err, why.code, "task %" PRIu64 ": %s",
-                                  (uint64_t)i + 1, why.text);
-    }
-    free(command);
-    return code;
-}
 
 int bats_bagfile_of_sweep(struct bats_sweep *sweep, struct bats_bagfile **bag,
                           struct bats_error *err)
@@ -475,6 +507,9 @@ void bats_bagfile_destroy(struct bats_bagfile *bag)
     if (!bag)
         return;
     bats_sweep_destroy(bag->sweep);
+    if (bag->workflow)
+        bats_workflow_release(bag->workflow);
+    free(bag->workflow);
     bats_graph_release(&bag->graph);
     free(bag->name);
     free(bag->text);
@@ -498,7 +533,15 @@ const char *bats_bagfile_name(const struct bats_bagfile *bag)
 
 const struct bats_graph *bats_bagfile_graph(const struct bats_bagfile *bag)
 {
+    if (bag->workflow)
+        return &bag->workflow->graph;
     return bag->graph.n_nodes > 0 ? &bag->graph : NULL;
+}
+
+const struct bats_workflow *
+bats_bagfile_workflow(const struct bats_bagfile *bag)
+{
+    return bag->workflow;
 }
 
 uint32_t bats_bagfile_dangling(const struct bats_bagfile *bag)
@@ -556,6 +599,8 @@ bool bats_bagfile_is_once(const struct bats_bagfile *bag, uint32_t i)
 {
     if (bag->sweep != NULL)
         return bats_sweep_is_once(bag->sweep);
+    if (bag->workflow != NULL)
+        return false;
     return find_group(bag, i)->once;
 }
 
@@ -563,6 +608,8 @@ uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i)
 {
     if (bag->sweep != NULL)
         return 0;
+    if (bag->workflow != NULL)
+        return bag->workflow->tasks[i].line;
     return bag->line[entry_of(find_group(bag, i), i)];
 }
 
@@ -577,6 +624,8 @@ ptrdiff_t bats_bagfile_command_for(const struct bats_bagfile *bag, uint32_t i,
 {
     if (bag->sweep != NULL)
         return bats_sweep_command(bag->sweep, i, slot, text, size);
+    if (bag->workflow != NULL)
+        return bats_workflow_command(bag->workflow, i, text, size);
     const struct group *group = find_group(bag, i);
     const char *prefix = bag->text + group->prefix;
     const char *command = bag->text + bag->offset[entry_of(group, i)];

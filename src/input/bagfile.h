@@ -14,6 +14,9 @@
  * all repetitions of one: it is started when all tasks of those names are done
  * (dependencies.h).
  *
+ * A file in the format of a workflow (workflow/workflow.h, by its name) is a bag,
+ * too, if all of its tasks have commands.
+ *
  * Task i of the bag is the i-th command, counted from 0; people see i + 1.
  */
 #ifndef BATS_BAGFILE_H
@@ -29,6 +32,7 @@
 
 struct bats_bagfile; /* opaque */
 struct bats_sweep;   /* sweep/sweep.h */
+struct bats_workflow; /* workflow/workflow.h */
 
 /*
  * A file whose name ends with .pln is a plan file, and a script (#!) with lines
@@ -82,6 +86,10 @@ uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i);
 
 /* Who waits for whom, of the bag; NULL: nobody does. */
 const struct bats_graph *bats_bagfile_graph(const struct bats_bagfile *bag);
+
+/* If the bag is a workflow of another format; else NULL. */
+const struct bats_workflow *
+bats_bagfile_workflow(const struct bats_bagfile *bag);
 
 /* The first line whose command ends with an unquoted backslash, as if it
  * continued in the next line; 0: none. */

@@ -50,7 +50,7 @@ static const struct {
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 504,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 512,
                "all of the engine's options are recorded");
 
 /* ---- writing ---- */
@@ -198,6 +198,9 @@ json_t *bats_options_write(const struct bats_sched_options *o)
     if (o->once != NULL)
         bad |=
             json_object_set_new(object, "once", ranges(o->once, o->n_tasks));
+    if (o->earlier.fresh != NULL)
+        bad |= json_object_set_new(object, "fresh",
+                                   ranges(o->earlier.fresh, o->n_tasks));
     if (o->graph != NULL)
         bad |= json_object_set_new(object, "graph_nodes",
                                    json_integer(o->graph->n_nodes));
@@ -410,6 +413,13 @@ bool bats_options_read(const json_t *object, struct bats_sched_options *o,
         if (i == BATS_CLUSTERS_MAX || kind < 0 || kind > 2)
             return false;
         lists->unreliable[i] = (uint8_t)kind;
+    }
+    const json_t *fresh = json_object_get(object, "fresh");
+    if (fresh != NULL) {
+        o->earlier.fresh = lists->fresh = calloc(o->n_tasks, 1);
+        if (lists->fresh == NULL ||
+            !read_ranges(fresh, lists->fresh, o->n_tasks))
+            return false;
     }
     json_int_t nodes =
         json_integer_value(json_object_get(object, "graph_nodes"));

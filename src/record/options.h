@@ -28,6 +28,7 @@ struct bats_options_lists {
     uint8_t unreliable[BATS_CLUSTERS_MAX]; /* 1, or 2: free when lost */
     uint8_t *once;
     struct bats_observation *profile;
+    uint8_t *fresh;
     uint32_t graph_nodes; /* 0: there is no graph */
 };
 

@@ -189,6 +189,18 @@ static double bound_of_longest(const struct bats_bound_problem *p,
     return soonest;
 }
 
+/* The longest chain on the fastest machines, whatever they cost. */
+static double bound_of_chain(const struct bats_bound_problem *p)
+{
+    double soonest = INFINITY;
+    for (size_t i = 0; i < p->n_types; i++) {
+        const struct bats_bound_type *t = &p->types[i];
+        if (t->machines > 0)
+            soonest = fmin(soonest, p->chain / t->speed);
+    }
+    return p->chain > 0 ? soonest : 0;
+}
+
 /* ---- for a deadline ---- */
 
 /* The cost of the work if windows could be divided, and that of all windows
@@ -256,7 +268,8 @@ int bats_bound(const struct bats_bound_problem *problem, bats_money budget,
     int rc = 0;
     if (isfinite(low) && budget != BATS_UNLIMITED)
         rc = bound_whole(problem, budget, low, longest, &low, err);
-    *makespan = fmax(low, bound_of_longest(problem, budget));
+    *makespan = fmax(fmax(low, bound_of_longest(problem, budget)),
+                     bound_of_chain(problem));
     return rc;
 }
 

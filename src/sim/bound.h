@@ -16,7 +16,8 @@
  *   - or if the longest task does not fit into M on any type of machine that
  *     the budget can pay for that long.
  *
- * The bound is the shortest M that neither condition rules out. Read the other
+ * The bound is the shortest M that neither condition rules out, and no less than
+ * the longest chain of tasks takes on the fastest machine. Read the other
  * way round, for a deadline M, it is the least cost of windows that do the
  * bag's work until then, and of those that the longest task needs.
  */
@@ -44,6 +45,8 @@ struct bats_bound_problem {
     size_t n_types; /* 1..BATS_CLUSTERS_MAX */
     double work;    /* of all tasks, microseconds at speed 1 */
     bats_time window;
+    double chain; /* of the longest chain of tasks that wait for each other;
+                     0: none does */
 };
 
 /*

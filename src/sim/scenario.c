@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "input/inifile.h"
+#include "input/bagfile.h"
+#include "input/workflow/workflow.h"
 #include "sim/measured.h"
 
 #define BLANKS " \t"
@@ -30,6 +32,7 @@ struct reader {
     /* Lines of the sections, 0: not there. Those of the clusters follow RUN
      * and BAG. */
     unsigned section_line[CLUSTER + BATS_CLUSTERS_MAX];
+    bool has_runtime;
     unsigned key_line[CLUSTER + BATS_CLUSTERS_MAX][KEYS_MAX];
 };
 
@@ -355,16 +358,26 @@ static int set_tasks(struct reader *r, const char *value,
     return set_count(value, TASKS_MAX, &r->scenario->n_tasks, why);
 }
 
-/* `name` is relative to the directory of the scenario. */
+/* The path of a file whose name is relative to the directory of the scenario;
+ * for free(). NULL: no memory. */
+static char *beside(const struct reader *r, const char *name)
+{
+    const char *slash = strrchr(r->path, '/');
+    char *path;
+    return asprintf(&path, "%.*s%s",
+                    slash && *name != '/' ? (int)(slash + 1 - r->path) : 0,
+                    r->path, name) < 0
+               ? NULL
+               : path;
+}
+
 static int set_file(struct reader *r, const char *name, struct bats_error *why)
 {
     struct bats_scenario *s = r->scenario;
-    const char *slash = strrchr(r->path, '/');
-    char *path;
-    if (asprintf(&path, "%.*s%s",
-                 slash && *name != '/' ? (int)(slash + 1 - r->path) : 0,
-                 r->path, name) < 0)
+    char *path = beside(r, name);
+    if (!path)
         return bats_error_set(why, BATS_ENOMEM, "out of memory");
+    r->has_runtime = true;
     size_t n;
     int rc = bats_measured_read(path, &s->measured, &n, why);
     free(path);
@@ -386,7 +399,104 @@ static int set_runtime(struct reader *r, const char *value,
         strchr(BLANKS, value[length]))
         return set_file(r, value + length + strspn(value + length, BLANKS),
                         why);
+    r->has_runtime = true;
     return bats_draw_parse(value, &r->scenario->runtime, why);
+}
+
+/* The runtimes of the workflow, if it has all of them. */
+static int take_runtimes(struct reader *r, uint32_t n,
+                         bats_time (*runtime)(const void *of, uint32_t task),
+                         const void *of, struct bats_error *why)
+{
+    struct bats_scenario *s = r->scenario;
+    s->planned = malloc((size_t)n * sizeof *s->planned);
+    if (!s->planned)
+        return bats_error_set(why, BATS_ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < n; i++) {
+        s->planned[i] = runtime(of, i);
+        if (s->planned[i] < 0) { /* `runtime` has to say them */
+            free(s->planned);
+            s->planned = NULL;
+            return 0;
+        }
+    }
+    return 0;
+}
+
+static bats_time runtime_of_task(const void *workflow, uint32_t task)
+{
+    const struct bats_workflow *w = workflow;
+    return w->tasks[task].runtime;
+}
+
+/* That of a built-in task; -1: any other. */
+static bats_time runtime_of_line(const void *bag, uint32_t task)
+{
+    char *command = NULL;
+    size_t size = 0;
+    bool is_builtin = false;
+    bats_time runtime = -1;
+    if (bats_bagfile_command(bag, task, &command, &size) >= 0)
+        (void)bats_builtin_parse(command, &is_builtin, &runtime, NULL);
+    free(command);
+    return is_builtin ? runtime : -1;
+}
+
+static int copy_graph(struct bats_graph *to, const struct bats_graph *from,
+                      struct bats_error *why)
+{
+    size_t n = (size_t)from->n_nodes + 1;
+    uint64_t n_edges = bats_graph_edges(from);
+    *to = (struct bats_graph){.n_tasks = from->n_tasks,
+                              .n_nodes = from->n_nodes};
+    to->first = malloc(n * sizeof *to->first);
+    to->child = malloc((n_edges + 1) * sizeof *to->child);
+    to->any = from->any ? malloc(n) : NULL;
+    if (!to->first || !to->child || (from->any && !to->any))
+        return bats_error_set(why, BATS_ENOMEM, "out of memory");
+    memcpy(to->first, from->first, n * sizeof *to->first);
+    memcpy(to->child, from->child, n_edges * sizeof *to->child);
+    if (from->any)
+        memcpy(to->any, from->any, from->n_nodes);
+    return 0;
+}
+
+static int load_workflow(struct reader *r, const char *path,
+                         struct bats_error *why)
+{
+    struct bats_scenario *s = r->scenario;
+    struct bats_workflow w;
+    struct bats_bagfile *bag = NULL;
+    bool is_bag = bats_workflow_format(path) == BATS_WORKFLOW_NONE;
+    int rc = is_bag ? bats_bagfile_load(path, &bag, why)
+                    : bats_workflow_load(path, &w, why);
+    if (rc == 0 && is_bag && !bats_bagfile_graph(bag))
+        rc = bats_error_set(why, BATS_EINPUT,
+                            "no task of %.200s waits for another", path);
+    if (rc == 0)
+        rc = copy_graph(&s->graph,
+                        is_bag ? bats_bagfile_graph(bag) : &w.graph, why);
+    if (rc == 0)
+        rc = take_runtimes(r, s->graph.n_tasks,
+                           is_bag ? runtime_of_line : runtime_of_task,
+                           is_bag ? (const void *)bag : &w, why);
+    if (!is_bag)
+        bats_workflow_release(&w);
+    bats_bagfile_destroy(bag);
+    return rc < 0 || s->graph.n_tasks <= TASKS_MAX
+               ? rc
+               : bats_error_set(why, BATS_EINPUT, "more than %d tasks",
+                                TASKS_MAX);
+}
+
+static int set_workflow(struct reader *r, const char *name,
+                        struct bats_error *why)
+{
+    char *path = beside(r, name);
+    int rc = path ? load_workflow(r, path, why)
+                  : bats_error_set(why, BATS_ENOMEM, "out of memory");
+    free(path);
+    return rc;
 }
 
 /* ---- [cluster] ---- */
@@ -529,7 +639,8 @@ static const struct {
               {"retries", set_retries, false, false}}},
     [BAG] = {"bag",
              {{"tasks", set_tasks, false, false}, /* or a file */
-              {"runtime", set_runtime, false, true}}},
+              {"runtime", set_runtime, false, false}, /* or a workflow */
+              {"workflow", set_workflow, false, false}}},
     [CLUSTER] = {"cluster",
                  {{"machines", set_machines, false, true},
                   {"charge", set_charge, false, true},
@@ -673,11 +784,36 @@ static int check_section(struct reader *r, int section, size_t cluster,
     return 0;
 }
 
+/* Tasks and, unless `runtime` says otherwise, runtimes are those of the
+ * workflow. */
+static int check_workflow(struct reader *r)
+{
+    struct bats_scenario *s = r->scenario;
+    if (s->n_tasks > 0)
+        return FAIL(r, r->section_line[BAG],
+                    "[bag] has both tasks and a workflow, which has its own");
+    s->n_tasks = s->graph.n_tasks;
+    if (r->has_runtime)
+        return 0;
+    if (!s->planned)
+        return FAIL(r, r->section_line[BAG],
+                    "the workflow does not know all runtimes: [bag] needs "
+                    "runtime");
+    s->as_measured = true;
+    s->measured = s->planned;
+    s->planned = NULL;
+    return 0;
+}
+
 /* The number of tasks: the key `tasks`, or the number of runtimes in the
  * file. */
 static int check_bag(struct reader *r)
 {
     struct bats_scenario *s = r->scenario;
+    if (!r->has_runtime && s->graph.n_nodes == 0)
+        return FAIL(r, r->section_line[BAG], "[bag] has no runtime");
+    if (s->graph.n_nodes > 0)
+        return check_workflow(r);
     if (s->n_tasks > 0)
         return 0;
     if (!s->measured)
@@ -808,5 +944,7 @@ void bats_scenario_destroy(struct bats_scenario *scenario)
     bats_platform_release(&scenario->platform);
     free(scenario->seeds);
     free(scenario->measured);
+    free(scenario->planned);
+    bats_graph_release(&scenario->graph);
     free(scenario);
 }

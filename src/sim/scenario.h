@@ -33,6 +33,10 @@
  *                                  ; or file PATH, of measured runtimes: see
  *                                  ; measured.h. With `tasks`, this many drawn
  *                                  ; at random; without it, each one once
+ *     workflow = FILE              ; tasks that wait for others: a Makeflow,
+ *                                  ; WfFormat, DAX or a bag with names
+ *                                  ; (input/workflow/workflow.h), with its
+ *                                  ; runtimes, or those of `runtime`
  *     [cluster NAME]
  *     machines = 32
  *     charge = 3                   ; per machine and window
@@ -65,6 +69,7 @@
 
 #include "bats/billing.h"
 #include "bats/goal.h"
+#include "bats/graph.h"
 #include "bats/policy.h"
 #include "bats/strategy.h"
 #include "bats/tail.h"
@@ -99,8 +104,10 @@ struct bats_scenario {
     double noise[BATS_CLUSTERS_MAX];
     bats_time loss[BATS_CLUSTERS_MAX]; /* mean; 0: never */
     uint32_t n_tasks;
+    struct bats_graph graph; /* without nodes: nobody waits */
     struct bats_draw runtime;
-    bats_time *measured; /* from the file, or NULL */
+    bats_time *measured; /* from the file or the workflow, or NULL */
+    bats_time *planned;  /* of the workflow, while the file is read */
     bool as_measured;    /* the bag is `measured`, each runtime once */
     const struct bats_policy *policies[BATS_SCENARIO_POLICIES];
     size_t n_policies;

@@ -20,6 +20,8 @@ struct bats_world {
     size_t n_losses;
     struct bats_observation *seen; /* if the scenario is informed */
     size_t n_seen;
+    double *chain;   /* see longest_chain; NULL: nobody waits */
+    uint32_t *order; /* nodes of the graph, parents first */
     bool has_noise, has_losses;
     struct bats_bound_type types[BATS_CLUSTERS_MAX];
     struct bats_bound_problem problem;
@@ -105,6 +107,37 @@ static double shortest(double work, double speed)
     return fmax(work - 0.5 * speed, 0);
 }
 
+/* By node: the work of the longest chain that begins with it, in place of that
+ * of the task itself. Returns the longest of all. */
+static double longest_chain(struct bats_world *w)
+{
+    const struct bats_graph *g = &w->scenario->graph;
+    double longest = 0;
+    for (uint32_t i = g->n_nodes; w->chain && i-- > 0;) {
+        uint32_t node = w->order[i];
+        double behind = 0;
+        for (uint64_t k = g->first[node]; k < g->first[node + 1]; k++)
+            behind = fmax(behind, w->chain[g->child[k]]);
+        w->chain[node] += behind;
+        longest = fmax(longest, w->chain[node]);
+    }
+    return longest;
+}
+
+static int sort_graph(struct bats_world *w, struct bats_error *err)
+{
+    const struct bats_graph *g = &w->scenario->graph;
+    uint32_t n_circle;
+    if (g->n_nodes == 0)
+        return 0;
+    w->chain = calloc((size_t)g->n_nodes + 1, sizeof *w->chain);
+    w->order = malloc(((size_t)g->n_nodes + 1) * sizeof *w->order);
+    if (!w->chain || !w->order)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    int64_t n = bats_graph_sort(g, w->order, &n_circle, err);
+    return n < 0 ? (int)n : 0;
+}
+
 /* The minimal work of the bag, for the bound: with noise, each task's first
  * execution, on the cluster where that is shortest. */
 static void sum_up(struct bats_world *w)
@@ -131,7 +164,10 @@ static void sum_up(struct bats_world *w)
             w->types[i].longest = fmax(w->types[i].longest, work);
         }
         w->problem.work += least;
+        if (w->chain)
+            w->chain[t] = least;
     }
+    w->problem.chain = longest_chain(w);
 }
 
 /* The cost of `work` on one machine of the most profitable type. */
@@ -188,6 +224,8 @@ int bats_world_create(const struct bats_scenario *scenario, size_t seed,
     if (rc == 0 && scenario->informed)
         rc = observe(w, err);
     if (rc == 0)
+        rc = sort_graph(w, err);
+    if (rc == 0)
         sum_up(w);
     if (rc == 0 && scenario->deadline_is_share)
         rc = find_deadline(w, err);
@@ -206,6 +244,8 @@ void bats_world_destroy(struct bats_world *world)
     free(world->work);
     free(world->losses);
     free(world->seen);
+    free(world->chain);
+    free(world->order);
     free(world);
 }
 
@@ -252,7 +292,7 @@ static void read_off(const struct bats_world *w, const struct bats_sched *s,
     r->charged = st.charged;
     r->done = st.done;
     r->failed = st.failed;
-    r->undone = w->scenario->n_tasks - st.done - st.failed - st.skipped;
+    r->undone = w->scenario->n_tasks - st.done - st.failed;
     r->preempted = st.preempted;
     for (size_t i = 0; i < w->scenario->platform.n_clusters; i++) {
         struct bats_cluster_status c;
@@ -307,6 +347,7 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
     struct bats_sim_options o = {
         .sched = {.policy = policy,
                   .n_tasks = s->n_tasks,
+                  .graph = s->graph.n_nodes > 0 ? &s->graph : NULL,
                   .clusters = p->clusters,
                   .n_clusters = p->n_clusters,
                   .expected = p->expected,

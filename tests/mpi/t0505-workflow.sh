@@ -106,6 +106,78 @@ true
 BAG
 ok 'and one without a command'
 
+# ---- a Makeflow: made once, checked, and made again where sources are newer ----
+
+mkdir flow
+cat >flow/Makeflow <<'FLOW'
+CATEGORY=count
+a.n: a.txt
+	wc -l <a.txt >a.n
+b.n: b.txt
+	wc -l <b.txt >b.n
+CATEGORY=
+SUM=sum.n
+$SUM: a.n b.n
+	cat a.n b.n | paste -sd+ >$SUM
+late: $SUM
+	test ! -e broken && cp $SUM late || touch late.other
+last: late
+	cp late last
+FLOW
+# flow CODE ARGUMENT...: runs it there, without a record.
+flow() {
+    local code=$1
+    shift
+    (cd flow && expect "$code" bats 2 Makeflow "$@"; cp out err ..)
+}
+seq 3 >flow/a.txt
+flow 2 --no-record
+grep -q "Makeflow:4: the rule on line 4 reads 'b.txt', which is not there" err
+ok 'a source that is not there is refused'
+seq 4 >flow/b.txt
+touch flow/broken
+flow 1 --no-record
+grep -q '3 of 5 tasks done, 1 failed, 1 skipped' err &&
+    grep -q '^late was not made' err && test ! -e flow/last
+ok 'a rule that does not make what it should fails'
+rm flow/broken
+flow 0 --no-record
+test "$(cat flow/last)" = 3+4
+ok 'what is missing is made'
+touch -d '+1 minute' flow/b.txt
+touch -d '+2 minutes' flow/a.n
+flow 0 --joblog log
+test "$(tail -n +2 flow/log | wc -l)" = 4
+ok 'what is newer than its sources is not made again, and what depends on it is'
+test "$("$BATS_MPI" tasks flow/Makeflow.bats --state done | grep -c done)" = 5 &&
+    "$BATS_MPI" record verify flow/Makeflow.bats >out &&
+    grep -q 'the engine decides the same again' out
+ok 'the record knows both, and is verified'
+
+# ---- WfFormat and DAX run if they have commands ----
+
+cat >w.json <<'JSON'
+{"workflow": {"specification": {"tasks": [
+  {"id": "b", "name": "b", "parents": ["a"]},
+  {"id": "a", "name": "a", "parents": []}]},
+ "execution": {"tasks": [
+  {"id": "a", "command": {"program": "cp", "arguments": ["w.json w.a"]}},
+  {"id": "b", "command": {"program": "mv", "arguments": ["w.a", "w.b"]}}]}}}
+JSON
+expect 0 bats 3 w.json --no-record
+cmp w.json w.b
+ok 'a WfFormat with commands runs'
+printf '%s\n' '<adag><job id="a" name="x" runtime="60"/>' \
+    '<job id="b" name="x" runtime="120"/>' \
+    '<child ref="b"><parent ref="a"/></child></adag>' >w.dax
+expect 2 bats 2 w.dax
+grep -q "w.dax:1: task 'a' has no command: this workflow can only be simulated" err
+ok 'a DAX without is refused'
+printf '%s\n' '[bag]' 'workflow = w.dax' '[cluster c]' 'machines = 2' \
+    'charge = 1' >w.scn
+"$BATS_MPI" simulate w.scn --csv >out 2>err && grep -q ',180.000000,' out
+ok 'and simulated: two tasks, one after the other'
+
 # ---- with money: what cannot be paid is left, and goes on later ----
 
 for i in 1 2 3 4 5 6 7 8; do

@@ -37,7 +37,7 @@ static void the_bound_of_small_bags_by_hand(void **state)
     struct bats_bound_type types[] = {
         {.machines = 4, .slots = 1, .speed = 1, .charge = 2, .longest = 20},
         {.machines = 2, .slots = 1, .speed = 3, .charge = 5, .longest = 20}};
-    struct bats_bound_problem p = {types, 2, 300, 60};
+    struct bats_bound_problem p = {types, 2, 300, 60, 0};
     /* All machines: 10 per unit of time. */
     assert_near(bound(&p, BATS_UNLIMITED), 30, 0.5);
     assert_near(bats_bound_fluid(&p), 30, 0.5);
@@ -70,7 +70,7 @@ static void a_start_up_is_lost(void **state)
                                    .charge = 1,
                                    .startup = 15,
                                    .longest = 1};
-    struct bats_bound_problem p = {&type, 1, 100, 60};
+    struct bats_bound_problem p = {&type, 1, 100, 60, 0};
     assert_near(bound(&p, BATS_UNLIMITED), 65, 0.5); /* 2 x (65 - 15) */
     assert_near(bound(&p, 2), 65, 0.5);
     p.work = 121; /* more than a window without a start-up does */
@@ -224,7 +224,7 @@ static void the_least_cost_for_a_deadline_by_hand(void **state)
     struct bats_bound_type types[] = {
         {.machines = 4, .slots = 1, .speed = 1, .charge = 2, .longest = 20},
         {.machines = 2, .slots = 1, .speed = 3, .charge = 5, .longest = 20}};
-    struct bats_bound_problem p = {types, 2, 300, 60};
+    struct bats_bound_problem p = {types, 2, 300, 60, 0};
     assert_true(isinf(cost_bound(&p, 29)));
     assert_near(cost_bound(&p, 30), 18, 0); /* all of them */
     assert_near(cost_bound(&p, 50), 10, 0); /* two fast ones, one window */

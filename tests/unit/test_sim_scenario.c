@@ -312,8 +312,8 @@ static void keys_are_checked(void **state)
                "currency, billing, policy, budget, deadline, minimize, "
                "confidence, seeds, repeats, monitor, grace, reconfigure, "
                "tail, strategy, timeout and retries");
-    refuse_bag("task = 1", ":4: unknown key 'task' in [bag]; known are tasks "
-                           "and runtime");
+    refuse_bag("task = 1", ":4: unknown key 'task' in [bag]; known are "
+                           "tasks, runtime and workflow");
     refuse_cluster("nodes = a",
                    ":4: unknown key 'nodes' in [cluster]; known "
                    "are machines, charge, speed, expected, slots, "

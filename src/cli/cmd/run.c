@@ -26,6 +26,7 @@
 #include "cli/watch.h"
 #include "cli/welcome.h"
 #include "exec/output/outdir.h"
+#include "input/workflow/workflow.h"
 #include "report/words.h"
 #include "run/starter.h"
 
@@ -348,6 +349,24 @@ static int dry_run_alloc(const struct bats_settings *set,
     return rc == 0 ? BATS_EXIT_OK : bats_complain(&err);
 }
 
+/* What is newer than its sources is not run again, as make does it; but what
+ * the record knows to have failed, or to have been stopped, is not done. */
+static int find_fresh(const struct bats_history *history,
+                      const struct bats_bagfile *bag, uint8_t **fresh,
+                      struct bats_error *err)
+{
+    const struct bats_workflow *workflow = bats_bagfile_workflow(bag);
+    if (workflow == NULL)
+        return 0;
+    int rc = bats_workflow_fresh(workflow, fresh, err);
+    for (uint32_t i = 0; rc == 0 && history->attempts != NULL && i < workflow->n;
+         i++)
+        if (history->attempts[i] > 0 &&
+            history->state[i] != BATS_TASK_DONE)
+            (*fresh)[i] = 0;
+    return rc;
+}
+
 static int with_bag(const struct bats_settings *set,
                     struct bats_run_options *options,
                     struct bats_choosing *choosing, char **settings)
@@ -366,7 +385,7 @@ static int with_bag(const struct bats_settings *set,
         return dry_run_alloc(set, options);
     if (set->dry_run)
         return dry_run(options);
-    uint8_t *state = NULL;
+    uint8_t *state = NULL, *fresh = NULL;
     struct bats_alloc *alloc = NULL;
     int rc = prepare(set, options, choosing, &watch, &json, &err);
     if (rc == 0) {
@@ -388,6 +407,9 @@ static int with_bag(const struct bats_settings *set,
         if (rc == 0)
             rc = continue_profile(options->profile, &options->earlier, &state,
                                   &err);
+        if (rc == 0)
+            rc = find_fresh(&history, options->bag, &fresh, &err);
+        options->earlier.fresh = fresh;
         options->record = history.record;
         options->resume = history.resume;
         if (rc == 0 && set->partition != NULL)
@@ -420,6 +442,7 @@ static int with_bag(const struct bats_settings *set,
         code = BATS_EXIT_SYSTEM;
     }
     free(state);
+    free(fresh);
     if (json != NULL && json != stdout && fclose(json) != 0 &&
         code == BATS_EXIT_OK) {
         bats_words_line(stderr, "bats-mpi: %s: %s", set->json_file,

@@ -167,6 +167,25 @@ static bool allocate(struct state *s, const struct bats_sched_options *o)
            bats_bag_init(&s->bag, o->n_tasks, o->seed, NULL) == 0;
 }
 
+static int resume(struct state *s, const struct bats_sched_earlier *earlier)
+{
+    if (!earlier->fresh) {
+        if (earlier->state)
+            bats_bag_resume(&s->bag, earlier->state);
+        return 0;
+    }
+    uint8_t *state = malloc(s->bag.n);
+    if (!state)
+        return BATS_ENOMEM;
+    for (uint32_t i = 0; i < s->bag.n; i++)
+        state[i] = earlier->fresh[i]  ? BATS_TASK_DONE
+                   : earlier->state ? earlier->state[i]
+                                      : BATS_TASK_PENDING;
+    bats_bag_resume(&s->bag, state);
+    free(state);
+    return 0;
+}
+
 /* Of tasks that are ready, the one is run first that the longest chain of others
  * waits for. */
 static int connect(struct state *s, const struct bats_graph *graph,
@@ -242,9 +261,10 @@ int state_init(struct state *s, const struct bats_sched_options *o,
     state_set_latest(s);
     if (!allocate(s, o))
         return BATS_ENOMEM;
-    if (earlier->state)
-        bats_bag_resume(&s->bag, earlier->state);
-    int rc = o->graph ? connect(s, o->graph, err) : 0;
+    int rc = resume(s, earlier);
+    if (rc < 0)
+        return rc;
+    rc = o->graph ? connect(s, o->graph, err) : 0;
     if (rc < 0)
         return rc;
     s->sample_size = sample_size(&s->bag, o);

@@ -31,6 +31,7 @@ class BatsMpi(Package):
     depends_on("mpi@3:")
     depends_on("gsl")
     depends_on("hwloc")
+    depends_on("expat")
     depends_on("jansson")
     depends_on("libinih")
     depends_on("pmix", when="+pmix")

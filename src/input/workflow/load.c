@@ -1,0 +1,159 @@
+/* load: a workflow of any format, and its graph. See workflow.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/workflow/workflow.h"
+
+#define CIRCLE_SHOWN 5
+
+static int no_memory(struct bats_error *err)
+{
+    return bats_error_set(err, BATS_ENOMEM, "out of memory for a workflow");
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+enum bats_workflow_format bats_workflow_format(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    if (ends_with(name, ".makeflow") || ends_with(name, ".mf") ||
+        strcmp(name, "Makeflow") == 0)
+        return BATS_WORKFLOW_MAKEFLOW;
+    if (ends_with(name, ".json"))
+        return BATS_WORKFLOW_WFFORMAT;
+    return ends_with(name, ".dax") || ends_with(name, ".xml")
+               ? BATS_WORKFLOW_DAX
+               : BATS_WORKFLOW_NONE;
+}
+
+/* ---- the graph ---- */
+
+/* By file: the task that writes it, or UINT32_MAX. NULL, with *rc: two do, or
+ * no memory. */
+static uint32_t *find_writers(const struct bats_workflow *w, int *rc,
+                              struct bats_error *err)
+{
+    char at[BATS_WORKFLOW_AT_SIZE], a[100], b[100];
+    uint32_t *writer = malloc((w->files.n + 1) * sizeof *writer);
+    if (!writer) {
+        *rc = no_memory(err);
+        return NULL;
+    }
+    memset(writer, 0xff, (w->files.n + 1) * sizeof *writer);
+    for (size_t i = 0; i < w->n_uses; i++) {
+        const struct bats_workflow_use *use = &w->uses[i];
+        uint32_t *of = &writer[use->file];
+        if (!use->writes || *of == use->task)
+            continue;
+        if (*of != UINT32_MAX) {
+            *rc = bats_error_set(
+                err, BATS_EINPUT, "%s%s and %s both make '%.60s'",
+                bats_workflow_at(w, w->tasks[use->task].line, at),
+                bats_workflow_name(w, *of, a, sizeof a),
+                bats_workflow_name(w, use->task, b, sizeof b),
+                bats_names_text(&w->files, use->file));
+            free(writer);
+            return NULL;
+        }
+        *of = use->task;
+    }
+    return writer;
+}
+
+/* Who reads waits for who writes. (The other formats name parents, and their
+ * generators let several tasks write one file.) */
+static int connect_files(struct bats_workflow *w, struct bats_error *err)
+{
+    int rc = 0;
+    uint32_t *writer = find_writers(w, &rc, err);
+    for (size_t i = 0; writer && rc == 0 && i < w->n_uses; i++) {
+        const struct bats_workflow_use *use = &w->uses[i];
+        if (!use->writes && writer[use->file] != UINT32_MAX)
+            rc = bats_workflow_edge(w, writer[use->file], use->task, err);
+    }
+    free(writer);
+    return rc;
+}
+
+static int complain_circle(const struct bats_workflow *w,
+                           const uint32_t *circle, uint32_t n,
+                           struct bats_error *err)
+{
+    char at[BATS_WORKFLOW_AT_SIZE], name[100], text[600] = "";
+    size_t used = 0;
+    uint32_t first = w->tasks[circle[0]].line;
+    for (uint32_t i = 0; i <= n && i <= CIRCLE_SHOWN; i++) {
+        uint32_t task = circle[n - 1 - i % n]; /* who waits comes first */
+        bool cut = i == CIRCLE_SHOWN && n > CIRCLE_SHOWN;
+        first = w->tasks[task].line < first ? w->tasks[task].line : first;
+        used += (size_t)snprintf(
+            text + used, sizeof text - used, "%s%s", i > 0 ? " after " : "",
+            cut ? "..." : bats_workflow_name(w, task, name, sizeof name));
+    }
+    return bats_error_set(err, BATS_EINPUT, "%sthese wait for each other: %s",
+                          bats_workflow_at(w, first, at), text);
+}
+
+static int make_graph(struct bats_workflow *w, struct bats_error *err)
+{
+    uint32_t n_circle = 0;
+    uint32_t *order = malloc(((size_t)w->n + 1) * sizeof *order);
+    int rc = order ? bats_graph_init(&w->graph, w->n, w->n, w->edges,
+                                     w->n_edges, err)
+                   : no_memory(err);
+    if (rc == 0) {
+        int64_t n = bats_graph_sort(&w->graph, order, &n_circle, err);
+        rc = n < 0      ? (int)n
+             : n < w->n ? complain_circle(w, order + n, n_circle, err)
+                        : 0;
+    }
+    free(order);
+    free(w->edges);
+    w->edges = NULL;
+    return rc;
+}
+
+static int read_as(enum bats_workflow_format format, struct bats_workflow *w,
+                   struct bats_error *err)
+{
+    switch (format) {
+    case BATS_WORKFLOW_MAKEFLOW:
+        return bats_makeflow_read(w, err);
+    case BATS_WORKFLOW_WFFORMAT:
+        return bats_wfformat_read(w, err);
+    case BATS_WORKFLOW_DAX:
+        return bats_dax_read(w, err);
+    case BATS_WORKFLOW_NONE:
+        break;
+    }
+    return bats_error_set(err, BATS_EINPUT,
+                          "%s: a workflow ends with .makeflow, .json, .dax or "
+                          ".xml",
+                          w->path);
+}
+
+int bats_workflow_load_as(enum bats_workflow_format format, const char *path,
+                          struct bats_workflow *w, struct bats_error *err)
+{
+    *w = (struct bats_workflow){.path = path};
+    int rc = read_as(format, w, err);
+    if (rc == 0 && w->n == 0)
+        rc = bats_error_set(err, BATS_EINPUT, "%s: no task in this workflow",
+                            path);
+    if (rc == 0 && format == BATS_WORKFLOW_MAKEFLOW)
+        rc = connect_files(w, err);
+    return rc < 0 ? rc : make_graph(w, err);
+}
+
+int bats_workflow_load(const char *path, struct bats_workflow *w,
+                       struct bats_error *err)
+{
+    return bats_workflow_load_as(bats_workflow_format(path), path, w, err);
+}

@@ -1,0 +1,479 @@
+/*
+ * makeflow: the classic language of Makeflow (https://cctools.readthedocs.io).
+ *
+ *     NAME=value        also +=, with $NAME, ${NAME} or $(NAME) of others
+ *     export NAME       or export NAME=value: for the environment of tasks
+ *     CATEGORY="merge"  what the rules below have in common; without it, a rule
+ *                       is of the category of its program
+ *     out.a out.b: in.a in.b prog
+ *     <TAB>prog in.a in.b > out.a
+ *
+ * A backslash joins lines, # begins a comment outside of commands, and '...' or
+ * "..." keeps blanks in names. In a command, names that the file sets are
+ * replaced outside of '...'; all else is left to the shell. LOCAL before a command
+ * says where Makeflow would run it: here all tasks run on machines of the run.
+ * CORES, MEMORY, DISK, GPUS and .SIZE are read, but nothing follows from them.
+ * Rules that run another makeflow and files with other names on the machine
+ * (a->b) are refused.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/textfile.h"
+#include "input/workflow/workflow.h"
+#include "util/grow.h"
+
+#define BLANKS " \t"
+
+struct buffer {
+    char *text;
+    size_t length, room;
+};
+
+struct reader {
+    struct bats_workflow *w;
+    struct bats_names variables;
+    char **values; /* by number of the variable */
+    bool *is_exported;
+    size_t values_room, exported_room;
+    uint32_t line, rule; /* present line; that of a rule without its command,
+                            or 0 */
+    struct buffer head;  /* of that rule */
+    struct buffer out;   /* what was expanded last */
+    struct buffer command;
+    struct bats_error *err;
+};
+
+static int complain(struct reader *r, uint32_t line, const char *what,
+                    const char *name)
+{
+    char at[BATS_WORKFLOW_AT_SIZE];
+    return bats_error_set(r->err, BATS_EINPUT, "%s%s%.60s%s",
+                          bats_workflow_at(r->w, line, at), what, name,
+                          *name != '\0' ? "'" : "");
+}
+
+static int no_memory(struct reader *r)
+{
+    return bats_error_set(r->err, BATS_ENOMEM, "out of memory for %.250s",
+                          r->w->path);
+}
+
+static bool append(struct buffer *b, const char *text, size_t n)
+{
+    if (!bats_grow(&b->text, &b->room, b->length + n + 1, 1))
+        return false;
+    memcpy(b->text + b->length, text, n);
+    b->length += n;
+    b->text[b->length] = '\0';
+    return true;
+}
+
+/* ---- variables ---- */
+
+static bool is_name(char c, bool first)
+{
+    return isalpha((unsigned char)c) || c == '_' ||
+           (!first && isdigit((unsigned char)c));
+}
+
+static size_t name_length(const char *text)
+{
+    size_t n = 0;
+    while (is_name(text[n], n == 0))
+        n++;
+    return n;
+}
+
+/* The value, or NULL: it is not set. */
+static const char *value_of(const struct reader *r, const char *name)
+{
+    uint32_t number = bats_names_find(&r->variables, name);
+    return number == BATS_NO_NAME ? NULL : r->values[number];
+}
+
+/* Adds the variable, without a value if it is new. */
+static uint32_t find_variable(struct reader *r, const char *name)
+{
+    bool is_new;
+    size_t n = r->variables.n + 1;
+    if (!bats_grow(&r->values, &r->values_room, n, sizeof *r->values) ||
+        !bats_grow(&r->is_exported, &r->exported_room, n,
+                   sizeof *r->is_exported))
+        return BATS_NO_NAME;
+    uint32_t number = bats_names_add(&r->variables, name, &is_new);
+    if (is_new && number != BATS_NO_NAME) {
+        r->values[number] = NULL;
+        r->is_exported[number] = false;
+    }
+    return number;
+}
+
+/* Reads "$NAME", "${NAME}" or "$(NAME)" at `text`. Returns its length, 0: it is
+ * none of these. */
+static size_t read_reference(const char *text, char *name, size_t size)
+{
+    char close = text[1] == '{' ? '}' : text[1] == '(' ? ')' : '\0';
+    const char *begin = text + 1 + (close != '\0');
+    size_t n = name_length(begin);
+    if (n == 0 || n >= size || (close != '\0' && begin[n] != close))
+        return 0;
+    memcpy(name, begin, n);
+    name[n] = '\0';
+    return (size_t)(begin - text) + n + (close != '\0');
+}
+
+/* Expands into r->out. In a command, what is not set is left as it is. */
+static int expand(struct reader *r, const char *text, bool is_command)
+{
+    bool ok = true, in_quotes = false;
+    char name[200];
+    r->out.length = 0;
+    while (ok && *text != '\0') {
+        size_t n = *text == '$' && !in_quotes
+                       ? read_reference(text, name, sizeof name)
+                       : 0;
+        const char *value = n > 0 ? value_of(r, name) : NULL;
+        if (n > 0 && !value && !is_command)
+            return complain(r, r->line, "nothing sets the variable '", name);
+        if (value) {
+            ok = append(&r->out, value, strlen(value));
+            text += n;
+            continue;
+        }
+        if (is_command && *text == '\'')
+            in_quotes = !in_quotes;
+        if (is_command && *text == '\\' && !in_quotes && text[1] != '\0')
+            ok = append(&r->out, text++, 1);
+        ok = ok && append(&r->out, text++, 1);
+    }
+    return ok && append(&r->out, "", 0) ? 0 : no_memory(r);
+}
+
+/* Cuts blanks at both ends, and then quotation marks around the whole. */
+static char *trim(char *text)
+{
+    text += strspn(text, BLANKS);
+    size_t n = strlen(text);
+    while (n > 0 && strchr(BLANKS, text[n - 1]))
+        n--;
+    text[n] = '\0';
+    if (n >= 2 && strchr("'\"", text[0]) && text[n - 1] == text[0]) {
+        text[n - 1] = '\0';
+        text++;
+    }
+    return text;
+}
+
+static int assign(struct reader *r, const char *name, const char *text,
+                  bool adds)
+{
+    int rc = expand(r, text, false);
+    if (rc < 0)
+        return rc;
+    uint32_t number = find_variable(r, name);
+    if (number == BATS_NO_NAME)
+        return no_memory(r);
+    const char *value = trim(r->out.text), *old = r->values[number];
+    size_t before = adds && old ? strlen(old) + 1 : 0;
+    char *new = malloc(before + strlen(value) + 1);
+    if (!new)
+        return no_memory(r);
+    if (before > 0)
+        strcat(strcpy(new, old), " ");
+    strcpy(new + before, value);
+    free(r->values[number]);
+    r->values[number] = new;
+    return 0;
+}
+
+/* "NAME=value" or "NAME+=value": *is_one, and done. */
+static int read_assignment(struct reader *r, char *line, bool *is_one)
+{
+    size_t n = name_length(line);
+    char *after = line + n + strspn(line + n, BLANKS);
+    bool adds = after[0] == '+' && after[1] == '=';
+    *is_one = n > 0 && n < 200 && (*after == '=' || adds);
+    if (!*is_one)
+        return 0;
+    char name[200];
+    memcpy(name, line, n);
+    name[n] = '\0';
+    return assign(r, name, after + 1 + adds, adds);
+}
+
+static int read_export(struct reader *r, char *text)
+{
+    bool is_one = false;
+    text += strspn(text, BLANKS);
+    int rc = read_assignment(r, text, &is_one);
+    size_t n = name_length(text);
+    if (n == 0)
+        return complain(r, r->line, "export without the name of a variable",
+                        "");
+    while (rc == 0 && n > 0) {
+        char after = text[n];
+        text[n] = '\0';
+        uint32_t number = find_variable(r, text);
+        if (number == BATS_NO_NAME)
+            return no_memory(r);
+        r->is_exported[number] = true;
+        text[n] = after;
+        if (is_one)
+            break;
+        text += n + strspn(text + n, BLANKS);
+        n = name_length(text);
+    }
+    return rc;
+}
+
+/* ---- rules ---- */
+
+/* Cuts the next word out at *text, without its quotation marks; NULL: there is
+ * none. */
+static char *next_word(char **text)
+{
+    char *from = *text + strspn(*text, BLANKS), *to = from, *word = from;
+    char quote = '\0';
+    if (*from == '\0')
+        return NULL;
+    for (; *from != '\0' && (quote != '\0' || !strchr(BLANKS, *from)); from++)
+        if (quote == '\0' && strchr("'\"", *from))
+            quote = *from;
+        else if (*from == quote && quote != '\0')
+            quote = '\0';
+        else
+            *to++ = *from;
+    *text = from + (*from != '\0');
+    *to = '\0';
+    return word;
+}
+
+static int use_files(struct reader *r, char *list, bool writes,
+                     uint32_t *n_files)
+{
+    char *word;
+    int rc = 0;
+    *n_files = 0;
+    while (rc == 0 && (word = next_word(&list)) != NULL) {
+        if (strstr(word, "->"))
+            return complain(
+                r, r->rule,
+                "a file cannot have another name on the machine: '", word);
+        rc = bats_workflow_use(r->w, r->w->n - 1, word, writes, r->err);
+        ++*n_files;
+    }
+    return rc;
+}
+
+/* Adds the variables that are exported to the command. */
+static bool add_exports(struct reader *r)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < r->variables.n; i++) {
+        const char *name = bats_names_text(&r->variables, i);
+        if (!r->is_exported[i] || !r->values[i])
+            continue;
+        ok = append(&r->command, "export ", 7) &&
+             append(&r->command, name, strlen(name)) &&
+             append(&r->command, "='", 2);
+        for (const char *c = r->values[i]; ok && *c != '\0'; c++)
+            ok = *c == '\'' ? append(&r->command, "'\\''", 4)
+                            : append(&r->command, c, 1);
+        ok = ok && append(&r->command, "'; ", 3);
+    }
+    return ok;
+}
+
+/* What its rules have in common; else the program. */
+static void find_category(const struct reader *r, const char *command,
+                          char *category, size_t size)
+{
+    const char *given = value_of(r, "CATEGORY");
+    size_t n = strcspn(command, " \t;|&<>()");
+    const char *slash = memrchr(command, '/', n);
+    if (slash) {
+        n -= (size_t)(slash + 1 - command);
+        command = slash + 1;
+    }
+    if (given && *given != '\0')
+        snprintf(category, size, "%s", given);
+    else
+        snprintf(category, size, "%.*s", n < size ? (int)n : (int)size - 1,
+                 command);
+}
+
+static bool skip_word(const char **text, const char *word)
+{
+    size_t n = strlen(word);
+    if (strncmp(*text, word, n) != 0 || !strchr(BLANKS, (*text)[n]))
+        return false;
+    *text += n + strspn(*text + n, BLANKS);
+    return true;
+}
+
+/* The command of the rule that r->head is of. */
+static int read_command(struct reader *r, const char *text)
+{
+    char category[100];
+    uint32_t n_outputs, n_inputs;
+    text += strspn(text, BLANKS);
+    while (skip_word(&text, "LOCAL"))
+        ;
+    if (skip_word(&text, "MAKEFLOW"))
+        return complain(r, r->line,
+                        "a rule that runs another makeflow is not supported",
+                        "");
+    r->command.length = 0;
+    int rc = expand(r, text, true);
+    if (rc == 0 &&
+        !(add_exports(r) && append(&r->command, r->out.text, r->out.length)))
+        rc = no_memory(r);
+    if (rc < 0)
+        return rc;
+    find_category(r, r->out.text, category, sizeof category);
+    rc = bats_workflow_add(r->w, NULL, r->command.text, -1, category, r->rule,
+                           r->err);
+    if (rc == 0)
+        rc = expand(r, r->head.text, false);
+    if (rc < 0)
+        return rc;
+    char *colon = strchr(r->out.text, ':');
+    if (!colon) /* it came out of a variable's name */
+        return complain(r, r->rule, "a rule without a ':'", "");
+    *colon = '\0';
+    rc = use_files(r, r->out.text, true, &n_outputs);
+    if (rc == 0)
+        rc = use_files(r, colon + 1, false, &n_inputs);
+    if (rc == 0 && n_outputs == 0)
+        rc = complain(r, r->rule, "this rule makes no file", "");
+    r->rule = 0;
+    return rc;
+}
+
+static int begin_rule(struct reader *r, const char *line)
+{
+    r->head.length = 0;
+    r->rule = r->line;
+    return append(&r->head, line, strlen(line)) ? 0 : no_memory(r);
+}
+
+/* ---- lines ---- */
+
+/* Ends the line where a comment begins. */
+static void cut_comment(char *line)
+{
+    char quote = '\0';
+    for (; *line != '\0'; line++) {
+        if (quote == '\0' && *line == '#') {
+            *line = '\0';
+            return;
+        }
+        if (quote == '\0' && strchr("'\"", *line))
+            quote = *line;
+        else if (*line == quote)
+            quote = '\0';
+    }
+}
+
+static int read_directive(struct reader *r, char *line)
+{
+    const char *text = line;
+    if (skip_word(&text, ".SIZE"))
+        return 0;
+    if (skip_word(&text, ".MAKEFLOW") && skip_word(&text, "CATEGORY"))
+        return assign(r, "CATEGORY", text, false);
+    return complain(r, r->line, "unknown directive '", line);
+}
+
+static int read_line(struct reader *r, char *line)
+{
+    bool is_one;
+    bool is_command = strchr(BLANKS, line[0]) != NULL && line[0] != '\0';
+    if (line[strspn(line, BLANKS)] == '\0' ||
+        line[strspn(line, BLANKS)] == '#')
+        return 0;
+    if (is_command && r->rule > 0)
+        return read_command(r, line);
+    if (is_command)
+        return complain(r, r->line, "this command belongs to no rule: '",
+                        line + strspn(line, BLANKS));
+    if (r->rule > 0)
+        return complain(r, r->rule, "this rule has no command", "");
+    cut_comment(line);
+    if (line[0] == '.' && isupper((unsigned char)line[1]))
+        return read_directive(r, line);
+    const char *text = line;
+    if (skip_word(&text, "export"))
+        return read_export(r, line + (text - line));
+    int rc = read_assignment(r, line, &is_one);
+    if (rc < 0 || is_one)
+        return rc;
+    if (!strchr(line, ':'))
+        return complain(r, r->line, "neither a rule nor a variable: '", line);
+    return begin_rule(r, line);
+}
+
+/* Joins the lines that end with a backslash, in place. Returns the next one. */
+static char *cut_line(char *line, char *end, uint32_t *n_lines)
+{
+    char *to = line, *from = line;
+    *n_lines = 1;
+    for (; from < end && *from != '\n'; from++) {
+        bool crlf = from[0] == '\\' && from[1] == '\r' && from[2] == '\n';
+        if (from[0] == '\\' && (from[1] == '\n' || crlf)) {
+            from += 1 + crlf;
+            ++*n_lines;
+            *to++ = ' ';
+            continue;
+        }
+        *to++ = *from;
+    }
+    if (to > line && to[-1] == '\r')
+        to--;
+    char *next = from < end ? from + 1 : end;
+    *to = '\0';
+    return next;
+}
+
+static int read_text(struct reader *r, char *text, size_t length)
+{
+    char *end = text + length;
+    uint32_t n_lines = 0;
+    int rc = 0;
+    for (char *line = text; rc == 0 && line < end;) {
+        uint32_t before = n_lines;
+        r->line += before;
+        if (r->line >= UINT32_MAX - 1)
+            return complain(r, 0, "too many lines", "");
+        char *next = cut_line(line, end, &n_lines);
+        r->line += before == 0;
+        rc = read_line(r, line);
+        line = next;
+    }
+    if (rc == 0 && r->rule > 0)
+        rc = complain(r, r->rule, "this rule has no command", "");
+    return rc;
+}
+
+int bats_makeflow_read(struct bats_workflow *w, struct bats_error *err)
+{
+    struct reader r = {.w = w, .err = err};
+    char *text = NULL;
+    size_t length;
+    int rc = bats_textfile_read(w->path, &text, &length, err);
+    if (rc == 0)
+        rc = read_text(&r, text, length);
+    for (uint32_t i = 0; i < r.variables.n; i++)
+        free(r.values[i]);
+    bats_names_release(&r.variables);
+    free(r.values);
+    free(r.is_exported);
+    free(r.head.text);
+    free(r.out.text);
+    free(r.command.text);
+    free(text);
+    return rc;
+}

@@ -1,0 +1,40 @@
+/*
+ * names: numbers of names, in the order in which they were seen first.
+ * Layer: input. Used by the readers of workflows, for tasks, files, categories
+ * and variables. A hash table with open addressing; nothing depends on its order.
+ */
+#ifndef BATS_WORKFLOW_NAMES_H
+#define BATS_WORKFLOW_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BATS_NO_NAME UINT32_MAX
+
+struct bats_names {
+    char *text; /* the names, each with its NUL */
+    size_t length, room;
+    size_t *offset; /* by number: of the name in the text */
+    size_t n, offset_room;
+    uint32_t *table; /* numbers, or BATS_NO_NAME */
+    size_t n_table;  /* 0 or a power of two */
+};
+
+/* The number of the name; it is added if it is new, and *is_new says so.
+ * BATS_NO_NAME: no memory. */
+uint32_t bats_names_add(struct bats_names *names, const char *name,
+                        bool *is_new);
+
+/* BATS_NO_NAME: it is not there. */
+uint32_t bats_names_find(const struct bats_names *names, const char *name);
+
+static inline const char *bats_names_text(const struct bats_names *names,
+                                          uint32_t number)
+{
+    return names->text + names->offset[number];
+}
+
+void bats_names_release(struct bats_names *names);
+
+#endif

@@ -1,0 +1,312 @@
+#include "input/workflow/workflow.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "util/grow.h"
+
+#define TASKS_MAX (UINT32_MAX / 4)
+
+static int no_memory(struct bats_error *err)
+{
+    return bats_error_set(err, BATS_ENOMEM, "out of memory for a workflow");
+}
+
+const char *bats_workflow_at(const struct bats_workflow *w, uint32_t line,
+                             char text[BATS_WORKFLOW_AT_SIZE])
+{
+    if (line > 0)
+        snprintf(text, BATS_WORKFLOW_AT_SIZE, "%.250s:%" PRIu32 ": ", w->path,
+                 line);
+    else
+        snprintf(text, BATS_WORKFLOW_AT_SIZE, "%.250s: ", w->path);
+    return text;
+}
+
+const char *bats_workflow_name(const struct bats_workflow *w, uint32_t task,
+                               char *text, size_t size)
+{
+    if (task < w->names.n)
+        snprintf(text, size, "task '%.60s'", bats_names_text(&w->names, task));
+    else
+        snprintf(text, size, "the rule on line %" PRIu32, w->tasks[task].line);
+    return text;
+}
+
+/* ---- adding ---- */
+
+static int add_name(struct bats_workflow *w, const char *name, uint32_t line,
+                    struct bats_error *err)
+{
+    char at[BATS_WORKFLOW_AT_SIZE];
+    bool is_new;
+    if (bats_names_add(&w->names, name, &is_new) == BATS_NO_NAME)
+        return no_memory(err);
+    return is_new ? 0
+                  : bats_error_set(err, BATS_EINPUT,
+                                   "%stask '%.60s' is there twice",
+                                   bats_workflow_at(w, line, at), name);
+}
+
+int bats_workflow_add(struct bats_workflow *w, const char *name,
+                      const char *command, bats_time runtime,
+                      const char *category, uint32_t line,
+                      struct bats_error *err)
+{
+    char at[BATS_WORKFLOW_AT_SIZE];
+    bool is_new;
+    size_t length = command ? strlen(command) + 1 : 0;
+    if (w->n >= TASKS_MAX)
+        return bats_error_set(err, BATS_EINPUT, "%stoo many tasks",
+                              bats_workflow_at(w, line, at));
+    int rc = name ? add_name(w, name, line, err) : 0;
+    if (rc < 0)
+        return rc;
+    uint32_t kind = bats_names_add(&w->categories, category, &is_new);
+    if (kind == BATS_NO_NAME ||
+        !bats_grow(&w->tasks, &w->tasks_room, (size_t)w->n + 1,
+                   sizeof *w->tasks) ||
+        !bats_grow(&w->text, &w->text_room, w->text_length + length + 1, 1))
+        return no_memory(err);
+    w->tasks[w->n++] = (struct bats_workflow_task){
+        .command = command ? w->text_length : BATS_NO_COMMAND,
+        .runtime = runtime,
+        .category = kind,
+        .line = line};
+    if (command)
+        memcpy(w->text + w->text_length, command, length);
+    w->text_length += length;
+    return 0;
+}
+
+int bats_workflow_use(struct bats_workflow *w, uint32_t task, const char *file,
+                      bool writes, struct bats_error *err)
+{
+    bool is_new;
+    uint32_t number = bats_names_add(&w->files, file, &is_new);
+    if (number == BATS_NO_NAME ||
+        !bats_grow(&w->uses, &w->uses_room, w->n_uses + 1, sizeof *w->uses))
+        return no_memory(err);
+    w->uses[w->n_uses++] = (struct bats_workflow_use){task, number, writes};
+    return 0;
+}
+
+int bats_workflow_edge(struct bats_workflow *w, uint32_t parent,
+                       uint32_t child, struct bats_error *err)
+{
+    if (!bats_grow(&w->edges, &w->edges_room, w->n_edges + 1,
+                   sizeof *w->edges))
+        return no_memory(err);
+    w->edges[w->n_edges++] = (struct bats_edge){parent, child};
+    return 0;
+}
+
+void bats_workflow_release(struct bats_workflow *w)
+{
+    bats_names_release(&w->names);
+    bats_names_release(&w->files);
+    bats_names_release(&w->categories);
+    bats_graph_release(&w->graph);
+    free(w->tasks);
+    free(w->uses);
+    free(w->text);
+    free(w->edges);
+    *w = (struct bats_workflow){0};
+}
+
+/* ---- what is there already ---- */
+
+struct age {
+    bool is_there, is_written; /* by a task */
+    struct timespec time;
+};
+
+static bool is_newer(const struct age *a, const struct age *b)
+{
+    return a->time.tv_sec != b->time.tv_sec
+               ? a->time.tv_sec > b->time.tv_sec
+               : a->time.tv_nsec > b->time.tv_nsec;
+}
+
+static struct age *look(const struct bats_workflow *w)
+{
+    struct age *ages = calloc(w->files.n + 1, sizeof *ages);
+    for (uint32_t i = 0; ages && i < w->files.n; i++) {
+        struct stat st;
+        ages[i].is_there = stat(bats_names_text(&w->files, i), &st) == 0;
+        if (ages[i].is_there)
+            ages[i].time = st.st_mtim;
+    }
+    for (size_t i = 0; ages && i < w->n_uses; i++)
+        ages[w->uses[i].file].is_written |= w->uses[i].writes;
+    return ages;
+}
+
+static int check_sources(const struct bats_workflow *w, const struct age *ages,
+                         struct bats_error *err)
+{
+    char at[BATS_WORKFLOW_AT_SIZE], name[100];
+    for (size_t i = 0; i < w->n_uses; i++) {
+        const struct bats_workflow_use *use = &w->uses[i];
+        if (!ages[use->file].is_there && !ages[use->file].is_written)
+            return bats_error_set(
+                err, BATS_EINPUT,
+                "%s%s reads '%.100s', which is not there, and nothing makes "
+                "it",
+                bats_workflow_at(w, w->tasks[use->task].line, at),
+                bats_workflow_name(w, use->task, name, sizeof name),
+                bats_names_text(&w->files, use->file));
+    }
+    return 0;
+}
+
+/* Is the task, whose uses begin at `use`, up to date by itself? */
+static bool is_fresh(const struct bats_workflow *w, const struct age *ages,
+                     size_t use)
+{
+    uint32_t task = w->uses[use].task;
+    const struct age *newest = NULL, *oldest = NULL;
+    for (; use < w->n_uses && w->uses[use].task == task; use++) {
+        const struct age *age = &ages[w->uses[use].file];
+        if (!age->is_there)
+            return false;
+        if (w->uses[use].writes && (!oldest || is_newer(oldest, age)))
+            oldest = age;
+        if (!w->uses[use].writes && (!newest || is_newer(age, newest)))
+            newest = age;
+    }
+    return oldest && !(newest && is_newer(newest, oldest));
+}
+
+/* What waits for a task that runs, runs, too. */
+static int spread(const struct bats_workflow *w, uint8_t *fresh,
+                  struct bats_error *err)
+{
+    const struct bats_graph *g = &w->graph;
+    uint32_t n_circle, *order = malloc((w->n + (size_t)1) * sizeof *order);
+    int64_t n =
+        order ? bats_graph_sort(g, order, &n_circle, err) : no_memory(err);
+    for (int64_t i = 0; i < n; i++)
+        for (uint64_t k = g->first[order[i]];
+             !fresh[order[i]] && k < g->first[order[i] + 1]; k++)
+            fresh[g->child[k]] = 0;
+    free(order);
+    return n < 0 ? (int)n : 0;
+}
+
+int bats_workflow_fresh(const struct bats_workflow *w, uint8_t **fresh,
+                        struct bats_error *err)
+{
+    struct age *ages = look(w);
+    uint8_t *list = calloc((size_t)w->n + 1, 1);
+    int rc = ages && list ? check_sources(w, ages, err) : no_memory(err);
+    for (size_t i = 0; rc == 0 && i < w->n_uses; i++)
+        if (i == 0 || w->uses[i].task != w->uses[i - 1].task)
+            list[w->uses[i].task] = is_fresh(w, ages, i);
+    if (rc == 0)
+        rc = spread(w, list, err);
+    free(ages);
+    if (rc < 0)
+        free(list);
+    else
+        *fresh = list;
+    return rc;
+}
+
+/* ---- commands ---- */
+
+/* `text` as one word of a shell, at `to`, which has room. */
+static char *quote(char *to, const char *text)
+{
+    *to++ = '\'';
+    for (; *text != '\0'; text++) {
+        if (*text == '\'')
+            to = stpcpy(to, "'\\'");
+        *to++ = *text;
+    }
+    *to++ = '\'';
+    *to = '\0';
+    return to;
+}
+
+/* The first of its uses; the end of all if it has none. */
+static size_t first_use(const struct bats_workflow *w, uint32_t task)
+{
+    size_t low = 0, high = w->n_uses;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (w->uses[middle].task < task)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The files that the task writes and does not read as well, each behind a blank.
+ */
+static char *quote_outputs(const struct bats_workflow *w, uint32_t task,
+                           char *at)
+{
+    size_t begin = first_use(w, task);
+    for (size_t i = begin; i < w->n_uses && w->uses[i].task == task; i++) {
+        bool is_read = false;
+        for (size_t k = begin; k < w->n_uses && w->uses[k].task == task; k++)
+            is_read |=
+                !w->uses[k].writes && w->uses[k].file == w->uses[i].file;
+        if (w->uses[i].writes && !is_read)
+            at = quote(stpcpy(at, " "),
+                       bats_names_text(&w->files, w->uses[i].file));
+    }
+    return at;
+}
+
+/* The command in a shell of its own, whatever it does there. For people it stays
+ * as it is, if nothing in it could hide what follows. */
+static char *enclose(char *at, const char *command)
+{
+    size_t n = strlen(command);
+    bool is_plain = n > 0 && !strpbrk(command, "#\\\n") &&
+                    !strchr("&;", command[n - 1]) && !strstr(command, "<<");
+    if (is_plain)
+        return stpcpy(stpcpy(stpcpy(at, "("), command), ")");
+    return stpcpy(quote(stpcpy(at, "(eval "), command), ")");
+}
+
+/*
+ * What the task should have made must be there when it has ended. If it fails,
+ * what it has made is taken away: half a file would look like a whole one to the
+ * next run. Status 85 (it has saved its state) is no failure.
+ */
+ptrdiff_t bats_workflow_command(const struct bats_workflow *w, uint32_t task,
+                                char **text, size_t *size)
+{
+    static const char
+        check[] = "; s=$?; [ $s != 0 ] || for f in",
+        report[] =
+            "; do [ -e \"$f\" ] || { echo \"$f was not made\" >&2; s=1; }; "
+            "done; [ $s = 0 ] || [ $s = 85 ] || rm -f --",
+        end[] = "; exit $s";
+    const char *command = w->text + w->tasks[task].command;
+    size_t outputs = 0, length = 0;
+    for (size_t i = first_use(w, task);
+         i < w->n_uses && w->uses[i].task == task; i++)
+        if (w->uses[i].writes) {
+            length +=
+                4 * strlen(bats_names_text(&w->files, w->uses[i].file)) + 3;
+            outputs++;
+        }
+    length = 4 * strlen(command) + 2 * length + sizeof check + sizeof report +
+             sizeof end + 16;
+    if (!bats_grow(text, size, length, 1))
+        return BATS_ENOMEM;
+    if (outputs == 0)
+        return stpcpy(*text, command) - *text;
+    char *at = enclose(*text, command);
+    at = quote_outputs(w, task, stpcpy(at, check));
+    at = quote_outputs(w, task, stpcpy(at, report));
+    return stpcpy(at, end) - *text;
+}

@@ -1,0 +1,119 @@
+/*
+ * workflow: tasks that wait for others, as other tools write them.
+ *
+ * Layer: input. Used by the bag, to run them, and by the scenarios, to simulate
+ * them. The format follows from the name of the file:
+ *
+ *   *.makeflow, *.mf, Makeflow   Makeflow, the classic language (makeflow.c)
+ *   *.json                       WfFormat 1.5 of WfCommons (wfformat.c)
+ *   *.dax, *.xml                 DAX 2 and 3 of Pegasus (dax.c)
+ *
+ * A task has a name or a line for messages, perhaps a command and a runtime, a
+ * category (what tasks of one kind have in common: the program, as a rule), the
+ * files that it reads and those that it writes. In a Makeflow it waits for those
+ * that write what it reads, elsewhere for those that are called its parents.
+ */
+#ifndef BATS_WORKFLOW_H
+#define BATS_WORKFLOW_H
+
+#include "bats/graph.h"
+#include "bats/units.h"
+#include "input/workflow/names.h"
+
+enum bats_workflow_format {
+    BATS_WORKFLOW_NONE, /* a bag */
+    BATS_WORKFLOW_MAKEFLOW,
+    BATS_WORKFLOW_WFFORMAT,
+    BATS_WORKFLOW_DAX
+};
+
+struct bats_workflow_task {
+    size_t command;    /* offset into `text`; BATS_NO_COMMAND */
+    bats_time runtime; /* on a machine of speed 1; -1: not known */
+    uint32_t category; /* number in `categories` */
+    uint32_t line;     /* 0: not known */
+};
+
+#define BATS_NO_COMMAND SIZE_MAX
+
+struct bats_workflow_use {
+    uint32_t task, file;
+    bool writes;
+};
+
+struct bats_workflow {
+    const char *path; /* borrowed */
+    uint32_t n;
+    struct bats_workflow_task *tasks;
+    struct bats_names names; /* of tasks, if the format has them: else empty */
+    struct bats_names files, categories;
+    struct bats_workflow_use *uses; /* in the order of the tasks */
+    size_t n_uses;
+    char *text; /* commands, each with its NUL */
+    struct bats_graph graph;
+
+    /* While it is read: */
+    size_t tasks_room, uses_room, text_length, text_room;
+    struct bats_edge *edges;
+    size_t n_edges, edges_room;
+};
+
+enum bats_workflow_format bats_workflow_format(const char *path);
+
+/* Reads the file. BATS_EINPUT with "path:line: sentence", or "path: sentence"
+ * naming the task: what the format does not allow, a name that is not known or
+ * is there twice, a file that two tasks write, tasks that wait for each other,
+ * no tasks. BATS_ENOMEM. To be released in any case; `path` must live as long.
+ */
+int bats_workflow_load(const char *path, struct bats_workflow *workflow,
+                       struct bats_error *err);
+int bats_workflow_load_as(enum bats_workflow_format format, const char *path,
+                          struct bats_workflow *workflow,
+                          struct bats_error *err);
+void bats_workflow_release(struct bats_workflow *workflow);
+
+/* "task 'mAdd_7'", or "the rule on line 12". Returns `text`. */
+const char *bats_workflow_name(const struct bats_workflow *workflow,
+                               uint32_t task, char *text, size_t size);
+
+/* Finds the tasks that need not run: all that they write is there, no older
+ * than what they read, and what they wait for need not run either. A task that
+ * writes nothing always runs. *fresh: by task, 0 or 1; for free().
+ * BATS_EINPUT for a file that is read and not there, and that no task writes;
+ * BATS_ENOMEM. */
+int bats_workflow_fresh(const struct bats_workflow *workflow, uint8_t **fresh,
+                        struct bats_error *err);
+
+/* The command of the task, which fails if it does not write what it should, and
+ * takes away what it has written if it fails; NUL-terminated, in *text (a growing buffer of the caller). Returns its length,
+ * or a negative errcode: BATS_ENOMEM. */
+ptrdiff_t bats_workflow_command(const struct bats_workflow *workflow,
+                                uint32_t task, char **text, size_t *size);
+
+/* ---- for the readers of formats ---- */
+
+int bats_makeflow_read(struct bats_workflow *workflow, struct bats_error *err);
+int bats_wfformat_read(struct bats_workflow *workflow, struct bats_error *err);
+int bats_dax_read(struct bats_workflow *workflow, struct bats_error *err);
+
+/* Adds a task; `name` and `command` may be NULL. BATS_EINPUT: the name is there
+ * already, or there are too many; BATS_ENOMEM. */
+int bats_workflow_add(struct bats_workflow *workflow, const char *name,
+                      const char *command, bats_time runtime,
+                      const char *category, uint32_t line,
+                      struct bats_error *err);
+
+/* The task that was added last reads or writes the file. BATS_ENOMEM. */
+int bats_workflow_use(struct bats_workflow *workflow, uint32_t task,
+                      const char *file, bool writes, struct bats_error *err);
+
+/* BATS_ENOMEM. */
+int bats_workflow_edge(struct bats_workflow *workflow, uint32_t parent,
+                       uint32_t child, struct bats_error *err);
+
+/* "path:line: ", without the line if it is 0. */
+#define BATS_WORKFLOW_AT_SIZE 300
+const char *bats_workflow_at(const struct bats_workflow *workflow,
+                             uint32_t line, char text[BATS_WORKFLOW_AT_SIZE]);
+
+#endif

@@ -1,0 +1,388 @@
+/* Workflows of other tools: what is read, and what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "input/workflow/workflow.h"
+
+static char dir[] = "/tmp/bats-test-workflow-XXXXXX";
+
+static int enter(void **state)
+{
+    (void)state;
+    return !mkdtemp(dir) || chdir(dir) != 0;
+}
+
+static int leave(void **state)
+{
+    (void)state;
+    char command[100];
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    return chdir("/") != 0 || system(command) != 0;
+}
+
+static void put(const char *name, const char *text)
+{
+    FILE *f = fopen(name, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static struct bats_workflow load(const char *name, const char *text)
+{
+    struct bats_workflow w;
+    struct bats_error err;
+    put(name, text);
+    if (bats_workflow_load(name, &w, &err) < 0)
+        fail_msg("%s", err.text);
+    return w;
+}
+
+static void refuse(const char *name, const char *text, const char *sentence)
+{
+    struct bats_workflow w;
+    struct bats_error err = {0, ""};
+    put(name, text);
+    assert_int_equal(bats_workflow_load(name, &w, &err), BATS_EINPUT);
+    if (!strstr(err.text, sentence))
+        fail_msg("'%s' is not '%s'", err.text, sentence);
+    bats_workflow_release(&w);
+}
+
+static const char *command(const struct bats_workflow *w, uint32_t task)
+{
+    return w->tasks[task].command == BATS_NO_COMMAND
+               ? NULL
+               : w->text + w->tasks[task].command;
+}
+
+static const char *category(const struct bats_workflow *w, uint32_t task)
+{
+    return bats_names_text(&w->categories, w->tasks[task].category);
+}
+
+static bool waits(const struct bats_workflow *w, uint32_t child,
+                  uint32_t parent)
+{
+    const struct bats_graph *g = &w->graph;
+    for (uint64_t k = g->first[parent]; k < g->first[parent + 1]; k++)
+        if (g->child[k] == child)
+            return true;
+    return false;
+}
+
+/* ---- names ---- */
+
+static void names_keep_their_numbers(void **state)
+{
+    (void)state;
+    struct bats_names names = {0};
+    char text[16];
+    bool is_new;
+    assert_int_equal(bats_names_find(&names, "0"), BATS_NO_NAME);
+    for (uint32_t k = 0; k < 2; k++)
+        for (uint32_t i = 0; i < 1000; i++) {
+            snprintf(text, sizeof text, "%u", i * 7919);
+            assert_int_equal(bats_names_add(&names, text, &is_new), i);
+            assert_int_equal(is_new, k == 0);
+            assert_string_equal(bats_names_text(&names, i), text);
+        }
+    assert_int_equal(bats_names_find(&names, "x"), BATS_NO_NAME);
+    bats_names_release(&names);
+}
+
+/* ---- Makeflow ---- */
+
+static void rules_wait_for_the_makers_of_their_sources(void **state)
+{
+    (void)state;
+    struct bats_workflow w = load("a.makeflow", "sum: x y\n\tadd x y >sum\n"
+                                                "x: in\n\tcut1 in >x\n"
+                                                "y: in x\n\tcut2 in >y\n");
+    assert_int_equal(w.n, 3);
+    assert_true(waits(&w, 0, 1) && waits(&w, 0, 2) && waits(&w, 2, 1));
+    assert_int_equal(bats_graph_edges(&w.graph), 3);
+    assert_string_equal(command(&w, 1), "cut1 in >x");
+    assert_int_equal(w.tasks[2].line, 5);
+    assert_int_equal(w.tasks[2].runtime, -1);
+    assert_string_equal(category(&w, 0), "add");
+    bats_workflow_release(&w);
+}
+
+static void variables_are_replaced_and_the_shell_keeps_its_own(void **state)
+{
+    (void)state;
+    struct bats_workflow w = load(
+        "a.makeflow",
+        "# a remark\n"
+        "IN=one # and another\n"
+        "IN+=\"two\"\n"
+        "PROG=\"/usr/bin/my prog\"\n"
+        "export LEVEL=3\n"
+        "CATEGORY='merge'\n"
+        "out \"with blank\": $(IN) \\\n"
+        "   ${PROG}\n"
+        "\tLOCAL $PROG $IN '$IN' $HOME $$ ${IN%x} $(date) # kept\n");
+    assert_int_equal(w.n, 1);
+    assert_string_equal(command(&w, 0),
+                        "export LEVEL='3'; /usr/bin/my prog one two '$IN' "
+                        "$HOME $$ ${IN%x} $(date) # kept");
+    assert_string_equal(category(&w, 0), "merge");
+    assert_int_equal(w.files.n, 6);
+    assert_true(bats_names_find(&w.files, "with blank") != BATS_NO_NAME);
+    assert_int_equal(w.tasks[0].line, 7);
+    bats_workflow_release(&w);
+}
+
+static void mistakes_in_a_makeflow_are_refused_with_their_line(void **state)
+{
+    (void)state;
+    const char *name = "bad.makeflow";
+    refuse(name, "a: b\n\tx\nb: a\n\ty\n",
+           "bad.makeflow:1: these wait for each other: the rule on line 1 "
+           "after the rule on line 3 after the rule on line 1");
+    refuse(name, "a:\n\tx\n\na: b\n\ty\n",
+           "bad.makeflow:4: the rule on line 1 and the rule on line 4 both "
+           "make 'a'");
+    refuse(name, "\na: b\n", ":2: this rule has no command");
+    refuse(name, "a: b\nc: d\n\tx\n", ":1: this rule has no command");
+    refuse(name, "a: b\n\tx\n\ty\n", ":3: this command belongs to no rule");
+    refuse(name, "\\\n\n: b\n\tx\n", ":3: this rule makes no file");
+    refuse(name, "a: $B\n\tx\n", "nothing sets the variable 'B'");
+    refuse(name, "a: b->c\n\tx\n", ":1: a file cannot have another name");
+    refuse(name, "a: b\n\tMAKEFLOW c\n", ":2: a rule that runs another");
+    refuse(name, ".UMBRELLA x\n", ":1: unknown directive");
+    refuse(name, "hello\n", ":1: neither a rule nor a variable: 'hello'");
+    refuse(name, "A=1\n", "no task in this workflow");
+}
+
+/* ---- what need not run, and what was made ---- */
+
+/* Sets the time of the file to so many seconds. */
+static void touch(const char *name, int seconds)
+{
+    const struct timespec times[2] = {{seconds, 0}, {seconds, 0}};
+    close(open(name, O_CREAT | O_WRONLY, 0666));
+    assert_int_equal(utimensat(AT_FDCWD, name, times, 0), 0);
+}
+
+static unsigned fresh_tasks(const struct bats_workflow *w)
+{
+    uint8_t *fresh;
+    struct bats_error err;
+    unsigned bits = 0;
+    if (bats_workflow_fresh(w, &fresh, &err) < 0)
+        fail_msg("%s", err.text);
+    for (uint32_t i = 0; i < w->n; i++)
+        bits |= (unsigned)fresh[i] << i;
+    free(fresh);
+    return bits;
+}
+
+static void what_is_newer_than_its_sources_need_not_run(void **state)
+{
+    (void)state;
+    struct bats_workflow w =
+        load("f.makeflow", "f1: f0\n\ta\nf2: f1\n\tb\nf3: f2 f0\n\tc\n");
+    struct bats_error err;
+    uint8_t *fresh;
+    assert_int_equal(bats_workflow_fresh(&w, &fresh, &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, "f.makeflow:1: the rule on line 1 reads "
+                                     "'f0', which is not there"));
+    touch("f0", 1000);
+    assert_int_equal(fresh_tasks(&w), 0);
+    touch("f1", 1000); /* as old is new enough */
+    touch("f2", 1002);
+    assert_int_equal(fresh_tasks(&w), 3);
+    touch("f3", 1003);
+    assert_int_equal(fresh_tasks(&w), 7);
+    touch("f1", 1005);
+    assert_int_equal(fresh_tasks(&w), 1); /* f2 is made again, and so f3 */
+    touch("f0", 1006);
+    assert_int_equal(fresh_tasks(&w), 0);
+    touch("f0", 1000);
+    unlink("f2");
+    assert_int_equal(fresh_tasks(&w), 1);
+    bats_workflow_release(&w);
+}
+
+/* Runs the command of the first task; returns its exit status. */
+static int run_as(const char *name, const char *workflow)
+{
+    struct bats_workflow w = load(name, workflow);
+    char *text = NULL, line[4096];
+    size_t size = 0;
+    assert_true(bats_workflow_command(&w, 0, &text, &size) > 0);
+    assert_true(snprintf(line, sizeof line, "exec 2>said; %s", text) <
+                (int)sizeof line);
+    free(text);
+    bats_workflow_release(&w);
+    int status = system(line);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static int run(const char *makeflow)
+{
+    return run_as("r.makeflow", makeflow);
+}
+
+static void rule_that_makes_too_little_fails_and_leaves_nothing(void **state)
+{
+    (void)state;
+    char said[100] = "";
+    assert_int_equal(run("r1 r2:\n\techo x >r1; echo y >r2\n"), 0);
+    assert_int_equal(access("r1", F_OK), 0);
+    assert_int_equal(run("r1 r3:\n\techo x >r1\n"), 1);
+    FILE *f = fopen("said", "r");
+    assert_non_null(fgets(said, sizeof said, f));
+    fclose(f);
+    assert_string_equal(said, "r3 was not made\n");
+    assert_int_equal(access("r1", F_OK), -1);
+    assert_int_equal(run("r2 'r 4':\n\ttouch 'r 4'; exit 7\n"), 7);
+    assert_int_equal(access("r2", F_OK), -1);
+    assert_int_equal(access("r 4", F_OK), -1);
+    assert_int_equal(run("r5:\n\ttouch r5; exit 85\n"), 85);
+    assert_int_equal(access("r5", F_OK), 0); /* its state may be in there */
+    assert_int_equal(run("r5: r5x\n\tfalse # and so on\n"), 1);
+    assert_int_equal(run("r6:\n\ttrue &\n"), 1);
+    put("both", "");
+    assert_int_equal(run_as("r.dax",
+                            "<adag><job id='a' name='false'><argument>x"
+                            "</argument><uses file='both' link='inout'/>"
+                            "</job></adag>"),
+                     1);
+    assert_int_equal(access("both", F_OK), 0); /* it was there before */
+}
+
+/* ---- WfFormat ---- */
+
+static void wfformat_has_runtimes_commands_and_parents(void **state)
+{
+    (void)state;
+    struct bats_workflow w = load(
+        "a.json",
+        "{\"schemaVersion\": \"1.5\", \"workflow\": {\"specification\": "
+        "{\"tasks\": ["
+        "{\"name\": \"add_ID07\", \"id\": \"t2\", \"parents\": [\"t1\"], "
+        "\"children\": [], \"inputFiles\": [\"f\"], \"outputFiles\": []},"
+        "{\"name\": \"cut\", \"id\": \"t1\", \"parents\": [], "
+        "\"children\": [\"t2\"], \"outputFiles\": [\"f\"]}]},"
+        "\"execution\": {\"tasks\": ["
+        "{\"id\": \"t1\", \"runtimeInSeconds\": 1.25, \"command\": "
+        "{\"program\": \"/bin/cut\", \"arguments\": [\"/bin/cut\", \"-f1 "
+        "f\"]}},"
+        "{\"id\": \"t2\", \"runtimeInSeconds\": 3}]}}}");
+    assert_int_equal(w.n, 2);
+    assert_int_equal(bats_graph_edges(&w.graph), 1);
+    assert_true(waits(&w, 0, 1));
+    assert_int_equal(w.tasks[1].runtime, 1250000);
+    assert_int_equal(w.tasks[0].runtime, 3000000);
+    assert_string_equal(command(&w, 1), "/bin/cut -f1 f");
+    assert_null(command(&w, 0));
+    assert_string_equal(category(&w, 0), "add");
+    assert_string_equal(category(&w, 1), "cut");
+    bats_workflow_release(&w);
+}
+
+#define SPECIFIED(tasks) \
+    "{\"workflow\": {\"specification\": {\"tasks\": [" tasks "]}}}"
+
+static void mistakes_in_wfformat_are_refused_with_the_task(void **state)
+{
+    (void)state;
+    const char *name = "bad.json";
+    refuse(name, "{\n\"a\": ]", "bad.json:2: ");
+    refuse(name, "{\"schemaVersion\": \"1.3\"}",
+           "is not WfFormat 1.5: it has no workflow.specification.tasks; its "
+           "version is 1.3");
+    refuse(name, SPECIFIED(""), "no task in this workflow");
+    refuse(name, SPECIFIED("{\"name\": \"a\"}"), "task 1 has no \"id\"");
+    refuse(name, SPECIFIED("{\"id\": \"a\"}, {\"id\": \"a\"}"),
+           "task 'a': is there twice");
+    refuse(name, SPECIFIED("{\"id\": \"a\", \"parents\": [\"b\"]}"),
+           "task 'a': one of its parents is 'b', which is no task");
+    refuse(name,
+           SPECIFIED("{\"id\": \"a\", \"parents\": [\"b\"]}, {\"id\": \"b\", "
+                     "\"parents\": [\"a\"]}"),
+           "these wait for each other: task '");
+}
+
+/* ---- DAX ---- */
+
+static void dax_has_jobs_and_their_parents(void **state)
+{
+    (void)state;
+    struct bats_workflow w =
+        load("a.dax", "<adag><job id='a' name='cut' runtime='1.5'>"
+                      "<argument>-f <file name='x'/>\n y</argument>"
+                      "<uses file='x' link='input'/></job>\n"
+                      "<job id='b' name='add' runtime='-0.5'/>"
+                      "<job id='c' name='add'/>"
+                      "<child ref='b'><parent ref='a'/></child>"
+                      "<child ref='c'><parent ref='a'/><parent ref='b'/>"
+                      "</child></adag>");
+    assert_int_equal(w.n, 3);
+    assert_int_equal(bats_graph_edges(&w.graph), 3);
+    assert_true(waits(&w, 1, 0) && waits(&w, 2, 0) && waits(&w, 2, 1));
+    assert_int_equal(w.tasks[0].runtime, 1500000);
+    assert_int_equal(w.tasks[1].runtime, 0);
+    assert_int_equal(w.tasks[2].runtime, -1);
+    assert_int_equal(w.tasks[1].line, 3);
+    assert_string_equal(command(&w, 0), "cut -f x  y");
+    assert_null(command(&w, 1));
+    bats_workflow_release(&w);
+}
+
+static void mistakes_in_a_dax_are_refused_with_their_line(void **state)
+{
+    (void)state;
+    const char *name = "bad.dax";
+    refuse(name, "<adag>\n<job id='a' name='x'>", "bad.dax:2: ");
+    refuse(name, "<adag>\n<job name='x'/></adag>",
+           "bad.dax:2: a job without an id");
+    refuse(name, "<adag><job id='a' name='x' runtime='1s'/></adag>",
+           ":1: this is no runtime: '1s'");
+    refuse(name,
+           "<adag><job id='a' name='x'/>\n<job id='a' name='x'/></adag>",
+           ":2: task 'a' is there twice");
+    refuse(name,
+           "<adag><job id='a' name='x'/>\n<child ref='b'/></adag>",
+           ":2: there is no job 'b'");
+    refuse(name, "<!DOCTYPE a [<!ENTITY b 'c'>]><adag/>",
+           ":1: entities are not allowed: 'b'");
+    refuse(name, "<adag><dax id='a'/></adag>",
+           ":1: a job that is a workflow cannot be run");
+    refuse(name,
+           "<adag><job id='a' name='x'/><job id='b' name='x'/>"
+           "<child ref='b'><parent ref='a'/></child>"
+           "<child ref='a'><parent ref='b'/></child></adag>",
+           ":1: these wait for each other: task '");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_keep_their_numbers),
+        cmocka_unit_test(rules_wait_for_the_makers_of_their_sources),
+        cmocka_unit_test(variables_are_replaced_and_the_shell_keeps_its_own),
+        cmocka_unit_test(mistakes_in_a_makeflow_are_refused_with_their_line),
+        cmocka_unit_test(what_is_newer_than_its_sources_need_not_run),
+        cmocka_unit_test(rule_that_makes_too_little_fails_and_leaves_nothing),
+        cmocka_unit_test(wfformat_has_runtimes_commands_and_parents),
+        cmocka_unit_test(mistakes_in_wfformat_are_refused_with_the_task),
+        cmocka_unit_test(dax_has_jobs_and_their_parents),
+        cmocka_unit_test(mistakes_in_a_dax_are_refused_with_their_line)};
+    return cmocka_run_group_tests(tests, enter, leave);
+}
