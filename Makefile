@@ -78,7 +78,7 @@ RECORD_SRC = $(addprefix src/record/, \
 	$(addprefix write/, kinds.c log.c match.c pack.c parameters.c past.c \
 	record.c rest.c) \
 	$(addprefix read/, copy.c recover.c view.c view_lists.c view_status.c \
-	view_stderr.c) \
+	view_stderr.c history.c) \
 	$(addprefix verify/, rebuild.c replay.c))
 SITE_SRC = $(addprefix src/site/, \
 	account.c allocation.c ask.c batch_system.c batch_systems.c deaths.c \
@@ -93,13 +93,14 @@ SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c)
 REPORT_SRC = $(addprefix src/report/, \
 	brief.c causes.c failures.c finish.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c live.c live_screen.c \
+	assets.c html.c html_run.c series.c \
 	snapshot.c summary.c table.c terminal.c trace.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
 	alloc.c causes.c choosing.c cli.c clusters_json.c deadline.c dry_run.c estimation.c help.c \
 	history.c jobs.c look.c main.c options.c options_json.c place.c pools_source.c \
 	similar.c simulation.c watch.c welcome.c) \
 	$(addprefix src/cli/cmd/, \
-	top.c \
+	report.c top.c \
 	clusters.c frontier.c output.c plan.c record.c run.c simulate.c status.c tasks.c \
 	why.c worker.c)
 
@@ -222,6 +223,8 @@ $(B)/flags: FORCE
 		$(ALL_CFLAGS))' >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
+# What the assembler reads into it.
+$(B)/obj/src/report/assets.o: $(wildcard src/report/page/*)
 $(B)/obj/src/run/starter.o: ALL_CPPFLAGS += -DBATS_MPIRUN='"$(MPIRUN)"'
 
 $(call obj,$(RUN_SRC) $(BENCH_SRC)): $(B)/obj/%.o: %.c $(B)/flags

@@ -121,6 +121,12 @@ static const struct {
          "(RECORD.live), so it works from any node that sees it. Keys: o "
          "overview, t tasks, f failures, d decisions, Tab the next of them, "
          "q quit. RUN as for status."},
+    [BATS_VERB_REPORT] =
+        {"bats-mpi report [OPTION...] RUN",
+         "Writes a run as one HTML file that needs no network and no other "
+         "file: what was charged and why, the machines held and in use, a "
+         "chart of all tasks and windows, runtimes, failures by their causes. "
+         "Copy it home and open it. RUN as for status; the run may be live."},
     [BATS_VERB_LOG] =
         {"bats-mpi log [OPTION...] RUN",
          "Shows what happened in a run: machines that come and go, tasks, "

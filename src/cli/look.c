@@ -39,6 +39,33 @@ int bats_look_json(json_t *line, size_t flags, struct bats_error *err)
     return 0;
 }
 
+int bats_look_write(const char *path,
+                    int (*write)(void *context, FILE *out,
+                                 struct bats_error *err),
+                    void *context, struct bats_error *err)
+{
+    char next[4096];
+
+    if (strcmp(path, "-") == 0)
+        return write(context, stdout, err);
+    if (snprintf(next, sizeof next, "%s.new", path) >= (int)sizeof next)
+        return bats_error_set(err, BATS_EINPUT, "%s: the name is too long",
+                              path);
+    FILE *out = fopen(next, "we");
+    if (out == NULL)
+        return bats_error_set(err, BATS_EINPUT, "%s: %s", path,
+                              strerror(errno));
+    int rc = write(context, out, err);
+    bool bad = ferror(out) != 0;
+    if ((fclose(out) != 0 || bad) && rc == 0)
+        rc = bats_error_set(err, BATS_ESYS, "%s: %s", path, strerror(errno));
+    if (rc == 0 && rename(next, path) != 0)
+        rc = bats_error_set(err, BATS_ESYS, "%s: %s", path, strerror(errno));
+    if (rc < 0)
+        unlink(next);
+    return rc;
+}
+
 int64_t bats_look_left(const struct bats_view_status *status)
 {
     return status->running + status->pending;

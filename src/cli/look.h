@@ -7,6 +7,7 @@
 #define BATS_LOOK_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "cli/options.h"
 #include "record/read/view.h"
@@ -24,6 +25,13 @@ int bats_look(enum bats_verb verb, int argc, char **argv,
 /* Finds the record that `word` means: `word`.bats if that file exists, as
  * beside a bag, else `word`. Returns `path`. */
 const char *bats_look_find(const char *word, char *path, size_t size);
+
+/* Writes the file at `path` ("-": standard output) by `write`, beside it first,
+ * so that it is there whole or not at all. BATS_ESYS; errors of `write`. */
+int bats_look_write(const char *path,
+                    int (*write)(void *context, FILE *out,
+                                 struct bats_error *err),
+                    void *context, struct bats_error *err);
 
 /* Prints `line` as one line of JSON, and takes ownership of it. BATS_ESYS,
  * BATS_ENOMEM. */

@@ -22,6 +22,7 @@
 #define WORKER (1u << BATS_VERB_WORKER)
 #define STATUS (1u << BATS_VERB_STATUS)
 #define TOP (1u << BATS_VERB_TOP)
+#define REPORT (1u << BATS_VERB_REPORT)
 #define TASKS (1u << BATS_VERB_TASKS)
 #define READS (STATUS | 1u << BATS_VERB_LOG | TASKS)
 #define ALL ((1u << BATS_VERBS) - 1)
@@ -402,6 +403,9 @@ const struct bats_option bats_options[] = {
      "print the present state in JSON"},
     {"once", 0, NULL, BATS_OPTION_FLAG, AT(once), TOP, BATS_GROUP_OUTPUT,
      "print the present state once, without a terminal"},
+    {"out", 'o', "FILE", BATS_OPTION_FILE, AT(out), REPORT, BATS_GROUP_OUTPUT,
+     "write the page there (-: standard output; default: the name of the bag "
+     "and .html)"},
     {"left", 0, NULL, BATS_OPTION_FLAG, AT(left), STATUS, BATS_GROUP_OUTPUT,
      "print only the number of tasks without a result, which --resume would "
      "run; 0 if none is left"},
@@ -475,6 +479,8 @@ static const struct {
                           "the record of the run is missing", 1, 1},
     [BATS_VERB_TOP] = {"top", "watch a run that goes on",
                        "the record of the run is missing", 1, 1},
+    [BATS_VERB_REPORT] = {"report", "write a run as a page for the browser",
+                          "the record of the run is missing", 1, 1},
     [BATS_VERB_LOG] = {"log", "show what happened in a run, in order",
                        "the record of the run is missing", 1, 1},
     [BATS_VERB_TASKS] = {"tasks",

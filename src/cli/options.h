@@ -37,6 +37,7 @@ enum bats_verb {
     BATS_VERB_WORKER,
     BATS_VERB_STATUS,
     BATS_VERB_TOP,
+    BATS_VERB_REPORT,
     BATS_VERB_LOG,
     BATS_VERB_TASKS,
     BATS_VERB_WHY,
@@ -102,6 +103,7 @@ struct bats_settings {
     const char *json_file;   /* run: [NULL] */
     bool quiet;              /* [false] */
     bool once;               /* [false] */
+    const char *out;         /* [NULL] */
     bool progress;           /* [false] */
     bool bar;                /* [false] */
     uint64_t tasks;          /* plan: [0] */

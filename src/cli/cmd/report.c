@@ -1,0 +1,58 @@
+/* report: the verb report. Writes a run as a page, or as a trace. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/causes.h"
+#include "cli/cli.h"
+#include "cli/look.h"
+#include "cli/place.h"
+#include "report/html.h"
+#include "report/words.h"
+
+/* "bag.txt.html", or --out. For free(). */
+static char *name_of(const struct bats_settings *set)
+{
+    char *name = NULL;
+    size_t n = strlen(set->words[0]);
+
+    if (set->out != NULL)
+        return strdup(set->out);
+    if (n > 5 && strcmp(set->words[0] + n - 5, ".bats") == 0)
+        n -= 5;
+    return asprintf(&name, "%.*s.html", (int)n, set->words[0]) < 0 ? NULL
+                                                                  : name;
+}
+
+static int write_page(void *context, FILE *out, struct bats_error *err)
+{
+    struct bats_view *view = context;
+    struct bats_causes causes = {0};
+    int rc = bats_look_causes(view, &causes, err);
+
+    if (rc == 0)
+        rc = bats_html_run(out, view, &causes, err);
+    bats_causes_release(&causes);
+    return rc;
+}
+
+static int show(struct bats_view *view, const struct bats_settings *set,
+                struct bats_error *err)
+{
+    char *name = name_of(set);
+
+    if (name == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    int rc = bats_look_write(name, write_page, view, err);
+    if (rc == 0 && strcmp(name, "-") != 0)
+        bats_words_line(stderr, "bats-mpi: written: %s", name);
+    free(name);
+    return rc;
+}
+
+int cmd_report(int argc, char **argv)
+{
+    return bats_look(BATS_VERB_REPORT, argc, argv, show);
+}

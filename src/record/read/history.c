@@ -1,0 +1,291 @@
+#include "record/read/history.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/read/view_state.h"
+#include "util/grow.h"
+
+#define SESSIONS_MAX 4096
+
+/* What is known while reading. */
+struct reader {
+    struct bats_view *view;
+    struct bats_run_history *h;
+    bats_time begin[SESSIONS_MAX]; /* of session id, on the axis */
+    double scale[SESSIONS_MAX];    /* virtual per real time */
+    uint32_t *machine[SESSIONS_MAX]; /* by its id in the session */
+    uint32_t n_machine[SESSIONS_MAX];
+    size_t machines, spans, charges, decisions; /* capacities */
+    bool no_memory;
+};
+
+static bool knows(const struct reader *r, int64_t session)
+{
+    return session >= 0 && session < SESSIONS_MAX && r->scale[session] > 0;
+}
+
+static bats_time at(const struct reader *r, int64_t session, bats_time time)
+{
+    return r->begin[session] + time;
+}
+
+typedef void take_row(struct reader *r, sqlite3_stmt *s);
+
+static int each(struct reader *r, const char *sql, take_row *take,
+                struct bats_error *err)
+{
+    sqlite3_stmt *s;
+    int rc = bats_db_prepare(&r->view->db, sql, &s, err);
+
+    while (rc == 0 && (rc = bats_db_step(&r->view->db, s, err)) > 0) {
+        take(r, s);
+        rc = r->no_memory ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+                          : 0;
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
+
+/* ---- one row each ---- */
+
+static void take_session(struct reader *r, sqlite3_stmt *s)
+{
+    int64_t id = sqlite3_column_int64(s, 0);
+    double scale = sqlite3_column_double(s, 1);
+
+    if (id < 0 || id >= SESSIONS_MAX)
+        return;
+    r->scale[id] = scale > 0 ? scale : 1;
+    r->begin[id] = r->h->end;
+    r->h->end += sqlite3_column_int64(s, 2);
+    r->h->window = sqlite3_column_int64(s, 3);
+}
+
+static uint32_t cluster_of(struct bats_run_history *h, const char *name)
+{
+    uint32_t i;
+
+    for (i = 0; i < h->n_clusters; i++)
+        if (strcmp(h->clusters[i], name) == 0)
+            return i;
+    if (i == BATS_CLUSTERS_MAX)
+        return i - 1;
+    snprintf(h->clusters[i], sizeof h->clusters[i], "%s", name);
+    h->n_clusters++;
+    return i;
+}
+
+static uint32_t machine_of(struct reader *r, const char *name,
+                           uint32_t cluster, uint32_t slots, uint32_t id)
+{
+    struct bats_run_history *h = r->h;
+
+    /* In most sessions it has the same number as before. */
+    if (id < h->n_machines && h->machines[id].cluster == cluster &&
+        strcmp(h->machines[id].name, name) == 0)
+        return id;
+    for (size_t k = 0; k < h->n_machines; k++)
+        if (h->machines[k].cluster == cluster &&
+            strcmp(h->machines[k].name, name) == 0)
+            return (uint32_t)k;
+    struct bats_history_machine m = {strdup(name), cluster,
+                                     slots > 0 ? slots : 1};
+    if (m.name == NULL || !bats_grow(&h->machines, &r->machines,
+                                     h->n_machines + 1, sizeof m)) {
+        free(m.name);
+        r->no_memory = true;
+        return 0;
+    }
+    h->machines[h->n_machines] = m;
+    return (uint32_t)h->n_machines++;
+}
+
+static void take_machine(struct reader *r, sqlite3_stmt *s)
+{
+    int64_t session = sqlite3_column_int64(s, 0);
+    int64_t id = sqlite3_column_int64(s, 1);
+
+    if (!knows(r, session) || id != r->n_machine[session])
+        return;
+    uint32_t n = r->n_machine[session] + 1;
+    if ((n & (n - 1)) == 0) { /* doubles */
+        uint32_t *more =
+            realloc(r->machine[session], 2 * (size_t)n * sizeof *more);
+        if (more == NULL) {
+            r->no_memory = true;
+            return;
+        }
+        r->machine[session] = more;
+    }
+    uint32_t cluster = cluster_of(r->h, bats_view_text(s, 3));
+    r->h->charge[cluster] = sqlite3_column_int64(s, 5);
+    r->machine[session][r->n_machine[session]++] =
+        machine_of(r, bats_view_text(s, 2), cluster,
+                   (uint32_t)sqlite3_column_int64(s, 4), (uint32_t)id);
+}
+
+/* The machine of a row; UINT32_MAX: none that is known. */
+static uint32_t machine_in(const struct reader *r, int64_t session, int64_t id)
+{
+    return id >= 0 && id < r->n_machine[session] ? r->machine[session][id]
+                                                 : UINT32_MAX;
+}
+
+static void take_span(struct reader *r, sqlite3_stmt *s)
+{
+    struct bats_run_history *h = r->h;
+    int64_t session = sqlite3_column_int64(s, 0);
+
+    if (!knows(r, session))
+        return;
+    struct bats_history_span span = {
+        .end = at(r, session, sqlite3_column_int64(s, 1)),
+        .machine = machine_in(r, session, sqlite3_column_int64(s, 2)),
+        .task = sqlite3_column_int64(s, 3),
+        .attempt = (uint32_t)sqlite3_column_int64(s, 4),
+        .wall_us = sqlite3_column_int64(s, 5),
+        .max_rss_kib = sqlite3_column_int64(s, 6),
+        .failed = sqlite3_column_int(s, 7) != 0,
+        .outcome = (uint8_t)sqlite3_column_int(s, 8),
+    };
+    span.begin =
+        span.end - (bats_time)((double)span.wall_us * r->scale[session]);
+    if (span.begin < r->begin[session])
+        span.begin = r->begin[session];
+    if (span.machine == UINT32_MAX)
+        return;
+    if (!bats_grow(&h->spans, &r->spans, h->n_spans + 1, sizeof span)) {
+        r->no_memory = true;
+        return;
+    }
+    h->spans[h->n_spans++] = span;
+}
+
+static void take_charge(struct reader *r, sqlite3_stmt *s)
+{
+    struct bats_run_history *h = r->h;
+    int64_t session = sqlite3_column_int64(s, 0);
+
+    if (!knows(r, session))
+        return;
+    struct bats_history_charge charge = {
+        .begin = at(r, session, sqlite3_column_int64(s, 1)),
+        .machine = sqlite3_column_type(s, 2) == SQLITE_NULL
+                       ? UINT32_MAX
+                       : machine_in(r, session, sqlite3_column_int64(s, 2)),
+        .amount = sqlite3_column_int64(s, 3),
+    };
+    if (!bats_grow(&h->charges, &r->charges, h->n_charges + 1,
+                   sizeof charge)) {
+        r->no_memory = true;
+        return;
+    }
+    h->charges[h->n_charges++] = charge;
+}
+
+static void take_decision(struct reader *r, sqlite3_stmt *s)
+{
+    struct bats_run_history *h = r->h;
+    int64_t session = sqlite3_column_int64(s, 0);
+
+    if (!knows(r, session))
+        return;
+    struct bats_history_decision d = {
+        .time = at(r, session, sqlite3_column_int64(s, 1)),
+        .reason = strdup(bats_view_text(s, 2)),
+        .machines = strdup(bats_view_text(s, 3)),
+        .tasks_left = sqlite3_column_int64(s, 4),
+        .windows = sqlite3_column_int64(s, 5),
+        .budget_left = sqlite3_column_type(s, 6) == SQLITE_NULL
+                           ? BATS_UNLIMITED
+                           : sqlite3_column_int64(s, 6),
+        .feasible = sqlite3_column_int(s, 7) != 0,
+    };
+    if (d.reason == NULL || d.machines == NULL ||
+        !bats_grow(&h->decisions, &r->decisions, h->n_decisions + 1,
+                   sizeof d)) {
+        free(d.reason);
+        free(d.machines);
+        r->no_memory = true;
+        return;
+    }
+    h->decisions[h->n_decisions++] = d;
+}
+
+static void take_sampled(struct reader *r, sqlite3_stmt *s)
+{
+    int64_t session = sqlite3_column_int64(s, 0);
+
+    if (knows(r, session))
+        r->h->sampled_at = at(r, session, sqlite3_column_int64(s, 1));
+}
+
+/* ---- all ---- */
+
+static const struct {
+    const char *sql;
+    take_row *take;
+} steps[] = {
+    {"SELECT id, time_scale, max(coalesce(ended_us, 0), coalesce((SELECT"
+     " max(time_us) FROM attempt WHERE session = session.id), 0),"
+     " coalesce((SELECT max(time_us) FROM ledger WHERE session = session.id),"
+     " 0)), window_us FROM session ORDER BY id",
+     take_session},
+    {"SELECT m.session, m.id, m.name, c.name, m.slots, c.charge FROM machine m"
+     " JOIN cluster c ON c.session = m.session AND c.id = m.cluster"
+     " ORDER BY m.session, m.id",
+     take_machine},
+    {"SELECT a.session, a.time_us, a.machine, b.number, a.attempt, a.wall_us,"
+     " a.max_rss_kib, a.exit_status != 0 OR a.signal != 0, a.outcome"
+     " FROM attempt a JOIN bag b ON b.task = a.task ORDER BY a.seq",
+     take_span},
+    {"SELECT session, time_us, machine, amount FROM ledger ORDER BY seq",
+     take_charge},
+    {"SELECT session, time_us, reason, machines, tasks_left, windows,"
+     " budget_left, feasible FROM decision ORDER BY seq",
+     take_decision},
+    {"SELECT session, time_us FROM command WHERE type = 'sampled'"
+     " ORDER BY seq DESC LIMIT 1",
+     take_sampled},
+};
+
+int bats_run_history_read(struct bats_view *view,
+                          struct bats_run_history *history,
+                          struct bats_error *err)
+{
+    struct reader *r = calloc(1, sizeof *r);
+    int rc = bats_view_unpack(view, err);
+
+    *history = (struct bats_run_history){.sampled_at = -1};
+    if (rc == 0 && r == NULL)
+        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (rc == 0) {
+        r->view = view;
+        r->h = history;
+    }
+    for (size_t i = 0; rc == 0 && i < sizeof steps / sizeof *steps; i++)
+        rc = each(r, steps[i].sql, steps[i].take, err);
+    for (size_t i = 0; r != NULL && i < SESSIONS_MAX; i++)
+        free(r->machine[i]);
+    free(r);
+    if (rc < 0)
+        bats_run_history_release(history);
+    return rc;
+}
+
+void bats_run_history_release(struct bats_run_history *h)
+{
+    for (size_t i = 0; i < h->n_machines; i++)
+        free(h->machines[i].name);
+    for (size_t i = 0; i < h->n_decisions; i++) {
+        free(h->decisions[i].reason);
+        free(h->decisions[i].machines);
+    }
+    free(h->machines);
+    free(h->spans);
+    free(h->charges);
+    free(h->decisions);
+    *h = (struct bats_run_history){0};
+}

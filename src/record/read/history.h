@@ -1,0 +1,70 @@
+/*
+ * history: all of a recorded run on one axis of time, for pictures of it.
+ *
+ * Layer: record. Used by report. The axis is virtual time: that of the first
+ * session, then that of the second, and so on; the time between two sessions is
+ * left out. Machines are those of all sessions; one is known again in the next
+ * session by cluster and name.
+ *
+ * Errors: as view.h.
+ */
+#ifndef BATS_RECORD_HISTORY_H
+#define BATS_RECORD_HISTORY_H
+
+#include "record/read/view.h"
+
+struct bats_history_machine {
+    char *name;
+    uint32_t cluster; /* index into clusters */
+    uint32_t slots;
+};
+
+/* An execution that came to an end. */
+struct bats_history_span {
+    bats_time begin, end;
+    int64_t task; /* number */
+    uint32_t machine;
+    uint32_t attempt;
+    int64_t wall_us;     /* real time */
+    int64_t max_rss_kib; /* 0: not known */
+    uint8_t outcome;     /* enum bats_record_outcome */
+    bool failed;
+};
+
+struct bats_history_charge {
+    bats_time begin;
+    uint32_t machine; /* UINT32_MAX: the allocation, since the charge before */
+    bats_money amount;
+};
+
+struct bats_history_decision {
+    bats_time time;
+    char *reason;   /* a word or two: "start" */
+    char *machines; /* per cluster, "[3,1]" */
+    int64_t tasks_left, windows;
+    bats_money budget_left; /* BATS_UNLIMITED: unlimited */
+    bool feasible;
+};
+
+struct bats_run_history {
+    char clusters[BATS_CLUSTERS_MAX][BATS_CLUSTER_NAME];
+    bats_money charge[BATS_CLUSTERS_MAX]; /* per window, in the last session */
+    size_t n_clusters;
+    bats_time window, end;   /* length of a window; of the axis */
+    bats_time sampled_at;    /* on the axis; -1: never */
+    struct bats_history_machine *machines;
+    size_t n_machines;
+    struct bats_history_span *spans; /* in the order of their ends */
+    size_t n_spans;
+    struct bats_history_charge *charges; /* in order */
+    size_t n_charges;
+    struct bats_history_decision *decisions;
+    size_t n_decisions;
+};
+
+int bats_run_history_read(struct bats_view *view,
+                          struct bats_run_history *history,
+                          struct bats_error *err);
+void bats_run_history_release(struct bats_run_history *history);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * assets: the files of the directory page/, as parts of the program.
+ *
+ * Layer: report. Used by html. uPlot.js and uPlot.css are those of uPlot 1.6.32
+ * as npm has them, unchanged, in readable form; uPlot-LICENSE is its licence.
+ */
+#ifndef BATS_ASSETS_H
+#define BATS_ASSETS_H
+
+#include <stdio.h>
+
+struct bats_asset {
+    const char *begin, *end;
+};
+
+extern const struct bats_asset bats_asset_page_css, bats_asset_page_js,
+    bats_asset_uplot_css, bats_asset_uplot_js, bats_asset_uplot_licence;
+
+static inline void bats_asset_write(FILE *out, const struct bats_asset *asset)
+{
+    fwrite(asset->begin, 1, (size_t)(asset->end - asset->begin), out);
+}
+
+#endif

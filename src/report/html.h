@@ -1,0 +1,72 @@
+/*
+ * html: a page of one file: tables that are read without scripts, data, and the
+ * scripts that draw them.
+ *
+ * Layer: report. Used by the pages of run, plan and simulation. The page has a
+ * strict Content-Security-Policy: nothing is loaded, from nowhere, and of
+ * scripts and styles only those run that carry the page's nonce, which nobody
+ * knows who wrote a command or a file name. All text is escaped here. The
+ * charts are uPlot's (MIT), which is part of the page with its notice.
+ */
+#ifndef BATS_HTML_H
+#define BATS_HTML_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bats/error.h"
+
+struct bats_html {
+    FILE *out;
+    char nonce[33];
+};
+
+/* Writes the head of a page. BATS_ESYS: no nonce. */
+int bats_html_begin(struct bats_html *html, FILE *out, const char *title,
+                    struct bats_error *err);
+
+/* Writes the data (decref'd here; NULL: memory is short) and the scripts, and
+ * ends the page. BATS_ENOMEM; errors of writing are those of the file. */
+int bats_html_end(struct bats_html *html, json_t *data,
+                  struct bats_error *err);
+
+/* Text, escaped. */
+void bats_html_text(struct bats_html *html, const char *text);
+void bats_html_textf(struct bats_html *html, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* "<h2>heading</h2>", and below it a place for the script to draw in. */
+void bats_html_section(struct bats_html *html, const char *heading,
+                       const char *id);
+void bats_html_note(struct bats_html *html, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A list of facts: begin, one for each, end. `more` may be NULL. */
+void bats_html_facts(struct bats_html *html);
+void bats_html_fact(struct bats_html *html, const char *name,
+                    const char *value, const char *more);
+void bats_html_facts_end(struct bats_html *html);
+
+/* A table: the heads, separated by '|'; those that begin with '<' are flush
+ * left. Then rows of cells. */
+void bats_html_table(struct bats_html *html, const char *caption,
+                     const char *heads);
+void bats_html_row(struct bats_html *html);
+void bats_html_cell(struct bats_html *html, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Flush left, as code. */
+void bats_html_code(struct bats_html *html, const char *text);
+void bats_html_table_end(struct bats_html *html);
+
+/* ---- the pages ---- */
+
+struct bats_view;
+struct bats_causes;
+
+/* The page of a recorded run. Errors: those of the view, BATS_ENOMEM. */
+int bats_html_run(FILE *out, struct bats_view *view,
+                  const struct bats_causes *causes, struct bats_error *err);
+
+#endif

@@ -1,0 +1,448 @@
+/* html_run: the page of a recorded run. See html.h. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/read/history.h"
+#include "record/read/view.h"
+#include "report/causes.h"
+#include "report/html.h"
+#include "report/series.h"
+#include "report/words.h"
+#include "util/json.h"
+
+#define LISTED 50          /* tasks in a table */
+#define COMMANDS_MAX 2000  /* tasks up to which the chart knows commands */
+
+struct page {
+    struct bats_html html;
+    struct bats_view *view;
+    struct bats_view_status st;
+    struct bats_run_history history;
+    const struct bats_causes *causes;
+};
+
+static const char *money(char text[BATS_UNITS_TEXT], bats_money amount)
+{
+    return amount == BATS_UNLIMITED ? "unlimited"
+                                    : bats_money_format(text, amount);
+}
+
+/* What all machines of the last session are charged in a window. */
+static bats_money rate(const struct page *p)
+{
+    bats_money sum = 0;
+
+    for (size_t i = 0; i < p->st.n_clusters; i++)
+        sum += p->st.clusters[i].charge * p->st.clusters[i].machines;
+    return sum;
+}
+
+static bats_money reserved(const struct page *p)
+{
+    const struct bats_run_history *h = &p->history;
+    return h->window > 0 ? rate(p) * ((h->end + h->window - 1) / h->window)
+                         : 0;
+}
+
+/* ---- the parts ---- */
+
+static const char *how_it_ended(const struct bats_view_status *st)
+{
+    static const char *const words[][2] = {
+        {"all done", "The run is over"},
+        {"budget", "The budget did not suffice for all tasks"},
+        {"stopped", "The run was stopped"},
+        {"no machines", "No machine was left"},
+        {"halted", "The run was halted, as --halt asked"},
+        {"deadline", "The time was over"},
+        {"sampled", "The sample was taken"},
+        {"shrink", "The run ended early to give nodes back"},
+    };
+
+    if (!st->is_over)
+        return st->is_live ? "The run goes on" : "The run was interrupted";
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(words[i][0], st->finish) == 0)
+            return words[i][1];
+    return st->finish;
+}
+
+static void write_lead(struct page *p)
+{
+    const struct bats_view_status *st = &p->st;
+    FILE *out = p->html.out;
+    char time[BATS_UNITS_TEXT];
+
+    fputs("<h1>", out);
+    bats_html_text(&p->html, st->bag);
+    fputs("</h1>\n<p class=\"lead\">", out);
+    bats_html_textf(&p->html, "%s%s", how_it_ended(st),
+                    st->failed > 0 ? ", some tasks failed" : "");
+    bats_html_textf(&p->html,
+                    ": %" PRId64 " of %" PRId64 " tasks done in %s.",
+                    st->done, st->tasks,
+                    bats_words_moment(time, p->history.end));
+    fputs("</p>\n", out);
+}
+
+static void write_facts(struct page *p)
+{
+    const struct bats_view_status *st = &p->st;
+    struct bats_html *h = &p->html;
+    char a[BATS_UNITS_TEXT], b[BATS_UNITS_TEXT], value[192], more[192];
+    struct bats_series_use use[BATS_CLUSTERS_MAX];
+    double paid = 0, used = 0;
+
+    bats_series_use(&p->history, use);
+    for (size_t i = 0; i < p->history.n_clusters; i++) {
+        paid += use[i].paid;
+        used += use[i].used;
+    }
+    bats_html_facts(h);
+    snprintf(value, sizeof value, "%" PRId64 " of %" PRId64, st->done,
+             st->tasks);
+    snprintf(more, sizeof more, "%" PRId64 " failed, %" PRId64 " left",
+             st->failed, st->running + st->pending);
+    bats_html_fact(h, "Tasks done", value, more);
+    snprintf(value, sizeof value, "%s %s", money(a, st->charged),
+             st->currency);
+    snprintf(more, sizeof more, "budget %s", money(b, st->budget));
+    bats_html_fact(h, "Charged", value, more);
+    snprintf(value, sizeof value, "%s %s", money(a, reserved(p)),
+             st->currency);
+    bats_html_fact(h, "Reserved", value,
+                   "all machines held from start to end");
+    bats_html_fact(h, "Makespan", bats_words_moment(a, p->history.end),
+                   "virtual time, all sessions");
+    snprintf(value, sizeof value, "%.0f%%",
+             paid > 0 ? 100 * used / paid : 0.0);
+    if (paid > 0)
+        bats_html_fact(h, "Of paid time in use", value,
+                       "the rest was paid, and idle");
+    snprintf(value, sizeof value, "%" PRId64, st->sessions);
+    snprintf(more, sizeof more, "policy %s, window %s, seed %" PRIu64,
+             st->policy, bats_duration_format(a, st->window), st->seed);
+    bats_html_fact(h, "Sessions", value, more);
+    bats_html_facts_end(h);
+}
+
+static void write_clusters(struct page *p)
+{
+    struct bats_html *h = &p->html;
+    struct bats_series_use use[BATS_CLUSTERS_MAX];
+    char text[BATS_UNITS_TEXT];
+
+    bats_series_use(&p->history, use);
+    bats_html_section(h, "Machines", "machines");
+    bats_html_table(h, "Clusters",
+                    "cluster|charge|machines|windows|charged|done|failed|mean "
+                    "time|in use|paid and idle");
+    for (size_t i = 0; i < p->st.n_clusters; i++) {
+        const struct bats_view_cluster *c = &p->st.clusters[i];
+        const struct bats_series_use *u = NULL;
+        for (size_t k = 0; k < p->history.n_clusters; k++)
+            if (strcmp(p->history.clusters[k], c->name) == 0)
+                u = &use[k];
+        bats_html_row(h);
+        bats_html_cell(h, "%s", c->name);
+        bats_html_cell(h, "%s", money(text, c->charge));
+        bats_html_cell(h, "%" PRId64, c->machines);
+        bats_html_cell(h, "%" PRId64, c->windows);
+        bats_html_cell(h, "%s", money(text, c->charged));
+        bats_html_cell(h, "%" PRId64, c->done);
+        bats_html_cell(h, "%" PRId64, c->failed);
+        bats_html_cell(h, "%s",
+                       c->mean_runtime > 0
+                           ? bats_duration_format(text, c->mean_runtime)
+                           : "-");
+        if (u == NULL || u->paid <= 0) {
+            bats_html_cell(h, "-");
+            bats_html_cell(h, "-");
+            continue;
+        }
+        bats_html_cell(h, "%.0f%%", 100 * u->used / u->paid);
+        bats_html_cell(h, "%.1f slot-h",
+                       u->paid > u->used ? (u->paid - u->used) / 3.6e9 : 0.0);
+    }
+    bats_html_table_end(h);
+}
+
+/* "slow 3, fast 1", from the record's "[3,1]". */
+static const char *words_of(char *text, size_t size, const struct page *p,
+                            const char *machines)
+{
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; *machines != '\0' && i < p->history.n_clusters &&
+                       n < size;
+         i++) {
+        machines++;
+        n += (size_t)snprintf(text + n, size - n, "%s%s %ld",
+                              i > 0 ? ", " : "", p->history.clusters[i],
+                              strtol(machines, NULL, 10));
+        machines += strcspn(machines, ",");
+    }
+    return text;
+}
+
+static void write_decisions(struct page *p)
+{
+    const struct bats_run_history *r = &p->history;
+    struct bats_html *h = &p->html;
+    char time[BATS_UNITS_TEXT], left[BATS_UNITS_TEXT], text[1024];
+    size_t skip = r->n_decisions > LISTED ? r->n_decisions - LISTED : 0;
+
+    bats_html_section(h, "Money and decisions", "money");
+    bats_html_table(h, skip > 0 ? "The last decisions" : "Decisions",
+                    "time|<reason|<machines wanted|windows|tasks left|budget "
+                    "left");
+    for (size_t i = skip; i < r->n_decisions; i++) {
+        const struct bats_history_decision *d = &r->decisions[i];
+        bats_html_row(h);
+        bats_html_cell(h, "%s", bats_words_moment(time, d->time));
+        fputs("<td class=\"text\">", h->out);
+        bats_html_textf(h, "%s%s", d->reason,
+                        d->feasible ? "" : " (more than the budget can pay)");
+        fputs("<td class=\"text\">", h->out);
+        bats_html_text(h, words_of(text, sizeof text, p, d->machines));
+        bats_html_cell(h, "%" PRId64, d->windows);
+        bats_html_cell(h, "%" PRId64, d->tasks_left);
+        bats_html_cell(h, "%s", money(left, d->budget_left));
+    }
+    bats_html_table_end(h);
+}
+
+static void write_causes(struct page *p)
+{
+    struct bats_html *h = &p->html;
+    const struct bats_causes *causes = p->causes;
+    char end[64];
+
+    if (causes->n == 0)
+        return;
+    bats_html_section(h, "Why tasks failed", NULL);
+    bats_html_table(h, "Failed tasks, equal failures together",
+                    "tasks|<end|<hosts|first task|<last line on standard "
+                    "error");
+    for (size_t i = 0; i < causes->n && i < LISTED; i++) {
+        const struct bats_cause *c = &causes->list[i];
+        bats_html_row(h);
+        bats_html_cell(h, "%" PRIu64, c->n);
+        fputs("<td class=\"text\">", h->out);
+        bats_html_text(h, bats_words_end(end, sizeof end, c->exit_status,
+                                         c->signal));
+        fputs("<td class=\"text\">", h->out);
+        for (size_t k = 0; k < c->n_hosts; k++)
+            bats_html_textf(h, "%s%s (%" PRIu64 ")", k > 0 ? ", " : "",
+                            c->hosts[k].name, c->hosts[k].n);
+        bats_html_textf(h, "%s", c->elsewhere > 0 ? ", others" : "");
+        bats_html_cell(h, "%" PRId64, c->first);
+        bats_html_code(h, c->line);
+    }
+    bats_html_table_end(h);
+}
+
+/* The tasks in a state, or the slowest of all if it is NULL. */
+static int write_tasks(struct page *p, const char *state, const char *caption,
+                       struct bats_error *err)
+{
+    struct bats_html *h = &p->html;
+    struct bats_view_task t;
+    char time[BATS_UNITS_TEXT], end[64];
+    int rc = bats_view_tasks(p->view, state, 0, NULL,
+                             state == NULL ? BATS_VIEW_SLOWEST
+                                           : BATS_VIEW_BY_NUMBER,
+                             state == NULL ? 20 : LISTED, err);
+
+    if (rc == 0)
+        bats_html_table(h, caption,
+                        "task|tries|<end|took|memory|<host|<command");
+    while (rc == 0 && (rc = bats_view_next_task(p->view, &t, err)) > 0) {
+        rc = 0;
+        bats_html_row(h);
+        bats_html_cell(h, "%" PRId64, t.number);
+        bats_html_cell(h, "%" PRId64, t.attempts);
+        fputs("<td class=\"text\">", h->out);
+        bool bad = t.exit_status != 0 || t.signal != 0;
+        bats_html_text(h, bad ? bats_words_end(end, sizeof end, t.exit_status,
+                                               t.signal)
+                              : t.state);
+        bats_html_cell(h, "%s", t.wall_us >= 0
+                                    ? bats_duration_format(time, t.wall_us)
+                                    : "-");
+        if (t.max_rss_kib > 0)
+            bats_html_cell(h, "%.1f MiB", (double)t.max_rss_kib / 1024);
+        else
+            bats_html_cell(h, "-");
+        fputs("<td class=\"text\">", h->out);
+        bats_html_text(h, t.host);
+        bats_html_code(h, t.command);
+    }
+    if (rc == 0)
+        bats_html_table_end(h);
+    return rc;
+}
+
+static void write_replicas(struct page *p)
+{
+    struct bats_html *h = &p->html;
+    const struct bats_run_history *r = &p->history;
+    char begin[BATS_UNITS_TEXT], end[BATS_UNITS_TEXT];
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n_spans; i++) {
+        const struct bats_history_span *s = &r->spans[i];
+        if (s->outcome != 3 && s->outcome != 5)
+            continue;
+        if (n == 0)
+            bats_html_table(h, "Executions beside which another replica gave "
+                               "the result",
+                            "task|<machine|from|to");
+        if (++n > LISTED)
+            continue;
+        bats_html_row(h);
+        bats_html_cell(h, "%" PRId64, s->task);
+        fputs("<td class=\"text\">", h->out);
+        bats_html_text(h, r->machines[s->machine].name);
+        bats_html_cell(h, "%s", bats_words_moment(begin, s->begin));
+        bats_html_cell(h, "%s", bats_words_moment(end, s->end));
+    }
+    if (n > 0)
+        bats_html_table_end(h);
+    if (n > LISTED)
+        bats_html_note(h, "%zu more are not listed.", n - LISTED);
+}
+
+static int write_tables(struct page *p, struct bats_error *err)
+{
+    struct bats_html *h = &p->html;
+
+    bats_html_section(h, "Tasks", NULL);
+    int rc = write_tasks(p, NULL, "The slowest tasks", err);
+    if (rc == 0 && p->st.failed > 0)
+        rc = write_tasks(p, "failed",
+                         p->st.failed > LISTED ? "The first failed tasks"
+                                               : "Failed tasks",
+                         err);
+    write_replicas(p);
+    return rc;
+}
+
+/* ---- the data ---- */
+
+static json_t *status_json(const struct page *p)
+{
+    const struct bats_view_status *st = &p->st;
+    char text[BATS_UNITS_TEXT];
+    json_t *budget = st->budget == BATS_UNLIMITED
+                         ? json_null()
+                         : json_string(bats_money_format(text, st->budget));
+
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o, s:s, s:o}", "tasks",
+                     (json_int_t)st->tasks, "done", (json_int_t)st->done,
+                     "failed", (json_int_t)st->failed, "running",
+                     (json_int_t)st->running, "pending",
+                     (json_int_t)st->pending, "budget", budget, "charged",
+                     bats_money_format(text, st->charged), "currency",
+                     bats_json_text(st->currency));
+}
+
+static json_t *decisions_json(const struct page *p)
+{
+    json_t *list = json_array();
+    char text[1024];
+    size_t n = p->history.n_decisions;
+
+    for (size_t i = n > 1000 ? n - 1000 : 0; i < n; i++) {
+        const struct bats_history_decision *d = &p->history.decisions[i];
+        json_array_append_new(
+            list, json_pack("[f, o, o]", (double)d->time / BATS_SECOND,
+                            bats_json_text(d->reason),
+                            bats_json_text(words_of(text, sizeof text, p,
+                                                    d->machines))));
+    }
+    return list;
+}
+
+/* By number of the task, so that the chart can be searched; null if there are
+ * too many. */
+static int commands_json(struct page *p, json_t **commands,
+                         struct bats_error *err)
+{
+    struct bats_view_task t;
+    char key[32];
+    int rc;
+
+    *commands = json_null();
+    if (p->st.tasks > COMMANDS_MAX)
+        return 0;
+    *commands = json_object();
+    rc = bats_view_tasks(p->view, NULL, 0, NULL, BATS_VIEW_BY_NUMBER, 0,
+                         err);
+    while (rc == 0 && (rc = bats_view_next_task(p->view, &t, err)) > 0) {
+        snprintf(key, sizeof key, "%" PRId64, t.number);
+        json_object_set_new(*commands, key, bats_json_text(t.command));
+        rc = 0;
+    }
+    return rc;
+}
+
+static int write_end(struct page *p, struct bats_error *err)
+{
+    json_t *commands, *clusters = json_array();
+    int rc = commands_json(p, &commands, err);
+
+    if (rc < 0) {
+        json_decref(commands);
+        json_decref(clusters);
+        return rc;
+    }
+    for (size_t i = 0; i < p->history.n_clusters; i++)
+        json_array_append_new(clusters,
+                              bats_json_text(p->history.clusters[i]));
+    json_t *data = json_pack(
+        "{s:s, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind",
+        "run", "end", (double)p->history.end / BATS_SECOND, "window",
+        (double)p->history.window / BATS_SECOND, "status", status_json(p),
+        "clusters", clusters, "money", bats_series_money(&p->history, rate(p)),
+        "decisions", decisions_json(p), "machines",
+        bats_series_machines(&p->history), "runtimes",
+        bats_series_runtimes(&p->history), "gantt",
+        bats_series_gantt(&p->history), "commands", commands);
+    return bats_html_end(&p->html, data, err);
+}
+
+static int write_page(struct page *p, FILE *out, struct bats_error *err)
+{
+    char title[320];
+
+    snprintf(title, sizeof title, "%s - bats-mpi", p->st.bag);
+    int rc = bats_html_begin(&p->html, out, title, err);
+    if (rc < 0)
+        return rc;
+    write_lead(p);
+    write_facts(p);
+    write_causes(p);
+    write_decisions(p);
+    write_clusters(p);
+    bats_html_section(&p->html, "What ran where, and when", "gantt");
+    bats_html_section(&p->html, "Runtimes", "runtimes");
+    rc = write_tables(p, err);
+    return rc < 0 ? rc : write_end(p, err);
+}
+
+int bats_html_run(FILE *out, struct bats_view *view,
+                  const struct bats_causes *causes, struct bats_error *err)
+{
+    struct page p = {.view = view, .causes = causes};
+    int rc = bats_view_status(view, &p.st, err);
+
+    if (rc == 0)
+        rc = bats_run_history_read(view, &p.history, err);
+    if (rc == 0)
+        rc = write_page(&p, out, err);
+    bats_run_history_release(&p.history);
+    return rc;
+}

@@ -1,0 +1,167 @@
+"""Opens a page in headless Chromium and asks it questions, through the pipe
+that --remote-debugging-pipe opens: no package, no port.
+
+    python3 page.py PAGE.html [--dark] [--width N] [--height N] [--shot FILE]
+                    [--top N] [--tall N] [--print FILE] [--no-scripts] [EXPRESSION...]
+
+Prints the value of each JavaScript expression as a line of JSON (a promise is
+waited for). The exit code is 1 if the page asked for anything but itself, if
+something was written to the console, or if a script failed."""
+import argparse
+import base64
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+PARSER = argparse.ArgumentParser()
+PARSER.add_argument("page")
+PARSER.add_argument("--dark", action="store_true")
+PARSER.add_argument("--no-scripts", action="store_true")
+PARSER.add_argument("--width", type=int, default=1000)
+PARSER.add_argument("--height", type=int, default=800)
+PARSER.add_argument("--shot")
+PARSER.add_argument("--top", type=int, default=0, help="of the shot")
+PARSER.add_argument("--tall", type=int, default=100000, help="likewise")
+PARSER.add_argument("--print", dest="pdf")
+PARSER.add_argument("expressions", nargs="*")
+ARGS = PARSER.parse_intermixed_args()
+
+
+class Browser:
+    """A browser, and one page of it."""
+
+    def __init__(self):
+        self.home = tempfile.mkdtemp()
+        here, there = os.pipe(), os.pipe()
+        program = os.environ.get("CHROMIUM") or shutil.which("chromium")
+
+        def connect():
+            os.dup2(here[0], 60)
+            os.dup2(there[1], 61)
+            os.dup2(60, 3)
+            os.dup2(61, 4)
+
+        self.process = subprocess.Popen(
+            [program, "--headless=new", "--no-sandbox", "--disable-gpu",
+             "--disable-dev-shm-usage", "--no-first-run",
+             "--disable-background-networking", "--disable-extensions",
+             "--host-resolver-rules=MAP * ~NOTFOUND",
+             "--user-data-dir=" + self.home, "--remote-debugging-pipe",
+             "about:blank"],
+            preexec_fn=connect, close_fds=False, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+        os.close(here[0])
+        os.close(there[1])
+        self.to, self.out = here[1], os.fdopen(there[0], "rb")
+        self.rest, self.number, self.session = b"", 0, None
+        self.events = []
+
+    def read(self):
+        while b"\0" not in self.rest:
+            more = self.out.read1(1 << 20)
+            if not more:
+                sys.exit("the browser has gone")
+            self.rest += more
+        message, self.rest = self.rest.split(b"\0", 1)
+        return json.loads(message)
+
+    def ask(self, method, **params):
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": params}
+        if self.session:
+            message["sessionId"] = self.session
+        data = json.dumps(message).encode() + b"\0"
+        while data:
+            data = data[os.write(self.to, data):]
+        while True:
+            answer = self.read()
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    sys.exit(f"{method}: {answer['error']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def wait_for(self, method):
+        while not any(e.get("method") == method for e in self.events):
+            self.events.append(self.read())
+
+    def close(self):
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+
+def open_page(browser):
+    target = browser.ask("Target.createTarget", url="about:blank")["targetId"]
+    browser.session = browser.ask("Target.attachToTarget", targetId=target,
+                                  flatten=True)["sessionId"]
+    for domain in ("Page", "Network", "Runtime", "Log"):
+        browser.ask(domain + ".enable")
+    browser.ask("Emulation.setDeviceMetricsOverride", width=ARGS.width,
+                height=ARGS.height, deviceScaleFactor=1, mobile=False)
+    browser.ask("Emulation.setEmulatedMedia", features=[
+        {"name": "prefers-color-scheme",
+         "value": "dark" if ARGS.dark else "light"}])
+    if ARGS.no_scripts:
+        browser.ask("Emulation.setScriptExecutionDisabled", value=True)
+    browser.events.clear()
+    browser.ask("Page.navigate", url=pathlib.Path(ARGS.page).resolve().as_uri())
+    browser.wait_for("Page.loadEventFired")
+
+
+def evaluate(browser, expression):
+    answer = browser.ask("Runtime.evaluate", expression=expression,
+                         returnByValue=True, awaitPromise=True)
+    if "exceptionDetails" in answer:
+        browser.events.append({"method": "Runtime.exceptionThrown",
+                               "params": answer["exceptionDetails"]})
+    print(json.dumps(answer["result"].get("value")))
+
+
+def shoot(browser):
+    size = browser.ask("Page.getLayoutMetrics")["cssContentSize"]
+    clip = {"x": 0, "y": ARGS.top, "width": ARGS.width, "scale": 1,
+            "height": min(ARGS.tall, size["height"] - ARGS.top)}
+    shot = browser.ask("Page.captureScreenshot", clip=clip,
+                       captureBeyondViewport=True)
+    pathlib.Path(ARGS.shot).write_bytes(base64.b64decode(shot["data"]))
+
+
+def complaints(browser):
+    for event in browser.events:
+        method, params = event.get("method"), event.get("params", {})
+        if method == "Network.requestWillBeSent":
+            url = params["request"]["url"]
+            if url != pathlib.Path(ARGS.page).resolve().as_uri():
+                yield "request: " + url
+        elif method in ("Runtime.consoleAPICalled", "Log.entryAdded",
+                        "Runtime.exceptionThrown"):
+            yield method + ": " + json.dumps(params)[:400]
+
+
+def main():
+    browser = Browser()
+    try:
+        open_page(browser)
+        for expression in ARGS.expressions:
+            evaluate(browser, expression)
+        if ARGS.shot:
+            shoot(browser)
+        if ARGS.pdf:
+            pdf = browser.ask("Page.printToPDF", printBackground=False)
+            pathlib.Path(ARGS.pdf).write_bytes(base64.b64decode(pdf["data"]))
+        found = list(complaints(browser))
+    finally:
+        browser.close()
+    for line in found:
+        print(line, file=sys.stderr)
+    sys.exit(1 if found else 0)
+
+
+main()

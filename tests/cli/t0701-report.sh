@@ -1,0 +1,88 @@
+#!/bin/bash
+# A run as a page: what it says without scripts, and in a browser.
+. "$TOP/tests/mpi/lib.sh"
+
+two_clusters >c.ini
+for i in $(seq 40); do
+    echo "sleep 0.$((i % 4 + 1)) # <script>alert($i)</script> \"&'"
+done >bag
+printf 'echo "</script><img src=x onerror=alert(2)>%s" >&2; exit 3\n' 1 2 >>bag
+expect 1 bats 7 bag -c c.ini --budget 300 --time-scale 1200 --seed 3
+"$BATS_MPI" report bag 2>err
+test "$(cat err)" = 'bats-mpi: written: bag.html'
+test "$(grep -c '<script' bag.html)" -eq 3
+grep -q "Content-Security-Policy.*default-src 'none'" bag.html
+grep -q '^<tr><td>2<td class="text">exit 3<td' bag.html
+grep -qF '&lt;/script&gt;&lt;img src=x onerror=alert(2)&gt;' bag.html
+expect 1 grep -qE '(src|href)="?(http|//)' bag.html
+grep -q 'Leon Sorokin' bag.html
+ok 'a run is one page, and hostile text stays text'
+"$BATS_MPI" report bag -o - >out && cmp <(wc -c <out) <(wc -c <bag.html)
+expect 2 "$BATS_MPI" report bag -o missing/x.html 2>err
+grep -q '^bats-mpi: missing/x.html: No such file' err
+ok '-o names the file'
+
+page() {
+    timeout 120 python3 "$TOP/tests/browser/page.py" "$@"
+}
+# A browser is ten times as large as all that is needed otherwise, so
+# packages.sh does not ask for one, and its absence is no failure.
+if ! command -v "${CHROMIUM:-chromium}" >/dev/null ||
+    ! python3 -c 'import json, argparse, tempfile' 2>/dev/null; then
+    echo '# NOT TESTED in a browser: chromium and python3 are needed' >&2
+    ok 'in a browser # SKIP no chromium, or no python3'
+    done_testing
+    exit
+fi
+"$BATS_MPI" status --json bag >status.json
+page bag.html 'data.status.done + " " + data.status.failed + " " +
+    data.status.charged + " " + data.status.tasks' >out
+test "$(cat out)" = "\"$(perl -MJSON::PP -0e '$s = decode_json(<>);
+    print join " ", @$s{qw(done failed charged tasks)}' status.json)\""
+ok 'its figures are those of status, it asks for nothing, nothing complains'
+
+page bag.html 'gantt.rows.length' \
+    'gantt.rows.reduce((n, r) => n + r.task.length, 0)' \
+    '[...new Set(gantt.rows.flatMap(r => [...r.task]))].length' \
+    'gantt.rows.every(r => r.begin.every((b, i) => b <= r.end[i] &&
+        (i === 0 || r.end[i - 1] <= b)))' \
+    'data.money.charged.at(-1) == +data.status.charged &&
+        data.money.t.length <= 4000' \
+    'document.querySelectorAll(".uplot").length' >out
+attempts=$("$BATS_MPI" log bag --json | grep -c \
+    '"what":"\(done\|failed\|preempted\|superseded\|checkpointed\)"')
+printf '%s\n' 6 "$attempts" 42 true true 5 | cmp - out
+ok 'its charts show every execution and all the money'
+
+press='(k, e = document.querySelector("canvas.gantt")) => e.dispatchEvent(
+    new KeyboardEvent("keydown", { key: k, bubbles: true }))'
+page bag.html "press = $press; press(\"+\"); press(\"ArrowRight\");
+    gantt.view().map(x => Math.round(100 * x / data.end)).join()" \
+    'press("0"); gantt.view()[1] === data.end' \
+    's = document.querySelector("input[type=search]"); s.value = "7";
+    s.dispatchEvent(new Event("input"));
+    document.querySelector(".tools [role=status]").textContent' \
+    's.value = "alert(11)"; s.dispatchEvent(new Event("input"));
+    document.querySelector(".tools [role=status]").textContent' >out
+printf '%s\n' '"35,85"' true '"1 bar"' '"1 bar"' >expected
+cmp out expected
+ok 'zoom, keys and search work'
+
+page bag.html --width 400 'document.documentElement.scrollWidth <= 400' >out
+grep -qx true out
+page bag.html --no-scripts --print bag.pdf --shot bag.png
+test "$(wc -c <bag.pdf)" -gt 20000
+page bag.html --dark 'getComputedStyle(document.body).backgroundColor' |
+    grep -q 'rgb(20, 23, 26)'
+ok 'it fits a telephone, paper and the dark'
+
+sed "s/'none'; script-src/'none'; img-src *; script-src/" bag.html |
+    sed 's|</main>|<img src="http://127.0.0.1:9/x.png"></main>|' >bad.html
+expect 1 page bad.html 2>err
+grep -q 'request: http://127.0.0.1:9/x.png' err
+sed 's|</main>|<script>alert(1)</script></main>|' bag.html >bad.html
+expect 1 page bad.html 2>err
+grep -q 'Content Security Policy' err
+ok 'a page that loads something or has a script of its own would be noticed'
+
+done_testing
