@@ -207,7 +207,6 @@ static int settle(struct bats_sched *e, struct bats_error *err)
     int rc = 0;
     if (s->finish != BATS_FINISH_NOT_YET)
         return 0;
-    tasks_tell_skipped(s);
     state_grant_cushion(s);
     if (s->phase == PHASE_SAMPLING)
         configure_sampling(e, false);
@@ -415,6 +414,8 @@ int bats_sched_handle(struct bats_sched *e, bats_time now,
                       const struct bats_event *ev, struct bats_error *err)
 {
     int rc = check_event(&e->state, now, ev, err);
+    if (rc == 0)
+        tasks_tell_skipped(&e->state); /* those that are from the start */
     /* A result that arrives at the very end of a window counts before it. */
     if (rc == 0)
         rc = advance(e, now, ev->type == BATS_EVENT_TICK, err);

@@ -512,8 +512,8 @@ static inline void slot_worked(struct state *s, uint32_t slot,
 void task_finish(struct state *s, struct bats_position task,
                  enum bats_task_state state, size_t cluster);
 
-/* Says which tasks are SKIPPED of which that was not said yet; some may be from
- * the start. */
+/* Says which tasks are SKIPPED of which that was not said yet: before anything is
+ * run that waited for their end, whatever it is. */
 void tasks_tell_skipped(struct state *s);
 
 /* The result came from this slot: for the statistics. True: the sample of its

@@ -10,6 +10,7 @@ void task_finish(struct state *s, struct bats_position task,
         c->done++;
     else
         c->failed++;
+    tasks_tell_skipped(s);
 }
 
 void tasks_tell_skipped(struct state *s)
