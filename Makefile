@@ -93,12 +93,12 @@ SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c)
 REPORT_SRC = $(addprefix src/report/, \
 	brief.c causes.c failures.c finish.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c live.c live_screen.c \
-	assets.c html.c html_run.c series.c \
+	assets.c html.c html_plan.c html_run.c perfetto.c series.c \
 	snapshot.c summary.c table.c terminal.c trace.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
 	alloc.c causes.c choosing.c cli.c clusters_json.c deadline.c dry_run.c estimation.c help.c \
 	history.c jobs.c look.c main.c options.c options_json.c place.c pools_source.c \
-	similar.c simulation.c watch.c welcome.c) \
+	similar.c simulation.c simulation_page.c watch.c welcome.c) \
 	$(addprefix src/cli/cmd/, \
 	report.c top.c \
 	clusters.c frontier.c output.c plan.c record.c run.c simulate.c status.c tasks.c \

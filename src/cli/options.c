@@ -403,6 +403,13 @@ const struct bats_option bats_options[] = {
      "print the present state in JSON"},
     {"once", 0, NULL, BATS_OPTION_FLAG, AT(once), TOP, BATS_GROUP_OUTPUT,
      "print the present state once, without a terminal"},
+    {"html", 0, "FILE", BATS_OPTION_FILE, AT(html), PLAN | SIMULATE,
+     BATS_GROUP_OUTPUT,
+     "write a page for the browser instead (-: standard output)"},
+    {"perfetto", 0, "FILE", BATS_OPTION_FILE, AT(perfetto), REPORT,
+     BATS_GROUP_OUTPUT,
+     "write a trace there instead of the page, for ui.perfetto.dev (-: "
+     "standard output)"},
     {"out", 'o', "FILE", BATS_OPTION_FILE, AT(out), REPORT, BATS_GROUP_OUTPUT,
      "write the page there (-: standard output; default: the name of the bag "
      "and .html)"},

@@ -104,6 +104,8 @@ struct bats_settings {
     bool quiet;              /* [false] */
     bool once;               /* [false] */
     const char *out;         /* [NULL] */
+    const char *perfetto;    /* [NULL] */
+    const char *html;        /* [NULL] */
     bool progress;           /* [false] */
     bool bar;                /* [false] */
     uint64_t tasks;          /* plan: [0] */

@@ -12,6 +12,7 @@
 #define BATS_HTML_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -64,9 +65,23 @@ void bats_html_table_end(struct bats_html *html);
 
 struct bats_view;
 struct bats_causes;
+struct bats_estimator;
+struct bats_schedule;
 
 /* The page of a recorded run. Errors: those of the view, BATS_ENOMEM. */
 int bats_html_run(FILE *out, struct bats_view *view,
                   const struct bats_causes *causes, struct bats_error *err);
+
+/* The page of a plan: the schedules on offer, and the frontier. */
+struct bats_html_plan {
+    const char *name;                    /* of the profile or of the bag */
+    const char *profile, *bag;           /* NULL: it is of given runtimes */
+    const struct bats_estimator *e;
+    const struct bats_schedule *offers, *frontier;
+    size_t n_offers, n_frontier;
+    bool complete; /* the frontier is all of it */
+};
+int bats_html_plan(FILE *out, const struct bats_html_plan *plan,
+                   struct bats_error *err);
 
 #endif

@@ -272,22 +272,16 @@ static json_t *take_bytes(struct bytes *b)
     return json;
 }
 
-/* A bar: row, and the span. */
-struct bar {
-    uint32_t row;
-    const struct bats_history_span *span;
-};
-
 static int by_begin(const void *a, const void *b)
 {
-    const struct bats_history_span *x = ((const struct bar *)a)->span;
-    const struct bats_history_span *y = ((const struct bar *)b)->span;
+    const struct bats_history_span *x = ((const struct bats_bar *)a)->span;
+    const struct bats_history_span *y = ((const struct bats_bar *)b)->span;
     return (x->begin > y->begin) - (x->begin < y->begin);
 }
 
 static int by_row(const void *a, const void *b)
 {
-    const struct bar *x = a, *y = b;
+    const struct bats_bar *x = a, *y = b;
     return x->row != y->row ? (x->row > y->row) - (x->row < y->row)
                             : by_begin(a, b);
 }
@@ -307,8 +301,7 @@ static uint32_t free_slot(const bats_time *until, uint32_t first, uint32_t n,
     return best;
 }
 
-/* Rows of machine i begin at first[i]; first[n_machines] is their number. */
-static uint32_t *count_rows(const struct bats_run_history *h)
+uint32_t *bats_series_rows(const struct bats_run_history *h)
 {
     uint32_t *first = calloc(h->n_machines + 1, sizeof *first);
 
@@ -317,11 +310,10 @@ static uint32_t *count_rows(const struct bats_run_history *h)
     return first;
 }
 
-/* Sorted by row and time. NULL: memory is short. */
-static struct bar *place(const struct bats_run_history *h,
-                         const uint32_t *first)
+struct bats_bar *bats_series_bars(const struct bats_run_history *h,
+                                  const uint32_t *first)
 {
-    struct bar *bars = malloc((h->n_spans + 1) * sizeof *bars);
+    struct bats_bar *bars = malloc((h->n_spans + 1) * sizeof *bars);
     bats_time *until = calloc(first[h->n_machines] + 1, sizeof *until);
 
     if (bars == NULL || until == NULL) {
@@ -344,13 +336,19 @@ static struct bar *place(const struct bats_run_history *h,
     return bars;
 }
 
+unsigned bats_series_kind(const struct bats_history_span *s)
+{
+    return s->outcome == 0 ? (s->failed ? KIND_FAILED : 0)
+                           : s->outcome % KIND_FAILED;
+}
+
 static uint64_t ticks(double tick, bats_time time)
 {
     return time <= 0 ? 0 : (uint64_t)((double)time / tick + 0.5);
 }
 
 static void put_bars(struct bytes *b, const struct bats_run_history *h,
-                     const struct bar *bars, uint32_t rows, double tick)
+                     const struct bats_bar *bars, uint32_t rows, double tick)
 {
     size_t i = 0;
 
@@ -367,8 +365,7 @@ static void put_bars(struct bytes *b, const struct bats_run_history *h,
                 begin = at; /* a result is heard of a little later */
             if (stop < begin)
                 stop = begin;
-            uint64_t kind =
-                s->outcome == 0 ? (s->failed ? KIND_FAILED : 0) : s->outcome;
+            uint64_t kind = bats_series_kind(s);
             put(b, begin - at);
             put(b, (stop - begin) * 8 + kind);
             put(b, (uint64_t)s->task);
@@ -417,8 +414,7 @@ static void put_windows(struct bytes *b, const struct bats_run_history *h,
     free(c);
 }
 
-static json_t *rows_json(const struct bats_run_history *h,
-                         const uint32_t *first)
+static json_t *rows_json(const struct bats_run_history *h)
 {
     json_t *list = json_array();
     char label[128];
@@ -433,14 +429,13 @@ static json_t *rows_json(const struct bats_run_history *h,
                                 (json_int_t)h->machines[i].cluster,
                                 (json_int_t)i));
         }
-    (void)first;
     return list;
 }
 
 json_t *bats_series_gantt(const struct bats_run_history *h)
 {
-    uint32_t *first = count_rows(h);
-    struct bar *bars = first != NULL ? place(h, first) : NULL;
+    uint32_t *first = bats_series_rows(h);
+    struct bats_bar *bars = first != NULL ? bats_series_bars(h, first) : NULL;
     struct bytes spans = {0}, windows = {0};
     double n_ticks = h->n_spans > 20000 ? 1 << 16 : 1 << 22;
     double tick = h->end > 0 ? (double)h->end / n_ticks : 1;
@@ -451,7 +446,7 @@ json_t *bats_series_gantt(const struct bats_run_history *h)
     if (bars != NULL) {
         put_bars(&spans, h, bars, first[h->n_machines], tick);
         put_windows(&windows, h, tick);
-        o = json_pack("{s:o, s:f, s:f, s:o, s:o}", "rows", rows_json(h, first),
+        o = json_pack("{s:o, s:f, s:f, s:o, s:o}", "rows", rows_json(h),
                       "tick", tick / BATS_SECOND, "ticks",
                       (double)h->end / tick, "spans", take_bytes(&spans),
                       "windows", take_bytes(&windows));

@@ -36,8 +36,26 @@ void bats_series_use(const struct bats_run_history *history,
  * ended when the sample was taken. */
 json_t *bats_series_runtimes(const struct bats_run_history *history);
 
+/* An execution in a row of the chart: a slot of its machine. */
+struct bats_bar {
+    uint32_t row;
+    const struct bats_history_span *span;
+};
+
+/* Rows of machine i begin at result[i]; result[n_machines] is their number. For
+ * free(). NULL: memory is short. */
+uint32_t *bats_series_rows(const struct bats_run_history *history);
+
+/* All executions, sorted by row and time; n_spans of them. For free(). NULL:
+ * memory is short. */
+struct bats_bar *bats_series_bars(const struct bats_run_history *history,
+                                  const uint32_t *rows);
+
+/* One of the kinds below. */
+unsigned bats_series_kind(const struct bats_history_span *span);
+
 /*
- * {"rows": [[label, cluster, first row of its machine]], "tick": seconds,
+ * {"rows": [[label, cluster, machine]], "tick": seconds,
  * "ticks", "spans", "windows"}. The last two are base64 of numbers, seven bits
  * to a byte, the low ones first, the top bit set in all but the last byte:
  *

@@ -22,6 +22,31 @@ expect 2 "$BATS_MPI" report bag -o missing/x.html 2>err
 grep -q '^bats-mpi: missing/x.html: No such file' err
 ok '-o names the file'
 
+"$BATS_MPI" report bag --perfetto trace.json
+perl -MJSON::PP -0e '$t = decode_json(<>)->{traceEvents};
+    $n{$_->{ph}}++ for @$t; $sum = (grep { $_->{ph} eq "C" } @$t)[-1];
+    print "$n{X} $n{C} ", $sum->{args}{charged}' trace.json >out
+sqlite3 bag.bats "SELECT (SELECT count(*) FROM attempt) || ' ' || count(*) ||
+    ' ' || CAST(sum(amount) / 1000000 AS INTEGER) FROM ledger" | tr -d '\n' |
+    cmp - out
+ok '--perfetto has every execution and all the money'
+
+printf '%s\n' '[run]' 'currency = SU' '[cluster slow]' 'ranks = 1-32' \
+    'charge = 3' '[cluster fast]' 'ranks = 33-64' 'charge = 12' >plan.ini
+"$BATS_MPI" plan --tasks 1000 --runtime slow=15m,fast=4m -c plan.ini \
+    --html plan.html
+"$BATS_MPI" plan --tasks 1000 --runtime slow=15m,fast=4m -c plan.ini \
+    --frontier --csv >frontier.csv
+test "$(grep -c '<td>-<td class="text">slow\|<td>-<td class="text">fast' \
+    plan.html)" -eq $(($(wc -l <frontier.csv) - 1))
+printf '%s\n' '[run]' 'policy = bats, rr' 'budget = 30' 'seeds = 1-10' \
+    '[bag]' 'tasks = 100' 'runtime = normal 15m 4m' '[cluster slow]' \
+    'machines = 5' 'charge = 1' '[cluster fast]' 'machines = 5' 'charge = 4' \
+    'speed = 3' >sim.ini
+"$BATS_MPI" simulate sim.ini --html sim.html
+grep -q '<td>30<td class="text">rr<td>[0-9]* of 10<td>' sim.html
+ok 'plans and simulations are pages, too'
+
 page() {
     timeout 120 python3 "$TOP/tests/browser/page.py" "$@"
 }
@@ -75,6 +100,23 @@ test "$(wc -c <bag.pdf)" -gt 20000
 page bag.html --dark 'getComputedStyle(document.body).backgroundColor' |
     grep -q 'rgb(20, 23, 26)'
 ok 'it fits a telephone, paper and the dark'
+
+page plan.html 'n = data.frontier.length, data.frontier.map(s => s.cost).join()' \
+    '[b, d] = document.querySelectorAll("input[type=range]");
+    shown = () => document.querySelector("dl.facts").textContent;
+    b.value = 0; b.dispatchEvent(new Event("input"));
+    shown().includes("Bill" + data.frontier[0].cost + " SU") &&
+        +d.value === n - 1' \
+    'd.value = 0; d.dispatchEvent(new Event("input"));
+    shown().includes("Bill" + data.frontier[n - 1].cost + " SU") &&
+        shown().includes(data.frontier[n - 1].held) && +b.value === n - 1' >out
+tail -n 2 out | grep -cx true | grep -qx 2
+page sim.html --dark 'data.groups.length' \
+    'document.querySelectorAll(".uplot").length' \
+    'data.groups.every(g => g.cost.length === 101 &&
+        g.cost.every((c, i) => c <= 30 && (i === 0 || g.cost[i - 1] <= c)))' >out
+printf '%s\n' 2 2 true | cmp - out
+ok 'the sliders of a plan and the curves of a simulation work'
 
 sed "s/'none'; script-src/'none'; img-src *; script-src/" bag.html |
     sed 's|</main>|<img src="http://127.0.0.1:9/x.png"></main>|' >bad.html

@@ -12,7 +12,9 @@
 #include "cli/cli.h"
 #include "cli/estimation.h"
 #include "cli/help.h"
+#include "cli/look.h"
 #include "cli/options.h"
+#include "report/html.h"
 #include "report/sbatch.h"
 #include "report/schedules.h"
 #include "report/terminal.h"
@@ -198,6 +200,37 @@ static int print_frontier(const struct answer *a, struct bats_error *err)
     return rc;
 }
 
+/* ---- the page ---- */
+
+static int write_page(void *context, FILE *out, struct bats_error *err)
+{
+    return bats_html_plan(out, context, err);
+}
+
+static int print_page(const struct answer *a, const struct bats_profile *p,
+                      struct bats_error *err)
+{
+    const char *profile = a->set->words[0];
+    struct bats_schedule *frontier;
+    struct bats_html_plan page = {
+        .name = profile != NULL ? profile : a->set->clusters,
+        .profile = profile,
+        .bag = profile != NULL ? p->bag_name : NULL,
+        .e = a->e,
+        .offers = a->offers,
+        .n_offers = a->n_offers,
+    };
+    int rc = bats_estimate_frontier(a->e, &frontier, &page.n_frontier,
+                                    &page.complete, err);
+
+    if (rc < 0)
+        return rc;
+    page.frontier = frontier;
+    rc = bats_look_write(a->set->html, write_page, &page, err);
+    free(frontier);
+    return rc;
+}
+
 /* ---- making it ---- */
 
 /* The cheapest schedule by the deadline, or the fastest within the budget: in
@@ -292,13 +325,16 @@ static int print(const struct answer *a, const struct bats_estimation *x,
 
     if (a->set->sbatch)
         rc = print_sbatch(a, x, profile, err);
+    else if (a->set->html != NULL)
+        rc = print_page(a, profile, err);
     else if (a->set->frontier)
         rc = print_frontier(a, err);
     else if (a->set->json)
         rc = print_json(a) == 0 ? 0 : BATS_ESYS;
     else
         print_text(a, profile);
-    if (fflush(stdout) != 0 || ferror(stdout) || rc == BATS_ESYS)
+    if (fflush(stdout) != 0 || ferror(stdout) ||
+        (rc == BATS_ESYS && a->set->html == NULL))
         return bats_error_set(err, BATS_ESYS, "standard output: %s",
                               strerror(errno));
     if (rc == 0 && a->refusal.code != 0) {

@@ -9,8 +9,10 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/jobs.h"
+#include "cli/look.h"
 #include "cli/options.h"
 #include "cli/simulation.h"
+#include "cli/simulation_page.h"
 #include "report/trace.h"
 #include "report/words.h"
 
@@ -50,11 +52,29 @@ static int overrule(struct bats_scenario *scenario,
     return 0;
 }
 
+struct page {
+    const char *name;
+    const struct bats_scenario *scenario;
+    const struct bats_world_result *results;
+    size_t n;
+};
+
+static int write_page(void *context, FILE *out, struct bats_error *err)
+{
+    const struct page *p = context;
+    return bats_simulation_page(out, p->name, p->scenario, p->results, p->n,
+                                err);
+}
+
 static int print(const struct bats_settings *set,
                  const struct bats_scenario *scenario,
                  const struct bats_world_result *results, size_t n,
                  struct bats_error *err)
 {
+    if (set->html != NULL)
+        return bats_look_write(
+            set->html, write_page,
+            &(struct page){set->words[0], scenario, results, n}, err);
     if (set->csv)
         bats_simulation_csv(stdout, scenario, results, n);
     else if (set->json)

@@ -45,7 +45,7 @@ const charts = [];
 /* Steps of an axis of time. */
 const steps = [1, 2, 5].flatMap(x => [0.001, 0.01, 0.1, 1].map(y => x * y))
     .concat(10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600,
-        43200, 86400, 172800, 432800, 864000, 2592000, 8640000, 31536000)
+        43200, 86400, 172800, 432000, 864000, 2592000, 8640000, 31536000)
     .sort((a, b) => a - b);
 
 function axis(format, label, size) {
@@ -519,11 +519,148 @@ function drawGantt(place) {
     draw();
 }
 
+/* ---- a plan ---- */
+
+function drawFrontier(place) {
+    const list = data.frontier.filter(s => s.feasible);
+    if (list.length === 0)
+        return;
+    const unit = data.currency, cost = list.map(s => +s.cost);
+    const at = key => list.map(s => s[key]);
+    const bounded = list.some(s => s.makespan_high_s != null);
+    const spread = list[0].makespan_s / list.at(-1).makespan_s;
+    let chosen = 0;
+    const mark = u => {
+        const c = u.ctx, r = 5 * devicePixelRatio;
+        c.fillStyle = colour("--accent");
+        c.beginPath();
+        c.arc(u.valToPos(cost[chosen], "x", true),
+            u.valToPos(list[chosen].makespan_s, "y", true), r, 0, 7);
+        c.fill();
+    };
+    const series = [{ label: "cost", value: (u, v) => amount(v) + " " + unit },
+        { label: "makespan", stroke: colour("--accent"), width: 2,
+            paths: uPlot.paths.stepped({ align: 1 }), points: { show: true },
+            value: (u, v) => duration(v) }];
+    const values = [cost, at("makespan_s")];
+    if (bounded)
+        for (const [key, label] of [["makespan_low_s", "at least"],
+            ["makespan_high_s", "at most"]]) {
+            series.push({ label, stroke: colour("--faint"), width: 1,
+                dash: [5, 4], paths: uPlot.paths.stepped({ align: 1 }),
+                points: { show: false }, value: (u, v) => duration(v) });
+            values.push(at(key));
+        }
+    const u = chart(place, "What so much money buys", {
+        series, scales: spread > 20
+            ? { x: { time: false }, y: { distr: 3 } } : plainScale,
+        bands: bounded ? [{ series: [3, 2], fill: colour("--faint") + "33" }]
+            : [],
+        axes: [axis(amount, unit, 50), spread > 20
+            ? axis(duration, "makespan", 80)
+            : { ...axis(duration, "makespan", 80), incrs: steps }],
+        hooks: { draw: [mark] },
+    }, values);
+
+    /* The sliders go over the schedules, not over amounts: each step is one. */
+    const tools = element(place, "div", undefined, { class: "tools" });
+    const slider = label => {
+        const box = element(tools, "label", label + " ");
+        const input = element(box, "input", undefined, { type: "range",
+            min: "0", max: String(list.length - 1), value: "0" });
+        return [input, element(box, "output", "")];
+    };
+    const [budget, budgetSays] = slider("Budget");
+    const [deadline, deadlineSays] = slider("Deadline");
+    const facts = element(place, "dl", undefined, { class: "facts",
+        "aria-live": "polite" });
+    const lines = element(place, "pre", "", { tabindex: "0" });
+    const fact = (name, value, more) => {
+        const box = element(facts, "div");
+        element(box, "dt", name);
+        const dd = element(box, "dd", value);
+        if (more)
+            element(dd, "small", more);
+    };
+    const quoted = text => /^[\w.,:=@%/+-]+$/.test(text) ? text
+        : "'" + text.replaceAll("'", "'\\''") + "'";
+    function choose(i) {
+        chosen = i;
+        const s = list[i];
+        budget.value = i;
+        deadline.value = list.length - 1 - i;
+        budgetSays.textContent = amount(+s.cost) + " " + unit;
+        deadlineSays.textContent = duration(s.makespan_s);
+        budget.setAttribute("aria-valuetext", budgetSays.textContent);
+        deadline.setAttribute("aria-valuetext", deadlineSays.textContent);
+        facts.replaceChildren();
+        fact("Machines", s.held, s.machine_windows || s.windows < 2 ? ""
+            : "for " + s.windows + " windows");
+        fact("Makespan", duration(s.makespan_s), s.makespan_high_s == null ? ""
+            : "between " + duration(s.makespan_low_s) + " and " +
+            duration(s.makespan_high_s));
+        fact("Bill", amount(+s.cost) + " " + unit, s.cost_high == null ? ""
+            : "at most " + amount(+s.cost_high) + " " + unit);
+        lines.hidden = data.profile === null;
+        lines.textContent = data.profile === null ? "" :
+            "bats-mpi run " + quoted(data.bag) + " --profile " +
+            quoted(data.profile) + " --budget " +
+            (s.cost_high == null ? s.cost : s.cost_high) +
+            (s.name ? "\nbats-mpi plan " + quoted(data.profile) + " --sbatch " +
+            quoted(s.name) + " | sbatch" : "");
+        u.redraw(false);
+    }
+    budget.addEventListener("input", () => choose(+budget.value));
+    deadline.addEventListener("input",
+        () => choose(list.length - 1 - deadline.value));
+    choose(Math.floor(list.length / 2));
+}
+
+/* ---- a simulation ---- */
+
+/* For each budget, the sorted runs of each policy: where a line ends, that
+ * many runs did the whole bag. */
+function drawQuantiles(key, title, format, unit) {
+    return place => {
+        const x = Array.from({ length: 101 }, (_, i) => i);
+        for (const budget of new Set(data.groups.map(g => g.budget))) {
+            const groups = data.groups.filter(g => g.budget === budget);
+            const series = [{ label: "runs", value: (u, v) => v == null ? "-" : v + "%" }];
+            const values = [x];
+            groups.forEach((g, i) => {
+                series.push({ label: g.policy, stroke: hue(i), width: 2,
+                    points: { show: false },
+                    value: (u, v) => v == null ? "-" : format(v) });
+                values.push(g[key]);
+            });
+            if (key === "makespan") {
+                series.push({ label: "bound", stroke: colour("--faint"),
+                    width: 1, dash: [5, 4], points: { show: false },
+                    value: (u, v) => v == null ? "-" : format(v) });
+                values.push(groups[0].bound);
+            }
+            const vertical = axis(format, unit, 80);
+            if (key === "makespan")
+                vertical.incrs = steps;
+            chart(place, title + ", budget " + budget, {
+                series, scales: plainScale,
+                axes: [axis(v => v + "%", "of the runs had at most this", 50),
+                    vertical],
+            }, values);
+        }
+    };
+}
+
 /* ---- all pages ---- */
 
 const painters = {
     run: { money: drawMoney, machines: drawMachines, gantt: drawGantt,
         runtimes: drawRuntimes },
+    plan: { frontier: drawFrontier },
+    simulation: {
+        makespans: drawQuantiles("makespan", "Makespan", duration, undefined),
+        costs: drawQuantiles("cost", "Charged", amount, data.currency),
+    },
 };
 for (const [id, paint] of Object.entries(painters[data.kind])) {
     const place = document.getElementById(id);
