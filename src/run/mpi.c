@@ -36,7 +36,7 @@ int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
     bats_starter_meet();
     patience_s = silence_us < MOST_US ? (unsigned)(silence_us / 1000000) + 1
                                       : MOST_US / 1000000;
-    struct bats_comm *comm; /* until the end of the process */
+    struct bats_comm *comm = NULL; /* until the end of the process */
     if (!bats_comm_serialized() || own_rank != 0 || *n_ranks == 1)
         return 0;
     rc = bats_comm_create(&comm, err);

@@ -67,8 +67,9 @@ wanted = {KNOWN[thing] for thing in needed} | set(optional)
 wanted |= {"gmake", "pkgconfig"}
 assert names == wanted, "%s, but the build needs %s" % (names, wanted)
 
-assert variants == ["pmix"], variants
+assert variants == ["munge", "pmix"], variants
 os.environ["CC"] = "cc"
-spec = {"mpi": types.SimpleNamespace(mpicc="mpicc"), "+pmix": True}
+spec = {"mpi": types.SimpleNamespace(mpicc="mpicc"), "+munge": True,
+        "+pmix": True}
 package().install(spec, prefix)
 assert commands, "nothing was made"

@@ -673,6 +673,11 @@ static int master(enum bats_verb verb, const struct bats_settings *set)
         rc = bats_welcome_init(&welcome, clusters, set->welcome, set->host,
                                (int)set->port, &err);
         options.joining = &welcome.joining;
+        if (rc == 0 && !set->quiet)
+            bats_words_line(stderr,
+                            "bats-mpi: worker jobs join by: bats-mpi worker "
+                            "--join %s",
+                            set->welcome);
     }
 
     int code;

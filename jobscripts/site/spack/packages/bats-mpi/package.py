@@ -23,6 +23,7 @@ class BatsMpi(Package):
 
     version("main", branch="main")
 
+    variant("munge", default=False, description="Worker jobs join by MUNGE")
     variant("pmix", default=False, description="Show node numbers")
 
     depends_on("c", type="build")
@@ -34,6 +35,8 @@ class BatsMpi(Package):
     depends_on("expat")
     depends_on("jansson")
     depends_on("libinih")
+    depends_on("munge", when="+munge")
+    depends_on("nettle")
     depends_on("pmix", when="+pmix")
     depends_on("sqlite@3:")
 
@@ -44,5 +47,7 @@ class BatsMpi(Package):
             "MPICC=" + spec["mpi"].mpicc,
             "PREFIX=" + str(prefix),
             "HWLOC=yes",
+            "NETTLE=yes",
+            "MUNGE=" + ("yes" if "+munge" in spec else "no"),
             "PMIX=" + ("yes" if "+pmix" in spec else "no"),
         )
