@@ -22,6 +22,7 @@ KNOWN = {
     "stdio.h": "c",
     "gsl/gsl_version.h": "gsl",
     "ini.h": "libinih",
+    "expat.h": "expat",
     "jansson.h": "jansson",
     "sqlite3.h": "sqlite",
 }

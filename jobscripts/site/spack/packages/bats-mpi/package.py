@@ -30,6 +30,7 @@ class BatsMpi(Package):
     depends_on("gmake", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("mpi@3:")
+    depends_on("expat")
     depends_on("gsl")
     depends_on("hwloc")
     depends_on("expat")
