@@ -538,7 +538,9 @@ struct bats_decision {
     bats_money budget_left;
     int64_t windows; /* k of the new plan; 0 where it sets none */
     bool is_guess;   /* it rests on the mean of a cluster that is_guess */
-    uint32_t machines[BATS_CLUSTERS_MAX];
+    uint32_t machines[BATS_CLUSTERS_MAX]; /* in use from now on */
+    uint32_t ending[BATS_CLUSTERS_MAX];   /* of them, so many only until their
+                                             windows end */
 };
 
 /* All decisions so far, oldest first; valid until the next handle. */

@@ -157,7 +157,7 @@ static void configure(struct bats_sched *e, const struct policy_plan *plan)
     /* All machines of an allocation are held, come what may. */
     for (size_t i = 0; i < s->n_clusters && !s->is_allocation; i++) {
         struct cluster *c = &s->clusters[i];
-        c->target = plan->decision.machines[i];
+        c->target = plan->target[i];
         c->plan_windows = plan->windows[i];
         if (!plan->keeps && c->n_machines > 0 && c->n_active != c->target)
             adjust_marks(s, c);
@@ -179,8 +179,11 @@ static bool was_last(const struct state *s, const struct bats_decision *d)
     if (s->n_decisions == 0)
         return false;
     const struct bats_decision *last = &s->decisions[s->n_decisions - 1];
-    return last->feasible == d->feasible &&
-           memcmp(last->machines, d->machines, sizeof d->machines) == 0;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (last->machines[i] - last->ending[i] !=
+            d->machines[i] - d->ending[i])
+            return false;
+    return last->feasible == d->feasible;
 }
 
 static void adopt(struct bats_sched *e, const struct policy_plan *plan)
@@ -432,7 +435,7 @@ static void configure_one(struct bats_sched *e, size_t cluster,
                           uint32_t machines)
 {
     struct policy_plan plan = {.keeps = NULL};
-    plan.decision.machines[cluster] = machines;
+    plan.target[cluster] = machines;
     configure(e, &plan);
 }
 
@@ -538,9 +541,9 @@ int configure_choice(struct bats_sched *e, const struct bats_choice *choice,
     plan.decision.tasks_left = (int64_t)chosen.n_tasks;
     plan.decision.windows = schedule->plan.windows;
     for (size_t i = 0; i < s->n_clusters; i++) {
-        plan.decision.machines[i] = s->is_allocation
-                                        ? s->clusters[i].n_joined
-                                        : schedule->plan.machines[i];
+        plan.decision.machines[i] = plan.target[i] =
+            s->is_allocation ? s->clusters[i].n_joined
+                             : schedule->plan.machines[i];
         plan.windows[i] =
             s->kept ? schedule->windows_high : schedule->plan.windows;
     }

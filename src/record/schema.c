@@ -71,7 +71,7 @@ static const char tables_sql[] =
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"
     "  reason TEXT, feasible INTEGER, tasks_left INTEGER,\n"
     "  tasks_paid INTEGER, budget_left INTEGER, windows INTEGER,\n"
-    "  machines TEXT); -- by cluster, a JSON array\n"
+    "  machines TEXT); -- that go on, by cluster, a JSON array\n"
 
     "CREATE TABLE notice ( -- the unusual, in a sentence\n"
     "  seq INTEGER PRIMARY KEY, session INTEGER, time_us INTEGER,\n"

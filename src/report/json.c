@@ -98,13 +98,17 @@ static json_t *decision(const struct bats_platform *p,
                         const struct bats_decision *d)
 {
     json_t *o = json_object(), *machines = json_object();
+    json_t *ending = json_object();
     int bad = 0;
 
-    for (size_t i = 0; i < p->n_clusters; i++)
+    for (size_t i = 0; i < p->n_clusters; i++) {
         bad |= SET(machines, p->clusters[i].name, integer(d->machines[i]));
+        bad |= SET(ending, p->clusters[i].name, integer(d->ending[i]));
+    }
     bad |= SET(o, "time_s", seconds((double)d->time));
     bad |= SET(o, "reason", bats_json_text(reason(d)));
     bad |= SET(o, "machines", machines);
+    bad |= SET(o, "machines_ending", ending);
     bad |= SET(o, "windows", integer(d->windows));
     bad |= SET(o, "feasible", json_boolean(d->feasible));
     bad |= SET(o, "is_guess", json_boolean(d->is_guess));

@@ -148,18 +148,43 @@ static void append_why(char *text, size_t size, const struct bats_decision *d)
     }
 }
 
+/* "slow 2 of 4, fast 3": so many go on. */
+static void append_machines(char *text, size_t size,
+                            const struct bats_platform *platform,
+                            const struct bats_decision *d)
+{
+    char machines[CONFIGURATION];
+    bool ends = false, first = true;
+    for (size_t i = 0; i < platform->n_clusters; i++)
+        ends |= d->ending[i] > 0;
+    if (!ends) {
+        append(text, size, "%s",
+               bats_words_machines(machines, sizeof machines,
+                                   platform->clusters, platform->n_clusters,
+                                   d->machines, ", "));
+        return;
+    }
+    for (size_t i = 0; i < platform->n_clusters; i++) {
+        if (d->machines[i] == 0)
+            continue;
+        append(text, size, "%s%s %" PRIu32, first ? "" : ", ",
+               platform->clusters[i].name, d->machines[i] - d->ending[i]);
+        if (d->ending[i] > 0)
+            append(text, size, " of %" PRIu32, d->machines[i]);
+        first = false;
+    }
+    append(text, size, " go on");
+}
+
 const char *bats_words_decision(char *text, size_t size,
                                 const struct bats_platform *platform,
                                 const struct bats_decision *d)
 {
-    char machines[CONFIGURATION];
     char count[BATS_UNITS_TEXT];
 
     text[0] = '\0';
     append_why(text, size, d);
-    append(text, size, "%s",
-           bats_words_machines(machines, sizeof machines, platform->clusters,
-                               platform->n_clusters, d->machines, ", "));
+    append_machines(text, size, platform, d);
     if (d->reason == BATS_REASON_START)
         return text;
     if (d->windows > 0)

@@ -238,7 +238,7 @@ static void the_log_is_in_order(void **state)
         "        1m  notice     fast-2                  it is silent\n",
         "        1m  lost       fast-2\n",
         "       10m  decided                            sampled: machines "
-        "[1,0] for 2 windows; 3 tasks left\n",
+        "that go on [1,0], for 2 windows; 3 tasks left\n",
         "        1h  park       fast-1\n",
         "        1h  charged    slow-1                  3, 0.5 of it from the "
         "cushion\n",

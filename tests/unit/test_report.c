@@ -535,6 +535,42 @@ static void what_is_guessed_is_marked(void **state)
     json_decref(json);
 }
 
+/* Three of four machines, and both of the others, end with their windows. */
+static void machines_in_use_are_told_from_those_that_go_on(void **state)
+{
+    (void)state;
+    struct bats_report r = a_report();
+    struct bats_decision d = {.reason = BATS_REASON_PLANNED,
+                              .feasible = true,
+                              .tasks_left = 17,
+                              .windows = 1,
+                              .machines = {4, 2},
+                              .ending = {3, 2}};
+    char text[512], wanted[512];
+    snprintf(wanted, sizeof wanted,
+             "planned again: %s 1 of 4, %s 0 of 2 go on for 1 window, 17 tasks "
+             "left",
+             platform.clusters[0].name, platform.clusters[1].name);
+    assert_string_equal(bats_words_decision(text, sizeof text, &platform, &d),
+                        wanted);
+    d.ending[0] = d.ending[1] = 0;
+    snprintf(wanted, sizeof wanted,
+             "planned again: %s 4, %s 2 for 1 window, 17 tasks left",
+             platform.clusters[0].name, platform.clusters[1].name);
+    assert_string_equal(bats_words_decision(text, sizeof text, &platform, &d),
+                        wanted);
+    d.ending[0] = 3;
+    r.snapshot.decisions = &d;
+    r.snapshot.n_decisions = 1;
+    json_t *json = as_json(&r), *list = json_object_get(json, "decisions");
+    json_t *ending =
+        json_object_get(json_array_get(list, 0), "machines_ending");
+    assert_int_equal(json_integer_value(json_object_get(
+                         ending, platform.clusters[0].name)),
+                     3);
+    json_decref(json);
+}
+
 /* Its upper bound would rest on no more than one task. */
 static void a_promise_without_bounds_shows_none(void **state)
 {
@@ -572,6 +608,7 @@ int main(void)
         cmocka_unit_test(json_has_null_for_what_is_unlimited_or_unknown),
         cmocka_unit_test(promise_is_held_against_what_it_came_to),
         cmocka_unit_test(what_is_guessed_is_marked),
+        cmocka_unit_test(machines_in_use_are_told_from_those_that_go_on),
         cmocka_unit_test(a_promise_without_bounds_shows_none),
         cmocka_unit_test(joblog_is_what_gnu_parallel_writes),
         cmocka_unit_test(joblog_that_cannot_be_written_is_refused),

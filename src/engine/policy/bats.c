@@ -400,12 +400,15 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
         .tasks_paid = -1,
         .budget_left = bats_ledger_available(&s->ledger),
         .windows = (int64_t)ceil(w->plan.end)};
+    memcpy(answer->target, w->buys, sizeof answer->target);
     memcpy(answer->decision.machines, w->buys,
            sizeof answer->decision.machines);
     for (uint32_t i = 0; i < w->problem.is.n_machines; i++) {
         uint32_t cluster = w->problem.machines[i].type;
-        answer->decision.machines[cluster] +=
-            w->keeps[i] > 0 && !w->problem.machines[i].leaves;
+        bool ends = w->keeps[i] == 0 || w->problem.machines[i].leaves;
+        answer->target[cluster] += !ends;
+        answer->decision.machines[cluster]++;
+        answer->decision.ending[cluster] += ends;
         if (w->keeps[i] > answer->windows[cluster])
             answer->windows[cluster] = w->keeps[i];
     }

@@ -155,6 +155,7 @@ static void adopt(const struct state *s, enum bats_reason reason,
                                .tasks_paid = s->planned ? f->tasks_paid : -1,
                                .budget_left = f->money_left,
                                .windows = plan->windows};
+    memcpy(answer->target, plan->machines, sizeof answer->target);
     memcpy(answer->decision.machines, plan->machines,
            sizeof answer->decision.machines);
     for (size_t i = 0; i < s->n_clusters; i++)

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SHARE 8       /* of the tasks left have ended: assign anew */
 #define DRIFT 0.125   /* of T_r, the same */
@@ -327,7 +328,9 @@ int dbc_plan(void *self, const struct state *s, const struct occasion *why,
         .tasks_left = bats_bag_pending(&s->bag),
         .tasks_paid = -1,
         .budget_left = bats_ledger_available(&s->ledger)};
-    count_machines(d, s, plan->decision.machines);
+    count_machines(d, s, plan->target);
+    memcpy(plan->decision.machines, plan->target,
+           sizeof plan->decision.machines);
     plan->confirms = *is_new = true;
     return 0;
 }

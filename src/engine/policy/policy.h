@@ -52,8 +52,9 @@ struct policy_start {
 
 /* A new configuration. */
 struct policy_plan {
-    /* For the record. machines[]: so many are to be held of each cluster. */
-    struct bats_decision decision;
+    struct bats_decision decision; /* for the record */
+    /* Machines of each cluster that are not marked; acquired up to that. */
+    uint32_t target[BATS_CLUSTERS_MAX];
     bool confirms; /* not recorded again if it is what was recorded last */
     /* Windows that each machine of the cluster gets after the present one. */
     int64_t windows[BATS_CLUSTERS_MAX];

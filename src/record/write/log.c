@@ -171,7 +171,8 @@ void bats_log_machines(char text[BATS_LOG_MACHINES],
     for (size_t i = 0; i < n_clusters; i++)
         used +=
             (size_t)snprintf(text + used, BATS_LOG_MACHINES - used, "%c%lu",
-                             i > 0 ? ',' : '[', (unsigned long)d->machines[i]);
+                             i > 0 ? ',' : '[',
+                             (unsigned long)(d->machines[i] - d->ending[i]));
     memcpy(text + used, "]", 2);
 }
 

@@ -60,7 +60,7 @@ static int probe_plan(void *self, const struct state *s,
     (void)why, (void)err;
     plan->decision =
         (struct bats_decision){.time = s->now, .reason = BATS_REASON_SAMPLED};
-    plan->decision.machines[best] = s->clusters[best].spec.max;
+    plan->target[best] = s->clusters[best].spec.max;
     for (uint32_t m = 0; m < s->n_machines; m++)
         p->keeps[m] = s->machines[m].cluster == best;
     plan->keeps = p->keeps;
