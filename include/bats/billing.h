@@ -22,7 +22,7 @@
  *
  * In an allocation the money is a function of the time alone:
  *
- *   billed(t) = before + rate * t
+ *   billed(t) = before + rate * max(t, least)
  *
  * so that a budget is a deadline: the latest time t at which billed(t +
  * leaving) is within it.
@@ -37,7 +37,7 @@
 
 enum bats_billing_model {
     BATS_BILLING_WINDOW,
-    BATS_BILLING_ALLOCATION, /* then: rate, before, leaving */
+    BATS_BILLING_ALLOCATION, /* then: rate, before, least, leaving */
     BATS_BILLING_USE,
     BATS_BILLING_JOB /* then: rate, before, leaving (of the run's own job; 0:
                         it is in none), overrun, jobs */
@@ -48,6 +48,7 @@ struct bats_billing {
     bats_money rate;   /* per hour, of everything that the job holds */
     bats_money before; /* billed when the run begins, beyond what earlier
                            sessions have on record (< 0: less than that) */
+    bats_time least;   /* the time that is billed even if it is not used */
     bats_time leaving; /* at most, from the deadline until it is given back */
     bats_time overrun; /* a job: it may be billed for so long beyond a window */
     uint32_t jobs;     /* so many at the same time at most; 0: no limit. One that
@@ -61,6 +62,10 @@ const char *bats_billing_name(enum bats_billing_model model);
 /* The cost of a time at so much per hour, rounded up to a millionth;
  * BATS_UNLIMITED if it does not fit. time >= 0. */
 bats_money bats_billing_cost(bats_money rate, bats_time time);
+
+/* What the run's own job is billed until `now`, without `before`. */
+bats_money bats_billing_held(const struct bats_billing *billing,
+                             bats_time now);
 
 /* The longest time that `money` >= 0 pays at this rate; BATS_LONGEST at most.
  */

@@ -39,12 +39,24 @@ static int check_options(const struct bats_sched_options *o,
     bool is_allocation = o->billing.model == BATS_BILLING_ALLOCATION ||
                          o->billing.model == BATS_BILLING_JOB;
     if (is_allocation && (o->billing.rate < 0 || o->billing.leaving < 0 ||
+                          o->billing.least < 0 ||
+                          o->billing.least > TIME_MAX ||
                           o->billing.leaving > TIME_MAX ||
                           o->billing.overrun < 0 ||
                           o->billing.overrun > TIME_MAX ||
                           o->billing.before < -o->earlier.charged))
         return bats_error_set(err, BATS_EINPUT,
                               "how the allocation is billed is out of range");
+    bats_money least = bats_billing_cost(o->billing.rate, o->billing.least);
+    if (is_allocation && o->billing.least > 0 &&
+        least > o->budget - o->earlier.charged - o->billing.before) {
+        char bill[BATS_UNITS_TEXT], budget[BATS_UNITS_TEXT];
+        return bats_error_set(err, BATS_EBUDGET,
+                              "the site bills at least %s for this job, more "
+                              "than is left of the budget of %s",
+                              bats_money_format(bill, least),
+                              bats_money_format(budget, o->budget));
+    }
     if ((o->billing.model == BATS_BILLING_USE ||
          o->billing.model == BATS_BILLING_JOB) &&
         o->sampling.on)

@@ -281,6 +281,7 @@ int bats_platform_build(const struct bats_clusters_file *file,
             code = bats_error_set(err, BATS_ENOMEM, "out of memory");
     p.window = file->window;
     p.billing = file->billing;
+    p.least = file->minimum;
     strcpy(p.currency, file->currency);
 done:
     free(leaders);

@@ -101,6 +101,7 @@ struct bats_platform {
     size_t n_workers;          /* as passed to bats_platform_build */
     bats_time window;
     enum bats_billing_model billing;
+    bats_time least; /* of an allocation: it is billed for so long at least */
     char currency[16];
 };
 

@@ -43,6 +43,12 @@ bats_money bats_billing_cost(bats_money rate, bats_time time)
     return bats_billing_use(rate, BATS_HOUR, time);
 }
 
+bats_money bats_billing_held(const struct bats_billing *billing, bats_time now)
+{
+    return bats_billing_cost(billing->rate,
+                             now > billing->least ? now : billing->least);
+}
+
 bats_time bats_billing_time(bats_money rate, bats_money money)
 {
     return bats_billing_lasts(rate, BATS_HOUR, money);

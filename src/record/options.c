@@ -50,7 +50,7 @@ static const struct {
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 512,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 520,
                "all of the engine's options are recorded");
 
 /* ---- writing ---- */
@@ -136,9 +136,10 @@ static json_t *times(const bats_time *t, size_t count)
 
 static json_t *billing(const struct bats_billing *b)
 {
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "model",
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "model",
                      bats_billing_name(b->model), "rate", (json_int_t)b->rate,
-                     "before", (json_int_t)b->before, "leaving_us",
+                     "before", (json_int_t)b->before, "least_us",
+                     (json_int_t)b->least, "leaving_us",
                      (json_int_t)b->leaving, "overrun_us",
                      (json_int_t)b->overrun, "jobs", (json_int_t)b->jobs);
 }
@@ -347,6 +348,7 @@ static bool read_billing(const json_t *object, struct bats_billing *b)
     *b = (struct bats_billing){
         .rate = json_integer_value(json_object_get(object, "rate")),
         .before = json_integer_value(json_object_get(object, "before")),
+        .least = json_integer_value(json_object_get(object, "least_us")),
         .leaving = json_integer_value(json_object_get(object, "leaving_us")),
         .overrun = json_integer_value(json_object_get(object, "overrun_us")),
         .jobs = (uint32_t)json_integer_value(json_object_get(object, "jobs"))};

@@ -220,6 +220,18 @@ static bats_money uncounted(const struct bats_survey *s,
                 now_us);
 }
 
+/* What the site bills at least, less what the job has been held already. */
+static bats_time least_left(const struct bats_survey *s,
+                            const struct bats_run_options *options)
+{
+    int64_t start_us = s->site.allocation.start_s * 1000000;
+    int64_t now_us = bats_now_us(CLOCK_REALTIME);
+    bats_time held = start_us > 0 && start_us < now_us
+                         ? virtual_time(options, now_us - start_us)
+                         : 0;
+    return s->platform.least > held ? s->platform.least - held : 0;
+}
+
 static int find_billing(const struct bats_run_options *options,
                         struct bats_survey *s, struct bats_error *err)
 {
@@ -233,6 +245,7 @@ static int find_billing(const struct bats_run_options *options,
                    strcmp(s->platform.currency, system->currency) == 0;
     s->billing.rate =
         as_money(is_told ? job->rate * (double)BATS_UNIT : rate_of_all(s));
+    s->billing.least = least_left(s, options);
     s->billing.leaving =
         virtual_time(options, options->grace_ms * 1000 + MARGIN_US);
     if (system != NULL && options->record != NULL &&

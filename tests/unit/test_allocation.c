@@ -126,6 +126,30 @@ static void all_that_is_held_works_as_long_as_there_are_tasks(void **state)
     expect_no_idle(&w, BATS_FINISH_ALL_DONE);
 }
 
+/* The site bills 4 hours of 108 at least: what is done sooner costs as much, and
+ * a budget below that starts nothing. */
+static void a_short_job_is_billed_the_least(void **state)
+{
+    (void)state;
+    struct world w;
+    struct bats_error err;
+    set_up(&w, &bats_policy_bats);
+    w.end = BATS_NEVER;
+    simulate(&w);
+    assert_true(w.makespan < 4 * BATS_HOUR);
+    assert_true(w.status.charged < 4 * 108 * BATS_UNIT);
+    bats_sched_destroy(w.s);
+    w.o.sched.billing.least = 4 * BATS_HOUR;
+    w.o.sched.budget = 4 * 108 * BATS_UNIT;
+    simulate(&w);
+    assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(w.status.charged, 4 * 108 * BATS_UNIT);
+    bats_sched_destroy(w.s);
+    w.o.sched.budget--;
+    assert_int_equal(bats_sim_run(&w.o, &w.s, &w.makespan, &err),
+                     BATS_EBUDGET);
+}
+
 /* Until no task would end any more, which take 15 minutes at most. */
 static void it_works_until_the_job_or_the_budget_ends(void **state)
 {
@@ -183,6 +207,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_that_is_held_works_as_long_as_there_are_tasks),
+        cmocka_unit_test(a_short_job_is_billed_the_least),
         cmocka_unit_test(it_works_until_the_job_or_the_budget_ends),
         cmocka_unit_test(a_plan_ends_with_the_job),
     };

@@ -94,6 +94,24 @@ static void an_allocation_is_charged_by_the_time(void **state)
     assert_true(bats_ledger_lasts(&l) == BATS_NEVER);
 }
 
+/* 2 per hour, for 15 minutes at least. */
+static void a_short_allocation_is_charged_the_least(void **state)
+{
+    (void)state;
+    struct bats_ledger l;
+    const struct bats_billing billing = {.model = BATS_BILLING_ALLOCATION,
+                                         .rate = 2 * BATS_UNIT,
+                                         .least = 15 * BATS_MINUTE};
+    bats_ledger_init(&l, 10 * BATS_UNIT, 0);
+    bats_ledger_allocate(&l, &billing);
+    assert_true(l.charged == BATS_UNIT / 2);
+    bats_ledger_pass(&l, 15 * BATS_MINUTE);
+    assert_true(l.charged == BATS_UNIT / 2);
+    assert_true(bats_ledger_lasts(&l) == 5 * BATS_HOUR);
+    bats_ledger_pass(&l, 30 * BATS_MINUTE);
+    assert_true(l.charged == BATS_UNIT);
+}
+
 /* A schedule that costs 6, and a cushion of 3: of windows at 2 the first three
  * are the schedule's, the fourth takes 2 out of the cushion, and the fifth, of
  * 1, the last of it. */
@@ -127,6 +145,7 @@ int main(void)
         cmocka_unit_test(affordable_counts_whole_windows),
         cmocka_unit_test(earlier_charges_count_against_the_budget),
         cmocka_unit_test(an_allocation_is_charged_by_the_time),
+        cmocka_unit_test(a_short_allocation_is_charged_the_least),
         cmocka_unit_test(the_cushion_pays_what_the_schedule_does_not),
         cmocka_unit_test(unlimited_budget_refuses_what_does_not_fit)};
     return cmocka_run_group_tests(tests, NULL, NULL);

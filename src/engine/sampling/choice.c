@@ -117,6 +117,9 @@ int choice_estimator(void *self, const struct state *s,
         .confidence = p->confidence,
         .cushion_percent = p->cushion_percent,
         .until = s->time_limit == BATS_NEVER ? 0 : s->time_limit - s->now,
+        .least = s->is_allocation && s->ledger.billing.least > s->now
+                     ? s->ledger.billing.least - s->now
+                     : 0,
         .rate = s->is_allocation ? s->ledger.billing.rate : 0};
     make_clusters(p, s);
     return make_runtimes(p, s, bats_estimate_confidence(e), err);

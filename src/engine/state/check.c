@@ -112,10 +112,10 @@ void state_check(const struct state *s)
     }
     if (s->is_allocation)
         charged =
-            s->ledger.base + bats_billing_cost(s->ledger.billing.rate, s->now);
+            s->ledger.base + bats_billing_held(&s->ledger.billing, s->now);
     if (s->is_job)
         charged += s->ledger.billing.before + s->billed_others +
-                   bats_billing_cost(s->ledger.billing.rate, s->now);
+                   bats_billing_held(&s->ledger.billing, s->now);
     assert(absent == s->n_absent && lost == s->n_lost);
     assert(jobs == s->n_jobs && waiting == s->n_asked_slots);
     assert(holding == s->n_held && open == s->n_open && idle == s->n_free);

@@ -31,7 +31,7 @@ void bats_ledger_pass(struct bats_ledger *ledger, bats_time now)
 {
     if (is_timed(ledger) &&
         !bats_units_add(ledger->base,
-                        bats_billing_cost(ledger->billing.rate, now),
+                        bats_billing_held(&ledger->billing, now),
                         &ledger->charged))
         ledger->charged = BATS_UNLIMITED;
 }
