@@ -231,6 +231,29 @@ static int repeat(struct scan *scan, const char *text)
                 : add_tasks(scan, (size_t)(text - bag->text), n, &group);
 }
 
+/* The dependencies of the bag: a bag without any has none of this. */
+static struct bats_dependencies *dependencies(struct scan *scan)
+{
+    if (!scan->waits)
+        scan->waits = bats_dependencies_create(scan->bag->name);
+    return scan->waits;
+}
+
+/* `text` follows "BARRIER". */
+static int barrier(struct scan *scan, const char *text)
+{
+    bool check = read_word(&text, "CHECK");
+    if (*text)
+        return bats_error_set(scan->err, BATS_EINPUT,
+                              "%s:%" PRIu32 ": not of the form '#DISBATCH "
+                              "BARRIER [CHECK]'",
+                              scan->bag->name, scan->line);
+    return dependencies(scan)
+               ? bats_dependencies_barrier(scan->waits, scan->bag->n_tasks,
+                                           !check, scan->err)
+               : no_memory(scan->err);
+}
+
 /* `text` follows "#DISBATCH". */
 static int directive(struct scan *scan, const char *text)
 {
@@ -249,15 +272,17 @@ static int directive(struct scan *scan, const char *text)
     }
     if (read_word(&text, "REPEAT"))
         return repeat(scan, text);
-    if (read_word(&text, "BARRIER") || read_word(&text, "PERENGINE"))
+    if (read_word(&text, "BARRIER"))
+        return barrier(scan, text);
+    if (read_word(&text, "PERENGINE"))
         return bats_error_set(scan->err, BATS_EINPUT,
-                              "%s:%" PRIu32 ": '#DISBATCH %.*s' cannot be "
-                              "honoured: the tasks of a bag are independent "
-                              "and run anywhere in any order",
-                              bag->name, scan->line, n, word);
+                              "%s:%" PRIu32 ": '#DISBATCH PERENGINE' cannot "
+                              "be honoured: machines come and go during a run",
+                              bag->name, scan->line);
     return bats_error_set(scan->err, BATS_EINPUT,
                           "%s:%" PRIu32 ": unknown directive '#DISBATCH "
-                          "%.*s'; known are PREFIX, SUFFIX and REPEAT",
+                          "%.*s'; known are PREFIX, SUFFIX, REPEAT and "
+                          "BARRIER",
                           bag->name, scan->line, n < 40 ? n : 40, word);
 }
 
@@ -275,11 +300,9 @@ static int statement(struct scan *scan, const char *text)
                               "%.*s'; known is task",
                               bag->name, scan->line,
                               length < 40 ? (int)length : 40, text);
-    if (!scan->waits)
-        scan->waits = bats_dependencies_create(bag->name);
-    return scan->waits ? bats_dependencies_note(scan->waits, text, scan->line,
-                                                scan->err)
-                       : no_memory(scan->err);
+    return dependencies(scan) ? bats_dependencies_note(scan->waits, text,
+                                                       scan->line, scan->err)
+                              : no_memory(scan->err);
 }
 
 static uint32_t line_of(const void *bag, uint32_t task)

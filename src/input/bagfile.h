@@ -5,8 +5,9 @@
  * out. Blank lines and lines whose first non-blank character is '#' are
  * skipped; CRLF line ends and a missing last newline are accepted. disBatch's
  * "#DISBATCH PREFIX text", "#DISBATCH SUFFIX text" and "#DISBATCH REPEAT n
- * [start s] [step t] [command]" are honoured; its other directives are
- * refused. PREFIX and SUFFIX apply to the commands below them until they
+ * [start s] [step t] [command]" are honoured, and "#DISBATCH BARRIER [CHECK]":
+ * tasks below it start when all above it have ended, or, with CHECK, are done;
+ * otherwise they are left out. Its other directives are refused. PREFIX and SUFFIX apply to the commands below them until they
  * change. A repeated command begins with "export DISBATCH_REPEAT_INDEX=k; ",
  * which needs a shell. "@sleep DURATION" is a built-in task. "@once COMMAND"
  * is COMMAND, which must never run twice at the same time. Any other "@word"

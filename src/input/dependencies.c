@@ -235,31 +235,50 @@ static int connect(struct bats_dependencies *d, const struct statement *s,
     return rc;
 }
 
+/* The node that tasks behind barrier i wait for, whose joint is `joint`: after
+ * one that waits for any end, tasks are left out nevertheless if what `checked`
+ * stands for, an earlier barrier, was not done. */
+static int open_gate(struct bats_dependencies *d, size_t i, uint32_t joint,
+                     uint32_t *checked, uint32_t *gate, struct bats_error *err)
+{
+    *gate = joint;
+    if (!d->barriers[i].any) {
+        *checked = joint;
+        return 0;
+    }
+    if (*checked == NONE)
+        return 0;
+    *gate = (uint32_t)d->n_nodes++;
+    int rc = bats_dependencies_edge(d, joint, *gate, err);
+    return rc < 0 ? rc : bats_dependencies_edge(d, *checked, *gate, err);
+}
+
 /* Each barrier is a joint: tasks since the one before it are its parents, those
  * until the next one its children, and a barrier waits for the one before. */
 static int connect_barriers(struct bats_dependencies *d, uint32_t n_tasks,
                             struct bats_error *err)
 {
     int rc = 0;
-    uint32_t before = 0;
-    for (size_t i = 0; rc == 0 && i < d->n_barriers; i++) {
-        uint32_t joint = (uint32_t)d->n_nodes++;
+    uint32_t before = 0, joint = (uint32_t)d->n_nodes, gate, checked = NONE;
+    d->n_nodes += d->n_barriers;
+    for (size_t i = 0; rc == 0 && i < d->n_barriers; i++, joint++) {
         uint32_t first = d->barriers[i].first;
         uint32_t last =
             i + 1 < d->n_barriers ? d->barriers[i + 1].first : n_tasks;
         if (i > 0)
             rc = bats_dependencies_edge(d, joint - 1, joint, err);
+        if (rc == 0)
+            rc = open_gate(d, i, joint, &checked, &gate, err);
         for (uint32_t k = before; rc == 0 && k < first; k++)
             rc = bats_dependencies_edge(d, k, joint, err);
         for (uint32_t k = first; rc == 0 && k < last; k++)
-            rc = bats_dependencies_edge(d, joint, k, err);
+            rc = bats_dependencies_edge(d, gate, k, err);
         before = first;
     }
     return rc;
 }
 
-/* Barriers that wait for any end. They are the first joints, and the tasks behind
- * one wait for it alone: it is done then in any case. */
+/* Barriers that wait for any end: they are the first joints. */
 static int mark_any(const struct bats_dependencies *d, uint32_t n_tasks,
                     struct bats_graph *graph, struct bats_error *err)
 {
