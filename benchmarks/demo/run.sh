@@ -73,6 +73,9 @@ set -- $(means "$out/run.json")
 printf '\nHolding all machines to the end would have cost about %s SU.\n' "$(
     perl benchmarks/json.pl "$out/plan.json" schedules.name=fastest.cost)"
 
+"$build/bats-mpi" report "$out/bag.txt" 2>/dev/null &&
+    printf '\nWhat it did, as a page for your browser: %s\n' "$out/bag.txt.html"
+
 results=$(wc -l <"$out/results.txt")
 printf '\nThe best parameters of %s results (means over the seeds):\n\n' "$results"
 printf '%8s %8s %20s %20s\n' rate radius 'held-out accuracy' \

@@ -9,6 +9,7 @@
 
 #define BINS BATS_SERIES_POINTS
 #define KIND_FAILED 6
+#define WINDOWS_MAX 20000 /* more than that are joined */
 
 static json_t *numbers(const double *values, size_t n)
 {
@@ -85,7 +86,8 @@ json_t *bats_series_money(const struct bats_run_history *h, bats_money rate)
 static double window_end(const struct bats_run_history *h,
                          const struct bats_history_charge *c)
 {
-    return fmin((double)(c->begin + h->window), (double)h->end);
+    double end = fmin((double)(c->begin + h->window), (double)h->end);
+    return fmax(end, (double)c->begin);
 }
 
 json_t *bats_series_machines(const struct bats_run_history *h)
@@ -382,28 +384,48 @@ static int by_machine(const void *a, const void *b)
                : (x->begin > y->begin) - (x->begin < y->begin);
 }
 
+/* Joins windows that follow one another: returns the number that is left. */
+static size_t join(const struct bats_run_history *h,
+                   struct bats_history_charge *c, size_t n, bats_time *end)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        bats_time stop = (bats_time)window_end(h, &c[i]);
+        if (kept > 0 && n > WINDOWS_MAX &&
+            c[kept - 1].machine == c[i].machine &&
+            c[i].begin <= end[kept - 1] + BATS_SECOND) {
+            end[kept - 1] = stop;
+            continue;
+        }
+        c[kept] = c[i];
+        end[kept++] = stop;
+    }
+    return kept;
+}
+
 static void put_windows(struct bytes *b, const struct bats_run_history *h,
                         double tick)
 {
     size_t i = 0, n = h->n_charges;
     struct bats_history_charge *c = malloc((n + 1) * sizeof *c);
+    bats_time *end = malloc((n + 1) * sizeof *end);
 
-    if (c == NULL) {
-        b->failed = true;
-        return;
-    }
-    if (n > 0)
+    b->failed |= c == NULL || end == NULL;
+    if (!b->failed && n > 0) {
         memcpy(c, h->charges, n * sizeof *c);
-    qsort(c, n, sizeof *c, by_machine);
-    for (uint32_t m = 0; m < h->n_machines; m++) {
+        qsort(c, n, sizeof *c, by_machine);
+        n = join(h, c, n, end);
+    }
+    for (uint32_t m = 0; !b->failed && m < h->n_machines; m++) {
         size_t count = 0;
         uint64_t at = 0;
         while (i + count < n && c[i + count].machine == m)
             count++;
         put(b, count);
-        for (size_t end = i + count; i < end; i++) {
+        for (size_t last = i + count; i < last; i++) {
             uint64_t begin = ticks(tick, c[i].begin);
-            uint64_t stop = ticks(tick, (bats_time)window_end(h, &c[i]));
+            uint64_t stop = ticks(tick, end[i]);
             begin = begin < at ? at : begin;
             stop = stop < begin ? begin : stop;
             put(b, begin - at);
@@ -412,6 +434,7 @@ static void put_windows(struct bytes *b, const struct bats_run_history *h,
         }
     }
     free(c);
+    free(end);
 }
 
 static json_t *rows_json(const struct bats_run_history *h)

@@ -62,7 +62,8 @@ unsigned bats_series_kind(const struct bats_history_span *span);
  *   spans    for each row: n, and n times: ticks since the end of the one
  *            before, 8 x ticks of length + kind, number of the task
  *   windows  for each machine: n, and n times: ticks since the end of the one
- *            before, ticks of length
+ *            before, ticks of length; very many windows are joined where one
+ *            follows another
  *
  * Kinds: 0 done, 1 stopped by bats-mpi, 2 failed and run again, 3 superseded by
  * a replica, 4 checkpointed, 5 failed beside a replica, 6 failed.

@@ -23,6 +23,9 @@ ok "the table of what it cost is shown"
 grep -qx 'Holding all machines to the end would have cost about [0-9.]* SU\.' \
     out
 ok "the cost without a limit is shown"
+page=$(sed -n 's/^What it did, as a page for your browser: //p' out)
+grep -q "\"charged\":\"$(value charged)\"" "$TOP/$page" "$page" 2>/dev/null
+ok "it ends with a page of the run"
 
 # The best mean accuracy, found in another way.
 best=$(perl -ne '/rate=(\S+) radius=(\S+) .* accuracy=(\S+)/ or next;

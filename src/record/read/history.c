@@ -18,6 +18,7 @@ struct reader {
     uint32_t *machine[SESSIONS_MAX]; /* by its id in the session */
     uint32_t n_machine[SESSIONS_MAX];
     size_t machines, spans, charges, decisions; /* capacities */
+    bats_time *paid; /* by machine: end of its last window; NULL: none yet */
     bool no_memory;
 };
 
@@ -177,6 +178,18 @@ static void take_charge(struct reader *r, sqlite3_stmt *s)
                        : machine_in(r, session, sqlite3_column_int64(s, 2)),
         .amount = sqlite3_column_int64(s, 3),
     };
+    if (charge.machine != UINT32_MAX) {
+        if (r->paid == NULL)
+            r->paid = calloc(h->n_machines, sizeof *r->paid);
+        if (r->paid == NULL) {
+            r->no_memory = true;
+            return;
+        }
+        /* A master that is late charges several at once. */
+        if (charge.begin < r->paid[charge.machine])
+            charge.begin = r->paid[charge.machine];
+        r->paid[charge.machine] = charge.begin + h->window;
+    }
     if (!bats_grow(&h->charges, &r->charges, h->n_charges + 1,
                    sizeof charge)) {
         r->no_memory = true;
@@ -269,6 +282,8 @@ int bats_run_history_read(struct bats_view *view,
         rc = each(r, steps[i].sql, steps[i].take, err);
     for (size_t i = 0; r != NULL && i < SESSIONS_MAX; i++)
         free(r->machine[i]);
+    if (r != NULL)
+        free(r->paid);
     free(r);
     if (rc < 0)
         bats_run_history_release(history);

@@ -100,6 +100,7 @@ function tip(place) {
 /* ---- the run ---- */
 
 function drawMoney(place) {
+    data.money.t[0] = 0; /* the first point stands for all before it */
     const m = data.money, unit = data.status.currency;
     const budget = data.status.budget == null ? null : +data.status.budget;
     const note = tip(place);
