@@ -77,8 +77,8 @@ RECORD_SRC = $(addprefix src/record/, \
 	db.c graph.c options.c schema.c \
 	$(addprefix write/, kinds.c log.c match.c pack.c parameters.c past.c \
 	record.c rest.c) \
-	$(addprefix read/, copy.c recover.c view.c view_lists.c view_status.c \
-	view_stderr.c history.c) \
+	$(addprefix read/, copy.c history.c part.c recover.c scan.c select.c \
+	totals.c view.c view_lists.c view_status.c view_stderr.c) \
 	$(addprefix verify/, rebuild.c replay.c))
 SITE_SRC = $(addprefix src/site/, \
 	account.c allocation.c ask.c batch_system.c batch_systems.c deaths.c \

@@ -229,45 +229,52 @@ void bats_db_close(struct bats_db *db)
     db->sqlite = NULL;
 }
 
-bool bats_db_is_cut_off(struct bats_db *db)
+bool bats_db_is_cut_off(struct bats_db *db, const char *schema)
 {
+    char sql[64];
     char log[4096];
     struct stat st;
     int64_t page;
-    const char *file = sqlite3_db_filename(db->sqlite, "main");
+    const char *file = sqlite3_db_filename(db->sqlite, schema);
 
     snprintf(log, sizeof log, "%s-wal", file);
     if (stat(log, &st) == 0 && st.st_size > 0)
         return false; /* the log has the torn part */
-    return bats_db_integer(db, "PRAGMA page_size", &page, NULL) < 0 ||
+    snprintf(sql, sizeof sql, "PRAGMA %s.page_size", schema);
+    return bats_db_integer(db, sql, &page, NULL) < 0 ||
            page <= 0 || stat(file, &st) != 0 || st.st_size % page != 0;
 }
 
-int bats_db_check(struct bats_db *db, bool *is_empty, struct bats_error *err)
+int bats_db_check(struct bats_db *db, const char *schema, bool *is_empty,
+                  int64_t *version, struct bats_error *err)
 {
-    int64_t application, version, n;
-    int rc = bats_db_integer(db, "PRAGMA application_id", &application, err);
+    char sql[3][80];
+    int64_t application, n;
+    snprintf(sql[0], sizeof *sql, "PRAGMA %s.application_id", schema);
+    snprintf(sql[1], sizeof *sql, "PRAGMA %s.user_version", schema);
+    snprintf(sql[2], sizeof *sql, "SELECT count(*) FROM %s.sqlite_schema",
+             schema);
+    int rc = bats_db_integer(db, sql[0], &application, err);
 
     if (rc == 0)
-        rc = bats_db_integer(db, "PRAGMA user_version", &version, err);
+        rc = bats_db_integer(db, sql[1], version, err);
     if (rc == 0)
-        rc =
-            bats_db_integer(db, "SELECT count(*) FROM sqlite_schema", &n, err);
+        rc = bats_db_integer(db, sql[2], &n, err);
     if (rc < 0)
         return rc;
-    *is_empty = application == 0 && version == 0 && n == 0;
+    *is_empty = application == 0 && *version == 0 && n == 0;
     if (*is_empty)
         return 0;
     if (application != BATS_SCHEMA_APPLICATION)
         return bats_error_set(err, BATS_EINPUT,
                               "%s is not a run record of bats-mpi", db->path);
-    if (version > BATS_SCHEMA_VERSION)
+    if (*version > BATS_SCHEMA_VERSION)
         return bats_error_set(err, BATS_EINPUT,
                               "%s was written by a newer bats-mpi (schema "
                               "%lld, this one knows %d)",
-                              db->path, (long long)version,
+                              db->path, (long long)*version,
                               BATS_SCHEMA_VERSION);
-    if (bats_db_is_cut_off(db))
+    if (bats_db_is_cut_off(db, schema))
         return bats_error_set(err, BATS_EINPUT,
                               "%s is damaged: it is cut off; 'bats-mpi record "
                               "recover' saves what is readable",

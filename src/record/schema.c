@@ -105,7 +105,7 @@ static const char history_sql[] =
 /* With the cast, SQLite can compare a value with a column in a join without
  * scanning every row. If the arrays were not materialized, it would expand
  * them again for every column. */
-static const char views_sql[] =
+static const char packed_sql[] =
     "CREATE VIEW event AS -- events that the engine heard, in virtual time\n"
     "    -- since the session began. type: joined lost done failed preempted\n"
     "    -- yielded tick drain stop hold go; chosen: offer is its place in the\n"
@@ -177,8 +177,9 @@ static const char views_sql[] =
     "      -- stream-RUN_ID-RANK.out, the rank with 4 digits; and where in that\n"
     "    CAST(json_extract(value, '$[17]') AS INTEGER) AS out_begin,\n"
     "    CAST(json_extract(value, '$[18]') AS INTEGER) AS out_end\n"
-    "  FROM e;\n"
+    "  FROM e;\n";
 
+static const char views_sql[] =
     /* With max(), SQLite takes the other columns from the same row. */
     "CREATE VIEW result AS -- the attempt that counts, per task that ended\n"
     "  SELECT task, seq, attempts, exit_status != 0 OR signal != 0 AS failed,\n"
@@ -390,6 +391,8 @@ int bats_schema_make(struct bats_db *db, struct bats_error *err)
     if (rc == 0)
         rc = bats_db_run(db, parameter_sql, err);
     if (rc == 0)
+        rc = bats_db_run(db, packed_sql, err);
+    if (rc == 0)
         rc = bats_db_run(db, views_sql, err);
     if (rc == 0)
         rc = bats_schema_view_tasks(db, err);
@@ -430,30 +433,31 @@ const char bats_schema_pack[] =
     "  GROUP BY session, seq / 256;"
     "DROP TABLE event; DROP TABLE command; DROP TABLE attempt;";
 
-static const char *const packed[] = {"event", "command", "attempt"};
+static const char unpacked_sql[] =
+    "CREATE TABLE event (seq INTEGER PRIMARY KEY, session INTEGER,"
+    "  time_us INTEGER, type TEXT, machine INTEGER, slot INTEGER,"
+    "  task INTEGER, runtime_us INTEGER, offer INTEGER, allowed INTEGER);"
+    "CREATE TABLE command (seq INTEGER PRIMARY KEY, session INTEGER,"
+    "  time_us INTEGER, type TEXT, machine INTEGER, slot INTEGER,"
+    "  task INTEGER, copy INTEGER, why TEXT);"
+    "CREATE TABLE attempt (seq INTEGER PRIMARY KEY, session INTEGER,"
+    "  time_us INTEGER, task INTEGER, attempt INTEGER, machine INTEGER,"
+    "  host TEXT, start_us INTEGER, wall_us INTEGER, user_us INTEGER,"
+    "  system_us INTEGER, max_rss_kib INTEGER, exit_status INTEGER,"
+    "  signal INTEGER, outcome INTEGER, out_bytes INTEGER,"
+    "  err_bytes INTEGER, stream INTEGER, out_begin INTEGER,"
+    "  out_end INTEGER);"
+    "CREATE TABLE ended (machine INTEGER PRIMARY KEY, n INTEGER);";
 
-int bats_schema_unpack(struct bats_db *db, struct bats_error *err)
+int bats_schema_unpacked(struct bats_db *db, struct bats_error *err)
 {
-    char sql[256];
-    /* With this, a name used by other views may be missing. */
-    int rc = bats_db_run(db, "PRAGMA legacy_alter_table = ON; BEGIN", err);
+    const char *const parts[] = {tables_sql, stderr_sql, parameter_sql,
+                                 unpacked_sql, views_sql};
+    int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < sizeof packed / sizeof *packed; i++) {
-        int64_t is_view;
-        snprintf(sql, sizeof sql,
-                 "SELECT count(*) FROM sqlite_schema WHERE type = 'view' AND "
-                 "name = '%s'",
-                 packed[i]);
-        rc = bats_db_integer(db, sql, &is_view, err);
-        if (rc < 0 || is_view == 0)
-            continue;
-        snprintf(sql, sizeof sql,
-                 "CREATE TABLE unpacked AS SELECT * FROM %1$s; "
-                 "DROP VIEW %1$s; ALTER TABLE unpacked RENAME TO %1$s",
-                 packed[i]);
-        rc = bats_db_run(db, sql, err);
-    }
-    return rc == 0 ? bats_db_run(db, "COMMIT", err) : rc;
+    for (size_t i = 0; rc == 0 && i < sizeof parts / sizeof *parts; i++)
+        rc = bats_db_run(db, parts[i], err);
+    return rc == 0 ? bats_schema_view_tasks(db, err) : rc;
 }
 
 /* The packed ones were tables in version 1. */
@@ -510,6 +514,8 @@ int bats_schema_upgrade(struct bats_db *db, struct bats_error *err)
         rc = bats_db_run(db, stderr_sql, err);
     if (rc == 0)
         rc = bats_db_run(db, parameter_sql, err);
+    if (rc == 0)
+        rc = bats_db_run(db, packed_sql, err);
     if (rc == 0)
         rc = bats_db_run(db, views_sql, err);
     if (rc == 0)

@@ -24,9 +24,10 @@ int bats_schema_upgrade(struct bats_db *db, struct bats_error *err);
 /* Makes the view tasks again, with the parameters of the record as columns. */
 int bats_schema_view_tasks(struct bats_db *db, struct bats_error *err);
 
-/* Turns the views that unpack the history into tables, if the record has a
- * history. Use it for a temporary copy with many queries. */
-int bats_schema_unpack(struct bats_db *db, struct bats_error *err);
+/* Turns an empty database into one for a part of a record, in which event,
+ * command and attempt are tables; `ended`: executions that ended on the machines
+ * of the last session. */
+int bats_schema_unpacked(struct bats_db *db, struct bats_error *err);
 
 /* The tables, all with a rowid, each after those it refers to. */
 extern const char *const bats_schema_tables[];

@@ -109,10 +109,11 @@ ok 'links that lead nowhere are named'
 
 # ---- a reader that is ended ----
 
-# The log is a pipe here: the reader sees its head, copies the file, and then
-# waits for the log.
+# A record with a journal is copied. The log is a pipe here: the reader sees its
+# head, copies the file, and then waits for the log.
 mkdir slow tmp
 cp bag.bats slow/
+touch slow/bag.bats-journal
 mkfifo slow/bag.bats-wal
 is_copied() { cmp -s bag.bats tmp/bats-*/record; }
 # ended CODE SIGNAL VERB...: one that is ended so while it copies exits with

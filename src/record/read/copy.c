@@ -35,21 +35,12 @@ static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE,
 static struct sigaction dispositions[N_SIGNALS]; /* as they were before the
                                                   * copy */
 
-/* The properties that must not change while a copy is made. */
-struct mark {
-    unsigned char wal[32]; /* the head of the log, or zeros */
-    bool has_wal;
-    bool has_journal;
-    off_t size; /* of the file; both only if there is no log */
-    struct timespec time;
-};
-
 static int fail(const char *path, struct bats_error *err)
 {
     return bats_error_set(err, BATS_ESYS, "%s: %s", path, strerror(errno));
 }
 
-static void look(const char *path, struct mark *mark)
+void bats_copy_mark(const char *path, struct bats_copy_mark *mark)
 {
     char name[PATH_MAX + 16];
     struct stat st;
@@ -63,9 +54,23 @@ static void look(const char *path, struct mark *mark)
         mark->has_wal = read(fd, mark->wal, sizeof mark->wal) > 0;
         close(fd);
     }
-    if (!mark->has_wal && stat(path, &st) == 0) {
+    /* Opened anew, a network file system asks its server. */
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &st) == 0) {
         mark->size = st.st_size;
         mark->time = st.st_mtim;
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+/* A copy may be made during a checkpoint: see copy.h. */
+static void look(const char *path, struct bats_copy_mark *mark)
+{
+    bats_copy_mark(path, mark);
+    if (mark->has_wal) {
+        mark->size = 0;
+        mark->time = (struct timespec){0};
     }
 }
 
@@ -114,7 +119,7 @@ static int copy_all(const char *path, struct bats_error *err)
  * to it. */
 static int copy_soundly(const char *link, struct bats_error *err)
 {
-    struct mark before, after;
+    struct bats_copy_mark before, after;
     char path[PATH_MAX];
 
     if (realpath(link, path) == NULL)

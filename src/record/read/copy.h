@@ -12,7 +12,22 @@
 #ifndef BATS_RECORD_COPY_H
 #define BATS_RECORD_COPY_H
 
+#include <stdbool.h>
+#include <sys/types.h>
+#include <time.h>
+
 #include "bats/error.h"
+
+/* The state of a record's files. If it is the same before and after they were
+ * read, nothing was written in between but new rows at the end of the log. */
+struct bats_copy_mark {
+    unsigned char wal[32]; /* the head of the log, or zeros */
+    bool has_wal, has_journal;
+    off_t size; /* of the file */
+    struct timespec time;
+};
+
+void bats_copy_mark(const char *path, struct bats_copy_mark *mark);
 
 /*
  * Copies the record at `path` into a new directory below TMPDIR; *copy is the

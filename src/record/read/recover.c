@@ -365,7 +365,7 @@ static bool is_whole(struct bats_db *db)
     sqlite3_stmt *s;
     bool whole = false;
 
-    if (bats_db_is_cut_off(db) ||
+    if (bats_db_is_cut_off(db, "main") ||
         bats_db_prepare(db, "PRAGMA integrity_check(1)", &s, NULL) < 0)
         return false;
     if (sqlite3_step(s) == SQLITE_ROW) {

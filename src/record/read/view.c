@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "record/read/copy.h"
+#include "record/read/part.h"
 #include "record/read/view_state.h"
 #include "record/schema.h"
 #include "record/write/record.h"
@@ -19,48 +20,47 @@ const char *bats_view_text(sqlite3_stmt *s, int column)
 
 /* ---- opening ---- */
 
-static int check(struct bats_view *v, struct bats_error *err)
+static int open_own(struct bats_view *v, struct bats_error *err)
 {
-    bool is_empty;
-    int64_t sessions = 0;
-    int rc = bats_db_check(&v->db, &is_empty, err);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+                SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
 
-    if (rc == 0 && !is_empty)
-        rc = bats_db_integer(&v->db, "SELECT count(*) FROM session", &sessions,
-                             err);
-    if (rc == 0 && sessions == 0)
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "%s: the record is empty: its run never began",
-                            v->path);
-    return rc;
+    v->db.path = v->path;
+    /* On disk only as far as it does not fit the cache; it goes by itself. */
+    int rc = sqlite3_open_v2("", &v->db.sqlite, flags, NULL);
+    if (rc != SQLITE_OK)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    sqlite3_extended_result_codes(v->db.sqlite, 1);
+    /* What is attached is not written, not even when it is closed. */
+    sqlite3_db_config(v->db.sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    rc = bats_db_run(&v->db,
+                     "PRAGMA locking_mode = EXCLUSIVE;"
+                     "PRAGMA journal_mode = MEMORY;"
+                     "PRAGMA synchronous = OFF;"
+                     "PRAGMA trusted_schema = ON;"
+                     "PRAGMA cell_size_check = ON;",
+                     err);
+    return rc == 0 ? bats_schema_unpacked(&v->db, err) : rc;
 }
 
 int bats_view_open(const char *path, struct bats_view **view,
                    struct bats_error *err)
 {
-    const char *copy;
     struct bats_view *v = calloc(1, sizeof *v);
-    int rc = 0;
+    int rc = bats_db_look(path, err);
 
     *view = NULL;
-    if (v == NULL || (v->path = strdup(path)) == NULL)
+    if (rc == 0)
+        rc = bats_error_set(err, BATS_EINPUT, "%s: %s", path,
+                            access(path, F_OK) == 0
+                                ? "the record is empty: its run never began"
+                                : "there is no such record");
+    if (rc > 0 && (v == NULL || (v->path = strdup(path)) == NULL))
         rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (rc > 0)
+        rc = open_own(v, err);
     if (rc == 0)
-        rc = bats_copy_take(path, &copy, err);
-    if (rc == 0) {
-        v->is_live = bats_record_is_live(path);
-        rc = bats_db_open(&v->db, copy, v->path, BATS_DB_WRITE, err);
-        if (rc == 0)
-            rc = check(v, err);
-        /* From here on SQLite does not need the file's name any more. */
-        if (rc == 0)
-            rc = bats_db_run(
-                &v->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF",
-                err);
-        bats_copy_remove();
-    }
-    if (rc == 0)
-        rc = bats_schema_upgrade(&v->db, err);
+        rc = bats_part_take(v, bats_part_base, NULL, err);
     if (rc < 0)
         bats_view_close(v);
     else
@@ -70,9 +70,10 @@ int bats_view_open(const char *path, struct bats_view **view,
 
 int bats_view_unpack(struct bats_view *v, struct bats_error *err)
 {
-    int rc = v->is_unpacked ? 0 : bats_schema_unpack(&v->db, err);
+    int rc = v->has_all ? 0
+                        : bats_part_take(v, bats_part_everything, NULL, err);
 
-    v->is_unpacked = rc == 0;
+    v->has_all = rc == 0;
     return rc;
 }
 
@@ -84,6 +85,8 @@ void bats_view_close(struct bats_view *v)
     sqlite3_finalize(v->log);
     sqlite3_finalize(v->machines);
     sqlite3_finalize(v->last_words);
+    bats_part_release(v);
+    bats_totals_release(&v->totals);
     bats_db_close(&v->db);
     free(v->path);
     free(v);
@@ -91,27 +94,21 @@ void bats_view_close(struct bats_view *v)
 
 /* ---- the time ---- */
 
-/* Time of the latest row of the last session. */
-static const char last_time[] =
-    "SELECT max(t) FROM ("
-    "SELECT t FROM (SELECT max(seq), time_us AS t, session AS s "
-    "FROM event) WHERE s = (SELECT max(id) FROM session) UNION ALL "
-    "SELECT t FROM (SELECT max(seq), time_us AS t, session AS s "
-    "FROM command) WHERE s = (SELECT max(id) FROM session))";
-
 int bats_view_last(struct bats_view *v, bats_time *last,
                    struct bats_error *err)
 {
-    return bats_db_integer(&v->db, last_time, last, err);
+    const struct bats_totals *t = &v->totals;
+    int rc = bats_totals_look(v, err);
+
+    *last = t->last[0] > t->last[1] ? t->last[0] : t->last[1];
+    *last = *last > 0 ? *last : 0;
+    return rc;
 }
 
 int bats_view_now(struct bats_view *v, bats_time *now, struct bats_error *err)
 {
     char sql[256];
-    int rc = bats_view_unpack(v, err);
 
-    if (rc < 0)
-        return rc;
     if (!v->is_live)
         return bats_view_last(v, now, err);
     snprintf(sql, sizeof sql,

@@ -1,19 +1,24 @@
 /* view_lists: tasks, log and machines of a record, one item at a time. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bats/sched.h"
-#include "record/read/view_state.h"
+#include "record/read/part.h"
+#include "record/read/select.h"
+
+/* Of more tasks the whole record is taken. */
+#define MANY 20000
+/* Groups of the history in a part of the log. */
+#define PART 64
 
 /* Restarts a list with this statement. */
 static int restart(struct bats_view *v, const char *sql, sqlite3_stmt **s,
                    struct bats_error *err)
 {
-    int rc = bats_view_unpack(v, err);
-
     sqlite3_finalize(*s);
     *s = NULL;
-    return rc < 0 ? rc : bats_db_prepare(&v->db, sql, s, err);
+    return bats_db_prepare(&v->db, sql, s, err);
 }
 
 /* ---- tasks ---- */
@@ -94,13 +99,69 @@ static int check_where(struct bats_view *v, const char *where,
     return rc;
 }
 
+/* Those that had the number when they were removed, too. */
+static int take_number(struct bats_view *v, void *context,
+                       struct bats_error *err)
+{
+    sqlite3_stmt *s;
+    const int64_t *number = context;
+    int64_t id = 0;
+    int rc = bats_db_prepare(
+        &v->db,
+        "SELECT t.id FROM rec.task t LEFT JOIN (SELECT task, number,"
+        " max(session) FROM main.place GROUP BY task) p ON p.task = t.id"
+        " WHERE coalesce(p.number, t.number) = ?1 AND t.id > ?2"
+        " ORDER BY t.id LIMIT 1",
+        &s, err);
+    if (rc < 0)
+        return rc;
+    for (bool found = true; rc == 0 && found;) {
+        sqlite3_bind_int64(s, 1, *number);
+        sqlite3_bind_int64(s, 2, id);
+        rc = bats_db_step(&v->db, s, err);
+        found = rc > 0;
+        id = found ? sqlite3_column_int64(s, 0) : 0;
+        sqlite3_reset(s);
+        if (rc >= 0)
+            rc = found ? bats_view_take_rows(v, &id, 1, err) : 0;
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
+
+/* Takes what may be in the list. */
+static int take_list(struct bats_view *v, const char *state, int64_t number,
+                     bool is_filtered, enum bats_view_order order,
+                     int64_t limit, struct bats_error *err)
+{
+    int64_t *ids;
+    size_t n;
+    if (v->has_all)
+        return 0;
+    if (number != 0)
+        return bats_part_take(v, take_number, &number, err);
+    if (is_filtered || (state == NULL && limit == 0))
+        return bats_view_unpack(v, err);
+    int rc = bats_totals_pick(v, state, order == BATS_VIEW_SLOWEST, limit,
+                              &ids, &n, err);
+    if (rc == 0)
+        rc = n > MANY ? bats_view_unpack(v, err)
+                      : bats_view_take_tasks(v, ids, n, err);
+    free(ids);
+    return rc;
+}
+
 int bats_view_tasks(struct bats_view *v, const char *state, int64_t number,
                     const char *where, enum bats_view_order order,
                     int64_t limit, struct bats_error *err)
 {
-    bats_time now;
+    bats_time now = 0;
     int rc = where != NULL ? check_where(v, where, err) : 0;
 
+    if (rc == 0)
+        rc = bats_totals_look(v, err);
+    if (rc == 0)
+        rc = take_list(v, state, number, where != NULL, order, limit, err);
     if (rc == 0)
         rc = bats_view_now(v, &now, err);
     char *sql = sqlite3_mprintf(
@@ -195,10 +256,10 @@ static const char log_sql[] =
     ") l LEFT JOIN machine m ON m.session = l.session AND m.id = l.machine"
     " LEFT JOIN bag b ON b.task = l.task"
     " WHERE (?1 IS NULL OR m.name = ?1) AND (?2 = 0 OR l.task = ?2)"
-    " ORDER BY l.seq";
+    " AND l.seq > ?3 AND l.seq <= ?4 ORDER BY l.seq";
 
-int bats_view_log(struct bats_view *v, const char *machine, int64_t task,
-                  struct bats_error *err)
+static int bind_log(struct bats_view *v, const char *machine, int64_t task,
+                    struct bats_error *err)
 {
     int rc = restart(v, log_sql, &v->log, err);
 
@@ -206,17 +267,49 @@ int bats_view_log(struct bats_view *v, const char *machine, int64_t task,
         return rc;
     sqlite3_bind_text(v->log, 1, machine, -1, SQLITE_TRANSIENT);
     sqlite3_bind_int64(v->log, 2, task);
+    sqlite3_bind_int64(v->log, 3, v->log_from);
+    sqlite3_bind_int64(v->log, 4, v->log_to);
     return 0;
+}
+
+/* The history of everything, by parts. */
+static int next_part(struct bats_view *v, struct bats_error *err)
+{
+    v->log_from = v->log_to;
+    int rc = bats_view_take_part(v, PART, err);
+    return rc == 0 ? bind_log(v, NULL, 0, err) : rc;
+}
+
+int bats_view_log(struct bats_view *v, const char *machine, int64_t task,
+                  struct bats_error *err)
+{
+    int rc = 0;
+
+    v->log_from = v->log_to = 0;
+    v->log_is_whole = false;
+    if (machine == NULL && task == 0 && !v->has_all)
+        return next_part(v, err);
+    if (!v->has_all)
+        rc = machine != NULL ? bats_view_take_machine(v, machine, err)
+                             : bats_view_take_tasks(v, &task, 1, err);
+    v->log_to = INT64_MAX;
+    v->log_is_whole = true;
+    return rc == 0 ? bind_log(v, machine, task, err) : rc;
 }
 
 int bats_view_next_entry(struct bats_view *v, struct bats_view_entry *entry,
                          struct bats_error *err)
 {
-    sqlite3_stmt *s = v->log;
-    int rc = bats_db_step(&v->db, s, err);
+    int rc = bats_db_step(&v->db, v->log, err);
 
+    while (rc == 0 && !v->log_is_whole) {
+        rc = next_part(v, err);
+        if (rc == 0)
+            rc = bats_db_step(&v->db, v->log, err);
+    }
     if (rc <= 0)
         return rc;
+    sqlite3_stmt *s = v->log;
     *entry = (struct bats_view_entry){
         .session = sqlite3_column_int64(s, 0),
         .time = sqlite3_column_int64(s, 1),
@@ -242,8 +335,6 @@ static const char machines_sql[] =
     " paid AS (SELECT machine, count(*) AS n, sum(amount) AS amount,"
     "  max(time_us) AS began FROM ledger JOIN s ON session = s.id"
     "  GROUP BY machine),"
-    " ended AS (SELECT machine, count(*) AS n FROM attempt JOIN s"
-    "  ON session = s.id GROUP BY machine),"
     " busy AS (SELECT machine, min(number) AS number FROM running"
     "  JOIN bag ON bag.task = running.task GROUP BY machine),"
     " said AS (SELECT machine, max(seq), sentence FROM notice JOIN s"
@@ -264,7 +355,9 @@ static const char machines_sql[] =
 
 int bats_view_machines(struct bats_view *v, struct bats_error *err)
 {
-    return restart(v, machines_sql, &v->machines, err);
+    int rc = bats_totals_look(v, err);
+
+    return rc == 0 ? restart(v, machines_sql, &v->machines, err) : rc;
 }
 
 static enum bats_view_machine_state state_of(const char *type)

@@ -4,20 +4,28 @@
 #define BATS_RECORD_VIEW_STATE_H
 
 #include "record/db.h"
+#include "record/read/totals.h"
 #include "record/read/view.h"
 
 struct bats_view {
-    struct bats_db db;
+    struct bats_db db; /* of its own: parts of the record, as in schema.c */
     char *path;
     bool is_live;
-    bool is_unpacked;
+    bool is_attached; /* a copy of the record is attached for good (part.h) */
+    bool has_all;     /* the whole record is in db */
+    bool has_totals;
+    struct bats_totals totals;
+    sqlite3_stmt *insert_task, *insert_point, *insert_stderr, *insert[3];
     sqlite3_stmt *tasks;
     sqlite3_stmt *log;
     sqlite3_stmt *machines;
     sqlite3_stmt *last_words;
+    int64_t log_from, log_to; /* the rows of the log in db have a seq above and
+                                 up to these */
+    bool log_is_whole;
 };
 
-/* Virtual time of the last row of the record. The view must be unpacked. */
+/* Virtual time of the last row of the record. */
 int bats_view_last(struct bats_view *view, bats_time *last,
                    struct bats_error *err);
 
@@ -25,7 +33,7 @@ int bats_view_last(struct bats_view *view, bats_time *last,
 int bats_view_now(struct bats_view *view, bats_time *now,
                   struct bats_error *err);
 
-/* Unpacks the history once; readers of it call this first. */
+/* Takes the whole record; for those who read the tables themselves. */
 int bats_view_unpack(struct bats_view *view, struct bats_error *err);
 
 /* Text of a column, "" for NULL. */

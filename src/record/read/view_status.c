@@ -70,44 +70,50 @@ int bats_view_options(struct bats_view *v, char **json, struct bats_error *err)
     return rc;
 }
 
-static int read_counts(struct bats_view *v, struct bats_view_status *st,
-                       struct bats_error *err)
+/* Flags of the last session, and the money. */
+static int read_flags(struct bats_view *v, struct bats_view_status *st,
+                      struct bats_error *err)
 {
     sqlite3_stmt *s = NULL;
     int rc =
         one_row(v,
-                "SELECT sum(n) FILTER (WHERE state != 'removed'),"
-                " sum(n) FILTER (WHERE state = 'done'),"
-                " sum(n) FILTER (WHERE state = 'failed'),"
-                " sum(n) FILTER (WHERE state = 'running'),"
-                " sum(n) FILTER (WHERE state = 'pending'),"
-                " sum(n) FILTER (WHERE state = 'skipped'),"
-                " sum(n) FILTER (WHERE state = 'removed'),"
-                " (SELECT count(*) FROM attempt WHERE outcome = 1),"
-                " (SELECT sum(amount) FROM ledger),"
+                "SELECT (SELECT sum(amount) FROM ledger),"
                 " EXISTS (SELECT 1 FROM event WHERE session = s.id AND"
                 "  type IN ('drain', 'stop')),"
                 " EXISTS (SELECT 1 FROM command WHERE session = s.id AND"
                 "  type = 'sampled') AND NOT EXISTS (SELECT 1 FROM event"
                 "  WHERE session = s.id AND type = 'chosen')"
-                " FROM (SELECT state, count(*) AS n FROM tasks"
-                "  GROUP BY state), (SELECT max(id) AS id FROM session) s",
+                " FROM (SELECT max(id) AS id FROM session) s",
                 &s, err);
 
     if (rc == 0) {
-        st->tasks = sqlite3_column_int64(s, 0);
-        st->done = sqlite3_column_int64(s, 1);
-        st->failed = sqlite3_column_int64(s, 2);
-        st->running = sqlite3_column_int64(s, 3);
-        st->pending = sqlite3_column_int64(s, 4);
-        st->skipped = sqlite3_column_int64(s, 5);
-        st->removed = sqlite3_column_int64(s, 6);
-        st->preempted = sqlite3_column_int64(s, 7);
-        st->charged = sqlite3_column_int64(s, 8);
-        st->ending = sqlite3_column_int(s, 9) != 0;
-        st->choosing = sqlite3_column_int(s, 10) != 0;
+        st->charged = sqlite3_column_int64(s, 0);
+        st->ending = sqlite3_column_int(s, 1) != 0;
+        st->choosing = sqlite3_column_int(s, 2) != 0;
     }
     sqlite3_finalize(s);
+    return rc;
+}
+
+static int read_counts(struct bats_view *v, struct bats_view_status *st,
+                       struct bats_error *err)
+{
+    const struct bats_totals *t = &v->totals;
+    int64_t n[BATS_TOTALS_STATES] = {0};
+    int rc = read_flags(v, st, err);
+
+    for (int64_t id = 1; id <= t->n; id++)
+        if (t->tasks[id].is_known)
+            n[bats_totals_state(&t->tasks[id])]++;
+    st->done = n[BATS_TOTALS_DONE];
+    st->failed = n[BATS_TOTALS_FAILED];
+    st->running = n[BATS_TOTALS_RUNNING];
+    st->pending = n[BATS_TOTALS_PENDING];
+    st->skipped = n[BATS_TOTALS_SKIPPED];
+    st->removed = n[BATS_TOTALS_REMOVED];
+    st->tasks =
+        st->done + st->failed + st->running + st->pending + st->skipped;
+    st->preempted = t->preempted;
     if (rc == 0 && !st->is_over)
         rc = bats_view_last(v, &st->last, err);
     return rc;
@@ -140,17 +146,6 @@ static void take_money(struct bats_view_status *st, sqlite3_stmt *s)
     c->charged = sqlite3_column_int64(s, 2);
 }
 
-static void take_results(struct bats_view_status *st, sqlite3_stmt *s)
-{
-    struct bats_view_cluster *c = find_cluster(st, bats_view_text(s, 0));
-    if (c == NULL)
-        return;
-    c->done = sqlite3_column_int64(s, 1);
-    c->failed = sqlite3_column_int64(s, 2);
-    c->mean_wall_us = sqlite3_column_int64(s, 3);
-    c->mean_runtime = sqlite3_column_int64(s, 4);
-}
-
 /* Passes each row of `sql` to `take`. */
 static int each(struct bats_view *v, struct bats_view_status *st,
                 const char *sql,
@@ -168,10 +163,101 @@ static int each(struct bats_view *v, struct bats_view_status *st,
     return rc;
 }
 
-#define JOIN_CLUSTER(table)                                                   \
-    " JOIN machine m ON m.session = " table ".session AND m.id = " table      \
-    ".machine JOIN cluster c ON c.session = m.session AND c.id = m.cluster "  \
-    "GROUP BY c.name"
+/* ---- results by cluster ---- */
+
+#define MOST (1 << 28) /* machines in all sessions */
+
+/* A machine of any session. */
+struct place {
+    struct bats_view_cluster *cluster; /* NULL: none of the last session */
+    double scale;
+};
+
+struct places {
+    struct place *at; /* by session and machine */
+    int64_t machines, sessions;
+};
+
+static int find_places(struct bats_view *v, struct bats_view_status *st,
+                       struct places *p, struct bats_error *err)
+{
+    sqlite3_stmt *s;
+    int rc = bats_db_integer(&v->db,
+                             "SELECT coalesce(max(id) + 1, 0) FROM machine",
+                             &p->machines, err);
+    p->sessions = st->sessions + 1;
+    if (rc == 0 && (p->machines < 0 || p->machines > MOST / p->sessions))
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "%s is damaged: a number is too large", v->path);
+    if (rc == 0 && p->machines > 0)
+        p->at = calloc((size_t)p->machines,
+                       (size_t)p->sessions * sizeof *p->at);
+    if (rc == 0 && p->machines > 0 && p->at == NULL)
+        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (rc == 0)
+        rc = bats_db_prepare(
+            &v->db,
+            "SELECT m.session, m.id, c.name, s.time_scale FROM machine m "
+            "JOIN session s ON s.id = m.session JOIN cluster c "
+            "ON c.session = m.session AND c.id = m.cluster",
+            &s, err);
+    if (rc < 0)
+        return rc;
+    while ((rc = bats_db_step(&v->db, s, err)) > 0) {
+        int64_t session = sqlite3_column_int64(s, 0);
+        int64_t machine = sqlite3_column_int64(s, 1);
+        if (session >= 0 && session < p->sessions && machine >= 0 &&
+            machine < p->machines)
+            p->at[session * p->machines + machine] =
+                (struct place){find_cluster(st, bats_view_text(s, 2)),
+                               sqlite3_column_double(s, 3)};
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
+
+static void add_result(const struct places *p,
+                       const struct bats_totals_task *task, double *wall,
+                       double *runtime, struct bats_view_status *st)
+{
+    if (task->result == 0 || task->session < 0 ||
+        task->session >= p->sessions || task->machine < 0 ||
+        task->machine >= p->machines)
+        return;
+    const struct place *at =
+        &p->at[task->session * p->machines + task->machine];
+    if (at->cluster == NULL)
+        return;
+    size_t i = (size_t)(at->cluster - st->clusters);
+    at->cluster->done += !task->has_failed;
+    at->cluster->failed += task->has_failed;
+    wall[i] += (double)task->wall_us;
+    runtime[i] += (double)task->wall_us * at->scale;
+}
+
+static int64_t whole(double x)
+{
+    return x > -9e18 && x < 9e18 ? (int64_t)x : 0;
+}
+
+static int read_results(struct bats_view *v, struct bats_view_status *st,
+                        struct bats_error *err)
+{
+    double wall[BATS_CLUSTERS_MAX] = {0}, runtime[BATS_CLUSTERS_MAX] = {0};
+    struct places p = {0};
+    int rc = find_places(v, st, &p, err);
+
+    for (int64_t id = 1; rc == 0 && id <= v->totals.n; id++)
+        add_result(&p, &v->totals.tasks[id], wall, runtime, st);
+    for (size_t i = 0; i < st->n_clusters; i++) {
+        struct bats_view_cluster *c = &st->clusters[i];
+        double n = (double)(c->done + c->failed);
+        c->mean_wall_us = n > 0 ? whole(wall[i] / n) : 0;
+        c->mean_runtime = n > 0 ? whole(runtime[i] / n) : 0;
+    }
+    free(p.at);
+    return rc;
+}
 
 static int read_clusters(struct bats_view *v, struct bats_view_status *st,
                          struct bats_error *err)
@@ -183,17 +269,14 @@ static int read_clusters(struct bats_view *v, struct bats_view_status *st,
                   take_cluster, err);
 
     if (rc == 0)
-        rc = each(
-            v, st,
-            "SELECT c.name, count(*), sum(amount) FROM ledger l" JOIN_CLUSTER(
-                "l"),
-            take_money, err);
-    if (rc == 0)
         rc = each(v, st,
-                  "SELECT c.name, sum(NOT failed), sum(failed), avg(wall_us),"
-                  " avg(wall_us * s.time_scale) FROM result r"
-                  " JOIN session s ON s.id = r.session" JOIN_CLUSTER("r"),
-                  take_results, err);
+                  "SELECT c.name, count(*), sum(amount) FROM ledger l"
+                  " JOIN machine m ON m.session = l.session AND m.id ="
+                  " l.machine JOIN cluster c ON c.session = m.session AND"
+                  " c.id = m.cluster GROUP BY c.name",
+                  take_money, err);
+    if (rc == 0)
+        rc = read_results(v, st, err);
     if (rc == 0)
         rc = bats_view_machines(v, err);
     while (rc == 0 && (rc = bats_view_next_machine(v, &m, err)) > 0) {
@@ -212,8 +295,8 @@ int bats_view_status(struct bats_view *v, struct bats_view_status *st,
                      struct bats_error *err)
 {
     memset(st, 0, sizeof *st);
+    int rc = bats_totals_look(v, err);
     st->is_live = v->is_live;
-    int rc = bats_view_unpack(v, err);
     if (rc == 0)
         rc = read_session(v, st, err);
     if (rc == 0)

@@ -42,7 +42,8 @@ static const char last_seq[] = "SELECT coalesce(max(m), 0) FROM ("
 static int fill(struct bats_record *r, struct bats_error *err)
 {
     bool is_empty;
-    int rc = bats_db_check(&r->db, &is_empty, err);
+    int64_t version;
+    int rc = bats_db_check(&r->db, "main", &is_empty, &version, err);
 
     if (rc == 0 && sqlite3_db_readonly(r->db.sqlite, "main") != 0)
         rc = bats_db_fail(&r->db, SQLITE_READONLY, err);

@@ -1,0 +1,337 @@
+#include "record/read/totals.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/read/part.h"
+#include "util/grow.h"
+
+#define MOST INT32_MAX /* tasks, machines */
+
+const char *const bats_totals_words[BATS_TOTALS_STATES] = {
+    "pending", "running", "done", "failed", "skipped", "removed"};
+
+struct look {
+    struct bats_view *v;
+    struct bats_totals *t;
+};
+
+static struct bats_totals_task *task_of(const struct bats_totals *t,
+                                        int64_t id)
+{
+    return id >= 1 && id <= t->n && t->tasks[id].is_known ? &t->tasks[id]
+                                                          : NULL;
+}
+
+/* ---- executions that run ---- */
+
+static int no_memory(struct bats_error *err)
+{
+    return bats_error_set(err, BATS_ENOMEM, "out of memory");
+}
+
+/* That of this task in this place, and *link, which refers to it. */
+static struct bats_totals_open *find(struct bats_totals *t,
+                                     struct bats_totals_task *task,
+                                     const struct bats_scan_row *row,
+                                     int32_t **link)
+{
+    for (*link = &task->open; **link >= 0; *link = &t->open[**link].next) {
+        struct bats_totals_open *o = &t->open[**link];
+        if (o->machine == row->number[BATS_SCAN_MACHINE] &&
+            o->slot == row->number[BATS_SCAN_SLOT])
+            return o;
+    }
+    return NULL;
+}
+
+static int begin(struct bats_totals *t, const struct bats_scan_row *row,
+                 bool is_replica, struct bats_error *err)
+{
+    struct bats_totals_task *task = task_of(t, row->number[BATS_SCAN_TASK]);
+    int32_t *link, at = t->free;
+    if (task == NULL)
+        return 0;
+    struct bats_totals_open *o = find(t, task, row, &link);
+    if (o == NULL) {
+        if (at >= 0) {
+            t->free = t->open[at].next;
+        } else {
+            if (!bats_grow(&t->open, &t->capacity, t->n_open + 1,
+                           sizeof *t->open))
+                return no_memory(err);
+            at = (int32_t)t->n_open++;
+        }
+        o = &t->open[at];
+        o->next = task->open;
+        task->open = at;
+    }
+    o->seq = row->number[BATS_SCAN_SEQ];
+    o->since = row->number[BATS_SCAN_TIME];
+    o->task = row->number[BATS_SCAN_TASK];
+    o->machine = (int32_t)row->number[BATS_SCAN_MACHINE];
+    o->slot = (int32_t)row->number[BATS_SCAN_SLOT];
+    o->is_replica = is_replica;
+    o->is_used = true;
+    return 0;
+}
+
+/* In a group the commands come first: it may end an earlier execution there. */
+static void end(struct bats_totals *t, const struct bats_scan_row *row)
+{
+    struct bats_totals_task *task = task_of(t, row->number[BATS_SCAN_TASK]);
+    int32_t *link;
+    struct bats_totals_open *o = task ? find(t, task, row, &link) : NULL;
+    if (o == NULL || o->seq > row->number[BATS_SCAN_SEQ])
+        return;
+    int32_t at = *link;
+    *link = o->next;
+    o->is_used = false;
+    o->next = t->free;
+    t->free = at;
+}
+
+/* ---- rows ---- */
+
+static void note_time(struct bats_totals *t, const struct bats_scan_row *row)
+{
+    int kind = row->kind == BATS_SCAN_COMMAND;
+    if (row->number[BATS_SCAN_SEQ] < t->last_seq[kind])
+        return;
+    t->last_seq[kind] = row->number[BATS_SCAN_SEQ];
+    t->last[kind] =
+        row->session == t->session ? row->number[BATS_SCAN_TIME] : -1;
+}
+
+static int hear_event(struct look *l, const struct bats_scan_row *row,
+                      struct bats_error *err)
+{
+    const struct bats_scan_text *type = &row->text[BATS_SCAN_TYPE];
+    int64_t machine = row->number[BATS_SCAN_MACHINE];
+    note_time(l->t, row);
+    if (bats_scan_is(type, "done") || bats_scan_is(type, "failed") ||
+        bats_scan_is(type, "preempted") || bats_scan_is(type, "yielded")) {
+        if (row->session == l->t->session)
+            end(l->t, row);
+        return 0;
+    }
+    if (bats_scan_is(type, "tick"))
+        return 0;
+    if (bats_scan_is(type, "lost") && row->session == l->t->session &&
+        machine >= 0 && machine < l->t->n_machines)
+        l->t->is_lost[machine] = true;
+    return bats_part_row(l->v, row, err);
+}
+
+static int hear_command(struct look *l, const struct bats_scan_row *row,
+                        struct bats_error *err)
+{
+    const struct bats_scan_text *type = &row->text[BATS_SCAN_TYPE];
+    bool is_present = row->session == l->t->session;
+    note_time(l->t, row);
+    bool is_replica = bats_scan_is(type, "copy");
+    if (is_replica || bats_scan_is(type, "run"))
+        return is_present ? begin(l->t, row, is_replica, err) : 0;
+    if (bats_scan_is(type, "skip")) {
+        struct bats_totals_task *task =
+            task_of(l->t, row->number[BATS_SCAN_TASK]);
+        if (is_present && task != NULL)
+            task->is_skipped = true;
+        return 0;
+    }
+    return bats_scan_is(type, "cancel") || bats_scan_is(type, "lose")
+               ? 0
+               : bats_part_row(l->v, row, err);
+}
+
+static void hear_attempt(struct bats_totals *t,
+                         const struct bats_scan_row *row)
+{
+    struct bats_totals_task *task = task_of(t, row->number[BATS_SCAN_A_TASK]);
+    int64_t machine = row->number[BATS_SCAN_A_MACHINE];
+    int64_t outcome = row->number[BATS_SCAN_A_OUTCOME];
+    t->preempted += outcome == 1;
+    if (row->session == t->session && machine >= 0 && machine < t->n_machines)
+        t->ended[machine]++;
+    if (task == NULL || outcome != 0)
+        return;
+    if (row->number[BATS_SCAN_SEQ] > task->result) {
+        task->result = row->number[BATS_SCAN_SEQ];
+        task->machine = (int32_t)machine;
+        task->session = (int32_t)row->session;
+        task->wall_us = row->number[BATS_SCAN_A_WALL];
+        task->has_failed = row->number[BATS_SCAN_A_EXIT] != 0 ||
+                           row->number[BATS_SCAN_A_SIGNAL] != 0;
+    }
+}
+
+static int hear(void *context, const struct bats_scan_row *row,
+                struct bats_error *err)
+{
+    struct look *l = context;
+    if (row->kind == BATS_SCAN_EVENT)
+        return hear_event(l, row, err);
+    if (row->kind == BATS_SCAN_COMMAND)
+        return hear_command(l, row, err);
+    hear_attempt(l->t, row);
+    return 0;
+}
+
+/* ---- the look ---- */
+
+static int each_id(struct bats_view *v, const char *sql,
+                   void (*note)(struct bats_totals *t, int64_t id),
+                   struct bats_error *err)
+{
+    sqlite3_stmt *s;
+    int rc = bats_db_prepare(&v->db, sql, &s, err);
+    if (rc < 0)
+        return rc;
+    while ((rc = bats_db_step(&v->db, s, err)) > 0) {
+        int64_t id = sqlite3_column_int64(s, 0);
+        if (id >= 1 && id <= v->totals.n)
+            note(&v->totals, id);
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
+
+static void note_known(struct bats_totals *t, int64_t id)
+{
+    t->tasks[id].is_known = true;
+    t->tasks[id].open = -1;
+}
+
+static void note_removed(struct bats_totals *t, int64_t id)
+{
+    t->tasks[id].is_removed = true;
+}
+
+static int prepare(struct bats_view *v, struct bats_error *err)
+{
+    struct bats_totals *t = &v->totals;
+    bats_totals_release(t);
+    t->free = -1;
+    int rc = bats_db_integer(&v->db,
+                             "SELECT coalesce(max(id), 0) FROM rec.task",
+                             &t->n, err);
+    if (rc == 0)
+        rc = bats_db_integer(&v->db, "SELECT max(id) FROM main.session",
+                             &t->session, err);
+    if (rc == 0)
+        rc = bats_db_integer(
+            &v->db,
+            "SELECT coalesce(max(id) + 1, 0) FROM main.machine WHERE session "
+            "= (SELECT max(id) FROM main.session)",
+            &t->n_machines, err);
+    if (rc == 0 && (t->n < 0 || t->n > MOST || t->n_machines < 0 ||
+                    t->n_machines > MOST))
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "%s is damaged: a number is too large; 'bats-mpi "
+                            "record recover' saves what is readable",
+                            v->path);
+    if (rc < 0)
+        return rc;
+    t->tasks = calloc((size_t)t->n + 1, sizeof *t->tasks);
+    t->is_lost = calloc((size_t)t->n_machines + 1, sizeof *t->is_lost);
+    t->ended = calloc((size_t)t->n_machines + 1, sizeof *t->ended);
+    if (t->tasks == NULL || t->is_lost == NULL || t->ended == NULL)
+        return no_memory(err);
+    rc = each_id(v, "SELECT id FROM rec.task", note_known, err);
+    return rc == 0 ? each_id(v,
+                             "SELECT task FROM (SELECT task, number,"
+                             " max(session) FROM main.place GROUP BY task)"
+                             " WHERE number IS NULL",
+                             note_removed, err)
+                   : rc;
+}
+
+/* The command that began it. */
+static int take_open(struct bats_view *v, const struct bats_totals_open *o,
+                     struct bats_error *err)
+{
+    struct bats_scan_row row = {.kind = BATS_SCAN_COMMAND,
+                                .session = v->totals.session};
+    for (int i = 0; i < BATS_SCAN_COLUMNS; i++)
+        row.number[i] = BATS_SCAN_NULL;
+    row.number[BATS_SCAN_SEQ] = o->seq;
+    row.number[BATS_SCAN_TIME] = o->since;
+    row.text[BATS_SCAN_TYPE] =
+        o->is_replica ? (struct bats_scan_text){"copy", 4}
+                      : (struct bats_scan_text){"run", 3};
+    row.number[BATS_SCAN_MACHINE] = o->machine;
+    row.number[BATS_SCAN_SLOT] = o->slot;
+    row.number[BATS_SCAN_TASK] = o->task;
+    int rc = bats_part_row(v, &row, err);
+    return rc == 0 ? bats_part_task(v, o->task, err) : rc;
+}
+
+/* As the view `running` has it. */
+static int take_running(struct bats_view *v, struct bats_error *err)
+{
+    struct bats_totals *t = &v->totals;
+    int64_t is_over;
+    int rc = bats_db_integer(&v->db,
+                             "SELECT ended_us IS NOT NULL FROM main.session "
+                             "ORDER BY id DESC LIMIT 1",
+                             &is_over, err);
+    for (size_t i = 0; rc == 0 && i < t->n_open && !is_over; i++) {
+        struct bats_totals_open *o = &t->open[i];
+        struct bats_totals_task *task = &t->tasks[o->is_used ? o->task : 0];
+        bool is_lost = o->is_used && o->machine >= 0 &&
+                       o->machine < t->n_machines && t->is_lost[o->machine];
+        if (!o->is_used || is_lost ||
+            (task->result > 0 && task->session == t->session))
+            continue;
+        task->runs = true;
+        rc = take_open(v, o, err);
+    }
+    return rc;
+}
+
+static int take_ended(struct bats_view *v, struct bats_error *err)
+{
+    sqlite3_stmt *s;
+    int rc = bats_db_prepare(
+        &v->db, "INSERT OR REPLACE INTO main.ended VALUES (?, ?)", &s, err);
+    if (rc < 0)
+        return rc;
+    for (int64_t i = 0; rc == 0 && i < v->totals.n_machines; i++) {
+        sqlite3_bind_int64(s, 1, i);
+        sqlite3_bind_int64(s, 2, v->totals.ended[i]);
+        rc = v->totals.ended[i] > 0 ? bats_db_step(&v->db, s, err) : 0;
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
+
+/* What has changed since the view was opened is taken anew, too. */
+static int look(struct bats_view *v, void *context, struct bats_error *err)
+{
+    struct look l = {v, &v->totals};
+    int64_t last;
+    int rc = v->is_live ? bats_part_base(v, context, err) : 0;
+    if (rc == 0)
+        rc = prepare(v, err);
+    if (rc == 0)
+        rc = bats_scan(&v->db, 0, 0, &last, hear, &l, err);
+    if (rc == 0)
+        rc = take_running(v, err);
+    return rc == 0 ? take_ended(v, err) : rc;
+}
+
+int bats_totals_look(struct bats_view *v, struct bats_error *err)
+{
+    int rc = v->has_totals ? 0 : bats_part_take(v, look, NULL, err);
+    v->has_totals = rc == 0;
+    return rc;
+}
+
+void bats_totals_release(struct bats_totals *t)
+{
+    free(t->tasks);
+    free(t->open);
+    free(t->is_lost);
+    free(t->ended);
+    *t = (struct bats_totals){0};
+}

@@ -1,0 +1,81 @@
+/*
+ * totals: what one look at the whole history tells, in memory: the result of
+ * each task, and what runs.
+ *
+ * Layer: record, private to the views. It says of every task what the views
+ * `result` and `tasks` of schema.c say. Rows of the history that are few, and
+ * those of what runs, are taken into the view's tables on the way, so that
+ * `running` and the statements about machines find them there.
+ */
+#ifndef BATS_RECORD_TOTALS_H
+#define BATS_RECORD_TOTALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bats/units.h"
+
+enum bats_totals_state { /* of a task, in the words of the view tasks */
+    BATS_TOTALS_PENDING,
+    BATS_TOTALS_RUNNING,
+    BATS_TOTALS_DONE,
+    BATS_TOTALS_FAILED,
+    BATS_TOTALS_SKIPPED,
+    BATS_TOTALS_REMOVED,
+    BATS_TOTALS_STATES
+};
+extern const char *const bats_totals_words[BATS_TOTALS_STATES];
+
+struct bats_totals_task {
+    bool is_known, is_removed, is_skipped, runs;
+    bool has_failed;
+    int32_t open;    /* the first of its executions that run, or -1 */
+    int32_t machine; /* of the result, and its session */
+    int32_t session;
+    int64_t result;  /* seq of the result; 0: none */
+    int64_t wall_us; /* of the result */
+};
+
+struct bats_totals_open { /* an execution that has not ended */
+    int64_t seq;
+    bats_time since;
+    int64_t task;
+    int32_t machine, slot;
+    int32_t next;
+    bool is_replica, is_used;
+};
+
+struct bats_totals {
+    struct bats_totals_task *tasks; /* by task.id, from 1 */
+    int64_t n;
+    int64_t session; /* the last one */
+    struct bats_totals_open *open;
+    size_t n_open, capacity, n_lost;
+    int32_t free;    /* the first unused element of open, or -1 */
+    bool *is_lost;   /* by machine of the last session */
+    int64_t *ended;  /* likewise: executions */
+    int64_t n_machines;
+    int64_t preempted;   /* executions */
+    int64_t last_seq[2]; /* of the last event and command of all; */
+    bats_time last[2];   /* their times, or -1: of an earlier session */
+};
+
+static inline enum bats_totals_state
+bats_totals_state(const struct bats_totals_task *t)
+{
+    return t->is_removed    ? BATS_TOTALS_REMOVED
+           : t->runs        ? BATS_TOTALS_RUNNING
+           : t->result == 0 ? (t->is_skipped ? BATS_TOTALS_SKIPPED
+                                             : BATS_TOTALS_PENDING)
+           : t->has_failed  ? BATS_TOTALS_FAILED
+                            : BATS_TOTALS_DONE;
+}
+
+struct bats_view;
+struct bats_error;
+
+/* Looks, if nobody has looked yet. */
+int bats_totals_look(struct bats_view *view, struct bats_error *err);
+void bats_totals_release(struct bats_totals *totals);
+
+#endif
