@@ -183,8 +183,8 @@ rm -f sleeps.bats
 expect 4 bats 2 sleeps --clusters money.ini --budget 4 --time-scale 3600
 expect 4 bats 2 sleeps --clusters money.ini --budget 4 --time-scale 3600 --resume
 ok "an exhausted budget stays exhausted when the same command is repeated"
-bats 2 sleeps --clusters money.ini --budget 12 --time-scale 3600 --resume
-test "$(sql sleeps.bats 'SELECT sum(amount) <= 12000000 FROM ledger')" = 1
+bats 2 sleeps --clusters money.ini --budget 40 --time-scale 3600 --resume
+test "$(sql sleeps.bats 'SELECT sum(amount) <= 40000000 FROM ledger')" = 1
 ok "more budget finishes the bag, what was charged counts"
 
 # ---- the master is killed at random moments ----

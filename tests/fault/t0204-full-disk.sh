@@ -9,7 +9,7 @@ sql() {
 }
 
 if [ "$(id -u)" -ne 0 ] || ! command -v sqlite3 >/dev/null ||
-    ! mkdir small || ! mount -t tmpfs -o size=256k tmpfs small 2>/dev/null; then
+    ! mkdir small || ! mount -t tmpfs -o size=384k tmpfs small 2>/dev/null; then
     skip 'a disk that stays full' \
         'needs sqlite3, and root to mount a small file system'
     done_testing
