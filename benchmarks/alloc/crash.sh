@@ -3,16 +3,8 @@
 # resumes, until it was killed so often (default 50). Then no job of the run may
 # be in the queue, and the ledger has to be what sacct says, to a hundredth of
 # a percent. In the testbed, with slurmdbd; from the top of the sources, after make.
-: "${TOP:=$PWD}" "${BATS_MPI:=$TOP/build/bats-mpi}"
-export TOP BATS_MPI
-[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0" "$@"
+. "${TOP:-$PWD}/benchmarks/alloc/lib.sh"
 kills=${1-50}
-. "$TOP/tests/slurm/lib.sh"
-. "$TOP/tests/slurm/accounts.sh"
-sacctmgr -i add account phys >out 2>&1
-sacctmgr -i add user root account=phys >>out 2>&1
-controller >>out 2>&1
-
 RANDOM=${SEED-1}
 killed=0 bags=0 runs=0 worst=0
 while [ $killed -lt "$kills" ]; do

@@ -33,9 +33,6 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
         [BATS_EVENT_FAILED] = "failed after",
         [BATS_EVENT_PREEMPTED] = "was stopped",
         [BATS_EVENT_YIELDED] = "wants to be run again",
-        [BATS_EVENT_ENDS] = "will end soon",
-        [BATS_EVENT_BILLED] = "was billed",
-        [BATS_EVENT_CLOSED] = "was the last one",
     };
     char name[BATS_MACHINE_NAME], runtime[BATS_UNITS_TEXT] = "";
     switch (event->type) {
@@ -46,14 +43,15 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
     case BATS_EVENT_STOP:
     case BATS_EVENT_HOLD:
     case BATS_EVENT_GO:
+    case BATS_EVENT_BILLED: /* shown as a charge */
+    case BATS_EVENT_CLOSED:
         return;
     case BATS_EVENT_ENDS:
-    case BATS_EVENT_BILLED:
-    case BATS_EVENT_CLOSED:
-        line(trace, now, "the job of %s %s",
+        bats_duration_format(runtime, event->runtime);
+        line(trace, now, "the job of %s ends in %s",
              bats_machine_name(name, trace->platform->clusters,
                                trace->platform->machines, event->machine),
-             ends[event->type]);
+             runtime);
         return;
     case BATS_EVENT_LOST:
         line(trace, now, "%s is lost",
@@ -106,8 +104,10 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
             line(trace, now, "the allocation was billed %s", amount);
         else
             line(trace, now,
-                 trace->is_use ? "%s was used for %s"
-                               : "%s enters a window for %s",
+                 trace->billing == BATS_BILLING_USE ? "%s was used for %s"
+                 : trace->billing == BATS_BILLING_JOB
+                     ? "the job of %s was billed %s"
+                     : "%s enters a window for %s",
                  name, amount);
         break;
     case BATS_NOTICE_QUARANTINE:

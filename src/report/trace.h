@@ -15,7 +15,7 @@
 struct bats_trace {
     FILE *out;
     const struct bats_platform *platform;
-    bool is_use; /* use is charged, not windows */
+    enum bats_billing_model billing;
     bats_money charged;
     size_t n_decisions; /* decisions shown so far */
 };

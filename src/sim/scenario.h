@@ -45,8 +45,9 @@
  *                                  ; policies; default unknown
  *     slots = 1                    ; tasks at a time, default 1
  *     startup = 2m                 ; default 0
- *     queue = 10m                  ; if machines are jobs: mean wait of one,
- *                                  ; exponential; default 0
+ *     queue = 10m                  ; mean wait of a job, exponential: of one
+ *                                  ; machine if machines are jobs, of all if
+ *                                  ; they are an allocation; default 0
  *     noise = 0.05                 ; relative deviation from run to run
  *     loss = 500h                  ; mean time until a machine is lost
  *     reliable = no                ; executions may be lost without a word:

@@ -337,6 +337,20 @@ static struct bats_billing billing_of(const struct bats_scenario *s)
     return billing;
 }
 
+/* An allocation of all machines waits in the queue before the run, as long as
+ * the kind of machine that is longest in coming. */
+static bats_time wait_of_all(const struct bats_world *w)
+{
+    const struct bats_scenario *s = w->scenario;
+    bats_time mean = 0;
+    for (size_t i = 0; i < s->platform.n_clusters; i++)
+        if (s->queue[i] > mean)
+            mean = s->queue[i];
+    return s->billing == BATS_BILLING_ALLOCATION && mean > 0
+               ? bats_draw_loss(w->noise_seed, 0, mean)
+               : 0;
+}
+
 static int run(const struct bats_world *w, const struct bats_policy *policy,
                const struct bats_world_watch *watch,
                struct bats_world_result *r, struct bats_error *err)
@@ -384,6 +398,7 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
     int rc = bats_sim_run(&o, &sched, &r->makespan, err);
     if (rc < 0)
         return rc;
+    r->makespan += wait_of_all(w);
     read_off(w, sched, r);
     r->violations = auditor.violations;
     bats_sched_destroy(sched);

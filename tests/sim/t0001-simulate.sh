@@ -56,6 +56,40 @@ expect 1 grep -q 'enters a window' out
 grep -q 'the end: no task that is left can end by the deadline$' out
 ok 'use is charged, and a deadline that ends a run is named'
 
+# A job of two minutes that is all startup for the first; and what all machines
+# together cost meanwhile, from the first second to the last one.
+cat >job.scn <<'END'
+[run]
+billing = job
+window = 10m
+[bag]
+tasks = 2
+runtime = constant 1m
+[cluster c]
+machines = 1
+charge = 10
+startup = 1m
+END
+simulate job.scn --trace
+grep -q ' the job of c-1 was billed 3$' out
+simulate job.scn --csv
+grep -q ',all_done,180.000000,1,3,' out
+sed 's/^billing = job/billing = allocation/' job.scn >allocation.scn
+simulate allocation.scn --csv
+grep -q ',all_done,180.000000,' out
+ok 'jobs are billed from their start'
+# An hour in the queue, on average, before the same.
+sed 's/^startup/queue = 1h\n&/' job.scn >queue.scn
+for billing in job allocation; do
+    sed "s/^billing = job/billing = $billing/; s/^window/seeds = 1-400\n&/" \
+        queue.scn >$billing-queue.scn
+    simulate $billing-queue.scn --csv
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /makespan/) at = i }
+        NR > 1 { sum += $at; n++ }
+        END { print sum / n; exit !(sum / n > 3300 && sum / n < 4300) }' out >err
+    ok "they wait in a queue before that, as $billing"
+done
+
 # ---- a bag of random runtimes ----
 
 cat >random.scn <<'END'

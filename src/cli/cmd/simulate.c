@@ -135,8 +135,7 @@ static int trace(const struct bats_scenario *scenario, struct bats_error *err)
         for (uint32_t p = 0; rc == 0 && p < scenario->n_policies; p++) {
             struct bats_trace t = {.out = stdout,
                                    .platform = &scenario->platform,
-                                   .is_use = scenario->billing ==
-                                             BATS_BILLING_USE};
+                                   .billing = scenario->billing};
             const struct bats_world_watch watch = {
                 &t, show_event, show_command, show_decisions};
             struct bats_world_result r;
