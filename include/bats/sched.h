@@ -39,7 +39,8 @@
  * first tick is wanted at once. A job has one window. Where the plan wants the machine for longer, another job
  * is asked for so early that, as far as the waits seen so far tell, it begins
  * before the first one ends. A job in which nothing runs is ended at once, and
- * one that the plan does not want any more while it waits is withdrawn.
+ * one that the plan does not want any more while it waits is withdrawn. A task that
+ * was cut off three times after all of a window has failed: no job is longer.
  */
 #ifndef BATS_SCHED_H
 #define BATS_SCHED_H

@@ -1,6 +1,8 @@
 /* outcome: the end of an execution, and the loss of a machine. See engine.h. */
 #include "engine/engine.h"
 
+#define CUTS 3 /* whole jobs that a task may be cut off after */
+
 /* ---- the parts ---- */
 
 /* The sampling hears how an execution ended; `runtime` < 0: not well. */
@@ -149,6 +151,15 @@ static int ended(struct bats_sched *e, const struct bats_event *ev,
     return rc;
 }
 
+/* The task was cut off, and has had all of a job so often that there is no hope:
+ * others are no longer. */
+static bool fills_jobs(struct state *s, struct bats_position task,
+                       bats_time ran)
+{
+    return s->is_job && !s->draining && ran >= s->window - s->window / 10 &&
+           ++s->tasks[task.i].cuts >= CUTS;
+}
+
 /* Stopped by a CANCEL (which may have been a time-out), or of its own accord
  * to be run again. Who can do that keeps a state, which two must not share. */
 static void came_back(struct bats_sched *e, const struct bats_event *ev,
@@ -169,8 +180,11 @@ static void came_back(struct bats_sched *e, const struct bats_event *ev,
     s->tasks[task.i].once |= yielded;
     s->preempted += cut_off && !timed_out;
     tell_tail(e, slot, task, false, !timed_out);
+    bool too_long = cut_off && !timed_out && fills_jobs(s, task, ran);
     if (timed_out && !e->tail->limit)
         fail(e, ev->machine, task, elsewhere);
+    else if (!elsewhere && too_long)
+        give_up(e, ev->machine, task);
     else if (!elsewhere)
         come_back(e, ev->machine, task, yielded, ran);
     tell_sampling(e, ev->machine, task, -1);

@@ -275,6 +275,19 @@ static void what_was_billed_before_is_charged(void **state)
     assert_int_equal(r.status.charged, 6 * BATS_UNIT);
 }
 
+/* The second task takes 70 minutes, and no job has more than 60. */
+static void a_task_that_is_longer_than_a_job_fails_in_the_end(void **state)
+{
+    (void)state;
+    struct run r = prepare(2, 2, BATS_UNLIMITED);
+    r.work[1] = 70 * BATS_MINUTE;
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(r.status.done, 1);
+    assert_int_equal(r.status.failed, 1);
+    assert_int_equal(r.status.charged, BATS_UNIT + 3 * 3 * BATS_UNIT);
+}
+
 /* A generator of numbers that the test does not share with the simulator. */
 static uint32_t next(uint64_t *x)
 {
@@ -339,6 +352,7 @@ int main(void)
         cmocka_unit_test(the_job_of_the_run_itself_counts),
         cmocka_unit_test(the_job_of_the_run_is_paid_to_the_end_of_the_others),
         cmocka_unit_test(what_was_billed_before_is_charged),
+        cmocka_unit_test(a_task_that_is_longer_than_a_job_fails_in_the_end),
         cmocka_unit_test(a_run_that_waits_in_vain_ends_with_its_money),
         cmocka_unit_test(random_runs_never_cost_more_than_the_budget),
     };
