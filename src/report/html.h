@@ -72,6 +72,10 @@ struct bats_schedule;
 int bats_html_run(FILE *out, struct bats_view *view,
                   const struct bats_causes *causes, struct bats_error *err);
 
+/* Its part about the parameters of a sweep; nothing if there are none. */
+int bats_html_sweep(struct bats_html *html, struct bats_view *view,
+                    struct bats_error *err);
+
 /* The page of a plan: the schedules on offer, and the frontier. */
 struct bats_html_plan {
     const char *name;                    /* of the profile or of the bag */

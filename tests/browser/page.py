@@ -4,8 +4,8 @@ that --remote-debugging-pipe opens: no package, no port.
     python3 page.py PAGE.html [--dark] [--width N] [--height N] [--shot FILE]
                     [--top N] [--tall N] [--print FILE] [--no-scripts] [EXPRESSION...]
 
-Prints the value of each JavaScript expression as a line of JSON (a promise is
-waited for). The exit code is 1 if the page asked for anything but itself, if
+Prints the value of each JavaScript expression (@FILE: that file's) as a line of
+JSON; a promise is waited for. The exit code is 1 if the page asked for anything but itself, if
 something was written to the console, or if a script failed."""
 import argparse
 import base64
@@ -150,6 +150,8 @@ def main():
     try:
         open_page(browser)
         for expression in ARGS.expressions:
+            if expression.startswith("@"):
+                expression = pathlib.Path(expression[1:]).read_text()
             evaluate(browser, expression)
         if ARGS.shot:
             shoot(browser)

@@ -31,6 +31,13 @@ sqlite3 bag.bats "SELECT (SELECT count(*) FROM attempt) || ' ' || count(*) ||
     cmp - out
 ok '--perfetto has every execution and all the money'
 
+env "$mark" "$BATS_MPI" -j 2 --record sweep.bats --header : -- 'sleep 0.0{n}; test {n} != 2' \
+    ::: n 1 2 3 ::: word 'a<b' c >out 2>err || :
+"$BATS_MPI" report sweep.bats
+grep -qE '^<tr><td>n<td class="code">2<td>2<td>2<td>-' sweep.html
+grep -qE '^<tr><td>word<td class="code">a&lt;b<td>3<td>1<td>[0-9]' sweep.html
+ok 'the parameters of a sweep are set against runtimes'
+
 printf '%s\n' '[run]' 'currency = SU' '[cluster slow]' 'ranks = 1-32' \
     'charge = 3' '[cluster fast]' 'ranks = 33-64' 'charge = 12' >plan.ini
 "$BATS_MPI" plan --tasks 1000 --runtime slow=15m,fast=4m -c plan.ini \
