@@ -52,7 +52,8 @@ struct bats_plays_model {
     const struct bats_plays_task *tail;
 };
 
-/* The outcome of one play. */
+/* The outcome of one play. A strategy of which no instance ever answers takes
+ * and costs 9e17. */
 struct bats_play {
     double makespan, tail; /* microseconds, from the begin, from that of the
                               tail */

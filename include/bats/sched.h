@@ -335,6 +335,12 @@ struct bats_sched_options {
     enum bats_reconfigure reconfigure; /* when the plan is made anew */
     enum bats_tail tail;               /* when idle machines run replicas */
     struct bats_strategy strategy;     /* of the policy expert */
+    const char *utility; /* NULL, or the policy expert decides itself when the
+                            tail begins, and again when the share that answers
+                            changes: the strategy for which this is least, an
+                            expression of makespan, tail (seconds), cost and
+                            task_cost, or cheapest, fastest, product; within
+                            budget and deadline, if any is. Copied */
     const struct bats_graph *graph; /* which task waits for which others: of
                                        n_tasks tasks, and no circle. NULL:
                                        none does. Not copied: it must live as
@@ -467,6 +473,16 @@ void bats_sched_sampled(const struct bats_sched *s,
 int bats_sched_estimator(struct bats_sched *s,
                          struct bats_estimator *estimator,
                          struct bats_error *err);
+
+/* Of the policy expert. */
+struct bats_sched_strategy {
+    struct bats_strategy strategy; /* in use */
+    bats_time decided; /* when the engine decided on it; -1: it was given */
+    double gamma;      /* and the share that answers, as it was seen then */
+};
+/* False: another policy. */
+bool bats_sched_strategy(const struct bats_sched *s,
+                         struct bats_sched_strategy *strategy);
 
 struct bats_cluster_status {
     uint32_t machines_used; /* that were acquired at least once */

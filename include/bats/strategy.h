@@ -17,6 +17,10 @@
  * there is withdrawn when another one of its task succeeds; one that was sent
  * is not stopped before the bag is done.
  *
+ * The paper draws the time of every instance anew. But a task may take longer
+ * than D wherever it runs: with N = inf it would never end. From its third
+ * instance that was given up on, a task gets twice the time, each time.
+ *
  * Names of strategies (all but AUR and CNinf need a reliable pool):
  *
  *   N=3,T=1x,D=2x,Mr=0.02  the four parameters; T and D as multiples of T_ur, or

@@ -196,7 +196,14 @@ const struct bats_option bats_options[] = {
      "unreliable pool, one every T, given up after D, T and D as multiples of "
      "the mean runtime or as durations; then one in the reliable pool, of "
      "which Mr times the other's size is used), or AR, TRR, TR, AUR, B=AMOUNT, "
-     "CNinf, CN1T0 (default: AUR)"},
+     "CNinf, CN1T0 (default: by --utility)"},
+    {"utility", 0, "EXPRESSION", BATS_OPTION_TEXT, AT(utility), RUN,
+     BATS_GROUP_MONEY,
+     "with --policy expert: when fewer tasks are left than there are "
+     "unreliable machines, choose the strategy for which this is least, "
+     "within budget and deadline: cheapest, fastest, product (makespan x "
+     "cost), or arithmetic as in 'bats-mpi frontier --help'; again when "
+     "reliability changes (default: product)"},
     {"reconfigure", 0, "violation|improve", BATS_OPTION_CHOICE,
      AT(reconfigure), RUN, BATS_GROUP_MONEY,
      "policy bkp: change the machines held when the budget would not "

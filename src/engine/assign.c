@@ -195,7 +195,6 @@ void assign_instances(struct bats_sched *e)
         end_all(s);
     if (!s->in_tail)
         return;
-    e->tail->update(e->own.tail, s);
     for (uint32_t next, slot = s->idle_first; slot != NO_SLOT; slot = next) {
         next = s->slots[slot].next_idle;
         if (!admits(e, s->slots[slot].machine))

@@ -68,13 +68,12 @@ static void come_back(struct bats_sched *e, uint32_t machine,
         put_back(s, task, wait);
 }
 
-/* The tail hears how an execution ended. */
+/* The tail hears how an execution ends that is still in its slot. */
 static void tell_tail(struct bats_sched *e, uint32_t slot,
-                      struct bats_position task, bool has_result, bool noticed)
+                      struct bats_position task, bool answers, bool noticed)
 {
     if (e->tail->ended)
-        e->tail->ended(e->own.tail, &e->state, slot, task, has_result,
-                       noticed);
+        e->tail->ended(e->own.tail, &e->state, slot, task, answers, noticed);
 }
 
 static void succeed(struct bats_sched *e, uint32_t machine,
@@ -123,9 +122,9 @@ static int ended(struct bats_sched *e, const struct bats_event *ev,
     bool failed = ev->type == BATS_EVENT_FAILED;
     bool was_replica = s->slots[slot].was_replica;
     bool in_sample = !was_replica && s->tasks[task.i].in_sample;
+    tell_tail(e, slot, task, !failed, failed);
     bool elsewhere = execution_end(s, slot, task, !failed);
     int rc = 0;
-    tell_tail(e, slot, task, !failed, failed);
     if (failed)
         fail(e, ev->machine, task, elsewhere);
     else
@@ -175,12 +174,14 @@ static void came_back(struct bats_sched *e, const struct bats_event *ev,
         bats_same_position(sl->head, task) ? s->now - sl->started : 0;
     if (!yielded && bats_same_position(sl->head, task))
         use_forgive(s, ev->machine);
+    tell_tail(e, slot, task, false, !timed_out);
     bool elsewhere = execution_end(s, slot, task, false);
 
     s->tasks[task.i].once |= yielded;
     s->preempted += cut_off && !timed_out;
-    tell_tail(e, slot, task, false, !timed_out);
     bool too_long = cut_off && !timed_out && fills_jobs(s, task, ran);
+    if (timed_out && e->tail->limit && s->tasks[task.i].given_up < UINT8_MAX)
+        s->tasks[task.i].given_up++;
     if (timed_out && !e->tail->limit)
         fail(e, ev->machine, task, elsewhere);
     else if (!elsewhere && too_long)
@@ -201,8 +202,8 @@ static void came_too_late(struct bats_sched *e, const struct bats_event *ev,
     if (ev->type == BATS_EVENT_PREEMPTED &&
         bats_same_position(s->slots[slot].head, task))
         use_forgive(s, ev->machine);
+    tell_tail(e, slot, task, done, false);
     execution_end(s, slot, task, done);
-    tell_tail(e, slot, task, true, false);
     if (done && s->tasks[task.i].point)
         slot_worked(s, slot, ev->runtime);
     tell_sampling(e, ev->machine, task, done ? ev->runtime : -1);
@@ -230,8 +231,8 @@ static void lose(struct bats_sched *e, uint32_t machine, uint32_t slot)
 {
     struct state *s = &e->state;
     struct bats_position task = s->slots[slot].head;
+    tell_tail(e, slot, task, false, true);
     bool elsewhere = execution_end(s, slot, task, false);
-    tell_tail(e, slot, task, bats_bag_has_result(&s->bag, task), true);
     if (!elsewhere && !bats_bag_has_result(&s->bag, task)) {
         bool again = e->failure->lost(e->own.failure, s, task);
         task_lose(s, slot, task);

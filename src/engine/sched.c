@@ -212,6 +212,10 @@ static int settle(struct bats_sched *e, struct bats_error *err)
         configure_sampling(e, false);
     if (e->tail->next) {
         begin_tail(e);
+        if (s->in_tail) {
+            e->tail->update(e->own.tail, s);
+            configure_limits(e); /* D may be another one now */
+        }
         assign_instances(e);
     }
     if (s->idle_first != NO_SLOT)

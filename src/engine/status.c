@@ -233,3 +233,13 @@ const char *bats_reason_name(enum bats_reason reason)
     }
     return "unknown";
 }
+
+bool bats_sched_strategy(const struct bats_sched *e,
+                         struct bats_sched_strategy *strategy)
+{
+    if (!e->tail->strategy)
+        return false;
+    strategy->strategy = *e->tail->strategy(e->own.tail, &strategy->decided,
+                                            &strategy->gamma);
+    return true;
+}

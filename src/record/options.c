@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Marks the policy bats as the one that plans windows. Its name was that of
@@ -50,7 +51,7 @@ static const struct {
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 520,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 528,
                "all of the engine's options are recorded");
 
 /* ---- writing ---- */
@@ -186,6 +187,8 @@ json_t *bats_options_write(const struct bats_sched_options *o)
 
     if (o->policy == &bats_policy_expert)
         bad |= json_object_set_new(object, "strategy", strategy(&o->strategy));
+    if (o->utility != NULL)
+        bad |= json_object_set_new(object, "utility", json_string(o->utility));
     if (has_unreliable(o))
         bad |= json_object_set_new(object, "unreliable", unreliable(o));
     if (o->policy == &bats_policy_bats)
@@ -428,6 +431,12 @@ bool bats_options_read(const json_t *object, struct bats_sched_options *o,
     if (nodes != 0 && (nodes < o->n_tasks || nodes >= UINT32_MAX))
         return false;
     lists->graph_nodes = (uint32_t)nodes;
+    const char *utility =
+        json_string_value(json_object_get(object, "utility"));
+    if (utility != NULL) {
+        snprintf(lists->utility, sizeof lists->utility, "%s", utility);
+        o->utility = lists->utility;
+    }
     if (!read_strategy(json_object_get(object, "strategy"), &o->strategy) ||
         !read_billing(json_object_get(object, "billing"), &o->billing) ||
         !read_expected(json_object_get(object, "expected_us"), o, lists) ||

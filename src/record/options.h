@@ -25,6 +25,7 @@ struct bats_options_lists {
     struct bats_observation *seen;
     bats_time *paid;
     bats_time expected[BATS_CLUSTERS_MAX];
+    char utility[256];
     uint8_t unreliable[BATS_CLUSTERS_MAX]; /* 1, or 2: free when lost */
     uint8_t *once;
     struct bats_observation *profile;

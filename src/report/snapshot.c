@@ -7,6 +7,7 @@ void bats_snapshot_take(struct bats_snapshot *snapshot,
     snapshot->platform = platform;
     snapshot->phase = BATS_SNAPSHOT_RUNS;
     bats_sched_status(sched, &snapshot->status);
+    snapshot->has_strategy = bats_sched_strategy(sched, &snapshot->strategy);
     for (size_t i = 0; i < platform->n_clusters; i++)
         bats_sched_cluster_status(sched, i, &snapshot->cluster[i]);
     snapshot->decisions = bats_sched_decisions(sched, &snapshot->n_decisions);

@@ -373,6 +373,23 @@ void bats_report_mishaps(FILE *out, const struct bats_report *r)
                  " on which one task after another failed");
 }
 
+/* Of the policy expert. */
+static void print_strategy(FILE *out, const struct bats_snapshot *s)
+{
+    const struct bats_sched_strategy *now = &s->strategy;
+    char name[BATS_STRATEGY_TEXT], time[BATS_UNITS_TEXT], text[TEXT];
+    if (!s->has_strategy)
+        return;
+    bats_strategy_format(name, &now->strategy);
+    if (now->decided < 0)
+        snprintf(text, sizeof text, "%s", name);
+    else
+        snprintf(text, sizeof text, "%s, chosen at %s when %.0f %% answered",
+                 name, bats_words_moment(time, now->decided),
+                 100 * now->gamma);
+    bats_report_labelled(out, "strategy", text);
+}
+
 static void print_facts(FILE *out, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
@@ -398,6 +415,7 @@ static void print_facts(FILE *out, const struct bats_report *r)
              r->settings.policy, bats_duration_format(time, p->window),
              r->settings.seed);
     bats_report_labelled(out, "policy", text);
+    print_strategy(out, s);
 }
 
 static void print_decisions(FILE *out, const struct bats_snapshot *s)

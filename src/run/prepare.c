@@ -125,6 +125,7 @@ static struct bats_sched_options engine_options(struct master *m)
         .reconfigure = o->reconfigure,
         .tail = o->tail,
         .strategy = o->strategy,
+        .utility = o->utility,
         .once = o->once,
         .graph = bats_bagfile_graph(o->bag),
     };

@@ -119,6 +119,7 @@ struct bats_run_options {
     bats_time restart;      /* how long restarting on the others takes */
     enum bats_tail tail;
     struct bats_strategy strategy; /* of the policy expert */
+    const char *utility;           /* the same; NULL: the strategy is given */
     const uint8_t *once;  /* per task: it is never replicated; may be NULL */
     const char *settings; /* options as the user wrote them, a JSON object for
                            * the record; or NULL */

@@ -328,6 +328,16 @@ static int set_strategy(struct reader *r, const char *value,
     return bats_strategy_parse(value, &r->scenario->strategy, why);
 }
 
+static int set_utility(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    char *utility = r->scenario->utility;
+    if (strlen(value) >= sizeof r->scenario->utility)
+        return bats_error_set(why, BATS_EINPUT, "it is too long");
+    strcpy(utility, value);
+    return 0;
+}
+
 static int set_timeout(struct reader *r, const char *value,
                        struct bats_error *why)
 {
@@ -635,6 +645,7 @@ static const struct {
               {"reconfigure", set_reconfigure, false, false},
               {"tail", set_tail, false, false},
               {"strategy", set_strategy, false, false},
+              {"utility", set_utility, false, false},
               {"timeout", set_timeout, false, false},
               {"retries", set_retries, false, false}}},
     [BAG] = {"bag",
@@ -884,6 +895,11 @@ static int set_defaults(struct reader *r)
     if (s->goal.minimize == BATS_MINIMIZE_COST && !s->has_deadline)
         return FAIL(r, r->section_line[RUN],
                     "minimize = cost needs a deadline");
+    if (r->has_strategy && s->utility[0] != '\0')
+        return FAIL(r, r->section_line[RUN],
+                    "strategy and utility exclude each other");
+    if (!r->has_strategy && s->utility[0] == '\0')
+        strcpy(s->utility, "product");
     if (!r->has_strategy)
         bats_strategy_parse("AUR", &s->strategy, NULL);
     for (size_t i = 0; rc == 0 && i < s->platform.n_clusters; i++)

@@ -24,7 +24,8 @@
  *     tail = none                  ; replicas of the last tasks, see tail.h;
  *                                  ; default as in a real run
  *     strategy = N=3,T=1x,D=2x,Mr=0.02   ; of the policy expert: see
- *                                  ; bats/strategy.h; default AUR
+ *                                  ; bats/strategy.h; default: by
+ *     utility = product            ; as --utility of bats-mpi run
  *     timeout = 4h                 ; what runs for longer is stopped and has
  *     retries = 255                ; failed; further attempts. Default none
  *     [bag]
@@ -126,6 +127,7 @@ struct bats_scenario {
     enum bats_reconfigure reconfigure;
     enum bats_tail tail;
     struct bats_strategy strategy;
+    char utility[256]; /* "": the strategy is given */
     bats_time timeout; /* 0: none */
     uint32_t retries;
     bool informed; /* all runtimes are known at the start, but not whose each

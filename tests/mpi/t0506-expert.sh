@@ -35,6 +35,11 @@ ok 'all tasks are done though executions are lost, and the record is true'
 awk -v c="$(report charged)" 'BEGIN { exit !(c >= 4 && c < 80) }'
 ok 'what is lost is not charged'
 
+bats 9 run bag $options --utility fastest --record u
+grep -q '^strategy   N=.*, chosen at .* answered' err
+"$BATS_MPI" record verify u >verified
+ok 'it chooses a strategy when the tail begins, and the record knows'
+
 "$BATS_MPI" frontier bag --plays 10 --save pools >frontier
 grep -q '24 tasks; 6 unreliable slots' frontier
 grep -q '"charge_lost": false' pools
@@ -65,6 +70,9 @@ expect 2 bats 9 run bag -c sure --strategy TRR
 grep -q 'strategy goes with --policy expert' err
 expect 2 bats 9 run bag -c sure --policy expert --strategy N=1,T=3x,D=2x
 grep -q 'T is longer than D' err
+expect 2 bats 9 run bag -c sure --policy expert --utility 'nonsense + 1' \
+    --no-record
+grep -q "utility: an unknown name in 'nonsense + 1'" err
 sed '/safe/,$d' clusters >alone
 expect 2 bats 7 run bag -c alone --policy expert --strategy TRR --no-record
 grep -q 'needs a reliable cluster' err

@@ -311,7 +311,7 @@ static void keys_are_checked(void **state)
                ":2: unknown key 'windows' in [run]; known are window, "
                "currency, billing, policy, budget, deadline, minimize, "
                "confidence, seeds, repeats, monitor, grace, reconfigure, "
-               "tail, strategy, timeout and retries");
+               "tail, strategy, utility, timeout and retries");
     refuse_bag("task = 1", ":4: unknown key 'task' in [bag]; known are "
                            "tasks, runtime and workflow");
     refuse_cluster("nodes = a",

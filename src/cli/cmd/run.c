@@ -494,10 +494,16 @@ static int choose_copies(const struct bats_settings *set,
     if (set->strategy != NULL && !is_expert)
         return bats_error_set(err, BATS_EINPUT,
                               "--strategy goes with --policy expert");
+    if (set->utility != NULL && (!is_expert || set->strategy != NULL))
+        return bats_error_set(err, BATS_EINPUT,
+                              "--utility goes with --policy expert, without "
+                              "--strategy");
     if (is_expert &&
         bats_strategy_parse(set->strategy != NULL ? set->strategy : "AUR",
                             &options->strategy, &why) < 0)
         return bats_error_set(err, BATS_EINPUT, "--strategy: %s", why.text);
+    if (is_expert && set->strategy == NULL)
+        options->utility = set->utility != NULL ? set->utility : "product";
     bats_tail_find(set->tail, &options->tail);
     if (set->no_replicate)
         options->tail = BATS_TAIL_NONE;

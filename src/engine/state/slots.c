@@ -48,10 +48,21 @@ void slots_rescan(struct state *s)
     }
 }
 
+/* A task that was given up a third time may simply take longer than others:
+ * from then on it gets twice the time, each time. */
+static bats_time more_time(bats_time limit, uint8_t given_up)
+{
+    for (; given_up > 2 && limit < TIME_MAX / 2; given_up--)
+        limit *= 2;
+    return limit;
+}
+
 void slot_set_limit(struct state *s, uint32_t slot)
 {
     const struct slot *sl = &s->slots[slot];
     bats_time limit = s->clusters[slot_cluster(s, slot)].limit;
+    if (sl->n_tasks > 0)
+        limit = more_time(limit, s->tasks[sl->head.i].given_up);
     bats_heap_remove(&s->limits, slot);
     if (sl->n_tasks == 0 || limit == BATS_NEVER ||
         execution_cancelled(s, slot, sl->head))

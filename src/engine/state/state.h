@@ -129,6 +129,7 @@ struct task {
     uint16_t failures;   /* executions so far that ended like this */
     uint8_t losses;      /* the same */
     uint8_t cuts;        /* those cut off after all of the window of a job */
+    uint8_t given_up;    /* executions that a strategy gave up after D */
     bool cancelled : 1;  /* the original was told to stop */
     bool in_sample : 1;  /* the original is, of its cluster */
     bool once : 1;       /* it must not be replicated */

@@ -9,11 +9,29 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "bats/answers.h"
+#include "engine/tail/decide.h"
 #include "engine/tail/instances.h"
+#include "util/expression.h"
+#include "util/grow.h"
+
+#define CHANGE 0.1 /* of the share that answers: the strategy is decided anew */
+
+/* What was sent to a pool and has ended. */
+struct past {
+    struct bats_instance *list;
+    size_t n, capacity;
+};
 
 struct expert {
     struct bats_strategy strategy;
+    char utility[BATS_EXPRESSION_MAX]; /* "": the strategy is given */
+    uint64_t seed;
+    struct past past[POOLS];
+    bats_time decided, next_look; /* decided: -1, it is given */
+    double gamma;
     struct instances instances;
     uint32_t *number;            /* by position: of a task of the tail */
     struct bats_position *tasks; /* by number: its position */
@@ -50,7 +68,17 @@ static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
     struct expert *x = self;
+    struct bats_error why;
+    double value;
     x->strategy = o->strategy;
+    x->seed = o->seed;
+    x->decided = -1;
+    if (o->utility && strlen(o->utility) >= sizeof x->utility)
+        return bats_error_set(err, BATS_EINPUT, "the utility is too long");
+    strcpy(x->utility, o->utility ? o->utility : "");
+    if (o->utility &&
+        decide_utility(o->utility, 1, 1, 1, o->n_tasks, &value, &why) < 0)
+        return bats_error_set(err, BATS_EINPUT, "the utility: %s", why.text);
     for (size_t i = 0; i < s->n_clusters; i++)
         if (s->clusters[i].spec.unreliable)
             x->room += (uint32_t)s->clusters[i].n_slots;
@@ -69,6 +97,8 @@ static void release(void *self)
     instances_release(&x->instances);
     free(x->number);
     free(x->tasks);
+    for (int i = 0; i < POOLS; i++)
+        free(x->past[i].list);
 }
 
 static bool learn(void *self, const struct state *s, size_t cluster,
@@ -117,6 +147,156 @@ static bats_time limit(const void *self, const struct state *s, size_t cluster)
     bats_time time = bats_span_time(
         s->in_tail ? &x->strategy.d : &throughput, find_t_ur(x, s));
     return time > 0 ? time : 1;
+}
+
+/* ---- deciding ---- */
+
+/* What has ended in the unreliable pool, and what runs there. */
+static struct bats_instance *list_instances(const struct expert *x,
+                                            const struct state *s, size_t *n)
+{
+    const struct past *past = &x->past[POOL_UNRELIABLE];
+    struct bats_instance *list =
+        malloc((past->n + s->n_slots + 1) * sizeof *list);
+    if (!list)
+        return NULL;
+    if (past->n > 0)
+        memcpy(list, past->list, past->n * sizeof *list);
+    *n = past->n;
+    for (uint32_t slot = 0; slot < s->n_slots; slot++)
+        if (s->slots[slot].n_tasks > 0 && is_unreliable(s, slot))
+            list[(*n)++] = (struct bats_instance){s->slots[slot].started, -1};
+    return list;
+}
+
+/* Turnaround times in the reliable pool: those that were seen, or as long as in
+ * the other one by the ratio of the means that are expected. */
+static size_t reliable_times(const struct expert *x, const struct state *s,
+                             const struct bats_answers *a, bats_time *times)
+{
+    const struct past *past = &x->past[POOL_RELIABLE];
+    struct bats_answers seen;
+    double here = expected(s, false), there = expected(s, true);
+    size_t n = 0;
+    if (past->n > 0 &&
+        bats_answers_find(past->list, past->n, BATS_NEVER, 0, &seen)) {
+        for (; n < seen.n_times && n < a->n_times; n++)
+            times[n] = seen.times[n];
+        free(seen.times);
+        return n;
+    }
+    double ratio = here > 0 && there > 0 ? here / there : 1;
+    for (; n < a->n_times; n++)
+        times[n] = (bats_time)fmax((double)a->times[n] * ratio, 1);
+    return n;
+}
+
+/* The mean price of a slot of the pool, per microsecond. */
+static double price_of(const struct state *s, bool unreliable)
+{
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        if (c->spec.unreliable != unreliable)
+            continue;
+        sum += (double)c->price * c->n_joined;
+        n += c->n_joined;
+    }
+    return n > 0 ? sum / n / (double)s->window : 0;
+}
+
+static bool any_free(const struct state *s)
+{
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (s->clusters[i].spec.lost_is_free)
+            return true;
+    return false;
+}
+
+/* The tasks that are left, each by its original execution. */
+static uint32_t list_tasks(const struct expert *x, const struct state *s,
+                           struct bats_plays_task *tasks)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < x->instances.n; i++) {
+        struct bats_position task = x->tasks[i];
+        if (bats_bag_has_result(&s->bag, task))
+            continue;
+        uint32_t slot = s->tasks[task.i].slot;
+        struct bats_plays_task *t = &tasks[n++];
+        *t = (struct bats_plays_task){.is_pending = slot == NO_SLOT,
+                                      .given_up = BATS_NEVER};
+        if (slot == NO_SLOT)
+            continue;
+        bats_time limit = s->clusters[slot_cluster(s, slot)].limit;
+        t->started = s->slots[slot].started - s->now;
+        t->is_reliable = !is_unreliable(s, slot);
+        if (!t->is_reliable)
+            t->given_up = t->started + limit > 0 ? t->started + limit : 1;
+    }
+    return n;
+}
+
+static void ask(struct expert *x, const struct state *s,
+                const struct bats_answers *a)
+{
+    struct bats_plays_task *tasks =
+        malloc((x->instances.n + 1) * sizeof *tasks);
+    bats_time *times = malloc((a->n_times + 1) * sizeof *times);
+    bats_money left = bats_ledger_available(&s->ledger);
+    struct decide_question q = {
+        .model = {.n_unreliable = pool_slots(s, true),
+                  .n_reliable = pool_slots(s, false),
+                  .unreliable = a->times,
+                  .n_times = a->n_times,
+                  .reliable = times,
+                  .gamma = a->gamma,
+                  .t_ur = a->mean,
+                  .price_unreliable = price_of(s, true),
+                  .price_reliable = price_of(s, false),
+                  .lost_is_free = any_free(s),
+                  .tail = tasks},
+        .utility = x->utility,
+        .elapsed = (double)s->now,
+        .charged = (double)s->ledger.charged,
+        .money = left == BATS_UNLIMITED ? INFINITY : (double)left,
+        .time = s->goal.deadline == BATS_NEVER
+                    ? INFINITY
+                    : (double)(s->goal.deadline - s->now),
+        .n_tasks = s->bag.n,
+        .seed = x->seed};
+    if (tasks && times) {
+        q.model.n_tasks = list_tasks(x, s, tasks);
+        q.model.n_reliable_times = reliable_times(x, s, a, times);
+        if (q.model.n_tasks > 0 && q.model.n_unreliable > 0 &&
+            decide(&q, &x->strategy)) {
+            x->decided = s->now;
+            x->gamma = a->gamma;
+            x->t_ur = a->mean;
+        }
+    }
+    free(tasks);
+    free(times);
+}
+
+/* Decides on a strategy when the tail begins, and again where the share that
+ * answers has changed. */
+static void look(struct expert *x, const struct state *s)
+{
+    const struct bats_span throughput = {.of_tur = BATS_THROUGHPUT_D};
+    struct bats_answers a;
+    size_t n;
+    if (x->utility[0] == '\0' || s->now < x->next_look)
+        return;
+    x->next_look = s->now + s->interval;
+    struct bats_instance *list = list_instances(x, s, &n);
+    if (list && bats_answers_find(list, n, s->now,
+                                  bats_span_time(&throughput, x->t_ur), &a)) {
+        if (x->decided < 0 || fabs(a.gamma - x->gamma) > CHANGE)
+            ask(x, s, &a);
+        free(a.times);
+    }
+    free(list);
 }
 
 /* ---- the begin of the tail ---- */
@@ -198,6 +378,8 @@ static void begin_tail(void *self, const struct state *s)
     }
     x->t_ur = find_t_ur(x, s);
     x->has_begun = true;
+    instances_begin(&x->instances, &(struct instances_rules){.n = 0}, n);
+    look(x, s);
     const struct instances_rules rules = rules_of(x, s);
     instances_begin(&x->instances, &rules, n);
 }
@@ -207,6 +389,7 @@ static void begin_tail(void *self, const struct state *s)
 static void update(void *self, const struct state *s)
 {
     struct expert *x = self;
+    look(x, s);
     const struct instances_rules rules = rules_of(x, s);
     instances_change(&x->instances, &rules);
     if (may_rush(x, s)) {
@@ -241,16 +424,41 @@ static struct bats_position next(void *self, const struct state *s,
     return BATS_NO_POSITION;
 }
 
+/* Not what was stopped before its time. */
+static void note(struct expert *x, const struct state *s, uint32_t slot,
+                 struct bats_position task, bool answers)
+{
+    struct past *past = &x->past[pool_of(s, slot)];
+    if (x->utility[0] == '\0' ||
+        !bats_same_position(s->slots[slot].head, task) ||
+        (!answers && bats_bag_left(&s->bag) == 0) ||
+        !bats_grow(&past->list, &past->capacity, past->n + 1,
+                   sizeof *past->list))
+        return;
+    bats_time sent = s->slots[slot].started;
+    past->list[past->n++] =
+        (struct bats_instance){sent, answers ? s->now - sent : -1};
+}
+
 static void ended(void *self, const struct state *s, uint32_t slot,
-                  struct bats_position task, bool has_result, bool noticed)
+                  struct bats_position task, bool answers, bool noticed)
 {
     struct expert *x = self;
+    note(x, s, slot, task, answers);
     if (!x->has_begun || x->number[task.i] == NO_INSTANCE)
         return;
-    instances_end(&x->instances, x->number[task.i], pool_of(s, slot),
-                  has_result);
+    instances_end(&x->instances, x->number[task.i], pool_of(s, slot), answers);
     if (noticed)
         instances_hurry(&x->instances, x->number[task.i]);
+}
+
+static const struct bats_strategy *
+strategy(const void *self, bats_time *when, double *gamma)
+{
+    const struct expert *x = self;
+    *when = x->decided;
+    *gamma = x->gamma;
+    return &x->strategy;
 }
 
 static bats_time wakeup(void *self)
@@ -268,4 +476,5 @@ const struct tail tail_expert = {
     .update = update,
     .next = next,
     .ended = ended,
-    .wakeup = wakeup};
+    .wakeup = wakeup,
+    .strategy = strategy};

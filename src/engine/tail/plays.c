@@ -7,6 +7,12 @@
 
 #include "engine/tail/instances.h"
 
+#define FIRST_OF_TAIL 1000 /* number of an instance: not one of before */
+/* Instances of a task, on average: it seems that D is so short that none will
+ * ever answer. */
+#define ENDLESS 200
+#define NEVER_DONE 9e17 /* the makespan and cost of that */
+
 /* An instance that runs. */
 struct sent {
     bats_time end, start;
@@ -42,7 +48,7 @@ struct player {
     uint64_t seed; /* of the play */
     struct running running;
     uint32_t *bag;   /* tasks, the last is next */
-    uint8_t *number; /* by task: instances sent so far */
+    uint16_t *number; /* by task: instances sent so far */
     struct instances instances;
     struct sent *tasks; /* of a tail that begins in this play */
 };
@@ -61,7 +67,7 @@ static uint64_t mix(uint64_t x)
 /* In (0, 1), for the next instance of the task. */
 static double draw(struct player *w, uint32_t task, bool is_reliable)
 {
-    uint64_t n = (uint64_t)task << 16 | (uint64_t)is_reliable << 8 |
+    uint64_t n = (uint64_t)task << 32 | (uint64_t)is_reliable << 16 |
                  w->number[task]++;
     return ((double)(mix(w->seed ^ mix(n)) >> 12) + 0.5) * 0x1p-52;
 }
@@ -212,7 +218,7 @@ static void play_throughput(struct player *w, const struct bats_strategy *s,
     uint32_t n_bag = m->n_tasks, left = m->n_tasks;
     for (uint32_t i = 0; i < n_bag; i++)
         w->bag[i] = n_bag - 1 - i;
-    memset(w->number, 0, m->n_tasks);
+    memset(w->number, 0, m->n_tasks * sizeof *w->number);
     w->running.n = w->running.n_sent = 0;
     to->now = 0;
     to->cost = 0;
@@ -238,7 +244,7 @@ static void play_throughput(struct player *w, const struct bats_strategy *s,
 static void play_present(struct player *w, struct snapshot *to)
 {
     const struct bats_plays_model *m = &w->p->m;
-    memset(w->number, 0, m->n_tasks);
+    memset(w->number, 0, m->n_tasks * sizeof *w->number);
     w->running.n = w->running.n_sent = 0;
     to->now = 0;
     to->cost = 0;
@@ -337,7 +343,7 @@ static void play_tail(struct player *w, const struct bats_strategy *s,
     bool has_rushed = false;
     d = d > 0 ? d : 1;
     begin_tail(w, s, from, &free);
-    while (left > 0) {
+    while (left > 0 && w->running.n_sent < ENDLESS * (from->n_left + 10)) {
         if (!has_rushed && may_rush(m, s, left, cost)) {
             has_rushed = true;
             instances_rush(&w->instances);
@@ -361,10 +367,11 @@ static void play_tail(struct player *w, const struct bats_strategy *s,
     }
     for (uint32_t i = 0; i < w->running.n; i++)
         cost += charge(m, &w->running.list[i], now, false);
+    bool is_done = left == 0;
     *play = (struct bats_play){
-        .makespan = (double)now,
-        .tail = (double)(now - from->now),
-        .cost = cost,
+        .makespan = is_done ? (double)now : NEVER_DONE,
+        .tail = is_done ? (double)(now - from->now) : NEVER_DONE,
+        .cost = is_done ? cost : NEVER_DONE,
         .used_reliable = w->instances.most_reliable,
         .longest_queue = w->instances.longest_queue,
         .sent_reliable = w->instances.sent_reliable};
@@ -503,7 +510,8 @@ int bats_plays_run(const struct bats_plays *p, const struct bats_strategy *s,
         w.seed = mix(p->seed + i);
         if (is_own)
             play_throughput(&w, s, &own);
-        memset(w.number, 128, p->m.n_tasks); /* instances of the tail */
+        for (uint32_t task = 0; task < p->m.n_tasks; task++)
+            w.number[task] = FIRST_OF_TAIL;
         play_tail(&w, s, is_own ? &own : &p->snapshots[i], &results[i]);
     }
     release(&w);

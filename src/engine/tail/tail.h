@@ -48,12 +48,16 @@ struct tail {
      * machines; BATS_NO_POSITION: none. */
     struct bats_position (*next)(void *self, const struct state *s,
                                  uint32_t slot);
-    /* The execution has ended, with the result or after it, or without. That
-     * `noticed`: before anybody gave it up. */
+    /* The execution ends, well or not; it is still in its slot. `noticed`: not
+     * well, and before anybody gave it up. */
     void (*ended)(void *self, const struct state *s, uint32_t slot,
-                  struct bats_position task, bool has_result, bool noticed);
+                  struct bats_position task, bool answers, bool noticed);
     /* When it wants the next step; BATS_NEVER. */
     bats_time (*wakeup)(void *self);
+    /* The strategy that it follows; *when: since then, if it has decided that
+     * itself, else -1. */
+    const struct bats_strategy *(*strategy)(const void *self, bats_time *when,
+                                            double *gamma);
 };
 
 /* The tail of the policy expert. */

@@ -1,0 +1,35 @@
+/*
+ * decide: which strategy suits a tail.
+ *
+ * Layer: engine, the tail's. Plays all strategies of the grid (bats/plays.h)
+ * from the present state and takes the one whose utility is least, of those
+ * expected to keep budget and deadline, if there are any.
+ */
+#ifndef BATS_ENGINE_DECIDE_H
+#define BATS_ENGINE_DECIDE_H
+
+#include "bats/plays.h"
+
+struct decide_question {
+    struct bats_plays_model model; /* with the tail */
+    const char *utility;           /* an expression, see below */
+    double elapsed, charged;       /* so far; microseconds, money */
+    double money, time;            /* that is left; or INFINITY */
+    uint32_t n_tasks;              /* of the whole bag */
+    uint64_t seed;
+};
+
+/* The expression for one of the words cheapest, fastest and product; else
+ * `text`. */
+const char *decide_expression(const char *text);
+
+/* Its value for a makespan and tail (microseconds) and a cost. Errors: those of
+ * bats_expression_value. */
+int decide_utility(const char *text, double makespan, double tail,
+                   double cost, uint32_t n_tasks, double *value,
+                   struct bats_error *err);
+
+/* False: no memory; nothing is decided. */
+bool decide(const struct decide_question *q, struct bats_strategy *strategy);
+
+#endif

@@ -1,0 +1,108 @@
+/* answers: F_s and gamma of an unreliable pool, by hand. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "bats/answers.h"
+
+static void near(double value, double expected)
+{
+    if (fabs(value - expected) > 1e-9)
+        fail_msg("%g, not %g", value, expected);
+}
+
+/* All is known: three of four answer. */
+static void of_an_earlier_run_all_is_known(void **state)
+{
+    (void)state;
+    struct bats_instance list[] = {{30, 7}, {10, 5}, {0, -1}, {20, 9}};
+    struct bats_answers a;
+    assert_true(bats_answers_find(list, 4, BATS_NEVER, 0, &a));
+    near(a.gamma, 0.75);
+    near(a.mean, 7);
+    assert_int_equal(a.n_times, 3);
+    assert_true(a.times[0] == 5 && a.times[1] == 7 && a.times[2] == 9);
+    free(a.times);
+}
+
+static void if_nothing_answers_nothing_is_known(void **state)
+{
+    (void)state;
+    struct bats_instance list[] = {{0, -1}, {1, -1}};
+    struct bats_answers a;
+    assert_false(bats_answers_find(list, 2, BATS_NEVER, 0, &a));
+    assert_null(a.times);
+}
+
+/*
+ * 40 instances known, of which every second answered, half after 100 and half
+ * after 300; then 20 sent 200 ago: of those that will answer, half have.
+ */
+static size_t two_epochs(struct bats_instance *list, int answered)
+{
+    size_t n = 0;
+    for (int i = 0; i < 40; i++)
+        list[n++] = (struct bats_instance){
+            i, i % 2 ? -1 : i % 4 ? 100 : 300};
+    for (int i = 0; i < 20; i++)
+        list[n++] = (struct bats_instance){800, i < answered ? 100 : -1};
+    return n;
+}
+
+static void the_second_epoch_is_known_in_part(void **state)
+{
+    (void)state;
+    struct bats_instance list[60];
+    struct bats_answers a;
+    /* 7 of 20 x 1/2: gamma = 0.7 */
+    size_t n = two_epochs(list, 7);
+    assert_true(bats_answers_find(list, n, 1000, 400, &a));
+    assert_int_equal(a.n_known, 40);
+    assert_int_equal(a.n_partial, 20);
+    near(a.gamma_known, 0.5);
+    near(a.gamma_partial, 0.7);
+    near(a.gamma, 0.6);
+    near(a.mean, 200);
+    free(a.times);
+    /* More than all: at most 1. */
+    n = two_epochs(list, 15);
+    assert_true(bats_answers_find(list, n, 1000, 400, &a));
+    near(a.gamma_partial, 1);
+    free(a.times);
+    /* None: no less than the worst set of the first epoch. */
+    n = two_epochs(list, 0);
+    assert_true(bats_answers_find(list, n, 1000, 400, &a));
+    near(a.gamma_partial, 0.5);
+    free(a.times);
+}
+
+/* Sent so late that no answer is due, they say nothing. */
+static void what_is_too_new_says_nothing(void **state)
+{
+    (void)state;
+    struct bats_instance list[60];
+    struct bats_answers a;
+    size_t n = two_epochs(list, 0);
+    for (size_t i = 40; i < n; i++)
+        list[i].sent = 990;
+    assert_true(bats_answers_find(list, n, 1000, 400, &a));
+    near(a.gamma_partial, 0);
+    near(a.gamma, 0.5);
+    free(a.times);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_an_earlier_run_all_is_known),
+        cmocka_unit_test(if_nothing_answers_nothing_is_known),
+        cmocka_unit_test(the_second_epoch_is_known_in_part),
+        cmocka_unit_test(what_is_too_new_says_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
