@@ -244,6 +244,11 @@ const struct bats_option bats_options[] = {
      "mark the strategy for which this is least: arithmetic with makespan and "
      "tail in seconds, cost, task_cost, min(a, b), max(a, b), sqrt(a), log(a), "
      "< and >, as in 'cost + 5 * (makespan > 3600)'"},
+    {"strategy", 0, "STRATEGY", BATS_OPTION_TEXT, AT(strategy), FRONTIER,
+     BATS_GROUP_MONEY, "also play this one, as for 'bats-mpi run'"},
+    {"online", 0, NULL, BATS_OPTION_FLAG, AT(online), FRONTIER,
+     BATS_GROUP_MONEY,
+     "of a record, use only what was known when the tail began"},
     {"plays", 0, "N", BATS_OPTION_SMALL, AT(plays), FRONTIER, BATS_GROUP_RUN,
      "plays of each strategy (default: 100)"},
     {"seed", 0, "N", BATS_OPTION_COUNT, AT(seed), FRONTIER, BATS_GROUP_RUN,

@@ -69,6 +69,7 @@ struct bats_settings {
     const char *strategy;    /* [NULL] */
     const char *utility;     /* [NULL] */
     uint32_t plays;          /* [0] */
+    bool online;             /* [false] */
     const char *reconfigure; /* ["violation"]; simulate: [NULL] */
     bats_time monitor;       /* [0] */
     uint64_t seed;           /* [0], below 2^63 */

@@ -109,11 +109,18 @@ struct reading {
     struct machine {
         char name[BATS_MACHINE_NAME];
         size_t cluster;
-        bats_time sent; /* what runs there; -1: nothing does */
+        /* What runs there, and what did before: its end may be logged after
+         * the next one was sent. */
+        int64_t task[2];
+        bats_time sent[2]; /* -1: nothing */
     } *machines;
     size_t n_machines;
     struct bats_instance *instances[2];
     size_t n[2];
+    bats_time *done_times; /* of tasks, ascending */
+    size_t n_done_times;
+    bool is_online; /* only what was known when the tail began, */
+    bats_time now, d; /* then, and how long an instance may take */
 };
 
 static int read_kinds(struct reading *r, const char *path,
@@ -150,7 +157,9 @@ static int read_machines(struct reading *r, struct bats_error *err)
     for (size_t i = 0; i < r->status.n_clusters; i++)
         n += r->status.clusters[i].machines;
     r->machines = calloc((size_t)n + 1, sizeof *r->machines);
-    if (!r->machines)
+    r->done_times =
+        calloc((size_t)r->status.tasks + 1, sizeof *r->done_times);
+    if (!r->machines || !r->done_times)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     int rc = bats_view_machines(r->view, err);
     while (rc == 0 && r->n_machines < (size_t)n &&
@@ -158,7 +167,7 @@ static int read_machines(struct reading *r, struct bats_error *err)
         struct machine *to = &r->machines[r->n_machines++];
         rc = 0;
         snprintf(to->name, sizeof to->name, "%s", m.name);
-        to->sent = -1;
+        to->sent[0] = to->sent[1] = -1;
         while (to->cluster + 1 < r->status.n_clusters &&
                strcmp(r->status.clusters[to->cluster].name, m.cluster) != 0)
             to->cluster++;
@@ -198,19 +207,27 @@ static int read_entry(struct reading *r, const struct bats_view_entry *e,
     if (!m || e->task == 0)
         return 0;
     if (strcmp(e->what, "run") == 0) {
-        m->sent = e->time;
+        m->task[1] = m->task[0];
+        m->sent[1] = m->sent[0];
+        m->task[0] = e->task;
+        m->sent[0] = e->time;
         return 0;
     }
+    if (strcmp(e->what, "done") == 0 &&
+        r->n_done_times < (size_t)r->status.tasks)
+        r->done_times[r->n_done_times++] = e->time;
     bool answers =
         strcmp(e->what, "done") == 0 || strcmp(e->what, "superseded") == 0;
     bool is_lost = strcmp(e->what, "failed") == 0 &&
                    strstr(e->text, "timed out") != NULL;
     bool ends = answers || is_lost || strcmp(e->what, "failed") == 0 ||
                 strcmp(e->what, "preempted") == 0;
-    if (!ends || m->sent < 0)
+    int which = m->sent[1] >= 0 && m->task[1] == e->task ? 1 : 0;
+    bats_time sent = m->sent[which];
+    if (!ends || sent < 0 || m->task[which] != e->task)
         return 0;
-    struct bats_instance instance = {m->sent, answers ? e->time - m->sent : -1};
-    m->sent = -1;
+    struct bats_instance instance = {sent, answers ? e->time - sent : -1};
+    m->sent[which] = -1;
     return answers || is_lost
                ? add_instance(r, r->unreliable[m->cluster] ? 0 : 1, instance,
                               err)
@@ -225,6 +242,38 @@ static int read_instances(struct reading *r, struct bats_error *err)
     while (rc == 0 && (rc = bats_view_next_entry(r->view, &e, err)) > 0)
         rc = read_entry(r, &e, err);
     return rc < 0 ? rc : 0;
+}
+
+/* When fewer tasks were left than the pool has slots, and what was sent since
+ * then, or answered, is not known. */
+static void forget_tail(struct reading *r, int64_t n_unreliable,
+                        bats_time *now, bats_time *d)
+{
+    struct bats_answers a;
+    *now = BATS_NEVER;
+    if (r->status.tasks < n_unreliable || r->n_done_times == 0)
+        return;
+    size_t at = (size_t)(r->status.tasks - n_unreliable);
+    if (at >= r->n_done_times)
+        return;
+    *now = r->done_times[at];
+    for (int pool = 0; pool < 2; pool++) {
+        size_t kept = 0;
+        for (size_t i = 0; i < r->n[pool]; i++) {
+            struct bats_instance instance = r->instances[pool][i];
+            if (instance.sent >= *now)
+                continue;
+            if (instance.sent + instance.time > *now)
+                instance.time = -1;
+            r->instances[pool][kept++] = instance;
+        }
+        r->n[pool] = kept;
+    }
+    *d = BATS_HOUR;
+    if (bats_answers_find(r->instances[0], r->n[0], BATS_NEVER, 0, &a)) {
+        *d = (bats_time)(BATS_THROUGHPUT_D * a.mean);
+        free(a.times);
+    }
 }
 
 /* The size of the pool is that of its machines that were there to the end. */
@@ -244,11 +293,13 @@ static int make_pool(struct reading *r, int pool, const char *path,
     }
     if (n <= 0 && pool == 1)
         return 0;
+    if (pool == 0 && r->is_online)
+        forget_tail(r, n, &r->now, &r->d);
     bool is_known = n > 0 && bats_answers_find(r->instances[pool], r->n[pool],
-                                               BATS_NEVER, 0, &a);
+                                               r->now, r->d, &a);
     if (!is_known && pool == 1) /* never used: it takes as long there */
-        is_known = n > 0 && bats_answers_find(r->instances[0], r->n[0],
-                                              BATS_NEVER, 0, &a);
+        is_known = n > 0 && bats_answers_find(r->instances[0], r->n[0], r->now,
+                                              r->d, &a);
     if (!is_known)
         return bats_error_set(err, BATS_EINPUT,
                               "%s: nothing has answered in the unreliable "
@@ -265,10 +316,10 @@ static int make_pool(struct reading *r, int pool, const char *path,
     return 0;
 }
 
-static int from_record(const char *path, struct bats_pools *pools,
-                       struct bats_error *err)
+static int from_record(const char *path, bool is_online,
+                       struct bats_pools *pools, struct bats_error *err)
 {
-    struct reading r = {.view = NULL};
+    struct reading r = {.is_online = is_online, .now = BATS_NEVER};
     int rc = bats_view_open(path, &r.view, err);
     if (rc == 0)
         rc = bats_view_status(r.view, &r.status, err);
@@ -286,13 +337,14 @@ static int from_record(const char *path, struct bats_pools *pools,
              r.status.currency);
     bats_view_close(r.view);
     free(r.machines);
+    free(r.done_times);
     free(r.instances[0]);
     free(r.instances[1]);
     return rc;
 }
 
-int bats_pools_read(const char *word, struct bats_pools *pools,
-                    struct bats_error *err)
+int bats_pools_read(const char *word, bool is_online,
+                    struct bats_pools *pools, struct bats_error *err)
 {
     char head[16] = "", path[PATH_MAX];
     bats_look_find(word, path, sizeof path);
@@ -305,7 +357,7 @@ int bats_pools_read(const char *word, struct bats_pools *pools,
     int rc = n > 0 && head[strspn(head, " \t\r\n")] == '{'
                  ? bats_pools_load(path, pools, err)
              : memcmp(head, "SQLite format 3", 15) == 0
-                 ? from_record(path, pools, err)
+                 ? from_record(path, is_online, pools, err)
                  : from_scenario(path, pools, err);
     if (rc == 0 && pools->model.n_unreliable == 0)
         rc = bats_error_set(err, BATS_EINPUT,

@@ -52,8 +52,9 @@ struct frontier {
 
 /* ---- playing ---- */
 
-static void add_static(struct frontier *f)
+static int add_static(struct frontier *f, struct bats_error *err)
 {
+    struct bats_error why;
     static const char *const names[] = {"AR",  "TRR",   "TR",
                                         "AUR", "CNinf", "CN1T0"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -62,6 +63,11 @@ static void add_static(struct frontier *f)
         if (f->pools.model.n_reliable > 0 || !bats_strategy_needs_reliable(&s))
             f->list[f->n++].strategy = s;
     }
+    if (f->set->strategy != NULL &&
+        bats_strategy_parse(f->set->strategy, &f->list[f->n++].strategy,
+                            &why) < 0)
+        return bats_error_set(err, BATS_EINPUT, "--strategy: %s", why.text);
+    return 0;
 }
 
 static void *work(void *context)
@@ -295,8 +301,9 @@ static int find(struct frontier *f, struct bats_error *err)
         return rc;
     f->n_grid = f->n =
         bats_candidates_grid(m->n_unreliable, m->n_reliable, f->list);
-    add_static(f);
-    rc = play_all(f, err);
+    rc = add_static(f, err);
+    if (rc == 0)
+        rc = play_all(f, err);
     if (rc < 0)
         return rc;
     bats_candidates_mark(f->list, f->n_grid);
@@ -311,7 +318,7 @@ static int frontier(const struct bats_settings *set, struct bats_error *err)
         return bats_error_set(err, BATS_EINPUT,
                               "--deadline: a frontier has no clock: give a "
                               "duration");
-    rc = bats_pools_read(set->words[0], &f.pools, err);
+    rc = bats_pools_read(set->words[0], set->online, &f.pools, err);
     if (rc == 0 && set->save != NULL)
         rc = bats_pools_save(&f.pools, set->save, err);
     if (rc == 0)
