@@ -17,7 +17,8 @@
  *   now <= t'             the mean of the means of both epochs.
  *
  * F_s is of the first epoch, if 20 of it answered: of what was sent later, the
- * long ones are still missing.
+ * long ones are still missing. Else it is of all, weighted for that (Kaplan and
+ * Meier, 1958).
  */
 #ifndef BATS_ANSWERS_H
 #define BATS_ANSWERS_H

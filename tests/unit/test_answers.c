@@ -96,6 +96,29 @@ static void what_is_too_new_says_nothing(void **state)
     free(a.times);
 }
 
+/* Nothing is known for sure: 10 instances sent at 0 took 100, 10 sent at 0 still
+ * run at 400 or took 300, and 10 sent at 200 are 200 old: of those, 5 took 100.
+ * By hand: 15 of 30 at 100; then at risk at 300 are 10, of which 5: 1/2 x 1/2. So
+ * gamma = 3/4, two thirds of it at 100. Without weights it were 3 of 4. */
+static void times_are_weighted_for_what_still_runs(void **state)
+{
+    (void)state;
+    struct bats_instance list[30];
+    struct bats_answers a;
+    for (int i = 0; i < 30; i++)
+        list[i] = i < 10   ? (struct bats_instance){0, 100}
+                  : i < 20 ? (struct bats_instance){0, i % 2 ? -1 : 300}
+                           : (struct bats_instance){200, i % 2 ? -1 : 100};
+    assert_true(bats_answers_find(list, 30, 400, 5000, &a));
+    size_t n_short = 0;
+    for (size_t i = 0; i < a.n_times; i++)
+        n_short += a.times[i] == 100;
+    assert_int_equal(a.n_times, 20);
+    assert_int_equal(n_short, 13); /* 2/3 of 20 */
+    assert_true(a.times[19] == 300);
+    free(a.times);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -103,6 +126,7 @@ int main(void)
         cmocka_unit_test(if_nothing_answers_nothing_is_known),
         cmocka_unit_test(the_second_epoch_is_known_in_part),
         cmocka_unit_test(what_is_too_new_says_nothing),
+        cmocka_unit_test(times_are_weighted_for_what_still_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,6 +42,70 @@ static bool take_times(const struct bats_instance *list, size_t n,
     return a->n_times > 0;
 }
 
+/* An instance, and how long it took or has been running. */
+struct life {
+    bats_time time;
+    bool answers;
+};
+
+static int by_life(const void *left, const void *right)
+{
+    const struct life *a = left, *b = right;
+    if (a->time != b->time)
+        return a->time < b->time ? -1 : 1;
+    return b->answers - a->answers; /* those that end first */
+}
+
+/* Each answer counts as many times as those that took as long, or are that old,
+ * stand for those that are younger: what is still running would otherwise make
+ * times look short. Returns gamma. (Kaplan and Meier, 1958) */
+static double weigh(const struct life *lives, size_t n, double *weight)
+{
+    double survive = 1;
+    for (size_t i = 0; i < n; i++) {
+        weight[i] = lives[i].answers ? survive / (double)(n - i) : 0;
+        survive -= weight[i];
+    }
+    return 1 - survive;
+}
+
+/* Replaces the times by n_times quantiles of the weighted ones. */
+static void correct(const struct life *lives, const double *weight, size_t n,
+                    double gamma, struct bats_answers *a)
+{
+    double past = 0, sum = 0;
+    size_t at = 0;
+    for (size_t i = 0; i < n && at < a->n_times; i++) {
+        past += weight[i];
+        while (at < a->n_times && weight[i] > 0 &&
+               ((double)at + 0.5) / (double)a->n_times <= past / gamma + 1e-9)
+            a->times[at++] = lives[i].time > 0 ? lives[i].time : 1;
+    }
+    for (size_t i = 0; i < a->n_times; i++)
+        sum += (double)a->times[i];
+    a->mean = sum / (double)a->n_times;
+}
+
+/* F_s where many instances may still answer. False: no memory. */
+static bool correct_times(const struct bats_instance *list, size_t n,
+                          bats_time now, struct bats_answers *a)
+{
+    struct life *lives = malloc(n * sizeof *lives);
+    double *weight = malloc(n * sizeof *weight);
+    for (size_t i = 0; lives && weight && i < n; i++)
+        lives[i] = list[i].time >= 0
+                       ? (struct life){list[i].time, true}
+                       : (struct life){now - list[i].sent, false};
+    if (lives && weight) {
+        qsort(lives, n, sizeof *lives, by_life);
+        correct(lives, weight, n, weigh(lives, n, weight), a);
+    }
+    bool ok = lives && weight;
+    free(lives);
+    free(weight);
+    return ok;
+}
+
 /* F_s(t). */
 static double share(const struct bats_answers *a, bats_time t)
 {
@@ -101,6 +165,11 @@ bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
         first++;
     size_t of = count_answers(list, first) >= ENOUGH ? first : n;
     if (!take_times(list, of, a)) {
+        free(a->times);
+        a->times = NULL;
+        return false;
+    }
+    if (of == n && now != BATS_NEVER && !correct_times(list, n, now, a)) {
         free(a->times);
         a->times = NULL;
         return false;
