@@ -258,15 +258,16 @@ static int connect_once(const struct bats_door *door, struct bats_error *err)
                                     door->host, port, strerror(errno));
 }
 
-/* The file may be written anew meanwhile, as the master comes back. */
-static int reach(const char *file, struct bats_door *door, int64_t until_us,
-                 struct bats_error *err)
+/* The file may be written anew meanwhile, as the master comes back; until then
+ * it may be missing for one that `was_there`. */
+static int reach(const char *file, bool was_there, struct bats_door *door,
+                 int64_t until_us, struct bats_error *err)
 {
     for (;;) {
         int rc = bats_door_read(file, door, err);
-        if (rc < 0)
+        if (rc < 0 && !was_there)
             return rc;
-        int fd = connect_once(door, err);
+        int fd = rc == 0 ? connect_once(door, err) : rc;
         if (fd >= 0 || bats_clock_now_us() > until_us ||
             bats_signals_count() > 0)
             return fd;
@@ -361,12 +362,12 @@ static int prove(struct gateway *g, const struct bats_door *door,
     return post(g, &packet, err);
 }
 
-static int join(struct gateway *g, int64_t until_us, int64_t *silence_us,
-                struct bats_error *err)
+static int join(struct gateway *g, bool was_there, int64_t until_us,
+                int64_t *silence_us, struct bats_error *err)
 {
     struct bats_door door;
     struct bats_message message;
-    int fd = reach(g->options->file, &door, until_us, err);
+    int fd = reach(g->options->file, was_there, &door, until_us, err);
     if (fd < 0)
         return fd;
     until_us = bats_clock_now_us() + PATIENCE_US;
@@ -408,18 +409,22 @@ int bats_gateway_create(const struct bats_gateway_options *options,
         return rc;
     }
     *comm = &g->base;
-    return join(g, bats_clock_now_us() + PATIENCE_US, silence_us, err);
+    return join(g, false, bats_clock_now_us() + PATIENCE_US, silence_us, err);
 }
 
 int bats_gateway_return(struct bats_comm *comm, int64_t until_us,
                         int64_t *silence_us, struct bats_error *err)
 {
     struct gateway *g = gateway_of(comm);
-    bats_comm_lock();
-    bats_wire_close(&g->wire);
-    bats_comm_unlock();
-    g->cut = false;
-    int rc = join(g, until_us, silence_us, err);
-    g->cut = rc < 0;
-    return rc;
+    for (;;) {
+        bats_wire_close(&g->wire);
+        g->cut = false;
+        int rc = join(g, true, until_us, silence_us, err);
+        g->cut = rc < 0;
+        /* A master that refuses the job will not change its mind. */
+        if (rc == 0 || rc == BATS_EINPUT || bats_clock_now_us() > until_us ||
+            bats_signals_count() > 0)
+            return rc;
+        bats_clock_sleep(AGAIN_US);
+    }
 }

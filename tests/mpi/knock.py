@@ -100,6 +100,6 @@ elif how == "pass":
         gateway.sendall(frame(message(s)))
     with open(sys.argv[3] + ".said", "wb") as f:
         f.write(said)
-    os.unlink(sys.argv[3])  # the gateway need not come back
+    os.unlink(sys.argv[3])  # the gateway will not come back
     sys.exit()
 print(answer(s))

@@ -15,7 +15,7 @@ echo 'until test -e go; do sleep 0.1; done' >bag
 master() { # waits for workers, into out and err; $master
     rm -f door go
     env "$mark" "$BATS_MPI" bag --clusters clusters.ini --welcome door \
-        --host 127.0.0.1 --no-record >out 2>err </dev/null &
+        --host 127.0.0.1 --no-record --silence 3s >out 2>err </dev/null &
     master=$!
     within 30 test -s door
 }
