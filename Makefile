@@ -57,7 +57,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	policy/deadline.c policy/expert.c policy/initial.c policy/list.c policy/problem.c \
 	policy/rr.c sampling/choice.c sampling/place.c sampling/points.c \
 	shrink/nodes.c \
-	state/answers.c state/bag.c state/check.c state/executions.c state/graph.c \
+	state/answers.c state/bag.c state/categories.c state/check.c state/executions.c state/graph.c \
 	state/ledger.c state/machines.c state/slots.c state/state.c \
 	state/jobs.c state/tasks.c state/use.c tail/answers.c tail/decide.c tail/expert.c tail/instances.c tail/plays.c \
 	tail/replicas.c tail/soonest.c tail/strategy.c)

@@ -306,6 +306,8 @@ struct bats_sched_shrink {
                              tasks */
 };
 
+#define BATS_CATEGORIES_MAX 1024
+
 struct bats_sched_options {
     const struct bats_policy *policy;
     uint32_t n_tasks;                         /* N >= 1 */
@@ -345,6 +347,11 @@ struct bats_sched_options {
                                        n_tasks tasks, and no circle. NULL:
                                        none does. Not copied: it must live as
                                        long as the engine */
+    const uint16_t *category; /* per task, < n_categories: tasks of one take
+                                 similar times. Not copied, as the graph. NULL:
+                                 all are of one */
+    uint32_t n_categories;    /* 0 without; else at most
+                                 BATS_CATEGORIES_MAX */
     const uint8_t *once; /* per task: not 0 = it must not run twice at the
                             same time; NULL: none; copied */
     /* BATS_TAIL_PERFECT: how long `task` takes on a machine of `cluster`. */
@@ -434,6 +441,16 @@ struct bats_sched_status {
 };
 void bats_sched_status(const struct bats_sched *s,
                        struct bats_sched_status *status);
+
+/* What is known of a category, in microseconds of virtual time. */
+struct bats_category_status {
+    uint32_t done; /* in this session */
+    uint32_t left; /* without a result */
+    double mean;   /* of the runtimes of those that are done; 0: none is */
+    double deviation; /* standard deviation of these; 0 with less than two */
+};
+void bats_sched_category_status(const struct bats_sched *s, uint32_t category,
+                                struct bats_category_status *status);
 
 /* The task has ended for good: it will not be run again. */
 bool bats_sched_has_result(const struct bats_sched *s, uint32_t task);

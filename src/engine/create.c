@@ -17,6 +17,14 @@ static int check_options(const struct bats_sched_options *o,
         return bats_error_set(err, BATS_EINPUT,
                               "the graph is of %u tasks, the bag of %u",
                               o->graph->n_tasks, o->n_tasks);
+    if (o->n_categories > BATS_CATEGORIES_MAX ||
+        (o->category != NULL) != (o->n_categories > 0))
+        return bats_error_set(err, BATS_EINPUT, "%u categories of tasks",
+                              o->n_categories);
+    for (uint32_t i = 0; o->category != NULL && i < o->n_tasks; i++)
+        if (o->category[i] >= o->n_categories)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "task %u is of no category", i);
     if (o->n_machines < 1)
         return bats_error_set(err, BATS_EINPUT, "there are no machines");
     if (o->window < 1 || o->window > TIME_MAX)

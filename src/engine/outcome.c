@@ -90,7 +90,8 @@ static void succeed(struct bats_sched *e, uint32_t machine,
 }
 
 /* The task is out of the bag: it counts for the statistics. */
-static void count(struct bats_sched *e, uint32_t slot, bool in_sample,
+static void count(struct bats_sched *e, uint32_t slot,
+                  struct bats_position task, bool in_sample,
                   bats_time runtime)
 {
     struct state *s = &e->state;
@@ -102,6 +103,8 @@ static void count(struct bats_sched *e, uint32_t slot, bool in_sample,
         !e->tail->learn(e->own.tail, s, slot_cluster(s, slot), runtime))
         s->failure = BATS_ENOMEM;
     slot_worked(s, slot, runtime);
+    if (s->bag.state[task.i] == BATS_TASK_DONE)
+        categories_note(s, task, slot_cluster(s, slot), runtime);
 }
 
 static int quarantine(struct bats_sched *e, uint32_t machine,
@@ -135,7 +138,7 @@ static int ended(struct bats_sched *e, const struct bats_event *ev,
         rc = quarantine(e, ev->machine, err);
     bool has_result = bats_bag_has_result(&s->bag, task);
     if (has_result)
-        count(e, slot, in_sample, ev->runtime);
+        count(e, slot, task, in_sample, ev->runtime);
     machine_drained(s, ev->machine);
     if (rc == 0 && has_result && !s->draining)
         rc = configure_review(e,

@@ -1,4 +1,6 @@
 /* status: what the engine knows, for people. See bats/sched.h. */
+#include <math.h>
+
 #include "bats/plan.h"
 #include "engine/engine.h"
 
@@ -128,6 +130,17 @@ void bats_sched_cluster_status(const struct bats_sched *e, size_t cluster,
     }
     if (paid > 0)
         status->utilisation = c->busy_time / paid;
+}
+
+void bats_sched_category_status(const struct bats_sched *e, uint32_t category,
+                                struct bats_category_status *status)
+{
+    const struct categories *k = &e->state.categories;
+    const struct category_stats *stats = &k->stats[category];
+    *status = (struct bats_category_status){
+        .done = stats->n, .left = k->left[category], .mean = stats->mean};
+    if (stats->n > 1)
+        status->deviation = sqrt(stats->squares / (stats->n - 1));
 }
 
 bool bats_sched_has_result(const struct bats_sched *e, uint32_t task)

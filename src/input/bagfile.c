@@ -561,6 +561,14 @@ const struct bats_graph *bats_bagfile_graph(const struct bats_bagfile *bag)
     return bag->graph.n_nodes > 0 ? &bag->graph : NULL;
 }
 
+const uint16_t *bats_bagfile_categories(const struct bats_bagfile *bag,
+                                        uint32_t *n)
+{
+    const struct bats_workflow *w = bag->workflow;
+    *n = w && w->category ? (uint32_t)w->categories.n : 0;
+    return *n > 0 ? w->category : NULL;
+}
+
 const struct bats_workflow *
 bats_bagfile_workflow(const struct bats_bagfile *bag)
 {

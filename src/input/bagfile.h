@@ -88,6 +88,10 @@ uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i);
 /* Who waits for whom, of the bag; NULL: nobody does. */
 const struct bats_graph *bats_bagfile_graph(const struct bats_bagfile *bag);
 
+/* By task, of *n categories; NULL and 0: it has none, or too many. */
+const uint16_t *bats_bagfile_categories(const struct bats_bagfile *bag,
+                                        uint32_t *n);
+
 /* If the bag is a workflow of another format; else NULL. */
 const struct bats_workflow *
 bats_bagfile_workflow(const struct bats_bagfile *bag);

@@ -51,7 +51,7 @@ static const struct {
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 528,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 544,
                "all of the engine's options are recorded");
 
 /* ---- writing ---- */
@@ -85,6 +85,24 @@ static json_t *ranges(const uint8_t *marks, uint32_t n)
             i++;
         bad |= json_array_append_new(list, json_integer(first));
         bad |= json_array_append_new(list, json_integer(i));
+    }
+    if (bad == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+/* The categories, as [category, tasks, category, tasks, ...]. */
+static json_t *categories(const uint16_t *of, uint32_t n)
+{
+    json_t *list = json_array();
+    int bad = 0;
+
+    for (uint32_t i = 0, first; i < n;) {
+        for (first = i; i < n && of[i] == of[first];)
+            i++;
+        bad |= json_array_append_new(list, json_integer(of[first]));
+        bad |= json_array_append_new(list, json_integer(i - first));
     }
     if (bad == 0)
         return list;
@@ -205,6 +223,9 @@ json_t *bats_options_write(const struct bats_sched_options *o)
     if (o->earlier.fresh != NULL)
         bad |= json_object_set_new(object, "fresh",
                                    ranges(o->earlier.fresh, o->n_tasks));
+    if (o->category != NULL)
+        bad |= json_object_set_new(object, "categories",
+                                   categories(o->category, o->n_tasks));
     if (o->graph != NULL)
         bad |= json_object_set_new(object, "graph_nodes",
                                    json_integer(o->graph->n_nodes));
@@ -268,6 +289,30 @@ static bool read_ranges(const json_t *list, uint8_t *marks, uint32_t n)
             marks[k] = 1;
     }
     return true;
+}
+
+static bool read_categories(const json_t *list, struct bats_sched_options *o,
+                            struct bats_options_lists *lists)
+{
+    uint32_t n = 0;
+
+    if (list == NULL)
+        return true;
+    o->category = lists->category =
+        calloc(o->n_tasks, sizeof *lists->category);
+    for (size_t i = 0; lists->category && i + 1 < json_array_size(list);
+         i += 2) {
+        json_int_t category = json_integer_value(json_array_get(list, i));
+        json_int_t tasks = json_integer_value(json_array_get(list, i + 1));
+        if (category < 0 || category >= BATS_CATEGORIES_MAX || tasks < 1 ||
+            tasks > o->n_tasks - n)
+            return false;
+        if (category >= o->n_categories)
+            o->n_categories = (uint32_t)category + 1;
+        while (tasks-- > 0)
+            lists->category[n++] = (uint16_t)category;
+    }
+    return lists->category != NULL && n == o->n_tasks;
 }
 
 static bool read_observations(const json_t *list,
@@ -426,6 +471,8 @@ bool bats_options_read(const json_t *object, struct bats_sched_options *o,
             !read_ranges(fresh, lists->fresh, o->n_tasks))
             return false;
     }
+    if (!read_categories(json_object_get(object, "categories"), o, lists))
+        return false;
     json_int_t nodes =
         json_integer_value(json_object_get(object, "graph_nodes"));
     if (nodes != 0 && (nodes < o->n_tasks || nodes >= UINT32_MAX))

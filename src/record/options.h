@@ -30,6 +30,7 @@ struct bats_options_lists {
     uint8_t *once;
     struct bats_observation *profile;
     uint8_t *fresh;
+    uint16_t *category;
     uint32_t graph_nodes; /* 0: there is no graph */
 };
 

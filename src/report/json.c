@@ -199,6 +199,27 @@ static int set_deadline(json_t *o, const struct bats_sched_status *s)
     return bad;
 }
 
+static json_t *categories(const struct bats_report *r)
+{
+    json_t *list = json_array();
+    int bad = list == NULL;
+
+    for (uint32_t i = 0; i < r->n_categories; i++) {
+        const struct bats_report_category *c = &r->categories[i];
+        json_t *o = json_object();
+        bad |= SET(o, "name", bats_json_text(c->name));
+        bad |= SET(o, "tasks_done", integer(c->is.done));
+        bad |= SET(o, "tasks_left", integer(c->is.left));
+        bad |= SET(o, "mean_runtime_s", seconds(c->is.mean));
+        bad |= SET(o, "deviation_s", seconds(c->is.deviation));
+        bad |= json_array_append_new(list, o);
+    }
+    if (bad == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 static int set_result(json_t *o, const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
@@ -227,6 +248,8 @@ static int set_result(json_t *o, const struct bats_report *r)
     bad |= SET(o, "tasks_done", integer(s->status.done));
     bad |= SET(o, "tasks_failed", integer(s->status.failed));
     bad |= SET(o, "tasks_skipped", integer(s->status.skipped));
+    if (r->n_categories > 0)
+        bad |= SET(o, "categories", categories(r));
     bad |= SET(o, "tasks_left", integer(bats_snapshot_left(s)));
     bad |= SET(o, "preempted", integer(s->status.preempted));
     bad |= SET(o, "retried", integer(s->status.retried));

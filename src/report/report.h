@@ -64,6 +64,12 @@ struct bats_report_settings {
     struct bats_sched_rules rules;
 };
 
+/* What tasks of a category have taken. */
+struct bats_report_category {
+    const char *name; /* borrowed */
+    struct bats_category_status is;
+};
+
 struct bats_report {
     struct bats_snapshot snapshot;
     struct bats_report_settings settings;
@@ -79,6 +85,9 @@ struct bats_report {
     int exit_code;    /* exit code of bats-mpi */
     int64_t start_us; /* real time, microseconds since 1970 */
     int64_t real_us;  /* real time the run took */
+    const struct bats_report_category *categories; /* of a workflow; those
+                                                      that took most first */
+    uint32_t n_categories;
 };
 
 /* The promise for the chosen schedule (snapshot.has_promise), as the bill

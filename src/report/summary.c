@@ -1,5 +1,6 @@
 /* summary: the closing report for people. See report.h. */
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #define FAILURES_SHOWN 10
 #define DECISIONS_FIRST 4 /* shown from the start of a long list */
 #define DECISIONS_LAST 8
+#define CATEGORIES_SHOWN 12
 #define RANGES_SHOWN 40 /* of skipped tasks */
 
 static double percent(double share)
@@ -488,12 +490,51 @@ static void print_causes(FILE *out, const struct bats_report *r)
     bats_causes_print(out, &r->causes, BATS_REPORT_CAUSES);
 }
 
+/* How sure a mean is: 95 % of such intervals have the true one. */
+static double margin(const struct bats_category_status *c)
+{
+    return c->done > 1 ? 1.96 * c->deviation / sqrt(c->done) : 0;
+}
+
+static void print_categories(FILE *out, const struct bats_report *r)
+{
+    static const char *const head[] = {"category", "done", "left",
+                                       "mean time", "+-"};
+    struct bats_table t = {0};
+    char text[BATS_UNITS_TEXT], name[41];
+    if (r->n_categories < 2)
+        return;
+    bats_table_head(&t, head, sizeof head / sizeof *head);
+    for (uint32_t i = 0; i < r->n_categories && i < CATEGORIES_SHOWN; i++) {
+        const struct bats_category_status *c = &r->categories[i].is;
+        bats_table_set(&t, i + 1, 0, "%s",
+                       bats_encode_terminal(name, sizeof name,
+                                            r->categories[i].name));
+        bats_table_set(&t, i + 1, 1, "%" PRIu32, c->done);
+        bats_table_set(&t, i + 1, 2, "%" PRIu32, c->left);
+        bats_table_set(&t, i + 1, 3, "%s",
+                       c->done > 0
+                           ? bats_duration_format(text, (bats_time)c->mean)
+                           : "-");
+        bats_table_set(&t, i + 1, 4, "%s",
+                       c->done > 1
+                           ? bats_duration_format(text, (bats_time)margin(c))
+                           : "-");
+    }
+    putc('\n', out);
+    bats_table_print(out, &t);
+    if (r->n_categories > CATEGORIES_SHOWN)
+        fprintf(out, "... %" PRIu32 " more\n",
+                r->n_categories - CATEGORIES_SHOWN);
+}
+
 void bats_report_print(FILE *out, const struct bats_report *report)
 {
     putc('\n', out);
     bats_report_outcome(out, report);
     putc('\n', out);
     print_clusters(out, &report->snapshot);
+    print_categories(out, report);
     putc('\n', out);
     print_facts(out, report);
     print_decisions(out, &report->snapshot);

@@ -129,6 +129,8 @@ static struct bats_sched_options engine_options(struct master *m)
         .once = o->once,
         .graph = bats_bagfile_graph(o->bag),
     };
+    options.category =
+        bats_bagfile_categories(o->bag, &options.n_categories);
     options.rules.yields = YIELDS;
     options.goal.deadline = m->survey.deadline;
     options.rules.time_limit = m->survey.time_limit;

@@ -490,6 +490,11 @@ static int load_workflow(struct reader *r, const char *path,
         rc = take_runtimes(r, s->graph.n_tasks,
                            is_bag ? runtime_of_line : runtime_of_task,
                            is_bag ? (const void *)bag : &w, why);
+    if (rc == 0 && !is_bag && w.category) {
+        s->category = w.category;
+        s->n_categories = (uint32_t)w.categories.n;
+        w.category = NULL;
+    }
     if (!is_bag)
         bats_workflow_release(&w);
     bats_bagfile_destroy(bag);
@@ -961,6 +966,7 @@ void bats_scenario_destroy(struct bats_scenario *scenario)
     free(scenario->seeds);
     free(scenario->measured);
     free(scenario->planned);
+    free(scenario->category);
     bats_graph_release(&scenario->graph);
     free(scenario);
 }

@@ -107,6 +107,8 @@ struct bats_scenario {
     bats_time loss[BATS_CLUSTERS_MAX]; /* mean; 0: never */
     uint32_t n_tasks;
     struct bats_graph graph; /* without nodes: nobody waits */
+    uint16_t *category;      /* of its tasks, or NULL */
+    uint32_t n_categories;
     struct bats_draw runtime;
     bats_time *measured; /* from the file or the workflow, or NULL */
     bats_time *planned;  /* of the workflow, while the file is read */

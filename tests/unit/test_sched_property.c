@@ -77,6 +77,7 @@ struct world {
     uint32_t left_out;
     struct bats_graph graph; /* with dependencies: n_nodes > 0 */
     bool skipped[TASKS];
+    uint16_t category[TASKS];
     uint32_t n_skipped, skips; /* the second of all worlds */
     bool joined[MACHINES], lost[MACHINES], held[MACHINES];
     bats_time acquired[MACHINES];
@@ -679,6 +680,12 @@ static void add_graph(struct world *w)
     for (uint32_t i = 0; i < n; i++)
         w->graph.any[i] = chance(w, 0.2);
     w->o.graph = &w->graph;
+    if (chance(w, 0.5)) {
+        w->o.n_categories = 1 + pick(w, 4);
+        for (uint32_t i = 0; i < w->o.n_tasks; i++)
+            w->category[i] = (uint16_t)pick(w, w->o.n_categories);
+        w->o.category = w->category;
+    }
 }
 
 /* Machines that may not answer, and any strategy for them. */

@@ -103,6 +103,33 @@ static void report_books(struct bats_snapshot *s, const struct bats_books *b)
     s->n_decisions = b->n_decisions;
 }
 
+/* Those that have taken most come first. */
+static int by_work(const void *left, const void *right)
+{
+    const struct bats_report_category *a = left, *b = right;
+    double x = a->is.done * a->is.mean, y = b->is.done * b->is.mean;
+    return x != y ? (x < y) - (x > y) : strcmp(a->name, b->name);
+}
+
+/* For free(). NULL: there are none, or there is no memory for them. */
+static struct bats_report_category *
+list_categories(const struct bats_bagfile *bag, const struct bats_sched *sched,
+                uint32_t *n)
+{
+    const struct bats_workflow *workflow = bats_bagfile_workflow(bag);
+    struct bats_report_category *list = NULL;
+    if (bats_bagfile_categories(bag, n) != NULL)
+        list = calloc(*n, sizeof *list);
+    for (uint32_t i = 0; list != NULL && i < *n; i++) {
+        list[i].name = bats_names_text(&workflow->categories, i);
+        bats_sched_category_status(sched, i, &list[i].is);
+    }
+    *n = list != NULL ? *n : 0;
+    if (*n > 0)
+        qsort(list, *n, sizeof *list, by_work);
+    return list;
+}
+
 /* Reports and returns the exit code. */
 static int report(const struct bats_settings *set,
                   const struct bats_run_options *options,
@@ -143,6 +170,9 @@ static int report(const struct bats_settings *set,
     bats_snapshot_take(&r.snapshot, &outcome->survey.platform, outcome->sched);
     if (!kept)
         report_books(&r.snapshot, &outcome->books);
+    struct bats_report_category *categories =
+        list_categories(options->bag, outcome->sched, &r.n_categories);
+    r.categories = categories;
     bats_watch_finish(watch);
     if (!set->quiet && watch->terminal >= 0 && bats_report_is_brief(&r))
         bats_report_print_brief(stderr, &r);
@@ -161,9 +191,11 @@ static int report(const struct bats_settings *set,
                 "bats-mpi: stopped, because standard output cannot be "
                 "written: %s\n",
                 strerror(watch->out_errno));
-    if (json != NULL && bats_report_json(json, &r, &err) != 0)
-        return bats_complain(&err);
-    return r.exit_code;
+    int code = json == NULL || bats_report_json(json, &r, &err) == 0
+                   ? r.exit_code
+                   : bats_complain(&err);
+    free(categories);
+    return code;
 }
 
 /* ---- rank 0 ---- */

@@ -110,7 +110,7 @@ static void plan_soonest(const struct state *s, struct work *w)
 {
     double money = money_left(s), end;
     double all =
-        bats_windows_cost_of_all(&w->problem.is, problem_pending(s), &end);
+        bats_windows_cost_of_all(&w->problem.is, problem_work(s), &end);
     bool has_aim = w->problem.is.aim > 0;
     w->is_all = !has_aim && (s->n_clusters == 1 || all <= CLEARLY * money);
     /* A guess of the end. */
@@ -261,7 +261,7 @@ static void start(void *self, const struct state *s,
                     deadline_plan(&w->problem, s, money_left(s), &w->plan,
                                   &w->look_at);
     if (!is_cheap &&
-        bats_windows_cost_of_all(&w->problem.is, problem_pending(s), &end) <=
+        bats_windows_cost_of_all(&w->problem.is, problem_work(s), &end) <=
             CLEARLY * money_left(s))
         use_all(s, w);
     else if (!is_cheap)
@@ -366,6 +366,7 @@ static bats_time expected_end(const void *self, const struct state *s)
 {
     const struct work *w = ((const struct memory *)self)->work;
     double end = (double)w->made_at + w->plan.end * (double)s->window;
+    end = fmax(end, (double)s->now + (double)state_longest_chain(s));
     return w->made_at < 0 || end >= (double)BATS_NEVER ? BATS_NEVER
                                                        : (bats_time)end;
 }

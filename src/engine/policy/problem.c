@@ -146,6 +146,11 @@ double problem_pending(const struct state *s)
            count[BATS_TASK_WAITING];
 }
 
+double problem_work(const struct state *s)
+{
+    return problem_pending(s) * categories_left_weight(s);
+}
+
 /* A schedule that was chosen need not end sooner. */
 static double aim_of(const struct state *s)
 {
@@ -160,7 +165,7 @@ void problem_make(struct problem *p, const struct state *s, bool all)
                                           .n_types = s->n_clusters,
                                           .machines = p->machines,
                                           .slots = p->slots,
-                                          .demand = problem_pending(s),
+                                          .demand = problem_work(s),
                                           .aim = aim_of(s)};
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];

@@ -39,7 +39,8 @@ void problem_make(struct problem *p, const struct state *s, bool all);
 void problem_note(struct problem *p, const struct state *s,
                   const struct occasion *why);
 
-/* Tasks that do not run. */
+/* Tasks that do not run; and their work, in mean tasks. */
 double problem_pending(const struct state *s);
+double problem_work(const struct state *s);
 
 #endif

@@ -109,6 +109,13 @@ static void sift_down(struct bats_bag *bag, uint32_t at, uint32_t n,
     bag->order[at] = task;
 }
 
+void bats_bag_reorder(struct bats_bag *bag)
+{
+    uint32_t n = bats_bag_ready(bag);
+    for (uint32_t at = n / 2; at-- > 0;)
+        sift_down(bag, at, n, bag->order[at]);
+}
+
 /* The first one of the heap, then the best of those that are below the ones
  * that came before it. */
 uint32_t bats_bag_find(const struct bats_bag *bag, uint32_t behind)

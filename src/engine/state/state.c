@@ -191,7 +191,8 @@ static int resume(struct state *s, const struct bats_sched_earlier *earlier)
 static int connect(struct state *s, const struct bats_graph *graph,
                    struct bats_error *err)
 {
-    uint32_t *order = malloc(((size_t)graph->n_nodes + 1) * sizeof *order);
+    uint32_t *order = s->sorted =
+        malloc(((size_t)graph->n_nodes + 1) * sizeof *order);
     uint32_t n_circle;
     int64_t n = order ? bats_graph_sort(graph, order, &n_circle, err)
                       : BATS_ENOMEM;
@@ -206,7 +207,6 @@ static int connect(struct state *s, const struct bats_graph *graph,
         bats_graph_heights(graph, order, s->height);
         rc = bats_bag_connect(&s->bag, graph, s->height, err);
     }
-    free(order);
     return rc;
 }
 
@@ -265,6 +265,8 @@ int state_init(struct state *s, const struct bats_sched_options *o,
     if (rc < 0)
         return rc;
     rc = o->graph ? connect(s, o->graph, err) : 0;
+    if (rc == 0)
+        rc = categories_init(s, o);
     if (rc < 0)
         return rc;
     s->sample_size = sample_size(&s->bag, o);
@@ -291,6 +293,8 @@ void state_release(struct state *s)
     }
     bats_bag_release(&s->bag);
     free(s->height);
+    free(s->sorted);
+    categories_release(s);
     bats_heap_release(&s->turns);
     bats_heap_release(&s->limits);
     bats_heap_release(&s->retries);

@@ -13,6 +13,7 @@
  *   slots.c       the list of idle slots, and their queues
  *   executions.c  the executions of a task, of which there may be several
  *   tasks.c       their results, failures and losses
+ *   categories.c  what tasks of one kind take, and chains of tasks
  *   answers.c     commands and decisions
  *   state.c       set-up and end
  */
@@ -174,6 +175,30 @@ struct cluster {
     double busy_time, paid_slot_time; /* microseconds */
 };
 
+/* What tasks of a category took on a cluster. */
+struct category_seen {
+    double sum;
+    uint32_t n;
+};
+
+/* Of its DONE tasks, wherever they ran (Welford). */
+struct category_stats {
+    uint32_t n;
+    double mean, squares;
+};
+
+struct categories {
+    uint32_t n;          /* at least 1 */
+    const uint16_t *of;  /* by task, or NULL: all are of one; not owned */
+    double *weight;      /* by category, microseconds; 0: not known; */
+    double mean;         /* and of a task of any */
+    uint32_t *left;      /* by category: tasks without a result */
+    struct category_seen *seen; /* by category and cluster */
+    struct category_stats *stats;
+    bool is_news;   /* results of some category have doubled */
+    double results; /* since weights were made */
+};
+
 enum phase {
     PHASE_NONE, /* no sampling phase, or it is over and one was chosen */
     PHASE_SAMPLING,
@@ -207,8 +232,12 @@ struct state {
     struct bats_heap retries; /* WAITING tasks, their numbers, by their next
                                  attempt; the same without delays */
     struct bats_bag bag;
-    int64_t *height; /* by node of the graph: tasks in the longest chain that
-                        begins with it; NULL: there is no graph */
+    int64_t *height;  /* by node of the graph: tasks in the longest chain that
+                         begins with it or, once it is_ranked, microseconds of
+                         the heaviest one; NULL: there is no graph */
+    uint32_t *sorted; /* its nodes, parents first */
+    bool is_ranked;
+    struct categories categories;
     struct bats_ledger ledger;
     int64_t cushion_tasks; /* the cushion is for the last so many */
 
@@ -376,6 +405,32 @@ void job_vanish(struct state *s, uint32_t machine);
 
 /* The bill: what is held is free again. ENDING -> PARKED. */
 void job_bill(struct state *s, uint32_t machine, bats_money amount);
+
+/* ---- categories.c ---- */
+
+static inline uint32_t category_of(const struct state *s, uint32_t task)
+{
+    return s->categories.of ? s->categories.of[task] : 0;
+}
+
+/* BATS_ENOMEM; release in any case. */
+int categories_init(struct state *s, const struct bats_sched_options *o);
+void categories_release(struct state *s);
+
+/* A task is DONE; the order of those that are ready may change. */
+void categories_note(struct state *s, struct bats_position task,
+                     size_t cluster, bats_time runtime);
+
+/* The task with this number will have no further result. */
+void categories_drop(struct state *s, uint32_t task);
+
+/* The mean weight of a task that has no result, in units of that of those that
+ * have: what is left may be of other categories. 1: not known. */
+double categories_left_weight(const struct state *s);
+
+/* How long the heaviest chain of what is left takes, one task after the other; 0:
+ * not known. */
+bats_time state_longest_chain(const struct state *s);
 
 /* ---- slots.c ---- */
 

@@ -10,16 +10,19 @@ void task_finish(struct state *s, struct bats_position task,
         c->done++;
     else
         c->failed++;
+    categories_drop(s, s->bag.index[task.i]);
     tasks_tell_skipped(s);
 }
 
 void tasks_tell_skipped(struct state *s)
 {
-    for (; s->n_told < s->bag.count[BATS_TASK_SKIPPED]; s->n_told++)
+    for (; s->n_told < s->bag.count[BATS_TASK_SKIPPED]; s->n_told++) {
+        categories_drop(s, s->bag.skipped[s->n_told]);
         state_emit(s, (struct bats_command){
                           .type = BATS_NOTICE_SKIP,
                           .machine = BATS_NO_MACHINE,
                           .task = s->bag.skipped[s->n_told]});
+    }
 }
 
 bool task_count_result(struct state *s, uint32_t slot, bool in_sample,

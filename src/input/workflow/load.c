@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/sched.h"
 #include "input/workflow/workflow.h"
 
 #define CIRCLE_SHOWN 5
@@ -120,6 +121,18 @@ static int make_graph(struct bats_workflow *w, struct bats_error *err)
     return rc;
 }
 
+static int list_categories(struct bats_workflow *w, struct bats_error *err)
+{
+    if (w->categories.n > BATS_CATEGORIES_MAX)
+        return 0;
+    w->category = malloc(w->n * sizeof *w->category);
+    if (!w->category)
+        return no_memory(err);
+    for (uint32_t i = 0; i < w->n; i++)
+        w->category[i] = (uint16_t)w->tasks[i].category;
+    return 0;
+}
+
 static int read_as(enum bats_workflow_format format, struct bats_workflow *w,
                    struct bats_error *err)
 {
@@ -149,6 +162,8 @@ int bats_workflow_load_as(enum bats_workflow_format format, const char *path,
                             path);
     if (rc == 0 && format == BATS_WORKFLOW_MAKEFLOW)
         rc = connect_files(w, err);
+    if (rc == 0)
+        rc = list_categories(w, err);
     return rc < 0 ? rc : make_graph(w, err);
 }
 

@@ -111,6 +111,7 @@ void bats_workflow_release(struct bats_workflow *w)
     bats_names_release(&w->categories);
     bats_graph_release(&w->graph);
     free(w->tasks);
+    free(w->category);
     free(w->uses);
     free(w->text);
     free(w->edges);

@@ -51,6 +51,8 @@ struct bats_workflow {
     size_t n_uses;
     char *text; /* commands, each with its NUL */
     struct bats_graph graph;
+    uint16_t *category; /* by task, as in tasks, for the engine; NULL: there are
+                           more categories than it takes */
 
     /* While it is read: */
     size_t tasks_room, uses_room, text_length, text_room;

@@ -253,6 +253,7 @@ void bats_rebuilt_release(struct bats_rebuilt *b)
     free(b->yields);
     free(b->lists.once);
     free(b->lists.fresh);
+    free(b->lists.category);
     free(b->lists.profile);
     free(b->lists.nodes);
     free(b->lists.seen);

@@ -1,0 +1,165 @@
+/*
+ * categories: what tasks of one kind take, and which chain of tasks is longest.
+ * See state.h.
+ *
+ * The weight of a task is the mean runtime of its category: the mean over the
+ * clusters where some have ended of what they took there (w of HEFT, Topcuoglu et
+ * al. 2002). Nobody tells it beforehand: it is learned from results, and that of a
+ * category without results is the mean of the others, by their results. The
+ * height of a node is the weight of the heaviest chain that begins with it
+ * (rank_u, without the time for data). Before there are results, every task weighs
+ * as much as any other.
+ *
+ * Weights are made anew when the results of a category have doubled, but no
+ * sooner than the results since the last time pay for a look at the whole graph.
+ */
+#include "engine/state/state.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define EDGES_PER_RESULT 256
+
+int categories_init(struct state *s, const struct bats_sched_options *o)
+{
+    struct categories *k = &s->categories;
+    k->n = o->n_categories > 0 ? o->n_categories : 1;
+    k->of = o->category;
+    k->weight = calloc(k->n, sizeof *k->weight);
+    k->left = calloc(k->n, sizeof *k->left);
+    k->seen = calloc(k->n * s->n_clusters, sizeof *k->seen);
+    k->stats = calloc(k->n, sizeof *k->stats);
+    if (!k->weight || !k->left || !k->seen || !k->stats)
+        return BATS_ENOMEM;
+    for (uint32_t i = 0; i < s->bag.n; i++)
+        if (!bats_bag_has_result(&s->bag, s->bag.position[i]) &&
+            s->bag.state[s->bag.position[i].i] != BATS_TASK_LEFT_OUT)
+            k->left[category_of(s, i)]++;
+    return 0;
+}
+
+void categories_release(struct state *s)
+{
+    struct categories *k = &s->categories;
+    free(k->weight);
+    free(k->left);
+    free(k->seen);
+    free(k->stats);
+}
+
+/* Of all results, the mean weight; 0: there are none. */
+static double mean_weight(const struct categories *k)
+{
+    double n = 0, sum = 0;
+    for (uint32_t i = 0; i < k->n; i++) {
+        n += k->stats[i].n;
+        sum += k->stats[i].n * k->weight[i];
+    }
+    return n > 0 ? sum / n : 0;
+}
+
+static void find_weights(struct state *s)
+{
+    struct categories *k = &s->categories;
+    for (uint32_t i = 0; i < k->n; i++) {
+        double clusters = 0, sum = 0;
+        for (size_t c = 0; c < s->n_clusters; c++) {
+            const struct category_seen *seen = &k->seen[i * s->n_clusters + c];
+            clusters += seen->n > 0;
+            sum += seen->n > 0 ? seen->sum / seen->n : 0;
+        }
+        k->weight[i] = clusters > 0 ? fmax(sum / clusters, 1) : 0;
+    }
+    k->mean = mean_weight(k);
+}
+
+static double weight_of(const struct state *s, uint32_t task)
+{
+    double weight = s->categories.weight[category_of(s, task)];
+    return weight > 0 ? weight : s->categories.mean;
+}
+
+static void find_heights(struct state *s)
+{
+    const struct bats_graph *g = s->bag.graph;
+    for (uint32_t i = g->n_nodes; i-- > 0;) {
+        uint32_t node = s->sorted[i];
+        int64_t most = 0;
+        for (uint64_t e = g->first[node]; e < g->first[node + 1]; e++)
+            if (s->height[g->child[e]] > most)
+                most = s->height[g->child[e]];
+        double own = node < g->n_tasks ? weight_of(s, node) : 0;
+        double height = (double)most + own;
+        s->height[node] =
+            height < (double)BATS_LONGEST ? llround(height) : BATS_LONGEST;
+    }
+    bats_bag_reorder(&s->bag);
+}
+
+void categories_note(struct state *s, struct bats_position task,
+                     size_t cluster, bats_time runtime)
+{
+    struct categories *k = &s->categories;
+    uint32_t category = category_of(s, s->bag.index[task.i]);
+    struct category_stats *stats = &k->stats[category];
+    struct category_seen *seen = &k->seen[category * s->n_clusters + cluster];
+    double before = (double)runtime - stats->mean;
+    stats->n++;
+    stats->mean += before / stats->n;
+    stats->squares += before * ((double)runtime - stats->mean);
+    seen->n++;
+    seen->sum += (double)runtime;
+    k->is_news |= (stats->n & (stats->n - 1)) == 0;
+    k->results++;
+    if (!s->bag.graph || !k->is_news ||
+        k->results * EDGES_PER_RESULT <
+            (double)bats_graph_edges(s->bag.graph) + s->bag.graph->n_nodes)
+        return;
+    k->is_news = false;
+    k->results = 0;
+    find_weights(s);
+    find_heights(s);
+    s->is_ranked = true;
+}
+
+void categories_drop(struct state *s, uint32_t task)
+{
+    s->categories.left[category_of(s, task)]--;
+}
+
+double categories_left_weight(const struct state *s)
+{
+    const struct categories *k = &s->categories;
+    double n = 0, sum = 0;
+    if (!s->is_ranked || k->mean <= 0)
+        return 1;
+    for (uint32_t i = 0; i < k->n; i++) {
+        n += k->left[i];
+        sum += k->left[i] * (k->weight[i] > 0 ? k->weight[i] : k->mean);
+    }
+    return n > 0 ? sum / n / k->mean : 1;
+}
+
+/* The longest chain of what is ready is on top of the heap. */
+bats_time state_longest_chain(const struct state *s)
+{
+    bats_time longest = 0;
+    if (!s->is_ranked)
+        return 0;
+    if (bats_bag_ready(&s->bag) > 0)
+        longest = s->height[s->bag.index[bats_bag_peek(&s->bag, 0).i]];
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
+        for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++) {
+            const struct slot *sl = &s->slots[k];
+            if (sl->n_tasks == 0)
+                continue;
+            uint32_t task = s->bag.index[sl->head.i];
+            bats_time own = (bats_time)weight_of(s, task);
+            bats_time ran = s->now - sl->started;
+            bats_time rest = s->height[task] - (ran < own ? ran : own);
+            longest = rest > longest ? rest : longest;
+        }
+    }
+    return longest;
+}

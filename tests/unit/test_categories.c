@@ -1,0 +1,154 @@
+/* What tasks of a kind take is learned, and decides which chain comes first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "bats/policy.h"
+#include "bats/sched.h"
+
+#define TASKS 7
+
+/* 0 and 1 come first. Then two chains: 2 -> 4 -> 5 and 3 -> 6. */
+static const struct bats_edge edges[] = {{0, 7}, {1, 7}, {7, 2}, {7, 3},
+                                         {2, 4}, {4, 5}, {3, 6}};
+static const uint16_t category[TASKS] = {0, 1, 0, 1, 0, 0, 1};
+
+static struct bats_sched *create(const struct bats_graph *graph, bool kinds,
+                                 uint32_t n_machines)
+{
+    static const struct bats_cluster cluster = {
+        .name = "c", .charge = BATS_UNIT, .max = 4};
+    static const struct bats_machine_spec machines[4] = {
+        {0, 1}, {0, 1}, {0, 1}, {0, 1}};
+    struct bats_sched_options o = {.policy = &bats_policy_rr,
+                                   .n_tasks = TASKS,
+                                   .graph = graph,
+                                   .category = kinds ? category : NULL,
+                                   .n_categories = kinds ? 2 : 0,
+                                   .clusters = &cluster,
+                                   .n_clusters = 1,
+                                   .machines = machines,
+                                   .n_machines = n_machines,
+                                   .window = 1000 * BATS_HOUR,
+                                   .budget = BATS_UNLIMITED};
+    struct bats_sched *s;
+    struct bats_error err;
+    if (bats_sched_create(&o, &s, &err) < 0)
+        fail_msg("%s", err.text);
+    return s;
+}
+
+static bats_time now;
+
+/* Tells it, and returns the task that it runs on machine 0 next. */
+static uint32_t tell(struct bats_sched *s, struct bats_event event)
+{
+    struct bats_command c;
+    struct bats_error err;
+    uint32_t task = BATS_NO_TASK;
+    if (bats_sched_handle(s, now, &event, &err) < 0)
+        fail_msg("%s", err.text);
+    bats_sched_check(s);
+    while (bats_sched_next(s, &c))
+        if (c.type == BATS_COMMAND_RUN && c.machine == 0)
+            task = c.task;
+    return task;
+}
+
+static uint32_t end(struct bats_sched *s, uint32_t task)
+{
+    bats_time runtime = category[task] == 0 ? BATS_MINUTE : BATS_HOUR;
+    now += runtime;
+    return tell(s, (struct bats_event){.type = BATS_EVENT_DONE,
+                                       .task = task,
+                                       .runtime = runtime});
+}
+
+/* The two first tasks in either order; returns what is run after them. */
+static uint32_t begin(struct bats_sched *s)
+{
+    now = 0;
+    uint32_t task = tell(s, (struct bats_event){.type = BATS_EVENT_JOINED});
+    assert_true(task < 2);
+    task = end(s, task);
+    assert_true(task < 2);
+    return end(s, task);
+}
+
+static struct bats_graph graph(void)
+{
+    struct bats_graph g;
+    struct bats_error err;
+    assert_int_equal(
+        bats_graph_init(&g, TASKS, TASKS + 1, edges, 7, &err), 0);
+    return g;
+}
+
+static void chain_of_long_tasks_comes_first_once_that_is_known(void **state)
+{
+    (void)state;
+    struct bats_graph g = graph();
+    struct bats_sched *s = create(&g, false, 1);
+    assert_int_equal(begin(s), 2); /* three tasks, against two */
+    bats_sched_destroy(s);
+    s = create(&g, true, 1);
+    assert_int_equal(begin(s), 3); /* two hours, against three minutes */
+    bats_sched_destroy(s);
+    bats_graph_release(&g);
+}
+
+static void forecast_is_no_sooner_than_the_longest_chain(void **state)
+{
+    (void)state;
+    struct bats_graph g = graph();
+    struct bats_sched *s = create(&g, true, 4);
+    struct bats_sched_status status;
+    begin(s);
+    for (uint32_t i = 1; i < 4; i++)
+        tell(s, (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
+    bats_sched_status(s, &status); /* by their number it would be 49 minutes */
+    assert_int_equal(status.estimated_end, now + 2 * BATS_HOUR);
+    bats_sched_destroy(s);
+    bats_graph_release(&g);
+}
+
+static void categories_know_their_mean_and_deviation(void **state)
+{
+    (void)state;
+    struct bats_graph g = graph();
+    struct bats_sched *s = create(&g, true, 1);
+    struct bats_category_status k;
+    uint32_t task = begin(s);
+    task = end(s, task);
+    bats_sched_category_status(s, 1, &k);
+    assert_int_equal(k.done, 2);
+    assert_int_equal(k.left, 1);
+    assert_true(k.mean == (double)BATS_HOUR && k.deviation == 0);
+    now += 3 * BATS_HOUR;
+    tell(s, (struct bats_event){.type = BATS_EVENT_DONE,
+                                .task = task,
+                                .runtime = 3 * BATS_HOUR});
+    bats_sched_category_status(s, category[task], &k);
+    if (category[task] == 1) {
+        assert_int_equal(k.left, 0);
+        assert_true(k.mean > 1.66 * (double)BATS_HOUR &&
+                    k.mean < 1.67 * (double)BATS_HOUR);
+        assert_true(k.deviation > 1.15 * (double)BATS_HOUR &&
+                    k.deviation < 1.16 * (double)BATS_HOUR);
+    }
+    bats_sched_destroy(s);
+    bats_graph_release(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chain_of_long_tasks_comes_first_once_that_is_known),
+        cmocka_unit_test(forecast_is_no_sooner_than_the_longest_chain),
+        cmocka_unit_test(categories_know_their_mean_and_deviation)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
