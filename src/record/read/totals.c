@@ -207,6 +207,22 @@ static void note_removed(struct bats_totals *t, int64_t id)
     t->tasks[id].is_removed = true;
 }
 
+static void note_fresh(struct bats_totals *t, int64_t id)
+{
+    t->tasks[id].is_fresh = true;
+}
+
+/* Ranges of indexes in the bag, mostly none. */
+static const char fresh_sql[] =
+    "SELECT t.id FROM (SELECT key, value AS first,"
+    "    lead(value) OVER (ORDER BY key) AS last"
+    "    FROM json_each((SELECT json_extract(options, '$.engine.fresh')"
+    "      FROM main.session ORDER BY id DESC LIMIT 1))) f"
+    "  CROSS JOIN rec.task t LEFT JOIN (SELECT task, number, max(session)"
+    "    FROM main.place GROUP BY task) p ON p.task = t.id"
+    "  WHERE f.key % 2 = 0 AND"
+    "    coalesce(p.number, t.number) - 1 BETWEEN f.first AND f.last";
+
 static int prepare(struct bats_view *v, struct bats_error *err)
 {
     struct bats_totals *t = &v->totals;
@@ -238,6 +254,8 @@ static int prepare(struct bats_view *v, struct bats_error *err)
     if (t->tasks == NULL || t->is_lost == NULL || t->ended == NULL)
         return no_memory(err);
     rc = each_id(v, "SELECT id FROM rec.task", note_known, err);
+    if (rc == 0)
+        rc = each_id(v, fresh_sql, note_fresh, err);
     return rc == 0 ? each_id(v,
                              "SELECT task FROM (SELECT task, number,"
                              " max(session) FROM main.place GROUP BY task)"

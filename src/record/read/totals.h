@@ -28,6 +28,7 @@ extern const char *const bats_totals_words[BATS_TOTALS_STATES];
 
 struct bats_totals_task {
     bool is_known, is_removed, is_skipped, runs;
+    bool is_fresh; /* done, though nobody ran it: what it makes was there */
     bool has_failed;
     int32_t open;    /* the first of its executions that run, or -1 */
     int32_t machine; /* of the result, and its session */
@@ -66,6 +67,7 @@ bats_totals_state(const struct bats_totals_task *t)
     return t->is_removed    ? BATS_TOTALS_REMOVED
            : t->runs        ? BATS_TOTALS_RUNNING
            : t->result == 0 ? (t->is_skipped ? BATS_TOTALS_SKIPPED
+                               : t->is_fresh ? BATS_TOTALS_DONE
                                              : BATS_TOTALS_PENDING)
            : t->has_failed  ? BATS_TOTALS_FAILED
                             : BATS_TOTALS_DONE;
