@@ -89,6 +89,8 @@ static int read_bounds(struct bats_source *s, enum type type,
         rc = read_number(s, type, range, &range->to);
     if (rc == 0 && range->to < range->from)
         rc = bats_source_refuse(s, "the range ends before it begins");
+    if (rc == 0 && !isfinite(range->to - range->from))
+        rc = bats_source_refuse(s, "this range is too wide");
     return rc < 0 ? rc : bats_source_next(s);
 }
 
@@ -104,12 +106,14 @@ static int add_span(struct bats_source *s, struct bats_axis *axis,
 {
     if (!(n <= ROWS_MAX))
         return bats_source_refuse(s, "this range has too many values");
-    struct bats_span span = {.n = (uint64_t)n,
-                             .is_real = range->real,
-                             .first = (int64_t)range->from,
-                             .step = (int64_t)step,
-                             .from = range->from,
-                             .by = step};
+    struct bats_span span = {.n = (uint64_t)n, .is_real = range->real};
+    if (range->real) {
+        span.from = range->from;
+        span.by = step;
+    } else {
+        span.first = (int64_t)range->from;
+        span.step = (int64_t)step;
+    }
     return bats_axis_add_span(axis, span) ? 0 : no_memory(s);
 }
 
