@@ -14,7 +14,7 @@ export RESULTS_DIR
 rm -rf "$RESULTS_DIR"
 mkdir -p "$RESULTS_DIR" || exit 1
 
-quick= topics="machine instructions simulator engine bags planner latency speed"
+quick= topics="machine instructions simulator engine bags sweeps planner latency speed"
 if [ "$1" = quick ]; then
     quick=yes
     shift
@@ -31,6 +31,8 @@ arguments() { # TOPIC: what its script is given
     yesengine) echo 1 1000000 ;;
     bags) echo 3 ;;
     yesbags) echo 1 1000000 ;;
+    sweeps) echo 3 ;;
+    yessweeps) echo 1 1000000 ;;
     planner) echo 30 5 ;;
     yesplanner) echo 2 1 ;;
     latency) echo 10 ;;
