@@ -40,6 +40,12 @@ runs_for_a_while() {
     grep -q "\"elapsed_s\":[1-9].*\"host\":\"$(uname -n)\"" out
 }
 within 20 runs_for_a_while
+for verb in status 'tasks --state running' log why; do
+    TMPDIR=$dir/nowhere read_by $verb bag
+    test ! -s err
+    test -s out
+done
+ok 'a live record is read without a copy'
 read_by tasks --state running bag
 grep -qE "^ +2  running .* [1-9][0-9.]*s  .* $(uname -n) .*test -e go" out
 ok 'tasks says where a task runs, and for how long by now'

@@ -34,8 +34,9 @@ static bool take_number(struct cursor *c, int64_t *number)
     if (c->at == first || c->at - first > 19 || n > INT64_MAX)
         return false;
     *number = is_negative ? -(int64_t)n : (int64_t)n;
-    while (c->at < c->end && strchr(".eE+-0123456789", *c->at))
-        c->at++;
+    if (c->at < c->end && (*c->at == '.' || *c->at == 'e' || *c->at == 'E'))
+        while (c->at < c->end && *c->at != ',' && *c->at != ']')
+            c->at++;
     return true;
 }
 
@@ -87,10 +88,10 @@ static bool take_row(struct cursor *c, struct bats_scan_row *row)
            row->number[BATS_SCAN_SEQ] != BATS_SCAN_NULL;
 }
 
-/* Columns that are missing at the end are NULL. */
-static void fill_up(struct bats_scan_row *row)
+/* Columns that are missing at the end are NULL. Those from `n` on are already. */
+static void fill_up(struct bats_scan_row *row, size_t n)
 {
-    for (size_t i = row->n; i < BATS_SCAN_COLUMNS; i++) {
+    for (size_t i = row->n; i < n; i++) {
         row->number[i] = BATS_SCAN_NULL;
         row->text[i] = (struct bats_scan_text){NULL, 0};
     }
@@ -118,9 +119,10 @@ static int scan_array(struct bats_db *db, sqlite3_stmt *s, int column,
     if (take(&c, ']')) /* of an older version */
         return 0;
     do {
+        size_t n = row->n;
         if (!take_row(&c, row))
             return damaged(db, err);
-        fill_up(row);
+        fill_up(row, n);
         rc = hear(context, row, err);
     } while (rc == 0 && take(&c, ','));
     return rc == 0 && !take(&c, ']') ? damaged(db, err) : rc;
@@ -131,7 +133,7 @@ int bats_scan(struct bats_db *db, int64_t after, int64_t groups, int64_t *last,
 {
     static const enum bats_scan_kind kinds[] = {
         BATS_SCAN_COMMAND, BATS_SCAN_EVENT, BATS_SCAN_ATTEMPT};
-    struct bats_scan_row row;
+    struct bats_scan_row row = {.n = 0};
     sqlite3_stmt *s;
     int rc = bats_db_prepare(db,
                              "SELECT seq, session, commands, events, attempts "
@@ -140,6 +142,7 @@ int bats_scan(struct bats_db *db, int64_t after, int64_t groups, int64_t *last,
                              &s, err);
     if (rc < 0)
         return rc;
+    fill_up(&row, BATS_SCAN_COLUMNS);
     sqlite3_bind_int64(s, 1, after);
     sqlite3_bind_int64(s, 2, groups > 0 ? groups : -1);
     *last = after;

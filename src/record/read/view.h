@@ -1,8 +1,10 @@
 /*
  * view: the contents of a run record, read-only, also while its run goes on.
- * Layer: record. Used by the verbs status, log, tasks and why. A view shows
- * the moment of bats_view_open: it reads a private copy (copy.h), so that the
- * writer is not disturbed and the view does not change.
+ * Layer: record. Used by the verbs status, log, tasks and why. A view takes what
+ * it is asked for, and only that, into tables of its own (part.h); the record
+ * is neither locked nor written nor copied, unless it is of an older version.
+ * So the writer is not disturbed. What is asked for later may be newer while the
+ * run goes on.
  * Errors: BATS_EINPUT with "path: sentence" for a file that is not a record,
  * is damaged or of a newer bats-mpi; BATS_ESYS, BATS_ENOMEM.
  */
