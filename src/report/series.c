@@ -82,14 +82,6 @@ json_t *bats_series_money(const struct bats_run_history *h, bats_money rate)
                      numbers(reserved, a.n));
 }
 
-/* The end of a window, which may be behind that of the run. */
-static double window_end(const struct bats_run_history *h,
-                         const struct bats_history_charge *c)
-{
-    double end = fmin((double)(c->begin + h->window), (double)h->end);
-    return fmax(end, (double)c->begin);
-}
-
 json_t *bats_series_machines(const struct bats_run_history *h)
 {
     struct axis a = axis_of(h);
@@ -97,11 +89,10 @@ json_t *bats_series_machines(const struct bats_run_history *h)
 
     for (uint32_t k = 0; k < h->n_clusters; k++) {
         double held[BINS] = {0}, busy[BINS] = {0};
-        for (size_t i = 0; i < h->n_charges; i++) {
-            const struct bats_history_charge *c = &h->charges[i];
-            if (c->machine != UINT32_MAX &&
-                h->machines[c->machine].cluster == k)
-                add_area(a, held, (double)c->begin, window_end(h, c), 1);
+        for (size_t i = 0; i < h->n_holds; i++) {
+            const struct bats_history_hold *x = &h->holds[i];
+            if (h->machines[x->machine].cluster == k)
+                add_area(a, held, (double)x->begin, (double)x->end, 1);
         }
         for (size_t i = 0; i < h->n_spans; i++) {
             const struct bats_history_span *s = &h->spans[i];
@@ -123,13 +114,10 @@ void bats_series_use(const struct bats_run_history *h,
                      struct bats_series_use use[BATS_CLUSTERS_MAX])
 {
     memset(use, 0, BATS_CLUSTERS_MAX * sizeof *use);
-    for (size_t i = 0; i < h->n_charges; i++) {
-        const struct bats_history_charge *c = &h->charges[i];
-        if (c->machine == UINT32_MAX)
-            continue;
-        const struct bats_history_machine *m = &h->machines[c->machine];
-        use[m->cluster].paid +=
-            (window_end(h, c) - (double)c->begin) * m->slots;
+    for (size_t i = 0; i < h->n_holds; i++) {
+        const struct bats_history_hold *x = &h->holds[i];
+        const struct bats_history_machine *m = &h->machines[x->machine];
+        use[m->cluster].paid += (double)(x->end - x->begin) * m->slots;
     }
     for (size_t i = 0; i < h->n_spans; i++)
         use[h->machines[h->spans[i].machine].cluster].used +=
@@ -378,54 +366,49 @@ static void put_bars(struct bytes *b, const struct bats_run_history *h,
 
 static int by_machine(const void *a, const void *b)
 {
-    const struct bats_history_charge *x = a, *y = b;
+    const struct bats_history_hold *x = a, *y = b;
     return x->machine != y->machine
                ? (x->machine > y->machine) - (x->machine < y->machine)
                : (x->begin > y->begin) - (x->begin < y->begin);
 }
 
 /* Joins windows that follow one another: returns the number that is left. */
-static size_t join(const struct bats_run_history *h,
-                   struct bats_history_charge *c, size_t n, bats_time *end)
+static size_t join(struct bats_history_hold *x, size_t n)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        bats_time stop = (bats_time)window_end(h, &c[i]);
+    for (size_t i = 0; i < n; i++)
         if (kept > 0 && n > WINDOWS_MAX &&
-            c[kept - 1].machine == c[i].machine &&
-            c[i].begin <= end[kept - 1] + BATS_SECOND) {
-            end[kept - 1] = stop;
-            continue;
-        }
-        c[kept] = c[i];
-        end[kept++] = stop;
-    }
+            x[kept - 1].machine == x[i].machine &&
+            x[i].begin <= x[kept - 1].end + BATS_SECOND)
+            x[kept - 1].end = x[i].end;
+        else
+            x[kept++] = x[i];
     return kept;
 }
 
 static void put_windows(struct bytes *b, const struct bats_run_history *h,
                         double tick)
 {
-    size_t i = 0, n = h->n_charges;
-    struct bats_history_charge *c = malloc((n + 1) * sizeof *c);
-    bats_time *end = malloc((n + 1) * sizeof *end);
+    size_t i = 0, n = h->n_holds;
+    struct bats_history_hold *x = malloc((n + 1) * sizeof *x);
 
-    b->failed |= c == NULL || end == NULL;
-    if (!b->failed && n > 0) {
-        memcpy(c, h->charges, n * sizeof *c);
-        qsort(c, n, sizeof *c, by_machine);
-        n = join(h, c, n, end);
+    if (x == NULL) {
+        b->failed = true;
+        return;
     }
-    for (uint32_t m = 0; !b->failed && m < h->n_machines; m++) {
+    memcpy(x, h->holds, n * sizeof *x);
+    qsort(x, n, sizeof *x, by_machine);
+    n = join(x, n);
+    for (uint32_t m = 0; m < h->n_machines; m++) {
         size_t count = 0;
         uint64_t at = 0;
-        while (i + count < n && c[i + count].machine == m)
+        while (i + count < n && x[i + count].machine == m)
             count++;
         put(b, count);
         for (size_t last = i + count; i < last; i++) {
-            uint64_t begin = ticks(tick, c[i].begin);
-            uint64_t stop = ticks(tick, end[i]);
+            uint64_t begin = ticks(tick, x[i].begin);
+            uint64_t stop = ticks(tick, x[i].end);
             begin = begin < at ? at : begin;
             stop = stop < begin ? begin : stop;
             put(b, begin - at);
@@ -433,8 +416,7 @@ static void put_windows(struct bytes *b, const struct bats_run_history *h,
             at = stop;
         }
     }
-    free(c);
-    free(end);
+    free(x);
 }
 
 static json_t *rows_json(const struct bats_run_history *h)

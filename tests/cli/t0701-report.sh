@@ -123,6 +123,8 @@ page sim.html --dark 'data.groups.length' \
     'data.groups.every(g => g.cost.length === 101 &&
         g.cost.every((c, i) => c <= 30 && (i === 0 || g.cost[i - 1] <= c)))' >out
 printf '%s\n' 2 2 true | cmp - out
+page sweep.html 'Math.max(...data.machines[0].held)' >out
+test "$(cat out)" = 2
 ok 'the sliders of a plan and the curves of a simulation work'
 
 sed "s/'none'; script-src/'none'; img-src *; script-src/" bag.html |

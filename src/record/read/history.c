@@ -235,6 +235,34 @@ static void take_sampled(struct reader *r, sqlite3_stmt *s)
         r->h->sampled_at = at(r, session, sqlite3_column_int64(s, 1));
 }
 
+static void take_parameters(struct reader *r, sqlite3_stmt *s)
+{
+    r->h->is_sweep = sqlite3_column_int64(s, 0) > 0;
+}
+
+/* Works out what was held when. */
+static bool add_holds(struct bats_run_history *h)
+{
+    bool is_allocation = false;
+
+    h->holds = malloc((h->n_charges + h->n_machines + 1) * sizeof *h->holds);
+    if (h->holds == NULL)
+        return false;
+    for (size_t i = 0; i < h->n_charges; i++) {
+        const struct bats_history_charge *c = &h->charges[i];
+        bats_time end = c->begin + h->window;
+        is_allocation |= c->machine == UINT32_MAX;
+        if (end > h->end)
+            end = h->end;
+        if (c->machine != UINT32_MAX && c->begin < end)
+            h->holds[h->n_holds++] =
+                (struct bats_history_hold){c->begin, end, c->machine};
+    }
+    for (uint32_t i = 0; is_allocation && i < h->n_machines; i++)
+        h->holds[h->n_holds++] = (struct bats_history_hold){0, h->end, i};
+    return true;
+}
+
 /* ---- all ---- */
 
 static const struct {
@@ -262,6 +290,7 @@ static const struct {
     {"SELECT session, time_us FROM command WHERE type = 'sampled'"
      " ORDER BY seq DESC LIMIT 1",
      take_sampled},
+    {"SELECT count(*) FROM parameter", take_parameters},
 };
 
 int bats_run_history_read(struct bats_view *view,
@@ -285,6 +314,8 @@ int bats_run_history_read(struct bats_view *view,
     if (r != NULL)
         free(r->paid);
     free(r);
+    if (rc == 0 && !add_holds(history))
+        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
     if (rc < 0)
         bats_run_history_release(history);
     return rc;
@@ -301,6 +332,7 @@ void bats_run_history_release(struct bats_run_history *h)
     free(h->machines);
     free(h->spans);
     free(h->charges);
+    free(h->holds);
     free(h->decisions);
     *h = (struct bats_run_history){0};
 }

@@ -37,6 +37,12 @@ struct bats_history_charge {
     bats_money amount;
 };
 
+/* A machine that was paid: for a window, or, in an allocation, all the time. */
+struct bats_history_hold {
+    bats_time begin, end;
+    uint32_t machine;
+};
+
 struct bats_history_decision {
     bats_time time;
     char *reason;   /* a word or two: "start" */
@@ -52,12 +58,15 @@ struct bats_run_history {
     size_t n_clusters;
     bats_time window, end;   /* length of a window; of the axis */
     bats_time sampled_at;    /* on the axis; -1: never */
+    bool is_sweep;           /* tasks have parameters */
     struct bats_history_machine *machines;
     size_t n_machines;
     struct bats_history_span *spans; /* in the order of their ends */
     size_t n_spans;
     struct bats_history_charge *charges; /* in order */
     size_t n_charges;
+    struct bats_history_hold *holds; /* in any order */
+    size_t n_holds;
     struct bats_history_decision *decisions;
     size_t n_decisions;
 };
