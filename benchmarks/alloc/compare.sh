@@ -5,8 +5,10 @@
 . "${TOP:-$PWD}/benchmarks/alloc/lib.sh"
 RANDOM=${SEED-1}
 slots=4 nodes=4
+ended() { ! sacct -X -n -P -j "$1" -o End,State | grep -qE 'Unknown|RUNNING'; }
 # row NAME BAG JOBS BUSY: BUSY: seconds that its tasks ran, on 8 a second each.
 row() {
+    within 60 ended "$3"
     sacct -X -n -P -j "$3" -o Submit,End | sort >times
     perl -MTime::Local -e '
         my ($name, $bag, $billed, $busy) = @ARGV;
@@ -39,7 +41,6 @@ for n in $(seq "${1-3}"); do
             --record $bag.$policy --policy $policy --joblog jl.$policy \
             --no-replicate")
         await "$job" 1200
-        sleep 2
         row "$policy" $bag "$job" "$(busy_of jl.$policy)"
     done
     job=$(sbatch --parsable -p fast -n 1 --time=5 --array=1-160%$((nodes * slots)) \
@@ -47,6 +48,5 @@ for n in $(seq "${1-3}"); do
     until [ "$(squeue -h -j "$job" -o %i 2>/dev/null | wc -l)" -eq 0 ]; do
         sleep 1
     done
-    sleep 2
     row array $bag "$job" "$need"
 done

@@ -4,7 +4,7 @@
 . "${TOP:-$PWD}/benchmarks/alloc/lib.sh"
 RANDOM=${SEED-1}
 partitions=(fast slow fast,slow preemptible,fast)
-echo 'run partitions       slots jobs window tasks done budget  charged   billed  ratio'
+echo 'run partitions       slots jobs window tasks done budget  charged   billed  ratio  first task'
 for run in $(seq "${1-20}"); do
     bag=bag$run.txt
     tasks=$((20 + RANDOM % 60))
@@ -24,15 +24,22 @@ for run in $(seq "${1-20}"); do
     charged=$(charged_of $bag)
     billed=$(billing "$(jobs_of $bag)")
     done=$(sqlite3 $bag.bats 'SELECT done FROM progress')
-    awk -v run="$run" -v p="$partition" -v s=$slots -v j=$jobs -v w=$window \
+    # From the decision, which is at the start, to the first task.
+    first=$(sqlite3 $bag.bats 'SELECT (SELECT min(start_us) FROM attempt) / 1e6 -
+        (SELECT min(started_us) FROM session) / 1e6')
+    awk -v run="$run" -v f="${first:-0}" -v p="$partition" -v s=$slots -v j=$jobs -v w=$window \
         -v t=$tasks -v d="$done" -v B="$budget" -v c="$charged" \
         -v b="$billed" 'BEGIN {
-        printf("%3d %-16s %5d %4d %5ds %5d %4d %6.2f %8.5f %8.5f %6s %s\n",
+        printf("%3d %-16s %5d %4d %5ds %5d %4d %6.2f %8.5f %8.5f %6s %6.2f s %s\n",
             run, p, s, j, w, t, d, B, c, b,
-            (b > 0) ? sprintf("%.4f", c / b) : "-",
+            (b > 0) ? sprintf("%.4f", c / b) : "-", f,
             (b > B + 1e-9) ? "ABOVE BUDGET" : "") }'
 done | tee table
 awk '$10 > 0 { r = $9 / $10; n++; if (r > max) max = r
-        if (!min || r < min) min = r } /ABOVE/ { above++ }
+        if (!min || r < min) min = r; f[n] = $12 } /ABOVE/ { above++ }
     END { printf "%d runs: charged / billed %.4f to %.4f, %d above budget\n",
-        n, min, max, above }' table
+        n, min, max, above
+        for (i = 1; i <= n; i++) for (k = i + 1; k <= n; k++)
+            if (f[k] < f[i]) { t = f[i]; f[i] = f[k]; f[k] = t }
+        printf "decision to first task: %.2f to %.2f s, median %.2f\n",
+            f[1], f[n], f[int((n + 1) / 2)] }' table

@@ -1,0 +1,120 @@
+#!/bin/bash
+# What befalls alloc: a full queue, Ctrl-C, a preempted job, its own death.
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+. "$TOP/tests/slurm/lib.sh"
+printf '%s\n' KillWait=2 >>"$SLURM_CONF"
+scontrol reconfigure
+
+# start BAG ARGUMENT...: bats-mpi alloc as $master, in the background.
+start() {
+    bag=$1
+    shift
+    bats-mpi alloc "$bag" --host 10.77.0.1 --poll 1s --silence 5s --grace 1s \
+        "$@" >out 2>err &
+    master=$!
+}
+name_of() {
+    sqlite3 "$1.bats" "SELECT json_extract(options, '\$.run.jobs_name')
+        FROM session ORDER BY id DESC LIMIT 1"
+}
+none_left() {
+    squeue -h -n "$(name_of "$1")" -o %i >left && test ! -s left
+}
+# agrees BAG: the ledger is what squeue knows of all jobs of the run.
+agrees() {
+    SLURM_TIME_FORMAT=%s squeue -h -t all -n "$(name_of "$1")" \
+        -O JobID:20,StartTime:20,EndTime:20,tres-alloc:100 |
+        awk -v charged="$(sqlite3 "$1.bats" \
+            'SELECT total(amount) / 1e6 FROM ledger')" '$2 ~ /^[0-9]+$/ {
+            sub(/.*billing=/, "", $4); sum += ($3 - $2) * $4 }
+        END { print sum / 3600, charged
+            exit !(charged - sum / 3600 < 1e-4 &&
+                   sum / 3600 - charged < 1e-4) }' >>out
+}
+ran() { test "$(sort -u "ran.$1" 2>/dev/null | wc -l)" -ge "$2"; }
+tasks() { for i in $(seq "$2"); do echo "sleep 0.5; echo $i >>ran.$1"; done >"$1"; }
+
+# ---- nothing comes ----
+
+job=$(sbatch --parsable -p fast -N4 --exclusive -o /dev/null --wrap 'sleep 600')
+within 60 job_is "$job" RUNNING
+tasks bag 40
+start bag -p fast --slots 64 --max-jobs 3 --window 30s
+# The record of a run that goes on is locked: only its jobs have such names.
+waiting() { squeue -h -t PD -o '%i %j' | sed -n 's/ bats-.*//p'; }
+waits() { test "$(waiting | wc -l)" -ge 1; }
+within 60 waits
+ok 'jobs wait in the queue'
+kill -INT $master
+expect 130 wait $master
+none_left bag
+agrees bag
+ok 'after Ctrl-C none of them is left'
+test "$(sqlite3 bag.bats 'SELECT total(amount) FROM ledger')" = 0.0
+ok 'and none has cost anything'
+
+# ---- killed while they wait, and while they run ----
+
+start bag -p fast --slots 64 --max-jobs 3 --window 30s
+within 60 waits
+waiting >before
+kill -KILL $master
+wait $master 2>/dev/null || :
+start bag -p fast --slots 64 --max-jobs 3 --window 30s --resume
+within 60 grep -q 'an earlier session has left jobs' err
+scancel "$job"
+expect 0 wait $master
+test "$(sort -u ran.bag | wc -l)" -eq 40
+none_left bag
+agrees bag
+bats-mpi record verify bag >>out
+ok 'a run that was killed goes on, and no job is left or forgotten'
+SLURM_TIME_FORMAT=%s squeue -h -t all -j "$(paste -sd, before)" \
+    -O EndTime:20,StartTime:20 | awk '$1 > $2 { n++ } END { exit !n }'
+ok 'jobs that were waiting were taken over'
+
+# ---- preempted ----
+
+tasks cheap 60
+start cheap -p preemptible --slots 2 --max-jobs 2 --window 60s \
+    --sbatch '-x slow[2-4]'
+within 60 ran cheap 4
+srun -p slow -w slow1 --exclusive sleep 2
+expect 0 wait $master
+test "$(sort -u ran.cheap | wc -l)" -eq 60
+none_left cheap
+agrees cheap
+test "$(sqlite3 cheap.bats "SELECT count(*) FROM event
+    WHERE type = 'billed'")" -gt 2
+ok 'the tasks of a preempted job run in another one'
+
+# ---- in a job of its own ----
+
+tasks own 8
+own=$(sbatch --parsable -p slow -n1 -o own.out --wrap "bats-mpi alloc own \
+    -p fast --slots 2 --max-jobs 2 --window 20s --poll 1s -b 50 \
+    --host \$(hostname -I)")
+within 120 job_is "$own" 'COMPLETED|FAILED|CANCELLED|TIMEOUT'
+cp own.out err
+test "$(sort -u ran.own | wc -l)" -eq 8
+# What has no machine is the run's own job: 3 per hour.
+sqlite3 own.bats "SELECT total(amount) FILTER (WHERE machine IS NULL) / 3e6
+    * 3600, total(amount) FILTER (WHERE machine IS NOT NULL) FROM ledger" |
+    awk -F'|' -v held="$(SLURM_TIME_FORMAT=%s squeue -h -t all -j "$own" \
+        -O StartTime:20,EndTime:20 | awk '{ print $2 - $1 }')" '{
+        print $1, held; exit !($1 > 0 && $1 <= held + 1 && $1 >= held - 3 &&
+                               $2 > 0) }' >out
+ok 'the job that the run is in counts, too'
+
+# ---- jobs that cannot join ----
+
+# They look for the run on their own node.
+tasks bad 4
+start bad -p fast --slots 2 --max-jobs 1 --window 20s --host 127.0.0.1
+expect 3 wait $master
+test "$(grep -c 'ended before it joined' err)" -eq 3
+grep -q 'no more jobs are asked for in partition fast' err
+none_left bad
+agrees bad
+ok 'where jobs only fail, no more are asked for'
+done_testing
