@@ -249,7 +249,12 @@ struct bats_sched_earlier {
  * 3.2), for the policies bats and bkp: `workers` slots per cluster run the same 7 tasks
  * on every cluster, and share the other tasks of the sample. They go on with
  * the bag until their window ends. What the sample still lacks then is run on
- * one machine of the most profitable cluster. Then comes SAMPLED.
+ * one machine of the most profitable cluster. Then comes SAMPLED. That is bkp's;
+ * where machine-windows are planned it is less: `workers` slots of the cheapest
+ * cluster, and as many of each other one as cost no more, or one; tasks on every
+ * cluster until it is clear where they cost more; and none at all where the
+ * runtimes that are expected tell that by a factor of 2. 8 tasks are enough if
+ * they tell the mean to 25 %.
  *
  * The schedule CHOSEN may cost as much as its upper bound (cost_high in
  * estimate.h; that budget for BATS_OFFER_BUDGET), or as the run's own budget

@@ -57,7 +57,8 @@ const struct bats_option bats_options[] = {
      "number of tasks in the bag"},
     {"runtime", 0, "LIST", BATS_OPTION_TEXT, AT(runtime), PLAN,
      BATS_GROUP_PLAN,
-     "mean runtime of a task on each cluster, as in slow=15m,fast=3.75m"},
+     "mean runtime of a task on each cluster, as in slow=15m,fast=3.75m "
+     "(default: 'expected' in the clusters file, as a guess)"},
     {"failed", 0, NULL, BATS_OPTION_FLAG, AT(failed), TASKS, BATS_GROUP_TASKS,
      "those that failed"},
     {"slowest", 0, "N", BATS_OPTION_COUNT, AT(slowest), TASKS,
