@@ -83,7 +83,6 @@ static const struct bats_graph *make_graph(uint32_t n_tasks, uint32_t machines)
             uint32_t back = 2 * machines + draw(20 * machines);
             edges[n++] = (struct bats_edge){back < i ? i - back : 0, i};
         }
-    bats_graph_release(&world.graph);
     if (bats_graph_init(&world.graph, n_tasks, n_tasks, edges, n, &err) < 0)
         fail(err.text);
     free(edges);
@@ -93,6 +92,7 @@ static const struct bats_graph *make_graph(uint32_t n_tasks, uint32_t machines)
 static struct bats_sched *create(const char *policy, uint32_t n_tasks,
                                  uint32_t n_machines, size_t *bytes)
 {
+    bats_graph_release(&world.graph);
     size_t before = allocated();
     struct bats_sched_options o = {.policy = bats_policy_find(policy),
                                    .n_tasks = n_tasks,
