@@ -162,10 +162,12 @@ static int read_machines(struct reading *r, struct bats_error *err)
     if (!r->machines || !r->done_times)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     int rc = bats_view_machines(r->view, err);
-    while (rc == 0 && r->n_machines < (size_t)n &&
-           (rc = bats_view_next_machine(r->view, &m, err)) > 0) {
-        struct machine *to = &r->machines[r->n_machines++];
+    while (rc == 0 && (rc = bats_view_next_machine(r->view, &m, err)) > 0) {
+        struct machine *to = &r->machines[r->n_machines];
         rc = 0;
+        if (r->n_machines == (size_t)n)
+            continue;
+        r->n_machines++;
         snprintf(to->name, sizeof to->name, "%s", m.name);
         to->sent[0] = to->sent[1] = -1;
         while (to->cluster + 1 < r->status.n_clusters &&
@@ -216,11 +218,13 @@ static int read_entry(struct reading *r, const struct bats_view_entry *e,
     if (strcmp(e->what, "done") == 0 &&
         r->n_done_times < (size_t)r->status.tasks)
         r->done_times[r->n_done_times++] = e->time;
-    bool answers =
-        strcmp(e->what, "done") == 0 || strcmp(e->what, "superseded") == 0;
+    bool is_late = strcmp(e->what, "superseded") == 0;
+    bool is_stopped = is_late && strstr(e->text, "signal") != NULL;
+    bool answers = strcmp(e->what, "done") == 0 || (is_late && !is_stopped);
     bool is_lost = strcmp(e->what, "failed") == 0 &&
                    strstr(e->text, "timed out") != NULL;
-    bool ends = answers || is_lost || strcmp(e->what, "failed") == 0 ||
+    bool ends = answers || is_lost || is_stopped ||
+                strcmp(e->what, "failed") == 0 ||
                 strcmp(e->what, "preempted") == 0;
     int which = m->sent[1] >= 0 && m->task[1] == e->task ? 1 : 0;
     bats_time sent = m->sent[which];

@@ -238,6 +238,7 @@ static int break_silence(struct bats_executor *x, struct bats_error *err)
     x->is_silent = false;
     x->lost_at_us = INT64_MAX;
     x->lost.cancelled = true;
+    x->lost.usage.signal = SIGTERM;
     x->lost.usage.wall_us =
         bats_now_us(CLOCK_REALTIME) - x->lost.usage.start_us;
     int rc = tell_result(x, &x->lost, err);
