@@ -215,17 +215,18 @@ static int read_entry(struct reading *r, const struct bats_view_entry *e,
         m->sent[0] = e->time;
         return 0;
     }
-    if (strcmp(e->what, "done") == 0 &&
-        r->n_done_times < (size_t)r->status.tasks)
-        r->done_times[r->n_done_times++] = e->time;
+    bool is_done = strcmp(e->what, "done") == 0;
     bool is_late = strcmp(e->what, "superseded") == 0;
-    bool is_stopped = is_late && strstr(e->text, "signal") != NULL;
-    bool answers = strcmp(e->what, "done") == 0 || (is_late && !is_stopped);
-    bool is_lost = strcmp(e->what, "failed") == 0 &&
-                   strstr(e->text, "timed out") != NULL;
-    bool ends = answers || is_lost || is_stopped ||
-                strcmp(e->what, "failed") == 0 ||
+    bool has_failed = strcmp(e->what, "failed") == 0;
+    bool is_lost =
+        (is_late || has_failed) && strstr(e->text, "timed out") != NULL;
+    bool answers =
+        is_done ||
+        (is_late && !is_lost && strstr(e->text, "signal") == NULL);
+    bool ends = is_done || is_late || has_failed ||
                 strcmp(e->what, "preempted") == 0;
+    if (is_done && r->n_done_times < (size_t)r->status.tasks)
+        r->done_times[r->n_done_times++] = e->time;
     int which = m->sent[1] >= 0 && m->task[1] == e->task ? 1 : 0;
     bats_time sent = m->sent[which];
     if (!ends || sent < 0 || m->task[which] != e->task)

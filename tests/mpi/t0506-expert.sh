@@ -34,7 +34,7 @@ ok 'all tasks are done though executions are lost, and the record is true'
 # one is.
 "$BATS_MPI" log bag --json | grep '"machine": *"cheap-' >cheap
 charged=$(grep -c '"what": *"charged"' cheap)
-answered=$(grep -E '"what": *"(done|superseded)"' cheap | grep -vc signal)
+answered=$(grep -E '"what": *"(done|superseded)"' cheap | grep -vcE "signal|timed out")
 lost=$(grep -c 'timed out' cheap)
 test "$charged" -eq "$answered" && test "$lost" -gt 0
 ok 'what is lost is not charged'
