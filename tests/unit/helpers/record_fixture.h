@@ -166,26 +166,6 @@ static inline void run_task(struct bats_record *r, bats_time now,
     must(bats_record_event(r, now + 2 * BATS_SECOND, &event, &err), &err);
 }
 
-/* Makes tables of the views that have the history, so that their rows can be
- * changed one by one. Who only reads sees no difference. */
-static inline void unpack(void)
-{
-    static const char *const views[] = {"event", "command", "attempt"};
-    char sql[128];
-
-    for (int i = 0; i < 3; i++) {
-        snprintf(sql, sizeof sql, "CREATE TABLE row AS SELECT * FROM %s",
-                 views[i]);
-        ask(PATH, sql);
-        snprintf(sql, sizeof sql, "DROP VIEW %s", views[i]);
-        ask(PATH, sql);
-        snprintf(sql, sizeof sql, "CREATE TABLE %s AS SELECT * FROM row",
-                 views[i]);
-        ask(PATH, sql);
-        ask(PATH, "DROP TABLE row");
-    }
-}
-
 /* Makes the record one of schema 2, in which the choice of a schedule was in
  * the places of slot and runtime_us. */
 static inline void make_schema_2(void)
