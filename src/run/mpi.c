@@ -34,8 +34,9 @@ int bats_mpi_start(int *argc, char ***argv, int64_t silence_us, int *rank,
                               "mpirun belongs to another MPI library: its "
                               "processes do not know each other");
     bats_starter_meet();
-    patience_s = silence_us < MOST_US ? (unsigned)(silence_us / 1000000) + 1
-                                      : MOST_US / 1000000;
+    patience_s = MOST_US / 1000000;
+    if (silence_us < MOST_US)
+        patience_s = (unsigned)(silence_us / 1000000 + 1);
     struct bats_comm *comm = NULL; /* until the end of the process */
     if (!bats_comm_serialized() || own_rank != 0 || *n_ranks == 1)
         return 0;

@@ -4,12 +4,14 @@
 . "$TOP/tests/mpi/lib.sh"
 export HOME="$dir"
 
-# paste N: the Nth block, in this shell. `make` is that of this build.
+# paste N: the Nth block, in this shell. `make` is that of this build. An hour
+# takes two seconds instead of one: a machine that runs tests is a busy one.
 make() {
     command make -C "$TOP" B="$B" "$@"
 }
 paste() {
-    awk -v n="$1" -f "$TOP/tests/cli/readme.awk" "$TOP/README.md" >block &&
+    awk -v n="$1" -f "$TOP/tests/cli/readme.awk" "$TOP/README.md" |
+        sed 's/--time-scale 3600/--time-scale 1800/' >block &&
         test -s block && . ./block >out 2>err
 }
 
@@ -43,7 +45,7 @@ grep -q 'all 100 tasks done' err
 grep -q '^deadline  *12h, \(kept with\|missed by\) ' err
 ok 'it has a deadline'
 paste 9
-grep -q '^6 fastest\|fastest' out
+grep -q '^5 fastest ' out
 ok 'it plans'
 test "$(grep -c '^```sh$' "$TOP/README.md")" -eq 11
 ok 'there are two more blocks, for Slurm'
