@@ -136,8 +136,7 @@ static struct machines make_machines(gsl_rng *rng,
                                      bats_time startup)
 {
     struct machines m = {.n = 0};
-    p->types = types;
-    p->n_types = 0;
+    *p = (struct bats_bound_problem){.window = 1000, .types = types};
     while (m.n < MACHINES && (p->n_types == 0 || pick(rng, 3) > 0)) {
         struct bats_bound_type *t = &types[p->n_types++];
         *t = (struct bats_bound_type){
@@ -150,7 +149,6 @@ static struct machines make_machines(gsl_rng *rng,
         for (uint32_t i = 0; i < t->machines; i++)
             m.type[m.n++] = *t;
     }
-    p->window = 1000;
     return m;
 }
 
