@@ -148,21 +148,27 @@ static void append_why(char *text, size_t size, const struct bats_decision *d)
     }
 }
 
-/* "slow 2 of 4, fast 3": so many go on. */
-static void append_machines(char *text, size_t size,
+/* "slow 2 of 4, fast 3 go on". False: none does. */
+static bool append_machines(char *text, size_t size,
                             const struct bats_platform *platform,
                             const struct bats_decision *d)
 {
     char machines[CONFIGURATION];
-    bool ends = false, first = true;
-    for (size_t i = 0; i < platform->n_clusters; i++)
+    bool ends = false, stay = false, first = true;
+    for (size_t i = 0; i < platform->n_clusters; i++) {
         ends |= d->ending[i] > 0;
+        stay |= d->machines[i] > d->ending[i];
+    }
+    if (ends && !stay) {
+        append(text, size, "no machine goes on");
+        return false;
+    }
     if (!ends) {
         append(text, size, "%s",
                bats_words_machines(machines, sizeof machines,
                                    platform->clusters, platform->n_clusters,
                                    d->machines, ", "));
-        return;
+        return true;
     }
     for (size_t i = 0; i < platform->n_clusters; i++) {
         if (d->machines[i] == 0)
@@ -174,6 +180,7 @@ static void append_machines(char *text, size_t size,
         first = false;
     }
     append(text, size, " go on");
+    return true;
 }
 
 const char *bats_words_decision(char *text, size_t size,
@@ -184,10 +191,10 @@ const char *bats_words_decision(char *text, size_t size,
 
     text[0] = '\0';
     append_why(text, size, d);
-    append_machines(text, size, platform, d);
+    bool goes_on = append_machines(text, size, platform, d);
     if (d->reason == BATS_REASON_START)
         return text;
-    if (d->windows > 0)
+    if (goes_on && d->windows > 0)
         append(text, size, " for %s",
                bats_words_count(count, sizeof count, (uint64_t)d->windows,
                                 "window"));
