@@ -63,7 +63,7 @@ const char *bats_billing_name(enum bats_billing_model model);
  * BATS_UNLIMITED if it does not fit. time >= 0. */
 bats_money bats_billing_cost(bats_money rate, bats_time time);
 
-/* What the run's own job is billed until `now`, without `before`. */
+/* The bill of the run's own job until `now`, without `before`. */
 bats_money bats_billing_held(const struct bats_billing *billing,
                              bats_time now);
 

@@ -29,6 +29,4 @@ struct bats_goal {
 /* Finds the aim of that name: true and *minimize, else false. */
 bool bats_minimize_find(const char *name, enum bats_minimize *minimize);
 
-const char *bats_minimize_name(enum bats_minimize minimize);
-
 #endif

@@ -447,7 +447,7 @@ struct bats_sched_status {
 void bats_sched_status(const struct bats_sched *s,
                        struct bats_sched_status *status);
 
-/* What is known of a category, in microseconds of virtual time. */
+/* The runtimes known of a category, in microseconds of virtual time. */
 struct bats_category_status {
     uint32_t done; /* in this session */
     uint32_t left; /* without a result */
@@ -496,7 +496,7 @@ int bats_sched_estimator(struct bats_sched *s,
                          struct bats_estimator *estimator,
                          struct bats_error *err);
 
-/* Of the policy expert. */
+/* For the policy expert. */
 struct bats_sched_strategy {
     struct bats_strategy strategy; /* in use */
     bats_time decided; /* when the engine decided on it; -1: it was given */

@@ -538,7 +538,7 @@ static bats_time overrun(const struct bats_alloc *a, int64_t limit_s)
     return (limit_s + a->rules.overrun_s) * BATS_SECOND - a->platform.window;
 }
 
-/* What a job of each partition is billed, as the system says. */
+/* The rate at which the system bills a job of each partition. */
 static int find_charges(struct bats_alloc *a, const struct bats_settings *set,
                         struct bats_error *err)
 {
@@ -643,8 +643,8 @@ static int end_running(struct bats_alloc *a, struct bats_error *err)
     return rc < 0 ? rc : running;
 }
 
-/* What all its jobs were billed, by the accounting: those that wait may still be
- * open. */
+/* Asks the accounting for the bills of all its jobs: those of jobs that wait
+ * may still be open. */
 static int find_bills(struct bats_alloc *a,
                       const struct bats_record_purchase *known,
                       struct bats_error *err)
@@ -717,7 +717,7 @@ static int find_purchase(struct bats_alloc *a,
     return rc;
 }
 
-/* What earlier sessions were charged counts against the budget, too. */
+/* The charges of earlier sessions count against the budget, too. */
 static int ask_account(const struct bats_alloc *a,
                        const struct bats_settings *set, bats_money charged,
                        bats_money *budget, struct bats_error *err)

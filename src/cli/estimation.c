@@ -90,7 +90,7 @@ static void leave_out(struct bats_estimation *x, const char *why)
 
 /* ---- from a profile ---- */
 
-/* What the user expects now, or expected then. */
+/* The runtime that the user expects now, or expected then. */
 static bats_time expected_of(const struct bats_profile_cluster *c,
                              const struct bats_clusters_file *file)
 {

@@ -17,7 +17,7 @@
 
 /* ---- a scenario ---- */
 
-/* What executions of the scenario's tasks do on the machines of the pool, in
+/* Draws executions of the scenario's tasks on the machines of the pool, in
  * turn. Returns the times of those that answer. */
 static size_t draw_times(const struct bats_scenario *s, int pool,
                          bats_time *times)
@@ -101,7 +101,7 @@ static int from_scenario(const char *path, struct bats_pools *pools,
 
 /* ---- a record ---- */
 
-/* What is read of one. */
+/* The fields read of one. */
 struct reading {
     struct bats_view *view;
     struct bats_view_status status;
@@ -109,8 +109,8 @@ struct reading {
     struct machine {
         char name[BATS_MACHINE_NAME];
         size_t cluster;
-        /* What runs there, and what did before: its end may be logged after
-         * the next one was sent. */
+        /* The task that runs there, and the one before: its end may be logged
+         * after the next one was sent. */
         int64_t task[2];
         bats_time sent[2]; /* -1: nothing */
     } *machines;

@@ -266,7 +266,7 @@ void bats_sample_release(struct bats_sample *sample)
     *sample = (struct bats_sample){0};
 }
 
-/* What is expected, of a cluster without a runtime. */
+/* The expected runtime of a cluster without a measured one. */
 static int guess(const struct bats_sample *sample, double p, double mean,
                  double mean_base, struct bats_runtimes *runtimes)
 {

@@ -85,7 +85,7 @@ ptrdiff_t bats_bagfile_variables(const struct bats_bagfile *bag, uint32_t i,
 /* Line of the file with task i, counted from 1; 0: it is on none. */
 uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i);
 
-/* Who waits for whom, of the bag; NULL: nobody does. */
+/* The dependencies of the bag's tasks; NULL: there are none. */
 const struct bats_graph *bats_bagfile_graph(const struct bats_bagfile *bag);
 
 /* By task, of *n categories; NULL and 0: it has none, or too many. */

@@ -15,8 +15,3 @@ bool bats_minimize_find(const char *name, enum bats_minimize *minimize)
     }
     return false;
 }
-
-const char *bats_minimize_name(enum bats_minimize minimize)
-{
-    return names[minimize];
-}

@@ -28,7 +28,7 @@ static const char *money(char text[BATS_UNITS_TEXT], bats_money amount)
                                     : bats_money_format(text, amount);
 }
 
-/* What all machines of the last session are charged in a window. */
+/* The charge of all machines of the last session in a window. */
 static bats_money rate(const struct page *p)
 {
     bats_money sum = 0;

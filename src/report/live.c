@@ -49,7 +49,7 @@ static json_t *cluster_json(const struct bats_snapshot *s, size_t i,
     return o;
 }
 
-/* What the machines held are charged per hour, as they are now. */
+/* The charge per hour of the machines held, as they are now. */
 static double burn(const struct bats_snapshot *s)
 {
     double sum = 0;

@@ -27,7 +27,7 @@
 #define BATS_LIVE_CAUSES 8    /* the most frequent ones */
 #define BATS_LIVE_COMMAND 120 /* bytes of a command that are shown */
 
-/* What the snapshot does not have. */
+/* The figures that the snapshot does not have. */
 struct bats_live_more {
     const char *bag;
     const char *policy;

@@ -15,7 +15,8 @@ void bats_report_labelled(FILE *out, const char *label, const char *text);
 /* "bats-mpi: all 8 tasks done in 350ms". */
 void bats_report_outcome(FILE *out, const struct bats_report *report);
 
-/* What was stopped, repeated, replicated and lost; nothing if all went well. */
+/* The executions stopped, repeated, replicated and lost; nothing if there are
+ * none. */
 void bats_report_mishaps(FILE *out, const struct bats_report *report);
 
 #endif

@@ -64,7 +64,7 @@ struct bats_report_settings {
     struct bats_sched_rules rules;
 };
 
-/* What tasks of a category have taken. */
+/* The runtimes of tasks of a category. */
 struct bats_report_category {
     const char *name; /* borrowed */
     struct bats_category_status is;

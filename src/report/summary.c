@@ -375,7 +375,7 @@ void bats_report_mishaps(FILE *out, const struct bats_report *r)
                  " on which one task after another failed");
 }
 
-/* Of the policy expert. */
+/* For the policy expert. */
 static void print_strategy(FILE *out, const struct bats_snapshot *s)
 {
     const struct bats_sched_strategy *now = &s->strategy;

@@ -93,7 +93,7 @@ static int relay_up(struct gateway *g, struct bats_error *err)
             g->n_left++;
         if (n > 0 && *(const uint8_t *)bytes == BATS_MESSAGE_HELLO)
             g->is_new[rank] = true;
-        /* What it still says to the last master is for nobody. */
+        /* Nobody hears what it still says to the last master. */
         if (g->is_new[rank] && (rc = hand_up(g, rank, bytes, n, err)) < 0)
             return rc;
     }

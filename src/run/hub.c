@@ -78,8 +78,8 @@ static void put(struct bats_peer *p, struct bats_packet *packet)
     bats_packet_release(packet);
 }
 
-/* What is told fits the socket's buffer, or the other side does not read. What
- * it has sent is dropped first: else the kernel drops our words, too. */
+/* The sentence fits the socket's buffer, or the other side does not read. Bytes
+ * that it has sent are dropped first: else the kernel drops our words, too. */
 static void refuse(struct bats_peer *p, const char *why)
 {
     struct bats_packet packet = {0};

@@ -14,7 +14,7 @@
 #define LEAVE_US 15000000  /* for a job to say good-bye, beyond the grace */
 #define REFUSALS 20        /* that are told; more only fill the terminal */
 
-/* What is wanted of a job that has joined, by its number. */
+/* The wish for a job that has joined, by its number. */
 struct guest {
     char job[BATS_PROTO_JOB];
     bool is_to_leave;      /* as soon as its output is here */
@@ -344,7 +344,7 @@ static void forget(struct bats_joined *j, size_t i, enum bats_parted how)
     j->side->parted(j->side->context, job, how);
 }
 
-/* Where its ranks have been, others may sit from now on. */
+/* Other ranks may take the places of its ranks from now on. */
 static int see_off(struct bats_joined *j, size_t i, struct bats_error *err)
 {
     const struct bats_peer *peer = bats_hub_peer(j->comm, i);
@@ -419,11 +419,6 @@ int bats_joined_blame(struct master *m, size_t i, int rc,
 }
 
 /* ---- for the job side ---- */
-
-bats_time bats_joined_now(const struct bats_joined *joined)
-{
-    return bats_master_now(joined->m);
-}
 
 struct bats_sched *bats_joined_sched(struct bats_joined *joined)
 {

@@ -128,8 +128,6 @@ struct bats_joining {
 
 /* ---- for the job side, during `step` ---- */
 
-/* Now, in the run's virtual time. */
-bats_time bats_joined_now(const struct bats_joined *joined);
 struct bats_sched *bats_joined_sched(struct bats_joined *joined);
 
 /* Writes the event to the record, then hands it to the engine, now. For events

@@ -220,7 +220,8 @@ static bats_money uncounted(const struct bats_survey *s,
                 now_us);
 }
 
-/* What the site bills at least, less what the job has been held already. */
+/* The least bill of the site, less the time that the job has been held
+ * already. */
 static bats_time least_left(const struct bats_survey *s,
                             const struct bats_run_options *options)
 {

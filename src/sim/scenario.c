@@ -871,7 +871,7 @@ static int make_machines(struct reader *r)
     return 0;
 }
 
-/* What is said of lost executions; `line` is that of the section. */
+/* Reads the keys about lost executions; `line` is that of the section. */
 static int check_losses(const struct reader *r, size_t i, unsigned line)
 {
     const struct bats_cluster *c = &r->scenario->platform.clusters[i];

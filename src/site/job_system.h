@@ -64,7 +64,7 @@ struct bats_job_bill {
     double rate; /* per hour */
 };
 
-/* What the site does. */
+/* The rules of the site. */
 struct bats_job_rules {
     int64_t overrun_s; /* a job may be billed for so long beyond its limit */
     bool accounts;     /* the system keeps accounts: it knows bills */
@@ -76,7 +76,7 @@ struct bats_job_system {
     const char *variable; /* for the environment of all commands, or NULL */
     int64_t round_s;      /* time limits are multiples of this */
 
-    /* What the site does. BATS_EINPUT: it is something else. */
+    /* Asks for the rules of the site. BATS_EINPUT: it is another system. */
     void (*rules)(struct bats_argv *argv);
     int (*read_rules)(const char *answer, struct bats_job_rules *rules,
                       struct bats_error *err);
@@ -103,13 +103,13 @@ struct bats_job_system {
      * read by read_bills. */
     void (*history)(const char *names, struct bats_argv *argv);
 
-    /* What the account (NULL: the user's default) may still be billed, asked
-     * with patience. BATS_EINPUT: the system does not tell; the sentence ends
-     * with "give an amount". NULL: it keeps no accounts. */
+    /* The rest that the account (NULL: the user's default) may be billed, asked
+     * for with patience. BATS_EINPUT: the system does not tell; the sentence
+     * ends with "give an amount". NULL: it keeps no accounts. */
     int (*account)(const char *name, struct bats_account *account,
                    struct bats_error *err);
 
-    /* What a job that waits will be billed per hour; < 0: unknown. */
+    /* The rate per hour of a job that waits; < 0: unknown. */
     void (*show)(const char *id, struct bats_argv *argv);
     double (*read_rate)(const char *answer);
 };
@@ -127,7 +127,7 @@ int bats_job_system_list(const struct bats_job_system *system,
                          const char *name, struct bats_job_view **list,
                          size_t *n, struct bats_error *err);
 
-/* What the accounting says of all jobs of this name, and of those with the
+/* Asks the accounting for all jobs of this name, and of those with the
  * numbers `ids` (an item may also be "12,17"), but `except` ("": none): the sum
  * of the bills, and how many of them are not final. (By its name sacct does not
  * always find a job that has only just ended.) */

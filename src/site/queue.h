@@ -103,7 +103,7 @@ struct bats_queue_news {
     char sentence[256];
 };
 
-/* What has happened, oldest first; false: no more. */
+/* The next thing that has happened, oldest first; false: no more. */
 bool bats_queue_next(struct bats_queue *jobs, struct bats_queue_news *news);
 
 /* Why jobs wait: how many wait in the queue, since when the oldest (monotonic),

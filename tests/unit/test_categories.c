@@ -1,4 +1,5 @@
-/* What tasks of a kind take is learned, and decides which chain comes first. */
+/* The runtimes of a kind of task are learned, and decide which chain comes
+ * first. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -60,7 +60,7 @@ static void a_settled_place_needs_no_more_tasks(void **state)
     bats_sched_destroy(w.sched);
 }
 
-/* Where runtimes differ at random, and a task costs as much here as there. */
+/* Runtimes differ at random, and a task costs as much here as there. */
 static void an_open_place_gets_all_seven(void **state)
 {
     (void)state;
@@ -119,7 +119,7 @@ static void an_expected_place_needs_no_machine(void **state)
     bats_sched_destroy(w.sched);
 }
 
-/* What is expected to cost nearly the same is measured. */
+/* A cluster that is expected to cost nearly the same is measured. */
 static void an_expected_place_that_is_open_is_sampled(void **state)
 {
     (void)state;

@@ -270,7 +270,7 @@ static bool works(const struct world *w, uint32_t m)
 
 enum { WAITS, LET, DOOMED };
 
-/* What became of a node: by going through all edges, of those before it first. */
+/* The fate of a node, found through all edges, of those before it first. */
 static int fate(const struct world *w, uint32_t node)
 {
     if (node < w->o.n_tasks) {

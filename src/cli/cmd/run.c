@@ -381,8 +381,9 @@ static int dry_run_alloc(const struct bats_settings *set,
     return rc == 0 ? BATS_EXIT_OK : bats_complain(&err);
 }
 
-/* What is newer than its sources is not run again, as make does it; but what
- * the record knows to have failed, or to have been stopped, is not done. */
+/* A task whose files are newer than its sources is not run again, as make does
+ * it; but one that the record knows to have failed, or to have been stopped, is
+ * not done. */
 static int find_fresh(const struct bats_history *history,
                       const struct bats_bagfile *bag, uint8_t **fresh,
                       struct bats_error *err)

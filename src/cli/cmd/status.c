@@ -154,7 +154,8 @@ static void print_text(const struct bats_view_status *st,
     print_clusters(st);
 }
 
-/* Where no task has ended yet, its runtime is what the user expects. */
+/* A cluster on which no task has ended yet has the runtime that the user
+ * expects. */
 static void add_expected(struct bats_view_status *st, const json_t *options)
 {
     const json_t *list =

@@ -9,7 +9,7 @@
 #define SURE 0.95
 #define MEAN_SURE 0.975
 #define MEAN_NEAR 0.25
-/* What the user expects is right within this factor. */
+/* The user's expectation is right within this factor. */
 #define GUESS 2
 /* Costs that differ by less are alike. */
 #define ALIKE 1.25
@@ -44,8 +44,8 @@ static double price(const struct state *s, size_t cluster)
 
 /* ---- the place ---- */
 
-/* Of what tasks took on cluster i, in units of what they took on j < i: the
- * logarithms, in t[i][j]. */
+/* t[i][j]: logarithms of the runtimes of tasks on cluster i, in units of those
+ * that they had on j < i. */
 struct pairs {
     struct sum t[BATS_CLUSTERS_MAX][BATS_CLUSTERS_MAX];
 };
@@ -88,7 +88,7 @@ void place_look(struct memory *p, const struct state *s)
                 p->is_settled[i] = p->is_settled[j] = false;
 }
 
-/* Of the tasks that have ended until now, most would be short ones. */
+/* Most of the tasks that have ended until now would be short ones. */
 static bool is_first(const struct memory *p, uint32_t task)
 {
     for (size_t i = 0; i < FIRST; i++)

@@ -297,7 +297,7 @@ static void block(struct bats_bag *bag)
     }
 }
 
-/* What earlier sessions have ended, and joints that wait for nobody. */
+/* Tasks that earlier sessions have ended, and joints that wait for nobody. */
 static void tell_all(struct bats_bag *bag)
 {
     for (uint32_t node = 0; node < bag->graph->n_nodes; node++) {
@@ -363,7 +363,7 @@ static bool is_over(const struct bats_bag *bag, uint32_t node, bool *done)
            state == BATS_TASK_SKIPPED;
 }
 
-/* Who waits has somebody to wait for, and is told of each end once. */
+/* A node that waits has a node to wait for, and is told of each end once. */
 static void check_node(const struct bats_bag *bag, uint32_t node,
                        uint32_t waits_for, bool doomed)
 {

@@ -47,7 +47,7 @@ void categories_release(struct state *s)
     free(k->stats);
 }
 
-/* Of all results, the mean weight; 0: there are none. */
+/* The mean weight of all results; 0: there are none. */
 static double mean_weight(const struct categories *k)
 {
     double n = 0, sum = 0;

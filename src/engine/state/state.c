@@ -186,8 +186,7 @@ static int resume(struct state *s, const struct bats_sched_earlier *earlier)
     return 0;
 }
 
-/* Of tasks that are ready, the one is run first that the longest chain of others
- * waits for. */
+/* The ready task that the longest chain of others waits for is run first. */
 static int connect(struct state *s, const struct bats_graph *graph,
                    struct bats_error *err)
 {

@@ -175,13 +175,13 @@ struct cluster {
     double busy_time, paid_slot_time; /* microseconds */
 };
 
-/* What tasks of a category took on a cluster. */
+/* The runtimes of tasks of a category on a cluster. */
 struct category_seen {
     double sum;
     uint32_t n;
 };
 
-/* Of its DONE tasks, wherever they ran (Welford). */
+/* The moments of its DONE tasks, wherever they ran (Welford). */
 struct category_stats {
     uint32_t n;
     double mean, squares;
@@ -355,8 +355,8 @@ void use_begin(struct state *s, uint32_t machine);
 /* Holds more money when that is nearly used up. False: there is no more. */
 bool use_extend(struct state *s, uint32_t machine);
 
-/* What it was used for has not answered: nothing is charged for that where
- * lost executions are free. The caller takes the execution out. */
+/* The execution that used it has not answered: nothing is charged for that
+ * where lost executions are free. The caller takes the execution out. */
 void use_forgive(struct state *s, uint32_t machine);
 
 /* It is not in use any more. */

@@ -130,7 +130,8 @@ bool use_extend(struct state *s, uint32_t id)
     return m->paid_end > before;
 }
 
-/* What is booked stays: so nothing is before the end, where it may be free. */
+/* A booked charge stays: so nothing is booked before the end, where it may be
+ * free. */
 void use_forgive(struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];

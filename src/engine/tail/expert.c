@@ -19,7 +19,7 @@
 
 #define CHANGE 0.1 /* of the share that answers: the strategy is decided anew */
 
-/* What was sent to a pool and has ended. */
+/* The instances that were sent to a pool and have ended. */
 struct past {
     struct bats_instance *list;
     size_t n, capacity;
@@ -127,7 +127,7 @@ static double expected(const struct state *s, bool unreliable)
     return n > 0 ? sum / n : 0;
 }
 
-/* Where nothing is known of it, a window. */
+/* A window, if nothing is known of it. */
 static double find_t_ur(const struct expert *x, const struct state *s)
 {
     double guess = expected(s, true);
@@ -151,7 +151,8 @@ static bats_time limit(const void *self, const struct state *s, size_t cluster)
 
 /* ---- deciding ---- */
 
-/* What has ended in the unreliable pool, and what runs there. */
+/* The instances that have ended in the unreliable pool, and those that run
+ * there. */
 static struct bats_instance *list_instances(const struct expert *x,
                                             const struct state *s, size_t *n)
 {
@@ -314,8 +315,8 @@ static struct instances_rules rules_of(const struct expert *x,
         .both = x->strategy.both};
 }
 
-/* Of strategy B: what is left of its amount pays for all tasks without a result
- * in the reliable pool. */
+/* Strategy B: the rest of its amount pays for all tasks without a result in the
+ * reliable pool. */
 static bool may_rush(const struct expert *x, const struct state *s)
 {
     double time = expected(s, false), price = 0;
@@ -337,7 +338,7 @@ static bool begins(const void *self, const struct state *s)
            (left < pool_slots(s, true) || may_rush(x, s)) && left <= x->room;
 }
 
-/* What waits in the bag is due. */
+/* Tasks that wait in the bag are due. */
 static bats_time sent_at(const struct state *s, struct bats_position task)
 {
     uint32_t slot = s->tasks[task.i].slot;

@@ -42,7 +42,7 @@ struct bats_plays {
     struct snapshot *snapshots; /* one per play */
 };
 
-/* What one thread needs for a play. */
+/* The memory that one thread needs for a play. */
 struct player {
     const struct bats_plays *p;
     uint64_t seed; /* of the play */
@@ -138,7 +138,7 @@ static struct sent reliable(struct player *w, uint32_t task, bats_time now)
         .is_reliable = true};
 }
 
-/* What is charged for an instance that ends, or is stopped, now. */
+/* The charge for an instance that ends, or is stopped, now. */
 static double charge(const struct bats_plays_model *m, const struct sent *sent,
                      bats_time now, bool answers)
 {
@@ -196,7 +196,7 @@ static int by_start(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* What is left becomes the tail. */
+/* The tasks left become the tail. */
 static void take(struct player *w, struct snapshot *to, uint32_t n_bag)
 {
     to->n_left = 0;

@@ -110,7 +110,7 @@ static int read_parameter(char *item, struct bats_strategy *s, unsigned *seen,
                                 "Mr: '%.40s' is not a number above 0", value);
 }
 
-/* Where one is a multiple of T_ur and the other is not, only a run can tell. */
+/* Only a run can tell if one is a multiple of T_ur and the other is not. */
 static bool is_longer(const struct bats_span *a, const struct bats_span *b)
 {
     return (a->fixed == 0 || b->of_tur == 0) &&

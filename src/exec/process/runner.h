@@ -68,7 +68,7 @@ struct bats_runner_result {
     uint32_t task;
     bool cancelled; /* ended because of bats_runner_cancel or _kill */
     struct bats_usage usage;
-    /* What a task that failed or was stopped wrote last on standard error; at
+    /* The last words on standard error of a task that failed or was stopped; at
      * most BATS_COMPLAINT_BYTES, not terminated. Belongs to the runner, until
      * its next start. */
     const char *last;

@@ -68,8 +68,8 @@ static uint32_t *find_writers(const struct bats_workflow *w, int *rc,
     return writer;
 }
 
-/* Who reads waits for who writes. (The other formats name parents, and their
- * generators let several tasks write one file.) */
+/* A task that reads a file waits for the one that writes it. (The other formats
+ * name parents, and their generators let several tasks write one file.) */
 static int connect_files(struct bats_workflow *w, struct bats_error *err)
 {
     int rc = 0;

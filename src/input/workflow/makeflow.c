@@ -287,7 +287,7 @@ static bool add_exports(struct reader *r)
     return ok;
 }
 
-/* What its rules have in common; else the program. */
+/* The words that its rules have in common; else the program. */
 static void find_category(const struct reader *r, const char *command,
                           char *category, size_t size)
 {

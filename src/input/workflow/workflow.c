@@ -182,7 +182,7 @@ static bool is_fresh(const struct bats_workflow *w, const struct age *ages,
     return oldest && !(newest && is_newer(newest, oldest));
 }
 
-/* What waits for a task that runs, runs, too. */
+/* A task that waits for one that runs, runs, too. */
 static int spread(const struct bats_workflow *w, uint8_t *fresh,
                   struct bats_error *err)
 {

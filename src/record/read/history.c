@@ -9,7 +9,7 @@
 
 #define SESSIONS_MAX 4096
 
-/* What is known while reading. */
+/* The state of the reader. */
 struct reader {
     struct bats_view *view;
     struct bats_run_history *h;

@@ -259,7 +259,7 @@ static int prepare_insert(struct bats_view *v, const char *table, int n,
     return *s != NULL ? 0 : bats_db_prepare(&v->db, sql, s, err);
 }
 
-/* What pack.c writes as \u00xx. */
+/* The characters that pack.c writes as \u00xx. */
 static void bind_text(sqlite3_stmt *s, int column,
                       const struct bats_scan_text *text)
 {

@@ -323,7 +323,7 @@ static int take_ended(struct bats_view *v, struct bats_error *err)
     return rc;
 }
 
-/* What has changed since the view was opened is taken anew, too. */
+/* Rows that have changed since the view was opened are taken anew, too. */
 static int look(struct bats_view *v, void *context, struct bats_error *err)
 {
     struct look l = {v, &v->totals};

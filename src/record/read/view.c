@@ -31,7 +31,7 @@ static int open_own(struct bats_view *v, struct bats_error *err)
     if (rc != SQLITE_OK)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     sqlite3_extended_result_codes(v->db.sqlite, 1);
-    /* What is attached is not written, not even when it is closed. */
+    /* The attached file is not written, not even when it is closed. */
     sqlite3_db_config(v->db.sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     rc = bats_db_run(&v->db,
                      "PRAGMA locking_mode = EXCLUSIVE;"

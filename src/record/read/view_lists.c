@@ -7,7 +7,7 @@
 #include "record/read/part.h"
 #include "record/read/select.h"
 
-/* Of more tasks the whole record is taken. */
+/* If there are more tasks, the whole record is taken. */
 #define MANY 20000
 /* Groups of the history in a part of the log. */
 #define PART 64
