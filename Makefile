@@ -96,9 +96,11 @@ REPORT_SRC = $(addprefix src/report/, \
 	assets.c html.c html_plan.c html_run.c html_sweep.c perfetto.c series.c \
 	snapshot.c summary.c table.c terminal.c trace.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
-	alloc.c causes.c choosing.c cli.c clusters_json.c deadline.c dry_run.c estimation.c help.c \
+	causes.c choosing.c cli.c clusters_json.c deadline.c dry_run.c estimation.c help.c \
 	history.c jobs.c look.c main.c options.c options_json.c place.c pools_source.c \
 	similar.c simulation.c simulation_page.c watch.c welcome.c) \
+	$(addprefix src/cli/alloc/, \
+	alloc.c dry_run.c earlier.c joining.c settings.c) \
 	$(addprefix src/cli/cmd/, \
 	report.c top.c \
 	clusters.c frontier.c output.c plan.c record.c run.c simulate.c status.c tasks.c \

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "bats/bag.h"
-#include "cli/alloc.h"
+#include "cli/alloc/alloc.h"
 #include "cli/choosing.h"
 #include "cli/cli.h"
 #include "cli/dry_run.h"

@@ -1,0 +1,185 @@
+#include "cli/alloc/alloc.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/alloc/state.h"
+#include "report/words.h"
+#include "site/account.h"
+#include "site/batch_system.h"
+#include "util/now.h"
+
+#define WINDOW (10 * BATS_MINUTE)  /* --window */
+
+/* The run may be in a job itself, which is billed until it ends. */
+static int find_own_job(struct bats_alloc *a, struct bats_error *err)
+{
+    struct bats_allocation own;
+    struct bats_error why;
+    int rc = bats_batch_ask(1, &own, &why);
+    if (rc == 0 && own.system != NULL) {
+        int64_t held_s = (int64_t)time(NULL) - own.start_s;
+        strcpy(a->own, own.job);
+        a->billing.rate = bats_job_bill(own.rate, 3600);
+        a->billing.before =
+            own.start_s > 0 && held_s > 0 ? bats_job_bill(own.rate, held_s)
+                                          : 0;
+        a->billing.leaving = a->grace_us + BATS_ALLOC_MARGIN_S * BATS_SECOND;
+    }
+    bats_allocation_release(&own);
+    return rc == 0 ? 0
+                   : bats_error_set(err, rc, "this job is billed, too, but %s",
+                                    why.text);
+}
+
+/* The charges of earlier sessions count against the budget, too. */
+static int ask_account(const struct bats_alloc *a,
+                       const struct bats_settings *set, bats_money charged,
+                       bats_money *budget, struct bats_error *err)
+{
+    struct bats_account account;
+    char words[BATS_ACCOUNT_WORDS];
+    if (*budget != BATS_BUDGET_ACCOUNT)
+        return 0;
+    if (a->system->account == NULL)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--budget account: %s keeps no accounts; give "
+                              "an amount",
+                              a->system->name);
+    int rc = a->system->account(set->account, &account, err);
+    if (rc < 0)
+        return rc;
+    *budget = bats_account_left(&account);
+    if (!bats_units_add(*budget, charged, budget))
+        *budget = BATS_UNLIMITED;
+    if (!set->quiet)
+        bats_words_line(stderr, "bats-mpi: %s",
+                        bats_account_words(words, &account));
+    return 0;
+}
+
+static int create(struct bats_alloc *a, const struct bats_settings *set,
+                  const char *record, struct bats_run_options *options,
+                  struct bats_error *err)
+{
+    struct bats_platform *p = &a->platform;
+    int64_t us = bats_now_us(CLOCK_REALTIME);
+    p->window = set->window > 0 ? set->window : WINDOW;
+    p->billing = BATS_BILLING_JOB;
+    a->window_us = p->window;
+    a->grace_us = set->grace;
+    a->say_us = BATS_ALLOC_SAY_US;
+    a->billing.model = BATS_BILLING_JOB;
+    a->billing.jobs = (uint32_t)set->max_jobs;
+    snprintf(a->name, sizeof a->name, "bats-%08x%06x", (unsigned)(us / 1000000),
+             (unsigned)(us % 1000000) ^ ((unsigned)getpid() << 4 & 0xffffff));
+    int rc = bats_job_system_find(&a->system, &a->rules, err);
+    if (rc == 0)
+        rc = bats_alloc_read(a, set, record, err);
+    if (rc == 0)
+        rc = find_own_job(a, err);
+    if (rc == 0)
+        rc = bats_alloc_find_earlier(a, options, err);
+    if (rc == 0)
+        rc = bats_alloc_make_machines(a, set, err);
+    if (rc == 0)
+        rc = ask_account(a, set, options->earlier.charged, &options->budget,
+                         err);
+    snprintf(p->currency, sizeof p->currency, "%s",
+             rc == 0 ? a->system->currency : "");
+    return rc;
+}
+
+int bats_alloc_create(const struct bats_settings *set, const char *record,
+                      struct bats_run_options *options,
+                      struct bats_alloc **alloc, struct bats_error *err)
+{
+    struct bats_alloc *a = *alloc = calloc(1, sizeof *a);
+    if (a == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    int rc = create(a, set, record, options, err);
+    struct bats_queue_options jobs = {.system = a->system,
+                                     .rules = a->rules,
+                                     .name = a->name,
+                                     .requests = a->requests,
+                                     .n = bats_alloc_places(a),
+                                     .interval_us = set->poll};
+    if (rc == 0)
+        rc = bats_queue_create(&jobs, &a->queue, err);
+    if (rc < 0) {
+        bats_alloc_destroy(a);
+        *alloc = NULL;
+        return rc;
+    }
+    a->joining = bats_alloc_joining;
+    a->joining.context = a;
+    a->joining.file = a->door;
+    a->joining.host = set->host;
+    a->joining.port = (int)set->port;
+    a->joining.billing = &a->billing;
+    options->joining = &a->joining;
+    return 0;
+}
+
+void bats_alloc_destroy(struct bats_alloc *a)
+{
+    if (a == NULL)
+        return;
+    bats_queue_destroy(a->queue);
+    free(a->platform.machines);
+    free(a->requests);
+    free(a->lanes);
+    free(a->pool);
+    free(a->more);
+    free(a->words);
+    free(a);
+}
+
+int bats_alloc_note(const struct bats_alloc *a, char **settings,
+                    struct bats_error *err)
+{
+    json_t *all = json_loads(*settings, 0, NULL);
+    int bad = json_object_set_new(all, "jobs_name", json_string(a->name));
+    char *text = bad == 0
+                     ? json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(15))
+                     : NULL;
+    json_decref(all);
+    if (text == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    free(*settings);
+    *settings = text;
+    return 0;
+}
+
+/* ---- at the end ---- */
+
+#define ABANDON_US 30000000
+
+uint32_t bats_alloc_abandon(struct bats_alloc *a)
+{
+    struct bats_queue_news news;
+    struct bats_error err;
+    int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
+    int64_t end_us = now_us + ABANDON_US;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < bats_alloc_places(a); i++)
+        bats_queue_cancel(a->queue, i, 0);
+    while (bats_queue_count(a->queue) > 0 && now_us < end_us) {
+        int64_t due_us = now_us + 100000;
+        if (bats_queue_turn(a->queue, now_us, &due_us, &err) < 0)
+            break;
+        while (bats_queue_next(a->queue, &news))
+            if (news.type == BATS_QUEUE_SAYS)
+                bats_words_line(stderr, "bats-mpi: %s", news.sentence);
+        struct timespec nap = {0, 20000000};
+        nanosleep(&nap, NULL);
+        now_us = bats_now_us(CLOCK_MONOTONIC);
+    }
+    for (uint32_t i = 0; i < a->platform.n_machines; i++)
+        left += a->lanes[i].asked;
+    return left;
+}

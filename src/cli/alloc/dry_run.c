@@ -1,0 +1,76 @@
+/* dry_run: what alloc would submit, and what that would cost. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/alloc/state.h"
+#include "report/words.h"
+
+static void print_words(FILE *out, const struct bats_argv *argv)
+{
+    for (size_t i = 0; i < argv->n; i++)
+        fprintf(out, "%s%s", i > 0 ? " " : "    ", argv->words[i]);
+    putc('\n', out);
+}
+
+static void print_job(const struct bats_alloc *a, FILE *out, uint32_t machine,
+                      bool with_script)
+{
+    struct bats_argv argv = {0};
+    char *script = NULL;
+    a->system->submit(&a->requests[machine], &argv, &script);
+    print_words(out, &argv);
+    if (with_script && script != NULL)
+        fprintf(out, "  with this script:\n%s", script);
+    bats_argv_release(&argv);
+    free(script);
+}
+
+int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
+                       const struct bats_run_options *options,
+                       struct bats_error *err)
+{
+    const struct bats_platform *p = &a->platform;
+    struct bats_sched_options o = {
+        .policy = options->policy,
+        .n_tasks = bats_bagfile_count(options->bag),
+        .clusters = p->clusters,
+        .n_clusters = p->n_clusters,
+        .machines = p->machines,
+        .n_machines = p->n_machines,
+        .window = p->window,
+        .budget = options->budget,
+        .billing = a->billing,
+        .seed = options->seed,
+    };
+    struct bats_event tick = {.type = BATS_EVENT_TICK};
+    struct bats_command command;
+    struct bats_sched *sched;
+    char money[96], held[96], n[64];
+    uint32_t asked = 0;
+    int rc = bats_sched_create(&o, &sched, err);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < p->n_clusters; i++)
+        fprintf(out, "%s: %g %s per hour and job of %s; %s for a window, %s "
+                     "held until it is billed\n",
+                a->partitions[i], a->rate[i], p->currency,
+                bats_words_count(n, sizeof n, p->machines[0].slots, "slot"),
+                bats_words_money(money, sizeof money, p->clusters[i].charge,
+                                 p->currency),
+                bats_words_money(held, sizeof held,
+                                 bats_billing_use(p->clusters[i].charge,
+                                                  p->window,
+                                                  p->window +
+                                                      a->billing.overrun),
+                                 p->currency));
+    fputs("The first jobs:\n", out);
+    rc = bats_sched_handle(sched, 0, &tick, err);
+    while (rc == 0 && bats_sched_next(sched, &command))
+        if (command.type == BATS_COMMAND_ACQUIRE)
+            print_job(a, out, command.machine, asked++ == 0);
+    if (rc == 0 && asked == 0)
+        fputs("    none: the budget does not pay one\n", out);
+    fputs("Nothing was started.\n", out);
+    bats_sched_destroy(sched);
+    return rc;
+}

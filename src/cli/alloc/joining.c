@@ -1,0 +1,363 @@
+/* joining: the job side of run/joining.h: jobs are handed in, admitted, sent
+ * off and settled as the engine wants and the batch system tells. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/alloc/state.h"
+#include "report/words.h"
+#include "util/now.h"
+
+#define LEAVE_US 2000000 /* for tasks to answer, beyond their grace */
+#define BYE_US 5000000   /* for a job to end, after its good-bye */
+#define FAILURES 3 /* jobs in a row that end before they join: give up */
+
+/* ---- between engine and batch system ---- */
+
+static void tell(struct bats_joined *joined, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void tell(struct bats_joined *joined, const char *format, ...)
+{
+    char sentence[400];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    bats_joined_notice(joined, sentence);
+}
+
+static int give_platform(void *context, struct bats_platform *platform,
+                         struct bats_error *err)
+{
+    struct bats_alloc *a = context;
+    uint32_t n = a->platform.n_machines;
+    *platform = a->platform;
+    platform->machines = calloc(n, sizeof *platform->machines);
+    if (platform->machines == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    memcpy(platform->machines, a->platform.machines,
+           n * sizeof *platform->machines);
+    return 0;
+}
+
+static bool expects(void *context)
+{
+    const struct bats_alloc *a = context;
+    return bats_queue_count(a->queue) > 0;
+}
+
+static int admit(void *context, const struct bats_joiner *joiner,
+                 uint32_t *machine, struct bats_error *why)
+{
+    struct bats_alloc *a = context;
+    bool unsure;
+    uint32_t place = bats_queue_find(a->queue, joiner->job, &unsure);
+    if (place == BATS_NO_JOB && unsure)
+        return 0;
+    if (place == BATS_NO_JOB)
+        return bats_error_set(why, BATS_ESTATE,
+                              "the run does not want this job (any more)");
+    struct lane *lane = &a->lanes[place];
+    if (joiner->n_ranks != a->platform.machines[place].slots)
+        return bats_error_set(why, BATS_ESTATE,
+                              "the job has %lu ranks instead of %lu",
+                              (unsigned long)joiner->n_ranks,
+                              (unsigned long)a->platform.machines[place].slots);
+    if (!lane->asked || lane->had || lane->leaves)
+        return bats_error_set(why, BATS_ESTATE, "the job was not asked for");
+    for (uint32_t k = 0; k < joiner->n_ranks; k++)
+        machine[k] = place;
+    lane->joined = lane->had = true;
+    lane->ends_us = bats_now_us(CLOCK_MONOTONIC) + a->window_us;
+    a->failures[a->platform.machines[place].cluster] = 0;
+    a->said_us = 0;
+    return 1;
+}
+
+static void parted(void *context, const char *job, enum bats_parted how)
+{
+    struct bats_alloc *a = context;
+    for (uint32_t i = 0; i < a->platform.n_machines; i++)
+        if (a->lanes[i].joined &&
+            strcmp(bats_queue_id(a->queue, i), job) == 0) {
+            a->lanes[i].joined = false;
+            bats_queue_cancel(a->queue, i,
+                             how == BATS_PARTED_BYE ? BYE_US : 0);
+        }
+}
+
+/* A job of an earlier session that waits in this partition. */
+static bool take_over(struct bats_alloc *a, uint32_t machine)
+{
+    uint32_t cluster = a->platform.machines[machine].cluster;
+    for (size_t i = 0; i < a->n_pool; i++)
+        if (a->pool[i].id[0] != '\0' &&
+            strcmp(a->pool[i].partition, a->partitions[cluster]) == 0) {
+            bats_queue_adopt(a->queue, machine, &a->pool[i]);
+            a->pool[i].id[0] = '\0';
+            a->n_taken++;
+            return true;
+        }
+    return false;
+}
+
+static void commanded(void *context, const struct bats_command *command)
+{
+    struct bats_alloc *a = context;
+    if (command->type != BATS_COMMAND_ACQUIRE &&
+        command->type != BATS_COMMAND_PARK &&
+        command->type != BATS_COMMAND_RELEASE)
+        return;
+    struct lane *lane = &a->lanes[command->machine];
+    if (command->type == BATS_COMMAND_ACQUIRE) {
+        *lane = (struct lane){.asked = true};
+        if (!take_over(a, command->machine))
+            bats_queue_submit(a->queue, command->machine);
+    } else if (lane->asked && !lane->leaves) {
+        lane->leaves = true;
+        lane->leave_by_us =
+            bats_now_us(CLOCK_MONOTONIC) + a->grace_us + LEAVE_US;
+        if (!lane->had)
+            bats_queue_cancel(a->queue, command->machine, 0);
+    }
+}
+
+/* ---- news of the batch system ---- */
+
+static int end_is_known(struct bats_alloc *a, struct bats_joined *joined,
+                        const struct bats_queue_news *news,
+                        struct bats_error *err)
+{
+    struct lane *lane = &a->lanes[news->place];
+    int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
+    int64_t end_s = news->end_s - BATS_ALLOC_MARGIN_S / 2;
+    int64_t left_us = (end_s - (int64_t)time(NULL)) * INT64_C(1000000);
+    if (news->end_s == 0 || !lane->joined || lane->leaves ||
+        now_us + left_us >= lane->ends_us)
+        return 0;
+    left_us = left_us > 0 ? left_us : 0;
+    lane->ends_us = now_us + left_us;
+    tell(joined, "job %s has %lld s left, less than its window",
+         bats_queue_id(a->queue, news->place), (long long)left_us / 1000000);
+    struct bats_event event = {.type = BATS_EVENT_ENDS,
+                               .machine = news->place,
+                               .runtime = left_us};
+    return bats_joined_handle(joined, &event, err);
+}
+
+/* Else no total would hold. */
+static int check_rate(const struct bats_alloc *a,
+                      const struct bats_queue_news *news,
+                      struct bats_error *err)
+{
+    uint32_t cluster = a->platform.machines[news->place].cluster;
+    if (news->rate <= a->rate[cluster] * 1.001)
+        return 0;
+    return bats_error_set(err, BATS_EINPUT,
+                          "%s bills job %s in partition %s %g %s per hour, not "
+                          "%g as it said before it started; does the job hold "
+                          "whole nodes (--exclusive)? Ask for all of their "
+                          "cores (--slots, --sbatch '--cpus-per-task=N')",
+                          a->system->name, bats_queue_id(a->queue, news->place),
+                          a->partitions[cluster], news->rate,
+                          a->system->currency, a->rate[cluster]);
+}
+
+static int job_runs(struct bats_alloc *a, struct bats_joined *joined,
+                    const struct bats_queue_news *news, struct bats_error *err)
+{
+    if (news->place >= a->platform.n_machines)
+        return 0;
+    int rc = check_rate(a, news, err);
+    return rc < 0 ? rc : end_is_known(a, joined, news, err);
+}
+
+static int close_cluster(struct bats_alloc *a, struct bats_joined *joined,
+                         uint32_t cluster, struct bats_error *err)
+{
+    int rc = 0;
+    tell(joined, "no more jobs are asked for in partition %s",
+         a->partitions[cluster]);
+    for (uint32_t i = 0; rc == 0 && i < a->platform.n_machines; i++) {
+        struct bats_event event = {.type = BATS_EVENT_CLOSED, .machine = i};
+        if (a->platform.machines[i].cluster == cluster)
+            rc = bats_joined_handle(joined, &event, err);
+    }
+    return rc;
+}
+
+/* It was in no run, though nobody withdrew it. */
+static int job_failed(struct bats_alloc *a, struct bats_joined *joined,
+                      uint32_t place, struct bats_error *err)
+{
+    uint32_t cluster = a->platform.machines[place].cluster;
+    struct bats_event event = {.type = BATS_EVENT_LOST, .machine = place};
+    tell(joined, "job %s in partition %s ended before it joined: see %s",
+         bats_queue_id(a->queue, place), a->partitions[cluster], a->log);
+    int rc = ++a->failures[cluster] == FAILURES
+                 ? close_cluster(a, joined, cluster, err)
+                 : 0;
+    return rc < 0 ? rc : bats_joined_handle(joined, &event, err);
+}
+
+static int settle(struct bats_alloc *a, struct bats_joined *joined,
+                  uint32_t place, struct bats_error *err)
+{
+    struct lane *lane = &a->lanes[place];
+    struct bats_event event = {.type = BATS_EVENT_BILLED,
+                               .machine = place,
+                               .amount = lane->bill};
+    *lane = (struct lane){.asked = false};
+    return bats_joined_handle(joined, &event, err);
+}
+
+static int take_news(struct bats_alloc *a, struct bats_joined *joined,
+                     const struct bats_queue_news *news, struct bats_error *err)
+{
+    struct lane *lane =
+        news->place != BATS_NO_JOB ? &a->lanes[news->place] : NULL;
+    switch (news->type) {
+    case BATS_QUEUE_SUBMITTED:
+        return 0;
+    case BATS_QUEUE_RUNS:
+        return job_runs(a, joined, news, err);
+    case BATS_QUEUE_ENDED:
+        return lane->had || lane->leaves ||
+                       news->place >= a->platform.n_machines
+                   ? 0
+                   : job_failed(a, joined, news->place, err);
+    case BATS_QUEUE_BILLED:
+        lane->is_billed = true;
+        lane->bill = news->amount;
+        return 0;
+    case BATS_QUEUE_SAYS:
+        tell(joined, "%s", news->sentence);
+        return 0;
+    }
+    return 0;
+}
+
+/* ---- a turn ---- */
+
+static bool is_busy(struct bats_joined *joined, uint32_t machine,
+                    uint32_t slots)
+{
+    for (uint32_t slot = 0; slot < slots; slot++)
+        if (bats_sched_is_busy(bats_joined_sched(joined), machine, slot))
+            return true;
+    return false;
+}
+
+/* Jobs leave when their tasks have answered. */
+static int send_off(struct bats_alloc *a, struct bats_joined *joined,
+                    uint32_t place, int64_t now_us, int64_t *due_us,
+                    struct bats_error *err)
+{
+    struct lane *lane = &a->lanes[place];
+    if (!lane->joined || !lane->leaves || lane->told)
+        return 0;
+    if (now_us < lane->leave_by_us &&
+        is_busy(joined, place, a->platform.machines[place].slots)) {
+        *due_us = lane->leave_by_us < *due_us ? lane->leave_by_us : *due_us;
+        return 0;
+    }
+    lane->told = true;
+    return bats_joined_send_off(joined, bats_queue_id(a->queue, place), err);
+}
+
+/* Says why nothing comes, ever less often. */
+static void say_why(struct bats_alloc *a, struct bats_joined *joined,
+                    int64_t now_us)
+{
+    struct bats_queue_waiting w;
+    char since[BATS_UNITS_TEXT], n[64];
+    bats_queue_waiting(a->queue, &w);
+    if (w.n == 0 || w.reason[0] == '\0') {
+        a->say_us = BATS_ALLOC_SAY_US;
+        return;
+    }
+    int64_t from_us = a->said_us > w.since_us ? a->said_us : w.since_us;
+    if (now_us - from_us < a->say_us)
+        return;
+    a->said_us = now_us;
+    a->say_us *= 2;
+    tell(joined, "%s in the queue of %s, the oldest for %s: %s",
+         bats_words_count(n, sizeof n, w.n, w.n == 1 ? "job waits" : "job"),
+         a->system->name,
+         bats_duration_format(since, (now_us - w.since_us) / 1000000 *
+                                         BATS_SECOND),
+         w.reason);
+}
+
+/* Jobs of an earlier session that the engine has not asked for are withdrawn.
+ * One may have begun: it is paid. */
+static int end_pool(struct bats_alloc *a, struct bats_joined *joined,
+                    struct bats_error *err)
+{
+    int rc = 0;
+    if (a->n_pool > 0 && !a->has_begun)
+        tell(joined, "an earlier session has left jobs that wait in the queue");
+    for (size_t i = 0; a->has_begun && i < a->n_pool; i++) {
+        uint32_t place = a->platform.n_machines + (uint32_t)i;
+        if (a->pool[i].id[0] != '\0') {
+            bats_queue_adopt(a->queue, place, &a->pool[i]);
+            bats_queue_cancel(a->queue, place, 0);
+            a->pool[i].id[0] = '\0';
+        }
+        struct bats_event event = {.type = BATS_EVENT_BILLED,
+                                   .machine = BATS_NO_MACHINE,
+                                   .amount = a->lanes[place].bill};
+        a->lanes[place].bill = 0;
+        if (rc == 0 && event.amount > 0)
+            rc = bats_joined_handle(joined, &event, err);
+    }
+    a->has_begun = true;
+    return rc;
+}
+
+static int step(void *context, struct bats_joined *joined, int64_t *due_us,
+                struct bats_error *err)
+{
+    struct bats_alloc *a = context;
+    struct bats_queue_news news;
+    int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
+    int rc = bats_queue_turn(a->queue, now_us, due_us, err);
+    while (rc == 0 && bats_queue_next(a->queue, &news))
+        rc = take_news(a, joined, &news, err);
+    if (rc == 0 && a->n_pool > 0)
+        rc = end_pool(a, joined, err);
+    for (uint32_t i = 0; rc == 0 && i < a->platform.n_machines; i++) {
+        rc = send_off(a, joined, i, now_us, due_us, err);
+        if (rc == 0 && a->lanes[i].is_billed && !a->lanes[i].joined)
+            rc = settle(a, joined, i, err);
+    }
+    if (rc == 0)
+        say_why(a, joined, now_us);
+    return rc;
+}
+
+/* All jobs are billed. */
+static bool is_settled(void *context)
+{
+    const struct bats_alloc *a = context;
+    for (uint32_t i = 0; i < a->platform.n_machines; i++)
+        if (a->lanes[i].asked)
+            return false;
+    for (uint32_t i = a->platform.n_machines; i < bats_alloc_places(a); i++)
+        if (!bats_queue_is_free(a->queue, i) || a->lanes[i].bill > 0)
+            return false;
+    return true;
+}
+
+const struct bats_joining bats_alloc_joining = {
+    .platform = give_platform,
+    .expects = expects,
+    .admit = admit,
+    .parted = parted,
+    .commanded = commanded,
+    .step = step,
+    .is_settled = is_settled,
+};

@@ -1,0 +1,194 @@
+/* settings: what the options and the site make of machines that are jobs. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/alloc/state.h"
+
+static int read_partitions(struct bats_alloc *a, const char *list,
+                           struct bats_error *err)
+{
+    struct bats_platform *p = &a->platform;
+    for (const char *at = list; *at != '\0'; at += *at == ',') {
+        size_t n = strcspn(at, ",");
+        struct bats_error why;
+        char name[BATS_CLUSTER_NAME];
+        if (p->n_clusters == BATS_CLUSTERS_MAX)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "--partition: more than %d",
+                                  BATS_CLUSTERS_MAX);
+        snprintf(name, sizeof name, "%.*s", (int)n, at);
+        if (n >= sizeof name ||
+            bats_cluster_name_parse(name, p->clusters[p->n_clusters].name,
+                                    &why) < 0)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "--partition: '%.*s' is no name of one",
+                                  (int)n, at);
+        for (size_t i = 0; i < p->n_clusters; i++)
+            if (strcmp(a->partitions[i], name) == 0)
+                return bats_error_set(err, BATS_EINPUT,
+                                      "--partition: %s is given twice", name);
+        strcpy(a->partitions[p->n_clusters++], name);
+        at += n;
+    }
+    return 0;
+}
+
+/* The words of --sbatch. */
+static int split(struct bats_alloc *a, const char *text,
+                 struct bats_error *err)
+{
+    size_t n = 0;
+    a->words = strdup(text);
+    a->more = calloc(strlen(text) / 2 + 2, sizeof *a->more);
+    if (a->words == NULL || a->more == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (char *word = strtok(a->words, " "); word != NULL;
+         word = strtok(NULL, " "))
+        a->more[n++] = word;
+    return 0;
+}
+
+/* For the shell. */
+static bool quote(char *to, size_t size, const char *text)
+{
+    size_t n = 0;
+    to[n++] = '\'';
+    for (; *text != '\0' && n + 6 < size; text++) {
+        if (*text == '\'') {
+            memcpy(to + n, "'\\'", 3);
+            n += 3;
+        }
+        to[n++] = *text;
+    }
+    to[n++] = '\'';
+    to[n] = '\0';
+    return *text == '\0';
+}
+
+/* An absolute path beside the record or the bag. */
+static int beside(const char *base, const char *suffix, char path[PATH_MAX],
+                  struct bats_error *err)
+{
+    char here[PATH_MAX] = "";
+    if (base[0] != '/' && getcwd(here, sizeof here - 1) == NULL)
+        return bats_error_set(err, BATS_ESYS, "getcwd: %s", strerror(errno));
+    int n = snprintf(path, PATH_MAX, "%s%s%s%s", here,
+                     base[0] != '/' ? "/" : "", base, suffix);
+    if (n < PATH_MAX)
+        return 0;
+    return bats_error_set(err, BATS_EINPUT, "%.200s...: this name is too long",
+                          base);
+}
+
+static int name_files(struct bats_alloc *a, const struct bats_settings *set,
+                      const char *record, struct bats_error *err)
+{
+    char program[PATH_MAX], quoted[2][PATH_MAX];
+    const char *base = record != NULL                ? record
+                       : strcmp(set->bag, "-") == 0 ? "stdin"
+                                                     : set->bag;
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (n < 0)
+        return bats_error_set(err, BATS_ESYS, "/proc/self/exe: %s",
+                              strerror(errno));
+    program[n] = '\0';
+    int rc = beside(base, ".door", a->door, err);
+    if (rc == 0)
+        rc = beside(base, ".jobs", a->log, err);
+    if (rc == 0 && (!quote(quoted[0], PATH_MAX, program) ||
+                    !quote(quoted[1], PATH_MAX, a->door)))
+        rc = bats_error_set(err, BATS_EINPUT, "%.200s: too long", a->door);
+    if (rc == 0)
+        snprintf(a->command, sizeof a->command, "%s worker --join %s",
+                 quoted[0], quoted[1]);
+    return rc;
+}
+
+static struct bats_job_request request_of(const struct bats_alloc *a,
+                                          const struct bats_settings *set,
+                                          size_t cluster)
+{
+    int64_t second = BATS_SECOND;
+    return (struct bats_job_request){
+        .name = a->name,
+        .mark = "",
+        .partition = a->partitions[cluster],
+        .account = set->account,
+        .nodes = set->nodes,
+        .ranks = set->slots,
+        .limit_s = (a->platform.window + second - 1) / second +
+                   BATS_ALLOC_MARGIN_S,
+        .least_s = (set->least + second - 1) / second,
+        .output = a->log,
+        .command = a->command,
+        .more = (const char *const *)a->more,
+    };
+}
+
+/* The time for which a job may be billed, beyond a window. */
+static bats_time overrun(const struct bats_alloc *a, int64_t limit_s)
+{
+    int64_t round_s = a->system->round_s;
+    limit_s = (limit_s + round_s - 1) / round_s * round_s;
+    return (limit_s + a->rules.overrun_s) * BATS_SECOND - a->platform.window;
+}
+
+/* The rate at which the system bills a job of each partition. */
+static int find_charges(struct bats_alloc *a, const struct bats_settings *set,
+                        struct bats_error *err)
+{
+    struct bats_platform *p = &a->platform;
+    struct bats_error why;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < p->n_clusters; i++) {
+        struct bats_job_request request = request_of(a, set, i);
+        if (bats_job_system_rate(a->system, &request, &a->rate[i], &why) < 0)
+            rc = bats_error_set(err, BATS_EINPUT, "partition %s: %s",
+                                a->partitions[i], why.text);
+        if (rc == 0 && a->rate[i] > 1e9)
+            rc = bats_error_set(err, BATS_EINPUT, "%g per hour: too much",
+                                a->rate[i]);
+        p->clusters[i].charge =
+            rc == 0 ? bats_billing_use(bats_job_bill(a->rate[i], 3600),
+                                       BATS_HOUR, p->window)
+                    : 0;
+        p->clusters[i].max = (uint32_t)set->max_jobs;
+        p->speed[i] = 1;
+        a->billing.overrun = overrun(a, request.limit_s);
+    }
+    return rc;
+}
+
+int bats_alloc_make_machines(struct bats_alloc *a,
+                             const struct bats_settings *set,
+                             struct bats_error *err)
+{
+    struct bats_platform *p = &a->platform;
+    uint32_t n = 2 * (uint32_t)set->max_jobs;
+    p->machines = calloc(p->n_clusters * n, sizeof *p->machines);
+    a->requests = calloc(p->n_clusters * n, sizeof *a->requests);
+    a->lanes = calloc(p->n_clusters * n + a->n_pool, sizeof *a->lanes);
+    if (p->machines == NULL || a->requests == NULL || a->lanes == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (uint32_t c = 0; c < p->n_clusters; c++)
+        for (uint32_t k = 0; k < n; k++) {
+            a->requests[p->n_machines] = request_of(a, set, c);
+            p->machines[p->n_machines++] = (struct bats_machine_spec){
+                .cluster = c, .slots = set->nodes * set->slots};
+        }
+    return 0;
+}
+
+int bats_alloc_read(struct bats_alloc *a, const struct bats_settings *set,
+                    const char *record, struct bats_error *err)
+{
+    int rc = read_partitions(a, set->partition, err);
+    if (rc == 0 && set->sbatch != NULL)
+        rc = split(a, set->sbatch, err);
+    if (rc == 0)
+        rc = name_files(a, set, record, err);
+    return rc < 0 ? rc : find_charges(a, set, err);
+}
