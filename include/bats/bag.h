@@ -132,7 +132,7 @@ int bats_bag_connect(struct bats_bag *bag, const struct bats_graph *graph,
                      const int64_t *priority, struct bats_error *err);
 
 /* With a graph nobody looks further ahead than this. */
-#define BATS_BAG_AHEAD 8
+#define BATS_BAG_AHEAD 32
 
 /* The place in `order` of what bats_bag_peek shows, with a graph. */
 uint32_t bats_bag_find(const struct bats_bag *bag, uint32_t behind);

@@ -80,18 +80,33 @@ void assign_slot(struct bats_sched *e, uint32_t slot)
         fill(e, slot);
 }
 
-void assign_idle(struct bats_sched *e)
+/* Asks every idle slot once. True: one has left its tasks to another that turned
+ * out to want none. */
+static bool ask_idle(struct bats_sched *e)
 {
     struct state *s = &e->state;
     uint32_t slot = s->idle_first;
-    while (slot != NO_SLOT && !s->draining && !s->in_tail && bats_bag_ready(&s->bag) > 0) {
+    bool left = false, refused = false;
+    while (slot != NO_SLOT && !s->draining && !s->in_tail &&
+           bats_bag_ready(&s->bag) > 0) {
         uint32_t next = s->slots[slot].next_idle;
         /* Refused: do not ask again before the next monitoring, unless
          * another machine only has to take its tasks first. */
-        if (fill(e, slot))
+        if (!fill(e, slot)) {
+            left = true;
+        } else {
+            refused |= left && s->slots[slot].n_tasks == 0;
             slot_remove_idle(s, slot);
+        }
         slot = next;
     }
+    return refused;
+}
+
+void assign_idle(struct bats_sched *e)
+{
+    while (ask_idle(e))
+        ;
 }
 
 void assign_release(struct bats_sched *e)

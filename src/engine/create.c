@@ -270,7 +270,7 @@ int bats_sched_create(const struct bats_sched_options *o,
                   : tail_find(is_use ? BATS_TAIL_NONE : o->tail);
     e->failure = &failure_rules;
     e->shrink = &shrink_nodes;
-    e->order = &order_random;
+    e->order = o->graph ? &order_chain : &order_random;
     rc = state_init(&e->state, o, err);
     e->wakeup =
         e->state.is_job ? e->state.next_tick : e->state.latest;

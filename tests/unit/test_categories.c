@@ -18,29 +18,38 @@ static const struct bats_edge edges[] = {{0, 7}, {1, 7}, {7, 2}, {7, 3},
                                          {2, 4}, {4, 5}, {3, 6}};
 static const uint16_t category[TASKS] = {0, 1, 0, 1, 0, 0, 1};
 
-static struct bats_sched *create(const struct bats_graph *graph, bool kinds,
-                                 uint32_t n_machines)
+static struct bats_sched *create_on(const struct bats_graph *graph, bool kinds,
+                                    const struct bats_machine_spec *machines,
+                                    uint32_t n_machines)
 {
-    static const struct bats_cluster cluster = {
-        .name = "c", .charge = BATS_UNIT, .max = 4};
-    static const struct bats_machine_spec machines[4] = {
-        {0, 1}, {0, 1}, {0, 1}, {0, 1}};
-    struct bats_sched_options o = {.policy = &bats_policy_rr,
-                                   .n_tasks = TASKS,
-                                   .graph = graph,
-                                   .category = kinds ? category : NULL,
-                                   .n_categories = kinds ? 2 : 0,
-                                   .clusters = &cluster,
-                                   .n_clusters = 1,
-                                   .machines = machines,
-                                   .n_machines = n_machines,
-                                   .window = 1000 * BATS_HOUR,
-                                   .budget = BATS_UNLIMITED};
+    static const struct bats_cluster clusters[] = {
+        {.name = "c", .charge = BATS_UNIT, .max = 4},
+        {.name = "d", .charge = BATS_UNIT, .max = 4}};
+    struct bats_sched_options o = {
+        .policy = &bats_policy_rr,
+        .n_tasks = TASKS,
+        .graph = graph,
+        .category = kinds ? category : NULL,
+        .n_categories = kinds ? 2 : 0,
+        .clusters = clusters,
+        .n_clusters = machines[n_machines - 1].cluster + 1,
+        .machines = machines,
+        .n_machines = n_machines,
+        .window = 1000 * BATS_HOUR,
+        .budget = BATS_UNLIMITED};
     struct bats_sched *s;
     struct bats_error err;
     if (bats_sched_create(&o, &s, &err) < 0)
         fail_msg("%s", err.text);
     return s;
+}
+
+static struct bats_sched *create(const struct bats_graph *graph, bool kinds,
+                                 uint32_t n_machines)
+{
+    static const struct bats_machine_spec machines[4] = {
+        {0, 1}, {0, 1}, {0, 1}, {0, 1}};
+    return create_on(graph, kinds, machines, n_machines);
 }
 
 static bats_time now;
@@ -145,11 +154,72 @@ static void categories_know_their_mean_and_deviation(void **state)
     bats_graph_release(&g);
 }
 
+/* Tells it, and notes which task each of two machines is given. */
+static void tell_both(struct bats_sched *s, struct bats_event event,
+                      uint32_t *runs)
+{
+    struct bats_command c;
+    struct bats_error err;
+    if (bats_sched_handle(s, now, &event, &err) < 0)
+        fail_msg("%s", err.text);
+    bats_sched_check(s);
+    while (bats_sched_next(s, &c))
+        if (c.type == BATS_COMMAND_RUN)
+            runs[c.machine] = c.task;
+}
+
+/* The two first tasks end at once on a machine that takes so long, and one that
+ * takes two hours; what both are given then. */
+static void begin_on_both(bats_time slow, uint32_t *runs)
+{
+    static const struct bats_machine_spec machines[] = {{0, 1}, {1, 1}};
+    struct bats_graph g = graph();
+    struct bats_sched *s = create_on(&g, false, machines, 2);
+    uint32_t first[2];
+    now = 0;
+    for (uint32_t i = 0; i < 2; i++)
+        tell_both(s,
+                  (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i},
+                  first);
+    runs[0] = runs[1] = BATS_NO_TASK;
+    now = slow;
+    for (uint32_t i = 2; i-- > 0;)
+        tell_both(s,
+                  (struct bats_event){.type = BATS_EVENT_DONE,
+                                      .machine = i,
+                                      .task = first[i],
+                                      .runtime =
+                                          i == 0 ? slow : 2 * BATS_HOUR},
+                  runs);
+    bats_sched_destroy(s);
+    bats_graph_release(&g);
+}
+
+static void longest_chain_goes_to_the_faster_machine(void **state)
+{
+    (void)state;
+    uint32_t runs[2];
+    begin_on_both(3 * BATS_HOUR, runs);
+    assert_int_equal(runs[1], 2);
+    assert_int_equal(runs[0], 3); /* 3 hours, or 2 after 2 */
+}
+
+static void task_waits_for_a_machine_where_it_ends_sooner(void **state)
+{
+    (void)state;
+    uint32_t runs[2];
+    begin_on_both(5 * BATS_HOUR, runs);
+    assert_int_equal(runs[1], 2);
+    assert_int_equal(runs[0], BATS_NO_TASK); /* 5 hours, or 2 after 2 */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chain_of_long_tasks_comes_first_once_that_is_known),
         cmocka_unit_test(forecast_is_no_sooner_than_the_longest_chain),
-        cmocka_unit_test(categories_know_their_mean_and_deviation)};
+        cmocka_unit_test(categories_know_their_mean_and_deviation),
+        cmocka_unit_test(longest_chain_goes_to_the_faster_machine),
+        cmocka_unit_test(task_waits_for_a_machine_where_it_ends_sooner)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

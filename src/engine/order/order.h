@@ -13,7 +13,7 @@ struct order {
     struct advisor advisor;
     /* The task for the machine, as a number of draws; ORDER_NONE: the next
      * tasks are for other machines. The bag is not empty. */
-    uint32_t (*next)(const void *self, const struct state *s,
+    uint32_t (*next)(void *self, const struct state *s,
                      uint32_t machine);
     /* The number of tasks that a slot of the machine may hold, including the
      * running one. Only asked if some may be given ahead. */
@@ -22,5 +22,11 @@ struct order {
 };
 
 extern const struct order order_random;
+extern const struct order order_chain;
+
+/* For any order: the running task, and as many ahead as fill the prefetch
+ * time. */
+uint32_t order_depth(const void *self, const struct state *s,
+                     uint32_t machine);
 
 #endif

@@ -9,7 +9,7 @@
 /* Tasks that are looked at to find one that did not fail here. */
 #define LOOK_AHEAD 4
 
-static uint32_t next(const void *self, const struct state *s, uint32_t machine)
+static uint32_t next(void *self, const struct state *s, uint32_t machine)
 {
     (void)self;
     uint32_t ready = bats_bag_ready(&s->bag);
@@ -27,8 +27,8 @@ static uint32_t next(const void *self, const struct state *s, uint32_t machine)
  * than the slot's share of what is left, so that no task waits behind another
  * while a slot elsewhere goes idle.
  */
-static uint32_t depth(const void *self, const struct state *s,
-                      uint32_t machine)
+uint32_t order_depth(const void *self, const struct state *s,
+                     uint32_t machine)
 {
     (void)self;
     const struct machine *m = &s->machines[machine];
@@ -42,4 +42,4 @@ static uint32_t depth(const void *self, const struct state *s,
 }
 
 const struct order order_random = {
-    .advisor = {.name = "random"}, .next = next, .depth = depth};
+    .advisor = {.name = "random"}, .next = next, .depth = order_depth};

@@ -2,10 +2,18 @@
  * categories: what tasks of one kind take, and which chain of tasks is longest.
  * See state.h.
  *
- * The weight of a task is the mean runtime of its category: the mean over the
- * clusters where some have ended of what they took there (w of HEFT, Topcuoglu et
- * al. 2002). Nobody tells it beforehand: it is learned from results, and that of a
- * category without results is the mean of the others, by their results. The
+ * The weight of a task is the mean runtime of its category over all clusters (w
+ * of HEFT, Topcuoglu et al. 2002). Nobody tells it beforehand: it is learned from
+ * results. What category k takes on cluster c is w_k f_c, where the factors f have
+ * a mean of 1 and
+ *
+ *   w_k = sum over its results of t / f_c, / their number
+ *   f_c = sum of its results t / sum of their w_k,
+ *
+ * which are found in turn (the maximum likelihood of two factors and Poisson's
+ * distribution, as in iterative proportional fitting): so a category tells what
+ * it takes where it has not run. The weight of a category without results is the
+ * mean of the others, by their results. The
  * height of a node is the weight of the heaviest chain that begins with it
  * (rank_u, without the time for data). Before there are results, every task weighs
  * as much as any other.
@@ -19,6 +27,7 @@
 #include <stdlib.h>
 
 #define EDGES_PER_RESULT 256
+#define ROUNDS 8
 
 int categories_init(struct state *s, const struct bats_sched_options *o)
 {
@@ -31,6 +40,8 @@ int categories_init(struct state *s, const struct bats_sched_options *o)
     k->stats = calloc(k->n, sizeof *k->stats);
     if (!k->weight || !k->left || !k->seen || !k->stats)
         return BATS_ENOMEM;
+    for (size_t c = 0; c < s->n_clusters; c++)
+        k->factor[c] = 1;
     for (uint32_t i = 0; i < s->bag.n; i++)
         if (!bats_bag_has_result(&s->bag, s->bag.position[i]) &&
             s->bag.state[s->bag.position[i].i] != BATS_TASK_LEFT_OUT)
@@ -58,18 +69,48 @@ static double mean_weight(const struct categories *k)
     return n > 0 ? sum / n : 0;
 }
 
+/* f_c, for these weights. */
+static double find_factor(const struct state *s, size_t cluster)
+{
+    const struct categories *k = &s->categories;
+    double took = 0, weight = 0;
+    for (uint32_t i = 0; i < k->n; i++) {
+        const struct category_seen *seen =
+            &k->seen[i * s->n_clusters + cluster];
+        took += seen->sum;
+        weight += seen->n * k->weight[i];
+    }
+    return weight > 0 && took > 0 ? took / weight : 1;
+}
+
+/* w_k, for these factors. */
+static double find_weight(const struct state *s, uint32_t category)
+{
+    const struct categories *k = &s->categories;
+    double n = 0, sum = 0;
+    for (size_t c = 0; c < s->n_clusters; c++) {
+        const struct category_seen *seen =
+            &k->seen[category * s->n_clusters + c];
+        n += seen->n;
+        sum += seen->sum / k->factor[c];
+    }
+    return n > 0 ? fmax(sum / n, 1) : 0;
+}
+
 static void find_weights(struct state *s)
 {
     struct categories *k = &s->categories;
-    for (uint32_t i = 0; i < k->n; i++) {
-        double clusters = 0, sum = 0;
-        for (size_t c = 0; c < s->n_clusters; c++) {
-            const struct category_seen *seen = &k->seen[i * s->n_clusters + c];
-            clusters += seen->n > 0;
-            sum += seen->n > 0 ? seen->sum / seen->n : 0;
-        }
-        k->weight[i] = clusters > 0 ? fmax(sum / clusters, 1) : 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        double sum = 0;
+        for (uint32_t i = 0; i < k->n; i++)
+            k->weight[i] = find_weight(s, i);
+        for (size_t c = 0; c < s->n_clusters; c++)
+            sum += k->factor[c] = find_factor(s, c);
+        for (size_t c = 0; c < s->n_clusters; c++)
+            k->factor[c] *= (double)s->n_clusters / sum;
     }
+    for (uint32_t i = 0; i < k->n; i++)
+        k->weight[i] = find_weight(s, i);
     k->mean = mean_weight(k);
 }
 
@@ -77,6 +118,12 @@ static double weight_of(const struct state *s, uint32_t task)
 {
     double weight = s->categories.weight[category_of(s, task)];
     return weight > 0 ? weight : s->categories.mean;
+}
+
+double categories_runtime(const struct state *s, uint32_t task,
+                          size_t cluster)
+{
+    return weight_of(s, task) * s->categories.factor[cluster];
 }
 
 static void find_heights(struct state *s)
@@ -140,6 +187,16 @@ double categories_left_weight(const struct state *s)
     return n > 0 ? sum / n / k->mean : 1;
 }
 
+/* The longest chain goes to the fastest machines that are held. */
+static double fastest(const struct state *s)
+{
+    double least = INFINITY;
+    for (size_t c = 0; c < s->n_clusters; c++)
+        if (s->clusters[c].n_active > 0)
+            least = fmin(least, s->categories.factor[c]);
+    return isfinite(least) ? least : 1;
+}
+
 /* The longest chain of what is ready is on top of the heap. */
 bats_time state_longest_chain(const struct state *s)
 {
@@ -161,5 +218,5 @@ bats_time state_longest_chain(const struct state *s)
             longest = rest > longest ? rest : longest;
         }
     }
-    return longest;
+    return (bats_time)((double)longest * fastest(s));
 }

@@ -192,6 +192,8 @@ struct categories {
     const uint16_t *of;  /* by task, or NULL: all are of one; not owned */
     double *weight;      /* by category, microseconds; 0: not known; */
     double mean;         /* and of a task of any */
+    double factor[BATS_CLUSTERS_MAX]; /* by cluster: what tasks take there, in
+                                         weights */
     uint32_t *left;      /* by category: tasks without a result */
     struct category_seen *seen; /* by category and cluster */
     struct category_stats *stats;
@@ -427,6 +429,11 @@ void categories_drop(struct state *s, uint32_t task);
 /* The mean weight of a task that has no result, in units of that of those that
  * have: what is left may be of other categories. 1: not known. */
 double categories_left_weight(const struct state *s);
+
+/* What the task with this number is expected to take on the cluster; 0: not
+ * known. */
+double categories_runtime(const struct state *s, uint32_t task,
+                          size_t cluster);
 
 /* How long the heaviest chain of what is left takes, one task after the other; 0:
  * not known. */

@@ -1,0 +1,127 @@
+/*
+ * chain: tasks that others wait for, and machines of different speed. See order.h.
+ *
+ * The bag has the tasks in the order of the heaviest chain that waits for them
+ * (rank_u). In that order each task belongs to the slot where it ends first, be
+ * it free now or only when what it runs has ended (the earliest finish time of
+ * HEFT, Topcuoglu et al. 2002, section 5.1); runtimes are learned. A slot is
+ * given the first task that belongs to no faster one. So tasks of the longest
+ * chain wait for a fast machine where that pays, and slow ones take others or,
+ * where there are none, wait.
+ */
+#include "engine/order/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* So many slots are looked at, and so many tasks. */
+#define SLOTS_MOST 256
+#define TASKS_MOST BATS_BAG_AHEAD
+/* A cluster is faster where tasks take less than this share of the time: means
+ * of equal ones differ, too. */
+#define CLEARLY 0.9
+
+struct faster {
+    double free; /* when it is, from now; microseconds */
+    uint32_t machine, cluster;
+};
+
+struct memory {
+    struct faster slots[SLOTS_MOST];
+    uint32_t n;
+};
+
+/* When the slot will be free, from now on. A task that takes longer than
+ * expected will take as long again. */
+static double rest_of(const struct state *s, uint32_t slot)
+{
+    const struct slot *sl = &s->slots[slot];
+    if (sl->n_tasks == 0)
+        return 0;
+    double over = slot_elapsed(s, slot) -
+                  categories_runtime(s, s->bag.index[sl->head.i],
+                                     slot_cluster(s, slot));
+    return fabs(over);
+}
+
+/* Tasks take clearly less there than `mine`. */
+static bool is_faster(const struct state *s, size_t cluster, double mine)
+{
+    return s->categories.factor[cluster] < CLEARLY * mine &&
+           s->clusters[cluster].n_active > 0;
+}
+
+static void look_at(struct memory *o, const struct state *s, uint32_t machine)
+{
+    const struct machine *m = &s->machines[machine];
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
+        if (o->n < SLOTS_MOST &&
+            (s->slots[i].n_tasks == 1 || s->slots[i].is_idle))
+            o->slots[o->n++] =
+                (struct faster){rest_of(s, i), machine, m->cluster};
+}
+
+/* Notes the slots of machines that are faster and go on. */
+static void look(struct memory *o, const struct state *s, uint32_t machine)
+{
+    double mine = s->categories.factor[s->machines[machine].cluster];
+    bool any = false;
+    o->n = 0;
+    for (size_t c = 0; c < s->n_clusters; c++)
+        any |= is_faster(s, c, mine);
+    for (uint32_t i = 0; any && i < s->n_held && o->n < SLOTS_MOST; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
+        if (m->state == MACHINE_ACTIVE && !m->marked && !m->quarantined &&
+            is_faster(s, m->cluster, mine))
+            look_at(o, s, s->held[i]);
+    }
+}
+
+/* The task belongs to a faster slot, which is taken for it. */
+static bool goes_elsewhere(struct memory *o, const struct state *s,
+                           struct bats_position task, double here)
+{
+    uint32_t number = s->bag.index[task.i];
+    struct faster *best = NULL;
+    double soonest = here;
+    for (uint32_t i = 0; i < o->n; i++) {
+        double end = o->slots[i].free +
+                     categories_runtime(s, number, o->slots[i].cluster);
+        if (end < soonest && s->tasks[task.i].avoid != o->slots[i].machine) {
+            soonest = end;
+            best = &o->slots[i];
+        }
+    }
+    if (best)
+        best->free = soonest;
+    return best != NULL;
+}
+
+static uint32_t next(void *self, const struct state *s, uint32_t machine)
+{
+    struct memory *o = self;
+    uint32_t ready = bats_bag_ready(&s->bag), avoided = ORDER_NONE;
+    uint32_t most = ready < TASKS_MOST ? ready : TASKS_MOST;
+    look(o, s, machine);
+    for (uint32_t behind = 0; behind < most; behind++) {
+        struct bats_position task = bats_bag_peek(&s->bag, behind);
+        double here = categories_runtime(s, s->bag.index[task.i],
+                                         s->machines[machine].cluster);
+        if (goes_elsewhere(o, s, task, here))
+            continue;
+        if (s->tasks[task.i].avoid != machine)
+            return behind;
+        if (avoided == ORDER_NONE)
+            avoided = behind;
+    }
+    if (ready > most)
+        return most - 1; /* faster ones have enough to do */
+    /* Nobody else may want it: better here than nowhere. */
+    bool elsewhere = s->n_open > s->machines[machine].n_slots;
+    return elsewhere && s->n_busy > 0 ? ORDER_NONE : avoided;
+}
+
+const struct order order_chain = {
+    .advisor = {.name = "chain", .memory = sizeof(struct memory)},
+    .next = next,
+    .depth = order_depth};
