@@ -78,7 +78,7 @@ RECORD_SRC = $(addprefix src/record/, \
 	$(addprefix write/, kinds.c log.c match.c pack.c parameters.c past.c \
 	record.c rest.c) \
 	$(addprefix read/, copy.c history.c part.c recover.c scan.c select.c \
-	totals.c view.c view_lists.c view_status.c view_stderr.c) \
+	totals.c view.c view_lists.c view_graph.c view_status.c view_stderr.c) \
 	$(addprefix verify/, rebuild.c replay.c))
 SITE_SRC = $(addprefix src/site/, \
 	account.c allocation.c ask.c batch_system.c batch_systems.c deaths.c \
@@ -94,7 +94,7 @@ SIM_SRC = $(addprefix src/sim/, \
 REPORT_SRC = $(addprefix src/report/, \
 	brief.c causes.c failures.c finish.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c live.c live_screen.c \
 	assets.c html.c html_plan.c html_run.c html_sweep.c perfetto.c series.c \
-	snapshot.c summary.c table.c terminal.c trace.c words.c)
+	snapshot.c summary.c table.c terminal.c trace.c wfformat.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
 	causes.c choosing.c cli.c clusters_json.c deadline.c dry_run.c estimation.c help.c \
 	history.c jobs.c look.c main.c options.c options_json.c place.c pools_source.c \
@@ -102,7 +102,7 @@ CLI_SRC = $(addprefix src/cli/, \
 	$(addprefix src/cli/alloc/, \
 	alloc.c dry_run.c earlier.c joining.c settings.c) \
 	$(addprefix src/cli/cmd/, \
-	report.c top.c \
+	export.c report.c top.c \
 	clusters.c frontier.c output.c plan.c record.c run.c simulate.c status.c tasks.c \
 	why.c worker.c)
 

@@ -59,6 +59,17 @@ void bats_graph_release(struct bats_graph *graph);
 int64_t bats_graph_sort(const struct bats_graph *graph, uint32_t *order,
                         uint32_t *n_circle, struct bats_error *err);
 
+/*
+ * The same without joints, for those who know none: *children has an edge for
+ * each task that another one waits for, directly or through joints, and
+ * *parents has those edges the other way round. Where the tasks before a joint
+ * wait for another joint, the tasks before that one are not repeated. Both are to be
+ * released. BATS_ENOMEM.
+ */
+int bats_graph_flatten(const struct bats_graph *graph,
+                       struct bats_graph *children, struct bats_graph *parents,
+                       struct bats_error *err);
+
 /* By node, the number of tasks in the longest chain that begins with it, each
  * waiting for the one before. `order`: of bats_graph_sort, complete. */
 void bats_graph_heights(const struct bats_graph *graph, const uint32_t *order,

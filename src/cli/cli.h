@@ -27,6 +27,7 @@ int cmd_worker(int argc, char **argv);
 
 int cmd_status(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_log(int argc, char **argv);
 int cmd_tasks(int argc, char **argv);

@@ -127,6 +127,15 @@ static const struct {
          "file: what was charged and why, the machines held and in use, a "
          "chart of all tasks and windows, runtimes, failures by their causes. "
          "Copy it home and open it. RUN as for status; the run may be live."},
+    [BATS_VERB_EXPORT] =
+        {"bats-mpi export --wfformat [OPTION...] RUN",
+         "Writes what ran, with the times and machines that were measured, "
+         "for other tools: tasks, who waited for whom, files, commands, "
+         "runtimes, memory. Commands and times are those of tasks that are "
+         "done; the names of tasks and files are those of the bag, if it is "
+         "still beside its record and has the same commands. bats-mpi reads "
+         "the file, too, to simulate it or to run it again. RUN as for "
+         "status; the run may be live."},
     [BATS_VERB_LOG] =
         {"bats-mpi log [OPTION...] RUN",
          "Shows what happened in a run: machines that come and go, tasks, "

@@ -16,6 +16,7 @@ static int (*const verbs[BATS_VERBS])(int argc, char **argv) = {
     [BATS_VERB_FRONTIER] = cmd_frontier,
     [BATS_VERB_STATUS] = cmd_status, [BATS_VERB_LOG] = cmd_log,
     [BATS_VERB_TOP] = cmd_top,       [BATS_VERB_REPORT] = cmd_report,
+    [BATS_VERB_EXPORT] = cmd_export,
     [BATS_VERB_TASKS] = cmd_tasks,   [BATS_VERB_WHY] = cmd_why,
     [BATS_VERB_RECORD] = cmd_record, [BATS_VERB_CLUSTERS] = cmd_clusters,
     [BATS_VERB_OUTPUT] = cmd_output, [BATS_VERB_ALLOC] = cmd_alloc, [BATS_VERB_WORKER] = cmd_worker,

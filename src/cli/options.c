@@ -23,6 +23,7 @@
 #define STATUS (1u << BATS_VERB_STATUS)
 #define TOP (1u << BATS_VERB_TOP)
 #define REPORT (1u << BATS_VERB_REPORT)
+#define EXPORT (1u << BATS_VERB_EXPORT)
 #define TASKS (1u << BATS_VERB_TASKS)
 #define READS (STATUS | 1u << BATS_VERB_LOG | TASKS)
 #define ALL ((1u << BATS_VERBS) - 1)
@@ -426,6 +427,10 @@ const struct bats_option bats_options[] = {
     {"out", 'o', "FILE", BATS_OPTION_FILE, AT(out), REPORT, BATS_GROUP_OUTPUT,
      "write the page there (-: standard output; default: the name of the bag "
      "and .html)"},
+    {"wfformat", 0, NULL, BATS_OPTION_FLAG, AT(wfformat), EXPORT,
+     BATS_GROUP_OUTPUT, "as WfFormat 1.5 (JSON) of WfCommons"},
+    {"out", 'o', "FILE", BATS_OPTION_FILE, AT(out), EXPORT, BATS_GROUP_OUTPUT,
+     "write it there (default: standard output)"},
     {"left", 0, NULL, BATS_OPTION_FLAG, AT(left), STATUS, BATS_GROUP_OUTPUT,
      "print only the number of tasks without a result, which --resume would "
      "run; 0 if none is left"},
@@ -500,6 +505,9 @@ static const struct {
     [BATS_VERB_TOP] = {"top", "watch a run that goes on",
                        "the record of the run is missing", 1, 1},
     [BATS_VERB_REPORT] = {"report", "write a run as a page for the browser",
+                          "the record of the run is missing", 1, 1},
+    [BATS_VERB_EXPORT] = {"export",
+                          "write what a run has measured for other tools",
                           "the record of the run is missing", 1, 1},
     [BATS_VERB_LOG] = {"log", "show what happened in a run, in order",
                        "the record of the run is missing", 1, 1},

@@ -38,6 +38,7 @@ enum bats_verb {
     BATS_VERB_STATUS,
     BATS_VERB_TOP,
     BATS_VERB_REPORT,
+    BATS_VERB_EXPORT,
     BATS_VERB_LOG,
     BATS_VERB_TASKS,
     BATS_VERB_WHY,
@@ -105,6 +106,7 @@ struct bats_settings {
     bool quiet;              /* [false] */
     bool once;               /* [false] */
     const char *out;         /* [NULL] */
+    bool wfformat;           /* [false] */
     const char *perfetto;    /* [NULL] */
     const char *html;        /* [NULL] */
     bool progress;           /* [false] */

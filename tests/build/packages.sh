@@ -46,6 +46,7 @@ test  slurmd            slurmd          the node daemon of Slurm
 test  slurmdbd          slurmdbd        the accounting daemon of Slurm
 test  mariadbd          mariadb-server-core  the database server of slurmdbd
 test  python3           python3-minimal Python 3
+test  jsonschema      python3-jsonschema jsonschema, a validator of JSON
 test  @lmod             lmod            Lmod, the environment modules in Lua
 '
 

@@ -90,6 +90,69 @@ static void heights_are_the_longest_chains(void **state)
     bats_graph_release(&g);
 }
 
+/* By brute force: task `from` comes before task `to`, and `direct`: with nothing
+ * but joints between them. */
+static bool comes_before(const struct bats_graph *g, uint32_t from,
+                         uint32_t to, bool direct)
+{
+    for (uint64_t k = g->first[from]; k < g->first[from + 1]; k++) {
+        uint32_t child = g->child[k];
+        if (child == to)
+            return true;
+        if ((!direct || child >= g->n_tasks) &&
+            comes_before(g, child, to, direct))
+            return true;
+    }
+    return false;
+}
+
+static bool has_edge(const struct bats_graph *g, uint32_t from, uint32_t to)
+{
+    for (uint64_t k = g->first[from]; k < g->first[from + 1]; k++)
+        if (g->child[k] == to)
+            return true;
+    return false;
+}
+
+/* Nodes wait for those before them in a random order, so that there is no
+ * circle. */
+static void flat_graph_waits_for_the_same_tasks(void **state)
+{
+    (void)state;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    uint32_t nodes[13], skipped = 0;
+    for (int round = 0; round < 2000; round++) {
+        uint32_t n = 2 + (uint32_t)gsl_rng_uniform_int(rng, 11);
+        uint32_t n_tasks = 1 + (uint32_t)gsl_rng_uniform_int(rng, n);
+        struct bats_edge edges[78];
+        uint64_t n_edges = 0;
+        for (uint32_t i = 0; i < n; i++)
+            nodes[i] = i;
+        gsl_ran_shuffle(rng, nodes, n, sizeof *nodes);
+        for (uint32_t i = 0; i < n; i++)
+            for (uint32_t k = i + 1; k < n; k++)
+                if (gsl_rng_uniform(rng) < .2)
+                    edges[n_edges++] = (struct bats_edge){nodes[i], nodes[k]};
+        struct bats_graph g = make(n_tasks, n, edges, n_edges), down, up;
+        struct bats_error err;
+        assert_int_equal(bats_graph_flatten(&g, &down, &up, &err), 0);
+        for (uint32_t a = 0; a < n_tasks; a++)
+            for (uint32_t b = 0; b < n_tasks; b++) {
+                assert_int_equal(comes_before(&g, a, b, false),
+                                 comes_before(&down, a, b, false));
+                assert_int_equal(has_edge(&down, a, b), has_edge(&up, b, a));
+                bool direct = comes_before(&g, a, b, true);
+                assert_true(direct || !has_edge(&down, a, b));
+                skipped += direct && !has_edge(&down, a, b);
+            }
+        bats_graph_release(&g);
+        bats_graph_release(&down);
+        bats_graph_release(&up);
+    }
+    assert_true(skipped > 0); /* barriers behind barriers */
+    gsl_rng_free(rng);
+}
+
 /* ---- the bag ---- */
 
 static struct bats_bag connected(uint32_t n, const struct bats_graph *g,
@@ -248,6 +311,7 @@ int main(void)
         cmocka_unit_test(node_that_is_not_there_is_refused),
         cmocka_unit_test(circle_is_named_in_its_order),
         cmocka_unit_test(heights_are_the_longest_chains),
+        cmocka_unit_test(flat_graph_waits_for_the_same_tasks),
         cmocka_unit_test(task_is_ready_when_all_its_parents_are_done),
         cmocka_unit_test(failure_skips_what_waits_for_it_and_no_more),
         cmocka_unit_test(earlier_sessions_let_start_and_skip),

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/grow.h"
+
 static int no_memory(const struct bats_graph *graph, struct bats_error *err)
 {
     return bats_error_set(err, BATS_ENOMEM,
@@ -159,4 +161,99 @@ void bats_graph_heights(const struct bats_graph *g, const uint32_t *order,
                 most = height[g->child[k]];
         height[node] = most + (node < g->n_tasks);
     }
+}
+
+/* ---- without joints ---- */
+
+/* The edges the other way round: those of a node come from its parents. */
+static int turn_round(const struct bats_graph *g, struct bats_graph *parents,
+                      struct bats_error *err)
+{
+    uint64_t n = 0;
+    struct bats_edge *edges =
+        malloc((bats_graph_edges(g) + 1) * sizeof *edges);
+    if (!edges)
+        return no_memory(g, err);
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        for (uint64_t k = g->first[i]; k < g->first[i + 1]; k++)
+            edges[n++] = (struct bats_edge){g->child[k], i};
+    int rc = bats_graph_init(parents, g->n_tasks, g->n_nodes, edges, n, err);
+    free(edges);
+    return rc;
+}
+
+/* A task before the joint waits for `other`, another joint before it: a barrier
+ * behind a barrier. */
+static bool is_implied(const struct bats_graph *parents, uint32_t joint,
+                       uint32_t other)
+{
+    for (uint64_t k = parents->first[joint]; k < parents->first[joint + 1];
+         k++) {
+        uint32_t task = parents->child[k];
+        if (task >= parents->n_tasks)
+            continue;
+        for (uint64_t i = parents->first[task]; i < parents->first[task + 1];
+             i++)
+            if (parents->child[i] == other)
+                return true;
+        return false;
+    }
+    return false;
+}
+
+struct walk {
+    uint32_t *stack, *seen; /* by node: the last task that came by, + 1 */
+    struct bats_edge *edges;
+    size_t n_edges, room;
+};
+
+/* Adds the edges from the task to the tasks that it waits for. */
+static bool walk_up(const struct bats_graph *parents, uint32_t task,
+                    struct walk *w)
+{
+    uint32_t n = 0;
+    w->stack[n++] = task;
+    while (n > 0) {
+        uint32_t node = w->stack[--n];
+        for (uint64_t k = parents->first[node]; k < parents->first[node + 1];
+             k++) {
+            uint32_t parent = parents->child[k];
+            if (w->seen[parent] == task + 1)
+                continue;
+            w->seen[parent] = task + 1;
+            if (parent >= parents->n_tasks) {
+                if (node == task || !is_implied(parents, node, parent))
+                    w->stack[n++] = parent;
+                continue;
+            }
+            if (!bats_grow(&w->edges, &w->room, w->n_edges + 1,
+                           sizeof *w->edges))
+                return false;
+            w->edges[w->n_edges++] = (struct bats_edge){task, parent};
+        }
+    }
+    return true;
+}
+
+int bats_graph_flatten(const struct bats_graph *g, struct bats_graph *children,
+                       struct bats_graph *parents, struct bats_error *err)
+{
+    struct bats_graph up = {0};
+    struct walk w = {.stack = malloc(((size_t)g->n_nodes + 1) * 4),
+                     .seen = calloc((size_t)g->n_nodes + 1, 4)};
+    *children = *parents = (struct bats_graph){0};
+    int rc = w.stack && w.seen ? turn_round(g, &up, err) : no_memory(g, err);
+    for (uint32_t i = 0; rc == 0 && i < g->n_tasks; i++)
+        if (!walk_up(&up, i, &w))
+            rc = no_memory(g, err);
+    if (rc == 0)
+        rc = bats_graph_init(parents, g->n_tasks, g->n_tasks, w.edges,
+                             w.n_edges, err);
+    if (rc == 0)
+        rc = turn_round(parents, children, err);
+    bats_graph_release(&up);
+    free(w.stack);
+    free(w.seen);
+    free(w.edges);
+    return rc;
 }

@@ -17,6 +17,7 @@
 
 #include "bats/cluster.h"
 #include "bats/error.h"
+#include "bats/graph.h"
 #include "bats/units.h"
 
 #define BATS_VIEW_WORD 80 /* room for a name or a short phrase */
@@ -80,6 +81,15 @@ int bats_view_status(struct bats_view *view, struct bats_view_status *status,
 int bats_view_options(struct bats_view *view, char **json,
                       struct bats_error *err);
 
+/* Which tasks of the last session wait for which others: n_tasks is the number
+ * of its tasks in any case; *has_edges: some wait. To be released. */
+int bats_view_graph(struct bats_view *view, struct bats_graph *graph,
+                    bool *has_edges, struct bats_error *err);
+
+/* The time that all sessions have taken, as they ran: without those between them. */
+int bats_view_elapsed(struct bats_view *view, int64_t *elapsed_us,
+                      int64_t *started_us, struct bats_error *err);
+
 /* ---- lists; an item is valid until the next call ---- */
 
 struct bats_view_task {
@@ -93,6 +103,7 @@ struct bats_view_task {
     bats_time yielded; /* likewise: when it yielded last, */
     int64_t yields;    /* and how often in a row, without progress */
     int64_t wall_us;   /* of the last execution, so far if it runs; -1: none */
+    int64_t start_us;       /* real time since 1970; 0: it did not run */
     int64_t cpu_us;
     int64_t max_rss_kib;
     int exit_status;

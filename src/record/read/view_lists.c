@@ -41,7 +41,7 @@ static int restart(struct bats_view *v, const char *sql, sqlite3_stmt **s,
     "   AND outcome = 4 AND seq > coalesce((SELECT max(seq) FROM attempt a"   \
     "    JOIN session s ON s.id = a.session WHERE task = tasks.id AND"        \
     "    (outcome = 0 OR outcome IN (1, 4) AND wall_us * time_scale >= ?5))," \
-    "    0)) ELSE 0 END, tasks.parameters"                                    \
+    "    0)) ELSE 0 END, tasks.parameters, coalesce(start_us, 0)"             \
     " FROM tasks LEFT JOIN (SELECT task, m.host, c.name AS cluster,"          \
     "   CAST((?4 - min(since_us)) / s.time_scale AS INTEGER) AS elapsed"      \
     "  FROM running r JOIN (SELECT max(id) AS id, time_scale FROM session) s" \
@@ -211,6 +211,7 @@ int bats_view_next_task(struct bats_view *v, struct bats_view_task *task,
         .yielded = sqlite3_column_int64(s, 14),
         .yields = sqlite3_column_int64(s, 15),
         .parameters = bats_view_text(s, 16),
+        .start_us = sqlite3_column_int64(s, 17),
     };
     return 1;
 }

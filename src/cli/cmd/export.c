@@ -1,0 +1,84 @@
+/* export: the verb export. Writes a run in the format of another tool. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/look.h"
+#include "input/bagfile.h"
+#include "report/wfformat.h"
+#include "report/words.h"
+
+/* The bag still has the commands that have run, and no others. */
+static bool is_same(struct bats_view *view, const struct bats_bagfile *bag)
+{
+    struct bats_view_task t;
+    struct bats_error err;
+    char *text = NULL;
+    size_t size = 0;
+    uint32_t n = 0;
+    int rc =
+        bats_view_tasks(view, NULL, 0, NULL, BATS_VIEW_BY_NUMBER, 0, &err);
+    bool same = rc == 0;
+    while (same && (rc = bats_view_next_task(view, &t, &err)) > 0)
+        same = t.number == ++n && n <= bats_bagfile_count(bag) &&
+               bats_bagfile_command(bag, n - 1, &text, &size) >= 0 &&
+               strcmp(text, t.command) == 0;
+    free(text);
+    return same && rc == 0 && n == bats_bagfile_count(bag);
+}
+
+/* The bag that was run, if it is a workflow with names and files; or NULL. */
+static struct bats_bagfile *find_bag(struct bats_view *view,
+                                     const struct bats_settings *set,
+                                     char path[4096])
+{
+    struct bats_bagfile *bag = NULL;
+    struct bats_error err;
+    snprintf(path, 4096, "%s", set->words[0]);
+    size_t n = strlen(path);
+    if (n > 5 && strcmp(path + n - 5, ".bats") == 0)
+        path[n - 5] = '\0';
+    if (bats_workflow_format(path) == BATS_WORKFLOW_NONE)
+        return NULL;
+    if (bats_bagfile_load(path, &bag, &err) < 0 || !is_same(view, bag)) {
+        bats_words_line(stderr,
+                        "bats-mpi: %s is not there or has other commands "
+                        "now: written without names and files",
+                        path);
+        bats_bagfile_destroy(bag);
+        bag = NULL;
+    }
+    return bag;
+}
+
+static int show(struct bats_view *view, const struct bats_settings *set,
+                struct bats_error *err)
+{
+    char path[4096], files[96];
+    if (!set->wfformat)
+        return bats_error_set(err, BATS_EINPUT,
+                              "export needs a format: --wfformat");
+    struct bats_bagfile *bag = find_bag(view, set, path);
+    const char *slash = strrchr(path, '/');
+    struct bats_wfformat_source source = {
+        .view = view,
+        .name = slash ? slash + 1 : path,
+        .workflow = bag ? bats_bagfile_workflow(bag) : NULL};
+    int rc = bats_look_write(set->out ? set->out : "-", bats_wfformat_write,
+                             &source, err);
+    if (rc == 0 && source.unnameable > 0)
+        bats_words_line(stderr,
+                        "bats-mpi: left out: %s with other characters in "
+                        "the name than WfFormat allows, letters, digits and "
+                        "-_./:#",
+                        bats_words_count(files, sizeof files,
+                                         source.unnameable, "file"));
+    bats_bagfile_destroy(bag);
+    return rc;
+}
+
+int cmd_export(int argc, char **argv)
+{
+    return bats_look(BATS_VERB_EXPORT, argc, argv, show);
+}
