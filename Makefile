@@ -54,7 +54,8 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	failure/rules.c order/chain.c order/random.c outlook/forecast.c policy/bats.c \
 	policy/bkp.c policy/dbc.c policy/dbc_conservative_time.c \
 	policy/dbc_cost.c policy/dbc_cost_time.c policy/dbc_time.c \
-	policy/deadline.c policy/expert.c policy/initial.c policy/list.c policy/problem.c \
+	policy/deadline.c policy/expert.c policy/initial.c policy/list.c policy/miser.c \
+	policy/mw_dbs.c policy/place.c policy/problem.c \
 	policy/rr.c sampling/choice.c sampling/place.c sampling/points.c \
 	shrink/nodes.c \
 	state/answers.c state/bag.c state/categories.c state/check.c state/executions.c state/graph.c \

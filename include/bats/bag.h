@@ -149,6 +149,9 @@ static inline struct bats_position bats_bag_peek(const struct bats_bag *bag,
 /* Draws what bats_bag_peek shows: it becomes ASSIGNED. O(behind). */
 struct bats_position bats_bag_draw(struct bats_bag *bag, uint32_t behind);
 
+/* Draws this one, which must be ready. O(ready). */
+void bats_bag_take(struct bats_bag *bag, struct bats_position task);
+
 /* With a graph: after priorities have changed. O(ready). */
 void bats_bag_reorder(struct bats_bag *bag);
 

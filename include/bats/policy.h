@@ -27,6 +27,13 @@
  *   dbc-conservative-time  the same, in inverse proportion to their runtimes
  *   dbc-cost-time          as dbc-cost; of clusters that cost the same, all
  *                          work at the same time
+ *
+ * For tasks that wait for others, within a budget and a deadline, where use is
+ * charged; each task goes to the machine of highest quality of those that leave
+ * enough money and time for the rest:
+ *
+ *   miser   Sampaio and Barbosa (2020), algorithm I
+ *   mw-dbs  Arabnejad and Barbosa (2017), on machines that are free
  */
 #ifndef BATS_POLICY_H
 #define BATS_POLICY_H
@@ -45,6 +52,8 @@ extern const struct bats_policy bats_policy_dbc_cost;
 extern const struct bats_policy bats_policy_dbc_time;
 extern const struct bats_policy bats_policy_dbc_conservative_time;
 extern const struct bats_policy bats_policy_dbc_cost_time;
+extern const struct bats_policy bats_policy_miser;
+extern const struct bats_policy bats_policy_mw_dbs;
 
 /* The policy of that name, or NULL. */
 const struct bats_policy *bats_policy_find(const char *name);

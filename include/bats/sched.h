@@ -363,6 +363,10 @@ struct bats_sched_options {
     bats_time (*true_runtime)(const void *context, uint32_t task,
                               uint32_t cluster);
     const void *true_context;
+    /* For simulations of methods that take runtimes to be known beforehand: the
+     * same, of tasks with a graph, as they are told; NULL: they are learned. */
+    bats_time (*told_runtime)(const void *context, uint32_t task,
+                              uint32_t cluster);
 };
 
 /* A new engine that has handled nothing yet; destroy it with

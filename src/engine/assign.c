@@ -3,6 +3,12 @@
 
 #define TAIL_SLOTS 64 /* idle slots that find nothing, for one event */
 
+/* The policy says which task runs where. */
+static bool places(const struct bats_sched *e)
+{
+    return e->policy->place && e->state.bag.graph;
+}
+
 /* The machine may start a task now. */
 static bool admits(const struct bats_sched *e, uint32_t machine)
 {
@@ -10,7 +16,7 @@ static bool admits(const struct bats_sched *e, uint32_t machine)
     const struct machine *m = &s->machines[machine];
     return m->state == MACHINE_ACTIVE && !m->quarantined && !s->draining &&
            !s->on_hold && !forecast_too_late(s, m->cluster) &&
-           use_affordable(s, machine) &&
+           (places(e) || use_affordable(s, machine, BATS_NO_POSITION)) &&
            !(s->clusters[m->cluster].done == 0 &&
              e->sampling->refuses(e->own.sampling, m->cluster)) &&
            (!e->policy->admit || e->policy->admit(e->own.policy, s, machine));
@@ -43,14 +49,31 @@ static bool migrate(struct bats_sched *e, uint32_t slot)
     return true;
 }
 
+/* Draws the task for the slot, if there is one. */
+static struct bats_position choose(struct bats_sched *e, uint32_t slot)
+{
+    struct state *s = &e->state;
+    uint32_t machine = s->slots[slot].machine;
+    if (places(e)) {
+        struct bats_position task = e->policy->place(e->own.policy, s, slot);
+        if (!bats_is_position(task) || !use_affordable(s, machine, task))
+            return BATS_NO_POSITION;
+        bats_bag_take(&s->bag, task);
+        return task;
+    }
+    uint32_t behind = e->order->next(e->own.order, s, machine);
+    return behind == ORDER_NONE ? BATS_NO_POSITION
+                                : bats_bag_draw(&s->bag, behind);
+}
+
 /* False: the tasks at hand are for other machines. */
 static bool give(struct bats_sched *e, uint32_t slot)
 {
     struct state *s = &e->state;
-    uint32_t behind = e->order->next(e->own.order, s, s->slots[slot].machine);
-    if (behind == ORDER_NONE)
+    struct bats_position task = choose(e, slot);
+    if (!bats_is_position(task))
         return false;
-    struct bats_position task = execution_begin(s, slot, behind);
+    execution_begin(s, slot, task);
     if (s->phase == PHASE_SAMPLING &&
         e->sampling->drawn(e->own.sampling, s, slot, task))
         task_measure(s, task);
@@ -186,16 +209,6 @@ void assign_replicas(struct bats_sched *e)
 
 /* ---- instances ---- */
 
-/* The task may be anywhere in the bag. */
-static void take_from_bag(struct state *s, uint32_t slot,
-                          struct bats_position task)
-{
-    uint32_t behind = 0, ready = bats_bag_ready(&s->bag);
-    while (!bats_same_position(s->bag.order[ready - 1 - behind], task))
-        behind++;
-    execution_begin(s, slot, behind);
-}
-
 static void end_all(struct state *s)
 {
     for (uint32_t i = 0; i < s->n_slots; i++)
@@ -217,10 +230,12 @@ void assign_instances(struct bats_sched *e)
         struct bats_position task = e->tail->next(e->own.tail, s, slot);
         if (!bats_is_position(task))
             continue;
-        if (s->bag.state[task.i] == BATS_TASK_PENDING)
-            take_from_bag(s, slot, task);
-        else
+        if (s->bag.state[task.i] != BATS_TASK_PENDING) {
             execution_replica(s, slot, task);
+            continue;
+        }
+        bats_bag_take(&s->bag, task);
+        execution_begin(s, slot, task);
     }
 }
 

@@ -140,6 +140,18 @@ static int check_pools(const struct bats_sched_options *o,
     return 0;
 }
 
+static int check_places(const struct bats_sched_options *o,
+                        struct bats_error *err)
+{
+    if (o->billing.model == BATS_BILLING_USE && o->graph)
+        return 0;
+    return bats_error_set(err, BATS_EINPUT,
+                          "the policy %s is for tasks that wait for others, "
+                          "and needs billing = use: what it compares is the "
+                          "cost of single tasks",
+                          bats_policy_name(o->policy));
+}
+
 static bool earlier_fits(const struct bats_sched_options *o)
 {
     const struct bats_sched_earlier *e = &o->earlier;
@@ -253,6 +265,8 @@ int bats_sched_create(const struct bats_sched_options *o,
     int rc = check_options(o, err);
     if (rc == 0 && o->policy == &bats_policy_expert)
         rc = check_pools(o, err);
+    if (rc == 0 && o->policy->place)
+        rc = check_places(o, err);
     if (rc == 0 && !(shrink_fits(o) && earlier_fits(o)))
         rc = bats_error_set(err, BATS_EINPUT,
                             "what is known of the nodes or of an earlier "

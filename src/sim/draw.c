@@ -202,6 +202,11 @@ double bats_draw_noise(uint64_t seed, uint32_t task, uint32_t execution,
     return exp(sqrt(variance) * z - variance / 2);
 }
 
+double bats_draw_error(uint64_t seed, uint32_t task, double most)
+{
+    return 1 + most * (2 * uniform(bats_draw_seed(seed, task)) - 1);
+}
+
 bats_time bats_draw_loss(uint64_t seed, uint32_t machine, bats_time mtbf)
 {
     double time = -log(uniform(bats_draw_seed(seed, machine))) * (double)mtbf;

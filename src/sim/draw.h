@@ -60,6 +60,10 @@ bats_time bats_draw_next(const struct bats_draw *draw, gsl_rng *rng);
 double bats_draw_noise(uint64_t seed, uint32_t task, uint32_t execution,
                        double deviation);
 
+/* A factor for the runtime of a task as it is told: uniform in 1 - most .. 1 +
+ * most; 0 <= most <= 1. */
+double bats_draw_error(uint64_t seed, uint32_t task, double most);
+
 /* The time when `machine` is lost: exponential with mean `mtbf` > 0. */
 bats_time bats_draw_loss(uint64_t seed, uint32_t machine, bats_time mtbf);
 

@@ -576,6 +576,19 @@ static int set_loss(struct reader *r, const char *value,
     return set_period(value, &r->scenario->loss[r->cluster], why);
 }
 
+static int set_known(struct reader *r, const char *value,
+                     struct bats_error *why)
+{
+    double *error = &r->scenario->told_error;
+    r->scenario->is_told = true;
+    if (strcmp(value, "yes") == 0)
+        return 0;
+    int rc = bats_factor_parse(value, error, why);
+    return rc < 0 || *error < 1
+               ? rc
+               : bats_error_set(why, BATS_EINPUT, "1 or more: 0.3 is 30 %%");
+}
+
 static int set_yes(const char *value, bool *yes, struct bats_error *why)
 {
     *yes = strcmp(value, "yes") == 0;
@@ -656,7 +669,8 @@ static const struct {
     [BAG] = {"bag",
              {{"tasks", set_tasks, false, false}, /* or a file */
               {"runtime", set_runtime, false, false}, /* or a workflow */
-              {"workflow", set_workflow, false, false}}},
+              {"workflow", set_workflow, false, false},
+              {"known", set_known, false, false}}},
     [CLUSTER] = {"cluster",
                  {{"machines", set_machines, false, true},
                   {"charge", set_charge, false, true},

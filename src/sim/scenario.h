@@ -38,6 +38,9 @@
  *                                  ; WfFormat, DAX or a bag with names
  *                                  ; (input/workflow/workflow.h), with its
  *                                  ; runtimes, or those of `runtime`
+ *     known = 0.3                  ; policies are told them beforehand, wrong by
+ *                                  ; up to 30 %; or yes: right. Default: they
+ *                                  ; learn them
  *     [cluster NAME]
  *     machines = 32
  *     charge = 3                   ; per machine and window
@@ -112,6 +115,8 @@ struct bats_scenario {
     struct bats_draw runtime;
     bats_time *measured; /* from the file or the workflow, or NULL */
     bats_time *planned;  /* of the workflow, while the file is read */
+    bool is_told; /* policies know the runtimes of a workflow, wrong by up to: */
+    double told_error;
     bool as_measured;    /* the bag is `measured`, each runtime once */
     const struct bats_policy *policies[BATS_SCENARIO_POLICIES];
     size_t n_policies;

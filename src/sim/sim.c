@@ -55,6 +55,13 @@ static bats_time true_runtime(const void *context, uint32_t task,
     return (bats_time)((double)o->work[task] / o->speed[cluster] + 0.5);
 }
 
+static bats_time told_runtime(const void *context, uint32_t task,
+                              uint32_t cluster)
+{
+    const struct bats_sim_options *o = context;
+    return (bats_time)((double)o->told[task] / o->speed[cluster] + 0.5);
+}
+
 /* The duration of the execution of `task` that begins now. */
 static bats_time draw_runtime(const struct world *w, uint32_t machine,
                               uint32_t task, uint32_t execution)
@@ -390,6 +397,7 @@ int bats_sim_run(const struct bats_sim_options *options,
     struct bats_sched_options so = options->sched;
     so.true_runtime = true_runtime;
     so.true_context = options;
+    so.told_runtime = options->told ? told_runtime : NULL;
     *sched = NULL;
     int rc = bats_sched_create(&so, &w.sched, err);
     if (rc == 0)

@@ -31,6 +31,8 @@ struct bats_sim_loss {
 struct bats_sim_options {
     struct bats_sched_options sched;
     const bats_time *work;    /* per task: runtime on a machine of speed 1 */
+    const bats_time *told;    /* per task: the same, as the engine is told; or
+                                 NULL */
     const double *speed;      /* per cluster, > 0 */
     const bats_time *startup; /* per cluster; NULL: none */
     const bats_time *queue;   /* per cluster, if machines are jobs: mean of the

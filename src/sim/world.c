@@ -7,7 +7,7 @@
 #include "sim/bound.h"
 
 /* Independent streams of random numbers of a repeat. */
-enum { STREAM_NOISE, STREAM_LOSS };
+enum { STREAM_NOISE, STREAM_LOSS, STREAM_TOLD };
 
 struct bats_world {
     const struct bats_scenario *scenario;
@@ -16,6 +16,7 @@ struct bats_world {
                           * --seed */
     uint64_t noise_seed;
     bats_time *work; /* per task, at speed 1 */
+    bats_time *told; /* per task, the same as policies are told it; or NULL */
     struct bats_sim_loss *losses;
     size_t n_losses;
     struct bats_observation *seen; /* if the scenario is informed */
@@ -59,6 +60,18 @@ static int draw_tasks(struct bats_world *w, struct bats_error *err)
                               "seed %u: the runtimes of all tasks together "
                               "do not fit 64 bits",
                               w->seed);
+    return 0;
+}
+
+static int tell(struct bats_world *w, uint64_t seed, struct bats_error *err)
+{
+    const struct bats_scenario *s = w->scenario;
+    w->told = malloc(s->n_tasks * sizeof *w->told);
+    if (!w->told)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < s->n_tasks; i++)
+        w->told[i] = (bats_time)((double)w->work[i] *
+                                 bats_draw_error(seed, i, s->told_error));
     return 0;
 }
 
@@ -221,6 +234,8 @@ int bats_world_create(const struct bats_scenario *scenario, size_t seed,
     int rc = draw_tasks(w, err);
     if (rc == 0)
         rc = draw_losses(w, bats_draw_seed(own, STREAM_LOSS), err);
+    if (rc == 0 && scenario->is_told)
+        rc = tell(w, bats_draw_seed(own, STREAM_TOLD), err);
     if (rc == 0 && scenario->informed)
         rc = observe(w, err);
     if (rc == 0)
@@ -242,6 +257,7 @@ void bats_world_destroy(struct bats_world *world)
     if (!world)
         return;
     free(world->work);
+    free(world->told);
     free(world->losses);
     free(world->seen);
     free(world->chain);
@@ -383,6 +399,7 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
                   .strategy = s->strategy,
                   .utility = s->utility[0] != '\0' ? s->utility : NULL},
         .work = w->work,
+        .told = w->told,
         .speed = p->speed,
         .startup = s->startup,
         .queue = s->queue,

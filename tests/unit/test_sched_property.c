@@ -827,6 +827,9 @@ static void make_world(struct world *w, unsigned long seed)
         use_dbc(w, seed);
     if (has_graph)
         add_graph(w);
+    if (has_graph && w->o.billing.model == BATS_BILLING_USE && chance(w, 0.5))
+        w->o.policy =
+            chance(w, 0.5) ? &bats_policy_miser : &bats_policy_mw_dbs;
     struct bats_error err;
     assert_int_equal(bats_sched_create(&w->o, &w->sched, &err), 0);
 }

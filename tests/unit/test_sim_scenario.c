@@ -313,7 +313,7 @@ static void keys_are_checked(void **state)
                "confidence, seeds, repeats, monitor, grace, reconfigure, "
                "tail, strategy, utility, timeout and retries");
     refuse_bag("task = 1", ":4: unknown key 'task' in [bag]; known are "
-                           "tasks, runtime and workflow");
+                           "tasks, runtime, workflow and known");
     refuse_cluster("nodes = a",
                    ":4: unknown key 'nodes' in [cluster]; known "
                    "are machines, charge, speed, expected, slots, "

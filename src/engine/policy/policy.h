@@ -77,6 +77,11 @@ struct bats_policy {
     /* Shall this machine enter another window? (Only asked shortly before the
      * end of its paid time, and if there is money.) */
     bool (*renew)(const void *self, const struct state *s, uint32_t machine);
+    /* The task that this idle slot is to run, of those that are ready, or
+     * BATS_NO_POSITION: none of them now. It is only asked where tasks wait for
+     * others, and if it admits the machine. NULL: the order decides. */
+    struct bats_position (*place)(void *self, const struct state *s,
+                                  uint32_t slot);
     /* May this machine start a task now? */
     bool (*admit)(const void *self, const struct state *s, uint32_t machine);
     /* After LOST, STALLED and READY: are machines acquired up to what the present

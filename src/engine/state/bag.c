@@ -182,6 +182,19 @@ struct bats_position bats_bag_draw(struct bats_bag *bag, uint32_t behind)
     return task;
 }
 
+void bats_bag_take(struct bats_bag *bag, struct bats_position task)
+{
+    uint32_t n = bats_bag_ready(bag), at = n - 1;
+    while (!bats_same_position(bag->order[at], task))
+        at--;
+    if (bag->graph)
+        take_from_heap(bag, at);
+    else
+        memmove(&bag->order[at], &bag->order[at + 1],
+                (n - 1 - at) * sizeof *bag->order);
+    move(bag, task, BATS_TASK_ASSIGNED);
+}
+
 void bats_bag_cancel(struct bats_bag *bag, struct bats_position task)
 {
     assert(bag->state[task.i] == BATS_TASK_ASSIGNED);

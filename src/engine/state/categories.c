@@ -34,6 +34,8 @@ int categories_init(struct state *s, const struct bats_sched_options *o)
     struct categories *k = &s->categories;
     k->n = o->n_categories > 0 ? o->n_categories : 1;
     k->of = o->category;
+    k->told = o->told_runtime;
+    k->told_context = o->true_context;
     k->weight = calloc(k->n, sizeof *k->weight);
     k->left = calloc(k->n, sizeof *k->left);
     k->seen = calloc(k->n * s->n_clusters, sizeof *k->seen);
@@ -116,6 +118,12 @@ static void find_weights(struct state *s)
 
 static double weight_of(const struct state *s, uint32_t task)
 {
+    if (s->categories.told) {
+        double sum = 0;
+        for (size_t c = 0; c < s->n_clusters; c++)
+            sum += categories_runtime(s, task, c);
+        return sum / (double)s->n_clusters;
+    }
     double weight = s->categories.weight[category_of(s, task)];
     return weight > 0 ? weight : s->categories.mean;
 }
@@ -123,7 +131,9 @@ static double weight_of(const struct state *s, uint32_t task)
 double categories_runtime(const struct state *s, uint32_t task,
                           size_t cluster)
 {
-    return weight_of(s, task) * s->categories.factor[cluster];
+    const struct categories *k = &s->categories;
+    return k->told ? (double)k->told(k->told_context, task, (uint32_t)cluster)
+                   : weight_of(s, task) * k->factor[cluster];
 }
 
 static void find_heights(struct state *s)
@@ -141,6 +151,38 @@ static void find_heights(struct state *s)
             height < (double)BATS_LONGEST ? llround(height) : BATS_LONGEST;
     }
     bats_bag_reorder(&s->bag);
+    s->categories.n_ranked++;
+    s->is_ranked = true;
+}
+
+double categories_longest(const struct state *s, uint32_t task,
+                          size_t cluster)
+{
+    const struct categories *k = &s->categories;
+    const struct category_stats *stats = &k->stats[category_of(s, task)];
+    double mean = categories_runtime(s, task, cluster);
+    if (!s->is_ranked || k->told)
+        return mean;
+    if (stats->n < 2 || stats->mean <= 0)
+        return stats->n > 0 ? 2 * mean : 0;
+    return mean * (1 + 2 * sqrt(stats->squares / (stats->n - 1)) / stats->mean);
+}
+
+void categories_take_told(struct state *s)
+{
+    double sum[BATS_CLUSTERS_MAX] = {0}, all = 0;
+    struct categories *k = &s->categories;
+    if (!k->told || !s->bag.graph)
+        return;
+    for (uint32_t task = 0; task < s->bag.n; task++)
+        for (size_t c = 0; c < s->n_clusters; c++)
+            sum[c] += categories_runtime(s, task, c);
+    for (size_t c = 0; c < s->n_clusters; c++)
+        all += sum[c] / (double)s->n_clusters;
+    for (size_t c = 0; c < s->n_clusters && all > 0; c++)
+        k->factor[c] = sum[c] / all;
+    k->mean = all / s->bag.n;
+    find_heights(s);
 }
 
 void categories_note(struct state *s, struct bats_position task,
@@ -158,7 +200,7 @@ void categories_note(struct state *s, struct bats_position task,
     seen->sum += (double)runtime;
     k->is_news |= (stats->n & (stats->n - 1)) == 0;
     k->results++;
-    if (!s->bag.graph || !k->is_news ||
+    if (!s->bag.graph || !k->is_news || k->told ||
         k->results * EDGES_PER_RESULT <
             (double)bats_graph_edges(s->bag.graph) + s->bag.graph->n_nodes)
         return;
@@ -166,7 +208,6 @@ void categories_note(struct state *s, struct bats_position task,
     k->results = 0;
     find_weights(s);
     find_heights(s);
-    s->is_ranked = true;
 }
 
 void categories_drop(struct state *s, uint32_t task)

@@ -26,11 +26,10 @@ enum bats_execution_state execution_state(const struct state *s,
 
 /* ---- beginnings ---- */
 
-struct bats_position execution_begin(struct state *s, uint32_t slot,
-                                     uint32_t behind)
+void execution_begin(struct state *s, uint32_t slot,
+                     struct bats_position task)
 {
     struct cluster *c = &s->clusters[slot_cluster(s, slot)];
-    struct bats_position task = bats_bag_draw(&s->bag, behind);
     struct task *t = &s->tasks[task.i];
 
     t->slot = slot;
@@ -43,7 +42,6 @@ struct bats_position execution_begin(struct state *s, uint32_t slot,
         c->sample_sent++;
     }
     slot_run(s, slot, task, 0);
-    return task;
 }
 
 void execution_replica(struct state *s, uint32_t slot,

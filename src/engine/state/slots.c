@@ -82,7 +82,7 @@ static void begin(struct state *s, uint32_t slot)
 {
     s->slots[slot].started = s->now;
     if (s->slots[slot].n_tasks > 0)
-        use_begin(s, s->slots[slot].machine);
+        use_begin(s, s->slots[slot].machine, s->slots[slot].head);
     if (s->has_limits)
         slot_set_limit(s, slot);
 }

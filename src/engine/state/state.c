@@ -274,6 +274,7 @@ int state_init(struct state *s, const struct bats_sched_options *o,
     s->phase = o->sampling.on ? PHASE_SAMPLING : PHASE_NONE;
     if (!set_up_clusters(s))
         return BATS_ENOMEM;
+    categories_take_told(s);
     for (uint32_t i = 0; s->is_job && i < s->n_machines; i++)
         machine_join(s, i);
     for (size_t i = 0; i < earlier->n_seen; i++) {

@@ -194,6 +194,10 @@ struct categories {
     double mean;         /* and of a task of any */
     double factor[BATS_CLUSTERS_MAX]; /* by cluster: what tasks take there, in
                                          weights */
+    /* sched.h: NULL, or the runtimes that are told. */
+    bats_time (*told)(const void *context, uint32_t task, uint32_t cluster);
+    const void *told_context;
+    uint32_t n_ranked; /* how often weights were made */
     uint32_t *left;      /* by category: tasks without a result */
     struct category_seen *seen; /* by category and cluster */
     struct category_stats *stats;
@@ -347,12 +351,14 @@ void state_check(const struct state *s);
 /* The money that is held for the machine. */
 bats_money use_held(const struct state *s, uint32_t machine);
 
-/* There is money for another task of the expected runtime. */
-bool use_affordable(const struct state *s, uint32_t machine);
+/* There is money for the task, or (no position) for another one of the expected
+ * runtime. */
+bool use_affordable(const struct state *s, uint32_t machine,
+                    struct bats_position task);
 
-/* A task begins on the machine: charges what it was used, and holds what the
- * task may cost. */
-void use_begin(struct state *s, uint32_t machine);
+/* The task begins on the machine: charges what it was used, and holds what it
+ * may cost. */
+void use_begin(struct state *s, uint32_t machine, struct bats_position task);
 
 /* Holds more money when that is nearly used up. False: there is no more. */
 bool use_extend(struct state *s, uint32_t machine);
@@ -430,9 +436,17 @@ void categories_drop(struct state *s, uint32_t task);
  * have: what is left may be of other categories. 1: not known. */
 double categories_left_weight(const struct state *s);
 
+/* Ranks tasks by the runtimes that are told, if they are. */
+void categories_take_told(struct state *s);
+
 /* What the task with this number is expected to take on the cluster; 0: not
  * known. */
 double categories_runtime(const struct state *s, uint32_t task,
+                          size_t cluster);
+
+/* The longest time that it may well take there: the mean of its category and two
+ * standard deviations; 0: not known. */
+double categories_longest(const struct state *s, uint32_t task,
                           size_t cluster);
 
 /* How long the heaviest chain of what is left takes, one task after the other; 0:
@@ -531,9 +545,9 @@ enum bats_execution_state execution_state(const struct state *s,
                                           uint32_t machine, uint32_t slot,
                                           uint32_t number);
 
-/* Runs a task for a slot: the one that is `behind` draws away. Returns it. */
-struct bats_position execution_begin(struct state *s, uint32_t slot,
-                                     uint32_t behind);
+/* Runs a task for a slot that was drawn. */
+void execution_begin(struct state *s, uint32_t slot,
+                     struct bats_position task);
 
 /* Runs a task in an idle slot, for its runtime alone: beside its other
  * executions, or though it has its result. */

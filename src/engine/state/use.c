@@ -77,7 +77,8 @@ static bats_time expected(const struct state *s, uint32_t id)
 
 /* The time that a task may well take: that of the longest of the sample, or
  * until it is given up where it may not answer. */
-static bats_time allowed(const struct state *s, uint32_t id)
+static bats_time allowed(const struct state *s, uint32_t id,
+                         struct bats_position task)
 {
     const struct bats_stats *stats =
         &s->clusters[s->machines[id].cluster].stats;
@@ -85,18 +86,27 @@ static bats_time allowed(const struct state *s, uint32_t id)
     const struct cluster *c = &s->clusters[s->machines[id].cluster];
     if (c->spec.unreliable && s->has_limits && c->limit < TIME_MAX)
         return c->limit + s->preempt_lead;
+    if (bats_is_position(task) && s->bag.graph) {
+        double known = categories_longest(s, s->bag.index[task.i],
+                                          s->machines[id].cluster);
+        if (known > 0)
+            return (bats_time)(known + 0.5) + s->preempt_lead;
+    }
     if (stats->n_sample > 0)
         longest = stats->sample[stats->n_sample - 1] + s->preempt_lead;
     return longest > time ? longest : time;
 }
 
 /* With the last of the money it may as well be tried. */
-bool use_affordable(const struct state *s, uint32_t id)
+bool use_affordable(const struct state *s, uint32_t id,
+                    struct bats_position task)
 {
     if (!s->is_use)
         return true;
     const struct machine *m = &s->machines[id];
-    bats_time time = s->n_busy > 0 ? allowed(s, id) : expected(s, id);
+    bats_time time = s->n_busy > 0 || bats_is_position(task)
+                         ? allowed(s, id, task)
+                         : expected(s, id);
     if (in_use(s, id))
         time -= m->paid_end - s->now;
     return time <= 0 ||
@@ -104,7 +114,7 @@ bool use_affordable(const struct state *s, uint32_t id)
                bats_ledger_available(&s->ledger);
 }
 
-void use_begin(struct state *s, uint32_t id)
+void use_begin(struct state *s, uint32_t id, struct bats_position task)
 {
     struct machine *m = &s->machines[id];
     if (!s->is_use || m->state != MACHINE_ACTIVE)
@@ -115,7 +125,7 @@ void use_begin(struct state *s, uint32_t id)
         s->rest[id].since = m->paid_end = s->now;
         s->rest[id].booked = 0;
     }
-    hold_until(s, id, s->now + allowed(s, id));
+    hold_until(s, id, s->now + allowed(s, id, task));
 }
 
 bool use_extend(struct state *s, uint32_t id)

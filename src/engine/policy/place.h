@@ -1,0 +1,76 @@
+/*
+ * place: the mechanics of policies that say which task runs on which machine. See
+ * policy.h.
+ *
+ * Layer: engine. In rounds, as in algorithm I of Sampaio and Barbosa (2020): of
+ * the tasks that are ready the one with the highest rank_u comes first. Each
+ * machine offers it a finish FT, a cost and a risk; those remain that leave enough
+ * for the rest,
+ *
+ *   cost   <= CP = least cost of the task + spare                       (2)
+ *   finish <= DP = min over its successors s of DP(s) - least time of s (3)
+ *
+ * with spare = money left - least cost of all tasks that have not begun, DP of
+ * the last ones the deadline; and of them the one that the policy's `choose` says.
+ * A task for which none remains waits for another round. The time for data is part
+ * of a task's runtime, for it does not depend on the machine (section III.C).
+ */
+#ifndef BATS_ENGINE_PLACE_H
+#define BATS_ENGINE_PLACE_H
+
+#include "engine/policy/policy.h"
+
+struct place_offer {
+    double finish; /* microseconds of the run */
+    double cost;   /* money */
+    double risk;   /* probability that the machine is reclaimed until then */
+};
+
+struct place_limits {
+    double cost, finish; /* CP and DP */
+    double share;        /* least cost of all that is left / money left */
+};
+
+#define PLACE_NONE SIZE_MAX
+
+/* Of the offers one that is within the limits; PLACE_NONE: none is. */
+typedef size_t place_choose(const struct place_offer *offers, size_t n,
+                            const struct place_limits *limits);
+
+place_choose place_miser, place_mw_dbs;
+
+/* By node, DP; `least` has the shortest time of each task, with what may come on
+ * top for a migration. */
+void place_deadlines(const struct bats_graph *graph, const uint32_t *order,
+                     const double *least, double deadline, double *latest);
+
+/* ---- as a policy ---- */
+
+struct place;
+
+struct place_memory {
+    struct place *place;
+};
+
+/* `waits`: a task may be planned for a machine that is not free yet. */
+int place_init(void *self, const struct state *s, place_choose *choose,
+               bool waits, struct bats_error *err);
+void place_release(void *self);
+void place_start(void *self, const struct state *s,
+                 const struct policy_sample *sample,
+                 struct policy_start *start);
+bool place_renew(const void *self, const struct state *s, uint32_t machine);
+bool place_refill(const void *self, const struct state *s,
+                  const struct occasion *why);
+bool place_is_late(const void *self, const struct state *s);
+struct bats_position place_place(void *self, const struct state *s,
+                                 uint32_t slot);
+
+/* All of a policy but its name, and `init`. */
+#define PLACE_ADVISOR                                                         \
+    .memory = sizeof(struct place_memory), .release = place_release
+#define PLACE_ANSWERS                                                         \
+    .one_each = true, .start = place_start, .renew = place_renew,             \
+    .refill = place_refill, .is_late = place_is_late, .place = place_place
+
+#endif

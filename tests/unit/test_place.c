@@ -1,0 +1,150 @@
+/* Policies that say which task runs on which machine: their qualities by hand,
+ * sub-deadlines, and a workflow in budget and deadline. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "engine/policy/place.h"
+#include "sim/sim.h"
+
+/* By hand: TQ 1, 1/2, 0; CQ 0, 2/3, 1; RQ 1, 1, 0. */
+static const struct place_offer offers[] = {
+    {10, 9, 0}, {20, 5, 0}, {30, 3, 0.5}};
+
+static void miser_takes_the_best_of_time_cost_and_risk(void **state)
+{
+    (void)state;
+    struct place_limits limits = {.cost = 100, .finish = 100};
+    assert_int_equal(place_miser(offers, 3, &limits), 1); /* 2, 2 1/6, 1 */
+    limits.finish = 15;
+    assert_int_equal(place_miser(offers, 3, &limits), 0);
+    limits = (struct place_limits){.cost = 4, .finish = 100};
+    assert_int_equal(place_miser(offers, 3, &limits), 2);
+    limits.finish = 25;
+    assert_true(place_miser(offers, 3, &limits) == PLACE_NONE);
+}
+
+static void mw_dbs_saves_where_money_is_scarce(void **state)
+{
+    (void)state;
+    struct place_limits limits = {.cost = 100, .finish = 100, .share = 0.1};
+    assert_int_equal(place_mw_dbs(offers, 3, &limits), 0);
+    limits.share = 0.9;
+    assert_int_equal(place_mw_dbs(offers, 3, &limits), 2);
+    limits.finish = 15; /* the others are too late */
+    assert_int_equal(place_mw_dbs(offers, 3, &limits), 0);
+    limits.cost = 5; /* that one is too dear: the next one, too late */
+    assert_int_equal(place_mw_dbs(offers, 3, &limits), 1);
+}
+
+/* 0 -> 1 -> 3, 0 -> 2 -> 3. */
+static const struct bats_edge edges[] = {{0, 1}, {0, 2}, {1, 3}, {2, 3}};
+
+static void sub_deadlines_leave_the_least_time_to_those_that_follow(
+    void **state)
+{
+    (void)state;
+    static const uint32_t order[] = {0, 1, 2, 3};
+    static const double least[] = {1, 5, 2, 10};
+    double latest[4];
+    struct bats_graph g;
+    struct bats_error err;
+    assert_int_equal(bats_graph_init(&g, 4, 4, edges, 4, &err), 0);
+    place_deadlines(&g, order, least, 100, latest);
+    assert_true(latest[3] == 100 && latest[2] == 90 && latest[1] == 90 &&
+                latest[0] == 85);
+    bats_graph_release(&g);
+}
+
+/* A machine that takes a minute for 1, and one that takes half of it for 3. All
+ * tasks last a minute. What is done, when, for what. */
+static void run(const struct bats_policy *policy, bats_money budget,
+                bats_time deadline, struct bats_sched_status *status,
+                bats_time *end)
+{
+    static const struct bats_cluster clusters[] = {
+        {.name = "slow", .charge = BATS_UNIT, .max = 1},
+        {.name = "fast", .charge = 6 * BATS_UNIT, .max = 1}};
+    static const struct bats_machine_spec machines[] = {{1, 1}, {0, 1}};
+    static const bats_time work[] = {BATS_MINUTE, BATS_MINUTE, BATS_MINUTE,
+                                     BATS_MINUTE};
+    static const double speed[] = {1, 2};
+    struct bats_graph g;
+    struct bats_sched *s;
+    struct bats_error err;
+    assert_int_equal(bats_graph_init(&g, 4, 4, edges, 4, &err), 0);
+    struct bats_sim_options o = {
+        .sched = {.policy = policy,
+                  .n_tasks = 4,
+                  .graph = &g,
+                  .clusters = clusters,
+                  .n_clusters = 2,
+                  .machines = machines,
+                  .n_machines = 2,
+                  .window = BATS_MINUTE,
+                  .budget = budget,
+                  .goal = {.deadline = deadline},
+                  .billing = {.model = BATS_BILLING_USE}},
+        .work = work,
+        .told = work,
+        .speed = speed};
+    if (bats_sim_run(&o, &s, end, &err) < 0)
+        fail_msg("%s", err.text);
+    bats_sched_check(s);
+    bats_sched_status(s, status);
+    bats_sched_destroy(s);
+    bats_graph_release(&g);
+}
+
+static void deadline_and_budget_say_where_tasks_run(void **state)
+{
+    (void)state;
+    static const struct bats_policy *const policies[] = {&bats_policy_miser,
+                                                         &bats_policy_mw_dbs};
+    struct bats_sched_status status;
+    bats_time end;
+    for (size_t i = 0; i < 2; i++) { /* all on the slow machine */
+        run(policies[i], 4 * BATS_UNIT, 0, &status, &end);
+        assert_int_equal(status.done, 4);
+        assert_int_equal(status.charged, 4 * BATS_UNIT);
+        assert_int_equal(end, 4 * BATS_MINUTE);
+    }
+    /* 0 on the fast one, which joins first, until 30; 1 on the slow one, of equal
+     * quality and before the other, until 90; 2 can not wait for that: on the fast
+     * one until 60; 3 as 1, until 150. */
+    bats_time deadline = 150 * BATS_SECOND;
+    run(&bats_policy_miser, 100 * BATS_UNIT, deadline, &status, &end);
+    assert_int_equal(status.done, 4);
+    assert_int_equal(end, deadline);
+    assert_int_equal(status.charged, 8 * BATS_UNIT);
+    /* All but 2 on the fast one: there is money. */
+    run(&bats_policy_mw_dbs, 100 * BATS_UNIT, deadline, &status, &end);
+    assert_int_equal(status.done, 4);
+    assert_int_equal(end, 120 * BATS_SECOND);
+    assert_int_equal(status.charged, 10 * BATS_UNIT);
+}
+
+static void what_can_not_be_in_time_is_not_begun(void **state)
+{
+    (void)state;
+    struct bats_sched_status status;
+    bats_time end;
+    run(&bats_policy_miser, 100 * BATS_UNIT, BATS_MINUTE, &status, &end);
+    assert_int_equal(status.finish, BATS_FINISH_TOO_LATE);
+    assert_int_equal(status.charged, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(miser_takes_the_best_of_time_cost_and_risk),
+        cmocka_unit_test(mw_dbs_saves_where_money_is_scarce),
+        cmocka_unit_test(
+            sub_deadlines_leave_the_least_time_to_those_that_follow),
+        cmocka_unit_test(deadline_and_budget_say_where_tasks_run),
+        cmocka_unit_test(what_can_not_be_in_time_is_not_begun)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
