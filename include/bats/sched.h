@@ -267,8 +267,12 @@ struct bats_sched_sampling {
     bool offers; /* or no such phase, but SAMPLED once the clusters are known,
                     before a second window is paid if there are runtimes by
                     then, where there is something to choose: tasks beyond the
-                    paid windows, and two clusters that charge */
-    uint32_t workers;  /* iw; 0: 7 */
+                    paid windows, and two clusters that charge. Both: the run
+                    goes on after the phase; there is none where no cluster
+                    charges */
+    uint32_t workers;  /* iw; 0: 7, or, where machine-windows are planned, all
+                          that cost nothing, and all of the only cluster where
+                          the run goes on */
     double confidence; /* as in estimate.h */
     unsigned cushion_percent;
     bool cushion; /* may be spent, on top of what is chosen but within

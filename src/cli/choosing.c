@@ -62,6 +62,7 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
                               deadline->text);
     bool is_bkp = strcmp(set->policy, "bkp") == 0;
     c->on = set->choose != NULL || set->profile != NULL || (thrifty && is_bkp);
+    c->goes_on = c->on && c->plans == BATS_PLANS_WINDOWS;
     if (c->on && strcmp(set->policy, "rr") == 0)
         return bats_error_set(err, BATS_EINPUT, "--policy rr takes no sample");
     if (c->on && thrifty) {

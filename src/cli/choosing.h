@@ -21,6 +21,7 @@
 
 struct bats_choosing {
     bool on;          /* there is a sampling phase */
+    bool goes_on;     /* after it, and there is none if all is free */
     bool offers;      /* no sampling phase, but the schedules are shown */
     bool ask;         /* a person is asked; choice applies if nobody answers */
     bool asks;        /* the question is on the screen */

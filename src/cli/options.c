@@ -172,7 +172,8 @@ const struct bats_option bats_options[] = {
     {"sample-on", 0, "N", BATS_OPTION_SMALL, AT(sample_on), RUNS,
      BATS_GROUP_MONEY,
      "take the sample on N slots of the cheapest cluster, and of each other one "
-     "for no more money, but one (bkp: of every cluster; default: 7)"},
+     "for no more money, but one (bkp: of every cluster; default: 7, and all "
+     "that cost nothing)"},
     {"confidence", 0, "P", BATS_OPTION_LEVEL, AT(confidence), RUNS | PLAN,
      BATS_GROUP_MONEY,
      "confidence level of the bounds on mean, deviation and makespan, 0.5 "

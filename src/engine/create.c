@@ -298,7 +298,8 @@ int bats_sched_create(const struct bats_sched_options *o,
     }
     configure_limits(e);
     e->may_offer =
-        o->sampling.offers && !is_use && o->billing.model != BATS_BILLING_JOB;
+        o->sampling.offers && e->state.phase == PHASE_NONE && !is_use &&
+        o->billing.model != BATS_BILLING_JOB;
     *sched = e;
     return 0;
 }

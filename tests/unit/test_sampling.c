@@ -537,6 +537,96 @@ static void nothing_is_offered_where_there_is_no_choice(void **state)
     }
 }
 
+/* A choice of schedules was asked for. */
+static void set_up_wanted(struct world *w)
+{
+    set_up(w, 9, 4);
+    w->o.sched.policy = &bats_policy_bats;
+    w->o.sched.sampling.offers = true;
+    choose(w, BATS_OFFER_CHEAPEST);
+}
+
+static void one_cluster_works_whole_before_there_is_a_choice(void **state)
+{
+    (void)state;
+    struct world w;
+    set_up_wanted(&w);
+    w.o.sched.n_clusters = 1;
+    w.o.sched.n_machines = 32;
+    play(&w);
+    assert_int_equal(w.decisions[0].machines[0], 32);
+    assert_true(w.begun_early[0] >= 32);
+    assert_int_equal(w.n_sampled, 1);
+    assert_true(w.sampled.time < BATS_HOUR);
+    const struct bats_schedule *chosen = w.sampled.chosen;
+    assert_non_null(chosen);
+    assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
+    assert_true(w.status.charged <= w.status.budget);
+    bats_sched_destroy(w.sched);
+}
+
+static void its_fastest_schedule_is_as_fast_as_rr(void **state)
+{
+    (void)state;
+    bats_time makespan = 0;
+    for (int i = 0; i < 2; i++) {
+        struct world w;
+        set_up_wanted(&w);
+        choose(&w, BATS_OFFER_FASTEST);
+        w.o.sched.n_clusters = 1;
+        w.o.sched.n_machines = 32;
+        if (i == 0) {
+            w.o.sched.policy = &bats_policy_rr;
+            w.o.sched.sampling.on = w.o.sched.sampling.offers = false;
+        }
+        play(&w);
+        if (i == 0)
+            makespan = w.makespan;
+        assert_int_equal(w.makespan, makespan);
+        bats_sched_destroy(w.sched);
+    }
+}
+
+static void what_costs_nothing_is_used_as_by_rr(void **state)
+{
+    (void)state;
+    bats_time makespan = 0;
+    for (int i = 0; i < 2; i++) {
+        struct world w;
+        set_up_wanted(&w);
+        w.clusters[0].charge = w.clusters[1].charge = 0;
+        if (i == 0) {
+            w.o.sched.policy = &bats_policy_rr;
+            w.o.sched.sampling.on = w.o.sched.sampling.offers = false;
+        }
+        play(&w);
+        assert_int_equal(w.n_sampled, 0);
+        assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
+        if (i == 0)
+            makespan = w.makespan;
+        assert_int_equal(w.makespan, makespan);
+        bats_sched_destroy(w.sched);
+    }
+}
+
+/* Unless so many were asked for. */
+static void a_sample_takes_all_that_costs_nothing(void **state)
+{
+    (void)state;
+    static const uint32_t asked[] = {0, 5}, works[] = {32, 5};
+    for (size_t i = 0; i < 2; i++) {
+        struct world w;
+        set_up(&w, 9, 4);
+        w.o.sched.policy = &bats_policy_bats;
+        w.o.sched.sampling.workers = asked[i];
+        w.clusters[0].charge = w.clusters[1].charge = 0;
+        play(&w);
+        assert_int_equal(w.status.finish, BATS_FINISH_SAMPLED);
+        assert_int_equal(w.decisions[0].machines[0], works[i]);
+        bats_sched_destroy(w.sched);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -562,6 +652,10 @@ int main(void)
         cmocka_unit_test(an_offer_comes_before_a_second_window),
         cmocka_unit_test(what_a_plain_run_offers_may_be_chosen),
         cmocka_unit_test(nothing_is_offered_where_there_is_no_choice),
+        cmocka_unit_test(one_cluster_works_whole_before_there_is_a_choice),
+        cmocka_unit_test(its_fastest_schedule_is_as_fast_as_rr),
+        cmocka_unit_test(what_costs_nothing_is_used_as_by_rr),
+        cmocka_unit_test(a_sample_takes_all_that_costs_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

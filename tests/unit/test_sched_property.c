@@ -36,7 +36,7 @@
 #define SEEN 12
 
 /* Of all histories; rr needs no planner. */
-#define DIGEST_BATS UINT64_C(0x8b248985bcfded75)
+#define DIGEST_BATS UINT64_C(0x9d1d170fdfcc50d9)
 #define DIGEST_BKP UINT64_C(0xb19e363c92247144)
 #define DIGEST_DBC UINT64_C(0x91d75188b11a8265)
 #define DIGEST_EXPERT UINT64_C(0x94c34fe6b4b3db72)
@@ -802,6 +802,8 @@ static void make_world(struct world *w, unsigned long seed)
     if (w->o.policy != &bats_policy_rr && chance(w, 0.3)) {
         w->o.sampling.on = w->sampling = true;
         w->o.sampling.workers = pick(w, 8);
+        w->o.sampling.offers = w->o.policy == &bats_policy_bats &&
+                               w->o.sampling.workers % 2 == 0;
         w->o.sampling.cushion = chance(w, 0.5);
     }
     if (!w->o.sampling.on)

@@ -691,7 +691,8 @@ static int master(enum bats_verb verb, const struct bats_settings *set)
     options.bag = bag;
     options.sampling =
         (struct bats_sched_sampling){.on = choosing.on,
-                                     .offers = choosing.offers,
+                                     .offers = choosing.offers ||
+                                               choosing.goes_on,
                                      .workers = set->sample_on,
                                      .confidence = set->confidence,
                                      .cushion = set->cushion};

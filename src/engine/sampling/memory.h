@@ -18,7 +18,8 @@ struct point {
 
 struct memory {
     /* points.c: */
-    uint32_t workers, n_points_wanted, n_wanted; /* slots; tasks */
+    uint32_t workers, n_points_wanted, n_wanted; /* slots that were asked for,
+                                                    or 0; tasks */
     uint32_t n_points, n_drawn; /* void ones included; tasks of the sample */
     uint32_t n_open;            /* of these: without a result; */
     bool *is_open;              /* by task; NULL without a phase */
@@ -28,6 +29,7 @@ struct memory {
     double longest_runtime;            /* of all observations */
     uint32_t n_bad[BATS_CLUSTERS_MAX]; /* executions that did not end well */
     bool is_known[BATS_CLUSTERS_MAX];  /* seen enough by earlier sessions */
+    bool goes_on;   /* with the rest of the bag */
     bool is_frugal; /* tasks and machines, and tasks on all clusters, only as needed: */
     bool is_settled[BATS_CLUSTERS_MAX]; /* see place.h; false: not frugal */
     struct point points[POINTS_MAX];

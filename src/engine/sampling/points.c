@@ -95,6 +95,7 @@ static int init(void *self, const struct state *s,
     p->cushion_percent = o->sampling.cushion_percent;
     p->confidence = o->sampling.confidence;
     p->is_frugal = p->plans == BATS_PLANS_WINDOWS;
+    p->goes_on = o->sampling.offers;
     p->longest = BATS_NO_TASK;
     p->over_at = BATS_NEVER;
     if (!o->sampling.on)
@@ -102,7 +103,7 @@ static int init(void *self, const struct state *s,
     p->is_open = calloc(o->n_tasks, sizeof *p->is_open);
     if (!p->is_open)
         return bats_error_set(err, BATS_ENOMEM, "no memory for a sample");
-    p->workers = o->sampling.workers > 0 ? o->sampling.workers : WORKERS;
+    p->workers = o->sampling.workers;
     /* Half of a small bag at most. */
     uint32_t half = n / 2 + n % 2;
     p->n_wanted = s->sample_size < half ? s->sample_size : half;
@@ -136,14 +137,26 @@ static uint32_t lacks(const struct memory *p, const struct state *s,
     return p->n_wanted > p->n_points_wanted ? p->n_wanted : p->n_points_wanted;
 }
 
+/* Few machines save nothing where they cost nothing, or are paid in any case
+ * (an allocation), or where the run will go on with the only cluster. */
+static uint32_t workers_on(const struct memory *p, const struct state *s,
+                           size_t cluster)
+{
+    bool is_only = s->n_clusters == 1 && p->goes_on;
+    uint32_t workers = p->workers > 0 ? p->workers : WORKERS;
+    if (p->is_frugal && p->workers == 0 &&
+        (is_only || s->clusters[cluster].spec.charge == 0))
+        return s->n_slots;
+    return p->is_frugal ? place_workers(s, cluster, workers) : workers;
+}
+
 static bool start(const void *self, const struct state *s, uint32_t *workers,
                   uint32_t *lacking)
 {
     const struct memory *p = self;
     for (size_t i = 0; i < s->n_clusters; i++) {
         lacking[i] = lacks(p, s, i);
-        workers[i] = p->is_frugal ? place_workers(s, i, p->workers)
-                                  : p->workers;
+        workers[i] = workers_on(p, s, i);
     }
     return p->n_wanted > 0 || p->n_points_wanted > 0;
 }

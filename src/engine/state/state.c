@@ -209,6 +209,17 @@ static int connect(struct state *s, const struct bats_graph *graph,
     return rc;
 }
 
+/* A run that costs nothing has nothing to choose from. */
+static bool has_phase(const struct state *s,
+                      const struct bats_sched_sampling *sampling)
+{
+    bool charges = false;
+    for (size_t i = 0; i < s->n_clusters; i++)
+        charges |= s->clusters[i].price > 0;
+    return sampling->on && (!sampling->offers || charges ||
+                            sampling->n_observations > 0);
+}
+
 int state_init(struct state *s, const struct bats_sched_options *o,
                struct bats_error *err)
 {
@@ -271,7 +282,7 @@ int state_init(struct state *s, const struct bats_sched_options *o,
     s->sample_size = sample_size(&s->bag, o);
     set_up_tasks(s, o);
     set_up_machines(s, o->machines, earlier->paid);
-    s->phase = o->sampling.on ? PHASE_SAMPLING : PHASE_NONE;
+    s->phase = has_phase(s, &o->sampling) ? PHASE_SAMPLING : PHASE_NONE;
     if (!set_up_clusters(s))
         return BATS_ENOMEM;
     categories_take_told(s);
