@@ -41,6 +41,10 @@ struct bats_bagfile {
     size_t n_groups, groups_room;
     uint32_t n_tasks;
     bool is_disbatch;
+    struct {
+        char *text; /* commands, each with its NUL */
+        size_t n, room;
+    } per_engine[2]; /* START, STOP */
     uint32_t dangling;
     struct bats_graph graph;  /* without nodes if nobody waits */
     struct bats_sweep *sweep; /* instead of all of these; or NULL */
@@ -254,6 +258,38 @@ static int barrier(struct scan *scan, const char *text)
                : no_memory(scan->err);
 }
 
+/* `text` follows "PERENGINE". */
+static int per_engine(struct scan *scan, const char *text)
+{
+    struct bats_bagfile *bag = scan->bag;
+    bool stop = !read_word(&text, "START");
+    if ((stop && !read_word(&text, "STOP")) || *text == '\0')
+        return bats_error_set(scan->err, BATS_EINPUT,
+                              "%s:%" PRIu32 ": not of the form '#DISBATCH "
+                              "PERENGINE START|STOP command'",
+                              bag->name, scan->line);
+    if (bag->n_tasks > 0)
+        return bats_error_set(scan->err, BATS_EINPUT,
+                              "%s:%" PRIu32 ": '#DISBATCH PERENGINE' has to "
+                              "come before all tasks",
+                              bag->name, scan->line);
+    const char *prefix = bag->text + scan->prefix;
+    const char *suffix = bag->text + scan->suffix;
+    if (*(*prefix ? prefix : text) == '@')
+        return bats_error_set(scan->err, BATS_EINPUT,
+                              "%s:%" PRIu32 ": PERENGINE takes no built-in "
+                              "task",
+                              bag->name, scan->line);
+    char **to = &bag->per_engine[stop].text;
+    size_t n = bag->per_engine[stop].n;
+    size_t length = strlen(prefix) + strlen(text) + strlen(suffix);
+    if (!bats_grow(to, &bag->per_engine[stop].room, n + length + 1, 1))
+        return no_memory(scan->err);
+    stpcpy(stpcpy(stpcpy(*to + n, prefix), text), suffix);
+    bag->per_engine[stop].n = n + length + 1;
+    return 0;
+}
+
 /* `text` follows "#DISBATCH". */
 static int directive(struct scan *scan, const char *text)
 {
@@ -275,14 +311,11 @@ static int directive(struct scan *scan, const char *text)
     if (read_word(&text, "BARRIER"))
         return barrier(scan, text);
     if (read_word(&text, "PERENGINE"))
-        return bats_error_set(scan->err, BATS_EINPUT,
-                              "%s:%" PRIu32 ": '#DISBATCH PERENGINE' cannot "
-                              "be honoured: machines come and go during a run",
-                              bag->name, scan->line);
+        return per_engine(scan, text);
     return bats_error_set(scan->err, BATS_EINPUT,
                           "%s:%" PRIu32 ": unknown directive '#DISBATCH "
-                          "%.*s'; known are PREFIX, SUFFIX, REPEAT and "
-                          "BARRIER",
+                          "%.*s'; known are PREFIX, SUFFIX, REPEAT, "
+                          "BARRIER and PERENGINE",
                           bag->name, scan->line, n < 40 ? n : 40, word);
 }
 
@@ -539,6 +572,8 @@ void bats_bagfile_destroy(struct bats_bagfile *bag)
     free(bag->offset);
     free(bag->line);
     free(bag->groups);
+    free(bag->per_engine[0].text);
+    free(bag->per_engine[1].text);
     free(bag);
 }
 
@@ -578,6 +613,13 @@ bats_bagfile_workflow(const struct bats_bagfile *bag)
 uint32_t bats_bagfile_dangling(const struct bats_bagfile *bag)
 {
     return bag->dangling;
+}
+
+const char *bats_bagfile_per_engine(const struct bats_bagfile *bag, bool stop,
+                                    size_t *n)
+{
+    *n = bag->per_engine[stop].n;
+    return bag->per_engine[stop].text;
 }
 
 bool bats_bagfile_is_disbatch(const struct bats_bagfile *bag)

@@ -7,8 +7,10 @@
  * "#DISBATCH PREFIX text", "#DISBATCH SUFFIX text" and "#DISBATCH REPEAT n
  * [start s] [step t] [command]" are honoured, and "#DISBATCH BARRIER [CHECK]":
  * tasks below it start when all above it have ended, or, with CHECK, are done;
- * otherwise they are left out. Its other directives are refused. PREFIX and SUFFIX apply to the commands below them until they
- * change. A repeated command begins with "export DISBATCH_REPEAT_INDEX=k; ",
+ * otherwise they are left out. "#DISBATCH PERENGINE START command" and
+ * "... STOP command", above all tasks, are what is done on every node before
+ * its first task and after its last. Other directives are refused. PREFIX and
+ * SUFFIX apply to the commands below them until they change. A repeated command begins with "export DISBATCH_REPEAT_INDEX=k; ",
  * which needs a shell. "@sleep DURATION" is a built-in task. "@once COMMAND"
  * is COMMAND, which must never run twice at the same time. Any other "@word"
  * is an error. "#BATS task NAME [after NAME...]" names the command below it, or
@@ -106,6 +108,11 @@ bool bats_bagfile_is_once(const struct bats_bagfile *bag, uint32_t i);
 /* FNV-1a, 64 bits, of all commands, each with its NUL. BATS_ENOMEM. */
 int bats_bagfile_hash(const struct bats_bagfile *bag, uint64_t *hash,
                       struct bats_error *err);
+
+/* The commands of PERENGINE START and of STOP, each with its NUL, *n bytes in
+ * all. */
+const char *bats_bagfile_per_engine(const struct bats_bagfile *bag, bool stop,
+                                    size_t *n);
 
 /* The file used #DISBATCH lines, so tasks get the DISBATCH_* variables. */
 bool bats_bagfile_is_disbatch(const struct bats_bagfile *bag);

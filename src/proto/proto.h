@@ -26,7 +26,7 @@
 #include "bats/error.h"
 #include "util/usage.h"
 
-#define BATS_PROTO_VERSION 7
+#define BATS_PROTO_VERSION 8
 #define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
 #define BATS_PROTO_OUTPUTS 4    /* kinds of output, numbered from 0 */
 #define BATS_PROTO_BINDS 3      /* ways to bind tasks, likewise */
@@ -51,6 +51,8 @@ enum bats_message_type {
     BATS_MESSAGE_VERDICT,   /* master: whether the execution that has ended
                              * gives the task's result, so that its output
                              * counts */
+    BATS_MESSAGE_READY,     /* worker: the START commands of its SETUP have
+                             * been run on its node */
     /* Between the master and the gateway of a worker job (run/hub.h), before
      * anything else. ERROR is a refusal there, in both directions. */
     BATS_MESSAGE_KNOCK,     /* gateway: this job wants to join */
@@ -107,6 +109,11 @@ struct bats_setup {
     const char *cluster;
     const char *machine;
     const char *task_file; /* for the DISBATCH_* variables; "": none */
+    uint32_t number;       /* of the rank: no other rank of the run has it */
+    /* Commands of the node, before its first task and after its last, as
+     * `variables` below. */
+    const char *start, *stop;
+    size_t n_start, n_stop;
 };
 
 struct bats_assign {
@@ -186,7 +193,7 @@ void bats_proto_cancel(struct bats_packet *p, uint32_t task);
 void bats_proto_verdict(struct bats_packet *p,
                         const struct bats_verdict *verdict);
 void bats_proto_stop(struct bats_packet *p, enum bats_leave leave);
-/* PARK, UNPARK, HEARTBEAT: messages without a body. */
+/* PARK, UNPARK, READY, HEARTBEAT: messages without a body. */
 void bats_proto_plain(struct bats_packet *p, enum bats_message_type type);
 void bats_proto_output(struct bats_packet *p,
                        const struct bats_output_lines *output);

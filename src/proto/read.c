@@ -87,6 +87,15 @@ static const char *take_text(struct reader *r, size_t max)
     return text;
 }
 
+/* Takes texts, each with its NUL, of *n bytes in all. */
+static const char *take_texts(struct reader *r, size_t *n)
+{
+    const char *texts = take_bytes(r, n);
+    if (*n > 0 && texts[*n - 1] != '\0')
+        complain(r, "has a text without its end in a list");
+    return texts;
+}
+
 static void take_hello(struct reader *r, struct bats_hello *hello)
 {
     if (take_u32(r) != BATS_FORMAT_MAGIC)
@@ -128,6 +137,9 @@ static void take_setup(struct reader *r, struct bats_setup *setup)
     setup->cluster = take_text(r, SIZE_MAX);
     setup->machine = take_text(r, SIZE_MAX);
     setup->task_file = take_text(r, SIZE_MAX);
+    setup->number = take_u32(r);
+    setup->start = take_texts(r, &setup->n_start);
+    setup->stop = take_texts(r, &setup->n_stop);
 }
 
 static void take_assign(struct reader *r, struct bats_assign *assign)
@@ -138,10 +150,7 @@ static void take_assign(struct reader *r, struct bats_assign *assign)
     assign->sleep_us = take_amount(r);
     assign->lost_us = take_amount(r);
     assign->command = take_text(r, SIZE_MAX);
-    assign->variables = take_bytes(r, &assign->n_variables);
-    if (assign->n_variables > 0 &&
-        assign->variables[assign->n_variables - 1] != '\0')
-        complain(r, "has a variable without its end");
+    assign->variables = take_texts(r, &assign->n_variables);
 }
 
 static void take_usage(struct reader *r, struct bats_usage *usage)
@@ -286,6 +295,7 @@ int bats_proto_open(const void *bytes, size_t n, struct bats_message *message,
         break;
     case BATS_MESSAGE_PARK:
     case BATS_MESSAGE_UNPARK:
+    case BATS_MESSAGE_READY:
     case BATS_MESSAGE_HEARTBEAT:
         break;
     default:

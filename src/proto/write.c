@@ -117,6 +117,9 @@ void bats_proto_setup(struct bats_packet *p, const struct bats_setup *setup)
     put_text(p, setup->cluster);
     put_text(p, setup->machine);
     put_text(p, setup->task_file);
+    put(p, setup->number, 4);
+    put_bytes(p, setup->start, setup->n_start);
+    put_bytes(p, setup->stop, setup->n_stop);
 }
 
 void bats_proto_assign(struct bats_packet *p, const struct bats_assign *assign)

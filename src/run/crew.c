@@ -9,6 +9,7 @@
 #include "run/crew.h"
 #include "run/heart.h"
 #include "run/introduce.h"
+#include "run/signals.h"
 #include "site/deaths.h"
 
 #define GATHER_US 60000000 /* for all ranks to say HELLO */
@@ -359,8 +360,10 @@ static size_t count_present(const struct bats_crew *crew)
 
 void bats_crew_stop(struct bats_crew *crew)
 {
-    bats_executor_destroy(crew->own);
-    crew->own = NULL;
+    if (crew->own != NULL) {
+        bats_executor_stop(crew->own, 0);
+        bats_executor_wind_up(crew->own);
+    }
     for (size_t i = 0; i < crew->n; i++) {
         struct bats_packet packet = {0};
         if (crew->workers[i].rank == 0 ||
@@ -369,6 +372,18 @@ void bats_crew_stop(struct bats_crew *crew)
         bats_proto_stop(&packet, BATS_LEAVE_NOT);
         bats_comm_send(crew->comm, crew->workers[i].rank, &packet, NULL);
     }
+}
+
+/* What this node has to do last, if this rank is the last one there. */
+static void leave_own(struct bats_crew *crew)
+{
+    int64_t until_us = INT64_MAX;
+    while (crew->own != NULL && bats_clock_now_us() < until_us &&
+           !bats_executor_leave(crew->own, BATS_CLOCK_IDLE_US))
+        if (until_us == INT64_MAX && bats_signals_count() > 0)
+            until_us = bats_clock_now_us() + bats_signals_grace_us();
+    bats_executor_destroy(crew->own);
+    crew->own = NULL;
 }
 
 bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us)
@@ -387,6 +402,7 @@ bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us)
         bats_proto_stop(&packet, leave);
         bats_comm_send(crew->comm, crew->workers[i].rank, &packet, NULL);
     }
+    leave_own(crew);
     int64_t since_us = bats_clock_now_us();
     size_t present, before = crew->n;
     while ((present = count_present(crew)) > 0) {
@@ -395,8 +411,11 @@ bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us)
         if (present < before)
             since_us = bats_clock_now_us();
         before = present;
-        if (bats_crew_receive(crew, &i, &message, NULL) > 0)
+        if (bats_crew_receive(crew, &i, &message, NULL) > 0) {
+            if (bats_signals_count() == 0)
+                since_us = bats_clock_now_us();
             continue;
+        }
         if (bats_clock_now_us() - since_us > timeout_us) {
             bats_comm_give_up(crew->comm);
             return false;

@@ -9,6 +9,7 @@
 #include "exec/process/runner.h"
 #include "run/clock.h"
 #include "run/executor.h"
+#include "run/pernode.h"
 #include "run/signals.h"
 #include "site/hardware.h"
 #include "util/now.h"
@@ -21,7 +22,7 @@ _Static_assert(BATS_OUTPUT_NONE + 1 == BATS_PROTO_OUTPUTS,
 _Static_assert(BATS_BIND_NUMA + 1 == BATS_PROTO_BINDS,
                "all ways to bind can be sent");
 
-#define COMMON_VARIABLES 7
+#define COMMON_VARIABLES 8
 #define TASK_VARIABLES 5
 #define TASK_VARIABLE_ROOM 40
 
@@ -51,6 +52,9 @@ struct held {
 struct bats_executor {
     struct bats_executor_sink sink;
     struct bats_runner *runner;
+    struct bats_pernode *node; /* NULL: it has nothing to do */
+    bool ready;
+    bool leaves;
     struct waiting *first;
     struct waiting **last; /* where the next entry is linked */
     size_t n_waiting;
@@ -69,7 +73,8 @@ struct bats_executor {
     bool stopping;
     int64_t kill_at_us; /* while stopping; INT64_MAX: not stopping */
     bool disbatch;
-    char *common[COMMON_VARIABLES]; /* "NAME=value", the same for all tasks */
+    /* "NAME=value", the same for all tasks; then NULL */
+    char *common[COMMON_VARIABLES + 1];
     int n_common;
 };
 
@@ -152,7 +157,13 @@ int bats_executor_create(const struct bats_setup *setup,
         .lines = offer_lines,
         .context = x,
     };
-    int rc = bats_runner_create(&options, &x->runner, err);
+    x->ready = setup->n_start == 0 && setup->n_stop == 0;
+    int rc = x->ready ? 0
+                      : bats_pernode_create(setup,
+                                            (const char *const *)x->common,
+                                            &x->node, err);
+    if (rc == 0)
+        rc = bats_runner_create(&options, &x->runner, err);
     if (rc < 0) {
         bats_executor_destroy(x);
         return rc;
@@ -167,6 +178,7 @@ void bats_executor_destroy(struct bats_executor *executor)
         return;
     if (executor->runner != NULL)
         bats_runner_destroy(executor->runner);
+    bats_pernode_destroy(executor->node);
     while (executor->first != NULL) {
         struct waiting *w = executor->first;
         executor->first = w->next;
@@ -250,7 +262,8 @@ static int cancel(struct bats_executor *executor, uint32_t task,
 {
     if (executor->is_silent && executor->running == task)
         return break_silence(executor, err);
-    if (bats_runner_busy(executor->runner) && executor->running == task) {
+    if (executor->ready && bats_runner_busy(executor->runner) &&
+        executor->running == task) {
         executor->lost_at_us = INT64_MAX; /* nor is it on its way out */
         bats_runner_cancel(executor->runner);
         return 0;
@@ -345,14 +358,49 @@ void bats_executor_wind_up(struct bats_executor *executor)
 
 size_t bats_executor_waiting(const struct bats_executor *executor)
 {
-    return executor->held.asks || executor->is_silent ? 0
-                                                      : executor->n_waiting;
+    return executor->held.asks || executor->is_silent || !executor->ready
+               ? 0
+               : executor->n_waiting;
 }
 
 bool bats_executor_busy(const struct bats_executor *executor)
 {
     return executor->first != NULL || executor->held.asks ||
-           executor->is_silent || bats_runner_busy(executor->runner);
+           executor->is_silent || bats_runner_busy(executor->runner) ||
+           (!executor->ready && !executor->stopping);
+}
+
+bool bats_executor_ready(const struct bats_executor *executor)
+{
+    return executor->ready;
+}
+
+bool bats_executor_leave(struct bats_executor *executor, int64_t timeout_us)
+{
+    struct bats_runner_result killed;
+    if (executor->node == NULL)
+        return true;
+    if (!executor->leaves && bats_runner_busy(executor->runner))
+        bats_runner_poll(executor->runner, timeout_us, &killed, NULL);
+    if (!executor->leaves && bats_runner_busy(executor->runner))
+        return false;
+    executor->leaves = true;
+    return bats_pernode_leave(executor->node, executor->runner, timeout_us);
+}
+
+/* Does what the node has to do before its first task. */
+static int get_ready(struct bats_executor *x, int64_t timeout_us,
+                     struct bats_error *err)
+{
+    char number[16];
+    int rc = bats_pernode_enter(x->node, x->runner, timeout_us, err);
+    if (rc <= 0)
+        return rc;
+    snprintf(number, sizeof number, "%" PRIu32, bats_pernode_number(x->node));
+    x->ready = true;
+    return add_common(x, "DISBATCH_ENGINE_RANK", number)
+               ? 0
+               : bats_error_set(err, BATS_ENOMEM, "out of memory");
 }
 
 /* The end of the variable at `at`. */
@@ -536,6 +584,9 @@ int bats_executor_poll(struct bats_executor *executor, int64_t timeout_us,
     int rc = send_lines(executor, err);
     if (rc < 0)
         return rc;
+    if (!executor->ready &&
+        (!executor->stopping || bats_runner_busy(executor->runner)))
+        return get_ready(executor, timeout_us, err);
     if (!bats_runner_busy(executor->runner)) {
         if (executor->first == NULL || executor->held.asks ||
             executor->is_silent) {

@@ -61,8 +61,15 @@ void bats_executor_wind_up(struct bats_executor *executor);
  * VERDICT has to come first. The running task does not count. */
 size_t bats_executor_waiting(const struct bats_executor *executor);
 
-/* A task runs or waits. */
+/* A task runs or waits, or what its node has to do first. */
 bool bats_executor_busy(const struct bats_executor *executor);
+
+/* What its node has to do first is done (pernode.h). */
+bool bats_executor_ready(const struct bats_executor *executor);
+
+/* Call after it was stopped, until it returns true: does what its node has to
+ * do last, for up to `timeout_us`. Results are dropped. */
+bool bats_executor_leave(struct bats_executor *executor, int64_t timeout_us);
 
 /* Starts the next task if possible, and sleeps up to `timeout_us` for the
  * running one. 1: there is a result, 0: none, or a negative errcode: this slot

@@ -283,6 +283,7 @@ static int take(struct master *m, size_t i, struct bats_message *message,
         return bats_results_output(m, i, &message->u.output, err);
     case BATS_MESSAGE_ERROR:
         return bats_master_lose(m, i, message->u.sentence, err);
+    case BATS_MESSAGE_READY: /* in a run of worker jobs */
     case BATS_MESSAGE_HEARTBEAT:
         return 0;
     default:
@@ -447,7 +448,8 @@ static int loop(struct master *m, struct bats_error *err)
     uint32_t n = m->joined == NULL ? m->survey.platform.n_machines : 0;
     for (uint32_t i = 0; rc == 0 && i < n; i++) {
         struct bats_event event = {.type = BATS_EVENT_JOINED, .machine = i};
-        rc = bats_master_handle(m, &event, err);
+        if (bats_master_is_ready(m, i))
+            rc = bats_master_handle(m, &event, err);
     }
     while (rc == 0 && !is_over(m) && bats_signals_count() < 2) {
         if (!hurried && bats_signals_terminate() > 0 && m->crew.own != NULL) {
@@ -476,6 +478,8 @@ static int run(struct master *m, struct bats_error *err)
         return rc;
     m->start_us = m->looked_us = bats_clock_now_us();
     m->quiet.woken = bats_comm_woken(m->crew.comm);
+    if (!joins && (rc = bats_master_await_ready(m, err)) < 0)
+        return rc;
     if (m->observer->started != NULL)
         m->observer->started(m->observer->context, &m->survey, m->sched);
     return loop(m, err);

@@ -106,4 +106,12 @@ int bats_master_prepare(struct master *m,
                         const struct bats_executor_sink *sink,
                         struct bats_error *err);
 
+/* Waits until all nodes have done what comes before the first task, or a
+ * signal comes. Ranks that fail or get lost meanwhile are left out; BATS_ESYS:
+ * none remains. */
+int bats_master_await_ready(struct master *m, struct bats_error *err);
+
+/* All ranks of the machine can run tasks. */
+bool bats_master_is_ready(const struct master *m, uint32_t machine);
+
 #endif

@@ -183,6 +183,9 @@ int bats_master_set_up(struct master *m, size_t i,
     uint32_t at = p->places[i].machine;
     uint32_t cluster = p->machines[at].cluster;
     int rank = m->crew.workers[i].rank;
+    size_t n_start, n_stop;
+    const char *start = bats_bagfile_per_engine(o->bag, false, &n_start);
+    const char *stop = bats_bagfile_per_engine(o->bag, true, &n_stop);
     int rc = output_path(o, m->run_id, m->crew.members[i].stream, path, err);
     if (rc < 0)
         return rc;
@@ -207,7 +210,13 @@ int bats_master_set_up(struct master *m, size_t i,
         .task_file = !bats_bagfile_is_disbatch(o->bag) ? ""
                      : slash != NULL                   ? slash + 1
                                                        : name,
+        .number = (uint32_t)m->crew.members[i].stream,
+        .start = start,
+        .n_start = n_start,
+        .stop = stop,
+        .n_stop = n_stop,
     };
+    m->crew.members[i].is_ready = n_start == 0;
     struct bats_packet packet = {0};
     if (rank == 0)
         return bats_executor_create(&setup, sink, &m->crew.own, err);

@@ -39,6 +39,7 @@ struct worker {
     bool holds;         /* lines go with the results */
     bool is_gateway;
     bool parked;
+    bool prepares; /* its node has something to do before the first task */
     bool leave;
     bool is_cut; /* leave: the gateway has lost the master, */
     bool again;  /* or stay, for another one */
@@ -110,6 +111,7 @@ static int obey(struct worker *w, struct bats_message *message,
         w->holds = message->u.setup.hold;
         w->beat_us = message->u.setup.beat_us;
         w->grace_ms = message->u.setup.grace_ms;
+        w->prepares = message->u.setup.n_start > 0;
         bats_comm_set_process(w->comm, 0, message->u.setup.master_pid);
         w->quiet.woken = bats_comm_woken(w->comm);
         return bats_executor_create(&message->u.setup, &sink, &w->executor,
@@ -253,6 +255,16 @@ static int execute(struct worker *w, int64_t sleep_us, struct bats_error *err)
     return rc;
 }
 
+static int tell_ready(struct worker *w, struct bats_error *err)
+{
+    struct bats_packet packet = {0};
+    if (!w->prepares || !bats_executor_ready(w->executor))
+        return 0;
+    w->prepares = false;
+    bats_proto_plain(&packet, BATS_MESSAGE_READY);
+    return post(w, &packet, err);
+}
+
 static int step(struct worker *w, struct bats_error *err)
 {
     int rc = receive_all(w, err);
@@ -280,7 +292,7 @@ static int step(struct worker *w, struct bats_error *err)
     }
     struct bats_error why;
     rc = execute(w, sleep_us, &why);
-    return rc < 0 ? fail(w, why.text, err) : 0;
+    return rc < 0 ? fail(w, why.text, err) : tell_ready(w, err);
 }
 
 /* Sends the last message, then drops all that still arrives. */
@@ -302,6 +314,26 @@ static int say_goodbye(struct worker *w, struct bats_error *err)
     return rc < 0 ? rc : 0;
 }
 
+/* Does what its node has to do last, with signs of life. It may take as long
+ * as it likes, but the grace time if the run is to end or has lost its
+ * master. */
+static void leave_node(struct worker *w, bool hurry)
+{
+    int64_t until_us = INT64_MAX;
+    while (w->executor != NULL &&
+           !bats_executor_leave(w->executor, FAREWELL_US / 10)) {
+        struct bats_packet packet = {0};
+        int64_t now_us = bats_clock_now_us();
+        hurry |= bats_signals_terminate() > 0;
+        if (hurry && until_us == INT64_MAX)
+            until_us = now_us + w->grace_ms * 1000;
+        if (now_us >= until_us)
+            return;
+        bats_proto_plain(&packet, BATS_MESSAGE_HEARTBEAT);
+        post(w, &packet, NULL);
+    }
+}
+
 /* Nobody needs its results any more. The task is stopped like any other, and
  * the output files are closed; if anything hangs there, this process ends
  * anyway. */
@@ -310,6 +342,7 @@ static void see_out(struct worker *w)
     bats_comm_leave_within((unsigned)(w->grace_ms / 1000) + LAST_WORDS_S,
                            LOST_STATUS);
     bats_executor_wind_up(w->executor);
+    leave_node(w, true);
 }
 
 static int say_hello(struct worker *w, struct bats_error *err)
@@ -326,6 +359,7 @@ static void forget_all(struct worker *w)
 {
     if (w->executor != NULL)
         bats_executor_wind_up(w->executor);
+    leave_node(w, true);
     bats_executor_destroy(w->executor);
     bats_packet_release(&w->results);
     w->executor = NULL;
@@ -355,6 +389,8 @@ static int end(struct worker *w, int rc, struct bats_error *err)
         bats_comm_disband(w->comm, BATS_LEAVE_CUT);
     if ((rc < 0 || w->is_cut) && w->executor != NULL)
         see_out(w);
+    else
+        leave_node(w, false);
     bats_executor_destroy(w->executor);
     if (rc >= 0)
         rc = say_goodbye(w, err);

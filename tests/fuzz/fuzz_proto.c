@@ -27,7 +27,9 @@ static void write_one(unsigned type, struct bats_packet *p)
                                .run_id = "run",
                                .cluster = "fast",
                                .machine = "fast-1",
-                               .task_file = ""};
+                               .task_file = "",
+                               .start = "a\0b",
+                               .n_start = 4};
     struct bats_assign assign = {.task = 7,
                                  .attempt = 1,
                                  .command = "echo",
@@ -89,6 +91,7 @@ static void write_one(unsigned type, struct bats_packet *p)
         break;
     case BATS_MESSAGE_PARK:
     case BATS_MESSAGE_UNPARK:
+    case BATS_MESSAGE_READY:
     case BATS_MESSAGE_HEARTBEAT:
         bats_proto_plain(p, (enum bats_message_type)type);
         break;
@@ -142,6 +145,7 @@ static void write_again(struct bats_message *m, struct bats_packet *p)
         break;
     case BATS_MESSAGE_PARK:
     case BATS_MESSAGE_UNPARK:
+    case BATS_MESSAGE_READY:
     case BATS_MESSAGE_HEARTBEAT:
         bats_proto_plain(p, m->type);
         break;

@@ -16,7 +16,7 @@ import os, socket, struct, sys
 how, door = sys.argv[1:3]
 lines = dict(line.split(None, 1) for line in open(door).read().splitlines())
 version = int(lines["bats-mpi"])
-KNOCK, CHALLENGE, PROOF, HELLO, ERROR = 13, 14, 15, 1, 11
+KNOCK, CHALLENGE, PROOF, HELLO, ERROR = 14, 15, 16, 1, 11
 
 
 def frame(payload, rank=0):

@@ -309,19 +309,47 @@ static void only_the_exact_mark_is_a_directive(void **state)
     bats_bagfile_destroy(bag);
 }
 
+static void nodes_get_commands_of_their_own(void **state)
+{
+    (void)state;
+    size_t n;
+    struct bats_bagfile *bag = load("#DISBATCH PERENGINE START a  b\n"
+                                    "#DISBATCH PREFIX ( \n"
+                                    "#DISBATCH SUFFIX  )\n"
+                                    "#disbatch PERENGINE STOP ignored\n"
+                                    "#DISBATCH perengine start c\n"
+                                    "#DISBATCH PERENGINE stop d\n"
+                                    "e\n");
+    const char *start = bats_bagfile_per_engine(bag, false, &n);
+    assert_int_equal(n, sizeof "a  b\0( c )");
+    assert_memory_equal(start, "a  b\0( c )", n);
+    const char *stop = bats_bagfile_per_engine(bag, true, &n);
+    assert_int_equal(n, sizeof "( d )");
+    assert_string_equal(stop, "( d )");
+    assert_int_equal(bats_bagfile_count(bag), 1);
+    expect_command(bag, 0, "( e )", 7);
+    bats_bagfile_destroy(bag);
+}
+
 static void directives_that_cannot_be_honoured_are_refused(void **state)
 {
     (void)state;
     refuse("a\n#DISBATCH BARRIER CHECK x\nb\n",
            ":2: not of the form '#DISBATCH BARRIER [CHECK]'");
-    refuse("#DISBATCH perengine START x\na\n",
-           ":1: '#DISBATCH PERENGINE' cannot be honoured: machines come and "
-           "go during a run");
+    refuse("#DISBATCH perengine BEGIN x\na\n",
+           ":1: not of the form '#DISBATCH PERENGINE START|STOP command'");
+    refuse("#DISBATCH PERENGINE STOP\na\n",
+           ":1: not of the form '#DISBATCH PERENGINE START|STOP command'");
+    refuse("a\n#DISBATCH PERENGINE START x\n",
+           ":2: '#DISBATCH PERENGINE' has to come before all tasks");
+    refuse("#DISBATCH PREFIX @sleep \n#DISBATCH PERENGINE START 1\na\n",
+           ":2: PERENGINE takes no built-in task");
     refuse("a\n\n#DISBATCH PREFIXX y\n",
            ":3: unknown directive '#DISBATCH PREFIXX'; known are PREFIX, "
-           "SUFFIX, REPEAT and BARRIER");
+           "SUFFIX, REPEAT, BARRIER and PERENGINE");
     refuse("a\n#DISBATCH\n", ":2: unknown directive '#DISBATCH '; known are "
-                             "PREFIX, SUFFIX, REPEAT and BARRIER");
+                             "PREFIX, SUFFIX, REPEAT, BARRIER and "
+                             "PERENGINE");
 }
 
 static void malformed_repeats_are_refused(void **state)
@@ -609,6 +637,7 @@ int main(void)
         cmocka_unit_test(repeat_exports_its_index),
         cmocka_unit_test(repetitions_cost_no_memory),
         cmocka_unit_test(only_the_exact_mark_is_a_directive),
+        cmocka_unit_test(nodes_get_commands_of_their_own),
         cmocka_unit_test(directives_that_cannot_be_honoured_are_refused),
         cmocka_unit_test(malformed_repeats_are_refused),
         cmocka_unit_test(more_tasks_than_can_be_counted_are_refused),

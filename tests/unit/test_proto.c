@@ -11,7 +11,7 @@
 #include "proto/proto.h"
 
 /* One of each message, in the order of their types. */
-#define KINDS 16
+#define KINDS 17
 
 static void write_kind(int kind, struct bats_packet *p)
 {
@@ -44,7 +44,12 @@ static void write_kind(int kind, struct bats_packet *p)
                                             .run_id = "run-1",
                                             .cluster = "slow",
                                             .machine = "slow-3",
-                                            .task_file = "bag.txt"};
+                                            .task_file = "bag.txt",
+                                            .number = 77,
+                                            .start = "a\0b",
+                                            .n_start = 4,
+                                            .stop = "c",
+                                            .n_stop = 2};
     static const struct bats_assign assigns[] = {
         {0, 1, 0, 0, 0, "echo \"hi\"", "a=1\0b=", 7},
         {UINT32_MAX - 1, 3, 2, INT64_MAX, 7, "", NULL, 0}};
@@ -99,6 +104,7 @@ static void write_kind(int kind, struct bats_packet *p)
         break;
     case BATS_MESSAGE_PARK:
     case BATS_MESSAGE_UNPARK:
+    case BATS_MESSAGE_READY:
     case BATS_MESSAGE_HEARTBEAT:
         bats_proto_plain(p, (enum bats_message_type)(kind + 1));
         break;
@@ -194,6 +200,11 @@ static void single_messages_arrive_as_they_were_sent(void **state)
     assert_string_equal(setup->cluster, "slow");
     assert_string_equal(setup->machine, "slow-3");
     assert_string_equal(setup->task_file, "bag.txt");
+    assert_int_equal(setup->number, 77);
+    assert_int_equal(setup->n_start, 4);
+    assert_memory_equal(setup->start, "a\0b", 4);
+    assert_int_equal(setup->n_stop, 2);
+    assert_string_equal(setup->stop, "c");
 
     assert_int_equal(m[BATS_MESSAGE_CANCEL - 1].u.task, 0x01020304);
     assert_int_equal(m[BATS_MESSAGE_STOP - 1].u.leave, BATS_LEAVE);
@@ -295,7 +306,7 @@ static void cancel_is_little_endian_on_the_wire(void **state)
     (void)state;
     struct bats_packet p = {0};
     write_kind(BATS_MESSAGE_CANCEL - 1, &p);
-    static const uint8_t expected[] = {5, 7, 4, 3, 2, 1};
+    static const uint8_t expected[] = {5, 8, 4, 3, 2, 1};
     assert_int_equal(p.n, sizeof expected);
     assert_memory_equal(p.bytes, expected, sizeof expected);
     bats_packet_release(&p);
@@ -306,7 +317,7 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     (void)state;
     struct bats_packet p = {0};
     static const uint8_t hello[] = {
-        1,    7,    'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
+        1,    8,    'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
         0,    0,    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 5,    0,
         0,    0,    'n',  'o',  'd',  'e',  '7',  0,    4,    0,    0,    0,
         'f',  'a',  's',  't',  0,    2,    0,    0,    0,    3,    0,    0,
@@ -319,7 +330,7 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     assert_memory_equal(p.bytes, hello, sizeof hello);
     bats_packet_release(&p);
 
-    static const uint8_t assign[] = {3, 7, 1,   0, 0, 0, 2, 0, 0,   0, 4, 0,
+    static const uint8_t assign[] = {3, 8, 1,   0, 0, 0, 2, 0, 0,   0, 4, 0,
                                      0, 0, 5,   0, 0, 0, 6, 0, 0,   0, 0, 0,
                                      0, 0, 7,   0, 0, 0, 0, 0, 0,   0, 1, 0,
                                      0, 0, 'x', 0, 2, 0, 0, 0, '=', 0, 0};

@@ -152,6 +152,18 @@ static int open_streams(struct bats_outlet *outlet,
     return rc < 0 ? rc : open_pipe(outlet, 1, err);
 }
 
+static int open_aside(struct bats_outlet *outlet, int fds[2],
+                      struct bats_error *err)
+{
+    outlet->files[0] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (outlet->files[0] < 0)
+        return bats_error_set(err, BATS_ESYS,
+                              "cannot use standard error: %s",
+                              strerror(errno));
+    fds[0] = fds[1] = outlet->files[0];
+    return 0;
+}
+
 int bats_outlet_open(struct bats_outlet *outlet,
                      const struct bats_runner_task *task, int fds[2],
                      struct bats_error *err)
@@ -159,6 +171,9 @@ int bats_outlet_open(struct bats_outlet *outlet,
     outlet->task = task->task;
     outlet->error.code = 0;
     outlet->last.n = 0;
+    outlet->is_aside = task->is_aside;
+    if (task->is_aside)
+        return open_aside(outlet, fds, err);
     if (outlet->file)
         bats_outfile_begin(outlet->file, task->task, task->attempt);
     if (!fds)
@@ -265,6 +280,10 @@ int bats_outlet_finish(struct bats_outlet *outlet,
         return rc;
     if (!all)
         return 0;
+    if (outlet->is_aside) {
+        bats_outlet_close(outlet);
+        return 1;
+    }
     if (outlet->file && (rc = bats_outfile_end(outlet->file, &end, err)))
         return rc;
     if (outlet->file)

@@ -30,6 +30,7 @@ struct bats_outlet {
     struct bats_last last; /* of standard error */
     int files[2]; /* of the task: opened here, closed at its end; or -1 */
     uint32_t task;
+    bool is_aside;           /* its output is none of ours */
     struct bats_error error; /* the first failure of this task, or code 0 */
 };
 

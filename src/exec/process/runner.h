@@ -60,6 +60,8 @@ struct bats_runner_task {
                           * NULL: a built-in sleep */
     int64_t sleep_us;    /* built-in sleep: real microseconds, scaled by the
                           * caller */
+    bool is_aside; /* no task of the bag: all of its output goes to the
+                    * standard error of this process */
     const char *const *environment; /* "NAME=value", NULL-terminated, added to
                                        the cleaned environment; may be NULL */
 };

@@ -1,0 +1,261 @@
+#include "run/pernode.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run/clock.h"
+
+#define RETRY_US 50000 /* between two looks at a lock */
+
+/* Variables of the executor, DISBATCH_ENGINE_RANK and NULL. */
+#define VARIABLES 16
+
+enum phase {
+    OUTSIDE, /* waits for the one that runs START */
+    STARTS,  /* runs START */
+    INSIDE,
+    STOPS, /* runs STOP */
+    GONE
+};
+
+/* The text of the file is the number of the rank that has run START; none
+ * before that; STOPPED when STOP has been run, after which the file has no
+ * name any more. */
+#define STOPPED "stopped"
+
+struct bats_pernode {
+    char path[PATH_MAX];
+    int fd; /* -1: not open */
+    enum phase phase;
+    uint32_t number;
+    char *commands[2]; /* of START and STOP, each with its NUL */
+    size_t n[2];
+    size_t at; /* offset of the command that is due or runs */
+    const char *environment[VARIABLES];
+    char variable[40];
+};
+
+static bool name_file(char path[PATH_MAX], const char *run_id)
+{
+    const char *directory = getenv("TMPDIR");
+    char host[HOST_NAME_MAX + 1] = "";
+    gethostname(host, sizeof host - 1);
+    int n = snprintf(path, PATH_MAX, "%s/bats-mpi-%s-%s",
+                     directory != NULL && *directory ? directory : "/tmp",
+                     run_id, host);
+    return n < PATH_MAX;
+}
+
+static bool copy(struct bats_pernode *node, int i, const char *texts, size_t n)
+{
+    node->commands[i] = malloc(n + 1);
+    node->n[i] = n;
+    if (node->commands[i] != NULL && n > 0)
+        memcpy(node->commands[i], texts, n);
+    return node->commands[i] != NULL;
+}
+
+int bats_pernode_create(const struct bats_setup *setup,
+                        const char *const *environment,
+                        struct bats_pernode **node, struct bats_error *err)
+{
+    struct bats_pernode *p = calloc(1, sizeof *p);
+    if (p == NULL || !copy(p, 0, setup->start, setup->n_start) ||
+        !copy(p, 1, setup->stop, setup->n_stop)) {
+        bats_pernode_destroy(p);
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    }
+    p->fd = -1;
+    p->number = setup->number;
+    size_t n = 0;
+    p->environment[n++] = p->variable;
+    while (environment[n - 1] != NULL && n < VARIABLES - 1) {
+        p->environment[n] = environment[n - 1];
+        n++;
+    }
+    if (!name_file(p->path, setup->run_id)) {
+        bats_pernode_destroy(p);
+        return bats_error_set(err, BATS_EINPUT, "TMPDIR is too long");
+    }
+    *node = p;
+    return 0;
+}
+
+static void close_file(struct bats_pernode *node)
+{
+    if (node->fd >= 0)
+        close(node->fd);
+    node->fd = -1;
+}
+
+void bats_pernode_destroy(struct bats_pernode *node)
+{
+    if (node == NULL)
+        return;
+    close_file(node);
+    free(node->commands[0]);
+    free(node->commands[1]);
+    free(node);
+}
+
+uint32_t bats_pernode_number(const struct bats_pernode *node)
+{
+    return node->number;
+}
+
+/* ---- the file ---- */
+
+/* Sets the lock of this open file, or removes it. A write lock becomes a read
+ * lock without a moment in between. False, with errno: others have theirs. */
+static bool lock(const struct bats_pernode *node, short type)
+{
+    struct flock flock = {.l_type = type, .l_whence = SEEK_SET};
+    return fcntl(node->fd, F_OFD_SETLK, &flock) == 0;
+}
+
+static bool write_text(const struct bats_pernode *node, const char *text)
+{
+    return pwrite(node->fd, text, strlen(text), 0) == (ssize_t)strlen(text);
+}
+
+static int complain(const struct bats_pernode *node, struct bats_error *err)
+{
+    return bats_error_set(err, BATS_ESYS, "%s, for PERENGINE: %s", node->path,
+                          strerror(errno));
+}
+
+/* Tries to be let in. */
+static int knock(struct bats_pernode *node, struct bats_error *err)
+{
+    char text[20] = "";
+    if (node->fd < 0)
+        node->fd = open(node->path,
+                        O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (node->fd < 0)
+        return complain(node, err);
+    bool alone = lock(node, F_WRLCK);
+    if (!alone && errno != EAGAIN && errno != EACCES)
+        return complain(node, err);
+    if (!alone && !lock(node, F_RDLCK))
+        return 0;
+    if (pread(node->fd, text, sizeof text - 1, 0) < 0)
+        return complain(node, err);
+    if (strncmp(text, STOPPED, strlen(STOPPED)) == 0) { /* others have left it meanwhile */
+        close_file(node);
+        return 0;
+    }
+    if (*text == '\0') {
+        node->phase = alone ? STARTS : OUTSIDE;
+        return alone || lock(node, F_UNLCK) ? 0 : complain(node, err);
+    }
+    node->number = (uint32_t)strtoul(text, NULL, 10);
+    node->phase = INSIDE;
+    return lock(node, F_RDLCK) ? 0 : complain(node, err);
+}
+
+/* ---- commands ---- */
+
+static const char *due(const struct bats_pernode *node)
+{
+    int i = node->phase == STOPS;
+    return node->at < node->n[i] ? node->commands[i] + node->at : NULL;
+}
+
+/* Runs what is due, for up to `timeout_us`. 1: one command has ended as *end
+ * says; 0: not yet. */
+static int run(struct bats_pernode *node, struct bats_runner *runner,
+               int64_t timeout_us, struct bats_runner_result *end,
+               struct bats_error *err)
+{
+    struct bats_runner_task task = {.command = due(node),
+                                    .is_aside = true,
+                                    .environment = node->environment};
+    snprintf(node->variable, sizeof node->variable,
+             "DISBATCH_ENGINE_RANK=%" PRIu32, node->number);
+    int rc = bats_runner_busy(runner) ? 0
+                                      : bats_runner_start(runner, &task, err);
+    return rc < 0 ? rc : bats_runner_poll(runner, timeout_us, end, err);
+}
+
+static int64_t at_most(int64_t us, int64_t limit_us)
+{
+    return us < limit_us ? us : limit_us;
+}
+
+int bats_pernode_enter(struct bats_pernode *node, struct bats_runner *runner,
+                       int64_t timeout_us, struct bats_error *err)
+{
+    struct bats_runner_result end;
+    int rc = node->phase == OUTSIDE ? knock(node, err) : 0;
+    if (rc == 0 && node->phase == OUTSIDE)
+        bats_clock_sleep(at_most(timeout_us, RETRY_US));
+    if (rc < 0 || node->phase != STARTS)
+        return rc < 0 ? rc : node->phase == INSIDE;
+    if (due(node) != NULL) {
+        rc = run(node, runner, timeout_us, &end, err);
+        if (rc <= 0)
+            return rc;
+        if (end.cancelled) /* the run ends */
+            return 0;
+        if (end.usage.exit_status != 0)
+            return bats_error_set(
+                err, BATS_ESYS,
+                "'#DISBATCH PERENGINE START %.200s' has failed, exit %d",
+                due(node), end.usage.exit_status);
+        node->at += strlen(due(node)) + 1;
+        return 0;
+    }
+    char text[20];
+    snprintf(text, sizeof text, "%" PRIu32, node->number);
+    if (!write_text(node, text) || !lock(node, F_RDLCK))
+        return complain(node, err);
+    node->phase = INSIDE;
+    return 1;
+}
+
+/* Leaves, but if it is the last one, STOP is due. The read lock goes first, or
+ * two that leave at a time would each take the other for one that stays. */
+static void leave(struct bats_pernode *node)
+{
+    bool was_inside = node->phase == INSIDE;
+    bool is_last = node->phase == STARTS ||
+                   (was_inside && lock(node, F_UNLCK) && lock(node, F_WRLCK));
+    node->phase = is_last ? STOPS : GONE;
+    node->at = 0;
+}
+
+bool bats_pernode_leave(struct bats_pernode *node, struct bats_runner *runner,
+                        int64_t timeout_us)
+{
+    struct bats_runner_result end;
+    struct bats_error why;
+    if (node->phase < STOPS)
+        leave(node);
+    if (node->phase == GONE)
+        return true;
+    if (due(node) != NULL) {
+        int rc = run(node, runner, timeout_us, &end, &why);
+        if (rc == 0)
+            return false;
+        if (rc < 0)
+            dprintf(STDERR_FILENO, "bats-mpi: PERENGINE STOP: %s\n", why.text);
+        else if (end.usage.exit_status != 0)
+            dprintf(STDERR_FILENO,
+                    "bats-mpi: '#DISBATCH PERENGINE STOP %s' has failed, exit "
+                    "%d\n",
+                    due(node), end.usage.exit_status);
+        node->at += strlen(due(node)) + 1;
+        return false;
+    }
+    if (write_text(node, STOPPED))
+        unlink(node->path);
+    close_file(node);
+    node->phase = GONE;
+    return true;
+}

@@ -1,0 +1,49 @@
+/*
+ * pernode: what a bag wants to be done once on each node (disBatch's PERENGINE
+ * START and STOP): before the first task there, and after the last.
+ *
+ * Layer: run. Used by the executor of each rank, with its runner. The ranks of
+ * a run on one node agree by a file in $TMPDIR or /tmp whose name has the run
+ * and the node. Who holds a write lock on it runs commands; who holds a read
+ * lock may run tasks. So the first rank that comes runs START while the others
+ * wait, the last one that leaves runs STOP, and a rank that dies has left.
+ *
+ * The commands write to the standard error of this process. If one of START
+ * fails, this rank has failed, and the next one of the node tries. STOP is run
+ * whatever became of START, and its failures are only told on standard error.
+ */
+#ifndef BATS_PERNODE_H
+#define BATS_PERNODE_H
+
+#include <stdint.h>
+
+#include "bats/error.h"
+#include "exec/process/runner.h"
+#include "proto/proto.h"
+
+struct bats_pernode; /* opaque */
+
+/* As `setup` says; `environment` ("NAME=value", NULL-terminated) is for the
+ * commands and must outlive the result. BATS_ENOMEM. */
+int bats_pernode_create(const struct bats_setup *setup,
+                        const char *const *environment,
+                        struct bats_pernode **node, struct bats_error *err);
+
+/* A node on which STOP has not been run stays so. */
+void bats_pernode_destroy(struct bats_pernode *node);
+
+/* Goes on with START, for up to `timeout_us`. 1: tasks may run; 0: not yet; or
+ * BATS_ESYS: a command has failed, or the file cannot be used. */
+int bats_pernode_enter(struct bats_pernode *node, struct bats_runner *runner,
+                       int64_t timeout_us, struct bats_error *err);
+
+/* The number of the rank that has run START, the same for all of the node.
+ * Call after bats_pernode_enter has returned 1. */
+uint32_t bats_pernode_number(const struct bats_pernode *node);
+
+/* The runner is free, and this rank runs no more tasks. Goes on with leaving,
+ * and with STOP, for up to `timeout_us`. False: call again. */
+bool bats_pernode_leave(struct bats_pernode *node, struct bats_runner *runner,
+                        int64_t timeout_us);
+
+#endif
