@@ -235,6 +235,10 @@ struct bats_sched_earlier {
     /* For a run that goes on at once with nodes that were kept: */
     const bats_time *paid; /* per machine: it is paid for so long, and is held
                               from the moment it joins; NULL: none is */
+    const uint8_t *asked; /* per machine that is a job: not 0 = it was asked for
+                             and is not billed; its price is held from the
+                             start, and JOINED, LOST or BILLED follows; NULL:
+                             none was. BATS_EBUDGET if it cannot be held */
     const struct bats_observation *seen; /* runtimes: a cluster that has as
                                             many as its sample is not sampled
                                             again */

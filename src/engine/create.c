@@ -161,6 +161,13 @@ static bool earlier_fits(const struct bats_sched_options *o)
     for (uint32_t i = 0; e->paid && i < o->n_machines; i++)
         if (e->paid[i] > o->window)
             return false;
+    uint32_t n[BATS_CLUSTERS_MAX] = {0};
+    for (uint32_t i = 0; e->asked && i < o->n_machines; i++) {
+        size_t cluster = o->machines[i].cluster;
+        if (e->asked[i] && (o->billing.model != BATS_BILLING_JOB ||
+                            ++n[cluster] > o->clusters[cluster].max))
+            return false;
+    }
     return true;
 }
 
@@ -251,6 +258,17 @@ static bool teach_tail(struct bats_sched *e,
     return ok;
 }
 
+static int take_over(struct state *s, const uint8_t *asked,
+                     struct bats_error *err)
+{
+    for (uint32_t i = 0; asked && i < s->n_machines; i++)
+        if (asked[i] && !job_take_over(s, i))
+            return bats_error_set(err, BATS_EBUDGET,
+                                  "the budget does not pay for the jobs of an "
+                                  "earlier session that are still there");
+    return 0;
+}
+
 static int no_memory(const struct bats_sched_options *o,
                      struct bats_error *err)
 {
@@ -286,6 +304,8 @@ int bats_sched_create(const struct bats_sched_options *o,
     e->shrink = &shrink_nodes;
     e->order = o->graph ? &order_chain : &order_random;
     rc = state_init(&e->state, o, err);
+    if (rc == 0)
+        rc = take_over(&e->state, o->earlier.asked, err);
     e->wakeup =
         e->state.is_job ? e->state.next_tick : e->state.latest;
     if (rc == 0)

@@ -51,7 +51,7 @@ static const struct {
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 552,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 560,
                "all of the engine's options are recorded");
 
 /* ---- writing ---- */
@@ -71,7 +71,7 @@ static json_t *value(const void *at, unsigned kind)
     return json_boolean(*(const bool *)at);
 }
 
-/* The marked tasks, as [first, last, first, last, ...]. */
+/* The marked tasks or machines, as [first, last, first, last, ...]. */
 static json_t *ranges(const uint8_t *marks, uint32_t n)
 {
     json_t *list = json_array();
@@ -247,6 +247,9 @@ json_t *bats_options_write(const struct bats_sched_options *o)
     if (o->earlier.paid != NULL)
         bad |= json_object_set_new(object, "paid_us",
                                    times(o->earlier.paid, o->n_machines));
+    if (o->earlier.asked != NULL)
+        bad |= json_object_set_new(object, "asked",
+                                   ranges(o->earlier.asked, o->n_machines));
     if (bad == 0)
         return object;
     json_decref(object);
@@ -354,6 +357,23 @@ static bool read_earlier(const json_t *object, struct bats_sched_options *o,
     o->earlier.tops_up = json_is_true(json_object_get(object, "tops_up"));
     o->earlier.paid = paid != NULL ? lists->paid : NULL;
     return read_observations(seen, lists->seen);
+}
+
+/* The machines are read later, too. */
+static bool read_asked(const json_t *list, struct bats_sched_options *o,
+                       struct bats_options_lists *lists)
+{
+    size_t n = json_array_size(list);
+    json_int_t last = json_integer_value(json_array_get(list, n - 1));
+
+    if (n == 0)
+        return true;
+    if (last < 0 || last >= 1 << 20)
+        return false;
+    lists->n_asked = (uint32_t)last + 1;
+    o->earlier.asked = lists->asked = calloc(lists->n_asked, 1);
+    return lists->asked != NULL &&
+           read_ranges(list, lists->asked, lists->n_asked);
 }
 
 /* The clusters are read later. */
@@ -488,7 +508,8 @@ bool bats_options_read(const json_t *object, struct bats_sched_options *o,
         !read_billing(json_object_get(object, "billing"), &o->billing) ||
         !read_expected(json_object_get(object, "expected_us"), o, lists) ||
         !read_nodes(json_object_get(object, "nodes"), o, lists) ||
-        !read_earlier(object, o, lists))
+        !read_earlier(object, o, lists) ||
+        !read_asked(json_object_get(object, "asked"), o, lists))
         return false;
     if (n == 0)
         return true;

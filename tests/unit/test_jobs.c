@@ -288,6 +288,72 @@ static void a_task_that_is_longer_than_a_job_fails_in_the_end(void **state)
     assert_int_equal(r.status.charged, BATS_UNIT + 3 * 3 * BATS_UNIT);
 }
 
+/* ---- jobs of an earlier session ---- */
+
+static struct bats_sched *begin(struct run *r, const uint8_t *asked, int code)
+{
+    struct bats_sched *s = NULL;
+    struct bats_error err;
+    r->o.sched.clusters = r->clusters;
+    r->o.sched.machines = r->machines;
+    r->o.sched.earlier.asked = asked;
+    assert_int_equal(bats_sched_create(&r->o.sched, &s, &err), code);
+    return s;
+}
+
+/* Returns how many commands of a type answer the event. */
+static uint32_t answers(struct bats_sched *s, struct bats_event event,
+                        enum bats_command_type type)
+{
+    struct bats_error err;
+    struct bats_command c;
+    uint32_t n = 0;
+    if (bats_sched_handle(s, 0, &event, &err) < 0)
+        fail_msg("%s", err.text);
+    bats_sched_check(s);
+    while (bats_sched_next(s, &c))
+        n += c.type == type;
+    return n;
+}
+
+/* 7 pay two jobs. One is there: another one is asked for, and a third when the
+ * first was billed 1. */
+static void the_price_of_a_job_taken_over_is_held_from_the_start(void **state)
+{
+    (void)state;
+    struct run r = prepare(20, MACHINES, 7 * BATS_UNIT);
+    struct bats_sched *s = begin(&r, (uint8_t[MACHINES]){[2] = 1}, 0);
+    struct bats_event tick = {.type = BATS_EVENT_TICK};
+    struct bats_event bill = {
+        .type = BATS_EVENT_BILLED, .machine = 2, .amount = BATS_UNIT};
+    assert_int_equal(answers(s, tick, BATS_COMMAND_ACQUIRE), 1);
+    assert_int_equal(answers(s, bill, BATS_COMMAND_ACQUIRE), 1);
+    bats_sched_destroy(s);
+}
+
+static void a_job_taken_over_works_like_any_other(void **state)
+{
+    (void)state;
+    struct run r = prepare(20, 1, 7 * BATS_UNIT);
+    struct bats_sched *s = begin(&r, (uint8_t[1]){1}, 0);
+    struct bats_event join = {.type = BATS_EVENT_JOINED};
+    struct bats_event again = {.type = BATS_EVENT_BILLED,
+                               .amount = 3 * BATS_UNIT};
+    assert_int_equal(answers(s, join, BATS_COMMAND_RUN), 1);
+    assert_int_equal(answers(s, again, BATS_COMMAND_ACQUIRE), 1);
+    bats_sched_destroy(s);
+}
+
+static void jobs_are_not_taken_over_beyond_the_budget(void **state)
+{
+    (void)state;
+    struct run r = prepare(20, MACHINES, 5 * BATS_UNIT);
+    begin(&r, (uint8_t[MACHINES]){1, 1}, BATS_EBUDGET);
+    r.clusters[0].max = 1;
+    r.o.sched.budget = BATS_UNLIMITED;
+    begin(&r, (uint8_t[MACHINES]){1, 1}, BATS_EINPUT);
+}
+
 /* A generator of numbers that the test does not share with the simulator. */
 static uint32_t next(uint64_t *x)
 {
@@ -354,6 +420,9 @@ int main(void)
         cmocka_unit_test(what_was_billed_before_is_charged),
         cmocka_unit_test(a_task_that_is_longer_than_a_job_fails_in_the_end),
         cmocka_unit_test(a_run_that_waits_in_vain_ends_with_its_money),
+        cmocka_unit_test(the_price_of_a_job_taken_over_is_held_from_the_start),
+        cmocka_unit_test(a_job_taken_over_works_like_any_other),
+        cmocka_unit_test(jobs_are_not_taken_over_beyond_the_budget),
         cmocka_unit_test(random_runs_never_cost_more_than_the_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

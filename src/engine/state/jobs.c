@@ -43,7 +43,8 @@ bats_time job_lead(const struct state *s, size_t cluster)
     return s->preempt_lead + (wait < s->window ? wait : s->window);
 }
 
-bool job_ask(struct state *s, uint32_t id)
+/* It waits from now on, if its price can be held. */
+static bool hold(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
     struct cluster *c = &s->clusters[m->cluster];
@@ -58,7 +59,20 @@ bool job_ask(struct state *s, uint32_t id)
     s->rest[id].began_at = BATS_NEVER;
     c->n_asked++;
     s->n_asked_slots += m->n_slots;
-    if (s->n_jobs++ == 0)
+    s->n_jobs++;
+    return true;
+}
+
+bool job_take_over(struct state *s, uint32_t id)
+{
+    return hold(s, id);
+}
+
+bool job_ask(struct state *s, uint32_t id)
+{
+    if (!hold(s, id))
+        return false;
+    if (s->n_jobs == 1)
         s->next_tick = s->now + s->interval;
     state_emit(
         s, (struct bats_command){.type = BATS_COMMAND_ACQUIRE, .machine = id});

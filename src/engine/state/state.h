@@ -389,6 +389,9 @@ bats_time job_lead(const struct state *s, size_t cluster);
 /* PARKED -> ASKED: holds the money. False: there is not enough. */
 bool job_ask(struct state *s, uint32_t machine);
 
+/* The same, for a job that an earlier session has asked for. */
+bool job_take_over(struct state *s, uint32_t machine);
+
 /* ASKED -> ACTIVE, for a window. */
 void job_begin(struct state *s, uint32_t machine);
 

@@ -222,6 +222,24 @@ static int read_bag(struct bats_db *db, int64_t session,
     return rc;
 }
 
+/* The engine wants a mark for every machine. */
+static int complete_asked(struct bats_db *db, struct bats_rebuilt *b,
+                          struct bats_error *err)
+{
+    uint32_t n = b->lists.n_asked, n_machines = b->options.n_machines;
+
+    if (n == 0)
+        return 0;
+    if (n > n_machines)
+        return damaged(db, "the jobs that were taken over", err);
+    uint8_t *all = realloc(b->lists.asked, n_machines);
+    if (all == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    memset(all + n, 0, n_machines - n);
+    b->options.earlier.asked = b->lists.asked = all;
+    return 0;
+}
+
 int bats_rebuild(struct bats_db *db, int64_t session, struct bats_rebuilt *b,
                  struct bats_error *err)
 {
@@ -236,6 +254,8 @@ int bats_rebuild(struct bats_db *db, int64_t session, struct bats_rebuilt *b,
     if (rc == 0 && b->lists.nodes != NULL &&
         b->lists.n_nodes != b->options.n_machines)
         rc = damaged(db, "the nodes", err);
+    if (rc == 0)
+        rc = complete_asked(db, b, err);
     if (rc == 0 && b->lists.graph_nodes > 0) {
         rc = bats_record_graph_read(db, session, b->options.n_tasks,
                                     b->lists.graph_nodes, &b->graph, err);
@@ -253,6 +273,7 @@ void bats_rebuilt_release(struct bats_rebuilt *b)
     free(b->yields);
     free(b->lists.once);
     free(b->lists.fresh);
+    free(b->lists.asked);
     free(b->lists.category);
     free(b->lists.profile);
     free(b->lists.nodes);
