@@ -67,6 +67,7 @@ struct bats_job_bill {
 /* The rules of the site. */
 struct bats_job_rules {
     int64_t overrun_s; /* a job may be billed for so long beyond its limit */
+    int64_t keeps_s;   /* jobs that have ended are listed for so long */
     bool accounts;     /* the system keeps accounts: it knows bills */
 };
 
@@ -128,18 +129,26 @@ int bats_job_system_list(const struct bats_job_system *system,
                          size_t *n, struct bats_error *err);
 
 /* Asks the accounting for all jobs of this name, and of those with the
- * numbers `ids` (an item may also be "12,17"), but `except` ("": none): the sum
- * of the bills, and how many of them are not final. (By its name sacct does not
- * always find a job that has only just ended.) */
+ * numbers `ids` (an item may also be "12,17"), but for the numbers `except`: the
+ * sum of the bills, and how many of them are not final. (By its name sacct does
+ * not always find a job that has only just ended.) */
+struct bats_job_set {
+    const char *const *ids;
+    size_t n;
+};
 int bats_job_system_bills(const struct bats_job_system *system,
-                          const char *name, const char *const *ids, size_t n,
-                          const char *except, bats_money *sum, size_t *open,
-                          struct bats_error *err);
+                          const char *name, const struct bats_job_set *jobs,
+                          const struct bats_job_set *except, bats_money *sum,
+                          size_t *open, struct bats_error *err);
 
 /* Cancels them. */
 int bats_job_system_cancel(const struct bats_job_system *system,
                            const char *const *ids, size_t n,
                            struct bats_error *err);
+
+/* By the time from start to end that `view` shows, until now at most: where there
+ * are no accounts. */
+bats_money bats_job_bill_by_time(const struct bats_job_view *view);
 
 /* So much per hour for so many seconds, rounded up to a millionth. */
 bats_money bats_job_bill(double rate, int64_t seconds);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "util/grow.h"
 
@@ -60,6 +61,16 @@ bats_money bats_job_bill(double rate, int64_t seconds)
     double amount = rate * (double)seconds * (double)BATS_UNIT / 3600;
     return amount < (double)BATS_LONGEST ? (bats_money)ceil(amount - 1e-6)
                                          : BATS_LONGEST;
+}
+
+bats_money bats_job_bill_by_time(const struct bats_job_view *view)
+{
+    int64_t now_s = (int64_t)time(NULL);
+    int64_t end_s =
+        view->end_s > 0 && view->end_s < now_s ? view->end_s : now_s;
+    if (view->start_s == 0 || end_s < view->start_s || view->rate < 0)
+        return 0;
+    return bats_job_bill(view->rate, end_s - view->start_s);
 }
 
 /* ---- all jobs of a run ---- */
@@ -124,10 +135,18 @@ static int add_bills(const struct bats_job_system *system,
     return rc;
 }
 
+static bool is_among(const struct bats_job_set *jobs, const char *id)
+{
+    for (size_t i = 0; i < jobs->n; i++)
+        if (strcmp(jobs->ids[i], id) == 0)
+            return true;
+    return false;
+}
+
 int bats_job_system_bills(const struct bats_job_system *system,
-                          const char *name, const char *const *ids, size_t n,
-                          const char *except, bats_money *sum, size_t *open,
-                          struct bats_error *err)
+                          const char *name, const struct bats_job_set *jobs,
+                          const struct bats_job_set *except, bats_money *sum,
+                          size_t *open, struct bats_error *err)
 {
     struct bats_argv argv = {0};
     struct bills all = {0};
@@ -135,14 +154,14 @@ int bats_job_system_bills(const struct bats_job_system *system,
     *open = 0;
     system->history(name, &argv);
     int rc = add_bills(system, &argv, &all, err);
-    if (rc == 0 && n > 0) {
+    if (rc == 0 && jobs->n > 0) {
         argv = (struct bats_argv){0};
-        system->bills(ids, n, &argv);
+        system->bills(jobs->ids, jobs->n, &argv);
         rc = add_bills(system, &argv, &all, err);
     }
     for (size_t i = 0; i < all.n; i++) {
         const struct bats_job_bill *bill = &all.list[i];
-        if (strcmp(bill->id, except) == 0)
+        if (is_among(except, bill->id))
             continue;
         *sum += bats_job_bill(bill->rate, bill->seconds);
         *open += !bill->is_final;

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "util/grow.h"
 #include "util/now.h"
@@ -29,6 +28,7 @@ struct job {
     int64_t ended_us;
     uint32_t missed; /* lists that did not show it */
     bool seen;       /* in the present list */
+    uint32_t number; /* at its place; outlives the job */
 };
 
 enum errand { NOTHING, SUBMIT, LIST, CANCEL, BILLS };
@@ -37,7 +37,6 @@ struct bats_queue {
     struct bats_queue_options o;
     struct job *jobs; /* o.n */
     uint32_t n;       /* that are not NONE */
-    uint64_t serial;  /* of the last mark */
     struct bats_query query;
     enum errand errand;
     uint32_t place; /* SUBMIT */
@@ -91,7 +90,7 @@ bool bats_queue_next(struct bats_queue *j, struct bats_queue_news *news)
 
 static void bill(struct bats_queue *j, uint32_t place, bats_money amount)
 {
-    j->jobs[place] = (struct job){.state = NONE};
+    j->jobs[place] = (struct job){.number = j->jobs[place].number};
     j->n--;
     tell(j, &(struct bats_queue_news){
                 .type = BATS_QUEUE_BILLED, .place = place, .amount = amount});
@@ -111,10 +110,8 @@ static void end(struct bats_queue *j, uint32_t place)
 /* By what the list has shown. */
 static bats_money bill_by_time(const struct job *job)
 {
-    int64_t end_s = job->end_s > 0 ? job->end_s : (int64_t)time(NULL);
-    if (job->start_s == 0 || end_s < job->start_s || job->rate < 0)
-        return 0;
-    return bats_job_bill(job->rate, end_s - job->start_s);
+    return bats_job_bill_by_time(&(struct bats_job_view){
+        .start_s = job->start_s, .end_s = job->end_s, .rate = job->rate});
 }
 
 /* It is as the list shows it. */
@@ -159,8 +156,6 @@ int bats_queue_create(const struct bats_queue_options *options,
         j->o = *options;
         j->jobs = calloc(options->n, sizeof *j->jobs);
         j->told = calloc(AT_ONCE, sizeof *j->told);
-        /* No mark is that of an earlier session. */
-        j->serial = (uint64_t)bats_now_us(CLOCK_REALTIME);
     }
     if (j != NULL && j->jobs != NULL && j->told != NULL)
         return 0;
@@ -183,9 +178,10 @@ void bats_queue_destroy(struct bats_queue *j)
 void bats_queue_submit(struct bats_queue *j, uint32_t place)
 {
     struct job *job = &j->jobs[place];
-    *job = (struct job){.state = WANTED, .rate = -1};
-    snprintf(job->mark, sizeof job->mark, "%llu",
-             (unsigned long long)++j->serial);
+    *job = (struct job){.state = WANTED, .rate = -1, .number = job->number + 1};
+    snprintf(job->mark, sizeof job->mark, "%s.%lu.%lu.%s", j->o.tag,
+             (unsigned long)place, (unsigned long)job->number,
+             j->o.requests[place].mark);
     j->n++;
 }
 
@@ -195,6 +191,8 @@ void bats_queue_adopt(struct bats_queue *j, uint32_t place,
     struct job *job = &j->jobs[place];
     *job = (struct job){.state = QUEUED,
                         .rate = view->rate,
+                        .start_s = view->start_s,
+                        .end_s = view->end_s,
                         .submitted_us = bats_now_us(CLOCK_MONOTONIC)};
     strcpy(job->id, view->id);
     strcpy(job->mark, view->mark);
@@ -226,11 +224,6 @@ uint32_t bats_queue_find(const struct bats_queue *j, const char *id,
             return i;
     }
     return BATS_NO_JOB;
-}
-
-bool bats_queue_is_free(const struct bats_queue *j, uint32_t place)
-{
-    return j->jobs[place].state == NONE;
 }
 
 uint32_t bats_queue_count(const struct bats_queue *j)

@@ -7,6 +7,9 @@
  *
  *   NONE -> WANTED -> SENT -> QUEUED -> RUNS -> ENDED -> NONE
  *
+ * The mark of a job is TAG.PLACE.N.END: the tag of the session, the place, the
+ * number of the job there, from 1, and the end that the request says.
+ *
  * WANTED waits for its turn, SENT for the answer of the submission, ENDED for
  * the bill. A submission without an answer is UNSURE until a list of the jobs
  * shows whether there is one with its mark.
@@ -42,10 +45,10 @@ struct bats_queue_options {
     struct bats_job_rules rules;
     const char *name;                        /* of all jobs of the run */
     const struct bats_job_request *requests; /* by place, n of them: all but
-                                              * name and mark */
+                                              * name; of the mark its end */
+    const char *tag; /* for marks: no other session of the run has it */
     uint32_t n;
     int64_t interval_us;
-
 };
 
 /* The options' pointers stay valid. BATS_ENOMEM. */
@@ -70,9 +73,6 @@ void bats_queue_cancel(struct bats_queue *jobs, uint32_t place,
  * number is not known yet: then *unsure. A job that is to end is not found. */
 uint32_t bats_queue_find(const struct bats_queue *jobs, const char *id,
                         bool *unsure);
-
-/* There is no job at the place. */
-bool bats_queue_is_free(const struct bats_queue *jobs, uint32_t place);
 
 /* Places that have a job. */
 uint32_t bats_queue_count(const struct bats_queue *jobs);

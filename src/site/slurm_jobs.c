@@ -61,6 +61,7 @@ static int read_rules(const char *text, struct bats_job_rules *r,
                               "UNLIMITED), and without them no total holds");
     r->overrun_s = strtol(wait, NULL, 10) + 60 * strtol(over, NULL, 10) +
                    LOOKS_S;
+    r->keeps_s = strtol(setting(text, "MinJobAge"), NULL, 10);
     r->accounts =
         strncmp(setting(text, "AccountingStorageType"),
                 "accounting_storage/slurmdbd",

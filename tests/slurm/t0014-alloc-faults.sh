@@ -61,7 +61,7 @@ waiting >before
 kill -KILL $master
 wait $master 2>/dev/null || :
 start bag -p fast --slots 64 --max-jobs 3 --window 30s --resume
-within 60 grep -q 'an earlier session has left jobs' err
+within 60 grep -q 'of an earlier session taken over' err
 scancel "$job"
 expect 0 wait $master
 test "$(sort -u ran.bag | wc -l)" -eq 40
@@ -72,6 +72,38 @@ ok 'a run that was killed goes on, and no job is left or forgotten'
 SLURM_TIME_FORMAT=%s squeue -h -t all -j "$(paste -sd, before)" \
     -O EndTime:20,StartTime:20 | awk '$1 > $2 { n++ } END { exit !n }'
 ok 'jobs that were waiting were taken over'
+
+# Jobs that run wait for another master, for --silence.
+tasks again 60
+start again -p fast --slots 2 --max-jobs 2 --window 60s --silence 30s
+within 60 ran again 6
+kill -KILL $master
+wait $master 2>/dev/null || :
+start again -p fast --slots 2 --max-jobs 2 --window 60s --silence 30s --resume
+expect 0 wait $master
+test "$(sort -u ran.again | wc -l)" -eq 60
+test "$(sqlite3 again.bats 'SELECT done FROM progress')" -eq 60
+test "$(SLURM_TIME_FORMAT=%s squeue -h -t all -n "$(name_of again)" \
+    -O EndTime:20,StartTime:20 | awk '$1 > $2' | wc -l)" -eq 2
+none_left again
+agrees again
+bats-mpi record verify again >>out
+ok 'jobs that were running go on for the run that is resumed'
+
+# Or they end meanwhile.
+tasks gone 20
+start gone -p fast --slots 2 --max-jobs 1 --window 60s
+within 60 ran gone 2
+kill -KILL $master
+wait $master 2>/dev/null || :
+have_ended() { test -z "$(squeue -h -t R,CG -o %j | grep ^bats-)"; }
+within 60 have_ended
+start gone -p fast --slots 2 --max-jobs 1 --window 60s --resume
+expect 0 wait $master
+expect 1 grep -q 'taken over' err
+none_left gone
+agrees gone
+ok 'jobs that ended meanwhile are charged for the time they were held'
 
 # ---- preempted ----
 
@@ -108,9 +140,10 @@ ok 'the job that the run is in counts, too'
 
 # ---- jobs that cannot join ----
 
-# They look for the run on their own node.
+# They do not find srun.
 tasks bad 4
-start bad -p fast --slots 2 --max-jobs 1 --window 20s --host 127.0.0.1
+start bad -p fast --slots 2 --max-jobs 1 --window 20s \
+    --sbatch '--export=PATH=/nowhere'
 expect 3 wait $master
 test "$(grep -c 'ended before it joined' err)" -eq 3
 grep -q 'no more jobs are asked for in partition fast' err

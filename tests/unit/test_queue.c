@@ -104,6 +104,7 @@ static void set_up(struct bed *b, bool accounts)
                                    .rules.accounts = accounts,
                                    .name = "bats-test",
                                    .requests = b->requests,
+                                   .tag = "1",
                                    .n = PLACES,
                                    .interval_us = 10000000};
     struct bats_error err;

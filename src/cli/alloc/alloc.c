@@ -14,6 +14,7 @@
 #include "util/now.h"
 
 #define WINDOW (10 * BATS_MINUTE)  /* --window */
+#define RETURN_US 15000000 /* for jobs to be back, beyond --silence */
 
 /* The run may be in a job itself, which is billed until it ends. */
 static int find_own_job(struct bats_alloc *a, struct bats_error *err)
@@ -37,13 +38,14 @@ static int find_own_job(struct bats_alloc *a, struct bats_error *err)
 }
 
 /* The charges of earlier sessions count against the budget, too. */
-static int ask_account(const struct bats_alloc *a,
+static int ask_account(struct bats_alloc *a,
                        const struct bats_settings *set, bats_money charged,
                        bats_money *budget, struct bats_error *err)
 {
     struct bats_account account;
     char words[BATS_ACCOUNT_WORDS];
-    if (*budget != BATS_BUDGET_ACCOUNT)
+    a->by_account = *budget == BATS_BUDGET_ACCOUNT;
+    if (!a->by_account)
         return 0;
     if (a->system->account == NULL)
         return bats_error_set(err, BATS_EINPUT,
@@ -72,6 +74,7 @@ static int create(struct bats_alloc *a, const struct bats_settings *set,
     p->billing = BATS_BILLING_JOB;
     a->window_us = p->window;
     a->grace_us = set->grace;
+    a->silence_us = set->silence;
     a->say_us = BATS_ALLOC_SAY_US;
     a->billing.model = BATS_BILLING_JOB;
     a->billing.jobs = (uint32_t)set->max_jobs;
@@ -83,15 +86,30 @@ static int create(struct bats_alloc *a, const struct bats_settings *set,
     if (rc == 0)
         rc = find_own_job(a, err);
     if (rc == 0)
-        rc = bats_alloc_find_earlier(a, options, err);
-    if (rc == 0)
         rc = bats_alloc_make_machines(a, set, err);
     if (rc == 0)
         rc = ask_account(a, set, options->earlier.charged, &options->budget,
                          err);
+    if (rc == 0)
+        rc = bats_alloc_find_earlier(a, options, err);
+    options->budget = bats_alloc_limit(a, options);
     snprintf(p->currency, sizeof p->currency, "%s",
              rc == 0 ? a->system->currency : "");
     return rc;
+}
+
+static void take_over(struct bats_alloc *a)
+{
+    int64_t by_us =
+        bats_now_us(CLOCK_MONOTONIC) + a->silence_us + RETURN_US;
+    for (uint32_t i = 0; i < a->platform.n_machines; i++) {
+        if (a->asked[i] == 0)
+            continue;
+        bool runs = a->taken[i].phase == BATS_JOB_RUNS;
+        bats_queue_adopt(a->queue, i, &a->taken[i]);
+        a->lanes[i] = (struct lane){
+            .asked = true, .is_taken = true, .by_us = runs ? by_us : 0};
+    }
 }
 
 int bats_alloc_create(const struct bats_settings *set, const char *record,
@@ -106,7 +124,8 @@ int bats_alloc_create(const struct bats_settings *set, const char *record,
                                      .rules = a->rules,
                                      .name = a->name,
                                      .requests = a->requests,
-                                     .n = bats_alloc_places(a),
+                                     .tag = a->tag,
+                                     .n = a->platform.n_machines,
                                      .interval_us = set->poll};
     if (rc == 0)
         rc = bats_queue_create(&jobs, &a->queue, err);
@@ -115,6 +134,8 @@ int bats_alloc_create(const struct bats_settings *set, const char *record,
         *alloc = NULL;
         return rc;
     }
+    take_over(a);
+    options->earlier.asked = a->n_taken > 0 ? a->asked : NULL;
     a->joining = bats_alloc_joining;
     a->joining.context = a;
     a->joining.file = a->door;
@@ -133,10 +154,26 @@ void bats_alloc_destroy(struct bats_alloc *a)
     free(a->platform.machines);
     free(a->requests);
     free(a->lanes);
-    free(a->pool);
+    free(a->asked);
+    free(a->taken);
     free(a->more);
     free(a->words);
     free(a);
+}
+
+/* Their marks by machine, as the record knows them (bats_record_purchase). */
+static json_t *list_taken(const struct bats_alloc *a)
+{
+    json_t *list = json_object();
+    for (uint32_t i = 0; i < a->platform.n_machines; i++) {
+        char machine[16];
+        const char *mark = a->taken[i].mark, *end = strrchr(mark, '.');
+        snprintf(machine, sizeof machine, "%lu", (unsigned long)i);
+        if (a->asked[i] != 0 && end != NULL)
+            json_object_set_new(list, machine,
+                                json_stringn(mark, (size_t)(end - mark)));
+    }
+    return list;
 }
 
 int bats_alloc_note(const struct bats_alloc *a, char **settings,
@@ -144,6 +181,8 @@ int bats_alloc_note(const struct bats_alloc *a, char **settings,
 {
     json_t *all = json_loads(*settings, 0, NULL);
     int bad = json_object_set_new(all, "jobs_name", json_string(a->name));
+    if (a->n_taken > 0)
+        bad |= json_object_set_new(all, "jobs_taken", list_taken(a));
     char *text = bad == 0
                      ? json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(15))
                      : NULL;
@@ -166,7 +205,7 @@ uint32_t bats_alloc_abandon(struct bats_alloc *a)
     int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
     int64_t end_us = now_us + ABANDON_US;
     uint32_t left = 0;
-    for (uint32_t i = 0; i < bats_alloc_places(a); i++)
+    for (uint32_t i = 0; i < a->platform.n_machines; i++)
         bats_queue_cancel(a->queue, i, 0);
     while (bats_queue_count(a->queue) > 0 && now_us < end_us) {
         int64_t due_us = now_us + 100000;

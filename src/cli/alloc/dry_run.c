@@ -57,11 +57,7 @@ int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
                 bats_words_count(n, sizeof n, p->machines[0].slots, "slot"),
                 bats_words_money(money, sizeof money, p->clusters[i].charge,
                                  p->currency),
-                bats_words_money(held, sizeof held,
-                                 bats_billing_use(p->clusters[i].charge,
-                                                  p->window,
-                                                  p->window +
-                                                      a->billing.overrun),
+                bats_words_money(held, sizeof held, bats_alloc_price(a, i),
                                  p->currency));
     fputs("The first jobs:\n", out);
     rc = bats_sched_handle(sched, 0, &tick, err);

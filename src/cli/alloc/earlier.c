@@ -1,13 +1,35 @@
-/* earlier: what an earlier session of the run, which was killed, has left. */
+/*
+ * earlier: what an earlier session of the run, which was killed, has left.
+ *
+ * Jobs that wait or run become machines of this session from the start: the
+ * engine is told that it has asked for them, so that their price is held
+ * (bats_sched_earlier). Gateways of those that run come back by themselves
+ * (run/joining.h). All others are ended, and billed, before the run begins.
+ *
+ * Where there are accounts, what all jobs of the run were billed, less what is on
+ * record, is charged at the start. Where there are none, the record knows which
+ * jobs have no bill: each is charged by the time that it was held, and if the
+ * batch system has forgotten it, with all that was held for it.
+ */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "cli/alloc/state.h"
+#include "report/words.h"
 #include "util/now.h"
 
 #define PATIENCE_US 120000000 /* for its jobs to end */
 #define NAP_US 500000
+#define SURE_S 60 /* clocks differ, and events are recorded late */
+
+struct earlier {
+    struct bats_record_purchase known;
+    struct bats_job_view *list; /* n jobs of the run that the system lists */
+    bool *is_taken;             /* by job in it */
+    size_t n;
+};
 
 static void nap(void)
 {
@@ -15,103 +37,231 @@ static void nap(void)
     nanosleep(&time, NULL);
 }
 
-/* Ends those that run: their master has gone. Keeps those that wait. Returns
- * how many run, < 0: an error. */
-static int end_running(struct bats_alloc *a, struct bats_error *err)
+bats_money bats_alloc_price(const struct bats_alloc *a, size_t cluster)
 {
-    struct bats_job_view *list;
-    size_t n, waiting = 0;
-    int running = 0;
-    int rc = bats_job_system_list(a->system, a->name, &list, &n, err);
-    for (size_t i = 0; rc == 0 && i < n; i++) {
-        const char *id = list[i].id;
-        if (list[i].phase == BATS_JOB_RUNS) {
-            rc = bats_job_system_cancel(a->system, &id, 1, err);
-            running++;
-        }
-        if (list[i].phase == BATS_JOB_WAITS) {
-            struct bats_job_view view = list[waiting];
-            list[waiting++] = list[i];
-            list[i] = view;
-        }
-    }
-    free(a->pool);
-    a->pool = list;
-    a->n_pool = waiting;
-    a->n_listed = n;
-    return rc < 0 ? rc : running;
+    return bats_billing_use(a->platform.clusters[cluster].charge,
+                            a->platform.window,
+                            a->platform.window + a->billing.overrun);
 }
 
-/* Asks the accounting for the bills of all its jobs: those of jobs that wait
- * may still be open. */
-static int find_bills(struct bats_alloc *a,
-                      const struct bats_record_purchase *known,
+static void release(struct earlier *e)
+{
+    free(e->known.open);
+    free(e->list);
+    free(e->is_taken);
+}
+
+static int look(struct bats_alloc *a, struct earlier *e,
+                struct bats_error *err)
+{
+    free(e->list);
+    free(e->is_taken);
+    e->is_taken = NULL;
+    int rc = bats_job_system_list(a->system, a->name, &e->list, &e->n, err);
+    if (rc == 0 && (e->is_taken = calloc(e->n + 1, 1)) == NULL)
+        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+    return rc;
+}
+
+/* ---- jobs that still live ---- */
+
+/* The machine that the job can be; n_machines: none. */
+static uint32_t find_machine(const struct bats_alloc *a,
+                             const struct bats_job_view *job)
+{
+    const struct bats_platform *p = &a->platform;
+    const char *shape = strrchr(job->mark, '.');
+    uint32_t i = 0, n = 0;
+    while (shape != NULL && i < p->n_machines) {
+        uint32_t cluster = p->machines[i].cluster;
+        if (strcmp(shape + 1, a->shape[cluster]) != 0) {
+            i++;
+            n = 0;
+        } else if (a->asked[i] == 0) {
+            return n < p->clusters[cluster].max ? i : p->n_machines;
+        } else {
+            i++;
+            n++;
+        }
+    }
+    return p->n_machines;
+}
+
+/* Takes over what it can for so much money; those that run come first. Returns
+ * the money that is held for them. */
+static bats_money take_over(struct bats_alloc *a, struct earlier *e,
+                            bats_money room)
+{
+    bats_money held = 0;
+    a->n_taken = 0;
+    memset(a->asked, 0, a->platform.n_machines);
+    for (int waiting = 0; waiting < 2; waiting++)
+        for (size_t k = 0; k < e->n; k++) {
+            const struct bats_job_view *job = &e->list[k];
+            uint32_t i = find_machine(a, job);
+            if (job->phase != (waiting ? BATS_JOB_WAITS : BATS_JOB_RUNS) ||
+                i == a->platform.n_machines)
+                continue;
+            bats_money price =
+                bats_alloc_price(a, a->platform.machines[i].cluster);
+            if (price > room - held)
+                continue;
+            held += price;
+            a->asked[i] = 1;
+            a->taken[i] = *job;
+            a->n_taken++;
+            e->is_taken[k] = true;
+        }
+    return held;
+}
+
+/* Ends those that are not taken over. Returns how many still live. */
+static int end_others(struct bats_alloc *a, const struct earlier *e,
                       struct bats_error *err)
 {
-    bats_money sum;
-    size_t open = 0, n = 0;
+    int n = 0, rc = 0;
+    for (size_t k = 0; rc == 0 && k < e->n; k++)
+        if (e->list[k].phase != BATS_JOB_ENDED && !e->is_taken[k]) {
+            const char *id = e->list[k].id;
+            rc = bats_job_system_cancel(a->system, &id, 1, err);
+            n++;
+        }
+    return rc < 0 ? rc : n;
+}
+
+/* ---- bills ---- */
+
+static int ask_bills(struct bats_alloc *a, const struct earlier *e,
+                     bats_money *uncharged, struct bats_error *err)
+{
+    const char **ids = calloc(2 * e->n + 2, sizeof *ids);
+    struct bats_job_set others = {.ids = ids}, except = {0};
+    bats_money sum = 0;
+    size_t open = 0;
     int64_t end_us = bats_now_us(CLOCK_MONOTONIC) + PATIENCE_US;
-    const char **ids = calloc(a->n_listed + 1, sizeof *ids);
     if (ids == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    for (size_t i = 0; i < a->n_listed; i++)
-        ids[n++] = a->pool[i].id;
-    if (known->own[0] != '\0')
-        ids[n++] = known->own;
-    int rc = bats_job_system_bills(a->system, a->name, ids, n, a->own, &sum,
-                                   &open, err);
-    while (rc == 0 && open > a->n_pool &&
-           bats_now_us(CLOCK_MONOTONIC) < end_us) {
+    for (size_t k = 0; k < e->n; k++)
+        if (!e->is_taken[k])
+            ids[others.n++] = e->list[k].id;
+    if (e->known.own[0] != '\0')
+        ids[others.n++] = e->known.own;
+    except.ids = ids + others.n;
+    for (size_t k = 0; k < e->n; k++)
+        if (e->is_taken[k])
+            ids[others.n + except.n++] = e->list[k].id;
+    if (a->own[0] != '\0')
+        ids[others.n + except.n++] = a->own;
+    int rc;
+    while ((rc = bats_job_system_bills(a->system, a->name, &others, &except,
+                                       &sum, &open, err)) == 0 &&
+           open > 0 && bats_now_us(CLOCK_MONOTONIC) < end_us)
         nap();
-        rc = bats_job_system_bills(a->system, a->name, ids, n, a->own, &sum,
-                                   &open, err);
-    }
     free(ids);
-    if (rc == 0 && open > a->n_pool)
+    if (rc == 0 && open > 0)
         rc = bats_error_set(err, BATS_ESYS,
                             "the accounting of %s does not know the end of all "
                             "jobs of the earlier session",
                             a->system->name);
-    a->billing.before += rc == 0 ? sum - known->charged : 0;
+    *uncharged = sum - e->known.charged;
     return rc;
 }
 
-/* Without accounting those that were not settled count with all that was held
- * for them. */
-static void estimate_bills(struct bats_alloc *a,
-                           const struct bats_record_purchase *known)
+static const struct bats_job_view *
+find_job(const struct earlier *e, const struct bats_record_job_open *open,
+         size_t *at)
 {
-    bats_money open = known->open;
-    for (size_t i = 0; i < a->n_pool; i++)
-        open -= bats_job_bill(a->pool[i].rate,
-                              (a->platform.window + a->billing.overrun) /
-                                  BATS_SECOND);
-    a->billing.before += open > 0 ? open : 0;
+    size_t n = strlen(open->mark);
+    for (*at = 0; *at < e->n; ++*at)
+        if (strncmp(e->list[*at].mark, open->mark, n) == 0 &&
+            e->list[*at].mark[n] == '.')
+            return &e->list[*at];
+    return NULL;
+}
+
+/* A job that the system has forgotten has cost what was held for it at most. If
+ * it cannot have forgotten it yet, there never was one. */
+static bats_money bill_by_time(const struct bats_alloc *a,
+                               const struct earlier *e)
+{
+    bats_money sum = 0;
+    int64_t last_s = e->known.last_us / 1000000;
+    bool all_known =
+        (int64_t)time(NULL) - last_s < a->rules.keeps_s - SURE_S;
+    for (size_t i = 0; i < e->known.n_open; i++) {
+        size_t at;
+        const struct bats_job_view *job =
+            find_job(e, &e->known.open[i], &at);
+        if (job == NULL)
+            sum += all_known ? 0 : e->known.open[i].price;
+        else if (!e->is_taken[at])
+            sum += bats_job_bill_by_time(job);
+    }
+    return sum;
+}
+
+/* ---- all of it ---- */
+
+static int settle(struct bats_alloc *a, struct earlier *e, bats_money room,
+                  bats_money *held, bats_money *uncharged,
+                  struct bats_error *err)
+{
+    int64_t end_us = bats_now_us(CLOCK_MONOTONIC) + PATIENCE_US;
+    int rc;
+    for (;;) {
+        rc = look(a, e, err);
+        if (rc < 0)
+            return rc;
+        *held = take_over(a, e, room);
+        rc = end_others(a, e, err);
+        if (rc <= 0 || bats_now_us(CLOCK_MONOTONIC) >= end_us)
+            break;
+        nap();
+    }
+    if (rc > 0)
+        return bats_error_set(err, BATS_ESYS,
+                              "jobs of the earlier session do not end: squeue "
+                              "--name=%s",
+                              a->name);
+    if (rc == 0 && a->rules.accounts)
+        rc = ask_bills(a, e, uncharged, err);
+    else if (rc == 0)
+        *uncharged = bill_by_time(a, e);
+    return rc;
+}
+
+static bats_money room(const struct bats_alloc *a,
+                       const struct bats_run_options *options)
+{
+    bats_money limit = bats_alloc_limit(a, options);
+    return limit == BATS_UNLIMITED
+               ? limit
+               : limit - options->earlier.charged - a->billing.before;
 }
 
 int bats_alloc_find_earlier(struct bats_alloc *a,
                             const struct bats_run_options *options,
                             struct bats_error *err)
 {
-    struct bats_record_purchase known;
-    int64_t end_us = bats_now_us(CLOCK_MONOTONIC) + PATIENCE_US;
-    if (options->record == NULL || options->resume == BATS_RECORD_NOT)
+    struct earlier e = {.n = 0};
+    bats_money before = a->billing.before, held = 0, uncharged = 0;
+    snprintf(a->tag, sizeof a->tag, "1");
+    if (options->record == NULL)
         return 0;
-    int rc = bats_record_purchase(options->record, &known, err);
-    if (rc < 0 || known.name[0] == '\0')
+    int rc = bats_record_purchase(options->record, &e.known, err);
+    if (rc == 0)
+        snprintf(a->tag, sizeof a->tag, "%lu",
+                 (unsigned long)e.known.session);
+    if (rc < 0 || options->resume == BATS_RECORD_NOT ||
+        e.known.name[0] == '\0') {
+        release(&e);
         return rc;
-    snprintf(a->name, sizeof a->name, "%s", known.name);
-    while ((rc = end_running(a, err)) > 0 &&
-           bats_now_us(CLOCK_MONOTONIC) < end_us)
-        nap();
-    if (rc > 0)
-        rc = bats_error_set(err, BATS_ESYS,
-                            "jobs of the earlier session do not end: squeue "
-                            "--name=%s",
-                            a->name);
-    if (rc == 0 && a->rules.accounts)
-        rc = find_bills(a, &known, err);
-    else if (rc == 0)
-        estimate_bills(a, &known);
+    }
+    snprintf(a->name, sizeof a->name, "%s", e.known.name);
+    do { /* what was billed leaves less for those that are taken over */
+        rc = settle(a, &e, room(a, options), &held, &uncharged, err);
+        a->billing.before = before + uncharged;
+    } while (rc == 0 && held > 0 && held > room(a, options));
+    release(&e);
     return rc;
 }

@@ -89,21 +89,6 @@ static void parted(void *context, const char *job, enum bats_parted how)
         }
 }
 
-/* A job of an earlier session that waits in this partition. */
-static bool take_over(struct bats_alloc *a, uint32_t machine)
-{
-    uint32_t cluster = a->platform.machines[machine].cluster;
-    for (size_t i = 0; i < a->n_pool; i++)
-        if (a->pool[i].id[0] != '\0' &&
-            strcmp(a->pool[i].partition, a->partitions[cluster]) == 0) {
-            bats_queue_adopt(a->queue, machine, &a->pool[i]);
-            a->pool[i].id[0] = '\0';
-            a->n_taken++;
-            return true;
-        }
-    return false;
-}
-
 static void commanded(void *context, const struct bats_command *command)
 {
     struct bats_alloc *a = context;
@@ -114,8 +99,7 @@ static void commanded(void *context, const struct bats_command *command)
     struct lane *lane = &a->lanes[command->machine];
     if (command->type == BATS_COMMAND_ACQUIRE) {
         *lane = (struct lane){.asked = true};
-        if (!take_over(a, command->machine))
-            bats_queue_submit(a->queue, command->machine);
+        bats_queue_submit(a->queue, command->machine);
     } else if (lane->asked && !lane->leaves) {
         lane->leaves = true;
         lane->leave_by_us =
@@ -126,27 +110,6 @@ static void commanded(void *context, const struct bats_command *command)
 }
 
 /* ---- news of the batch system ---- */
-
-static int end_is_known(struct bats_alloc *a, struct bats_joined *joined,
-                        const struct bats_queue_news *news,
-                        struct bats_error *err)
-{
-    struct lane *lane = &a->lanes[news->place];
-    int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
-    int64_t end_s = news->end_s - BATS_ALLOC_MARGIN_S / 2;
-    int64_t left_us = (end_s - (int64_t)time(NULL)) * INT64_C(1000000);
-    if (news->end_s == 0 || !lane->joined || lane->leaves ||
-        now_us + left_us >= lane->ends_us)
-        return 0;
-    left_us = left_us > 0 ? left_us : 0;
-    lane->ends_us = now_us + left_us;
-    tell(joined, "job %s has %lld s left, less than its window",
-         bats_queue_id(a->queue, news->place), (long long)left_us / 1000000);
-    struct bats_event event = {.type = BATS_EVENT_ENDS,
-                               .machine = news->place,
-                               .runtime = left_us};
-    return bats_joined_handle(joined, &event, err);
-}
 
 /* Else no total would hold. */
 static int check_rate(const struct bats_alloc *a,
@@ -166,13 +129,12 @@ static int check_rate(const struct bats_alloc *a,
                           a->system->currency, a->rate[cluster]);
 }
 
-static int job_runs(struct bats_alloc *a, struct bats_joined *joined,
-                    const struct bats_queue_news *news, struct bats_error *err)
+static int job_runs(struct bats_alloc *a, const struct bats_queue_news *news,
+                    struct bats_error *err)
 {
-    if (news->place >= a->platform.n_machines)
-        return 0;
-    int rc = check_rate(a, news, err);
-    return rc < 0 ? rc : end_is_known(a, joined, news, err);
+    struct lane *lane = &a->lanes[news->place];
+    lane->end_s = news->end_s;
+    return check_rate(a, news, err);
 }
 
 static int close_cluster(struct bats_alloc *a, struct bats_joined *joined,
@@ -195,6 +157,8 @@ static int job_failed(struct bats_alloc *a, struct bats_joined *joined,
 {
     uint32_t cluster = a->platform.machines[place].cluster;
     struct bats_event event = {.type = BATS_EVENT_LOST, .machine = place};
+    if (a->lanes[place].is_taken)
+        return bats_joined_handle(joined, &event, err);
     tell(joined, "job %s in partition %s ended before it joined: see %s",
          bats_queue_id(a->queue, place), a->partitions[cluster], a->log);
     int rc = ++a->failures[cluster] == FAILURES
@@ -223,10 +187,9 @@ static int take_news(struct bats_alloc *a, struct bats_joined *joined,
     case BATS_QUEUE_SUBMITTED:
         return 0;
     case BATS_QUEUE_RUNS:
-        return job_runs(a, joined, news, err);
+        return job_runs(a, news, err);
     case BATS_QUEUE_ENDED:
-        return lane->had || lane->leaves ||
-                       news->place >= a->platform.n_machines
+        return lane->had || lane->leaves
                    ? 0
                    : job_failed(a, joined, news->place, err);
     case BATS_QUEUE_BILLED:
@@ -249,6 +212,44 @@ static bool is_busy(struct bats_joined *joined, uint32_t machine,
         if (bats_sched_is_busy(bats_joined_sched(joined), machine, slot))
             return true;
     return false;
+}
+
+/* A job may have been given less time than its window, or be taken over. */
+static int check_end(struct bats_alloc *a, struct bats_joined *joined,
+                     uint32_t place, int64_t now_us, struct bats_error *err)
+{
+    struct lane *lane = &a->lanes[place];
+    if (!lane->joined || lane->leaves || lane->end_s == lane->told_s)
+        return 0;
+    lane->told_s = lane->end_s;
+    int64_t left_s =
+        lane->end_s - BATS_ALLOC_MARGIN_S / 2 - (int64_t)time(NULL);
+    int64_t left_us = left_s > 0 ? left_s * 1000000 : 0;
+    if (now_us + left_us >= lane->ends_us)
+        return 0;
+    lane->ends_us = now_us + left_us;
+    tell(joined, "job %s has %lld s left, less than its window",
+         bats_queue_id(a->queue, place), (long long)left_us / 1000000);
+    struct bats_event event = {.type = BATS_EVENT_ENDS,
+                               .machine = place,
+                               .runtime = left_us};
+    return bats_joined_handle(joined, &event, err);
+}
+
+/* A job that was taken over while it ran, and does not come back, is paid for
+ * nothing. */
+static void check_return(struct bats_alloc *a, uint32_t place, int64_t now_us,
+                         int64_t *due_us)
+{
+    struct lane *lane = &a->lanes[place];
+    if (lane->by_us == 0 || lane->had)
+        return;
+    if (now_us < lane->by_us) {
+        *due_us = lane->by_us < *due_us ? lane->by_us : *due_us;
+        return;
+    }
+    lane->by_us = 0;
+    bats_queue_cancel(a->queue, place, 0);
 }
 
 /* Jobs leave when their tasks have answered. */
@@ -292,30 +293,13 @@ static void say_why(struct bats_alloc *a, struct bats_joined *joined,
          w.reason);
 }
 
-/* Jobs of an earlier session that the engine has not asked for are withdrawn.
- * One may have begun: it is paid. */
-static int end_pool(struct bats_alloc *a, struct bats_joined *joined,
-                    struct bats_error *err)
+static void say_taken(struct bats_alloc *a, struct bats_joined *joined)
 {
-    int rc = 0;
-    if (a->n_pool > 0 && !a->has_begun)
-        tell(joined, "an earlier session has left jobs that wait in the queue");
-    for (size_t i = 0; a->has_begun && i < a->n_pool; i++) {
-        uint32_t place = a->platform.n_machines + (uint32_t)i;
-        if (a->pool[i].id[0] != '\0') {
-            bats_queue_adopt(a->queue, place, &a->pool[i]);
-            bats_queue_cancel(a->queue, place, 0);
-            a->pool[i].id[0] = '\0';
-        }
-        struct bats_event event = {.type = BATS_EVENT_BILLED,
-                                   .machine = BATS_NO_MACHINE,
-                                   .amount = a->lanes[place].bill};
-        a->lanes[place].bill = 0;
-        if (rc == 0 && event.amount > 0)
-            rc = bats_joined_handle(joined, &event, err);
-    }
-    a->has_begun = true;
-    return rc;
+    char n[64];
+    if (a->n_taken > 0)
+        tell(joined, "%s of an earlier session taken over",
+             bats_words_count(n, sizeof n, a->n_taken, "job"));
+    a->n_taken = 0;
 }
 
 static int step(void *context, struct bats_joined *joined, int64_t *due_us,
@@ -323,14 +307,16 @@ static int step(void *context, struct bats_joined *joined, int64_t *due_us,
 {
     struct bats_alloc *a = context;
     struct bats_queue_news news;
+    say_taken(a, joined);
     int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
     int rc = bats_queue_turn(a->queue, now_us, due_us, err);
     while (rc == 0 && bats_queue_next(a->queue, &news))
         rc = take_news(a, joined, &news, err);
-    if (rc == 0 && a->n_pool > 0)
-        rc = end_pool(a, joined, err);
     for (uint32_t i = 0; rc == 0 && i < a->platform.n_machines; i++) {
-        rc = send_off(a, joined, i, now_us, due_us, err);
+        check_return(a, i, now_us, due_us);
+        rc = check_end(a, joined, i, now_us, err);
+        if (rc == 0)
+            rc = send_off(a, joined, i, now_us, due_us, err);
         if (rc == 0 && a->lanes[i].is_billed && !a->lanes[i].joined)
             rc = settle(a, joined, i, err);
     }
@@ -345,9 +331,6 @@ static bool is_settled(void *context)
     const struct bats_alloc *a = context;
     for (uint32_t i = 0; i < a->platform.n_machines; i++)
         if (a->lanes[i].asked)
-            return false;
-    for (uint32_t i = a->platform.n_machines; i < bats_alloc_places(a); i++)
-        if (!bats_queue_is_free(a->queue, i) || a->lanes[i].bill > 0)
             return false;
     return true;
 }

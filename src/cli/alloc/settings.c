@@ -114,7 +114,7 @@ static struct bats_job_request request_of(const struct bats_alloc *a,
     int64_t second = BATS_SECOND;
     return (struct bats_job_request){
         .name = a->name,
-        .mark = "",
+        .mark = a->shape[cluster],
         .partition = a->partitions[cluster],
         .account = set->account,
         .nodes = set->nodes,
@@ -126,6 +126,23 @@ static struct bats_job_request request_of(const struct bats_alloc *a,
         .command = a->command,
         .more = (const char *const *)a->more,
     };
+}
+
+/* Jobs that ask for the same have the same digest (FNV-1a). */
+static void digest(const struct bats_job_request *r, char shape[20])
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    char text[256];
+    snprintf(text, sizeof text, "%s %s %lu %lu %lld %lld", r->partition,
+             r->account != NULL ? r->account : "", (unsigned long)r->nodes,
+             (unsigned long)r->ranks, (long long)r->limit_s,
+             (long long)r->least_s);
+    for (const char *at = text; *at != '\0'; at++)
+        hash = (hash ^ (uint8_t)*at) * UINT64_C(1099511628211);
+    for (size_t i = 0; r->more != NULL && r->more[i] != NULL; i++)
+        for (const char *at = r->more[i]; *at != '\0'; at++)
+            hash = (hash ^ (uint8_t)*at) * UINT64_C(1099511628211);
+    snprintf(shape, 20, "%08lx", (unsigned long)(hash ^ hash >> 32) & 0xffffffff);
 }
 
 /* The time for which a job may be billed, beyond a window. */
@@ -158,6 +175,7 @@ static int find_charges(struct bats_alloc *a, const struct bats_settings *set,
         p->clusters[i].max = (uint32_t)set->max_jobs;
         p->speed[i] = 1;
         a->billing.overrun = overrun(a, request.limit_s);
+        digest(&request, a->shape[i]);
     }
     return rc;
 }
@@ -170,8 +188,11 @@ int bats_alloc_make_machines(struct bats_alloc *a,
     uint32_t n = 2 * (uint32_t)set->max_jobs;
     p->machines = calloc(p->n_clusters * n, sizeof *p->machines);
     a->requests = calloc(p->n_clusters * n, sizeof *a->requests);
-    a->lanes = calloc(p->n_clusters * n + a->n_pool, sizeof *a->lanes);
-    if (p->machines == NULL || a->requests == NULL || a->lanes == NULL)
+    a->lanes = calloc(p->n_clusters * n, sizeof *a->lanes);
+    a->asked = calloc(p->n_clusters * n, sizeof *a->asked);
+    a->taken = calloc(p->n_clusters * n, sizeof *a->taken);
+    if (p->machines == NULL || a->requests == NULL || a->lanes == NULL ||
+        a->asked == NULL || a->taken == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     for (uint32_t c = 0; c < p->n_clusters; c++)
         for (uint32_t k = 0; k < n; k++) {

@@ -26,11 +26,15 @@
 /* A machine, and its job. */
 struct lane {
     bool asked;    /* by the engine; until BILLED */
+    bool is_taken; /* by an earlier session; */
+    int64_t by_us; /* if it runs it has to be back by then; 0: it waits */
     bool joined;   /* its gateway is here */
     bool had;      /* it was; */
     bool leaves;   /* the engine has done with it */
     bool told;     /* and it has been sent off */
     int64_t leave_by_us;
+    int64_t end_s;   /* as the batch system says; 0: unknown */
+    int64_t told_s;  /* as the engine was told */
     int64_t ends_us; /* monotonic: as the engine knows it */
     bool is_billed;  /* but has not parted yet */
     bats_money bill;
@@ -48,26 +52,20 @@ struct bats_alloc {
     struct bats_job_request *requests; /* by machine */
     struct lane *lanes;                /* the same */
     struct bats_queue *queue;
-    int64_t interval_us, grace_us, window_us;
+    int64_t grace_us, window_us, silence_us;
     int64_t said_us, say_us; /* jobs wait: last told, and how long to wait */
     char name[BATS_ALLOC_NAME], door[PATH_MAX], log[PATH_MAX];
     char command[BATS_ALLOC_COMMAND];
+    char tag[16];  /* of the session's jobs (site/queue.h) */
+    char shape[BATS_CLUSTERS_MAX][20]; /* a digest of what a job asks for */
     char own[BATS_ALLOCATION_NAME]; /* the job that the run is in, or "" */
-    /* Jobs of an earlier session that still wait. Beyond the machines there is
-     * a place for each of them, to be rid of it. */
-    struct bats_job_view *pool;
-    size_t n_pool, n_listed; /* behind them, those that wait no more */
-    size_t n_taken;
-    bool has_begun; /* the engine has asked for the first jobs */
+    bool by_account; /* the budget is what is left of the account */
+    uint8_t *asked; /* by machine: not 0 = a job is taken over, */
+    struct bats_job_view *taken; /* this one */
+    uint32_t n_taken;
     char **more; /* words of --sbatch, ended by NULL */
     char *words; /* their memory */
 };
-
-/* Machines, and the jobs of an earlier session that still wait. */
-static inline uint32_t bats_alloc_places(const struct bats_alloc *a)
-{
-    return a->platform.n_machines + (uint32_t)a->n_pool;
-}
 
 /* ---- joining.c ---- */
 
@@ -88,10 +86,25 @@ int bats_alloc_make_machines(struct bats_alloc *a,
 
 /* ---- earlier.c ---- */
 
-/* Ends the jobs of an earlier session that run, keeps in the pool those that
- * wait, and counts what was billed and not charged. */
+/* Finds the jobs of an earlier session. Those that wait or run, are like the
+ * jobs of this one and can be held within `budget` are taken over; the others
+ * are ended. Counts what was billed and not charged. */
 int bats_alloc_find_earlier(struct bats_alloc *a,
                             const struct bats_run_options *options,
                             struct bats_error *err);
+
+/* What may be charged in all. What an account was billed without a charge is
+ * not left there either. */
+static inline bats_money
+bats_alloc_limit(const struct bats_alloc *a,
+                 const struct bats_run_options *options)
+{
+    return options->budget == BATS_UNLIMITED || !a->by_account
+               ? options->budget
+               : options->budget + a->billing.before;
+}
+
+/* The longest bill of a job of the cluster. */
+bats_money bats_alloc_price(const struct bats_alloc *a, size_t cluster);
 
 #endif

@@ -95,13 +95,24 @@ struct bats_record_job {
 int bats_record_of_job(struct bats_record *record, const char *job,
                        struct bats_record_job *known, struct bats_error *err);
 
+/* A job that was asked for and is not billed: its session has died. */
+struct bats_record_job_open {
+    uint32_t machine; /* of that session */
+    char mark[64];    /* beginning of the job's mark (site/queue.h) */
+    bats_money price; /* that was held for it */
+};
+
 /* The jobs that earlier sessions have bought (verb alloc), as far as the record
- * knows; all 0: none. */
+ * knows; all but session 0: none. The list is for free(). */
 struct bats_record_purchase {
+    uint32_t session;   /* the number of the next one */
     char name[64];      /* of all these jobs */
     bats_money charged; /* by sessions that bought jobs, for anything */
-    bats_money open;    /* held for jobs that have no bill: a session has died */
     char own[256];      /* the jobs that these sessions were part of, "12,17" */
+    int64_t last_us;    /* real time of the last event */
+    struct bats_record_job_open *open; /* of the last session, which took over
+                                        * what those before had left */
+    size_t n_open;
 };
 int bats_record_purchase(struct bats_record *record,
                          struct bats_record_purchase *known,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "record/state.h"
+#include "util/grow.h"
 #include "util/now.h"
 
 #define SEEN_MAX 64     /* limit of runtimes per cluster */
@@ -130,6 +131,52 @@ int bats_record_of_job(struct bats_record *record, const char *job,
     return rc < 0 ? rc : 0;
 }
 
+/* Reads the jobs without a bill. A machine has one at most, the last that it was
+ * asked for; the one that it took over is its first. */
+static int load_open(struct bats_db *db, struct bats_record_purchase *known,
+                     struct bats_error *err)
+{
+    size_t room = 0;
+    sqlite3_stmt *s;
+    int rc = bats_db_prepare(
+        db,
+        "WITH s AS (SELECT id, window_us, options,"
+        "    json_extract(options, '$.engine.billing.overrun_us') AS overrun"
+        "    FROM session WHERE json_extract(options, '$.run.jobs_name')"
+        "      IS NOT NULL ORDER BY id DESC LIMIT 1),"
+        "  a AS (SELECT machine, count(*) AS n FROM command JOIN s"
+        "    ON s.id = session WHERE type = 'acquire' GROUP BY machine),"
+        "  b AS (SELECT machine, count(*) AS n FROM event JOIN s"
+        "    ON s.id = session WHERE type = 'billed' GROUP BY machine),"
+        "  t AS (SELECT CAST(j.key AS INTEGER) AS machine, j.value AS mark"
+        "    FROM s, json_each(s.options, '$.run.jobs_taken') j) "
+        "SELECT m.id, iif(coalesce(b.n, 0) = 0 AND t.mark IS NOT NULL, t.mark,"
+        "    s.id || '.' || m.id || '.' || a.n),"
+        "  c.charge + c.charge * 1.0 * s.overrun / s.window_us "
+        "FROM s JOIN machine m ON m.session = s.id"
+        "  JOIN cluster c ON c.session = s.id AND c.id = m.cluster"
+        "  LEFT JOIN a ON a.machine = m.id LEFT JOIN b ON b.machine = m.id"
+        "  LEFT JOIN t ON t.machine = m.id "
+        "WHERE coalesce(a.n, 0) + (t.mark IS NOT NULL) > coalesce(b.n, 0)",
+        &s, err);
+
+    while (rc >= 0 && (rc = bats_db_step(db, s, err)) > 0) {
+        const char *mark = (const char *)sqlite3_column_text(s, 1);
+        if (!bats_grow(&known->open, &room, known->n_open + 1,
+                       sizeof *known->open)) {
+            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+            break;
+        }
+        struct bats_record_job_open *job = &known->open[known->n_open++];
+        *job = (struct bats_record_job_open){
+            .machine = (uint32_t)sqlite3_column_int64(s, 0),
+            .price = (bats_money)(sqlite3_column_double(s, 2) + 1)};
+        snprintf(job->mark, sizeof job->mark, "%s", mark != NULL ? mark : "");
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
+
 int bats_record_purchase(struct bats_record *record,
                          struct bats_record_purchase *known,
                          struct bats_error *err)
@@ -137,42 +184,35 @@ int bats_record_purchase(struct bats_record *record,
     sqlite3_stmt *s;
     int rc = bats_db_prepare(
         &record->db,
-        "WITH s AS (SELECT id, window_us,"
+        "WITH s AS (SELECT id, started_us, time_scale,"
         "    json_extract(options, '$.run.jobs_name') AS name,"
-        "    nullif(json_extract(options, '$.job'), '') AS job,"
-        "    json_extract(options, '$.engine.billing.overrun_us') AS overrun"
-        "    FROM session WHERE name IS NOT NULL),"
-        "  a AS (SELECT session, machine, count(*) AS n FROM command"
-        "    WHERE type = 'acquire' GROUP BY session, machine),"
-        "  b AS (SELECT session, machine, count(*) AS n FROM event"
-        "    WHERE type = 'billed' GROUP BY session, machine) "
-        "SELECT (SELECT name FROM s ORDER BY id DESC LIMIT 1),"
+        "    nullif(json_extract(options, '$.job'), '') AS job"
+        "    FROM session WHERE name IS NOT NULL) "
+        "SELECT (SELECT coalesce(max(id), 0) + 1 FROM session),"
+        "  (SELECT name FROM s ORDER BY id DESC LIMIT 1),"
         "  (SELECT coalesce(sum(amount), 0) FROM ledger"
         "    WHERE session IN (SELECT id FROM s)),"
         "  (SELECT group_concat(job) FROM (SELECT DISTINCT job FROM s)),"
-        "  (SELECT coalesce(sum((a.n - coalesce(b.n, 0)) * (c.charge +"
-        "      c.charge * 1.0 * s.overrun / s.window_us)), 0)"
-        "    FROM s JOIN a ON a.session = s.id"
-        "      LEFT JOIN b ON b.session = a.session AND b.machine = a.machine"
-        "      JOIN machine m ON m.session = a.session AND m.id = a.machine"
-        "      JOIN cluster c ON c.session = m.session AND c.id = m.cluster)",
+        "  (SELECT max(started_us + coalesce((SELECT max(e.time_us)"
+        "    FROM event e WHERE e.session = s.id), 0) / time_scale) FROM s)",
         &s, err);
 
-    *known = (struct bats_record_purchase){.name = ""};
+    *known = (struct bats_record_purchase){.session = 1};
     if (rc < 0)
         return rc;
     rc = bats_db_step(&record->db, s, err);
     if (rc > 0) {
-        const char *name = (const char *)sqlite3_column_text(s, 0);
-        const char *own = (const char *)sqlite3_column_text(s, 2);
+        const char *name = (const char *)sqlite3_column_text(s, 1);
+        const char *own = (const char *)sqlite3_column_text(s, 3);
+        known->session = (uint32_t)sqlite3_column_int64(s, 0);
         snprintf(known->name, sizeof known->name, "%s",
                  name != NULL ? name : "");
         snprintf(known->own, sizeof known->own, "%s", own != NULL ? own : "");
-        known->charged = sqlite3_column_int64(s, 1);
-        known->open = (bats_money)(sqlite3_column_double(s, 3) + 0.5);
+        known->charged = sqlite3_column_int64(s, 2);
+        known->last_us = sqlite3_column_int64(s, 4);
     }
     sqlite3_finalize(s);
-    return rc < 0 ? rc : 0;
+    return rc < 0 ? rc : load_open(&record->db, known, err);
 }
 
 int bats_record_rest(struct bats_record *record,
