@@ -45,7 +45,8 @@ VERSION = 0.1.0
 
 UTIL_SRC = $(addprefix src/util/, complaint.c encode.c error.c expression.c grow.c heap.c hostlist.c units.c)
 PLAN_SRC = $(addprefix src/plan/, \
-	billing.c cluster.c frontier.c goal.c knapsack.c plan.c windows.c windows_all.c)
+	billing.c cluster.c frontier.c goal.c knapsack.c lifetime.c plan.c \
+	tariff.c windows.c windows_all.c)
 ESTIMATE_SRC = $(addprefix src/estimate/, \
 	allocation.c choice.c configurations.c ends.c estimate.c histogram.c \
 	interval.c machine_windows.c plans.c regression.c sample.c stats.c)
@@ -60,10 +61,10 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	shrink/nodes.c \
 	state/answers.c state/bag.c state/categories.c state/check.c state/executions.c state/graph.c \
 	state/ledger.c state/machines.c state/slots.c state/state.c \
-	state/jobs.c state/tasks.c state/use.c tail/answers.c tail/decide.c tail/expert.c tail/instances.c tail/plays.c \
+	state/jobs.c state/meter.c state/tasks.c state/use.c tail/answers.c tail/decide.c tail/expert.c tail/instances.c tail/plays.c \
 	tail/replicas.c tail/soonest.c tail/strategy.c)
 INPUT_SRC = $(addprefix src/input/, \
-	bagfile.c clusters_file.c dependencies.c inifile.c platform.c profile.c \
+	bagfile.c clusters_file.c dependencies.c inifile.c model.c platform.c profile.c \
 	pools.c profile_save.c reliability.c runtimes.c textfile.c \
 	$(addprefix sweep/, domain.c json.c planfile.c plantask.c points.c \
 	readers.c script.c source.c sweep.c template.c text.c) \
@@ -75,7 +76,7 @@ EXEC_SRC = $(addprefix src/exec/process/, \
 	$(addprefix src/exec/output/, \
 	last.c outdir.c outfile.c outlet.c results.c spool.c stream.c)
 RECORD_SRC = $(addprefix src/record/, \
-	db.c graph.c options.c schema.c \
+	db.c graph.c models.c options.c schema.c \
 	$(addprefix write/, kinds.c log.c match.c pack.c parameters.c past.c \
 	record.c rest.c) \
 	$(addprefix read/, copy.c history.c part.c recover.c scan.c select.c \

@@ -20,6 +20,12 @@
  *               it was billed, and the rest is free again. What the job is
  *               billed in which the run itself is, goes on meanwhile.
  *
+ *   second      A machine is charged by the second from the moment it is
+ *               acquired until it is given back or reclaimed, at a price that
+ *               may depend on its age (tariff.h). It is held from window to
+ *               window: what it may cost at most until the end of one is held
+ *               before that begins. Clouds are like that today.
+ *
  * In an allocation the money is a function of the time alone:
  *
  *   billed(t) = before + rate * max(t, least)
@@ -39,8 +45,9 @@ enum bats_billing_model {
     BATS_BILLING_WINDOW,
     BATS_BILLING_ALLOCATION, /* then: rate, before, least, leaving */
     BATS_BILLING_USE,
-    BATS_BILLING_JOB /* then: rate, before, leaving (of the run's own job; 0:
-                        it is in none), overrun, jobs */
+    BATS_BILLING_JOB, /* then: rate, before, leaving (of the run's own job; 0:
+                         it is in none), overrun, jobs */
+    BATS_BILLING_SECOND
 };
 
 struct bats_billing {
@@ -55,7 +62,7 @@ struct bats_billing {
                         * has a successor does not count */
 };
 
-/* "window", "allocation", "use", "job" */
+/* "window", "allocation", "use", "job", "second" */
 bool bats_billing_find(const char *name, enum bats_billing_model *model);
 const char *bats_billing_name(enum bats_billing_model model);
 

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bats/lifetime.h"
+#include "bats/tariff.h"
 #include "bats/units.h"
 
 #define BATS_CLUSTER_NAME 64 /* longest name of a cluster, with the NUL */
@@ -22,6 +24,10 @@ struct bats_cluster {
     uint32_t max;      /* A_i: machines that may be held at the same time */
     bool unreliable;   /* executions may be lost there without a word */
     bool lost_is_free; /* charged for use: only executions that answer are */
+    struct bats_tariff tariff; /* billed by the second; else nothing */
+    bool reclaimable;  /* its machines may be taken away; then: */
+    bats_time notice;  /*   so long before, that is said; */
+    struct bats_lifetime lifetime; /* what is expected */
 };
 
 /* One machine of the platform; its id is its index in the table. */

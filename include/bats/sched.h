@@ -23,7 +23,9 @@
  * Invariants (bats_sched_check):
  *   - charged + held <= budget at every instant;
  *   - charged = sum over machines of windows entered x charge, or what the
- *     allocation is billed until then (billing.h);
+ *     allocation is billed until then (billing.h), or what is certain of what
+ *     they cost by their ages (tariff.h): then what they may cost at most until
+ *     the ends of their windows is held;
  *   - every task is in exactly one state and has at most one result;
  *   - a task runs only when nobody is left that it waits for (graph.h);
  *   - a machine runs tasks only inside windows that are paid;
@@ -34,6 +36,12 @@
  * the start, in one window that does not end, until the bag is empty or the
  * budget is near its end. That is a time limit: no task is started that is not
  * expected to end by then, and what still runs then is stopped.
+ *
+ * Machines may be reclaimed, and NOTICE says so before: then no task begins
+ * there that is not expected to end in time, what will not make it is told to
+ * stop, so that it goes on elsewhere (with its state, if it saves that), and no
+ * further machine of a reclaimable cluster is acquired until this one is gone,
+ * for others are likely to follow (Sampaio, Barbosa 2020, III.D).
  *
  * Machines that are jobs (billing.h) wait to be asked for from the start, and a
  * first tick is wanted at once. A job has one window. Where the plan wants the machine for longer, another job
@@ -94,9 +102,13 @@ enum bats_event_type {
                           to be preempted */
     BATS_EVENT_BILLED, /* machine, amount: its job has ended, and was billed; or
                           BATS_NO_MACHINE: a job of an earlier session was */
-    BATS_EVENT_CLOSED  /* machine: no other job can be had there */
+    BATS_EVENT_CLOSED, /* machine: no other job can be had there */
+
+    BATS_EVENT_NOTICE /* machine, runtime: it will be taken away so long from
+                         now, whatever kind it is; LOST may follow then */
 };
 
+/* Of a machine, without slot or task. */
 static inline bool bats_is_job_event(enum bats_event_type type)
 {
     return type >= BATS_EVENT_ENDS;

@@ -16,6 +16,7 @@ static bool admits(const struct bats_sched *e, uint32_t machine)
     const struct machine *m = &s->machines[machine];
     return m->state == MACHINE_ACTIVE && !m->quarantined && !s->draining &&
            !s->on_hold && !forecast_too_late(s, m->cluster) &&
+           (s->n_noticed == 0 || forecast_ends_before(s, machine)) &&
            (places(e) || use_affordable(s, machine, BATS_NO_POSITION)) &&
            !(s->clusters[m->cluster].done == 0 &&
              e->sampling->refuses(e->own.sampling, m->cluster)) &&

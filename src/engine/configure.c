@@ -55,13 +55,21 @@ static bool has_room(const struct state *s, const struct cluster *c)
                      : c->n_held < c->spec.max;
 }
 
+/* Where one is reclaimed others may follow: until it is gone, nothing new
+ * begins on machines of that kind. */
+static bool is_open(const struct state *s, const struct cluster *c)
+{
+    return s->n_noticed == 0 || !c->spec.reclaimable;
+}
+
 /* Acquires machines of the cluster up to its target. */
 static void fill_cluster(struct bats_sched *e, struct cluster *c)
 {
     struct state *s = &e->state;
     uint32_t first;
     while (c->n_active + c->n_asked < c->target && has_room(s, c) &&
-           !s->draining && !s->on_hold && bats_bag_ready(&s->bag) > 0 &&
+           is_open(s, c) && !s->draining && !s->on_hold &&
+           bats_bag_ready(&s->bag) > 0 &&
            bats_heap_first(&c->parked, &first) == 0 && worth_acquiring(s, c)) {
         uint32_t machine = s->members[c->first_machine + first];
         if (s->is_job ? !job_ask(s, machine) : !machine_acquire(s, machine))
@@ -294,8 +302,8 @@ int configure_review(struct bats_sched *e, const struct occasion *why,
 static bool renews(const struct bats_sched *e, uint32_t machine)
 {
     const struct state *s = &e->state;
-    bats_money charge = s->clusters[s->machines[machine].cluster].spec.charge;
-    if (s->on_hold || bats_ledger_affordable(&s->ledger, charge) < 1)
+    bats_money charge = meter_price(s, machine);
+    if (s->on_hold || s->rest[machine].taken_at != BATS_NEVER || bats_ledger_affordable(&s->ledger, charge) < 1)
         return false;
     return s->phase != PHASE_NONE
                ? e->sampling->needs(e->own.sampling, s, machine)
@@ -366,9 +374,28 @@ int configure_turn(struct bats_sched *e, uint32_t machine,
         err);
 }
 
+/* A machine that is billed by the second and has nothing to do. One that is
+ * about to be reclaimed stays if nothing is charged for it then. */
+static void give_back_idle(struct state *s)
+{
+    for (uint32_t i = s->n_held; i-- > 0;) {
+        uint32_t id = s->held[i];
+        const struct machine *m = &s->machines[id];
+        const struct bats_tariff *t = &s->clusters[m->cluster].spec.tariff;
+        bats_time taken_at = s->rest[id].taken_at;
+        bool is_free = taken_at != BATS_NEVER && m->paid_end == taken_at &&
+                       taken_at - s->rest[id].since < t->free;
+        if (m->n_busy == 0 && !is_free &&
+            (m->marked || s->draining || bats_bag_ready(&s->bag) == 0))
+            machine_park(s, id);
+    }
+}
+
 void configure_give_back(struct bats_sched *e)
 {
     struct state *s = &e->state;
+    if (s->is_second && !s->on_hold)
+        give_back_idle(s);
     uint32_t left =
         bats_bag_pending(&s->bag) + s->bag.count[BATS_TASK_WAITING];
     if (!s->is_job || s->on_hold)

@@ -4,6 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* A machine is not charged by the window. */
+static bool is_by_time(const struct bats_sched_options *o)
+{
+    return o->billing.model == BATS_BILLING_USE ||
+           o->billing.model == BATS_BILLING_JOB ||
+           o->billing.model == BATS_BILLING_SECOND;
+}
+
 static int check_options(const struct bats_sched_options *o,
                          struct bats_error *err)
 {
@@ -65,12 +73,10 @@ static int check_options(const struct bats_sched_options *o,
                               bats_money_format(bill, least),
                               bats_money_format(budget, o->budget));
     }
-    if ((o->billing.model == BATS_BILLING_USE ||
-         o->billing.model == BATS_BILLING_JOB) &&
-        o->sampling.on)
+    if (is_by_time(o) && o->sampling.on)
         return bats_error_set(err, BATS_EINPUT,
-                              "a sampling phase offers whole windows; use is "
-                              "charged here");
+                              "a sampling phase offers whole windows; the "
+                              "time is charged here");
     /* More may have been billed for it by now. */
     if (o->earlier.charged < 0 ||
         (!is_allocation && o->earlier.charged > o->budget))
@@ -318,8 +324,7 @@ int bats_sched_create(const struct bats_sched_options *o,
     }
     configure_limits(e);
     e->may_offer =
-        o->sampling.offers && e->state.phase == PHASE_NONE && !is_use &&
-        o->billing.model != BATS_BILLING_JOB;
+        o->sampling.offers && e->state.phase == PHASE_NONE && !is_by_time(o);
     *sched = e;
     return 0;
 }

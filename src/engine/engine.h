@@ -111,6 +111,10 @@ void promise_watch(struct bats_sched *e);
 int outcome_of_execution(struct bats_sched *e, const struct bats_event *ev,
                          struct bats_error *err);
 
+/* NOTICE: the machine will be taken away after this time. */
+int outcome_of_notice(struct bats_sched *e, uint32_t machine, bats_time time,
+                      struct bats_error *err);
+
 /* LOST. */
 int outcome_of_loss(struct bats_sched *e, uint32_t machine,
                     struct bats_error *err);

@@ -153,12 +153,15 @@ static int ended(struct bats_sched *e, const struct bats_event *ev,
     return rc;
 }
 
-/* The task was cut off, and has had all of a job so often that there is no hope:
- * others are no longer. */
-static bool fills_jobs(struct state *s, struct bats_position task,
-                       bats_time ran)
+/* The task was cut off, and has had all of a job or block so often that there is
+ * no hope: others are no longer. */
+static bool fills_jobs(struct state *s, uint32_t machine,
+                       struct bats_position task, bats_time ran)
 {
-    return s->is_job && !s->draining && ran >= s->window - s->window / 10 &&
+    bats_time life = s->is_job ? s->window : s->rest[machine].length;
+    if (!s->is_job)
+        ran += s->preempt_lead;
+    return life > 0 && !s->draining && ran >= life - life / 10 &&
            ++s->tasks[task.i].cuts >= CUTS;
 }
 
@@ -182,7 +185,7 @@ static void came_back(struct bats_sched *e, const struct bats_event *ev,
 
     s->tasks[task.i].once |= yielded;
     s->preempted += cut_off && !timed_out;
-    bool too_long = cut_off && !timed_out && fills_jobs(s, task, ran);
+    bool too_long = cut_off && !timed_out && fills_jobs(s, ev->machine, task, ran);
     if (timed_out && e->tail->limit && s->tasks[task.i].given_up < UINT8_MAX)
         s->tasks[task.i].given_up++;
     if (timed_out && !e->tail->limit)
@@ -245,6 +248,44 @@ static void lose(struct bats_sched *e, uint32_t machine, uint32_t slot)
             give_up(e, machine, task);
     }
     tell_sampling(e, machine, task, -1);
+}
+
+/* How long the slot's running task is expected to last. */
+static double rest_of_head(const struct state *s, uint32_t slot, double mean)
+{
+    return s->clusters[slot_cluster(s, slot)].stats.n_done > 0
+               ? forecast_rest(s, slot)
+               : mean - slot_elapsed(s, slot);
+}
+
+/* The tasks in the slot are told to stop that are not expected to end in time. */
+static void move(struct state *s, uint32_t slot, bats_time time)
+{
+    const struct cluster *c = &s->clusters[slot_cluster(s, slot)];
+    double mean = cluster_runtime(c), end = 0;
+    for (struct bats_position t = s->slots[slot].head; bats_is_position(t);
+         t = slot_next(s, slot, t)) {
+        end += bats_same_position(t, s->slots[slot].head)
+                   ? rest_of_head(s, slot, mean)
+                   : mean;
+        if (end > (double)time && !execution_cancelled(s, slot, t))
+            execution_cancel(s, slot, t, false);
+    }
+}
+
+/* One that can save its state migrates with it: it yields when told to stop. */
+int outcome_of_notice(struct bats_sched *e, uint32_t machine, bats_time time,
+                      struct bats_error *err)
+{
+    struct state *s = &e->state;
+    const struct machine *m = &s->machines[machine];
+    machine_notice(s, machine, s->now + time);
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
+        move(s, i, m->paid_end - s->now);
+    if (s->finish != BATS_FINISH_NOT_YET || s->draining)
+        return 0;
+    return configure_review(
+        e, &(struct occasion){.type = OCCASION_LOST, .machine = machine}, err);
 }
 
 int outcome_of_loss(struct bats_sched *e, uint32_t machine,

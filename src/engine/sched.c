@@ -157,7 +157,7 @@ static int last_try(struct bats_sched *e, struct bats_error *err)
     for (uint32_t i = 0; i < s->n_machines; i++)
         if (s->machines[i].state == MACHINE_LEAVING)
             return 0;
-    if (s->n_jobs > 0)
+    if (s->n_jobs > 0 || s->n_noticed > 0)
         return 0;
     bool is_late = e->policy->is_late && e->policy->is_late(e->own.policy, s);
     if (s->n_busy == 0)
@@ -328,6 +328,13 @@ static int check_event(const struct state *s, bats_time now,
                                   "machine %u was lost a second time",
                                   ev->machine);
         return 0;
+    case BATS_EVENT_NOTICE:
+        if (state == MACHINE_LOST || ev->runtime < 0 ||
+            ev->runtime > TIME_MAX)
+            return bats_error_set(err, BATS_ESTATE,
+                                  "machine %u cannot be taken away",
+                                  ev->machine);
+        return 0;
     case BATS_EVENT_ENDS:
     case BATS_EVENT_BILLED:
     case BATS_EVENT_CLOSED:
@@ -386,6 +393,8 @@ static int happen(struct bats_sched *e, const struct bats_event *ev,
     case BATS_EVENT_PREEMPTED:
     case BATS_EVENT_YIELDED:
         return outcome_of_execution(e, ev, err);
+    case BATS_EVENT_NOTICE:
+        return outcome_of_notice(e, ev->machine, ev->runtime, err);
     case BATS_EVENT_CHOSEN:
         return configure_choice(e, &ev->choice, err);
     case BATS_EVENT_ENDS:

@@ -134,7 +134,7 @@ static int set_run_key(struct reader *r, const char *name, const char *value)
         if (!bats_billing_find(value, &file->billing))
             return FAIL(r,
                         "billing: '%.60s' is neither window, "
-                        "allocation nor use",
+                        "allocation, use nor second",
                         value);
     } else {
         return FAIL(r,
@@ -145,7 +145,7 @@ static int set_run_key(struct reader *r, const char *name, const char *value)
     return 0;
 }
 
-static const char *const key_names[BATS_KEY_COUNT] = {
+static const char *const key_names[BATS_KEY_MODEL] = {
     [BATS_KEY_NODES] = "nodes",
     [BATS_KEY_RANKS] = "ranks",
     [BATS_KEY_PARTITION] = "partition",
@@ -159,6 +159,12 @@ static const char *const key_names[BATS_KEY_COUNT] = {
     [BATS_KEY_SURVIVAL] = "survival",
     [BATS_KEY_OUTAGES] = "outages",
     [BATS_KEY_CHARGE_LOST] = "charge_lost"};
+
+static const char *key_name(int key)
+{
+    return key < BATS_KEY_MODEL ? key_names[key]
+                                : bats_model_keys[key - BATS_KEY_MODEL];
+}
 
 static int set_where(struct reader *r, enum bats_cluster_key key,
                      const char *value)
@@ -175,21 +181,6 @@ static int set_where(struct reader *r, enum bats_cluster_key key,
     return section->where_text
                ? 0
                : bats_error_set(r->err, BATS_ENOMEM, "out of memory");
-}
-
-/* Parses "3" per window or "3/h" per hour. */
-static int set_charge(struct reader *r, const char *value)
-{
-    struct bats_cluster_section *section = r->section;
-    struct bats_error why;
-    size_t length = strlen(value);
-    section->by_hour = length > 2 && strcmp(value + length - 2, "/h") == 0;
-    char *amount = strndup(value, length - (section->by_hour ? 2 : 0));
-    if (!amount)
-        return bats_error_set(r->err, BATS_ENOMEM, "out of memory");
-    int code = bats_money_parse(amount, &section->cluster.charge, &why);
-    free(amount);
-    return code ? FAIL(r, "charge: %s", why.text) : 0;
 }
 
 /* How executions are lost there, and what they charge then. */
@@ -226,22 +217,31 @@ static int set_cluster_key(struct reader *r, const char *name,
     struct bats_error why;
     uint64_t max;
     int key = 0;
-    while (key < BATS_KEY_COUNT && strcmp(name, key_names[key]) != 0)
+    while (key < BATS_KEY_COUNT && strcmp(name, key_name(key)) != 0)
         key++;
     if (key == BATS_KEY_COUNT)
         return FAIL(r,
                     "unknown key '%.60s' in [cluster %s]; known are nodes, "
                     "ranks, partition, charge, max, machine, speed, "
-                    "expected, reliable, reliability, survival, outages and "
-                    "charge_lost",
+                    "expected, reliable, reliability, survival, outages, "
+                    "charge_lost, block, reclaimable, notice, guaranteed, "
+                    "free and lifetime",
                     name, section->cluster.name);
     int code = once(r, name, &section->key_line[key]);
     if (code)
         return code;
 
+    if (key >= BATS_KEY_MODEL || key == BATS_KEY_CHARGE) {
+        int rc = key == BATS_KEY_CHARGE
+                     ? bats_model_charge(&section->cluster, value,
+                                         &section->by_hour, &why)
+                     : bats_model_set(
+                           &section->cluster,
+                           (enum bats_model_key)(key - BATS_KEY_MODEL), value,
+                           &why);
+        return rc < 0 ? FAIL(r, "%s: %s", name, why.text) : 0;
+    }
     switch (key) {
-    case BATS_KEY_CHARGE:
-        return set_charge(r, value);
     case BATS_KEY_MAX:
         if (bats_count_parse(value, &max, NULL) || max == 0 ||
             max >= UINT32_MAX)
@@ -423,12 +423,33 @@ static int check_losses(struct reader *r)
 /* Charges per hour, and no others, mean an allocation. */
 static void settle_billing(const struct reader *r)
 {
-    bool by_hour = true;
-    for (size_t i = 0; i < r->file->n_sections; i++)
+    bool by_hour = true, by_age = false;
+    for (size_t i = 0; i < r->file->n_sections; i++) {
         by_hour &= r->file->sections[i].by_hour;
+        by_age |= bats_model_is_by_age(&r->file->sections[i].cluster);
+    }
     if (!r->billing_line)
-        r->file->billing =
-            by_hour ? BATS_BILLING_ALLOCATION : BATS_BILLING_WINDOW;
+        r->file->billing = by_age    ? BATS_BILLING_SECOND
+                           : by_hour ? BATS_BILLING_ALLOCATION
+                                     : BATS_BILLING_WINDOW;
+}
+
+/* Checks prices and lifetimes, once the billing is known. */
+static int check_models(struct reader *r)
+{
+    for (size_t i = 0; i < r->file->n_sections; i++) {
+        const struct bats_cluster_section *section = &r->file->sections[i];
+        enum bats_model_key key;
+        struct bats_error why;
+        if (bats_model_check(&section->cluster, r->file->billing, &key,
+                             &why) == 0)
+            continue;
+        int at = key == BATS_MODEL_KEYS ? BATS_KEY_CHARGE
+                                        : BATS_KEY_MODEL + (int)key;
+        r->line = section->key_line[at];
+        return FAIL(r, "%s: %s", key_name(at), why.text);
+    }
+    return 0;
 }
 
 /* Settles the window in force and its charge. */
@@ -450,17 +471,13 @@ static int settle_window(struct reader *r, bats_time window)
                     bats_duration_format(least, file->minimum));
     for (size_t i = 0; i < file->n_sections; i++) {
         struct bats_cluster_section *section = &file->sections[i];
-        if (!section->by_hour)
-            continue;
-        __int128 charge = (__int128)section->cluster.charge * file->window;
-        charge = (charge + BATS_HOUR - 1) / BATS_HOUR;
         r->line = section->key_line[BATS_KEY_CHARGE];
-        if (charge >= BATS_UNLIMITED)
+        if (!bats_model_settle(&section->cluster, section->by_hour,
+                               file->window, file->billing))
             return FAIL(r,
                         "charge: the charge of a window of %s is too "
                         "large",
                         bats_duration_format(text, file->window));
-        section->cluster.charge = (bats_money)charge;
     }
     return 0;
 }
@@ -483,7 +500,9 @@ static int read_file(struct reader *r, const char *text, bats_time window)
     if (code)
         return code;
     settle_billing(r);
-    code = check_losses(r);
+    code = check_models(r);
+    if (!code)
+        code = check_losses(r);
     return code ? code : settle_window(r, window);
 }
 

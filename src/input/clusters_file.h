@@ -7,6 +7,7 @@
 #ifndef BATS_INPUT_CLUSTERS_FILE_H
 #define BATS_INPUT_CLUSTERS_FILE_H
 
+#include "input/model.h"
 #include "input/platform.h"
 #include "util/hostlist.h"
 
@@ -26,7 +27,8 @@ enum bats_cluster_key {
     BATS_KEY_SURVIVAL,
     BATS_KEY_OUTAGES,
     BATS_KEY_CHARGE_LOST,
-    BATS_KEY_COUNT
+    BATS_KEY_MODEL, /* the first of those in model.h */
+    BATS_KEY_COUNT = BATS_KEY_MODEL + BATS_MODEL_KEYS
 };
 
 struct bats_rank_range {

@@ -25,13 +25,15 @@ struct bats_clusters_file; /* opaque: the contents of a clusters file */
  * Reads an INI clusters file (section [run]: window, minimum, currency, billing;
  * sections [cluster NAME]: one of nodes = hostlist | ranks = 1-32,40 |
  * partition = NAME; charge; max; machine = rank|node; speed; expected; reliable =
- * yes|no; charge_lost = yes|no; and reliability.h's, which make it unreliable).
+ * yes|no; charge_lost = yes|no; reliability.h's, which make it unreliable; and
+ * model.h's, of prices by age and machines that are reclaimed).
  * '#' and ';' begin a comment at the start of a line and behind a blank; a list may go on
  * in indented lines. Every mistake is BATS_EINPUT with "path:line: sentence",
  * without a line if the file cannot be read.
  *
  * `window` overrides the file's (0: the file's, else BATS_WINDOW_DEFAULT). A
- * charge is per machine and window, or, as "1.5/h", per machine and hour; then
+ * charge is per machine and window, or, as "1.5/h", per machine and hour (model.h
+ * has more); then
  * the charge of the window is computed from it, rounded up to a millionth. The
  * default of `billing` is an allocation (bats/billing.h) if all charges are per
  * hour, else windows. A window shorter than `minimum`, the shortest time that a

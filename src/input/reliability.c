@@ -1,6 +1,5 @@
 #include "input/reliability.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,8 +190,7 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* In (0, 1). */
-static double uniform(uint64_t seed, uint64_t n)
+double bats_reliability_uniform(uint64_t seed, uint64_t n)
 {
     return ((double)(mix(mix(seed) ^ n) >> 12) + 0.5) * 0x1p-52;
 }
@@ -203,25 +201,6 @@ static double share_at(const struct bats_reliability *r, bats_time at)
     for (size_t i = 0; i < r->n_steps && (i == 0 || r->from[i] <= at); i++)
         share = r->share[i];
     return share;
-}
-
-static bats_time survives(const struct bats_reliability *r, double u)
-{
-    double time = INFINITY;
-    switch (r->survival) {
-    case BATS_SURVIVAL_ALL:
-        break;
-    case BATS_SURVIVAL_EXPONENTIAL:
-        time = -log(u) * r->a;
-        break;
-    case BATS_SURVIVAL_WEIBULL:
-        time = r->a * pow(-log(u), 1 / r->b);
-        break;
-    case BATS_SURVIVAL_LOGNORMAL:
-        time = r->a * exp(r->b * gsl_cdf_ugaussian_Pinv(u));
-        break;
-    }
-    return time < (double)BATS_LONGEST ? (bats_time)time : BATS_NEVER;
 }
 
 /* The first outage of the machine that ends after `at`. */
@@ -241,10 +220,11 @@ bats_time bats_reliability_lost(const struct bats_reliability *r,
                                 uint32_t execution, bats_time at)
 {
     uint64_t n = (uint64_t)execution << 32 | task;
-    if (r->n_steps > 0 && uniform(seed, n) > share_at(r, at))
+    if (r->n_steps > 0 && bats_reliability_uniform(seed, n) > share_at(r, at))
         return 0;
     bats_time lost = goes_down(r, machine, at);
-    bats_time end = survives(r, uniform(~seed, n));
+    bats_time end =
+        bats_survival_quantile(r->survival, r->a, r->b, bats_reliability_uniform(~seed, n));
     return end < lost ? end : lost;
 }
 

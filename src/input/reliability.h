@@ -28,6 +28,7 @@
 #include <stdint.h>
 
 #include "bats/error.h"
+#include "bats/lifetime.h"
 #include "bats/units.h"
 
 #define BATS_RELIABILITY_STEPS 8
@@ -35,13 +36,6 @@
 struct bats_outage {
     uint32_t machine; /* in its cluster, from 0 */
     bats_time down, up;
-};
-
-enum bats_survival {
-    BATS_SURVIVAL_ALL,
-    BATS_SURVIVAL_EXPONENTIAL,
-    BATS_SURVIVAL_WEIBULL,
-    BATS_SURVIVAL_LOGNORMAL
 };
 
 /* All zero: nothing is lost. */
@@ -72,6 +66,9 @@ bool bats_reliability_loses(const struct bats_reliability *r);
 bats_time bats_reliability_lost(const struct bats_reliability *r,
                                 uint64_t seed, uint32_t machine, uint32_t task,
                                 uint32_t execution, bats_time at);
+
+/* A number in (0, 1) of its own for each seed and n. */
+double bats_reliability_uniform(uint64_t seed, uint64_t n);
 
 /* A deep copy; false: no memory. */
 bool bats_reliability_copy(struct bats_reliability *to,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const char *const names[] = {"window", "allocation", "use",
-                                    "job"};
+                                    "job", "second"};
 
 bool bats_billing_find(const char *name, enum bats_billing_model *model)
 {

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "record/models.h"
+
 /* Marks the policy bats as the one that plans windows. Its name was that of
  * bkp before; records of that time do not have the mark. */
 #define PLANS "plans"
@@ -209,6 +211,8 @@ json_t *bats_options_write(const struct bats_sched_options *o)
         bad |= json_object_set_new(object, "utility", json_string(o->utility));
     if (has_unreliable(o))
         bad |= json_object_set_new(object, "unreliable", unreliable(o));
+    if (!bats_models_are_plain(o))
+        bad |= json_object_set_new(object, "models", bats_models_write(o));
     if (o->policy == &bats_policy_bats)
         bad |= json_object_set_new(object, PLANS, json_string("windows"));
     for (size_t i = 0; i < FIELDS; i++)
@@ -484,6 +488,8 @@ bool bats_options_read(const json_t *object, struct bats_sched_options *o,
             return false;
         lists->unreliable[i] = (uint8_t)kind;
     }
+    if (!bats_models_read(json_object_get(object, "models"), lists->models))
+        return false;
     const json_t *fresh = json_object_get(object, "fresh");
     if (fresh != NULL) {
         o->earlier.fresh = lists->fresh = calloc(o->n_tasks, 1);

@@ -53,6 +53,13 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
                                trace->platform->machines, event->machine),
              runtime);
         return;
+    case BATS_EVENT_NOTICE:
+        bats_duration_format(runtime, event->runtime);
+        line(trace, now, "%s will be taken away in %s",
+             bats_machine_name(name, trace->platform->clusters,
+                               trace->platform->machines, event->machine),
+             runtime);
+        return;
     case BATS_EVENT_LOST:
         line(trace, now, "%s is lost",
              bats_machine_name(name, trace->platform->clusters,

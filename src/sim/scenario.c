@@ -6,6 +6,7 @@
 
 #include "input/inifile.h"
 #include "input/bagfile.h"
+#include "input/model.h"
 #include "input/workflow/workflow.h"
 #include "sim/measured.h"
 
@@ -16,7 +17,7 @@
 
 enum { RUN, BAG, CLUSTER, SECTIONS };
 
-#define KEYS_MAX 20
+#define KEYS_MAX 24
 
 /* State while the file is read. */
 struct reader {
@@ -27,6 +28,8 @@ struct reader {
     size_t cluster; /* the last one */
     bool minimizes; /* [run] says what */
     bool has_strategy;
+    bool has_billing;
+    bool by_hour[BATS_CLUSTERS_MAX]; /* the charge is */
     bool is_reliable[BATS_CLUSTERS_MAX]; /* the section says so */
     uint32_t machines[BATS_CLUSTERS_MAX], slots[BATS_CLUSTERS_MAX];
     /* Lines of the sections, 0: not there. Those of the clusters follow RUN
@@ -117,10 +120,12 @@ static int set_currency(struct reader *r, const char *value,
 static int set_billing(struct reader *r, const char *value,
                        struct bats_error *why)
 {
+    r->has_billing = true;
     if (bats_billing_find(value, &r->scenario->billing))
         return 0;
     return bats_error_set(why, BATS_EINPUT,
-                          "'%.60s' is neither window, allocation, use nor job",
+                          "'%.60s' is neither window, allocation, use, job "
+                          "nor second",
                           value);
 }
 
@@ -514,6 +519,13 @@ static int set_workflow(struct reader *r, const char *name,
     return rc;
 }
 
+static int set_saves(struct reader *r, const char *value,
+                     struct bats_error *why)
+{
+    r->scenario->saves = true;
+    return bats_duration_parse(value, &r->scenario->migration, why);
+}
+
 /* ---- [cluster] ---- */
 
 static int set_machines(struct reader *r, const char *value,
@@ -525,8 +537,8 @@ static int set_machines(struct reader *r, const char *value,
 static int set_charge(struct reader *r, const char *value,
                       struct bats_error *why)
 {
-    return bats_money_parse(
-        value, &r->scenario->platform.clusters[r->cluster].charge, why);
+    return bats_model_charge(&r->scenario->platform.clusters[r->cluster],
+                             value, &r->by_hour[r->cluster], why);
 }
 
 static int set_speed(struct reader *r, const char *value,
@@ -588,6 +600,27 @@ static int set_known(struct reader *r, const char *value,
                ? rc
                : bats_error_set(why, BATS_EINPUT, "1 or more: 0.3 is 30 %%");
 }
+
+static int set_model(struct reader *r, enum bats_model_key key,
+                     const char *value, struct bats_error *why)
+{
+    return bats_model_set(&r->scenario->platform.clusters[r->cluster], key,
+                          value, why);
+}
+
+#define MODEL_KEY(name, key)                                                  \
+    static int set_##name(struct reader *r, const char *value,                \
+                          struct bats_error *why)                             \
+    {                                                                         \
+        return set_model(r, key, value, why);                                 \
+    }
+
+MODEL_KEY(block, BATS_MODEL_BLOCK)
+MODEL_KEY(reclaimable, BATS_MODEL_RECLAIMABLE)
+MODEL_KEY(notice, BATS_MODEL_NOTICE)
+MODEL_KEY(guaranteed, BATS_MODEL_GUARANTEED)
+MODEL_KEY(free, BATS_MODEL_FREE)
+MODEL_KEY(lifetime, BATS_MODEL_LIFETIME)
 
 static int set_yes(const char *value, bool *yes, struct bats_error *why)
 {
@@ -670,7 +703,8 @@ static const struct {
              {{"tasks", set_tasks, false, false}, /* or a file */
               {"runtime", set_runtime, false, false}, /* or a workflow */
               {"workflow", set_workflow, false, false},
-              {"known", set_known, false, false}}},
+              {"known", set_known, false, false},
+              {"saves", set_saves, false, false}}},
     [CLUSTER] = {"cluster",
                  {{"machines", set_machines, false, true},
                   {"charge", set_charge, false, true},
@@ -685,7 +719,13 @@ static const struct {
                   {"reliability", set_reliability, false, false},
                   {"survival", set_survival, false, false},
                   {"outages", set_outages, false, false},
-                  {"charge_lost", set_charge_lost, false, false}}},
+                  {"charge_lost", set_charge_lost, false, false},
+                  {"block", set_block, false, false},
+                  {"reclaimable", set_reclaimable, false, false},
+                  {"notice", set_notice, false, false},
+                  {"guaranteed", set_guaranteed, false, false},
+                  {"free", set_free, false, false},
+                  {"lifetime", set_lifetime, false, false}}},
 };
 
 #define FAIL(r, line, ...)                                                    \
@@ -752,7 +792,7 @@ static int set_value(struct reader *r, unsigned line, const struct key *key,
 
 static int complain_of_key(struct reader *r, unsigned line, const char *name)
 {
-    char known[400] = "";
+    char known[500] = "";
     const struct key *keys = sections[r->section].keys;
     for (size_t i = 0; i < KEYS_MAX && keys[i].name; i++) {
         size_t used = strlen(known);
@@ -905,6 +945,30 @@ static int check_losses(const struct reader *r, size_t i, unsigned line)
                                    "is charged for all of them together");
 }
 
+/* Prices and lifetimes, once billing and window are known. */
+static int settle_models(struct reader *r)
+{
+    struct bats_scenario *s = r->scenario;
+    struct bats_platform *p = &s->platform;
+    for (size_t i = 0; i < p->n_clusters && !r->has_billing; i++)
+        if (bats_model_is_by_age(&p->clusters[i]))
+            s->billing = BATS_BILLING_SECOND;
+    for (size_t i = 0; i < p->n_clusters; i++) {
+        enum bats_model_key key;
+        struct bats_error why;
+        unsigned line = r->section_line[CLUSTER + i];
+        if (bats_model_check(&p->clusters[i], s->billing, &key, &why) < 0)
+            return FAIL(r, line, "%s: %s",
+                        key == BATS_MODEL_KEYS ? "charge"
+                                               : bats_model_keys[key],
+                        why.text);
+        if (!bats_model_settle(&p->clusters[i], r->by_hour[i], p->window,
+                               s->billing))
+            return FAIL(r, line, "charge: that of a window is too large");
+    }
+    return 0;
+}
+
 static int set_defaults(struct reader *r)
 {
     struct bats_scenario *s = r->scenario;
@@ -925,6 +989,8 @@ static int set_defaults(struct reader *r)
         rc = check_losses(r, i, r->section_line[CLUSTER + i]);
     if (s->platform.window == 0)
         s->platform.window = BATS_HOUR;
+    if (rc == 0)
+        rc = settle_models(r);
     if (s->repeats == 0)
         s->repeats = 1;
     if (s->n_policies == 0)

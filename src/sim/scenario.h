@@ -41,6 +41,9 @@
  *     known = 0.3                  ; policies are told them beforehand, wrong by
  *                                  ; up to 30 %; or yes: right. Default: they
  *                                  ; learn them
+ *     saves = 10s                  ; tasks that are told to stop save their
+ *                                  ; state, and go on elsewhere after so long;
+ *                                  ; default: they begin again
  *     [cluster NAME]
  *     machines = 32
  *     charge = 3                   ; per machine and window
@@ -57,6 +60,8 @@
  *     reliable = no                ; executions may be lost without a word:
  *     reliability = 0.83           ; these and survival, outages: see
  *                                  ; input/reliability.h
+ *     block, reclaimable, notice, guaranteed, free, lifetime: see
+ *                                  ; input/model.h, and `charge` there
  *     charge_lost = no             ; with billing = use; default yes
  *
  * Budgets. rr: the cost of the policy rr without a budget, in the same seed
@@ -108,6 +113,8 @@ struct bats_scenario {
     bats_time queue[BATS_CLUSTERS_MAX]; /* mean wait of a job */
     double noise[BATS_CLUSTERS_MAX];
     bats_time loss[BATS_CLUSTERS_MAX]; /* mean; 0: never */
+    bool saves;          /* a task that is told to stop saves its state, */
+    bats_time migration; /* and goes on elsewhere so much later */
     uint32_t n_tasks;
     struct bats_graph graph; /* without nodes: nobody waits */
     uint16_t *category;      /* of its tasks, or NULL */

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "input/model.h"
 #include "sim/draw.h"
 #include "util/heap.h"
 
@@ -12,7 +13,8 @@ struct slot {
     uint32_t machine, slot;
     uint32_t head, tail;
     bool is_replica;
-    bats_time runtime; /* runtime of the present execution of the head */
+    bats_time runtime; /* runtime of the present execution of the head, */
+    bats_time end;     /* and when it answers; or BATS_NEVER */
 };
 
 #define NO_SLOT UINT32_MAX
@@ -30,12 +32,16 @@ struct world {
     uint32_t *number;       /* by machine: in its cluster, from 0; or NULL */
     bats_time answered;     /* the last end of an execution */
     bats_time *started;     /* by machine that is a job: billed since then */
-    uint32_t *jobs;         /* by machine: jobs so far */
+    uint32_t *jobs;         /* by machine: acquisitions so far */
     struct bats_heap ends;  /* slots, by the end of their running task */
     uint32_t ended;         /* a slot whose task has just ended, still in the
                              * heap; or NO_SLOT */
     struct bats_heap joins; /* machines that have yet to join */
     struct bats_heap bills; /* jobs that have ended */
+    struct bats_heap takes; /* machines by the time of their notice, then of
+                             * their end */
+    bats_time *taken_at;    /* by machine: that end, once it was told */
+    double *left;           /* by task: share of its work; NULL: none saves */
     size_t next_loss;
     bats_time now;
     bool finished;
@@ -70,6 +76,8 @@ static bats_time draw_runtime(const struct world *w, uint32_t machine,
     if (is_broken(w, machine))
         return BATS_SECOND;
     double work = (double)w->o->work[task];
+    if (w->left)
+        work *= w->left[task];
     if (w->o->noise)
         work *= bats_draw_noise(w->o->noise_seed, task, execution,
                                 w->o->noise[cluster]);
@@ -101,15 +109,46 @@ static void start_head(struct world *w, uint32_t slot)
     bats_time start = w->now > ready ? w->now : ready;
     sl->runtime = draw_runtime(w, sl->machine, sl->head, execution);
     if (is_lost(w, slot, execution, start)) {
+        sl->end = BATS_NEVER;
         bats_heap_remove(&w->ends, slot);
     } else {
-        bats_heap_set(&w->ends, slot, start + sl->runtime);
+        sl->end = start + sl->runtime;
+        bats_heap_set(&w->ends, slot, sl->end);
     }
 }
 
 static bool has_jobs(const struct world *w)
 {
     return w->o->sched.billing.model == BATS_BILLING_JOB;
+}
+
+static int tell(struct world *w, const struct bats_event *event);
+static int lose(struct world *w, uint32_t machine);
+
+/* Draws when the machine is reclaimed that begins at `start`. */
+static void set_lifetime(struct world *w, uint32_t machine, bats_time start)
+{
+    uint32_t cluster = w->o->sched.machines[machine].cluster;
+    const struct bats_cluster *c = &w->o->sched.clusters[cluster];
+    uint32_t life = w->jobs[machine]++;
+    bats_time age = bats_model_lifetime(c, w->o->noise_seed, machine, life);
+    bats_time notice = age > c->notice ? age - c->notice : 0;
+    if (age == BATS_NEVER)
+        return;
+    w->taken_at[machine] = start + age;
+    bats_heap_set(&w->takes, machine, start + notice);
+}
+
+/* It says so first, and then takes it. */
+static int take(struct world *w, uint32_t machine)
+{
+    if (w->now >= w->taken_at[machine])
+        return lose(w, machine);
+    bats_heap_set(&w->takes, machine, w->taken_at[machine]);
+    return tell(w, &(struct bats_event){.type = BATS_EVENT_NOTICE,
+                                        .machine = machine,
+                                        .runtime = w->taken_at[machine] -
+                                                   w->now});
 }
 
 /* A job waits in the queue, and then starts up. */
@@ -119,14 +158,16 @@ static void acquire(struct world *w, uint32_t machine)
     bats_time startup = w->o->startup ? w->o->startup[cluster] : 0;
     bats_time wait = 0;
     w->ready[machine] = w->now + startup;
-    if (!has_jobs(w))
+    if (!has_jobs(w)) {
+        set_lifetime(w, machine, w->now);
         return;
+    }
     if (w->o->queue && w->o->queue[cluster] > 0)
         wait = bats_draw_loss(
             bats_draw_seed(w->o->noise_seed, machine),
             w->jobs[machine], w->o->queue[cluster]);
-    w->jobs[machine]++;
     w->started[machine] = w->now + wait;
+    set_lifetime(w, machine, w->started[machine]);
     w->ready[machine] = w->started[machine] + startup;
     bats_heap_set(&w->joins, machine, w->ready[machine]);
 }
@@ -139,8 +180,6 @@ static void end_job(struct world *w, uint32_t machine)
     bats_heap_remove(&w->joins, machine);
     bats_heap_set(&w->bills, machine, w->now);
 }
-
-static int tell(struct world *w, const struct bats_event *event);
 
 static int bill(struct world *w, uint32_t machine)
 {
@@ -187,6 +226,23 @@ static void take_out(struct world *w, uint32_t slot, uint32_t task)
     start_head(w, slot);
 }
 
+/* A task is told to stop: it yields if it has begun and saves its state. */
+static enum bats_event_type stop(struct world *w, uint32_t slot, uint32_t task)
+{
+    struct slot *sl = &w->slots[slot];
+    bool saves = w->left && sl->head == task && sl->end != BATS_NEVER &&
+                 sl->end - sl->runtime < w->now && !sl->is_replica;
+    if (saves) {
+        uint32_t cluster = w->o->sched.machines[sl->machine].cluster;
+        double migration = (double)w->o->migration * w->o->speed[cluster] /
+                           (double)w->o->work[task];
+        w->left[task] *= (double)(sl->end - w->now) / (double)sl->runtime;
+        w->left[task] += migration;
+    }
+    take_out(w, slot, task);
+    return saves ? BATS_EVENT_YIELDED : BATS_EVENT_PREEMPTED;
+}
+
 static int tell(struct world *w, const struct bats_event *event)
 {
     if (w->o->on_event)
@@ -228,8 +284,7 @@ static int obey(struct world *w)
             break;
         case BATS_COMMAND_CANCEL:
             slot = w->first_slot[c.machine] + c.slot;
-            take_out(w, slot, c.task);
-            rc = tell(w, &(struct bats_event){.type = BATS_EVENT_PREEMPTED,
+            rc = tell(w, &(struct bats_event){.type = stop(w, slot, c.task),
                                               .machine = c.machine,
                                               .slot = c.slot,
                                               .task = c.task});
@@ -242,6 +297,7 @@ static int obey(struct world *w)
             break;
         case BATS_COMMAND_PARK:
         case BATS_COMMAND_RELEASE:
+            bats_heap_remove(&w->takes, c.machine);
             end_job(w, c.machine);
             break;
         case BATS_NOTICE_CHARGE:
@@ -291,6 +347,7 @@ static int lose(struct world *w, uint32_t machine)
         return 0;
     w->lost[machine] = !is_job;
     bats_heap_remove(&w->joins, machine);
+    bats_heap_remove(&w->takes, machine);
     end_job(w, machine);
     for (uint32_t i = 0; i < w->o->sched.machines[machine].slots; i++) {
         uint32_t slot = w->first_slot[machine] + i;
@@ -307,7 +364,7 @@ static bats_time earlier(bats_time a, bats_time b)
 }
 
 /* One event. At the same time, ends of tasks go first, then machines that join,
- * are billed or are lost, then the engine's wake-up. */
+ * are billed, are reclaimed or are lost, then the engine's wake-up. */
 static int step(struct world *w)
 {
     uint32_t slot = 0, machine = 0;
@@ -316,11 +373,12 @@ static int step(struct world *w)
     bats_time loss = w->next_loss < w->o->n_losses
                          ? w->o->losses[w->next_loss].time
                          : BATS_NEVER;
-    uint32_t ended = 0;
+    uint32_t ended = 0, taken = 0;
     bats_time billed = bats_heap_first(&w->bills, &ended);
-    bats_time first =
-        earlier(earlier(earlier(end, join), billed),
-                earlier(loss, bats_sched_wakeup(w->sched)));
+    bats_time takes = bats_heap_first(&w->takes, &taken);
+    bats_time first = earlier(earlier(earlier(end, join),
+                                      earlier(billed, takes)),
+                              earlier(loss, bats_sched_wakeup(w->sched)));
     if (first == BATS_NEVER)
         return bats_error_set(w->err, BATS_ESTATE,
                               "the engine waits for nothing");
@@ -341,6 +399,8 @@ static int step(struct world *w)
     }
     if (first == billed)
         return bill(w, ended);
+    if (first == takes)
+        return take(w, taken);
     if (first == loss)
         return lose(w, w->o->losses[w->next_loss++].machine);
     return tell(w, &(struct bats_event){.type = BATS_EVENT_TICK});
@@ -359,17 +419,22 @@ static int set_up(struct world *w)
     w->ready = calloc(so->n_machines, sizeof *w->ready);
     w->started = calloc(so->n_machines, sizeof *w->started);
     w->jobs = calloc(so->n_machines, sizeof *w->jobs);
+    w->taken_at = calloc(so->n_machines, sizeof *w->taken_at);
+    w->left = w->o->saves ? malloc(so->n_tasks * sizeof *w->left) : NULL;
+    for (uint32_t i = 0; w->left && i < so->n_tasks; i++)
+        w->left[i] = 1;
     if (w->o->noise || w->o->reliability)
         w->executions = calloc(so->n_tasks, sizeof *w->executions);
     if (w->o->reliability)
         w->number = calloc(so->n_machines, sizeof *w->number);
     if (!w->slots || !w->first_slot || !w->next || !w->lost || !w->ready ||
-        !w->started || !w->jobs ||
+        !w->started || !w->jobs || !w->taken_at || (w->o->saves && !w->left) ||
         ((w->o->noise || w->o->reliability) && !w->executions) ||
         (w->o->reliability && !w->number) ||
         !bats_heap_init(&w->ends, n_slots) ||
         !bats_heap_init(&w->joins, so->n_machines) ||
-        !bats_heap_init(&w->bills, so->n_machines))
+        !bats_heap_init(&w->bills, so->n_machines) ||
+        !bats_heap_init(&w->takes, so->n_machines))
         return bats_error_set(w->err, BATS_ENOMEM,
                               "no memory to simulate %u machines",
                               so->n_machines);
@@ -420,11 +485,14 @@ int bats_sim_run(const struct bats_sim_options *options,
     free(w.ready);
     free(w.started);
     free(w.jobs);
+    free(w.taken_at);
+    free(w.left);
     free(w.executions);
     free(w.number);
     bats_heap_release(&w.ends);
     bats_heap_release(&w.joins);
     bats_heap_release(&w.bills);
+    bats_heap_release(&w.takes);
     if (rc < 0) {
         bats_sched_destroy(w.sched);
         return rc;

@@ -9,6 +9,9 @@
  * first task after its start-up time; each acquisition starts it up again. A
  * machine that is a job (bats/billing.h) waits in a queue before that; it is
  * billed from the beginning of its start-up until it is parked or lost. The
+ * A machine of a cluster that is reclaimable and has a lifetime (cluster.h)
+ * is reclaimed when that is over, which is drawn from the seed of the noise for
+ * each acquisition, and NOTICE comes before. The
  * n-th execution of a task lasts work / speed x a factor that depends only on
  * the seed of the noise, the task and n, so that every policy meets the same
  * world.
@@ -44,6 +47,8 @@ struct bats_sim_options {
     const struct bats_reliability *reliability; /* per cluster: which
                                  executions are lost and never answer, by the
                                  seed of the noise, too; NULL: none */
+    bool saves;          /* a task that is told to stop saves its state and */
+    bats_time migration; /* yields; what is left of it takes so much longer */
     const uint8_t *fails;   /* per task: not 0 if it fails; or NULL */
     const uint8_t *broken;  /* per machine: not 0 if every task fails on it
                             * after a second; or NULL */

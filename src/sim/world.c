@@ -405,6 +405,8 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
         .queue = s->queue,
         .noise = w->has_noise ? s->noise : NULL,
         .noise_seed = w->noise_seed,
+        .saves = s->saves,
+        .migration = s->migration,
         .reliability = w->has_losses ? p->reliability : NULL,
         .losses = w->losses,
         .n_losses = w->n_losses,
@@ -536,7 +538,8 @@ static int know_budget(struct bats_world *w, uint32_t budget,
     int rc =
         amount_of(w, &w->scenario->budgets[budget], &w->amount[budget], err);
     w->bound[budget] = INFINITY; /* it is that of whole windows */
-    if (rc == 0 && w->scenario->billing != BATS_BILLING_USE)
+    if (rc == 0 && w->scenario->billing != BATS_BILLING_USE &&
+        w->scenario->billing != BATS_BILLING_SECOND)
         rc =
             bats_bound(&w->problem, w->amount[budget], &w->bound[budget], err);
     w->knows_bound[budget] = rc == 0;

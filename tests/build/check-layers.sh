@@ -66,7 +66,7 @@ offences=$(
         owner["sqlite3.h"] = "record"
         owner["hwloc.h"] = owner["pmix.h"] = "site"
         split("error units", u)
-        split("billing cluster goal plan frontier windows", p)
+        split("billing cluster goal lifetime plan frontier tariff windows", p)
         split("estimate interval regression sample stats", e)
         for (i in u)
             home["bats/" u[i] ".h"] = "util"

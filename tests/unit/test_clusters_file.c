@@ -177,11 +177,13 @@ static void unknown_sections_and_keys_are_refused(void **state)
     refuse_line("node = a1",
                 ":3: unknown key 'node' in [cluster x]; known are nodes, "
                 "ranks, partition, charge, max, machine, speed, expected, "
-                "reliable, reliability, survival, outages and charge_lost");
+                "reliable, reliability, survival, outages, charge_lost, block, "
+                "reclaimable, notice, guaranteed, free and lifetime");
     refuse_line("window = 1h",
                 ":3: unknown key 'window' in [cluster x]; known are nodes, "
                 "ranks, partition, charge, max, machine, speed, expected, "
-                "reliable, reliability, survival, outages and charge_lost");
+                "reliable, reliability, survival, outages, charge_lost, block, "
+                "reclaimable, notice, guaranteed, free and lifetime");
     refuse("#\nmax = 3\n[cluster x]\ncharge = 1\n",
            ":2: 'max' stands in front of the first section");
 }
@@ -397,6 +399,98 @@ static void a_text_is_read_as_a_file(void **state)
     assert_string_equal(err.text, "here:1: cluster 'x' has no charge");
 }
 
+static void prices_and_lifetimes_are_read(void **state)
+{
+    (void)state;
+    struct bats_clusters_file *file =
+        load("[run]\nwindow = 30m\n"
+             "[cluster demand]\ncharge = 1/h\nranks = 1\n"
+             "[cluster spot]\ncharge = 0.3/h\nranks = 2\n"
+             "reclaimable = yes\nnotice = 2m\nfree = 1h\n"
+             "guaranteed = 10m\nlifetime = lognormal(90m, 1.39), 34%\n"
+             "[cluster block]\ncharge = 0.4/h..0.6/h\nblock = 1h..6h\n"
+             "ranks = 3\n"
+             "[cluster aged]\ncharge = 1/h for 2h, 0.25/h after\n"
+             "ranks = 4\nreclaimable = yes\nlifetime = exponential(2h)\n");
+    const struct bats_cluster *c = bats_clusters_file_cluster(file, 0);
+    assert_int_equal(bats_clusters_file_billing(file), BATS_BILLING_SECOND);
+    assert_int_equal(c->charge, BATS_UNIT / 2);
+    assert_int_equal(c->tariff.n_steps, 1);
+    assert_false(c->reclaimable);
+    c = bats_clusters_file_cluster(file, 1);
+    assert_true(c->reclaimable);
+    assert_int_equal(c->notice, 2 * BATS_MINUTE);
+    assert_int_equal(c->tariff.free, BATS_HOUR);
+    assert_int_equal(c->lifetime.guaranteed, 10 * BATS_MINUTE);
+    assert_int_equal(c->lifetime.survival, BATS_SURVIVAL_LOGNORMAL);
+    assert_true(c->lifetime.a == 90.0 * BATS_MINUTE &&
+                c->lifetime.b == 1.39 && c->lifetime.share == .34);
+    c = bats_clusters_file_cluster(file, 2);
+    assert_int_equal(c->tariff.shortest, BATS_HOUR);
+    assert_int_equal(c->tariff.longest, 6 * BATS_HOUR);
+    assert_int_equal(c->tariff.charge_longest, 6 * BATS_UNIT / 10);
+    assert_int_equal(c->tariff.n_steps, 1);
+    c = bats_clusters_file_cluster(file, 3);
+    assert_int_equal(c->tariff.per, BATS_HOUR);
+    assert_int_equal(c->tariff.n_steps, 2);
+    assert_int_equal(c->tariff.step[1].from, 2 * BATS_HOUR);
+    assert_int_equal(c->tariff.step[1].charge, BATS_UNIT / 4);
+    assert_true(c->lifetime.share == 1);
+    bats_clusters_file_destroy(file);
+}
+
+static void prices_and_lifetimes_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *lines, *expected;
+    } wrong[] = {
+        {"lifetime = normal(1h, 2)",
+         ":3: lifetime: expected exponential(MEAN), weibull(SCALE, SHAPE) or "
+         "lognormal(MEDIAN, SIGMA), and perhaps ', P%'"},
+        {"reclaimable = yes\nlifetime = exponential(1h), 34",
+         ":4: lifetime: expected exponential(MEAN), weibull(SCALE, SHAPE) or "
+         "lognormal(MEDIAN, SIGMA), and perhaps ', P%'"},
+        {"reclaimable = yes\nlifetime = exponential(1h), 134%",
+         ":4: lifetime: more than 100 %"},
+        {"lifetime = exponential(1h)",
+         ":3: lifetime: is for reclaimable = yes"},
+        {"notice = 2m", ":3: notice: is for reclaimable = yes"},
+        {"free = 2m", ":3: free: is for reclaimable = yes"},
+        {"guaranteed = 2m", ":3: guaranteed: is for reclaimable = yes"},
+        {"reclaimable = maybe",
+         ":3: reclaimable: 'maybe' is neither yes nor no"},
+        {"block = 6h", ":3: block: expected TIME..TIME, as 1h..6h"},
+        {"block = 6h..1h",
+         ":3: block: '6h..1h' is no range of lengths above 0"},
+        {"block = 1h..2h\nreclaimable = yes",
+         ":3: block: a block is not reclaimed before its end: no reclaimable "
+         "= yes"},
+        {"[run]\nbilling = window\n[cluster y]\ncharge = 1\nblock = 1h..2h",
+         ":1: cluster 'x' has none of nodes, ranks and partition"},
+        {"block = 1h..2h\n[run]\nbilling = use",
+         ":3: block: needs billing = second"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        refuse_line(wrong[i].lines, wrong[i].expected);
+    refuse("[cluster x]\ncharge = 1/h..2\n",
+           ":2: charge: '2': either all are per hour or none is");
+    refuse("[cluster x]\ncharge = 1..2\n",
+           ":2: charge: a range of prices is for blocks: block = 1h..6h");
+    refuse("[cluster x]\ncharge = 2..1\nblock=1h..2h\n",
+           ":2: charge: the longest block charges less than the shortest one");
+    refuse("[cluster x]\ncharge = 1/h for 2h, 0.5/h after\nblock=1h..2h\n",
+           ":2: charge: a block has one price, or two for its ends: "
+           "AMOUNT..AMOUNT");
+    refuse("[cluster x]\ncharge = 1/h for 2h, 0.5/h\n",
+           ":2: charge: expected AMOUNT, AMOUNT/h, AMOUNT..AMOUNT or AMOUNT "
+           "for TIME, AMOUNT after");
+    refuse("[cluster x]\ncharge = 1 for 0s, 2 after\n",
+           ":2: charge: '0s' is not above 0");
+    refuse("[run]\nbilling = allocation\n"
+           "[cluster x]\ncharge = 1/h for 2h, 0.5/h after\n",
+           ":4: charge: needs billing = second");
+}
+
 static enum bats_billing_model billing_of(const char *text)
 {
     struct bats_clusters_file *file;
@@ -479,6 +573,8 @@ static void unreliable_clusters_are_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prices_and_lifetimes_are_read),
+        cmocka_unit_test(prices_and_lifetimes_that_make_no_sense_are_refused),
         cmocka_unit_test(charges_per_hour_are_those_of_an_allocation),
         cmocka_unit_test(the_documented_file_is_read),
         cmocka_unit_test(what_is_not_given_has_a_default),

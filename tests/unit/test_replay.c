@@ -58,6 +58,29 @@ static bats_time pick_time(bats_time most)
     return (bats_time)(random() % most);
 }
 
+/* Machines that are billed by their age, some of which are reclaimed. */
+static void make_reclaimable(struct run *r)
+{
+    r->o.billing.model = BATS_BILLING_SECOND;
+    r->o.sampling.on = false;
+    for (size_t i = 0; i < r->o.n_clusters; i++) {
+        struct bats_cluster *c = &r->clusters[i];
+        c->reclaimable = pick(2);
+        c->notice = pick_time(BATS_MINUTE);
+        c->tariff = (struct bats_tariff){
+            .per = BATS_HOUR,
+            .n_steps = 1 + pick(2),
+            .step = {{0, c->charge}, {pick_time(BATS_HOUR), c->charge / 2}},
+            .free = pick(2) * pick_time(BATS_HOUR)};
+        c->lifetime = (struct bats_lifetime){
+            .survival = BATS_SURVIVAL_WEIBULL,
+            .a = 1 + pick(100) * 1e9,
+            .b = 1 + pick(100) / 7.0,
+            .share = (1 + pick(99)) / 100.0,
+            .guaranteed = pick_time(BATS_HOUR)};
+    }
+}
+
 /* Every option, with values that are seldom the same twice. */
 static void choose_options(struct run *r, uint32_t n_tasks)
 {
@@ -130,7 +153,7 @@ static void choose_options(struct run *r, uint32_t n_tasks)
                                       .runtime = pick_time(BATS_HOUR)};
     if (only_windows)
         return;
-    uint32_t billing = pick(3);
+    uint32_t billing = pick(4);
     if (billing == 0)
         o->billing =
             (struct bats_billing){.model = BATS_BILLING_ALLOCATION,
@@ -141,6 +164,8 @@ static void choose_options(struct run *r, uint32_t n_tasks)
         o->billing.model = BATS_BILLING_USE;
         o->sampling.on = false;
     }
+    if (billing == 2)
+        make_reclaimable(r);
     for (size_t i = 0; i < o->n_clusters; i++)
         r->expected[i] = pick(2) * pick_time(BATS_HOUR);
     o->expected = pick(2) == 0 ? NULL : r->expected;
@@ -240,6 +265,12 @@ static void step(struct run *r)
         r->lost[m] = true;
         memset(r->queue[m], 0, sizeof r->queue[m]);
         tell(r, &lost);
+    } else if (chance >= 980 && chance < 999 && !r->lost[m] &&
+               r->o.billing.model == BATS_BILLING_SECOND) {
+        struct bats_event notice = {.type = BATS_EVENT_NOTICE,
+                                    .machine = m,
+                                    .runtime = pick_time(BATS_MINUTE)};
+        tell(r, &notice);
     } else if (chance == 999) {
         struct bats_event stop = {.type = pick(2) == 0 ? BATS_EVENT_DRAIN
                                                        : BATS_EVENT_STOP};

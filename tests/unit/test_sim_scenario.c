@@ -313,12 +313,13 @@ static void keys_are_checked(void **state)
                "confidence, seeds, repeats, monitor, grace, reconfigure, "
                "tail, strategy, utility, timeout and retries");
     refuse_bag("task = 1", ":4: unknown key 'task' in [bag]; known are "
-                           "tasks, runtime, workflow and known");
+                           "tasks, runtime, workflow, known and saves");
     refuse_cluster("nodes = a",
                    ":4: unknown key 'nodes' in [cluster]; known "
                    "are machines, charge, speed, expected, slots, "
                    "startup, queue, noise, loss, reliable, reliability, survival, "
-                   "outages and charge_lost");
+                   "outages, charge_lost, block, reclaimable, notice, "
+                   "guaranteed, free and lifetime");
     refuse_run("window = 1h\nwindow = 1h",
                ":3: 'window' is already on line 2");
     refuse_cluster("charge = 2", ":4: 'charge' is already on line 3");

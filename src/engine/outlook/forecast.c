@@ -270,6 +270,14 @@ bool forecast_fits(const struct state *s, uint32_t machine)
     return stats->mean <= time;
 }
 
+bool forecast_ends_before(const struct state *s, uint32_t machine)
+{
+    const struct machine *m = &s->machines[machine];
+    double mean = cluster_runtime(&s->clusters[m->cluster]);
+    return s->rest[machine].taken_at == BATS_NEVER ||
+           (mean > 0 && mean <= (double)(m->paid_end - s->now));
+}
+
 bool forecast_too_late(const struct state *s, size_t cluster)
 {
     return s->now >= s->latest ||

@@ -46,6 +46,10 @@ struct forecast forecast_make(const struct state *s);
  * yet. */
 bool forecast_fits(const struct state *s, uint32_t machine);
 
+/* Nobody has said that the machine will be taken away, or a task of mean length
+ * ends before. */
+bool forecast_ends_before(const struct state *s, uint32_t machine);
+
 /* A task of mean length that begins on the cluster now ends after the
  * time limit. */
 bool forecast_too_late(const struct state *s, size_t cluster);

@@ -267,7 +267,7 @@ static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
     struct nodes *k = self;
-    if (o->shrink.node == NULL || s->is_use)
+    if (o->shrink.node == NULL || s->is_use || s->is_second)
         return 0;
     k->keep = o->shrink.keep;
     k->restart = o->shrink.restart;

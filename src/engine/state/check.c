@@ -88,7 +88,8 @@ void state_check(const struct state *s)
 {
     bats_money charged = s->earlier_charged, charged_for_use = 0, held = 0;
     uint32_t in_slots = 0, executions = 0, replicas = 0, absent = 0, lost = 0,
-             holding = 0, open = 0, idle = 0, jobs = 0, waiting = 0;
+             holding = 0, open = 0, idle = 0, jobs = 0, waiting = 0,
+             noticed = 0;
     bats_ledger_check(&s->ledger);
     bats_bag_check(&s->bag);
     for (uint32_t i = 0; i < s->n_machines; i++) {
@@ -96,7 +97,10 @@ void state_check(const struct state *s)
         bats_money charge = s->clusters[m->cluster].spec.charge;
         check_machine(s, i);
         charged += s->is_job ? 0 : s->rest[i].windows * charge;
-        held += m->renewing ? charge : use_held(s, i);
+        held += s->is_second  ? meter_held(s, i)
+                : m->renewing ? charge
+                              : use_held(s, i);
+        noticed += paid(m) && s->rest[i].taken_at != BATS_NEVER;
         held += s->rest[i].asked ? job_price(s, m->cluster) : 0;
         jobs += s->rest[i].asked;
         waiting += m->state == MACHINE_ASKED ? m->n_slots : 0;
@@ -117,6 +121,7 @@ void state_check(const struct state *s)
         charged += s->ledger.billing.before + s->billed_others +
                    bats_billing_held(&s->ledger.billing, s->now);
     assert(absent == s->n_absent && lost == s->n_lost);
+    assert(noticed == s->n_noticed);
     assert(jobs == s->n_jobs && waiting == s->n_asked_slots);
     assert(holding == s->n_held && open == s->n_open && idle == s->n_free);
     for (uint32_t t = 0; t < s->bag.n; t++) {

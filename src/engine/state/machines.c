@@ -38,7 +38,8 @@ static void hold(struct state *s, uint32_t id, bats_time end)
     struct cluster *c = &s->clusters[m->cluster];
     bats_heap_remove(&c->parked, s->rest[id].member);
     m->state = MACHINE_ACTIVE;
-    m->marked = m->renewing = false;
+    m->marked = m->renewing = m->last = false;
+    s->rest[id].taken_at = BATS_NEVER;
     m->paid_end = end;
     m->plan_windows = c->plan_windows > 0 ? c->plan_windows - 1 : 0;
     if (!m->used)
@@ -72,7 +73,7 @@ static void charge_window(struct state *s, uint32_t id)
     struct machine *m = &s->machines[id];
     struct cluster *c = &s->clusters[m->cluster];
     schedule_turn(s, id);
-    if (s->is_allocation || s->is_use)
+    if (s->is_allocation || s->is_use || s->is_second)
         return; /* what is charged is the time, of the whole or of use */
     s->rest[id].windows++;
     c->windows++;
@@ -95,9 +96,12 @@ bool machine_acquire(struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
     assert(m->state == MACHINE_PARKED && !m->quarantined);
-    if (!bats_ledger_charge(&s->ledger, charge_of(s, m)))
+    bats_time end =
+        s->is_allocation || s->is_use ? TIME_MAX : s->now + s->window;
+    if (s->is_second ? !meter_begin(s, id, &end)
+                     : !bats_ledger_charge(&s->ledger, charge_of(s, m)))
         return false;
-    hold(s, id, s->is_allocation || s->is_use ? TIME_MAX : s->now + s->window);
+    hold(s, id, end);
     charge_window(s, id);
     put_to_work(s, id);
     return true;
@@ -118,16 +122,21 @@ bool machine_renew(struct state *s, uint32_t id)
     struct machine *m = &s->machines[id];
     if (s->is_use)
         return use_extend(s, id);
-    if (!bats_ledger_hold(&s->ledger, charge_of(s, m)))
+    if (s->rest[id].taken_at != BATS_NEVER ||
+        (s->is_second ? !meter_renew(s, id)
+                      : !bats_ledger_hold(&s->ledger, charge_of(s, m))))
         return false;
     m->renewing = true;
     bats_heap_set(&s->turns, id, m->paid_end);
     return true;
 }
 
-static void give_up_renewal(struct state *s, struct machine *m)
+static void give_up_renewal(struct state *s, uint32_t id)
 {
-    if (m->renewing)
+    struct machine *m = &s->machines[id];
+    if (m->renewing && s->is_second)
+        meter_give_up(s, id);
+    else if (m->renewing)
         bats_ledger_give_up(&s->ledger, charge_of(s, m));
     m->renewing = false;
 }
@@ -135,9 +144,14 @@ static void give_up_renewal(struct state *s, struct machine *m)
 void machine_enter_window(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
-    bats_ledger_charge_held(&s->ledger, charge_of(s, m));
+    bats_time end = m->paid_end + s->window;
+    if (s->is_second)
+        end = meter_next_end(s, id);
+    else
+        bats_ledger_charge_held(&s->ledger, charge_of(s, m));
     m->renewing = false;
-    m->paid_end += s->window;
+    m->paid_end = end;
+    meter_book(s, id);
     if (m->plan_windows > 0)
         m->plan_windows--;
     charge_window(s, id);
@@ -183,6 +197,7 @@ static void let_go(struct state *s, uint32_t id)
     if (s->n_held == 0 && !s->is_job)
         s->next_tick = BATS_NEVER;
     bats_heap_remove(&s->turns, id);
+    s->n_noticed -= s->rest[id].taken_at != BATS_NEVER;
 }
 
 void machine_leave(struct state *s, uint32_t id)
@@ -195,10 +210,24 @@ void machine_leave(struct state *s, uint32_t id)
     bats_heap_set(&s->turns, id, m->paid_end);
 }
 
+/* It gets no more tasks. */
+static void retire(struct state *s, uint32_t id)
+{
+    struct machine *m = &s->machines[id];
+    struct cluster *c = &s->clusters[m->cluster];
+    m->quarantined = true;
+    bats_heap_remove(&c->parked, s->rest[id].member);
+    c->n_joined--;
+    c->n_quarantined++;
+    s->n_quarantined++;
+}
+
 void machine_wait(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
     m->state = s->rest[id].asked ? MACHINE_ENDING : MACHINE_PARKED;
+    if (s->rest[id].taken_at != BATS_NEVER && !s->is_job && !m->quarantined)
+        retire(s, id);
     if (!m->quarantined && m->state == MACHINE_PARKED)
         bats_heap_set(&s->clusters[m->cluster].parked, s->rest[id].member, 0);
 }
@@ -214,7 +243,10 @@ void machine_end(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
     use_end(s, id);
-    give_up_renewal(s, m);
+    meter_end(s, id,
+              s->now >= s->rest[id].taken_at ? BATS_END_RECLAIMED
+                                             : BATS_END_USER);
+    give_up_renewal(s, id);
     stop_using(s, id);
     let_go(s, id);
     if (s->is_job)
@@ -254,10 +286,12 @@ void machine_lose(struct state *s, uint32_t id)
         c->n_joined--;
     }
     m->quarantined = false;
+    meter_end(s, id,
+              c->spec.reclaimable ? BATS_END_RECLAIMED : BATS_END_USER);
     if (m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING)
         let_go(s, id);
     stop_using(s, id);
-    give_up_renewal(s, m);
+    give_up_renewal(s, id);
     bats_heap_remove(&c->parked, s->rest[id].member);
     m->state = MACHINE_LOST;
     c->n_lost++;
@@ -266,17 +300,36 @@ void machine_lose(struct state *s, uint32_t id)
 
 void machine_quarantine(struct state *s, uint32_t id)
 {
-    struct machine *m = &s->machines[id];
-    struct cluster *c = &s->clusters[m->cluster];
+    const struct machine *m = &s->machines[id];
     if (m->state == MACHINE_ACTIVE && !m->marked)
         machine_mark(s, id, true);
-    m->quarantined = true;
-    bats_heap_remove(&c->parked, s->rest[id].member);
-    c->n_joined--;
-    c->n_quarantined++;
-    s->n_quarantined++;
+    retire(s, id);
     for (uint32_t i = 0; i < m->n_slots; i++)
         slot_remove_idle(s, m->first_slot + i);
     state_emit(s, (struct bats_command){.type = BATS_NOTICE_QUARANTINE,
                                         .machine = id});
+}
+
+void machine_notice(struct state *s, uint32_t id, bats_time taken_at)
+{
+    struct machine *m = &s->machines[id];
+    bool is_held =
+        m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
+    give_up_renewal(s, id);
+    s->n_noticed += is_held && s->rest[id].taken_at == BATS_NEVER;
+    s->rest[id].taken_at = taken_at;
+    if (m->state == MACHINE_PARKED && !s->is_job && !m->quarantined)
+        retire(s, id);
+    if (!is_held)
+        return;
+    m->last = true;
+    if (m->state == MACHINE_ACTIVE && !m->marked)
+        machine_mark(s, id, true);
+    if (s->is_use) /* its time ends with its task */
+        return;
+    m->paid_end = meter_take(s, id, taken_at);
+    if (m->state == MACHINE_LEAVING)
+        bats_heap_set(&s->turns, id, m->paid_end);
+    else
+        schedule_turn(s, id);
 }

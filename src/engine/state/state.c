@@ -46,6 +46,8 @@ void state_finish(struct state *s, enum bats_finish why)
     s->finish = why;
     state_bill(s);
     for (uint32_t i = 0; i < s->n_machines; i++)
+        meter_end(s, i, BATS_END_USER);
+    for (uint32_t i = 0; i < s->n_machines; i++)
         if (s->machines[i].state != MACHINE_ABSENT &&
             s->machines[i].state != MACHINE_LOST)
             state_emit(s, (struct bats_command){.type = BATS_COMMAND_RELEASE,
@@ -115,7 +117,8 @@ static void set_up_machines(struct state *s,
                                           .n_slots = specs[i].slots};
         s->rest[i] = (struct machine_rest){.member = c->n_machines++,
                                            .paid_before = paid ? paid[i] : 0,
-                                           .since = BATS_NEVER};
+                                           .since = BATS_NEVER,
+                                           .taken_at = BATS_NEVER};
         for (uint32_t k = 0; k < specs[i].slots; k++)
             s->slots[s->n_slots++] = (struct slot){.machine = i,
                                                    .head = BATS_NO_POSITION,
@@ -220,6 +223,18 @@ static bool has_phase(const struct state *s,
                             sampling->n_observations > 0);
 }
 
+/* A window of a new machine costs so much: what plans are made with. */
+static void set_price(const struct state *s, struct cluster *c)
+{
+    struct bats_tariff *t = &c->spec.tariff;
+    if (t->n_steps == 0)
+        *t = (struct bats_tariff){.per = s->window,
+                                  .n_steps = 1,
+                                  .step = {{.charge = c->price}}};
+    c->price = c->spec.charge =
+        bats_tariff_cost(t, t->shortest, 0, s->window, BATS_END_USER);
+}
+
 int state_init(struct state *s, const struct bats_sched_options *o,
                struct bats_error *err)
 {
@@ -235,6 +250,7 @@ int state_init(struct state *s, const struct bats_sched_options *o,
         .goal = o->goal,
         .is_allocation = o->billing.model == BATS_BILLING_ALLOCATION,
         .is_use = o->billing.model == BATS_BILLING_USE,
+        .is_second = o->billing.model == BATS_BILLING_SECOND,
         .is_job = o->billing.model == BATS_BILLING_JOB,
         .earlier_charged = earlier->charged,
         .tops_up = earlier->tops_up,
@@ -263,6 +279,8 @@ int state_init(struct state *s, const struct bats_sched_options *o,
         s->clusters[i].expected = o->expected ? o->expected[i] : 0;
         if (s->is_allocation || s->is_use)
             s->clusters[i].spec.charge = 0;
+        if (s->is_second)
+            set_price(s, &s->clusters[i]);
         s->clusters[i].limit = BATS_NEVER;
     }
     bats_ledger_init(&s->ledger, o->budget, earlier->charged);
@@ -281,7 +299,7 @@ int state_init(struct state *s, const struct bats_sched_options *o,
         return rc;
     s->sample_size = sample_size(&s->bag, o);
     set_up_tasks(s, o);
-    set_up_machines(s, o->machines, earlier->paid);
+    set_up_machines(s, o->machines, s->is_second ? NULL : earlier->paid);
     s->phase = has_phase(s, &o->sampling) ? PHASE_SAMPLING : PHASE_NONE;
     if (!set_up_clusters(s))
         return BATS_ENOMEM;

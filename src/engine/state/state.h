@@ -9,6 +9,7 @@
  *
  *   machines.c    joined, acquired, renewed, marked, parked, lost
  *   use.c         what a machine costs that is charged for use
+ *   meter.c       or by its age
  *   jobs.c        machines that are jobs: asked for, begun, billed
  *   slots.c       the list of idle slots, and their queues
  *   executions.c  the executions of a task, of which there may be several
@@ -64,7 +65,8 @@ struct machine {
     bool renewing;        /* ACTIVE: the next window's charge is held */
     bool quarantined;     /* gets no more tasks */
     bool used;            /* was acquired at least once */
-    bool last;            /* ACTIVE, a job: whether another follows is decided */
+    bool last;            /* ACTIVE: whether another job follows is decided, or
+                             it is about to be reclaimed */
     bats_time paid_end;   /* end of the last window charged */
     int64_t plan_windows; /* that the plan still gives it after this one */
     int64_t overrun;      /* as of the last look (forecast.h): windows beyond
@@ -77,9 +79,11 @@ struct machine_rest {
     uint32_t member;       /* its index among the cluster's members */
     bats_time paid_before; /* an earlier session has paid it for so long */
     int64_t windows;       /* entered so far, over all acquisitions */
-    bats_time since;       /* charged for use: it is in use since then, or
-                              BATS_NEVER; */
+    bats_time since;       /* charged for use or by age: it is in use, or
+                              held, since then, or BATS_NEVER; */
     bats_money booked;     /* and so much of that is charged */
+    bats_time length;      /* by age: that of its block; 0: it has none */
+    bats_time taken_at;    /* it will be reclaimed then; or BATS_NEVER */
     bool closed;           /* no other job can be had there */
     bool asked;            /* a job was asked for, and is not billed yet: */
     bats_time asked_at;    /*   since then; */
@@ -167,7 +171,7 @@ struct cluster {
     bool is_seen; /* tasks have ended well there in an earlier session, too, or
                      in a sampling phase */
     int64_t windows;
-    bats_money used;                  /* charged for use, or for jobs */
+    bats_money used;                  /* charged for use, by age or for jobs */
     uint32_t n_asked; /* jobs that wait; */
     uint32_t n_began; /* those that began, */
     double waited;    /* and how long all of them waited, microseconds */
@@ -223,7 +227,7 @@ struct state {
     enum bats_finish late; /* which of them it is */
     bool is_late;          /* it is over */
     bool is_allocation;    /* billing.h; */
-    bool is_use;
+    bool is_use, is_second;
     bool is_job;           /* none of these: by windows */
     uint32_t sample_size;
     bats_money earlier_charged;
@@ -266,6 +270,7 @@ struct state {
 
     uint32_t n_absent, n_lost, n_quarantined, n_held; /* machines */
     bats_money billed_others; /* jobs that no machine is */
+    uint32_t n_noticed;     /* held machines that are about to be reclaimed */
     uint32_t n_jobs;        /* of them, jobs asked for and not billed; */
     uint64_t n_asked_slots; /* slots of those that wait */
     uint32_t n_open;     /* slots of ACTIVE machines, */
@@ -369,6 +374,33 @@ void use_forgive(struct state *s, uint32_t machine);
 
 /* It is not in use any more. */
 void use_end(struct state *s, uint32_t machine);
+
+/* ---- meter.c: all of it nothing, unless machines are billed by the second ----
+ */
+
+/* The money that is held for the machine, beyond what is charged. */
+bats_money meter_held(const struct state *s, uint32_t machine);
+
+/* It is acquired: the money for its first window, or less if its block is
+ * shorter, is held until *end. False: there is none. */
+bool meter_begin(struct state *s, uint32_t machine, bats_time *end);
+
+/* The end of the next window, of the block, or of the machine; and what it costs
+ * from its present window's end until then: any machine, by any billing. */
+bats_time meter_next_end(const struct state *s, uint32_t machine);
+bats_money meter_price(const struct state *s, uint32_t machine);
+
+/* Holds that money; false: there is none, or no such window. No longer. */
+bool meter_renew(struct state *s, uint32_t machine);
+void meter_give_up(struct state *s, uint32_t machine);
+
+/* It will be gone at this time: until when it is paid now, not later. Not
+ * while it is renewing. */
+bats_time meter_take(struct state *s, uint32_t machine, bats_time end);
+
+/* Charges what is certain by now; or, as it ends, all that it owes. */
+void meter_book(struct state *s, uint32_t machine);
+void meter_end(struct state *s, uint32_t machine, enum bats_end end);
 
 /* ---- jobs.c: machines that are jobs ---- */
 
@@ -661,6 +693,10 @@ void machine_mark(struct state *s, uint32_t machine, bool marked);
 
 /* It gets no more tasks, and leaves at the end of its window. */
 void machine_quarantine(struct state *s, uint32_t machine);
+
+/* A held machine will be reclaimed at this time: its window does not last
+ * longer, and none follows. */
+void machine_notice(struct state *s, uint32_t machine, bats_time taken_at);
 
 /* -> LOST. What was on it is still in its slots: the caller takes it out. */
 void machine_lose(struct state *s, uint32_t machine);

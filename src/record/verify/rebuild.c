@@ -116,6 +116,7 @@ static int read_clusters(struct bats_db *db, int64_t session,
         }
         struct bats_cluster *c = &b->clusters[o->n_clusters++];
         const char *name = (const char *)sqlite3_column_text(s, 0);
+        *c = b->lists.models[o->n_clusters - 1];
         snprintf(c->name, sizeof c->name, "%s", name != NULL ? name : "");
         c->charge = sqlite3_column_int64(s, 1);
         c->unreliable = b->lists.unreliable[o->n_clusters - 1] > 0;

@@ -226,7 +226,7 @@ static int replay_event(struct player *p, sqlite3_stmt *s,
         .budget = sqlite3_column_int64(s, ALLOWED),
         .deadline = sqlite3_column_int64(s, ALLOWED),
     };
-    while (type <= BATS_EVENT_CLOSED &&
+    while (type <= BATS_EVENT_NOTICE &&
            strcmp(bats_schema_events[type], bats_view_text(s, TYPE)) != 0)
         type++;
     expect_no_more(p);
@@ -238,7 +238,7 @@ static int replay_event(struct player *p, sqlite3_stmt *s,
         event.runtime = 0;
     }
     bool chosen = event.type == BATS_EVENT_CHOSEN;
-    if (type > BATS_EVENT_CLOSED || offer < 0 || offer >= BATS_OFFER_KINDS ||
+    if (type > BATS_EVENT_NOTICE || offer < 0 || offer >= BATS_OFFER_KINDS ||
         event.runtime > BATS_REBUILT_TIME_MAX) {
         differ(p, "event %" PRId64 " is none", p->event);
         return 0;

@@ -1,0 +1,152 @@
+/*
+ * meter: machines that are billed by the second, by their age
+ * (bats/billing.h, bats/tariff.h). Until the end of the window that it has
+ * entered, or of its block, what a machine may cost at most is held; what is
+ * certain of it is charged as windows end, and the rest when the machine is
+ * given back or reclaimed. See state.h.
+ */
+#include "engine/state/state.h"
+
+static const struct bats_cluster *spec_of(const struct state *s, uint32_t id)
+{
+    return &s->clusters[s->machines[id].cluster].spec;
+}
+
+static bool is_metered(const struct state *s, uint32_t id)
+{
+    return s->is_second && s->rest[id].since != BATS_NEVER;
+}
+
+/* The cost of the machine until `time`, if it is ended then. */
+static bats_money cost_until(const struct state *s, uint32_t id,
+                             bats_time time, enum bats_end end)
+{
+    return bats_tariff_cost(&spec_of(s, id)->tariff, s->rest[id].length, 0,
+                            time - s->rest[id].since, end);
+}
+
+bats_time meter_next_end(const struct state *s, uint32_t id)
+{
+    const struct machine_rest *r = &s->rest[id];
+    bats_time end = s->machines[id].paid_end + s->window;
+    if (r->length > 0 && end > r->since + r->length)
+        end = r->since + r->length;
+    return end < r->taken_at ? end : r->taken_at;
+}
+
+bats_money meter_held(const struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    if (!is_metered(s, id))
+        return 0;
+    return cost_until(s, id, m->renewing ? meter_next_end(s, id) : m->paid_end,
+                      BATS_END_USER) -
+           s->rest[id].booked;
+}
+
+bool meter_begin(struct state *s, uint32_t id, bats_time *end)
+{
+    const struct cluster *c = &s->clusters[s->machines[id].cluster];
+    const struct bats_tariff *t = &c->spec.tariff;
+    struct machine_rest *r = &s->rest[id];
+    int64_t windows = c->plan_windows > 0 ? c->plan_windows : 1;
+    bats_time wanted, first = s->window;
+    if (!bats_units_multiply(windows, s->window, &wanted))
+        wanted = BATS_LONGEST;
+    bats_time length = bats_tariff_block(t, wanted);
+    if (length > 0 && first > length)
+        first = length;
+    bats_money cost = bats_tariff_cost(t, length, 0, first, BATS_END_USER);
+    if (cost == BATS_UNLIMITED || !bats_ledger_hold(&s->ledger, cost))
+        return false;
+    r->length = length;
+    r->since = s->now;
+    r->booked = 0;
+    *end = s->now + first;
+    return true;
+}
+
+/* Holds what it may cost until `end`, or no longer what it may cost after
+ * it. False: there is no money, and nothing has changed. */
+static bool hold_until(struct state *s, uint32_t id, bats_time from,
+                       bats_time end)
+{
+    bats_money before = cost_until(s, id, from, BATS_END_USER);
+    bats_money after = cost_until(s, id, end, BATS_END_USER);
+    if (after == BATS_UNLIMITED)
+        return false;
+    if (after >= before)
+        return bats_ledger_hold(&s->ledger, after - before);
+    bats_ledger_give_up(&s->ledger, before - after);
+    return true;
+}
+
+bats_money meter_price(const struct state *s, uint32_t id)
+{
+    if (!is_metered(s, id))
+        return s->clusters[s->machines[id].cluster].spec.charge;
+    bats_money until =
+        cost_until(s, id, meter_next_end(s, id), BATS_END_USER);
+    return until == BATS_UNLIMITED
+               ? until
+               : until - cost_until(s, id, s->machines[id].paid_end,
+                                    BATS_END_USER);
+}
+
+bool meter_renew(struct state *s, uint32_t id)
+{
+    bats_time end = meter_next_end(s, id);
+    return end > s->machines[id].paid_end &&
+           hold_until(s, id, s->machines[id].paid_end, end);
+}
+
+void meter_give_up(struct state *s, uint32_t id)
+{
+    hold_until(s, id, meter_next_end(s, id), s->machines[id].paid_end);
+}
+
+bats_time meter_take(struct state *s, uint32_t id, bats_time end)
+{
+    bats_time paid = s->machines[id].paid_end;
+    return is_metered(s, id) && hold_until(s, id, paid, end) ? end
+           : end < paid                                      ? end
+                                                             : paid;
+}
+
+static void charge(struct state *s, uint32_t id, bats_money until)
+{
+    bats_money amount = until - s->rest[id].booked;
+    if (amount <= 0)
+        return;
+    bats_ledger_charge_held(&s->ledger, amount);
+    s->rest[id].booked += amount;
+    s->clusters[s->machines[id].cluster].used += amount;
+    state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
+                                        .machine = id,
+                                        .amount = amount});
+}
+
+void meter_book(struct state *s, uint32_t id)
+{
+    if (is_metered(s, id))
+        charge(s, id,
+               bats_tariff_certain(&spec_of(s, id)->tariff,
+                                   s->rest[id].length,
+                                   s->now - s->rest[id].since));
+}
+
+void meter_end(struct state *s, uint32_t id, enum bats_end end)
+{
+    struct machine *m = &s->machines[id];
+    if (!is_metered(s, id))
+        return;
+    if (m->renewing)
+        meter_give_up(s, id);
+    m->renewing = false;
+    bats_time until = s->now < m->paid_end ? s->now : m->paid_end;
+    charge(s, id, cost_until(s, id, until, end));
+    bats_ledger_give_up(&s->ledger, meter_held(s, id));
+    s->clusters[m->cluster].paid_slot_time +=
+        (double)(until - s->rest[id].since) * m->n_slots;
+    s->rest[id].since = BATS_NEVER;
+}

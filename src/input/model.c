@@ -1,0 +1,287 @@
+/* model: the keys of priced and reclaimable machines. See model.h. */
+#include "input/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/reliability.h"
+
+#define BLANKS " \t"
+#define LIVES UINT64_C(0x6c69666574696d65) /* numbers of their own */
+
+const char *const bats_model_keys[BATS_MODEL_KEYS] = {
+    [BATS_MODEL_BLOCK] = "block",
+    [BATS_MODEL_RECLAIMABLE] = "reclaimable",
+    [BATS_MODEL_NOTICE] = "notice",
+    [BATS_MODEL_GUARANTEED] = "guaranteed",
+    [BATS_MODEL_FREE] = "free",
+    [BATS_MODEL_LIFETIME] = "lifetime"};
+
+/* ---- charges ---- */
+
+/* Parses "3" or "3/h"; all of a cluster's charges are of one kind. */
+static int parse_amount(const char *text, bool is_first, bats_money *charge,
+                        bool *by_hour, struct bats_error *err)
+{
+    char amount[64];
+    size_t length = strlen(text);
+    bool hourly = length > 2 && strcmp(text + length - 2, "/h") == 0;
+    if (length >= sizeof amount)
+        return bats_error_set(err, BATS_EINPUT, "'%.60s...' is too long",
+                              text);
+    if (!is_first && hourly != *by_hour)
+        return bats_error_set(err, BATS_EINPUT,
+                              "'%.60s': either all are per hour or none is",
+                              text);
+    *by_hour = hourly;
+    snprintf(amount, sizeof amount, "%.*s", (int)(length - (hourly ? 2 : 0)),
+             text);
+    return bats_money_parse(amount, charge, err);
+}
+
+/* Parses "0.013/h..0.016/h". */
+static int parse_range(struct bats_tariff *t, char *text, char *dots,
+                       bool *by_hour, struct bats_error *err)
+{
+    *dots = '\0';
+    int rc = parse_amount(text, true, &t->step[0].charge, by_hour, err);
+    if (rc == 0)
+        rc = parse_amount(dots + 2, false, &t->charge_longest, by_hour, err);
+    if (rc == 0 && t->charge_longest < t->step[0].charge)
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "the longest block charges less than the "
+                            "shortest one");
+    t->n_steps = 2; /* a range; see bats_model_settle */
+    return rc;
+}
+
+static int complain_of_steps(struct bats_error *err)
+{
+    return bats_error_set(err, BATS_EINPUT,
+                          "expected AMOUNT, AMOUNT/h, AMOUNT..AMOUNT or "
+                          "AMOUNT for TIME, AMOUNT after");
+}
+
+/* Parses an item of "1/h for 2h, 0.25/h after". */
+static int parse_step(struct bats_tariff *t, char *item, bats_time *from,
+                      bool is_last, bool *by_hour, struct bats_error *err)
+{
+    char *rest = NULL;
+    char *amount = strtok_r(item, BLANKS, &rest);
+    char *word = strtok_r(NULL, BLANKS, &rest);
+    char *time = strtok_r(NULL, BLANKS, &rest);
+    bats_time duration = 0;
+    if (!amount || !word || strcmp(word, is_last ? "after" : "for") != 0 ||
+        (time == NULL) != is_last || strtok_r(NULL, BLANKS, &rest))
+        return complain_of_steps(err);
+    if (t->n_steps == BATS_TARIFF_STEPS)
+        return bats_error_set(err, BATS_EINPUT, "more than %d prices",
+                              BATS_TARIFF_STEPS);
+    struct bats_tariff_step *step = &t->step[t->n_steps];
+    int rc =
+        parse_amount(amount, t->n_steps == 0, &step->charge, by_hour, err);
+    if (rc == 0 && time)
+        rc = bats_duration_parse(time, &duration, err);
+    if (rc == 0 && time && duration == 0)
+        rc = bats_error_set(err, BATS_EINPUT, "'%s' is not above 0", time);
+    step->from = *from;
+    t->n_steps++;
+    *from += duration;
+    return rc;
+}
+
+int bats_model_charge(struct bats_cluster *c, const char *value, bool *by_hour,
+                      struct bats_error *err)
+{
+    struct bats_tariff *t = &c->tariff;
+    bats_time from = 0;
+    char *text = strdup(value), *dots = text ? strstr(text, "..") : NULL;
+    int rc = text ? 0 : bats_error_set(err, BATS_ENOMEM, "out of memory");
+    bool has_steps = !dots && strchr(value, ',');
+    if (dots)
+        rc = parse_range(t, text, dots, by_hour, err);
+    else if (rc == 0 && !has_steps)
+        rc = parse_amount(value, true, &t->step[t->n_steps++].charge, by_hour,
+                          err);
+    for (char *item = text, *next; rc == 0 && has_steps && item; item = next) {
+        next = strchr(item, ',');
+        if (next)
+            *next++ = '\0';
+        rc = parse_step(t, item, &from, next == NULL, by_hour, err);
+    }
+    free(text);
+    c->charge = t->step[0].charge;
+    return rc;
+}
+
+/* ---- the other keys ---- */
+
+/* Parses "1h..6h". */
+static int parse_block(struct bats_tariff *t, const char *value,
+                       struct bats_error *err)
+{
+    const char *dots = strstr(value, "..");
+    char *first = dots ? strndup(value, (size_t)(dots - value)) : NULL;
+    int rc = first ? bats_duration_parse(first, &t->shortest, err)
+                   : bats_error_set(err, BATS_EINPUT,
+                                    "expected TIME..TIME, as 1h..6h");
+    free(first);
+    if (rc == 0)
+        rc = bats_duration_parse(dots + 2, &t->longest, err);
+    if (rc == 0 && (t->shortest == 0 || t->longest < t->shortest))
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "'%.60s' is no range of lengths above 0", value);
+    return rc;
+}
+
+static int complain_of_lifetime(struct bats_error *err)
+{
+    return bats_error_set(err, BATS_EINPUT,
+                          "expected exponential(MEAN), weibull(SCALE, SHAPE) "
+                          "or lognormal(MEDIAN, SIGMA), and perhaps ', P%%'");
+}
+
+/* Parses "lognormal(90m, 1.39), 34%". */
+static int parse_lifetime(struct bats_lifetime *l, const char *value,
+                          struct bats_error *err)
+{
+    static const char *const names[] = {"exponential", "weibull", "lognormal"};
+    const char *open = strchr(value, '('), *close = strchr(value, ')');
+    char time[32], shape[32] = "", share[32] = "", rest[2];
+    int kind = 0, n, m = 0;
+    bats_time scale;
+    if (!open || !close)
+        return complain_of_lifetime(err);
+    while (kind < 3 && (strlen(names[kind]) != (size_t)(open - value) ||
+                        strncmp(value, names[kind], strlen(names[kind]))))
+        kind++;
+    n = sscanf(open, "( %31[^,) \t] , %31[^,) \t] )", time, shape);
+    if (strspn(close + 1, BLANKS) < strlen(close + 1))
+        m = sscanf(close + 1, " , %31[^% \t]%1[%] %1s", share, rest, rest) == 2
+                ? 1
+                : -1;
+    if (kind == 3 || n != (kind == 0 ? 1 : 2) || m < 0)
+        return complain_of_lifetime(err);
+    l->survival =
+        (enum bats_survival)(BATS_SURVIVAL_EXPONENTIAL + kind);
+    int rc = bats_duration_parse(time, &scale, err);
+    if (rc == 0 && scale == 0)
+        rc = bats_error_set(err, BATS_EINPUT, "'%s' is not above 0", time);
+    if (rc == 0 && n == 2)
+        rc = bats_factor_parse(shape, &l->b, err);
+    l->a = (double)scale;
+    l->share = 100;
+    if (rc == 0 && m == 1)
+        rc = bats_factor_parse(share, &l->share, err);
+    if (rc == 0 && l->share > 100)
+        rc = bats_error_set(err, BATS_EINPUT, "more than 100 %%");
+    l->share /= 100;
+    return rc;
+}
+
+int bats_model_set(struct bats_cluster *c, enum bats_model_key key,
+                   const char *value, struct bats_error *err)
+{
+    switch (key) {
+    case BATS_MODEL_BLOCK:
+        return parse_block(&c->tariff, value, err);
+    case BATS_MODEL_RECLAIMABLE:
+        c->reclaimable = strcmp(value, "yes") == 0;
+        return c->reclaimable || strcmp(value, "no") == 0
+                   ? 0
+                   : bats_error_set(err, BATS_EINPUT,
+                                    "'%.60s' is neither yes nor no", value);
+    case BATS_MODEL_NOTICE:
+        return bats_duration_parse(value, &c->notice, err);
+    case BATS_MODEL_GUARANTEED:
+        return bats_duration_parse(value, &c->lifetime.guaranteed, err);
+    case BATS_MODEL_FREE:
+        return bats_duration_parse(value, &c->tariff.free, err);
+    case BATS_MODEL_LIFETIME:
+        return parse_lifetime(&c->lifetime, value, err);
+    case BATS_MODEL_KEYS:
+        break;
+    }
+    return 0;
+}
+
+/* ---- all together ---- */
+
+bool bats_model_is_by_age(const struct bats_cluster *c)
+{
+    return c->tariff.n_steps > 1 || c->tariff.longest > 0 ||
+           c->tariff.free > 0;
+}
+
+static bool is_range(const struct bats_tariff *t)
+{
+    return t->n_steps == 2 && t->step[1].from == 0;
+}
+
+int bats_model_check(const struct bats_cluster *c,
+                     enum bats_billing_model billing, enum bats_model_key *key,
+                     struct bats_error *err)
+{
+    const struct bats_tariff *t = &c->tariff;
+    const struct {
+        enum bats_model_key key;
+        bool is_wrong;
+        const char *sentence;
+    } mistakes[] = {
+        {BATS_MODEL_KEYS, is_range(t) && t->longest == 0,
+         "a range of prices is for blocks: block = 1h..6h"},
+        {BATS_MODEL_KEYS, t->longest > 0 && t->n_steps > 1 && !is_range(t),
+         "a block has one price, or two for its ends: AMOUNT..AMOUNT"},
+        {BATS_MODEL_BLOCK, t->longest > 0 && c->reclaimable,
+         "a block is not reclaimed before its end: no reclaimable = yes"},
+        {BATS_MODEL_NOTICE, c->notice > 0 && !c->reclaimable,
+         "is for reclaimable = yes"},
+        {BATS_MODEL_GUARANTEED, c->lifetime.guaranteed > 0 && !c->reclaimable,
+         "is for reclaimable = yes"},
+        {BATS_MODEL_FREE, t->free > 0 && !c->reclaimable,
+         "is for reclaimable = yes"},
+        {BATS_MODEL_LIFETIME,
+         c->lifetime.survival != BATS_SURVIVAL_ALL && !c->reclaimable,
+         "is for reclaimable = yes"},
+        {t->longest > 0 ? BATS_MODEL_BLOCK
+         : t->free > 0  ? BATS_MODEL_FREE
+                        : BATS_MODEL_KEYS,
+         bats_model_is_by_age(c) && billing != BATS_BILLING_SECOND,
+         "needs billing = second"}};
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
+        if (mistakes[i].is_wrong) {
+            *key = mistakes[i].key;
+            return bats_error_set(err, BATS_EINPUT, "%s",
+                                  mistakes[i].sentence);
+        }
+    return 0;
+}
+
+bats_time bats_model_lifetime(const struct bats_cluster *c, uint64_t seed,
+                              uint32_t machine, uint32_t life)
+{
+    uint64_t n = (uint64_t)life << 32 | machine;
+    return c->reclaimable
+               ? bats_lifetime_draw(&c->lifetime,
+                                    bats_reliability_uniform(seed ^ LIVES, n))
+               : BATS_NEVER;
+}
+
+bool bats_model_settle(struct bats_cluster *c, bool by_hour, bats_time window,
+                       enum bats_billing_model billing)
+{
+    struct bats_tariff *t = &c->tariff;
+    t->per = by_hour ? BATS_HOUR : window;
+    if (t->longest > 0 && !is_range(t))
+        t->charge_longest = t->step[0].charge;
+    if (is_range(t)) {
+        t->step[1] = (struct bats_tariff_step){0, 0};
+        t->n_steps = 1;
+    }
+    if (by_hour)
+        c->charge = bats_billing_use(t->step[0].charge, BATS_HOUR, window);
+    if (billing != BATS_BILLING_SECOND)
+        *t = (struct bats_tariff){.per = 0};
+    return c->charge < BATS_UNLIMITED;
+}

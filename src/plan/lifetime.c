@@ -1,0 +1,55 @@
+/* lifetime: machines that may be reclaimed. See bats/lifetime.h. */
+#include "bats/lifetime.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+
+bats_time bats_survival_quantile(enum bats_survival survival, double a,
+                                 double b, double u)
+{
+    double time = INFINITY;
+    switch (survival) {
+    case BATS_SURVIVAL_ALL:
+        break;
+    case BATS_SURVIVAL_EXPONENTIAL:
+        time = -log1p(-u) * a;
+        break;
+    case BATS_SURVIVAL_WEIBULL:
+        time = a * pow(-log1p(-u), 1 / b);
+        break;
+    case BATS_SURVIVAL_LOGNORMAL:
+        time = a * exp(b * gsl_cdf_ugaussian_Pinv(u));
+        break;
+    }
+    return time < (double)BATS_LONGEST ? (bats_time)time : BATS_NEVER;
+}
+
+double bats_lifetime_cdf(const struct bats_lifetime *l, bats_time age)
+{
+    double x = (double)age / l->a, p = 0;
+    if (age < l->guaranteed || age <= 0)
+        return 0;
+    switch (l->survival) {
+    case BATS_SURVIVAL_ALL:
+        break;
+    case BATS_SURVIVAL_EXPONENTIAL:
+        p = -expm1(-x);
+        break;
+    case BATS_SURVIVAL_WEIBULL:
+        p = -expm1(-pow(x, l->b));
+        break;
+    case BATS_SURVIVAL_LOGNORMAL:
+        p = 0.5 * erfc(-log(x) / l->b / M_SQRT2);
+        break;
+    }
+    return p * l->share;
+}
+
+bats_time bats_lifetime_draw(const struct bats_lifetime *l, double u)
+{
+    if (l->survival == BATS_SURVIVAL_ALL || u >= l->share)
+        return BATS_NEVER;
+    bats_time age =
+        bats_survival_quantile(l->survival, l->a, l->b, u / l->share);
+    return age > l->guaranteed ? age : l->guaranteed;
+}

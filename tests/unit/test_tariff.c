@@ -1,0 +1,201 @@
+/* What machines cost that are billed by the second, and how long they last:
+ * expected values by hand, by the published table, or added up second by
+ * second. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "bats/lifetime.h"
+#include "bats/tariff.h"
+
+#define MICRO(x) ((bats_money)((x) * BATS_UNIT + 0.5))
+
+/* Table I of Sampaio, Barbosa 2020: t2.medium. */
+static const struct bats_tariff spot = {
+    .per = BATS_HOUR, .n_steps = 1, .step = {{0, MICRO(.0139)}},
+    .free = BATS_HOUR};
+static const struct bats_tariff block = {.per = BATS_HOUR,
+                                         .n_steps = 1,
+                                         .step = {{0, MICRO(.0260)}},
+                                         .shortest = BATS_HOUR,
+                                         .longest = 6 * BATS_HOUR,
+                                         .charge_longest = MICRO(.0320)};
+/* Perlmutter's preempt: full price for two hours, a quarter after them. */
+static const struct bats_tariff aged = {
+    .per = BATS_HOUR,
+    .n_steps = 2,
+    .step = {{0, BATS_UNIT}, {2 * BATS_HOUR, BATS_UNIT / 4}}};
+
+static bats_money cost(const struct bats_tariff *t, bats_time from,
+                       bats_time to, enum bats_end end)
+{
+    return bats_tariff_cost(t, t->shortest, from, to, end);
+}
+
+static void reclaimed_in_the_first_hour_is_free_and_later_it_is_not(void **state)
+{
+    (void)state;
+    assert_int_equal(cost(&spot, 0, 59 * BATS_MINUTE, BATS_END_RECLAIMED), 0);
+    assert_int_equal(cost(&spot, 0, BATS_HOUR, BATS_END_RECLAIMED), 13900);
+    assert_int_equal(cost(&spot, 0, 90 * BATS_MINUTE, BATS_END_RECLAIMED),
+                     20850);
+    assert_int_equal(cost(&spot, BATS_HOUR, 90 * BATS_MINUTE,
+                          BATS_END_RECLAIMED),
+                     6950);
+}
+
+static void ended_by_its_user_it_is_charged_by_the_second(void **state)
+{
+    (void)state;
+    assert_int_equal(cost(&spot, 0, 30 * BATS_MINUTE, BATS_END_USER), 6950);
+    /* 100 s at .0139 an hour: 386.1 millionths; half a second is none. */
+    assert_int_equal(cost(&spot, 0, 100 * BATS_SECOND, BATS_END_USER), 387);
+    assert_int_equal(
+        cost(&spot, 0, 100 * BATS_SECOND + 499999, BATS_END_USER), 387);
+    assert_int_equal(
+        cost(&spot, 0, 100 * BATS_SECOND + 500000, BATS_END_USER), 390);
+}
+
+static void what_is_certain_is_what_is_owed_if_it_is_reclaimed_now(void **state)
+{
+    (void)state;
+    assert_int_equal(bats_tariff_certain(&spot, 0, BATS_HOUR - BATS_SECOND),
+                     0);
+    assert_int_equal(bats_tariff_certain(&spot, 0, 2 * BATS_HOUR), 27800);
+    assert_int_equal(bats_tariff_certain(&aged, 0, BATS_HOUR), BATS_UNIT);
+}
+
+static void a_price_may_fall_with_age(void **state)
+{
+    (void)state;
+    assert_int_equal(cost(&aged, 0, 2 * BATS_HOUR, BATS_END_USER),
+                     2 * BATS_UNIT);
+    assert_int_equal(cost(&aged, 0, 6 * BATS_HOUR, BATS_END_RECLAIMED),
+                     3 * BATS_UNIT);
+    assert_int_equal(
+        cost(&aged, 90 * BATS_MINUTE, 150 * BATS_MINUTE, BATS_END_USER),
+        MICRO(.625));
+}
+
+static void the_price_of_a_block_is_linear_between_its_ends(void **state)
+{
+    (void)state;
+    static const double per_hour[] = {.0260, .0272, .0284, .0296, .0308, .0320};
+    for (int hours = 1; hours <= 6; hours++)
+        assert_int_equal(bats_tariff_cost(&block, hours * BATS_HOUR, 0,
+                                          BATS_HOUR, BATS_END_USER),
+                         MICRO(per_hour[hours - 1]));
+    assert_int_equal(bats_tariff_block(&block, 1), BATS_HOUR);
+    assert_int_equal(bats_tariff_block(&block, BATS_HOUR), BATS_HOUR);
+    assert_int_equal(bats_tariff_block(&block, BATS_HOUR + 1), 2 * BATS_HOUR);
+    assert_int_equal(bats_tariff_block(&block, BATS_LONGEST), 6 * BATS_HOUR);
+    assert_int_equal(bats_tariff_block(&spot, BATS_HOUR), 0);
+}
+
+/* Added up second by second. */
+static double sum(const struct bats_tariff *t, int64_t from, int64_t to)
+{
+    double total = 0;
+    for (int64_t second = from; second < to; second++) {
+        uint32_t i = t->n_steps - 1;
+        while (t->step[i].from > second * BATS_SECOND)
+            i--;
+        total += (double)t->step[i].charge / (double)t->per *
+                 (double)BATS_SECOND;
+    }
+    return total;
+}
+
+static void costs_are_sums_and_never_fall(void **state)
+{
+    (void)state;
+    srand(11);
+    for (int i = 0; i < 2000; i++) {
+        struct bats_tariff t = {.per = rand() % 2 ? BATS_HOUR : BATS_MINUTE,
+                                .n_steps = 1 + (uint32_t)rand() % 4};
+        for (uint32_t k = 0; k < t.n_steps; k++)
+            t.step[k] = (struct bats_tariff_step){
+                k == 0 ? 0
+                       : t.step[k - 1].from +
+                             (1 + rand() % 900) * BATS_SECOND,
+                rand() % (5 * BATS_UNIT)};
+        int64_t a = rand() % 1500, b = a + rand() % 1500,
+                c = b + rand() % 100;
+        bats_money ab = cost(&t, a * BATS_SECOND, b * BATS_SECOND,
+                             BATS_END_USER);
+        bats_money bc = cost(&t, b * BATS_SECOND, c * BATS_SECOND,
+                             BATS_END_USER);
+        assert_true(fabs((double)ab - sum(&t, a, b)) <= 1.01);
+        assert_true(ab >= 0 && bc >= 0);
+        assert_int_equal(
+            ab + bc,
+            cost(&t, a * BATS_SECOND, c * BATS_SECOND, BATS_END_USER));
+    }
+}
+
+static void what_does_not_fit_is_unlimited(void **state)
+{
+    (void)state;
+    struct bats_tariff t = {
+        .per = 1, .n_steps = 1, .step = {{0, BATS_UNLIMITED / 2}}};
+    assert_int_equal(cost(&t, 0, BATS_HOUR, BATS_END_USER), BATS_UNLIMITED);
+}
+
+/* 34 % of the machines are reclaimed, of these half before 1.5 h and 14 % within
+ * 20 minutes (4.76 % of all). */
+static void lifetimes_are_the_published_ones(void **state)
+{
+    (void)state;
+    struct bats_lifetime l = {.survival = BATS_SURVIVAL_LOGNORMAL,
+                              .a = 90.0 * BATS_MINUTE,
+                              .b = 1.39,
+                              .share = .34};
+    assert_true(fabs(bats_lifetime_cdf(&l, 90 * BATS_MINUTE) - .17) < 1e-9);
+    assert_true(fabs(bats_lifetime_cdf(&l, 20 * BATS_MINUTE) - .0476) < 2e-4);
+    assert_true(fabs(bats_lifetime_cdf(&l, BATS_LONGEST) - .34) < 1e-6);
+    assert_int_equal(bats_lifetime_draw(&l, .34), BATS_NEVER);
+    int taken = 0, early = 0, n = 100000;
+    for (int i = 0; i < n; i++) {
+        bats_time age = bats_lifetime_draw(&l, (i + .5) / n);
+        taken += age != BATS_NEVER;
+        early += age < 20 * BATS_MINUTE;
+    }
+    assert_true(abs(taken - 34000) <= 1 && abs(early - 4760) <= 50);
+}
+
+static void what_is_guaranteed_is_not_taken(void **state)
+{
+    (void)state;
+    struct bats_lifetime l = {.survival = BATS_SURVIVAL_EXPONENTIAL,
+                              .a = (double)BATS_HOUR,
+                              .share = 1,
+                              .guaranteed = 2 * BATS_HOUR};
+    assert_true(bats_lifetime_cdf(&l, 2 * BATS_HOUR - 1) == 0);
+    assert_true(fabs(bats_lifetime_cdf(&l, 2 * BATS_HOUR) - (1 - exp(-2))) <
+                1e-9);
+    assert_int_equal(bats_lifetime_draw(&l, .1), 2 * BATS_HOUR);
+    assert_true(bats_lifetime_draw(&l, .9) > 2 * BATS_HOUR);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(
+            reclaimed_in_the_first_hour_is_free_and_later_it_is_not),
+        cmocka_unit_test(ended_by_its_user_it_is_charged_by_the_second),
+        cmocka_unit_test(
+            what_is_certain_is_what_is_owed_if_it_is_reclaimed_now),
+        cmocka_unit_test(a_price_may_fall_with_age),
+        cmocka_unit_test(the_price_of_a_block_is_linear_between_its_ends),
+        cmocka_unit_test(costs_are_sums_and_never_fall),
+        cmocka_unit_test(what_does_not_fit_is_unlimited),
+        cmocka_unit_test(lifetimes_are_the_published_ones),
+        cmocka_unit_test(what_is_guaranteed_is_not_taken)};
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
