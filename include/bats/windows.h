@@ -20,7 +20,7 @@
  * has them joined where they get better. Steps are sorted by 256 classes of
  * tasks for money, so that looking at one M takes time in proportion to the
  * machines that are held (of more than 512, a part of them is looked at to find
- * M), and no memory.
+ * M), and 32 KiB.
  */
 #ifndef BATS_WINDOWS_H
 #define BATS_WINDOWS_H

@@ -124,45 +124,75 @@ static int steps_of_new(const struct bats_windows_type *t, double end,
 
 /* ---- how much can be done by an end ---- */
 
+/* A machine of one slot whose task ends in paid time, as most are: what does
+ * not depend on the end. */
+struct plain {
+    bool is_plain; /* false: another one, and nothing else is said */
+    double paid, rest, loss, rate, size;
+    double now; /* its worth as it is, for an end beyond its paid time */
+};
+
 /* A problem that is looked at. */
 struct view {
     const struct bats_windows_problem *p;
     uint32_t stride;                 /* every so manieth machine stands for
                                         those up to the next one */
     double scale[BATS_CLUSTERS_MAX]; /* class of a task in a window */
+    struct plain plain[SAMPLE];      /* the machines that are looked at */
 };
 
 struct tally {
     double worth[CLASSES], cost[CLASSES];
 };
 
+static struct plain plain_of(const struct bats_windows_problem *p,
+                             const struct bats_windows_machine *m)
+{
+    const struct bats_windows_slot *sl = &p->slots[m->first_slot];
+    const struct bats_windows_type *t = &p->types[m->type];
+    if (m->n_slots != 1 || m->overrun > 0 || m->leaves)
+        return (struct plain){.is_plain = false};
+    return (struct plain){.is_plain = true,
+                          .paid = m->paid,
+                          .rest = sl->rest,
+                          .loss = t->loss,
+                          .rate = t->rate,
+                          .size = sl->size,
+                          .now = worth_of_held(p, m, m->paid, FOREVER)};
+}
+
 /* The last class but one is tasks for money of the best type in whole windows,
  * the last one is for nothing. */
 static void look_at(struct view *v, const struct bats_windows_problem *p)
 {
     double best = 0;
-    *v = (struct view){.p = p, .stride = p->n_machines / SAMPLE + 1};
+    v->p = p;
+    v->stride = p->n_machines / SAMPLE + 1;
+    struct plain *plain = v->plain;
+    for (uint32_t i = 0; i < p->n_machines; i += v->stride)
+        *plain++ = plain_of(p, &p->machines[i]);
     for (size_t i = 0; i < p->n_types; i++) {
         const struct bats_windows_type *t = &p->types[i];
         if (t->charge > 0)
             best = larger(best, t->rate * t->slots / t->charge);
     }
     for (size_t i = 0; i < p->n_types; i++)
-        if (p->types[i].charge > 0)
-            v->scale[i] = (CLASSES - 2) / (p->types[i].charge * best);
+        v->scale[i] = p->types[i].charge > 0
+                          ? (CLASSES - 2) / (p->types[i].charge * best)
+                          : 0;
 }
 
-static int class_of(const struct view *v, uint32_t type,
-                    const struct step *step)
+static inline int class_of(const struct view *v, uint32_t type,
+                           const struct step *step)
 {
-    if (v->p->types[type].charge <= 0)
+    if (v->scale[type] <= 0)
         return CLASSES - 1;
     double class = step->worth * v->scale[type] / (double)step->windows;
     return (int)smaller(class, CLASSES - 2);
 }
 
-static void count(const struct view *v, struct tally *t, uint32_t type,
-                  double n, const struct step *steps, int n_steps)
+static inline void count(const struct view *v, struct tally *t, uint32_t type,
+                         double n, const struct step *steps, int n_steps)
 {
     double charge = n * v->p->types[type].charge;
     for (int i = 0; i < n_steps; i++) {
@@ -172,16 +202,46 @@ static void count(const struct view *v, struct tally *t, uint32_t type,
     }
 }
 
+/* What steps_of_held says, with fewer instructions. */
+static inline int steps_of_plain(const struct plain *m, double end,
+                                 double *paid, struct step *steps)
+{
+    double most =
+        m->size + larger(end - m->rest - m->loss, 0) * m->rate;
+    *paid = end < m->paid ? most : m->now;
+    if (end < m->paid)
+        return 0;
+    int64_t whole = (int64_t)(end - m->paid);
+    struct step last = {1, most - m->now};
+    int n = 0;
+    if (whole > 0) {
+        double until = m->paid + (double)whole;
+        double before =
+            m->size + larger(until - m->rest - m->loss, 0) * m->rate;
+        struct step first = {whole, before - m->now};
+        last.worth = most - before;
+        if (first.worth <= last.worth * (double)whole)
+            last = (struct step){1 + whole, last.worth + first.worth};
+        else
+            steps[n++] = first;
+    }
+    steps[n] = last;
+    return n + (last.worth > 0);
+}
+
 static double tally(const struct view *v, double end, struct tally *t)
 {
     const struct bats_windows_problem *p = v->p;
     struct step steps[3];
     double done = 0, paid;
     *t = (struct tally){{0}, {0}};
-    for (uint32_t i = 0; i < p->n_machines; i += v->stride) {
+    const struct plain *plain = v->plain;
+    for (uint32_t i = 0; i < p->n_machines; i += v->stride, plain++) {
         const struct bats_windows_machine *m = &p->machines[i];
         double n = smaller(v->stride, p->n_machines - i);
-        int n_steps = steps_of_held(p, m, end, &paid, steps);
+        int n_steps = plain->is_plain
+                          ? steps_of_plain(plain, end, &paid, steps)
+                          : steps_of_held(p, m, end, &paid, steps);
         count(v, t, m->type, n, steps, n_steps);
         done += n * paid;
     }
@@ -205,8 +265,10 @@ static struct selection reach(const struct view *v, double end, double budget,
     struct tally t;
     struct selection s = {.done = tally(v, end, &t), .last = CLASSES};
     for (int i = CLASSES - 1; i >= 0 && s.done < want; i--) {
-        if (t.worth[i] <= 0 || (t.cost[i] > 0 && budget <= 0))
+        if (t.worth[i] <= 0)
             continue;
+        if (t.cost[i] > 0 && budget <= 0)
+            break; /* only the first class is for nothing */
         s.last = i;
         s.money = budget;
         s.tasks = want - s.done;

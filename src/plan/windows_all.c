@@ -14,15 +14,52 @@
 #define FOREVER 1e9
 #define INSTANT 1e-6
 
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 double bats_windows_loss(double mean, double cv)
 {
     return LOST * mean * fmin(1 + cv * cv, LOST_MOST);
 }
 
+/* Once all that runs has ended, `now + rate * time` tasks are begun. */
+struct line {
+    double longest, now, rate;
+};
+
+static struct line line_of(const struct bats_windows_problem *p)
+{
+    struct line line = {0, 0, 0};
+    uint32_t stride = p->n_machines / SAMPLE + 1;
+    for (uint32_t i = 0; i < p->n_machines; i += stride) {
+        const struct bats_windows_machine *m = &p->machines[i];
+        double rate = p->types[m->type].rate;
+        uint32_t rest = p->n_machines - i;
+        double like = stride < rest ? stride : rest;
+        for (uint32_t k = 0; k < m->n_slots && !m->leaves; k++) {
+            double until = p->slots[m->first_slot + k].rest;
+            line.longest = larger(line.longest, until);
+            line.now += like * (0.5 - until * rate);
+            line.rate += like * rate;
+        }
+    }
+    for (size_t i = 0; i < p->n_types; i++) {
+        const struct bats_windows_type *t = &p->types[i];
+        line.now += t->parked * t->slots;
+        line.rate += t->parked * t->slots * t->rate;
+    }
+    return line;
+}
+
 /* Tasks that are begun until `time`, by all machines. */
-static double begun(const struct bats_windows_problem *p, double time)
+static double begun(const struct bats_windows_problem *p,
+                    const struct line *line, double time)
 {
     double n = 0;
+    if (time > line->longest)
+        return line->now + line->rate * time;
     uint32_t stride = p->n_machines / SAMPLE + 1;
     for (uint32_t i = 0; i < p->n_machines; i += stride) {
         const struct bats_windows_machine *m = &p->machines[i];
@@ -47,11 +84,12 @@ double bats_windows_cost_of_all(const struct bats_windows_problem *p,
     double empty = 0, cost = 0;
     if (pending > 0) {
         double high = 1, low = 0;
-        while (begun(p, high) < pending && high < FOREVER)
+        struct line line = line_of(p);
+        while (begun(p, &line, high) < pending && high < FOREVER)
             high *= 2;
         while (high - low > PRECISION * high + INSTANT) {
             double middle = (low + high) / 2;
-            if (begun(p, middle) < pending)
+            if (begun(p, &line, middle) < pending)
                 low = middle;
             else
                 high = middle;
@@ -65,9 +103,9 @@ double bats_windows_cost_of_all(const struct bats_windows_problem *p,
         double last = 0;
         for (uint32_t k = 0; k < m->n_slots; k++) {
             double rest = p->slots[m->first_slot + k].rest;
-            last = fmax(last, rest >= empty ? rest : empty + 0.5 / t->rate);
+            last = larger(last, rest >= empty ? rest : empty + 0.5 / t->rate);
         }
-        *end = fmax(*end, last);
+        *end = larger(*end, last);
         if (last > m->paid)
             cost += t->charge * (pending > 0 ? last - m->paid + 0.5
                                              : ceil(last - m->paid));
@@ -77,7 +115,7 @@ double bats_windows_cost_of_all(const struct bats_windows_problem *p,
         double last = empty + 0.5 / t->rate;
         cost += t->parked * t->charge * fmax(last + 0.5, 1);
         if (t->parked > 0)
-            *end = fmax(*end, last);
+            *end = larger(*end, last);
     }
     return cost;
 }

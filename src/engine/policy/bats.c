@@ -71,7 +71,7 @@ static double reserve(const struct work *w)
     for (uint32_t i = 0; i < w->problem.is.n_machines; i++) {
         const struct bats_windows_type *t =
             &w->problem.types[w->problem.machines[i].type];
-        sum += RESERVE * t->charge * fmin(1 / t->rate, 1);
+        sum += RESERVE * t->charge * (t->rate > 1 ? 1 / t->rate : 1);
     }
     return sum;
 }
@@ -336,14 +336,16 @@ static bool wants(void *self, const struct state *s,
                   const struct occasion *why)
 {
     struct work *w = ((struct memory *)self)->work;
+    uint32_t n;
     if (s->phase != PHASE_NONE)
         return false;
     switch (why->type) {
     case OCCASION_RESULT:
         problem_note(&w->problem, s, why);
-        if (!is_ready(s) || count_results(s) < w->next_results)
+        n = count_results(s);
+        if (n < w->next_results || !is_ready(s))
             return false;
-        w->next_results = 2 * count_results(s);
+        w->next_results = 2 * n;
         return true;
     case OCCASION_WINDOW:
         return w->is_new && w->made_at == s->now;

@@ -12,6 +12,17 @@
 
 /* ---- what is known ---- */
 
+/* fmax() also handles NaN, which takes four times as long. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 /*
  * How much longer a task runs that has been running for `elapsed`: the mean of
  * the sample's runtimes that are longer, and another one that is longer than
@@ -31,7 +42,7 @@ static double rest_of(const struct bats_stats *stats, double elapsed,
     }
     double n = stats->n_sample - low;
     double sum = n > 0 ? stats->tail[low] - n * elapsed : 0;
-    return (sum + fmin(cv, DEVIATION_MOST) * stats->mean_done) / (n + 1);
+    return (sum + smaller(cv, DEVIATION_MOST) * stats->mean_done) / (n + 1);
 }
 
 /* The tasks that run on a cluster. */
@@ -39,20 +50,26 @@ struct running {
     double n, sum, longest;
 };
 
-static void look(const struct state *s, double cv, struct running *running)
+/* Notes of each slot, too, how much longer its task runs, if there are results
+ * there, and how long in all, microseconds. */
+static void look(const struct state *s, struct problem *p,
+                 struct running *running)
 {
     for (uint32_t i = 0; i < s->n_held; i++) {
         const struct machine *m = &s->machines[s->held[i]];
         const struct bats_stats *stats = &s->clusters[m->cluster].stats;
         struct running *r = &running[m->cluster];
         for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++) {
+            p->slots[k] = (struct bats_windows_slot){0, 0};
             if (!slot_works(s, k))
                 continue;
-            double elapsed = slot_elapsed(s, k);
-            r->n++;
-            r->longest = fmax(r->longest, elapsed);
+            double elapsed = slot_elapsed(s, k), rest = 0;
             if (stats->n_done > 0)
-                r->sum += elapsed + rest_of(stats, elapsed, cv);
+                rest = rest_of(stats, elapsed, p->cv);
+            p->slots[k] = (struct bats_windows_slot){rest, elapsed + rest};
+            r->n++;
+            r->longest = larger(r->longest, elapsed);
+            r->sum += p->slots[k].size;
         }
     }
 }
@@ -60,12 +77,11 @@ static void look(const struct state *s, double cv, struct running *running)
 /* T of every cluster in windows. Of one without results it is what the user
  * expects there, else the mean of the others; and no less than what runs there
  * has taken already. */
-static void find_means(const struct state *s, double cv, double longer,
-                       double *mean)
+static void find_means(const struct state *s, struct problem *p, double *mean)
 {
     struct running running[BATS_CLUSTERS_MAX] = {{0}};
     double window = (double)s->window, sum = 0, n = 0, longest = 0;
-    look(s, cv, running);
+    look(s, p, running);
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct bats_stats *stats = &s->clusters[i].stats;
         mean[i] = 0;
@@ -79,18 +95,18 @@ static void find_means(const struct state *s, double cv, double longer,
         sum += mean[i];
         n++;
     }
-    double others = n > 0 ? sum / n : fmax(longer * longest, 1) / window;
+    double others = n > 0 ? sum / n : fmax(p->longer * longest, 1) / window;
     for (size_t i = 0; i < s->n_clusters; i++) {
         double expected = (double)s->clusters[i].expected / window;
         if (mean[i] == 0)
             mean[i] = fmax(expected > 0 ? expected : others,
-                           longer * running[i].longest / window);
+                           p->longer * running[i].longest / window);
     }
 }
 
 /* ---- the problem ---- */
 
-static void add_machine(const struct state *s, struct problem *p, double cv,
+static void add_machine(const struct state *s, struct problem *p,
                         const double *mean, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
@@ -100,23 +116,22 @@ static void add_machine(const struct state *s, struct problem *p, double cv,
     struct bats_windows_machine *machine = &p->machines[p->is.n_machines++];
     for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++) {
         struct bats_windows_slot *slot = &p->slots[k];
-        *slot = (struct bats_windows_slot){0, 0};
         if (!slot_works(s, k))
             continue;
-        double elapsed = slot_elapsed(s, k);
+        double elapsed = slot_elapsed(s, k) / window;
         slot->rest = stats->n_done > 0
-                         ? rest_of(stats, elapsed, cv) / window
-                         : fmax(mean[m->cluster] - elapsed / window,
-                                (p->longer - 1) * mean[m->cluster]);
-        slot->size = (elapsed / window + slot->rest) / mean[m->cluster];
+                         ? slot->rest / window
+                         : larger(mean[m->cluster] - elapsed,
+                                  (p->longer - 1) * mean[m->cluster]);
+        slot->size = (elapsed + slot->rest) / mean[m->cluster];
         p->is.demand += slot->size;
-        longest = fmax(longest, slot->rest);
+        longest = larger(longest, slot->rest);
     }
     *machine = (struct bats_windows_machine){
         .type = m->cluster,
         .first_slot = m->first_slot,
         .n_slots = m->n_slots,
-        .paid = fmax((double)paid / window, 0),
+        .paid = larger((double)paid / window, 0),
         .leaves = m->state != MACHINE_ACTIVE || m->quarantined};
     if (longest > machine->paid)
         machine->overrun = ceil(longest - machine->paid);
@@ -160,7 +175,7 @@ static double aim_of(const struct state *s)
 void problem_make(struct problem *p, const struct state *s, bool all)
 {
     double mean[BATS_CLUSTERS_MAX], cv = p->cv = forecast_spread(s);
-    find_means(s, cv, p->longer, mean);
+    find_means(s, p, mean);
     p->is = (struct bats_windows_problem){.types = p->types,
                                           .n_types = s->n_clusters,
                                           .machines = p->machines,
@@ -174,14 +189,14 @@ void problem_make(struct problem *p, const struct state *s, bool all)
                  there < c->spec.max ? there : c->spec.max);
     }
     for (uint32_t i = 0; i < s->n_held; i++)
-        add_machine(s, p, cv, mean, s->held[i]);
+        add_machine(s, p, mean, s->held[i]);
 }
 
 void problem_note(struct problem *p, const struct state *s,
                   const struct occasion *why)
 {
     double *longest = &p->longest[s->machines[why->machine].cluster];
-    *longest = fmax(*longest, (double)why->runtime);
+    *longest = larger(*longest, (double)why->runtime);
 }
 
 int problem_init(struct problem *p, const struct state *s)
