@@ -107,7 +107,8 @@ static int take_cluster(struct bats_welcome *w, uint32_t i,
                               "a rank here",
                               cluster->name);
     w->platform.clusters[i] = *cluster;
-    w->platform.speed[i] = 1;
+    w->platform.speed[i] = bats_clusters_file_speed(w->file, i);
+    w->platform.expected[i] = bats_clusters_file_expected(w->file, i);
     w->platform.n_clusters++;
     return add_machines(w, i, cluster->max, err);
 }

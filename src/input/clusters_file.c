@@ -586,6 +586,12 @@ bats_time bats_clusters_file_expected(const struct bats_clusters_file *file,
     return file->sections[i].expected;
 }
 
+double bats_clusters_file_speed(const struct bats_clusters_file *file,
+                                size_t i)
+{
+    return file->sections[i].speed;
+}
+
 bats_time bats_clusters_file_minimum(const struct bats_clusters_file *file)
 {
     return file->minimum;

@@ -150,6 +150,22 @@ sort ran | diff - <(seq 4)
 grep -q 'all 4 tasks done' err
 ok 'a run that is resumed takes over the jobs of a master that is gone'
 
+cp clusters.ini plain.ini
+printf 'speed = 1000\nexpected = 5m\n' >>clusters.ini
+echo '@sleep 300' >bag
+rm -f door
+env "$mark" "$BATS_MPI" bag --clusters clusters.ini --welcome door \
+    --host 127.0.0.1 --record fast.bats >out 2>err </dev/null &
+master=$!
+within 30 test -s door
+worker fast
+ended $master 0
+ended $worker 0
+test "$(sqlite3 fast.bats "SELECT json_extract(options,
+    '\$.engine.expected_us[0]') FROM session")" -eq 300000000
+ok 'speed and expected of the clusters file count'
+mv plain.ini clusters.ini
+
 touch go
 for i in 1 2 3; do echo "test -e go || sleep 600; echo $i"; done >bag
 rm go
