@@ -110,9 +110,13 @@ struct bats_job_system {
     int (*account)(const char *name, struct bats_account *account,
                    struct bats_error *err);
 
-    /* The rate per hour of a job that waits; < 0: unknown. */
+    /* The rate per hour of a job that waits; < 0: unknown. *whole: so many nodes
+     * will be its own, and it is billed for all of them; 0: it shares them.
+     * Then the answer also leads to what such a node is billed; < 0: unknown. */
     void (*show)(const char *id, struct bats_argv *argv);
-    double (*read_rate)(const char *answer);
+    double (*read_rate)(const char *answer, uint32_t *whole);
+    void (*show_nodes)(const char *answer, struct bats_argv *argv);
+    double (*read_node_rate)(const char *answer);
 };
 
 /* All known systems, ended by NULL. */
@@ -154,9 +158,10 @@ bats_money bats_job_bill_by_time(const struct bats_job_view *view);
 bats_money bats_job_bill(double rate, int64_t seconds);
 
 /* Asks for what a job like this one is billed per hour, by handing one in that
- * is not to start, and taking it back. BATS_ESYS, BATS_EINPUT. */
+ * is not to start, and taking it back. *whole: its nodes will be its own, and
+ * the rate is that of all that they have. BATS_ESYS, BATS_EINPUT. */
 int bats_job_system_rate(const struct bats_job_system *system,
                          const struct bats_job_request *request, double *rate,
-                         struct bats_error *err);
+                         bool *whole, struct bats_error *err);
 
 #endif

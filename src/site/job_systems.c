@@ -185,19 +185,41 @@ int bats_job_system_cancel(const struct bats_job_system *system,
 
 /* ---- a price ---- */
 
-static int show_rate(const struct bats_job_system *system, const char *id,
-                     double *rate, struct bats_error *err)
+/* A job with nodes of its own is billed for as many. Where they differ, that is
+ * their mean. */
+static int show_node_rate(const struct bats_job_system *system,
+                          const char *job, uint32_t nodes, double *rate,
+                          struct bats_error *err)
 {
     struct bats_argv argv = {0};
     char *answer;
+    system->show_nodes(job, &argv);
+    int rc = ask(system, &argv, NULL, &answer, err);
+    if (rc < 0)
+        return rc;
+    double all = nodes * system->read_node_rate(answer);
+    *rate = all < 0 ? all : all > *rate ? all : *rate;
+    free(answer);
+    return 0;
+}
+
+static int show_rate(const struct bats_job_system *system, const char *id,
+                     double *rate, bool *is_whole, struct bats_error *err)
+{
+    struct bats_argv argv = {0};
+    char *answer;
+    uint32_t whole;
     system->show(id, &argv);
     int rc = ask(system, &argv, NULL, &answer, err);
     if (rc < 0)
         return rc;
-    *rate = system->read_rate(answer);
+    *rate = system->read_rate(answer, &whole);
+    *is_whole = whole > 0;
+    if (whole > 0)
+        rc = show_node_rate(system, answer, whole, rate, err);
     free(answer);
-    if (*rate >= 0)
-        return 0;
+    if (rc < 0 || *rate >= 0)
+        return rc;
     return bats_error_set(err, BATS_ESYS,
                           "%s does not say what job %s will be billed",
                           system->name, id);
@@ -205,7 +227,7 @@ static int show_rate(const struct bats_job_system *system, const char *id,
 
 int bats_job_system_rate(const struct bats_job_system *system,
                          const struct bats_job_request *request, double *rate,
-                         struct bats_error *err)
+                         bool *whole, struct bats_error *err)
 {
     struct bats_argv argv = {0};
     char *script = NULL, *answer, id[BATS_JOB_ID];
@@ -223,7 +245,7 @@ int bats_job_system_rate(const struct bats_job_system *system,
     free(answer);
     if (rc < 0)
         return rc;
-    rc = show_rate(system, id, rate, err);
+    rc = show_rate(system, id, rate, whole, err);
     struct bats_error why;
     if (bats_job_system_cancel(system, ids, 1, &why) < 0 && rc == 0)
         rc = bats_error_set(err, BATS_ESYS, "%s", why.text);

@@ -280,12 +280,39 @@ static void show(const char *id, struct bats_argv *argv)
     bats_argv_add(argv, "%s", id);
 }
 
-static double read_rate(const char *answer)
+/* Of a job that waits TRES has what it asks for, also where the partition or
+ * --exclusive makes whole nodes of it: then OverSubscribe is NO. */
+static double read_rate(const char *answer, uint32_t *whole)
 {
-    char tres[160];
-    bats_field_get(answer, bats_field_line_end(answer), "TRES", tres,
-                   sizeof tres);
+    const char *end = bats_field_line_end(answer);
+    char tres[160], shares[16], nodes[32];
+    bats_field_get(answer, end, "TRES", tres, sizeof tres);
+    bats_field_get(answer, end, "OverSubscribe", shares, sizeof shares);
+    bats_field_get(answer, end, "NumNodes", nodes, sizeof nodes);
+    *whole = strcmp(shares, "NO") == 0 ? (uint32_t)strtoul(nodes, NULL, 10) : 0;
     return billing_in(tres);
+}
+
+static void show_nodes(const char *answer, struct bats_argv *argv)
+{
+    char partition[BATS_JOB_ID];
+    bats_field_get(answer, bats_field_line_end(answer), "Partition", partition,
+                   sizeof partition);
+    bats_argv_add(argv, "scontrol");
+    bats_argv_add(argv, "-o");
+    bats_argv_add(argv, "show");
+    bats_argv_add(argv, "partition");
+    bats_argv_add(argv, "%s", partition);
+}
+
+static double read_node_rate(const char *answer)
+{
+    const char *end = bats_field_line_end(answer);
+    char tres[160], nodes[32];
+    bats_field_get(answer, end, "TRES", tres, sizeof tres);
+    bats_field_get(answer, end, "TotalNodes", nodes, sizeof nodes);
+    double n = strtod(nodes, NULL), all = billing_in(tres);
+    return n >= 1 && all >= 0 ? all / n : -1;
 }
 
 /* ---- accounts ---- */
@@ -329,4 +356,6 @@ const struct bats_job_system bats_slurm_jobs = {
     .account = account_left,
     .show = show,
     .read_rate = read_rate,
+    .show_nodes = show_nodes,
+    .read_node_rate = read_node_rate,
 };

@@ -73,6 +73,15 @@ sqlite3 bag.txt.bats "SELECT sum(type = 'acquire') OVER (ORDER BY seq) -
 grep -qx 2 most
 ok 'money is held for jobs until they are billed'
 
+# Nodes have 64 cores at 8, though the job asks for 2 of them.
+rm ran
+alloc bag.txt -p fast -b 100 --slots 2 --max-jobs 1 --window 20s \
+    --sbatch --exclusive
+grep -q 'whole nodes and are billed for all of them, 512' err
+test "$(sort -u ran | wc -l)" -eq 12
+agrees bag.txt
+ok 'a job that holds a whole node is priced as one before it starts'
+
 expect 4 alloc bag.txt -p fast -b 0.4 --slots 2 --window 20s
 ok 'where the budget does not pay one job, none is submitted'
 expect 2 alloc bag.txt -p nowhere -b 1

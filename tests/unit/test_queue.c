@@ -236,6 +236,23 @@ static void submissions_that_fail_are_tried_again_ever_less_often(void **state)
     tear_down(&b);
 }
 
+/* 10 s and 1, 2, 4, ... 60 s: some 20 in 1,000 s, instead of 100. */
+static void lists_that_fail_become_ever_rarer(void **state)
+{
+    (void)state;
+    struct bed b;
+    set_up(&b, true);
+    says(&b, "squeue", 1, "");
+    bats_queue_submit(b.queue, 0);
+    pass(&b, 1000 * SECONDS);
+    assert_in_range(calls(&b, "squeue"), 15, 25);
+    assert_int_equal(b.n[BATS_QUEUE_SAYS], 1);
+    lists(&b, "17", "PENDING", "Priority", "N/A", "N/A", "billing=16");
+    pass(&b, 200 * SECONDS);
+    assert_in_range(calls(&b, "squeue"), 25, 46);
+    tear_down(&b);
+}
+
 /* sbatch fails, but the list shows that the job is there. */
 static void a_job_without_an_answer_is_found_by_its_mark(void **state)
 {
@@ -333,9 +350,29 @@ static void what_the_site_adds_to_a_limit_is_known(void **state)
                                    "OverTimeLimit = UNLIMITED\n",
                                    &rules, &err),
                      BATS_EINPUT);
-    assert_true(s->read_rate("JobId=1 JobName=x TRES=cpu=2,mem=1000M,node=1,"
-                             "billing=16 Socks/Node=*") == 16);
-    assert_true(s->read_rate("JobId=1 JobName=x") < 0);
+}
+
+static void a_job_with_nodes_of_its_own_is_known_by_what_slurm_shows(
+    void **state)
+{
+    (void)state;
+    uint32_t whole;
+    const struct bats_job_system *s = &bats_slurm_jobs;
+    assert_true(s->read_rate("JobId=1 Partition=fast NumNodes=1-1 "
+                             "TRES=cpu=2,mem=1000M,node=1,billing=16 "
+                             "Socks/Node=* OverSubscribe=OK",
+                             &whole) == 16);
+    assert_int_equal(whole, 0);
+    assert_true(s->read_rate("JobId=1 Partition=fast NumNodes=3-3 "
+                             "TRES=cpu=6,mem=1000M,node=3,billing=48 "
+                             "Socks/Node=* OverSubscribe=NO",
+                             &whole) == 48);
+    assert_int_equal(whole, 3);
+    assert_true(s->read_rate("JobId=1 JobName=x", &whole) < 0);
+    assert_true(s->read_node_rate("PartitionName=whole TotalCPUs=128 "
+                                  "TotalNodes=2 TRES=cpu=128,mem=2000M,"
+                                  "node=2,billing=1024 MaxMem=1") == 512);
+    assert_true(s->read_node_rate("PartitionName=whole TotalNodes=2") < 0);
 }
 
 int main(void)
@@ -350,6 +387,9 @@ int main(void)
         cmocka_unit_test(a_job_that_was_not_submitted_yet_costs_nothing),
         cmocka_unit_test(a_bill_that_never_comes_is_the_time_held),
         cmocka_unit_test(what_the_site_adds_to_a_limit_is_known),
+        cmocka_unit_test(
+            a_job_with_nodes_of_its_own_is_known_by_what_slurm_shows),
+        cmocka_unit_test(lists_that_fail_become_ever_rarer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,9 +121,9 @@ static int check_rate(const struct bats_alloc *a,
         return 0;
     return bats_error_set(err, BATS_EINPUT,
                           "%s bills job %s in partition %s %g %s per hour, not "
-                          "%g as it said before it started; does the job hold "
-                          "whole nodes (--exclusive)? Ask for all of their "
-                          "cores (--slots, --sbatch '--cpus-per-task=N')",
+                          "%g as it said before it started; does it hold a "
+                          "node larger than others? Say which ones it may "
+                          "have (--sbatch '--constraint=...')",
                           a->system->name, bats_queue_id(a->queue, news->place),
                           a->partitions[cluster], news->rate,
                           a->system->currency, a->rate[cluster]);

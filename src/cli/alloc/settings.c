@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/alloc/state.h"
+#include "report/words.h"
 
 static int read_partitions(struct bats_alloc *a, const char *list,
                            struct bats_error *err)
@@ -162,12 +163,21 @@ static int find_charges(struct bats_alloc *a, const struct bats_settings *set,
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < p->n_clusters; i++) {
         struct bats_job_request request = request_of(a, set, i);
-        if (bats_job_system_rate(a->system, &request, &a->rate[i], &why) < 0)
+        bool is_whole = false;
+        if (bats_job_system_rate(a->system, &request, &a->rate[i], &is_whole,
+                                 &why) < 0)
             rc = bats_error_set(err, BATS_EINPUT, "partition %s: %s",
                                 a->partitions[i], why.text);
         if (rc == 0 && a->rate[i] > 1e9)
             rc = bats_error_set(err, BATS_EINPUT, "%g per hour: too much",
                                 a->rate[i]);
+        if (rc == 0 && is_whole && !set->quiet)
+            bats_words_line(stderr,
+                            "bats-mpi: partition %s: jobs hold whole nodes and "
+                            "are billed for all of them, %g %s per hour; "
+                            "--slots says how many tasks run on a node",
+                            a->partitions[i], a->rate[i],
+                            a->system->currency);
         p->clusters[i].charge =
             rc == 0 ? bats_billing_use(bats_job_bill(a->rate[i], 3600),
                                        BATS_HOUR, p->window)
