@@ -1,0 +1,88 @@
+#!/bin/bash
+# Jobs bought within what is left of an account, billed by slurmdbd; and jobs
+# that Slurm gives less time than they ask for.
+for tool in slurmdbd sacctmgr mariadbd; do
+    PATH=$PATH:/usr/sbin command -v $tool >/dev/null && continue
+    case ${CI-} in
+    true) printf '1..1\nnot ok 1 - %s is there\n' "$tool" ;;
+    *) echo "1..0 # SKIP $tool is missing" ;;
+    esac
+    exit
+done
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+. "$TOP/tests/slurm/lib.sh"
+. "$TOP/tests/slurm/accounts.sh"
+
+# 16 per hour, and a job may be billed for 60 s, KillWait (30 s) and 5 s: 25.3
+# billing-minutes. 60 pay two at a time, but not three.
+{
+    sacctmgr -i add account small GrpTRESMins=billing=60
+    sacctmgr -i add account open
+    sacctmgr -i add user root account=open,small
+} >out 2>&1
+controller >>out 2>&1
+
+alloc() {
+    bag=$1
+    shift
+    bats-mpi alloc "$bag" --host 10.77.0.1 --poll 1s -p fast --slots 2 "$@" \
+        >out 2>err
+}
+# billed BAG, charged BAG: in billing-hours, the first by sacct.
+jobs() { # BAG COLUMNS
+    sacct -X -n -P -o "$2" -j "$(squeue -h -t all -o %i -n "$(sqlite3 \
+        "$1.bats" "SELECT json_extract(options, '\$.run.jobs_name')
+            FROM session")" | paste -sd,)"
+}
+billed() {
+    jobs "$1" ElapsedRaw,AllocTRES |
+        awk -F'|' 'sub(/.*billing=/, "", $2) { sum += $1 * $2 }
+            END { printf "%.6f\n", sum / 3600 }'
+}
+charged() { sqlite3 "$1.bats" 'SELECT total(amount) / 1e6 FROM ledger'; }
+agrees() {
+    awk -v b="$(billed "$1")" -v c="$(charged "$1")" 'BEGIN { print b, c
+        exit !(c > 0 && c - b < 1e-4 && b - c < 1e-4) }' >>out
+}
+most_at_once() {
+    sqlite3 "$1.bats" "SELECT max(n) FROM (
+        SELECT sum(type = 'acquire') OVER (ORDER BY seq) -
+            sum(type = 'billed') OVER (ORDER BY seq) AS n FROM (
+        SELECT seq, type FROM command UNION SELECT seq, type FROM event))"
+}
+
+for i in $(seq 12); do echo "sleep 1; echo $i >>ran"; done >bag.txt
+alloc bag.txt -b account --account small --max-jobs 8 --window 20s
+grep -q 'account small: 0 of 60 billing-minutes are used' err
+test "$(sort -u ran | wc -l)" -eq 12
+test "$(most_at_once bag.txt)" -eq 2
+agrees bag.txt
+ok 'an account pays as many jobs as it can hold'
+test "$(jobs bag.txt Account | sort -u)" = small
+ok 'they are billed to that account'
+sacctmgr -i modify account small set GrpTRESMins=billing=20 >>out 2>&1
+cp bag.txt none.txt
+expect 4 alloc none.txt -b account --account small --window 20s
+test "$(sqlite3 none.txt.bats "SELECT count(*) FROM command
+    WHERE type = 'acquire'")" -eq 0
+ok 'what it cannot hold is not submitted'
+
+# ---- less time than a window ----
+
+# Three nodes are busy for three minutes, and then somebody wants all four: the
+# fourth is free until then.
+busy=$(sbatch --parsable -A open -p fast -N3 --exclusive --time=3 -o /dev/null \
+    --wrap 'sleep 600')
+within 60 job_is "$busy" RUNNING
+next=$(sbatch --parsable -A open -p fast -N4 --exclusive --time=5 -o /dev/null \
+    --wrap 'true')
+for i in $(seq 6); do echo "sleep 0.5; echo $i >>ran2"; done >short.txt
+alloc short.txt --account open --max-jobs 1 --window 10m --time-min 1m
+scancel "$next" "$busy"
+test "$(sort -u ran2 | wc -l)" -eq 6
+test "$(sqlite3 short.txt.bats "SELECT count(*) FROM event
+    WHERE type = 'ends' AND runtime_us BETWEEN 1 AND 180e6")" -ge 1
+agrees short.txt
+bats-mpi record verify short.txt >>out
+ok 'a job that gets less time starts at once, and the engine knows its end'
+done_testing
