@@ -26,7 +26,7 @@
 #include "bats/error.h"
 #include "util/usage.h"
 
-#define BATS_PROTO_VERSION 8
+#define BATS_PROTO_VERSION 9
 #define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
 #define BATS_PROTO_OUTPUTS 4    /* kinds of output, numbered from 0 */
 #define BATS_PROTO_BINDS 3      /* ways to bind tasks, likewise */
@@ -58,7 +58,8 @@ enum bats_message_type {
     BATS_MESSAGE_KNOCK,     /* gateway: this job wants to join */
     BATS_MESSAGE_CHALLENGE, /* master: I prove who I am; who are you? */
     BATS_MESSAGE_PROOF,     /* gateway: this proves it; so many ranks come */
-    BATS_MESSAGE_WELCOME    /* master: say HELLO */
+    BATS_MESSAGE_WELCOME,   /* master: say HELLO */
+    BATS_MESSAGE_NOTICE     /* worker: my node will be taken away */
 };
 
 enum bats_leave {
@@ -93,6 +94,8 @@ struct bats_hello {
 struct bats_setup {
     double speed; /* of the cluster, emulation; 1 = real speed */
     int64_t grace_ms;
+    int64_t notice_ms;       /* so long after SIGTERM its node is gone, and
+                              * it says NOTICE; 0: the run is to end */
     int64_t look_us;         /* longest sleep between two checks for
                               * messages */
     int64_t beat_us;         /* silence after which a sign of life is due */
@@ -193,7 +196,7 @@ void bats_proto_cancel(struct bats_packet *p, uint32_t task);
 void bats_proto_verdict(struct bats_packet *p,
                         const struct bats_verdict *verdict);
 void bats_proto_stop(struct bats_packet *p, enum bats_leave leave);
-/* PARK, UNPARK, READY, HEARTBEAT: messages without a body. */
+/* PARK, UNPARK, READY, HEARTBEAT, NOTICE: messages without a body. */
 void bats_proto_plain(struct bats_packet *p, enum bats_message_type type);
 void bats_proto_output(struct bats_packet *p,
                        const struct bats_output_lines *output);

@@ -123,6 +123,7 @@ static void take_setup(struct reader *r, struct bats_setup *setup)
     if (!isfinite(setup->speed) || setup->speed <= 0)
         complain(r, "has a speed that is not positive");
     setup->grace_ms = take_amount(r);
+    setup->notice_ms = take_amount(r);
     setup->look_us = take_amount(r);
     setup->beat_us = take_amount(r);
     setup->master_pid = take_u32(r);
@@ -296,6 +297,7 @@ int bats_proto_open(const void *bytes, size_t n, struct bats_message *message,
     case BATS_MESSAGE_PARK:
     case BATS_MESSAGE_UNPARK:
     case BATS_MESSAGE_READY:
+    case BATS_MESSAGE_NOTICE:
     case BATS_MESSAGE_HEARTBEAT:
         break;
     default:

@@ -103,6 +103,7 @@ void bats_proto_setup(struct bats_packet *p, const struct bats_setup *setup)
     begin(p, BATS_MESSAGE_SETUP);
     put(p, speed, 8);
     put(p, (uint64_t)setup->grace_ms, 8);
+    put(p, (uint64_t)setup->notice_ms, 8);
     put(p, (uint64_t)setup->look_us, 8);
     put(p, (uint64_t)setup->beat_us, 8);
     put(p, setup->master_pid, 4);

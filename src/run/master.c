@@ -19,6 +19,7 @@
 #include "run/joined.h"
 #include "run/launcher.h"
 #include "run/master.h"
+#include "run/reclaims.h"
 #include "run/results.h"
 #include "run/run.h"
 #include "run/signals.h"
@@ -160,6 +161,7 @@ static int carry_out(struct master *m, const struct bats_command *command,
 {
     if (m->joined != NULL)
         bats_joined_command(m, command);
+    bats_reclaims_command(m, command);
     if (bats_is_notice(command->type))
         return take_notice(m, command, err);
     const uint32_t *members = m->member + m->first[command->machine];
@@ -283,6 +285,8 @@ static int take(struct master *m, size_t i, struct bats_message *message,
         return bats_results_output(m, i, &message->u.output, err);
     case BATS_MESSAGE_ERROR:
         return bats_master_lose(m, i, message->u.sentence, err);
+    case BATS_MESSAGE_NOTICE:
+        return bats_reclaims_notice(m, i, err);
     case BATS_MESSAGE_READY: /* in a run of worker jobs */
     case BATS_MESSAGE_HEARTBEAT:
         return 0;
@@ -395,6 +399,8 @@ static int sleep_until_due(struct master *m, struct bats_error *err)
         max_us < BATS_CLOCK_MASTER_US ? max_us : BATS_CLOCK_MASTER_US);
     int64_t due_us = until(m, bats_sched_wakeup(m->sched));
     us = us < due_us ? us : due_us;
+    due_us = until(m, bats_reclaims_due(m));
+    us = us < due_us ? us : due_us;
     due_us = bats_journal_due_us(&m->journal, bats_clock_now_us());
     us = us < due_us ? us : due_us;
     due_us = m->joined != NULL ? bats_joined_due_us(m) : INT64_MAX;
@@ -425,7 +431,8 @@ static int step(struct master *m, struct bats_error *err)
     if (!m->finished && bats_master_now(m) >= bats_sched_wakeup(m->sched) &&
         (rc = bats_master_handle(m, &tick, err)) < 0)
         return rc;
-    if ((rc = look_for_lost(m, now_us, err)) < 0 ||
+    if ((rc = bats_reclaims_step(m, err)) < 0 ||
+        (rc = look_for_lost(m, now_us, err)) < 0 ||
         (m->joined != NULL && (rc = bats_joined_step(m, err)) < 0) ||
         (rc = choose(m, err)) < 0 || (rc = carry_out_all(m, err)) < 0 ||
         (rc = bats_crew_flush(&m->crew, err)) < 0)
@@ -474,6 +481,8 @@ static int run(struct master *m, struct bats_error *err)
         rc = bats_survey_take(&m->crew, m->options, &m->survey, err);
     if (rc == 0)
         rc = bats_master_prepare(m, &sink, err);
+    if (rc == 0)
+        rc = bats_reclaims_init(m, err);
     if (rc < 0)
         return rc;
     m->start_us = m->looked_us = bats_clock_now_us();
@@ -498,6 +507,7 @@ int bats_run_master(const struct bats_run_options *options,
     bats_starter_ready();
     int rc = run(&m, err);
     bats_joined_end(&m);
+    bats_reclaims_release(&m);
     bats_crew_stop(&m.crew);
     **crew = m.crew;
     if (options->hosts_file != NULL && m.finish != BATS_FINISH_SHRINK)

@@ -61,6 +61,7 @@ struct master {
     bool finished;
     enum bats_finish finish;
     struct bats_joined *joined; /* NULL: no worker jobs join */
+    struct bats_reclaims *reclaims; /* NULL: none is emulated */
 };
 
 bats_time bats_master_now(const struct master *m);

@@ -171,6 +171,14 @@ static int output_path(const struct bats_run_options *o, const char *run_id,
                           o->output_dir);
 }
 
+/* In real time; at least one, or SIGTERM would end the run. */
+static int64_t notice_ms(const struct master *m, const struct bats_cluster *c)
+{
+    double ms = (double)c->notice / m->options->time_scale / 1000;
+    return !c->reclaimable ? 0 : ms < 1 ? 1 : ms > 1e12 ? (int64_t)1e12
+                                                        : (int64_t)ms;
+}
+
 int bats_master_set_up(struct master *m, size_t i,
                        const struct bats_executor_sink *sink,
                        struct bats_error *err)
@@ -192,6 +200,7 @@ int bats_master_set_up(struct master *m, size_t i,
     struct bats_setup setup = {
         .speed = p->speed[cluster],
         .grace_ms = o->grace_ms,
+        .notice_ms = notice_ms(m, &p->clusters[cluster]),
         .look_us = bats_master_sleep_us(m, BATS_MASTER_LOOK_WORKER_US),
         .beat_us = bats_crew_beat_us(&m->crew),
         .master_pid =

@@ -25,6 +25,7 @@ static int take(struct master *m, size_t i, const struct bats_message *message,
             give_up(m, i, message->u.sentence);
         return 0;
     case BATS_MESSAGE_HEARTBEAT:
+    case BATS_MESSAGE_NOTICE: /* its end will be news enough */
         return 0;
     default:
         return bats_error_set(err, BATS_EPROTO,

@@ -145,8 +145,11 @@ static int take_result(struct master *m, size_t i,
     enum bats_execution_state state =
         bats_sched_execution(m->sched, machine, slot, r->task);
     /* Its rank was told to end before this one was: the order is for all
-     * ranks, but for those of other jobs. */
-    if (r->cancelled && state == BATS_EXECUTION_RUNS && m->joined != NULL)
+     * ranks, but for those of other jobs and those that may be reclaimed. */
+    const struct bats_platform *p = &m->survey.platform;
+    if (r->cancelled && state == BATS_EXECUTION_RUNS &&
+        (m->joined != NULL ||
+         p->clusters[p->machines[machine].cluster].reclaimable))
         return BATS_RESULTS_ENDING;
     if (r->cancelled && state == BATS_EXECUTION_RUNS) {
         int rc = bats_master_stop(m, err);

@@ -31,11 +31,14 @@ struct worker {
     int64_t look_us;    /* longest sleep, from SETUP */
     int64_t beat_us;    /* longest silence, from SETUP */
     int64_t grace_ms;   /* for the task, from SETUP */
+    int64_t notice_ms;  /* between SIGTERM and the end, from SETUP */
+    int64_t ends_us;    /* that end; INT64_MAX: nobody has said so */
     int64_t silence_us; /* of the master, after which it is gone */
     int64_t heard_us;   /* last sign of life of the master */
     int64_t looked_us;  /* last check for its messages */
     int64_t asked_us;   /* last check of its process */
     int terminated;     /* SIGTERMs handled */
+    bool is_ending;     /* no task is executed any more */
     bool holds;         /* lines go with the results */
     bool is_gateway;
     bool parked;
@@ -111,6 +114,7 @@ static int obey(struct worker *w, struct bats_message *message,
         w->holds = message->u.setup.hold;
         w->beat_us = message->u.setup.beat_us;
         w->grace_ms = message->u.setup.grace_ms;
+        w->notice_ms = message->u.setup.notice_ms;
         w->prepares = message->u.setup.n_start > 0;
         bats_comm_set_process(w->comm, 0, message->u.setup.master_pid);
         w->quiet.woken = bats_comm_woken(w->comm);
@@ -265,19 +269,40 @@ static int tell_ready(struct worker *w, struct bats_error *err)
     return post(w, &packet, err);
 }
 
+/* After the first SIGTERM the master has the time of the notice, to let tasks end
+ * or go on elsewhere; with the second one, or without a notice, it is over. */
+static int heed_signals(struct worker *w, struct bats_error *err)
+{
+    int n = bats_signals_terminate();
+    bool is_first = w->terminated == 0 && n == 1 && w->notice_ms > 0;
+    if (n > w->terminated && is_first) {
+        struct bats_packet packet = {0};
+        w->terminated = n;
+        w->ends_us = bats_clock_now_us() + w->notice_ms * 1000;
+        bats_proto_plain(&packet, BATS_MESSAGE_NOTICE);
+        return post(w, &packet, err);
+    }
+    if (n > w->terminated ||
+        (!w->is_ending && bats_clock_now_us() >= w->ends_us)) {
+        w->terminated = n;
+        w->is_ending = true;
+        bats_executor_stop(w->executor, bats_signals_grace_us());
+    }
+    return 0;
+}
+
 static int step(struct worker *w, struct bats_error *err)
 {
     int rc = receive_all(w, err);
     if (rc < 0 || w->leave || (rc = look_for_master(w, err)) < 0)
         return rc;
-    if (w->executor != NULL && bats_signals_terminate() > w->terminated) {
-        w->terminated = bats_signals_terminate();
-        bats_executor_stop(w->executor, bats_signals_grace_us());
-    }
+    if (w->executor != NULL && (rc = heed_signals(w, err)) < 0)
+        return rc;
     int64_t due_us;
     bool busy = w->executor != NULL && bats_executor_busy(w->executor);
     /* A run in one job ends with it. This one goes on without. */
-    if (w->is_gateway && w->terminated > 0 && w->executor != NULL && !busy &&
+    if ((w->is_gateway || w->notice_ms > 0) && w->is_ending &&
+        w->executor != NULL && !busy &&
         (rc = fail(w, "its job has been told to end", err)) < 0)
         return rc;
     if ((rc = send_due(w, busy, &due_us, err)) < 0)
@@ -411,6 +436,7 @@ static struct worker beginner(struct bats_comm *comm, int64_t silence_us)
         .looked_us = now_us,
         .look_us = BATS_CLOCK_PARKED_US,
         .beat_us = INT64_MAX,
+        .ends_us = INT64_MAX,
     };
 }
 

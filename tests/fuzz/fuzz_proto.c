@@ -92,6 +92,7 @@ static void write_one(unsigned type, struct bats_packet *p)
     case BATS_MESSAGE_PARK:
     case BATS_MESSAGE_UNPARK:
     case BATS_MESSAGE_READY:
+    case BATS_MESSAGE_NOTICE:
     case BATS_MESSAGE_HEARTBEAT:
         bats_proto_plain(p, (enum bats_message_type)type);
         break;
@@ -146,6 +147,7 @@ static void write_again(struct bats_message *m, struct bats_packet *p)
     case BATS_MESSAGE_PARK:
     case BATS_MESSAGE_UNPARK:
     case BATS_MESSAGE_READY:
+    case BATS_MESSAGE_NOTICE:
     case BATS_MESSAGE_HEARTBEAT:
         bats_proto_plain(p, m->type);
         break;

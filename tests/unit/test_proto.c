@@ -11,7 +11,7 @@
 #include "proto/proto.h"
 
 /* One of each message, in the order of their types. */
-#define KINDS 17
+#define KINDS 18
 
 static void write_kind(int kind, struct bats_packet *p)
 {
@@ -31,6 +31,7 @@ static void write_kind(int kind, struct bats_packet *p)
                                             .bound_cores = 8};
     static const struct bats_setup setup = {.speed = 0.25,
                                             .grace_ms = 5000,
+                                            .notice_ms = 7000,
                                             .look_us = 2000,
                                             .beat_us = 10000000,
                                             .master_pid = 4711,
@@ -105,6 +106,7 @@ static void write_kind(int kind, struct bats_packet *p)
     case BATS_MESSAGE_PARK:
     case BATS_MESSAGE_UNPARK:
     case BATS_MESSAGE_READY:
+    case BATS_MESSAGE_NOTICE:
     case BATS_MESSAGE_HEARTBEAT:
         bats_proto_plain(p, (enum bats_message_type)(kind + 1));
         break;
@@ -186,6 +188,7 @@ static void single_messages_arrive_as_they_were_sent(void **state)
     const struct bats_setup *setup = &m[BATS_MESSAGE_SETUP - 1].u.setup;
     assert_true(setup->speed == 0.25);
     assert_int_equal(setup->grace_ms, 5000);
+    assert_int_equal(setup->notice_ms, 7000);
     assert_int_equal(setup->look_us, 2000);
     assert_int_equal(setup->beat_us, 10000000);
     assert_int_equal(setup->master_pid, 4711);
@@ -306,7 +309,7 @@ static void cancel_is_little_endian_on_the_wire(void **state)
     (void)state;
     struct bats_packet p = {0};
     write_kind(BATS_MESSAGE_CANCEL - 1, &p);
-    static const uint8_t expected[] = {5, 8, 4, 3, 2, 1};
+    static const uint8_t expected[] = {5, 9, 4, 3, 2, 1};
     assert_int_equal(p.n, sizeof expected);
     assert_memory_equal(p.bytes, expected, sizeof expected);
     bats_packet_release(&p);
@@ -317,7 +320,7 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     (void)state;
     struct bats_packet p = {0};
     static const uint8_t hello[] = {
-        1,    8,    'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
+        1,    9,    'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
         0,    0,    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 5,    0,
         0,    0,    'n',  'o',  'd',  'e',  '7',  0,    4,    0,    0,    0,
         'f',  'a',  's',  't',  0,    2,    0,    0,    0,    3,    0,    0,
@@ -330,7 +333,7 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     assert_memory_equal(p.bytes, hello, sizeof hello);
     bats_packet_release(&p);
 
-    static const uint8_t assign[] = {3, 8, 1,   0, 0, 0, 2, 0, 0,   0, 4, 0,
+    static const uint8_t assign[] = {3, 9, 1,   0, 0, 0, 2, 0, 0,   0, 4, 0,
                                      0, 0, 5,   0, 0, 0, 6, 0, 0,   0, 0, 0,
                                      0, 0, 7,   0, 0, 0, 0, 0, 0,   0, 1, 0,
                                      0, 0, 'x', 0, 2, 0, 0, 0, '=', 0, 0};
@@ -420,7 +423,7 @@ static void values_out_of_range_are_refused(void **state)
     refused_with(BATS_MESSAGE_HELLO, 31, 'x', "without its end");
     refused_with(BATS_MESSAGE_SETUP, 9, 0xff, "speed"); /* its sign bit */
     refused_with(BATS_MESSAGE_SETUP, 17, 0x80, "negative");
-    refused_with(BATS_MESSAGE_SETUP, 40, 3, "out of range"); /* bind */
+    refused_with(BATS_MESSAGE_SETUP, 48, 3, "out of range"); /* bind */
     refused_with(BATS_MESSAGE_RESULT, 14, 2, "out of range");
     refused_with(BATS_MESSAGE_RESULT, 15, 2, "out of range");
     refused_with(BATS_MESSAGE_RESULT, 17, 128, "out of range");

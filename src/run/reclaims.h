@@ -1,0 +1,32 @@
+/*
+ * reclaims: machines that are taken away with a notice.
+ *
+ * Layer: run, private to the master. By emulation: a machine of a cluster with
+ * a lifetime (input/model.h) lives from each ACQUIRE for as long as the seed of
+ * the run draws; the notice before, the machine is told to the engine, and at
+ * the end it is lost. Really: a rank has got SIGTERM and says so (NOTICE); it
+ * parts by itself once the notice is over.
+ */
+#ifndef BATS_RECLAIMS_H
+#define BATS_RECLAIMS_H
+
+#include "run/master.h"
+
+/* BATS_ENOMEM. */
+int bats_reclaims_init(struct master *m, struct bats_error *err);
+void bats_reclaims_release(struct master *m);
+
+/* The engine's command is about to be carried out. */
+void bats_reclaims_command(struct master *m,
+                           const struct bats_command *command);
+
+/* Virtual time of the next notice or end; BATS_NEVER: there is none. */
+bats_time bats_reclaims_due(const struct master *m);
+
+/* Tells the engine of what is due. */
+int bats_reclaims_step(struct master *m, struct bats_error *err);
+
+/* Member i has got a notice, and ends so long from now as its cluster says. */
+int bats_reclaims_notice(struct master *m, size_t i, struct bats_error *err);
+
+#endif

@@ -1,0 +1,79 @@
+#!/bin/bash
+# Machines that are taken away with a notice: by emulation, and by SIGTERM to the
+# rank on a node.
+. "$TOP/tests/mpi/lib.sh"
+
+notices() { sqlite3 "$1.bats" "SELECT count(*) FROM event WHERE type = '$2'"; }
+# In virtual time: an hour is 3.6 s. Each of the two spot machines lives for half
+# an hour, for which nothing is charged.
+cat >clusters <<END
+[run]
+window = 30m
+[cluster spot]
+ranks = 1-2
+charge = 1/h
+reclaimable = yes
+notice = 5m
+guaranteed = 30m
+free = 10h
+lifetime = exponential(1ms)
+[cluster demand]
+ranks = 3
+charge = 4/h
+END
+for i in $(seq 24); do echo '@sleep 7m'; done >bag
+bats 4 run bag --clusters clusters --time-scale 1000 --budget 200 --seed 1 --grace 10ms
+test "$(notices bag notice)" -eq 2
+test "$(notices bag lost)" -eq 2
+test "$(sqlite3 bag.bats 'SELECT done FROM progress')" -eq 24
+test "$(sqlite3 bag.bats "SELECT count(*) FROM event WHERE type = 'done'")" -eq 24
+ok 'all tasks are done, each once, though both machines are taken'
+test "$(sqlite3 bag.bats "SELECT total(l.amount) FROM ledger l JOIN machine m
+    ON l.machine = m.id JOIN cluster c ON m.cluster = c.id
+    WHERE c.name = 'spot'")" = 0.0
+sqlite3 bag.bats 'SELECT total(amount) / 1e6 FROM ledger' |
+    awk '{ exit !($1 > 4 && $1 <= 200) }'
+ok 'what is taken soon is free, and the rest is charged'
+"$BATS_MPI" record verify bag >verified
+ok 'the record of it is true'
+
+# A task saves its state when it is told to stop, and goes on on the machine
+# that is left; the rank hears of it by SIGTERM.
+cat >real <<END
+[run]
+window = 1h
+[cluster spot]
+ranks = 1
+charge = 1/h
+reclaimable = yes
+notice = 20s
+[cluster demand]
+ranks = 2
+charge = 1/h
+END
+cat >task <<'END'
+trap 'echo saved >>"$state"; kill $! ; exit 85' TERM
+state=state.$1
+echo "begun $1 $BATS_CLUSTER" >>log
+test -s "$state" || { sleep 60 & wait $!; }
+echo "ended $1 $BATS_CLUSTER" >>log
+END
+echo 'sh task 1' >one
+bats_in_background() {
+    bats 3 run one --clusters real --time-scale 10 --grace 1s --tail none \
+        --seed 1 &
+    launcher=$!
+}
+bats_in_background
+has_begun() { grep -q 'begun 1' log 2>/dev/null; }
+within 20 has_begun
+where=$(sed -n 's/begun 1 //p' log)
+test "$where" = spot
+kill -TERM "$(rank_pid 1)"
+wait $launcher
+test "$(tr '\n' ' ' <log)" = 'begun 1 spot begun 1 demand ended 1 demand '
+test "$(cat state.1)" = saved
+test "$(notices one notice)" -eq 1
+ok 'a task whose rank gets SIGTERM migrates with its state'
+
+done_testing
