@@ -3,7 +3,7 @@
  * Layer: record, private to it. record.c opens, begins and ends; past.c loads
  * the results of earlier sessions; match.c finds the tasks of the bag among
  * theirs; log.c keeps the rows that wait; pack.c groups them;
- * kinds.c bounds the ends of standard error; parameters.c writes the values of
+ * count.c counts them for the tally; kinds.c bounds the ends of standard error; parameters.c writes the values of
  * a sweep.
  */
 #ifndef BATS_RECORD_STATE_H
@@ -25,6 +25,9 @@ struct bats_past_task {
     bool is_in_bag;   /* in this session */
     bool is_replaced; /* another task took its place */
     int64_t result;   /* seq of its last result; 0: none */
+    int32_t session, machine; /* of that result */
+    int64_t wall_us;          /* likewise */
+    uint32_t preempted;       /* executions */
     struct bats_record_past past;
 };
 
@@ -111,6 +114,8 @@ struct bats_record {
     size_t rows_capacity;
     struct bats_pack pack;
     struct bats_kinds kinds;
+    struct bats_count *count; /* write/count.h; NULL before the session */
+    sqlite3_stmt *begin, *commit; /* a transaction */
     sqlite3_stmt *insert_group;
     sqlite3_stmt *insert[BATS_ROWS]; /* NULL for packed rows */
 };

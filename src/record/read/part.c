@@ -152,10 +152,26 @@ static bool has_journal(const char *path)
 
 static bool is_quiet(const struct bats_copy_mark *mark)
 {
-    int64_t written_us = (int64_t)mark->time.tv_sec * 1000000 +
-                         mark->time.tv_nsec / 1000;
+    int64_t written_us =
+        (int64_t)mark->time.tv_sec * 1000000 + mark->time.tv_nsec / 1000;
     int64_t age_us = bats_now_us(CLOCK_REALTIME) - written_us;
     return age_us > QUIET_US || age_us < 0;
+}
+
+/* A job that takes the heads needs nothing else. */
+static int work(struct bats_view *v, bats_part_job *job, void *context,
+                struct bats_error *err)
+{
+    int rc = v->has_base || job == bats_part_heads || job == bats_part_base
+                 ? 0
+                 : bats_part_base(v, NULL, err);
+    return rc == 0 ? job(v, context, err) : rc;
+}
+
+static void end_work(struct bats_view *v, bats_part_job *job, bool is_kept)
+{
+    bats_db_run(&v->db, is_kept ? "COMMIT" : "ROLLBACK", NULL);
+    v->has_base |= is_kept && job != bats_part_heads;
 }
 
 /* 1: done, or it failed for good; 0: the record is to be copied; -1: to be tried
@@ -179,11 +195,11 @@ static int try_directly(struct bats_view *v, const char *path,
     if (*rc == 0 && version == BATS_SCHEMA_VERSION)
         *rc = run(v, "BEGIN", err);
     if (*rc == 0 && version == BATS_SCHEMA_VERSION) {
-        *rc = job(v, context, err);
+        *rc = work(v, job, context, err);
         release_statements(v);
         bats_copy_mark(path, &after);
         bool same = memcmp(&before, &after, sizeof before) == 0;
-        bats_db_run(&v->db, *rc == 0 && same ? "COMMIT" : "ROLLBACK", NULL);
+        end_work(v, job, *rc == 0 && same);
         detach(v);
         return same ? 1 : -1;
     }
@@ -213,10 +229,15 @@ int bats_part_take(struct bats_view *v, bats_part_job *job, void *context,
         rc = run(v, "BEGIN", err);
     if (rc < 0)
         return rc;
-    rc = job(v, context, err);
+    rc = work(v, job, context, err);
     release_statements(v);
-    bats_db_run(&v->db, rc == 0 ? "COMMIT" : "ROLLBACK", NULL);
+    end_work(v, job, rc == 0);
     return rc;
+}
+
+int bats_part_need_base(struct bats_view *v, struct bats_error *err)
+{
+    return v->has_base ? 0 : bats_part_take(v, bats_part_base, NULL, err);
 }
 
 /* ---- rows ---- */
@@ -236,13 +257,26 @@ static int copy_tables(struct bats_view *v, const char *const *names, size_t n,
     return rc;
 }
 
+int bats_part_heads(struct bats_view *v, void *context, struct bats_error *err)
+{
+    static const char *const names[] = {"session", "cluster"};
+    struct bats_part_tally *t = context;
+    int rc = copy_tables(v, names, sizeof names / sizeof *names, err);
+    int found =
+        rc == 0 && t != NULL ? bats_tally_read(&t->tally, &v->db, err) : 0;
+    if (t != NULL)
+        t->is_there = found > 0;
+    return found < 0 ? found : rc;
+}
+
 int bats_part_base(struct bats_view *v, void *context, struct bats_error *err)
 {
-    static const char *const names[] = {"session", "cluster",  "machine",
-                                        "place",   "parameter", "ledger",
-                                        "decision", "notice"};
+    static const char *const names[] = {"machine", "place",    "parameter",
+                                        "ledger",  "decision", "notice"};
     (void)context;
-    int rc = copy_tables(v, names, sizeof names / sizeof *names, err);
+    int rc = bats_part_heads(v, NULL, err);
+    if (rc == 0)
+        rc = copy_tables(v, names, sizeof names / sizeof *names, err);
     return rc == 0 ? bats_schema_view_tasks(&v->db, err) : rc;
 }
 
@@ -265,8 +299,7 @@ static void bind_text(sqlite3_stmt *s, int column,
 {
     char plain[512];
     size_t n = 0;
-    if (text->n >= sizeof plain ||
-        memchr(text->at, '\\', text->n) == NULL) {
+    if (text->n >= sizeof plain || memchr(text->at, '\\', text->n) == NULL) {
         sqlite3_bind_text(s, column, text->at, (int)text->n, SQLITE_TRANSIENT);
         return;
     }

@@ -12,16 +12,31 @@
 
 #include "record/read/scan.h"
 #include "record/read/view_state.h"
+#include "record/tally.h"
 
 /* Copies rows of `rec` into the view's own tables; may run several times. */
 typedef int bats_part_job(struct bats_view *view, void *context,
                           struct bats_error *err);
 
+/* The small tables are taken first, unless the job is bats_part_heads. */
 int bats_part_take(struct bats_view *view, bats_part_job *job, void *context,
                    struct bats_error *err);
 
-/* Jobs, or parts of jobs. The small tables: all but the history, and those with
- * a row for each task. */
+/* Takes the small tables, if they have not been taken. */
+int bats_part_need_base(struct bats_view *view, struct bats_error *err);
+
+/* Jobs, or parts of jobs. */
+
+/* The sessions and their clusters, and the tally into the context, if that is
+ * not NULL. */
+struct bats_part_tally {
+    bool is_there;
+    struct bats_tally tally;
+};
+int bats_part_heads(struct bats_view *view, void *context,
+                    struct bats_error *err);
+
+/* The small tables: all but the history, and those with a row for each task. */
 int bats_part_base(struct bats_view *view, void *context,
                    struct bats_error *err);
 int bats_part_everything(struct bats_view *view, void *context,

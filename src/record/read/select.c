@@ -164,7 +164,7 @@ static int take_part(struct bats_view *v, void *context,
 {
     const int64_t *groups = context;
     int64_t last, more;
-    int rc = v->is_live ? bats_part_base(v, NULL, err) : 0;
+    int rc = v->is_live && v->has_base ? bats_part_base(v, NULL, err) : 0;
     if (rc == 0)
         rc = bats_db_run(&v->db,
                          "DELETE FROM main.event; DELETE FROM main.command;"

@@ -119,7 +119,7 @@ static int hear_event(struct look *l, const struct bats_scan_row *row,
         return 0;
     if (bats_scan_is(type, "lost") && row->session == l->t->session &&
         machine >= 0 && machine < l->t->n_machines)
-        l->t->is_lost[machine] = true;
+        l->t->lost[machine] = row->number[BATS_SCAN_SEQ];
     return bats_part_row(l->v, row, err);
 }
 
@@ -249,9 +249,9 @@ static int prepare(struct bats_view *v, struct bats_error *err)
     if (rc < 0)
         return rc;
     t->tasks = calloc((size_t)t->n + 1, sizeof *t->tasks);
-    t->is_lost = calloc((size_t)t->n_machines + 1, sizeof *t->is_lost);
+    t->lost = calloc((size_t)t->n_machines + 1, sizeof *t->lost);
     t->ended = calloc((size_t)t->n_machines + 1, sizeof *t->ended);
-    if (t->tasks == NULL || t->is_lost == NULL || t->ended == NULL)
+    if (t->tasks == NULL || t->lost == NULL || t->ended == NULL)
         return no_memory(err);
     rc = each_id(v, "SELECT id FROM rec.task", note_known, err);
     if (rc == 0)
@@ -297,7 +297,8 @@ static int take_running(struct bats_view *v, struct bats_error *err)
         struct bats_totals_open *o = &t->open[i];
         struct bats_totals_task *task = &t->tasks[o->is_used ? o->task : 0];
         bool is_lost = o->is_used && o->machine >= 0 &&
-                       o->machine < t->n_machines && t->is_lost[o->machine];
+                       o->machine < t->n_machines &&
+                       t->lost[o->machine] > o->seq;
         if (!o->is_used || is_lost ||
             (task->result > 0 && task->session == t->session))
             continue;
@@ -328,7 +329,7 @@ static int look(struct bats_view *v, void *context, struct bats_error *err)
 {
     struct look l = {v, &v->totals};
     int64_t last;
-    int rc = v->is_live ? bats_part_base(v, context, err) : 0;
+    int rc = v->is_live && v->has_base ? bats_part_base(v, context, err) : 0;
     if (rc == 0)
         rc = prepare(v, err);
     if (rc == 0)
@@ -349,7 +350,7 @@ void bats_totals_release(struct bats_totals *t)
 {
     free(t->tasks);
     free(t->open);
-    free(t->is_lost);
+    free(t->lost);
     free(t->ended);
     *t = (struct bats_totals){0};
 }

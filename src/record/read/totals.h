@@ -51,9 +51,9 @@ struct bats_totals {
     int64_t n;
     int64_t session; /* the last one */
     struct bats_totals_open *open;
-    size_t n_open, capacity, n_lost;
+    size_t n_open, capacity;
     int32_t free;    /* the first unused element of open, or -1 */
-    bool *is_lost;   /* by machine of the last session */
+    int64_t *lost;   /* by machine of the last session: seq of its loss, or 0 */
     int64_t *ended;  /* likewise: executions */
     int64_t n_machines;
     int64_t preempted;   /* executions */

@@ -60,7 +60,7 @@ int bats_view_open(const char *path, struct bats_view **view,
     if (rc > 0)
         rc = open_own(v, err);
     if (rc == 0)
-        rc = bats_part_take(v, bats_part_base, NULL, err);
+        rc = bats_part_take(v, bats_part_heads, NULL, err);
     if (rc < 0)
         bats_view_close(v);
     else

@@ -156,8 +156,10 @@ int bats_view_tasks(struct bats_view *v, const char *state, int64_t number,
                     int64_t limit, struct bats_error *err)
 {
     bats_time now = 0;
-    int rc = where != NULL ? check_where(v, where, err) : 0;
+    int rc = bats_part_need_base(v, err);
 
+    if (rc == 0 && where != NULL)
+        rc = check_where(v, where, err);
     if (rc == 0)
         rc = bats_totals_look(v, err);
     if (rc == 0)

@@ -12,6 +12,7 @@ struct bats_view {
     char *path;
     bool is_live;
     bool is_attached; /* a copy of the record is attached for good (part.h) */
+    bool has_base;    /* the small tables are in db */
     bool has_all;     /* the whole record is in db */
     bool has_totals;
     struct bats_totals totals;

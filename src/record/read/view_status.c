@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/read/view_state.h"
+#include "record/places.h"
+#include "record/read/part.h"
 
 /* Runs `sql`, which yields one row, and leaves it in *statement. */
 static int one_row(struct bats_view *v, const char *sql,
@@ -75,16 +76,15 @@ static int read_flags(struct bats_view *v, struct bats_view_status *st,
                       struct bats_error *err)
 {
     sqlite3_stmt *s = NULL;
-    int rc =
-        one_row(v,
-                "SELECT (SELECT sum(amount) FROM ledger),"
-                " EXISTS (SELECT 1 FROM event WHERE session = s.id AND"
-                "  type IN ('drain', 'stop')),"
-                " EXISTS (SELECT 1 FROM command WHERE session = s.id AND"
-                "  type = 'sampled') AND NOT EXISTS (SELECT 1 FROM event"
-                "  WHERE session = s.id AND type = 'chosen')"
-                " FROM (SELECT max(id) AS id FROM session) s",
-                &s, err);
+    int rc = one_row(v,
+                     "SELECT (SELECT sum(amount) FROM ledger),"
+                     " EXISTS (SELECT 1 FROM event WHERE session = s.id AND"
+                     "  type IN ('drain', 'stop')),"
+                     " EXISTS (SELECT 1 FROM command WHERE session = s.id AND"
+                     "  type = 'sampled') AND NOT EXISTS (SELECT 1 FROM event"
+                     "  WHERE session = s.id AND type = 'chosen')"
+                     " FROM (SELECT max(id) AS id FROM session) s",
+                     &s, err);
 
     if (rc == 0) {
         st->charged = sqlite3_column_int64(s, 0);
@@ -165,74 +165,20 @@ static int each(struct bats_view *v, struct bats_view_status *st,
 
 /* ---- results by cluster ---- */
 
-#define MOST (1 << 28) /* machines in all sessions */
-
-/* A machine of any session. */
-struct place {
-    struct bats_view_cluster *cluster; /* NULL: none of the last session */
-    double scale;
-};
-
-struct places {
-    struct place *at; /* by session and machine */
-    int64_t machines, sessions;
-};
-
-static int find_places(struct bats_view *v, struct bats_view_status *st,
-                       struct places *p, struct bats_error *err)
-{
-    sqlite3_stmt *s;
-    int rc = bats_db_integer(&v->db,
-                             "SELECT coalesce(max(id) + 1, 0) FROM machine",
-                             &p->machines, err);
-    p->sessions = st->sessions + 1;
-    if (rc == 0 && (p->machines < 0 || p->machines > MOST / p->sessions))
-        rc = bats_error_set(err, BATS_EINPUT,
-                            "%s is damaged: a number is too large", v->path);
-    if (rc == 0 && p->machines > 0)
-        p->at = calloc((size_t)p->machines,
-                       (size_t)p->sessions * sizeof *p->at);
-    if (rc == 0 && p->machines > 0 && p->at == NULL)
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
-    if (rc == 0)
-        rc = bats_db_prepare(
-            &v->db,
-            "SELECT m.session, m.id, c.name, s.time_scale FROM machine m "
-            "JOIN session s ON s.id = m.session JOIN cluster c "
-            "ON c.session = m.session AND c.id = m.cluster",
-            &s, err);
-    if (rc < 0)
-        return rc;
-    while ((rc = bats_db_step(&v->db, s, err)) > 0) {
-        int64_t session = sqlite3_column_int64(s, 0);
-        int64_t machine = sqlite3_column_int64(s, 1);
-        if (session >= 0 && session < p->sessions && machine >= 0 &&
-            machine < p->machines)
-            p->at[session * p->machines + machine] =
-                (struct place){find_cluster(st, bats_view_text(s, 2)),
-                               sqlite3_column_double(s, 3)};
-    }
-    sqlite3_finalize(s);
-    return rc;
-}
-
-static void add_result(const struct places *p,
+static void add_result(const struct bats_places *p,
                        const struct bats_totals_task *task, double *wall,
                        double *runtime, struct bats_view_status *st)
 {
-    if (task->result == 0 || task->session < 0 ||
-        task->session >= p->sessions || task->machine < 0 ||
-        task->machine >= p->machines)
+    const struct bats_place *at =
+        task->result == 0 ? NULL
+                          : bats_places_find(p, task->session, task->machine);
+    if (at == NULL || at->cluster >= (int64_t)st->n_clusters)
         return;
-    const struct place *at =
-        &p->at[task->session * p->machines + task->machine];
-    if (at->cluster == NULL)
-        return;
-    size_t i = (size_t)(at->cluster - st->clusters);
-    at->cluster->done += !task->has_failed;
-    at->cluster->failed += task->has_failed;
-    wall[i] += (double)task->wall_us;
-    runtime[i] += (double)task->wall_us * at->scale;
+    struct bats_view_cluster *c = &st->clusters[at->cluster];
+    c->done += !task->has_failed;
+    c->failed += task->has_failed;
+    wall[at->cluster] += (double)task->wall_us;
+    runtime[at->cluster] += (double)task->wall_us * at->scale;
 }
 
 static int64_t whole(double x)
@@ -240,22 +186,25 @@ static int64_t whole(double x)
     return x > -9e18 && x < 9e18 ? (int64_t)x : 0;
 }
 
+static void set_means(struct bats_view_cluster *c, double wall, double runtime)
+{
+    double n = (double)(c->done + c->failed);
+    c->mean_wall_us = n > 0 ? whole(wall / n) : 0;
+    c->mean_runtime = n > 0 ? whole(runtime / n) : 0;
+}
+
 static int read_results(struct bats_view *v, struct bats_view_status *st,
                         struct bats_error *err)
 {
     double wall[BATS_CLUSTERS_MAX] = {0}, runtime[BATS_CLUSTERS_MAX] = {0};
-    struct places p = {0};
-    int rc = find_places(v, st, &p, err);
+    struct bats_places p;
+    int rc = bats_places_load(&p, &v->db, st->sessions, err);
 
     for (int64_t id = 1; rc == 0 && id <= v->totals.n; id++)
         add_result(&p, &v->totals.tasks[id], wall, runtime, st);
-    for (size_t i = 0; i < st->n_clusters; i++) {
-        struct bats_view_cluster *c = &st->clusters[i];
-        double n = (double)(c->done + c->failed);
-        c->mean_wall_us = n > 0 ? whole(wall[i] / n) : 0;
-        c->mean_runtime = n > 0 ? whole(runtime[i] / n) : 0;
-    }
-    free(p.at);
+    for (size_t i = 0; i < st->n_clusters; i++)
+        set_means(&st->clusters[i], wall[i], runtime[i]);
+    bats_places_release(&p);
     return rc;
 }
 
@@ -264,12 +213,6 @@ static int read_clusters(struct bats_view *v, struct bats_view_status *st,
 {
     struct bats_view_machine m;
     int rc = each(v, st,
-                  "SELECT name, charge FROM cluster WHERE session = "
-                  "(SELECT max(id) FROM session) ORDER BY id",
-                  take_cluster, err);
-
-    if (rc == 0)
-        rc = each(v, st,
                   "SELECT c.name, count(*), sum(amount) FROM ledger l"
                   " JOIN machine m ON m.session = l.session AND m.id ="
                   " l.machine JOIN cluster c ON c.session = m.session AND"
@@ -291,33 +234,85 @@ static int read_clusters(struct bats_view *v, struct bats_view_status *st,
     return rc;
 }
 
+/* ---- by the tally ---- */
+
+static void take_tally(struct bats_view_status *st, const struct bats_tally *t)
+{
+    int64_t n[BATS_TALLY_STATES];
+
+    for (int i = 0; i < BATS_TALLY_STATES; i++) {
+        int64_t running = st->is_over ? 0 : t->running[i];
+        n[i] = t->state[i] - running;
+        st->running += running;
+        st->tasks += t->state[i];
+    }
+    st->pending = n[BATS_TALLY_PENDING];
+    st->done = n[BATS_TALLY_DONE];
+    st->failed = n[BATS_TALLY_FAILED];
+    st->skipped = n[BATS_TALLY_SKIPPED];
+    st->removed = t->removed;
+    st->preempted = t->preempted;
+    st->charged = t->charged;
+    st->ending = t->ending;
+    st->choosing = t->choosing;
+    if (!st->is_over)
+        st->last = t->time;
+    for (size_t i = 0; i < st->n_clusters && i < t->n_clusters; i++) {
+        const struct bats_tally_cluster *from = &t->clusters[i];
+        struct bats_view_cluster *c = &st->clusters[i];
+        c->machines = from->machines;
+        c->held = from->held;
+        c->lost = from->lost;
+        c->windows = from->windows;
+        c->charged = from->charged;
+        c->done = from->done;
+        c->failed = from->failed;
+        set_means(c, (double)from->wall_us, from->runtime);
+    }
+}
+
+static int look_at_all(struct bats_view *v, struct bats_view_status *st,
+                       struct bats_error *err)
+{
+    int rc = bats_totals_look(v, err);
+    if (rc == 0)
+        rc = read_counts(v, st, err);
+    return rc == 0 ? read_clusters(v, st, err) : rc;
+}
+
 int bats_view_status(struct bats_view *v, struct bats_view_status *st,
                      struct bats_error *err)
 {
+    struct bats_part_tally t = {.is_there = false};
     memset(st, 0, sizeof *st);
-    int rc = bats_totals_look(v, err);
+    int rc = bats_part_take(v, bats_part_heads, &t, err);
     st->is_live = v->is_live;
     if (rc == 0)
         rc = read_session(v, st, err);
     if (rc == 0)
-        rc = read_counts(v, st, err);
-    if (rc == 0)
-        rc = read_clusters(v, st, err);
-    return rc;
+        rc = each(v, st,
+                  "SELECT name, charge FROM cluster WHERE session = "
+                  "(SELECT max(id) FROM session) ORDER BY id",
+                  take_cluster, err);
+    if (rc == 0 && t.is_there)
+        take_tally(st, &t.tally);
+    return rc == 0 && !t.is_there ? look_at_all(v, st, err) : rc;
 }
 
 int bats_view_decision(struct bats_view *v, bool *found,
                        struct bats_view_decision *d, struct bats_error *err)
 {
-    sqlite3_stmt *s;
-    int rc = bats_db_prepare(
-        &v->db,
-        "SELECT time_us, reason, feasible, tasks_left, budget_left, windows, "
-        "machines FROM decision WHERE session = (SELECT max(id) FROM session) "
-        "ORDER BY seq DESC LIMIT 1",
-        &s, err);
+    sqlite3_stmt *s = NULL;
+    int rc = bats_part_need_base(v, err);
 
     *found = false;
+    if (rc == 0)
+        rc = bats_db_prepare(
+            &v->db,
+            "SELECT time_us, reason, feasible, tasks_left, budget_left, windows, "
+            "machines FROM decision WHERE session = (SELECT max(id) FROM session) "
+            "ORDER BY seq DESC LIMIT 1",
+            &s, err);
     if (rc < 0)
         return rc;
     rc = bats_db_step(&v->db, s, err);

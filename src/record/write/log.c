@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "record/state.h"
+#include "record/write/count.h"
 #include "record/write/pack.h"
 #include "util/complaint.h"
 #include "util/grow.h"
@@ -25,24 +26,37 @@ int bats_log_prepare(struct bats_record *r, struct bats_error *err)
         bats_db_prepare(&r->db, "INSERT INTO history VALUES (?, ?, ?, ?, ?)",
                         &r->insert_group, err);
 
+    if (rc == 0)
+        rc = bats_db_prepare(&r->db, "BEGIN", &r->begin, err);
+    if (rc == 0)
+        rc = bats_db_prepare(&r->db, "COMMIT", &r->commit, err);
     for (int i = BATS_ROWS_PACKED; rc == 0 && i < BATS_ROWS; i++)
         rc = bats_db_prepare(&r->db, inserts[i], &r->insert[i], err);
     return rc;
 }
 
-void bats_record_forget(struct bats_record *r)
+static void drop_rows(struct bats_record *r, bool are_written)
 {
+    bats_count_dropped(r, are_written);
     for (size_t i = 0; i < r->n_rows; i++)
         free(r->rows[i].text);
     r->n_rows = 0;
 }
 
+void bats_record_forget(struct bats_record *r)
+{
+    drop_rows(r, false);
+}
+
 void bats_log_release(struct bats_record *r)
 {
-    bats_record_forget(r);
+    drop_rows(r, false);
+    bats_count_release(r);
     free(r->rows);
     bats_pack_release(&r->pack);
     bats_kinds_release(&r->kinds);
+    sqlite3_finalize(r->begin);
+    sqlite3_finalize(r->commit);
     sqlite3_finalize(r->insert_group);
     for (int i = BATS_ROWS_PACKED; i < BATS_ROWS; i++)
         sqlite3_finalize(r->insert[i]);
@@ -169,10 +183,9 @@ void bats_log_machines(char text[BATS_LOG_MACHINES],
     size_t used = 0;
 
     for (size_t i = 0; i < n_clusters; i++)
-        used +=
-            (size_t)snprintf(text + used, BATS_LOG_MACHINES - used, "%c%lu",
-                             i > 0 ? ',' : '[',
-                             (unsigned long)(d->machines[i] - d->ending[i]));
+        used += (size_t)snprintf(
+            text + used, BATS_LOG_MACHINES - used, "%c%lu", i > 0 ? ',' : '[',
+            (unsigned long)(d->machines[i] - d->ending[i]));
     memcpy(text + used, "]", 2);
 }
 
@@ -266,13 +279,16 @@ int bats_record_commit(struct bats_record *r, struct bats_error *err)
 {
     if (r->n_rows == 0)
         return 0;
-    int rc = bats_db_run(&r->db, "BEGIN", err);
+    bats_count_rows(r);
+    int rc = bats_db_step(&r->db, r->begin, err);
     if (rc == 0)
         rc = write_rows(r, err);
     if (rc == 0)
-        rc = bats_db_run(&r->db, "COMMIT", err);
+        rc = bats_count_write(r, err);
     if (rc == 0)
-        bats_record_forget(r);
+        rc = bats_db_step(&r->db, r->commit, err);
+    if (rc == 0)
+        drop_rows(r, true);
     else if (!sqlite3_get_autocommit(r->db.sqlite))
         bats_db_run(&r->db, "ROLLBACK", NULL);
     return rc;

@@ -12,7 +12,7 @@
 /* ---- values, each with a comma after it; they return the next position
  * ---- */
 
-static char *put_number(char *at, int64_t number)
+char *bats_pack_number(char *at, int64_t number)
 {
     if (number >= 0 && number < 10) { /* the usual case */
         at[0] = (char)('0' + number);
@@ -62,7 +62,8 @@ static char *put_text(char *at, const char *text)
 /* Tasks that are not in the bag, such as BATS_NO_TASK, become null. */
 static char *put_task(char *at, const struct bats_record *r, uint32_t task)
 {
-    return task < r->n_tasks ? put_number(at, r->id[task]) : put_null(at);
+    return task < r->n_tasks ? bats_pack_number(at, r->id[task])
+                             : put_null(at);
 }
 
 /* ---- rows; the views read NULL for missing values at the end ---- */
@@ -78,26 +79,26 @@ static char *put_event(char *at, const struct bats_record *r,
     if (e->type == BATS_EVENT_CHOSEN) {
         for (int i = 0; i < 4; i++)
             at = put_null(at);
-        at = put_number(at, e->choice.offer);
-        return put_number(at, e->choice.offer == BATS_OFFER_DEADLINE
-                                  ? e->choice.deadline
-                                  : e->choice.budget);
+        at = bats_pack_number(at, e->choice.offer);
+        return bats_pack_number(at, e->choice.offer == BATS_OFFER_DEADLINE
+                                        ? e->choice.deadline
+                                        : e->choice.budget);
     }
     if (of_task || e->type == BATS_EVENT_JOINED ||
         e->type == BATS_EVENT_LOST || bats_is_job_event(e->type))
-        at = put_number(at, e->machine);
+        at = bats_pack_number(at, e->machine);
     if (bats_is_job_event(e->type)) {
         if (e->type == BATS_EVENT_CLOSED)
             return at;
         at = put_null(put_null(at));
-        return put_number(at, e->type == BATS_EVENT_BILLED ? e->amount
-                                                           : e->runtime);
+        return bats_pack_number(at, e->type == BATS_EVENT_BILLED ? e->amount
+                                                                 : e->runtime);
     }
     if (!of_task)
         return at;
-    at = put_task(put_number(at, e->slot), r, e->task);
+    at = put_task(bats_pack_number(at, e->slot), r, e->task);
     if (e->type != BATS_EVENT_PREEMPTED && e->type != BATS_EVENT_YIELDED)
-        at = put_number(at, e->runtime);
+        at = bats_pack_number(at, e->runtime);
     return at;
 }
 
@@ -113,13 +114,13 @@ static char *put_command(char *at, const struct bats_record *r,
             at = put_null(at);
         return put_text(at, bats_schema_finishes[c->finish]);
     }
-    at = c->machine != BATS_NO_MACHINE ? put_number(at, c->machine)
+    at = c->machine != BATS_NO_MACHINE ? bats_pack_number(at, c->machine)
                                        : put_null(at);
     if (!bats_log_of_slot(c))
         return at;
-    at = put_task(put_number(at, c->slot), r, c->task);
+    at = put_task(bats_pack_number(at, c->slot), r, c->task);
     if (c->replica > 0)
-        at = put_number(at, c->replica);
+        at = bats_pack_number(at, c->replica);
     else if (c->time_out)
         at = put_null(at);
     return c->time_out ? put_text(at, BATS_SCHEMA_TIME_OUT) : at;
@@ -136,13 +137,13 @@ static char *put_attempt(char *at, const struct bats_record *r,
     size_t n = sizeof numbers / sizeof *numbers;
 
     at = put_task(at, r, a->task);
-    at = put_number(at, a->attempt);
-    at = put_number(at, a->machine);
+    at = bats_pack_number(at, a->attempt);
+    at = bats_pack_number(at, a->machine);
     at = host != NULL ? put_text(at, host) : put_null(at);
     if (a->stream < 0)
         n -= 3;
     for (size_t i = 0; i < n; i++)
-        at = put_number(at, numbers[i]);
+        at = bats_pack_number(at, numbers[i]);
     return at;
 }
 
@@ -164,7 +165,7 @@ bool bats_pack_add(struct bats_pack *pack, const struct bats_record *r,
     char *at = c->text + c->size;
     *at++ = c->size == 0 ? '[' : ',';
     *at++ = '[';
-    at = put_number(put_number(at, row->seq), row->now);
+    at = bats_pack_number(bats_pack_number(at, row->seq), row->now);
     if (row->kind == BATS_ROW_EVENT)
         at = put_event(at, r, &row->u.event);
     else if (row->kind == BATS_ROW_COMMAND)

@@ -25,6 +25,10 @@ bool bats_pack_add(struct bats_pack *pack, const struct bats_record *record,
 const char *bats_pack_text(struct bats_pack *pack, enum bats_row_kind kind,
                            size_t *size);
 
+/* Writes the number and a comma, 21 bytes at most; returns what comes after.
+ * Much faster than printf. */
+char *bats_pack_number(char *at, int64_t number);
+
 /* Begins the next group. Keeps the memory. */
 void bats_pack_clear(struct bats_pack *pack);
 void bats_pack_release(struct bats_pack *pack);

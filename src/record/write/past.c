@@ -147,6 +147,7 @@ static void take_attempt(struct bats_past_task *t, sqlite3_stmt *row)
     struct bats_record_past *p = &t->past;
     int outcome = sqlite3_column_int(row, 3);
     p->attempts++;
+    t->preempted += outcome == BATS_RECORD_PREEMPTED;
     if (outcome == BATS_RECORD_SUPERSEDED)
         return;
     p->exit_status = sqlite3_column_int(row, 1);
@@ -157,6 +158,9 @@ static void take_attempt(struct bats_past_task *t, sqlite3_stmt *row)
         return;
     p->failures = p->yields = 0;
     t->result = sqlite3_column_int64(row, 4);
+    t->wall_us = sqlite3_column_int64(row, 6);
+    t->session = sqlite3_column_int(row, 7);
+    t->machine = sqlite3_column_int(row, 8);
     p->state = p->exit_status == 0 && p->signal == 0 ? BATS_RECORD_DONE
                                                      : BATS_RECORD_FAILED;
 }
@@ -166,7 +170,7 @@ static int load_attempts(struct bats_past *past, struct bats_db *db,
 {
     return each_row(past, db,
                     "SELECT task, a.exit_status, a.signal, outcome, seq, "
-                    "  wall_us * time_scale "
+                    "  wall_us * time_scale, wall_us, a.session, machine "
                     "FROM attempt a JOIN session s ON s.id = a.session "
                     "WHERE a.session < ? ORDER BY seq",
                     before, take_attempt, err);

@@ -13,6 +13,8 @@
 #include "record/options.h"
 #include "record/schema.h"
 #include "record/state.h"
+#include "record/tally.h"
+#include "record/write/count.h"
 
 /*
  * With a write-ahead log (WAL) a commit is one write, which survives the end
@@ -31,13 +33,6 @@ static int no_memory(struct bats_error *err)
 }
 
 /* ---- opening ---- */
-
-static const char last_seq[] = "SELECT coalesce(max(m), 0) FROM ("
-                               "SELECT max(seq) AS m FROM history UNION ALL "
-                               "SELECT max(seq) FROM ledger UNION ALL "
-                               "SELECT max(seq) FROM decision UNION ALL "
-                               "SELECT max(seq) FROM notice UNION ALL "
-                               "SELECT max(seq) FROM stderr)";
 
 static int fill(struct bats_record *r, struct bats_error *err)
 {
@@ -59,7 +54,7 @@ static int fill(struct bats_record *r, struct bats_error *err)
     if (rc == 0)
         rc = bats_past_load(&r->past, &r->db, INT64_MAX, INT64_MAX, err);
     if (rc == 0)
-        rc = bats_db_integer(&r->db, last_seq, &r->seq, err);
+        rc = bats_db_integer(&r->db, BATS_TALLY_LAST_SEQ(""), &r->seq, err);
     if (rc == 0)
         rc = bats_db_integer(&r->db, "SELECT total(length(text)) FROM stderr",
                              &r->kinds.bytes, err);
@@ -363,6 +358,8 @@ int bats_record_begin(struct bats_record *r,
     if (rc == 0 && session->engine->graph != NULL)
         rc = bats_record_graph_write(&r->db, r->session,
                                      session->engine->graph, err);
+    if (rc == 0)
+        rc = bats_count_begin(r, session, err);
     if (rc == 0)
         rc = bats_db_run(&r->db, "COMMIT", err);
     if (rc == 0)

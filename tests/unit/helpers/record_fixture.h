@@ -93,6 +93,9 @@ static inline struct bats_record *open_with_tasks(uint32_t n)
     return r;
 }
 
+/* Per task: done before the session; NULL: none is. */
+static const uint8_t *fresh_tasks;
+
 /* Two clusters, "slow" with one machine and "fast" with two. */
 static inline void begin(struct bats_record *r, bats_money budget)
 {
@@ -115,6 +118,8 @@ static inline void begin(struct bats_record *r, bats_money budget)
         .n_clusters = 2,
         .machines = machines,
         .n_machines = 3,
+        .n_tasks = fresh_tasks != NULL ? 4 : 0,
+        .earlier.fresh = fresh_tasks,
     };
     struct bats_record_session session = {
         .run_id = "run",

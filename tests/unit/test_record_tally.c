@@ -1,0 +1,325 @@
+#include "helpers/record_fixture.h"
+
+#include "record/read/view.h"
+
+/* The counts that are kept with each commit, against a look at the whole
+ * history, and against the views of SQL: random histories of several sessions,
+ * in which machines come and go and the bag is edited. */
+
+#define TASKS 12
+#define MACHINES 3
+#define SESSIONS 4
+#define COPY "copy.bats"
+
+static const uint32_t slots[MACHINES] = {1, 2, 1}; /* of the fixture */
+
+struct game {
+    struct bats_record *r;
+    uint32_t n_tasks;
+    uint64_t random;
+    bats_time now;
+    bool has_result[TASKS + SESSIONS];
+    bool runs[MACHINES][2][TASKS + SESSIONS];
+};
+
+static uint32_t draw(struct game *g, uint32_t n)
+{
+    g->random = g->random * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(g->random >> 33) % n;
+}
+
+static void say_event(struct game *g, enum bats_event_type type,
+                      uint32_t machine, uint32_t slot, uint32_t task)
+{
+    struct bats_error err;
+    struct bats_event e = {
+        .type = type, .machine = machine, .slot = slot, .task = task};
+    must(bats_record_event(g->r, g->now, &e, &err), &err);
+}
+
+static void say_command(struct game *g, enum bats_command_type type,
+                        uint32_t machine, uint32_t slot, uint32_t task)
+{
+    struct bats_error err;
+    struct bats_command c = {.type = type,
+                             .machine = machine,
+                             .slot = slot,
+                             .task = task,
+                             .replica =
+                                 type == BATS_COMMAND_RUN ? draw(g, 3) : 0};
+    must(bats_record_command(g->r, g->now, &c, &err), &err);
+}
+
+/* An execution ends in any way; a result only if there is none yet. */
+static void end_one(struct game *g, uint32_t machine, uint32_t slot,
+                    uint32_t task)
+{
+    static const enum bats_event_type types[] = {
+        BATS_EVENT_DONE, BATS_EVENT_FAILED, BATS_EVENT_PREEMPTED,
+        BATS_EVENT_YIELDED};
+    struct bats_error err;
+    struct bats_record_attempt a = {
+        .task = task,
+        .attempt = 1,
+        .machine = machine,
+        .stream = -1,
+        .usage.wall_us = draw(g, 1000000),
+        .usage.exit_status = draw(g, 3) == 0,
+        .usage.signal = draw(g, 5) == 0 ? 9 : 0,
+        .outcome = (enum bats_record_outcome)draw(g, 6),
+    };
+    if (draw(g, 2) == 0)
+        a.outcome = BATS_RECORD_RESULT;
+    if (a.outcome == BATS_RECORD_RESULT && g->has_result[task])
+        a.outcome = BATS_RECORD_SUPERSEDED;
+    g->has_result[task] |= a.outcome == BATS_RECORD_RESULT;
+    g->runs[machine][slot][task] = false;
+    must(bats_record_attempt(g->r, g->now, &a, &err), &err);
+    say_event(g, types[draw(g, 4)], machine, slot, task);
+}
+
+static void step(struct game *g)
+{
+    uint32_t machine = draw(g, MACHINES), slot = draw(g, slots[machine]);
+    uint32_t task = draw(g, g->n_tasks);
+    struct bats_error err;
+
+    g->now += draw(g, 1000);
+    switch (draw(g, 24)) {
+    case 0:
+        say_event(g, BATS_EVENT_JOINED, machine, 0, 0);
+        break;
+    case 1:
+        say_event(g, BATS_EVENT_LOST, machine, 0, 0);
+        memset(g->runs[machine], 0, sizeof g->runs[machine]);
+        break;
+    case 2:
+        say_command(g, BATS_COMMAND_ACQUIRE, machine, 0, 0);
+        must(bats_record_charge(g->r, g->now,
+                                draw(g, 4) == 0 ? BATS_NO_MACHINE : machine,
+                                draw(g, 9) * BATS_UNIT, 0, &err),
+             &err);
+        break;
+    case 3:
+        say_command(g, BATS_COMMAND_PARK, machine, 0, 0);
+        break;
+    case 4:
+        say_command(g, BATS_COMMAND_RELEASE, machine, 0, 0);
+        break;
+    case 5:
+        say_command(g, BATS_NOTICE_SKIP, BATS_NO_MACHINE, 0, task);
+        break;
+    case 6:
+        if (draw(g, 9) == 0)
+            say_event(g, BATS_EVENT_DRAIN, 0, 0, 0);
+        say_event(g, BATS_EVENT_TICK, 0, 0, 0);
+        break;
+    case 7:
+        if (draw(g, 9) == 0)
+            say_command(g, BATS_NOTICE_SAMPLED, 0, 0, 0);
+        else if (draw(g, 9) == 0)
+            say_event(g, BATS_EVENT_CHOSEN, 0, 0, 0);
+        must(bats_record_notice(g->r, g->now, machine, task, "Odd.", &err),
+             &err);
+        break;
+    default:
+        if (g->runs[machine][slot][task]) {
+            end_one(g, machine, slot, task);
+        } else if (!g->has_result[task]) {
+            say_command(g, BATS_COMMAND_RUN, machine, slot, task);
+            g->runs[machine][slot][task] = true;
+        }
+    }
+}
+
+static void status_of(const char *path, struct bats_view_status *st)
+{
+    struct bats_error err;
+    struct bats_view *v;
+    must(bats_view_open(path, &v, &err), &err);
+    must(bats_view_status(v, st, &err), &err);
+    st->is_live = false;
+    bats_view_close(v);
+}
+
+static int64_t number(const char *sql)
+{
+    return atoll(ask(COPY, sql));
+}
+
+#define STATE(word) number("SELECT count(*) FROM tasks WHERE state = " word)
+
+static void compare(const struct bats_view_status *a,
+                    const struct bats_view_status *b)
+{
+    assert_int_equal(a->tasks, b->tasks);
+    assert_int_equal(a->running, b->running);
+    assert_int_equal(a->skipped, b->skipped);
+    assert_int_equal(a->removed, b->removed);
+    assert_int_equal(a->last, b->last);
+    for (size_t i = 0; i < a->n_clusters; i++) {
+        const struct bats_view_cluster *x = &a->clusters[i];
+        const struct bats_view_cluster *y = &b->clusters[i];
+        assert_int_equal(x->held, y->held);
+        assert_int_equal(x->lost, y->lost);
+        assert_int_equal(x->done, y->done);
+        assert_int_equal(x->failed, y->failed);
+        assert_int_equal(x->windows, y->windows);
+        assert_int_equal(x->mean_wall_us, y->mean_wall_us);
+        assert_int_equal(x->mean_runtime, y->mean_runtime);
+    }
+    assert_memory_equal(a, b, sizeof *a);
+}
+
+/* True if the counts were in the record, and up to date. */
+static bool check(void)
+{
+    struct bats_view_status kept, looked;
+    assert_int_equal(system("rm -f " COPY "-wal; cp " PATH " " COPY
+                            "; if [ -e " PATH "-wal ]; then cp " PATH
+                            "-wal " COPY "-wal; fi"),
+                     0);
+    status_of(COPY, &kept);
+    bool is_there =
+        number("SELECT count(*) FROM tally WHERE seq = (SELECT "
+               "coalesce(max(seq), 0) FROM (SELECT seq FROM history UNION ALL "
+               "SELECT seq FROM ledger UNION ALL "
+               "SELECT seq FROM notice))") == 1;
+    ask(COPY, "DELETE FROM tally");
+    status_of(COPY, &looked);
+    compare(&kept, &looked);
+    assert_int_equal(kept.done, STATE("'done'"));
+    assert_int_equal(kept.failed, STATE("'failed'"));
+    assert_int_equal(kept.running, STATE("'running'"));
+    assert_int_equal(kept.pending, STATE("'pending'"));
+    assert_int_equal(kept.skipped, STATE("'skipped'"));
+    assert_int_equal(kept.removed, STATE("'removed'"));
+    return is_there;
+}
+
+/* The bag of this session: some tasks have another command, one is new. */
+static void open_bag(struct game *g, uint32_t session)
+{
+    struct bats_error err;
+    char command[32];
+
+    g->n_tasks = TASKS - 2 + session;
+    memset(g->has_result, 0, sizeof g->has_result);
+    memset(g->runs, 0, sizeof g->runs);
+    must(bats_record_open(PATH, &g->r, &err), &err);
+    for (uint32_t i = 0; i < g->n_tasks; i++) {
+        snprintf(command, sizeof command, "task %u%s", i,
+                 draw(g, 8) == 0 ? "b" : "");
+        must(bats_record_task(g->r, i, i + 1, command, &err), &err);
+    }
+    must(bats_record_match(g->r, &err), &err);
+    for (uint32_t i = 0; i < g->n_tasks; i++) /* no other is run again */
+        g->has_result[i] = bats_record_past(g->r, i).state == BATS_RECORD_DONE;
+}
+
+static void the_counts_are_those_of_the_history(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        struct game g = {.random = seed};
+        unlink(PATH);
+        for (uint32_t session = 0; session < SESSIONS; session++) {
+            open_bag(&g, session);
+            begin(g.r, 600 * BATS_UNIT);
+            g.now = 0;
+            for (uint32_t part = draw(&g, 3); part < 3; part++) {
+                for (uint32_t n = 1 + draw(&g, 40); n > 0; n--)
+                    step(&g);
+                must(bats_record_commit(g.r, &err), &err);
+                if (part == 1)
+                    assert_true(check());
+            }
+            if (draw(&g, 3) > 0)
+                must(bats_record_finish(g.r, g.now, BATS_FINISH_STOPPED, 0, 5,
+                                        &err),
+                     &err);
+            close_record(g.r);
+            assert_true(check());
+        }
+    }
+}
+
+static void tasks_that_are_done_from_the_start_count(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    struct bats_record *r = open_with_tasks(4);
+    uint8_t fresh[4] = {0, 1, 1, 0};
+    fresh_tasks = fresh;
+    begin(r, BATS_UNLIMITED);
+    fresh_tasks = NULL;
+    must(bats_record_commit(r, &err), &err);
+    close_record(r);
+    struct bats_view_status st;
+    status_of(PATH, &st);
+    assert_int_equal(st.done, 2);
+    assert_int_equal(st.pending, 2);
+    assert_true(check());
+}
+
+/* The next session of such a run is counted from the history again. */
+static void rows_that_were_dropped_are_not_counted(void **state)
+{
+    (void)state;
+    struct bats_error err;
+    struct bats_view_status st;
+    struct bats_record *r = open_with_tasks(3);
+    begin(r, BATS_UNLIMITED);
+    run_task(r, 10, 0, 0, 0);
+    must(bats_record_commit(r, &err), &err);
+    run_task(r, 20, 0, 1, 0);
+    bats_record_forget(r);
+    run_task(r, 30, 0, 2, 1);
+    must(bats_record_commit(r, &err), &err);
+    close_record(r);
+    assert_false(check());
+    status_of(PATH, &st);
+    assert_int_equal(st.done, 1);
+    assert_int_equal(st.failed, 1);
+    assert_int_equal(st.pending, 1);
+    r = open_with_tasks(3);
+    begin(r, BATS_UNLIMITED);
+    close_record(r);
+    assert_true(check());
+}
+
+/* As a bats-mpi would that knows no tally. */
+static void counts_that_are_out_of_date_are_not_used(void **state)
+{
+    (void)state;
+    struct bats_view_status st;
+    struct bats_record *r = open_with_tasks(3);
+    begin(r, BATS_UNLIMITED);
+    run_task(r, 10, 0, 0, 0);
+    close_record(r);
+    ask(PATH, "UPDATE tally SET done = 7");
+    status_of(PATH, &st);
+    assert_int_equal(st.done, 7);
+    ask(PATH, "INSERT INTO notice SELECT max(seq) + 1, 1, 1, NULL, NULL, 'x' "
+              "FROM history");
+    status_of(PATH, &st);
+    assert_int_equal(st.done, 1);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_counts_are_those_of_the_history,
+                                        enter_directory, leave_directory),
+        cmocka_unit_test_setup_teardown(
+            tasks_that_are_done_from_the_start_count, enter_directory,
+            leave_directory),
+        cmocka_unit_test_setup_teardown(rows_that_were_dropped_are_not_counted,
+                                        enter_directory, leave_directory),
+        cmocka_unit_test_setup_teardown(
+            counts_that_are_out_of_date_are_not_used, enter_directory,
+            leave_directory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
