@@ -55,7 +55,7 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	failure/rules.c order/chain.c order/random.c outlook/forecast.c policy/bats.c \
 	policy/bkp.c policy/dbc.c policy/dbc_conservative_time.c \
 	policy/dbc_cost.c policy/dbc_cost_time.c policy/dbc_time.c \
-	policy/deadline.c policy/expert.c policy/initial.c policy/list.c policy/miser.c \
+	policy/deadline.c policy/expert.c policy/flow.c policy/initial.c policy/list.c policy/miser.c \
 	policy/mw_dbs.c policy/place.c policy/problem.c \
 	policy/rr.c sampling/choice.c sampling/place.c sampling/points.c \
 	shrink/nodes.c \
@@ -116,7 +116,8 @@ BENCH_SRC = $(addprefix benchmarks/, \
 	estimate/regression.c tail/tables.c)
 # These need no MPI.
 CORE_BENCH_SRC = $(addprefix benchmarks/, \
-	bags.c dbc/grid.c engine.c expert/figures.c money/runs.c planner.c \
+	bags.c dbc/grid.c engine.c expert/figures.c miser/graphs.c miser/paper.c \
+	money/runs.c planner.c \
 	simulator.c sweeps.c windows.c)
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 FUZZ_SRC = $(wildcard tests/fuzz/fuzz_*.c)

@@ -34,6 +34,9 @@
  *
  *   miser   Sampaio and Barbosa (2020), algorithm I
  *   mw-dbs  Arabnejad and Barbosa (2017), on machines that are free
+ *   flow    by the rule that, played with what is known, ends the rest soonest for
+ *           the money (or costs least in time, if that is the goal). What `bats`
+ *           does with a workflow where use is charged
  */
 #ifndef BATS_POLICY_H
 #define BATS_POLICY_H
@@ -54,6 +57,7 @@ extern const struct bats_policy bats_policy_dbc_conservative_time;
 extern const struct bats_policy bats_policy_dbc_cost_time;
 extern const struct bats_policy bats_policy_miser;
 extern const struct bats_policy bats_policy_mw_dbs;
+extern const struct bats_policy bats_policy_flow;
 
 /* The policy of that name, or NULL. */
 const struct bats_policy *bats_policy_find(const char *name);

@@ -184,16 +184,16 @@ const struct bats_option bats_options[] = {
      "length of a charged window (default: from the clusters file, else 60m)"},
     {"policy", 0,
      "bats|bkp|rr|dbc-cost|dbc-time|dbc-conservative-time|dbc-cost-time|"
-     "expert|miser|mw-dbs",
+     "expert|miser|mw-dbs|flow",
      BATS_OPTION_CHOICE, AT(policy), RUNS | PLAN, BATS_GROUP_MONEY,
      "bats: buy the machine-windows that end the bag soonest within the "
      "budget; bkp: sample, then hold one configuration, as in the papers; rr: "
      "use all machines for as long as the budget lasts; dbc-cost, dbc-time, "
      "dbc-conservative-time, dbc-cost-time: the least cost, or time, within "
      "deadline and budget, as in the papers on grids; expert: replicate the "
-     "last tasks on machines that may not answer, by --strategy; miser, mw-dbs: "
-     "place each task of a workflow within budget and deadline, where use is "
-     "charged (default: bats)"},
+     "last tasks on machines that may not answer, by --strategy; miser, mw-dbs, "
+     "flow: place each task of a workflow within budget and deadline, where "
+     "use is charged (default: bats)"},
     {"strategy", 0, "STRATEGY", BATS_OPTION_TEXT, AT(strategy), RUN,
      BATS_GROUP_MONEY,
      "of --policy expert: N=3,T=1x,D=2x,Mr=0.02 (N instances in the "

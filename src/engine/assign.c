@@ -55,6 +55,9 @@ static struct bats_position choose(struct bats_sched *e, uint32_t slot)
 {
     struct state *s = &e->state;
     uint32_t machine = s->slots[slot].machine;
+    /* Machines join one after the other at first, maybe the fastest last. */
+    if (s->bag.graph && s->now == 0 && s->n_absent > 0)
+        return BATS_NO_POSITION;
     if (places(e)) {
         struct bats_position task = e->policy->place(e->own.policy, s, slot);
         if (!bats_is_position(task) || !use_affordable(s, machine, task))

@@ -240,14 +240,15 @@ static void destroy_advisors(struct bats_sched *e)
 /* ---- the engine ---- */
 
 /* In an allocation all machines are held; and no policy plans windows where
- * there are none: dbc-time has the same aim. */
+ * there are none: dbc-time has the same aim, and flow where tasks wait for
+ * others. */
 static const struct bats_policy *
 choose_policy(const struct bats_sched_options *o)
 {
     if (o->billing.model == BATS_BILLING_ALLOCATION)
         return &bats_policy_rr;
     return o->billing.model == BATS_BILLING_USE && o->policy->plans_windows
-               ? &bats_policy_dbc_time
+               ? (o->graph ? &bats_policy_flow : &bats_policy_dbc_time)
                : o->policy;
 }
 

@@ -194,12 +194,12 @@ static void mistakes_are_named(void **state)
         BATS_VERB_RUN, "--policy best a",
         "--policy: invalid value 'best'; expected one of "
         "bats|bkp|rr|dbc-cost|dbc-time|dbc-conservative-time|dbc-cost-time|"
-        "expert|miser|mw-dbs");
+        "expert|miser|mw-dbs|flow");
     refuses(
         BATS_VERB_RUN, "--policy bat a",
         "--policy: invalid value 'bat'; expected one of "
         "bats|bkp|rr|dbc-cost|dbc-time|dbc-conservative-time|dbc-cost-time|"
-        "expert|miser|mw-dbs");
+        "expert|miser|mw-dbs|flow");
     refuses(BATS_VERB_RUN, "--window 0 a",
             "--window: it must be longer than 0");
 }

@@ -59,15 +59,17 @@ static void sub_deadlines_leave_the_least_time_to_those_that_follow(
     bats_graph_release(&g);
 }
 
+static bats_money unit = BATS_UNIT;
+
 /* A machine that takes a minute for 1, and one that takes half of it for 3. All
  * tasks last a minute. What is done, when, for what. */
 static void run(const struct bats_policy *policy, bats_money budget,
                 bats_time deadline, struct bats_sched_status *status,
                 bats_time *end)
 {
-    static const struct bats_cluster clusters[] = {
-        {.name = "slow", .charge = BATS_UNIT, .max = 1},
-        {.name = "fast", .charge = 6 * BATS_UNIT, .max = 1}};
+    const struct bats_cluster clusters[] = {
+        {.name = "slow", .charge = unit, .max = 1},
+        {.name = "fast", .charge = 6 * unit, .max = 1}};
     static const struct bats_machine_spec machines[] = {{1, 1}, {0, 1}};
     static const bats_time work[] = {BATS_MINUTE, BATS_MINUTE, BATS_MINUTE,
                                      BATS_MINUTE};
@@ -127,6 +129,27 @@ static void deadline_and_budget_say_where_tasks_run(void **state)
     assert_int_equal(status.charged, 10 * BATS_UNIT);
 }
 
+/* By hand, the soonest end of all schedules that cost no more. */
+static void flow_ends_as_soon_as_the_money_allows(void **state)
+{
+    (void)state;
+    static const struct {
+        bats_money budget;
+        bats_time end;
+    } by_hand[] = {{4, 240}, {8, 150}, {10, 120}, {100, 120}};
+    struct bats_sched_status status;
+    bats_time end;
+    for (size_t i = 0; i < 8; i++) { /* money is large, or small */
+        bats_money budget = by_hand[i % 4].budget;
+        unit = i < 4 ? BATS_UNIT : 1000000 * BATS_UNIT;
+        run(&bats_policy_flow, budget * unit, 0, &status, &end);
+        assert_int_equal(status.done, 4);
+        assert_true(status.charged <= budget * unit);
+        assert_int_equal(end, by_hand[i % 4].end * BATS_SECOND);
+    }
+    unit = BATS_UNIT;
+}
+
 static void what_can_not_be_in_time_is_not_begun(void **state)
 {
     (void)state;
@@ -145,6 +168,7 @@ int main(void)
         cmocka_unit_test(
             sub_deadlines_leave_the_least_time_to_those_that_follow),
         cmocka_unit_test(deadline_and_budget_say_where_tasks_run),
+        cmocka_unit_test(flow_ends_as_soon_as_the_money_allows),
         cmocka_unit_test(what_can_not_be_in_time_is_not_begun)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

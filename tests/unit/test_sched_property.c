@@ -830,8 +830,9 @@ static void make_world(struct world *w, unsigned long seed)
     if (has_graph)
         add_graph(w);
     if (has_graph && w->o.billing.model == BATS_BILLING_USE && chance(w, 0.5))
-        w->o.policy =
-            chance(w, 0.5) ? &bats_policy_miser : &bats_policy_mw_dbs;
+        w->o.policy = chance(w, 0.3)   ? &bats_policy_miser
+                      : chance(w, 0.5) ? &bats_policy_mw_dbs
+                                       : &bats_policy_flow;
     struct bats_error err;
     assert_int_equal(bats_sched_create(&w->o, &w->sched, &err), 0);
 }

@@ -56,7 +56,7 @@ static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
     (void)o;
-    return place_init(self, s, place_miser, true, err);
+    return place_init(self, s, place_miser, NULL, true, err);
 }
 
 const struct bats_policy bats_policy_miser = {

@@ -54,7 +54,7 @@ static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
     (void)o;
-    return place_init(self, s, place_mw_dbs, false, err);
+    return place_init(self, s, place_mw_dbs, NULL, false, err);
 }
 
 const struct bats_policy bats_policy_mw_dbs = {

@@ -6,6 +6,8 @@
 
 /* Money and time may be short by so much of themselves: rounding. */
 #define NOISE 1e-9
+/* The runtime of a task if no task has ended: then nothing is too dear. */
+#define UNKNOWN 1
 
 struct ready {
     int64_t height;
@@ -20,37 +22,46 @@ struct stamp {
 
 struct place {
     place_choose *choose;
+    place_make_rule *make;
     bool waits;
-    double *latest, *least;     /* by node: DP, least time */
-    uint32_t ranked, gone;      /* weights and machines, of which they are */
+    struct place_rule rule;
+    double *least;              /* by node: least time */
+    uint32_t ranked, gone;      /* weights and machines, of which the rule is, */
+    uint32_t results;           /* and DONE tasks */
     struct ready *ready;        /* of the round, the highest first */
     double *free;               /* by slot: from when; INFINITY: it is not
                                    offered */
     struct bats_position *answer; /* by slot; or BATS_NO_POSITION */
     struct stamp stamp;
+    bool failed;  /* memory ran out: the last rule holds */
     bool is_late; /* a task had no offer in time, */
     bool is_dear; /* or none that it can pay, in the last round */
 };
 
 /* ---- what tasks take and cost ---- */
 
-static double runtime(const struct state *s, uint32_t task, size_t cluster)
+double place_runtime(const struct state *s, uint32_t task, size_t cluster)
 {
     double time = categories_runtime(s, task, cluster);
     if (time > 0)
         return time;
     time = cluster_runtime(&s->clusters[cluster]);
-    return time > 0 ? time : (double)s->window;
+    return time > 0 ? time : UNKNOWN;
 }
 
-static double cost(const struct state *s, double time, size_t cluster)
+bool place_knows(const struct state *s)
+{
+    return s->categories.told || s->is_ranked;
+}
+
+double place_cost(const struct state *s, double time, size_t cluster)
 {
     const struct cluster *c = &s->clusters[cluster];
     return time / (double)s->window * (double)c->price / cluster_slots(c);
 }
 
 /* Machines that have yet to join are expected. */
-static bool offers(const struct state *s, size_t cluster)
+bool place_offers(const struct state *s, size_t cluster)
 {
     const struct cluster *c = &s->clusters[cluster];
     return c->n_machines > c->n_lost + c->n_quarantined && c->spec.max > 0;
@@ -60,8 +71,8 @@ static double least_time(const struct state *s, uint32_t task)
 {
     double least = INFINITY;
     for (size_t c = 0; c < s->n_clusters; c++)
-        if (offers(s, c))
-            least = fmin(least, runtime(s, task, c));
+        if (place_offers(s, c))
+            least = fmin(least, place_runtime(s, task, c));
     return isfinite(least) ? least : 0;
 }
 
@@ -69,8 +80,8 @@ static double least_cost(const struct state *s, uint32_t task)
 {
     double least = INFINITY;
     for (size_t c = 0; c < s->n_clusters; c++)
-        if (offers(s, c))
-            least = fmin(least, cost(s, runtime(s, task, c), c));
+        if (place_offers(s, c))
+            least = fmin(least, place_cost(s, place_runtime(s, task, c), c));
     return isfinite(least) ? least : 0;
 }
 
@@ -97,20 +108,33 @@ void place_deadlines(const struct bats_graph *g, const uint32_t *order,
     }
 }
 
-static void update_deadlines(struct place *p, const struct state *s)
+static int make_deadlines(struct place *p, const struct state *s)
 {
     const struct bats_graph *g = s->bag.graph;
-    uint32_t gone = s->n_lost + s->n_quarantined;
-    if (p->ranked == s->categories.n_ranked && p->gone == gone)
-        return;
-    p->ranked = s->categories.n_ranked;
-    p->gone = gone;
     for (uint32_t i = 0; i < g->n_nodes; i++)
         p->least[i] = i < g->n_tasks ? least_time(s, i) : 0;
     place_deadlines(g, s->sorted, p->least,
                     s->goal.deadline == BATS_NEVER ? INFINITY
                                                    : (double)s->goal.deadline,
-                    p->latest);
+                    p->rule.latest);
+    return 0;
+}
+
+/* So often do results alone make it worth a new rule. */
+#define RULES 32
+
+static void update_rule(struct place *p, const struct state *s, double money)
+{
+    uint32_t gone = s->n_lost + s->n_quarantined;
+    uint32_t results = s->bag.count[BATS_TASK_DONE];
+    bool is_news = p->make && results - p->results > s->bag.n / RULES;
+    if (p->ranked == s->categories.n_ranked && p->gone == gone && !is_news)
+        return;
+    p->ranked = s->categories.n_ranked;
+    p->gone = gone;
+    p->results = results;
+    p->failed |= (p->make ? p->make(s, money, &p->rule)
+                          : make_deadlines(p, s)) < 0;
 }
 
 /* ---- a round ---- */
@@ -123,19 +147,26 @@ static int by_height(const void *left, const void *right)
     return a->task.i > b->task.i ? -1 : a->task.i < b->task.i;
 }
 
-static double free_at(const struct place *p, const struct state *s,
-                      uint32_t slot)
+double place_rest(const struct state *s, uint32_t slot)
 {
     const struct slot *sl = &s->slots[slot];
     const struct machine *m = &s->machines[sl->machine];
     if (m->state != MACHINE_ACTIVE || m->quarantined ||
-        (sl->n_tasks == 0 ? !sl->is_idle : !p->waits))
+        (sl->n_tasks == 0 && !sl->is_idle))
         return INFINITY;
     if (sl->n_tasks == 0)
-        return (double)s->now;
+        return 0;
     double over = slot_elapsed(s, slot) -
-                  runtime(s, s->bag.index[sl->head.i], m->cluster);
-    return (double)s->now + fabs(over); /* late: as late again */
+                  place_runtime(s, s->bag.index[sl->head.i], m->cluster);
+    return fabs(over); /* late: as late again */
+}
+
+static double free_at(const struct place *p, const struct state *s,
+                      uint32_t slot)
+{
+    if (s->slots[slot].n_tasks > 0 && !p->waits)
+        return INFINITY;
+    return (double)s->now + place_rest(s, slot);
 }
 
 /* The slots; returns how many are idle. */
@@ -170,6 +201,22 @@ struct money {
     double left, rest; /* least cost of what has not begun */
 };
 
+/* The offer of a machine that is free now and of which nothing is known, nor will
+ * soon be. */
+static size_t explore(const struct state *s, const struct place_offer *offers,
+                      const uint32_t *slots, size_t n,
+                      const struct place_limits *limits)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct cluster *c = &s->clusters[slot_cluster(s, slots[i])];
+        if (!s->categories.told && cluster_runtime(c) == 0 && c->begun == 0 &&
+            s->slots[slots[i]].n_tasks == 0 &&
+            offers[i].cost <= limits->cost)
+            return i;
+    }
+    return PLACE_NONE;
+}
+
 /* Chooses among the offers: the slot, or NO_SLOT. */
 static uint32_t choose(struct place *p, const struct state *s,
                        struct bats_position task, const struct money *money,
@@ -178,24 +225,30 @@ static uint32_t choose(struct place *p, const struct state *s,
     struct place_offer offer[BATS_CLUSTERS_MAX];
     uint32_t slots[BATS_CLUSTERS_MAX], of[BATS_CLUSTERS_MAX];
     uint32_t number = s->bag.index[task.i];
-    double least = least_cost(s, number);
+    double least = least_cost(s, number), spare = money->left - money->rest;
+    if (p->make && spare < 0) /* the rest may turn out to cost less */
+        spare = 0;
     struct place_limits limits = {
-        .cost = (least + money->left - money->rest) * (1 + NOISE) + 1,
-        .finish = p->latest[number] * (1 + NOISE),
-        .share = money->left > 0 ? money->rest / money->left : 1};
+        .cost = (least + spare) * (1 + NOISE) + 1,
+        .finish = p->rule.latest[number] * (1 + NOISE),
+        .share = money->left > 0 ? money->rest / money->left : 1,
+        .price = p->rule.price,
+        .is_relative = p->rule.is_relative};
     size_t n = 0;
     find_slots(p, s, task, slots);
     for (size_t c = 0; c < s->n_clusters; c++) {
         if (slots[c] == NO_SLOT)
             continue;
-        double time = runtime(s, number, c);
+        double time = place_runtime(s, number, c);
         offer[n] = (struct place_offer){p->free[slots[c]] + time,
-                                        cost(s, time, c), 0};
+                                        place_cost(s, time, c), 0};
         p->is_dear |= offer[n].cost > limits.cost;
         p->is_late |= offer[n].finish > limits.finish;
         of[n++] = slots[c];
     }
-    size_t best = p->choose(offer, n, &limits);
+    size_t best = p->make ? explore(s, offer, of, n, &limits) : PLACE_NONE;
+    if (best == PLACE_NONE)
+        best = p->choose(offer, n, &limits);
     if (best == PLACE_NONE)
         return NO_SLOT;
     *price = offer[best].cost;
@@ -220,7 +273,7 @@ static void make_round(struct place *p, const struct state *s)
                     : (double)bats_ledger_available(&s->ledger),
         .rest = least_cost_of_rest(s)};
     uint32_t n = bats_bag_ready(&s->bag), idle = look(p, s);
-    update_deadlines(p, s);
+    update_rule(p, s, money.left);
     gather(p, s);
     p->is_late = p->is_dear = false;
     for (uint32_t i = 0; i < n && idle > 0; i++) {
@@ -275,7 +328,7 @@ struct bats_position place_place(void *self, const struct state *s,
 }
 
 int place_init(void *self, const struct state *s, place_choose *choose_one,
-               bool waits, struct bats_error *err)
+               place_make_rule *make, bool waits, struct bats_error *err)
 {
     struct place *p = calloc(1, sizeof *p);
     ((struct place_memory *)self)->place = p;
@@ -283,15 +336,16 @@ int place_init(void *self, const struct state *s, place_choose *choose_one,
         goto no_memory;
     uint32_t nodes = s->bag.graph->n_nodes;
     p->choose = choose_one;
+    p->make = make;
     p->waits = waits;
     p->ranked = UINT32_MAX;
     p->stamp.now = -1;
-    p->latest = calloc(nodes, sizeof *p->latest);
+    p->rule.latest = calloc(nodes, sizeof *p->rule.latest);
     p->least = calloc(nodes, sizeof *p->least);
     p->ready = calloc(s->bag.n, sizeof *p->ready);
     p->free = calloc(s->n_slots, sizeof *p->free);
     p->answer = calloc(s->n_slots, sizeof *p->answer);
-    if (p->latest && p->least && p->ready && p->free && p->answer)
+    if (p->rule.latest && p->least && p->ready && p->free && p->answer)
         return 0;
 no_memory:
     return bats_error_set(err, BATS_ENOMEM, "no memory for a policy");
@@ -302,7 +356,7 @@ void place_release(void *self)
     struct place *p = ((struct place_memory *)self)->place;
     if (!p)
         return;
-    free(p->latest);
+    free(p->rule.latest);
     free(p->least);
     free(p->ready);
     free(p->free);

@@ -29,6 +29,8 @@ struct place_offer {
 struct place_limits {
     double cost, finish; /* CP and DP */
     double share;        /* least cost of all that is left / money left */
+    double price;        /* of the rule, */
+    bool is_relative;    /* the same */
 };
 
 #define PLACE_NONE SIZE_MAX
@@ -46,15 +48,41 @@ void place_deadlines(const struct bats_graph *graph, const uint32_t *order,
 
 /* ---- as a policy ---- */
 
+/* What a task takes and costs on a cluster, as far as is known. */
+double place_runtime(const struct state *s, uint32_t task, size_t cluster);
+double place_cost(const struct state *s, double time, size_t cluster);
+
+/* Anything is known of runtimes. */
+bool place_knows(const struct state *s);
+
+/* The cluster has machines, or will have. */
+bool place_offers(const struct state *s, size_t cluster);
+
+/* Until the slot is free, microseconds; INFINITY: it gets no task. */
+double place_rest(const struct state *s, uint32_t slot);
+
+/* What the choice goes by; made anew when more is known. */
+struct place_rule {
+    double *latest; /* by node: DP */
+    double price;   /* of time: microseconds that a unit of money is worth; 0: it
+                       is the limits that count; */
+    bool is_relative; /* or the range of costs on offer, in ranges of finishes */
+};
+
+/* Makes the rule from the state, with `money` left. BATS_ENOMEM. */
+typedef int place_make_rule(const struct state *s, double money,
+                            struct place_rule *rule);
+
 struct place;
 
 struct place_memory {
     struct place *place;
 };
 
-/* `waits`: a task may be planned for a machine that is not free yet. */
+/* `waits`: a task may be planned for a machine that is not free yet. `make`:
+ * NULL: DP of the deadline. */
 int place_init(void *self, const struct state *s, place_choose *choose,
-               bool waits, struct bats_error *err);
+               place_make_rule *make, bool waits, struct bats_error *err);
 void place_release(void *self);
 void place_start(void *self, const struct state *s,
                  const struct policy_sample *sample,

@@ -6,6 +6,9 @@
  */
 #include "engine/state/state.h"
 
+/* Where nothing is known, so many times the slots share the money. */
+#define SHARES 4
+
 static bats_money cost_until(const struct state *s, uint32_t id,
                              bats_time time)
 {
@@ -72,7 +75,16 @@ static void book(struct state *s, uint32_t id)
 static bats_time expected(const struct state *s, uint32_t id)
 {
     double mean = cluster_runtime(&s->clusters[s->machines[id].cluster]);
-    return (mean > 0 ? (bats_time)(mean + 0.5) : s->window) + s->preempt_lead;
+    if (mean > 0)
+        return (bats_time)(mean + 0.5) + s->preempt_lead;
+    bats_time time = s->window + s->preempt_lead;
+    if (!s->bag.graph)
+        return time;
+    /* Little money may do for a workflow of short tasks. */
+    bats_time lasts = bats_billing_lasts(
+        s->clusters[s->machines[id].cluster].price, s->window,
+        bats_ledger_available(&s->ledger) / (SHARES * (s->n_open + 1)));
+    return lasts > 0 && lasts < time ? lasts : time;
 }
 
 /* The time that a task may well take: that of the longest of the sample, or

@@ -1,0 +1,337 @@
+/*
+ * Workflows in a budget, where use is charged by the second: policies of the engine
+ * in the simulator, and a static schedule, HEFTBUDG (Caniou, Caron, Kong Win Chang,
+ * Robert: "Budget-aware scheduling algorithms for scientific workflows with
+ * stochastic task weights on heterogeneous IaaS Cloud platforms", 2018).
+ *
+ *   build/bench/miser/graphs KNOWN SEEDS WORKFLOW...
+ *
+ * KNOWN: what policies are told of runtimes: `no`, or by how much it may be wrong,
+ * 0.3 for up to 30 %. Machines: 8 of speed 1 at 1000 per hour, 8 of speed 2 at
+ * 3000, 8 of speed 4 at 8000. Budgets: 5, 25, 50 and 100 % of the way from the least cost to that
+ * of all tasks on the fastest machines.
+ *
+ * A row of tab-separated values for each workflow, seed, budget and policy: tasks,
+ * done, makespan (s), charged / budget, and makespan / bound. No schedule for this
+ * money is sooner than the bound: the longest chain on the fastest machine, or all
+ * work on the cheapest machines that it can be done on in that time, as a fluid.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_rng.h>
+
+#include "bats/policy.h"
+#include "input/workflow/workflow.h"
+#include "sim/sim.h"
+
+#define TYPES 3
+#define EACH 8
+#define MACHINES (TYPES * EACH)
+
+static const double speed[TYPES] = {1, 2, 4};
+/* Per hour; so much that a millionth, to which charges are rounded, is nothing. */
+static const double price[TYPES] = {1e3, 3e3, 8e3};
+static const double shares[] = {.05, .25, .5, 1};
+#define BUDGETS (sizeof shares / sizeof *shares)
+
+static const struct bats_policy *const policies[] = {
+    &bats_policy_flow, &bats_policy_miser, &bats_policy_mw_dbs,
+    &bats_policy_dbc_time, &bats_policy_rr};
+#define POLICIES (sizeof policies / sizeof *policies)
+
+struct graph {
+    struct bats_workflow w;
+    const char *name;
+    uint32_t n, *order;       /* of the graph's nodes, parents first */
+    bats_time *work, *told;   /* microseconds at speed 1 */
+    double sum, chain;        /* seconds */
+};
+
+struct result {
+    uint32_t done;
+    double makespan, cost;
+};
+
+static double seconds(bats_time time)
+{
+    return (double)time / BATS_SECOND;
+}
+
+static double cost_of(double work, size_t type)
+{
+    return work / speed[type] * price[type] / 3600;
+}
+
+/* ---- the bound ---- */
+
+/* The least cost of all work in `time`; INFINITY: it can not be done. */
+static double fluid_cost(double work, double time)
+{
+    double cost = 0;
+    for (size_t k = 0; k < TYPES; k++) { /* the cheapest first */
+        double part = fmin(work, time * speed[k] * EACH);
+        cost += cost_of(part, k);
+        work -= part;
+    }
+    return work > 1e-9 ? INFINITY : cost;
+}
+
+static double bound(const struct graph *g, double budget)
+{
+    double low = g->chain / speed[TYPES - 1], high = low + g->sum;
+    if (fluid_cost(g->sum, low) <= budget)
+        return low;
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        if (fluid_cost(g->sum, middle) <= budget)
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+/* ---- the engine ---- */
+
+static bool run(const struct graph *g, const struct bats_policy *policy,
+                double budget, bool is_told, struct result *r)
+{
+    static const struct bats_cluster clusters[TYPES] = {
+        {.name = "slow", .charge = 1000 * BATS_UNIT, .max = EACH},
+        {.name = "middle", .charge = 3000 * BATS_UNIT, .max = EACH},
+        {.name = "fast", .charge = 8000 * BATS_UNIT, .max = EACH}};
+    struct bats_machine_spec machines[MACHINES];
+    struct bats_sched *s;
+    struct bats_error err;
+    struct bats_sched_status status;
+    bats_time end;
+    for (uint32_t i = 0; i < MACHINES; i++)
+        machines[i] = (struct bats_machine_spec){i / EACH, 1};
+    struct bats_sim_options o = {
+        .sched = {.policy = policy,
+                  .n_tasks = g->n,
+                  .graph = &g->w.graph,
+                  .category = g->w.category,
+                  .n_categories =
+                      g->w.category ? (uint32_t)g->w.categories.n : 0,
+                  .clusters = clusters,
+                  .n_clusters = TYPES,
+                  .machines = machines,
+                  .n_machines = MACHINES,
+                  .window = BATS_HOUR,
+                  .budget = (bats_money)(budget * BATS_UNIT),
+                  .billing = {.model = BATS_BILLING_USE},
+                  .seed = 1},
+        .work = g->work,
+        .told = is_told ? g->told : NULL,
+        .speed = speed};
+    if (bats_sim_run(&o, &s, &end, &err) < 0) {
+        fprintf(stderr, "%s: %s\n", g->name, err.text);
+        return false;
+    }
+    bats_sched_status(s, &status);
+    *r = (struct result){status.done, seconds(end),
+                         (double)status.charged / BATS_UNIT};
+    bats_sched_destroy(s);
+    return true;
+}
+
+/* ---- HEFTBUDG ---- */
+
+struct ranked {
+    double rank;
+    uint32_t node, at;
+};
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct ranked *a = left, *b = right;
+    if (a->rank != b->rank)
+        return a->rank > b->rank ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static struct ranked *rank(const struct graph *g)
+{
+    const struct bats_graph *w = &g->w.graph;
+    double *height = calloc(w->n_nodes, sizeof *height);
+    struct ranked *list = calloc(w->n_nodes, sizeof *list);
+    for (uint32_t i = w->n_nodes; height && list && i-- > 0;) {
+        uint32_t node = g->order[i];
+        for (uint64_t k = w->first[node]; k < w->first[node + 1]; k++)
+            height[node] = fmax(height[node], height[w->child[k]]);
+        height[node] += node < g->n ? seconds(g->told[node]) : 0;
+        list[i] = (struct ranked){height[node], node, i};
+    }
+    free(height);
+    if (list)
+        qsort(list, w->n_nodes, sizeof *list, by_rank);
+    return list;
+}
+
+/* In the order of rank_u, each task to the machine where it ends first of those that
+ * cost no more than its share of the budget and what others have left of theirs; or
+ * the cheapest one. `planned`, by node and machine, is what was told; the real times
+ * follow from it in the same order. */
+static bool static_schedule(const struct graph *g, double budget,
+                            struct result *r)
+{
+    const struct bats_graph *w = &g->w.graph;
+    struct ranked *list = rank(g);
+    double *ready = calloc(w->n_nodes, sizeof *ready);
+    double *really = calloc(w->n_nodes, sizeof *really);
+    double free_at[MACHINES] = {0}, really_free[MACHINES] = {0}, pot = 0;
+    double told = 0;
+    if (!list || !ready || !really)
+        return false;
+    for (uint32_t i = 0; i < g->n; i++)
+        told += seconds(g->told[i]);
+    *r = (struct result){.done = g->n};
+    for (uint32_t i = 0; i < w->n_nodes; i++) {
+        uint32_t node = list[i].node;
+        double end = ready[node], real_end = really[node];
+        if (node < g->n) {
+            double work = seconds(g->told[node]);
+            double share = told > 0 ? budget * work / told : 0;
+            size_t best = MACHINES, cheapest = 0;
+            double first = INFINITY;
+            for (size_t m = 0; m < MACHINES; m++) {
+                size_t k = m / EACH;
+                double eft = fmax(free_at[m], ready[node]) + work / speed[k];
+                if (k == 0 && free_at[m] < free_at[cheapest])
+                    cheapest = m;
+                if (cost_of(work, k) <= (share + pot) * (1 + 1e-9) &&
+                    eft < first) {
+                    first = eft;
+                    best = m;
+                }
+            }
+            best = best == MACHINES ? cheapest : best;
+            size_t k = best / EACH;
+            double real = seconds(g->work[node]);
+            end = free_at[best] =
+                fmax(free_at[best], ready[node]) + work / speed[k];
+            real_end = really_free[best] =
+                fmax(really_free[best], really[node]) + real / speed[k];
+            pot += share - cost_of(work, k);
+            r->cost += cost_of(real, k);
+            r->makespan = fmax(r->makespan, real_end);
+        }
+        for (uint64_t k = w->first[node]; k < w->first[node + 1]; k++) {
+            ready[w->child[k]] = fmax(ready[w->child[k]], end);
+            really[w->child[k]] = fmax(really[w->child[k]], real_end);
+        }
+    }
+    free(list);
+    free(ready);
+    free(really);
+    return true;
+}
+
+/* ---- the experiment ---- */
+
+static void print(const struct graph *g, unsigned long seed, size_t budget,
+                  const char *policy, double money, const struct result *r)
+{
+    printf("%s\t%lu\t%.0f\t%s\t%u\t%u\t%.3f\t%.4f\t%.4f\n", g->name, seed,
+           shares[budget] * 100, policy, g->n, r->done, r->makespan,
+           r->cost / money, r->makespan / bound(g, money));
+}
+
+static bool run_all(const struct graph *g, unsigned long seed, bool is_told)
+{
+    double least = cost_of(g->sum, 0), most = cost_of(g->sum, TYPES - 1);
+    struct result r;
+    for (size_t b = 0; b < BUDGETS; b++) {
+        double money = least + shares[b] * (most - least);
+        for (size_t p = 0; p < POLICIES; p++) {
+            if (!run(g, policies[p], money, is_told, &r))
+                return false;
+            print(g, seed, b, bats_policy_name(policies[p]), money, &r);
+        }
+        if (is_told && !static_schedule(g, money, &r))
+            return false;
+        if (is_told)
+            print(g, seed, b, "heftbudg", money, &r);
+    }
+    return true;
+}
+
+static void measure(struct graph *g)
+{
+    const struct bats_graph *w = &g->w.graph;
+    double *height = calloc(w->n_nodes, sizeof *height);
+    for (uint32_t i = w->n_nodes; height && i-- > 0;) {
+        uint32_t node = g->order[i];
+        for (uint64_t k = w->first[node]; k < w->first[node + 1]; k++)
+            height[node] = fmax(height[node], height[w->child[k]]);
+        height[node] += node < g->n ? seconds(g->work[node]) : 0;
+        g->chain = fmax(g->chain, height[node]);
+        g->sum += node < g->n ? seconds(g->work[node]) : 0;
+    }
+    free(height);
+}
+
+static bool load(const char *path, struct graph *g)
+{
+    struct bats_error err;
+    uint32_t circle;
+    const char *slash = strrchr(path, '/');
+    *g = (struct graph){.name = slash ? slash + 1 : path};
+    if (bats_workflow_load(path, &g->w, &err) < 0) {
+        fprintf(stderr, "%s\n", err.text);
+        return false;
+    }
+    g->n = g->w.graph.n_tasks;
+    g->order = malloc(g->w.graph.n_nodes * sizeof *g->order);
+    g->work = malloc(g->n * sizeof *g->work);
+    g->told = malloc(g->n * sizeof *g->told);
+    if (!g->order || !g->work || !g->told ||
+        bats_graph_sort(&g->w.graph, g->order, &circle, &err) < 0)
+        return false;
+    for (uint32_t i = 0; i < g->n; i++) {
+        g->work[i] = g->w.tasks[i].runtime;
+        if (g->work[i] < 0) {
+            fprintf(stderr, "%s: a task without a runtime\n", path);
+            return false;
+        }
+    }
+    measure(g);
+    return true;
+}
+
+static void tell(struct graph *g, gsl_rng *rng, double error)
+{
+    for (uint32_t i = 0; i < g->n; i++)
+        g->told[i] = (bats_time)((double)g->work[i] *
+                                 (1 + error * (2 * gsl_rng_uniform(rng) - 1)));
+}
+
+int main(int argc, char **argv)
+{
+    unsigned long seeds = argc > 3 ? strtoul(argv[2], NULL, 10) : 0;
+    if (seeds == 0) {
+        fprintf(stderr, "usage: graphs KNOWN SEEDS WORKFLOW...\n");
+        return 2;
+    }
+    bool is_told = strcmp(argv[1], "no") != 0, ok = true;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int i = 3; i < argc && ok; i++) {
+        struct graph g;
+        ok = load(argv[i], &g);
+        for (unsigned long seed = 1; ok && seed <= seeds; seed++) {
+            gsl_rng_set(rng, seed);
+            tell(&g, rng, is_told ? strtod(argv[1], NULL) : 0);
+            ok = run_all(&g, seed, is_told);
+        }
+        free(g.order);
+        free(g.work);
+        free(g.told);
+        bats_workflow_release(&g.w);
+    }
+    gsl_rng_free(rng);
+    return ok ? 0 : 1;
+}

@@ -1,0 +1,381 @@
+/*
+ * flow: workflows where use is charged, by playing the rest. See place.h.
+ *
+ * A rule says which machine a task takes. Some rules have a price of time: the
+ * least finish + price x cost, either as they are or, as miser has it, in units of
+ * their range over the machines. Others have a target, the end of all: the cheapest
+ * machine on which the task ends so early that what follows can be in time, at the
+ * speed of the fastest machines, at that of the cheapest ones, or between these.
+ * Each rule is played with the rest of the workflow as list scheduling by rank_u
+ * (HEFT, Topcuoglu et al. 2002), with runtimes as they are known. Price and target
+ * are found by bisection: the fastest that the money pays. Of all these the soonest
+ * end is the rule until more is known; or the least cost that is in time, if that
+ * is the goal.
+ */
+#include "engine/policy/place.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPEEDS 4    /* of what follows, from fastest to cheapest */
+#define STEPS 14    /* of a bisection */
+/* Prices of those who have all the money, or all the time. */
+#define NOTHING 1e-100
+#define EVERYTHING 1e100
+#define PATIENCE 64 /* the longest target, in times of the shortest chain */
+
+/* ---- the choice ---- */
+
+/* The range of finishes / that of costs. */
+static double exchange(const struct place_offer *offers, size_t n)
+{
+    double first = INFINITY, last = 0, least = INFINITY, most = 0;
+    for (size_t i = 0; i < n; i++) {
+        first = fmin(first, offers[i].finish);
+        last = fmax(last, offers[i].finish);
+        least = fmin(least, offers[i].cost);
+        most = fmax(most, offers[i].cost);
+    }
+    return most > least ? (last - first) / (most - least) : 0;
+}
+
+/* By a price; else the cheapest in time, or the first to end. */
+static size_t choose(const struct place_offer *offers, size_t n,
+                     const struct place_limits *limits)
+{
+    size_t best = PLACE_NONE;
+    double least = INFINITY, price = limits->price;
+    bool in_time = false;
+    if (limits->is_relative)
+        price *= exchange(offers, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct place_offer *o = &offers[i];
+        bool is_in_time = limits->price <= 0 && o->finish <= limits->finish;
+        double worth = is_in_time ? o->cost
+                                  : o->finish + price * o->cost;
+        if (o->cost > limits->cost || is_in_time < in_time ||
+            (is_in_time == in_time && worth >= least))
+            continue;
+        in_time = is_in_time;
+        least = worth;
+        best = i;
+    }
+    return best;
+}
+
+/* ---- playing the rest ---- */
+
+struct node {
+    int64_t height;
+    uint32_t node, at; /* its place in a sorted graph */
+};
+
+struct play {
+    const struct state *s;
+    struct node *order; /* what is left, the heaviest chain first */
+    uint32_t n;
+    double *ready; /* by node, from when it can run */
+    double *begin; /* the same, when the play begins */
+    double *free;  /* by slot, */
+    double *idle;  /* and when the play begins */
+    double *after; /* by node: the time that follows it */
+    double *latest, price; /* the rule */
+    bool is_relative;
+    double end, cost; /* of the last play */
+};
+
+static int by_height(const void *left, const void *right)
+{
+    const struct node *a = left, *b = right;
+    if (a->height != b->height)
+        return a->height > b->height ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static bool is_left(const struct state *s, uint32_t node)
+{
+    if (node >= s->bag.n)
+        return true; /* joints only pass the time on */
+    uint8_t state = s->bag.state[s->bag.position[node].i];
+    return state == BATS_TASK_PENDING || state == BATS_TASK_BLOCKED ||
+           state == BATS_TASK_WAITING;
+}
+
+static void pass_on(const struct play *p, double *ready, uint32_t node,
+                    double end)
+{
+    const struct bats_graph *g = p->s->bag.graph;
+    for (uint64_t k = g->first[node]; k < g->first[node + 1]; k++)
+        ready[g->child[k]] = fmax(ready[g->child[k]], end);
+}
+
+/* Slots that will be free, and tasks that run. */
+static void set_up(struct play *p)
+{
+    const struct state *s = p->s;
+    for (uint32_t i = 0; i < s->bag.graph->n_nodes; i++)
+        p->begin[i] = (double)s->now;
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        const struct machine *m = &s->machines[s->slots[i].machine];
+        bool comes =
+            m->state == MACHINE_ABSENT || m->state == MACHINE_PARKED;
+        double rest = comes || (m->state == MACHINE_ACTIVE &&
+                                s->slots[i].n_tasks == 0)
+                          ? 0
+                          : place_rest(s, i);
+        p->idle[i] = m->quarantined ? INFINITY : (double)s->now + rest;
+        if (s->slots[i].n_tasks > 0 && isfinite(rest))
+            pass_on(p, p->begin, s->bag.index[s->slots[i].head.i],
+                    p->idle[i]);
+    }
+    for (uint32_t i = 0; i < s->bag.graph->n_nodes; i++)
+        if (is_left(s, s->sorted[i])) {
+            uint32_t node = s->sorted[i];
+            p->order[p->n++] = (struct node){s->height[node], node, i};
+        }
+    qsort(p->order, p->n, sizeof *p->order, by_height);
+}
+
+/* Of each cluster the slot that is free last before `ready`, or first. */
+static void find_slots(const struct play *p, double ready, uint32_t *slots)
+{
+    const struct state *s = p->s;
+    for (size_t c = 0; c < s->n_clusters; c++)
+        slots[c] = NO_SLOT;
+    for (uint32_t i = 0; i < s->n_slots; i++) {
+        uint32_t *best = &slots[slot_cluster(s, i)];
+        if (!isfinite(p->free[i]))
+            continue;
+        double mine = p->free[i], other = *best == NO_SLOT ? INFINITY
+                                                           : p->free[*best];
+        if (mine <= ready ? other > ready || mine > other : mine < other)
+            *best = i;
+    }
+}
+
+static double play_task(struct play *p, uint32_t task)
+{
+    const struct state *s = p->s;
+    struct place_offer offer[BATS_CLUSTERS_MAX];
+    uint32_t slots[BATS_CLUSTERS_MAX], of[BATS_CLUSTERS_MAX];
+    struct place_limits limits = {
+        .cost = INFINITY,
+        .finish = p->latest[task],
+        .price = p->price,
+        .is_relative = p->is_relative};
+    size_t n = 0;
+    find_slots(p, p->ready[task], slots);
+    for (size_t c = 0; c < s->n_clusters; c++) {
+        if (slots[c] == NO_SLOT)
+            continue;
+        double time = place_runtime(s, task, c);
+        offer[n] = (struct place_offer){
+            fmax(p->free[slots[c]], p->ready[task]) + time,
+            place_cost(s, time, c), 0};
+        of[n++] = slots[c];
+    }
+    size_t best = choose(offer, n, &limits);
+    if (best == PLACE_NONE)
+        return p->ready[task];
+    p->free[of[best]] = offer[best].finish;
+    p->cost += offer[best].cost;
+    return offer[best].finish;
+}
+
+static void play(struct play *p)
+{
+    const struct state *s = p->s;
+    memcpy(p->ready, p->begin, s->bag.graph->n_nodes * sizeof *p->ready);
+    memcpy(p->free, p->idle, s->n_slots * sizeof *p->free);
+    p->end = (double)s->now;
+    p->cost = 0;
+    for (uint32_t i = 0; i < p->n; i++) {
+        uint32_t node = p->order[i].node;
+        double end = node < s->bag.n ? play_task(p, node)
+                                     : p->ready[node];
+        p->end = fmax(p->end, end);
+        pass_on(p, p->ready, node, end);
+    }
+}
+
+/* ---- finding the rule ---- */
+
+struct search {
+    struct play play;
+    struct place_rule *best;
+    double money, deadline;
+    bool saves;        /* the least cost in time is wanted */
+    double end, cost;  /* of the best rule */
+};
+
+/* Plays a rule, and keeps it if it is the best one. True: it can be paid; or if
+ * that is the goal, it is in time. */
+static bool try_rule(struct search *f, double price)
+{
+    struct play *p = &f->play;
+    p->price = price;
+    play(p);
+    bool paid = p->cost <= f->money, late = p->end > f->deadline;
+    bool was_paid = f->cost <= f->money, was_late = f->end > f->deadline;
+    bool better = p->end < f->end;
+    if (paid != was_paid)
+        better = paid;
+    else if (!paid)
+        better = p->cost < f->cost;
+    else if (f->saves && late != was_late)
+        better = !late;
+    else if (f->saves && !late)
+        better = p->cost < f->cost;
+    if (better) {
+        f->end = p->end;
+        f->cost = p->cost;
+        f->best->price = price;
+        f->best->is_relative = p->is_relative;
+        memcpy(f->best->latest, p->latest,
+               p->s->bag.graph->n_nodes * sizeof *p->latest);
+    }
+    return f->saves ? late : !paid;
+}
+
+/* The time that follows each task, at a speed between that of the fastest machines
+ * (0) and the cheapest ones (1). Returns the longest chain. */
+static double find_after(struct play *p, double speed)
+{
+    const struct state *s = p->s;
+    const struct bats_graph *g = s->bag.graph;
+    double longest = 0;
+    for (uint32_t i = g->n_nodes; i-- > 0;) {
+        uint32_t node = s->sorted[i];
+        p->after[node] = 0;
+        for (uint64_t k = g->first[node]; k < g->first[node + 1]; k++) {
+            uint32_t child = g->child[k];
+            double fast = INFINITY, cheap = INFINITY, least = INFINITY;
+            for (size_t c = 0; child < s->bag.n && c < s->n_clusters; c++) {
+                if (!place_offers(s, c))
+                    continue;
+                double time = place_runtime(s, child, c);
+                double cost = place_cost(s, time, c);
+                fast = fmin(fast, time);
+                cheap = cost < least ? time : cheap;
+                least = fmin(least, cost);
+            }
+            double own = isfinite(fast) && is_left(s, child)
+                             ? fast + speed * (cheap - fast)
+                             : 0;
+            p->after[node] = fmax(p->after[node], p->after[child] + own);
+        }
+        if (is_left(s, node))
+            longest = fmax(longest, p->after[node]);
+    }
+    return longest;
+}
+
+static bool try_target(struct search *f, double target)
+{
+    struct play *p = &f->play;
+    for (uint32_t i = 0; i < p->s->bag.graph->n_nodes; i++)
+        p->latest[i] = target - p->after[i];
+    return try_rule(f, 0);
+}
+
+/* Too fast, or if saving is the goal too slow, to one side of what is sought. */
+static void search_target(struct search *f, double now, double chain)
+{
+    double low = log(fmax(chain, 1)), high = low + log(PATIENCE);
+    for (int i = 0; i < STEPS; i++) {
+        double middle = (low + high) / 2;
+        if (try_target(f, now + exp(middle)) != f->saves)
+            low = middle;
+        else
+            high = middle;
+    }
+}
+
+static void search_price(struct search *f, double scale)
+{
+    double low = log(scale) - 12, high = log(scale) + 12;
+    for (int i = 0; i < STEPS; i++) {
+        double middle = (low + high) / 2;
+        if (try_rule(f, exp(middle)) != f->saves)
+            low = middle;
+        else
+            high = middle;
+    }
+}
+
+static bool allocate(struct play *p)
+{
+    uint32_t nodes = p->s->bag.graph->n_nodes;
+    p->order = calloc(nodes, sizeof *p->order);
+    p->ready = calloc(nodes, sizeof *p->ready);
+    p->begin = calloc(nodes, sizeof *p->begin);
+    p->after = calloc(nodes, sizeof *p->after);
+    p->latest = calloc(nodes, sizeof *p->latest);
+    p->free = calloc(p->s->n_slots, sizeof *p->free);
+    p->idle = calloc(p->s->n_slots, sizeof *p->idle);
+    return p->order && p->ready && p->begin && p->after && p->latest &&
+           p->free && p->idle;
+}
+
+static void release(struct play *p)
+{
+    free(p->order);
+    free(p->ready);
+    free(p->begin);
+    free(p->after);
+    free(p->latest);
+    free(p->free);
+    free(p->idle);
+}
+
+static int make_rule(const struct state *s, double money,
+                     struct place_rule *rule)
+{
+    struct search f = {.play = {.s = s},
+                       .best = rule,
+                       .money = money,
+                       .deadline = s->goal.deadline == BATS_NEVER
+                                       ? INFINITY
+                                       : (double)s->goal.deadline,
+                       .saves = s->goal.minimize == BATS_MINIMIZE_COST,
+                       .end = INFINITY,
+                       .cost = INFINITY};
+    if (!allocate(&f.play)) {
+        release(&f.play);
+        return BATS_ENOMEM;
+    }
+    if (!place_knows(s)) { /* a task for each kind of machine, and cheap ones */
+        rule->price = EVERYTHING;
+        rule->is_relative = false;
+        release(&f.play);
+        return 0;
+    }
+    set_up(&f.play);
+    try_rule(&f, NOTHING);
+    double fastest = f.play.end - (double)s->now, dear = f.play.cost;
+    try_rule(&f, EVERYTHING);
+    search_price(&f, fmax(fastest, 1) / fmax(dear, 1));
+    f.play.is_relative = true;
+    search_price(&f, 1);
+    f.play.is_relative = false;
+    for (int i = 0; i < SPEEDS; i++)
+        search_target(&f, (double)s->now,
+                      fmax(find_after(&f.play, i / (SPEEDS - 1.0)),
+                           fastest / 4));
+    release(&f.play);
+    return 0;
+}
+
+static int init(void *self, const struct state *s,
+                const struct bats_sched_options *o, struct bats_error *err)
+{
+    (void)o;
+    return place_init(self, s, choose, make_rule, true, err);
+}
+
+const struct bats_policy bats_policy_flow = {
+    .advisor = {.name = "flow", .init = init, PLACE_ADVISOR},
+    .about = "each task by the rule that, played with the rest, ends it soonest "
+             "within budget",
+    PLACE_ANSWERS};
