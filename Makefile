@@ -49,7 +49,7 @@ PLAN_SRC = $(addprefix src/plan/, \
 	tariff.c windows.c windows_all.c)
 ESTIMATE_SRC = $(addprefix src/estimate/, \
 	allocation.c choice.c configurations.c ends.c estimate.c histogram.c \
-	interval.c machine_windows.c plans.c regression.c sample.c stats.c)
+	interval.c levels.c machine_windows.c plans.c regression.c sample.c stats.c)
 ENGINE_SRC = $(addprefix src/engine/, \
 	assign.c configure.c create.c outcome.c promise.c sched.c status.c view.c \
 	failure/rules.c order/chain.c order/random.c outlook/forecast.c policy/bats.c \

@@ -23,6 +23,13 @@
  *   bound     of the cost: the least cost of the same end's upper bound if
  *             every mean runtime is at its own
  *
+ * Tasks that wait for others are done in levels: the tasks of a level have
+ * chains of equal length before the bag's end (graph.h), as between two
+ * barriers. A level is a bag of its own, on no more slots than it has tasks;
+ * E(M) and its bounds are the sums over the levels. Machine-windows are bought
+ * for as many tasks more as could be done in the time in which slots wait for
+ * the end of a level. (Configurations are not: only their E(M) has levels.)
+ *
  * A job of a batch system is billed for all that it holds until it ends, by the
  * second: E(M) (sum(a_i c_i) + what rank 0 needs). If it runs already, nothing
  * can be chosen but to stop; the only schedule is all that there is. If it is
@@ -84,6 +91,18 @@ struct bats_paid {
     double time; /* microseconds */
 };
 
+/* Levels of tasks, by their size: count[k] of tasks[k] (a mean) each. */
+#define BATS_LEVELS_MAX 32
+
+struct bats_levels {
+    size_t n;
+    double tasks[BATS_LEVELS_MAX], count[BATS_LEVELS_MAX];
+};
+
+/* Of n levels, tasks[i] >= 0 in each, which are sorted here. Of more sizes than
+ * there is room for, neighbours are put together. */
+void bats_levels_of(struct bats_levels *levels, uint32_t *tasks, size_t n);
+
 /* The data of an estimate, borrowed. */
 struct bats_estimator {
     enum bats_plans plans;
@@ -93,6 +112,8 @@ struct bats_estimator {
                           * mean if they differ); NULL: 1 each */
     size_t n_clusters;   /* 1..BATS_CLUSTERS_MAX */
     uint64_t n_tasks;    /* N: tasks that are left, >= 1 */
+    /* Of these, or of some more; NULL: none waits for others. */
+    const struct bats_levels *levels;
     bats_time window;    /* ATU > 0 */
     double confidence;   /* p of interval.h, 0.5 .. 1; 0: 0.9 */
     unsigned cushion_percent; /* limit of a cushion, as a percentage of the
@@ -108,6 +129,11 @@ struct bats_estimator {
     const struct bats_head *heads; /* then, per cluster; NULL: nothing */
     bats_time least; /* a shorter job is billed for this time; 0: none is */
 };
+
+/* The share of the tasks that these slots of each cluster (one has some) could
+ * do in a time that they do, since others wait for the end of levels: 1 without
+ * levels. */
+double bats_levels_share(const struct bats_estimator *e, const double *slots);
 
 enum bats_offer {
     BATS_OFFER_CHEAPEST,

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "bats/error.h"
+#include "bats/estimate.h"
 
 struct bats_graph {
     uint32_t n_tasks; /* the first nodes */
@@ -74,5 +75,10 @@ int bats_graph_flatten(const struct bats_graph *graph,
  * waiting for the one before. `order`: of bats_graph_sort, complete. */
 void bats_graph_heights(const struct bats_graph *graph, const uint32_t *order,
                         int64_t *height);
+
+/* The levels (bats/estimate.h) of the tasks that are left, by their heights;
+ * left[i] is 0 for the others. None may wait for itself. BATS_ENOMEM. */
+int bats_graph_levels(const struct bats_graph *graph, const uint8_t *left,
+                      struct bats_levels *levels, struct bats_error *err);
 
 #endif

@@ -369,6 +369,11 @@ static int fill(struct bats_profile *profile, const struct bats_bagfile *bag,
     int rc = bats_profile_set_bag(profile, bag, err);
     if (rc == 0)
         rc = bats_profile_set_states(profile, state, err);
+    for (uint32_t i = 0; i < n; i++)
+        state[i] = state[i] == BATS_TASK_PENDING;
+    if (rc == 0 && bats_bagfile_graph(bag) != NULL)
+        rc = bats_graph_levels(bats_bagfile_graph(bag), state,
+                               &profile->levels, err);
     free(state);
     return rc;
 }

@@ -117,6 +117,7 @@ int bats_estimation_from_profile(struct bats_estimation *x,
            file ? bats_clusters_file_window(file) : profile->window,
            file ? bats_clusters_file_currency(file) : profile->currency);
     x->e.confidence = confidence;
+    x->e.levels = profile->levels.n > 0 ? &profile->levels : NULL;
     for (size_t i = 0; i < profile->n_clusters; i++)
         expected[i] = expected_of(&profile->clusters[i], file);
     rc = bats_sample_runtimes(&sample, bats_estimate_confidence(&x->e),

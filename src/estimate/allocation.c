@@ -10,7 +10,7 @@
 /* Machines of cluster i that could be of use. */
 static uint32_t most(const struct bats_estimator *e, size_t i)
 {
-    double n = ceil((double)e->n_tasks / estimate_slots(e, i));
+    double n = ceil(estimate_widest(e) / estimate_slots(e, i));
     if (!(e->runtimes[i].mean > 0))
         return 0;
     return e->rate == 0 && n < e->clusters[i].max ? (uint32_t)n
@@ -41,9 +41,7 @@ static struct bats_prediction makespan_of(const struct bats_estimator *e,
     double slots[BATS_CLUSTERS_MAX];
     for (size_t i = 0; i < e->n_clusters; i++)
         slots[i] = machines[i] * estimate_slots(e, i);
-    return bats_interval_makespan(e->runtimes, slots, e->n_clusters,
-                                  (double)e->n_tasks,
-                                  bats_estimate_confidence(e));
+    return estimate_makespan(e, slots);
 }
 
 /* Billed for all that is held. */

@@ -167,9 +167,7 @@ static struct bats_prediction makespan_of(const struct bats_estimator *e,
 
     for (size_t i = 0; i < e->n_clusters; i++)
         slots[i] = plan->machines[i] * estimate_slots(e, i);
-    return bats_interval_makespan(e->runtimes, slots, e->n_clusters,
-                                  (double)e->n_tasks,
-                                  bats_estimate_confidence(e));
+    return estimate_makespan(e, slots);
 }
 
 /* Adds up the cost at the upper bounds of its clusters' ends. */

@@ -12,6 +12,8 @@
 #define WHOLE 100
 /* Whatever sooner could mean: */
 #define FAR 1e9
+/* Purchases after the first one, if tasks wait for others. */
+#define ROUNDS 3
 
 /* The bag as a problem of machine-windows, none of which is bought yet. */
 struct bag {
@@ -24,6 +26,7 @@ struct bag {
 /* The windows that the planner has bought for it. */
 struct purchase {
     struct bats_windows_plan plan;
+    double end; /* if no task waited for others */
     uint32_t machines[BATS_CLUSTERS_MAX];
     int64_t windows[BATS_CLUSTERS_MAX];
 };
@@ -41,7 +44,7 @@ static int make_bag(const struct bats_estimator *e, bool high, struct bag *bag,
         double mean = (high ? r->mean_high : r->mean) / (double)e->window;
         double deviation = high ? r->deviation_high : r->deviation;
         double slots = estimate_slots(e, i);
-        double most = ceil((double)e->n_tasks / slots);
+        double most = ceil(estimate_widest(e) / slots);
         if (!(mean > 0) || e->clusters[i].max == 0)
             continue;
         bag->cluster[bag->is.n_types] = i;
@@ -59,15 +62,6 @@ static int make_bag(const struct bats_estimator *e, bool high, struct bag *bag,
                               "nothing is known of the runtimes on any "
                               "cluster");
     return 0;
-}
-
-/* Buys the cheapest windows for that end; 0: those that end soonest. */
-static void solve(struct bag *bag, double aim, struct purchase *p)
-{
-    p->plan = (struct bats_windows_plan){.buys = p->machines,
-                                         .buys_windows = p->windows};
-    bag->is.aim = aim;
-    bats_windows_plan(&bag->is, INFINITY, 0, &p->plan);
 }
 
 /* ---- one schedule ---- */
@@ -106,9 +100,40 @@ static struct bats_prediction makespan_of(const struct bats_estimator *e,
                       s->longer[i] * fmin((double)s->held[i] + 1, end);
         slots[i] = held / end * estimate_slots(e, i);
     }
-    return bats_interval_makespan(e->runtimes, slots, e->n_clusters,
-                                  (double)e->n_tasks,
-                                  bats_estimate_confidence(e));
+    return estimate_makespan(e, slots);
+}
+
+static void buy(struct bag *bag, double aim, double demand,
+                struct purchase *p)
+{
+    p->plan = (struct bats_windows_plan){.buys = p->machines,
+                                         .buys_windows = p->windows};
+    bag->is.aim = aim;
+    bag->is.demand = demand;
+    bats_windows_plan(&bag->is, INFINITY, 0, &p->plan);
+}
+
+/* Tasks that its machines could do while slots wait for the end of a level. */
+static double waiting(const struct bag *bag, const struct purchase *p)
+{
+    struct bats_schedule s = {.offer = BATS_OFFER_NONE};
+    struct bats_estimator flat = *bag->e;
+    flat.levels = NULL;
+    set_plan(bag, p, &s);
+    struct bats_prediction m = makespan_of(bag->e, &s, p->plan.end);
+    return (m.estimate - makespan_of(&flat, &s, p->plan.end).estimate) *
+           m.rate;
+}
+
+/* Buys the cheapest windows for that end; 0: those that end soonest. What waits
+ * depends on what is bought. */
+static void solve(struct bag *bag, double aim, struct purchase *p)
+{
+    double n = (double)bag->e->n_tasks;
+    buy(bag, aim, n, p);
+    p->end = p->plan.end;
+    for (int i = 0; i < ROUNDS && bag->e->levels && p->plan.feasible; i++)
+        buy(bag, aim, n + fmax(waiting(bag, p), 0), p);
 }
 
 /* The cost of its machines until the end's upper bound. */
@@ -198,14 +223,15 @@ static int make_schedule(struct bag *bag, enum bats_offer offer, double aim,
 
 /* ---- all of them ---- */
 
-/* Adds what costs less than all before; *m: the end of the plan. */
+/* Adds what costs less than all before; *m: the end of the plan, if nobody
+ * waited. */
 static int look_at(struct bag *bag, double *m, double aim, struct ends *ends,
                    struct bats_error *err)
 {
     struct bats_schedule s = {.offer = BATS_OFFER_NONE};
     struct purchase p;
     solve(bag, aim, &p);
-    *m = p.plan.end;
+    *m = p.end;
     if (ends->n > 0 && p.plan.cost >= ends->points[ends->n - 1].cost)
         return 0;
     set_plan(bag, &p, &s);

@@ -83,6 +83,15 @@ int ends_frontier(const struct planner *planner,
                   struct bats_schedule **schedules, size_t *n,
                   struct bats_error *err);
 
+/* ---- levels.c ---- */
+
+/* The prediction for these slots of each cluster. */
+struct bats_prediction estimate_makespan(const struct bats_estimator *e,
+                                         const double *slots);
+
+/* Tasks that can be done at the same time. */
+double estimate_widest(const struct bats_estimator *e);
+
 /* ---- plans.c ---- */
 
 /* Tasks at a time on a machine of cluster i. */

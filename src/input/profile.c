@@ -340,6 +340,32 @@ static int read_billing(struct place p, const json_t *root,
     return wrong(&p, err, "is no billing model");
 }
 
+static int read_levels(struct place p, const json_t *root,
+                       struct bats_levels *levels, struct bats_error *err)
+{
+    const json_t *list;
+
+    if (!json_object_get(root, "levels"))
+        return 0;
+    int rc = read_array(&p, root, "levels", &list, err);
+    if (rc < 0)
+        return rc;
+    if (json_array_size(list) > BATS_LEVELS_MAX)
+        return wrong(&p, err, "has too many levels");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *pair = json_array_get(list, i);
+        struct place in = inside(&p, i);
+        levels->tasks[i] = json_number_value(json_array_get(pair, 0));
+        levels->count[i] = json_number_value(json_array_get(pair, 1));
+        if (json_array_size(pair) != 2 ||
+            !(levels->tasks[i] >= 1 && levels->tasks[i] <= UINT32_MAX &&
+              levels->count[i] >= 1 && levels->count[i] <= UINT32_MAX))
+            return wrong(&in, err, "has to be two numbers, 1 or more");
+        levels->n = i + 1;
+    }
+    return 0;
+}
+
 static int read_profile(const char *path, const json_t *root,
                         struct bats_profile *profile, struct bats_error *err)
 {
@@ -375,6 +401,8 @@ static int read_profile(const char *path, const json_t *root,
         rc = read_ranges(p, root, "failed", profile, &profile->failed, err);
     if (rc == 0)
         rc = check_ranges(&p, profile, err);
+    if (rc == 0)
+        rc = read_levels(p, root, &profile->levels, err);
     return rc;
 }
 

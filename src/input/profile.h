@@ -14,13 +14,14 @@
  *    "clusters": [{"name": "slow", "charge": "3", "max": 32, "slots": 1,
  *                  "windows": 7, "charged": "21",
  *                  "sample": [[17, 901.25], [22, 880.5]]}],
- *    "done": [[17, 17], [22, 22]], "failed": []}
+ *    "done": [[17, 17], [22, 22]], "failed": [], "levels": [[500, 2]]}
  *
  * A sample is a list of pairs: the number of a task, counted from 1, and its
  * runtime in seconds. A task that is in the samples of several clusters was
  * replicated. A cluster whose runtime is only expected has "expected_s", too.
  * "done" and "failed" are ranges of numbers, both ends included.
- * Money is text, because it is exact. The hash is bats_bagfile_hash, in
+ * "levels", if tasks wait for others, are pairs of a number of tasks and how
+ * many levels have it (bats/estimate.h). Money is text, because it is exact. The hash is bats_bagfile_hash, in
  * hexadecimal digits. Without "billing" (bats/billing.h) it is window.
  */
 #ifndef BATS_PROFILE_H
@@ -32,6 +33,7 @@
 #include "bats/billing.h"
 #include "bats/cluster.h"
 #include "bats/error.h"
+#include "bats/estimate.h"
 #include "bats/sample.h"
 #include "bats/units.h"
 #include "input/bagfile.h"
@@ -69,6 +71,7 @@ struct bats_profile {
     struct bats_observation *observations; /* of all clusters */
     size_t n_observations;
     struct bats_task_ranges done, failed; /* disjoint */
+    struct bats_levels levels; /* n = 0: no task waits for others */
 };
 
 /* Reads the file at `path` into *profile, to be released. BATS_EINPUT with

@@ -87,12 +87,27 @@ static json_t *list_of(const struct bats_task_ranges *ranges)
     return list;
 }
 
+static json_t *list_of_levels(const struct bats_levels *levels)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < levels->n; i++) {
+        json_t *pair =
+            json_pack("[f, f]", levels->tasks[i], levels->count[i]);
+        if (json_array_append_new(list, pair) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
 static json_t *to_json(const struct bats_profile *p)
 {
     char hash[17];
 
     snprintf(hash, sizeof hash, "%016" PRIx64, p->bag_hash);
-    return json_pack(
+    json_t *root = json_pack(
         "{s:i, s:{s:o, s:I, s:s}, s:o, s:s, s:o, s:o, s:o, s:o, s:o}",
         "bats_profile", 1, "bag", "name", bats_json_text(p->bag_name), "tasks",
         (json_int_t)p->n_tasks, "hash", hash, "window_s", seconds(p->window),
@@ -100,6 +115,12 @@ static json_t *to_json(const struct bats_profile *p)
         bats_json_text(p->currency), "elapsed_s", seconds(p->elapsed),
         "clusters", clusters_of(p), "done", list_of(&p->done), "failed",
         list_of(&p->failed));
+    if (root && p->levels.n > 0 &&
+        json_object_set_new(root, "levels", list_of_levels(&p->levels)) != 0) {
+        json_decref(root);
+        return NULL;
+    }
+    return root;
 }
 
 /* Writes a temporary file beside `path` and renames it. */

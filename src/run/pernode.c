@@ -135,8 +135,8 @@ static int knock(struct bats_pernode *node, struct bats_error *err)
 {
     char text[20] = "";
     if (node->fd < 0)
-        node->fd = open(node->path,
-                        O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+        node->fd =
+            open(node->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (node->fd < 0)
         return complain(node, err);
     bool alone = lock(node, F_WRLCK);
@@ -146,7 +146,8 @@ static int knock(struct bats_pernode *node, struct bats_error *err)
         return 0;
     if (pread(node->fd, text, sizeof text - 1, 0) < 0)
         return complain(node, err);
-    if (strncmp(text, STOPPED, strlen(STOPPED)) == 0) { /* others have left it meanwhile */
+    if (strncmp(text, STOPPED, strlen(STOPPED)) ==
+        0) { /* others have left it meanwhile */
         close_file(node);
         return 0;
     }
@@ -178,8 +179,8 @@ static int run(struct bats_pernode *node, struct bats_runner *runner,
                                     .environment = node->environment};
     snprintf(node->variable, sizeof node->variable,
              "DISBATCH_ENGINE_RANK=%" PRIu32, node->number);
-    int rc = bats_runner_busy(runner) ? 0
-                                      : bats_runner_start(runner, &task, err);
+    int rc =
+        bats_runner_busy(runner) ? 0 : bats_runner_start(runner, &task, err);
     return rc < 0 ? rc : bats_runner_poll(runner, timeout_us, end, err);
 }
 

@@ -50,6 +50,7 @@ struct memory {
     struct bats_runtimes runtimes[BATS_CLUSTERS_MAX];
     double slots[BATS_CLUSTERS_MAX];
     struct bats_paid paid[BATS_CLUSTERS_MAX];
+    struct bats_levels levels;
     struct bats_schedule chosen;
     bool has_chosen;
 };

@@ -257,3 +257,24 @@ int bats_graph_flatten(const struct bats_graph *g, struct bats_graph *children,
     free(w.edges);
     return rc;
 }
+
+int bats_graph_levels(const struct bats_graph *g, const uint8_t *left,
+                      struct bats_levels *levels, struct bats_error *err)
+{
+    uint32_t *order = malloc(((size_t)g->n_nodes + 1) * sizeof *order);
+    int64_t *height = malloc(((size_t)g->n_nodes + 1) * sizeof *height);
+    uint32_t *tasks = calloc((size_t)g->n_nodes + 1, sizeof *tasks), n_circle;
+    int64_t rc = order && height && tasks
+                     ? bats_graph_sort(g, order, &n_circle, err)
+                     : no_memory(g, err);
+    if (rc >= 0) {
+        bats_graph_heights(g, order, height);
+        for (uint32_t i = 0; i < g->n_tasks; i++)
+            tasks[height[i]] += left[i] != 0;
+        bats_levels_of(levels, tasks, (size_t)g->n_nodes + 1);
+    }
+    free(order);
+    free(height);
+    free(tasks);
+    return rc < 0 ? (int)rc : 0;
+}

@@ -1,0 +1,85 @@
+/* levels: a bag in which tasks wait for others. See estimate.h. */
+#include "estimate/plans.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int ascending(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+void bats_levels_of(struct bats_levels *levels, uint32_t *tasks, size_t n)
+{
+    size_t n_sizes = 0, size = 0;
+    *levels = (struct bats_levels){.n = 0};
+    qsort(tasks, n, sizeof *tasks, ascending);
+    for (size_t i = 0; i < n; i++)
+        n_sizes += tasks[i] > 0 && (i == 0 || tasks[i] != tasks[i - 1]);
+    size_t share = n_sizes / BATS_LEVELS_MAX + 1;
+    for (size_t i = 0; i < n; i++) {
+        if (tasks[i] == 0)
+            continue;
+        size += i == 0 || tasks[i] != tasks[i - 1];
+        size_t k = (size - 1) / share;
+        levels->n = k + 1;
+        levels->count[k]++;
+        levels->tasks[k] += (tasks[i] - levels->tasks[k]) / levels->count[k];
+    }
+}
+
+double estimate_widest(const struct bats_estimator *e)
+{
+    double widest = 0;
+    for (size_t k = 0; e->levels && k < e->levels->n; k++)
+        widest = fmax(widest, e->levels->tasks[k]);
+    return e->levels ? fmin(widest, (double)e->n_tasks) : (double)e->n_tasks;
+}
+
+/* One level, on no more slots than it has tasks. */
+static struct bats_prediction one_level(const struct bats_estimator *e,
+                                        const double *slots, double tasks)
+{
+    double used[BATS_CLUSTERS_MAX], all = 0;
+    for (size_t i = 0; i < e->n_clusters; i++)
+        all += e->runtimes[i].mean > 0 ? slots[i] : 0;
+    for (size_t i = 0; i < e->n_clusters; i++)
+        used[i] = slots[i] * fmin(tasks / all, 1);
+    return bats_interval_makespan(e->runtimes, used, e->n_clusters, tasks,
+                                  bats_estimate_confidence(e));
+}
+
+struct bats_prediction estimate_makespan(const struct bats_estimator *e,
+                                         const double *slots)
+{
+    struct bats_prediction all = bats_interval_makespan(
+        e->runtimes, slots, e->n_clusters, (double)e->n_tasks,
+        bats_estimate_confidence(e));
+    const struct bats_levels *levels = e->levels;
+    double n = 0;
+    if (!levels)
+        return all;
+    for (size_t k = 0; k < levels->n; k++)
+        n += levels->tasks[k] * levels->count[k];
+    all.low = all.estimate = all.least = all.busy = all.high = 0;
+    for (size_t k = 0; k < levels->n; k++) {
+        double count = levels->count[k] * (double)e->n_tasks / n;
+        struct bats_prediction m = one_level(e, slots, levels->tasks[k]);
+        all.low += count * m.low;
+        all.estimate += count * m.estimate;
+        all.least += count * m.least;
+        all.busy += count * m.busy;
+        all.high += count * m.high;
+    }
+    return all;
+}
+
+double bats_levels_share(const struct bats_estimator *e, const double *slots)
+{
+    struct bats_estimator flat = *e;
+    flat.levels = NULL;
+    return fmin(estimate_makespan(&flat, slots).estimate /
+                    estimate_makespan(e, slots).estimate,
+                1);
+}

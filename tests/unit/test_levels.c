@@ -1,0 +1,211 @@
+/* levels: schedules for bags in which tasks wait for others. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <gsl/gsl_rng.h>
+
+#include "bats/graph.h"
+
+#define MINUTE 60e6
+#define SLOTS 8
+#define BAGS 4000
+
+static void near(double value, double expected, double tolerance)
+{
+    if (!(value > expected - tolerance && value < expected + tolerance))
+        fail_msg("%g, not %g", value, expected);
+}
+
+static void sizes_are_counted(void **state)
+{
+    (void)state;
+    uint32_t few[] = {3, 0, 5, 3}, many[100];
+    struct bats_levels levels;
+    bats_levels_of(&levels, few, 4);
+    assert_int_equal(levels.n, 2);
+    near(levels.tasks[0], 3, 1e-9);
+    near(levels.count[0], 2, 1e-9);
+    near(levels.tasks[1], 5, 1e-9);
+    near(levels.count[1], 1, 1e-9);
+    double tasks = 0, count = 0;
+    for (uint32_t i = 0; i < 100; i++)
+        many[i] = 100 - i;
+    bats_levels_of(&levels, many, 100);
+    assert_true(levels.n <= BATS_LEVELS_MAX);
+    for (size_t k = 0; k < levels.n; k++) {
+        tasks += levels.tasks[k] * levels.count[k];
+        count += levels.count[k];
+    }
+    near(tasks, 5050, 1e-6);
+    near(count, 100, 1e-6);
+}
+
+/* 0 and 1, 2 waits for 1, a joint, 3 to 5 behind it. */
+static void a_barrier_divides_levels(void **state)
+{
+    (void)state;
+    const struct bats_edge edges[] = {{1, 2}, {0, 6}, {2, 6},
+                                      {6, 3}, {6, 4}, {6, 5}};
+    uint8_t left[] = {1, 1, 1, 1, 1, 0};
+    struct bats_graph graph;
+    struct bats_levels levels;
+    assert_int_equal(bats_graph_init(&graph, 6, 7, edges, 6, NULL), 0);
+    assert_int_equal(bats_graph_levels(&graph, left, &levels, NULL), 0);
+    assert_int_equal(levels.n, 2); /* {1}, {0, 2}, {3, 4} */
+    near(levels.tasks[0], 1, 1e-9);
+    near(levels.count[0], 1, 1e-9);
+    near(levels.tasks[1], 2, 1e-9);
+    near(levels.count[1], 2, 1e-9);
+    bats_graph_release(&graph);
+}
+
+/* The makespan of a bag of n tasks on equal slots, each to the first free. */
+static double play(gsl_rng *rng, const double *sample, size_t n_sample, int n)
+{
+    double until[SLOTS] = {0}, end = 0;
+    for (int i = 0; i < n; i++) {
+        int first = 0;
+        for (int k = 1; k < SLOTS; k++)
+            if (until[k] < until[first])
+                first = k;
+        until[first] += sample[gsl_rng_uniform_int(rng, n_sample)];
+        end = until[first] > end ? until[first] : end;
+    }
+    return end;
+}
+
+/* 10 levels of 24 tasks, and 3 of 4, on 8 machines of a job. */
+static void estimate_is_the_mean_of_barriers(void **state)
+{
+    (void)state;
+    double sample[30], mean = 0;
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    for (int i = 0; i < 30; i++)
+        sample[i] = MINUTE * (10 + i);
+    struct bats_runtimes runtimes = bats_runtimes_of(sample, 30, 0.9);
+    struct bats_cluster cluster = {.charge = 1000000, .max = SLOTS};
+    uint32_t tasks[13] = {24, 24, 24, 24, 24, 24, 24, 24, 24, 24, 4, 4, 4};
+    struct bats_levels levels;
+    bats_levels_of(&levels, tasks, 13);
+    struct bats_estimator e = {.plans = BATS_PLANS_ALLOCATION,
+                               .clusters = &cluster,
+                               .runtimes = &runtimes,
+                               .n_clusters = 1,
+                               .n_tasks = 252,
+                               .levels = &levels,
+                               .window = BATS_HOUR,
+                               .rate = 8000000};
+    struct bats_schedule offers[BATS_OFFERS];
+    size_t n;
+    assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
+    double with = offers[n - 1].makespan.estimate;
+    assert_int_equal(offers[n - 1].plan.machines[0], SLOTS);
+    e.levels = NULL;
+    assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
+    gsl_rng_set(rng, 1);
+    for (int i = 0; i < BAGS; i++)
+        for (int k = 0; k < 13; k++)
+            mean += play(rng, sample, 30, k < 10 ? 24 : 4) / BAGS;
+    gsl_rng_free(rng);
+    near(with / mean, 1, 0.04);
+    assert_true(offers[n - 1].makespan.estimate / mean < 0.85);
+}
+
+/* 10 times 8 tasks of 24 minutes on average: 8 machines would do them in five
+ * windows, if each time nobody had to wait for the longest of 8. */
+static void waiting_is_bought_too(void **state)
+{
+    (void)state;
+    double sample[30];
+    for (int i = 0; i < 30; i++)
+        sample[i] = MINUTE * (10 + i);
+    struct bats_runtimes runtimes = bats_runtimes_of(sample, 30, 0.9);
+    struct bats_cluster cluster = {.charge = 1000000, .max = 8};
+    struct bats_levels levels = {.n = 1, .tasks = {8}, .count = {10}};
+    struct bats_estimator e = {.plans = BATS_PLANS_WINDOWS,
+                               .clusters = &cluster,
+                               .runtimes = &runtimes,
+                               .n_clusters = 1,
+                               .n_tasks = 80,
+                               .levels = &levels,
+                               .window = BATS_HOUR};
+    struct bats_schedule offers[BATS_OFFERS];
+    size_t n;
+    assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
+    assert_true(offers[n - 1].plan.windows >= 6);
+    e.levels = NULL;
+    assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
+    assert_int_equal(offers[n - 1].plan.windows, 5);
+}
+
+/* 8 tasks of a quarter of an hour, one after the other: two hours, and two
+ * windows of one machine, however many there are. */
+static void a_chain_gets_one_machine(void **state)
+{
+    (void)state;
+    struct bats_runtimes runtimes = bats_runtimes_given(15 * MINUTE);
+    struct bats_cluster cluster = {.charge = 1000000, .max = 8};
+    struct bats_levels levels = {.n = 1, .tasks = {1}, .count = {8}};
+    struct bats_estimator e = {.plans = BATS_PLANS_WINDOWS,
+                               .clusters = &cluster,
+                               .runtimes = &runtimes,
+                               .n_clusters = 1,
+                               .n_tasks = 8,
+                               .levels = &levels,
+                               .window = BATS_HOUR};
+    struct bats_schedule offers[BATS_OFFERS];
+    size_t n;
+    assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
+    assert_int_equal(offers[n - 1].plan.machines[0], 1);
+    near(offers[n - 1].makespan.estimate, 120 * MINUTE, MINUTE);
+    e.levels = NULL;
+    assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
+    assert_int_equal(offers[n - 1].plan.machines[0], 8);
+}
+
+/* Six tasks between two barriers: a machine that takes four times as long would
+ * make all others wait for it, and is not bought. */
+static void slow_machines_do_not_hold_up_a_level(void **state)
+{
+    (void)state;
+    double sample[2][10];
+    for (int i = 0; i < 10; i++) {
+        sample[0][i] = MINUTE * (12 + 0.6 * i);
+        sample[1][i] = sample[0][i] / 4;
+    }
+    struct bats_runtimes runtimes[] = {bats_runtimes_of(sample[0], 10, 0.9),
+                                       bats_runtimes_of(sample[1], 10, 0.9)};
+    struct bats_cluster clusters[] = {{.charge = 3000000, .max = 3},
+                                      {.charge = 9000000, .max = 3}};
+    struct bats_levels levels = {.n = 1, .tasks = {6}, .count = {16}};
+    struct bats_estimator e = {.plans = BATS_PLANS_WINDOWS,
+                               .clusters = clusters,
+                               .runtimes = runtimes,
+                               .n_clusters = 2,
+                               .n_tasks = 96,
+                               .levels = &levels,
+                               .window = BATS_HOUR};
+    struct bats_schedule offers[BATS_OFFERS];
+    size_t n;
+    assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
+    assert_int_equal(offers[n - 1].plan.machines[0], 0);
+    assert_int_equal(offers[n - 1].plan.machines[1], 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_are_counted),
+        cmocka_unit_test(a_barrier_divides_levels),
+        cmocka_unit_test(estimate_is_the_mean_of_barriers),
+        cmocka_unit_test(waiting_is_bought_too),
+        cmocka_unit_test(a_chain_gets_one_machine),
+        cmocka_unit_test(slow_machines_do_not_hold_up_a_level),
+    };
+
+    return cmocka_run_group_tests_name("levels", tests, NULL, NULL);
+}
