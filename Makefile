@@ -117,8 +117,7 @@ BENCH_SRC = $(addprefix benchmarks/, \
 # These need no MPI.
 CORE_BENCH_SRC = $(addprefix benchmarks/, \
 	bags.c dbc/grid.c engine.c expert/figures.c miser/graphs.c miser/paper.c \
-	money/runs.c planner.c \
-	simulator.c sweeps.c windows.c)
+	money/runs.c money/told.c planner.c simulator.c sweeps.c windows.c)
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 FUZZ_SRC = $(wildcard tests/fuzz/fuzz_*.c)
 SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\
@@ -272,10 +271,16 @@ PEERS = $(B)/bench/glpk/peer $(B)/bench/simgrid/peer
 $(B)/bench/glpk/peer: PEER_LIBS = -lglpk
 $(B)/bench/simgrid/peer: PEER_LIBS = -lsimgrid
 
+# Runs of which the engine is told more than it could know.
+$(B)/bench/money/told: PEER_LIBS = $(foreach f,\
+	bats_sim_run forecast_spread problem_make,-Wl,--wrap=$(f))
+$(B)/bench/money/told: $(B)/obj/benchmarks/money/runs.o
+
 $(CORE_BENCH) $(PEERS): $(B)/bench/%: $(B)/obj/benchmarks/%.o $(REST) $(LIB)
 	$(say) LINK $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $^ $(PEER_LIBS) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) \
+		$(filter %.a,$^) $(PEER_LIBS) $(LIBS)
 
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(REST) $(LIB)
 	$(say) LINK $@
