@@ -213,6 +213,9 @@ int bats_part_take(struct bats_view *v, bats_part_job *job, void *context,
 {
     char path[PATH_MAX];
     int rc = 0, done = realpath(v->path, path) != NULL ? -1 : 0;
+
+    /* Its row, which is not asked for any more, would keep rec attached. */
+    sqlite3_reset(v->last_words);
     for (int i = 0; i < TRIES && done < 0 && !v->is_attached; i++) {
         struct timespec pause = {.tv_nsec = i > 0 ? PAUSE_NS : 0};
         nanosleep(&pause, NULL);
