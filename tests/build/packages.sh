@@ -45,7 +45,8 @@ test  slurmctld         slurmctld       the controller of Slurm
 test  slurmd            slurmd          the node daemon of Slurm
 test  slurmdbd          slurmdbd        the accounting daemon of Slurm
 test  mariadbd          mariadb-server-core  the database server of slurmdbd
-test  python3           python3-minimal Python 3
+test  @python3          python3         Python 3 with its standard library
+test  chromium          chromium        the browser Chromium
 test  jsonschema      python3-jsonschema jsonschema, a validator of JSON
 test  @lmod             lmod            Lmod, the environment modules in Lua
 '
@@ -84,6 +85,8 @@ missing=$(
         *.pc) pkg-config --exists "${thing%.pc}" 2>/dev/null || echo "$rest" ;;
         cc) have_command "${cc%% *}" || echo "$rest" ;;
         @lmod) have_command "$lmod" || echo "$rest" ;;
+        @python3) python3 -c 'import argparse, json, tempfile' 2>/dev/null ||
+            echo "$rest" ;;
         @mpicc) have_command "${mpicc%% *}" || echo "$rest" ;;
         *) have_command "$thing" || echo "$rest" ;;
         esac

@@ -57,12 +57,9 @@ ok 'plans and simulations are pages, too'
 page() {
     timeout 120 python3 "$TOP/tests/browser/page.py" "$@"
 }
-# A browser is ten times as large as all that is needed otherwise, so
-# packages.sh does not ask for one, and its absence is no failure.
 if ! command -v "${CHROMIUM:-chromium}" >/dev/null ||
     ! python3 -c 'import json, argparse, tempfile' 2>/dev/null; then
-    echo '# NOT TESTED in a browser: chromium and python3 are needed' >&2
-    ok 'in a browser # SKIP no chromium, or no python3'
+    skip 'the pages in a browser' 'no chromium, or no python3'
     done_testing
     exit
 fi
@@ -126,6 +123,22 @@ printf '%s\n' 2 2 true | cmp - out
 page sweep.html 'Math.max(...data.machines[0].held)' >out
 test "$(cat out)" = 2
 ok 'the sliders of a plan and the curves of a simulation work'
+
+# The rules of accessibility as axe has them, which only npm has.
+if command -v npm >/dev/null &&
+    timeout 60 npm pack --silent axe-core@4 >/dev/null 2>&1; then
+    tar -xzf axe-core-*.tgz package/axe.min.js
+    for name in 'bag.html --dark' bag.html sweep.html plan.html sim.html; do
+        page $name @package/axe.min.js \
+            'axe.run().then(r => r.violations.map(v => v.id + " " +
+                v.nodes[0].html))' | tail -n 1 >>found
+    done
+    yes '[]' | head -n 5 | cmp - found
+    ok 'axe finds nothing'
+else
+    echo '# NOT TESTED: axe, for npm does not give it' >&2
+    ok 'axe finds nothing # SKIP npm does not give it'
+fi
 
 sed "s/'none'; script-src/'none'; img-src *; script-src/" bag.html |
     sed 's|</main>|<img src="http://127.0.0.1:9/x.png"></main>|' >bad.html
