@@ -90,7 +90,7 @@ RUN_SRC = $(addprefix src/run/, \
 	auth.c comm.c comm_mpi.c crew.c door.c executor.c gateway.c heart.c hosts.c hub.c \
 	introduce.c joined.c journal.c launcher.c losses.c \
 	library.c master.c mpi.c pernode.c prepare.c ready.c reclaims.c \
-	results.c shared.c signals.c \
+	results.c seal.c shared.c signals.c \
 	starter.c survey.c wire.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c)

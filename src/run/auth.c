@@ -80,14 +80,19 @@ static munge_ctx_t context_of(const struct bats_auth *auth)
 }
 
 static int prove_by_munge(const struct bats_auth *auth, const uint8_t *text,
-                          size_t n_text, char **proof, size_t *n,
-                          struct bats_error *err)
+                          size_t n_text, const uint8_t *half, char **proof,
+                          size_t *n, struct bats_error *err)
 {
     munge_ctx_t context = context_of(auth);
     if (context == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     *proof = NULL;
-    munge_err_t code = munge_encode(proof, context, text, (int)n_text);
+    uint8_t said[TEXT_MAX + BATS_AUTH_HALF] = {0};
+    memcpy(said, text, n_text);
+    if (half != NULL)
+        memcpy(said + n_text, half, BATS_AUTH_HALF);
+    munge_err_t code = munge_encode(proof, context, said,
+                                    (int)n_text + BATS_AUTH_HALF);
     int rc = 0;
     if (code == EMUNGE_SUCCESS)
         *n = strlen(*proof);
@@ -101,7 +106,7 @@ static int prove_by_munge(const struct bats_auth *auth, const uint8_t *text,
 }
 
 static int check_by_munge(const struct bats_auth *auth, const uint8_t *text,
-                          size_t n_text, const char *proof,
+                          size_t n_text, uint8_t *half, const char *proof,
                           struct bats_error *err)
 {
     munge_ctx_t context = context_of(auth);
@@ -120,9 +125,12 @@ static int check_by_munge(const struct bats_auth *auth, const uint8_t *text,
         rc = bats_error_set(err, BATS_EINPUT,
                             "it runs as another user (%ld, not %ld)",
                             (long)user, (long)geteuid());
-    else if ((size_t)n_said != n_text || memcmp(said, text, n_text) != 0)
+    else if ((size_t)n_said != n_text + BATS_AUTH_HALF ||
+             memcmp(said, text, n_text) != 0)
         rc = bats_error_set(err, BATS_EINPUT,
                             "its credential is for another connection");
+    else if (half != NULL)
+        memcpy(half, (const uint8_t *)said + n_text, BATS_AUTH_HALF);
     free(said);
     munge_ctx_destroy(context);
     return rc;
@@ -131,18 +139,18 @@ static int check_by_munge(const struct bats_auth *auth, const uint8_t *text,
 #else
 
 static int prove_by_munge(const struct bats_auth *auth, const uint8_t *text,
-                          size_t n_text, char **proof, size_t *n,
-                          struct bats_error *err)
+                          size_t n_text, const uint8_t *half, char **proof,
+                          size_t *n, struct bats_error *err)
 {
-    (void)auth, (void)text, (void)n_text, (void)proof, (void)n;
+    (void)auth, (void)text, (void)n_text, (void)half, (void)proof, (void)n;
     return bats_error_set(err, BATS_ESYS, "bats-mpi was built without MUNGE");
 }
 
 static int check_by_munge(const struct bats_auth *auth, const uint8_t *text,
-                          size_t n_text, const char *proof,
+                          size_t n_text, uint8_t *half, const char *proof,
                           struct bats_error *err)
 {
-    (void)auth, (void)text, (void)n_text, (void)proof;
+    (void)auth, (void)text, (void)n_text, (void)half, (void)proof;
     return bats_error_set(err, BATS_EINPUT,
                           "bats-mpi was built without MUNGE");
 }
@@ -153,13 +161,13 @@ static int check_by_munge(const struct bats_auth *auth, const uint8_t *text,
 
 #ifdef BATS_HAVE_NETTLE
 
-static int code_of(const struct bats_auth *auth, const uint8_t *text,
-                   size_t n_text, uint8_t code[SHA256_DIGEST_SIZE],
-                   struct bats_error *err)
+static int code_with(const uint8_t *key, size_t n_key, const uint8_t *text,
+                     size_t n_text, uint8_t code[SHA256_DIGEST_SIZE],
+                     struct bats_error *err)
 {
     struct hmac_sha256_ctx context;
     (void)err;
-    hmac_sha256_set_key(&context, sizeof auth->secret, auth->secret);
+    hmac_sha256_set_key(&context, n_key, key);
     hmac_sha256_update(&context, n_text, text);
     hmac_sha256_digest(&context, SHA256_DIGEST_SIZE, code);
     return 0;
@@ -174,11 +182,11 @@ static bool same_code(const void *a, const void *b)
 
 #define SHA256_DIGEST_SIZE 32
 
-static int code_of(const struct bats_auth *auth, const uint8_t *text,
-                   size_t n_text, uint8_t code[SHA256_DIGEST_SIZE],
-                   struct bats_error *err)
+static int code_with(const uint8_t *key, size_t n_key, const uint8_t *text,
+                     size_t n_text, uint8_t code[SHA256_DIGEST_SIZE],
+                     struct bats_error *err)
 {
-    (void)auth, (void)text, (void)n_text, (void)code;
+    (void)key, (void)n_key, (void)text, (void)n_text, (void)code;
     return bats_error_set(err, BATS_ESYS, "bats-mpi was built without Nettle");
 }
 
@@ -189,6 +197,14 @@ static bool same_code(const void *a, const void *b)
 }
 
 #endif
+
+static int code_of(const struct bats_auth *auth, const uint8_t *text,
+                   size_t n_text, uint8_t code[SHA256_DIGEST_SIZE],
+                   struct bats_error *err)
+{
+    return code_with(auth->secret, sizeof auth->secret, text, n_text, code,
+                     err);
+}
 
 static int prove_by_secret(const struct bats_auth *auth, const uint8_t *text,
                            size_t n_text, char **proof, size_t *n,
@@ -224,7 +240,8 @@ int bats_auth_prove(const struct bats_auth *auth,
     uint8_t bytes[TEXT_MAX];
     size_t n_bytes = write_text(text, bytes);
     return auth->way == BATS_AUTH_MUNGE
-               ? prove_by_munge(auth, bytes, n_bytes, proof, n, err)
+               ? prove_by_munge(auth, bytes, n_bytes, text->half, proof,
+                            n, err)
                : prove_by_secret(auth, bytes, n_bytes, proof, n, err);
 }
 
@@ -235,8 +252,22 @@ int bats_auth_check(const struct bats_auth *auth,
     uint8_t bytes[TEXT_MAX];
     size_t n_bytes = write_text(text, bytes);
     return auth->way == BATS_AUTH_MUNGE
-               ? check_by_munge(auth, bytes, n_bytes, proof, err)
+               ? check_by_munge(auth, bytes, n_bytes, text->half, proof,
+                            err)
                : check_by_secret(auth, bytes, n_bytes, proof, n, err);
+}
+
+/* No proof is of a text that begins like this one. */
+int bats_auth_key(const struct bats_auth *auth,
+                  const struct bats_auth_text *text,
+                  const uint8_t halves[2 * BATS_AUTH_HALF],
+                  uint8_t key[BATS_SEAL_KEY], struct bats_error *err)
+{
+    uint8_t bytes[1 + TEXT_MAX] = {'K'};
+    size_t n = 1 + write_text(text, bytes + 1);
+    return auth->way == BATS_AUTH_MUNGE
+               ? code_with(halves, 2 * BATS_AUTH_HALF, bytes, n, key, err)
+               : code_of(auth, bytes, n, key, err);
 }
 
 /* Whether this way works here. */
@@ -244,7 +275,7 @@ static int try(struct bats_auth *auth, enum bats_auth_way way,
                struct bats_error *err)
 {
     const uint8_t nonce[BATS_PROTO_NONCE] = {0};
-    struct bats_auth_text text = {true, nonce, nonce, "none"};
+    struct bats_auth_text text = {true, nonce, nonce, "none", NULL};
     char *proof;
     size_t n;
     auth->way = way;

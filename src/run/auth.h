@@ -13,9 +13,10 @@
  *   secret  32 random bytes in a file that only the user can read, and
  *           HMAC-SHA256 (RFC 2104) of the text with it. Nettle.
  *
- * The stream itself is neither encrypted nor signed, as that of MPI is not:
- * somebody who can take over TCP connections inside the cluster is not kept
- * out.
+ * The keys that seal the stream afterwards (seal.h), one for each direction, are
+ * HMAC-SHA256 of the text with the secret; with MUNGE, with 64 random bytes, of
+ * which each side has put 32 into its credential: only a process of the same user
+ * can have it decoded. The stream is not encrypted, as that of MPI is not.
  */
 #ifndef BATS_AUTH_H
 #define BATS_AUTH_H
@@ -26,6 +27,7 @@
 
 #include "bats/error.h"
 #include "proto/proto.h"
+#include "run/seal.h"
 
 #define BATS_AUTH_SECRET_BYTES 32
 
@@ -47,7 +49,11 @@ struct bats_auth_text {
     const uint8_t *master_nonce;
     const uint8_t *gateway_nonce;
     const char *job;
+    uint8_t *half; /* MUNGE: 32 random bytes that go with it, or where they are
+                      put by the check; NULL: none are wanted */
 };
+
+#define BATS_AUTH_HALF 32
 
 /* "munge", "secret". */
 const char *bats_auth_name(enum bats_auth_way way);
@@ -71,5 +77,12 @@ int bats_auth_prove(const struct bats_auth *auth,
 int bats_auth_check(const struct bats_auth *auth,
                     const struct bats_auth_text *text, const char *proof,
                     size_t n, struct bats_error *err);
+
+/* The key for what one side says (text->by_master). `halves`: the master's, and
+ * the gateway's. BATS_ESYS: it was built without Nettle. */
+int bats_auth_key(const struct bats_auth *auth,
+                  const struct bats_auth_text *text,
+                  const uint8_t halves[2 * BATS_AUTH_HALF],
+                  uint8_t key[BATS_SEAL_KEY], struct bats_error *err);
 
 #endif

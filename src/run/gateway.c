@@ -25,6 +25,8 @@ struct gateway {
     struct bats_comm *near; /* NULL: no other ranks */
     const struct bats_gateway_options *options;
     struct bats_wire wire;
+    uint8_t nonce[2][BATS_PROTO_NONCE]; /* the master's, and ours */
+    uint8_t halves[2 * BATS_AUTH_HALF]; /* the same */
     bool *is_new; /* by rank: it has said HELLO to this master */
     int n_left;   /* other ranks that have said good-bye */
     bool leaving; /* they have been told to */
@@ -335,24 +337,29 @@ static int knock(struct gateway *g, const struct bats_door *door,
 static int prove(struct gateway *g, const struct bats_door *door,
                  const char *job, int64_t until_us, struct bats_error *err)
 {
-    uint8_t nonce[BATS_PROTO_NONCE];
     struct bats_message message;
     struct bats_error why;
     struct bats_packet packet = {0};
     char *bytes;
-    int rc = knock(g, door, job, nonce, err);
+    int rc = knock(g, door, job, g->nonce[1], err);
     if (rc == 0)
         rc = await(g, BATS_MESSAGE_CHALLENGE, until_us, &message, err);
     if (rc < 0)
         return rc;
     const struct bats_proof *its = &message.u.proof;
-    struct bats_auth_text text = {true, its->nonce, nonce, job};
+    memcpy(g->nonce[0], its->nonce, sizeof g->nonce[0]);
+    struct bats_auth_text text = {true, g->nonce[0], g->nonce[1], job,
+                                  g->halves};
     if (bats_auth_check(&door->auth, &text, its->bytes, its->n, &why) < 0)
         return bats_error_set(err, BATS_EINPUT,
                               "%s port %d is not the master: %s", door->host,
                               door->port, why.text);
     struct bats_proof proof = {.n_ranks = (uint32_t)g->base.size};
     text.by_master = false;
+    text.half = g->halves + BATS_AUTH_HALF;
+    rc = bats_auth_random(text.half, BATS_AUTH_HALF, err);
+    if (rc < 0)
+        return rc;
     rc = bats_auth_prove(&door->auth, &text, &bytes, &proof.n, err);
     if (rc < 0)
         return rc;
@@ -360,6 +367,22 @@ static int prove(struct gateway *g, const struct bats_door *door,
     bats_proto_proof(&packet, &proof);
     free(bytes);
     return post(g, &packet, err);
+}
+
+/* After the WELCOME. */
+static int seal(struct gateway *g, const struct bats_door *door,
+                struct bats_error *err)
+{
+    uint8_t ours[BATS_SEAL_KEY], its[BATS_SEAL_KEY];
+    struct bats_auth_text text = {false, g->nonce[0], g->nonce[1],
+                                  g->options->job, NULL};
+    int rc = bats_auth_key(&door->auth, &text, g->halves, ours, err);
+    text.by_master = true;
+    if (rc == 0)
+        rc = bats_auth_key(&door->auth, &text, g->halves, its, err);
+    if (rc == 0)
+        bats_wire_seal(&g->wire, ours, its);
+    return rc;
 }
 
 static int join(struct gateway *g, bool was_there, int64_t until_us,
@@ -379,6 +402,8 @@ static int join(struct gateway *g, bool was_there, int64_t until_us,
     int rc = prove(g, &door, g->options->job, until_us, err);
     if (rc == 0)
         rc = await(g, BATS_MESSAGE_WELCOME, until_us, &message, err);
+    if (rc == 0)
+        rc = seal(g, &door, err);
     if (rc < 0)
         return rc;
     g->wire.limit = BATS_WIRE_FRIEND;

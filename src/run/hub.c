@@ -101,9 +101,12 @@ static int challenge(const struct hub *h, struct bats_peer *p,
 {
     char *bytes;
     struct bats_packet packet = {0};
-    struct bats_auth_text text = {true, p->nonce, p->its_nonce, p->job};
+    struct bats_auth_text text = {true, p->nonce, p->its_nonce, p->job,
+                                  p->halves};
     struct bats_proof proof = {.nonce = p->nonce};
     int rc = bats_auth_random(p->nonce, sizeof p->nonce, err);
+    if (rc == 0)
+        rc = bats_auth_random(p->halves, BATS_AUTH_HALF, err);
     if (rc == 0)
         rc = bats_auth_prove(&h->door.auth, &text, &bytes, &proof.n, err);
     if (rc < 0)
@@ -127,6 +130,21 @@ static void take_knock(const struct hub *h, struct bats_peer *p,
         refuse(p, why.text);
     else if (p->state == BATS_PEER_KNOCKS)
         enter(p, BATS_PEER_PROVES);
+}
+
+/* After the WELCOME. */
+static int seal(const struct hub *h, struct bats_peer *p,
+                struct bats_error *err)
+{
+    uint8_t ours[BATS_SEAL_KEY], its[BATS_SEAL_KEY];
+    struct bats_auth_text text = {true, p->nonce, p->its_nonce, p->job, NULL};
+    int rc = bats_auth_key(&h->door.auth, &text, p->halves, ours, err);
+    text.by_master = false;
+    if (rc == 0)
+        rc = bats_auth_key(&h->door.auth, &text, p->halves, its, err);
+    if (rc == 0)
+        bats_wire_seal(&p->wire, ours, its);
+    return rc;
 }
 
 static bool make_lists(struct bats_peer *p)
@@ -154,7 +172,8 @@ static void take_proof(const struct hub *h, struct bats_peer *p,
 {
     struct bats_error why;
     struct bats_packet packet = {0};
-    struct bats_auth_text text = {false, p->nonce, p->its_nonce, p->job};
+    struct bats_auth_text text = {false, p->nonce, p->its_nonce, p->job,
+                                  p->halves + BATS_AUTH_HALF};
     if (bats_auth_check(&h->door.auth, &text, proof->bytes, proof->n, &why) <
         0) {
         refuse(p, why.text);
@@ -174,7 +193,9 @@ static void take_proof(const struct hub *h, struct bats_peer *p,
     p->wire.limit = BATS_WIRE_FRIEND;
     bats_proto_welcome(&packet, h->options.silence_us);
     put(p, &packet);
-    if (p->state == BATS_PEER_PROVES)
+    if (p->state == BATS_PEER_PROVES && seal(h, p, &why) < 0)
+        refuse(p, why.text);
+    else if (p->state == BATS_PEER_PROVES)
         enter(p, BATS_PEER_GATHERS);
 }
 
@@ -332,7 +353,9 @@ static int take_from(struct hub *h, struct bats_peer *p, int *from,
         if (rc == 0)
             return 0;
         if (rc < 0) {
-            refuse(p, "a message came that is too long");
+            refuse(p, rc == -2
+                          ? "a message came that its gateway has not sent"
+                          : "a message came that is too long");
         } else if (p->state < BATS_PEER_WAITS) {
             take_early(h, p, rank, *bytes, *n);
         } else if (rank >= p->n_ranks) {

@@ -58,6 +58,7 @@ struct bats_peer {
     bool *is_here;
     uint32_t n_here, n_left;
     uint8_t nonce[BATS_PROTO_NONCE], its_nonce[BATS_PROTO_NONCE];
+    uint8_t halves[2 * BATS_AUTH_HALF]; /* ours, and its */
     struct bats_wire wire;
 };
 

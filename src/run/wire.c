@@ -41,16 +41,31 @@ void bats_wire_close(struct bats_wire *wire)
     *wire = (struct bats_wire){.fd = -1};
 }
 
+void bats_wire_seal(struct bats_wire *wire,
+                    const uint8_t ours[BATS_SEAL_KEY],
+                    const uint8_t theirs[BATS_SEAL_KEY])
+{
+    wire->ours.is_on = wire->theirs.is_on = true;
+    memcpy(wire->ours.key, ours, BATS_SEAL_KEY);
+    memcpy(wire->theirs.key, theirs, BATS_SEAL_KEY);
+}
+
 bool bats_wire_put(struct bats_wire *wire, uint32_t rank, const void *bytes,
                    size_t n)
 {
     if (n > UINT32_MAX ||
-        !bats_grow(&wire->out, &wire->out_room, wire->out_end + HEAD + n, 1))
+        !bats_grow(&wire->out, &wire->out_room,
+                   wire->out_end + HEAD + n + BATS_SEAL_BYTES, 1))
         return false;
     uint32_t head[2] = {htole32((uint32_t)n), htole32(rank)};
     memcpy(wire->out + wire->out_end, head, HEAD);
     memcpy(wire->out + wire->out_end + HEAD, bytes, n);
     wire->out_end += HEAD + n;
+    if (wire->ours.is_on) {
+        uint8_t *end = wire->out + wire->out_end;
+        bats_seal_make(&wire->ours, end - HEAD - n, HEAD + n, end);
+        wire->out_end += BATS_SEAL_BYTES;
+    }
     return true;
 }
 
@@ -120,13 +135,17 @@ int bats_wire_next(struct bats_wire *wire, uint32_t *rank, const void **bytes,
                    size_t *n)
 {
     size_t size = frame(wire);
+    size_t seal = wire->theirs.is_on ? BATS_SEAL_BYTES : 0;
     if (size > HEAD + wire->limit)
         return -1;
-    if (size == 0 || wire->in_end - wire->in_at < size)
+    if (size == 0 || wire->in_end - wire->in_at < size + seal)
         return 0;
+    const uint8_t *first = wire->in + wire->in_at;
+    if (seal > 0 && !bats_seal_check(&wire->theirs, first, size, first + size))
+        return -2;
     *rank = number_at(wire, 4);
     *bytes = wire->in + wire->in_at + HEAD;
     *n = size - HEAD;
-    wire->in_at += size;
+    wire->in_at += size + seal;
     return 1;
 }

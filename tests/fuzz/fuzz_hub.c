@@ -20,6 +20,7 @@
 #define RANKS 3
 
 static struct bats_comm *comm;
+static struct bats_seal seal;
 static const struct bats_hub_options options = {
     .file = "nowhere", .host = "localhost", .n_seats = SEATS,
     .silence_us = 60000000};
@@ -45,13 +46,15 @@ static void put(int fd, const void *bytes, size_t n)
 
 static void put_frame(int fd, uint32_t rank, const void *bytes, size_t n)
 {
-    uint8_t frame[8 + 1024];
+    uint8_t frame[8 + 1024 + BATS_SEAL_BYTES];
     uint32_t head[2] = {(uint32_t)n, rank};
-    if (n > sizeof frame - 8)
+    if (n > 1024)
         abort();
     memcpy(frame, head, 8);
     memcpy(frame + 8, bytes, n);
-    put(fd, frame, 8 + n);
+    if (seal.is_on)
+        bats_seal_make(&seal, frame, 8 + n, frame + 8 + n);
+    put(fd, frame, 8 + n + (seal.is_on ? BATS_SEAL_BYTES : 0));
 }
 
 static void put_packet(int fd, uint32_t rank, struct bats_packet *p)
@@ -106,7 +109,9 @@ static void come_in(int fd)
     if (bats_proto_open(heard.bytes, heard.n, &message, NULL) != 0 ||
         message.type != BATS_MESSAGE_CHALLENGE)
         abort();
-    struct bats_auth_text text = {false, message.u.proof.nonce, nonce, "4711"};
+    uint8_t its[BATS_PROTO_NONCE];
+    memcpy(its, message.u.proof.nonce, sizeof its);
+    struct bats_auth_text text = {false, its, nonce, "4711", NULL};
     struct bats_proof proof = {.n_ranks = RANKS};
     char *bytes;
     if (bats_auth_prove(bats_hub_auth(comm), &text, &bytes, &proof.n, NULL))
@@ -120,6 +125,10 @@ static void come_in(int fd)
     if (heard.bytes[0] != BATS_MESSAGE_WELCOME)
         abort();
     bats_packet_release(&heard);
+    const uint8_t halves[2 * BATS_AUTH_HALF] = {0};
+    if (bats_auth_key(bats_hub_auth(comm), &text, halves, seal.key, NULL) != 0)
+        abort();
+    seal.is_on = true;
 }
 
 static void say_hello(int fd, uint32_t rank)
@@ -177,6 +186,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0 ||
         !bats_hub_meet(comm, pair[1]))
         abort();
+    seal = (struct bats_seal){.is_on = false};
     uint8_t how_far = take(&in) % 3;
     if (how_far > 0)
         come_in(pair[0]);

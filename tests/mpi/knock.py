@@ -7,6 +7,7 @@
     early     says HELLO before it has proved anything
     pass      lets one gateway through, by a door of its own (FILE), then hangs
               up; keeps what it said in FILE.said
+    change    the same, then changes a bit of what the gateway says next
     replay    says what FILE.said has, again
 
 Prints what the master answers last: the sentence of an ERROR, or 'closed'.
@@ -83,7 +84,7 @@ elif how == "replay":
     s.sendall(said[:n])
     assert message(s)[0] == CHALLENGE
     s.sendall(said[n:])
-elif how == "pass":
+elif how in ("pass", "change"):
     listener = socket.create_server(("127.0.0.1", 0))
     mine = open(door).read().replace("port " + lines["port"],
                                      "port %d" % listener.getsockname()[1])
@@ -101,5 +102,10 @@ elif how == "pass":
     with open(sys.argv[3] + ".said", "wb") as f:
         f.write(said)
     os.unlink(sys.argv[3])  # the gateway will not come back
-    sys.exit()
+    if how == "pass":
+        sys.exit()
+    gateway.settimeout(60)
+    n = exactly(gateway, 8)
+    said = exactly(gateway, struct.unpack("<I", n[:4])[0] + 16)
+    s.sendall(n + said[:-17] + bytes([said[-17] ^ 1]) + said[-16:])
 print(answer(s))

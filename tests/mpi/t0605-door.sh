@@ -79,6 +79,18 @@ replays() {
 replays 'it has another secret'
 ok 'what was proved once proves nothing again'
 
+# changes: somebody between the two changes a bit of a HELLO.
+changes() {
+    rm -f passed
+    python3 "$TOP/tests/mpi/knock.py" change door passed >answer &
+    within 30 test -s passed
+    expect 3 worker passed
+    expect 0 wait $!
+    grep -q 'a message came that its gateway has not sent' answer
+}
+changes
+ok 'what is changed on its way is refused'
+
 # ---- nonsense ----
 
 version=$(sed -n 's/^bats-mpi //p' door)
@@ -115,6 +127,8 @@ unset BATS_MUNGE_SOCKET # workers read it in the file
 knocks forge 'MUNGE: '
 replays 'MUNGE: Replayed credential'
 ok 'with MUNGE: forged and repeated credentials are refused'
+changes
+ok 'with MUNGE: what is changed on its way is refused'
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     cp door theirs
     chown 65534 theirs

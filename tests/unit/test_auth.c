@@ -42,19 +42,19 @@ static bool is_taken(const struct bats_auth *by,
 static void a_proof_holds_for_what_it_was_made_of(void **state)
 {
     (void)state;
-    struct bats_auth_text text = {true, one, two, "4711"};
+    struct bats_auth_text text = {true, one, two, "4711", NULL};
     assert_true(is_taken(&auth, &text, &text));
 }
 
 static void a_proof_is_for_one_connection_job_and_direction(void **state)
 {
     (void)state;
-    const struct bats_auth_text text = {true, one, two, "4711"};
+    const struct bats_auth_text text = {true, one, two, "4711", NULL};
     const struct bats_auth_text others[] = {
-        {false, one, two, "4711"}, {true, two, two, "4711"},
-        {true, one, one, "4711"},  {true, two, one, "4711"},
-        {true, one, two, "471"},   {true, one, two, "4712"},
-        {true, one, two, ""}};
+        {false, one, two, "4711", NULL}, {true, two, two, "4711", NULL},
+        {true, one, one, "4711", NULL},  {true, two, one, "4711", NULL},
+        {true, one, two, "471", NULL},   {true, one, two, "4712", NULL},
+        {true, one, two, "", NULL}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         assert_false(is_taken(&auth, &text, &others[i]));
         assert_false(is_taken(&auth, &others[i], &text));
@@ -65,7 +65,7 @@ static void another_secret_proves_nothing(void **state)
 {
     (void)state;
     struct bats_auth other;
-    struct bats_auth_text text = {true, one, two, "4711"};
+    struct bats_auth_text text = {true, one, two, "4711", NULL};
     assert_int_equal(bats_auth_choose(&other, NULL), 0);
     assert_memory_not_equal(other.secret, auth.secret, sizeof auth.secret);
     assert_false(is_taken(&other, &text, &text));
@@ -79,7 +79,7 @@ static void the_code_is_hmac_sha256(void **state)
 {
     (void)state;
     struct bats_auth known = {.way = BATS_AUTH_SECRET};
-    struct bats_auth_text text = {false, one, two, "4711"};
+    struct bats_auth_text text = {false, one, two, "4711", NULL};
     static const uint8_t expected[32] = {
         0xbc, 0xa8, 0x2d, 0x3d, 0xc7, 0xb5, 0xe0, 0x5d,
         0xa1, 0x1c, 0x5c, 0x53, 0xaa, 0xd5, 0xb7, 0x6d,
@@ -94,10 +94,40 @@ static void the_code_is_hmac_sha256(void **state)
     free(proof);
 }
 
+/* A key is for one connection, job and direction, and no proof is one. */
+static void keys_are_for_one_connection_job_and_direction(void **state)
+{
+    (void)state;
+    const struct bats_auth_text texts[] = {
+        {true, one, two, "4711", NULL},  {false, one, two, "4711", NULL},
+        {true, two, two, "4711", NULL},  {true, one, one, "4711", NULL},
+        {true, one, two, "4712", NULL}};
+    const uint8_t halves[2][2 * BATS_AUTH_HALF] = {{1}, {2}};
+    struct bats_auth munge = {.way = BATS_AUTH_MUNGE};
+    uint8_t keys[11][BATS_SEAL_KEY];
+    char *proof;
+    size_t n = 0, n_proof;
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(
+            bats_auth_key(&auth, &texts[i], halves[0], keys[n++], NULL), 0);
+        assert_int_equal(
+            bats_auth_key(&munge, &texts[i], halves[0], keys[n++], NULL), 0);
+    }
+    assert_int_equal(
+        bats_auth_key(&munge, &texts[0], halves[1], keys[n++], NULL), 0);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < i; k++)
+            assert_memory_not_equal(keys[i], keys[k], BATS_SEAL_KEY);
+    assert_int_equal(
+        bats_auth_prove(&auth, &texts[0], &proof, &n_proof, NULL), 0);
+    assert_memory_not_equal(proof, keys[0], BATS_SEAL_KEY);
+    free(proof);
+}
+
 static void proofs_of_a_wrong_length_are_refused(void **state)
 {
     (void)state;
-    struct bats_auth_text text = {true, one, two, "4711"};
+    struct bats_auth_text text = {true, one, two, "4711", NULL};
     char *proof;
     size_t n;
     assert_int_equal(bats_auth_prove(&auth, &text, &proof, &n, NULL), 0);
@@ -205,6 +235,7 @@ int main(void)
         cmocka_unit_test(a_proof_is_for_one_connection_job_and_direction),
         cmocka_unit_test(another_secret_proves_nothing),
         cmocka_unit_test(the_code_is_hmac_sha256),
+        cmocka_unit_test(keys_are_for_one_connection_job_and_direction),
         cmocka_unit_test(proofs_of_a_wrong_length_are_refused),
         cmocka_unit_test(a_door_is_read_as_it_was_written),
         cmocka_unit_test(munge_leaves_no_secret_in_the_file),
