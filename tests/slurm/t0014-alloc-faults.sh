@@ -40,8 +40,11 @@ job=$(sbatch --parsable -p fast -N4 --exclusive -o /dev/null --wrap 'sleep 600')
 within 60 job_is "$job" RUNNING
 tasks bag 40
 start bag -p fast --slots 64 --max-jobs 3 --window 30s
-# The record of a run that goes on is locked: only its jobs have such names.
-waiting() { squeue -h -t PD -o '%i %j' | sed -n 's/ bats-.*//p'; }
+# The record of a run that goes on is locked: only its jobs have such names. One
+# that is held only asks for a price.
+waiting() {
+    squeue -h -t PD -o '%i %j %r' | sed -n '/JobHeld/d; s/ bats-.*//p'
+}
 waits() { test "$(waiting | wc -l)" -ge 1; }
 within 60 waits
 ok 'jobs wait in the queue'
