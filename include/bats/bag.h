@@ -41,7 +41,8 @@ enum bats_task_state {
     BATS_TASK_WAITING,    /* has failed and will be tried again later */
     BATS_TASK_LEFT_OUT,   /* not wanted in this session */
     BATS_TASK_BLOCKED,    /* in the bag, and waits for others */
-    BATS_TASK_SKIPPED     /* is not run: it waited for one that has failed */
+    BATS_TASK_SKIPPED     /* is not run: it waited for one that has failed, or
+                             bats_bag_skip */
 };
 
 #define BATS_TASK_STATES 9
@@ -149,7 +150,8 @@ static inline struct bats_position bats_bag_peek(const struct bats_bag *bag,
 /* Draws what bats_bag_peek shows: it becomes ASSIGNED. O(behind). */
 struct bats_position bats_bag_draw(struct bats_bag *bag, uint32_t behind);
 
-/* Draws this one, which must be ready. O(ready). */
+/* Draws this one, which must be ready. O(ready); with what bats_bag_peek shows,
+ * less. */
 void bats_bag_take(struct bats_bag *bag, struct bats_position task);
 
 /* With a graph: after priorities have changed. O(ready). */
@@ -164,6 +166,10 @@ void bats_bag_put_aside(struct bats_bag *bag, struct bats_position task);
 /* ASSIGNED, CANCELLING or WAITING -> PENDING, drawn next (with a graph: in its
  * turn). */
 void bats_bag_put_back(struct bats_bag *bag, struct bats_position task);
+
+/* With a graph: WAITING or BLOCKED -> SKIPPED, for a reason of its own, and so is what waits
+ * for it. */
+void bats_bag_skip(struct bats_bag *bag, struct bats_position task);
 
 /* ASSIGNED or CANCELLING -> DONE or FAILED (`state`). What waited for it is
  * PENDING or SKIPPED, if it was the last one that it waited for. */

@@ -21,7 +21,8 @@
  * others are left is no end of the task.
  *
  * Invariants (bats_sched_check):
- *   - charged + held <= budget at every instant;
+ *   - charged + held <= budget at every instant, also for each workflow
+ *     (purse.h);
  *   - charged = sum over machines of windows entered x charge, or what the
  *     allocation is billed until then (billing.h), or what is certain of what
  *     they cost by their ages (tariff.h): then what they may cost at most until
@@ -65,6 +66,7 @@
 #include "bats/graph.h"
 #include "bats/plan.h"
 #include "bats/policy.h"
+#include "bats/purse.h"
 #include "bats/sample.h"
 #include "bats/strategy.h"
 #include "bats/tail.h"
@@ -157,8 +159,11 @@ enum bats_command_type {
                                goes on meanwhile, and for as long as the
                                answer is BATS_OFFER_NONE or there is none */
     BATS_NOTICE_FINISHED,   /* finish: the run is over; nothing follows */
-    BATS_NOTICE_SKIP        /* task: it is not run, for it waits for one that has
-                               failed, is left out or skipped */
+    BATS_NOTICE_SKIP,       /* task: it is not run, for it waits for one that has
+                               failed, is left out or skipped; or `unpaid`: the
+                               budget of its workflow does not cover it */
+    BATS_NOTICE_SHARE       /* purse, machine, amount: so much of what the
+                               machine was charged is for this workflow */
 };
 
 static inline bool bats_is_notice(enum bats_command_type type)
@@ -169,7 +174,8 @@ static inline bool bats_is_notice(enum bats_command_type type)
 enum bats_finish {
     BATS_FINISH_NOT_YET,
     BATS_FINISH_ALL_DONE,    /* every task has a result, or is skipped */
-    BATS_FINISH_BUDGET,      /* tasks are left that the budget cannot pay */
+    BATS_FINISH_BUDGET,      /* tasks are left that the budget cannot pay, or
+                                that of their workflow */
     BATS_FINISH_STOPPED,     /* by BATS_EVENT_DRAIN or BATS_EVENT_STOP */
     BATS_FINISH_NO_MACHINES, /* tasks are left and every machine is lost or
                                 in quarantine */
@@ -188,6 +194,8 @@ struct bats_command {
     uint32_t slot;
     uint32_t task;
     uint32_t replica; /* RUN: replica number (0 = original) */
+    uint32_t purse; /* SHARE */
+    bool unpaid;    /* SKIP */
     bool time_out;    /* CANCEL: the task has run for too long, and has failed
                       unless it ends by itself before it is told */
     bats_money amount;
@@ -377,6 +385,11 @@ struct bats_sched_options {
                                  all are of one */
     uint32_t n_categories;    /* 0 without; else at most
                                  BATS_CATEGORIES_MAX */
+    const uint16_t *purse; /* per task: of which workflow it is, < n_purses. Not
+                              copied. NULL: there are none */
+    const struct bats_purse *purses; /* copied, but for the names */
+    uint32_t n_purses; /* at most BATS_PURSES_MAX; needs a graph, which may be
+                          without edges */
     const uint8_t *once; /* per task: not 0 = it must not run twice at the
                             same time; NULL: none; copied */
     /* BATS_TAIL_PERFECT: how long `task` takes on a machine of `cluster`. */
@@ -480,6 +493,9 @@ struct bats_category_status {
 };
 void bats_sched_category_status(const struct bats_sched *s, uint32_t category,
                                 struct bats_category_status *status);
+
+void bats_sched_purse_status(const struct bats_sched *s, uint32_t purse,
+                             struct bats_purse_status *status);
 
 /* The task has ended for good: it will not be run again. */
 bool bats_sched_has_result(const struct bats_sched *s, uint32_t task);

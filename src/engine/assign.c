@@ -43,14 +43,47 @@ static bool migrate(struct bats_sched *e, uint32_t slot)
     if (!e->tail->migrate)
         return false;
     struct bats_position task = e->tail->migrate(e->own.tail, s, slot);
-    if (!bats_is_position(task))
+    if (!bats_is_position(task) ||
+        !purse_admits(s, s->slots[slot].machine, task))
         return false;
     execution_replica(s, slot, task);
     execution_cancel_others(s, slot, task);
     return true;
 }
 
-/* Draws the task for the slot, if there is one. */
+/* The first of the tasks at hand that is paid there. */
+static struct bats_position find_paid(const struct state *s, uint32_t machine)
+{
+    uint32_t n = bats_bag_ready(&s->bag);
+    for (uint32_t i = 0; i < n && i < BATS_BAG_AHEAD; i++) {
+        struct bats_position task = bats_bag_peek(&s->bag, i);
+        if (s->tasks[task.i].avoid != machine &&
+            purse_admits(s, machine, task))
+            return task;
+    }
+    return BATS_NO_POSITION;
+}
+
+/* A task for the slot, if there is one. */
+static struct bats_position ask(struct bats_sched *e, uint32_t slot)
+{
+    const struct state *s = &e->state;
+    uint32_t machine = s->slots[slot].machine;
+    if (places(e)) {
+        struct bats_position task = e->policy->place(e->own.policy, s, slot);
+        /* It may wait for money since the policy has thought of it. */
+        return bats_is_position(task) &&
+                       s->bag.state[task.i] == BATS_TASK_PENDING &&
+                       use_affordable(s, machine, task)
+                   ? task
+                   : BATS_NO_POSITION;
+    }
+    uint32_t behind = e->order->next(e->own.order, s, machine);
+    return behind == ORDER_NONE ? BATS_NO_POSITION
+                                : bats_bag_peek(&s->bag, behind);
+}
+
+/* The same, of those that their workflows can pay. */
 static struct bats_position choose(struct bats_sched *e, uint32_t slot)
 {
     struct state *s = &e->state;
@@ -58,16 +91,19 @@ static struct bats_position choose(struct bats_sched *e, uint32_t slot)
     /* Machines join one after the other at first, maybe the fastest last. */
     if (s->bag.graph && s->now == 0 && s->n_absent > 0)
         return BATS_NO_POSITION;
-    if (places(e)) {
-        struct bats_position task = e->policy->place(e->own.policy, s, slot);
-        if (!bats_is_position(task) || !use_affordable(s, machine, task))
-            return BATS_NO_POSITION;
-        bats_bag_take(&s->bag, task);
-        return task;
+    if (s->purses.n_waiting > 0) {
+        struct bats_position task = purse_waiting(s, machine);
+        if (bats_is_position(task))
+            return task;
     }
-    uint32_t behind = e->order->next(e->own.order, s, machine);
-    return behind == ORDER_NONE ? BATS_NO_POSITION
-                                : bats_bag_draw(&s->bag, behind);
+    while (bats_bag_ready(&s->bag) > 0) {
+        struct bats_position task = ask(e, slot);
+        if (!bats_is_position(task) || purse_admits(s, machine, task))
+            return task;
+        if (!purse_refuses(s, task))
+            return find_paid(s, machine);
+    }
+    return BATS_NO_POSITION;
 }
 
 /* False: the tasks at hand are for other machines. */
@@ -77,6 +113,7 @@ static bool give(struct bats_sched *e, uint32_t slot)
     struct bats_position task = choose(e, slot);
     if (!bats_is_position(task))
         return false;
+    bats_bag_take(&s->bag, task);
     execution_begin(s, slot, task);
     if (s->phase == PHASE_SAMPLING &&
         e->sampling->drawn(e->own.sampling, s, slot, task))
@@ -84,18 +121,25 @@ static bool give(struct bats_sched *e, uint32_t slot)
     return true;
 }
 
+/* One that could be run now, though its workflow may not be able to pay. */
+static bool any_task(const struct state *s)
+{
+    return bats_bag_ready(&s->bag) > 0 || s->purses.n_waiting > 0;
+}
+
 /* False: there are tasks and time, but the tasks at hand are for others. */
 static bool fill(struct bats_sched *e, uint32_t slot)
 {
     struct state *s = &e->state;
     const struct slot *sl = &s->slots[slot];
-    if (bats_bag_ready(&s->bag) == 0 || sl->is_replica ||
+    if (!any_task(s) || sl->is_replica ||
         !admits(e, sl->machine) || measure(e, slot) || migrate(e, slot))
         return true;
-    uint32_t depth = s->prefetch == 0 || e->policy->one_each
+    uint32_t depth = s->prefetch == 0 || e->policy->one_each ||
+                             s->purses.n > 0
                          ? 1
                          : e->order->depth(e->own.order, s, sl->machine);
-    while (bats_bag_ready(&s->bag) > 0 && sl->n_tasks < depth)
+    while (any_task(s) && sl->n_tasks < depth)
         if (!give(e, slot))
             return false;
     return true;
@@ -114,8 +158,7 @@ static bool ask_idle(struct bats_sched *e)
     struct state *s = &e->state;
     uint32_t slot = s->idle_first;
     bool left = false, refused = false;
-    while (slot != NO_SLOT && !s->draining && !s->in_tail &&
-           bats_bag_ready(&s->bag) > 0) {
+    while (slot != NO_SLOT && !s->draining && !s->in_tail && any_task(s)) {
         uint32_t next = s->slots[slot].next_idle;
         /* Refused: do not ask again before the next monitoring, unless
          * another machine only has to take its tasks first. */
@@ -203,7 +246,8 @@ void assign_replicas(struct bats_sched *e)
             !e->tail->may(e->own.tail, s, slot))
             continue;
         struct bats_position task = e->tail->replica(e->own.tail, s, slot);
-        if (!bats_is_position(task))
+        if (!bats_is_position(task) ||
+            !purse_admits(s, s->slots[slot].machine, task))
             refused++;
         else
             execution_replica(s, slot, task);

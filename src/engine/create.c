@@ -33,6 +33,28 @@ static int check_options(const struct bats_sched_options *o,
         if (o->category[i] >= o->n_categories)
             return bats_error_set(err, BATS_EINPUT,
                                   "task %u is of no category", i);
+    if (o->n_purses > BATS_PURSES_MAX ||
+        (o->purse != NULL) != (o->n_purses > 0) ||
+        (o->n_purses > 0 && !o->graph))
+        return bats_error_set(err, BATS_EINPUT, "%u workflows in one run",
+                              o->n_purses);
+    for (uint32_t i = 0; o->purse != NULL && i < o->n_tasks; i++)
+        if (o->purse[i] >= o->n_purses)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "task %u is of no workflow", i);
+    for (uint32_t i = 0; i < o->n_purses; i++)
+        if (o->purses[i].budget < 0 || o->purses[i].charged < 0 ||
+            o->purses[i].deadline < 0)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "the budget or the deadline of a workflow "
+                                  "is negative");
+    if (o->n_purses > 0 && (o->billing.model == BATS_BILLING_ALLOCATION ||
+                              o->sampling.on))
+        return bats_error_set(err, BATS_EINPUT,
+                              "workflows with budgets of their own need "
+                              "machines that are charged one by one (billing "
+                              "= window, use or job) and no choice of a "
+                              "schedule");
     if (o->n_machines < 1)
         return bats_error_set(err, BATS_EINPUT, "there are no machines");
     if (o->window < 1 || o->window > TIME_MAX)

@@ -208,6 +208,7 @@ static int settle(struct bats_sched *e, struct bats_error *err)
     if (s->finish != BATS_FINISH_NOT_YET)
         return 0;
     state_grant_cushion(s);
+    purses_review(s);
     if (s->phase == PHASE_SAMPLING)
         configure_sampling(e, false);
     if (e->tail->next) {
@@ -228,7 +229,8 @@ static int settle(struct bats_sched *e, struct bats_error *err)
     configure_give_back(e);
     if (rc == 0 && s->n_busy == 0) {
         if (bats_bag_left(&s->bag) == 0)
-            state_finish(s, BATS_FINISH_ALL_DONE);
+            state_finish(s, s->purses.n_unpaid > 0 ? BATS_FINISH_BUDGET
+                                                     : BATS_FINISH_ALL_DONE);
         else if (s->draining)
             state_finish(s, s->why);
         else if (s->n_absent == 0 && !s->on_hold && s->n_jobs == 0)

@@ -155,6 +155,22 @@ bool bats_sched_has_failed(const struct bats_sched *e, uint32_t task)
     return bag->state[bag->position[task].i] == BATS_TASK_FAILED;
 }
 
+void bats_sched_purse_status(const struct bats_sched *e, uint32_t purse,
+                               struct bats_purse_status *status)
+{
+    const struct purse *a = &e->state.purses.list[purse];
+    *status = (struct bats_purse_status){.budget = a->ledger.budget,
+                                           .charged = a->ledger.charged,
+                                           .held = a->ledger.held,
+                                           .deadline = a->deadline,
+                                           .left = a->left,
+                                           .done = a->done,
+                                           .failed = a->failed,
+                                           .skipped = a->skipped,
+                                           .unpaid = a->unpaid,
+                                           .ended = a->ended};
+}
+
 bool bats_sched_is_skipped(const struct bats_sched *e, uint32_t task)
 {
     const struct bats_bag *bag = &e->state.bag;

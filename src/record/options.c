@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "record/models.h"
+#include "util/json.h"
 
 /* Marks the policy bats as the one that plans windows. Its name was that of
  * bkp before; records of that time do not have the mark. */
@@ -53,7 +54,7 @@ static const struct {
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 560,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 584,
                "all of the engine's options are recorded");
 
 /* ---- writing ---- */
@@ -105,6 +106,29 @@ static json_t *categories(const uint16_t *of, uint32_t n)
             i++;
         bad |= json_array_append_new(list, json_integer(of[first]));
         bad |= json_array_append_new(list, json_integer(i - first));
+    }
+    if (bad == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+static json_t *purses(const struct bats_sched_options *o)
+{
+    json_t *list = json_array();
+    int bad = 0;
+
+    for (uint32_t i = 0; i < o->n_purses; i++) {
+        const struct bats_purse *p = &o->purses[i];
+        bad |= json_array_append_new(
+            list,
+            json_pack("{s:o, s:o, s:I, s:I}", "name", bats_json_text(p->name),
+                      "budget",
+                      p->budget == BATS_UNLIMITED
+                          ? json_null()
+                          : json_integer((json_int_t)p->budget),
+                      "deadline_us", (json_int_t)p->deadline, "charged",
+                      (json_int_t)p->charged));
     }
     if (bad == 0)
         return list;
@@ -230,6 +254,11 @@ json_t *bats_options_write(const struct bats_sched_options *o)
     if (o->category != NULL)
         bad |= json_object_set_new(object, "categories",
                                    categories(o->category, o->n_tasks));
+    if (o->purse != NULL) {
+        bad |= json_object_set_new(object, "workflow",
+                                   categories(o->purse, o->n_tasks));
+        bad |= json_object_set_new(object, "workflows", purses(o));
+    }
     if (o->graph != NULL)
         bad |= json_object_set_new(object, "graph_nodes",
                                    json_integer(o->graph->n_nodes));
@@ -298,28 +327,67 @@ static bool read_ranges(const json_t *list, uint8_t *marks, uint32_t n)
     return true;
 }
 
+/* A number of each task, < *n, as in [number, tasks, number, tasks, ...]; *of is
+ * for free(). */
+static bool read_numbers(const json_t *list, uint32_t n_tasks, uint32_t most,
+                         uint16_t **of, uint32_t *n)
+{
+    uint32_t filled = 0;
+
+    *of = calloc(n_tasks, sizeof **of);
+    for (size_t i = 0; *of && i + 1 < json_array_size(list); i += 2) {
+        json_int_t number = json_integer_value(json_array_get(list, i));
+        json_int_t tasks = json_integer_value(json_array_get(list, i + 1));
+        if (number < 0 || number >= most || tasks < 1 ||
+            tasks > n_tasks - filled)
+            return false;
+        if (number >= *n)
+            *n = (uint32_t)number + 1;
+        while (tasks-- > 0)
+            (*of)[filled++] = (uint16_t)number;
+    }
+    return *of != NULL && filled == n_tasks;
+}
+
 static bool read_categories(const json_t *list, struct bats_sched_options *o,
                             struct bats_options_lists *lists)
 {
-    uint32_t n = 0;
-
     if (list == NULL)
         return true;
-    o->category = lists->category =
-        calloc(o->n_tasks, sizeof *lists->category);
-    for (size_t i = 0; lists->category && i + 1 < json_array_size(list);
-         i += 2) {
-        json_int_t category = json_integer_value(json_array_get(list, i));
-        json_int_t tasks = json_integer_value(json_array_get(list, i + 1));
-        if (category < 0 || category >= BATS_CATEGORIES_MAX || tasks < 1 ||
-            tasks > o->n_tasks - n)
-            return false;
-        if (category >= o->n_categories)
-            o->n_categories = (uint32_t)category + 1;
-        while (tasks-- > 0)
-            lists->category[n++] = (uint16_t)category;
+    bool ok = read_numbers(list, o->n_tasks, BATS_CATEGORIES_MAX,
+                           &lists->category, &o->n_categories);
+    o->category = lists->category;
+    return ok;
+}
+
+static bool read_purses(const json_t *object, struct bats_sched_options *o,
+                        struct bats_options_lists *lists)
+{
+    const json_t *of = json_object_get(object, "workflow");
+    const json_t *list = json_object_get(object, "workflows");
+    size_t n = json_array_size(list);
+
+    if (of == NULL)
+        return true;
+    lists->purses = calloc(n + 1, sizeof *lists->purses);
+    if (n > BATS_PURSES_MAX || lists->purses == NULL ||
+        !read_numbers(of, o->n_tasks, (uint32_t)n, &lists->purse,
+                      &o->n_purses))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *p = json_array_get(list, i);
+        const json_t *budget = json_object_get(p, "budget");
+        lists->purses[i] = (struct bats_purse){
+            .budget = json_is_integer(budget) ? json_integer_value(budget)
+                                              : BATS_UNLIMITED,
+            .deadline =
+                json_integer_value(json_object_get(p, "deadline_us")),
+            .charged = json_integer_value(json_object_get(p, "charged"))};
     }
-    return lists->category != NULL && n == o->n_tasks;
+    o->purse = lists->purse;
+    o->purses = lists->purses;
+    o->n_purses = (uint32_t)n;
+    return true;
 }
 
 static bool read_observations(const json_t *list,
@@ -497,7 +565,8 @@ bool bats_options_read(const json_t *object, struct bats_sched_options *o,
             !read_ranges(fresh, lists->fresh, o->n_tasks))
             return false;
     }
-    if (!read_categories(json_object_get(object, "categories"), o, lists))
+    if (!read_categories(json_object_get(object, "categories"), o, lists) ||
+        !read_purses(object, o, lists))
         return false;
     json_int_t nodes =
         json_integer_value(json_object_get(object, "graph_nodes"));

@@ -34,6 +34,8 @@ struct bats_options_lists {
     uint8_t *asked; /* n_asked, of at least as many machines */
     uint32_t n_asked;
     uint16_t *category;
+    uint16_t *purse;
+    struct bats_purse *purses;
     uint32_t graph_nodes; /* 0: there is no graph */
 };
 

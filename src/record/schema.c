@@ -129,10 +129,11 @@ static const char packed_sql[] =
 
     "CREATE VIEW command AS -- commands of the engine. type: acquire run copy\n"
     "    -- (run a replica here) cancel park release quarantine lose (the\n"
-    "    -- task, with the machine) skip (the task) sampled finished. copy:\n"
-    "    -- replica number\n"
+    "    -- task, with the machine) skip (the task) sampled finished, share\n"
+    "    -- (of what the machine was charged, why millionths are for workflow\n"
+    "    -- number copy). copy: replica number\n"
     "    -- (0: original). why: of a cancel 'time-out' or NULL; of finished\n"
-    "    -- as in session\n"
+    "    -- as in session; of skip 'unpaid': its workflow lacks the money\n"
     "  WITH e AS MATERIALIZED (SELECT h.session, j.value\n"
     "    FROM history h, json_each(h.commands) j)\n"
     "  SELECT CAST(json_extract(value, '$[0]') AS INTEGER) AS seq,\n"
@@ -316,6 +317,7 @@ const char *const bats_schema_commands[] = {
     [BATS_NOTICE_QUARANTINE] = "quarantine",
     [BATS_NOTICE_LOSE] = "lose",
     [BATS_NOTICE_SKIP] = "skip",
+    [BATS_NOTICE_SHARE] = "share",
     [BATS_NOTICE_SAMPLED] = "sampled",
 };
 

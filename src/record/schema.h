@@ -50,6 +50,7 @@ extern const char *const bats_schema_finishes[];
 extern const char *const bats_schema_resumes[];
 
 #define BATS_SCHEMA_COPY "copy"         /* type of a RUN of a replica */
-#define BATS_SCHEMA_TIME_OUT "time-out" /* why of a CANCEL */
+#define BATS_SCHEMA_TIME_OUT "time-out" /* why of a CANCEL, */
+#define BATS_SCHEMA_UNPAID "unpaid"     /* of a SKIP */
 
 #endif

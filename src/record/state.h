@@ -10,6 +10,7 @@
 #define BATS_RECORD_STATE_H
 
 #include "record/db.h"
+#include "record/schema.h"
 #include "record/write/kinds.h"
 #include "record/write/parameters.h"
 #include "record/write/record.h"
@@ -146,6 +147,14 @@ static inline bool bats_log_of_slot(const struct bats_command *c)
 {
     return c->type == BATS_COMMAND_RUN || c->type == BATS_COMMAND_CANCEL ||
            c->type == BATS_NOTICE_LOSE || c->type == BATS_NOTICE_SKIP;
+}
+
+/* The column `why` of such a command; "": it is NULL. */
+static inline const char *bats_log_why(const struct bats_command *c)
+{
+    return c->time_out ? BATS_SCHEMA_TIME_OUT
+           : c->unpaid ? BATS_SCHEMA_UNPAID
+                       : "";
 }
 
 /* The column `machines` of a decision. */

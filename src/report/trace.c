@@ -124,8 +124,14 @@ void bats_trace_command(struct bats_trace *trace, bats_time now,
         line(trace, now, "%s has lost task %" PRIu32, name, command->task + 1);
         break;
     case BATS_NOTICE_SKIP:
-        line(trace, now, "task %" PRIu32 " is skipped: it waits for one that "
-                         "has failed", command->task + 1);
+        line(trace, now, "task %" PRIu32 " is skipped: %s", command->task + 1,
+             command->unpaid
+                 ? "the budget of its workflow does not cover it"
+                 : "it waits for one that has failed");
+        break;
+    case BATS_NOTICE_SHARE:
+        line(trace, now, "workflow %" PRIu32 " pays %s of it",
+             command->purse + 1, bats_money_format(amount, command->amount));
         break;
     case BATS_NOTICE_SAMPLED:
         line(trace, now, "the sampling phase is over");

@@ -304,6 +304,7 @@ static int obey(struct world *w)
         case BATS_NOTICE_QUARANTINE:
         case BATS_NOTICE_LOSE:
         case BATS_NOTICE_SKIP:
+        case BATS_NOTICE_SHARE:
             break; /* a machine of the simulator does nothing for these */
         }
         if (rc < 0)

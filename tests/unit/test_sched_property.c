@@ -3,7 +3,8 @@
  * commands in any order and at any time, loses machines, fails tasks, sends
  * nonsense and stops. Idle machines may run replicas. After every event the
  * engine's own invariants are checked, and a second bookkeeping that knows the
- * commands only. In some worlds tasks wait for others, with joints between them.
+ * commands only. In some worlds tasks wait for others, with joints between them,
+ * and belong to workflows with budgets of their own.
  *
  * The digest of all that the engine answers says whether it still answers the
  * same to the same events. A change that is meant to decide otherwise changes
@@ -28,6 +29,8 @@
 #define DBC_HISTORIES 20000 /* and more, half of them charged for use */
 #define GRAPH_HISTORIES 20000 /* and more, with dependencies */
 #define EXPERT_HISTORIES 10000 /* and more, with instances */
+#define PURSE_HISTORIES 20000 /* and more, of several workflows */
+#define PURSES 4
 #define MACHINES 12
 #define SLOTS 3
 #define TASKS 40
@@ -76,7 +79,11 @@ struct world {
     uint32_t node[MACHINES];
     uint32_t left_out;
     struct bats_graph graph; /* with dependencies: n_nodes > 0 */
-    bool skipped[TASKS];
+    bool skipped[TASKS], unpaid[TASKS];
+    struct bats_purse purses[PURSES];
+    uint16_t purse[TASKS];
+    bats_money shared[PURSES]; /* by the SHARE notices */
+    uint64_t n_unpaid, n_shared; /* of all worlds */
     uint16_t category[TASKS];
     uint32_t n_skipped, skips; /* the second of all worlds */
     bool joined[MACHINES], lost[MACHINES], held[MACHINES];
@@ -197,6 +204,8 @@ static void add_end(struct world *w)
         add(w, bats_sched_keeps(w->sched, m));
     add_clusters(w);
     add_decisions(w);
+    if (w->o.n_purses > 0)
+        return;
     uint64_t *all = w->o.graph                        ? &w->digest_graph
                     : w->o.policy == &bats_policy_bats  ? &w->digest_bats
                     : w->o.policy == &bats_policy_bkp ? &w->digest_bkp
@@ -322,7 +331,8 @@ static void check_skips(const struct world *w)
 {
     for (uint32_t t = 0; t < w->o.n_tasks && w->o.graph; t++) {
         assert_int_equal(bats_sched_is_skipped(w->sched, t), w->skipped[t]);
-        if (w->results[t] == 0 && w->earlier[t] != BATS_TASK_LEFT_OUT)
+        if (w->results[t] == 0 && w->earlier[t] != BATS_TASK_LEFT_OUT &&
+            !w->unpaid[t])
             assert_int_equal(right_to_run(w, t) == DOOMED, w->skipped[t]);
     }
 }
@@ -401,6 +411,14 @@ static void obey(struct world *w)
             break;
         case BATS_NOTICE_SKIP:
             leave_out(w, c.task);
+            w->unpaid[c.task] = c.unpaid;
+            w->n_unpaid += c.unpaid;
+            assert_true(!c.unpaid || w->o.n_purses > 0);
+            break;
+        case BATS_NOTICE_SHARE:
+            assert_true(c.amount > 0 && c.purse < w->o.n_purses);
+            w->shared[c.purse] += c.amount;
+            w->n_shared++;
             break;
         case BATS_NOTICE_SAMPLED:
             assert_true(w->sampling || w->o.sampling.offers);
@@ -428,6 +446,46 @@ static void check_charge(const struct world *w,
         }
     }
     assert_in_range(st->charged, low, high);
+}
+
+/* What machines are charged that are held by executions of a workflow, which
+ * were not told to stop. */
+static bats_money may_cost(const struct world *w, uint32_t purse)
+{
+    bats_money sum = 0;
+    for (uint32_t m = 0; m < w->o.n_machines; m++) {
+        bool any = false;
+        for (uint32_t k = 0; k < w->machines[m].slots; k++)
+            for (uint32_t i = 0; i < w->queue[m][k].n; i++) {
+                const struct execution *e = &w->queue[m][k].e[i];
+                any |= !e->cancelled && w->purse[e->task] == purse;
+            }
+        sum += any ? w->clusters[w->machines[m].cluster].charge : 0;
+    }
+    return sum;
+}
+
+/* The budget of each workflow holds, by what was told, and what it holds is
+ * enough for the windows of all machines that it has tasks on. */
+static void check_purses(const struct world *w)
+{
+    bats_money sum = 0;
+    for (uint32_t i = 0; i < w->o.n_purses; i++) {
+        struct bats_purse_status p;
+        bats_sched_purse_status(w->sched, i, &p);
+        assert_int_equal(p.charged, w->purses[i].charged + w->shared[i]);
+        assert_true(p.charged <= w->purses[i].budget - p.held);
+        if (!is_use(w) && !w->o.earlier.paid)
+            assert_true(may_cost(w, i) <= p.held);
+        sum += w->shared[i];
+    }
+    assert_true(sum <= w->booked - w->o.earlier.charged);
+    if (w->finished) /* nothing is held, and what nobody used is left over */
+        for (uint32_t i = 0; i < w->o.n_purses; i++) {
+            struct bats_purse_status p;
+            bats_sched_purse_status(w->sched, i, &p);
+            assert_int_equal(p.held, 0);
+        }
 }
 
 static void check(struct world *w)
@@ -462,6 +520,7 @@ static void check(struct world *w)
                                      w->left_out - w->n_skipped);
     assert_int_equal(st.skipped, w->n_skipped);
     check_skips(w);
+    check_purses(w);
 }
 
 static int tell(struct world *w, struct bats_event ev)
@@ -688,6 +747,25 @@ static void add_graph(struct world *w)
     }
 }
 
+/* Workflows that share the run, some of which have little money. */
+static void add_purses(struct world *w)
+{
+    w->o.n_purses = 1 + pick(w, PURSES);
+    for (uint32_t i = 0; i < w->o.n_purses; i++)
+        w->purses[i] = (struct bats_purse){
+            .name = "one",
+            .budget = chance(w, 0.2) ? BATS_UNLIMITED : pick(w, 40000000)};
+    for (uint32_t i = 0; i < w->o.n_tasks; i++)
+        w->purse[i] = (uint16_t)pick(w, w->o.n_purses);
+    if (w->o.earlier.charged > 0) /* by earlier sessions */
+        w->purses[0].charged = w->o.earlier.charged < w->purses[0].budget
+                                   ? w->o.earlier.charged
+                                   : w->purses[0].budget;
+    w->o.purse = w->purse;
+    w->o.purses = w->purses;
+    w->o.sampling.on = w->sampling = false;
+}
+
 /* Machines that may not answer, and any strategy for them. */
 static void use_expert(struct world *w)
 {
@@ -734,7 +812,9 @@ static void make_world(struct world *w, unsigned long seed)
                         .digest_dbc = last.digest_dbc,
                         .digest_graph = last.digest_graph,
                         .digest_expert = last.digest_expert,
-                        .skips = last.skips};
+                        .skips = last.skips,
+                        .n_unpaid = last.n_unpaid,
+                        .n_shared = last.n_shared};
     gsl_rng *rng = w->rng;
     gsl_rng_set(rng, seed);
     uint32_t n_clusters = 1 + pick(w, 4);
@@ -821,8 +901,10 @@ static void make_world(struct world *w, unsigned long seed)
         w->o.preempt_lead = pick(w, (uint32_t)w->o.window);
     if (chance(w, 0.3))
         w->o.prefetch = pick(w, 5000);
-    bool is_expert = seed > HISTORIES + DBC_HISTORIES + GRAPH_HISTORIES;
-    bool has_graph = seed > HISTORIES + DBC_HISTORIES && !is_expert;
+    const unsigned long simple = HISTORIES + DBC_HISTORIES;
+    bool has_purses = seed > simple + GRAPH_HISTORIES + EXPERT_HISTORIES;
+    bool is_expert = seed > simple + GRAPH_HISTORIES && !has_purses;
+    bool has_graph = seed > simple && !is_expert;
     if (is_expert)
         use_expert(w);
     else if (has_graph ? seed % 3 == 0 : seed > HISTORIES)
@@ -833,6 +915,8 @@ static void make_world(struct world *w, unsigned long seed)
         w->o.policy = chance(w, 0.3)   ? &bats_policy_miser
                       : chance(w, 0.5) ? &bats_policy_mw_dbs
                                        : &bats_policy_flow;
+    if (has_purses)
+        add_purses(w);
     struct bats_error err;
     assert_int_equal(bats_sched_create(&w->o, &w->sched, &err), 0);
 }
@@ -845,7 +929,8 @@ static void random_histories_break_no_invariant(void **state)
     uint64_t events = 0;
     w->rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (unsigned long seed = 1; seed <= HISTORIES + DBC_HISTORIES +
-                                             GRAPH_HISTORIES + EXPERT_HISTORIES;
+                                             GRAPH_HISTORIES + EXPERT_HISTORIES +
+                                             PURSE_HISTORIES;
          seed++) {
         make_world(w, seed);
         for (int i = 0; i < 20000 && !w->finished; i++, events++)
@@ -897,6 +982,11 @@ static void random_histories_break_no_invariant(void **state)
     print_message("# graphs: %u tasks skipped, digest %016llx\n", w->skips,
                   (unsigned long long)w->digest_graph);
     assert_true(w->skips > GRAPH_HISTORIES);
+    print_message("# workflows: %llu shares of charges, %llu tasks unpaid\n",
+                  (unsigned long long)w->n_shared,
+                  (unsigned long long)w->n_unpaid);
+    assert_true(w->n_shared > PURSE_HISTORIES &&
+                w->n_unpaid > PURSE_HISTORIES);
     assert_true(w->digest_bats == DIGEST_BATS);
     assert_true(w->digest_bkp == DIGEST_BKP);
     assert_true(w->digest_rr == DIGEST_RR);

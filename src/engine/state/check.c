@@ -92,6 +92,7 @@ void state_check(const struct state *s)
              noticed = 0;
     bats_ledger_check(&s->ledger);
     bats_bag_check(&s->bag);
+    purses_check(s);
     for (uint32_t i = 0; i < s->n_machines; i++) {
         const struct machine *m = &s->machines[i];
         bats_money charge = s->clusters[m->cluster].spec.charge;

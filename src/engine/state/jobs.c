@@ -55,6 +55,7 @@ static bool hold(struct state *s, uint32_t id)
     bats_heap_remove(&c->parked, s->rest[id].member);
     m->state = MACHINE_ASKED;
     s->rest[id].asked = true;
+    purse_match(s, id, job_price(s, m->cluster));
     s->rest[id].asked_at = s->now;
     s->rest[id].began_at = BATS_NEVER;
     c->n_asked++;
@@ -154,6 +155,8 @@ void job_bill(struct state *s, uint32_t id, bats_money amount)
     bats_ledger_give_up(&s->ledger, job_price(s, m->cluster));
     bats_ledger_bill(&s->ledger, amount);
     c->used += amount;
+    purse_share(s, id, amount, 0);
+    purse_close(s, id);
     s->rest[id].asked = false;
     if (amount > 0)
         state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,

@@ -75,6 +75,7 @@ static void charge_window(struct state *s, uint32_t id)
     schedule_turn(s, id);
     if (s->is_allocation || s->is_use || s->is_second)
         return; /* what is charged is the time, of the whole or of use */
+    purse_window(s, id, c->spec.charge);
     s->rest[id].windows++;
     c->windows++;
     c->paid_slot_time += (double)s->window * m->n_slots;
@@ -103,6 +104,8 @@ bool machine_acquire(struct state *s, uint32_t id)
         return false;
     hold(s, id, end);
     charge_window(s, id);
+    if (s->is_second)
+        purse_match(s, id, meter_held(s, id));
     put_to_work(s, id);
     return true;
 }
@@ -117,17 +120,36 @@ void machine_take_over(struct state *s, uint32_t id)
     put_to_work(s, id);
 }
 
+/* Stops tasks whose workflow cannot hold what the machine costs from now on. False:
+ * those are all. */
+static bool stop_short(struct state *s, uint32_t id)
+{
+    bool any = s->purses.n == 0, goes_on;
+    for (uint32_t i = 0; s->purses.n > 0 && i < s->purses.stakes[id].n; i++)
+        if (purse_is_short(s, id, i, &goes_on))
+            execution_cancel_purse(s, id, s->purses.stakes[id].list[i].purse);
+        else
+            any |= goes_on;
+    return any;
+}
+
 bool machine_renew(struct state *s, uint32_t id)
 {
     struct machine *m = &s->machines[id];
     if (s->is_use)
-        return use_extend(s, id);
+        return stop_short(s, id) && use_extend(s, id);
     if (s->rest[id].taken_at != BATS_NEVER ||
         (s->is_second ? !meter_renew(s, id)
                       : !bats_ledger_hold(&s->ledger, charge_of(s, m))))
         return false;
     m->renewing = true;
     bats_heap_set(&s->turns, id, m->paid_end);
+    if (s->purses.n > 0)
+        purse_match(s, id,
+                    s->is_second ? meter_held(s, id)
+                                 : s->purses.stakes[id].window +
+                                       charge_of(s, m));
+    stop_short(s, id);
     return true;
 }
 
@@ -155,6 +177,8 @@ void machine_enter_window(struct state *s, uint32_t id)
     if (m->plan_windows > 0)
         m->plan_windows--;
     charge_window(s, id);
+    if (s->is_second)
+        purse_match(s, id, meter_held(s, id));
 }
 
 void machine_mark(struct state *s, uint32_t id, bool marked)
@@ -247,6 +271,8 @@ void machine_end(struct state *s, uint32_t id)
               s->now >= s->rest[id].taken_at ? BATS_END_RECLAIMED
                                              : BATS_END_USER);
     give_up_renewal(s, id);
+    if (!s->is_job)
+        purse_close(s, id);
     stop_using(s, id);
     let_go(s, id);
     if (s->is_job)
@@ -292,6 +318,8 @@ void machine_lose(struct state *s, uint32_t id)
         let_go(s, id);
     stop_using(s, id);
     give_up_renewal(s, id);
+    if (!s->is_use)
+        purse_close(s, id);
     bats_heap_remove(&c->parked, s->rest[id].member);
     m->state = MACHINE_LOST;
     c->n_lost++;
@@ -328,6 +356,8 @@ void machine_notice(struct state *s, uint32_t id, bats_time taken_at)
     if (s->is_use) /* its time ends with its task */
         return;
     m->paid_end = meter_take(s, id, taken_at);
+    if (s->is_second)
+        purse_match(s, id, meter_held(s, id));
     if (m->state == MACHINE_LEAVING)
         bats_heap_set(&s->turns, id, m->paid_end);
     else

@@ -66,6 +66,15 @@ bool meter_begin(struct state *s, uint32_t id, bats_time *end)
     return true;
 }
 
+bats_money meter_first(const struct state *s, size_t cluster)
+{
+    const struct bats_tariff *t = &s->clusters[cluster].spec.tariff;
+    bats_time length = bats_tariff_block(t, s->window);
+    return bats_tariff_cost(
+        t, length, 0, length > 0 && length < s->window ? length : s->window,
+        BATS_END_USER);
+}
+
 /* Holds what it may cost until `end`, or no longer what it may cost after
  * it. False: there is no money, and nothing has changed. */
 static bool hold_until(struct state *s, uint32_t id, bats_time from,
@@ -124,6 +133,7 @@ static void charge(struct state *s, uint32_t id, bats_money until)
     state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
                                         .machine = id,
                                         .amount = amount});
+    purse_share(s, id, amount, meter_held(s, id));
 }
 
 void meter_book(struct state *s, uint32_t id)

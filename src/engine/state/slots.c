@@ -102,6 +102,7 @@ void slot_run(struct state *s, uint32_t slot, struct bats_position task,
     assert(sl->n_tasks == 0 || !sl->is_replica);
     if (sl->n_tasks++ == 0) {
         sl->head = task;
+        purse_join(s, sl->machine, task);
         begin(s, slot);
         m->n_busy++;
         s->n_busy++;
@@ -127,6 +128,8 @@ void slot_take_out(struct state *s, uint32_t slot, struct bats_position task)
     struct bats_position before = BATS_NO_POSITION;
     struct bats_position next = slot_next(s, slot, task);
 
+    if (bats_same_position(sl->head, task))
+        purse_leaves_slot(s, slot);
     for (struct bats_position at = sl->head; !bats_same_position(at, task);
          at = s->tasks[at.i].next)
         before = at;

@@ -45,8 +45,10 @@ void state_finish(struct state *s, enum bats_finish why)
 {
     s->finish = why;
     state_bill(s);
-    for (uint32_t i = 0; i < s->n_machines; i++)
+    for (uint32_t i = 0; i < s->n_machines; i++) {
         meter_end(s, i, BATS_END_USER);
+        purse_close(s, i);
+    }
     for (uint32_t i = 0; i < s->n_machines; i++)
         if (s->machines[i].state != MACHINE_ABSENT &&
             s->machines[i].state != MACHINE_LOST)
@@ -295,6 +297,8 @@ int state_init(struct state *s, const struct bats_sched_options *o,
     rc = o->graph ? connect(s, o->graph, err) : 0;
     if (rc == 0)
         rc = categories_init(s, o);
+    if (rc == 0)
+        rc = purses_init(s, o);
     if (rc < 0)
         return rc;
     s->sample_size = sample_size(&s->bag, o);
@@ -324,6 +328,7 @@ void state_release(struct state *s)
     free(s->height);
     free(s->sorted);
     categories_release(s);
+    purses_release(s);
     bats_heap_release(&s->turns);
     bats_heap_release(&s->limits);
     bats_heap_release(&s->retries);

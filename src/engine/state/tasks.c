@@ -11,17 +11,23 @@ void task_finish(struct state *s, struct bats_position task,
     else
         c->failed++;
     categories_drop(s, s->bag.index[task.i]);
+    purse_ended(s, s->bag.index[task.i], state);
     tasks_tell_skipped(s);
 }
 
 void tasks_tell_skipped(struct state *s)
 {
     for (; s->n_told < s->bag.count[BATS_TASK_SKIPPED]; s->n_told++) {
-        categories_drop(s, s->bag.skipped[s->n_told]);
-        state_emit(s, (struct bats_command){
-                          .type = BATS_NOTICE_SKIP,
-                          .machine = BATS_NO_MACHINE,
-                          .task = s->bag.skipped[s->n_told]});
+        uint32_t number = s->bag.skipped[s->n_told];
+        categories_drop(s, number);
+        purse_ended(s, number, BATS_TASK_SKIPPED);
+        state_emit(
+            s, (struct bats_command){
+                   .type = BATS_NOTICE_SKIP,
+                   .machine = BATS_NO_MACHINE,
+                   .task = number,
+                   .unpaid = s->purses.n > 0 &&
+                             s->purses.is_unpaid[number]});
     }
 }
 

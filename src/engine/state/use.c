@@ -36,6 +36,14 @@ static void pay_until(struct state *s, uint32_t id, bats_time end)
     bats_heap_set(&s->turns, id, end > s->now ? end : s->now);
 }
 
+/* That of the run, and of all whose tasks are there. */
+static bats_money money_left(const struct state *s, uint32_t id)
+{
+    bats_money left = bats_ledger_available(&s->ledger);
+    bats_money room = purse_room(s, id);
+    return room < left ? room : left;
+}
+
 /* As long as there is money. */
 static void hold_until(struct state *s, uint32_t id, bats_time end)
 {
@@ -44,7 +52,7 @@ static void hold_until(struct state *s, uint32_t id, bats_time end)
     if (end <= m->paid_end)
         return;
     if (bats_units_add(held + s->rest[id].booked,
-                       bats_ledger_available(&s->ledger), &sum) &&
+                       money_left(s, id), &sum) &&
         cost_until(s, id, end) > sum)
         end =
             s->rest[id].since +
@@ -69,6 +77,7 @@ static void book(struct state *s, uint32_t id)
         state_emit(s, (struct bats_command){.type = BATS_NOTICE_CHARGE,
                                             .machine = id,
                                             .amount = amount});
+    purse_share(s, id, amount, use_held(s, id));
 }
 
 /* The runtime of a task that begins; a window if the cluster is not known. */
@@ -138,6 +147,7 @@ void use_begin(struct state *s, uint32_t id, struct bats_position task)
         s->rest[id].booked = 0;
     }
     hold_until(s, id, s->now + allowed(s, id, task));
+    purse_match(s, id, use_held(s, id));
 }
 
 bool use_extend(struct state *s, uint32_t id)
@@ -149,6 +159,7 @@ bool use_extend(struct state *s, uint32_t id)
     if (!s->clusters[m->cluster].spec.lost_is_free)
         book(s, id);
     hold_until(s, id, before + (bats_time)((mean > age ? mean : age) / 4) + 1);
+    purse_match(s, id, use_held(s, id));
     return m->paid_end > before;
 }
 
@@ -163,6 +174,7 @@ void use_forgive(struct state *s, uint32_t id)
     bats_ledger_give_up(&s->ledger, use_held(s, id));
     s->rest[id].since = s->machines[id].paid_end = s->now;
     s->rest[id].booked = 0;
+    purse_match(s, id, use_held(s, id));
 }
 
 void use_end(struct state *s, uint32_t id)
@@ -175,6 +187,7 @@ void use_end(struct state *s, uint32_t id)
     s->clusters[m->cluster].paid_slot_time +=
         (double)(s->now - s->rest[id].since) * m->n_slots;
     s->rest[id].since = BATS_NEVER;
+    purse_close(s, id);
     if (m->state == MACHINE_ACTIVE)
         pay_until(s, id, TIME_MAX);
     else if (m->state == MACHINE_LEAVING)

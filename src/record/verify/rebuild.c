@@ -276,6 +276,8 @@ void bats_rebuilt_release(struct bats_rebuilt *b)
     free(b->lists.fresh);
     free(b->lists.asked);
     free(b->lists.category);
+    free(b->lists.purse);
+    free(b->lists.purses);
     free(b->lists.profile);
     free(b->lists.nodes);
     free(b->lists.seen);

@@ -78,7 +78,7 @@ static const char *why_of(const struct bats_command *c)
 {
     if (c->type == BATS_NOTICE_FINISHED)
         return bats_schema_finishes[c->finish];
-    return c->time_out ? BATS_SCHEMA_TIME_OUT : "";
+    return bats_log_why(c);
 }
 
 static bool of_machine(const struct bats_command *c)
@@ -102,7 +102,10 @@ static const char *describe(const struct player *p, char text[PHRASE],
     if (c->replica > 0)
         used += (size_t)snprintf(text + used, PHRASE - used, " copy %lu",
                                  (unsigned long)c->replica);
-    if (c->type == BATS_NOTICE_CHARGE)
+    if (c->type == BATS_NOTICE_SHARE)
+        used += (size_t)snprintf(text + used, PHRASE - used, " copy %lu",
+                                 (unsigned long)c->purse + 1);
+    if (c->type == BATS_NOTICE_CHARGE || c->type == BATS_NOTICE_SHARE)
         used += (size_t)snprintf(text + used, PHRASE - used,
                                  " %" PRId64 " millionths", c->amount);
     if (c->cushion > 0)
@@ -175,6 +178,10 @@ static bool is_same(const struct player *p, sqlite3_stmt *s,
     if (charge)
         return sqlite3_column_int64(s, NUMBER) == c->amount &&
                sqlite3_column_int64(s, CUSHION) == c->cushion;
+    if (c->type == BATS_NOTICE_SHARE)
+        return strcmp(bats_view_text(s, TYPE), type_of(c)) == 0 &&
+               sqlite3_column_int64(s, NUMBER) == (int64_t)c->purse + 1 &&
+               sqlite3_column_int64(s, WHY) == c->amount;
     return strcmp(bats_view_text(s, TYPE), type_of(c)) == 0 &&
            strcmp(bats_view_text(s, WHY), why_of(c)) == 0 &&
            sqlite3_column_int64(s, NUMBER) == c->replica &&

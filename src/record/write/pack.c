@@ -116,14 +116,19 @@ static char *put_command(char *at, const struct bats_record *r,
     }
     at = c->machine != BATS_NO_MACHINE ? bats_pack_number(at, c->machine)
                                        : put_null(at);
+    if (c->type == BATS_NOTICE_SHARE)
+        return bats_pack_number(
+            bats_pack_number(put_null(put_null(at)), c->purse + 1),
+            c->amount);
     if (!bats_log_of_slot(c))
         return at;
     at = put_task(bats_pack_number(at, c->slot), r, c->task);
     if (c->replica > 0)
         at = bats_pack_number(at, c->replica);
-    else if (c->time_out)
+    const char *why = bats_log_why(c);
+    if (c->replica == 0 && *why != '\0')
         at = put_null(at);
-    return c->time_out ? put_text(at, BATS_SCHEMA_TIME_OUT) : at;
+    return *why != '\0' ? put_text(at, why) : at;
 }
 
 static char *put_attempt(char *at, const struct bats_record *r,

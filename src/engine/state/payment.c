@@ -1,0 +1,191 @@
+/*
+ * payment: what workflows can pay for, and tasks that wait until theirs can. See
+ * bats/purse.h and state.h.
+ */
+#include "engine/state/state.h"
+
+#include <stdlib.h>
+
+/* What a machine of the cluster costs from the beginning until it can be given
+ * back. */
+static bats_money first_price(const struct state *s, size_t cluster)
+{
+    return s->is_job      ? job_price(s, cluster)
+           : s->is_second ? meter_first(s, cluster)
+                          : s->clusters[cluster].spec.charge;
+}
+
+/* The least that has to be held before the task begins there; `id`: a machine, or
+ * any of the cluster. */
+static bats_money price(const struct state *s, uint32_t number, size_t cluster,
+                        uint32_t id)
+{
+    const struct cluster *c = &s->clusters[cluster];
+    if (!s->is_use)
+        return id == NO_MACHINE ? first_price(s, cluster) : s->purses.stakes[id].need;
+    double mean = categories_runtime(s, number, cluster);
+    if (mean <= 0)
+        mean = cluster_runtime(c);
+    bats_money most = bats_billing_use(
+        c->price, s->window,
+        mean > 0 ? (bats_time)mean + s->preempt_lead : s->preempt_lead + 1);
+    bats_money held = id == NO_MACHINE ? 0 : s->purses.stakes[id].need;
+    return most > held ? most : held;
+}
+
+bool purse_admits(const struct state *s, uint32_t id,
+                  struct bats_position task)
+{
+    if (s->purses.n == 0)
+        return true;
+    uint32_t number = s->bag.index[task.i];
+    const struct purse *p = &s->purses.list[s->purses.of[number]];
+    const struct stake *stake = purse_stake(s, id, s->purses.of[number]);
+    bats_money held = stake ? stake->held : 0;
+    return price(s, number, s->machines[id].cluster, id) - held <=
+           bats_ledger_available(&p->ledger);
+}
+
+static bool is_there(const struct cluster *c)
+{
+    return c->n_machines > c->n_lost + c->n_quarantined && c->spec.max > 0;
+}
+
+/* On another machine of some cluster, as far as the workflow's money goes. */
+static bool may_pay(const struct state *s, struct bats_position task)
+{
+    uint32_t number = s->bag.index[task.i];
+    bats_money left = bats_ledger_available(
+        &s->purses.list[s->purses.of[number]].ledger);
+    for (size_t i = 0; i < s->n_clusters; i++)
+        if (is_there(&s->clusters[i]) &&
+            price(s, number, i, NO_MACHINE) <= left)
+            return true;
+    return false;
+}
+
+/* ---- tasks that wait for money ---- */
+
+/* It will have none. */
+static void skip(struct state *s, struct bats_position task)
+{
+    s->purses.is_unpaid[s->bag.index[task.i]] = 1;
+    s->purses.n_unpaid++;
+    bats_bag_skip(&s->bag, task);
+    tasks_tell_skipped(s);
+}
+
+bool purse_refuses(struct state *s, struct bats_position task)
+{
+    uint32_t number = s->bag.index[task.i];
+    struct purse *p = &s->purses.list[s->purses.of[number]];
+    if (may_pay(s, task))
+        return false;
+    bats_bag_take(&s->bag, task);
+    bats_bag_put_aside(&s->bag, task);
+    if (p->ledger.held == 0) {
+        skip(s, task);
+        return true;
+    }
+    s->purses.next[number] = BATS_NO_TASK;
+    if (p->n_waiting++ == 0)
+        p->first = number;
+    else
+        s->purses.next[p->last] = number;
+    p->last = number;
+    s->purses.n_waiting++;
+    return true;
+}
+
+static struct bats_position take_waiting(struct state *s, struct purse *p)
+{
+    struct bats_position task = s->bag.position[p->first];
+    p->first = s->purses.next[p->first];
+    p->n_waiting--;
+    s->purses.n_waiting--;
+    return task;
+}
+
+struct bats_position purse_waiting(struct state *s, uint32_t id)
+{
+    const struct stakes *st = &s->purses.stakes[id];
+    for (uint32_t i = 0; i < st->n; i++) {
+        struct purse *p = &s->purses.list[st->list[i].purse];
+        if (p->n_waiting > 0 &&
+            purse_admits(s, id, s->bag.position[p->first])) {
+            struct bats_position task = take_waiting(s, p);
+            bats_bag_put_back(&s->bag, task);
+            return task;
+        }
+    }
+    return BATS_NO_POSITION;
+}
+
+/* It holds nothing, and no task costs so little as it has. */
+static bool is_broke(const struct state *s, const struct purse *p)
+{
+    bats_money left = bats_ledger_available(&p->ledger);
+    bool any = false;
+    for (size_t i = 0; p->ledger.held == 0 && i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        bats_money least =
+            s->is_use ? bats_billing_use(c->price, s->window, 1)
+                      : first_price(s, i);
+        if (is_there(c) && least <= left)
+            return false;
+        any |= is_there(c);
+    }
+    return any;
+}
+
+/* Skips all of its tasks that are in the bag. */
+static void close_purse(struct state *s, uint32_t id)
+{
+    struct purse *p = &s->purses.list[id];
+    uint32_t n = 0, *others = malloc(s->bag.n * sizeof *others);
+    if (!others) {
+        s->failure = BATS_ENOMEM;
+        return;
+    }
+    while (p->n_waiting > 0)
+        skip(s, take_waiting(s, p));
+    while (bats_bag_ready(&s->bag) > 0) {
+        struct bats_position task = bats_bag_draw(&s->bag, 0);
+        uint32_t number = s->bag.index[task.i];
+        bats_bag_put_aside(&s->bag, task);
+        if (s->purses.of[number] == id)
+            skip(s, task);
+        else
+            others[n++] = number;
+    }
+    while (n > 0)
+        bats_bag_put_back(&s->bag, s->bag.position[others[--n]]);
+    for (uint32_t i = 0; i < s->bag.n; i++)
+        if (s->purses.of[i] == id &&
+            s->bag.state[s->bag.position[i].i] == BATS_TASK_BLOCKED)
+            skip(s, s->bag.position[i]);
+    free(others);
+}
+
+void purses_review(struct state *s)
+{
+    if (!s->purses.is_news)
+        return;
+    s->purses.is_news = false;
+    bool any = false;
+    for (uint32_t i = 0; i < s->purses.n; i++) {
+        struct purse *p = &s->purses.list[i];
+        if (!p->is_news)
+            continue;
+        p->is_news = false;
+        if (is_broke(s, p))
+            close_purse(s, i);
+        /* What cannot be paid even so comes back here. */
+        while (p->n_waiting > 0) {
+            bats_bag_put_back(&s->bag, take_waiting(s, p));
+            any = true;
+        }
+    }
+    if (any)
+        slots_rescan(s);
+}

@@ -1,0 +1,331 @@
+/*
+ * purses: the money of workflows that share a run. The rule is in
+ * bats/purse.h. Here, a *stake* is what a workflow holds for a machine on which
+ * it has tasks, or had some in the time that is yet to be charged. See state.h.
+ */
+#include "engine/state/state.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "util/grow.h"
+
+int purses_init(struct state *s, const struct bats_sched_options *o)
+{
+    struct purses *a = &s->purses;
+    a->n = o->n_purses;
+    a->of = o->purse;
+    if (a->n == 0)
+        return 0;
+    a->list = calloc(a->n, sizeof *a->list);
+    a->stakes = calloc(o->n_machines, sizeof *a->stakes);
+    a->next = malloc(o->n_tasks * sizeof *a->next);
+    a->is_unpaid = calloc(o->n_tasks, 1);
+    if (!a->list || !a->stakes || !a->next || !a->is_unpaid)
+        return BATS_ENOMEM;
+    for (uint32_t i = 0; i < a->n; i++) {
+        const struct bats_purse *spec = &o->purses[i];
+        bats_money budget =
+            spec->budget > spec->charged ? spec->budget : spec->charged;
+        a->list[i] = (struct purse){.deadline = spec->deadline,
+                                      .is_news = true,
+                                      .ended = BATS_NEVER};
+        bats_ledger_init(&a->list[i].ledger, budget, spec->charged);
+    }
+    for (uint32_t i = 0; i < s->bag.n; i++)
+        switch ((enum bats_task_state)s->bag.state[s->bag.position[i].i]) {
+        case BATS_TASK_DONE:
+            a->list[a->of[i]].done++;
+            break;
+        case BATS_TASK_FAILED:
+            a->list[a->of[i]].failed++;
+            break;
+        case BATS_TASK_LEFT_OUT:
+            break;
+        default:
+            a->list[a->of[i]].left++;
+        }
+    return 0;
+}
+
+void purses_release(struct state *s)
+{
+    struct purses *a = &s->purses;
+    for (uint32_t i = 0; a->stakes && i < s->n_machines; i++)
+        free(a->stakes[i].list);
+    free(a->list);
+    free(a->stakes);
+    free(a->next);
+    free(a->is_unpaid);
+}
+
+void purse_ended(struct state *s, uint32_t number,
+                   enum bats_task_state state)
+{
+    if (s->purses.n == 0)
+        return;
+    struct purse *p = &s->purses.list[s->purses.of[number]];
+    p->done += state == BATS_TASK_DONE;
+    p->failed += state == BATS_TASK_FAILED;
+    p->skipped += state == BATS_TASK_SKIPPED;
+    p->unpaid += s->purses.is_unpaid[number];
+    if (--p->left == 0)
+        p->ended = s->now;
+}
+
+/* ---- stakes ---- */
+
+struct stake *purse_stake(const struct state *s, uint32_t id, uint32_t purse)
+{
+    const struct stakes *st = &s->purses.stakes[id];
+    for (uint32_t i = 0; i < st->n; i++)
+        if (st->list[i].purse == purse)
+            return &st->list[i];
+    return NULL;
+}
+
+/* Tasks that wait for money may be paid now, or never. */
+static void tell(struct state *s, const struct stake *stake)
+{
+    s->purses.list[stake->purse].is_news = s->purses.is_news = true;
+}
+
+static void give_up(struct state *s, struct stake *stake, bats_money amount)
+{
+    bats_ledger_give_up(&s->purses.list[stake->purse].ledger, amount);
+    stake->held -= amount;
+    tell(s, stake);
+}
+
+/* Holds what it has to, as far as there is money. */
+static void match(struct state *s, uint32_t id, struct stake *stake)
+{
+    struct bats_ledger *ledger = &s->purses.list[stake->purse].ledger;
+    bats_money wanted = s->purses.stakes[id].need - stake->held;
+    bats_money left = bats_ledger_available(ledger);
+    if (wanted < 0)
+        give_up(s, stake, -wanted);
+    if (wanted <= 0)
+        return;
+    bats_money amount = wanted < left ? wanted : left;
+    if (bats_ledger_hold(ledger, amount))
+        stake->held += amount;
+}
+
+/* The time since the last charge was shared, or since the slot's task began. */
+static double used(const struct state *s, uint32_t slot)
+{
+    bats_time since = s->purses.stakes[s->slots[slot].machine].since;
+    bats_time began = s->slots[slot].started;
+    return (double)(s->now - (began > since ? began : since));
+}
+
+static void use_slot(struct state *s, uint32_t slot)
+{
+    const struct slot *sl = &s->slots[slot];
+    struct stake *stake =
+        purse_stake(s, sl->machine, s->purses.of[s->bag.index[sl->head.i]]);
+    if (stake)
+        stake->used += used(s, slot);
+}
+
+void purse_leaves_slot(struct state *s, uint32_t slot)
+{
+    if (s->purses.n > 0)
+        use_slot(s, slot);
+}
+
+static bool has_tasks(const struct state *s, uint32_t id, uint32_t purse)
+{
+    const struct machine *m = &s->machines[id];
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
+        if (s->slots[i].n_tasks > 0 &&
+            s->purses.of[s->bag.index[s->slots[i].head.i]] == purse)
+            return true;
+    return false;
+}
+
+/* And not all of them were told to stop. */
+static bool goes_on(const struct state *s, uint32_t id, uint32_t purse)
+{
+    const struct machine *m = &s->machines[id];
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
+        if (s->slots[i].n_tasks > 0 &&
+            s->purses.of[s->bag.index[s->slots[i].head.i]] == purse &&
+            !execution_cancelled(s, i, s->slots[i].head))
+            return true;
+    return false;
+}
+
+static void drop(struct state *s, uint32_t id, uint32_t i)
+{
+    struct stakes *st = &s->purses.stakes[id];
+    give_up(s, &st->list[i], st->list[i].held);
+    st->list[i] = st->list[--st->n];
+}
+
+/* Those that have no task there have nothing more to pay. */
+static void keep(struct state *s, uint32_t id)
+{
+    struct stakes *st = &s->purses.stakes[id];
+    for (uint32_t i = st->n; i-- > 0;)
+        if (!has_tasks(s, id, st->list[i].purse))
+            drop(s, id, i);
+        else
+            match(s, id, &st->list[i]);
+}
+
+/* ---- charges ---- */
+
+static bats_money charge(struct state *s, uint32_t id, struct stake *stake,
+                         bats_money amount)
+{
+    if (amount > stake->held)
+        amount = stake->held;
+    bats_ledger_charge_held(&s->purses.list[stake->purse].ledger, amount);
+    stake->held -= amount;
+    tell(s, stake);
+    if (amount > 0)
+        state_emit(s, (struct bats_command){.type = BATS_NOTICE_SHARE,
+                                            .machine = id,
+                                            .purse = stake->purse,
+                                            .amount = amount});
+    return amount;
+}
+
+/* Shares what the machine was charged. What no stake has held is left. */
+static void share(struct state *s, uint32_t id, bats_money amount)
+{
+    struct stakes *st = &s->purses.stakes[id];
+    const struct machine *m = &s->machines[id];
+    double total = 0;
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
+        if (s->slots[i].n_tasks > 0)
+            use_slot(s, i);
+    st->since = s->now;
+    for (uint32_t i = 0; i < st->n; i++)
+        total += st->list[i].used;
+    bats_money left = amount;
+    for (uint32_t i = 0; total > 0 && i < st->n; i++) {
+        double part = (double)amount * (st->list[i].used / total);
+        bats_money most = part < (double)left ? (bats_money)part : left;
+        left -= charge(s, id, &st->list[i], most);
+    }
+    for (uint32_t i = 0; i < st->n; i++) { /* what was rounded off */
+        if (st->list[i].used > 0)
+            left -= charge(s, id, &st->list[i], left);
+        st->list[i].used = 0;
+    }
+}
+
+void purse_share(struct state *s, uint32_t id, bats_money amount,
+                 bats_money need)
+{
+    if (s->purses.n == 0)
+        return;
+    share(s, id, amount);
+    s->purses.stakes[id].need = need;
+    keep(s, id);
+}
+
+void purse_close(struct state *s, uint32_t id)
+{
+    if (s->purses.n == 0)
+        return;
+    struct stakes *st = &s->purses.stakes[id];
+    share(s, id, st->window);
+    st->window = st->need = 0;
+    while (st->n > 0)
+        drop(s, id, st->n - 1);
+}
+
+void purse_window(struct state *s, uint32_t id, bats_money charge)
+{
+    if (s->purses.n == 0)
+        return;
+    struct stakes *st = &s->purses.stakes[id];
+    share(s, id, st->window);
+    st->window = st->need = charge;
+    keep(s, id);
+}
+
+/* ---- tasks that begin ---- */
+
+void purse_join(struct state *s, uint32_t id, struct bats_position task)
+{
+    if (s->purses.n == 0)
+        return;
+    struct stakes *st = &s->purses.stakes[id];
+    uint16_t purse = s->purses.of[s->bag.index[task.i]];
+    struct stake *stake = purse_stake(s, id, purse);
+    if (!stake) {
+        if (!bats_grow(&st->list, &st->room, st->n + 1, sizeof *st->list)) {
+            s->failure = BATS_ENOMEM;
+            return;
+        }
+        stake = &st->list[st->n++];
+        *stake = (struct stake){.purse = purse};
+    }
+    match(s, id, stake);
+}
+
+void purse_match(struct state *s, uint32_t id, bats_money need)
+{
+    if (s->purses.n == 0)
+        return;
+    s->purses.stakes[id].need = need;
+    for (uint32_t i = 0; i < s->purses.stakes[id].n; i++)
+        match(s, id, &s->purses.stakes[id].list[i]);
+}
+
+/* What it could hold for the machine beyond what it has to. */
+static bats_money room_of(const struct state *s, uint32_t id,
+                          const struct stake *stake)
+{
+    bats_money left =
+        bats_ledger_available(&s->purses.list[stake->purse].ledger);
+    if (left == BATS_UNLIMITED)
+        return left;
+    left += stake->held - s->purses.stakes[id].need;
+    return left > 0 ? left : 0;
+}
+
+bats_money purse_room(const struct state *s, uint32_t id)
+{
+    bats_money least = BATS_UNLIMITED;
+    for (uint32_t i = 0; s->purses.n > 0 && i < s->purses.stakes[id].n; i++) {
+        const struct stake *stake = &s->purses.stakes[id].list[i];
+        bats_money room = room_of(s, id, stake);
+        if (goes_on(s, id, stake->purse) && room < least)
+            least = room;
+    }
+    return least;
+}
+
+bool purse_is_short(const struct state *s, uint32_t id, uint32_t i,
+                    bool *goes_on_there)
+{
+    const struct stake *stake = &s->purses.stakes[id].list[i];
+    *goes_on_there = goes_on(s, id, stake->purse);
+    return *goes_on_there &&
+           (s->is_use ? room_of(s, id, stake) == 0
+                      : stake->held < s->purses.stakes[id].need);
+}
+
+/* ---- the invariant ---- */
+
+void purses_check(const struct state *s)
+{
+    const struct purses *a = &s->purses;
+    for (uint32_t i = 0; i < a->n; i++) {
+        bats_money held = 0;
+        for (uint32_t id = 0; id < s->n_machines; id++) {
+            const struct stake *stake = purse_stake(s, id, i);
+            held += stake ? stake->held : 0;
+            assert(!stake || stake->held <= s->purses.stakes[id].need);
+        }
+        bats_ledger_check(&a->list[i].ledger);
+        assert(held == a->list[i].ledger.held);
+        assert(a->list[i].n_waiting == 0 || held > 0 || a->list[i].is_news);
+    }
+}

@@ -1,0 +1,241 @@
+/* Workflows with budgets of their own, in runs that can be checked by hand:
+ * windows of an hour at 3, and use at 3 an hour. */
+#include "helpers/play_fixture.h"
+
+#include <stdlib.h>
+
+#define TASKS 4
+
+struct bed {
+    struct play p;
+    struct bats_graph graph;
+    struct bats_purse purses[2];
+    uint16_t purse[TASKS];
+    bats_money shared[2];
+    uint32_t unpaid;
+};
+
+/* As tell() of the fixture, and notes shares. */
+static void say(struct bed *b, bats_time now, enum bats_event_type type,
+                uint32_t machine, bats_time runtime)
+{
+    struct play *p = &b->p;
+    struct bats_event ev = {.type = type,
+                            .machine = machine,
+                            .runtime = runtime,
+                            .task = p->runs[machine]};
+    struct bats_error err;
+    struct bats_command c;
+    if (type == BATS_EVENT_DONE || type == BATS_EVENT_PREEMPTED)
+        p->runs[machine] = BATS_NO_TASK;
+    if (bats_sched_handle(p->s, now, &ev, &err) < 0)
+        fail_msg("%s", err.text);
+    bats_sched_check(p->s);
+    while (bats_sched_next(p->s, &c))
+        switch (c.type) {
+        case BATS_COMMAND_RUN:
+            p->runs[c.machine] = c.task;
+            p->n_run++;
+            break;
+        case BATS_COMMAND_CANCEL:
+            p->cancels[c.machine]++;
+            break;
+        case BATS_NOTICE_CHARGE:
+            p->charged += c.amount;
+            break;
+        case BATS_NOTICE_SHARE:
+            b->shared[c.purse] += c.amount;
+            break;
+        case BATS_NOTICE_SKIP:
+            b->unpaid += c.unpaid;
+            break;
+        case BATS_NOTICE_FINISHED:
+            p->finish = c.finish;
+            break;
+        default:
+            break;
+        }
+}
+
+/* Tasks 0, 1 are of workflow 0, the others of workflow 1; each is before the next
+ * one. */
+static struct bed *prepare(uint32_t n_machines, bats_money first,
+                           bats_money second)
+{
+    static const struct bats_edge chain[] = {{0, 1}, {1, 2}, {2, 3}};
+    struct bed *b = calloc(1, sizeof *b);
+    struct bats_error err;
+    assert_int_equal(
+        bats_graph_init(&b->graph, TASKS, TASKS, chain, 3, &err), 0);
+    b->purse[2] = b->purse[3] = 1;
+    b->purses[0].budget = first;
+    b->purses[1].budget = second;
+    b->p.clusters[0] =
+        (struct bats_cluster){.charge = 3 * BATS_UNIT, .max = n_machines};
+    for (uint32_t i = 0; i < n_machines; i++)
+        b->p.machines[i] = (struct bats_machine_spec){0, 1};
+    b->p.o = (struct bats_sched_options){.policy = &bats_policy_rr,
+                                         .n_tasks = TASKS,
+                                         .n_clusters = 1,
+                                         .n_machines = n_machines,
+                                         .window = BATS_HOUR,
+                                         .budget = BATS_UNLIMITED,
+                                         .graph = &b->graph,
+                                         .purse = b->purse,
+                                         .purses = b->purses,
+                                         .n_purses = 2};
+    return b;
+}
+
+static void start(struct bed *b)
+{
+    struct bats_error err;
+    struct play *p = &b->p;
+    p->o.clusters = p->clusters;
+    p->o.machines = p->machines;
+    for (uint32_t i = 0; i < MACHINES_MOST; i++)
+        p->runs[i] = BATS_NO_TASK;
+    if (bats_sched_create(&p->o, &p->s, &err) < 0)
+        fail_msg("%s", err.text);
+    for (uint32_t i = 0; i < p->o.n_machines; i++)
+        say(b, 0, BATS_EVENT_JOINED, i, 0);
+}
+
+static struct bats_purse_status status(const struct bed *b, uint32_t purse)
+{
+    struct bats_purse_status status;
+    bats_sched_purse_status(b->p.s, purse, &status);
+    return status;
+}
+
+static void end_bed(struct bed *b)
+{
+    bats_sched_destroy(b->p.s);
+    bats_graph_release(&b->graph);
+    free(b);
+}
+
+/* 10 and 10 minutes of the first, 20 and 0 of the second, 20 idle. */
+static void window_is_shared_by_time_and_idle_time_with_it(void **state)
+{
+    (void)state;
+    struct bed *b = prepare(1, BATS_UNLIMITED, 3 * BATS_UNIT);
+    start(b);
+    assert_int_equal(status(b, 0).held, 3 * BATS_UNIT);
+    assert_int_equal(status(b, 1).held, 0);
+    say(b, MINUTES(10), BATS_EVENT_DONE, 0, MINUTES(10));
+    say(b, MINUTES(20), BATS_EVENT_DONE, 0, MINUTES(10));
+    assert_int_equal(status(b, 1).held, 3 * BATS_UNIT);
+    say(b, MINUTES(40), BATS_EVENT_DONE, 0, MINUTES(20));
+    assert_int_equal(b->shared[0] + b->shared[1], 0); /* not yet */
+    say(b, MINUTES(40), BATS_EVENT_DONE, 0, 0);
+    assert_int_equal(b->p.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(b->p.charged, 3 * BATS_UNIT);
+    assert_int_equal(b->shared[0], 3 * BATS_UNIT / 2);
+    assert_int_equal(b->shared[1], 3 * BATS_UNIT / 2);
+    assert_int_equal(status(b, 0).charged, 3 * BATS_UNIT / 2);
+    assert_int_equal(status(b, 0).ended, MINUTES(20));
+    assert_int_equal(status(b, 1).ended, MINUTES(40));
+    end_bed(b);
+}
+
+static void workflow_without_money_is_left_and_named(void **state)
+{
+    (void)state;
+    struct bed *b = prepare(1, 3 * BATS_UNIT, 3 * BATS_UNIT - 1);
+    start(b);
+    say(b, MINUTES(10), BATS_EVENT_DONE, 0, MINUTES(10));
+    say(b, MINUTES(20), BATS_EVENT_DONE, 0, MINUTES(10));
+    assert_int_equal(b->p.finish, BATS_FINISH_BUDGET);
+    assert_int_equal(b->unpaid, 1); /* and what waits for it is skipped */
+    assert_int_equal(status(b, 1).skipped, 2);
+    assert_int_equal(status(b, 1).charged, 0);
+    assert_int_equal(b->shared[0], 3 * BATS_UNIT);
+    end_bed(b);
+}
+
+/* Its task is stopped a minute before the window ends; the run could pay. */
+static void next_window_is_held_by_the_workflow_as_well(void **state)
+{
+    (void)state;
+    struct bed *b = prepare(1, 5 * BATS_UNIT, BATS_UNLIMITED);
+    b->p.o.preempt_lead = BATS_MINUTE;
+    start(b);
+    say(b, MINUTES(59), BATS_EVENT_TICK, 0, 0);
+    assert_int_equal(b->p.cancels[0], 1);
+    say(b, MINUTES(59), BATS_EVENT_PREEMPTED, 0, 0);
+    say(b, MINUTES(60), BATS_EVENT_TICK, 0, 0);
+    assert_int_equal(b->p.finish, BATS_FINISH_BUDGET);
+    assert_int_equal(b->p.n_run, 1);
+    assert_int_equal(status(b, 0).charged, 3 * BATS_UNIT);
+    assert_int_equal(b->p.charged, 3 * BATS_UNIT);
+    end_bed(b);
+
+    b = prepare(1, 6 * BATS_UNIT, BATS_UNLIMITED);
+    b->p.o.preempt_lead = BATS_MINUTE;
+    start(b);
+    say(b, MINUTES(60), BATS_EVENT_TICK, 0, 0);
+    assert_int_equal(b->p.cancels[0], 0);
+    assert_int_equal(status(b, 0).charged, 3 * BATS_UNIT);
+    assert_int_equal(status(b, 0).held, 3 * BATS_UNIT);
+    end_bed(b);
+}
+
+static void use_is_paid_by_the_workflow_that_used_it(void **state)
+{
+    (void)state;
+    struct bed *b = prepare(1, 1 * BATS_UNIT, BATS_UNLIMITED);
+    b->p.o.billing.model = BATS_BILLING_USE;
+    start(b);
+    say(b, MINUTES(5), BATS_EVENT_DONE, 0, MINUTES(5));
+    say(b, MINUTES(15), BATS_EVENT_DONE, 0, MINUTES(10));
+    say(b, MINUTES(35), BATS_EVENT_DONE, 0, MINUTES(20));
+    say(b, MINUTES(45), BATS_EVENT_DONE, 0, MINUTES(10));
+    assert_int_equal(b->p.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(b->shared[0], 3 * BATS_UNIT / 4);
+    assert_int_equal(b->shared[1], 3 * BATS_UNIT / 2);
+    end_bed(b);
+
+    /* A task that takes longer than the 20 minutes its workflow can pay. */
+    b = prepare(1, 1 * BATS_UNIT, BATS_UNLIMITED);
+    b->p.o.billing.model = BATS_BILLING_USE;
+    start(b);
+    say(b, MINUTES(20), BATS_EVENT_TICK, 0, 0);
+    assert_int_equal(b->p.cancels[0], 1);
+    say(b, MINUTES(20), BATS_EVENT_PREEMPTED, 0, 0);
+    assert_int_equal(b->p.finish, BATS_FINISH_BUDGET);
+    assert_int_equal(status(b, 0).charged, 1 * BATS_UNIT);
+    end_bed(b);
+}
+
+/* A budget of 4 pays one machine at a time: the other one waits. */
+static void as_many_machines_as_the_budget_holds(void **state)
+{
+    (void)state;
+    struct bed *b = prepare(2, 4 * BATS_UNIT, BATS_UNLIMITED);
+    bats_graph_release(&b->graph);
+    struct bats_error err;
+    assert_int_equal(bats_graph_init(&b->graph, TASKS, TASKS, NULL, 0, &err),
+                     0);
+    for (uint32_t i = 0; i < TASKS; i++)
+        b->purse[i] = 0;
+    start(b);
+    assert_int_equal(b->p.n_run, 1);
+    uint32_t at = b->p.runs[0] == BATS_NO_TASK;
+    for (int i = 1; i <= TASKS; i++)
+        say(b, MINUTES(10 * i), BATS_EVENT_DONE, at, MINUTES(10));
+    assert_int_equal(b->p.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(status(b, 0).charged, 3 * BATS_UNIT);
+    end_bed(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(window_is_shared_by_time_and_idle_time_with_it),
+        cmocka_unit_test(workflow_without_money_is_left_and_named),
+        cmocka_unit_test(next_window_is_held_by_the_workflow_as_well),
+        cmocka_unit_test(use_is_paid_by_the_workflow_that_used_it),
+        cmocka_unit_test(as_many_machines_as_the_budget_holds)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
