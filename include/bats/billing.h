@@ -58,8 +58,9 @@ struct bats_billing {
     bats_time least;   /* the time that is billed even if it is not used */
     bats_time leaving; /* at most, from the deadline until it is given back */
     bats_time overrun; /* a job: it may be billed for so long beyond a window */
-    uint32_t jobs;     /* so many at the same time at most; 0: no limit. One that
-                        * has a successor does not count */
+    uint32_t jobs;     /* so many at the same time at most (of each pool of
+                        * strategy.h); 0: no limit. One that has a successor
+                        * does not count */
 };
 
 /* "window", "allocation", "use", "job", "second" */

@@ -35,6 +35,7 @@ struct bats_plays_task {
     bats_time given_up; /* then; BATS_NEVER: it is in the reliable pool, or in
                            none: */
     bool is_reliable, is_pending;
+    bool is_new; /* it was never sent */
 };
 
 struct bats_plays_model {

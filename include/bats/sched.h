@@ -220,7 +220,7 @@ struct bats_sched_rules {
     bats_time retry_delay; /* before the next attempt */
     uint32_t losses;       /* times a task may be lost with its machine before
                               it has failed; never counted as its attempts.
-                              0: 5 */
+                              0: 5, for the policy expert 100 */
     uint32_t yields;       /* times in a row a task may yield without progress
                               before it has failed: of its own accord, sooner
                               than BATS_YIELD_PROGRESS after its start. It

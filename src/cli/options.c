@@ -77,6 +77,10 @@ const struct bats_option bats_options[] = {
      BATS_GROUP_MONEY,
      "the partitions to buy jobs in, as in slow,fast; each is a cluster with "
      "a price of its own"},
+    {"unreliable", 0, "LIST", BATS_OPTION_TEXT, AT(unreliable), ALLOC,
+     BATS_GROUP_MONEY,
+     "those of the partitions whose jobs may be lost, by preemption for "
+     "instance: for --policy expert"},
     {"budget", 'b', "AMOUNT|account", BATS_OPTION_BUDGET, AT(budget), ALLOC,
      BATS_GROUP_MONEY,
      "never be billed more than AMOUNT, or than what Slurm reports as left in "
@@ -93,8 +97,8 @@ const struct bats_option bats_options[] = {
      "tasks at a time on each node of a job (default: 1)"},
     {"max-jobs", 0, "N", BATS_OPTION_COUNT, AT(max_jobs), ALLOC,
      BATS_GROUP_MONEY,
-     "ask for at most N jobs at a time; one that has a successor does not "
-     "count any more (default: 8)"},
+     "ask for at most N jobs at a time, with --unreliable of either kind; one "
+     "that has a successor does not count any more (default: 8)"},
     {"time-min", 0, "DURATION", BATS_OPTION_PERIOD, AT(least), ALLOC,
      BATS_GROUP_MONEY,
      "let Slurm give a job less time, but no less than this, if it can start "
@@ -109,10 +113,12 @@ const struct bats_option bats_options[] = {
      BATS_GROUP_RUN,
      "ask Slurm about the jobs, all with one squeue, at most so often "
      "(default: 10s)"},
-    {"policy", 0, "bats|rr", BATS_OPTION_CHOICE, AT(policy), ALLOC,
+    {"policy", 0, "bats|rr|expert", BATS_OPTION_CHOICE, AT(policy), ALLOC,
      BATS_GROUP_MONEY,
      "bats: ask for the jobs that end the bag soonest within the budget; rr: "
-     "for as many as there are tasks and money for (default: bats)"},
+     "for as many as there are tasks and money for; expert: for jobs of the "
+     "partitions in --unreliable, and of the others only for the last tasks, "
+     "by --strategy or --utility (default: bats)"},
     {"dry-run", 'n', NULL, BATS_OPTION_FLAG, AT(dry_run), ALLOC,
      BATS_GROUP_RUN,
      "show what jobs cost, and the first ones as they would be submitted; "
@@ -194,14 +200,14 @@ const struct bats_option bats_options[] = {
      "last tasks on machines that may not answer, by --strategy; miser, mw-dbs, "
      "flow: place each task of a workflow within budget and deadline, where "
      "use is charged (default: bats)"},
-    {"strategy", 0, "STRATEGY", BATS_OPTION_TEXT, AT(strategy), RUN,
+    {"strategy", 0, "STRATEGY", BATS_OPTION_TEXT, AT(strategy), RUN | ALLOC,
      BATS_GROUP_MONEY,
      "of --policy expert: N=3,T=1x,D=2x,Mr=0.02 (N instances in the "
      "unreliable pool, one every T, given up after D, T and D as multiples of "
      "the mean runtime or as durations; then one in the reliable pool, of "
      "which Mr times the other's size is used), or AR, TRR, TR, AUR, B=AMOUNT, "
      "CNinf, CN1T0 (default: by --utility)"},
-    {"utility", 0, "EXPRESSION", BATS_OPTION_TEXT, AT(utility), RUN,
+    {"utility", 0, "EXPRESSION", BATS_OPTION_TEXT, AT(utility), RUN | ALLOC,
      BATS_GROUP_MONEY,
      "with --policy expert: when fewer tasks are left than there are "
      "unreliable machines, choose the strategy for which this is least, "

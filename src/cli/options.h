@@ -129,6 +129,7 @@ struct bats_settings {
     bool trace;                    /* simulate: [false] */
     uint32_t jobs;                 /* 0: one per core [1]; simulate: [0] */
     const char *partition;   /* alloc: as written [NULL] */
+    const char *unreliable;  /* alloc: as written [NULL] */
     const char *account;     /* alloc: [NULL] */
     uint32_t nodes;          /* alloc: of a job [1] */
     uint32_t slots;          /* alloc: of each node [1] */

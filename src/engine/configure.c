@@ -11,17 +11,50 @@
 
 /* ---- acquiring ---- */
 
+/* The tasks that wait for a slot of the cluster: those that are ready, unless
+ * the tail has them in a queue for jobs of its kind. */
+static uint32_t waiting(const struct bats_sched *e, const struct cluster *c)
+{
+    const struct state *s = &e->state;
+    return s->is_job && e->tail->waiting
+               ? e->tail->waiting(e->own.tail, s, (size_t)(c - s->clusters))
+               : bats_bag_ready(&s->bag);
+}
+
+/* Jobs of both clusters run the same tasks, and count together. */
+static bool same_pool(const struct bats_sched *e, const struct cluster *a,
+                      const struct cluster *b)
+{
+    return !e->tail->waiting || a->spec.unreliable == b->spec.unreliable;
+}
+
+/* Slots of the jobs that were asked for and may take them. */
+static uint64_t asked_slots(const struct bats_sched *e, const struct cluster *c)
+{
+    const struct state *s = &e->state;
+    uint64_t n = 0;
+    if (!e->tail->waiting)
+        return s->n_asked_slots;
+    for (uint32_t i = 0; i < s->n_machines; i++)
+        if (s->machines[i].state == MACHINE_ASKED &&
+            same_pool(e, c, &s->clusters[s->machines[i].cluster]))
+            n += s->machines[i].n_slots;
+    return n;
+}
+
 /* The next job of the cluster has tasks to run that no other waits for, and
  * there is money, also for the run's own job until it ends. */
-static bool worth_asking(const struct state *s, const struct cluster *c)
+static bool worth_asking(const struct bats_sched *e, const struct cluster *c)
 {
+    const struct state *s = &e->state;
     size_t cluster = (size_t)(c - s->clusters);
     const struct bats_billing *b = &s->ledger.billing;
     bats_money price;
     uint32_t n = 0;
     for (size_t i = 0; i < s->n_clusters; i++)
-        n += s->clusters[i].n_active + s->clusters[i].n_asked;
-    return s->n_asked_slots < bats_bag_ready(&s->bag) &&
+        if (same_pool(e, c, &s->clusters[i]))
+            n += s->clusters[i].n_active + s->clusters[i].n_asked;
+    return asked_slots(e, c) < waiting(e, c) &&
            (b->jobs == 0 || n < b->jobs) &&
            c->stats.mean <= (double)s->window &&
            bats_units_add(job_price(s, cluster),
@@ -32,10 +65,12 @@ static bool worth_asking(const struct state *s, const struct cluster *c)
 }
 
 /* No use in paying for a machine that cannot end one task of mean length. */
-static bool worth_acquiring(const struct state *s, const struct cluster *c)
+static bool worth_acquiring(const struct bats_sched *e,
+                            const struct cluster *c)
 {
+    const struct state *s = &e->state;
     if (s->is_job)
-        return worth_asking(s, c);
+        return worth_asking(e, c);
     int64_t windows = bats_ledger_affordable(&s->ledger, c->spec.charge);
     return windows >= 1 &&
            c->stats.mean <= (double)windows * (double)s->window;
@@ -69,8 +104,8 @@ static void fill_cluster(struct bats_sched *e, struct cluster *c)
     uint32_t first;
     while (c->n_active + c->n_asked < c->target && has_room(s, c) &&
            is_open(s, c) && !s->draining && !s->on_hold &&
-           bats_bag_ready(&s->bag) > 0 &&
-           bats_heap_first(&c->parked, &first) == 0 && worth_acquiring(s, c)) {
+           waiting(e, c) > 0 && bats_heap_first(&c->parked, &first) == 0 &&
+           worth_acquiring(e, c)) {
         uint32_t machine = s->members[c->first_machine + first];
         if (s->is_job ? !job_ask(s, machine) : !machine_acquire(s, machine))
             break;
@@ -326,7 +361,7 @@ static void follow(struct bats_sched *e, uint32_t machine)
     assign_hand_over(e, machine);
     bool wanted = !m->marked && renews(e, machine);
     job_set_last(s, machine);
-    if (!wanted && c->target > 0)
+    if (!wanted && c->target > 0 && !e->policy->sends_instances)
         c->target--;
     fill_cluster(e, c);
 }
@@ -391,22 +426,29 @@ static void give_back_idle(struct state *s)
     }
 }
 
+/* There is, or will be, something for a job of the cluster to run. */
+static bool is_wanted(const struct bats_sched *e, const struct cluster *c)
+{
+    const struct state *s = &e->state;
+    return !s->draining &&
+           (s->in_tail ? waiting(e, c) > 0
+                       : bats_bag_pending(&s->bag) > 0 ||
+                             s->bag.count[BATS_TASK_WAITING] > 0);
+}
+
 void configure_give_back(struct bats_sched *e)
 {
     struct state *s = &e->state;
     if (s->is_second && !s->on_hold)
         give_back_idle(s);
-    uint32_t left =
-        bats_bag_pending(&s->bag) + s->bag.count[BATS_TASK_WAITING];
     if (!s->is_job || s->on_hold)
         return;
     for (uint32_t i = s->n_held; i-- > 0;)
         if (s->machines[s->held[i]].n_busy == 0)
             machine_park(s, s->held[i]);
-    if (s->n_asked_slots == 0 || (left > 0 && !s->draining))
-        return;
-    for (uint32_t i = 0; i < s->n_machines; i++)
-        if (s->machines[i].state == MACHINE_ASKED)
+    for (uint32_t i = 0; s->n_asked_slots > 0 && i < s->n_machines; i++)
+        if (s->machines[i].state == MACHINE_ASKED &&
+            !is_wanted(e, &s->clusters[s->machines[i].cluster]))
             job_withdraw(s, i);
 }
 

@@ -143,10 +143,12 @@ static int check_pools(const struct bats_sched_options *o,
             has_reliable |= !o->clusters[i].unreliable;
             has_unreliable |= o->clusters[i].unreliable;
         }
-    if (o->billing.model != BATS_BILLING_USE)
+    if (o->billing.model != BATS_BILLING_USE &&
+        o->billing.model != BATS_BILLING_JOB)
         return bats_error_set(err, BATS_EINPUT,
-                              "the policy expert needs billing = use: what it "
-                              "compares is the cost of single executions");
+                              "the policy expert needs billing = use or job: "
+                              "what it compares is the cost of single "
+                              "executions");
     if (o->rules.timeout > 0 || o->rules.timeout_median > 0)
         return bats_error_set(err, BATS_EINPUT,
                               "the policy expert gives up executions after D "

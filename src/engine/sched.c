@@ -218,6 +218,8 @@ static int settle(struct bats_sched *e, struct bats_error *err)
             configure_limits(e); /* D may be another one now */
         }
         assign_instances(e);
+        if (s->is_job && s->in_tail)
+            configure_refill(e);
     }
     if (s->idle_first != NO_SLOT)
         assign_idle(e);

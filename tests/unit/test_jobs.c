@@ -361,8 +361,29 @@ static uint32_t next(uint64_t *x)
     return (uint32_t)(*x >> 33);
 }
 
-static void random_run(uint64_t seed)
+/* The policy expert, some of whose machines lose executions without a word. */
+static void be_unreliable(struct run *r, struct bats_reliability *loses,
+                          uint64_t *seed)
 {
+    static const char *const names[] = {
+        "AR",    "TRR",   "TR",
+        "AUR",   "CNinf", "CN1T0", "N=2,T=0x,D=2x,Mr=0.5",
+        "N=1,T=1x,D=2x", "N=inf,T=1x,D=2x"};
+    assert_int_equal(bats_strategy_parse(names[next(seed) % 9],
+                                         &r->o.sched.strategy, NULL),
+                     0);
+    if (next(seed) % 8 == 0)
+        r->o.sched.utility = "product";
+    r->o.sched.policy = &bats_policy_expert;
+    r->clusters[0].unreliable = true;
+    if (next(seed) % 2 == 0)
+        *loses = (struct bats_reliability){.n_steps = 1, .share = {0.7}};
+    r->o.reliability = loses;
+}
+
+static void random_run(uint64_t seed, bool is_expert)
+{
+    struct bats_reliability loses[2] = {{.n_steps = 0}};
     uint32_t n = 2 + next(&seed) % (MACHINES - 1);
     struct run r = prepare(1 + next(&seed) % TASKS, n,
                            (1 + next(&seed) % 200) * BATS_UNIT);
@@ -390,6 +411,8 @@ static void random_run(uint64_t seed)
     for (size_t i = 0; i < r.o.n_losses; i++)
         r.losses[i] = (struct bats_sim_loss){
             at += next(&seed) % 100 * BATS_MINUTE, next(&seed) % n};
+    if (is_expert)
+        be_unreliable(&r, loses, &seed);
     play(&r);
     assert_true(r.status.charged <= r.o.sched.budget);
     assert_true(r.status.finish == BATS_FINISH_ALL_DONE ||
@@ -400,7 +423,84 @@ static void random_runs_never_cost_more_than_the_budget(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 300; seed++)
-        random_run(seed);
+        random_run(seed, false);
+}
+
+static void nor_do_those_of_strategies(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 300; seed++)
+        random_run(seed, true);
+}
+
+/* ---- jobs that may not answer ---- */
+
+/* One in each pool, and a safe one only for the tail. */
+static struct run prepare_pools(uint32_t n_tasks, const char *strategy)
+{
+    struct run r = prepare(n_tasks, 4, BATS_UNLIMITED);
+    r.o.sched.policy = &bats_policy_expert;
+    r.o.sched.n_clusters = 2;
+    r.clusters[0].unreliable = true;
+    r.clusters[0].max = r.clusters[1].max = 2;
+    for (uint32_t i = 0; i < 4; i++)
+        r.machines[i].cluster = i / 2;
+    assert_int_equal(bats_strategy_parse(strategy, &r.o.sched.strategy, NULL),
+                     0);
+    return r;
+}
+
+static void safe_jobs_are_not_asked_for_before_they_are_needed(void **state)
+{
+    (void)state;
+    struct run r = prepare_pools(6, "TR");
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(r.used[0].done, 6);
+    assert_int_equal(r.used[1].machines_used, 0);
+}
+
+/* N = 0, T = 0: when one task is left, it goes to the safe pool at once, whose
+ * job is given back when the other one has answered. */
+static void a_safe_job_is_asked_for_when_the_tail_needs_it(void **state)
+{
+    (void)state;
+    struct run r = prepare_pools(3, "TRR");
+    r.work[0] = r.work[1] = r.work[2] = TASK;
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(r.used[1].machines_used, 1);
+    assert_int_equal(r.makespan, 2 * TASK);
+}
+
+/* Nothing answers in the unreliable pool: D, and then a safe job. */
+static void what_does_not_answer_is_done_by_a_safe_job(void **state)
+{
+    (void)state;
+    struct bats_reliability loses[2] = {{.n_steps = 1, .share = {1e-9}}};
+    bats_time expected[2] = {TASK, TASK};
+    struct run r = prepare_pools(1, "N=0,T=1x,D=2x");
+    r.o.sched.expected = expected;
+    r.o.reliability = loses;
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(r.used[1].done, 1);
+    assert_int_equal(r.makespan, 2 * TASK);
+}
+
+/* The time limits of jobs as well as their losses: no task fails for that. */
+static void jobs_that_are_lost_are_asked_for_again(void **state)
+{
+    (void)state;
+    struct run r = prepare_pools(1, "AUR");
+    r.clusters[0].max = 1;
+    r.o.n_losses = 8;
+    for (uint32_t i = 0; i < r.o.n_losses; i++)
+        r.losses[i] = (struct bats_sim_loss){(i + 1) * BATS_MINUTE, i % 2};
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_ALL_DONE);
+    assert_true(r.asked > 4);
+    assert_int_equal(r.used[0].done, 1);
 }
 
 int main(void)
@@ -424,6 +524,11 @@ int main(void)
         cmocka_unit_test(a_job_taken_over_works_like_any_other),
         cmocka_unit_test(jobs_are_not_taken_over_beyond_the_budget),
         cmocka_unit_test(random_runs_never_cost_more_than_the_budget),
+        cmocka_unit_test(nor_do_those_of_strategies),
+        cmocka_unit_test(safe_jobs_are_not_asked_for_before_they_are_needed),
+        cmocka_unit_test(a_safe_job_is_asked_for_when_the_tail_needs_it),
+        cmocka_unit_test(what_does_not_answer_is_done_by_a_safe_job),
+        cmocka_unit_test(jobs_that_are_lost_are_asked_for_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,6 +41,8 @@ int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
         .budget = options->budget,
         .billing = a->billing,
         .seed = options->seed,
+        .strategy = options->strategy,
+        .utility = options->utility,
     };
     struct bats_event tick = {.type = BATS_EVENT_TICK};
     struct bats_command command;

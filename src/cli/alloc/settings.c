@@ -37,6 +37,32 @@ static int read_partitions(struct bats_alloc *a, const char *list,
     return 0;
 }
 
+static int mark_unreliable(struct bats_alloc *a,
+                           const struct bats_settings *set,
+                           struct bats_error *err)
+{
+    const char *list = set->unreliable;
+    if (list == NULL && strcmp(set->policy, "expert") == 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--policy expert needs --unreliable: which of "
+                              "the partitions lose jobs");
+    for (const char *at = list; at != NULL && *at != '\0'; at += *at == ',') {
+        size_t n = strcspn(at, ","), i = 0;
+        while (i < a->platform.n_clusters &&
+               (strlen(a->partitions[i]) != n ||
+                strncmp(a->partitions[i], at, n) != 0))
+            i++;
+        if (i == a->platform.n_clusters)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "--unreliable: '%.*s' is not one of "
+                                  "--partition",
+                                  (int)n, at);
+        a->platform.clusters[i].unreliable = true;
+        at += n;
+    }
+    return 0;
+}
+
 /* The words of --sbatch. */
 static int split(struct bats_alloc *a, const char *text,
                  struct bats_error *err)
@@ -217,6 +243,8 @@ int bats_alloc_read(struct bats_alloc *a, const struct bats_settings *set,
                     const char *record, struct bats_error *err)
 {
     int rc = read_partitions(a, set->partition, err);
+    if (rc == 0)
+        rc = mark_unreliable(a, set, err);
     if (rc == 0 && set->sbatch != NULL)
         rc = split(a, set->sbatch, err);
     if (rc == 0)

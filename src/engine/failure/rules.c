@@ -6,7 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LOSSES 5 /* where the rules do not say */
+/* Where the rules do not say. A task that is on machines that may not answer
+ * is lost more often than one that kills its machine can be known by. */
+#define LOSSES 5
+#define LOSSES_UNRELIABLE 100
 
 /* A machine is a black hole if so many tasks in a row, each another one, fail
  * on it while most executions elsewhere go well. */
@@ -30,6 +33,10 @@ static int init(void *self, const struct state *s,
 {
     struct rules *r = self;
     r->rules = o->rules;
+    if (r->rules.losses == 0)
+        r->rules.losses =
+            o->policy == &bats_policy_expert ? LOSSES_UNRELIABLE
+                                              : LOSSES;
     r->history = calloc(s->n_machines, sizeof *r->history);
     if (o->rules.yields > 0)
         r->yields = calloc(o->n_tasks, sizeof *r->yields);
@@ -81,8 +88,7 @@ static bool lost(const void *self, const struct state *s,
                  struct bats_position task)
 {
     const struct rules *r = self;
-    uint32_t most = r->rules.losses > 0 ? r->rules.losses : LOSSES;
-    return s->tasks[task.i].losses < most;
+    return s->tasks[task.i].losses < r->rules.losses;
 }
 
 static enum failure_halt halt(const void *self, const struct state *s)

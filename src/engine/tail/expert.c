@@ -52,14 +52,18 @@ static enum pool pool_of(const struct state *s, uint32_t slot)
     return is_unreliable(s, slot) ? POOL_UNRELIABLE : POOL_RELIABLE;
 }
 
-/* The slots of the machines of a pool that are there. */
+/* The slots of the machines of a pool that are there, or that may be there as
+ * jobs at the same time. */
 static uint32_t pool_slots(const struct state *s, bool unreliable)
 {
     double n = 0;
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
+        uint32_t machines = c->n_joined;
+        if (s->is_job && machines > c->spec.max)
+            machines = c->spec.max;
         if (c->spec.unreliable == unreliable && c->n_machines > 0)
-            n += c->n_joined * (double)c->n_slots / c->n_machines;
+            n += machines * (double)c->n_slots / c->n_machines;
     }
     return (uint32_t)n;
 }
@@ -214,6 +218,14 @@ static bool any_free(const struct state *s)
     return false;
 }
 
+/* Nothing was ever heard of it. */
+static bool is_new(const struct state *s, struct bats_position task)
+{
+    const struct task *t = &s->tasks[task.i];
+    return t->slot == NO_SLOT && t->losses == 0 && t->given_up == 0 &&
+           t->failures == 0;
+}
+
 /* The tasks that are left, each by its original execution. */
 static uint32_t list_tasks(const struct expert *x, const struct state *s,
                            struct bats_plays_task *tasks)
@@ -226,6 +238,7 @@ static uint32_t list_tasks(const struct expert *x, const struct state *s,
         uint32_t slot = s->tasks[task.i].slot;
         struct bats_plays_task *t = &tasks[n++];
         *t = (struct bats_plays_task){.is_pending = slot == NO_SLOT,
+                                      .is_new = is_new(s, task),
                                       .given_up = BATS_NEVER};
         if (slot == NO_SLOT)
             continue;
@@ -375,7 +388,8 @@ static void begin_tail(void *self, const struct state *s)
         x->number[x->tasks[i].i] = i;
         x->instances.tasks[i] = (struct instances_task){
             .last = sent_at(s, x->tasks[i]),
-            .is_reliable = slot != NO_SLOT && !is_unreliable(s, slot)};
+            .is_reliable = slot != NO_SLOT && !is_unreliable(s, slot),
+            .is_new = is_new(s, x->tasks[i])};
     }
     x->t_ur = find_t_ur(x, s);
     x->has_begun = true;
@@ -423,6 +437,18 @@ static struct bats_position next(void *self, const struct state *s,
         return task;
     }
     return BATS_NO_POSITION;
+}
+
+static uint32_t waiting(const void *self, const struct state *s,
+                        size_t cluster)
+{
+    const struct expert *x = self;
+    bool unreliable = s->clusters[cluster].spec.unreliable;
+    if (s->in_tail)
+        return instances_waiting(&x->instances, unreliable ? POOL_UNRELIABLE
+                                                           : POOL_RELIABLE);
+    return unreliable || x->strategy.reliable_works ? bats_bag_ready(&s->bag)
+                                                    : 0;
 }
 
 /* Not what was stopped before its time. */
@@ -476,6 +502,7 @@ const struct tail tail_expert = {
     .limit = limit,
     .update = update,
     .next = next,
+    .waiting = waiting,
     .ended = ended,
     .wakeup = wakeup,
     .strategy = strategy};

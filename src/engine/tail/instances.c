@@ -85,8 +85,9 @@ static void enqueue(struct instances *x, enum pool pool, uint32_t task)
 /* The next instance of the task: which pool is it for? */
 static void enqueue_next(struct instances *x, uint32_t task)
 {
+    const struct instances_task *t = &x->tasks[task];
     bool is_last =
-        x->tasks[task].sent >= x->rules.n || x->rules.no_unreliable;
+        (t->sent >= x->rules.n && !t->is_new) || x->rules.no_unreliable;
     enqueue(x,
             is_last && x->rules.n_reliable > 0 ? POOL_RELIABLE
                                                : POOL_UNRELIABLE,
@@ -178,6 +179,20 @@ uint32_t instances_peek(struct instances *x, enum pool pool, uint32_t i)
     return i < q->n ? at(x, q, i) : NO_INSTANCE;
 }
 
+uint32_t instances_waiting(const struct instances *x, enum pool pool)
+{
+    const struct instances_queue *q = &x->queue[pool];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < q->n; i++)
+        n += !is_void(&x->tasks[at(x, q, i)]);
+    if (pool == POOL_UNRELIABLE)
+        return n;
+    uint32_t free = x->rules.n_reliable > x->n_reliable
+                        ? x->rules.n_reliable - x->n_reliable
+                        : 0;
+    return n < free ? n : free;
+}
+
 void instances_send(struct instances *x, enum pool pool, uint32_t i,
                     bats_time now)
 {
@@ -195,9 +210,10 @@ void instances_send(struct instances *x, enum pool pool, uint32_t i,
         if (++x->n_reliable > x->most_reliable)
             x->most_reliable = x->n_reliable;
     } else {
-        t->sent++;
+        t->sent += !t->is_new;
         wait(x, task);
     }
+    t->is_new = false;
 }
 
 void instances_end(struct instances *x, uint32_t task, enum pool pool,

@@ -8,7 +8,8 @@
  * A task waits until T has passed since its last instance was sent. Then, if it
  * has no result and nothing of it is in a queue or in the reliable pool, an
  * instance goes to the end of the unreliable queue, or, after N of them, of the
- * reliable one. As T is the same for all, those that wait are in the order in
+ * reliable one. A task that was never sent, since the bag is smaller than the
+ * pool, has its first one before these N. As T is the same for all, those that wait are in the order in
  * which they were sent, and each step takes constant time.
  */
 #ifndef BATS_ENGINE_INSTANCES_H
@@ -32,6 +33,7 @@ struct instances_task {
     uint32_t sent; /* to the unreliable pool, in the tail */
     bats_time last; /* when the last one was sent */
     bool is_done, is_queued, is_reliable; /* in a queue, in that pool */
+    bool is_new;                          /* never sent */
 };
 
 /* Numbers, first come, first served. */
@@ -57,7 +59,8 @@ bool instances_init(struct instances *x, uint32_t n);
 void instances_release(struct instances *x);
 
 /* The tail begins with the first `n` tasks (that there is room for), of which
- * tasks[i].last are set and ascending; is_reliable: one runs there already. */
+ * tasks[i].last are set and ascending; is_reliable: one runs there already;
+ * is_new. */
 void instances_begin(struct instances *x, const struct instances_rules *rules,
                      uint32_t n);
 
@@ -75,6 +78,9 @@ bats_time instances_wakeup(struct instances *x);
 /* The i-th task that a free slot of the pool may take, NO_INSTANCE: there is
  * none. Those that have a result are withdrawn on the way. */
 uint32_t instances_peek(struct instances *x, enum pool pool, uint32_t i);
+
+/* So many that free slots of the pool might take. */
+uint32_t instances_waiting(const struct instances *x, enum pool pool);
 
 /* The i-th task of the queue is sent now. */
 void instances_send(struct instances *x, enum pool pool, uint32_t i,

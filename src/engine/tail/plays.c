@@ -19,6 +19,7 @@ struct sent {
     uint32_t order; /* of those that end at the same time, the first sent */
     uint32_t task;
     bool answers, is_reliable;
+    bool is_new; /* not sent yet: end and start say nothing */
 };
 
 /* A heap of them: the first one ends soonest. */
@@ -234,9 +235,10 @@ static void play_throughput(struct player *w, const struct bats_strategy *s,
         else
             w->bag[n_bag++] = sent.task;
     }
-    if (left > 0 && w->running.n_sent == 0) /* small enough from the start */
-        start_some(w, s, &n_bag, &free, 0);
     take(w, to, n_bag);
+    if (w->running.n_sent == 0) /* small enough from the start */
+        for (uint32_t i = 0; i < to->n_left; i++)
+            to->tasks[i].is_new = true;
 }
 
 /* The tail that the model is given: what its instances do, given that they have
@@ -276,6 +278,8 @@ static void play_present(struct player *w, struct snapshot *to)
                            .is_reliable = t->is_reliable});
     }
     take(w, to, n_bag);
+    for (uint32_t i = 0; i < to->n_left; i++)
+        to->tasks[i].is_new = m->tail[to->tasks[i].task].is_new;
 }
 
 /* ---- the tail ---- */
@@ -302,7 +306,9 @@ static void begin_tail(struct player *w, const struct bats_strategy *s,
         struct sent sent = from->tasks[i];
         bool runs = sent.start > -BATS_LONGEST;
         w->instances.tasks[i] = (struct instances_task){
-            .last = sent.start, .is_reliable = sent.is_reliable};
+            .last = sent.start,
+            .is_reliable = sent.is_reliable,
+            .is_new = sent.is_new};
         sent.task = i;
         if (runs)
             push(&w->running, sent);

@@ -1,0 +1,101 @@
+#!/bin/bash
+# Worker jobs in a partition whose jobs make way, and in a safe one: what is
+# preempted, and what is on a node that dies, is lost to the policy expert. The
+# bill is what Slurm's accounting says of both partitions.
+for tool in slurmdbd sacctmgr mariadbd; do
+    PATH=$PATH:/usr/sbin command -v $tool >/dev/null && continue
+    case ${CI-} in
+    true) printf '1..1\nnot ok 1 - %s is there\n' "$tool" ;;
+    *) echo "1..0 # SKIP $tool is missing" ;;
+    esac
+    exit
+done
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+. "$TOP/tests/slurm/lib.sh"
+printf '%s\n' KillWait=2 SlurmdTimeout=6 >>"$SLURM_CONF"
+. "$TOP/tests/slurm/accounts.sh"
+{
+    sacctmgr -i add account phys
+    sacctmgr -i add user root account=phys
+} >out 2>&1
+controller >>out 2>&1
+
+pools='-p preemptible,fast --unreliable preemptible --policy expert'
+# start ARGUMENT...: bats-mpi alloc as $master, in the background.
+start() {
+    bats-mpi alloc bag $pools --host 10.77.0.1 --poll 1s --silence 5s \
+        --grace 1s -A phys --slots 2 --max-jobs 3 --window 2m \
+        "$@" >out 2>err &
+    master=$!
+}
+ran() { test "$(wc -l <ran)" -ge "$1"; }
+name_of() {
+    sqlite3 bag.bats "SELECT json_extract(options, '\$.run.jobs_name')
+        FROM session ORDER BY id DESC LIMIT 1"
+}
+# accounts STATE...: jobs of the run, a line each: partition, state, billing-hours.
+accounts() {
+    sacct -D -X -n -P --name "$(name_of)" -S now-1hour \
+        -o Partition,State,ElapsedRaw,AllocTRES |
+        sed 's/ by [0-9]*//; s/|\([0-9]*\)|.*billing=\([0-9]*\).*/ \1 \2/; y/|/ /' |
+        awk '{ printf "%s %s %.9f\n", $1, $2, $3 * $4 / 3600 }'
+}
+# agrees PARTITION: what its jobs were billed is charged, each rounded up.
+agrees() {
+    awk -v partition="$1" -v charged="$(sqlite3 bag.bats "SELECT
+            total(charged) FROM cost_by_cluster WHERE cluster = '$1'")" '
+        $1 == partition { sum += $3; n++ }
+        END { print partition, n, sum, charged
+            exit !(n > 0 && charged > 0 && (charged - sum) ^ 2 < 1e-8) }' \
+        accounts >>out
+}
+
+# Three of the tasks end only where it is safe.
+for i in $(seq 60); do
+    [ "$i" -gt 3 ] || printf '[ $BATS_CLUSTER = fast ] || sleep 1000; '
+    echo "sleep 2; echo $i >>ran"
+done >bag
+: >ran
+expect 2 bats-mpi alloc bag -p preemptible,fast --policy expert 2>err
+grep -q 'needs --unreliable' err
+ok 'partitions that lose jobs have to be named'
+
+start --strategy TRR -b 5
+within 60 ran 4
+node() { squeue -h -t R -p preemptible -o %N | grep -m 1 .; }
+first=$(node)
+srun -A phys -p slow -w "$first" --exclusive sleep 1 2>>err
+count=$(wc -l <ran)
+within 60 ran $((count + 4))
+second=$(node)
+kill -KILL "$(cat "node.$second")"
+expect 0 wait $master
+test "$(sort -u ran | wc -l)" -eq 60
+ok 'the bag is done though jobs are preempted and a node dies'
+grep "on $second is lost" err >>out
+sqlite3 bag.bats "SELECT task FROM command WHERE type = 'lose'" >lost
+sqlite3 bag.bats "SELECT DISTINCT machine FROM event WHERE type = 'lost'" >gone
+cat lost gone >>out
+test "$(wc -l <gone)" -gt 1
+test "$(wc -l <lost)" -gt 1
+ok 'their executions are lost'
+accounts >accounts
+cat accounts >>out
+grep -q '^fast ' accounts
+ok 'the tail has jobs in the safe partition'
+agrees preemptible
+agrees fast
+ok 'what is charged is what the accounting has billed in both'
+bats-mpi record verify bag >>out
+ok 'the engine decides the same again'
+
+# A job may be billed for three minutes and KillWait: 0.1 in preemptible and
+# 0.9 in fast.
+rm bag.bats
+expect '0|4' bats-mpi alloc bag $pools --host 10.77.0.1 --poll 1s -A phys \
+    --slots 2 --max-jobs 3 --window 2m --utility fastest -b 1.2
+accounts | tee accounts >>out
+awk '{ sum += $3 } END { print sum; exit !(sum > 0 && sum <= 1.2) }' accounts
+agrees preemptible
+ok 'the total holds'
+done_testing
