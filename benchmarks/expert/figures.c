@@ -45,7 +45,8 @@ static struct bats_plays *create(uint32_t n_reliable)
                                        .gamma = 0.827,
                                        .price_unreliable = 1 / 3600.0,
                                        .price_reliable = 34 / 3600.0,
-                                       .lost_is_free = true};
+                                       .lost_is_free = true,
+                                       .redraws = true};
     struct bats_plays *plays;
     struct bats_error err;
     if (bats_plays_create(&m, n_plays, 1, &plays, &err) < 0) {

@@ -18,7 +18,7 @@
  *
  * F_s is of the first epoch, if 20 of it answered: of what was sent later, the
  * long ones are still missing. Else it is of all, weighted for that (Kaplan and
- * Meier, 1958).
+ * Meier, 1958), and gamma is greater as far as answers have kept coming.
  */
 #ifndef BATS_ANSWERS_H
 #define BATS_ANSWERS_H

@@ -10,6 +10,9 @@
  *
  * F_s being the times of those that answered and gamma the share that does: x is
  * uniform in (0, 1), t solves F(t) = x, and the instance is given up where t >= D.
+ * In the paper every instance draws its time (`redraws`): right for machines that
+ * differ more than tasks do. Here a task keeps its rank in F_s, also in the other
+ * pool's, and its instances only draw whether they answer: what is long stays long.
  * What is sent where is decided by the engine's own code (tail/instances.h).
  *
  * The n-th play of every strategy meets the same world (common random numbers):
@@ -49,6 +52,7 @@ struct bats_plays_model {
     double t_ur;   /* T_ur; 0: the mean of `unreliable` */
     double price_unreliable, price_reliable; /* millionths per microsecond */
     bool lost_is_free;
+    bool redraws; /* every instance its time; false: every task */
     /* NULL: the plays begin with the bag; or with its tail: n_tasks of them */
     const struct bats_plays_task *tail;
 };

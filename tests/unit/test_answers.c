@@ -100,6 +100,25 @@ static void what_is_too_new_says_nothing(void **state)
  * run at 400 or took 300, and 10 sent at 200 are 200 old: of those, 5 took 100.
  * By hand: 15 of 30 at 100; then at risk at 300 are 10, of which 5: 1/2 x 1/2. So
  * gamma = 3/4, two thirds of it at 100. Without weights it were 3 of 4. */
+/* All of 200 answer, evenly from 100 to 300, and 250 have passed: a quarter is
+ * still to come, or never. Half of that counts. */
+static void answers_that_keep_coming_are_expected_to(void **state)
+{
+    (void)state;
+    struct bats_instance list[200];
+    struct bats_answers a;
+    for (int i = 0; i < 200; i++)
+        list[i] = (struct bats_instance){0, i < 150 ? 101 + i : -1};
+    assert_true(bats_answers_find(list, 200, 250, 5000, &a));
+    assert_true(a.gamma > 0.85 && a.gamma < 0.9);
+    free(a.times);
+    for (int i = 0; i < 200; i++) /* and have stopped long ago */
+        list[i].time = i < 150 ? 100 : -1;
+    assert_true(bats_answers_find(list, 200, 400, 5000, &a));
+    assert_true(a.gamma > 0.74 && a.gamma < 0.76);
+    free(a.times);
+}
+
 static void times_are_weighted_for_what_still_runs(void **state)
 {
     (void)state;
@@ -126,6 +145,7 @@ int main(void)
         cmocka_unit_test(if_nothing_answers_nothing_is_known),
         cmocka_unit_test(the_second_epoch_is_known_in_part),
         cmocka_unit_test(what_is_too_new_says_nothing),
+        cmocka_unit_test(answers_that_keep_coming_are_expected_to),
         cmocka_unit_test(times_are_weighted_for_what_still_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,6 +69,34 @@ static double weigh(const struct life *lives, size_t n, double *weight)
     return 1 - survive;
 }
 
+/* The weight of answers that took longer than from, and at most to. */
+static double weight_of(const struct life *lives, const double *weight,
+                        size_t n, double from, double to)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        if ((double)lives[i].time > from && (double)lives[i].time <= to)
+            sum += weight[i];
+    return sum;
+}
+
+/* What is older than any answer may still answer, or never. As the weight of
+ * answers has fallen from the third to the last quarter of the time that was
+ * seen, it goes on in geometric proportion, and sums up to all of them at most.
+ * Half of that is taken to be still to come. (Extrapolation of a cure rate:
+ * Escobar-Bach, Van Keilegom, 2019.) */
+static double to_come(const struct life *lives, const double *weight, size_t n,
+                      double gamma)
+{
+    double last = (double)lives[n - 1].time;
+    double step = (last - (double)lives[0].time) / 4;
+    double latest = weight_of(lives, weight, n, last - step, last);
+    double before =
+        weight_of(lives, weight, n, last - 2 * step, last - step);
+    double rest = latest < before ? latest * latest / (before - latest) : 1;
+    return fmin(latest > 0 ? rest : 0, 1 - gamma) / 2;
+}
+
 /* Replaces the times by n_times quantiles of the weighted ones. */
 static void correct(const struct life *lives, const double *weight, size_t n,
                     double gamma, struct bats_answers *a)
@@ -86,9 +114,10 @@ static void correct(const struct life *lives, const double *weight, size_t n,
     a->mean = sum / (double)a->n_times;
 }
 
-/* F_s where many instances may still answer. False: no memory. */
+/* F_s where many instances may still answer. *more will, against those that
+ * have. False: no memory. */
 static bool correct_times(const struct bats_instance *list, size_t n,
-                          bats_time now, struct bats_answers *a)
+                          bats_time now, struct bats_answers *a, double *more)
 {
     struct life *lives = malloc(n * sizeof *lives);
     double *weight = malloc(n * sizeof *weight);
@@ -98,7 +127,9 @@ static bool correct_times(const struct bats_instance *list, size_t n,
                        : (struct life){now - list[i].sent, false};
     if (lives && weight) {
         qsort(lives, n, sizeof *lives, by_life);
-        correct(lives, weight, n, weigh(lives, n, weight), a);
+        double gamma = weigh(lives, n, weight);
+        correct(lives, weight, n, gamma, a);
+        *more = to_come(lives, weight, n, gamma) / gamma;
     }
     bool ok = lives && weight;
     free(lives);
@@ -157,7 +188,7 @@ static double partial(const struct bats_instance *list, size_t n,
 bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
                        bats_time d, struct bats_answers *a)
 {
-    double smallest;
+    double smallest, more = 0;
     size_t first = 0;
     *a = (struct bats_answers){0};
     qsort(list, n, sizeof *list, by_sent);
@@ -169,7 +200,8 @@ bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
         a->times = NULL;
         return false;
     }
-    if (of == n && now != BATS_NEVER && !correct_times(list, n, now, a)) {
+    if (of == n && now != BATS_NEVER &&
+        !correct_times(list, n, now, a, &more)) {
         free(a->times);
         a->times = NULL;
         return false;
@@ -183,5 +215,6 @@ bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
                                        : (a->gamma_known + a->gamma_partial) / 2;
     if (a->gamma <= 0)
         a->gamma = (double)count_answers(list, n) / (double)n;
+    a->gamma = fmin(a->gamma * (1 + more), 1);
     return true;
 }

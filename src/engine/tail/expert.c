@@ -293,20 +293,23 @@ static void ask(struct expert *x, const struct state *s,
     free(times);
 }
 
-/* Decides on a strategy when the tail begins, and again where the share that
- * answers has changed. */
+/* When the tail begins, T_ur is known from then on, also of what has not
+ * answered yet; a strategy is decided on, and again where the share that answers
+ * has changed. */
 static void look(struct expert *x, const struct state *s)
 {
     const struct bats_span throughput = {.of_tur = BATS_THROUGHPUT_D};
     struct bats_answers a;
     size_t n;
-    if (x->utility[0] == '\0' || s->now < x->next_look)
-        return;
     x->next_look = s->now + s->interval;
     struct bats_instance *list = list_instances(x, s, &n);
     if (list && bats_answers_find(list, n, s->now,
                                   bats_span_time(&throughput, x->t_ur), &a)) {
-        if (x->decided < 0 || fabs(a.gamma - x->gamma) > CHANGE)
+        if (!s->in_tail)
+            x->t_ur = a.mean;
+        if (x->utility[0] == '\0')
+            ;
+        else if (x->decided < 0 || fabs(a.gamma - x->gamma) > CHANGE)
             ask(x, s, &a);
         free(a.times);
     }
@@ -404,7 +407,8 @@ static void begin_tail(void *self, const struct state *s)
 static void update(void *self, const struct state *s)
 {
     struct expert *x = self;
-    look(x, s);
+    if (x->utility[0] != '\0' && s->now >= x->next_look)
+        look(x, s);
     const struct instances_rules rules = rules_of(x, s);
     instances_change(&x->instances, &rules);
     if (may_rush(x, s)) {
@@ -451,13 +455,12 @@ static uint32_t waiting(const void *self, const struct state *s,
                                                     : 0;
 }
 
-/* Not what was stopped before its time. */
+/* Answers, and what was given up: not what was stopped before its time. */
 static void note(struct expert *x, const struct state *s, uint32_t slot,
                  struct bats_position task, bool answers)
 {
     struct past *past = &x->past[pool_of(s, slot)];
-    if (x->utility[0] == '\0' ||
-        !bats_same_position(s->slots[slot].head, task) ||
+    if (!bats_same_position(s->slots[slot].head, task) ||
         (!answers && bats_bag_left(&s->bag) == 0) ||
         !bats_grow(&past->list, &past->capacity, past->n + 1,
                    sizeof *past->list))

@@ -20,6 +20,7 @@ struct sent {
     uint32_t task;
     bool answers, is_reliable;
     bool is_new; /* not sent yet: end and start say nothing */
+    double rank; /* in (0, 1), of its task's runtime among all */
 };
 
 /* A heap of them: the first one ends soonest. */
@@ -49,7 +50,8 @@ struct player {
     uint64_t seed; /* of the play */
     struct running running;
     uint32_t *bag;   /* tasks, the last is next */
-    uint16_t *number; /* by task: instances sent so far */
+    uint16_t *number; /* by task: instances sent so far; */
+    uint8_t *given_up; /* those that did not answer in the tail */
     struct instances instances;
     struct sent *tasks; /* of a tail that begins in this play */
 };
@@ -65,12 +67,23 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* In (0, 1), for the next instance of the task. */
+/* In (0, 1). */
+static double uniform(const struct player *w, uint64_t n)
+{
+    return ((double)(mix(w->seed ^ mix(n)) >> 12) + 0.5) * 0x1p-52;
+}
+
+/* For the next instance of the task. */
 static double draw(struct player *w, uint32_t task, bool is_reliable)
 {
-    uint64_t n = (uint64_t)task << 32 | (uint64_t)is_reliable << 16 |
-                 w->number[task]++;
-    return ((double)(mix(w->seed ^ mix(n)) >> 12) + 0.5) * 0x1p-52;
+    return uniform(w, (uint64_t)task << 32 | (uint64_t)is_reliable << 16 |
+                          w->number[task]++);
+}
+
+/* For all instances of the task. */
+static double draw_rank(const struct player *w, uint32_t task)
+{
+    return uniform(w, (uint64_t)task << 32 | UINT64_C(1) << 31);
 }
 
 static bats_time quantile(const bats_time *times, size_t n, double u)
@@ -113,30 +126,35 @@ static struct sent pop(struct running *h)
 
 /* ---- instances ---- */
 
-static struct sent unreliable(struct player *w, uint32_t task, bats_time now,
-                              bats_time d)
+static struct sent unreliable(struct player *w, uint32_t task, double rank,
+                              bats_time now, bats_time d)
 {
     const struct bats_plays_model *m = &w->p->m;
+    for (uint8_t n = w->given_up[task]; n > 2 && d < BATS_LONGEST / 2; n--)
+        d *= 2; /* as the engine has it (strategy.h) */
     double x = draw(w, task, false);
-    bats_time t = x < m->gamma
-                      ? quantile(m->unreliable, m->n_times, x / m->gamma)
-                      : BATS_NEVER;
+    double u = m->redraws ? x / m->gamma : rank;
+    bats_time t =
+        x < m->gamma ? quantile(m->unreliable, m->n_times, u) : BATS_NEVER;
     return (struct sent){.end = now + (t < d ? t : d),
                          .start = now,
                          .task = task,
-                         .answers = t < d};
+                         .answers = t < d,
+                         .rank = rank};
 }
 
-static struct sent reliable(struct player *w, uint32_t task, bats_time now)
+static struct sent reliable(struct player *w, uint32_t task, double rank,
+                            bats_time now)
 {
     const struct bats_plays_model *m = &w->p->m;
-    double x = draw(w, task, true);
+    double u = m->redraws ? draw(w, task, true) : rank;
     return (struct sent){
-        .end = now + quantile(m->reliable, m->n_reliable_times, x),
+        .end = now + quantile(m->reliable, m->n_reliable_times, u),
         .start = now,
         .task = task,
         .answers = true,
-        .is_reliable = true};
+        .is_reliable = true,
+        .rank = rank};
 }
 
 /* The charge for an instance that ends, or is stopped, now. */
@@ -180,11 +198,13 @@ static void start_some(struct player *w, const struct bats_strategy *s,
     bats_time d = bats_span_time(
         &(struct bats_span){.of_tur = BATS_THROUGHPUT_D}, w->p->m.t_ur);
     while (*n_bag > 0 && !s->only_reliable && free->n[POOL_UNRELIABLE] > 0) {
-        push(&w->running, unreliable(w, w->bag[--*n_bag], now, d));
+        uint32_t task = w->bag[--*n_bag];
+        push(&w->running, unreliable(w, task, draw_rank(w, task), now, d));
         free->n[POOL_UNRELIABLE]--;
     }
     while (*n_bag > 0 && s->reliable_works && free->n[POOL_RELIABLE] > 0) {
-        push(&w->running, reliable(w, w->bag[--*n_bag], now));
+        uint32_t task = w->bag[--*n_bag];
+        push(&w->running, reliable(w, task, draw_rank(w, task), now));
         free->n[POOL_RELIABLE]--;
     }
 }
@@ -203,7 +223,9 @@ static void take(struct player *w, struct snapshot *to, uint32_t n_bag)
     to->n_left = 0;
     for (uint32_t i = 0; i < n_bag; i++)
         to->tasks[to->n_left++] =
-            (struct sent){.task = w->bag[i], .start = -BATS_LONGEST};
+            (struct sent){.task = w->bag[i],
+                          .start = -BATS_LONGEST,
+                          .rank = draw_rank(w, w->bag[i])};
     for (uint32_t i = 0; i < w->running.n; i++)
         to->tasks[to->n_left++] = w->running.list[i];
     qsort(to->tasks, to->n_left, sizeof *to->tasks, by_start);
@@ -265,8 +287,9 @@ static void play_present(struct player *w, struct snapshot *to)
             low++;
         double past = gamma * (double)low / (double)n;
         double x = past + draw(w, i, t->is_reliable) * (1 - past);
+        double rank = x < gamma ? x / gamma : draw_rank(w, i);
         if (x < gamma)
-            time = quantile(times, n, x / gamma);
+            time = quantile(times, n, rank);
         else if (t->is_reliable) /* longer than all others */
             time = age + (bats_time)mean_of(times, n);
         bool answers = time < BATS_NEVER && t->started + time < t->given_up;
@@ -275,7 +298,8 @@ static void play_present(struct player *w, struct snapshot *to)
                            .start = t->started,
                            .task = i,
                            .answers = answers,
-                           .is_reliable = t->is_reliable});
+                           .is_reliable = t->is_reliable,
+                           .rank = rank});
     }
     take(w, to, n_bag);
     for (uint32_t i = 0; i < to->n_left; i++)
@@ -301,6 +325,7 @@ static void begin_tail(struct player *w, const struct bats_strategy *s,
 {
     const struct instances_rules rules = rules_of(&w->p->m, s);
     w->running.n = w->running.n_sent = 0;
+    memset(w->given_up, 0, w->p->m.n_tasks);
     *free = w->p->m.n_unreliable;
     for (uint32_t i = 0; i < from->n_left; i++) {
         struct sent sent = from->tasks[i];
@@ -325,7 +350,8 @@ static void fill(struct player *w, const struct snapshot *from, bats_time now,
     while (*free > 0 && (i = instances_peek(&w->instances, POOL_UNRELIABLE,
                                             0)) != NO_INSTANCE) {
         instances_send(&w->instances, POOL_UNRELIABLE, 0, now);
-        struct sent sent = unreliable(w, from->tasks[i].task, now, d);
+        const struct sent *task = &from->tasks[i];
+        struct sent sent = unreliable(w, task->task, task->rank, now, d);
         sent.task = i;
         push(&w->running, sent);
         --*free;
@@ -333,7 +359,8 @@ static void fill(struct player *w, const struct snapshot *from, bats_time now,
     while ((i = instances_peek(&w->instances, POOL_RELIABLE, 0)) !=
            NO_INSTANCE) {
         instances_send(&w->instances, POOL_RELIABLE, 0, now);
-        struct sent sent = reliable(w, from->tasks[i].task, now);
+        const struct sent *task = &from->tasks[i];
+        struct sent sent = reliable(w, task->task, task->rank, now);
         sent.task = i;
         push(&w->running, sent);
     }
@@ -367,6 +394,9 @@ static void play_tail(struct player *w, const struct bats_strategy *s,
         cost += charge(m, &sent, now, sent.answers);
         free += !sent.is_reliable;
         left -= sent.answers && is_news;
+        uint8_t *given_up = &w->given_up[from->tasks[sent.task].task];
+        if (!sent.answers && *given_up < UINT8_MAX)
+            ++*given_up;
         instances_end(&w->instances, sent.task,
                       sent.is_reliable ? POOL_RELIABLE : POOL_UNRELIABLE,
                       sent.answers);
@@ -395,6 +425,7 @@ static void release(struct player *w)
     free(w->running.list);
     free(w->bag);
     free(w->number);
+    free(w->given_up);
     free(w->tasks);
     instances_release(&w->instances);
 }
@@ -408,9 +439,10 @@ static int prepare(struct player *w, const struct bats_plays *p,
     w->running.list = malloc((slots + m->n_tasks) * sizeof *w->running.list);
     w->bag = malloc(m->n_tasks * sizeof *w->bag);
     w->number = calloc(m->n_tasks, sizeof *w->number);
+    w->given_up = calloc(m->n_tasks, sizeof *w->given_up);
     w->tasks = malloc(m->n_tasks * sizeof *w->tasks);
     if (instances_init(&w->instances, m->n_tasks) && w->running.list &&
-        w->bag && w->number && w->tasks)
+        w->bag && w->number && w->given_up && w->tasks)
         return 0;
     release(w);
     return bats_error_set(err, BATS_ENOMEM, "no memory for a play");
