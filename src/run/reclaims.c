@@ -9,6 +9,7 @@
 struct bats_reclaims {
     struct bats_heap due; /* machines, by their notice, then by their end */
     bats_time *taken_at;  /* by machine */
+    bool *told;           /* by machine: it has got its notice */
     uint32_t *lives;      /* by machine: acquisitions so far */
 };
 
@@ -31,6 +32,7 @@ int bats_reclaims_init(struct master *m, struct bats_error *err)
     struct bats_reclaims *r = m->reclaims = calloc(1, sizeof *r);
     if (r == NULL || !bats_heap_init(&r->due, p->n_machines) ||
         (r->taken_at = calloc(p->n_machines, sizeof *r->taken_at)) == NULL ||
+        (r->told = calloc(p->n_machines, sizeof *r->told)) == NULL ||
         (r->lives = calloc(p->n_machines, sizeof *r->lives)) == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     return 0;
@@ -42,6 +44,7 @@ void bats_reclaims_release(struct master *m)
         return;
     bats_heap_release(&m->reclaims->due);
     free(m->reclaims->taken_at);
+    free(m->reclaims->told);
     free(m->reclaims->lives);
     free(m->reclaims);
     m->reclaims = NULL;
@@ -54,8 +57,9 @@ void bats_reclaims_command(struct master *m,
     uint32_t machine = command->machine;
     if (r == NULL)
         return;
-    if (command->type == BATS_COMMAND_PARK ||
-        command->type == BATS_COMMAND_RELEASE)
+    /* What has got its notice goes, whoever holds it then. */
+    if (command->type == BATS_COMMAND_RELEASE ||
+        (command->type == BATS_COMMAND_PARK && !r->told[machine]))
         bats_heap_remove(&r->due, machine);
     if (command->type != BATS_COMMAND_ACQUIRE)
         return;
@@ -66,6 +70,7 @@ void bats_reclaims_command(struct master *m,
         return;
     bats_time now = bats_master_now(m);
     r->taken_at[machine] = now + age;
+    r->told[machine] = false;
     bats_heap_set(&r->due, machine,
                   age > c->notice ? now + age - c->notice : now - 1);
 }
@@ -102,6 +107,7 @@ int bats_reclaims_step(struct master *m, struct bats_error *err)
         bats_time left = r->taken_at[machine] - now;
         bats_heap_remove(&r->due, machine);
         if (due < r->taken_at[machine]) {
+            r->told[machine] = true;
             bats_heap_set(&r->due, machine, r->taken_at[machine]);
             rc = tell(m, machine, left > 0 ? left : 0, err);
         } else {

@@ -145,19 +145,21 @@ static int take_result(struct master *m, size_t i,
     enum bats_execution_state state =
         bats_sched_execution(m->sched, machine, slot, r->task);
     /* Its rank was told to end before this one was: the order is for all
-     * ranks, but for those of other jobs and those that may be reclaimed. */
+     * ranks, but for those of other jobs, and those that may be reclaimed: there
+     * the task is to be run again. */
     const struct bats_platform *p = &m->survey.platform;
-    if (r->cancelled && state == BATS_EXECUTION_RUNS &&
-        (m->joined != NULL ||
-         p->clusters[p->machines[machine].cluster].reclaimable))
+    bool told = r->cancelled && state == BATS_EXECUTION_RUNS;
+    bool moves =
+        told && p->clusters[p->machines[machine].cluster].reclaimable;
+    if (told && !moves && m->joined != NULL)
         return BATS_RESULTS_ENDING;
-    if (r->cancelled && state == BATS_EXECUTION_RUNS) {
+    if (told && !moves) {
         int rc = bats_master_stop(m, err);
         if (rc < 0)
             return rc;
     }
     struct bats_event event = {
-        .type = end_of(r),
+        .type = moves ? BATS_EVENT_YIELDED : end_of(r),
         .machine = machine,
         .slot = slot,
         .task = r->task,

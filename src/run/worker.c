@@ -20,6 +20,7 @@
 #define BUSY_MIN_US 1000     /* the end of a task also ends this sleep */
 #define FAREWELL_US 10000000 /* after this time the master is gone */
 #define LAST_WORDS_S 30      /* to finish its output files */
+#define TWICE_US 1000000     /* between two SIGTERMs for the same reason */
 #define LOST_STATUS 3        /* exit status of a rank that lost the master */
 
 struct worker {
@@ -33,6 +34,7 @@ struct worker {
     int64_t grace_ms;   /* for the task, from SETUP */
     int64_t notice_ms;  /* between SIGTERM and the end, from SETUP */
     int64_t ends_us;    /* that end; INT64_MAX: nobody has said so */
+    int64_t again_us;   /* until then a SIGTERM is the same one */
     int64_t silence_us; /* of the master, after which it is gone */
     int64_t heard_us;   /* last sign of life of the master */
     int64_t looked_us;  /* last check for its messages */
@@ -269,21 +271,25 @@ static int tell_ready(struct worker *w, struct bats_error *err)
     return post(w, &packet, err);
 }
 
-/* After the first SIGTERM the master has the time of the notice, to let tasks end
- * or go on elsewhere; with the second one, or without a notice, it is over. */
+/* After the first SIGTERM, which may come twice (from Slurm, and by srun), the
+ * master has the time of the notice, to let tasks end or go on elsewhere; with
+ * the next one, or without a notice, it is over. */
 static int heed_signals(struct worker *w, struct bats_error *err)
 {
     int n = bats_signals_terminate();
-    bool is_first = w->terminated == 0 && n == 1 && w->notice_ms > 0;
-    if (n > w->terminated && is_first) {
+    int64_t now_us = bats_clock_now_us();
+    if (n > 0 && w->notice_ms > 0 && now_us < w->again_us)
+        w->terminated = n;
+    if (n > 0 && w->notice_ms > 0 && w->terminated == 0) {
         struct bats_packet packet = {0};
         w->terminated = n;
-        w->ends_us = bats_clock_now_us() + w->notice_ms * 1000;
+        w->ends_us = now_us + w->notice_ms * 1000;
+        w->again_us = now_us + TWICE_US;
         bats_proto_plain(&packet, BATS_MESSAGE_NOTICE);
         return post(w, &packet, err);
     }
     if (n > w->terminated ||
-        (!w->is_ending && bats_clock_now_us() >= w->ends_us)) {
+        (!w->is_ending && now_us >= w->ends_us)) {
         w->terminated = n;
         w->is_ending = true;
         bats_executor_stop(w->executor, bats_signals_grace_us());

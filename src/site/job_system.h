@@ -110,6 +110,10 @@ struct bats_job_system {
     int (*account)(const char *name, struct bats_account *account,
                    struct bats_error *err);
 
+    /* So many seconds a job of the partition goes on that has to make way for
+     * others, and has got SIGTERM; 0: none, or nobody knows. NULL: the same. */
+    int64_t (*notice_s)(const char *partition);
+
     /* The rate per hour of a job that waits; < 0: unknown. *whole: so many nodes
      * will be its own, and it is billed for all of them; 0: it shares them.
      * Then the answer also leads to what such a node is billed; < 0: unknown. */

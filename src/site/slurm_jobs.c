@@ -315,6 +315,23 @@ static double read_node_rate(const char *answer)
     return n >= 1 && all >= 0 ? all / n : -1;
 }
 
+/* PreemptMode and GraceTime of the partition: SIGCONT and SIGTERM come at once,
+ * SIGTERM again when the time is over, and SIGKILL after KillWait. */
+static int64_t notice_s(const char *partition)
+{
+    const char *argv[] = {"scontrol", "-o",      "show", "partition",
+                          partition,  NULL};
+    struct bats_error why;
+    char *answer, mode[32], grace[24];
+    if (partition == NULL || bats_ask(argv, NULL, &answer, &why) < 0)
+        return 0;
+    const char *end = bats_field_line_end(answer);
+    bats_field_get(answer, end, "PreemptMode", mode, sizeof mode);
+    bats_field_get(answer, end, "GraceTime", grace, sizeof grace);
+    free(answer);
+    return strcmp(mode, "OFF") == 0 ? 0 : strtoll(grace, NULL, 10);
+}
+
 /* ---- accounts ---- */
 
 static int account_left(const char *name, struct bats_account *account,
@@ -354,6 +371,7 @@ const struct bats_job_system bats_slurm_jobs = {
     .read_bills = read_bills,
     .history = history,
     .account = account_left,
+    .notice_s = notice_s,
     .show = show,
     .read_rate = read_rate,
     .show_nodes = show_nodes,

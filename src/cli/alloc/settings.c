@@ -209,6 +209,10 @@ static int find_charges(struct bats_alloc *a, const struct bats_settings *set,
                                        BATS_HOUR, p->window)
                     : 0;
         p->clusters[i].max = (uint32_t)set->max_jobs;
+        if (rc == 0 && a->system->notice_s != NULL)
+            p->clusters[i].notice =
+                a->system->notice_s(request.partition) * BATS_SECOND;
+        p->clusters[i].reclaimable = p->clusters[i].notice > 0;
         p->speed[i] = 1;
         a->billing.overrun = overrun(a, request.limit_s);
         digest(&request, a->shape[i]);

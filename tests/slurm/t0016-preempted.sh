@@ -1,0 +1,60 @@
+#!/bin/bash
+# Worker jobs in a partition whose jobs make way: a job of higher priority takes
+# their nodes while the run goes on.
+[ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
+. "$TOP/tests/slurm/lib.sh"
+printf '%s\n' KillWait=2 >>"$SLURM_CONF"
+scontrol reconfigure
+
+# A task waits until it is told to stop, saves its state, and ends soon the next
+# time.
+cat >task <<'END'
+save() {
+    echo saved >>"saved.$1"
+    exit 85
+}
+trap 'save $1' TERM
+echo "$1 $BATS_CLUSTER" >>begun
+# Slurm tells every process: sleep may be the first to end.
+test -s "saved.$1" || { sleep 300 & wait $! || save "$1"; }
+echo "$1" >>ended
+END
+begun() { test "$(cat begun 2>/dev/null | wc -l)" -ge "$1"; }
+query() { sqlite3 bag.bats "$1"; }
+# Seconds from each notice until the last task that was cut off runs elsewhere.
+took() {
+    query "SELECT max(c.time_us - n.time_us) / 1e6 FROM command c,
+        (SELECT min(time_us) AS time_us, session FROM event
+         WHERE type = 'notice') n, event e
+        WHERE c.type = 'run' AND c.time_us > n.time_us AND
+        e.type IN ('preempted', 'yielded') AND e.task = c.task AND
+        e.time_us <= c.time_us"
+}
+
+for mode in REQUEUE CANCEL; do
+    scontrol update PartitionName=preemptible PreemptMode=$mode
+    rm -f bag bag.bats begun ended saved.*
+    for i in 1 2 3 4; do echo "sh task $i"; done >bag
+    bats-mpi alloc bag --host 10.77.0.1 --poll 1s --silence 20s --grace 2s \
+        -p preemptible --slots 2 --max-jobs 2 --window 120s -b 20 \
+        --sbatch '-x slow[3-4]' >out 2>err &
+    master=$!
+    within 30 begun 4
+    srun -p slow -w 'slow[1-2]' --exclusive true &
+    higher=$!
+    expect 0 wait $master
+    wait $higher
+    test "$(sort ended | tr '\n' ' ')" = '1 2 3 4 '
+    test "$(ls saved.* | wc -l)" -eq 4
+    test "$(query "SELECT count(*) FROM event WHERE type = 'done'")" -eq 4
+    ok "PreemptMode=$mode: all tasks go on with their state, and end once"
+    test "$(query "SELECT count(*) FROM event WHERE type = 'notice'")" -ge 2
+    ok "PreemptMode=$mode: the notice is heard of each job"
+    query 'SELECT total(amount) FROM ledger' |
+        awk '{ exit !($1 > 0 && $1 <= 20e6) }'
+    bats-mpi record verify bag >verified
+    ok "PreemptMode=$mode: it keeps its budget, and the record is true"
+    echo "# PreemptMode=$mode: notice to running elsewhere: $(took) s"
+done
+
+done_testing
