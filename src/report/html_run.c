@@ -11,8 +11,8 @@
 #include "report/words.h"
 #include "util/json.h"
 
-#define LISTED 50          /* tasks in a table */
-#define COMMANDS_MAX 2000  /* tasks up to which the chart knows commands */
+#define LISTED 50         /* tasks in a table */
+#define COMMANDS_MAX 2000 /* tasks up to which the chart knows commands */
 
 struct page {
     struct bats_html html;
@@ -79,8 +79,7 @@ static void write_lead(struct page *p)
     fputs("</h1>\n<p class=\"lead\">", out);
     bats_html_textf(&p->html, "%s%s", how_it_ended(st),
                     st->failed > 0 ? ", some tasks failed" : "");
-    bats_html_textf(&p->html,
-                    ": %" PRId64 " of %" PRId64 " tasks done in %s.",
+    bats_html_textf(&p->html, ": %" PRId64 " of %" PRId64 " tasks done in %s.",
                     st->done, st->tasks,
                     bats_words_moment(time, p->history.end));
     fputs("</p>\n", out);
@@ -125,6 +124,60 @@ static void write_facts(struct page *p)
              st->policy, bats_duration_format(a, st->window), st->seed);
     bats_html_fact(h, "Sessions", value, more);
     bats_html_facts_end(h);
+}
+
+static void write_promise(struct page *p, const char *what, const char *asked,
+                          const char *came, bool is_kept)
+{
+    struct bats_html *h = &p->html;
+
+    bats_html_row(h);
+    bats_html_code(h, what);
+    bats_html_cell(h, "%s", asked);
+    bats_html_cell(h, "%s", came);
+    bats_html_code(h, is_kept ? "kept" : "missed");
+}
+
+/* The limits of the last session, and what they were held against. */
+static int write_promises(struct page *p, struct bats_error *err)
+{
+    const struct bats_view_status *st = &p->st;
+    char asked[BATS_UNITS_TEXT], came[BATS_UNITS_TEXT], *text;
+    int rc = bats_view_options(p->view, &text, err);
+    if (rc < 0)
+        return rc;
+    json_t *options = json_loads(text, 0, NULL);
+    const json_t *engine = json_object_get(options, "engine");
+    const struct {
+        const char *what;
+        bats_time limit;
+    } times[] = {
+        {"all tasks done by",
+         json_integer_value(json_object_get(engine, "goal_deadline_us"))},
+        {"end, done or not",
+         json_integer_value(json_object_get(engine, "deadline_us"))},
+    };
+    bool has_budget = st->budget != BATS_UNLIMITED;
+    bool is_done = strcmp(st->finish, "all done") == 0;
+
+    if (st->is_over && (has_budget || times[0].limit + times[1].limit > 0)) {
+        bats_html_table(&p->html, "What was promised, and what came",
+                        "<promise|at most|came|<outcome");
+        if (has_budget)
+            write_promise(p, "cost, in all", money(asked, st->budget),
+                          money(came, st->charged), st->charged <= st->budget);
+        for (size_t i = 0; i < 2; i++)
+            if (times[i].limit > 0)
+                write_promise(p, times[i].what,
+                              bats_duration_format(asked, times[i].limit),
+                              bats_words_moment(came, st->last),
+                              st->last <= times[i].limit &&
+                                  (i > 0 || is_done));
+        bats_html_table_end(&p->html);
+    }
+    json_decref(options);
+    free(text);
+    return 0;
 }
 
 static void write_clusters(struct page *p)
@@ -175,9 +228,8 @@ static const char *words_of(char *text, size_t size, const struct page *p,
     size_t n = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; *machines != '\0' && i < p->history.n_clusters &&
-                       n < size;
-         i++) {
+    for (size_t i = 0;
+         *machines != '\0' && i < p->history.n_clusters && n < size; i++) {
         machines++;
         n += (size_t)snprintf(text + n, size - n, "%s%s %ld",
                               i > 0 ? ", " : "", p->history.clusters[i],
@@ -231,8 +283,8 @@ static void write_causes(struct page *p)
         bats_html_row(h);
         bats_html_cell(h, "%" PRIu64, c->n);
         fputs("<td class=\"text\">", h->out);
-        bats_html_text(h, bats_words_end(end, sizeof end, c->exit_status,
-                                         c->signal));
+        bats_html_text(
+            h, bats_words_end(end, sizeof end, c->exit_status, c->signal));
         fputs("<td class=\"text\">", h->out);
         for (size_t k = 0; k < c->n_hosts; k++)
             bats_html_textf(h, "%s%s (%" PRIu64 ")", k > 0 ? ", " : "",
@@ -266,12 +318,12 @@ static int write_tasks(struct page *p, const char *state, const char *caption,
         bats_html_cell(h, "%" PRId64, t.attempts);
         fputs("<td class=\"text\">", h->out);
         bool bad = t.exit_status != 0 || t.signal != 0;
-        bats_html_text(h, bad ? bats_words_end(end, sizeof end, t.exit_status,
-                                               t.signal)
-                              : t.state);
-        bats_html_cell(h, "%s", t.wall_us >= 0
-                                    ? bats_duration_format(time, t.wall_us)
-                                    : "-");
+        bats_html_text(
+            h, bad ? bats_words_end(end, sizeof end, t.exit_status, t.signal)
+                   : t.state);
+        bats_html_cell(h, "%s",
+                       t.wall_us >= 0 ? bats_duration_format(time, t.wall_us)
+                                      : "-");
         if (t.max_rss_kib > 0)
             bats_html_cell(h, "%.1f MiB", (double)t.max_rss_kib / 1024);
         else
@@ -297,8 +349,9 @@ static void write_replicas(struct page *p)
         if (s->outcome != 3 && s->outcome != 5)
             continue;
         if (n == 0)
-            bats_html_table(h, "Executions beside which another replica gave "
-                               "the result",
+            bats_html_table(h,
+                            "Executions beside which another replica gave "
+                            "the result",
                             "task|<machine|from|to");
         if (++n > LISTED)
             continue;
@@ -360,8 +413,8 @@ static json_t *decisions_json(const struct page *p)
         json_array_append_new(
             list, json_pack("[f, o, o]", (double)d->time / BATS_SECOND,
                             bats_json_text(d->reason),
-                            bats_json_text(words_of(text, sizeof text, p,
-                                                    d->machines))));
+                            bats_json_text(
+                                words_of(text, sizeof text, p, d->machines))));
     }
     return list;
 }
@@ -379,8 +432,7 @@ static int commands_json(struct page *p, json_t **commands,
     if (p->st.tasks > COMMANDS_MAX)
         return 0;
     *commands = json_object();
-    rc = bats_view_tasks(p->view, NULL, 0, NULL, BATS_VIEW_BY_NUMBER, 0,
-                         err);
+    rc = bats_view_tasks(p->view, NULL, 0, NULL, BATS_VIEW_BY_NUMBER, 0, err);
     while (rc == 0 && (rc = bats_view_next_task(p->view, &t, err)) > 0) {
         snprintf(key, sizeof key, "%" PRId64, t.number);
         json_object_set_new(*commands, key, bats_json_text(t.command));
@@ -424,6 +476,9 @@ static int write_page(struct page *p, FILE *out, struct bats_error *err)
         return rc;
     write_lead(p);
     write_facts(p);
+    rc = write_promises(p, err);
+    if (rc < 0)
+        return rc;
     write_causes(p);
     write_decisions(p);
     write_clusters(p);

@@ -21,6 +21,15 @@ ok 'a run is one page, and hostile text stays text'
 expect 2 "$BATS_MPI" report bag -o missing/x.html 2>err
 grep -q '^bats-mpi: missing/x.html: No such file' err
 ok '-o names the file'
+printf '@sleep 1h\n' >late
+expect 5 bats 7 late -c c.ini --time-scale 7200 --budget 50 \
+    --time-limit 10m --seed 3
+"$BATS_MPI" report late
+charged=$("$BATS_MPI" status late --json |
+    sed -n 's/^  "charged": "\(.*\)",/\1/p')
+grep -q "cost, in all<td>50<td>$charged<td class=."code.">kept" late.html
+grep -q '<td class="code">end, done or not<td>10m<td>' late.html
+ok 'it sets what came against what was promised'
 
 "$BATS_MPI" report bag --perfetto trace.json
 perl -MJSON::PP -0e '$t = decode_json(<>)->{traceEvents};
