@@ -137,18 +137,76 @@ static void add_machine(const struct state *s, struct problem *p,
         machine->overrun = ceil(longest - machine->paid);
 }
 
+/* What a window of a machine of this age costs in the mean that is kept for so
+ * many: it may become cheaper with age, and be reclaimed before it costs
+ * anything. */
+static double price_at(const struct state *s, const struct cluster *c,
+                       bats_time age, double windows)
+{
+    const struct bats_tariff *t = &c->spec.tariff;
+    const struct bats_lifetime *l = &c->spec.lifetime;
+    double most = fmin(windows * (double)s->window, (double)TIME_MAX / 2);
+    bats_time time = (bats_time)most;
+    bats_money cost = bats_tariff_cost(t, bats_tariff_block(t, age + time),
+                                       age, age + time, BATS_END_USER);
+    double free = 0;
+    if (c->spec.reclaimable && age < t->free)
+        free = bats_lifetime_cdf(l, t->free) - bats_lifetime_cdf(l, age);
+    return (double)cost / windows * (1 - free);
+}
+
+/* Of those that are held, else of new ones: a plan has one price for both. */
+static double mean_price(const struct state *s, const struct cluster *c,
+                         double windows)
+{
+    double sum = 0, n = 0;
+    if (!s->is_second || windows < 1)
+        return (double)c->spec.charge;
+    for (uint32_t i = 0; i < s->n_held && c->n_held > 0; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
+        if (&s->clusters[m->cluster] != c || m->state != MACHINE_ACTIVE)
+            continue;
+        sum += price_at(s, c, m->paid_end - s->rest[s->held[i]].since,
+                        windows);
+        n++;
+    }
+    return n > 0 ? sum / n : price_at(s, c, 0, windows);
+}
+
+/* The share of the time that is not lost with tasks that are cut off half way. */
+static double useful(const struct cluster *c, double mean)
+{
+    return c->spec.reclaimable
+               ? 1 - bats_lifetime_cdf(&c->spec.lifetime, (bats_time)mean) / 2
+               : 1;
+}
+
+/* The windows in which all machines do the bag: the time for which a new one is
+ * kept, at least. */
+static double horizon(const struct state *s, const struct problem *p,
+                      const double *mean)
+{
+    double rate = 0;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        double n = fmin(c->n_joined, c->spec.max);
+        rate += n * cluster_slots(c) / mean[i];
+    }
+    return rate > 0 ? p->is.demand / rate : 0;
+}
+
 /* `there` machines of the cluster can be held. */
 static void add_type(const struct state *s, struct problem *p, size_t cluster,
-                     double cv, double mean, uint32_t there)
+                     double cv, double mean, double windows, uint32_t there)
 {
     const struct cluster *c = &s->clusters[cluster];
     double slots = fmax(cluster_slots(c), 1);
     uint32_t parked = there > c->n_held ? there - c->n_held : 0;
     double most = ceil(bats_bag_ready(&s->bag) / slots);
     p->types[cluster] = (struct bats_windows_type){
-        .rate = 1 / mean,
+        .rate = useful(c, mean * (double)s->window) / mean,
         .slots = slots,
-        .charge = (double)c->spec.charge,
+        .charge = mean_price(s, c, windows),
         .loss = bats_windows_loss(mean, cv),
         .delay = (double)job_wait(s, cluster) / (double)s->window,
         .parked = parked < most ? parked : (uint32_t)most};
@@ -185,7 +243,7 @@ void problem_make(struct problem *p, const struct state *s, bool all)
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
         uint32_t there = all ? c->n_machines : c->n_joined;
-        add_type(s, p, i, cv, mean[i],
+        add_type(s, p, i, cv, mean[i], horizon(s, p, mean),
                  there < c->spec.max ? there : c->spec.max);
     }
     for (uint32_t i = 0; i < s->n_held; i++)
