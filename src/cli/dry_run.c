@@ -175,6 +175,7 @@ int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
         .seed = options->seed,
         .graph = bats_bagfile_graph(options->bag),
     };
+    o.purses = bats_bagfile_purses(options->bag, &o.purse, &o.n_purses);
     struct bats_sched *sched = NULL;
     struct opening opening = {0};
 

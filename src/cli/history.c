@@ -204,6 +204,21 @@ static int compare(const struct bats_settings *set,
     return rc;
 }
 
+/* What workflows were charged before counts against their budgets. */
+static int take_shares(struct bats_record *record,
+                       const struct bats_bagfile *bag, struct bats_error *err)
+{
+    const uint16_t *of;
+    uint32_t n;
+    struct bats_purse *purses = bats_bagfile_purses(bag, &of, &n);
+    int rc = 0;
+    for (uint32_t i = 0;
+         rc == 0 && i < n && bats_record_sessions(record) > 0; i++)
+        rc = bats_record_share(record, purses[i].name, &purses[i].charged,
+                               err);
+    return rc;
+}
+
 int bats_history_open(const struct bats_settings *set,
                       const struct bats_bagfile *bag,
                       struct bats_history *history, struct bats_error *err)
@@ -242,6 +257,8 @@ int bats_history_open(const struct bats_settings *set,
         history->reserved = bats_record_reserved(history->record);
         rc = compare(set, bag, history, err);
     }
+    if (rc == 0)
+        rc = take_shares(history->record, bag, err);
     if (rc < 0) {
         bats_record_abandon(history->record);
         history->record = NULL;

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "input/dependencies.h"
+#include "input/sharing.h"
 #include "input/sweep/planfile.h"
 #include "input/sweep/sweep.h"
 #include "input/textfile.h"
@@ -47,6 +48,7 @@ struct bats_bagfile {
     } per_engine[2]; /* START, STOP */
     uint32_t dangling;
     struct bats_graph graph;  /* without nodes if nobody waits */
+    struct bats_sharing sharing;
     struct bats_sweep *sweep; /* instead of all of these; or NULL */
     struct bats_workflow *workflow; /* likewise */
 };
@@ -327,10 +329,13 @@ static int statement(struct scan *scan, const char *text)
     struct bats_bagfile *bag = scan->bag;
     text += strspn(text, BLANKS);
     size_t length = strcspn(text, BLANKS);
+    if (read_word(&text, "workflow"))
+        return bats_sharing_note(&bag->sharing, text, bag->n_tasks, bag->name,
+                                 scan->line, scan->err);
     if (!read_word(&text, "task"))
         return bats_error_set(scan->err, BATS_EINPUT,
                               "%s:%" PRIu32 ": unknown directive '#BATS "
-                              "%.*s'; known is task",
+                              "%.*s'; known are task and workflow",
                               bag->name, scan->line,
                               length < 40 ? (int)length : 40, text);
     return dependencies(scan) ? bats_dependencies_note(scan->waits, text,
@@ -346,10 +351,14 @@ static uint32_t line_of(const void *bag, uint32_t task)
 static int connect(struct scan *scan)
 {
     struct bats_bagfile *bag = scan->bag;
-    return scan->waits
-               ? bats_dependencies_graph(scan->waits, bag->n_tasks, line_of,
-                                         bag, &bag->graph, scan->err)
-               : 0;
+    int rc = bats_sharing_finish(&bag->sharing, bag->n_tasks, scan->err);
+    if (rc == 0 && scan->waits)
+        rc = bats_dependencies_graph(scan->waits, bag->n_tasks, line_of, bag,
+                                     &bag->graph, scan->err);
+    else if (rc == 0 && bag->sharing.n > 0) /* the engine wants one */
+        rc = bats_graph_init(&bag->graph, bag->n_tasks, bag->n_tasks, NULL, 0,
+                             scan->err);
+    return rc;
 }
 
 /* ---- a bag of a workflow ---- */
@@ -567,6 +576,7 @@ void bats_bagfile_destroy(struct bats_bagfile *bag)
         bats_workflow_release(bag->workflow);
     free(bag->workflow);
     bats_graph_release(&bag->graph);
+    bats_sharing_release(&bag->sharing);
     free(bag->name);
     free(bag->text);
     free(bag->offset);
@@ -594,6 +604,14 @@ const struct bats_graph *bats_bagfile_graph(const struct bats_bagfile *bag)
     if (bag->workflow)
         return &bag->workflow->graph;
     return bag->graph.n_nodes > 0 ? &bag->graph : NULL;
+}
+
+struct bats_purse *bats_bagfile_purses(const struct bats_bagfile *bag,
+                                       const uint16_t **of, uint32_t *n)
+{
+    *n = bag->sharing.n;
+    *of = bag->sharing.of;
+    return bag->sharing.list;
 }
 
 const uint16_t *bats_bagfile_categories(const struct bats_bagfile *bag,

@@ -17,6 +17,9 @@
  * all repetitions of one: it is started when all tasks of those names are done
  * (dependencies.h).
  *
+ * "#BATS workflow NAME [budget=AMOUNT] [deadline=DURATION]" begins a workflow, to
+ * which the tasks below belong (sharing.h).
+ *
  * A file in the format of a workflow (workflow/workflow.h, by its name) is a bag,
  * too, if all of its tasks have commands.
  *
@@ -31,6 +34,7 @@
 
 #include "bats/error.h"
 #include "bats/graph.h"
+#include "bats/purse.h"
 #include "bats/units.h"
 
 struct bats_bagfile; /* opaque */
@@ -93,6 +97,11 @@ const struct bats_graph *bats_bagfile_graph(const struct bats_bagfile *bag);
 /* By task, of *n categories; NULL and 0: it has none, or too many. */
 const uint16_t *bats_bagfile_categories(const struct bats_bagfile *bag,
                                         uint32_t *n);
+
+/* Workflows of "#BATS workflow" lines; *of: which one, by task. NULL and 0: there
+ * are none. The caller may fill in what they were charged before. */
+struct bats_purse *bats_bagfile_purses(const struct bats_bagfile *bag,
+                                       const uint16_t **of, uint32_t *n);
 
 /* If the bag is a workflow of another format; else NULL. */
 const struct bats_workflow *

@@ -70,6 +70,12 @@ struct bats_report_category {
     struct bats_category_status is;
 };
 
+/* A workflow of several in the run. */
+struct bats_report_workflow {
+    const char *name; /* borrowed */
+    struct bats_purse_status is;
+};
+
 struct bats_report {
     struct bats_snapshot snapshot;
     struct bats_report_settings settings;
@@ -88,6 +94,8 @@ struct bats_report {
     const struct bats_report_category *categories; /* of a workflow; those
                                                       that took most first */
     uint32_t n_categories;
+    const struct bats_report_workflow *workflows;
+    uint32_t n_workflows;
 };
 
 /* The promise for the chosen schedule (snapshot.has_promise), as the bill

@@ -318,8 +318,12 @@ static int by_number(const void *left, const void *right)
 }
 
 /* Names them as "3, 5-9, 12", the lowest first. */
-static void print_skipped(FILE *out, const struct bats_snapshot *s)
+static void print_skipped(FILE *out, const struct bats_report *r)
 {
+    const struct bats_snapshot *s = &r->snapshot;
+    uint32_t n_unpaid = 0;
+    for (uint32_t i = 0; i < r->n_workflows; i++)
+        n_unpaid += r->workflows[i].is.unpaid;
     uint32_t n = s->status.skipped, shown = 0;
     uint32_t *list = n > 0 ? malloc(n * sizeof *list) : NULL;
     char text[TEXT], count[64];
@@ -327,8 +331,13 @@ static void print_skipped(FILE *out, const struct bats_snapshot *s)
         return;
     memcpy(list, s->skipped, n * sizeof *list);
     qsort(list, n, sizeof *list, by_number);
-    int used = snprintf(text, sizeof text, "%s, which waited for one that failed: ",
-                        bats_words_count(count, sizeof count, n, "task"));
+    int used = snprintf(
+        text, sizeof text, "%s, which %s: ",
+        bats_words_count(count, sizeof count, n, "task"),
+        n_unpaid == 0   ? "waited for one that failed"
+        : n_unpaid == n ? "the budget of their workflow does not cover"
+                        : "the budget of their workflow does not cover, or "
+                          "which waited for others that were not done");
     for (uint32_t i = 0, last; i < n && shown < RANGES_SHOWN;
          i = last + 1, shown++) {
         for (last = i; last + 1 < n && list[last + 1] == list[last] + 1;)
@@ -369,7 +378,7 @@ void bats_report_mishaps(FILE *out, const struct bats_report *r)
              " came first",
              s->status.replicas_won);
     print_number(out, "replicated", s->status.replicas, "time", first);
-    print_skipped(out, s);
+    print_skipped(out, r);
     print_number(out, "lost", lost, "machine", "");
     print_number(out, "quarantine", quarantined, "machine",
                  " on which one task after another failed");
@@ -528,6 +537,46 @@ static void print_categories(FILE *out, const struct bats_report *r)
                 r->n_categories - CATEGORIES_SHOWN);
 }
 
+/* What each workflow was charged of the whole, and whether it kept its goals. */
+static void print_workflows(FILE *out, const struct bats_report *r)
+{
+    static const char *const head[] = {"workflow", "done", "failed", "skipped",
+                                       "unpaid",   "charged", "budget", "end",
+                                       "deadline"};
+    struct bats_table t = {0};
+    char text[BATS_UNITS_TEXT], name[41];
+    if (r->n_workflows == 0)
+        return;
+    bats_table_head(&t, head, sizeof head / sizeof *head);
+    for (uint32_t i = 0; i < r->n_workflows && i < CATEGORIES_SHOWN; i++) {
+        const struct bats_purse_status *w = &r->workflows[i].is;
+        bats_table_set(&t, i + 1, 0, "%s",
+                       bats_encode_terminal(name, sizeof name,
+                                            r->workflows[i].name));
+        bats_table_set(&t, i + 1, 1, "%" PRIu32, w->done);
+        bats_table_set(&t, i + 1, 2, "%" PRIu32, w->failed);
+        bats_table_set(&t, i + 1, 3, "%" PRIu32, w->skipped);
+        bats_table_set(&t, i + 1, 4, "%" PRIu32, w->unpaid);
+        bats_table_set(&t, i + 1, 5, "%s",
+                       bats_money_format(text, w->charged));
+        bats_table_set(&t, i + 1, 6, "%s",
+                       bats_money_format(text, w->budget));
+        bats_table_set(&t, i + 1, 7, "%s",
+                       w->ended == BATS_NEVER || w->skipped > 0
+                           ? "-"
+                           : bats_duration_format(text, w->ended));
+        bats_table_set(&t, i + 1, 8, "%s",
+                       w->deadline == 0
+                           ? "-"
+                           : bats_duration_format(text, w->deadline));
+    }
+    putc('\n', out);
+    bats_table_print(out, &t);
+    if (r->n_workflows > CATEGORIES_SHOWN)
+        fprintf(out, "... %" PRIu32 " more\n",
+                r->n_workflows - CATEGORIES_SHOWN);
+}
+
 void bats_report_print(FILE *out, const struct bats_report *report)
 {
     putc('\n', out);
@@ -535,6 +584,7 @@ void bats_report_print(FILE *out, const struct bats_report *report)
     putc('\n', out);
     print_clusters(out, &report->snapshot);
     print_categories(out, report);
+    print_workflows(out, report);
     putc('\n', out);
     print_facts(out, report);
     print_decisions(out, &report->snapshot);

@@ -131,6 +131,8 @@ static struct bats_sched_options engine_options(struct master *m)
     };
     options.category =
         bats_bagfile_categories(o->bag, &options.n_categories);
+    options.purses =
+        bats_bagfile_purses(o->bag, &options.purse, &options.n_purses);
     options.rules.yields = YIELDS;
     options.goal.deadline = m->survey.deadline;
     options.rules.time_limit = m->survey.time_limit;

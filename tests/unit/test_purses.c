@@ -147,7 +147,7 @@ static void workflow_without_money_is_left_and_named(void **state)
     say(b, MINUTES(10), BATS_EVENT_DONE, 0, MINUTES(10));
     say(b, MINUTES(20), BATS_EVENT_DONE, 0, MINUTES(10));
     assert_int_equal(b->p.finish, BATS_FINISH_BUDGET);
-    assert_int_equal(b->unpaid, 1); /* and what waits for it is skipped */
+    assert_int_equal(b->unpaid, 2);
     assert_int_equal(status(b, 1).skipped, 2);
     assert_int_equal(status(b, 1).charged, 0);
     assert_int_equal(b->shared[0], 3 * BATS_UNIT);

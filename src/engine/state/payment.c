@@ -75,28 +75,6 @@ static void skip(struct state *s, struct bats_position task)
     tasks_tell_skipped(s);
 }
 
-bool purse_refuses(struct state *s, struct bats_position task)
-{
-    uint32_t number = s->bag.index[task.i];
-    struct purse *p = &s->purses.list[s->purses.of[number]];
-    if (may_pay(s, task))
-        return false;
-    bats_bag_take(&s->bag, task);
-    bats_bag_put_aside(&s->bag, task);
-    if (p->ledger.held == 0) {
-        skip(s, task);
-        return true;
-    }
-    s->purses.next[number] = BATS_NO_TASK;
-    if (p->n_waiting++ == 0)
-        p->first = number;
-    else
-        s->purses.next[p->last] = number;
-    p->last = number;
-    s->purses.n_waiting++;
-    return true;
-}
-
 static struct bats_position take_waiting(struct state *s, struct purse *p)
 {
     struct bats_position task = s->bag.position[p->first];
@@ -138,6 +116,12 @@ static bool is_broke(const struct state *s, const struct purse *p)
     return any;
 }
 
+static bool is_in_bag(const struct state *s, struct bats_position task)
+{
+    uint8_t state = s->bag.state[task.i];
+    return state == BATS_TASK_PENDING || state == BATS_TASK_BLOCKED;
+}
+
 /* Skips all of its tasks that are in the bag. */
 static void close_purse(struct state *s, uint32_t id)
 {
@@ -147,6 +131,9 @@ static void close_purse(struct state *s, uint32_t id)
         s->failure = BATS_ENOMEM;
         return;
     }
+    for (uint32_t i = 0; i < s->bag.n; i++) /* also those that wait for others */
+        if (s->purses.of[i] == id && is_in_bag(s, s->bag.position[i]))
+            s->purses.is_unpaid[i] = 1;
     while (p->n_waiting > 0)
         skip(s, take_waiting(s, p));
     while (bats_bag_ready(&s->bag) > 0) {
@@ -165,6 +152,32 @@ static void close_purse(struct state *s, uint32_t id)
             s->bag.state[s->bag.position[i].i] == BATS_TASK_BLOCKED)
             skip(s, s->bag.position[i]);
     free(others);
+}
+
+bool purse_refuses(struct state *s, struct bats_position task)
+{
+    uint32_t number = s->bag.index[task.i];
+    struct purse *p = &s->purses.list[s->purses.of[number]];
+    if (may_pay(s, task))
+        return false;
+    if (is_broke(s, p)) {
+        close_purse(s, s->purses.of[number]);
+        return true;
+    }
+    bats_bag_take(&s->bag, task);
+    bats_bag_put_aside(&s->bag, task);
+    if (p->ledger.held == 0) {
+        skip(s, task);
+        return true;
+    }
+    s->purses.next[number] = BATS_NO_TASK;
+    if (p->n_waiting++ == 0)
+        p->first = number;
+    else
+        s->purses.next[p->last] = number;
+    p->last = number;
+    s->purses.n_waiting++;
+    return true;
 }
 
 void purses_review(struct state *s)

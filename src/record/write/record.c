@@ -213,6 +213,27 @@ bats_money bats_record_charged(const struct bats_record *r)
     return r->past.charged;
 }
 
+int bats_record_share(struct bats_record *r, const char *name,
+                      bats_money *charged, struct bats_error *err)
+{
+    sqlite3_stmt *s = NULL;
+    int rc = bats_db_prepare(
+        &r->db,
+        "SELECT sum(c.why) FROM command c JOIN session s ON s.id = c.session "
+        "WHERE c.type = 'share' AND json_extract(s.options, "
+        "'$.engine.workflows[' || (c.copy - 1) || '].name') = ?",
+        &s, err);
+    *charged = 0;
+    if (rc == 0) {
+        sqlite3_bind_text(s, 1, name, -1, SQLITE_STATIC);
+        rc = bats_db_step(&r->db, s, err);
+    }
+    if (rc > 0)
+        *charged = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    return rc < 0 ? rc : 0;
+}
+
 bats_money bats_record_reserved(const struct bats_record *r)
 {
     return r->past.reserved;

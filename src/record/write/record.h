@@ -81,6 +81,11 @@ uint32_t bats_record_sessions(const struct bats_record *record);
 /* The charges of all sessions before this one. */
 bats_money bats_record_charged(const struct bats_record *record);
 
+/* What the workflow of this name (bats/purse.h) was charged by all sessions before
+ * this one. What a session that was killed had not shared yet is nobody's. */
+int bats_record_share(struct bats_record *record, const char *name,
+                      bats_money *charged, struct bats_error *err);
+
 /* The bill of the batch system's job, as far as earlier sessions in it know;
  * all 0: there are none. */
 struct bats_record_job {

@@ -1,0 +1,119 @@
+#include "input/sharing.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/grow.h"
+
+#define BLANKS " \t"
+
+static int no_memory(struct bats_error *err)
+{
+    return bats_error_set(err, BATS_ENOMEM, "out of memory for the bag");
+}
+
+static int add(struct bats_sharing *s, const char *name, size_t length,
+               uint32_t first, struct bats_error *err)
+{
+    if (!bats_grow(&s->list, &s->room, s->n + (size_t)1, sizeof *s->list) ||
+        !bats_grow(&s->first, &s->first_room, s->n + (size_t)1,
+                   sizeof *s->first))
+        return no_memory(err);
+    char *copy = strndup(name, length);
+    if (!copy)
+        return no_memory(err);
+    s->list[s->n] =
+        (struct bats_purse){.name = copy, .budget = BATS_UNLIMITED};
+    s->first[s->n++] = first;
+    return 0;
+}
+
+static int read_option(struct bats_purse *p, const char *word,
+                       struct bats_error *why)
+{
+    if (strncmp(word, "budget=", 7) == 0)
+        return bats_money_parse(word + 7, &p->budget, why);
+    if (strncmp(word, "deadline=", 9) != 0)
+        return bats_error_set(why, BATS_EINPUT,
+                              "'%.60s' is neither budget=AMOUNT nor "
+                              "deadline=DURATION",
+                              word);
+    int rc = bats_duration_parse(word + 9, &p->deadline, why);
+    return rc == 0 && p->deadline == 0
+               ? bats_error_set(why, BATS_EINPUT, "the deadline is 0")
+               : rc;
+}
+
+static int complain(const char *file, uint32_t line, const char *what,
+                    struct bats_error *err)
+{
+    return bats_error_set(err, BATS_EINPUT, "%s:%" PRIu32 ": %s", file, line,
+                          what);
+}
+
+static int read_options(struct bats_purse *p, const char *text,
+                        const char *file, uint32_t line,
+                        struct bats_error *err)
+{
+    struct bats_error why;
+    char word[100];
+    while (*(text += strspn(text, BLANKS)) != '\0') {
+        size_t n = strcspn(text, BLANKS);
+        if (n >= sizeof word)
+            return complain(file, line, "this word is too long", err);
+        memcpy(word, text, n);
+        word[n] = '\0';
+        if (read_option(p, word, &why) < 0)
+            return complain(file, line, why.text, err);
+        text += n;
+    }
+    return 0;
+}
+
+int bats_sharing_note(struct bats_sharing *s, const char *text,
+                      uint32_t n_tasks, const char *file, uint32_t line,
+                      struct bats_error *err)
+{
+    text += strspn(text, BLANKS);
+    size_t n = strcspn(text, BLANKS);
+    if (n == 0 || memchr(text, '=', n))
+        return complain(file, line, "the workflow has no name", err);
+    int rc = s->n == 0 && n_tasks > 0 ? add(s, "others", 6, 0, err) : 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (strlen(s->list[i].name) == n &&
+            memcmp(s->list[i].name, text, n) == 0)
+            return complain(file, line, "this workflow is there already", err);
+    if (s->n == BATS_PURSES_MAX)
+        return complain(file, line, "more than 1024 workflows", err);
+    if (rc == 0)
+        rc = add(s, text, n, n_tasks, err);
+    return rc < 0 ? rc
+                  : read_options(&s->list[s->n - 1], text + n, file, line,
+                                 err);
+}
+
+int bats_sharing_finish(struct bats_sharing *s, uint32_t n_tasks,
+                        struct bats_error *err)
+{
+    if (s->n == 0)
+        return 0;
+    s->of = malloc((n_tasks + (size_t)1) * sizeof *s->of);
+    if (!s->of)
+        return no_memory(err);
+    for (uint32_t i = 0; i < s->n; i++) {
+        uint32_t end = i + 1 < s->n ? s->first[i + 1] : n_tasks;
+        for (uint32_t k = s->first[i]; k < end; k++)
+            s->of[k] = (uint16_t)i;
+    }
+    return 0;
+}
+
+void bats_sharing_release(struct bats_sharing *s)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        free((char *)s->list[i].name);
+    free(s->list);
+    free(s->first);
+    free(s->of);
+}

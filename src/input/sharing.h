@@ -1,0 +1,35 @@
+/*
+ * sharing: which tasks of a bag belong to which workflow, and what each of these
+ * may spend (bats/purse.h).
+ *
+ * Layer: input, used by the bag. A line "#BATS workflow NAME [budget=AMOUNT]
+ * [deadline=DURATION]" begins a workflow: tasks below it belong to it, until the
+ * next one. Tasks before the first such line are "others", without a limit.
+ */
+#ifndef BATS_SHARING_H
+#define BATS_SHARING_H
+
+#include "bats/purse.h"
+#include "bats/error.h"
+
+struct bats_sharing {
+    struct bats_purse *list; /* names are its own */
+    uint32_t n;
+    size_t room;
+    uint32_t *first; /* by workflow: its first task */
+    size_t first_room;
+    uint16_t *of; /* by task, once it is whole */
+};
+
+/* `text` follows "#BATS workflow" on this line; `n_tasks` are above it. BATS_EINPUT
+ * with "file:line: sentence"; BATS_ENOMEM. */
+int bats_sharing_note(struct bats_sharing *sharing, const char *text,
+                      uint32_t n_tasks, const char *file, uint32_t line,
+                      struct bats_error *err);
+
+/* After the last line. BATS_ENOMEM. */
+int bats_sharing_finish(struct bats_sharing *sharing, uint32_t n_tasks,
+                        struct bats_error *err);
+void bats_sharing_release(struct bats_sharing *sharing);
+
+#endif

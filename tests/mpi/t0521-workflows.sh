@@ -1,0 +1,88 @@
+#!/bin/bash
+# Several workflows in one run, each with a budget of its own.
+. "$TOP/tests/mpi/lib.sh"
+
+shared() {
+    sqlite3 "$1" "SELECT coalesce(sum(why), 0) FROM command
+        WHERE type = 'share' AND copy = $2"
+}
+cat >clusters.ini <<'INI'
+[run]
+window = 1h
+[cluster one]
+ranks = 1
+charge = 2
+INI
+
+cat >bag <<'BAG'
+#BATS workflow rich budget=5 deadline=2h
+#BATS task r1
+touch r1
+#BATS task r2 after r1
+touch r2
+#BATS workflow poor budget=1
+#BATS task p1
+touch p1
+#BATS task p2 after p1
+touch p2
+BAG
+expect 4 bats 2 bag --clusters clusters.ini
+test -e r2 && test ! -e p1 && test ! -e p2
+ok 'what the budget of its workflow does not cover is not run, the rest is'
+grep -qE '^rich +2 +0 +0 +0 +2 +5 ' err
+grep -qE '^poor +0 +0 +2 +2 +0 +1 ' err
+grep -q 'the budget of their workflow does not cover.*: 3-4' err
+ok 'the bill has a line for each workflow, and names what is left'
+test "$(shared bag.bats 1)" = 2000000
+test "$(shared bag.bats 2)" = 0
+ok 'who had the machine alone has paid all of it'
+"$BATS_MPI" record verify bag.bats >out
+grep -q 'the engine decides the same again' out
+ok 'the record is verified, shares too'
+
+sed -i 's/budget=1/budget=2/' bag
+bats 2 bag --clusters clusters.ini --resume
+test -e p2
+test "$(shared bag.bats 2)" = 2000000
+ok 'with more money, --resume does the rest'
+printf 'touch p3\n' >>bag
+expect 4 bats 2 bag --clusters clusters.ini --resume
+test ! -e p3
+grep -qE '^poor +2 +0 +1 +1 +2 +2 ' err
+ok 'what earlier sessions have charged counts against the budget'
+
+complains() {
+    printf '#BATS workflow %s\ntrue\n' "$1" >bad
+    expect 2 "$BATS_MPI" --master-works bad 2>err
+    grep -q "bad:1: .*$2" err
+}
+complains 'a budget=x' "'x'"
+complains 'a bugdet=3' "'bugdet=3' is neither"
+complains '' 'has no name'
+complains 'a deadline=0' 'the deadline is 0'
+printf '#BATS workflow a\ntrue\n#BATS workflow a\ntrue\n' >bad
+expect 2 "$BATS_MPI" --master-works bad 2>err
+grep -q 'bad:3: this workflow is there already' err
+ok 'mistakes are named with file and line'
+
+# ---- a task that is stopped because its workflow cannot pay the next window ----
+
+cat >bag2 <<'BAG'
+#BATS workflow short budget=3
+@sleep 90m
+#BATS workflow long budget=9
+@sleep 2h
+BAG
+sed 's/charge/max = 1\ncharge/' clusters.ini >both.ini
+printf '[cluster two]\nranks = 2\ncharge = 3\n' >>both.ini
+expect 4 bats 3 bag2 --clusters both.ini --time-scale 3600 --policy rr
+for i in 1 2; do
+    budget=$((i == 1 ? 3000000 : 9000000))
+    test "$(shared bag2.bats $i)" -gt 0
+    test "$(shared bag2.bats $i)" -le $budget
+done
+grep -qE '^short +0 +0 +1 +1 ' err
+grep -qE '^long +1 +0 +0 +0 ' err
+ok 'one workflow runs out of money between windows, the other goes on'
+
+done_testing
