@@ -14,6 +14,7 @@
 
 #define MACHINES 12
 #define TASKS 40
+#define EDGES 60
 
 struct run {
     struct bats_cluster clusters[3];
@@ -28,6 +29,7 @@ struct run {
     bats_money low, high, booked; /* owed, at the prices of a block's ends */
     uint32_t notices, losses, acquired, begun_late, n_open, results[TASKS];
     bool finished;
+    struct bats_graph graph; /* n_nodes = 0: nobody waits */
 };
 
 static const struct bats_cluster *cluster_of(const struct run *r, uint32_t m)
@@ -80,6 +82,11 @@ static void on_command(void *context, bats_time now,
         break;
     case BATS_COMMAND_RUN:
         r->begun_late += r->noticed[c->machine] >= 0;
+        assert_int_equal(r->results[c->task], 0);
+        for (uint32_t p = 0; p < r->graph.n_nodes; p++)
+            for (uint64_t k = r->graph.first[p]; k < r->graph.first[p + 1]; k++)
+                if (r->graph.child[k] == c->task)
+                    assert_int_equal(r->results[p], 1);
         break;
     case BATS_COMMAND_PARK:
     case BATS_COMMAND_RELEASE:
@@ -311,6 +318,21 @@ static void draw_cluster(struct bats_cluster *c, uint32_t max, uint64_t *x)
     }
 }
 
+/* Each edge leads to a later task. */
+static void add_graph(struct run *r, uint64_t *x)
+{
+    struct bats_edge edges[EDGES];
+    struct bats_error err;
+    uint32_t n = r->o.sched.n_tasks, n_edges = 0;
+    for (uint32_t i = 0; n > 1 && i < EDGES; i++) {
+        uint32_t child = 1 + (uint32_t)at(x, n - 1);
+        edges[n_edges++] = (struct bats_edge){(uint32_t)at(x, child), child};
+    }
+    assert_int_equal(
+        bats_graph_init(&r->graph, n, n, edges, n_edges, &err), 0);
+    r->o.sched.graph = &r->graph;
+}
+
 static void draw(struct run *r, uint64_t *x)
 {
     static const struct bats_policy *const policies[] = {
@@ -347,7 +369,7 @@ static void draw(struct run *r, uint64_t *x)
     r->o.noise_seed = at(x, UINT32_MAX);
 }
 
-/* check() has looked at it after every event. */
+/* check() has looked at it after every event. Every second bag is a graph. */
 static void no_budget_is_exceeded_whatever_is_reclaimed(void **state)
 {
     (void)state;
@@ -358,7 +380,10 @@ static void no_budget_is_exceeded_whatever_is_reclaimed(void **state)
         struct run r;
         uint64_t x = i;
         draw(&r, &x);
+        if (i % 2 == 1)
+            add_graph(&r, &x);
         play(&r);
+        bats_graph_release(&r.graph);
         assert_true(r.status.charged <= r.o.sched.budget);
         for (uint32_t t = 0; t < r.o.sched.n_tasks; t++)
             assert_true(r.results[t] <= 1);
@@ -368,7 +393,8 @@ static void no_budget_is_exceeded_whatever_is_reclaimed(void **state)
         if (r.o.sched.budget == BATS_UNLIMITED &&
             r.o.sched.policy != &bats_policy_bkp &&
             r.status.finish != BATS_FINISH_NO_MACHINES)
-            assert_int_equal(r.status.done + r.status.failed,
+            assert_int_equal(r.status.done + r.status.failed +
+                                 r.status.skipped,
                              r.o.sched.n_tasks);
     }
     assert_true(notices > n / 4 && losses > n / 8 && done > 2 * n);
