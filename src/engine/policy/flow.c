@@ -23,6 +23,8 @@
 /* Prices of those who have all the money, or all the time. */
 #define NOTHING 1e-100
 #define EVERYTHING 1e100
+/* Where runtimes are learned, this share of the money is planned with. */
+#define LEARNED 0.9
 #define PATIENCE 64 /* the longest target, in times of the shortest chain */
 
 /* ---- the choice ---- */
@@ -334,7 +336,7 @@ static int make_rule(const struct state *s, double money,
 {
     struct search f = {.play = {.s = s},
                        .best = rule,
-                       .money = money,
+                       .money = money * (s->categories.told ? 1 : LEARNED),
                        .deadline = s->goal.deadline == BATS_NEVER
                                        ? INFINITY
                                        : (double)s->goal.deadline,

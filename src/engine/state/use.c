@@ -89,11 +89,13 @@ static bats_time expected(const struct state *s, uint32_t id)
     bats_time time = s->window + s->preempt_lead;
     if (!s->bag.graph)
         return time;
-    /* Little money may do for a workflow of short tasks. */
+    /* Little money may do for a workflow of short tasks. But what begins must
+     * be able to go on for a moment: else it would begin again and again. */
     bats_time lasts = bats_billing_lasts(
         s->clusters[s->machines[id].cluster].price, s->window,
         bats_ledger_available(&s->ledger) / (SHARES * (s->n_open + 1)));
-    return lasts > 0 && lasts < time ? lasts : time;
+    return lasts > s->preempt_lead + BATS_SECOND && lasts < time ? lasts
+                                                                 : time;
 }
 
 /* The time that a task may well take: that of the longest of the sample, or
@@ -128,8 +130,13 @@ bool use_affordable(const struct state *s, uint32_t id,
     bats_time time = s->n_busy > 0 || bats_is_position(task)
                          ? allowed(s, id, task)
                          : expected(s, id);
-    if (in_use(s, id))
-        time -= m->paid_end - s->now;
+    bats_time rest = in_use(s, id) ? m->paid_end - s->now : 0;
+    bats_time lasts =
+        bats_billing_lasts(s->clusters[m->cluster].price, s->window,
+                           bats_ledger_available(&s->ledger));
+    if (rest + lasts <= s->preempt_lead) /* not for a moment */
+        return false;
+    time -= rest;
     return time <= 0 ||
            bats_billing_use(s->clusters[m->cluster].price, s->window, time) <=
                bats_ledger_available(&s->ledger);
@@ -146,7 +153,8 @@ void use_begin(struct state *s, uint32_t id, struct bats_position task)
         s->rest[id].since = m->paid_end = s->now;
         s->rest[id].booked = 0;
     }
-    hold_until(s, id, s->now + allowed(s, id, task));
+    bats_time time = allowed(s, id, task);
+    hold_until(s, id, s->now + (time > 0 ? time : 1));
     purse_match(s, id, use_held(s, id));
 }
 
