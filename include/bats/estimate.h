@@ -151,6 +151,7 @@ enum bats_offer {
     BATS_OFFER_CHEAPER,
     BATS_OFFER_BALANCED,
     BATS_OFFER_FASTER,
+    BATS_OFFER_STRATEGY, /* of the policy expert, for its tail */
     BATS_OFFER_KINDS /* records have these numbers */
 };
 
@@ -232,6 +233,8 @@ struct bats_choice {
     enum bats_offer offer;
     bats_money budget;  /* for BATS_OFFER_BUDGET */
     bats_time deadline; /* for BATS_OFFER_DEADLINE */
+    uint32_t strategy;  /* for BATS_OFFER_STRATEGY: its place in the offers of
+                           bats_sched_strategies */
 };
 
 /* "cheapest", "cheapest+10%" ..., "fastest"; "" for those without a name. */

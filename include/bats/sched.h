@@ -376,6 +376,8 @@ struct bats_sched_options {
                             expression of makespan, tail (seconds), cost and
                             task_cost, or cheapest, fastest, product; within
                             budget and deadline, if any is. Copied */
+    bool asks; /* then it tells, by SAMPLED, that strategies are on offer, and
+                  goes on with its own; CHOSEN may take another one */
     const struct bats_graph *graph; /* which task waits for which others: of
                                        n_tasks tasks, and no circle. NULL:
                                        none does. Not copied: it must live as
@@ -541,10 +543,26 @@ struct bats_sched_strategy {
     struct bats_strategy strategy; /* in use */
     bats_time decided; /* when the engine decided on it; -1: it was given */
     double gamma;      /* and the share that answers, as it was seen then */
+    bool is_chosen;    /* not by the engine: by CHOSEN */
+    double makespan, cost; /* of the whole run, as expected then; microseconds,
+                              money; 0: not known */
 };
 /* False: another policy. */
 bool bats_sched_strategy(const struct bats_sched *s,
                          struct bats_sched_strategy *strategy);
+
+/* The strategies from which the last one was taken: efficient ones, within
+ * budget and deadline if any is, the fastest first. */
+#define BATS_STRATEGIES 9
+struct bats_sched_offer {
+    struct bats_strategy strategy;
+    double makespan, cost; /* of the whole run, expected, */
+    double makespan_margin, cost_margin; /* and half the 95 % interval */
+    bool is_best; /* by the utility */
+};
+/* Returns their number; the engine's, valid until the next handle. */
+size_t bats_sched_strategies(const struct bats_sched *s,
+                             const struct bats_sched_offer **offers);
 
 struct bats_cluster_status {
     uint32_t machines_used; /* that were acquired at least once */

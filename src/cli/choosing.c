@@ -11,6 +11,7 @@
 #include "cli/estimation.h"
 #include "input/profile.h"
 #include "report/schedules.h"
+#include "report/table.h"
 #include "report/snapshot.h"
 #include "report/terminal.h"
 #include "report/words.h"
@@ -34,6 +35,25 @@ static bool can_ask(void)
     return is_terminal(STDERR_FILENO) && is_terminal(STDIN_FILENO);
 }
 
+static int init_strategies(struct bats_choosing *c,
+                           const struct bats_settings *set,
+                           struct bats_error *err)
+{
+    if (strcmp(set->choose, "ask") != 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--choose: '%s' is for schedules; with --policy "
+                              "expert it is 'ask', for the strategy",
+                              set->choose);
+    if (set->strategy != NULL)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--choose ask and --strategy exclude each "
+                              "other");
+    c->strategies = true;
+    c->choice.offer = BATS_OFFER_NONE;
+    c->ask = can_ask();
+    return 0;
+}
+
 int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
                        const struct bats_settings *set, struct bats_error *err)
 {
@@ -49,6 +69,8 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
         c->out = stdout;
         return 0;
     }
+    if (strcmp(set->policy, "expert") == 0 && set->choose != NULL)
+        return init_strategies(c, set, err);
     const struct bats_deadline *deadline = &set->deadline;
     bool thrifty = bats_settings_thrifty(set);
     if (set->choose != NULL && deadline->text != NULL)
@@ -186,6 +208,51 @@ static void show(struct bats_choosing *c, const struct bats_platform *platform,
         show_deadline(c, &e, sched);
 }
 
+/* ---- the strategies of the policy expert ---- */
+
+static void show_strategies(struct bats_choosing *c,
+                            const struct bats_platform *platform,
+                            const struct bats_sched_offer *offers)
+{
+    static const char *const head[] = {"",     "strategy", "makespan",
+                                       "+-",   "charged",  "+-"};
+    static struct bats_table table;
+    char text[BATS_STRATEGY_TEXT];
+    const double unit = (double)BATS_UNIT;
+    table = (struct bats_table){.n_rows = 0};
+    bats_table_head(&table, head, sizeof head / sizeof *head);
+    for (size_t i = 0; i < c->n_shown; i++) {
+        const struct bats_sched_offer *o = &offers[i];
+        bats_table_set(&table, i + 1, 0, "%zu%s", i + 1, o->is_best ? "*" : "");
+        bats_table_set(&table, i + 1, 1, "%s",
+                       bats_strategy_format(text, &o->strategy));
+        bats_table_set(&table, i + 1, 2, "%s",
+                       bats_words_makespan(text, o->makespan));
+        bats_table_set(&table, i + 1, 3, "%s",
+                       bats_words_makespan(text, o->makespan_margin));
+        bats_table_set(&table, i + 1, 4, "%.2f", o->cost / unit);
+        bats_table_set(&table, i + 1, 5, "%.2f", o->cost_margin / unit);
+    }
+    fprintf(c->out, "The tail begins. Of the whole run, %s, is expected:\n\n",
+            platform->currency);
+    bats_table_print(c->out, &table);
+    fputs("\n*: the best by --utility, which is followed now.\n", c->out);
+}
+
+/* Others than those that are on the screen. */
+static bool list_strategies(struct bats_choosing *c,
+                            const struct bats_sched *sched)
+{
+    const struct bats_sched_offer *offers;
+    size_t n = bats_sched_strategies(sched, &offers);
+    if (c->is_shown && n == c->n_shown &&
+        memcmp(c->listed, offers, n * sizeof *offers) == 0)
+        return false;
+    memcpy(c->listed, offers, n * sizeof *offers);
+    c->n_shown = n;
+    return true;
+}
+
 /* Says what happens if nobody answers, on the line above the answer. */
 static void say_time(struct bats_choosing *c, int64_t left)
 {
@@ -193,7 +260,9 @@ static void say_time(struct bats_choosing *c, int64_t left)
     if (c->n_shown > 1)
         snprintf(numbers, sizeof numbers, "1 to %zu", c->n_shown);
     fprintf(stderr,
-            c->offers ? "Type %s or a name, and Enter; in %" PRId64
+            c->strategies ? "Type %s, and Enter; in %" PRId64
+                            " s it stays as it is."
+            : c->offers ? "Type %s or a name, and Enter; in %" PRId64
                         " s it stays as it is."
                       : "Type %s or a name, and Enter; in %" PRId64
                         " s: fastest.",
@@ -234,6 +303,19 @@ static int parse_name(const struct bats_choosing *c, const char *line,
     return bats_choice_parse(c->plans, line, choice, err);
 }
 
+static int parse_number(const struct bats_choosing *c, const char *line,
+                        struct bats_choice *choice, struct bats_error *err)
+{
+    size_t number = (size_t)(line[0] - '1');
+    if (line[0] < '1' || number >= c->n_shown || line[1] != '\0')
+        return bats_error_set(err, BATS_EINPUT,
+                              "'%.20s' is not a number from 1 to %zu", line,
+                              c->n_shown);
+    *choice = (struct bats_choice){.offer = BATS_OFFER_STRATEGY,
+                                   .strategy = (uint32_t)number};
+    return 0;
+}
+
 /* An empty line leaves *choice as it is; any other line has to name a schedule
  * that exists. */
 static int parse_answer(const struct bats_choosing *c,
@@ -245,6 +327,8 @@ static int parse_answer(const struct bats_choosing *c,
     struct bats_choice answer;
     if (line[0] == '\0')
         return 0;
+    if (c->strategies)
+        return parse_number(c, line, choice, err);
     int rc = parse_name(c, line, &answer, err);
     if (rc == 0 && c->offers && answer.offer == BATS_OFFER_FASTEST)
         return 0; /* the fastest is running already */
@@ -268,7 +352,8 @@ static bool read_answer(struct bats_choosing *c, struct bats_sched *sched,
     int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
     if (now_us >= c->until_us) {
         fprintf(stderr, "\nNo answer: %s.\n",
-                c->offers ? "it stays as it is" : "the fastest");
+                c->offers || c->strategies ? "it stays as it is"
+                                           : "the fastest");
         return true;
     }
     count_down(c, now_us);
@@ -288,11 +373,34 @@ static bool read_answer(struct bats_choosing *c, struct bats_sched *sched,
     return false;
 }
 
+/* It is asked for again when there are others. */
+static bool answer_strategy(struct bats_choosing *c,
+                            const struct bats_platform *platform,
+                            struct bats_sched *sched,
+                            struct bats_choice *choice)
+{
+    bool is_new = list_strategies(c, sched);
+    *choice = c->choice;
+    if (is_new && c->out != NULL)
+        show_strategies(c, platform, c->listed);
+    c->is_shown = true;
+    if (!c->ask || c->n_shown < 2)
+        return true;
+    if (is_new)
+        ask(c);
+    if (!read_answer(c, sched, choice))
+        return false;
+    c->asks = false;
+    return true;
+}
+
 bool bats_choosing_answer(struct bats_choosing *c,
                           const struct bats_platform *platform,
                           struct bats_sched *sched, struct bats_choice *choice)
 {
     struct bats_sched_status status;
+    if (c->strategies)
+        return answer_strategy(c, platform, sched, choice);
     if (c->out != NULL && !c->is_shown)
         show(c, platform, sched);
     if (!c->is_shown && c->n_shown < 2)

@@ -4,7 +4,8 @@
  *
  * Layer: cli. Used by the verbs run and sample. A run with none of --choose,
  * --budget, --deadline and --profile has no such phase: it shows the schedules
- * once it knows its clusters, and continues as fast as it can.
+ * once it knows its clusters, and continues as fast as it can. With the policy
+ * expert --choose ask is about the strategy, when the tail begins.
  */
 #ifndef BATS_CHOOSING_H
 #define BATS_CHOOSING_H
@@ -26,6 +27,9 @@ struct bats_choosing {
     bool ask;         /* a person is asked; choice applies if nobody answers */
     bool asks;        /* the question is on the screen */
     bool only;        /* the verb sample: nothing is chosen */
+    bool strategies;  /* no sampling phase, but the tail's strategy is chosen,
+                         of these: */
+    struct bats_sched_offer listed[BATS_STRATEGIES];
     FILE *out;        /* where the schedules are shown; NULL: nowhere */
     bool is_shown;    /* they are on the screen: these, from 1 on */
     enum bats_offer shown[BATS_OFFERS];

@@ -165,7 +165,8 @@ const struct bats_option bats_options[] = {
      "sample first, show the schedules on offer and run this one: cheapest, "
      "cheaper, balanced, faster, fastest, or ask (default without --budget "
      "and --deadline: start all machines, show the schedules during the "
-     "run)"},
+     "run). With --policy expert only ask: show the strategies when the tail "
+     "begins, and follow the best by --utility until another one is typed"},
     {"profile", 0, "FILE", BATS_OPTION_FILE, AT(profile), RUN,
      BATS_GROUP_MONEY,
      "continue from the sample that 'bats-mpi sample' kept in FILE, with "

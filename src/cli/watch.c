@@ -238,6 +238,11 @@ static void on_chosen(void *context, const struct bats_survey *survey,
     struct bats_snapshot snapshot;
     char text[512];
     bats_snapshot_take(&snapshot, &survey->platform, sched);
+    if (!w->quiet && snapshot.has_strategy) {
+        bats_progress_clear(&w->progress);
+        fprintf(stderr, "bats-mpi: strategy: %s\n",
+                bats_strategy_format(text, &snapshot.strategy.strategy));
+    }
     if (w->quiet || !snapshot.has_promise)
         return;
     bats_progress_clear(&w->progress);

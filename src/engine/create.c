@@ -348,6 +348,7 @@ int bats_sched_create(const struct bats_sched_options *o,
         return rc == BATS_ENOMEM ? no_memory(o, err) : rc;
     }
     configure_limits(e);
+    e->asks = o->asks;
     e->may_offer =
         o->sampling.offers && e->state.phase == PHASE_NONE && !is_by_time(o);
     *sched = e;

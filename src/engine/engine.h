@@ -33,6 +33,7 @@ struct bats_sched {
     bats_time wakeup; /* something falls due, as of the last step */
     bool started;     /* the start's configuration was chosen */
     bool may_offer;   /* a plain run may still be asked to choose */
+    bool asks;        /* for the strategy of the tail */
 };
 
 /* ---- assign.c ---- */

@@ -215,6 +215,9 @@ static int settle(struct bats_sched *e, struct bats_error *err)
         begin_tail(e);
         if (s->in_tail) {
             e->tail->update(e->own.tail, s);
+            if (e->tail->has_news(e->own.tail) && e->asks)
+                state_emit(s, (struct bats_command){
+                                  .type = BATS_NOTICE_SAMPLED});
             configure_limits(e); /* D may be another one now */
         }
         assign_instances(e);
@@ -383,6 +386,19 @@ static int bill(struct bats_sched *e, const struct bats_event *ev,
     return rc;
 }
 
+/* The answer to the offers of the tail. */
+static int choose_strategy(struct bats_sched *e,
+                           const struct bats_choice *choice,
+                           struct bats_error *err)
+{
+    if (choice->offer == BATS_OFFER_NONE)
+        return 0;
+    if (choice->offer == BATS_OFFER_STRATEGY &&
+        e->tail->choose(e->own.tail, &e->state, choice->strategy))
+        return 0;
+    return bats_error_set(err, BATS_EINPUT, "there is no such strategy");
+}
+
 static int happen(struct bats_sched *e, const struct bats_event *ev,
                   struct bats_error *err)
 {
@@ -400,6 +416,8 @@ static int happen(struct bats_sched *e, const struct bats_event *ev,
     case BATS_EVENT_NOTICE:
         return outcome_of_notice(e, ev->machine, ev->runtime, err);
     case BATS_EVENT_CHOSEN:
+        if (e->tail->choose)
+            return choose_strategy(e, &ev->choice, err);
         return configure_choice(e, &ev->choice, err);
     case BATS_EVENT_ENDS:
         job_set_end(&e->state, ev->machine, ev->runtime);

@@ -268,7 +268,12 @@ bool bats_sched_strategy(const struct bats_sched *e,
 {
     if (!e->tail->strategy)
         return false;
-    strategy->strategy = *e->tail->strategy(e->own.tail, &strategy->decided,
-                                            &strategy->gamma);
+    e->tail->strategy(e->own.tail, strategy);
     return true;
+}
+
+size_t bats_sched_strategies(const struct bats_sched *e,
+                             const struct bats_sched_offer **offers)
+{
+    return e->tail->offers ? e->tail->offers(e->own.tail, offers) : 0;
 }

@@ -49,12 +49,13 @@ static const struct {
     {"goal_deadline_us", TIME | OR_0, AT(goal.deadline)},
     {"goal_minimize", COUNT | OR_0, AT(goal.minimize)},
     {"goal_confidence", REAL | OR_0, AT(goal.confidence)},
+    {"asks", FLAG | OR_0, AT(asks)},
 };
 #define FIELDS (sizeof fields / sizeof *fields)
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 584,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 592,
                "all of the engine's options are recorded");
 
 /* ---- writing ---- */

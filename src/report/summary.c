@@ -392,13 +392,25 @@ static void print_strategy(FILE *out, const struct bats_snapshot *s)
     if (!s->has_strategy)
         return;
     bats_strategy_format(name, &now->strategy);
-    if (now->decided < 0)
+    if (now->is_chosen)
+        snprintf(text, sizeof text, "%s, chosen by you at %s when %.0f %% "
+                 "answered", name, bats_words_moment(time, now->decided),
+                 100 * now->gamma);
+    else if (now->decided < 0)
         snprintf(text, sizeof text, "%s", name);
     else
         snprintf(text, sizeof text, "%s, chosen at %s when %.0f %% answered",
                  name, bats_words_moment(time, now->decided),
                  100 * now->gamma);
     bats_report_labelled(out, "strategy", text);
+    if (now->makespan <= 0)
+        return;
+    snprintf(text, sizeof text, "in %s for %.2f%s%s",
+             bats_words_makespan(time, now->makespan),
+             now->cost / (double)BATS_UNIT,
+             s->platform->currency[0] != '\0' ? " " : "",
+             s->platform->currency);
+    bats_report_labelled(out, "expected", text);
 }
 
 static void print_facts(FILE *out, const struct bats_report *r)

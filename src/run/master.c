@@ -212,7 +212,8 @@ static int check_choice(struct master *m, const struct bats_choice *choice,
 {
     struct bats_estimator e;
     struct bats_schedule schedule;
-    if (choice->offer == BATS_OFFER_NONE)
+    if (choice->offer == BATS_OFFER_NONE ||
+        choice->offer == BATS_OFFER_STRATEGY)
         return 0;
     int rc = bats_sched_estimator(m->sched, &e, err);
     e.currency = m->survey.platform.currency;

@@ -126,6 +126,7 @@ static struct bats_sched_options engine_options(struct master *m)
         .tail = o->tail,
         .strategy = o->strategy,
         .utility = o->utility,
+        .asks = o->asks,
         .once = o->once,
         .graph = bats_bagfile_graph(o->bag),
     };

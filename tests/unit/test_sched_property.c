@@ -613,7 +613,7 @@ static void choose(struct world *w)
 {
     struct bats_event ev = {
         .type = BATS_EVENT_CHOSEN,
-        .choice = {.offer = (enum bats_offer)pick(w, BATS_OFFER_KINDS),
+        .choice = {.offer = (enum bats_offer)pick(w, BATS_OFFER_STRATEGY),
                    .budget = pick(w, 100000000),
                    .deadline = pick(w, 100000)}};
     int rc = tell(w, ev);

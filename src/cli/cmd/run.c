@@ -710,6 +710,7 @@ static int master(enum bats_verb verb, const struct bats_settings *set)
     if (rc == 0)
         rc = load_bag(set, &bag, &err);
     options.bag = bag;
+    options.asks = choosing.strategies;
     options.sampling =
         (struct bats_sched_sampling){.on = choosing.on,
                                      .offers = choosing.offers ||

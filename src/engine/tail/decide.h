@@ -3,11 +3,13 @@
  *
  * Layer: engine, the tail's. Plays all strategies of the grid (bats/plays.h)
  * from the present state and takes the one whose utility is least, of those
- * expected to keep budget and deadline, if there are any.
+ * expected to keep budget and deadline, if there are any. It keeps those that a
+ * person may want instead.
  */
 #ifndef BATS_ENGINE_DECIDE_H
 #define BATS_ENGINE_DECIDE_H
 
+#include "bats/sched.h"
 #include "bats/plays.h"
 
 struct decide_question {
@@ -29,7 +31,12 @@ int decide_utility(const char *text, double makespan, double tail,
                    double cost, uint32_t n_tasks, double *value,
                    struct bats_error *err);
 
+struct decide_answer {
+    struct bats_sched_offer offers[BATS_STRATEGIES];
+    size_t n, best; /* offers; the one that was taken */
+};
+
 /* False: no memory; nothing is decided. */
-bool decide(const struct decide_question *q, struct bats_strategy *strategy);
+bool decide(const struct decide_question *q, struct decide_answer *answer);
 
 #endif

@@ -32,6 +32,11 @@ struct expert {
     struct past past[POOLS];
     bats_time decided, next_look; /* decided: -1, it is given */
     double gamma;
+    struct decide_answer answer; /* n 0: nothing was decided */
+    struct bats_sched_offer expected; /* the one of its offers that is
+                                         followed, as it was then */
+    bool is_chosen;              /* by a person, */
+    bool has_news;               /* who is to be asked */
     struct instances instances;
     uint32_t *number;            /* by position: of a task of the tail */
     struct bats_position *tasks; /* by number: its position */
@@ -251,6 +256,14 @@ static uint32_t list_tasks(const struct expert *x, const struct state *s,
     return n;
 }
 
+static void follow(struct expert *x, const struct state *s, size_t which)
+{
+    x->strategy = x->answer.offers[which].strategy;
+    x->expected = x->answer.offers[which];
+    x->decided = s->now;
+}
+
+/* What a person has chosen stays until another one is. */
 static void ask(struct expert *x, const struct state *s,
                 const struct bats_answers *a)
 {
@@ -283,10 +296,12 @@ static void ask(struct expert *x, const struct state *s,
         q.model.n_tasks = list_tasks(x, s, tasks);
         q.model.n_reliable_times = reliable_times(x, s, a, times);
         if (q.model.n_tasks > 0 && q.model.n_unreliable > 0 &&
-            decide(&q, &x->strategy)) {
-            x->decided = s->now;
+            decide(&q, &x->answer)) {
+            x->has_news = true;
             x->gamma = a->gamma;
             x->t_ur = a->mean;
+            if (!x->is_chosen)
+                follow(x, s, x->answer.best);
         }
     }
     free(tasks);
@@ -482,13 +497,42 @@ static void ended(void *self, const struct state *s, uint32_t slot,
         instances_hurry(&x->instances, x->number[task.i]);
 }
 
-static const struct bats_strategy *
-strategy(const void *self, bats_time *when, double *gamma)
+static void strategy(const void *self, struct bats_sched_strategy *strategy)
 {
     const struct expert *x = self;
-    *when = x->decided;
-    *gamma = x->gamma;
-    return &x->strategy;
+    *strategy = (struct bats_sched_strategy){.strategy = x->strategy,
+                                             .decided = x->decided,
+                                             .gamma = x->gamma,
+                                             .is_chosen = x->is_chosen};
+    if (x->decided < 0)
+        return;
+    strategy->makespan = x->expected.makespan;
+    strategy->cost = x->expected.cost;
+}
+
+static size_t offers(const void *self, const struct bats_sched_offer **offers)
+{
+    const struct expert *x = self;
+    *offers = x->answer.offers;
+    return x->answer.n;
+}
+
+static bool has_news(void *self)
+{
+    struct expert *x = self;
+    bool has = x->has_news;
+    x->has_news = false;
+    return has;
+}
+
+static bool choose(void *self, const struct state *s, uint32_t which)
+{
+    struct expert *x = self;
+    if (which >= x->answer.n)
+        return false;
+    follow(x, s, which);
+    x->is_chosen = true;
+    return true;
 }
 
 static bats_time wakeup(void *self)
@@ -508,4 +552,7 @@ const struct tail tail_expert = {
     .waiting = waiting,
     .ended = ended,
     .wakeup = wakeup,
-    .strategy = strategy};
+    .strategy = strategy,
+    .offers = offers,
+    .has_news = has_news,
+    .choose = choose};

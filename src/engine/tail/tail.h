@@ -58,10 +58,13 @@ struct tail {
                   struct bats_position task, bool answers, bool noticed);
     /* When it wants the next step; BATS_NEVER. */
     bats_time (*wakeup)(void *self);
-    /* The strategy that it follows; *when: since then, if it has decided that
-     * itself, else -1. */
-    const struct bats_strategy *(*strategy)(const void *self, bats_time *when,
-                                            double *gamma);
+    /* The strategy that it follows, and those that were on offer. */
+    void (*strategy)(const void *self, struct bats_sched_strategy *strategy);
+    size_t (*offers)(const void *self, const struct bats_sched_offer **offers);
+    /* There are new ones since it was asked last. */
+    bool (*has_news)(void *self);
+    /* It follows another one of the offers. False: there is no such one. */
+    bool (*choose)(void *self, const struct state *s, uint32_t which);
 };
 
 /* The tail of the policy expert. */

@@ -232,6 +232,7 @@ static int replay_event(struct player *p, sqlite3_stmt *s,
         .offer = (enum bats_offer)offer,
         .budget = sqlite3_column_int64(s, ALLOWED),
         .deadline = sqlite3_column_int64(s, ALLOWED),
+        .strategy = (uint32_t)sqlite3_column_int64(s, ALLOWED),
     };
     while (type <= BATS_EVENT_NOTICE &&
            strcmp(bats_schema_events[type], bats_view_text(s, TYPE)) != 0)

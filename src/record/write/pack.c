@@ -82,6 +82,8 @@ static char *put_event(char *at, const struct bats_record *r,
         at = bats_pack_number(at, e->choice.offer);
         return bats_pack_number(at, e->choice.offer == BATS_OFFER_DEADLINE
                                         ? e->choice.deadline
+                                    : e->choice.offer == BATS_OFFER_STRATEGY
+                                        ? e->choice.strategy
                                         : e->choice.budget);
     }
     if (of_task || e->type == BATS_EVENT_JOINED ||
