@@ -333,13 +333,27 @@ static bool finishing_is_cheaper(const struct state *s, uint32_t machine)
                                 (double)bats_ledger_available(&s->ledger);
 }
 
+/* The plan keeps none of the machines that are held. */
+static bool all_are_marked(const struct state *s)
+{
+    for (uint32_t i = 0; i < s->n_held; i++)
+        if (s->machines[s->held[i]].state == MACHINE_ACTIVE &&
+            !s->machines[s->held[i]].marked)
+            return false;
+    return true;
+}
+
 /* A machine without a task at the end of its window has been refused one, or
- * there is none. */
+ * there is none. Where other tasks wait for those that run, there may be nothing
+ * yet for the machines of the plan: to cut the tasks off would be to begin them
+ * again, for ever. */
 static bool renew(const void *self, const struct state *s, uint32_t machine)
 {
     (void)self;
     if (s->machines[machine].marked)
-        return finishing_is_cheaper(s, machine);
+        return finishing_is_cheaper(s, machine) ||
+               (s->height && machine_works(s, machine) &&
+                all_are_marked(s));
     return machine_works(s, machine);
 }
 
