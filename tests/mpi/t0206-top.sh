@@ -45,9 +45,12 @@ ESC=$(printf '\033')
 # screens ROWS COLUMNS KEYS: the screens that top draws, one after the other, in
 # `out`, with <home> before each.
 screens() {
-    { sleep 1; printf %s "$3"; sleep 1; } |
-        TERM=xterm timeout 60 script -qec \
-            "stty rows $1 cols $2; '$BATS_MPI' top bag" typescript >/dev/null
+    rm -f typescript left
+    { within 30 grep -q money typescript && printf %s "$3" &&
+        within 30 test -e left; } 2>/dev/null |
+        TERM=xterm timeout 60 script -qefc \
+            "stty rows $1 cols $2; '$BATS_MPI' top bag; touch left" \
+            typescript >/dev/null
     sed "1d;s/\r//g;s/$ESC\[H/\n<home>\n/g;s/$ESC\[[0-9;?]*[a-zA-Z]//g" \
         typescript | sed '/^Script done/d' >out
 }
@@ -88,12 +91,13 @@ expect 2 "$BATS_MPI" top --once bag >out 2>err
 grep -q "the run is over: 'bats-mpi status bag'" err
 ok 'it goes with the run'
 
+# One that had such a file would replace it, and remove it at its end.
+echo mine >bag.bats.live
 in_background --no-record
 within 60 eval 'grep -q "No space" err.run'
-sleep 2.5
-test ! -e bag.bats.live
 touch go
 expect 1 wait $run
+test "$(cat bag.bats.live)" = mine
 ok 'without a record there is none'
 
 echo '{"written_unix": "x"}' >bag.bats.live
