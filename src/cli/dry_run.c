@@ -10,6 +10,9 @@
 
 #define TASKS_SHOWN 10
 #define TEXT 4096
+/* Values of these need no quotes. */
+#define PLAIN                                                                 \
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:@_"
 
 /* The engine's first decisions, once every machine has joined. */
 struct opening {
@@ -134,15 +137,34 @@ static int print_tasks(FILE *out, const struct bats_bagfile *bag,
     return rc;
 }
 
+/* Assignments as a shell reads them. */
+static void print_variables(FILE *out, const char *at, ptrdiff_t length)
+{
+    for (const char *end = at + length; at < end; at += strlen(at) + 1) {
+        const char *value = strchr(at, '=') + 1;
+        fwrite(at, 1, (size_t)(value - at), out);
+        bool plain = value[strspn(value, PLAIN)] == '\0';
+        for (fputs(plain ? "" : "'", out); *value != '\0'; value++)
+            fputs(*value == '\'' ? "'\\''" : (char[]){*value, '\0'}, out);
+        fputs(plain ? " " : "' ", out);
+    }
+}
+
 int bats_dry_run_list(FILE *out, const struct bats_bagfile *bag,
-                      struct bats_error *err)
+                      bool variables, struct bats_error *err)
 {
     char *command = NULL;
     size_t size = 0;
     ptrdiff_t length = 0;
     uint32_t n = bats_bagfile_count(bag);
     for (uint32_t i = 0; length >= 0 && i < n; i++) {
-        length = bats_bagfile_command_for(bag, i, 1, &command, &size);
+        if (variables) {
+            length = bats_bagfile_variables(bag, i, &command, &size);
+            if (length > 0)
+                print_variables(out, command, length);
+        }
+        if (length >= 0)
+            length = bats_bagfile_command_for(bag, i, 1, &command, &size);
         if (length >= 0) {
             command[length] = '\n';
             fwrite(command, 1, (size_t)length + 1, out);

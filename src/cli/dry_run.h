@@ -19,9 +19,9 @@ int bats_dry_run_print(FILE *out, const struct bats_run_options *options,
                        const struct bats_platform *platform,
                        struct bats_error *err);
 
-/* Prints the command of every task on a line of its own; {%} is 1. Errors:
- * BATS_ENOMEM, BATS_ESYS. */
+/* Prints the command of every task on a line of its own; {%} is 1. `variables`:
+ * behind those of its environment. Errors: BATS_ENOMEM, BATS_ESYS. */
 int bats_dry_run_list(FILE *out, const struct bats_bagfile *bag,
-                      struct bats_error *err);
+                      bool variables, struct bats_error *err);
 
 #endif

@@ -88,6 +88,12 @@ test "$(sort out)" = '0007 3 a b 5 1
 0009 1 c 5 2'
 ok 'jobs select among variables'
 
+cat >two.pln <<'END'
+parameter name text select anyof "plain" "it's"
+task main
+    exec echo "$name"
+endtask
+END
 cat >sweep.sh <<'END'
 #!/bin/sh
 #SBATCH --ntasks=4
@@ -107,14 +113,23 @@ run -q sweep.sh
 sort out | cmp - before
 ok 'a script with parameters is a sweep, the same every time'
 
+run --dry-run sweep.sh
+test "$(cut -d' ' -f1,3- out)" = "$(printf 'rate=0.%s /bin/sh sweep.sh\n' \
+    1 1 2 2 3 3)"
+run --dry-run two.pln
+test "$(grep -c '^name=' out)" -eq 2
+grep -q "^name='it'\\\\''s' .*" out
+ok '--dry-run prints the commands of all points, with their variables'
+
 cat >slow.pln <<'END'
 parameter x 1
 task main
+    exec touch begun
     exec sleep 600
 endtask
 END
 "$BATS_MPI" run -q slow.pln >out 2>err &
-within 60 eval '[ -n "$(find tmp -name "bats-*")" ]'
+within 60 eval '[ -n "$(find tmp -name begun)" ]'
 kill -TERM $!
 wait $! || :
 test -z "$(find tmp -name 'bats-*')"

@@ -309,11 +309,13 @@ static int run(const struct bats_settings *set,
     return code;
 }
 
-/* --dry-run of a sweep, as in GNU parallel. */
-static int list_commands(const struct bats_bagfile *bag)
+/* --dry-run of a sweep, as in GNU parallel. A plan or a script has parameters
+ * that its commands need not show. */
+static int list_commands(const struct bats_settings *set,
+                         const struct bats_bagfile *bag)
 {
     struct bats_error err;
-    int rc = bats_dry_run_list(stdout, bag, &err);
+    int rc = bats_dry_run_list(stdout, bag, !set->is_sweep, &err);
     return rc == 0 ? BATS_EXIT_OK : bats_complain(&err);
 }
 
@@ -433,8 +435,12 @@ static int with_bag(const struct bats_settings *set,
 
     struct bats_history history = {0};
 
-    if (set->dry_run && set->is_sweep)
-        return list_commands(options->bag);
+    if (set->dry_run && bats_bagfile_sweep(options->bag) != NULL) {
+        code = list_commands(set, options->bag);
+        if (!is_joined(set)) /* the other ranks wait to be sent home */
+            bats_run_dismiss(NULL, bats_say);
+        return code;
+    }
     if (set->dry_run && set->partition != NULL)
         return dry_run_alloc(set, options);
     if (set->dry_run)
@@ -785,7 +791,7 @@ static int list_sweep(const struct bats_settings *set)
     struct bats_bagfile *bag = NULL;
     if (load_sweep(set, &bag, &err) < 0)
         return bats_complain(&err);
-    int code = list_commands(bag);
+    int code = list_commands(set, bag);
     bats_bagfile_destroy(bag);
     return code;
 }
