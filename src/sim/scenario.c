@@ -502,7 +502,8 @@ static int load_workflow(struct reader *r, const char *path,
     }
     if (!is_bag)
         bats_workflow_release(&w);
-    bats_bagfile_destroy(bag);
+    bats_bagfile_destroy(s->bag);
+    s->bag = bag; /* knows its workflows */
     return rc < 0 || s->graph.n_tasks <= TASKS_MAX
                ? rc
                : bats_error_set(why, BATS_EINPUT, "more than %d tasks",
@@ -1047,6 +1048,7 @@ void bats_scenario_destroy(struct bats_scenario *scenario)
     free(scenario->measured);
     free(scenario->planned);
     free(scenario->category);
+    bats_bagfile_destroy(scenario->bag);
     bats_graph_release(&scenario->graph);
     free(scenario);
 }

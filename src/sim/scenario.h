@@ -107,6 +107,8 @@ struct bats_scenario_budget {
     double factor;     /* for the other kinds: 1.1 for +10%; SHARE: 0.3 */
 };
 
+struct bats_bagfile; /* input/bagfile.h */
+
 struct bats_scenario {
     struct bats_platform platform; /* clusters, machines, speeds, window */
     bats_time startup[BATS_CLUSTERS_MAX];
@@ -119,6 +121,7 @@ struct bats_scenario {
     struct bats_graph graph; /* without nodes: nobody waits */
     uint16_t *category;      /* of its tasks, or NULL */
     uint32_t n_categories;
+    struct bats_bagfile *bag; /* that of `workflow`, or NULL */
     struct bats_draw runtime;
     bats_time *measured; /* from the file or the workflow, or NULL */
     bats_time *planned;  /* of the workflow, while the file is read */

@@ -1,5 +1,7 @@
 #include "sim/world.h"
 
+#include "input/bagfile.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -414,6 +416,9 @@ static int run(const struct bats_world *w, const struct bats_policy *policy,
         .on_event = watch && watch->on_event ? pass_event : NULL,
         .on_command = audit,
         .context = &auditor};
+    if (s->bag)
+        o.sched.purses = bats_bagfile_purses(s->bag, &o.sched.purse,
+                                             &o.sched.n_purses);
     if (s->deadline_is_share)
         o.sched.goal.deadline = w->deadline;
     struct bats_sched *sched;

@@ -51,6 +51,22 @@ test ! -e p3
 grep -qE '^poor +2 +0 +1 +1 +2 +2 ' err
 ok 'what earlier sessions have charged counts against the budget'
 
+cat >scenario.ini <<'INI'
+[bag]
+workflow = simulated
+[run]
+budget = unlimited
+policy = rr
+seeds = 1
+[cluster one]
+machines = 1
+charge = 2
+INI
+sed 's/budget=2/budget=1/; s/^touch .*/@sleep 10m/' bag >simulated
+"$BATS_MPI" simulate scenario.ini --csv >out
+test "$(sed -n 2p out | cut -d, -f6,9,12)" = budget_exhausted,2,2
+ok 'simulated, the budgets hold as well'
+
 complains() {
     printf '#BATS workflow %s\ntrue\n' "$1" >bad
     expect 2 "$BATS_MPI" --master-works bad 2>err
