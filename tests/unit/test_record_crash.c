@@ -202,7 +202,7 @@ static void a_view_is_of_one_moment(void **state)
     close(ends[1]);
     w.reports = ends[0];
     await_commit(&w);
-    for (int i = 0; i < 150; i++) {
+    for (int i = 0; i < 25; i++) {
         struct bats_view *view;
         struct bats_view_status status;
         int rc = bats_view_open(PATH, &view, &err);
