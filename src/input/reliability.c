@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/textfile.h"
 #include "util/grow.h"
 
 #define BLANKS " \t\r\n"
@@ -154,11 +155,8 @@ static int read_lines(struct bats_reliability *r, FILE *in, const char *path,
 int bats_outages_read(struct bats_reliability *r, const char *from,
                       const char *value, struct bats_error *err)
 {
-    const char *slash = strrchr(from, '/');
-    char *path;
-    if (asprintf(&path, "%.*s%s",
-                 slash && *value != '/' ? (int)(slash + 1 - from) : 0, from,
-                 value) < 0)
+    char *path = bats_textfile_beside(from, value);
+    if (!path)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     FILE *in = fopen(path, "re");
     int rc = in ? read_lines(r, in, path, err)

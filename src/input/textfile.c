@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -75,4 +76,15 @@ int bats_textfile_read(const char *path, char **text, size_t *length,
         *text = NULL;
     }
     return rc;
+}
+
+char *bats_textfile_beside(const char *from, const char *name)
+{
+    const char *slash = strrchr(from, '/');
+    char *path;
+    return asprintf(&path, "%.*s%s",
+                    slash && *name != '/' ? (int)(slash + 1 - from) : 0, from,
+                    name) < 0
+               ? NULL
+               : path;
 }

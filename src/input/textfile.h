@@ -1,7 +1,7 @@
 /*
  * textfile: a whole text file in memory.
  *
- * Layer: input. Used by the readers of bags, sweeps and plan files.
+ * Layer: input. Used by the readers of bags, sweeps, plan files and scenarios.
  */
 #ifndef BATS_TEXTFILE_H
 #define BATS_TEXTFILE_H
@@ -18,5 +18,9 @@ const char *bats_textfile_name(const char *path);
  * unreadable file or a directory, "path:line: sentence" for a NUL byte. */
 int bats_textfile_read(const char *path, char **text, size_t *length,
                        struct bats_error *err);
+
+/* The path of a file named in the file at `from`: relative to the directory of
+ * that; for free(). NULL: no memory. */
+char *bats_textfile_beside(const char *from, const char *name);
 
 #endif

@@ -7,6 +7,7 @@
 #include "input/inifile.h"
 #include "input/bagfile.h"
 #include "input/model.h"
+#include "input/textfile.h"
 #include "input/workflow/workflow.h"
 #include "sim/measured.h"
 
@@ -373,23 +374,10 @@ static int set_tasks(struct reader *r, const char *value,
     return set_count(value, TASKS_MAX, &r->scenario->n_tasks, why);
 }
 
-/* The path of a file whose name is relative to the directory of the scenario;
- * for free(). NULL: no memory. */
-static char *beside(const struct reader *r, const char *name)
-{
-    const char *slash = strrchr(r->path, '/');
-    char *path;
-    return asprintf(&path, "%.*s%s",
-                    slash && *name != '/' ? (int)(slash + 1 - r->path) : 0,
-                    r->path, name) < 0
-               ? NULL
-               : path;
-}
-
 static int set_file(struct reader *r, const char *name, struct bats_error *why)
 {
     struct bats_scenario *s = r->scenario;
-    char *path = beside(r, name);
+    char *path = bats_textfile_beside(r->path, name);
     if (!path)
         return bats_error_set(why, BATS_ENOMEM, "out of memory");
     r->has_runtime = true;
@@ -513,7 +501,7 @@ static int load_workflow(struct reader *r, const char *path,
 static int set_workflow(struct reader *r, const char *name,
                         struct bats_error *why)
 {
-    char *path = beside(r, name);
+    char *path = bats_textfile_beside(r->path, name);
     int rc = path ? load_workflow(r, path, why)
                   : bats_error_set(why, BATS_ENOMEM, "out of memory");
     free(path);
