@@ -1,14 +1,6 @@
 #!/bin/bash
 # Jobs bought within what is left of an account, billed by slurmdbd; and jobs
 # that Slurm gives less time than they ask for.
-for tool in slurmdbd sacctmgr mariadbd; do
-    PATH=$PATH:/usr/sbin command -v $tool >/dev/null && continue
-    case ${CI-} in
-    true) printf '1..1\nnot ok 1 - %s is there\n' "$tool" ;;
-    *) echo "1..0 # SKIP $tool is missing" ;;
-    esac
-    exit
-done
 [ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 . "$TOP/tests/slurm/accounts.sh"
