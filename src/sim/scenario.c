@@ -982,7 +982,7 @@ static int set_defaults(struct reader *r)
         rc = settle_models(r);
     if (s->repeats == 0)
         s->repeats = 1;
-    if (s->n_policies == 0)
+    if (rc == 0 && s->n_policies == 0)
         rc = add_policy(r, "bats", r->err);
     if (rc == 0 && s->n_budgets == 0)
         rc = add_budget(r, "unlimited", r->err);

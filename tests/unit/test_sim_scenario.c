@@ -420,6 +420,9 @@ static void values_of_bag_and_clusters_are_checked(void **state)
     refuse(BAG "[cluster a]\nmachines = 9000000\ncharge = 1\n"
                "[cluster b]\nmachines = 9000000\ncharge = 1\n",
            ":7: more than 10000000 machines in all clusters");
+    refuse_cluster("charge_lost = no",
+                   ":1: charge_lost: cluster 'c' is reliable");
+    refuse_cluster("notice = 2m", ":1: notice: is for reclaimable = yes");
 }
 
 int main(void)
