@@ -93,7 +93,8 @@ RUN_SRC = $(addprefix src/run/, \
 	results.c seal.c shared.c signals.c \
 	starter.c survey.c wire.c worker.c)
 SIM_SRC = $(addprefix src/sim/, \
-	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c)
+	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c \
+	$(addprefix scenario/, bag.c cluster.c run.c section.c))
 REPORT_SRC = $(addprefix src/report/, \
 	brief.c causes.c failures.c finish.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c live.c live_screen.c \
 	assets.c html.c html_plan.c html_run.c html_sweep.c perfetto.c series.c \

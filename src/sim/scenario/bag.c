@@ -1,0 +1,216 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/bagfile.h"
+#include "input/textfile.h"
+#include "input/workflow/workflow.h"
+#include "sim/measured.h"
+#include "sim/scenario/section.h"
+
+#define TASKS_MAX 1000000000
+
+static int set_tasks(struct reader *r, const char *value,
+                     struct bats_error *why)
+{
+    return bats_scenario_count(value, TASKS_MAX, &r->scenario->n_tasks, why);
+}
+
+static int set_file(struct reader *r, const char *name, struct bats_error *why)
+{
+    struct bats_scenario *s = r->scenario;
+    char *path = bats_textfile_beside(r->path, name);
+    if (!path)
+        return bats_error_set(why, BATS_ENOMEM, "out of memory");
+    r->has_runtime = true;
+    size_t n;
+    int rc = bats_measured_read(path, &s->measured, &n, why);
+    free(path);
+    if (rc < 0)
+        return rc;
+    s->runtime = (struct bats_draw){
+        .kind = BATS_DRAW_EMPIRICAL, .values = s->measured, .n = n};
+    return n <= TASKS_MAX ? 0
+                          : bats_error_set(why, BATS_EINPUT,
+                                           "more than %d runtimes", TASKS_MAX);
+}
+
+static int set_runtime(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    static const char word[] = "file";
+    size_t length = sizeof word - 1;
+    if (strncmp(value, word, length) == 0 && value[length] != '\0' &&
+        strchr(BLANKS, value[length]))
+        return set_file(r, value + length + strspn(value + length, BLANKS),
+                        why);
+    r->has_runtime = true;
+    return bats_draw_parse(value, &r->scenario->runtime, why);
+}
+
+/* The runtimes of the workflow, if it has all of them. */
+static int take_runtimes(struct reader *r, uint32_t n,
+                         bats_time (*runtime)(const void *of, uint32_t task),
+                         const void *of, struct bats_error *why)
+{
+    struct bats_scenario *s = r->scenario;
+    s->planned = malloc((size_t)n * sizeof *s->planned);
+    if (!s->planned)
+        return bats_error_set(why, BATS_ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < n; i++) {
+        s->planned[i] = runtime(of, i);
+        if (s->planned[i] < 0) { /* `runtime` has to say them */
+            free(s->planned);
+            s->planned = NULL;
+            return 0;
+        }
+    }
+    return 0;
+}
+
+static bats_time runtime_of_task(const void *workflow, uint32_t task)
+{
+    const struct bats_workflow *w = workflow;
+    return w->tasks[task].runtime;
+}
+
+/* That of a built-in task; -1: any other. */
+static bats_time runtime_of_line(const void *bag, uint32_t task)
+{
+    char *command = NULL;
+    size_t size = 0;
+    bool is_builtin = false;
+    bats_time runtime = -1;
+    if (bats_bagfile_command(bag, task, &command, &size) >= 0)
+        (void)bats_builtin_parse(command, &is_builtin, &runtime, NULL);
+    free(command);
+    return is_builtin ? runtime : -1;
+}
+
+static int copy_graph(struct bats_graph *to, const struct bats_graph *from,
+                      struct bats_error *why)
+{
+    size_t n = (size_t)from->n_nodes + 1;
+    uint64_t n_edges = bats_graph_edges(from);
+    *to = (struct bats_graph){.n_tasks = from->n_tasks,
+                              .n_nodes = from->n_nodes};
+    to->first = malloc(n * sizeof *to->first);
+    to->child = malloc((n_edges + 1) * sizeof *to->child);
+    to->any = from->any ? malloc(n) : NULL;
+    if (!to->first || !to->child || (from->any && !to->any))
+        return bats_error_set(why, BATS_ENOMEM, "out of memory");
+    memcpy(to->first, from->first, n * sizeof *to->first);
+    memcpy(to->child, from->child, n_edges * sizeof *to->child);
+    if (from->any)
+        memcpy(to->any, from->any, from->n_nodes);
+    return 0;
+}
+
+static int load_workflow(struct reader *r, const char *path,
+                         struct bats_error *why)
+{
+    struct bats_scenario *s = r->scenario;
+    struct bats_workflow w;
+    struct bats_bagfile *bag = NULL;
+    bool is_bag = bats_workflow_format(path) == BATS_WORKFLOW_NONE;
+    int rc = is_bag ? bats_bagfile_load(path, &bag, why)
+                    : bats_workflow_load(path, &w, why);
+    if (rc == 0 && is_bag && !bats_bagfile_graph(bag))
+        rc = bats_error_set(why, BATS_EINPUT,
+                            "no task of %.200s waits for another", path);
+    if (rc == 0)
+        rc = copy_graph(&s->graph, is_bag ? bats_bagfile_graph(bag) : &w.graph,
+                        why);
+    if (rc == 0)
+        rc = take_runtimes(r, s->graph.n_tasks,
+                           is_bag ? runtime_of_line : runtime_of_task,
+                           is_bag ? (const void *)bag : &w, why);
+    if (rc == 0 && !is_bag && w.category) {
+        s->category = w.category;
+        s->n_categories = (uint32_t)w.categories.n;
+        w.category = NULL;
+    }
+    if (!is_bag)
+        bats_workflow_release(&w);
+    bats_bagfile_destroy(s->bag);
+    s->bag = bag; /* knows its workflows */
+    return rc < 0 || s->graph.n_tasks <= TASKS_MAX
+               ? rc
+               : bats_error_set(why, BATS_EINPUT, "more than %d tasks",
+                                TASKS_MAX);
+}
+
+static int set_workflow(struct reader *r, const char *name,
+                        struct bats_error *why)
+{
+    char *path = bats_textfile_beside(r->path, name);
+    int rc = path ? load_workflow(r, path, why)
+                  : bats_error_set(why, BATS_ENOMEM, "out of memory");
+    free(path);
+    return rc;
+}
+
+static int set_saves(struct reader *r, const char *value,
+                     struct bats_error *why)
+{
+    r->scenario->saves = true;
+    return bats_duration_parse(value, &r->scenario->migration, why);
+}
+
+static int set_known(struct reader *r, const char *value,
+                     struct bats_error *why)
+{
+    double *error = &r->scenario->told_error;
+    r->scenario->is_told = true;
+    if (strcmp(value, "yes") == 0)
+        return 0;
+    int rc = bats_factor_parse(value, error, why);
+    return rc < 0 || *error < 1
+               ? rc
+               : bats_error_set(why, BATS_EINPUT, "1 or more: 0.3 is 30 %%");
+}
+
+const struct key bats_scenario_bag_keys[KEYS_MAX] = {
+    {"tasks", set_tasks, false, false},     /* or a file */
+    {"runtime", set_runtime, false, false}, /* or a workflow */
+    {"workflow", set_workflow, false, false},
+    {"known", set_known, false, false},
+    {"saves", set_saves, false, false}};
+
+/* ---- after the last line ---- */
+
+/* Tasks and, unless `runtime` says otherwise, runtimes are those of the
+ * workflow. */
+static int check_workflow(struct reader *r)
+{
+    struct bats_scenario *s = r->scenario;
+    if (s->n_tasks > 0)
+        return FAIL(r, r->section_line[BAG],
+                    "[bag] has both tasks and a workflow, which has its own");
+    s->n_tasks = s->graph.n_tasks;
+    if (r->has_runtime)
+        return 0;
+    if (!s->planned)
+        return FAIL(r, r->section_line[BAG],
+                    "the workflow does not know all runtimes: [bag] needs "
+                    "runtime");
+    s->as_measured = true;
+    s->measured = s->planned;
+    s->planned = NULL;
+    return 0;
+}
+
+int bats_scenario_bag_settle(struct reader *r)
+{
+    struct bats_scenario *s = r->scenario;
+    if (!r->has_runtime && s->graph.n_nodes == 0)
+        return FAIL(r, r->section_line[BAG], "[bag] has no runtime");
+    if (s->graph.n_nodes > 0)
+        return check_workflow(r);
+    if (s->n_tasks > 0)
+        return 0;
+    if (!s->measured)
+        return FAIL(r, r->section_line[BAG], "[bag] has no tasks");
+    s->as_measured = true;
+    s->n_tasks = (uint32_t)s->runtime.n;
+    return 0;
+}

@@ -1,0 +1,242 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/model.h"
+#include "sim/scenario/section.h"
+
+#define MACHINES_MAX 10000000
+
+static int set_machines(struct reader *r, const char *value,
+                        struct bats_error *why)
+{
+    return bats_scenario_count(value, MACHINES_MAX, &r->machines[r->cluster],
+                               why);
+}
+
+static int set_charge(struct reader *r, const char *value,
+                      struct bats_error *why)
+{
+    return bats_model_charge(&r->scenario->platform.clusters[r->cluster],
+                             value, &r->by_hour[r->cluster], why);
+}
+
+static int set_speed(struct reader *r, const char *value,
+                     struct bats_error *why)
+{
+    return bats_factor_parse(value, &r->scenario->platform.speed[r->cluster],
+                             why);
+}
+
+static int set_slots(struct reader *r, const char *value,
+                     struct bats_error *why)
+{
+    return bats_scenario_count(value, 1024, &r->slots[r->cluster], why);
+}
+
+static int set_startup(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    return bats_duration_parse(value, &r->scenario->startup[r->cluster], why);
+}
+
+static int set_queue(struct reader *r, const char *value,
+                     struct bats_error *why)
+{
+    return bats_duration_parse(value, &r->scenario->queue[r->cluster], why);
+}
+
+static int set_noise(struct reader *r, const char *value,
+                     struct bats_error *why)
+{
+    double *noise = &r->scenario->noise[r->cluster];
+    int rc = bats_factor_parse(value, noise, why);
+    return rc < 0 || *noise <= 10
+               ? rc
+               : bats_error_set(why, BATS_EINPUT, "more than 10");
+}
+
+static int set_expected(struct reader *r, const char *value,
+                        struct bats_error *why)
+{
+    return bats_scenario_period(
+        value, &r->scenario->platform.expected[r->cluster], why);
+}
+
+static int set_loss(struct reader *r, const char *value,
+                    struct bats_error *why)
+{
+    return bats_scenario_period(value, &r->scenario->loss[r->cluster], why);
+}
+
+static int set_model(struct reader *r, enum bats_model_key key,
+                     const char *value, struct bats_error *why)
+{
+    return bats_model_set(&r->scenario->platform.clusters[r->cluster], key,
+                          value, why);
+}
+
+#define MODEL_KEY(name, key)                                                  \
+    static int set_##name(struct reader *r, const char *value,                \
+                          struct bats_error *why)                             \
+    {                                                                         \
+        return set_model(r, key, value, why);                                 \
+    }
+
+MODEL_KEY(block, BATS_MODEL_BLOCK)
+MODEL_KEY(reclaimable, BATS_MODEL_RECLAIMABLE)
+MODEL_KEY(notice, BATS_MODEL_NOTICE)
+MODEL_KEY(guaranteed, BATS_MODEL_GUARANTEED)
+MODEL_KEY(free, BATS_MODEL_FREE)
+MODEL_KEY(lifetime, BATS_MODEL_LIFETIME)
+
+static int set_yes(const char *value, bool *yes, struct bats_error *why)
+{
+    *yes = strcmp(value, "yes") == 0;
+    return *yes || strcmp(value, "no") == 0
+               ? 0
+               : bats_error_set(why, BATS_EINPUT,
+                                "'%.60s' is neither yes nor no", value);
+}
+
+static int set_reliable(struct reader *r, const char *value,
+                        struct bats_error *why)
+{
+    bool *is_reliable = &r->is_reliable[r->cluster];
+    int rc = set_yes(value, is_reliable, why);
+    r->scenario->platform.clusters[r->cluster].unreliable |= !*is_reliable;
+    return rc;
+}
+
+/* Emulated losses make the cluster unreliable. */
+static struct bats_reliability *losses(struct reader *r)
+{
+    r->scenario->platform.clusters[r->cluster].unreliable = true;
+    return &r->scenario->platform.reliability[r->cluster];
+}
+
+static int set_reliability(struct reader *r, const char *value,
+                           struct bats_error *why)
+{
+    return bats_reliability_parse(losses(r), value, why);
+}
+
+static int set_survival(struct reader *r, const char *value,
+                        struct bats_error *why)
+{
+    return bats_survival_parse(losses(r), value, why);
+}
+
+static int set_outages(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    return bats_outages_read(losses(r), r->path, value, why);
+}
+
+static int set_charge_lost(struct reader *r, const char *value,
+                           struct bats_error *why)
+{
+    bool charged;
+    int rc = set_yes(value, &charged, why);
+    r->scenario->platform.clusters[r->cluster].lost_is_free = !charged;
+    return rc;
+}
+
+const struct key bats_scenario_cluster_keys[KEYS_MAX] = {
+    {"machines", set_machines, false, true},
+    {"charge", set_charge, false, true},
+    {"speed", set_speed, false, false},
+    {"expected", set_expected, false, false},
+    {"slots", set_slots, false, false},
+    {"startup", set_startup, false, false},
+    {"queue", set_queue, false, false},
+    {"noise", set_noise, false, false},
+    {"loss", set_loss, false, false},
+    {"reliable", set_reliable, false, false},
+    {"reliability", set_reliability, false, false},
+    {"survival", set_survival, false, false},
+    {"outages", set_outages, false, false},
+    {"charge_lost", set_charge_lost, false, false},
+    {"block", set_block, false, false},
+    {"reclaimable", set_reclaimable, false, false},
+    {"notice", set_notice, false, false},
+    {"guaranteed", set_guaranteed, false, false},
+    {"free", set_free, false, false},
+    {"lifetime", set_lifetime, false, false}};
+
+/* ---- after the last line ---- */
+
+int bats_scenario_clusters_machines(struct reader *r)
+{
+    struct bats_platform *p = &r->scenario->platform;
+    uint64_t n = 0;
+    for (size_t i = 0; i < p->n_clusters; i++) {
+        p->clusters[i].max = r->machines[i];
+        n += r->machines[i];
+        if (n > MACHINES_MAX)
+            return FAIL(r, r->section_line[CLUSTER + i],
+                        "more than %d machines in all clusters", MACHINES_MAX);
+    }
+    p->machines = calloc(n, sizeof *p->machines);
+    if (!p->machines)
+        return bats_error_set(r->err, BATS_ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < p->n_clusters; i++)
+        for (uint32_t k = 0; k < r->machines[i]; k++)
+            p->machines[p->n_machines++] =
+                (struct bats_machine_spec){i, r->slots[i]};
+    return 0;
+}
+
+/* Reads the keys about lost executions; `line` is that of the section. */
+static int check_losses(const struct reader *r, size_t i, unsigned line)
+{
+    const struct bats_cluster *c = &r->scenario->platform.clusters[i];
+    if (r->is_reliable[i] && c->unreliable)
+        return FAIL(r, line, "cluster '%s' is reliable, and has losses",
+                    c->name);
+    if (!c->lost_is_free)
+        return 0;
+    if (!c->unreliable)
+        return FAIL(r, line, "charge_lost: cluster '%s' is reliable", c->name);
+    if (r->scenario->billing != BATS_BILLING_USE)
+        return FAIL(r, line,
+                    "charge_lost: an execution alone is charged for "
+                    "only with billing = use");
+    return r->slots[i] == 1 ? 0
+                            : FAIL(r, line,
+                                   "charge_lost: a machine with several slots "
+                                   "is charged for all of them together");
+}
+
+/* Prices and lifetimes, once billing and window are known. */
+static int settle_models(struct reader *r)
+{
+    struct bats_scenario *s = r->scenario;
+    struct bats_platform *p = &s->platform;
+    for (size_t i = 0; i < p->n_clusters && !r->has_billing; i++)
+        if (bats_model_is_by_age(&p->clusters[i]))
+            s->billing = BATS_BILLING_SECOND;
+    for (size_t i = 0; i < p->n_clusters; i++) {
+        enum bats_model_key key;
+        struct bats_error why;
+        unsigned line = r->section_line[CLUSTER + i];
+        if (bats_model_check(&p->clusters[i], s->billing, &key, &why) < 0)
+            return FAIL(r, line, "%s: %s",
+                        key == BATS_MODEL_KEYS ? "charge"
+                                               : bats_model_keys[key],
+                        why.text);
+        if (!bats_model_settle(&p->clusters[i], r->by_hour[i], p->window,
+                               s->billing))
+            return FAIL(r, line, "charge: that of a window is too large");
+    }
+    return 0;
+}
+
+int bats_scenario_clusters_settle(struct reader *r)
+{
+    for (size_t i = 0; i < r->scenario->platform.n_clusters; i++) {
+        int rc = check_losses(r, i, r->section_line[CLUSTER + i]);
+        if (rc < 0)
+            return rc;
+    }
+    return settle_models(r);
+}

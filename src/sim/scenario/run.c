@@ -1,0 +1,362 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/scenario/section.h"
+
+#define RUNS_MAX 10000000
+
+/* Calls `add` for every item of "a, b,c"; a trailing comma is allowed. */
+static int each_item(struct reader *r, const char *value,
+                     int (*add)(struct reader *r, const char *item,
+                                struct bats_error *why),
+                     struct bats_error *why)
+{
+    const char *at = value;
+    do {
+        char item[64];
+        at += strspn(at, BLANKS);
+        size_t length = strcspn(at, ",");
+        const char *next = at + length;
+        while (length > 0 && strchr(BLANKS, at[length - 1]))
+            length--;
+        if (length >= sizeof item)
+            return bats_error_set(why, BATS_EINPUT,
+                                  "'%.60s...' is too long for an item", at);
+        snprintf(item, sizeof item, "%.*s", (int)length, at);
+        int rc = add(r, item, why);
+        if (rc < 0)
+            return rc;
+        at = next + (*next == ',');
+        at += strspn(at, BLANKS);
+    } while (*at != '\0');
+    return 0;
+}
+
+static int set_window(struct reader *r, const char *value,
+                      struct bats_error *why)
+{
+    return bats_scenario_period(value, &r->scenario->platform.window, why);
+}
+
+static int set_currency(struct reader *r, const char *value,
+                        struct bats_error *why)
+{
+    struct bats_platform *p = &r->scenario->platform;
+    if (strlen(value) >= sizeof p->currency)
+        return bats_error_set(why, BATS_EINPUT,
+                              "'%.60s' is longer than %zu bytes", value,
+                              sizeof p->currency - 1);
+    strcpy(p->currency, value);
+    return 0;
+}
+
+static int set_billing(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    r->has_billing = true;
+    if (bats_billing_find(value, &r->scenario->billing))
+        return 0;
+    return bats_error_set(why, BATS_EINPUT,
+                          "'%.60s' is neither window, allocation, use, job "
+                          "nor second",
+                          value);
+}
+
+static int add_policy(struct reader *r, const char *item,
+                      struct bats_error *why)
+{
+    struct bats_scenario *s = r->scenario;
+    const struct bats_policy *policy = bats_policy_find(item);
+    if (!policy)
+        return bats_error_set(why, BATS_EINPUT, "'%s' is no policy", item);
+    for (size_t i = 0; i < s->n_policies; i++)
+        if (s->policies[i] == policy)
+            return bats_error_set(why, BATS_EINPUT, "'%s' is there twice",
+                                  item);
+    s->policies[s->n_policies++] = policy;
+    return 0;
+}
+
+static int set_policy(struct reader *r, const char *value,
+                      struct bats_error *why)
+{
+    return each_item(r, value, add_policy, why);
+}
+
+/* Parses "+10%": 1.1. */
+static bool read_share(const char *text, double *factor)
+{
+    char number[24];
+    double percent;
+    size_t n = strlen(text);
+    if (n == 0) {
+        *factor = 1;
+        return true;
+    }
+    if ((*text != '+' && *text != '-') || text[n - 1] != '%' ||
+        n > sizeof number)
+        return false;
+    snprintf(number, sizeof number, "%.*s", (int)n - 2, text + 1);
+    if (bats_factor_parse(number, &percent, NULL))
+        return false;
+    *factor = 1 + (*text == '+' ? percent : -percent) / 100;
+    return *factor > 0;
+}
+
+static int read_budget(const char *item, struct bats_scenario_budget *budget,
+                       struct bats_error *why)
+{
+    static const char *const words[] = {[BATS_BUDGET_RR] = "rr",
+                                        [BATS_BUDGET_CHEAPEST] = "cheapest",
+                                        [BATS_BUDGET_MINIMUM] = "minimum",
+                                        [BATS_BUDGET_FASTEST] = "fastest"};
+    if (strcmp(item, "unlimited") == 0) {
+        budget->base = BATS_BUDGET_UNLIMITED;
+        budget->amount = BATS_UNLIMITED;
+        return 0;
+    }
+    for (int i = BATS_BUDGET_RR; i <= BATS_BUDGET_FASTEST; i++) {
+        size_t length = strlen(words[i]);
+        if (strncmp(item, words[i], length) != 0)
+            continue;
+        budget->base = (enum bats_budget_base)i;
+        if (read_share(item + length, &budget->factor))
+            return 0;
+    }
+    if (bats_share_parse(item, &budget->factor)) {
+        budget->base = BATS_BUDGET_SHARE;
+        return 0;
+    }
+    if (bats_money_parse(item, &budget->amount, NULL))
+        return bats_error_set(
+            why, BATS_EINPUT,
+            "invalid value '%s'; expected an amount, a "
+            "percentage up to 100%%, unlimited, rr, cheapest, "
+            "minimum or fastest, with +P%% or -P%% behind it",
+            item);
+    budget->base = BATS_BUDGET_AMOUNT;
+    return 0;
+}
+
+static int add_budget(struct reader *r, const char *item,
+                      struct bats_error *why)
+{
+    struct bats_scenario *s = r->scenario;
+    struct bats_scenario_budget *budget = &s->budgets[s->n_budgets];
+    if (s->n_budgets == BATS_SCENARIO_BUDGETS)
+        return bats_error_set(why, BATS_EINPUT, "more than %d budgets",
+                              BATS_SCENARIO_BUDGETS);
+    if (strlen(item) >= sizeof budget->text)
+        return bats_error_set(why, BATS_EINPUT, "'%s' is too long", item);
+    for (size_t i = 0; i < s->n_budgets; i++)
+        if (strcmp(s->budgets[i].text, item) == 0)
+            return bats_error_set(why, BATS_EINPUT, "'%s' is there twice",
+                                  item);
+    strcpy(budget->text, item);
+    int rc = read_budget(item, budget, why);
+    s->n_budgets += rc == 0;
+    return rc;
+}
+
+static int set_budget(struct reader *r, const char *value,
+                      struct bats_error *why)
+{
+    return each_item(r, value, add_budget, why);
+}
+
+/* Parses "7" or "1-100". */
+static int add_seeds(struct reader *r, const char *item,
+                     struct bats_error *why)
+{
+    struct bats_scenario *s = r->scenario;
+    char first[64];
+    uint32_t from = 0, to = 0;
+    const char *dash = strchr(item, '-');
+    snprintf(first, sizeof first, "%.*s",
+             dash ? (int)(dash - item) : (int)strlen(item), item);
+    int rc = bats_scenario_count(first, UINT32_MAX, &from, why);
+    to = from;
+    if (rc == 0 && dash)
+        rc = bats_scenario_count(dash + 1, UINT32_MAX, &to, why);
+    if (rc < 0)
+        return rc;
+    if (to < from || s->n_seeds + (to - from) >= BATS_SCENARIO_SEEDS)
+        return bats_error_set(why, BATS_EINPUT,
+                              to < from ? "'%s' is in descending order"
+                                        : "'%s' makes more than a million",
+                              item);
+    size_t n = s->n_seeds + (to - from) + 1;
+    uint32_t *seeds = realloc(s->seeds, n * sizeof *seeds);
+    if (!seeds)
+        return bats_error_set(why, BATS_ENOMEM, "out of memory");
+    s->seeds = seeds;
+    for (uint64_t seed = from; seed <= to; seed++)
+        seeds[s->n_seeds++] = (uint32_t)seed;
+    return 0;
+}
+
+static int set_seeds(struct reader *r, const char *value,
+                     struct bats_error *why)
+{
+    return each_item(r, value, add_seeds, why);
+}
+
+static int set_repeats(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    return bats_scenario_count(value, BATS_SCENARIO_SEEDS,
+                               &r->scenario->repeats, why);
+}
+
+static int set_monitor(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    return bats_scenario_period(value, &r->scenario->monitor, why);
+}
+
+static int set_grace(struct reader *r, const char *value,
+                     struct bats_error *why)
+{
+    return bats_duration_parse(value, &r->scenario->grace, why);
+}
+
+static int set_deadline(struct reader *r, const char *value,
+                        struct bats_error *why)
+{
+    struct bats_scenario *s = r->scenario;
+    s->has_deadline = true;
+    s->deadline_is_share = bats_share_parse(value, &s->deadline_share);
+    return s->deadline_is_share
+               ? 0
+               : bats_scenario_period(value, &s->goal.deadline, why);
+}
+
+static int set_minimize(struct reader *r, const char *value,
+                        struct bats_error *why)
+{
+    r->minimizes = true;
+    return bats_minimize_find(value, &r->scenario->goal.minimize)
+               ? 0
+               : bats_error_set(why, BATS_EINPUT,
+                                "'%.60s' is neither cost nor time", value);
+}
+
+static int set_confidence(struct reader *r, const char *value,
+                          struct bats_error *why)
+{
+    double *confidence = &r->scenario->goal.confidence;
+    int rc = bats_factor_parse(value, confidence, why);
+    return rc < 0 || (*confidence >= 0.5 && *confidence <= 0.9999)
+               ? rc
+               : bats_error_set(why, BATS_EINPUT, "not from 0.5 to 0.9999");
+}
+
+static int set_tail(struct reader *r, const char *value,
+                    struct bats_error *why)
+{
+    return bats_tail_find(value, &r->scenario->tail)
+               ? 0
+               : bats_error_set(why, BATS_EINPUT,
+                                "'%.60s' is no strategy for the tail; see "
+                                "'bats-mpi run --help'",
+                                value);
+}
+
+static int set_strategy(struct reader *r, const char *value,
+                        struct bats_error *why)
+{
+    r->has_strategy = true;
+    return bats_strategy_parse(value, &r->scenario->strategy, why);
+}
+
+static int set_utility(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    char *utility = r->scenario->utility;
+    if (strlen(value) >= sizeof r->scenario->utility)
+        return bats_error_set(why, BATS_EINPUT, "it is too long");
+    strcpy(utility, value);
+    return 0;
+}
+
+static int set_timeout(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    return bats_scenario_period(value, &r->scenario->timeout, why);
+}
+
+static int set_retries(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    return bats_scenario_count(value, UINT8_MAX, &r->scenario->retries, why);
+}
+
+static int set_reconfigure(struct reader *r, const char *value,
+                           struct bats_error *why)
+{
+    return bats_reconfigure_find(value, &r->scenario->reconfigure)
+               ? 0
+               : bats_error_set(why, BATS_EINPUT,
+                                "'%.60s' is neither violation nor improve",
+                                value);
+}
+
+const struct key bats_scenario_run_keys[KEYS_MAX] = {
+    {"window", set_window, false, false},
+    {"currency", set_currency, false, false},
+    {"billing", set_billing, false, false},
+    {"policy", set_policy, true, false},
+    {"budget", set_budget, true, false},
+    {"deadline", set_deadline, false, false},
+    {"minimize", set_minimize, false, false},
+    {"confidence", set_confidence, false, false},
+    {"seeds", set_seeds, true, false},
+    {"repeats", set_repeats, false, false},
+    {"monitor", set_monitor, false, false},
+    {"grace", set_grace, false, false},
+    {"reconfigure", set_reconfigure, false, false},
+    {"tail", set_tail, false, false},
+    {"strategy", set_strategy, false, false},
+    {"utility", set_utility, false, false},
+    {"timeout", set_timeout, false, false},
+    {"retries", set_retries, false, false}};
+
+/* ---- after the last line ---- */
+
+int bats_scenario_run_goal(struct reader *r)
+{
+    struct bats_scenario *s = r->scenario;
+    if (!r->minimizes && s->has_deadline)
+        s->goal.minimize = BATS_MINIMIZE_COST;
+    if (s->goal.minimize == BATS_MINIMIZE_COST && !s->has_deadline)
+        return FAIL(r, r->section_line[RUN],
+                    "minimize = cost needs a deadline");
+    if (r->has_strategy && s->utility[0] != '\0')
+        return FAIL(r, r->section_line[RUN],
+                    "strategy and utility exclude each other");
+    if (!r->has_strategy && s->utility[0] == '\0')
+        strcpy(s->utility, "product");
+    if (!r->has_strategy)
+        bats_strategy_parse("AUR", &s->strategy, NULL);
+    return 0;
+}
+
+int bats_scenario_run_settle(struct reader *r)
+{
+    struct bats_scenario *s = r->scenario;
+    int rc = 0;
+    if (s->n_policies == 0)
+        rc = add_policy(r, "bats", r->err);
+    if (rc == 0 && s->n_budgets == 0)
+        rc = add_budget(r, "unlimited", r->err);
+    if (rc == 0 && s->n_seeds == 0)
+        rc = add_seeds(r, "1", r->err);
+    if (rc == 0 && s->grace >= s->platform.window)
+        return FAIL(r, r->section_line[RUN],
+                    "grace has to be shorter than a window");
+    if (rc == 0 &&
+        s->n_seeds * s->repeats * s->n_policies * s->n_budgets > RUNS_MAX)
+        return FAIL(r, r->section_line[RUN], "more than ten million runs");
+    return rc;
+}
