@@ -8,13 +8,12 @@
  * An acquired machine is charged at once, as in the MPI run, and starts its
  * first task after its start-up time; each acquisition starts it up again. A
  * machine that is a job (bats/billing.h) waits in a queue before that; it is
- * billed from the beginning of its start-up until it is parked or lost. The
- * A machine of a cluster that is reclaimable and has a lifetime (cluster.h)
- * is reclaimed when that is over, which is drawn from the seed of the noise for
- * each acquisition, and NOTICE comes before. The
- * n-th execution of a task lasts work / speed x a factor that depends only on
- * the seed of the noise, the task and n, so that every policy meets the same
- * world.
+ * billed from the beginning of its start-up until it is parked or lost. A
+ * machine of a cluster that is reclaimable and has a lifetime (cluster.h) is
+ * reclaimed when that is over, which is drawn from the seed of the noise for
+ * each acquisition, and NOTICE comes before. The n-th execution of a task lasts
+ * work / speed x a factor that depends only on the seed of the noise, the task
+ * and n, so that every policy meets the same world.
  */
 #ifndef BATS_SIM_H
 #define BATS_SIM_H
