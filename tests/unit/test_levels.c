@@ -63,6 +63,30 @@ static void a_barrier_divides_levels(void **state)
     bats_graph_release(&graph);
 }
 
+/* What the estimator offers last, at the highest price. */
+static struct bats_schedule fastest(const struct bats_estimator *e)
+{
+    struct bats_schedule offers[BATS_OFFERS];
+    size_t n;
+    assert_int_equal(bats_estimate_offers(e, offers, &n, NULL), 0);
+    return offers[n - 1];
+}
+
+/* Tasks of the levels on machines that are paid for by the hour. */
+static struct bats_estimator by_hours(const struct bats_cluster *clusters,
+                                      const struct bats_runtimes *runtimes,
+                                      size_t n_clusters, uint32_t n_tasks,
+                                      const struct bats_levels *levels)
+{
+    return (struct bats_estimator){.plans = BATS_PLANS_WINDOWS,
+                                   .clusters = clusters,
+                                   .runtimes = runtimes,
+                                   .n_clusters = n_clusters,
+                                   .n_tasks = n_tasks,
+                                   .levels = levels,
+                                   .window = BATS_HOUR};
+}
+
 /* The makespan of a bag of n tasks on equal slots, each to the first free. */
 static double play(gsl_rng *rng, const double *sample, size_t n_sample, int n)
 {
@@ -99,20 +123,16 @@ static void estimate_is_the_mean_of_barriers(void **state)
                                .levels = &levels,
                                .window = BATS_HOUR,
                                .rate = 8000000};
-    struct bats_schedule offers[BATS_OFFERS];
-    size_t n;
-    assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
-    double with = offers[n - 1].makespan.estimate;
-    assert_int_equal(offers[n - 1].plan.machines[0], SLOTS);
+    struct bats_schedule with = fastest(&e);
+    assert_int_equal(with.plan.machines[0], SLOTS);
     e.levels = NULL;
-    assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
     gsl_rng_set(rng, 1);
     for (int i = 0; i < BAGS; i++)
         for (int k = 0; k < 13; k++)
             mean += play(rng, sample, 30, k < 10 ? 24 : 4) / BAGS;
     gsl_rng_free(rng);
-    near(with / mean, 1, 0.04);
-    assert_true(offers[n - 1].makespan.estimate / mean < 0.85);
+    near(with.makespan.estimate / mean, 1, 0.04);
+    assert_true(fastest(&e).makespan.estimate / mean < 0.85);
 }
 
 /* 10 times 8 tasks of 24 minutes on average: 8 machines would do them in five
@@ -126,20 +146,10 @@ static void waiting_is_bought_too(void **state)
     struct bats_runtimes runtimes = bats_runtimes_of(sample, 30, 0.9);
     struct bats_cluster cluster = {.charge = 1000000, .max = 8};
     struct bats_levels levels = {.n = 1, .tasks = {8}, .count = {10}};
-    struct bats_estimator e = {.plans = BATS_PLANS_WINDOWS,
-                               .clusters = &cluster,
-                               .runtimes = &runtimes,
-                               .n_clusters = 1,
-                               .n_tasks = 80,
-                               .levels = &levels,
-                               .window = BATS_HOUR};
-    struct bats_schedule offers[BATS_OFFERS];
-    size_t n;
-    assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
-    assert_true(offers[n - 1].plan.windows >= 6);
+    struct bats_estimator e = by_hours(&cluster, &runtimes, 1, 80, &levels);
+    assert_true(fastest(&e).plan.windows >= 6);
     e.levels = NULL;
-    assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
-    assert_int_equal(offers[n - 1].plan.windows, 5);
+    assert_int_equal(fastest(&e).plan.windows, 5);
 }
 
 /* 8 tasks of a quarter of an hour, one after the other: two hours, and two
@@ -150,21 +160,12 @@ static void a_chain_gets_one_machine(void **state)
     struct bats_runtimes runtimes = bats_runtimes_given(15 * MINUTE);
     struct bats_cluster cluster = {.charge = 1000000, .max = 8};
     struct bats_levels levels = {.n = 1, .tasks = {1}, .count = {8}};
-    struct bats_estimator e = {.plans = BATS_PLANS_WINDOWS,
-                               .clusters = &cluster,
-                               .runtimes = &runtimes,
-                               .n_clusters = 1,
-                               .n_tasks = 8,
-                               .levels = &levels,
-                               .window = BATS_HOUR};
-    struct bats_schedule offers[BATS_OFFERS];
-    size_t n;
-    assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
-    assert_int_equal(offers[n - 1].plan.machines[0], 1);
-    near(offers[n - 1].makespan.estimate, 120 * MINUTE, MINUTE);
+    struct bats_estimator e = by_hours(&cluster, &runtimes, 1, 8, &levels);
+    struct bats_schedule offer = fastest(&e);
+    assert_int_equal(offer.plan.machines[0], 1);
+    near(offer.makespan.estimate, 120 * MINUTE, MINUTE);
     e.levels = NULL;
-    assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
-    assert_int_equal(offers[n - 1].plan.machines[0], 8);
+    assert_int_equal(fastest(&e).plan.machines[0], 8);
 }
 
 /* Six tasks between two barriers: a machine that takes four times as long would
@@ -182,18 +183,10 @@ static void slow_machines_do_not_hold_up_a_level(void **state)
     struct bats_cluster clusters[] = {{.charge = 3000000, .max = 3},
                                       {.charge = 9000000, .max = 3}};
     struct bats_levels levels = {.n = 1, .tasks = {6}, .count = {16}};
-    struct bats_estimator e = {.plans = BATS_PLANS_WINDOWS,
-                               .clusters = clusters,
-                               .runtimes = runtimes,
-                               .n_clusters = 2,
-                               .n_tasks = 96,
-                               .levels = &levels,
-                               .window = BATS_HOUR};
-    struct bats_schedule offers[BATS_OFFERS];
-    size_t n;
-    assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
-    assert_int_equal(offers[n - 1].plan.machines[0], 0);
-    assert_int_equal(offers[n - 1].plan.machines[1], 3);
+    struct bats_estimator e = by_hours(clusters, runtimes, 2, 96, &levels);
+    struct bats_schedule offer = fastest(&e);
+    assert_int_equal(offer.plan.machines[0], 0);
+    assert_int_equal(offer.plan.machines[1], 3);
 }
 
 int main(void)
