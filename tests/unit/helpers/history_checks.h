@@ -1,0 +1,307 @@
+/*
+ * history_checks: what test_sched_property.c asserts after every event: the
+ * invariants of the engine, and a second bookkeeping that knows its commands only.
+ */
+#ifndef BATS_HISTORY_CHECKS_H
+#define BATS_HISTORY_CHECKS_H
+
+#include "history_digest.h"
+
+/* Windows entered by a machine that was held from `acquired` to `until`. */
+static int64_t windows(const struct world *w, bats_time acquired,
+                       bats_time until, bool open)
+{
+    bats_time held = until - acquired;
+    int64_t n = held / w->o.window;
+    return n + (held % w->o.window > 0 || n == 0 || open);
+}
+
+/* `exact`: it was parked, at the end of a window. Else a window that began at
+ * this very moment may or may not have been entered. */
+static void end_holding(struct world *w, uint32_t m, bool exact)
+{
+    bats_money charge = w->clusters[w->machines[m].cluster].charge;
+    if (!w->held[m])
+        return;
+    w->held[m] = false;
+    w->low += charge * windows(w, w->acquired[m], w->now, false);
+    w->high += charge * windows(w, w->acquired[m], w->now, !exact);
+}
+
+/* Executions of the task that were begun before `number`. */
+static uint32_t executions(const struct world *w, uint32_t task,
+                           uint64_t number, bool cancelled_too)
+{
+    uint32_t n = 0;
+    for (uint32_t m = 0; m < w->o.n_machines; m++)
+        for (uint32_t k = 0; k < w->machines[m].slots; k++)
+            for (uint32_t i = 0; i < w->queue[m][k].n; i++) {
+                const struct execution *e = &w->queue[m][k].e[i];
+                n += e->task == task && e->number < number &&
+                     (cancelled_too || !e->cancelled);
+            }
+    return n;
+}
+
+/* Something on the machine is neither a copy nor has its result elsewhere. */
+static bool works(const struct world *w, uint32_t m)
+{
+    for (uint32_t k = 0; k < w->machines[m].slots; k++)
+        for (uint32_t i = 0; i < w->queue[m][k].n; i++) {
+            const struct execution *e = &w->queue[m][k].e[i];
+            if (w->results[e->task] == 0 &&
+                executions(w, e->task, e->number, false) == 0)
+                return true;
+        }
+    return false;
+}
+
+/* ---- dependencies ---- */
+
+enum { WAITS, LET, DOOMED };
+
+/* The fate of a node, found through all edges, of those before it first. */
+static int fate(const struct world *w, uint32_t node)
+{
+    if (node < w->o.n_tasks) {
+        if (w->results[node] > 0)
+            return bats_sched_has_failed(w->sched, node) ? DOOMED : LET;
+        return w->skipped[node] || w->earlier[node] == BATS_TASK_LEFT_OUT
+                   ? DOOMED
+                   : WAITS;
+    }
+    int worst = LET;
+    const struct bats_graph *g = &w->graph;
+    for (uint32_t p = 0; p < g->n_nodes; p++)
+        for (uint64_t k = g->first[p]; k < g->first[p + 1]; k++) {
+            int of = g->child[k] == node ? fate(w, p) : LET;
+            if (of == DOOMED && !g->any[node])
+                return DOOMED;
+            if (of == WAITS)
+                worst = WAITS;
+        }
+    return worst;
+}
+
+/* The task may run (LET), waits, or must be skipped. */
+static int right_to_run(const struct world *w, uint32_t task)
+{
+    const struct bats_graph *g = &w->graph;
+    int worst = LET;
+    for (uint32_t p = 0; p < g->n_nodes; p++)
+        for (uint64_t k = g->first[p]; k < g->first[p + 1]; k++) {
+            int of = g->child[k] == task ? fate(w, p) : LET;
+            if (of == DOOMED && !g->any[task])
+                return DOOMED;
+            if (of == WAITS)
+                worst = WAITS;
+        }
+    return worst;
+}
+
+static void leave_out(struct world *w, uint32_t task)
+{
+    assert_true(w->results[task] == 0 && !w->skipped[task]);
+    assert_int_equal(executions(w, task, UINT64_MAX, true), 0);
+    w->skipped[task] = true;
+    w->n_skipped++;
+    w->skips++;
+}
+
+static void check_skips(const struct world *w)
+{
+    for (uint32_t t = 0; t < w->o.n_tasks && w->o.graph; t++) {
+        assert_int_equal(bats_sched_is_skipped(w->sched, t), w->skipped[t]);
+        if (w->results[t] == 0 && w->earlier[t] != BATS_TASK_LEFT_OUT &&
+            !w->unpaid[t])
+            assert_int_equal(right_to_run(w, t) == DOOMED, w->skipped[t]);
+    }
+}
+
+static void run(struct world *w, const struct bats_command *c)
+{
+    if (w->o.graph)
+        assert_int_equal(right_to_run(w, c->task), LET);
+    struct queue *q = &w->queue[c->machine][c->slot];
+    uint32_t n = executions(w, c->task, UINT64_MAX, true);
+    assert_true(w->held[c->machine]);
+    assert_true(w->results[c->task] == 0 || (w->sampling && c->replica > 0));
+    if (c->replica == 0) {
+        assert_int_equal(n, 0);
+    } else {
+        assert_true(q->n == 0 && !w->once[c->task]);
+        assert_true(w->results[c->task] > 0 ||
+                    executions(w, c->task, UINT64_MAX, false) > 0);
+        w->replicas++;
+    }
+    for (uint32_t i = 0; i < q->n; i++) /* nothing waits behind a copy */
+        assert_int_equal(executions(w, q->e[i].task, q->e[i].number, false),
+                         0);
+    q->e[q->n++] = (struct execution){c->task, w->n_executions++, false};
+}
+
+static void cancel(struct world *w, const struct bats_command *c)
+{
+    struct queue *q = &w->queue[c->machine][c->slot];
+    uint32_t i = 0;
+    while (i < q->n && q->e[i].task != c->task)
+        i++;
+    assert_true(i < q->n && !q->e[i].cancelled);
+    q->e[i].cancelled = true;
+}
+
+static bool is_use(const struct world *w)
+{
+    return w->o.billing.model == BATS_BILLING_USE;
+}
+
+static void obey(struct world *w)
+{
+    struct bats_command c;
+    while (bats_sched_next(w->sched, &c)) {
+        assert_false(w->finished);
+        add_command(w, &c);
+        switch (c.type) {
+        case BATS_COMMAND_ACQUIRE:
+            assert_true(w->joined[c.machine] && !w->lost[c.machine]);
+            assert_false(w->held[c.machine]);
+            w->held[c.machine] = true;
+            w->acquired[c.machine] = w->now;
+            break;
+        case BATS_COMMAND_RUN:
+            run(w, &c);
+            break;
+        case BATS_COMMAND_CANCEL:
+            cancel(w, &c);
+            break;
+        case BATS_COMMAND_PARK:
+            assert_true(w->held[c.machine]);
+            end_holding(w, c.machine, true);
+            break;
+        case BATS_COMMAND_RELEASE:
+            end_holding(w, c.machine, false);
+            break;
+        case BATS_NOTICE_CHARGE:
+            w->booked += c.amount;
+            if (w->held[c.machine] && w->punctual &&
+                !is_use(w)) /* not the first window */
+                assert_true(w->pending_before > 0 || works(w, c.machine));
+            break;
+        case BATS_NOTICE_QUARANTINE:
+        case BATS_NOTICE_LOSE:
+            break;
+        case BATS_NOTICE_SKIP:
+            leave_out(w, c.task);
+            w->unpaid[c.task] = c.unpaid;
+            w->n_unpaid += c.unpaid;
+            assert_true(!c.unpaid || w->o.n_purses > 0);
+            break;
+        case BATS_NOTICE_SHARE:
+            assert_true(c.amount > 0 && c.purse < w->o.n_purses);
+            w->shared[c.purse] += c.amount;
+            w->n_shared++;
+            break;
+        case BATS_NOTICE_SAMPLED:
+            assert_true(w->sampling || w->o.sampling.offers);
+            w->sampling = false;
+            w->sampled = true;
+            break;
+        case BATS_NOTICE_FINISHED:
+            w->finished = true;
+            w->finish = c.finish;
+            break;
+        }
+    }
+}
+
+/* Checks the charges against the commands. */
+static void check_charge(const struct world *w,
+                         const struct bats_sched_status *st)
+{
+    bats_money low = w->low, high = w->high;
+    for (uint32_t m = 0; m < w->o.n_machines; m++) {
+        bats_money charge = w->clusters[w->machines[m].cluster].charge;
+        if (w->held[m]) {
+            low += charge * windows(w, w->acquired[m], w->now, false);
+            high += charge * windows(w, w->acquired[m], w->now, true);
+        }
+    }
+    assert_in_range(st->charged, low, high);
+}
+
+/* What machines are charged that are held by executions of a workflow, which
+ * were not told to stop. */
+static bats_money may_cost(const struct world *w, uint32_t purse)
+{
+    bats_money sum = 0;
+    for (uint32_t m = 0; m < w->o.n_machines; m++) {
+        bool any = false;
+        for (uint32_t k = 0; k < w->machines[m].slots; k++)
+            for (uint32_t i = 0; i < w->queue[m][k].n; i++) {
+                const struct execution *e = &w->queue[m][k].e[i];
+                any |= !e->cancelled && w->purse[e->task] == purse;
+            }
+        sum += any ? w->clusters[w->machines[m].cluster].charge : 0;
+    }
+    return sum;
+}
+
+/* The budget of each workflow holds, by what was told, and what it holds is
+ * enough for the windows of all machines that it has tasks on. */
+static void check_purses(const struct world *w)
+{
+    bats_money sum = 0;
+    for (uint32_t i = 0; i < w->o.n_purses; i++) {
+        struct bats_purse_status p;
+        bats_sched_purse_status(w->sched, i, &p);
+        assert_int_equal(p.charged, w->purses[i].charged + w->shared[i]);
+        assert_true(p.charged <= w->purses[i].budget - p.held);
+        if (!is_use(w) && !w->o.earlier.paid)
+            assert_true(may_cost(w, i) <= p.held);
+        sum += w->shared[i];
+    }
+    assert_true(sum <= w->booked - w->o.earlier.charged);
+    if (w->finished) /* nothing is held, and what nobody used is left over */
+        for (uint32_t i = 0; i < w->o.n_purses; i++) {
+            struct bats_purse_status p;
+            bats_sched_purse_status(w->sched, i, &p);
+            assert_int_equal(p.held, 0);
+        }
+}
+
+static void check(struct world *w)
+{
+    struct bats_sched_status st;
+    bats_sched_check(w->sched);
+    bats_sched_status(w->sched, &st);
+    assert_true(st.charged <= w->o.budget);
+    assert_int_equal(st.charged, w->booked);
+    if (w->punctual && !w->finished && !is_use(w))
+        check_charge(w, &st);
+    uint32_t on_machines = 0, done = 0;
+    uint32_t begun[TASKS] = {0}, go_on[TASKS] = {0};
+    for (uint32_t m = 0; m < w->o.n_machines; m++)
+        for (uint32_t k = 0; k < w->machines[m].slots; k++)
+            for (uint32_t i = 0; i < w->queue[m][k].n; i++) {
+                const struct execution *e = &w->queue[m][k].e[i];
+                begun[e->task]++;
+                go_on[e->task] += !e->cancelled;
+            }
+    for (uint32_t t = 0; t < w->o.n_tasks; t++) {
+        assert_true(w->results[t] <= 1);
+        done += w->results[t];
+        if (w->results[t] == 0)
+            on_machines += begun[t] > 0;
+        else if (!w->sampling && w->o.policy != &bats_policy_expert)
+            assert_int_equal(go_on[t], 0);
+    }
+    assert_int_equal(st.running, on_machines);
+    assert_int_equal(st.done + st.failed, done);
+    assert_int_equal(st.pending, w->o.n_tasks - on_machines - done -
+                                     w->left_out - w->n_skipped);
+    assert_int_equal(st.skipped, w->n_skipped);
+    check_skips(w);
+    check_purses(w);
+}
+
+#endif

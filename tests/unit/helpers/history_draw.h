@@ -1,0 +1,281 @@
+/*
+ * history_draw: the worlds of test_sched_property.c, drawn at random. The seeds of
+ * each kind follow those of the one before.
+ */
+#ifndef BATS_HISTORY_DRAW_H
+#define BATS_HISTORY_DRAW_H
+
+#include <gsl/gsl_randist.h>
+
+#include "history_world.h"
+
+#define HISTORIES 100000
+#define DBC_HISTORIES 20000    /* and more, half of them charged for use */
+#define GRAPH_HISTORIES 20000  /* and more, with dependencies */
+#define EXPERT_HISTORIES 10000 /* and more, with instances */
+#define PURSE_HISTORIES 20000  /* and more, of several workflows */
+
+static bats_time any_runtime(const void *context, uint32_t task,
+                             uint32_t cluster)
+{
+    (void)context;
+    return (task * 2654435761u >> 20) / (cluster + 1);
+}
+
+static void give_back_nodes(struct world *w)
+{
+    for (uint32_t i = 0; i < w->o.n_machines; i++)
+        w->node[i] = pick(w, w->o.n_machines);
+    w->o.shrink = (struct bats_sched_shrink){
+        .node = w->node,
+        .keep = chance(w, 0.5) ? w->node[0] : UINT32_MAX,
+        .restart = pick(w, 500)};
+}
+
+/* With nodes, runtimes and failures of an earlier session. */
+static void go_on(struct world *w)
+{
+    w->punctual = false; /* the first windows are no whole ones */
+    for (uint32_t i = 0; i < w->o.n_machines; i++)
+        w->paid[i] = chance(w, 0.5) ? pick(w, (uint32_t)w->o.window + 1) : 0;
+    w->o.earlier.paid = w->paid;
+    for (uint32_t i = 0; i < w->o.n_tasks; i++)
+        w->failures[i] = (uint8_t)pick(w, 3);
+    w->o.earlier.failures = w->failures;
+    w->o.earlier.n_seen = pick(w, SEEN + 1);
+    for (uint32_t i = 0; i < w->o.earlier.n_seen; i++)
+        w->seen[i] = (struct bats_observation){
+            pick(w, w->o.n_tasks), pick(w, (uint32_t)w->o.n_clusters),
+            pick(w, 3000)};
+    w->o.earlier.seen = w->seen;
+    w->o.earlier.tops_up = chance(w, 0.5);
+}
+
+/* The seeds after those of the other policies. */
+static void use_dbc(struct world *w, unsigned long seed)
+{
+    static const struct bats_policy *const policies[] = {
+        &bats_policy_dbc_cost, &bats_policy_dbc_time,
+        &bats_policy_dbc_conservative_time, &bats_policy_dbc_cost_time};
+    w->o.policy = policies[seed % 4];
+    w->o.goal.deadline = chance(w, 0.5) ? 1 + pick(w, 40000) : 0;
+    for (uint32_t i = 0; i < w->o.n_clusters; i++)
+        w->expected[i] = chance(w, 0.5) ? pick(w, 3000) : 0;
+    if (chance(w, 0.7))
+        w->o.expected = w->expected;
+    if (chance(w, 0.5))
+        w->o.billing.model = BATS_BILLING_USE;
+    w->o.sampling.on = w->o.sampling.offers = w->sampling = false;
+}
+
+/* Edges from a node to a later one, in an order of all that is drawn first. */
+static void add_graph(struct world *w)
+{
+    struct bats_edge edges[EDGES];
+    uint32_t order[TASKS + JOINTS];
+    uint32_t n = w->o.n_tasks + pick(w, JOINTS + 1), m = 0;
+    uint32_t wanted = chance(w, 0.2) ? n : pick(w, EDGES + 1);
+    for (uint32_t i = 0; i < n; i++)
+        order[i] = i;
+    gsl_ran_shuffle(w->rng, order, n, sizeof *order);
+    for (uint32_t i = 0; n > 1 && i < wanted; i++) {
+        uint32_t from = pick(w, n - 1), to = from + 1;
+        to += chance(w, 0.5) ? 0 : pick(w, n - to);
+        edges[m++] = (struct bats_edge){order[from], order[to]};
+    }
+    struct bats_error err;
+    assert_int_equal(
+        bats_graph_init(&w->graph, w->o.n_tasks, n, edges, m, &err), 0);
+    w->graph.any = calloc(n, 1);
+    for (uint32_t i = 0; i < n; i++)
+        w->graph.any[i] = chance(w, 0.2);
+    w->o.graph = &w->graph;
+    if (chance(w, 0.5)) {
+        w->o.n_categories = 1 + pick(w, 4);
+        for (uint32_t i = 0; i < w->o.n_tasks; i++)
+            w->category[i] = (uint16_t)pick(w, w->o.n_categories);
+        w->o.category = w->category;
+    }
+}
+
+/* Workflows that share the run, some of which have little money. */
+static void add_purses(struct world *w)
+{
+    w->o.n_purses = 1 + pick(w, PURSES);
+    for (uint32_t i = 0; i < w->o.n_purses; i++)
+        w->purses[i] = (struct bats_purse){
+            .name = "one",
+            .budget = chance(w, 0.2) ? BATS_UNLIMITED : pick(w, 40000000)};
+    for (uint32_t i = 0; i < w->o.n_tasks; i++)
+        w->purse[i] = (uint16_t)pick(w, w->o.n_purses);
+    if (w->o.earlier.charged > 0) /* by earlier sessions */
+        w->purses[0].charged = w->o.earlier.charged < w->purses[0].budget
+                                   ? w->o.earlier.charged
+                                   : w->purses[0].budget;
+    w->o.purse = w->purse;
+    w->o.purses = w->purses;
+    w->o.sampling.on = w->sampling = false;
+}
+
+/* Machines that may not answer, and any strategy for them. */
+static void use_expert(struct world *w)
+{
+    static const char *const names[] = {"AR",
+                                        "TRR",
+                                        "TR",
+                                        "AUR",
+                                        "CNinf",
+                                        "CN1T0",
+                                        "B=900",
+                                        "N=2,T=0x,D=2x,Mr=0.3",
+                                        "N=1,T=300us,D=2x",
+                                        "N=3,T=0.5x,D=1x",
+                                        "N=inf,T=1x,D=2x"};
+    assert_int_equal(
+        bats_strategy_parse(names[pick(w, 11)], &w->o.strategy, NULL), 0);
+    if (chance(w, 0.02)) /* 420 strategies are played */
+        w->o.utility = "product";
+    w->o.policy = &bats_policy_expert;
+    w->o.billing.model = BATS_BILLING_USE;
+    w->o.sampling.on = w->o.sampling.offers = w->sampling = false;
+    w->o.rules.timeout = 0;
+    w->o.rules.timeout_median = 0;
+    w->o.shrink.node = NULL;
+    if (w->o.n_clusters == 1)
+        w->o.n_clusters = 2;
+    for (uint32_t i = 0; i < w->o.n_clusters; i++) {
+        w->clusters[i].max = 1 + pick(w, 6);
+        w->clusters[i].unreliable = i == 0 || (i > 1 && chance(w, 0.5));
+        w->clusters[i].lost_is_free =
+            w->clusters[i].unreliable && chance(w, 0.5);
+        w->expected[i] = chance(w, 0.5) ? pick(w, 3000) : 0;
+    }
+    if (chance(w, 0.7))
+        w->o.expected = w->expected;
+    for (uint32_t i = 0; i < w->o.n_machines; i++)
+        w->machines[i].slots = 1;
+}
+
+static void make_world(struct world *w, unsigned long seed)
+{
+    struct world last = *w;
+    *w = (struct world){.rng = last.rng,
+                        .replicas = last.replicas,
+                        .superseded = last.superseded,
+                        .choices = last.choices,
+                        .digest_bats = last.digest_bats,
+                        .digest_bkp = last.digest_bkp,
+                        .digest_rr = last.digest_rr,
+                        .digest_dbc = last.digest_dbc,
+                        .digest_graph = last.digest_graph,
+                        .digest_expert = last.digest_expert,
+                        .skips = last.skips,
+                        .n_unpaid = last.n_unpaid,
+                        .n_shared = last.n_shared};
+    gsl_rng *rng = w->rng;
+    gsl_rng_set(rng, seed);
+    uint32_t n_clusters = 1 + pick(w, 4);
+    for (uint32_t i = 0; i < n_clusters; i++)
+        w->clusters[i] = (struct bats_cluster){
+            .charge = chance(w, 0.05) ? 0 : 1 + pick(w, 5000000),
+            .max = 1 + pick(w, 6)};
+    w->o = (struct bats_sched_options){
+        .policy = !chance(w, 0.7) ? &bats_policy_rr
+                  : seed % 2 == 0 ? &bats_policy_bats
+                                  : &bats_policy_bkp,
+        .n_tasks = 1 + pick(w, TASKS),
+        .clusters = w->clusters,
+        .n_clusters = n_clusters,
+        .machines = w->machines,
+        .n_machines = 1 + pick(w, MACHINES),
+        .window = 1 + pick(w, 4000),
+        .budget = chance(w, 0.2) ? BATS_UNLIMITED : pick(w, 100000000),
+        .seed = seed};
+    for (uint32_t i = 0; i < w->o.n_machines; i++)
+        w->machines[i] = (struct bats_machine_spec){pick(w, n_clusters),
+                                                    1 + pick(w, SLOTS)};
+    w->o.rules.losses = 200; /* no task fails for its machines */
+    if (chance(w, 0.3))
+        w->o.rules.retries = pick(w, 3);
+    if (chance(w, 0.2))
+        w->o.rules.retry_delay = pick(w, 3000);
+    if (chance(w, 0.3))
+        w->o.rules.yields = 1 + pick(w, 2);
+    if (chance(w, 0.2))
+        w->o.rules.timeout = 1 + pick(w, 3000);
+    if (chance(w, 0.2))
+        w->o.rules.timeout_median = 0.5 + pick(w, 4);
+    if (chance(w, 0.1))
+        w->o.rules.halt_failed = 1 + pick(w, 8);
+    if (chance(w, 0.1))
+        w->o.rules.halt_share = 0.05 * (1 + pick(w, 10));
+    w->o.rules.halt_now = chance(w, 0.5);
+    if (chance(w, 0.1))
+        w->o.rules.time_limit = 1 + pick(w, 40000);
+    if (chance(w, 0.2)) {
+        static const uint8_t states[] = {BATS_TASK_PENDING, BATS_TASK_LEFT_OUT,
+                                         BATS_TASK_DONE, BATS_TASK_FAILED};
+        for (uint32_t i = 0; i < w->o.n_tasks; i++) {
+            w->earlier[i] = states[pick(w, 4)];
+            w->results[i] = w->earlier[i] == BATS_TASK_DONE ||
+                            w->earlier[i] == BATS_TASK_FAILED;
+            w->left_out += w->earlier[i] == BATS_TASK_LEFT_OUT;
+        }
+        w->o.earlier.state = w->earlier;
+        w->o.earlier.charged =
+            (bats_money)(gsl_rng_uniform(w->rng) *
+                         (double)(w->o.budget == BATS_UNLIMITED
+                                      ? 1000
+                                      : w->o.budget));
+        w->booked = w->low = w->high = w->o.earlier.charged;
+    }
+    w->o.tail = (enum bats_tail)pick(w, BATS_TAIL_SOONEST + 1);
+    w->o.true_runtime = any_runtime;
+    if (chance(w, 0.2)) {
+        for (uint32_t i = 0; i < w->o.n_tasks; i++)
+            w->once[i] = chance(w, 0.3);
+        w->o.once = w->once;
+    }
+    if (w->o.policy != &bats_policy_rr && chance(w, 0.3)) {
+        w->o.sampling.on = w->sampling = true;
+        w->o.sampling.workers = pick(w, 8);
+        w->o.sampling.offers =
+            w->o.policy == &bats_policy_bats && w->o.sampling.workers % 2 == 0;
+        w->o.sampling.cushion = chance(w, 0.5);
+    }
+    if (!w->o.sampling.on)
+        w->o.sampling.offers = chance(w, 0.3);
+    if (chance(w, 0.2))
+        w->o.reconfigure = BATS_RECONFIGURE_IMPROVE;
+    if (chance(w, 0.3))
+        w->o.monitor_interval = 1 + pick(w, 1000);
+    if (chance(w, 0.2))
+        give_back_nodes(w);
+    w->punctual = chance(w, 0.5);
+    if (chance(w, 0.2))
+        go_on(w);
+    if (chance(w, 0.5))
+        w->o.preempt_lead = pick(w, (uint32_t)w->o.window);
+    if (chance(w, 0.3))
+        w->o.prefetch = pick(w, 5000);
+    const unsigned long simple = HISTORIES + DBC_HISTORIES;
+    bool has_purses = seed > simple + GRAPH_HISTORIES + EXPERT_HISTORIES;
+    bool is_expert = seed > simple + GRAPH_HISTORIES && !has_purses;
+    bool has_graph = seed > simple && !is_expert;
+    if (is_expert)
+        use_expert(w);
+    else if (has_graph ? seed % 3 == 0 : seed > HISTORIES)
+        use_dbc(w, seed);
+    if (has_graph)
+        add_graph(w);
+    if (has_graph && w->o.billing.model == BATS_BILLING_USE && chance(w, 0.5))
+        w->o.policy = chance(w, 0.3)   ? &bats_policy_miser
+                      : chance(w, 0.5) ? &bats_policy_mw_dbs
+                                       : &bats_policy_flow;
+    if (has_purses)
+        add_purses(w);
+    struct bats_error err;
+    assert_int_equal(bats_sched_create(&w->o, &w->sched, &err), 0);
+}
+
+#endif
