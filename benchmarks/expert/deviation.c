@@ -59,7 +59,7 @@ static const struct experiment experiments[] = {
     {1, "0", 200, 20, 0.827},     {1, "0", 200, 20, 0.788},
     {4, "0", 204, 20, 0.746}};
 
-/* What is watched of a run. */
+/* A run is watched for these. */
 struct watch {
     struct bats_instance list[2][INSTANCES];
     size_t n[2];

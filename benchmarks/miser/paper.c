@@ -213,7 +213,7 @@ static void set_up_flows(void)
 
 /* ---- machines ---- */
 
-/* How many the user has; of them one that is idle, or NULL. */
+/* Counts those of the user; *idle: one of them that is, or NULL. */
 static int count_machines(int user, struct vm **idle)
 {
     int n = 0;
@@ -367,7 +367,7 @@ static void place(struct flow *f, int i, double extra, struct vm *m)
 {
     struct job *t = &f->task[i];
     double time = work_of(t, false) / speed[m->type] + extra;
-    /* What a migration takes is work for this machine. */
+    /* A migration is work for this machine. */
     t->left += extra * speed[m->type] / t->actual;
     t->state = PLACED;
     t->scheduled = true;
@@ -458,7 +458,7 @@ static void end_task(struct vm *m)
     take_out(m, 0);
 }
 
-/* Of a machine that goes: back to those that are ready. */
+/* A task of a machine that goes is ready again. */
 static void give_back(struct vm *m, int at, bool is_free)
 {
     int id = m->queue[at];
@@ -523,7 +523,7 @@ static bool user_is_done(int user)
     return true;
 }
 
-/* What no workflow of its user needs is ended; and blocks that are over. */
+/* Ends machines that no workflow of their user needs, and old blocks. */
 static void end_machines(void)
 {
     for (int i = 0; i < world.n_machines; i++) {

@@ -74,7 +74,7 @@ bats_time bats_clusters_file_window(const struct bats_clusters_file *file);
 /* The runtime of a task that the user expects; 0: none is given. */
 bats_time bats_clusters_file_expected(const struct bats_clusters_file *file,
                                       size_t i);
-/* How fast the cluster is made to look; 1: as it is. */
+/* The speed that the cluster is made to have; 1: as it is. */
 double bats_clusters_file_speed(const struct bats_clusters_file *file,
                                 size_t i);
 bats_time bats_clusters_file_minimum(const struct bats_clusters_file *file);

@@ -1,11 +1,10 @@
 #include "sim/world.h"
 
-#include "input/bagfile.h"
-
 #include <math.h>
 #include <stdlib.h>
 
 #include "bats/stats.h"
+#include "input/bagfile.h"
 #include "sim/bound.h"
 
 /* Independent streams of random numbers of a repeat. */

@@ -27,7 +27,9 @@ touch p1
 touch p2
 BAG
 expect 4 bats 2 bag --clusters clusters.ini
-test -e r2 && test ! -e p1 && test ! -e p2
+test -e r2
+test ! -e p1
+test ! -e p2
 ok 'what the budget of its workflow does not cover is not run, the rest is'
 grep -qE '^rich +2 +0 +0 +0 +2 +5 ' err
 grep -qE '^poor +0 +0 +2 +2 +0 +1 ' err

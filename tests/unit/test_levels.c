@@ -63,7 +63,7 @@ static void a_barrier_divides_levels(void **state)
     bats_graph_release(&graph);
 }
 
-/* What the estimator offers last, at the highest price. */
+/* The estimator offers it last, at the highest price. */
 static struct bats_schedule fastest(const struct bats_estimator *e)
 {
     struct bats_schedule offers[BATS_OFFERS];

@@ -1,4 +1,4 @@
-/* What machines cost that are billed by the second, and how long they last:
+/* Costs of machines that are billed by the second, and how long they last:
  * expected values by hand, by the published table, or added up second by
  * second. */
 #include <math.h>

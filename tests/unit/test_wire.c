@@ -44,7 +44,7 @@ static void say(struct bats_wire *w, const char *text)
     assert_true(bats_wire_put(w, 3, text, strlen(text)));
 }
 
-/* What bats_wire_next says, of the text if there is a frame. */
+/* Returns what bats_wire_next says; a frame has to be of this text. */
 static int hear(struct bats_wire *w, const char *text)
 {
     uint32_t rank;

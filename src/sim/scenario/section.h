@@ -77,7 +77,7 @@ int bats_scenario_bag_settle(struct reader *r);
 /* The machines of all clusters. */
 int bats_scenario_clusters_machines(struct reader *r);
 
-/* What the clusters lose and charge, once billing and window are known. */
+/* Losses and charges of all clusters, once billing and window are known. */
 int bats_scenario_clusters_settle(struct reader *r);
 
 #endif

@@ -229,7 +229,7 @@ static void check_charge(const struct world *w,
     assert_in_range(st->charged, low, high);
 }
 
-/* What machines are charged that are held by executions of a workflow, which
+/* The charges of the machines that are held by executions of a workflow, which
  * were not told to stop. */
 static bats_money may_cost(const struct world *w, uint32_t purse)
 {
