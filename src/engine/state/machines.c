@@ -120,16 +120,20 @@ void machine_take_over(struct state *s, uint32_t id)
     put_to_work(s, id);
 }
 
-/* Stops tasks whose workflow cannot hold what the machine costs from now on. False:
- * those are all. */
+/* Stops the tasks of workflows that cannot hold what the machine costs from now
+ * on. False: no others go on there. */
 static bool stop_short(struct state *s, uint32_t id)
 {
-    bool any = s->purses.n == 0, goes_on;
-    for (uint32_t i = 0; s->purses.n > 0 && i < s->purses.stakes[id].n; i++)
-        if (purse_is_short(s, id, i, &goes_on))
-            execution_cancel_purse(s, id, s->purses.stakes[id].list[i].purse);
+    bool any = s->purses.n == 0;
+    for (uint32_t i = 0; s->purses.n > 0 && i < s->purses.stakes[id].n; i++) {
+        const struct stake *stake = &s->purses.stakes[id].list[i];
+        if (!purse_goes_on(s, id, stake->purse))
+            continue;
+        if (purse_is_short(s, id, stake))
+            execution_cancel_purse(s, id, stake->purse);
         else
-            any |= goes_on;
+            any = true;
+    }
     return any;
 }
 

@@ -1,12 +1,10 @@
-/*
- * payment: what workflows can pay for, and tasks that wait until theirs can. See
- * bats/purse.h and state.h.
- */
+/* payment: what workflows can pay for, and tasks that wait until theirs can. See
+ * purses.h. */
 #include "engine/state/state.h"
 
 #include <stdlib.h>
 
-/* What a machine of the cluster costs from the beginning until it can be given
+/* The cost of a machine of the cluster from the beginning until it can be given
  * back. */
 static bats_money first_price(const struct state *s, size_t cluster)
 {
@@ -193,7 +191,7 @@ void purses_review(struct state *s)
         p->is_news = false;
         if (is_broke(s, p))
             close_purse(s, i);
-        /* What cannot be paid even so comes back here. */
+        /* Those that cannot be paid even so come back here. */
         while (p->n_waiting > 0) {
             bats_bag_put_back(&s->bag, take_waiting(s, p));
             any = true;

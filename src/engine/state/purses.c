@@ -1,8 +1,4 @@
-/*
- * purses: the money of workflows that share a run. The rule is in
- * bats/purse.h. Here, a *stake* is what a workflow holds for a machine on which
- * it has tasks, or had some in the time that is yet to be charged. See state.h.
- */
+/* purses: who holds what for a machine, and pays for it. See purses.h. */
 #include "engine/state/state.h"
 
 #include <assert.h>
@@ -135,26 +131,25 @@ void purse_leaves_slot(struct state *s, uint32_t slot)
         use_slot(s, slot);
 }
 
-static bool has_tasks(const struct state *s, uint32_t id, uint32_t purse)
+/* The workflow has a task on the machine; `lasting`: one that was not told to
+ * stop. */
+static bool has_task(const struct state *s, uint32_t id, uint32_t purse,
+                     bool lasting)
 {
     const struct machine *m = &s->machines[id];
-    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
+    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++) {
+        struct bats_position task = s->slots[i].head;
         if (s->slots[i].n_tasks > 0 &&
-            s->purses.of[s->bag.index[s->slots[i].head.i]] == purse)
+            s->purses.of[s->bag.index[task.i]] == purse &&
+            !(lasting && execution_cancelled(s, i, task)))
             return true;
+    }
     return false;
 }
 
-/* And not all of them were told to stop. */
-static bool goes_on(const struct state *s, uint32_t id, uint32_t purse)
+bool purse_goes_on(const struct state *s, uint32_t id, uint32_t purse)
 {
-    const struct machine *m = &s->machines[id];
-    for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
-        if (s->slots[i].n_tasks > 0 &&
-            s->purses.of[s->bag.index[s->slots[i].head.i]] == purse &&
-            !execution_cancelled(s, i, s->slots[i].head))
-            return true;
-    return false;
+    return has_task(s, id, purse, true);
 }
 
 static void drop(struct state *s, uint32_t id, uint32_t i)
@@ -164,12 +159,12 @@ static void drop(struct state *s, uint32_t id, uint32_t i)
     st->list[i] = st->list[--st->n];
 }
 
-/* Those that have no task there have nothing more to pay. */
+/* Workflows that have no task there have nothing more to pay. */
 static void keep(struct state *s, uint32_t id)
 {
     struct stakes *st = &s->purses.stakes[id];
     for (uint32_t i = st->n; i-- > 0;)
-        if (!has_tasks(s, id, st->list[i].purse))
+        if (!has_task(s, id, st->list[i].purse, false))
             drop(s, id, i);
         else
             match(s, id, &st->list[i]);
@@ -278,7 +273,7 @@ void purse_match(struct state *s, uint32_t id, bats_money need)
         match(s, id, &s->purses.stakes[id].list[i]);
 }
 
-/* What it could hold for the machine beyond what it has to. */
+/* The workflow could hold so much for the machine beyond what it has to. */
 static bats_money room_of(const struct state *s, uint32_t id,
                           const struct stake *stake)
 {
@@ -296,20 +291,17 @@ bats_money purse_room(const struct state *s, uint32_t id)
     for (uint32_t i = 0; s->purses.n > 0 && i < s->purses.stakes[id].n; i++) {
         const struct stake *stake = &s->purses.stakes[id].list[i];
         bats_money room = room_of(s, id, stake);
-        if (goes_on(s, id, stake->purse) && room < least)
+        if (room < least && purse_goes_on(s, id, stake->purse))
             least = room;
     }
     return least;
 }
 
-bool purse_is_short(const struct state *s, uint32_t id, uint32_t i,
-                    bool *goes_on_there)
+bool purse_is_short(const struct state *s, uint32_t id,
+                    const struct stake *stake)
 {
-    const struct stake *stake = &s->purses.stakes[id].list[i];
-    *goes_on_there = goes_on(s, id, stake->purse);
-    return *goes_on_there &&
-           (s->is_use ? room_of(s, id, stake) == 0
-                      : stake->held < s->purses.stakes[id].need);
+    return s->is_use ? room_of(s, id, stake) == 0
+                     : stake->held < s->purses.stakes[id].need;
 }
 
 /* ---- the invariant ---- */

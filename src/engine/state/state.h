@@ -15,8 +15,8 @@
  *   executions.c  the executions of a task, of which there may be several
  *   tasks.c       their results, failures and losses
  *   categories.c  what tasks of one kind take, and chains of tasks
- *   purses.c      the money of workflows that share the run, by machine
- *   payment.c     what they can pay for, and tasks that wait until then
+ *   purses.c      the money of workflows that share the run, by machine, and
+ *   payment.c     what they can pay for (both: purses.h)
  *   answers.c     commands and decisions
  *   state.c       set-up and end
  */
@@ -29,6 +29,7 @@
 #include "bats/sample.h"
 #include "bats/sched.h"
 #include "bats/stats.h"
+#include "engine/state/purses.h"
 #include "util/heap.h"
 
 #define NO_SLOT UINT32_MAX
@@ -211,43 +212,6 @@ struct categories {
     double results; /* since weights were made */
 };
 
-/* What a workflow holds for a machine (purses.c). */
-struct stake {
-    uint16_t purse;
-    bats_money held;
-    double used; /* time of its slots since a charge was shared, microseconds */
-};
-
-struct stakes {
-    struct stake *list; /* of those that have or had tasks there */
-    uint32_t n;
-    size_t room;
-    bats_money window; /* what the present window was charged */
-    bats_money need;   /* what the machine may still be charged: a stake holds it */
-    bats_time since;   /* when a charge was shared last */
-};
-
-struct purse {
-    struct bats_ledger ledger;
-    bats_time deadline; /* 0: none */
-    uint32_t first, last; /* of its tasks that wait for money, by index, */
-    uint32_t n_waiting;   /* and how many */
-    bool is_news;       /* money has become free */
-    uint32_t left, done, failed, skipped, unpaid;
-    bats_time ended;
-};
-
-struct purses {
-    uint32_t n; /* 0: there are none, and all below is NULL */
-    const uint16_t *of; /* by task; not owned */
-    struct purse *list;
-    struct stakes *stakes; /* by machine */
-    uint32_t *next;        /* by task: the next one that waits for money */
-    uint8_t *is_unpaid;    /* by task: it was skipped for want of money */
-    uint32_t n_unpaid, n_waiting;
-    bool is_news; /* of some purse */
-};
-
 enum phase {
     PHASE_NONE, /* no sampling phase, or it is over and one was chosen */
     PHASE_SAMPLING,
@@ -425,7 +389,7 @@ bats_money meter_held(const struct state *s, uint32_t machine);
  * shorter, is held until *end. False: there is none. */
 bool meter_begin(struct state *s, uint32_t machine, bats_time *end);
 
-/* What a machine that begins now costs at most until its first window ends. */
+/* The most that a machine that begins now costs until its first window ends. */
 bats_money meter_first(const struct state *s, size_t cluster);
 
 /* The end of the next window, of the block, or of the machine; and what it costs
@@ -492,62 +456,6 @@ void job_vanish(struct state *s, uint32_t machine);
 /* The bill: what is held is free again. ENDING -> PARKED. */
 void job_bill(struct state *s, uint32_t machine, bats_money amount);
 
-/* ---- purses.c: all of it nothing, unless there are purses ---- */
-
-/* BATS_ENOMEM; release in any case. */
-int purses_init(struct state *s, const struct bats_sched_options *o);
-void purses_release(struct state *s);
-void purses_check(const struct state *s);
-
-/* What the workflow holds for the machine, or NULL. */
-struct stake *purse_stake(const struct state *s, uint32_t machine,
-                          uint32_t purse);
-
-/* A task begins on the machine. */
-void purse_join(struct state *s, uint32_t machine, struct bats_position task);
-
-/* So much is needed from now on: the stakes follow, as far as there is money. */
-void purse_match(struct state *s, uint32_t machine, bats_money need);
-
-/* Stake i of the machine cannot hold what is needed or, of use, any more; and
- * whether its workflow has a task there that was not told to stop. */
-bool purse_is_short(const struct state *s, uint32_t machine, uint32_t i,
-                    bool *goes_on);
-
-/* So much more can be held by all whose tasks run on the machine. */
-bats_money purse_room(const struct state *s, uint32_t machine);
-
-/* The execution that the slot runs is about to leave it. */
-void purse_leaves_slot(struct state *s, uint32_t slot);
-
-/* The task with this number is over: DONE, FAILED or SKIPPED. */
-void purse_ended(struct state *s, uint32_t number, enum bats_task_state state);
-
-/* The machine was charged this, and so much is needed from now on; it begins a
- * window, which was charged, and the one before is shared; its paid time is over.
- */
-void purse_share(struct state *s, uint32_t machine, bats_money amount,
-                 bats_money need);
-void purse_window(struct state *s, uint32_t machine, bats_money charge);
-void purse_close(struct state *s, uint32_t machine);
-
-/* ---- payment.c: the same ---- */
-
-/* The workflow of the task can hold what the machine may be charged. */
-bool purse_admits(const struct state *s, uint32_t machine,
-                  struct bats_position task);
-
-/* A task that waits for money, whose workflow has paid for this machine already.
- * It is back in the bag. */
-struct bats_position purse_waiting(struct state *s, uint32_t machine);
-
-/* The task, which is ready, could be paid nowhere: it is taken out of the bag, until
- * there is money again or, if there never will be, for good. */
-bool purse_refuses(struct state *s, struct bats_position task);
-
-/* Puts tasks back that may be paid now, and skips those that never will. */
-void purses_review(struct state *s);
-
 /* ---- categories.c ---- */
 
 static inline uint32_t category_of(const struct state *s, uint32_t task)
@@ -573,8 +481,8 @@ double categories_left_weight(const struct state *s);
 /* Ranks tasks by the runtimes that are told, if they are. */
 void categories_take_told(struct state *s);
 
-/* What the task with this number is expected to take on the cluster; 0: not
- * known. */
+/* The expected runtime of the task with this number on the cluster; 0: not known.
+ */
 double categories_runtime(const struct state *s, uint32_t task,
                           size_t cluster);
 
@@ -701,7 +609,7 @@ void execution_cancel_others(struct state *s, uint32_t slot,
                              struct bats_position task);
 void execution_cancel_machine(struct state *s, uint32_t machine);
 
-/* Those of a workflow on a machine. */
+/* Tells the executions of a workflow on a machine to stop. */
 void execution_cancel_purse(struct state *s, uint32_t machine, uint32_t purse);
 
 /* The replica of `task` in `slot` becomes its original, and that a replica. */

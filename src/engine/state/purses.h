@@ -1,0 +1,112 @@
+/*
+ * purses: the money of workflows that share a run. The rule is in bats/purse.h.
+ *
+ * Layer: engine, the state's. A *stake* is what a workflow holds for a machine on
+ * which it has tasks, or had some in the time that is yet to be charged. Without
+ * purses all of this does nothing. Part of state.h, which includes it.
+ */
+#ifndef BATS_ENGINE_PURSES_H
+#define BATS_ENGINE_PURSES_H
+
+#include "bats/bag.h"
+#include "bats/ledger.h"
+#include "bats/sched.h"
+
+struct state;
+
+/* A workflow's part in a machine. */
+struct stake {
+    uint16_t purse;
+    bats_money held;
+    double used; /* time of its slots since a charge was shared, microseconds */
+};
+
+struct stakes {
+    struct stake *list; /* of those that have or had tasks there */
+    uint32_t n;
+    size_t room;
+    bats_money window; /* what the present window was charged */
+    bats_money need;   /* what may still be charged: a stake holds it */
+    bats_time since;   /* when a charge was shared last */
+};
+
+struct purse {
+    struct bats_ledger ledger;
+    bats_time deadline;   /* 0: none */
+    uint32_t first, last; /* of its tasks that wait for money, by index, */
+    uint32_t n_waiting;   /* and how many */
+    bool is_news;         /* money has become free */
+    uint32_t left, done, failed, skipped, unpaid;
+    bats_time ended;
+};
+
+struct purses {
+    uint32_t n;         /* 0: there are none, and all below is NULL */
+    const uint16_t *of; /* by task; not owned */
+    struct purse *list;
+    struct stakes *stakes; /* by machine */
+    uint32_t *next;        /* by task: the next one that waits for money */
+    uint8_t *is_unpaid;    /* by task: it was skipped for want of money */
+    uint32_t n_unpaid, n_waiting;
+    bool is_news; /* of some purse */
+};
+
+/* ---- purses.c ---- */
+
+/* BATS_ENOMEM; release in any case. */
+int purses_init(struct state *s, const struct bats_sched_options *o);
+void purses_release(struct state *s);
+void purses_check(const struct state *s);
+
+/* The stake of the workflow in the machine, or NULL. */
+struct stake *purse_stake(const struct state *s, uint32_t machine,
+                          uint32_t purse);
+
+/* A task begins on the machine. */
+void purse_join(struct state *s, uint32_t machine, struct bats_position task);
+
+/* So much is needed from now on: the stakes follow, as far as there is money. */
+void purse_match(struct state *s, uint32_t machine, bats_money need);
+
+/* The workflow has a task on the machine that was not told to stop. */
+bool purse_goes_on(const struct state *s, uint32_t machine, uint32_t purse);
+
+/* The stake cannot hold what the machine needs or, of use, any more. */
+bool purse_is_short(const struct state *s, uint32_t machine,
+                    const struct stake *stake);
+
+/* So much more can be held by all whose tasks run on the machine. */
+bats_money purse_room(const struct state *s, uint32_t machine);
+
+/* The execution that the slot runs is about to leave it. */
+void purse_leaves_slot(struct state *s, uint32_t slot);
+
+/* The task with this number is over: DONE, FAILED or SKIPPED. */
+void purse_ended(struct state *s, uint32_t number, enum bats_task_state state);
+
+/* The machine was charged this, and so much is needed from now on; it begins a
+ * window, which was charged, and the one before is shared; its paid time is
+ * over. */
+void purse_share(struct state *s, uint32_t machine, bats_money amount,
+                 bats_money need);
+void purse_window(struct state *s, uint32_t machine, bats_money charge);
+void purse_close(struct state *s, uint32_t machine);
+
+/* ---- payment.c ---- */
+
+/* The workflow of the task can hold what the machine may be charged. */
+bool purse_admits(const struct state *s, uint32_t machine,
+                  struct bats_position task);
+
+/* A task that waits for money, whose workflow has paid for this machine
+ * already. It is back in the bag. */
+struct bats_position purse_waiting(struct state *s, uint32_t machine);
+
+/* The task, which is ready, could be paid nowhere: it is taken out of the bag,
+ * until there is money again or, if there never will be, for good. */
+bool purse_refuses(struct state *s, struct bats_position task);
+
+/* Puts tasks back that may be paid now, and skips those that never will. */
+void purses_review(struct state *s);
+
+#endif
