@@ -3,12 +3,6 @@
 
 #define TAIL_SLOTS 64 /* idle slots that find nothing, for one event */
 
-/* The policy says which task runs where. */
-static bool places(const struct bats_sched *e)
-{
-    return e->policy->place && e->state.bag.graph;
-}
-
 /* The machine may start a task now. */
 static bool admits(const struct bats_sched *e, uint32_t machine)
 {
@@ -17,7 +11,7 @@ static bool admits(const struct bats_sched *e, uint32_t machine)
     return m->state == MACHINE_ACTIVE && !m->quarantined && !s->draining &&
            !s->on_hold && !forecast_too_late(s, m->cluster) &&
            (s->n_noticed == 0 || forecast_ends_before(s, machine)) &&
-           (places(e) || use_affordable(s, machine, BATS_NO_POSITION)) &&
+           (e->policy->place || use_affordable(s, machine, BATS_NO_POSITION)) &&
            !(s->clusters[m->cluster].done == 0 &&
              e->sampling->refuses(e->own.sampling, m->cluster)) &&
            (!e->policy->admit || e->policy->admit(e->own.policy, s, machine));
@@ -69,7 +63,7 @@ static struct bats_position ask(struct bats_sched *e, uint32_t slot)
 {
     const struct state *s = &e->state;
     uint32_t machine = s->slots[slot].machine;
-    if (places(e)) {
+    if (e->policy->place) {
         struct bats_position task = e->policy->place(e->own.policy, s, slot);
         /* It may wait for money since the policy has thought of it. */
         return bats_is_position(task) &&
@@ -151,8 +145,8 @@ void assign_slot(struct bats_sched *e, uint32_t slot)
         fill(e, slot);
 }
 
-/* Asks every idle slot once. True: one has left its tasks to another that turned
- * out to want none. */
+/* Asks every idle slot once. True: one has left its tasks to another that
+ * turned out to want none. */
 static bool ask_idle(struct bats_sched *e)
 {
     struct state *s = &e->state;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bats/cluster.h"
+#include "util/larger.h"
 
 #define CLASSES 256
 /* The precision of an end and of a demand: means are not known any better. */
@@ -22,16 +23,6 @@ struct step {
     int64_t windows;
     double worth;
 };
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- what windows are worth ---- */
 
@@ -202,7 +193,7 @@ static inline void count(const struct view *v, struct tally *t, uint32_t type,
     }
 }
 
-/* What steps_of_held says, with fewer instructions. */
+/* The same as steps_of_held, with fewer instructions. */
 static inline int steps_of_plain(const struct plain *m, double end,
                                  double *paid, struct step *steps)
 {

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "util/larger.h"
+
 /* The precision of an end: means are not known any better. */
 #define PRECISION 2e-3
 /* So many held machines are enough to find it. */
@@ -13,11 +15,6 @@
 #define LOST_MOST 5
 #define FOREVER 1e9
 #define INSTANT 1e-6
-
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 double bats_windows_loss(double mean, double cv)
 {

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "util/larger.h"
+
 /* The floors forgive rounding noise, so that four tasks of a quarter of a
  * window fill it. */
 #define NOISE 1e-9
@@ -14,12 +16,6 @@
  * them. */
 #define VARIES 0.5
 #define VARIES_LIKE 2
-
-/* fmax() also handles NaN, which takes four times as long. */
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 static double elapsed(const struct state *s, const struct slot *sl)
 {

@@ -139,7 +139,7 @@ static void set_up(struct play *p)
     qsort(p->order, p->n, sizeof *p->order, by_height);
 }
 
-/* Of each cluster the slot that is free last before `ready`, or first. */
+/* Finds the slot of each cluster that is free last before `ready`, or first. */
 static void find_slots(const struct play *p, double ready, uint32_t *slots)
 {
     const struct state *s = p->s;
@@ -331,9 +331,32 @@ static void release(struct play *p)
     free(p->idle);
 }
 
-static int make_rule(const struct state *s, double money,
-                     struct place_rule *rule)
+/* Tries rules of all kinds. */
+static void search(struct search *f)
 {
+    double now = (double)f->play.s->now;
+    set_up(&f->play);
+    try_rule(f, NOTHING);
+    double fastest = f->play.end - now, dear = f->play.cost;
+    try_rule(f, EVERYTHING);
+    search_price(f, fmax(fastest, 1) / fmax(dear, 1));
+    f->play.is_relative = true;
+    search_price(f, 1);
+    f->play.is_relative = false;
+    for (int i = 0; i < SPEEDS; i++)
+        search_target(f, now,
+                      fmax(find_after(&f->play, i / (SPEEDS - 1.0)),
+                           fastest / 4));
+}
+
+static void make_rule(const struct state *s, double money,
+                      struct place_rule *rule)
+{
+    if (!place_knows(s)) { /* a task for each kind of machine, and cheap ones */
+        rule->price = EVERYTHING;
+        rule->is_relative = false;
+        return;
+    }
     struct search f = {.play = {.s = s},
                        .best = rule,
                        .money = money * (s->categories.told ? 1 : LEARNED),
@@ -343,30 +366,9 @@ static int make_rule(const struct state *s, double money,
                        .saves = s->goal.minimize == BATS_MINIMIZE_COST,
                        .end = INFINITY,
                        .cost = INFINITY};
-    if (!allocate(&f.play)) {
-        release(&f.play);
-        return BATS_ENOMEM;
-    }
-    if (!place_knows(s)) { /* a task for each kind of machine, and cheap ones */
-        rule->price = EVERYTHING;
-        rule->is_relative = false;
-        release(&f.play);
-        return 0;
-    }
-    set_up(&f.play);
-    try_rule(&f, NOTHING);
-    double fastest = f.play.end - (double)s->now, dear = f.play.cost;
-    try_rule(&f, EVERYTHING);
-    search_price(&f, fmax(fastest, 1) / fmax(dear, 1));
-    f.play.is_relative = true;
-    search_price(&f, 1);
-    f.play.is_relative = false;
-    for (int i = 0; i < SPEEDS; i++)
-        search_target(&f, (double)s->now,
-                      fmax(find_after(&f.play, i / (SPEEDS - 1.0)),
-                           fastest / 4));
+    if (allocate(&f.play))
+        search(&f);
     release(&f.play);
-    return 0;
 }
 
 static int init(void *self, const struct state *s,

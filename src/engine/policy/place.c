@@ -14,7 +14,7 @@ struct ready {
     struct bats_position task;
 };
 
-/* What a round depends on. */
+/* A round depends on this. */
 struct stamp {
     bats_time now;
     uint32_t ready, busy, open, blocked, ranked;
@@ -33,7 +33,6 @@ struct place {
                                    offered */
     struct bats_position *answer; /* by slot; or BATS_NO_POSITION */
     struct stamp stamp;
-    bool failed;  /* memory ran out: the last rule holds */
     bool is_late; /* a task had no offer in time, */
     bool is_dear; /* or none that it can pay, in the last round */
 };
@@ -108,7 +107,7 @@ void place_deadlines(const struct bats_graph *g, const uint32_t *order,
     }
 }
 
-static int make_deadlines(struct place *p, const struct state *s)
+static void make_deadlines(struct place *p, const struct state *s)
 {
     const struct bats_graph *g = s->bag.graph;
     for (uint32_t i = 0; i < g->n_nodes; i++)
@@ -117,7 +116,6 @@ static int make_deadlines(struct place *p, const struct state *s)
                     s->goal.deadline == BATS_NEVER ? INFINITY
                                                    : (double)s->goal.deadline,
                     p->rule.latest);
-    return 0;
 }
 
 /* So often do results alone make it worth a new rule. */
@@ -133,8 +131,10 @@ static void update_rule(struct place *p, const struct state *s, double money)
     p->ranked = s->categories.n_ranked;
     p->gone = gone;
     p->results = results;
-    p->failed |= (p->make ? p->make(s, money, &p->rule)
-                          : make_deadlines(p, s)) < 0;
+    if (p->make)
+        p->make(s, money, &p->rule);
+    else
+        make_deadlines(p, s);
 }
 
 /* ---- a round ---- */
@@ -181,7 +181,7 @@ static uint32_t look(struct place *p, const struct state *s)
     return idle;
 }
 
-/* Of each cluster the slot that is free first. */
+/* Finds the slot of each cluster that is free first. */
 static void find_slots(const struct place *p, const struct state *s,
                        struct bats_position task, uint32_t *slots)
 {

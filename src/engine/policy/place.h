@@ -23,7 +23,8 @@
 struct place_offer {
     double finish; /* microseconds of the run */
     double cost;   /* money */
-    double risk;   /* probability that the machine is reclaimed until then */
+    double risk;   /* probability that the machine is reclaimed until then; 0
+                      in the engine */
 };
 
 struct place_limits {
@@ -35,7 +36,7 @@ struct place_limits {
 
 #define PLACE_NONE SIZE_MAX
 
-/* Of the offers one that is within the limits; PLACE_NONE: none is. */
+/* Chooses an offer that is within the limits; PLACE_NONE: none is. */
 typedef size_t place_choose(const struct place_offer *offers, size_t n,
                             const struct place_limits *limits);
 
@@ -48,7 +49,7 @@ void place_deadlines(const struct bats_graph *graph, const uint32_t *order,
 
 /* ---- as a policy ---- */
 
-/* What a task takes and costs on a cluster, as far as is known. */
+/* The time and the cost of a task on a cluster, as far as is known. */
 double place_runtime(const struct state *s, uint32_t task, size_t cluster);
 double place_cost(const struct state *s, double time, size_t cluster);
 
@@ -61,7 +62,7 @@ bool place_offers(const struct state *s, size_t cluster);
 /* Until the slot is free, microseconds; INFINITY: it gets no task. */
 double place_rest(const struct state *s, uint32_t slot);
 
-/* What the choice goes by; made anew when more is known. */
+/* The choice goes by this; made anew when more is known. */
 struct place_rule {
     double *latest; /* by node: DP */
     double price;   /* of time: microseconds that a unit of money is worth; 0: it
@@ -69,9 +70,10 @@ struct place_rule {
     bool is_relative; /* or the range of costs on offer, in ranges of finishes */
 };
 
-/* Makes the rule from the state, with `money` left. BATS_ENOMEM. */
-typedef int place_make_rule(const struct state *s, double money,
-                            struct place_rule *rule);
+/* Makes the rule from the state, with `money` left. Without memory the last one
+ * stays. */
+typedef void place_make_rule(const struct state *s, double money,
+                             struct place_rule *rule);
 
 struct place;
 

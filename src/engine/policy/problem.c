@@ -5,23 +5,14 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "util/larger.h"
+
 /* A task that has outlasted all others of its cluster takes as many standard
  * deviations more; no more than so many means. */
 #define DEVIATION_MOST 1
 #define LONGER 1.05 /* by default */
 
 /* ---- what is known ---- */
-
-/* fmax() also handles NaN, which takes four times as long. */
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
 
 /*
  * How much longer a task runs that has been running for `elapsed`: the mean of
@@ -137,9 +128,8 @@ static void add_machine(const struct state *s, struct problem *p,
         machine->overrun = ceil(longest - machine->paid);
 }
 
-/* What a window of a machine of this age costs in the mean that is kept for so
- * many: it may become cheaper with age, and be reclaimed before it costs
- * anything. */
+/* The mean cost of a window of a machine of this age that is kept for so many:
+ * it may become cheaper with age, and be reclaimed before it costs anything. */
 static double price_at(const struct state *s, const struct cluster *c,
                        bats_time age, double windows)
 {
@@ -155,7 +145,8 @@ static double price_at(const struct state *s, const struct cluster *c,
     return (double)cost / windows * (1 - free);
 }
 
-/* Of those that are held, else of new ones: a plan has one price for both. */
+/* The price of machines that are held, else of new ones: a plan has one for both.
+ */
 static double mean_price(const struct state *s, const struct cluster *c,
                          double windows)
 {
@@ -233,6 +224,7 @@ static double aim_of(const struct state *s)
 void problem_make(struct problem *p, const struct state *s, bool all)
 {
     double mean[BATS_CLUSTERS_MAX], cv = p->cv = forecast_spread(s);
+    double windows;
     find_means(s, p, mean);
     p->is = (struct bats_windows_problem){.types = p->types,
                                           .n_types = s->n_clusters,
@@ -240,10 +232,11 @@ void problem_make(struct problem *p, const struct state *s, bool all)
                                           .slots = p->slots,
                                           .demand = problem_work(s),
                                           .aim = aim_of(s)};
+    windows = horizon(s, p, mean);
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
         uint32_t there = all ? c->n_machines : c->n_joined;
-        add_type(s, p, i, cv, mean[i], horizon(s, p, mean),
+        add_type(s, p, i, cv, mean[i], windows,
                  there < c->spec.max ? there : c->spec.max);
     }
     for (uint32_t i = 0; i < s->n_held; i++)

@@ -149,50 +149,49 @@ static void make_ready(struct bats_bag *bag, struct bats_position task)
         bag->order[n] = task;
 }
 
-static struct bats_position take_from_heap(struct bats_bag *bag, uint32_t at)
+static void take_from_heap(struct bats_bag *bag, uint32_t at)
 {
-    struct bats_position task = bag->order[at];
     uint32_t n = bats_bag_ready(bag) - 1;
     struct bats_position last = bag->order[n];
     if (at == n)
-        return task;
+        return;
     if (at > 0 && comes_first(bag, last, bag->order[(at - 1) / 2]))
         sift_up(bag, at, last);
     else
         sift_down(bag, at, n, last);
-    return task;
 }
 
 /* ---- draws ---- */
 
+/* The task at this place in `order`. */
+static void draw(struct bats_bag *bag, uint32_t at)
+{
+    struct bats_position task = bag->order[at];
+    uint32_t behind = bats_bag_ready(bag) - 1 - at;
+    if (bag->graph)
+        take_from_heap(bag, at);
+    else if (behind > 0)
+        memmove(&bag->order[at], &bag->order[at + 1],
+                behind * sizeof *bag->order);
+    move(bag, task, BATS_TASK_ASSIGNED);
+}
+
 struct bats_position bats_bag_draw(struct bats_bag *bag, uint32_t behind)
 {
-    struct bats_position task;
     assert(behind < bats_bag_ready(bag));
-    if (bag->graph) {
-        task = take_from_heap(bag, bats_bag_find(bag, behind));
-    } else {
-        struct bats_position *at =
-            &bag->order[bats_bag_ready(bag) - 1 - behind];
-        task = *at;
-        if (behind > 0)
-            memmove(at, at + 1, behind * sizeof *at);
-    }
-    move(bag, task, BATS_TASK_ASSIGNED);
+    uint32_t at = bag->graph ? bats_bag_find(bag, behind)
+                             : bats_bag_ready(bag) - 1 - behind;
+    struct bats_position task = bag->order[at];
+    draw(bag, at);
     return task;
 }
 
 void bats_bag_take(struct bats_bag *bag, struct bats_position task)
 {
-    uint32_t n = bats_bag_ready(bag), at = bag->graph ? 0 : n - 1;
+    uint32_t at = bag->graph ? 0 : bats_bag_ready(bag) - 1;
     while (!bats_same_position(bag->order[at], task)) /* near that end */
         at += bag->graph ? 1 : UINT32_MAX;
-    if (bag->graph)
-        take_from_heap(bag, at);
-    else
-        memmove(&bag->order[at], &bag->order[at + 1],
-                (n - 1 - at) * sizeof *bag->order);
-    move(bag, task, BATS_TASK_ASSIGNED);
+    draw(bag, at);
 }
 
 void bats_bag_cancel(struct bats_bag *bag, struct bats_position task)

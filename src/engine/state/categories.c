@@ -71,14 +71,19 @@ static double mean_weight(const struct categories *k)
     return n > 0 ? sum / n : 0;
 }
 
+static struct category_seen *seen_of(const struct state *s, uint32_t category,
+                                     size_t cluster)
+{
+    return &s->categories.seen[category * s->n_clusters + cluster];
+}
+
 /* f_c, for these weights. */
 static double find_factor(const struct state *s, size_t cluster)
 {
     const struct categories *k = &s->categories;
     double took = 0, weight = 0;
     for (uint32_t i = 0; i < k->n; i++) {
-        const struct category_seen *seen =
-            &k->seen[i * s->n_clusters + cluster];
+        const struct category_seen *seen = seen_of(s, i, cluster);
         took += seen->sum;
         weight += seen->n * k->weight[i];
     }
@@ -91,8 +96,7 @@ static double find_weight(const struct state *s, uint32_t category)
     const struct categories *k = &s->categories;
     double n = 0, sum = 0;
     for (size_t c = 0; c < s->n_clusters; c++) {
-        const struct category_seen *seen =
-            &k->seen[category * s->n_clusters + c];
+        const struct category_seen *seen = seen_of(s, category, c);
         n += seen->n;
         sum += seen->sum / k->factor[c];
     }
@@ -191,7 +195,7 @@ void categories_note(struct state *s, struct bats_position task,
     struct categories *k = &s->categories;
     uint32_t category = category_of(s, s->bag.index[task.i]);
     struct category_stats *stats = &k->stats[category];
-    struct category_seen *seen = &k->seen[category * s->n_clusters + cluster];
+    struct category_seen *seen = seen_of(s, category, cluster);
     double before = (double)runtime - stats->mean;
     stats->n++;
     stats->mean += before / stats->n;

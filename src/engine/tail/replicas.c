@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/larger.h"
+
 #define FRESH 0.03 /* of the longest runtime: for so long a look suffices */
 
 static const char *const names[] = {
@@ -50,18 +52,6 @@ static void tick(void *self)
 {
     struct replicas *c = self;
     c->is_news = true;
-}
-
-/* fmax() and fmin() know what to do without a number, which takes them four
- * times as long. */
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
 }
 
 /* ---- runtimes, on one cluster or another ---- */
