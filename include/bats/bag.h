@@ -167,8 +167,8 @@ void bats_bag_put_aside(struct bats_bag *bag, struct bats_position task);
  * turn). */
 void bats_bag_put_back(struct bats_bag *bag, struct bats_position task);
 
-/* With a graph: WAITING or BLOCKED -> SKIPPED, for a reason of its own, and so is what waits
- * for it. */
+/* With a graph: WAITING or BLOCKED -> SKIPPED, for a reason of its own, and so is
+ * what waits for it. */
 void bats_bag_skip(struct bats_bag *bag, struct bats_position task);
 
 /* ASSIGNED or CANCELLING -> DONE or FAILED (`state`). What waited for it is

@@ -99,8 +99,8 @@ struct bats_levels {
     double tasks[BATS_LEVELS_MAX], count[BATS_LEVELS_MAX];
 };
 
-/* Of n levels, tasks[i] >= 0 in each, which are sorted here. Of more sizes than
- * there is room for, neighbours are put together. */
+/* Makes them of n levels with tasks[i] >= 0 in each, which are sorted here. If
+ * there are more sizes than room, neighbours are put together. */
 void bats_levels_of(struct bats_levels *levels, uint32_t *tasks, size_t n);
 
 /* The data of an estimate, borrowed. */
@@ -112,7 +112,7 @@ struct bats_estimator {
                           * mean if they differ); NULL: 1 each */
     size_t n_clusters;   /* 1..BATS_CLUSTERS_MAX */
     uint64_t n_tasks;    /* N: tasks that are left, >= 1 */
-    /* Of these, or of some more; NULL: none waits for others. */
+    /* The levels of these tasks, or of some more; NULL: none waits for others. */
     const struct bats_levels *levels;
     bats_time window;    /* ATU > 0 */
     double confidence;   /* p of interval.h, 0.5 .. 1; 0: 0.9 */

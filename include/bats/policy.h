@@ -2,8 +2,8 @@
  * policy: the strategies that the engine can be run with.
  *
  * Layer: engine. A policy answers the engine's questions (which configuration,
- * does this machine enter another window, may it start a task); the mechanics
- * and the budget's hard limit are the engine's and the same for all.
+ * does this machine enter another window, may it start a task, which one); the
+ * mechanics and the budget's hard limit are the engine's and the same for all.
  *
  *   bats  all machines that the budget pays, those that charge least first,
  *         for as long as a forecast says that it lasts; else the machine-windows

@@ -7,8 +7,8 @@
  *
  *   1. What a machine is charged is shared by the workflows whose tasks ran on it
  *      in the time that the charge is for, in proportion to the time they had its
- *      slots. So who shares it pays for its idle time, too, in that proportion,
- *      and who is alone on it pays all: a budget means the same for a workflow
+ *      slots. So those that share it pay for its idle time, too, in that
+ *      proportion, and one that is alone on it pays all: a budget means the same for a workflow
  *      alone as for a run. That time is the window, the job, or, where use is
  *      charged, the time in which the machine was in use, which is divided
  *      wherever another task begins. The charge for a time in which nothing
@@ -29,7 +29,8 @@
  *      as the workflow holds some, which may become free. Then it is skipped, and what
  *      waits for it: the notice SKIP says that it was not paid.
  *
- * A deadline is a goal of the workflow's own; the engine's policies know it.
+ * A deadline is a goal of the workflow's own. It is told with the status; no
+ * policy aims at it, as they do at that of the run (goal.h).
  */
 #ifndef BATS_PURSE_H
 #define BATS_PURSE_H

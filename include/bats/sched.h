@@ -45,11 +45,12 @@
  * for others are likely to follow (Sampaio, Barbosa 2020, III.D).
  *
  * Machines that are jobs (billing.h) wait to be asked for from the start, and a
- * first tick is wanted at once. A job has one window. Where the plan wants the machine for longer, another job
- * is asked for so early that, as far as the waits seen so far tell, it begins
- * before the first one ends. A job in which nothing runs is ended at once, and
- * one that the plan does not want any more while it waits is withdrawn. A task that
- * was cut off three times after all of a window has failed: no job is longer.
+ * first tick is wanted at once. A job has one window. Where the plan wants the
+ * machine for longer, another job is asked for so early that, as far as the waits
+ * seen so far tell, it begins before the first one ends. A job in which nothing
+ * runs is ended at once, and one that the plan does not want any more while it
+ * waits is withdrawn. A task that was cut off three times after all of a window,
+ * or of a block, has failed: no other one is longer.
  */
 #ifndef BATS_SCHED_H
 #define BATS_SCHED_H
@@ -110,7 +111,7 @@ enum bats_event_type {
                          now, whatever kind it is; LOST may follow then */
 };
 
-/* Of a machine, without slot or task. */
+/* The event names a machine, and neither a slot nor a task. */
 static inline bool bats_is_job_event(enum bats_event_type type)
 {
     return type >= BATS_EVENT_ENDS;

@@ -60,7 +60,7 @@ enum bats_end { BATS_END_USER, BATS_END_RECLAIMED };
 bats_money bats_tariff_cost(const struct bats_tariff *tariff, bats_time length,
                             bats_time from, bats_time to, enum bats_end end);
 
-/* Of what a machine costs until now, at this age, so much is owed whatever
+/* The part of a machine's cost until now, at this age, that is owed whatever
  * happens later. */
 bats_money bats_tariff_certain(const struct bats_tariff *tariff,
                                bats_time length, bats_time age);

@@ -90,8 +90,8 @@ static bool has_room(const struct state *s, const struct cluster *c)
                      : c->n_held < c->spec.max;
 }
 
-/* Where one is reclaimed others may follow: until it is gone, nothing new
- * begins on machines of that kind. */
+/* When a machine is reclaimed others may follow: until it is gone, none is
+ * acquired that may be. */
 static bool is_open(const struct state *s, const struct cluster *c)
 {
     return s->n_noticed == 0 || !c->spec.reclaimable;

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Where the rules do not say. A task that is on machines that may not answer
- * is lost more often than one that kills its machine can be known by. */
+/* The limit if the rules do not say. On machines that may not answer a task is
+ * lost more often than one that kills its machine can be known by. */
 #define LOSSES 5
 #define LOSSES_UNRELIABLE 100
 

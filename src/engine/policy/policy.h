@@ -78,8 +78,9 @@ struct bats_policy {
      * end of its paid time, and if there is money.) */
     bool (*renew)(const void *self, const struct state *s, uint32_t machine);
     /* The task that this idle slot is to run, of those that are ready, or
-     * BATS_NO_POSITION: none of them now. It is only asked where tasks wait for
-     * others, and if it admits the machine. NULL: the order decides. */
+     * BATS_NO_POSITION: none of them now. It is only asked if it admits the
+     * machine; with it the engine wants a graph, and that use is charged. NULL:
+     * the order decides. */
     struct bats_position (*place)(void *self, const struct state *s,
                                   uint32_t slot);
     /* May this machine start a task now? */

@@ -6,7 +6,7 @@
  */
 #include "engine/state/state.h"
 
-/* Where nothing is known, so many times the slots share the money. */
+/* The slots share the money so many times over, if nothing is known. */
 #define SHARES 4
 
 static bats_money cost_until(const struct state *s, uint32_t id,
@@ -36,7 +36,7 @@ static void pay_until(struct state *s, uint32_t id, bats_time end)
     bats_heap_set(&s->turns, id, end > s->now ? end : s->now);
 }
 
-/* That of the run, and of all whose tasks are there. */
+/* The money that the run has left, and all whose tasks are there. */
 static bats_money money_left(const struct state *s, uint32_t id)
 {
     bats_money left = bats_ledger_available(&s->ledger);

@@ -80,7 +80,7 @@ static double weight_of(const struct life *lives, const double *weight,
     return sum;
 }
 
-/* What is older than any answer may still answer, or never. As the weight of
+/* Instances older than any answer may still answer, or never. As the weight of
  * answers has fallen from the third to the last quarter of the time that was
  * seen, it goes on in geometric proportion, and sums up to all of them at most.
  * Half of that is taken to be still to come. (Extrapolation of a cure rate:

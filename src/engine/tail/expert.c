@@ -263,7 +263,7 @@ static void follow(struct expert *x, const struct state *s, size_t which)
     x->decided = s->now;
 }
 
-/* What a person has chosen stays until another one is. */
+/* A strategy that a person has chosen stays until another one is. */
 static void ask(struct expert *x, const struct state *s,
                 const struct bats_answers *a)
 {
