@@ -135,6 +135,14 @@ int bats_bag_connect(struct bats_bag *bag, const struct bats_graph *graph,
 /* With a graph nobody looks further ahead than this. */
 #define BATS_BAG_AHEAD 32
 
+/* With a graph: what bats_bag_peek shows, one after the other, from {.n = 1} on.
+ * Returns the place in `order` of the next one, of BATS_BAG_AHEAD at most and as
+ * many as are ready. */
+struct bats_bag_walk {
+    uint32_t n, open[BATS_BAG_AHEAD + 1]; /* places that may be the next one */
+};
+uint32_t bats_bag_walk(const struct bats_bag *bag, struct bats_bag_walk *walk);
+
 /* The place in `order` of what bats_bag_peek shows, with a graph. */
 uint32_t bats_bag_find(const struct bats_bag *bag, uint32_t behind);
 

@@ -77,16 +77,18 @@ static void look(struct memory *o, const struct state *s, uint32_t machine)
     }
 }
 
-/* The task belongs to a faster slot, which is taken for it. */
+/* The task belongs to a slot faster than those of this cluster, which is taken
+ * for it. */
 static bool goes_elsewhere(struct memory *o, const struct state *s,
-                           struct bats_position task, double here)
+                           struct bats_position task, uint32_t cluster)
 {
-    uint32_t number = s->bag.index[task.i];
+    double time[BATS_CLUSTERS_MAX];
     struct faster *best = NULL;
-    double soonest = here;
+    for (size_t c = 0; o->n > 0 && c < s->n_clusters; c++)
+        time[c] = categories_runtime(s, s->bag.index[task.i], c);
+    double soonest = o->n > 0 ? time[cluster] : 0;
     for (uint32_t i = 0; i < o->n; i++) {
-        double end = o->slots[i].free +
-                     categories_runtime(s, number, o->slots[i].cluster);
+        double end = o->slots[i].free + time[o->slots[i].cluster];
         if (end < soonest && s->tasks[task.i].avoid != o->slots[i].machine) {
             soonest = end;
             best = &o->slots[i];
@@ -102,12 +104,11 @@ static uint32_t next(void *self, const struct state *s, uint32_t machine)
     struct memory *o = self;
     uint32_t ready = bats_bag_ready(&s->bag), avoided = ORDER_NONE;
     uint32_t most = ready < TASKS_MOST ? ready : TASKS_MOST;
+    struct bats_bag_walk walk = {.n = 1};
     look(o, s, machine);
     for (uint32_t behind = 0; behind < most; behind++) {
-        struct bats_position task = bats_bag_peek(&s->bag, behind);
-        double here = categories_runtime(s, s->bag.index[task.i],
-                                         s->machines[machine].cluster);
-        if (goes_elsewhere(o, s, task, here))
+        struct bats_position task = s->bag.order[bats_bag_walk(&s->bag, &walk)];
+        if (goes_elsewhere(o, s, task, s->machines[machine].cluster))
             continue;
         if (s->tasks[task.i].avoid != machine)
             return behind;

@@ -118,24 +118,28 @@ void bats_bag_reorder(struct bats_bag *bag)
 
 /* The first one of the heap, then the best of those that are below the ones
  * that came before it. */
+uint32_t bats_bag_walk(const struct bats_bag *bag, struct bats_bag_walk *walk)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < walk->n; i++)
+        if (comes_first(bag, bag->order[walk->open[i]],
+                        bag->order[walk->open[best]]))
+            best = i;
+    uint64_t at = walk->open[best];
+    walk->open[best] = walk->open[--walk->n];
+    for (uint64_t child = 2 * at + 1; child <= 2 * at + 2; child++)
+        if (child < bats_bag_ready(bag))
+            walk->open[walk->n++] = (uint32_t)child;
+    return (uint32_t)at;
+}
+
 uint32_t bats_bag_find(const struct bats_bag *bag, uint32_t behind)
 {
-    uint32_t ready = bats_bag_ready(bag), open[BATS_BAG_AHEAD + 1] = {0};
-    uint32_t n = 1;
-    assert(behind < BATS_BAG_AHEAD && behind < ready);
-    for (;; behind--) {
-        uint32_t best = 0;
-        for (uint32_t i = 1; i < n; i++)
-            if (comes_first(bag, bag->order[open[i]], bag->order[open[best]]))
-                best = i;
-        uint64_t at = open[best];
-        if (behind == 0)
-            return (uint32_t)at;
-        open[best] = open[--n];
-        for (uint64_t child = 2 * at + 1; child <= 2 * at + 2; child++)
-            if (child < ready)
-                open[n++] = (uint32_t)child;
-    }
+    struct bats_bag_walk walk = {.n = 1};
+    assert(behind < BATS_BAG_AHEAD && behind < bats_bag_ready(bag));
+    while (behind-- > 0)
+        bats_bag_walk(bag, &walk);
+    return bats_bag_walk(bag, &walk);
 }
 
 /* PENDING: into the heap, or the next one on the stack. */

@@ -78,7 +78,7 @@ void slots_set_limits(struct state *s)
 }
 
 /* The slot's first task begins now. */
-static void begin(struct state *s, uint32_t slot)
+static inline void begin(struct state *s, uint32_t slot)
 {
     s->slots[slot].started = s->now;
     if (s->slots[slot].n_tasks > 0)
