@@ -64,8 +64,8 @@ int64_t bats_graph_sort(const struct bats_graph *graph, uint32_t *order,
  * The same without joints, for those who know none: *children has an edge for
  * each task that another one waits for, directly or through joints, and
  * *parents has those edges the other way round. Where the tasks before a joint
- * wait for another joint, the tasks before that one are not repeated. Both are to be
- * released. BATS_ENOMEM.
+ * wait for another joint, the tasks before that one are not repeated. Both are to
+ * be released. BATS_ENOMEM.
  */
 int bats_graph_flatten(const struct bats_graph *graph,
                        struct bats_graph *children, struct bats_graph *parents,

@@ -8,11 +8,11 @@
  *   1. What a machine is charged is shared by the workflows whose tasks ran on it
  *      in the time that the charge is for, in proportion to the time they had its
  *      slots. So those that share it pay for its idle time, too, in that
- *      proportion, and one that is alone on it pays all: a budget means the same for a workflow
- *      alone as for a run. That time is the window, the job, or, where use is
- *      charged, the time in which the machine was in use, which is divided
- *      wherever another task begins. The charge for a time in which nothing
- *      ran is nobody's: the run has it.
+ *      proportion, and one that is alone on it pays all: a budget means the same
+ *      for a workflow alone as for a run. That time is the window, the job, or,
+ *      where use is charged, the time in which the machine was in use, which is
+ *      divided wherever another task begins. The charge for a time in which
+ *      nothing ran is nobody's: the run has it.
  *   2. No task begins on a machine before its workflow holds all that the machine
  *      may be charged until the task can be stopped: what it would pay if it were
  *      alone from then on. That is the window's charge, the next one's too
@@ -26,8 +26,8 @@
  *      A workflow that cannot hold the next window, or more use, has its tasks
  *      stopped there before the paid time is over; they go back to the bag.
  *   4. A task for which its workflow has too little money everywhere waits as long
- *      as the workflow holds some, which may become free. Then it is skipped, and what
- *      waits for it: the notice SKIP says that it was not paid.
+ *      as the workflow holds some, which may become free. Then it is skipped, and
+ *      what waits for it: the notice SKIP says that it was not paid.
  *
  * A deadline is a goal of the workflow's own. It is told with the status; no
  * policy aims at it, as they do at that of the run (goal.h).

@@ -11,7 +11,8 @@ static bool admits(const struct bats_sched *e, uint32_t machine)
     return m->state == MACHINE_ACTIVE && !m->quarantined && !s->draining &&
            !s->on_hold && !forecast_too_late(s, m->cluster) &&
            (s->n_noticed == 0 || forecast_ends_before(s, machine)) &&
-           (e->policy->place || use_affordable(s, machine, BATS_NO_POSITION)) &&
+           (e->policy->place ||
+            use_affordable(s, machine, BATS_NO_POSITION)) &&
            !(s->clusters[m->cluster].done == 0 &&
              e->sampling->refuses(e->own.sampling, m->cluster)) &&
            (!e->policy->admit || e->policy->admit(e->own.policy, s, machine));
@@ -126,11 +127,10 @@ static bool fill(struct bats_sched *e, uint32_t slot)
 {
     struct state *s = &e->state;
     const struct slot *sl = &s->slots[slot];
-    if (!any_task(s) || sl->is_replica ||
-        !admits(e, sl->machine) || measure(e, slot) || migrate(e, slot))
+    if (!any_task(s) || sl->is_replica || !admits(e, sl->machine) ||
+        measure(e, slot) || migrate(e, slot))
         return true;
-    uint32_t depth = s->prefetch == 0 || e->policy->one_each ||
-                             s->purses.n > 0
+    uint32_t depth = s->prefetch == 0 || e->policy->one_each || s->purses.n > 0
                          ? 1
                          : e->order->depth(e->own.order, s, sl->machine);
     while (any_task(s) && sl->n_tasks < depth)

@@ -29,7 +29,8 @@ static bool same_pool(const struct bats_sched *e, const struct cluster *a,
 }
 
 /* Slots of the jobs that were asked for and may take them. */
-static uint64_t asked_slots(const struct bats_sched *e, const struct cluster *c)
+static uint64_t asked_slots(const struct bats_sched *e,
+                            const struct cluster *c)
 {
     const struct state *s = &e->state;
     uint64_t n = 0;
@@ -57,10 +58,10 @@ static bool worth_asking(const struct bats_sched *e, const struct cluster *c)
     return asked_slots(e, c) < waiting(e, c) &&
            (b->jobs == 0 || n < b->jobs) &&
            c->stats.mean <= (double)s->window &&
-           bats_units_add(job_price(s, cluster),
-                          bats_billing_cost(b->rate, s->window + b->overrun +
-                                                         b->leaving),
-                          &price) &&
+           bats_units_add(
+               job_price(s, cluster),
+               bats_billing_cost(b->rate, s->window + b->overrun + b->leaving),
+               &price) &&
            price <= bats_ledger_available(&s->ledger);
 }
 
@@ -103,9 +104,8 @@ static void fill_cluster(struct bats_sched *e, struct cluster *c)
     struct state *s = &e->state;
     uint32_t first;
     while (c->n_active + c->n_asked < c->target && has_room(s, c) &&
-           is_open(s, c) && !s->draining && !s->on_hold &&
-           waiting(e, c) > 0 && bats_heap_first(&c->parked, &first) == 0 &&
-           worth_acquiring(e, c)) {
+           is_open(s, c) && !s->draining && !s->on_hold && waiting(e, c) > 0 &&
+           bats_heap_first(&c->parked, &first) == 0 && worth_acquiring(e, c)) {
         uint32_t machine = s->members[c->first_machine + first];
         if (s->is_job ? !job_ask(s, machine) : !machine_acquire(s, machine))
             break;
@@ -258,9 +258,9 @@ void configure_start(struct bats_sched *e)
     struct state *s = &e->state;
     struct policy_start start = {{0}, {0}};
     struct policy_sample sample = {.is_on = s->phase == PHASE_SAMPLING};
-    bool runs = !sample.is_on ||
-                e->sampling->start(e->own.sampling, s, sample.workers,
-                                   sample.lacks);
+    bool runs =
+        !sample.is_on ||
+        e->sampling->start(e->own.sampling, s, sample.workers, sample.lacks);
     e->policy->start(e->own.policy, s, &sample, &start);
     for (size_t i = 0; i < s->n_clusters; i++) {
         s->clusters[i].target = start.machines[i];
@@ -338,7 +338,8 @@ static bool renews(const struct bats_sched *e, uint32_t machine)
 {
     const struct state *s = &e->state;
     bats_money charge = meter_price(s, machine);
-    if (s->on_hold || s->rest[machine].taken_at != BATS_NEVER || bats_ledger_affordable(&s->ledger, charge) < 1)
+    if (s->on_hold || s->rest[machine].taken_at != BATS_NEVER ||
+        bats_ledger_affordable(&s->ledger, charge) < 1)
         return false;
     return s->phase != PHASE_NONE
                ? e->sampling->needs(e->own.sampling, s, machine)

@@ -48,8 +48,8 @@ static int check_options(const struct bats_sched_options *o,
             return bats_error_set(err, BATS_EINPUT,
                                   "the budget or the deadline of a workflow "
                                   "is negative");
-    if (o->n_purses > 0 && (o->billing.model == BATS_BILLING_ALLOCATION ||
-                              o->sampling.on))
+    if (o->n_purses > 0 &&
+        (o->billing.model == BATS_BILLING_ALLOCATION || o->sampling.on))
         return bats_error_set(err, BATS_EINPUT,
                               "workflows with budgets of their own need "
                               "machines that are charged one by one (billing "
@@ -76,13 +76,12 @@ static int check_options(const struct bats_sched_options *o,
                               "a deadline");
     bool is_allocation = o->billing.model == BATS_BILLING_ALLOCATION ||
                          o->billing.model == BATS_BILLING_JOB;
-    if (is_allocation && (o->billing.rate < 0 || o->billing.leaving < 0 ||
-                          o->billing.least < 0 ||
-                          o->billing.least > TIME_MAX ||
-                          o->billing.leaving > TIME_MAX ||
-                          o->billing.overrun < 0 ||
-                          o->billing.overrun > TIME_MAX ||
-                          o->billing.before < -o->earlier.charged))
+    if (is_allocation &&
+        (o->billing.rate < 0 || o->billing.leaving < 0 ||
+         o->billing.least < 0 || o->billing.least > TIME_MAX ||
+         o->billing.leaving > TIME_MAX || o->billing.overrun < 0 ||
+         o->billing.overrun > TIME_MAX ||
+         o->billing.before < -o->earlier.charged))
         return bats_error_set(err, BATS_EINPUT,
                               "how the allocation is billed is out of range");
     bats_money least = bats_billing_cost(o->billing.rate, o->billing.least);
@@ -150,17 +149,19 @@ static int check_pools(const struct bats_sched_options *o,
                               "what it compares is the cost of single "
                               "executions");
     if (o->rules.timeout > 0 || o->rules.timeout_median > 0)
-        return bats_error_set(err, BATS_EINPUT,
-                              "the policy expert gives up executions after D "
-                              "of its strategy: no other timeout goes with it");
+        return bats_error_set(
+            err, BATS_EINPUT,
+            "the policy expert gives up executions after D "
+            "of its strategy: no other timeout goes with it");
     if (o->graph)
         return bats_error_set(err, BATS_EINPUT,
                               "the policy expert is for tasks that do not "
                               "wait for others");
     if (!has_unreliable)
-        return bats_error_set(err, BATS_EINPUT,
-                              "the policy expert needs a cluster with reliable "
-                              "= no");
+        return bats_error_set(
+            err, BATS_EINPUT,
+            "the policy expert needs a cluster with reliable "
+            "= no");
     if (!has_reliable && (bats_strategy_needs_reliable(&o->strategy) ||
                           isfinite(o->strategy.m_r)))
         return bats_error_set(err, BATS_EINPUT,
@@ -337,8 +338,7 @@ int bats_sched_create(const struct bats_sched_options *o,
     rc = state_init(&e->state, o, err);
     if (rc == 0)
         rc = take_over(&e->state, o->earlier.asked, err);
-    e->wakeup =
-        e->state.is_job ? e->state.next_tick : e->state.latest;
+    e->wakeup = e->state.is_job ? e->state.next_tick : e->state.latest;
     if (rc == 0)
         rc = create_advisors(e, o, err);
     if (rc == 0 && !teach_tail(e, &o->earlier))

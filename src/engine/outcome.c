@@ -91,8 +91,7 @@ static void succeed(struct bats_sched *e, uint32_t machine,
 
 /* The task is out of the bag: it counts for the statistics. */
 static void count(struct bats_sched *e, uint32_t slot,
-                  struct bats_position task, bool in_sample,
-                  bats_time runtime)
+                  struct bats_position task, bool in_sample, bats_time runtime)
 {
     struct state *s = &e->state;
     if (task_count_result(s, slot, in_sample, runtime) && s->limits_vary) {
@@ -185,7 +184,8 @@ static void came_back(struct bats_sched *e, const struct bats_event *ev,
 
     s->tasks[task.i].once |= yielded;
     s->preempted += cut_off && !timed_out;
-    bool too_long = cut_off && !timed_out && fills_jobs(s, ev->machine, task, ran);
+    bool too_long =
+        cut_off && !timed_out && fills_jobs(s, ev->machine, task, ran);
     if (timed_out && e->tail->limit && s->tasks[task.i].given_up < UINT8_MAX)
         s->tasks[task.i].given_up++;
     if (timed_out && !e->tail->limit)

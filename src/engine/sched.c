@@ -18,8 +18,8 @@
 /* ---- what falls due ---- */
 
 /* At the same time they come in this order: the time limit, time-outs, tasks
- * to be tried again, the tail's instances, monitoring, and ends of windows last, so that they see the
- * new plan. */
+ * to be tried again, the tail's instances, monitoring, and ends of windows last,
+ * so that they see the new plan. */
 enum due { DUE_LATEST, DUE_LIMIT, DUE_RETRY, DUE_TAIL, DUE_TICK, DUE_TURN };
 
 static enum due next_due(const struct bats_sched *e, bats_time *time,
@@ -216,8 +216,8 @@ static int settle(struct bats_sched *e, struct bats_error *err)
         if (s->in_tail) {
             e->tail->update(e->own.tail, s);
             if (e->tail->has_news(e->own.tail) && e->asks)
-                state_emit(s, (struct bats_command){
-                                  .type = BATS_NOTICE_SAMPLED});
+                state_emit(s,
+                           (struct bats_command){.type = BATS_NOTICE_SAMPLED});
             configure_limits(e); /* D may be another one now */
         }
         assign_instances(e);
@@ -235,7 +235,7 @@ static int settle(struct bats_sched *e, struct bats_error *err)
     if (rc == 0 && s->n_busy == 0) {
         if (bats_bag_left(&s->bag) == 0)
             state_finish(s, s->purses.n_unpaid > 0 ? BATS_FINISH_BUDGET
-                                                     : BATS_FINISH_ALL_DONE);
+                                                   : BATS_FINISH_ALL_DONE);
         else if (s->draining)
             state_finish(s, s->why);
         else if (s->n_absent == 0 && !s->on_hold && s->n_jobs == 0)
@@ -298,7 +298,7 @@ static int check_job_event(const struct state *s, const struct bats_event *ev,
     bool is_closed = ev->type == BATS_EVENT_CLOSED;
     if (is_closed ? !s->is_job || s->rest[ev->machine].closed
                   : !s->rest[ev->machine].asked || ev->runtime < 0 ||
-        ev->runtime > TIME_MAX || ev->amount < 0)
+                        ev->runtime > TIME_MAX || ev->amount < 0)
         return bats_error_set(err, BATS_ESTATE,
                               "machine %u is no job of which that can be said",
                               ev->machine);
@@ -336,8 +336,7 @@ static int check_event(const struct state *s, bats_time now,
                                   ev->machine);
         return 0;
     case BATS_EVENT_NOTICE:
-        if (state == MACHINE_LOST || ev->runtime < 0 ||
-            ev->runtime > TIME_MAX)
+        if (state == MACHINE_LOST || ev->runtime < 0 || ev->runtime > TIME_MAX)
             return bats_error_set(err, BATS_ESTATE,
                                   "machine %u cannot be taken away",
                                   ev->machine);

@@ -67,8 +67,7 @@ void bats_sched_status(const struct bats_sched *e,
         .replicas = s->replicas,
         .replicas_won = s->replicas_won,
         .estimated_end = forecast_end(s),
-        .deadline =
-            s->goal.deadline < BATS_NEVER ? s->goal.deadline : 0,
+        .deadline = s->goal.deadline < BATS_NEVER ? s->goal.deadline : 0,
         .late_end = s->late_end,
         .rest_cost = rest_cost(s),
         .sample_size = s->sample_size,
@@ -156,19 +155,19 @@ bool bats_sched_has_failed(const struct bats_sched *e, uint32_t task)
 }
 
 void bats_sched_purse_status(const struct bats_sched *e, uint32_t purse,
-                               struct bats_purse_status *status)
+                             struct bats_purse_status *status)
 {
     const struct purse *a = &e->state.purses.list[purse];
     *status = (struct bats_purse_status){.budget = a->ledger.budget,
-                                           .charged = a->ledger.charged,
-                                           .held = a->ledger.held,
-                                           .deadline = a->deadline,
-                                           .left = a->left,
-                                           .done = a->done,
-                                           .failed = a->failed,
-                                           .skipped = a->skipped,
-                                           .unpaid = a->unpaid,
-                                           .ended = a->ended};
+                                         .charged = a->ledger.charged,
+                                         .held = a->ledger.held,
+                                         .deadline = a->deadline,
+                                         .left = a->left,
+                                         .done = a->done,
+                                         .failed = a->failed,
+                                         .skipped = a->skipped,
+                                         .unpaid = a->unpaid,
+                                         .ended = a->ended};
 }
 
 bool bats_sched_is_skipped(const struct bats_sched *e, uint32_t task)

@@ -45,8 +45,8 @@ static struct bats_prediction makespan_of(const struct bats_estimator *e,
 }
 
 /* Billed for all that is held. */
-static double cost_of(const struct bats_estimator *e,
-                      const uint32_t *machines, double time)
+static double cost_of(const struct bats_estimator *e, const uint32_t *machines,
+                      double time)
 {
     return fmax(time, (double)e->least) / (double)e->window *
            price_of(e, machines);
@@ -161,8 +161,7 @@ static int make_end(const struct bats_estimator *e, const struct end *end,
     s.plan.cost = rounded_up(end->cost);
     s.plan.windows = (int64_t)ceil(s.makespan.estimate / window);
     s.windows_high = (int64_t)ceil(s.makespan.high / window);
-    s.cost_high =
-        rounded_up(cost_of(e, end->machines, s.makespan.high));
+    s.cost_high = rounded_up(cost_of(e, end->machines, s.makespan.high));
     s.budget = s.plan.cost;
     for (size_t i = 0; i < e->n_clusters; i++) {
         s.plan.machines[i] = end->machines[i];

@@ -103,8 +103,7 @@ static struct bats_prediction makespan_of(const struct bats_estimator *e,
     return estimate_makespan(e, slots);
 }
 
-static void buy(struct bag *bag, double aim, double demand,
-                struct purchase *p)
+static void buy(struct bag *bag, double aim, double demand, struct purchase *p)
 {
     p->plan = (struct bats_windows_plan){.buys = p->machines,
                                          .buys_windows = p->windows};

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-static const char *const names[] = {"window", "allocation", "use",
-                                    "job", "second"};
+static const char *const names[] = {"window", "allocation", "use", "job",
+                                    "second"};
 
 bool bats_billing_find(const char *name, enum bats_billing_model *model)
 {

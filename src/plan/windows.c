@@ -197,8 +197,7 @@ static inline void count(const struct view *v, struct tally *t, uint32_t type,
 static inline int steps_of_plain(const struct plain *m, double end,
                                  double *paid, struct step *steps)
 {
-    double most =
-        m->size + larger(end - m->rest - m->loss, 0) * m->rate;
+    double most = m->size + larger(end - m->rest - m->loss, 0) * m->rate;
     *paid = end < m->paid ? most : m->now;
     if (end < m->paid)
         return 0;

@@ -35,8 +35,7 @@ static int init(void *self, const struct state *s,
     r->rules = o->rules;
     if (r->rules.losses == 0)
         r->rules.losses =
-            o->policy == &bats_policy_expert ? LOSSES_UNRELIABLE
-                                              : LOSSES;
+            o->policy == &bats_policy_expert ? LOSSES_UNRELIABLE : LOSSES;
     r->history = calloc(s->n_machines, sizeof *r->history);
     if (o->rules.yields > 0)
         r->yields = calloc(o->n_tasks, sizeof *r->yields);

@@ -38,9 +38,9 @@ static double rest_of(const struct state *s, uint32_t slot)
     const struct slot *sl = &s->slots[slot];
     if (sl->n_tasks == 0)
         return 0;
-    double over = slot_elapsed(s, slot) -
-                  categories_runtime(s, s->bag.index[sl->head.i],
-                                     slot_cluster(s, slot));
+    double over =
+        slot_elapsed(s, slot) -
+        categories_runtime(s, s->bag.index[sl->head.i], slot_cluster(s, slot));
     return fabs(over);
 }
 
@@ -107,7 +107,8 @@ static uint32_t next(void *self, const struct state *s, uint32_t machine)
     struct bats_bag_walk walk = {.n = 1};
     look(o, s, machine);
     for (uint32_t behind = 0; behind < most; behind++) {
-        struct bats_position task = s->bag.order[bats_bag_walk(&s->bag, &walk)];
+        struct bats_position task =
+            s->bag.order[bats_bag_walk(&s->bag, &walk)];
         if (goes_elsewhere(o, s, task, s->machines[machine].cluster))
             continue;
         if (s->tasks[task.i].avoid != machine)

@@ -27,8 +27,7 @@ static uint32_t next(void *self, const struct state *s, uint32_t machine)
  * than the slot's share of what is left, so that no task waits behind another
  * while a slot elsewhere goes idle.
  */
-uint32_t order_depth(const void *self, const struct state *s,
-                     uint32_t machine)
+uint32_t order_depth(const void *self, const struct state *s, uint32_t machine)
 {
     (void)self;
     const struct machine *m = &s->machines[machine];

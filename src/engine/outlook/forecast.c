@@ -316,7 +316,8 @@ bats_time forecast_end(const struct state *s)
     if (rate <= 0)
         return BATS_NEVER;
     /* On average, half of the time of a running task is left. */
-    double tasks = bats_bag_pending(&s->bag) + (s->n_busy - s->n_replicas) / 2.0;
+    double tasks =
+        bats_bag_pending(&s->bag) + (s->n_busy - s->n_replicas) / 2.0;
     double rest = larger(tasks * categories_left_weight(s) / rate,
                          (double)state_longest_chain(s));
     double end = (double)s->now + rest;

@@ -257,12 +257,11 @@ static void start(void *self, const struct state *s,
     }
     double end;
     problem_make(&w->problem, s, true);
-    bool is_cheap = is_thrifty(s) &&
-                    deadline_plan(&w->problem, s, money_left(s), &w->plan,
-                                  &w->look_at);
-    if (!is_cheap &&
-        bats_windows_cost_of_all(&w->problem.is, problem_work(s), &end) <=
-            CLEARLY * money_left(s))
+    bool is_cheap =
+        is_thrifty(s) &&
+        deadline_plan(&w->problem, s, money_left(s), &w->plan, &w->look_at);
+    if (!is_cheap && bats_windows_cost_of_all(&w->problem.is, problem_work(s),
+                                              &end) <= CLEARLY * money_left(s))
         use_all(s, w);
     else if (!is_cheap)
         plan_windows(w, money_left(s));

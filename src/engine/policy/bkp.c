@@ -223,9 +223,9 @@ static void start(void *self, const struct state *s,
  * looked at when the next interval is over. */
 static bool is_news(const struct state *s, const struct occasion *why)
 {
-    return why->type == OCCASION_RESULT ? why->in_sample && !s->planned
-                                        : why->type != OCCASION_WINDOW &&
-                                              why->type != OCCASION_READY;
+    return why->type == OCCASION_RESULT
+               ? why->in_sample && !s->planned
+               : why->type != OCCASION_WINDOW && why->type != OCCASION_READY;
 }
 
 /* A choice among schedules is worth most before machines are paid for a second
@@ -352,8 +352,7 @@ static bool renew(const void *self, const struct state *s, uint32_t machine)
     (void)self;
     if (s->machines[machine].marked)
         return finishing_is_cheaper(s, machine) ||
-               (s->height && machine_works(s, machine) &&
-                all_are_marked(s));
+               (s->height && machine_works(s, machine) && all_are_marked(s));
     return machine_works(s, machine);
 }
 

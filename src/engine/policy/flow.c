@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPEEDS 4    /* of what follows, from fastest to cheapest */
-#define STEPS 14    /* of a bisection */
+#define SPEEDS 4 /* of what follows, from fastest to cheapest */
+#define STEPS 14 /* of a bisection */
 /* Prices of those who have all the money, or all the time. */
 #define NOTHING 1e-100
 #define EVERYTHING 1e100
@@ -54,8 +54,7 @@ static size_t choose(const struct place_offer *offers, size_t n,
     for (size_t i = 0; i < n; i++) {
         const struct place_offer *o = &offers[i];
         bool is_in_time = limits->price <= 0 && o->finish <= limits->finish;
-        double worth = is_in_time ? o->cost
-                                  : o->finish + price * o->cost;
+        double worth = is_in_time ? o->cost : o->finish + price * o->cost;
         if (o->cost > limits->cost || is_in_time < in_time ||
             (is_in_time == in_time && worth >= least))
             continue;
@@ -77,11 +76,11 @@ struct play {
     const struct state *s;
     struct node *order; /* what is left, the heaviest chain first */
     uint32_t n;
-    double *ready; /* by node, from when it can run */
-    double *begin; /* the same, when the play begins */
-    double *free;  /* by slot, */
-    double *idle;  /* and when the play begins */
-    double *after; /* by node: the time that follows it */
+    double *ready;         /* by node, from when it can run */
+    double *begin;         /* the same, when the play begins */
+    double *free;          /* by slot, */
+    double *idle;          /* and when the play begins */
+    double *after;         /* by node: the time that follows it */
     double *latest, price; /* the rule */
     bool is_relative;
     double end, cost; /* of the last play */
@@ -120,16 +119,14 @@ static void set_up(struct play *p)
         p->begin[i] = (double)s->now;
     for (uint32_t i = 0; i < s->n_slots; i++) {
         const struct machine *m = &s->machines[s->slots[i].machine];
-        bool comes =
-            m->state == MACHINE_ABSENT || m->state == MACHINE_PARKED;
-        double rest = comes || (m->state == MACHINE_ACTIVE &&
-                                s->slots[i].n_tasks == 0)
-                          ? 0
-                          : place_rest(s, i);
+        bool comes = m->state == MACHINE_ABSENT || m->state == MACHINE_PARKED;
+        double rest =
+            comes || (m->state == MACHINE_ACTIVE && s->slots[i].n_tasks == 0)
+                ? 0
+                : place_rest(s, i);
         p->idle[i] = m->quarantined ? INFINITY : (double)s->now + rest;
         if (s->slots[i].n_tasks > 0 && isfinite(rest))
-            pass_on(p, p->begin, s->bag.index[s->slots[i].head.i],
-                    p->idle[i]);
+            pass_on(p, p->begin, s->bag.index[s->slots[i].head.i], p->idle[i]);
     }
     for (uint32_t i = 0; i < s->bag.graph->n_nodes; i++)
         if (is_left(s, s->sorted[i])) {
@@ -149,8 +146,8 @@ static void find_slots(const struct play *p, double ready, uint32_t *slots)
         uint32_t *best = &slots[slot_cluster(s, i)];
         if (!isfinite(p->free[i]))
             continue;
-        double mine = p->free[i], other = *best == NO_SLOT ? INFINITY
-                                                           : p->free[*best];
+        double mine = p->free[i],
+               other = *best == NO_SLOT ? INFINITY : p->free[*best];
         if (mine <= ready ? other > ready || mine > other : mine < other)
             *best = i;
     }
@@ -161,11 +158,10 @@ static double play_task(struct play *p, uint32_t task)
     const struct state *s = p->s;
     struct place_offer offer[BATS_CLUSTERS_MAX];
     uint32_t slots[BATS_CLUSTERS_MAX], of[BATS_CLUSTERS_MAX];
-    struct place_limits limits = {
-        .cost = INFINITY,
-        .finish = p->latest[task],
-        .price = p->price,
-        .is_relative = p->is_relative};
+    struct place_limits limits = {.cost = INFINITY,
+                                  .finish = p->latest[task],
+                                  .price = p->price,
+                                  .is_relative = p->is_relative};
     size_t n = 0;
     find_slots(p, p->ready[task], slots);
     for (size_t c = 0; c < s->n_clusters; c++) {
@@ -194,8 +190,7 @@ static void play(struct play *p)
     p->cost = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         uint32_t node = p->order[i].node;
-        double end = node < s->bag.n ? play_task(p, node)
-                                     : p->ready[node];
+        double end = node < s->bag.n ? play_task(p, node) : p->ready[node];
         p->end = fmax(p->end, end);
         pass_on(p, p->ready, node, end);
     }
@@ -207,8 +202,8 @@ struct search {
     struct play play;
     struct place_rule *best;
     double money, deadline;
-    bool saves;        /* the least cost in time is wanted */
-    double end, cost;  /* of the best rule */
+    bool saves;       /* the least cost in time is wanted */
+    double end, cost; /* of the best rule */
 };
 
 /* Plays a rule, and keeps it if it is the best one. True: it can be paid; or if
@@ -344,15 +339,16 @@ static void search(struct search *f)
     search_price(f, 1);
     f->play.is_relative = false;
     for (int i = 0; i < SPEEDS; i++)
-        search_target(f, now,
-                      fmax(find_after(&f->play, i / (SPEEDS - 1.0)),
-                           fastest / 4));
+        search_target(
+            f, now,
+            fmax(find_after(&f->play, i / (SPEEDS - 1.0)), fastest / 4));
 }
 
 static void make_rule(const struct state *s, double money,
                       struct place_rule *rule)
 {
-    if (!place_knows(s)) { /* a task for each kind of machine, and cheap ones */
+    if (!place_knows(
+            s)) { /* a task for each kind of machine, and cheap ones */
         rule->price = EVERYTHING;
         rule->is_relative = false;
         return;
@@ -380,6 +376,7 @@ static int init(void *self, const struct state *s,
 
 const struct bats_policy bats_policy_flow = {
     .advisor = {.name = "flow", .init = init, PLACE_ADVISOR},
-    .about = "each task by the rule that, played with the rest, ends it soonest "
-             "within budget",
+    .about =
+        "each task by the rule that, played with the rest, ends it soonest "
+        "within budget",
     PLACE_ANSWERS};

@@ -4,11 +4,17 @@
 #include <string.h>
 
 static const struct bats_policy *const all[] = {
-    &bats_policy_bats,         &bats_policy_bkp,
-    &bats_policy_rr,           &bats_policy_dbc_cost,
-    &bats_policy_dbc_time,     &bats_policy_dbc_conservative_time,
-    &bats_policy_dbc_cost_time, &bats_policy_expert,
-    &bats_policy_miser,        &bats_policy_mw_dbs,       &bats_policy_flow};
+    &bats_policy_bats,
+    &bats_policy_bkp,
+    &bats_policy_rr,
+    &bats_policy_dbc_cost,
+    &bats_policy_dbc_time,
+    &bats_policy_dbc_conservative_time,
+    &bats_policy_dbc_cost_time,
+    &bats_policy_expert,
+    &bats_policy_miser,
+    &bats_policy_mw_dbs,
+    &bats_policy_flow};
 
 const struct bats_policy *bats_policy_find(const char *name)
 {

@@ -38,8 +38,7 @@ size_t place_mw_dbs(const struct place_offer *offers, size_t n,
         bool in_time = o->finish <= limits->finish;
         /* Without a deadline only the order of the times counts. */
         double latest = isfinite(limits->finish) ? limits->finish : last;
-        double tq =
-            share_of((in_time ? latest : 0) - o->finish, last - first);
+        double tq = share_of((in_time ? latest : 0) - o->finish, last - first);
         double cq = in_time ? share_of(most - o->cost, most - least) : 0;
         double q = tq * (1 - c) + cq * c;
         if (o->cost <= limits->cost && q > best_q) {

@@ -25,11 +25,11 @@ struct place {
     place_make_rule *make;
     bool waits;
     struct place_rule rule;
-    double *least;              /* by node: least time */
-    uint32_t ranked, gone;      /* weights and machines, of which the rule is, */
-    uint32_t results;           /* and DONE tasks */
-    struct ready *ready;        /* of the round, the highest first */
-    double *free;               /* by slot: from when; INFINITY: it is not
+    double *least;         /* by node: least time */
+    uint32_t ranked, gone; /* weights and machines, of which the rule is, */
+    uint32_t results;      /* and DONE tasks */
+    struct ready *ready;   /* of the round, the highest first */
+    double *free;          /* by slot: from when; INFINITY: it is not
                                    offered */
     struct bats_position *answer; /* by slot; or BATS_NO_POSITION */
     struct stamp stamp;
@@ -102,8 +102,8 @@ void place_deadlines(const struct bats_graph *g, const uint32_t *order,
         uint32_t node = order[i];
         latest[node] = deadline;
         for (uint64_t k = g->first[node]; k < g->first[node + 1]; k++)
-            latest[node] = fmin(latest[node], latest[g->child[k]] -
-                                                  least[g->child[k]]);
+            latest[node] =
+                fmin(latest[node], latest[g->child[k]] - least[g->child[k]]);
     }
 }
 
@@ -210,8 +210,7 @@ static size_t explore(const struct state *s, const struct place_offer *offers,
     for (size_t i = 0; i < n; i++) {
         const struct cluster *c = &s->clusters[slot_cluster(s, slots[i])];
         if (!s->categories.told && cluster_runtime(c) == 0 && c->begun == 0 &&
-            s->slots[slots[i]].n_tasks == 0 &&
-            offers[i].cost <= limits->cost)
+            s->slots[slots[i]].n_tasks == 0 && offers[i].cost <= limits->cost)
             return i;
     }
     return PLACE_NONE;
@@ -267,11 +266,11 @@ static void gather(struct place *p, const struct state *s)
 
 static void make_round(struct place *p, const struct state *s)
 {
-    struct money money = {
-        .left = s->ledger.budget == BATS_UNLIMITED
-                    ? INFINITY
-                    : (double)bats_ledger_available(&s->ledger),
-        .rest = least_cost_of_rest(s)};
+    struct money money = {.left =
+                              s->ledger.budget == BATS_UNLIMITED
+                                  ? INFINITY
+                                  : (double)bats_ledger_available(&s->ledger),
+                          .rest = least_cost_of_rest(s)};
     uint32_t n = bats_bag_ready(&s->bag), idle = look(p, s);
     update_rule(p, s, money.left);
     gather(p, s);

@@ -157,8 +157,8 @@ static double mean_price(const struct state *s, const struct cluster *c,
         const struct machine *m = &s->machines[s->held[i]];
         if (&s->clusters[m->cluster] != c || m->state != MACHINE_ACTIVE)
             continue;
-        sum += price_at(s, c, m->paid_end - s->rest[s->held[i]].since,
-                        windows);
+        sum +=
+            price_at(s, c, m->paid_end - s->rest[s->held[i]].since, windows);
         n++;
     }
     return n > 0 ? sum / n : price_at(s, c, 0, windows);

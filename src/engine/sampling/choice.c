@@ -123,9 +123,8 @@ static void allow_for_waiting(const struct memory *p, const struct state *s,
     struct bats_estimator all = *e;
     all.n_tasks = bats_bag_left(&s->bag);
     for (size_t i = 0; i < s->n_clusters; i++) {
-        slots[i] = p->runtimes[i].mean > 0
-                       ? p->paid[i].machines * p->slots[i]
-                       : 0;
+        slots[i] =
+            p->runtimes[i].mean > 0 ? p->paid[i].machines * p->slots[i] : 0;
         held += slots[i];
     }
     if (held > 0 && all.n_tasks > e->n_tasks)

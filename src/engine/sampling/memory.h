@@ -30,7 +30,8 @@ struct memory {
     uint32_t n_bad[BATS_CLUSTERS_MAX]; /* executions that did not end well */
     bool is_known[BATS_CLUSTERS_MAX];  /* seen enough by earlier sessions */
     bool goes_on;   /* with the rest of the bag */
-    bool is_frugal; /* tasks and machines, and tasks on all clusters, only as needed: */
+    bool is_frugal; /* tasks, machines, and tasks on all clusters, only as
+                       needed: */
     bool is_settled[BATS_CLUSTERS_MAX]; /* see place.h; false: not frugal */
     struct point points[POINTS_MAX];
     struct bats_position

@@ -109,7 +109,7 @@ bool place_mean_is_known(const struct memory *p, const struct state *s)
         if (t[i].n > t[most].n)
             most = i;
     return t[most].n >= FIRST - 1 && half_width(&t[most], MEAN_SURE) <=
-           MEAN_NEAR * t[most].sum / t[most].n;
+                                         MEAN_NEAR * t[most].sum / t[most].n;
 }
 
 /* ---- where to begin ---- */
@@ -134,8 +134,7 @@ size_t place_home(const struct state *s)
     return home;
 }
 
-uint32_t place_workers(const struct state *s, size_t cluster,
-                       uint32_t workers)
+uint32_t place_workers(const struct state *s, size_t cluster, uint32_t workers)
 {
     double here = price(s, cluster), home = price(s, place_home(s));
     if (here <= home)

@@ -100,8 +100,8 @@ static void sift_down(struct bats_bag *bag, uint32_t at, uint32_t n,
 {
     for (uint64_t child; (child = 2 * (uint64_t)at + 1) < n;
          at = (uint32_t)child) {
-        child += child + 1 < n && comes_first(bag, bag->order[child + 1],
-                                              bag->order[child]);
+        child += child + 1 < n &&
+                 comes_first(bag, bag->order[child + 1], bag->order[child]);
         if (!comes_first(bag, bag->order[child], task))
             break;
         bag->order[at] = bag->order[child];
@@ -402,8 +402,8 @@ static void check_node(const struct bats_bag *bag, uint32_t node,
         assert(!doomed && waits_for > 0 && bag->missing[node] == waits_for);
         break;
     case BATS_TASK_SKIPPED: /* doomed, or by itself */
-    case BATS_TASK_DONE: /* may be of an earlier session, with another */
-    case BATS_TASK_FAILED: /* graph */
+    case BATS_TASK_DONE:    /* may be of an earlier session, with another */
+    case BATS_TASK_FAILED:  /* graph */
     case BATS_TASK_LEFT_OUT:
         break;
     default:

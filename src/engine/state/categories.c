@@ -132,8 +132,7 @@ static double weight_of(const struct state *s, uint32_t task)
     return weight > 0 ? weight : s->categories.mean;
 }
 
-double categories_runtime(const struct state *s, uint32_t task,
-                          size_t cluster)
+double categories_runtime(const struct state *s, uint32_t task, size_t cluster)
 {
     const struct categories *k = &s->categories;
     return k->told ? (double)k->told(k->told_context, task, (uint32_t)cluster)
@@ -159,8 +158,7 @@ static void find_heights(struct state *s)
     s->is_ranked = true;
 }
 
-double categories_longest(const struct state *s, uint32_t task,
-                          size_t cluster)
+double categories_longest(const struct state *s, uint32_t task, size_t cluster)
 {
     const struct categories *k = &s->categories;
     const struct category_stats *stats = &k->stats[category_of(s, task)];
@@ -169,7 +167,8 @@ double categories_longest(const struct state *s, uint32_t task,
         return mean;
     if (stats->n < 2 || stats->mean <= 0)
         return stats->n > 0 ? 2 * mean : 0;
-    return mean * (1 + 2 * sqrt(stats->squares / (stats->n - 1)) / stats->mean);
+    return mean *
+           (1 + 2 * sqrt(stats->squares / (stats->n - 1)) / stats->mean);
 }
 
 void categories_take_told(struct state *s)

@@ -26,8 +26,7 @@ enum bats_execution_state execution_state(const struct state *s,
 
 /* ---- beginnings ---- */
 
-void execution_begin(struct state *s, uint32_t slot,
-                     struct bats_position task)
+void execution_begin(struct state *s, uint32_t slot, struct bats_position task)
 {
     struct cluster *c = &s->clusters[slot_cluster(s, slot)];
     struct task *t = &s->tasks[task.i];

@@ -92,8 +92,7 @@ static void stop_waiting(struct state *s, uint32_t id)
 static void schedule(struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
-    bats_time lead =
-        m->last ? s->preempt_lead : job_lead(s, m->cluster);
+    bats_time lead = m->last ? s->preempt_lead : job_lead(s, m->cluster);
     bats_time turn = m->paid_end - lead;
     if (m->state == MACHINE_LEAVING)
         turn = m->paid_end;

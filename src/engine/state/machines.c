@@ -150,9 +150,9 @@ bool machine_renew(struct state *s, uint32_t id)
     bats_heap_set(&s->turns, id, m->paid_end);
     if (s->purses.n > 0)
         purse_match(s, id,
-                    s->is_second ? meter_held(s, id)
-                                 : s->purses.stakes[id].window +
-                                       charge_of(s, m));
+                    s->is_second
+                        ? meter_held(s, id)
+                        : s->purses.stakes[id].window + charge_of(s, m));
     stop_short(s, id);
     return true;
 }
@@ -316,8 +316,7 @@ void machine_lose(struct state *s, uint32_t id)
         c->n_joined--;
     }
     m->quarantined = false;
-    meter_end(s, id,
-              c->spec.reclaimable ? BATS_END_RECLAIMED : BATS_END_USER);
+    meter_end(s, id, c->spec.reclaimable ? BATS_END_RECLAIMED : BATS_END_USER);
     if (m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING)
         let_go(s, id);
     stop_using(s, id);
@@ -345,8 +344,7 @@ void machine_quarantine(struct state *s, uint32_t id)
 void machine_notice(struct state *s, uint32_t id, bats_time taken_at)
 {
     struct machine *m = &s->machines[id];
-    bool is_held =
-        m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
+    bool is_held = m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
     give_up_renewal(s, id);
     s->n_noticed += is_held && s->rest[id].taken_at == BATS_NEVER;
     s->rest[id].taken_at = taken_at;

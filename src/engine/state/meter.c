@@ -94,8 +94,7 @@ bats_money meter_price(const struct state *s, uint32_t id)
 {
     if (!is_metered(s, id))
         return s->clusters[s->machines[id].cluster].spec.charge;
-    bats_money until =
-        cost_until(s, id, meter_next_end(s, id), BATS_END_USER);
+    bats_money until = cost_until(s, id, meter_next_end(s, id), BATS_END_USER);
     return until == BATS_UNLIMITED
                ? until
                : until - cost_until(s, id, s->machines[id].paid_end,
@@ -140,8 +139,7 @@ void meter_book(struct state *s, uint32_t id)
 {
     if (is_metered(s, id))
         charge(s, id,
-               bats_tariff_certain(&spec_of(s, id)->tariff,
-                                   s->rest[id].length,
+               bats_tariff_certain(&spec_of(s, id)->tariff, s->rest[id].length,
                                    s->now - s->rest[id].since));
 }
 

@@ -20,7 +20,8 @@ static bats_money price(const struct state *s, uint32_t number, size_t cluster,
 {
     const struct cluster *c = &s->clusters[cluster];
     if (!s->is_use)
-        return id == NO_MACHINE ? first_price(s, cluster) : s->purses.stakes[id].need;
+        return id == NO_MACHINE ? first_price(s, cluster)
+                                : s->purses.stakes[id].need;
     double mean = categories_runtime(s, number, cluster);
     if (mean <= 0)
         mean = cluster_runtime(c);
@@ -53,8 +54,8 @@ static bool is_there(const struct cluster *c)
 static bool may_pay(const struct state *s, struct bats_position task)
 {
     uint32_t number = s->bag.index[task.i];
-    bats_money left = bats_ledger_available(
-        &s->purses.list[s->purses.of[number]].ledger);
+    bats_money left =
+        bats_ledger_available(&s->purses.list[s->purses.of[number]].ledger);
     for (size_t i = 0; i < s->n_clusters; i++)
         if (is_there(&s->clusters[i]) &&
             price(s, number, i, NO_MACHINE) <= left)
@@ -104,9 +105,8 @@ static bool is_broke(const struct state *s, const struct purse *p)
     bool any = false;
     for (size_t i = 0; p->ledger.held == 0 && i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
-        bats_money least =
-            s->is_use ? bats_billing_use(c->price, s->window, 1)
-                      : first_price(s, i);
+        bats_money least = s->is_use ? bats_billing_use(c->price, s->window, 1)
+                                     : first_price(s, i);
         if (is_there(c) && least <= left)
             return false;
         any |= is_there(c);
@@ -129,7 +129,8 @@ static void close_purse(struct state *s, uint32_t id)
         s->failure = BATS_ENOMEM;
         return;
     }
-    for (uint32_t i = 0; i < s->bag.n; i++) /* also those that wait for others */
+    for (uint32_t i = 0; i < s->bag.n;
+         i++) /* also those that wait for others */
         if (s->purses.of[i] == id && is_in_bag(s, s->bag.position[i]))
             s->purses.is_unpaid[i] = 1;
     while (p->n_waiting > 0)

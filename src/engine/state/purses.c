@@ -23,9 +23,8 @@ int purses_init(struct state *s, const struct bats_sched_options *o)
         const struct bats_purse *spec = &o->purses[i];
         bats_money budget =
             spec->budget > spec->charged ? spec->budget : spec->charged;
-        a->list[i] = (struct purse){.deadline = spec->deadline,
-                                      .is_news = true,
-                                      .ended = BATS_NEVER};
+        a->list[i] = (struct purse){
+            .deadline = spec->deadline, .is_news = true, .ended = BATS_NEVER};
         bats_ledger_init(&a->list[i].ledger, budget, spec->charged);
     }
     for (uint32_t i = 0; i < s->bag.n; i++)
@@ -55,8 +54,7 @@ void purses_release(struct state *s)
     free(a->is_unpaid);
 }
 
-void purse_ended(struct state *s, uint32_t number,
-                   enum bats_task_state state)
+void purse_ended(struct state *s, uint32_t number, enum bats_task_state state)
 {
     if (s->purses.n == 0)
         return;

@@ -5,7 +5,7 @@
 
 #define SAMPLE_Z 1.96
 #define SAMPLE_ERROR 0.25
-#define LOOKS 40 /* at least, until a deadline */
+#define LOOKS 40       /* at least, until a deadline */
 #define CONFIDENCE 0.9 /* of a goal */
 
 void state_stop(struct state *s, bool now, enum bats_finish why)
@@ -183,9 +183,9 @@ static int resume(struct state *s, const struct bats_sched_earlier *earlier)
     if (!state)
         return BATS_ENOMEM;
     for (uint32_t i = 0; i < s->bag.n; i++)
-        state[i] = earlier->fresh[i]  ? BATS_TASK_DONE
-                   : earlier->state ? earlier->state[i]
-                                      : BATS_TASK_PENDING;
+        state[i] = earlier->fresh[i] ? BATS_TASK_DONE
+                   : earlier->state  ? earlier->state[i]
+                                     : BATS_TASK_PENDING;
     bats_bag_resume(&s->bag, state);
     free(state);
     return 0;
@@ -198,8 +198,8 @@ static int connect(struct state *s, const struct bats_graph *graph,
     uint32_t *order = s->sorted =
         malloc(((size_t)graph->n_nodes + 1) * sizeof *order);
     uint32_t n_circle;
-    int64_t n = order ? bats_graph_sort(graph, order, &n_circle, err)
-                      : BATS_ENOMEM;
+    int64_t n =
+        order ? bats_graph_sort(graph, order, &n_circle, err) : BATS_ENOMEM;
     int rc = n < 0 ? (int)n : 0;
     if (rc == 0 && n < graph->n_nodes)
         rc = bats_error_set(err, BATS_EINPUT,
@@ -221,8 +221,8 @@ static bool has_phase(const struct state *s,
     bool charges = false;
     for (size_t i = 0; i < s->n_clusters; i++)
         charges |= s->clusters[i].price > 0;
-    return sampling->on && (!sampling->offers || charges ||
-                            sampling->n_observations > 0);
+    return sampling->on &&
+           (!sampling->offers || charges || sampling->n_observations > 0);
 }
 
 /* A window of a new machine costs so much: what plans are made with. */
@@ -230,9 +230,8 @@ static void set_price(const struct state *s, struct cluster *c)
 {
     struct bats_tariff *t = &c->spec.tariff;
     if (t->n_steps == 0)
-        *t = (struct bats_tariff){.per = s->window,
-                                  .n_steps = 1,
-                                  .step = {{.charge = c->price}}};
+        *t = (struct bats_tariff){
+            .per = s->window, .n_steps = 1, .step = {{.charge = c->price}}};
     c->price = c->spec.charge =
         bats_tariff_cost(t, t->shortest, 0, s->window, BATS_END_USER);
 }
@@ -256,12 +255,11 @@ int state_init(struct state *s, const struct bats_sched_options *o,
         .is_job = o->billing.model == BATS_BILLING_JOB,
         .earlier_charged = earlier->charged,
         .tops_up = earlier->tops_up,
-        .next_tick =
-            o->billing.model == BATS_BILLING_JOB ? 0 : BATS_NEVER,
+        .next_tick = o->billing.model == BATS_BILLING_JOB ? 0 : BATS_NEVER,
         .has_limits = o->rules.timeout > 0 || o->rules.timeout_median > 0 ||
                       o->policy == &bats_policy_expert,
-        .limits_vary = o->rules.timeout_median > 0 ||
-                       o->policy == &bats_policy_expert,
+        .limits_vary =
+            o->rules.timeout_median > 0 || o->policy == &bats_policy_expert,
         .n_clusters = o->n_clusters,
         .n_machines = o->n_machines,
         .n_absent = o->n_machines,

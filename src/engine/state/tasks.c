@@ -22,12 +22,11 @@ void tasks_tell_skipped(struct state *s)
         categories_drop(s, number);
         purse_ended(s, number, BATS_TASK_SKIPPED);
         state_emit(
-            s, (struct bats_command){
-                   .type = BATS_NOTICE_SKIP,
-                   .machine = BATS_NO_MACHINE,
-                   .task = number,
-                   .unpaid = s->purses.n > 0 &&
-                             s->purses.is_unpaid[number]});
+            s, (struct bats_command){.type = BATS_NOTICE_SKIP,
+                                     .machine = BATS_NO_MACHINE,
+                                     .task = number,
+                                     .unpaid = s->purses.n > 0 &&
+                                               s->purses.is_unpaid[number]});
     }
 }
 

@@ -51,8 +51,7 @@ static void hold_until(struct state *s, uint32_t id, bats_time end)
     bats_money held = use_held(s, id), sum;
     if (end <= m->paid_end)
         return;
-    if (bats_units_add(held + s->rest[id].booked,
-                       money_left(s, id), &sum) &&
+    if (bats_units_add(held + s->rest[id].booked, money_left(s, id), &sum) &&
         cost_until(s, id, end) > sum)
         end =
             s->rest[id].since +

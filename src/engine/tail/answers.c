@@ -91,8 +91,7 @@ static double to_come(const struct life *lives, const double *weight, size_t n,
     double last = (double)lives[n - 1].time;
     double step = (last - (double)lives[0].time) / 4;
     double latest = weight_of(lives, weight, n, last - step, last);
-    double before =
-        weight_of(lives, weight, n, last - 2 * step, last - step);
+    double before = weight_of(lives, weight, n, last - 2 * step, last - step);
     double rest = latest < before ? latest * latest / (before - latest) : 1;
     return fmin(latest > 0 ? rest : 0, 1 - gamma) / 2;
 }
@@ -157,9 +156,9 @@ static double known(const struct bats_instance *list, size_t n,
 {
     *smallest = 1;
     for (size_t i = 0; i + BATS_ANSWERS_SET <= n; i += BATS_ANSWERS_SET)
-        *smallest = fmin(*smallest,
-                         (double)count_answers(&list[i], BATS_ANSWERS_SET) /
-                             BATS_ANSWERS_SET);
+        *smallest =
+            fmin(*smallest, (double)count_answers(&list[i], BATS_ANSWERS_SET) /
+                                BATS_ANSWERS_SET);
     double mean = n > 0 ? (double)count_answers(list, n) / (double)n : 0;
     *smallest = fmin(*smallest, n > 0 ? mean : 0);
     return mean;
@@ -210,9 +209,10 @@ bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
     a->n_partial = n - first;
     a->gamma_known = known(list, first, &smallest);
     a->gamma_partial = partial(list + first, n - first, now, smallest, a);
-    a->gamma = a->gamma_known <= 0     ? a->gamma_partial
-               : a->gamma_partial <= 0 ? a->gamma_known
-                                       : (a->gamma_known + a->gamma_partial) / 2;
+    a->gamma = a->gamma_known <= 0 ? a->gamma_partial
+               : a->gamma_partial <= 0
+                   ? a->gamma_known
+                   : (a->gamma_known + a->gamma_partial) / 2;
     if (a->gamma <= 0)
         a->gamma = (double)count_answers(list, n) / (double)n;
     a->gamma = fmin(a->gamma * (1 + more), 1);

@@ -7,7 +7,8 @@
 #include "util/expression.h"
 
 #define PLAYS 10
-#define TASKS_PLAYED 4000 /* for large tails fewer plays: nobody waits for them */
+/* For large tails fewer plays: nobody waits for them. */
+#define TASKS_PLAYED 4000
 
 const char *decide_expression(const char *text)
 {
@@ -72,13 +73,13 @@ static void offer(const struct decide_question *q, struct decide_answer *a,
 {
     if (is_best)
         a->best = a->n;
-    a->offers[a->n++] = (struct bats_sched_offer){
-        .strategy = c->strategy,
-        .makespan = q->elapsed + c->mean.makespan,
-        .cost = q->charged + c->mean.cost,
-        .makespan_margin = c->margin.makespan,
-        .cost_margin = c->margin.cost,
-        .is_best = is_best};
+    a->offers[a->n++] =
+        (struct bats_sched_offer){.strategy = c->strategy,
+                                  .makespan = q->elapsed + c->mean.makespan,
+                                  .cost = q->charged + c->mean.cost,
+                                  .makespan_margin = c->margin.makespan,
+                                  .cost_margin = c->margin.cost,
+                                  .is_best = is_best};
 }
 
 /* So many of the sorted ones, evenly: the first, the last and the best. */
@@ -124,10 +125,11 @@ bool decide(const struct decide_question *q, struct decide_answer *answer)
     struct bats_plays *plays = NULL;
     struct bats_error err;
     struct bats_candidate *list = calloc(BATS_CANDIDATES_MAX, sizeof *list);
-    struct bats_candidate **sorted = calloc(BATS_CANDIDATES_MAX, sizeof *sorted);
+    struct bats_candidate **sorted =
+        calloc(BATS_CANDIDATES_MAX, sizeof *sorted);
     size_t n = 0, played = 0, taken = 0;
-    if (list && sorted && bats_plays_create(&q->model, n_plays, q->seed,
-                                            &plays, &err) == 0)
+    if (list && sorted &&
+        bats_plays_create(&q->model, n_plays, q->seed, &plays, &err) == 0)
         n = bats_candidates_grid(q->model.n_unreliable, q->model.n_reliable,
                                  list);
     for (; played < n; played++) {

@@ -17,7 +17,8 @@
 #include "util/expression.h"
 #include "util/grow.h"
 
-#define CHANGE 0.1 /* of the share that answers: the strategy is decided anew */
+/* The strategy is decided anew if the share that answers changes by so much. */
+#define CHANGE 0.1
 
 /* The instances that were sent to a pool and have ended. */
 struct past {
@@ -32,11 +33,11 @@ struct expert {
     struct past past[POOLS];
     bats_time decided, next_look; /* decided: -1, it is given */
     double gamma;
-    struct decide_answer answer; /* n 0: nothing was decided */
+    struct decide_answer answer;      /* n 0: nothing was decided */
     struct bats_sched_offer expected; /* the one of its offers that is
                                          followed, as it was then */
-    bool is_chosen;              /* by a person, */
-    bool has_news;               /* who is to be asked */
+    bool is_chosen;                   /* by a person, */
+    bool has_news;                    /* who is to be asked */
     struct instances instances;
     uint32_t *number;            /* by position: of a task of the tail */
     struct bats_position *tasks; /* by number: its position */
@@ -153,8 +154,8 @@ static bats_time limit(const void *self, const struct state *s, size_t cluster)
     const struct bats_span throughput = {.of_tur = BATS_THROUGHPUT_D};
     if (!s->clusters[cluster].spec.unreliable)
         return BATS_NEVER;
-    bats_time time = bats_span_time(
-        s->in_tail ? &x->strategy.d : &throughput, find_t_ur(x, s));
+    bats_time time = bats_span_time(s->in_tail ? &x->strategy.d : &throughput,
+                                    find_t_ur(x, s));
     return time > 0 ? time : 1;
 }
 
@@ -464,8 +465,8 @@ static uint32_t waiting(const void *self, const struct state *s,
     const struct expert *x = self;
     bool unreliable = s->clusters[cluster].spec.unreliable;
     if (s->in_tail)
-        return instances_waiting(&x->instances, unreliable ? POOL_UNRELIABLE
-                                                           : POOL_RELIABLE);
+        return instances_waiting(&x->instances,
+                                 unreliable ? POOL_UNRELIABLE : POOL_RELIABLE);
     return unreliable || x->strategy.reliable_works ? bats_bag_ready(&s->bag)
                                                     : 0;
 }

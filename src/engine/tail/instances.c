@@ -13,7 +13,8 @@ bool instances_init(struct instances *x, uint32_t n)
     x->since = malloc(x->room * sizeof *x->since);
     for (int i = 0; i < POOLS; i++)
         x->queue[i].list = malloc(x->room * sizeof *x->queue[i].list);
-    return x->tasks && x->waiting.list && x->since && x->queue[0].list && x->queue[1].list;
+    return x->tasks && x->waiting.list && x->since && x->queue[0].list &&
+           x->queue[1].list;
 }
 
 void instances_release(struct instances *x)

@@ -9,8 +9,9 @@
  * has no result and nothing of it is in a queue or in the reliable pool, an
  * instance goes to the end of the unreliable queue, or, after N of them, of the
  * reliable one. A task that was never sent, since the bag is smaller than the
- * pool, has its first one before these N. As T is the same for all, those that wait are in the order in
- * which they were sent, and each step takes constant time.
+ * pool, has its first one before these N. As T is the same for all, those that
+ * wait are in the order in which they were sent, and each step takes constant
+ * time.
  */
 #ifndef BATS_ENGINE_INSTANCES_H
 #define BATS_ENGINE_INSTANCES_H

@@ -49,8 +49,8 @@ struct player {
     const struct bats_plays *p;
     uint64_t seed; /* of the play */
     struct running running;
-    uint32_t *bag;   /* tasks, the last is next */
-    uint16_t *number; /* by task: instances sent so far; */
+    uint32_t *bag;     /* tasks, the last is next */
+    uint16_t *number;  /* by task: instances sent so far; */
     uint8_t *given_up; /* those that did not answer in the tail */
     struct instances instances;
     struct sent *tasks; /* of a tail that begins in this play */
@@ -113,8 +113,7 @@ static struct sent pop(struct running *h)
     struct sent first = h->list[0], last = h->list[--h->n];
     uint32_t i = 0;
     for (uint32_t child; (child = 2 * i + 1) < h->n; i = child) {
-        if (child + 1 < h->n &&
-            before(&h->list[child + 1], &h->list[child]))
+        if (child + 1 < h->n && before(&h->list[child + 1], &h->list[child]))
             child++;
         if (!before(&h->list[child], &last))
             break;
@@ -148,13 +147,13 @@ static struct sent reliable(struct player *w, uint32_t task, double rank,
 {
     const struct bats_plays_model *m = &w->p->m;
     double u = m->redraws ? draw(w, task, true) : rank;
-    return (struct sent){
-        .end = now + quantile(m->reliable, m->n_reliable_times, u),
-        .start = now,
-        .task = task,
-        .answers = true,
-        .is_reliable = true,
-        .rank = rank};
+    return (struct sent){.end = now +
+                                quantile(m->reliable, m->n_reliable_times, u),
+                         .start = now,
+                         .task = task,
+                         .answers = true,
+                         .is_reliable = true,
+                         .rank = rank};
 }
 
 /* The charge for an instance that ends, or is stopped, now. */
@@ -162,7 +161,7 @@ static double charge(const struct bats_plays_model *m, const struct sent *sent,
                      bats_time now, bool answers)
 {
     double time = (double)(now - sent->start);
-    return sent->is_reliable            ? time * m->price_reliable
+    return sent->is_reliable             ? time * m->price_reliable
            : answers || !m->lost_is_free ? time * m->price_unreliable
                                          : 0;
 }
@@ -181,10 +180,9 @@ static double mean_of(const bats_time *times, size_t n)
 static bool may_rush(const struct bats_plays_model *m,
                      const struct bats_strategy *s, uint32_t left, double cost)
 {
-    return s->rush > 0 &&
-           left * mean_of(m->reliable, m->n_reliable_times) *
-                   m->price_reliable <=
-               (double)s->rush - cost;
+    return s->rush > 0 && left * mean_of(m->reliable, m->n_reliable_times) *
+                                  m->price_reliable <=
+                              (double)s->rush - cost;
 }
 
 struct free_slots {
@@ -192,8 +190,7 @@ struct free_slots {
 };
 
 static void start_some(struct player *w, const struct bats_strategy *s,
-                       uint32_t *n_bag, struct free_slots *free,
-                       bats_time now)
+                       uint32_t *n_bag, struct free_slots *free, bats_time now)
 {
     bats_time d = bats_span_time(
         &(struct bats_span){.of_tur = BATS_THROUGHPUT_D}, w->p->m.t_ur);
@@ -315,8 +312,7 @@ static struct instances_rules rules_of(const struct bats_plays_model *m,
     return (struct instances_rules){
         .n = s->n,
         .t = bats_span_time(&s->t, m->t_ur),
-        .n_reliable =
-            used < m->n_reliable ? (uint32_t)used : m->n_reliable,
+        .n_reliable = used < m->n_reliable ? (uint32_t)used : m->n_reliable,
         .both = s->both};
 }
 
@@ -330,10 +326,10 @@ static void begin_tail(struct player *w, const struct bats_strategy *s,
     for (uint32_t i = 0; i < from->n_left; i++) {
         struct sent sent = from->tasks[i];
         bool runs = sent.start > -BATS_LONGEST;
-        w->instances.tasks[i] = (struct instances_task){
-            .last = sent.start,
-            .is_reliable = sent.is_reliable,
-            .is_new = sent.is_new};
+        w->instances.tasks[i] =
+            (struct instances_task){.last = sent.start,
+                                    .is_reliable = sent.is_reliable,
+                                    .is_new = sent.is_new};
         sent.task = i;
         if (runs)
             push(&w->running, sent);
@@ -404,13 +400,13 @@ static void play_tail(struct player *w, const struct bats_strategy *s,
     for (uint32_t i = 0; i < w->running.n; i++)
         cost += charge(m, &w->running.list[i], now, false);
     bool is_done = left == 0;
-    *play = (struct bats_play){
-        .makespan = is_done ? (double)now : NEVER_DONE,
-        .tail = is_done ? (double)(now - from->now) : NEVER_DONE,
-        .cost = is_done ? cost : NEVER_DONE,
-        .used_reliable = w->instances.most_reliable,
-        .longest_queue = w->instances.longest_queue,
-        .sent_reliable = w->instances.sent_reliable};
+    *play = (struct bats_play){.makespan = is_done ? (double)now : NEVER_DONE,
+                               .tail = is_done ? (double)(now - from->now)
+                                               : NEVER_DONE,
+                               .cost = is_done ? cost : NEVER_DONE,
+                               .used_reliable = w->instances.most_reliable,
+                               .longest_queue = w->instances.longest_queue,
+                               .sent_reliable = w->instances.sent_reliable};
 }
 
 /* ---- all together ---- */
@@ -475,8 +471,8 @@ static int play_snapshots(struct bats_plays *p, struct bats_error *err)
     int rc = prepare(&w, p, err);
     for (uint32_t i = 0; rc == 0 && i < p->n_plays; i++) {
         struct snapshot *to = &p->snapshots[i];
-        uint32_t room = m->tail ? m->n_tasks
-                                : larger(m->n_unreliable, m->n_tasks);
+        uint32_t room =
+            m->tail ? m->n_tasks : larger(m->n_unreliable, m->n_tasks);
         to->tasks = malloc(room * sizeof *to->tasks);
         if (!to->tasks) {
             rc = bats_error_set(err, BATS_ENOMEM, "no memory for a play");
@@ -502,11 +498,11 @@ int bats_plays_create(const struct bats_plays_model *model, uint32_t n_plays,
         return rc;
     struct bats_plays *p = calloc(1, sizeof *p);
     if (p)
-        *p = (struct bats_plays){
-            .m = *model,
-            .n_plays = n_plays,
-            .seed = mix(seed),
-            .snapshots = calloc(n_plays, sizeof *p->snapshots)};
+        *p = (struct bats_plays){.m = *model,
+                                 .n_plays = n_plays,
+                                 .seed = mix(seed),
+                                 .snapshots =
+                                     calloc(n_plays, sizeof *p->snapshots)};
     if (!p || !p->snapshots) {
         bats_plays_destroy(p);
         return bats_error_set(err, BATS_ENOMEM, "no memory for plays");
@@ -565,8 +561,9 @@ static size_t add_sizes(struct bats_candidate *list, size_t n,
     uint32_t sizes = n_reliable < 4 ? n_reliable : 4;
     for (uint32_t k = 0; k < sizes; k++) {
         uint32_t slots =
-            sizes == 1 ? 1 : 1 + (k * (n_reliable - 1) + (sizes - 1) / 2) /
-                                     (sizes - 1);
+            sizes == 1
+                ? 1
+                : 1 + (k * (n_reliable - 1) + (sizes - 1) / 2) / (sizes - 1);
         s.m_r = (double)slots / n_unreliable;
         list[n++].strategy = s;
     }

@@ -348,7 +348,8 @@ static struct bats_position migrate(void *self, const struct state *s,
 {
     struct replicas *c = self;
     if (!may(c, s, slot) || s->slots[slot].n_tasks > 0 ||
-        s->phase == PHASE_SAMPLING || bats_bag_pending(&s->bag) > s->sample_size)
+        s->phase == PHASE_SAMPLING ||
+        bats_bag_pending(&s->bag) > s->sample_size)
         return BATS_NO_POSITION;
     look_around(c, s);
     struct replicated *t = choose_last(c, s, slot);
