@@ -23,30 +23,8 @@
 #include "bats/sched.h"
 #include "bats/units.h"
 #include "cli/deadline.h"
+#include "cli/verbs.h"
 #include "input/sweep/sweep.h"
-
-enum bats_verb {
-    BATS_VERB_RUN,
-    BATS_VERB_ALLOC,
-    BATS_VERB_SAMPLE,
-    BATS_VERB_PLAN,
-    BATS_VERB_SIMULATE,
-    BATS_VERB_FRONTIER,
-    BATS_VERB_CLUSTERS,
-    BATS_VERB_OUTPUT,
-    BATS_VERB_WORKER,
-    BATS_VERB_STATUS,
-    BATS_VERB_TOP,
-    BATS_VERB_REPORT,
-    BATS_VERB_EXPORT,
-    BATS_VERB_LOG,
-    BATS_VERB_TASKS,
-    BATS_VERB_WHY,
-    BATS_VERB_RECORD,
-    BATS_VERBS
-};
-
-#define BATS_WORDS_MAX 3 /* upper limit of the arguments of a verb */
 
 /* limit for repeating an option that adds to a list */
 #define BATS_OPTIONS_LIST 32
@@ -203,19 +181,8 @@ struct bats_option {
     const char *help; /* a phrase without a final stop */
 };
 
-extern const struct bats_option bats_options[];
+extern const struct bats_option bats_options[]; /* options_table.c */
 extern const size_t bats_options_n;
-
-/* "run", "plan"..., and the purpose of the verb, in a phrase. */
-const char *bats_verb_name(enum bats_verb verb);
-const char *bats_verb_purpose(enum bats_verb verb);
-
-/* True if `word` is a verb, which is then in *verb. */
-bool bats_verb_find(const char *word, enum bats_verb *verb);
-
-/* Appends to the sentence of `err` the verb that `word` resembles, if any: a
- * mistyped verb is taken for a bag. */
-void bats_verb_suggest(const char *word, struct bats_error *err);
 
 /*
  * Parses the options and arguments of `verb` from argv[1] on (argv may be

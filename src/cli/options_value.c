@@ -1,0 +1,265 @@
+#include "cli/options_value.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "run/run.h"
+
+/* "90", "15m" or "200%". */
+static int parse_timeout(const char *text, struct bats_sched_rules *rules,
+                         struct bats_error *err)
+{
+    char number[32];
+    size_t n = strlen(text);
+    rules->timeout = 0;
+    rules->timeout_median = 0;
+    if (n == 0 || text[n - 1] != '%' || n > sizeof number) {
+        int rc = bats_duration_parse(text, &rules->timeout, err);
+        return rc != 0 || rules->timeout > 0
+                   ? rc
+                   : bats_error_set(err, BATS_EINPUT,
+                                    "it must be longer than 0");
+    }
+    snprintf(number, sizeof number, "%.*s", (int)n - 1, text);
+    int rc = bats_factor_parse(number, &rules->timeout_median, err);
+    rules->timeout_median /= 100;
+    return rc;
+}
+
+/* "100ms" or "100ms,1000". */
+static int parse_sync(const char *text, struct bats_settings *settings,
+                      struct bats_error *err)
+{
+    char duration[64];
+    const char *comma = strchr(text, ',');
+    size_t n = comma != NULL ? (size_t)(comma - text) : strlen(text);
+    if (n >= sizeof duration)
+        return bats_error_set(err, BATS_EINPUT, "'%s' is too long", text);
+    memcpy(duration, text, n);
+    duration[n] = '\0';
+    int rc = bats_duration_parse(duration, &settings->sync, err);
+    if (rc == 0 && comma != NULL)
+        rc = bats_count_parse(comma + 1, &settings->sync_events, err);
+    return rc;
+}
+
+/* Outside these limits, times cannot be represented. */
+static int parse_scale(const char *text, double *scale, struct bats_error *err)
+{
+    double f;
+    int rc = bats_factor_parse(text, &f, err);
+    if (rc == 0 && (f < 1e-6 || f > 1e6))
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "%s is not from 0.000001 to 1000000", text);
+    if (rc == 0)
+        *scale = f;
+    return rc;
+}
+
+/* "never", "soon,fail=3", "now,fail=10%", as GNU parallel has it. */
+static int parse_halt(const char *text, struct bats_sched_rules *rules,
+                      struct bats_error *err)
+{
+    char kind[5], number[24] = "", percent[2] = "";
+    uint64_t n;
+    rules->halt_failed = 0;
+    rules->halt_share = 0;
+    if (strcmp(text, "never") == 0)
+        return 0;
+    sscanf(text, "%4[a-z],fail=%23[0-9]%1[%]", kind, number, percent);
+    size_t length = strlen(kind) + 6 + strlen(number) + strlen(percent);
+    bool now = strcmp(kind, "now") == 0;
+    if ((!now && strcmp(kind, "soon") != 0) || length != strlen(text) ||
+        bats_count_parse(number, &n, err) != 0 || n == 0 || n > UINT32_MAX ||
+        (percent[0] != '\0' && n > 100))
+        return bats_error_set(err, BATS_EINPUT,
+                              "invalid value '%s'; expected one of never, "
+                              "soon,fail=N, soon,fail=N%%, now,fail=N and "
+                              "now,fail=N%%",
+                              text);
+    rules->halt_now = now;
+    if (percent[0] != '\0')
+        rules->halt_share = (double)n / 100;
+    else
+        rules->halt_failed = (uint32_t)n;
+    return 0;
+}
+
+static int parse_small(const char *text, uint32_t *small,
+                       struct bats_error *err)
+{
+    uint64_t n;
+    int rc = bats_count_parse(text, &n, err);
+    if (rc == 0 && n > UINT8_MAX)
+        rc = bats_error_set(err, BATS_EINPUT, "%s is too large", text);
+    if (rc == 0)
+        *small = (uint32_t)n;
+    return rc;
+}
+
+static int parse_confidence(const char *text, double *confidence,
+                            struct bats_error *err)
+{
+    double p;
+    int rc = bats_factor_parse(text, &p, err);
+    if (rc == 0 && !(p >= 0.5 && p <= 0.9999))
+        rc = bats_error_set(err, BATS_EINPUT,
+                            "'%s' is not a number from 0.5 to 0.9999", text);
+    if (rc == 0)
+        *confidence = p;
+    return rc;
+}
+
+static int parse_money(const char *text, bats_money *amount,
+                       struct bats_error *err)
+{
+    if (strcmp(text, "unlimited") == 0) {
+        *amount = BATS_UNLIMITED;
+        return 0;
+    }
+    return bats_money_parse(text, amount, err);
+}
+
+int bats_option_budget(enum bats_option_kind kind, const char *text,
+                       struct bats_settings *settings, struct bats_error *err)
+{
+    settings->budget_text = NULL;
+    if (bats_share_parse(text, &settings->budget_share)) {
+        settings->budget_text = text;
+        settings->budget = 0;
+        return 0;
+    }
+    if (kind != BATS_OPTION_BUDGET || strcmp(text, "account") != 0)
+        return parse_money(text, &settings->budget, err);
+    settings->budget = BATS_BUDGET_ACCOUNT;
+    return 0;
+}
+
+static int parse_choice(const char *text, const char *choices,
+                        const char **choice, struct bats_error *err)
+{
+    size_t n = strlen(text);
+    for (const char *at = choices; at != NULL; at = strchr(at, '|')) {
+        at += *at == '|';
+        if (n > 0 && strcspn(at, "|") == n && strncmp(at, text, n) == 0) {
+            *choice = text;
+            return 0;
+        }
+    }
+    return bats_error_set(err, BATS_EINPUT,
+                          "invalid value '%s'; expected one of %s", text,
+                          choices);
+}
+
+/* "stream:DIR", or one of the words. */
+static int parse_output(const char *text, struct bats_settings *settings,
+                        struct bats_error *err)
+{
+    static const char stream[] = "stream:";
+    size_t n = sizeof stream - 1;
+    if (strncmp(text, stream, n) != 0)
+        return parse_choice(text, "lines|stream|none", &settings->output, err);
+    if (text[n] == '\0')
+        return bats_error_set(err, BATS_EINPUT, "the directory is missing");
+    settings->output = "stream";
+    settings->output_dir = text + n;
+    return 0;
+}
+
+static int add_to_list(const char *text, struct bats_settings *settings,
+                       struct bats_error *err)
+{
+    if (settings->n_task == BATS_OPTIONS_LIST)
+        return bats_error_set(err, BATS_EINPUT,
+                              "given too often: write 1,2,3");
+    settings->task[settings->n_task++] = text;
+    return 0;
+}
+
+static int add_source(const struct bats_option *option, const char *text,
+                      struct bats_settings *settings, struct bats_error *err)
+{
+    if (settings->sweep.n_sources == BATS_OPTIONS_LIST)
+        return bats_error_set(err, BATS_EINPUT, "too many sources of values");
+    settings->source[settings->sweep.n_sources++] = (struct bats_source){
+        .kind = (enum bats_source_kind)option->offset, .text = text};
+    return 0;
+}
+
+int bats_option_store(const struct bats_option *option, const char *text,
+                      struct bats_settings *settings, struct bats_error *err)
+{
+    /* A source has its kind there. */
+    void *value = (char *)settings + option->offset;
+    struct bats_error why = {0};
+    int rc = 0;
+
+    switch (option->kind) {
+    case BATS_OPTION_FLAG:
+        *(bool *)value = true;
+        break;
+    case BATS_OPTION_TEXT:
+    case BATS_OPTION_FILE:
+    case BATS_OPTION_DIRECTORY:
+        if (text[0] == '\0')
+            rc = bats_error_set(&why, BATS_EINPUT, "the argument is empty");
+        *(const char **)value = text;
+        break;
+    case BATS_OPTION_CHOICE:
+        rc = parse_choice(text, option->argument, value, &why);
+        break;
+    case BATS_OPTION_MONEY:
+    case BATS_OPTION_BUDGET:
+        rc = bats_option_budget(option->kind, text, settings, &why);
+        break;
+    case BATS_OPTION_DURATION:
+    case BATS_OPTION_PERIOD:
+        rc = bats_duration_parse(text, value, &why);
+        if (rc == 0 && option->kind == BATS_OPTION_PERIOD &&
+            *(bats_time *)value == 0)
+            rc = bats_error_set(&why, BATS_EINPUT, "it must be longer than 0");
+        break;
+    case BATS_OPTION_OUTPUT:
+        rc = parse_output(text, settings, &why);
+        break;
+    case BATS_OPTION_SIZE:
+        rc = bats_size_parse(text, value, &why);
+        break;
+    case BATS_OPTION_LIST:
+        rc = add_to_list(text, settings, &why);
+        break;
+    case BATS_OPTION_SOURCE:
+        return add_source(option, text, settings, err);
+    case BATS_OPTION_COUNT:
+        rc = bats_count_parse(text, value, &why);
+        break;
+    case BATS_OPTION_SMALL:
+        rc = parse_small(text, value, &why);
+        break;
+    case BATS_OPTION_SYNC:
+        rc = parse_sync(text, settings, &why);
+        break;
+    case BATS_OPTION_DEADLINE:
+        rc = bats_deadline_parse(text, time(NULL), value, &why);
+        break;
+    case BATS_OPTION_TIMEOUT:
+        rc = parse_timeout(text, value, &why);
+        break;
+    case BATS_OPTION_HALT:
+        rc = parse_halt(text, value, &why);
+        break;
+    case BATS_OPTION_LEVEL:
+        rc = parse_confidence(text, value, &why);
+        break;
+    case BATS_OPTION_SCALE:
+        rc = parse_scale(text, value, &why);
+        break;
+    }
+    if (rc != 0)
+        return bats_error_set(err, BATS_EINPUT, "--%s: %s", option->name,
+                              why.text);
+    if (option->offset == offsetof(struct bats_settings, seed))
+        settings->seed_given = true;
+    return 0;
+}

@@ -1,0 +1,51 @@
+/*
+ * verbs: what bats-mpi can be told to do, and how many arguments each takes.
+ *
+ * Layer: cli. Used by main, options and help.
+ */
+#ifndef BATS_VERBS_H
+#define BATS_VERBS_H
+
+#include <stdbool.h>
+
+#include "bats/error.h"
+
+enum bats_verb {
+    BATS_VERB_RUN,
+    BATS_VERB_ALLOC,
+    BATS_VERB_SAMPLE,
+    BATS_VERB_PLAN,
+    BATS_VERB_SIMULATE,
+    BATS_VERB_FRONTIER,
+    BATS_VERB_CLUSTERS,
+    BATS_VERB_OUTPUT,
+    BATS_VERB_WORKER,
+    BATS_VERB_STATUS,
+    BATS_VERB_TOP,
+    BATS_VERB_REPORT,
+    BATS_VERB_EXPORT,
+    BATS_VERB_LOG,
+    BATS_VERB_TASKS,
+    BATS_VERB_WHY,
+    BATS_VERB_RECORD,
+    BATS_VERBS
+};
+
+#define BATS_WORDS_MAX 3 /* upper limit of the arguments of a verb */
+
+/* "run", "plan"..., and the purpose of the verb, in a phrase. */
+const char *bats_verb_name(enum bats_verb verb);
+const char *bats_verb_purpose(enum bats_verb verb);
+
+/* True if `word` is a verb, which is then in *verb. */
+bool bats_verb_find(const char *word, enum bats_verb *verb);
+
+/* Appends to the sentence of `err` the verb that `word` resembles, if any: a
+ * mistyped verb is taken for a bag. */
+void bats_verb_suggest(const char *word, struct bats_error *err);
+
+/* BATS_EINPUT with one sentence: `verb` does not take `n` arguments. */
+int bats_verb_check(enum bats_verb verb, int n, char **words,
+                    struct bats_error *err);
+
+#endif
