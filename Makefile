@@ -100,9 +100,10 @@ REPORT_SRC = $(addprefix src/report/, \
 	assets.c html.c html_plan.c html_run.c html_sweep.c perfetto.c series.c \
 	snapshot.c summary.c table.c terminal.c trace.c wfformat.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
-	causes.c choosing.c cli.c clusters_json.c deadline.c dry_run.c estimation.c help.c \
-	history.c jobs.c look.c main.c options.c options_json.c options_table.c \
-	options_value.c place.c pools_source.c similar.c simulation.c \
+	causes.c choosing.c cli.c closing.c clusters_json.c deadline.c dry_run.c \
+	estimation.c help.c history.c jobs.c look.c main.c options.c \
+	options_json.c options_table.c \
+	options_value.c place.c pools_source.c request.c similar.c simulation.c \
 	simulation_page.c verbs.c watch.c welcome.c) \
 	$(addprefix src/cli/alloc/, \
 	alloc.c dry_run.c earlier.c joining.c settings.c) \

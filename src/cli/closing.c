@@ -1,0 +1,256 @@
+#include "cli/closing.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "input/workflow/workflow.h"
+#include "report/words.h"
+
+static int exit_code(const struct bats_run_outcome *outcome,
+                     const struct bats_watch *watch)
+{
+    struct bats_sched_status status;
+    bats_sched_status(outcome->sched, &status);
+
+    if (watch->out_errno != 0)
+        return BATS_EXIT_SYSTEM;
+    if (outcome->signal == SIGUSR1)
+        return BATS_EXIT_DEADLINE;
+    if (outcome->signal != 0)
+        return 128 + outcome->signal;
+    return (int)bats_finish_row(outcome->finish,
+                                status.failed + status.skipped)
+        ->exit;
+}
+
+static const char *output_name(enum bats_output output)
+{
+    switch (output) {
+    case BATS_OUTPUT_RESULTS:
+        return "results";
+    case BATS_OUTPUT_STREAM:
+        return "stream";
+    case BATS_OUTPUT_NONE:
+        return "none";
+    case BATS_OUTPUT_LINES:
+        break;
+    }
+    return "lines";
+}
+
+/* Tasks are left, and nothing but the end of the run kept them from
+ * running. */
+static bool is_cut_off(const struct bats_snapshot *s)
+{
+    enum bats_finish finish = s->status.finish;
+
+    return bats_snapshot_left(s) > 0 && finish != BATS_FINISH_BUDGET &&
+           finish != BATS_FINISH_SAMPLED && finish != BATS_FINISH_SHRINK;
+}
+
+/* A result that could not be written does not count: --resume runs the task
+ * again. */
+static void report_books(struct bats_snapshot *s, const struct bats_books *b)
+{
+    s->status = b->status;
+    memcpy(s->cluster, b->cluster, b->n_clusters * sizeof *b->cluster);
+    s->n_decisions = b->n_decisions;
+}
+
+/* Those that have taken most come first. */
+static int by_work(const void *left, const void *right)
+{
+    const struct bats_report_category *a = left, *b = right;
+    double x = a->is.done * a->is.mean, y = b->is.done * b->is.mean;
+    return x != y ? (x < y) - (x > y) : strcmp(a->name, b->name);
+}
+
+/* For free(). NULL: there are none, or there is no memory for them. */
+static struct bats_report_category *
+list_categories(const struct bats_bagfile *bag, const struct bats_sched *sched,
+                uint32_t *n)
+{
+    const struct bats_workflow *workflow = bats_bagfile_workflow(bag);
+    struct bats_report_category *list = NULL;
+    if (bats_bagfile_categories(bag, n) != NULL)
+        list = calloc(*n, sizeof *list);
+    for (uint32_t i = 0; list != NULL && i < *n; i++) {
+        list[i].name = bats_names_text(&workflow->categories, i);
+        bats_sched_category_status(sched, i, &list[i].is);
+    }
+    *n = list != NULL ? *n : 0;
+    if (*n > 0)
+        qsort(list, *n, sizeof *list, by_work);
+    return list;
+}
+
+/* The same, of workflows with budgets of their own. */
+static struct bats_report_workflow *
+list_workflows(const struct bats_bagfile *bag, const struct bats_sched *sched,
+               uint32_t *n)
+{
+    const uint16_t *of;
+    const struct bats_purse *purses = bats_bagfile_purses(bag, &of, n);
+    struct bats_report_workflow *list =
+        *n > 0 ? calloc(*n, sizeof *list) : NULL;
+    for (uint32_t i = 0; list != NULL && i < *n; i++) {
+        list[i].name = purses[i].name;
+        bats_sched_purse_status(sched, i, &list[i].is);
+    }
+    *n = list != NULL ? *n : 0;
+    return list;
+}
+
+/* Reports and returns the exit code. */
+static int report(const struct bats_settings *set,
+                  const struct bats_run_options *options,
+                  struct bats_watch *watch, FILE *json, bool kept,
+                  const struct bats_run_outcome *outcome)
+{
+    struct bats_error err;
+    bats_causes_sort(&watch->causes);
+    struct bats_report r = {
+        .settings = {.bag = set->bag,
+                     .clusters = set->clusters,
+                     .policy = set->policy,
+                     .reconfigure = set->reconfigure,
+                     .tail = bats_tail_name(options->tail),
+                     .seed = options->seed,
+                     .time_scale = set->time_scale,
+                     .monitor = set->monitor,
+                     .grace = set->grace,
+                     .master_works = set->master_works,
+                     .output = output_name(options->output),
+                     .output_dir = options->output_dir,
+                     .max_output = options->max_output,
+                     .joblog = set->joblog,
+                     .rules = set->rules},
+        .failures = watch->failures,
+        .causes = watch->causes,
+        .yielded = watch->yielded,
+        .recorded = options->record != NULL,
+        .releases = set->release != NULL,
+        .reserved_before = watch->reserved_before,
+        .version = BATS_VERSION,
+        .not_recorded = !kept || outcome->gave_up,
+        .signal = watch->out_errno == 0 ? outcome->signal : 0,
+        .exit_code = kept ? exit_code(outcome, watch) : BATS_EXIT_SYSTEM,
+        .start_us = watch->start_us,
+        .real_us = bats_watch_elapsed(watch),
+    };
+    bats_snapshot_take(&r.snapshot, &outcome->survey.platform, outcome->sched);
+    if (!kept)
+        report_books(&r.snapshot, &outcome->books);
+    struct bats_report_category *categories =
+        list_categories(options->bag, outcome->sched, &r.n_categories);
+    r.categories = categories;
+    struct bats_report_workflow *workflows =
+        list_workflows(options->bag, outcome->sched, &r.n_workflows);
+    r.workflows = workflows;
+    bats_watch_finish(watch);
+    if (!set->quiet && watch->terminal >= 0 && bats_report_is_brief(&r))
+        bats_report_print_brief(stderr, &r);
+    else if (!set->quiet)
+        bats_report_print(stderr, &r);
+    if (!set->quiet && options->output == BATS_OUTPUT_STREAM) {
+        putc('\n', stderr);
+        bats_words_line(stderr,
+                        "The output of the tasks is kept: bats-mpi output %s",
+                        options->output_dir);
+    }
+    if (!set->quiet && r.recorded && is_cut_off(&r.snapshot))
+        fputs("\nThe same command with --resume does the rest.\n", stderr);
+    if (watch->out_errno != 0)
+        fprintf(stderr,
+                "bats-mpi: stopped, because standard output cannot be "
+                "written: %s\n",
+                strerror(watch->out_errno));
+    int code = json == NULL || bats_report_json(json, &r, &err) == 0
+                   ? r.exit_code
+                   : bats_complain(&err);
+    free(categories);
+    free(workflows);
+    return code;
+}
+
+/* The record is written first: the bill shows what it holds. */
+static bool keep_record(struct bats_record *record)
+{
+    struct bats_error err;
+    if (record == NULL || bats_record_commit(record, &err) == 0)
+        return true;
+    bats_record_forget(record);
+    bats_complain(&err);
+    return false;
+}
+
+static int finish_record(struct bats_record *record,
+                         const struct bats_run_outcome *outcome, int code)
+{
+    struct bats_error err;
+    struct bats_sched_status status;
+    bats_sched_status(outcome->sched, &status);
+    if (bats_record_finish(record, status.now, outcome->finish,
+                           outcome->signal, code, &err) == 0)
+        return code;
+    bats_complain(&err);
+    return BATS_EXIT_SYSTEM;
+}
+
+/* The verb sample keeps what it has learned. */
+static int save_profile(const struct bats_settings *set,
+                        const struct bats_run_options *options,
+                        const struct bats_run_outcome *outcome, int code)
+{
+    struct bats_error err;
+    char *path;
+    int rc = bats_choosing_save(options->bag, &outcome->survey.platform,
+                                outcome->sched, set->save, &path, &err);
+    if (rc == 0 && !set->quiet) {
+        putc('\n', stderr);
+        bats_words_line(
+            stderr,
+            "Kept in %s: bats-mpi plan %s; bats-mpi run %s --profile %s "
+            "--choose SCHEDULE",
+            path, path, set->bag, path);
+    }
+    free(path);
+    return rc == 0 ? code : bats_complain(&err);
+}
+
+/* Explains that the requested schedule does not exist. The sentence is about
+ * the money still to be paid. */
+static int refuse(const struct bats_settings *set,
+                  const struct bats_run_outcome *outcome)
+{
+    struct bats_sched_sampled sampled;
+    char money[96];
+    int code = bats_complain(&outcome->refusal);
+    bats_sched_sampled(outcome->sched, &sampled);
+    if (outcome->refusal.code == BATS_EBUDGET && set->budget != BATS_UNLIMITED)
+        fprintf(stderr,
+                "bats-mpi: beyond the %s that sampling was charged, which "
+                "--budget has to pay, too\n",
+                bats_words_money(money, sizeof money, sampled.charged,
+                                 outcome->survey.platform.currency));
+    return code;
+}
+
+int bats_closing(const struct bats_settings *set,
+                 const struct bats_run_options *options,
+                 struct bats_watch *watch, FILE *json,
+                 const struct bats_run_outcome *outcome)
+{
+    bool kept = keep_record(options->record);
+    int code = report(set, options, watch, json, kept, outcome);
+    if (outcome->refusal.code != 0)
+        code = refuse(set, outcome);
+    if (watch->choosing->only)
+        code = save_profile(set, options, outcome, code);
+    if (options->record != NULL && kept)
+        code = finish_record(options->record, outcome, code);
+    return code;
+}

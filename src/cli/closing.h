@@ -1,0 +1,23 @@
+/*
+ * closing: the end of a run: its report, the end of its record, its exit code.
+ *
+ * Layer: cli. Used by the verbs run, alloc and sample.
+ */
+#ifndef BATS_CLOSING_H
+#define BATS_CLOSING_H
+
+#include <stdio.h>
+
+#include "cli/options.h"
+#include "cli/watch.h"
+#include "run/run.h"
+
+/* Completes the record, reports what came of the run on standard error and, if
+ * that is not NULL, as JSON to `json`; `sample` keeps what it has learned. The
+ * line of `watch` has gone then. Returns the exit code; errors are reported. */
+int bats_closing(const struct bats_settings *set,
+                 const struct bats_run_options *options,
+                 struct bats_watch *watch, FILE *json,
+                 const struct bats_run_outcome *outcome);
+
+#endif

@@ -1,0 +1,291 @@
+#include "cli/request.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/estimation.h"
+#include "cli/place.h"
+#include "report/words.h"
+
+/* ---- the bag ---- */
+
+int bats_request_sweep(const struct bats_settings *set,
+                       struct bats_bagfile **bag, struct bats_error *err)
+{
+    struct bats_sweep *sweep;
+    struct bats_sweep_spec spec = set->sweep;
+    spec.sources = set->source;
+    int rc = bats_sweep_create(&spec, &sweep, err);
+    return rc < 0 ? rc : bats_bagfile_of_sweep(sweep, bag, err);
+}
+
+/* Shows the warnings about a plan file, one in a line. */
+static void warn(const struct bats_bagfile *bag)
+{
+    const struct bats_sweep *sweep = bats_bagfile_sweep(bag);
+    const char *lines = sweep != NULL ? bats_sweep_warnings(sweep) : NULL;
+    for (size_t n; lines != NULL && *lines != '\0'; lines += n + 1) {
+        n = strcspn(lines, "\n");
+        bats_words_line(stderr, "bats-mpi: %.*s", (int)n, lines);
+    }
+}
+
+/* Loads the bag, and warns of what may not have been meant. */
+static int load_bag(const struct bats_settings *set, struct bats_bagfile **bag,
+                    struct bats_error *err)
+{
+    if (set->is_sweep)
+        return bats_request_sweep(set, bag, err);
+    int rc = bats_bagfile_load(set->bag, bag, err);
+    if (rc == BATS_EINPUT && access(set->bag, F_OK) != 0)
+        bats_verb_suggest(set->bag, err);
+    if (rc < 0 || set->quiet)
+        return rc;
+    warn(*bag);
+    uint32_t line = bats_bagfile_dangling(*bag);
+    if (line > 0)
+        bats_words_line(stderr,
+                        "bats-mpi: %s:%" PRIu32 ": the backslash at the end "
+                        "joins nothing: every line is a task",
+                        bats_bagfile_name(*bag), line);
+    if (strcmp(set->bag, "-") == 0 && set->record == NULL && !set->no_record &&
+        !set->dry_run)
+        fputs("bats-mpi: a bag from standard input has no record, unless "
+              "--record FILE names one: this run cannot be resumed\n",
+              stderr);
+    return 0;
+}
+
+/* ---- what is done with it ---- */
+
+/* At most ten digits, because people type it to repeat the run. */
+static int random_seed(uint64_t *seed, struct bats_error *err)
+{
+    uint32_t bits;
+    if (getrandom(&bits, sizeof bits, 0) != sizeof bits)
+        return bats_error_set(err, BATS_ESYS, "no random seed: %s",
+                              strerror(errno));
+    *seed = bits;
+    return 0;
+}
+
+/* Derives the destination of output from --results, --output and --max-output.
+ * *dir is for free(). */
+static int choose_output(const struct bats_settings *set,
+                         struct bats_run_options *options, char **dir,
+                         struct bats_error *err)
+{
+    const char *kind = set->output != NULL ? set->output : "lines";
+    options->max_output = set->max_output;
+    *dir = NULL;
+    if (set->results != NULL) {
+        options->output = BATS_OUTPUT_RESULTS;
+        options->output_dir = set->results;
+    } else if (strcmp(kind, "none") == 0) {
+        options->output = BATS_OUTPUT_NONE;
+    } else if (strcmp(kind, "stream") == 0) {
+        options->output = BATS_OUTPUT_STREAM;
+        *dir = set->output_dir != NULL ? strdup(set->output_dir)
+                                       : bats_place_default(set->bag);
+        options->output_dir = *dir;
+        if (*dir == NULL)
+            return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    } else {
+        options->output = BATS_OUTPUT_LINES;
+    }
+    return 0;
+}
+
+/* Derives the rules for replicas from --tail, --no-replicate and the bag.
+ * *once is for free(). */
+static int choose_copies(const struct bats_settings *set,
+                         const struct bats_bagfile *bag,
+                         struct bats_run_options *options, uint8_t **once,
+                         struct bats_error *err)
+{
+    struct bats_error why;
+    bool is_expert = options->policy == &bats_policy_expert;
+    if (set->strategy != NULL && !is_expert)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--strategy goes with --policy expert");
+    if (set->utility != NULL && (!is_expert || set->strategy != NULL))
+        return bats_error_set(err, BATS_EINPUT,
+                              "--utility goes with --policy expert, without "
+                              "--strategy");
+    if (is_expert &&
+        bats_strategy_parse(set->strategy != NULL ? set->strategy : "AUR",
+                            &options->strategy, &why) < 0)
+        return bats_error_set(err, BATS_EINPUT, "--strategy: %s", why.text);
+    if (is_expert && set->strategy == NULL)
+        options->utility = set->utility != NULL ? set->utility : "product";
+    bats_tail_find(set->tail, &options->tail);
+    if (set->no_replicate)
+        options->tail = BATS_TAIL_NONE;
+    uint32_t n = bats_bagfile_count(bag);
+    options->once = *once = calloc(n, 1);
+    if (*once == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < n; i++)
+        (*once)[i] = bats_bagfile_is_once(bag, i);
+    return 0;
+}
+
+/* --profile: what an earlier sampling phase has learned about this bag. */
+static int load_profile(const struct bats_settings *set,
+                        struct bats_run_options *options,
+                        struct bats_profile *profile, struct bats_error *err)
+{
+    if (set->profile == NULL)
+        return 0;
+    int rc = bats_profile_load(set->profile, profile, err);
+    if (rc == 0)
+        rc = bats_profile_check_bag(profile, set->profile, options->bag, err);
+    options->profile = profile;
+    return rc;
+}
+
+/* --budget 30%: what `plan` makes of it, and what the sample was charged. */
+static int resolve_budget(const struct bats_settings *set,
+                          struct bats_run_options *options,
+                          struct bats_error *err)
+{
+    const struct bats_profile *profile = options->profile;
+    const struct bats_clusters_file *file = options->clusters;
+    struct bats_estimation x;
+    if (set->budget_text == NULL)
+        return 0;
+    int rc =
+        bats_estimation_from_profile(&x, profile, file, set->confidence, err);
+    if (rc < 0)
+        return rc;
+    x.e.plans = bats_estimation_plans(set->policy,
+                                      file ? bats_clusters_file_billing(file)
+                                           : profile->billing);
+    rc =
+        bats_estimation_budget(&x.e, set->budget_share, &options->budget, err);
+    options->budget += bats_profile_charged(profile);
+    return rc;
+}
+
+/* By default, a deadline is met for least money. */
+static struct bats_goal goal_of(const struct bats_settings *set)
+{
+    struct bats_goal goal = {.deadline = set->deadline.duration,
+                             .confidence = set->confidence};
+    bool has_deadline = goal.deadline > 0 || set->deadline.moment > 0;
+    if (has_deadline)
+        goal.minimize = BATS_MINIMIZE_COST;
+    if (has_deadline && set->minimize != NULL)
+        bats_minimize_find(set->minimize, &goal.minimize);
+    return goal;
+}
+
+/* The part that nothing has to be loaded for. */
+static struct bats_run_options plain_options(const struct bats_settings *set)
+{
+    struct bats_run_options options = {
+        .policy = bats_policy_find(set->policy),
+        .machine = set->machine,
+        .bind = strcmp(set->bind, "none") == 0   ? BATS_BIND_NONE
+                : strcmp(set->bind, "numa") == 0 ? BATS_BIND_NUMA
+                                                 : BATS_BIND_CORE,
+        .budget = set->budget,
+        .budget_given = set->budget_from != NULL,
+        .window = set->window,
+        .time_scale = set->time_scale,
+        .seed = set->seed,
+        .grace_ms = set->grace / 1000,
+        .silence_us = set->silence,
+        .hosts_file = set->release,
+        .restart = set->restart,
+        .master_works = set->master_works,
+        .monitor_interval = set->monitor,
+        .rules = set->rules,
+        .goal = goal_of(set),
+        .deadline_us = (int64_t)set->deadline.moment * 1000000,
+        .sync_us = set->sync,
+        .sync_events = set->sync_events,
+        .version = BATS_VERSION,
+    };
+    bats_reconfigure_find(set->reconfigure, &options.reconfigure);
+    return options;
+}
+
+static struct bats_sched_sampling
+sampling_of(const struct bats_choosing *choosing,
+            const struct bats_settings *set)
+{
+    return (struct bats_sched_sampling){.on = choosing->on,
+                                        .offers = choosing->offers ||
+                                                  choosing->goes_on,
+                                        .workers = set->sample_on,
+                                        .confidence = set->confidence,
+                                        .cushion = set->cushion};
+}
+
+/* --welcome: worker jobs may join. */
+static int welcome(struct bats_request *r, const struct bats_settings *set,
+                   struct bats_error *err)
+{
+    int rc = bats_welcome_init(&r->welcome, r->clusters, set->welcome,
+                               set->host, (int)set->port, err);
+    r->options.joining = &r->welcome.joining;
+    if (rc == 0 && !set->quiet)
+        bats_words_line(stderr,
+                        "bats-mpi: worker jobs join by: bats-mpi worker "
+                        "--join %s",
+                        set->welcome);
+    return rc;
+}
+
+int bats_request_init(struct bats_request *r, enum bats_verb verb,
+                      const struct bats_settings *set, struct bats_error *err)
+{
+    struct bats_run_options *options = &r->options;
+    *r = (struct bats_request){.options = plain_options(set),
+                               .settings = bats_options_json(verb, set)};
+    int rc = bats_choosing_init(&r->choosing, verb, set, err);
+    options->asks = r->choosing.strategies;
+    options->sampling = sampling_of(&r->choosing, set);
+    if (rc == 0)
+        rc = choose_output(set, options, &r->output_dir, err);
+    if (rc == 0 && r->settings == NULL)
+        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+    if (rc == 0)
+        rc = load_bag(set, &r->bag, err);
+    options->bag = r->bag;
+    if (rc == 0)
+        rc = load_profile(set, options, &r->profile, err);
+    if (rc == 0)
+        rc = choose_copies(set, r->bag, options, &r->once, err);
+    if (rc == 0 && set->clusters != NULL)
+        rc = bats_clusters_file_load(set->clusters, set->window, &r->clusters,
+                                     err);
+    options->clusters = r->clusters;
+    if (rc == 0)
+        rc = resolve_budget(set, options, err);
+    if (rc == 0 && !set->seed_given)
+        rc = random_seed(&options->seed, err);
+    if (rc == 0 && set->welcome != NULL)
+        rc = welcome(r, set, err);
+    if (rc == 0 && r->clusters != NULL && set->release != NULL)
+        bats_clusters_file_allow_fewer(r->clusters);
+    return rc;
+}
+
+void bats_request_release(struct bats_request *r)
+{
+    bats_welcome_release(&r->welcome);
+    bats_profile_release(&r->profile);
+    bats_clusters_file_destroy(r->clusters);
+    bats_bagfile_destroy(r->bag);
+    free(r->settings);
+    free(r->once);
+    free(r->output_dir);
+}

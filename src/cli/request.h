@@ -1,0 +1,43 @@
+/*
+ * request: what a run was asked for. The files that the options name are
+ * loaded, and all of it is put into words for the layer run.
+ *
+ * Layer: cli. Used by the verbs run, alloc and sample.
+ */
+#ifndef BATS_REQUEST_H
+#define BATS_REQUEST_H
+
+#include <stdint.h>
+
+#include "cli/choosing.h"
+#include "cli/options.h"
+#include "cli/welcome.h"
+#include "input/bagfile.h"
+#include "input/profile.h"
+#include "run/run.h"
+
+/* `options` point into the rest, which therefore stays where it is. */
+struct bats_request {
+    struct bats_run_options options;
+    struct bats_choosing choosing;
+    struct bats_bagfile *bag;
+    struct bats_clusters_file *clusters; /* NULL: those found */
+    struct bats_profile profile;         /* with --profile */
+    struct bats_welcome welcome;         /* with --welcome */
+    uint8_t *once;                       /* by task: it is never replicated */
+    char *output_dir;                    /* of --output stream; else NULL */
+    char *settings; /* the JSON object for the record, which may grow */
+};
+
+/* Unless quiet, warns on standard error of what may not have been meant. What
+ * is wrong with an option or a file: BATS_EINPUT; BATS_ESYS, BATS_ENOMEM. In any
+ * case bats_request_release has to follow. */
+int bats_request_init(struct bats_request *request, enum bats_verb verb,
+                      const struct bats_settings *set, struct bats_error *err);
+void bats_request_release(struct bats_request *request);
+
+/* The bag of a command and its values alone. BATS_EINPUT, BATS_ENOMEM. */
+int bats_request_sweep(const struct bats_settings *set,
+                       struct bats_bagfile **bag, struct bats_error *err);
+
+#endif
