@@ -47,6 +47,11 @@ test "$(grep -c '^ *sbatch ' out)" -eq 2
 test ! -e ran
 test ! -e bag.txt.bats
 ok 'a dry run shows the first jobs and starts nothing'
+printf '#!/bin/sh\n#BATS parameter x integer range from 1 to 4 step 1\necho "$x"\n' >sweep.sh
+alloc sweep.sh -p fast -b 100 --slots 2 --max-jobs 2 --window 20s --dry-run
+grep -q '^fast: 16 billing-h per hour' out
+test "$(grep -c '^ *sbatch ' out)" -eq 2
+ok 'and so does that of a script with parameters'
 
 alloc bag.txt -p fast -b 100 --slots 2 --max-jobs 2 --window 20s
 test "$(sort -u ran | wc -l)" -eq 12

@@ -261,14 +261,14 @@ static int close_all(const struct bats_settings *set, struct opened *o,
 static int show_only(const struct bats_settings *set,
                      struct bats_run_options *options)
 {
-    if (bats_bagfile_sweep(options->bag) != NULL) {
-        int code = list_commands(set, options->bag);
-        if (!is_joined(set)) /* the other ranks wait to be sent home */
-            bats_run_dismiss(NULL, bats_say);
-        return code;
-    }
-    return set->partition != NULL ? dry_run_alloc(set, options)
-                                  : dry_run(options);
+    if (set->partition != NULL)
+        return dry_run_alloc(set, options);
+    if (bats_bagfile_sweep(options->bag) == NULL)
+        return dry_run(options);
+    int code = list_commands(set, options->bag);
+    if (!is_joined(set)) /* the other ranks wait to be sent home */
+        bats_run_dismiss(NULL, bats_say);
+    return code;
 }
 
 static int with_bag(const struct bats_settings *set,
