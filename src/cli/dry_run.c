@@ -7,12 +7,10 @@
 
 #include "report/report.h"
 #include "report/words.h"
+#include "util/encode.h"
 
 #define TASKS_SHOWN 10
 #define TEXT 4096
-/* Values of these need no quotes. */
-#define PLAIN                                                                 \
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:@_"
 
 /* The engine's first decisions, once every machine has joined. */
 struct opening {
@@ -143,7 +141,7 @@ static void print_variables(FILE *out, const char *at, ptrdiff_t length)
     for (const char *end = at + length; at < end; at += strlen(at) + 1) {
         const char *value = strchr(at, '=') + 1;
         fwrite(at, 1, (size_t)(value - at), out);
-        bool plain = value[strspn(value, PLAIN)] == '\0';
+        bool plain = *value == '\0' || bats_encode_is_word(value);
         for (fputs(plain ? "" : "'", out); *value != '\0'; value++)
             fputs(*value == '\'' ? "'\\''" : (char[]){*value, '\0'}, out);
         fputs(plain ? " " : "' ", out);

@@ -13,6 +13,12 @@
 
 #define SUFFIX ".bats"
 
+size_t bats_look_bag(const char *record)
+{
+    size_t n = strlen(record), end = strlen(SUFFIX);
+    return n > end && strcmp(record + n - end, SUFFIX) == 0 ? n - end : n;
+}
+
 const char *bats_look_find(const char *word, char *path, size_t size)
 {
     if (snprintf(path, size, "%s" SUFFIX, word) >= (int)size ||

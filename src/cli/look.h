@@ -1,5 +1,5 @@
 /*
- * look: the frame of the verbs that read a record: status, log, tasks, why.
+ * look: the frame of the verbs that read a record.
  *
  * Layer: cli.
  */
@@ -25,6 +25,10 @@ int bats_look(enum bats_verb verb, int argc, char **argv,
 /* Finds the record that `word` means: `word`.bats if that file exists, as
  * beside a bag, else `word`. Returns `path`. */
 const char *bats_look_find(const char *word, char *path, size_t size);
+
+/* The length of the path without the end that bats_look_find adds; all of it if
+ * it has another one. */
+size_t bats_look_bag(const char *record);
 
 /* Writes the file at `path` ("-": standard output) by `write`, beside it first,
  * so that it is there whole or not at all. BATS_ESYS; errors of `write`. */

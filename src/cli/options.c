@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ static int getopt_tables(enum bats_verb verb, bool in_order,
         const struct bats_option *o = &bats_options[i];
         if (!(o->verbs & 1u << verb))
             continue;
+        assert(n < ROWS_MAX);
         rows[n] = o;
         table[n] = (struct option){
             .name = o->name,

@@ -106,8 +106,7 @@ int bats_place_find(const char *run, char **dir, struct bats_error *err)
         return *dir == NULL ? no_memory(err) : 0;
     }
     bats_look_find(run, record, sizeof record);
-    size_t n = strlen(record);
-    if (n > 5 && strcmp(record + n - 5, ".bats") == 0)
+    if (bats_look_bag(record) < strlen(record))
         rc = ask(record, dir, err);
     if (rc == BATS_EINPUT) /* a damaged or missing record: use the default */
         rc = 0;

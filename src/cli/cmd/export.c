@@ -36,9 +36,7 @@ static struct bats_bagfile *find_bag(struct bats_view *view,
     struct bats_bagfile *bag = NULL;
     struct bats_error err;
     snprintf(path, 4096, "%s", set->words[0]);
-    size_t n = strlen(path);
-    if (n > 5 && strcmp(path + n - 5, ".bats") == 0)
-        path[n - 5] = '\0';
+    path[bats_look_bag(path)] = '\0';
     if (bats_workflow_format(path) == BATS_WORKFLOW_NONE)
         return NULL;
     if (bats_bagfile_load(path, &bag, &err) < 0 || !is_same(view, bag)) {

@@ -17,14 +17,11 @@
 static char *name_of(const struct bats_settings *set)
 {
     char *name = NULL;
-    size_t n = strlen(set->words[0]);
 
     if (set->out != NULL)
         return strdup(set->out);
-    if (n > 5 && strcmp(set->words[0] + n - 5, ".bats") == 0)
-        n -= 5;
-    return asprintf(&name, "%.*s.html", (int)n, set->words[0]) < 0 ? NULL
-                                                                  : name;
+    int n = (int)bats_look_bag(set->words[0]);
+    return asprintf(&name, "%.*s.html", n, set->words[0]) < 0 ? NULL : name;
 }
 
 static int write_page(void *context, FILE *out, struct bats_error *err)

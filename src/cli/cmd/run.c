@@ -174,7 +174,7 @@ struct opened {
     uint8_t *state, *fresh;   /* by task, of `earlier`; may be NULL */
 };
 
-/* What is known from earlier sessions, the profile and files that are up to
+/* Tells the engine of earlier sessions, the profile and files that are up to
  * date. */
 static int look_back(const struct bats_settings *set,
                      struct bats_run_options *options, struct opened *o,
@@ -354,8 +354,6 @@ static int check_welcome(const struct bats_settings *set,
         return bats_error_set(usage, BATS_EINPUT,
                               "--welcome excludes --jobs, --master-works and "
                               "--release");
-    if (set->port > 65535)
-        return bats_error_set(usage, BATS_EINPUT, "--port: at most 65535");
     return 0;
 }
 
