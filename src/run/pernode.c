@@ -66,12 +66,13 @@ int bats_pernode_create(const struct bats_setup *setup,
                         struct bats_pernode **node, struct bats_error *err)
 {
     struct bats_pernode *p = calloc(1, sizeof *p);
+    if (p != NULL)
+        p->fd = -1;
     if (p == NULL || !copy(p, 0, setup->start, setup->n_start) ||
         !copy(p, 1, setup->stop, setup->n_stop)) {
         bats_pernode_destroy(p);
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     }
-    p->fd = -1;
     p->number = setup->number;
     size_t n = 0;
     p->environment[n++] = p->variable;
@@ -146,8 +147,9 @@ static int knock(struct bats_pernode *node, struct bats_error *err)
         return 0;
     if (pread(node->fd, text, sizeof text - 1, 0) < 0)
         return complain(node, err);
-    if (strncmp(text, STOPPED, strlen(STOPPED)) ==
-        0) { /* others have left it meanwhile */
+    /* All others have left it meanwhile. Digits may follow, of a number that
+     * was longer. */
+    if (strncmp(text, STOPPED, strlen(STOPPED)) == 0) {
         close_file(node);
         return 0;
     }
