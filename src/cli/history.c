@@ -204,7 +204,7 @@ static int compare(const struct bats_settings *set,
     return rc;
 }
 
-/* What workflows were charged before counts against their budgets. */
+/* Earlier charges of workflows count against their budgets. */
 static int take_shares(struct bats_record *record,
                        const struct bats_bagfile *bag, struct bats_error *err)
 {

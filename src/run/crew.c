@@ -374,7 +374,7 @@ void bats_crew_stop(struct bats_crew *crew)
     }
 }
 
-/* What this node has to do last, if this rank is the last one there. */
+/* Rank 0 leaves its node; the last rank there has something to do. */
 static void leave_own(struct bats_crew *crew)
 {
     int64_t until_us = INT64_MAX;

@@ -64,7 +64,7 @@ size_t bats_executor_waiting(const struct bats_executor *executor);
 /* A task runs or waits, or what its node has to do first. */
 bool bats_executor_busy(const struct bats_executor *executor);
 
-/* What its node has to do first is done (pernode.h). */
+/* Its node has done what comes before the first task (pernode.h). */
 bool bats_executor_ready(const struct bats_executor *executor);
 
 /* Call after it was stopped, until it returns true: does what its node has to

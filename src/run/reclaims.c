@@ -57,7 +57,7 @@ void bats_reclaims_command(struct master *m,
     uint32_t machine = command->machine;
     if (r == NULL)
         return;
-    /* What has got its notice goes, whoever holds it then. */
+    /* A machine that has got its notice goes, whoever holds it then. */
     if (command->type == BATS_COMMAND_RELEASE ||
         (command->type == BATS_COMMAND_PARK && !r->told[machine]))
         bats_heap_remove(&r->due, machine);

@@ -4,10 +4,10 @@
  * Layer: run. Used by the hub (master) and the gateway. A frame is a length
  * (32 bits, little-endian), a rank of the job (32 bits) and so many bytes, one
  * message of proto.h: from the rank if a gateway sends it, for the rank if the
- * master does; once it is sealed, a seal follows (seal.h). Nothing here waits: what does not go out now stays in a buffer,
- * and what the caller does not take stays in the kernel's, so that the other
- * side has to wait. Data that arrives, or can go on, ends a sleep of the main
- * thread (util/wake.h).
+ * master does; once it is sealed, a seal follows (seal.h). Nothing here waits:
+ * what does not go out now stays in a buffer, and what the caller does not take
+ * stays in the kernel's, so that the other side has to wait. Data that arrives,
+ * or can go on, ends a sleep of the main thread (util/wake.h).
  */
 #ifndef BATS_WIRE_H
 #define BATS_WIRE_H

@@ -280,7 +280,7 @@ static void show(const char *id, struct bats_argv *argv)
     bats_argv_add(argv, "%s", id);
 }
 
-/* Of a job that waits TRES has what it asks for, also where the partition or
+/* TRES of a job that waits has what it asks for, also where the partition or
  * --exclusive makes whole nodes of it: then OverSubscribe is NO. */
 static double read_rate(const char *answer, uint32_t *whole)
 {

@@ -93,8 +93,8 @@ int bats_alloc_find_earlier(struct bats_alloc *a,
                             const struct bats_run_options *options,
                             struct bats_error *err);
 
-/* What may be charged in all. What an account was billed without a charge is
- * not left there either. */
+/* The most that may be charged in all. An account has paid for bills without a
+ * charge, too: they are not part of what is left there. */
 static inline bats_money
 bats_alloc_limit(const struct bats_alloc *a,
                  const struct bats_run_options *options)
