@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -60,6 +61,7 @@ static struct writer start_writer(size_t sentence)
     w.pid = fork();
     assert_true(w.pid >= 0);
     if (w.pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the test fails */
         close(ends[0]);
         write_until_killed(ends[1], sentence);
     }
@@ -163,7 +165,7 @@ static void must_run(sqlite3 *db, const char *sql)
 
 /* Gives all charges one amount, again and again. Each time the log is taken
  * into the file and begun anew, with something else. */
-static void change_all_charges(int reports)
+static void change_all_charges(int reports, useconds_t rest_us)
 {
     sqlite3 *db;
     char sql[64];
@@ -176,13 +178,12 @@ static void change_all_charges(int reports)
         must_run(db, "UPDATE meta SET value = value || 'x'");
         if (i == 1 && write(reports, "c", 1) != 1)
             _exit(1);
-        usleep(1000);
+        usleep(rest_us);
     }
 }
 
-static void a_view_is_of_one_moment(void **state)
+static void view_what_changes(useconds_t rest_us)
 {
-    (void)state;
     struct bats_error err;
     struct writer w;
     int ends[2], seen = 0;
@@ -196,13 +197,14 @@ static void a_view_is_of_one_moment(void **state)
     w.pid = fork();
     assert_true(w.pid >= 0);
     if (w.pid == 0) {
-        change_all_charges(ends[1]);
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the test fails */
+        change_all_charges(ends[1], rest_us);
         _exit(1);
     }
     close(ends[1]);
     w.reports = ends[0];
     await_commit(&w);
-    for (int i = 0; i < 25; i++) {
+    for (int i = 0; i < 150; i++) {
         struct bats_view *view;
         struct bats_view_status status;
         int rc = bats_view_open(PATH, &view, &err);
@@ -218,6 +220,18 @@ static void a_view_is_of_one_moment(void **state)
     }
     kill_writer(&w);
     assert_true(seen > 0);
+}
+
+static void a_view_is_of_one_moment(void **state)
+{
+    (void)state;
+    view_what_changes(1000); /* the views have to copy the record */
+}
+
+static void so_is_one_that_is_read_as_it_is(void **state)
+{
+    (void)state;
+    view_what_changes(30000); /* often long enough to begin to read it */
 }
 
 static void a_view_leaves_nothing_behind(void **state)
@@ -290,6 +304,7 @@ int main(void)
         T(what_was_committed_survives_a_kill_at_any_moment),
         T(a_live_record_can_be_read),
         T(a_view_is_of_one_moment),
+        T(so_is_one_that_is_read_as_it_is),
         T(a_view_leaves_nothing_behind),
         T(nothing_is_lost_when_the_disk_was_full),
     };

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,8 +13,9 @@
 #include "record/write/record.h"
 #include "util/now.h"
 
-#define TRIES 12
+#define TRIES_MAX 12
 #define PAUSE_NS 40000000
+#define PAUSE_BYTES (16 << 20) /* copied in about as long as a pause takes */
 #define QUIET_US 20000 /* a clock of files is no finer than this */
 
 /* ---- attaching ---- */
@@ -208,6 +210,15 @@ static int try_directly(struct bats_view *v, const char *path,
     return 0;
 }
 
+/* Waiting for a moment without changes is worth no more than the copy of the
+ * file that it saves. */
+static int tries_for(const char *path)
+{
+    struct stat st;
+    int64_t pauses = stat(path, &st) == 0 ? st.st_size / PAUSE_BYTES : 0;
+    return pauses < TRIES_MAX ? 1 + (int)pauses : TRIES_MAX;
+}
+
 int bats_part_take(struct bats_view *v, bats_part_job *job, void *context,
                    struct bats_error *err)
 {
@@ -216,7 +227,8 @@ int bats_part_take(struct bats_view *v, bats_part_job *job, void *context,
 
     /* Its row, which is not asked for any more, would keep rec attached. */
     sqlite3_reset(v->last_words);
-    for (int i = 0; i < TRIES && done < 0 && !v->is_attached; i++) {
+    int tries = v->is_attached || done == 0 ? 0 : tries_for(path);
+    for (int i = 0; i < tries && done < 0; i++) {
         struct timespec pause = {.tv_nsec = i > 0 ? PAUSE_NS : 0};
         nanosleep(&pause, NULL);
         v->is_live = bats_record_is_live(path);

@@ -4,8 +4,9 @@
  * Layer: record, private to the views. A record of this version is read as it
  * is, by SQLite, but without locks and without writing: during a job the
  * record is attached as `rec`. If it changed meanwhile (copy.h), what the job
- * has taken is forgotten and it runs again; after some tries, and for records
- * of older versions, a private copy of the file is attached for good.
+ * has taken is forgotten and it runs again; after some tries (the more, the
+ * larger the file), and for records of older versions, a private copy of the
+ * file is attached for good.
  */
 #ifndef BATS_RECORD_PART_H
 #define BATS_RECORD_PART_H
