@@ -212,6 +212,7 @@ static void on_progress(void *context, const struct bats_platform *platform,
     double now = (double)bats_watch_elapsed(w) * w->options->time_scale;
     if (now > (double)snapshot.status.now && now < (double)BATS_NEVER)
         snapshot.status.now = (bats_time)now;
+    bats_progress_rate(&w->progress, &snapshot.status);
     if (shows)
         bats_progress_show(&w->progress, now_us, &snapshot);
     if (!lives)

@@ -216,7 +216,7 @@ static void print_bar(FILE *out, size_t room,
 
 /* The rate of late: what is older counts less, and hardly after a tenth of
  * the run. */
-static void update_rate(struct bats_progress *p,
+void bats_progress_rate(struct bats_progress *p,
                         const struct bats_sched_status *s)
 {
     uint64_t ended = (uint64_t)s->done + s->failed;
@@ -273,7 +273,6 @@ void bats_progress_show(struct bats_progress *progress, int64_t now_us,
 {
     char text[TEXT];
 
-    update_rate(progress, &snapshot->status);
     if (progress->style == BATS_PROGRESS_NONE)
         return;
     if (progress->style == BATS_PROGRESS_PLAIN)

@@ -46,6 +46,11 @@ void bats_progress_init(struct bats_progress *progress,
                         enum bats_progress_style style, FILE *out,
                         int terminal);
 
+/* Works out per_hour anew, also for those who show it elsewhere: needs to be
+ * told of the run every now and then, from its start on. */
+void bats_progress_rate(struct bats_progress *progress,
+                        const struct bats_sched_status *status);
+
 /* Shows `snapshot` if it is time to; `now_us` is real time, microseconds from
  * any start. */
 void bats_progress_show(struct bats_progress *progress, int64_t now_us,

@@ -4,7 +4,7 @@
 
 two_clusters >c.ini
 for i in $(seq 5); do # and a slot for the others
-    printf ": '\\033[31m'; until test -e go; do sleep 0.1; done\\n"
+    printf ": '\\033[31m'; until test -e go -o -e go.\$BATS_TASK_ID; do sleep 0.1; done\\n"
 done >bag
 for i in $(seq 3); do
     echo 'echo "cp: out.$BATS_TASK_ID: No space left" >&2; exit 1'
@@ -12,7 +12,7 @@ done >>bag
 
 # in_background ARGUMENT...: a run of the bag.
 in_background() {
-    rm -f go
+    rm -f go go.1
     env "$mark" timeout -k 5 400 ${MPIRUN:-mpirun} -n 7 "$BATS_MPI" bag \
         "$@" >out.run 2>err.run </dev/null &
     run=$!
@@ -83,6 +83,10 @@ fi
 expect 2 "$BATS_MPI" top bag </dev/null >out 2>err
 grep -q 'needs a terminal' err
 ok 'without a terminal it says what to do'
+
+touch go.1
+within 60 grep -q '"tasks_per_hour": [0-9.]*[1-9]' bag.bats.live
+ok 'once a task has ended, it has the rate, though the run is quiet'
 
 touch go
 expect 1 wait $run

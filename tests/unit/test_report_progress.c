@@ -283,7 +283,7 @@ static void the_rate_is_that_of_late(void **state)
     for (int minute = 0; minute <= 600; minute++) {
         s.status.now = 600 * BATS_MINUTE + minute * BATS_MINUTE;
         s.status.done = (uint32_t)(minute < 300 ? minute * 100 / 60 : 500);
-        bats_progress_show(&p, minute * 60 * SECOND, &s);
+        bats_progress_rate(&p, &s.status);
         if (minute == 299)
             assert_in_range((int)p.per_hour, 97, 103);
     }
