@@ -2,7 +2,7 @@
  * tally: the counts that status shows, in one row that the writer replaces with
  * each commit, so that nobody has to read the whole history for them.
  *
- * Layer: record, private to it. The writer keeps it (write/tally.c), the view
+ * Layer: record, private to it. The writer keeps it (write/count.c), the view
  * reads it (view_status.c).
  *
  * Invariant: a row whose `seq` is the last of all in the record, of the last
