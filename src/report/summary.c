@@ -17,7 +17,7 @@
 #define FAILURES_SHOWN 10
 #define DECISIONS_FIRST 4 /* shown from the start of a long list */
 #define DECISIONS_LAST 8
-#define CATEGORIES_SHOWN 12
+#define LINES_SHOWN 12
 #define RANGES_SHOWN 40 /* of skipped tasks */
 
 static double percent(double share)
@@ -517,20 +517,34 @@ static double margin(const struct bats_category_status *c)
     return c->done > 1 ? 1.96 * c->deviation / sqrt(c->done) : 0;
 }
 
+static void set_name(struct bats_table *t, size_t row, const char *name)
+{
+    char text[41];
+    bats_table_set(t, row, 0, "%s",
+                   bats_encode_terminal(text, sizeof text, name));
+}
+
+/* Prints a table of the first of n things, and how many it leaves out. */
+static void print_first(FILE *out, const struct bats_table *t, uint32_t n)
+{
+    putc('\n', out);
+    bats_table_print(out, t);
+    if (n > LINES_SHOWN)
+        fprintf(out, "... %" PRIu32 " more\n", n - LINES_SHOWN);
+}
+
 static void print_categories(FILE *out, const struct bats_report *r)
 {
     static const char *const head[] = {"category", "done", "left",
                                        "mean time", "+-"};
     struct bats_table t = {0};
-    char text[BATS_UNITS_TEXT], name[41];
+    char text[BATS_UNITS_TEXT];
     if (r->n_categories < 2)
         return;
     bats_table_head(&t, head, sizeof head / sizeof *head);
-    for (uint32_t i = 0; i < r->n_categories && i < CATEGORIES_SHOWN; i++) {
+    for (uint32_t i = 0; i < r->n_categories && i < LINES_SHOWN; i++) {
         const struct bats_category_status *c = &r->categories[i].is;
-        bats_table_set(&t, i + 1, 0, "%s",
-                       bats_encode_terminal(name, sizeof name,
-                                            r->categories[i].name));
+        set_name(&t, i + 1, r->categories[i].name);
         bats_table_set(&t, i + 1, 1, "%" PRIu32, c->done);
         bats_table_set(&t, i + 1, 2, "%" PRIu32, c->left);
         bats_table_set(&t, i + 1, 3, "%s",
@@ -542,11 +556,7 @@ static void print_categories(FILE *out, const struct bats_report *r)
                            ? bats_duration_format(text, (bats_time)margin(c))
                            : "-");
     }
-    putc('\n', out);
-    bats_table_print(out, &t);
-    if (r->n_categories > CATEGORIES_SHOWN)
-        fprintf(out, "... %" PRIu32 " more\n",
-                r->n_categories - CATEGORIES_SHOWN);
+    print_first(out, &t, r->n_categories);
 }
 
 /* What each workflow was charged of the whole, and whether it kept its goals. */
@@ -556,15 +566,13 @@ static void print_workflows(FILE *out, const struct bats_report *r)
                                        "unpaid",   "charged", "budget", "end",
                                        "deadline"};
     struct bats_table t = {0};
-    char text[BATS_UNITS_TEXT], name[41];
+    char text[BATS_UNITS_TEXT];
     if (r->n_workflows == 0)
         return;
     bats_table_head(&t, head, sizeof head / sizeof *head);
-    for (uint32_t i = 0; i < r->n_workflows && i < CATEGORIES_SHOWN; i++) {
+    for (uint32_t i = 0; i < r->n_workflows && i < LINES_SHOWN; i++) {
         const struct bats_purse_status *w = &r->workflows[i].is;
-        bats_table_set(&t, i + 1, 0, "%s",
-                       bats_encode_terminal(name, sizeof name,
-                                            r->workflows[i].name));
+        set_name(&t, i + 1, r->workflows[i].name);
         bats_table_set(&t, i + 1, 1, "%" PRIu32, w->done);
         bats_table_set(&t, i + 1, 2, "%" PRIu32, w->failed);
         bats_table_set(&t, i + 1, 3, "%" PRIu32, w->skipped);
@@ -582,11 +590,7 @@ static void print_workflows(FILE *out, const struct bats_report *r)
                            ? "-"
                            : bats_duration_format(text, w->deadline));
     }
-    putc('\n', out);
-    bats_table_print(out, &t);
-    if (r->n_workflows > CATEGORIES_SHOWN)
-        fprintf(out, "... %" PRIu32 " more\n",
-                r->n_workflows - CATEGORIES_SHOWN);
+    print_first(out, &t, r->n_workflows);
 }
 
 void bats_report_print(FILE *out, const struct bats_report *report)

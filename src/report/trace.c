@@ -47,15 +47,11 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
     case BATS_EVENT_CLOSED:
         return;
     case BATS_EVENT_ENDS:
-        bats_duration_format(runtime, event->runtime);
-        line(trace, now, "the job of %s ends in %s",
-             bats_machine_name(name, trace->platform->clusters,
-                               trace->platform->machines, event->machine),
-             runtime);
-        return;
     case BATS_EVENT_NOTICE:
         bats_duration_format(runtime, event->runtime);
-        line(trace, now, "%s will be taken away in %s",
+        line(trace, now,
+             event->type == BATS_EVENT_ENDS ? "the job of %s ends in %s"
+                                            : "%s will be taken away in %s",
              bats_machine_name(name, trace->platform->clusters,
                                trace->platform->machines, event->machine),
              runtime);
