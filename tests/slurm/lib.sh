@@ -10,35 +10,53 @@ job_is() {
     scontrol show job "$1" | grep -qE "JobState=($2)( |\$)"
 }
 
-# await JOB [PATIENCE]: until it ends; exits as the job does. 75: it had no step
-# for so many tenths of a second (200).
+# The srun of Slurm 22.05 does not always return from a heterogeneous step that
+# has ended, 5 times of 163: it has a thread for each component and one agent of
+# PMIx for all, and both threads wait for the end of that
+# (pmixp_abort_agent_stop), deaf to TERM.
+
+# await JOB [PATIENCE]: until it ends; exits as the job does. Where it had no
+# step for so many tenths of a second (200), its srun is killed, so that its
+# script goes on. 75: nothing helped, or the script failed then.
 await() {
-    idle=0
+    local idle=0 stuck= code
     until job_is "$1" 'COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL'; do
         sleep 0.1
         idle=$((idle + 1))
         squeue -h -s -j "$1" -o %i | grep -qv batch && idle=0
         if [ $idle -ge "${2-200}" ] && job_is "$1" RUNNING; then
-            return 75
+            [ -z "$stuck" ] && kill_srun "$1" || return 75
+            stuck=yes
+            idle=0
         fi
     done
-    return "$(scontrol show job "$1" |
-        sed -n 's/.*ExitCode=\([0-9]*\):.*/\1/p' | head -n 1)"
+    code=$(scontrol show job "$1" |
+        sed -n 's/.*ExitCode=\([0-9]*\):.*/\1/p' | head -n 1)
+    [ -z "$stuck" ] || [ "$code" -eq 0 ] || return 75
+    return "$code"
+}
+
+# kill_srun JOB: 1 if there is none.
+kill_srun() {
+    local environ killed=1
+    for environ in $(grep -slzx "SLURM_JOB_ID=$1" /proc/[0-9]*/environ || :); do
+        if grep -qsx srun "${environ%environ}comm"; then
+            kill -KILL "$(basename "${environ%/environ}")" && killed=0
+        fi
+    done
+    [ $killed -ne 0 ] || echo "# no step in job $1 for long: killed its srun"
+    return $killed
 }
 
 # submit ARGUMENT...: sbatch; waits, and exits as the job does. (sbatch --wait
-# looks only every few seconds.) The srun of Slurm 22.05 does not always return
-# from a heterogeneous step that has ended, 5 times of 163: it has a thread for
-# each component and one agent of PMIx for all, and both threads wait for the
-# end of that (pmixp_abort_agent_stop). A job that has had no step for long is
-# submitted once more, once.
+# looks only every few seconds.) A job that does not come through for an srun
+# that does not return is submitted once more, once.
 submit() {
     for try in 1 2; do
         job=$(sbatch --parsable "$@") || return
         result=0
         await "$job" || result=$?
         [ $result -eq 75 ] || return $result
-        echo "# no step in job $job for long"
         scancel "$job"
     done
     return $result
