@@ -77,7 +77,7 @@ EXEC_SRC = $(addprefix src/exec/process/, \
 	last.c outdir.c outfile.c outlet.c results.c spool.c stream.c)
 RECORD_SRC = $(addprefix src/record/, \
 	db.c graph.c models.c options.c places.c schema.c tally.c \
-	$(addprefix write/, count.c file.c kinds.c log.c match.c pack.c \
+	$(addprefix write/, count.c file.c killed.c kinds.c log.c match.c pack.c \
 	parameters.c past.c record.c rest.c) \
 	$(addprefix read/, copy.c history.c part.c recover.c scan.c select.c \
 	totals.c view.c view_lists.c view_graph.c view_status.c view_stderr.c) \

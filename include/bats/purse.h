@@ -21,10 +21,14 @@
  *
  *          charged + held <= budget, for every workflow, at every instant,
  *
- *      and the sum of what workflows are charged is at most what the run is.
+ *      and the sum of what workflows are charged is at most what the run is,
+ *      unless that was killed (3).
  *   3. When a charge is shared, what was held beyond the share is free again.
  *      A workflow that cannot hold the next window, or more use, has its tasks
  *      stopped there before the paid time is over; they go back to the bag.
+ *      Where the run was killed, nobody knows who had the slots, and for how
+ *      long: then each is charged all that it held for a machine, so that their
+ *      sum may be more than what the run is charged.
  *   4. A task for which its workflow has too little money everywhere waits as long
  *      as the workflow holds some, which may become free. Then it is skipped, and
  *      what waits for it: the notice SKIP says that it was not paid.

@@ -98,6 +98,10 @@ enum bats_event_type {
     BATS_EVENT_STOP,      /* cancel everything and end */
     BATS_EVENT_HOLD,      /* start nothing more and enter no window, */
     BATS_EVENT_GO,        /* until this */
+    BATS_EVENT_KILLED,    /* the driver was killed, and tells it when it is
+                             there again: all that was held, except for
+                             jobs, is charged (to workflows, too), and
+                             nothing may be told any more */
 
     /* Machines that are jobs (billing.h): */
     BATS_EVENT_ENDS,   /* machine, runtime: it may work for so long from now, not

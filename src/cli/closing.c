@@ -141,6 +141,8 @@ static int report(const struct bats_settings *set,
         .start_us = watch->start_us,
         .real_us = bats_watch_elapsed(watch),
     };
+    if (r.recorded)
+        r.charged_killed = bats_record_killed(options->record);
     bats_snapshot_take(&r.snapshot, &outcome->survey.platform, outcome->sched);
     if (!kept)
         report_books(&r.snapshot, &outcome->books);

@@ -313,7 +313,8 @@ static int check_event(const struct state *s, bats_time now,
                               (long long)now);
     if (ev->type == BATS_EVENT_TICK || ev->type == BATS_EVENT_DRAIN ||
         ev->type == BATS_EVENT_STOP || ev->type == BATS_EVENT_CHOSEN ||
-        ev->type == BATS_EVENT_HOLD || ev->type == BATS_EVENT_GO)
+        ev->type == BATS_EVENT_HOLD || ev->type == BATS_EVENT_GO ||
+        ev->type == BATS_EVENT_KILLED)
         return 0;
     if (s->is_job && ev->type == BATS_EVENT_BILLED &&
         ev->machine == BATS_NO_MACHINE && ev->amount >= 0)
@@ -440,6 +441,9 @@ static int happen(struct bats_sched *e, const struct bats_event *ev,
         e->state.on_hold = false;
         slots_rescan(&e->state); /* including those that were refused a task */
         break;
+    case BATS_EVENT_KILLED:
+        state_kill(&e->state);
+        break;
     }
     return 0;
 }
@@ -455,7 +459,7 @@ int bats_sched_handle(struct bats_sched *e, bats_time now,
         rc = advance(e, now, ev->type == BATS_EVENT_TICK, err);
     if (rc == 0)
         rc = happen(e, ev, err);
-    return rc < 0 ? rc : settle(e, err);
+    return rc < 0 || ev->type == BATS_EVENT_KILLED ? rc : settle(e, err);
 }
 
 bool bats_sched_next(struct bats_sched *e, struct bats_command *command)

@@ -112,6 +112,7 @@ static const char packed_sql[] =
     "    -- list, allowed its budget (millionths) or deadline (us), if any.\n"
     "    -- Of machines that are jobs: ends (may work for runtime_us), billed\n"
     "    -- (there: millionths), closed. notice: is taken after runtime_us.\n"
+    "    -- killed: the run was, and what it held has been charged since.\n"
     "    -- task: task.id\n"
     "  WITH e AS MATERIALIZED (SELECT h.session, j.value\n"
     "    FROM history h, json_each(h.events) j)\n"
@@ -305,6 +306,7 @@ const char *const bats_schema_events[] = {
     [BATS_EVENT_HOLD] = "hold",           [BATS_EVENT_GO] = "go",
     [BATS_EVENT_ENDS] = "ends",           [BATS_EVENT_BILLED] = "billed",
     [BATS_EVENT_CLOSED] = "closed",       [BATS_EVENT_NOTICE] = "notice",
+    [BATS_EVENT_KILLED] = "killed",
 };
 
 const char *const bats_schema_commands[] = {

@@ -1,10 +1,10 @@
 /*
  * state: shared by the files of the writer.
  * Layer: record, private to it. record.c opens, begins and ends; past.c loads
- * the results of earlier sessions; match.c finds the tasks of the bag among
- * theirs; log.c keeps the rows that wait; pack.c groups them;
- * count.c counts them for the tally; kinds.c bounds the ends of standard error; parameters.c writes the values of
- * a sweep.
+ * the results of earlier sessions; killed.c charges what the last one held when
+ * it was killed; match.c finds the tasks of the bag among theirs; log.c keeps the
+ * rows that wait; pack.c groups them; count.c counts them for the tally; kinds.c
+ * bounds the ends of standard error; parameters.c writes the values of a sweep.
  */
 #ifndef BATS_RECORD_STATE_H
 #define BATS_RECORD_STATE_H
@@ -95,7 +95,8 @@ struct bats_record {
     struct bats_db db;
     char *path;
     struct bats_past past;
-    int64_t session; /* id of the session */
+    int64_t session;   /* id of the session */
+    bats_money killed; /* bats_record_killed */
     bool has_begun;
 
     int64_t *id; /* by index in the bag: task.id */
@@ -126,6 +127,11 @@ struct bats_record {
 int bats_past_load(struct bats_past *past, struct bats_db *db, int64_t of,
                    int64_t before, struct bats_error *err);
 void bats_past_release(struct bats_past *past);
+
+/* Charges the last session, if it was killed, what it held then; the rows are
+ * its last ones. Does so once. Nothing where what is charged is always on
+ * record: windows and jobs without workflows, and allocations. */
+int bats_killed_settle(struct bats_record *record, struct bats_error *err);
 
 /* A task of the bag that may be in the record. */
 struct bats_named_task {

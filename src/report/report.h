@@ -86,6 +86,8 @@ struct bats_report {
     bool not_recorded; /* the run ended because the record cannot be written */
     bool releases;     /* nodes may be given back: reserved is by time, and */
     bats_money reserved_before; /* includes earlier sessions */
+    bats_money charged_killed;  /* for what the last session, which was killed,
+                                   had open: it is in status.charged_before */
     const char *version;
     int signal;       /* the signal that stopped the run, or 0 */
     int exit_code;    /* exit code of bats-mpi */

@@ -242,16 +242,21 @@ static void print_reserved(FILE *out, const struct bats_report *r)
     bats_report_labelled(out, "reserved", text);
 }
 
-static void print_money(FILE *out, const struct bats_snapshot *s)
+static void print_money(FILE *out, const struct bats_report *r)
 {
+    const struct bats_snapshot *s = &r->snapshot;
     const char *currency = s->platform->currency;
-    char a[96], b[96], earlier[96] = "", text[512];
+    char a[96], b[96], earlier[192] = "", text[512];
     bool allocation = s->platform->billing == BATS_BILLING_ALLOCATION;
     bats_money before = s->status.charged_before;
 
     if (before > 0)
         snprintf(earlier, sizeof earlier, ", %s of it before this %s",
                  bats_money_format(a, before), allocation ? "run" : "session");
+    if (r->charged_killed > 0)
+        snprintf(earlier + strlen(earlier), sizeof earlier - strlen(earlier),
+                 ", with %s for what was open when the run was killed",
+                 bats_money_format(a, r->charged_killed));
     if (s->status.budget == BATS_UNLIMITED)
         snprintf(text, sizeof text, "%s%s (no budget was set)",
                  bats_words_money(a, sizeof a, s->status.charged, currency),
@@ -428,7 +433,7 @@ static void print_facts(FILE *out, const struct bats_report *r)
                  r->settings.time_scale);
     bats_report_labelled(out, "makespan", text);
     print_deadline(out, s);
-    print_money(out, s);
+    print_money(out, r);
     print_reserved(out, r);
     print_promise(out, s);
     print_rest(out, r);

@@ -43,6 +43,7 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
     case BATS_EVENT_STOP:
     case BATS_EVENT_HOLD:
     case BATS_EVENT_GO:
+    case BATS_EVENT_KILLED:
     case BATS_EVENT_BILLED: /* shown as a charge */
     case BATS_EVENT_CLOSED:
         return;

@@ -11,7 +11,7 @@
 #define MACHINES 10
 #define SLOTS 2
 #define PROFILE 30
-#define STEPS 3000 /* then it is killed */
+#define STEPS 3000 /* a run that lasts longer is killed */
 
 /* In the place of libc's: nothing here has to survive the machine. */
 int fdatasync(int fd)
@@ -47,6 +47,7 @@ struct run {
 
 static bool only_windows; /* no allocation */
 static bool hasty;        /* tasks end before they have made progress */
+static int steps = STEPS; /* then it is killed */
 
 static uint32_t pick(uint32_t n)
 {
@@ -339,7 +340,7 @@ static void play(struct run *r, uint32_t first, uint32_t n)
         struct bats_event joined = {.type = BATS_EVENT_JOINED, .machine = m};
         tell(r, &joined);
     }
-    for (int i = 0; i < STEPS && !r->finished; i++)
+    for (int i = 0; i < steps && !r->finished; i++)
         step(r);
     carry_out(r);
     bats_journal_release(&r->journal);
@@ -398,6 +399,41 @@ static void the_engine_decides_the_same_again(void **state)
         }
     }
     assert_true(events > 20 * RECORDS);
+}
+
+/* What was open when it was killed is charged when it is continued. */
+static void a_killed_run_stays_within_its_budget(void **state)
+{
+    (void)state;
+    static struct run run;
+    int killed = 0;
+    for (unsigned seed = 1; seed <= RECORDS; seed++) {
+        srandom(seed);
+        unlink(PATH);
+        for (int i = 1; i <= 3; i++) {
+            steps = 1 + (int)pick(150);
+            play(&run, 0, TASKS);
+            bats_money before =
+                atoll(ask(PATH, "SELECT sum(amount) FROM ledger"));
+            open_bag(&run, 0, TASKS);
+            bats_money after = bats_record_charged(run.record);
+            assert_int_equal(after - before, bats_record_killed(run.record));
+            if (run.o.billing.model != BATS_BILLING_ALLOCATION)
+                assert_true(after <= run.o.budget);
+            killed += after > before;
+            bats_record_abandon(run.record);
+        }
+        for (int i = 1; i <= 3; i++) {
+            struct bats_replay r = replay(i);
+            if (r.differs)
+                fail_msg("seed %u, session %d: %s", seed, i, r.difference);
+        }
+        assert_string_equal(ask(PATH, "SELECT count(*) FROM notice WHERE "
+                                      "sentence LIKE '%cannot tell%'"),
+                            "0");
+    }
+    steps = STEPS;
+    assert_true(killed > RECORDS / 2);
 }
 
 /* Its tasks yield without a limit, and its options do not say so. */
@@ -572,6 +608,7 @@ int main(void)
     cmocka_unit_test_setup_teardown(test, enter_directory, leave_directory)
     const struct CMUnitTest tests[] = {
         T(the_engine_decides_the_same_again),
+        T(a_killed_run_stays_within_its_budget),
         T(a_record_from_before_the_limit_on_yields_is_true),
         cmocka_unit_test(choices_in_a_record_of_schema_2_are_true),
         T(a_record_of_the_former_policy_bats_is_true),

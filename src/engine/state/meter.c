@@ -143,6 +143,12 @@ void meter_book(struct state *s, uint32_t id)
                                    s->now - s->rest[id].since));
 }
 
+void meter_kill(struct state *s, uint32_t id)
+{
+    if (is_metered(s, id))
+        charge(s, id, s->rest[id].booked + meter_held(s, id));
+}
+
 void meter_end(struct state *s, uint32_t id, enum bats_end end)
 {
     struct machine *m = &s->machines[id];

@@ -232,6 +232,15 @@ void purse_close(struct state *s, uint32_t id)
         drop(s, id, st->n - 1);
 }
 
+void purse_kill(struct state *s, uint32_t id)
+{
+    if (s->purses.n == 0)
+        return;
+    struct stakes *st = &s->purses.stakes[id];
+    for (; st->n > 0; drop(s, id, st->n - 1))
+        charge(s, id, &st->list[st->n - 1], st->list[st->n - 1].held);
+}
+
 void purse_window(struct state *s, uint32_t id, bats_money charge)
 {
     if (s->purses.n == 0)

@@ -92,6 +92,9 @@ void purse_share(struct state *s, uint32_t machine, bats_money amount,
 void purse_window(struct state *s, uint32_t machine, bats_money charge);
 void purse_close(struct state *s, uint32_t machine);
 
+/* Charges each workflow all that it holds for the machine. */
+void purse_kill(struct state *s, uint32_t machine);
+
 /* ---- payment.c ---- */
 
 /* The workflow of the task can hold what the machine may be charged. */

@@ -58,6 +58,16 @@ void state_finish(struct state *s, enum bats_finish why)
         s, (struct bats_command){.type = BATS_NOTICE_FINISHED, .finish = why});
 }
 
+/* Workflows first: each pays what it held, not a share of what is charged. */
+void state_kill(struct state *s)
+{
+    for (uint32_t i = 0; i < s->n_machines; i++) {
+        purse_kill(s, i);
+        meter_kill(s, i);
+        use_kill(s, i);
+    }
+}
+
 void state_grant_cushion(struct state *s)
 {
     if (s->ledger.put_by > 0 && bats_bag_left(&s->bag) <= s->cushion_tasks)

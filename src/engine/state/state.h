@@ -346,6 +346,10 @@ void state_set_latest(struct state *s);
 /* The run is over. */
 void state_finish(struct state *s, enum bats_finish why);
 
+/* The run was killed at this time, or later: what its machines may have cost
+ * until now, which is what is held, is charged. */
+void state_kill(struct state *s);
+
 /* The cushion may be spent, if the tasks left are the last. */
 void state_grant_cushion(struct state *s);
 
@@ -379,6 +383,9 @@ void use_forgive(struct state *s, uint32_t machine);
 /* It is not in use any more. */
 void use_end(struct state *s, uint32_t machine);
 
+/* Charges all that is held. */
+void use_kill(struct state *s, uint32_t machine);
+
 /* ---- meter.c: all of it nothing, unless machines are billed by the second ----
  */
 
@@ -408,6 +415,9 @@ bats_time meter_take(struct state *s, uint32_t machine, bats_time end);
 /* Charges what is certain by now; or, as it ends, all that it owes. */
 void meter_book(struct state *s, uint32_t machine);
 void meter_end(struct state *s, uint32_t machine, enum bats_end end);
+
+/* Charges all that is held. */
+void meter_kill(struct state *s, uint32_t machine);
 
 /* ---- jobs.c: machines that are jobs ---- */
 

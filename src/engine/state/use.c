@@ -62,13 +62,10 @@ static void hold_until(struct state *s, uint32_t id, bats_time end)
         pay_until(s, id, end);
 }
 
-/* Charges what it was used until now. */
-static void book(struct state *s, uint32_t id)
+/* Part of what is held. */
+static void charge(struct state *s, uint32_t id, bats_money amount)
 {
-    const struct machine *m = &s->machines[id];
-    struct cluster *c = &s->clusters[m->cluster];
-    bats_time until = s->now < m->paid_end ? s->now : m->paid_end;
-    bats_money amount = cost_until(s, id, until) - s->rest[id].booked;
+    struct cluster *c = &s->clusters[s->machines[id].cluster];
     bats_ledger_charge_held(&s->ledger, amount);
     s->rest[id].booked += amount;
     c->used += amount;
@@ -77,6 +74,20 @@ static void book(struct state *s, uint32_t id)
                                             .machine = id,
                                             .amount = amount});
     purse_share(s, id, amount, use_held(s, id));
+}
+
+/* Charges what it was used until now. */
+static void book(struct state *s, uint32_t id)
+{
+    const struct machine *m = &s->machines[id];
+    bats_time until = s->now < m->paid_end ? s->now : m->paid_end;
+    charge(s, id, cost_until(s, id, until) - s->rest[id].booked);
+}
+
+void use_kill(struct state *s, uint32_t id)
+{
+    if (s->is_use && in_use(s, id))
+        charge(s, id, use_held(s, id));
 }
 
 /* The runtime of a task that begins; a window if the cluster is not known. */

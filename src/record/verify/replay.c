@@ -10,6 +10,7 @@
 #include "record/schema.h"
 #include "record/state.h"
 #include "record/verify/rebuild.h"
+#include "util/grow.h"
 
 #define PHRASE 200
 
@@ -342,25 +343,59 @@ static int replay_decisions(struct player *p, int64_t session,
     return rc < 0 ? rc : 0;
 }
 
+static int play(struct player *p, int64_t session, struct bats_error *err)
+{
+    *p->replay = (struct bats_replay){0};
+    int rc = bats_rebuild(p->db, session, &p->built, err);
+    if (rc == 0) {
+        snprintf(p->replay->version, sizeof p->replay->version, "%s",
+                 p->built.version);
+        rc = bats_sched_create(&p->built.options, &p->sched, err);
+    }
+    if (rc == 0)
+        rc = replay_rows(p, session, err);
+    return rc == 0 ? replay_decisions(p, session, err) : rc;
+}
+
+static void release(struct player *p)
+{
+    bats_sched_destroy(p->sched);
+    bats_rebuilt_release(&p->built);
+}
+
 int bats_replay_session(struct bats_view *view, int64_t session,
                         struct bats_replay *replay, struct bats_error *err)
 {
     struct player p = {.db = &view->db, .replay = replay};
-
-    *replay = (struct bats_replay){0};
     int rc = bats_view_unpack(view, err);
     if (rc == 0)
-        rc = bats_rebuild(&view->db, session, &p.built, err);
-    if (rc == 0) {
-        snprintf(replay->version, sizeof replay->version, "%s",
-                 p.built.version);
-        rc = bats_sched_create(&p.built.options, &p.sched, err);
+        rc = play(&p, session, err);
+    release(&p);
+    return rc;
+}
+
+int bats_replay_killed(struct bats_db *db, int64_t session,
+                       struct bats_replay_end *end, struct bats_error *err)
+{
+    const struct bats_event killed = {.type = BATS_EVENT_KILLED};
+    struct bats_replay replay;
+    struct player p = {.db = db, .replay = &replay};
+    struct bats_command command;
+    size_t room = 0;
+
+    *end = (struct bats_replay_end){0};
+    int rc = play(&p, session, err);
+    end->differs = rc == 0 && replay.differs;
+    end->now = p.now;
+    if (rc == 0 && !end->differs)
+        rc = bats_sched_handle(p.sched, p.now, &killed, err);
+    while (rc == 0 && !end->differs && bats_sched_next(p.sched, &command)) {
+        if (!bats_grow(&end->commands, &room, end->n + 1,
+                       sizeof *end->commands))
+            rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
+        else
+            end->commands[end->n++] = command;
     }
-    if (rc == 0)
-        rc = replay_rows(&p, session, err);
-    if (rc == 0)
-        rc = replay_decisions(&p, session, err);
-    bats_sched_destroy(p.sched);
-    bats_rebuilt_release(&p.built);
+    release(&p);
     return rc;
 }

@@ -50,8 +50,6 @@ static int fill(struct bats_record *r, struct bats_error *err)
     else if (rc == 0)
         rc = bats_schema_upgrade(&r->db, err);
     if (rc == 0)
-        rc = bats_past_load(&r->past, &r->db, INT64_MAX, INT64_MAX, err);
-    if (rc == 0)
         rc = bats_db_integer(&r->db, BATS_TALLY_LAST_SEQ(""), &r->seq, err);
     if (rc == 0)
         rc = bats_db_integer(&r->db, "SELECT total(length(text)) FROM stderr",
@@ -63,6 +61,10 @@ static int fill(struct bats_record *r, struct bats_error *err)
                             r->path, r->seq);
     if (rc == 0)
         rc = bats_log_prepare(r, err);
+    if (rc == 0)
+        rc = bats_killed_settle(r, err);
+    if (rc == 0)
+        rc = bats_past_load(&r->past, &r->db, INT64_MAX, INT64_MAX, err);
     if (rc == 0)
         rc = bats_db_prepare(&r->db,
                              "INSERT INTO task VALUES (?, ?, ?, ?, ?, ?)",
@@ -158,6 +160,11 @@ uint32_t bats_record_sessions(const struct bats_record *r)
 bats_money bats_record_charged(const struct bats_record *r)
 {
     return r->past.charged;
+}
+
+bats_money bats_record_killed(const struct bats_record *r)
+{
+    return r->killed;
 }
 
 int bats_record_share(struct bats_record *r, const char *name,

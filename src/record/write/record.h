@@ -81,8 +81,12 @@ uint32_t bats_record_sessions(const struct bats_record *record);
 /* The charges of all sessions before this one. */
 bats_money bats_record_charged(const struct bats_record *record);
 
+/* Of that, what was open when the last session was killed, and was charged as
+ * this record was opened: the most that it may have cost. */
+bats_money bats_record_killed(const struct bats_record *record);
+
 /* What the workflow of this name (bats/purse.h) was charged by all sessions before
- * this one. What a session that was killed had not shared yet is nobody's. */
+ * this one. */
 int bats_record_share(struct bats_record *record, const char *name,
                       bats_money *charged, struct bats_error *err);
 

@@ -1,0 +1,75 @@
+#!/bin/bash
+# Rank 0 is killed while money is held that nobody has charged yet: the resumed
+# run knows it, and stays within the budget.
+. "$TOP/tests/mpi/lib.sh"
+
+charged() {
+    sqlite3 "$1" 'SELECT coalesce(sum(amount), 0) FROM ledger'
+}
+
+# crash BAG ARGUMENT...: kills rank 0 when the first task has begun.
+crash() {
+    rm -f began
+    env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 2 "$BATS_MPI" "$@" \
+        >out 2>err </dev/null &
+    launcher=$!
+    within 60 test -e began
+    kill -KILL "$(rank_pid 0)"
+    wait $launcher || :
+    within 60 nobody_left
+}
+
+cat >task <<'TASK'
+[ -e quick ] && exit
+touch began
+exec sleep 1001
+TASK
+yes 'sh ./task' | head -n 3 >bag
+cat >second.ini <<'INI'
+[run]
+window = 60m
+billing = second
+[cluster a]
+ranks = 1
+charge = 3/h
+reclaimable = yes
+free = 30m
+INI
+
+crash bag -c second.ini --budget 4
+test "$(charged bag.bats)" -eq 0
+: >quick
+expect 4 bats 2 bag -c second.ini --budget 4 --resume
+test "$(charged bag.bats)" -eq 3000000
+tr -s ' \n' ' ' <err | grep -q \
+    ', 3 of it before this session, with 3 for what was open when the run was killed'
+ok 'the window that a killed run held is charged, and leaves too little'
+
+bats 2 bag -c second.ini --budget 7 --resume
+test "$(charged bag.bats)" -ge 3000000
+test "$(charged bag.bats)" -le 7000000
+tr -s ' \n' ' ' <err | expect 1 grep -q 'when the run was killed'
+"$BATS_MPI" log bag.bats | grep -q 'notice.* 3 was charged for what was open'
+test "$("$BATS_MPI" record verify bag.bats |
+    grep -c 'the engine decides the same again$')" -eq 3
+ok 'more budget finishes the bag; it is charged once, and all sessions verify'
+
+rm quick
+{ echo '#BATS workflow one budget=3'; cat bag; } >flow
+sed 's/second/use/; s,/h,,; /free/d; /reclaim/d' second.ini >use.ini
+crash flow -c use.ini --budget 5
+test "$(charged flow.bats)" -eq 0
+: >quick
+bats 2 flow -c use.ini --budget 5 --resume || test $? -eq 4
+held=$(sqlite3 flow.bats 'SELECT sum(amount) FROM ledger WHERE session = 1')
+test "$held" -gt 0
+test "$(sqlite3 flow.bats "SELECT sum(why) FROM command
+    WHERE session = 1 AND type = 'share'")" -eq "$held"
+test "$(charged flow.bats)" -le 5000000
+test "$(sqlite3 flow.bats "SELECT sum(why) FROM command
+    WHERE type = 'share'")" -le 3000000
+test "$("$BATS_MPI" record verify flow.bats |
+    grep -c 'the engine decides the same again$')" -eq 2
+ok 'use that was held is charged, to its workflow, too'
+
+done_testing
