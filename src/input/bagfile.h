@@ -10,12 +10,12 @@
  * otherwise they are left out. "#DISBATCH PERENGINE START command" and
  * "... STOP command", above all tasks, are what is done on every node before
  * its first task and after its last. Other directives are refused. PREFIX and
- * SUFFIX apply to the commands below them until they change. A repeated command
- * begins with "export DISBATCH_REPEAT_INDEX=k; ", which needs a shell. "@sleep
- * DURATION" is a built-in task. "@once COMMAND" is COMMAND, which must never run
- * twice at the same time. Any other "@word" is an error. "#BATS task NAME [after NAME...]" names the command below it, or
- * all repetitions of one: it is started when all tasks of those names are done
- * (dependencies.h).
+ * SUFFIX apply to the commands below them until they change. A repeated
+ * command begins with "export DISBATCH_REPEAT_INDEX=k; ", which needs a shell.
+ * "@sleep DURATION" is a built-in task. "@once COMMAND" is COMMAND, which must
+ * never run twice at the same time. Any other "@word" is an error. "#BATS task
+ * NAME [after NAME...]" names the command below it, or all repetitions of one:
+ * it is started when all tasks of those names are done (dependencies.h).
  *
  * "#BATS workflow NAME [budget=AMOUNT] [deadline=DURATION]" begins a workflow, to
  * which the tasks below belong (sharing.h).

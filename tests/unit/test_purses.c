@@ -11,51 +11,7 @@ struct bed {
     struct bats_graph graph;
     struct bats_purse purses[2];
     uint16_t purse[TASKS];
-    bats_money shared[2];
-    uint32_t unpaid;
 };
-
-/* As tell() of the fixture, and notes shares. */
-static void say(struct bed *b, bats_time now, enum bats_event_type type,
-                uint32_t machine, bats_time runtime)
-{
-    struct play *p = &b->p;
-    struct bats_event ev = {.type = type,
-                            .machine = machine,
-                            .runtime = runtime,
-                            .task = p->runs[machine]};
-    struct bats_error err;
-    struct bats_command c;
-    if (type == BATS_EVENT_DONE || type == BATS_EVENT_PREEMPTED)
-        p->runs[machine] = BATS_NO_TASK;
-    if (bats_sched_handle(p->s, now, &ev, &err) < 0)
-        fail_msg("%s", err.text);
-    bats_sched_check(p->s);
-    while (bats_sched_next(p->s, &c))
-        switch (c.type) {
-        case BATS_COMMAND_RUN:
-            p->runs[c.machine] = c.task;
-            p->n_run++;
-            break;
-        case BATS_COMMAND_CANCEL:
-            p->cancels[c.machine]++;
-            break;
-        case BATS_NOTICE_CHARGE:
-            p->charged += c.amount;
-            break;
-        case BATS_NOTICE_SHARE:
-            b->shared[c.purse] += c.amount;
-            break;
-        case BATS_NOTICE_SKIP:
-            b->unpaid += c.unpaid;
-            break;
-        case BATS_NOTICE_FINISHED:
-            p->finish = c.finish;
-            break;
-        default:
-            break;
-        }
-}
 
 /* Tasks 0, 1 are of workflow 0, the others of workflow 1; each is before the next
  * one. */
@@ -87,18 +43,23 @@ static struct bed *prepare(uint32_t n_machines, bats_money first,
     return b;
 }
 
-static void start(struct bed *b)
+/* Nothing happens but that time passes. */
+static void tick(struct bed *b, bats_time now)
 {
-    struct bats_error err;
-    struct play *p = &b->p;
-    p->o.clusters = p->clusters;
-    p->o.machines = p->machines;
-    for (uint32_t i = 0; i < MACHINES_MOST; i++)
-        p->runs[i] = BATS_NO_TASK;
-    if (bats_sched_create(&p->o, &p->s, &err) < 0)
-        fail_msg("%s", err.text);
-    for (uint32_t i = 0; i < p->o.n_machines; i++)
-        say(b, 0, BATS_EVENT_JOINED, i, 0);
+    tell(&b->p, now, (struct bats_event){.type = BATS_EVENT_TICK});
+}
+
+/* The task of the machine is done. */
+static void done(struct bed *b, bats_time now, uint32_t machine,
+                 bats_time runtime)
+{
+    end(&b->p, now, machine, BATS_EVENT_DONE, runtime);
+}
+
+/* The task of machine 0, which was told to, has stopped. */
+static void stopped(struct bed *b, bats_time now)
+{
+    end(&b->p, now, 0, BATS_EVENT_PREEMPTED, 0);
 }
 
 static struct bats_purse_status status(const struct bed *b, uint32_t purse)
@@ -120,19 +81,19 @@ static void window_is_shared_by_time_and_idle_time_with_it(void **state)
 {
     (void)state;
     struct bed *b = prepare(1, BATS_UNLIMITED, 3 * BATS_UNIT);
-    start(b);
+    join(&b->p);
     assert_int_equal(status(b, 0).held, 3 * BATS_UNIT);
     assert_int_equal(status(b, 1).held, 0);
-    say(b, MINUTES(10), BATS_EVENT_DONE, 0, MINUTES(10));
-    say(b, MINUTES(20), BATS_EVENT_DONE, 0, MINUTES(10));
+    done(b, MINUTES(10), 0, MINUTES(10));
+    done(b, MINUTES(20), 0, MINUTES(10));
     assert_int_equal(status(b, 1).held, 3 * BATS_UNIT);
-    say(b, MINUTES(40), BATS_EVENT_DONE, 0, MINUTES(20));
-    assert_int_equal(b->shared[0] + b->shared[1], 0); /* not yet */
-    say(b, MINUTES(40), BATS_EVENT_DONE, 0, 0);
+    done(b, MINUTES(40), 0, MINUTES(20));
+    assert_int_equal(b->p.shared[0] + b->p.shared[1], 0); /* not yet */
+    done(b, MINUTES(40), 0, 0);
     assert_int_equal(b->p.finish, BATS_FINISH_ALL_DONE);
     assert_int_equal(b->p.charged, 3 * BATS_UNIT);
-    assert_int_equal(b->shared[0], 3 * BATS_UNIT / 2);
-    assert_int_equal(b->shared[1], 3 * BATS_UNIT / 2);
+    assert_int_equal(b->p.shared[0], 3 * BATS_UNIT / 2);
+    assert_int_equal(b->p.shared[1], 3 * BATS_UNIT / 2);
     assert_int_equal(status(b, 0).charged, 3 * BATS_UNIT / 2);
     assert_int_equal(status(b, 0).ended, MINUTES(20));
     assert_int_equal(status(b, 1).ended, MINUTES(40));
@@ -143,14 +104,14 @@ static void workflow_without_money_is_left_and_named(void **state)
 {
     (void)state;
     struct bed *b = prepare(1, 3 * BATS_UNIT, 3 * BATS_UNIT - 1);
-    start(b);
-    say(b, MINUTES(10), BATS_EVENT_DONE, 0, MINUTES(10));
-    say(b, MINUTES(20), BATS_EVENT_DONE, 0, MINUTES(10));
+    join(&b->p);
+    done(b, MINUTES(10), 0, MINUTES(10));
+    done(b, MINUTES(20), 0, MINUTES(10));
     assert_int_equal(b->p.finish, BATS_FINISH_BUDGET);
-    assert_int_equal(b->unpaid, 2);
+    assert_int_equal(b->p.unpaid, 2);
     assert_int_equal(status(b, 1).skipped, 2);
     assert_int_equal(status(b, 1).charged, 0);
-    assert_int_equal(b->shared[0], 3 * BATS_UNIT);
+    assert_int_equal(b->p.shared[0], 3 * BATS_UNIT);
     end_bed(b);
 }
 
@@ -160,11 +121,11 @@ static void next_window_is_held_by_the_workflow_as_well(void **state)
     (void)state;
     struct bed *b = prepare(1, 5 * BATS_UNIT, BATS_UNLIMITED);
     b->p.o.preempt_lead = BATS_MINUTE;
-    start(b);
-    say(b, MINUTES(59), BATS_EVENT_TICK, 0, 0);
+    join(&b->p);
+    tick(b, MINUTES(59));
     assert_int_equal(b->p.cancels[0], 1);
-    say(b, MINUTES(59), BATS_EVENT_PREEMPTED, 0, 0);
-    say(b, MINUTES(60), BATS_EVENT_TICK, 0, 0);
+    stopped(b, MINUTES(59));
+    tick(b, MINUTES(60));
     assert_int_equal(b->p.finish, BATS_FINISH_BUDGET);
     assert_int_equal(b->p.n_run, 1);
     assert_int_equal(status(b, 0).charged, 3 * BATS_UNIT);
@@ -173,8 +134,8 @@ static void next_window_is_held_by_the_workflow_as_well(void **state)
 
     b = prepare(1, 6 * BATS_UNIT, BATS_UNLIMITED);
     b->p.o.preempt_lead = BATS_MINUTE;
-    start(b);
-    say(b, MINUTES(60), BATS_EVENT_TICK, 0, 0);
+    join(&b->p);
+    tick(b, MINUTES(60));
     assert_int_equal(b->p.cancels[0], 0);
     assert_int_equal(status(b, 0).charged, 3 * BATS_UNIT);
     assert_int_equal(status(b, 0).held, 3 * BATS_UNIT);
@@ -186,23 +147,23 @@ static void use_is_paid_by_the_workflow_that_used_it(void **state)
     (void)state;
     struct bed *b = prepare(1, 1 * BATS_UNIT, BATS_UNLIMITED);
     b->p.o.billing.model = BATS_BILLING_USE;
-    start(b);
-    say(b, MINUTES(5), BATS_EVENT_DONE, 0, MINUTES(5));
-    say(b, MINUTES(15), BATS_EVENT_DONE, 0, MINUTES(10));
-    say(b, MINUTES(35), BATS_EVENT_DONE, 0, MINUTES(20));
-    say(b, MINUTES(45), BATS_EVENT_DONE, 0, MINUTES(10));
+    join(&b->p);
+    done(b, MINUTES(5), 0, MINUTES(5));
+    done(b, MINUTES(15), 0, MINUTES(10));
+    done(b, MINUTES(35), 0, MINUTES(20));
+    done(b, MINUTES(45), 0, MINUTES(10));
     assert_int_equal(b->p.finish, BATS_FINISH_ALL_DONE);
-    assert_int_equal(b->shared[0], 3 * BATS_UNIT / 4);
-    assert_int_equal(b->shared[1], 3 * BATS_UNIT / 2);
+    assert_int_equal(b->p.shared[0], 3 * BATS_UNIT / 4);
+    assert_int_equal(b->p.shared[1], 3 * BATS_UNIT / 2);
     end_bed(b);
 
     /* A task that takes longer than the 20 minutes its workflow can pay. */
     b = prepare(1, 1 * BATS_UNIT, BATS_UNLIMITED);
     b->p.o.billing.model = BATS_BILLING_USE;
-    start(b);
-    say(b, MINUTES(20), BATS_EVENT_TICK, 0, 0);
+    join(&b->p);
+    tick(b, MINUTES(20));
     assert_int_equal(b->p.cancels[0], 1);
-    say(b, MINUTES(20), BATS_EVENT_PREEMPTED, 0, 0);
+    stopped(b, MINUTES(20));
     assert_int_equal(b->p.finish, BATS_FINISH_BUDGET);
     assert_int_equal(status(b, 0).charged, 1 * BATS_UNIT);
     end_bed(b);
@@ -219,11 +180,11 @@ static void as_many_machines_as_the_budget_holds(void **state)
                      0);
     for (uint32_t i = 0; i < TASKS; i++)
         b->purse[i] = 0;
-    start(b);
+    join(&b->p);
     assert_int_equal(b->p.n_run, 1);
     uint32_t at = b->p.runs[0] == BATS_NO_TASK;
     for (int i = 1; i <= TASKS; i++)
-        say(b, MINUTES(10 * i), BATS_EVENT_DONE, at, MINUTES(10));
+        done(b, MINUTES(10 * i), at, MINUTES(10));
     assert_int_equal(b->p.finish, BATS_FINISH_ALL_DONE);
     assert_int_equal(status(b, 0).charged, 3 * BATS_UNIT);
     end_bed(b);

@@ -34,6 +34,8 @@ struct play {
     uint32_t cancels[MACHINES_MOST];
     uint32_t n_run;
     bats_money charged;
+    bats_money shared[2]; /* by workflow, if there are some */
+    uint32_t unpaid;      /* skipped, for their workflow cannot pay */
     enum bats_finish finish;
 };
 
@@ -56,6 +58,11 @@ static inline void tell(struct play *p, bats_time now, struct bats_event ev)
             p->cancels[c.machine]++;
         } else if (c.type == BATS_NOTICE_CHARGE) {
             p->charged += c.amount;
+        } else if (c.type == BATS_NOTICE_SHARE) {
+            assert_true(c.purse < 2);
+            p->shared[c.purse] += c.amount;
+        } else if (c.type == BATS_NOTICE_SKIP) {
+            p->unpaid += c.unpaid;
         } else if (c.type == BATS_NOTICE_FINISHED) {
             p->finish = c.finish;
         }
