@@ -206,7 +206,7 @@ PACKAGES = CC='$(CC)' MPICC='$(MPICC)' sh tests/build/packages.sh
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
-.PHONY: soak all programs demo check check-layers unit-tests tests asan fuzz \
+.PHONY: soak all programs demo demo-workflow check check-layers unit-tests tests asan fuzz \
 	fuzzers coverage bench slurm-shell install format clean help FORCE
 
 all:
@@ -306,6 +306,11 @@ demo:
 	$(Q)$(MAKE) programs
 	@B=$(B) sh benchmarks/demo/run.sh
 
+demo-workflow:
+	@$(PACKAGES) install build
+	$(Q)$(MAKE) programs
+	@B=$(B) sh benchmarks/demo/workflow.sh
+
 # In steps: what the second one runs may be installed by the first. The tests run
 # make, too, and must not be promised the processes of this one.
 check:
@@ -394,6 +399,7 @@ clean:
 help:
 	@echo 'make            the program, in $(B)/'
 	@echo 'make demo       a parameter sweep within a budget, with its bill'
+	@echo 'make demo-workflow   a Makeflow within a budget, a machine is taken away'
 	@echo 'make check      every test'
 	@echo 'make asan       the tests with the address and undefined sanitizers'
 	@echo 'make fuzz       the readers of foreign input, with clang'

@@ -1,22 +1,22 @@
 #!/bin/bash
-# make demo, with half of its tasks.
+# make demo, with a quarter of its tasks.
 . "$TOP/tests/mpi/lib.sh"
 
-(cd "$TOP" && env "$mark" sh benchmarks/demo/run.sh 10 100) >out 2>err </dev/null
+(cd "$TOP" && env "$mark" sh benchmarks/demo/run.sh 5 50) >out 2>err </dev/null
 ok "the demo succeeds"
 
 value() { # PATH
     perl "$TOP/benchmarks/json.pl" "$B/demo/run.json" "$1"
 }
 
-[ "$(value tasks)" -eq 250 ]
-[ "$(value charged)" -le 100 ]
-ok "250 runs are charged 100 SU at most"
+[ "$(value tasks)" -eq 125 ]
+[ "$(value charged)" -le 50 ]
+ok "125 runs are charged 50 SU at most"
 [ "$(value tasks_failed)" -eq 0 ]
 [ "$(grep -c '^som seed=.* accuracy=' "$B/demo/results.txt")" -eq \
     "$(value tasks_done)" ]
 ok "every run that is done has its result line"
-grep -q "^charged .* of the budget of 100 SU" err
+grep -q "^charged .* of the budget of 50 SU" err
 grep -q "^economy  *4/4 .*[0-9]" err
 grep -q "^express  *4/4" err
 ok "the table of what it cost is shown"
