@@ -202,16 +202,17 @@ static int finish_record(struct bats_record *record,
     return BATS_EXIT_SYSTEM;
 }
 
-/* The verb sample keeps what it has learned. */
+/* Keeps what the run has learned. */
 static int save_profile(const struct bats_settings *set,
                         const struct bats_run_options *options,
-                        const struct bats_run_outcome *outcome, int code)
+                        const struct bats_run_outcome *outcome, bool is_sample,
+                        char **profile, int code)
 {
     struct bats_error err;
     char *path;
     int rc = bats_choosing_save(options->bag, &outcome->survey.platform,
                                 outcome->sched, set->save, &path, &err);
-    if (rc == 0 && !set->quiet) {
+    if (rc == 0 && is_sample && !set->quiet) {
         putc('\n', stderr);
         bats_words_line(
             stderr,
@@ -219,8 +220,12 @@ static int save_profile(const struct bats_settings *set,
             "--choose SCHEDULE",
             path, path, set->bag, path);
     }
+    if (rc == 0) {
+        *profile = path;
+        return code;
+    }
     free(path);
-    return rc == 0 ? code : bats_complain(&err);
+    return bats_complain(&err);
 }
 
 /* Explains that the requested schedule does not exist. The sentence is about
@@ -244,14 +249,16 @@ static int refuse(const struct bats_settings *set,
 int bats_closing(const struct bats_settings *set,
                  const struct bats_run_options *options,
                  struct bats_watch *watch, FILE *json,
-                 const struct bats_run_outcome *outcome)
+                 const struct bats_run_outcome *outcome, char **profile)
 {
     bool kept = keep_record(options->record);
+    bool is_sample = watch->choosing->only;
+    *profile = NULL;
     int code = report(set, options, watch, json, kept, outcome);
     if (outcome->refusal.code != 0)
         code = refuse(set, outcome);
-    if (watch->choosing->only)
-        code = save_profile(set, options, outcome, code);
+    if (is_sample || set->save != NULL)
+        code = save_profile(set, options, outcome, is_sample, profile, code);
     if (options->record != NULL && kept)
         code = finish_record(options->record, outcome, code);
     return code;

@@ -79,12 +79,12 @@ static const struct {
          "policy and budget. Runs nothing and needs no MPI launcher. The "
          "man page describes the file under SCENARIO."},
     [BATS_VERB_FRONTIER] =
-        {"bats-mpi frontier [OPTION...] SCENARIO|RECORD|POOLS",
+        {"bats-mpi frontier [OPTION...] PROFILE|SCENARIO|RECORD",
          "Shows the strategies of the policy expert that no other one beats "
          "in makespan and cost, on clusters with reliable = no beside others, "
-         "and which is best for what. The pools are those of a scenario, what "
-         "the record of an earlier run tells of them, or a file that --save "
-         "has written. Runs nothing and needs no MPI launcher."},
+         "and which is best for what. The pools are those of a scenario, or "
+         "what the record of an earlier run tells of them, which a profile "
+         "('bats-mpi sample', 'run --save') and --save keep. Runs nothing and needs no MPI launcher."},
     [BATS_VERB_CLUSTERS] =
         {"bats-mpi clusters [OPTION...]",
          "Shows what a run on the MPI ranks it was started on would work "

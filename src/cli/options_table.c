@@ -167,6 +167,9 @@ const struct bats_option bats_options[] = {
      "schedule, for the last tasks"},
     {"save", 0, "FILE", BATS_OPTION_FILE, AT(save), SAMPLE, BATS_GROUP_MONEY,
      "write what was learned to FILE (default: BAG.profile)"},
+    {"save", 0, "FILE", BATS_OPTION_FILE, AT(save), RUN, BATS_GROUP_MONEY,
+     "when the run ends write what it has learned to FILE: a profile for "
+     "'bats-mpi frontier', if clusters are unreliable, and for 'plan'"},
     {"sample-on", 0, "N", BATS_OPTION_SMALL, AT(sample_on), RUNS,
      BATS_GROUP_MONEY,
      "take the sample on N slots of the cheapest cluster, and of each other one "

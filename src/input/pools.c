@@ -112,20 +112,13 @@ static int read_pool(const json_t *object, struct bats_pools *p, int pool,
                : fail(path, "gamma is not above 0 and at most 1", err);
 }
 
-int bats_pools_load(const char *path, struct bats_pools *p,
-                    struct bats_error *err)
+int bats_pools_from_json(const json_t *o, const char *path,
+                         struct bats_pools *p, struct bats_error *err)
 {
-    json_error_t where;
-    json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
-    *p = (struct bats_pools){0};
-    if (!o && where.line < 0)
-        return bats_error_set(err, BATS_EINPUT, "cannot read %s", path);
-    if (!o)
-        return bats_error_set(err, BATS_EINPUT, "%s:%d: %s", path, where.line,
-                              where.text);
     json_int_t tasks = json_integer_value(json_object_get(o, "tasks"));
     const char *currency = json_string_value(json_object_get(o, "currency"));
     int rc = 0;
+    *p = (struct bats_pools){0};
     if (json_integer_value(json_object_get(o, "bats_pools")) != 1)
         rc = fail(path, "it has no \"bats_pools\": 1, as bats-mpi frontier "
                         "--save writes it", err);
@@ -136,9 +129,31 @@ int bats_pools_load(const char *path, struct bats_pools *p,
         rc = read_pool(json_object_get(o, names[i]), p, i, path, err);
     if (currency && strlen(currency) < sizeof p->currency)
         strcpy(p->currency, currency);
-    json_decref(o);
     if (rc < 0)
         bats_pools_release(p);
+    return rc;
+}
+
+int bats_pools_load(const char *path, struct bats_pools *p,
+                    struct bats_error *err)
+{
+    json_error_t where;
+    json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+    const json_t *pools = o;
+    *p = (struct bats_pools){0};
+    if (!o && where.line < 0)
+        return bats_error_set(err, BATS_EINPUT, "cannot read %s", path);
+    if (!o)
+        return bats_error_set(err, BATS_EINPUT, "%s:%d: %s", path, where.line,
+                              where.text);
+    if (json_object_get(o, "bats_profile"))
+        pools = json_object_get(o, "pools");
+    int rc = pools ? bats_pools_from_json(pools, path, p, err)
+                   : fail(path,
+                          "this profile knows of no clusters with reliable = "
+                          "no that have answered",
+                          err);
+    json_decref(o);
     return rc;
 }
 
@@ -165,14 +180,20 @@ static json_t *pool_json(const struct bats_pools *p, int pool)
     return o;
 }
 
-int bats_pools_save(const struct bats_pools *p, const char *path,
-                    struct bats_error *err)
+json_t *bats_pools_to_json(const struct bats_pools *p)
 {
     json_t *o = json_pack("{s:i, s:I, s:s}", "bats_pools", 1, "tasks",
                           (json_int_t)p->model.n_tasks, "currency",
                           p->currency);
     for (int i = 0; o && i < (p->model.n_reliable > 0 ? 2 : 1); i++)
         json_object_set_new(o, names[i], pool_json(p, i));
+    return o;
+}
+
+int bats_pools_save(const struct bats_pools *p, const char *path,
+                    struct bats_error *err)
+{
+    json_t *o = bats_pools_to_json(p);
     int rc = !o ? bats_error_set(err, BATS_ENOMEM, "out of memory")
              : json_dump_file(o, path, JSON_INDENT(1)) != 0
                  ? bats_error_set(err, BATS_ESYS, "cannot write %s", path)

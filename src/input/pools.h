@@ -1,8 +1,9 @@
 /*
- * pools: what is known of an unreliable and a reliable pool, as a JSON file.
+ * pools: what is known of an unreliable and a reliable pool, as a JSON file or
+ * as a part of a profile.
  *
  * Layer: input. Found from a scenario, or from the record of a run; read by
- * `bats-mpi frontier` and `run --pools`.
+ * `bats-mpi frontier`.
  *
  *   {"bats_pools": 1, "tasks": 150, "currency": "SU",
  *    "unreliable": {"slots": 50, "charge_per_hour": "1", "gamma": 0.83,
@@ -11,6 +12,8 @@
  */
 #ifndef BATS_POOLS_H
 #define BATS_POOLS_H
+
+#include <jansson.h>
 
 #include "bats/error.h"
 #include "bats/plays.h"
@@ -31,7 +34,14 @@ void bats_pools_set(struct bats_pools *pools, int pool, bats_time *times,
 void bats_pools_set_charge(struct bats_pools *pools, int pool,
                            bats_money per_hour);
 
-/* BATS_EINPUT with "path: sentence", BATS_ENOMEM. */
+/* The object, and from it. `path` is for errors: BATS_EINPUT with
+ * "path: sentence", BATS_ENOMEM. NULL: no memory. */
+json_t *bats_pools_to_json(const struct bats_pools *pools);
+int bats_pools_from_json(const json_t *object, const char *path,
+                         struct bats_pools *pools, struct bats_error *err);
+
+/* Reads such a file, or the member "pools" of a profile (profile.h). Errors as
+ * above, "path:line: sentence" if it is not JSON. */
 int bats_pools_load(const char *path, struct bats_pools *pools,
                     struct bats_error *err);
 /* BATS_ESYS, BATS_ENOMEM. */

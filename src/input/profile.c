@@ -403,6 +403,9 @@ static int read_profile(const char *path, const json_t *root,
         rc = check_ranges(&p, profile, err);
     if (rc == 0)
         rc = read_levels(p, root, &profile->levels, err);
+    if (rc == 0 && json_object_get(root, "pools"))
+        rc = bats_pools_from_json(json_object_get(root, "pools"), path,
+                                  &profile->pools, err);
     return rc;
 }
 
@@ -442,5 +445,6 @@ void bats_profile_release(struct bats_profile *profile)
     free(profile->observations);
     free(profile->done.range);
     free(profile->failed.range);
+    bats_pools_release(&profile->pools);
     *profile = (struct bats_profile){.n_tasks = 0};
 }

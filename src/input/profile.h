@@ -22,7 +22,8 @@
  * "done" and "failed" are ranges of numbers, both ends included.
  * "levels", if tasks wait for others, are pairs of a number of tasks and how
  * many levels have it (bats/estimate.h). Money is text, because it is exact. The hash is bats_bagfile_hash, in
- * hexadecimal digits. Without "billing" (bats/billing.h) it is window.
+ * hexadecimal digits. Without "billing" (bats/billing.h) it is window. If there
+ * were clusters with reliable = no, "pools" tells how they answer (pools.h).
  */
 #ifndef BATS_PROFILE_H
 #define BATS_PROFILE_H
@@ -37,6 +38,7 @@
 #include "bats/sample.h"
 #include "bats/units.h"
 #include "input/bagfile.h"
+#include "input/pools.h"
 
 struct bats_task_range {
     uint32_t first, last; /* counted from 0, both included */
@@ -72,6 +74,7 @@ struct bats_profile {
     size_t n_observations;
     struct bats_task_ranges done, failed; /* disjoint */
     struct bats_levels levels; /* n = 0: no task waits for others */
+    struct bats_pools pools; /* model.n_tasks 0: none that is unreliable */
 };
 
 /* Reads the file at `path` into *profile, to be released. BATS_EINPUT with

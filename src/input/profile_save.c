@@ -120,6 +120,12 @@ static json_t *to_json(const struct bats_profile *p)
         json_decref(root);
         return NULL;
     }
+    if (root && p->pools.model.n_tasks > 0 &&
+        json_object_set_new(root, "pools", bats_pools_to_json(&p->pools)) !=
+            0) {
+        json_decref(root);
+        return NULL;
+    }
     return root;
 }
 

@@ -39,7 +39,7 @@ lost=$(grep -c 'timed out' cheap)
 test "$charged" -eq "$answered" && test "$lost" -gt 0
 ok 'what is lost is not charged'
 
-bats 9 run bag $options --utility fastest --record u
+bats 9 run bag $options --utility fastest --record u --save learned
 grep -q '^strategy   N=.*, chosen at .* answered' err
 "$BATS_MPI" record verify u >verified
 ok 'it chooses a strategy when the tail begins, and the record knows'
@@ -48,6 +48,20 @@ ok 'it chooses a strategy when the tail begins, and the record knows'
 grep -q '24 tasks; 6 unreliable slots.* after 1[0-9]m' frontier
 grep -q '"charge_lost": false' pools
 ok 'its record tells the frontier of the next run'
+
+# All that was sent to them is known at the end.
+"$BATS_MPI" log u --json | grep '"machine": *"cheap-' |
+    grep -E '"what": *"(done|superseded|failed|preempted)"' >ended
+lost=$(grep -c 'timed out' ended)
+answered=$(grep -v 'timed out' ended | grep -E '"(done|superseded)"' |
+    grep -vc signal)
+awk -v a="$answered" -v l="$lost" \
+    'BEGIN { printf "of which %.1f %% answer\n", 100 * a / (a + l) }' >share
+"$BATS_MPI" frontier learned --plays 10 >frontier
+grep -qFf share frontier
+"$BATS_MPI" frontier u --plays 10 --csv >of-record
+"$BATS_MPI" frontier learned --plays 10 --csv | cmp - of-record
+ok 'a run keeps in its profile how the unreliable machines answer'
 
 expect 4 bats 9 run bag $options --strategy TRR --budget 3 --record b \
     --json report
@@ -66,7 +80,7 @@ sed 's/^reliability.*/reliability = 1/' clusters >sure
 bats 9 run bag --time-scale 1000 -c sure --policy expert --record s \
     --strategy N=0,T=4x,D=4x,Mr=0.4 --json report
 awk -v c="$(report charged)" 'BEGIN { exit !(c >= 4 && c < 8) }'
-! grep -qE '^(timed out|replicated)' err
+expect 1 grep -qE '^(timed out|replicated)' err
 grep -q '^safe .* 0  *[~-]' err
 ok 'where all answer it is plain self-scheduling'
 
@@ -85,6 +99,13 @@ expect 2 bats 7 run bag -c alone --policy expert --no-record \
 grep -q 'needs a reliable cluster' err
 bats 7 run bag -c alone --policy expert --time-scale 5000 --no-record
 sed 's/^billing.*//; s/^charge_lost.*//' clusters >windows
+bats 9 sample bag -c windows --time-scale 2000 --seed 4 --record s
+"$BATS_MPI" frontier bag.profile --plays 5 >frontier
+grep -q '6 unreliable slots, of which [0-9][0-9]\.' frontier
+sed 's/,"pools":.*/}/' bag.profile >without
+expect 2 "$BATS_MPI" frontier without 2>err
+grep -q '^bats-mpi: without: this profile knows of no clusters' err
+ok 'so does a sample'
 expect 2 bats 9 run bag -c windows --policy expert --no-record
 grep -q 'expert needs billing = use' err
 ok 'what cannot be is refused'

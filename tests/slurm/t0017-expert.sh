@@ -80,6 +80,10 @@ agrees fast
 ok 'what is charged is what the accounting has billed in both'
 bats-mpi record verify bag >>out
 ok 'the engine decides the same again'
+bats-mpi frontier bag --plays 2 >frontier
+cat frontier >>out
+grep -qE ' [3-6] unreliable slots, of which [0-9]{2}\.' frontier
+ok 'the frontier of the next run knows how many were there and answered'
 
 # A job may be billed for three minutes and KillWait: 0.1 in preemptible and
 # 0.9 in fast.

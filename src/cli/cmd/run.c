@@ -18,6 +18,7 @@
 #include "cli/jobs.h"
 #include "cli/options.h"
 #include "cli/place.h"
+#include "cli/pools_record.h"
 #include "cli/request.h"
 #include "cli/watch.h"
 #include "exec/output/outdir.h"
@@ -36,7 +37,8 @@ static int check_directory(const char *dir, struct bats_error *err)
 
 static int run(const struct bats_settings *set,
                const struct bats_run_options *options,
-               struct bats_watch *watch, FILE *json, struct bats_crew **crew)
+               struct bats_watch *watch, FILE *json, struct bats_crew **crew,
+               char **profile)
 {
     struct bats_error err;
     struct bats_run_outcome outcome = {0};
@@ -46,7 +48,7 @@ static int run(const struct bats_settings *set,
         bats_watch_finish(watch);
         return bats_complain(&err);
     }
-    int code = bats_closing(set, options, watch, json, &outcome);
+    int code = bats_closing(set, options, watch, json, &outcome, profile);
     bats_sched_destroy(outcome.sched);
     bats_survey_release(&outcome.survey);
     return code;
@@ -172,6 +174,7 @@ struct opened {
     struct bats_alloc *alloc; /* NULL: no jobs are bought */
     FILE *json;               /* of --json, or NULL */
     uint8_t *state, *fresh;   /* by task, of `earlier`; may be NULL */
+    char *profile;            /* that the run has kept; or NULL */
 };
 
 /* Tells the engine of earlier sessions, the profile and files that are up to
@@ -235,17 +238,34 @@ static int open_all(const struct bats_settings *set,
     return rc;
 }
 
+/* The profile, if there is one, gets what the record, which is closed now,
+ * tells of unreliable machines. */
+static int keep_pools(const char *record, const char *profile, int code)
+{
+    struct bats_error err;
+    return record == NULL || profile == NULL ||
+                   bats_pools_keep(record, profile, &err) == 0
+               ? code
+               : bats_complain(&err);
+}
+
 /* Returns the exit code of a run that had `code` until now. */
 static int close_all(const struct bats_settings *set, struct opened *o,
                      int code)
 {
     struct bats_error err;
+    char *record = o->history.path;
     bats_alloc_destroy(o->alloc);
+    o->history.path = NULL;
     if (bats_history_close(&o->history, &err) != 0) {
         if (code != BATS_EXIT_SYSTEM) /* others are reported already */
             bats_complain(&err);
         code = BATS_EXIT_SYSTEM;
+    } else {
+        code = keep_pools(record, o->profile, code);
     }
+    free(record);
+    free(o->profile);
     free(o->state);
     free(o->fresh);
     if (o->json != NULL && o->json != stdout && fclose(o->json) != 0 &&
@@ -284,7 +304,8 @@ static int with_bag(const struct bats_settings *set,
     if (open_all(set, request, &o, &err) != 0) {
         code = bats_complain(&err);
     } else {
-        code = run(set, &request->options, &o.watch, o.json, &crew);
+        code = run(set, &request->options, &o.watch, o.json, &crew,
+                   &o.profile);
         bats_watch_release(&o.watch);
         if (o.alloc != NULL && bats_alloc_abandon(o.alloc) > 0)
             bats_words_line(

@@ -167,6 +167,7 @@ struct bats_view_machine {
     const char *host;
     const char *cluster;
     bats_money charge;
+    int64_t slots;
     enum bats_view_machine_state state;
     bats_time since;
     int64_t windows;

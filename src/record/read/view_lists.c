@@ -346,7 +346,7 @@ static const char machines_sql[] =
     "  ON session = s.id WHERE type = 'quarantine')"
     "SELECT m.name, m.host, c.name, c.charge, last.type, last.time_us,"
     " paid.n, coalesce(paid.began, -1), paid.amount, ended.n, busy.number,"
-    " said.sentence, coalesce(shunned.time_us, -1)"
+    " said.sentence, coalesce(shunned.time_us, -1), m.slots"
     " FROM machine m JOIN s ON m.session = s.id"
     " JOIN cluster c ON c.session = s.id AND c.id = m.cluster"
     " LEFT JOIN last ON last.machine = m.id"
@@ -403,6 +403,7 @@ int bats_view_next_machine(struct bats_view *v,
         .running = sqlite3_column_int64(s, 10),
         .why = bats_view_text(s, 11),
         .shunned = sqlite3_column_int64(s, 12),
+        .slots = sqlite3_column_int64(s, 13),
     };
     return 1;
 }

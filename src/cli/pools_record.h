@@ -1,0 +1,31 @@
+/*
+ * pools_record: what the record of a run tells of its two pools.
+ *
+ * Layer: cli. Source: ExPERT (bats/strategy.h), sections 4.2 and 4.3. An
+ * execution that was lost, timed out or was stopped after 4 T_ur is one that
+ * does not answer; one that was stopped earlier says nothing. The effective
+ * size of the unreliable pool is how many of its slots were busy on average as
+ * long as tasks waited that were never sent: the rate at which they were sent
+ * times how long each was under way. Machines that were never asked for are
+ * taken to be as good as the others.
+ */
+#ifndef BATS_CLI_POOLS_RECORD_H
+#define BATS_CLI_POOLS_RECORD_H
+
+#include <stdbool.h>
+
+#include "input/pools.h"
+
+/* `is_online`: only what was known when fewer tasks were left than unreliable
+ * slots. Release with bats_pools_release, also after an error. BATS_EINPUT if
+ * the run had no unreliable cluster, or nothing has answered there;
+ * BATS_ENOMEM, and those of a record. */
+int bats_pools_of_record(const char *path, bool is_online,
+                         struct bats_pools *pools, struct bats_error *err);
+
+/* Adds them to the profile of the same run (input/profile.h), if it had an
+ * unreliable cluster that has answered. Errors of reading and writing both. */
+int bats_pools_keep(const char *record, const char *profile,
+                    struct bats_error *err);
+
+#endif
