@@ -90,9 +90,11 @@ void bats_windows_cheapest(const struct bats_windows_problem *problem,
                            double end, double budget,
                            struct bats_windows_plan *plan);
 
-/* The budget pays for windows that do the demand until `end`. */
-bool bats_windows_suffice(const struct bats_windows_problem *problem,
-                          double end, double budget);
+/* enough[i]: the budget pays for windows that do the demand until `end` though
+ * parked machines begin later[i] windows later than they can; n of these. */
+void bats_windows_suffice(const struct bats_windows_problem *problem,
+                          double end, double budget, const double *later,
+                          size_t n, bool *enough);
 
 /* The cost of holding all machines until no task is left to begin, and then
  * until what they run ends; *end: when that is. */

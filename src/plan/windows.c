@@ -219,26 +219,41 @@ static inline int steps_of_plain(const struct plain *m, double end,
     return n + (last.worth > 0);
 }
 
-static double tally(const struct view *v, double end, struct tally *t)
+/* What a held machine is worth as it is, and the steps beyond; `i` counts the
+ * machines that are looked at. */
+static inline int steps_of(const struct view *v, uint32_t i, double end,
+                           double *paid, struct step *steps)
+{
+    return v->plain[i].is_plain
+               ? steps_of_plain(&v->plain[i], end, paid, steps)
+               : steps_of_held(v->p, &v->p->machines[i * v->stride], end, paid,
+                               steps);
+}
+
+/* Counts the steps of the machines that are held; returns what these are worth
+ * as they are. */
+static double tally_held(const struct view *v, double end, struct tally *t)
 {
     const struct bats_windows_problem *p = v->p;
     struct step steps[3];
     double done = 0, paid;
     *t = (struct tally){{0}, {0}};
-    const struct plain *plain = v->plain;
-    for (uint32_t i = 0; i < p->n_machines; i += v->stride, plain++) {
-        const struct bats_windows_machine *m = &p->machines[i];
-        double n = smaller(v->stride, p->n_machines - i);
-        int n_steps = plain->is_plain
-                          ? steps_of_plain(plain, end, &paid, steps)
-                          : steps_of_held(p, m, end, &paid, steps);
-        count(v, t, m->type, n, steps, n_steps);
+    for (uint32_t i = 0, k = 0; k < p->n_machines; i++, k += v->stride) {
+        double n = smaller(v->stride, p->n_machines - k);
+        int n_steps = steps_of(v, i, end, &paid, steps);
+        count(v, t, p->machines[k].type, n, steps, n_steps);
         done += n * paid;
     }
+    return done;
+}
+
+static void tally_new(const struct view *v, double end, struct tally *t)
+{
+    const struct bats_windows_problem *p = v->p;
+    struct step steps[2];
     for (uint32_t i = 0; i < p->n_types; i++)
         count(v, t, i, p->types[i].parked, steps,
               steps_of_new(&p->types[i], end, steps));
-    return done;
 }
 
 /* The steps that are bought until enough is done: all of the classes beyond the
@@ -249,24 +264,32 @@ struct selection {
     double money, tasks; /* left for the last class */
 };
 
-static struct selection reach(const struct view *v, double end, double budget,
-                              double want)
+static struct selection choose(const struct tally *t, double done,
+                               double budget, double want)
 {
-    struct tally t;
-    struct selection s = {.done = tally(v, end, &t), .last = CLASSES};
+    struct selection s = {.done = done, .last = CLASSES};
     for (int i = CLASSES - 1; i >= 0 && s.done < want; i--) {
-        if (t.worth[i] <= 0)
+        if (t->worth[i] <= 0)
             continue;
-        if (t.cost[i] > 0 && budget <= 0)
+        if (t->cost[i] > 0 && budget <= 0)
             break; /* only the first class is for nothing */
         s.last = i;
         s.money = budget;
         s.tasks = want - s.done;
-        double part = t.cost[i] > budget ? budget / t.cost[i] : 1;
-        s.done += part * t.worth[i];
-        budget = part < 1 ? 0 : budget - t.cost[i];
+        double part = t->cost[i] > budget ? budget / t->cost[i] : 1;
+        s.done += part * t->worth[i];
+        budget = part < 1 ? 0 : budget - t->cost[i];
     }
     return s;
+}
+
+static struct selection reach(const struct view *v, double end, double budget,
+                              double want)
+{
+    struct tally t;
+    double done = tally_held(v, end, &t);
+    tally_new(v, end, &t);
+    return choose(&t, done, budget, want);
 }
 
 /* ---- the plan ---- */
@@ -341,7 +364,9 @@ static void buy_all(struct purchase *b)
     double paid;
     for (uint32_t i = 0; i < p->n_machines; i++) {
         const struct bats_windows_machine *m = &p->machines[i];
-        int n = steps_of_held(p, m, b->plan->end, &paid, steps);
+        int n = b->v->stride == 1
+                    ? steps_of(b->v, i, b->plan->end, &paid, steps)
+                    : steps_of_held(p, m, b->plan->end, &paid, steps);
         for (int k = 0; k < n; k++)
             if (buy(b, m->type, 1, false, &steps[k]) > 0)
                 b->plan->keeps[i] += steps[k].windows;
@@ -434,12 +459,19 @@ void bats_windows_cheapest(const struct bats_windows_problem *p, double end,
     buy_all(&b);
 }
 
-bool bats_windows_suffice(const struct bats_windows_problem *p, double end,
-                          double budget)
+void bats_windows_suffice(const struct bats_windows_problem *p, double end,
+                          double budget, const double *later, size_t n,
+                          bool *enough)
 {
     struct view v;
+    struct tally held, all;
     look_at(&v, p);
-    return reach(&v, end, budget, wanted(p)).done >= wanted(p);
+    double done = tally_held(&v, end, &held);
+    for (size_t i = 0; i < n; i++) {
+        all = held;
+        tally_new(&v, end - later[i], &all);
+        enough[i] = choose(&all, done, budget, wanted(p)).done >= wanted(p);
+    }
 }
 
 void bats_windows_plan(const struct bats_windows_problem *p, double budget,

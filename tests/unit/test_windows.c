@@ -170,6 +170,14 @@ static void no_selection_of_windows_ends_sooner(void **state)
     gsl_rng_free(rng);
 }
 
+static bool suffices(const struct bats_windows_problem *p, double end,
+                     double budget, double later)
+{
+    bool enough;
+    bats_windows_suffice(p, end, budget, &later, 1, &enough);
+    return enough;
+}
+
 /* It divides one step of a machine, and has to buy the whole of it. */
 static void no_selection_in_time_is_much_cheaper(void **state)
 {
@@ -190,7 +198,7 @@ static void no_selection_in_time_is_much_cheaper(void **state)
         bats_windows_cheapest(&in.problem, end, in.budget, &plan);
         assert_true(plan.cost <= in.budget);
         assert_int_equal(plan.feasible,
-                         bats_windows_suffice(&in.problem, end, in.budget));
+                         suffices(&in.problem, end, in.budget, 0));
         if (best == INFINITY)
             continue;
         done++;
@@ -213,12 +221,16 @@ static void parked_machines_may_begin_later(void **state)
         .rate = 4, .slots = 1, .charge = 1, .parked = 1};
     struct bats_windows_problem p = {
         .types = &type, .n_types = 1, .demand = 5};
-    assert_true(bats_windows_suffice(&p, 1.25, 2));
+    assert_true(suffices(&p, 1.25, 2, 0));
+    assert_false(suffices(&p, 1.25, 2, 0.01));
+    assert_true(suffices(&p, 1.26, 2, 0.01));
+    assert_false(suffices(&p, 1.25, 2, 2));
+    /* They wait in a queue, too. */
     type.delay = 0.01;
-    assert_false(bats_windows_suffice(&p, 1.25, 2));
-    assert_true(bats_windows_suffice(&p, 1.26, 2));
-    type.delay = 2;
-    assert_false(bats_windows_suffice(&p, 1.25, 2));
+    assert_false(suffices(&p, 1.25, 2, 0));
+    assert_true(suffices(&p, 1.26, 2, 0));
+    assert_false(suffices(&p, 1.26, 2, 0.01));
+    assert_true(suffices(&p, 1.27, 2, 0.01));
 }
 
 /* A window does a thousand times what is left. */

@@ -88,17 +88,16 @@ static double margin(const struct state *s, const struct problem *p)
     return n_results < FEW ? 0 : z * p->cv * sqrt(n + n * n / (n_results + 1));
 }
 
-/* Enough can be done in time though parked machines begin later. */
-static bool can_wait(struct problem *p, const struct state *s, double looks,
-                     double end, double money)
+/* Answers of bats_windows_suffice(): at once, and later. */
+enum { NOW, WAITING, SKIPPING, N_ANSWERS };
+
+static void ask(const struct problem *p, const struct state *s, double end,
+                double money, bool *enough)
 {
-    double wait = looks * (double)s->interval / (double)s->window;
-    for (size_t i = 0; i < p->is.n_types; i++)
-        p->types[i].delay = wait;
-    bool can = bats_windows_suffice(&p->is, end, money);
-    for (size_t i = 0; i < p->is.n_types; i++)
-        p->types[i].delay = 0;
-    return can;
+    double look = (double)s->interval / (double)s->window;
+    const double later[N_ANSWERS] = {
+        [NOW] = 0, [WAITING] = WAIT * look, [SKIPPING] = (WAIT + SKIP) * look};
+    bats_windows_suffice(&p->is, end, money, later, N_ANSWERS, enough);
 }
 
 /* The cost of a task where it is cheapest. */
@@ -137,6 +136,7 @@ bool deadline_plan(struct problem *p, const struct state *s, double money,
     double loss[BATS_CLUSTERS_MAX], demand = p->is.demand;
     double end = (double)(s->goal.deadline - s->now) / (double)s->window;
     double q = longest(s, p), half = (1 + p->cv * p->cv) / 2;
+    bool enough[N_ANSWERS], with_money[N_ANSWERS];
     plan->feasible = false;
     bool is_known = results(s) >= KNOWN;
     *look_at = is_known ? BATS_NEVER : s->now;
@@ -148,13 +148,11 @@ bool deadline_plan(struct problem *p, const struct state *s, double money,
         t->loss = fmax(q - half, 0) / t->rate;
     }
     p->is.demand += margin(s, p);
+    ask(p, s, end, money, enough);
+    if (!enough[WAITING] && !enough[NOW])
+        ask(p, s, end, INFINITY, with_money);
     /* There is no money for a margin if only the money is short. */
-    bool can = can_wait(p, s, WAIT, end, money);
-    bool skips = is_known && can &&
-                 can_wait(p, s, WAIT + SKIP, end, money);
-    if (can ||
-        (!bats_windows_suffice(&p->is, end, money) &&
-         bats_windows_suffice(&p->is, end, INFINITY)))
+    if (enough[WAITING] || (!enough[NOW] && with_money[NOW]))
         p->is.demand = demand;
     bats_windows_cheapest(&p->is, end, money, plan);
     let_end(p, s, plan);
@@ -162,6 +160,8 @@ bool deadline_plan(struct problem *p, const struct state *s, double money,
         p->types[i].loss = loss[i];
     p->is.demand = demand;
     if (plan->feasible)
-        *look_at = s->now + (skips ? SKIP * s->interval : 0);
+        *look_at = s->now + (is_known && enough[WAITING] && enough[SKIPPING]
+                                 ? SKIP * s->interval
+                                 : 0);
     return plan->feasible;
 }
