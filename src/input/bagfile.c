@@ -622,6 +622,11 @@ const uint16_t *bats_bagfile_categories(const struct bats_bagfile *bag,
     return *n > 0 ? w->category : NULL;
 }
 
+const char *const *bats_bagfile_category_names(const struct bats_bagfile *bag)
+{
+    return bag->workflow ? bag->workflow->category_names : NULL;
+}
+
 const struct bats_workflow *
 bats_bagfile_workflow(const struct bats_bagfile *bag)
 {

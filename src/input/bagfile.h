@@ -97,6 +97,8 @@ const struct bats_graph *bats_bagfile_graph(const struct bats_bagfile *bag);
 /* By task, of *n categories; NULL and 0: it has none, or too many. */
 const uint16_t *bats_bagfile_categories(const struct bats_bagfile *bag,
                                         uint32_t *n);
+/* Their names, by category; NULL: there are none. */
+const char *const *bats_bagfile_category_names(const struct bats_bagfile *bag);
 
 /* Workflows of "#BATS workflow" lines; *of: which one, by task. NULL and 0: there
  * are none. The caller may fill in what they were charged before. */

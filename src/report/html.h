@@ -72,6 +72,13 @@ struct bats_schedule;
 int bats_html_run(FILE *out, struct bats_view *view,
                   const struct bats_causes *causes, struct bats_error *err);
 
+struct bats_run_history;
+
+/* Its part about tasks that wait for others; nothing if none do. */
+int bats_html_graph(struct bats_html *html, struct bats_view *view,
+                    const struct bats_run_history *history,
+                    struct bats_error *err);
+
 /* Its part about the parameters of a sweep; nothing if there are none. */
 int bats_html_sweep(struct bats_html *html, struct bats_view *view,
                     struct bats_error *err);

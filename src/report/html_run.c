@@ -484,7 +484,8 @@ static int write_page(struct page *p, FILE *out, struct bats_error *err)
     write_clusters(p);
     bats_html_section(&p->html, "What ran where, and when", "gantt");
     bats_html_section(&p->html, "Runtimes", "runtimes");
-    if (p->history.is_sweep)
+    rc = bats_html_graph(&p->html, p->view, &p->history, err);
+    if (rc == 0 && p->history.is_sweep)
         rc = bats_html_sweep(&p->html, p->view, err);
     if (rc == 0)
         rc = write_tables(p, err);

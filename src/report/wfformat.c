@@ -64,18 +64,11 @@ static void find_name(const struct writer *w, uint32_t task,
                       const char *command, char *name, size_t size)
 {
     const struct bats_workflow *f = w->source->workflow;
-    size_t n = strcspn(command, " \t;|&<>()");
-    const char *slash = memrchr(command, '/', n);
-    if (slash) {
-        n -= (size_t)(slash + 1 - command);
-        command = slash + 1;
-    }
     if (f)
         snprintf(name, size, "%s",
                  bats_names_text(&f->categories, f->tasks[task].category));
     else
-        snprintf(name, size, "%.*s", n < size ? (int)n : (int)size - 1,
-                 command);
+        bats_workflow_program(command, name, size);
     if (*name == '\0')
         snprintf(name, size, "task");
 }

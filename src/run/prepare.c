@@ -282,6 +282,7 @@ static int begin_record(struct master *m, int64_t started_us,
         .engine = engine,
         .speed = p->speed,
         .hosts = hosts,
+        .categories = bats_bagfile_category_names(o->bag),
     };
     int rc = bats_record_begin(o->record, &session, err);
     m->journal.record = o->record;

@@ -47,6 +47,29 @@ grep -qE '^<tr><td>n<td class="code">2<td>2<td>2<td>-' sweep.html
 grep -qE '^<tr><td>word<td class="code">a&lt;b<td>3<td>1<td>[0-9]' sweep.html
 ok 'the parameters of a sweep are set against runtimes'
 
+cat >graph.mf <<'MF'
+CATEGORY = a<b
+one:
+	touch one
+two: one
+	touch two
+CATEGORY = bad
+three: one
+	false
+last: two three
+	touch last
+MF
+expect 1 env "$mark" "$BATS_MPI" run -j 2 graph.mf >out 2>err
+"$BATS_MPI" report graph.mf
+expect 1 grep -q '<svg' bag.html
+grep -q '^<p>4 tasks on 3 levels. The critical path has 3 tasks' graph.mf.html
+grep -q '^<tr><td class="code">a&lt;b<td>2<td>2<td>0<td>0<' graph.mf.html
+grep -q '^<tr><td>2<td class="text">.*<td>1<td>1<td>0<td>0<td>0<' graph.mf.html
+test "$(grep -c '<title>level .*, task .*</title><rect' graph.mf.html)" -eq 4
+grep -q '<title>level 3, task 4, bad: 1 skipped</title>' graph.mf.html
+test "$(grep -c '<path class="critical" d=' graph.mf.html)" -eq 2
+ok 'a workflow is tables and a picture, with its critical path'
+
 printf '%s\n' '[run]' 'currency = SU' '[cluster slow]' 'ranks = 1-32' \
     'charge = 3' '[cluster fast]' 'ranks = 33-64' 'charge = 12' >plan.ini
 "$BATS_MPI" plan --tasks 1000 --runtime slow=15m,fast=4m -c plan.ini \
@@ -106,8 +129,10 @@ printf '%s\n' '"35,85"' true '"1 bar"' '"1 bar"' >expected
 cmp out expected
 ok 'zoom, keys and search work'
 
-page bag.html --width 400 'document.documentElement.scrollWidth <= 400' >out
-grep -qx true out
+for name in bag graph.mf; do
+    page $name.html --width 400 'document.documentElement.scrollWidth <= 400'
+done >out
+test "$(grep -cx true out)" -eq 2
 page bag.html --no-scripts --print bag.pdf --shot bag.png
 test "$(wc -c <bag.pdf)" -gt 20000
 page bag.html --dark 'getComputedStyle(document.body).backgroundColor' |
@@ -137,12 +162,13 @@ ok 'the sliders of a plan and the curves of a simulation work'
 if command -v npm >/dev/null &&
     timeout 60 npm pack --silent axe-core@4 >/dev/null 2>&1; then
     tar -xzf axe-core-*.tgz package/axe.min.js
-    for name in 'bag.html --dark' bag.html sweep.html plan.html sim.html; do
+    for name in 'bag.html --dark' bag.html graph.mf.html sweep.html plan.html \
+        sim.html; do
         page $name @package/axe.min.js \
             'axe.run().then(r => r.violations.map(v => v.id + " " +
                 v.nodes[0].html))' | tail -n 1 >>found
     done
-    yes '[]' | head -n 5 | cmp - found
+    yes '[]' | head -n 6 | cmp - found
     ok 'axe finds nothing'
 else
     echo '# NOT TESTED: axe, for npm does not give it' >&2

@@ -126,10 +126,13 @@ static int list_categories(struct bats_workflow *w, struct bats_error *err)
     if (w->categories.n > BATS_CATEGORIES_MAX)
         return 0;
     w->category = malloc(w->n * sizeof *w->category);
-    if (!w->category)
+    w->category_names = malloc(w->categories.n * sizeof *w->category_names);
+    if (!w->category || !w->category_names)
         return no_memory(err);
     for (uint32_t i = 0; i < w->n; i++)
         w->category[i] = (uint16_t)w->tasks[i].category;
+    for (uint32_t i = 0; i < w->categories.n; i++)
+        w->category_names[i] = bats_names_text(&w->categories, i);
     return 0;
 }
 

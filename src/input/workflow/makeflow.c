@@ -292,17 +292,10 @@ static void find_category(const struct reader *r, const char *command,
                           char *category, size_t size)
 {
     const char *given = value_of(r, "CATEGORY");
-    size_t n = strcspn(command, " \t;|&<>()");
-    const char *slash = memrchr(command, '/', n);
-    if (slash) {
-        n -= (size_t)(slash + 1 - command);
-        command = slash + 1;
-    }
     if (given && *given != '\0')
         snprintf(category, size, "%s", given);
     else
-        snprintf(category, size, "%.*s", n < size ? (int)n : (int)size - 1,
-                 command);
+        bats_workflow_program(command, category, size);
 }
 
 static bool skip_word(const char **text, const char *word)

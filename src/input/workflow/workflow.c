@@ -112,6 +112,7 @@ void bats_workflow_release(struct bats_workflow *w)
     bats_graph_release(&w->graph);
     free(w->tasks);
     free(w->category);
+    free(w->category_names);
     free(w->uses);
     free(w->text);
     free(w->edges);
@@ -218,6 +219,18 @@ int bats_workflow_fresh(const struct bats_workflow *w, uint8_t **fresh,
 }
 
 /* ---- commands ---- */
+
+void bats_workflow_program(const char *command, char *name, size_t size)
+{
+    command += strspn(command, " \t({");
+    size_t n = strcspn(command, " \t;|&<>()");
+    const char *slash = memrchr(command, '/', n);
+    if (slash) {
+        n -= (size_t)(slash + 1 - command);
+        command = slash + 1;
+    }
+    snprintf(name, size, "%.*s", n < size ? (int)n : (int)size - 1, command);
+}
 
 /* `text` as one word of a shell, at `to`, which has room. */
 static char *quote(char *to, const char *text)

@@ -53,6 +53,7 @@ struct bats_workflow {
     struct bats_graph graph;
     uint16_t *category; /* by task, as in tasks, for the engine; NULL: there are
                            more categories than it takes */
+    const char **category_names; /* likewise, by category; borrowed */
 
     /* While it is read: */
     size_t tasks_room, uses_room, text_length, text_room;
@@ -91,6 +92,9 @@ int bats_workflow_fresh(const struct bats_workflow *workflow, uint8_t **fresh,
  * or a negative errcode: BATS_ENOMEM. */
 ptrdiff_t bats_workflow_command(const struct bats_workflow *workflow,
                                 uint32_t task, char **text, size_t *size);
+
+/* The program that a command runs first, without its directory; "": none. */
+void bats_workflow_program(const char *command, char *name, size_t size);
 
 /* ---- for the readers of formats ---- */
 

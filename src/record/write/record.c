@@ -13,6 +13,7 @@
 #include "record/state.h"
 #include "record/tally.h"
 #include "record/write/count.h"
+#include "util/json.h"
 
 /*
  * With a write-ahead log (WAL) a commit is one write, which survives the end
@@ -204,8 +205,8 @@ static void bind_limited(sqlite3_stmt *s, int column, int64_t value,
         sqlite3_bind_int64(s, column, value);
 }
 
-/* {"run": options of the caller, "engine": options of the engine}; for free().
- * NULL: short memory, or no JSON. */
+/* {"run": options of the caller, "engine": options of the engine, "categories":
+ * their names}; for free(). NULL: short memory, or no JSON. */
 static char *options_of(const struct bats_record_session *session)
 {
     json_t *run = session->options != NULL
@@ -215,7 +216,18 @@ static char *options_of(const struct bats_record_session *session)
                             bats_options_write(session->engine), "job",
                             session->job != NULL ? session->job : "", "life",
                             (json_int_t)session->life);
-    char *text = json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    int bad = 0;
+
+    if (session->categories != NULL) {
+        json_t *names = json_array();
+        for (uint32_t i = 0; i < session->engine->n_categories; i++)
+            bad |= json_array_append_new(
+                names, bats_json_text(session->categories[i]));
+        bad |= json_object_set_new(all, "categories", names);
+    }
+    char *text = bad == 0 ? json_dumps(all, JSON_COMPACT |
+                                                JSON_REAL_PRECISION(17))
+                          : NULL;
 
     json_decref(all);
     return text;

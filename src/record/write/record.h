@@ -259,6 +259,7 @@ struct bats_record_session {
                                               * sessions are known */
     const double *speed;                     /* by cluster, or NULL: 1 */
     const char *const *hosts;                /* by machine, or NULL */
+    const char *const *categories; /* names of those of the engine, or NULL */
 };
 
 /* Begins a session with the bag of the tasks added before. Commits and syncs.
