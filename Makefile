@@ -96,12 +96,12 @@ SIM_SRC = $(addprefix src/sim/, \
 	bound.c campaign.c draw.c measured.c scenario.c sim.c world.c \
 	$(addprefix scenario/, bag.c cluster.c run.c section.c))
 REPORT_SRC = $(addprefix src/report/, \
-	brief.c causes.c failures.c finish.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c live.c live_screen.c \
-	assets.c dag.c html.c html_graph.c html_plan.c html_run.c html_sweep.c perfetto.c series.c \
+	brief.c causes.c failures.c finish.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c strategies.c live.c live_screen.c \
+	assets.c dag.c html.c html_graph.c html_plan.c html_run.c html_strategies.c html_sweep.c perfetto.c series.c \
 	snapshot.c summary.c table.c terminal.c trace.c wfformat.c words.c)
 CLI_SRC = $(addprefix src/cli/, \
 	causes.c choosing.c cli.c closing.c clusters_json.c deadline.c dry_run.c \
-	estimation.c help.c history.c jobs.c look.c main.c options.c \
+	estimation.c frontier.c help.c history.c jobs.c look.c main.c options.c \
 	options_json.c options_table.c \
 	options_value.c place.c pools_record.c pools_source.c request.c similar.c simulation.c \
 	simulation_page.c verbs.c watch.c welcome.c) \

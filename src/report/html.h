@@ -2,7 +2,7 @@
  * html: a page of one file: tables that are read without scripts, data, and the
  * scripts that draw them.
  *
- * Layer: report. Used by the pages of run, plan and simulation. The page has a
+ * Layer: report. Used by the pages of run, plan, frontier and simulation. The page has a
  * strict Content-Security-Policy: nothing is loaded, from nowhere, and of
  * scripts and styles only those run that carry the page's nonce, which nobody
  * knows who wrote a command or a file name. All text is escaped here. The
@@ -68,9 +68,14 @@ struct bats_causes;
 struct bats_estimator;
 struct bats_schedule;
 
-/* The page of a recorded run. Errors: those of the view, BATS_ENOMEM. */
+struct bats_strategies;
+
+/* The page of a recorded run. `strategies`: what others would have taken and
+ * cost, or NULL. Errors: those of the view, BATS_ENOMEM. */
 int bats_html_run(FILE *out, struct bats_view *view,
-                  const struct bats_causes *causes, struct bats_error *err);
+                  const struct bats_causes *causes,
+                  const struct bats_strategies *strategies,
+                  struct bats_error *err);
 
 struct bats_run_history;
 
@@ -82,6 +87,14 @@ int bats_html_graph(struct bats_html *html, struct bats_view *view,
 /* Its part about the parameters of a sweep; nothing if there are none. */
 int bats_html_sweep(struct bats_html *html, struct bats_view *view,
                     struct bats_error *err);
+
+/* The page of a frontier of strategies, its part of a run's page, and the data
+ * of that part (strategies.h). */
+int bats_html_strategies(FILE *out, const struct bats_strategies *strategies,
+                         struct bats_error *err);
+void bats_html_strategies_part(struct bats_html *html,
+                               const struct bats_strategies *strategies);
+json_t *bats_html_strategies_data(const struct bats_strategies *strategies);
 
 /* The page of a plan: the schedules on offer, and the frontier. */
 struct bats_html_plan {

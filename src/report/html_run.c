@@ -20,6 +20,7 @@ struct page {
     struct bats_view_status st;
     struct bats_run_history history;
     const struct bats_causes *causes;
+    const struct bats_strategies *strategies; /* or NULL */
 };
 
 static const char *money(char text[BATS_UNITS_TEXT], bats_money amount)
@@ -455,14 +456,16 @@ static int write_end(struct page *p, struct bats_error *err)
         json_array_append_new(clusters,
                               bats_json_text(p->history.clusters[i]));
     json_t *data = json_pack(
-        "{s:s, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind",
+        "{s:s, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind",
         "run", "end", (double)p->history.end / BATS_SECOND, "window",
         (double)p->history.window / BATS_SECOND, "status", status_json(p),
         "clusters", clusters, "money", bats_series_money(&p->history, rate(p)),
         "decisions", decisions_json(p), "machines",
         bats_series_machines(&p->history), "runtimes",
         bats_series_runtimes(&p->history), "gantt",
-        bats_series_gantt(&p->history), "commands", commands);
+        bats_series_gantt(&p->history), "commands", commands, "strategies",
+        p->strategies != NULL ? bats_html_strategies_data(p->strategies)
+                              : json_null());
     return bats_html_end(&p->html, data, err);
 }
 
@@ -482,6 +485,8 @@ static int write_page(struct page *p, FILE *out, struct bats_error *err)
     write_causes(p);
     write_decisions(p);
     write_clusters(p);
+    if (p->strategies != NULL)
+        bats_html_strategies_part(&p->html, p->strategies);
     bats_html_section(&p->html, "What ran where, and when", "gantt");
     bats_html_section(&p->html, "Runtimes", "runtimes");
     rc = bats_html_graph(&p->html, p->view, &p->history, err);
@@ -493,9 +498,12 @@ static int write_page(struct page *p, FILE *out, struct bats_error *err)
 }
 
 int bats_html_run(FILE *out, struct bats_view *view,
-                  const struct bats_causes *causes, struct bats_error *err)
+                  const struct bats_causes *causes,
+                  const struct bats_strategies *strategies,
+                  struct bats_error *err)
 {
-    struct page p = {.view = view, .causes = causes};
+    struct page p = {
+        .view = view, .causes = causes, .strategies = strategies};
     int rc = bats_view_status(view, &p.st, err);
 
     if (rc == 0)

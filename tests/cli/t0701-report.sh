@@ -86,6 +86,37 @@ printf '%s\n' '[run]' 'policy = bats, rr' 'budget = 30' 'seeds = 1-10' \
 grep -q '<td>30<td class="text">rr<td>[0-9]* of 10<td>' sim.html
 ok 'plans and simulations are pages, too'
 
+cat >pools.scn <<END
+[run]
+billing = use
+currency = SU
+[bag]
+tasks = 60
+runtime = normal 30m 5m
+[cluster cheap]
+machines = 20
+charge = 1
+reliability = 0.8
+[cluster safe]
+machines = 2
+charge = 34
+END
+"$BATS_MPI" frontier pools.scn --plays 5 --csv >strategies.csv
+"$BATS_MPI" frontier pools.scn --plays 5 --html strategies.html
+efficient=$(grep -c ',1,"[^"]*"$' strategies.csv)
+test "$(grep -c '^<tr><td>N=' strategies.html)" -eq "$efficient"
+test "$(grep -c '^<tr><td>[ACT]' strategies.html)" -eq 6
+grep -q '<td>0.0<td class="text">cheapest' strategies.html
+printf '%s\n' '[run]' 'billing = use' '[cluster cheap]' 'ranks = 1-4' \
+    'charge = 1' 'reliability = 0.7' '[cluster safe]' 'ranks = 5-6' \
+    'charge = 30' >expert.ini
+for i in $(seq 12); do echo '@sleep 10m'; done >expert
+bats 7 expert -c expert.ini --policy expert --time-scale 2000 --seed 3
+"$BATS_MPI" report expert
+grep -q '<tr><td>N=.*fastest' expert.html
+expect 1 grep -q '<tr><td>N=' bag.html
+ok 'strategies are a page, and a part of the page of a run that chose one'
+
 page() {
     timeout 120 python3 "$TOP/tests/browser/page.py" "$@"
 }
@@ -149,6 +180,21 @@ page plan.html 'n = data.frontier.length, data.frontier.map(s => s.cost).join()'
     shown().includes("Bill" + data.frontier[n - 1].cost + " SU") &&
         shown().includes(data.frontier[n - 1].held) && +b.value === n - 1' >out
 tail -n 2 out | grep -cx true | grep -qx 2
+page strategies.html --dark 'd = document; w = d.querySelector("input");
+    shown = v => { w.value = v; w.dispatchEvent(new Event("input"));
+        return d.querySelector("dl.facts").textContent + d.querySelector("pre")
+            .textContent; };
+    s = data.strategies.filter(s => s.efficient); least = key => s.reduce((a, b) =>
+        key(b) < key(a) ? b : a).strategy; s.length' \
+    'shown(0).includes("cheapest") && shown(0).endsWith(least(s => s.cost))' \
+    'shown(100).includes("fastest") &&
+        shown(100).endsWith(least(s => s.makespan_s))' \
+    'shown(50).includes("makespan x cost") &&
+        shown(50).endsWith(least(s => s.makespan_s * s.cost))' >out
+printf '%s\n' "$efficient" true true true | cmp - out
+page expert.html 'd = document.querySelector("#strategies input"); d.max' \
+    'document.querySelectorAll("#strategies .uplot").length' >out
+printf '%s\n' '"100"' 1 | cmp - out
 page sim.html --dark 'data.groups.length' \
     'document.querySelectorAll(".uplot").length' \
     'data.groups.every(g => g.cost.length === 101 &&
@@ -156,19 +202,19 @@ page sim.html --dark 'data.groups.length' \
 printf '%s\n' 2 2 true | cmp - out
 page sweep.html 'Math.max(...data.machines[0].held)' >out
 test "$(cat out)" = 2
-ok 'the sliders of a plan and the curves of a simulation work'
+ok 'the sliders of a plan and of strategies and the curves of a simulation work'
 
 # The rules of accessibility as axe has them, which only npm has.
 if command -v npm >/dev/null &&
     timeout 60 npm pack --silent axe-core@4 >/dev/null 2>&1; then
     tar -xzf axe-core-*.tgz package/axe.min.js
     for name in 'bag.html --dark' bag.html graph.mf.html sweep.html plan.html \
-        sim.html; do
+        sim.html expert.html 'strategies.html --dark'; do
         page $name @package/axe.min.js \
             'axe.run().then(r => r.violations.map(v => v.id + " " +
                 v.nodes[0].html))' | tail -n 1 >>found
     done
-    yes '[]' | head -n 6 | cmp - found
+    yes '[]' | head -n 8 | cmp - found
     ok 'axe finds nothing'
 else
     echo '# NOT TESTED: axe, for npm does not give it' >&2

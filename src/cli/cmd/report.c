@@ -1,5 +1,6 @@
 /* report: the verb report. Writes a run as a page, or as a trace. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +8,15 @@
 
 #include "cli/causes.h"
 #include "cli/cli.h"
+#include "cli/frontier.h"
 #include "cli/look.h"
 #include "cli/place.h"
+#include "cli/pools_record.h"
 #include "report/html.h"
 #include "report/perfetto.h"
 #include "report/words.h"
+
+#define PLAYS 10 /* of each strategy */
 
 /* "bag.txt.html", or --out. For free(). */
 static char *name_of(const struct bats_settings *set)
@@ -24,15 +29,65 @@ static char *name_of(const struct bats_settings *set)
     return asprintf(&name, "%.*s.html", n, set->words[0]) < 0 ? NULL : name;
 }
 
+struct page {
+    struct bats_view *view;
+    struct bats_strategies *strategies; /* NULL: none */
+};
+
 static int write_page(void *context, FILE *out, struct bats_error *err)
 {
-    struct bats_view *view = context;
+    const struct page *page = context;
     struct bats_causes causes = {0};
-    int rc = bats_look_causes(view, &causes, err);
+    int rc = bats_look_causes(page->view, &causes, err);
 
     if (rc == 0)
-        rc = bats_html_run(out, view, &causes, err);
+        rc = bats_html_run(out, page->view, &causes, page->strategies, err);
     bats_causes_release(&causes);
+    return rc;
+}
+
+/* Of a run of the policy expert, what the other strategies take and cost by all
+ * that it has shown. *found: its unreliable machines have answered. */
+static int find_strategies(struct bats_view *view,
+                           const struct bats_settings *set,
+                           struct bats_pools *pools,
+                           struct bats_strategies *strategies, bool *found,
+                           struct bats_error *err)
+{
+    struct bats_view_status status;
+    struct bats_settings all = *set;
+    char path[PATH_MAX];
+    int rc = bats_view_status(view, &status, err);
+
+    *found = false;
+    if (rc < 0 || strcmp(status.policy, "expert") != 0)
+        return rc;
+    all.jobs = 0;
+    all.budget = status.budget;
+    bats_look_find(set->words[0], path, sizeof path);
+    rc = bats_pools_of_record(path, false, pools, err);
+    if (rc == BATS_EINPUT)
+        return 0;
+    if (rc == 0)
+        rc = bats_frontier_find(&all, pools, set->words[0], PLAYS, strategies,
+                                err);
+    *found = rc == 0;
+    return rc;
+}
+
+static int write_run(struct bats_view *view, const struct bats_settings *set,
+                     const char *name, struct bats_error *err)
+{
+    struct bats_pools pools = {0};
+    struct bats_strategies strategies = {.n = 0};
+    bool found;
+    int rc = find_strategies(view, set, &pools, &strategies, &found, err);
+    struct page page = {view, found ? &strategies : NULL};
+
+    if (rc == 0)
+        rc = bats_look_write(name, write_page, &page, err);
+    free(strategies.list);
+    bats_pools_release(&pools);
     return rc;
 }
 
@@ -57,7 +112,7 @@ static int show(struct bats_view *view, const struct bats_settings *set,
     char *name = name_of(set);
     if (name == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    int rc = bats_look_write(name, write_page, view, err);
+    int rc = write_run(view, set, name, err);
     if (rc == 0 && strcmp(name, "-") != 0)
         bats_words_line(stderr, "bats-mpi: written: %s", name);
     free(name);

@@ -617,6 +617,89 @@ function drawFrontier(place) {
     choose(Math.floor(list.length / 2));
 }
 
+/* ---- strategies ---- */
+
+/* Utility is makespan^w cost^(1-w): 0 the cheapest, 1/2 the least product, 1 the
+ * fastest. */
+function drawStrategies(place) {
+    const all = (data.strategies ?? []).filter(s => s.makespan_s < 1e11)
+        .sort((a, b) => a.cost - b.cost);
+    const list = all.filter(s => s.efficient);
+    if (list.length === 0)
+        return;
+    const unit = data.currency ?? data.status.currency;
+    const at = want => all.map(s => want(s) ? s.makespan_s : null);
+    const spread = key => {
+        const values = all.map(s => s[key]);
+        return Math.max(...values) / Math.min(...values) > 20;
+    };
+    let best;
+    const mark = u => {
+        const c = u.ctx;
+        c.fillStyle = colour("--accent");
+        c.beginPath();
+        c.arc(u.valToPos(best.cost, "x", true),
+            u.valToPos(best.makespan_s, "y", true), 6 * devicePixelRatio, 0, 7);
+        c.fill();
+    };
+    const dots = (label, stroke, size) => ({ label, stroke,
+        paths: () => null, points: { show: true, size, fill: stroke },
+        value: (u, v) => duration(v) });
+    const u = chart(place, "What strategies take and cost", {
+        height: 380,
+        series: [{ label: "cost", value: (u, v) => amount(v) + " " + unit },
+            { label: "frontier", stroke: colour("--accent"),
+                width: 2, spanGaps: true,
+                paths: uPlot.paths.stepped({ align: 1 }),
+                points: { show: true }, value: (u, v) => duration(v) },
+            dots("others", colour("--faint"), 3),
+            dots("static", hue(1), 7)],
+        scales: { x: { time: false, distr: spread("cost") ? 3 : 1 },
+            y: spread("makespan_s") ? { distr: 3 } : plainScale.y },
+        axes: [axis(amount, unit, 50), spread("makespan_s")
+            ? axis(duration, "makespan", 80)
+            : { ...axis(duration, "makespan", 80), incrs: steps }],
+        hooks: { draw: [mark] },
+    }, [all.map(s => s.cost), at(s => s.efficient),
+        at(s => !s.efficient && !s.static), at(s => s.static)]);
+
+    const tools = element(place, "div", undefined, { class: "tools" });
+    const label = element(tools, "label", "Cheap ");
+    const weight = element(label, "input", undefined, { type: "range",
+        min: "0", max: "100", value: "50" });
+    label.append(" fast ");
+    const says = element(tools, "output", "");
+    const facts = element(place, "dl", undefined, { class: "facts",
+        "aria-live": "polite" });
+    const line = element(place, "pre", "", { tabindex: "0" });
+    const fact = (name, value, more) => {
+        const box = element(facts, "div");
+        element(box, "dt", name);
+        element(element(box, "dd", value), "small", more);
+    };
+    function choose() {
+        const w = weight.value / 100;
+        const utility = s => w * Math.log(s.makespan_s) +
+            (1 - w) * Math.log(Math.max(s.cost, 1e-9));
+        best = list.reduce((a, b) => utility(b) < utility(a) ? b : a);
+        says.textContent = w === 0.5 ? "makespan x cost"
+            : w > 0.5 ? "time counts more" : "money counts more";
+        weight.setAttribute("aria-valuetext", says.textContent + ": " +
+            duration(best.makespan_s) + ", " + amount(best.cost) + " " + unit);
+        facts.replaceChildren();
+        fact("Makespan", duration(best.makespan_s),
+            "\u00b1 " + duration(best.makespan_margin_s));
+        fact("Cost", amount(best.cost) + " " + unit,
+            "\u00b1 " + amount(best.cost_margin));
+        fact("Reliable instances", String(+best.sent_reliable.toFixed(1)),
+            best.best);
+        line.textContent = "--policy expert --strategy " + best.strategy;
+        u.redraw(false);
+    }
+    weight.addEventListener("input", choose);
+    choose();
+}
+
 /* ---- a simulation ---- */
 
 /* For each budget, the sorted runs of each policy: where a line ends, that
@@ -656,8 +739,9 @@ function drawQuantiles(key, title, format, unit) {
 
 const painters = {
     run: { money: drawMoney, machines: drawMachines, gantt: drawGantt,
-        runtimes: drawRuntimes },
+        runtimes: drawRuntimes, strategies: drawStrategies },
     plan: { frontier: drawFrontier },
+    strategies: { strategies: drawStrategies },
     simulation: {
         makespans: drawQuantiles("makespan", "Makespan", duration, undefined),
         costs: drawQuantiles("cost", "Charged", amount, data.currency),

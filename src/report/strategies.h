@@ -1,0 +1,56 @@
+/*
+ * strategies: the table of what strategies (bats/strategy.h) take and cost, for
+ * people and for programs.
+ *
+ * Layer: report. Used by the verbs frontier and report.
+ */
+#ifndef BATS_REPORT_STRATEGIES_H
+#define BATS_REPORT_STRATEGIES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "bats/plays.h"
+
+/* Best for what; more than one may be the same candidate. */
+enum bats_mark {
+    BATS_MARK_CHEAPEST,
+    BATS_MARK_FASTEST,
+    BATS_MARK_PRODUCT,
+    BATS_MARK_BUDGET,
+    BATS_MARK_DEADLINE,
+    BATS_MARK_UTILITY,
+    BATS_MARKS
+};
+
+struct bats_strategies {
+    const char *name; /* of the pools' file */
+    const char *currency;
+    const struct bats_plays_model *model;
+    uint32_t n_plays;
+    struct bats_candidate *list;
+    size_t n, n_grid; /* the static ones follow the grid */
+    bool asked[BATS_MARKS];
+    size_t best[BATS_MARKS]; /* n: none */
+};
+
+/* Those that nothing beats, and the one with the best utility, the fastest
+ * first. `list` has room for n_grid. Returns how many. */
+size_t bats_strategies_sort(const struct bats_strategies *s,
+                            const struct bats_candidate **list);
+
+/* "cheapest, budget": what it is best for. Returns `text`. */
+const char *bats_strategies_marks(const struct bats_strategies *s,
+                                  const struct bats_candidate *candidate,
+                                  char *text, size_t size);
+
+void bats_strategies_print(FILE *out, const struct bats_strategies *s);
+void bats_strategies_print_csv(FILE *out, const struct bats_strategies *s);
+
+/* To be decref'd; NULL: out of memory. */
+json_t *bats_strategies_json(const struct bats_strategies *s,
+                             const struct bats_candidate *candidate);
+
+#endif
