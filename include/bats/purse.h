@@ -33,8 +33,9 @@
  *      as the workflow holds some, which may become free. Then it is skipped, and
  *      what waits for it: the notice SKIP says that it was not paid.
  *
- * A deadline is a goal of the workflow's own. It is told with the status; no
- * policy aims at it, as they do at that of the run (goal.h).
+ * A deadline is a goal of the workflow's own, as that of the run is (goal.h). The
+ * policies that say which task runs where (miser, mw-dbs, flow) plan each workflow
+ * in its own; with the others, those of its tasks come first that can wait least.
  */
 #ifndef BATS_PURSE_H
 #define BATS_PURSE_H
@@ -49,6 +50,7 @@ struct bats_purse {
     const char *name;   /* for people; not copied */
     bats_money budget;  /* BATS_UNLIMITED: that of the run */
     bats_time deadline; /* since the beginning of the run; 0: none */
+    bats_time begin;    /* the same: none of its tasks begins before */
     bats_money charged; /* by earlier sessions */
 };
 

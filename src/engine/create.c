@@ -44,10 +44,11 @@ static int check_options(const struct bats_sched_options *o,
                                   "task %u is of no workflow", i);
     for (uint32_t i = 0; i < o->n_purses; i++)
         if (o->purses[i].budget < 0 || o->purses[i].charged < 0 ||
-            o->purses[i].deadline < 0)
+            o->purses[i].deadline < 0 || o->purses[i].begin < 0 ||
+            o->purses[i].begin > TIME_MAX)
             return bats_error_set(err, BATS_EINPUT,
-                                  "the budget or the deadline of a workflow "
-                                  "is negative");
+                                  "the budget, the deadline or the beginning "
+                                  "of a workflow is out of range");
     if (o->n_purses > 0 &&
         (o->billing.model == BATS_BILLING_ALLOCATION || o->sampling.on))
         return bats_error_set(err, BATS_EINPUT,

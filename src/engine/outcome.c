@@ -250,24 +250,36 @@ static void lose(struct bats_sched *e, uint32_t machine, uint32_t slot)
     tell_sampling(e, machine, task, -1);
 }
 
-/* How long the slot's running task is expected to last. */
-static double rest_of_head(const struct state *s, uint32_t slot, double mean)
+/* How long the task is expected to take in the slot; with a graph, by its
+ * category. */
+static double runtime_in(const struct state *s, uint32_t slot,
+                         struct bats_position task)
 {
-    return s->clusters[slot_cluster(s, slot)].stats.n_done > 0
+    uint32_t cluster = slot_cluster(s, slot);
+    double time = s->is_ranked
+                      ? categories_runtime(s, s->bag.index[task.i], cluster)
+                      : 0;
+    return time > 0 ? time : cluster_runtime(&s->clusters[cluster]);
+}
+
+/* How long the slot's running task is expected to last. */
+static double rest_of_head(const struct state *s, uint32_t slot)
+{
+    return s->clusters[slot_cluster(s, slot)].stats.n_done > 0 && !s->is_ranked
                ? forecast_rest(s, slot)
-               : mean - slot_elapsed(s, slot);
+               : runtime_in(s, slot, s->slots[slot].head) -
+                     slot_elapsed(s, slot);
 }
 
 /* The tasks in the slot are told to stop that are not expected to end in time. */
 static void move(struct state *s, uint32_t slot, bats_time time)
 {
-    const struct cluster *c = &s->clusters[slot_cluster(s, slot)];
-    double mean = cluster_runtime(c), end = 0;
+    double end = 0;
     for (struct bats_position t = s->slots[slot].head; bats_is_position(t);
          t = slot_next(s, slot, t)) {
         end += bats_same_position(t, s->slots[slot].head)
-                   ? rest_of_head(s, slot, mean)
-                   : mean;
+                   ? rest_of_head(s, slot)
+                   : runtime_in(s, slot, t);
         if (end > (double)time && !execution_cancelled(s, slot, t))
             execution_cancel(s, slot, t, false);
     }
@@ -281,7 +293,7 @@ int outcome_of_notice(struct bats_sched *e, uint32_t machine, bats_time time,
     const struct machine *m = &s->machines[machine];
     machine_notice(s, machine, s->now + time);
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
-        move(s, i, m->paid_end - s->now);
+        move(s, i, s->is_use ? time : m->paid_end - s->now);
     if (s->finish != BATS_FINISH_NOT_YET || s->draining)
         return 0;
     return configure_review(

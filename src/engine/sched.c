@@ -157,7 +157,7 @@ static int last_try(struct bats_sched *e, struct bats_error *err)
     for (uint32_t i = 0; i < s->n_machines; i++)
         if (s->machines[i].state == MACHINE_LEAVING)
             return 0;
-    if (s->n_jobs > 0 || s->n_noticed > 0)
+    if (s->n_jobs > 0 || s->n_noticed > 0 || s->now < s->purses.last_begin)
         return 0;
     bool is_late = e->policy->is_late && e->policy->is_late(e->own.policy, s);
     if (s->n_busy == 0)

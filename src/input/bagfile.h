@@ -17,7 +17,8 @@
  * NAME [after NAME...]" names the command below it, or all repetitions of one:
  * it is started when all tasks of those names are done (dependencies.h).
  *
- * "#BATS workflow NAME [budget=AMOUNT] [deadline=DURATION]" begins a workflow, to
+ * "#BATS workflow NAME [budget=AMOUNT] [deadline=DURATION]
+ * [begin=DURATION]" begins a workflow, to
  * which the tasks below belong (sharing.h).
  *
  * A file in the format of a workflow (workflow/workflow.h, by its name) is a bag,

@@ -34,10 +34,12 @@ static int read_option(struct bats_purse *p, const char *word,
 {
     if (strncmp(word, "budget=", 7) == 0)
         return bats_money_parse(word + 7, &p->budget, why);
+    if (strncmp(word, "begin=", 6) == 0)
+        return bats_duration_parse(word + 6, &p->begin, why);
     if (strncmp(word, "deadline=", 9) != 0)
         return bats_error_set(why, BATS_EINPUT,
-                              "'%.60s' is neither budget=AMOUNT nor "
-                              "deadline=DURATION",
+                              "'%.60s' is none of budget=AMOUNT, "
+                              "deadline=DURATION and begin=DURATION",
                               word);
     int rc = bats_duration_parse(word + 9, &p->deadline, why);
     return rc == 0 && p->deadline == 0

@@ -3,7 +3,7 @@
  * may spend (bats/purse.h).
  *
  * Layer: input, used by the bag. A line "#BATS workflow NAME [budget=AMOUNT]
- * [deadline=DURATION]" begins a workflow: tasks below it belong to it, until the
+ * [deadline=DURATION] [begin=DURATION]" begins a workflow: tasks below it belong to it, until the
  * next one. Tasks before the first such line are "others", without a limit.
  */
 #ifndef BATS_SHARING_H

@@ -123,12 +123,13 @@ static json_t *purses(const struct bats_sched_options *o)
         const struct bats_purse *p = &o->purses[i];
         bad |= json_array_append_new(
             list,
-            json_pack("{s:o, s:o, s:I, s:I}", "name", bats_json_text(p->name),
-                      "budget",
+            json_pack("{s:o, s:o, s:I, s:I, s:I}", "name",
+                      bats_json_text(p->name), "budget",
                       p->budget == BATS_UNLIMITED
                           ? json_null()
                           : json_integer((json_int_t)p->budget),
-                      "deadline_us", (json_int_t)p->deadline, "charged",
+                      "deadline_us", (json_int_t)p->deadline, "begin_us",
+                      (json_int_t)p->begin, "charged",
                       (json_int_t)p->charged));
     }
     if (bad == 0)
@@ -383,6 +384,7 @@ static bool read_purses(const json_t *object, struct bats_sched_options *o,
                                               : BATS_UNLIMITED,
             .deadline =
                 json_integer_value(json_object_get(p, "deadline_us")),
+            .begin = json_integer_value(json_object_get(p, "begin_us")),
             .charged = json_integer_value(json_object_get(p, "charged"))};
     }
     o->purse = lists->purse;

@@ -91,9 +91,9 @@ static bool is_lost(const struct world *w, uint32_t slot, uint32_t execution,
     const struct slot *sl = &w->slots[slot];
     uint32_t cluster = w->o->sched.machines[sl->machine].cluster;
     return w->o->reliability &&
-           bats_reliability_lost(&w->o->reliability[cluster],
-                                 w->o->noise_seed, w->number[sl->machine],
-                                 sl->head, execution, start) <= sl->runtime;
+           bats_reliability_lost(&w->o->reliability[cluster], w->o->noise_seed,
+                                 w->number[sl->machine], sl->head, execution,
+                                 start) <= sl->runtime;
 }
 
 static void start_head(struct world *w, uint32_t slot)
@@ -145,10 +145,18 @@ static int take(struct world *w, uint32_t machine)
     if (w->now >= w->taken_at[machine])
         return lose(w, machine);
     bats_heap_set(&w->takes, machine, w->taken_at[machine]);
-    return tell(w, &(struct bats_event){.type = BATS_EVENT_NOTICE,
-                                        .machine = machine,
-                                        .runtime = w->taken_at[machine] -
-                                                   w->now});
+    return tell(
+        w, &(struct bats_event){.type = BATS_EVENT_NOTICE,
+                                .machine = machine,
+                                .runtime = w->taken_at[machine] - w->now});
+}
+
+/* The machine starts up. */
+static void begin(struct world *w, uint32_t machine)
+{
+    uint32_t cluster = w->o->sched.machines[machine].cluster;
+    w->ready[machine] = w->now + (w->o->startup ? w->o->startup[cluster] : 0);
+    set_lifetime(w, machine, w->now);
 }
 
 /* A job waits in the queue, and then starts up. */
@@ -157,15 +165,17 @@ static void acquire(struct world *w, uint32_t machine)
     uint32_t cluster = w->o->sched.machines[machine].cluster;
     bats_time startup = w->o->startup ? w->o->startup[cluster] : 0;
     bats_time wait = 0;
-    w->ready[machine] = w->now + startup;
+    if (w->o->sched.billing.model == BATS_BILLING_USE) {
+        w->ready[machine] = BATS_NEVER; /* it begins with its first task */
+        return;
+    }
     if (!has_jobs(w)) {
-        set_lifetime(w, machine, w->now);
+        begin(w, machine);
         return;
     }
     if (w->o->queue && w->o->queue[cluster] > 0)
-        wait = bats_draw_loss(
-            bats_draw_seed(w->o->noise_seed, machine),
-            w->jobs[machine], w->o->queue[cluster]);
+        wait = bats_draw_loss(bats_draw_seed(w->o->noise_seed, machine),
+                              w->jobs[machine], w->o->queue[cluster]);
     w->started[machine] = w->now + wait;
     set_lifetime(w, machine, w->started[machine]);
     w->ready[machine] = w->started[machine] + startup;
@@ -198,6 +208,8 @@ static int bill(struct world *w, uint32_t machine)
 static void run(struct world *w, uint32_t slot, uint32_t task, bool is_replica)
 {
     struct slot *sl = &w->slots[slot];
+    if (w->ready[sl->machine] == BATS_NEVER)
+        begin(w, sl->machine);
     sl->is_replica = is_replica;
     if (!is_replica)
         w->next[task] = BATS_NO_TASK;
@@ -342,9 +354,8 @@ static void forget_ended(struct world *w)
 static int lose(struct world *w, uint32_t machine)
 {
     bool is_job = has_jobs(w);
-    if (w->lost[machine] ||
-        (is_job && (w->started[machine] > w->now ||
-                    bats_heap_has(&w->bills, machine))))
+    if (w->lost[machine] || (is_job && (w->started[machine] > w->now ||
+                                        bats_heap_has(&w->bills, machine))))
         return 0;
     w->lost[machine] = !is_job;
     bats_heap_remove(&w->joins, machine);
@@ -377,9 +388,9 @@ static int step(struct world *w)
     uint32_t ended = 0, taken = 0;
     bats_time billed = bats_heap_first(&w->bills, &ended);
     bats_time takes = bats_heap_first(&w->takes, &taken);
-    bats_time first = earlier(earlier(earlier(end, join),
-                                      earlier(billed, takes)),
-                              earlier(loss, bats_sched_wakeup(w->sched)));
+    bats_time first =
+        earlier(earlier(earlier(end, join), earlier(billed, takes)),
+                earlier(loss, bats_sched_wakeup(w->sched)));
     if (first == BATS_NEVER)
         return bats_error_set(w->err, BATS_ESTATE,
                               "the engine waits for nothing");
@@ -472,8 +483,8 @@ int bats_sim_run(const struct bats_sim_options *options,
          rc == 0 && !has_jobs(&w) && i < options->sched.n_machines; i++)
         bats_heap_set(&w.joins, i, options->joins ? options->joins[i] : 0);
     uint32_t machine;
-    while (rc == 0 &&
-           !(w.finished && bats_heap_first(&w.bills, &machine) == BATS_NEVER)) {
+    while (rc == 0 && !(w.finished &&
+                        bats_heap_first(&w.bills, &machine) == BATS_NEVER)) {
         rc = step(&w);
         if (rc == 0)
             rc = obey(&w);

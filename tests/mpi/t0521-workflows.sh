@@ -69,13 +69,24 @@ sed 's/budget=2/budget=1/; s/^touch .*/@sleep 10m/' bag >simulated
 test "$(sed -n 2p out | cut -d, -f6,9,12)" = budget_exhausted,2,2
 ok 'simulated, the budgets hold as well'
 
+sed 's/budget=5 deadline=2h/begin=40m/' simulated >late
+grep -q begin=40m late
+sed -i 's/simulated/late/' scenario.ini
+"$BATS_MPI" simulate scenario.ini --csv >out
+test "$(sed -n 2p out | cut -d, -f9)" = 2
+sed -i 's/begin=40m/begin=0/' late
+"$BATS_MPI" simulate scenario.ini --csv >soon
+expect 1 cmp out soon
+ok 'a workflow begins when it is told to'
+
 complains() {
     printf '#BATS workflow %s\ntrue\n' "$1" >bad
     expect 2 "$BATS_MPI" --master-works bad 2>err
     grep -q "bad:1: .*$2" err
 }
 complains 'a budget=x' "'x'"
-complains 'a bugdet=3' "'bugdet=3' is neither"
+complains 'a bugdet=3' "'bugdet=3' is none of"
+complains 'a begin=x' "'x'"
 complains '' 'has no name'
 complains 'a deadline=0' 'the deadline is 0'
 printf '#BATS workflow a\ntrue\n#BATS workflow a\ntrue\n' >bad

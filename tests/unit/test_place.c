@@ -1,5 +1,6 @@
 /* Policies that say which task runs on which machine: their qualities by hand,
  * sub-deadlines, and a workflow in budget and deadline. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,17 +50,22 @@ static void sub_deadlines_leave_the_least_time_to_those_that_follow(
     (void)state;
     static const uint32_t order[] = {0, 1, 2, 3};
     static const double least[] = {1, 5, 2, 10};
-    double latest[4];
+    double latest[] = {INFINITY, INFINITY, 80, 100};
     struct bats_graph g;
     struct bats_error err;
     assert_int_equal(bats_graph_init(&g, 4, 4, edges, 4, &err), 0);
-    place_deadlines(&g, order, least, 100, latest);
-    assert_true(latest[3] == 100 && latest[2] == 90 && latest[1] == 90 &&
-                latest[0] == 85);
+    place_deadlines(&g, order, least, latest);
+    assert_true(latest[3] == 100 && latest[2] == 80 && latest[1] == 90 &&
+                latest[0] == 78);
     bats_graph_release(&g);
 }
 
 static bats_money unit = BATS_UNIT;
+
+static const struct bats_machine_spec machines[] = {{1, 1}, {0, 1}, {1, 1}};
+static const bats_time work[] = {BATS_MINUTE, BATS_MINUTE, BATS_MINUTE,
+                                 BATS_MINUTE};
+static const double speed[] = {1, 2};
 
 /* A machine that takes a minute for 1, and one that takes half of it for 3. All
  * tasks last a minute. What is done, when, for what. */
@@ -70,10 +76,6 @@ static void run(const struct bats_policy *policy, bats_money budget,
     const struct bats_cluster clusters[] = {
         {.name = "slow", .charge = unit, .max = 1},
         {.name = "fast", .charge = 6 * unit, .max = 1}};
-    static const struct bats_machine_spec machines[] = {{1, 1}, {0, 1}};
-    static const bats_time work[] = {BATS_MINUTE, BATS_MINUTE, BATS_MINUTE,
-                                     BATS_MINUTE};
-    static const double speed[] = {1, 2};
     struct bats_graph g;
     struct bats_sched *s;
     struct bats_error err;
@@ -160,6 +162,127 @@ static void what_can_not_be_in_time_is_not_begun(void **state)
     assert_int_equal(status.charged, 0);
 }
 
+/* The same machines; tasks 0, 1 and 2, 3 are two workflows, and wait for none. */
+static void run_two(const struct bats_policy *policy,
+                    const struct bats_purse purses[2],
+                    struct bats_purse_status status[2],
+                    struct bats_sched_status *whole)
+{
+    const struct bats_cluster clusters[] = {
+        {.name = "slow", .charge = BATS_UNIT, .max = 1},
+        {.name = "fast", .charge = 6 * BATS_UNIT, .max = 1}};
+    static const uint16_t purse[] = {0, 0, 1, 1};
+    struct bats_graph g;
+    struct bats_sched *s;
+    struct bats_error err;
+    bats_time end;
+    assert_int_equal(bats_graph_init(&g, 4, 4, NULL, 0, &err), 0);
+    struct bats_sim_options o = {
+        .sched = {.policy = policy,
+                  .n_tasks = 4,
+                  .graph = &g,
+                  .clusters = clusters,
+                  .n_clusters = 2,
+                  .machines = machines,
+                  .n_machines = 2,
+                  .window = BATS_MINUTE,
+                  .budget = BATS_UNLIMITED,
+                  .purse = purse,
+                  .purses = purses,
+                  .n_purses = 2,
+                  .billing = {.model = BATS_BILLING_USE}},
+        .work = work,
+        .told = work,
+        .speed = speed};
+    if (bats_sim_run(&o, &s, &end, &err) < 0)
+        fail_msg("%s", err.text);
+    bats_sched_check(s);
+    bats_sched_status(s, whole);
+    for (uint32_t i = 0; i < 2; i++)
+        bats_sched_purse_status(s, i, &status[i]);
+    bats_sched_destroy(s);
+    bats_graph_release(&g);
+}
+
+/* The second one has a minute, and money for both tasks on the fast machine. */
+static void each_workflow_has_its_own_money_and_deadline(void **state)
+{
+    (void)state;
+    static const struct bats_policy *const policies[] = {
+        &bats_policy_miser, &bats_policy_mw_dbs, &bats_policy_flow};
+    static const struct bats_purse purses[] = {
+        {.budget = 2 * BATS_UNIT},
+        {.budget = 6 * BATS_UNIT, .deadline = BATS_MINUTE}};
+    struct bats_purse_status status[2];
+    struct bats_sched_status whole;
+    for (size_t i = 0; i < 3; i++) {
+        run_two(policies[i], purses, status, &whole);
+        assert_int_equal(whole.finish, BATS_FINISH_ALL_DONE);
+        assert_int_equal(status[0].charged, 2 * BATS_UNIT);
+        assert_true(status[1].charged <= 6 * BATS_UNIT);
+        assert_int_equal(status[1].ended, BATS_MINUTE);
+    }
+}
+
+static void a_late_workflow_ends_no_run_before_another_begins(void **state)
+{
+    (void)state;
+    static const struct bats_purse purses[] = {
+        {.budget = BATS_UNLIMITED, .deadline = 10 * BATS_SECOND},
+        {.budget = BATS_UNLIMITED, .begin = 5 * BATS_MINUTE}};
+    struct bats_purse_status status[2];
+    struct bats_sched_status whole;
+    run_two(&bats_policy_miser, purses, status, &whole);
+    assert_int_equal(whole.finish, BATS_FINISH_TOO_LATE);
+    assert_int_equal(status[0].done, 0);
+    assert_int_equal(status[1].done, 2);
+    /* Time and money weigh the same: both on the slow one, offered first. */
+    assert_int_equal(status[1].ended, 7 * BATS_MINUTE);
+}
+
+/* Two fast machines that are cheap, taken after 20 s of use with a notice of 10,
+ * and a slow one: what has run for 10 s goes on there, not on the other one. */
+static void what_is_reclaimed_goes_on_where_that_is_not_likely(void **state)
+{
+    (void)state;
+    struct bats_cluster clusters[] = {
+        {.name = "slow", .charge = 6 * BATS_UNIT, .max = 1},
+        {.name = "fast",
+         .charge = BATS_UNIT,
+         .max = 2,
+         .reclaimable = true,
+         .notice = 10 * BATS_SECOND,
+         .lifetime = {.survival = BATS_SURVIVAL_EXPONENTIAL,
+                      .a = 1,
+                      .share = 1,
+                      .guaranteed = 20 * BATS_SECOND}}};
+    struct bats_graph g;
+    struct bats_sched *s;
+    struct bats_error err;
+    bats_time end;
+    assert_int_equal(bats_graph_init(&g, 1, 1, NULL, 0, &err), 0);
+    struct bats_sim_options o = {
+        .sched = {.policy = &bats_policy_miser,
+                  .n_tasks = 1,
+                  .graph = &g,
+                  .clusters = clusters,
+                  .n_clusters = 2,
+                  .machines = machines,
+                  .n_machines = 3,
+                  .window = BATS_MINUTE,
+                  .budget = BATS_UNLIMITED,
+                  .billing = {.model = BATS_BILLING_USE}},
+        .work = work,
+        .told = work,
+        .speed = speed,
+        .saves = true};
+    if (bats_sim_run(&o, &s, &end, &err) < 0)
+        fail_msg("%s", err.text);
+    bats_sched_destroy(s);
+    bats_graph_release(&g);
+    assert_int_equal(end, 50 * BATS_SECOND); /* 20 of 60 are done in 10 */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +292,9 @@ int main(void)
             sub_deadlines_leave_the_least_time_to_those_that_follow),
         cmocka_unit_test(deadline_and_budget_say_where_tasks_run),
         cmocka_unit_test(flow_ends_as_soon_as_the_money_allows),
-        cmocka_unit_test(what_can_not_be_in_time_is_not_begun)};
+        cmocka_unit_test(what_can_not_be_in_time_is_not_begun),
+        cmocka_unit_test(each_workflow_has_its_own_money_and_deadline),
+        cmocka_unit_test(a_late_workflow_ends_no_run_before_another_begins),
+        cmocka_unit_test(what_is_reclaimed_goes_on_where_that_is_not_likely)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

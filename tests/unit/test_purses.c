@@ -21,8 +21,8 @@ static struct bed *prepare(uint32_t n_machines, bats_money first,
     static const struct bats_edge chain[] = {{0, 1}, {1, 2}, {2, 3}};
     struct bed *b = calloc(1, sizeof *b);
     struct bats_error err;
-    assert_int_equal(
-        bats_graph_init(&b->graph, TASKS, TASKS, chain, 3, &err), 0);
+    assert_int_equal(bats_graph_init(&b->graph, TASKS, TASKS, chain, 3, &err),
+                     0);
     b->purse[2] = b->purse[3] = 1;
     b->purses[0].budget = first;
     b->purses[1].budget = second;
@@ -190,6 +190,53 @@ static void as_many_machines_as_the_budget_holds(void **state)
     end_bed(b);
 }
 
+/* Four tasks that wait for none. */
+static struct bed *prepare_apart(void)
+{
+    struct bed *b = prepare(1, BATS_UNLIMITED, BATS_UNLIMITED);
+    struct bats_error err;
+    bats_graph_release(&b->graph);
+    assert_int_equal(bats_graph_init(&b->graph, TASKS, TASKS, NULL, 0, &err),
+                     0);
+    return b;
+}
+
+static void tasks_come_first_that_can_wait_least(void **state)
+{
+    (void)state;
+    for (uint32_t due = 0; due < 2; due++) {
+        struct bed *b = prepare_apart();
+        b->purses[due].deadline = MINUTES(40);
+        b->purses[1 - due].deadline = due == 0 ? 0 : MINUTES(50);
+        join(&b->p);
+        for (int i = 1; i <= 2; i++) {
+            assert_int_equal(b->purse[b->p.runs[0]], due);
+            done(b, MINUTES(10 * i), 0, MINUTES(10));
+        }
+        assert_int_equal(status(b, due).ended, MINUTES(20));
+        end_bed(b);
+    }
+}
+
+static void nothing_of_a_workflow_begins_too_soon(void **state)
+{
+    (void)state;
+    struct bed *b = prepare_apart();
+    b->purses[1].begin = MINUTES(30);
+    join(&b->p);
+    done(b, MINUTES(10), 0, MINUTES(10));
+    done(b, MINUTES(20), 0, MINUTES(10));
+    assert_int_equal(b->p.n_run, 2);
+    assert_int_equal(status(b, 0).ended, MINUTES(20));
+    assert_int_equal(b->p.finish, BATS_FINISH_NOT_YET);
+    tick(b, MINUTES(29));
+    assert_int_equal(b->p.n_run, 2);
+    tick(b, MINUTES(30));
+    assert_int_equal(b->p.n_run, 3);
+    assert_int_equal(b->purse[b->p.runs[0]], 1);
+    end_bed(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +244,8 @@ int main(void)
         cmocka_unit_test(workflow_without_money_is_left_and_named),
         cmocka_unit_test(next_window_is_held_by_the_workflow_as_well),
         cmocka_unit_test(use_is_paid_by_the_workflow_that_used_it),
-        cmocka_unit_test(as_many_machines_as_the_budget_holds)};
+        cmocka_unit_test(as_many_machines_as_the_budget_holds),
+        cmocka_unit_test(tasks_come_first_that_can_wait_least),
+        cmocka_unit_test(nothing_of_a_workflow_begins_too_soon)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,8 @@
  * (HEFT, Topcuoglu et al. 2002), with runtimes as they are known. Price and target
  * are found by bisection: the fastest that the money pays. Of all these the soonest
  * end is the rule until more is known; or the least cost that is in time, if that
- * is the goal.
+ * is the goal. Of several workflows the one that is due first has its rule first,
+ * and the others have what that leaves of the machines.
  */
 #include "engine/policy/place.h"
 
@@ -70,11 +71,15 @@ static size_t choose(const struct place_offer *offers, size_t n,
 struct node {
     int64_t height;
     uint32_t node, at; /* its place in a sorted graph */
+    uint32_t workflow; /* JOINT: of none */
 };
+#define JOINT UINT32_MAX
 
 struct play {
     const struct state *s;
-    struct node *order; /* what is left, the heaviest chain first */
+    struct node *all; /* what is left, by workflow, the joints last, and in each */
+    uint32_t n_all;   /* the heaviest chain first */
+    struct node *order; /* of one workflow, with the joints */
     uint32_t n;
     double *ready;         /* by node, from when it can run */
     double *begin;         /* the same, when the play begins */
@@ -86,9 +91,11 @@ struct play {
     double end, cost; /* of the last play */
 };
 
-static int by_height(const void *left, const void *right)
+static int by_workflow(const void *left, const void *right)
 {
     const struct node *a = left, *b = right;
+    if (a->workflow != b->workflow)
+        return a->workflow < b->workflow ? -1 : 1;
     if (a->height != b->height)
         return a->height > b->height ? -1 : 1;
     return a->at < b->at ? -1 : a->at > b->at;
@@ -124,16 +131,49 @@ static void set_up(struct play *p)
             comes || (m->state == MACHINE_ACTIVE && s->slots[i].n_tasks == 0)
                 ? 0
                 : place_rest(s, i);
-        p->idle[i] = m->quarantined ? INFINITY : (double)s->now + rest;
+        bool goes = m->quarantined ||
+                    s->rest[s->slots[i].machine].taken_at != BATS_NEVER;
+        p->idle[i] = goes ? INFINITY : (double)s->now + rest;
         if (s->slots[i].n_tasks > 0 && isfinite(rest))
-            pass_on(p, p->begin, s->bag.index[s->slots[i].head.i], p->idle[i]);
+            pass_on(p, p->begin, s->bag.index[s->slots[i].head.i],
+                    (double)s->now + rest);
     }
     for (uint32_t i = 0; i < s->bag.graph->n_nodes; i++)
         if (is_left(s, s->sorted[i])) {
             uint32_t node = s->sorted[i];
-            p->order[p->n++] = (struct node){s->height[node], node, i};
+            p->all[p->n_all++] = (struct node){
+                s->height[node], node, i,
+                node < s->bag.n ? place_workflow(s, node) : JOINT};
         }
-    qsort(p->order, p->n, sizeof *p->order, by_height);
+    qsort(p->all, p->n_all, sizeof *p->all, by_workflow);
+}
+
+static uint32_t first_of(const struct play *p, uint32_t workflow)
+{
+    uint32_t low = 0, high = p->n_all;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (p->all[middle].workflow < workflow)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The tasks of a workflow, and the joints where they belong. */
+static void take_workflow(struct play *p, uint32_t workflow)
+{
+    uint32_t a = first_of(p, workflow), end = first_of(p, workflow + 1);
+    uint32_t b = first_of(p, JOINT);
+    p->n = 0;
+    while (a < end || b < p->n_all) {
+        struct node joint = p->all[b < p->n_all ? b : a];
+        joint.workflow = workflow;
+        bool is_task =
+            a < end && (b >= p->n_all || by_workflow(&p->all[a], &joint) < 0);
+        p->order[p->n++] = p->all[is_task ? a++ : b++];
+    }
 }
 
 /* Finds the slot of each cluster that is free last before `ready`, or first. */
@@ -201,6 +241,7 @@ static void play(struct play *p)
 struct search {
     struct play play;
     struct place_rule *best;
+    struct place_price *price; /* the best one of the workflow */
     double money, deadline;
     bool saves;       /* the least cost in time is wanted */
     double end, cost; /* of the best rule */
@@ -227,10 +268,9 @@ static bool try_rule(struct search *f, double price)
     if (better) {
         f->end = p->end;
         f->cost = p->cost;
-        f->best->price = price;
-        f->best->is_relative = p->is_relative;
-        memcpy(f->best->latest, p->latest,
-               p->s->bag.graph->n_nodes * sizeof *p->latest);
+        *f->price = (struct place_price){price, p->is_relative};
+        for (uint32_t i = 0; i < p->n; i++)
+            f->best->latest[p->order[i].node] = p->latest[p->order[i].node];
     }
     return f->saves ? late : !paid;
 }
@@ -242,8 +282,8 @@ static double find_after(struct play *p, double speed)
     const struct state *s = p->s;
     const struct bats_graph *g = s->bag.graph;
     double longest = 0;
-    for (uint32_t i = g->n_nodes; i-- > 0;) {
-        uint32_t node = s->sorted[i];
+    for (uint32_t i = p->n; i-- > 0;) { /* children come later */
+        uint32_t node = p->order[i].node;
         p->after[node] = 0;
         for (uint64_t k = g->first[node]; k < g->first[node + 1]; k++) {
             uint32_t child = g->child[k];
@@ -262,8 +302,7 @@ static double find_after(struct play *p, double speed)
                              : 0;
             p->after[node] = fmax(p->after[node], p->after[child] + own);
         }
-        if (is_left(s, node))
-            longest = fmax(longest, p->after[node]);
+        longest = fmax(longest, p->after[node]);
     }
     return longest;
 }
@@ -271,8 +310,10 @@ static double find_after(struct play *p, double speed)
 static bool try_target(struct search *f, double target)
 {
     struct play *p = &f->play;
-    for (uint32_t i = 0; i < p->s->bag.graph->n_nodes; i++)
-        p->latest[i] = target - p->after[i];
+    for (uint32_t i = 0; i < p->n; i++) {
+        uint32_t node = p->order[i].node;
+        p->latest[node] = target - p->after[node];
+    }
     return try_rule(f, 0);
 }
 
@@ -304,6 +345,7 @@ static void search_price(struct search *f, double scale)
 static bool allocate(struct play *p)
 {
     uint32_t nodes = p->s->bag.graph->n_nodes;
+    p->all = calloc(nodes, sizeof *p->all);
     p->order = calloc(nodes, sizeof *p->order);
     p->ready = calloc(nodes, sizeof *p->ready);
     p->begin = calloc(nodes, sizeof *p->begin);
@@ -311,12 +353,13 @@ static bool allocate(struct play *p)
     p->latest = calloc(nodes, sizeof *p->latest);
     p->free = calloc(p->s->n_slots, sizeof *p->free);
     p->idle = calloc(p->s->n_slots, sizeof *p->idle);
-    return p->order && p->ready && p->begin && p->after && p->latest &&
+    return p->all && p->order && p->ready && p->begin && p->after && p->latest &&
            p->free && p->idle;
 }
 
 static void release(struct play *p)
 {
+    free(p->all);
     free(p->order);
     free(p->ready);
     free(p->begin);
@@ -330,7 +373,6 @@ static void release(struct play *p)
 static void search(struct search *f)
 {
     double now = (double)f->play.s->now;
-    set_up(&f->play);
     try_rule(f, NOTHING);
     double fastest = f->play.end - now, dear = f->play.cost;
     try_rule(f, EVERYTHING);
@@ -344,34 +386,87 @@ static void search(struct search *f)
             fmax(find_after(&f->play, i / (SPEEDS - 1.0)), fastest / 4));
 }
 
-static void make_rule(const struct state *s, double money,
-                      struct place_rule *rule)
+/* What the workflow takes by its rule, others cannot have. */
+static void commit(struct search *f)
 {
-    if (!place_knows(
-            s)) { /* a task for each kind of machine, and cheap ones */
-        rule->price = EVERYTHING;
-        rule->is_relative = false;
+    struct play *p = &f->play;
+    p->is_relative = f->price->is_relative;
+    for (uint32_t i = 0; i < p->n; i++)
+        p->latest[p->order[i].node] = f->best->latest[p->order[i].node];
+    p->price = f->price->price;
+    play(p);
+    p->is_relative = false;
+    memcpy(p->begin, p->ready, p->s->bag.graph->n_nodes * sizeof *p->ready);
+    memcpy(p->idle, p->free, p->s->n_slots * sizeof *p->free);
+}
+
+struct due {
+    double deadline;
+    uint32_t workflow;
+};
+
+static int by_deadline(const void *left, const void *right)
+{
+    const struct due *a = left, *b = right;
+    if (a->deadline != b->deadline)
+        return a->deadline < b->deadline ? -1 : 1;
+    return a->workflow < b->workflow ? -1 : 1;
+}
+
+/* Each workflow in turn gets what those that are due before it have left. */
+static void search_all(struct search *f, struct due *due)
+{
+    const struct state *s = f->play.s;
+    uint32_t n = place_workflows(s);
+    double run = place_money_of_run(s);
+    for (uint32_t i = 0; i < n; i++)
+        due[i] = (struct due){place_deadline(s, i), i};
+    qsort(due, n, sizeof *due, by_deadline);
+    set_up(&f->play);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t flow = due[i].workflow;
+        f->price = &f->best->price[flow];
+        f->deadline = due[i].deadline;
+        f->money = fmin(place_money(s, flow), run) *
+                   (s->categories.told ? 1 : LEARNED);
+        f->end = f->cost = INFINITY;
+        take_workflow(&f->play, flow);
+        search(f);
+        if (i + 1 == n)
+            break;
+        commit(f);
+        run = fmax(run - f->play.cost, 0);
+    }
+}
+
+static void make_rule(const struct state *s, struct place_rule *rule)
+{
+    uint32_t n = place_workflows(s);
+    if (!place_knows(s)) { /* a task for each kind of machine, and cheap ones */
+        for (uint32_t i = 0; i < n; i++)
+            rule->price[i] = (struct place_price){EVERYTHING, false};
         return;
     }
     struct search f = {.play = {.s = s},
                        .best = rule,
-                       .money = money * (s->categories.told ? 1 : LEARNED),
-                       .deadline = s->goal.deadline == BATS_NEVER
-                                       ? INFINITY
-                                       : (double)s->goal.deadline,
-                       .saves = s->goal.minimize == BATS_MINIMIZE_COST,
-                       .end = INFINITY,
-                       .cost = INFINITY};
-    if (allocate(&f.play))
-        search(&f);
+                       .saves = s->goal.minimize == BATS_MINIMIZE_COST};
+    struct due *due = calloc(n, sizeof *due);
+    if (due && allocate(&f.play))
+        search_all(&f, due);
+    free(due);
     release(&f.play);
 }
+
+static const struct place_kind kind = {.choose = choose,
+                                       .make = make_rule,
+                                       .turn = PLACE_BY_DEADLINE,
+                                       .waits = true};
 
 static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
     (void)o;
-    return place_init(self, s, choose, make_rule, true, err);
+    return place_init(self, s, &kind, err);
 }
 
 const struct bats_policy bats_policy_flow = {

@@ -52,11 +52,14 @@ size_t place_miser(const struct place_offer *offers, size_t n,
     return best;
 }
 
+static const struct place_kind kind = {
+    .choose = place_miser, .turn = PLACE_IN_TURN, .waits = true};
+
 static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
     (void)o;
-    return place_init(self, s, place_miser, NULL, true, err);
+    return place_init(self, s, &kind, err);
 }
 
 const struct bats_policy bats_policy_miser = {

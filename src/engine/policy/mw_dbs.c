@@ -49,11 +49,14 @@ size_t place_mw_dbs(const struct place_offer *offers, size_t n,
     return best;
 }
 
+static const struct place_kind kind = {
+    .choose = place_mw_dbs, .turn = PLACE_BY_SLACK, .waits = false};
+
 static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
     (void)o;
-    return place_init(self, s, place_mw_dbs, NULL, false, err);
+    return place_init(self, s, &kind, err);
 }
 
 const struct bats_policy bats_policy_mw_dbs = {

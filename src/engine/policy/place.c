@@ -9,9 +9,18 @@
 /* The runtime of a task if no task has ended: then nothing is too dear. */
 #define UNKNOWN 1
 
+/* A ready task: those of less `first` come first, then of less `second`, then
+ * the higher ones. */
 struct ready {
+    double first, second;
     int64_t height;
+    uint32_t workflow;
     struct bats_position task;
+};
+
+/* Money of a workflow, or of the run. */
+struct money {
+    double left, rest; /* rest: least cost of what has not begun */
 };
 
 /* A round depends on this. */
@@ -21,14 +30,14 @@ struct stamp {
 };
 
 struct place {
-    place_choose *choose;
-    place_make_rule *make;
-    bool waits;
+    const struct place_kind *kind;
     struct place_rule rule;
     double *least;         /* by node: least time */
     uint32_t ranked, gone; /* weights and machines, of which the rule is, */
     uint32_t results;      /* and DONE tasks */
-    struct ready *ready;   /* of the round, the highest first */
+    struct ready *ready;   /* of the round, in order */
+    struct money *money;   /* by workflow, and at last that of the run */
+    uint32_t turn;         /* the workflow whose turn it is */
     double *free;          /* by slot: from when; INFINITY: it is not
                                    offered */
     struct bats_position *answer; /* by slot; or BATS_NO_POSITION */
@@ -84,64 +93,117 @@ static double least_cost(const struct state *s, uint32_t task)
     return isfinite(least) ? least : 0;
 }
 
-static double least_cost_of_rest(const struct state *s)
+/* ---- workflows ---- */
+
+static double money_of(const struct bats_ledger *ledger)
 {
-    double sum = 0;
-    for (uint32_t i = 0; i < s->bag.n; i++)
-        if (s->bag.state[i] == BATS_TASK_PENDING ||
-            s->bag.state[i] == BATS_TASK_BLOCKED ||
-            s->bag.state[i] == BATS_TASK_WAITING)
-            sum += least_cost(s, s->bag.index[i]);
-    return sum;
+    return ledger->budget == BATS_UNLIMITED
+               ? INFINITY
+               : (double)bats_ledger_available(ledger);
+}
+
+double place_money(const struct state *s, uint32_t workflow)
+{
+    return s->purses.n > 0 ? money_of(&s->purses.list[workflow].ledger)
+                           : INFINITY;
+}
+
+double place_money_of_run(const struct state *s)
+{
+    return money_of(&s->ledger);
+}
+
+double place_deadline(const struct state *s, uint32_t workflow)
+{
+    bats_time own = s->purses.n > 0 ? s->purses.list[workflow].deadline : 0;
+    double run =
+        s->goal.deadline == BATS_NEVER ? INFINITY : (double)s->goal.deadline;
+    return own > 0 ? fmin((double)own, run) : run;
+}
+
+static bool has_begun(const struct state *s, uint32_t i)
+{
+    return s->bag.state[i] != BATS_TASK_PENDING &&
+           s->bag.state[i] != BATS_TASK_BLOCKED &&
+           s->bag.state[i] != BATS_TASK_WAITING;
+}
+
+static void count_money(struct place *p, const struct state *s)
+{
+    uint32_t n = place_workflows(s);
+    for (uint32_t i = 0; i < n; i++)
+        p->money[i] = (struct money){place_money(s, i), 0};
+    p->money[n] = (struct money){place_money_of_run(s), 0};
+    for (uint32_t i = 0; i < s->bag.n; i++) {
+        if (has_begun(s, i))
+            continue;
+        double cost = least_cost(s, s->bag.index[i]);
+        p->money[place_workflow(s, s->bag.index[i])].rest += cost;
+        p->money[n].rest += cost;
+    }
 }
 
 void place_deadlines(const struct bats_graph *g, const uint32_t *order,
-                     const double *least, double deadline, double *latest)
+                     const double *least, double *latest)
 {
     for (uint32_t i = g->n_nodes; i-- > 0;) {
         uint32_t node = order[i];
-        latest[node] = deadline;
         for (uint64_t k = g->first[node]; k < g->first[node + 1]; k++)
             latest[node] =
                 fmin(latest[node], latest[g->child[k]] - least[g->child[k]]);
     }
 }
 
+/* The time to save a task's state, where that may be needed. */
+static double migration(const struct state *s)
+{
+    for (size_t c = 0; c < s->n_clusters; c++)
+        if (place_offers(s, c) && s->clusters[c].spec.reclaimable)
+            return (double)s->preempt_lead;
+    return 0;
+}
+
 static void make_deadlines(struct place *p, const struct state *s)
 {
     const struct bats_graph *g = s->bag.graph;
-    for (uint32_t i = 0; i < g->n_nodes; i++)
-        p->least[i] = i < g->n_tasks ? least_time(s, i) : 0;
-    place_deadlines(g, s->sorted, p->least,
-                    s->goal.deadline == BATS_NEVER ? INFINITY
-                                                   : (double)s->goal.deadline,
-                    p->rule.latest);
+    double moved = migration(s);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        bool is_task = i < g->n_tasks;
+        p->least[i] = is_task ? least_time(s, i) + moved : 0;
+        p->rule.latest[i] =
+            is_task ? place_deadline(s, place_workflow(s, i)) : INFINITY;
+    }
+    place_deadlines(g, s->sorted, p->least, p->rule.latest);
 }
 
 /* So often do results alone make it worth a new rule. */
 #define RULES 32
 
-static void update_rule(struct place *p, const struct state *s, double money)
+static void update_rule(struct place *p, const struct state *s)
 {
     uint32_t gone = s->n_lost + s->n_quarantined;
     uint32_t results = s->bag.count[BATS_TASK_DONE];
-    bool is_news = p->make && results - p->results > s->bag.n / RULES;
+    bool is_news = p->kind->make && results - p->results > s->bag.n / RULES;
     if (p->ranked == s->categories.n_ranked && p->gone == gone && !is_news)
         return;
     p->ranked = s->categories.n_ranked;
     p->gone = gone;
     p->results = results;
-    if (p->make)
-        p->make(s, money, &p->rule);
+    if (p->kind->make)
+        p->kind->make(s, &p->rule);
     else
         make_deadlines(p, s);
 }
 
 /* ---- a round ---- */
 
-static int by_height(const void *left, const void *right)
+static int by_keys(const void *left, const void *right)
 {
     const struct ready *a = left, *b = right;
+    if (a->first != b->first)
+        return a->first < b->first ? -1 : 1;
+    if (a->second != b->second)
+        return a->second < b->second ? -1 : 1;
     if (a->height != b->height)
         return a->height > b->height ? -1 : 1;
     return a->task.i > b->task.i ? -1 : a->task.i < b->task.i;
@@ -161,10 +223,20 @@ double place_rest(const struct state *s, uint32_t slot)
     return fabs(over); /* late: as late again */
 }
 
+/* A machine that has had no task yet. */
+static bool is_new(const struct state *s, uint32_t machine)
+{
+    return s->rest[machine].began_at == BATS_NEVER;
+}
+
 static double free_at(const struct place *p, const struct state *s,
                       uint32_t slot)
 {
-    if (s->slots[slot].n_tasks > 0 && !p->waits)
+    uint32_t machine = s->slots[slot].machine;
+    bool is_told = s->rest[machine].taken_at != BATS_NEVER ||
+                   (s->n_noticed > 0 && is_new(s, machine) &&
+                    s->clusters[slot_cluster(s, slot)].spec.reclaimable);
+    if (is_told || (s->slots[slot].n_tasks > 0 && !p->kind->waits))
         return INFINITY;
     return (double)s->now + place_rest(s, slot);
 }
@@ -181,15 +253,26 @@ static uint32_t look(struct place *p, const struct state *s)
     return idle;
 }
 
-/* Finds the slot of each cluster that is free first. */
+/* Of each cluster two offers: of machines that have had a task, and new ones. */
+#define OFFERS (2 * BATS_CLUSTERS_MAX)
+
+/* New machines differ only where they may be reclaimed. */
+static uint32_t offer_of(const struct state *s, uint32_t slot)
+{
+    uint32_t c = slot_cluster(s, slot);
+    return 2 * c + (s->clusters[c].spec.reclaimable &&
+                    is_new(s, s->slots[slot].machine));
+}
+
+/* Finds the slot for each offer that is free first. */
 static void find_slots(const struct place *p, const struct state *s,
                        struct bats_position task, uint32_t *slots)
 {
     uint32_t avoid = s->tasks[task.i].avoid;
-    for (size_t c = 0; c < s->n_clusters; c++)
-        slots[c] = NO_SLOT;
+    for (size_t i = 0; i < 2 * s->n_clusters; i++)
+        slots[i] = NO_SLOT;
     for (uint32_t i = 0; i < s->n_slots; i++) {
-        uint32_t *best = &slots[slot_cluster(s, i)];
+        uint32_t *best = &slots[offer_of(s, i)];
         if (isfinite(p->free[i]) &&
             (s->slots[i].machine != avoid || s->n_busy == 0) &&
             (*best == NO_SLOT || p->free[i] < p->free[*best]))
@@ -197,9 +280,16 @@ static void find_slots(const struct place *p, const struct state *s,
     }
 }
 
-struct money {
-    double left, rest; /* least cost of what has not begun */
-};
+static double risk(const struct state *s, uint32_t machine, double finish)
+{
+    const struct bats_cluster *c =
+        &s->clusters[s->machines[machine].cluster].spec;
+    double began = is_new(s, machine) ? (double)s->now
+                                      : (double)s->rest[machine].began_at;
+    return c->reclaimable
+               ? bats_lifetime_cdf(&c->lifetime, (bats_time)(finish - began))
+               : 0;
+}
 
 /* The offer of a machine that is free now and of which nothing is known, nor will
  * soon be. */
@@ -216,38 +306,54 @@ static size_t explore(const struct state *s, const struct place_offer *offers,
     return PLACE_NONE;
 }
 
+static double share_of(const struct money *m)
+{
+    return m->left > 0 ? m->rest / m->left : 1;
+}
+
+static struct place_limits limits_of(const struct place *p,
+                                     const struct state *s, uint32_t number,
+                                     uint32_t workflow)
+{
+    const struct money *own = &p->money[workflow],
+                       *run = &p->money[place_workflows(s)];
+    double spare = fmin(own->left - own->rest, run->left - run->rest);
+    if (p->kind->make && spare < 0) /* the rest may turn out to cost less */
+        spare = 0;
+    return (struct place_limits){
+        .cost = (least_cost(s, number) + spare) * (1 + NOISE) + 1,
+        .finish = p->rule.latest[number] * (1 + NOISE),
+        .share = fmax(share_of(own), share_of(run)),
+        .price = p->rule.price[workflow].price,
+        .is_relative = p->rule.price[workflow].is_relative};
+}
+
 /* Chooses among the offers: the slot, or NO_SLOT. */
 static uint32_t choose(struct place *p, const struct state *s,
-                       struct bats_position task, const struct money *money,
-                       double *price)
+                       const struct ready *r, double *price)
 {
-    struct place_offer offer[BATS_CLUSTERS_MAX];
-    uint32_t slots[BATS_CLUSTERS_MAX], of[BATS_CLUSTERS_MAX];
-    uint32_t number = s->bag.index[task.i];
-    double least = least_cost(s, number), spare = money->left - money->rest;
-    if (p->make && spare < 0) /* the rest may turn out to cost less */
-        spare = 0;
-    struct place_limits limits = {
-        .cost = (least + spare) * (1 + NOISE) + 1,
-        .finish = p->rule.latest[number] * (1 + NOISE),
-        .share = money->left > 0 ? money->rest / money->left : 1,
-        .price = p->rule.price,
-        .is_relative = p->rule.is_relative};
+    struct place_offer offer[OFFERS];
+    uint32_t slots[OFFERS], of[OFFERS];
+    uint32_t number = s->bag.index[r->task.i];
+    struct place_limits limits = limits_of(p, s, number, r->workflow);
     size_t n = 0;
-    find_slots(p, s, task, slots);
-    for (size_t c = 0; c < s->n_clusters; c++) {
-        if (slots[c] == NO_SLOT)
+    find_slots(p, s, r->task, slots);
+    for (size_t i = 0; i < 2 * s->n_clusters; i++) {
+        if (slots[i] == NO_SLOT)
             continue;
-        double time = place_runtime(s, number, c);
-        offer[n] = (struct place_offer){p->free[slots[c]] + time,
-                                        place_cost(s, time, c), 0};
+        double time = place_runtime(s, number, i / 2);
+        double finish = p->free[slots[i]] + time;
+        offer[n] =
+            (struct place_offer){finish, place_cost(s, time, i / 2),
+                                 risk(s, s->slots[slots[i]].machine, finish)};
         p->is_dear |= offer[n].cost > limits.cost;
         p->is_late |= offer[n].finish > limits.finish;
-        of[n++] = slots[c];
+        of[n++] = slots[i];
     }
-    size_t best = p->make ? explore(s, offer, of, n, &limits) : PLACE_NONE;
+    size_t best =
+        p->kind->make ? explore(s, offer, of, n, &limits) : PLACE_NONE;
     if (best == PLACE_NONE)
-        best = p->choose(offer, n, &limits);
+        best = p->kind->choose(offer, n, &limits);
     if (best == PLACE_NONE)
         return NO_SLOT;
     *price = offer[best].cost;
@@ -255,39 +361,67 @@ static uint32_t choose(struct place *p, const struct state *s,
     return of[best];
 }
 
+/* Tasks of one workflow are next to each other, the highest first. */
+static void take_turns(struct place *p, const struct state *s, uint32_t n)
+{
+    uint32_t flows = place_workflows(s), turn = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct ready *r = &p->ready[i];
+        turn = i > 0 && r[-1].workflow == r->workflow ? turn + 1 : 0;
+        bool is_late = place_deadline(s, r->workflow) < (double)s->now;
+        r->first = is_late ? (double)INFINITY : turn;
+        r->second = p->kind->turn == PLACE_BY_SLACK
+                        ? p->rule.latest[s->bag.index[r->task.i]]
+                        : (r->workflow + flows - p->turn) % flows;
+    }
+    qsort(p->ready, n, sizeof *p->ready, by_keys);
+}
+
 static void gather(struct place *p, const struct state *s)
 {
     uint32_t n = bats_bag_ready(&s->bag);
-    for (uint32_t i = 0; i < n; i++)
-        p->ready[i] = (struct ready){
-            s->height[s->bag.index[s->bag.order[i].i]], s->bag.order[i]};
-    qsort(p->ready, n, sizeof *p->ready, by_height);
+    bool is_due = p->kind->turn == PLACE_BY_DEADLINE;
+    for (uint32_t i = 0; i < n; i++) {
+        struct bats_position task = s->bag.order[i];
+        uint32_t flow = place_workflow(s, s->bag.index[task.i]);
+        double due = is_due ? place_deadline(s, flow) : 0;
+        p->ready[i] =
+            (struct ready){.first = due < (double)s->now ? INFINITY : due,
+                           .second = flow,
+                           .height = s->height[s->bag.index[task.i]],
+                           .workflow = flow,
+                           .task = task};
+    }
+    qsort(p->ready, n, sizeof *p->ready, by_keys);
+    if (!is_due && s->purses.n > 0)
+        take_turns(p, s, n);
 }
 
 static void make_round(struct place *p, const struct state *s)
 {
-    struct money money = {.left =
-                              s->ledger.budget == BATS_UNLIMITED
-                                  ? INFINITY
-                                  : (double)bats_ledger_available(&s->ledger),
-                          .rest = least_cost_of_rest(s)};
     uint32_t n = bats_bag_ready(&s->bag), idle = look(p, s);
-    update_rule(p, s, money.left);
+    update_rule(p, s);
+    count_money(p, s);
     gather(p, s);
     p->is_late = p->is_dear = false;
     for (uint32_t i = 0; i < n && idle > 0; i++) {
-        struct bats_position task = p->ready[i].task;
-        double price = 0;
-        uint32_t slot = choose(p, s, task, &money, &price);
+        const struct ready *r = &p->ready[i];
+        struct money *own = &p->money[r->workflow],
+                     *run = &p->money[place_workflows(s)];
+        double price = 0, least = least_cost(s, s->bag.index[r->task.i]);
+        uint32_t slot = choose(p, s, r, &price);
         if (slot == NO_SLOT)
             continue;
-        money.left -= price;
-        money.rest -= least_cost(s, s->bag.index[task.i]);
+        own->left -= price;
+        own->rest -= least;
+        run->left -= price;
+        run->rest -= least;
         if (s->slots[slot].n_tasks > 0 || bats_is_position(p->answer[slot]))
             continue; /* it waits for what goes first there */
-        p->answer[slot] = task;
+        p->answer[slot] = r->task;
+        p->turn = (r->workflow + 1) % place_workflows(s);
         idle--;
-        if (!p->waits)
+        if (!p->kind->waits)
             p->free[slot] = INFINITY;
     }
 }
@@ -326,25 +460,26 @@ struct bats_position place_place(void *self, const struct state *s,
     return task;
 }
 
-int place_init(void *self, const struct state *s, place_choose *choose_one,
-               place_make_rule *make, bool waits, struct bats_error *err)
+int place_init(void *self, const struct state *s,
+               const struct place_kind *kind, struct bats_error *err)
 {
     struct place *p = calloc(1, sizeof *p);
     ((struct place_memory *)self)->place = p;
     if (!p)
         goto no_memory;
-    uint32_t nodes = s->bag.graph->n_nodes;
-    p->choose = choose_one;
-    p->make = make;
-    p->waits = waits;
+    uint32_t nodes = s->bag.graph->n_nodes, flows = place_workflows(s);
+    p->kind = kind;
     p->ranked = UINT32_MAX;
     p->stamp.now = -1;
     p->rule.latest = calloc(nodes, sizeof *p->rule.latest);
+    p->rule.price = calloc(flows, sizeof *p->rule.price);
     p->least = calloc(nodes, sizeof *p->least);
     p->ready = calloc(s->bag.n, sizeof *p->ready);
+    p->money = calloc(flows + 1, sizeof *p->money);
     p->free = calloc(s->n_slots, sizeof *p->free);
     p->answer = calloc(s->n_slots, sizeof *p->answer);
-    if (p->rule.latest && p->least && p->ready && p->free && p->answer)
+    if (p->rule.latest && p->rule.price && p->least && p->ready && p->money &&
+        p->free && p->answer)
         return 0;
 no_memory:
     return bats_error_set(err, BATS_ENOMEM, "no memory for a policy");
@@ -356,8 +491,10 @@ void place_release(void *self)
     if (!p)
         return;
     free(p->rule.latest);
+    free(p->rule.price);
     free(p->least);
     free(p->ready);
+    free(p->money);
     free(p->free);
     free(p->answer);
     free(p);

@@ -3,9 +3,9 @@
  * policy.h.
  *
  * Layer: engine. In rounds, as in algorithm I of Sampaio and Barbosa (2020): of
- * the tasks that are ready the one with the highest rank_u comes first. Each
+ * the ready tasks of a workflow the one with the highest rank_u comes first. Each
  * machine offers it a finish FT, a cost and a risk; those remain that leave enough
- * for the rest,
+ * for the rest of its workflow,
  *
  *   cost   <= CP = least cost of the task + spare                       (2)
  *   finish <= DP = min over its successors s of DP(s) - least time of s (3)
@@ -14,6 +14,15 @@
  * the last ones the deadline; and of them the one that the policy's `choose` says.
  * A task for which none remains waits for another round. The time for data is part
  * of a task's runtime, for it does not depend on the machine (section III.C).
+ *
+ * Of several workflows (bats/purse.h) each has its own money and deadline, within
+ * those of the run. One whose deadline is over comes after all others.
+ *
+ * The risk is the probability (6) that the machine is reclaimed before the finish,
+ * by its age, which counts from its first task: a machine that has had none is
+ * offered beside those that have. While a notice of a reclaim stands, new machines
+ * that may be reclaimed are not offered, nor is that one. Where machines may be
+ * reclaimed, the least time of a task (3) includes the time to save its state.
  */
 #ifndef BATS_ENGINE_PLACE_H
 #define BATS_ENGINE_PLACE_H
@@ -23,15 +32,14 @@
 struct place_offer {
     double finish; /* microseconds of the run */
     double cost;   /* money */
-    double risk;   /* probability that the machine is reclaimed until then; 0
-                      in the engine */
+    double risk;   /* probability that the machine is reclaimed until then */
 };
 
 struct place_limits {
     double cost, finish; /* CP and DP */
     double share;        /* least cost of all that is left / money left */
-    double price;        /* of the rule, */
-    bool is_relative;    /* the same */
+    double price;        /* struct place_price */
+    bool is_relative;
 };
 
 #define PLACE_NONE SIZE_MAX
@@ -42,10 +50,11 @@ typedef size_t place_choose(const struct place_offer *offers, size_t n,
 
 place_choose place_miser, place_mw_dbs;
 
-/* By node, DP; `least` has the shortest time of each task, with what may come on
- * top for a migration. */
+/* By node, DP: `latest` has the deadline of each, INFINITY where there is none,
+ * and then DP; `least` the shortest time of each task, with what may come on top
+ * for a migration. */
 void place_deadlines(const struct bats_graph *graph, const uint32_t *order,
-                     const double *least, double deadline, double *latest);
+                     const double *least, double *latest);
 
 /* ---- as a policy ---- */
 
@@ -62,18 +71,52 @@ bool place_offers(const struct state *s, size_t cluster);
 /* Until the slot is free, microseconds; INFINITY: it gets no task. */
 double place_rest(const struct state *s, uint32_t slot);
 
-/* The choice goes by this; made anew when more is known. */
-struct place_rule {
-    double *latest; /* by node: DP */
-    double price;   /* of time: microseconds that a unit of money is worth; 0: it
-                       is the limits that count; */
+/* The workflows; one, if there are no purses. */
+static inline uint32_t place_workflows(const struct state *s)
+{
+    return s->purses.n > 0 ? s->purses.n : 1;
+}
+
+static inline uint32_t place_workflow(const struct state *s, uint32_t task)
+{
+    return s->purses.n > 0 ? s->purses.of[task] : 0;
+}
+
+/* The deadline of a workflow, or of the run if that is sooner; INFINITY: none. */
+double place_deadline(const struct state *s, uint32_t workflow);
+
+/* The money that it has left, of its own; INFINITY: it has that of the run. */
+double place_money(const struct state *s, uint32_t workflow);
+double place_money_of_run(const struct state *s);
+
+struct place_price {
+    double price; /* of time: microseconds that a unit of money is worth; 0: it
+                     is the limits that count; */
     bool is_relative; /* or the range of costs on offer, in ranges of finishes */
 };
 
-/* Makes the rule from the state, with `money` left. Without memory the last one
- * stays. */
-typedef void place_make_rule(const struct state *s, double money,
-                             struct place_rule *rule);
+/* The choice goes by this; made anew when more is known. */
+struct place_rule {
+    double *latest;            /* by node: DP */
+    struct place_price *price; /* by workflow */
+};
+
+/* Makes the rule from the state. Without memory the last one stays. */
+typedef void place_make_rule(const struct state *s, struct place_rule *rule);
+
+/* Which of the workflows' first tasks comes first. */
+enum place_turn {
+    PLACE_IN_TURN,    /* one of each workflow after the other */
+    PLACE_BY_SLACK,   /* the same, that with the soonest DP first */
+    PLACE_BY_DEADLINE /* all of the workflow that is due first */
+};
+
+struct place_kind {
+    place_choose *choose;
+    place_make_rule *make; /* NULL: DP of the deadlines */
+    enum place_turn turn;
+    bool waits; /* a task may be planned for a machine that is not free yet */
+};
 
 struct place;
 
@@ -81,10 +124,9 @@ struct place_memory {
     struct place *place;
 };
 
-/* `waits`: a task may be planned for a machine that is not free yet. `make`:
- * NULL: DP of the deadline. */
-int place_init(void *self, const struct state *s, place_choose *choose,
-               place_make_rule *make, bool waits, struct bats_error *err);
+/* `kind` lives as long as the policy. */
+int place_init(void *self, const struct state *s,
+               const struct place_kind *kind, struct bats_error *err);
 void place_release(void *self);
 void place_start(void *self, const struct state *s,
                  const struct policy_sample *sample,

@@ -153,6 +153,7 @@ static void find_heights(struct state *s)
         s->height[node] =
             height < (double)BATS_LONGEST ? llround(height) : BATS_LONGEST;
     }
+    purses_rank(s);
     bats_bag_reorder(&s->bag);
     s->categories.n_ranked++;
     s->is_ranked = true;
@@ -241,14 +242,24 @@ static double fastest(const struct state *s)
     return isfinite(least) ? least : 1;
 }
 
-/* The longest chain of what is ready is on top of the heap. */
+/* The longest chain of what is ready is on top of the heap, unless deadlines
+ * order that. */
+static bats_time highest_ready(const struct state *s)
+{
+    uint32_t n = bats_bag_ready(&s->bag);
+    bats_time most = 0;
+    for (uint32_t i = 0; i < (s->purses.urgency || n == 0 ? n : 1); i++) {
+        bats_time height = s->height[s->bag.index[s->bag.order[i].i]];
+        most = height > most ? height : most;
+    }
+    return most;
+}
+
 bats_time state_longest_chain(const struct state *s)
 {
-    bats_time longest = 0;
     if (!s->is_ranked)
         return 0;
-    if (bats_bag_ready(&s->bag) > 0)
-        longest = s->height[s->bag.index[bats_bag_peek(&s->bag, 0).i]];
+    bats_time longest = highest_ready(s);
     for (uint32_t i = 0; i < s->n_held; i++) {
         const struct machine *m = &s->machines[s->held[i]];
         for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++) {

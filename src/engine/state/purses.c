@@ -6,6 +6,48 @@
 
 #include "util/grow.h"
 
+void purses_rank(struct state *s)
+{
+    const struct purses *a = &s->purses;
+    for (uint32_t i = 0; a->urgency && i < s->bag.n; i++) {
+        bats_time deadline = a->list[a->of[i]].deadline;
+        a->urgency[i] =
+            s->height[i] - (deadline > 0 ? deadline : BATS_LONGEST);
+    }
+}
+
+/* The tasks of workflows with deadlines come first that can wait least. */
+static bool order_by_urgency(struct state *s)
+{
+    struct purses *a = &s->purses;
+    a->urgency = malloc(s->bag.n * sizeof *a->urgency);
+    if (!a->urgency)
+        return false;
+    purses_rank(s);
+    s->bag.priority = a->urgency;
+    bats_bag_reorder(&s->bag);
+    return true;
+}
+
+/* Puts the ready tasks aside of workflows that begin later. */
+static void wait_for_begin(struct state *s, const struct bats_purse *specs)
+{
+    const struct purses *a = &s->purses;
+    uint32_t n = 0, *others = a->next; /* which is not used yet */
+    while (bats_bag_ready(&s->bag) > 0) {
+        struct bats_position task = bats_bag_draw(&s->bag, 0);
+        uint32_t number = s->bag.index[task.i];
+        bats_time begin = specs[a->of[number]].begin;
+        bats_bag_put_aside(&s->bag, task);
+        if (begin > 0)
+            bats_heap_set(&s->retries, number, begin);
+        else
+            others[n++] = number;
+    }
+    while (n > 0)
+        bats_bag_put_back(&s->bag, s->bag.position[others[--n]]);
+}
+
 int purses_init(struct state *s, const struct bats_sched_options *o)
 {
     struct purses *a = &s->purses;
@@ -19,6 +61,7 @@ int purses_init(struct state *s, const struct bats_sched_options *o)
     a->is_unpaid = calloc(o->n_tasks, 1);
     if (!a->list || !a->stakes || !a->next || !a->is_unpaid)
         return BATS_ENOMEM;
+    bool any_deadline = false;
     for (uint32_t i = 0; i < a->n; i++) {
         const struct bats_purse *spec = &o->purses[i];
         bats_money budget =
@@ -26,6 +69,9 @@ int purses_init(struct state *s, const struct bats_sched_options *o)
         a->list[i] = (struct purse){
             .deadline = spec->deadline, .is_news = true, .ended = BATS_NEVER};
         bats_ledger_init(&a->list[i].ledger, budget, spec->charged);
+        if (spec->begin > a->last_begin)
+            a->last_begin = spec->begin;
+        any_deadline |= spec->deadline > 0;
     }
     for (uint32_t i = 0; i < s->bag.n; i++)
         switch ((enum bats_task_state)s->bag.state[s->bag.position[i].i]) {
@@ -40,6 +86,10 @@ int purses_init(struct state *s, const struct bats_sched_options *o)
         default:
             a->list[a->of[i]].left++;
         }
+    if (any_deadline && !order_by_urgency(s))
+        return BATS_ENOMEM;
+    if (a->last_begin > 0)
+        wait_for_begin(s, o->purses);
     return 0;
 }
 
@@ -51,6 +101,7 @@ void purses_release(struct state *s)
     free(a->list);
     free(a->stakes);
     free(a->next);
+    free(a->urgency);
     free(a->is_unpaid);
 }
 

@@ -46,8 +46,11 @@ struct purses {
     struct purse *list;
     struct stakes *stakes; /* by machine */
     uint32_t *next;        /* by task: the next one that waits for money */
+    int64_t *urgency; /* by task: its height - the deadline of its workflow; NULL:
+                         none has one, and the height alone counts */
     uint8_t *is_unpaid;    /* by task: it was skipped for want of money */
     uint32_t n_unpaid, n_waiting;
+    bats_time last_begin; /* from then on no workflow is still to begin */
     bool is_news; /* of some purse */
 };
 
@@ -57,6 +60,9 @@ struct purses {
 int purses_init(struct state *s, const struct bats_sched_options *o);
 void purses_release(struct state *s);
 void purses_check(const struct state *s);
+
+/* Heights have changed: the urgency of tasks follows. */
+void purses_rank(struct state *s);
 
 /* The stake of the workflow in the machine, or NULL. */
 struct stake *purse_stake(const struct state *s, uint32_t machine,

@@ -130,6 +130,7 @@ static void set_up_machines(struct state *s,
         s->rest[i] = (struct machine_rest){.member = c->n_machines++,
                                            .paid_before = paid ? paid[i] : 0,
                                            .since = BATS_NEVER,
+                                           .began_at = BATS_NEVER,
                                            .taken_at = BATS_NEVER};
         for (uint32_t k = 0; k < specs[i].slots; k++)
             s->slots[s->n_slots++] = (struct slot){.machine = i,
@@ -164,6 +165,8 @@ static bool set_up_clusters(struct state *s)
 static bool allocate(struct state *s, const struct bats_sched_options *o)
 {
     bool has_delays = o->rules.retry_delay > 0 || o->rules.yields > 0;
+    for (uint32_t i = 0; i < o->n_purses; i++)
+        has_delays |= o->purses[i].begin > 0;
     uint32_t n_slots = 0;
     for (uint32_t i = 0; i < o->n_machines; i++)
         n_slots += o->machines[i].slots;

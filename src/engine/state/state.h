@@ -90,7 +90,8 @@ struct machine_rest {
     bool closed;           /* no other job can be had there */
     bool asked;            /* a job was asked for, and is not billed yet: */
     bats_time asked_at;    /*   since then; */
-    bats_time began_at;    /*   it began then, or BATS_NEVER */
+    bats_time began_at;    /*   it began then, or BATS_NEVER; where use is
+                              charged, with its first task */
 };
 
 /* A slot runs the first task of its queue; the others wait behind it. A replica

@@ -162,6 +162,8 @@ void use_begin(struct state *s, uint32_t id, struct bats_position task)
     } else {
         s->rest[id].since = m->paid_end = s->now;
         s->rest[id].booked = 0;
+        if (s->rest[id].began_at == BATS_NEVER)
+            s->rest[id].began_at = s->now;
     }
     bats_time time = allowed(s, id, task);
     hold_until(s, id, s->now + (time > 0 ? time : 1));
