@@ -44,8 +44,8 @@ static void mw_dbs_saves_where_money_is_scarce(void **state)
 /* 0 -> 1 -> 3, 0 -> 2 -> 3. */
 static const struct bats_edge edges[] = {{0, 1}, {0, 2}, {1, 3}, {2, 3}};
 
-static void sub_deadlines_leave_the_least_time_to_those_that_follow(
-    void **state)
+static void
+sub_deadlines_leave_the_least_time_to_those_that_follow(void **state)
 {
     (void)state;
     static const uint32_t order[] = {0, 1, 2, 3};
@@ -160,6 +160,52 @@ static void what_can_not_be_in_time_is_not_begun(void **state)
     run(&bats_policy_miser, 100 * BATS_UNIT, BATS_MINUTE, &status, &end);
     assert_int_equal(status.finish, BATS_FINISH_TOO_LATE);
     assert_int_equal(status.charged, 0);
+}
+
+/* A chain of three tasks of 6 seconds, each of another kind, at 60 or 360 an hour.
+ * Nothing is known of the second one, nor of the fast machines, but that it costs
+ * next to nothing anywhere. */
+static void a_task_of_a_new_kind_begins_on_a_new_machine(void **state)
+{
+    (void)state;
+    enum { EACH = 12 };
+    const struct bats_cluster clusters[] = {
+        {.name = "slow", .charge = 60 * BATS_UNIT, .max = EACH},
+        {.name = "fast", .charge = 360 * BATS_UNIT, .max = EACH}};
+    static const struct bats_edge chain[] = {{0, 1}, {1, 2}};
+    static const bats_time short_work[] = {6 * BATS_SECOND, 6 * BATS_SECOND,
+                                           6 * BATS_SECOND};
+    static const uint16_t category[] = {0, 1, 2};
+    struct bats_machine_spec many[2 * EACH];
+    struct bats_sched_status status;
+    struct bats_graph g;
+    struct bats_sched *s;
+    struct bats_error err;
+    bats_time end;
+    assert_int_equal(bats_graph_init(&g, 3, 3, chain, 2, &err), 0);
+    for (uint32_t i = 0; i < 2 * EACH; i++)
+        many[i] = (struct bats_machine_spec){i / EACH, 1};
+    struct bats_sim_options o = {
+        .sched = {.policy = &bats_policy_flow,
+                  .n_tasks = 3,
+                  .graph = &g,
+                  .category = category,
+                  .n_categories = 3,
+                  .clusters = clusters,
+                  .n_clusters = 2,
+                  .machines = many,
+                  .n_machines = 2 * EACH,
+                  .window = BATS_HOUR,
+                  .budget = 2 * BATS_UNIT,
+                  .billing = {.model = BATS_BILLING_USE}},
+        .work = short_work,
+        .speed = speed};
+    if (bats_sim_run(&o, &s, &end, &err) < 0)
+        fail_msg("%s", err.text);
+    bats_sched_status(s, &status);
+    bats_sched_destroy(s);
+    bats_graph_release(&g);
+    assert_int_equal(status.finish, BATS_FINISH_ALL_DONE);
 }
 
 /* The same machines; tasks 0, 1 and 2, 3 are two workflows, and wait for none. */
@@ -293,6 +339,7 @@ int main(void)
         cmocka_unit_test(deadline_and_budget_say_where_tasks_run),
         cmocka_unit_test(flow_ends_as_soon_as_the_money_allows),
         cmocka_unit_test(what_can_not_be_in_time_is_not_begun),
+        cmocka_unit_test(a_task_of_a_new_kind_begins_on_a_new_machine),
         cmocka_unit_test(each_workflow_has_its_own_money_and_deadline),
         cmocka_unit_test(a_late_workflow_ends_no_run_before_another_begins),
         cmocka_unit_test(what_is_reclaimed_goes_on_where_that_is_not_likely)};

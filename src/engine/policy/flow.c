@@ -24,8 +24,10 @@
 /* Prices of those who have all the money, or all the time. */
 #define NOTHING 1e-100
 #define EVERYTHING 1e100
-/* Where runtimes are learned, this share of the money is planned with. */
+/* Where runtimes are learned, this share of the money is planned with; and of the
+ * part for tasks of categories without results, that they may be dearer, less. */
 #define LEARNED 0.9
+#define UNSEEN 0.5
 #define PATIENCE 64 /* the longest target, in times of the shortest chain */
 
 /* ---- the choice ---- */
@@ -77,8 +79,9 @@ struct node {
 
 struct play {
     const struct state *s;
-    struct node *all; /* what is left, by workflow, the joints last, and in each */
-    uint32_t n_all;   /* the heaviest chain first */
+    struct node
+        *all; /* what is left, by workflow, the joints last, and in each */
+    uint32_t n_all;     /* the heaviest chain first */
     struct node *order; /* of one workflow, with the joints */
     uint32_t n;
     double *ready;         /* by node, from when it can run */
@@ -353,8 +356,8 @@ static bool allocate(struct play *p)
     p->latest = calloc(nodes, sizeof *p->latest);
     p->free = calloc(p->s->n_slots, sizeof *p->free);
     p->idle = calloc(p->s->n_slots, sizeof *p->idle);
-    return p->all && p->order && p->ready && p->begin && p->after && p->latest &&
-           p->free && p->idle;
+    return p->all && p->order && p->ready && p->begin && p->after &&
+           p->latest && p->free && p->idle;
 }
 
 static void release(struct play *p)
@@ -413,6 +416,23 @@ static int by_deadline(const void *left, const void *right)
     return a->workflow < b->workflow ? -1 : 1;
 }
 
+/* The share of the money that is planned with. Told runtimes are believed. */
+static double share_of_money(const struct play *p)
+{
+    const struct state *s = p->s;
+    double n = 0, seen = 0;
+    for (uint32_t i = 0; i < p->n; i++) {
+        uint32_t node = p->order[i].node;
+        if (node >= s->bag.n)
+            continue;
+        n++;
+        seen += s->categories.stats[category_of(s, node)].n > 0;
+    }
+    return s->categories.told || n == 0
+               ? 1
+               : LEARNED * (seen / n + UNSEEN * (1 - seen / n));
+}
+
 /* Each workflow in turn gets what those that are due before it have left. */
 static void search_all(struct search *f, struct due *due)
 {
@@ -427,10 +447,9 @@ static void search_all(struct search *f, struct due *due)
         uint32_t flow = due[i].workflow;
         f->price = &f->best->price[flow];
         f->deadline = due[i].deadline;
-        f->money = fmin(place_money(s, flow), run) *
-                   (s->categories.told ? 1 : LEARNED);
         f->end = f->cost = INFINITY;
         take_workflow(&f->play, flow);
+        f->money = fmin(place_money(s, flow), run) * share_of_money(&f->play);
         search(f);
         if (i + 1 == n)
             break;
@@ -442,7 +461,8 @@ static void search_all(struct search *f, struct due *due)
 static void make_rule(const struct state *s, struct place_rule *rule)
 {
     uint32_t n = place_workflows(s);
-    if (!place_knows(s)) { /* a task for each kind of machine, and cheap ones */
+    if (!place_knows(
+            s)) { /* a task for each kind of machine, and cheap ones */
         for (uint32_t i = 0; i < n; i++)
             rule->price[i] = (struct place_price){EVERYTHING, false};
         return;

@@ -167,7 +167,7 @@ double categories_longest(const struct state *s, uint32_t task, size_t cluster)
     if (!s->is_ranked || k->told)
         return mean;
     if (stats->n < 2 || stats->mean <= 0)
-        return stats->n > 0 ? 2 * mean : 0;
+        return 2 * mean;
     return mean *
            (1 + 2 * sqrt(stats->squares / (stats->n - 1)) / stats->mean);
 }

@@ -498,7 +498,8 @@ double categories_runtime(const struct state *s, uint32_t task,
                           size_t cluster);
 
 /* The longest time that it may well take there: the mean of its category and two
- * standard deviations; 0: not known. */
+ * standard deviations, or twice the mean where there is hardly a result; 0: not
+ * known. */
 double categories_longest(const struct state *s, uint32_t task,
                           size_t cluster);
 

@@ -130,6 +130,18 @@ static bats_time allowed(const struct state *s, uint32_t id,
     return longest > time ? longest : time;
 }
 
+/* The time that the task takes on average. */
+static bats_time typical(const struct state *s, uint32_t id,
+                         struct bats_position task)
+{
+    double mean = bats_is_position(task) && s->is_ranked
+                      ? categories_runtime(s, s->bag.index[task.i],
+                                           s->machines[id].cluster)
+                      : 0;
+    return mean > 0 ? (bats_time)(mean + 0.5) + s->preempt_lead
+                    : expected(s, id);
+}
+
 /* With the last of the money it may as well be tried. */
 bool use_affordable(const struct state *s, uint32_t id,
                     struct bats_position task)
@@ -137,9 +149,8 @@ bool use_affordable(const struct state *s, uint32_t id,
     if (!s->is_use)
         return true;
     const struct machine *m = &s->machines[id];
-    bats_time time = s->n_busy > 0 || bats_is_position(task)
-                         ? allowed(s, id, task)
-                         : expected(s, id);
+    bats_time time =
+        s->n_busy > 0 ? allowed(s, id, task) : typical(s, id, task);
     bats_time rest = in_use(s, id) ? m->paid_end - s->now : 0;
     bats_time lasts =
         bats_billing_lasts(s->clusters[m->cluster].price, s->window,
