@@ -68,7 +68,7 @@ INPUT_SRC = $(addprefix src/input/, \
 	pools.c profile_save.c reliability.c runtimes.c sharing.c textfile.c \
 	$(addprefix sweep/, domain.c json.c planfile.c plantask.c points.c \
 	readers.c script.c source.c sweep.c template.c text.c) \
-	$(addprefix workflow/, dax.c load.c makeflow.c names.c wfformat.c \
+	$(addprefix workflow/, dax.c load.c makeflow.c names.c merge.c wfformat.c \
 	workflow.c))
 PROTO_SRC = $(addprefix src/proto/, read.c write.c)
 EXEC_SRC = $(addprefix src/exec/process/, \

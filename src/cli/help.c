@@ -25,11 +25,16 @@ static const struct {
 } usage[BATS_VERBS] = {
     [BATS_VERB_RUN] =
         {"bats-mpi [run] [OPTION...] BAG\n"
+         "       bats-mpi [run] [OPTION...] WORKFLOW [budget=AMOUNT]... "
+         "WORKFLOW...\n"
          "       bats-mpi [run] [OPTION...] -- COMMAND [::: VALUE...]...",
          "Runs every line of the file BAG (-: standard input) as a shell "
          "command on the MPI ranks it was started on, or with -j on this "
          "machine. Rank 0 hands out the tasks; the other ranks execute them. "
-         "The second form is a sweep: COMMAND with the values of each point "
+         "In the second form several workflows (of Makeflow, WfFormat or DAX, by "
+         "their names) share the machines, each with its own budget (and "
+         "deadline=TIME), if that stands behind it; the record is that of the first. "
+         "The third form is a sweep: COMMAND with the values of each point "
          "in the place of its replacement strings, as in GNU parallel. "
          "'::: VALUE...' gives values, ':::: FILE...' the lines of files (-: "
          "standard input); with several of these, all combinations are run, "

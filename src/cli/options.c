@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/options_value.h"
 #include "cli/similar.h"
+#include "input/workflow/workflow.h"
 
 /* upper limit of the options of a verb */
 #define ROWS_MAX 64
@@ -96,6 +97,13 @@ static void read_sweep(int n, char **words, struct bats_settings *settings)
 static int read_words(enum bats_verb verb, int n, char **words,
                       struct bats_settings *settings, struct bats_error *err)
 {
+    if (verb == BATS_VERB_RUN && n > 1 &&
+        bats_workflow_format(words[0]) != BATS_WORKFLOW_NONE) {
+        settings->files = (const char *const *)words;
+        settings->n_files = (size_t)n;
+        settings->bag = words[0];
+        return 0;
+    }
     int rc = bats_verb_check(verb, n, words, err);
     if (rc != 0)
         return rc;

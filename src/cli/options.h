@@ -126,6 +126,8 @@ struct bats_settings {
     const char *where;                   /* tasks: [NULL] */
     bool left;                           /* status: [false] */
     const char *words[BATS_WORDS_MAX];   /* all arguments; NULL: not given */
+    const char *const *files;            /* run: the words of several bags, */
+    size_t n_files;                      /* [0] */
     bool is_sweep;                       /* run: no BAG, but this: [false] */
     struct bats_sweep_spec sweep;
     struct bats_source source[BATS_OPTIONS_LIST]; /* run: sweep.sources */

@@ -90,6 +90,12 @@ char *bats_options_json(enum bats_verb verb, const struct bats_settings *set)
 {
     json_t *object = json_object();
     int bad = json_object_set_new(object, "bag", bats_json_text(set->bag));
+    if (set->n_files > 0) {
+        json_t *words = json_array();
+        for (size_t i = 0; i < set->n_files; i++)
+            bad |= json_array_append_new(words, bats_json_text(set->files[i]));
+        bad |= json_object_set_new(object, "workflows", words);
+    }
     for (size_t i = 0; i < bats_options_n; i++)
         if (bats_options[i].verbs & 1u << verb &&
             bats_options[i].offset != offsetof(struct bats_settings, help))

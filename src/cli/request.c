@@ -42,7 +42,9 @@ static int load_bag(const struct bats_settings *set, struct bats_bagfile **bag,
 {
     if (set->is_sweep)
         return bats_request_sweep(set, bag, err);
-    int rc = bats_bagfile_load(set->bag, bag, err);
+    int rc = set->n_files > 0
+                 ? bats_bagfile_load_several(set->files, set->n_files, bag, err)
+                 : bats_bagfile_load(set->bag, bag, err);
     if (rc == BATS_EINPUT && access(set->bag, F_OK) != 0)
         bats_verb_suggest(set->bag, err);
     if (rc < 0 || set->quiet)

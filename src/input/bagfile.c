@@ -384,22 +384,86 @@ static int check_builtins(const struct bats_bagfile *bag,
 }
 
 /* To be run, all tasks need commands. */
-static int read_workflow(struct bats_bagfile *b, struct bats_error *err)
+static int load_workflow(const char *path, struct bats_workflow *w,
+                         struct bats_error *err)
 {
     char at[BATS_WORKFLOW_AT_SIZE], name[100];
-    struct bats_workflow *w = b->workflow = calloc(1, sizeof *w);
-    int code = w ? bats_workflow_load(b->name, w, err) : no_memory(err);
-    if (code)
-        return code;
-    b->n_tasks = w->n;
-    for (uint32_t i = 0; i < w->n; i++)
+    int code = bats_workflow_load(path, w, err);
+    for (uint32_t i = 0; !code && i < w->n; i++)
         if (w->tasks[i].command == BATS_NO_COMMAND)
             return bats_error_set(
                 err, BATS_EINPUT,
                 "%s%s has no command: this workflow can only be simulated",
                 bats_workflow_at(w, w->tasks[i].line, at),
                 bats_workflow_name(w, i, name, sizeof name));
+    return code;
+}
+
+static int read_workflow(struct bats_bagfile *b, struct bats_error *err)
+{
+    struct bats_workflow *w = b->workflow = calloc(1, sizeof *w);
+    int code = w ? load_workflow(b->name, w, err) : no_memory(err);
+    if (code)
+        return code;
+    b->n_tasks = w->n;
     return check_builtins(b, err);
+}
+
+/* Loads the workflow of this word, or reads an option of the one before. */
+static int read_word_of_several(struct bats_bagfile *b, const char *word,
+                                struct bats_workflow *parts, uint32_t *n_parts,
+                                struct bats_error *err)
+{
+    struct bats_error why;
+    bool is_file = bats_workflow_format(word) != BATS_WORKFLOW_NONE;
+    int code = is_file ? bats_sharing_begin(&b->sharing, word, strlen(word),
+                                            b->n_tasks, &why)
+                       : bats_sharing_option(&b->sharing, word, &why);
+    if (code)
+        return bats_error_set(err, code, "%s: %s",
+                              is_file ? word : parts[*n_parts - 1].path,
+                              why.text);
+    if (!is_file)
+        return 0;
+    struct bats_workflow *w = &parts[(*n_parts)++];
+    code = load_workflow(word, w, err);
+    b->n_tasks += w->n;
+    return code;
+}
+
+/* "a.makeflow + b.dax" */
+static char *join_names(const struct bats_workflow *parts, uint32_t n)
+{
+    char *text = NULL, *more;
+    for (uint32_t i = 0; i < n; i++, text = more) {
+        if (asprintf(&more, "%s%s%s", text ? text : "", text ? " + " : "",
+                     parts[i].path) < 0)
+            more = NULL;
+        free(text);
+        if (!more)
+            return NULL;
+    }
+    return text;
+}
+
+static int read_several(struct bats_bagfile *b, const char *const *words,
+                        size_t n_words, struct bats_workflow *parts,
+                        uint32_t *n_parts, struct bats_error *err)
+{
+    int code = 0;
+    for (size_t i = 0; !code && i < n_words; i++)
+        code = read_word_of_several(b, words[i], parts, n_parts, err);
+    if (code)
+        return code;
+    b->name = join_names(parts, *n_parts);
+    b->workflow = calloc(1, sizeof *b->workflow);
+    code = b->name && b->workflow
+               ? bats_workflow_merge(b->name, parts, *n_parts, b->workflow,
+                                     err)
+               : no_memory(err);
+    if (!code)
+        code = bats_sharing_finish(&b->sharing, b->n_tasks, err);
+    return code ? code : check_builtins(b, err);
 }
 
 /* ---- loading ---- */
@@ -534,6 +598,25 @@ int bats_bagfile_load(const char *path, struct bats_bagfile **bag,
     int code = bats_workflow_format(path) == BATS_WORKFLOW_NONE
                    ? read_bag(b, path, err)
                    : read_workflow(b, err);
+    if (code)
+        bats_bagfile_destroy(b);
+    else
+        *bag = b;
+    return code;
+}
+
+int bats_bagfile_load_several(const char *const *words, size_t n,
+                              struct bats_bagfile **bag,
+                              struct bats_error *err)
+{
+    struct bats_bagfile *b = calloc(1, sizeof *b);
+    struct bats_workflow *parts = calloc(n, sizeof *parts);
+    uint32_t n_parts = 0;
+    int code = b && parts ? read_several(b, words, n, parts, &n_parts, err)
+                          : no_memory(err);
+    for (uint32_t i = 0; i < n_parts; i++)
+        bats_workflow_release(&parts[i]);
+    free(parts);
     if (code)
         bats_bagfile_destroy(b);
     else

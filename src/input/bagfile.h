@@ -56,6 +56,17 @@ int bats_bagfile_load(const char *path, struct bats_bagfile **bag,
                       struct bats_error *err);
 void bats_bagfile_destroy(struct bats_bagfile *bag);
 
+/*
+ * Several workflows as one bag, each of which has its name and its budget
+ * (bats/purse.h): words as in {"a.makeflow", "budget=6", "deadline=2h", "b.dax"},
+ * of which the first is a file. They must live as long as the bag. BATS_EINPUT,
+ * too, for a word that is neither, a file that is there twice, or one that two of
+ * them make.
+ */
+int bats_bagfile_load_several(const char *const *words, size_t n,
+                              struct bats_bagfile **bag,
+                              struct bats_error *err);
+
 /* A bag of the tasks of `sweep`, which now belongs to it, also if this fails.
  * Its name is "sweep"; its tasks are on no line. BATS_EINPUT: a malformed
  * built-in task; BATS_ENOMEM. */

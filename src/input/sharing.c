@@ -29,9 +29,10 @@ static int add(struct bats_sharing *s, const char *name, size_t length,
     return 0;
 }
 
-static int read_option(struct bats_purse *p, const char *word,
-                       struct bats_error *why)
+int bats_sharing_option(struct bats_sharing *s, const char *word,
+                        struct bats_error *why)
 {
+    struct bats_purse *p = &s->list[s->n - 1];
     if (strncmp(word, "budget=", 7) == 0)
         return bats_money_parse(word + 7, &p->budget, why);
     if (strncmp(word, "begin=", 6) == 0)
@@ -54,7 +55,7 @@ static int complain(const char *file, uint32_t line, const char *what,
                           what);
 }
 
-static int read_options(struct bats_purse *p, const char *text,
+static int read_options(struct bats_sharing *s, const char *text,
                         const char *file, uint32_t line,
                         struct bats_error *err)
 {
@@ -66,33 +67,43 @@ static int read_options(struct bats_purse *p, const char *text,
             return complain(file, line, "this word is too long", err);
         memcpy(word, text, n);
         word[n] = '\0';
-        if (read_option(p, word, &why) < 0)
+        if (bats_sharing_option(s, word, &why) < 0)
             return complain(file, line, why.text, err);
         text += n;
     }
     return 0;
 }
 
+int bats_sharing_begin(struct bats_sharing *s, const char *name, size_t n,
+                       uint32_t n_tasks, struct bats_error *err)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        if (strlen(s->list[i].name) == n &&
+            memcmp(s->list[i].name, name, n) == 0)
+            return bats_error_set(err, BATS_EINPUT,
+                                  "this workflow is there already");
+    return s->n == BATS_PURSES_MAX
+               ? bats_error_set(err, BATS_EINPUT, "more than 1024 workflows")
+               : add(s, name, n, n_tasks, err);
+}
+
 int bats_sharing_note(struct bats_sharing *s, const char *text,
                       uint32_t n_tasks, const char *file, uint32_t line,
                       struct bats_error *err)
 {
+    struct bats_error why;
     text += strspn(text, BLANKS);
     size_t n = strcspn(text, BLANKS);
     if (n == 0 || memchr(text, '=', n))
         return complain(file, line, "the workflow has no name", err);
     int rc = s->n == 0 && n_tasks > 0 ? add(s, "others", 6, 0, err) : 0;
-    for (uint32_t i = 0; i < s->n; i++)
-        if (strlen(s->list[i].name) == n &&
-            memcmp(s->list[i].name, text, n) == 0)
-            return complain(file, line, "this workflow is there already", err);
-    if (s->n == BATS_PURSES_MAX)
-        return complain(file, line, "more than 1024 workflows", err);
-    if (rc == 0)
-        rc = add(s, text, n, n_tasks, err);
-    return rc < 0 ? rc
-                  : read_options(&s->list[s->n - 1], text + n, file, line,
-                                 err);
+    if (rc < 0)
+        return rc;
+    rc = bats_sharing_begin(s, text, n, n_tasks, &why);
+    if (rc == BATS_EINPUT)
+        return complain(file, line, why.text, err);
+    return rc < 0 ? bats_error_set(err, rc, "%s", why.text)
+                  : read_options(s, text + n, file, line, err);
 }
 
 int bats_sharing_finish(struct bats_sharing *s, uint32_t n_tasks,

@@ -94,6 +94,45 @@ expect 2 "$BATS_MPI" --master-works bad 2>err
 grep -q 'bad:3: this workflow is there already' err
 ok 'mistakes are named with file and line'
 
+# ---- the same of several files ----
+
+printf 'a1:\n\techo 1 >a1\na2: a1\n\tcp a1 a2\n' >a.makeflow
+cat >b.json <<'JSON'
+{"workflow": {"specification": {"tasks": [
+  {"id": "b", "name": "b", "parents": ["a"]},
+  {"id": "a", "name": "a", "parents": []}]},
+ "execution": {"tasks": [
+  {"id": "a", "command": {"program": "touch", "arguments": ["b1"]}},
+  {"id": "b", "command": {"program": "mv", "arguments": ["b1", "b2"]}}]}}}
+JSON
+expect 4 bats 2 a.makeflow budget=4 deadline=2h b.json budget=1 \
+    --clusters clusters.ini
+cmp a1 a2
+test ! -e b1
+grep -qE '^a.makeflow +2 +0 +0 +0 +2 +4 .* 2h$' err
+grep -qE '^b.json +0 +0 +2 +2 +0 +1 ' err
+ok 'several files are a workflow each, with their budgets behind them'
+bats 2 a.makeflow budget=4 b.json budget=2 --clusters clusters.ini --resume
+test -e b2
+"$BATS_MPI" status a.makeflow | grep -q '^a.makeflow + b.json: all done'
+"$BATS_MPI" record verify a.makeflow >out
+ok 'they are resumed by the name of the first one, and verified'
+# refused SENTENCE WORD...
+refused() {
+    expect 2 "$BATS_MPI" run --master-works --no-record a.makeflow "${@:2}" 2>err
+    grep -q "$1" err
+}
+printf 'a2: clusters.ini\n\ttrue\n' >makes.mf
+printf 'x: a2\n\ttrue\n' >reads.mf
+printf '\nx: missing\n\ttrue\n' >lacks.mf
+refused "a.makeflow: 'x=3' is neither budget=AMOUNT" x=3
+refused "b.json: 'x' is not an amount" b.json budget=x
+refused 'a.makeflow: this workflow is there already' a.makeflow
+refused "makes.mf makes 'a2', which a.makeflow makes, too" makes.mf
+refused "a.makeflow makes 'a2', which reads.mf reads" reads.mf
+refused "lacks.mf:2: the rule on line 2 reads 'missing'" lacks.mf
+ok 'what does not go together is refused, with the file'
+
 # ---- a task that is stopped because its workflow cannot pay the next window ----
 
 cat >bag2 <<'BAG'

@@ -136,6 +136,12 @@ static int list_categories(struct bats_workflow *w, struct bats_error *err)
     return 0;
 }
 
+int bats_workflow_finish(struct bats_workflow *w, struct bats_error *err)
+{
+    int rc = list_categories(w, err);
+    return rc < 0 ? rc : make_graph(w, err);
+}
+
 static int read_as(enum bats_workflow_format format, struct bats_workflow *w,
                    struct bats_error *err)
 {
@@ -165,9 +171,7 @@ int bats_workflow_load_as(enum bats_workflow_format format, const char *path,
                             path);
     if (rc == 0 && format == BATS_WORKFLOW_MAKEFLOW)
         rc = connect_files(w, err);
-    if (rc == 0)
-        rc = list_categories(w, err);
-    return rc < 0 ? rc : make_graph(w, err);
+    return rc < 0 ? rc : bats_workflow_finish(w, err);
 }
 
 int bats_workflow_load(const char *path, struct bats_workflow *w,

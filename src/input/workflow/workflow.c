@@ -113,6 +113,7 @@ void bats_workflow_release(struct bats_workflow *w)
     free(w->tasks);
     free(w->category);
     free(w->category_names);
+    free(w->parts);
     free(w->uses);
     free(w->text);
     free(w->edges);
@@ -153,14 +154,18 @@ static int check_sources(const struct bats_workflow *w, const struct age *ages,
     char at[BATS_WORKFLOW_AT_SIZE], name[100];
     for (size_t i = 0; i < w->n_uses; i++) {
         const struct bats_workflow_use *use = &w->uses[i];
-        if (!ages[use->file].is_there && !ages[use->file].is_written)
-            return bats_error_set(
-                err, BATS_EINPUT,
-                "%s%s reads '%.100s', which is not there, and nothing makes "
-                "it",
-                bats_workflow_at(w, w->tasks[use->task].line, at),
-                bats_workflow_name(w, use->task, name, sizeof name),
-                bats_names_text(&w->files, use->file));
+        const struct bats_workflow_task *t = &w->tasks[use->task];
+        if (ages[use->file].is_there || ages[use->file].is_written)
+            continue;
+        struct bats_workflow part = *w;
+        if (w->parts)
+            part.path = w->parts[t->part];
+        return bats_error_set(
+            err, BATS_EINPUT,
+            "%s%s reads '%.100s', which is not there, and nothing makes it",
+            bats_workflow_at(&part, t->line, at),
+            bats_workflow_name(w, use->task, name, sizeof name),
+            bats_names_text(&w->files, use->file));
     }
     return 0;
 }

@@ -32,6 +32,7 @@ struct bats_workflow_task {
     bats_time runtime; /* on a machine of speed 1; -1: not known */
     uint32_t category; /* number in `categories` */
     uint32_t line;     /* 0: not known */
+    uint32_t part;     /* of a merged one: number of its workflow */
 };
 
 #define BATS_NO_COMMAND SIZE_MAX
@@ -43,6 +44,7 @@ struct bats_workflow_use {
 
 struct bats_workflow {
     const char *path; /* borrowed */
+    const char **parts; /* of a merged one: their paths, borrowed; else NULL */
     uint32_t n;
     struct bats_workflow_task *tasks;
     struct bats_names names; /* of tasks, if the format has them: else empty */
@@ -74,6 +76,14 @@ int bats_workflow_load_as(enum bats_workflow_format format, const char *path,
                           struct bats_workflow *workflow,
                           struct bats_error *err);
 void bats_workflow_release(struct bats_workflow *workflow);
+
+/* All of `parts` as one workflow, whose tasks come in their order and have no
+ * names. None waits for another one. BATS_EINPUT: one makes a file that another
+ * one reads or makes; BATS_ENOMEM. To be released in any case; the paths must
+ * live as long. */
+int bats_workflow_merge(const char *name, const struct bats_workflow *parts,
+                        uint32_t n_parts, struct bats_workflow *workflow,
+                        struct bats_error *err);
 
 /* "task 'mAdd_7'", or "the rule on line 12". Returns `text`. */
 const char *bats_workflow_name(const struct bats_workflow *workflow,
@@ -116,6 +126,10 @@ int bats_workflow_use(struct bats_workflow *workflow, uint32_t task,
 /* BATS_ENOMEM. */
 int bats_workflow_edge(struct bats_workflow *workflow, uint32_t parent,
                        uint32_t child, struct bats_error *err);
+
+/* When all is read: lists the categories and makes the graph. */
+int bats_workflow_finish(struct bats_workflow *workflow,
+                         struct bats_error *err);
 
 /* "path:line: ", without the line if it is 0. */
 #define BATS_WORKFLOW_AT_SIZE 300
