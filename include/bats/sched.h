@@ -463,6 +463,8 @@ struct bats_sched_status {
     enum bats_finish finish;
     uint32_t pending; /* in the bag, or to be tried again after a delay; */
     uint32_t blocked; /* so many of them wait for others */
+    bats_time longest_chain; /* of tasks that are left, one after the other; 0:
+                                none waits for others, or not known */
     uint32_t running; /* on a machine (running, or waiting there) */
     uint32_t done;
     uint32_t failed;

@@ -154,6 +154,14 @@ json_t *bats_live_json(const struct bats_snapshot *s,
         "pending", (json_int_t)(left - running));
     if (o == NULL)
         return NULL;
+    if (st->blocked > 0 || st->longest_chain > 0) {
+        json_object_set_new(o, "ready",
+                            json_integer(st->pending - st->blocked));
+        json_object_set_new(o, "blocked", json_integer(st->blocked));
+        json_object_set_new(o, "longest_chain_s",
+                            st->longest_chain > 0 ? seconds(st->longest_chain)
+                                                  : json_null());
+    }
     json_object_set_new(o, "tasks_per_hour", json_real(m->per_hour));
     json_object_set_new(o, "end_s", seconds(st->estimated_end));
     json_object_set_new(

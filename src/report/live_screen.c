@@ -90,6 +90,21 @@ static void print_tasks(struct screen *s, const json_t *o)
          count_of(o, "running"), count_of(o, "failed"));
 }
 
+/* Of a workflow. */
+static void print_graph(struct screen *s, const json_t *o)
+{
+    char time[BATS_UNITS_TEXT], chain[128] = "";
+
+    if (!has(o, "blocked"))
+        return;
+    if (has(o, "longest_chain_s"))
+        snprintf(chain, sizeof chain,
+                 "; the longest chain of what is left takes %s",
+                 moment(time, number_of(o, "longest_chain_s")));
+    line(s, "graph   %" PRId64 " ready, %" PRId64 " wait for others%s",
+         count_of(o, "ready"), count_of(o, "blocked"), chain);
+}
+
 static void print_time(struct screen *s, const json_t *o)
 {
     char now[BATS_UNITS_TEXT], end[BATS_UNITS_TEXT], text[1024];
@@ -156,6 +171,7 @@ static void print_head(struct screen *s, const json_t *o, int64_t now_us)
         snprintf(old, sizeof old, "; %.0fs ago", seconds > 0 ? seconds : 0);
     line(s, "%s, policy %s%s", text_of(o, "bag"), text_of(o, "policy"), old);
     print_tasks(s, o);
+    print_graph(s, o);
     print_time(s, o);
     print_money(s, o);
 }

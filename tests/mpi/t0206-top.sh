@@ -104,6 +104,20 @@ expect 1 wait $run
 test "$(cat bag.bats.live)" = mine
 ok 'without a record there is none'
 
+printf '%s\n' '#BATS task a' 'until test -e go; do sleep 0.1; done' \
+    '#BATS task b after a' true '#BATS task c after b' true true >graph
+rm go
+env "$mark" timeout -k 5 400 ${MPIRUN:-mpirun} -n 2 "$BATS_MPI" graph --quiet \
+    >out.run 2>err.run </dev/null &
+run=$!
+within 60 eval 'grep -q "\"blocked\": 2" graph.bats.live &&
+    grep -q "\"running\": 1" graph.bats.live'
+"$BATS_MPI" top --once graph >out
+grep -q '^graph   [01] ready, 2 wait for others' out
+touch go
+wait $run
+ok 'it says how many tasks are ready, and how many wait for others'
+
 echo '{"written_unix": "x"}' >bag.bats.live
 expect 2 "$BATS_MPI" top --once bag >out 2>err
 grep -q 'is not the status of a run' err
