@@ -17,20 +17,25 @@ enum bats_survival {
     BATS_SURVIVAL_ALL, /* nobody knows, or for ever */
     BATS_SURVIVAL_EXPONENTIAL,
     BATS_SURVIVAL_WEIBULL,
-    BATS_SURVIVAL_LOGNORMAL
+    BATS_SURVIVAL_LOGNORMAL,
+    BATS_SURVIVAL_TRACE /* of a lifetime: as its ages are */
 };
 
 /* The time of which the share u in (0, 1) is less: of a distribution with
  * parameter a, a time in microseconds (mean, scale, median), and b (shape,
- * sigma). BATS_NEVER if it is longer than BATS_LONGEST, and of _ALL. */
+ * sigma). BATS_NEVER if it is longer than BATS_LONGEST, and of _ALL and _TRACE. */
 bats_time bats_survival_quantile(enum bats_survival survival, double a,
                                  double b, double u);
+
+#define BATS_LIFETIME_AGES 100
 
 struct bats_lifetime {
     enum bats_survival survival;
     double a, b;
     double share; /* that is ever reclaimed, in (0, 1] */
     bats_time guaranteed;
+    uint32_t n_ages; /* of a trace: ages at which machines were reclaimed, each */
+    bats_time age[BATS_LIFETIME_AGES]; /* as likely as the others; rising */
 };
 
 /* The probability that a machine is reclaimed before this age. */

@@ -238,7 +238,7 @@ static int set_cluster_key(struct reader *r, const char *name,
                      : bats_model_set(
                            &section->cluster,
                            (enum bats_model_key)(key - BATS_KEY_MODEL), value,
-                           &why);
+                           r->file->path, &why);
         return rc < 0 ? FAIL(r, "%s: %s", name, why.text) : 0;
     }
     switch (key) {

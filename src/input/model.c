@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "input/reliability.h"
+#include "input/textfile.h"
+#include "util/grow.h"
 
 #define BLANKS " \t"
 #define LIVES UINT64_C(0x6c69666574696d65) /* numbers of their own */
@@ -139,13 +141,90 @@ static int complain_of_lifetime(struct bats_error *err)
 {
     return bats_error_set(err, BATS_EINPUT,
                           "expected exponential(MEAN), weibull(SCALE, SHAPE) "
-                          "or lognormal(MEDIAN, SIGMA), and perhaps ', P%%'");
+                          "or lognormal(MEDIAN, SIGMA), and perhaps ', P%%', "
+                          "or trace FILE");
 }
 
-/* Parses "lognormal(90m, 1.39), 34%". */
-static int parse_lifetime(struct bats_lifetime *l, const char *value,
-                          struct bats_error *err)
+static int by_length(const void *left, const void *right)
 {
+    bats_time a = *(const bats_time *)left, b = *(const bats_time *)right;
+    return (a > b) - (a < b);
+}
+
+/* Of more ages than there is room for, the middles of as many equal parts. */
+static void keep_ages(struct bats_lifetime *l, bats_time *ages, size_t n)
+{
+    qsort(ages, n, sizeof *ages, by_length);
+    l->n_ages = n < BATS_LIFETIME_AGES ? (uint32_t)n : BATS_LIFETIME_AGES;
+    for (size_t i = 0; i < l->n_ages; i++)
+        l->age[i] = ages[(2 * i + 1) * n / (2 * l->n_ages)];
+}
+
+/* A line of a trace: an age, or "never"; blank lines and # count nothing. */
+static int read_age(char *line, bats_time **ages, size_t *n, size_t *room,
+                    size_t *survivors, struct bats_error *err)
+{
+    bats_time age;
+    char *rest = NULL, *word;
+    line[strcspn(line, "#\r")] = '\0';
+    if (!(word = strtok_r(line, BLANKS, &rest)))
+        return 0;
+    if (strcmp(word, "never") == 0) {
+        ++*survivors;
+        return 0;
+    }
+    int rc = bats_duration_parse(word, &age, err);
+    if (rc == 0 && strtok_r(NULL, BLANKS, &rest))
+        rc = bats_error_set(err, BATS_EINPUT, "expected one age in a line");
+    if (rc < 0)
+        return rc;
+    if (!bats_grow(ages, room, *n + 1, sizeof **ages))
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    (*ages)[(*n)++] = age;
+    return 0;
+}
+
+static int read_trace(struct bats_lifetime *l, const char *path,
+                      struct bats_error *err)
+{
+    struct bats_error why;
+    char *text = NULL, *rest = NULL;
+    bats_time *ages = NULL;
+    size_t length, n = 0, room = 0, survivors = 0;
+    unsigned number = 1;
+    int rc = bats_textfile_read(path, &text, &length, err);
+    for (char *line = text; rc == 0 && line; line = rest, number++) {
+        if ((rest = strchr(line, '\n')))
+            *rest++ = '\0';
+        rc = read_age(line, &ages, &n, &room, &survivors, &why);
+        if (rc < 0)
+            bats_error_set(err, rc, "%s:%u: %s", path, number, why.text);
+    }
+    if (rc == 0 && n == 0)
+        rc = bats_error_set(err, BATS_EINPUT, "%s: no age", path);
+    if (rc == 0) {
+        l->survival = BATS_SURVIVAL_TRACE;
+        l->share = (double)n / (double)(n + survivors);
+        keep_ages(l, ages, n);
+    }
+    free(ages);
+    free(text);
+    return rc;
+}
+
+/* Parses "lognormal(90m, 1.39), 34%", or "trace FILE". */
+static int parse_lifetime(struct bats_lifetime *l, const char *value,
+                          const char *from, struct bats_error *err)
+{
+    if (strncmp(value, "trace", 5) == 0 && value[5] != '\0' &&
+        strchr(BLANKS, value[5])) {
+        value += 5;
+        char *path = bats_textfile_beside(from, value + strspn(value, BLANKS));
+        int rc = path ? read_trace(l, path, err)
+                      : bats_error_set(err, BATS_ENOMEM, "out of memory");
+        free(path);
+        return rc;
+    }
     static const char *const names[] = {"exponential", "weibull", "lognormal"};
     const char *open = strchr(value, '('), *close = strchr(value, ')');
     char time[32], shape[32] = "", share[32] = "", rest[2];
@@ -181,7 +260,8 @@ static int parse_lifetime(struct bats_lifetime *l, const char *value,
 }
 
 int bats_model_set(struct bats_cluster *c, enum bats_model_key key,
-                   const char *value, struct bats_error *err)
+                   const char *value, const char *from,
+                   struct bats_error *err)
 {
     switch (key) {
     case BATS_MODEL_BLOCK:
@@ -199,7 +279,7 @@ int bats_model_set(struct bats_cluster *c, enum bats_model_key key,
     case BATS_MODEL_FREE:
         return bats_duration_parse(value, &c->tariff.free, err);
     case BATS_MODEL_LIFETIME:
-        return parse_lifetime(&c->lifetime, value, err);
+        return parse_lifetime(&c->lifetime, value, from, err);
     case BATS_MODEL_KEYS:
         break;
     }

@@ -17,6 +17,9 @@
  *          | exponential(2h)        emulation and simulation draw: the share
  *          | weibull(2h, 1.5)       (default 100%) that is ever taken away, and
  *                                   the age at which it is (bats/lifetime.h)
+ *          | trace FILE             a line for each machine that was observed:
+ *                                   the age at which it was reclaimed, or never;
+ *                                   of more than 100, their percentiles count
  *
  * A machine without any of the last six keys is on demand. Prices by age, blocks
  * and `free` need billing = second (bats/billing.h), which is the default where
@@ -41,11 +44,13 @@ enum bats_model_key {
 
 extern const char *const bats_model_keys[BATS_MODEL_KEYS];
 
-/* Each parses a value, into the cluster. BATS_EINPUT with a sentence. */
+/* Each parses a value, into the cluster. BATS_EINPUT with a sentence. `from`: the
+ * file that the value stands in. */
 int bats_model_charge(struct bats_cluster *c, const char *value, bool *by_hour,
                       struct bats_error *err);
 int bats_model_set(struct bats_cluster *c, enum bats_model_key key,
-                   const char *value, struct bats_error *err);
+                   const char *value, const char *from,
+                   struct bats_error *err);
 
 /* It has a price that only billing = second knows. */
 bool bats_model_is_by_age(const struct bats_cluster *c);

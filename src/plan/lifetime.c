@@ -10,6 +10,7 @@ bats_time bats_survival_quantile(enum bats_survival survival, double a,
     double time = INFINITY;
     switch (survival) {
     case BATS_SURVIVAL_ALL:
+    case BATS_SURVIVAL_TRACE:
         break;
     case BATS_SURVIVAL_EXPONENTIAL:
         time = -log1p(-u) * a;
@@ -22,6 +23,15 @@ bats_time bats_survival_quantile(enum bats_survival survival, double a,
         break;
     }
     return time < (double)BATS_LONGEST ? (bats_time)time : BATS_NEVER;
+}
+
+/* The share of the ages of a trace that are not above this one. */
+static double counted(const struct bats_lifetime *l, bats_time age)
+{
+    uint32_t n = 0;
+    while (n < l->n_ages && l->age[n] <= age)
+        n++;
+    return l->n_ages > 0 ? (double)n / l->n_ages : 0;
 }
 
 double bats_lifetime_cdf(const struct bats_lifetime *l, bats_time age)
@@ -41,6 +51,9 @@ double bats_lifetime_cdf(const struct bats_lifetime *l, bats_time age)
     case BATS_SURVIVAL_LOGNORMAL:
         p = 0.5 * erfc(-log(x) / l->b / M_SQRT2);
         break;
+    case BATS_SURVIVAL_TRACE:
+        p = counted(l, age);
+        break;
     }
     return p * l->share;
 }
@@ -50,6 +63,8 @@ bats_time bats_lifetime_draw(const struct bats_lifetime *l, double u)
     if (l->survival == BATS_SURVIVAL_ALL || u >= l->share)
         return BATS_NEVER;
     bats_time age =
-        bats_survival_quantile(l->survival, l->a, l->b, u / l->share);
+        l->survival == BATS_SURVIVAL_TRACE
+            ? l->age[(size_t)(u / l->share * l->n_ages)]
+            : bats_survival_quantile(l->survival, l->a, l->b, u / l->share);
     return age > l->guaranteed ? age : l->guaranteed;
 }

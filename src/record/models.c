@@ -24,6 +24,19 @@ static json_t *steps(const struct bats_tariff *t)
     return NULL;
 }
 
+static json_t *ages(const struct bats_lifetime *l)
+{
+    json_t *list = json_array();
+    int bad = 0;
+
+    for (uint32_t i = 0; i < l->n_ages; i++)
+        bad |= json_array_append_new(list, json_integer(l->age[i]));
+    if (bad == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
 json_t *bats_models_write(const struct bats_sched_options *o)
 {
     json_t *list = json_array();
@@ -33,8 +46,7 @@ json_t *bats_models_write(const struct bats_sched_options *o)
         const struct bats_cluster *c = &o->clusters[i];
         const struct bats_tariff *t = &c->tariff;
         const struct bats_lifetime *l = &c->lifetime;
-        bad |= json_array_append_new(
-            list,
+        json_t *model =
             json_pack("{s:I, s:o, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:i, "
                       "s:f, s:f, s:f}",
                       "per_us", (json_int_t)t->per, "steps", steps(t),
@@ -45,7 +57,10 @@ json_t *bats_models_write(const struct bats_sched_options *o)
                       c->reclaimable, "notice_us", (json_int_t)c->notice,
                       "guaranteed_us", (json_int_t)l->guaranteed, "survival",
                       (int)l->survival, "a", l->a, "b", l->b, "share",
-                      l->share));
+                      l->share);
+        if (l->survival == BATS_SURVIVAL_TRACE)
+            bad |= json_object_set_new(model, "ages_us", ages(l));
+        bad |= json_array_append_new(list, model);
     }
     if (bad == 0)
         return list;
@@ -71,6 +86,22 @@ static bool read_steps(const json_t *list, struct bats_tariff *t)
     return true;
 }
 
+static bool read_ages(const json_t *list, struct bats_lifetime *l)
+{
+    size_t n = json_array_size(list);
+
+    if (n > BATS_LIFETIME_AGES ||
+        (n == 0) != (l->survival != BATS_SURVIVAL_TRACE))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        l->age[i] = json_integer_value(json_array_get(list, i));
+        if (l->age[i] < (i > 0 ? l->age[i - 1] : 0))
+            return false;
+    }
+    l->n_ages = (uint32_t)n;
+    return true;
+}
+
 static bool read_model(json_t *object, struct bats_cluster *c)
 {
     struct bats_tariff *t = &c->tariff;
@@ -91,7 +122,7 @@ static bool read_model(json_t *object, struct bats_cluster *c)
         !read_steps(list, t) || per < (t->n_steps > 0) || free < 0 ||
         shortest < (longest > 0) || longest < 0 || charge < 0 || notice < 0 ||
         guaranteed < 0 || survival < BATS_SURVIVAL_ALL ||
-        survival > BATS_SURVIVAL_LOGNORMAL)
+        survival > BATS_SURVIVAL_TRACE)
         return false;
     t->per = per;
     t->free = free;
@@ -102,7 +133,7 @@ static bool read_model(json_t *object, struct bats_cluster *c)
     c->notice = notice;
     l->guaranteed = guaranteed;
     l->survival = (enum bats_survival)survival;
-    return true;
+    return read_ages(json_object_get(object, "ages_us"), l);
 }
 
 bool bats_models_read(const json_t *list,

@@ -6,6 +6,7 @@
 notices() { sqlite3 "$1.bats" "SELECT count(*) FROM event WHERE type = '$2'"; }
 # In virtual time: an hour is 3.6 s. Each of the two spot machines lives for half
 # an hour, for which nothing is charged.
+printf '# age\n1ms\n\n2ms # the second\n' >ages
 cat >clusters <<END
 [run]
 window = 30m
@@ -16,7 +17,7 @@ reclaimable = yes
 notice = 5m
 guaranteed = 30m
 free = 10h
-lifetime = exponential(1ms)
+lifetime = trace ages
 [cluster demand]
 ranks = 3
 charge = 4/h
@@ -36,6 +37,15 @@ sqlite3 bag.bats 'SELECT total(amount) / 1e6 FROM ledger' |
 ok 'what is taken soon is free, and the rest is charged'
 "$BATS_MPI" record verify bag >verified
 ok 'the record of it is true'
+refused() { # TEXT SENTENCE
+    printf "$1" >ages
+    expect 2 "$BATS_MPI" run bag --clusters clusters --master-works 2>err
+    grep -q "clusters:10: lifetime: ages$2" err
+}
+refused '1h\n1h 2h\n' ':2: expected one age in a line'
+refused '1h\nsoon\n' ":2: 'soon'"
+refused 'never\n' ': no age'
+ok 'mistakes in a trace are named with file and line'
 
 # A task saves its state when it is told to stop, and goes on on the machine
 # that is left; the rank hears of it by SIGTERM.

@@ -447,10 +447,10 @@ static void prices_and_lifetimes_that_make_no_sense_are_refused(void **state)
     } wrong[] = {
         {"lifetime = normal(1h, 2)",
          ":3: lifetime: expected exponential(MEAN), weibull(SCALE, SHAPE) or "
-         "lognormal(MEDIAN, SIGMA), and perhaps ', P%'"},
+         "lognormal(MEDIAN, SIGMA), and perhaps ', P%', or trace FILE"},
         {"reclaimable = yes\nlifetime = exponential(1h), 34",
          ":4: lifetime: expected exponential(MEAN), weibull(SCALE, SHAPE) or "
-         "lognormal(MEDIAN, SIGMA), and perhaps ', P%'"},
+         "lognormal(MEDIAN, SIGMA), and perhaps ', P%', or trace FILE"},
         {"reclaimable = yes\nlifetime = exponential(1h), 134%",
          ":4: lifetime: more than 100 %"},
         {"lifetime = exponential(1h)",

@@ -168,6 +168,31 @@ static void lifetimes_are_the_published_ones(void **state)
     assert_true(abs(taken - 34000) <= 1 && abs(early - 4760) <= 50);
 }
 
+/* Three of four machines were reclaimed, at these ages. */
+static void a_trace_has_its_own_ages_and_no_others(void **state)
+{
+    (void)state;
+    struct bats_lifetime l = {.survival = BATS_SURVIVAL_TRACE,
+                              .share = .75,
+                              .n_ages = 3,
+                              .age = {10, 20, 50}};
+    assert_true(fabs(bats_lifetime_cdf(&l, 9)) < 1e-12);
+    assert_true(fabs(bats_lifetime_cdf(&l, 10) - .25) < 1e-12);
+    assert_true(fabs(bats_lifetime_cdf(&l, 49) - .5) < 1e-12);
+    assert_true(fabs(bats_lifetime_cdf(&l, BATS_LONGEST) - .75) < 1e-12);
+    int seen[4] = {0};
+    for (int i = 0; i < 400; i++)
+        switch (bats_lifetime_draw(&l, (i + .5) / 400)) {
+        case 10: seen[0]++; break;
+        case 20: seen[1]++; break;
+        case 50: seen[2]++; break;
+        case BATS_NEVER: seen[3]++; break;
+        default: fail();
+        }
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(seen[i], 100);
+}
+
 static void what_is_guaranteed_is_not_taken(void **state)
 {
     (void)state;
@@ -195,6 +220,7 @@ int main(void)
         cmocka_unit_test(costs_are_sums_and_never_fall),
         cmocka_unit_test(what_does_not_fit_is_unlimited),
         cmocka_unit_test(lifetimes_are_the_published_ones),
+        cmocka_unit_test(a_trace_has_its_own_ages_and_no_others),
         cmocka_unit_test(what_is_guaranteed_is_not_taken)};
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static int set_model(struct reader *r, enum bats_model_key key,
                      const char *value, struct bats_error *why)
 {
     return bats_model_set(&r->scenario->platform.clusters[r->cluster], key,
-                          value, why);
+                          value, r->path, why);
 }
 
 #define MODEL_KEY(name, key)                                                  \
