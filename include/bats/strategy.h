@@ -41,6 +41,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bats/cluster.h"
 #include "bats/error.h"
 #include "bats/units.h"
 
@@ -74,6 +75,11 @@ const char *bats_strategy_format(char text[BATS_STRATEGY_TEXT],
 
 /* It may send instances to the reliable pool. */
 bool bats_strategy_needs_reliable(const struct bats_strategy *strategy);
+
+/* It has the pools that it needs among these clusters. BATS_EINPUT. */
+int bats_strategy_check(const struct bats_strategy *strategy,
+                        const struct bats_cluster *clusters, size_t n_clusters,
+                        struct bats_error *err);
 
 bats_time bats_span_time(const struct bats_span *span, double t_ur);
 

@@ -5,8 +5,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "bats/utility.h"
 #include "cli/jobs.h"
-#include "util/expression.h"
 
 /* What the threads share. */
 struct playing {
@@ -75,11 +75,6 @@ static int value_of(const struct bats_settings *set,
                     double *value, struct bats_error *err)
 {
     const struct bats_play *p = &c->mean;
-    static const char *const names[] = {"makespan", "tail", "cost",
-                                        "task_cost"};
-    const double values[] = {p->makespan / 1e6, p->tail / 1e6,
-                             p->cost / (double)BATS_UNIT,
-                             p->cost / (double)BATS_UNIT / s->model->n_tasks};
     *value = mark == BATS_MARK_CHEAPEST || mark == BATS_MARK_DEADLINE
                  ? p->cost
              : mark == BATS_MARK_PRODUCT ? p->makespan * p->cost
@@ -90,8 +85,8 @@ static int value_of(const struct bats_settings *set,
         p->makespan > (double)set->deadline.duration)
         *value = INFINITY;
     return mark == BATS_MARK_UTILITY
-               ? bats_expression_value(set->utility, names, values, 4, value,
-                                       err)
+               ? bats_utility_value(set->utility, p->makespan, p->tail, p->cost,
+                                    s->model->n_tasks, value, err)
                : 0;
 }
 

@@ -297,6 +297,10 @@ static void sections_are_checked(void **state)
     refuse(BAG CLUSTER CLUSTER, ":7: cluster 'c' is already on line 4");
     refuse("[cluster]\n",
            ":1: a cluster without a name: write [cluster NAME]");
+    refuse("[run]\npolicy = expert\nstrategy = N=inf,T=1x,D=2x,Mr=0.1\n" BAG
+           CLUSTER "reliable = no\n",
+           ":1: the strategy needs a reliable cluster, and there is none: only "
+           "N = inf without Mr does not");
     refuse("tasks = 3\n", ":1: 'tasks' stands in front of the first section");
     char text[4000] = "";
     for (int i = 0; i < 33; i++)
@@ -361,6 +365,14 @@ static void values_of_run_are_checked(void **state)
     refuse_run("grace = 1h", ":1: grace has to be shorter than a window");
     refuse_run("reconfigure = never",
                ":2: reconfigure: 'never' is neither violation nor improve");
+    refuse_run("strategy = N=1,T=3x,D=2x",
+               ":2: strategy: T is longer than D: an instance would be given "
+               "up before the next one may be sent");
+    refuse_run("utility = makespan * dog",
+               ":2: utility: an unknown name in 'makespan * dog', character "
+               "12");
+    refuse_run("policy = expert", ":1: the policy expert needs a cluster with "
+                                  "reliable = no");
     refuse_run("tail = dog", ":2: tail: 'dog' is no strategy for the tail; "
                              "see 'bats-mpi run --help'");
     refuse_run("seeds = 1-1000001",

@@ -4,31 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/expression.h"
+#include "bats/utility.h"
 
 #define PLAYS 10
 /* For large tails fewer plays: nobody waits for them. */
 #define TASKS_PLAYED 4000
-
-const char *decide_expression(const char *text)
-{
-    return strcmp(text, "cheapest") == 0  ? "cost"
-           : strcmp(text, "fastest") == 0 ? "makespan"
-           : strcmp(text, "product") == 0 ? "makespan * cost"
-                                          : text;
-}
-
-int decide_utility(const char *text, double makespan, double tail, double cost,
-                   uint32_t n_tasks, double *value, struct bats_error *err)
-{
-    static const char *const names[] = {"makespan", "tail", "cost",
-                                        "task_cost"};
-    const double values[] = {makespan / 1e6, tail / 1e6,
-                             cost / (double)BATS_UNIT,
-                             cost / (double)BATS_UNIT / n_tasks};
-    return bats_expression_value(decide_expression(text), names, values, 4,
-                                 value, err);
-}
 
 static uint32_t plays_for(uint32_t n_tasks)
 {
@@ -49,7 +29,7 @@ static void judge(const struct decide_question *q,
     double over = fmax(c->mean.cost / fmax(q->money, 1), 1) - 1;
     double late = fmax(c->mean.makespan / fmax(q->time, 1), 1) - 1;
     value[0] = over + late;
-    if (decide_utility(q->utility, q->elapsed + c->mean.makespan,
+    if (bats_utility_value(q->utility, q->elapsed + c->mean.makespan,
                        c->mean.makespan, q->charged + c->mean.cost, q->n_tasks,
                        &value[1], &err) < 0 ||
         isnan(value[1]))

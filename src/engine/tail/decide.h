@@ -14,22 +14,12 @@
 
 struct decide_question {
     struct bats_plays_model model; /* with the tail */
-    const char *utility;           /* an expression, see below */
+    const char *utility;           /* bats/utility.h */
     double elapsed, charged;       /* so far; microseconds, money */
     double money, time;            /* that is left; or INFINITY */
     uint32_t n_tasks;              /* of the whole bag */
     uint64_t seed;
 };
-
-/* The expression for one of the words cheapest, fastest and product; else
- * `text`. */
-const char *decide_expression(const char *text);
-
-/* Its value for a makespan and tail (microseconds) and a cost. Errors: those of
- * bats_expression_value. */
-int decide_utility(const char *text, double makespan, double tail,
-                   double cost, uint32_t n_tasks, double *value,
-                   struct bats_error *err);
 
 struct decide_answer {
     struct bats_sched_offer offers[BATS_STRATEGIES];

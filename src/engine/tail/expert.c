@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bats/answers.h"
+#include "bats/utility.h"
 #include "engine/tail/decide.h"
 #include "engine/tail/instances.h"
 #include "util/expression.h"
@@ -79,15 +80,13 @@ static int init(void *self, const struct state *s,
 {
     struct expert *x = self;
     struct bats_error why;
-    double value;
     x->strategy = o->strategy;
     x->seed = o->seed;
     x->decided = -1;
     if (o->utility && strlen(o->utility) >= sizeof x->utility)
         return bats_error_set(err, BATS_EINPUT, "the utility is too long");
     strcpy(x->utility, o->utility ? o->utility : "");
-    if (o->utility &&
-        decide_utility(o->utility, 1, 1, 1, o->n_tasks, &value, &why) < 0)
+    if (o->utility && bats_utility_check(o->utility, &why) < 0)
         return bats_error_set(err, BATS_EINPUT, "the utility: %s", why.text);
     for (size_t i = 0; i < s->n_clusters; i++)
         if (s->clusters[i].spec.unreliable)

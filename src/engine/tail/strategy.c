@@ -226,6 +226,30 @@ bool bats_strategy_needs_reliable(const struct bats_strategy *s)
     return s->n != BATS_INSTANCES_INFINITE || s->only_reliable || s->rush > 0;
 }
 
+int bats_strategy_check(const struct bats_strategy *s,
+                        const struct bats_cluster *clusters, size_t n,
+                        struct bats_error *err)
+{
+    bool has_reliable = false, has_unreliable = false;
+    for (size_t i = 0; i < n; i++)
+        if (clusters[i].max > 0) {
+            has_reliable |= !clusters[i].unreliable;
+            has_unreliable |= clusters[i].unreliable;
+        }
+    if (!has_unreliable)
+        return bats_error_set(
+            err, BATS_EINPUT,
+            "the policy expert needs a cluster with reliable "
+            "= no");
+    if (!has_reliable &&
+        (bats_strategy_needs_reliable(s) || isfinite(s->m_r)))
+        return bats_error_set(err, BATS_EINPUT,
+                              "the strategy needs a reliable cluster, and "
+                              "there is none: only N = inf without Mr does "
+                              "not");
+    return 0;
+}
+
 bats_time bats_span_time(const struct bats_span *span, double t_ur)
 {
     double time = span->of_tur * t_ur + (double)span->fixed;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bats/utility.h"
 #include "sim/scenario/section.h"
 
 #define RUNS_MAX 10000000
@@ -277,7 +278,7 @@ static int set_utility(struct reader *r, const char *value,
     if (strlen(value) >= sizeof r->scenario->utility)
         return bats_error_set(why, BATS_EINPUT, "it is too long");
     strcpy(utility, value);
-    return 0;
+    return bats_utility_check(value, why);
 }
 
 static int set_timeout(struct reader *r, const char *value,
@@ -342,6 +343,19 @@ int bats_scenario_run_goal(struct reader *r)
     return 0;
 }
 
+/* The clusters have the pools that it needs. */
+static int check_strategy(struct reader *r)
+{
+    const struct bats_scenario *s = r->scenario;
+    struct bats_error why;
+    for (size_t i = 0; i < s->n_policies; i++)
+        if (s->policies[i] == &bats_policy_expert &&
+            bats_strategy_check(&s->strategy, s->platform.clusters,
+                                s->platform.n_clusters, &why) < 0)
+            return FAIL(r, r->section_line[RUN], "%s", why.text);
+    return 0;
+}
+
 int bats_scenario_run_settle(struct reader *r)
 {
     struct bats_scenario *s = r->scenario;
@@ -358,5 +372,5 @@ int bats_scenario_run_settle(struct reader *r)
     if (rc == 0 &&
         s->n_seeds * s->repeats * s->n_policies * s->n_budgets > RUNS_MAX)
         return FAIL(r, r->section_line[RUN], "more than ten million runs");
-    return rc;
+    return rc == 0 ? check_strategy(r) : rc;
 }
