@@ -16,7 +16,7 @@
 static uint32_t waiting(const struct bats_sched *e, const struct cluster *c)
 {
     const struct state *s = &e->state;
-    return s->is_job && e->tail->waiting
+    return !s->is_use && e->tail->waiting
                ? e->tail->waiting(e->own.tail, s, (size_t)(c - s->clusters))
                : bats_bag_ready(&s->bag);
 }
@@ -65,6 +65,19 @@ static bool worth_asking(const struct bats_sched *e, const struct cluster *c)
            price <= bats_ledger_available(&s->ledger);
 }
 
+/* The last tasks that wait for the pool have slots already. */
+static bool has_slots(const struct bats_sched *e, const struct cluster *c)
+{
+    const struct state *s = &e->state;
+    uint32_t n = waiting(e, c);
+    if (!s->in_tail || s->is_use || !e->tail->waiting)
+        return false;
+    for (uint32_t slot = s->idle_first; n > 0 && slot != NO_SLOT;
+         slot = s->slots[slot].next_idle)
+        n -= same_pool(e, c, &s->clusters[slot_cluster(s, slot)]);
+    return n == 0;
+}
+
 /* No use in paying for a machine that cannot end one task of mean length. */
 static bool worth_acquiring(const struct bats_sched *e,
                             const struct cluster *c)
@@ -72,6 +85,8 @@ static bool worth_acquiring(const struct bats_sched *e,
     const struct state *s = &e->state;
     if (s->is_job)
         return worth_asking(e, c);
+    if (has_slots(e, c))
+        return false;
     int64_t windows = bats_ledger_affordable(&s->ledger, c->spec.charge);
     return windows >= 1 &&
            c->stats.mean <= (double)windows * (double)s->window;

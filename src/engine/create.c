@@ -1,7 +1,6 @@
 /* create: the engine's life cycle. See bats/sched.h and engine.h. */
 #include "engine/engine.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* A machine is not charged by the window. */
@@ -134,42 +133,15 @@ static int check_options(const struct bats_sched_options *o,
     return 0;
 }
 
-static int check_pools(const struct bats_sched_options *o,
-                       struct bats_error *err)
+static int check_expert(const struct bats_sched_options *o,
+                        struct bats_error *err)
 {
-    bool has_reliable = false, has_unreliable = false;
-    for (size_t i = 0; i < o->n_clusters; i++)
-        if (o->clusters[i].max > 0) {
-            has_reliable |= !o->clusters[i].unreliable;
-            has_unreliable |= o->clusters[i].unreliable;
-        }
-    if (o->billing.model != BATS_BILLING_USE &&
-        o->billing.model != BATS_BILLING_JOB)
-        return bats_error_set(err, BATS_EINPUT,
-                              "the policy expert needs billing = use or job: "
-                              "what it compares is the cost of single "
-                              "executions");
     if (o->rules.timeout > 0 || o->rules.timeout_median > 0)
         return bats_error_set(
             err, BATS_EINPUT,
             "the policy expert gives up executions after D "
             "of its strategy: no other timeout goes with it");
-    if (o->graph)
-        return bats_error_set(err, BATS_EINPUT,
-                              "the policy expert is for tasks that do not "
-                              "wait for others");
-    if (!has_unreliable)
-        return bats_error_set(
-            err, BATS_EINPUT,
-            "the policy expert needs a cluster with reliable "
-            "= no");
-    if (!has_reliable && (bats_strategy_needs_reliable(&o->strategy) ||
-                          isfinite(o->strategy.m_r)))
-        return bats_error_set(err, BATS_EINPUT,
-                              "the strategy needs a reliable cluster, and "
-                              "there is none: only N = inf without Mr does "
-                              "not");
-    return 0;
+    return bats_strategy_check(&o->strategy, o->clusters, o->n_clusters, err);
 }
 
 static int check_places(const struct bats_sched_options *o,
@@ -315,7 +287,7 @@ int bats_sched_create(const struct bats_sched_options *o,
 {
     int rc = check_options(o, err);
     if (rc == 0 && o->policy == &bats_policy_expert)
-        rc = check_pools(o, err);
+        rc = check_expert(o, err);
     if (rc == 0 && o->policy->place)
         rc = check_places(o, err);
     if (rc == 0 && !(shrink_fits(o) && earlier_fits(o)))

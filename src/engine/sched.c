@@ -221,8 +221,11 @@ static int settle(struct bats_sched *e, struct bats_error *err)
             configure_limits(e); /* D may be another one now */
         }
         assign_instances(e);
-        if (s->is_job && s->in_tail)
+        if (!s->is_use && s->in_tail) {
             configure_refill(e);
+            if (!s->is_job)
+                assign_instances(e);
+        }
     }
     if (s->idle_first != NO_SLOT)
         assign_idle(e);

@@ -106,8 +106,13 @@ sed 's/,"pools":.*/}/' bag.profile >without
 expect 2 "$BATS_MPI" frontier without 2>err
 grep -q '^bats-mpi: without: this profile knows of no clusters' err
 ok 'so does a sample'
-expect 2 bats 9 run bag -c windows --policy expert --no-record
-grep -q 'expert needs billing = use' err
 ok 'what cannot be is refused'
+
+expect '0|4' bats 9 run bag -c windows --policy expert --strategy TRR \
+    --budget 80 --time-scale 2000 --seed 4 --record w --json report
+awk -v c="$(report charged)" 'BEGIN { exit !(c <= 80 && c == int(c)) }'
+grep -q '^safe  *[0-9]/2  *30 ' err
+"$BATS_MPI" record verify w >verified
+ok 'where windows are charged the budget holds, too'
 
 done_testing

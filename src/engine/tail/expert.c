@@ -223,6 +223,14 @@ static bool any_free(const struct state *s)
     return false;
 }
 
+/* The task is not to be run, any more or at all. */
+static bool is_over(const struct state *s, struct bats_position task)
+{
+    return bats_bag_has_result(&s->bag, task) ||
+           s->bag.state[task.i] == BATS_TASK_LEFT_OUT ||
+           s->bag.state[task.i] == BATS_TASK_SKIPPED;
+}
+
 /* Nothing was ever heard of it. */
 static bool is_new(const struct state *s, struct bats_position task)
 {
@@ -238,7 +246,7 @@ static uint32_t list_tasks(const struct expert *x, const struct state *s,
     uint32_t n = 0;
     for (uint32_t i = 0; i < x->instances.n; i++) {
         struct bats_position task = x->tasks[i];
-        if (bats_bag_has_result(&s->bag, task))
+        if (is_over(s, task))
             continue;
         uint32_t slot = s->tasks[task.i].slot;
         struct bats_plays_task *t = &tasks[n++];
@@ -396,8 +404,7 @@ static void begin_tail(void *self, const struct state *s)
     for (uint32_t i = 0; i < s->bag.n; i++) {
         const struct bats_position task = {i};
         x->number[i] = NO_INSTANCE;
-        if (!bats_bag_has_result(&s->bag, task) &&
-            s->bag.state[i] != BATS_TASK_LEFT_OUT)
+        if (!is_over(s, task))
             x->tasks[n++] = task;
     }
     sort(x, s, n);
@@ -458,14 +465,29 @@ static struct bats_position next(void *self, const struct state *s,
     return BATS_NO_POSITION;
 }
 
-static uint32_t waiting(const void *self, const struct state *s,
+/* In the queue of the pool, without those that wait for other tasks, or whose
+ * machine has to answer first. */
+static uint32_t startable(struct expert *x, const struct state *s,
+                          enum pool pool)
+{
+    uint32_t n = 0, number;
+    for (uint32_t i = 0;
+         (number = instances_peek(&x->instances, pool, i)) != NO_INSTANCE; i++)
+        n += is_startable(s, x->tasks[number]);
+    return n;
+}
+
+static uint32_t waiting(void *self, const struct state *s,
                         size_t cluster)
 {
-    const struct expert *x = self;
+    struct expert *x = self;
     bool unreliable = s->clusters[cluster].spec.unreliable;
-    if (s->in_tail)
-        return instances_waiting(&x->instances,
-                                 unreliable ? POOL_UNRELIABLE : POOL_RELIABLE);
+    enum pool pool = unreliable ? POOL_UNRELIABLE : POOL_RELIABLE;
+    if (s->in_tail) {
+        uint32_t n = instances_waiting(&x->instances, pool);
+        uint32_t now = n > 0 ? startable(x, s, pool) : 0;
+        return n < now ? n : now;
+    }
     return unreliable || x->strategy.reliable_works ? bats_bag_ready(&s->bag)
                                                     : 0;
 }

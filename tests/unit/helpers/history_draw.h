@@ -136,7 +136,8 @@ static void use_expert(struct world *w)
     if (chance(w, 0.02)) /* 420 strategies are played */
         w->o.utility = "product";
     w->o.policy = &bats_policy_expert;
-    w->o.billing.model = BATS_BILLING_USE;
+    if (chance(w, 0.7))
+        w->o.billing.model = BATS_BILLING_USE;
     w->o.sampling.on = w->o.sampling.offers = w->sampling = false;
     w->o.rules.timeout = 0;
     w->o.rules.timeout_median = 0;
@@ -147,7 +148,8 @@ static void use_expert(struct world *w)
         w->clusters[i].max = 1 + pick(w, 6);
         w->clusters[i].unreliable = i == 0 || (i > 1 && chance(w, 0.5));
         w->clusters[i].lost_is_free =
-            w->clusters[i].unreliable && chance(w, 0.5);
+            w->clusters[i].unreliable && chance(w, 0.5) &&
+            w->o.billing.model == BATS_BILLING_USE;
         w->expected[i] = chance(w, 0.5) ? pick(w, 3000) : 0;
     }
     if (chance(w, 0.7))
@@ -266,7 +268,7 @@ static void make_world(struct world *w, unsigned long seed)
         use_expert(w);
     else if (has_graph ? seed % 3 == 0 : seed > HISTORIES)
         use_dbc(w, seed);
-    if (has_graph)
+    if (has_graph || (is_expert && chance(w, 0.3)))
         add_graph(w);
     if (has_graph && w->o.billing.model == BATS_BILLING_USE && chance(w, 0.5))
         w->o.policy = chance(w, 0.3)   ? &bats_policy_miser
