@@ -80,7 +80,8 @@ RECORD_SRC = $(addprefix src/record/, \
 	$(addprefix write/, count.c file.c killed.c kinds.c log.c match.c pack.c \
 	parameters.c past.c record.c rest.c) \
 	$(addprefix read/, copy.c history.c part.c recover.c scan.c select.c \
-	totals.c view.c view_lists.c view_graph.c view_status.c view_stderr.c) \
+	tasks.c totals.c view.c view_lists.c view_graph.c view_status.c view_stderr.c \
+	where.c) \
 	$(addprefix verify/, rebuild.c replay.c))
 SITE_SRC = $(addprefix src/site/, \
 	account.c allocation.c ask.c batch_system.c batch_systems.c deaths.c \

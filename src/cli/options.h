@@ -124,6 +124,8 @@ struct bats_settings {
     uint64_t slowest;                    /* tasks: [0] */
     const char *state;                   /* tasks: [NULL] */
     const char *where;                   /* tasks: [NULL] */
+    const char *on_machine;              /* log: a name [NULL] */
+    uint64_t last;                       /* log: entries [0] */
     bool left;                           /* status: [false] */
     const char *words[BATS_WORDS_MAX];   /* all arguments; NULL: not given */
     const char *const *files;            /* run: the words of several bags, */

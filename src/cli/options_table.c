@@ -16,7 +16,8 @@
 #define REPORT (1u << BATS_VERB_REPORT)
 #define EXPORT (1u << BATS_VERB_EXPORT)
 #define TASKS (1u << BATS_VERB_TASKS)
-#define READS (STATUS | 1u << BATS_VERB_LOG | TASKS)
+#define LOG (1u << BATS_VERB_LOG)
+#define READS (STATUS | LOG | TASKS)
 #define ALL ((1u << BATS_VERBS) - 1)
 #define AT(member) offsetof(struct bats_settings, member)
 
@@ -59,6 +60,10 @@ const struct bats_option bats_options[] = {
      BATS_OPTION_CHOICE, AT(state), TASKS, BATS_GROUP_TASKS,
      "those in this state (skipped: they waited for one that failed; "
      "removed: no longer in the bag)"},
+    {"machine", 0, "NAME", BATS_OPTION_TEXT, AT(on_machine), LOG,
+     BATS_GROUP_TASKS, "what happened on this machine, as in slow-3"},
+    {"last", 0, "N", BATS_OPTION_COUNT, AT(last), LOG, BATS_GROUP_TASKS,
+     "the last N entries"},
     {"where", 0, "EXPRESSION", BATS_OPTION_TEXT, AT(where), TASKS,
      BATS_GROUP_TASKS,
      "those for which this SQL expression is true, as in 'rate > 0.1': the "

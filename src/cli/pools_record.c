@@ -230,7 +230,7 @@ static int read_log(struct reading *r, struct bats_error *err)
     r->done_times = calloc(n, sizeof *r->done_times);
     if (!r->was_sent || !r->done_times)
         return no_memory(err);
-    int rc = bats_view_log(r->view, NULL, 0, err);
+    int rc = bats_view_log(r->view, NULL, 0, 0, err);
     while (rc == 0 && (rc = bats_view_next_entry(r->view, &e, err)) > 0)
         rc = take_entry(r, &e, err);
     return rc < 0 ? rc : 0;

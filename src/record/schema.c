@@ -365,18 +365,33 @@ static char *parameter_columns(struct bats_db *db)
     return columns;
 }
 
-int bats_schema_view_tasks(struct bats_db *db, struct bats_error *err)
+/* Makes the view `begin`, the columns of the parameters, `end`. */
+static int make_view(struct bats_db *db, const char *begin, const char *end,
+                     struct bats_error *err)
 {
     char *columns = parameter_columns(db);
     char *sql = columns == NULL
                     ? NULL
-                    : sqlite3_mprintf("DROP VIEW IF EXISTS tasks; %s%s%s",
-                                      tasks_head, columns, tasks_tail);
+                    : sqlite3_mprintf("%s%s%s", begin, columns, end);
     int rc = sql == NULL ? bats_error_set(err, BATS_ENOMEM, "out of memory")
                          : bats_db_run(db, sql, err);
     sqlite3_free(columns);
     sqlite3_free(sql);
     return rc;
+}
+
+int bats_schema_view_tasks(struct bats_db *db, struct bats_error *err)
+{
+    int rc = bats_db_run(db, "DROP VIEW IF EXISTS main.tasks", err);
+    return rc == 0 ? make_view(db, tasks_head, tasks_tail, err) : rc;
+}
+
+int bats_schema_view_list(struct bats_db *db, const char *table,
+                          struct bats_error *err)
+{
+    char end[64];
+    snprintf(end, sizeof end, " FROM %s v", table);
+    return make_view(db, "CREATE TEMP VIEW tasks AS SELECT v.*", end, err);
 }
 
 int bats_schema_make(struct bats_db *db, struct bats_error *err)

@@ -24,6 +24,11 @@ int bats_schema_upgrade(struct bats_db *db, struct bats_error *err);
 /* Makes the view tasks again, with the parameters of the record as columns. */
 int bats_schema_view_tasks(struct bats_db *db, struct bats_error *err);
 
+/* Makes a temporary view tasks of the rows of `table`, which has the columns of
+ * the other one but those. */
+int bats_schema_view_list(struct bats_db *db, const char *table,
+                          struct bats_error *err);
+
 /* Turns an empty database into one for a part of a record, in which event,
  * command and attempt are tables; `ended`: executions that ended on the machines
  * of the last session. */

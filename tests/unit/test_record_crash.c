@@ -140,7 +140,7 @@ static void a_live_record_can_be_read(void **state)
         assert_true(status.is_live);
         assert_false(status.is_over);
         int done = 0, notices = 0;
-        must(bats_view_log(view, NULL, 0, &err), &err);
+        must(bats_view_log(view, NULL, 0, 0, &err), &err);
         while ((rc = bats_view_next_entry(view, &entry, &err)) > 0) {
             done += strcmp(entry.what, "done") == 0;
             notices += strcmp(entry.what, "notice") == 0;

@@ -54,7 +54,7 @@ static void open_all_ways(void)
     struct bats_view_entry entry;
     int rc = bats_view_open(PATH, &view, &err);
     if (rc == 0 && (rc = bats_view_status(view, &status, &err)) == 0 &&
-        (rc = bats_view_log(view, NULL, 0, &err)) == 0)
+        (rc = bats_view_log(view, NULL, 0, 0, &err)) == 0)
         while ((rc = bats_view_next_entry(view, &entry, &err)) > 0)
             ;
     bats_view_close(view);

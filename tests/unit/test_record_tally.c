@@ -3,8 +3,9 @@
 #include "record/read/view.h"
 
 /* The counts that are kept with each commit, against a look at the whole
- * history, and against the views of SQL: random histories of several sessions,
- * in which machines come and go and the bag is edited. */
+ * history, and those and lists of tasks against the views of SQL: random
+ * histories of several sessions, in which machines come and go and the bag is
+ * edited. */
 
 #define TASKS 12
 #define MACHINES 3
@@ -63,7 +64,11 @@ static void end_one(struct game *g, uint32_t machine, uint32_t slot,
         .attempt = 1,
         .machine = machine,
         .stream = -1,
+        .host = draw(g, 2) == 0 ? "else\"where" : NULL,
+        .usage.start_us = 1000000 + g->now,
         .usage.wall_us = draw(g, 1000000),
+        .usage.user_us = draw(g, 1000),
+        .usage.max_rss_kib = draw(g, 500),
         .usage.exit_status = draw(g, 3) == 0,
         .usage.signal = draw(g, 5) == 0 ? 9 : 0,
         .outcome = (enum bats_record_outcome)draw(g, 6),
@@ -171,6 +176,106 @@ static void compare(const struct bats_view_status *a,
     assert_memory_equal(a, b, sizeof *a);
 }
 
+/* The list of tasks, in the columns of the statement below. */
+static const char *list(struct bats_view *v, const char *where)
+{
+    static char text[4096];
+    struct bats_error err;
+    struct bats_view_task t;
+    size_t n = 0;
+    int rc = bats_view_tasks(v, NULL, 0, where, BATS_VIEW_BY_NUMBER, 0, &err);
+    must(rc, &err);
+    for (text[0] = '\0'; (rc = bats_view_next_task(v, &t, &err)) > 0;) {
+        bool runs = strcmp(t.state, "running") == 0;
+        n += (size_t)snprintf(
+            text + n, sizeof text - n,
+            "%s%lld %s %lld %lld %lld %lld %d %d %s %s %lld %lld %s",
+            n > 0 ? " " : "", (long long)t.number, t.state,
+            (long long)t.attempts, runs ? 0 : (long long)t.wall_us,
+            (long long)t.cpu_us, (long long)t.max_rss_kib, t.exit_status,
+            t.signal, runs ? "" : t.host, runs ? "" : t.cluster,
+            (long long)t.start_us, (long long)t.line, t.command);
+        assert_true(n < sizeof text);
+    }
+    must(rc, &err);
+    return text;
+}
+
+#define LISTED                                                                \
+    "SELECT number, state, attempts,"                                         \
+    " CASE state WHEN 'running' THEN 0 ELSE"                                  \
+    "  coalesce(CAST(round(wall_s * 1e6) AS INTEGER), -1) END,"               \
+    " coalesce(CAST(round(cpu_s * 1e6) AS INTEGER), 0),"                      \
+    " coalesce(max_rss_kib, 0), coalesce(exit_status, 0),"                    \
+    " coalesce(signal, 0),"                                                   \
+    " CASE state WHEN 'running' THEN '' ELSE coalesce(host, '') END,"         \
+    " CASE state WHEN 'running' THEN '' ELSE coalesce(cluster, '') END,"      \
+    " coalesce(start_us, 0), line, command FROM tasks"                        \
+    " WHERE state != 'removed'"
+#define IN_ORDER " ORDER BY number, id"
+
+/* Lists, against the views of SQL. */
+static void check_lists(void)
+{
+    static const char *const wheres[] = {
+        "wall_s > 0.3",
+        "cost * 1e6 > 500 OR signal IS NULL",
+        "attempts = 1 AND cluster = 'slow' OR line = 3",
+        "wall_s >= (SELECT avg(wall_s) FROM tasks)",
+        "EXISTS (SELECT 1 FROM attempt WHERE task = tasks.id AND outcome = 3)",
+        "cpu_s < 0.0005 AND host LIKE '%where' AND start_us > 1001000"};
+    struct bats_error err;
+    struct bats_view *v;
+    char sql[2048], *whole;
+    must(bats_view_open(COPY, &v, &err), &err);
+    struct bats_view_status st;
+    struct bats_view_task t; /* a list need not be read to its end */
+    must(bats_view_tasks(v, NULL, 1, NULL, BATS_VIEW_BY_NUMBER, 0, &err), &err);
+    assert_int_equal(bats_view_next_task(v, &t, &err), 1);
+    must(bats_view_status(v, &st, &err), &err);
+    must(bats_view_status(v, &st, &err), &err);
+    assert_string_equal(list(v, NULL), ask(COPY, LISTED IN_ORDER));
+    for (size_t i = 0; i < sizeof wheres / sizeof *wheres; i++) {
+        snprintf(sql, sizeof sql, LISTED " AND (%s)" IN_ORDER, wheres[i]);
+        assert_non_null(whole = strdup(ask(COPY, sql)));
+        assert_string_equal(list(v, wheres[i]), whole);
+        free(whole);
+    }
+    assert_int_equal(
+        bats_view_tasks(v, NULL, 0, "wal > 1", BATS_VIEW_BY_NUMBER, 0, &err),
+        BATS_EINPUT);
+    bats_view_close(v);
+}
+
+/* Writes the log, or its last entries, to the file. */
+static void write_log(const char *path, const char *machine, int64_t last)
+{
+    struct bats_error err;
+    struct bats_view *v;
+    struct bats_view_entry e;
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    must(bats_view_open(COPY, &v, &err), &err);
+    must(bats_view_log(v, machine, 0, last, &err), &err);
+    while (bats_view_next_entry(v, &e, &err) > 0)
+        fprintf(file, "%lld %lld %s %s %lld %d %s\n", (long long)e.session,
+                (long long)e.time, e.what, e.machine, (long long)e.task,
+                e.removed, e.text);
+    fclose(file);
+    bats_view_close(v);
+}
+
+static void check_logs(void)
+{
+    write_log("log", NULL, 0);
+    write_log("last", NULL, 7);
+    assert_int_equal(system("tail -n 7 log | cmp - last"), 0);
+    write_log("machine", "fast-2", 0);
+    assert_int_equal(system("awk '$4 == \"fast-2\"' log | cmp - machine"), 0);
+    write_log("last", "fast-2", 5);
+    assert_int_equal(system("tail -n 5 machine | cmp - last"), 0);
+}
+
 /* True if the counts were in the record, and up to date. */
 static bool check(void)
 {
@@ -232,8 +337,10 @@ static void the_counts_are_those_of_the_history(void **state)
                 for (uint32_t n = 1 + draw(&g, 40); n > 0; n--)
                     step(&g);
                 must(bats_record_commit(g.r, &err), &err);
-                if (part == 1)
+                if (part == 1) {
                     assert_true(check());
+                    check_lists();
+                }
             }
             if (draw(&g, 3) > 0)
                 must(bats_record_finish(g.r, g.now, BATS_FINISH_STOPPED, 0, 5,
@@ -241,6 +348,8 @@ static void the_counts_are_those_of_the_history(void **state)
                      &err);
             close_record(g.r);
             assert_true(check());
+            check_lists();
+            check_logs();
         }
     }
 }

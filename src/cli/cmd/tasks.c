@@ -171,7 +171,7 @@ static int show_log(struct bats_view *view, const struct bats_settings *set,
 {
     struct bats_view_entry entry;
     int64_t session = 0;
-    int rc = bats_view_log(view, NULL, 0, err);
+    int rc = bats_view_log(view, set->on_machine, 0, (int64_t)set->last, err);
 
     while (rc == 0 && (rc = bats_view_next_entry(view, &entry, err)) > 0) {
         rc = 0;

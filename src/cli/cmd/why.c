@@ -12,6 +12,7 @@
 
 #define PHRASE 96
 #define SENTENCE 512
+#define LATELY 50 /* entries of a machine's history */
 #define DRAINING                                                              \
     "the run is draining: it was told to end and starts no more tasks"
 
@@ -171,13 +172,17 @@ static void why_machine(char *text, size_t size, const struct known *k,
     }
 }
 
+/* Prints what happened to the machine lately, or to the task. */
 static int print_history(struct bats_view *view, const char *machine,
                          int64_t task, struct bats_error *err)
 {
     struct bats_view_entry entry;
     int64_t session = 0;
-    int rc = bats_view_log(view, machine, task, err);
+    int rc = bats_view_log(view, machine, task, machine != NULL ? LATELY : 0,
+                           err);
 
+    if (rc == 0 && bats_view_log_is_cut(view))
+        printf("the last %d entries of 'bats-mpi log --machine':\n", LATELY);
     while (rc == 0 && (rc = bats_view_next_entry(view, &entry, err)) > 0) {
         bats_look_entry(&entry, &session);
         rc = 0;

@@ -16,7 +16,7 @@
 #define TRIES_MAX 12
 #define PAUSE_NS 40000000
 #define PAUSE_BYTES (16 << 20) /* copied in about as long as a pause takes */
-#define QUIET_US 20000 /* a clock of files is no finer than this */
+#define QUIET_US 20000         /* a clock of files is no finer than this */
 
 /* ---- attaching ---- */
 
@@ -225,8 +225,10 @@ int bats_part_take(struct bats_view *v, bats_part_job *job, void *context,
     char path[PATH_MAX];
     int rc = 0, done = realpath(v->path, path) != NULL ? -1 : 0;
 
-    /* Its row, which is not asked for any more, would keep rec attached. */
+    /* Their rows, which are not asked for any more, would keep rec attached. */
     sqlite3_reset(v->last_words);
+    sqlite3_reset(v->tasks.text);
+    sqlite3_reset(v->tasks.more);
     int tries = v->is_attached || done == 0 ? 0 : tries_for(path);
     for (int i = 0; i < tries && done < 0; i++) {
         struct timespec pause = {.tv_nsec = i > 0 ? PAUSE_NS : 0};
@@ -308,29 +310,15 @@ static int prepare_insert(struct bats_view *v, const char *table, int n,
     return *s != NULL ? 0 : bats_db_prepare(&v->db, sql, s, err);
 }
 
-/* The characters that pack.c writes as \u00xx. */
 static void bind_text(sqlite3_stmt *s, int column,
                       const struct bats_scan_text *text)
 {
-    char plain[512];
-    size_t n = 0;
-    if (text->n >= sizeof plain || memchr(text->at, '\\', text->n) == NULL) {
+    char plain[BATS_SCAN_PLAIN];
+    if (text->n >= sizeof plain || memchr(text->at, '\\', text->n) == NULL)
         sqlite3_bind_text(s, column, text->at, (int)text->n, SQLITE_TRANSIENT);
-        return;
-    }
-    for (size_t i = 0; i < text->n; i++) {
-        char code[5] = "";
-        plain[n++] = text->at[i];
-        if (text->at[i] != '\\' || i + 1 >= text->n)
-            continue;
-        plain[n - 1] = text->at[++i];
-        if (text->at[i] != 'u' || i + 4 >= text->n)
-            continue;
-        memcpy(code, text->at + i + 1, 4);
-        plain[n - 1] = (char)strtol(code, NULL, 16);
-        i += 4;
-    }
-    sqlite3_bind_text(s, column, plain, (int)n, SQLITE_TRANSIENT);
+    else
+        sqlite3_bind_text(s, column, plain, (int)bats_scan_plain(plain, text),
+                          SQLITE_TRANSIENT);
 }
 
 int bats_part_row(struct bats_view *v, const struct bats_scan_row *row,
@@ -386,6 +374,12 @@ int bats_part_task(struct bats_view *v, int64_t task, struct bats_error *err)
     return rc;
 }
 
+int bats_part_texts(struct bats_view *v, struct bats_error *err)
+{
+    static const char *const names[] = {"task", "stderr", "point"};
+    return copy_tables(v, names, sizeof names / sizeof *names, err);
+}
+
 /* ---- everything ---- */
 
 static int add_row(void *context, const struct bats_scan_row *row,
@@ -397,11 +391,13 @@ static int add_row(void *context, const struct bats_scan_row *row,
 int bats_part_everything(struct bats_view *v, void *context,
                          struct bats_error *err)
 {
-    static const char *const names[] = {"meta", "task", "stderr", "point"};
+    static const char *const names[] = {"meta"};
     int64_t last, has_graph;
     int rc = bats_part_base(v, context, err);
     if (rc == 0)
         rc = copy_tables(v, names, sizeof names / sizeof *names, err);
+    if (rc == 0)
+        rc = bats_part_texts(v, err);
     if (rc == 0)
         rc = bats_db_integer(&v->db,
                              "SELECT count(*) FROM rec.sqlite_schema WHERE "

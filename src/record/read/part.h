@@ -43,6 +43,9 @@ int bats_part_base(struct bats_view *view, void *context,
 int bats_part_everything(struct bats_view *view, void *context,
                          struct bats_error *err);
 
+/* The tables with the texts of tasks, and the ends of standard error, whole. */
+int bats_part_texts(struct bats_view *view, struct bats_error *err);
+
 /* A task's row, its values and the end of its standard error. */
 int bats_part_task(struct bats_view *view, int64_t task,
                    struct bats_error *err);

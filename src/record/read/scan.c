@@ -1,5 +1,6 @@
 #include "record/read/scan.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the arrays: what pack.c writes, and spaces ---- */
@@ -165,4 +166,24 @@ bool bats_scan_is(const struct bats_scan_text *text, const char *word)
 {
     size_t n = strlen(word);
     return text->n == n && memcmp(text->at, word, n) == 0;
+}
+
+size_t bats_scan_plain(char plain[BATS_SCAN_PLAIN],
+                       const struct bats_scan_text *text)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < text->n && n + 1 < BATS_SCAN_PLAIN; i++) {
+        char code[5] = "";
+        plain[n++] = text->at[i];
+        if (text->at[i] != '\\' || i + 1 >= text->n)
+            continue;
+        plain[n - 1] = text->at[++i];
+        if (text->at[i] != 'u' || i + 4 >= text->n)
+            continue;
+        memcpy(code, text->at + i + 1, 4);
+        plain[n - 1] = (char)strtol(code, NULL, 16);
+        i += 4;
+    }
+    plain[n] = '\0';
+    return n;
 }

@@ -30,25 +30,31 @@ struct bats_scan_text {
 struct bats_scan_row {
     enum bats_scan_kind kind;
     int64_t session;
-    size_t n;                            /* columns that are there */
-    int64_t number[BATS_SCAN_COLUMNS];   /* BATS_SCAN_NULL: none, or a text */
+    size_t n;                          /* columns that are there */
+    int64_t number[BATS_SCAN_COLUMNS]; /* BATS_SCAN_NULL: none, or a text */
     struct bats_scan_text text[BATS_SCAN_COLUMNS];
 };
 
-enum bats_scan_column { /* of all rows; then those of their kind */
+enum bats_scan_column {
+    /* of all rows */
     BATS_SCAN_SEQ,
     BATS_SCAN_TIME,
-    BATS_SCAN_TYPE, /* events and commands: */
+    /* of events and commands */
+    BATS_SCAN_TYPE,
     BATS_SCAN_MACHINE,
     BATS_SCAN_SLOT,
     BATS_SCAN_TASK,
-    BATS_SCAN_A_TASK = 2, /* attempts: */
+    /* of attempts */
+    BATS_SCAN_A_TASK = 2,
     BATS_SCAN_A_ATTEMPT,
     BATS_SCAN_A_MACHINE,
     BATS_SCAN_A_HOST,
     BATS_SCAN_A_START,
     BATS_SCAN_A_WALL,
-    BATS_SCAN_A_EXIT = 11,
+    BATS_SCAN_A_USER,
+    BATS_SCAN_A_SYSTEM,
+    BATS_SCAN_A_RSS,
+    BATS_SCAN_A_EXIT,
     BATS_SCAN_A_SIGNAL,
     BATS_SCAN_A_OUTCOME
 };
@@ -69,5 +75,11 @@ int bats_scan(struct bats_db *db, int64_t after, int64_t groups, int64_t *last,
 
 /* The text is this word. */
 bool bats_scan_is(const struct bats_scan_text *text, const char *word);
+
+/* The text with the characters that pack.c writes as \u00xx, ended by a NUL, cut
+ * off where it is too long. The result is its length. */
+#define BATS_SCAN_PLAIN 1024
+size_t bats_scan_plain(char plain[BATS_SCAN_PLAIN],
+                       const struct bats_scan_text *text);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * select: the rows of some tasks, of a machine, or of a stretch of the history.
+ * select: the rows of a stretch of the history, for the log.
  *
  * Layer: record, private to the views.
  */
@@ -8,28 +8,14 @@
 
 #include "record/read/view_state.h"
 
-/* Takes all rows about these tasks, by task.id. */
-int bats_view_take_tasks(struct bats_view *view, const int64_t *ids, size_t n,
-                         struct bats_error *err);
-
-/* The same, as a part of a job (part.h). */
-int bats_view_take_rows(struct bats_view *view, const int64_t *ids, size_t n,
-                        struct bats_error *err);
-
-/* Takes all rows about the machines of this name, and their tasks. */
-int bats_view_take_machine(struct bats_view *view, const char *name,
-                           struct bats_error *err);
-
 /* Takes the next `groups` of the history above view->log_from instead of the
- * rows that are there, and sets log_to and log_is_whole. */
+ * rows that are there, and sets log_to and log_is_whole. `machine`: only rows
+ * about the machines of this name; NULL: all. */
 int bats_view_take_part(struct bats_view *view, int64_t groups,
-                        struct bats_error *err);
+                        const char *machine, struct bats_error *err);
 
-/* The tasks that a list of this state (NULL: all in the bag) begins with, at
- * most `limit` (0: all): the slowest, or in the order of their numbers. *ids is
- * for free(). The totals must be there. */
-int bats_totals_pick(struct bats_view *view, const char *state, bool slowest,
-                     int64_t limit, int64_t **ids, size_t *n,
-                     struct bats_error *err);
+/* The same with the last `groups`; sets log_from, too: 0 if these are all. */
+int bats_view_take_end(struct bats_view *view, int64_t groups,
+                       const char *machine, struct bats_error *err);
 
 #endif

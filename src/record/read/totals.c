@@ -14,6 +14,7 @@ const char *const bats_totals_words[BATS_TOTALS_STATES] = {
 struct look {
     struct bats_view *v;
     struct bats_totals *t;
+    int64_t number; /* of tasks whose rows are wanted; 0: none */
 };
 
 static struct bats_totals_task *task_of(const struct bats_totals *t,
@@ -73,6 +74,7 @@ static int begin(struct bats_totals *t, const struct bats_scan_row *row,
     o->slot = (int32_t)row->number[BATS_SCAN_SLOT];
     o->is_replica = is_replica;
     o->is_used = true;
+    o->is_running = false;
     return 0;
 }
 
@@ -144,43 +146,95 @@ static int hear_command(struct look *l, const struct bats_scan_row *row,
                : bats_part_row(l->v, row, err);
 }
 
-static void hear_attempt(struct bats_totals *t,
-                         const struct bats_scan_row *row)
+static bool is_host(const struct bats_totals *t, int32_t host,
+                    const char *name)
 {
-    struct bats_totals_task *task = task_of(t, row->number[BATS_SCAN_A_TASK]);
+    return host >= 0 && strcmp(t->hosts[host], name) == 0;
+}
+
+/* The index of the name of a host, -1 for none. A machine is on one, mostly. */
+static int find_host(struct bats_totals *t, const struct bats_scan_row *row,
+                     int32_t *host, struct bats_error *err)
+{
+    char name[BATS_SCAN_PLAIN];
     int64_t machine = row->number[BATS_SCAN_A_MACHINE];
-    int64_t outcome = row->number[BATS_SCAN_A_OUTCOME];
+    bool is_present = machine >= 0 && machine < t->n_machines;
+    *host = is_present ? t->host_at[machine] : -1;
+    bats_scan_plain(name, &row->text[BATS_SCAN_A_HOST]);
+    if (*host < 0 || !is_host(t, *host, name))
+        for (*host = (int32_t)t->n_hosts - 1; *host >= 0; --*host)
+            if (is_host(t, *host, name))
+                break;
+    if (*host < 0 && name[0] != '\0') {
+        if (!bats_grow(&t->hosts, &t->hosts_capacity, t->n_hosts + 1,
+                       sizeof *t->hosts) ||
+            (t->hosts[t->n_hosts] = strdup(name)) == NULL)
+            return no_memory(err);
+        *host = (int32_t)t->n_hosts++;
+    }
+    if (is_present)
+        t->host_at[machine] = *host;
+    return 0;
+}
+
+static int64_t or_zero(int64_t number)
+{
+    return number == BATS_SCAN_NULL ? 0 : number;
+}
+
+static int hear_attempt(struct bats_totals *t, const struct bats_scan_row *row,
+                        struct bats_error *err)
+{
+    const int64_t *n = row->number;
+    struct bats_totals_task *task = task_of(t, n[BATS_SCAN_A_TASK]);
+    int64_t machine = n[BATS_SCAN_A_MACHINE];
+    int64_t outcome = n[BATS_SCAN_A_OUTCOME];
     t->preempted += outcome == 1;
     if (row->session == t->session && machine >= 0 && machine < t->n_machines)
         t->ended[machine]++;
-    if (task == NULL || outcome != 0)
-        return;
-    if (row->number[BATS_SCAN_SEQ] > task->result) {
-        task->result = row->number[BATS_SCAN_SEQ];
-        task->machine = (int32_t)machine;
-        task->session = (int32_t)row->session;
-        task->wall_us = row->number[BATS_SCAN_A_WALL];
-        task->has_failed = row->number[BATS_SCAN_A_EXIT] != 0 ||
-                           row->number[BATS_SCAN_A_SIGNAL] != 0;
-    }
+    if (task == NULL)
+        return 0;
+    task->attempts += outcome != 1 && outcome != 3;
+    if (outcome != 0 || n[BATS_SCAN_SEQ] <= task->result)
+        return 0;
+    task->result = n[BATS_SCAN_SEQ];
+    task->machine = (int32_t)machine;
+    task->session = (int32_t)row->session;
+    task->exit_status = (int32_t)n[BATS_SCAN_A_EXIT];
+    task->signal = (int32_t)n[BATS_SCAN_A_SIGNAL];
+    task->has_failed = task->exit_status != 0 || task->signal != 0;
+    task->start_us = or_zero(n[BATS_SCAN_A_START]);
+    task->wall_us = n[BATS_SCAN_A_WALL];
+    task->cpu_us =
+        or_zero(n[BATS_SCAN_A_USER]) + or_zero(n[BATS_SCAN_A_SYSTEM]);
+    task->max_rss_kib = or_zero(n[BATS_SCAN_A_RSS]);
+    return find_host(t, row, &task->host, err);
 }
 
 static int hear(void *context, const struct bats_scan_row *row,
                 struct bats_error *err)
 {
     struct look *l = context;
+    const struct bats_totals_task *task = task_of(
+        l->t, row->number[row->kind == BATS_SCAN_ATTEMPT ? BATS_SCAN_A_TASK
+                                                         : BATS_SCAN_TASK]);
+    int rc = l->number > 0 && task != NULL && task->is_taken
+                 ? bats_part_row(l->v, row, err)
+                 : 0;
+    if (rc < 0)
+        return rc;
     if (row->kind == BATS_SCAN_EVENT)
         return hear_event(l, row, err);
     if (row->kind == BATS_SCAN_COMMAND)
         return hear_command(l, row, err);
-    hear_attempt(l->t, row);
-    return 0;
+    return hear_attempt(l->t, row, err);
 }
 
 /* ---- the look ---- */
 
+/* Passes each task and the second column, -1 for NULL, to `note`. */
 static int each_id(struct bats_view *v, const char *sql,
-                   void (*note)(struct bats_totals *t, int64_t id),
+                   void (*note)(struct bats_totals_task *t, int64_t value),
                    struct bats_error *err)
 {
     sqlite3_stmt *s;
@@ -190,31 +244,38 @@ static int each_id(struct bats_view *v, const char *sql,
     while ((rc = bats_db_step(&v->db, s, err)) > 0) {
         int64_t id = sqlite3_column_int64(s, 0);
         if (id >= 1 && id <= v->totals.n)
-            note(&v->totals, id);
+            note(&v->totals.tasks[id], sqlite3_column_type(s, 1) == SQLITE_NULL
+                                           ? -1
+                                           : sqlite3_column_int64(s, 1));
     }
     sqlite3_finalize(s);
     return rc;
 }
 
-static void note_known(struct bats_totals *t, int64_t id)
+static void note_known(struct bats_totals_task *t, int64_t number)
 {
-    t->tasks[id].is_known = true;
-    t->tasks[id].open = -1;
+    t->is_known = true;
+    t->open = -1;
+    t->host = -1;
+    t->number = (uint32_t)number;
 }
 
-static void note_removed(struct bats_totals *t, int64_t id)
+static void note_place(struct bats_totals_task *t, int64_t number)
 {
-    t->tasks[id].is_removed = true;
+    t->is_removed = number < 0;
+    if (number >= 0)
+        t->number = (uint32_t)number;
 }
 
-static void note_fresh(struct bats_totals *t, int64_t id)
+static void note_fresh(struct bats_totals_task *t, int64_t unused)
 {
-    t->tasks[id].is_fresh = true;
+    (void)unused;
+    t->is_fresh = true;
 }
 
 /* Ranges of indexes in the bag, mostly none. */
 static const char fresh_sql[] =
-    "SELECT t.id FROM (SELECT key, value AS first,"
+    "SELECT t.id, 0 FROM (SELECT key, value AS first,"
     "    lead(value) OVER (ORDER BY key) AS last"
     "    FROM json_each((SELECT json_extract(options, '$.engine.fresh')"
     "      FROM main.session ORDER BY id DESC LIMIT 1))) f"
@@ -228,9 +289,8 @@ static int prepare(struct bats_view *v, struct bats_error *err)
     struct bats_totals *t = &v->totals;
     bats_totals_release(t);
     t->free = -1;
-    int rc = bats_db_integer(&v->db,
-                             "SELECT coalesce(max(id), 0) FROM rec.task",
-                             &t->n, err);
+    int rc = bats_db_integer(
+        &v->db, "SELECT coalesce(max(id), 0) FROM rec.task", &t->n, err);
     if (rc == 0)
         rc = bats_db_integer(&v->db, "SELECT max(id) FROM main.session",
                              &t->session, err);
@@ -240,8 +300,8 @@ static int prepare(struct bats_view *v, struct bats_error *err)
             "SELECT coalesce(max(id) + 1, 0) FROM main.machine WHERE session "
             "= (SELECT max(id) FROM main.session)",
             &t->n_machines, err);
-    if (rc == 0 && (t->n < 0 || t->n > MOST || t->n_machines < 0 ||
-                    t->n_machines > MOST))
+    if (rc == 0 &&
+        (t->n < 0 || t->n > MOST || t->n_machines < 0 || t->n_machines > MOST))
         rc = bats_error_set(err, BATS_EINPUT,
                             "%s is damaged: a number is too large; 'bats-mpi "
                             "record recover' saves what is readable",
@@ -251,16 +311,18 @@ static int prepare(struct bats_view *v, struct bats_error *err)
     t->tasks = calloc((size_t)t->n + 1, sizeof *t->tasks);
     t->lost = calloc((size_t)t->n_machines + 1, sizeof *t->lost);
     t->ended = calloc((size_t)t->n_machines + 1, sizeof *t->ended);
-    if (t->tasks == NULL || t->lost == NULL || t->ended == NULL)
+    t->host_at = malloc(((size_t)t->n_machines + 1) * sizeof *t->host_at);
+    if (t->tasks == NULL || t->lost == NULL || t->ended == NULL ||
+        t->host_at == NULL)
         return no_memory(err);
-    rc = each_id(v, "SELECT id FROM rec.task", note_known, err);
+    memset(t->host_at, -1, ((size_t)t->n_machines + 1) * sizeof *t->host_at);
+    rc = each_id(v, "SELECT id, number FROM rec.task", note_known, err);
     if (rc == 0)
         rc = each_id(v, fresh_sql, note_fresh, err);
     return rc == 0 ? each_id(v,
-                             "SELECT task FROM (SELECT task, number,"
-                             " max(session) FROM main.place GROUP BY task)"
-                             " WHERE number IS NULL",
-                             note_removed, err)
+                             "SELECT task, number, max(session) FROM"
+                             " main.place GROUP BY task",
+                             note_place, err)
                    : rc;
 }
 
@@ -274,9 +336,9 @@ static int take_open(struct bats_view *v, const struct bats_totals_open *o,
         row.number[i] = BATS_SCAN_NULL;
     row.number[BATS_SCAN_SEQ] = o->seq;
     row.number[BATS_SCAN_TIME] = o->since;
-    row.text[BATS_SCAN_TYPE] =
-        o->is_replica ? (struct bats_scan_text){"copy", 4}
-                      : (struct bats_scan_text){"run", 3};
+    row.text[BATS_SCAN_TYPE] = o->is_replica
+                                   ? (struct bats_scan_text){"copy", 4}
+                                   : (struct bats_scan_text){"run", 3};
     row.number[BATS_SCAN_MACHINE] = o->machine;
     row.number[BATS_SCAN_SLOT] = o->slot;
     row.number[BATS_SCAN_TASK] = o->task;
@@ -302,7 +364,7 @@ static int take_running(struct bats_view *v, struct bats_error *err)
         if (!o->is_used || is_lost ||
             (task->result > 0 && task->session == t->session))
             continue;
-        task->runs = true;
+        task->runs = o->is_running = true;
         rc = take_open(v, o, err);
     }
     return rc;
@@ -324,14 +386,30 @@ static int take_ended(struct bats_view *v, struct bats_error *err)
     return rc;
 }
 
+/* Those that had the number when they were removed, too. */
+static int want_number(struct bats_view *v, int64_t number,
+                       struct bats_error *err)
+{
+    struct bats_totals *t = &v->totals;
+    int rc = 0;
+    for (int64_t id = 1; rc == 0 && id <= t->n && number > 0; id++)
+        if (t->tasks[id].is_known && t->tasks[id].number == number) {
+            t->tasks[id].is_taken = true;
+            rc = bats_part_task(v, id, err);
+        }
+    return rc;
+}
+
 /* Rows that have changed since the view was opened are taken anew, too. */
 static int look(struct bats_view *v, void *context, struct bats_error *err)
 {
-    struct look l = {v, &v->totals};
+    struct look l = {v, &v->totals, *(const int64_t *)context};
     int64_t last;
-    int rc = v->is_live && v->has_base ? bats_part_base(v, context, err) : 0;
+    int rc = v->is_live && v->has_base ? bats_part_base(v, NULL, err) : 0;
     if (rc == 0)
         rc = prepare(v, err);
+    if (rc == 0)
+        rc = want_number(v, l.number, err);
     if (rc == 0)
         rc = bats_scan(&v->db, 0, 0, &last, hear, &l, err);
     if (rc == 0)
@@ -339,11 +417,17 @@ static int look(struct bats_view *v, void *context, struct bats_error *err)
     return rc == 0 ? take_ended(v, err) : rc;
 }
 
-int bats_totals_look(struct bats_view *v, struct bats_error *err)
+int bats_totals_look_at(struct bats_view *v, int64_t number,
+                        struct bats_error *err)
 {
-    int rc = v->has_totals ? 0 : bats_part_take(v, look, NULL, err);
+    int rc = bats_part_take(v, look, &number, err);
     v->has_totals = rc == 0;
     return rc;
+}
+
+int bats_totals_look(struct bats_view *v, struct bats_error *err)
+{
+    return v->has_totals ? 0 : bats_totals_look_at(v, 0, err);
 }
 
 void bats_totals_release(struct bats_totals *t)
@@ -352,5 +436,9 @@ void bats_totals_release(struct bats_totals *t)
     free(t->open);
     free(t->lost);
     free(t->ended);
+    for (size_t i = 0; i < t->n_hosts; i++)
+        free(t->hosts[i]);
+    free(t->hosts);
+    free(t->host_at);
     *t = (struct bats_totals){0};
 }

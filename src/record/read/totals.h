@@ -16,13 +16,13 @@
 #include "bats/units.h"
 
 enum bats_totals_state { /* of a task, in the words of the view tasks */
-    BATS_TOTALS_PENDING,
-    BATS_TOTALS_RUNNING,
-    BATS_TOTALS_DONE,
-    BATS_TOTALS_FAILED,
-    BATS_TOTALS_SKIPPED,
-    BATS_TOTALS_REMOVED,
-    BATS_TOTALS_STATES
+                         BATS_TOTALS_PENDING,
+                         BATS_TOTALS_RUNNING,
+                         BATS_TOTALS_DONE,
+                         BATS_TOTALS_FAILED,
+                         BATS_TOTALS_SKIPPED,
+                         BATS_TOTALS_REMOVED,
+                         BATS_TOTALS_STATES
 };
 extern const char *const bats_totals_words[BATS_TOTALS_STATES];
 
@@ -30,11 +30,15 @@ struct bats_totals_task {
     bool is_known, is_removed, is_skipped, runs;
     bool is_fresh; /* done, though nobody ran it: what it makes was there */
     bool has_failed;
-    int32_t open;    /* the first of its executions that run, or -1 */
-    int32_t machine; /* of the result, and its session */
-    int32_t session;
-    int64_t result;  /* seq of the result; 0: none */
-    int64_t wall_us; /* of the result */
+    bool is_taken;     /* its rows are in the view's tables */
+    uint32_t number;   /* as people see it; the last one if it is removed */
+    uint32_t attempts; /* executions that were not preempted */
+    int32_t open;      /* the first of its executions that run, or -1 */
+    int64_t result;    /* seq of the result; 0: none. Of the result: */
+    int32_t machine, session;
+    int32_t exit_status, signal;
+    int32_t host; /* index into hosts; -1: not known */
+    int64_t start_us, wall_us, cpu_us, max_rss_kib;
 };
 
 struct bats_totals_open { /* an execution that has not ended */
@@ -44,6 +48,7 @@ struct bats_totals_open { /* an execution that has not ended */
     int32_t machine, slot;
     int32_t next;
     bool is_replica, is_used;
+    bool is_running; /* as the view running has it */
 };
 
 struct bats_totals {
@@ -52,11 +57,14 @@ struct bats_totals {
     int64_t session; /* the last one */
     struct bats_totals_open *open;
     size_t n_open, capacity;
-    int32_t free;    /* the first unused element of open, or -1 */
-    int64_t *lost;   /* by machine of the last session: seq of its loss, or 0 */
-    int64_t *ended;  /* likewise: executions */
+    int32_t free;   /* the first unused element of open, or -1 */
+    int64_t *lost;  /* by machine of the last session: seq of its loss, or 0 */
+    int64_t *ended; /* likewise: executions */
     int64_t n_machines;
-    int64_t preempted;   /* executions */
+    char **hosts; /* where executions ran */
+    size_t n_hosts, hosts_capacity;
+    int32_t *host_at;  /* by machine of the last session: the last one there */
+    int64_t preempted; /* executions */
     int64_t last_seq[2]; /* of the last event and command of all; */
     bats_time last[2];   /* their times, or -1: of an earlier session */
 };
@@ -78,6 +86,11 @@ struct bats_error;
 
 /* Looks, if nobody has looked yet. */
 int bats_totals_look(struct bats_view *view, struct bats_error *err);
+
+/* Looks again, and takes all rows of the tasks that have, or had when they were
+ * removed, this number. */
+int bats_totals_look_at(struct bats_view *view, int64_t number,
+                        struct bats_error *err);
 void bats_totals_release(struct bats_totals *totals);
 
 #endif

@@ -7,16 +7,11 @@
 #include <unistd.h>
 
 #include "record/read/part.h"
+#include "record/read/tasks.h"
 #include "record/read/view_state.h"
 #include "record/schema.h"
 #include "record/write/record.h"
 #include "util/now.h"
-
-const char *bats_view_text(sqlite3_stmt *s, int column)
-{
-    const char *text = (const char *)sqlite3_column_text(s, column);
-    return text != NULL ? text : "";
-}
 
 /* ---- opening ---- */
 
@@ -81,7 +76,8 @@ void bats_view_close(struct bats_view *v)
 {
     if (v == NULL)
         return;
-    sqlite3_finalize(v->tasks);
+    bats_tasks_release(&v->tasks);
+    free(v->log_machine);
     sqlite3_finalize(v->log);
     sqlite3_finalize(v->machines);
     sqlite3_finalize(v->last_words);

@@ -147,9 +147,12 @@ struct bats_view_entry {
 };
 
 /* Lists the history of everything, of one machine (by name, else NULL) or of
- * one task (by id, else 0). */
+ * one task (by id, else 0): all of it, or the last entries (0: all; not of a
+ * task). */
 int bats_view_log(struct bats_view *view, const char *machine, int64_t task,
-                  struct bats_error *err);
+                  int64_t last, struct bats_error *err);
+/* There are entries before the last ones. */
+bool bats_view_log_is_cut(const struct bats_view *view);
 int bats_view_next_entry(struct bats_view *view, struct bats_view_entry *entry,
                          struct bats_error *err);
 

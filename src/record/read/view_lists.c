@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bats/sched.h"
 #include "record/read/part.h"
 #include "record/read/select.h"
+#include "record/read/tasks.h"
 
-/* If there are more tasks, the whole record is taken. */
+/* If there are more tasks, the tables that have their texts are taken whole. */
 #define MANY 20000
 /* Groups of the history in a part of the log. */
 #define PART 64
@@ -23,199 +23,140 @@ static int restart(struct bats_view *v, const char *sql, sqlite3_stmt **s,
 
 /* ---- tasks ---- */
 
-#define TASKS                                                                 \
-    "SELECT number, state, attempts,"                                         \
-    " coalesce(u.elapsed, CAST(round(wall_s * 1e6) AS INTEGER), -1),"         \
-    " CAST(round(cpu_s * 1e6) AS INTEGER), max_rss_kib, exit_status, signal," \
-    " coalesce(u.host, tasks.host), coalesce(u.cluster, tasks.cluster),"      \
-    " command, line,"                                                         \
-    " CASE WHEN ?2 THEN coalesce((SELECT time_us FROM (SELECT time_us,"       \
-    "   session, outcome, max(seq) FROM attempt WHERE task = tasks.id)"       \
-    "  WHERE outcome = 2 AND session = (SELECT max(id) FROM session)), -1)"   \
-    " ELSE -1 END, id,"                                                       \
-    " CASE WHEN ?2 THEN (SELECT CASE WHEN outcome = 4 AND session ="          \
-    "   (SELECT max(id) FROM session) THEN time_us ELSE -1 END FROM"          \
-    "   (SELECT time_us, session, outcome, max(seq) FROM attempt"             \
-    "    WHERE task = tasks.id)) ELSE -1 END,"                                \
-    " CASE WHEN ?2 THEN (SELECT count(*) FROM attempt WHERE task = tasks.id"  \
-    "   AND outcome = 4 AND seq > coalesce((SELECT max(seq) FROM attempt a"   \
-    "    JOIN session s ON s.id = a.session WHERE task = tasks.id AND"        \
-    "    (outcome = 0 OR outcome IN (1, 4) AND wall_us * time_scale >= ?5))," \
-    "    0)) ELSE 0 END, tasks.parameters, coalesce(start_us, 0)"             \
-    " FROM tasks LEFT JOIN (SELECT task, m.host, c.name AS cluster,"          \
-    "   CAST((?4 - min(since_us)) / s.time_scale AS INTEGER) AS elapsed"      \
-    "  FROM running r JOIN (SELECT max(id) AS id, time_scale FROM session) s" \
-    "  JOIN machine m ON m.session = s.id AND m.id = r.machine"               \
-    "  JOIN cluster c ON c.session = s.id AND c.id = m.cluster"               \
-    "  GROUP BY task) u ON u.task = id"                                       \
-    " WHERE (state = ?1 OR ?1 IS NULL AND (state != 'removed' OR ?2 != 0"     \
-    "  AND NOT EXISTS (SELECT 1 FROM bag WHERE number = ?2"                   \
-    "   AND NOT removed)))"                                                   \
-    " AND (?2 = 0 OR number = ?2)"
-
-/* The newline ends a comment. */
-#define WHERE " AND tasks.id IN (SELECT id FROM tasks WHERE "
-
-/* The columns of the parameters, for the message; for sqlite3_free(). */
-static char *parameters_of(struct bats_view *v)
+static bool is_wanted(const struct bats_totals_task *t, const char *state,
+                      int64_t number, bool is_removed, bool is_slowest)
 {
-    sqlite3_stmt *s;
-    char *names = NULL;
-    if (bats_db_prepare(&v->db,
-                        "SELECT group_concat(place, ', ') FROM parameter", &s,
-                        NULL) < 0)
-        return NULL;
-    if (sqlite3_step(s) == SQLITE_ROW && sqlite3_column_text(s, 0) != NULL)
-        names = sqlite3_mprintf("; its parameters are %s",
-                                sqlite3_column_text(s, 0));
-    sqlite3_finalize(s);
-    return names;
+    enum bats_totals_state is = bats_totals_state(t);
+    if ((number != 0 && t->number != number) || (is_slowest && t->result == 0))
+        return false;
+    return state != NULL ? strcmp(bats_totals_words[is], state) == 0
+                         : (is == BATS_TOTALS_REMOVED) == is_removed;
 }
 
-/* Explains what is wrong with the expression by itself: its mistake is no
- * damage of the record. */
-static int check_where(struct bats_view *v, const char *where,
-                       struct bats_error *err)
+/* Leaves those in the list that are wanted. Without a state these are those in
+ * the bag, or if none of them has the number, those that had it. */
+static void pick(struct bats_tasks *list, const char *state, int64_t number,
+                 bool is_slowest)
 {
-    sqlite3_stmt *s = NULL;
-    const char *rest = "";
-    char *sql = sqlite3_mprintf("SELECT 1 FROM tasks WHERE (%s\n)", where);
-    if (sql == NULL)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    int bad = sqlite3_prepare_v2(v->db.sqlite, sql, -1, &s, &rest);
-    sqlite3_finalize(s);
-    int rc = 0;
-    if (bad != SQLITE_OK || *rest != '\0') {
-        char why[256];
-        snprintf(why, sizeof why, "%s",
-                 bad != SQLITE_OK ? sqlite3_errmsg(v->db.sqlite)
-                                  : "more than one expression");
-        char *names = parameters_of(v);
-        rc = bats_error_set(err, BATS_EINPUT, "--where '%.100s': %s%s", where,
-                            why, names != NULL ? names : "");
-        sqlite3_free(names);
-    }
-    sqlite3_free(sql);
-    return rc;
+    const struct bats_totals_task *tasks = list->view->totals.tasks;
+    bool is_removed = number != 0;
+    size_t n = 0;
+    for (size_t i = 0; i < list->n && number != 0; i++)
+        is_removed &= tasks[list->ids[i]].is_removed ||
+                      tasks[list->ids[i]].number != number;
+    for (size_t i = 0; i < list->n; i++)
+        if (is_wanted(&tasks[list->ids[i]], state, number, is_removed,
+                      is_slowest))
+            list->ids[n++] = list->ids[i];
+    list->n = n;
 }
 
-/* Those that had the number when they were removed, too. */
-static int take_number(struct bats_view *v, void *context,
-                       struct bats_error *err)
+struct place {
+    int64_t id, number, wall_us;
+};
+
+static int by_number(const void *left, const void *right)
 {
-    sqlite3_stmt *s;
-    const int64_t *number = context;
-    int64_t id = 0;
-    int rc = bats_db_prepare(
-        &v->db,
-        "SELECT t.id FROM rec.task t LEFT JOIN (SELECT task, number,"
-        " max(session) FROM main.place GROUP BY task) p ON p.task = t.id"
-        " WHERE coalesce(p.number, t.number) = ?1 AND t.id > ?2"
-        " ORDER BY t.id LIMIT 1",
-        &s, err);
-    if (rc < 0)
-        return rc;
-    for (bool found = true; rc == 0 && found;) {
-        sqlite3_bind_int64(s, 1, *number);
-        sqlite3_bind_int64(s, 2, id);
-        rc = bats_db_step(&v->db, s, err);
-        found = rc > 0;
-        id = found ? sqlite3_column_int64(s, 0) : 0;
-        sqlite3_reset(s);
-        if (rc >= 0)
-            rc = found ? bats_view_take_rows(v, &id, 1, err) : 0;
-    }
-    sqlite3_finalize(s);
-    return rc;
+    const struct place *a = left, *b = right;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* Takes what may be in the list. */
-static int take_list(struct bats_view *v, const char *state, int64_t number,
-                     bool is_filtered, enum bats_view_order order,
-                     int64_t limit, struct bats_error *err)
+static int by_wall(const void *left, const void *right)
 {
-    int64_t *ids;
-    size_t n;
-    if (v->has_all)
+    const struct place *a = left, *b = right;
+    if (a->wall_us != b->wall_us)
+        return a->wall_us > b->wall_us ? -1 : 1;
+    return by_number(left, right);
+}
+
+/* Numbers are in the order of ids unless the bag was edited. */
+static int sort(struct bats_tasks *list, bool is_slowest,
+                struct bats_error *err)
+{
+    const struct bats_totals_task *tasks = list->view->totals.tasks;
+    bool is_sorted = !is_slowest;
+    for (size_t i = 1; i < list->n && is_sorted; i++)
+        is_sorted =
+            tasks[list->ids[i - 1]].number <= tasks[list->ids[i]].number;
+    if (is_sorted)
         return 0;
-    if (number != 0)
-        return bats_part_take(v, take_number, &number, err);
-    if (is_filtered || (state == NULL && limit == 0))
-        return bats_view_unpack(v, err);
-    int rc = bats_totals_pick(v, state, order == BATS_VIEW_SLOWEST, limit,
-                              &ids, &n, err);
-    if (rc == 0)
-        rc = n > MANY ? bats_view_unpack(v, err)
-                      : bats_view_take_tasks(v, ids, n, err);
-    free(ids);
+    struct place *places = malloc((list->n + 1) * sizeof *places);
+    if (places == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (size_t i = 0; i < list->n; i++) {
+        const struct bats_totals_task *t = &tasks[list->ids[i]];
+        places[i] = (struct place){list->ids[i], t->number, t->wall_us};
+    }
+    qsort(places, list->n, sizeof *places, is_slowest ? by_wall : by_number);
+    for (size_t i = 0; i < list->n; i++)
+        list->ids[i] = places[i].id;
+    free(places);
+    return 0;
+}
+
+static int take_texts(struct bats_view *v, void *context,
+                      struct bats_error *err)
+{
+    const struct bats_tasks *list = context;
+    int rc = 0;
+    if (list->n > MANY)
+        return bats_part_texts(v, err);
+    for (size_t i = 0; rc == 0 && i < list->n; i++)
+        rc = bats_part_task(v, list->ids[i], err);
     return rc;
+}
+
+static int take_all_texts(struct bats_view *v, void *context,
+                          struct bats_error *err)
+{
+    (void)context;
+    return bats_part_texts(v, err);
 }
 
 int bats_view_tasks(struct bats_view *v, const char *state, int64_t number,
                     const char *where, enum bats_view_order order,
                     int64_t limit, struct bats_error *err)
 {
-    bats_time now = 0;
+    struct bats_tasks *list = &v->tasks;
+    bool is_slowest = order == BATS_VIEW_SLOWEST;
+    bats_time now;
     int rc = bats_part_need_base(v, err);
 
-    if (rc == 0 && where != NULL)
-        rc = check_where(v, where, err);
+    bats_tasks_release(list);
     if (rc == 0)
-        rc = bats_totals_look(v, err);
-    if (rc == 0)
-        rc = take_list(v, state, number, where != NULL, order, limit, err);
+        rc = number != 0 ? bats_totals_look_at(v, number, err)
+                         : bats_totals_look(v, err);
     if (rc == 0)
         rc = bats_view_now(v, &now, err);
-    char *sql = sqlite3_mprintf(
-        TASKS "%s%s%s%s", where != NULL ? WHERE : "",
-        where != NULL ? where : "", where != NULL ? "\n)" : "",
-        order == BATS_VIEW_SLOWEST ? " AND wall_s IS NOT NULL "
-                                     "ORDER BY wall_s DESC, number LIMIT ?3"
-                                   : " ORDER BY number, id LIMIT ?3");
-    if (rc == 0 && sql == NULL)
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
     if (rc == 0)
-        rc = restart(v, sql, &v->tasks, err);
-    sqlite3_free(sql);
+        rc = bats_tasks_make(list, v, now, err);
+    if (rc == 0 && where != NULL && !v->has_all)
+        rc = bats_part_take(v, take_all_texts, NULL, err);
+    if (rc == 0 && where != NULL)
+        rc = bats_tasks_filter(list, where, err);
     if (rc < 0)
         return rc;
-    sqlite3_bind_text(v->tasks, 1, state, -1, SQLITE_TRANSIENT);
-    sqlite3_bind_int64(v->tasks, 2, number);
-    sqlite3_bind_int64(v->tasks, 3, limit > 0 ? limit : -1);
-    sqlite3_bind_int64(v->tasks, 4, now);
-    sqlite3_bind_int64(v->tasks, 5, BATS_YIELD_PROGRESS);
-    return 0;
+    list->has_more = number != 0;
+    pick(list, state, number, is_slowest);
+    rc = sort(list, is_slowest, err);
+    if (limit > 0 && (size_t)limit < list->n)
+        list->n = (size_t)limit;
+    return rc == 0 && where == NULL && !v->has_all
+               ? bats_part_take(v, take_texts, list, err)
+               : rc;
 }
 
 int bats_view_next_task(struct bats_view *v, struct bats_view_task *task,
                         struct bats_error *err)
 {
-    sqlite3_stmt *s = v->tasks;
-    int rc = bats_db_step(&v->db, s, err);
-
-    if (rc <= 0)
-        return rc;
-    *task = (struct bats_view_task){
-        .number = sqlite3_column_int64(s, 0),
-        .state = bats_view_text(s, 1),
-        .attempts = sqlite3_column_int64(s, 2),
-        .wall_us = sqlite3_column_int64(s, 3),
-        .cpu_us = sqlite3_column_int64(s, 4),
-        .max_rss_kib = sqlite3_column_int64(s, 5),
-        .exit_status = sqlite3_column_int(s, 6),
-        .signal = sqlite3_column_int(s, 7),
-        .host = bats_view_text(s, 8),
-        .cluster = bats_view_text(s, 9),
-        .command = bats_view_text(s, 10),
-        .line = sqlite3_column_int64(s, 11),
-        .failed = sqlite3_column_int64(s, 12),
-        .id = sqlite3_column_int64(s, 13),
-        .yielded = sqlite3_column_int64(s, 14),
-        .yields = sqlite3_column_int64(s, 15),
-        .parameters = bats_view_text(s, 16),
-        .start_us = sqlite3_column_int64(s, 17),
-    };
-    return 1;
+    struct bats_tasks *list = &v->tasks;
+    if (list->at == list->n)
+        return 0;
+    int rc =
+        bats_tasks_get(list, list->ids[list->at++], true, task, NULL, err);
+    return rc < 0 ? rc : 1;
 }
 
 /* ---- the log ---- */
@@ -261,43 +202,88 @@ static const char log_sql[] =
     " WHERE (?1 IS NULL OR m.name = ?1) AND (?2 = 0 OR l.task = ?2)"
     " AND l.seq > ?3 AND l.seq <= ?4 ORDER BY l.seq";
 
-static int bind_log(struct bats_view *v, const char *machine, int64_t task,
-                    struct bats_error *err)
+static int bind_log(struct bats_view *v, int64_t task, struct bats_error *err)
 {
     int rc = restart(v, log_sql, &v->log, err);
 
     if (rc < 0)
         return rc;
-    sqlite3_bind_text(v->log, 1, machine, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(v->log, 1, v->log_machine, -1, SQLITE_STATIC);
     sqlite3_bind_int64(v->log, 2, task);
     sqlite3_bind_int64(v->log, 3, v->log_from);
     sqlite3_bind_int64(v->log, 4, v->log_to);
     return 0;
 }
 
-/* The history of everything, by parts. */
+/* The history of everything, or of a machine, by parts. */
 static int next_part(struct bats_view *v, struct bats_error *err)
 {
     v->log_from = v->log_to;
-    int rc = bats_view_take_part(v, PART, err);
-    return rc == 0 ? bind_log(v, NULL, 0, err) : rc;
+    int rc = bats_view_take_part(v, PART, v->log_machine, err);
+    return rc == 0 ? bind_log(v, 0, err) : rc;
+}
+
+static int count_log(struct bats_view *v, int64_t *n, struct bats_error *err)
+{
+    int rc = bind_log(v, 0, err);
+    for (*n = 0; rc == 0 && (rc = bats_db_step(&v->db, v->log, err)) > 0; ++*n)
+        rc = 0;
+    return rc;
+}
+
+/* The last entries, from as little of the history as they are in. */
+static int last_part(struct bats_view *v, int64_t last, struct bats_error *err)
+{
+    int64_t n = 0;
+    int rc = 0;
+    v->log_is_whole = false;
+    for (int64_t groups = PART / 8; rc == 0; groups *= 8) {
+        rc = bats_view_take_end(v, groups, v->log_machine, err);
+        if (rc == 0)
+            rc = count_log(v, &n, err);
+        if (n >= last || v->log_from == 0)
+            break;
+    }
+    v->log_is_cut = v->log_from > 0 || n > last;
+    if (rc == 0)
+        rc = bind_log(v, 0, err);
+    for (; rc == 0 && n > last; n--)
+        rc = bats_db_step(&v->db, v->log, err) < 0 ? -1 : 0;
+    return rc;
+}
+
+/* The rows of one task. */
+static int log_of_task(struct bats_view *v, int64_t task,
+                       struct bats_error *err)
+{
+    const struct bats_totals *t = &v->totals;
+    int rc = v->has_all ? 0 : bats_totals_look(v, err);
+    if (rc == 0 && !v->has_all && task >= 1 && task <= t->n &&
+        !t->tasks[task].is_taken)
+        rc = bats_totals_look_at(v, t->tasks[task].number, err);
+    v->log_is_whole = true;
+    v->log_to = INT64_MAX;
+    return rc == 0 ? bind_log(v, task, err) : rc;
 }
 
 int bats_view_log(struct bats_view *v, const char *machine, int64_t task,
-                  struct bats_error *err)
+                  int64_t last, struct bats_error *err)
 {
-    int rc = 0;
-
+    free(v->log_machine);
+    v->log_machine = machine != NULL ? strdup(machine) : NULL;
+    if (machine != NULL && v->log_machine == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
     v->log_from = v->log_to = 0;
-    v->log_is_whole = false;
-    if (machine == NULL && task == 0 && !v->has_all)
-        return next_part(v, err);
-    if (!v->has_all)
-        rc = machine != NULL ? bats_view_take_machine(v, machine, err)
-                             : bats_view_take_tasks(v, &task, 1, err);
-    v->log_to = INT64_MAX;
-    v->log_is_whole = true;
-    return rc == 0 ? bind_log(v, machine, task, err) : rc;
+    v->log_is_whole = v->log_is_cut = false;
+    if (task != 0)
+        return log_of_task(v, task, err);
+    v->has_all = false; /* its rows go */
+    return last > 0 ? last_part(v, last, err) : next_part(v, err);
+}
+
+bool bats_view_log_is_cut(const struct bats_view *v)
+{
+    return v->log_is_cut;
 }
 
 int bats_view_next_entry(struct bats_view *v, struct bats_view_entry *entry,

@@ -7,6 +7,26 @@
 #include "record/read/totals.h"
 #include "record/read/view.h"
 
+/* A machine of a session. */
+struct bats_seat {
+    int64_t session, machine;
+    char *host, *cluster;
+    double scale; /* virtual time per real time */
+    double price; /* of a slot for a microsecond, in the currency */
+};
+
+/* A list of tasks (tasks.h). */
+struct bats_tasks {
+    struct bats_view *view;
+    int64_t *ids;
+    size_t n, at;
+    bool has_more; /* failed, yielded, yields are asked for */
+    bats_time now;
+    struct bats_seat *seats; /* by session and machine */
+    size_t n_seats;
+    sqlite3_stmt *text, *more;
+};
+
 struct bats_view {
     struct bats_db db; /* of its own: parts of the record, as in schema.c */
     char *path;
@@ -17,13 +37,14 @@ struct bats_view {
     bool has_totals;
     struct bats_totals totals;
     sqlite3_stmt *insert_task, *insert_point, *insert_stderr, *insert[3];
-    sqlite3_stmt *tasks;
+    struct bats_tasks tasks;
     sqlite3_stmt *log;
     sqlite3_stmt *machines;
     sqlite3_stmt *last_words;
     int64_t log_from, log_to; /* the rows of the log in db have a seq above and
                                  up to these */
-    bool log_is_whole;
+    bool log_is_whole, log_is_cut;
+    char *log_machine; /* NULL: of all */
 };
 
 /* Virtual time of the last row of the record. */
@@ -38,6 +59,10 @@ int bats_view_now(struct bats_view *view, bats_time *now,
 int bats_view_unpack(struct bats_view *view, struct bats_error *err);
 
 /* Text of a column, "" for NULL. */
-const char *bats_view_text(sqlite3_stmt *statement, int column);
+static inline const char *bats_view_text(sqlite3_stmt *statement, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+    return text != NULL ? text : "";
+}
 
 #endif
