@@ -139,6 +139,49 @@ static void write_promise(struct page *p, const char *what, const char *asked,
     bats_html_code(h, is_kept ? "kept" : "missed");
 }
 
+/* A row of the schedule that was chosen: an estimate and its upper bound, and
+ * what came. */
+static void write_estimate(struct page *p, const char *schedule,
+                           const char *what, const char *estimate,
+                           const char *bound, const char *came, bool is_kept)
+{
+    char name[96], asked[128];
+    bool is_range = strcmp(estimate, bound) != 0;
+
+    snprintf(name, sizeof name, "%s: %s, after the choice", schedule, what);
+    snprintf(asked, sizeof asked, "%s%s%s", estimate, is_range ? " to " : "",
+             is_range ? bound : "");
+    write_promise(p, name, asked, came, is_kept);
+}
+
+static int64_t integer(const json_t *object, const char *key, int64_t none)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_integer(value) ? json_integer_value(value) : none;
+}
+
+/* What the schedule was to cost and to take, from the choice on. */
+static void write_choice(struct page *p, const json_t *promise, bool is_done)
+{
+    char a[BATS_UNITS_TEXT], b[BATS_UNITS_TEXT], c[BATS_UNITS_TEXT];
+    const char *name = json_string_value(json_object_get(promise, "schedule"));
+    bats_money cost = integer(promise, "cost", 0);
+    bats_money most = integer(promise, "cost_high", cost);
+    bats_money charged = p->st.charged - integer(promise, "charged_before", 0);
+    int64_t time = integer(promise, "makespan_us", 0);
+    int64_t longest = integer(promise, "makespan_high_us", time);
+    int64_t took = p->st.last - integer(promise, "chosen_us", 0);
+
+    if (name == NULL || name[0] == '\0')
+        name = "schedule";
+    write_estimate(p, name, "cost", money(a, cost), money(b, most),
+                   money(c, charged), charged <= most);
+    write_estimate(p, name, "time", bats_words_makespan(a, (double)time),
+                   bats_words_makespan(b, (double)longest),
+                   bats_words_makespan(c, (double)took),
+                   is_done && took <= longest);
+}
+
 /* The limits of the last session, and what they were held against. */
 static int write_promises(struct page *p, struct bats_error *err)
 {
@@ -149,6 +192,7 @@ static int write_promises(struct page *p, struct bats_error *err)
         return rc;
     json_t *options = json_loads(text, 0, NULL);
     const json_t *engine = json_object_get(options, "engine");
+    const json_t *promise = json_object_get(options, "promise");
     const struct {
         const char *what;
         bats_time limit;
@@ -161,9 +205,11 @@ static int write_promises(struct page *p, struct bats_error *err)
     bool has_budget = st->budget != BATS_UNLIMITED;
     bool is_done = strcmp(st->finish, "all done") == 0;
 
-    if (st->is_over && (has_budget || times[0].limit + times[1].limit > 0)) {
+    if (st->is_over && (has_budget || json_is_object(promise) ||
+                        times[0].limit + times[1].limit > 0)) {
         bats_html_table(&p->html, "What was promised, and what came",
-                        "<promise|at most|came|<outcome");
+                        "<promise|at most, or from estimate to bound|came|"
+                        "<outcome");
         if (has_budget)
             write_promise(p, "cost, in all", money(asked, st->budget),
                           money(came, st->charged), st->charged <= st->budget);
@@ -174,6 +220,8 @@ static int write_promises(struct page *p, struct bats_error *err)
                               bats_words_moment(came, st->last),
                               st->last <= times[i].limit &&
                                   (i > 0 || is_done));
+        if (json_is_object(promise))
+            write_choice(p, promise, is_done);
         bats_html_table_end(&p->html);
     }
     json_decref(options);

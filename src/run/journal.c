@@ -84,6 +84,22 @@ static int note_decisions(struct bats_journal *j,
     return rc;
 }
 
+static int note_promise(struct bats_journal *j, const struct bats_sched *sched,
+                        struct bats_error *err)
+{
+    struct bats_sched_sampled sampled;
+    struct bats_sched_status status;
+    if (j->has_promise)
+        return 0;
+    bats_sched_sampled(sched, &sampled);
+    if (sampled.chosen == NULL)
+        return 0;
+    bats_sched_status(sched, &status);
+    int rc = bats_record_promise(j->record, &sampled, status.budget, err);
+    j->has_promise = rc == 0;
+    return rc;
+}
+
 static int sync_if_due(struct bats_journal *j, int64_t now_us,
                        struct bats_error *err)
 {
@@ -116,6 +132,8 @@ static int write_all(struct bats_journal *j, const struct bats_sched *sched,
 {
     int rc = note_decisions(j, sched, err);
     bool waits = bats_record_waiting(j->record) > 0;
+    if (rc == 0)
+        rc = note_promise(j, sched, err);
     if (rc == 0)
         rc = bats_record_commit(j->record, err);
     if (rc == 0 && waits)

@@ -44,6 +44,7 @@ struct bats_journal {
     struct bats_command *commands; /* waiting for the commit */
     size_t n, capacity;
     size_t n_decisions;   /* recorded so far */
+    bool has_promise;     /* recorded */
     int64_t sync_us;      /* limits of a group that is not synced yet; */
     uint64_t sync_events; /* 0: every commit is synced */
     uint64_t n_unsynced;  /* events in it */

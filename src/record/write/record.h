@@ -335,6 +335,11 @@ int bats_record_decision(struct bats_record *record,
                          const struct bats_decision *decision,
                          struct bats_error *err);
 
+/* What the chosen schedule promises, of money in all `budget`. Written at once. */
+int bats_record_promise(struct bats_record *record,
+                        const struct bats_sched_sampled *sampled,
+                        bats_money budget, struct bats_error *err);
+
 /* A sentence about something unusual; `machine` and `task` may be UINT32_MAX
  * for none. */
 int bats_record_notice(struct bats_record *record, bats_time now,
