@@ -153,8 +153,9 @@ static const struct {
     [BATS_VERB_WHY] =
         {"bats-mpi why [OPTION...] RUN [MACHINE | TASK]",
          "Explains why machines are parked and why tasks wait; with the "
-         "name of a machine (as in slow-3) or the number of a task, tells "
-         "what happened to it. RUN as for status."},
+         "name of a machine (as in slow-3) tells what happened to it lately, "
+         "with the number of a task all that happened to it. RUN as for "
+         "status."},
     [BATS_VERB_RECORD] =
         {"bats-mpi record {verify RUN | recover RUN [FILE]}",
          "verify replays the recorded events of every session through the "
