@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "report/words.h"
 #include "run/run.h"
+#include "site/batch_system.h"
 #include "util/json.h"
 
 static json_t *money(bats_money amount)
@@ -101,6 +102,9 @@ char *bats_options_json(enum bats_verb verb, const struct bats_settings *set)
             bats_options[i].offset != offsetof(struct bats_settings, help))
             bad |= json_object_set_new(object, bats_options[i].name,
                                        value(&bats_options[i], set));
+    if (bats_batch_memory() > 0)
+        bad |= json_object_set_new(object, "memory_kib",
+                                   json_integer(bats_batch_memory()));
     char *json =
         bad == 0 ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15))
                  : NULL;

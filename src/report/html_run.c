@@ -21,6 +21,7 @@ struct page {
     struct bats_run_history history;
     const struct bats_causes *causes;
     const struct bats_strategies *strategies; /* or NULL */
+    json_t *options; /* of the last session */
 };
 
 static const char *money(char text[BATS_UNITS_TEXT], bats_money amount)
@@ -183,16 +184,12 @@ static void write_choice(struct page *p, const json_t *promise, bool is_done)
 }
 
 /* The limits of the last session, and what they were held against. */
-static int write_promises(struct page *p, struct bats_error *err)
+static void write_promises(struct page *p)
 {
     const struct bats_view_status *st = &p->st;
-    char asked[BATS_UNITS_TEXT], came[BATS_UNITS_TEXT], *text;
-    int rc = bats_view_options(p->view, &text, err);
-    if (rc < 0)
-        return rc;
-    json_t *options = json_loads(text, 0, NULL);
-    const json_t *engine = json_object_get(options, "engine");
-    const json_t *promise = json_object_get(options, "promise");
+    char asked[BATS_UNITS_TEXT], came[BATS_UNITS_TEXT];
+    const json_t *engine = json_object_get(p->options, "engine");
+    const json_t *promise = json_object_get(p->options, "promise");
     const struct {
         const char *what;
         bats_time limit;
@@ -224,9 +221,6 @@ static int write_promises(struct page *p, struct bats_error *err)
             write_choice(p, promise, is_done);
         bats_html_table_end(&p->html);
     }
-    json_decref(options);
-    free(text);
-    return 0;
 }
 
 static void write_clusters(struct page *p)
@@ -429,7 +423,12 @@ static int write_tables(struct page *p, struct bats_error *err)
                                                : "Failed tasks",
                          err);
     write_replicas(p);
-    return rc;
+    return rc < 0 ? rc
+                  : bats_html_memory(
+                        h, &p->history,
+                        integer(json_object_get(p->options, "run"),
+                                "memory_kib", 0),
+                        err);
 }
 
 /* ---- the data ---- */
@@ -527,9 +526,7 @@ static int write_page(struct page *p, FILE *out, struct bats_error *err)
         return rc;
     write_lead(p);
     write_facts(p);
-    rc = write_promises(p, err);
-    if (rc < 0)
-        return rc;
+    write_promises(p);
     write_causes(p);
     write_decisions(p);
     write_clusters(p);
@@ -554,10 +551,17 @@ int bats_html_run(FILE *out, struct bats_view *view,
         .view = view, .causes = causes, .strategies = strategies};
     int rc = bats_view_status(view, &p.st, err);
 
+    char *options = NULL;
+    if (rc == 0)
+        rc = bats_view_options(view, &options, err);
     if (rc == 0)
         rc = bats_run_history_read(view, &p.history, err);
-    if (rc == 0)
+    if (rc == 0) {
+        p.options = json_loads(options, 0, NULL);
         rc = write_page(&p, out, err);
+    }
+    json_decref(p.options);
+    free(options);
     bats_run_history_release(&p.history);
     return rc;
 }

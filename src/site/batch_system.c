@@ -39,6 +39,15 @@ const char *bats_batch_partition(const char *host)
     return partition;
 }
 
+int64_t bats_batch_memory(void)
+{
+    int64_t kib = 0;
+    for (size_t i = 0; kib == 0 && bats_batch_systems[i]; i++)
+        if (bats_batch_systems[i]->memory != NULL)
+            kib = bats_batch_systems[i]->memory();
+    return kib;
+}
+
 bool bats_batch_launched(void)
 {
     bool launched = false;

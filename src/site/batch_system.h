@@ -14,6 +14,7 @@
 #define BATS_SITE_BATCH_SYSTEM_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "site/account.h"
 #include "site/allocation.h"
@@ -35,6 +36,10 @@ struct bats_batch_system {
      * launcher has started this process, so it notices how the process
      * ends. */
     bool (*launched)(void);
+
+    /* From the environment: the memory that the job asked for each process, in
+     * KiB; 0: it is not known. NULL: the system does not tell. */
+    int64_t (*memory)(void);
 
     /* Fills in the allocation, except system and job, which are set already:
      * at least one part and one node. Asked on rank 0 only. On failure end_s
@@ -70,5 +75,6 @@ int bats_batch_ask(double threads_per_core, struct bats_allocation *allocation,
 /* The answer of the first system that has one. */
 const char *bats_batch_partition(const char *host);
 bool bats_batch_launched(void);
+int64_t bats_batch_memory(void);
 
 #endif

@@ -59,6 +59,27 @@ static const char *partition(const char *host)
     }
 }
 
+/* The number that a variable begins with, as in "4(x2)"; 0: none. */
+static int64_t number(const char *variable)
+{
+    const char *text = getenv(variable);
+    long long n = text != NULL ? strtoll(text, NULL, 10) : 0;
+    return n > 0 && n < INT32_MAX ? n : 0;
+}
+
+/* Slurm's unit is the MiB. */
+static int64_t memory(void)
+{
+    int64_t cpus = number("SLURM_CPUS_PER_TASK");
+    int64_t tasks = number("SLURM_STEP_TASKS_PER_NODE");
+    if (tasks == 0)
+        tasks = number("SLURM_TASKS_PER_NODE");
+    int64_t mib = number("SLURM_MEM_PER_CPU") * (cpus > 0 ? cpus : 1);
+    if (mib == 0 && tasks > 0)
+        mib = number("SLURM_MEM_PER_NODE") / tasks;
+    return mib * 1024;
+}
+
 /* ---- asking ---- */
 
 static int ask_about(const char *what, const char *which, char **answer,
@@ -206,6 +227,7 @@ const struct bats_batch_system bats_slurm_system = {
     .job = job,
     .partition = partition,
     .launched = launched,
+    .memory = memory,
     .ask = ask,
     .account = bats_slurm_account_ask,
     .billed = billed,

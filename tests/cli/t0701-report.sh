@@ -70,6 +70,14 @@ grep -q '<title>level 3, task 4, bad: 1 skipped</title>' graph.mf.html
 test "$(grep -c '<path class="critical" d=' graph.mf.html)" -eq 2
 ok 'a workflow is tables and a picture, with its critical path'
 
+echo "perl -e '\$x = \"x\" x 60e6; \$y = \$x'" >large
+SLURM_MEM_PER_CPU=300 env "$mark" "$BATS_MPI" -j 1 large >out 2>err
+"$BATS_MPI" report large
+used=$(sqlite3 large.bats 'SELECT printf("%.1f", max_rss_kib / 1024.0)
+    FROM tasks WHERE max_rss_kib > 110000')
+grep -q "<td>1<td>300.0 MiB<td>$used MiB<td>$used MiB<td>$used MiB" large.html
+ok 'the memory that the job asked for each task is set against that used'
+
 printf '%s\n' '[run]' 'currency = SU' '[cluster slow]' 'ranks = 1-32' \
     'charge = 3' '[cluster fast]' 'ranks = 33-64' 'charge = 12' >plan.ini
 "$BATS_MPI" plan --tasks 1000 --runtime slow=15m,fast=4m -c plan.ini \

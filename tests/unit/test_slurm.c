@@ -6,10 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "site/batch_system.h"
 #include "site/slurm.h"
 #include "site/slurm_account.h"
 
@@ -297,6 +299,25 @@ static void all_lives_of_a_job_are_billed(void **state)
     assert_true(bats_slurm_read_billed("no accounting\n") < 0);
 }
 
+static void memory_is_what_the_job_asked_for_each_process(void **state)
+{
+    (void)state;
+    assert_int_equal(bats_batch_memory(), 0);
+    setenv("SLURM_MEM_PER_CPU", "2048", 1);
+    assert_int_equal(bats_batch_memory(), 2048 << 10);
+    setenv("SLURM_CPUS_PER_TASK", "4", 1);
+    assert_int_equal(bats_batch_memory(), 8 << 20);
+    unsetenv("SLURM_MEM_PER_CPU");
+    setenv("SLURM_MEM_PER_NODE", "64000", 1);
+    assert_int_equal(bats_batch_memory(), 0);
+    setenv("SLURM_TASKS_PER_NODE", "4(x2),3", 1);
+    assert_int_equal(bats_batch_memory(), 16000 << 10);
+    setenv("SLURM_STEP_TASKS_PER_NODE", "2(x2)", 1);
+    assert_int_equal(bats_batch_memory(), 32000 << 10);
+    setenv("SLURM_MEM_PER_NODE", "all", 1);
+    assert_int_equal(bats_batch_memory(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +331,7 @@ int main(void)
         cmocka_unit_test(the_least_that_an_account_has_left_counts),
         cmocka_unit_test(an_account_may_have_nothing_left_or_no_limit),
         cmocka_unit_test(an_account_that_is_not_shown_is_refused),
+        cmocka_unit_test(memory_is_what_the_job_asked_for_each_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
