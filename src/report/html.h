@@ -98,7 +98,6 @@ json_t *bats_html_strategies_data(const struct bats_strategies *strategies);
 
 /* Its part about memory: `asked_kib` for each task by the job (0: unknown), and
  * used. Nothing if no task is known to have used more than bats-mpi itself. */
-struct bats_run_history;
 int bats_html_memory(struct bats_html *html,
                      const struct bats_run_history *history, int64_t asked_kib,
                      struct bats_error *err);

@@ -89,6 +89,28 @@ static size_t add_terminal(struct sink *sink, const char *text)
     return n;
 }
 
+/* The length of the printable ASCII that `text` begins with: most of most
+ * texts. */
+static size_t plain(const char *text)
+{
+    size_t n = 0;
+    while (text[n] >= ' ' && text[n] < 0x7F)
+        n++;
+    return n;
+}
+
+static void add_all_terminal(struct sink *sink, const char *text)
+{
+    while (*text != '\0') {
+        size_t n = plain(text);
+        if (n > 0 && sink->n + n < sink->size)
+            add(sink, text, n);
+        else
+            n = add_terminal(sink, text);
+        text += n;
+    }
+}
+
 static bool stands_for_byte(uint32_t c)
 {
     return c >= RAW + 0x80 && c <= RAW + 0xFF;
@@ -166,8 +188,7 @@ size_t bats_encode(enum bats_encoding encoding, char *out, size_t size,
         out[0] = '\0';
     switch (encoding) {
     case BATS_ENCODE_TERMINAL:
-        while (*text != '\0')
-            text += add_terminal(&sink, text);
+        add_all_terminal(&sink, text);
         break;
     case BATS_ENCODE_UNICODE:
         while (*text != '\0')
