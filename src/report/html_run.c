@@ -467,23 +467,28 @@ static json_t *decisions_json(const struct page *p)
     return list;
 }
 
-/* By number of the task, so that the chart can be searched; null if there are
- * too many. */
-static int commands_json(struct page *p, json_t **commands,
-                         struct bats_error *err)
+/* By number of the task, so that the chart can be searched, and coloured by the
+ * parameters of a sweep; null if there are too many. */
+static int texts_json(struct page *p, json_t **commands, json_t **parameters,
+                      struct bats_error *err)
 {
     struct bats_view_task t;
     char key[32];
     int rc;
 
     *commands = json_null();
+    *parameters = json_null();
     if (p->st.tasks > COMMANDS_MAX)
         return 0;
     *commands = json_object();
+    *parameters = json_object();
     rc = bats_view_tasks(p->view, NULL, 0, NULL, BATS_VIEW_BY_NUMBER, 0, err);
     while (rc == 0 && (rc = bats_view_next_task(p->view, &t, err)) > 0) {
         snprintf(key, sizeof key, "%" PRId64, t.number);
         json_object_set_new(*commands, key, bats_json_text(t.command));
+        if (t.parameters[0] != '\0')
+            json_object_set_new(*parameters, key,
+                                json_loads(t.parameters, 0, NULL));
         rc = 0;
     }
     return rc;
@@ -491,11 +496,12 @@ static int commands_json(struct page *p, json_t **commands,
 
 static int write_end(struct page *p, struct bats_error *err)
 {
-    json_t *commands, *clusters = json_array();
-    int rc = commands_json(p, &commands, err);
+    json_t *commands, *parameters, *clusters = json_array();
+    int rc = texts_json(p, &commands, &parameters, err);
 
     if (rc < 0) {
         json_decref(commands);
+        json_decref(parameters);
         json_decref(clusters);
         return rc;
     }
@@ -503,14 +509,15 @@ static int write_end(struct page *p, struct bats_error *err)
         json_array_append_new(clusters,
                               bats_json_text(p->history.clusters[i]));
     json_t *data = json_pack(
-        "{s:s, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind",
-        "run", "end", (double)p->history.end / BATS_SECOND, "window",
+        "{s:s, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "kind", "run", "end", (double)p->history.end / BATS_SECOND, "window",
         (double)p->history.window / BATS_SECOND, "status", status_json(p),
         "clusters", clusters, "money", bats_series_money(&p->history, rate(p)),
         "decisions", decisions_json(p), "machines",
         bats_series_machines(&p->history), "runtimes",
         bats_series_runtimes(&p->history), "gantt",
-        bats_series_gantt(&p->history), "commands", commands, "strategies",
+        bats_series_gantt(&p->history), "commands", commands, "parameters",
+        parameters, "strategies",
         p->strategies != NULL ? bats_html_strategies_data(p->strategies)
                               : json_null());
     return bats_html_end(&p->html, data, err);

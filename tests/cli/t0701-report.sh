@@ -208,8 +208,15 @@ page sim.html --dark 'data.groups.length' \
     'data.groups.every(g => g.cost.length === 101 &&
         g.cost.every((c, i) => c <= 30 && (i === 0 || g.cost[i - 1] <= c)))' >out
 printf '%s\n' 2 2 true | cmp - out
-page sweep.html 'Math.max(...data.machines[0].held)' >out
-test "$(cat out)" = 2
+page sweep.html 'Math.max(...data.machines[0].held)' \
+    's = document.querySelector("select"); s.value = "=word";
+    s.dispatchEvent(new Event("change"));
+    [...s.options].map(o => o.textContent).join()' \
+    '[...document.querySelectorAll("#gantt p.note")][1].textContent.trim()' \
+    'new Set(gantt.rows.flatMap(r => [...r.task].map((t, i) =>
+        gantt.tone(r, i)))).size' >out
+printf '%s\n' 2 '"state,runtime,cluster,n,word"' '"a<b   c"' 2 >expected
+cmp out expected
 ok 'the sliders of a plan and of strategies and the curves of a simulation work'
 
 # The rules of accessibility as axe has them, which only npm has.

@@ -317,6 +317,7 @@ function drawGantt(place) {
         element(legend, "span", "", { class: "key " + name });
         legend.append(text + "   ");
     }
+    const scale = element(place, "p", undefined, { class: "note" });
     const canvas = element(place, "canvas", undefined, { class: "gantt",
         tabindex: "0", role: "img", "aria-label": "Tasks on " + rows.length +
         " slots over time. Arrow keys move, plus and minus zoom, 0 shows all. " +
@@ -333,6 +334,9 @@ function drawGantt(place) {
     const select = element(element(tools, "label", "Colours by "), "select");
     for (const word of ["state", "runtime", "cluster"])
         element(select, "option", word);
+    const parameters = data.parameters || {};
+    for (const name of new Set(Object.values(parameters).flatMap(Object.keys)))
+        element(select, "option", name, { value: "=" + name });
     const search = element(element(tools, "label", "Find task "), "input",
         undefined, { type: "search", size: "16", placeholder:
         data.commands ? "number or text" : "number" });
@@ -345,7 +349,27 @@ function drawGantt(place) {
         for (let i = 0; i < row.begin.length; i++)
             longest = Math.max(longest, row.end[i] - row.begin[i]);
 
+    /* The colours of a parameter's values, in their order. */
+    const valueOf = task => String((parameters[task] || {})[by.slice(1)]);
+    let ranks = new Map();
+    const rankTone = k => `hsl(${230 - 230 * k / (ranks.size - 1 || 1)} 65% 55%)`;
+    function rank() {
+        const values = by[0] === "=" ?
+            [...new Set(Object.keys(parameters).map(valueOf))] : [];
+        values.sort((a, b) => a - b || (a < b ? -1 : 1));
+        ranks = new Map(values.map((value, k) => [value, k]));
+        scale.textContent = "";
+        const step = Math.ceil(values.length / 12);
+        for (let k = 0; k < values.length; k += step) {
+            element(scale, "span", "", { class: "key" }).style.background =
+                rankTone(k);
+            scale.append(values[k] + "   ");
+        }
+    }
+
     function tone(row, i) {
+        if (by[0] === "=")
+            return rankTone(ranks.get(valueOf(row.task[i])) || 0);
         if (by === "cluster")
             return hue(row.cluster);
         if (by === "runtime") {
@@ -487,6 +511,9 @@ function drawGantt(place) {
                     row.begin[i]) + " from " + duration(row.begin[i])];
             if (data.commands && data.commands[row.task[i]])
                 lines.push(data.commands[row.task[i]]);
+            for (const [name, value] of
+                Object.entries(parameters[row.task[i]] || {}))
+                lines.push(name + " " + value);
             say.show(e.offsetX, y, lines);
         } else if (windows[row.machine].some(([a, b]) => a <= t && t < b)) {
             say.show(e.offsetX, y, [row.label + " was paid, and idle"]);
@@ -495,7 +522,11 @@ function drawGantt(place) {
         }
     });
     canvas.addEventListener("pointerleave", () => say.hide());
-    select.addEventListener("change", () => { by = select.value; redraw(); });
+    select.addEventListener("change", () => {
+        by = select.value;
+        rank();
+        redraw();
+    });
     search.addEventListener("input", () => {
         const text = search.value.trim();
         found = text === "" ? null : /^\d+$/.test(text)
@@ -516,7 +547,7 @@ function drawGantt(place) {
         redraw();
     });
     addEventListener("resize", redraw);
-    window.gantt = { rows, view: () => [from, to] }; /* for the tests */
+    window.gantt = { rows, tone, view: () => [from, to] }; /* for the tests */
     draw();
 }
 
