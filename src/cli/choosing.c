@@ -239,14 +239,28 @@ static void show_strategies(struct bats_choosing *c,
     fputs("\n*: the best by --utility, which is followed now.\n", c->out);
 }
 
+/* On the screen, where a strategy is its name. */
+static bool looks_same(const struct bats_sched_offer *a,
+                       const struct bats_sched_offer *b)
+{
+    char left[BATS_STRATEGY_TEXT], right[BATS_STRATEGY_TEXT];
+    return a->makespan == b->makespan && a->cost == b->cost &&
+           a->makespan_margin == b->makespan_margin &&
+           a->cost_margin == b->cost_margin && a->is_best == b->is_best &&
+           strcmp(bats_strategy_format(left, &a->strategy),
+                  bats_strategy_format(right, &b->strategy)) == 0;
+}
+
 /* Others than those that are on the screen. */
 static bool list_strategies(struct bats_choosing *c,
                             const struct bats_sched *sched)
 {
     const struct bats_sched_offer *offers;
     size_t n = bats_sched_strategies(sched, &offers);
-    if (c->is_shown && n == c->n_shown &&
-        memcmp(c->listed, offers, n * sizeof *offers) == 0)
+    bool is_same = c->is_shown && n == c->n_shown;
+    for (size_t i = 0; is_same && i < n; i++)
+        is_same = looks_same(&c->listed[i], &offers[i]);
+    if (is_same)
         return false;
     memcpy(c->listed, offers, n * sizeof *offers);
     c->n_shown = n;

@@ -141,10 +141,11 @@ static void print_variables(FILE *out, const char *at, ptrdiff_t length)
     for (const char *end = at + length; at < end; at += strlen(at) + 1) {
         const char *value = strchr(at, '=') + 1;
         fwrite(at, 1, (size_t)(value - at), out);
-        bool plain = *value == '\0' || bats_encode_is_word(value);
-        for (fputs(plain ? "" : "'", out); *value != '\0'; value++)
-            fputs(*value == '\'' ? "'\\''" : (char[]){*value, '\0'}, out);
-        fputs(plain ? " " : "' ", out);
+        if (*value == '\0' || bats_encode_is_word(value))
+            fputs(value, out);
+        else
+            bats_words_put(out, BATS_ENCODE_QUOTED, value);
+        putc(' ', out);
     }
 }
 

@@ -158,6 +158,14 @@ static bool is_printable(const char *text)
     return true;
 }
 
+static void add_quoted(struct sink *sink, const char *text)
+{
+    add(sink, "'", 1);
+    for (; *text != '\0'; text++)
+        add(sink, *text == '\'' ? "'\\''" : text, *text == '\'' ? 4 : 1);
+    add(sink, "'", 1);
+}
+
 static void add_shell(struct sink *sink, const char *text)
 {
     if (bats_encode_is_word(text)) {
@@ -199,6 +207,9 @@ size_t bats_encode(enum bats_encoding encoding, char *out, size_t size,
         break;
     case BATS_ENCODE_SHELL:
         add_shell(&sink, text);
+        break;
+    case BATS_ENCODE_QUOTED:
+        add_quoted(&sink, text);
         break;
     }
     return sink.n;

@@ -19,6 +19,7 @@
  *             or an end of line.
  *   shell     One word of bash, on one line and printable: as it is, else in
  *             '...', else in $'...' with the escapes of the terminal.
+ *   quoted    One word of any shell, in '...', whatever is in it.
  *
  * Formats without quoting (#SBATCH lines, values of a clusters file, lists of
  * hosts) take plain words only: see bats_encode_is_word.
@@ -34,6 +35,7 @@ enum bats_encoding {
     BATS_ENCODE_UNICODE,
     BATS_ENCODE_CSV,
     BATS_ENCODE_SHELL,
+    BATS_ENCODE_QUOTED,
 };
 
 /*

@@ -52,6 +52,22 @@ alloc sweep.sh -p fast -b 100 --slots 2 --max-jobs 2 --window 20s --dry-run
 grep -q '^fast: 16 billing-h per hour' out
 test "$(grep -c '^ *sbatch ' out)" -eq 2
 ok 'and so does that of a script with parameters'
+for i in $(seq 12); do
+    echo "#BATS task t$i${before:+ after $before}"
+    echo 'sleep 1'
+    before=t$i
+done >chain.txt
+alloc chain.txt -p fast -b 100 --slots 2 --max-jobs 2 --window 20s --dry-run
+test "$(grep -c '^ *sbatch ' out)" -eq 1
+ok 'and buys no more for a chain of tasks than one can use'
+# mark WORDS: of jobs that are asked for with these words of --sbatch.
+mark() {
+    alloc bag.txt -p fast -b 100 --slots 2 --max-jobs 2 --window 20s --dry-run \
+        --sbatch "$1" && grep -o -m 1 'comment=[^ ]*' out
+}
+test "$(mark '-n 1 -c 1')" = "$(mark '-n 1 -c 1')"
+test "$(mark '-n 1 -c 1')" != "$(mark '-n1 -c 1')"
+ok 'jobs that ask for something else have another mark'
 
 alloc bag.txt -p fast -b 100 --slots 2 --max-jobs 2 --window 20s
 test "$(sort -u ran | wc -l)" -eq 12

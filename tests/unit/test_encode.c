@@ -142,6 +142,18 @@ static void bash_reads_the_word_that_was_meant(void **state)
     }
 }
 
+static void any_shell_reads_what_is_quoted(void **state)
+{
+    (void)state;
+    assert_string_equal(encoded(BATS_ENCODE_QUOTED, ""), "''");
+    assert_string_equal(encoded(BATS_ENCODE_QUOTED, "a-b"), "'a-b'");
+    assert_string_equal(encoded(BATS_ENCODE_QUOTED, "it's $(x)\n\x1b\\"),
+                        "'it'\\''s $(x)\n\x1b\\'");
+    char few[8];
+    assert_int_equal(bats_encode(BATS_ENCODE_QUOTED, few, sizeof few, "a'b"),
+                     8);
+}
+
 static void a_plain_word_means_itself(void **state)
 {
     (void)state;
@@ -161,6 +173,7 @@ int main(void)
         cmocka_unit_test(unicode_is_valid_and_gives_every_text_back),
         cmocka_unit_test(csv_quotes_as_rfc_4180_has_it),
         cmocka_unit_test(bash_reads_the_word_that_was_meant),
+        cmocka_unit_test(any_shell_reads_what_is_quoted),
         cmocka_unit_test(a_plain_word_means_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,9 @@ int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
         .seed = options->seed,
         .strategy = options->strategy,
         .utility = options->utility,
+        .graph = bats_bagfile_graph(options->bag),
     };
+    o.purses = bats_bagfile_purses(options->bag, &o.purse, &o.n_purses);
     struct bats_event tick = {.type = BATS_EVENT_TICK};
     struct bats_command command;
     struct bats_sched *sched;

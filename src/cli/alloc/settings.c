@@ -7,6 +7,7 @@
 
 #include "cli/alloc/state.h"
 #include "report/words.h"
+#include "util/encode.h"
 
 static int read_partitions(struct bats_alloc *a, const char *list,
                            struct bats_error *err)
@@ -78,23 +79,6 @@ static int split(struct bats_alloc *a, const char *text,
     return 0;
 }
 
-/* For the shell. */
-static bool quote(char *to, size_t size, const char *text)
-{
-    size_t n = 0;
-    to[n++] = '\'';
-    for (; *text != '\0' && n + 6 < size; text++) {
-        if (*text == '\'') {
-            memcpy(to + n, "'\\'", 3);
-            n += 3;
-        }
-        to[n++] = *text;
-    }
-    to[n++] = '\'';
-    to[n] = '\0';
-    return *text == '\0';
-}
-
 /* An absolute path beside the record or the bag. */
 static int beside(const char *base, const char *suffix, char path[PATH_MAX],
                   struct bats_error *err)
@@ -125,8 +109,11 @@ static int name_files(struct bats_alloc *a, const struct bats_settings *set,
     int rc = beside(base, ".door", a->door, err);
     if (rc == 0)
         rc = beside(base, ".jobs", a->log, err);
-    if (rc == 0 && (!quote(quoted[0], PATH_MAX, program) ||
-                    !quote(quoted[1], PATH_MAX, a->door)))
+    if (rc == 0 &&
+        (bats_encode(BATS_ENCODE_QUOTED, quoted[0], PATH_MAX, program) >=
+             PATH_MAX ||
+         bats_encode(BATS_ENCODE_QUOTED, quoted[1], PATH_MAX, a->door) >=
+             PATH_MAX))
         rc = bats_error_set(err, BATS_EINPUT, "%.200s: too long", a->door);
     if (rc == 0)
         snprintf(a->command, sizeof a->command, "%s worker --join %s",
@@ -155,21 +142,29 @@ static struct bats_job_request request_of(const struct bats_alloc *a,
     };
 }
 
+/* With the NUL, so that it is known where one text ends and the next begins. */
+static uint64_t mix(uint64_t hash, const char *text)
+{
+    do
+        hash = (hash ^ (uint8_t)*text) * UINT64_C(1099511628211);
+    while (*text++ != '\0');
+    return hash;
+}
+
 /* Jobs that ask for the same have the same digest (FNV-1a). */
 static void digest(const struct bats_job_request *r, char shape[20])
 {
-    uint64_t hash = UINT64_C(14695981039346656037);
-    char text[256];
-    snprintf(text, sizeof text, "%s %s %lu %lu %lld %lld", r->partition,
-             r->account != NULL ? r->account : "", (unsigned long)r->nodes,
-             (unsigned long)r->ranks, (long long)r->limit_s,
-             (long long)r->least_s);
-    for (const char *at = text; *at != '\0'; at++)
-        hash = (hash ^ (uint8_t)*at) * UINT64_C(1099511628211);
+    char numbers[96];
+    snprintf(numbers, sizeof numbers, "%lu %lu %lld %lld",
+             (unsigned long)r->nodes, (unsigned long)r->ranks,
+             (long long)r->limit_s, (long long)r->least_s);
+    uint64_t hash = mix(UINT64_C(14695981039346656037), numbers);
+    hash = mix(hash, r->partition);
+    hash = mix(hash, r->account != NULL ? r->account : "");
     for (size_t i = 0; r->more != NULL && r->more[i] != NULL; i++)
-        for (const char *at = r->more[i]; *at != '\0'; at++)
-            hash = (hash ^ (uint8_t)*at) * UINT64_C(1099511628211);
-    snprintf(shape, 20, "%08lx", (unsigned long)(hash ^ hash >> 32) & 0xffffffff);
+        hash = mix(hash, r->more[i]);
+    snprintf(shape, 20, "%08lx",
+             (unsigned long)(hash ^ hash >> 32) & 0xffffffff);
 }
 
 /* The time for which a job may be billed, beyond a window. */

@@ -23,6 +23,7 @@
 
 #include "input/textfile.h"
 #include "input/workflow/workflow.h"
+#include "util/encode.h"
 #include "util/grow.h"
 
 #define BLANKS " \t"
@@ -268,6 +269,16 @@ static int use_files(struct reader *r, char *list, bool writes,
     return rc;
 }
 
+static bool append_quoted(struct buffer *b, const char *text)
+{
+    size_t n = bats_encode(BATS_ENCODE_QUOTED, NULL, 0, text);
+    if (!bats_grow(&b->text, &b->room, b->length + n + 1, 1))
+        return false;
+    bats_encode(BATS_ENCODE_QUOTED, b->text + b->length, n + 1, text);
+    b->length += n;
+    return true;
+}
+
 /* Adds the variables that are exported to the command. */
 static bool add_exports(struct reader *r)
 {
@@ -278,11 +289,9 @@ static bool add_exports(struct reader *r)
             continue;
         ok = append(&r->command, "export ", 7) &&
              append(&r->command, name, strlen(name)) &&
-             append(&r->command, "='", 2);
-        for (const char *c = r->values[i]; ok && *c != '\0'; c++)
-            ok = *c == '\'' ? append(&r->command, "'\\''", 4)
-                            : append(&r->command, c, 1);
-        ok = ok && append(&r->command, "'; ", 3);
+             append(&r->command, "=", 1) &&
+             append_quoted(&r->command, r->values[i]) &&
+             append(&r->command, "; ", 2);
     }
     return ok;
 }
