@@ -196,11 +196,47 @@ static void the_grid_has_420_and_its_frontier_is_a_frontier(void **state)
     }
 }
 
+/* Common random numbers: the n-th play of each strategy has the same throughput
+ * phase; strategies that never differ in what they send have the same tail. */
+static void strategies_meet_the_same_worlds(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"N=50,T=4x,D=4x", "TRR",
+                                        "N=2,T=0.5x,D=2x,Mr=0.1"};
+    enum { N = 20 };
+    struct bats_play first[N], other[N];
+    struct bats_strategy s;
+    bats_time times[TIMES];
+    struct bats_plays *plays;
+    struct bats_error err;
+    double differ = 0;
+    for (int i = 0; i < TIMES; i++)
+        times[i] = (30 + i * 40 / TIMES) * BATS_MINUTE;
+    const struct bats_plays_model m = model(times, TIMES, 0.8);
+    assert_int_equal(bats_plays_create(&m, N, 7, &plays, &err), 0);
+    assert_int_equal(bats_strategy_parse("AUR", &s, &err), 0);
+    assert_int_equal(bats_plays_run(plays, &s, first, &err), 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_int_equal(bats_strategy_parse(names[i], &s, &err), 0);
+        assert_int_equal(bats_plays_run(plays, &s, other, &err), 0);
+        for (int k = 0; k < N; k++) {
+            assert_true(fabs((other[k].makespan - other[k].tail) -
+                             (first[k].makespan - first[k].tail)) < 1);
+            differ += fabs(first[k].makespan - first[0].makespan);
+            assert_true(i > 0 || (other[k].tail == first[k].tail &&
+                                  other[k].cost == first[k].cost));
+        }
+    }
+    assert_true(differ > 0);
+    bats_plays_destroy(plays);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(where_all_answer_it_is_self_scheduling),
         cmocka_unit_test(a_tail_by_hand),
+        cmocka_unit_test(strategies_meet_the_same_worlds),
         cmocka_unit_test(a_given_tail_goes_on_from_its_ages),
         cmocka_unit_test(the_engine_does_what_is_played),
         cmocka_unit_test(the_grid_has_420_and_its_frontier_is_a_frontier),
