@@ -87,9 +87,11 @@ static void a_given_tail_goes_on_from_its_ages(void **state)
 }
 
 /* Tasks with the turnaround times of the model, in the engine. */
-static void simulate(const struct bats_plays_model *m,
-                     const struct bats_strategy *strategy, double *makespan,
-                     double *cost)
+static struct bats_sched *run(const struct bats_plays_model *m,
+                              const struct bats_strategy *strategy,
+                              const char *utility,
+                              const struct bats_reliability *cheap,
+                              uint64_t seed, bats_time *end)
 {
     const struct bats_cluster clusters[] = {
         {.name = "cheap",
@@ -99,43 +101,54 @@ static void simulate(const struct bats_plays_model *m,
          .lost_is_free = true},
         {.name = "safe", .charge = 30 * BATS_HOUR, .max = m->n_reliable}};
     struct bats_machine_spec machines[24];
-    const struct bats_reliability reliability[] = {
-        {.n_steps = 1, .share = {m->gamma}}, {.n_steps = 0}};
+    const struct bats_reliability reliability[] = {*cheap, {.n_steps = 0}};
     const double speed[] = {1, 1};
     bats_time work[60];
     const bats_time expected[] = {50 * BATS_MINUTE, 50 * BATS_MINUTE};
-    *makespan = *cost = 0;
+    struct bats_sched_status st;
+    struct bats_sched *sched;
+    struct bats_error err;
     for (uint32_t i = 0; i < 24; i++)
         machines[i] = (struct bats_machine_spec){i >= m->n_unreliable, 1};
+    for (uint32_t i = 0; i < m->n_tasks; i++)
+        work[i] = m->unreliable[(i * 37 + seed * 11) % m->n_times];
+    const struct bats_sim_options o = {
+        .sched = {.policy = &bats_policy_expert,
+                  .n_tasks = m->n_tasks,
+                  .clusters = clusters,
+                  .n_clusters = 2,
+                  .machines = machines,
+                  .n_machines = m->n_unreliable + m->n_reliable,
+                  .expected = expected,
+                  .window = BATS_HOUR,
+                  .budget = BATS_UNLIMITED,
+                  .billing = {.model = BATS_BILLING_USE},
+                  .strategy = *strategy,
+                  .utility = utility,
+                  .seed = seed},
+        .work = work,
+        .speed = speed,
+        .noise_seed = seed,
+        .reliability = reliability};
+    assert_int_equal(bats_sim_run(&o, &sched, end, &err), 0);
+    bats_sched_status(sched, &st);
+    if (st.done != m->n_tasks)
+        fail_msg("seed %d: %u done, finish %d, %u left", (int)seed, st.done,
+                 (int)st.finish, st.pending);
+    return sched;
+}
+
+static void simulate(const struct bats_plays_model *m,
+                     const struct bats_strategy *strategy, double *makespan,
+                     double *cost)
+{
+    const struct bats_reliability cheap = {.n_steps = 1, .share = {m->gamma}};
+    *makespan = *cost = 0;
     for (uint64_t seed = 1; seed <= WORLDS; seed++) {
         struct bats_sched_status st;
-        struct bats_sched *sched;
-        struct bats_error err;
         bats_time end;
-        for (uint32_t i = 0; i < m->n_tasks; i++)
-            work[i] = m->unreliable[(i * 37 + seed * 11) % m->n_times];
-        const struct bats_sim_options o = {
-            .sched = {.policy = &bats_policy_expert,
-                      .n_tasks = m->n_tasks,
-                      .clusters = clusters,
-                      .n_clusters = 2,
-                      .machines = machines,
-                      .n_machines = m->n_unreliable + m->n_reliable,
-                      .expected = expected,
-                      .window = BATS_HOUR,
-                      .budget = BATS_UNLIMITED,
-                      .billing = {.model = BATS_BILLING_USE},
-                      .strategy = *strategy,
-                      .seed = seed},
-            .work = work,
-            .speed = speed,
-            .noise_seed = seed,
-            .reliability = reliability};
-        assert_int_equal(bats_sim_run(&o, &sched, &end, &err), 0);
+        struct bats_sched *sched = run(m, strategy, NULL, &cheap, seed, &end);
         bats_sched_status(sched, &st);
-        if (st.done != m->n_tasks)
-            fail_msg("seed %d: %u done, finish %d, %u left", (int)seed, st.done,
-                     (int)st.finish, st.pending);
         bats_sched_destroy(sched);
         *makespan += (double)end / WORLDS;
         *cost += (double)st.charged / WORLDS;
@@ -166,6 +179,32 @@ static void the_engine_does_what_is_played(void **state)
                      c.margin.makespan / 1e6, cost, c.mean.cost,
                      c.margin.cost);
     }
+}
+
+/* What is sent until the moment of the decision answers as before, and what is
+ * sent later always. */
+static void it_decides_again_when_more_answer(void **state)
+{
+    (void)state;
+    struct bats_reliability cheap = {.n_steps = 1, .share = {0.4, 1}};
+    struct bats_sched_strategy before, after;
+    struct bats_strategy s;
+    struct bats_error err;
+    bats_time times[TIMES], end;
+    for (int i = 0; i < TIMES; i++)
+        times[i] = (30 + i * 40 / TIMES) * BATS_MINUTE;
+    const struct bats_plays_model m = model(times, TIMES, 0.4);
+    assert_int_equal(bats_strategy_parse("AUR", &s, &err), 0);
+    struct bats_sched *sched = run(&m, &s, "product", &cheap, 1, &end);
+    assert_true(bats_sched_strategy(sched, &before));
+    bats_sched_destroy(sched);
+    cheap.n_steps = 2;
+    cheap.from[1] = before.decided + 1;
+    sched = run(&m, &s, "product", &cheap, 1, &end);
+    assert_true(bats_sched_strategy(sched, &after));
+    bats_sched_destroy(sched);
+    assert_true(before.decided > 0 && after.decided > before.decided);
+    assert_true(after.gamma > before.gamma + 0.1);
 }
 
 static void the_grid_has_420_and_its_frontier_is_a_frontier(void **state)
@@ -239,6 +278,7 @@ int main(void)
         cmocka_unit_test(strategies_meet_the_same_worlds),
         cmocka_unit_test(a_given_tail_goes_on_from_its_ages),
         cmocka_unit_test(the_engine_does_what_is_played),
+        cmocka_unit_test(it_decides_again_when_more_answer),
         cmocka_unit_test(the_grid_has_420_and_its_frontier_is_a_frontier),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
