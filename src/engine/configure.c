@@ -12,11 +12,11 @@
 /* ---- acquiring ---- */
 
 /* The tasks that wait for a slot of the cluster: those that are ready, unless
- * the tail has them in a queue for jobs of its kind. */
+ * the tail has them in a queue for its pool. */
 static uint32_t waiting(const struct bats_sched *e, const struct cluster *c)
 {
     const struct state *s = &e->state;
-    return !s->is_use && e->tail->waiting
+    return e->tail->waiting && (s->in_tail || !s->is_use)
                ? e->tail->waiting(e->own.tail, s, (size_t)(c - s->clusters))
                : bats_bag_ready(&s->bag);
 }
@@ -70,7 +70,7 @@ static bool has_slots(const struct bats_sched *e, const struct cluster *c)
 {
     const struct state *s = &e->state;
     uint32_t n = waiting(e, c);
-    if (!s->in_tail || s->is_use || !e->tail->waiting)
+    if (!s->in_tail || !e->tail->waiting)
         return false;
     for (uint32_t slot = s->idle_first; n > 0 && slot != NO_SLOT;
          slot = s->slots[slot].next_idle)

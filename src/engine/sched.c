@@ -221,7 +221,7 @@ static int settle(struct bats_sched *e, struct bats_error *err)
             configure_limits(e); /* D may be another one now */
         }
         assign_instances(e);
-        if (!s->is_use && s->in_tail) {
+        if (s->in_tail) {
             configure_refill(e);
             if (!s->is_job)
                 assign_instances(e);

@@ -76,6 +76,16 @@ bats 9 run commands $options --strategy TRR
 test "$(sort -n out | tr '\n' ' ')" = "$(seq -s' ' 12) "
 ok 'commands that are replicated print once'
 
+# No task waits for a reliable machine before the tail.
+printf '%s\n' 1,0,100000 2,100,100000 >trace
+sed 's/^reliability.*/outages = trace/' clusters >by-trace
+head -n 6 commands >six
+bats 9 run six --time-scale 1000 --seed 4 -c by-trace --policy expert \
+    --strategy TRR --record t
+test "$(sort -n out | tr '\n' ' ')" = "$(seq -s' ' 6) "
+"$BATS_MPI" record verify t >verified
+ok 'what a trace loses is done elsewhere, also of as many tasks as machines'
+
 sed 's/^reliability.*/reliability = 1/' clusters >sure
 bats 9 run bag --time-scale 1000 -c sure --policy expert --record s \
     --strategy N=0,T=4x,D=4x,Mr=0.4 --json report

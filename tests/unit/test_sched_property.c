@@ -17,7 +17,7 @@
 #define DIGEST_BATS UINT64_C(0x9d1d170fdfcc50d9)
 #define DIGEST_BKP UINT64_C(0xb19e363c92247144)
 #define DIGEST_DBC UINT64_C(0x91d75188b11a8265)
-#define DIGEST_EXPERT UINT64_C(0x3f11a0b93e96cf3c)
+#define DIGEST_EXPERT UINT64_C(0x21f563c5b15b6847)
 #define DIGEST_RR UINT64_C(0xc7b3dbcea9d4e686)
 
 static int tell(struct world *w, struct bats_event ev)
