@@ -2,15 +2,22 @@
 #include "run/reclaims.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "input/model.h"
+#include "site/batch_system.h"
 #include "util/heap.h"
+
+#define LOOK_US INT64_C(10000000)     /* between two looks for drained hosts */
+#define PATIENCE_US INT64_C(60000000) /* with a look */
 
 struct bats_reclaims {
     struct bats_heap due; /* machines, by their notice, then by their end */
     bats_time *taken_at;  /* by machine */
     bool *told;           /* by machine: it has got its notice */
     uint32_t *lives;      /* by machine: acquisitions so far */
+    struct bats_query look; /* for hosts that the batch system drains */
+    int64_t look_us;        /* monotonic: when the next one begins */
 };
 
 static const struct bats_cluster *cluster_of(const struct master *m,
@@ -20,13 +27,21 @@ static const struct bats_cluster *cluster_of(const struct master *m,
     return &p->clusters[p->machines[machine].cluster];
 }
 
+/* The run is a job of a batch system that tells which hosts it drains. */
+static bool hears_of_drains(const struct master *m)
+{
+    const struct bats_batch_system *system = m->survey.site.allocation.system;
+    return system != NULL && system->draining != NULL;
+}
+
 int bats_reclaims_init(struct master *m, struct bats_error *err)
 {
     const struct bats_platform *p = &m->survey.platform;
     bool any = false;
     for (size_t i = 0; i < p->n_clusters; i++)
         any |= p->clusters[i].reclaimable &&
-               p->clusters[i].lifetime.survival != BATS_SURVIVAL_ALL;
+               (p->clusters[i].lifetime.survival != BATS_SURVIVAL_ALL ||
+                hears_of_drains(m));
     if (!any)
         return 0;
     struct bats_reclaims *r = m->reclaims = calloc(1, sizeof *r);
@@ -42,6 +57,7 @@ void bats_reclaims_release(struct master *m)
 {
     if (m->reclaims == NULL)
         return;
+    bats_query_release(&m->reclaims->look);
     bats_heap_release(&m->reclaims->due);
     free(m->reclaims->taken_at);
     free(m->reclaims->told);
@@ -96,9 +112,57 @@ static int tell(struct master *m, uint32_t machine, bats_time left,
     return bats_master_handle(m, &event, err);
 }
 
+/* ---- hosts that are drained ---- */
+
+/* A machine there gets its notice, and leaves when that is over. */
+static int drain(struct master *m, const char *host, struct bats_error *err)
+{
+    struct bats_reclaims *r = m->reclaims;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < m->crew.n; i++) {
+        uint32_t machine = m->survey.platform.places[i].machine;
+        const struct bats_cluster *c = cluster_of(m, machine);
+        if (m->crew.members[i].state != BATS_MEMBER_WORKS ||
+            !c->reclaimable || r->told[machine] ||
+            strcmp(m->crew.workers[i].host, host) != 0)
+            continue;
+        r->told[machine] = true;
+        r->taken_at[machine] = bats_master_now(m) + c->notice;
+        bats_heap_set(&r->due, machine, r->taken_at[machine]);
+        rc = tell(m, machine, c->notice, err);
+    }
+    return rc;
+}
+
+/* A batch system that does not answer is asked again later. */
+static int look(struct master *m, struct bats_error *err)
+{
+    struct bats_query *query = &m->reclaims->look;
+    struct bats_argv argv = {0};
+    char *hosts = NULL, *rest = NULL;
+    int64_t now_us = bats_clock_now_us();
+    int rc = 0;
+    if (query->runs && bats_query_poll(query, 0, &hosts, NULL) > 0)
+        for (char *host = strtok_r(hosts, " \n", &rest); rc == 0 && host;
+             host = strtok_r(NULL, " \n", &rest))
+            rc = drain(m, host, err);
+    free(hosts);
+    if (query->runs || now_us < m->reclaims->look_us)
+        return rc;
+    m->reclaims->look_us = now_us + LOOK_US;
+    m->survey.site.allocation.system->draining(&argv);
+    if (!argv.failed)
+        bats_query_start(query, (const char *const *)argv.words, NULL, NULL,
+                         PATIENCE_US, NULL);
+    bats_argv_release(&argv);
+    return rc;
+}
+
 int bats_reclaims_step(struct master *m, struct bats_error *err)
 {
-    int rc = 0;
+    int rc = m->reclaims != NULL && !m->finished && hears_of_drains(m)
+                 ? look(m, err)
+                 : 0;
     uint32_t machine = 0;
     bats_time now = bats_master_now(m);
     while (rc == 0 && !m->finished && bats_reclaims_due(m) <= now) {

@@ -5,7 +5,9 @@
  * a lifetime (input/model.h) lives from each ACQUIRE for as long as the seed of
  * the run draws; the notice before, the machine is told to the engine, and at
  * the end it is lost. Really: a rank has got SIGTERM and says so (NOTICE); it
- * parts by itself once the notice is over.
+ * parts by itself once the notice is over. Or the batch system drains its host
+ * (asked every 10 s, without waiting): then it parts when the notice is over.
+ * Only machines of reclaimable clusters get a notice of these kinds.
  */
 #ifndef BATS_RECLAIMS_H
 #define BATS_RECLAIMS_H

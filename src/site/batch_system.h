@@ -18,6 +18,7 @@
 
 #include "site/account.h"
 #include "site/allocation.h"
+#include "site/query.h"
 
 struct bats_batch_system {
     const char *name;     /* for people: "Slurm" */
@@ -57,6 +58,10 @@ struct bats_batch_system {
     /* The bill of the job so far, with all its earlier lives and sizes, by
      * the system's accounting. < 0: it does not say. NULL: it has none. */
     double (*billed)(const struct bats_allocation *allocation);
+
+    /* Adds the words of a command that prints the hosts that are to leave
+     * service, one in a line. NULL: it does not tell. */
+    void (*draining)(struct bats_argv *argv);
 };
 
 /* All known systems, ended by NULL. */

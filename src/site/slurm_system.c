@@ -220,6 +220,16 @@ static double billed(const struct bats_allocation *a)
     return sum;
 }
 
+/* DRAINING (jobs still run there) and DRAINED. */
+static void draining(struct bats_argv *argv)
+{
+    bats_argv_add(argv, "sinfo");
+    bats_argv_add(argv, "--noheader");
+    bats_argv_add(argv, "--Node");
+    bats_argv_add(argv, "--states=drain");
+    bats_argv_add(argv, "--format=%%n");
+}
+
 const struct bats_batch_system bats_slurm_system = {
     .name = "Slurm",
     .key = "slurm",
@@ -231,4 +241,5 @@ const struct bats_batch_system bats_slurm_system = {
     .ask = ask,
     .account = bats_slurm_account_ask,
     .billed = billed,
+    .draining = draining,
 };

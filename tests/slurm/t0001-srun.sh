@@ -33,6 +33,36 @@ perl -MJSON::PP -0777 -e '
     exit !($r->{charged} > 0 && $r->{charged} <= 100);' <report.json
 ok 'the charge is above 0 and within the budget'
 
+# A node of a reclaimable cluster is drained while tasks run on it.
+cat >drain.ini <<'INI'
+[cluster fast]
+nodes = fast1
+charge = 8/h
+[cluster slow]
+nodes = slow1
+charge = 1/h
+reclaimable = yes
+notice = 2s
+INI
+for i in 1 2 3 4; do
+    echo 'echo $BATS_CLUSTER >>began; until test -e go; do sleep 0.1; done'
+done >four
+srun --mpi=pmix -w fast1,slow1 -n4 --ntasks-per-node=2 "$BATS_MPI" four \
+    --clusters drain.ini --grace 1s --no-replicate --policy rr >out 2>err &
+run=$!
+within 60 grep -qs slow began
+scontrol update NodeName=slow1 State=DRAIN Reason=test
+within 60 grep -q 'machine slow-2 was taken away' err
+test "$(grep -c 'machine slow-. will be taken away in' err)" -eq 2
+test "$(grep -c slow began)" -eq 2
+touch go
+wait $run
+scontrol update NodeName=slow1 State=RESUME
+test "$(grep -c slow began)" -eq 2
+test "$("$BATS_MPI" tasks four --state done | grep -c ' done ')" -eq 4
+"$BATS_MPI" tasks four | awk '$0 ~ / done / && / slow / { exit 1 }'
+ok 'a node that is drained gets its notice, and its tasks go on elsewhere'
+
 # A node list that does not fit is refused before anything starts.
 sed 's/slow\[1-4\]/slow[1-5]/' clusters.ini >wrong.ini
 expect 2 srun --mpi=pmix -N8 -n16 --ntasks-per-node=2 "$BATS_MPI" bag \
