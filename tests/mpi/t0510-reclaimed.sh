@@ -37,6 +37,15 @@ sqlite3 bag.bats 'SELECT total(amount) / 1e6 FROM ledger' |
 ok 'what is taken soon is free, and the rest is charged'
 "$BATS_MPI" record verify bag >verified
 ok 'the record of it is true'
+sed -e '/demand/,$d' -e 's/ranks = 1-2/ranks = 1-3/' clusters >spot
+expect 3 bats 4 run bag --clusters spot --time-scale 1000 --seed 1 --grace 10ms
+grep -q 'no machine is left: .* of 24 tasks done' err
+left=$(sqlite3 bag.bats 'SELECT pending FROM progress')
+bats 4 run bag --clusters clusters --time-scale 1000 --budget 200 --seed 1 --grace 10ms --resume
+test "$left" -gt 0
+test "$(sqlite3 bag.bats 'SELECT done FROM progress')" -eq 24
+"$BATS_MPI" record verify bag >verified
+ok 'it survives the loss of all machines, and goes on with others later'
 refused() { # TEXT SENTENCE
     printf "$1" >ages
     expect 2 "$BATS_MPI" run bag --clusters clusters --master-works 2>err
