@@ -1,11 +1,12 @@
-# Summary of the rows of graphs.c: per budget and policy, of how many runs all tasks
-# were done within the budget, the geometric mean of makespan / bound of these and
+# Summary of the rows of graphs.c: per budget and policy, the mean share of the tasks
+# that were done, of how many runs all were within the budget, the geometric mean of makespan / bound of these and
 # of the money used, and flow's time / the policy's where both were so, with the 95 %
 # interval over workflows.
 BEGIN { FS = "\t" }
 {
     run = $1 FS $2 FS $3
     all[$3, $4]++
+    done[$3, $4] += $6 / $5
     budgets[$3]
     if (!($4 in seen)) { seen[$4]; names[++n] = $4 }
     if ($5 != $6 || $8 > 1.000001) next
@@ -30,13 +31,14 @@ END {
         s[key] += x
         q[key] += x * x
     }
-    print "budget\tpolicy\tin budget\ttime/bound\tmoney\tflow/policy\t+-\tflow slower"
+    print "budget\tpolicy\tdone\tin budget\ttime/bound\tmoney\tflow/policy\t+-\tflow slower"
     nb = split("5 25 50 100", order, " ")
     for (b = 1; b <= nb; b++)
         for (i = 1; i <= n; i++) {
             key = order[b] SUBSEP names[i]
             if (!all[key]) continue
-            printf "%s\t%s\t%d/%d", order[b], names[i], well[key], all[key]
+            printf "%s\t%s\t%.2f\t%d/%d", order[b], names[i],
+                   done[key] / all[key], well[key], all[key]
             if (well[key])
                 printf "\t%.3f\t%.2f", exp(bound[key] / well[key]),
                        money[key] / well[key]

@@ -7,7 +7,8 @@
  *   build/bench/miser/graphs KNOWN SEEDS WORKFLOW...
  *
  * KNOWN: what policies are told of runtimes: `no`, or by how much it may be wrong,
- * 0.3 for up to 30 %. Machines: 8 of speed 1 at 1000 per hour, 8 of speed 2 at
+ * 0.3 for up to 30 %. Or `windows`: nothing, and machines are charged by windows of
+ * an eighth of the longest chain on the fastest machine. Machines: 8 of speed 1 at 1000 per hour, 8 of speed 2 at
  * 3000, 8 of speed 4 at 8000. Budgets: 5, 25, 50 and 100 % of the way from the least cost to that
  * of all tasks on the fastest machines.
  *
@@ -42,13 +43,19 @@ static const struct bats_policy *const policies[] = {
     &bats_policy_dbc_time, &bats_policy_rr};
 #define POLICIES (sizeof policies / sizeof *policies)
 
+static const struct bats_policy *const by_windows[] = {
+    &bats_policy_bats, &bats_policy_bkp, &bats_policy_rr};
+#define BY_WINDOWS (sizeof by_windows / sizeof *by_windows)
+
 struct graph {
     struct bats_workflow w;
     const char *name;
-    uint32_t n, *order;       /* of the graph's nodes, parents first */
-    bats_time *work, *told;   /* microseconds at speed 1 */
-    double sum, chain;        /* seconds */
+    uint32_t n, *order;     /* of the graph's nodes, parents first */
+    bats_time *work, *told; /* microseconds at speed 1 */
+    double sum, chain;      /* seconds */
 };
+
+enum known { NOTHING, TOLD, WINDOWS };
 
 struct result {
     uint32_t done;
@@ -97,17 +104,23 @@ static double bound(const struct graph *g, double budget)
 /* ---- the engine ---- */
 
 static bool run(const struct graph *g, const struct bats_policy *policy,
-                double budget, bool is_told, struct result *r)
+                double budget, enum known known, struct result *r)
 {
-    static const struct bats_cluster clusters[TYPES] = {
-        {.name = "slow", .charge = 1000 * BATS_UNIT, .max = EACH},
-        {.name = "middle", .charge = 3000 * BATS_UNIT, .max = EACH},
-        {.name = "fast", .charge = 8000 * BATS_UNIT, .max = EACH}};
+    bats_time window = BATS_HOUR;
+    if (known == WINDOWS)
+        window =
+            (bats_time)(g->chain / speed[TYPES - 1] / 8 * BATS_SECOND) + 1;
+    double scale = (double)window / BATS_HOUR;
+    struct bats_cluster clusters[TYPES] = {{.name = "slow", .max = EACH},
+                                           {.name = "middle", .max = EACH},
+                                           {.name = "fast", .max = EACH}};
     struct bats_machine_spec machines[MACHINES];
     struct bats_sched *s;
     struct bats_error err;
     struct bats_sched_status status;
     bats_time end;
+    for (size_t k = 0; k < TYPES; k++)
+        clusters[k].charge = (bats_money)(price[k] * scale * BATS_UNIT);
     for (uint32_t i = 0; i < MACHINES; i++)
         machines[i] = (struct bats_machine_spec){i / EACH, 1};
     struct bats_sim_options o = {
@@ -121,12 +134,13 @@ static bool run(const struct graph *g, const struct bats_policy *policy,
                   .n_clusters = TYPES,
                   .machines = machines,
                   .n_machines = MACHINES,
-                  .window = BATS_HOUR,
+                  .window = window,
                   .budget = (bats_money)(budget * BATS_UNIT),
-                  .billing = {.model = BATS_BILLING_USE},
+                  .billing = {.model = known == WINDOWS ? BATS_BILLING_WINDOW
+                                                        : BATS_BILLING_USE},
                   .seed = 1},
         .work = g->work,
-        .told = is_told ? g->told : NULL,
+        .told = known == TOLD ? g->told : NULL,
         .speed = speed};
     if (bats_sim_run(&o, &s, &end, &err) < 0) {
         fprintf(stderr, "%s: %s\n", g->name, err.text);
@@ -172,63 +186,131 @@ static struct ranked *rank(const struct graph *g)
     return list;
 }
 
-/* In the order of rank_u, each task to the machine where it ends first of those that
- * cost no more than its share of the budget and what others have left of theirs; or
- * the cheapest one. `planned`, by node and machine, is what was told; the real times
- * follow from it in the same order. */
+/* A machine and what it is to do, in the order of time. */
+struct lane {
+    uint32_t n;
+    double (*busy)[2]; /* from, to */
+    double really;     /* free from then on, when it comes to it */
+};
+
+static double gap(const struct lane *l, double ready, double time)
+{
+    double at = ready;
+    for (uint32_t i = 0; i < l->n && at + time > l->busy[i][0]; i++)
+        at = fmax(at, l->busy[i][1]);
+    return at;
+}
+
+static void book(struct lane *l, double begin, double end)
+{
+    uint32_t i = l->n++;
+    for (; i > 0 && l->busy[i - 1][0] > begin; i--)
+        memcpy(l->busy[i], l->busy[i - 1], sizeof *l->busy);
+    l->busy[i][0] = begin;
+    l->busy[i][1] = end;
+}
+
+struct planned {
+    double begin, ready;
+    uint32_t node, at; /* its place in the sorted graph */
+    size_t machine;    /* MACHINES: a joint */
+};
+
+static int by_begin(const void *left, const void *right)
+{
+    const struct planned *a = left, *b = right;
+    if (a->begin != b->begin)
+        return a->begin < b->begin ? -1 : 1;
+    return a->at < b->at ? -1 : a->at > b->at;
+}
+
+/* In the order of rank_u, each task to the machine, and there to the gap, where
+ * it ends first of those that cost no more than its share of the budget and what
+ * others have left of theirs; or to the cheapest ones. */
+static void plan(const struct graph *g, double budget,
+                 const struct ranked *list, struct lane *lanes,
+                 struct planned *plan)
+{
+    const struct bats_graph *w = &g->w.graph;
+    double told = 0, pot = 0;
+    for (uint32_t i = 0; i < g->n; i++)
+        told += seconds(g->told[i]);
+    for (uint32_t i = 0; i < w->n_nodes; i++) {
+        struct planned *p = &plan[list[i].node];
+        double end = p->begin = p->ready;
+        p->node = list[i].node;
+        p->at = list[i].at;
+        p->machine = MACHINES;
+        if (p->node < g->n) {
+            double work = seconds(g->told[p->node]), first = INFINITY;
+            double share = told > 0 ? budget * work / told : 0;
+            bool is_paid = false;
+            for (size_t m = 0; m < MACHINES; m++) {
+                size_t k = m / EACH;
+                double time = work / speed[k];
+                double begin = gap(&lanes[m], p->ready, time);
+                bool pays = cost_of(work, k) <= (share + pot) * (1 + 1e-9);
+                if (pays < is_paid || (!pays && k > 0) ||
+                    (pays == is_paid && begin + time >= first))
+                    continue;
+                is_paid = pays;
+                first = begin + time;
+                p->begin = begin;
+                p->machine = m;
+            }
+            end = first;
+            book(&lanes[p->machine], p->begin, end);
+            pot += share - cost_of(work, p->machine / EACH);
+        }
+        for (uint64_t k = w->first[p->node]; k < w->first[p->node + 1]; k++)
+            plan[w->child[k]].ready = fmax(plan[w->child[k]].ready, end);
+    }
+}
+
+/* The real times: each machine does what it is to do in that order. */
+static void carry_out(const struct graph *g, struct planned *plan,
+                      struct lane *lanes, double *ready, struct result *r)
+{
+    const struct bats_graph *w = &g->w.graph;
+    qsort(plan, w->n_nodes, sizeof *plan, by_begin);
+    for (uint32_t i = 0; i < w->n_nodes; i++) {
+        const struct planned *p = &plan[i];
+        double end = ready[p->node];
+        if (p->machine < MACHINES) {
+            double work = seconds(g->work[p->node]);
+            struct lane *l = &lanes[p->machine];
+            end = l->really =
+                fmax(l->really, end) + work / speed[p->machine / EACH];
+            r->cost += cost_of(work, p->machine / EACH);
+            r->makespan = fmax(r->makespan, end);
+        }
+        for (uint64_t k = w->first[p->node]; k < w->first[p->node + 1]; k++)
+            ready[w->child[k]] = fmax(ready[w->child[k]], end);
+    }
+}
+
 static bool static_schedule(const struct graph *g, double budget,
                             struct result *r)
 {
-    const struct bats_graph *w = &g->w.graph;
+    uint32_t nodes = g->w.graph.n_nodes;
     struct ranked *list = rank(g);
-    double *ready = calloc(w->n_nodes, sizeof *ready);
-    double *really = calloc(w->n_nodes, sizeof *really);
-    double free_at[MACHINES] = {0}, really_free[MACHINES] = {0}, pot = 0;
-    double told = 0;
-    if (!list || !ready || !really)
-        return false;
-    for (uint32_t i = 0; i < g->n; i++)
-        told += seconds(g->told[i]);
+    struct planned *planned = calloc(nodes, sizeof *planned);
+    double *ready = calloc(nodes, sizeof *ready);
+    struct lane lanes[MACHINES] = {{0}};
+    bool ok = list && planned && ready;
+    for (size_t m = 0; m < MACHINES; m++)
+        ok &= (lanes[m].busy = calloc(g->n, sizeof *lanes[m].busy)) != NULL;
     *r = (struct result){.done = g->n};
-    for (uint32_t i = 0; i < w->n_nodes; i++) {
-        uint32_t node = list[i].node;
-        double end = ready[node], real_end = really[node];
-        if (node < g->n) {
-            double work = seconds(g->told[node]);
-            double share = told > 0 ? budget * work / told : 0;
-            size_t best = MACHINES, cheapest = 0;
-            double first = INFINITY;
-            for (size_t m = 0; m < MACHINES; m++) {
-                size_t k = m / EACH;
-                double eft = fmax(free_at[m], ready[node]) + work / speed[k];
-                if (k == 0 && free_at[m] < free_at[cheapest])
-                    cheapest = m;
-                if (cost_of(work, k) <= (share + pot) * (1 + 1e-9) &&
-                    eft < first) {
-                    first = eft;
-                    best = m;
-                }
-            }
-            best = best == MACHINES ? cheapest : best;
-            size_t k = best / EACH;
-            double real = seconds(g->work[node]);
-            end = free_at[best] =
-                fmax(free_at[best], ready[node]) + work / speed[k];
-            real_end = really_free[best] =
-                fmax(really_free[best], really[node]) + real / speed[k];
-            pot += share - cost_of(work, k);
-            r->cost += cost_of(real, k);
-            r->makespan = fmax(r->makespan, real_end);
-        }
-        for (uint64_t k = w->first[node]; k < w->first[node + 1]; k++) {
-            ready[w->child[k]] = fmax(ready[w->child[k]], end);
-            really[w->child[k]] = fmax(really[w->child[k]], real_end);
-        }
+    if (ok) {
+        plan(g, budget, list, lanes, planned);
+        carry_out(g, planned, lanes, ready, r);
     }
+    for (size_t m = 0; m < MACHINES; m++)
+        free(lanes[m].busy);
     free(list);
+    free(planned);
     free(ready);
-    free(really);
-    return true;
+    return ok;
 }
 
 /* ---- the experiment ---- */
@@ -241,20 +323,24 @@ static void print(const struct graph *g, unsigned long seed, size_t budget,
            r->cost / money, r->makespan / bound(g, money));
 }
 
-static bool run_all(const struct graph *g, unsigned long seed, bool is_told)
+static bool run_all(const struct graph *g, unsigned long seed,
+                    enum known known)
 {
+    const struct bats_policy *const *list =
+        known == WINDOWS ? by_windows : policies;
+    size_t n = known == WINDOWS ? BY_WINDOWS : POLICIES;
     double least = cost_of(g->sum, 0), most = cost_of(g->sum, TYPES - 1);
     struct result r;
     for (size_t b = 0; b < BUDGETS; b++) {
         double money = least + shares[b] * (most - least);
-        for (size_t p = 0; p < POLICIES; p++) {
-            if (!run(g, policies[p], money, is_told, &r))
+        for (size_t p = 0; p < n; p++) {
+            if (!run(g, list[p], money, known, &r))
                 return false;
-            print(g, seed, b, bats_policy_name(policies[p]), money, &r);
+            print(g, seed, b, bats_policy_name(list[p]), money, &r);
         }
-        if (is_told && !static_schedule(g, money, &r))
+        if (known == TOLD && !static_schedule(g, money, &r))
             return false;
-        if (is_told)
+        if (known == TOLD)
             print(g, seed, b, "heftbudg", money, &r);
     }
     return true;
@@ -317,15 +403,18 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: graphs KNOWN SEEDS WORKFLOW...\n");
         return 2;
     }
-    bool is_told = strcmp(argv[1], "no") != 0, ok = true;
+    enum known known = strcmp(argv[1], "no") == 0        ? NOTHING
+                       : strcmp(argv[1], "windows") == 0 ? WINDOWS
+                                                         : TOLD;
+    bool ok = true;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     for (int i = 3; i < argc && ok; i++) {
         struct graph g;
         ok = load(argv[i], &g);
         for (unsigned long seed = 1; ok && seed <= seeds; seed++) {
             gsl_rng_set(rng, seed);
-            tell(&g, rng, is_told ? strtod(argv[1], NULL) : 0);
-            ok = run_all(&g, seed, is_told);
+            tell(&g, rng, known == TOLD ? strtod(argv[1], NULL) : 0);
+            ok = run_all(&g, seed, known);
         }
         free(g.order);
         free(g.work);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "sim/sim.h"
 #include "sim/world.h"
 
 static char path[] = "/tmp/test_deadline.XXXXXX";
@@ -186,21 +187,81 @@ static void a_deadline_within_a_window_is_watched(void **state)
     assert_in_time(&r, 35 * BATS_SECOND);
 }
 
+/* 24 hours of work for jobs at 1 an hour, of which four are to be had at any time,
+ * and at 0.3, four at most: these wait for 3 hours, and last for one. */
+static void what_is_reclaimed_makes_nobody_late(void **state)
+{
+    (void)state;
+    enum { TASKS = 288, EACH = 4 };
+    const struct bats_cluster clusters[] = {
+        {.name = "safe", .charge = 24 * BATS_UNIT, .max = EACH},
+        {.name = "cheap",
+         .charge = 24 * 3 * BATS_UNIT / 10,
+         .max = EACH,
+         .reclaimable = true,
+         .lifetime = {.survival = BATS_SURVIVAL_EXPONENTIAL,
+                      .a = (double)BATS_HOUR,
+                      .share = 1}}};
+    struct bats_machine_spec machines[2 * EACH];
+    static const double speed[] = {1, 1};
+    static const bats_time queue[] = {0, 3 * BATS_HOUR},
+                           expected[] = {5 * BATS_MINUTE, 5 * BATS_MINUTE};
+    bats_time work[TASKS], end;
+    bats_money charged = 0;
+    for (uint32_t i = 0; i < 2 * EACH; i++)
+        machines[i] = (struct bats_machine_spec){i / EACH, 1};
+    for (uint32_t i = 0; i < TASKS; i++)
+        work[i] = 5 * BATS_MINUTE;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct bats_sim_options o = {
+            .sched = {.policy = &bats_policy_bats,
+                      .n_tasks = TASKS,
+                      .clusters = clusters,
+                      .n_clusters = 2,
+                      .expected = expected,
+                      .machines = machines,
+                      .n_machines = 2 * EACH,
+                      .window = 24 * BATS_HOUR,
+                      .budget = BATS_UNLIMITED,
+                      .goal = {.deadline = 7 * BATS_HOUR,
+                               .minimize = BATS_MINIMIZE_COST},
+                      .billing = {.model = BATS_BILLING_JOB},
+                      .monitor_interval = BATS_MINUTE,
+                      .rules = {.losses = 200},
+                      .seed = seed},
+            .work = work,
+            .speed = speed,
+            .queue = queue,
+            .noise_seed = seed};
+        struct bats_sched_status status;
+        struct bats_sched *s;
+        struct bats_error err;
+        if (bats_sim_run(&o, &s, &end, &err) < 0)
+            fail_msg("%s", err.text);
+        bats_sched_status(s, &status);
+        bats_sched_destroy(s);
+        assert_int_equal(status.done, TASKS);
+        assert_in_range(end, 0, 7 * BATS_HOUR);
+        charged += status.charged;
+    }
+    assert_true(charged < 10 * 24 * BATS_UNIT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_has_time_needs_no_dear_machine),
         cmocka_unit_test(who_has_less_time_buys_what_is_missing),
         cmocka_unit_test(what_is_not_known_is_found_out_cheaply),
-        cmocka_unit_test(
-            a_percentage_is_between_the_soonest_and_the_cheapest),
+        cmocka_unit_test(a_percentage_is_between_the_soonest_and_the_cheapest),
         cmocka_unit_test(least_time_is_another_goal),
         cmocka_unit_test(a_bag_that_must_be_late_is_done_soon),
         cmocka_unit_test(an_allocation_says_that_it_will_be_late),
         cmocka_unit_test(tasks_longer_than_a_window_are_done),
         cmocka_unit_test(a_deadline_within_a_window_is_watched),
         cmocka_unit_test(least_time_may_be_too_late),
-        cmocka_unit_test(the_budget_is_stronger_than_the_deadline)};
+        cmocka_unit_test(the_budget_is_stronger_than_the_deadline),
+        cmocka_unit_test(what_is_reclaimed_makes_nobody_late)};
     int descriptor = mkstemp(path);
     if (descriptor < 0)
         return 1;

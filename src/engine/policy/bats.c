@@ -41,6 +41,7 @@ struct work {
     bats_time look_at;              /* with a deadline: the next one */
     bool is_all;                    /* the plan is to use all machines */
     bool is_new;                    /* it is not carried out yet */
+    bool can_wait;                  /* jobs that are not reclaimed */
     bool is_asked;                  /* tasks are ready that it did not count
                                        on: to be made anew at the next tick */
 };
@@ -129,11 +130,14 @@ static void plan_soonest(const struct state *s, struct work *w)
 static void make_plan(const struct state *s, struct work *w)
 {
     problem_make(&w->problem, s, false);
+    w->can_wait = false;
     if (is_thrifty(s) &&
-        deadline_plan(&w->problem, s, money_left(s), &w->plan, &w->look_at))
+        deadline_plan(&w->problem, s, money_left(s), &w->plan, &w->look_at)) {
         w->is_all = false;
-    else
+        w->can_wait = deadline_secure(&w->problem, s, &w->plan, &w->look_at);
+    } else {
         plan_soonest(s, w);
+    }
     for (uint32_t i = 0; i < s->n_held; i++)
         w->is_kept[s->held[i]] = w->keeps[i] > 0;
     w->made_at = s->now;
@@ -290,7 +294,10 @@ static bool renew(const void *self, const struct state *s, uint32_t machine)
 
 static bool admit(const void *self, const struct state *s, uint32_t machine)
 {
-    (void)self;
+    const struct work *w = ((const struct memory *)self)->work;
+    if (w->can_wait &&
+        !s->clusters[s->machines[machine].cluster].spec.reclaimable)
+        return false;
     return (s->n_clusters == 1 && !is_thrifty(s)) || forecast_fits(s, machine);
 }
 

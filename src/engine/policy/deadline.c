@@ -165,3 +165,69 @@ bool deadline_plan(struct problem *p, const struct state *s, double money,
                                  : 0);
     return plan->feasible;
 }
+
+/* ---- machines that may be reclaimed ---- */
+
+static bool is_safe(const struct state *s, size_t cluster)
+{
+    return !s->clusters[cluster].spec.reclaimable;
+}
+
+/* Tasks per window of a machine. */
+static double rate_of(const struct problem *p, size_t cluster)
+{
+    return p->types[cluster].slots * p->types[cluster].rate;
+}
+
+/* The same of all machines that are not reclaimed; 0: there are none, or the others
+ * are no cheaper. */
+static double safe_rate(const struct problem *p, const struct state *s)
+{
+    double rate = 0, least[2] = {INFINITY, INFINITY};
+    for (size_t i = 0; i < p->is.n_types; i++) {
+        const struct cluster *c = &s->clusters[i];
+        double n = fmin(c->n_joined, c->spec.max);
+        double *cost = &least[is_safe(s, i)];
+        if (n > 0)
+            *cost = fmin(*cost, p->types[i].charge / rate_of(p, i));
+        if (is_safe(s, i))
+            rate += n * rate_of(p, i);
+    }
+    return least[0] < least[1] ? rate : 0;
+}
+
+/* Uses all machines of the one kind; and for the last tasks begins none of the
+ * other, for a job that waits would be thought to be enough. */
+static void use(const struct problem *p, const struct state *s,
+                struct bats_windows_plan *plan, bool safe)
+{
+    for (size_t i = 0; i < p->is.n_types; i++)
+        if (is_safe(s, i) == safe)
+            plan->buys[i] = p->types[i].parked;
+        else if (!safe || p->is.demand <= 2 * slots_of(p))
+            plan->buys[i] = 0;
+    for (uint32_t i = 0; i < p->is.n_machines; i++)
+        if (is_safe(s, p->machines[i].type) == safe && plan->keeps[i] == 0)
+            plan->keeps[i] = 1 + (int64_t)p->machines[i].overrun;
+}
+
+bool deadline_secure(const struct problem *p, const struct state *s,
+                     struct bats_windows_plan *plan, bats_time *look_at)
+{
+    double rate = safe_rate(p, s), task = 0;
+    if (rate <= 0 || s->now >= s->goal.deadline)
+        return false;
+    for (size_t i = 0; i < p->is.n_types; i++)
+        task = fmax(task, 1 / p->types[i].rate);
+    double spare = (double)(s->goal.deadline - s->now) / (double)s->window -
+                   p->is.demand / rate - 2 * task;
+    if (s->is_job)
+        use(p, s, plan, false);
+    if (spare <= 0) {
+        use(p, s, plan, true);
+        return false;
+    }
+    double at = (double)s->now + spare * (double)s->window + 1;
+    *look_at = (bats_time)fmin((double)*look_at, at);
+    return s->is_job && spare > 2 * task;
+}

@@ -22,6 +22,14 @@
  * half as long again as the longest has; so the fewer tasks after each other the
  * deadline leaves time for, the sooner more machines come. Once 20 results are
  * known, a plan that could begin five looks later is looked at again after four.
+ *
+ * Machines that may be reclaimed may not be there when they are needed. So where
+ * they are cheaper, the others must be able to do all that is left in time by
+ * themselves, two tasks more included: the safety net of Uniform Progress (Wu et
+ * al., NSDI 2024). From the moment at which they only just can all of them are used.
+ * Of machines that are jobs, what is not used is not paid: those that may be
+ * reclaimed are used wherever they are to be had, and the others only from that
+ * moment until the time suffices for four tasks more.
  */
 #ifndef BATS_ENGINE_DEADLINE_H
 #define BATS_ENGINE_DEADLINE_H
@@ -37,5 +45,10 @@ void deadline_start(const struct state *s, struct policy_start *start);
  * BATS_NEVER, where all is bought that can be. */
 bool deadline_plan(struct problem *p, const struct state *s, double money,
                    struct bats_windows_plan *plan, bats_time *look_at);
+
+/* Adds to that plan what makes sure that the deadline is met where machines may be
+ * reclaimed. True: jobs that are not reclaimed can wait. */
+bool deadline_secure(const struct problem *p, const struct state *s,
+                     struct bats_windows_plan *plan, bats_time *look_at);
 
 #endif
