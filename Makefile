@@ -78,7 +78,7 @@ EXEC_SRC = $(addprefix src/exec/process/, \
 RECORD_SRC = $(addprefix src/record/, \
 	db.c graph.c models.c options.c places.c schema.c tally.c \
 	$(addprefix write/, count.c file.c killed.c kinds.c log.c match.c pack.c \
-	parameters.c past.c promise.c record.c rest.c) \
+	parameters.c past.c promise.c record.c rest.c sums.c) \
 	$(addprefix read/, copy.c history.c part.c recover.c scan.c select.c \
 	tasks.c totals.c view.c view_lists.c view_graph.c view_status.c view_stderr.c \
 	where.c) \

@@ -153,15 +153,19 @@ static int name_point(const struct bats_sweep *sweep,
     return bats_record_point(record, task, command, values, n, err);
 }
 
-static int name_bag(const struct bats_bagfile *bag, struct bats_record *record,
-                    struct bats_error *err)
+/* Names all tasks, or those that the record lacks. */
+static int name_tasks(const struct bats_bagfile *bag,
+                      struct bats_record *record, bool lacking,
+                      struct bats_error *err)
 {
     const struct bats_sweep *sweep = bats_bagfile_sweep(bag);
     char *command = NULL;
     size_t size = 0;
-    uint32_t n = bats_bagfile_count(bag);
-    int rc = sweep != NULL ? name_parameters(sweep, record, err) : 0;
-    for (uint32_t task = 0; rc == 0 && task < n; task++) {
+    int rc = 0;
+    for (uint32_t task = 0; rc == 0 && task < bats_bagfile_count(bag);
+         task++) {
+        if (lacking && !bats_record_lacks(record, task))
+            continue;
         ptrdiff_t length = bats_bagfile_command(bag, task, &command, &size);
         if (length < 0)
             rc = bats_error_set(err, (int)length, "out of memory");
@@ -172,7 +176,19 @@ static int name_bag(const struct bats_bagfile *bag, struct bats_record *record,
                                   command, err);
     }
     free(command);
-    return rc == 0 ? bats_record_match(record, err) : rc;
+    return rc;
+}
+
+static int name_bag(const struct bats_bagfile *bag, struct bats_record *record,
+                    struct bats_error *err)
+{
+    const struct bats_sweep *sweep = bats_bagfile_sweep(bag);
+    int rc = sweep != NULL ? name_parameters(sweep, record, err) : 0;
+    if (rc == 0)
+        rc = name_tasks(bag, record, false, err);
+    if (rc == 0)
+        rc = bats_record_match(record, err);
+    return rc == 0 ? name_tasks(bag, record, true, err) : rc;
 }
 
 static int compare(const struct bats_settings *set,
@@ -191,16 +207,17 @@ static int compare(const struct bats_settings *set,
         if (h->state[task] == BATS_TASK_DONE ||
             h->state[task] == BATS_TASK_FAILED)
             h->was[task] = past.match == BATS_RECORD_MOVED ? past.was : task;
-        h->failures[task] = bats_record_failures(&past);
-        h->losses[task] = bats_record_losses(&past);
-        h->yields[task] = bats_record_yields(&past);
+        h->failures[task] = past.failures;
+        h->losses[task] = past.losses;
+        h->yields[task] = past.yields;
         if (!set->quiet)
             name_task(set, bag, task, &past, &changes);
     }
-    if (set->quiet)
-        return 0;
-    rc = name_gone(h->record, &changes, err);
-    sum_up(&changes);
+    if (!set->quiet) {
+        rc = name_gone(h->record, &changes, err);
+        sum_up(&changes);
+    }
+    bats_record_forget_past(h->record);
     return rc;
 }
 

@@ -2,9 +2,10 @@
  * state: shared by the files of the writer.
  * Layer: record, private to it. record.c opens, begins and ends; past.c loads
  * the results of earlier sessions; killed.c charges what the last one held when
- * it was killed; match.c finds the tasks of the bag among theirs; log.c keeps the
- * rows that wait; pack.c groups them; count.c counts them for the tally; kinds.c
- * bounds the ends of standard error; parameters.c writes the values of a sweep.
+ * it was killed; match.c finds the tasks of the bag among theirs; sums.c sums up
+ * their results; log.c keeps the rows that wait; pack.c groups them; count.c counts
+ * them for the tally; kinds.c bounds the ends of standard error; parameters.c
+ * writes the values of a sweep.
  */
 #ifndef BATS_RECORD_STATE_H
 #define BATS_RECORD_STATE_H
@@ -15,21 +16,33 @@
 #include "record/write/parameters.h"
 #include "record/write/record.h"
 
-/* A task of the record. */
+/* A task of the record. There may be tens of millions: 64 bytes each. */
 struct bats_past_task {
-    int64_t id;
-    int64_t number; /* in the bag, from 1; the last number if it is not
-                     * there */
-    int64_t line;
     int64_t hash;
+    int64_t result;           /* seq of its last result; 0: none */
+    int64_t wall_us;          /* of that result */
+    int32_t session, machine; /* likewise */
+    uint32_t id;
+    uint32_t number; /* in the bag, from 1; the last number if it is not
+                      * there */
+    uint32_t line;
     bool was_in_bag;  /* in the last session */
     bool is_in_bag;   /* in this session */
     bool is_replaced; /* another task took its place */
-    int64_t result;   /* seq of its last result; 0: none */
-    int32_t session, machine; /* of that result */
-    int64_t wall_us;          /* likewise */
-    uint32_t preempted;       /* executions */
     struct bats_record_past past;
+};
+
+/* Last results on a machine of a session. */
+struct bats_past_sum {
+    int64_t done, failed;
+    int64_t wall_us;
+};
+
+/* The last result of a task of this bag that failed. */
+struct bats_past_failed {
+    uint32_t task; /* its index */
+    int32_t session, machine;
+    int64_t wall_us;
 };
 
 struct bats_past {
@@ -38,8 +51,19 @@ struct bats_past {
     size_t n;
     size_t n_in_bag; /* in the last session */
     int64_t last_id;
+    int64_t preempted; /* executions */
     bats_money charged, reserved;
     uint32_t sessions;
+};
+
+/* After the match: all that a session needs to know of the past. */
+struct bats_past_results {
+    int64_t sessions, machines; /* ids are below these */
+    struct bats_past_sum *sums; /* by session and machine */
+    uint8_t *state;             /* by index: enum bats_record_state */
+    struct bats_past_failed *failed;
+    size_t n_failed;
+    int64_t removed; /* tasks that are not in the bag */
 };
 
 enum bats_row_kind {
@@ -101,10 +125,14 @@ struct bats_record {
 
     int64_t *id; /* by index in the bag: task.id */
     uint32_t n_tasks;
-    uint32_t tasks_capacity;
-    struct bats_named_task *named; /* likewise, until this session begins, if
+    size_t ids_room, named_room;
+    struct bats_named_task *named; /* likewise, until they are forgotten, if
                                     * there were sessions before */
+    struct bats_single *singles;   /* tasks of the bag without a partner */
+    size_t n_singles, singles_room;
     bool is_matched;
+    uint32_t n_lacking; /* after the match: tasks to be named again */
+    struct bats_past_results results;
     sqlite3_stmt *insert_task;
     sqlite3_stmt *insert_point;
     struct bats_parameters parameters; /* of the bag, if it is a sweep */
@@ -133,19 +161,29 @@ void bats_past_release(struct bats_past *past);
  * record: windows and jobs without workflows, and allocations. */
 int bats_killed_settle(struct bats_record *record, struct bats_error *err);
 
-/* A task of the bag that may be in the record. */
+/* A task of the bag. */
 struct bats_named_task {
-    struct bats_past_task *found; /* NULL: it is not */
-    enum bats_record_match match;
+    uint32_t found; /* in past.tasks, from 1; 0: it is not in the record */
     uint32_t was;
     uint32_t line;
-    int64_t hash;
-    char *command;    /* command of a task that moved or is new, */
-    char *parameters; /* and its values, as in the table; NULL: none */
+    uint8_t match;
+    bool is_lacking; /* in the file */
 };
 
-/* Frees all that is only needed to find the tasks, including the past. */
-void bats_match_release(struct bats_record *record);
+/* A task of the bag or of the record without a partner. */
+struct bats_single {
+    int64_t hash;
+    uint32_t number;
+    uint32_t at;            /* index in `named` or in past.tasks */
+    bool was_removed;       /* before the last session */
+    bool mentions_its_number;
+    bool is_taken;
+};
+
+/* Sums up what a session needs to know of the past, when all tasks have been
+ * found. */
+int bats_past_sum_up(struct bats_record *record, struct bats_error *err);
+void bats_past_results_release(struct bats_past_results *results);
 
 /* True for a command about one execution or task: it names a slot, which is 0 for
  * a task that is skipped, and a task. */

@@ -152,7 +152,6 @@ static void resume_knows_results_and_money(void **state)
     assert_int_equal(past.state, BATS_RECORD_FAILED);
     assert_int_equal(past.failures, 0); /* it has its result */
     assert_int_equal(past.losses, 0);
-    assert_int_equal(past.exit_status, 7);
     past = bats_record_past(r, 2);
     assert_int_equal(past.state, BATS_RECORD_PENDING);
     assert_int_equal(past.attempts, 5);
@@ -200,7 +199,7 @@ static void resume_counts_yields_without_progress_in_a_row(void **state)
     r = open_with_tasks(4);
     for (uint32_t task = 0; task < 4; task++) {
         struct bats_record_past past = bats_record_past(r, task);
-        assert_int_equal(bats_record_yields(&past), yields[task]);
+        assert_int_equal(past.yields, yields[task]);
     }
     close_record(r);
 }
@@ -313,7 +312,6 @@ static void the_others_of_a_task_count_for_nothing(void **state)
     r = open_with_tasks(2);
     struct bats_record_past past = bats_record_past(r, 0);
     assert_int_equal(past.state, BATS_RECORD_DONE);
-    assert_int_equal(past.exit_status, 0);
     assert_int_equal(past.failures, 0);
     assert_int_equal(past.attempts, 2);
     close_record(r);
@@ -479,6 +477,9 @@ static struct bats_record *open_sweep(const char *const (*values)[3],
     for (uint32_t i = 0; i < n; i++)
         must(bats_record_point(r, i, "x", values[i], 3, &err), &err);
     must(bats_record_match(r, &err), &err);
+    for (uint32_t i = 0; i < n; i++)
+        if (bats_record_lacks(r, i))
+            must(bats_record_point(r, i, "x", values[i], 3, &err), &err);
     return r;
 }
 

@@ -11,6 +11,9 @@ static struct bats_record *open_with(const char *const *commands, uint32_t n)
     for (uint32_t i = 0; i < n; i++)
         must(bats_record_task(r, i, i + 1, commands[i], &err), &err);
     must(bats_record_match(r, &err), &err);
+    for (uint32_t i = 0; i < n; i++)
+        if (bats_record_lacks(r, i))
+            must(bats_record_task(r, i, i + 1, commands[i], &err), &err);
     return r;
 }
 

@@ -193,13 +193,13 @@ static int take_tasks(struct bats_db *db, const struct bats_past *past,
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     for (uint32_t i = 0; i < n; i++) {
         const struct bats_past_task *t = &past->tasks[i];
-        if (t->number != (int64_t)i + 1)
+        if (t->number != i + 1)
             return damaged(db, "the tasks", err);
         b->places[i] = (struct bats_rebuilt_place){t->id, i};
         b->state[i] = (uint8_t)bats_record_state(resume, &t->past);
-        b->failures[i] = bats_record_failures(&t->past);
-        b->losses[i] = bats_record_losses(&t->past);
-        b->yields[i] = bats_record_yields(&t->past);
+        b->failures[i] = t->past.failures;
+        b->losses[i] = t->past.losses;
+        b->yields[i] = t->past.yields;
     }
     qsort(b->places, n, sizeof *b->places, compare_places);
     b->options.earlier.state = b->state;

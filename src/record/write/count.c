@@ -47,7 +47,7 @@ struct bats_count {
     size_t n_runs, capacity;
     int32_t unused;          /* in runs */
     struct earlier *earlier; /* in ascending order */
-    size_t n_earlier, earlier_capacity;
+    size_t n_earlier;
     double scale;
     sqlite3_stmt *write;
 };
@@ -358,24 +358,6 @@ static int make(struct bats_count *c, const struct bats_sched_options *engine,
     return 0;
 }
 
-static void add_result(struct bats_count *c, const struct bats_places *places,
-                       const struct bats_past_task *t, struct earlier *e)
-{
-    const struct bats_place *at =
-        bats_places_find(places, t->session, t->machine);
-    *e = (struct earlier){.cluster = NONE};
-    if (t->result == 0 || at == NULL ||
-        at->cluster >= (int32_t)c->tally.n_clusters)
-        return;
-    struct bats_tally_cluster *of = &c->tally.clusters[at->cluster];
-    e->cluster = at->cluster;
-    e->wall_us = t->wall_us;
-    e->runtime = (double)t->wall_us * at->scale;
-    *(t->past.state == BATS_RECORD_FAILED ? &of->failed : &of->done) += 1;
-    of->wall_us += e->wall_us;
-    of->runtime += e->runtime;
-}
-
 static int add_money(struct bats_record *r, struct bats_error *err)
 {
     struct bats_tally *t = &r->count->tally;
@@ -402,39 +384,73 @@ static int add_money(struct bats_record *r, struct bats_error *err)
     return rc;
 }
 
+static const struct bats_place *
+find_place(const struct bats_count *c, const struct bats_places *places,
+           int64_t session, int64_t machine)
+{
+    const struct bats_place *at = bats_places_find(places, session, machine);
+    return at != NULL && at->cluster < (int32_t)c->tally.n_clusters ? at
+                                                                    : NULL;
+}
+
+static void add_sums(struct bats_count *c, const struct bats_places *places,
+                     const struct bats_past_results *past)
+{
+    for (int64_t i = 0; i < past->sessions * past->machines; i++) {
+        const struct bats_past_sum *sum = &past->sums[i];
+        const struct bats_place *at =
+            find_place(c, places, i / past->machines, i % past->machines);
+        if (at == NULL)
+            continue;
+        struct bats_tally_cluster *of = &c->tally.clusters[at->cluster];
+        of->done += sum->done;
+        of->failed += sum->failed;
+        of->wall_us += sum->wall_us;
+        of->runtime += (double)sum->wall_us * at->scale;
+    }
+}
+
+static int add_failed(struct bats_count *c, const struct bats_places *places,
+                      const struct bats_past_results *past,
+                      struct bats_error *err)
+{
+    if (past->n_failed == 0)
+        return 0;
+    c->earlier = calloc(past->n_failed, sizeof *c->earlier);
+    if (c->earlier == NULL)
+        return no_memory(err);
+    for (; c->n_earlier < past->n_failed; c->n_earlier++) {
+        const struct bats_past_failed *t = &past->failed[c->n_earlier];
+        const struct bats_place *at =
+            find_place(c, places, t->session, t->machine);
+        c->earlier[c->n_earlier] =
+            at == NULL ? (struct earlier){.task = t->task, .cluster = NONE}
+                       : (struct earlier){t->task, at->cluster, t->wall_us,
+                                          (double)t->wall_us * at->scale};
+    }
+    return 0;
+}
+
 /* The results of tasks in the bag, and of those that were removed. */
 static int add_past(struct bats_record *r, struct bats_error *err)
 {
+    static const uint8_t states[] = {
+        [BATS_RECORD_PENDING] = BATS_TALLY_PENDING,
+        [BATS_RECORD_DONE] = BATS_TALLY_DONE,
+        [BATS_RECORD_FAILED] = BATS_TALLY_FAILED};
+    const struct bats_past_results *past = &r->results;
     struct bats_count *c = r->count;
     struct bats_places places;
-    struct earlier e;
-    int64_t in_bag = 0;
     int rc = bats_places_load(&places, &r->db, r->session, err);
 
-    for (size_t i = 0; rc == 0 && i < r->past.n; i++) {
-        c->tally.preempted += r->past.tasks[i].preempted;
-        if (!r->past.tasks[i].is_in_bag)
-            add_result(c, &places, &r->past.tasks[i], &e);
+    if (rc == 0) {
+        add_sums(c, &places, past);
+        rc = add_failed(c, &places, past, err);
     }
-    for (uint32_t i = 0; rc == 0 && i < r->n_tasks; i++) {
-        const struct bats_past_task *t = r->named[i].found;
-        if (t == NULL)
-            continue;
-        in_bag++;
-        add_result(c, &places, t, &e);
-        e.task = i;
-        if (t->past.state == BATS_RECORD_DONE)
-            c->state[i] = BATS_TALLY_DONE;
-        if (t->past.state != BATS_RECORD_FAILED)
-            continue;
-        c->state[i] = BATS_TALLY_FAILED;
-        if (!bats_grow(&c->earlier, &c->earlier_capacity, c->n_earlier + 1,
-                       sizeof e))
-            rc = no_memory(err);
-        else
-            c->earlier[c->n_earlier++] = e;
-    }
-    c->tally.removed = (int64_t)r->past.n - in_bag;
+    for (uint32_t i = 0; rc == 0 && i < r->n_tasks; i++)
+        c->state[i] = states[past->state[i]];
+    c->tally.preempted = r->past.preempted;
+    c->tally.removed = past->removed;
     bats_places_release(&places);
     return rc == 0 ? add_money(r, err) : rc;
 }
@@ -451,7 +467,7 @@ int bats_count_begin(struct bats_record *r,
     c->tally.session = r->session;
     c->tally.seq = r->seq;
     int rc = make(c, session->engine, r->n_tasks, err);
-    if (rc == 0 && r->named != NULL)
+    if (rc == 0 && r->past.sessions > 0)
         rc = add_past(r, err);
     for (uint32_t i = 0; rc == 0 && i < r->n_tasks; i++) {
         if (fresh != NULL && fresh[i] != 0 &&

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "record/state.h"
+#include "util/grow.h"
 
 /* FNV-1a, 64 bits: among a million tasks, the chance of a collision is
  * 3e-8. The parameters, if there are any, follow the NUL of the command. */
@@ -38,21 +39,11 @@ static int open_changes(struct bats_record *r, struct bats_error *err)
 
 static int make_room(struct bats_record *r, struct bats_error *err)
 {
-    if (r->n_tasks < r->tasks_capacity)
-        return 0;
-    uint32_t capacity = r->tasks_capacity > 0 ? 2 * r->tasks_capacity : 1024;
-    void *ids = realloc(r->id, capacity * sizeof *r->id);
-    if (ids == NULL)
-        return no_memory(err);
-    r->id = ids;
-    if (r->past.sessions > 0) {
-        void *named = realloc(r->named, capacity * sizeof *r->named);
-        if (named == NULL)
-            return no_memory(err);
-        r->named = named;
-    }
-    r->tasks_capacity = capacity;
-    return 0;
+    size_t n = (size_t)r->n_tasks + 1;
+    bool ok = bats_grow(&r->id, &r->ids_room, n, sizeof *r->id) &&
+              (r->past.sessions == 0 ||
+               bats_grow(&r->named, &r->named_room, n, sizeof *r->named));
+    return ok ? 0 : no_memory(err);
 }
 
 /* Adds task `index` to the file. */
@@ -82,38 +73,66 @@ static int insert(struct bats_record *r, uint32_t index, int64_t hash,
     return rc;
 }
 
+/* Such a command behaves differently under another number. */
+static bool mentions_its_number(const char *command)
+{
+    return strstr(command, "BATS_TASK_ID") != NULL ||
+           strstr(command, "DISBATCH_TASKID") != NULL;
+}
+
+/* Looks for the task where it was. */
+static int look(struct bats_record *r, uint32_t index, int64_t hash,
+                uint32_t line, const char *command, struct bats_error *err)
+{
+    struct bats_past_task *there =
+        index < r->past.n_in_bag ? &r->past.tasks[index] : NULL;
+
+    r->named[index] = (struct bats_named_task){.line = line};
+    if (there != NULL && there->number == index + 1 && there->hash == hash) {
+        there->is_in_bag = true;
+        r->named[index].found = index + 1;
+        return 0;
+    }
+    if (!bats_grow(&r->singles, &r->singles_room, r->n_singles + 1,
+                   sizeof *r->singles))
+        return no_memory(err);
+    r->singles[r->n_singles++] = (struct bats_single){
+        .hash = hash,
+        .number = index + 1,
+        .at = index,
+        .mentions_its_number = mentions_its_number(command)};
+    return 0;
+}
+
 static int add_task(struct bats_record *r, uint32_t index, uint32_t line,
                     const char *command, const char *parameters,
                     struct bats_error *err)
 {
+    int64_t hash = hash_of(command, parameters);
+    int rc;
+
+    if (bats_record_lacks(r, index)) {
+        rc = insert(r, index, hash, line, command, parameters, err);
+        r->named[index].is_lacking = rc < 0;
+        r->n_lacking -= rc == 0;
+        return rc;
+    }
     if (index != r->n_tasks || r->has_begun || r->is_matched)
         return bats_error_set(err, BATS_ESTATE, "task %lu is out of turn",
                               (unsigned long)index);
-    int64_t hash = hash_of(command, parameters);
-    int rc = make_room(r, err);
-    if (rc < 0)
-        return rc;
-    if (r->past.sessions == 0) {
-        rc = insert(r, index, hash, line, command, parameters, err);
-        r->n_tasks += rc == 0;
-        return rc;
-    }
-    struct bats_named_task *t = &r->named[index];
-    *t = (struct bats_named_task){.line = line, .hash = hash};
-    struct bats_past_task *there = &r->past.tasks[index];
-    if (index < r->past.n_in_bag && there->number == (int64_t)index + 1 &&
-        there->hash == hash) {
-        t->found = there;
-        there->is_in_bag = true;
-    } else {
-        t->command = strdup(command);
-        t->parameters = parameters != NULL ? strdup(parameters) : NULL;
-    }
-    if (t->found == NULL &&
-        (t->command == NULL || (parameters != NULL && t->parameters == NULL)))
-        return no_memory(err);
-    r->n_tasks++;
-    return 0;
+    rc = make_room(r, err);
+    if (rc == 0)
+        rc = r->past.sessions == 0
+                 ? insert(r, index, hash, line, command, parameters, err)
+                 : look(r, index, hash, line, command, err);
+    r->n_tasks += rc == 0;
+    return rc;
+}
+
+bool bats_record_lacks(const struct bats_record *r, uint32_t index)
+{
+    return r->is_matched && r->named != NULL && index < r->n_tasks &&
+           r->named[index].is_lacking;
 }
 
 int bats_record_parameters(struct bats_record *r, const char *const *names,
@@ -142,19 +161,10 @@ int bats_record_task(struct bats_record *r, uint32_t index, uint32_t line,
 
 /* ---- tasks that have moved ---- */
 
-/* A task of the bag or of the record without a partner. */
-struct single {
-    int64_t hash;
-    bool was_removed; /* before the last session */
-    int64_t number;
-    size_t at; /* index in `named` or in past.tasks */
-    bool is_taken;
-};
-
 /* By hash; then tasks of the last bag first; then by number. */
 static int compare_singles(const void *a, const void *b)
 {
-    const struct single *x = a, *y = b;
+    const struct bats_single *x = a, *y = b;
     if (x->hash != y->hash)
         return x->hash < y->hash ? -1 : 1;
     if (x->was_removed != y->was_removed)
@@ -162,47 +172,36 @@ static int compare_singles(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-static size_t list_new(const struct bats_record *r, struct single *list)
-{
-    size_t n = 0;
-
-    for (uint32_t i = 0; i < r->n_tasks; i++)
-        if (r->named[i].found == NULL)
-            list[n++] = (struct single){
-                .hash = r->named[i].hash, .number = (int64_t)i + 1, .at = i};
-    return n;
-}
-
-static size_t list_old(const struct bats_record *r, struct single *list)
+static size_t list_old(const struct bats_record *r, struct bats_single *list)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < r->past.n; i++) {
         const struct bats_past_task *t = &r->past.tasks[i];
         if (!t->is_in_bag)
-            list[n++] = (struct single){.hash = t->hash,
-                                        .was_removed = !t->was_in_bag,
-                                        .number = t->number,
-                                        .at = i};
+            list[n++] = (struct bats_single){.hash = t->hash,
+                                             .was_removed = !t->was_in_bag,
+                                             .number = t->number,
+                                             .at = (uint32_t)i};
     }
     return n;
 }
 
-static void join(struct bats_record *r, struct single *new, struct single *old)
+static void join(struct bats_record *r, struct bats_single *new, struct bats_single *old)
 {
-    r->named[new->at].found = &r->past.tasks[old->at];
+    r->named[new->at].found = old->at + 1;
     r->past.tasks[old->at].is_in_bag = true;
     new->is_taken = old->is_taken = true;
 }
 
 /* Matches tasks that return to the number they had. */
-static void join_by_number(struct bats_record *r, struct single *new,
-                           size_t n_new, struct single *old, size_t n_old)
+static void join_by_number(struct bats_record *r, struct bats_single *new,
+                           size_t n_new, struct bats_single *old, size_t n_old)
 {
     for (size_t i = 0; i < n_new; i++) {
-        struct single key = new[i];
+        struct bats_single key = new[i];
         key.was_removed = true;
-        struct single *found =
+        struct bats_single *found =
             n_old == 0
                 ? NULL
                 : bsearch(&key, old, n_old, sizeof key, compare_singles);
@@ -211,21 +210,14 @@ static void join_by_number(struct bats_record *r, struct single *new,
     }
 }
 
-/* Such a command behaves differently under another number. */
-static bool mentions_its_number(const char *command)
-{
-    return strstr(command, "BATS_TASK_ID") != NULL ||
-           strstr(command, "DISBATCH_TASKID") != NULL;
-}
-
-static void join_by_hash(struct bats_record *r, struct single *new,
-                         size_t n_new, struct single *old, size_t n_old)
+static void join_by_hash(struct bats_record *r, struct bats_single *new,
+                         size_t n_new, struct bats_single *old, size_t n_old)
 {
     size_t i = 0, k = 0;
 
     while (i < n_new && k < n_old) {
         if (new[i].is_taken || new[i].hash < old[k].hash ||
-            mentions_its_number(r->named[new[i].at].command))
+            new[i].mentions_its_number)
             i++;
         else if (old[k].is_taken || old[k].hash < new[i].hash)
             k++;
@@ -236,20 +228,23 @@ static void join_by_hash(struct bats_record *r, struct single *new,
 
 static int find_moved(struct bats_record *r, struct bats_error *err)
 {
-    struct single *new = malloc((r->n_tasks + 1) * sizeof *new);
-    struct single *old = malloc((r->past.n + 1) * sizeof *old);
-    int rc = new == NULL || old == NULL ? no_memory(err) : 0;
+    struct bats_single *new = r->singles;
+    struct bats_single *old = malloc((r->past.n + 1) * sizeof *old);
 
-    if (rc == 0) {
-        size_t n_new = list_new(r, new), n_old = list_old(r, old);
+    if (old == NULL)
+        return no_memory(err);
+    size_t n_new = r->n_singles, n_old = list_old(r, old);
+    if (n_new > 0 && n_old > 0) {
         qsort(new, n_new, sizeof *new, compare_singles);
         qsort(old, n_old, sizeof *old, compare_singles);
         join_by_number(r, new, n_new, old, n_old);
         join_by_hash(r, new, n_new, old, n_old);
     }
-    free(new);
     free(old);
-    return rc;
+    free(r->singles);
+    r->singles = NULL;
+    r->n_singles = r->singles_room = 0;
+    return 0;
 }
 
 /* Classifies each task: an unknown task after one whose successor is gone has
@@ -261,15 +256,16 @@ static void classify(struct bats_record *r)
 
     for (uint32_t i = 0; i < r->n_tasks; i++) {
         struct bats_named_task *t = &r->named[i];
-        if (t->found != NULL) {
-            bool same = t->found->number == (int64_t)i + 1;
+        if (t->found > 0) {
+            const struct bats_past_task *found = &past->tasks[t->found - 1];
+            bool same = found->number == i + 1;
             t->match = same ? BATS_RECORD_SAME : BATS_RECORD_MOVED;
-            t->was = (uint32_t)(t->found->number - 1);
-            if (t->found->was_in_bag)
-                next = (size_t)(t->found - past->tasks) + 1;
+            t->was = found->number - 1;
+            if (found->was_in_bag)
+                next = t->found;
         } else if (next < past->n_in_bag && !past->tasks[next].is_in_bag) {
             t->match = BATS_RECORD_CHANGED;
-            t->was = (uint32_t)(past->tasks[next].number - 1);
+            t->was = past->tasks[next].number - 1;
             past->tasks[next++].is_replaced = true;
         } else {
             t->match = BATS_RECORD_ADDED;
@@ -313,17 +309,18 @@ static int write_tasks(struct bats_record *r, sqlite3_stmt *place,
     int rc = 0;
 
     for (uint32_t i = 0; rc == 0 && i < r->n_tasks; i++) {
-        const struct bats_named_task *t = &r->named[i];
-        if (t->found == NULL) {
-            rc =
-                insert(r, i, t->hash, t->line, t->command, t->parameters, err);
+        struct bats_named_task *t = &r->named[i];
+        if (t->found == 0) {
+            t->is_lacking = true;
+            r->n_lacking++;
             continue;
         }
-        r->id[i] = t->found->id;
-        if (t->match == BATS_RECORD_MOVED || !t->found->was_in_bag)
-            rc = write_place(r, place, t->found->id, (int64_t)i + 1, err);
-        if (rc == 0 && t->found->line != t->line)
-            rc = write_line(r, line, t->found->id, t->line, err);
+        const struct bats_past_task *found = &r->past.tasks[t->found - 1];
+        r->id[i] = found->id;
+        if (t->match == BATS_RECORD_MOVED || !found->was_in_bag)
+            rc = write_place(r, place, found->id, (int64_t)i + 1, err);
+        if (rc == 0 && found->line != t->line)
+            rc = write_line(r, line, found->id, t->line, err);
     }
     for (size_t i = 0; rc == 0 && i < r->past.n_in_bag; i++)
         if (!r->past.tasks[i].is_in_bag)
@@ -349,21 +346,23 @@ int bats_record_match(struct bats_record *r, struct bats_error *err)
                              &line, err);
     if (rc == 0)
         rc = write_tasks(r, place, line, err);
+    if (rc == 0)
+        rc = bats_past_sum_up(r, err);
     sqlite3_finalize(place);
     sqlite3_finalize(line);
     r->is_matched = rc == 0;
     return rc;
 }
 
-void bats_match_release(struct bats_record *r)
+void bats_record_forget_past(struct bats_record *r)
 {
-    for (uint32_t i = 0; r->named != NULL && i < r->n_tasks; i++) {
-        free(r->named[i].command);
-        free(r->named[i].parameters);
-    }
     free(r->named);
     r->named = NULL;
-    bats_past_release(&r->past);
+    free(r->singles);
+    r->singles = NULL;
+    free(r->past.tasks);
+    r->past.tasks = NULL;
+    r->past.n = r->past.n_in_bag = 0;
 }
 
 /* ---- queries ---- */
@@ -376,8 +375,8 @@ struct bats_record_past bats_record_past(const struct bats_record *r,
     if (r->named == NULL)
         return past;
     const struct bats_named_task *t = &r->named[index];
-    if (t->found != NULL)
-        past = t->found->past;
+    if (t->found > 0)
+        past = r->past.tasks[t->found - 1].past;
     past.match = t->match;
     past.was = t->was;
     return past;
@@ -402,7 +401,7 @@ int bats_record_next_gone(struct bats_record *r, size_t *at,
     sqlite3_bind_int64(s, 1, t->id);
     rc = bats_db_step(&r->db, s, err);
     const char *text = rc > 0 ? (const char *)sqlite3_column_text(s, 0) : NULL;
-    gone->was = (uint32_t)(t->number - 1);
+    gone->was = t->number - 1;
     gone->command = strdup(text != NULL ? text : "");
     sqlite3_finalize(s);
     if (rc >= 0 && gone->command == NULL)

@@ -6,7 +6,7 @@
 #include "util/grow.h"
 #include "util/now.h"
 
-#define DAMAGED "%s is damaged: task %lld is there twice"
+#define DAMAGED "%s is damaged: task %lld is there twice, or no task's number"
 
 static int compare_ids(const void *a, const void *b)
 {
@@ -41,6 +41,12 @@ static int prepare(struct bats_db *db, const char *sql, int64_t parameter,
     return rc;
 }
 
+/* 0, which no task has, if the record is damaged. */
+static uint32_t number_of(int64_t number)
+{
+    return number > 0 && number <= UINT32_MAX ? (uint32_t)number : 0;
+}
+
 static int load_tasks(struct bats_past *past, struct bats_db *db, int64_t of,
                       struct bats_error *err)
 {
@@ -59,21 +65,20 @@ static int load_tasks(struct bats_past *past, struct bats_db *db, int64_t of,
             rc = no_memory(err);
             break;
         }
-        struct bats_past_task *t = &past->tasks[past->n];
-        *t = (struct bats_past_task){
-            .id = sqlite3_column_int64(s, 0),
-            .number = sqlite3_column_int64(s, 1),
-            .line = sqlite3_column_int64(s, 2),
+        int64_t id = sqlite3_column_int64(s, 0);
+        if (id <= past->last_id || id > UINT32_MAX) {
+            rc = bats_error_set(err, BATS_EINPUT, DAMAGED, db->path,
+                                (long long)id);
+            break;
+        }
+        past->tasks[past->n++] = (struct bats_past_task){
+            .id = (uint32_t)id,
+            .number = number_of(sqlite3_column_int64(s, 1)),
+            .line = (uint32_t)sqlite3_column_int64(s, 2),
             .hash = sqlite3_column_int64(s, 3),
             .was_in_bag = true,
         };
-        if (past->n > 0 && t->id <= past->last_id) {
-            rc = bats_error_set(err, BATS_EINPUT, DAMAGED, db->path,
-                                (long long)t->id);
-            break;
-        }
-        past->last_id = t->id;
-        past->n++;
+        past->last_id = id;
     }
     sqlite3_finalize(s);
     return rc;
@@ -83,9 +88,9 @@ static int load_tasks(struct bats_past *past, struct bats_db *db, int64_t of,
  * as may happen in a recovered record. */
 static struct bats_past_task *find(struct bats_past *past, int64_t id)
 {
-    struct bats_past_task key = {.id = id};
+    struct bats_past_task key = {.id = (uint32_t)id};
 
-    return past->n == 0
+    return past->n == 0 || id <= 0 || id > past->last_id
                ? NULL
                : bsearch(&key, past->tasks, past->n, sizeof key, compare_ids);
 }
@@ -94,7 +99,8 @@ static struct bats_past_task *find(struct bats_past *past, int64_t id)
  * known. */
 static int each_row(struct bats_past *past, struct bats_db *db,
                     const char *sql, int64_t parameter,
-                    void (*take)(struct bats_past_task *t, sqlite3_stmt *row),
+                    void (*take)(struct bats_past *past,
+                                 struct bats_past_task *t, sqlite3_stmt *row),
                     struct bats_error *err)
 {
     sqlite3_stmt *s;
@@ -105,17 +111,19 @@ static int each_row(struct bats_past *past, struct bats_db *db,
     while ((rc = bats_db_step(db, s, err)) > 0) {
         struct bats_past_task *t = find(past, sqlite3_column_int64(s, 0));
         if (t != NULL)
-            take(t, s);
+            take(past, t, s);
     }
     sqlite3_finalize(s);
     return rc;
 }
 
-static void take_place(struct bats_past_task *t, sqlite3_stmt *row)
+static void take_place(struct bats_past *past, struct bats_past_task *t,
+                       sqlite3_stmt *row)
 {
+    (void)past;
     t->was_in_bag = sqlite3_column_type(row, 1) != SQLITE_NULL;
     if (t->was_in_bag)
-        t->number = sqlite3_column_int64(row, 1);
+        t->number = number_of(sqlite3_column_int64(row, 1));
 }
 
 static int load_places(struct bats_past *past, struct bats_db *db, int64_t of,
@@ -130,6 +138,11 @@ static int load_places(struct bats_past *past, struct bats_db *db, int64_t of,
     return rc;
 }
 
+static void count(uint8_t *n, bool also)
+{
+    *n = (uint8_t)(*n + (also && *n < UINT8_MAX));
+}
+
 /* As the engine does: struct bats_sched_rules. */
 static void count_yields(struct bats_record_past *p, int outcome, double ran)
 {
@@ -139,20 +152,19 @@ static void count_yields(struct bats_record_past *p, int outcome, double ran)
     if (came_back && ran >= (double)BATS_YIELD_PROGRESS)
         p->yields = 0;
     else
-        p->yields += outcome == BATS_RECORD_YIELDED;
+        count(&p->yields, outcome == BATS_RECORD_YIELDED);
 }
 
-static void take_attempt(struct bats_past_task *t, sqlite3_stmt *row)
+static void take_attempt(struct bats_past *past, struct bats_past_task *t,
+                         sqlite3_stmt *row)
 {
     struct bats_record_past *p = &t->past;
     int outcome = sqlite3_column_int(row, 3);
     p->attempts++;
-    t->preempted += outcome == BATS_RECORD_PREEMPTED;
+    past->preempted += outcome == BATS_RECORD_PREEMPTED;
     if (outcome == BATS_RECORD_SUPERSEDED)
         return;
-    p->exit_status = sqlite3_column_int(row, 1);
-    p->signal = sqlite3_column_int(row, 2);
-    p->failures += outcome == BATS_RECORD_RETRIED;
+    count(&p->failures, outcome == BATS_RECORD_RETRIED);
     count_yields(p, outcome, sqlite3_column_double(row, 5));
     if (outcome != BATS_RECORD_RESULT)
         return;
@@ -161,8 +173,9 @@ static void take_attempt(struct bats_past_task *t, sqlite3_stmt *row)
     t->wall_us = sqlite3_column_int64(row, 6);
     t->session = sqlite3_column_int(row, 7);
     t->machine = sqlite3_column_int(row, 8);
-    p->state = p->exit_status == 0 && p->signal == 0 ? BATS_RECORD_DONE
-                                                     : BATS_RECORD_FAILED;
+    bool failed =
+        sqlite3_column_int(row, 1) != 0 || sqlite3_column_int(row, 2) != 0;
+    p->state = failed ? BATS_RECORD_FAILED : BATS_RECORD_DONE;
 }
 
 static int load_attempts(struct bats_past *past, struct bats_db *db,
@@ -177,9 +190,11 @@ static int load_attempts(struct bats_past *past, struct bats_db *db,
 }
 
 /* Losses before its last result do not count any more. */
-static void take_loss(struct bats_past_task *t, sqlite3_stmt *row)
+static void take_loss(struct bats_past *past, struct bats_past_task *t,
+                       sqlite3_stmt *row)
 {
-    t->past.losses += sqlite3_column_int64(row, 1) > t->result;
+    (void)past;
+    count(&t->past.losses, sqlite3_column_int64(row, 1) > t->result);
 }
 
 static int load_losses(struct bats_past *past, struct bats_db *db,
@@ -191,8 +206,10 @@ static int load_losses(struct bats_past *past, struct bats_db *db,
                     before, take_loss, err);
 }
 
-static void take_skip(struct bats_past_task *t, sqlite3_stmt *row)
+static void take_skip(struct bats_past *past, struct bats_past_task *t,
+                       sqlite3_stmt *row)
 {
+    (void)past;
     t->past.skipped |= sqlite3_column_int64(row, 1) > t->result;
 }
 
@@ -248,6 +265,15 @@ static int load_reserved(struct bats_past *past, struct bats_db *db,
     return rc < 0 ? rc : 0;
 }
 
+/* As long as no bag was edited: to sort takes memory. */
+static bool is_in_order(const struct bats_past *past)
+{
+    for (size_t i = 1; i < past->n; i++)
+        if (compare_places(&past->tasks[i - 1], &past->tasks[i]) > 0)
+            return false;
+    return true;
+}
+
 int bats_past_load(struct bats_past *past, struct bats_db *db, int64_t of,
                    int64_t before, struct bats_error *err)
 {
@@ -273,7 +299,7 @@ int bats_past_load(struct bats_past *past, struct bats_db *db, int64_t of,
         rc = load_losses(past, db, before, err);
     if (rc == 0)
         rc = load_skips(past, db, before, err);
-    if (rc == 0 && past->n > 0)
+    if (rc == 0 && !is_in_order(past))
         qsort(past->tasks, past->n, sizeof *past->tasks, compare_places);
     return rc;
 }
@@ -300,24 +326,4 @@ enum bats_task_state bats_record_state(enum bats_record_resume resume,
                                        : BATS_TASK_LEFT_OUT;
     return failed && resume == BATS_RECORD_RESUME ? BATS_TASK_FAILED
                                                   : BATS_TASK_PENDING;
-}
-
-static uint8_t clip(uint32_t n)
-{
-    return (uint8_t)(n < UINT8_MAX ? n : UINT8_MAX);
-}
-
-uint8_t bats_record_failures(const struct bats_record_past *past)
-{
-    return clip(past->failures);
-}
-
-uint8_t bats_record_losses(const struct bats_record_past *past)
-{
-    return clip(past->losses);
-}
-
-uint8_t bats_record_yields(const struct bats_record_past *past)
-{
-    return clip(past->yields);
 }

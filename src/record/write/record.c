@@ -126,7 +126,8 @@ void bats_record_abandon(struct bats_record *r)
     sqlite3_finalize(r->insert_task);
     sqlite3_finalize(r->insert_point);
     bats_db_close(&r->db);
-    bats_match_release(r);
+    bats_record_forget_past(r);
+    bats_past_results_release(&r->results);
     bats_parameters_release(&r->parameters);
     free(r->id);
     free(r->path);
@@ -332,7 +333,7 @@ int bats_record_begin(struct bats_record *r,
 {
     int rc = 0;
 
-    if (r->past.sessions > 0 && !r->is_matched)
+    if (r->past.sessions > 0 && (!r->is_matched || r->n_lacking > 0))
         return bats_error_set(err, BATS_ESTATE, "the bag was not compared");
     if (sqlite3_get_autocommit(r->db.sqlite)) /* no task was new */
         rc = bats_db_run(&r->db, "BEGIN", err);
@@ -351,7 +352,8 @@ int bats_record_begin(struct bats_record *r,
         rc = bats_db_run(&r->db, "COMMIT", err);
     if (rc == 0)
         rc = bats_record_sync(r, err);
-    bats_match_release(r);
+    bats_record_forget_past(r);
+    bats_past_results_release(&r->results);
     r->n_clusters = (uint32_t)session->engine->n_clusters;
     r->has_begun = rc == 0;
     return rc;

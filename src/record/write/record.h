@@ -172,20 +172,20 @@ enum bats_record_state {
     BATS_RECORD_FAILED
 };
 
+/* Kept for every task of the record, and so in few bytes: counts of uint8_t
+ * stay at 255. */
 struct bats_record_past {
-    enum bats_record_match match;
-    uint32_t was;                 /* index of a task in the last bag */
-    enum bats_record_state state; /* PENDING if CHANGED or ADDED */
-    uint32_t attempts;            /* executions that ended, of any kind */
-    uint32_t failures;            /* those that failed and were to be repeated,
-                                   * since its last result */
-    uint32_t losses;              /* executions lost with their machine and to
-                                   * be repeated, since then */
-    uint32_t yields;              /* in a row, until now, without progress */
-    bool skipped;                 /* not run, since one that it waited for had
-                                   * failed; and it has no result */
-    int exit_status;              /* of the last execution */
-    int signal;
+    uint32_t was;        /* index of a task in the last bag */
+    uint32_t attempts;   /* executions that ended, of any kind */
+    uint8_t match;       /* enum bats_record_match */
+    uint8_t state;       /* enum bats_record_state: PENDING if CHANGED or ADDED */
+    uint8_t failures;    /* executions that failed and were to be repeated,
+                          * since its last result */
+    uint8_t losses;      /* those lost with their machine and to be repeated,
+                          * since then */
+    uint8_t yields;      /* those in a row, until now, without progress */
+    bool skipped;        /* not run, since one that it waited for had failed;
+                          * and it has no result */
 };
 
 /* Selects the tasks of a recorded bag to run. */
@@ -199,9 +199,6 @@ enum bats_record_resume {
 /* The state of a task for the engine (struct bats_sched_earlier). */
 enum bats_task_state bats_record_state(enum bats_record_resume resume,
                                        const struct bats_record_past *past);
-uint8_t bats_record_failures(const struct bats_record_past *past);
-uint8_t bats_record_losses(const struct bats_record_past *past);
-uint8_t bats_record_yields(const struct bats_record_past *past);
 
 /* Adds task `index` of the bag (ascending, from 0) with `command`, from `line`
  * of the file. */
@@ -225,6 +222,11 @@ int bats_record_point(struct bats_record *record, uint32_t index,
 /* After the last task: finds all of them in the record. */
 int bats_record_match(struct bats_record *record, struct bats_error *err);
 
+/* True for a task that the record, which was continued, did not find: it is to
+ * be named once more, in ascending order, and is now written. So the texts of
+ * all these need not be in memory at once. */
+bool bats_record_lacks(const struct bats_record *record, uint32_t index);
+
 /* After the match: the results of a task of the bag. */
 struct bats_record_past bats_record_past(const struct bats_record *record,
                                          uint32_t index);
@@ -241,6 +243,10 @@ struct bats_record_gone {
 int bats_record_next_gone(struct bats_record *record, size_t *at,
                           struct bats_record_gone *gone,
                           struct bats_error *err);
+
+/* Ends the questions above: frees what only they need. The beginning of a
+ * session does so, too. */
+void bats_record_forget_past(struct bats_record *record);
 
 /* ---- a session ---- */
 
