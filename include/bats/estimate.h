@@ -135,6 +135,10 @@ struct bats_estimator {
  * levels. */
 double bats_levels_share(const struct bats_estimator *e, const double *slots);
 
+/* Tasks that these slots could do meanwhile; 0 without levels. */
+double bats_levels_waiting(const struct bats_estimator *e,
+                           const double *slots);
+
 enum bats_offer {
     BATS_OFFER_CHEAPEST,
     BATS_OFFER_CHEAPEST_10, /* cheapest+10% */

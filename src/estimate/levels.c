@@ -75,6 +75,17 @@ struct bats_prediction estimate_makespan(const struct bats_estimator *e,
     return all;
 }
 
+double bats_levels_waiting(const struct bats_estimator *e,
+                           const double *slots)
+{
+    struct bats_estimator flat = *e;
+    struct bats_prediction m = estimate_makespan(e, slots);
+    flat.levels = NULL;
+    return fmax((m.estimate - estimate_makespan(&flat, slots).estimate) *
+                    m.rate,
+                0);
+}
+
 double bats_levels_share(const struct bats_estimator *e, const double *slots)
 {
     struct bats_estimator flat = *e;

@@ -88,18 +88,23 @@ static void set_plan(const struct bag *bag, const struct purchase *p,
 }
 
 /* A machine counts for the share of M that it is held. */
-static struct bats_prediction makespan_of(const struct bats_estimator *e,
-                                          const struct bats_schedule *s,
-                                          double end)
+static void slots_of(const struct bats_estimator *e,
+                     const struct bats_schedule *s, double end, double *slots)
 {
-    double slots[BATS_CLUSTERS_MAX];
-
     for (size_t i = 0; i < e->n_clusters; i++) {
         uint32_t n = s->plan.machines[i];
         double held = (n - s->longer[i]) * fmin((double)s->held[i], end) +
                       s->longer[i] * fmin((double)s->held[i] + 1, end);
         slots[i] = held / end * estimate_slots(e, i);
     }
+}
+
+static struct bats_prediction makespan_of(const struct bats_estimator *e,
+                                          const struct bats_schedule *s,
+                                          double end)
+{
+    double slots[BATS_CLUSTERS_MAX];
+    slots_of(e, s, end, slots);
     return estimate_makespan(e, slots);
 }
 
@@ -115,13 +120,11 @@ static void buy(struct bag *bag, double aim, double demand, struct purchase *p)
 /* Tasks that its machines could do while slots wait for the end of a level. */
 static double waiting(const struct bag *bag, const struct purchase *p)
 {
+    double slots[BATS_CLUSTERS_MAX];
     struct bats_schedule s = {.offer = BATS_OFFER_NONE};
-    struct bats_estimator flat = *bag->e;
-    flat.levels = NULL;
     set_plan(bag, p, &s);
-    struct bats_prediction m = makespan_of(bag->e, &s, p->plan.end);
-    return (m.estimate - makespan_of(&flat, &s, p->plan.end).estimate) *
-           m.rate;
+    slots_of(bag->e, &s, p->plan.end, slots);
+    return bats_levels_waiting(bag->e, slots);
 }
 
 /* Buys the cheapest windows for that end; 0: those that end soonest. What waits
@@ -132,7 +135,7 @@ static void solve(struct bag *bag, double aim, struct purchase *p)
     buy(bag, aim, n, p);
     p->end = p->plan.end;
     for (int i = 0; i < ROUNDS && bag->e->levels && p->plan.feasible; i++)
-        buy(bag, aim, n + fmax(waiting(bag, p), 0), p);
+        buy(bag, aim, n + waiting(bag, p), p);
 }
 
 /* The cost of its machines until the end's upper bound. */

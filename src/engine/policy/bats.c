@@ -15,7 +15,10 @@
  *
  * A schedule that was chosen after sampling is an end and a limit of the cost:
  * it is planned for what is cheapest then, and once that is too late, for the
- * soonest end.
+ * soonest end. Until then, and where tasks wait for others, machines are also
+ * planned for the time in which slots wait for the last task of a level
+ * (bats/estimate.h), as in the offers. (For the soonest end in a budget, that would
+ * give up too much: paid slots that wait cost no more.)
  */
 #include "engine/policy/deadline.h"
 
@@ -25,6 +28,9 @@
 
 /* All machines may cost this share of the money: a forecast is no better. */
 #define CLEARLY 0.9
+/* Plans after the first one, if tasks wait for others: what waits depends on the
+ * machines. */
+#define ROUNDS 3
 /* Put by for each machine's last task, in windows. */
 #define RESERVE 0.25
 /* With a deadline: what has no result yet takes so many times what it has taken
@@ -79,12 +85,26 @@ static double reserve(const struct work *w)
 
 static void plan_windows(struct work *w, double money)
 {
-    bats_windows_plan(&w->problem.is, money, fmin(reserve(w), money),
-                      &w->plan);
+    double demand = w->problem.is.demand;
+    int rounds = w->problem.levels.n > 0 ? ROUNDS : 0;
+    for (int i = 0; i <= rounds; i++) {
+        if (i > 0)
+            w->problem.is.demand =
+                demand + problem_waits(&w->problem, &w->plan);
+        bats_windows_plan(&w->problem.is, money, fmin(reserve(w), money),
+                          &w->plan);
+    }
     for (uint32_t i = 0; i < w->problem.is.n_machines && !w->plan.feasible;
          i++)
         if ((double)w->keeps[i] < w->problem.machines[i].overrun)
             w->keeps[i] = (int64_t)w->problem.machines[i].overrun;
+}
+
+static double cost_of_all(const struct state *s, struct work *w, double *end)
+{
+    return bats_windows_cost_of_all(
+        &w->problem.is, problem_work(s) + problem_waits_of_all(&w->problem),
+        end);
 }
 
 static void use_all(const struct state *s, struct work *w)
@@ -111,7 +131,7 @@ static void plan_soonest(const struct state *s, struct work *w)
 {
     double money = money_left(s), end;
     double all =
-        bats_windows_cost_of_all(&w->problem.is, problem_work(s), &end);
+        cost_of_all(s, w, &end);
     bool has_aim = w->problem.is.aim > 0;
     w->is_all = !has_aim && (s->n_clusters == 1 || all <= CLEARLY * money);
     /* A guess of the end. */
@@ -264,8 +284,7 @@ static void start(void *self, const struct state *s,
     bool is_cheap =
         is_thrifty(s) &&
         deadline_plan(&w->problem, s, money_left(s), &w->plan, &w->look_at);
-    if (!is_cheap && bats_windows_cost_of_all(&w->problem.is, problem_work(s),
-                                              &end) <= CLEARLY * money_left(s))
+    if (!is_cheap && cost_of_all(s, w, &end) <= CLEARLY * money_left(s))
         use_all(s, w);
     else if (!is_cheap)
         plan_windows(w, money_left(s));

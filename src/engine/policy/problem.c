@@ -11,6 +11,7 @@
  * deviations more; no more than so many means. */
 #define DEVIATION_MOST 1
 #define LONGER 1.05 /* by default */
+#define CONFIDENCE 0.9
 
 /* ---- what is known ---- */
 
@@ -221,6 +222,68 @@ static double aim_of(const struct state *s)
     return s->aim > s->now ? (double)(s->aim - s->now) / (double)s->window : 0;
 }
 
+/* ---- tasks that wait for others ---- */
+
+static void find_runtimes(const struct state *s, struct problem *p,
+                          const double *mean)
+{
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct bats_stats *stats = &s->clusters[i].stats;
+        for (uint32_t k = 0; k < stats->n_sample; k++)
+            p->sample[k] = (double)stats->sample[k];
+        p->runtimes[i] =
+            stats->n_sample > 0
+                ? bats_runtimes_of(p->sample, stats->n_sample, CONFIDENCE)
+                : bats_runtimes_given(mean[i] * (double)s->window);
+    }
+}
+
+static double waiting(const struct problem *p, const double *slots)
+{
+    double n = 0, all = 0;
+    for (size_t k = 0; k < p->levels.n; k++)
+        n += p->levels.tasks[k] * p->levels.count[k];
+    for (size_t i = 0; i < p->is.n_types; i++)
+        all += slots[i];
+    const struct bats_estimator e = {.runtimes = p->runtimes,
+                                     .n_clusters = p->is.n_types,
+                                     .n_tasks = (uint64_t)n,
+                                     .levels = &p->levels};
+    return n < 1 || all <= 0 ? 0 : bats_levels_waiting(&e, slots);
+}
+
+double problem_waits_of_all(const struct problem *p)
+{
+    double slots[BATS_CLUSTERS_MAX];
+    for (size_t i = 0; i < p->is.n_types; i++)
+        slots[i] = p->types[i].parked * p->types[i].slots;
+    for (uint32_t i = 0; i < p->is.n_machines; i++)
+        if (!p->machines[i].leaves)
+            slots[p->machines[i].type] += p->machines[i].n_slots;
+    return waiting(p, slots);
+}
+
+/* A machine counts for the share of the time that it is held. */
+double problem_waits(const struct problem *p,
+                     const struct bats_windows_plan *plan)
+{
+    double slots[BATS_CLUSTERS_MAX];
+    for (size_t i = 0; i < p->is.n_types; i++) {
+        const struct bats_windows_type *t = &p->types[i];
+        slots[i] = plan->buys[i] * t->slots * fmax(plan->end - t->delay, 0);
+    }
+    for (uint32_t i = 0; i < p->is.n_machines; i++) {
+        const struct bats_windows_machine *m = &p->machines[i];
+        double held = fmin(m->paid + (double)plan->keeps[i], plan->end);
+        slots[m->type] += m->leaves ? 0 : m->n_slots * held;
+    }
+    for (size_t i = 0; i < p->is.n_types && plan->end > 0; i++)
+        slots[i] /= plan->end;
+    return plan->end > 0 ? waiting(p, slots) : 0;
+}
+
+/* ---- all of it ---- */
+
 void problem_make(struct problem *p, const struct state *s, bool all)
 {
     double mean[BATS_CLUSTERS_MAX], cv = p->cv = forecast_spread(s);
@@ -241,6 +304,11 @@ void problem_make(struct problem *p, const struct state *s, bool all)
     }
     for (uint32_t i = 0; i < s->n_held; i++)
         add_machine(s, p, mean, s->held[i]);
+    p->levels.n = 0;
+    if (p->is.aim > 0)
+        levels_left(s, &p->levels);
+    if (p->levels.n > 0)
+        find_runtimes(s, p, mean);
 }
 
 void problem_note(struct problem *p, const struct state *s,
@@ -255,11 +323,13 @@ int problem_init(struct problem *p, const struct state *s)
     p->longer = LONGER;
     p->machines = calloc(s->n_machines, sizeof *p->machines);
     p->slots = calloc(s->n_slots, sizeof *p->slots);
-    return p->machines && p->slots ? 0 : BATS_ENOMEM;
+    p->sample = calloc(s->sample_size + 1, sizeof *p->sample);
+    return p->machines && p->slots && p->sample ? 0 : BATS_ENOMEM;
 }
 
 void problem_release(struct problem *p)
 {
     free(p->machines);
     free(p->slots);
+    free(p->sample);
 }

@@ -23,6 +23,10 @@ struct problem {
     struct bats_windows_machine *machines; /* as many as the state has */
     struct bats_windows_slot *slots;
     double longest[BATS_CLUSTERS_MAX]; /* that was seen, microseconds */
+    struct bats_levels levels; /* of what is left, if there is an aim; none:
+                                * nobody waits */
+    struct bats_runtimes runtimes[BATS_CLUSTERS_MAX]; /* if somebody does */
+    double *sample;                                   /* room */
     double cv;     /* of the runtimes, in units of their cluster's mean */
     double longer; /* what runs on a cluster without results takes so many
                       times what the longest has been running for */
@@ -38,6 +42,13 @@ void problem_make(struct problem *p, const struct state *s, bool all);
 /* A result: the longest that was seen of a cluster. */
 void problem_note(struct problem *p, const struct state *s,
                   const struct occasion *why);
+
+/* Tasks that all machines, or those of the plan until its end, could do while
+ * slots wait for the end of a level (bats/estimate.h). They are a part of the
+ * demand: is.demand has none of them yet. */
+double problem_waits_of_all(const struct problem *p);
+double problem_waits(const struct problem *p,
+                     const struct bats_windows_plan *plan);
 
 /* Tasks that do not run; and their work, in mean tasks. */
 double problem_pending(const struct state *s);

@@ -98,23 +98,6 @@ static uint64_t tasks_left(const struct state *s)
     return left > 0 ? (uint64_t)left : 1;
 }
 
-/* Tasks that are left, by the longest chain that begins with them. */
-static int make_levels(struct bats_levels *levels, const struct state *s,
-                       struct bats_error *err)
-{
-    uint8_t *left = malloc(s->bag.n);
-    if (!left)
-        return bats_error_set(err, BATS_ENOMEM, "no memory for an estimate");
-    for (uint32_t i = 0; i < s->bag.n; i++) {
-        uint8_t state = s->bag.state[s->bag.position[i].i];
-        left[i] = state != BATS_TASK_DONE && state != BATS_TASK_FAILED &&
-                  state != BATS_TASK_LEFT_OUT && state != BATS_TASK_SKIPPED;
-    }
-    int rc = bats_graph_levels(s->bag.graph, left, levels, err);
-    free(left);
-    return rc;
-}
-
 /* Paid windows do fewer tasks if these wait for others. */
 static void allow_for_waiting(const struct memory *p, const struct state *s,
                               struct bats_estimator *e)
@@ -156,11 +139,10 @@ int choice_estimator(void *self, const struct state *s,
                      : 0,
         .rate = s->is_allocation ? s->ledger.billing.rate : 0};
     make_clusters(p, s);
-    int rc = s->bag.graph ? make_levels(&p->levels, s, err) : 0;
-    if (s->bag.graph && p->levels.n > 1)
+    levels_left(s, &p->levels);
+    if (p->levels.n > 1)
         e->levels = &p->levels;
-    if (rc == 0)
-        rc = make_runtimes(p, s, bats_estimate_confidence(e), err);
+    int rc = make_runtimes(p, s, bats_estimate_confidence(e), err);
     if (rc == 0 && e->levels)
         allow_for_waiting(p, s, e);
     return rc;

@@ -309,6 +309,8 @@ int state_init(struct state *s, const struct bats_sched_options *o,
     if (rc == 0)
         rc = categories_init(s, o);
     if (rc == 0)
+        rc = levels_init(s);
+    if (rc == 0)
         rc = purses_init(s, o);
     if (rc < 0)
         return rc;
@@ -339,6 +341,7 @@ void state_release(struct state *s)
     free(s->height);
     free(s->sorted);
     categories_release(s);
+    levels_release(s);
     purses_release(s);
     bats_heap_release(&s->turns);
     bats_heap_release(&s->limits);

@@ -24,6 +24,7 @@
 #define BATS_ENGINE_STATE_H
 
 #include "bats/bag.h"
+#include "bats/estimate.h"
 #include "bats/ledger.h"
 #include "bats/regression.h"
 #include "bats/sample.h"
@@ -220,6 +221,15 @@ enum phase {
     PHASE_LEAVING  /* nothing was chosen: ends with the windows paid */
 };
 
+/* Tasks with equally long chains before the bag's end: those between two
+ * barriers, for one. */
+struct levels {
+    uint32_t *of;     /* by node of the graph: the longest chain */
+    uint32_t *left;   /* by level: tasks that will have a result */
+    uint32_t *sorted; /* room for as many */
+    uint32_t n;       /* 0: there is no graph */
+};
+
 struct state {
     bats_time window, interval, preempt_lead, prefetch;
     bats_time interval_after; /* what `interval` is from the deadline on */
@@ -251,6 +261,7 @@ struct state {
                          the heaviest one; NULL: there is no graph */
     uint32_t *sorted; /* its nodes, parents first */
     bool is_ranked;
+    struct levels levels;
     struct categories categories;
     struct bats_ledger ledger;
     struct purses purses;
@@ -506,6 +517,18 @@ double categories_longest(const struct state *s, uint32_t task,
 /* How long the heaviest chain of what is left takes, one task after the other; 0:
  * not known. */
 bats_time state_longest_chain(const struct state *s);
+
+/* ---- levels.c ---- */
+
+/* As long as s->height is in tasks. BATS_ENOMEM; release in any case. */
+int levels_init(struct state *s);
+void levels_release(struct state *s);
+
+/* The task with this number will have no further result. */
+void levels_drop(struct state *s, uint32_t task);
+
+/* The levels of what is left; none without a graph. */
+void levels_left(const struct state *s, struct bats_levels *levels);
 
 /* ---- slots.c ---- */
 

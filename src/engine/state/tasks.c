@@ -1,6 +1,13 @@
 /* tasks: their results, failures and losses. See state.h. */
 #include "engine/state/state.h"
 
+static void drop(struct state *s, uint32_t task, enum bats_task_state state)
+{
+    categories_drop(s, task);
+    levels_drop(s, task);
+    purse_ended(s, task, state);
+}
+
 void task_finish(struct state *s, struct bats_position task,
                  enum bats_task_state state, size_t cluster)
 {
@@ -10,8 +17,7 @@ void task_finish(struct state *s, struct bats_position task,
         c->done++;
     else
         c->failed++;
-    categories_drop(s, s->bag.index[task.i]);
-    purse_ended(s, s->bag.index[task.i], state);
+    drop(s, s->bag.index[task.i], state);
     tasks_tell_skipped(s);
 }
 
@@ -19,8 +25,7 @@ void tasks_tell_skipped(struct state *s)
 {
     for (; s->n_told < s->bag.count[BATS_TASK_SKIPPED]; s->n_told++) {
         uint32_t number = s->bag.skipped[s->n_told];
-        categories_drop(s, number);
-        purse_ended(s, number, BATS_TASK_SKIPPED);
+        drop(s, number, BATS_TASK_SKIPPED);
         state_emit(
             s, (struct bats_command){.type = BATS_NOTICE_SKIP,
                                      .machine = BATS_NO_MACHINE,
