@@ -83,15 +83,27 @@ static int explain(const char *word, const struct bats_option **rows, int n,
                           found ? similar.name : "", found ? "?" : "");
 }
 
-/* The arguments are a command and its values. */
-static void read_sweep(int n, char **words, struct bats_settings *settings)
+/* The arguments are a command and its values. One that is called as a verb is
+ * meant as such, if there is no `--` before it. */
+static int read_sweep(int n, char **words, struct bats_settings *settings,
+                      struct bats_error *err)
 {
+    enum bats_verb verb;
+    if (n > 0 && strcmp(words[-1], "--") != 0 &&
+        bats_verb_find(words[0], &verb) &&
+        (verb == BATS_VERB_RUN || verb == BATS_VERB_SAMPLE))
+        return bats_error_set(err, BATS_EINPUT,
+                              "a verb comes before the options: 'bats-mpi %s "
+                              "OPTION...'; for a command of this name write "
+                              "'-- %s'",
+                              words[0], words[0]);
     settings->is_sweep = true;
     settings->sweep.sources = settings->source;
     settings->sweep.words = (const char *const *)words;
     settings->sweep.n_words = (size_t)n;
     settings->sweep.header = settings->header != NULL;
     settings->bag = "sweep";
+    return 0;
 }
 
 static int read_words(enum bats_verb verb, int n, char **words,
@@ -231,17 +243,16 @@ int bats_options_parse(enum bats_verb verb, int argc, char **argv,
     if (bad_environment)
         return bats_error_set(err, BATS_EINPUT, "BATS_BUDGET: %s", why.text);
     if (divided || settings->sweep.n_sources > 0)
-        read_sweep(argc - optind, argv + optind, settings);
+        rc = read_sweep(argc - optind, argv + optind, settings, err);
     else if (settings->sweep.colsep || settings->header ||
              settings->sweep.quote)
         return bats_error_set(err, BATS_EINPUT,
                               "--colsep, --header and --quote are for sweeps: "
                               "add '::: VALUE...' or ':::: FILE' (-: standard "
                               "input)");
-    else if ((rc = read_words(verb, argc - optind, argv + optind, settings,
-                              err)) != 0)
-        return rc;
-    return check_together(verb, settings, err);
+    else
+        rc = read_words(verb, argc - optind, argv + optind, settings, err);
+    return rc == 0 ? check_together(verb, settings, err) : rc;
 }
 
 int bats_options_complain(enum bats_verb verb, const struct bats_error *err)

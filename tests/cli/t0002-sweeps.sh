@@ -64,6 +64,9 @@ refuses 'more than 4294967294 points' --array 1-100000 -- echo {} \
 refuses 'a sweep needs a command' --array 1
 refuses "task 2: unknown built-in task '@x'" ::: 'echo a' '@x'
 refuses "add '::: VALUE...'" --header : -- echo
+refuses "a verb comes before the options" -j 2 run -q echo ::: a
+commands -j 2 -- run -q ::: a
+echo 'run -q a' | cmp - out
 ok 'bad values are named'
 
 "$BATS_MPI" run -q -j 3 --master-works --header=: --tag echo {n} ::: n : b c \

@@ -161,6 +161,12 @@ END
 refuses "1:18: this quote is not closed" <<'END'
 parameter x text "abc
 END
+refuses "4:1: this comment is not closed" <<'END'
+parameter x 1
+task main; exec a
+endtask
+/* parameter y 2
+END
 refuses "1:1: expected parameter, variable, jobs or task, found 'paramter'" <<'END'
 paramter x 1
 END

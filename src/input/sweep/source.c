@@ -77,15 +77,17 @@ static size_t newline_at(const char *at)
     return at[0] == '\n' ? 1 : at[0] == '\r' && at[1] == '\n' ? 2 : 0;
 }
 
-/* The end of the comment that begins here, or NULL. One that is not closed
- * goes on to the end of the file. */
-static const char *skip_comment(const char *at, bool hash)
+/* The end of the comment that begins here, or NULL. */
+static const char *skip_comment(struct bats_source *s, bool hash)
 {
+    const char *at = s->at;
     if ((hash && at[0] == '#') || (at[0] == '/' && at[1] == '/'))
         return at + strcspn(at, "\n");
     if (at[0] != '/' || at[1] != '*')
         return NULL;
     const char *end = strstr(at + 2, "*/");
+    if (end == NULL)
+        s->open = at;
     return end != NULL ? end + 2 : at + strlen(at);
 }
 
@@ -93,7 +95,7 @@ static void skip_blanks(struct bats_source *s)
 {
     for (;;) {
         s->at += strspn(s->at, BLANKS);
-        const char *comment = skip_comment(s->at, true);
+        const char *comment = skip_comment(s, true);
         size_t newline = *s->at == '\\' ? newline_at(s->at + 1) : 0;
         if (comment == NULL && newline == 0)
             return;
@@ -181,6 +183,10 @@ int bats_source_next(struct bats_source *s)
 {
     skip_blanks(s);
     s->token = (struct bats_token){.at = s->at};
+    if (*s->at == '\0' && s->open != NULL) {
+        s->token.at = s->open;
+        return bats_source_refuse(s, "this comment is not closed");
+    }
     if (*s->at == '\0') {
         s->token.kind = BATS_TOKEN_EOF;
         return 0;
@@ -217,7 +223,7 @@ int bats_source_rest(struct bats_source *s)
     while (rc == 0 && *s->at != '\0' && *s->at != '\n') {
         bool begins = n == 0 || strchr(BLANKS, s->word[n - 1]) != NULL;
         const char *comment =
-            quote == '\0' && begins ? skip_comment(s->at, false) : NULL;
+            quote == '\0' && begins ? skip_comment(s, false) : NULL;
         size_t newline = *s->at == '\\' ? newline_at(s->at + 1) : 0;
         if (comment != NULL) {
             s->at = comment;

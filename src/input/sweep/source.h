@@ -32,6 +32,7 @@ struct bats_source {
     const char *name; /* of the file */
     const char *text; /* with a NUL after it */
     const char *at;
+    const char *open; /* a comment that is not closed; or NULL */
     struct bats_token token; /* the last one that was read */
     char *word;              /* room for it */
     size_t word_room;
@@ -42,8 +43,8 @@ struct bats_source {
 void bats_source_release(struct bats_source *source);
 
 /* Reads the next token. A word may have quoted parts, as in node:"a b"; in
- * double quotes the escapes of C hold. BATS_EINPUT: a quote is not closed;
- * BATS_ENOMEM. */
+ * double quotes the escapes of C hold. BATS_EINPUT: a quote or a comment is not
+ * closed; BATS_ENOMEM. */
 int bats_source_next(struct bats_source *source);
 
 /* Reads the rest of the line as it is, for a shell, but for comments that the
