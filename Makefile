@@ -81,7 +81,7 @@ RECORD_SRC = $(addprefix src/record/, \
 	parameters.c past.c promise.c record.c rest.c sums.c) \
 	$(addprefix read/, copy.c history.c part.c recover.c scan.c select.c \
 	tasks.c totals.c view.c view_lists.c view_graph.c view_status.c view_stderr.c \
-	where.c) \
+	view_workflows.c where.c) \
 	$(addprefix verify/, rebuild.c replay.c))
 SITE_SRC = $(addprefix src/site/, \
 	account.c allocation.c ask.c batch_system.c batch_systems.c deaths.c \
@@ -99,7 +99,8 @@ SIM_SRC = $(addprefix src/sim/, \
 REPORT_SRC = $(addprefix src/report/, \
 	brief.c causes.c failures.c finish.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c strategies.c live.c live_screen.c \
 	assets.c dag.c html.c html_graph.c html_memory.c html_plan.c html_run.c html_strategies.c html_sweep.c perfetto.c series.c \
-	snapshot.c summary.c table.c terminal.c trace.c wfformat.c words.c)
+	snapshot.c summary.c table.c terminal.c trace.c wfformat.c words.c \
+	workflows.c)
 CLI_SRC = $(addprefix src/cli/, \
 	causes.c choosing.c cli.c closing.c clusters_json.c deadline.c dry_run.c \
 	estimation.c frontier.c help.c history.c jobs.c look.c main.c options.c \

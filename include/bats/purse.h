@@ -55,6 +55,7 @@ struct bats_purse {
 };
 
 struct bats_purse_status {
+    const char *name; /* as in bats_purse */
     bats_money budget, charged, held;
     bats_time deadline; /* 0: none */
     uint32_t left, done, failed;

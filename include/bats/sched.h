@@ -503,7 +503,8 @@ struct bats_category_status {
 void bats_sched_category_status(const struct bats_sched *s, uint32_t category,
                                 struct bats_category_status *status);
 
-void bats_sched_purse_status(const struct bats_sched *s, uint32_t purse,
+/* False: there are no more. */
+bool bats_sched_purse_status(const struct bats_sched *s, uint32_t purse,
                              struct bats_purse_status *status);
 
 /* The task has ended for good: it will not be run again. */

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "input/workflow/workflow.h"
 #include "report/words.h"
+#include "report/workflows.h"
 
 static int exit_code(const struct bats_run_outcome *outcome,
                      const struct bats_watch *watch)
@@ -87,23 +88,6 @@ list_categories(const struct bats_bagfile *bag, const struct bats_sched *sched,
     return list;
 }
 
-/* The same, of workflows with budgets of their own. */
-static struct bats_report_workflow *
-list_workflows(const struct bats_bagfile *bag, const struct bats_sched *sched,
-               uint32_t *n)
-{
-    const uint16_t *of;
-    const struct bats_purse *purses = bats_bagfile_purses(bag, &of, n);
-    struct bats_report_workflow *list =
-        *n > 0 ? calloc(*n, sizeof *list) : NULL;
-    for (uint32_t i = 0; list != NULL && i < *n; i++) {
-        list[i].name = purses[i].name;
-        bats_sched_purse_status(sched, i, &list[i].is);
-    }
-    *n = list != NULL ? *n : 0;
-    return list;
-}
-
 /* Reports and returns the exit code. */
 static int report(const struct bats_settings *set,
                   const struct bats_run_options *options,
@@ -149,8 +133,8 @@ static int report(const struct bats_settings *set,
     struct bats_report_category *categories =
         list_categories(options->bag, outcome->sched, &r.n_categories);
     r.categories = categories;
-    struct bats_report_workflow *workflows =
-        list_workflows(options->bag, outcome->sched, &r.n_workflows);
+    struct bats_purse_status *workflows =
+        bats_workflows_take(outcome->sched, &r.n_workflows);
     r.workflows = workflows;
     bats_watch_finish(watch);
     if (!set->quiet && watch->terminal >= 0 && bats_report_is_brief(&r))

@@ -13,6 +13,7 @@
 #include "report/report.h"
 #include "report/terminal.h"
 #include "report/words.h"
+#include "report/workflows.h"
 #include "util/now.h"
 
 /* ---- the observer ---- */
@@ -167,7 +168,11 @@ static void write_live(struct bats_watch *w,
         bats_sched_turns(sched, i, &more.turns[i]);
     fill_running(w, sched, &more);
     bats_causes_sort(&w->causes);
+    struct bats_purse_status *workflows =
+        bats_workflows_take(sched, &more.n_workflows);
+    more.workflows = workflows;
     json_t *object = bats_live_json(snapshot, &more);
+    free(workflows);
     if (object != NULL && bats_live_write(w->live_path, object, &err) != 0 &&
         !w->live_failed) {
         w->live_failed = true;

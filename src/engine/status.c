@@ -155,11 +155,14 @@ bool bats_sched_has_failed(const struct bats_sched *e, uint32_t task)
     return bag->state[bag->position[task].i] == BATS_TASK_FAILED;
 }
 
-void bats_sched_purse_status(const struct bats_sched *e, uint32_t purse,
+bool bats_sched_purse_status(const struct bats_sched *e, uint32_t purse,
                              struct bats_purse_status *status)
 {
+    if (purse >= e->state.purses.n)
+        return false;
     const struct purse *a = &e->state.purses.list[purse];
-    *status = (struct bats_purse_status){.budget = a->ledger.budget,
+    *status = (struct bats_purse_status){.name = a->name,
+                                         .budget = a->ledger.budget,
                                          .charged = a->ledger.charged,
                                          .held = a->ledger.held,
                                          .deadline = a->deadline,
@@ -169,6 +172,7 @@ void bats_sched_purse_status(const struct bats_sched *e, uint32_t purse,
                                          .skipped = a->skipped,
                                          .unpaid = a->unpaid,
                                          .ended = a->ended};
+    return true;
 }
 
 bool bats_sched_is_skipped(const struct bats_sched *e, uint32_t task)

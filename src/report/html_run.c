@@ -9,6 +9,7 @@
 #include "report/html.h"
 #include "report/series.h"
 #include "report/words.h"
+#include "report/workflows.h"
 #include "util/json.h"
 
 #define LISTED 50         /* tasks in a table */
@@ -262,6 +263,43 @@ static void write_clusters(struct page *p)
                        u->paid > u->used ? (u->paid - u->used) / 3.6e9 : 0.0);
     }
     bats_html_table_end(h);
+}
+
+static int write_workflows(struct page *p, struct bats_error *err)
+{
+    struct bats_html *h = &p->html;
+    struct bats_purse_status *list;
+    char text[BATS_UNITS_TEXT];
+    uint32_t n;
+    int rc = bats_view_workflows(p->view, &list, &n, NULL, err);
+    if (n > 0)
+        bats_html_table(h, "Workflows",
+                        "<workflow|tasks|done|failed|skipped|unpaid|charged|"
+                        "budget|left|end|deadline");
+    for (uint32_t i = 0; i < n; i++) {
+        const struct bats_purse_status *w = &list[i];
+        bats_html_row(h);
+        bats_html_code(h, w->name);
+        bats_html_cell(h, "%" PRIu32, bats_workflows_tasks(w));
+        bats_html_cell(h, "%" PRIu32, w->done);
+        bats_html_cell(h, "%" PRIu32, w->failed);
+        bats_html_cell(h, "%" PRIu32, w->skipped);
+        bats_html_cell(h, "%" PRIu32, w->unpaid);
+        bats_html_cell(h, "%s", money(text, w->charged));
+        bats_html_cell(h, "%s", money(text, w->budget));
+        bats_html_cell(h, "%s", money(text, bats_workflows_left(w)));
+        bats_html_cell(h, "%s",
+                       bats_workflows_end(w) != BATS_NEVER
+                           ? bats_words_moment(text, w->ended)
+                           : "-");
+        bats_html_cell(
+            h, "%s",
+            w->deadline > 0 ? bats_duration_format(text, w->deadline) : "-");
+    }
+    if (n > 0)
+        bats_html_table_end(h);
+    free(list);
+    return rc;
 }
 
 /* "slow 3, fast 1", from the record's "[3,1]". */
@@ -536,6 +574,9 @@ static int write_page(struct page *p, FILE *out, struct bats_error *err)
     write_promises(p);
     write_causes(p);
     write_decisions(p);
+    rc = write_workflows(p, err);
+    if (rc < 0)
+        return rc;
     write_clusters(p);
     if (p->strategies != NULL)
         bats_html_strategies_part(&p->html, p->strategies);

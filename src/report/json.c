@@ -6,6 +6,7 @@
 
 #include "report/finish.h"
 #include "report/report.h"
+#include "report/workflows.h"
 #include "util/json.h"
 
 /* Building blocks return NULL when memory is short; json_object_set_new and
@@ -250,6 +251,9 @@ static int set_result(json_t *o, const struct bats_report *r)
     bad |= SET(o, "tasks_skipped", integer(s->status.skipped));
     if (r->n_categories > 0)
         bad |= SET(o, "categories", categories(r));
+    if (r->n_workflows > 0)
+        bad |= SET(o, "workflows",
+                   bats_workflows_json(r->workflows, r->n_workflows));
     bad |= SET(o, "tasks_left", integer(bats_snapshot_left(s)));
     bad |= SET(o, "preempted", integer(s->status.preempted));
     bad |= SET(o, "retried", integer(s->status.retried));
@@ -263,6 +267,7 @@ static int set_result(json_t *o, const struct bats_report *r)
     bad |= SET(o, "billing",
                bats_json_text(bats_billing_name(s->platform->billing)));
     bad |= SET(o, "charged", money(s->status.charged));
+    bad |= SET(o, "charged_killed", money(r->charged_killed));
     bad |= SET(o, "reserved", money(reserved));
     bad |= SET(o, "reserved_windows", integer(windows));
     bad |= SET(o, "rest_cost", money(s->status.rest_cost));

@@ -7,6 +7,7 @@
 
 #include "bats/cluster.h"
 #include "report/words.h"
+#include "report/workflows.h"
 #include "util/json.h"
 
 static json_t *money(bats_money amount)
@@ -183,6 +184,8 @@ json_t *bats_live_json(const struct bats_snapshot *s,
     json_object_set_new(o, "retried", json_integer(st->retried));
     add_money(o, s);
     json_object_set_new(o, "clusters", clusters);
+    json_object_set_new(o, "workflows",
+                        bats_workflows_json(m->workflows, m->n_workflows));
     json_object_set_new(o, "longest", running_json(s, m));
     json_object_set_new(o, "decisions", decisions_json(s));
     json_object_set_new(o, "causes", causes_json(m->causes));

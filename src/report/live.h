@@ -3,7 +3,7 @@
  *
  * Layer: report. Written by the verb run, read by the verb top. The file
  * (RECORD.live) holds one JSON object, of a size that depends on the number of
- * clusters only. It is replaced by rename every few seconds, so that a reader
+ * clusters and workflows only. It is replaced by rename every few seconds, so that a reader
  * on another node, over NFS, sees a whole one when it opens it anew. It is
  * removed when the run ends in order; what a killed run leaves behind is old,
  * and says so by `written_unix`.
@@ -39,6 +39,8 @@ struct bats_live_more {
     char commands[BATS_LIVE_RUNNING][BATS_LIVE_COMMAND];
     size_t n_running;
     const struct bats_causes *causes; /* sorted */
+    const struct bats_purse_status *workflows;
+    uint32_t n_workflows;
 };
 
 /* The object, or NULL if memory is short. */

@@ -8,6 +8,8 @@
 #include "report/live.h"
 #include "report/words.h"
 
+#define MOST 8 /* lines of a table */
+
 struct screen {
     FILE *out;
     int rows, columns; /* that are left; of a line */
@@ -192,7 +194,7 @@ static void print_clusters(struct screen *s, const json_t *o)
                  count_of(c, "held"), count_of(c, "machines"));
         snprintf(busy, sizeof busy, "%" PRId64 "/%" PRId64,
                  count_of(c, "busy"), count_of(c, "slots"));
-        if (n > 8 && i == 7) {
+        if (n > MOST && i == MOST - 1) {
             line(s, "... %zu more clusters", n - i);
             break;
         }
@@ -201,6 +203,32 @@ static void print_clusters(struct screen *s, const json_t *o)
              number_of(c, "mean_s") > 0 ? moment(mean, number_of(c, "mean_s"))
                                         : "-",
              number_of(c, "profitability"));
+    }
+}
+
+static void print_workflows(struct screen *s, const json_t *o)
+{
+    const json_t *list = json_object_get(o, "workflows");
+    size_t n = json_array_size(list);
+    char time[BATS_UNITS_TEXT], done[48];
+
+    if (n > 0)
+        line(s, "%-16s %13s %7s %8s %9s %9s %9s", "workflow", "done", "failed",
+             "skipped", "charged", "left", "deadline");
+    for (size_t i = 0; i < n; i++) {
+        const json_t *w = json_array_get(list, i);
+        if (n > MOST && i == MOST - 1) {
+            line(s, "... %zu more workflows", n - i);
+            break;
+        }
+        snprintf(done, sizeof done, "%" PRId64 "/%" PRId64,
+                 count_of(w, "tasks_done"), count_of(w, "tasks"));
+        line(s, "%-16.16s %13s %7" PRId64 " %8" PRId64 " %9s %9s %9s",
+             text_of(w, "name"), done, count_of(w, "tasks_failed"),
+             count_of(w, "tasks_skipped"), text_of(w, "charged"),
+             has(w, "left") ? text_of(w, "left") : "-",
+             has(w, "deadline_s") ? moment(time, number_of(w, "deadline_s"))
+                                  : "-");
     }
 }
 
@@ -286,6 +314,7 @@ void bats_live_print(FILE *out, const json_t *object, enum bats_live_page page,
     line(&s, "%s", "");
     if (page == BATS_LIVE_ALL) {
         print_clusters(&s, object);
+        print_workflows(&s, object);
         print_turns(&s, object);
         print_failures(&s, object, 3);
         line(&s, "%s", "");

@@ -70,12 +70,6 @@ struct bats_report_category {
     struct bats_category_status is;
 };
 
-/* A workflow of several in the run. */
-struct bats_report_workflow {
-    const char *name; /* borrowed */
-    struct bats_purse_status is;
-};
-
 struct bats_report {
     struct bats_snapshot snapshot;
     struct bats_report_settings settings;
@@ -96,7 +90,7 @@ struct bats_report {
     const struct bats_report_category *categories; /* of a workflow; those
                                                       that took most first */
     uint32_t n_categories;
-    const struct bats_report_workflow *workflows;
+    const struct bats_purse_status *workflows; /* of several in the run */
     uint32_t n_workflows;
 };
 

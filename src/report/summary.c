@@ -10,6 +10,7 @@
 #include "report/report.h"
 #include "report/table.h"
 #include "report/words.h"
+#include "report/workflows.h"
 
 #define WIDTH 80
 #define LABEL 11 /* where the text after a label begins */
@@ -328,7 +329,7 @@ static void print_skipped(FILE *out, const struct bats_report *r)
     const struct bats_snapshot *s = &r->snapshot;
     uint32_t n_unpaid = 0;
     for (uint32_t i = 0; i < r->n_workflows; i++)
-        n_unpaid += r->workflows[i].is.unpaid;
+        n_unpaid += r->workflows[i].unpaid;
     uint32_t n = s->status.skipped, shown = 0;
     uint32_t *list = n > 0 ? malloc(n * sizeof *list) : NULL;
     char text[TEXT], count[64];
@@ -522,22 +523,6 @@ static double margin(const struct bats_category_status *c)
     return c->done > 1 ? 1.96 * c->deviation / sqrt(c->done) : 0;
 }
 
-static void set_name(struct bats_table *t, size_t row, const char *name)
-{
-    char text[41];
-    bats_table_set(t, row, 0, "%s",
-                   bats_encode_terminal(text, sizeof text, name));
-}
-
-/* Prints a table of the first of n things, and how many it leaves out. */
-static void print_first(FILE *out, const struct bats_table *t, uint32_t n)
-{
-    putc('\n', out);
-    bats_table_print(out, t);
-    if (n > LINES_SHOWN)
-        fprintf(out, "... %" PRIu32 " more\n", n - LINES_SHOWN);
-}
-
 static void print_categories(FILE *out, const struct bats_report *r)
 {
     static const char *const head[] = {"category", "done", "left",
@@ -549,7 +534,7 @@ static void print_categories(FILE *out, const struct bats_report *r)
     bats_table_head(&t, head, sizeof head / sizeof *head);
     for (uint32_t i = 0; i < r->n_categories && i < LINES_SHOWN; i++) {
         const struct bats_category_status *c = &r->categories[i].is;
-        set_name(&t, i + 1, r->categories[i].name);
+        bats_table_name(&t, i + 1, r->categories[i].name);
         bats_table_set(&t, i + 1, 1, "%" PRIu32, c->done);
         bats_table_set(&t, i + 1, 2, "%" PRIu32, c->left);
         bats_table_set(&t, i + 1, 3, "%s",
@@ -561,41 +546,7 @@ static void print_categories(FILE *out, const struct bats_report *r)
                            ? bats_duration_format(text, (bats_time)margin(c))
                            : "-");
     }
-    print_first(out, &t, r->n_categories);
-}
-
-/* What each workflow was charged of the whole, and whether it kept its goals. */
-static void print_workflows(FILE *out, const struct bats_report *r)
-{
-    static const char *const head[] = {"workflow", "done", "failed", "skipped",
-                                       "unpaid",   "charged", "budget", "end",
-                                       "deadline"};
-    struct bats_table t = {0};
-    char text[BATS_UNITS_TEXT];
-    if (r->n_workflows == 0)
-        return;
-    bats_table_head(&t, head, sizeof head / sizeof *head);
-    for (uint32_t i = 0; i < r->n_workflows && i < LINES_SHOWN; i++) {
-        const struct bats_purse_status *w = &r->workflows[i].is;
-        set_name(&t, i + 1, r->workflows[i].name);
-        bats_table_set(&t, i + 1, 1, "%" PRIu32, w->done);
-        bats_table_set(&t, i + 1, 2, "%" PRIu32, w->failed);
-        bats_table_set(&t, i + 1, 3, "%" PRIu32, w->skipped);
-        bats_table_set(&t, i + 1, 4, "%" PRIu32, w->unpaid);
-        bats_table_set(&t, i + 1, 5, "%s",
-                       bats_money_format(text, w->charged));
-        bats_table_set(&t, i + 1, 6, "%s",
-                       bats_money_format(text, w->budget));
-        bats_table_set(&t, i + 1, 7, "%s",
-                       w->ended == BATS_NEVER || w->skipped > 0
-                           ? "-"
-                           : bats_duration_format(text, w->ended));
-        bats_table_set(&t, i + 1, 8, "%s",
-                       w->deadline == 0
-                           ? "-"
-                           : bats_duration_format(text, w->deadline));
-    }
-    print_first(out, &t, r->n_workflows);
+    bats_table_first(out, &t, r->n_categories, LINES_SHOWN);
 }
 
 void bats_report_print(FILE *out, const struct bats_report *report)
@@ -605,7 +556,8 @@ void bats_report_print(FILE *out, const struct bats_report *report)
     putc('\n', out);
     print_clusters(out, &report->snapshot);
     print_categories(out, report);
-    print_workflows(out, report);
+    bats_workflows_print(out, report->workflows, report->n_workflows,
+                         LINES_SHOWN);
     putc('\n', out);
     print_facts(out, report);
     print_decisions(out, &report->snapshot);

@@ -1,5 +1,6 @@
 #include "report/table.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -69,4 +70,20 @@ void bats_table_print(FILE *out, const struct bats_table *table)
             fprintf(out, "  %*s", width[c], table->cell[r][c]);
         putc('\n', out);
     }
+}
+
+void bats_table_name(struct bats_table *t, size_t row, const char *name)
+{
+    char text[41];
+    bats_table_set(t, row, 0, "%s",
+                   bats_encode_terminal(text, sizeof text, name));
+}
+
+void bats_table_first(FILE *out, const struct bats_table *t, uint32_t n,
+                      uint32_t most)
+{
+    putc('\n', out);
+    bats_table_print(out, t);
+    if (n > most)
+        fprintf(out, "... %" PRIu32 " more\n", n - most);
 }

@@ -19,20 +19,27 @@ cat >bag <<'BAG'
 #BATS task r1
 touch r1
 #BATS task r2 after r1
-touch r2
+sh look
 #BATS workflow poor budget=1
 #BATS task p1
 touch p1
 #BATS task p2 after p1
 touch p2
 BAG
-expect 4 bats 2 bag --clusters clusters.ini
+cat >look <<LOOK
+test -e top || until "$BATS_MPI" top --once bag >out.top &&
+    grep -q 'rich  *1/2' out.top; do sleep 0.1; done
+mv out.top top && "$BATS_MPI" status bag >out.status
+touch r2
+LOOK
+expect 4 bats 2 bag --clusters clusters.ini --json json
 test -e r2
 test ! -e p1
 test ! -e p2
 ok 'what the budget of its workflow does not cover is not run, the rest is'
-grep -qE '^rich +2 +0 +0 +0 +2 +5 ' err
-grep -qE '^poor +0 +0 +2 +2 +0 +1 ' err
+rich='^rich +2/2 +0 +0 +0 +2 +5 +3 .* 2h$'
+poor='^poor +0/2 +0 +2 +2 +0 +1 +1 +- +-$'
+grep -qE "$rich" err && grep -qE "$poor" err
 grep -q 'the budget of their workflow does not cover.*: 3-4' err
 ok 'the bill has a line for each workflow, and names what is left'
 test "$(shared bag.bats 1)" = 2000000
@@ -42,6 +49,33 @@ ok 'who had the machine alone has paid all of it'
 grep -q 'the engine decides the same again' out
 ok 'the record is verified, shares too'
 
+grep -qE '^rich +1/2 +0 +0 +0 +5 +2h' top
+grep -qE '^poor +0/2 +0 +[02] +0 +1 +-$' top
+grep -qE '^rich +1/2 +0 +0 +0 +0 +5 +5 +- +2h$' out.status
+"$BATS_MPI" status bag >out
+grep -qE "$rich" out && grep -qE "$poor" out
+"$BATS_MPI" status --json bag >status
+for file in status json; do
+    perl -MJSON::PP -0e '$w = decode_json(<>)->{workflows};
+        exit !(@$w == 2 && $w->[0]{name} eq "rich" && $w->[0]{tasks_done} == 2 &&
+            $w->[0]{left} eq "3" && $w->[0]{deadline_s} == 7200 &&
+            $w->[0]{end_s} > 0 && $w->[1]{tasks_unpaid} == 2 &&
+            $w->[1]{budget} eq "1" && !defined $w->[1]{end_s})' $file
+done
+"$BATS_MPI" report bag --out - >out 2>&1
+grep -q '>rich<td>2<td>2<td>0<td>0<td>0<td>2<td>5<td>3<td>.*<td>2h$' out
+ok 'status, top and the report have the same figures'
+"$BATS_MPI" why bag >out
+grep -q '^workflow rich: 2 of 2 tasks done; charged 2 of 5, 3 left; .* 2h$' out
+grep -q 'the budgets of its workflows do not cover the rest$' out
+"$BATS_MPI" why bag 4 >out
+grep -q '^skipped: the budget of its workflow does not cover it$' out
+grep -q '^workflow poor: 0 of 2 tasks done, 2 skipped' out
+"$BATS_MPI" log bag >out
+grep -q 'share .* 2 by workflow rich$' out
+grep -q 'skip .* task 4  *unpaid$' out
+ok 'why and log say what workflows were charged, and could not pay'
+
 sed -i 's/budget=1/budget=2/' bag
 bats 2 bag --clusters clusters.ini --resume
 test -e p2
@@ -50,7 +84,9 @@ ok 'with more money, --resume does the rest'
 printf 'touch p3\n' >>bag
 expect 4 bats 2 bag --clusters clusters.ini --resume
 test ! -e p3
-grep -qE '^poor +2 +0 +1 +1 +2 +2 ' err
+grep -qE '^poor +2/3 +0 +1 +1 +2 +2 +0 ' err
+"$BATS_MPI" status bag >out
+grep -qE '^poor +2/3 +0 +1 +1 +2 +2 +0 ' out
 ok 'what earlier sessions have charged counts against the budget'
 
 cat >scenario.ini <<'INI'
@@ -64,7 +100,7 @@ seeds = 1
 machines = 1
 charge = 2
 INI
-sed 's/budget=2/budget=1/; s/^touch .*/@sleep 10m/' bag >simulated
+sed 's/budget=2/budget=1/; s/^touch .*\|^sh .*/@sleep 10m/' bag >simulated
 "$BATS_MPI" simulate scenario.ini --csv >out
 test "$(sed -n 2p out | cut -d, -f6,9,12)" = budget_exhausted,2,2
 ok 'simulated, the budgets hold as well'
@@ -109,8 +145,8 @@ expect 4 bats 2 a.makeflow budget=4 deadline=2h b.json budget=1 \
     --clusters clusters.ini
 cmp a1 a2
 test ! -e b1
-grep -qE '^a.makeflow +2 +0 +0 +0 +2 +4 .* 2h$' err
-grep -qE '^b.json +0 +0 +2 +2 +0 +1 ' err
+grep -qE '^a.makeflow +2/2 +0 +0 +0 +2 +4 +2 .* 2h$' err
+grep -qE '^b.json +0/2 +0 +2 +2 +0 +1 ' err
 ok 'several files are a workflow each, with their budgets behind them'
 bats 2 a.makeflow budget=4 b.json budget=2 --clusters clusters.ini --resume
 test -e b2
@@ -125,7 +161,7 @@ refused() {
 printf 'a2: clusters.ini\n\ttrue\n' >makes.mf
 printf 'x: a2\n\ttrue\n' >reads.mf
 printf '\nx: missing\n\ttrue\n' >lacks.mf
-refused "a.makeflow: 'x=3' is neither budget=AMOUNT" x=3
+refused "a.makeflow: 'x=3' is none of budget=AMOUNT" x=3
 refused "b.json: 'x' is not an amount" b.json budget=x
 refused 'a.makeflow: this workflow is there already' a.makeflow
 refused "makes.mf makes 'a2', which a.makeflow makes, too" makes.mf
@@ -149,8 +185,8 @@ for i in 1 2; do
     test "$(shared bag2.bats $i)" -gt 0
     test "$(shared bag2.bats $i)" -le $budget
 done
-grep -qE '^short +0 +0 +1 +1 ' err
-grep -qE '^long +1 +0 +0 +0 ' err
+grep -qE '^short +0/1 +0 +1 +1 ' err
+grep -qE '^long +1/1 +0 +0 +0 ' err
 ok 'one workflow runs out of money between windows, the other goes on'
 
 done_testing

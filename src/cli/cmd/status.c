@@ -9,9 +9,15 @@
 #include "cli/look.h"
 #include "report/table.h"
 #include "report/words.h"
+#include "report/workflows.h"
 #include "util/json.h"
 
 #define PHRASE 96
+
+struct workflows {
+    struct bats_purse_status *list;
+    uint32_t n;
+};
 
 static json_t *money(bats_money amount)
 {
@@ -35,7 +41,8 @@ static json_t *cluster_json(const struct bats_view_cluster *c)
         c->mean_runtime > 0 && c->done == 0);
 }
 
-static int print_json(const struct bats_view_status *st, json_t *options,
+static int print_json(const struct bats_view_status *st,
+                      const struct workflows *w, json_t *options,
                       struct bats_error *err)
 {
     json_t *clusters = json_array();
@@ -65,6 +72,9 @@ static int print_json(const struct bats_view_status *st, json_t *options,
     json_decref(counts);
     if (all != NULL && st->is_over)
         json_object_set_new(all, "exit_code", json_integer(st->exit_code));
+    if (all != NULL && w->n > 0)
+        json_object_set_new(all, "workflows",
+                            bats_workflows_json(w->list, w->n));
     if (all != NULL && options != NULL)
         json_object_set(all, "options", options);
     return bats_look_json(all, JSON_INDENT(2), err);
@@ -120,7 +130,7 @@ static void print_options(const json_t *options)
 }
 
 static void print_text(const struct bats_view_status *st,
-                       const json_t *options)
+                       const struct workflows *w, const json_t *options)
 {
     char text[PHRASE], budget[PHRASE], time[BATS_UNITS_TEXT], when[64];
     time_t started = (time_t)(st->started_us / 1000000);
@@ -152,6 +162,7 @@ static void print_text(const struct bats_view_status *st,
     print_options(options);
     putchar('\n');
     print_clusters(st);
+    bats_workflows_print(stdout, w->list, w->n, BATS_TABLE_ROWS - 1);
 }
 
 /* A cluster on which no task has ended yet has the runtime that the user
@@ -170,6 +181,7 @@ static int show(struct bats_view *view, const struct bats_settings *set,
                 struct bats_error *err)
 {
     struct bats_view_status status;
+    struct workflows w;
     char *text = NULL;
     int rc = bats_view_status(view, &status, err);
 
@@ -179,14 +191,19 @@ static int show(struct bats_view *view, const struct bats_settings *set,
     }
     if (rc == 0)
         rc = bats_view_options(view, &text, err);
-    if (rc < 0)
+    if (rc == 0)
+        rc = bats_view_workflows(view, &w.list, &w.n, NULL, err);
+    if (rc < 0) {
+        free(text);
         return rc;
+    }
     json_t *options = json_loads(text, 0, NULL);
     add_expected(&status, options);
     if (set->json)
-        rc = print_json(&status, options, err);
+        rc = print_json(&status, &w, options, err);
     else
-        print_text(&status, options);
+        print_text(&status, &w, options);
+    free(w.list);
     json_decref(options);
     free(text);
     return rc;

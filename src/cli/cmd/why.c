@@ -9,6 +9,7 @@
 #include "cli/cli.h"
 #include "cli/look.h"
 #include "report/words.h"
+#include "report/workflows.h"
 
 #define PHRASE 96
 #define SENTENCE 512
@@ -24,6 +25,9 @@ struct known {
     int64_t held;
     bats_time retry_delay, time_limit; /* of the engine's rules, */
     int64_t yields;                    /* as this */
+    struct bats_purse_status *workflows;
+    uint32_t n_workflows;
+    uint16_t *workflow; /* by number of a task - 1 */
 };
 
 static int learn_rules(struct bats_view *view, struct known *k,
@@ -54,6 +58,9 @@ static int learn(struct bats_view *view, struct known *k,
         rc = bats_view_decision(view, &k->has_decision, &k->decision, err);
     if (rc == 0)
         rc = learn_rules(view, k, err);
+    if (rc == 0)
+        rc = bats_view_workflows(view, &k->workflows, &k->n_workflows,
+                                 &k->workflow, err);
     k->held = 0;
     for (size_t i = 0; i < k->status.n_clusters; i++)
         k->held += k->status.clusters[i].held;
@@ -65,13 +72,19 @@ static bool why_over(char *text, size_t size, const struct known *k)
 {
     char charged[PHRASE], budget[PHRASE];
     const struct bats_view_status *st = &k->status;
+    uint32_t n_unpaid = 0;
 
     if (!st->is_over && st->is_live)
         return false;
+    for (uint32_t i = 0; i < k->n_workflows; i++)
+        n_unpaid += k->workflows[i].unpaid;
     if (!st->is_over)
         snprintf(text, size, "the run was interrupted%s",
                  bats_look_left(st) > 0 ? "; --resume goes on"
                                         : ", but no task of the bag is left");
+    else if (strcmp(st->finish, "budget") == 0 && n_unpaid > 0)
+        snprintf(text, size,
+                 "the budgets of its workflows do not cover the rest");
     else if (strcmp(st->finish, "budget") == 0)
         snprintf(
             text, size, "the budget is used up: %s of %s are charged",
@@ -80,6 +93,34 @@ static bool why_over(char *text, size_t size, const struct known *k)
     else
         snprintf(text, size, "the run is over: %s", st->finish);
     return true;
+}
+
+static void print_workflow(const struct known *k,
+                           const struct bats_purse_status *w)
+{
+    char charged[PHRASE], budget[PHRASE], left[PHRASE], time[BATS_UNITS_TEXT];
+    const char *currency = k->status.currency;
+    bats_words_put(stdout, BATS_ENCODE_TERMINAL, "workflow ");
+    bats_words_put(stdout, BATS_ENCODE_TERMINAL, w->name);
+    printf(": %" PRIu32 " of %" PRIu32 " tasks done", w->done,
+           bats_workflows_tasks(w));
+    if (w->failed > 0)
+        printf(", %" PRIu32 " failed", w->failed);
+    if (w->skipped > 0)
+        printf(", %" PRIu32 " skipped", w->skipped);
+    if (w->unpaid > 0)
+        printf(" (%" PRIu32 " that its budget does not cover)", w->unpaid);
+    bats_words_money(charged, sizeof charged, w->charged, currency);
+    if (w->budget == BATS_UNLIMITED)
+        printf("; charged %s", charged);
+    else
+        printf(
+            "; charged %s of %s, %s left", charged,
+            bats_words_money(budget, sizeof budget, w->budget, currency),
+            bats_words_money(left, sizeof left, bats_workflows_left(w), ""));
+    if (w->deadline > 0)
+        printf("; deadline %s", bats_duration_format(time, w->deadline));
+    putchar('\n');
 }
 
 /* ---- machines ---- */
@@ -302,7 +343,8 @@ static void print_task_why(const struct known *k,
         why_pending(text, sizeof text, k, t);
         bats_words_line(stdout, ": %s", text);
     } else if (strcmp(t->state, "skipped") == 0) {
-        puts(": a task that it waited for has failed");
+        puts(t->unpaid ? ": the budget of its workflow does not cover it"
+                       : ": a task that it waited for was not done");
     } else if (strcmp(t->state, "removed") == 0) {
         puts(": it is no longer in the bag");
     } else if (strcmp(t->state, "running") == 0) {
@@ -351,6 +393,8 @@ static int explain_task(struct bats_view *view, const struct known *k,
             putchar('\n');
         found = true;
         print_task_why(k, &task);
+        if (task.number <= k->status.tasks && k->n_workflows > 0)
+            print_workflow(k, &k->workflows[k->workflow[task.number - 1]]);
         rc = print_stderr(view, task.id, err);
         putchar('\n');
         if (rc == 0)
@@ -377,6 +421,8 @@ static int explain_all(struct bats_view *view, const struct known *k,
         bats_words_line(stdout, "%" PRId64 " pending: %s", k->status.pending,
                         text);
     }
+    for (uint32_t i = 0; i < k->n_workflows; i++)
+        print_workflow(k, &k->workflows[i]);
     int rc = explain_machines(view, k, NULL, err);
     struct bats_causes causes = {0};
     if (rc == 0 && k->status.failed > 0)
@@ -404,21 +450,28 @@ static int64_t task_number(const struct bats_settings *set)
     return 0;
 }
 
+static int explain(struct bats_view *view, const struct known *k,
+                   const struct bats_settings *set, struct bats_error *err)
+{
+    if (set->words[1] == NULL)
+        return explain_all(view, k, err);
+    int64_t number = task_number(set);
+    if (number > 0)
+        return explain_task(view, k, number, err);
+    return explain_machines(
+        view, k, set->words[2] != NULL ? set->words[2] : set->words[1], err);
+}
+
 static int show(struct bats_view *view, const struct bats_settings *set,
                 struct bats_error *err)
 {
-    struct known k;
+    struct known k = {.n_workflows = 0};
     int rc = learn(view, &k, err);
-
-    if (rc < 0)
-        return rc;
-    if (set->words[1] == NULL)
-        return explain_all(view, &k, err);
-    int64_t number = task_number(set);
-    if (number > 0)
-        return explain_task(view, &k, number, err);
-    return explain_machines(
-        view, &k, set->words[2] != NULL ? set->words[2] : set->words[1], err);
+    if (rc == 0)
+        rc = explain(view, &k, set, err);
+    free(k.workflows);
+    free(k.workflow);
+    return rc;
 }
 
 int cmd_why(int argc, char **argv)

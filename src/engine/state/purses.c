@@ -66,8 +66,10 @@ int purses_init(struct state *s, const struct bats_sched_options *o)
         const struct bats_purse *spec = &o->purses[i];
         bats_money budget =
             spec->budget > spec->charged ? spec->budget : spec->charged;
-        a->list[i] = (struct purse){
-            .deadline = spec->deadline, .is_news = true, .ended = BATS_NEVER};
+        a->list[i] = (struct purse){.name = spec->name,
+                                    .deadline = spec->deadline,
+                                    .is_news = true,
+                                    .ended = BATS_NEVER};
         bats_ledger_init(&a->list[i].ledger, budget, spec->charged);
         if (spec->begin > a->last_begin)
             a->last_begin = spec->begin;

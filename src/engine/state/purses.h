@@ -31,6 +31,7 @@ struct stakes {
 };
 
 struct purse {
+    const char *name;
     struct bats_ledger ledger;
     bats_time deadline;   /* 0: none */
     uint32_t first, last; /* of its tasks that wait for money, by index, */

@@ -44,6 +44,8 @@ enum bats_scan_column {
     BATS_SCAN_MACHINE,
     BATS_SCAN_SLOT,
     BATS_SCAN_TASK,
+    /* of commands */
+    BATS_SCAN_WHY = 7,
     /* of attempts */
     BATS_SCAN_A_TASK = 2,
     BATS_SCAN_A_ATTEMPT,

@@ -168,6 +168,7 @@ int bats_tasks_get(struct bats_tasks *list, int64_t id, bool is_text,
         .max_rss_kib = t->max_rss_kib,
         .exit_status = t->exit_status,
         .signal = t->signal,
+        .unpaid = t->is_unpaid,
         .host = t->result > 0 && t->host >= 0 ? all->hosts[t->host]
                 : seat != NULL                ? seat->host
                                               : "",

@@ -137,8 +137,11 @@ static int hear_command(struct look *l, const struct bats_scan_row *row,
     if (bats_scan_is(type, "skip")) {
         struct bats_totals_task *task =
             task_of(l->t, row->number[BATS_SCAN_TASK]);
-        if (is_present && task != NULL)
+        if (is_present && task != NULL) {
             task->is_skipped = true;
+            task->is_unpaid =
+                bats_scan_is(&row->text[BATS_SCAN_WHY], "unpaid");
+        }
         return 0;
     }
     return bats_scan_is(type, "cancel") || bats_scan_is(type, "lose")
@@ -205,6 +208,7 @@ static int hear_attempt(struct bats_totals *t, const struct bats_scan_row *row,
     task->has_failed = task->exit_status != 0 || task->signal != 0;
     task->start_us = or_zero(n[BATS_SCAN_A_START]);
     task->wall_us = n[BATS_SCAN_A_WALL];
+    task->ended = n[BATS_SCAN_TIME];
     task->cpu_us =
         or_zero(n[BATS_SCAN_A_USER]) + or_zero(n[BATS_SCAN_A_SYSTEM]);
     task->max_rss_kib = or_zero(n[BATS_SCAN_A_RSS]);

@@ -30,6 +30,7 @@ struct bats_totals_task {
     bool is_known, is_removed, is_skipped, runs;
     bool is_fresh; /* done, though nobody ran it: what it makes was there */
     bool has_failed;
+    bool is_unpaid;    /* skipped, because its workflow could not pay */
     bool is_taken;     /* its rows are in the view's tables */
     uint32_t number;   /* as people see it; the last one if it is removed */
     uint32_t attempts; /* executions that were not preempted */
@@ -38,6 +39,7 @@ struct bats_totals_task {
     int32_t machine, session;
     int32_t exit_status, signal;
     int32_t host; /* index into hosts; -1: not known */
+    bats_time ended; /* in its session */
     int64_t start_us, wall_us, cpu_us, max_rss_kib;
 };
 

@@ -18,6 +18,7 @@
 #include "bats/cluster.h"
 #include "bats/error.h"
 #include "bats/graph.h"
+#include "bats/purse.h"
 #include "bats/units.h"
 
 #define BATS_VIEW_WORD 80 /* room for a name or a short phrase */
@@ -81,6 +82,14 @@ int bats_view_status(struct bats_view *view, struct bats_view_status *status,
 int bats_view_options(struct bats_view *view, char **json,
                       struct bats_error *err);
 
+/* The workflows of the last session with budgets of their own, after
+ * bats_view_status: *list with the names, for free(); NULL if there are none.
+ * What the record does not know is 0: what is held. *of, for free(), too: the
+ * workflow of each task, by its number - 1. `of` may be NULL. */
+int bats_view_workflows(struct bats_view *view,
+                        struct bats_purse_status **list, uint32_t *n,
+                        uint16_t **of, struct bats_error *err);
+
 /* Which tasks of the last session wait for which others: n_tasks is the number
  * of its tasks in any case; *has_edges: some wait. To be released. */
 int bats_view_graph(struct bats_view *view, struct bats_graph *graph,
@@ -112,6 +121,7 @@ struct bats_view_task {
     const char *cluster;
     const char *command;
     int64_t line;
+    bool unpaid;            /* skipped, for its workflow could not pay */
     const char *parameters; /* values of a sweep, a JSON object; or "" */
 };
 

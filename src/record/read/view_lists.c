@@ -169,7 +169,15 @@ int bats_view_next_task(struct bats_view *v, struct bats_view_task *task,
     " || CASE WHEN cushion > 0 THEN ', ' || " AMOUNT(                         \
         "cushion") " || ' of it from the cushion' ELSE '' END"
 
+#define SHARED                                                                \
+    AMOUNT("why")                                                             \
+    " || ' by workflow ' || (SELECT name FROM w"                              \
+    "  WHERE id = session AND w.copy = command.copy)"
+
 static const char log_sql[] =
+    "WITH w AS MATERIALIZED (SELECT s.id, j.key + 1 AS copy,"
+    "  json_extract(j.value, '$.name') AS name FROM session s,"
+    "  json_each(s.options, '$.engine.workflows') j)"
     "SELECT l.session, l.time, l.what, m.name, b.number, l.text, b.removed"
     " FROM ("
     " SELECT seq, session, time_us AS time, type AS what, machine,"
@@ -177,7 +185,8 @@ static const char log_sql[] =
     "  WHERE type IN ('joined', 'lost', 'drain', 'stop')"
     " UNION ALL SELECT seq, session, time_us, type, machine, task,"
     "  CASE type WHEN 'finished' THEN (SELECT finish FROM session"
-    "   WHERE id = session) END FROM command"
+    "   WHERE id = session) WHEN 'share' THEN " SHARED
+    "  WHEN 'skip' THEN why END FROM command"
     " UNION ALL SELECT seq, session, time_us, CASE WHEN outcome = 1"
     "  THEN 'preempted' WHEN outcome = 3 THEN 'superseded'"
     "  WHEN outcome = 4 THEN 'checkpointed'"
