@@ -89,7 +89,8 @@ enum bats_event_type {
     BATS_EVENT_DONE,      /* machine, slot, task, runtime: exit status 0 */
     BATS_EVENT_FAILED,    /* the same, any other end of the task's own */
     BATS_EVENT_PREEMPTED, /* machine, slot, task: stopped by a CANCEL, or never
-                             started because of it */
+                             started because of it; or lost, on a machine
+                             of an unreliable cluster that goes on */
     BATS_EVENT_YIELDED,   /* machine, slot, task: it saved its state and wants
                              to be run again; no failure */
     BATS_EVENT_CHOSEN,    /* choice: the answer to SAMPLED */

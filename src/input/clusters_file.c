@@ -158,6 +158,7 @@ static const char *const key_names[BATS_KEY_MODEL] = {
     [BATS_KEY_RELIABILITY] = "reliability",
     [BATS_KEY_SURVIVAL] = "survival",
     [BATS_KEY_OUTAGES] = "outages",
+    [BATS_KEY_NOTICED] = "noticed",
     [BATS_KEY_CHARGE_LOST] = "charge_lost"};
 
 static const char *key_name(int key)
@@ -198,6 +199,8 @@ static int set_loss(struct reader *r, enum bats_cluster_key key,
         rc = bats_survival_parse(reliability, value, &why);
     else if (key == BATS_KEY_OUTAGES)
         rc = bats_outages_read(reliability, r->file->path, value, &why);
+    else if (key == BATS_KEY_NOTICED)
+        rc = bats_noticed_parse(reliability, value, &why);
     else if (!yes && strcmp(value, "no") != 0)
         rc = bats_error_set(&why, BATS_EINPUT, "'%.60s' is neither yes nor no",
                             value);
@@ -224,8 +227,8 @@ static int set_cluster_key(struct reader *r, const char *name,
                     "unknown key '%.60s' in [cluster %s]; known are nodes, "
                     "ranks, partition, charge, max, machine, speed, "
                     "expected, reliable, reliability, survival, outages, "
-                    "charge_lost, block, reclaimable, notice, guaranteed, "
-                    "free and lifetime",
+                    "noticed, charge_lost, block, reclaimable, notice, "
+                    "guaranteed, free and lifetime",
                     name, section->cluster.name);
     int code = once(r, name, &section->key_line[key]);
     if (code)
@@ -266,6 +269,7 @@ static int set_cluster_key(struct reader *r, const char *name,
     case BATS_KEY_RELIABILITY:
     case BATS_KEY_SURVIVAL:
     case BATS_KEY_OUTAGES:
+    case BATS_KEY_NOTICED:
     case BATS_KEY_CHARGE_LOST:
         section->is_reliable |=
             key == BATS_KEY_RELIABLE && strcmp(value, "yes") == 0;
@@ -403,6 +407,9 @@ static int check_losses(struct reader *r)
         r->line = section->key_line[BATS_KEY_RELIABLE];
         if (section->is_reliable && section->cluster.unreliable)
             return FAIL(r, "reliable: 'yes' beside losses that are emulated");
+        r->line = section->key_line[BATS_KEY_NOTICED];
+        if (r->line > 0 && !bats_reliability_loses(&section->reliability))
+            return FAIL(r, "noticed: no losses are emulated");
         r->line = section->key_line[BATS_KEY_CHARGE_LOST];
         if (r->line > 0 && !section->cluster.unreliable)
             return FAIL(r, "charge_lost: cluster '%s' is reliable",

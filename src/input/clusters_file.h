@@ -26,6 +26,7 @@ enum bats_cluster_key {
     BATS_KEY_RELIABILITY,
     BATS_KEY_SURVIVAL,
     BATS_KEY_OUTAGES,
+    BATS_KEY_NOTICED,
     BATS_KEY_CHARGE_LOST,
     BATS_KEY_MODEL, /* the first of those in model.h */
     BATS_KEY_COUNT = BATS_KEY_MODEL + BATS_MODEL_KEYS

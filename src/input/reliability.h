@@ -3,8 +3,8 @@
  *
  * Layer: input. The clusters file and scenarios describe it; the MPI master and
  * the simulator ask it which executions are lost. An execution that is lost
- * never answers: its slot is taken until somebody stops it. The ways, of which
- * a cluster may have several:
+ * never answers: its slot is taken until somebody stops it, or the loss is
+ * noticed. The ways, of which a cluster may have several:
  *
  *   reliability = 0.83             each execution is lost from its start on
  *   reliability = 0.9, 0.5 from 2h   with probability 1 - 0.83; or, by the time
@@ -16,6 +16,9 @@
  *                                  lost, and what starts before it is up again:
  *                                  lines "machine,down,up", the number of the
  *                                  machine in its cluster, from 1, and times
+ *
+ *   noticed = 10s                  the run learns of a loss so long after it;
+ *                                  else it is silent
  *
  * Everything is a function of the arguments: the same seed loses the same
  * executions.
@@ -47,6 +50,7 @@ struct bats_reliability {
     double a, b;                 /* its parameters; times in microseconds */
     struct bats_outage *outages; /* ascending by machine and time; owned */
     size_t n_outages;
+    bats_time noticed; /* so long after it; 0: never */
 };
 
 /* Each parses the value of a key. BATS_EINPUT with a sentence, BATS_ENOMEM. */
@@ -54,6 +58,8 @@ int bats_reliability_parse(struct bats_reliability *r, const char *value,
                            struct bats_error *err);
 int bats_survival_parse(struct bats_reliability *r, const char *value,
                         struct bats_error *err);
+int bats_noticed_parse(struct bats_reliability *r, const char *value,
+                       struct bats_error *err);
 /* `value` is relative to the directory of the file `from`. */
 int bats_outages_read(struct bats_reliability *r, const char *from,
                       const char *value, struct bats_error *err);

@@ -26,7 +26,7 @@
 #include "bats/error.h"
 #include "util/usage.h"
 
-#define BATS_PROTO_VERSION 9
+#define BATS_PROTO_VERSION 10
 #define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
 #define BATS_PROTO_OUTPUTS 4    /* kinds of output, numbered from 0 */
 #define BATS_PROTO_BINDS 3      /* ways to bind tasks, likewise */
@@ -127,6 +127,7 @@ struct bats_assign {
     int64_t lost_us;       /* emulation: so long after its start, real
                           * microseconds, it is lost and never answers until it
                           * is cancelled; 0: it is not lost */
+    int64_t noticed_us;    /* or until so long after that; 0: for ever */
     const char *command;   /* "": a built-in sleep */
     const char *variables; /* of its environment: "NAME=value", each with its
                             * NUL, n_variables bytes in all */

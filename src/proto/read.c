@@ -150,6 +150,7 @@ static void take_assign(struct reader *r, struct bats_assign *assign)
     assign->replica = take_u32(r);
     assign->sleep_us = take_amount(r);
     assign->lost_us = take_amount(r);
+    assign->noticed_us = take_amount(r);
     assign->command = take_text(r, SIZE_MAX);
     assign->variables = take_texts(r, &assign->n_variables);
 }

@@ -131,6 +131,7 @@ void bats_proto_assign(struct bats_packet *p, const struct bats_assign *assign)
     put(p, assign->replica, 4);
     put(p, (uint64_t)assign->sleep_us, 8);
     put(p, (uint64_t)assign->lost_us, 8);
+    put(p, (uint64_t)assign->noticed_us, 8);
     put_text(p, assign->command);
     put_bytes(p, assign->variables, assign->n_variables);
 }

@@ -33,6 +33,7 @@ struct waiting {
     uint32_t replica;
     int64_t sleep_us;
     int64_t lost_us;    /* emulation; 0: it is not lost */
+    int64_t noticed_us; /* or 0 */
     size_t n_variables; /* bytes */
     char *variables;    /* behind the command, as in struct bats_assign */
     char command[];     /* "": a built-in sleep */
@@ -63,8 +64,8 @@ struct bats_executor {
     bool is_replica;
     /* Emulation of a machine that never answers: `running` is lost at this
      * time, INT64_MAX: it is not; from then on the slot is silent until the
-     * task is cancelled. */
-    int64_t lost_at_us;
+     * task is cancelled, or for `noticed_us`, if that is not 0. */
+    int64_t lost_at_us, noticed_us, noticed_at_us;
     bool is_silent;
     struct bats_runner_result lost;
     bool holds; /* lines wait in `held` until the task has ended */
@@ -217,6 +218,7 @@ static int enqueue(struct bats_executor *executor, struct bats_message *assign,
                               .replica = a.replica,
                               .sleep_us = a.sleep_us,
                               .lost_us = a.lost_us,
+                              .noticed_us = a.noticed_us,
                               .n_variables = a.n_variables};
         memcpy(w->command, a.command, n);
         w->variables = w->command + n;
@@ -443,6 +445,9 @@ static void fall_silent(struct bats_executor *x,
                         const struct bats_runner_result *r)
 {
     x->is_silent = true;
+    x->noticed_at_us = INT64_MAX;
+    if (x->noticed_us > 0)
+        bats_units_add(bats_clock_now_us(), x->noticed_us, &x->noticed_at_us);
     x->lost = *r;
     forget_lines(x);
 }
@@ -470,6 +475,7 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
     x->attempt = w->attempt;
     x->is_replica = w->replica > 0;
     bool begins_lost = w->lost_us == 1;
+    x->noticed_us = w->noticed_us;
     x->lost_at_us = INT64_MAX;
     if (w->lost_us > 0)
         bats_units_add(bats_clock_now_us(), w->lost_us, &x->lost_at_us);
@@ -587,6 +593,12 @@ int bats_executor_poll(struct bats_executor *executor, int64_t timeout_us,
     if (!executor->ready &&
         (!executor->stopping || bats_runner_busy(executor->runner)))
         return get_ready(executor, timeout_us, err);
+    if (executor->is_silent) {
+        int64_t left = executor->noticed_at_us - bats_clock_now_us();
+        if (left <= 0)
+            return (rc = break_silence(executor, err)) < 0 ? rc : 1;
+        timeout_us = left < timeout_us ? left : timeout_us;
+    }
     if (!bats_runner_busy(executor->runner)) {
         if (executor->first == NULL || executor->held.asks ||
             executor->is_silent) {

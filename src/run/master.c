@@ -69,6 +69,14 @@ static bats_time lost_after(const struct master *m,
                                  bats_master_now(m));
 }
 
+/* In real microseconds; 0: never. */
+static int64_t noticed_after(const struct master *m, uint32_t machine)
+{
+    const struct bats_platform *p = &m->survey.platform;
+    bats_time time = p->reliability[p->machines[machine].cluster].noticed;
+    return (int64_t)ceil((double)time / m->options->time_scale);
+}
+
 static int run_task(struct master *m, size_t i,
                     const struct bats_command *command, struct bats_error *err)
 {
@@ -102,6 +110,7 @@ static int run_task(struct master *m, size_t i,
         .lost_us = lost == BATS_NEVER
                        ? 0
                        : 1 + llround((double)lost / m->options->time_scale),
+        .noticed_us = noticed_after(m, command->machine),
     };
     return bats_crew_assign(&m->crew, i, &assign, err);
 }

@@ -146,11 +146,12 @@ static int take_result(struct master *m, size_t i,
         bats_sched_execution(m->sched, machine, slot, r->task);
     /* Its rank was told to end before this one was: the order is for all
      * ranks, but for those of other jobs, and those that may be reclaimed: there
-     * the task is to be run again. */
+     * the task is to be run again. (Or this is an emulated loss.) */
     const struct bats_platform *p = &m->survey.platform;
-    bool told = r->cancelled && state == BATS_EXECUTION_RUNS;
-    bool moves =
-        told && p->clusters[p->machines[machine].cluster].reclaimable;
+    uint32_t cluster = p->machines[machine].cluster;
+    bool told = r->cancelled && state == BATS_EXECUTION_RUNS &&
+                p->reliability[cluster].noticed == 0;
+    bool moves = told && p->clusters[cluster].reclaimable;
     if (told && !moves && m->joined != NULL)
         return BATS_RESULTS_ENDING;
     if (told && !moves) {

@@ -58,8 +58,8 @@
  *     noise = 0.05                 ; relative deviation from run to run
  *     loss = 500h                  ; mean time until a machine is lost
  *     reliable = no                ; executions may be lost without a word:
- *     reliability = 0.83           ; these and survival, outages: see
- *                                  ; input/reliability.h
+ *     reliability = 0.83           ; these and survival, outages, noticed:
+ *                                  ; see input/reliability.h
  *     block, reclaimable, notice, guaranteed, free, lifetime: see
  *                                  ; input/model.h, and `charge` there
  *     charge_lost = no             ; with billing = use; default yes

@@ -15,6 +15,7 @@ struct slot {
     bool is_replica;
     bats_time runtime; /* runtime of the present execution of the head, */
     bats_time end;     /* and when it answers; or BATS_NEVER */
+    bool is_lost;      /* that end is when its loss is noticed */
 };
 
 #define NO_SLOT UINT32_MAX
@@ -84,16 +85,21 @@ static bats_time draw_runtime(const struct world *w, uint32_t machine,
     return (bats_time)(work / w->o->speed[cluster] + 0.5);
 }
 
-/* The execution of the head that begins at `start` never answers. */
-static bool is_lost(const struct world *w, uint32_t slot, uint32_t execution,
+/* The end of the execution of the head that begins at `start`. */
+static void set_end(struct world *w, struct slot *sl, uint32_t execution,
                     bats_time start)
 {
-    const struct slot *sl = &w->slots[slot];
     uint32_t cluster = w->o->sched.machines[sl->machine].cluster;
-    return w->o->reliability &&
-           bats_reliability_lost(&w->o->reliability[cluster], w->o->noise_seed,
-                                 w->number[sl->machine], sl->head, execution,
-                                 start) <= sl->runtime;
+    const struct bats_reliability *r =
+        w->o->reliability ? &w->o->reliability[cluster] : NULL;
+    bats_time lost =
+        r ? bats_reliability_lost(r, w->o->noise_seed, w->number[sl->machine],
+                                  sl->head, execution, start)
+          : BATS_NEVER;
+    sl->is_lost = lost <= sl->runtime;
+    sl->end = !sl->is_lost      ? start + sl->runtime
+              : r->noticed == 0 ? BATS_NEVER
+                                : start + lost + r->noticed;
 }
 
 static void start_head(struct world *w, uint32_t slot)
@@ -108,13 +114,11 @@ static void start_head(struct world *w, uint32_t slot)
     uint32_t execution = w->executions ? w->executions[sl->head]++ : 0;
     bats_time start = w->now > ready ? w->now : ready;
     sl->runtime = draw_runtime(w, sl->machine, sl->head, execution);
-    if (is_lost(w, slot, execution, start)) {
-        sl->end = BATS_NEVER;
+    set_end(w, sl, execution, start);
+    if (sl->end == BATS_NEVER)
         bats_heap_remove(&w->ends, slot);
-    } else {
-        sl->end = start + sl->runtime;
+    else
         bats_heap_set(&w->ends, slot, sl->end);
-    }
 }
 
 static bool has_jobs(const struct world *w)
@@ -242,7 +246,7 @@ static void take_out(struct world *w, uint32_t slot, uint32_t task)
 static enum bats_event_type stop(struct world *w, uint32_t slot, uint32_t task)
 {
     struct slot *sl = &w->slots[slot];
-    bool saves = w->left && sl->head == task && sl->end != BATS_NEVER &&
+    bool saves = w->left && sl->head == task && !sl->is_lost &&
                  sl->end - sl->runtime < w->now && !sl->is_replica;
     if (saves) {
         uint32_t cluster = w->o->sched.machines[sl->machine].cluster;
@@ -331,8 +335,9 @@ static int end_task(struct world *w, uint32_t slot)
     uint32_t task = sl->head;
     bool fails =
         is_broken(w, sl->machine) || (w->o->fails && w->o->fails[task]);
-    struct bats_event event = {.type =
-                                   fails ? BATS_EVENT_FAILED : BATS_EVENT_DONE,
+    struct bats_event event = {.type = sl->is_lost ? BATS_EVENT_PREEMPTED
+                                       : fails     ? BATS_EVENT_FAILED
+                                                   : BATS_EVENT_DONE,
                                .machine = sl->machine,
                                .slot = sl->slot,
                                .task = task,

@@ -39,6 +39,17 @@ lost=$(grep -c 'timed out' cheap)
 test "$charged" -eq "$answered" && test "$lost" -gt 0
 ok 'what is lost is not charged'
 
+# What is lost here has not run for 30 s; tasks take 10 minutes.
+sed 's/^reliability.*/&\nnoticed = 30s/' clusters >told
+bats 9 run bag --time-scale 1000 --seed 4 -c told --policy expert \
+    --strategy AUR --record n --json report
+test "$(report tasks_done)" -eq 24
+"$BATS_MPI" record verify n >verified
+lost=$("$BATS_MPI" log n | grep -c ' preempted ')
+test "$lost" -gt 0
+expect 1 grep -q '^timed out' err
+ok 'a loss that is noticed puts the task back before it is given up'
+
 bats 9 run bag $options --utility fastest --record u --save learned
 grep -q '^strategy   N=.*, chosen at .* answered' err
 "$BATS_MPI" record verify u >verified

@@ -177,13 +177,15 @@ static void unknown_sections_and_keys_are_refused(void **state)
     refuse_line("node = a1",
                 ":3: unknown key 'node' in [cluster x]; known are nodes, "
                 "ranks, partition, charge, max, machine, speed, expected, "
-                "reliable, reliability, survival, outages, charge_lost, block, "
-                "reclaimable, notice, guaranteed, free and lifetime");
+                "reliable, reliability, survival, outages, noticed, "
+                "charge_lost, block, reclaimable, notice, guaranteed, free "
+                "and lifetime");
     refuse_line("window = 1h",
                 ":3: unknown key 'window' in [cluster x]; known are nodes, "
                 "ranks, partition, charge, max, machine, speed, expected, "
-                "reliable, reliability, survival, outages, charge_lost, block, "
-                "reclaimable, notice, guaranteed, free and lifetime");
+                "reliable, reliability, survival, outages, noticed, "
+                "charge_lost, block, reclaimable, notice, guaranteed, free "
+                "and lifetime");
     refuse("#\nmax = 3\n[cluster x]\ncharge = 1\n",
            ":2: 'max' stands in front of the first section");
 }
@@ -542,6 +544,10 @@ static void losses_are_checked(void **state)
     refuse_line("reliable = yes\nreliability = 0.5",
                 ":3: reliable: 'yes' beside losses that are emulated");
     refuse_line("outages = /no/file", ":3: outages: cannot read /no/file");
+    refuse_line("noticed = 0\nreliability = 0.5",
+                ":3: noticed: '0' is not above 0");
+    refuse_line("noticed = 10s\nreliable = no",
+                ":3: noticed: no losses are emulated");
     refuse_line("charge_lost = no", ":3: charge_lost: cluster 'x' is "
                                     "reliable");
     refuse_line("charge_lost = no\nreliability = 0.5",

@@ -52,8 +52,8 @@ static void write_kind(int kind, struct bats_packet *p)
                                             .stop = "c",
                                             .n_stop = 2};
     static const struct bats_assign assigns[] = {
-        {0, 1, 0, 0, 0, "echo \"hi\"", "a=1\0b=", 7},
-        {UINT32_MAX - 1, 3, 2, INT64_MAX, 7, "", NULL, 0}};
+        {0, 1, 0, 0, 0, 0, "echo \"hi\"", "a=1\0b=", 7},
+        {UINT32_MAX - 1, 3, 2, INT64_MAX, 7, 8, "", NULL, 0}};
     static const struct bats_task_result results[] = {
         {.task = 5,
          .attempt = 8,
@@ -264,6 +264,7 @@ static void lists_arrive_complete_and_in_order(void **state)
     assert_int_equal(assign.replica, 2);
     assert_int_equal(assign.sleep_us, INT64_MAX);
     assert_int_equal(assign.lost_us, 7);
+    assert_int_equal(assign.noticed_us, 8);
     assert_string_equal(assign.command, "");
     assert_int_equal(assign.n_variables, 0);
     assert_false(bats_proto_next_assign(&m, &assign));
@@ -309,7 +310,7 @@ static void cancel_is_little_endian_on_the_wire(void **state)
     (void)state;
     struct bats_packet p = {0};
     write_kind(BATS_MESSAGE_CANCEL - 1, &p);
-    static const uint8_t expected[] = {5, 9, 4, 3, 2, 1};
+    static const uint8_t expected[] = {5, 10, 4, 3, 2, 1};
     assert_int_equal(p.n, sizeof expected);
     assert_memory_equal(p.bytes, expected, sizeof expected);
     bats_packet_release(&p);
@@ -320,7 +321,7 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     (void)state;
     struct bats_packet p = {0};
     static const uint8_t hello[] = {
-        1,    9,    'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
+        1,    10,   'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
         0,    0,    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 5,    0,
         0,    0,    'n',  'o',  'd',  'e',  '7',  0,    4,    0,    0,    0,
         'f',  'a',  's',  't',  0,    2,    0,    0,    0,    3,    0,    0,
@@ -333,11 +334,12 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     assert_memory_equal(p.bytes, hello, sizeof hello);
     bats_packet_release(&p);
 
-    static const uint8_t assign[] = {3, 9, 1,   0, 0, 0, 2, 0, 0,   0, 4, 0,
-                                     0, 0, 5,   0, 0, 0, 6, 0, 0,   0, 0, 0,
-                                     0, 0, 7,   0, 0, 0, 0, 0, 0,   0, 1, 0,
-                                     0, 0, 'x', 0, 2, 0, 0, 0, '=', 0, 0};
-    bats_proto_assign(&p, &(struct bats_assign){2, 4, 5, 6, 7, "x", "=", 2});
+    static const uint8_t assign[] = {
+        3, 10, 1, 0, 0, 0, 2,   0, 0, 0, 4, 0, 0, 0, 5,   0, 0, 0, 6,
+        0, 0,  0, 0, 0, 0, 0,   7, 0, 0, 0, 0, 0, 0, 0,   8, 0, 0, 0,
+        0, 0,  0, 0, 1, 0, 0,   0, 'x', 0, 2, 0, 0, 0, '=', 0, 0};
+    bats_proto_assign(&p,
+                      &(struct bats_assign){2, 4, 5, 6, 7, 8, "x", "=", 2});
     assert_int_equal(p.n, sizeof assign);
     assert_memory_equal(p.bytes, assign, sizeof assign);
     bats_packet_release(&p);

@@ -62,6 +62,25 @@ static void simulate(struct world *w)
     bats_sched_destroy(s);
 }
 
+/* The machine goes down at 10 min and is up again at 12, but only at 15 is it
+ * said that the task of 50 min is lost. */
+static void a_loss_that_is_noticed_puts_the_task_back(void **state)
+{
+    (void)state;
+    struct world w;
+    struct bats_outage outage = {.down = 10 * BATS_MINUTE,
+                                 .up = 12 * BATS_MINUTE};
+    struct bats_reliability loses = {
+        .outages = &outage, .n_outages = 1, .noticed = 5 * BATS_MINUTE};
+    set_up(&w, 1, 50 * BATS_MINUTE, 1);
+    w.cluster.unreliable = true;
+    w.o.reliability = &loses;
+    simulate(&w);
+    assert_int_equal(w.makespan, 65 * BATS_MINUTE);
+    assert_int_equal(w.status.preempted, 1);
+    assert_int_equal(w.status.done, 1);
+}
+
 /* 15 min of start-up and a task of 50: the machine is charged from the start,
  * and the task counts with its own 50 min. */
 static void start_up_is_charged_and_delays_the_first_task(void **state)
@@ -225,6 +244,7 @@ static void every_running_task_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_loss_that_is_noticed_puts_the_task_back),
         cmocka_unit_test(start_up_is_charged_and_delays_the_first_task),
         cmocka_unit_test(a_machine_that_is_up_does_not_start_again),
         cmocka_unit_test(every_event_and_command_is_shown_in_order),

@@ -322,8 +322,8 @@ static void keys_are_checked(void **state)
                    ":4: unknown key 'nodes' in [cluster]; known "
                    "are machines, charge, speed, expected, slots, "
                    "startup, queue, noise, loss, reliable, reliability, survival, "
-                   "outages, charge_lost, block, reclaimable, notice, "
-                   "guaranteed, free and lifetime");
+                   "outages, noticed, charge_lost, block, reclaimable, "
+                   "notice, guaranteed, free and lifetime");
     refuse_run("window = 1h\nwindow = 1h",
                ":3: 'window' is already on line 2");
     refuse_cluster("charge = 2", ":4: 'charge' is already on line 3");

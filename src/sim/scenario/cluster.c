@@ -132,6 +132,12 @@ static int set_outages(struct reader *r, const char *value,
     return bats_outages_read(losses(r), r->path, value, why);
 }
 
+static int set_noticed(struct reader *r, const char *value,
+                       struct bats_error *why)
+{
+    return bats_noticed_parse(losses(r), value, why);
+}
+
 static int set_charge_lost(struct reader *r, const char *value,
                            struct bats_error *why)
 {
@@ -155,6 +161,7 @@ const struct key bats_scenario_cluster_keys[KEYS_MAX] = {
     {"reliability", set_reliability, false, false},
     {"survival", set_survival, false, false},
     {"outages", set_outages, false, false},
+    {"noticed", set_noticed, false, false},
     {"charge_lost", set_charge_lost, false, false},
     {"block", set_block, false, false},
     {"reclaimable", set_reclaimable, false, false},
@@ -193,6 +200,10 @@ static int check_losses(const struct reader *r, size_t i, unsigned line)
     if (r->is_reliable[i] && c->unreliable)
         return FAIL(r, line, "cluster '%s' is reliable, and has losses",
                     c->name);
+    const struct bats_reliability *losses =
+        &r->scenario->platform.reliability[i];
+    if (losses->noticed > 0 && !bats_reliability_loses(losses))
+        return FAIL(r, line, "noticed: cluster '%s' has no losses", c->name);
     if (!c->lost_is_free)
         return 0;
     if (!c->unreliable)
