@@ -4,13 +4,13 @@
  * from all that the run has shown of its pools, and online, from what was known
  * when the tail began.
  *
- *   build/bench/expert/deviation RUNS SHARE
+ *   build/bench/expert/deviation RUNS SHARE FIRST
  *
- * SHARE of the machines and tasks: 1, or less. A row of tab-separated values for
- * every run: number, seed, tail in seconds and cost of the run, then tail and
- * cost by the pools as they are, offline, online, and online from the state in
- * which the tail began. Tasks keep their runtime wherever they run (KEEP = 1),
- * or every instance draws its own, as the paper's Estimator has it (0).
+ * SHARE of the machines and tasks: 1, or less; the seed of the FIRST run. A row
+ * of tab-separated values for every run: number, seed, tail in seconds and cost of
+ * the run, then tail and cost by the pools as they are, offline, online, and online
+ * from the state in which the tail began. Tasks keep their runtime wherever they
+ * run.
  */
 #include <math.h>
 #include <stdio.h>
@@ -321,8 +321,9 @@ int main(int argc, char **argv)
 {
     uint64_t runs = argc > 1 ? strtoul(argv[1], NULL, 10) : 20;
     double share = argc > 2 ? strtod(argv[2], NULL) : 1;
+    uint64_t first = argc > 3 ? strtoul(argv[3], NULL, 10) : 1;
     for (int i = 1; i <= 13; i++)
-        for (uint64_t seed = 1; seed <= runs; seed++)
+        for (uint64_t seed = first; seed < first + runs; seed++)
             run(i, seed, share);
     return 0;
 }

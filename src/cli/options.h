@@ -45,6 +45,7 @@ struct bats_settings {
     const char *bind;        /* none, core or numa ["core"] */
     bats_time window;        /* [0] */
     const char *policy;      /* ["bats"] */
+    bool policy_given;       /* [false] */
     const char *strategy;    /* [NULL] */
     const char *utility;     /* [NULL] */
     uint32_t plays;          /* [0] */

@@ -114,7 +114,7 @@ const struct bats_option bats_options[] = {
      "bats: ask for the jobs that end the bag soonest within the budget; rr: "
      "for as many as there are tasks and money for; expert: for jobs of the "
      "partitions in --unreliable, and of the others only for the last tasks, "
-     "by --strategy or --utility (default: bats)"},
+     "by --strategy or --utility (default: bats, with --unreliable expert)"},
     {"dry-run", 'n', NULL, BATS_OPTION_FLAG, AT(dry_run), ALLOC,
      BATS_GROUP_RUN,
      "show what jobs cost, and the first ones as they would be submitted; "
@@ -199,7 +199,8 @@ const struct bats_option bats_options[] = {
      "deadline and budget, as in the papers on grids; expert: replicate the "
      "last tasks on machines that may not answer, by --strategy; miser, mw-dbs, "
      "flow: place each task of a workflow within budget and deadline, where "
-     "use is charged (default: bats)"},
+     "use is charged (default: bats; expert where a cluster is unreliable and "
+     "use is charged)"},
     {"strategy", 0, "STRATEGY", BATS_OPTION_TEXT, AT(strategy), RUN | ALLOC,
      BATS_GROUP_MONEY,
      "of --policy expert: N=3,T=1x,D=2x,Mr=0.02 (N instances in the "

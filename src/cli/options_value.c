@@ -261,5 +261,7 @@ int bats_option_store(const struct bats_option *option, const char *text,
                               why.text);
     if (option->offset == offsetof(struct bats_settings, seed))
         settings->seed_given = true;
+    if (option->offset == offsetof(struct bats_settings, policy))
+        settings->policy_given = true;
     return 0;
 }

@@ -246,13 +246,57 @@ static int welcome(struct bats_request *r, const struct bats_settings *set,
     return rc;
 }
 
+/* Some of the machines may not answer, and executions, or jobs, are charged
+ * one by one. */
+static bool is_unreliable(const struct bats_settings *set,
+                          const struct bats_clusters_file *file)
+{
+    if (!file || bats_clusters_file_billing(file) != BATS_BILLING_USE)
+        return set->unreliable != NULL;
+    for (size_t i = 0; i < bats_clusters_file_count(file); i++)
+        if (bats_clusters_file_cluster(file, i)->unreliable)
+            return true;
+    return false;
+}
+
+/* There, others that charge as little as `expert` take twice as long, and no
+ * other that is as soon charges less than three times as much
+ * (benchmarks/RESULTS.md). It is not chosen for what only others can do. */
+static void choose_policy(const struct bats_request *r, enum bats_verb verb,
+                          struct bats_settings *set)
+{
+    bool others = verb == BATS_VERB_SAMPLE || set->choose != NULL ||
+                  set->profile != NULL || set->rules.timeout > 0 ||
+                  set->rules.timeout_median > 0 ||
+                  bats_bagfile_graph(r->bag) != NULL;
+    if (!set->policy_given && !others && is_unreliable(set, r->clusters))
+        set->policy = bats_policy_name(&bats_policy_expert);
+}
+
+/* The files that say what is to be done, and where. */
+static int load(struct bats_request *r, const struct bats_settings *set,
+                struct bats_error *err)
+{
+    int rc = load_bag(set, &r->bag, err);
+    return rc < 0 || set->clusters == NULL
+               ? rc
+               : bats_clusters_file_load(set->clusters, set->window,
+                                         &r->clusters, err);
+}
+
 int bats_request_init(struct bats_request *r, enum bats_verb verb,
-                      const struct bats_settings *set, struct bats_error *err)
+                      struct bats_settings *set, struct bats_error *err)
 {
     struct bats_run_options *options = &r->options;
-    *r = (struct bats_request){.options = plain_options(set),
-                               .settings = bats_options_json(verb, set)};
-    int rc = bats_choosing_init(&r->choosing, verb, set, err);
+    *r = (struct bats_request){.settings = bats_options_json(verb, set)};
+    int rc = load(r, set, err);
+    if (rc < 0)
+        return rc;
+    choose_policy(r, verb, set);
+    *options = plain_options(set);
+    options->bag = r->bag;
+    options->clusters = r->clusters;
+    rc = bats_choosing_init(&r->choosing, verb, set, err);
     options->asks = r->choosing.strategies;
     options->sampling = sampling_of(&r->choosing, set);
     if (rc == 0)
@@ -260,16 +304,9 @@ int bats_request_init(struct bats_request *r, enum bats_verb verb,
     if (rc == 0 && r->settings == NULL)
         rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
     if (rc == 0)
-        rc = load_bag(set, &r->bag, err);
-    options->bag = r->bag;
-    if (rc == 0)
         rc = load_profile(set, options, &r->profile, err);
     if (rc == 0)
         rc = choose_copies(set, r->bag, options, &r->once, err);
-    if (rc == 0 && set->clusters != NULL)
-        rc = bats_clusters_file_load(set->clusters, set->window, &r->clusters,
-                                     err);
-    options->clusters = r->clusters;
     if (rc == 0)
         rc = resolve_budget(set, options, err);
     if (rc == 0 && !set->seed_given)

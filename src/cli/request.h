@@ -29,11 +29,12 @@ struct bats_request {
     char *settings; /* the JSON object for the record, which may grow */
 };
 
-/* Unless quiet, warns on standard error of what may not have been meant.
+/* Names the policy in `set`, if the user has not. Unless quiet, warns on
+ * standard error of what may not have been meant.
  * BATS_EINPUT: an option or a file is wrong; BATS_ESYS, BATS_ENOMEM. In any case
  * bats_request_release has to follow. */
 int bats_request_init(struct bats_request *request, enum bats_verb verb,
-                      const struct bats_settings *set, struct bats_error *err);
+                      struct bats_settings *set, struct bats_error *err);
 void bats_request_release(struct bats_request *request);
 
 /* The bag of a command and its values alone. BATS_EINPUT, BATS_ENOMEM. */

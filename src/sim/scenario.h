@@ -9,7 +9,8 @@
  *     billing = allocation         ; all machines from the start to the end;
  *                                  ; or use, or job; default window
  *                                  ; (bats/billing.h)
- *     policy = rr, bats            ; default bats
+ *     policy = rr, bats            ; default bats; expert where a cluster is
+ *                                  ; unreliable and use is charged
  *     budget = rr, cheapest+10%, fastest, 2034, unlimited
  *                                  ; default unlimited
  *     deadline = 4h                ; or 30%; default none; see bats/goal.h

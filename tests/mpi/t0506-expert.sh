@@ -105,7 +105,7 @@ expect 1 grep -qE '^(timed out|replicated)' err
 grep -q '^safe .* 0  *[~-]' err
 ok 'where all answer it is plain self-scheduling'
 
-expect 2 bats 9 run bag -c sure --strategy TRR
+expect 2 bats 9 run bag -c sure --policy rr --strategy TRR
 grep -q 'strategy goes with --policy expert' err
 expect 2 bats 9 run bag -c sure --policy expert --strategy N=1,T=3x,D=2x
 grep -q 'T is longer than D' err
@@ -118,7 +118,8 @@ grep -q 'needs a reliable cluster' err
 expect 2 bats 7 run bag -c alone --policy expert --no-record \
     --strategy N=inf,T=1x,D=2x,Mr=0.1
 grep -q 'needs a reliable cluster' err
-bats 7 run bag -c alone --policy expert --time-scale 5000 --no-record
+bats 7 run bag -c alone --time-scale 5000 --no-record
+grep -q '^policy     expert' err
 sed 's/^billing.*//; s/^charge_lost.*//' clusters >windows
 bats 9 sample bag -c windows --time-scale 2000 --seed 4 --record s
 "$BATS_MPI" frontier bag.profile --plays 5 >frontier
@@ -127,7 +128,7 @@ sed 's/,"pools":.*/}/' bag.profile >without
 expect 2 "$BATS_MPI" frontier without 2>err
 grep -q '^bats-mpi: without: this profile knows of no clusters' err
 ok 'so does a sample'
-ok 'what cannot be is refused'
+ok 'what cannot be is refused; without a name, the policy is this one'
 
 expect '0|4' bats 9 run bag -c windows --policy expert --strategy TRR \
     --budget 80 --time-scale 2000 --seed 4 --record w --json report

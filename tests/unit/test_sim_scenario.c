@@ -109,6 +109,26 @@ static void the_least_scenario_has_defaults(void **state)
     bats_scenario_destroy(s);
 }
 
+static const struct bats_policy *policy_of(const char *run)
+{
+    char text[400];
+    snprintf(text, sizeof text, "%s" CLUSTER "reliable = no\n" BAG, run);
+    struct bats_scenario *s = load(text);
+    const struct bats_policy *policy = s->policies[0];
+    bats_scenario_destroy(s);
+    return policy;
+}
+
+static void the_policy_for_machines_that_may_not_answer_is_expert(void **state)
+{
+    (void)state;
+    assert_ptr_equal(policy_of("[run]\nbilling = use\n"),
+                     &bats_policy_expert);
+    assert_ptr_equal(policy_of(""), &bats_policy_bats);
+    assert_ptr_equal(policy_of("[run]\nbilling = use\ntimeout = 1h\n"),
+                     &bats_policy_bats);
+}
+
 static void every_key_is_read(void **state)
 {
     (void)state;
@@ -441,6 +461,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_least_scenario_has_defaults),
+        cmocka_unit_test(
+            the_policy_for_machines_that_may_not_answer_is_expert),
         cmocka_unit_test(every_key_is_read),
         cmocka_unit_test(runtimes_are_read_from_three_kinds_of_text),
         cmocka_unit_test(with_tasks_measured_runtimes_are_drawn),

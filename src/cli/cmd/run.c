@@ -318,7 +318,7 @@ static int with_bag(const struct bats_settings *set,
     return code;
 }
 
-static int master(enum bats_verb verb, const struct bats_settings *set)
+static int master(enum bats_verb verb, struct bats_settings *set)
 {
     struct bats_error err;
     struct bats_request request;
