@@ -16,7 +16,7 @@ set xlabel "makespan, 1000 s"
 set ylabel "cost, cents a task"
 set yrange [0:4.6]
 set xrange [10:32]
-set key center right
+set key top right
 plot rows("front", "0.1") using ($3 / 1000):4 with linespoints pt 7 ps 0.6 lc "#1f77b4" title "frontier (N = 0 to 3, inf)", \
      sprintf("< awk -F '\\t' '$1 == \"static\" && $2 == 0.1 && $3 != \"AR\" && $3 !~ /^N/' %s", file) \
          using ($4 / 1000):6 with points pt 5 lc "#d62728" title "static", \
@@ -26,6 +26,7 @@ plot rows("front", "0.1") using ($3 / 1000):4 with linespoints pt 7 ps 0.6 lc "#
          using ($4 / 1000):6 with points pt 9 ps 1.4 lc "#2ca02c" title "N=3, T=T_{ur}, D=2T_{ur}, M_r=0.02"
 
 set output out."figure10.svg"
+set key center right
 set title "Frontiers for one M_r each (N = 0 to 3)"
 set xlabel "makespan of the tail, s"
 set xrange [3500:11500]

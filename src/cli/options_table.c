@@ -114,7 +114,7 @@ const struct bats_option bats_options[] = {
      "bats: ask for the jobs that end the bag soonest within the budget; rr: "
      "for as many as there are tasks and money for; expert: for jobs of the "
      "partitions in --unreliable, and of the others only for the last tasks, "
-     "by --strategy or --utility (default: bats, with --unreliable expert)"},
+     "by --strategy or --utility (default: bats)"},
     {"dry-run", 'n', NULL, BATS_OPTION_FLAG, AT(dry_run), ALLOC,
      BATS_GROUP_RUN,
      "show what jobs cost, and the first ones as they would be submitted; "

@@ -246,22 +246,21 @@ static int welcome(struct bats_request *r, const struct bats_settings *set,
     return rc;
 }
 
-/* Some of the machines may not answer, and executions, or jobs, are charged
- * one by one. */
-static bool is_unreliable(const struct bats_settings *set,
-                          const struct bats_clusters_file *file)
+/* Some of the machines may not answer, and executions are charged one by
+ * one. */
+static bool is_unreliable(const struct bats_clusters_file *file)
 {
     if (!file || bats_clusters_file_billing(file) != BATS_BILLING_USE)
-        return set->unreliable != NULL;
+        return false;
     for (size_t i = 0; i < bats_clusters_file_count(file); i++)
         if (bats_clusters_file_cluster(file, i)->unreliable)
             return true;
     return false;
 }
 
-/* There, others that charge as little as `expert` take twice as long, and no
- * other that is as soon charges less than three times as much
- * (benchmarks/RESULTS.md). It is not chosen for what only others can do. */
+/* There, what charges as little as `expert` takes 1.3 to 2.5 times as long, and
+ * what is as soon charges four times as much (benchmarks/RESULTS.md). It is not
+ * chosen for what only others can do. */
 static void choose_policy(const struct bats_request *r, enum bats_verb verb,
                           struct bats_settings *set)
 {
@@ -269,7 +268,7 @@ static void choose_policy(const struct bats_request *r, enum bats_verb verb,
                   set->profile != NULL || set->rules.timeout > 0 ||
                   set->rules.timeout_median > 0 ||
                   bats_bagfile_graph(r->bag) != NULL;
-    if (!set->policy_given && !others && is_unreliable(set, r->clusters))
+    if (!set->policy_given && !others && is_unreliable(r->clusters))
         set->policy = bats_policy_name(&bats_policy_expert);
 }
 
