@@ -9,7 +9,7 @@ struct cursor {
     const char *at, *end;
 };
 
-static char peek(struct cursor *c)
+static inline char peek(struct cursor *c)
 {
     while (c->at < c->end && (*c->at == ' ' || *c->at == '\n'))
         c->at++;
@@ -41,6 +41,21 @@ static bool take_number(struct cursor *c, int64_t *number)
     return true;
 }
 
+/* The usual value: up to 18 digits, with what follows a value after them. */
+static bool take_digits(struct cursor *c, int64_t *number)
+{
+    const char *at = c->at;
+    const char *end = c->end - at > 18 ? at + 18 : c->end;
+    int64_t n = 0;
+    for (; at < end && *at >= '0' && *at <= '9'; at++)
+        n = n * 10 + (*at - '0');
+    if (at == c->at || at == c->end || (*at != ',' && *at != ']'))
+        return false;
+    c->at = at;
+    *number = n;
+    return true;
+}
+
 static bool take_text(struct cursor *c, struct bats_scan_text *text)
 {
     text->at = ++c->at;
@@ -67,8 +82,10 @@ static bool take_value(struct cursor *c, struct bats_scan_row *row)
     if (i == BATS_SCAN_COLUMNS)
         return false;
     row->n++;
-    row->number[i] = BATS_SCAN_NULL;
     row->text[i] = (struct bats_scan_text){NULL, 0};
+    if (take_digits(c, &row->number[i]))
+        return true;
+    row->number[i] = BATS_SCAN_NULL;
     char next = peek(c);
     if (next == '"')
         return take_text(c, &row->text[i]);
