@@ -113,7 +113,11 @@ fi
 
 # ---- a master that is killed, and what comes after it ----
 
-seq 200 | sed 's/.*/test -e x& || { touch x&; exit 3; }; sleep 0.05/' >bag3
+# It cannot end before it is killed: what begins after task 50 waits for that.
+for i in $(seq 200); do
+    echo "test -e x$i || { touch x$i; exit 3; }; test ! -e x50 ||" \
+        'until test -e go; do sleep 0.1; done; sleep 0.05'
+done >bag3
 env "$mark" timeout -k 5 120 ${MPIRUN:-mpirun} -n 4 "$BATS_MPI" bag3 \
     --retries 1 >out 2>err </dev/null &
 within 60 test -e x50
@@ -123,6 +127,7 @@ kill -KILL "$(rank_pid 0)"
 ok 'and killed while it runs'
 wait $! || :
 within 60 nobody_left
+touch go
 rm -f x7
 bats 4 bag3 --retries 1 --resume
 ok 'and resumed'
