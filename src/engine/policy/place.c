@@ -26,7 +26,7 @@ struct money {
 /* A round depends on this. */
 struct stamp {
     bats_time now;
-    uint32_t ready, busy, open, blocked, ranked;
+    uint32_t ready, busy, open, blocked, ranked, noticed;
 };
 
 struct place {
@@ -435,13 +435,15 @@ static struct stamp stamp_of(const struct state *s)
                           .busy = s->n_busy,
                           .open = s->n_open,
                           .blocked = s->bag.count[BATS_TASK_BLOCKED],
-                          .ranked = s->categories.n_ranked};
+                          .ranked = s->categories.n_ranked,
+                          .noticed = s->n_noticed};
 }
 
 static bool same_stamp(struct stamp a, struct stamp b)
 {
     return a.now == b.now && a.ready == b.ready && a.busy == b.busy &&
-           a.open == b.open && a.blocked == b.blocked && a.ranked == b.ranked;
+           a.open == b.open && a.blocked == b.blocked &&
+           a.ranked == b.ranked && a.noticed == b.noticed;
 }
 
 struct bats_position place_place(void *self, const struct state *s,
