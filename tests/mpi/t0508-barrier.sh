@@ -79,16 +79,15 @@ part() {
     part 1
 } >bag
 two_clusters >clusters.ini
-# A second in which nothing gets on costs 72 SU here.
-expect 0 bats 7 bag --clusters clusters.ini --budget 900 --time-scale 7200
+expect 0 bats 7 bag --clusters clusters.ini --budget 120 --time-scale 7200
 apart 30
 apart 60
-test "$(sql 'SELECT charged <= 900 FROM progress')" = 1
+test "$(sql 'SELECT charged <= 120 FROM progress')" = 1
 ok 'a budget is kept'
 
 expect 4 bats 7 bag --clusters clusters.ini --budget 12 --time-scale 7200
 test "$("$BATS_MPI" status --left bag)" -gt 30
-expect 0 bats 7 bag --clusters clusters.ini --budget 900 --time-scale 7200 \
+expect 0 bats 7 bag --clusters clusters.ini --budget 150 --time-scale 7200 \
     --resume
 apart 30
 apart 60
@@ -107,12 +106,20 @@ expect 0 bats 7 sample bag --clusters clusters.ini --time-scale 2400
 grep -q '"levels":\[' bag.profile
 "$BATS_MPI" plan bag.profile >out
 grep -qE '^[1-5] fastest +- ' out
-# Whether its budget suffices is a matter of time: see unit/test_levels.c.
-expect '0|4' bats 7 bag --clusters clusters.ini --choose fastest \
-    --sample-on 1 --time-scale 2400
-grep -q 'the schedule that was chosen' err
+# A busy machine runs tasks longer than was sampled, and the money may not do
+# then; but not four times in a row.
+for choice in cheapest fastest; do
+    for _ in 1 2 3 4; do
+        expect '0|4' bats 7 bag --clusters clusters.ini --choose $choice \
+            --sample-on 1 --time-scale 2400
+        grep -q 'the schedule that was chosen' err
+        done=$(sql 'SELECT done FROM progress')
+        test "$done" -lt 60 || break
+    done
+    test "$done" = 60
+done
 apart 6
-ok 'schedules on offer know of barriers'
+ok 'schedules on offer know of barriers, and their budgets suffice'
 
 # ---- simulation ----
 
