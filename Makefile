@@ -133,7 +133,9 @@ LONG_TESTS = $(addprefix tests/,slurm/t0000-testbed.sh slurm/t0008-account.sh \
 	fault/t0201-resume.sh fault/t0103-lost-worker.sh) \
 	$(B)/tests/test_sched_property \
 	$(addprefix tests/,slurm/t0005-supervise.sh slurm/t0010-jobs-end.sh \
-	slurm/t0007-lives.sh mpi/t0901-das.sh mpi/t0501-sample.sh) \
+	slurm/t0007-lives.sh mpi/t0901-das.sh mpi/t0501-sample.sh \
+	build/t0004-optional.sh cli/t0701-report.sh mpi/t0506-expert.sh \
+	slurm/t0017-expert.sh) \
 	$(B)/tests/test_record_crash $(B)/tests/test_disk
 # Those that make asan runs too.
 SMOKE_TESTS = tests/mpi/t0001-run.sh
