@@ -267,7 +267,8 @@ bats_time state_longest_chain(const struct state *s)
             if (sl->n_tasks == 0)
                 continue;
             uint32_t task = s->bag.index[sl->head.i];
-            bats_time own = (bats_time)weight_of(s, task);
+            bats_time own =
+                (bats_time)fmin(weight_of(s, task), (double)BATS_LONGEST);
             bats_time ran = s->now - sl->started;
             bats_time rest = s->height[task] - (ran < own ? ran : own);
             longest = rest > longest ? rest : longest;

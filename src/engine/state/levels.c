@@ -45,6 +45,9 @@ void levels_drop(struct state *s, uint32_t task)
 void levels_left(const struct state *s, struct bats_levels *levels)
 {
     const struct levels *l = &s->levels;
+    *levels = (struct bats_levels){.n = 0};
+    if (l->n == 0)
+        return;
     memcpy(l->sorted, l->left, l->n * sizeof *l->sorted);
     bats_levels_of(levels, l->sorted, l->n);
 }
