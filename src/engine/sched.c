@@ -309,6 +309,13 @@ static int check_job_event(const struct state *s, const struct bats_event *ev,
     return 0;
 }
 
+/* Its PARK may cross with its beginning. */
+static bool is_withdrawn(const struct state *s, uint32_t machine)
+{
+    return s->machines[machine].state == MACHINE_ENDING &&
+           s->rest[machine].began_at == BATS_NEVER;
+}
+
 static int check_event(const struct state *s, bats_time now,
                        const struct bats_event *ev, struct bats_error *err)
 {
@@ -329,7 +336,8 @@ static int check_event(const struct state *s, bats_time now,
     enum machine_state state = s->machines[ev->machine].state;
     switch (ev->type) {
     case BATS_EVENT_JOINED:
-        if (state != (s->is_job ? MACHINE_ASKED : MACHINE_ABSENT))
+        if (state != (s->is_job ? MACHINE_ASKED : MACHINE_ABSENT) &&
+            !is_withdrawn(s, ev->machine))
             return bats_error_set(err, BATS_ESTATE,
                                   "machine %u joined a second time",
                                   ev->machine);
@@ -366,7 +374,8 @@ static void join(struct bats_sched *e, uint32_t machine)
         return;
     }
     if (s->is_job) {
-        job_begin(s, machine);
+        if (!is_withdrawn(s, machine))
+            job_begin(s, machine);
         return;
     }
     start(e);

@@ -161,8 +161,13 @@ bats_money bats_job_bill_by_time(const struct bats_job_view *view);
 /* So much per hour for so many seconds, rounded up to a millionth. */
 bats_money bats_job_bill(double rate, int64_t seconds);
 
+/* Cancels all jobs of this name. */
+int bats_job_system_clear(const struct bats_job_system *system,
+                          const char *name, struct bats_error *err);
+
 /* Asks for what a job like this one is billed per hour, by handing one in that
- * is not to start, and taking it back. *whole: its nodes will be its own, and
+ * is not to start, and taking it back. Signals that end the process wait for
+ * that; a process that is killed leaves the job to bats_job_system_clear. *whole: its nodes will be its own, and
  * the rate is that of all that they have. BATS_ESYS, BATS_EINPUT. */
 int bats_job_system_rate(const struct bats_job_system *system,
                          const struct bats_job_request *request, double *rate,

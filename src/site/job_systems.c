@@ -3,6 +3,7 @@
 #include "site/job_system.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -225,9 +226,9 @@ static int show_rate(const struct bats_job_system *system, const char *id,
                           system->name, id);
 }
 
-int bats_job_system_rate(const struct bats_job_system *system,
-                         const struct bats_job_request *request, double *rate,
-                         bool *whole, struct bats_error *err)
+static int ask_rate(const struct bats_job_system *system,
+                    const struct bats_job_request *request, double *rate,
+                    bool *whole, struct bats_error *err)
 {
     struct bats_argv argv = {0};
     char *script = NULL, *answer, id[BATS_JOB_ID];
@@ -249,5 +250,35 @@ int bats_job_system_rate(const struct bats_job_system *system,
     struct bats_error why;
     if (bats_job_system_cancel(system, ids, 1, &why) < 0 && rc == 0)
         rc = bats_error_set(err, BATS_ESYS, "%s", why.text);
+    return rc;
+}
+
+int bats_job_system_rate(const struct bats_job_system *system,
+                         const struct bats_job_request *request, double *rate,
+                         bool *whole, struct bats_error *err)
+{
+    sigset_t ends, before;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    sigprocmask(SIG_BLOCK, &ends, &before);
+    int rc = ask_rate(system, request, rate, whole, err);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+int bats_job_system_clear(const struct bats_job_system *system,
+                          const char *name, struct bats_error *err)
+{
+    struct bats_job_view *list;
+    size_t n;
+    int rc = bats_job_system_list(system, name, &list, &n, err);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        const char *id = list[i].id;
+        if (list[i].phase != BATS_JOB_ENDED)
+            rc = bats_job_system_cancel(system, &id, 1, err);
+    }
+    free(list);
     return rc;
 }

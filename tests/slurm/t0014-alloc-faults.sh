@@ -34,6 +34,41 @@ agrees() {
 ran() { test "$(sort -u "ran.$1" 2>/dev/null | wc -l)" -ge "$2"; }
 tasks() { for i in $(seq "$2"); do echo "sleep 0.5; echo $i >>ran.$1"; done >"$1"; }
 
+# ---- ended while it asks for a price ----
+
+# This sbatch hands a job in, and answers when there is a file `go`.
+mkdir slow
+cat >slow/sbatch <<SH
+#!/bin/sh
+answer=\$($(command -v sbatch) "\$@")
+touch '$BED/handed-in'
+until [ -e '$BED/go' ]; do sleep 0.05; done
+echo "\$answer"
+SH
+chmod +x slow/sbatch
+held() { squeue -h -t PD -o '%j %r' | grep -c '^bats-price-.* JobHeld' || :; }
+# asks SIGNAL: it gets the signal while the job is held.
+asks() {
+    rm -f handed-in go
+    PATH=$PWD/slow:$PATH start price -p fast --max-jobs 1 --window 20s --resume
+    within 60 test -e handed-in
+    test "$(held)" -eq 1
+    kill "-$1" $master
+    touch go
+}
+tasks price 1
+asks TERM # (SIGINT is ignored by what a script has started in the background)
+expect 143 wait $master
+test "$(held)" -eq 0
+ok 'a run that is ended leaves no job by which it asked for a price'
+asks KILL
+expect 137 wait $master
+test "$(held)" -eq 1
+start price -p fast --max-jobs 1 --window 20s --resume
+expect 0 wait $master
+test "$(held)" -eq 0
+ok 'nor after the next session, if it was killed then'
+
 # ---- nothing comes ----
 
 job=$(sbatch --parsable -p fast -N4 --exclusive -o /dev/null --wrap 'sleep 600')

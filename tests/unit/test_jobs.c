@@ -344,6 +344,30 @@ static void a_job_taken_over_works_like_any_other(void **state)
     bats_sched_destroy(s);
 }
 
+/* Two jobs wait for one task. The first that begins takes it, and the other one is
+ * withdrawn, but begins before it hears of that. */
+static void a_job_that_begins_as_it_is_withdrawn_does_nothing(void **state)
+{
+    (void)state;
+    struct run r = prepare(1, 2, BATS_UNLIMITED);
+    struct bats_sched *s = begin(&r, (uint8_t[2]){1, 1}, 0);
+    struct bats_event first = {.type = BATS_EVENT_JOINED};
+    struct bats_event join = {.type = BATS_EVENT_JOINED, .machine = 1};
+    struct bats_event lost = {.type = BATS_EVENT_LOST, .machine = 1};
+    struct bats_event bill = {.type = BATS_EVENT_BILLED,
+                              .machine = 1,
+                              .amount = BATS_UNIT / 100};
+    struct bats_command c;
+    struct bats_error err;
+    assert_int_equal(answers(s, first, BATS_COMMAND_PARK), 1);
+    assert_int_equal(bats_sched_handle(s, 0, &join, &err), 0);
+    assert_false(bats_sched_next(s, &c));
+    assert_int_equal(answers(s, lost, BATS_COMMAND_ACQUIRE), 0);
+    assert_int_equal(answers(s, bill, BATS_NOTICE_CHARGE), 1);
+    assert_int_equal(bats_sched_handle(s, 0, &first, &err), BATS_ESTATE);
+    bats_sched_destroy(s);
+}
+
 static void jobs_are_not_taken_over_beyond_the_budget(void **state)
 {
     (void)state;
@@ -525,6 +549,7 @@ int main(void)
         cmocka_unit_test(a_run_that_waits_in_vain_ends_with_its_money),
         cmocka_unit_test(the_price_of_a_job_taken_over_is_held_from_the_start),
         cmocka_unit_test(a_job_taken_over_works_like_any_other),
+        cmocka_unit_test(a_job_that_begins_as_it_is_withdrawn_does_nothing),
         cmocka_unit_test(jobs_are_not_taken_over_beyond_the_budget),
         cmocka_unit_test(random_runs_never_cost_more_than_the_budget),
         cmocka_unit_test(nor_do_those_of_strategies),

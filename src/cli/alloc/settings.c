@@ -9,6 +9,8 @@
 #include "report/words.h"
 #include "util/encode.h"
 
+#define HASH UINT64_C(14695981039346656037) /* FNV-1a begins with that */
+
 static int read_partitions(struct bats_alloc *a, const char *list,
                            struct bats_error *err)
 {
@@ -142,7 +144,8 @@ static struct bats_job_request request_of(const struct bats_alloc *a,
     };
 }
 
-/* With the NUL, so that it is known where one text ends and the next begins. */
+/* FNV-1a; with the NUL, so that it is known where one text ends and the next
+ * begins. */
 static uint64_t mix(uint64_t hash, const char *text)
 {
     do
@@ -151,20 +154,25 @@ static uint64_t mix(uint64_t hash, const char *text)
     return hash;
 }
 
-/* Jobs that ask for the same have the same digest (FNV-1a). */
+static void write_digest(char text[20], uint64_t hash)
+{
+    hash = (hash ^ hash >> 32) & 0xffffffff;
+    snprintf(text, 20, "%08lx", (unsigned long)hash);
+}
+
+/* Jobs that ask for the same have the same digest. */
 static void digest(const struct bats_job_request *r, char shape[20])
 {
     char numbers[96];
     snprintf(numbers, sizeof numbers, "%lu %lu %lld %lld",
              (unsigned long)r->nodes, (unsigned long)r->ranks,
              (long long)r->limit_s, (long long)r->least_s);
-    uint64_t hash = mix(UINT64_C(14695981039346656037), numbers);
+    uint64_t hash = mix(HASH, numbers);
     hash = mix(hash, r->partition);
     hash = mix(hash, r->account != NULL ? r->account : "");
     for (size_t i = 0; r->more != NULL && r->more[i] != NULL; i++)
         hash = mix(hash, r->more[i]);
-    snprintf(shape, 20, "%08lx",
-             (unsigned long)(hash ^ hash >> 32) & 0xffffffff);
+    write_digest(shape, hash);
 }
 
 /* The time for which a job may be billed, beyond a window. */
@@ -175,16 +183,22 @@ static bats_time overrun(const struct bats_alloc *a, int64_t limit_s)
     return (limit_s + a->rules.overrun_s) * BATS_SECOND - a->platform.window;
 }
 
-/* The rate at which the system bills a job of each partition. */
+/* The rate at which the system bills a job of each partition. The jobs by which
+ * that is asked have a name of their own, the same in all sessions of a bag: one
+ * that was killed may have left one. */
 static int find_charges(struct bats_alloc *a, const struct bats_settings *set,
                         struct bats_error *err)
 {
     struct bats_platform *p = &a->platform;
     struct bats_error why;
-    int rc = 0;
+    char name[BATS_ALLOC_NAME], of_bag[20];
+    write_digest(of_bag, mix(HASH, a->door));
+    snprintf(name, sizeof name, "bats-price-%s", of_bag);
+    int rc = bats_job_system_clear(a->system, name, err);
     for (size_t i = 0; rc == 0 && i < p->n_clusters; i++) {
         struct bats_job_request request = request_of(a, set, i);
         bool is_whole = false;
+        request.name = name;
         if (bats_job_system_rate(a->system, &request, &a->rate[i], &is_whole,
                                  &why) < 0)
             rc = bats_error_set(err, BATS_EINPUT, "partition %s: %s",
