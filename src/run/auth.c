@@ -1,5 +1,6 @@
 #include "run/auth.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -260,11 +261,16 @@ int bats_auth_check(const struct bats_auth *auth,
 /* No proof is of a text that begins like this one. */
 int bats_auth_key(const struct bats_auth *auth,
                   const struct bats_auth_text *text,
+                  const struct bats_auth_terms *terms,
                   const uint8_t halves[2 * BATS_AUTH_HALF],
                   uint8_t key[BATS_SEAL_KEY], struct bats_error *err)
 {
-    uint8_t bytes[1 + TEXT_MAX] = {'K'};
-    size_t n = 1 + write_text(text, bytes + 1);
+    uint64_t said[2] = {htole64(terms->n_ranks),
+                        htole64((uint64_t)terms->silence_us)};
+    uint8_t bytes[1 + sizeof said + TEXT_MAX] = {'K'};
+    memcpy(bytes + 1, said, sizeof said);
+    size_t n = 1 + sizeof said;
+    n += write_text(text, bytes + n);
     return auth->way == BATS_AUTH_MUNGE
                ? code_with(halves, 2 * BATS_AUTH_HALF, bytes, n, key, err)
                : code_of(auth, bytes, n, key, err);

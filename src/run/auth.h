@@ -53,6 +53,12 @@ struct bats_auth_text {
                       put by the check; NULL: none are wanted */
 };
 
+/* What was said before there was a key. */
+struct bats_auth_terms {
+    uint32_t n_ranks;   /* beside the gateway's proof */
+    int64_t silence_us; /* in the WELCOME */
+};
+
 #define BATS_AUTH_HALF 32
 
 /* "munge", "secret". */
@@ -78,10 +84,11 @@ int bats_auth_check(const struct bats_auth *auth,
                     const struct bats_auth_text *text, const char *proof,
                     size_t n, struct bats_error *err);
 
-/* The key for what one side says (text->by_master). `halves`: the master's, and
- * the gateway's. BATS_ESYS: it was built without Nettle. */
+/* The key for what one side says (text->by_master). Who was told something else
+ * before has another one. `halves`: the master's, and the gateway's. BATS_ESYS: it was built without Nettle. */
 int bats_auth_key(const struct bats_auth *auth,
                   const struct bats_auth_text *text,
+                  const struct bats_auth_terms *terms,
                   const uint8_t halves[2 * BATS_AUTH_HALF],
                   uint8_t key[BATS_SEAL_KEY], struct bats_error *err);
 

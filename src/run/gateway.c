@@ -369,17 +369,18 @@ static int prove(struct gateway *g, const struct bats_door *door,
     return post(g, &packet, err);
 }
 
-/* After the WELCOME. */
+/* After the WELCOME, which may be an ERROR instead that nobody could seal. */
 static int seal(struct gateway *g, const struct bats_door *door,
-                struct bats_error *err)
+                int64_t silence_us, struct bats_error *err)
 {
     uint8_t ours[BATS_SEAL_KEY], its[BATS_SEAL_KEY];
     struct bats_auth_text text = {false, g->nonce[0], g->nonce[1],
                                   g->options->job, NULL};
-    int rc = bats_auth_key(&door->auth, &text, g->halves, ours, err);
+    struct bats_auth_terms terms = {(uint32_t)g->base.size, silence_us};
+    int rc = bats_auth_key(&door->auth, &text, &terms, g->halves, ours, err);
     text.by_master = true;
     if (rc == 0)
-        rc = bats_auth_key(&door->auth, &text, g->halves, its, err);
+        rc = bats_auth_key(&door->auth, &text, &terms, g->halves, its, err);
     if (rc == 0)
         bats_wire_seal(&g->wire, ours, its);
     return rc;
@@ -403,7 +404,7 @@ static int join(struct gateway *g, bool was_there, int64_t until_us,
     if (rc == 0)
         rc = await(g, BATS_MESSAGE_WELCOME, until_us, &message, err);
     if (rc == 0)
-        rc = seal(g, &door, err);
+        rc = seal(g, &door, message.u.silence_us, err);
     if (rc < 0)
         return rc;
     g->wire.limit = BATS_WIRE_FRIEND;

@@ -138,10 +138,11 @@ static int seal(const struct hub *h, struct bats_peer *p,
 {
     uint8_t ours[BATS_SEAL_KEY], its[BATS_SEAL_KEY];
     struct bats_auth_text text = {true, p->nonce, p->its_nonce, p->job, NULL};
-    int rc = bats_auth_key(&h->door.auth, &text, p->halves, ours, err);
+    struct bats_auth_terms terms = {p->n_ranks, h->options.silence_us};
+    int rc = bats_auth_key(&h->door.auth, &text, &terms, p->halves, ours, err);
     text.by_master = false;
     if (rc == 0)
-        rc = bats_auth_key(&h->door.auth, &text, p->halves, its, err);
+        rc = bats_auth_key(&h->door.auth, &text, &terms, p->halves, its, err);
     if (rc == 0)
         bats_wire_seal(&p->wire, ours, its);
     return rc;

@@ -122,11 +122,13 @@ static void come_in(int fd)
     free(bytes);
     put_packet(fd, 0, &packet);
     hear(fd, &heard);
-    if (heard.bytes[0] != BATS_MESSAGE_WELCOME)
+    if (bats_proto_open(heard.bytes, heard.n, &message, NULL) != 0 ||
+        message.type != BATS_MESSAGE_WELCOME)
         abort();
+    const struct bats_auth_terms terms = {RANKS, message.u.silence_us};
     bats_packet_release(&heard);
     const uint8_t halves[2 * BATS_AUTH_HALF] = {0};
-    if (bats_auth_key(bats_hub_auth(comm), &text, halves, seal.key, NULL) != 0)
+    if (bats_auth_key(bats_hub_auth(comm), &text, &terms, halves, seal.key, NULL) != 0)
         abort();
     seal.is_on = true;
 }

@@ -8,6 +8,7 @@
     pass      lets one gateway through, by a door of its own (FILE), then hangs
               up; keeps what it said in FILE.said
     change    the same, then changes a bit of what the gateway says next
+    welcome   the same, but changes a bit of the WELCOME
     replay    says what FILE.said has, again
 
 Prints what the master answers last: the sentence of an ERROR, or 'closed'.
@@ -43,11 +44,12 @@ def message(s):
     return exactly(s, n)
 
 
-def answer(s):
-    """The last word: other messages are passed over."""
+def answer(s, seal=0):
+    """The last word: other messages, such as signs of life, are passed over."""
     try:
         while True:
             m = message(s)
+            exactly(s, seal)
             if m[0] == ERROR:
                 return m[6:-1].decode()
             if m[0] == CHALLENGE:
@@ -84,7 +86,7 @@ elif how == "replay":
     s.sendall(said[:n])
     assert message(s)[0] == CHALLENGE
     s.sendall(said[n:])
-elif how in ("pass", "change"):
+elif how in ("pass", "change", "welcome"):
     listener = socket.create_server(("127.0.0.1", 0))
     mine = open(door).read().replace("port " + lines["port"],
                                      "port %d" % listener.getsockname()[1])
@@ -98,7 +100,10 @@ elif how in ("pass", "change"):
         piece = n + exactly(gateway, struct.unpack("<I", n[:4])[0])
         said += piece
         s.sendall(piece)
-        gateway.sendall(frame(message(s)))
+        m = message(s)
+        if how == "welcome" and m[0] != CHALLENGE:
+            m = m[:2] + bytes([m[2] ^ 1]) + m[3:]
+        gateway.sendall(frame(m))
     with open(sys.argv[3] + ".said", "wb") as f:
         f.write(said)
     os.unlink(sys.argv[3])  # the gateway will not come back
@@ -107,5 +112,9 @@ elif how in ("pass", "change"):
     gateway.settimeout(60)
     n = exactly(gateway, 8)
     said = exactly(gateway, struct.unpack("<I", n[:4])[0] + 16)
-    s.sendall(n + said[:-17] + bytes([said[-17] ^ 1]) + said[-16:])
+    if how == "change":
+        said = said[:-17] + bytes([said[-17] ^ 1]) + said[-16:]
+    s.sendall(n + said)
+    print(answer(s, 16))
+    sys.exit()
 print(answer(s))

@@ -79,16 +79,18 @@ replays() {
 replays 'it has another secret'
 ok 'what was proved once proves nothing again'
 
-# changes: somebody between the two changes a bit of a HELLO.
+# changes WHAT: somebody between the two changes a bit of a HELLO (change), or of
+# the WELCOME before it (welcome).
 changes() {
     rm -f passed
-    python3 "$TOP/tests/mpi/knock.py" change door passed >answer &
+    python3 "$TOP/tests/mpi/knock.py" "$1" door passed >answer &
     within 30 test -s passed
     expect 3 worker passed
     expect 0 wait $!
     grep -q 'a message came that its gateway has not sent' answer
 }
-changes
+changes change
+changes welcome
 ok 'what is changed on its way is refused'
 
 # ---- nonsense ----
@@ -127,7 +129,8 @@ unset BATS_MUNGE_SOCKET # workers read it in the file
 knocks forge 'MUNGE: '
 replays 'MUNGE: Replayed credential'
 ok 'with MUNGE: forged and repeated credentials are refused'
-changes
+changes change
+changes welcome
 ok 'with MUNGE: what is changed on its way is refused'
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     cp door theirs

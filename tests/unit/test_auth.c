@@ -94,7 +94,8 @@ static void the_code_is_hmac_sha256(void **state)
     free(proof);
 }
 
-/* A key is for one connection, job and direction, and no proof is one. */
+/* A key is for one connection, job and direction, and for what was said before;
+ * no proof is one. */
 static void keys_are_for_one_connection_job_and_direction(void **state)
 {
     (void)state;
@@ -102,19 +103,24 @@ static void keys_are_for_one_connection_job_and_direction(void **state)
         {true, one, two, "4711", NULL},  {false, one, two, "4711", NULL},
         {true, two, two, "4711", NULL},  {true, one, one, "4711", NULL},
         {true, one, two, "4712", NULL}};
+    const struct bats_auth_terms terms[] = {{2, 3}, {1, 3}, {2, 2}};
     const uint8_t halves[2][2 * BATS_AUTH_HALF] = {{1}, {2}};
     struct bats_auth munge = {.way = BATS_AUTH_MUNGE};
-    uint8_t keys[11][BATS_SEAL_KEY];
+    uint8_t keys[13][BATS_SEAL_KEY];
     char *proof;
     size_t n = 0, n_proof;
     for (size_t i = 0; i < 5; i++) {
-        assert_int_equal(
-            bats_auth_key(&auth, &texts[i], halves[0], keys[n++], NULL), 0);
-        assert_int_equal(
-            bats_auth_key(&munge, &texts[i], halves[0], keys[n++], NULL), 0);
+        assert_int_equal(bats_auth_key(&auth, &texts[i], terms, halves[0],
+                                       keys[n++], NULL),
+                         0);
+        assert_int_equal(bats_auth_key(&munge, &texts[i], terms, halves[0],
+                                       keys[n++], NULL),
+                         0);
     }
-    assert_int_equal(
-        bats_auth_key(&munge, &texts[0], halves[1], keys[n++], NULL), 0);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(bats_auth_key(&munge, &texts[0], &terms[i],
+                                       halves[i == 0], keys[n++], NULL),
+                         0);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < i; k++)
             assert_memory_not_equal(keys[i], keys[k], BATS_SEAL_KEY);

@@ -310,7 +310,7 @@ static void cancel_is_little_endian_on_the_wire(void **state)
     (void)state;
     struct bats_packet p = {0};
     write_kind(BATS_MESSAGE_CANCEL - 1, &p);
-    static const uint8_t expected[] = {5, 10, 4, 3, 2, 1};
+    static const uint8_t expected[] = {5, 11, 4, 3, 2, 1};
     assert_int_equal(p.n, sizeof expected);
     assert_memory_equal(p.bytes, expected, sizeof expected);
     bats_packet_release(&p);
@@ -321,7 +321,7 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     (void)state;
     struct bats_packet p = {0};
     static const uint8_t hello[] = {
-        1,    10,   'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
+        1,    11,   'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
         0,    0,    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 5,    0,
         0,    0,    'n',  'o',  'd',  'e',  '7',  0,    4,    0,    0,    0,
         'f',  'a',  's',  't',  0,    2,    0,    0,    0,    3,    0,    0,
@@ -335,7 +335,7 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     bats_packet_release(&p);
 
     static const uint8_t assign[] = {
-        3, 10, 1, 0, 0, 0, 2,   0, 0, 0, 4, 0, 0, 0, 5,   0, 0, 0, 6,
+        3, 11, 1, 0, 0, 0, 2,   0, 0, 0, 4, 0, 0, 0, 5,   0, 0, 0, 6,
         0, 0,  0, 0, 0, 0, 0,   7, 0, 0, 0, 0, 0, 0, 0,   8, 0, 0, 0,
         0, 0,  0, 0, 1, 0, 0,   0, 'x', 0, 2, 0, 0, 0, '=', 0, 0};
     bats_proto_assign(&p,
