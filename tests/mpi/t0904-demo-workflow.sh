@@ -2,7 +2,7 @@
 # make demo-workflow, with a third of its tasks.
 . "$TOP/tests/mpi/lib.sh"
 
-(cd "$TOP" && env "$mark" sh benchmarks/demo/workflow.sh 2 30) >out 2>err </dev/null
+(cd "$TOP" && env "$mark" sh benchmarks/demo/workflow.sh 2 60 10) >out 2>err </dev/null
 grep -q '^All 80 files are as .make -f Makeflow map. makes them\.' out
 ok 'the demo succeeds, and make has made the same'
 cd "$B/demo-workflow"
@@ -15,7 +15,7 @@ test "$(value "SELECT count(*), count(DISTINCT task) FROM event
 ok 'a machine was reclaimed, after a notice, and each task is done once'
 test "$(value "SELECT count(DISTINCT m.cluster) FROM ledger l
     JOIN machine m ON l.machine = m.id WHERE l.amount > 0")" -eq 2
-value 'SELECT total(amount) FROM ledger' | awk '{ exit !($1 > 0 && $1 <= 30e6) }'
+value 'SELECT total(amount) FROM ledger' | awk '{ exit !($1 > 0 && $1 <= 60e6) }'
 "$BATS_MPI" record verify Makeflow >"$dir/verified"
 ok 'both partitions were charged within the budget, and the record is true'
 
