@@ -21,6 +21,8 @@ echo "$1" >>ended
 END
 begun() { test "$(cat begun 2>/dev/null | wc -l)" -ge "$1"; }
 query() { sqlite3 bag.bats "$1"; }
+# Slurm bills whole seconds: each job has run for one.
+billed() { ! squeue -h -t R -p preemptible -o %M | grep -qx '0:00'; }
 # Seconds from each notice until the last task that was cut off runs elsewhere.
 took() {
     query "SELECT max(c.time_us - n.time_us) / 1e6 FROM command c,
@@ -40,6 +42,7 @@ for mode in REQUEUE CANCEL; do
         --sbatch '-x slow[3-4]' >out 2>err &
     master=$!
     within 30 begun 4
+    within 30 billed
     srun -p slow -w 'slow[1-2]' --exclusive true &
     higher=$!
     expect 0 wait $master
