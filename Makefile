@@ -64,7 +64,8 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	state/jobs.c state/meter.c state/tasks.c state/use.c tail/answers.c tail/decide.c tail/utility.c tail/expert.c tail/instances.c tail/plays.c \
 	tail/replicas.c tail/soonest.c tail/strategy.c)
 INPUT_SRC = $(addprefix src/input/, \
-	bagfile.c clusters_file.c dependencies.c inifile.c model.c platform.c profile.c \
+	bagfile.c $(addprefix bag/, builtin.c directives.c lines.c look.c tasks.c) \
+	clusters_file.c dependencies.c inifile.c model.c platform.c profile.c \
 	pools.c profile_save.c reliability.c runtimes.c sharing.c textfile.c \
 	$(addprefix sweep/, domain.c json.c planfile.c plantask.c points.c \
 	readers.c script.c source.c sweep.c template.c text.c) \

@@ -1,0 +1,95 @@
+/*
+ * state: what a bag is made of, and what its parts share.
+ *
+ * Layer: input, private to bagfile.c and bag/. bagfile.c loads the bag, whatever
+ * it is made of: lines.c reads a text, directives.c the directives in it, and
+ * tasks.c adds the tasks of a line. look.c tells what is in the bag, builtin.c
+ * which commands are built in.
+ */
+#ifndef BATS_BAG_STATE_H
+#define BATS_BAG_STATE_H
+
+#include "input/bagfile.h"
+#include "input/dependencies.h"
+#include "input/sharing.h"
+
+#define BLANKS " \t"
+
+/*
+ * The tasks from `first` on that share prefix, suffix and origin: either plain
+ * lines, each with its entry in the tables, or the n repetitions of one
+ * directive, which are not expanded. So a bag costs its text, 12 bytes a line,
+ * and next to nothing for any number of repetitions.
+ */
+struct group {
+    uint32_t first;
+    bool repeated;
+    bool once;
+    uint32_t entry; /* of the first task; of all, if repeated */
+    uint64_t start, step;
+    size_t prefix, suffix; /* offsets into the text */
+};
+
+struct bats_bagfile {
+    char *name;
+    char *text;     /* the file, every line ended by a NUL */
+    size_t *offset; /* by entry: offset of its command in the text */
+    uint32_t *line; /* by entry */
+    size_t n_entries, entries_room;
+    struct group *groups;
+    size_t n_groups, groups_room;
+    uint32_t n_tasks;
+    bool is_disbatch;
+    struct {
+        char *text; /* commands, each with its NUL */
+        size_t n, room;
+    } per_engine[2]; /* START, STOP */
+    uint32_t dangling;
+    struct bats_graph graph;        /* without nodes if nobody waits */
+    struct bats_sharing sharing;
+    struct bats_sweep *sweep;       /* instead of all of these; or NULL */
+    struct bats_workflow *workflow; /* likewise */
+};
+
+/* The properties of the next task, while the file is read. */
+struct scan {
+    struct bats_bagfile *bag;
+    struct bats_dependencies *waits; /* NULL: no line was of these */
+    size_t prefix, suffix; /* offsets of the prefix and suffix in force */
+    bool new_group;
+    bool once; /* @once is on the present line */
+    uint32_t line;
+    char *command; /* room for one command */
+    size_t command_size;
+    struct bats_error *err;
+};
+
+static inline int no_memory(struct bats_error *err)
+{
+    return bats_error_set(err, BATS_ENOMEM, "out of memory for the bag");
+}
+
+/* ---- tasks.c ---- */
+
+/* Adds the tasks of one line: `n` of them, with the command at `offset`;
+ * `repeated`: their group, if REPEAT made them, else NULL. */
+int bats_bag_add_tasks(struct scan *scan, size_t offset, uint64_t n,
+                       const struct group *repeated);
+
+/* Skips "@once", if the command begins with it. */
+int bats_bag_read_once(struct scan *scan, const char **command);
+
+/* ---- directives.c ---- */
+
+/* `text` follows "#DISBATCH" and "#BATS". */
+int bats_bag_disbatch(struct scan *scan, const char *text);
+int bats_bag_statement(struct scan *scan, const char *text);
+
+/* ---- lines.c ---- */
+
+/* Reads the bag's text of this length, which it cuts into lines. BATS_EINPUT
+ * with "file:line: sentence"; BATS_ENOMEM. */
+int bats_bag_read_lines(struct bats_bagfile *bag, size_t length,
+                        struct bats_error *err);
+
+#endif
