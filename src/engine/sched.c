@@ -66,10 +66,13 @@ static void time_out(struct state *s, uint32_t slot)
     execution_cancel(s, slot, s->slots[slot].head, true);
 }
 
+/* Tasks that their workflow cannot pay are skipped before anything is bought. */
 static void start(struct bats_sched *e)
 {
-    if (!e->started)
-        configure_start(e);
+    if (e->started)
+        return;
+    purses_review(&e->state);
+    configure_start(e);
     e->started = true;
 }
 

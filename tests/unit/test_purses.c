@@ -115,6 +115,34 @@ static void workflow_without_money_is_left_and_named(void **state)
     end_bed(b);
 }
 
+/* The run could pay a window, or a job. */
+static void nothing_is_bought_for_workflows_without_money(void **state)
+{
+    (void)state;
+    struct bed *b = prepare(2, 3 * BATS_UNIT - 1, 0);
+    join(&b->p);
+    assert_int_equal(b->p.finish, BATS_FINISH_BUDGET);
+    assert_int_equal(b->p.unpaid, 2); /* the others wait for these */
+    assert_int_equal(b->p.charged, 0);
+    end_bed(b);
+
+    struct bats_error err;
+    struct bats_command c;
+    const struct bats_event first = {.type = BATS_EVENT_TICK};
+    b = prepare(2, 3 * BATS_UNIT - 1, 0);
+    b->p.o.billing.model = BATS_BILLING_JOB;
+    b->p.o.clusters = b->p.clusters;
+    b->p.o.machines = b->p.machines;
+    assert_int_equal(bats_sched_create(&b->p.o, &b->p.s, &err), 0);
+    assert_int_equal(bats_sched_handle(b->p.s, 0, &first, &err), 0);
+    while (bats_sched_next(b->p.s, &c)) {
+        assert_int_not_equal(c.type, BATS_COMMAND_ACQUIRE);
+        b->p.unpaid += c.type == BATS_NOTICE_SKIP && c.unpaid;
+    }
+    assert_int_equal(b->p.unpaid, 2); /* the others wait for these */
+    end_bed(b);
+}
+
 /* Its task is stopped a minute before the window ends; the run could pay. */
 static void next_window_is_held_by_the_workflow_as_well(void **state)
 {
@@ -242,6 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(window_is_shared_by_time_and_idle_time_with_it),
         cmocka_unit_test(workflow_without_money_is_left_and_named),
+        cmocka_unit_test(nothing_is_bought_for_workflows_without_money),
         cmocka_unit_test(next_window_is_held_by_the_workflow_as_well),
         cmocka_unit_test(use_is_paid_by_the_workflow_that_used_it),
         cmocka_unit_test(as_many_machines_as_the_budget_holds),

@@ -53,6 +53,7 @@ int purses_init(struct state *s, const struct bats_sched_options *o)
     struct purses *a = &s->purses;
     a->n = o->n_purses;
     a->of = o->purse;
+    a->is_news = true;
     if (a->n == 0)
         return 0;
     a->list = calloc(a->n, sizeof *a->list);
