@@ -130,8 +130,7 @@ static void plan_until_limit(const struct state *s, struct work *w)
 static void plan_soonest(const struct state *s, struct work *w)
 {
     double money = money_left(s), end;
-    double all =
-        cost_of_all(s, w, &end);
+    double all = cost_of_all(s, w, &end);
     bool has_aim = w->problem.is.aim > 0;
     w->is_all = !has_aim && (s->n_clusters == 1 || all <= CLEARLY * money);
     /* A guess of the end. */

@@ -24,8 +24,8 @@
 /* Prices of those who have all the money, or all the time. */
 #define NOTHING 1e-100
 #define EVERYTHING 1e100
-/* Where runtimes are learned, this share of the money is planned with; and of the
- * part for tasks of categories without results, that they may be dearer, less. */
+/* If runtimes are learned, this share of the money is planned with; and so much of
+ * it for tasks of categories without results, which may be dearer. */
 #define LEARNED 0.9
 #define UNSEEN 0.5
 #define PATIENCE 64 /* the longest target, in times of the shortest chain */
@@ -389,7 +389,7 @@ static void search(struct search *f)
             fmax(find_after(&f->play, i / (SPEEDS - 1.0)), fastest / 4));
 }
 
-/* What the workflow takes by its rule, others cannot have. */
+/* Others cannot have what the workflow takes by its rule. */
 static void commit(struct search *f)
 {
     struct play *p = &f->play;

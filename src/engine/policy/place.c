@@ -253,7 +253,7 @@ static uint32_t look(struct place *p, const struct state *s)
     return idle;
 }
 
-/* Of each cluster two offers: of machines that have had a task, and new ones. */
+/* Each cluster makes two offers: a machine that has had a task, and a new one. */
 #define OFFERS (2 * BATS_CLUSTERS_MAX)
 
 /* New machines differ only where they may be reclaimed. */
