@@ -3,14 +3,15 @@
 # self-scheduling? Random mixtures (gamma 0.3 to 1, lost at the start or on the
 # way, silent or noticed after a minute; 10 to 80 unreliable machines and 0 to 20
 # reliable ones, 1 to 40 times as dear; 50 to 600 tasks, lognormal with sigma 0.2 to
-# 1.5), simulated: expert by its default utility, and rr. That one is told how long
-# the longest task takes, and stops what has run for longer.
+# 1.5), simulated: expert by its default utility, and rr, or the policy $OTHER. That
+# one is told how long the longest task takes, and stops what has run for longer.
 #
-# Prints the mixtures where rr is sooner and cheaper, with differences of means of
-# the same seeds and half their 95 % intervals, and a summary.
+# Prints the mixtures where that one is sooner and cheaper, with differences of means
+# of the same seeds and half their 95 % intervals, and a summary.
 #
 #   bash benchmarks/expert/random.sh [MIXTURES [SEEDS [FIRST]]]     default 100 10 1
 cd "$(dirname "$0")/../.." || exit 1
+other=${OTHER:-rr}
 build=$(realpath "${B:-build}")
 out=$build/bench/expert/random
 mkdir -p "$out" && cd "$out" || exit 1
@@ -60,8 +61,9 @@ for i in $(seq "${3:-1}" $((${3:-1} + ${1:-100} - 1))); do
             "$r" "$charge"
     } >mixture
     sed 's/POLICY//' mixture >expert
-    sed "s/POLICY/policy = rr\ntimeout = ${longest}s\nretries = 255/" mixture >rr
-    paste -d' ' <(play expert) <(play rr) |
+    sed "s/POLICY/policy = $other\ntimeout = ${longest}s\nretries = 255/" \
+        mixture >other
+    paste -d' ' <(play expert) <(play other) |
         awk -v i="$i" -v what="gamma $gamma, $ur + $r machines, charge $charge, $tasks tasks, sigma $sigma$(
             [ "$way" = 0 ] || echo ', on the way')$(
             [ "$noticed" = 0 ] || echo ', noticed')" '
@@ -86,5 +88,5 @@ awk -F'\t' '
     END {
         printf "%d mixtures: sooner in %d, later in %d; cheaper in %d, dearer in %d; worse in one and better in none: %d\n",
             n, sooner, later, cheaper, dearer, k
-        printf "geometric means of the ratios: makespan %.2f, charge %.2f, product %.2f (worst %.2f); undone: expert %d, rr %d\n",
+        printf "geometric means of the ratios: makespan %.2f, charge %.2f, product %.2f (worst %.2f); undone: expert %d, other %d\n",
             exp(lt / n), exp(lc / n), exp(lp / n), worst, bad, rbad }' random.tsv
