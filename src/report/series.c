@@ -262,33 +262,12 @@ static json_t *take_bytes(struct bytes *b)
     return json;
 }
 
-static int by_begin(const void *a, const void *b)
-{
-    const struct bats_history_span *x = ((const struct bats_bar *)a)->span;
-    const struct bats_history_span *y = ((const struct bats_bar *)b)->span;
-    return (x->begin > y->begin) - (x->begin < y->begin);
-}
-
 static int by_row(const void *a, const void *b)
 {
     const struct bats_bar *x = a, *y = b;
     return x->row != y->row ? (x->row > y->row) - (x->row < y->row)
-                            : by_begin(a, b);
-}
-
-/* The slot of the machine that is free first: the record does not say which. */
-static uint32_t free_slot(const bats_time *until, uint32_t first, uint32_t n,
-                          bats_time begin)
-{
-    uint32_t best = first;
-
-    for (uint32_t i = first; i < first + n; i++) {
-        if (until[i] <= begin)
-            return i;
-        if (until[i] < until[best])
-            best = i;
-    }
-    return best;
+                            : (x->span->begin > y->span->begin) -
+                                  (x->span->begin < y->span->begin);
 }
 
 uint32_t *bats_series_rows(const struct bats_run_history *h)
@@ -304,24 +283,13 @@ struct bats_bar *bats_series_bars(const struct bats_run_history *h,
                                   const uint32_t *first)
 {
     struct bats_bar *bars = malloc((h->n_spans + 1) * sizeof *bars);
-    bats_time *until = calloc(first[h->n_machines] + 1, sizeof *until);
 
-    if (bars == NULL || until == NULL) {
-        free(bars);
-        free(until);
+    if (bars == NULL)
         return NULL;
-    }
     for (size_t i = 0; i < h->n_spans; i++)
-        bars[i].span = &h->spans[i];
-    qsort(bars, h->n_spans, sizeof *bars, by_begin);
-    for (size_t i = 0; i < h->n_spans; i++) {
-        const struct bats_history_span *s = bars[i].span;
-        bars[i].row = free_slot(until, first[s->machine],
-                                h->machines[s->machine].slots, s->begin);
-        if (until[bars[i].row] < s->end)
-            until[bars[i].row] = s->end;
-    }
-    free(until);
+        bars[i] = (struct bats_bar){
+            .row = first[h->spans[i].machine] + h->spans[i].slot,
+            .span = &h->spans[i]};
     qsort(bars, h->n_spans, sizeof *bars, by_row);
     return bars;
 }

@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include "record/read/history.h"
+
 /* ---- what is written ---- */
 
 static void a_session_is_there_for_sql(void **state)
@@ -269,6 +271,45 @@ static void a_history_is_read_as_it_was_written(void **state)
                   "command WHERE seq > 3001 ORDER BY seq"),
         "-40 sampled - - - - - -41 park 2 - - - - -42 cancel 1 0 4 - "
         "time-out -43 copy 0 1 4 2 - -44 finished - - - - halted");
+}
+
+/* Machine 1 has two slots; a task takes two minutes of virtual time, and a little
+ * more with its number. */
+static void results_that_come_at_once_came_one_after_another(void **state)
+{
+    static const struct {
+        uint32_t machine, slot;
+        bats_time after; /* until this much before the results came */
+    } expected[] = {
+        {0, 0, 240000180}, {1, 0, 120000300}, {0, 0, 120000120},
+        {1, 1, 120000240}, {0, 0, 0},         {1, 1, 0},
+        {1, 0, 0},
+    };
+    static const uint32_t tasks[] = {0, 3, 1, 6, 2, 4, 5};
+    (void)state;
+    size_t n = sizeof tasks / sizeof *tasks;
+    struct bats_error err;
+    struct bats_view *view;
+    struct bats_run_history h;
+    struct bats_record *r = open_with_tasks((uint32_t)n);
+    begin(r, 1);
+    for (size_t i = 0; i < n; i++)
+        run_task(r, BATS_HOUR, expected[i].machine, tasks[i], 0);
+    close_record(r);
+    must(bats_view_open(PATH, &view, &err), &err);
+    must(bats_run_history_read(view, &h, &err), &err);
+    assert_int_equal(h.n_spans, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct bats_history_span *s = &h.spans[i];
+        assert_int_equal(s->task, tasks[i] + 1);
+        assert_int_equal(s->slot, expected[i].slot);
+        assert_int_equal(s->end, BATS_HOUR + 2 * BATS_SECOND -
+                                     expected[i].after);
+        assert_int_equal(s->end - s->begin,
+                         60 * (2 * BATS_SECOND + tasks[i]));
+    }
+    bats_run_history_release(&h);
+    bats_view_close(view);
 }
 
 static void tasks_are_listed_in_linear_time(void **state)
@@ -711,6 +752,7 @@ int main(void)
         T(resume_knows_results_and_money),
         T(resume_counts_yields_without_progress_in_a_row),
         T(a_history_is_read_as_it_was_written),
+        T(results_that_come_at_once_came_one_after_another),
         T(tasks_are_listed_in_linear_time),
         T(the_others_of_a_task_count_for_nothing),
         T(tasks_come_in_order),

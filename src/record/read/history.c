@@ -263,6 +263,50 @@ static bool add_holds(struct bats_run_history *h)
     return true;
 }
 
+/* The slot that is free first, backwards from the end. */
+static uint32_t free_slot(const bats_time *until, uint32_t n, bats_time begin)
+{
+    uint32_t best = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (until[i] <= begin)
+            return i;
+        if (until[i] < until[best])
+            best = i;
+    }
+    return best;
+}
+
+/* The results of several short tasks come at once, and the record has the time
+ * when they came, but not the slots. Here each gets a slot, where it had ended
+ * before the next one there began. */
+static bool place_spans(struct bats_run_history *h)
+{
+    size_t n = 0;
+    size_t *first = calloc(h->n_machines + 1, sizeof *first);
+
+    for (size_t i = 0; first != NULL && i < h->n_machines; i++) {
+        first[i] = n;
+        n += h->machines[i].slots;
+    }
+    bats_time *until = calloc(n + 1, sizeof *until); /* before the end */
+    bool ok = first != NULL && until != NULL;
+    for (size_t i = h->n_spans; ok && i-- > 0;) {
+        struct bats_history_span *s = &h->spans[i];
+        bats_time *slots = &until[first[s->machine]];
+        bats_time after = h->end - s->end;
+        s->slot = free_slot(slots, h->machines[s->machine].slots, after);
+        bats_time late = slots[s->slot] - after;
+        late = late < 0 ? 0 : late < s->begin ? late : s->begin;
+        s->begin -= late;
+        s->end -= late;
+        slots[s->slot] = h->end - s->begin;
+    }
+    free(first);
+    free(until);
+    return ok;
+}
+
 /* ---- all ---- */
 
 static const struct {
@@ -314,7 +358,7 @@ int bats_run_history_read(struct bats_view *view,
     if (r != NULL)
         free(r->paid);
     free(r);
-    if (rc == 0 && !add_holds(history))
+    if (rc == 0 && (!place_spans(history) || !add_holds(history)))
         rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
     if (rc < 0)
         bats_run_history_release(history);

@@ -19,11 +19,13 @@ struct bats_history_machine {
     uint32_t slots;
 };
 
-/* An execution that came to an end. */
+/* An execution that came to an end. Those of a slot do not overlap; which of its
+ * machine's slots it was, the record does not say: it is one that was free. */
 struct bats_history_span {
     bats_time begin, end;
     int64_t task; /* number */
     uint32_t machine;
+    uint32_t slot;
     uint32_t attempt;
     int64_t wall_us;     /* real time */
     int64_t max_rss_kib; /* 0: not known */
@@ -61,7 +63,7 @@ struct bats_run_history {
     bool is_sweep;           /* tasks have parameters */
     struct bats_history_machine *machines;
     size_t n_machines;
-    struct bats_history_span *spans; /* in the order of their ends */
+    struct bats_history_span *spans; /* as their ends were heard of */
     size_t n_spans;
     struct bats_history_charge *charges; /* in order */
     size_t n_charges;
