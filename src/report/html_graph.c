@@ -210,7 +210,7 @@ static void write_levels(struct graph_part *p)
     bats_html_table_end(h);
 }
 
-/* What a task of the path waited for when its parent had ended: a machine, or
+/* A task of the path waits after the end of its parent: for a machine, or for
  * another parent. */
 static void write_chain(struct graph_part *p)
 {
@@ -294,7 +294,7 @@ static void write_label(struct graph_part *p, const struct bats_dag_group *g)
     bats_html_textf(p->h, "%s", count);
 }
 
-/* What a browser says when the pointer is there. */
+/* A browser says this when the pointer is there. */
 static void write_title(struct graph_part *p, const struct bats_dag_group *g)
 {
     const struct bats_dag_column *c = &p->dag.columns[g->column];

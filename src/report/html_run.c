@@ -162,7 +162,7 @@ static int64_t integer(const json_t *object, const char *key, int64_t none)
     return json_is_integer(value) ? json_integer_value(value) : none;
 }
 
-/* What the schedule was to cost and to take, from the choice on. */
+/* The schedule promised a cost and a time, from the choice on. */
 static void write_choice(struct page *p, const json_t *promise, bool is_done)
 {
     char a[BATS_UNITS_TEXT], b[BATS_UNITS_TEXT], c[BATS_UNITS_TEXT];

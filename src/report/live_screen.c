@@ -92,7 +92,7 @@ static void print_tasks(struct screen *s, const json_t *o)
          count_of(o, "running"), count_of(o, "failed"));
 }
 
-/* Of a workflow. */
+/* Only workflows have this line. */
 static void print_graph(struct screen *s, const json_t *o)
 {
     char time[BATS_UNITS_TEXT], chain[128] = "";

@@ -59,7 +59,7 @@ static const char *own_name(const struct writer *w, uint32_t task)
     return f && task < f->names.n ? bats_names_text(&f->names, task) : NULL;
 }
 
-/* What tasks of its kind have in common; the word itself if it names one. */
+/* A task is named as its kind: by its category, or by the program it runs. */
 static void find_name(const struct writer *w, uint32_t task,
                       const char *command, char *name, size_t size)
 {

@@ -84,7 +84,7 @@ int bats_view_options(struct bats_view *view, char **json,
 
 /* The workflows of the last session with budgets of their own, after
  * bats_view_status: *list with the names, for free(); NULL if there are none.
- * What the record does not know is 0: what is held. *of, for free(), too: the
+ * The record does not know what is held: it is 0. *of, for free(), too: the
  * workflow of each task, by its number - 1. `of` may be NULL. */
 int bats_view_workflows(struct bats_view *view,
                         struct bats_purse_status **list, uint32_t *n,

@@ -137,7 +137,7 @@ static void give_text(sqlite3_context *context, const char *text)
         sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
 }
 
-/* What is not given is NULL. */
+/* A column that has no value is NULL. */
 static int give(sqlite3_vtab_cursor *cursor, sqlite3_context *context,
                 int column)
 {

@@ -24,7 +24,7 @@ struct machine {
     bool is_held, is_lost;
 };
 
-/* What the last result of a task that failed before has added. */
+/* The last result of a task that failed before, as it was added. */
 struct earlier {
     uint32_t task;
     int32_t cluster; /* or NONE */

@@ -81,11 +81,11 @@ uint32_t bats_record_sessions(const struct bats_record *record);
 /* The charges of all sessions before this one. */
 bats_money bats_record_charged(const struct bats_record *record);
 
-/* Of that, what was open when the last session was killed, and was charged as
- * this record was opened: the most that it may have cost. */
+/* The part of that which was open when the last session was killed, and was
+ * charged as this record was opened: the most that it may have cost. */
 bats_money bats_record_killed(const struct bats_record *record);
 
-/* What the workflow of this name (bats/purse.h) was charged by all sessions before
+/* *charged: to the workflow of this name (bats/purse.h), by all sessions before
  * this one. */
 int bats_record_share(struct bats_record *record, const char *name,
                       bats_money *charged, struct bats_error *err);
@@ -341,7 +341,8 @@ int bats_record_decision(struct bats_record *record,
                          const struct bats_decision *decision,
                          struct bats_error *err);
 
-/* What the chosen schedule promises, of money in all `budget`. Written at once. */
+/* Writes at once what the chosen schedule promises; `budget`: of the whole run,
+ * or BATS_UNLIMITED. */
 int bats_record_promise(struct bats_record *record,
                         const struct bats_sched_sampled *sampled,
                         bats_money budget, struct bats_error *err);

@@ -391,7 +391,7 @@ function drawGantt(place) {
             if (toX(a, w) >= margin)
                 c.fillRect(toX(a, w), y, 1, h);
         }
-        /* What is less than a pixel wide is drawn once per pixel. */
+        /* Bars less than a pixel wide are drawn once per pixel. */
         let last = -1;
         for (let i = after(row.end, from); i < row.end.length; i++) {
             if (row.begin[i] > to)
