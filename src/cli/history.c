@@ -223,22 +223,24 @@ static int compare(const struct bats_settings *set,
 
 /* Earlier charges of workflows count against their budgets. */
 static int take_shares(struct bats_record *record,
-                       const struct bats_bagfile *bag, struct bats_error *err)
+                       struct bats_bagfile *bag, struct bats_error *err)
 {
     const uint16_t *of;
     uint32_t n;
-    struct bats_purse *purses = bats_bagfile_purses(bag, &of, &n);
+    const struct bats_purse *purses = bats_bagfile_purses(bag, &of, &n);
     int rc = 0;
     for (uint32_t i = 0;
-         rc == 0 && i < n && bats_record_sessions(record) > 0; i++)
-        rc = bats_record_share(record, purses[i].name, &purses[i].charged,
-                               err);
+         rc == 0 && i < n && bats_record_sessions(record) > 0; i++) {
+        bats_money charged;
+        rc = bats_record_share(record, purses[i].name, &charged, err);
+        bats_bagfile_set_charged(bag, i, charged);
+    }
     return rc;
 }
 
 int bats_history_open(const struct bats_settings *set,
-                      const struct bats_bagfile *bag,
-                      struct bats_history *history, struct bats_error *err)
+                      struct bats_bagfile *bag, struct bats_history *history,
+                      struct bats_error *err)
 {
     char *made;
     const char *path = record_path(set, &made);

@@ -33,11 +33,12 @@ bool bats_history_resumes(const struct bats_settings *set);
 
 /*
  * Opens the record as `set` says and compares the bag with it. Unless quiet,
- * names on standard error each command that was changed, added or removed.
+ * names on standard error each command that was changed, added or removed. Notes
+ * in the bag what its workflows were charged before.
  */
 int bats_history_open(const struct bats_settings *set,
-                      const struct bats_bagfile *bag,
-                      struct bats_history *history, struct bats_error *err);
+                      struct bats_bagfile *bag, struct bats_history *history,
+                      struct bats_error *err);
 
 /* Closes the record. An error is worth printing. */
 int bats_history_close(struct bats_history *history, struct bats_error *err);

@@ -17,12 +17,10 @@
  * NAME [after NAME...]" names the command below it, or all repetitions of one:
  * it is started when all tasks of those names are done (dependencies.h).
  *
- * "#BATS workflow NAME [budget=AMOUNT] [deadline=DURATION]
- * [begin=DURATION]" begins a workflow, to
- * which the tasks below belong (sharing.h).
- *
- * A file in the format of a workflow (workflow/workflow.h, by its name) is a bag,
- * too, if all of its tasks have commands.
+ * "#BATS workflow NAME [budget=AMOUNT] [deadline=DURATION] [begin=DURATION]"
+ * begins a workflow, to which the tasks below belong (sharing.h). A file in the
+ * format of a workflow (workflow/workflow.h, by its name) is a bag, too, if all
+ * of its tasks have commands.
  *
  * Task i of the bag is the i-th command, counted from 0; people see i + 1.
  */
@@ -112,10 +110,13 @@ const uint16_t *bats_bagfile_categories(const struct bats_bagfile *bag,
 /* Their names, by category; NULL: there are none. */
 const char *const *bats_bagfile_category_names(const struct bats_bagfile *bag);
 
-/* Workflows of "#BATS workflow" lines; *of: which one, by task. NULL and 0: there
- * are none. The caller may fill in what they were charged before. */
-struct bats_purse *bats_bagfile_purses(const struct bats_bagfile *bag,
-                                       const uint16_t **of, uint32_t *n);
+/* Workflows of "#BATS workflow" lines, or of several files; *of: which one, by
+ * task. NULL and 0: there are none. */
+const struct bats_purse *bats_bagfile_purses(const struct bats_bagfile *bag,
+                                             const uint16_t **of, uint32_t *n);
+/* Notes what earlier sessions have charged this one of them. */
+void bats_bagfile_set_charged(struct bats_bagfile *bag, uint32_t workflow,
+                              bats_money charged);
 
 /* If the bag is a workflow of another format; else NULL. */
 const struct bats_workflow *

@@ -218,7 +218,7 @@ static int open_all(const struct bats_settings *set,
     if (rc != 0)
         return rc;
     o->watch.bag = set->bag;
-    rc = bats_history_open(set, options->bag, history, err);
+    rc = bats_history_open(set, request->bag, history, err);
     o->watch.reserved_before = history->reserved;
     if (rc == 0 && options->output == BATS_OUTPUT_STREAM &&
         history->record != NULL)

@@ -25,12 +25,18 @@ const struct bats_graph *bats_bagfile_graph(const struct bats_bagfile *bag)
     return bag->graph.n_nodes > 0 ? &bag->graph : NULL;
 }
 
-struct bats_purse *bats_bagfile_purses(const struct bats_bagfile *bag,
-                                       const uint16_t **of, uint32_t *n)
+const struct bats_purse *bats_bagfile_purses(const struct bats_bagfile *bag,
+                                             const uint16_t **of, uint32_t *n)
 {
     *n = bag->sharing.n;
     *of = bag->sharing.of;
     return bag->sharing.list;
+}
+
+void bats_bagfile_set_charged(struct bats_bagfile *bag, uint32_t workflow,
+                              bats_money charged)
+{
+    bag->sharing.list[workflow].charged = charged;
 }
 
 const uint16_t *bats_bagfile_categories(const struct bats_bagfile *bag,
