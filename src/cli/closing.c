@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "input/workflow/workflow.h"
 #include "report/words.h"
 #include "report/workflows.h"
 
@@ -74,12 +73,12 @@ static struct bats_report_category *
 list_categories(const struct bats_bagfile *bag, const struct bats_sched *sched,
                 uint32_t *n)
 {
-    const struct bats_workflow *workflow = bats_bagfile_workflow(bag);
+    const char *const *names = bats_bagfile_category_names(bag);
     struct bats_report_category *list = NULL;
     if (bats_bagfile_categories(bag, n) != NULL)
         list = calloc(*n, sizeof *list);
     for (uint32_t i = 0; list != NULL && i < *n; i++) {
-        list[i].name = bats_names_text(&workflow->categories, i);
+        list[i].name = names[i];
         bats_sched_category_status(sched, i, &list[i].is);
     }
     *n = list != NULL ? *n : 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "util/encode.h"
 #include "util/grow.h"
 
 #define TASKS_MAX (UINT32_MAX / 4)
@@ -240,15 +241,7 @@ void bats_workflow_program(const char *command, char *name, size_t size)
 /* `text` as one word of a shell, at `to`, which has room. */
 static char *quote(char *to, const char *text)
 {
-    *to++ = '\'';
-    for (; *text != '\0'; text++) {
-        if (*text == '\'')
-            to = stpcpy(to, "'\\'");
-        *to++ = *text;
-    }
-    *to++ = '\'';
-    *to = '\0';
-    return to;
+    return to + bats_encode(BATS_ENCODE_QUOTED, to, SIZE_MAX, text);
 }
 
 /* The first of its uses; the end of all if it has none. */
@@ -296,9 +289,9 @@ static char *enclose(char *at, const char *command)
 }
 
 /*
- * What the task should have made must be there when it has ended. If it fails,
- * what it has made is taken away: half a file would look like a whole one to the
- * next run. Status 85 (it has saved its state) is no failure.
+ * The files that the task should have made must be there when it has ended. If
+ * it fails, those that it has made are taken away: half a file would look like a
+ * whole one to the next run. Status 85 (it has saved its state) is no failure.
  */
 ptrdiff_t bats_workflow_command(const struct bats_workflow *w, uint32_t task,
                                 char **text, size_t *size)
