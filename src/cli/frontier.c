@@ -8,7 +8,7 @@
 #include "bats/utility.h"
 #include "cli/jobs.h"
 
-/* What the threads share. */
+/* The threads share this. */
 struct playing {
     struct bats_strategies *s;
     struct bats_plays *plays;

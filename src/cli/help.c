@@ -31,10 +31,10 @@ static const struct {
          "Runs every line of the file BAG (-: standard input) as a shell "
          "command on the MPI ranks it was started on, or with -j on this "
          "machine. Rank 0 hands out the tasks; the other ranks execute them. "
-         "In the second form several workflows (of Makeflow, WfFormat or DAX, by "
-         "their names) share the machines, each with its own budget (and "
-         "deadline=TIME), if that stands behind it; the record is that of the first. "
-         "The third form is a sweep: COMMAND with the values of each point "
+         "In the second form several workflows (of Makeflow, WfFormat or DAX, "
+         "by their names) share the machines, each with its own budget (and "
+         "deadline=TIME), if that stands behind it; the record is that of the "
+         "first. The third form is a sweep: COMMAND with the values of each point "
          "in the place of its replacement strings, as in GNU parallel. "
          "'::: VALUE...' gives values, ':::: FILE...' the lines of files (-: "
          "standard input); with several of these, all combinations are run, "
@@ -89,7 +89,8 @@ static const struct {
          "in makespan and cost, on clusters with reliable = no beside others, "
          "and which is best for what. The pools are those of a scenario, or "
          "what the record of an earlier run tells of them, which a profile "
-         "('bats-mpi sample', 'run --save') and --save keep. Runs nothing and needs no MPI launcher."},
+         "('bats-mpi sample', 'run --save') and --save keep. Runs nothing and "
+         "needs no MPI launcher."},
     [BATS_VERB_CLUSTERS] =
         {"bats-mpi clusters [OPTION...]",
          "Shows what a run on the MPI ranks it was started on would work "

@@ -20,12 +20,13 @@ struct execution {
 struct pool {
     struct execution *list;
     size_t n, capacity;
-    /* Of its machines: those asked for; those that were there to the end; all */
-    double asked, there, slots;
+    double asked; /* slots of machines that were asked for, */
+    double there; /* of those that were there to the end, */
+    double slots; /* of all */
     double charge; /* of all, a window */
 };
 
-/* Where tasks run that have not ended yet. */
+/* Its tasks that have not ended yet are open. */
 struct machine {
     char name[BATS_MACHINE_NAME];
     int pool;
@@ -339,8 +340,8 @@ static void set_pool(const struct reading *r, int pool, double slots,
                                               (double)r->status.window));
 }
 
-/* Of a reliable pool that was never used, it takes as long there as in the other
- * one. */
+/* A reliable pool that was never used is taken to answer as the other one does.
+ */
 static int make_pools(const struct reading *r, const char *path,
                       bool is_online, struct bats_pools *pools,
                       struct bats_error *err)

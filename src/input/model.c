@@ -151,7 +151,7 @@ static int by_length(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Of more ages than there is room for, the middles of as many equal parts. */
+/* The middles of equal parts stand for more ages than there is room for. */
 static void keep_ages(struct bats_lifetime *l, bats_time *ages, size_t n)
 {
     qsort(ages, n, sizeof *ages, by_length);

@@ -21,8 +21,8 @@
  * replicated. A cluster whose runtime is only expected has "expected_s", too.
  * "done" and "failed" are ranges of numbers, both ends included.
  * "levels", if tasks wait for others, are pairs of a number of tasks and how
- * many levels have it (bats/estimate.h). Money is text, because it is exact. The hash is bats_bagfile_hash, in
- * hexadecimal digits. Without "billing" (bats/billing.h) it is window. If there
+ * many levels have it (bats/estimate.h). Money is text, because it is exact.
+ * The hash is bats_bagfile_hash, in hexadecimal digits. Without "billing" (bats/billing.h) it is window. If there
  * were clusters with reliable = no, "pools" tells how they answer (pools.h).
  */
 #ifndef BATS_PROFILE_H

@@ -1,10 +1,11 @@
 /*
- * sharing: which tasks of a bag belong to which workflow, and what each of these
- * may spend (bats/purse.h).
+ * sharing: which tasks of a bag belong to which workflow, and what each of
+ * these may spend (bats/purse.h).
  *
  * Layer: input, used by the bag. A line "#BATS workflow NAME [budget=AMOUNT]
- * [deadline=DURATION] [begin=DURATION]" begins a workflow: tasks below it belong to it, until the
- * next one. Tasks before the first such line are "others", without a limit.
+ * [deadline=DURATION] [begin=DURATION]" begins a workflow: tasks below it
+ * belong to it, until the next one. Tasks before the first such line are
+ * "others", without a limit.
  */
 #ifndef BATS_SHARING_H
 #define BATS_SHARING_H

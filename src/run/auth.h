@@ -53,7 +53,7 @@ struct bats_auth_text {
                       put by the check; NULL: none are wanted */
 };
 
-/* What was said before there was a key. */
+/* The terms that were said before there was a key. */
 struct bats_auth_terms {
     uint32_t n_ranks;   /* beside the gateway's proof */
     int64_t silence_us; /* in the WELCOME */
@@ -84,8 +84,9 @@ int bats_auth_check(const struct bats_auth *auth,
                     const struct bats_auth_text *text, const char *proof,
                     size_t n, struct bats_error *err);
 
-/* The key for what one side says (text->by_master). Who was told something else
- * before has another one. `halves`: the master's, and the gateway's. BATS_ESYS: it was built without Nettle. */
+/* The key for what one side says (text->by_master). A side that was told
+ * something else before has another one. `halves`: the master's, and the
+ * gateway's. BATS_ESYS: it was built without Nettle. */
 int bats_auth_key(const struct bats_auth *auth,
                   const struct bats_auth_text *text,
                   const struct bats_auth_terms *terms,

@@ -167,8 +167,9 @@ int bats_job_system_clear(const struct bats_job_system *system,
 
 /* Asks for what a job like this one is billed per hour, by handing one in that
  * is not to start, and taking it back. Signals that end the process wait for
- * that; a process that is killed leaves the job to bats_job_system_clear. *whole: its nodes will be its own, and
- * the rate is that of all that they have. BATS_ESYS, BATS_EINPUT. */
+ * that; a process that is killed leaves the job to bats_job_system_clear.
+ * *whole: its nodes will be its own, and the rate is that of all that they
+ * have. BATS_ESYS, BATS_EINPUT. */
 int bats_job_system_rate(const struct bats_job_system *system,
                          const struct bats_job_request *request, double *rate,
                          bool *whole, struct bats_error *err);

@@ -46,8 +46,9 @@ static int write_page(void *context, FILE *out, struct bats_error *err)
     return rc;
 }
 
-/* Of a run of the policy expert, what the other strategies take and cost by all
- * that it has shown. *found: its unreliable machines have answered. */
+/* Finds what the other strategies take and cost by all that a run of the policy
+ * expert has shown. *found: it was one, and its unreliable machines have
+ * answered. */
 static int find_strategies(struct bats_view *view,
                            const struct bats_settings *set,
                            struct bats_pools *pools,

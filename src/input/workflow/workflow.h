@@ -98,8 +98,9 @@ int bats_workflow_fresh(const struct bats_workflow *workflow, uint8_t **fresh,
                         struct bats_error *err);
 
 /* The command of the task, which fails if it does not write what it should, and
- * takes away what it has written if it fails; NUL-terminated, in *text (a growing buffer of the caller). Returns its length,
- * or a negative errcode: BATS_ENOMEM. */
+ * takes away what it has written if it fails; NUL-terminated, in *text (a
+ * growing buffer of the caller). Returns its length, or a negative errcode:
+ * BATS_ENOMEM. */
 ptrdiff_t bats_workflow_command(const struct bats_workflow *workflow,
                                 uint32_t task, char **text, size_t *size);
 
