@@ -106,6 +106,11 @@ static int take_tasks(struct graph_part *p, struct bats_view *view,
         if (task->kind == BATS_NO_NAME)
             return no_memory(err);
     }
+    /* A damaged record lacks tasks of its graph. */
+    for (uint32_t i = 0; rc == 0 && i < p->graph.n_tasks; i++)
+        if (p->tasks[i].kind == BATS_NO_NAME &&
+            (p->tasks[i].kind = kind_of(p, "task")) == BATS_NO_NAME)
+            return no_memory(err);
     return rc;
 }
 
@@ -410,7 +415,10 @@ int bats_html_graph(struct bats_html *h, struct bats_view *view,
     }
     for (uint32_t i = 0; i < p.graph.n_tasks; i++)
         p.tasks[i] = (struct bats_dag_task){
-            .state = BATS_DAG_LEFT, .begin = -1, .end = -1};
+            .kind = BATS_NO_NAME,
+            .state = BATS_DAG_LEFT,
+            .begin = -1,
+            .end = -1};
     rc = take_tasks(&p, view, err);
     take_times(&p, r);
     if (rc == 0)

@@ -68,6 +68,11 @@ grep -q '^<tr><td>2<td class="text">.*<td>1<td>1<td>0<td>0<td>0<' graph.mf.html
 test "$(grep -c '<title>level .*, task .*</title><rect' graph.mf.html)" -eq 4
 grep -q '<title>level 3, task 4, bad: 1 skipped</title>' graph.mf.html
 test "$(grep -c '<path class="critical" d=' graph.mf.html)" -eq 2
+cp graph.mf.bats poor.bats
+sqlite3 poor.bats "DELETE FROM task; UPDATE session SET
+    options = json_remove(options, '$.categories')"
+"$BATS_MPI" report poor.bats
+grep -q '^<tr><td class="code">task<td>4<td>0<td>0<td>0<td>0<td>4<' poor.html
 ok 'a workflow is tables and a picture, with its critical path'
 
 echo "perl -e '\$x = \"x\" x 60e6; \$y = \$x'" >large
