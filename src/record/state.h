@@ -3,9 +3,9 @@
  * Layer: record, private to it. record.c opens, begins and ends; past.c loads
  * the results of earlier sessions; killed.c charges what the last one held when
  * it was killed; match.c finds the tasks of the bag among theirs; sums.c sums up
- * their results; log.c keeps the rows that wait; pack.c groups them; count.c counts
- * them for the tally; kinds.c bounds the ends of standard error; parameters.c
- * writes the values of a sweep.
+ * their results; log.c keeps the rows that wait; pack.c groups them; count.c
+ * counts them for the tally; kinds.c bounds the ends of standard error;
+ * parameters.c writes the values of a sweep.
  */
 #ifndef BATS_RECORD_STATE_H
 #define BATS_RECORD_STATE_H

@@ -13,8 +13,9 @@ bool bats_report_is_brief(const struct bats_report *r)
 {
     const struct bats_snapshot *s = &r->snapshot;
 
-    return r->n_workflows == 0 && s->status.budget == BATS_UNLIMITED && s->status.deadline == 0 &&
-           !s->has_promise && r->settings.clusters == NULL && !r->releases &&
+    return r->n_workflows == 0 && s->status.budget == BATS_UNLIMITED &&
+           s->status.deadline == 0 && !s->has_promise &&
+           r->settings.clusters == NULL && !r->releases &&
            s->status.finish != BATS_FINISH_SAMPLED &&
            s->status.finish != BATS_FINISH_SHRINK;
 }

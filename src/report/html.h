@@ -2,10 +2,10 @@
  * html: a page of one file: tables that are read without scripts, data, and the
  * scripts that draw them.
  *
- * Layer: report. Used by the pages of run, plan, frontier and simulation. The page has a
- * strict Content-Security-Policy: nothing is loaded, from nowhere, and of
- * scripts and styles only those run that carry the page's nonce, which nobody
- * knows who wrote a command or a file name. All text is escaped here. The
+ * Layer: report. Used by the pages of run, plan, frontier and simulation. The
+ * page has a strict Content-Security-Policy: nothing is loaded, from nowhere,
+ * and of scripts and styles only those run that carry the page's nonce, which
+ * nobody knows who wrote a command or a file name. All text is escaped here. The
  * charts are uPlot's (MIT), which is part of the page with its notice.
  */
 #ifndef BATS_HTML_H

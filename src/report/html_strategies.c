@@ -42,7 +42,10 @@ void bats_html_strategies_part(struct bats_html *h,
     size_t n = bats_strategies_sort(s, list);
 
     bats_html_section(h, "Strategies: how to replicate the last tasks", NULL);
-    write_list(h, "Frontier of N, T, D and Mr: no other such one takes and costs less", s, list, n);
+    write_list(h,
+               "Frontier of N, T, D and Mr: no other such one takes and costs "
+               "less",
+               s, list, n);
     for (n = 0; s->n_grid + n < s->n; n++)
         list[n] = &s->list[s->n_grid + n];
     write_list(h, "Static strategies", s, list, n);

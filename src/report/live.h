@@ -3,10 +3,10 @@
  *
  * Layer: report. Written by the verb run, read by the verb top. The file
  * (RECORD.live) holds one JSON object, of a size that depends on the number of
- * clusters and workflows only. It is replaced by rename every few seconds, so that a reader
- * on another node, over NFS, sees a whole one when it opens it anew. It is
- * removed when the run ends in order; what a killed run leaves behind is old,
- * and says so by `written_unix`.
+ * clusters and workflows only. It is replaced by rename every few seconds, so
+ * that a reader on another node, over NFS, sees a whole one when it opens it
+ * anew. It is removed when the run ends in order; what a killed run leaves
+ * behind is old, and says so by `written_unix`.
  */
 #ifndef BATS_LIVE_H
 #define BATS_LIVE_H

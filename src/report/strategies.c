@@ -92,10 +92,9 @@ void bats_strategies_print(FILE *out, const struct bats_strategies *s)
     static const char *const head[] = {"strategy", "makespan", "+-",
                                        "cost",     "+-",       "/task",
                                        "reliable", "best for"};
-    static struct bats_table table;
+    struct bats_table table = {0};
     const struct bats_candidate *sorted[BATS_CANDIDATES_MAX];
     size_t n = bats_strategies_sort(s, sorted), row = 1;
-    table = (struct bats_table){.n_rows = 0};
     bats_table_head(&table, head, sizeof head / sizeof *head);
     for (size_t i = 0; i < n && row < ROWS; i++)
         set_row(&table, row++, s, sorted[i]);

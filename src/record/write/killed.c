@@ -44,8 +44,8 @@ static int add(struct bats_record *r, bats_time now,
     return bats_record_charge(r, now, c->machine, c->amount, c->cushion, err);
 }
 
-/* Adds what the budgets had left, for the session cannot have gone beyond. Without
- * a budget there is none to keep. */
+/* Adds what the budgets had left, for the session cannot have gone beyond.
+ * Without a budget there is none to keep. */
 static int add_budgets(struct bats_record *r, bats_time now, bats_money *sum,
                        struct bats_error *err)
 {

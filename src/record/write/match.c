@@ -187,7 +187,8 @@ static size_t list_old(const struct bats_record *r, struct bats_single *list)
     return n;
 }
 
-static void join(struct bats_record *r, struct bats_single *new, struct bats_single *old)
+static void join(struct bats_record *r, struct bats_single *new,
+                 struct bats_single *old)
 {
     r->named[new->at].found = old->at + 1;
     r->past.tasks[old->at].is_in_bag = true;
