@@ -1,7 +1,8 @@
 /*
  * textfile: a whole text file in memory.
  *
- * Layer: input. Used by the readers of bags, sweeps, plan files and scenarios.
+ * Layer: input. Used by the readers of bags, workflows, sweeps, plan files,
+ * clusters files and scenarios.
  */
 #ifndef BATS_TEXTFILE_H
 #define BATS_TEXTFILE_H

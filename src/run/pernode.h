@@ -4,7 +4,7 @@
  *
  * Layer: run. Used by the executor of each rank, with its runner. The ranks of
  * a run on one node agree by a file in $TMPDIR or /tmp whose name has the run
- * and the node. Who holds a write lock on it runs commands; who holds a read
+ * and the node. A rank with a write lock on it runs commands; one with a read
  * lock may run tasks. So the first rank that comes runs START while the others
  * wait, the last one that leaves runs STOP, and a rank that dies has left.
  *

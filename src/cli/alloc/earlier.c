@@ -6,8 +6,8 @@
  * (bats_sched_earlier). Gateways of those that run come back by themselves
  * (run/joining.h). All others are ended, and billed, before the run begins.
  *
- * Where there are accounts, what all jobs of the run were billed, less what is on
- * record, is charged at the start. Where there are none, the record knows which
+ * If there are accounts, what all jobs of the run were billed, less what is on
+ * record, is charged at the start. If there are none, the record knows which
  * jobs have no bill: each is charged by the time that it was held, and if the
  * batch system has forgotten it, with all that was held for it.
  */
