@@ -141,6 +141,10 @@ static int check_expert(const struct bats_sched_options *o,
             err, BATS_EINPUT,
             "the policy expert gives up executions after D "
             "of its strategy: no other timeout goes with it");
+    if (o->n_purses > 0)
+        return bats_error_set(err, BATS_EINPUT,
+                              "the policy expert does not go with workflows "
+                              "that have budgets of their own");
     return bats_strategy_check(&o->strategy, o->clusters, o->n_clusters, err);
 }
 

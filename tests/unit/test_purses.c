@@ -170,6 +170,22 @@ static void next_window_is_held_by_the_workflow_as_well(void **state)
     end_bed(b);
 }
 
+/* Its instances are sent whoever pays. */
+static void the_policy_expert_is_refused(void **state)
+{
+    (void)state;
+    struct bed *b = prepare(1, BATS_UNLIMITED, BATS_UNLIMITED);
+    struct bats_error err;
+    b->p.o.policy = &bats_policy_expert;
+    assert_int_equal(bats_strategy_parse("AUR", &b->p.o.strategy, &err), 0);
+    b->p.o.clusters = b->p.clusters;
+    b->p.o.machines = b->p.machines;
+    b->p.clusters[0].unreliable = true;
+    assert_int_equal(bats_sched_create(&b->p.o, &b->p.s, &err), BATS_EINPUT);
+    assert_non_null(strstr(err.text, "budgets of their own"));
+    end_bed(b);
+}
+
 static void use_is_paid_by_the_workflow_that_used_it(void **state)
 {
     (void)state;
@@ -272,6 +288,7 @@ int main(void)
         cmocka_unit_test(workflow_without_money_is_left_and_named),
         cmocka_unit_test(nothing_is_bought_for_workflows_without_money),
         cmocka_unit_test(next_window_is_held_by_the_workflow_as_well),
+        cmocka_unit_test(the_policy_expert_is_refused),
         cmocka_unit_test(use_is_paid_by_the_workflow_that_used_it),
         cmocka_unit_test(as_many_machines_as_the_budget_holds),
         cmocka_unit_test(tasks_come_first_that_can_wait_least),
