@@ -69,9 +69,9 @@ static bool worth_asking(const struct bats_sched *e, const struct cluster *c)
 static bool has_slots(const struct bats_sched *e, const struct cluster *c)
 {
     const struct state *s = &e->state;
-    uint32_t n = waiting(e, c);
     if (!s->in_tail || !e->tail->waiting)
         return false;
+    uint32_t n = waiting(e, c);
     for (uint32_t slot = s->idle_first; n > 0 && slot != NO_SLOT;
          slot = s->slots[slot].next_idle)
         n -= same_pool(e, c, &s->clusters[slot_cluster(s, slot)]);

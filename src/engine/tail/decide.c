@@ -30,8 +30,8 @@ static void judge(const struct decide_question *q,
     double late = fmax(c->mean.makespan / fmax(q->time, 1), 1) - 1;
     value[0] = over + late;
     if (bats_utility_value(q->utility, q->elapsed + c->mean.makespan,
-                       c->mean.makespan, q->charged + c->mean.cost, q->n_tasks,
-                       &value[1], &err) < 0 ||
+                           c->mean.makespan, q->charged + c->mean.cost,
+                           q->n_tasks, &value[1], &err) < 0 ||
         isnan(value[1]))
         value[1] = INFINITY;
 }

@@ -477,8 +477,7 @@ static uint32_t startable(struct expert *x, const struct state *s,
     return n;
 }
 
-static uint32_t waiting(void *self, const struct state *s,
-                        size_t cluster)
+static uint32_t waiting(void *self, const struct state *s, size_t cluster)
 {
     struct expert *x = self;
     bool unreliable = s->clusters[cluster].spec.unreliable;

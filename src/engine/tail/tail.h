@@ -50,8 +50,7 @@ struct tail {
                                  uint32_t slot);
     /* So many tasks wait for a slot of a cluster: for machines that are jobs,
      * and are asked for when they are needed. */
-    uint32_t (*waiting)(void *self, const struct state *s,
-                        size_t cluster);
+    uint32_t (*waiting)(void *self, const struct state *s, size_t cluster);
     /* The execution ends, well or not; it is still in its slot. `noticed`: not
      * well, and before anybody gave it up. */
     void (*ended)(void *self, const struct state *s, uint32_t slot,
