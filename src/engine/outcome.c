@@ -292,6 +292,7 @@ int outcome_of_notice(struct bats_sched *e, uint32_t machine, bats_time time,
     struct state *s = &e->state;
     const struct machine *m = &s->machines[machine];
     machine_notice(s, machine, s->now + time);
+    time = s->rest[machine].taken_at - s->now;
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
         move(s, i, s->is_use ? time : m->paid_end - s->now);
     if (s->finish != BATS_FINISH_NOT_YET || s->draining)

@@ -79,14 +79,19 @@ void bats_reclaims_command(struct master *m,
         bats_heap_remove(&r->due, machine);
     if (command->type != BATS_COMMAND_ACQUIRE)
         return;
+    if (m->joined != NULL) { /* another job than that which was told */
+        r->told[machine] = false;
+        bats_heap_remove(&r->due, machine);
+    }
     const struct bats_cluster *c = cluster_of(m, machine);
     bats_time age = bats_model_lifetime(c, m->options->seed, machine,
                                         r->lives[machine]++);
-    if (age == BATS_NEVER)
-        return;
     bats_time now = bats_master_now(m);
-    r->taken_at[machine] = now + age;
+    if (age == BATS_NEVER ||
+        (r->told[machine] && r->taken_at[machine] <= now + age))
+        return;
     r->told[machine] = false;
+    r->taken_at[machine] = now + age;
     bats_heap_set(&r->due, machine,
                   age > c->notice ? now + age - c->notice : now - 1);
 }
@@ -114,6 +119,19 @@ static int tell(struct master *m, uint32_t machine, bats_time left,
 
 /* ---- hosts that are drained ---- */
 
+/* The machine is told now that it will be taken away so much later, or when it
+ * would be anyway, if that is sooner. Returns how much later it is. */
+static bats_time note(struct master *m, uint32_t machine, bats_time left)
+{
+    struct bats_reclaims *r = m->reclaims;
+    bats_time now = bats_master_now(m), end = now + left;
+    if (bats_heap_has(&r->due, machine) && r->taken_at[machine] < end)
+        end = r->taken_at[machine];
+    r->told[machine] = true;
+    r->taken_at[machine] = end;
+    return end > now ? end - now : 0;
+}
+
 /* A machine there gets its notice, and leaves when that is over. */
 static int drain(struct master *m, const char *host, struct bats_error *err)
 {
@@ -126,10 +144,9 @@ static int drain(struct master *m, const char *host, struct bats_error *err)
             !c->reclaimable || r->told[machine] ||
             strcmp(m->crew.workers[i].host, host) != 0)
             continue;
-        r->told[machine] = true;
-        r->taken_at[machine] = bats_master_now(m) + c->notice;
+        bats_time left = note(m, machine, c->notice);
         bats_heap_set(&r->due, machine, r->taken_at[machine]);
-        rc = tell(m, machine, c->notice, err);
+        rc = tell(m, machine, left, err);
     }
     return rc;
 }
@@ -158,6 +175,16 @@ static int look(struct master *m, struct bats_error *err)
     return rc;
 }
 
+/* It may have gone before its time. */
+static bool is_there(const struct master *m, uint32_t machine)
+{
+    bool any = false;
+    for (size_t i = 0; !any && i < m->crew.n; i++)
+        any = m->survey.platform.places[i].machine == machine &&
+              m->crew.members[i].state == BATS_MEMBER_WORKS;
+    return any;
+}
+
 int bats_reclaims_step(struct master *m, struct bats_error *err)
 {
     int rc = m->reclaims != NULL && !m->finished && hears_of_drains(m)
@@ -170,10 +197,12 @@ int bats_reclaims_step(struct master *m, struct bats_error *err)
         bats_time due = bats_heap_first(&r->due, &machine);
         bats_time left = r->taken_at[machine] - now;
         bats_heap_remove(&r->due, machine);
+        if (!is_there(m, machine))
+            continue;
         if (due < r->taken_at[machine]) {
-            r->told[machine] = true;
+            left = note(m, machine, left);
             bats_heap_set(&r->due, machine, r->taken_at[machine]);
-            rc = tell(m, machine, left > 0 ? left : 0, err);
+            rc = tell(m, machine, left, err);
         } else {
             bats_master_notice(m, machine, BATS_MASTER_NONE,
                                "machine %s was taken away",
@@ -186,7 +215,16 @@ int bats_reclaims_step(struct master *m, struct bats_error *err)
 
 int bats_reclaims_notice(struct master *m, size_t i, struct bats_error *err)
 {
+    struct bats_reclaims *r = m->reclaims;
     uint32_t machine = m->survey.platform.places[i].machine;
-    return m->finished ? 0
-                       : tell(m, machine, cluster_of(m, machine)->notice, err);
+    bats_time notice = cluster_of(m, machine)->notice, left = notice;
+    if (m->finished)
+        return 0;
+    if (r != NULL) {
+        left = note(m, machine, notice);
+        bats_heap_remove(&r->due, machine); /* the rank parts by itself, but */
+        if (left < notice)
+            bats_heap_set(&r->due, machine, r->taken_at[machine]);
+    }
+    return tell(m, machine, left, err);
 }

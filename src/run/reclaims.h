@@ -7,7 +7,8 @@
  * the end it is lost. Really: a rank has got SIGTERM and says so (NOTICE); it
  * parts by itself once the notice is over. Or the batch system drains its host
  * (asked every 10 s, without waiting): then it parts when the notice is over.
- * Only machines of reclaimable clusters get a notice of these kinds.
+ * Only machines of reclaimable clusters get a notice of these kinds. Of several,
+ * the end that comes first counts.
  */
 #ifndef BATS_RECLAIMS_H
 #define BATS_RECLAIMS_H

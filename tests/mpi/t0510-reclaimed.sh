@@ -95,4 +95,20 @@ test "$(cat state.1)" = saved
 test "$(notices one notice)" -eq 1
 ok 'a task whose rank gets SIGTERM migrates with its state'
 
+# The rank hears of it before the emulated notice, which is for later, and is gone
+# by then; the run goes on.
+printf '60s\n' >ages
+sed '/notice/a lifetime = trace ages' real >early
+rm -f one.bats log state.*
+printf '%s\n' 'sh task 1' '@sleep 100s' >one
+bats 3 run one --clusters early --time-scale 10 --grace 1s --tail none --seed 1 &
+launcher=$!
+within 20 has_begun
+kill -TERM "$(rank_pid 1)"
+wait $launcher
+test "$(notices one notice) $(notices one lost)" = '1 1'
+test "$(sqlite3 one.bats 'SELECT done FROM progress')" -eq 2
+"$BATS_MPI" record verify one >verified
+ok 'of two notices the earlier one counts, and a machine goes once'
+
 done_testing

@@ -131,6 +131,47 @@ static void a_block_does_not_last_longer_than_it_was_bought_for(void **state)
     assert_int_equal(w.status.charged, 3 * BATS_UNIT);
 }
 
+/* What the machine is told at a moment; returns a command of this type. */
+static bool answers(struct bats_sched *s, bats_time now,
+                    const struct bats_event *event,
+                    enum bats_command_type type)
+{
+    struct bats_command c;
+    struct bats_error err;
+    bool found = false;
+    if (bats_sched_handle(s, now, event, &err) < 0)
+        fail_msg("%s", err.text);
+    bats_sched_check(s);
+    while (bats_sched_next(s, &c))
+        found |= c.type == type;
+    return found;
+}
+
+/* A machine is to go in 10 minutes; a minute later somebody says in 30. */
+static void the_earliest_notice_counts(void **state)
+{
+    (void)state;
+    struct world w = prepare(4, 1);
+    struct bats_sched *s;
+    struct bats_error err;
+    w.o.sched.clusters = w.clusters;
+    w.o.sched.machines = w.machines;
+    w.clusters[0].reclaimable = true;
+    if (bats_sched_create(&w.o.sched, &s, &err) < 0)
+        fail_msg("%s", err.text);
+    const struct bats_event joined = {.type = BATS_EVENT_JOINED},
+                            tick = {.type = BATS_EVENT_TICK},
+                            soon = {.type = BATS_EVENT_NOTICE,
+                                    .runtime = 10 * BATS_MINUTE},
+                            later = {.type = BATS_EVENT_NOTICE,
+                                     .runtime = 30 * BATS_MINUTE};
+    assert_true(answers(s, 0, &joined, BATS_COMMAND_RUN));
+    answers(s, BATS_MINUTE, &soon, BATS_COMMAND_CANCEL);
+    answers(s, 2 * BATS_MINUTE, &later, BATS_COMMAND_CANCEL);
+    assert_true(answers(s, 11 * BATS_MINUTE, &tick, BATS_COMMAND_CANCEL));
+    bats_sched_destroy(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +180,7 @@ int main(void)
         cmocka_unit_test(an_hour_in_which_it_is_reclaimed_is_free),
         cmocka_unit_test(what_may_be_free_is_held_all_the_same),
         cmocka_unit_test(a_task_migrates_with_its_state),
+        cmocka_unit_test(the_earliest_notice_counts),
         cmocka_unit_test(a_block_does_not_last_longer_than_it_was_bought_for)};
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

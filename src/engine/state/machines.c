@@ -345,6 +345,8 @@ void machine_notice(struct state *s, uint32_t id, bats_time taken_at)
 {
     struct machine *m = &s->machines[id];
     bool is_held = m->state == MACHINE_ACTIVE || m->state == MACHINE_LEAVING;
+    if (taken_at >= s->rest[id].taken_at)
+        return;
     give_up_renewal(s, id);
     s->n_noticed += is_held && s->rest[id].taken_at == BATS_NEVER;
     s->rest[id].taken_at = taken_at;
