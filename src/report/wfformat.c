@@ -193,6 +193,11 @@ static json_t *words_of(const char *command)
     return NULL;
 }
 
+static const char *host_of(const struct bats_view_task *t)
+{
+    return *t->host != '\0' ? t->host : "unknown";
+}
+
 /* That of the file; the record has more around it. */
 static const char *command_of(const struct writer *w,
                               const struct bats_view_task *t)
@@ -201,20 +206,26 @@ static const char *command_of(const struct writer *w,
     return f ? f->text + f->tasks[t->number - 1].command : t->command;
 }
 
+/* What was not run, because all that it makes was there, took no time: without a
+ * runtime the format has no command. */
 static int execute(struct writer *w, const struct bats_view_task *t,
                    bool *is_first)
 {
     char time[48];
     if (!w->is_done[t->number - 1])
         return 0;
-    json_t *object = json_pack(
-        "{s:o, s:f, s:s, s:o*, s:[o]}", "id",
-        id_of(w, (uint32_t)t->number - 1), "runtimeInSeconds",
-        (double)t->wall_us / 1e6, "executedAt", time_of(t->start_us, time),
-        "command",
-        words_of(command_of(w, t)), "machines",
-        bats_json_text(*t->host != '\0' ? t->host : "unknown"));
+    json_t *object =
+        json_pack("{s:o, s:f, s:o*}", "id",
+                  id_of(w, (uint32_t)t->number - 1), "runtimeInSeconds",
+                  t->wall_us > 0 ? (double)t->wall_us / 1e6 : 0, "command",
+                  words_of(command_of(w, t)));
     int bad = object == NULL;
+    if (t->wall_us >= 0) {
+        bad |= json_object_set_new(object, "executedAt",
+                                   json_string(time_of(t->start_us, time)));
+        bad |= json_object_set_new(object, "machines",
+                                   json_pack("[o]", bats_json_text(host_of(t))));
+    }
     if (t->wall_us > 0)
         bad |= json_object_set_new(
             object, "avgCPU",
@@ -229,7 +240,7 @@ static int list_hosts(struct writer *w)
 {
     bool is_first = true;
     int rc = 0;
-    fputs("],\n\"machines\":[", w->out);
+    fputs(w->hosts.n > 0 ? "],\n\"machines\":[" : "", w->out);
     for (uint32_t i = 0; rc == 0 && i < w->hosts.n; i++)
         rc = put(w, &is_first,
                  json_pack("{s:o, s:s}", "nodeName",
@@ -268,13 +279,12 @@ static int look(struct writer *w, uint32_t *n_done)
                         : no_memory(w);
     while (rc == 0 && (rc = bats_view_next_task(view, &t, w->err)) > 0) {
         rc = 0;
-        if (strcmp(t.state, "done") != 0 || t.wall_us < 0 ||
-            t.number > w->children.n_tasks)
+        if (strcmp(t.state, "done") != 0 || t.number > w->children.n_tasks)
             continue;
         w->is_done[t.number - 1] = 1;
         ++*n_done;
-        if (bats_names_add(&w->hosts, *t.host != '\0' ? t.host : "unknown",
-                           &is_new) == BATS_NO_NAME)
+        if (t.wall_us >= 0 &&
+            bats_names_add(&w->hosts, host_of(&t), &is_new) == BATS_NO_NAME)
             rc = no_memory(w);
     }
     return rc;

@@ -88,6 +88,34 @@ test "$(sed -n 2p out | cut -d, -f12)" = 5
 ok 'and it is simulated with the runtimes measured'
 cd ..
 
+# Of a run that finds some of its files made already; and of one that finds all.
+mkdir fresh
+cd fresh
+printf 'a: src\n\tcp src a\nb: a\n\tcp a b\n' >f.makeflow
+echo x >src
+bats 2 f.makeflow --no-record
+rm b
+bats 2 f.makeflow
+export_to f.makeflow some.json
+test "$(json some.json "SELECT group_concat(json_extract(value, '\$.id') || ' ' ||
+    (json_extract(value, '\$.runtimeInSeconds') > 0) || ' ' ||
+    json_extract(value, '\$.command.arguments'), ' ') $executed")" = \
+    'ID0000001 0 ["src","a"] ID0000002 1 ["a","b"]'
+rm f.makeflow.bats
+bats 2 f.makeflow
+export_to f.makeflow all.json
+if command -v jsonschema >/dev/null; then
+    is_valid some.json
+    is_valid all.json
+fi
+mkdir again
+cd again
+cp ../src ../all.json .
+bats 2 all.json
+cmp b ../b
+ok 'what was there already keeps its command, and took no time'
+cd ../..
+
 # ---- a bag with a barrier, and one that is gone ----
 
 cat >bag <<'BAG'
