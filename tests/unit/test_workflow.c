@@ -145,6 +145,36 @@ static void variables_are_replaced_and_the_shell_keeps_its_own(void **state)
     bats_workflow_release(&w);
 }
 
+/* As Makeflow's manual has them. */
+static void resources_are_read_for_all_rules_or_for_one(void **state)
+{
+    (void)state;
+    struct bats_workflow w = load("a.makeflow",
+                                  ".MAKEFLOW CATEGORY analysis\n"
+                                  ".MAKEFLOW CORES 1 # of each\n"
+                                  ".MAKEFLOW MODE MIN_WASTE\n"
+                                  "BATCH_OPTIONS=\"-q short\"\n"
+                                  " X=1\n"
+                                  "\n"
+                                  "a: in\n"
+                                  "@BATCH_OPTIONS=-q long\n"
+                                  "  @CATEGORY=\"other\"\n"
+                                  "  X=$X$X\n"
+                                  ".MAKEFLOW MEMORY 1024\n"
+                                  "# a remark\n"
+                                  "\trun $X $BATCH_OPTIONS $MEMORY\n"
+                                  "b: a\n"
+                                  "    run $X $BATCH_OPTIONS $MEMORY $CORES\n"
+                                  ".SIZE in 10M\n");
+    assert_int_equal(w.n, 2);
+    assert_string_equal(command(&w, 0), "run 11 -q long 1024");
+    assert_string_equal(category(&w, 0), "other");
+    assert_string_equal(command(&w, 1), "run 1 -q short $MEMORY 1");
+    assert_string_equal(category(&w, 1), "analysis");
+    assert_true(waits(&w, 1, 0));
+    bats_workflow_release(&w);
+}
+
 static void mistakes_in_a_makeflow_are_refused_with_their_line(void **state)
 {
     (void)state;
@@ -163,6 +193,9 @@ static void mistakes_in_a_makeflow_are_refused_with_their_line(void **state)
     refuse(name, "a: b->c\n\tx\n", ":1: a file cannot have another name");
     refuse(name, "a: b\n\tMAKEFLOW c\n", ":2: a rule that runs another");
     refuse(name, ".UMBRELLA x\n", ":1: unknown directive");
+    refuse(name, ".MAKEFLOW GREED x\n", ":1: unknown directive");
+    refuse(name, "a: b\n./c: d\n\tx\n", ":1: this rule has no command");
+    refuse(name, "a: b\n@x y\n\tx\n", ":1: this rule has no command");
     refuse(name, "hello\n", ":1: neither a rule nor a variable: 'hello'");
     refuse(name, "A=1\n", "no task in this workflow");
 }
@@ -377,6 +410,7 @@ int main(void)
         cmocka_unit_test(names_keep_their_numbers),
         cmocka_unit_test(rules_wait_for_the_makers_of_their_sources),
         cmocka_unit_test(variables_are_replaced_and_the_shell_keeps_its_own),
+        cmocka_unit_test(resources_are_read_for_all_rules_or_for_one),
         cmocka_unit_test(mistakes_in_a_makeflow_are_refused_with_their_line),
         cmocka_unit_test(what_is_newer_than_its_sources_need_not_run),
         cmocka_unit_test(rule_that_makes_too_little_fails_and_leaves_nothing),

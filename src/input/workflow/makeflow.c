@@ -8,11 +8,18 @@
  *     out.a out.b: in.a in.b prog
  *     <TAB>prog in.a in.b > out.a
  *
+ * What stands between the two lines of a rule holds for that rule only:
+ *
+ *     out: in
+ *     @BATCH_OPTIONS=-p long      or CORES=4, or .MAKEFLOW MEMORY 1024
+ *     <TAB>prog in >out
+ *
  * A backslash joins lines, # begins a comment outside of commands, and '...' or
  * "..." keeps blanks in names. In a command, names that the file sets are
  * replaced outside of '...'; all else is left to the shell. LOCAL before a command
  * says where Makeflow would run it: here all tasks run on machines of the run.
- * CORES, MEMORY, DISK, GPUS and .SIZE are read, but nothing follows from them.
+ * BATCH_OPTIONS, CORES, MEMORY, DISK and .SIZE are read, but nothing follows from
+ * them.
  * Rules that run another makeflow and files with other names on the machine
  * (a->b) are refused.
  */
@@ -33,12 +40,20 @@ struct buffer {
     size_t length, room;
 };
 
+/* What a variable was before a rule set it for itself. */
+struct saved {
+    uint32_t variable;
+    char *value;
+};
+
 struct reader {
     struct bats_workflow *w;
     struct bats_names variables;
     char **values; /* by number of the variable */
     bool *is_exported;
     size_t values_room, exported_room;
+    struct saved *saved;
+    size_t n_saved, saved_room;
     uint32_t line, rule; /* present line; that of a rule without its command,
                             or 0 */
     struct buffer head;  /* of that rule */
@@ -185,9 +200,34 @@ static int assign(struct reader *r, const char *name, const char *text,
     if (before > 0)
         strcat(strcpy(new, old), " ");
     strcpy(new + before, value);
-    free(r->values[number]);
+    if (r->rule == 0) {
+        free(r->values[number]);
+    } else if (bats_grow(&r->saved, &r->saved_room, r->n_saved + 1,
+                         sizeof *r->saved)) {
+        r->saved[r->n_saved++] = (struct saved){number, r->values[number]};
+    } else {
+        free(new);
+        return no_memory(r);
+    }
     r->values[number] = new;
     return 0;
+}
+
+/* The rule is over. */
+static void restore(struct reader *r)
+{
+    while (r->n_saved > 0) {
+        const struct saved *s = &r->saved[--r->n_saved];
+        free(r->values[s->variable]);
+        r->values[s->variable] = s->value;
+    }
+}
+
+static bool is_assignment(const char *line)
+{
+    size_t n = name_length(line);
+    line += n + strspn(line + n, BLANKS);
+    return n > 0 && (line[0] == '=' || (line[0] == '+' && line[1] == '='));
 }
 
 /* "NAME=value" or "NAME+=value": *is_one, and done. */
@@ -352,6 +392,7 @@ static int read_command(struct reader *r, const char *text)
     if (rc == 0 && n_outputs == 0)
         rc = complain(r, r->rule, "this rule makes no file", "");
     r->rule = 0;
+    restore(r);
     return rc;
 }
 
@@ -380,32 +421,51 @@ static void cut_comment(char *line)
     }
 }
 
+static bool is_directive(const char *line)
+{
+    return line[0] == '.' && isupper((unsigned char)line[1]);
+}
+
 static int read_directive(struct reader *r, char *line)
 {
+    static const char *const names[] = {"CATEGORY", "CORES", "MEMORY",
+                                        "DISK",     "SIZE",  "MODE"};
     const char *text = line;
     if (skip_word(&text, ".SIZE"))
         return 0;
-    if (skip_word(&text, ".MAKEFLOW") && skip_word(&text, "CATEGORY"))
-        return assign(r, "CATEGORY", text, false);
+    bool is_makeflow = skip_word(&text, ".MAKEFLOW");
+    for (size_t i = 0; is_makeflow && i < sizeof names / sizeof *names; i++)
+        if (skip_word(&text, names[i]))
+            return assign(r, names[i], text, false);
     return complain(r, r->line, "unknown directive '", line);
+}
+
+/* A line that begins with a tab is a command. One that begins with a blank may be a
+ * variable and, outside of rules, anything. */
+static bool is_command(const struct reader *r, const char *line)
+{
+    const char *text = line + strspn(line, BLANKS);
+    if (text == line || (r->rule > 0 && *text == '@' && is_assignment(text + 1)))
+        return false;
+    return line[0] == '\t' || (r->rule > 0 && !is_assignment(text));
 }
 
 static int read_line(struct reader *r, char *line)
 {
-    bool is_one;
-    bool is_command = strchr(BLANKS, line[0]) != NULL && line[0] != '\0';
-    if (line[strspn(line, BLANKS)] == '\0' ||
-        line[strspn(line, BLANKS)] == '#')
+    bool is_one, is_tabbed = is_command(r, line);
+    char *begin = line + strspn(line, BLANKS);
+    if (*begin == '\0' || *begin == '#')
         return 0;
-    if (is_command && r->rule > 0)
+    if (is_tabbed && r->rule > 0)
         return read_command(r, line);
-    if (is_command)
+    if (is_tabbed)
         return complain(r, r->line, "this command belongs to no rule: '",
-                        line + strspn(line, BLANKS));
-    if (r->rule > 0)
+                        begin);
+    line = begin + (*begin == '@' && is_assignment(begin + 1));
+    if (r->rule > 0 && !is_directive(line) && !is_assignment(line))
         return complain(r, r->rule, "this rule has no command", "");
     cut_comment(line);
-    if (line[0] == '.' && isupper((unsigned char)line[1]))
+    if (is_directive(line))
         return read_directive(r, line);
     const char *text = line;
     if (skip_word(&text, "export"))
@@ -468,11 +528,13 @@ int bats_makeflow_read(struct bats_workflow *w, struct bats_error *err)
     int rc = bats_textfile_read(w->path, &text, &length, err);
     if (rc == 0)
         rc = read_text(&r, text, length);
+    restore(&r);
     for (uint32_t i = 0; i < r.variables.n; i++)
         free(r.values[i]);
     bats_names_release(&r.variables);
     free(r.values);
     free(r.is_exported);
+    free(r.saved);
     free(r.head.text);
     free(r.out.text);
     free(r.command.text);
