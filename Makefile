@@ -59,14 +59,14 @@ ENGINE_SRC = $(addprefix src/engine/, \
 	policy/mw_dbs.c policy/place.c policy/problem.c \
 	policy/rr.c sampling/choice.c sampling/place.c sampling/points.c \
 	shrink/nodes.c \
-	state/payment.c state/purses.c state/answers.c state/bag.c state/categories.c state/check.c state/executions.c state/graph.c state/levels.c \
+	state/payment.c state/purses.c state/answers.c state/bag.c state/categories.c state/chains.c state/check.c state/executions.c state/graph.c state/levels.c \
 	state/ledger.c state/machines.c state/slots.c state/state.c \
 	state/jobs.c state/meter.c state/tasks.c state/use.c tail/answers.c tail/decide.c tail/utility.c tail/expert.c tail/instances.c tail/plays.c \
 	tail/replicas.c tail/soonest.c tail/strategy.c)
 INPUT_SRC = $(addprefix src/input/, \
 	bagfile.c $(addprefix bag/, builtin.c directives.c lines.c look.c tasks.c) \
 	clusters_file.c dependencies.c inifile.c model.c platform.c profile.c \
-	pools.c profile_save.c reliability.c runtimes.c sharing.c textfile.c \
+	pools.c profile_graph.c profile_save.c reliability.c runtimes.c sharing.c textfile.c \
 	$(addprefix sweep/, domain.c json.c planfile.c plantask.c points.c \
 	readers.c script.c source.c sweep.c template.c text.c) \
 	$(addprefix workflow/, dax.c load.c makeflow.c names.c merge.c wfformat.c \
@@ -101,7 +101,7 @@ REPORT_SRC = $(addprefix src/report/, \
 	brief.c causes.c failures.c finish.c joblog.c json.c progress.c sbatch.c schedules.c schedules_data.c strategies.c live.c live_screen.c \
 	assets.c dag.c html.c html_graph.c html_memory.c html_plan.c html_run.c html_strategies.c html_sweep.c perfetto.c series.c \
 	snapshot.c summary.c table.c terminal.c trace.c wfformat.c words.c \
-	workflows.c)
+	workflows.c workflows_read.c)
 CLI_SRC = $(addprefix src/cli/, \
 	causes.c choosing.c cli.c closing.c clusters_json.c deadline.c dry_run.c \
 	estimation.c frontier.c help.c history.c jobs.c look.c main.c options.c \

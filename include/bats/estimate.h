@@ -29,6 +29,8 @@
  * E(M) and its bounds are the sums over the levels. Machine-windows are bought
  * for as many tasks more as could be done in the time in which slots wait for
  * the end of a level. (Configurations are not: only their E(M) has levels.)
+ * No end is sooner than that of the longest chain of tasks on the fastest
+ * machines of the schedule.
  *
  * A job of a batch system is billed for all that it holds until it ends, by the
  * second: E(M) (sum(a_i c_i) + what rank 0 needs). If it runs already, nothing
@@ -114,6 +116,8 @@ struct bats_estimator {
     uint64_t n_tasks;    /* N: tasks that are left, >= 1 */
     /* The levels of these tasks, or of some more; NULL: none waits for others. */
     const struct bats_levels *levels;
+    double chain; /* how many tasks of mean length take as long as the longest
+                   * chain of those that are left now; 0: none waits */
     bats_time window;    /* ATU > 0 */
     double confidence;   /* p of interval.h, 0.5 .. 1; 0: 0.9 */
     unsigned cushion_percent; /* limit of a cushion, as a percentage of the
@@ -135,9 +139,10 @@ struct bats_estimator {
  * levels. */
 double bats_levels_share(const struct bats_estimator *e, const double *slots);
 
-/* Tasks that these slots could do meanwhile; 0 without levels. */
-double bats_levels_waiting(const struct bats_estimator *e,
-                           const double *slots);
+/* Tasks that these slots, which begin `later` (microseconds), could do
+ * meanwhile; 0 without levels. */
+double bats_levels_waiting(const struct bats_estimator *e, const double *slots,
+                           double later);
 
 enum bats_offer {
     BATS_OFFER_CHEAPEST,

@@ -76,6 +76,15 @@ int bats_graph_flatten(const struct bats_graph *graph,
 void bats_graph_heights(const struct bats_graph *graph, const uint32_t *order,
                         int64_t *height);
 
+/* The same by weight: turns weight[i] >= 0 of node i itself into that of the
+ * heaviest chain that begins with it. Returns the node with which the heaviest
+ * of all begins; next[i] (NULL: nobody wants to know) is the one behind node i,
+ * or BATS_GRAPH_END. The graph has nodes. */
+#define BATS_GRAPH_END UINT32_MAX
+uint32_t bats_graph_chain(const struct bats_graph *graph,
+                          const uint32_t *order, double *weight,
+                          uint32_t *next);
+
 /* The levels (bats/estimate.h) of the tasks that are left, by their heights;
  * left[i] is 0 for the others. None may wait for itself. BATS_ENOMEM. */
 int bats_graph_levels(const struct bats_graph *graph, const uint8_t *left,

@@ -505,7 +505,16 @@ struct bats_category_status {
 void bats_sched_category_status(const struct bats_sched *s, uint32_t category,
                                 struct bats_category_status *status);
 
-/* False: there are no more. */
+/* How many tasks of mean length take as long as this one, by its category; 1: not
+ * known. */
+double bats_sched_weight(const struct bats_sched *s, uint32_t task);
+
+/* By workflow with a budget, when its last result comes at the soonest, for its
+ * longest chain of tasks takes so long; 0: not known. soonest[] has room for all
+ * of them. */
+void bats_sched_purses_soonest(const struct bats_sched *s, bats_time *soonest);
+
+/* False: there are no more. `soonest` is left 0. */
 bool bats_sched_purse_status(const struct bats_sched *s, uint32_t purse,
                              struct bats_purse_status *status);
 

@@ -198,6 +198,7 @@ static void show(struct bats_choosing *c, const struct bats_platform *platform,
             bats_words_money(money, sizeof money, sampled.charged,
                              platform->currency));
     bats_schedules_print_clusters(c->out, &e);
+    bats_schedules_print_path(c->out, &e, NULL, 0);
     putc('\n', c->out);
     n = bats_offers_merge(offers, n);
     for (; c->n_shown < n; c->n_shown++)
@@ -443,6 +444,24 @@ bool bats_choosing_answer(struct bats_choosing *c,
 
 /* ---- the profile ---- */
 
+/* What is left of a graph, as far as runtimes are known. */
+static int set_graph(struct bats_profile *profile,
+                     const struct bats_graph *graph,
+                     const struct bats_sched *sched, uint8_t *state,
+                     struct bats_error *err)
+{
+    double *weight = malloc(graph->n_tasks * sizeof *weight);
+    if (weight == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < graph->n_tasks; i++) {
+        state[i] = state[i] == BATS_TASK_PENDING;
+        weight[i] = bats_sched_weight(sched, i);
+    }
+    int rc = bats_profile_set_graph(profile, graph, state, weight, err);
+    free(weight);
+    return rc;
+}
+
 static int fill(struct bats_profile *profile, const struct bats_bagfile *bag,
                 const struct bats_platform *platform,
                 const struct bats_sched *sched, struct bats_error *err)
@@ -491,11 +510,8 @@ static int fill(struct bats_profile *profile, const struct bats_bagfile *bag,
     int rc = bats_profile_set_bag(profile, bag, err);
     if (rc == 0)
         rc = bats_profile_set_states(profile, state, err);
-    for (uint32_t i = 0; i < n; i++)
-        state[i] = state[i] == BATS_TASK_PENDING;
     if (rc == 0 && bats_bagfile_graph(bag) != NULL)
-        rc = bats_graph_levels(bats_bagfile_graph(bag), state,
-                               &profile->levels, err);
+        rc = set_graph(profile, bats_bagfile_graph(bag), sched, state, err);
     free(state);
     return rc;
 }

@@ -88,6 +88,13 @@ static void leave_out(struct bats_estimation *x, const char *why)
     x->e.n_clusters = kept;
 }
 
+void bats_estimation_set_graph(struct bats_estimation *x,
+                               const struct bats_profile *profile)
+{
+    x->e.levels = profile->levels.n > 0 ? &profile->levels : NULL;
+    x->e.chain = profile->path.means;
+}
+
 /* ---- from a profile ---- */
 
 /* The runtime that the user expects now, or expected then. */
@@ -117,7 +124,7 @@ int bats_estimation_from_profile(struct bats_estimation *x,
            file ? bats_clusters_file_window(file) : profile->window,
            file ? bats_clusters_file_currency(file) : profile->currency);
     x->e.confidence = confidence;
-    x->e.levels = profile->levels.n > 0 ? &profile->levels : NULL;
+    bats_estimation_set_graph(x, profile);
     for (size_t i = 0; i < profile->n_clusters; i++)
         expected[i] = expected_of(&profile->clusters[i], file);
     rc = bats_sample_runtimes(&sample, bats_estimate_confidence(&x->e),

@@ -64,7 +64,7 @@ static const struct {
          "continues with one."},
     [BATS_VERB_PLAN] =
         {"bats-mpi plan [OPTION...] PROFILE\n"
-         "       bats-mpi plan --tasks N [--runtime LIST] --clusters FILE "
+         "       bats-mpi plan --tasks N|FILE [--runtime LIST] --clusters FILE "
          "[OPTION...]",
          "Shows the schedules for a bag, from the cheapest to the fastest, "
          "with machines, windows, costs and bounds (for a job that is billed "

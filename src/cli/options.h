@@ -90,7 +90,7 @@ struct bats_settings {
     const char *html;        /* [NULL] */
     bool progress;           /* [false] */
     bool bar;                /* [false] */
-    uint64_t tasks;          /* plan: [0] */
+    const char *tasks;       /* plan: [NULL] */
     const char *save;        /* clusters, sample: [NULL] */
     const char *choose;      /* [NULL] */
     const char *profile;     /* [NULL] */

@@ -46,8 +46,9 @@ const struct bats_option bats_options[] = {
      BATS_GROUP_SWEEP,
      "quote the words of COMMAND for the shell, so that it sees them as they "
      "are"},
-    {"tasks", 0, "N", BATS_OPTION_COUNT, AT(tasks), PLAN, BATS_GROUP_PLAN,
-     "number of tasks in the bag"},
+    {"tasks", 0, "N|FILE", BATS_OPTION_TEXT, AT(tasks), PLAN, BATS_GROUP_PLAN,
+     "number of tasks in the bag; or the bag or workflow itself, so that who "
+     "waits for whom is known"},
     {"runtime", 0, "LIST", BATS_OPTION_TEXT, AT(runtime), PLAN,
      BATS_GROUP_PLAN,
      "mean runtime of a task on each cluster, as in slow=15m,fast=3.75m "

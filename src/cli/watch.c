@@ -132,6 +132,26 @@ static void tell_late(struct bats_watch *w,
         bats_duration_format(end, s->late_end), ask);
 }
 
+/* The same of workflows, each once. */
+static void tell_late_workflows(struct bats_watch *w,
+                                const struct bats_purse_status *list,
+                                uint32_t n)
+{
+    char deadline[BATS_UNITS_TEXT], end[BATS_UNITS_TEXT];
+    for (uint32_t i = 0; i < n; i++) {
+        if (!bats_workflows_is_late(&list[i]) || w->are_late[i])
+            continue;
+        w->are_late[i] = true;
+        bats_progress_clear(&w->progress);
+        bats_words_line(
+            stderr,
+            "bats-mpi: the deadline of %s of workflow %s will not be kept: "
+            "its longest chain of tasks takes until %s",
+            bats_duration_format(deadline, list[i].deadline), list[i].name,
+            bats_duration_format(end, list[i].soonest));
+    }
+}
+
 /* ---- the status file ---- */
 
 static void fill_running(struct bats_watch *w, const struct bats_sched *sched,
@@ -151,7 +171,9 @@ static void fill_running(struct bats_watch *w, const struct bats_sched *sched,
 
 static void write_live(struct bats_watch *w,
                        const struct bats_snapshot *snapshot,
-                       const struct bats_sched *sched)
+                       const struct bats_sched *sched,
+                       const struct bats_purse_status *workflows,
+                       uint32_t n_workflows)
 {
     struct bats_error err;
     struct bats_live_more more = {
@@ -162,17 +184,15 @@ static void write_live(struct bats_watch *w,
         .time_scale = w->options->time_scale,
         .per_hour = w->progress.per_hour,
         .causes = &w->causes,
+        .workflows = workflows,
+        .n_workflows = n_workflows,
     };
 
     for (size_t i = 0; i < snapshot->platform->n_clusters; i++)
         bats_sched_turns(sched, i, &more.turns[i]);
     fill_running(w, sched, &more);
     bats_causes_sort(&w->causes);
-    struct bats_purse_status *workflows =
-        bats_workflows_take(sched, &more.n_workflows);
-    more.workflows = workflows;
     json_t *object = bats_live_json(snapshot, &more);
-    free(workflows);
     if (object != NULL && bats_live_write(w->live_path, object, &err) != 0 &&
         !w->live_failed) {
         w->live_failed = true;
@@ -200,9 +220,10 @@ static void on_progress(void *context, const struct bats_platform *platform,
     struct bats_watch *w = context;
     struct bats_snapshot snapshot;
     int64_t now_us = bats_now_us(CLOCK_MONOTONIC);
-    bool lives =
-        w->live_path != NULL && now_us - w->lived_us >= BATS_LIVE_EVERY_US;
+    bool looks = now_us - w->lived_us >= BATS_LIVE_EVERY_US;
+    bool lives = w->live_path != NULL && looks;
     bool shows = w->progress.style != BATS_PROGRESS_NONE && !w->choosing->asks;
+    uint32_t n_workflows;
 
     if (!lives && !shows)
         return;
@@ -220,10 +241,16 @@ static void on_progress(void *context, const struct bats_platform *platform,
     bats_progress_rate(&w->progress, &snapshot.status);
     if (shows)
         bats_progress_show(&w->progress, now_us, &snapshot);
-    if (!lives)
+    if (!looks)
         return;
     w->lived_us = now_us;
-    write_live(w, &snapshot, sched);
+    struct bats_purse_status *workflows =
+        bats_workflows_take(sched, &n_workflows);
+    if (shows)
+        tell_late_workflows(w, workflows, n_workflows);
+    if (lives)
+        write_live(w, &snapshot, sched, workflows, n_workflows);
+    free(workflows);
 }
 
 static bool on_choose(void *context, const struct bats_survey *survey,

@@ -34,7 +34,8 @@ struct bats_watch {
     int64_t lived_us; /* monotonic clock: when it was written last */
     bool live_failed; /* it cannot be written, and that was said */
     uint64_t yielded; /* executions that were checkpointed */
-    bool is_late;     /* it was said that the deadline will not be kept */
+    bool is_late;     /* it was said that the deadline will not be kept; the */
+    bool are_late[BATS_PURSES_MAX]; /* same of each workflow */
     struct bats_progress progress;
     int terminal;      /* the terminal behind standard error while a line is
                         * shown, or -1 */

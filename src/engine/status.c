@@ -53,7 +53,7 @@ void bats_sched_status(const struct bats_sched *e,
         .finish = s->finish,
         .pending = bats_bag_pending(&s->bag) + count[BATS_TASK_WAITING],
         .blocked = count[BATS_TASK_BLOCKED],
-        .longest_chain = state_longest_chain(s),
+        .longest_chain = state_longest_chain(s, NULL),
         .running = bats_bag_running(&s->bag),
         .done = count[BATS_TASK_DONE],
         .failed = count[BATS_TASK_FAILED],
@@ -143,6 +143,11 @@ void bats_sched_category_status(const struct bats_sched *e, uint32_t category,
         status->deviation = sqrt(stats->squares / (stats->n - 1));
 }
 
+double bats_sched_weight(const struct bats_sched *e, uint32_t task)
+{
+    return categories_weight(&e->state, task);
+}
+
 bool bats_sched_has_result(const struct bats_sched *e, uint32_t task)
 {
     const struct bats_bag *bag = &e->state.bag;
@@ -173,6 +178,16 @@ bool bats_sched_purse_status(const struct bats_sched *e, uint32_t purse,
                                          .unpaid = a->unpaid,
                                          .ended = a->ended};
     return true;
+}
+
+void bats_sched_purses_soonest(const struct bats_sched *e, bats_time *soonest)
+{
+    const struct state *s = &e->state;
+    for (uint32_t i = 0; i < s->purses.n; i++)
+        soonest[i] = 0;
+    state_longest_chain(s, soonest);
+    for (uint32_t i = 0; i < s->purses.n; i++)
+        soonest[i] += soonest[i] > 0 ? s->now : 0;
 }
 
 bool bats_sched_is_skipped(const struct bats_sched *e, uint32_t task)

@@ -41,7 +41,7 @@ static struct bats_prediction makespan_of(const struct bats_estimator *e,
     double slots[BATS_CLUSTERS_MAX];
     for (size_t i = 0; i < e->n_clusters; i++)
         slots[i] = machines[i] * estimate_slots(e, i);
-    return estimate_makespan(e, slots);
+    return estimate_makespan(e, slots, 0);
 }
 
 /* Billed for all that is held. */

@@ -167,7 +167,7 @@ static struct bats_prediction makespan_of(const struct bats_estimator *e,
 
     for (size_t i = 0; i < e->n_clusters; i++)
         slots[i] = plan->machines[i] * estimate_slots(e, i);
-    return estimate_makespan(e, slots);
+    return estimate_makespan(e, slots, 0);
 }
 
 /* Adds up the cost at the upper bounds of its clusters' ends. */

@@ -50,8 +50,26 @@ static struct bats_prediction one_level(const struct bats_estimator *e,
                                   bats_estimate_confidence(e));
 }
 
-struct bats_prediction estimate_makespan(const struct bats_estimator *e,
-                                         const double *slots)
+/* The time of the longest chain where it is shortest, at the bounds of the
+ * mean, too. */
+static struct bats_prediction longest_chain(const struct bats_estimator *e,
+                                            const double *slots)
+{
+    struct bats_prediction m = {INFINITY, INFINITY, INFINITY, 0, 0, 0};
+    for (size_t i = 0; i < e->n_clusters; i++) {
+        const struct bats_runtimes *r = &e->runtimes[i];
+        if (r->mean <= 0 || slots[i] <= 0)
+            continue;
+        m.low = fmin(m.low, e->chain * r->mean_low);
+        m.estimate = fmin(m.estimate, e->chain * r->mean);
+        m.high = fmin(m.high, e->chain * r->mean_high);
+    }
+    return m;
+}
+
+/* In levels, if there are any. */
+static struct bats_prediction by_levels(const struct bats_estimator *e,
+                                        const double *slots)
 {
     struct bats_prediction all = bats_interval_makespan(
         e->runtimes, slots, e->n_clusters, (double)e->n_tasks,
@@ -75,22 +93,42 @@ struct bats_prediction estimate_makespan(const struct bats_estimator *e,
     return all;
 }
 
-double bats_levels_waiting(const struct bats_estimator *e,
-                           const double *slots)
+struct bats_prediction estimate_makespan(const struct bats_estimator *e,
+                                         const double *slots, double later)
+{
+    struct bats_prediction m = by_levels(e, slots);
+    m.low += later;
+    m.estimate += later;
+    m.high += later;
+    if (e->chain > 0) {
+        struct bats_prediction least = longest_chain(e, slots);
+        m.low = fmax(m.low, least.low);
+        m.estimate = fmax(m.estimate, least.estimate);
+        m.high = fmax(m.high, least.high);
+    }
+    return m;
+}
+
+/* E(M), if nobody waited. */
+static double flat_end(const struct bats_estimator *e, const double *slots,
+                       double later)
 {
     struct bats_estimator flat = *e;
-    struct bats_prediction m = estimate_makespan(e, slots);
     flat.levels = NULL;
-    return fmax((m.estimate - estimate_makespan(&flat, slots).estimate) *
-                    m.rate,
-                0);
+    flat.chain = 0;
+    return estimate_makespan(&flat, slots, later).estimate;
+}
+
+double bats_levels_waiting(const struct bats_estimator *e, const double *slots,
+                           double later)
+{
+    struct bats_prediction m = estimate_makespan(e, slots, later);
+    return fmax((m.estimate - flat_end(e, slots, later)) * m.rate, 0);
 }
 
 double bats_levels_share(const struct bats_estimator *e, const double *slots)
 {
-    struct bats_estimator flat = *e;
-    flat.levels = NULL;
-    return fmin(estimate_makespan(&flat, slots).estimate /
-                    estimate_makespan(e, slots).estimate,
+    return fmin(flat_end(e, slots, 0) /
+                    estimate_makespan(e, slots, 0).estimate,
                 1);
 }

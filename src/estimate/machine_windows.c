@@ -99,13 +99,29 @@ static void slots_of(const struct bats_estimator *e,
     }
 }
 
-static struct bats_prediction makespan_of(const struct bats_estimator *e,
+/* How much later all of it is, in the mean of its machines: those that are
+ * paid already begin when their windows end. */
+static double later(const struct bag *bag, const struct bats_schedule *s)
+{
+    double sum = 0, all = 0;
+    for (size_t t = 0; t < bag->is.n_types && bag->e->paid; t++) {
+        size_t i = bag->cluster[t];
+        const struct bats_paid *paid = &bag->e->paid[i];
+        uint32_t n = s->plan.machines[i];
+        double rate = bag->types[t].slots * bag->types[t].rate;
+        sum += rate * (n < paid->machines ? n : paid->machines) * paid->time;
+        all += rate * n;
+    }
+    return sum > 0 ? sum / all : 0;
+}
+
+static struct bats_prediction makespan_of(const struct bag *bag,
                                           const struct bats_schedule *s,
                                           double end)
 {
     double slots[BATS_CLUSTERS_MAX];
-    slots_of(e, s, end, slots);
-    return estimate_makespan(e, slots);
+    slots_of(bag->e, s, end, slots);
+    return estimate_makespan(bag->e, slots, later(bag, s));
 }
 
 static void buy(struct bag *bag, double aim, double demand, struct purchase *p)
@@ -124,7 +140,7 @@ static double waiting(const struct bag *bag, const struct purchase *p)
     struct bats_schedule s = {.offer = BATS_OFFER_NONE};
     set_plan(bag, p, &s);
     slots_of(bag->e, &s, p->plan.end, slots);
-    return bats_levels_waiting(bag->e, slots);
+    return bats_levels_waiting(bag->e, slots, later(bag, &s));
 }
 
 /* Buys the cheapest windows for that end; 0: those that end soonest. What waits
@@ -151,38 +167,14 @@ static double cost_of_longer(const struct bats_estimator *e,
     return cost;
 }
 
-/* How much later all of it is, in the mean of its machines: those that are
- * paid already begin when their windows end. */
-static double later(const struct bag *bag, const struct bats_schedule *s)
-{
-    double sum = 0, all = 0;
-    for (size_t t = 0; t < bag->is.n_types && bag->e->paid; t++) {
-        size_t i = bag->cluster[t];
-        const struct bats_paid *paid = &bag->e->paid[i];
-        uint32_t n = s->plan.machines[i];
-        double rate = bag->types[t].slots * bag->types[t].rate;
-        sum += rate * (n < paid->machines ? n : paid->machines) * paid->time;
-        all += rate * n;
-    }
-    return sum > 0 ? sum / all : 0;
-}
-
-static void put_off(struct bats_schedule *s, double time)
-{
-    s->makespan.low += time;
-    s->makespan.estimate += time;
-    s->makespan.high += time;
-    if (s->aim > 0)
-        s->aim += (bats_time)time;
-}
-
-/* The same end, if everything takes as long as it may. */
+/* The same end, if everything takes as long as it may. The machines begin
+ * `after` now. */
 static int bound_cost(const struct bats_estimator *e, struct bats_schedule *s,
-                      struct bats_error *err)
+                      double after, struct bats_error *err)
 {
     struct bag bag;
     struct purchase p;
-    double end = s->makespan.high / (double)e->window;
+    double end = (s->makespan.high - after) / (double)e->window;
     int rc = make_bag(e, true, &bag, err);
     if (rc < 0)
         return rc;
@@ -213,10 +205,12 @@ static int make_schedule(struct bag *bag, enum bats_offer offer, double aim,
     if (aim > 0)
         s.aim = (bats_time)fmin(aim * (double)e->window, 0x1p60);
     if (s.plan.feasible) {
-        s.makespan = makespan_of(e, &s, p.plan.end);
+        double after = later(bag, &s);
+        s.makespan = makespan_of(bag, &s, p.plan.end);
         s.is_bounded = estimate_is_bounded(e, s.plan.machines);
-        rc = bound_cost(e, &s, err);
-        put_off(&s, later(bag, &s));
+        rc = bound_cost(e, &s, after, err);
+        if (s.aim > 0)
+            s.aim += (bats_time)after;
     }
     if (rc == 0)
         *schedule = s;
@@ -238,8 +232,7 @@ static int look_at(struct bag *bag, double *m, double aim, struct ends *ends,
         return 0;
     set_plan(bag, &p, &s);
     const struct end end = {.aim = aim,
-                            .time = makespan_of(bag->e, &s, *m).estimate +
-                                    later(bag, &s),
+                            .time = makespan_of(bag, &s, *m).estimate,
                             .cost = p.plan.cost};
     return ends_add(ends, &end, err);
 }

@@ -85,9 +85,10 @@ int ends_frontier(const struct planner *planner,
 
 /* ---- levels.c ---- */
 
-/* The prediction for these slots of each cluster. */
+/* The prediction for these slots of each cluster, which begin `later`
+ * (microseconds). */
 struct bats_prediction estimate_makespan(const struct bats_estimator *e,
-                                         const double *slots);
+                                         const double *slots, double later);
 
 /* Tasks that can be done at the same time. */
 double estimate_widest(const struct bats_estimator *e);

@@ -366,6 +366,30 @@ static int read_levels(struct place p, const json_t *root,
     return 0;
 }
 
+static int read_path(struct place p, const json_t *root,
+                     const struct bats_profile *profile,
+                     struct bats_critical_path *path, struct bats_error *err)
+{
+    const json_t *list, *object = member(&p, root, "critical_path");
+
+    if (!object)
+        return 0;
+    path->means = json_number_value(json_object_get(object, "means"));
+    if (!(path->means >= 0 && path->means <= UINT32_MAX))
+        return wrong(&p, err, "has no length");
+    int rc = read_array(&p, object, "tasks", &list, err);
+    size_t n = rc == 0 ? json_array_size(list) : 0;
+    path->task = malloc((n + 1) * sizeof *path->task);
+    if (!path->task)
+        return bats_error_set(err, BATS_ENOMEM, "no memory for a profile");
+    for (; rc == 0 && path->n < n; path->n++) {
+        struct place in = inside(&p, path->n);
+        rc = read_task(&in, profile, json_array_get(list, path->n),
+                       &path->task[path->n], err);
+    }
+    return rc;
+}
+
 static int read_profile(const char *path, const json_t *root,
                         struct bats_profile *profile, struct bats_error *err)
 {
@@ -403,6 +427,8 @@ static int read_profile(const char *path, const json_t *root,
         rc = check_ranges(&p, profile, err);
     if (rc == 0)
         rc = read_levels(p, root, &profile->levels, err);
+    if (rc == 0)
+        rc = read_path(p, root, profile, &profile->path, err);
     if (rc == 0 && json_object_get(root, "pools"))
         rc = bats_pools_from_json(json_object_get(root, "pools"), path,
                                   &profile->pools, err);
@@ -445,6 +471,7 @@ void bats_profile_release(struct bats_profile *profile)
     free(profile->observations);
     free(profile->done.range);
     free(profile->failed.range);
+    free(profile->path.task);
     bats_pools_release(&profile->pools);
     *profile = (struct bats_profile){.n_tasks = 0};
 }

@@ -14,16 +14,20 @@
  *    "clusters": [{"name": "slow", "charge": "3", "max": 32, "slots": 1,
  *                  "windows": 7, "charged": "21",
  *                  "sample": [[17, 901.25], [22, 880.5]]}],
- *    "done": [[17, 17], [22, 22]], "failed": [], "levels": [[500, 2]]}
+ *    "done": [[17, 17], [22, 22]], "failed": [], "levels": [[500, 2]],
+ *    "critical_path": {"tasks": [7, 1000], "means": 1.8}}
  *
  * A sample is a list of pairs: the number of a task, counted from 1, and its
  * runtime in seconds. A task that is in the samples of several clusters was
  * replicated. A cluster whose runtime is only expected has "expected_s", too.
  * "done" and "failed" are ranges of numbers, both ends included.
  * "levels", if tasks wait for others, are pairs of a number of tasks and how
- * many levels have it (bats/estimate.h). Money is text, because it is exact.
- * The hash is bats_bagfile_hash, in hexadecimal digits. Without "billing" (bats/billing.h) it is window. If there
- * were clusters with reliable = no, "pools" tells how they answer (pools.h).
+ * many levels have it (bats/estimate.h), and "critical_path" is the longest chain
+ * of those that are not done: its tasks, in order, and how many tasks of mean
+ * length take as long. Money is text, because it is exact. The hash is
+ * bats_bagfile_hash, in hexadecimal digits. Without "billing" (bats/billing.h) it
+ * is window. If there were clusters with reliable = no, "pools" tells how they
+ * answer (pools.h).
  */
 #ifndef BATS_PROFILE_H
 #define BATS_PROFILE_H
@@ -50,6 +54,13 @@ struct bats_task_ranges {
     size_t n;
 };
 
+/* The longest chain of tasks, each of which waits for the one before. */
+struct bats_critical_path {
+    uint32_t *task; /* counted from 0 */
+    uint32_t n;     /* 0: none waits */
+    double means;   /* in tasks of mean length */
+};
+
 struct bats_profile_cluster {
     struct bats_cluster cluster; /* max: the machines that existed */
     double slots; /* tasks at a time per machine, a mean where they differ */
@@ -74,6 +85,7 @@ struct bats_profile {
     size_t n_observations;
     struct bats_task_ranges done, failed; /* disjoint */
     struct bats_levels levels; /* n = 0: no task waits for others */
+    struct bats_critical_path path;
     struct bats_pools pools; /* model.n_tasks 0: none that is unreliable */
 };
 
@@ -106,7 +118,14 @@ int bats_profile_set_bag(struct bats_profile *profile,
 int bats_profile_set_states(struct bats_profile *profile, const uint8_t *state,
                             struct bats_error *err);
 
-/* The reverse: a block of n_tasks states, DONE, FAILED or PENDING, for struct
+/* Fills levels and path for the tasks with left[i] != 0 of a graph without
+ * circles: task i takes as long as weight[i] of mean length (NULL: all take the
+ * same). BATS_ENOMEM. */
+int bats_profile_set_graph(struct bats_profile *profile,
+                           const struct bats_graph *graph, const uint8_t *left,
+                           const double *weight, struct bats_error *err);
+
+/* The reverse of bats_profile_set_states: a block of n_tasks states, DONE, FAILED or PENDING, for struct
  * bats_sched_earlier; to be freed. NULL: out of memory. */
 uint8_t *bats_profile_states(const struct bats_profile *profile);
 

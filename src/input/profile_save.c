@@ -102,6 +102,25 @@ static json_t *list_of_levels(const struct bats_levels *levels)
     return list;
 }
 
+/* False, like jansson: there is no object, or no value. */
+static bool add(json_t *root, const char *key, json_t *value)
+{
+    return json_object_set_new(root, key, value) == 0;
+}
+
+static json_t *path_of(const struct bats_critical_path *path)
+{
+    json_t *list = json_array();
+
+    for (uint32_t i = 0; i < path->n; i++)
+        if (json_array_append_new(
+                list, json_integer((json_int_t)path->task[i] + 1)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return json_pack("{s:o, s:f}", "tasks", list, "means", path->means);
+}
+
 static json_t *to_json(const struct bats_profile *p)
 {
     char hash[17];
@@ -115,18 +134,14 @@ static json_t *to_json(const struct bats_profile *p)
         bats_json_text(p->currency), "elapsed_s", seconds(p->elapsed),
         "clusters", clusters_of(p), "done", list_of(&p->done), "failed",
         list_of(&p->failed));
-    if (root && p->levels.n > 0 &&
-        json_object_set_new(root, "levels", list_of_levels(&p->levels)) != 0) {
-        json_decref(root);
-        return NULL;
-    }
-    if (root && p->pools.model.n_tasks > 0 &&
-        json_object_set_new(root, "pools", bats_pools_to_json(&p->pools)) !=
-            0) {
-        json_decref(root);
-        return NULL;
-    }
-    return root;
+    if ((p->levels.n == 0 ||
+         add(root, "levels", list_of_levels(&p->levels))) &&
+        (p->path.n == 0 || add(root, "critical_path", path_of(&p->path))) &&
+        (p->pools.model.n_tasks == 0 ||
+         add(root, "pools", bats_pools_to_json(&p->pools))))
+        return root;
+    json_decref(root);
+    return NULL;
 }
 
 /* Writes a temporary file beside `path` and renames it. */

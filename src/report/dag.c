@@ -163,21 +163,9 @@ static double weight(const struct maker *m, uint32_t node)
 /* Returns its first node. */
 static uint32_t find_chain(struct maker *m, double *length)
 {
-    const struct bats_graph *g = m->g;
-    uint32_t first = 0;
-    for (uint32_t i = g->n_nodes; i-- > 0;) {
-        uint32_t node = m->order[i];
-        m->next[node] = UINT32_MAX;
-        for (uint64_t k = g->first[node]; k < g->first[node + 1]; k++)
-            if (m->next[node] == UINT32_MAX ||
-                length[g->child[k]] > length[m->next[node]])
-                m->next[node] = g->child[k];
-        length[node] = weight(m, node) + (m->next[node] != UINT32_MAX
-                                              ? length[m->next[node]]
-                                              : 0);
-        if (i == g->n_nodes - 1 || length[node] >= length[first])
-            first = node;
-    }
+    for (uint32_t i = 0; i < m->g->n_nodes; i++)
+        length[i] = weight(m, i);
+    uint32_t first = bats_graph_chain(m->g, m->order, length, m->next);
     m->d->chain_took = (bats_time)length[first];
     return first;
 }
@@ -185,7 +173,7 @@ static uint32_t find_chain(struct maker *m, double *length)
 static void list_chain(struct maker *m, uint32_t node)
 {
     struct bats_dag *d = m->d;
-    for (; node != UINT32_MAX; node = m->next[node]) {
+    for (; node != BATS_GRAPH_END; node = m->next[node]) {
         if (node >= m->g->n_tasks)
             continue;
         d->chain[d->n_chain++] = node;
@@ -242,7 +230,7 @@ static int list_edges(struct maker *m, uint32_t first)
                 m->counts[i], false};
             m->counts[i] = ++d->n_edges;
         }
-    for (uint32_t a = first, b; (b = m->next[a]) != UINT32_MAX; a = b) {
+    for (uint32_t a = first, b; (b = m->next[a]) != BATS_GRAPH_END; a = b) {
         uint32_t edge =
             m->counts[(size_t)m->group[a] * d->n_groups + m->group[b]];
         if (edge > 0)

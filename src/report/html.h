@@ -109,7 +109,9 @@ struct bats_html_plan {
     const struct bats_estimator *e;
     const struct bats_schedule *offers, *frontier;
     size_t n_offers, n_frontier;
-    bool complete; /* the frontier is all of it */
+    bool complete;        /* the frontier is all of it */
+    const uint32_t *path; /* the longest chain of tasks, counted from 0 */
+    uint32_t n_path;
 };
 int bats_html_plan(FILE *out, const struct bats_html_plan *plan,
                    struct bats_error *err);

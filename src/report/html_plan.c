@@ -97,7 +97,7 @@ int bats_html_plan(FILE *out, const struct bats_html_plan *p,
                    struct bats_error *err)
 {
     struct bats_html h;
-    char title[320];
+    char title[320], path[512];
 
     snprintf(title, sizeof title, "plan of %s - bats-mpi", p->name);
     int rc = bats_html_begin(&h, out, title, err);
@@ -114,6 +114,9 @@ int bats_html_plan(FILE *out, const struct bats_html_plan *p,
         bats_html_note(&h, "The frontier is too long: this is a part of it.");
     write_list(&h, "Schedules on offer", p->e, p->offers, p->n_offers);
     write_clusters(&h, p->e);
+    bats_schedules_path(path, sizeof path, p->e, p->path, p->n_path);
+    if (path[0] != '\0')
+        bats_html_note(&h, "%s", path);
     bats_html_section(&h, "All schedules that no other one beats", NULL);
     write_list(&h, "Frontier, the cheapest first", p->e, p->frontier,
                p->n_frontier < 200 ? p->n_frontier : 200);

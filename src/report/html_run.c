@@ -269,13 +269,18 @@ static int write_workflows(struct page *p, struct bats_error *err)
 {
     struct bats_html *h = &p->html;
     struct bats_purse_status *list;
-    char text[BATS_UNITS_TEXT];
+    char text[BATS_UNITS_TEXT], deadline[BATS_WORKFLOWS_DEADLINE];
     uint32_t n;
-    int rc = bats_view_workflows(p->view, &list, &n, NULL, err);
+    int rc = bats_workflows_read(p->view, p->st.is_live, &list, &n, NULL, err);
+    bool holds = false;
+    for (uint32_t i = 0; i < n; i++)
+        holds |= list[i].held > 0;
     if (n > 0)
         bats_html_table(h, "Workflows",
-                        "<workflow|tasks|done|failed|skipped|unpaid|charged|"
-                        "budget|left|end|deadline");
+                        holds ? "<workflow|tasks|done|failed|skipped|unpaid|"
+                                "charged|held|budget|left|end|deadline"
+                              : "<workflow|tasks|done|failed|skipped|unpaid|"
+                                "charged|budget|left|end|deadline");
     for (uint32_t i = 0; i < n; i++) {
         const struct bats_purse_status *w = &list[i];
         bats_html_row(h);
@@ -286,15 +291,15 @@ static int write_workflows(struct page *p, struct bats_error *err)
         bats_html_cell(h, "%" PRIu32, w->skipped);
         bats_html_cell(h, "%" PRIu32, w->unpaid);
         bats_html_cell(h, "%s", money(text, w->charged));
+        if (holds)
+            bats_html_cell(h, "%s", money(text, w->held));
         bats_html_cell(h, "%s", money(text, w->budget));
         bats_html_cell(h, "%s", money(text, bats_workflows_left(w)));
         bats_html_cell(h, "%s",
                        bats_workflows_end(w) != BATS_NEVER
                            ? bats_words_moment(text, w->ended)
                            : "-");
-        bats_html_cell(
-            h, "%s",
-            w->deadline > 0 ? bats_duration_format(text, w->deadline) : "-");
+        bats_html_cell(h, "%s", bats_workflows_deadline(w, deadline));
     }
     if (n > 0)
         bats_html_table_end(h);

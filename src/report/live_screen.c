@@ -210,11 +210,11 @@ static void print_workflows(struct screen *s, const json_t *o)
 {
     const json_t *list = json_object_get(o, "workflows");
     size_t n = json_array_size(list);
-    char time[BATS_UNITS_TEXT], done[48];
+    char time[BATS_UNITS_TEXT], done[48], deadline[BATS_UNITS_TEXT + 8];
 
     if (n > 0)
-        line(s, "%-16s %13s %7s %8s %9s %9s %9s", "workflow", "done", "failed",
-             "skipped", "charged", "left", "deadline");
+        line(s, "%-14s %9s %6s %7s %8s %7s %8s %13s", "workflow", "done",
+             "failed", "skipped", "charged", "held", "left", "deadline");
     for (size_t i = 0; i < n; i++) {
         const json_t *w = json_array_get(list, i);
         if (n > MOST && i == MOST - 1) {
@@ -223,12 +223,17 @@ static void print_workflows(struct screen *s, const json_t *o)
         }
         snprintf(done, sizeof done, "%" PRId64 "/%" PRId64,
                  count_of(w, "tasks_done"), count_of(w, "tasks"));
-        line(s, "%-16.16s %13s %7" PRId64 " %8" PRId64 " %9s %9s %9s",
+        snprintf(deadline, sizeof deadline, "%s%s",
+                 has(w, "deadline_s")
+                     ? moment(time, number_of(w, "deadline_s"))
+                     : "-",
+                 json_is_true(json_object_get(w, "late")) ? " late" : "");
+        line(s,
+             "%-14.14s %9s %6" PRId64 " %7" PRId64 " %8s %7s %8s %13s",
              text_of(w, "name"), done, count_of(w, "tasks_failed"),
              count_of(w, "tasks_skipped"), text_of(w, "charged"),
-             has(w, "left") ? text_of(w, "left") : "-",
-             has(w, "deadline_s") ? moment(time, number_of(w, "deadline_s"))
-                                  : "-");
+             text_of(w, "held"), has(w, "left") ? text_of(w, "left") : "-",
+             deadline);
     }
 }
 

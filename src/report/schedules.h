@@ -17,6 +17,22 @@
  * profitability, machines. */
 void bats_schedules_print_clusters(FILE *out, const struct bats_estimator *e);
 
+/* Says how long the longest chain of tasks takes on the fastest of these clusters,
+ * after a blank line; nothing if no task waits for others. `task`: the `n` tasks
+ * of it, in order, counted from 0; n = 0: they are not known. */
+void bats_schedules_print_path(FILE *out, const struct bats_estimator *e,
+                               const uint32_t *task, uint32_t n);
+
+/* The same as JSON, to be decref'd: null if no task waits. NULL: out of
+ * memory. */
+json_t *bats_schedules_path_json(const struct bats_estimator *e,
+                                 const uint32_t *task, uint32_t n);
+
+/* The sentence alone; "" if no task waits. Returns `text`. */
+const char *bats_schedules_path(char *text, size_t size,
+                                const struct bats_estimator *e,
+                                const uint32_t *task, uint32_t n);
+
 /* Prints the `n` offers as a table, numbered from 1, and what its
  * figures mean. Where a table of machine-windows is wider than `width`,
  * each is a paragraph instead. */

@@ -125,6 +125,85 @@ json_t *bats_schedules_json_list(const struct bats_estimator *e,
     return list;
 }
 
+/* ---- the critical path ---- */
+
+#define PATH_SHOWN 10 /* of its tasks, and the last one */
+
+/* The fastest cluster. */
+static size_t find_fastest(const struct bats_estimator *e)
+{
+    size_t best = 0;
+
+    for (size_t i = 1; i < e->n_clusters; i++)
+        if (e->runtimes[i].mean > 0 && e->clusters[i].max > 0 &&
+            (e->runtimes[best].mean <= 0 || e->clusters[best].max == 0 ||
+             e->runtimes[i].mean < e->runtimes[best].mean))
+            best = i;
+    return best;
+}
+
+const char *bats_schedules_path(char *text, size_t size,
+                                const struct bats_estimator *e,
+                                const uint32_t *task, uint32_t n)
+{
+    char time[BATS_UNITS_TEXT];
+    size_t i = find_fastest(e), used = 0;
+
+    text[0] = '\0';
+    if (e->chain <= 0)
+        return text;
+    used = (size_t)snprintf(
+        text, size, "Critical path: %s%s on %s",
+        e->runtimes[i].is_guess ? BATS_WORDS_GUESS : "",
+        bats_words_makespan(time, e->chain * e->runtimes[i].mean),
+        e->clusters[i].name);
+    if (n == 0)
+        snprintf(text + used, size - used, ".");
+    for (uint32_t k = 0; k < n && used < size; k++) {
+        if (n > PATH_SHOWN + 1 && k >= PATH_SHOWN)
+            k = n - 1;
+        used += (size_t)snprintf(
+            text + used, size - used, "%s%" PRIu32 "%s",
+            k == 0                             ? ", tasks "
+            : k == n - 1 && n > PATH_SHOWN + 1 ? ", ..., "
+                                               : ", ",
+            task[k] + 1, k == n - 1 ? "." : "");
+    }
+    return text;
+}
+
+void bats_schedules_print_path(FILE *out, const struct bats_estimator *e,
+                               const uint32_t *task, uint32_t n)
+{
+    char text[512];
+
+    bats_schedules_path(text, sizeof text, e, task, n);
+    if (text[0] == '\0')
+        return;
+    putc('\n', out);
+    bats_words_wrap(out, text, 0, 0, 80);
+}
+
+json_t *bats_schedules_path_json(const struct bats_estimator *e,
+                                 const uint32_t *task, uint32_t n)
+{
+    size_t i = find_fastest(e);
+    json_t *list;
+
+    if (e->chain <= 0)
+        return json_null();
+    list = json_array();
+    for (uint32_t k = 0; k < n; k++)
+        if (json_array_append_new(list,
+                                  json_integer((json_int_t)task[k] + 1)) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return json_pack("{s:f, s:o, s:o}", "length_s",
+                     e->chain * e->runtimes[i].mean / 1e6, "cluster",
+                     bats_json_text(e->clusters[i].name), "tasks", list);
+}
+
 /* ---- the frontier ---- */
 
 static void print_text(FILE *out, const struct bats_estimator *e,

@@ -22,7 +22,7 @@ struct bats_world {
     size_t n_losses;
     struct bats_observation *seen; /* if the scenario is informed */
     size_t n_seen;
-    double *chain;   /* see longest_chain; NULL: nobody waits */
+    double *chain;   /* see bats_graph_chain; NULL: nobody waits */
     uint32_t *order; /* nodes of the graph, parents first */
     bool has_noise, has_losses;
     struct bats_bound_type types[BATS_CLUSTERS_MAX];
@@ -121,23 +121,6 @@ static double shortest(double work, double speed)
     return fmax(work - 0.5 * speed, 0);
 }
 
-/* By node: the work of the longest chain that begins with it, in place of that
- * of the task itself. Returns the longest of all. */
-static double longest_chain(struct bats_world *w)
-{
-    const struct bats_graph *g = &w->scenario->graph;
-    double longest = 0;
-    for (uint32_t i = g->n_nodes; w->chain && i-- > 0;) {
-        uint32_t node = w->order[i];
-        double behind = 0;
-        for (uint64_t k = g->first[node]; k < g->first[node + 1]; k++)
-            behind = fmax(behind, w->chain[g->child[k]]);
-        w->chain[node] += behind;
-        longest = fmax(longest, w->chain[node]);
-    }
-    return longest;
-}
-
 static int sort_graph(struct bats_world *w, struct bats_error *err)
 {
     const struct bats_graph *g = &w->scenario->graph;
@@ -181,7 +164,9 @@ static void sum_up(struct bats_world *w)
         if (w->chain)
             w->chain[t] = least;
     }
-    w->problem.chain = longest_chain(w);
+    if (w->chain)
+        w->problem.chain = w->chain[bats_graph_chain(
+            &s->graph, w->order, w->chain, NULL)];
 }
 
 /* The cost of `work` on one machine of the most profitable type. */

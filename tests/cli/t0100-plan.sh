@@ -323,4 +323,40 @@ if [ -e /dev/full ]; then
     ok 'an answer that cannot be written is an error'
 fi
 
+# ---- a graph: its critical path ----
+
+# 60, 120 and 30 s: 70 on average; the chain of two is worth 18/7 of them.
+printf '%s\n' '<adag><job id="a" name="x" runtime="60"/>' \
+    '<job id="b" name="x" runtime="120"/><job id="c" name="y" runtime="30"/>' \
+    '<child ref="b"><parent ref="a"/></child></adag>' >w.dax
+graph() {
+    "$BATS_MPI" plan --tasks w.dax --runtime slow=28m,fast=14m -c clusters.ini \
+        "$@" >out 2>err </dev/null
+}
+clusters 12
+graph
+grep -q '^3 tasks, windows of 1h' out
+grep -q '^Critical path: 36m on fast, tasks 1, 2\.$' out
+grep -q '^1 cheapest .* 1h13m ' out
+grep -q ' fastest .* 37m20s ' out
+graph --policy bkp
+grep -q '^1 cheapest .* 1h12m ' out
+ok 'plan of a workflow shows its critical path, and no end that is sooner'
+graph --json
+grep -oE '"critical_path":\{[^}]*\}' <(tr -d ' \n' <out) >path
+grep -qx '"critical_path":{"length_s":2160.0,"cluster":"fast","tasks":\[1,2\]}' path
+graph --html page
+grep -q 'Critical path: 36m on fast, tasks 1, 2\.' page
+ok 'in JSON and on the page, too'
+for i in $(seq 40); do
+    printf '#BATS task t%d%s\ntrue\n' "$i" \
+        "$(test "$i" = 1 || echo " after t$((i - 1))")"
+done >w.dax.bag
+"$BATS_MPI" plan --tasks w.dax.bag --runtime slow=15m -c clusters.ini >out 2>err
+grep -q '^Critical path: 10h on slow, tasks 1, 2, .*, 10, \.\.\., 40\.$' out
+ok 'of a bag every task counts the same, and a long path is cut'
+expect 2 "$BATS_MPI" plan --tasks nothing --runtime slow=15m -c clusters.ini 2>err
+grep -q 'nothing: No such file' err
+ok 'a bag that is not there is named'
+
 done_testing

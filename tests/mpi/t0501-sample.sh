@@ -154,4 +154,22 @@ ok 'its decisions can be made again from the record'
 bats 7 run bag --quiet $scale
 test ! -s err
 ok '--quiet shows nothing'
+# ---- tasks that wait for others ----
+
+for i in $(seq 60); do
+    printf '#BATS task t%d%s\n@sleep 10m\n' "$i" \
+        "$(test "$i" -le 30 || echo " after t$((i == 31 ? 1 : i - 1))")"
+done >flow
+bats 7 sample flow $scale
+grep -qE '^Critical path: .* on fast\.$' out
+"$BATS_MPI" plan flow.profile >out 2>err
+tr '\n' ' ' <out | grep -qE ' Critical path: .* on fast, tasks? [^.]*(\.\.\.,)? ?60\. '
+"$BATS_MPI" plan flow.profile --json >json
+perl -MJSON::PP -0e '$plan = decode_json(<>); $path = $plan->{critical_path};
+    @tasks = @{$path->{tasks}};
+    exit !($tasks[-1] == 60 && $tasks[0] == 61 - @tasks &&
+        $path->{length_s} > 0 && !grep { $_->{feasible} &&
+        $_->{makespan_s} < $path->{length_s} } @{$plan->{schedules}})' json
+ok 'the profile knows the critical path, and no schedule is sooner'
+
 done_testing

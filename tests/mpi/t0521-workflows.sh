@@ -30,6 +30,7 @@ cat >look <<LOOK
 test -e top || until "$BATS_MPI" top --once bag >out.top &&
     grep -q 'rich  *1/2' out.top; do sleep 0.1; done
 mv out.top top && "$BATS_MPI" status bag >out.status
+"$BATS_MPI" why bag >out.why
 touch r2
 LOOK
 expect 4 bats 2 bag --clusters clusters.ini --json json
@@ -49,9 +50,10 @@ ok 'who had the machine alone has paid all of it'
 grep -q 'the engine decides the same again' out
 ok 'the record is verified, shares too'
 
-grep -qE '^rich +1/2 +0 +0 +0 +5 +2h' top
-grep -qE '^poor +0/2 +0 +[02] +0 +1 +-$' top
-grep -qE '^rich +1/2 +0 +0 +0 +0 +5 +5 +- +2h$' out.status
+grep -qE '^rich +1/2 +0 +0 +0 +2 +5 +2h' top
+grep -qE '^poor +0/2 +0 +[02] +0 +0 +1 +-$' top
+grep -qE '^rich +1/2 +0 +0 +0 +0 +2 +5 +5 +- +2h$' out.status
+grep -q '^workflow rich: .*, 5 left, 2 of it held; deadline 2h$' out.why
 "$BATS_MPI" status bag >out
 grep -qE "$rich" out && grep -qE "$poor" out
 "$BATS_MPI" status --json bag >status
@@ -168,6 +170,31 @@ refused "makes.mf makes 'a2', which a.makeflow makes, too" makes.mf
 refused "a.makeflow makes 'a2', which reads.mf reads" reads.mf
 refused "lacks.mf:2: the rule on line 2 reads 'missing'" lacks.mf
 ok 'what does not go together is refused, with the file'
+
+# ---- a deadline that cannot be kept ----
+
+cat >late <<'BAG'
+#BATS workflow chain deadline=50m
+#BATS task c1
+@sleep 20m
+#BATS task c2 after c1
+@sleep 20m
+#BATS task c3 after c2
+sh look-late
+#BATS workflow other deadline=10h
+@sleep 20m
+BAG
+cat >look-late <<LOOK
+until "$BATS_MPI" top --once late >out.top && grep -q '^chain .* 50m late$' out.top
+do sleep 0.1; done
+"$BATS_MPI" status late >out.status
+LOOK
+bats 2 late --clusters clusters.ini --time-scale 1200
+grep -q '^bats-mpi: the deadline of 50m of workflow chain will not be kept: ' err
+expect 1 grep -q 'of workflow other will not' err
+grep -qE '^chain +2/3 .* 50m \(late\)$' out.status
+grep -qE '^other .* 10h$' out.status
+ok 'a workflow that cannot be in time is said to be late while it runs'
 
 # ---- a task that is stopped because its workflow cannot pay the next window ----
 

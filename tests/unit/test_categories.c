@@ -126,6 +126,48 @@ static void forecast_is_no_sooner_than_the_longest_chain(void **state)
     bats_graph_release(&g);
 }
 
+/* Of a large graph, one result is too few to rank its tasks by. */
+static void forecast_of_a_large_graph_counts_the_tasks_of_its_chain(void **state)
+{
+    enum { MANY = 300 };
+    (void)state;
+    struct bats_edge chain[MANY - 1];
+    struct bats_graph g;
+    struct bats_error err;
+    struct bats_sched *s;
+    struct bats_sched_status status;
+    for (uint32_t i = 0; i + 1 < MANY; i++)
+        chain[i] = (struct bats_edge){i, i + 1};
+    assert_int_equal(bats_graph_init(&g, MANY, MANY, chain, MANY - 1, &err), 0);
+    const struct bats_cluster cluster = {.charge = BATS_UNIT, .max = 4};
+    const struct bats_machine_spec machines[4] = {
+        {0, 1}, {0, 1}, {0, 1}, {0, 1}};
+    struct bats_sched_options o = {.policy = &bats_policy_rr,
+                                   .n_tasks = MANY,
+                                   .graph = &g,
+                                   .clusters = &cluster,
+                                   .n_clusters = 1,
+                                   .machines = machines,
+                                   .n_machines = 4,
+                                   .window = 1000 * BATS_HOUR,
+                                   .budget = BATS_UNLIMITED};
+    if (bats_sched_create(&o, &s, &err) < 0)
+        fail_msg("%s", err.text);
+    now = 1;
+    assert_int_equal(tell(s, (struct bats_event){.type = BATS_EVENT_JOINED}),
+                     0);
+    for (uint32_t i = 1; i < 4; i++)
+        tell(s, (struct bats_event){.type = BATS_EVENT_JOINED, .machine = i});
+    now += BATS_MINUTE;
+    tell(s, (struct bats_event){.type = BATS_EVENT_DONE,
+                                .runtime = BATS_MINUTE});
+    bats_sched_status(s, &status); /* by their number, on 4 machines: 75 */
+    assert_int_equal(status.estimated_end, now + (MANY - 1) * BATS_MINUTE);
+    assert_int_equal(status.longest_chain, (MANY - 1) * BATS_MINUTE);
+    bats_sched_destroy(s);
+    bats_graph_release(&g);
+}
+
 static void categories_know_their_mean_and_deviation(void **state)
 {
     (void)state;
@@ -175,6 +217,7 @@ static void begin_on_both(bats_time slow, uint32_t *runs)
     static const struct bats_machine_spec machines[] = {{0, 1}, {1, 1}};
     struct bats_graph g = graph();
     struct bats_sched *s = create_on(&g, false, machines, 2);
+    struct bats_sched_status status;
     uint32_t first[2];
     now = 0;
     for (uint32_t i = 0; i < 2; i++)
@@ -191,6 +234,11 @@ static void begin_on_both(bats_time slow, uint32_t *runs)
                                       .runtime =
                                           i == 0 ? slow : 2 * BATS_HOUR},
                   runs);
+    /* Task 2 goes on there for an hour, and 4 and 5 follow. */
+    now += BATS_HOUR;
+    tell_both(s, (struct bats_event){.type = BATS_EVENT_TICK}, runs);
+    bats_sched_status(s, &status);
+    assert_int_equal(status.longest_chain, 5 * BATS_HOUR);
     bats_sched_destroy(s);
     bats_graph_release(&g);
 }
@@ -218,6 +266,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chain_of_long_tasks_comes_first_once_that_is_known),
         cmocka_unit_test(forecast_is_no_sooner_than_the_longest_chain),
+        cmocka_unit_test(
+            forecast_of_a_large_graph_counts_the_tasks_of_its_chain),
         cmocka_unit_test(categories_know_their_mean_and_deviation),
         cmocka_unit_test(longest_chain_goes_to_the_faster_machine),
         cmocka_unit_test(task_waits_for_a_machine_where_it_ends_sooner)};

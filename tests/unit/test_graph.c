@@ -90,6 +90,24 @@ static void heights_are_the_longest_chains(void **state)
     bats_graph_release(&g);
 }
 
+/* 1 is heavier than all that waits for 0 but 3, behind the joint. */
+static void chain_goes_where_the_weight_is(void **state)
+{
+    (void)state;
+    const struct bats_edge edges[] = {{0, 1}, {0, 4}, {4, 3}, {2, 3}};
+    struct bats_graph g = make(4, 5, edges, 4);
+    uint32_t order[5], next[5], n;
+    double weight[5] = {1, 3, 0.5, 4, 0};
+    struct bats_error err;
+    assert_int_equal(bats_graph_sort(&g, order, &n, &err), 5);
+    assert_int_equal(bats_graph_chain(&g, order, weight, next), 0);
+    assert_true(weight[0] == 5 && weight[2] == 4.5 && weight[4] == 4);
+    assert_int_equal(next[0], 4);
+    assert_int_equal(next[4], 3);
+    assert_int_equal(next[3], BATS_GRAPH_END);
+    bats_graph_release(&g);
+}
+
 /* By brute force: task `from` comes before task `to`, and `direct`: with nothing
  * but joints between them. */
 static bool comes_before(const struct bats_graph *g, uint32_t from,
@@ -311,6 +329,7 @@ int main(void)
         cmocka_unit_test(node_that_is_not_there_is_refused),
         cmocka_unit_test(circle_is_named_in_its_order),
         cmocka_unit_test(heights_are_the_longest_chains),
+        cmocka_unit_test(chain_goes_where_the_weight_is),
         cmocka_unit_test(flat_graph_waits_for_the_same_tasks),
         cmocka_unit_test(task_is_ready_when_all_its_parents_are_done),
         cmocka_unit_test(failure_skips_what_waits_for_it_and_no_more),

@@ -163,6 +163,34 @@ static void a_chain_gets_one_machine(void **state)
     assert_int_equal(fastest(&e).plan.machines[0], 8);
 }
 
+/* 12 tasks side by side, of which a few take so long that with what waits for them
+ * they are as long as ten of mean length: that is no sooner over on all machines,
+ * and the windows last until then. Slow machines alone take longer. */
+static void no_end_is_sooner_than_the_longest_chain(void **state)
+{
+    (void)state;
+    struct bats_runtimes runtimes[] = {bats_runtimes_given(30 * MINUTE),
+                                       bats_runtimes_given(15 * MINUTE)};
+    struct bats_cluster clusters[] = {{.charge = 1000000, .max = 6},
+                                      {.charge = 9000000, .max = 6}};
+    struct bats_levels levels = {.n = 1, .tasks = {12}, .count = {1}};
+    struct bats_estimator e = by_hours(clusters, runtimes, 2, 12, &levels);
+    struct bats_schedule offers[BATS_OFFERS], last = fastest(&e);
+    size_t n;
+    assert_true(last.makespan.estimate < 60 * MINUTE);
+    e.chain = 10;
+    last = fastest(&e);
+    near(last.makespan.estimate, 150 * MINUTE, 1);
+    assert_true(last.makespan.high >= last.makespan.estimate);
+    assert_int_equal(last.plan.windows, 3);
+    assert_int_equal(bats_estimate_offers(&e, offers, &n, NULL), 0);
+    assert_int_equal(offers[0].plan.machines[1], 0);
+    assert_true(offers[0].makespan.estimate >= 300 * MINUTE - 1);
+    struct bats_paid paid[] = {{0, 0}, {6, 20 * MINUTE}};
+    e.paid = paid; /* the chain goes on meanwhile */
+    near(fastest(&e).makespan.estimate, 150 * MINUTE, 1);
+}
+
 /* Six tasks between two barriers: a machine that takes four times as long would
  * make all others wait for it, and is not bought. */
 static void slow_machines_do_not_hold_up_a_level(void **state)
@@ -251,6 +279,7 @@ int main(void)
         cmocka_unit_test(estimate_is_the_mean_of_barriers),
         cmocka_unit_test(waiting_is_bought_too),
         cmocka_unit_test(a_chain_gets_one_machine),
+        cmocka_unit_test(no_end_is_sooner_than_the_longest_chain),
         cmocka_unit_test(slow_machines_do_not_hold_up_a_level),
         cmocka_unit_test(budgets_suffice_in_spite_of_barriers),
         cmocka_unit_test(what_is_carried_out_is_what_was_offered),

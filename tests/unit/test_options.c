@@ -94,7 +94,8 @@ static void plan_has_options_of_its_own(void **state)
                            "--tasks 1000 --runtime a=15m,b=4m -c c.ini "
                            "-b 900 -w 60m --json"),
                      0);
-    assert_true(set.tasks == 1000 && set.json);
+    assert_string_equal(set.tasks, "1000");
+    assert_true(set.json);
     assert_string_equal(set.runtime, "a=15m,b=4m");
     assert_true(set.window == 60 * BATS_MINUTE);
     assert_null(set.json_file);

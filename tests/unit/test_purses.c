@@ -281,6 +281,35 @@ static void nothing_of_a_workflow_begins_too_soon(void **state)
     end_bed(b);
 }
 
+/* Two chains of two tasks, of which the second begins later. */
+static void workflow_ends_no_sooner_than_its_longest_chain(void **state)
+{
+    (void)state;
+    static const struct bats_edge chains[] = {{0, 1}, {2, 3}};
+    bats_time soonest[2];
+    struct bats_error err;
+    struct bed *b = prepare_apart();
+    bats_graph_release(&b->graph);
+    assert_int_equal(bats_graph_init(&b->graph, TASKS, TASKS, chains, 2, &err),
+                     0);
+    b->purses[1].begin = MINUTES(30);
+    join(&b->p);
+    bats_sched_purses_soonest(b->p.s, soonest);
+    assert_int_equal(soonest[0], 0); /* nothing is known */
+    done(b, MINUTES(10), 0, MINUTES(10));
+    tick(b, MINUTES(14));
+    bats_sched_purses_soonest(b->p.s, soonest);
+    assert_int_equal(soonest[0], MINUTES(20));
+    assert_int_equal(soonest[1], MINUTES(50));
+    end_bed(b);
+    b = prepare(1, BATS_UNLIMITED, BATS_UNLIMITED); /* the one waits for the other */
+    join(&b->p);
+    done(b, MINUTES(10), 0, MINUTES(10));
+    bats_sched_purses_soonest(b->p.s, soonest);
+    assert_int_equal(soonest[0], 0);
+    end_bed(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +321,7 @@ int main(void)
         cmocka_unit_test(use_is_paid_by_the_workflow_that_used_it),
         cmocka_unit_test(as_many_machines_as_the_budget_holds),
         cmocka_unit_test(tasks_come_first_that_can_wait_least),
-        cmocka_unit_test(nothing_of_a_workflow_begins_too_soon)};
+        cmocka_unit_test(nothing_of_a_workflow_begins_too_soon),
+        cmocka_unit_test(workflow_ends_no_sooner_than_its_longest_chain)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

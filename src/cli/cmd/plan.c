@@ -14,6 +14,8 @@
 #include "cli/help.h"
 #include "cli/look.h"
 #include "cli/options.h"
+#include "input/bagfile.h"
+#include "input/workflow/workflow.h"
 #include "report/html.h"
 #include "report/sbatch.h"
 #include "report/schedules.h"
@@ -49,9 +51,10 @@ static int check_settings(const struct bats_settings *set,
     const char *missing = NULL;
 
     if (!set->words[0])
-        missing = !set->clusters  ? "a profile, or --clusters FILE"
-                  : !set->tasks   ? "--tasks N, with N at least 1"
-                                  : NULL;
+        missing = !set->clusters ? "a profile, or --clusters FILE"
+                  : !set->tasks || strcmp(set->tasks, "0") == 0
+                      ? "--tasks N, with N at least 1, or --tasks FILE"
+                      : NULL;
     else if (set->runtime || set->tasks)
         return bats_error_set(err, BATS_EINPUT,
                               "a profile says itself what --runtime and "
@@ -74,12 +77,17 @@ static int check_settings(const struct bats_settings *set,
 /* ---- the answer ---- */
 
 /* The chosen schedule at the top, the offers in a list. */
-static int print_json(const struct answer *a)
+static int print_json(const struct answer *a,
+                      const struct bats_critical_path *path)
 {
     json_t *object = bats_schedules_json(a->e, &a->chosen);
     json_t *list = bats_schedules_json_list(a->e, a->offers, a->n_offers);
     int bad = json_object_set_new(object, "schedules", list);
 
+    if (bad == 0 && path->n > 0)
+        bad = json_object_set_new(
+            object, "critical_path",
+            bats_schedules_path_json(a->e, path->task, path->n));
     if (bad == 0)
         bad = json_dumpf(object, stdout, BATS_JSON_SAFE | JSON_INDENT(2));
     putchar('\n');
@@ -171,6 +179,7 @@ static void print_text(const struct answer *a, const struct bats_profile *p)
     memcpy(offers, a->offers, sizeof offers);
     print_head(a, p);
     bats_schedules_print_clusters(stdout, a->e);
+    bats_schedules_print_path(stdout, a->e, p->path.task, p->path.n);
     if (is_asked(a->set))
         print_chosen(a);
     putchar('\n');
@@ -217,6 +226,8 @@ static int print_page(const struct answer *a, const struct bats_profile *p,
         .profile = profile,
         .bag = profile != NULL ? p->bag_name : NULL,
         .e = a->e,
+        .path = p->path.task,
+        .n_path = p->path.n,
         .offers = a->offers,
         .n_offers = a->n_offers,
     };
@@ -330,7 +341,7 @@ static int print(const struct answer *a, const struct bats_estimation *x,
     else if (a->set->frontier)
         rc = print_frontier(a, err);
     else if (a->set->json)
-        rc = print_json(a) == 0 ? 0 : BATS_ESYS;
+        rc = print_json(a, &profile->path) == 0 ? 0 : BATS_ESYS;
     else
         print_text(a, profile);
     if (fflush(stdout) != 0 || ferror(stdout) ||
@@ -344,8 +355,64 @@ static int print(const struct answer *a, const struct bats_estimation *x,
     return rc;
 }
 
+static int read_bag(const char *path, struct bats_bagfile **bag,
+                    struct bats_workflow *workflow, struct bats_error *err)
+{
+    return bats_workflow_format(path) == BATS_WORKFLOW_NONE
+               ? bats_bagfile_load(path, bag, err)
+               : bats_workflow_load(path, workflow, err);
+}
+
+/* The weights of the tasks, if their runtimes are all known; else NULL. */
+static double *weigh(const struct bats_workflow *w)
+{
+    double sum = 0, *weight = malloc((w->n + (size_t)1) * sizeof *weight);
+
+    for (uint32_t i = 0; weight && i < w->n && sum >= 0; i++) {
+        weight[i] = (double)w->tasks[i].runtime;
+        sum = weight[i] < 0 ? -1 : sum + weight[i];
+    }
+    if (sum <= 0) {
+        free(weight);
+        return NULL;
+    }
+    for (uint32_t i = 0; weight && i < w->n; i++)
+        weight[i] *= w->n / sum;
+    return weight;
+}
+
+/* --tasks N, or a bag: how many it has, and who waits for whom. */
+static int count_tasks(const char *text, uint64_t *n,
+                       struct bats_profile *profile, struct bats_error *err)
+{
+    struct bats_bagfile *bag = NULL;
+    struct bats_workflow w = {0};
+    struct bats_error why;
+
+    if (bats_count_parse(text, n, &why) == 0)
+        return 0;
+    int rc = read_bag(text, &bag, &w, err);
+    const struct bats_graph *graph =
+        rc < 0 ? NULL : bag ? bats_bagfile_graph(bag) : &w.graph;
+    *n = rc < 0 ? 0 : bag ? bats_bagfile_count(bag) : w.n;
+    if (graph && bats_graph_edges(graph) > 0) {
+        double *weight = weigh(&w);
+        uint8_t *left = malloc(graph->n_tasks);
+        if (left)
+            memset(left, 1, graph->n_tasks);
+        rc = left ? bats_profile_set_graph(profile, graph, left, weight, err)
+                  : bats_error_set(err, BATS_ENOMEM, "out of memory");
+        free(left);
+        free(weight);
+    }
+    bats_bagfile_destroy(bag);
+    bats_workflow_release(&w);
+    return rc;
+}
+
 static int make_plan(const struct bats_settings *set, struct bats_error *err)
 {
+    uint64_t n_tasks = 0;
     struct bats_clusters_file *file = NULL;
     struct bats_profile profile = {.n_tasks = 0};
     struct bats_estimation x;
@@ -356,6 +423,8 @@ static int make_plan(const struct bats_settings *set, struct bats_error *err)
         rc = bats_clusters_file_load(set->clusters, set->window, &file, err);
     if (rc == 0 && set->words[0])
         rc = bats_profile_load(set->words[0], &profile, err);
+    else if (rc == 0)
+        rc = count_tasks(set->tasks, &n_tasks, &profile, err);
     if (rc < 0)
         goto end;
     if (set->words[0] && bats_profile_left(&profile) == 0) {
@@ -365,8 +434,10 @@ static int make_plan(const struct bats_settings *set, struct bats_error *err)
     rc = set->words[0]
              ? bats_estimation_from_profile(&x, &profile, file,
                                             set->confidence, err)
-             : bats_estimation_from_runtimes(&x, set->tasks, set->runtime,
-                                             file, set->clusters, err);
+             : bats_estimation_from_runtimes(&x, n_tasks, set->runtime, file,
+                                             set->clusters, err);
+    if (rc == 0 && !set->words[0])
+        bats_estimation_set_graph(&x, &profile);
     a.billing = file ? bats_clusters_file_billing(file) : profile.billing;
     /* Every job of Slurm is an allocation, whatever the ledger of its run
      * counts. */

@@ -192,7 +192,8 @@ static int show(struct bats_view *view, const struct bats_settings *set,
     if (rc == 0)
         rc = bats_view_options(view, &text, err);
     if (rc == 0)
-        rc = bats_view_workflows(view, &w.list, &w.n, NULL, err);
+        rc = bats_workflows_read(view, status.is_live, &w.list, &w.n, NULL,
+                                 err);
     if (rc < 0) {
         free(text);
         return rc;

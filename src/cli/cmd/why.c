@@ -59,8 +59,8 @@ static int learn(struct bats_view *view, struct known *k,
     if (rc == 0)
         rc = learn_rules(view, k, err);
     if (rc == 0)
-        rc = bats_view_workflows(view, &k->workflows, &k->n_workflows,
-                                 &k->workflow, err);
+        rc = bats_workflows_read(view, k->status.is_live, &k->workflows,
+                                 &k->n_workflows, &k->workflow, err);
     k->held = 0;
     for (size_t i = 0; i < k->status.n_clusters; i++)
         k->held += k->status.clusters[i].held;
@@ -98,7 +98,8 @@ static bool why_over(char *text, size_t size, const struct known *k)
 static void print_workflow(const struct known *k,
                            const struct bats_purse_status *w)
 {
-    char charged[PHRASE], budget[PHRASE], left[PHRASE], time[BATS_UNITS_TEXT];
+    char charged[PHRASE], budget[PHRASE], left[PHRASE];
+    char deadline[BATS_WORKFLOWS_DEADLINE];
     const char *currency = k->status.currency;
     bats_words_put(stdout, BATS_ENCODE_TERMINAL, "workflow ");
     bats_words_put(stdout, BATS_ENCODE_TERMINAL, w->name);
@@ -118,8 +119,11 @@ static void print_workflow(const struct known *k,
             "; charged %s of %s, %s left", charged,
             bats_words_money(budget, sizeof budget, w->budget, currency),
             bats_words_money(left, sizeof left, bats_workflows_left(w), ""));
+    if (w->held > 0)
+        printf(", %s of it held",
+               bats_words_money(left, sizeof left, w->held, ""));
     if (w->deadline > 0)
-        printf("; deadline %s", bats_duration_format(time, w->deadline));
+        printf("; deadline %s", bats_workflows_deadline(w, deadline));
     putchar('\n');
 }
 

@@ -319,7 +319,7 @@ bats_time forecast_end(const struct state *s)
     double tasks =
         bats_bag_pending(&s->bag) + (s->n_busy - s->n_replicas) / 2.0;
     double rest = larger(tasks * categories_left_weight(s) / rate,
-                         (double)state_longest_chain(s));
+                         (double)state_longest_chain(s, NULL));
     double end = (double)s->now + rest;
     return end < (double)BATS_NEVER ? (bats_time)end : BATS_NEVER;
 }

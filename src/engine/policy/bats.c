@@ -392,7 +392,7 @@ static bats_time expected_end(const void *self, const struct state *s)
 {
     const struct work *w = ((const struct memory *)self)->work;
     double end = (double)w->made_at + w->plan.end * (double)s->window;
-    end = fmax(end, (double)s->now + (double)state_longest_chain(s));
+    end = fmax(end, (double)s->now + (double)state_longest_chain(s, NULL));
     return w->made_at < 0 || end >= (double)BATS_NEVER ? BATS_NEVER
                                                        : (bats_time)end;
 }

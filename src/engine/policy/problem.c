@@ -248,8 +248,9 @@ static double waiting(const struct problem *p, const double *slots)
     const struct bats_estimator e = {.runtimes = p->runtimes,
                                      .n_clusters = p->is.n_types,
                                      .n_tasks = (uint64_t)n,
-                                     .levels = &p->levels};
-    return n < 1 || all <= 0 ? 0 : bats_levels_waiting(&e, slots);
+                                     .levels = &p->levels,
+                                     .chain = p->chain};
+    return n < 1 || all <= 0 ? 0 : bats_levels_waiting(&e, slots, 0);
 }
 
 double problem_waits_of_all(const struct problem *p)
@@ -307,8 +308,10 @@ void problem_make(struct problem *p, const struct state *s, bool all)
     p->levels.n = 0;
     if (p->is.aim > 0)
         levels_left(s, &p->levels);
-    if (p->levels.n > 0)
+    if (p->levels.n > 0) {
         find_runtimes(s, p, mean);
+        p->chain = state_chain_means(s);
+    }
 }
 
 void problem_note(struct problem *p, const struct state *s,

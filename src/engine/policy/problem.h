@@ -23,6 +23,7 @@ struct problem {
     struct bats_windows_machine *machines; /* as many as the state has */
     struct bats_windows_slot *slots;
     double longest[BATS_CLUSTERS_MAX]; /* that was seen, microseconds */
+    double chain; /* with levels: as in the estimator */
     struct bats_levels levels; /* of what is left, if there is an aim; none:
                                 * nobody waits */
     struct bats_runtimes runtimes[BATS_CLUSTERS_MAX]; /* if somebody does */

@@ -142,6 +142,7 @@ int choice_estimator(void *self, const struct state *s,
     levels_left(s, &p->levels);
     if (p->levels.n > 1)
         e->levels = &p->levels;
+    e->chain = state_chain_means(s);
     int rc = make_runtimes(p, s, bats_estimate_confidence(e), err);
     if (rc == 0 && e->levels)
         allow_for_waiting(p, s, e);

@@ -139,6 +139,12 @@ double categories_runtime(const struct state *s, uint32_t task, size_t cluster)
                    : weight_of(s, task) * k->factor[cluster];
 }
 
+double categories_weight(const struct state *s, uint32_t task)
+{
+    double mean = s->categories.mean;
+    return s->is_ranked && mean > 0 ? weight_of(s, task) / mean : 1;
+}
+
 static void find_heights(struct state *s)
 {
     const struct bats_graph *g = s->bag.graph;
@@ -230,49 +236,4 @@ double categories_left_weight(const struct state *s)
         sum += k->left[i] * (k->weight[i] > 0 ? k->weight[i] : k->mean);
     }
     return n > 0 ? sum / n / k->mean : 1;
-}
-
-/* The longest chain goes to the fastest machines that are held. */
-static double fastest(const struct state *s)
-{
-    double least = INFINITY;
-    for (size_t c = 0; c < s->n_clusters; c++)
-        if (s->clusters[c].n_active > 0)
-            least = fmin(least, s->categories.factor[c]);
-    return isfinite(least) ? least : 1;
-}
-
-/* The longest chain of what is ready is on top of the heap, unless deadlines
- * order that. */
-static bats_time highest_ready(const struct state *s)
-{
-    uint32_t n = bats_bag_ready(&s->bag);
-    bats_time most = 0;
-    for (uint32_t i = 0; i < (s->purses.urgency || n == 0 ? n : 1); i++) {
-        bats_time height = s->height[s->bag.index[s->bag.order[i].i]];
-        most = height > most ? height : most;
-    }
-    return most;
-}
-
-bats_time state_longest_chain(const struct state *s)
-{
-    if (!s->is_ranked)
-        return 0;
-    bats_time longest = highest_ready(s);
-    for (uint32_t i = 0; i < s->n_held; i++) {
-        const struct machine *m = &s->machines[s->held[i]];
-        for (uint32_t k = m->first_slot; k < m->first_slot + m->n_slots; k++) {
-            const struct slot *sl = &s->slots[k];
-            if (sl->n_tasks == 0)
-                continue;
-            uint32_t task = s->bag.index[sl->head.i];
-            bats_time own =
-                (bats_time)fmin(weight_of(s, task), (double)BATS_LONGEST);
-            bats_time ran = s->now - sl->started;
-            bats_time rest = s->height[task] - (ran < own ? ran : own);
-            longest = rest > longest ? rest : longest;
-        }
-    }
-    return (bats_time)((double)longest * fastest(s));
 }

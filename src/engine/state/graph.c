@@ -163,6 +163,26 @@ void bats_graph_heights(const struct bats_graph *g, const uint32_t *order,
     }
 }
 
+uint32_t bats_graph_chain(const struct bats_graph *g, const uint32_t *order,
+                          double *weight, uint32_t *next)
+{
+    uint32_t first = order[0];
+    for (uint32_t i = g->n_nodes; i-- > 0;) {
+        uint32_t node = order[i], behind = BATS_GRAPH_END;
+        for (uint64_t k = g->first[node]; k < g->first[node + 1]; k++)
+            if (behind == BATS_GRAPH_END ||
+                weight[g->child[k]] > weight[behind])
+                behind = g->child[k];
+        if (behind != BATS_GRAPH_END)
+            weight[node] += weight[behind];
+        if (next)
+            next[node] = behind;
+        if (i == g->n_nodes - 1 || weight[node] >= weight[first])
+            first = node;
+    }
+    return first;
+}
+
 /* ---- without joints ---- */
 
 /* The edges the other way round: those of a node come from its parents. */

@@ -48,6 +48,28 @@ static void wait_for_begin(struct state *s, const struct bats_purse *specs)
         bats_bag_put_back(&s->bag, s->bag.position[others[--n]]);
 }
 
+/* Joints belong to the workflow of those that they wait for. False, too: there is
+ * no memory to find out. */
+static bool are_apart(const struct state *s)
+{
+    const struct bats_graph *g = s->bag.graph;
+    const uint32_t none = UINT32_MAX;
+    uint32_t *of = g ? malloc((g->n_nodes + (size_t)1) * sizeof *of) : NULL;
+    bool apart = of != NULL;
+    for (uint32_t i = 0; of && i < g->n_nodes; i++)
+        of[i] = i < g->n_tasks ? s->purses.of[i] : none;
+    for (uint32_t i = 0; apart && i < g->n_nodes; i++) {
+        uint32_t node = s->sorted[i];
+        for (uint64_t k = g->first[node]; k < g->first[node + 1]; k++) {
+            uint32_t *child = &of[g->child[k]];
+            *child = *child == none ? of[node] : *child;
+            apart &= *child == of[node];
+        }
+    }
+    free(of);
+    return apart;
+}
+
 int purses_init(struct state *s, const struct bats_sched_options *o)
 {
     struct purses *a = &s->purses;
@@ -63,6 +85,7 @@ int purses_init(struct state *s, const struct bats_sched_options *o)
     if (!a->list || !a->stakes || !a->next || !a->is_unpaid)
         return BATS_ENOMEM;
     bool any_deadline = false;
+    a->are_apart = are_apart(s);
     for (uint32_t i = 0; i < a->n; i++) {
         const struct bats_purse *spec = &o->purses[i];
         bats_money budget =

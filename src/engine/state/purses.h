@@ -51,6 +51,7 @@ struct purses {
                          none has one, and the height alone counts */
     uint8_t *is_unpaid;    /* by task: it was skipped for want of money */
     uint32_t n_unpaid, n_waiting;
+    bool are_apart;       /* no task waits for one of another workflow */
     bats_time last_begin; /* from then on no workflow is still to begin */
     bool is_news; /* of some purse */
 };

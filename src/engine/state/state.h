@@ -14,7 +14,8 @@
  *   slots.c       the list of idle slots, and their queues
  *   executions.c  the executions of a task, of which there may be several
  *   tasks.c       their results, failures and losses
- *   categories.c  what tasks of one kind take, and chains of tasks
+ *   categories.c  what tasks of one kind take
+ *   chains.c      how long chains of tasks take
  *   purses.c      the money of workflows that share the run, by machine, and
  *   payment.c     what they can pay for (both: purses.h)
  *   answers.c     commands and decisions
@@ -508,15 +509,25 @@ void categories_take_told(struct state *s);
 double categories_runtime(const struct state *s, uint32_t task,
                           size_t cluster);
 
+/* The same as a multiple of what tasks take on average; 1: not known. */
+double categories_weight(const struct state *s, uint32_t task);
+
 /* The longest time that it may well take there: the mean of its category and two
  * standard deviations, or twice the mean where there is hardly a result; 0: not
  * known. */
 double categories_longest(const struct state *s, uint32_t task,
                           size_t cluster);
 
+/* ---- chains.c ---- */
+
 /* How long the heaviest chain of what is left takes, one task after the other; 0:
- * not known. */
-bats_time state_longest_chain(const struct state *s);
+ * not known. of_purse[i], which the caller has set to 0 (NULL: nobody wants to
+ * know), is the same for each workflow with a budget; 0, too, if some wait for
+ * others. */
+bats_time state_longest_chain(const struct state *s, bats_time *of_purse);
+
+/* The same, in tasks of mean length on the same machine. */
+double state_chain_means(const struct state *s);
 
 /* ---- levels.c ---- */
 

@@ -88,6 +88,11 @@ void bats_view_close(struct bats_view *v)
     free(v);
 }
 
+const char *bats_view_path(const struct bats_view *v)
+{
+    return v->path;
+}
+
 /* ---- the time ---- */
 
 int bats_view_last(struct bats_view *v, bats_time *last,

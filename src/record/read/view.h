@@ -29,6 +29,9 @@ int bats_view_open(const char *path, struct bats_view **view,
                    struct bats_error *err);
 void bats_view_close(struct bats_view *view); /* NULL is legal */
 
+/* That it was opened with. */
+const char *bats_view_path(const struct bats_view *view);
+
 /* ---- the run as a whole ---- */
 
 struct bats_view_cluster {

@@ -1,0 +1,99 @@
+/* chains: how long it takes at least until all is done, for tasks wait for others.
+ * See state.h. */
+#include "engine/state/state.h"
+
+#include <math.h>
+
+/* What a height is in time: the longest chain goes to the fastest machines that
+ * are held. Until tasks are ranked, a height is their number. 0: not known. */
+static double time_of_height(const struct state *s)
+{
+    double least = INFINITY;
+    for (size_t c = 0; c < s->n_clusters; c++) {
+        double time = s->is_ranked ? s->categories.factor[c]
+                                   : s->clusters[c].stats.mean;
+        if (s->clusters[c].n_active > 0 && time > 0)
+            least = fmin(least, time);
+    }
+    return isfinite(least) ? least : s->is_ranked;
+}
+
+/* The height of a task of mean length. */
+static double unit_of(const struct state *s)
+{
+    return s->is_ranked ? s->categories.mean : 1;
+}
+
+/* The longest chains of all tasks and, unless it is NULL, of each workflow. */
+struct chains {
+    const struct state *s;
+    double height_time;
+    bats_time longest, *of_purse;
+};
+
+/* The chain that begins with this task takes so much more or less time. */
+static void look_at(struct chains *k, uint32_t task, double more)
+{
+    double end = (double)k->s->height[task] * k->height_time + more;
+    bats_time time = (bats_time)fmin(fmax(end, 0), (double)BATS_LONGEST);
+    if (time > k->longest)
+        k->longest = time;
+    if (k->of_purse && time > k->of_purse[k->s->purses.of[task]])
+        k->of_purse[k->s->purses.of[task]] = time;
+}
+
+/* The longest chain of what is ready is on top of the heap, unless deadlines
+ * order that. */
+static void look_at_ready(struct chains *k)
+{
+    const struct state *s = k->s;
+    uint32_t n = bats_bag_ready(&s->bag);
+    if (n > 0 && !s->purses.urgency && !k->of_purse)
+        n = 1;
+    for (uint32_t i = 0; i < n; i++)
+        look_at(k, s->bag.index[s->bag.order[i].i], 0);
+    for (uint32_t i = 0; i < s->retries.n; i++)
+        look_at(k, s->retries.item[i].id,
+                (double)(s->retries.item[i].time - s->now));
+}
+
+/* The task that runs there ends there, and those behind it have not begun. */
+static void look_at_slot(struct chains *k, uint32_t slot)
+{
+    const struct state *s = k->s;
+    const struct slot *sl = &s->slots[slot];
+    uint32_t task = s->bag.index[sl->head.i];
+    size_t cluster = slot_cluster(s, slot);
+    double weight = categories_weight(s, task) * unit_of(s);
+    double time = s->is_ranked ? categories_runtime(s, task, cluster)
+                               : s->clusters[cluster].stats.mean;
+    look_at(k, task,
+            fmax(time - slot_elapsed(s, slot), 0) - weight * k->height_time);
+    for (struct bats_position t = slot_next(s, slot, sl->head);
+         bats_is_position(t); t = slot_next(s, slot, t))
+        look_at(k, s->bag.index[t.i], 0);
+}
+
+bats_time state_longest_chain(const struct state *s, bats_time *of_purse)
+{
+    struct chains k = {.s = s,
+                       .of_purse = s->purses.are_apart ? of_purse : NULL};
+    if (s->bag.graph)
+        k.height_time = time_of_height(s);
+    if (k.height_time <= 0)
+        return 0;
+    look_at_ready(&k);
+    for (uint32_t i = 0; i < s->n_held; i++) {
+        const struct machine *m = &s->machines[s->held[i]];
+        for (uint32_t n = m->first_slot; n < m->first_slot + m->n_slots; n++)
+            if (s->slots[n].n_tasks > 0)
+                look_at_slot(&k, n);
+    }
+    return k.longest;
+}
+
+double state_chain_means(const struct state *s)
+{
+    double mean = s->bag.graph ? unit_of(s) * time_of_height(s) : 0;
+    return mean > 0 ? (double)state_longest_chain(s, NULL) / mean : 0;
+}

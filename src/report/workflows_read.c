@@ -1,0 +1,41 @@
+/* workflows_read: those of a record, and of the run that still writes it. See
+ * workflows.h. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "report/live.h"
+#include "report/workflows.h"
+
+/* What `top` knows of the workflows of a run that goes on. */
+static void add_live(struct bats_purse_status *list, uint32_t n,
+                     const char *record)
+{
+    struct bats_error err;
+    json_t *live = NULL;
+    char *path = NULL;
+    if (asprintf(&path, "%s" BATS_LIVE_SUFFIX, record) < 0 ||
+        bats_live_read(path, &live, &err) < 0)
+        n = 0;
+    free(path);
+    for (uint32_t i = 0; i < n; i++) {
+        const json_t *w =
+            json_array_get(json_object_get(live, "workflows"), i);
+        const char *held = json_string_value(json_object_get(w, "held"));
+        double soonest = json_number_value(json_object_get(w, "soonest_s"));
+        if (held != NULL)
+            bats_money_parse(held, &list[i].held, &err);
+        if (soonest > 0 && soonest < (double)BATS_LONGEST / BATS_SECOND)
+            list[i].soonest = (bats_time)(soonest * BATS_SECOND);
+    }
+    json_decref(live);
+}
+
+int bats_workflows_read(struct bats_view *view, bool is_live,
+                        struct bats_purse_status **list, uint32_t *n,
+                        uint16_t **of, struct bats_error *err)
+{
+    int rc = bats_view_workflows(view, list, n, of, err);
+    if (rc == 0 && is_live && *n > 0)
+        add_live(*list, *n, bats_view_path(view));
+    return rc;
+}
