@@ -157,6 +157,8 @@ struct bats_view_entry {
     int64_t task;        /* number, or 0 */
     bool removed;        /* the task is no longer in the bag */
     const char *text;    /* further details */
+    bool timed_out, was_killed; /* of an execution that has ended: given up
+                                   after its time; by a signal */
 };
 
 /* Lists the history of everything, of one machine (by name, else NULL) or of

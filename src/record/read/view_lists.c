@@ -178,15 +178,15 @@ static const char log_sql[] =
     "WITH w AS MATERIALIZED (SELECT s.id, j.key + 1 AS copy,"
     "  json_extract(j.value, '$.name') AS name FROM session s,"
     "  json_each(s.options, '$.engine.workflows') j)"
-    "SELECT l.session, l.time, l.what, m.name, b.number, l.text, b.removed"
-    " FROM ("
+    "SELECT l.session, l.time, l.what, m.name, b.number, l.text, b.removed,"
+    "  l.exit_status, l.signal FROM ("
     " SELECT seq, session, time_us AS time, type AS what, machine,"
-    "  NULL AS task, '' AS text FROM event"
+    "  NULL AS task, '' AS text, 0 AS exit_status, 0 AS signal FROM event"
     "  WHERE type IN ('joined', 'lost', 'drain', 'stop')"
     " UNION ALL SELECT seq, session, time_us, type, machine, task,"
     "  CASE type WHEN 'finished' THEN (SELECT finish FROM session"
     "   WHERE id = session) WHEN 'share' THEN " SHARED
-    "  WHEN 'skip' THEN why END FROM command"
+    "  WHEN 'skip' THEN why END, 0, 0 FROM command"
     " UNION ALL SELECT seq, session, time_us, CASE WHEN outcome = 1"
     "  THEN 'preempted' WHEN outcome = 3 THEN 'superseded'"
     "  WHEN outcome = 4 THEN 'checkpointed'"
@@ -195,17 +195,18 @@ static const char log_sql[] =
     "  CASE WHEN exit_status < 0 THEN 'timed out, '"
     "  WHEN signal THEN printf('signal %d, ', signal)"
     "  WHEN exit_status THEN printf('exit %d, ', exit_status)"
-    "  ELSE '' END || printf('%.3f s', wall_us / 1e6) FROM attempt"
+    "  ELSE '' END || printf('%.3f s', wall_us / 1e6), exit_status, signal"
+    "  FROM attempt"
     " UNION ALL SELECT seq, session, time_us, 'charged', machine, NULL,"
-    " " CHARGED " FROM ledger"
+    " " CHARGED ", 0, 0 FROM ledger"
     " UNION ALL SELECT seq, session, time_us, 'decided', NULL, NULL,"
     "  printf('%s: machines that go on %s, for %d window%s; %d task%s left',"
     "  reason,"
     "  machines, windows, iif(windows = 1, '', 's'), tasks_left,"
     "  iif(tasks_left = 1, '', 's')) || CASE WHEN feasible THEN ''"
-    "  ELSE ', more than the budget can pay' END FROM decision"
+    "  ELSE ', more than the budget can pay' END, 0, 0 FROM decision"
     " UNION ALL SELECT seq, session, time_us, 'notice', machine, task,"
-    "  sentence FROM notice"
+    "  sentence, 0, 0 FROM notice"
     ") l LEFT JOIN machine m ON m.session = l.session AND m.id = l.machine"
     " LEFT JOIN bag b ON b.task = l.task"
     " WHERE (?1 IS NULL OR m.name = ?1) AND (?2 = 0 OR l.task = ?2)"
@@ -316,6 +317,8 @@ int bats_view_next_entry(struct bats_view *v, struct bats_view_entry *entry,
         .task = sqlite3_column_int64(s, 4),
         .text = bats_view_text(s, 5),
         .removed = sqlite3_column_int(s, 6) != 0,
+        .timed_out = sqlite3_column_int(s, 7) < 0,
+        .was_killed = sqlite3_column_int(s, 8) != 0,
     };
     return 1;
 }
