@@ -43,6 +43,7 @@
 
 #include <stdbool.h>
 
+#include "bats/billing.h"
 #include "bats/estimate.h"
 
 struct bats_policy;
@@ -63,6 +64,15 @@ extern const struct bats_policy bats_policy_flow;
 const struct bats_policy *bats_policy_find(const char *name);
 
 const char *bats_policy_name(const struct bats_policy *policy);
+
+/* The policy of a run that names none: `expert` where a cluster is unreliable
+ * and use is charged (there, what charges as little as it takes 1.3 to 2.5 times
+ * as long, and what is as soon charges four times as much,
+ * benchmarks/RESULTS.md), unless executions have a timeout or tasks wait for
+ * others; else `bats`. */
+const struct bats_policy *bats_policy_default(bool any_unreliable,
+                                              enum bats_billing_model billing,
+                                              bool times_out, bool has_graph);
 
 /* The kind of schedules that it makes and carries out. */
 enum bats_plans bats_policy_plans(const struct bats_policy *policy);

@@ -34,3 +34,13 @@ enum bats_plans bats_policy_plans(const struct bats_policy *policy)
     return policy == &bats_policy_bkp ? BATS_PLANS_CONFIGURATIONS
                                       : BATS_PLANS_WINDOWS;
 }
+
+const struct bats_policy *bats_policy_default(bool any_unreliable,
+                                              enum bats_billing_model billing,
+                                              bool times_out, bool has_graph)
+{
+    return any_unreliable && billing == BATS_BILLING_USE && !times_out &&
+                   !has_graph
+               ? &bats_policy_expert
+               : &bats_policy_bats;
+}

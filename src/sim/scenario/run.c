@@ -357,13 +357,13 @@ static int check_strategy(struct reader *r)
 }
 
 /* As a run of it would have it by default. */
-static bool suits_expert(const struct bats_scenario *s)
+static const struct bats_policy *default_policy(const struct bats_scenario *s)
 {
     bool unreliable = false;
     for (size_t i = 0; i < s->platform.n_clusters; i++)
         unreliable |= s->platform.clusters[i].unreliable;
-    return unreliable && s->billing == BATS_BILLING_USE && s->timeout == 0 &&
-           s->graph.n_nodes == 0;
+    return bats_policy_default(unreliable, s->billing, s->timeout > 0,
+                               s->graph.n_nodes > 0);
 }
 
 int bats_scenario_run_settle(struct reader *r)
@@ -371,7 +371,7 @@ int bats_scenario_run_settle(struct reader *r)
     struct bats_scenario *s = r->scenario;
     int rc = 0;
     if (s->n_policies == 0)
-        rc = add_policy(r, suits_expert(s) ? "expert" : "bats", r->err);
+        rc = add_policy(r, bats_policy_name(default_policy(s)), r->err);
     if (rc == 0 && s->n_budgets == 0)
         rc = add_budget(r, "unlimited", r->err);
     if (rc == 0 && s->n_seeds == 0)
