@@ -93,7 +93,8 @@ static void note(uint32_t machine, bats_time now, bool answers)
     w.slot[machine].busy = false;
     if (w.n[pool] < INSTANCES)
         w.list[pool][w.n[pool]++] = (struct bats_instance){
-            w.slot[machine].sent, answers ? now - w.slot[machine].sent : -1};
+            .sent = w.slot[machine].sent,
+            .time = answers ? now - w.slot[machine].sent : -1};
 }
 
 /* The state in which the tail begins: tasks that run, and those that wait. */

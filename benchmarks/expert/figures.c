@@ -100,7 +100,7 @@ static void figure_9(double mr_max)
 {
     uint32_t n_reliable = (uint32_t)(mr_max * UNRELIABLE + 0.5);
     struct bats_plays *plays = create(n_reliable);
-    size_t n = bats_candidates_grid(UNRELIABLE, n_reliable, list);
+    size_t n = bats_candidates_grid(UNRELIABLE, n_reliable, false, list);
     const struct bats_candidate *knee = NULL;
     for (size_t i = 0; i < n; i++)
         play(plays, &list[i]);
@@ -135,7 +135,7 @@ static void figure_10(void)
     static const double sizes[] = {0.02, 0.06, 0.1, 0.2, 0.3, 0.4, 0.5};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         struct bats_plays *plays = create(25);
-        size_t n = 0, all = bats_candidates_grid(UNRELIABLE, 1, list);
+        size_t n = 0, all = bats_candidates_grid(UNRELIABLE, 1, false, list);
         for (size_t i = 0; i < all; i++)
             if (list[i].strategy.n < 4) {
                 list[n] = list[i];

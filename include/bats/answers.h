@@ -19,6 +19,11 @@
  * F_s is of the first epoch, if 20 of it answered: of what was sent later, the
  * long ones are still missing. Else it is of all, weighted for that (Kaplan and
  * Meier, 1958), and gamma is greater as far as answers have kept coming.
+ *
+ * Where every loss is noticed, it is known what has become of each instance:
+ * what has neither answered nor been lost still runs. How long tasks take, and
+ * how long machines last, are then two distributions, each weighted for what
+ * the other one has cut off.
  */
 #ifndef BATS_ANSWERS_H
 #define BATS_ANSWERS_H
@@ -33,6 +38,9 @@
 struct bats_instance {
     bats_time sent;
     bats_time time; /* until its answer; < 0: there was none yet */
+    bats_time ended; /* without one, so long after it was sent; 0: it runs, or
+                        that is not known */
+    bool noticed;    /* it was lost */
 };
 
 struct bats_answers {
@@ -42,6 +50,10 @@ struct bats_answers {
     bats_time *times;   /* F_s, ascending; n_times >= 1; for free() */
     size_t n_times;
     double mean;        /* T_ur, of `times` */
+    double loses;       /* where losses are noticed: the share that is lost if
+                           it does not end before, */
+    bats_time *lost;    /* and when, ascending; for free() */
+    size_t n_lost;
 };
 
 /* `list` has n instances in any order, and is sorted. D is how long after it
@@ -49,5 +61,10 @@ struct bats_answers {
  * no memory, or none has answered. */
 bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
                        bats_time d, struct bats_answers *answers);
+
+/* The same, where every loss is noticed so long after it; `now` is a time. */
+bool bats_answers_noticed(const struct bats_instance *list, size_t n,
+                          bats_time now, bats_time noticed,
+                          struct bats_answers *answers);
 
 #endif

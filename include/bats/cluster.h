@@ -22,7 +22,8 @@ struct bats_cluster {
     char name[BATS_CLUSTER_NAME];
     bats_money charge; /* c_i: per machine and window entered, >= 0 */
     uint32_t max;      /* A_i: machines that may be held at the same time */
-    bool unreliable;   /* executions may be lost there without a word */
+    bool unreliable;   /* executions may be lost there, without a word; or */
+    bats_time noticed; /*   the run learns of each so long after it; 0: no */
     bool lost_is_free; /* charged for use: only executions that answer are */
     struct bats_tariff tariff; /* billed by the second; else nothing */
     bool reclaimable;  /* its machines may be taken away; then: */

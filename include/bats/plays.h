@@ -15,6 +15,10 @@
  * pool's, and its instances only draw whether they answer: what is long stays long.
  * What is sent where is decided by the engine's own code (tail/instances.h).
  *
+ * Where losses are noticed, an execution is lost at a time of its own, if it
+ * has not answered by then, and so later its task may be sent again. Until the
+ * tail begins nothing is given up there.
+ *
  * The n-th play of every strategy meets the same world (common random numbers):
  * a draw depends on the play, the task and the number of the instance. So
  * strategies that do not differ before the tail share their throughput phase,
@@ -48,7 +52,11 @@ struct bats_plays_model {
     size_t n_times;
     const bats_time *reliable; /* the same there, where none is lost */
     size_t n_reliable_times;
-    double gamma;  /* in (0, 1] */
+    double gamma; /* in (0, 1]; for people only where losses are noticed: */
+    bats_time noticed;     /* each so long after it; 0: they are silent */
+    const bats_time *lost; /* after these times, ascending, >= 0, the share */
+    size_t n_lost;         /* `loses` is lost if it has not ended before */
+    double loses;
     double t_ur;   /* T_ur; 0: the mean of `unreliable` */
     double price_unreliable, price_reliable; /* millionths per microsecond */
     bool lost_is_free;
@@ -95,9 +103,12 @@ struct bats_candidate {
 
 /* Strategies of all kinds: N = 0..3 and inf, D at 5 points from T_ur to 4 T_ur,
  * T at 5 from 0 to D, and up to 4 sizes of the reliable pool from one slot to
- * all: 420 of them. Returns how many there are (n_reliable may be 0). */
+ * all: 420 of them. Where losses are noticed nothing need be given up: D = inf,
+ * and T is inf, 4 T_ur down to a quarter of it, or 0: 118; what sends least is
+ * first, and so is taken of those that are equal. Returns how many there are
+ * (n_reliable may be 0). */
 size_t bats_candidates_grid(uint32_t n_unreliable, uint32_t n_reliable,
-                            struct bats_candidate *list);
+                            bool noticed, struct bats_candidate *list);
 
 /* Plays the candidate. As bats_plays_run. */
 int bats_candidate_play(const struct bats_plays *plays, uint32_t n_plays,

@@ -59,6 +59,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bats/answers.h"
 #include "bats/billing.h"
 #include "bats/cluster.h"
 #include "bats/error.h"
@@ -383,6 +384,11 @@ struct bats_sched_options {
                             expression of makespan, tail (seconds), cost and
                             task_cost, or cheapest, fastest, product; within
                             budget and deadline, if any is. Copied */
+    const struct bats_instance *known[2]; /* for the policy expert: what became
+                            of instances of an earlier run, in the unreliable
+                            pool and in the other one. When they were sent does
+                            not count. Copied */
+    size_t n_known[2];
     bool asks; /* then it tells, by SAMPLED, that strategies are on offer, and
                   goes on with its own; CHOSEN may take another one */
     const struct bats_graph *graph; /* which task waits for which others: of

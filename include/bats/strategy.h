@@ -21,10 +21,14 @@
  * than D wherever it runs: with N = inf it would never end. From its third
  * instance that was given up on, a task gets twice the time, each time.
  *
+ * Where every loss is noticed (cluster.h) nothing is given up before the tail
+ * begins; in it, D = inf says so, too, and T = inf that the next instance is
+ * sent only when one was lost.
+ *
  * Names of strategies (all but AUR and CNinf need a reliable pool):
  *
- *   N=3,T=1x,D=2x,Mr=0.02  the four parameters; T and D as multiples of T_ur, or
- *                  as durations. N = inf: as many as it takes. Mr is left out:
+ *   N=3,T=1x,D=2x,Mr=0.02  the four parameters; T and D as multiples of T_ur,
+ *                  as durations or inf. N = inf: as many as it takes. Without Mr:
  *                  all of the reliable pool
  *   AR             all tasks in the reliable pool
  *   TRR            N=0,T=0: in the tail all are replicated there
@@ -81,6 +85,14 @@ int bats_strategy_check(const struct bats_strategy *strategy,
                         const struct bats_cluster *clusters, size_t n_clusters,
                         struct bats_error *err);
 
+/* So long after it every loss in an unreliable cluster is noticed; 0: not
+ * every. */
+bats_time bats_strategy_noticed(const struct bats_cluster *clusters, size_t n);
+
+/* At most BATS_LONGEST, which is what inf is. */
 bats_time bats_span_time(const struct bats_span *span, double t_ur);
+
+/* After so long an instance is given up before the tail begins. */
+bats_time bats_strategy_throughput(double t_ur, bool noticed);
 
 #endif

@@ -58,6 +58,7 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
                        const struct bats_settings *set, struct bats_error *err)
 {
     struct bats_error why;
+    bool is_expert = strcmp(set->policy, "expert") == 0;
     *c = (struct bats_choosing){
         .choice = {.offer = BATS_OFFER_FASTEST},
         .plans = bats_policy_plans(bats_policy_find(set->policy)),
@@ -69,7 +70,7 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
         c->out = stdout;
         return 0;
     }
-    if (strcmp(set->policy, "expert") == 0 && set->choose != NULL)
+    if (is_expert && set->choose != NULL)
         return init_strategies(c, set, err);
     const struct bats_deadline *deadline = &set->deadline;
     bool thrifty = bats_settings_thrifty(set);
@@ -77,13 +78,19 @@ int bats_choosing_init(struct bats_choosing *c, enum bats_verb verb,
         return bats_error_set(err, BATS_EINPUT,
                               "--choose and --deadline exclude each other: "
                               "--deadline chooses the cheapest");
+    if (deadline->is_share && is_expert)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--deadline %s: the policy expert knows no "
+                              "schedules: give a time",
+                              deadline->text);
     if (deadline->is_share && set->profile == NULL)
         return bats_error_set(err, BATS_EINPUT,
                               "--deadline %s needs --profile: what is soonest "
                               "and what is cheapest is not known yet",
                               deadline->text);
     bool is_bkp = strcmp(set->policy, "bkp") == 0;
-    c->on = set->choose != NULL || set->profile != NULL || (thrifty && is_bkp);
+    c->on =
+        set->choose != NULL || bats_settings_go_on(set) || (thrifty && is_bkp);
     c->goes_on = c->on && c->plans == BATS_PLANS_WINDOWS;
     if (c->on && strcmp(set->policy, "rr") == 0)
         return bats_error_set(err, BATS_EINPUT, "--policy rr takes no sample");

@@ -141,8 +141,8 @@ int bats_frontier_find(const struct bats_settings *set,
                                &plays, err);
     if (rc < 0)
         return rc;
-    s->n_grid = s->n =
-        bats_candidates_grid(m->n_unreliable, m->n_reliable, s->list);
+    s->n_grid = s->n = bats_candidates_grid(m->n_unreliable, m->n_reliable,
+                                            m->noticed > 0, s->list);
     rc = add_static(set, s, err);
     if (rc == 0)
         rc = play_all(s, plays, set->jobs, err);

@@ -26,10 +26,10 @@ static const char *record_path(const struct bats_settings *set, char **made)
 /* The strongest of the given options. */
 static enum bats_record_resume resume_of(const struct bats_settings *set)
 {
-    return set->retry_failed                     ? BATS_RECORD_RETRY_FAILED
-           : set->resume_failed                  ? BATS_RECORD_RESUME_FAILED
-           : set->resume || set->profile != NULL ? BATS_RECORD_RESUME
-                                                 : BATS_RECORD_NOT;
+    return set->retry_failed    ? BATS_RECORD_RETRY_FAILED
+           : set->resume_failed ? BATS_RECORD_RESUME_FAILED
+           : set->resume || bats_settings_go_on(set) ? BATS_RECORD_RESUME
+                                                     : BATS_RECORD_NOT;
 }
 
 bool bats_history_resumes(const struct bats_settings *set)

@@ -198,6 +198,10 @@ extern const size_t bats_options_n;
 int bats_options_parse(enum bats_verb verb, int argc, char **argv,
                        struct bats_settings *settings, struct bats_error *err);
 
+/* --profile is of a sample of this bag, which the run goes on with; not only
+ * what the policy expert is to know of the pools. */
+bool bats_settings_go_on(const struct bats_settings *settings);
+
 /* The least cost by the deadline is wanted. */
 bool bats_settings_thrifty(const struct bats_settings *settings);
 

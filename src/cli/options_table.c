@@ -167,7 +167,9 @@ const struct bats_option bats_options[] = {
     {"profile", 0, "FILE", BATS_OPTION_FILE, AT(profile), RUN,
      BATS_GROUP_MONEY,
      "continue from the sample that 'bats-mpi sample' kept in FILE, with "
-     "--choose, --budget or --deadline; no task runs twice"},
+     "--choose, --budget or --deadline; no task runs twice. With --policy "
+     "expert: begin with what FILE tells of unreliable machines (run --save, "
+     "frontier --save), of any bag"},
     {"cushion", 0, NULL, BATS_OPTION_FLAG, AT(cushion), RUN, BATS_GROUP_MONEY,
      "with --policy bkp: also allow the cushion listed with the chosen "
      "schedule, for the last tasks"},
@@ -430,8 +432,7 @@ const struct bats_option bats_options[] = {
      "print the present state in JSON"},
     {"once", 0, NULL, BATS_OPTION_FLAG, AT(once), TOP, BATS_GROUP_OUTPUT,
      "print the present state once, without a terminal"},
-    {"html", 0, "FILE", BATS_OPTION_FILE, AT(html),
-     PLAN | SIMULATE | FRONTIER,
+    {"html", 0, "FILE", BATS_OPTION_FILE, AT(html), PLAN | SIMULATE | FRONTIER,
      BATS_GROUP_OUTPUT,
      "write a page for the browser instead (-: standard output)"},
     {"perfetto", 0, "FILE", BATS_OPTION_FILE, AT(perfetto), REPORT,

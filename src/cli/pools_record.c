@@ -14,7 +14,7 @@
 /* From being sent to its end. */
 struct execution {
     bats_time sent, end;
-    enum { ANSWERED, LOST, STOPPED } how;
+    enum { ANSWERED, LOST, GIVEN_UP, STOPPED } how;
 };
 
 struct pool {
@@ -40,7 +40,10 @@ struct machine {
 struct reading {
     struct bats_view *view;
     struct bats_view_status status;
-    bool unreliable[BATS_CLUSTERS_MAX], is_free;
+    struct bats_cluster clusters[BATS_CLUSTERS_MAX]; /* only unreliable,
+                                                        noticed */
+    bool is_free;
+    bats_time noticed; /* bats_strategy_noticed */
     int64_t jobs; /* at a time; 0: machines are no jobs */
     struct machine *machines;
     size_t n_machines, machines_capacity;
@@ -71,14 +74,17 @@ static int read_options(struct reading *r, const char *path,
     json_t *o = json_loads(text, 0, NULL);
     const json_t *engine = json_object_get(o, "engine");
     const json_t *kinds = json_object_get(engine, "unreliable");
+    const json_t *delays = json_object_get(engine, "noticed_us");
     bool any = false;
     for (size_t i = 0; i < json_array_size(kinds) && i < BATS_CLUSTERS_MAX;
          i++) {
         json_int_t kind = json_integer_value(json_array_get(kinds, i));
-        r->unreliable[i] = kind > 0;
+        r->clusters[i].unreliable = kind > 0;
+        r->clusters[i].noticed = json_integer_value(json_array_get(delays, i));
         r->is_free |= kind > 1;
         any |= kind > 0;
     }
+    r->noticed = bats_strategy_noticed(r->clusters, BATS_CLUSTERS_MAX);
     r->jobs = json_integer_value(
         json_object_get(json_object_get(engine, "billing"), "jobs"));
     json_decref(o);
@@ -102,7 +108,7 @@ static size_t cluster_of(const struct reading *r, const char *name)
 static int take_machine(struct reading *r, const struct bats_view_machine *m,
                         struct bats_error *err)
 {
-    int pool = r->unreliable[cluster_of(r, m->cluster)] ? 0 : 1;
+    int pool = r->clusters[cluster_of(r, m->cluster)].unreliable ? 0 : 1;
     struct pool *p = &r->pools[pool];
     double slots = (double)m->slots;
     p->slots += slots;
@@ -178,22 +184,22 @@ static int end(struct reading *r, struct machine *m, int64_t task, int how,
 }
 
 /* How an execution has ended; -1: the entry is of something else. */
-static int find_end(const struct bats_view_entry *e)
+static int find_end(const struct reading *r, const struct bats_view_entry *e)
 {
-    static const char *const stopped[] = {"failed", "checkpointed",
-                                          "preempted"};
-    bool is_late = strcmp(e->what, "superseded") == 0;
-    int how = -1;
+    if (e->timed_out)
+        return GIVEN_UP;
     if (strcmp(e->what, "lose") == 0)
         return LOST;
     if (strcmp(e->what, "done") == 0)
         return ANSWERED;
-    if (is_late)
-        how = strstr(e->text, "signal") != NULL ? STOPPED : ANSWERED;
-    for (size_t i = 0; i < sizeof stopped / sizeof *stopped; i++)
-        if (strcmp(e->what, stopped[i]) == 0)
-            how = STOPPED;
-    return how >= 0 && strstr(e->text, "timed out") != NULL ? LOST : how;
+    if (strcmp(e->what, "superseded") == 0)
+        return e->was_killed ? STOPPED : ANSWERED;
+    if (strcmp(e->what, "preempted") == 0)
+        return r->noticed > 0 ? LOST : STOPPED;
+    return strcmp(e->what, "failed") == 0 ||
+                   strcmp(e->what, "checkpointed") == 0
+               ? STOPPED
+               : -1;
 }
 
 static void next_session(struct reading *r, int64_t session)
@@ -216,7 +222,7 @@ static int take_entry(struct reading *r, const struct bats_view_entry *e,
         return 0;
     if (strcmp(e->what, "run") == 0 || strcmp(e->what, "copy") == 0)
         return begin(r, m, e->task, err);
-    int how = find_end(e);
+    int how = find_end(r, e);
     if (strcmp(e->what, "done") == 0 &&
         r->n_done_times < (size_t)r->status.tasks)
         r->done_times[r->n_done_times++] = r->latest;
@@ -285,7 +291,12 @@ static struct bats_instance *list_instances(const struct pool *p,
         if (x->sent < now &&
             !(is_over && x->how == STOPPED && (double)(x->end - x->sent) < d))
             list[(*n)++] = (struct bats_instance){
-                x->sent, answers ? x->end - x->sent : -1};
+                .sent = x->sent,
+                .time = answers ? x->end - x->sent : -1,
+                .ended = !is_over           ? 0
+                         : x->end > x->sent ? x->end - x->sent
+                                            : 1,
+                .noticed = is_over && x->how == LOST};
     }
     return list;
 }
@@ -299,12 +310,17 @@ static bats_time tail_of(const struct reading *r, double slots)
 }
 
 /* False: no memory, or nothing has answered there. */
-static bool find_answers(const struct pool *p, bats_time now, bats_time d,
-                         struct bats_answers *a)
+static bool find_answers(const struct reading *r, int pool, bats_time now,
+                         bats_time d, struct bats_answers *a)
 {
     size_t n;
-    struct bats_instance *list = list_instances(p, now, &n);
-    bool ok = list && bats_answers_find(list, n, now, d, a);
+    struct bats_instance *list = list_instances(&r->pools[pool], now, &n);
+    bool ok =
+        list &&
+        (pool == 0 && r->noticed > 0
+             ? bats_answers_noticed(list, n, now < r->latest ? now : r->latest,
+                                    r->noticed, a)
+             : bats_answers_find(list, n, now, d, a));
     free(list);
     return ok;
 }
@@ -334,6 +350,10 @@ static void set_pool(const struct reading *r, int pool, double slots,
         pools->model.n_reliable = (uint32_t)slots;
     }
     bats_pools_set(pools, pool, a->times, a->n_times);
+    if (pool == 0 && r->noticed > 0)
+        bats_pools_set_lost(pools, r->noticed, a->loses, a->lost, a->n_lost);
+    else
+        free(a->lost);
     bats_pools_set_charge(pools, pool,
                           (bats_money)llround(p->charge / p->slots *
                                               (double)BATS_HOUR /
@@ -350,14 +370,14 @@ static int make_pools(const struct reading *r, const char *path,
     double size[2] = {effective_size(r), slots_of(r, 1)};
     bats_time now = is_online ? tail_of(r, size[0]) : BATS_NEVER;
     bats_time d = longest(&r->pools[0], now);
-    if (size[0] < 1 || !find_answers(&r->pools[0], now, d, &a))
+    if (size[0] < 1 || !find_answers(r, 0, now, d, &a))
         return bats_error_set(err, BATS_EINPUT,
                               "%s: nothing has answered in the unreliable "
                               "clusters",
                               path);
     set_pool(r, 0, size[0], &a, pools);
-    if (size[1] >= 1 && (find_answers(&r->pools[1], now, d, &a) ||
-                         find_answers(&r->pools[0], now, d, &a)))
+    if (size[1] >= 1 &&
+        (find_answers(r, 1, now, d, &a) || find_answers(r, 0, now, d, &a)))
         set_pool(r, 1, size[1], &a, pools);
     pools->model.n_tasks = (uint32_t)r->status.tasks;
     pools->model.lost_is_free = r->is_free;

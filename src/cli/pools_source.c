@@ -15,15 +15,21 @@
 
 /* ---- a scenario ---- */
 
+/* Executions of a pool; room for DRAWS each. */
+struct drawn {
+    bats_time *times, *lost; /* of those that answer, or of all if losses are
+                                noticed; and until a loss */
+    size_t n_times, n_lost, n_answers;
+};
+
 /* Draws executions of the scenario's tasks on the machines of the pool, in
- * turn. Returns the times of those that answer. */
-static size_t draw_times(const struct bats_scenario *s, int pool,
-                         bats_time *times)
+ * turn. */
+static void draw_times(const struct bats_scenario *s, int pool, bool noticed,
+                       struct drawn *d)
 {
     const struct bats_platform *p = &s->platform;
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
     uint32_t number[BATS_CLUSTERS_MAX] = {0}, machine = 0;
-    size_t n = 0;
     for (uint32_t i = 0; rng && i < DRAWS; i++) {
         uint32_t c;
         do {
@@ -36,12 +42,15 @@ static size_t draw_times(const struct bats_scenario *s, int pool,
                           : (double)bats_draw_next(&s->runtime, rng);
         work *= bats_draw_noise(1, i, 0, s->noise[c]);
         bats_time time = (bats_time)llround(fmax(work / p->speed[c], 1));
-        if (bats_reliability_lost(&p->reliability[c], 1, number[c], i, 0, 0) >
-            time)
-            times[n++] = time;
+        bats_time lost =
+            bats_reliability_lost(&p->reliability[c], 1, number[c], i, 0, 0);
+        if (noticed || lost > time)
+            d->times[d->n_times++] = time;
+        if (lost < BATS_NEVER)
+            d->lost[d->n_lost++] = lost < BATS_LONGEST ? lost : BATS_LONGEST;
+        d->n_answers += lost > time;
     }
     gsl_rng_free(rng);
-    return n;
 }
 
 static int draw_pool(const struct bats_scenario *s, int pool,
@@ -63,18 +72,28 @@ static int draw_pool(const struct bats_scenario *s, int pool,
     *(pool ? &m->n_reliable : &m->n_unreliable) = slots;
     if (slots == 0)
         return 0;
-    bats_time *times = malloc(DRAWS * sizeof *times);
-    if (!times)
-        return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    size_t n = draw_times(s, pool, times);
-    if (n == 0) {
-        free(times);
-        return bats_error_set(err, BATS_EINPUT,
-                              "no execution answers in a pool");
+    bats_time noticed =
+        pool == 0 ? bats_strategy_noticed(p->clusters, p->n_clusters) : 0;
+    struct drawn d = {.times = malloc(DRAWS * sizeof *d.times),
+                      .lost = malloc(DRAWS * sizeof *d.lost)};
+    if (d.times && d.lost)
+        draw_times(s, pool, noticed > 0, &d);
+    if (d.n_answers == 0) {
+        bool no_memory = !d.times || !d.lost;
+        free(d.times);
+        free(d.lost);
+        return no_memory ? bats_error_set(err, BATS_ENOMEM, "out of memory")
+                         : bats_error_set(err, BATS_EINPUT,
+                                          "no execution answers in a pool");
     }
     if (pool == 0)
-        m->gamma = (double)n / DRAWS;
-    bats_pools_set(pools, pool, times, n);
+        m->gamma = (double)d.n_answers / DRAWS;
+    bats_pools_set(pools, pool, d.times, d.n_times);
+    if (noticed > 0)
+        bats_pools_set_lost(pools, noticed, (double)d.n_lost / DRAWS, d.lost,
+                            d.n_lost);
+    else
+        free(d.lost);
     bats_pools_set_charge(pools, pool,
                           (bats_money)llround(charge / slots *
                                               (double)BATS_HOUR /

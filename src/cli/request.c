@@ -138,17 +138,23 @@ static int choose_copies(const struct bats_settings *set,
     return 0;
 }
 
-/* --profile: what an earlier sampling phase has learned about this bag. */
+/* --profile: what an earlier sampling phase has learned about this bag; or an
+ * earlier run, of any bag, about machines that may not answer. */
 static int load_profile(const struct bats_settings *set,
-                        struct bats_run_options *options,
-                        struct bats_profile *profile, struct bats_error *err)
+                        struct bats_request *r, struct bats_error *err)
 {
+    struct bats_run_options *options = &r->options;
     if (set->profile == NULL)
         return 0;
-    int rc = bats_profile_load(set->profile, profile, err);
+    if (options->policy == &bats_policy_expert) {
+        options->pools = &r->pools;
+        return bats_pools_load(set->profile, &r->pools, err);
+    }
+    int rc = bats_profile_load(set->profile, &r->profile, err);
     if (rc == 0)
-        rc = bats_profile_check_bag(profile, set->profile, options->bag, err);
-    options->profile = profile;
+        rc = bats_profile_check_bag(&r->profile, set->profile, options->bag,
+                                    err);
+    options->profile = &r->profile;
     return rc;
 }
 
@@ -162,6 +168,11 @@ static int resolve_budget(const struct bats_settings *set,
     struct bats_estimation x;
     if (set->budget_text == NULL)
         return 0;
+    if (profile == NULL)
+        return bats_error_set(err, BATS_EINPUT,
+                              "%s %s: the policy expert knows no schedules: "
+                              "give an amount",
+                              set->budget_from, set->budget_text);
     int rc =
         bats_estimation_from_profile(&x, profile, file, set->confidence, err);
     if (rc < 0)
@@ -246,30 +257,25 @@ static int welcome(struct bats_request *r, const struct bats_settings *set,
     return rc;
 }
 
-/* Some of the machines may not answer, and executions are charged one by
- * one. */
-static bool is_unreliable(const struct bats_clusters_file *file)
+static bool any_unreliable(const struct bats_clusters_file *file)
 {
-    if (!file || bats_clusters_file_billing(file) != BATS_BILLING_USE)
-        return false;
     for (size_t i = 0; i < bats_clusters_file_count(file); i++)
         if (bats_clusters_file_cluster(file, i)->unreliable)
             return true;
     return false;
 }
 
-/* There, what charges as little as `expert` takes 1.3 to 2.5 times as long, and
- * what is as soon charges four times as much (benchmarks/RESULTS.md). It is not
- * chosen for what only others can do. */
+/* What only others can do is for them. */
 static void choose_policy(const struct bats_request *r, enum bats_verb verb,
                           struct bats_settings *set)
 {
-    bool others = verb == BATS_VERB_SAMPLE || set->choose != NULL ||
-                  set->profile != NULL || set->rules.timeout > 0 ||
-                  set->rules.timeout_median > 0 ||
-                  bats_bagfile_graph(r->bag) != NULL;
-    if (!set->policy_given && !others && is_unreliable(r->clusters))
-        set->policy = bats_policy_name(&bats_policy_expert);
+    bool others = verb == BATS_VERB_SAMPLE || set->choose != NULL;
+    if (!set->policy_given && !others && r->clusters != NULL)
+        set->policy = bats_policy_name(bats_policy_default(
+            any_unreliable(r->clusters),
+            bats_clusters_file_billing(r->clusters),
+            set->rules.timeout > 0 || set->rules.timeout_median > 0,
+            bats_bagfile_graph(r->bag) != NULL));
 }
 
 /* The files that say what is to be done, and where. */
@@ -303,7 +309,7 @@ int bats_request_init(struct bats_request *r, enum bats_verb verb,
     if (rc == 0 && r->settings == NULL)
         rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
     if (rc == 0)
-        rc = load_profile(set, options, &r->profile, err);
+        rc = load_profile(set, r, err);
     if (rc == 0)
         rc = choose_copies(set, r->bag, options, &r->once, err);
     if (rc == 0)
@@ -321,6 +327,7 @@ void bats_request_release(struct bats_request *r)
 {
     bats_welcome_release(&r->welcome);
     bats_profile_release(&r->profile);
+    bats_pools_release(&r->pools);
     bats_clusters_file_destroy(r->clusters);
     bats_bagfile_destroy(r->bag);
     free(r->settings);

@@ -22,7 +22,8 @@ struct bats_request {
     struct bats_choosing choosing;
     struct bats_bagfile *bag;
     struct bats_clusters_file *clusters; /* NULL: those found */
-    struct bats_profile profile;         /* with --profile */
+    struct bats_profile profile;         /* with --profile; or, with the */
+    struct bats_pools pools;             /* policy expert, only this of it */
     struct bats_welcome welcome;         /* with --welcome */
     uint8_t *once;                       /* by task: it is never replicated */
     char *output_dir;                    /* of --output stream; else NULL */

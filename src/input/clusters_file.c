@@ -200,7 +200,7 @@ static int set_loss(struct reader *r, enum bats_cluster_key key,
     else if (key == BATS_KEY_OUTAGES)
         rc = bats_outages_read(reliability, r->file->path, value, &why);
     else if (key == BATS_KEY_NOTICED)
-        rc = bats_noticed_parse(reliability, value, &why);
+        rc = bats_noticed_parse(&section->cluster.noticed, value, &why);
     else if (!yes && strcmp(value, "no") != 0)
         rc = bats_error_set(&why, BATS_EINPUT, "'%.60s' is neither yes nor no",
                             value);
@@ -406,10 +406,7 @@ static int check_losses(struct reader *r)
         const struct bats_cluster_section *section = &r->file->sections[i];
         r->line = section->key_line[BATS_KEY_RELIABLE];
         if (section->is_reliable && section->cluster.unreliable)
-            return FAIL(r, "reliable: 'yes' beside losses that are emulated");
-        r->line = section->key_line[BATS_KEY_NOTICED];
-        if (r->line > 0 && !bats_reliability_loses(&section->reliability))
-            return FAIL(r, "noticed: no losses are emulated");
+            return FAIL(r, "reliable: 'yes' beside losses");
         r->line = section->key_line[BATS_KEY_CHARGE_LOST];
         if (r->line > 0 && !section->cluster.unreliable)
             return FAIL(r, "charge_lost: cluster '%s' is reliable",

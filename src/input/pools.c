@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LONGEST_LIST 1000000
+
 static const char *const names[] = {"unreliable", "reliable"};
 
 static int by_time(const void *left, const void *right)
@@ -13,12 +15,20 @@ static int by_time(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-void bats_pools_set(struct bats_pools *p, int pool, bats_time *times, size_t n)
+/* Sorts the times, and thins them out. Returns how many are left. */
+static size_t thin_out(bats_time *times, size_t n)
 {
-    qsort(times, n, sizeof *times, by_time);
     size_t kept = n < BATS_POOLS_TIMES ? n : BATS_POOLS_TIMES;
+    if (n > 0)
+        qsort(times, n, sizeof *times, by_time);
     for (size_t i = 0; i < kept; i++)
         times[i] = times[(2 * i + 1) * n / (2 * kept)];
+    return kept;
+}
+
+void bats_pools_set(struct bats_pools *p, int pool, bats_time *times, size_t n)
+{
+    size_t kept = thin_out(times, n);
     free(p->times[pool]);
     p->times[pool] = times;
     if (pool == 0) {
@@ -28,6 +38,17 @@ void bats_pools_set(struct bats_pools *p, int pool, bats_time *times, size_t n)
         p->model.reliable = times;
         p->model.n_reliable_times = kept;
     }
+}
+
+void bats_pools_set_lost(struct bats_pools *p, bats_time noticed, double loses,
+                         bats_time *times, size_t n)
+{
+    free(p->lost);
+    p->lost = times;
+    p->model.noticed = noticed;
+    p->model.loses = loses;
+    p->model.lost = times;
+    p->model.n_lost = thin_out(times, n);
 }
 
 void bats_pools_set_charge(struct bats_pools *p, int pool, bats_money per_hour)
@@ -40,10 +61,42 @@ void bats_pools_set_charge(struct bats_pools *p, int pool, bats_money per_hour)
         p->model.price_reliable = price;
 }
 
+static bats_time quantile(const bats_time *times, size_t n, double u)
+{
+    size_t i = (size_t)(u * (double)n);
+    return times[i < n ? i : n - 1];
+}
+
+size_t bats_pools_instances(const struct bats_pools *p, int pool,
+                            struct bats_instance list[BATS_POOLS_INSTANCES])
+{
+    const struct bats_plays_model *m = &p->model;
+    size_t n = pool ? m->n_reliable_times : m->n_times;
+    for (size_t i = 0; n > 0 && i < BATS_POOLS_INSTANCES; i++) {
+        double rank = ((double)i + 0.5) / BATS_POOLS_INSTANCES;
+        /* Long and short ones are lost in turn: 37 and 100 are coprime. */
+        double x = ((double)(i * 37 % BATS_POOLS_INSTANCES) + 0.5) /
+                   BATS_POOLS_INSTANCES;
+        bats_time time = quantile(p->times[pool], n, rank), lost = BATS_NEVER;
+        if (pool == 0 && m->noticed == 0 && x > m->gamma)
+            lost = 0;
+        if (pool == 0 && m->noticed > 0 && x < m->loses)
+            lost = quantile(m->lost, m->n_lost, x / m->loses);
+        list[i] = lost > time
+                      ? (struct bats_instance){.time = time, .ended = time}
+                      : (struct bats_instance){
+                            .time = -1,
+                            .ended = lost + (m->noticed > 0 ? m->noticed : 1),
+                            .noticed = true};
+    }
+    return n > 0 ? BATS_POOLS_INSTANCES : 0;
+}
+
 void bats_pools_release(struct bats_pools *pools)
 {
     free(pools->times[0]);
     free(pools->times[1]);
+    free(pools->lost);
     *pools = (struct bats_pools){0};
 }
 
@@ -54,26 +107,56 @@ static int fail(const char *path, const char *what, struct bats_error *err)
     return bats_error_set(err, BATS_EINPUT, "%s: %s", path, what);
 }
 
-static int read_times(const json_t *list, struct bats_pools *p, int pool,
-                      const char *path, struct bats_error *err)
+static bool is_time(double seconds)
+{
+    return seconds > 0 && seconds < (double)BATS_LONGEST / 1e6;
+}
+
+/* For free(). */
+static int read_times(const json_t *list, bats_time **times, const char *path,
+                      struct bats_error *err)
 {
     size_t n = json_array_size(list);
-    if (n == 0 || n > 1000000)
-        return fail(path, "a pool has no list times_s", err);
-    bats_time *times = malloc(n * sizeof *times);
-    if (!times)
+    *times = malloc((n + 1) * sizeof **times);
+    if (!*times)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     for (size_t i = 0; i < n; i++) {
         double s = json_number_value(json_array_get(list, i));
-        if (!(s > 0 && s < (double)BATS_LONGEST / 1e6)) {
-            free(times);
-            return fail(path, "times_s has something that is no time above 0",
+        if (!is_time(s)) {
+            free(*times);
+            return fail(path,
+                        "times_s or lost_s has something that is no time "
+                        "above 0",
                         err);
         }
-        times[i] = (bats_time)llround(fmax(s * 1e6, 1));
+        (*times)[i] = (bats_time)llround(fmax(s * 1e6, 1));
     }
-    bats_pools_set(p, pool, times, n);
     return 0;
+}
+
+/* How losses are noticed, if they are. */
+static int read_lost(const json_t *object, struct bats_pools *p,
+                     const char *path, struct bats_error *err)
+{
+    const json_t *noticed = json_object_get(object, "noticed_s");
+    const json_t *list = json_object_get(object, "lost_s");
+    double loses = json_number_value(json_object_get(object, "loses"));
+    size_t n = json_array_size(list);
+    bats_time *times;
+    if (!noticed)
+        return 0;
+    if (!is_time(json_number_value(noticed)) || n > LONGEST_LIST ||
+        !(loses >= 0 && loses <= (n > 0 ? 1 : 0)))
+        return fail(path,
+                    "noticed_s needs a time above 0, loses, from 0 to 1, and "
+                    "the times lost_s",
+                    err);
+    int rc = read_times(list, &times, path, err);
+    if (rc == 0)
+        bats_pools_set_lost(
+            p, (bats_time)llround(fmax(json_number_value(noticed) * 1e6, 1)),
+            loses, times, n);
+    return rc;
 }
 
 static int read_slots(const json_t *object, uint32_t *slots, const char *path,
@@ -101,8 +184,17 @@ static int read_pool(const json_t *object, struct bats_pools *p, int pool,
     bats_pools_set_charge(p, pool, per_hour);
     int rc = read_slots(object, pool ? &m->n_reliable : &m->n_unreliable, path,
                         err);
+    const json_t *list = json_object_get(object, "times_s");
+    size_t n = json_array_size(list);
+    bats_time *times;
+    if (rc == 0 && (n == 0 || n > LONGEST_LIST))
+        rc = fail(path, "a pool has no list times_s", err);
     if (rc == 0)
-        rc = read_times(json_object_get(object, "times_s"), p, pool, path, err);
+        rc = read_times(list, &times, path, err);
+    if (rc == 0)
+        bats_pools_set(p, pool, times, n);
+    if (rc == 0 && pool == 0)
+        rc = read_lost(object, p, path, err);
     if (rc < 0 || pool == 1)
         return rc;
     m->gamma = json_number_value(json_object_get(object, "gamma"));
@@ -159,15 +251,20 @@ int bats_pools_load(const char *path, struct bats_pools *p,
 
 /* ---- writing ---- */
 
+static json_t *times_json(const bats_time *times, size_t n)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(list, json_real((double)times[i] / 1e6));
+    return list;
+}
+
 static json_t *pool_json(const struct bats_pools *p, int pool)
 {
     const struct bats_plays_model *m = &p->model;
     char charge[BATS_UNITS_TEXT];
-    json_t *times = json_array();
-    size_t n = pool ? m->n_reliable_times : m->n_times;
-    for (size_t i = 0; i < n; i++)
-        json_array_append_new(times,
-                              json_real((double)p->times[pool][i] / 1e6));
+    json_t *times =
+        times_json(p->times[pool], pool ? m->n_reliable_times : m->n_times);
     json_t *o = json_pack(
         "{s:I, s:s, s:o}", "slots",
         (json_int_t)(pool ? m->n_reliable : m->n_unreliable),
@@ -176,6 +273,12 @@ static json_t *pool_json(const struct bats_pools *p, int pool)
     if (pool == 0) {
         json_object_set_new(o, "gamma", json_real(m->gamma));
         json_object_set_new(o, "charge_lost", json_boolean(!m->lost_is_free));
+    }
+    if (pool == 0 && m->noticed > 0) {
+        json_object_set_new(o, "noticed_s",
+                            json_real((double)m->noticed / 1e6));
+        json_object_set_new(o, "loses", json_real(m->loses));
+        json_object_set_new(o, "lost_s", times_json(p->lost, m->n_lost));
     }
     return o;
 }

@@ -9,20 +9,27 @@
  *    "unreliable": {"slots": 50, "charge_per_hour": "1", "gamma": 0.83,
  *                   "charge_lost": false, "times_s": [1019.5, 1100, ...]},
  *    "reliable": {"slots": 5, "charge_per_hour": "34", "times_s": [2066]}}
+ *
+ * Where losses are noticed the unreliable pool has three members more:
+ * "noticed_s": 10, "loses": 0.3, "lost_s": [60, 1800.5, ...] (bats/plays.h).
  */
 #ifndef BATS_POOLS_H
 #define BATS_POOLS_H
 
 #include <jansson.h>
 
+#include "bats/answers.h"
 #include "bats/error.h"
 #include "bats/plays.h"
 
 #define BATS_POOLS_TIMES 1000 /* at most of each pool, quantiles of all */
 
+#define BATS_POOLS_INSTANCES 100
+
 struct bats_pools {
     struct bats_plays_model model; /* without a tail; its times are these: */
     bats_time *times[2];           /* unreliable, reliable; owned */
+    bats_time *lost;               /* or NULL; owned */
     bats_money charge[2];          /* per hour */
     char currency[16];
 };
@@ -31,8 +38,16 @@ struct bats_pools {
  * of the model. */
 void bats_pools_set(struct bats_pools *pools, int pool, bats_time *times,
                     size_t n);
+/* The same with times until a loss; `noticed` > 0. */
+void bats_pools_set_lost(struct bats_pools *pools, bats_time noticed,
+                         double loses, bats_time *times, size_t n);
 void bats_pools_set_charge(struct bats_pools *pools, int pool,
                            bats_money per_hour);
+
+/* What becomes of so many instances of such a pool, if it has any: for the
+ * options `known` of the engine (bats/sched.h). Returns how many. */
+size_t bats_pools_instances(const struct bats_pools *pools, int pool,
+                            struct bats_instance list[BATS_POOLS_INSTANCES]);
 
 /* The object, and from it. `path` is for errors: BATS_EINPUT with
  * "path: sentence", BATS_ENOMEM. NULL: no memory. */

@@ -92,11 +92,11 @@ int bats_survival_parse(struct bats_reliability *r, const char *value,
     return rc;
 }
 
-int bats_noticed_parse(struct bats_reliability *r, const char *value,
+int bats_noticed_parse(bats_time *noticed, const char *value,
                        struct bats_error *err)
 {
-    int rc = bats_duration_parse(value, &r->noticed, err);
-    return rc == 0 && r->noticed == 0
+    int rc = bats_duration_parse(value, noticed, err);
+    return rc == 0 && *noticed == 0
                ? bats_error_set(err, BATS_EINPUT, "'%s' is not above 0", value)
                : rc;
 }

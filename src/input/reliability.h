@@ -17,8 +17,8 @@
  *                                  lines "machine,down,up", the number of the
  *                                  machine in its cluster, from 1, and times
  *
- *   noticed = 10s                  the run learns of a loss so long after it;
- *                                  else it is silent
+ *   noticed = 10s                  the run learns of a loss so long after it
+ *                                  (struct bats_cluster); else it is silent
  *
  * Everything is a function of the arguments: the same seed loses the same
  * executions.
@@ -50,7 +50,6 @@ struct bats_reliability {
     double a, b;                 /* its parameters; times in microseconds */
     struct bats_outage *outages; /* ascending by machine and time; owned */
     size_t n_outages;
-    bats_time noticed; /* so long after it; 0: never */
 };
 
 /* Each parses the value of a key. BATS_EINPUT with a sentence, BATS_ENOMEM. */
@@ -58,7 +57,7 @@ int bats_reliability_parse(struct bats_reliability *r, const char *value,
                            struct bats_error *err);
 int bats_survival_parse(struct bats_reliability *r, const char *value,
                         struct bats_error *err);
-int bats_noticed_parse(struct bats_reliability *r, const char *value,
+int bats_noticed_parse(bats_time *noticed, const char *value,
                        struct bats_error *err);
 /* `value` is relative to the directory of the file `from`. */
 int bats_outages_read(struct bats_reliability *r, const char *from,

@@ -55,7 +55,7 @@ static const struct {
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 592,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 624,
                "all of the engine's options are recorded");
 
 /* ---- writing ---- */
@@ -211,15 +211,46 @@ static json_t *unreliable(const struct bats_sched_options *o)
     return numbers(kinds, o->n_clusters);
 }
 
+/* By cluster; 0: losses may be silent. */
+static json_t *noticed(const struct bats_sched_options *o)
+{
+    bats_time delays[BATS_CLUSTERS_MAX];
+
+    for (size_t i = 0; i < o->n_clusters; i++)
+        delays[i] = o->clusters[i].noticed;
+    return times(delays, o->n_clusters);
+}
+
+static json_t *instances(const struct bats_instance *known, size_t n)
+{
+    json_t *list = json_array();
+    int bad = 0;
+
+    for (size_t i = 0; i < n; i++)
+        bad |= json_array_append_new(
+            list, json_pack("[I, I, b]", (json_int_t)known[i].time,
+                            (json_int_t)known[i].ended, known[i].noticed));
+    if (bad == 0)
+        return list;
+    json_decref(list);
+    return NULL;
+}
+
+/* JSON has no infinity. */
+static double or_minus(double number)
+{
+    return isfinite(number) ? number : -1.0;
+}
+
 static json_t *strategy(const struct bats_strategy *s)
 {
     return json_pack("{s:I, s:f, s:I, s:f, s:I, s:f, s:b, s:b, s:b, s:I}", "n",
-                     (json_int_t)s->n, "t_tur", s->t.of_tur, "t_us",
-                     (json_int_t)s->t.fixed, "d_tur", s->d.of_tur, "d_us",
-                     (json_int_t)s->d.fixed, "m_r",
-                     isfinite(s->m_r) ? s->m_r : -1.0, "only_reliable",
-                     s->only_reliable, "reliable_works", s->reliable_works,
-                     "both", s->both, "rush", (json_int_t)s->rush);
+                     (json_int_t)s->n, "t_tur", or_minus(s->t.of_tur), "t_us",
+                     (json_int_t)s->t.fixed, "d_tur", or_minus(s->d.of_tur),
+                     "d_us", (json_int_t)s->d.fixed, "m_r", or_minus(s->m_r),
+                     "only_reliable", s->only_reliable, "reliable_works",
+                     s->reliable_works, "both", s->both, "rush",
+                     (json_int_t)s->rush);
 }
 
 json_t *bats_options_write(const struct bats_sched_options *o)
@@ -236,7 +267,8 @@ json_t *bats_options_write(const struct bats_sched_options *o)
     if (o->utility != NULL)
         bad |= json_object_set_new(object, "utility", json_string(o->utility));
     if (has_unreliable(o))
-        bad |= json_object_set_new(object, "unreliable", unreliable(o));
+        bad |= json_object_set_new(object, "unreliable", unreliable(o)) |
+               json_object_set_new(object, "noticed_us", noticed(o));
     if (!bats_models_are_plain(o))
         bad |= json_object_set_new(object, "models", bats_models_write(o));
     if (o->policy == &bats_policy_bats)
@@ -274,6 +306,11 @@ json_t *bats_options_write(const struct bats_sched_options *o)
         bad |= json_object_set_new(object, "profile",
                                    observations(o->sampling.observations,
                                                 o->sampling.n_observations));
+    if (o->n_known[0] > 0)
+        bad |= json_object_set_new(
+            object, "known",
+            json_pack("[o, o]", instances(o->known[0], o->n_known[0]),
+                      instances(o->known[1], o->n_known[1])));
     if (o->earlier.n_seen > 0)
         bad |= json_object_set_new(
             object, "seen", observations(o->earlier.seen, o->earlier.n_seen));
@@ -411,6 +448,26 @@ static bool read_observations(const json_t *list,
     return true;
 }
 
+static bool read_instances(const json_t *list, struct bats_instance **known,
+                           size_t *n)
+{
+    *n = json_array_size(list);
+    *known = calloc(*n + 1, sizeof **known);
+    for (size_t i = 0; *known != NULL && i < *n; i++) {
+        const json_t *o = json_array_get(list, i);
+        json_int_t time = json_integer_value(json_array_get(o, 0));
+        json_int_t ended = json_integer_value(json_array_get(o, 1));
+        if (time < -1 || time > BATS_LONGEST || ended < 0 ||
+            ended > BATS_LONGEST)
+            return false;
+        (*known)[i] = (struct bats_instance){
+            .time = time,
+            .ended = ended,
+            .noticed = json_is_true(json_array_get(o, 2))};
+    }
+    return *known != NULL;
+}
+
 /* Reads what an earlier session has left; there are as many machines as
  * nodes. */
 static bool read_earlier(const json_t *object, struct bats_sched_options *o,
@@ -499,6 +556,11 @@ static bool read_billing(const json_t *object, struct bats_billing *b)
            (name != NULL && bats_billing_find(name, &b->model));
 }
 
+static double infinite(double number)
+{
+    return number < 0 ? INFINITY : number;
+}
+
 static bool read_strategy(const json_t *object, struct bats_strategy *s)
 {
     json_int_t n, t, d, rush;
@@ -518,7 +580,9 @@ static bool read_strategy(const json_t *object, struct bats_strategy *s)
     s->n = (uint32_t)n;
     s->t.fixed = t;
     s->d.fixed = d;
-    s->m_r = s->m_r < 0 ? INFINITY : s->m_r;
+    s->t.of_tur = infinite(s->t.of_tur);
+    s->d.of_tur = infinite(s->d.of_tur);
+    s->m_r = infinite(s->m_r);
     s->only_reliable = only;
     s->reliable_works = works;
     s->both = both;
@@ -559,8 +623,22 @@ bool bats_options_read(const json_t *object, struct bats_sched_options *o,
             return false;
         lists->unreliable[i] = (uint8_t)kind;
     }
+    const json_t *delays = json_object_get(object, "noticed_us");
+    for (size_t i = 0; i < json_array_size(delays); i++) {
+        json_int_t delay = json_integer_value(json_array_get(delays, i));
+        if (i == BATS_CLUSTERS_MAX || delay < 0 || delay > BATS_LONGEST)
+            return false;
+        lists->noticed[i] = delay;
+    }
     if (!bats_models_read(json_object_get(object, "models"), lists->models))
         return false;
+    const json_t *known = json_object_get(object, "known");
+    for (size_t i = 0; known != NULL && i < 2; i++) {
+        if (!read_instances(json_array_get(known, i), &lists->known[i],
+                            &o->n_known[i]))
+            return false;
+        o->known[i] = lists->known[i];
+    }
     const json_t *fresh = json_object_get(object, "fresh");
     if (fresh != NULL) {
         o->earlier.fresh = lists->fresh = calloc(o->n_tasks, 1);

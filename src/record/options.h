@@ -27,6 +27,8 @@ struct bats_options_lists {
     bats_time expected[BATS_CLUSTERS_MAX];
     char utility[256];
     uint8_t unreliable[BATS_CLUSTERS_MAX]; /* 1, or 2: free when lost */
+    bats_time noticed[BATS_CLUSTERS_MAX];
+    struct bats_instance *known[2];
     struct bats_cluster models[BATS_CLUSTERS_MAX]; /* only prices and lifetimes */
     uint8_t *once;
     struct bats_observation *profile;

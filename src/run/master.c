@@ -73,7 +73,7 @@ static bats_time lost_after(const struct master *m,
 static int64_t noticed_after(const struct master *m, uint32_t machine)
 {
     const struct bats_platform *p = &m->survey.platform;
-    bats_time time = p->reliability[p->machines[machine].cluster].noticed;
+    bats_time time = p->clusters[p->machines[machine].cluster].noticed;
     return (int64_t)ceil((double)time / m->options->time_scale);
 }
 

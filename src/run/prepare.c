@@ -349,12 +349,18 @@ int bats_master_prepare(struct master *m,
     struct bats_sched_options engine = engine_options(m);
     uint32_t *nodes = NULL;
     struct bats_record_rest rest = {0};
+    struct bats_instance known[2][BATS_POOLS_INSTANCES];
     const struct bats_platform *p = &m->survey.platform;
     const char **hosts = calloc(p->n_machines, sizeof *hosts);
     if (hosts == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     for (uint32_t k = 0; k < p->n_machines; k++)
         hosts[k] = m->crew.workers[m->member[m->first[k]]].host;
+    for (int k = 0; m->options->pools != NULL && k < 2; k++) {
+        engine.n_known[k] =
+            bats_pools_instances(m->options->pools, k, known[k]);
+        engine.known[k] = known[k];
+    }
     rc = take_profile(m, &engine.sampling, &profile, err);
     if (rc == 0)
         rc = take_rest(m, hosts, &engine, &rest, err);

@@ -150,7 +150,8 @@ static int take_result(struct master *m, size_t i,
     const struct bats_platform *p = &m->survey.platform;
     uint32_t cluster = p->machines[machine].cluster;
     bool told = r->cancelled && state == BATS_EXECUTION_RUNS &&
-                p->reliability[cluster].noticed == 0;
+                !(p->clusters[cluster].noticed > 0 &&
+                  bats_reliability_loses(&p->reliability[cluster]));
     bool moves = told && p->clusters[cluster].reclaimable;
     if (told && !moves && m->joined != NULL)
         return BATS_RESULTS_ENDING;

@@ -120,6 +120,8 @@ struct bats_run_options {
     enum bats_tail tail;
     struct bats_strategy strategy; /* of the policy expert */
     const char *utility;           /* the same; NULL: the strategy is given */
+    const struct bats_pools *pools; /* known to it from an earlier run; or
+                                     * NULL */
     bool asks; /* the same: `choose` is asked for the strategy, too */
     const uint8_t *once;  /* per task: it is never replicated; may be NULL */
     const char *settings; /* options as the user wrote them, a JSON object for

@@ -97,9 +97,10 @@ static void set_end(struct world *w, struct slot *sl, uint32_t execution,
                                   sl->head, execution, start)
           : BATS_NEVER;
     sl->is_lost = lost <= sl->runtime;
-    sl->end = !sl->is_lost      ? start + sl->runtime
-              : r->noticed == 0 ? BATS_NEVER
-                                : start + lost + r->noticed;
+    bats_time noticed = w->o->sched.clusters[cluster].noticed;
+    sl->end = !sl->is_lost   ? start + sl->runtime
+              : noticed == 0 ? BATS_NEVER
+                             : start + lost + noticed;
 }
 
 static void start_head(struct world *w, uint32_t slot)

@@ -74,6 +74,16 @@ grep -qFf share frontier
 "$BATS_MPI" frontier learned --plays 10 --csv | cmp - of-record
 ok 'a run keeps in its profile how the unreliable machines answer'
 
+head -n 4 bag >small
+bats 9 run small $options --profile learned --record k
+grep -q '^strategy   .*, chosen at .* answered' err
+"$BATS_MPI" record verify k >verified
+bats 9 run small $options --profile pools --no-record
+grep -q '^strategy   .*, chosen at .* answered' err
+expect 2 bats 9 run small $options --profile learned --budget 30% --no-record
+grep -q 'the policy expert knows no schedules' err
+ok 'a profile of another bag may tell it of the pools'
+
 expect 4 bats 9 run bag $options --strategy TRR --budget 3 --record b \
     --json report
 awk -v c="$(report charged)" 'BEGIN { exit !(c <= 3) }'

@@ -20,7 +20,10 @@ static void near(double value, double expected)
 static void of_an_earlier_run_all_is_known(void **state)
 {
     (void)state;
-    struct bats_instance list[] = {{30, 7}, {10, 5}, {0, -1}, {20, 9}};
+    struct bats_instance list[] = {{.sent = 30, .time = 7},
+                                   {.sent = 10, .time = 5},
+                                   {.sent = 0, .time = -1},
+                                   {.sent = 20, .time = 9}};
     struct bats_answers a;
     assert_true(bats_answers_find(list, 4, BATS_NEVER, 0, &a));
     near(a.gamma, 0.75);
@@ -33,7 +36,8 @@ static void of_an_earlier_run_all_is_known(void **state)
 static void if_nothing_answers_nothing_is_known(void **state)
 {
     (void)state;
-    struct bats_instance list[] = {{0, -1}, {1, -1}};
+    struct bats_instance list[] = {{.sent = 0, .time = -1},
+                                   {.sent = 1, .time = -1}};
     struct bats_answers a;
     assert_false(bats_answers_find(list, 2, BATS_NEVER, 0, &a));
     assert_null(a.times);
@@ -47,10 +51,13 @@ static size_t two_epochs(struct bats_instance *list, int answered)
 {
     size_t n = 0;
     for (int i = 0; i < 40; i++)
-        list[n++] = (struct bats_instance){
-            i, i % 2 ? -1 : i % 4 ? 100 : 300};
+        list[n++] = (struct bats_instance){.sent = i,
+                                           .time = i % 2   ? -1
+                                                   : i % 4 ? 100
+                                                           : 300};
     for (int i = 0; i < 20; i++)
-        list[n++] = (struct bats_instance){800, i < answered ? 100 : -1};
+        list[n++] = (struct bats_instance){.sent = 800,
+                                           .time = i < answered ? 100 : -1};
     return n;
 }
 
@@ -108,7 +115,8 @@ static void answers_that_keep_coming_are_expected_to(void **state)
     struct bats_instance list[200];
     struct bats_answers a;
     for (int i = 0; i < 200; i++)
-        list[i] = (struct bats_instance){0, i < 150 ? 101 + i : -1};
+        list[i] =
+            (struct bats_instance){.sent = 0, .time = i < 150 ? 101 + i : -1};
     assert_true(bats_answers_find(list, 200, 250, 5000, &a));
     assert_true(a.gamma > 0.85 && a.gamma < 0.9);
     free(a.times);
@@ -125,9 +133,11 @@ static void times_are_weighted_for_what_still_runs(void **state)
     struct bats_instance list[30];
     struct bats_answers a;
     for (int i = 0; i < 30; i++)
-        list[i] = i < 10   ? (struct bats_instance){0, 100}
-                  : i < 20 ? (struct bats_instance){0, i % 2 ? -1 : 300}
-                           : (struct bats_instance){200, i % 2 ? -1 : 100};
+        list[i] = (struct bats_instance){.sent = i < 20 ? 0 : 200,
+                                         .time = i < 10   ? 100
+                                                 : i % 2  ? -1
+                                                 : i < 20 ? 300
+                                                          : 100};
     assert_true(bats_answers_find(list, 30, 400, 5000, &a));
     size_t n_short = 0;
     for (size_t i = 0; i < a.n_times; i++)
@@ -136,6 +146,35 @@ static void times_are_weighted_for_what_still_runs(void **state)
     assert_int_equal(n_short, 13); /* 2/3 of 20 */
     assert_true(a.times[19] == 300);
     free(a.times);
+}
+
+/*
+ * Losses are noticed 5 after. By hand: two answer after 100 and one after 300;
+ * one was lost at 100, one at 200, one runs since 400. Tasks: at 100 are 6, of
+ * which 2 end: 1/3; at 300 are 2, one of which ends: half of 2/3; the last one is
+ * taken to end now. Losses: at 100 are 6, one is lost: 1/6; at 200 are 3: a third
+ * of 5/6. So 1/6 + 5/18 = 4/9 are lost in the end.
+ */
+static void two_lives_where_losses_are_noticed(void **state)
+{
+    (void)state;
+    const struct bats_instance list[] = {
+        {.sent = 0, .time = 100},
+        {.sent = 0, .time = 100},
+        {.sent = 0, .time = 300},
+        {.sent = 0, .time = -1, .ended = 105, .noticed = true},
+        {.sent = 0, .time = -1, .ended = 205, .noticed = true},
+        {.sent = 605, .time = -1}};
+    struct bats_answers a;
+    assert_true(bats_answers_noticed(list, 6, 1005, 5, &a));
+    near(a.gamma, 0.6);
+    near(a.loses, 4.0 / 9);
+    assert_int_equal(a.n_lost, 2);
+    assert_true(a.lost[0] == 100 && a.lost[1] == 200);
+    assert_int_equal(a.n_times, 3);
+    assert_true(a.times[0] == 100 && a.times[1] == 300 && a.times[2] == 400);
+    free(a.times);
+    free(a.lost);
 }
 
 int main(void)
@@ -147,6 +186,7 @@ int main(void)
         cmocka_unit_test(what_is_too_new_says_nothing),
         cmocka_unit_test(answers_that_keep_coming_are_expected_to),
         cmocka_unit_test(times_are_weighted_for_what_still_runs),
+        cmocka_unit_test(two_lives_where_losses_are_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -542,12 +542,12 @@ static void losses_are_checked(void **state)
     refuse_line("reliable = maybe",
                 ":3: reliable: 'maybe' is neither yes nor no");
     refuse_line("reliable = yes\nreliability = 0.5",
-                ":3: reliable: 'yes' beside losses that are emulated");
+                ":3: reliable: 'yes' beside losses");
     refuse_line("outages = /no/file", ":3: outages: cannot read /no/file");
     refuse_line("noticed = 0\nreliability = 0.5",
                 ":3: noticed: '0' is not above 0");
-    refuse_line("noticed = 10s\nreliable = no",
-                ":3: noticed: no losses are emulated");
+    refuse_line("reliable = yes\nnoticed = 10s",
+                ":3: reliable: 'yes' beside losses");
     refuse_line("charge_lost = no", ":3: charge_lost: cluster 'x' is "
                                     "reliable");
     refuse_line("charge_lost = no\nreliability = 0.5",

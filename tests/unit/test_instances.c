@@ -129,10 +129,18 @@ static void a_rush_sends_all_to_the_reliable_pool(void **state)
 static void names_are_read_as_they_are_written(void **state)
 {
     (void)state;
-    static const char *const names[] = {
-        "AR",    "TRR",   "TR",      "AUR",
-        "CNinf", "CN1T0", "B=7.5",   "N=3,T=1x,D=2x,Mr=0.02",
-        "N=0,T=0x,D=1.5x",           "N=inf,T=35m,D=2x"};
+    static const char *const names[] = {"AR",
+                                        "TRR",
+                                        "TR",
+                                        "AUR",
+                                        "CNinf",
+                                        "CN1T0",
+                                        "B=7.5",
+                                        "N=3,T=1x,D=2x,Mr=0.02",
+                                        "N=0,T=0x,D=1.5x",
+                                        "N=inf,T=35m,D=2x",
+                                        "N=1,T=2x,D=inf",
+                                        "N=inf,T=inf,D=inf"};
     char text[BATS_STRATEGY_TEXT];
     struct bats_strategy s;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -154,6 +162,7 @@ static void wrong_names_are_refused(void **state)
         {"N=3,T=1x", "N, T and D have to be given"},
         {"N=3,T=3x,D=2x", "T is longer than D"},
         {"N=3,T=2h,D=1h", "T is longer than D"},
+        {"N=3,T=inf,D=1h", "T is longer than D"},
         {"N=inf,T=0x,D=2x", "never ends sending"},
         {"N=-1,T=1x,D=2x", "N: '-1' is neither"},
         {"N=3,T=1x,D=0x", "D must be longer than 0"},

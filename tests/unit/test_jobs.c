@@ -400,11 +400,11 @@ static void be_unreliable(struct run *r, struct bats_reliability *loses,
         r->o.sched.utility = "product";
     r->o.sched.policy = &bats_policy_expert;
     r->clusters[0].unreliable = true;
-    if (next(seed) % 2 == 0)
-        *loses = (struct bats_reliability){
-            .n_steps = 1,
-            .share = {0.7},
-            .noticed = next(seed) % 2 * (1 + next(seed) % 60) * BATS_MINUTE};
+    if (next(seed) % 2 == 0) {
+        *loses = (struct bats_reliability){.n_steps = 1, .share = {0.7}};
+        r->clusters[0].noticed =
+            next(seed) % 2 * (1 + next(seed) % 60) * BATS_MINUTE;
+    }
     r->o.reliability = loses;
 }
 

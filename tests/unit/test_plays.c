@@ -11,6 +11,7 @@
 
 #include "bats/plays.h"
 #include "bats/policy.h"
+#include "input/pools.h"
 #include "sim/sim.h"
 
 #define TIMES 100
@@ -87,17 +88,19 @@ static void a_given_tail_goes_on_from_its_ages(void **state)
 }
 
 /* Tasks with the turnaround times of the model, in the engine. */
-static struct bats_sched *run(const struct bats_plays_model *m,
-                              const struct bats_strategy *strategy,
-                              const char *utility,
-                              const struct bats_reliability *cheap,
-                              uint64_t seed, bats_time *end)
+static struct bats_sched *
+run(const struct bats_plays_model *m, const struct bats_strategy *strategy,
+    const char *utility, const struct bats_reliability *cheap, uint64_t seed,
+    const struct bats_pools *known, bats_time *end)
 {
+    struct bats_instance instances[2][BATS_POOLS_INSTANCES];
+    size_t n_known[2] = {0};
     const struct bats_cluster clusters[] = {
         {.name = "cheap",
          .charge = BATS_HOUR,
          .max = m->n_unreliable,
          .unreliable = true,
+         .noticed = m->noticed,
          .lost_is_free = true},
         {.name = "safe", .charge = 30 * BATS_HOUR, .max = m->n_reliable}};
     struct bats_machine_spec machines[24];
@@ -112,6 +115,8 @@ static struct bats_sched *run(const struct bats_plays_model *m,
         machines[i] = (struct bats_machine_spec){i >= m->n_unreliable, 1};
     for (uint32_t i = 0; i < m->n_tasks; i++)
         work[i] = m->unreliable[(i * 37 + seed * 11) % m->n_times];
+    for (int i = 0; known && i < 2; i++)
+        n_known[i] = bats_pools_instances(known, i, instances[i]);
     const struct bats_sim_options o = {
         .sched = {.policy = &bats_policy_expert,
                   .n_tasks = m->n_tasks,
@@ -125,6 +130,8 @@ static struct bats_sched *run(const struct bats_plays_model *m,
                   .billing = {.model = BATS_BILLING_USE},
                   .strategy = *strategy,
                   .utility = utility,
+                  .known = {instances[0], instances[1]},
+                  .n_known = {n_known[0], n_known[1]},
                   .seed = seed},
         .work = work,
         .speed = speed,
@@ -139,15 +146,16 @@ static struct bats_sched *run(const struct bats_plays_model *m,
 }
 
 static void simulate(const struct bats_plays_model *m,
-                     const struct bats_strategy *strategy, double *makespan,
+                     const struct bats_strategy *strategy,
+                     const struct bats_reliability *cheap, double *makespan,
                      double *cost)
 {
-    const struct bats_reliability cheap = {.n_steps = 1, .share = {m->gamma}};
     *makespan = *cost = 0;
     for (uint64_t seed = 1; seed <= WORLDS; seed++) {
         struct bats_sched_status st;
         bats_time end;
-        struct bats_sched *sched = run(m, strategy, NULL, &cheap, seed, &end);
+        struct bats_sched *sched =
+            run(m, strategy, NULL, cheap, seed, NULL, &end);
         bats_sched_status(sched, &st);
         bats_sched_destroy(sched);
         *makespan += (double)end / WORLDS;
@@ -156,20 +164,14 @@ static void simulate(const struct bats_plays_model *m,
 }
 
 /* The mean of both differs by less than the margins of both. */
-static void the_engine_does_what_is_played(void **state)
+static void compare(const struct bats_plays_model *m,
+                    const struct bats_reliability *cheap,
+                    const char *const *strategies, size_t n)
 {
-    (void)state;
-    static const char *const strategies[] = {
-        "TRR", "TR", "AUR", "AR", "CNinf", "CN1T0", "N=2,T=0.5x,D=2x,Mr=0.1",
-        "N=1,T=1x,D=1x", "N=inf,T=0.5x,D=2x", "B=400000"};
-    bats_time times[TIMES];
-    for (int i = 0; i < TIMES; i++)
-        times[i] = (i < TIMES / 10 * 9 ? 30 + i * 40 / TIMES : 140) * BATS_MINUTE;
-    const struct bats_plays_model m = model(times, TIMES, 0.8);
-    for (size_t i = 0; i < sizeof strategies / sizeof *strategies; i++) {
-        struct bats_candidate c = play(&m, WORLDS, strategies[i]);
+    for (size_t i = 0; i < n; i++) {
+        struct bats_candidate c = play(m, WORLDS, strategies[i]);
         double makespan, cost;
-        simulate(&m, &c.strategy, &makespan, &cost);
+        simulate(m, &c.strategy, cheap, &makespan, &cost);
         if (fabs(makespan - c.mean.makespan) >
                 2 * c.margin.makespan + 0.02 * makespan ||
             fabs(cost - c.mean.cost) > 2 * c.margin.cost + 0.02 * cost)
@@ -179,6 +181,115 @@ static void the_engine_does_what_is_played(void **state)
                      c.margin.makespan / 1e6, cost, c.mean.cost,
                      c.margin.cost);
     }
+}
+
+/* A tenth takes four times as long as most. */
+static void fill_times(bats_time times[TIMES])
+{
+    for (int i = 0; i < TIMES; i++)
+        times[i] =
+            (i < TIMES / 10 * 9 ? 30 + i * 40 / TIMES : 140) * BATS_MINUTE;
+}
+
+static void the_engine_does_what_is_played(void **state)
+{
+    (void)state;
+    static const char *const strategies[] = {"TRR",
+                                             "TR",
+                                             "AUR",
+                                             "AR",
+                                             "CNinf",
+                                             "CN1T0",
+                                             "N=2,T=0.5x,D=2x,Mr=0.1",
+                                             "N=1,T=1x,D=1x",
+                                             "N=inf,T=0.5x,D=2x",
+                                             "B=400000"};
+    bats_time times[TIMES];
+    fill_times(times);
+    const struct bats_plays_model m = model(times, TIMES, 0.8);
+    const struct bats_reliability cheap = {.n_steps = 1, .share = {m.gamma}};
+    compare(&m, &cheap, strategies, sizeof strategies / sizeof *strategies);
+}
+
+static void losses_that_are_noticed_are_played_as_such(void **state)
+{
+    (void)state;
+    static const char *const strategies[] = {"TRR",
+                                             "AUR",
+                                             "CNinf",
+                                             "N=inf,T=inf,D=inf",
+                                             "N=inf,T=0.5x,D=inf",
+                                             "N=1,T=0.5x,D=inf,Mr=0.1",
+                                             "N=0,T=inf,D=inf",
+                                             "N=1,T=1x,D=1x"};
+    const size_t n = sizeof strategies / sizeof *strategies;
+    bats_time times[TIMES], lost[1000] = {0};
+    fill_times(times);
+    struct bats_plays_model m = model(times, TIMES, 0.7);
+    m.noticed = 3 * BATS_MINUTE;
+    m.loses = 0.3;
+    m.lost = lost;
+    m.n_lost = 1;
+    compare(&m, &(struct bats_reliability){.n_steps = 1, .share = {0.7}},
+            strategies, n);
+    for (int i = 0; i < 1000; i++)
+        lost[i] =
+            llround(-log1p(-(i + 0.5) / 1000) * 90 * (double)BATS_MINUTE);
+    m.loses = 1;
+    m.n_lost = 1000;
+    compare(&m,
+            &(struct bats_reliability){.survival = BATS_SURVIVAL_EXPONENTIAL,
+                                       .a = 90.0 * BATS_MINUTE},
+            strategies, n);
+}
+
+/* Tasks of six times the mean are not given up, nor taken for lost. */
+static void where_losses_are_noticed_nothing_is_given_up(void **state)
+{
+    (void)state;
+    const struct bats_reliability cheap = {.n_steps = 1, .share = {0.7}};
+    struct bats_sched_strategy chosen;
+    struct bats_sched_status st;
+    struct bats_strategy s;
+    struct bats_error err;
+    bats_time times[TIMES], end;
+    for (int i = 0; i < TIMES; i++)
+        times[i] = (i < TIMES - 5 ? 10 : 90) * BATS_MINUTE;
+    struct bats_plays_model m = model(times, TIMES, 0.7);
+    m.noticed = BATS_MINUTE;
+    assert_int_equal(bats_strategy_parse("AUR", &s, &err), 0);
+    struct bats_sched *sched = run(&m, &s, "product", &cheap, 1, NULL, &end);
+    bats_sched_status(sched, &st);
+    assert_true(bats_sched_strategy(sched, &chosen));
+    bats_sched_destroy(sched);
+    assert_int_equal(st.timed_out, 0);
+    assert_true(isinf(chosen.strategy.d.of_tur) && chosen.decided >= 0);
+    assert_true(chosen.gamma > 0.5 && chosen.gamma < 0.9);
+}
+
+/* A bag that is all tail: nothing is known when that begins but from before. */
+static void what_is_known_from_before_decides_at_once(void **state)
+{
+    (void)state;
+    const struct bats_reliability cheap = {.n_steps = 1, .share = {1}};
+    struct bats_sched_strategy alone, told;
+    struct bats_strategy s;
+    struct bats_error err;
+    bats_time times[TIMES], end;
+    for (int i = 0; i < TIMES; i++)
+        times[i] = (30 + i * 40 / TIMES) * BATS_MINUTE;
+    struct bats_plays_model m = model(times, TIMES, 1);
+    m.n_tasks = 15;
+    struct bats_pools pools = {.model = m, .times = {times, times}};
+    assert_int_equal(bats_strategy_parse("AUR", &s, &err), 0);
+    struct bats_sched *sched = run(&m, &s, "product", &cheap, 1, NULL, &end);
+    assert_true(bats_sched_strategy(sched, &alone));
+    bats_sched_destroy(sched);
+    assert_true(alone.decided > 30 * BATS_MINUTE);
+    sched = run(&m, &s, "product", &cheap, 1, &pools, &end);
+    assert_true(bats_sched_strategy(sched, &told));
+    bats_sched_destroy(sched);
+    assert_int_equal(told.decided, 0);
 }
 
 /* What is sent until the moment of the decision answers as before, and what is
@@ -195,12 +306,12 @@ static void it_decides_again_when_more_answer(void **state)
         times[i] = (30 + i * 40 / TIMES) * BATS_MINUTE;
     const struct bats_plays_model m = model(times, TIMES, 0.4);
     assert_int_equal(bats_strategy_parse("AUR", &s, &err), 0);
-    struct bats_sched *sched = run(&m, &s, "product", &cheap, 1, &end);
+    struct bats_sched *sched = run(&m, &s, "product", &cheap, 1, NULL, &end);
     assert_true(bats_sched_strategy(sched, &before));
     bats_sched_destroy(sched);
     cheap.n_steps = 2;
     cheap.from[1] = before.decided + 1;
-    sched = run(&m, &s, "product", &cheap, 1, &end);
+    sched = run(&m, &s, "product", &cheap, 1, NULL, &end);
     assert_true(bats_sched_strategy(sched, &after));
     bats_sched_destroy(sched);
     assert_true(before.decided > 0 && after.decided > before.decided);
@@ -217,9 +328,10 @@ static void the_grid_has_420_and_its_frontier_is_a_frontier(void **state)
     for (int i = 0; i < TIMES; i++)
         times[i] = (30 + i * 40 / TIMES) * BATS_MINUTE;
     const struct bats_plays_model m = model(times, TIMES, 0.8);
-    assert_int_equal(bats_candidates_grid(50, 25, list), 420);
-    assert_int_equal(bats_candidates_grid(50, 0, list), 20);
-    size_t n = bats_candidates_grid(20, 4, list);
+    assert_int_equal(bats_candidates_grid(50, 25, false, list), 420);
+    assert_int_equal(bats_candidates_grid(50, 0, false, list), 20);
+    assert_int_equal(bats_candidates_grid(50, 25, true, list), 118);
+    size_t n = bats_candidates_grid(20, 4, false, list);
     assert_int_equal(bats_plays_create(&m, 10, 7, &plays, &err), 0);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(bats_candidate_play(plays, 10, &list[i], &err), 0);
@@ -233,6 +345,20 @@ static void the_grid_has_420_and_its_frontier_is_a_frontier(void **state)
                          list[k].mean.cost <= list[i].mean.cost && k != i;
         assert_true(list[i].is_efficient != is_beaten);
     }
+}
+
+static void of_equals_but_for_rounding_the_first_is_efficient(void **state)
+{
+    (void)state;
+    const double third = 1.0 / 3, more = third * (1 + 1e-15);
+    struct bats_candidate list[] = {
+        {.mean = {.makespan = third, .cost = more}},
+        {.mean = {.makespan = more, .cost = third}},
+        {.mean = {.makespan = more, .cost = more}},
+        {.mean = {.makespan = 2 * third, .cost = third / 2}}};
+    bats_candidates_mark(list, 4);
+    assert_true(list[0].is_efficient && list[3].is_efficient);
+    assert_false(list[1].is_efficient || list[2].is_efficient);
 }
 
 /* Common random numbers: the n-th play of each strategy has the same throughput
@@ -278,6 +404,10 @@ int main(void)
         cmocka_unit_test(strategies_meet_the_same_worlds),
         cmocka_unit_test(a_given_tail_goes_on_from_its_ages),
         cmocka_unit_test(the_engine_does_what_is_played),
+        cmocka_unit_test(losses_that_are_noticed_are_played_as_such),
+        cmocka_unit_test(where_losses_are_noticed_nothing_is_given_up),
+        cmocka_unit_test(of_equals_but_for_rounding_the_first_is_efficient),
+        cmocka_unit_test(what_is_known_from_before_decides_at_once),
         cmocka_unit_test(it_decides_again_when_more_answer),
         cmocka_unit_test(the_grid_has_420_and_its_frontier_is_a_frontier),
     };

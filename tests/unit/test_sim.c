@@ -70,10 +70,10 @@ static void a_loss_that_is_noticed_puts_the_task_back(void **state)
     struct world w;
     struct bats_outage outage = {.down = 10 * BATS_MINUTE,
                                  .up = 12 * BATS_MINUTE};
-    struct bats_reliability loses = {
-        .outages = &outage, .n_outages = 1, .noticed = 5 * BATS_MINUTE};
+    struct bats_reliability loses = {.outages = &outage, .n_outages = 1};
     set_up(&w, 1, 50 * BATS_MINUTE, 1);
     w.cluster.unreliable = true;
+    w.cluster.noticed = 5 * BATS_MINUTE;
     w.o.reliability = &loses;
     simulate(&w);
     assert_int_equal(w.makespan, 65 * BATS_MINUTE);

@@ -96,21 +96,22 @@ static double to_come(const struct life *lives, const double *weight, size_t n,
     return fmin(latest > 0 ? rest : 0, 1 - gamma) / 2;
 }
 
-/* Replaces the times by n_times quantiles of the weighted ones. */
-static void correct(const struct life *lives, const double *weight, size_t n,
-                    double gamma, struct bats_answers *a)
+/* Sets `times` to n_times quantiles of the weighted ones, whose weights sum up
+ * to gamma. Returns their mean. */
+static double correct(const struct life *lives, const double *weight, size_t n,
+                      double gamma, bats_time *times, size_t n_times)
 {
     double past = 0, sum = 0;
     size_t at = 0;
-    for (size_t i = 0; i < n && at < a->n_times; i++) {
+    for (size_t i = 0; i < n && at < n_times; i++) {
         past += weight[i];
-        while (at < a->n_times && weight[i] > 0 &&
-               ((double)at + 0.5) / (double)a->n_times <= past / gamma + 1e-9)
-            a->times[at++] = lives[i].time > 0 ? lives[i].time : 1;
+        while (at < n_times && weight[i] > 0 &&
+               ((double)at + 0.5) / (double)n_times <= past / gamma + 1e-9)
+            times[at++] = lives[i].time > 0 ? lives[i].time : 1;
     }
-    for (size_t i = 0; i < a->n_times; i++)
-        sum += (double)a->times[i];
-    a->mean = sum / (double)a->n_times;
+    for (size_t i = 0; i < n_times; i++)
+        sum += (double)times[i];
+    return sum / (double)n_times;
 }
 
 /* F_s where many instances may still answer. *more will, against those that
@@ -119,7 +120,7 @@ static bool correct_times(const struct bats_instance *list, size_t n,
                           bats_time now, struct bats_answers *a, double *more)
 {
     struct life *lives = malloc(n * sizeof *lives);
-    double *weight = malloc(n * sizeof *weight);
+    double *weight = calloc(n, sizeof *weight);
     for (size_t i = 0; lives && weight && i < n; i++)
         lives[i] = list[i].time >= 0
                        ? (struct life){list[i].time, true}
@@ -127,7 +128,7 @@ static bool correct_times(const struct bats_instance *list, size_t n,
     if (lives && weight) {
         qsort(lives, n, sizeof *lives, by_life);
         double gamma = weigh(lives, n, weight);
-        correct(lives, weight, n, gamma, a);
+        a->mean = correct(lives, weight, n, gamma, a->times, a->n_times);
         *more = to_come(lives, weight, n, gamma) / gamma;
     }
     bool ok = lives && weight;
@@ -217,4 +218,70 @@ bool bats_answers_find(struct bats_instance *list, size_t n, bats_time now,
         a->gamma = (double)count_answers(list, n) / (double)n;
     a->gamma = fmin(a->gamma * (1 + more), 1);
     return true;
+}
+
+/* ---- where losses are noticed ---- */
+
+/* Its life as a task (`is_loss`: as an execution that a machine may lose). */
+static struct life life_of(const struct bats_instance *x, bats_time now,
+                           bats_time noticed, bool is_loss)
+{
+    bats_time time = x->time >= 0   ? x->time
+                     : x->ended > 0 ? x->ended
+                                    : now - x->sent;
+    if (x->time < 0 &&
+        (x->noticed || is_loss)) /* not known of what is later */
+        time = time > noticed ? time - noticed : 0;
+    return (struct life){time, is_loss ? x->noticed : x->time >= 0};
+}
+
+/* The quantiles of one of the two: *times, n_times. Returns the share that has
+ * one, of tasks all: the longest seen is taken to end then (Efron, 1967).
+ * < 0: no memory. */
+static double find_lives(const struct bats_instance *list, size_t n,
+                         bats_time now, bats_time noticed, bool is_loss,
+                         bats_time **times, size_t *n_times, double *mean)
+{
+    struct life *lives = malloc((n + 1) * sizeof *lives);
+    double *weight = calloc(n + 1, sizeof *weight);
+    double share = -1;
+    *n_times = 0;
+    for (size_t i = 0; lives && i < n; i++) {
+        lives[i] = life_of(&list[i], now, noticed, is_loss);
+        *n_times += lives[i].answers;
+    }
+    *times = malloc((*n_times + 1) * sizeof **times);
+    if (lives && weight && *times) {
+        share = 0;
+        qsort(lives, n, sizeof *lives, by_life);
+        if (!is_loss && n > 0)
+            lives[n - 1].answers = true;
+        if (*n_times > 0) {
+            share = weigh(lives, n, weight);
+            *mean = correct(lives, weight, n, share, *times, *n_times);
+        }
+    }
+    free(lives);
+    free(weight);
+    return share;
+}
+
+bool bats_answers_noticed(const struct bats_instance *list, size_t n,
+                          bats_time now, bats_time noticed,
+                          struct bats_answers *a)
+{
+    double unused;
+    *a = (struct bats_answers){.n_known = n};
+    bool ok = find_lives(list, n, now, noticed, false, &a->times, &a->n_times,
+                         &a->mean) > 0;
+    a->loses =
+        find_lives(list, n, now, noticed, true, &a->lost, &a->n_lost, &unused);
+    a->gamma = a->gamma_known =
+        (double)a->n_times / fmax((double)(a->n_times + a->n_lost), 1);
+    if (ok && a->loses >= 0)
+        return true;
+    free(a->times);
+    free(a->lost);
+    a->times = a->lost = NULL;
+    return false;
 }

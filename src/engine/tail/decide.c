@@ -111,7 +111,7 @@ bool decide(const struct decide_question *q, struct decide_answer *answer)
     if (list && sorted &&
         bats_plays_create(&q->model, n_plays, q->seed, &plays, &err) == 0)
         n = bats_candidates_grid(q->model.n_unreliable, q->model.n_reliable,
-                                 list);
+                                 q->model.noticed > 0, list);
     for (; played < n; played++) {
         if (bats_candidate_play(plays, n_plays, &list[played], &err) < 0)
             break;

@@ -31,9 +31,11 @@ struct expert {
     struct bats_strategy strategy;
     char utility[BATS_EXPRESSION_MAX]; /* "": the strategy is given */
     uint64_t seed;
+    bats_time noticed; /* bats_strategy_noticed */
     struct past past[POOLS];
     bats_time decided, next_look; /* decided: -1, it is given */
-    double gamma;
+    double gamma;                 /* the share that answered then, of */
+    size_t n_times;               /* so many */
     struct decide_answer answer;      /* n 0: nothing was decided */
     struct bats_sched_offer expected; /* the one of its offers that is
                                          followed, as it was then */
@@ -75,6 +77,28 @@ static uint32_t pool_slots(const struct state *s, bool unreliable)
     return (uint32_t)n;
 }
 
+/* Takes over what became of earlier instances, as if they had been sent long
+ * ago. False: no memory. */
+static bool take_known(struct expert *x, const struct bats_sched_options *o)
+{
+    for (int i = 0; i < POOLS; i++) {
+        struct past *past = &x->past[i];
+        if (!bats_grow(&past->list, &past->capacity, o->n_known[i],
+                       sizeof *past->list))
+            return false;
+        for (; past->n < o->n_known[i]; past->n++) {
+            struct bats_instance *known = &past->list[past->n];
+            *known = o->known[i][past->n];
+            known->sent = (bats_time)past->n - BATS_LONGEST;
+            if (i == POOL_UNRELIABLE && known->time >= 0) {
+                x->sum += (double)known->time;
+                x->n++;
+            }
+        }
+    }
+    return true;
+}
+
 static int init(void *self, const struct state *s,
                 const struct bats_sched_options *o, struct bats_error *err)
 {
@@ -82,6 +106,7 @@ static int init(void *self, const struct state *s,
     struct bats_error why;
     x->strategy = o->strategy;
     x->seed = o->seed;
+    x->noticed = bats_strategy_noticed(o->clusters, o->n_clusters);
     x->decided = -1;
     if (o->utility && strlen(o->utility) >= sizeof x->utility)
         return bats_error_set(err, BATS_EINPUT, "the utility is too long");
@@ -95,7 +120,8 @@ static int init(void *self, const struct state *s,
         x->room = o->n_tasks;
     x->number = malloc(o->n_tasks * sizeof *x->number);
     x->tasks = malloc((x->room + 1) * sizeof *x->tasks);
-    return instances_init(&x->instances, x->room) && x->number && x->tasks
+    return take_known(x, o) && instances_init(&x->instances, x->room) &&
+                   x->number && x->tasks
                ? 0
                : bats_error_set(err, BATS_ENOMEM, "no memory for the tail");
 }
@@ -150,12 +176,13 @@ static double find_t_ur(const struct expert *x, const struct state *s)
 static bats_time limit(const void *self, const struct state *s, size_t cluster)
 {
     const struct expert *x = self;
-    const struct bats_span throughput = {.of_tur = BATS_THROUGHPUT_D};
+    double t_ur = find_t_ur(x, s);
     if (!s->clusters[cluster].spec.unreliable)
         return BATS_NEVER;
-    bats_time time = bats_span_time(s->in_tail ? &x->strategy.d : &throughput,
-                                    find_t_ur(x, s));
-    return time > 0 ? time : 1;
+    bats_time time = s->in_tail
+                         ? bats_span_time(&x->strategy.d, t_ur)
+                         : bats_strategy_throughput(t_ur, x->noticed > 0);
+    return time >= BATS_LONGEST ? BATS_NEVER : time > 0 ? time : 1;
 }
 
 /* ---- deciding ---- */
@@ -175,7 +202,8 @@ static struct bats_instance *list_instances(const struct expert *x,
     *n = past->n;
     for (uint32_t slot = 0; slot < s->n_slots; slot++)
         if (s->slots[slot].n_tasks > 0 && is_unreliable(s, slot))
-            list[(*n)++] = (struct bats_instance){s->slots[slot].started, -1};
+            list[(*n)++] = (struct bats_instance){
+                .sent = s->slots[slot].started, .time = -1};
     return list;
 }
 
@@ -258,7 +286,7 @@ static uint32_t list_tasks(const struct expert *x, const struct state *s,
         bats_time limit = s->clusters[slot_cluster(s, slot)].limit;
         t->started = s->slots[slot].started - s->now;
         t->is_reliable = !is_unreliable(s, slot);
-        if (!t->is_reliable)
+        if (limit < BATS_NEVER)
             t->given_up = t->started + limit > 0 ? t->started + limit : 1;
     }
     return n;
@@ -286,6 +314,10 @@ static void ask(struct expert *x, const struct state *s,
                   .n_times = a->n_times,
                   .reliable = times,
                   .gamma = a->gamma,
+                  .noticed = x->noticed,
+                  .lost = a->lost,
+                  .n_lost = a->n_lost,
+                  .loses = a->loses,
                   .t_ur = a->mean,
                   .price_unreliable = price_of(s, true),
                   .price_reliable = price_of(s, false),
@@ -307,6 +339,7 @@ static void ask(struct expert *x, const struct state *s,
             decide(&q, &x->answer)) {
             x->has_news = true;
             x->gamma = a->gamma;
+            x->n_times = a->n_times;
             x->t_ur = a->mean;
             if (!x->is_chosen)
                 follow(x, s, x->answer.best);
@@ -318,23 +351,27 @@ static void ask(struct expert *x, const struct state *s,
 
 /* When the tail begins, T_ur is known from then on, also of what has not
  * answered yet; a strategy is decided on, and again where the share that answers
- * has changed. */
+ * has changed. (Where losses are noticed what is long is not given up, and few
+ * answers make all look short: it is decided again when they double.) */
 static void look(struct expert *x, const struct state *s)
 {
-    const struct bats_span throughput = {.of_tur = BATS_THROUGHPUT_D};
     struct bats_answers a;
     size_t n;
     x->next_look = s->now + s->interval;
     struct bats_instance *list = list_instances(x, s, &n);
-    if (list && bats_answers_find(list, n, s->now,
-                                  bats_span_time(&throughput, x->t_ur), &a)) {
+    if (list &&
+        (x->noticed > 0 ? bats_answers_noticed(list, n, s->now, x->noticed, &a)
+                        : bats_answers_find(
+                              list, n, s->now,
+                              bats_strategy_throughput(x->t_ur, false), &a))) {
         if (!s->in_tail)
             x->t_ur = a.mean;
-        if (x->utility[0] == '\0')
-            ;
-        else if (x->decided < 0 || fabs(a.gamma - x->gamma) > CHANGE)
+        bool has_changed = fabs(a.gamma - x->gamma) > CHANGE ||
+                           (x->noticed > 0 && a.n_times >= 2 * x->n_times);
+        if (x->utility[0] != '\0' && (x->decided < 0 || has_changed))
             ask(x, s, &a);
         free(a.times);
+        free(a.lost);
     }
     free(list);
 }
@@ -493,7 +530,7 @@ static uint32_t waiting(void *self, const struct state *s, size_t cluster)
 
 /* Answers, and what was given up: not what was stopped before its time. */
 static void note(struct expert *x, const struct state *s, uint32_t slot,
-                 struct bats_position task, bool answers)
+                 struct bats_position task, bool answers, bool noticed)
 {
     struct past *past = &x->past[pool_of(s, slot)];
     if (!bats_same_position(s->slots[slot].head, task) ||
@@ -501,16 +538,19 @@ static void note(struct expert *x, const struct state *s, uint32_t slot,
         !bats_grow(&past->list, &past->capacity, past->n + 1,
                    sizeof *past->list))
         return;
-    bats_time sent = s->slots[slot].started;
+    bats_time sent = s->slots[slot].started, time = s->now - sent;
     past->list[past->n++] =
-        (struct bats_instance){sent, answers ? s->now - sent : -1};
+        (struct bats_instance){.sent = sent,
+                               .time = answers ? time : -1,
+                               .ended = time > 0 ? time : 1,
+                               .noticed = noticed};
 }
 
 static void ended(void *self, const struct state *s, uint32_t slot,
                   struct bats_position task, bool answers, bool noticed)
 {
     struct expert *x = self;
-    note(x, s, slot, task, answers);
+    note(x, s, slot, task, answers, noticed);
     if (!x->has_begun || x->number[task.i] == NO_INSTANCE)
         return;
     instances_end(&x->instances, x->number[task.i], pool_of(s, slot), answers);

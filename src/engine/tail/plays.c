@@ -18,9 +18,10 @@ struct sent {
     bats_time end, start;
     uint32_t order; /* of those that end at the same time, the first sent */
     uint32_t task;
-    bool answers, is_reliable;
+    bool answers, is_noticed, is_reliable;
     bool is_new; /* not sent yet: end and start say nothing */
-    double rank; /* in (0, 1), of its task's runtime among all */
+    double rank; /* in (0, 1), of its task's runtime among all; or see quantile
+                    */
 };
 
 /* A heap of them: the first one ends soonest. */
@@ -86,10 +87,13 @@ static double draw_rank(const struct player *w, uint32_t task)
     return uniform(w, (uint64_t)task << 32 | UINT64_C(1) << 31);
 }
 
+/* For u > 1 so many times as long as the longest one. */
 static bats_time quantile(const bats_time *times, size_t n, double u)
 {
     size_t i = (size_t)(u * (double)n);
-    return times[i < n ? i : n - 1];
+    return i < n    ? times[i]
+           : u <= 1 ? times[n - 1]
+                    : (bats_time)((double)times[n - 1] * u);
 }
 
 /* ---- the heap ---- */
@@ -125,6 +129,28 @@ static struct sent pop(struct running *h)
 
 /* ---- instances ---- */
 
+/* When the loss comes for x in (0, 1), after the start of the execution. */
+static bats_time loss_at(const struct bats_plays_model *m, double x)
+{
+    if (m->noticed == 0)
+        return x < m->gamma ? BATS_NEVER : 0;
+    return x < m->loses ? quantile(m->lost, m->n_lost, x / m->loses)
+                        : BATS_NEVER;
+}
+
+/* How it ends that takes the time t, or is lost before, or given up after d. */
+static void set_end(const struct bats_plays_model *m, struct sent *sent,
+                    bats_time t, bats_time lost, bats_time d)
+{
+    bool is_lost = lost <= t;
+    bats_time end = !is_lost         ? t
+                    : m->noticed > 0 ? lost + m->noticed
+                                     : BATS_NEVER;
+    sent->answers = !is_lost && t < d;
+    sent->is_noticed = is_lost && end < d;
+    sent->end = sent->start + (end < d ? end : d);
+}
+
 static struct sent unreliable(struct player *w, uint32_t task, double rank,
                               bats_time now, bats_time d)
 {
@@ -132,14 +158,13 @@ static struct sent unreliable(struct player *w, uint32_t task, double rank,
     for (uint8_t n = w->given_up[task]; n > 2 && d < BATS_LONGEST / 2; n--)
         d *= 2; /* as the engine has it (strategy.h) */
     double x = draw(w, task, false);
-    double u = m->redraws ? x / m->gamma : rank;
-    bats_time t =
-        x < m->gamma ? quantile(m->unreliable, m->n_times, u) : BATS_NEVER;
-    return (struct sent){.end = now + (t < d ? t : d),
-                         .start = now,
-                         .task = task,
-                         .answers = t < d,
-                         .rank = rank};
+    double u = !m->redraws      ? rank
+               : m->noticed > 0 ? draw(w, task, true)
+                                : fmin(x / m->gamma, 1);
+    struct sent sent = {.start = now, .task = task, .rank = rank};
+    set_end(m, &sent, quantile(m->unreliable, m->n_times, u), loss_at(m, x),
+            d);
+    return sent;
 }
 
 static struct sent reliable(struct player *w, uint32_t task, double rank,
@@ -192,8 +217,7 @@ struct free_slots {
 static void start_some(struct player *w, const struct bats_strategy *s,
                        uint32_t *n_bag, struct free_slots *free, bats_time now)
 {
-    bats_time d = bats_span_time(
-        &(struct bats_span){.of_tur = BATS_THROUGHPUT_D}, w->p->m.t_ur);
+    bats_time d = bats_strategy_throughput(w->p->m.t_ur, w->p->m.noticed > 0);
     while (*n_bag > 0 && !s->only_reliable && free->n[POOL_UNRELIABLE] > 0) {
         uint32_t task = w->bag[--*n_bag];
         push(&w->running, unreliable(w, task, draw_rank(w, task), now, d));
@@ -260,8 +284,57 @@ static void play_throughput(struct player *w, const struct bats_strategy *s,
             to->tasks[i].is_new = true;
 }
 
-/* The tail that the model is given: what its instances do, given that they have
- * not answered yet. */
+/* A number in (past, 1). */
+static double beyond(double past, double u)
+{
+    return past + u * (1 - past);
+}
+
+static size_t count_until(const bats_time *times, size_t n, bats_time age)
+{
+    size_t low = 0;
+    while (low < n && times[low] <= age)
+        low++;
+    return low;
+}
+
+/* What an instance does, given that it has not answered yet, nor was its loss
+ * noticed. */
+static struct sent draw_running(struct player *w, uint32_t i)
+{
+    const struct bats_plays_model *m = &w->p->m;
+    const struct bats_plays_task *t = &m->tail[i];
+    const bats_time *times = t->is_reliable ? m->reliable : m->unreliable;
+    size_t n = t->is_reliable ? m->n_reliable_times : m->n_times;
+    bool may_be_lost = !t->is_reliable && m->noticed == 0;
+    double gamma = may_be_lost ? m->gamma : 1;
+    bats_time age = -t->started, time = BATS_NEVER, lost = BATS_NEVER;
+    double x = beyond(gamma * (double)count_until(times, n, age) / (double)n,
+                      draw(w, i, t->is_reliable));
+    double rank = x < gamma ? x / gamma : draw_rank(w, i);
+    if (x < gamma)
+        time = quantile(times, n, rank);
+    else if (!may_be_lost) /* longer than all others */
+        time = age + (bats_time)mean_of(times, n);
+    if (x >= gamma && m->noticed > 0) /* wherever it runs */
+        rank = fmax((double)time / (double)times[n - 1], 1);
+    if (!t->is_reliable && m->noticed > 0 && m->n_lost > 0)
+        lost = loss_at(m, beyond(m->loses *
+                                     (double)count_until(m->lost, m->n_lost,
+                                                         age - m->noticed) /
+                                     (double)m->n_lost,
+                                 draw(w, i, true)));
+    struct sent sent = {.start = t->started,
+                        .task = i,
+                        .is_reliable = t->is_reliable,
+                        .rank = rank};
+    set_end(m, &sent, time, lost,
+            t->given_up < BATS_LONGEST ? t->given_up - t->started
+                                       : BATS_LONGEST);
+    return sent;
+}
+
+/* The tail that the model is given. */
 static void play_present(struct player *w, struct snapshot *to)
 {
     const struct bats_plays_model *m = &w->p->m;
@@ -270,34 +343,11 @@ static void play_present(struct player *w, struct snapshot *to)
     to->now = 0;
     to->cost = 0;
     uint32_t n_bag = 0;
-    for (uint32_t i = 0; i < m->n_tasks; i++) {
-        const struct bats_plays_task *t = &m->tail[i];
-        if (t->is_pending) {
+    for (uint32_t i = 0; i < m->n_tasks; i++)
+        if (m->tail[i].is_pending)
             w->bag[n_bag++] = i;
-            continue;
-        }
-        const bats_time *times = t->is_reliable ? m->reliable : m->unreliable;
-        size_t n = t->is_reliable ? m->n_reliable_times : m->n_times, low = 0;
-        double gamma = t->is_reliable ? 1 : m->gamma;
-        bats_time age = -t->started, time = BATS_NEVER;
-        while (low < n && times[low] <= age)
-            low++;
-        double past = gamma * (double)low / (double)n;
-        double x = past + draw(w, i, t->is_reliable) * (1 - past);
-        double rank = x < gamma ? x / gamma : draw_rank(w, i);
-        if (x < gamma)
-            time = quantile(times, n, rank);
-        else if (t->is_reliable) /* longer than all others */
-            time = age + (bats_time)mean_of(times, n);
-        bool answers = time < BATS_NEVER && t->started + time < t->given_up;
-        push(&w->running,
-             (struct sent){.end = answers ? t->started + time : t->given_up,
-                           .start = t->started,
-                           .task = i,
-                           .answers = answers,
-                           .is_reliable = t->is_reliable,
-                           .rank = rank});
-    }
+        else
+            push(&w->running, draw_running(w, i));
     take(w, to, n_bag);
     for (uint32_t i = 0; i < to->n_left; i++)
         to->tasks[i].is_new = m->tail[to->tasks[i].task].is_new;
@@ -391,11 +441,13 @@ static void play_tail(struct player *w, const struct bats_strategy *s,
         free += !sent.is_reliable;
         left -= sent.answers && is_news;
         uint8_t *given_up = &w->given_up[from->tasks[sent.task].task];
-        if (!sent.answers && *given_up < UINT8_MAX)
+        if (!sent.answers && !sent.is_noticed && *given_up < UINT8_MAX)
             ++*given_up;
         instances_end(&w->instances, sent.task,
                       sent.is_reliable ? POOL_RELIABLE : POOL_UNRELIABLE,
                       sent.answers);
+        if (sent.is_noticed)
+            instances_hurry(&w->instances, sent.task);
     }
     for (uint32_t i = 0; i < w->running.n; i++)
         cost += charge(m, &w->running.list[i], now, false);
@@ -454,10 +506,15 @@ static int check_model(const struct bats_plays_model *m,
     for (size_t i = 0; i < m->n_reliable_times; i++)
         ascend &= m->reliable[i] > 0 && m->reliable[i] <= BATS_LONGEST &&
                   (i == 0 || m->reliable[i] >= m->reliable[i - 1]);
+    for (size_t i = 0; i < m->n_lost; i++)
+        ascend &= m->lost[i] >= 0 && m->lost[i] <= BATS_LONGEST &&
+                  (i == 0 || m->lost[i] >= m->lost[i - 1]);
     if (m->n_tasks < 1 || m->n_unreliable < 1 || m->n_times < 1 || !ascend ||
         (m->n_reliable > 0 && m->n_reliable_times < 1) ||
         !(m->gamma > 0 && m->gamma <= 1) || m->price_unreliable < 0 ||
-        m->price_reliable < 0 || m->t_ur < 0)
+        m->price_reliable < 0 || m->t_ur < 0 || m->noticed < 0 ||
+        m->noticed > BATS_LONGEST ||
+        !(m->loses >= 0 && m->loses <= (m->n_lost > 0 ? 1 : 0)))
         return bats_error_set(err, BATS_EINPUT,
                               "the model of the pools is out of range");
     return 0;
@@ -570,24 +627,36 @@ static size_t add_sizes(struct bats_candidate *list, size_t n,
     return n;
 }
 
-size_t bats_candidates_grid(uint32_t n_unreliable, uint32_t n_reliable,
-                            struct bats_candidate *list)
+/* T and D of the candidates, in T_ur. Returns how many. */
+static size_t list_spans(bool noticed, double t[], double d[])
 {
-    size_t n = 0;
-    for (uint32_t count = 0; count <= 4; count++)
-        for (int d = 0; d < 5; d++)
-            for (int t = 0; t < 5; t++) {
-                double length = pow(2, d / 2.0);
-                struct bats_strategy s = {.n = count,
-                                          .t.of_tur = length * t / 4,
-                                          .d.of_tur = length,
-                                          .m_r = INFINITY};
-                if (count < 4)
-                    n = add_sizes(list, n, s, n_unreliable, n_reliable);
-                s.n = BATS_INSTANCES_INFINITE;
-                if (count == 4 && t > 0)
-                    list[n++].strategy = s;
-            }
+    static const double when_noticed[] = {INFINITY, 4, 2, 1, 0.5, 0.25, 0};
+    size_t n = noticed ? sizeof when_noticed / sizeof *when_noticed : 25;
+    for (size_t i = 0; i < n; i++) {
+        d[i] = noticed ? INFINITY : pow(2, (double)(i / 5) / 2);
+        t[i] = noticed ? when_noticed[i] : d[i] * (double)(i % 5) / 4;
+    }
+    return n;
+}
+
+size_t bats_candidates_grid(uint32_t n_unreliable, uint32_t n_reliable,
+                            bool noticed, struct bats_candidate *list)
+{
+    double t[25], d[25];
+    size_t n = 0, n_spans = list_spans(noticed, t, d);
+    for (uint32_t k = 0; k <= 4; k++)
+        for (size_t i = 0; i < n_spans; i++) {
+            uint32_t count = noticed ? 4 - k : k;
+            struct bats_strategy s = {.n = count,
+                                      .t.of_tur = t[i],
+                                      .d.of_tur = d[i],
+                                      .m_r = INFINITY};
+            if (count < 4)
+                n = add_sizes(list, n, s, n_unreliable, n_reliable);
+            s.n = BATS_INSTANCES_INFINITE;
+            if (count == 4 && t[i] > 0)
+                list[n++].strategy = s;
+        }
     return n;
 }
 
@@ -625,10 +694,16 @@ int bats_candidate_play(const struct bats_plays *plays, uint32_t n_plays,
     return rc;
 }
 
-static bool dominates(const struct bats_play *a, const struct bats_play *b)
+/* By more than the order in which the same numbers were added up. */
+static bool is_less(double a, double b)
 {
-    return a->makespan <= b->makespan && a->cost <= b->cost &&
-           (a->makespan < b->makespan || a->cost < b->cost);
+    return a < b && b - a > 1e-9 * fabs(b);
+}
+
+/* Neither takes nor costs more. */
+static bool is_as_good(const struct bats_play *a, const struct bats_play *b)
+{
+    return !is_less(b->makespan, a->makespan) && !is_less(b->cost, a->cost);
 }
 
 void bats_candidates_mark(struct bats_candidate *list, size_t n)
@@ -637,8 +712,7 @@ void bats_candidates_mark(struct bats_candidate *list, size_t n)
         list[i].is_efficient = true;
         for (size_t k = 0; k < n && list[i].is_efficient; k++)
             list[i].is_efficient =
-                !dominates(&list[k].mean, &list[i].mean) &&
-                !(k < i && list[k].mean.makespan == list[i].mean.makespan &&
-                  list[k].mean.cost == list[i].mean.cost);
+                !is_as_good(&list[k].mean, &list[i].mean) ||
+                (k >= i && is_as_good(&list[i].mean, &list[k].mean));
     }
 }

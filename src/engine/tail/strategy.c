@@ -57,7 +57,7 @@ static int read_count(const char *text, uint32_t *n, struct bats_error *err)
     return 0;
 }
 
-/* Parses "1.5x" or "35m". */
+/* Parses "1.5x", "35m" or "inf". */
 static int read_span(const char *name, const char *text,
                      struct bats_span *span, struct bats_error *err)
 {
@@ -65,6 +65,10 @@ static int read_span(const char *name, const char *text,
     size_t length = strlen(text);
     char number[40];
     *span = (struct bats_span){0};
+    if (strcmp(text, "inf") == 0) {
+        span->of_tur = INFINITY;
+        return 0;
+    }
     if (length > 1 && length < sizeof number && text[length - 1] == 'x') {
         memcpy(number, text, length - 1);
         number[length - 1] = '\0';
@@ -78,7 +82,7 @@ static int read_span(const char *name, const char *text,
     }
     return bats_error_set(err, BATS_EINPUT,
                           "%s: '%.40s' is neither a multiple of T_ur, such as "
-                          "1.5x, nor a duration",
+                          "1.5x, nor a duration, nor inf",
                           name, text);
 }
 
@@ -113,6 +117,8 @@ static int read_parameter(char *item, struct bats_strategy *s, unsigned *seen,
 /* Only a run can tell if one is a multiple of T_ur and the other is not. */
 static bool is_longer(const struct bats_span *a, const struct bats_span *b)
 {
+    if (isinf(a->of_tur) && !isinf(b->of_tur))
+        return true;
     return (a->fixed == 0 || b->of_tur == 0) &&
            (a->of_tur > b->of_tur ||
             (a->of_tur == b->of_tur && a->fixed > b->fixed)) &&
@@ -177,6 +183,8 @@ static const char *span_text(char text[BATS_UNITS_TEXT],
 {
     if (span->fixed > 0)
         return bats_duration_format(text, span->fixed);
+    if (isinf(span->of_tur))
+        return strcpy(text, "inf");
     snprintf(text, BATS_UNITS_TEXT, "%.4gx", span->of_tur);
     return text;
 }
@@ -236,6 +244,11 @@ int bats_strategy_check(const struct bats_strategy *s,
             has_reliable |= !clusters[i].unreliable;
             has_unreliable |= clusters[i].unreliable;
         }
+    if (isinf(s->d.of_tur) && bats_strategy_noticed(clusters, n) == 0)
+        return bats_error_set(
+            err, BATS_EINPUT,
+            "D = inf waits for ever for what is lost without "
+            "a word: it needs clusters with noticed");
     if (!has_unreliable)
         return bats_error_set(
             err, BATS_EINPUT,
@@ -250,9 +263,27 @@ int bats_strategy_check(const struct bats_strategy *s,
     return 0;
 }
 
+bats_time bats_strategy_noticed(const struct bats_cluster *clusters, size_t n)
+{
+    bats_time longest = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (clusters[i].unreliable && clusters[i].noticed == 0)
+            return 0;
+        if (clusters[i].unreliable && clusters[i].noticed > longest)
+            longest = clusters[i].noticed;
+    }
+    return longest;
+}
+
 bats_time bats_span_time(const struct bats_span *span, double t_ur)
 {
     double time = span->of_tur * t_ur + (double)span->fixed;
     return time < (double)BATS_LONGEST ? (bats_time)(time + 0.5)
                                        : BATS_LONGEST;
+}
+
+bats_time bats_strategy_throughput(double t_ur, bool noticed)
+{
+    const struct bats_span d = {.of_tur = BATS_THROUGHPUT_D};
+    return noticed ? BATS_LONGEST : bats_span_time(&d, t_ur);
 }

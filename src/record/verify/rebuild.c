@@ -121,6 +121,7 @@ static int read_clusters(struct bats_db *db, int64_t session,
         c->charge = sqlite3_column_int64(s, 1);
         c->unreliable = b->lists.unreliable[o->n_clusters - 1] > 0;
         c->lost_is_free = b->lists.unreliable[o->n_clusters - 1] > 1;
+        c->noticed = b->lists.noticed[o->n_clusters - 1];
         c->max = sqlite3_column_type(s, 2) == SQLITE_NULL
                      ? UINT32_MAX
                      : (uint32_t)sqlite3_column_int64(s, 2);
@@ -273,6 +274,8 @@ void bats_rebuilt_release(struct bats_rebuilt *b)
     free(b->losses);
     free(b->yields);
     free(b->lists.once);
+    free(b->lists.known[0]);
+    free(b->lists.known[1]);
     free(b->lists.fresh);
     free(b->lists.asked);
     free(b->lists.category);

@@ -135,7 +135,9 @@ static int set_outages(struct reader *r, const char *value,
 static int set_noticed(struct reader *r, const char *value,
                        struct bats_error *why)
 {
-    return bats_noticed_parse(losses(r), value, why);
+    losses(r);
+    return bats_noticed_parse(
+        &r->scenario->platform.clusters[r->cluster].noticed, value, why);
 }
 
 static int set_charge_lost(struct reader *r, const char *value,
@@ -200,9 +202,8 @@ static int check_losses(const struct reader *r, size_t i, unsigned line)
     if (r->is_reliable[i] && c->unreliable)
         return FAIL(r, line, "cluster '%s' is reliable, and has losses",
                     c->name);
-    const struct bats_reliability *losses =
-        &r->scenario->platform.reliability[i];
-    if (losses->noticed > 0 && !bats_reliability_loses(losses))
+    if (c->noticed > 0 &&
+        !bats_reliability_loses(&r->scenario->platform.reliability[i]))
         return FAIL(r, line, "noticed: cluster '%s' has no losses", c->name);
     if (!c->lost_is_free)
         return 0;
