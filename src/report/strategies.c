@@ -6,7 +6,8 @@
 #include "report/table.h"
 #include "report/words.h"
 
-#define ROWS 120 /* of a table */
+/* Of a table, with its head, without the static ones. */
+#define ROWS 120
 
 static const char *const mark_names[BATS_MARKS] = {
     "cheapest", "fastest",  "makespan x cost",
@@ -75,15 +76,15 @@ static void print_head(FILE *out, const struct bats_strategies *s)
     double mean = 0;
     for (size_t i = 0; i < m->n_times; i++)
         mean += (double)m->unreliable[i] / (double)m->n_times;
-    bats_words_line(out,
-                    "%s: %s; %u unreliable slots, of which %.1f %% answer, "
-                    "after %s on average; %u reliable ones; %zu strategies, "
-                    "%u plays of each",
-                    s->name,
-                    bats_words_count(tasks, sizeof tasks, m->n_tasks, "task"),
-                    m->n_unreliable, 100 * m->gamma,
-                    bats_words_makespan(text, mean), m->n_reliable, s->n,
-                    s->n_plays);
+    bats_words_line(
+        out,
+        "%s: %s; %u unreliable slots, of which %.1f %% answer%s, "
+        "after %s on average; %u reliable ones; %zu strategies, "
+        "%u plays of each",
+        s->name, bats_words_count(tasks, sizeof tasks, m->n_tasks, "task"),
+        m->n_unreliable, 100 * m->gamma,
+        m->noticed > 0 ? " and losses are noticed" : "",
+        bats_words_makespan(text, mean), m->n_reliable, s->n, s->n_plays);
     putc('\n', out);
 }
 
@@ -94,10 +95,14 @@ void bats_strategies_print(FILE *out, const struct bats_strategies *s)
                                        "reliable", "best for"};
     struct bats_table table = {0};
     const struct bats_candidate *sorted[BATS_CANDIDATES_MAX];
+    char marks[128];
     size_t n = bats_strategies_sort(s, sorted), row = 1;
     bats_table_head(&table, head, sizeof head / sizeof *head);
-    for (size_t i = 0; i < n && row < ROWS; i++)
-        set_row(&table, row++, s, sorted[i]);
+    for (size_t i = 0; i < n; i++)
+        if (row < ROWS - BATS_MARKS ||
+            *bats_strategies_marks(s, sorted[i], marks, sizeof marks) != '\0')
+            set_row(&table, row++, s, sorted[i]);
+    size_t n_left_out = n - (row - 1);
     for (size_t i = s->n_grid; i < s->n; i++)
         set_row(&table, row++, s, &s->list[i]);
     print_head(out, s);
@@ -106,6 +111,10 @@ void bats_strategies_print(FILE *out, const struct bats_strategies *s)
           "+-: half the\n95 % interval of the mean. reliable: instances sent "
           "to that pool, mean.\n",
           out);
+    if (n_left_out > 0)
+        fprintf(out,
+                "%zu more efficient ones are not shown: --csv lists all.\n",
+                n_left_out);
     for (enum bats_mark mark = BATS_MARK_BUDGET; mark < BATS_MARKS; mark++)
         if (s->asked[mark] && s->best[mark] == s->n)
             fprintf(out, "No strategy is within the %s.\n", mark_names[mark]);
