@@ -105,6 +105,11 @@ enum bats_event_type {
                              there again: all that was held, except for
                              jobs, is charged (to workflows, too), and
                              nothing may be told any more */
+    BATS_EVENT_FOUND,     /* machine, slot, task: it runs there already, begun
+                             for an earlier session. The answer is RUN, which
+                             needs not be carried out, or nothing: then it is
+                             not wanted (bats_sched_execution says). The slot
+                             should have nothing to do: between HOLD and GO */
 
     /* Machines that are jobs (billing.h): */
     BATS_EVENT_ENDS,   /* machine, runtime: it may work for so long from now, not
@@ -457,6 +462,10 @@ bool bats_sched_is_busy(const struct bats_sched *s, uint32_t machine,
 
 /* The task is on several machines. */
 bool bats_sched_has_replicas(const struct bats_sched *s, uint32_t task);
+
+/* The task must not run twice at the same time: options.once, or it has
+ * yielded. */
+bool bats_sched_runs_once(const struct bats_sched *s, uint32_t task);
 
 /* The next time at which the engine wants a tick; BATS_NEVER if none. */
 bats_time bats_sched_wakeup(const struct bats_sched *s);

@@ -139,6 +139,53 @@ static bool fill(struct bats_sched *e, uint32_t slot)
     return true;
 }
 
+/* Where machines are no jobs, one that works is acquired for that, though no
+ * plan has asked for it. */
+static bool is_held(struct bats_sched *e, uint32_t machine)
+{
+    struct state *s = &e->state;
+    const struct machine *m = &s->machines[machine];
+    if (m->state == MACHINE_PARKED && !s->is_job && !m->quarantined &&
+        s->clusters[m->cluster].n_held < s->clusters[m->cluster].spec.max)
+        machine_acquire(s, machine);
+    return m->state == MACHINE_ACTIVE && !m->quarantined;
+}
+
+/* It also runs elsewhere, begun later: where tasks wait, that one makes room. */
+static void beside(struct state *s, uint32_t slot, struct bats_position task)
+{
+    struct task *t = &s->tasks[task.i];
+    uint32_t later = t->slot;
+    execution_replica(s, slot, task);
+    if (bats_bag_ready(&s->bag) == 0 || s->in_tail ||
+        s->slots[later].n_tasks > 1)
+        return;
+    s->clusters[slot_cluster(s, later)].sample_sent -= t->in_sample;
+    t->in_sample = false;
+    execution_swap(s, slot, task);
+    execution_cancel_others(s, slot, task);
+}
+
+void assign_found(struct bats_sched *e, uint32_t slot, uint32_t number)
+{
+    struct state *s = &e->state;
+    uint32_t machine = s->slots[slot].machine;
+    struct bats_position task = s->bag.position[number];
+    bool is_ready = s->bag.state[task.i] == BATS_TASK_PENDING;
+    if (s->finish != BATS_FINISH_NOT_YET || s->draining ||
+        s->phase != PHASE_NONE || s->slots[slot].n_tasks > 0 ||
+        !(is_ready || task_may_be_replicated(s, task)) ||
+        !is_held(e, machine) || !use_affordable(s, machine, task) ||
+        !purse_admits(s, machine, task))
+        return;
+    if (is_ready) {
+        bats_bag_take(&s->bag, task);
+        execution_begin(s, slot, task);
+    } else {
+        beside(s, slot, task);
+    }
+}
+
 void assign_slot(struct bats_sched *e, uint32_t slot)
 {
     if (!e->state.in_tail)

@@ -41,6 +41,9 @@ struct bats_sched {
 /* Fills a slot's queue to its depth. */
 void assign_slot(struct bats_sched *e, uint32_t slot);
 
+/* FOUND: the slot, which is idle, runs the task already. */
+void assign_found(struct bats_sched *e, uint32_t slot, uint32_t number);
+
 /* Gives tasks to idle slots while there are both. */
 void assign_idle(struct bats_sched *e);
 

@@ -357,6 +357,13 @@ static int check_event(const struct state *s, bats_time now,
                                   "machine %u cannot be taken away",
                                   ev->machine);
         return 0;
+    case BATS_EVENT_FOUND:
+        if (ev->slot >= s->machines[ev->machine].n_slots ||
+            ev->task >= s->bag.n)
+            return bats_error_set(err, BATS_ESTATE,
+                                  "machine %u cannot run task %u in slot %u",
+                                  ev->machine, ev->task, ev->slot);
+        return 0;
     case BATS_EVENT_ENDS:
     case BATS_EVENT_BILLED:
     case BATS_EVENT_CLOSED:
@@ -456,9 +463,14 @@ static int happen(struct bats_sched *e, const struct bats_event *ev,
     case BATS_EVENT_GO:
         e->state.on_hold = false;
         slots_rescan(&e->state); /* including those that were refused a task */
+        configure_refill(e);     /* and machines that have joined since */
         break;
     case BATS_EVENT_KILLED:
         state_kill(&e->state);
+        break;
+    case BATS_EVENT_FOUND:
+        assign_found(e, e->state.machines[ev->machine].first_slot + ev->slot,
+                     ev->task);
         break;
     }
     return 0;

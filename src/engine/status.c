@@ -209,6 +209,11 @@ bool bats_sched_is_busy(const struct bats_sched *e, uint32_t machine,
     return s->slots[s->machines[machine].first_slot + slot].n_tasks > 0;
 }
 
+bool bats_sched_runs_once(const struct bats_sched *e, uint32_t task)
+{
+    return e->state.tasks[e->state.bag.position[task].i].once;
+}
+
 bool bats_sched_has_replicas(const struct bats_sched *e, uint32_t task)
 {
     const struct state *s = &e->state;

@@ -117,6 +117,7 @@ static const char packed_sql[] =
     "    -- Of machines that are jobs: ends (may work for runtime_us), billed\n"
     "    -- (there: millionths), closed. notice: is taken after runtime_us.\n"
     "    -- killed: the run was, and what it held has been charged since.\n"
+    "    -- found: a worker job has run the task since an earlier session.\n"
     "    -- task: task.id\n"
     "  WITH e AS MATERIALIZED (SELECT h.session, j.value\n"
     "    FROM history h, json_each(h.events) j)\n"
@@ -311,7 +312,7 @@ const char *const bats_schema_events[] = {
     [BATS_EVENT_HOLD] = "hold",           [BATS_EVENT_GO] = "go",
     [BATS_EVENT_ENDS] = "ends",           [BATS_EVENT_BILLED] = "billed",
     [BATS_EVENT_CLOSED] = "closed",       [BATS_EVENT_NOTICE] = "notice",
-    [BATS_EVENT_KILLED] = "killed",
+    [BATS_EVENT_KILLED] = "killed",       [BATS_EVENT_FOUND] = "found",
 };
 
 const char *const bats_schema_commands[] = {

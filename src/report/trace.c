@@ -33,6 +33,7 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
         [BATS_EVENT_FAILED] = "failed after",
         [BATS_EVENT_PREEMPTED] = "was stopped",
         [BATS_EVENT_YIELDED] = "wants to be run again",
+        [BATS_EVENT_FOUND] = "was begun in an earlier session",
     };
     char name[BATS_MACHINE_NAME], runtime[BATS_UNITS_TEXT] = "";
     switch (event->type) {
@@ -68,6 +69,7 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
         break;
     case BATS_EVENT_PREEMPTED:
     case BATS_EVENT_YIELDED:
+    case BATS_EVENT_FOUND:
         break;
     }
     line(trace, now, "%s: task %" PRIu32 " %s%s%s",

@@ -73,7 +73,8 @@ static char *put_event(char *at, const struct bats_record *r,
 {
     bool of_task =
         e->type == BATS_EVENT_DONE || e->type == BATS_EVENT_FAILED ||
-        e->type == BATS_EVENT_PREEMPTED || e->type == BATS_EVENT_YIELDED;
+        e->type == BATS_EVENT_PREEMPTED || e->type == BATS_EVENT_YIELDED ||
+        e->type == BATS_EVENT_FOUND;
 
     at = put_text(at, bats_schema_events[e->type]);
     if (e->type == BATS_EVENT_CHOSEN) {
@@ -99,7 +100,7 @@ static char *put_event(char *at, const struct bats_record *r,
     if (!of_task)
         return at;
     at = put_task(bats_pack_number(at, e->slot), r, e->task);
-    if (e->type != BATS_EVENT_PREEMPTED && e->type != BATS_EVENT_YIELDED)
+    if (e->type == BATS_EVENT_DONE || e->type == BATS_EVENT_FAILED)
         at = bats_pack_number(at, e->runtime);
     return at;
 }

@@ -184,7 +184,7 @@ static void obey(struct world *w)
         case BATS_NOTICE_CHARGE:
             w->booked += c.amount;
             if (w->held[c.machine] && w->punctual &&
-                !is_use(w)) /* not the first window */
+                !is_use(w) && !w->finds) /* not the first window */
                 assert_true(w->pending_before > 0 || works(w, c.machine));
             break;
         case BATS_NOTICE_QUARANTINE:

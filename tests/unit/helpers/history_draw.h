@@ -164,6 +164,8 @@ static void make_world(struct world *w, unsigned long seed)
     *w = (struct world){.rng = last.rng,
                         .replicas = last.replicas,
                         .superseded = last.superseded,
+                        .finds = last.finds,
+                        .found = last.found,
                         .choices = last.choices,
                         .digest_bats = last.digest_bats,
                         .digest_bkp = last.digest_bkp,

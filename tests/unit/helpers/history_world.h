@@ -51,6 +51,8 @@ struct world {
     struct queue queue[MACHINES][SLOTS];
     uint64_t n_executions;
     uint64_t replicas, superseded; /* of all worlds */
+    bool finds;     /* machines run tasks that nobody told them to run; */
+    uint64_t found; /* those that the engine wanted, of all worlds */
     uint32_t pending_before;       /* the event */
     bool sampling;                 /* tasks may run for their runtime alone */
     bool sampled, chosen;          /* SAMPLED came, and was answered */
