@@ -196,12 +196,14 @@ static int compare(const struct bats_settings *set,
                    struct bats_error *err)
 {
     struct changes changes = {0};
+    bool same = true;
     int rc = name_bag(bag, h->record, err);
     if (rc < 0 || bats_record_sessions(h->record) == 0)
         return rc;
     h->resume = resume_of(set);
     for (uint32_t task = 0; task < bats_bagfile_count(bag); task++) {
         struct bats_record_past past = bats_record_past(h->record, task);
+        same &= past.match == BATS_RECORD_SAME;
         h->state[task] = (uint8_t)bats_record_state(h->resume, &past);
         h->attempts[task] = past.attempts;
         if (h->state[task] == BATS_TASK_DONE ||
@@ -218,6 +220,8 @@ static int compare(const struct bats_settings *set,
         sum_up(&changes);
     }
     bats_record_forget_past(h->record);
+    if (rc >= 0 && same)
+        rc = bats_record_killed_run(h->record, &h->killed_run, err);
     return rc;
 }
 
@@ -292,6 +296,7 @@ int bats_history_close(struct bats_history *history, struct bats_error *err)
     if (history->record != NULL)
         rc = bats_record_close(history->record, err);
     free(history->path);
+    free(history->killed_run);
     free(history->state);
     free(history->attempts);
     free(history->failures);

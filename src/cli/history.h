@@ -25,6 +25,8 @@ struct bats_history {
     uint32_t *was;              /* per task that keeps its result, its index in
                                  * the last session; else UINT32_MAX */
     enum bats_record_resume resume; /* NOT: nothing is known */
+    char *killed_run; /* run id of the last session, if it was killed and had the
+                       * same bag; else NULL */
     bats_money charged, reserved;
 };
 

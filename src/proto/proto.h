@@ -26,7 +26,7 @@
 #include "bats/error.h"
 #include "util/usage.h"
 
-#define BATS_PROTO_VERSION 11
+#define BATS_PROTO_VERSION 12
 #define BATS_PROTO_HOST 256     /* longest host name, with the NUL */
 #define BATS_PROTO_OUTPUTS 4    /* kinds of output, numbered from 0 */
 #define BATS_PROTO_BINDS 3      /* ways to bind tasks, likewise */
@@ -59,7 +59,9 @@ enum bats_message_type {
     BATS_MESSAGE_CHALLENGE, /* master: I prove who I am; who are you? */
     BATS_MESSAGE_PROOF,     /* gateway: this proves it; so many ranks come */
     BATS_MESSAGE_WELCOME,   /* master: say HELLO */
-    BATS_MESSAGE_NOTICE     /* worker: my node will be taken away */
+    BATS_MESSAGE_NOTICE,    /* worker: my node will be taken away */
+    BATS_MESSAGE_TAKEN      /* master: so many of your RESULTs, the oldest
+                             * ones, are on record */
 };
 
 enum bats_leave {
@@ -69,7 +71,9 @@ enum bats_leave {
                         * finalized */
     BATS_LEAVE_CUT,    /* gateway: the master is gone; stop the tasks within
                         * their grace time, then as LEAVE */
-    BATS_LEAVE_AGAIN   /* gateway: the same, but stay, and say HELLO again */
+    BATS_LEAVE_AGAIN   /* gateway: the master is gone; stay, and say HELLO to
+                        * the next one. Tasks go on if SETUP said `keep`, else
+                        * they are stopped as for CUT */
 };
 
 struct bats_hello {
@@ -89,6 +93,11 @@ struct bats_hello {
     uint64_t memory_bytes;
     const char *bound; /* hardware threads of the rank */
     uint32_t bound_cores;
+    /* For another master: what it has of the run `kept_run` ("": nothing). */
+    const char *kept_run;
+    uint32_t task, attempt; /* it runs this one; attempt 0: none */
+    const char *results;    /* a RESULT message that nobody has taken */
+    size_t n_results;       /* bytes; 0: none */
 };
 
 struct bats_setup {
@@ -102,6 +111,8 @@ struct bats_setup {
     uint32_t master_pid;     /* 0: not on the worker's host */
     uint8_t output;          /* enum bats_output of exec/process/runner.h */
     bool hold;               /* lines: they come with the RESULT */
+    bool keep;               /* RESULTs are kept until TAKEN, and tasks go on,
+                              * for another master */
     uint8_t bind;            /* enum bats_bind of site/hardware.h */
     uint32_t share_index;    /* of the cores that it shares with other
                               * ranks, */
@@ -123,6 +134,8 @@ struct bats_assign {
     uint32_t task;
     uint32_t attempt;      /* 1 = first */
     uint32_t replica;      /* replica number (0 = original) */
+    bool once;             /* it must not run twice at the same time: without a
+                            * master it is stopped */
     int64_t sleep_us;      /* built-in sleep, real microseconds */
     int64_t lost_us;       /* emulation: so long after its start, real
                           * microseconds, it is lost and never answers until it
@@ -194,6 +207,7 @@ void bats_packet_release(struct bats_packet *packet);
 void bats_proto_hello(struct bats_packet *p, const struct bats_hello *hello);
 void bats_proto_setup(struct bats_packet *p, const struct bats_setup *setup);
 void bats_proto_cancel(struct bats_packet *p, uint32_t task);
+void bats_proto_taken(struct bats_packet *p, uint32_t n);
 void bats_proto_verdict(struct bats_packet *p,
                         const struct bats_verdict *verdict);
 void bats_proto_stop(struct bats_packet *p, enum bats_leave leave);
@@ -223,6 +237,7 @@ struct bats_message {
         struct bats_hello hello;
         struct bats_setup setup;
         uint32_t task; /* CANCEL */
+        uint32_t taken;
         struct bats_verdict verdict;
         enum bats_leave leave; /* STOP */
         struct bats_output_lines output;

@@ -96,6 +96,17 @@ static const char *take_texts(struct reader *r, size_t *n)
     return texts;
 }
 
+/* A whole RESULT message in another one. */
+static const char *take_results(struct reader *r, size_t *n)
+{
+    struct bats_message message;
+    const char *bytes = take_bytes(r, n);
+    if (*n > 0 && (*bytes != BATS_MESSAGE_RESULT ||
+                   bats_proto_open(bytes, *n, &message, NULL) < 0))
+        complain(r, "has results that are none");
+    return bytes;
+}
+
 static void take_hello(struct reader *r, struct bats_hello *hello)
 {
     if (take_u32(r) != BATS_FORMAT_MAGIC)
@@ -114,6 +125,10 @@ static void take_hello(struct reader *r, struct bats_hello *hello)
     hello->memory_bytes = take(r, 8);
     hello->bound = take_text(r, BATS_PROTO_BOUND - 1);
     hello->bound_cores = take_u32(r);
+    hello->kept_run = take_text(r, SIZE_MAX);
+    hello->task = take_u32(r);
+    hello->attempt = take_u32(r);
+    hello->results = take_results(r, &hello->n_results);
 }
 
 static void take_setup(struct reader *r, struct bats_setup *setup)
@@ -129,6 +144,7 @@ static void take_setup(struct reader *r, struct bats_setup *setup)
     setup->master_pid = take_u32(r);
     setup->output = (uint8_t)take_small(r, BATS_PROTO_OUTPUTS - 1);
     setup->hold = take_small(r, 1);
+    setup->keep = take_small(r, 1);
     setup->bind = (uint8_t)take_small(r, BATS_PROTO_BINDS - 1);
     setup->share_index = take_u32(r);
     setup->share_count = take_u32(r);
@@ -148,6 +164,7 @@ static void take_assign(struct reader *r, struct bats_assign *assign)
     assign->task = take_u32(r);
     assign->attempt = take_u32(r);
     assign->replica = take_u32(r);
+    assign->once = take_small(r, 1);
     assign->sleep_us = take_amount(r);
     assign->lost_us = take_amount(r);
     assign->noticed_us = take_amount(r);
@@ -271,6 +288,9 @@ int bats_proto_open(const void *bytes, size_t n, struct bats_message *message,
         break;
     case BATS_MESSAGE_CANCEL:
         message->u.task = take_u32(&r);
+        break;
+    case BATS_MESSAGE_TAKEN:
+        message->u.taken = take_u32(&r);
         break;
     case BATS_MESSAGE_VERDICT:
         take_verdict(&r, &message->u.verdict);

@@ -94,6 +94,10 @@ void bats_proto_hello(struct bats_packet *p, const struct bats_hello *hello)
     put(p, hello->memory_bytes, 8);
     put_text(p, hello->bound);
     put(p, hello->bound_cores, 4);
+    put_text(p, hello->kept_run);
+    put(p, hello->task, 4);
+    put(p, hello->attempt, 4);
+    put_bytes(p, hello->results, hello->n_results);
 }
 
 void bats_proto_setup(struct bats_packet *p, const struct bats_setup *setup)
@@ -109,6 +113,7 @@ void bats_proto_setup(struct bats_packet *p, const struct bats_setup *setup)
     put(p, setup->master_pid, 4);
     put(p, setup->output, 1);
     put(p, setup->hold, 1);
+    put(p, setup->keep, 1);
     put(p, setup->bind, 1);
     put(p, setup->share_index, 4);
     put(p, setup->share_count, 4);
@@ -129,6 +134,7 @@ void bats_proto_assign(struct bats_packet *p, const struct bats_assign *assign)
     put(p, assign->task, 4);
     put(p, assign->attempt, 4);
     put(p, assign->replica, 4);
+    put(p, assign->once, 1);
     put(p, (uint64_t)assign->sleep_us, 8);
     put(p, (uint64_t)assign->lost_us, 8);
     put(p, (uint64_t)assign->noticed_us, 8);
@@ -171,6 +177,12 @@ void bats_proto_cancel(struct bats_packet *p, uint32_t task)
 {
     begin(p, BATS_MESSAGE_CANCEL);
     put(p, task, 4);
+}
+
+void bats_proto_taken(struct bats_packet *p, uint32_t n)
+{
+    begin(p, BATS_MESSAGE_TAKEN);
+    put(p, n, 4);
 }
 
 void bats_proto_verdict(struct bats_packet *p,

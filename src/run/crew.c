@@ -165,6 +165,9 @@ void bats_crew_seat(struct bats_crew *crew, size_t i,
     snprintf(worker->partition, sizeof worker->partition, "%s",
              hello->partition);
     crew->members[i].state = BATS_MEMBER_WORKS;
+    crew->members[i].keeps = false;
+    crew->members[i].n_results = 0;
+    crew->members[i].unwanted = BATS_NO_TASK;
     crew->members[i].stream = ++crew->n_seated;
     crew->members[i].heard_us = bats_clock_now_us();
 }

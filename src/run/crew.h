@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "bats/error.h"
+#include "bats/sched.h"
 #include "input/platform.h"
 #include "run/comm.h"
 #include "run/executor.h"
@@ -36,6 +37,11 @@ struct bats_member {
                  * joins has others */
     int64_t heard_us;
     bool is_ready; /* its node has done what comes before the first task */
+    /* Of a rank that keeps its RESULTs until they are TAKEN (proto.h): */
+    bool keeps;
+    uint32_t n_results; /* that it has not been told of */
+    uint32_t unwanted;  /* runs for an earlier session, and was told to stop;
+                         * BATS_NO_TASK: none */
 };
 
 struct bats_crew {

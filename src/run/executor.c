@@ -31,6 +31,7 @@ struct waiting {
     uint32_t task;
     uint32_t attempt;
     uint32_t replica;
+    bool once;
     int64_t sleep_us;
     int64_t lost_us;    /* emulation; 0: it is not lost */
     int64_t noticed_us; /* or 0 */
@@ -62,6 +63,8 @@ struct bats_executor {
     uint32_t running; /* task, while the runner is busy: */
     uint32_t attempt;
     bool is_replica;
+    bool is_cancelled; /* it was told to stop */
+    bool is_once;      /* it must not run elsewhere at the same time */
     /* Emulation of a machine that never answers: `running` is lost at this
      * time, INT64_MAX: it is not; from then on the slot is silent until the
      * task is cancelled, or for `noticed_us`, if that is not 0. */
@@ -216,6 +219,7 @@ static int enqueue(struct bats_executor *executor, struct bats_message *assign,
         *w = (struct waiting){.task = a.task,
                               .attempt = a.attempt,
                               .replica = a.replica,
+                              .once = a.once,
                               .sleep_us = a.sleep_us,
                               .lost_us = a.lost_us,
                               .noticed_us = a.noticed_us,
@@ -267,6 +271,7 @@ static int cancel(struct bats_executor *executor, uint32_t task,
     if (executor->ready && bats_runner_busy(executor->runner) &&
         executor->running == task) {
         executor->lost_at_us = INT64_MAX; /* nor is it on its way out */
+        executor->is_cancelled = true;
         bats_runner_cancel(executor->runner);
         return 0;
     }
@@ -356,6 +361,35 @@ void bats_executor_wind_up(struct bats_executor *executor)
     while (bats_runner_busy(executor->runner) &&
            bats_runner_poll(executor->runner, INT64_MAX, &r, &err) == 0)
         ;
+}
+
+bool bats_executor_go_on(struct bats_executor *executor)
+{
+    while (executor->first != NULL)
+        free(unhook(executor, &executor->first));
+    if (executor->held.asks) { /* from their beginning */
+        executor->held.is_wanted = false;
+        executor->held.stream = 1;
+        executor->held.offset = 0;
+    }
+    return !executor->stopping &&
+           (executor->held.asks || (bats_runner_busy(executor->runner) &&
+                                    !executor->is_cancelled &&
+                                    !executor->is_once));
+}
+
+void bats_executor_runs(const struct bats_executor *executor, uint32_t *task,
+                        uint32_t *attempt)
+{
+    *task = executor->running;
+    *attempt = bats_runner_busy(executor->runner) ? executor->attempt : 0;
+}
+
+bool bats_executor_asks(const struct bats_executor *executor, uint32_t task,
+                        uint32_t attempt)
+{
+    return executor->held.asks && executor->running == task &&
+           executor->attempt == attempt;
 }
 
 size_t bats_executor_waiting(const struct bats_executor *executor)
@@ -474,6 +508,8 @@ static int start_next(struct bats_executor *x, struct bats_error *err)
     x->running = w->task;
     x->attempt = w->attempt;
     x->is_replica = w->replica > 0;
+    x->is_cancelled = false;
+    x->is_once = w->once;
     bool begins_lost = w->lost_us == 1;
     x->noticed_us = w->noticed_us;
     x->lost_at_us = INT64_MAX;

@@ -57,6 +57,19 @@ void bats_executor_stop(struct bats_executor *executor, int64_t grace_us);
  * left of it. Results and output lines are dropped. */
 void bats_executor_wind_up(struct bats_executor *executor);
 
+/* The master is gone, and there may be another one: tasks that have not begun are
+ * forgotten. False: nothing runs that could go on for it, and no lines wait for
+ * a VERDICT; what runs was told to stop. */
+bool bats_executor_go_on(struct bats_executor *executor);
+
+/* The task that runs; *attempt 0: none does. */
+void bats_executor_runs(const struct bats_executor *executor, uint32_t *task,
+                        uint32_t *attempt);
+
+/* All lines of this attempt, which has ended, wait for a VERDICT. */
+bool bats_executor_asks(const struct bats_executor *executor, uint32_t task,
+                        uint32_t attempt);
+
 /* The number of queued tasks that can start one after another: none if a
  * VERDICT has to come first. The running task does not count. */
 size_t bats_executor_waiting(const struct bats_executor *executor);

@@ -260,20 +260,30 @@ static int connect_once(const struct bats_door *door, struct bats_error *err)
                                     door->host, port, strerror(errno));
 }
 
+/* How it waits for another master; without `pause` it was never there. */
+struct patience {
+    int64_t until_us;
+    void (*pause)(void *context, int64_t us);
+    void *context;
+};
+
 /* The file may be written anew meanwhile, as the master comes back; until then
- * it may be missing for one that `was_there`. */
-static int reach(const char *file, bool was_there, struct bats_door *door,
-                 int64_t until_us, struct bats_error *err)
+ * it may be missing. */
+static int reach(const char *file, const struct patience *p,
+                 struct bats_door *door, struct bats_error *err)
 {
     for (;;) {
         int rc = bats_door_read(file, door, err);
-        if (rc < 0 && !was_there)
+        if (rc < 0 && p->pause == NULL)
             return rc;
         int fd = rc == 0 ? connect_once(door, err) : rc;
-        if (fd >= 0 || bats_clock_now_us() > until_us ||
+        if (fd >= 0 || bats_clock_now_us() > p->until_us ||
             bats_signals_count() > 0)
             return fd;
-        bats_clock_sleep(AGAIN_US);
+        if (p->pause != NULL)
+            p->pause(p->context, AGAIN_US);
+        else
+            bats_clock_sleep(AGAIN_US);
     }
 }
 
@@ -386,15 +396,15 @@ static int seal(struct gateway *g, const struct bats_door *door,
     return rc;
 }
 
-static int join(struct gateway *g, bool was_there, int64_t until_us,
+static int join(struct gateway *g, const struct patience *p,
                 int64_t *silence_us, struct bats_error *err)
 {
     struct bats_door door;
     struct bats_message message;
-    int fd = reach(g->options->file, was_there, &door, until_us, err);
+    int fd = reach(g->options->file, p, &door, err);
     if (fd < 0)
         return fd;
-    until_us = bats_clock_now_us() + PATIENCE_US;
+    int64_t until_us = bats_clock_now_us() + PATIENCE_US;
     if (!bats_wire_open(&g->wire, fd)) {
         close(fd);
         return bats_error_set(err, BATS_ESYS, "the connection: %s",
@@ -435,22 +445,26 @@ int bats_gateway_create(const struct bats_gateway_options *options,
         return rc;
     }
     *comm = &g->base;
-    return join(g, false, bats_clock_now_us() + PATIENCE_US, silence_us, err);
+    struct patience p = {bats_clock_now_us() + PATIENCE_US, NULL, NULL};
+    return join(g, &p, silence_us, err);
 }
 
 int bats_gateway_return(struct bats_comm *comm, int64_t until_us,
-                        int64_t *silence_us, struct bats_error *err)
+                        void (*pause)(void *context, int64_t us),
+                        void *context, int64_t *silence_us,
+                        struct bats_error *err)
 {
     struct gateway *g = gateway_of(comm);
+    struct patience p = {until_us, pause, context};
     for (;;) {
         bats_wire_close(&g->wire);
         g->cut = false;
-        int rc = join(g, true, until_us, silence_us, err);
+        int rc = join(g, &p, silence_us, err);
         g->cut = rc < 0;
         /* A master that refuses the job will not change its mind. */
         if (rc == 0 || rc == BATS_EINPUT || bats_clock_now_us() > until_us ||
             bats_signals_count() > 0)
             return rc;
-        bats_clock_sleep(AGAIN_US);
+        pause(context, AGAIN_US);
     }
 }

@@ -38,8 +38,11 @@ int bats_gateway_create(const struct bats_gateway_options *options,
 /* After the connection has ended (bats_comm_is_gone): does all that again, until
  * `until_us` (monotonic) if need be; the master may be another one, which has
  * written the file anew. The other ranks have been told BATS_LEAVE_AGAIN.
- * Errors as before. */
+ * Between two attempts `pause` is called, to return after so many microseconds
+ * or sooner. Errors as before. */
 int bats_gateway_return(struct bats_comm *comm, int64_t until_us,
-                        int64_t *silence_us, struct bats_error *err);
+                        void (*pause)(void *context, int64_t us),
+                        void *context, int64_t *silence_us,
+                        struct bats_error *err);
 
 #endif

@@ -46,6 +46,7 @@ void bats_introduce(struct bats_introduction *introduction, int rank)
         .memory_bytes = node->hardware.memory_bytes,
         .bound = node->hardware.bound,
         .bound_cores = node->hardware.bound_cores,
+        .kept_run = "",
     };
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run/found.h"
 #include "run/heart.h"
 #include "run/hub.h"
 #include "run/master.h"
@@ -172,6 +173,47 @@ static int announce(struct master *m, const uint32_t *machine, uint32_t n,
     return rc;
 }
 
+static void say_found(struct master *m, const char *job,
+                      const struct bats_found *found)
+{
+    char results[80] = "", tasks[80] = "";
+    if (found->results > 0)
+        snprintf(results, sizeof results,
+                 "%u result%s of the session that was killed%s",
+                 (unsigned)found->results, found->results == 1 ? "" : "s",
+                 found->tasks > 0 ? ", " : "");
+    if (found->tasks > 0)
+        snprintf(tasks, sizeof tasks, "%u task%s on", (unsigned)found->tasks,
+                 found->tasks == 1 ? " goes" : "s go");
+    if (found->results + found->tasks > 0)
+        bats_master_notice(m, BATS_MASTER_NONE, BATS_MASTER_NONE,
+                           "worker job %s is back: %s%s", job, results, tasks);
+}
+
+/* The same, but what they have of an earlier session comes before all else. */
+static int bring(struct master *m, const struct bats_peer *peer,
+                 const uint32_t *machine, const size_t *member,
+                 struct bats_error *err)
+{
+    struct bats_event hold = {.type = BATS_EVENT_HOLD};
+    struct bats_event go = {.type = BATS_EVENT_GO};
+    struct bats_found found = {0};
+    bool holds = false;
+    for (uint32_t k = 0; k < peer->n_ranks; k++)
+        holds |= bats_found_any(m, &peer->hellos[k]);
+    if (m->journal.failing_since > 0) /* the engine is on hold already */
+        holds = false;
+    int rc = holds ? bats_master_handle(m, &hold, err) : 0;
+    if (rc == 0)
+        rc = announce(m, machine, peer->n_ranks, err);
+    for (uint32_t k = 0; rc == 0 && k < peer->n_ranks; k++)
+        rc = bats_joined_blame(
+            m, member[k],
+            bats_found_take(m, member[k], &peer->hellos[k], &found, err), err);
+    say_found(m, peer->job, &found);
+    return rc == 0 && holds ? bats_master_handle(m, &go, err) : rc;
+}
+
 static int seat(struct bats_joined *j, size_t i, const uint32_t *machine,
                 struct bats_error *err)
 {
@@ -201,9 +243,11 @@ static int seat(struct bats_joined *j, size_t i, const uint32_t *machine,
     }
     for (uint32_t k = 0; rc == 0 && k < n; k++)
         rc = bats_master_set_up(m, member[k], NULL, err);
+    if (rc == 0)
+        rc = bring(m, peer, machine, member, err);
     free(member);
     free(rank);
-    return rc < 0 ? rc : announce(m, machine, n, err);
+    return rc;
 }
 
 static struct guest *guest_of(struct bats_joined *j, const char *job)

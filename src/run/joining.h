@@ -41,12 +41,13 @@
  * LOST and the job stays; it is sent off by itself when no machine of it is
  * left.
  *
- * The gateway, wherever it is, stops its tasks when the connection breaks, or
- * when it has heard nothing for --silence. Until that is over it tries to come
- * back: reads FILE again, connects, and is admitted or refused like a new one.
+ * The gateway, wherever it is, stops its tasks when it has heard nothing for
+ * --silence. If the connection breaks, it tries to come back until that is over:
+ * reads FILE again, connects, and is admitted or refused like a new one. Its
+ * tasks go on meanwhile where they can be told to another master (kept.h).
  * So a master that continues a run (--resume), and writes FILE anew, gets the
- * jobs that still live; and a job side that has settled a job refuses it. Then
- * the job ends by itself.
+ * jobs that still live, with their results (found.h); and a job side that has
+ * settled a job refuses it. Then the job ends by itself.
  *
  * All functions of struct bats_joining are called in the master's thread, from
  * its loop; they must not block for long: the heart (heart.h) beats on, but

@@ -101,6 +101,7 @@ static int run_task(struct master *m, size_t i,
         .task = command->task,
         .attempt = ++m->attempts[command->task],
         .replica = command->replica,
+        .once = bats_sched_runs_once(m->sched, command->task),
         .command = builtin ? "" : m->command,
         .variables = m->variables,
         .n_variables = (size_t)n_variables,
@@ -184,6 +185,23 @@ static int carry_out(struct master *m, const struct bats_command *command,
     return rc;
 }
 
+/* Tells ranks what of theirs is on record. A result whose output is still to
+ * come is not. */
+static int confirm(struct master *m, struct bats_error *err)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < m->crew.n; i++) {
+        struct bats_member *member = &m->crew.members[i];
+        struct bats_packet packet = {0};
+        if (!member->keeps || member->n_results == 0 || m->to_come[i] > 0)
+            continue;
+        bats_proto_taken(&packet, member->n_results);
+        member->n_results = 0;
+        rc = bats_crew_send(&m->crew, i, &packet, err);
+    }
+    return rc;
+}
+
 /* Carries out the engine's commands, once everything that led to them is
  * recorded. Otherwise nothing is started, but a run that stops must stop. */
 static int carry_out_all(struct master *m, struct bats_error *err)
@@ -209,7 +227,7 @@ static int carry_out_all(struct master *m, struct bats_error *err)
     struct bats_command command;
     size_t at = 0;
     bool all = rc > 0 || m->stopping;
-    rc = 0;
+    rc = rc > 0 && m->joined != NULL ? confirm(m, err) : 0;
     while (rc == 0 && bats_journal_next(j, all, &at, &command))
         rc = carry_out(m, &command, err);
     return rc;
@@ -286,6 +304,7 @@ static int take(struct master *m, size_t i, struct bats_message *message,
         return 0; /* its tasks run elsewhere */
     switch (message->type) {
     case BATS_MESSAGE_RESULT:
+        m->crew.members[i].n_results++;
         rc = bats_results_take(m, i, message, err);
         return rc != BATS_RESULTS_ENDING
                    ? rc

@@ -182,6 +182,19 @@ static int64_t notice_ms(const struct master *m, const struct bats_cluster *c)
                                                         : (int64_t)ms;
 }
 
+/* A worker job may live longer than this master. Output that is not in files
+ * of a task's own can only go to one of them, and all of it. */
+static bool keeps(const struct master *m, uint32_t cluster, bool holds,
+                  bool prepares)
+{
+    const struct bats_run_options *o = m->options;
+    return m->joined != NULL && o->record != NULL && !prepares &&
+           !bats_reliability_loses(
+               &m->survey.platform.reliability[cluster]) &&
+           o->output != BATS_OUTPUT_STREAM &&
+           (o->output != BATS_OUTPUT_LINES || holds);
+}
+
 int bats_master_set_up(struct master *m, size_t i,
                        const struct bats_executor_sink *sink,
                        struct bats_error *err)
@@ -228,6 +241,8 @@ int bats_master_set_up(struct master *m, size_t i,
         .stop = stop,
         .n_stop = n_stop,
     };
+    setup.keep = keeps(m, cluster, setup.hold, n_start > 0 || n_stop > 0);
+    m->crew.members[i].keeps = setup.keep;
     m->crew.members[i].is_ready = n_start == 0;
     struct bats_packet packet = {0};
     if (rank == 0)

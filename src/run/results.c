@@ -131,9 +131,31 @@ static int take_lines(struct master *m, size_t i,
     return bats_crew_send(&m->crew, i, &packet, err);
 }
 
-static int take_result(struct master *m, size_t i,
-                       const struct bats_task_result *r,
-                       struct bats_error *err)
+int bats_results_refuse(struct master *m, size_t i,
+                        const struct bats_task_result *r,
+                        struct bats_error *err)
+{
+    struct bats_packet packet = {0};
+    struct bats_verdict verdict = {r->task, r->attempt, false};
+    if (!r->asks)
+        return 0;
+    bats_proto_verdict(&packet, &verdict);
+    return bats_crew_send(&m->crew, i, &packet, err);
+}
+
+/* It was begun for an earlier session, and this one has no use for it. */
+static bool is_unwanted(struct master *m, size_t i, uint32_t task)
+{
+    struct bats_member *member = &m->crew.members[i];
+    if (m->joined == NULL || !member->keeps || member->unwanted != task)
+        return false;
+    member->unwanted = BATS_NO_TASK;
+    return true;
+}
+
+int bats_results_take_one(struct master *m, size_t i,
+                          const struct bats_task_result *r,
+                          struct bats_error *err)
 {
     if (r->task >= bats_bagfile_count(m->options->bag))
         return bats_error_set(err, BATS_EPROTO,
@@ -144,6 +166,8 @@ static int take_result(struct master *m, size_t i,
     uint32_t slot = m->survey.platform.places[i].slot;
     enum bats_execution_state state =
         bats_sched_execution(m->sched, machine, slot, r->task);
+    if (state == BATS_EXECUTION_NONE && is_unwanted(m, i, r->task))
+        return bats_results_refuse(m, i, r, err);
     /* Its rank was told to end before this one was: the order is for all
      * ranks, but for those of other jobs, and those that may be reclaimed: there
      * the task is to be run again. (Or this is an emulated loss.) */
@@ -211,7 +235,7 @@ int bats_results_take(struct master *m, size_t i, struct bats_message *message,
     struct bats_task_result result;
     int rc = 0;
     while (rc == 0 && bats_proto_next_result(message, &result))
-        rc = take_result(m, i, &result, err);
+        rc = bats_results_take_one(m, i, &result, err);
     return rc;
 }
 

@@ -13,6 +13,14 @@
 int bats_results_take(struct master *m, size_t i, struct bats_message *message,
                       struct bats_error *err);
 
+/* One of them; or one that nobody needs. */
+int bats_results_take_one(struct master *m, size_t i,
+                          const struct bats_task_result *r,
+                          struct bats_error *err);
+int bats_results_refuse(struct master *m, size_t i,
+                        const struct bats_task_result *r,
+                        struct bats_error *err);
+
 /* Handles lines of a task, from member i. */
 int bats_results_output(struct master *m, size_t i,
                         const struct bats_output_lines *output,

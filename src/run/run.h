@@ -110,6 +110,9 @@ struct bats_run_options {
     uint64_t sync_events;
     struct bats_sched_earlier earlier;
     const uint32_t *attempts; /* per task, in earlier sessions; may be NULL */
+    const char *killed_run; /* run id of the last session, if it was killed and
+                             * had the same bag: what its worker jobs have
+                             * done since counts. NULL: none */
     struct bats_sched_sampling sampling; /* without observations, which */
     const struct bats_profile *profile;  /* come from here, by name of cluster;
                                           * NULL: none */

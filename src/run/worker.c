@@ -5,6 +5,9 @@
  * need not wake up for each (batch.h); none waits when there is no further
  * task to execute.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "run/batch.h"
 #include "run/clock.h"
 #include "run/comm.h"
@@ -12,6 +15,7 @@
 #include "run/gateway.h"
 #include "run/heart.h"
 #include "run/introduce.h"
+#include "run/kept.h"
 #include "run/run.h"
 #include "run/signals.h"
 #include "site/deaths.h"
@@ -28,6 +32,7 @@ struct worker {
     struct bats_executor *executor; /* NULL before SETUP and after a failure */
     struct bats_packet results;
     struct bats_batch batch; /* results in `results` */
+    struct bats_kept kept;   /* for another master */
     struct bats_quiet quiet;
     int64_t look_us;    /* longest sleep, from SETUP */
     int64_t beat_us;    /* longest silence, from SETUP */
@@ -67,9 +72,13 @@ static void collect_result(void *context,
 
 static int post_results(struct worker *w, struct bats_error *err)
 {
+    int rc = 0;
     w->batch.n = 0;
     w->batch.answered = false;
-    return post(w, &w->results, err);
+    if (w->kept.on && !w->results.failed)
+        rc = bats_shelf_add(&w->kept.results, w->results.bytes, w->results.n,
+                            err);
+    return rc < 0 ? rc : post(w, &w->results, err);
 }
 
 static int64_t left_us(const struct worker *w)
@@ -96,6 +105,8 @@ static int fail(struct worker *w, const char *sentence, struct bats_error *err)
 {
     bats_executor_destroy(w->executor);
     w->executor = NULL;
+    w->kept.is_older = false;
+    bats_shelf_drop(&w->kept.later, SIZE_MAX);
     w->parked = true;
     int rc = w->batch.n > 0 ? post_results(w, err) : 0;
     struct bats_packet packet = {0};
@@ -103,25 +114,58 @@ static int fail(struct worker *w, const char *sentence, struct bats_error *err)
     return rc < 0 ? rc : post(w, &packet, err);
 }
 
+static int set_up(struct worker *w, const struct bats_setup *setup,
+                  struct bats_error *err)
+{
+    struct bats_executor_sink sink = {w, collect_result, send_output};
+    w->parked = true;
+    w->look_us = setup->look_us;
+    w->holds = setup->hold;
+    w->beat_us = setup->beat_us;
+    w->grace_ms = setup->grace_ms;
+    w->notice_ms = setup->notice_ms;
+    w->prepares = setup->n_start > 0;
+    bats_comm_set_process(w->comm, 0, setup->master_pid);
+    w->quiet.woken = bats_comm_woken(w->comm);
+    w->kept.waits = false;
+    w->kept.on = setup->keep;
+    free(w->kept.run);
+    w->kept.run = strdup(setup->run_id);
+    if (w->kept.run == NULL)
+        return bats_error_set(err, BATS_ENOMEM, "out of memory");
+    w->kept.is_older = w->executor != NULL && bats_executor_busy(w->executor);
+    if (w->kept.is_older)
+        return 0;
+    bats_executor_destroy(w->executor);
+    w->executor = NULL;
+    return bats_executor_create(setup, &sink, &w->executor, err);
+}
+
+/* It has to wait for the end of the task that was begun for another master. */
+static bool is_for_later(const struct worker *w,
+                         const struct bats_message *message)
+{
+    uint32_t task, attempt;
+    if (!w->kept.is_older)
+        return false;
+    bats_executor_runs(w->executor, &task, &attempt);
+    return message->type == BATS_MESSAGE_SETUP ||
+           message->type == BATS_MESSAGE_ASSIGN ||
+           (message->type == BATS_MESSAGE_CANCEL &&
+            (attempt == 0 || task != message->u.task));
+}
+
 static int obey(struct worker *w, struct bats_message *message,
                 struct bats_error *err)
 {
-    struct bats_executor_sink sink = {w, collect_result, send_output};
     switch (message->type) {
     case BATS_MESSAGE_SETUP:
-        if (w->executor != NULL)
+        if (w->executor != NULL && !w->kept.waits)
             return bats_error_set(err, BATS_EPROTO, "a second SETUP came");
-        w->parked = true;
-        w->look_us = message->u.setup.look_us;
-        w->holds = message->u.setup.hold;
-        w->beat_us = message->u.setup.beat_us;
-        w->grace_ms = message->u.setup.grace_ms;
-        w->notice_ms = message->u.setup.notice_ms;
-        w->prepares = message->u.setup.n_start > 0;
-        bats_comm_set_process(w->comm, 0, message->u.setup.master_pid);
-        w->quiet.woken = bats_comm_woken(w->comm);
-        return bats_executor_create(&message->u.setup, &sink, &w->executor,
-                                    err);
+        return set_up(w, &message->u.setup, err);
+    case BATS_MESSAGE_TAKEN:
+        bats_shelf_drop(&w->kept.results, message->u.taken);
+        return 0;
     case BATS_MESSAGE_PARK:
     case BATS_MESSAGE_UNPARK:
         w->parked = message->type == BATS_MESSAGE_PARK;
@@ -156,19 +200,49 @@ static int obey(struct worker *w, struct bats_message *message,
     return w->executor ? bats_executor_obey(w->executor, message, err) : 0;
 }
 
+/* The same, now or when an older executor has done its task. */
+static int obey_in_turn(struct worker *w, const void *bytes, size_t n,
+                        struct bats_error *err)
+{
+    struct bats_message message;
+    int rc = bats_proto_open(bytes, n, &message, err);
+    bool later = rc == 0 && is_for_later(w, &message);
+    if (rc == 0 && !later)
+        rc = obey(w, &message, err);
+    if (rc == 0 && (later || (message.type == BATS_MESSAGE_SETUP &&
+                              w->kept.is_older)))
+        rc = bats_shelf_add(&w->kept.later, bytes, n, err);
+    return rc;
+}
+
+/* The executor of an earlier SETUP has done its task. */
+static int follow(struct worker *w, struct bats_error *err)
+{
+    int rc = 0;
+    struct bats_shelf later = w->kept.later;
+    w->kept.later = (struct bats_shelf){0};
+    bats_executor_destroy(w->executor);
+    w->executor = NULL;
+    w->kept.is_older = false;
+    for (size_t i = 0; rc == 0 && i < later.n; i++)
+        rc = obey_in_turn(w, later.list[i].bytes, later.list[i].n, err);
+    bats_shelf_drop(&later, SIZE_MAX);
+    free(later.list);
+    if (rc == 0 && w->is_ending)
+        bats_executor_stop(w->executor, bats_signals_grace_us());
+    return rc;
+}
+
 static int receive_all(struct worker *w, struct bats_error *err)
 {
     int from, rc;
     const void *bytes;
     size_t n;
     while ((rc = bats_comm_receive(w->comm, &from, &bytes, &n, err)) > 0) {
-        struct bats_message message;
         struct bats_error why;
         bats_quiet_ended(&w->quiet, false);
         w->heard_us = bats_clock_now_us();
-        rc = bats_proto_open(bytes, n, &message, &why);
-        if (rc == 0)
-            rc = obey(w, &message, &why);
+        rc = obey_in_turn(w, bytes, n, &why);
         if (rc < 0 && w->is_cut)
             return bats_error_set(err, rc, "%s", why.text);
         if (rc < 0 && (rc = fail(w, why.text, err)) < 0)
@@ -183,7 +257,7 @@ static int send_due(struct worker *w, bool busy, int64_t *wait_us,
 {
     int64_t quiet_us = bats_clock_now_us() - w->batch.sent_us;
     *wait_us = w->beat_us - quiet_us;
-    if (w->batch.n > 0) {
+    if (w->batch.n > 0 && !w->kept.waits) {
         *wait_us = busy ? left_us(w) : 0;
         if (*wait_us == 0)
             return post_results(w, err);
@@ -304,6 +378,10 @@ static int step(struct worker *w, struct bats_error *err)
         return rc;
     if (w->executor != NULL && (rc = heed_signals(w, err)) < 0)
         return rc;
+    struct bats_error why;
+    if (w->kept.is_older && !bats_executor_busy(w->executor) &&
+        follow(w, &why) < 0 && (rc = fail(w, why.text, err)) < 0)
+        return rc;
     int64_t due_us;
     bool busy = w->executor != NULL && bats_executor_busy(w->executor);
     /* A run in one job ends with it. This one goes on without. */
@@ -321,7 +399,6 @@ static int step(struct worker *w, struct bats_error *err)
             bats_quiet_ended(&w->quiet, true);
         return 0;
     }
-    struct bats_error why;
     rc = execute(w, sleep_us, &why);
     return rc < 0 ? fail(w, why.text, err) : tell_ready(w, err);
 }
@@ -380,21 +457,44 @@ static int say_hello(struct worker *w, struct bats_error *err)
 {
     struct bats_introduction introduction;
     struct bats_packet packet = {0};
+    int rc = 0;
+    if (w->kept.on && w->batch.n > 0)
+        rc = bats_shelf_add(&w->kept.results, w->results.bytes, w->results.n,
+                            err);
+    bats_packet_release(&w->results);
+    w->batch.n = 0;
     bats_introduce(&introduction, bats_comm_rank(w->comm));
+    if (rc == 0)
+        rc = bats_kept_tell(&w->kept, w->executor, &introduction.hello,
+                            err);
+    if (rc < 0)
+        return rc;
     bats_proto_hello(&packet, &introduction.hello);
+    w->kept.waits = true;
     return post(w, &packet, err);
 }
 
-/* Nothing is left of what the last master wanted. */
-static void forget_all(struct worker *w)
+static void forget_task(struct worker *w)
 {
     if (w->executor != NULL)
         bats_executor_wind_up(w->executor);
     leave_node(w, true);
     bats_executor_destroy(w->executor);
-    bats_packet_release(&w->results);
     w->executor = NULL;
-    w->batch.n = 0;
+}
+
+/* Its master is gone. Nothing is left of what that wanted but what is kept. */
+static void forget_master(struct worker *w)
+{
+    bats_shelf_drop(&w->kept.later, SIZE_MAX);
+    w->kept.is_older = false;
+    if (!w->kept.on || w->executor == NULL ||
+        !bats_executor_go_on(w->executor))
+        forget_task(w);
+    if (!w->kept.on) {
+        bats_shelf_drop(&w->kept.results, SIZE_MAX);
+        w->batch.n = 0;
+    }
     w->parked = true;
     w->again = false;
 }
@@ -406,7 +506,7 @@ static int work(struct worker *w, struct bats_error *err)
     while (rc >= 0 && !w->leave) {
         rc = step(w, err);
         if (rc >= 0 && w->again) {
-            forget_all(w);
+            forget_master(w);
             rc = say_hello(w, err);
         }
     }
@@ -426,6 +526,7 @@ static int end(struct worker *w, int rc, struct bats_error *err)
     if (rc >= 0)
         rc = say_goodbye(w, err);
     bats_packet_release(&w->results);
+    bats_kept_release(&w->kept);
     if (rc >= 0 && w->is_cut)
         rc = bats_error_set(err, BATS_ESYS, "the gateway has lost the master");
     return rc;
@@ -475,6 +576,31 @@ static void await_others(struct bats_comm *comm, int64_t grace_ms)
     }
 }
 
+/* What a gateway does while it waits for another master. */
+static void work_on(void *context, int64_t us)
+{
+    struct worker *w = context;
+    struct bats_error why;
+    if (w->executor == NULL || !bats_executor_busy(w->executor)) {
+        bats_clock_sleep(us);
+    } else if (bats_executor_poll(w->executor, us, &why) < 0) {
+        bats_executor_destroy(w->executor);
+        w->executor = NULL;
+    }
+}
+
+static void start_over(struct worker *w, int64_t silence_us)
+{
+    struct worker fresh = beginner(w->comm, silence_us);
+    fresh.is_gateway = true;
+    fresh.executor = w->executor;
+    fresh.results = w->results;
+    fresh.batch.n = w->batch.n;
+    fresh.kept = w->kept;
+    fresh.grace_ms = w->grace_ms;
+    *w = fresh;
+}
+
 /* If its master is gone, another one may want the job before the first would
  * have been given up for silence. `err` tells of the first. */
 static int work_for_any(struct worker *w, struct bats_error *err)
@@ -484,12 +610,12 @@ static int work_for_any(struct worker *w, struct bats_error *err)
         struct bats_error why;
         int64_t until_us = w->heard_us + w->silence_us, silence_us;
         bats_comm_disband(w->comm, BATS_LEAVE_AGAIN);
-        forget_all(w);
+        forget_master(w);
         if (bats_clock_now_us() > until_us ||
-            bats_gateway_return(w->comm, until_us, &silence_us, &why) < 0)
+            bats_gateway_return(w->comm, until_us, work_on, w, &silence_us,
+                                &why) < 0)
             break;
-        *w = beginner(w->comm, silence_us);
-        w->is_gateway = true;
+        start_over(w, silence_us);
         rc = work(w, err);
     }
     return rc;

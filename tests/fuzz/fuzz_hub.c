@@ -133,14 +133,18 @@ static void come_in(int fd)
     seal.is_on = true;
 }
 
-static void say_hello(int fd, uint32_t rank)
+/* With what the rank says are results of an earlier session, n bytes. */
+static void say_hello(int fd, uint32_t rank, const void *results, size_t n)
 {
     struct bats_packet packet = {0};
     struct bats_hello hello = {.rank = rank,
                                .host = "node1",
                                .partition = "fast",
                                .model = "",
-                               .bound = ""};
+                               .bound = "",
+                               .kept_run = n > 0 ? "run" : "",
+                               .results = results,
+                               .n_results = n};
     bats_proto_hello(&packet, &hello);
     put_packet(fd, rank, &packet);
 }
@@ -160,16 +164,16 @@ static void say(int fd, struct input *in)
     uint8_t kind = take(in), rank = take(in), n = take(in), bytes[256];
     for (size_t i = 0; i < n; i++)
         bytes[i] = take(in);
+    if (kind % 4 == 0 || kind % 4 == 3)
+        bytes[1] = BATS_PROTO_VERSION;
     if (kind % 4 == 0)
-        say_hello(fd, rank);
+        say_hello(fd, rank, bytes, n);
     else if (kind % 4 == 1)
         say_plain(fd, rank, n);
     else if (kind % 4 == 2)
         put(fd, bytes, n);
-    else {
-        bytes[1] = BATS_PROTO_VERSION;
+    else
         put_frame(fd, rank, bytes, n);
-    }
 }
 
 static void begin(void)
@@ -193,7 +197,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (how_far > 0)
         come_in(pair[0]);
     for (uint32_t rank = 0; how_far > 1 && rank < RANKS; rank++)
-        say_hello(pair[0], rank);
+        say_hello(pair[0], rank, NULL, 0);
     for (work(); in.n > 0; work())
         say(pair[0], &in);
     close(pair[0]);

@@ -21,7 +21,11 @@ static void write_one(unsigned type, struct bats_packet *p)
                                .host = "node1",
                                .partition = "fast",
                                .model = "CPU",
-                               .bound = "0-3"};
+                               .bound = "0-3",
+                               .kept_run = "run",
+                               .task = 7,
+                               .attempt = 1};
+    struct bats_packet kept = {0};
     struct bats_setup setup = {.speed = 0.5,
                                .output_path = "out/stream-1",
                                .run_id = "run",
@@ -49,7 +53,11 @@ static void write_one(unsigned type, struct bats_packet *p)
 
     switch ((enum bats_message_type)type) {
     case BATS_MESSAGE_HELLO:
+        bats_proto_result(&kept, &result);
+        hello.results = (const char *)kept.bytes;
+        hello.n_results = kept.n;
         bats_proto_hello(p, &hello);
+        bats_packet_release(&kept);
         break;
     case BATS_MESSAGE_SETUP:
         bats_proto_setup(p, &setup);
@@ -64,6 +72,9 @@ static void write_one(unsigned type, struct bats_packet *p)
         break;
     case BATS_MESSAGE_CANCEL:
         bats_proto_cancel(p, 7);
+        break;
+    case BATS_MESSAGE_TAKEN:
+        bats_proto_taken(p, 3);
         break;
     case BATS_MESSAGE_VERDICT:
         bats_proto_verdict(p, &verdict);
@@ -121,6 +132,9 @@ static void write_again(struct bats_message *m, struct bats_packet *p)
         break;
     case BATS_MESSAGE_CANCEL:
         bats_proto_cancel(p, m->u.task);
+        break;
+    case BATS_MESSAGE_TAKEN:
+        bats_proto_taken(p, m->u.taken);
         break;
     case BATS_MESSAGE_VERDICT:
         bats_proto_verdict(p, &m->u.verdict);

@@ -150,6 +150,89 @@ sort ran | diff - <(seq 4)
 grep -q 'all 4 tasks done' err
 ok 'a run that is resumed takes over the jobs of a master that is gone'
 
+# ---- tasks that go on without a master ----
+
+# Each waits until it may end. What it prints besides may be much.
+for i in $(seq 7); do
+    echo "echo $i >>begun; until test -e may.$i; do sleep 0.05; done; \
+cat much.$i 2>/dev/null; echo $i; echo $i >>ended"
+done >bag
+lines() { # FILE N
+    [ "$(cat "$1" 2>/dev/null | wc -l)" -eq "$2" ]
+}
+# resumed: a run in the background, which goes on where the last one was killed.
+resumed() {
+    rm -f door
+    env "$mark" "$BATS_MPI" bag --clusters clusters.ini --welcome door \
+        --host 127.0.0.1 --resume --silence 60s >out 2>err </dev/null &
+    master=$!
+    within 30 test -s door
+}
+killed() {
+    kill -KILL $master
+    ended $master 137
+}
+query() { sqlite3 bag.bats "$1"; }
+rm -f bag.bats
+resumed
+worker goes-on 3
+within 60 lines begun 3
+killed
+read -r -d '' first second third <begun || :
+seq 20000 >much.$first
+touch may.$first may.$second
+within 30 lines ended 2 # nobody hears of it
+resumed
+within 60 lines out 20002
+sort -n out | diff - <({ seq 20000; echo "$first"; echo "$second"; } | sort -n)
+within 60 lines begun 5
+ok 'results of a time without a master are not lost'
+grep -q 'worker job goes-on is back: ' err
+ok 'and it is told what a job brings'
+touch may.$third
+within 60 lines begun 6 # so all before that is on record
+killed
+touch may.{1,2,3,4,5,6,7}
+within 30 lines ended 6
+resumed
+ended $master 0
+ended $worker 0
+sort begun | diff - <(seq 7)
+grep -q 'all 7 tasks done' err
+ok 'no task that goes on without a master is run again'
+test "$(query 'SELECT count(*), count(DISTINCT task) FROM attempt')" = '7|7'
+test "$(query "SELECT group_concat(n) FROM (SELECT count(*) AS n FROM event
+    WHERE type = 'found' GROUP BY session ORDER BY session)")" = 3,3
+"$BATS_MPI" record verify bag >out
+ok 'the record has each of them once, and the engine decides the same again'
+
+cat >bag <<'END'
+echo 1 >>begun; until test -e may.1; do sleep 0.05; done; echo 1
+echo 2 >>begun; until test -e may.2; do sleep 0.05; done; echo 2
+END
+rm -f bag.bats begun may.*
+resumed
+worker away 2
+away=$worker
+within 60 lines begun 2
+kill -STOP $(alive | grep -vx $master) # all of its ranks
+killed
+resumed
+worker here
+within 60 lines begun 3
+kill -CONT $(alive | grep -vx $master)
+within 60 grep -q 'worker job away is back: 2 tasks go on' err
+touch may.1 may.2
+ended $master 0
+ended $away 0
+ended $worker 0
+lines begun 3
+sort out | diff - <(seq 2)
+test "$(query 'SELECT count(*) FROM attempt WHERE outcome = 0')" -eq 2
+"$BATS_MPI" record verify bag >out
+ok 'of a task that runs elsewhere, too, the first result counts'
+rm -f may.*
+
 cp clusters.ini plain.ini
 printf 'speed = 1000\nexpected = 5m\n' >>clusters.ini
 echo '@sleep 300' >bag

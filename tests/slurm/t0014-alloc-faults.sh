@@ -128,6 +128,30 @@ agrees again
 bats-mpi record verify again >>out
 ok 'jobs that were running go on for the run that is resumed'
 
+# What ends while there is no run is not done again.
+for i in 1 2 3 4; do
+    echo "echo $i >>begun; until test -e may.$i; do sleep 0.1; done; \
+echo $i >>ended"
+done >held
+begun() { test "$(cat begun 2>/dev/null | wc -l)" -eq "$1"; }
+ended() { test "$(cat ended 2>/dev/null | wc -l)" -eq "$1"; }
+start held -p fast --slots 2 --max-jobs 1 --window 120s --silence 60s
+within 60 begun 2
+kill -KILL $master
+wait $master 2>/dev/null || :
+touch may.1 may.2 may.3 may.4
+within 30 ended 2
+start held -p fast --slots 2 --max-jobs 1 --window 120s --silence 60s --resume
+expect 0 wait $master
+sort begun | diff - <(seq 4)
+grep -q 'worker job [0-9]* is back: ' err
+test "$(sqlite3 held.bats 'SELECT count(*), count(DISTINCT task)
+    FROM attempt')" = '4|4'
+none_left held
+agrees held
+bats-mpi record verify held >>out
+ok 'results of tasks that ended without a run are not lost'
+
 # Or they end meanwhile.
 tasks gone 20
 start gone -p fast --slots 2 --max-jobs 1 --window 60s

@@ -11,7 +11,7 @@
 #include "proto/proto.h"
 
 /* One of each message, in the order of their types. */
-#define KINDS 18
+#define KINDS 19
 
 static void write_kind(int kind, struct bats_packet *p)
 {
@@ -28,7 +28,10 @@ static void write_kind(int kind, struct bats_packet *p)
                                             .threads = 6,
                                             .memory_bytes = UINT64_MAX,
                                             .bound = "0-3",
-                                            .bound_cores = 8};
+                                            .bound_cores = 8,
+                                            .kept_run = "run-0",
+                                            .task = 10,
+                                            .attempt = 11};
     static const struct bats_setup setup = {.speed = 0.25,
                                             .grace_ms = 5000,
                                             .notice_ms = 7000,
@@ -37,6 +40,7 @@ static void write_kind(int kind, struct bats_packet *p)
                                             .master_pid = 4711,
                                             .output = 2,
                                             .hold = true,
+                                            .keep = true,
                                             .bind = 1,
                                             .share_index = 6,
                                             .share_count = 7,
@@ -52,8 +56,8 @@ static void write_kind(int kind, struct bats_packet *p)
                                             .stop = "c",
                                             .n_stop = 2};
     static const struct bats_assign assigns[] = {
-        {0, 1, 0, 0, 0, 0, "echo \"hi\"", "a=1\0b=", 7},
-        {UINT32_MAX - 1, 3, 2, INT64_MAX, 7, 8, "", NULL, 0}};
+        {0, 1, 0, false, 0, 0, 0, "echo \"hi\"", "a=1\0b=", 7},
+        {UINT32_MAX - 1, 3, 2, true, INT64_MAX, 7, 8, "", NULL, 0}};
     static const struct bats_task_result results[] = {
         {.task = 5,
          .attempt = 8,
@@ -82,9 +86,16 @@ static void write_kind(int kind, struct bats_packet *p)
     static const struct bats_proof proof = {
         .n_ranks = 5, .bytes = "a\0c", .n = 3};
 
+    struct bats_packet kept = {0};
+    struct bats_hello whole = hello;
+
     switch ((enum bats_message_type)(kind + 1)) {
     case BATS_MESSAGE_HELLO:
-        bats_proto_hello(p, &hello);
+        bats_proto_result(&kept, &results[2]);
+        whole.results = (const char *)kept.bytes;
+        whole.n_results = kept.n;
+        bats_proto_hello(p, &whole);
+        bats_packet_release(&kept);
         break;
     case BATS_MESSAGE_SETUP:
         bats_proto_setup(p, &setup);
@@ -99,6 +110,9 @@ static void write_kind(int kind, struct bats_packet *p)
         break;
     case BATS_MESSAGE_CANCEL:
         bats_proto_cancel(p, 0x01020304);
+        break;
+    case BATS_MESSAGE_TAKEN:
+        bats_proto_taken(p, 0x01020304);
         break;
     case BATS_MESSAGE_STOP:
         bats_proto_stop(p, BATS_LEAVE);
@@ -184,6 +198,16 @@ static void single_messages_arrive_as_they_were_sent(void **state)
     assert_true(hello->memory_bytes == UINT64_MAX);
     assert_string_equal(hello->bound, "0-3");
     assert_int_equal(hello->bound_cores, 8);
+    assert_string_equal(hello->kept_run, "run-0");
+    assert_int_equal(hello->task, 10);
+    assert_int_equal(hello->attempt, 11);
+    struct bats_message kept;
+    struct bats_task_result result;
+    assert_int_equal(
+        bats_proto_open(hello->results, hello->n_results, &kept, NULL), 0);
+    assert_true(bats_proto_next_result(&kept, &result));
+    assert_int_equal(result.task, 7);
+    assert_int_equal(kept.left, 0);
 
     const struct bats_setup *setup = &m[BATS_MESSAGE_SETUP - 1].u.setup;
     assert_true(setup->speed == 0.25);
@@ -194,6 +218,7 @@ static void single_messages_arrive_as_they_were_sent(void **state)
     assert_int_equal(setup->master_pid, 4711);
     assert_int_equal(setup->output, 2);
     assert_true(setup->hold);
+    assert_true(setup->keep);
     assert_int_equal(setup->bind, 1);
     assert_int_equal(setup->share_index, 6);
     assert_int_equal(setup->share_count, 7);
@@ -210,6 +235,7 @@ static void single_messages_arrive_as_they_were_sent(void **state)
     assert_string_equal(setup->stop, "c");
 
     assert_int_equal(m[BATS_MESSAGE_CANCEL - 1].u.task, 0x01020304);
+    assert_int_equal(m[BATS_MESSAGE_TAKEN - 1].u.taken, 0x01020304);
     assert_int_equal(m[BATS_MESSAGE_STOP - 1].u.leave, BATS_LEAVE);
     const struct bats_output_lines *out = &m[BATS_MESSAGE_OUTPUT - 1].u.output;
     assert_int_equal(out->task, 9);
@@ -262,6 +288,7 @@ static void lists_arrive_complete_and_in_order(void **state)
     assert_int_equal(assign.task, UINT32_MAX - 1);
     assert_int_equal(assign.attempt, 3);
     assert_int_equal(assign.replica, 2);
+    assert_true(assign.once);
     assert_int_equal(assign.sleep_us, INT64_MAX);
     assert_int_equal(assign.lost_us, 7);
     assert_int_equal(assign.noticed_us, 8);
@@ -310,7 +337,7 @@ static void cancel_is_little_endian_on_the_wire(void **state)
     (void)state;
     struct bats_packet p = {0};
     write_kind(BATS_MESSAGE_CANCEL - 1, &p);
-    static const uint8_t expected[] = {5, 11, 4, 3, 2, 1};
+    static const uint8_t expected[] = {5, 12, 4, 3, 2, 1};
     assert_int_equal(p.n, sizeof expected);
     assert_memory_equal(p.bytes, expected, sizeof expected);
     bats_packet_release(&p);
@@ -321,25 +348,27 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
     (void)state;
     struct bats_packet p = {0};
     static const uint8_t hello[] = {
-        1,    11,   'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
+        1,    12,   'B',  'A',  'T',  'S',  7,    0,    0,    0,    0x67, 0x12,
         0,    0,    0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 5,    0,
         0,    0,    'n',  'o',  'd',  'e',  '7',  0,    4,    0,    0,    0,
         'f',  'a',  's',  't',  0,    2,    0,    0,    0,    3,    0,    0,
         0,    4,    0,    0,    0,    'E',  'P',  'Y',  'C',  0,    4,    0,
         0,    0,    5,    0,    0,    0,    6,    0,    0,    0,    0xff, 0xff,
         0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 3,    0,    0,    0,    '0',  '-',
-        '3',  0,    8,    0,    0,    0};
+        '3',  0,    8,    0,    0,    0,    5,    0,    0,    0,    'r',  'u',
+        'n',  '-',  '0',  0,    10,   0,    0,    0,    11,   0,    0,    0};
     write_kind(BATS_MESSAGE_HELLO - 1, &p);
-    assert_int_equal(p.n, sizeof hello);
+    assert_in_range(p.n, sizeof hello + 5, sizeof hello + 255); /* results */
     assert_memory_equal(p.bytes, hello, sizeof hello);
+    assert_int_equal(p.bytes[sizeof hello], p.n - sizeof hello - 5);
     bats_packet_release(&p);
 
     static const uint8_t assign[] = {
-        3, 11, 1, 0, 0, 0, 2,   0, 0, 0, 4, 0, 0, 0, 5,   0, 0, 0, 6,
+        3, 12, 1, 0, 0, 0, 2,   0, 0, 0, 4, 0, 0, 0, 5,   0, 0, 0, 1, 6,
         0, 0,  0, 0, 0, 0, 0,   7, 0, 0, 0, 0, 0, 0, 0,   8, 0, 0, 0,
         0, 0,  0, 0, 1, 0, 0,   0, 'x', 0, 2, 0, 0, 0, '=', 0, 0};
     bats_proto_assign(&p,
-                      &(struct bats_assign){2, 4, 5, 6, 7, 8, "x", "=", 2});
+                      &(struct bats_assign){2, 4, 5, true, 6, 7, 8, "x", "=", 2});
     assert_int_equal(p.n, sizeof assign);
     assert_memory_equal(p.bytes, assign, sizeof assign);
     bats_packet_release(&p);
@@ -425,7 +454,7 @@ static void values_out_of_range_are_refused(void **state)
     refused_with(BATS_MESSAGE_HELLO, 31, 'x', "without its end");
     refused_with(BATS_MESSAGE_SETUP, 9, 0xff, "speed"); /* its sign bit */
     refused_with(BATS_MESSAGE_SETUP, 17, 0x80, "negative");
-    refused_with(BATS_MESSAGE_SETUP, 48, 3, "out of range"); /* bind */
+    refused_with(BATS_MESSAGE_SETUP, 49, 3, "out of range"); /* bind */
     refused_with(BATS_MESSAGE_RESULT, 14, 2, "out of range");
     refused_with(BATS_MESSAGE_RESULT, 15, 2, "out of range");
     refused_with(BATS_MESSAGE_RESULT, 17, 128, "out of range");
@@ -447,13 +476,34 @@ static void a_name_that_is_too_long_is_refused(void **state)
     struct bats_packet p = {0};
     bats_proto_hello(
         &p, &(struct bats_hello){
-                .host = host, .partition = "", .model = "", .bound = ""});
+                .host = host, .partition = "", .model = "", .bound = "",
+                .kept_run = ""});
     refused(p.bytes, p.n, "too long");
     bats_packet_release(&p);
     host[BATS_PROTO_JOB] = '\0';
     bats_proto_knock(&p, &(struct bats_knock){2, (const uint8_t *)host, host});
     refused(p.bytes, p.n, "too long");
     bats_packet_release(&p);
+}
+
+static void results_in_a_hello_are_checked(void **state)
+{
+    (void)state;
+    struct bats_packet p = {0}, kept = {0};
+    struct bats_hello hello = {
+        .host = "", .partition = "", .model = "", .bound = "", .kept_run = ""};
+    bats_proto_verdict(&kept, &(struct bats_verdict){3, 4, true});
+    for (int i = 0; i < 2; i++) {
+        hello.results = (const char *)kept.bytes;
+        hello.n_results = kept.n;
+        bats_proto_hello(&p, &hello);
+        refused(p.bytes, p.n, "results that are none");
+        bats_packet_release(&p);
+        bats_packet_release(&kept);
+        bats_proto_result(&kept, &(struct bats_task_result){.task = 1});
+        kept.n--; /* its last byte is missing */
+    }
+    bats_packet_release(&kept);
 }
 
 /* Takes everything out of whatever opens, as a receiver would. */
@@ -528,6 +578,7 @@ int main(void)
         cmocka_unit_test(another_version_is_refused_by_name),
         cmocka_unit_test(a_wrong_count_is_refused),
         cmocka_unit_test(values_out_of_range_are_refused),
+        cmocka_unit_test(results_in_a_hello_are_checked),
         cmocka_unit_test(a_name_that_is_too_long_is_refused),
         cmocka_unit_test(random_bytes_do_no_harm),
         cmocka_unit_test(flipped_bits_do_no_harm),

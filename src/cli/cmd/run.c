@@ -193,6 +193,7 @@ static int look_back(const struct bats_settings *set,
     options->record = history->record;
     options->resume = history->resume;
     options->attempts = history->attempts;
+    options->killed_run = history->killed_run;
     int rc = 0;
     if (o->watch.joblog != NULL && bats_history_resumes(set))
         rc = bats_joblog_continue(o->watch.joblog, history->was,

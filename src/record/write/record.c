@@ -169,6 +169,28 @@ bats_money bats_record_killed(const struct bats_record *r)
     return r->killed;
 }
 
+int bats_record_killed_run(struct bats_record *r, char **run_id,
+                           struct bats_error *err)
+{
+    sqlite3_stmt *s;
+    *run_id = NULL;
+    int rc = bats_db_prepare(
+        &r->db,
+        "SELECT run_id FROM session WHERE ended_us IS NULL AND"
+        "  id = (SELECT max(id) FROM session) AND run_id IS NOT NULL",
+        &s, err);
+    if (rc < 0)
+        return rc;
+    rc = bats_db_step(&r->db, s, err);
+    if (rc > 0) {
+        *run_id = strdup((const char *)sqlite3_column_text(s, 0));
+        rc = *run_id != NULL ? 0
+                             : bats_error_set(err, BATS_ENOMEM, "out of memory");
+    }
+    sqlite3_finalize(s);
+    return rc;
+}
+
 int bats_record_share(struct bats_record *r, const char *name,
                       bats_money *charged, struct bats_error *err)
 {

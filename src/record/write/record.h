@@ -85,6 +85,11 @@ bats_money bats_record_charged(const struct bats_record *record);
  * charged as this record was opened: the most that it may have cost. */
 bats_money bats_record_killed(const struct bats_record *record);
 
+/* Before a session is begun: the run id of the last one, if it was killed, for
+ * free(); else NULL. */
+int bats_record_killed_run(struct bats_record *record, char **run_id,
+                           struct bats_error *err);
+
 /* *charged: to the workflow of this name (bats/purse.h), by all sessions before
  * this one. */
 int bats_record_share(struct bats_record *record, const char *name,
