@@ -38,16 +38,6 @@ static bool has(const json_t *o, const char *key)
     return value != NULL && !json_is_null(value);
 }
 
-/* Bytes of `text`, which is encoded, in its first `columns` columns. */
-static int cut(const char *text, int columns)
-{
-    int n = 0;
-    for (; text[n] != '\0'; n++)
-        if ((text[n] & 0xc0) != 0x80 && columns-- == 0)
-            break;
-    return n;
-}
-
 /* Prints a line, unless the screen is full. */
 __attribute__((format(printf, 2, 3))) static void
 line(struct screen *s, const char *format, ...)
@@ -61,7 +51,7 @@ line(struct screen *s, const char *format, ...)
     vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
     bats_encode_terminal(text, sizeof text, raw);
-    fprintf(s->out, "%.*s%s", cut(text, s->columns), text, s->end);
+    fprintf(s->out, "%.*s%s", bats_words_cut(text, s->columns), text, s->end);
 }
 
 static const char *moment(char *text, double seconds)

@@ -114,6 +114,21 @@ static void put_sampling(char *text, const struct bats_snapshot *snapshot)
     }
 }
 
+/* "sampling 48/60", where there is no room for the clusters. */
+static void shorten_sampling(char *text, const struct bats_snapshot *snapshot)
+{
+    uint64_t size = snapshot->status.sample_size, ended = 0;
+    size_t n = snapshot->platform->n_clusters;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct bats_cluster_status *c = &snapshot->cluster[i];
+        uint64_t here = (uint64_t)c->done + c->failed;
+        ended += here < size ? here : size;
+    }
+    if (size > 0)
+        snprintf(text, TEXT, "sampling %" PRIu64 "/%" PRIu64, ended, n * size);
+}
+
 static void put_end(char *text, const struct bats_snapshot *snapshot)
 {
     const struct bats_sched_status *s = &snapshot->status;
@@ -178,6 +193,10 @@ const char *bats_progress_text(char *text, size_t size, size_t width,
     size_t used = 0, n = 0;
 
     put_parts(&p, snapshot, per_hour);
+    if (snapshot->phase == BATS_SNAPSHOT_SAMPLING &&
+        columns(p.text[PERCENT]) + columns(p.text[END]) +
+                columns(p.text[MONEY]) + 4 > width)
+        shorten_sampling(p.text[END], snapshot);
     for (int i = 0; i < PARTS; i++) {
         size_t more = columns(p.text[urgent[i]]);
         if (more == 0 || (used > 0 && used + 2 + more > width))
@@ -250,7 +269,7 @@ static void show_line(struct bats_progress *progress,
     fputs(BATS_PROGRESS_CLEAR, progress->out);
     if (progress->bar && room > columns(text))
         print_bar(progress->out, room - columns(text), snapshot);
-    fprintf(progress->out, "%.*s", (int)room, text);
+    fprintf(progress->out, "%.*s", bats_words_cut(text, (int)room), text);
     fflush(progress->out);
     progress->is_drawn = true;
 }

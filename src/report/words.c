@@ -226,6 +226,15 @@ const char *bats_words_end(char *text, size_t size, int exit_status,
     return text;
 }
 
+int bats_words_cut(const char *text, int columns)
+{
+    int n = 0;
+    for (; text[n] != '\0'; n++)
+        if ((text[n] & 0xc0) != 0x80 && columns-- == 0)
+            break;
+    return n;
+}
+
 void bats_words_wrap(FILE *out, const char *text, int column, int indent,
                      int width)
 {

@@ -56,6 +56,10 @@ const char *bats_words_count(char *text, size_t size, uint64_t n,
 void bats_words_wrap(FILE *out, const char *text, int column, int indent,
                      int width);
 
+/* Bytes of `text`, which is encoded, in its first `columns` columns: characters
+ * of UTF-8 are taken as one each. */
+int bats_words_cut(const char *text, int columns);
+
 /* Prints the formatted text as one line, encoded for a terminal, and a
  * newline. Use it for all text that quotes a bag, a record, a file or a
  * host. */

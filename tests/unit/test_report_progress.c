@@ -10,6 +10,8 @@
 
 #include "report/progress.h"
 
+#define EURO   "\xe2\x82\xac"
+#define EUROS  EURO EURO EURO EURO EURO
 #define SECOND INT64_C(1000000)
 
 static struct bats_machine_spec machines[] = {{0, 1}, {0, 1}, {1, 4}, {1, 4}};
@@ -109,6 +111,8 @@ static void it_says_that_it_samples(void **state)
         bats_progress_text(text, sizeof text, 79, &s, 475),
         "1h5m  61%  61/100  7.9/min  sampling slow 18/30 fast 30/30  "
         "288/600 SU");
+    assert_string_equal(bats_progress_text(text, sizeof text, 39, &s, 475),
+                        "61%  61/100  sampling 48/60  288/600 SU");
     s.phase = BATS_SNAPSHOT_CHOOSING;
     assert_non_null(strstr(bats_progress_text(text, sizeof text, 79, &s, 475),
                            "  sampled: to be chosen  "));
@@ -253,6 +257,26 @@ static void terminal_line_drops_what_does_not_fit(void **state)
     screen_close(&screen);
 }
 
+/* A character of several bytes takes one column. */
+static void nothing_is_cut_off_in_other_alphabets(void **state)
+{
+    struct screen screen;
+    struct bats_snapshot s = a_snapshot();
+    struct bats_progress p;
+    (void)state;
+    screen_open(&screen);
+    strcpy(platform.currency, EUROS);
+    bats_progress_init(&p, BATS_PROGRESS_LINE, screen.out, -1);
+    bats_progress_show(&p, 0, &s);
+    strcpy(platform.currency, "SU");
+    fflush(screen.out);
+    assert_string_equal(
+        screen.text,
+        "\r\033[K1h5m  61%  61/100  5 running  ~3h27m left  288/600 "
+        EUROS "  slow 1 fast 1");
+    screen_close(&screen);
+}
+
 static void the_bar_has_the_room_that_is_left(void **state)
 {
     struct screen screen;
@@ -318,6 +342,7 @@ int main(void)
         cmocka_unit_test(what_matters_has_room_on_narrow_screens),
         cmocka_unit_test(it_says_that_it_samples),
         cmocka_unit_test(rates_have_the_unit_that_suits_them),
+        cmocka_unit_test(nothing_is_cut_off_in_other_alphabets),
         cmocka_unit_test(the_bar_has_the_room_that_is_left),
         cmocka_unit_test(the_rate_is_that_of_late),
         cmocka_unit_test(quiet_says_nothing),
