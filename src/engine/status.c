@@ -148,6 +148,12 @@ double bats_sched_weight(const struct bats_sched *e, uint32_t task)
     return categories_weight(&e->state, task);
 }
 
+bool bats_sched_end_bounds(const struct bats_sched *e, bats_time *low,
+                           bats_time *high)
+{
+    return forecast_end_bounds(&e->state, low, high);
+}
+
 bool bats_sched_has_result(const struct bats_sched *e, uint32_t task)
 {
     const struct bats_bag *bag = &e->state.bag;

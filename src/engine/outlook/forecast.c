@@ -6,7 +6,9 @@
 #include "engine/outlook/forecast.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "bats/interval.h"
 #include "util/larger.h"
 
 /* The floors forgive rounding noise, so that four tasks of a quarter of a
@@ -303,6 +305,14 @@ double cluster_slots(const struct cluster *c)
     return c->n_machines > 0 ? (double)c->n_slots / c->n_machines : 1;
 }
 
+/* On average, half of the time of a running task is left. */
+static double work_left(const struct state *s)
+{
+    double tasks =
+        bats_bag_pending(&s->bag) + (s->n_busy - s->n_replicas) / 2.0;
+    return tasks * categories_left_weight(s);
+}
+
 bats_time forecast_end(const struct state *s)
 {
     double rate = 0; /* tasks per microsecond */
@@ -315,11 +325,57 @@ bats_time forecast_end(const struct state *s)
     }
     if (rate <= 0)
         return BATS_NEVER;
-    /* On average, half of the time of a running task is left. */
-    double tasks =
-        bats_bag_pending(&s->bag) + (s->n_busy - s->n_replicas) / 2.0;
-    double rest = larger(tasks * categories_left_weight(s) / rate,
-                         (double)state_longest_chain(s, NULL));
+    double rest =
+        larger(work_left(s) / rate, (double)state_longest_chain(s, NULL));
     double end = (double)s->now + rest;
     return end < (double)BATS_NEVER ? (bats_time)end : BATS_NEVER;
+}
+
+/* What is known of a cluster: its sample spreads like all of its tasks, whose
+ * mean is known better, as there are more of them. */
+static struct bats_runtimes runtimes_of(const struct bats_stats *stats,
+                                        double *room)
+{
+    for (uint32_t i = 0; i < stats->n_sample; i++)
+        room[i] = larger((double)stats->sample[i], 1);
+    struct bats_runtimes r =
+        bats_runtimes_of(room, stats->n_sample, FORECAST_SURE);
+    double scale = stats->mean / r.mean;
+    double narrow =
+        sqrt(stats->n_sample / larger(stats->n_done, stats->n_sample));
+    r.mean_low = stats->mean * (1 - (1 - r.mean_low / r.mean) * narrow);
+    r.mean_high = stats->mean * (1 + (r.mean_high / r.mean - 1) * narrow);
+    r.deviation_high *= scale;
+    r.mean = stats->mean;
+    return r;
+}
+
+bool forecast_end_bounds(const struct state *s, bats_time *low,
+                         bats_time *high)
+{
+    struct bats_runtimes runtimes[BATS_CLUSTERS_MAX];
+    double slots[BATS_CLUSTERS_MAX] = {0};
+    double end = (double)forecast_end(s), now = (double)s->now;
+    double chain = (double)state_longest_chain(s, NULL);
+    double *room = malloc((s->sample_size + (size_t)1) * sizeof *room);
+    bool known = room && end < (double)BATS_NEVER;
+    for (size_t i = 0; known && i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        runtimes[i] = bats_runtimes_given(0);
+        if (c->n_active == 0)
+            continue;
+        known = c->stats.n_sample > 1;
+        slots[i] = c->n_active * cluster_slots(c);
+        if (known)
+            runtimes[i] = runtimes_of(&c->stats, room);
+    }
+    free(room);
+    if (!known)
+        return false;
+    struct bats_prediction rest = bats_interval_makespan(
+        runtimes, slots, s->n_clusters, work_left(s), FORECAST_SURE);
+    *low = (bats_time)fmin(end, now + larger(rest.low, chain));
+    *high = (bats_time)fmin(larger(end, now + larger(rest.high, chain)),
+                            (double)BATS_LONGEST);
+    return true;
 }

@@ -62,6 +62,12 @@ size_t forecast_most_profitable(const struct state *s);
  * BATS_NEVER if unknown. */
 bats_time forecast_end(const struct state *s);
 
+/* Bounds of that time (interval.h, with this as p). False: not known, as a
+ * cluster in use has fewer than two results. */
+#define FORECAST_SURE 0.9
+bool forecast_end_bounds(const struct state *s, bats_time *low,
+                         bats_time *high);
+
 /* Slots of a machine of the cluster, on average. */
 double cluster_slots(const struct cluster *c);
 
