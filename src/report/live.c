@@ -61,7 +61,25 @@ static double burn(const struct bats_snapshot *s)
     return sum / (double)s->platform->window * (double)BATS_HOUR;
 }
 
-static void add_money(json_t *o, const struct bats_snapshot *s)
+/* What is charged for windows that are not over: until the first of each
+ * cluster ends. */
+static double paid_ahead(const struct bats_snapshot *s,
+                         const struct bats_turns *turns)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < s->platform->n_clusters; i++)
+        if (s->platform->billing == BATS_BILLING_WINDOW &&
+            turns[i].at != BATS_NEVER && turns[i].at > s->status.now)
+            sum += (double)s->platform->clusters[i].charge *
+                   s->cluster[i].machines_now *
+                   (double)(turns[i].at - s->status.now) /
+                   (double)s->platform->window;
+    return sum;
+}
+
+static void add_money(json_t *o, const struct bats_snapshot *s,
+                      const struct bats_turns *turns)
 {
     const struct bats_sched_status *st = &s->status;
     bool limited = st->budget != BATS_UNLIMITED;
@@ -71,7 +89,9 @@ static void add_money(json_t *o, const struct bats_snapshot *s)
 
     if (limited && rate > 0)
         out = json_real((double)st->now / BATS_SECOND +
-                        (double)(st->budget - st->charged) / rate * 3600);
+                        ((double)(st->budget - st->charged) +
+                         paid_ahead(s, turns)) /
+                            rate * 3600);
     json_t *all = json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "budget", money(st->budget),
         "charged", money(st->charged), "left",
@@ -165,6 +185,10 @@ json_t *bats_live_json(const struct bats_snapshot *s,
     }
     json_object_set_new(o, "tasks_per_hour", json_real(m->per_hour));
     json_object_set_new(o, "end_s", seconds(st->estimated_end));
+    json_object_set_new(o, "end_low_s",
+                        m->has_bounds ? seconds(m->end_low) : json_null());
+    json_object_set_new(o, "end_high_s",
+                        m->has_bounds ? seconds(m->end_high) : json_null());
     json_object_set_new(
         o, "promised_s",
         s->has_promise ? json_real(((double)s->sampled_at +
@@ -182,7 +206,7 @@ json_t *bats_live_json(const struct bats_snapshot *s,
     json_object_set_new(o, "replicas", json_integer(st->replicas));
     json_object_set_new(o, "preempted", json_integer(st->preempted));
     json_object_set_new(o, "retried", json_integer(st->retried));
-    add_money(o, s);
+    add_money(o, s, m->turns);
     json_object_set_new(o, "clusters", clusters);
     json_object_set_new(o, "workflows",
                         bats_workflows_json(m->workflows, m->n_workflows));

@@ -63,23 +63,37 @@ static const char *moment(char *text, double seconds)
 
 /* ---- the head ---- */
 
+/* Whatever the file says: 0 to `most`. */
+static int64_t within(int64_t n, int64_t most)
+{
+    return n < 0 ? 0 : n < most ? n : most;
+}
+
+/* The bar has the room that the numbers leave. */
 static void print_tasks(struct screen *s, const json_t *o)
 {
-    int64_t tasks = count_of(o, "tasks");
-    int64_t ended = count_of(o, "done") + count_of(o, "failed");
-    int wide = s->columns - 50 < 10 ? 10 : s->columns - 50;
-    char bar[512];
+    int64_t tasks = within(count_of(o, "tasks"), UINT32_MAX);
+    int64_t ended = within(count_of(o, "done"), tasks) +
+                    within(count_of(o, "failed"), tasks);
+    char head[32], numbers[160], bar[512] = "";
+    ended = within(ended, tasks);
+    int used = snprintf(head, sizeof head, "tasks   %3" PRId64 "%%",
+                        tasks > 0 ? 100 * ended / tasks : 100);
 
-    wide = wide < (int)sizeof bar ? wide : (int)sizeof bar - 1;
-    int full = tasks > 0 ? (int)(wide * ended / tasks) : wide;
-    memset(bar, '-', (size_t)wide);
-    memset(bar, '#', (size_t)full);
-    bar[wide] = '\0';
-    line(s,
-         "tasks   %3" PRId64 "%% [%s] %" PRId64 "/%" PRId64 ", %" PRId64
-         " running, %" PRId64 " failed",
-         tasks > 0 ? 100 * ended / tasks : 100, bar, ended, tasks,
-         count_of(o, "running"), count_of(o, "failed"));
+    used += snprintf(numbers, sizeof numbers,
+                     " %" PRId64 "/%" PRId64 ", %" PRId64 " running, %" PRId64
+                     " failed",
+                     ended, tasks, count_of(o, "running"),
+                     count_of(o, "failed"));
+    int wide = s->columns - used - (int)strlen(" []");
+    if (wide >= 5 && wide < (int)sizeof bar - 4) {
+        int full = tasks > 0 ? (int)(wide * ended / tasks) : wide;
+        memset(bar, '-', (size_t)wide + 2);
+        memset(bar + 2, '#', (size_t)full);
+        memcpy(bar, " [", 2);
+        strcpy(bar + 2 + wide, "]");
+    }
+    line(s, "%s%s%s", head, bar, numbers);
 }
 
 /* Only workflows have this line. */
@@ -99,7 +113,8 @@ static void print_graph(struct screen *s, const json_t *o)
 
 static void print_time(struct screen *s, const json_t *o)
 {
-    char now[BATS_UNITS_TEXT], end[BATS_UNITS_TEXT], text[1024];
+    char now[BATS_UNITS_TEXT], end[BATS_UNITS_TEXT], low[BATS_UNITS_TEXT],
+        high[BATS_UNITS_TEXT], text[1024];
     double rate = number_of(o, "tasks_per_hour");
     int n = snprintf(text, sizeof text, "%s",
                      moment(now, number_of(o, "time_s")));
@@ -119,18 +134,31 @@ static void print_time(struct screen *s, const json_t *o)
     if (number_of(o, "end_s") > number_of(o, "time_s"))
         n += snprintf(text + n, sizeof text - (size_t)n, ", end at about %s",
                       moment(end, number_of(o, "end_s")));
+    if (number_of(o, "end_s") > number_of(o, "time_s") && has(o, "end_low_s"))
+        snprintf(text + n, sizeof text - (size_t)n, " (%s to %s)",
+                 moment(low, number_of(o, "end_low_s")),
+                 moment(high, number_of(o, "end_high_s")));
+    line(s, "time    %s", text);
+}
+
+/* Runs with a chosen schedule or a deadline have this line. */
+static void print_goal(struct screen *s, const json_t *o)
+{
+    char time[BATS_UNITS_TEXT], text[256] = "";
+    int n = 0;
+
     if (has(o, "promised_s"))
-        n += snprintf(text + n, sizeof text - (size_t)n, " (promised %s",
-                      moment(end, number_of(o, "promised_s")));
+        n += snprintf(text, sizeof text, "promised %s",
+                      moment(time, number_of(o, "promised_s")));
     if (has(o, "promised_at_most_s"))
         n += snprintf(text + n, sizeof text - (size_t)n, ", at most %s",
-                      moment(end, number_of(o, "promised_at_most_s")));
-    if (has(o, "promised_s"))
-        n += snprintf(text + n, sizeof text - (size_t)n, ")");
+                      moment(time, number_of(o, "promised_at_most_s")));
     if (has(o, "deadline_s"))
-        snprintf(text + n, sizeof text - (size_t)n, ", deadline %s",
-                 moment(end, number_of(o, "deadline_s")));
-    line(s, "time    %s", text);
+        n += snprintf(text + n, sizeof text - (size_t)n, "%sdeadline %s",
+                      n > 0 ? "; " : "",
+                      moment(time, number_of(o, "deadline_s")));
+    if (n > 0)
+        line(s, "goal    %s", text);
 }
 
 static void print_money(struct screen *s, const json_t *o)
@@ -165,6 +193,7 @@ static void print_head(struct screen *s, const json_t *o, int64_t now_us)
     print_tasks(s, o);
     print_graph(s, o);
     print_time(s, o);
+    print_goal(s, o);
     print_money(s, o);
 }
 
@@ -179,7 +208,7 @@ static void print_clusters(struct screen *s, const json_t *o)
          "in use", "charged", "mean", "profit");
     for (size_t i = 0; i < n; i++) {
         const json_t *c = json_array_get(json_object_get(o, "clusters"), i);
-        char held[48], busy[48];
+        char held[48], busy[48], profit[32];
         snprintf(held, sizeof held, "%" PRId64 "/%" PRId64,
                  count_of(c, "held"), count_of(c, "machines"));
         snprintf(busy, sizeof busy, "%" PRId64 "/%" PRId64,
@@ -188,11 +217,16 @@ static void print_clusters(struct screen *s, const json_t *o)
             line(s, "... %zu more clusters", n - i);
             break;
         }
-        line(s, "%-12.12s %11s %9s %6.0f%% %9s %8s %8.2f", text_of(c, "name"),
+        if (number_of(c, "profitability") > 0)
+            snprintf(profit, sizeof profit, "%.2f",
+                     number_of(c, "profitability"));
+        else
+            snprintf(profit, sizeof profit, "-");
+        line(s, "%-12.12s %11s %9s %6.0f%% %9s %8s %8s", text_of(c, "name"),
              held, busy, 100 * number_of(c, "in_use"), text_of(c, "charged"),
              number_of(c, "mean_s") > 0 ? moment(mean, number_of(c, "mean_s"))
                                         : "-",
-             number_of(c, "profitability"));
+             profit);
     }
 }
 

@@ -1,8 +1,8 @@
 /*
  * top: the verb top. Watches a run by its status file. A screen of text needs
  * no library: it is written from the top with the oldest escape sequences
- * there are (home, erase to the end of the line and of the screen), and in one
- * write, so that a slow line does not flicker.
+ * there are (home, erase to the end of the line and of the screen), and only the
+ * lines that have changed, so that a slow line keeps up.
  */
 #include <errno.h>
 #include <poll.h>
@@ -76,6 +76,7 @@ static int set_up(struct bats_error *err)
     sigaction(SIGWINCH, &resize, NULL);
     raw = before;
     raw.c_lflag &= (tcflag_t) ~(ICANON | ECHO);
+    raw.c_cc[VSUSP] = _POSIX_VDISABLE; /* a shell would get this screen */
     tcsetattr(STDIN_FILENO, TCSANOW, &raw);
     fputs(ENTER, stdout);
     return 0;
@@ -88,19 +89,75 @@ static void take_down(void)
     tcsetattr(STDIN_FILENO, TCSANOW, &before);
 }
 
-static void draw(const json_t *object, enum bats_live_page page, bool is_over)
-{
+/* What is on the screen. */
+struct frame {
+    char *text; /* its lines, each with a newline; NULL: nothing yet */
     int rows, columns;
+    enum bats_live_page page;
+    bool is_over;
+};
 
-    measure(&rows, &columns);
+/* Writes the lines of `text` that differ from those of `old` ("": none). True: it
+ * had more lines, and all below has been erased. */
+static bool put_lines(const char *text, const char *old)
+{
+    int below = 0; /* lines to go down */
+
     fputs(HOME, stdout);
-    bats_live_print(stdout, object, page, rows - 1, columns,
-                    bats_now_us(CLOCK_REALTIME), ERASE_LINE "\r\n");
+    while (*text != '\0') {
+        size_t n = strcspn(text, "\n"), m = strcspn(old, "\n");
+        if (n != m || memcmp(text, old, n) != 0 || *old == '\0') {
+            for (; below > 0; below--)
+                fputs("\r\n", stdout);
+            fwrite(text, 1, n, stdout);
+            fputs(ERASE_LINE, stdout);
+        }
+        below++;
+        text += n + 1;
+        old += m + (old[m] == '\n');
+    }
+    if (*old == '\0')
+        return false;
+    for (; below > 0; below--)
+        fputs("\r\n", stdout);
     fputs(ERASE_REST, stdout);
-    fprintf(stdout, "\033[%d;1H" ERASE_LINE "%.*s", rows, columns - 1,
-            is_over ? "The run is over. q leaves."
-                    : "o overview  t tasks  f failures  d decisions  q quit");
+    return true;
+}
+
+static void put_keys(const struct frame *f)
+{
+    fprintf(stdout, "\033[%d;1H" ERASE_LINE "%.*s", f->rows, f->columns - 1,
+            f->is_over ? "The run is over. q leaves."
+                       : "o overview  t tasks  f failures  d decisions  q "
+                         "quit");
+}
+
+static void draw(struct frame *last, const json_t *object,
+                 enum bats_live_page page, bool is_over)
+{
+    struct frame f = {.page = page, .is_over = is_over};
+    size_t size;
+
+    measure(&f.rows, &f.columns);
+    FILE *out = open_memstream(&f.text, &size);
+    if (out == NULL)
+        return;
+    bats_live_print(out, object, page, f.rows - 1, f.columns,
+                    bats_now_us(CLOCK_REALTIME), "\n");
+    if (fclose(out) != 0)
+        return;
+    bool is_new = last->text == NULL || last->rows != f.rows ||
+                  last->columns != f.columns || last->page != page ||
+                  last->is_over != is_over;
+    if (is_new) {
+        fputs(HOME ERASE_REST, stdout);
+        put_keys(&f);
+    }
+    if (put_lines(f.text, is_new ? "" : last->text))
+        put_keys(&f);
     fflush(stdout);
+    free(last->text);
+    *last = f;
 }
 
 /* Waits for a key, at most a second; 0: none. */
@@ -118,6 +175,7 @@ static void watch(const char *path, json_t *object)
 {
     static const char keys[BATS_LIVE_PAGES] = {'o', 't', 'f', 'd'};
     enum bats_live_page page = BATS_LIVE_ALL;
+    struct frame last = {.text = NULL};
     bool is_over = false;
 
     while (!ended) {
@@ -127,7 +185,7 @@ static void watch(const char *path, json_t *object)
             json_decref(object);
             object = next;
         }
-        draw(object, page, is_over);
+        draw(&last, object, page, is_over);
         char key = wait_for_key();
         if (key == 'q')
             break;
@@ -137,6 +195,7 @@ static void watch(const char *path, json_t *object)
             if (key == keys[i])
                 page = (enum bats_live_page)i;
     }
+    free(last.text);
     json_decref(object);
 }
 

@@ -1,0 +1,176 @@
+/* The screens of `top`, from a status that is made up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report/live.h"
+
+static const char status[] =
+    "{'bag': 'sim.txt', 'policy': 'bats', 'phase': 'running',"
+    " 'written_unix': 1000, 'time_s': 3900, 'window_s': 3600, 'tasks': 1000,"
+    " 'done': 500, 'failed': 12, 'running': 57, 'pending': 431,"
+    " 'tasks_per_hour': 474, 'end_s': 16320, 'end_low_s': 15600,"
+    " 'end_high_s': 17400, 'promised_s': 16200, 'promised_at_most_s': 18000,"
+    " 'deadline_s': 21600,"
+    " 'money': {'budget': '600', 'charged': '288', 'left': '312',"
+    "  'reserved': '600.5', 'per_hour': '231', 'runs_out_s': 8762,"
+    "  'currency': 'SU'},"
+    " 'clusters': [{'name': 'slow', 'charge': '3', 'machines': 32, 'held': 32,"
+    "  'lost': 0, 'busy': 32, 'slots': 32, 'windows': 64, 'charged': '192',"
+    "  'done': 300, 'failed': 12, 'mean_s': 900, 'is_guess': false,"
+    "  'profitability': 1, 'in_use': 0.97, 'window_ends_s': 4320,"
+    "  'ending': 4, 'parked_then': 3},"
+    " {'name': 'fast', 'charge': '12', 'machines': 32, 'held': 25,"
+    "  'busy': 25, 'slots': 25, 'charged': '96', 'mean_s': 240,"
+    "  'profitability': 0.9375, 'in_use': 0.88, 'window_ends_s': 4500,"
+    "  'ending': 1, 'parked_then': 0},"
+    " {'name': 'idle', 'machines': 2, 'held': 0, 'charged': '0'}],"
+    " 'workflows': [],"
+    " 'longest': [{'task': 17, 'machine': 'slow-3', 'since_s': 300,"
+    "  'command': './simulate --seed 17 \\u001b[2J'},"
+    " {'task': 99, 'machine': 'fast-25', 'since_s': 3840,"
+    "  'command': 'sleep 100'}],"
+    " 'decisions': [{'time_s': 0, 'text': 'start: slow 32, fast 25'},"
+    "  {'time_s': 1200, 'text': 'planned again: slow 32, fast 25'}],"
+    " 'causes': [{'tasks': 11, 'end': 'exit 1', 'last_line':"
+    "  'cp: out.17: No space left on device', 'first_task': 17,"
+    "  'hosts': [{'host': 'n7', 'tasks': 11}]},"
+    " {'tasks': 1, 'end': 'signal 9 (KILL)', 'last_line': '',"
+    "  'first_task': 40, 'hosts': [{'host': 'n1', 'tasks': 1}]}]}";
+
+/* What is on the screen; for free(). */
+static char *screen(enum bats_live_page page, int rows, int columns,
+                    int64_t now_us)
+{
+    char *text = NULL, *quoted = strdup(status);
+    size_t size;
+    json_error_t err;
+    for (char *at = quoted; *at != '\0'; at++)
+        if (*at == '\'')
+            *at = '"';
+    json_t *object = json_loads(quoted, 0, &err);
+    if (object == NULL)
+        fail_msg("%s", err.text);
+    FILE *out = open_memstream(&text, &size);
+    bats_live_print(out, object, page, rows, columns, now_us, "\n");
+    fclose(out);
+    json_decref(object);
+    free(quoted);
+    return text;
+}
+
+#define HEAD                                                                  \
+    "sim.txt, policy bats; 3s ago\n"                                          \
+    "tasks    51% [################-----------------] 512/1000, 57 running, "     \
+    "12 failed\n"                                                             \
+    "time    1h5m, 7.9 tasks/min, end at about 4h32m (4h20m to 4h50m)\n"      \
+    "goal    promised 4h30m, at most 5h; deadline 6h\n"                       \
+    "money   288 of 600 SU charged, left 312, 600.5 reserved\n"               \
+    "        231 SU an hour as it is now: lasts until 2h26m\n"                \
+    "\n"
+
+static void everything_has_its_place_on_80_columns(void **state)
+{
+    (void)state;
+    char *text = screen(BATS_LIVE_ALL, 23, 80, 1003000000);
+    assert_string_equal(
+        text,
+        HEAD
+        "cluster             held      busy  in use   charged     mean   "
+        "profit\n"
+        "slow               32/32     32/32     97%       192      15m     "
+        "1.00\n"
+        "fast               25/32     25/25     88%        96       4m     "
+        "0.94\n"
+        "idle                 0/2       0/0      0%         0        -        "
+        "-\n"
+        "next    in 7m 3 machines of slow are parked, others are renewed\n"
+        "next    in 10m 1 window of fast ends, to be renewed while tasks are "
+        "left\n"
+        "failed  11 on n7, exit 1: cp: out.17: No space left on device "
+        "(first: task 17)\n"
+        "failed  1 on n1, signal 9 (KILL): nothing on standard error (first: "
+        "task 40)\n"
+        "\n"
+        "    task   runs for  machine         command\n"
+        "      17         1h  slow-3          ./simulate --seed 17 \\e[2J\n"
+        "      99         1m  fast-25         sleep 100\n");
+    free(text);
+}
+
+static void other_pages_follow_the_same_head(void **state)
+{
+    (void)state;
+    char *text = screen(BATS_LIVE_PLANS, 23, 80, 1003000000);
+    assert_string_equal(
+        text, HEAD "    time  decision\n"
+                   "     20m  planned again: slow 32, fast 25\n"
+                   "      0s  start: slow 32, fast 25\n");
+    free(text);
+    text = screen(BATS_LIVE_FAILURES, 23, 80, 1003000000);
+    assert_int_equal(strncmp(text, HEAD "failed  11 on n7", sizeof HEAD + 15),
+                     0);
+    free(text);
+}
+
+static void no_screen_is_overrun(void **state)
+{
+    static const int sizes[][2] = {
+        {24, 80}, {50, 132}, {12, 40}, {5, 20}, {1, 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int page = 0; page < BATS_LIVE_PAGES; page++) {
+            char *text = screen((enum bats_live_page)page, sizes[i][0],
+                                sizes[i][1], 1003000000);
+            int rows = 0;
+            for (char *at = text; *at != '\0'; at = strchr(at, '\n') + 1) {
+                assert_in_range(strcspn(at, "\n"), 0, sizes[i][1]);
+                rows++;
+            }
+            assert_in_range(rows, 1, sizes[i][0]);
+            free(text);
+        }
+}
+
+/* Anybody may have written the file. */
+static void impossible_numbers_do_no_harm(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t size;
+    json_t *object = json_pack("{s:i, s:I, s:I}", "tasks", 10, "done",
+                               (json_int_t)INT64_MAX, "failed",
+                               (json_int_t)INT64_MIN);
+    FILE *out = open_memstream(&text, &size);
+    bats_live_print(out, object, BATS_LIVE_ALL, 2, 80, 0, "\n");
+    fclose(out);
+    assert_non_null(strstr(text, "\ntasks   100% [####"));
+    json_decref(object);
+    free(text);
+}
+
+static void an_old_status_says_so(void **state)
+{
+    (void)state;
+    char *text = screen(BATS_LIVE_ALL, 1, 80, 1300000000);
+    assert_string_equal(
+        text, "sim.txt, policy bats; NOT CURRENT, written 5m ago\n");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_has_its_place_on_80_columns),
+        cmocka_unit_test(other_pages_follow_the_same_head),
+        cmocka_unit_test(no_screen_is_overrun),
+        cmocka_unit_test(impossible_numbers_do_no_harm),
+        cmocka_unit_test(an_old_status_says_so),
+    };
+    return cmocka_run_group_tests_name("live", tests, NULL, NULL);
+}
