@@ -413,8 +413,9 @@ const struct bats_option bats_options[] = {
      "also write the closing report as JSON (-: standard output)"},
     {"sbatch", 0, "SCHEDULE", BATS_OPTION_TEXT, AT(sbatch), PLAN,
      BATS_GROUP_OUTPUT,
-     "print the Slurm job script of this schedule, given by its name: "
-     "partitions, nodes or ranks, time limit, and the srun line"},
+     "print the Slurm job script of this schedule, given by its name, or best: "
+     "of the one for --budget and --deadline. It has partitions, nodes or "
+     "ranks, time limit, and the srun line"},
     {"frontier", 0, NULL, BATS_OPTION_FLAG, AT(frontier), PLAN,
      BATS_GROUP_OUTPUT,
      "all schedules that no other one beats in cost and end"},

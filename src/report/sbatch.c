@@ -70,9 +70,10 @@ static void print_head(FILE *out, const struct bats_sbatch *b)
     const struct bats_schedule *s = b->schedule;
     char machines[256], cost[WORDS], high[WORDS], time[BATS_UNITS_TEXT];
     char late[BATS_UNITS_TEXT];
+    const char *name = bats_offer_name(s->offer);
     fputs("#!/bin/bash\n", out);
     bats_words_line(out, "# %s, by 'bats-mpi plan --sbatch': %s,",
-                    bats_offer_name(s->offer),
+                    name[0] != '\0' ? name : "best",
                     bats_words_machines(machines, sizeof machines,
                                         b->e->clusters, b->e->n_clusters,
                                         s->plan.machines, ", "));

@@ -158,6 +158,17 @@ grep -q '^#SBATCH --partition=fast --ntasks=33$' fastest.sh
 grep -q '^#SBATCH --partition=slow --ntasks=32$' fastest.sh
 ok 'for each machine a rank, and one for the master'
 
+"$BATS_MPI" plan profile.json --sbatch best 2>err |
+    sed '2s/ best,/ fastest,/' | cmp - fastest.sh
+"$BATS_MPI" plan profile.json --sbatch best --budget 140 >best.sh 2>err
+awk '/^# billed / { exit !($3 > 100 && $3 <= 140) }' best.sh
+"$BATS_MPI" plan profile.json --sbatch best --deadline 1d >late.sh 2>err
+cat cheapest.sh late.sh | awk '/^# billed / { cost[n++] = $3 }
+    END { exit !(n == 2 && cost[1] <= cost[0]) }'
+expect 4 "$BATS_MPI" plan profile.json --sbatch best --budget 1 >out 2>err
+test ! -s out
+ok 'the best is that for the budget and the deadline'
+
 # "cheapest" is never dearer than "fastest", which is what windows made of it.
 plan profile.json --json
 sqlite3 :memory: "SELECT value ->> 'cost', value ->> 'makespan_s'

@@ -303,12 +303,26 @@ static void show_jobs(const struct answer *a)
                          bats_terminal_width(STDERR_FILENO));
 }
 
+/* The schedule that --sbatch names. */
+static int find_named(const struct answer *a, struct bats_schedule *schedule,
+                      struct bats_error *err)
+{
+    struct bats_choice choice;
+    if (strcmp(a->set->sbatch, "best") == 0) {
+        *schedule = a->chosen;
+        if (a->refusal.code != 0)
+            *err = a->refusal;
+        return a->refusal.code;
+    }
+    int rc = bats_choice_parse(a->e->plans, a->set->sbatch, &choice, err);
+    return rc < 0 ? rc : bats_estimate_choose(a->e, &choice, schedule, err);
+}
+
 static int print_sbatch(const struct answer *a,
                         const struct bats_estimation *x,
                         const struct bats_profile *profile,
                         struct bats_error *err)
 {
-    struct bats_choice choice;
     struct bats_schedule schedule;
     struct bats_sbatch sbatch = {.e = a->e,
                                  .schedule = &schedule,
@@ -320,10 +334,8 @@ static int print_sbatch(const struct answer *a,
                                  .charged = bats_profile_charged(profile),
                                  .by_window =
                                      a->billing == BATS_BILLING_WINDOW};
-    int rc = bats_choice_parse(a->e->plans, a->set->sbatch, &choice, err);
+    int rc = find_named(a, &schedule, err);
 
-    if (rc == 0)
-        rc = bats_estimate_choose(a->e, &choice, &schedule, err);
     if (rc == 0 && a->billing == BATS_BILLING_WINDOW)
         show_jobs(a);
     return rc == 0 ? bats_sbatch_print(stdout, &sbatch, err) : rc;
