@@ -79,6 +79,7 @@ struct bats_settings {
     const char *output;      /* lines, stream or none [NULL] */
     const char *output_dir;  /* directory of stream [NULL] */
     int64_t max_output;      /* bytes; 0: no limit [0] */
+    int64_t memory;          /* bytes; 0: not said [0] */
     const char *results;     /* [NULL] */
     const char *joblog;      /* [NULL] */
     const char *json_file;   /* run: [NULL] */

@@ -294,6 +294,11 @@ const struct bats_option bats_options[] = {
      "bind tasks to the cores of their rank, or to the NUMA nodes of those "
      "cores, and set OMP_NUM_THREADS to match; none: keep the launcher's "
      "binding (default: core)"},
+    {"memory", 0, "SIZE", BATS_OPTION_SIZE, AT(memory), RUNS | ALLOC,
+     BATS_GROUP_RUN,
+     "the memory that each task asks for (suffixes K, M, G), unless the bag "
+     "says it of this task. Limits nothing: the report sets it against what "
+     "was used (default: what the batch job asked for each task)"},
     {"grace", 0, "DURATION", BATS_OPTION_DURATION, AT(grace), RUNS | ALLOC,
      BATS_GROUP_RUN,
      "time between TERM and KILL for a task that has to stop (default: 5s)"},

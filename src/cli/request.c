@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,6 +279,35 @@ static void choose_policy(const struct bats_request *r, enum bats_verb verb,
             bats_bagfile_graph(r->bag) != NULL));
 }
 
+/* Adds what the bag says of the memory that tasks ask for to the options in the
+ * record: [KiB, tasks, KiB, tasks, ...]. */
+static int note_memory(struct bats_request *r, struct bats_error *err)
+{
+    uint32_t n = bats_bagfile_count(r->bag);
+    json_t *list = json_array(), *all = json_loads(r->settings, 0, NULL);
+    bool says = false;
+    int bad = list == NULL || all == NULL;
+    for (uint32_t i = 0, first = 0; i < n && bad == 0; first = i) {
+        int64_t kib = bats_bagfile_memory_kib(r->bag, i);
+        while (++i < n && bats_bagfile_memory_kib(r->bag, i) == kib)
+            ;
+        bad |= json_array_append_new(list, json_integer(kib));
+        bad |= json_array_append_new(list, json_integer(i - first));
+        says |= kib > 0;
+    }
+    if (says && bad == 0) {
+        bad = json_object_set(all, "task_memory_kib", list);
+        free(r->settings);
+        r->settings =
+            json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    }
+    json_decref(list);
+    json_decref(all);
+    return bad == 0 && r->settings != NULL
+               ? 0
+               : bats_error_set(err, BATS_ENOMEM, "out of memory");
+}
+
 /* The files that say what is to be done, and where. */
 static int load(struct bats_request *r, const struct bats_settings *set,
                 struct bats_error *err)
@@ -297,6 +327,9 @@ int bats_request_init(struct bats_request *r, enum bats_verb verb,
     int rc = load(r, set, err);
     if (rc < 0)
         return rc;
+    rc = note_memory(r, err);
+    if (rc < 0)
+        return rc;
     choose_policy(r, verb, set);
     *options = plain_options(set);
     options->bag = r->bag;
@@ -306,8 +339,6 @@ int bats_request_init(struct bats_request *r, enum bats_verb verb,
     options->sampling = sampling_of(&r->choosing, set);
     if (rc == 0)
         rc = choose_output(set, options, &r->output_dir, err);
-    if (rc == 0 && r->settings == NULL)
-        rc = bats_error_set(err, BATS_ENOMEM, "out of memory");
     if (rc == 0)
         rc = load_profile(set, r, err);
     if (rc == 0)

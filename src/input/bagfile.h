@@ -18,7 +18,8 @@
  * it is started when all tasks of those names are done (dependencies.h).
  *
  * "#BATS workflow NAME [budget=AMOUNT] [deadline=DURATION] [begin=DURATION]"
- * begins a workflow, to which the tasks below belong (sharing.h). A file in the
+ * begins a workflow, to which the tasks below belong (sharing.h). "#BATS memory
+ * SIZE" says how much memory each of the tasks below asks for. A file in the
  * format of a workflow (workflow/workflow.h, by its name) is a bag, too, if all
  * of its tasks have commands.
  *
@@ -100,6 +101,9 @@ ptrdiff_t bats_bagfile_variables(const struct bats_bagfile *bag, uint32_t i,
 
 /* Line of the file with task i, counted from 1; 0: it is on none. */
 uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i);
+
+/* The memory that task i asks for in the file; 0: it does not say. */
+int64_t bats_bagfile_memory_kib(const struct bats_bagfile *bag, uint32_t i);
 
 /* The dependencies of the bag's tasks; NULL: there are none. */
 const struct bats_graph *bats_bagfile_graph(const struct bats_bagfile *bag);

@@ -14,6 +14,7 @@
 
 ASSET(page_css, "page.css");
 ASSET(page_js, "page.js");
+ASSET(sweep_js, "sweep.js");
 ASSET(uplot_css, "uPlot.css");
 ASSET(uplot_js, "uPlot.js");
 ASSET(uplot_licence, "uPlot-LICENSE");

@@ -243,6 +243,7 @@ int bats_html_end(struct bats_html *h, json_t *data, struct bats_error *err)
     fputs("*/\n", h->out);
     bats_asset_write(h->out, &bats_asset_uplot_js);
     fprintf(h->out, "</script>\n<script nonce=\"%s\">\n", h->nonce);
+    bats_asset_write(h->out, &bats_asset_sweep_js);
     bats_asset_write(h->out, &bats_asset_page_js);
     fputs("</script>\n</body>\n</html>\n", h->out);
     return 0;

@@ -86,7 +86,8 @@ int bats_html_graph(struct bats_html *html, struct bats_view *view,
 
 /* Its part about the parameters of a sweep; nothing if there are none. */
 int bats_html_sweep(struct bats_html *html, struct bats_view *view,
-                    struct bats_error *err);
+                    const struct bats_run_history *history,
+                    int64_t n_tasks, struct bats_error *err);
 
 /* The page of a frontier of strategies, its part of a run's page, and the data
  * of that part (strategies.h). */
@@ -96,10 +97,31 @@ void bats_html_strategies_part(struct bats_html *html,
                                const struct bats_strategies *strategies);
 json_t *bats_html_strategies_data(const struct bats_strategies *strategies);
 
-/* Its part about memory: `asked_kib` for each task by the job (0: unknown), and
- * used. Nothing if no task is known to have used more than bats-mpi itself. */
+/* The memory that tasks asked for: what the bag says of a task, else what
+ * --memory says of all, else what the batch job asked for each. */
+struct bats_html_asked {
+    int64_t each;     /* KiB; 0: unknown */
+    int64_t *by_task; /* by number - 1, likewise; or NULL */
+    int64_t n;
+};
+
+/* From the options of a run in its record. BATS_ENOMEM. */
+int bats_html_asked_init(struct bats_html_asked *asked, const json_t *run,
+                         int64_t n_tasks, struct bats_error *err);
+void bats_html_asked_release(struct bats_html_asked *asked);
+
+/* Of the task with this number; 0: unknown. */
+int64_t bats_html_asked_kib(const struct bats_html_asked *asked,
+                            int64_t number);
+
+/* A cell with an amount of memory; 0: unknown. */
+void bats_html_kib(struct bats_html *html, int64_t kib);
+
+/* Its part about memory, asked and used. Nothing if no task is known to have
+ * used more than bats-mpi itself. */
 int bats_html_memory(struct bats_html *html,
-                     const struct bats_run_history *history, int64_t asked_kib,
+                     const struct bats_run_history *history,
+                     const struct bats_html_asked *asked,
                      struct bats_error *err);
 
 /* The page of a plan: the schedules on offer, and the frontier. */

@@ -23,6 +23,7 @@ struct page {
     const struct bats_causes *causes;
     const struct bats_strategies *strategies; /* or NULL */
     json_t *options; /* of the last session */
+    struct bats_html_asked asked;
 };
 
 static const char *money(char text[BATS_UNITS_TEXT], bats_money amount)
@@ -396,7 +397,8 @@ static int write_tasks(struct page *p, const char *state, const char *caption,
 
     if (rc == 0)
         bats_html_table(h, caption,
-                        "task|tries|<end|took|memory|<host|<command");
+                        "task|tries|<end|took|memory asked|used|<host|"
+                        "<command");
     while (rc == 0 && (rc = bats_view_next_task(p->view, &t, err)) > 0) {
         rc = 0;
         bats_html_row(h);
@@ -410,10 +412,8 @@ static int write_tasks(struct page *p, const char *state, const char *caption,
         bats_html_cell(h, "%s",
                        t.wall_us >= 0 ? bats_duration_format(time, t.wall_us)
                                       : "-");
-        if (t.max_rss_kib > 0)
-            bats_html_cell(h, "%.1f MiB", (double)t.max_rss_kib / 1024);
-        else
-            bats_html_cell(h, "-");
+        bats_html_kib(h, bats_html_asked_kib(&p->asked, t.number));
+        bats_html_kib(h, t.max_rss_kib);
         fputs("<td class=\"text\">", h->out);
         bats_html_text(h, t.host);
         bats_html_code(h, t.command);
@@ -467,11 +467,7 @@ static int write_tables(struct page *p, struct bats_error *err)
                          err);
     write_replicas(p);
     return rc < 0 ? rc
-                  : bats_html_memory(
-                        h, &p->history,
-                        integer(json_object_get(p->options, "run"),
-                                "memory_kib", 0),
-                        err);
+                  : bats_html_memory(h, &p->history, &p->asked, err);
 }
 
 /* ---- the data ---- */
@@ -499,7 +495,7 @@ static json_t *decisions_json(const struct page *p)
     char text[1024];
     size_t n = p->history.n_decisions;
 
-    for (size_t i = n > 1000 ? n - 1000 : 0; i < n; i++) {
+    for (size_t i = n > 4000 ? n - 4000 : 0; i < n; i++) {
         const struct bats_history_decision *d = &p->history.decisions[i];
         json_array_append_new(
             list, json_pack("[f, o, o]", (double)d->time / BATS_SECOND,
@@ -540,22 +536,27 @@ static int texts_json(struct page *p, json_t **commands, json_t **parameters,
 static int write_end(struct page *p, struct bats_error *err)
 {
     json_t *commands, *parameters, *clusters = json_array();
+    json_t *charges = json_array();
     int rc = texts_json(p, &commands, &parameters, err);
 
     if (rc < 0) {
         json_decref(commands);
         json_decref(parameters);
         json_decref(clusters);
+        json_decref(charges);
         return rc;
     }
-    for (size_t i = 0; i < p->history.n_clusters; i++)
+    for (size_t i = 0; i < p->history.n_clusters; i++) {
         json_array_append_new(clusters,
                               bats_json_text(p->history.clusters[i]));
+        json_array_append_new(
+            charges, json_real((double)p->history.charge[i] / BATS_UNIT));
+    }
     json_t *data = json_pack(
-        "{s:s, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "{s:s, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
         "kind", "run", "end", (double)p->history.end / BATS_SECOND, "window",
         (double)p->history.window / BATS_SECOND, "status", status_json(p),
-        "clusters", clusters, "money", bats_series_money(&p->history, rate(p)),
+        "clusters", clusters, "charges", charges, "money", bats_series_money(&p->history, rate(p)),
         "decisions", decisions_json(p), "machines",
         bats_series_machines(&p->history), "runtimes",
         bats_series_runtimes(&p->history), "gantt",
@@ -589,7 +590,8 @@ static int write_page(struct page *p, FILE *out, struct bats_error *err)
     bats_html_section(&p->html, "Runtimes", "runtimes");
     rc = bats_html_graph(&p->html, p->view, &p->history, err);
     if (rc == 0 && p->history.is_sweep)
-        rc = bats_html_sweep(&p->html, p->view, err);
+        rc = bats_html_sweep(&p->html, p->view, &p->history, p->st.tasks,
+                             err);
     if (rc == 0)
         rc = write_tables(p, err);
     return rc < 0 ? rc : write_end(p, err);
@@ -611,8 +613,12 @@ int bats_html_run(FILE *out, struct bats_view *view,
         rc = bats_run_history_read(view, &p.history, err);
     if (rc == 0) {
         p.options = json_loads(options, 0, NULL);
-        rc = write_page(&p, out, err);
+        rc = bats_html_asked_init(&p.asked, json_object_get(p.options, "run"),
+                                  p.st.tasks, err);
     }
+    if (rc == 0)
+        rc = write_page(&p, out, err);
+    bats_html_asked_release(&p.asked);
     json_decref(p.options);
     free(options);
     bats_run_history_release(&p.history);

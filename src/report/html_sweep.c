@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/read/view.h"
+#include "record/read/history.h"
 #include "report/html.h"
+#include "report/words.h"
 #include "util/grow.h"
 #include "util/json.h"
 
@@ -15,7 +16,7 @@ struct value {
     bool is_number;
     double number;
     int64_t n, failed, timed; /* tasks; those that failed; with a runtime */
-    double sum_us, most_us, rss_kib;
+    double sum_us, most_us, rss_kib, cost;
 };
 
 struct values {
@@ -60,13 +61,30 @@ static struct value *find(struct values *v, const char *name,
     return &v->list[v->n++];
 }
 
-static void add(struct value *value, const struct bats_view_task *t)
+/* What the result of each task cost, by number: of its machine for the time it
+ * ran, by the charge of a window, as in the view tasks. NULL: no memory. */
+static double *costs_of(const struct bats_run_history *h, int64_t n_tasks)
+{
+    double *cost = calloc((size_t)n_tasks + 1, sizeof *cost);
+    for (size_t i = 0; cost != NULL && i < h->n_spans; i++) {
+        const struct bats_history_span *s = &h->spans[i];
+        const struct bats_history_machine *m = &h->machines[s->machine];
+        if (s->outcome == 0 && s->task >= 1 && s->task <= n_tasks)
+            cost[s->task] = (double)(s->end - s->begin) / (double)h->window *
+                            (double)h->charge[m->cluster] / m->slots;
+    }
+    return cost;
+}
+
+static void add(struct value *value, const struct bats_view_task *t,
+                double cost)
 {
     value->n++;
     value->failed += strcmp(t->state, "failed") == 0;
     if (strcmp(t->state, "done") != 0 || t->wall_us < 0)
         return;
     value->timed++;
+    value->cost += cost;
     value->sum_us += (double)t->wall_us;
     if (value->most_us < (double)t->wall_us)
         value->most_us = (double)t->wall_us;
@@ -75,6 +93,7 @@ static void add(struct value *value, const struct bats_view_task *t)
 }
 
 static int collect(struct bats_view *view, struct values *v,
+                   const double *cost, int64_t n_tasks,
                    struct bats_error *err)
 {
     struct bats_view_task t;
@@ -91,7 +110,7 @@ static int collect(struct bats_view *view, struct values *v,
         {
             struct value *value = find(v, name, item);
             if (value != NULL)
-                add(value, &t);
+                add(value, &t, t.number <= n_tasks ? cost[t.number] : 0);
             else
                 v->left_out++;
         }
@@ -116,6 +135,7 @@ static int by_value(const void *a, const void *b)
 static void write_value(struct bats_html *h, const struct value *v)
 {
     char text[BATS_UNITS_TEXT];
+    const double costs[] = {v->cost / (double)v->timed, v->cost};
 
     bats_html_row(h);
     bats_html_cell(h, "%s", v->name);
@@ -123,7 +143,7 @@ static void write_value(struct bats_html *h, const struct value *v)
     bats_html_cell(h, "%" PRId64, v->n);
     bats_html_cell(h, "%" PRId64, v->failed);
     if (v->timed == 0) {
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < 6; i++)
             bats_html_cell(h, "-");
         return;
     }
@@ -132,26 +152,29 @@ static void write_value(struct bats_html *h, const struct value *v)
     for (int i = 0; i < 3; i++)
         bats_html_cell(h, "%s",
                        bats_duration_format(text, (bats_time)times[i]));
-    if (v->rss_kib > 0)
-        bats_html_cell(h, "%.1f MiB", v->rss_kib / 1024);
-    else
-        bats_html_cell(h, "-");
+    for (int i = 0; i < 2; i++)
+        bats_html_cell(h, "%.4g", costs[i] / (double)BATS_UNIT);
+    bats_html_kib(h, (int64_t)v->rss_kib);
 }
 
 int bats_html_sweep(struct bats_html *h, struct bats_view *view,
-                    struct bats_error *err)
+                    const struct bats_run_history *history,
+                    int64_t n_tasks, struct bats_error *err)
 {
     struct values v = {0};
-    int rc = collect(view, &v, err);
+    double *cost = costs_of(history, n_tasks);
+    int rc = cost != NULL ? collect(view, &v, cost, n_tasks, err)
+                          : bats_error_set(err, BATS_ENOMEM, "out of memory");
 
+    free(cost);
     if (rc == 0 && v.n > 0) {
         qsort(v.list, v.n, sizeof *v.list, by_value);
-        bats_html_section(h, "Parameters", NULL);
+        bats_html_section(h, "Parameters", "parameters");
         bats_html_table(h,
                         "Tasks by the value of each parameter; real time of "
-                        "those that were done",
-                        "parameter|<value|tasks|failed|mean time|longest|in "
-                        "all|most memory");
+                        "those that were done, and the charge for it",
+                        "parameter|<value|tasks|failed|mean time|longest|time "
+                        "in all|mean cost|cost in all|most memory");
         for (size_t i = 0; i < v.n; i++)
             write_value(h, &v.list[i]);
         bats_html_table_end(h);

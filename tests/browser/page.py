@@ -5,8 +5,10 @@ that --remote-debugging-pipe opens: no package, no port.
                     [--top N] [--tall N] [--print FILE] [--no-scripts] [EXPRESSION...]
 
 Prints the value of each JavaScript expression (@FILE: that file's) as a line of
-JSON; a promise is waited for. The exit code is 1 if the page asked for anything but itself, if
-something was written to the console, or if a script failed."""
+JSON; a promise is waited for. "mouse: EXPRESSION" moves the mouse to the [x, y]
+of the window that it says, "key: NAME" presses a key, as in "key: Tab". The exit
+code is 1 if the page asked for anything but itself, if something was written to
+the console, or if a script failed."""
 import argparse
 import base64
 import json
@@ -115,13 +117,31 @@ def open_page(browser):
     browser.wait_for("Page.loadEventFired")
 
 
-def evaluate(browser, expression):
+def press(browser, name):
+    key = {"key": name, "windowsVirtualKeyCode": {"Tab": 9}.get(name, 0)}
+    text = {"text": name} if len(name) == 1 else {}
+    browser.ask("Input.dispatchKeyEvent", type="keyDown", **key, **text)
+    browser.ask("Input.dispatchKeyEvent", type="keyUp", **key)
+
+
+def do(browser, expression):
+    kind, _, rest = expression.partition(": ")
+    if kind == "key":
+        press(browser, rest)
+    elif kind == "mouse":
+        x, y = ask_page(browser, rest)
+        browser.ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    else:
+        print(json.dumps(ask_page(browser, expression)))
+
+
+def ask_page(browser, expression):
     answer = browser.ask("Runtime.evaluate", expression=expression,
                          returnByValue=True, awaitPromise=True)
     if "exceptionDetails" in answer:
         browser.events.append({"method": "Runtime.exceptionThrown",
                                "params": answer["exceptionDetails"]})
-    print(json.dumps(answer["result"].get("value")))
+    return answer["result"].get("value")
 
 
 def shoot(browser):
@@ -152,7 +172,7 @@ def main():
         for expression in ARGS.expressions:
             if expression.startswith("@"):
                 expression = pathlib.Path(expression[1:]).read_text()
-            evaluate(browser, expression)
+            do(browser, expression)
         if ARGS.shot:
             shoot(browser)
         if ARGS.pdf:

@@ -45,7 +45,12 @@ env "$mark" "$BATS_MPI" -j 2 --record sweep.bats --header : -- 'sleep 0.0{n}; te
 "$BATS_MPI" report sweep.bats
 grep -qE '^<tr><td>n<td class="code">2<td>2<td>2<td>-' sweep.html
 grep -qE '^<tr><td>word<td class="code">a&lt;b<td>3<td>1<td>[0-9]' sweep.html
-ok 'the parameters of a sweep are set against runtimes'
+grep '^<tr><td>word<td class="code">a&lt;b' sweep.html |
+    awk -F '<td>' '{ print $9 }' >cost
+sqlite3 sweep.bats "SELECT sum(cost) FROM tasks WHERE word = 'a<b' AND
+    state = 'done'" | paste cost - |
+    awk '{ off = $1 - $2 } !($1 > 0 && off * off < $2 * $2 / 1e4) { exit 1 }'
+ok 'the parameters of a sweep are set against runtimes and cost'
 
 cat >graph.mf <<'MF'
 CATEGORY = a<b
@@ -82,6 +87,19 @@ used=$(sqlite3 large.bats 'SELECT printf("%.1f", max_rss_kib / 1024.0)
     FROM tasks WHERE max_rss_kib > 110000')
 grep -q "<td>1<td>300.0 MiB<td>$used MiB<td>$used MiB<td>$used MiB" large.html
 ok 'the memory that the job asked for each task is set against that used'
+
+task="perl -e '\$x = \"x\" x 60e6; \$y = \$x'"
+printf '%s\n' "$task" '#BATS memory 64M' "$task" "$task" >asking
+env "$mark" "$BATS_MPI" -j 1 asking --memory 400M >out 2>err
+"$BATS_MPI" report asking
+grep -q '<td>1<td>400.0 MiB<td>1[0-9.]* MiB<td>.*<td>0$' asking.html
+grep -q '<td>2<td>64.0 MiB<td>1[0-9.]* MiB<td>.*<td>2$' asking.html
+test "$(grep -c '<td>64.0 MiB<td>1[0-9.]* MiB<td class="text">' asking.html)" -eq 2
+printf '%s\n' 'CATEGORY=large' 'MEMORY=300' 'big:' "	$task; touch big" >asks.mf
+env "$mark" "$BATS_MPI" run -j 1 asks.mf --memory 400M >out 2>err
+"$BATS_MPI" report asks.mf
+grep -q '<td>1<td>300.0 MiB<td>1[0-9.]* MiB<td>.*<td>0$' asks.mf.html
+ok 'so is what --memory, a bag and a Makeflow ask for'
 
 printf '%s\n' '[run]' 'currency = SU' '[cluster slow]' 'ranks = 1-32' \
     'charge = 3' '[cluster fast]' 'ranks = 33-64' 'charge = 12' >plan.ini
@@ -173,6 +191,46 @@ printf '%s\n' '"35,85"' true '"1 bar"' '"1 bar"' >expected
 cmp out expected
 ok 'zoom, keys and search work'
 
+# What is shown beside the mouse, and what the keyboard alone reaches.
+tip='(id) => { t = document.querySelector("#" + id + " .tip");
+    return t.hidden ? "" : [...t.children].map(e => e.textContent).join("|"); }'
+page bag.html "tip = $tip; u = charts[0][0]; d = data.decisions;
+    at = t => { u.over.scrollIntoView({ block: \"center\" });
+        r = u.over.getBoundingClientRect();
+        return [r.left + u.valToPos(t, \"x\"), r.top + 20]; }; 0" \
+    'mouse: at(d[0][0])' \
+    'tip("money") === duration(d[0][0]) + ": " + d[0][1] + "|" + d[0][2]' \
+    'd[0][1]' 'mouse: [2, 2]' 'tip("money")' \
+    'c = document.querySelector("canvas.gantt");
+    c.scrollIntoView({ block: "center" }); r = c.getBoundingClientRect();
+    g = gantt.rows[0]; wide = r.width - 110;
+    tall = (r.height - 22) / gantt.rows.length;
+    spot = (k, t) => [r.left + 110 + t / data.end * wide,
+        r.top + 22 + (k + 0.5) * tall]; 0' \
+    'mouse: spot(0, (g.begin[0] + g.end[0]) / 2)' \
+    'tip("gantt").startsWith("task " + g.task[0] + " on " + g.label + "|") &&
+        tip("gantt").includes(data.commands[g.task[0]])' \
+    'ends = gantt.rows.map(x => x.end.at(-1)); first = Math.min(...ends);
+        free = ends.indexOf(first); 0' \
+    'mouse: spot(free, (first + data.end) / 2)' 'tip("gantt")' >out
+test "$(sed -n 2p out)" = true
+grep -qx '"start"' out
+test "$(sed -n '4p;6p' out | tr '\n' ' ')" = '"" true '
+sed -n 8p out | grep -qE '^"[a-z]+-?[0-9]* was paid, and idle"$'
+ok 'the mouse is told why of each decision, and which task or idle time it is on'
+tabs=$(for i in $(seq 30); do echo key: Tab; done)
+IFS='
+'
+page bag.html 'seen = []; addEventListener("focusin",
+    e => seen.push(e.target.className || e.target.localName)); 0' \
+    $tabs 'seen.join()' 'seen.includes("gantt") && seen.includes("select") &&
+        seen.includes("wide") && seen.includes("button")' \
+    'document.querySelector("canvas.gantt").focus(); 0' 'key: +' \
+    'gantt.view()[1] - gantt.view()[0] < data.end' >out
+unset IFS
+test "$(grep -cx true out)" -eq 2
+ok 'the keyboard reaches the charts and tables'
+
 for name in bag graph.mf; do
     page $name.html --width 400 'document.documentElement.scrollWidth <= 400'
 done >out
@@ -193,6 +251,34 @@ page plan.html 'n = data.frontier.length, data.frontier.map(s => s.cost).join()'
     shown().includes("Bill" + data.frontier[n - 1].cost + " SU") &&
         shown().includes(data.frontier[n - 1].held) && +b.value === n - 1' >out
 tail -n 2 out | grep -cx true | grep -qx 2
+cat >known.json <<END
+{"bats_profile": 1,
+ "bag": {"name": "bag", "tasks": 400, "hash": "0123456789abcdef"},
+ "window_s": 600, "billing": "allocation", "currency": "SU", "elapsed_s": 600,
+ "clusters": [
+  {"name": "slow", "charge": "3", "max": 32, "slots": 1, "windows": 2,
+   "charged": "6", "sample": [[1,45],[2,40],[3,35],[4,30],[5,35],
+    [6,40],[7,45],[8,40],[9,30]]},
+  {"name": "fast", "charge": "12", "max": 32, "slots": 1, "windows": 1,
+   "charged": "12", "sample": [[1,40],[2,35],[3,30],[4,25],[5,30],[6,35],
+    [7,40]]}],
+ "done": [[1,9]], "failed": []}
+END
+"$BATS_MPI" plan known.json --html known.html
+page known.html 'b = document.querySelector("input[type=range]");
+    lines = data.frontier.map((_, i) => { b.value = i;
+        b.dispatchEvent(new Event("input"));
+        return document.querySelector("pre").textContent.split("\n")[1]; });
+    lines.find(l => l.includes(" best "))' \
+    'data.frontier[lines.findIndex(l => l.includes(" best "))].held' \
+    'lines.every(l => /^bats-mpi plan known.json --sbatch .* \| sbatch$/
+        .test(l))' >out
+test "$(sed -n 3p out)" = true
+sed -n '1s/"bats-mpi plan \(.*\) | sbatch"/\1/p' out >words
+grep -q ' best --budget [0-9.]*$' words
+"$BATS_MPI" plan $(cat words) >job 2>err
+grep -qF "plan --sbatch': $(sed -n '2s/"//gp' out)," job
+grep -q '^#SBATCH --partition=' job
 page strategies.html --dark 'd = document; w = d.querySelector("input");
     shown = v => { w.value = v; w.dispatchEvent(new Event("input"));
         return d.querySelector("dl.facts").textContent + d.querySelector("pre")
@@ -220,7 +306,18 @@ page sweep.html 'Math.max(...data.machines[0].held)' \
     '[...document.querySelectorAll("#gantt p.note")][1].textContent.trim()' \
     'new Set(gantt.rows.flatMap(r => [...r.task].map((t, i) =>
         gantt.tone(r, i)))).size' >out
-printf '%s\n' 2 '"state,runtime,cluster,n,word"' '"a<b   c"' 2 >expected
+page sweep.html '[n, what] = document.querySelectorAll("#parameters select");
+    plot = () => charts.at(-1)[0].data; plot().slice(1).flat().filter(y =>
+        y !== null).length + " of " + plot()[0].join()' \
+    'n.value = "word"; what.value = "cost"; n.dispatchEvent(new Event("change"));
+    plot()[0].join() + " " + document.querySelectorAll("#parameters .uplot").length' \
+    'sum = plot().slice(1).flat().reduce((a, y) => a + y, 0);
+    cells = [...document.querySelectorAll("#parameters + .wide tbody tr")]
+        .filter(r => r.cells[0].textContent === "word")
+        .map(r => +r.cells[8].textContent); cells.length === 2 && sum > 0 &&
+        Math.abs(cells[0] + cells[1] - sum) < sum / 100' >>out
+printf '%s\n' 2 '"state,runtime,cluster,n,word"' '"a<b   c"' 2 \
+    '"4 of 1,1,3,3"' '"0,0,1,1 1"' true >expected
 cmp out expected
 ok 'the sliders of a plan and of strategies and the curves of a simulation work'
 

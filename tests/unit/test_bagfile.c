@@ -621,12 +621,31 @@ static void mistakes_about_names_are_refused_with_their_line(void **state)
                    ":2: these tasks wait for each other: ");
 }
 
+static void memory_is_asked_for_until_it_changes(void **state)
+{
+    (void)state;
+    struct bats_bagfile *bag = load("a\n#BATS memory 2G\nb\n"
+                                    "#DISBATCH REPEAT 2 start 1 c\n"
+                                    " #BATS  memory\t1025 \r\nd\ne\n");
+    static const int64_t kib[] = {0, 2 << 20, 2 << 20, 2 << 20, 2, 2};
+    assert_int_equal(bats_bagfile_count(bag), 6);
+    for (uint32_t i = 0; i < 6; i++)
+        assert_int_equal(bats_bagfile_memory_kib(bag, i), kib[i]);
+    bats_bagfile_destroy(bag);
+    expect_refusal("#BATS memory\na\n", ":1: #BATS memory: '' is not");
+    expect_refusal("a\n#BATS memory 2GB\nb\n",
+                   ":2: #BATS memory: '2GB' is not a number of bytes");
+    expect_refusal("#BATS memory 2 G\na\n",
+                   ":1: not of the form '#BATS memory SIZE'");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bag_without_names_has_no_graph),
         cmocka_unit_test(names_may_come_later_and_stand_for_repetitions),
         cmocka_unit_test(mistakes_about_names_are_refused_with_their_line),
+        cmocka_unit_test(memory_is_asked_for_until_it_changes),
         cmocka_unit_test(every_command_is_a_task_and_knows_its_line),
         cmocka_unit_test(files_of_other_systems_and_habits_are_read),
         cmocka_unit_test(a_buffer_grows_only_when_it_must),

@@ -187,7 +187,7 @@ static void mistakes_are_named(void **state)
             "'bats-mpi status'?");
     refuses(BATS_VERB_RUN, "--m a",
             "--m may mean --machine, --minimize, --monitor, --master-works, "
-            "--max-output");
+            "--memory, --max-output");
     refuses(BATS_VERB_RUN, "a --budget", "--budget needs AMOUNT|P%|account");
     refuses(BATS_VERB_RUN, "a -qb", "--budget needs AMOUNT|P%|account");
     refuses(BATS_VERB_RUN, "--tag=yes a", "--tag takes no argument");

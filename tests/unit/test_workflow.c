@@ -175,6 +175,37 @@ static void resources_are_read_for_all_rules_or_for_one(void **state)
     bats_workflow_release(&w);
 }
 
+/* As Makeflow looks it up: in the category, else where there was none yet. */
+static void rules_ask_for_the_memory_of_their_category(void **state)
+{
+    (void)state;
+    struct bats_workflow parts[2], all;
+    static const int64_t mib[] = {0, 100, 200, 100, 300,
+                                  100, 0, 400, 200};
+    struct bats_error err;
+    parts[0] = load("a.makeflow", "a:\n\ta\n"
+                                  "MEMORY = \"100\"\nb:\n\tb\n"
+                                  "CATEGORY=x\nMEMORY=200\nc:\n\tc\n"
+                                  ".MAKEFLOW CATEGORY y\nd:\n\td\n"
+                                  ".MAKEFLOW MEMORY 300\n"
+                                  ".MAKEFLOW CORES 2\ne:\n\te\n"
+                                  "CATEGORY=z\nf:\n\tf\n"
+                                  "MEMORY=\ng:\n\tg\n"
+                                  "i:\n@MEMORY=400\n@CATEGORY=x\n\ti\n"
+                                  "k:\n@CATEGORY=x\n\tk\n");
+    parts[1] = load("b.makeflow", "CATEGORY=y\nMEMORY=50\nh:\n\th\n");
+    for (uint32_t i = 0; i < 9; i++)
+        assert_int_equal(parts[0].tasks[i].memory_kib, mib[i] * 1024);
+    assert_int_equal(bats_workflow_merge("all", parts, 2, &all, &err), 0);
+    assert_int_equal(all.tasks[4].memory_kib, 300 * 1024);
+    assert_int_equal(all.tasks[9].memory_kib, 50 * 1024);
+    bats_workflow_release(&all);
+    bats_workflow_release(&parts[0]);
+    bats_workflow_release(&parts[1]);
+    refuse("bad.makeflow", "a:\n\ta\nMEMORY=2G\nb:\n\tb\n",
+           "bad.makeflow:3: MEMORY is no number of MB: '2G'");
+}
+
 static void mistakes_in_a_makeflow_are_refused_with_their_line(void **state)
 {
     (void)state;
@@ -411,6 +442,7 @@ int main(void)
         cmocka_unit_test(rules_wait_for_the_makers_of_their_sources),
         cmocka_unit_test(variables_are_replaced_and_the_shell_keeps_its_own),
         cmocka_unit_test(resources_are_read_for_all_rules_or_for_one),
+        cmocka_unit_test(rules_ask_for_the_memory_of_their_category),
         cmocka_unit_test(mistakes_in_a_makeflow_are_refused_with_their_line),
         cmocka_unit_test(what_is_newer_than_its_sources_need_not_run),
         cmocka_unit_test(rule_that_makes_too_little_fails_and_leaves_nothing),

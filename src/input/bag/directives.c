@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -149,6 +150,28 @@ int bats_bag_disbatch(struct scan *scan, const char *text)
 
 /* ---- directives of our own ---- */
 
+/* `text` follows "memory". */
+static int memory(struct scan *scan, const char *text)
+{
+    char size[32];
+    size_t n = strcspn(text, BLANKS);
+    struct bats_error why;
+    int64_t bytes;
+    snprintf(size, sizeof size, "%.*s", n < 31 ? (int)n : 31, text);
+    if (text[n + strspn(text + n, BLANKS)])
+        return bats_error_set(scan->err, BATS_EINPUT,
+                              "%s:%" PRIu32 ": not of the form '#BATS memory "
+                              "SIZE'",
+                              scan->bag->name, scan->line);
+    if (bats_size_parse(size, &bytes, &why) < 0)
+        return bats_error_set(scan->err, BATS_EINPUT,
+                              "%s:%" PRIu32 ": #BATS memory: %s",
+                              scan->bag->name, scan->line, why.text);
+    scan->memory_kib = (bytes - 1) / 1024 + 1;
+    scan->new_group = true;
+    return 0;
+}
+
 /* `text` follows "#BATS". */
 int bats_bag_statement(struct scan *scan, const char *text)
 {
@@ -158,10 +181,12 @@ int bats_bag_statement(struct scan *scan, const char *text)
     if (read_word(&text, "workflow"))
         return bats_sharing_note(&bag->sharing, text, bag->n_tasks, bag->name,
                                  scan->line, scan->err);
+    if (read_word(&text, "memory"))
+        return memory(scan, text);
     if (!read_word(&text, "task"))
         return bats_error_set(scan->err, BATS_EINPUT,
                               "%s:%" PRIu32 ": unknown directive '#BATS "
-                              "%.*s'; known are task and workflow",
+                              "%.*s'; known are task, workflow and memory",
                               bag->name, scan->line,
                               length < 40 ? (int)length : 40, text);
     return dependencies(scan) ? bats_dependencies_note(scan->waits, text,

@@ -125,6 +125,14 @@ bool bats_bagfile_is_once(const struct bats_bagfile *bag, uint32_t i)
     return find_group(bag, i)->once;
 }
 
+int64_t bats_bagfile_memory_kib(const struct bats_bagfile *bag, uint32_t i)
+{
+    if (bag->sweep != NULL)
+        return 0;
+    return bag->workflow != NULL ? bag->workflow->tasks[i].memory_kib
+                                 : find_group(bag, i)->memory_kib;
+}
+
 uint32_t bats_bagfile_line(const struct bats_bagfile *bag, uint32_t i)
 {
     if (bag->sweep != NULL)

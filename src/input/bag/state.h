@@ -28,6 +28,7 @@ struct group {
     uint32_t entry; /* of the first task; of all, if repeated */
     uint64_t start, step;
     size_t prefix, suffix; /* offsets into the text */
+    int64_t memory_kib;    /* that each task asks for; 0: it does not say */
 };
 
 struct bats_bagfile {
@@ -56,6 +57,7 @@ struct scan {
     struct bats_bagfile *bag;
     struct bats_dependencies *waits; /* NULL: no line was of these */
     size_t prefix, suffix; /* offsets of the prefix and suffix in force */
+    int64_t memory_kib;
     bool new_group;
     bool once; /* @once is on the present line */
     uint32_t line;

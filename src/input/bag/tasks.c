@@ -34,6 +34,7 @@ static int add_group(struct scan *scan, struct group group)
     group.prefix = scan->prefix;
     group.suffix = scan->suffix;
     group.once = scan->once;
+    group.memory_kib = scan->memory_kib;
     bag->groups[bag->n_groups++] = group;
     return 0;
 }

@@ -18,8 +18,9 @@
  * "..." keeps blanks in names. In a command, names that the file sets are
  * replaced outside of '...'; all else is left to the shell. LOCAL before a command
  * says where Makeflow would run it: here all tasks run on machines of the run.
- * BATCH_OPTIONS, CORES, MEMORY, DISK and .SIZE are read, but nothing follows from
- * them.
+ * MEMORY is the number of MB that each rule of the present category asks for,
+ * from here on; before any category, of all that have none of their own.
+ * BATCH_OPTIONS, CORES, DISK and .SIZE are read, but nothing follows from them.
  * Rules that run another makeflow and files with other names on the machine
  * (a->b) are refused.
  */
@@ -183,16 +184,13 @@ static char *trim(char *text)
     return text;
 }
 
-static int assign(struct reader *r, const char *name, const char *text,
-                  bool adds)
+static int set_value(struct reader *r, const char *name, const char *value,
+                     bool adds)
 {
-    int rc = expand(r, text, false);
-    if (rc < 0)
-        return rc;
     uint32_t number = find_variable(r, name);
     if (number == BATS_NO_NAME)
         return no_memory(r);
-    const char *value = trim(r->out.text), *old = r->values[number];
+    const char *old = r->values[number];
     size_t before = adds && old ? strlen(old) + 1 : 0;
     char *new = malloc(before + strlen(value) + 1);
     if (!new)
@@ -211,6 +209,34 @@ static int assign(struct reader *r, const char *name, const char *text,
     }
     r->values[number] = new;
     return 0;
+}
+
+/* The MEMORY of a category is a variable of its own, whose name no other can
+ * have. "": of all categories. */
+static const char *name_memory(const char *category, char name[120])
+{
+    snprintf(name, 120, "MEMORY %.100s", category);
+    return name;
+}
+
+static int assign(struct reader *r, const char *name, const char *text,
+                  bool adds)
+{
+    char memory[120];
+    uint64_t megabytes;
+    int rc = expand(r, text, false);
+    const char *category = value_of(r, "CATEGORY");
+    const char *value = rc == 0 ? trim(r->out.text) : NULL;
+    if (rc == 0 && strcmp(name, "MEMORY") == 0) {
+        if (*value != '\0' &&
+            (bats_count_parse(value, &megabytes, NULL) < 0 ||
+             megabytes > INT64_MAX / 1024))
+            return complain(r, r->line, "MEMORY is no number of MB: '", value);
+        if (r->rule == 0)
+            rc = set_value(r, name_memory(category ? category : "", memory),
+                           value, false);
+    }
+    return rc == 0 ? set_value(r, name, value, adds) : rc;
 }
 
 /* The rule is over. */
@@ -347,6 +373,34 @@ static void find_category(const struct reader *r, const char *command,
         bats_workflow_program(command, category, size);
 }
 
+/* The rule has set the variable for itself. */
+static bool is_of_rule(const struct reader *r, const char *name)
+{
+    uint32_t number = bats_names_find(&r->variables, name);
+    for (size_t i = 0; i < r->n_saved; i++)
+        if (r->saved[i].variable == number)
+            return true;
+    return false;
+}
+
+/* What the present rule asks for, by itself or with its category; 0: nothing
+ * says so. */
+static int64_t memory_kib(const struct reader *r)
+{
+    char name[120];
+    uint64_t megabytes = 0;
+    const char *category = value_of(r, "CATEGORY");
+    const char *value = is_of_rule(r, "MEMORY")
+                            ? value_of(r, "MEMORY")
+                            : value_of(r, name_memory(category ? category : "",
+                                                      name));
+    if (!value)
+        value = value_of(r, name_memory("", name));
+    if (value)
+        bats_count_parse(value, &megabytes, NULL);
+    return (int64_t)megabytes * 1024;
+}
+
 static bool skip_word(const char **text, const char *word)
 {
     size_t n = strlen(word);
@@ -378,6 +432,8 @@ static int read_command(struct reader *r, const char *text)
     find_category(r, r->out.text, category, sizeof category);
     rc = bats_workflow_add(r->w, NULL, r->command.text, -1, category, r->rule,
                            r->err);
+    if (rc == 0)
+        r->w->tasks[r->w->n - 1].memory_kib = memory_kib(r);
     if (rc == 0)
         rc = expand(r, r->head.text, false);
     if (rc < 0)

@@ -14,6 +14,8 @@ static int take_tasks(struct bats_workflow *to, const struct bats_workflow *w,
             t->command == BATS_NO_COMMAND ? NULL : w->text + t->command,
             t->runtime, bats_names_text(&w->categories, t->category), t->line,
             err);
+        if (rc == 0)
+            to->tasks[to->n - 1].memory_kib = t->memory_kib;
     }
     return rc;
 }

@@ -33,6 +33,7 @@ struct bats_workflow_task {
     uint32_t category; /* number in `categories` */
     uint32_t line;     /* 0: not known */
     uint32_t part;     /* of a merged one: number of its workflow */
+    int64_t memory_kib; /* that it asks for; 0: it does not say */
 };
 
 #define BATS_NO_COMMAND SIZE_MAX

@@ -80,6 +80,10 @@ const timeAxis = label => ({ ...axis(duration, label, label ? 50 : 30),
 const plainScale = { x: { time: false }, y: { range: (u, low, high) =>
     [0, high > 0 ? high * 1.06 : 1] } };
 
+const dots = (label, stroke, size, format) => ({ label, stroke,
+    paths: () => null, points: { show: true, size, fill: stroke },
+    value: (u, v) => v == null ? "-" : format(v) });
+
 function tip(place) {
     const box = element(place, "div", "", { class: "tip", role: "status" });
     box.hidden = true;
@@ -633,13 +637,13 @@ function drawFrontier(place) {
             duration(s.makespan_high_s));
         fact("Bill", amount(+s.cost) + " " + unit, s.cost_high == null ? ""
             : "at most " + amount(+s.cost_high) + " " + unit);
+        const most = s.cost_high == null ? s.cost : s.cost_high;
         lines.hidden = data.profile === null;
         lines.textContent = data.profile === null ? "" :
             "bats-mpi run " + quoted(data.bag) + " --profile " +
             quoted(data.profile) + " --budget " +
-            (s.cost_high == null ? s.cost : s.cost_high) +
-            (s.name ? "\nbats-mpi plan " + quoted(data.profile) + " --sbatch " +
-            quoted(s.name) + " | sbatch" : "");
+            most + "\nbats-mpi plan " + quoted(data.profile) + " --sbatch " +
+            (s.name ? quoted(s.name) : "best --budget " + s.cost) + " | sbatch";
         u.redraw(false);
     }
     budget.addEventListener("input", () => choose(+budget.value));
@@ -673,9 +677,6 @@ function drawStrategies(place) {
             u.valToPos(best.makespan_s, "y", true), 6 * devicePixelRatio, 0, 7);
         c.fill();
     };
-    const dots = (label, stroke, size) => ({ label, stroke,
-        paths: () => null, points: { show: true, size, fill: stroke },
-        value: (u, v) => duration(v) });
     const u = chart(place, "What strategies take and cost", {
         height: 380,
         series: [{ label: "cost", value: (u, v) => amount(v) + " " + unit },
@@ -683,8 +684,8 @@ function drawStrategies(place) {
                 width: 2, spanGaps: true,
                 paths: uPlot.paths.stepped({ align: 1 }),
                 points: { show: true }, value: (u, v) => duration(v) },
-            dots("others", colour("--faint"), 3),
-            dots("static", hue(1), 7)],
+            dots("others", colour("--faint"), 3, duration),
+            dots("static", hue(1), 7, duration)],
         scales: { x: { time: false, distr: spread("cost") ? 3 : 1 },
             y: spread("makespan_s") ? { distr: 3 } : plainScale.y },
         axes: [axis(amount, unit, 50), spread("makespan_s")
@@ -770,7 +771,8 @@ function drawQuantiles(key, title, format, unit) {
 
 const painters = {
     run: { money: drawMoney, machines: drawMachines, gantt: drawGantt,
-        runtimes: drawRuntimes, strategies: drawStrategies },
+        runtimes: drawRuntimes, parameters: drawSweep,
+        strategies: drawStrategies },
     plan: { frontier: drawFrontier },
     strategies: { strategies: drawStrategies },
     simulation: {
