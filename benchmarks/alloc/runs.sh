@@ -2,9 +2,11 @@
 # runs.sh [RUNS]: bats-mpi alloc with different bags, partitions, jobs and budgets
 # (default 20): what the ledger has charged, and what sacct says was billed.
 . "${TOP:-$PWD}/benchmarks/alloc/lib.sh"
-RANDOM=${SEED-1}
 partitions=(fast slow fast,slow preemptible,fast)
 echo 'run partitions       slots jobs window tasks done budget  charged   billed  ratio  first task'
+{
+# Each subshell of bash begins with a seed of its own.
+RANDOM=${SEED-1}
 for run in $(seq "${1-20}"); do
     bag=bag$run.txt
     tasks=$((20 + RANDOM % 60))
@@ -34,7 +36,8 @@ for run in $(seq "${1-20}"); do
             run, p, s, j, w, t, d, B, c, b,
             (b > 0) ? sprintf("%.4f", c / b) : "-", f,
             (b > B + 1e-9) ? "ABOVE BUDGET" : "") }'
-done | tee table
+done
+} | tee table
 awk '$10 > 0 { r = $9 / $10; n++; if (r > max) max = r
         if (!min || r < min) min = r; f[n] = $12 } /ABOVE/ { above++ }
     END { printf "%d runs: charged / billed %.4f to %.4f, %d above budget\n",

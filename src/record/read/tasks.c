@@ -97,18 +97,32 @@ static int row_of(struct bats_tasks *list, sqlite3_stmt **s, const char *sql,
     return bats_db_step(&list->view->db, *s, err);
 }
 
+/* Leaves the texts of the task in list->text: 1, 0 or an error. Most lists are in
+ * the order of ids: then the statement goes on from the row before. */
+static int text_of(struct bats_tasks *list, int64_t id, struct bats_error *err)
+{
+    sqlite3_stmt **s = &list->text;
+    bool goes_on = *s != NULL && sqlite3_data_count(*s) > 0 &&
+                   sqlite3_column_int64(*s, 0) == id - 1;
+    int rc = goes_on
+                 ? bats_db_step(&list->view->db, *s, err)
+                 : row_of(list, s,
+                          "SELECT t.id, t.line, t.command, p.parameters"
+                          " FROM main.task t LEFT JOIN main.point p"
+                          " ON p.task = t.id WHERE t.id >= ? ORDER BY t.id",
+                          id, err);
+    return rc > 0 ? sqlite3_column_int64(*s, 0) == id : rc;
+}
+
 static int add_text(struct bats_tasks *list, int64_t id,
                     struct bats_view_task *task, struct bats_error *err)
 {
-    int rc = row_of(list, &list->text,
-                    "SELECT t.line, t.command, p.parameters FROM main.task t"
-                    " LEFT JOIN main.point p ON p.task = t.id WHERE t.id = ?",
-                    id, err);
+    int rc = text_of(list, id, err);
     if (rc <= 0)
         return rc;
-    task->line = sqlite3_column_int64(list->text, 0);
-    task->command = bats_view_text(list->text, 1);
-    task->parameters = bats_view_text(list->text, 2);
+    task->line = sqlite3_column_int64(list->text, 1);
+    task->command = bats_view_text(list->text, 2);
+    task->parameters = bats_view_text(list->text, 3);
     return 0;
 }
 
