@@ -145,7 +145,7 @@ static void impossible_numbers_do_no_harm(void **state)
     size_t size;
     json_t *object = json_pack("{s:i, s:I, s:I}", "tasks", 10, "done",
                                (json_int_t)INT64_MAX, "failed",
-                               (json_int_t)INT64_MIN);
+                               (json_int_t)INT64_MAX);
     FILE *out = open_memstream(&text, &size);
     bats_live_print(out, object, BATS_LIVE_ALL, 2, 80, 0, "\n");
     fclose(out);
