@@ -55,7 +55,9 @@ static bool worth_asking(const struct bats_sched *e, const struct cluster *c)
     for (size_t i = 0; i < s->n_clusters; i++)
         if (same_pool(e, c, &s->clusters[i]))
             n += s->clusters[i].n_active + s->clusters[i].n_asked;
-    return asked_slots(e, c) < waiting(e, c) &&
+    uint64_t asked = asked_slots(e, c);
+    return asked < waiting(e, c) &&
+           (s->purses.n == 0 || (double)asked < purses_pay(s, cluster)) &&
            (b->jobs == 0 || n < b->jobs) &&
            c->stats.mean <= (double)s->window &&
            bats_units_add(

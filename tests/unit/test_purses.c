@@ -143,6 +143,30 @@ static void nothing_is_bought_for_workflows_without_money(void **state)
     end_bed(b);
 }
 
+/* Four tasks are ready, and there are machines for all of them. The first
+ * workflow pays one job for its two, the second none. */
+static void no_more_jobs_are_asked_for_than_workflows_can_pay(void **state)
+{
+    (void)state;
+    struct bed *b = prepare(4, 3 * BATS_UNIT, 3 * BATS_UNIT - 1);
+    struct bats_error err;
+    struct bats_command c;
+    const struct bats_event first = {.type = BATS_EVENT_TICK};
+    uint32_t asked = 0;
+    bats_graph_release(&b->graph);
+    assert_int_equal(bats_graph_init(&b->graph, TASKS, TASKS, NULL, 0, &err),
+                     0);
+    b->p.o.billing.model = BATS_BILLING_JOB;
+    b->p.o.clusters = b->p.clusters;
+    b->p.o.machines = b->p.machines;
+    assert_int_equal(bats_sched_create(&b->p.o, &b->p.s, &err), 0);
+    assert_int_equal(bats_sched_handle(b->p.s, 0, &first, &err), 0);
+    while (bats_sched_next(b->p.s, &c))
+        asked += c.type == BATS_COMMAND_ACQUIRE;
+    assert_int_equal(asked, 1);
+    end_bed(b);
+}
+
 /* Its task is stopped a minute before the window ends; the run could pay. */
 static void next_window_is_held_by_the_workflow_as_well(void **state)
 {
@@ -316,6 +340,7 @@ int main(void)
         cmocka_unit_test(window_is_shared_by_time_and_idle_time_with_it),
         cmocka_unit_test(workflow_without_money_is_left_and_named),
         cmocka_unit_test(nothing_is_bought_for_workflows_without_money),
+        cmocka_unit_test(no_more_jobs_are_asked_for_than_workflows_can_pay),
         cmocka_unit_test(next_window_is_held_by_the_workflow_as_well),
         cmocka_unit_test(the_policy_expert_is_refused),
         cmocka_unit_test(use_is_paid_by_the_workflow_that_used_it),

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "util/larger.h"
+
 /* The cost of a machine of the cluster from the beginning until it can be given
  * back. */
 static bats_money first_price(const struct state *s, size_t cluster)
@@ -48,6 +50,19 @@ bool purse_admits(const struct state *s, uint32_t id,
 static bool is_there(const struct cluster *c)
 {
     return c->n_machines > c->n_lost + c->n_quarantined && c->spec.max > 0;
+}
+
+double purses_pay(const struct state *s, size_t cluster)
+{
+    const struct cluster *c = &s->clusters[cluster];
+    double sum = 0, slots = (double)c->n_slots / c->n_machines;
+    for (uint32_t i = 0; i < s->purses.n; i++) {
+        const struct purse *p = &s->purses.list[i];
+        int64_t n =
+            bats_ledger_affordable(&p->ledger, first_price(s, cluster));
+        sum += smaller(slots * (double)n, p->left);
+    }
+    return sum;
 }
 
 /* On another machine of some cluster, as far as the workflow's money goes. */

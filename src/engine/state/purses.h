@@ -117,6 +117,10 @@ struct bats_position purse_waiting(struct state *s, uint32_t machine);
  * until there is money again or, if there never will be, for good. */
 bool purse_refuses(struct state *s, struct bats_position task);
 
+/* So many tasks their workflows could pay further machines of the cluster for, as
+ * many as those have slots. */
+double purses_pay(const struct state *s, size_t cluster);
+
 /* Puts tasks back that may be paid now, and skips those that never will. */
 void purses_review(struct state *s);
 
