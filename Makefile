@@ -52,9 +52,10 @@ ESTIMATE_SRC = $(addprefix src/estimate/, \
 	interval.c levels.c machine_windows.c plans.c regression.c sample.c stats.c)
 ENGINE_SRC = $(addprefix src/engine/, \
 	assign.c configure.c create.c outcome.c promise.c sched.c status.c view.c \
-	failure/rules.c order/chain.c order/random.c outlook/forecast.c policy/bats.c \
-	policy/bkp.c policy/dbc.c policy/dbc_conservative_time.c \
-	policy/dbc_cost.c policy/dbc_cost_time.c policy/dbc_time.c \
+	failure/rules.c order/chain.c order/random.c outlook/forecast.c \
+	outlook/length.c policy/bats.c policy/bkp.c policy/dbc.c \
+	policy/dbc_conservative_time.c policy/dbc_cost.c \
+	policy/dbc_cost_time.c policy/dbc_time.c \
 	policy/deadline.c policy/expert.c policy/flow.c policy/initial.c policy/list.c policy/miser.c \
 	policy/mw_dbs.c policy/place.c policy/problem.c \
 	policy/rr.c sampling/choice.c sampling/place.c sampling/points.c \

@@ -15,9 +15,9 @@
  *               is stopped.
  *   job         A machine is a job of its own, which is asked for and may wait
  *               in a queue. From that moment the price of the longest time that
- *               it may take is held: its window, and so long as the site lets
- *               jobs run beyond their limit. When it has ended it is charged what
- *               it was billed, and the rest is free again. What the job is
+ *               it may take is held: a window, or what the bag needs (`step`,
+ *               below), and so long as the site lets jobs run beyond their
+ *               limit. When it has ended it is charged what it was billed, and the rest is free again. What the job is
  *               billed in which the run itself is, goes on meanwhile.
  *
  *   second      A machine is charged by the second from the moment it is
@@ -46,7 +46,7 @@ enum bats_billing_model {
     BATS_BILLING_ALLOCATION, /* then: rate, before, least, leaving */
     BATS_BILLING_USE,
     BATS_BILLING_JOB, /* then: rate, before, leaving (of the run's own job; 0:
-                         it is in none), overrun, jobs */
+                         it is in none), overrun, jobs, step, longest */
     BATS_BILLING_SECOND
 };
 
@@ -57,10 +57,16 @@ struct bats_billing {
                            sessions have on record (< 0: less than that) */
     bats_time least;   /* the time that is billed even if it is not used */
     bats_time leaving; /* at most, from the deadline until it is given back */
-    bats_time overrun; /* a job: it may be billed for so long beyond a window */
+    bats_time overrun; /* a job: it may be billed for so long beyond the time
+                        * for which it works */
     uint32_t jobs;     /* so many at the same time at most (of each pool of
                         * strategy.h); 0: no limit. One that has a successor
                         * does not count */
+    bats_time step;    /* jobs: the time for which one works may differ from a
+                        * window by a multiple of this, as the bag needs; 0: it
+                        * does not */
+    bats_time longest; /* and is never longer than this, which is a window at
+                        * least; 0: no limit */
 };
 
 /* "window", "allocation", "use", "job", "second" */

@@ -45,9 +45,10 @@
  * for others are likely to follow (Sampaio, Barbosa 2020, III.D).
  *
  * Machines that are jobs (billing.h) wait to be asked for from the start, and a
- * first tick is wanted at once. A job has one window. Where the plan wants the
- * machine for longer, another job is asked for so early that, as far as the waits
- * seen so far tell, it begins before the first one ends. A job in which nothing
+ * first tick is wanted at once. A job has one window, which may be shorter or
+ * longer than others (billing.h: step). Where the plan wants the machine for
+ * longer, another job is asked for so early that, as far as the waits seen so far
+ * tell, it begins before the first one ends. A job in which nothing
  * runs is ended at once, and one that the plan does not want any more while it
  * waits is withdrawn. A task that was cut off three times after all of a window,
  * or of a block, has failed: no other one is longer.
@@ -211,6 +212,7 @@ struct bats_command {
     bool unpaid;    /* SKIP */
     bool time_out;    /* CANCEL: the task has run for too long, and has failed
                       unless it ends by itself before it is told */
+    bats_time time; /* ACQUIRE of a job: it will work for so long */
     bats_money amount;
     bats_money cushion; /* CHARGE: so much of the amount comes out of the
                            cushion */
@@ -268,10 +270,11 @@ struct bats_sched_earlier {
     /* For a run that goes on at once with nodes that were kept: */
     const bats_time *paid; /* per machine: it is paid for so long, and is held
                               from the moment it joins; NULL: none is */
-    const uint8_t *asked; /* per machine that is a job: not 0 = it was asked for
-                             and is not billed; its price is held from the
-                             start, and JOINED, LOST or BILLED follows; NULL:
-                             none was. BATS_EBUDGET if it cannot be held */
+    const bats_time *asked; /* per machine that is a job: not 0 = it was asked
+                               for, to work for so long, and is not billed; its
+                               price is held from the start, and JOINED, LOST
+                               or BILLED follows; NULL: none was. BATS_EBUDGET
+                               if it cannot be held */
     const struct bats_observation *seen; /* runtimes: a cluster that has as
                                             many as its sample is not sampled
                                             again */

@@ -86,8 +86,10 @@ const struct bats_option bats_options[] = {
      "$BATS_BUDGET, else unlimited)"},
     {"window", 'w', "DURATION", BATS_OPTION_PERIOD, AT(window), ALLOC,
      BATS_GROUP_MONEY,
-     "how long a job works; it asks for 10 s more, rounded up to minutes, and "
-     "is given back as soon as it has nothing to do (default: 10m)"},
+     "the longest time that a job works; it asks for less at the end of the "
+     "bag, and in any case for 10 s more, rounded up to minutes, and is given "
+     "back as soon as it has nothing to do (default: 10m at first, then what "
+     "the tasks need, as far as the partition allows)"},
     {"nodes", 'N', "N", BATS_OPTION_SMALL, AT(nodes), ALLOC, BATS_GROUP_MONEY,
      "nodes of a job (default: 1)"},
     {"slots", 0, "N", BATS_OPTION_SMALL, AT(slots), ALLOC, BATS_GROUP_MONEY,

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/outlook/length.h"
+
 /* ---- acquiring ---- */
 
 /* The tasks that wait for a slot of the cluster: those that are ready, unless
@@ -43,12 +45,22 @@ static uint64_t asked_slots(const struct bats_sched *e,
     return n;
 }
 
+/* Instances of tasks go to jobs of a window. */
+static bats_time length_of(const struct bats_sched *e, const struct cluster *c)
+{
+    const struct state *s = &e->state;
+    return e->policy->sends_instances
+               ? s->window
+               : length_of_job(s, (size_t)(c - s->clusters));
+}
+
 /* The next job of the cluster has tasks to run that no other waits for, and
  * there is money, also for the run's own job until it ends. */
 static bool worth_asking(const struct bats_sched *e, const struct cluster *c)
 {
     const struct state *s = &e->state;
     size_t cluster = (size_t)(c - s->clusters);
+    bats_time length = length_of(e, c);
     const struct bats_billing *b = &s->ledger.billing;
     bats_money price;
     uint32_t n = 0;
@@ -59,10 +71,10 @@ static bool worth_asking(const struct bats_sched *e, const struct cluster *c)
     return asked < waiting(e, c) &&
            (s->purses.n == 0 || (double)asked < purses_pay(s, cluster)) &&
            (b->jobs == 0 || n < b->jobs) &&
-           c->stats.mean <= (double)s->window &&
+           c->stats.mean <= (double)length &&
            bats_units_add(
-               job_price(s, cluster),
-               bats_billing_cost(b->rate, s->window + b->overrun + b->leaving),
+               job_price(s, cluster, length),
+               bats_billing_cost(b->rate, length + b->overrun + b->leaving),
                &price) &&
            price <= bats_ledger_available(&s->ledger);
 }
@@ -124,7 +136,8 @@ static void fill_cluster(struct bats_sched *e, struct cluster *c)
            is_open(s, c) && !s->draining && !s->on_hold && waiting(e, c) > 0 &&
            bats_heap_first(&c->parked, &first) == 0 && worth_acquiring(e, c)) {
         uint32_t machine = s->members[c->first_machine + first];
-        if (s->is_job ? !job_ask(s, machine) : !machine_acquire(s, machine))
+        if (s->is_job ? !job_ask(s, machine, length_of(e, c))
+                      : !machine_acquire(s, machine))
             break;
         if (!s->is_job)
             put_to_work(e, machine);

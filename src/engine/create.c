@@ -80,7 +80,9 @@ static int check_options(const struct bats_sched_options *o,
         (o->billing.rate < 0 || o->billing.leaving < 0 ||
          o->billing.least < 0 || o->billing.least > TIME_MAX ||
          o->billing.leaving > TIME_MAX || o->billing.overrun < 0 ||
-         o->billing.overrun > TIME_MAX ||
+         o->billing.overrun > TIME_MAX || o->billing.step < 0 ||
+         o->billing.step > TIME_MAX ||
+         (o->billing.longest != 0 && o->billing.longest < o->window) ||
          o->billing.before < -o->earlier.charged))
         return bats_error_set(err, BATS_EINPUT,
                               "how the allocation is billed is out of range");
@@ -172,8 +174,9 @@ static bool earlier_fits(const struct bats_sched_options *o)
     uint32_t n[BATS_CLUSTERS_MAX] = {0};
     for (uint32_t i = 0; e->asked && i < o->n_machines; i++) {
         size_t cluster = o->machines[i].cluster;
-        if (e->asked[i] && (o->billing.model != BATS_BILLING_JOB ||
-                            ++n[cluster] > o->clusters[cluster].max))
+        if (e->asked[i] < 0 || e->asked[i] > TIME_MAX ||
+            (e->asked[i] > 0 && (o->billing.model != BATS_BILLING_JOB ||
+                                 ++n[cluster] > o->clusters[cluster].max)))
             return false;
     }
     return true;
@@ -267,11 +270,11 @@ static bool teach_tail(struct bats_sched *e,
     return ok;
 }
 
-static int take_over(struct state *s, const uint8_t *asked,
+static int take_over(struct state *s, const bats_time *asked,
                      struct bats_error *err)
 {
     for (uint32_t i = 0; asked && i < s->n_machines; i++)
-        if (asked[i] && !job_take_over(s, i))
+        if (asked[i] > 0 && !job_take_over(s, i, asked[i]))
             return bats_error_set(err, BATS_EBUDGET,
                                   "the budget does not pay for the jobs of an "
                                   "earlier session that are still there");

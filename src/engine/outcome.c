@@ -152,15 +152,27 @@ static int ended(struct bats_sched *e, const struct bats_event *ev,
     return rc;
 }
 
+/* A task that was cut off has filled a job of this length. The next ones are
+ * longer (length.h): only one of a window that is no longer than those before tells
+ * against the task. */
+static bool is_no_news(struct state *s, bats_time length)
+{
+    bool is_news = length < s->window ||
+                   (length > s->window && length > s->filled);
+    if (length > s->filled)
+        s->filled = length;
+    return !is_news;
+}
+
 /* The task was cut off, and has had all of a job or block so often that there is
  * no hope: others are no longer. */
 static bool fills_jobs(struct state *s, uint32_t machine,
                        struct bats_position task, bats_time ran)
 {
-    bats_time life = s->is_job ? s->window : s->rest[machine].length;
-    if (!s->is_job)
-        ran += s->preempt_lead;
+    bats_time life = s->rest[machine].length;
+    ran += s->preempt_lead;
     return life > 0 && !s->draining && ran >= life - life / 10 &&
+           (!s->is_job || is_no_news(s, life)) &&
            ++s->tasks[task.i].cuts >= CUTS;
 }
 

@@ -55,7 +55,7 @@ static const struct {
 
 /* A new option of the engine must be recorded: in the list above, or as
  * options.h says. (Only simulators know the true runtimes of tasks.) */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 624,
+_Static_assert(sizeof(void *) != 8 || sizeof(struct bats_sched_options) == 640,
                "all of the engine's options are recorded");
 
 /* ---- writing ---- */
@@ -183,12 +183,14 @@ static json_t *times(const bats_time *t, size_t count)
 
 static json_t *billing(const struct bats_billing *b)
 {
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "model",
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "model",
                      bats_billing_name(b->model), "rate", (json_int_t)b->rate,
                      "before", (json_int_t)b->before, "least_us",
                      (json_int_t)b->least, "leaving_us",
                      (json_int_t)b->leaving, "overrun_us",
-                     (json_int_t)b->overrun, "jobs", (json_int_t)b->jobs);
+                     (json_int_t)b->overrun, "jobs", (json_int_t)b->jobs,
+                     "step_us", (json_int_t)b->step, "longest_us",
+                     (json_int_t)b->longest);
 }
 
 static bool has_unreliable(const struct bats_sched_options *o)
@@ -320,8 +322,8 @@ json_t *bats_options_write(const struct bats_sched_options *o)
         bad |= json_object_set_new(object, "paid_us",
                                    times(o->earlier.paid, o->n_machines));
     if (o->earlier.asked != NULL)
-        bad |= json_object_set_new(object, "asked",
-                                   ranges(o->earlier.asked, o->n_machines));
+        bad |= json_object_set_new(object, "asked_us",
+                                   times(o->earlier.asked, o->n_machines));
     if (bad == 0)
         return object;
     json_decref(object);
@@ -491,9 +493,9 @@ static bool read_earlier(const json_t *object, struct bats_sched_options *o,
     return read_observations(seen, lists->seen);
 }
 
-/* The machines are read later, too. */
-static bool read_asked(const json_t *list, struct bats_sched_options *o,
-                       struct bats_options_lists *lists)
+/* What older sessions have: for which machines a window was asked for. */
+static bool read_asked_windows(const json_t *list, struct bats_sched_options *o,
+                               struct bats_options_lists *lists)
 {
     size_t n = json_array_size(list);
     json_int_t last = json_integer_value(json_array_get(list, n - 1));
@@ -503,9 +505,33 @@ static bool read_asked(const json_t *list, struct bats_sched_options *o,
     if (last < 0 || last >= 1 << 20)
         return false;
     lists->n_asked = (uint32_t)last + 1;
-    o->earlier.asked = lists->asked = calloc(lists->n_asked, 1);
-    return lists->asked != NULL &&
-           read_ranges(list, lists->asked, lists->n_asked);
+    o->earlier.asked = lists->asked =
+        calloc(lists->n_asked, sizeof *lists->asked);
+    uint8_t *is_asked = calloc(lists->n_asked, 1);
+    bool ok = lists->asked != NULL && is_asked != NULL &&
+              read_ranges(list, is_asked, lists->n_asked);
+    for (uint32_t i = 0; ok && i < lists->n_asked; i++)
+        lists->asked[i] = is_asked[i] != 0 ? o->window : 0;
+    free(is_asked);
+    return ok;
+}
+
+/* The machines are read later, too. */
+static bool read_asked(const json_t *object, struct bats_sched_options *o,
+                       struct bats_options_lists *lists)
+{
+    const json_t *list = json_object_get(object, "asked_us");
+    size_t n = json_array_size(list);
+
+    if (list == NULL)
+        return read_asked_windows(json_object_get(object, "asked"), o, lists);
+    if (n == 0 || n > 1 << 20)
+        return false;
+    lists->n_asked = (uint32_t)n;
+    o->earlier.asked = lists->asked = calloc(n, sizeof *lists->asked);
+    for (size_t i = 0; lists->asked != NULL && i < n; i++)
+        lists->asked[i] = json_integer_value(json_array_get(list, i));
+    return lists->asked != NULL;
 }
 
 /* The clusters are read later. */
@@ -551,7 +577,9 @@ static bool read_billing(const json_t *object, struct bats_billing *b)
         .least = json_integer_value(json_object_get(object, "least_us")),
         .leaving = json_integer_value(json_object_get(object, "leaving_us")),
         .overrun = json_integer_value(json_object_get(object, "overrun_us")),
-        .jobs = (uint32_t)json_integer_value(json_object_get(object, "jobs"))};
+        .jobs = (uint32_t)json_integer_value(json_object_get(object, "jobs")),
+        .step = json_integer_value(json_object_get(object, "step_us")),
+        .longest = json_integer_value(json_object_get(object, "longest_us"))};
     return object == NULL ||
            (name != NULL && bats_billing_find(name, &b->model));
 }
@@ -665,7 +693,7 @@ bool bats_options_read(const json_t *object, struct bats_sched_options *o,
         !read_expected(json_object_get(object, "expected_us"), o, lists) ||
         !read_nodes(json_object_get(object, "nodes"), o, lists) ||
         !read_earlier(object, o, lists) ||
-        !read_asked(json_object_get(object, "asked"), o, lists))
+        !read_asked(object, o, lists))
         return false;
     if (n == 0)
         return true;

@@ -33,7 +33,7 @@ struct bats_options_lists {
     uint8_t *once;
     struct bats_observation *profile;
     uint8_t *fresh;
-    uint8_t *asked; /* n_asked, of at least as many machines */
+    bats_time *asked; /* n_asked, of at least as many machines */
     uint32_t n_asked;
     uint16_t *category;
     uint16_t *purse;
@@ -41,8 +41,8 @@ struct bats_options_lists {
     uint32_t graph_nodes; /* 0: there is no graph */
 };
 
-/* Reads the options back; set options->n_tasks and *lists before. False: the
- * object was not written by bats_options_write. */
+/* Reads the options back; set options->n_tasks, options->window and *lists
+ * before. False: the object was not written by bats_options_write. */
 bool bats_options_read(const json_t *object, struct bats_sched_options *options,
                       struct bats_options_lists *lists);
 

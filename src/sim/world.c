@@ -332,10 +332,12 @@ static struct bats_billing billing_of(const struct bats_scenario *s)
         billing.rate = hourly(&s->platform);
         billing.leaving = s->grace;
     }
-    if (s->billing == BATS_BILLING_JOB)
+    if (s->billing == BATS_BILLING_JOB) {
+        billing.step = BATS_MINUTE;
         for (size_t i = 0; i < s->platform.n_clusters; i++)
             if (s->startup[i] > billing.overrun)
                 billing.overrun = s->startup[i];
+    }
     return billing;
 }
 

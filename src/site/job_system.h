@@ -64,6 +64,14 @@ struct bats_job_bill {
     double rate; /* per hour */
 };
 
+struct bats_job_partition {
+    int64_t notice_s; /* so many seconds a job goes on that has to make way
+                       * for others, and has got SIGTERM; 0: none, or nobody
+                       * knows */
+    int64_t limit_s;  /* no job may ask for longer; 0: there is no limit, or
+                       * nobody knows */
+};
+
 /* The rules of the site. */
 struct bats_job_rules {
     int64_t overrun_s; /* a job may be billed for so long beyond its limit */
@@ -110,9 +118,8 @@ struct bats_job_system {
     int (*account)(const char *name, struct bats_account *account,
                    struct bats_error *err);
 
-    /* So many seconds a job of the partition goes on that has to make way for
-     * others, and has got SIGTERM; 0: none, or nobody knows. NULL: the same. */
-    int64_t (*notice_s)(const char *partition);
+    /* Asks for the rules of a partition. NULL: nobody knows them. */
+    struct bats_job_partition (*partition)(const char *name);
 
     /* The rate per hour of a job that waits; < 0: unknown. *whole: so many nodes
      * will be its own, and it is billed for all of them; 0: it shares them.

@@ -89,7 +89,7 @@ static void submit(const struct bats_job_request *r, struct bats_argv *argv,
     bats_argv_add(argv, "--nodes=%lu", (unsigned long)r->nodes);
     bats_argv_add(argv, "--ntasks-per-node=%lu", (unsigned long)r->ranks);
     bats_argv_add(argv, "--time=%lld", (long long)minutes);
-    if (r->least_s > 0)
+    if (r->least_s > 0 && r->least_s < r->limit_s)
         bats_argv_add(argv, "--time-min=%lld",
                       (long long)((r->least_s + 59) / 60));
     if (r->held)
@@ -315,21 +315,36 @@ static double read_node_rate(const char *answer)
     return n >= 1 && all >= 0 ? all / n : -1;
 }
 
-/* PreemptMode and GraceTime of the partition: SIGCONT and SIGTERM come at once,
- * SIGTERM again when the time is over, and SIGKILL after KillWait. */
-static int64_t notice_s(const char *partition)
+/* Seconds in "1-02:03:04" or "02:03:04"; 0: "UNLIMITED", or none. */
+static int64_t seconds_in(const char *text)
 {
-    const char *argv[] = {"scontrol", "-o",      "show", "partition",
-                          partition,  NULL};
-    struct bats_error why;
-    char *answer, mode[32], grace[24];
-    if (partition == NULL || bats_ask(argv, NULL, &answer, &why) < 0)
+    long long days = 0, hours, minutes, seconds;
+    const char *time = strchr(text, '-');
+    if (time != NULL)
+        days = strtoll(text, NULL, 10);
+    if (sscanf(time != NULL ? time + 1 : text, "%lld:%lld:%lld", &hours,
+               &minutes, &seconds) != 3)
         return 0;
+    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds;
+}
+
+/* PreemptMode and GraceTime: SIGCONT and SIGTERM come at once, SIGTERM again
+ * when the time is over, and SIGKILL after KillWait. */
+static struct bats_job_partition partition(const char *name)
+{
+    const char *argv[] = {"scontrol", "-o", "show", "partition", name, NULL};
+    struct bats_error why;
+    char *answer, mode[32], grace[24], limit[32];
+    if (name == NULL || bats_ask(argv, NULL, &answer, &why) < 0)
+        return (struct bats_job_partition){.limit_s = 0};
     const char *end = bats_field_line_end(answer);
     bats_field_get(answer, end, "PreemptMode", mode, sizeof mode);
     bats_field_get(answer, end, "GraceTime", grace, sizeof grace);
+    bats_field_get(answer, end, "MaxTime", limit, sizeof limit);
     free(answer);
-    return strcmp(mode, "OFF") == 0 ? 0 : strtoll(grace, NULL, 10);
+    return (struct bats_job_partition){
+        .notice_s = strcmp(mode, "OFF") == 0 ? 0 : strtoll(grace, NULL, 10),
+        .limit_s = seconds_in(limit)};
 }
 
 /* ---- accounts ---- */
@@ -371,7 +386,7 @@ const struct bats_job_system bats_slurm_jobs = {
     .read_bills = read_bills,
     .history = history,
     .account = account_left,
-    .notice_s = notice_s,
+    .partition = partition,
     .show = show,
     .read_rate = read_rate,
     .show_nodes = show_nodes,

@@ -60,6 +60,25 @@ done >chain.txt
 alloc chain.txt -p fast -b 100 --slots 2 --max-jobs 2 --window 20s --dry-run
 test "$(grep -c '^ *sbatch ' out)" -eq 1
 ok 'and buys no more for a chain of tasks than one can use'
+# works WORDS [OPTION...]: what a dry run says of the time for which jobs work.
+works() {
+    words=$1
+    shift
+    alloc bag.txt -p slow,fast --dry-run "$@"
+    grep -qx "A job works for $words." out
+}
+works '20s, or for less at the end of the bag' --window 20s
+works '10m, or for less at the end of the bag; for longer if the tasks need it'
+scontrol update PartitionName=slow MaxTime=1-00:00:00
+works '10m, .* for longer, at most 23h59m, if the tasks need it'
+scontrol update PartitionName=fast MaxTime=1:00:00
+works '10m, .* for longer, at most 59m, if the tasks need it'
+scontrol update PartitionName=fast MaxTime=10:00
+works '10m, or for less at the end of the bag'
+for partition in slow fast; do
+    scontrol update PartitionName=$partition MaxTime=UNLIMITED
+done
+ok 'and tells for how long jobs may work in these partitions'
 # mark WORDS: of jobs that are asked for with these words of --sbatch.
 mark() {
     alloc bag.txt -p fast -b 100 --slots 2 --max-jobs 2 --window 20s --dry-run \
@@ -102,6 +121,35 @@ grep -q 'whole nodes and are billed for all of them, 512' err
 test "$(sort -u ran | wc -l)" -eq 12
 agrees bag.txt
 ok 'a job that holds a whole node is priced as one before it starts'
+
+# The sixth of twelve tasks, one after the other, ends the job that it runs in,
+# the first time. By then it is known how long a task takes: what is left needs
+# no whole window, and the next job asks for less, and holds less money.
+for i in $(seq 12); do
+    echo "#BATS task t$i${after:+ after $after}"
+    if [ $i -eq 6 ]; then
+        echo '[ -e cut ] || { touch cut; squeue -h -t R -o %i |' \
+            'xargs scancel; sleep 60; }; echo 6 >>ran3'
+    else
+        echo "sleep 1; echo $i >>ran3"
+    fi
+    after=t$i
+done >short.txt
+alloc short.txt -p fast -b 100 --max-jobs 1 --window 30m
+test "$(sort -u ran3 | wc -l)" -eq 12
+squeue -h -t all -n "$(name_of short.txt)" -O JobID:20,TimeLimit:20 |
+    sort -n | awk '{ print $2 }' >limits
+test "$(head -n 1 limits)" = 31:00
+test "$(wc -l <limits)" -eq 2
+awk -F: 'END { exit !(NF == 2 && $1 < 31) }' limits
+ok 'a job that the rest of the bag does not fill asks for less time'
+sqlite3 short.txt.bats "SELECT why / 60e6 FROM command
+    WHERE type = 'acquire' ORDER BY seq" >lengths
+awk -F: 'NR == FNR { minutes[FNR] = $1; next }
+    { n += minutes[FNR] == $1 + 1 } END { exit n != 2 }' limits lengths
+agrees short.txt
+bats-mpi record verify short.txt >out 2>err
+ok 'which is what the engine wanted'
 
 expect 4 alloc bag.txt -p fast -b 0.4 --slots 2 --window 20s
 ok 'where the budget does not pay one job, none is submitted'

@@ -31,6 +31,7 @@ struct run {
     bats_time makespan;
     uint32_t asked, most_asked, waiting, begun;
     bats_time asked_at[2], joined_at[2]; /* of the first two */
+    bats_time longest, length[MACHINES]; /* of any, and of the first ones */
 };
 
 static void check_invariants(void *context, const struct bats_sched *s)
@@ -53,6 +54,10 @@ static void note(void *context, bats_time now, const struct bats_command *c)
     if (c->type == BATS_NOTICE_CHARGE)
         r->booked += c->amount;
     if (c->type == BATS_COMMAND_ACQUIRE) {
+        if (r->asked < MACHINES)
+            r->length[r->asked] = c->time;
+        if (c->time > r->longest)
+            r->longest = c->time;
         if (r->asked++ < 2)
             r->asked_at[r->asked - 1] = now;
         r->waiting++;
@@ -288,9 +293,103 @@ static void a_task_that_is_longer_than_a_job_fails_in_the_end(void **state)
     assert_int_equal(r.status.charged, BATS_UNIT + 3 * 3 * BATS_UNIT);
 }
 
+/* It is told to stop 10 minutes before the end of the job, and stops at once. */
+static void so_does_one_that_has_time_to_stop(void **state)
+{
+    (void)state;
+    struct run r = prepare(1, 1, 20 * BATS_UNIT);
+    r.work[0] = 70 * BATS_MINUTE;
+    r.o.sched.preempt_lead = 10 * BATS_MINUTE;
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(r.status.failed, 1);
+    assert_int_equal(r.begun, 3);
+}
+
+/* ---- for how long they work ---- */
+
+/* One job at a time. Tasks of a minute: after 60 the next one is asked for, and
+ * needs no more than 20 minutes for the other ten. Not to have been asked for an
+ * hour again is what lets the budget suffice. */
+static void the_last_job_is_as_short_as_the_rest_of_the_bag(void **state)
+{
+    (void)state;
+    struct run r = prepare(70, 2, 4 * BATS_UNIT);
+    r.clusters[0].max = 1;
+    r.o.sched.billing.step = BATS_MINUTE;
+    for (uint32_t i = 0; i < 70; i++)
+        r.work[i] = BATS_MINUTE;
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(r.asked, 2);
+    assert_int_equal(r.length[0], BATS_HOUR);
+    assert_in_range(r.length[1], 10 * BATS_MINUTE, 20 * BATS_MINUTE);
+    assert_int_equal(r.status.charged, 7 * BATS_UNIT / 2);
+}
+
+/* Three tasks are an hour: then jobs are asked for that lose less with what is cut
+ * off at their ends, but not beyond the end of the bag. */
+static void where_tasks_are_long_jobs_become_longer(void **state)
+{
+    (void)state;
+    struct run r = prepare(60, 2, BATS_UNLIMITED);
+    r.clusters[0].max = 1;
+    r.o.sched.billing.step = BATS_MINUTE;
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(r.length[0], BATS_HOUR);
+    assert_true(r.length[1] >= 3 * BATS_HOUR);
+    assert_true(r.longest < 60 * TASK);
+    assert_true(r.asked < 10);
+}
+
+static void no_job_is_longer_than_is_allowed(void **state)
+{
+    (void)state;
+    struct run r = prepare(60, 2, BATS_UNLIMITED);
+    r.clusters[0].max = 1;
+    r.o.sched.billing.step = BATS_MINUTE;
+    r.o.sched.billing.longest = BATS_HOUR + 90 * BATS_SECOND;
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(r.longest, BATS_HOUR + BATS_MINUTE);
+}
+
+/* 30 pay ten hours. Four jobs of an hour have 12 when the next four are asked for:
+ * 18 pay each of these an hour and a half. */
+static void longer_jobs_leave_the_others_their_money(void **state)
+{
+    (void)state;
+    struct run r = prepare(200, MACHINES, 30 * BATS_UNIT);
+    r.clusters[0].max = 4;
+    r.o.sched.billing.step = BATS_MINUTE;
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_BUDGET);
+    for (int i = 4; i < MACHINES; i++)
+        assert_int_equal(r.length[i], 90 * BATS_MINUTE);
+    assert_true(r.status.charged <= 30 * BATS_UNIT);
+}
+
+/* The others take a minute. It fills jobs of 1, 4 and 16 hours before it has one
+ * that is long enough, and none of the two longer ones tells against it. */
+static void a_task_that_is_much_longer_than_a_window_is_done(void **state)
+{
+    (void)state;
+    struct run r = prepare(20, 2, BATS_UNLIMITED);
+    r.o.sched.billing.step = BATS_MINUTE;
+    for (uint32_t i = 1; i < 20; i++)
+        r.work[i] = BATS_MINUTE;
+    r.work[0] = 17 * BATS_HOUR;
+    play(&r);
+    assert_int_equal(r.status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(r.status.done, 20);
+    assert_in_range(r.longest, 17 * BATS_HOUR, 64 * BATS_HOUR);
+}
+
 /* ---- jobs of an earlier session ---- */
 
-static struct bats_sched *begin(struct run *r, const uint8_t *asked, int code)
+static struct bats_sched *begin(struct run *r, const bats_time *asked,
+                                int code)
 {
     struct bats_sched *s = NULL;
     struct bats_error err;
@@ -322,7 +421,7 @@ static void the_price_of_a_job_taken_over_is_held_from_the_start(void **state)
 {
     (void)state;
     struct run r = prepare(20, MACHINES, 7 * BATS_UNIT);
-    struct bats_sched *s = begin(&r, (uint8_t[MACHINES]){[2] = 1}, 0);
+    struct bats_sched *s = begin(&r, (bats_time[MACHINES]){[2] = BATS_HOUR}, 0);
     struct bats_event tick = {.type = BATS_EVENT_TICK};
     struct bats_event bill = {
         .type = BATS_EVENT_BILLED, .machine = 2, .amount = BATS_UNIT};
@@ -335,7 +434,7 @@ static void a_job_taken_over_works_like_any_other(void **state)
 {
     (void)state;
     struct run r = prepare(20, 1, 7 * BATS_UNIT);
-    struct bats_sched *s = begin(&r, (uint8_t[1]){1}, 0);
+    struct bats_sched *s = begin(&r, (bats_time[1]){BATS_HOUR}, 0);
     struct bats_event join = {.type = BATS_EVENT_JOINED};
     struct bats_event again = {.type = BATS_EVENT_BILLED,
                                .amount = 3 * BATS_UNIT};
@@ -350,7 +449,8 @@ static void a_job_that_begins_as_it_is_withdrawn_does_nothing(void **state)
 {
     (void)state;
     struct run r = prepare(1, 2, BATS_UNLIMITED);
-    struct bats_sched *s = begin(&r, (uint8_t[2]){1, 1}, 0);
+    struct bats_sched *s =
+        begin(&r, (bats_time[2]){BATS_HOUR, BATS_HOUR}, 0);
     struct bats_event first = {.type = BATS_EVENT_JOINED};
     struct bats_event join = {.type = BATS_EVENT_JOINED, .machine = 1};
     struct bats_event lost = {.type = BATS_EVENT_LOST, .machine = 1};
@@ -372,10 +472,23 @@ static void jobs_are_not_taken_over_beyond_the_budget(void **state)
 {
     (void)state;
     struct run r = prepare(20, MACHINES, 5 * BATS_UNIT);
-    begin(&r, (uint8_t[MACHINES]){1, 1}, BATS_EBUDGET);
+    static const bats_time two[MACHINES] = {BATS_HOUR, BATS_HOUR};
+    begin(&r, two, BATS_EBUDGET);
     r.clusters[0].max = 1;
     r.o.sched.budget = BATS_UNLIMITED;
-    begin(&r, (uint8_t[MACHINES]){1, 1}, BATS_EINPUT);
+    begin(&r, two, BATS_EINPUT);
+}
+
+/* Half an hour is 1.5: of 7.5, 6 are left, which pay two of an hour. */
+static void a_job_taken_over_holds_what_it_was_asked_for(void **state)
+{
+    (void)state;
+    struct run r = prepare(20, MACHINES, 15 * BATS_UNIT / 2);
+    struct bats_sched *s =
+        begin(&r, (bats_time[MACHINES]){BATS_HOUR / 2}, 0);
+    struct bats_event tick = {.type = BATS_EVENT_TICK};
+    assert_int_equal(answers(s, tick, BATS_COMMAND_ACQUIRE), 2);
+    bats_sched_destroy(s);
 }
 
 /* A generator of numbers that the test does not share with the simulator. */
@@ -440,8 +553,13 @@ static void random_run(uint64_t seed, bool is_expert)
             at += next(&seed) % 100 * BATS_MINUTE, next(&seed) % n};
     if (is_expert)
         be_unreliable(&r, loses, &seed);
+    r.o.sched.billing.step = next(&seed) % 4 * 7 * BATS_MINUTE;
+    if (next(&seed) % 2 == 0)
+        r.o.sched.billing.longest = BATS_HOUR + next(&seed) % 3 * BATS_HOUR;
     play(&r);
     assert_true(r.status.charged <= r.o.sched.budget);
+    assert_true(r.o.sched.billing.longest == 0 ||
+                r.longest <= r.o.sched.billing.longest);
     assert_true(r.status.finish == BATS_FINISH_ALL_DONE ||
                 r.status.finish == BATS_FINISH_BUDGET);
 }
@@ -546,11 +664,18 @@ int main(void)
         cmocka_unit_test(the_job_of_the_run_is_paid_to_the_end_of_the_others),
         cmocka_unit_test(what_was_billed_before_is_charged),
         cmocka_unit_test(a_task_that_is_longer_than_a_job_fails_in_the_end),
+        cmocka_unit_test(so_does_one_that_has_time_to_stop),
         cmocka_unit_test(a_run_that_waits_in_vain_ends_with_its_money),
+        cmocka_unit_test(the_last_job_is_as_short_as_the_rest_of_the_bag),
+        cmocka_unit_test(where_tasks_are_long_jobs_become_longer),
+        cmocka_unit_test(no_job_is_longer_than_is_allowed),
+        cmocka_unit_test(longer_jobs_leave_the_others_their_money),
+        cmocka_unit_test(a_task_that_is_much_longer_than_a_window_is_done),
         cmocka_unit_test(the_price_of_a_job_taken_over_is_held_from_the_start),
         cmocka_unit_test(a_job_taken_over_works_like_any_other),
         cmocka_unit_test(a_job_that_begins_as_it_is_withdrawn_does_nothing),
         cmocka_unit_test(jobs_are_not_taken_over_beyond_the_budget),
+        cmocka_unit_test(a_job_taken_over_holds_what_it_was_asked_for),
         cmocka_unit_test(random_runs_never_cost_more_than_the_budget),
         cmocka_unit_test(nor_do_those_of_strategies),
         cmocka_unit_test(safe_jobs_are_not_asked_for_before_they_are_needed),

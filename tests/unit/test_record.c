@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "record/read/history.h"
+#include "record/verify/rebuild.h"
 
 /* ---- what is written ---- */
 
@@ -730,6 +731,72 @@ static void earlier_lives_of_a_job_know_what_they_charged(void **state)
     assert_int_equal(known.life, 1);
 }
 
+/* At 6 an hour, and 10 minutes beyond. Machine 0 had its bill and was asked for
+ * again, for half an hour, 1 has one of an earlier session, for two hours, and 2
+ * is of a session that did not say so: an hour. */
+static void open_jobs_have_the_price_of_what_they_were_asked_for(void **state)
+{
+    (void)state;
+    enum { N = 3 };
+    const struct bats_cluster cluster = {
+        .name = "c", .charge = 6 * BATS_UNIT, .max = N};
+    const struct bats_machine_spec machines[N] = {
+        {.slots = 1}, {.slots = 1}, {.slots = 1}};
+    static const bats_time asked[N] = {0, 2 * BATS_HOUR, 0};
+    struct bats_sched_options engine = {
+        .policy = &bats_policy_bats,
+        .window = BATS_HOUR,
+        .clusters = &cluster,
+        .n_clusters = 1,
+        .machines = machines,
+        .n_machines = N,
+        .n_tasks = 1,
+        .earlier.asked = asked,
+        .billing = {.model = BATS_BILLING_JOB,
+                    .overrun = 10 * BATS_MINUTE,
+                    .step = BATS_MINUTE}};
+    struct bats_record_session session = {
+        .bag = "bag.txt",
+        .version = "9.9",
+        .time_scale = 1,
+        .options = "{\"jobs_name\":\"x\",\"jobs_taken\":{\"1\":\"1.7.1\"}}",
+        .engine = &engine};
+    const struct bats_command commands[] = {
+        {.type = BATS_COMMAND_ACQUIRE, .machine = 0, .time = BATS_HOUR},
+        {.type = BATS_COMMAND_ACQUIRE, .machine = 0, .time = BATS_HOUR / 2},
+        {.type = BATS_COMMAND_ACQUIRE, .machine = 2}};
+    const struct bats_event billed = {.type = BATS_EVENT_BILLED};
+    struct bats_record_purchase known;
+    struct bats_error err;
+    struct bats_record *r = open_with_tasks(1);
+    must(bats_record_begin(r, &session, &err), &err);
+    must(bats_record_command(r, 0, &commands[0], &err), &err);
+    must(bats_record_event(r, 1, &billed, &err), &err);
+    must(bats_record_command(r, 1, &commands[1], &err), &err);
+    must(bats_record_command(r, 1, &commands[2], &err), &err);
+    must(bats_record_commit(r, &err), &err);
+    must(bats_record_purchase(r, &known, &err), &err);
+    assert_int_equal(known.n_open, N);
+    /* The price is rounded up. */
+    assert_in_range(known.open[0].price, 4 * BATS_UNIT, 4 * BATS_UNIT + 1);
+    assert_in_range(known.open[1].price, 13 * BATS_UNIT, 13 * BATS_UNIT + 1);
+    assert_in_range(known.open[2].price, 7 * BATS_UNIT, 7 * BATS_UNIT + 1);
+    assert_string_equal(known.open[0].mark, "1.0.2");
+    assert_string_equal(known.open[1].mark, "1.7.1");
+    free(known.open);
+    close_record(r);
+
+    sqlite3 *sqlite;
+    assert_int_equal(sqlite3_open(PATH, &sqlite), SQLITE_OK);
+    struct bats_db db = {.sqlite = sqlite, .path = PATH};
+    struct bats_rebuilt rebuilt;
+    must(bats_rebuild(&db, 1, &rebuilt, &err), &err);
+    assert_memory_equal(rebuilt.options.earlier.asked, asked, sizeof asked);
+    assert_int_equal(rebuilt.options.billing.step, BATS_MINUTE);
+    bats_rebuilt_release(&rebuilt);
+    sqlite3_close(sqlite);
+}
+
 static void a_read_only_place_is_refused(void **state)
 {
     struct bats_record *r = open_with_tasks(1);
@@ -769,6 +836,7 @@ int main(void)
         T(a_second_writer_is_refused),
         T(a_record_without_a_session_is_not_kept),
         T(earlier_lives_of_a_job_know_what_they_charged),
+        T(open_jobs_have_the_price_of_what_they_were_asked_for),
         T(a_read_only_place_is_refused),
     };
     return cmocka_run_group_tests_name("record", tests, NULL, NULL);

@@ -72,7 +72,6 @@ static int create(struct bats_alloc *a, const struct bats_settings *set,
     int64_t us = bats_now_us(CLOCK_REALTIME);
     p->window = set->window > 0 ? set->window : WINDOW;
     p->billing = BATS_BILLING_JOB;
-    a->window_us = p->window;
     a->grace_us = set->grace;
     a->silence_us = set->silence;
     a->say_us = BATS_ALLOC_SAY_US;
@@ -107,8 +106,10 @@ static void take_over(struct bats_alloc *a)
             continue;
         bool runs = a->taken[i].phase == BATS_JOB_RUNS;
         bats_queue_adopt(a->queue, i, &a->taken[i]);
-        a->lanes[i] = (struct lane){
-            .asked = true, .is_taken = true, .by_us = runs ? by_us : 0};
+        a->lanes[i] = (struct lane){.asked = true,
+                                    .is_taken = true,
+                                    .work_us = a->asked[i],
+                                    .by_us = runs ? by_us : 0};
     }
 }
 

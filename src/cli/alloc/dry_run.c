@@ -25,6 +25,20 @@ static void print_job(const struct bats_alloc *a, FILE *out, uint32_t machine,
     free(script);
 }
 
+static void print_times(FILE *out, const struct bats_alloc *a)
+{
+    char window[BATS_UNITS_TEXT], longest[BATS_UNITS_TEXT];
+    bats_time most = a->billing.longest;
+    fprintf(out, "A job works for %s, or for less at the end of the bag",
+            bats_duration_format(window, a->platform.window));
+    if (most > a->platform.window)
+        fprintf(out, "; for longer, at most %s, if the tasks need it",
+                bats_duration_format(longest, most));
+    else if (most == 0)
+        fputs("; for longer if the tasks need it", out);
+    fputs(".\n", out);
+}
+
 int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
                        const struct bats_run_options *options,
                        struct bats_error *err)
@@ -61,13 +75,17 @@ int bats_alloc_dry_run(struct bats_alloc *a, FILE *out,
                 bats_words_count(n, sizeof n, p->machines[0].slots, "slot"),
                 bats_words_money(money, sizeof money, p->clusters[i].charge,
                                  p->currency),
-                bats_words_money(held, sizeof held, bats_alloc_price(a, i),
+                bats_words_money(held, sizeof held,
+                                 bats_alloc_price(a, i, p->window),
                                  p->currency));
+    print_times(out, a);
     fputs("The first jobs:\n", out);
     rc = bats_sched_handle(sched, 0, &tick, err);
     while (rc == 0 && bats_sched_next(sched, &command))
-        if (command.type == BATS_COMMAND_ACQUIRE)
+        if (command.type == BATS_COMMAND_ACQUIRE) {
+            bats_alloc_ask(a, command.machine, command.time);
             print_job(a, out, command.machine, asked++ == 0);
+        }
     if (rc == 0 && asked == 0)
         fputs("    none: the budget does not pay one\n", out);
     fputs("Nothing was started.\n", out);

@@ -37,11 +37,11 @@ static void nap(void)
     nanosleep(&time, NULL);
 }
 
-bats_money bats_alloc_price(const struct bats_alloc *a, size_t cluster)
+bats_money bats_alloc_price(const struct bats_alloc *a, size_t cluster,
+                            bats_time time)
 {
     return bats_billing_use(a->platform.clusters[cluster].charge,
-                            a->platform.window,
-                            a->platform.window + a->billing.overrun);
+                            a->platform.window, time + a->billing.overrun);
 }
 
 static void release(struct earlier *e)
@@ -65,16 +65,33 @@ static int look(struct bats_alloc *a, struct earlier *e,
 
 /* ---- jobs that still live ---- */
 
+/* The time for which a job with the mark is to work (bats_alloc_ask), if it is
+ * one of the cluster; 0: it is none. */
+static bats_time time_in(const struct bats_alloc *a, const char *mark,
+                         uint32_t cluster)
+{
+    const char *shape = strrchr(mark, '.');
+    size_t n = strlen(a->shape[cluster]);
+    if (shape == NULL || strncmp(shape + 1, a->shape[cluster], n) != 0)
+        return 0;
+    if (shape[1 + n] == '\0') /* before jobs differed in that */
+        return a->platform.window;
+    int64_t limit_s =
+        shape[1 + n] == '-' ? strtoll(shape + 1 + n + 1, NULL, 10) : 0;
+    return limit_s > BATS_ALLOC_MARGIN_S && limit_s < BATS_LONGEST / BATS_SECOND
+               ? (limit_s - BATS_ALLOC_MARGIN_S) * BATS_SECOND
+               : 0;
+}
+
 /* The machine that the job can be; n_machines: none. */
 static uint32_t find_machine(const struct bats_alloc *a,
                              const struct bats_job_view *job)
 {
     const struct bats_platform *p = &a->platform;
-    const char *shape = strrchr(job->mark, '.');
     uint32_t i = 0, n = 0;
-    while (shape != NULL && i < p->n_machines) {
+    while (i < p->n_machines) {
         uint32_t cluster = p->machines[i].cluster;
-        if (strcmp(shape + 1, a->shape[cluster]) != 0) {
+        if (time_in(a, job->mark, cluster) == 0) {
             i++;
             n = 0;
         } else if (a->asked[i] == 0) {
@@ -94,7 +111,7 @@ static bats_money take_over(struct bats_alloc *a, struct earlier *e,
 {
     bats_money held = 0;
     a->n_taken = 0;
-    memset(a->asked, 0, a->platform.n_machines);
+    memset(a->asked, 0, a->platform.n_machines * sizeof *a->asked);
     for (int waiting = 0; waiting < 2; waiting++)
         for (size_t k = 0; k < e->n; k++) {
             const struct bats_job_view *job = &e->list[k];
@@ -102,12 +119,13 @@ static bats_money take_over(struct bats_alloc *a, struct earlier *e,
             if (job->phase != (waiting ? BATS_JOB_WAITS : BATS_JOB_RUNS) ||
                 i == a->platform.n_machines)
                 continue;
-            bats_money price =
-                bats_alloc_price(a, a->platform.machines[i].cluster);
+            uint32_t cluster = a->platform.machines[i].cluster;
+            bats_time time = time_in(a, job->mark, cluster);
+            bats_money price = bats_alloc_price(a, cluster, time);
             if (price > room - held)
                 continue;
             held += price;
-            a->asked[i] = 1;
+            a->asked[i] = time;
             a->taken[i] = *job;
             a->n_taken++;
             e->is_taken[k] = true;

@@ -71,7 +71,7 @@ static int admit(void *context, const struct bats_joiner *joiner,
     for (uint32_t k = 0; k < joiner->n_ranks; k++)
         machine[k] = place;
     lane->joined = lane->had = true;
-    lane->ends_us = bats_now_us(CLOCK_MONOTONIC) + a->window_us;
+    lane->ends_us = bats_now_us(CLOCK_MONOTONIC) + lane->work_us;
     a->failures[a->platform.machines[place].cluster] = 0;
     a->said_us = 0;
     return 1;
@@ -99,6 +99,7 @@ static void commanded(void *context, const struct bats_command *command)
     struct lane *lane = &a->lanes[command->machine];
     if (command->type == BATS_COMMAND_ACQUIRE) {
         *lane = (struct lane){.asked = true};
+        bats_alloc_ask(a, command->machine, command->time);
         bats_queue_submit(a->queue, command->machine);
     } else if (lane->asked && !lane->leaves) {
         lane->leaves = true;
@@ -214,7 +215,7 @@ static bool is_busy(struct bats_joined *joined, uint32_t machine,
     return false;
 }
 
-/* A job may have been given less time than its window, or be taken over. */
+/* A job may have been given less time than it asked for, or be taken over. */
 static int check_end(struct bats_alloc *a, struct bats_joined *joined,
                      uint32_t place, int64_t now_us, struct bats_error *err)
 {
@@ -228,7 +229,7 @@ static int check_end(struct bats_alloc *a, struct bats_joined *joined,
     if (now_us + left_us >= lane->ends_us)
         return 0;
     lane->ends_us = now_us + left_us;
-    tell(joined, "job %s has %lld s left, less than its window",
+    tell(joined, "job %s has %lld s left, less than it asked for",
          bats_queue_id(a->queue, place), (long long)left_us / 1000000);
     struct bats_event event = {.type = BATS_EVENT_ENDS,
                                .machine = place,

@@ -123,6 +123,12 @@ static int name_files(struct bats_alloc *a, const struct bats_settings *set,
     return rc;
 }
 
+/* The limit of a job that works for so long. */
+static int64_t limit_of(bats_time time)
+{
+    return (time + BATS_SECOND - 1) / BATS_SECOND + BATS_ALLOC_MARGIN_S;
+}
+
 static struct bats_job_request request_of(const struct bats_alloc *a,
                                           const struct bats_settings *set,
                                           size_t cluster)
@@ -135,8 +141,7 @@ static struct bats_job_request request_of(const struct bats_alloc *a,
         .account = set->account,
         .nodes = set->nodes,
         .ranks = set->slots,
-        .limit_s = (a->platform.window + second - 1) / second +
-                   BATS_ALLOC_MARGIN_S,
+        .limit_s = limit_of(a->platform.window),
         .least_s = (set->least + second - 1) / second,
         .output = a->log,
         .command = a->command,
@@ -175,12 +180,22 @@ static void digest(const struct bats_job_request *r, char shape[20])
     write_digest(shape, hash);
 }
 
-/* The time for which a job may be billed, beyond a window. */
-static bats_time overrun(const struct bats_alloc *a, int64_t limit_s)
+/* For how long jobs may work, and be billed beyond that. Their limits are that of
+ * a window and a multiple of what the system rounds them to, more or less: so it
+ * rounds all of them up by the same. None is longer than --window, or than what
+ * the partitions allow (0: anything). */
+static void set_times(struct bats_alloc *a, const struct bats_settings *set,
+                      int64_t allowed_s)
 {
+    bats_time window = a->platform.window;
     int64_t round_s = a->system->round_s;
-    limit_s = (limit_s + round_s - 1) / round_s * round_s;
-    return (limit_s + a->rules.overrun_s) * BATS_SECOND - a->platform.window;
+    int64_t limit_s = (limit_of(window) + round_s - 1) / round_s * round_s;
+    a->billing.step = round_s * BATS_SECOND;
+    a->billing.overrun = (limit_s + a->rules.overrun_s) * BATS_SECOND - window;
+    if (set->window > 0 || (allowed_s > 0 && allowed_s <= limit_s))
+        a->billing.longest = window;
+    else if (allowed_s > 0)
+        a->billing.longest = window + (allowed_s - limit_s) * BATS_SECOND;
 }
 
 /* The rate at which the system bills a job of each partition. The jobs by which
@@ -192,11 +207,13 @@ static int find_charges(struct bats_alloc *a, const struct bats_settings *set,
     struct bats_platform *p = &a->platform;
     struct bats_error why;
     char name[BATS_ALLOC_NAME], of_bag[20];
+    int64_t allowed_s = 0;
     write_digest(of_bag, mix(HASH, a->door));
     snprintf(name, sizeof name, "bats-price-%s", of_bag);
     int rc = bats_job_system_clear(a->system, name, err);
     for (size_t i = 0; rc == 0 && i < p->n_clusters; i++) {
         struct bats_job_request request = request_of(a, set, i);
+        struct bats_job_partition partition = {.limit_s = 0};
         bool is_whole = false;
         request.name = name;
         if (bats_job_system_rate(a->system, &request, &a->rate[i], &is_whole,
@@ -218,15 +235,30 @@ static int find_charges(struct bats_alloc *a, const struct bats_settings *set,
                                        BATS_HOUR, p->window)
                     : 0;
         p->clusters[i].max = (uint32_t)set->max_jobs;
-        if (rc == 0 && a->system->notice_s != NULL)
-            p->clusters[i].notice =
-                a->system->notice_s(request.partition) * BATS_SECOND;
+        if (rc == 0 && a->system->partition != NULL)
+            partition = a->system->partition(request.partition);
+        if (partition.limit_s > 0 &&
+            (allowed_s == 0 || partition.limit_s < allowed_s))
+            allowed_s = partition.limit_s;
+        p->clusters[i].notice = partition.notice_s * BATS_SECOND;
         p->clusters[i].reclaimable = p->clusters[i].notice > 0;
         p->speed[i] = 1;
-        a->billing.overrun = overrun(a, request.limit_s);
         digest(&request, a->shape[i]);
     }
+    set_times(a, set, allowed_s);
     return rc;
+}
+
+void bats_alloc_ask(struct bats_alloc *a, uint32_t machine, bats_time time)
+{
+    struct bats_job_request *request = &a->requests[machine];
+    struct lane *lane = &a->lanes[machine];
+    lane->work_us = time;
+    request->limit_s = limit_of(time);
+    snprintf(lane->mark, sizeof lane->mark, "%s-%lld",
+             a->shape[a->platform.machines[machine].cluster],
+             (long long)request->limit_s);
+    request->mark = lane->mark;
 }
 
 int bats_alloc_make_machines(struct bats_alloc *a,

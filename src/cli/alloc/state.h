@@ -33,6 +33,8 @@ struct lane {
     bool leaves;   /* the engine has done with it */
     bool told;     /* and it has been sent off */
     int64_t leave_by_us;
+    bats_time work_us; /* the time for which the engine wants it to work */
+    char mark[BATS_JOB_ID]; /* the end of its mark */
     int64_t end_s;   /* as the batch system says; 0: unknown */
     int64_t told_s;  /* as the engine was told */
     int64_t ends_us; /* monotonic: as the engine knows it */
@@ -52,15 +54,17 @@ struct bats_alloc {
     struct bats_job_request *requests; /* by machine */
     struct lane *lanes;                /* the same */
     struct bats_queue *queue;
-    int64_t grace_us, window_us, silence_us;
+    int64_t grace_us, silence_us;
     int64_t said_us, say_us; /* jobs wait: last told, and how long to wait */
     char name[BATS_ALLOC_NAME], door[PATH_MAX], log[PATH_MAX];
     char command[BATS_ALLOC_COMMAND];
     char tag[16];  /* of the session's jobs (site/queue.h) */
-    char shape[BATS_CLUSTERS_MAX][20]; /* a digest of what a job asks for */
+    char shape[BATS_CLUSTERS_MAX][20]; /* a digest of what a job asks for that
+                                        * works for a window */
     char own[BATS_ALLOCATION_NAME]; /* the job that the run is in, or "" */
     bool by_account; /* the budget is what is left of the account */
-    uint8_t *asked; /* by machine: not 0 = a job is taken over, */
+    bats_time *asked; /* by machine: not 0 = a job is taken over that was to
+                       * work for so long, */
     struct bats_job_view *taken; /* this one */
     uint32_t n_taken;
     char **more; /* words of --sbatch, ended by NULL */
@@ -84,6 +88,9 @@ int bats_alloc_make_machines(struct bats_alloc *a,
                              const struct bats_settings *set,
                              struct bats_error *err);
 
+/* The machine's next job is to work for so long: its request and its lane. */
+void bats_alloc_ask(struct bats_alloc *a, uint32_t machine, bats_time time);
+
 /* ---- earlier.c ---- */
 
 /* Finds the jobs of an earlier session. Those that wait or run, are like the
@@ -104,7 +111,8 @@ bats_alloc_limit(const struct bats_alloc *a,
                : options->budget + a->billing.before;
 }
 
-/* The longest bill of a job of the cluster. */
-bats_money bats_alloc_price(const struct bats_alloc *a, size_t cluster);
+/* The longest bill of a job of the cluster that works for so long. */
+bats_money bats_alloc_price(const struct bats_alloc *a, size_t cluster,
+                            bats_time time);
 
 #endif

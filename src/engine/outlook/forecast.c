@@ -315,7 +315,7 @@ static double work_left(const struct state *s)
 
 bats_time forecast_end(const struct state *s)
 {
-    double rate = 0; /* tasks per microsecond */
+    double rate = 0;
     for (size_t i = 0; i < s->n_clusters; i++) {
         const struct cluster *c = &s->clusters[i];
         if (c->n_active > 0 && c->stats.mean <= 0)
@@ -323,6 +323,11 @@ bats_time forecast_end(const struct state *s)
         if (c->n_active > 0)
             rate += c->n_active * cluster_slots(c) / c->stats.mean;
     }
+    return forecast_end_at(s, rate);
+}
+
+bats_time forecast_end_at(const struct state *s, double rate)
+{
     if (rate <= 0)
         return BATS_NEVER;
     double rest =

@@ -62,7 +62,10 @@ size_t forecast_most_profitable(const struct state *s);
  * BATS_NEVER if unknown. */
 bats_time forecast_end(const struct state *s);
 
-/* Bounds of that time (interval.h, with this as p). False: not known, as a
+/* The same, if so many tasks are done in a microsecond. */
+bats_time forecast_end_at(const struct state *s, double rate);
+
+/* Bounds of the first (interval.h, with this as p). False: not known, as a
  * cluster in use has fewer than two results. */
 #define FORECAST_SURE 0.9
 bool forecast_end_bounds(const struct state *s, bats_time *low,

@@ -310,11 +310,17 @@ static bool renew(const void *self, const struct state *s, uint32_t machine)
     return w->is_all ? machine_works(s, machine) : w->is_kept[machine];
 }
 
+/* Its tasks can wait for machines that are reclaimed. */
+static bool begins_none(const struct work *w, const struct state *s,
+                        size_t cluster)
+{
+    return w->can_wait && !s->clusters[cluster].spec.reclaimable;
+}
+
 static bool admit(const void *self, const struct state *s, uint32_t machine)
 {
     const struct work *w = ((const struct memory *)self)->work;
-    if (w->can_wait &&
-        !s->clusters[s->machines[machine].cluster].spec.reclaimable)
+    if (begins_none(w, s, s->machines[machine].cluster))
         return false;
     return (s->n_clusters == 1 && !is_thrifty(s)) || forecast_fits(s, machine);
 }
@@ -433,7 +439,7 @@ static int plan(void *self, const struct state *s, const struct occasion *why,
     for (uint32_t i = 0; i < w->problem.is.n_machines; i++) {
         uint32_t cluster = w->problem.machines[i].type;
         bool ends = w->keeps[i] == 0 || w->problem.machines[i].leaves;
-        answer->target[cluster] += !ends;
+        answer->target[cluster] += !ends && !begins_none(w, s, cluster);
         answer->decision.machines[cluster]++;
         answer->decision.ending[cluster] += ends;
         if (w->keeps[i] > answer->windows[cluster])

@@ -102,7 +102,7 @@ void state_check(const struct state *s)
                 : m->renewing ? charge
                               : use_held(s, i);
         noticed += paid(m) && s->rest[i].taken_at != BATS_NEVER;
-        held += s->rest[i].asked ? job_price(s, m->cluster) : 0;
+        held += s->rest[i].asked ? job_held(s, i) : 0;
         jobs += s->rest[i].asked;
         waiting += m->state == MACHINE_ASKED ? m->n_slots : 0;
         assert(!s->is_use ||

@@ -8,17 +8,23 @@
 
 #include <assert.h>
 
-bats_money job_price(const struct state *s, size_t cluster)
+bats_money job_price(const struct state *s, size_t cluster, bats_time length)
 {
     return bats_billing_use(s->clusters[cluster].price, s->window,
-                            s->window + s->ledger.billing.overrun);
+                            length + s->ledger.billing.overrun);
+}
+
+bats_money job_held(const struct state *s, uint32_t id)
+{
+    return job_price(s, s->machines[id].cluster, s->rest[id].length);
 }
 
 bats_money jobs_waiting(const struct state *s)
 {
     bats_money sum = 0;
-    for (size_t i = 0; i < s->n_clusters; i++)
-        sum += s->clusters[i].n_asked * job_price(s, i);
+    for (uint32_t i = 0; s->n_asked_slots > 0 && i < s->n_machines; i++)
+        if (s->machines[i].state == MACHINE_ASKED)
+            sum += job_held(s, i);
     return sum;
 }
 
@@ -37,25 +43,28 @@ bats_time job_wait(const struct state *s, size_t cluster)
     return (bats_time)(waited / (c->n_began > 0 ? c->n_began : 1) + 0.5);
 }
 
-bats_time job_lead(const struct state *s, size_t cluster)
+/* How long before the end of a job its successor is asked for. */
+static bats_time lead_of(const struct state *s, uint32_t id)
 {
-    bats_time wait = job_wait(s, cluster);
-    return s->preempt_lead + (wait < s->window ? wait : s->window);
+    bats_time wait = job_wait(s, s->machines[id].cluster);
+    bats_time length = s->rest[id].length;
+    return s->preempt_lead + (wait < length ? wait : length);
 }
 
 /* It waits from now on, if its price can be held. */
-static bool hold(struct state *s, uint32_t id)
+static bool hold(struct state *s, uint32_t id, bats_time length)
 {
     struct machine *m = &s->machines[id];
     struct cluster *c = &s->clusters[m->cluster];
     assert(m->state == MACHINE_PARKED && !s->rest[id].asked);
-    if (!bats_ledger_hold(&s->ledger, job_price(s, m->cluster)))
+    if (!bats_ledger_hold(&s->ledger, job_price(s, m->cluster, length)))
         return false;
+    s->rest[id].length = length;
     state_set_latest(s);
     bats_heap_remove(&c->parked, s->rest[id].member);
     m->state = MACHINE_ASKED;
     s->rest[id].asked = true;
-    purse_match(s, id, job_price(s, m->cluster));
+    purse_match(s, id, job_held(s, id));
     s->rest[id].asked_at = s->now;
     s->rest[id].began_at = BATS_NEVER;
     c->n_asked++;
@@ -64,19 +73,20 @@ static bool hold(struct state *s, uint32_t id)
     return true;
 }
 
-bool job_take_over(struct state *s, uint32_t id)
+bool job_take_over(struct state *s, uint32_t id, bats_time length)
 {
-    return hold(s, id);
+    return hold(s, id, length);
 }
 
-bool job_ask(struct state *s, uint32_t id)
+bool job_ask(struct state *s, uint32_t id, bats_time length)
 {
-    if (!hold(s, id))
+    if (!hold(s, id, length))
         return false;
     if (s->n_jobs == 1)
         s->next_tick = s->now + s->interval;
-    state_emit(
-        s, (struct bats_command){.type = BATS_COMMAND_ACQUIRE, .machine = id});
+    state_emit(s, (struct bats_command){.type = BATS_COMMAND_ACQUIRE,
+                                        .machine = id,
+                                        .time = length});
     return true;
 }
 
@@ -92,7 +102,7 @@ static void stop_waiting(struct state *s, uint32_t id)
 static void schedule(struct state *s, uint32_t id)
 {
     const struct machine *m = &s->machines[id];
-    bats_time lead = m->last ? s->preempt_lead : job_lead(s, m->cluster);
+    bats_time lead = m->last ? s->preempt_lead : lead_of(s, id);
     bats_time turn = m->paid_end - lead;
     if (m->state == MACHINE_LEAVING)
         turn = m->paid_end;
@@ -109,7 +119,7 @@ void job_begin(struct state *s, uint32_t id)
     c->windows++;
     s->rest[id].windows++;
     s->rest[id].began_at = s->now;
-    machine_hold(s, id, s->now + s->window);
+    machine_hold(s, id, s->now + s->rest[id].length);
     m->last = false;
     schedule(s, id);
 }
@@ -151,7 +161,7 @@ void job_bill(struct state *s, uint32_t id, bats_money amount)
 {
     struct machine *m = &s->machines[id];
     struct cluster *c = &s->clusters[m->cluster];
-    bats_ledger_give_up(&s->ledger, job_price(s, m->cluster));
+    bats_ledger_give_up(&s->ledger, job_held(s, id));
     bats_ledger_bill(&s->ledger, amount);
     c->used += amount;
     purse_share(s, id, amount, 0);

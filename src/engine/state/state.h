@@ -87,7 +87,8 @@ struct machine_rest {
     bats_time since;       /* charged for use or by age: it is in use, or
                               held, since then, or BATS_NEVER; */
     bats_money booked;     /* and so much of that is charged */
-    bats_time length;      /* by age: that of its block; 0: it has none */
+    bats_time length;      /* by age: that of its block; 0: it has none. A job:
+                              the time for which it works */
     bats_time taken_at;    /* it will be reclaimed then; or BATS_NEVER */
     bool closed;           /* no other job can be had there */
     bool asked;            /* a job was asked for, and is not billed yet: */
@@ -290,6 +291,8 @@ struct state {
     uint32_t n_noticed;     /* held machines that are about to be reclaimed */
     uint32_t n_jobs;        /* of them, jobs asked for and not billed; */
     uint64_t n_asked_slots; /* slots of those that wait */
+    bats_time filled; /* the longest job in which a task was cut off that had all
+                         of it */
     uint32_t n_open;     /* slots of ACTIVE machines, */
     uint32_t n_free;     /* and those of them without a task */
     uint32_t n_busy;     /* slots with a task */
@@ -434,8 +437,11 @@ void meter_kill(struct state *s, uint32_t machine);
 
 /* ---- jobs.c: machines that are jobs ---- */
 
-/* The money that is held for a job of the cluster. */
-bats_money job_price(const struct state *s, size_t cluster);
+/* The money that is held for a job of the cluster that works for so long. */
+bats_money job_price(const struct state *s, size_t cluster, bats_time length);
+
+/* The same, for the job that was asked for there. */
+bats_money job_held(const struct state *s, uint32_t machine);
 
 /* The money held for all jobs that wait. */
 bats_money jobs_waiting(const struct state *s);
@@ -445,16 +451,14 @@ bats_money jobs_waiting(const struct state *s);
  * this moment (time waited by all / jobs that began). */
 bats_time job_wait(const struct state *s, size_t cluster);
 
-/* How long before the end of a job its successor is asked for. */
-bats_time job_lead(const struct state *s, size_t cluster);
-
-/* PARKED -> ASKED: holds the money. False: there is not enough. */
-bool job_ask(struct state *s, uint32_t machine);
+/* PARKED -> ASKED, to work for so long: holds the money. False: there is not
+ * enough. */
+bool job_ask(struct state *s, uint32_t machine, bats_time length);
 
 /* The same, for a job that an earlier session has asked for. */
-bool job_take_over(struct state *s, uint32_t machine);
+bool job_take_over(struct state *s, uint32_t machine, bats_time length);
 
-/* ASKED -> ACTIVE, for a window. */
+/* ASKED -> ACTIVE. */
 void job_begin(struct state *s, uint32_t machine);
 
 /* The bill of a job that no machine is. */

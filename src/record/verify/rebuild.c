@@ -224,7 +224,7 @@ static int read_bag(struct bats_db *db, int64_t session,
     return rc;
 }
 
-/* The engine wants a mark for every machine. */
+/* The engine wants to know of every machine. */
 static int complete_asked(struct bats_db *db, struct bats_rebuilt *b,
                           struct bats_error *err)
 {
@@ -234,10 +234,10 @@ static int complete_asked(struct bats_db *db, struct bats_rebuilt *b,
         return 0;
     if (n > n_machines)
         return damaged(db, "the jobs that were taken over", err);
-    uint8_t *all = realloc(b->lists.asked, n_machines);
+    bats_time *all = realloc(b->lists.asked, n_machines * sizeof *all);
     if (all == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
-    memset(all + n, 0, n_machines - n);
+    memset(all + n, 0, (n_machines - n) * sizeof *all);
     b->options.earlier.asked = b->lists.asked = all;
     return 0;
 }

@@ -112,6 +112,9 @@ static const char *describe(const struct player *p, char text[PHRASE],
     if (c->cushion > 0)
         used += (size_t)snprintf(text + used, PHRASE - used, CUSHION_TEXT,
                                  c->cushion);
+    if (c->time > 0)
+        used += (size_t)snprintf(text + used, PHRASE - used,
+                                 " for %" PRId64 " us", c->time);
     snprintf(text + used, PHRASE - used, "%s%s at %" PRId64 " us",
              why_of(c)[0] != '\0' ? " because of " : "", why_of(c), p->now);
     return text;
@@ -164,6 +167,15 @@ static void expect_no_more(struct player *p)
                p->event, describe(p, text, &command));
 }
 
+/* Older sessions do not say for how long a job was to work. */
+static bool is_same_reason(sqlite3_stmt *s, const struct bats_command *c)
+{
+    if (c->type == BATS_COMMAND_ACQUIRE)
+        return sqlite3_column_type(s, WHY) == SQLITE_NULL ||
+               sqlite3_column_int64(s, WHY) == c->time;
+    return strcmp(bats_view_text(s, WHY), why_of(c)) == 0;
+}
+
 static bool is_same(const struct player *p, sqlite3_stmt *s,
                     const struct bats_command *c)
 {
@@ -184,7 +196,7 @@ static bool is_same(const struct player *p, sqlite3_stmt *s,
                sqlite3_column_int64(s, NUMBER) == (int64_t)c->purse + 1 &&
                sqlite3_column_int64(s, WHY) == c->amount;
     return strcmp(bats_view_text(s, TYPE), type_of(c)) == 0 &&
-           strcmp(bats_view_text(s, WHY), why_of(c)) == 0 &&
+           is_same_reason(s, c) &&
            sqlite3_column_int64(s, NUMBER) == c->replica &&
            (!bats_log_of_slot(c) ||
             (sqlite3_column_int64(s, SLOT) == c->slot &&

@@ -123,6 +123,8 @@ static char *put_command(char *at, const struct bats_record *r,
         return bats_pack_number(
             bats_pack_number(put_null(put_null(at)), c->purse + 1),
             c->amount);
+    if (c->type == BATS_COMMAND_ACQUIRE && c->time > 0)
+        return bats_pack_number(put_null(put_null(put_null(at))), c->time);
     if (!bats_log_of_slot(c))
         return at;
     at = put_task(bats_pack_number(at, c->slot), r, c->task);

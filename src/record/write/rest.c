@@ -132,7 +132,8 @@ int bats_record_of_job(struct bats_record *record, const char *job,
 }
 
 /* Reads the jobs without a bill. A machine has one at most, the last that it was
- * asked for; the one that it took over is its first. */
+ * asked for; the one that it took over is its first. Older sessions do not say for
+ * how long a job was to work: for a window. */
 static int load_open(struct bats_db *db, struct bats_record_purchase *known,
                      struct bats_error *err)
 {
@@ -144,15 +145,19 @@ static int load_open(struct bats_db *db, struct bats_record_purchase *known,
         "    json_extract(options, '$.engine.billing.overrun_us') AS overrun"
         "    FROM session WHERE json_extract(options, '$.run.jobs_name')"
         "      IS NOT NULL ORDER BY id DESC LIMIT 1),"
-        "  a AS (SELECT machine, count(*) AS n FROM command JOIN s"
-        "    ON s.id = session WHERE type = 'acquire' GROUP BY machine),"
+        "  a AS (SELECT machine, count(*) AS n, max(seq), why AS length"
+        "    FROM command JOIN s ON s.id = session"
+        "    WHERE type = 'acquire' GROUP BY machine),"
         "  b AS (SELECT machine, count(*) AS n FROM event JOIN s"
         "    ON s.id = session WHERE type = 'billed' GROUP BY machine),"
         "  t AS (SELECT CAST(j.key AS INTEGER) AS machine, j.value AS mark"
         "    FROM s, json_each(s.options, '$.run.jobs_taken') j) "
         "SELECT m.id, iif(coalesce(b.n, 0) = 0 AND t.mark IS NOT NULL, t.mark,"
         "    s.id || '.' || m.id || '.' || a.n),"
-        "  c.charge + c.charge * 1.0 * s.overrun / s.window_us "
+        "  c.charge * 1.0 / s.window_us * (s.overrun + coalesce("
+        "    iif(coalesce(b.n, 0) = 0 AND t.mark IS NOT NULL,"
+        "      json_extract(s.options, '$.engine.asked_us[' || m.id || ']'),"
+        "      a.length), s.window_us)) "
         "FROM s JOIN machine m ON m.session = s.id"
         "  JOIN cluster c ON c.session = s.id AND c.id = m.cluster"
         "  LEFT JOIN a ON a.machine = m.id LEFT JOIN b ON b.machine = m.id"

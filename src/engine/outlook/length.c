@@ -1,0 +1,93 @@
+/* length: for how long a job is to work that is asked for. See length.h. */
+#include "engine/outlook/length.h"
+
+#include <math.h>
+
+#include "bats/windows.h"
+#include "engine/outlook/forecast.h"
+#include "util/larger.h"
+
+#define LOST 0.05 /* the share of a job that may be */
+/* How much longer than the bag its last tasks may take, in losses: eight means of
+ * tasks that are all equal, more where they spread. */
+#define LAST 16
+/* How much longer a task may be than a job that it has filled. */
+#define LONGER 4
+
+/* Of a task on the cluster, microseconds; 0: not known. */
+static double runtime_of(const struct cluster *c)
+{
+    return larger(c->stats.mean, cluster_runtime(c));
+}
+
+/* The jobs of the cluster that are wanted, those there are among them. */
+static double wanted(const struct cluster *c)
+{
+    return larger(c->target, (double)c->n_active + c->n_asked);
+}
+
+/* When these are expected to have done the bag. */
+static double end_of_bag(const struct state *s)
+{
+    double rate = 0, n = 0, most = s->ledger.billing.jobs;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        double runtime = runtime_of(c);
+        n += wanted(c);
+        if (runtime > 0)
+            rate += wanted(c) * cluster_slots(c) / runtime;
+    }
+    if (most > 0 && n > most)
+        rate *= most / n;
+    return (double)forecast_end_at(s, rate);
+}
+
+/* For so long all of them can work that hold no money for that yet, and the run's
+ * own job until then. */
+static double paid(const struct state *s)
+{
+    const struct bats_billing *b = &s->ledger.billing;
+    double cost = (double)b->rate / (double)BATS_HOUR;
+    if (s->ledger.budget == BATS_UNLIMITED)
+        return INFINITY;
+    for (size_t i = 0; i < s->n_clusters; i++) {
+        const struct cluster *c = &s->clusters[i];
+        double n = wanted(c) - c->n_asked;
+        cost += n * (double)c->price / (double)s->window;
+    }
+    double money = (double)bats_ledger_available(&s->ledger);
+    return cost > 0 ? money / cost - (double)(b->overrun + b->leaving)
+                    : INFINITY;
+}
+
+/* The time, rounded up to steps, if that is not more than `most`. */
+static bats_time round_up(const struct state *s, double time, double most)
+{
+    double window = (double)s->window;
+    double step = (double)s->ledger.billing.step;
+    double steps = ceil((time - window) / step);
+    double least = -floor((window - 1) / step);
+    if (window + steps * step > most)
+        steps = floor((most - window) / step);
+    return s->window +
+           (bats_time)larger(steps, least) * s->ledger.billing.step;
+}
+
+bats_time length_of_job(const struct state *s, size_t cluster)
+{
+    const struct bats_billing *b = &s->ledger.billing;
+    double mean = runtime_of(&s->clusters[cluster]);
+    double window = (double)s->window, most = (double)TIME_MAX;
+    if (b->step == 0 || mean <= 0 || s->purses.n > 0)
+        return s->window;
+    if (b->longest > 0)
+        most = (double)b->longest;
+    most = larger(smaller(most, paid(s)), window);
+    double loss = bats_windows_loss(mean, forecast_spread(s));
+    double wait = (double)job_wait(s, cluster);
+    double good = (loss + wait) / LOST;
+    double need = end_of_bag(s) - (double)s->now + LAST * loss + wait +
+                  (double)s->preempt_lead;
+    double time = smaller(larger(good, window), need);
+    return round_up(s, larger(time, LONGER * (double)s->filled), most);
+}
