@@ -29,7 +29,11 @@ ok 'values may come from JSON'
 
 commands --array 1-7:3,20 -- echo {} {array_id}
 printf 'echo %s\n' '1 1' '4 4' '7 7' '20 20' | cmp - out
-ok 'values may be numbers as Slurm writes them'
+commands --array 20,1-3,2 -- echo
+printf 'echo\n%.0s' 1 2 3 20 | cmp - out
+commands --array 20,5-6,1-9:4,5,3 -- echo {}
+printf 'echo %s\n' 1 3 5 6 9 20 | cmp - out
+ok 'values may be numbers as Slurm writes them, each once'
 
 printf 'x y\n' | "$BATS_MPI" run -n -C ' ' echo {2} {3} :::: - ::: z >out
 test "$(cat out)" = 'echo y z'
@@ -54,6 +58,14 @@ refuses "bad.csv:1: two columns are called 'a'" --csv bad.csv -- echo
 printf '{"a": 1}\n\n{"a": }\n' >bad.json
 refuses 'bad.json:3:7: ' --from-json bad.json -- echo
 refuses "--array: '1-' is not of the form" --array 1- -- echo
+refuses "--array: '' is not of the form" --array '' -- echo
+refuses "--array: '1,,2' is not of the form" --array 1,,2 -- echo
+refuses "--array: '5-1' has a range that ends below" --array 5-1 -- echo
+refuses "--array: '1-10:0' has a step of 0" --array 1-10:0 -- echo
+refuses "'1-3%2' has a limit of tasks at a time; say it with -j instead" \
+    --array 1-3%2 -- echo
+refuses 'ranges of more than 4294967294 numbers must not overlap' \
+    --array 1-9999999999,5 -- echo
 refuses 'none.txt: No such file' echo :::: none.txt
 refuses "--colsep: '(' is not" -C '(' echo ::: a
 refuses "--colsep: 'x*' matches the empty string" -C 'x*' echo ::: a

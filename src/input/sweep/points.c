@@ -155,9 +155,15 @@ static bool put(struct bats_values *values, const char *item)
 static void compute(const struct bats_axis *axis, uint64_t row,
                     char text[BATS_SPAN_TEXT])
 {
-    const struct bats_span *span = axis->spans;
-    while (row >= span->before + span->n)
-        span++;
+    size_t low = 0;
+    for (size_t high = axis->n_spans; high - low > 1;) {
+        size_t middle = low + (high - low) / 2;
+        if (axis->spans[middle].before <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    const struct bats_span *span = &axis->spans[low];
     uint64_t k = row - span->before;
     if (span->is_real) /* as in awk; sums such as 0.1 + 0.2 come out right */
         snprintf(text, BATS_SPAN_TEXT, "%.12g",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "input/textfile.h"
+#include "util/grow.h"
 
 static int no_memory(struct bats_error *err)
 {
@@ -343,44 +344,118 @@ static bool read_number(const char **at, int64_t *number)
     return true;
 }
 
-static bool read_span(const char **at, struct bats_span *span)
+/* What is wrong with the span, or NULL. */
+static const char *read_span(const char **at, struct bats_span *span)
 {
+    static const char form[] = "is not of the form 1-100, 1-100:2 or 1,3,5-9";
     int64_t last;
     *span = (struct bats_span){.step = 1};
     if (!read_number(at, &span->first))
-        return false;
+        return form;
     last = span->first;
     if (**at == '-') {
         ++*at;
-        if (!read_number(at, &last) || last < span->first)
-            return false;
+        if (!read_number(at, &last))
+            return form;
+        if (last < span->first)
+            return "has a range that ends below its beginning";
         if (**at == ':') {
             ++*at;
-            if (!read_number(at, &span->step) || span->step == 0)
-                return false;
+            if (!read_number(at, &span->step))
+                return form;
+            if (span->step == 0)
+                return "has a step of 0";
         }
     }
     span->n = (uint64_t)((last - span->first) / span->step) + 1;
-    return **at == ',' || **at == '\0';
+    if (**at == '%')
+        return "has a limit of tasks at a time; say it with -j instead";
+    return **at == ',' || **at == '\0' ? NULL : form;
+}
+
+static int64_t last_of(const struct bats_span *span)
+{
+    return span->first + (int64_t)(span->n - 1) * span->step;
+}
+
+static int by_first(const void *left, const void *right)
+{
+    const struct bats_span *a = left, *b = right;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+static int ascending(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+/* Adds these numbers, each once, as spans of neighbours. */
+static bool add_numbers(struct bats_axis *axis, int64_t *numbers, size_t n)
+{
+    bool ok = true;
+    qsort(numbers, n, sizeof *numbers, ascending);
+    for (size_t i = 0; ok && i < n;) {
+        struct bats_span span = {.first = numbers[i], .step = 1, .n = 1};
+        while (++i < n && numbers[i] <= last_of(&span) + 1)
+            span.n += numbers[i] > last_of(&span);
+        ok = bats_axis_add_span(axis, span);
+    }
+    return ok;
+}
+
+/* Adds n spans that overlap. */
+static int add_once(struct bats_axis *axis, const struct bats_span *spans,
+                    size_t n, struct bats_error *err)
+{
+    uint64_t n_all = 0, k = 0;
+    for (size_t i = 0; i < n && n_all < UINT32_MAX; i++)
+        n_all += spans[i].n;
+    if (n_all >= UINT32_MAX)
+        return bats_error_set(err, BATS_EINPUT,
+                              "--array: ranges of more than %" PRIu32
+                              " numbers must not overlap",
+                              UINT32_MAX - 1);
+    int64_t *numbers = malloc((size_t)n_all * sizeof *numbers);
+    for (size_t i = 0; numbers != NULL && i < n; i++)
+        for (uint64_t row = 0; row < spans[i].n; row++)
+            numbers[k++] = spans[i].first + (int64_t)row * spans[i].step;
+    bool ok = numbers != NULL && add_numbers(axis, numbers, (size_t)k);
+    free(numbers);
+    return ok ? 0 : no_memory(err);
+}
+
+/* As a set, which it is for Slurm, too. */
+static int add_spans(struct bats_axis *axis, struct bats_span *spans, size_t n,
+                     struct bats_error *err)
+{
+    bool ok = true;
+    qsort(spans, n, sizeof *spans, by_first);
+    for (size_t i = 1; i < n; i++)
+        if (spans[i].first <= last_of(&spans[i - 1]))
+            return add_once(axis, spans, n, err);
+    for (size_t i = 0; ok && i < n; i++)
+        ok = bats_axis_add_span(axis, spans[i]);
+    return ok ? 0 : no_memory(err);
 }
 
 int bats_axis_read_array(struct bats_axis *axis, const char *text,
                          struct bats_error *err)
 {
     static const char name[] = "array_id";
-    struct bats_span span;
-    const char *at = text;
-    if (!bats_axis_add_name(axis, name, strlen(name)))
-        return no_memory(err);
-    for (;; at++) {
-        if (!read_span(&at, &span))
-            return bats_error_set(err, BATS_EINPUT,
-                                  "--array: '%s' is not of the form 1-100, "
-                                  "1-100:2 or 1,3,5-9",
-                                  text);
-        if (!bats_axis_add_span(axis, span))
-            return no_memory(err);
-        if (*at == '\0')
-            return 0;
+    struct bats_span *spans = NULL;
+    size_t n = 0, room = 0;
+    const char *at = text, *wrong = NULL;
+    int rc = bats_axis_add_name(axis, name, strlen(name)) ? 0 : no_memory(err);
+    for (bool more = true; rc == 0 && more; more = *at++ == ',') {
+        if (!bats_grow(&spans, &room, n + 1, sizeof *spans))
+            rc = no_memory(err);
+        else if ((wrong = read_span(&at, &spans[n++])) != NULL)
+            rc = bats_error_set(err, BATS_EINPUT, "--array: '%s' %s", text,
+                                wrong);
     }
+    if (rc == 0)
+        rc = add_spans(axis, spans, n, err);
+    free(spans);
+    return rc;
 }
