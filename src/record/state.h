@@ -123,15 +123,15 @@ struct bats_record {
     bats_money killed; /* bats_record_killed */
     bool has_begun;
 
-    int64_t *id; /* by index in the bag: task.id */
+    int64_t *id; /* by index in the bag: task.id; where there were sessions
+                  * before, the hash until the match */
     uint32_t n_tasks;
     size_t ids_room, named_room;
     struct bats_named_task *named; /* likewise, until they are forgotten, if
                                     * there were sessions before */
-    struct bats_single *singles;   /* tasks of the bag without a partner */
-    size_t n_singles, singles_room;
     bool is_matched;
-    uint32_t n_lacking; /* after the match: tasks to be named again */
+    uint32_t n_lacking; /* tasks without a partner; after the match, to be
+                         * named again */
     struct bats_past_results results;
     sqlite3_stmt *insert_task;
     sqlite3_stmt *insert_point;
@@ -168,16 +168,7 @@ struct bats_named_task {
     uint32_t line;
     uint8_t match;
     bool is_lacking; /* in the file */
-};
-
-/* A task of the bag or of the record without a partner. */
-struct bats_single {
-    int64_t hash;
-    uint32_t number;
-    uint32_t at;            /* index in `named` or in past.tasks */
-    bool was_removed;       /* before the last session */
     bool mentions_its_number;
-    bool is_taken;
 };
 
 /* Sums up what a session needs to know of the past, when all tasks have been

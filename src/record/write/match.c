@@ -81,27 +81,21 @@ static bool mentions_its_number(const char *command)
 }
 
 /* Looks for the task where it was. */
-static int look(struct bats_record *r, uint32_t index, int64_t hash,
-                uint32_t line, const char *command, struct bats_error *err)
+static void look(struct bats_record *r, uint32_t index, int64_t hash,
+                 uint32_t line, const char *command)
 {
     struct bats_past_task *there =
         index < r->past.n_in_bag ? &r->past.tasks[index] : NULL;
 
     r->named[index] = (struct bats_named_task){.line = line};
+    r->id[index] = hash;
     if (there != NULL && there->number == index + 1 && there->hash == hash) {
         there->is_in_bag = true;
         r->named[index].found = index + 1;
-        return 0;
+    } else {
+        r->named[index].mentions_its_number = mentions_its_number(command);
+        r->n_lacking++;
     }
-    if (!bats_grow(&r->singles, &r->singles_room, r->n_singles + 1,
-                   sizeof *r->singles))
-        return no_memory(err);
-    r->singles[r->n_singles++] = (struct bats_single){
-        .hash = hash,
-        .number = index + 1,
-        .at = index,
-        .mentions_its_number = mentions_its_number(command)};
-    return 0;
 }
 
 static int add_task(struct bats_record *r, uint32_t index, uint32_t line,
@@ -121,10 +115,10 @@ static int add_task(struct bats_record *r, uint32_t index, uint32_t line,
         return bats_error_set(err, BATS_ESTATE, "task %lu is out of turn",
                               (unsigned long)index);
     rc = make_room(r, err);
-    if (rc == 0)
-        rc = r->past.sessions == 0
-                 ? insert(r, index, hash, line, command, parameters, err)
-                 : look(r, index, hash, line, command, err);
+    if (rc == 0 && r->past.sessions == 0)
+        rc = insert(r, index, hash, line, command, parameters, err);
+    else if (rc == 0)
+        look(r, index, hash, line, command);
     r->n_tasks += rc == 0;
     return rc;
 }
@@ -161,91 +155,93 @@ int bats_record_task(struct bats_record *r, uint32_t index, uint32_t line,
 
 /* ---- tasks that have moved ---- */
 
-/* By hash; then tasks of the last bag first; then by number. */
-static int compare_singles(const void *a, const void *b)
+/* Tasks of the record that have no partner, in lists by their hashes: 8 bytes
+ * for each task that there is. */
+struct lists {
+    uint32_t *first; /* by list, in past.tasks, from 1; 0: it is empty */
+    uint32_t *next;  /* by task: the next one in its list; likewise */
+    uint64_t last;   /* list; there are as many as a power of 2 */
+};
+
+static int make_lists(struct lists *l, size_t n, struct bats_error *err)
 {
-    const struct bats_single *x = a, *y = b;
-    if (x->hash != y->hash)
-        return x->hash < y->hash ? -1 : 1;
-    if (x->was_removed != y->was_removed)
-        return x->was_removed ? 1 : -1;
-    return (x->number > y->number) - (x->number < y->number);
+    l->last = 0;
+    while (2 * l->last + 1 < n)
+        l->last = 2 * l->last + 1;
+    l->first = malloc((l->last + 1) * sizeof *l->first);
+    l->next = malloc((n + 1) * sizeof *l->next);
+    return l->first != NULL && l->next != NULL ? 0 : no_memory(err);
 }
 
-static size_t list_old(const struct bats_record *r, struct bats_single *list)
+/* Tasks that are looked for by their number, too, have other lists: a hundred
+ * thousand with one command are not in one. */
+static uint32_t *list_of(struct lists *l, int64_t hash, uint32_t number)
 {
-    size_t n = 0;
+    uint64_t x = (uint64_t)hash + number * UINT64_C(0x9e3779b97f4a7c15);
+    return &l->first[(x ^ x >> 32) & l->last];
+}
 
-    for (size_t i = 0; i < r->past.n; i++) {
+/* In the order of past.tasks. By number: those that were not in the last bag. */
+static void fill_lists(const struct bats_record *r, struct lists *l,
+                       bool by_number)
+{
+    memset(l->first, 0, (l->last + 1) * sizeof *l->first);
+    for (size_t i = r->past.n; i-- > 0;) {
         const struct bats_past_task *t = &r->past.tasks[i];
-        if (!t->is_in_bag)
-            list[n++] = (struct bats_single){.hash = t->hash,
-                                             .was_removed = !t->was_in_bag,
-                                             .number = t->number,
-                                             .at = (uint32_t)i};
-    }
-    return n;
-}
-
-static void join(struct bats_record *r, struct bats_single *new,
-                 struct bats_single *old)
-{
-    r->named[new->at].found = old->at + 1;
-    r->past.tasks[old->at].is_in_bag = true;
-    new->is_taken = old->is_taken = true;
-}
-
-/* Matches tasks that return to the number they had. */
-static void join_by_number(struct bats_record *r, struct bats_single *new,
-                           size_t n_new, struct bats_single *old, size_t n_old)
-{
-    for (size_t i = 0; i < n_new; i++) {
-        struct bats_single key = new[i];
-        key.was_removed = true;
-        struct bats_single *found =
-            n_old == 0
-                ? NULL
-                : bsearch(&key, old, n_old, sizeof key, compare_singles);
-        if (found != NULL && !found->is_taken)
-            join(r, &new[i], found);
+        if (t->is_in_bag || (by_number && t->was_in_bag))
+            continue;
+        uint32_t *list = list_of(l, t->hash, by_number ? t->number : 0);
+        l->next[i] = *list;
+        *list = (uint32_t)i + 1;
     }
 }
 
-static void join_by_hash(struct bats_record *r, struct bats_single *new,
-                         size_t n_new, struct bats_single *old, size_t n_old)
+/* Takes the first such task out of the lists; its place, from 1, or 0. A number
+ * of 0 is any. */
+static uint32_t take(const struct bats_record *r, struct lists *l,
+                     int64_t hash, uint32_t number)
 {
-    size_t i = 0, k = 0;
+    uint32_t *at = list_of(l, hash, number);
+    for (; *at > 0; at = &l->next[*at - 1]) {
+        const struct bats_past_task *t = &r->past.tasks[*at - 1];
+        if (t->hash != hash || (number > 0 && t->number != number))
+            continue;
+        uint32_t found = *at;
+        *at = l->next[found - 1];
+        return found;
+    }
+    return 0;
+}
 
-    while (i < n_new && k < n_old) {
-        if (new[i].is_taken || new[i].hash < old[k].hash ||
-            new[i].mentions_its_number)
-            i++;
-        else if (old[k].is_taken || old[k].hash < new[i].hash)
-            k++;
-        else
-            join(r, &new[i++], &old[k++]);
+/* First those that return to the number they had, then the others. */
+static void join(struct bats_record *r, struct lists *l, bool by_number)
+{
+    fill_lists(r, l, by_number);
+    for (uint32_t i = 0; i < r->n_tasks; i++) {
+        struct bats_named_task *t = &r->named[i];
+        if (t->found > 0 || (!by_number && t->mentions_its_number))
+            continue;
+        t->found = take(r, l, r->id[i], by_number ? i + 1 : 0);
+        if (t->found == 0)
+            continue;
+        r->past.tasks[t->found - 1].is_in_bag = true;
+        r->n_lacking--;
     }
 }
 
 static int find_moved(struct bats_record *r, struct bats_error *err)
 {
-    struct bats_single *new = r->singles;
-    struct bats_single *old = malloc((r->past.n + 1) * sizeof *old);
-
-    if (old == NULL)
-        return no_memory(err);
-    size_t n_new = r->n_singles, n_old = list_old(r, old);
-    if (n_new > 0 && n_old > 0) {
-        qsort(new, n_new, sizeof *new, compare_singles);
-        qsort(old, n_old, sizeof *old, compare_singles);
-        join_by_number(r, new, n_new, old, n_old);
-        join_by_hash(r, new, n_new, old, n_old);
+    struct lists lists;
+    if (r->n_lacking == 0)
+        return 0;
+    int rc = make_lists(&lists, r->past.n, err);
+    if (rc == 0) {
+        join(r, &lists, true);
+        join(r, &lists, false);
     }
-    free(old);
-    free(r->singles);
-    r->singles = NULL;
-    r->n_singles = r->singles_room = 0;
-    return 0;
+    free(lists.first);
+    free(lists.next);
+    return rc;
 }
 
 /* Classifies each task: an unknown task after one whose successor is gone has
@@ -311,11 +307,9 @@ static int write_tasks(struct bats_record *r, sqlite3_stmt *place,
 
     for (uint32_t i = 0; rc == 0 && i < r->n_tasks; i++) {
         struct bats_named_task *t = &r->named[i];
-        if (t->found == 0) {
-            t->is_lacking = true;
-            r->n_lacking++;
+        t->is_lacking = t->found == 0;
+        if (t->is_lacking)
             continue;
-        }
         const struct bats_past_task *found = &r->past.tasks[t->found - 1];
         r->id[i] = found->id;
         if (t->match == BATS_RECORD_MOVED || !found->was_in_bag)
@@ -359,8 +353,6 @@ void bats_record_forget_past(struct bats_record *r)
 {
     free(r->named);
     r->named = NULL;
-    free(r->singles);
-    r->singles = NULL;
     free(r->past.tasks);
     r->past.tasks = NULL;
     r->past.n = r->past.n_in_bag = 0;

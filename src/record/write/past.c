@@ -265,13 +265,59 @@ static int load_reserved(struct bats_past *past, struct bats_db *db,
     return rc < 0 ? rc : 0;
 }
 
-/* As long as no bag was edited: to sort takes memory. */
+/* As long as no bag was edited. */
 static bool is_in_order(const struct bats_past *past)
 {
     for (size_t i = 1; i < past->n; i++)
         if (compare_places(&past->tasks[i - 1], &past->tasks[i]) > 0)
             return false;
     return true;
+}
+
+/* By place in the order of struct bats_past: where the task is now, while they
+ * are sorted by id. False: a number is there twice, or missing (in a damaged
+ * record). */
+static bool find_places(const struct bats_past *past, uint32_t *from)
+{
+    size_t others = past->n_in_bag;
+    memset(from, 0xff, past->n * sizeof *from);
+    for (uint32_t i = 0; i < past->n; i++) {
+        const struct bats_past_task *t = &past->tasks[i];
+        size_t place = t->was_in_bag ? t->number - (size_t)1 : others++;
+        if (t->was_in_bag &&
+            (place >= past->n_in_bag || from[place] != UINT32_MAX))
+            return false;
+        from[place] = i;
+    }
+    return true;
+}
+
+/* Circle after circle: qsort would take as much memory as the tasks. */
+static void move_to_places(struct bats_past_task *tasks, size_t n,
+                           uint32_t *from)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct bats_past_task task = tasks[i];
+        uint32_t at = i;
+        while (from[at] != i) {
+            uint32_t next = from[at];
+            tasks[at] = tasks[next];
+            from[at] = at;
+            at = next;
+        }
+        tasks[at] = task;
+        from[at] = at;
+    }
+}
+
+static void sort_by_place(struct bats_past *past)
+{
+    uint32_t *from = malloc((past->n + 1) * sizeof *from);
+    if (from != NULL && find_places(past, from))
+        move_to_places(past->tasks, past->n, from);
+    else
+        qsort(past->tasks, past->n, sizeof *past->tasks, compare_places);
+    free(from);
 }
 
 int bats_past_load(struct bats_past *past, struct bats_db *db, int64_t of,
@@ -300,7 +346,7 @@ int bats_past_load(struct bats_past *past, struct bats_db *db, int64_t of,
     if (rc == 0)
         rc = load_skips(past, db, before, err);
     if (rc == 0 && !is_in_order(past))
-        qsort(past->tasks, past->n, sizeof *past->tasks, compare_places);
+        sort_by_place(past);
     return rc;
 }
 
