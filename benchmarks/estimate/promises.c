@@ -3,7 +3,7 @@
  * engine, its hard budget, its reconfigurations and its copies of last tasks.
  *
  *   build/bench/estimate/promises [-p PLATFORM] [-n NOISE] [-t FACTOR] [-e]
- *       [BAGS [SAMPLINGS [RUNS]]]    (10 each)
+ *       [-l LEVELSxTASKS] [BAGS [SAMPLINGS [RUNS]]]    (10 each)
  *
  * The bags of chapter4.c. For each bag SAMPLINGS sampling phases as `bats-mpi
  * sample` takes them, with another order of the tasks; for each the schedules,
@@ -12,16 +12,20 @@
  * and cost count from the end of sampling on, as the promise does. Below each
  * kind of bags: what the samples took and cost, and what all of it cost.
  *
- * PLATFORM: clouds, those of chapter4.c (default); or S1-4, S4-1, S4-3, the
- * thesis' clusters of table 2.1. NOISE: the relative deviation of a runtime
- * from one cluster to the other. FACTOR: tasks are so many times as long. -e:
- * the runtimes are expected as they are, on average.
+ * PLATFORM: clouds, those of chapter4.c (default); S1-4, S4-1, S4-3, the
+ * thesis' clusters of table 2.1; or few: three machines, and three that are four
+ * times as fast for three times as much. NOISE: the relative deviation of a
+ * runtime from one cluster to the other. FACTOR: tasks are so many times as
+ * long. -e: the runtimes are expected as they are, on average. -l: bags of so
+ * many levels, with a barrier between one and the next, of so many tasks each;
+ * among them bags of equal tasks.
  *
  * A run is never charged more than the upper bound of its schedule's cost.
  * A larger error of the estimate shows as tasks that are left undone.
  * Makespans are those of the runs that did the whole bag.
  */
 #include <gsl/gsl_rng.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +33,14 @@
 #include <unistd.h>
 
 #include "bats/bag.h"
+#include "bats/graph.h"
 #include "bats/policy.h"
 #include "sim/draw.h"
 #include "sim/sim.h"
 
-#define TASKS 1000
+#define TASKS 1000 /* without barriers */
+#define TASKS_MOST 2000
+#define LEVELS_MOST 100
 #define CLOUDS 3
 #define MACHINES 72
 
@@ -66,13 +73,22 @@ static const struct platform {
      32,
      {1, 3},
      {{.name = "A", .charge = 3 * BATS_UNIT, .max = 32}, {.name = "B", .charge = 12 * BATS_UNIT, .max = 32}}},
+    {"few",
+     2,
+     3,
+     {1, 4},
+     {{.name = "A", .charge = 3 * BATS_UNIT, .max = 3}, {.name = "B", .charge = 9 * BATS_UNIT, .max = 3}}},
 };
+
+#define PLATFORMS (sizeof platforms / sizeof *platforms)
 
 static struct {
     const struct platform *platform;
     double noise, factor;
     bool is_expected;
-} set = {.platform = platforms, .factor = 1};
+    uint32_t n; /* tasks of a bag */
+    struct bats_graph graph; /* of barriers; no node: there are none */
+} set = {.platform = platforms, .factor = 1, .n = TASKS};
 
 static const struct {
     const char *name, *draw;
@@ -80,6 +96,7 @@ static const struct {
     {"normal", "normal 15m 2.2360679775m"},
     {"Levy", "levy 12m 45m"},
     {"mixture", "mixture"},
+    {"equal", "constant 15m"}, /* with barriers */
 };
 
 #define OFFERS 5
@@ -102,6 +119,7 @@ struct tally {
     long dear, dearer;     /* charged more than estimate, bound */
     long beyond;           /* charged more than it may, with its cushion */
     double makespan, cost; /* sums of promise / truth; of those done */
+    double price, high;    /* sums of the cost that was offered, its bound */
     double error;          /* sum of |ln| of makespan's; of those done */
     double all;            /* sum of the charges, the sample's included */
     double bags[FIGURES], sum[FIGURES], squares[FIGURES]; /* over the bags */
@@ -118,6 +136,8 @@ static void add(struct tally *sum, const struct tally *t)
     sum->dearer += t->dearer;
     sum->beyond += t->beyond;
     sum->makespan += t->makespan;
+    sum->price += t->price;
+    sum->high += t->high;
     sum->error += t->error;
     sum->all += t->all;
     sum->cost += t->cost;
@@ -153,8 +173,8 @@ static double swing(const struct tally *t, int i)
 
 /* The result of a sampling phase. */
 struct sampled {
-    uint8_t state[TASKS];
-    struct bats_observation observations[TASKS * CLOUDS];
+    uint8_t state[TASKS_MOST];
+    struct bats_observation observations[TASKS_MOST * CLOUDS];
     size_t n;
     bats_money charged;
     bats_time time;
@@ -170,15 +190,16 @@ static struct bats_sim_options options(const bats_time *work, uint64_t seed)
 
     for (uint32_t i = 0; i < p->n * p->cap; i++)
         machines[i] = (struct bats_machine_spec){i / p->cap, 1};
-    for (int i = 0; i < TASKS; i++)
+    for (uint32_t i = 0; i < set.n; i++)
         sum += (double)work[i];
     for (size_t i = 0; i < p->n; i++) {
         noise[i] = set.noise;
-        expected[i] = (bats_time)(sum / TASKS / p->speed[i]);
+        expected[i] = (bats_time)(sum / set.n / p->speed[i]);
     }
     return (struct bats_sim_options){
         .sched = {.policy = &bats_policy_bats,
-                  .n_tasks = TASKS,
+                  .n_tasks = set.n,
+                  .graph = set.graph.n_nodes > 0 ? &set.graph : NULL,
                   .clusters = p->clusters,
                   .n_clusters = p->n,
                   .expected = set.is_expected ? expected : NULL,
@@ -218,7 +239,7 @@ static void sample(const bats_time *work, uint64_t seed, struct sampled *s)
 
     bats_sched_status(sched, &status);
     bats_sched_sampled(sched, &found);
-    for (uint32_t i = 0; i < TASKS; i++)
+    for (uint32_t i = 0; i < set.n; i++)
         s->state[i] = bats_sched_has_result(sched, i) ? BATS_TASK_DONE
                                                       : BATS_TASK_PENDING;
     memcpy(s->observations, found.observations,
@@ -254,6 +275,8 @@ static void run(const bats_time *work, const struct sampled *s,
         bats_money cost = status.charged - s->charged;
         double truth = (double)makespan * (1 - 1e-9);
         t->runs++;
+        t->price += (double)p->plan.cost / (double)BATS_UNIT;
+        t->high += (double)p->cost_high / (double)BATS_UNIT;
         t->dear += cost > p->plan.cost;
         t->dearer += cost > p->cost_high;
         bats_money limit = p->budget;
@@ -261,7 +284,7 @@ static void run(const bats_time *work, const struct sampled *s,
             limit = p->cost_high;
         t->beyond += cost > limit;
         *high = way == CHOSEN ? p->cost_high : *high;
-        t->left += TASKS - status.done;
+        t->left += set.n - status.done;
         if (status.finish == BATS_FINISH_ALL_DONE) {
             t->done++;
             t->late += truth > p->makespan.estimate;
@@ -297,7 +320,7 @@ static void print_row(const char *name, const struct tally *t)
     double done = (double)t->done;
 
     printf("%-21s | %5.1f +-%4.1f %5.1f | %4.1f %4.1f %5.2f +-%.2f %.3f | %4.1f "
-           "%4.1f %4.2f +-%.2f | %6.0f %ld\n",
+           "%4.1f %4.2f +-%.2f | %6.0f %ld | %6.1f %6.1f\n",
            name, percent(t->done, t->runs), swing(t, DONE),
            t->runs > t->done ? (double)t->left / (double)(t->runs - t->done)
                              : 0,
@@ -305,15 +328,16 @@ static void print_row(const char *name, const struct tally *t)
            t->makespan / done, swing(t, MAKESPAN), t->error / done,
            percent(t->dear, t->runs),
            percent(t->dearer, t->runs), t->cost / done, swing(t, COST),
-           t->all / done, t->beyond);
+           t->all / done, t->beyond, t->price / (double)t->runs,
+           t->high / (double)t->runs);
 }
 
 static void print_head(const char *name)
 {
     printf("\n%-21s | whole         else | makespan above                | "
-           "cost above             | in all above\n%-21s |   bag         left "
+           "cost above             | in all above | offered\n%-21s |   bag         left "
            "| est. bound     of       error | est. bound   of       | charged "
-           "limit\n",
+           "limit | cost  bound\n",
            name, "");
 }
 
@@ -363,20 +387,44 @@ static void print_samples(const struct samples *s)
            mean[0], half[0], mean[1], half[1]);
 }
 
+/* A barrier after every so many tasks, as "5x20" says. */
+static int set_levels(const char *text)
+{
+    static struct bats_edge edges[2 * TASKS_MOST];
+    uint32_t levels, each, n_edges = 0;
+
+    if (sscanf(text, "%" SCNu32 "x%" SCNu32, &levels, &each) != 2 ||
+        levels < 1 || levels > LEVELS_MOST || each < 1 ||
+        each > TASKS_MOST / levels)
+        return 2;
+    set.n = levels * each;
+    for (uint32_t i = 0; i < set.n; i++) {
+        uint32_t joint = set.n + i / each;
+        if (i / each < levels - 1)
+            edges[n_edges++] = (struct bats_edge){i, joint};
+        if (i / each > 0)
+            edges[n_edges++] = (struct bats_edge){joint - 1, i};
+    }
+    return bats_graph_init(&set.graph, set.n, set.n + levels - 1, edges,
+                           n_edges, NULL);
+}
+
 static int read_options(int argc, char **argv)
 {
     int option;
 
-    while ((option = getopt(argc, argv, "p:n:t:e")) != -1) {
+    while ((option = getopt(argc, argv, "p:n:t:el:")) != -1) {
         if (option == 'n')
             set.noise = strtod(optarg, NULL);
         else if (option == 't')
             set.factor = strtod(optarg, NULL);
         else if (option == 'e')
             set.is_expected = true;
-        else if (option != 'p')
+        else if (option == 'l' && set_levels(optarg) != 0)
             return 2;
-        for (size_t i = 0; option == 'p' && i < 4; i++)
+        else if (option != 'p' && option != 'l')
+            return 2;
+        for (size_t i = 0; option == 'p' && i < PLATFORMS; i++)
             if (strcmp(platforms[i].name, optarg) == 0)
                 set.platform = &platforms[i];
     }
@@ -396,16 +444,19 @@ int main(int argc, char **argv)
     puts("percent of runs; left: mean tasks left of the others; of: the "
          "estimate, in units of\nwhat came true, mean; +-: 95 % over the "
          "bags; above limit: runs");
-    for (size_t w = 0; w < sizeof workloads / sizeof *workloads; w++) {
+    size_t n_workloads = sizeof workloads / sizeof *workloads;
+    if (set.graph.n_nodes == 0)
+        n_workloads--;
+    for (size_t w = 0; w < n_workloads; w++) {
         struct tally tally[OFFERS][WAYS] = {0};
         struct samples samples = {0};
         struct bats_draw draw = {0};
         gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
         bats_draw_parse(workloads[w].draw, &draw, NULL);
         for (int b = 0; b < n[0]; b++) {
-            bats_time work[TASKS];
+            bats_time work[TASKS_MOST];
             gsl_rng_set(rng, (unsigned long)b + 1);
-            for (int i = 0; i < TASKS; i++)
+            for (uint32_t i = 0; i < set.n; i++)
                 work[i] = (bats_time)(set.factor *
                                       (double)bats_draw_next(&draw, rng));
             struct tally of_bag[OFFERS][WAYS] = {0};
