@@ -14,7 +14,8 @@
  * steps that windows add to it are bought in the order of tasks for money, the
  * last of them in part, as long as the budget lasts: the relaxation of a
  * knapsack. The plan is for the smallest M at which that is worth the demand,
- * so it is never later than the best selection.
+ * so it is never later than the best selection. A machine of which the budget
+ * does not pay one window has no steps.
  *
  * All times are in windows; a machine of which several steps would be bought
  * has them joined where they get better. Steps are sorted by 256 classes of

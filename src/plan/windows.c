@@ -129,6 +129,7 @@ struct view {
     uint32_t stride;                 /* every so manieth machine stands for
                                         those up to the next one */
     double scale[BATS_CLUSTERS_MAX]; /* class of a task in a window */
+    bool is_paid[BATS_CLUSTERS_MAX]; /* the budget pays for a window */
     struct plain plain[SAMPLE];      /* the machines that are looked at */
 };
 
@@ -152,9 +153,17 @@ static struct plain plain_of(const struct bats_windows_problem *p,
                           .now = worth_of_held(p, m, m->paid, FOREVER)};
 }
 
+/* A part of a window may be worth most, and yet it cannot be bought. */
+static void look_at_budget(struct view *v, double budget)
+{
+    for (size_t i = 0; i < v->p->n_types; i++)
+        v->is_paid[i] = v->p->types[i].charge <= budget;
+}
+
 /* The last class but one is tasks for money of the best type in whole windows,
  * the last one is for nothing. */
-static void look_at(struct view *v, const struct bats_windows_problem *p)
+static void look_at(struct view *v, const struct bats_windows_problem *p,
+                    double budget)
 {
     double best = 0;
     v->p = p;
@@ -171,6 +180,7 @@ static void look_at(struct view *v, const struct bats_windows_problem *p)
         v->scale[i] = p->types[i].charge > 0
                           ? (CLASSES - 2) / (p->types[i].charge * best)
                           : 0;
+    look_at_budget(v, budget);
 }
 
 static inline int class_of(const struct view *v, uint32_t type,
@@ -186,7 +196,7 @@ static inline void count(const struct view *v, struct tally *t, uint32_t type,
                          double n, const struct step *steps, int n_steps)
 {
     double charge = n * v->p->types[type].charge;
-    for (int i = 0; i < n_steps; i++) {
+    for (int i = 0; i < n_steps && v->is_paid[type]; i++) {
         int class = class_of(v, type, &steps[i]);
         t->worth[class] += n * steps[i].worth;
         t->cost[class] += (double)steps[i].windows * charge;
@@ -329,7 +339,7 @@ static double buy(struct purchase *b, uint32_t type, double n, bool is_parked,
     bool is_last = class == b->left.last;
     double charge = b->v->p->types[type].charge;
     double windows = (double)step->windows, left = b->budget - b->plan->cost;
-    if (class < b->left.last)
+    if (class < b->left.last || !b->v->is_paid[type])
         return 0;
     if (is_last) {
         bool any = b->left.tasks > PRECISION * b->v->p->demand;
@@ -451,7 +461,7 @@ void bats_windows_cheapest(const struct bats_windows_problem *p, double end,
 {
     struct view v;
     struct purchase b = {.v = &v, .plan = plan, .budget = budget};
-    look_at(&v, p);
+    look_at(&v, p, budget);
     clear(p, plan);
     b.left = reach(&v, end, budget, wanted(p));
     plan->feasible = b.left.done >= wanted(p);
@@ -465,7 +475,7 @@ void bats_windows_suffice(const struct bats_windows_problem *p, double end,
 {
     struct view v;
     struct tally held, all;
-    look_at(&v, p);
+    look_at(&v, p, budget);
     double done = tally_held(&v, end, &held);
     for (size_t i = 0; i < n; i++) {
         all = held;
@@ -480,7 +490,7 @@ void bats_windows_plan(const struct bats_windows_problem *p, double budget,
     struct view v;
     struct purchase b = {.v = &v, .plan = plan, .budget = budget - reserve};
     double latest = 1, shortest = FOREVER, want = wanted(p);
-    look_at(&v, p);
+    look_at(&v, p, b.budget);
     clear(p, plan);
     for (size_t i = 0; i < p->n_types; i++) {
         const struct bats_windows_type *t = &p->types[i];
@@ -490,6 +500,7 @@ void bats_windows_plan(const struct bats_windows_problem *p, double budget,
     double most = reach(&v, latest, b.budget, INFINITY).done;
     if (most < want) {
         b.budget = budget;
+        look_at_budget(&v, budget);
         most = reach(&v, latest, budget, INFINITY).done;
     }
     plan->feasible = most >= want;

@@ -248,6 +248,36 @@ static void a_machine_is_bought_though_the_rest_is_small(void **state)
     assert_int_equal(buys, 1);
 }
 
+/* Ten tasks take a third of a window of the better machines, which the budget
+ * does not pay: neither parked ones nor the next one of that which is held. */
+static void no_part_of_a_window_is_planned(void **state)
+{
+    (void)state;
+    const struct bats_windows_type types[TYPES] = {
+        {.rate = 34, .slots = 1, .charge = 9, .parked = 2},
+        {.rate = 9, .slots = 1, .charge = 3, .parked = 3}};
+    const struct bats_windows_machine machine = {
+        .type = 0, .n_slots = 1, .paid = 0.01};
+    const struct bats_windows_slot slot = {0, 0};
+    const struct bats_windows_problem p = {.types = types,
+                                           .n_types = TYPES,
+                                           .machines = &machine,
+                                           .n_machines = 1,
+                                           .slots = &slot,
+                                           .demand = 10,
+                                           .aim = 0.9};
+    uint32_t buys[TYPES];
+    int64_t keeps[1];
+    struct bats_windows_plan plan = {.buys = buys, .keeps = keeps};
+    bats_windows_plan(&p, 7, 0, &plan);
+    assert_true(plan.feasible);
+    assert_int_equal(buys[0], 0);
+    assert_int_equal(keeps[0], 0);
+    assert_int_equal(buys[1], 2);
+    bats_windows_plan(&p, 9, 0, &plan);
+    assert_int_equal(keeps[0] + buys[0], 1);
+}
+
 /* 4 machines of a task a window for 1, of 3 for 4: 10 tasks in 2 windows are 8
  * of the cheap ones, and 2 more of one of the others for a window. */
 static void the_cheaper_windows_are_bought_first(void **state)
@@ -333,6 +363,7 @@ int main(void)
         cmocka_unit_test(no_selection_in_time_is_much_cheaper),
         cmocka_unit_test(parked_machines_may_begin_later),
         cmocka_unit_test(a_machine_is_bought_though_the_rest_is_small),
+        cmocka_unit_test(no_part_of_a_window_is_planned),
         cmocka_unit_test(the_cheaper_windows_are_bought_first),
         cmocka_unit_test(a_task_is_cut_off_only_where_that_is_cheaper),
         cmocka_unit_test(all_machines_cost_until_what_they_run_ends)};
