@@ -21,7 +21,8 @@
  *   E(M)      (*) of interval.h, a machine counting for the share of M that it
  *             is held
  *   bound     of the cost: the least cost of the same end's upper bound if
- *             every mean runtime is at its own
+ *             every mean runtime is at its own; and a window more at least, of
+ *             the dearest of its clusters, since tasks are not divided
  *
  * Tasks that wait for others are done in levels: the tasks of a level have
  * chains of equal length before the bag's end (graph.h), as between two

@@ -167,6 +167,18 @@ static double cost_of_longer(const struct bats_estimator *e,
     return cost;
 }
 
+/* The plan divides tasks among windows. A run cannot, and what is left of them
+ * at the end needs one window more, wherever it is. */
+static double dearest_window(const struct bats_estimator *e,
+                             const struct bats_schedule *s)
+{
+    double charge = 0;
+    for (size_t i = 0; i < e->n_clusters; i++)
+        if (s->plan.machines[i] > 0)
+            charge = fmax(charge, (double)e->clusters[i].charge);
+    return charge;
+}
+
 /* The same end, if everything takes as long as it may. The machines begin
  * `after` now. */
 static int bound_cost(const struct bats_estimator *e, struct bats_schedule *s,
@@ -182,7 +194,8 @@ static int bound_cost(const struct bats_estimator *e, struct bats_schedule *s,
     s->windows_high = (int64_t)fmin(ceil(end), 0x1p62);
     if (s->windows_high < s->plan.windows)
         s->windows_high = s->plan.windows;
-    double cost = fmax(p.plan.cost, cost_of_longer(e, s));
+    double cost = fmax(fmax(p.plan.cost, cost_of_longer(e, s)),
+                       (double)s->plan.cost + dearest_window(e, s));
     s->cost_high = cost < 0x1p62 ? (bats_money)cost : BATS_UNLIMITED;
     return 0;
 }

@@ -212,12 +212,12 @@ static void slow_machines_do_not_hold_up_a_level(void **state)
     assert_int_equal(offer.plan.machines[1], 3);
 }
 
-/* Levels of so many tasks of a quarter of an hour, in the simulator: three slow
- * machines and three that are four times as fast. After a sample this schedule is
- * chosen, and all of it gets done. */
+/* Levels of so many tasks, in the simulator: three slow machines and three that
+ * are four times as fast. After a sample this schedule is chosen, and all of it
+ * gets done. */
 static void choose_among_barriers(struct world *w, struct bats_graph *graph,
                                   uint32_t levels, uint32_t each,
-                                  enum bats_offer offer)
+                                  bats_time work, enum bats_offer offer)
 {
     struct bats_edge edges[MANY * 2];
     uint32_t n = levels * each, n_edges = 0;
@@ -230,8 +230,7 @@ static void choose_among_barriers(struct world *w, struct bats_graph *graph,
     }
     assert_int_equal(
         bats_graph_init(graph, n, n + levels - 1, edges, n_edges, NULL), 0);
-    set_up_world(w, &bats_policy_bats, n, 15 * BATS_MINUTE, 3, 3, 9,
-                 BATS_UNLIMITED);
+    set_up_world(w, &bats_policy_bats, n, work, 3, 3, 9, BATS_UNLIMITED);
     w->speed[1] = 4;
     w->o.sched.graph = graph;
     w->o.sched.sampling.on = true;
@@ -245,14 +244,22 @@ static void choose_among_barriers(struct world *w, struct bats_graph *graph,
 static void budgets_suffice_in_spite_of_barriers(void **state)
 {
     (void)state;
-    struct world w;
-    struct bats_graph graph;
-    choose_among_barriers(&w, &graph, 10, 6, BATS_OFFER_CHEAPEST);
-    bats_sched_destroy(w.sched);
-    bats_graph_release(&graph);
-    choose_among_barriers(&w, &graph, 10, 6, BATS_OFFER_FASTEST);
-    bats_sched_destroy(w.sched);
-    bats_graph_release(&graph);
+    static const struct {
+        uint32_t levels, each, minutes;
+    } bags[] = {{10, 6, 15}, {1, 100, 15}, {1, 250, 7}, {2, 50, 15},
+                {3, 20, 25}, {5, 10, 25},  {5, 20, 7},  {5, 20, 15},
+                {5, 50, 15}, {10, 5, 15},  {10, 5, 25}, {10, 10, 7}};
+    static const enum bats_offer offers[] = {
+        BATS_OFFER_CHEAPEST, BATS_OFFER_BALANCED, BATS_OFFER_FASTEST};
+    for (size_t i = 0; i < sizeof bags / sizeof *bags; i++)
+        for (size_t k = 0; k < 3; k++) {
+            struct world w;
+            struct bats_graph graph;
+            choose_among_barriers(&w, &graph, bags[i].levels, bags[i].each,
+                                  bags[i].minutes * BATS_MINUTE, offers[k]);
+            bats_sched_destroy(w.sched);
+            bats_graph_release(&graph);
+        }
 }
 
 /* A policy that plans as if nobody waited sees too late that its machines do
@@ -262,7 +269,8 @@ static void what_is_carried_out_is_what_was_offered(void **state)
     (void)state;
     struct world w;
     struct bats_graph graph;
-    choose_among_barriers(&w, &graph, 5, 20, BATS_OFFER_FASTEST);
+    choose_among_barriers(&w, &graph, 5, 20, 15 * BATS_MINUTE,
+                          BATS_OFFER_FASTEST);
     const struct bats_schedule *chosen = w.sampled.chosen;
     assert_true(w.status.charged - w.sampled.charged <= chosen->plan.cost);
     near((double)(w.makespan - w.sampled.time) / chosen->makespan.estimate, 1,
