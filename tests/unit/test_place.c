@@ -63,8 +63,9 @@ sub_deadlines_leave_the_least_time_to_those_that_follow(void **state)
 static bats_money unit = BATS_UNIT;
 
 static const struct bats_machine_spec machines[] = {{1, 1}, {0, 1}, {1, 1}};
-static const bats_time work[] = {BATS_MINUTE, BATS_MINUTE, BATS_MINUTE,
+static const bats_time told[] = {BATS_MINUTE, BATS_MINUTE, BATS_MINUTE,
                                  BATS_MINUTE};
+static const bats_time *work = told;
 static const double speed[] = {1, 2};
 
 /* A machine that takes a minute for 1, and one that takes half of it for 3. All
@@ -93,7 +94,7 @@ static void run(const struct bats_policy *policy, bats_money budget,
                   .goal = {.deadline = deadline},
                   .billing = {.model = BATS_BILLING_USE}},
         .work = work,
-        .told = work,
+        .told = told,
         .speed = speed};
     if (bats_sim_run(&o, &s, end, &err) < 0)
         fail_msg("%s", err.text);
@@ -150,6 +151,23 @@ static void flow_ends_as_soon_as_the_money_allows(void **state)
         assert_int_equal(end, by_hand[i % 4].end * BATS_SECOND);
     }
     unit = BATS_UNIT;
+}
+
+/* The first task has taken 40 % longer: the plan leaves money for that to happen
+ * again, and it does. */
+static void flow_puts_money_by_where_it_was_told_wrong(void **state)
+{
+    (void)state;
+    static const bats_time longer[] = {84 * BATS_SECOND, 84 * BATS_SECOND,
+                                       84 * BATS_SECOND, 84 * BATS_SECOND};
+    struct bats_sched_status status;
+    bats_time end;
+    work = longer;
+    for (int budget = 6; budget < 16; budget++) { /* 5.6 is the least cost */
+        run(&bats_policy_flow, budget * BATS_UNIT, 0, &status, &end);
+        assert_int_equal(status.done, 4);
+    }
+    work = told;
 }
 
 static void what_can_not_be_in_time_is_not_begun(void **state)
@@ -338,6 +356,7 @@ int main(void)
             sub_deadlines_leave_the_least_time_to_those_that_follow),
         cmocka_unit_test(deadline_and_budget_say_where_tasks_run),
         cmocka_unit_test(flow_ends_as_soon_as_the_money_allows),
+        cmocka_unit_test(flow_puts_money_by_where_it_was_told_wrong),
         cmocka_unit_test(what_can_not_be_in_time_is_not_begun),
         cmocka_unit_test(a_task_of_a_new_kind_begins_on_a_new_machine),
         cmocka_unit_test(each_workflow_has_its_own_money_and_deadline),

@@ -28,6 +28,8 @@
  * it for tasks of categories without results, which may be dearer. */
 #define LEARNED 0.9
 #define UNSEEN 0.5
+/* If they are told, so many standard deviations of what is left are put by. */
+#define DOUBT 2
 #define PATIENCE 64 /* the longest target, in times of the shortest chain */
 
 /* ---- the choice ---- */
@@ -416,11 +418,29 @@ static int by_deadline(const void *left, const void *right)
     return a->workflow < b->workflow ? -1 : 1;
 }
 
-/* The share of the money that is planned with. Told runtimes are believed. */
+/* The same where runtimes are told. The errors of tasks do not depend on each
+ * other. */
+static double share_of_told(const struct play *p)
+{
+    const struct state *s = p->s;
+    double sum = 0, squares = 0;
+    for (uint32_t i = 0; i < p->n; i++) {
+        uint32_t node = p->order[i].node;
+        double time = node < s->bag.n ? place_runtime(s, node, 0) : 0;
+        sum += time;
+        squares += time * time;
+    }
+    double error = categories_told_error(s);
+    return sum > 0 ? 1 / (1 + DOUBT * error * sqrt(squares) / sum) : 1;
+}
+
+/* The share of the money that is planned with. */
 static double share_of_money(const struct play *p)
 {
     const struct state *s = p->s;
     double n = 0, seen = 0;
+    if (s->categories.told)
+        return share_of_told(p);
     for (uint32_t i = 0; i < p->n; i++) {
         uint32_t node = p->order[i].node;
         if (node >= s->bag.n)
@@ -428,9 +448,7 @@ static double share_of_money(const struct play *p)
         n++;
         seen += s->categories.stats[category_of(s, node)].n > 0;
     }
-    return s->categories.told || n == 0
-               ? 1
-               : LEARNED * (seen / n + UNSEEN * (1 - seen / n));
+    return n == 0 ? 1 : LEARNED * (seen / n + UNSEEN * (1 - seen / n));
 }
 
 /* Each workflow in turn gets what those that are due before it have left. */

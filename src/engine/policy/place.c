@@ -176,14 +176,15 @@ static void make_deadlines(struct place *p, const struct state *s)
     place_deadlines(g, s->sorted, p->least, p->rule.latest);
 }
 
-/* So often do results alone make it worth a new rule. */
+/* So often, for each workflow, do results alone make it worth a new rule. */
 #define RULES 32
 
 static void update_rule(struct place *p, const struct state *s)
 {
     uint32_t gone = s->n_lost + s->n_quarantined;
     uint32_t results = s->bag.count[BATS_TASK_DONE];
-    bool is_news = p->kind->make && results - p->results > s->bag.n / RULES;
+    bool is_news = p->kind->make && results - p->results >
+                                        s->bag.n / RULES / place_workflows(s);
     if (p->ranked == s->categories.n_ranked && p->gone == gone && !is_news)
         return;
     p->ranked = s->categories.n_ranked;

@@ -195,6 +195,22 @@ void categories_take_told(struct state *s)
     find_heights(s);
 }
 
+static void note_told(struct state *s, uint32_t task, size_t cluster,
+                      bats_time runtime)
+{
+    struct categories *k = &s->categories;
+    double told = categories_runtime(s, task, cluster);
+    double error = told > 0 ? (double)runtime / told - 1 : 0;
+    k->n_told++;
+    k->told_squares += error * error;
+}
+
+double categories_told_error(const struct state *s)
+{
+    const struct categories *k = &s->categories;
+    return k->n_told > 0 ? sqrt(k->told_squares / k->n_told) : 0;
+}
+
 void categories_note(struct state *s, struct bats_position task,
                      size_t cluster, bats_time runtime)
 {
@@ -203,6 +219,8 @@ void categories_note(struct state *s, struct bats_position task,
     struct category_stats *stats = &k->stats[category];
     struct category_seen *seen = seen_of(s, category, cluster);
     double before = (double)runtime - stats->mean;
+    if (k->told)
+        note_told(s, s->bag.index[task.i], cluster, runtime);
     stats->n++;
     stats->mean += before / stats->n;
     stats->squares += before * ((double)runtime - stats->mean);

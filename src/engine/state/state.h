@@ -208,6 +208,8 @@ struct categories {
     /* sched.h: NULL, or the runtimes that are told. */
     bats_time (*told)(const void *context, uint32_t task, uint32_t cluster);
     const void *told_context;
+    double n_told, told_squares; /* their results, and the sum of the squares of
+                                  * relative errors */
     uint32_t n_ranked; /* how often weights were made */
     uint32_t *left;      /* by category: tasks without a result */
     struct category_seen *seen; /* by category and cluster */
@@ -515,6 +517,10 @@ double categories_runtime(const struct state *s, uint32_t task,
 
 /* The same as a multiple of what tasks take on average; 1: not known. */
 double categories_weight(const struct state *s, uint32_t task);
+
+/* How wrong told runtimes have been: the root of the mean of the squares of their
+ * relative errors; 0 without results. */
+double categories_told_error(const struct state *s);
 
 /* The longest time that it may well take there: the mean of its category and two
  * standard deviations, or twice the mean where there is hardly a result; 0: not
