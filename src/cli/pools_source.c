@@ -44,6 +44,7 @@ static void draw_times(const struct bats_scenario *s, int pool, bool noticed,
         bats_time time = (bats_time)llround(fmax(work / p->speed[c], 1));
         bats_time lost =
             bats_reliability_lost(&p->reliability[c], 1, number[c], i, 0, 0);
+        lost = lost > 0 ? lost : 1;
         if (noticed || lost > time)
             d->times[d->n_times++] = time;
         if (lost < BATS_NEVER)

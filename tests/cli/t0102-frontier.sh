@@ -64,6 +64,21 @@ expect 2 "$BATS_MPI" frontier wrong 2>err
 grep -q '^bats-mpi: wrong:[0-9]*: ' err
 ok 'what cannot be is refused'
 
+# Who is told of losses need not wait until tasks are given up.
+sed 's/^reliability.*/survival = exponential 2h\nnoticed = 10s/' mix.scn >told.scn
+"$BATS_MPI" frontier told.scn --plays 10 --csv --save told >told.csv
+test "$(wc -l <told.csv)" -eq 125
+grep -q '^"N=inf,T=inf,D=inf"' told.csv
+"$BATS_MPI" frontier told --plays 10 --csv | cmp - told.csv
+grep -hm1 '^"AUR"' told.csv all.csv | awk -F, '
+    { m[NR] = $2 } END { exit !(NR == 2 && m[1] < 0.8 * m[2]) }'
+"$BATS_MPI" frontier told --plays 2 >out
+grep -q 'answer and losses are noticed' out
+sed 's/"noticed_s": 10/"noticed_s": -1/' told >wrong
+expect 2 "$BATS_MPI" frontier wrong 2>err
+grep -q 'noticed_s needs a time above 0' err
+ok 'losses that are noticed are played as such'
+
 # Without a reliable pool only N = inf is left.
 sed '/safe/,$d' mix.scn >alone.scn
 "$BATS_MPI" frontier alone.scn --plays 5 --csv >alone.csv

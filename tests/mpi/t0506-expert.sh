@@ -48,6 +48,13 @@ test "$(report tasks_done)" -eq 24
 lost=$("$BATS_MPI" log n | grep -c ' preempted ')
 test "$lost" -gt 0
 expect 1 grep -q '^timed out' err
+done=$("$BATS_MPI" log n --json | grep '"machine": *"cheap-' |
+    grep -E '"what": *"(done|superseded)"' | grep -vc signal)
+"$BATS_MPI" frontier n --plays 5 >frontier
+awk -v a="$done" -v l="$lost" \
+    'BEGIN { printf "of which %.1f %% answer and losses are noticed\n",
+        100 * a / (a + l) }' >share
+grep -qFf share frontier
 ok 'a loss that is noticed puts the task back before it is given up'
 
 bats 9 run bag $options --utility fastest --record u --save learned
