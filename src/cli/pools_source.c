@@ -17,14 +17,15 @@
 
 /* Executions of a pool; room for DRAWS each. */
 struct drawn {
-    bats_time *times, *lost; /* of those that answer, or of all if losses are
-                                noticed; and until a loss */
+    bats_time *times, *lost; /* of all, < 0 of those that do not answer; and
+                                until a loss */
     size_t n_times, n_lost, n_answers;
+    double sum; /* of the times of those that answer */
 };
 
 /* Draws executions of the scenario's tasks on the machines of the pool, in
  * turn. */
-static void draw_times(const struct bats_scenario *s, int pool, bool noticed,
+static void draw_times(const struct bats_scenario *s, int pool,
                        struct drawn *d)
 {
     const struct bats_platform *p = &s->platform;
@@ -45,13 +46,23 @@ static void draw_times(const struct bats_scenario *s, int pool, bool noticed,
         bats_time lost =
             bats_reliability_lost(&p->reliability[c], 1, number[c], i, 0, 0);
         lost = lost > 0 ? lost : 1;
-        if (noticed || lost > time)
-            d->times[d->n_times++] = time;
+        d->times[d->n_times++] = lost > time ? time : -time;
+        d->sum += lost > time ? (double)time : 0;
         if (lost < BATS_NEVER)
             d->lost[d->n_lost++] = lost < BATS_LONGEST ? lost : BATS_LONGEST;
         d->n_answers += lost > time;
     }
     gsl_rng_free(rng);
+}
+
+/* Makes the times those of all executions, or of those that answer. */
+static void sort_out(struct drawn *d, bool all)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->n_times; i++)
+        if (all || d->times[i] > 0)
+            d->times[n++] = d->times[i] > 0 ? d->times[i] : -d->times[i];
+    d->n_times = n;
 }
 
 static int draw_pool(const struct bats_scenario *s, int pool,
@@ -73,12 +84,15 @@ static int draw_pool(const struct bats_scenario *s, int pool,
     *(pool ? &m->n_reliable : &m->n_unreliable) = slots;
     if (slots == 0)
         return 0;
-    bats_time noticed =
-        pool == 0 ? bats_strategy_noticed(p->clusters, p->n_clusters) : 0;
+    bats_time noticed = 0;
     struct drawn d = {.times = malloc(DRAWS * sizeof *d.times),
                       .lost = malloc(DRAWS * sizeof *d.lost)};
     if (d.times && d.lost)
-        draw_times(s, pool, noticed > 0, &d);
+        draw_times(s, pool, &d);
+    if (pool == 0 && d.n_answers > 0)
+        noticed = bats_strategy_noticed(p->clusters, p->n_clusters,
+                                        d.sum / (double)d.n_answers);
+    sort_out(&d, noticed > 0);
     if (d.n_answers == 0) {
         bool no_memory = !d.times || !d.lost;
         free(d.times);
