@@ -119,6 +119,8 @@ enum bats_event_type {
     BATS_EVENT_BILLED, /* machine, amount: its job has ended, and was billed; or
                           BATS_NO_MACHINE: a job of an earlier session was */
     BATS_EVENT_CLOSED, /* machine: no other job can be had there */
+    BATS_EVENT_RETIRED, /* machine: what runs in its job may end, but it gets
+                           no more tasks; the next job may again */
 
     BATS_EVENT_NOTICE /* machine, runtime: it will be taken away so long from
                          now, whatever kind it is; LOST may follow then */

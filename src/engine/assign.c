@@ -283,7 +283,7 @@ void assign_replicas(struct bats_sched *e)
     for (; slot != NO_SLOT && refused < TAIL_SLOTS; slot = next) {
         const struct machine *m = &s->machines[s->slots[slot].machine];
         next = s->slots[slot].next_idle;
-        if (m->paid_end <= useless[m->cluster] ||
+        if (m->quarantined || m->paid_end <= useless[m->cluster] ||
             !e->tail->may(e->own.tail, s, slot))
             continue;
         struct bats_position task = e->tail->replica(e->own.tail, s, slot);

@@ -119,6 +119,10 @@ int outcome_of_execution(struct bats_sched *e, const struct bats_event *ev,
 int outcome_of_notice(struct bats_sched *e, uint32_t machine, bats_time time,
                       struct bats_error *err);
 
+/* RETIRED. */
+int outcome_of_retirement(struct bats_sched *e, uint32_t machine,
+                          struct bats_error *err);
+
 /* LOST. */
 int outcome_of_loss(struct bats_sched *e, uint32_t machine,
                     struct bats_error *err);

@@ -110,6 +110,8 @@ static int quarantine(struct bats_sched *e, uint32_t machine,
                       struct bats_error *err)
 {
     machine_quarantine(&e->state, machine);
+    state_emit(&e->state, (struct bats_command){.type = BATS_NOTICE_QUARANTINE,
+                                                .machine = machine});
     return configure_review(
         e, &(struct occasion){.type = OCCASION_LOST, .machine = machine}, err);
 }
@@ -307,6 +309,20 @@ int outcome_of_notice(struct bats_sched *e, uint32_t machine, bats_time time,
     time = s->rest[machine].taken_at - s->now;
     for (uint32_t i = m->first_slot; i < m->first_slot + m->n_slots; i++)
         move(s, i, s->is_use ? time : m->paid_end - s->now);
+    if (s->finish != BATS_FINISH_NOT_YET || s->draining)
+        return 0;
+    return configure_review(
+        e, &(struct occasion){.type = OCCASION_LOST, .machine = machine}, err);
+}
+
+int outcome_of_retirement(struct bats_sched *e, uint32_t machine,
+                          struct bats_error *err)
+{
+    struct state *s = &e->state;
+    const struct machine *m = &s->machines[machine];
+    if (m->state != MACHINE_ACTIVE || m->quarantined)
+        return 0;
+    machine_quarantine(s, machine);
     if (s->finish != BATS_FINISH_NOT_YET || s->draining)
         return 0;
     return configure_review(

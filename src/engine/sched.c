@@ -367,6 +367,7 @@ static int check_event(const struct state *s, bats_time now,
     case BATS_EVENT_ENDS:
     case BATS_EVENT_BILLED:
     case BATS_EVENT_CLOSED:
+    case BATS_EVENT_RETIRED:
         return check_job_event(s, ev, err);
     default:
         return check_task_event(s, ev, err);
@@ -445,6 +446,8 @@ static int happen(struct bats_sched *e, const struct bats_event *ev,
     case BATS_EVENT_ENDS:
         job_set_end(&e->state, ev->machine, ev->runtime);
         break;
+    case BATS_EVENT_RETIRED:
+        return outcome_of_retirement(e, ev->machine, err);
     case BATS_EVENT_CLOSED:
         job_close(&e->state, ev->machine);
         break;

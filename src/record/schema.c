@@ -115,7 +115,8 @@ static const char packed_sql[] =
     "    -- yielded tick drain stop hold go; chosen: offer is its place in the\n"
     "    -- list, allowed its budget (millionths) or deadline (us), if any.\n"
     "    -- Of machines that are jobs: ends (may work for runtime_us), billed\n"
-    "    -- (there: millionths), closed. notice: is taken after runtime_us.\n"
+    "    -- (there: millionths), closed, retired (gets no more tasks). notice:\n"
+    "    -- is taken after runtime_us.\n"
     "    -- killed: the run was, and what it held has been charged since.\n"
     "    -- found: a worker job has run the task since an earlier session.\n"
     "    -- task: task.id\n"
@@ -314,6 +315,7 @@ const char *const bats_schema_events[] = {
     [BATS_EVENT_ENDS] = "ends",           [BATS_EVENT_BILLED] = "billed",
     [BATS_EVENT_CLOSED] = "closed",       [BATS_EVENT_NOTICE] = "notice",
     [BATS_EVENT_KILLED] = "killed",       [BATS_EVENT_FOUND] = "found",
+    [BATS_EVENT_RETIRED] = "retired",
 };
 
 const char *const bats_schema_commands[] = {

@@ -59,7 +59,10 @@ void bats_trace_event(struct bats_trace *trace, bats_time now,
              runtime);
         return;
     case BATS_EVENT_LOST:
-        line(trace, now, "%s is lost",
+    case BATS_EVENT_RETIRED:
+        line(trace, now,
+             event->type == BATS_EVENT_LOST ? "%s is lost"
+                                            : "%s gets no more tasks",
              bats_machine_name(name, trace->platform->clusters,
                                trace->platform->machines, event->machine));
         return;

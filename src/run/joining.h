@@ -65,6 +65,7 @@
 #include "bats/sched.h"
 #include "input/platform.h"
 #include "proto/proto.h"
+#include "site/query.h"
 
 #define BATS_JOINING_JOB 64 /* longest number of a job, with the NUL */
 
@@ -121,6 +122,12 @@ struct bats_joining {
      * (util/now.h) of the next turn at the latest; it comes as INT64_MAX. */
     int (*step)(void *context, struct bats_joined *joined, int64_t *due_us,
                 struct bats_error *err);
+
+    /* A command that prints hosts which are to leave service, one in a line;
+     * asked every `look_us` while jobs are there. Their machines get no more
+     * tasks; those that run may end. NULL: nobody tells. */
+    void (*draining)(struct bats_argv *argv);
+    int64_t look_us;
 
     /* After the engine has finished the loop goes on until this is true: all
      * jobs have their bill. NULL: nothing is waited for. */

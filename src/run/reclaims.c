@@ -15,6 +15,7 @@ struct bats_reclaims {
     struct bats_heap due; /* machines, by their notice, then by their end */
     bats_time *taken_at;  /* by machine */
     bool *told;           /* by machine: it has got its notice */
+    bool *retired; /* by machine: its job gets no more tasks */
     uint32_t *lives;      /* by machine: acquisitions so far */
     struct bats_query look; /* for hosts that the batch system drains */
     int64_t look_us;        /* monotonic: when the next one begins */
@@ -27,27 +28,33 @@ static const struct bats_cluster *cluster_of(const struct master *m,
     return &p->clusters[p->machines[machine].cluster];
 }
 
-/* The run is a job of a batch system that tells which hosts it drains. */
-static bool hears_of_drains(const struct master *m)
+typedef void (*question)(struct bats_argv *argv);
+
+/* Which hosts the batch system drains, that the run or its jobs are in. NULL: it
+ * does not tell. */
+static question draining(const struct master *m)
 {
     const struct bats_batch_system *system = m->survey.site.allocation.system;
-    return system != NULL && system->draining != NULL;
+    if (m->joined != NULL)
+        return m->options->joining->draining;
+    return system != NULL ? system->draining : NULL;
 }
 
 int bats_reclaims_init(struct master *m, struct bats_error *err)
 {
     const struct bats_platform *p = &m->survey.platform;
-    bool any = false;
+    bool any = m->joined != NULL && draining(m) != NULL;
     for (size_t i = 0; i < p->n_clusters; i++)
         any |= p->clusters[i].reclaimable &&
                (p->clusters[i].lifetime.survival != BATS_SURVIVAL_ALL ||
-                hears_of_drains(m));
+                draining(m) != NULL);
     if (!any)
         return 0;
     struct bats_reclaims *r = m->reclaims = calloc(1, sizeof *r);
     if (r == NULL || !bats_heap_init(&r->due, p->n_machines) ||
         (r->taken_at = calloc(p->n_machines, sizeof *r->taken_at)) == NULL ||
         (r->told = calloc(p->n_machines, sizeof *r->told)) == NULL ||
+        (r->retired = calloc(p->n_machines, sizeof *r->retired)) == NULL ||
         (r->lives = calloc(p->n_machines, sizeof *r->lives)) == NULL)
         return bats_error_set(err, BATS_ENOMEM, "out of memory");
     return 0;
@@ -61,6 +68,7 @@ void bats_reclaims_release(struct master *m)
     bats_heap_release(&m->reclaims->due);
     free(m->reclaims->taken_at);
     free(m->reclaims->told);
+    free(m->reclaims->retired);
     free(m->reclaims->lives);
     free(m->reclaims);
     m->reclaims = NULL;
@@ -80,7 +88,7 @@ void bats_reclaims_command(struct master *m,
     if (command->type != BATS_COMMAND_ACQUIRE)
         return;
     if (m->joined != NULL) { /* another job than that which was told */
-        r->told[machine] = false;
+        r->told[machine] = r->retired[machine] = false;
         bats_heap_remove(&r->due, machine);
     }
     const struct bats_cluster *c = cluster_of(m, machine);
@@ -132,6 +140,18 @@ static bats_time note(struct master *m, uint32_t machine, bats_time left)
     return end > now ? end - now : 0;
 }
 
+/* The job of the machine is given back when its tasks have ended. */
+static int retire(struct master *m, uint32_t machine, const char *host,
+                  struct bats_error *err)
+{
+    struct bats_event event = {.type = BATS_EVENT_RETIRED, .machine = machine};
+    m->reclaims->retired[machine] = true;
+    bats_master_notice(m, machine, BATS_MASTER_NONE,
+                       "%s is drained: machine %s gets no more tasks", host,
+                       bats_master_machine_name(m, machine));
+    return bats_master_handle(m, &event, err);
+}
+
 /* A machine there gets its notice, and leaves when that is over. */
 static int drain(struct master *m, const char *host, struct bats_error *err)
 {
@@ -141,14 +161,27 @@ static int drain(struct master *m, const char *host, struct bats_error *err)
         uint32_t machine = m->survey.platform.places[i].machine;
         const struct bats_cluster *c = cluster_of(m, machine);
         if (m->crew.members[i].state != BATS_MEMBER_WORKS ||
-            !c->reclaimable || r->told[machine] ||
+            !(m->joined != NULL ? !r->retired[machine]
+                                : c->reclaimable && !r->told[machine]) ||
             strcmp(m->crew.workers[i].host, host) != 0)
             continue;
+        if (m->joined != NULL) {
+            rc = retire(m, machine, host, err);
+            continue;
+        }
         bats_time left = note(m, machine, c->notice);
         bats_heap_set(&r->due, machine, r->taken_at[machine]);
         rc = tell(m, machine, left, err);
     }
     return rc;
+}
+
+static bool anybody_works(const struct master *m)
+{
+    for (size_t i = 0; i < m->crew.n; i++)
+        if (m->crew.members[i].state == BATS_MEMBER_WORKS)
+            return true;
+    return false;
 }
 
 /* A batch system that does not answer is asked again later. */
@@ -164,10 +197,11 @@ static int look(struct master *m, struct bats_error *err)
              host = strtok_r(NULL, " \n", &rest))
             rc = drain(m, host, err);
     free(hosts);
-    if (query->runs || now_us < m->reclaims->look_us)
+    if (query->runs || now_us < m->reclaims->look_us || !anybody_works(m))
         return rc;
-    m->reclaims->look_us = now_us + LOOK_US;
-    m->survey.site.allocation.system->draining(&argv);
+    m->reclaims->look_us =
+        now_us + (m->joined != NULL ? m->options->joining->look_us : LOOK_US);
+    draining(m)(&argv);
     if (!argv.failed)
         bats_query_start(query, (const char *const *)argv.words, NULL, NULL,
                          PATIENCE_US, NULL);
@@ -187,7 +221,7 @@ static bool is_there(const struct master *m, uint32_t machine)
 
 int bats_reclaims_step(struct master *m, struct bats_error *err)
 {
-    int rc = m->reclaims != NULL && !m->finished && hears_of_drains(m)
+    int rc = m->reclaims != NULL && !m->finished && draining(m) != NULL
                  ? look(m, err)
                  : 0;
     uint32_t machine = 0;

@@ -8,7 +8,8 @@
  * parts by itself once the notice is over. Or the batch system drains its host
  * (asked every 10 s, without waiting): then it parts when the notice is over.
  * Only machines of reclaimable clusters get a notice of these kinds. Of several,
- * the end that comes first counts.
+ * the end that comes first counts. A worker job on such a host gets no more tasks
+ * (RETIRED), and is given back when those that run there have ended.
  */
 #ifndef BATS_RECLAIMS_H
 #define BATS_RECLAIMS_H

@@ -121,6 +121,10 @@ struct bats_job_system {
     /* Asks for the rules of a partition. NULL: nobody knows them. */
     struct bats_job_partition (*partition)(const char *name);
 
+    /* A command that prints the hosts that are to leave service, one in a line.
+     * NULL: the system does not tell. */
+    void (*draining)(struct bats_argv *argv);
+
     /* The rate per hour of a job that waits; < 0: unknown. *whole: so many nodes
      * will be its own, and it is billed for all of them; 0: it shares them.
      * Then the answer also leads to what such a node is billed; < 0: unknown. */

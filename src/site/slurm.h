@@ -19,6 +19,7 @@
 
 #include "bats/error.h"
 #include "site/allocation.h"
+#include "site/query.h"
 
 #define BATS_SLURM_WEIGHTS 256
 
@@ -84,5 +85,9 @@ void bats_slurm_read_nodes(const char *text, struct bats_slurm *slurm);
 
 /* Computes the rates of all nodes. */
 void bats_slurm_bill(double threads_per_core, struct bats_slurm *slurm);
+
+/* The command for nodes that are DRAINING (jobs still run there) or DRAINED, by
+ * the names that they give themselves. */
+void bats_slurm_draining(struct bats_argv *argv);
 
 #endif

@@ -17,6 +17,7 @@
 #include "site/ask.h"
 #include "site/fields.h"
 #include "site/job_system.h"
+#include "site/slurm.h"
 #include "site/slurm_account.h"
 
 #define LOOKS_S 5 /* Slurm may see so late that a limit is reached */
@@ -386,6 +387,7 @@ const struct bats_job_system bats_slurm_jobs = {
     .read_bills = read_bills,
     .history = history,
     .account = account_left,
+    .draining = bats_slurm_draining,
     .partition = partition,
     .show = show,
     .read_rate = read_rate,

@@ -220,8 +220,7 @@ static double billed(const struct bats_allocation *a)
     return sum;
 }
 
-/* DRAINING (jobs still run there) and DRAINED. */
-static void draining(struct bats_argv *argv)
+void bats_slurm_draining(struct bats_argv *argv)
 {
     bats_argv_add(argv, "sinfo");
     bats_argv_add(argv, "--noheader");
@@ -241,5 +240,5 @@ const struct bats_batch_system bats_slurm_system = {
     .ask = ask,
     .account = bats_slurm_account_ask,
     .billed = billed,
-    .draining = draining,
+    .draining = bats_slurm_draining,
 };

@@ -71,6 +71,19 @@ ok 'nor after the next session, if it was killed then'
 
 # ---- nothing comes ----
 
+# says JOBS REASON: so many wait, and why.
+says() {
+    grep -qE "$1 in the queue of Slurm, the oldest for [0-9]+s: ($2)\$" err
+}
+scontrol update PartitionName=fast State=DOWN
+tasks down 8
+start down -p fast --slots 2 --max-jobs 2 --window 30s
+within 60 says "2 jobs wait" PartitionDown
+scontrol update PartitionName=fast State=UP
+expect 0 wait $master
+ran down 8
+ok 'when nothing comes, it says so, and why; when the way is free, jobs come'
+
 job=$(sbatch --parsable -p fast -N4 --exclusive -o /dev/null --wrap 'sleep 600')
 within 60 job_is "$job" RUNNING
 tasks bag 40
@@ -83,6 +96,8 @@ waiting() {
 waits() { test "$(waiting | wc -l)" -ge 1; }
 within 60 waits
 ok 'jobs wait in the queue'
+within 60 says "[0-9]+ jobs? waits?" 'Resources|Priority'
+ok 'it says that machines are taken'
 kill -INT $master
 expect 130 wait $master
 none_left bag
@@ -181,6 +196,28 @@ agrees cheap
 test "$(sqlite3 cheap.bats "SELECT count(*) FROM event
     WHERE type = 'billed'")" -gt 2
 ok 'the tasks of a preempted job run in another one'
+
+# ---- drained ----
+
+for i in $(seq 6); do
+    echo "hostname >>on; until test -e go.\$(hostname); do sleep 0.1; done; \
+echo $i >>ran.drained"
+done >drained
+on() { test "$(cat on 2>/dev/null | wc -l)" -eq "$1"; }
+start drained -p fast --slots 2 --max-jobs 1 --window 120s
+within 60 on 2
+node=$(sort -u on)
+scontrol update NodeName="$node" State=DRAIN Reason=test
+within 60 grep -q "$node is drained: machine .* gets no more tasks" err
+touch go.fast{1,2,3,4}
+expect 0 wait $master
+test "$(sort -u ran.drained | wc -l)" -eq 6
+test "$(grep -cx "$node" on)" -eq 2
+none_left drained
+agrees drained
+bats-mpi record verify drained >>out
+ok 'a job on a node that is drained ends its tasks and is given back'
+scontrol update NodeName="$node" State=RESUME
 
 # ---- in a job of its own ----
 

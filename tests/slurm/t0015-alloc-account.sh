@@ -59,6 +59,24 @@ test "$(sqlite3 none.txt.bats "SELECT count(*) FROM command
     WHERE type = 'acquire'")" -eq 0
 ok 'what it cannot hold is not submitted'
 
+# ---- jobs of several nodes ----
+
+for i in $(seq 8); do
+    echo "hostname >>where; until test -e go; do sleep 0.1; done; echo $i >>ran3"
+done >wide.txt
+began() { test "$(cat where 2>/dev/null | wc -l)" -eq "$1"; }
+alloc wide.txt --account open --nodes 2 --max-jobs 1 --window 1m &
+within 120 began 4
+sort where | uniq -c | awk '$1 != 2 { bad = 1 } END { exit bad || NR != 2 }'
+touch go
+expect 0 wait $!
+ok 'all ranks of a job on two nodes take tasks'
+sort -n ran3 | diff - <(seq 8)
+test "$(jobs wide.txt NNodes)" = 2
+agrees wide.txt
+bats-mpi record verify wide.txt >>out
+ok 'and it is charged as sacct says'
+
 # ---- less time than a window ----
 
 # Three nodes are busy for three minutes, and then somebody wants all four: the

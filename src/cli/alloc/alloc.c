@@ -74,7 +74,7 @@ static int create(struct bats_alloc *a, const struct bats_settings *set,
     p->billing = BATS_BILLING_JOB;
     a->grace_us = set->grace;
     a->silence_us = set->silence;
-    a->say_us = BATS_ALLOC_SAY_US;
+    a->say_us = a->first_say_us = BATS_ALLOC_SAY_POLLS * set->poll;
     a->billing.model = BATS_BILLING_JOB;
     a->billing.jobs = (uint32_t)set->max_jobs;
     snprintf(a->name, sizeof a->name, "bats-%08x%06x", (unsigned)(us / 1000000),
@@ -143,6 +143,8 @@ int bats_alloc_create(const struct bats_settings *set, const char *record,
     a->joining.host = set->host;
     a->joining.port = (int)set->port;
     a->joining.billing = &a->billing;
+    a->joining.draining = a->system->draining;
+    a->joining.look_us = BATS_ALLOC_LOOK_POLLS * set->poll;
     options->joining = &a->joining;
     return 0;
 }

@@ -278,7 +278,7 @@ static void say_why(struct bats_alloc *a, struct bats_joined *joined,
     char since[BATS_UNITS_TEXT], n[64];
     bats_queue_waiting(a->queue, &w);
     if (w.n == 0 || w.reason[0] == '\0') {
-        a->say_us = BATS_ALLOC_SAY_US;
+        a->say_us = a->first_say_us;
         return;
     }
     int64_t from_us = a->said_us > w.since_us ? a->said_us : w.since_us;
@@ -286,8 +286,8 @@ static void say_why(struct bats_alloc *a, struct bats_joined *joined,
         return;
     a->said_us = now_us;
     a->say_us *= 2;
-    tell(joined, "%s in the queue of %s, the oldest for %s: %s",
-         bats_words_count(n, sizeof n, w.n, w.n == 1 ? "job waits" : "job"),
+    tell(joined, "%s wait%s in the queue of %s, the oldest for %s: %s",
+         bats_words_count(n, sizeof n, w.n, "job"), w.n == 1 ? "s" : "",
          a->system->name,
          bats_duration_format(since, (now_us - w.since_us) / 1000000 *
                                          BATS_SECOND),

@@ -19,7 +19,8 @@
 #include "site/queue.h"
 
 #define BATS_ALLOC_MARGIN_S 10 /* of the limit, for start and end of a job */
-#define BATS_ALLOC_SAY_US 60000000 /* jobs that wait, after so long at first */
+#define BATS_ALLOC_SAY_POLLS 6 /* jobs that wait, after so many at first */
+#define BATS_ALLOC_LOOK_POLLS 6 /* between two looks for drained hosts */
 #define BATS_ALLOC_NAME 64
 #define BATS_ALLOC_COMMAND (3 * PATH_MAX)
 
@@ -55,7 +56,8 @@ struct bats_alloc {
     struct lane *lanes;                /* the same */
     struct bats_queue *queue;
     int64_t grace_us, silence_us;
-    int64_t said_us, say_us; /* jobs wait: last told, and how long to wait */
+    int64_t said_us, say_us; /* jobs wait: last told, and how long to wait; */
+    int64_t first_say_us;    /* the second at first */
     char name[BATS_ALLOC_NAME], door[PATH_MAX], log[PATH_MAX];
     char command[BATS_ALLOC_COMMAND];
     char tag[16];  /* of the session's jobs (site/queue.h) */

@@ -337,8 +337,6 @@ void machine_quarantine(struct state *s, uint32_t id)
     retire(s, id);
     for (uint32_t i = 0; i < m->n_slots; i++)
         slot_remove_idle(s, m->first_slot + i);
-    state_emit(s, (struct bats_command){.type = BATS_NOTICE_QUARANTINE,
-                                        .machine = id});
 }
 
 void machine_notice(struct state *s, uint32_t id, bats_time taken_at)

@@ -91,7 +91,7 @@ static char *put_event(char *at, const struct bats_record *r,
         e->type == BATS_EVENT_LOST || bats_is_job_event(e->type))
         at = bats_pack_number(at, e->machine);
     if (bats_is_job_event(e->type)) {
-        if (e->type == BATS_EVENT_CLOSED)
+        if (e->type == BATS_EVENT_CLOSED || e->type == BATS_EVENT_RETIRED)
             return at;
         at = put_null(put_null(at));
         return bats_pack_number(at, e->type == BATS_EVENT_BILLED ? e->amount

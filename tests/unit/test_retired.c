@@ -1,0 +1,138 @@
+/* A job that gets no more tasks, told by hand: two machines of two slots, a job
+ * each, asked for before. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "bats/policy.h"
+#include "bats/sched.h"
+
+#define TASKS 6
+
+struct play {
+    struct bats_sched *s;
+    uint32_t begun[2], parked[2], asked[2]; /* by machine */
+    uint32_t slot[TASKS];                   /* of the last execution */
+    uint32_t first;                         /* task that was begun first */
+};
+
+static int handle(struct play *p, struct bats_event event)
+{
+    struct bats_command c;
+    struct bats_error err;
+    int rc = bats_sched_handle(p->s, 0, &event, &err);
+    bats_sched_check(p->s);
+    while (bats_sched_next(p->s, &c))
+        if (c.type == BATS_COMMAND_RUN) {
+            p->first = p->begun[0] + p->begun[1] == 0 ? c.task : p->first;
+            p->begun[c.machine]++;
+            p->slot[c.task] = c.slot;
+        } else if (c.type == BATS_COMMAND_PARK) {
+            p->parked[c.machine]++;
+        } else if (c.type == BATS_COMMAND_ACQUIRE) {
+            p->asked[c.machine]++;
+        }
+    return rc;
+}
+
+static void tell(struct play *p, enum bats_event_type type, uint32_t machine)
+{
+    assert_int_equal(
+        handle(p, (struct bats_event){.type = type, .machine = machine}), 0);
+}
+
+static void end(struct play *p, uint32_t task)
+{
+    assert_int_equal(
+        handle(p, (struct bats_event){.type = BATS_EVENT_DONE,
+                                      .slot = p->slot[task],
+                                      .task = task,
+                                      .runtime = 7}),
+        0);
+}
+
+static struct play begin(void)
+{
+    static const struct bats_cluster cluster = {
+        .name = "c", .charge = BATS_UNIT, .max = 2};
+    static const struct bats_machine_spec machines[] = {{0, 2}, {0, 2}};
+    static const bats_time asked[] = {BATS_HOUR, BATS_HOUR};
+    struct bats_sched_options o = {.policy = &bats_policy_rr,
+                                   .n_tasks = TASKS,
+                                   .n_machines = 2,
+                                   .clusters = &cluster,
+                                   .n_clusters = 1,
+                                   .machines = machines,
+                                   .window = BATS_HOUR,
+                                   .budget = 1000 * BATS_UNIT,
+                                   .billing.model = BATS_BILLING_JOB,
+                                   .earlier.asked = asked};
+    struct play p = {0};
+    struct bats_error err;
+    if (bats_sched_create(&o, &p.s, &err) < 0)
+        fail_msg("%s", err.text);
+    tell(&p, BATS_EVENT_TICK, 0);
+    return p;
+}
+
+static void what_runs_may_end_and_nothing_new_comes(void **state)
+{
+    (void)state;
+    struct play p = begin();
+    tell(&p, BATS_EVENT_JOINED, 0);
+    assert_int_equal(p.begun[0], 2);
+    tell(&p, BATS_EVENT_RETIRED, 0);
+    tell(&p, BATS_EVENT_RETIRED, 0); /* once is enough */
+    end(&p, p.first);
+    assert_int_equal(p.begun[0], 2);
+    assert_int_equal(p.parked[0], 0); /* the other task goes on */
+    for (uint32_t task = 0; task < TASKS; task++)
+        if (bats_sched_execution(p.s, 0, 1, task) == BATS_EXECUTION_RUNS ||
+            bats_sched_execution(p.s, 0, 0, task) == BATS_EXECUTION_RUNS)
+            end(&p, task);
+    assert_int_equal(p.begun[0], 2);
+    assert_int_equal(p.parked[0], 1);
+    tell(&p, BATS_EVENT_JOINED, 1);
+    assert_int_equal(p.begun[1], 2); /* there tasks do begin */
+    bats_sched_destroy(p.s);
+}
+
+static void the_next_job_may_have_tasks_again(void **state)
+{
+    (void)state;
+    struct play p = begin();
+    tell(&p, BATS_EVENT_JOINED, 0);
+    tell(&p, BATS_EVENT_RETIRED, 0);
+    tell(&p, BATS_EVENT_LOST, 0);
+    tell(&p, BATS_EVENT_BILLED, 0);
+    assert_int_equal(p.asked[0], 1);
+    tell(&p, BATS_EVENT_JOINED, 0);
+    assert_int_equal(p.begun[0], 4);
+    bats_sched_destroy(p.s);
+}
+
+static void only_jobs_are_retired(void **state)
+{
+    (void)state;
+    struct play p = begin();
+    assert_int_equal(handle(&p, (struct bats_event){
+                                    .type = BATS_EVENT_RETIRED, .machine = 2}),
+                     BATS_ESTATE);
+    tell(&p, BATS_EVENT_RETIRED, 1); /* it waits: nothing happens */
+    tell(&p, BATS_EVENT_JOINED, 1);
+    assert_int_equal(p.begun[1], 2);
+    bats_sched_destroy(p.s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_runs_may_end_and_nothing_new_comes),
+        cmocka_unit_test(the_next_job_may_have_tasks_again),
+        cmocka_unit_test(only_jobs_are_retired),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
