@@ -96,13 +96,17 @@ ok 'a case that is skipped fails under CI=true'
 # last one.
 hidden() {
     perl -ne '
-        if (defined $here) { undef $here if $_ eq "$here\n"; next }
+        if (defined $here) {
+            undef $here if $_ eq "$here\n";
+            print "$ARGV: no line $here\n" if defined $here && eof;
+            next;
+        }
         my $bare = s/\x27[^\x27]*\x27|"[^"]*"//gr;
         undef $at if /^ok / || $. == 1;
         print $at and undef $at if defined $at;
         $at = "$ARGV:$.: $_" if $bare =~ /^!|^[^ #(].* &&( |$)/m &&
             $bare !~ /^(if|for|while|until) |\|\||\$\(|[\x27"]/;
-        $here = $1 if /<<\W?([A-Z]+)/;
+        $here = $1 if /<<[\x27\\]?([A-Z]+)/;
         close ARGV if eof' "$@"
 }
 printf '%s\n' 'ok a' 'a && b' 'c' '! d' 'ok b' >example

@@ -40,20 +40,26 @@ BAG
 expect 1 bats 4 bag
 test "$(cat joined sum)" = "$(printf 'x\nx\n5')"
 ok 'every task finds what those before it have made'
-before 4 2 && before 4 3 && before 2 1 && before 3 1 && before 9 10 &&
-    before 1 5 && before 1 9
+before 4 2
+before 4 3
+before 2 1
+before 3 1
+before 9 10
+before 1 5
+before 1 9
 ok 'the record has them in their order'
 grep -q '10 of 13 tasks done, 1 failed, 2 skipped' err
 ok 'the bill counts what was left out'
 grep -q '^skipped *2 tasks, which waited for one that failed: 12-13$' err
 ok 'and names it'
-test ! -e worse && test ! -e worst &&
-    test "$("$BATS_MPI" tasks bag.bats --state skipped | grep -c skipped)" = 2
+test ! -e worse
+test ! -e worst
+test "$("$BATS_MPI" tasks bag.bats --state skipped | grep -c skipped)" = 2
 ok 'what waited for a failed task was not run, and the record says so'
 "$BATS_MPI" why bag.bats 12 | grep -q 'skipped: a task that it waited for was not done'
 ok 'why says it, too'
-"$BATS_MPI" record verify bag.bats >out &&
-    grep -q 'the engine decides the same again' out
+"$BATS_MPI" record verify bag.bats >out
+grep -q 'the engine decides the same again' out
 ok 'the record is verified with its graph'
 
 # ---- again ----
@@ -106,7 +112,7 @@ true
 BAG
 ok 'and one without a command'
 
-# ---- a Makeflow: made once, checked, and made again where sources are newer ----
+# ---- a Makeflow: made once, checked, made again where sources are newer ----
 
 mkdir flow
 cat >flow/Makeflow <<'FLOW'
@@ -137,8 +143,9 @@ ok 'a source that is not there is refused'
 seq 4 >flow/b.txt
 touch flow/broken
 flow 1 --no-record
-grep -q '3 of 5 tasks done, 1 failed, 1 skipped' err &&
-    grep -q '^late was not made' err && test ! -e flow/last
+grep -q '3 of 5 tasks done, 1 failed, 1 skipped' err
+grep -q '^late was not made' err
+test ! -e flow/last
 ok 'a rule that does not make what it should fails'
 rm flow/broken
 flow 0 --no-record
@@ -149,9 +156,9 @@ touch -d '+2 minutes' flow/a.n
 flow 0 --joblog log
 test "$(tail -n +2 flow/log | wc -l)" = 4
 ok 'what is newer than its sources is not made again, and what depends on it is'
-test "$("$BATS_MPI" tasks flow/Makeflow.bats --state done | grep -c done)" = 5 &&
-    "$BATS_MPI" record verify flow/Makeflow.bats >out &&
-    grep -q 'the engine decides the same again' out
+test "$("$BATS_MPI" tasks flow/Makeflow.bats --state done | grep -c done)" = 5
+"$BATS_MPI" record verify flow/Makeflow.bats >out
+grep -q 'the engine decides the same again' out
 ok 'the record knows both, and is verified'
 
 # ---- WfFormat and DAX run if they have commands ----

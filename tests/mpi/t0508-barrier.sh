@@ -52,7 +52,8 @@ expect 0 bats 3 bag --dry-run
 sed -i 's/^#DISBATCH BARRIER$/& CHECK/; s/CHECK CHECK/CHECK/' bag
 sed -i '$!b; s/.*/touch e/' bag
 expect 1 bats 3 bag
-test ! -e d && test ! -e e
+test ! -e d
+test ! -e e
 grep -q '1 of 5 tasks done, 1 failed, 3 skipped' err
 touch repaired
 expect 0 bats 3 bag --retry-failed
