@@ -124,7 +124,7 @@ run=$!
 within 60 eval 'grep -q "\"blocked\": 2" graph.bats.live &&
     grep -q "\"running\": 1" graph.bats.live'
 "$BATS_MPI" top --once graph >out
-grep -q '^graph   [01] ready, 2 wait for others' out
+grep -q '^graph   1 ready, 2 wait for others' out
 touch go
 wait $run
 ok 'it says how many tasks are ready, and how many wait for others'

@@ -169,7 +169,7 @@ numbers() {
     for verb in status log tasks; do
         "$BATS_MPI" $verb --json "$1"
     done >out 2>err
-    ! grep -E '[0-9.]{18}' out
+    expect 1 grep -E '[0-9.]{18}' out
 }
 numbers bag
 ok 'no number in JSON has more digits than it knows'
@@ -205,12 +205,14 @@ echo 'true' >>drained
 begin --policy rr --seed 1 drained
 within 20 test -s held
 kill -USR1 $run
-draining() { read_by status drained && grep -qx 'drained: draining' out; }
+draining() {
+    read_by status drained && grep -qx 'drained: draining' out
+}
 within 20 draining
 ok 'status says that a run is draining'
 read_by why drained
 grep -qx 'drained: draining' out
-! grep -q pending out || grep -q 'pending: the run is draining: ' out
+grep -q '^1 pending: the run is draining: ' out
 ok 'so does why'
 kill -TERM $run
 expect 143 wait $run
