@@ -8,146 +8,7 @@
 
 #include <cmocka.h>
 
-#include "proto/proto.h"
-
-/* One of each message, in the order of their types. */
-#define KINDS 19
-
-static void write_kind(int kind, struct bats_packet *p)
-{
-    static const struct bats_hello hello = {.rank = 7,
-                                            .pid = 4711,
-                                            .pid_space = 0x1122334455667788,
-                                            .host = "node7",
-                                            .partition = "fast",
-                                            .node = 2,
-                                            .local_rank = 3,
-                                            .model = "EPYC",
-                                            .packages = 4,
-                                            .cores = 5,
-                                            .threads = 6,
-                                            .memory_bytes = UINT64_MAX,
-                                            .bound = "0-3",
-                                            .bound_cores = 8,
-                                            .kept_run = "run-0",
-                                            .task = 10,
-                                            .attempt = 11};
-    static const struct bats_setup setup = {.speed = 0.25,
-                                            .grace_ms = 5000,
-                                            .notice_ms = 7000,
-                                            .look_us = 2000,
-                                            .beat_us = 10000000,
-                                            .master_pid = 4711,
-                                            .output = 2,
-                                            .hold = true,
-                                            .keep = true,
-                                            .bind = 1,
-                                            .share_index = 6,
-                                            .share_count = 7,
-                                            .max_output = 4096,
-                                            .output_path = "out/stream",
-                                            .run_id = "run-1",
-                                            .cluster = "slow",
-                                            .machine = "slow-3",
-                                            .task_file = "bag.txt",
-                                            .number = 77,
-                                            .start = "a\0b",
-                                            .n_start = 4,
-                                            .stop = "c",
-                                            .n_stop = 2};
-    static const struct bats_assign assigns[] = {
-        {0, 1, 0, false, 0, 0, 0, "echo \"hi\"", "a=1\0b=", 7},
-        {UINT32_MAX - 1, 3, 2, true, INT64_MAX, 7, 8, "", NULL, 0}};
-    static const struct bats_task_result results[] = {
-        {.task = 5,
-         .attempt = 8,
-         .usage.exit_status = 255,
-         .last = "no\0 space",
-         .n_last = 9,
-         .usage.start_us = 1,
-         .usage.wall_us = 2,
-         .lines = {"\0ut\n", "e\n"},
-         .n_lines = {4, 2}},
-        {.task = 6, .cancelled = true, .usage.signal = 15, .usage.user_us = 3},
-        {.task = 7,
-         .asks = true,
-         .usage.system_us = 4,
-         .usage.max_rss_kib = INT64_MAX,
-         .usage.written = {11, INT64_MAX},
-         .usage.begin = 12,
-         .usage.end = 13,
-         .to_come = {INT64_MAX, 1}}};
-    static const struct bats_verdict verdict = {3, 4, true};
-    static const struct bats_output_lines output = {9, 2, "a\0b\n", 4};
-    static const uint8_t nonce[BATS_PROTO_NONCE] = {1, [31] = 32};
-    static const struct bats_knock knock = {2, nonce, "4711"};
-    static const struct bats_proof challenge = {
-        .nonce = nonce, .bytes = "MUNGE:", .n = 6};
-    static const struct bats_proof proof = {
-        .n_ranks = 5, .bytes = "a\0c", .n = 3};
-
-    struct bats_packet kept = {0};
-    struct bats_hello whole = hello;
-
-    switch ((enum bats_message_type)(kind + 1)) {
-    case BATS_MESSAGE_HELLO:
-        bats_proto_result(&kept, &results[2]);
-        whole.results = (const char *)kept.bytes;
-        whole.n_results = kept.n;
-        bats_proto_hello(p, &whole);
-        bats_packet_release(&kept);
-        break;
-    case BATS_MESSAGE_SETUP:
-        bats_proto_setup(p, &setup);
-        break;
-    case BATS_MESSAGE_ASSIGN:
-        for (size_t i = 0; i < 2; i++)
-            bats_proto_assign(p, &assigns[i]);
-        break;
-    case BATS_MESSAGE_RESULT:
-        for (size_t i = 0; i < 3; i++)
-            bats_proto_result(p, &results[i]);
-        break;
-    case BATS_MESSAGE_CANCEL:
-        bats_proto_cancel(p, 0x01020304);
-        break;
-    case BATS_MESSAGE_TAKEN:
-        bats_proto_taken(p, 0x01020304);
-        break;
-    case BATS_MESSAGE_STOP:
-        bats_proto_stop(p, BATS_LEAVE);
-        break;
-    case BATS_MESSAGE_PARK:
-    case BATS_MESSAGE_UNPARK:
-    case BATS_MESSAGE_READY:
-    case BATS_MESSAGE_NOTICE:
-    case BATS_MESSAGE_HEARTBEAT:
-        bats_proto_plain(p, (enum bats_message_type)(kind + 1));
-        break;
-    case BATS_MESSAGE_OUTPUT:
-        bats_proto_output(p, &output);
-        break;
-    case BATS_MESSAGE_ERROR:
-        bats_proto_error(p, "no more processes");
-        break;
-    case BATS_MESSAGE_VERDICT:
-        bats_proto_verdict(p, &verdict);
-        break;
-    case BATS_MESSAGE_KNOCK:
-        bats_proto_knock(p, &knock);
-        break;
-    case BATS_MESSAGE_CHALLENGE:
-        bats_proto_proof(p, &challenge);
-        break;
-    case BATS_MESSAGE_PROOF:
-        bats_proto_proof(p, &proof);
-        break;
-    case BATS_MESSAGE_WELCOME:
-        bats_proto_welcome(p, 60000000);
-        break;
-    }
-    assert_false(p->failed);
-}
+#include "helpers/messages.h"
 
 /* Opens a copy of exactly n bytes, so that a sanitizer sees each byte too
  * far. The texts of *m dangle afterwards. */
@@ -178,7 +39,8 @@ static void single_messages_arrive_as_they_were_sent(void **state)
     struct bats_packet p[KINDS] = {{0}};
     struct bats_message m[KINDS];
     for (int i = 0; i < KINDS; i++) {
-        write_kind(i, &p[i]);
+        write_message((unsigned)i + 1, &p[i]);
+        assert_false(p[i].failed);
         assert_int_equal(bats_proto_open(p[i].bytes, p[i].n, &m[i], NULL), 0);
         assert_int_equal(m[i].type, i + 1);
     }
@@ -273,7 +135,7 @@ static void lists_arrive_complete_and_in_order(void **state)
     struct bats_assign assign;
     struct bats_task_result result;
 
-    write_kind(BATS_MESSAGE_ASSIGN - 1, &p);
+    write_message(BATS_MESSAGE_ASSIGN, &p);
     assert_int_equal(bats_proto_open(p.bytes, p.n, &m, NULL), 0);
     assert_int_equal(m.left, 2);
     assert_false(bats_proto_next_result(&m, &result));
@@ -297,7 +159,7 @@ static void lists_arrive_complete_and_in_order(void **state)
     assert_false(bats_proto_next_assign(&m, &assign));
     bats_packet_release(&p);
 
-    write_kind(BATS_MESSAGE_RESULT - 1, &p);
+    write_message(BATS_MESSAGE_RESULT, &p);
     assert_int_equal(bats_proto_open(p.bytes, p.n, &m, NULL), 0);
     assert_int_equal(m.left, 3);
     assert_true(bats_proto_next_result(&m, &result));
@@ -336,7 +198,7 @@ static void cancel_is_little_endian_on_the_wire(void **state)
 {
     (void)state;
     struct bats_packet p = {0};
-    write_kind(BATS_MESSAGE_CANCEL - 1, &p);
+    write_message(BATS_MESSAGE_CANCEL, &p);
     static const uint8_t expected[] = {5, 12, 4, 3, 2, 1};
     assert_int_equal(p.n, sizeof expected);
     assert_memory_equal(p.bytes, expected, sizeof expected);
@@ -357,7 +219,7 @@ static void hello_and_assign_have_the_documented_bytes(void **state)
         0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 3,    0,    0,    0,    '0',  '-',
         '3',  0,    8,    0,    0,    0,    5,    0,    0,    0,    'r',  'u',
         'n',  '-',  '0',  0,    10,   0,    0,    0,    11,   0,    0,    0};
-    write_kind(BATS_MESSAGE_HELLO - 1, &p);
+    write_message(BATS_MESSAGE_HELLO, &p);
     assert_in_range(p.n, sizeof hello + 5, sizeof hello + 255); /* results */
     assert_memory_equal(p.bytes, hello, sizeof hello);
     assert_int_equal(p.bytes[sizeof hello], p.n - sizeof hello - 5);
@@ -379,7 +241,7 @@ static void a_message_cut_anywhere_is_refused(void **state)
     (void)state;
     for (int i = 0; i < KINDS; i++) {
         struct bats_packet p = {0};
-        write_kind(i, &p);
+        write_message((unsigned)i + 1, &p);
         for (size_t n = 0; n < p.n; n++)
             refused(p.bytes, n, "is cut short");
         bats_packet_release(&p);
@@ -391,7 +253,7 @@ static void a_message_with_more_behind_it_is_refused(void **state)
     (void)state;
     for (int i = 0; i < KINDS; i++) {
         struct bats_packet p = {0};
-        write_kind(i, &p);
+        write_message((unsigned)i + 1, &p);
         uint8_t *longer = malloc(p.n + 1);
         assert_non_null(longer);
         memcpy(longer, p.bytes, p.n);
@@ -407,7 +269,7 @@ static void another_version_is_refused_by_name(void **state)
     (void)state;
     for (int i = 0; i < KINDS; i++) {
         struct bats_packet p = {0};
-        write_kind(i, &p);
+        write_message((unsigned)i + 1, &p);
         p.bytes[1] = 1;
         refused(p.bytes, p.n, "version 1");
         bats_packet_release(&p);
@@ -417,10 +279,10 @@ static void another_version_is_refused_by_name(void **state)
 static void a_wrong_count_is_refused(void **state)
 {
     (void)state;
-    const int lists[] = {BATS_MESSAGE_ASSIGN, BATS_MESSAGE_RESULT};
+    static const unsigned lists[] = {BATS_MESSAGE_ASSIGN, BATS_MESSAGE_RESULT};
     for (size_t i = 0; i < 2; i++) {
         struct bats_packet p = {0};
-        write_kind(lists[i] - 1, &p);
+        write_message(lists[i], &p);
         uint8_t right = p.bytes[2];
         p.bytes[2] = (uint8_t)(right + 1);
         refused(p.bytes, p.n, "is cut short");
@@ -437,7 +299,7 @@ static void refused_with(enum bats_message_type type, size_t at, uint8_t byte,
                          const char *because)
 {
     struct bats_packet p = {0};
-    write_kind((int)type - 1, &p);
+    write_message(type, &p);
     assert_in_range(at, 0, p.n - 1);
     p.bytes[at] = byte;
     refused(p.bytes, p.n, because);
@@ -554,7 +416,7 @@ static void flipped_bits_do_no_harm(void **state)
     (void)state;
     for (int i = 0; i < KINDS; i++) {
         struct bats_packet p = {0};
-        write_kind(i, &p);
+        write_message((unsigned)i + 1, &p);
         for (size_t bit = 0; bit < 8 * p.n; bit++) {
             struct bats_message m;
             p.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);

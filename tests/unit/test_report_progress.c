@@ -140,12 +140,15 @@ struct screen {
     size_t n;
     size_t seen;
     FILE *out;
+    struct bats_snapshot s; /* to be shown, in this style: */
+    struct bats_progress p;
 };
 
-static void screen_open(struct screen *s)
+static void screen_open(struct screen *s, enum bats_progress_style style)
 {
-    *s = (struct screen){0};
+    *s = (struct screen){.s = a_snapshot()};
     s->out = open_memstream(&s->text, &s->n);
+    bats_progress_init(&s->p, style, s->out, -1);
 }
 
 /* Returns the output since the last call. */
@@ -173,162 +176,138 @@ static int lines(const char *text)
 
 static void plain_lines_come_ever_more_rarely(void **state)
 {
-    struct screen screen;
-    struct bats_snapshot s = a_snapshot();
-    struct bats_progress p;
+    struct screen c;
     (void)state;
-    screen_open(&screen);
-    bats_progress_init(&p, BATS_PROGRESS_PLAIN, screen.out, -1);
-    bats_progress_show(&p, 0, &s);
-    assert_string_equal(fresh(&screen),
+    screen_open(&c, BATS_PROGRESS_PLAIN);
+    bats_progress_show(&c.p, 0, &c.s);
+    assert_string_equal(fresh(&c),
                         "bats-mpi: 0s  start: slow 1, fast 1\n");
     /* 2, 4, 8, 16, 32, 60, 60 ... seconds apart, asked 10 times a second */
     static const int due[] = {2, 6, 14, 30, 62, 122, 182, 242};
     size_t n = 0;
     for (int tenth = 1; tenth <= 2500; tenth++) {
-        bats_progress_show(&p, tenth * SECOND / 10, &s);
-        if (fresh(&screen)[0] == '\0')
+        bats_progress_show(&c.p, tenth * SECOND / 10, &c.s);
+        if (fresh(&c)[0] == '\0')
             continue;
         assert_true(n < 8);
         assert_int_equal(tenth, due[n] * 10);
         n++;
     }
     assert_int_equal(n, 8);
-    screen_close(&screen);
+    screen_close(&c);
 }
 
 static void plain_style_tells_a_decision_once_and_at_once(void **state)
 {
-    struct screen screen;
-    struct bats_snapshot s = a_snapshot();
-    struct bats_progress p;
+    struct screen c;
     (void)state;
-    screen_open(&screen);
-    bats_progress_init(&p, BATS_PROGRESS_PLAIN, screen.out, -1);
-    bats_progress_show(&p, 0, &s);
-    (void)fresh(&screen);
-    s.n_decisions = 2;
-    bats_progress_show(&p, SECOND / 10, &s);
-    bats_progress_show(&p, SECOND / 5, &s);
-    const char *text = fresh(&screen);
+    screen_open(&c, BATS_PROGRESS_PLAIN);
+    bats_progress_show(&c.p, 0, &c.s);
+    (void)fresh(&c);
+    c.s.n_decisions = 2;
+    bats_progress_show(&c.p, SECOND / 10, &c.s);
+    bats_progress_show(&c.p, SECOND / 5, &c.s);
+    const char *text = fresh(&c);
     assert_string_equal(text, "bats-mpi: 20m  every cluster sampled: slow 2, "
                               "fast 1 for 4 windows, 78 tasks left\n");
     assert_int_equal(lines(text), 1);
-    screen_close(&screen);
+    screen_close(&c);
 }
 
 static void terminal_line_is_redrawn_and_taken_away(void **state)
 {
-    struct screen screen;
-    struct bats_snapshot s = a_snapshot();
-    struct bats_progress p;
+    struct screen c;
     (void)state;
-    screen_open(&screen);
-    bats_progress_init(&p, BATS_PROGRESS_LINE, screen.out, -1);
-    bats_progress_clear(&p); /* nothing drawn: nothing to take away */
-    bats_progress_show(&p, 0, &s);
-    bats_progress_show(&p, SECOND / 10, &s); /* too early */
-    bats_progress_show(&p, SECOND / 2, &s);
-    bats_progress_clear(&p);
-    bats_progress_clear(&p);
-    fflush(screen.out);
+    screen_open(&c, BATS_PROGRESS_LINE);
+    bats_progress_clear(&c.p); /* nothing drawn: nothing to take away */
+    bats_progress_show(&c.p, 0, &c.s);
+    bats_progress_show(&c.p, SECOND / 10, &c.s); /* too early */
+    bats_progress_show(&c.p, SECOND / 2, &c.s);
+    bats_progress_clear(&c.p);
+    bats_progress_clear(&c.p);
+    fflush(c.out);
 #define LINE                                                                  \
     "1h5m  61%  61/100  5 running  ~3h27m left  288/600 SU  slow 1 fast 1"
-    assert_string_equal(screen.text,
+    assert_string_equal(c.text,
                         "\r\033[K" LINE "\r\033[K" LINE "\r\033[K");
-    screen_close(&screen);
+    screen_close(&c);
 }
 
 static void terminal_line_drops_what_does_not_fit(void **state)
 {
-    struct screen screen;
-    struct bats_snapshot s = a_snapshot();
-    struct bats_progress p;
+    struct screen c;
     (void)state;
-    screen_open(&screen);
+    screen_open(&c, BATS_PROGRESS_LINE);
     memset(platform.clusters[1].name, 'f', 60);
-    bats_progress_init(&p, BATS_PROGRESS_LINE, screen.out, -1);
-    bats_progress_show(&p, 0, &s);
+    bats_progress_show(&c.p, 0, &c.s);
     strcpy(platform.clusters[1].name, "fast");
-    fflush(screen.out);
+    fflush(c.out);
     assert_string_equal(
-        screen.text,
+        c.text,
         "\r\033[K1h5m  61%  61/100  5 running  ~3h27m left  288/600 SU");
-    screen_close(&screen);
+    screen_close(&c);
 }
 
 /* A character of several bytes takes one column. */
 static void nothing_is_cut_off_in_other_alphabets(void **state)
 {
-    struct screen screen;
-    struct bats_snapshot s = a_snapshot();
-    struct bats_progress p;
+    struct screen c;
     (void)state;
-    screen_open(&screen);
+    screen_open(&c, BATS_PROGRESS_LINE);
     strcpy(platform.currency, EUROS);
-    bats_progress_init(&p, BATS_PROGRESS_LINE, screen.out, -1);
-    bats_progress_show(&p, 0, &s);
+    bats_progress_show(&c.p, 0, &c.s);
     strcpy(platform.currency, "SU");
-    fflush(screen.out);
+    fflush(c.out);
     assert_string_equal(
-        screen.text,
+        c.text,
         "\r\033[K1h5m  61%  61/100  5 running  ~3h27m left  288/600 "
         EUROS "  slow 1 fast 1");
-    screen_close(&screen);
+    screen_close(&c);
 }
 
 static void the_bar_has_the_room_that_is_left(void **state)
 {
-    struct screen screen;
-    struct bats_snapshot s = a_snapshot();
-    struct bats_progress p;
+    struct screen c;
     (void)state;
-    screen_open(&screen);
-    bats_progress_init(&p, BATS_PROGRESS_LINE, screen.out, -1);
-    p.bar = true;
-    bats_progress_show(&p, 0, &s);
-    fflush(screen.out);
-    assert_string_equal(screen.text,
+    screen_open(&c, BATS_PROGRESS_LINE);
+    c.p.bar = true;
+    bats_progress_show(&c.p, 0, &c.s);
+    fflush(c.out);
+    assert_string_equal(c.text,
                         "\r\033[K[##############---------] 1h5m  61%  61/100  "
                         "5 running  ~3h27m left  288/600 SU");
-    assert_int_equal(screen.n, strlen("\r\033[K") + 79);
-    screen_close(&screen);
+    assert_int_equal(c.n, strlen("\r\033[K") + 79);
+    screen_close(&c);
 }
 
 /* 100 tasks an hour, then none: the rate follows. */
 static void the_rate_is_that_of_late(void **state)
 {
-    struct screen screen;
-    struct bats_snapshot s = a_snapshot();
-    struct bats_progress p;
+    struct screen c;
     (void)state;
-    screen_open(&screen);
-    bats_progress_init(&p, BATS_PROGRESS_LINE, screen.out, -1);
+    screen_open(&c, BATS_PROGRESS_LINE);
     for (int minute = 0; minute <= 600; minute++) {
-        s.status.now = 600 * BATS_MINUTE + minute * BATS_MINUTE;
-        s.status.done = (uint32_t)(minute < 300 ? minute * 100 / 60 : 500);
-        bats_progress_rate(&p, &s.status);
+        c.s.status.now = 600 * BATS_MINUTE + minute * BATS_MINUTE;
+        c.s.status.done = (uint32_t)(minute < 300 ? minute * 100 / 60 : 500);
+        bats_progress_rate(&c.p, &c.s.status);
         if (minute == 299)
-            assert_in_range((int)p.per_hour, 97, 103);
+            assert_in_range((int)c.p.per_hour, 97, 103);
     }
-    assert_in_range((int)p.per_hour, 0, 10);
-    screen_close(&screen);
+    assert_in_range((int)c.p.per_hour, 0, 10);
+    screen_close(&c);
 }
 
 static void quiet_says_nothing(void **state)
 {
-    struct screen screen;
-    struct bats_snapshot s = a_snapshot();
-    struct bats_progress p;
+    struct screen c;
     (void)state;
-    screen_open(&screen);
-    bats_progress_init(&p, BATS_PROGRESS_NONE, screen.out, -1);
+    screen_open(&c, BATS_PROGRESS_NONE);
     for (int i = 0; i < 1000; i++)
-        bats_progress_show(&p, i * SECOND, &s);
-    bats_progress_clear(&p);
-    fflush(screen.out);
-    assert_int_equal(screen.n, 0);
-    screen_close(&screen);
+        bats_progress_show(&c.p, i * SECOND, &c.s);
+    bats_progress_clear(&c.p);
+    fflush(c.out);
+    assert_int_equal(c.n, 0);
+    screen_close(&c);
 }
 
 int main(void)

@@ -104,21 +104,29 @@ static void begin(struct play *p, enum bats_tail tail, uint32_t n_tasks,
 }
 
 /*
- * At minute `then` the fast machine has nothing to do. The slow ones run the
- * last two tasks, since minutes 1 (the early one) and 21 (the late one). In
- * slow minutes the bag has taken 20, 60, 20 and, on the fast one, twice 10,
- * 30, 10: in all 20 four times and 60 twice, mean 33.3.
+ * Five tasks are done at minute 21. In slow minutes they have taken 20, 60, 20
+ * and, on the fast one, twice 10, 30. The early slow machine runs its task since
+ * minute 1, the other one, if there is a task for it, since minute 21.
  */
-static void wait_until(struct play *p, enum bats_tail tail, uint32_t early,
-                       int then)
+static void begin_late(struct play *p, enum bats_tail tail, uint32_t n_tasks,
+                       uint32_t early)
 {
     uint32_t late = early == SLOW ? ALSO_SLOW : SLOW;
-    begin(p, tail, 8, 3);
+    begin(p, tail, n_tasks, 3);
     done(p, MINUTES(1), late, MINUTES(20));
     done(p, MINUTES(1), early, MINUTES(60));
     done(p, MINUTES(1), FAST, MINUTES(10));
     done(p, MINUTES(2), FAST, MINUTES(30));
     done(p, MINUTES(21), late, MINUTES(20));
+}
+
+/* At minute `then` the fast machine has nothing to do, after twice 10. The slow
+ * ones run the last two tasks, the early one and the late one. Tasks have taken
+ * 20 four times and 60 twice, mean 33.3. */
+static void wait_until(struct play *p, enum bats_tail tail, uint32_t early,
+                       int then)
+{
+    begin_late(p, tail, 8, early);
     assert_int_equal(p->replicas[SLOW] + p->replicas[FAST], 0);
     done(p, MINUTES(then), FAST, MINUTES(10));
 }
@@ -160,12 +168,7 @@ static void only_random_copies_without_hope(void **state)
         BATS_TAIL_STOCHASTIC_RANDOM, BATS_TAIL_SOONEST};
     for (int i = 0; i < 5; i++) {
         struct play p;
-        begin(&p, tails[i], 7, 3);
-        done(&p, MINUTES(1), SLOW, MINUTES(20));
-        done(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
-        done(&p, MINUTES(1), FAST, MINUTES(10));
-        done(&p, MINUTES(2), FAST, MINUTES(30));
-        done(&p, MINUTES(21), SLOW, MINUTES(20));
+        begin_late(&p, tails[i], 7, ALSO_SLOW);
         assert_int_equal(p.runs[SLOW], BATS_NO_TASK); /* it is no faster */
         done(&p, MINUTES(32), FAST, MINUTES(10));
         assert_int_equal(p.runs[FAST],
@@ -224,12 +227,7 @@ static void perfect_knows_better(void **state)
 {
     (void)state;
     struct play p;
-    begin(&p, BATS_TAIL_PERFECT, 8, 3);
-    done(&p, MINUTES(1), SLOW, MINUTES(20));
-    done(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
-    done(&p, MINUTES(1), FAST, MINUTES(10));
-    done(&p, MINUTES(2), FAST, MINUTES(30));
-    done(&p, MINUTES(21), SLOW, MINUTES(20));
+    begin_late(&p, BATS_TAIL_PERFECT, 8, ALSO_SLOW);
     truth[p.runs[ALSO_SLOW]] = MINUTES(31);
     truth[p.runs[SLOW]] = MINUTES(60);
     done(&p, MINUTES(26), FAST, MINUTES(10));
@@ -237,12 +235,7 @@ static void perfect_knows_better(void **state)
     bats_sched_destroy(p.s);
 
     /* 50 minutes on the fast one do not fit its window. */
-    begin(&p, BATS_TAIL_PERFECT, 8, 3);
-    done(&p, MINUTES(1), SLOW, MINUTES(20));
-    done(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
-    done(&p, MINUTES(1), FAST, MINUTES(10));
-    done(&p, MINUTES(2), FAST, MINUTES(30));
-    done(&p, MINUTES(21), SLOW, MINUTES(20));
+    begin_late(&p, BATS_TAIL_PERFECT, 8, ALSO_SLOW);
     truth[p.runs[ALSO_SLOW]] = MINUTES(60);
     truth[p.runs[SLOW]] = MINUTES(100);
     done(&p, MINUTES(26), FAST, MINUTES(10));
@@ -260,12 +253,7 @@ static void migrate_takes_a_task_over(void **state)
 {
     (void)state;
     struct play p;
-    begin(&p, BATS_TAIL_MIGRATE, 9, 3);
-    done(&p, MINUTES(1), SLOW, MINUTES(20));
-    done(&p, MINUTES(1), ALSO_SLOW, MINUTES(60));
-    done(&p, MINUTES(1), FAST, MINUTES(10));
-    done(&p, MINUTES(2), FAST, MINUTES(30));
-    done(&p, MINUTES(21), SLOW, MINUTES(20));
+    begin_late(&p, BATS_TAIL_MIGRATE, 9, ALSO_SLOW);
     uint32_t early = p.runs[ALSO_SLOW];
     done(&p, MINUTES(26), FAST, MINUTES(10));
     assert_int_equal(p.runs[FAST], early);

@@ -1,0 +1,147 @@
+/* messages: one of each message, for test_proto.c and fuzz_proto.c, with texts
+ * that have a zero byte and numbers that are as large as they may be. */
+#ifndef BATS_MESSAGES_H
+#define BATS_MESSAGES_H
+
+#include "proto/proto.h"
+
+/* Types are numbers from 1 to this. */
+#define KINDS 19
+
+/* Nothing, if there is no such type. */
+static void write_message(unsigned type, struct bats_packet *p)
+{
+    static const struct bats_hello hello = {.rank = 7,
+                                            .pid = 4711,
+                                            .pid_space = 0x1122334455667788,
+                                            .host = "node7",
+                                            .partition = "fast",
+                                            .node = 2,
+                                            .local_rank = 3,
+                                            .model = "EPYC",
+                                            .packages = 4,
+                                            .cores = 5,
+                                            .threads = 6,
+                                            .memory_bytes = UINT64_MAX,
+                                            .bound = "0-3",
+                                            .bound_cores = 8,
+                                            .kept_run = "run-0",
+                                            .task = 10,
+                                            .attempt = 11};
+    static const struct bats_setup setup = {.speed = 0.25,
+                                            .grace_ms = 5000,
+                                            .notice_ms = 7000,
+                                            .look_us = 2000,
+                                            .beat_us = 10000000,
+                                            .master_pid = 4711,
+                                            .output = 2,
+                                            .hold = true,
+                                            .keep = true,
+                                            .bind = 1,
+                                            .share_index = 6,
+                                            .share_count = 7,
+                                            .max_output = 4096,
+                                            .output_path = "out/stream",
+                                            .run_id = "run-1",
+                                            .cluster = "slow",
+                                            .machine = "slow-3",
+                                            .task_file = "bag.txt",
+                                            .number = 77,
+                                            .start = "a\0b",
+                                            .n_start = 4,
+                                            .stop = "c",
+                                            .n_stop = 2};
+    static const struct bats_assign assigns[] = {
+        {0, 1, 0, false, 0, 0, 0, "echo \"hi\"", "a=1\0b=", 7},
+        {UINT32_MAX - 1, 3, 2, true, INT64_MAX, 7, 8, "", NULL, 0}};
+    static const struct bats_task_result results[] = {
+        {.task = 5,
+         .attempt = 8,
+         .usage.exit_status = 255,
+         .last = "no\0 space",
+         .n_last = 9,
+         .usage.start_us = 1,
+         .usage.wall_us = 2,
+         .lines = {"\0ut\n", "e\n"},
+         .n_lines = {4, 2}},
+        {.task = 6, .cancelled = true, .usage.signal = 15, .usage.user_us = 3},
+        {.task = 7,
+         .asks = true,
+         .usage.system_us = 4,
+         .usage.max_rss_kib = INT64_MAX,
+         .usage.written = {11, INT64_MAX},
+         .usage.begin = 12,
+         .usage.end = 13,
+         .to_come = {INT64_MAX, 1}}};
+    static const struct bats_verdict verdict = {3, 4, true};
+    static const struct bats_output_lines output = {9, 2, "a\0b\n", 4};
+    static const uint8_t nonce[BATS_PROTO_NONCE] = {1, [31] = 32};
+    static const struct bats_knock knock = {2, nonce, "4711"};
+    static const struct bats_proof challenge = {
+        .nonce = nonce, .bytes = "MUNGE:", .n = 6};
+    static const struct bats_proof proof = {
+        .n_ranks = 5, .bytes = "a\0c", .n = 3};
+
+    struct bats_packet kept = {0};
+    struct bats_hello whole = hello;
+
+    switch ((enum bats_message_type)type) {
+    case BATS_MESSAGE_HELLO:
+        bats_proto_result(&kept, &results[2]);
+        whole.results = (const char *)kept.bytes;
+        whole.n_results = kept.n;
+        bats_proto_hello(p, &whole);
+        bats_packet_release(&kept);
+        break;
+    case BATS_MESSAGE_SETUP:
+        bats_proto_setup(p, &setup);
+        break;
+    case BATS_MESSAGE_ASSIGN:
+        for (size_t i = 0; i < 2; i++)
+            bats_proto_assign(p, &assigns[i]);
+        break;
+    case BATS_MESSAGE_RESULT:
+        for (size_t i = 0; i < 3; i++)
+            bats_proto_result(p, &results[i]);
+        break;
+    case BATS_MESSAGE_CANCEL:
+        bats_proto_cancel(p, 0x01020304);
+        break;
+    case BATS_MESSAGE_TAKEN:
+        bats_proto_taken(p, 0x01020304);
+        break;
+    case BATS_MESSAGE_STOP:
+        bats_proto_stop(p, BATS_LEAVE);
+        break;
+    case BATS_MESSAGE_PARK:
+    case BATS_MESSAGE_UNPARK:
+    case BATS_MESSAGE_READY:
+    case BATS_MESSAGE_NOTICE:
+    case BATS_MESSAGE_HEARTBEAT:
+        bats_proto_plain(p, (enum bats_message_type)type);
+        break;
+    case BATS_MESSAGE_OUTPUT:
+        bats_proto_output(p, &output);
+        break;
+    case BATS_MESSAGE_ERROR:
+        bats_proto_error(p, "no more processes");
+        break;
+    case BATS_MESSAGE_VERDICT:
+        bats_proto_verdict(p, &verdict);
+        break;
+    case BATS_MESSAGE_KNOCK:
+        bats_proto_knock(p, &knock);
+        break;
+    case BATS_MESSAGE_CHALLENGE:
+        bats_proto_proof(p, &challenge);
+        break;
+    case BATS_MESSAGE_PROOF:
+        bats_proto_proof(p, &proof);
+        break;
+    case BATS_MESSAGE_WELCOME:
+        bats_proto_welcome(p, 60000000);
+        break;
+    }
+}
+
+#endif
