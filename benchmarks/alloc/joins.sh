@@ -13,16 +13,10 @@
 # Second table: one worker job that comes to a run with one task. From the
 # start of its process to that of the task, for both ways of authentication;
 # MUNGE with a daemon of its own.
-cd "$(dirname "$0")/../.." || exit 1
-. benchmarks/launch.sh
-build=$(realpath "${B:-build}") jobs=${1:-200}
+. "$(dirname "$0")/loopback.sh"
+jobs=${1:-200}
 tasks=${2:-$((20 * jobs))}
 command -v sqlite3 >/dev/null || { echo "No sqlite3 here." && exit 0; }
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
-bats=$build/bats-mpi
-export BATS_AUTH=secret
 
 # now: seconds since 1970
 now() {
@@ -36,13 +30,6 @@ workers() { # FIRST LAST: starts them; their processes are in the file pids
 }
 results() {
     tail -n +2 joblog 2>/dev/null | wc -l
-}
-begin() { # BAG ARGUMENT...
-    rm -f door
-    "$bats" "$@" --clusters clusters.ini --welcome door --host 127.0.0.1 \
-        >out 2>err &
-    master=$!
-    until [ -s door ]; do sleep 0.01; done
 }
 
 printf '%s\n' '[cluster w]' "ranks = 1-$((2 * jobs))" 'charge = 1' \

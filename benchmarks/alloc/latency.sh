@@ -1,17 +1,11 @@
 #!/bin/sh
-# latency.sh [SECONDS]: what it costs a worker to be behind a gateway: from the end
-# of its task to the start of the next one, as in benchmarks/latency.sh (default
-# 20 s), for three workers that are ranks of the run, and for three of one worker
-# job, of which rank 0 is the gateway, over the loopback interface. From the top
-# of the sources, after make.
-cd "$(dirname "$0")/../.." || exit 1
-. benchmarks/launch.sh
-build=$(realpath "${B:-build}") seconds=${1:-20}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
-bats=$build/bats-mpi
-export BATS_AUTH=secret
+# latency.sh [SECONDS]: what it costs a worker to be behind a gateway: from the
+# end of its task to the start of the next one, as in benchmarks/latency.sh
+# (default 20 s), for three workers that are ranks of the run, and for three of
+# one worker job, of which rank 0 is the gateway, over the loopback interface.
+# From the top of the sources, after make.
+. "$(dirname "$0")/loopback.sh"
+seconds=${1:-20}
 
 # row NAME CONDITION: of the machines in the record for which it is true.
 row() {
@@ -29,10 +23,8 @@ launch 4 "$bats" run bag --quiet --policy rr --record record </dev/null >&2 ||
 row 'a rank of the run' 1
 rm record
 printf '%s\n' '[cluster w]' 'ranks = 1-3' 'charge = 1' >clusters.ini
-"$bats" bag --quiet --clusters clusters.ini --policy rr --record record \
-    --welcome door --host 127.0.0.1 >&2 &
-until [ -s door ]; do sleep 0.1; done
+begin bag --quiet --policy rr --record record
 launch 3 "$bats" worker --join door </dev/null >&2
-wait $! || exit 1
+wait "$master" || { cat err >&2; exit 1; }
 row 'the gateway' 'machine = 0'
 row 'behind it' 'machine > 0'

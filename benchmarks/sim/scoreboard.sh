@@ -7,6 +7,7 @@
 # SEEDS (default 1-100) is as in a scenario; KEY=VALUE is added to [run]. Every
 # run goes into FILE (default build/sim/scoreboard.csv), for compare.sh.
 cd "$(dirname "$0")/../.." || exit 1
+. benchmarks/sim/bag.sh
 build=${B:-build}
 mkdir -p "$build/sim" || exit 1
 file=$build/sim/scoreboard.csv
@@ -26,18 +27,7 @@ budget = minimum, minimum+10%, minimum+20%
 seeds = $seeds
 END
     [ $# -eq 0 ] || printf '%s\n' "$@"
-    cat <<END
-[bag]
-tasks = 1000
-runtime = $runtime
-[cluster cluster0]
-machines = 32
-charge = 3
-[cluster cluster1]
-machines = 32
-charge = $charge
-speed = $speed
-END
+    bag "$runtime" "$charge" "$speed"
 }
 
 : >"$file"

@@ -4,10 +4,11 @@
 #
 #   sh benchmarks/sim/table21.sh [SEEDS [KEY=VALUE...]]
 #
-# SEEDS (default 1-100) is as in a scenario; KEY=VALUE is added to [run]; without
-# one it is tail=none, for there were no copies of tasks in that chapter. Exit
-# status 0 if no run was charged more than its budget.
+# SEEDS (default 1-100) is as in a scenario; KEY=VALUE is added to [run];
+# without one it is tail=none, for there were no copies of tasks in that
+# chapter. Exit status 0 if no run was charged more than its budget.
 cd "$(dirname "$0")/../.." || exit 1
+. benchmarks/sim/bag.sh
 build=${B:-build}
 out=$build/sim
 seeds=${1:-1-100}
@@ -25,18 +26,7 @@ budget = $budget
 seeds = $seeds
 END
     [ $# -eq 0 ] || printf '%s\n' "$@"
-    cat <<END
-[bag]
-tasks = 1000
-runtime = normal 15m 2.2360680m
-[cluster cluster0]
-machines = 32
-charge = 3
-[cluster cluster1]
-machines = 32
-charge = $charge
-speed = $speed
-END
+    bag 'normal 15m 2.2360680m' "$charge" "$speed"
 }
 
 echo "1000 tasks of N(15, 5) minutes, seeds $seeds; budgets as published.
