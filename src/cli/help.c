@@ -31,11 +31,12 @@ static const struct {
          "Runs every line of the file BAG (-: standard input) as a shell "
          "command on the MPI ranks it was started on, or with -j on this "
          "machine. Rank 0 hands out the tasks; the other ranks execute them. "
-         "In the second form several workflows (of Makeflow, WfFormat or DAX, "
-         "by their names) share the machines, each with its own budget (and "
-         "deadline=TIME), if that stands behind it; the record is that of the "
-         "first. The third form is a sweep: COMMAND with the values of each point "
-         "in the place of its replacement strings, as in GNU parallel. "
+         "In the second form several workflows (files of Makeflow, WfFormat "
+         "or DAX) share the machines. Behind a file stand its own budget and, "
+         "if it has them, deadline=DURATION and begin=DURATION; the record is "
+         "that of the first file. The third form is a sweep: COMMAND with the "
+         "values of each point in the place of its replacement strings, as in "
+         "GNU parallel. "
          "'::: VALUE...' gives values, ':::: FILE...' the lines of files (-: "
          "standard input); with several of these, all combinations are run, "
          "and ':::+' and '::::+' go along with the one before. {} is all "
@@ -199,7 +200,8 @@ static const struct {
     {"2", "usage or bad input; nothing was run"},
     {"3", "the system failed"},
     {"4", "budget exhausted, tasks are left"},
-    {"5", "the time limit, a dbc policy's deadline or SIGUSR1; tasks are left"},
+    {"5",
+     "time limit, SIGUSR1, or no task can meet the deadline; some are left"},
     {"6", "ended to give nodes back (--release), tasks are left"},
     {"130, 143", "stopped in order by SIGINT, SIGTERM"},
 };
@@ -388,12 +390,18 @@ void bats_help_man(FILE *out)
     }
     fputs(".SH BAG\n"
           "One shell command per line. Blank lines and lines that begin with "
-          "# are skipped; #DISBATCH PREFIX, SUFFIX and REPEAT are honoured. "
+          "# are skipped; #DISBATCH PREFIX, SUFFIX, REPEAT, BARRIER and "
+          "PERENGINE are honoured. "
           "\\fB@sleep\\fR \\fIDURATION\\fR is a task that only waits. "
           "\\fB#BATS task\\fR \\fINAME\\fR [\\fBafter\\fR \\fINAME\\fR...] "
-          "names the command below it, which starts when those are done. A file "
-          "whose name ends with .makeflow, .json or .dax is a workflow in the "
-          "format of Makeflow, WfCommons or Pegasus.\n"
+          "names the command below it, which starts when those are done. "
+          "\\fB#BATS workflow\\fR \\fINAME\\fR "
+          "[\\fBbudget=\\fR\\fIAMOUNT\\fR] "
+          "[\\fBdeadline=\\fR\\fIDURATION\\fR] [\\fBbegin=\\fR\\fIDURATION\\fR] "
+          "gives the tasks below it money and time of their own. A file named "
+          "Makeflow, or whose name ends with .makeflow, .mf, .json, .dax or "
+          ".xml, is a workflow in the format of Makeflow, WfCommons or "
+          "Pegasus.\n"
           ".SH CLUSTERS FILE\n.nf\n"
           "[run]\n"
           "window = 60m\n"

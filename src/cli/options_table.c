@@ -59,8 +59,9 @@ const struct bats_option bats_options[] = {
      BATS_GROUP_TASKS, "the N slowest, the slowest first"},
     {"state", 0, "pending|running|done|failed|skipped|removed",
      BATS_OPTION_CHOICE, AT(state), TASKS, BATS_GROUP_TASKS,
-     "those in this state (skipped: they waited for one that failed; "
-     "removed: no longer in the bag)"},
+     "those in this state (skipped: not run, for one that they wait for was "
+     "not done, or their workflow has no money for them; removed: no longer "
+     "in the bag)"},
     {"machine", 0, "NAME", BATS_OPTION_TEXT, AT(on_machine), LOG,
      BATS_GROUP_TASKS, "what happened on this machine, as in slow-3"},
     {"last", 0, "N", BATS_OPTION_COUNT, AT(last), LOG, BATS_GROUP_TASKS,
