@@ -14,10 +14,10 @@ MPIRUN = $(or $(shell command -v $(if $(findstring mpicc,$(MPICC)),\
 	$(subst mpicc,mpirun,$(firstword $(MPICC))))),mpirun)
 # Optimisation and debugging; anything here replaces it.
 CFLAGS = -O2 -g
-# Where `make install` puts things; DESTDIR goes in front of it.
+# `make install` puts things here; DESTDIR goes in front of it.
 PREFIX = /usr/local
 DESTDIR =
-# Where everything that is built goes.
+# The directory of everything that is built.
 B = build
 # V=1 shows every command.
 V = 0
@@ -33,10 +33,10 @@ NETTLE := $(if $(filter yes,$(call have,nettle) $(call have,nettle/hmac)),yes,no
 # Tests that `make check` runs; a test that takes longer than this is ended.
 TESTS = $(LONG_TESTS) $(filter-out $(LONG_TESTS),$(SCRIPT_TESTS) $(UNIT_TESTS))
 TEST_TIMEOUT = 600
-# How many run side by side: scripts mostly wait, so that others compute.
+# So many run side by side: scripts mostly wait, so that others compute.
 JOBS := $(shell nproc)
 TEST_JOBS := $(shell echo $$((4 * $(JOBS))))
-# How long each fuzzer runs.
+# Each fuzzer runs for so long.
 FUZZ_SECONDS = 30
 
 VERSION = 0.1.0
@@ -152,8 +152,8 @@ REST_SRC = $(INPUT_SRC) $(PROTO_SRC) $(EXEC_SRC) $(RECORD_SRC) \
 
 ALL_CPPFLAGS = -Iinclude -Isrc -D_GNU_SOURCE -DBATS_VERSION='"$(VERSION)"' \
 	$(OPTIONAL_CPPFLAGS) $(CPPFLAGS)
-# What pkg-config knows of the library $(1), else what is usual. Warnings about
-# its headers are not for us.
+# The flags of the library $(1), from pkg-config, else the usual ones. Warnings
+# about its headers are not for us.
 library_cflags = $(patsubst -I%,-isystem %,$(shell \
 	pkg-config --cflags $(1) 2>/dev/null))
 library_libs = $(shell pkg-config --libs $(1) 2>/dev/null || echo -l$(1))
@@ -219,7 +219,7 @@ all:
 	@$(PACKAGES) need build
 	$(Q)$(MAKE) programs
 
-# What is lost without them.
+# Without them this is lost.
 without_hwloc = tasks are not bound to cores, hardware is not shown
 without_pmix = node numbers are not shown, a worker lost on another host is \
 	noticed only by its silence
@@ -238,7 +238,7 @@ $(B)/flags: FORCE
 		$(ALL_CFLAGS))' >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
-# What the assembler reads into it.
+# The assembler reads these into it.
 $(B)/obj/src/report/assets.o: $(wildcard src/report/page/*)
 $(B)/obj/src/run/starter.o: ALL_CPPFLAGS += -DBATS_MPIRUN='"$(MPIRUN)"'
 
@@ -317,8 +317,8 @@ demo-workflow:
 	$(Q)$(MAKE) programs
 	@B=$(B) sh benchmarks/demo/workflow.sh
 
-# In steps: what the second one runs may be installed by the first. The tests run
-# make, too, and must not be promised the processes of this one.
+# In steps: what the second one runs may be installed by the first. The tests
+# run make, too, and must not be promised the processes of this one.
 check:
 	@$(PACKAGES) install build test
 	$(Q)$(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) \

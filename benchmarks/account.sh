@@ -1,5 +1,5 @@
 #!/bin/bash
-# What Slurm bills, what bats-mpi says it is charged, and how long jobs are
+# Bills of Slurm, what bats-mpi says it is charged, and how long jobs are
 # held, for the kinds of jobs of tests/slurm/accounts.sh: policies bats and rr,
 # side by side.
 #

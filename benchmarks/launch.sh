@@ -6,7 +6,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
 export OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_orte_execute_quiet=1
 
-# What the user exported for runs of their own.
+# The user exported it for runs of their own.
 unset BATS_BUDGET
 
 launch() { # N COMMAND...

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the benchmarks ran on, when, and how busy it was.
+# The machine of the benchmarks, the date, and how busy it was.
 cd "$(dirname "$0")/.." || exit 1
 model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 memory=$(awk '/^MemTotal/ { printf "%.0f", $2 / 1048576 }' /proc/meminfo)

@@ -1,12 +1,13 @@
 #!/bin/sh
-# A Makeflow by bats-mpi, by makeflow (Debian's coop-computing-tools) and by make.
+# A Makeflow by bats-mpi, by makeflow (Debian's coop-computing-tools) and by
+# make.
 #
 #   sh benchmarks/makeflow.sh [REPEATS]      default 5
 #
 # Two graphs, two tasks at a time: 1,000 rules in 10 levels that do next to
-# nothing, each after two of the level before, and 120 that sleep 0.1 s, as chains
-# of 12. All contenders run once per repeat, in turn. Printed: the median and
-# range of the makespan from outside, start-up and all, of the CPU time of
+# nothing, each after two of the level before, and 120 that sleep 0.1 s, as
+# chains of 12. All contenders run once per repeat, in turn. Printed: the median
+# and range of the makespan from outside, start-up and all, of the CPU time of
 # everything, and what a task takes of the makespan beyond the sleep on two
 # workers (6 s of the second graph).
 cd "$(dirname "$0")/.." || exit 1

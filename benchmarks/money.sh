@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the money buys: policies rr, bkp and bats on real bags, on drawn ones and
-# on the scoreboard's. See money/runs.c.
+# The money and what it buys: policies rr, bkp and bats on real bags, on drawn
+# ones and on the scoreboard's. See money/runs.c.
 #
 #   sh benchmarks/money.sh [-o FILE] [FILE-OF-BAGS...]     (1 min)
 #

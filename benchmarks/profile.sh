@@ -1,5 +1,5 @@
 #!/bin/sh
-# Where the time of a simulated run goes: instructions that callgrind counts in
+# The time of a simulated run, by file: instructions that callgrind counts in
 # the functions of each file, so that a busy machine does not matter.
 #
 #   sh benchmarks/profile.sh [RUNS]      default 20

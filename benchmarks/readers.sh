@@ -2,7 +2,7 @@
 # Seconds, of CPU and by the clock, that the verbs which read, and queries of a
 # user, need for the record of a run of empty tasks.
 #
-#   sh benchmarks/readers.sh [TASKS [PROGRAM]]     default 1000000; half a minute
+#   sh benchmarks/readers.sh [TASKS [PROGRAM]]   default 1000000; half a minute
 #
 # PROGRAM: another bats-mpi to read with, of the same or a newer version.
 cd "$(dirname "$0")/.." || exit 1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What the run record costs: the same bag with and without it, in turn.
+# The price of the run record: the same bag with and without it, in turn.
 #
 #   sh benchmarks/record.sh [REPEATS]      default 15
 #

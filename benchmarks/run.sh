@@ -50,7 +50,7 @@ for topic in $topics; do
     # shellcheck disable=SC2046
     B=$build sh "benchmarks/$topic.sh" $(arguments "$topic") \
         >"$RESULTS_DIR/$topic.md" || status=1
-    # What is no table yet keeps its columns.
+    # Plain text keeps its columns.
     grep -q '^|' "$RESULTS_DIR/$topic.md" || [ $topic = machine ] ||
         sed -i '1s/^/```\n/; $s/$/\n```/' "$RESULTS_DIR/$topic.md"
     cat "$RESULTS_DIR/$topic.md"

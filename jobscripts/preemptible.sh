@@ -29,8 +29,8 @@ case $status in
 0 | 1 | 2 | 3 | 4) exit $status ;;
 esac
 
-# Where a rank was lost, the exit code of srun is not that of the run. The record
-# knows whether a task is left, or has failed.
+# After the loss of a rank the exit code of srun is not that of the run. The
+# record knows whether a task is left, or has failed.
 if [ "$(bats-mpi status --left "$bag")" = 0 ]; then
     bats-mpi status --json "$bag" | grep -q '"failed": *0'
     exit

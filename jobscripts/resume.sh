@@ -22,7 +22,7 @@
 
 bag=${1:-bag.txt}
 
-# Of the processes on this node: columns 3 and 5 are the step and the rank.
+# Signals rank 0: columns 3 and 5 of listpids are the step and the rank.
 drain() {
     scontrol listpids "$SLURM_JOB_ID" |
         awk '$3 != "batch" && $5 == "0" { print $1 }' | xargs -r kill -USR1
@@ -43,8 +43,8 @@ case $status in
 0 | 1 | 2 | 3 | 4) exit $status ;;
 esac
 
-# Where a rank was lost, the exit code of srun is not that of the run. The record
-# knows whether a task is left, or has failed.
+# After the loss of a rank the exit code of srun is not that of the run. The
+# record knows whether a task is left, or has failed.
 if [ "$(bats-mpi status --left "$bag")" = 0 ]; then
     bats-mpi status --json "$bag" | grep -q '"failed": *0'
     exit

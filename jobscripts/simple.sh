@@ -9,9 +9,9 @@
 
 bag=${1:-bag.txt}
 
-# What one rank costs per window on this system, if that is not 1:
+# The price of one rank per window on this system, if that is not 1:
 #   --clusters clusters.ini
-# What the bag may cost at most:
+# The most that the bag may cost:
 #   --budget 200
 # --resume: should Slurm put the job back into the queue (a node was lost, an
 # administrator said so), its next life goes on where the record ends.

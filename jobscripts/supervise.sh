@@ -7,7 +7,7 @@
 # script then shrinks the job and starts a step on the rest, which resumes.
 # From there on the allocation is billed for the smaller job.
 #
-# Of a heterogeneous job Slurm takes nothing back: this is for jobs of one
+# Slurm takes nothing of a heterogeneous job back: this is for jobs of one
 # component. --no-kill keeps the job when a node fails. The nodes have to be
 # the job's own (--exclusive): a part of a node cannot be given back alone.
 #
@@ -66,8 +66,8 @@ sessions() {
     bats-mpi status --json "$bag" 2>/dev/null | grep '^  "sessions"'
 }
 
-# Where a rank was lost, the exit code of srun is not that of the run. The record
-# knows whether a task is left, or has failed.
+# After the loss of a rank the exit code of srun is not that of the run. The
+# record knows whether a task is left, or has failed.
 finish() {
     if [ $status -gt 128 ] && [ "$(bats-mpi status --left "$bag")" = 0 ]; then
         bats-mpi status --json "$bag" | grep -q '"failed": *0'
@@ -94,7 +94,7 @@ for start in $(seq 20); do
         continue
     fi
 
-    # What a step is cut down by may be known a little later.
+    # A node that failed may be known as such only a little later.
     if [ $status -ne 6 ]; then
         for second in $(seq 60); do
             usable | grep -qvxFf - "$hosts" && break

@@ -54,8 +54,8 @@ for start in first second; do
     [ $status -eq 137 ] || break
 done
 
-# Where a rank was lost or srun was killed, its exit code is not that of the
-# run. The record knows whether a task is left, or has failed.
+# After the loss of a rank, or if srun was killed, its exit code is not that of
+# the run. The record knows whether a task is left, or has failed.
 if [ $status -gt 128 ] && [ "$(bats-mpi status --left "$bag")" = 0 ]; then
     bats-mpi status --json "$bag" | grep -q '"failed": *0'
     exit

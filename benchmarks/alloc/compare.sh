@@ -1,7 +1,8 @@
 #!/bin/bash
-# compare.sh [BAGS]: the same bags (default 3) as jobs of alloc, in one allocation
-# with the policies rr and bats, and as an array of sbatch, one task each. Money
-# and time by sacct; idle: the share of what was billed in which no task ran.
+# compare.sh [BAGS]: the same bags (default 3) as jobs of alloc, in one
+# allocation with the policies rr and bats, and as an array of sbatch, one task
+# each. Money and time by sacct; idle: the share of what was billed in which no
+# task ran.
 . "${TOP:-$PWD}/benchmarks/alloc/lib.sh"
 RANDOM=${SEED-1}
 slots=4 nodes=4
@@ -28,7 +29,7 @@ for n in $(seq "${1-3}"); do
         for (i = 0; i < 160; i++) {
             z = sqrt(-2 * log(1 - rand())) * cos(6.283185 * rand())
             printf "sleep %.2f\n", exp(0.2 + 0.8 * z) } }' >$bag
-    # What one after the other takes.
+    # Their time, one after the other.
     need=$(awk '{ sum += $2 } END { print sum }' $bag)
     echo "$bag: 160 tasks, $need s in all, the longest $(sort -k2n $bag |
         tail -n 1 | cut -d' ' -f2) s"

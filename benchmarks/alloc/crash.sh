@@ -2,7 +2,8 @@
 # crash.sh [KILLS]: kills the master of bats-mpi alloc at random moments, and
 # resumes, until it was killed so often (default 50). Then no job of the run may
 # be in the queue, and the ledger has to be what sacct says, to a hundredth of
-# a percent. In the testbed, with slurmdbd; from the top of the sources, after make.
+# a percent. In the testbed, with slurmdbd; from the top of the sources, after
+# make.
 . "${TOP:-$PWD}/benchmarks/alloc/lib.sh"
 kills=${1-50}
 RANDOM=${SEED-1}

@@ -1,5 +1,5 @@
-# Sourced by the benchmarks here, which run in the testbed with slurmdbd, from the
-# top of the sources, after make.
+# Sourced by the benchmarks here, which run in the testbed with slurmdbd, from
+# the top of the sources, after make.
 : "${TOP:=$PWD}" "${BATS_MPI:=$TOP/build/bats-mpi}"
 export TOP BATS_MPI
 [ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0" "$@"

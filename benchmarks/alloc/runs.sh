@@ -1,6 +1,7 @@
 #!/bin/bash
-# runs.sh [RUNS]: bats-mpi alloc with different bags, partitions, jobs and budgets
-# (default 20): what the ledger has charged, and what sacct says was billed.
+# runs.sh [RUNS]: bats-mpi alloc with different bags, partitions, jobs and
+# budgets (default 20): what the ledger has charged, and what sacct says was
+# billed.
 . "${TOP:-$PWD}/benchmarks/alloc/lib.sh"
 partitions=(fast slow fast,slow preemptible,fast)
 echo 'run partitions       slots jobs window tasks done budget  charged   billed  ratio  first task'

@@ -1,9 +1,9 @@
 # Tables of what deadlines.sh has played. Columns: see ../money/runs.c.
 #
 # kept: share of the runs that did the whole bag by the deadline, and half the
-# 95 % interval (Wilson's, its middle). cost: mean of charged / least clairvoyant
-# cost for that deadline, over the runs that kept it, and half the interval of
-# that mean. left: share of the runs that left tasks.
+# 95 % interval (Wilson's, its middle). cost: mean of charged / least
+# clairvoyant cost for that deadline, over the runs that kept it, and half the
+# interval of that mean. left: share of the runs that left tasks.
 BEGIN { FS = "," }
 
 # The group of a bag.

@@ -6,9 +6,10 @@
 #   sh benchmarks/dbc/deadlines.sh [-o FILE] [SEEDS]
 #
 # Deadlines are 1 to 3 times the soonest end that anybody can reach who knows
-# all runtimes, budgets 1 to 3 times the least that each deadline costs him. With
-# SEEDS (default 4) bags for each setting of the scoreboard; 130 real bags on a
-# platform each. Every run goes into FILE (default build/sim/deadlines.csv).
+# all runtimes, budgets 1 to 3 times the least that each deadline costs him.
+# With SEEDS (default 4) bags for each setting of the scoreboard; 130 real bags
+# on a platform each. Every run goes into FILE (default
+# build/sim/deadlines.csv).
 cd "$(dirname "$0")/../.." || exit 1
 build=${B:-build}
 file=$build/sim/deadlines.csv

@@ -1,9 +1,10 @@
 /*
  * Section 5 of Buyya, Murshed, Abramson, Venugopal, "Scheduling parameter sweep
  * applications on global Grids" (2005), simulated: the 11 resources of table I,
- * 200 tasks of 10,000 MI and up to 10 % more, deadlines of 100 to 3,600 units in
- * steps of 500, budgets of 5,000 to 22,000 in steps of 1,000. Use is charged;
- * a task is expected to have 10,500 MI, as the paper's broker knows its tasks.
+ * 200 tasks of 10,000 MI and up to 10 % more, deadlines of 100 to 3,600 units
+ * in steps of 500, budgets of 5,000 to 22,000 in steps of 1,000. Use is
+ * charged; a task is expected to have 10,500 MI, as the paper's broker knows
+ * its tasks.
  *
  *   build/bench/dbc/grid BAGS [POLICY...]
  *

@@ -1,4 +1,5 @@
-# The figures of section 5:  gnuplot -e "file='GRID.tsv'; out='DIRECTORY/'" grid.gp
+# The figures of section 5:
+#   gnuplot -e "file='GRID.tsv'; out='DIRECTORY/'" grid.gp
 # Columns: policy, deadline, budget, tasks, time, money, tasks on R0 ... R10.
 set datafile separator "\t"
 set encoding utf8

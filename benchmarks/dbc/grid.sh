@@ -1,7 +1,7 @@
 #!/bin/sh
-# Section 5 of the deadline-and-budget paper, simulated: what grid.c says. Prints
-# the tables that go beside what the paper's text says, and draws its figures 4
-# to 8 into benchmarks/plots/dbc-*.svg.
+# Section 5 of the deadline-and-budget paper, simulated: what grid.c says.
+# Prints the tables that go beside what the paper's text says, and draws its
+# figures 4 to 8 into benchmarks/plots/dbc-*.svg.
 #
 #   sh benchmarks/dbc/grid.sh [BAGS]       default 20; a quarter of a minute
 cd "$(dirname "$0")/../.." || exit 1

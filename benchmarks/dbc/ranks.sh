@@ -1,8 +1,8 @@
 #!/bin/sh
 # Table III of the deadline-and-budget paper: its seven clusters emulated on 114
 # ranks of this machine in compressed time, 200 tasks, a deadline of two hours,
-# a budget of 600. A task waits for 10 to 70 units of time, and a unit is so long
-# that the bag costs 188 where a minute costs 1, as it did in the paper.
+# a budget of 600. A task waits for 10 to 70 units of time, and a unit is so
+# long that the bag costs 188 where a minute costs 1, as it did in the paper.
 #
 # The paper ran its two strategies one after the other, and blames what the
 # second one cost on machines that had become slower or did not answer in the

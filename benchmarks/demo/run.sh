@@ -66,7 +66,7 @@ case $status in
 *) exit $status ;;
 esac
 
-# What an unlimited budget would have bought, with the runtimes just measured.
+# An unlimited budget would have bought this, with the runtimes just measured.
 set -- $(means "$out/run.json")
 "$build/bats-mpi" plan --tasks "$tasks" --runtime "economy=$1,express=$2" \
     --clusters benchmarks/demo/clusters.ini --json >"$out/plan.json"

@@ -27,7 +27,7 @@ rule() {
     printf '%s: %s\n\t%s >%s\n' "$1" "$2" "$3" "$1"
 }
 
-# What Makeflow and make both understand: rules of one target and one command.
+# Makeflow and make both understand it: rules of one target and one command.
 makeflow() {
     printf '%s\n' "SOM=$build/apps/som" "MEAN=$demo/mean.awk" \
         "DATA=$PWD/benchmarks/apps/iris.csv"
@@ -68,7 +68,7 @@ makeflow >"$out/Makeflow"
 cp "$out/Makeflow" "$out/make"
 tasks=$(grep -c : "$out/Makeflow")
 
-# How long a map takes on this machine as it is now, to be seen as so many minutes.
+# The time of a map on this machine as it is now, to be seen as so many minutes.
 # (On a busy machine it takes longer now than it does later.)
 for i in $(seq 32); do
     echo "$build/apps/som --data benchmarks/apps/iris.csv --iterations 60000"

@@ -355,8 +355,8 @@ static void add_all(struct tally tally[OFFERS][WAYS], struct tally *all,
     }
 }
 
-/* What samples took and cost, means and half the width of a 95 % interval of
- * the mean over all samples. */
+/* Time and cost of samples: means and half the width of a 95 % interval of the
+ * mean over all samples. */
 struct samples {
     double n, sum[2], squares[2];
 };

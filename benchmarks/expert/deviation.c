@@ -7,10 +7,10 @@
  *   build/bench/expert/deviation RUNS SHARE FIRST
  *
  * SHARE of the machines and tasks: 1, or less; the seed of the FIRST run. A row
- * of tab-separated values for every run: number, seed, tail in seconds and cost of
- * the run, then tail and cost by the pools as they are, offline, online, and online
- * from the state in which the tail began. Tasks keep their runtime wherever they
- * run.
+ * of tab-separated values for every run: number, seed, tail in seconds and cost
+ * of the run, then tail and cost by the pools as they are, offline, online, and
+ * online from the state in which the tail began. Tasks keep their runtime
+ * wherever they run.
  */
 #include <math.h>
 #include <stdio.h>

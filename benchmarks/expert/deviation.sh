@@ -1,9 +1,9 @@
 #!/bin/sh
-# Summarises deviation.c: how far the Estimator is from single runs, in percent of
-# each, and from what it would say of the true pools; means of absolute values over
-# the 13 experiments.
+# Summarises deviation.c: how far the Estimator is from single runs, in percent
+# of each, and from what it would say of the true pools; means of absolute
+# values over the 13 experiments.
 #
-#   sh benchmarks/expert/deviation.sh [RUNS [FIRST SEED]]     default 20 1; a minute
+#   sh benchmarks/expert/deviation.sh [RUNS [FIRST SEED]] default 20 1; a minute
 cd "$(dirname "$0")/../.." || exit 1
 echo '| | tail | cost | from the true pools: tail | cost |'
 echo '|---|--:|--:|--:|--:|'

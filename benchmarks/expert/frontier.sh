@@ -1,10 +1,10 @@
 #!/bin/sh
-# How long the verb frontier takes, and how threads scale it: all strategies, 10
-# and 100 plays of each, on 1 and 2 threads and, where there are as many cores, 4,
-# at two sizes of ExPERT's experiments. The numbers of threads take turns, so that
-# all meet what else the machine does. Medians of the wall-clock and the CPU time
-# of the whole program, and of how many times as fast it was as with 1 thread in
-# the same turn, with the least and the most.
+# Time of the verb frontier, and how threads scale it: all strategies, 10
+# and 100 plays of each, on 1 and 2 threads and, where there are as many cores,
+# 4, at two sizes of ExPERT's experiments. The numbers of threads take turns, so
+# that all meet what else the machine does. Medians of the wall-clock and the
+# CPU time of the whole program, and of how many times as fast it was as with 1
+# thread in the same turn, with the least and the most.
 #
 #   sh benchmarks/expert/frontier.sh [REPEATS]       default 15
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,8 +1,8 @@
-# Sourced by the scripts here that simulate the mixture of section 6.1 of ExPERT:
-# 150 tasks; 50 unreliable machines, of which 82.7 % answer, and 5 reliable ones
-# at 34 times the price. Runtimes have the range of workload 1 in table 3, 1,019
-# to 3,558 s, and the mean of experiment 11, 2,066 s (a power of a uniform number);
-# a task keeps its own wherever it runs.
+# Sourced by the scripts here that simulate the mixture of section 6.1 of
+# ExPERT: 150 tasks; 50 unreliable machines, of which 82.7 % answer, and 5
+# reliable ones at 34 times the price. Runtimes have the range of workload 1 in
+# table 3, 1,019 to 3,558 s, and the mean of experiment 11, 2,066 s (a power of
+# a uniform number); a task keeps its own wherever it runs.
 . benchmarks/expert/table5.sh
 build=$(realpath "${B:-build}")
 out=$build/bench/expert/$(basename "$0" .sh)
@@ -10,7 +10,7 @@ mkdir -p "$out" && cd "$out" || exit 1
 
 runtimes 1000 2066 1019 3558 >runtimes
 
-# What is lost: at the start, or on the way, of as many.
+# Losses: at the start, or on the way, of as many.
 at_start='reliability = 0.827'
 on_the_way='survival = exponential 10640s'
 
@@ -25,8 +25,8 @@ mixture() { # RUN CHEAP [RELIABLE]
             "${3-5}"
 }
 
-# Plays a scenario. One line: runs, of them undone; makespan in seconds and charge,
-# means with half their 95 % intervals.
+# Plays a scenario. One line: runs, of them undone; makespan in seconds and
+# charge, means with half their 95 % intervals.
 play() { # SCENARIO
     nice "$build/bats-mpi" simulate "$1" --csv | awk -F, 'NR > 1 {
             n++; bad += $6 != "all_done"

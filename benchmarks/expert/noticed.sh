@@ -1,8 +1,8 @@
 #!/bin/bash
-# What it is worth to learn of a loss soon, on the mixture of ExPERT (mixture.sh):
-# the policy expert, where a lost execution is silent until it is given up, and
-# where the run is told of it after an hour, 10 minutes, 1 minute and 10 seconds.
-# Prints tables and draws benchmarks/plots/expert-noticed.svg.
+# Gains from learning of a loss soon, on the mixture of ExPERT (mixture.sh): the
+# policy expert, where a lost execution is silent until it is given up, and
+# where the run is told of it after an hour, 10 minutes, 1 minute and 10
+# seconds. Prints tables and draws benchmarks/plots/expert-noticed.svg.
 #
 #   bash benchmarks/expert/noticed.sh [SEEDS]     default 200
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Who wins where machines may not answer: five policies and the static strategies
-# on mixtures like ExPERT's (mixture.sh), simulated. rr, bats, bkp and dbc stop what
-# has run for 4 times the mean (rr also 2 times) and try again without end; where
-# windows are charged, losses are.
+# Five policies and the static strategies where machines may not answer, on
+# mixtures like ExPERT's (mixture.sh), simulated. rr, bats, bkp and dbc stop
+# what has run for 4 times the mean (rr also 2 times) and try again without end;
+# where windows are charged, losses are.
 #
 # A cell: makespan in 1000 s and charge, means with half their 95 % intervals; *
 # where no other one of the column is as soon and as cheap.

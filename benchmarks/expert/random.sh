@@ -1,15 +1,16 @@
 #!/bin/bash
 # Is the default for machines that may not answer ever worse than plain
 # self-scheduling? Random mixtures (gamma 0.3 to 1, lost at the start or on the
-# way, silent or noticed after a minute; 10 to 80 unreliable machines and 0 to 20
-# reliable ones, 1 to 40 times as dear; 50 to 600 tasks, lognormal with sigma 0.2 to
-# 1.5), simulated: expert by its default utility, and rr, or the policy $OTHER. That
-# one is told how long the longest task takes, and stops what has run for longer.
+# way, silent or noticed after a minute; 10 to 80 unreliable machines and 0 to
+# 20 reliable ones, 1 to 40 times as dear; 50 to 600 tasks, lognormal with sigma
+# 0.2 to 1.5), simulated: expert by its default utility, and rr, or the policy
+# $OTHER. That one is told how long the longest task takes, and stops what has
+# run for longer.
 #
-# Prints the mixtures where that one is sooner and cheaper, with differences of means
-# of the same seeds and half their 95 % intervals, and a summary.
+# Prints the mixtures where that one is sooner and cheaper, with differences of
+# means of the same seeds and half their 95 % intervals, and a summary.
 #
-#   bash benchmarks/expert/random.sh [MIXTURES [SEEDS [FIRST]]]     default 100 10 1
+#   bash benchmarks/expert/random.sh [MIXTURES [SEEDS [FIRST]]] default 100 10 1
 cd "$(dirname "$0")/../.." || exit 1
 other=${OTHER:-rr}
 build=$(realpath "${B:-build}")

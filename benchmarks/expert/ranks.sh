@@ -1,9 +1,10 @@
 #!/bin/bash
-# Table 5 of ExPERT: its 13 experiments emulated on real ranks in compressed time,
-# and what the Estimator says of each: by the true pools, offline, by all that the
-# record of the run knows of them, and online, by what was known when the tail
-# began. A tenth of the machines and tasks, or another SHARE of them; 1 needs up
-# to 272 ranks. Runs that are there from an earlier call are not run again.
+# Table 5 of ExPERT: its 13 experiments emulated on real ranks in compressed
+# time, and what the Estimator says of each: by the true pools, offline, by all
+# that the record of the run knows of them, and online, by what was known when
+# the tail began. A tenth of the machines and tasks, or another SHARE of them; 1
+# needs up to 272 ranks. Runs that are there from an earlier call are not run
+# again.
 #
 #   bash benchmarks/expert/ranks.sh [SCALE [SHARE [SEED [NUMBERS]]]]
 #                                 default 1500 0.1 0, all; four minutes

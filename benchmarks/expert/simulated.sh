@@ -1,9 +1,9 @@
 #!/bin/bash
-# The 13 experiments of table 5 of ExPERT at their full size in the simulator (the
-# engine, 20 bags each; tasks keep their runtime wherever they run), beside what
-# the plays say of the same scenario: how far single runs are from the mean of 10
-# plays, as the paper measured it, and how far the mean of the runs is from that
-# of 100 plays.
+# The 13 experiments of table 5 of ExPERT at their full size in the simulator
+# (the engine, 20 bags each; tasks keep their runtime wherever they run), beside
+# what the plays say of the same scenario: how far single runs are from the mean
+# of 10 plays, as the paper measured it, and how far the mean of the runs is
+# from that of 100 plays.
 #
 #   bash benchmarks/expert/simulated.sh
 cd "$(dirname "$0")/../.." || exit 1

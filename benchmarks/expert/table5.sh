@@ -1,6 +1,6 @@
-# Sourced by the scripts here that play table 5 of ExPERT. Runtimes are spread over
-# table 3's range with its mean (a power of a uniform number); of WL5 to 7 the
-# columns "average" and "min" of the print are taken for each other.
+# Sourced by the scripts here that play table 5 of ExPERT. Runtimes are spread
+# over table 3's range with its mean (a power of a uniform number); of WL5 to 7
+# the columns "average" and "min" of the print are taken for each other.
 
 # WORKLOAD: tasks T D mean low high
 workload() {

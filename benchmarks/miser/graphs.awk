@@ -1,7 +1,7 @@
-# Summary of the rows of graphs.c: per budget and policy, the mean share of the tasks
-# that were done, of how many runs all were within the budget, the geometric mean of makespan / bound of these and
-# of the money used, and flow's time / the policy's where both were so, with the 95 %
-# interval over workflows.
+# Summary of the rows of graphs.c: per budget and policy, the mean share of the
+# tasks that were done, of how many runs all were within the budget, the
+# geometric mean of makespan / bound of these and of the money used, and flow's
+# time / the policy's where both were so, with the 95 % interval over workflows.
 BEGIN { FS = "\t" }
 {
     run = $1 FS $2 FS $3

@@ -1,21 +1,24 @@
 /*
- * Workflows in a budget, where use is charged by the second: policies of the engine
- * in the simulator, and a static schedule, HEFTBUDG (Caniou, Caron, Kong Win Chang,
- * Robert: "Budget-aware scheduling algorithms for scientific workflows with
- * stochastic task weights on heterogeneous IaaS Cloud platforms", 2018).
+ * Workflows in a budget, where use is charged by the second: policies of the
+ * engine in the simulator, and a static schedule, HEFTBUDG (Caniou, Caron, Kong
+ * Win Chang, Robert: "Budget-aware scheduling algorithms for scientific
+ * workflows with stochastic task weights on heterogeneous IaaS Cloud
+ * platforms", 2018).
  *
  *   build/bench/miser/graphs KNOWN SEEDS WORKFLOW...
  *
- * KNOWN: what policies are told of runtimes: `no`, or by how much it may be wrong,
- * 0.3 for up to 30 %. Or `windows`: nothing, and machines are charged by windows of
- * an eighth of the longest chain on the fastest machine. Machines: 8 of speed 1 at 1000 per hour, 8 of speed 2 at
- * 3000, 8 of speed 4 at 8000. Budgets: 5, 25, 50 and 100 % of the way from the least cost to that
- * of all tasks on the fastest machines.
+ * KNOWN: what policies are told of runtimes: `no`, or by how much it may be
+ * wrong, 0.3 for up to 30 %. Or `windows`: nothing, and machines are charged by
+ * windows of an eighth of the longest chain on the fastest machine. Machines: 8
+ * of speed 1 at 1000 per hour, 8 of speed 2 at 3000, 8 of speed 4 at 8000.
+ * Budgets: 5, 25, 50 and 100 % of the way from the least cost to that of all
+ * tasks on the fastest machines.
  *
- * A row of tab-separated values for each workflow, seed, budget and policy: tasks,
- * done, makespan (s), charged / budget, and makespan / bound. No schedule for this
- * money is sooner than the bound: the longest chain on the fastest machine, or all
- * work on the cheapest machines that it can be done on in that time, as a fluid.
+ * A row of tab-separated values for each workflow, seed, budget and policy:
+ * tasks, done, makespan (s), charged / budget, and makespan / bound. No
+ * schedule for this money is sooner than the bound: the longest chain on the
+ * fastest machine, or all work on the cheapest machines that it can be done on
+ * in that time, as a fluid.
  */
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +36,8 @@
 #define MACHINES (TYPES * EACH)
 
 static const double speed[TYPES] = {1, 2, 4};
-/* Per hour; so much that a millionth, to which charges are rounded, is nothing. */
+/* Per hour; so much that a millionth, to which charges are rounded, is
+ * nothing. */
 static const double price[TYPES] = {1e3, 3e3, 8e3};
 static const double shares[] = {.05, .25, .5, 1};
 #define BUDGETS (sizeof shares / sizeof *shares)
@@ -225,8 +229,8 @@ static int by_begin(const void *left, const void *right)
 }
 
 /* In the order of rank_u, each task to the machine, and there to the gap, where
- * it ends first of those that cost no more than its share of the budget and what
- * others have left of theirs; or to the cheapest ones. */
+ * it ends first of those that cost no more than its share of the budget and
+ * what others have left of theirs; or to the cheapest ones. */
 static void plan(const struct graph *g, double budget,
                  const struct ranked *list, struct lane *lanes,
                  struct planned *plan)

@@ -3,10 +3,10 @@
 #
 #   sh benchmarks/miser/graphs.sh KNOWN SEEDS FILE...
 #
-# KNOWN: no, 0, 0.3, windows (graphs.c). FILE: a DAX, WfFormat or Makeflow, or one of them
-# with .gz behind it; those of github.com/wfcommons/WfInstances and of
-# github.com/WorkflowSim/WorkflowSim-1.0, config/dax, were used. Every run goes into
-# build/miser/graphs-KNOWN.tsv.
+# KNOWN: no, 0, 0.3, windows (graphs.c). FILE: a DAX, WfFormat or Makeflow, or
+# one of them with .gz behind it; those of github.com/wfcommons/WfInstances and
+# of github.com/WorkflowSim/WorkflowSim-1.0, config/dax, were used. Every run
+# goes into build/miser/graphs-KNOWN.tsv.
 cd "$(dirname "$0")/../.." || exit 1
 build=${B:-build}
 [ $# -ge 3 ] || { echo 'usage: graphs.sh KNOWN SEEDS FILE...' >&2; exit 2; }

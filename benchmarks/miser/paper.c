@@ -1,21 +1,23 @@
 /*
- * The experiment of Sampaio and Barbosa, "Workflow Scheduling with Amazon EC2 Spot
- * Instances" (2020), section IV: 55 Montage workflows of 10 users, on machines that
- * are charged for use and may be reclaimed. The policies are the engine's, in the
- * simulator; users do not share machines, so each user is a run of several
- * workflows, which have a budget, a deadline and an arrival each.
+ * The experiment of Sampaio and Barbosa, "Workflow Scheduling with Amazon EC2
+ * Spot Instances" (2020), section IV: 55 Montage workflows of 10 users, on
+ * machines that are charged for use and may be reclaimed. The policies are the
+ * engine's, in the simulator; users do not share machines, so each user is a
+ * run of several workflows, which have a budget, a deadline and an arrival
+ * each.
  *
  *   build/bench/miser/paper WORKFLOW SEEDS MACHINES
  *
  * A row of tab-separated values for each policy, models, sigma of the law of
- * reclaims, B, D, and error of the runtimes that the policies are told (`learned`:
- * they are told none); means over the seeds, in percent of all: tasks done in time,
- * workflows done, tasks begun; and machines reclaimed.
+ * reclaims, B, D, and error of the runtimes that the policies are told
+ * (`learned`: they are told none); means over the seeds, in percent of all:
+ * tasks done in time, workflows done, tasks begun; and machines reclaimed.
  *
  * The paper does not say how fast the types are (here 1, 2, 4, 8, as their
- * processors), and how many MACHINES of each type and model a user may have (20 was
- * EC2's limit). That a machine takes up to 4 s to start is left out. All is over
- * within an hour: so a block is one of an hour, and a reclaimed machine is free.
+ * processors), and how many MACHINES of each type and model a user may have (20
+ * was EC2's limit). That a machine takes up to 4 s to start is left out. All is
+ * over within an hour: so a block is one of an hour, and a reclaimed machine is
+ * free.
  */
 #include <math.h>
 #include <stdio.h>

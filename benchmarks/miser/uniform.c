@@ -1,22 +1,24 @@
 /*
- * A deadline on machines that may be reclaimed: Uniform Progress (Wu, Chiang, Mao,
- * Yang, Friedman, Shenker, Stoica: "Can't Be Late: Optimizing Spot Instance Savings
- * under Deadlines", NSDI 2024) and the engine's own plan, in the simulator.
+ * A deadline on machines that may be reclaimed: Uniform Progress (Wu, Chiang,
+ * Mao, Yang, Friedman, Shenker, Stoica: "Can't Be Late: Optimizing Spot
+ * Instance Savings under Deadlines", NSDI 2024) and the engine's own plan, in
+ * the simulator.
  *
  *   build/bench/miser/uniform SEEDS
  *
- * A bag of equal tasks of 5 minutes, worth 24 hours of 8 machines. There are 8 on
- * demand at 1 an hour, at once, and 8 that may be reclaimed at 0.3: each lasts for
- * an exponential time (mean 2 h), and the next one is to be had after another. A
- * row of tab-separated values for each policy, share of the time in which these
- * are there, and deadline / 24 h: cost / cost of all on demand, mean and half the
- * 95 % interval; runs after the deadline, of all; mean makespan / deadline.
+ * A bag of equal tasks of 5 minutes, worth 24 hours of 8 machines. There are 8
+ * on demand at 1 an hour, at once, and 8 that may be reclaimed at 0.3: each
+ * lasts for an exponential time (mean 2 h), and the next one is to be had after
+ * another. A row of tab-separated values for each policy, share of the time in
+ * which these are there, and deadline / 24 h: cost / cost of all on demand,
+ * mean and half the 95 % interval; runs after the deadline, of all; mean
+ * makespan / deadline.
  *
- * Uniform Progress, with progress p(t) of C, deadline R, and d what a change costs
- * (here a task, for it is begun again): it is on reclaimable machines wherever there
- * are any; with p(t) < t C/R it takes machines on demand in the place of those that
- * are not there, and keeps them until p(t) >= (t + 2 d) C/R; when R - t < C - p(t) +
- * 2 d, to the end. `greedy` does only the last.
+ * Uniform Progress, with progress p(t) of C, deadline R, and d what a change
+ * costs (here a task, for it is begun again): it is on reclaimable machines
+ * wherever there are any; with p(t) < t C/R it takes machines on demand in the
+ * place of those that are not there, and keeps them until p(t) >= (t + 2 d)
+ * C/R; when R - t < C - p(t) + 2 d, to the end. `greedy` does only the last.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-# What the lines of runs.c amount to. -v new=POLICY (default bats), -v
+# Sums of the lines of runs.c. -v new=POLICY (default bats), -v
 # old=POLICY (default bkp). Files may hold different policies of the same runs.
 BEGIN {
     FS = ","

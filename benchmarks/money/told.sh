@@ -1,5 +1,5 @@
 #!/bin/sh
-# What better knowledge would do: policy bats told the true means and the true
+# The value of better knowledge: policy bats told the true means and the true
 # variation, on the bags of money.sh. See told.c.
 #
 #   sh benchmarks/money/told.sh [SEEDS]     (2 min; SEEDS of the scoreboard: 20)

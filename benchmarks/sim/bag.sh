@@ -1,5 +1,5 @@
-# Sourced by the scripts that simulate table 2.1 of Oprescu's thesis: its bag, and
-# its two clusters.
+# Sourced by the scripts that simulate table 2.1 of Oprescu's thesis: its bag,
+# and its two clusters.
 
 bag() { # RUNTIME, CHARGE and SPEED of the second cluster
     cat <<END

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What copies of the last tasks gain in real runs: 65 ranks on this machine,
+# Gains of copies of the last tasks in real runs: 65 ranks on this machine,
 # three emulated clusters of speed 1, 3 and 2, and bags of built-in sleeps whose
 # durations are Levy's, scale 12 minutes, cut off at 45. Every bag is run with
 # --tail none and with the default, the tasks being drawn in the same order.

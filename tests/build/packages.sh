@@ -1,5 +1,5 @@
 #!/bin/sh
-# What must be there to build and to test, and how to get it.
+# The packages that are needed to build and to test, and how to get them.
 #
 #   packages.sh need SET...      says what is missing and stops (exit code 2)
 #   packages.sh install SET...   the same, but on Debian and its relatives, as

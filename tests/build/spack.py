@@ -51,7 +51,7 @@ with open(path) as f:
     exec(compile(f.read(), path, "exec"), recipe)
 package = recipe["BatsMpi"]
 
-# Where it says it is: a clone of ours, with these branches.
+# The place that it names: a clone of ours, with these branches.
 assert package.git == "file://" + os.path.realpath(top), package.git
 assert versions and all(how.get("branch") for _, how in versions), versions
 with open(os.path.join(repository, "repo.yaml")) as f:

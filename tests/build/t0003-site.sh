@@ -7,7 +7,7 @@ site=$TOP/jobscripts/site
 
 # ---- clusters files ----
 
-# What half an hour on all nodes of a queue is charged (on 10 where the file has
+# The charge of half an hour on all nodes of a queue (on 10 where the file has
 # no max), by hand from the rule in its head: nodes x hours x rate, and to
 # cents. On Delta no less than an hour is charged.
 cat >bills <<'END'

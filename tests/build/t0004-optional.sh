@@ -1,5 +1,6 @@
 #!/bin/bash
-# hwloc, PMIx, MUNGE and Nettle may be missing: the build says so and does without.
+# hwloc, PMIx, MUNGE and Nettle may be missing: the build says so and does
+# without.
 . "$TOP/tests/mpi/lib.sh"
 
 needs() {

@@ -48,7 +48,7 @@ sub word {
     return $word =~ /\{=|=\}|\{-?\d+\s*[#%]\}/ ? 'w' : $word;
 }
 
-# What a command prints on standard output.
+# The standard output of a command.
 sub output {
     open my $pipe, '-|', @_ or die "$_[0]: $!";
     local $/;

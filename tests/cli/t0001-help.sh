@@ -1,5 +1,5 @@
 #!/bin/bash
-# What bats-mpi says about itself, and about mistakes. No launcher.
+# bats-mpi tells about itself, and about mistakes. No launcher.
 . "$TOP/tests/mpi/lib.sh"
 
 # alone ARGUMENT...: without a launcher.

@@ -135,7 +135,7 @@ seconds() {
         $0 = substr($0, RLENGTH + 1) } print n }'
 }
 
-# What the job of the script is billed for its expected time, by its request:
+# The bill of the script's job for its expected time, by its request:
 # 3 and 12 for a rank of each part and 10 minutes.
 for schedule in cheapest balanced fastest; do
     "$BATS_MPI" plan profile.json --sbatch $schedule >$schedule.sh 2>err

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What README tells people to paste works as it is: its blocks marked sh, one
+# README tells people to paste its blocks marked sh: they work as they are, one
 # after the other. The last two are for Slurm: tests/slurm/t0011-readme.sh.
 . "$TOP/tests/mpi/lib.sh"
 export HOME="$dir"

@@ -87,10 +87,10 @@ wait $waiter || :
 within 30 nobody_left
 ok 'nothing is left after it'
 
-# What Ctrl-C on Open MPI's mpirun does: it tells the ranks a second later, with
-# SIGTERM, kills them after another second, and exits with 1 whatever they say.
-# Here it has ten seconds' patience, for the sake of a busy machine; the tasks
-# would have a minute, but are killed before that.
+# Open MPI's mpirun at Ctrl-C: it tells the ranks a second later, with SIGTERM,
+# kills them after another second, and exits with 1 whatever they say. Here it
+# has ten seconds' patience, for the sake of a busy machine; the tasks would
+# have a minute, but are killed before that.
 export OMPI_MCA_odls_base_sigkill_timeout=10
 begin_ranks stubborn --grace 1m
 kill -INT $launcher

@@ -8,7 +8,7 @@ export TMPDIR="$BED"
 . "$TOP/tests/mpi/lib.sh"
 unset TMPDIR
 
-# What ssh would do.
+# It stands in for ssh.
 cat >agent <<'AGENT'
 #!/bin/sh
 pid=$(cat "$BED/node.$1")

@@ -64,7 +64,7 @@ ok 'so are those of a session that goes on with a changed bag'
 # ---- a change of one microsecond ----
 
 cp bag.bats changed
-# Of the history, where it is an element of an array; event is a view of it.
+# A DONE of the history, an element of an array there; event is a view of it.
 middle="seq = (SELECT seq FROM event WHERE session = 2 AND type = 'done'
     ORDER BY seq LIMIT 1 OFFSET 20)"
 seq=$(sql changed "SELECT seq FROM event WHERE $middle")

@@ -17,7 +17,7 @@ if ! ${MPIRUN:-mpirun} --version 2>/dev/null | grep -q 'Open MPI' ||
     exit
 fi
 
-# Of each 1000 tasks 960 just end, 10 fail at first and 10 always, 8 hang at
+# In each 1000 tasks 960 just end, 10 fail at first and 10 always, 8 hang at
 # first, 6 yield at first, and 6 take their time. No machine is so fast that
 # the bag is done before the first workers are killed.
 awk -v n="$tasks" 'BEGIN {

@@ -39,7 +39,8 @@ expect 4 bats 2 bag --clusters one.ini --budget 1 --time-scale 3600 --grace 100m
 nobody_left
 ok 'so is one that ignores TERM, with all that it has started'
 
-# By the hour: an allocation. Two ranks that work, and rank 0, each 1 per second.
+# By the hour: an allocation. Two ranks that work, and rank 0, each 1 per
+# second.
 printf '[cluster all]\ncharge = 3600/h\n' >held.ini
 yes 'sleep 0.3' | head -n 4 >bag
 bats 3 bag --clusters held.ini --json report.json

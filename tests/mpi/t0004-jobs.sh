@@ -1,7 +1,7 @@
 #!/bin/bash
 # A run without a launcher starts itself, on this machine.
 . "$TOP/tests/mpi/lib.sh"
-# What a test of ranks needs is not here where somebody just types a command.
+# Somebody who just types a command has not set what tests of ranks need.
 unset OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 unset OMPI_MCA_rmaps_base_oversubscribe OMPI_MCA_mpi_yield_when_idle
 unset OMPI_MCA_hwloc_base_binding_policy

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What people and programs are told of a run, and that it is true.
+# People and programs are told of a run what is true.
 . "$TOP/tests/mpi/lib.sh"
 
 cat >clusters.ini <<'INI'

@@ -64,7 +64,7 @@ grep -c '' changed | grep -qx 1
 grep -q '^> 3	' changed
 ok 'a resumed run goes on with it: one line per task, the last result'
 
-# What a crash leaves: the line of a task whose result was not recorded yet,
+# A crash leaves this: the line of a task whose result was not recorded yet,
 # and half a line. Two of the others have new numbers.
 grep '^1	' log | sed 's/^1/7/' >>log
 printf '2\thalf' >>log

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What a person sees on a terminal; script(1) is the terminal.
+# A person at a terminal sees this; script(1) is the terminal.
 . "$TOP/tests/mpi/lib.sh"
 
 if ! script --version 2>/dev/null | grep -q util-linux; then

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What strangers write into a field goes through every output, and controls
+# A field that strangers write goes through every output, and controls
 # neither the terminal nor the shell, nor breaks JSON, CSV or a job script.
 . "$TOP/tests/mpi/lib.sh"
 
@@ -20,7 +20,7 @@ touch pwned #
 #SBATCH --uid=0
 x"
 long=$(printf %4096s | tr ' ' X)
-# What a terminal may get of it.
+# A terminal may get this of it.
 shown='touch pwned)`touch pwned`\\e\[2J\\xc2\\x9bJ\\x07'
 
 # clean FILE...: not empty, and printable UTF-8 without what controls.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What earlier sessions have measured is not measured, and paid, again.
+# Runtimes that earlier sessions measured are not measured, and paid, again.
 . "$TOP/tests/mpi/lib.sh"
 
 two_clusters >clusters

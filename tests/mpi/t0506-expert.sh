@@ -30,8 +30,8 @@ grep -q '^timed out  [1-9]' err
 "$BATS_MPI" record verify bag >verified
 ok 'all tasks are done though executions are lost, and the record is true'
 
-# Of the cheap machines, each execution that answered is charged once, no other
-# one is.
+# Each execution that answered on a cheap machine is charged once, no other one
+# is.
 "$BATS_MPI" log bag --json | grep '"machine": *"cheap-' >cheap
 charged=$(grep -c '"what": *"charged"' cheap)
 answered=$(grep -E '"what": *"(done|superseded)"' cheap | grep -vcE "signal|timed out")
@@ -39,7 +39,7 @@ lost=$(grep -c 'timed out' cheap)
 test "$charged" -eq "$answered" && test "$lost" -gt 0
 ok 'what is lost is not charged'
 
-# What is lost here has not run for 30 s; tasks take 10 minutes.
+# Lost tasks have not run for 30 s here; tasks take 10 minutes.
 sed 's/^reliability.*/&\nnoticed = 30s/' clusters >told
 bats 9 run bag --time-scale 1000 --seed 4 -c told --policy expert \
     --strategy AUR --record n --json report

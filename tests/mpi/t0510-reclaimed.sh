@@ -1,11 +1,11 @@
 #!/bin/bash
-# Machines that are taken away with a notice: by emulation, and by SIGTERM to the
-# rank on a node.
+# Machines that are taken away with a notice: by emulation, and by SIGTERM to
+# the rank on a node.
 . "$TOP/tests/mpi/lib.sh"
 
 notices() { sqlite3 "$1.bats" "SELECT count(*) FROM event WHERE type = '$2'"; }
-# In virtual time: an hour is 3.6 s. Each of the two spot machines lives for half
-# an hour, for which nothing is charged.
+# In virtual time: an hour is 3.6 s. Each of the two spot machines lives for
+# half an hour, for which nothing is charged.
 printf '# age\n1ms\n\n2ms # the second\n' >ages
 cat >clusters <<END
 [run]
@@ -95,8 +95,8 @@ test "$(cat state.1)" = saved
 test "$(notices one notice)" -eq 1
 ok 'a task whose rank gets SIGTERM migrates with its state'
 
-# The rank hears of it before the emulated notice, which is for later, and is gone
-# by then; the run goes on.
+# The rank hears of it before the emulated notice, which is for later, and is
+# gone by then; the run goes on.
 printf '60s\n' >ages
 sed '/notice/a lifetime = trace ages' real >early
 rm -f one.bats log state.*

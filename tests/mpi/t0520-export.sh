@@ -1,6 +1,7 @@
 #!/bin/bash
-# A run as WfFormat: valid by the schema of https://github.com/wfcommons/WfFormat
-# (wfformat-1.5.json, commit 6bd37dc, LGPL 3), and read back by our own reader.
+# A run as WfFormat: valid by the schema of
+# https://github.com/wfcommons/WfFormat (wfformat-1.5.json, commit 6bd37dc, LGPL
+# 3), and read back by our own reader.
 . "$TOP/tests/mpi/lib.sh"
 
 export_to() {

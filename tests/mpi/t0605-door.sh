@@ -79,8 +79,8 @@ replays() {
 replays 'it has another secret'
 ok 'what was proved once proves nothing again'
 
-# changes WHAT: somebody between the two changes a bit of a HELLO (change), or of
-# the WELCOME before it (welcome).
+# changes WHAT: somebody between the two changes a bit of a HELLO (change), or
+# of the WELCOME before it (welcome).
 changes() {
     rm -f passed
     python3 "$TOP/tests/mpi/knock.py" "$1" door passed >answer &

@@ -17,7 +17,7 @@ awk '/^@sleep/ { n++; x = $2 / 60; sum += x; squares += x * x }
     "$B/das/bag.txt"
 ok "the bag is 1000 tasks of mean 15 and deviation 2.24 minutes"
 
-# What is charged is always the windows times the charges, 3 and 9.
+# The charge is always the windows times the charges, 3 and 9.
 for run in rr bats-rr bats-min; do
     [ "$(value $run charged)" -eq $(($(value $run clusters.0.windows) * 3 + \
         $(value $run clusters.1.windows) * 9)) ]

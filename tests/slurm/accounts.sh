@@ -1,6 +1,6 @@
-# Sourced after lib.sh by what needs a Slurm that keeps accounts: starts slurmdbd
-# and its database; where these are missing, skips the test. Then add accounts, and
-# call `controller`.
+# Sourced after lib.sh by what needs a Slurm that keeps accounts: starts
+# slurmdbd and its database; where these are missing, skips the test. Then add
+# accounts, and call `controller`.
 for tool in slurmdbd sacctmgr mariadbd; do
     command -v $tool >/dev/null && continue
     skip "$tool is there" 'it is missing'
@@ -8,7 +8,7 @@ for tool in slurmdbd sacctmgr mariadbd; do
     exit
 done
 
-# What mariadb-install-db does, without its package. All of it ends with the
+# As mariadb-install-db does, without its package. All of it ends with the
 # testbed.
 db="mariadbd --no-defaults --user=root --datadir=$BED/db"
 mkdir db

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What is found in a Slurm job: clusters, charges, budget, deadline. The
-# charges are held against Slurm's own bill.
+# Clusters, charges, budget and deadline are found in a Slurm job. The charges
+# are held against Slurm's own bill.
 [ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 
@@ -168,7 +168,7 @@ test $code -eq 0
 has 'fast 2 2 8 16' 'slow 2 2 3 6' 'fast: fast1' 'slow: slow1'
 ok 'a heterogeneous srun outside of a job knows its partitions, too'
 
-# What is left of the job after earlier sessions is worth no less for them.
+# The rest of the job after earlier sessions is worth no less for them.
 cat >limit.sh <<'SH'
 #!/bin/bash
 #SBATCH -p slow --exclusive -N1 -n2 --time=3

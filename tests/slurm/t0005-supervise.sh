@@ -38,7 +38,7 @@ grep -q 'NodeList=fast1,slow\[1-4\]' out
 grep -q 'NumNodes=5 ' out
 ok 'nodes that the plan did without were given back'
 
-# What all nodes would have cost for the whole time: 132 per window.
+# All nodes for the whole time would have cost this: 132 per window.
 hours=$(sqlite3 bag.txt.bats 'SELECT (max(started_us + ended_us / time_scale) -
     min(started_us)) * time_scale / 3600e6 FROM session')
 perl -MJSON::PP -0777 -e '

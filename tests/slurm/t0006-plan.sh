@@ -17,7 +17,7 @@ cp plan.sh out
 bats-mpi plan bag.txt.profile --sbatch balanced 2>table | cmp - plan.sh
 ok 'which plan --sbatch has written'
 
-# What the table says: machines of a cluster.
+# Machines of each cluster, by the table.
 asked() {
     awk '$1 == "schedule" { for (i = 2; $i != "ends"; i++) name[i + 1] = $i }
         $2 == "balanced" { for (i in name) if ($i != "-")

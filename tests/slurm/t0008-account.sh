@@ -1,5 +1,5 @@
 #!/bin/bash
-# What jobs are billed where Slurm keeps accounts: slurmdbd, with its database.
+# Bills of jobs where Slurm keeps accounts: slurmdbd, with its database.
 [ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# How a step ends whose job is taken away, or whose ranks die.
+# Ends of steps whose job is taken away, or whose ranks die.
 [ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 printf '%s\n' SlurmdTimeout=6 KillWait=2 >>"$SLURM_CONF"

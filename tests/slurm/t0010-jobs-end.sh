@@ -1,5 +1,5 @@
 #!/bin/bash
-# How the jobs of the job scripts end when something has gone wrong.
+# Jobs of the job scripts end well when something has gone wrong.
 [ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 scripts=$TOP/jobscripts
@@ -127,7 +127,7 @@ squeue -h -o '%i %j %T' >out
 test ! -s out
 ok 'no job is left'
 
-# What the second job is submitted with, instead of submitting it.
+# Writes what the second job would be submitted with, and submits nothing.
 echo 'echo "account $SBATCH_ACCOUNT" >second' >submit
 cat >bin/srun <<'SH'
 #!/bin/sh

@@ -1,5 +1,6 @@
 #!/bin/bash
-# What befalls alloc: a full queue, Ctrl-C, a preempted job, its own death.
+# Faults that befall alloc: a full queue, Ctrl-C, a preempted job, its own
+# death.
 [ -n "${BED-}" ] || exec sh "$TOP/tests/slurm/testbed.sh" bash "$0"
 . "$TOP/tests/slurm/lib.sh"
 printf '%s\n' KillWait=2 >>"$SLURM_CONF"
@@ -228,7 +229,7 @@ own=$(sbatch --parsable -p slow -n1 -o own.out --wrap "bats-mpi alloc own \
 within 120 job_is "$own" 'COMPLETED|FAILED|CANCELLED|TIMEOUT'
 cp own.out err
 test "$(sort -u ran.own | wc -l)" -eq 8
-# What has no machine is the run's own job: 3 per hour.
+# A charge without a machine is the run's own job: 3 per hour.
 sqlite3 own.bats "SELECT total(amount) FILTER (WHERE machine IS NULL) / 3e6
     * 3600, total(amount) FILTER (WHERE machine IS NOT NULL) FROM ledger" |
     awk -F'|' -v held="$(SLURM_TIME_FORMAT=%s squeue -h -t all -j "$own" \

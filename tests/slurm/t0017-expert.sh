@@ -25,7 +25,8 @@ name_of() {
     sqlite3 bag.bats "SELECT json_extract(options, '\$.run.jobs_name')
         FROM session ORDER BY id DESC LIMIT 1"
 }
-# accounts STATE...: jobs of the run, a line each: partition, state, billing-hours.
+# accounts STATE...: jobs of the run, a line each: partition, state,
+# billing-hours.
 accounts() {
     sacct -D -X -n -P --name "$(name_of)" -S now-1hour \
         -o Partition,State,ElapsedRaw,AllocTRES |

@@ -2,12 +2,13 @@
 # testbed.sh COMMAND...: a small Slurm cluster for as long as COMMAND runs.
 #
 # Eight nodes, fast1..fast4 (partition fast, charge 8) and slow1..slow4
-# (partition slow, charge 3; partition preemptible, whose jobs make way), each with its own processes, network, host name,
-# /tmp and /dev/shm, so that ranks on different nodes talk over the network and
-# share nothing else; one controller, where COMMAND runs. Everything lives in
-# namespaces below one process: whatever ends this script, the kernel ends the
-# daemons and takes network and mounts away. Other testbeds and a Slurm that
-# may be on the machine are not touched.
+# (partition slow, charge 3; partition preemptible, whose jobs make way), each
+# with its own processes, network, host name, /tmp and /dev/shm, so that ranks
+# on different nodes talk over the network and share nothing else; one
+# controller, where COMMAND runs. Everything lives in namespaces below one
+# process: whatever ends this script, the kernel ends the daemons and takes
+# network and mounts away. Other testbeds and a Slurm that may be on the machine
+# are not touched.
 #
 # In COMMAND's environment: SLURM_CONF; BED, a directory that every node sees
 # and that is removed at the end (after a KILL by the next testbed, which finds
@@ -50,7 +51,7 @@ if [ -z "${BED-}" ]; then
     $unshare true 2>/dev/null || cannot 'namespaces are not allowed'
     export unshare
 
-    # What testbeds leave that were killed. The time of its start tells a
+    # Remains of testbeds that were killed. The time of its start tells a
     # process from a later one of the same number.
     for old in /tmp/bats-slurm.*-*; do
         pid=${old#/tmp/bats-slurm.}
@@ -134,7 +135,7 @@ munged --force --key-file="$BED/munge.key" --socket="$BED/munge.socket" \
     give_up 'munged does not start'
 slurmctld -D </dev/null >"$BED/log/slurmctld" 2>&1 &
 
-# What a node sees in its /tmp of the machine's: the testbed and the build.
+# A node sees this of the machine's /tmp in its own: the testbed and the build.
 export seen="$BED ${TOP-} ${BATS_MPI+$(dirname "$BATS_MPI")}"
 number=10
 for node in $nodes; do

@@ -126,8 +126,8 @@ static void all_that_is_held_works_as_long_as_there_are_tasks(void **state)
     expect_no_idle(&w, BATS_FINISH_ALL_DONE);
 }
 
-/* The site bills 4 hours of 108 at least: what is done sooner costs as much, and
- * a budget below that starts nothing. */
+/* The site bills 4 hours of 108 at least: what is done sooner costs as much,
+ * and a budget below that starts nothing. */
 static void a_short_job_is_billed_the_least(void **state)
 {
     (void)state;
@@ -167,9 +167,9 @@ static void it_works_until_the_job_or_the_budget_ends(void **state)
     expect_no_idle(&w, BATS_FINISH_BUDGET);
 }
 
-/* By windows, which one allocation can emulate, the bag takes more time than the
- * job has. Windows after its end are worth nothing: who plans them does less
- * than all machines at once. Returns the tasks done. */
+/* By windows, which one allocation can emulate, the bag takes more time than
+ * the job has. Windows after its end are worth nothing: who plans them does
+ * less than all machines at once. Returns the tasks done. */
 static uint32_t tasks_done(const struct bats_policy *policy, bats_time end,
                            bats_money budget)
 {

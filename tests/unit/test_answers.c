@@ -103,10 +103,11 @@ static void what_is_too_new_says_nothing(void **state)
     free(a.times);
 }
 
-/* Nothing is known for sure: 10 instances sent at 0 took 100, 10 sent at 0 still
- * run at 400 or took 300, and 10 sent at 200 are 200 old: of those, 5 took 100.
- * By hand: 15 of 30 at 100; then at risk at 300 are 10, of which 5: 1/2 x 1/2. So
- * gamma = 3/4, two thirds of it at 100. Without weights it were 3 of 4. */
+/* Nothing is known for sure: 10 instances sent at 0 took 100, 10 sent at 0
+ * still run at 400 or took 300, and 10 sent at 200 are 200 old: of those, 5
+ * took 100. By hand: 15 of 30 at 100; then at risk at 300 are 10, of which 5:
+ * 1/2 x 1/2. So gamma = 3/4, two thirds of it at 100. Without weights it were 3
+ * of 4. */
 /* All of 200 answer, evenly from 100 to 300, and 250 have passed: a quarter is
  * still to come, or never. Half of that counts. */
 static void answers_that_keep_coming_are_expected_to(void **state)
@@ -151,9 +152,9 @@ static void times_are_weighted_for_what_still_runs(void **state)
 /*
  * Losses are noticed 5 after. By hand: two answer after 100 and one after 300;
  * one was lost at 100, one at 200, one runs since 400. Tasks: at 100 are 6, of
- * which 2 end: 1/3; at 300 are 2, one of which ends: half of 2/3; the last one is
- * taken to end now. Losses: at 100 are 6, one is lost: 1/6; at 200 are 3: a third
- * of 5/6. So 1/6 + 5/18 = 4/9 are lost in the end.
+ * which 2 end: 1/3; at 300 are 2, one of which ends: half of 2/3; the last one
+ * is taken to end now. Losses: at 100 are 6, one is lost: 1/6; at 200 are 3: a
+ * third of 5/6. So 1/6 + 5/18 = 4/9 are lost in the end.
  */
 static void two_lives_where_losses_are_noticed(void **state)
 {

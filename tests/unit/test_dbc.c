@@ -233,8 +233,8 @@ static void no_task_begins_that_cannot_end_by_the_deadline(void **state)
     }
 }
 
-/* A task has 15 of the 90, which b costs more than; when three are assigned to a,
- * the others have 20. Of 1,000 each goes where it ends first. */
+/* A task has 15 of the 90, which b costs more than; when three are assigned to
+ * a, the others have 20. Of 1,000 each goes where it ends first. */
 static void dbc_time_buys_what_a_task_has_the_money_for(void **state)
 {
     (void)state;
@@ -254,8 +254,8 @@ static void where_no_share_suffices_the_cheapest_does_what_it_can(void **state)
         30, 30);
 }
 
-/* A task has 17.5 of the 105: a gets a third of them, 2, and what that saves leaves
- * the others 21.25 each, for b. */
+/* A task has 17.5 of the 105: a gets a third of them, 2, and what that saves
+ * leaves the others 21.25 each, for b. */
 static void dbc_conservative_time_hands_savings_on(void **state)
 {
     (void)state;

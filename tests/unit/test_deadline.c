@@ -162,8 +162,8 @@ static void the_budget_is_stronger_than_the_deadline(void **state)
     assert_true(r.makespan > 3 * BATS_HOUR);
 }
 
-/* 320 h of work: 40 h of the cheap machines. What runs is cut off only when it is
- * known that a cheaper machine will do it again in time. */
+/* 320 h of work: 40 h of the cheap machines. What runs is cut off only when it
+ * is known that a cheaper machine will do it again in time. */
 static void tasks_longer_than_a_window_are_done(void **state)
 {
     (void)state;

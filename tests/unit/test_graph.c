@@ -1,4 +1,4 @@
-/* Which task waits for which others: the graph, and the bag with one. */
+/* Tasks wait for others: the graph, and the bag with one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -108,8 +108,8 @@ static void chain_goes_where_the_weight_is(void **state)
     bats_graph_release(&g);
 }
 
-/* By brute force: task `from` comes before task `to`, and `direct`: with nothing
- * but joints between them. */
+/* By brute force: task `from` comes before task `to`, and `direct`: with
+ * nothing but joints between them. */
 static bool comes_before(const struct bats_graph *g, uint32_t from,
                          uint32_t to, bool direct)
 {

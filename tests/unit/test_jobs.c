@@ -443,8 +443,8 @@ static void a_job_taken_over_works_like_any_other(void **state)
     bats_sched_destroy(s);
 }
 
-/* Two jobs wait for one task. The first that begins takes it, and the other one is
- * withdrawn, but begins before it hears of that. */
+/* Two jobs wait for one task. The first that begins takes it, and the other one
+ * is withdrawn, but begins before it hears of that. */
 static void a_job_that_begins_as_it_is_withdrawn_does_nothing(void **state)
 {
     (void)state;

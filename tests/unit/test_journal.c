@@ -1,6 +1,6 @@
-/* When what the engine hears and answers is safe. The disk is played by this
- * program: what SQLite syncs is copied into the directory "disk", which is all
- * that is left after a power cut. */
+/* The journal makes safe what the engine hears and answers, in time. The disk
+ * is played by this program: what SQLite syncs is copied into the directory
+ * "disk", which is all that is left after a power cut. */
 #include "helpers/record_fixture.h"
 
 #include <sys/stat.h>

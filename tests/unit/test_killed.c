@@ -1,6 +1,6 @@
-/* A run that is killed and resumed: what was held when it was killed is charged,
- * and once. One machine at 3 an hour, tasks of 20 minutes; every figure can be
- * worked out by hand. */
+/* A run that is killed and resumed: what was held when it was killed is
+ * charged, and once. One machine at 3 an hour, tasks of 20 minutes; every
+ * figure can be worked out by hand. */
 #include "helpers/record_fixture.h"
 
 #include "bats/graph.h"
@@ -143,8 +143,8 @@ static void kill_it(struct life *l)
     bats_record_abandon(l->record);
 }
 
-/* What a resumed run begins with; it does not begin, nor does it write more the
- * next time. */
+/* The charges that a resumed run begins with; it does not begin, nor does it
+ * write more the next time. */
 static bats_money charged(struct life *l)
 {
     open_bag(l);

@@ -163,9 +163,10 @@ static void a_chain_gets_one_machine(void **state)
     assert_int_equal(fastest(&e).plan.machines[0], 8);
 }
 
-/* 12 tasks side by side, of which a few take so long that with what waits for them
- * they are as long as ten of mean length: that is no sooner over on all machines,
- * and the windows last until then. Slow machines alone take longer. */
+/* 12 tasks side by side, of which a few take so long that with what waits for
+ * them they are as long as ten of mean length: that is no sooner over on all
+ * machines, and the windows last until then. Slow machines alone take
+ * longer. */
 static void no_end_is_sooner_than_the_longest_chain(void **state)
 {
     (void)state;

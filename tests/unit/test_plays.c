@@ -292,7 +292,7 @@ static void what_is_known_from_before_decides_at_once(void **state)
     assert_int_equal(told.decided, 0);
 }
 
-/* What is sent until the moment of the decision answers as before, and what is
+/* Instances sent until the moment of the decision answer as before, and those
  * sent later always. */
 static void it_decides_again_when_more_answer(void **state)
 {

@@ -1,4 +1,4 @@
-/* How policy bats begins, in the simulator: what is known decides whether there
+/* Policy bats begins, in the simulator: what is known decides whether there
  * is anything to learn first. Two clusters of four machines at 1 and at 8 per
  * hour, equally fast; tasks of ten minutes, windows of an hour. */
 #include <setjmp.h>

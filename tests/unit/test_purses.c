@@ -13,8 +13,8 @@ struct bed {
     uint16_t purse[TASKS];
 };
 
-/* Tasks 0, 1 are of workflow 0, the others of workflow 1; each is before the next
- * one. */
+/* Tasks 0, 1 are of workflow 0, the others of workflow 1; each is before the
+ * next one. */
 static struct bed *prepare(uint32_t n_machines, bats_money first,
                            bats_money second)
 {

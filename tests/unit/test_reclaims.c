@@ -1,5 +1,5 @@
-/* Machines that are billed by the second, and reclaimed: by hand. Random ones are
- * in test_reclaims_property.c. */
+/* Machines that are billed by the second, and reclaimed: by hand. Random ones
+ * are in test_reclaims_property.c. */
 #include "helpers/reclaims_fixture.h"
 
 /* One machine at 1 an hour, tasks of 20 minutes, windows of an hour. */
@@ -89,8 +89,9 @@ static void what_may_be_free_is_held_all_the_same(void **state)
     assert_int_equal(w.status.done, 6);
 }
 
-/* A task of 20 minutes, told after 8, saves its state and goes on on the machine
- * on demand, 10 s later; nobody acquires a third one of the first kind. */
+/* A task of 20 minutes, told after 8, saves its state and goes on on the
+ * machine on demand, 10 s later; nobody acquires a third one of the first
+ * kind. */
 static void a_task_migrates_with_its_state(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 /*
- * Random worlds of machines that may be reclaimed, most with tasks that wait for
+ * Random worlds of machines that may be reclaimed, most with tasks that wait
+ * for
  * others: all policies, and all ways in which a machine is billed by itself.
  * reclaims_fixture.h says what is asserted. 5,000 histories, or as many as the
  * environment says:

@@ -274,8 +274,8 @@ static void a_history_is_read_as_it_was_written(void **state)
         "time-out -43 copy 0 1 4 2 - -44 finished - - - - halted");
 }
 
-/* Machine 1 has two slots; a task takes two minutes of virtual time, and a little
- * more with its number. */
+/* Machine 1 has two slots; a task takes two minutes of virtual time, and a
+ * little more with its number. */
 static void results_that_come_at_once_came_one_after_another(void **state)
 {
     static const struct {

@@ -405,7 +405,7 @@ static void the_engine_decides_the_same_again(void **state)
     assert_true(events > 20 * RECORDS);
 }
 
-/* What was open when it was killed is charged when it is continued. */
+/* Money that was held when it was killed is charged when it is continued. */
 static void a_killed_run_stays_within_its_budget(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What a sampling phase costs where machine-windows are planned: no more than
- * it takes to know where each cluster stands. Played by the simulator. */
+/* A sampling phase where machine-windows are planned costs no more than it
+ * takes to know where each cluster stands. Played by the simulator. */
 #include "helpers/sim_fixture.h"
 
 #include <math.h>

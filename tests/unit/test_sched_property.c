@@ -3,8 +3,8 @@
  * commands in any order and at any time, loses machines, fails tasks, sends
  * nonsense and stops. Idle machines may run replicas. After every event the
  * engine's own invariants are checked, and a second bookkeeping that knows the
- * commands only. In some worlds tasks wait for others, with joints between them,
- * and belong to workflows with budgets of their own.
+ * commands only. In some worlds tasks wait for others, with joints between
+ * them, and belong to workflows with budgets of their own.
  *
  * The digest of all that the engine answers says whether it still answers the
  * same to the same events. A change that is meant to decide otherwise changes

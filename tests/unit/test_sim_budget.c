@@ -1,7 +1,7 @@
 /*
  * Random scenarios: whatever the clusters, charges, distributions, budgets,
- * deadlines, losses, start-up times, noise and way of billing, no budget is ever exceeded,
- * no task gets lost and nobody beats the clairvoyant bound.
+ * deadlines, losses, start-up times, noise and way of billing, no budget is
+ * ever exceeded, no task gets lost and nobody beats the clairvoyant bound.
  *
  *     BATS_SCENARIOS=200000 make tests TESTS=build/tests/test_sim_budget
  */

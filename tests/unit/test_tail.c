@@ -105,8 +105,8 @@ static void begin(struct play *p, enum bats_tail tail, uint32_t n_tasks,
 
 /*
  * Five tasks are done at minute 21. In slow minutes they have taken 20, 60, 20
- * and, on the fast one, twice 10, 30. The early slow machine runs its task since
- * minute 1, the other one, if there is a task for it, since minute 21.
+ * and, on the fast one, twice 10, 30. The early slow machine runs its task
+ * since minute 1, the other one, if there is a task for it, since minute 21.
  */
 static void begin_late(struct play *p, enum bats_tail tail, uint32_t n_tasks,
                        uint32_t early)

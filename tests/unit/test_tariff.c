@@ -146,8 +146,8 @@ static void what_does_not_fit_is_unlimited(void **state)
     assert_int_equal(cost(&t, 0, BATS_HOUR, BATS_END_USER), BATS_UNLIMITED);
 }
 
-/* 34 % of the machines are reclaimed, of these half before 1.5 h and 14 % within
- * 20 minutes (4.76 % of all). */
+/* 34 % of the machines are reclaimed, of these half before 1.5 h and 14 %
+ * within 20 minutes (4.76 % of all). */
 static void lifetimes_are_the_published_ones(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /*
  * history_checks: what test_sched_property.c asserts after every event: the
- * invariants of the engine, and a second bookkeeping that knows its commands only.
+ * invariants of the engine, and a second bookkeeping that knows its commands
+ * only.
  */
 #ifndef BATS_HISTORY_CHECKS_H
 #define BATS_HISTORY_CHECKS_H

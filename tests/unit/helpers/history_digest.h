@@ -1,5 +1,5 @@
-/* history_digest: all that the engine answers in a history, as one number (FNV-1a,
- * word by word), for test_sched_property.c. */
+/* history_digest: all that the engine answers in a history, as one number
+ * (FNV-1a, word by word), for test_sched_property.c. */
 #ifndef BATS_HISTORY_DIGEST_H
 #define BATS_HISTORY_DIGEST_H
 

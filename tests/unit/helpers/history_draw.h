@@ -1,6 +1,6 @@
 /*
- * history_draw: the worlds of test_sched_property.c, drawn at random. The seeds of
- * each kind follow those of the one before.
+ * history_draw: the worlds of test_sched_property.c, drawn at random. The seeds
+ * of each kind follow those of the one before.
  */
 #ifndef BATS_HISTORY_DRAW_H
 #define BATS_HISTORY_DRAW_H

@@ -1,7 +1,8 @@
 /*
- * history_world: the small world of test_sched_property.c: machines with queues,
- * and what is known of them from the commands alone. history_draw.h makes one,
- * history_checks.h keeps its books, history_digest.h sums up the answers.
+ * history_world: the small world of test_sched_property.c: machines with
+ * queues, and what is known of them from the commands alone. history_draw.h
+ * makes one, history_checks.h keeps its books, history_digest.h sums up the
+ * answers.
  */
 #ifndef BATS_HISTORY_WORLD_H
 #define BATS_HISTORY_WORLD_H

@@ -1,11 +1,12 @@
 /*
- * reclaims_fixture: a world of machines that may be reclaimed, for the simulator
- * to play. A test fills it in and calls play(). What is asserted then is added up
- * from events and commands alone: what is charged is within the budget at every
- * instant; machines are acquired that are neither held nor gone, and none that
- * may be reclaimed while one of them is about to go; no task begins before its
- * parents are done, on a machine that is not held, or after it is done; each is
- * done once; and what is billed by the second is what the tariff says.
+ * reclaims_fixture: a world of machines that may be reclaimed, for the
+ * simulator to play. A test fills it in and calls play(). What is asserted then
+ * is added up from events and commands alone: what is charged is within the
+ * budget at every instant; machines are acquired that are neither held nor
+ * gone, and none that may be reclaimed while one of them is about to go; no
+ * task begins before its parents are done, on a machine that is not held, or
+ * after it is done; each is done once; and what is billed by the second is what
+ * the tariff says.
  */
 #ifndef BATS_RECLAIMS_FIXTURE_H
 #define BATS_RECLAIMS_FIXTURE_H
