@@ -51,6 +51,8 @@ count "event: bats, 1000 machines" 110000 bats_sched_handle \
     "$engine" bats 1000000 1000 110000
 count "event: bkp, 1000 machines" 110000 bats_sched_handle \
     "$engine" bkp 1000000 1000 110000
+count "event: rr, 1000 machines, each task after 10" 110000 bats_sched_handle \
+    "$engine" rr 200000 1000 110000 10
 count "plan: unrelated, 16 x 4096" 30 bats_plan_solve \
     "$planner" unrelated 6 16 4096 30
 count "plan: similar, 16 x 4096" 30 bats_plan_solve \
