@@ -20,8 +20,8 @@ profile() { # NAME ARGUMENT...
         sed -n 's/^ *\([0-9,]*\) *([^)]*) *\([^ ]*\):.*/\1 \2/p' |
         awk -v name="$name" -v runs="$runs" '
             { gsub(",", "", $1) }
-            $2 ~ /src\/(core|sim|util)\// { sub(/.*src\//, "", $2) }
-            $2 !~ /^(core|sim|util)\// { $2 = "libraries" }
+            { ours = sub(/.*src\//, "", $2) }
+            !ours { $2 = "libraries" }
             { printf "%s\t%s\t%.0f\n", name, $2, $1 / runs }'
 }
 
