@@ -117,7 +117,7 @@ void bats_series_use(const struct bats_run_history *h,
     for (size_t i = 0; i < h->n_holds; i++) {
         const struct bats_history_hold *x = &h->holds[i];
         const struct bats_history_machine *m = &h->machines[x->machine];
-        use[m->cluster].paid += (double)(x->end - x->begin) * m->slots;
+        use[m->cluster].paid += (double)(x->paid_end - x->begin) * m->slots;
     }
     for (size_t i = 0; i < h->n_spans; i++)
         use[h->machines[h->spans[i].machine].cluster].used +=

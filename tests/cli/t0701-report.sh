@@ -8,7 +8,12 @@ for i in $(seq 40); do
 done >bag
 printf 'echo "</script><img src=x onerror=alert(2)>%s" >&2; exit 3\n' 1 2 >>bag
 expect 1 bats 7 bag -c c.ini --budget 300 --time-scale 1200 --seed 3
+grep -E '^(slow|fast) .*%$' err | awk '{ print $1, $NF + 0 }' >bill
 "$BATS_MPI" report bag 2>err
+awk -F '<td>' '/^<tr><td>(slow|fast)<td>[39]<td>3/ { print $2, $10 + 0 }' \
+    bag.html | paste -d ' ' bill - |
+    awk '$1 != $3 || ($2 - $4) ^ 2 > 4 { exit 1 } END { exit NR != 2 }'
+ok 'what is in use of the time paid is that of the bill'
 test "$(cat err)" = 'bats-mpi: written: bag.html'
 test "$(grep -c '<script' bag.html)" -eq 3
 grep -q "Content-Security-Policy.*default-src 'none'" bag.html

@@ -250,16 +250,19 @@ static bool add_holds(struct bats_run_history *h)
         return false;
     for (size_t i = 0; i < h->n_charges; i++) {
         const struct bats_history_charge *c = &h->charges[i];
-        bats_time end = c->begin + h->window;
+        bats_time paid_end = c->begin + h->window;
+        bats_time end = paid_end < h->end ? paid_end : h->end;
         is_allocation |= c->machine == UINT32_MAX;
-        if (end > h->end)
-            end = h->end;
-        if (c->machine != UINT32_MAX && c->begin < end)
-            h->holds[h->n_holds++] =
-                (struct bats_history_hold){c->begin, end, c->machine};
+        if (c->machine == UINT32_MAX || c->begin >= end)
+            continue;
+        if (c->amount != h->charge[h->machines[c->machine].cluster])
+            paid_end = end; /* by use */
+        h->holds[h->n_holds++] =
+            (struct bats_history_hold){c->begin, end, paid_end, c->machine};
     }
     for (uint32_t i = 0; is_allocation && i < h->n_machines; i++)
-        h->holds[h->n_holds++] = (struct bats_history_hold){0, h->end, i};
+        h->holds[h->n_holds++] =
+            (struct bats_history_hold){0, h->end, h->end, i};
     return true;
 }
 

@@ -39,9 +39,11 @@ struct bats_history_charge {
     bats_money amount;
 };
 
-/* A machine that was paid: for a window, or, in an allocation, all the time. */
+/* A machine that was paid: for a window, or, in an allocation, all the time.
+ * The axis ends with the last session; a window that was charged as a whole may
+ * be paid beyond. */
 struct bats_history_hold {
-    bats_time begin, end;
+    bats_time begin, end, paid_end;
     uint32_t machine;
 };
 
