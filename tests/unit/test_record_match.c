@@ -139,6 +139,23 @@ static void lines_that_come_and_go_leave_the_rest_alone(void **state)
     bats_record_abandon(r);
 }
 
+/* Commands that are there twice: one that comes back to its number is that one,
+ * and the others are taken in their order. */
+static void equal_commands_keep_their_order(void **state)
+{
+    (void)state;
+    RECORD("a", "a", "b", "b");
+    struct bats_record *r = OPEN("x", "b", "b", "a");
+    assert_string_equal(found(r, 4), "+ >4f =d >1d");
+    bats_record_abandon(r);
+    r = OPEN("x");
+    begin(r, 1);
+    close_record(r);
+    r = OPEN("y", "a", "a");
+    assert_string_equal(found(r, 3), "!1 =f >1d");
+    bats_record_abandon(r);
+}
+
 static void the_same_command_keeps_its_number_if_it_can(void **state)
 {
     (void)state;
@@ -218,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(a_changed_bag_is_told_task_by_task),
         T(lines_that_come_and_go_leave_the_rest_alone),
+        T(equal_commands_keep_their_order),
         T(the_same_command_keeps_its_number_if_it_can),
         T(a_command_with_its_number_is_another_elsewhere),
         T(every_edit_keeps_what_it_can),
