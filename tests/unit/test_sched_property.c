@@ -14,7 +14,7 @@
 #include "helpers/history_draw.h"
 
 /* The digests of all histories. */
-#define DIGEST_BATS UINT64_C(0xbcb1b41f501da706)
+#define DIGEST_BATS UINT64_C(0x5b8138a2207b320c)
 #define DIGEST_BKP UINT64_C(0xddf551caa5b0e6d4)
 #define DIGEST_DBC UINT64_C(0x417e60b24b0af301)
 #define DIGEST_EXPERT UINT64_C(0x5144b530d5082779)
