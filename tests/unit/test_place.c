@@ -1,15 +1,10 @@
 /* Policies that say which task runs on which machine: their qualities by hand,
  * sub-deadlines, and a workflow in budget and deadline. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "helpers/sim_fixture.h"
 
-#include <cmocka.h>
+#include <math.h>
 
 #include "engine/policy/place.h"
-#include "sim/sim.h"
 
 /* By hand: TQ 1, 1/2, 0; CQ 0, 2/3, 1; RQ 1, 1, 0. */
 static const struct place_offer offers[] = {
@@ -60,47 +55,38 @@ sub_deadlines_leave_the_least_time_to_those_that_follow(void **state)
     bats_graph_release(&g);
 }
 
-static bats_money unit = BATS_UNIT;
-
-static const struct bats_machine_spec machines[] = {{1, 1}, {0, 1}, {1, 1}};
 static const bats_time told[] = {BATS_MINUTE, BATS_MINUTE, BATS_MINUTE,
                                  BATS_MINUTE};
-static const bats_time *work = told;
-static const double speed[] = {1, 2};
 
-/* A machine that takes a minute for 1, and one that takes half of it for 3. All
- * tasks last a minute. What is done, when, for what. */
-static void run(const struct bats_policy *policy, bats_money budget,
-                bats_time deadline, struct bats_sched_status *status,
-                bats_time *end)
+/* A machine that takes a minute for 1, and before it one that takes half of it
+ * for 3. All tasks last a minute, as the policy is told. */
+static void prepare(struct world *w, const struct bats_policy *policy,
+                    uint32_t n_tasks, struct bats_graph *graph,
+                    const struct bats_edge *list, size_t n_edges)
 {
-    const struct bats_cluster clusters[] = {
-        {.name = "slow", .charge = unit, .max = 1},
-        {.name = "fast", .charge = 6 * unit, .max = 1}};
+    set_up_world(w, policy, n_tasks, BATS_MINUTE, 1, 1, 6, BATS_UNLIMITED);
+    assert_int_equal(
+        bats_graph_init(graph, n_tasks, n_tasks, list, n_edges, NULL), 0);
+    w->machines[0].cluster = 1;
+    w->machines[1].cluster = 0;
+    w->speed[1] = 2;
+    w->o.told = told;
+    w->o.sched.graph = graph;
+    w->o.sched.window = BATS_MINUTE;
+    w->o.sched.billing.model = BATS_BILLING_USE;
+}
+
+/* The four tasks, where all costs and the budget are so many times as much. */
+static void run(struct world *w, const struct bats_policy *policy,
+                bats_money budget, bats_money times, bats_time deadline)
+{
     struct bats_graph g;
-    struct bats_sched *s;
-    struct bats_error err;
-    assert_int_equal(bats_graph_init(&g, 4, 4, edges, 4, &err), 0);
-    struct bats_sim_options o = {
-        .sched = {.policy = policy,
-                  .n_tasks = 4,
-                  .graph = &g,
-                  .clusters = clusters,
-                  .n_clusters = 2,
-                  .machines = machines,
-                  .n_machines = 2,
-                  .window = BATS_MINUTE,
-                  .budget = budget,
-                  .goal = {.deadline = deadline},
-                  .billing = {.model = BATS_BILLING_USE}},
-        .work = work,
-        .told = told,
-        .speed = speed};
-    if (bats_sim_run(&o, &s, end, &err) < 0)
-        fail_msg("%s", err.text);
-    bats_sched_check(s);
-    bats_sched_status(s, status);
-    bats_sched_destroy(s);
+    prepare(w, policy, 4, &g, edges, 4);
+    for (size_t i = 0; i < 2; i++)
+        w->clusters[i].charge *= times;
+    w->o.sched.budget = budget * times;
+    w->o.sched.goal.deadline = deadline;
+    simulate(w);
     bats_graph_release(&g);
 }
 
@@ -109,27 +95,26 @@ static void deadline_and_budget_say_where_tasks_run(void **state)
     (void)state;
     static const struct bats_policy *const policies[] = {&bats_policy_miser,
                                                          &bats_policy_mw_dbs};
-    struct bats_sched_status status;
-    bats_time end;
+    struct world w;
     for (size_t i = 0; i < 2; i++) { /* all on the slow machine */
-        run(policies[i], 4 * BATS_UNIT, 0, &status, &end);
-        assert_int_equal(status.done, 4);
-        assert_int_equal(status.charged, 4 * BATS_UNIT);
-        assert_int_equal(end, 4 * BATS_MINUTE);
+        run(&w, policies[i], 4 * BATS_UNIT, 1, 0);
+        assert_int_equal(w.status.done, 4);
+        assert_int_equal(w.status.charged, 4 * BATS_UNIT);
+        assert_int_equal(w.makespan, 4 * BATS_MINUTE);
     }
-    /* 0 on the fast one, which joins first, until 30; 1 on the slow one, of equal
-     * quality and before the other, until 90; 2 can not wait for that: on the fast
-     * one until 60; 3 as 1, until 150. */
+    /* 0 on the fast one, which joins first, until 30; 1 on the slow one, of
+     * equal quality and before the other, until 90; 2 can not wait for that: on
+     * the fast one until 60; 3 as 1, until 150. */
     bats_time deadline = 150 * BATS_SECOND;
-    run(&bats_policy_miser, 100 * BATS_UNIT, deadline, &status, &end);
-    assert_int_equal(status.done, 4);
-    assert_int_equal(end, deadline);
-    assert_int_equal(status.charged, 8 * BATS_UNIT);
+    run(&w, &bats_policy_miser, 100 * BATS_UNIT, 1, deadline);
+    assert_int_equal(w.status.done, 4);
+    assert_int_equal(w.makespan, deadline);
+    assert_int_equal(w.status.charged, 8 * BATS_UNIT);
     /* All but 2 on the fast one: there is money. */
-    run(&bats_policy_mw_dbs, 100 * BATS_UNIT, deadline, &status, &end);
-    assert_int_equal(status.done, 4);
-    assert_int_equal(end, 120 * BATS_SECOND);
-    assert_int_equal(status.charged, 10 * BATS_UNIT);
+    run(&w, &bats_policy_mw_dbs, 100 * BATS_UNIT, 1, deadline);
+    assert_int_equal(w.status.done, 4);
+    assert_int_equal(w.makespan, 120 * BATS_SECOND);
+    assert_int_equal(w.status.charged, 10 * BATS_UNIT);
 }
 
 /* By hand, the soonest end of all schedules that cost no more. */
@@ -140,17 +125,14 @@ static void flow_ends_as_soon_as_the_money_allows(void **state)
         bats_money budget;
         bats_time end;
     } by_hand[] = {{4, 240}, {8, 150}, {10, 120}, {100, 120}};
-    struct bats_sched_status status;
-    bats_time end;
+    struct world w;
     for (size_t i = 0; i < 8; i++) { /* money is large, or small */
-        bats_money budget = by_hand[i % 4].budget;
-        unit = i < 4 ? BATS_UNIT : 1000000 * BATS_UNIT;
-        run(&bats_policy_flow, budget * unit, 0, &status, &end);
-        assert_int_equal(status.done, 4);
-        assert_true(status.charged <= budget * unit);
-        assert_int_equal(end, by_hand[i % 4].end * BATS_SECOND);
+        bats_money budget = by_hand[i % 4].budget * BATS_UNIT;
+        run(&w, &bats_policy_flow, budget, i < 4 ? 1 : 1000000, 0);
+        assert_int_equal(w.status.done, 4);
+        assert_true(w.status.charged <= w.o.sched.budget);
+        assert_int_equal(w.makespan, by_hand[i % 4].end * BATS_SECOND);
     }
-    unit = BATS_UNIT;
 }
 
 /* The first task has taken 40 % longer: the plan leaves money for that to happen
@@ -158,113 +140,67 @@ static void flow_ends_as_soon_as_the_money_allows(void **state)
 static void flow_puts_money_by_where_it_was_told_wrong(void **state)
 {
     (void)state;
-    static const bats_time longer[] = {84 * BATS_SECOND, 84 * BATS_SECOND,
-                                       84 * BATS_SECOND, 84 * BATS_SECOND};
-    struct bats_sched_status status;
-    bats_time end;
-    work = longer;
+    struct bats_graph g;
+    struct world w;
     for (int budget = 6; budget < 16; budget++) { /* 5.6 is the least cost */
-        run(&bats_policy_flow, budget * BATS_UNIT, 0, &status, &end);
-        assert_int_equal(status.done, 4);
+        prepare(&w, &bats_policy_flow, 4, &g, edges, 4);
+        for (int i = 0; i < 4; i++)
+            w.work[i] = 84 * BATS_SECOND;
+        w.o.sched.budget = budget * BATS_UNIT;
+        simulate(&w);
+        bats_graph_release(&g);
+        assert_int_equal(w.status.done, 4);
     }
-    work = told;
 }
 
 static void what_can_not_be_in_time_is_not_begun(void **state)
 {
     (void)state;
-    struct bats_sched_status status;
-    bats_time end;
-    run(&bats_policy_miser, 100 * BATS_UNIT, BATS_MINUTE, &status, &end);
-    assert_int_equal(status.finish, BATS_FINISH_TOO_LATE);
-    assert_int_equal(status.charged, 0);
+    struct world w;
+    run(&w, &bats_policy_miser, 100 * BATS_UNIT, 1, BATS_MINUTE);
+    assert_int_equal(w.status.finish, BATS_FINISH_TOO_LATE);
+    assert_int_equal(w.status.charged, 0);
 }
 
-/* A chain of three tasks of 6 seconds, each of another kind, at 60 or 360 an hour.
- * Nothing is known of the second one, nor of the fast machines, but that it costs
- * next to nothing anywhere. */
+/* A chain of three tasks of 6 seconds, each of another kind, at 60 or 360 an
+ * hour. Nothing is known of the second one, nor of the fast machines, but that
+ * it costs next to nothing anywhere. */
 static void a_task_of_a_new_kind_begins_on_a_new_machine(void **state)
 {
     (void)state;
-    enum { EACH = 12 };
-    const struct bats_cluster clusters[] = {
-        {.name = "slow", .charge = 60 * BATS_UNIT, .max = EACH},
-        {.name = "fast", .charge = 360 * BATS_UNIT, .max = EACH}};
     static const struct bats_edge chain[] = {{0, 1}, {1, 2}};
-    static const bats_time short_work[] = {6 * BATS_SECOND, 6 * BATS_SECOND,
-                                           6 * BATS_SECOND};
     static const uint16_t category[] = {0, 1, 2};
-    struct bats_machine_spec many[2 * EACH];
-    struct bats_sched_status status;
+    struct world w;
     struct bats_graph g;
-    struct bats_sched *s;
-    struct bats_error err;
-    bats_time end;
-    assert_int_equal(bats_graph_init(&g, 3, 3, chain, 2, &err), 0);
-    for (uint32_t i = 0; i < 2 * EACH; i++)
-        many[i] = (struct bats_machine_spec){i / EACH, 1};
-    struct bats_sim_options o = {
-        .sched = {.policy = &bats_policy_flow,
-                  .n_tasks = 3,
-                  .graph = &g,
-                  .category = category,
-                  .n_categories = 3,
-                  .clusters = clusters,
-                  .n_clusters = 2,
-                  .machines = many,
-                  .n_machines = 2 * EACH,
-                  .window = BATS_HOUR,
-                  .budget = 2 * BATS_UNIT,
-                  .billing = {.model = BATS_BILLING_USE}},
-        .work = short_work,
-        .speed = speed};
-    if (bats_sim_run(&o, &s, &end, &err) < 0)
-        fail_msg("%s", err.text);
-    bats_sched_status(s, &status);
-    bats_sched_destroy(s);
+    set_up_world(&w, &bats_policy_flow, 3, 6 * BATS_SECOND, 12, 60, 360,
+                 2 * BATS_UNIT);
+    assert_int_equal(bats_graph_init(&g, 3, 3, chain, 2, NULL), 0);
+    w.speed[1] = 2;
+    w.o.sched.graph = &g;
+    w.o.sched.category = category;
+    w.o.sched.n_categories = 3;
+    w.o.sched.billing.model = BATS_BILLING_USE;
+    simulate(&w);
     bats_graph_release(&g);
-    assert_int_equal(status.finish, BATS_FINISH_ALL_DONE);
+    assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
 }
 
-/* The same machines; tasks 0, 1 and 2, 3 are two workflows, and wait for none. */
-static void run_two(const struct bats_policy *policy,
+/* The same machines; tasks 0, 1 and 2, 3 are two workflows, and wait for
+ * none. */
+static void run_two(struct world *w, const struct bats_policy *policy,
                     const struct bats_purse purses[2],
-                    struct bats_purse_status status[2],
-                    struct bats_sched_status *whole)
+                    struct bats_purse_status status[2])
 {
-    const struct bats_cluster clusters[] = {
-        {.name = "slow", .charge = BATS_UNIT, .max = 1},
-        {.name = "fast", .charge = 6 * BATS_UNIT, .max = 1}};
     static const uint16_t purse[] = {0, 0, 1, 1};
     struct bats_graph g;
-    struct bats_sched *s;
-    struct bats_error err;
-    bats_time end;
-    assert_int_equal(bats_graph_init(&g, 4, 4, NULL, 0, &err), 0);
-    struct bats_sim_options o = {
-        .sched = {.policy = policy,
-                  .n_tasks = 4,
-                  .graph = &g,
-                  .clusters = clusters,
-                  .n_clusters = 2,
-                  .machines = machines,
-                  .n_machines = 2,
-                  .window = BATS_MINUTE,
-                  .budget = BATS_UNLIMITED,
-                  .purse = purse,
-                  .purses = purses,
-                  .n_purses = 2,
-                  .billing = {.model = BATS_BILLING_USE}},
-        .work = work,
-        .told = work,
-        .speed = speed};
-    if (bats_sim_run(&o, &s, &end, &err) < 0)
-        fail_msg("%s", err.text);
-    bats_sched_check(s);
-    bats_sched_status(s, whole);
+    prepare(w, policy, 4, &g, NULL, 0);
+    w->o.sched.purse = purse;
+    w->o.sched.purses = purses;
+    w->o.sched.n_purses = 2;
+    play(w);
     for (uint32_t i = 0; i < 2; i++)
-        bats_sched_purse_status(s, i, &status[i]);
-    bats_sched_destroy(s);
+        bats_sched_purse_status(w->sched, i, &status[i]);
+    bats_sched_destroy(w->sched);
     bats_graph_release(&g);
 }
 
@@ -278,10 +214,10 @@ static void each_workflow_has_its_own_money_and_deadline(void **state)
         {.budget = 2 * BATS_UNIT},
         {.budget = 6 * BATS_UNIT, .deadline = BATS_MINUTE}};
     struct bats_purse_status status[2];
-    struct bats_sched_status whole;
+    struct world w;
     for (size_t i = 0; i < 3; i++) {
-        run_two(policies[i], purses, status, &whole);
-        assert_int_equal(whole.finish, BATS_FINISH_ALL_DONE);
+        run_two(&w, policies[i], purses, status);
+        assert_int_equal(w.status.finish, BATS_FINISH_ALL_DONE);
         assert_int_equal(status[0].charged, 2 * BATS_UNIT);
         assert_true(status[1].charged <= 6 * BATS_UNIT);
         assert_int_equal(status[1].ended, BATS_MINUTE);
@@ -295,56 +231,42 @@ static void a_late_workflow_ends_no_run_before_another_begins(void **state)
         {.budget = BATS_UNLIMITED, .deadline = 10 * BATS_SECOND},
         {.budget = BATS_UNLIMITED, .begin = 5 * BATS_MINUTE}};
     struct bats_purse_status status[2];
-    struct bats_sched_status whole;
-    run_two(&bats_policy_miser, purses, status, &whole);
-    assert_int_equal(whole.finish, BATS_FINISH_TOO_LATE);
+    struct world w;
+    run_two(&w, &bats_policy_miser, purses, status);
+    assert_int_equal(w.status.finish, BATS_FINISH_TOO_LATE);
     assert_int_equal(status[0].done, 0);
     assert_int_equal(status[1].done, 2);
     /* Time and money weigh the same: both on the slow one, offered first. */
     assert_int_equal(status[1].ended, 7 * BATS_MINUTE);
 }
 
-/* Two fast machines that are cheap, taken after 20 s of use with a notice of 10,
- * and a slow one: what has run for 10 s goes on there, not on the other one. */
+/* Two fast machines that are cheap, taken after 20 s of use with a notice of
+ * 10, and a slow one: what has run for 10 s goes on there, not on the other
+ * one. */
 static void what_is_reclaimed_goes_on_where_that_is_not_likely(void **state)
 {
     (void)state;
-    struct bats_cluster clusters[] = {
-        {.name = "slow", .charge = 6 * BATS_UNIT, .max = 1},
-        {.name = "fast",
-         .charge = BATS_UNIT,
-         .max = 2,
-         .reclaimable = true,
-         .notice = 10 * BATS_SECOND,
-         .lifetime = {.survival = BATS_SURVIVAL_EXPONENTIAL,
-                      .a = 1,
-                      .share = 1,
-                      .guaranteed = 20 * BATS_SECOND}}};
     struct bats_graph g;
-    struct bats_sched *s;
-    struct bats_error err;
-    bats_time end;
-    assert_int_equal(bats_graph_init(&g, 1, 1, NULL, 0, &err), 0);
-    struct bats_sim_options o = {
-        .sched = {.policy = &bats_policy_miser,
-                  .n_tasks = 1,
-                  .graph = &g,
-                  .clusters = clusters,
-                  .n_clusters = 2,
-                  .machines = machines,
-                  .n_machines = 3,
-                  .window = BATS_MINUTE,
-                  .budget = BATS_UNLIMITED,
-                  .billing = {.model = BATS_BILLING_USE}},
-        .work = work,
-        .told = work,
-        .speed = speed,
-        .saves = true};
-    if (bats_sim_run(&o, &s, &end, &err) < 0)
-        fail_msg("%s", err.text);
-    bats_sched_destroy(s);
+    struct world w;
+    prepare(&w, &bats_policy_miser, 1, &g, NULL, 0);
+    w.clusters[0].charge = 6 * BATS_UNIT;
+    w.clusters[1] = (struct bats_cluster){
+        .name = "fast",
+        .charge = BATS_UNIT,
+        .max = 2,
+        .reclaimable = true,
+        .notice = 10 * BATS_SECOND,
+        .lifetime = {.survival = BATS_SURVIVAL_EXPONENTIAL,
+                     .a = 1,
+                     .share = 1,
+                     .guaranteed = 20 * BATS_SECOND}};
+    w.machines[2] = (struct bats_machine_spec){1, 1};
+    w.o.sched.n_machines = 3;
+    w.o.saves = true;
+    simulate(&w);
     bats_graph_release(&g);
-    assert_int_equal(end, 50 * BATS_SECOND); /* 20 of 60 are done in 10 */
+    /* 20 of 60 are done in 10. */
+    assert_int_equal(w.makespan, 50 * BATS_SECOND);
 }
 
 int main(void)
