@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include "record/read/history.h"
-#include "record/verify/rebuild.h"
 
 /* ---- what is written ---- */
 
