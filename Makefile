@@ -123,8 +123,9 @@ BENCH_SRC = $(addprefix benchmarks/, \
 	estimate/regression.c tail/tables.c)
 # These need no MPI.
 CORE_BENCH_SRC = $(addprefix benchmarks/, \
-	bags.c dbc/grid.c engine.c expert/figures.c miser/graphs.c miser/paper.c miser/uniform.c \
-	money/runs.c money/told.c planner.c simulator.c sweeps.c windows.c)
+	bags.c dbc/grid.c engine.c expert/deviation.c expert/figures.c \
+	miser/graphs.c miser/paper.c miser/uniform.c money/runs.c money/told.c \
+	planner.c simulator.c sweeps.c windows.c)
 UNIT_SRC = $(wildcard tests/unit/test_*.c)
 FUZZ_SRC = $(wildcard tests/fuzz/fuzz_*.c)
 SCRIPT_TESTS = $(wildcard $(addprefix tests/,$(addsuffix /t[0-9]*.sh,\

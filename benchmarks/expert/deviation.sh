@@ -5,9 +5,14 @@
 #
 #   sh benchmarks/expert/deviation.sh [RUNS [FIRST SEED]] default 20 1; a minute
 cd "$(dirname "$0")/../.." || exit 1
+build=${B:-build}
+[ -x "$build/bench/expert/deviation" ] || {
+    echo 'deviation.sh: run "make bench-programs" first' >&2
+    exit 1
+}
 echo '| | tail | cost | from the true pools: tail | cost |'
 echo '|---|--:|--:|--:|--:|'
-"${B:-build}/bench/expert/deviation" "${1:-20}" 1 "${2:-1}" | awk -F'\t' '
+"$build/bench/expert/deviation" "${1:-20}" 1 "${2:-1}" | awk -F'\t' '
     function off(a, b) { a = 100 * (a - b) / b; return a < 0 ? -a : a }
     {
         n[$1]++
