@@ -451,7 +451,8 @@ bool bats_choosing_answer(struct bats_choosing *c,
 
 /* ---- the profile ---- */
 
-/* What is left of a graph, as far as runtimes are known. */
+/* Tells the profile of the tasks of a graph that are left, as far as runtimes
+ * are known. */
 static int set_graph(struct bats_profile *profile,
                      const struct bats_graph *graph,
                      const struct bats_sched *sched, uint8_t *state,

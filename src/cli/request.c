@@ -266,7 +266,7 @@ static bool any_unreliable(const struct bats_clusters_file *file)
     return false;
 }
 
-/* What only others can do is for them. */
+/* Chooses the default, unless an option asks for what only others can do. */
 static void choose_policy(const struct bats_request *r, enum bats_verb verb,
                           struct bats_settings *set)
 {

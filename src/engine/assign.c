@@ -139,8 +139,8 @@ static bool fill(struct bats_sched *e, uint32_t slot)
     return true;
 }
 
-/* Where machines are no jobs, one that works is acquired for that, though no
- * plan has asked for it. */
+/* The machine may run what it has begun. One that is no job is acquired for
+ * that, though no plan has asked for it. */
 static bool is_held(struct bats_sched *e, uint32_t machine)
 {
     struct state *s = &e->state;

@@ -493,7 +493,7 @@ static bool read_earlier(const json_t *object, struct bats_sched_options *o,
     return read_observations(seen, lists->seen);
 }
 
-/* What older sessions have: for which machines a window was asked for. */
+/* Older sessions only have the machines for which a window was asked for. */
 static bool read_asked_windows(const json_t *list, struct bats_sched_options *o,
                                struct bats_options_lists *lists)
 {

@@ -110,7 +110,7 @@ int bats_html_asked_init(struct bats_html_asked *asked, const json_t *run,
                          int64_t n_tasks, struct bats_error *err);
 void bats_html_asked_release(struct bats_html_asked *asked);
 
-/* Of the task with this number; 0: unknown. */
+/* The memory that the task with this number asked for; 0: unknown. */
 int64_t bats_html_asked_kib(const struct bats_html_asked *asked,
                             int64_t number);
 

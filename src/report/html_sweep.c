@@ -61,8 +61,8 @@ static struct value *find(struct values *v, const char *name,
     return &v->list[v->n++];
 }
 
-/* What the result of each task cost, by number: of its machine for the time it
- * ran, by the charge of a window, as in the view tasks. NULL: no memory. */
+/* The cost of the result of each task, by number: its time on its machine, by
+ * the charge of a window, as in the view tasks. NULL: no memory. */
 static double *costs_of(const struct bats_run_history *h, int64_t n_tasks)
 {
     double *cost = calloc((size_t)n_tasks + 1, sizeof *cost);

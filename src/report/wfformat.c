@@ -206,8 +206,8 @@ static const char *command_of(const struct writer *w,
     return f ? f->text + f->tasks[t->number - 1].command : t->command;
 }
 
-/* What was not run, because all that it makes was there, took no time: without a
- * runtime the format has no command. */
+/* A task that was not run, because all that it makes was there, took no time:
+ * without a runtime the format has no command. */
 static int execute(struct writer *w, const struct bats_view_task *t,
                    bool *is_first)
 {

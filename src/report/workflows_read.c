@@ -6,7 +6,7 @@
 #include "report/live.h"
 #include "report/workflows.h"
 
-/* What `top` knows of the workflows of a run that goes on. */
+/* Adds what `top` knows of the workflows of a run that goes on. */
 static void add_live(struct bats_purse_status *list, uint32_t n,
                      const char *record)
 {

@@ -37,8 +37,7 @@ struct bats_member {
                  * joins has others */
     int64_t heard_us;
     bool is_ready; /* its node has done what comes before the first task */
-    /* Of a rank that keeps its RESULTs until they are TAKEN (proto.h): */
-    bool keeps;
+    bool keeps; /* its RESULTs, until they are TAKEN (proto.h); then: */
     uint32_t n_results; /* that it has not been told of */
     uint32_t unwanted;  /* runs for an earlier session, and was told to stop;
                          * BATS_NO_TASK: none */

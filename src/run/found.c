@@ -19,7 +19,7 @@ static bool is_new(const struct master *m, uint32_t task, uint32_t attempt)
            (recorded == NULL || attempt > recorded[task]);
 }
 
-/* What runs already need not be told to. */
+/* Takes out a RUN of a task that runs already. */
 static void take_out_run(struct bats_journal *journal, size_t from,
                          uint32_t task)
 {

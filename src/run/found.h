@@ -18,7 +18,7 @@
 /* The rank brings something of the session that this one continues. */
 bool bats_found_any(const struct master *m, const struct bats_hello *hello);
 
-/* What was of use. */
+/* Counts of what a HELLO brought and the run took. */
 struct bats_found {
     uint32_t results, tasks; /* the second: that run */
 };

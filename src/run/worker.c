@@ -576,7 +576,7 @@ static void await_others(struct bats_comm *comm, int64_t grace_ms)
     }
 }
 
-/* What a gateway does while it waits for another master. */
+/* A gateway works on while it waits for another master. */
 static void work_on(void *context, int64_t us)
 {
     struct worker *w = context;

@@ -104,20 +104,7 @@ fi
 
 # ---- a job that is billed for what it holds ----
 
-# Two machines of a part are billed 3 and 12 for 10 minutes.
-cat >profile.json <<END
-{"bats_profile": 1,
- "bag": {"name": "bag", "tasks": 400, "hash": "0123456789abcdef"},
- "window_s": 600, "billing": "allocation", "currency": "SU", "elapsed_s": 600,
- "clusters": [
-  {"name": "slow", "charge": "3", "max": 32, "slots": 1, "windows": 2,
-   "charged": "6", "sample": [[1,45],[2,40],[3,35],[4,30],[5,35],
-    [6,40],[7,45],[8,40],[9,30]]},
-  {"name": "fast", "charge": "12", "max": 32, "slots": 1, "windows": 1,
-   "charged": "12", "sample": [[1,40],[2,35],[3,30],[4,25],[5,30],[6,35],
-    [7,40]]}],
- "done": [[1,9]], "failed": []}
-END
+allocation_profile >profile.json
 plan profile.json
 grep -Eq '^[1-5] fastest +32 +32 ' out
 grep -q '^The job holds these machines until the bag is empty, and is billed' out

@@ -262,19 +262,7 @@ page plan.html 'n = data.frontier.length, data.frontier.map(s => s.cost).join()'
     shown().includes("Bill" + data.frontier[n - 1].cost + " SU") &&
         shown().includes(data.frontier[n - 1].held) && +b.value === n - 1' >out
 tail -n 2 out | grep -cx true | grep -qx 2
-cat >known.json <<END
-{"bats_profile": 1,
- "bag": {"name": "bag", "tasks": 400, "hash": "0123456789abcdef"},
- "window_s": 600, "billing": "allocation", "currency": "SU", "elapsed_s": 600,
- "clusters": [
-  {"name": "slow", "charge": "3", "max": 32, "slots": 1, "windows": 2,
-   "charged": "6", "sample": [[1,45],[2,40],[3,35],[4,30],[5,35],
-    [6,40],[7,45],[8,40],[9,30]]},
-  {"name": "fast", "charge": "12", "max": 32, "slots": 1, "windows": 1,
-   "charged": "12", "sample": [[1,40],[2,35],[3,30],[4,25],[5,30],[6,35],
-    [7,40]]}],
- "done": [[1,9]], "failed": []}
-END
+allocation_profile >known.json
 "$BATS_MPI" plan known.json --html known.html
 page known.html 'b = document.querySelector("input[type=range]");
     lines = data.frontier.map((_, i) => { b.value = i;

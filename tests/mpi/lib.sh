@@ -22,6 +22,24 @@ two_clusters() {
         '[cluster fast]' 'ranks = 4-6' 'charge = 9' 'speed = 4'
 }
 
+# allocation_profile: a profile of a job that is billed for what it holds, 3 and 12
+# for 10 minutes of a machine.
+allocation_profile() {
+    cat <<END
+{"bats_profile": 1,
+ "bag": {"name": "bag", "tasks": 400, "hash": "0123456789abcdef"},
+ "window_s": 600, "billing": "allocation", "currency": "SU", "elapsed_s": 600,
+ "clusters": [
+  {"name": "slow", "charge": "3", "max": 32, "slots": 1, "windows": 2,
+   "charged": "6", "sample": [[1,45],[2,40],[3,35],[4,30],[5,35],
+    [6,40],[7,45],[8,40],[9,30]]},
+  {"name": "fast", "charge": "12", "max": 32, "slots": 1, "windows": 1,
+   "charged": "12", "sample": [[1,40],[2,35],[3,30],[4,25],[5,30],[6,35],
+    [7,40]]}],
+ "done": [[1,9]], "failed": []}
+END
+}
+
 # rank_pid N: the process that is rank N; not one that it has forked. Fails if
 # there is none.
 rank_pid() {

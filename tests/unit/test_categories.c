@@ -126,7 +126,7 @@ static void forecast_is_no_sooner_than_the_longest_chain(void **state)
     bats_graph_release(&g);
 }
 
-/* Of a large graph, one result is too few to rank its tasks by. */
+/* One result is too few to rank the tasks of a large graph by. */
 static void forecast_of_a_large_graph_counts_the_tasks_of_its_chain(void **state)
 {
     enum { MANY = 300 };

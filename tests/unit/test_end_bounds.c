@@ -7,7 +7,7 @@
 #define WORLDS 200
 #define TASKS  400
 
-/* What was said of the end when half of the tasks had ended. */
+/* The end as it was foretold when half of the tasks had ended. */
 struct answer {
     bool asked, known;
     bats_time now, low, high, estimate;

@@ -43,7 +43,7 @@ static const char status[] =
     " {'tasks': 1, 'end': 'signal 9 (KILL)', 'last_line': '',"
     "  'first_task': 40, 'hosts': [{'host': 'n1', 'tasks': 1}]}]}";
 
-/* What is on the screen; for free(). */
+/* The text on the screen; for free(). */
 static char *screen(enum bats_live_page page, int rows, int columns,
                     int64_t now_us)
 {

@@ -132,7 +132,7 @@ static void a_block_does_not_last_longer_than_it_was_bought_for(void **state)
     assert_int_equal(w.status.charged, 3 * BATS_UNIT);
 }
 
-/* What the machine is told at a moment; returns a command of this type. */
+/* Tells an event: does a command of this type come of it? */
 static bool answers(struct bats_sched *s, bats_time now,
                     const struct bats_event *event,
                     enum bats_command_type type)

@@ -89,7 +89,7 @@ static void take_down(void)
     tcsetattr(STDIN_FILENO, TCSANOW, &before);
 }
 
-/* What is on the screen. */
+/* The lines on the screen. */
 struct frame {
     char *text; /* its lines, each with a newline; NULL: nothing yet */
     int rows, columns;

@@ -336,8 +336,8 @@ bats_time forecast_end_at(const struct state *s, double rate)
     return end < (double)BATS_NEVER ? (bats_time)end : BATS_NEVER;
 }
 
-/* What is known of a cluster: its sample spreads like all of its tasks, whose
- * mean is known better, as there are more of them. */
+/* The sample of a cluster spreads like all of its tasks, whose mean is known
+ * better, as there are more of them. */
 static struct bats_runtimes runtimes_of(const struct bats_stats *stats,
                                         double *room)
 {

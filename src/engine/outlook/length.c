@@ -14,7 +14,7 @@
 /* How much longer a task may be than a job that it has filled. */
 #define LONGER 4
 
-/* Of a task on the cluster, microseconds; 0: not known. */
+/* The mean runtime of a task on the cluster, microseconds; 0: not known. */
 static double runtime_of(const struct cluster *c)
 {
     return larger(c->stats.mean, cluster_runtime(c));

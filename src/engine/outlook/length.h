@@ -22,8 +22,8 @@
 
 #include "engine/state/state.h"
 
-/* Of the next job of the cluster; a window and a multiple of the billing's step
- * more or less, > 0 and at most its `longest`. */
+/* The next job of the cluster works for so long, microseconds: a window and a
+ * multiple of the billing's step more or less, > 0, at most its `longest`. */
 bats_time length_of_job(const struct state *s, size_t cluster);
 
 #endif

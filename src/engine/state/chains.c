@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-/* What a height is in time: the longest chain goes to the fastest machines that
- * are held. Until tasks are ranked, a height is their number. 0: not known. */
+/* The time that a height stands for: the longest chain goes to the fastest
+ * machines that are held. Until tasks are ranked, a height is their number. 0: not known. */
 static double time_of_height(const struct state *s)
 {
     double least = INFINITY;

@@ -298,7 +298,7 @@ static size_t count_until(const bats_time *times, size_t n, bats_time age)
     return low;
 }
 
-/* What an instance does, given that it has not answered yet, nor was its loss
+/* The end of an instance that has not answered yet, and whose loss was not
  * noticed. */
 static struct sent draw_running(struct player *w, uint32_t i)
 {

@@ -344,7 +344,7 @@ static bool read_number(const char **at, int64_t *number)
     return true;
 }
 
-/* What is wrong with the span, or NULL. */
+/* Returns the mistake in the span, or NULL. */
 static const char *read_span(const char **at, struct bats_span *span)
 {
     static const char form[] = "is not of the form 1-100, 1-100:2 or 1,3,5-9";

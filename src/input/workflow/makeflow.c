@@ -41,7 +41,7 @@ struct buffer {
     size_t length, room;
 };
 
-/* What a variable was before a rule set it for itself. */
+/* The value of a variable before a rule set it for itself. */
 struct saved {
     uint32_t variable;
     char *value;
@@ -383,8 +383,8 @@ static bool is_of_rule(const struct reader *r, const char *name)
     return false;
 }
 
-/* What the present rule asks for, by itself or with its category; 0: nothing
- * says so. */
+/* The memory that the present rule asks for, by itself or with its category; 0:
+ * none. */
 static int64_t memory_kib(const struct reader *r)
 {
     char name[120];
