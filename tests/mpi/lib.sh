@@ -22,8 +22,8 @@ two_clusters() {
         '[cluster fast]' 'ranks = 4-6' 'charge = 9' 'speed = 4'
 }
 
-# allocation_profile: a profile of a job that is billed for what it holds, 3 and 12
-# for 10 minutes of a machine.
+# allocation_profile: a profile of a job that is billed for what it holds, 3 and
+# 12 for 10 minutes of a machine.
 allocation_profile() {
     cat <<END
 {"bats_profile": 1,

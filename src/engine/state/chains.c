@@ -5,7 +5,8 @@
 #include <math.h>
 
 /* The time that a height stands for: the longest chain goes to the fastest
- * machines that are held. Until tasks are ranked, a height is their number. 0: not known. */
+ * machines that are held. Until tasks are ranked, a height is their number. 0: not
+ * known. */
 static double time_of_height(const struct state *s)
 {
     double least = INFINITY;
