@@ -1,8 +1,9 @@
 # bats-mpi: one Makefile, not recursive. `make help` lists the targets.
 
 # yes if pkg-config or the compiler knows the library $(1).
-have = $(shell { pkg-config --exists $(1) || echo '\#include <$(1).h>' | \
-	$(CC) $(CPPFLAGS) -E -x c -; } >/dev/null 2>&1 && echo yes || echo no)
+have = $(shell { pkg-config --exists $(1) || \
+	printf '\043include <$(1).h>\n' | $(CC) $(CPPFLAGS) -E -x c -; } \
+	>/dev/null 2>&1 && echo yes || echo no)
 
 # ---- knobs: make NAME=VALUE ----
 
@@ -43,7 +44,8 @@ VERSION = 0.1.0
 
 # ---- sources, layer by layer: each may use those above it ----
 
-UTIL_SRC = $(addprefix src/util/, complaint.c encode.c error.c expression.c grow.c heap.c hostlist.c units.c)
+UTIL_SRC = $(addprefix src/util/, complaint.c encode.c error.c expression.c grow.c heap.c hostlist.c \
+	similar.c units.c)
 PLAN_SRC = $(addprefix src/plan/, \
 	billing.c cluster.c frontier.c goal.c knapsack.c lifetime.c plan.c \
 	tariff.c windows.c windows_all.c)
@@ -107,7 +109,7 @@ CLI_SRC = $(addprefix src/cli/, \
 	causes.c choosing.c cli.c closing.c clusters_json.c deadline.c dry_run.c \
 	estimation.c frontier.c help.c history.c jobs.c look.c main.c options.c \
 	options_json.c options_table.c \
-	options_value.c place.c pools_record.c pools_source.c request.c similar.c simulation.c \
+	options_value.c place.c pools_record.c pools_source.c request.c simulation.c \
 	simulation_page.c verbs.c watch.c welcome.c) \
 	$(addprefix src/cli/alloc/, \
 	alloc.c dry_run.c earlier.c joining.c settings.c) \

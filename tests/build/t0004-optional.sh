@@ -13,6 +13,13 @@ else
     skip 'PMIx is used where it is there' 'built without hwloc'
 fi
 
+mkdir bin
+ln -s /bin/false bin/pkg-config
+env -u MAKEFLAGS -u MAKELEVEL PATH="$PWD/bin:$PATH" \
+    make -C "$TOP" CC='cc -nostdinc' -pn help >out 2>err
+test "$(grep -c -E '^(HWLOC|PMIX|MUNGE|NETTLE) := no$' out)" = 4
+ok 'without pkg-config they are there if the compiler finds their headers'
+
 env -u MAKEFLAGS -u MAKELEVEL make -C "$TOP" B="$dir/b" CFLAGS=-O0 HWLOC=no \
     PMIX=no MUNGE=no NETTLE=no programs >out 2>err
 ok 'it builds without them'
