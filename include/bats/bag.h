@@ -9,16 +9,16 @@
  *
  * A task has two numbers here. Its *index* is that of the bag, 0 .. n - 1, a
  * plain uint32_t. Its *position* is that in the order of the draws, 0 .. n - 1,
- * the last one first; it has a type of its own, so that nobody takes one for the
- * other. What is kept of tasks by position is, of tasks that are drawn one after
- * the other, side by side in memory; by index, of a large bag, none of it would
- * be in the cache.
+ * the last one first; it has a type of its own, so that nobody takes one for
+ * the other. What is kept of tasks by position is, of tasks that are drawn one
+ * after the other, side by side in memory; by index, of a large bag, none of it
+ * would be in the cache.
  *
  * With a graph, a task is BLOCKED until its parents let it start (graph.h), and
  * SKIPPED once one of them can not be DONE any more. Tasks that are ready are
  * then drawn by priority, and of the same priority in the order of their
- * positions; what is kept per node (graph.h) is kept by index. The end of a task
- * costs O(its edges), a draw O(log(ready)).
+ * positions; what is kept per node (graph.h) is kept by index. The end of a
+ * task costs O(its edges), a draw O(log(ready)).
  *
  * Invariant: every task is in exactly one state, and the counts agree; a task
  * that is neither BLOCKED nor SKIPPED waits for nobody.
@@ -135,9 +135,9 @@ int bats_bag_connect(struct bats_bag *bag, const struct bats_graph *graph,
 /* With a graph nobody looks further ahead than this. */
 #define BATS_BAG_AHEAD 32
 
-/* With a graph: what bats_bag_peek shows, one after the other, from {.n = 1} on.
- * Returns the place in `order` of the next one, of BATS_BAG_AHEAD at most and as
- * many as are ready. */
+/* With a graph: what bats_bag_peek shows, one after the other, from {.n = 1}
+ * on. Returns the place in `order` of the next one, of BATS_BAG_AHEAD at most
+ * and as many as are ready. */
 struct bats_bag_walk {
     uint32_t n, open[BATS_BAG_AHEAD + 1]; /* places that may be the next one */
 };
@@ -175,8 +175,8 @@ void bats_bag_put_aside(struct bats_bag *bag, struct bats_position task);
  * turn). */
 void bats_bag_put_back(struct bats_bag *bag, struct bats_position task);
 
-/* With a graph: WAITING or BLOCKED -> SKIPPED, for a reason of its own, and so is
- * what waits for it. */
+/* With a graph: WAITING or BLOCKED -> SKIPPED, for a reason of its own, and so
+ * is what waits for it. */
 void bats_bag_skip(struct bats_bag *bag, struct bats_position task);
 
 /* ASSIGNED or CANCELLING -> DONE or FAILED (`state`). What waited for it is

@@ -8,17 +8,18 @@
  *               the emulation of clusters that grow and shrink.
  *   allocation  Everything that the job holds is billed, by the second, until
  *               it is given back, whether it works or not: every Slurm job.
- *   use         A machine is charged for the time in which it runs a task, by the
- *               second: the charge of a window, in proportion. Waiting is free.
- *               What a running task may cost is held before it begins, and
- *               more when it takes longer; a task for which there is no more
- *               is stopped.
+ *   use         A machine is charged for the time in which it runs a task, by
+ *               the second: the charge of a window, in proportion. Waiting is
+ *               free. What a running task may cost is held before it begins,
+ *               and more when it takes longer; a task for which there is no
+ *               more is stopped.
  *   job         A machine is a job of its own, which is asked for and may wait
  *               in a queue. From that moment the price of the longest time that
  *               it may take is held: a window, or what the bag needs (`step`,
  *               below), and so long as the site lets jobs run beyond their
- *               limit. When it has ended it is charged what it was billed, and the rest is free again. What the job is
- *               billed in which the run itself is, goes on meanwhile.
+ *               limit. When it has ended it is charged what it was billed, and
+ *               the rest is free again. What the job is billed in which the run
+ *               itself is, goes on meanwhile.
  *
  *   second      A machine is charged by the second from the moment it is
  *               acquired until it is given back or reclaimed, at a price that

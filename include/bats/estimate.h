@@ -115,7 +115,8 @@ struct bats_estimator {
                           * mean if they differ); NULL: 1 each */
     size_t n_clusters;   /* 1..BATS_CLUSTERS_MAX */
     uint64_t n_tasks;    /* N: tasks that are left, >= 1 */
-    /* The levels of these tasks, or of some more; NULL: none waits for others. */
+    /* The levels of these tasks, or of some more; NULL: none waits for
+     * others. */
     const struct bats_levels *levels;
     double chain; /* how many tasks of mean length take as long as the longest
                    * chain of those that are left now; 0: none waits */

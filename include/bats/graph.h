@@ -1,11 +1,11 @@
 /*
  * graph: which task has to wait for the end of which others.
  *
- * Layer: engine, used by the engine and by those who read workflows. A node is a
- * task (0 .. n_tasks - 1, its index in the bag) or a *joint* (the numbers after
- * those): a joint runs nothing and is over as soon as it waits for nobody. N
- * tasks that M others wait for are N x M edges, or N + M with a joint between
- * them: a barrier is one.
+ * Layer: engine, used by the engine and by those who read workflows. A node is
+ * a task (0 .. n_tasks - 1, its index in the bag) or a *joint* (the numbers
+ * after those): a joint runs nothing and is over as soon as it waits for
+ * nobody. N tasks that M others wait for are N x M edges, or N + M with a joint
+ * between them: a barrier is one.
  *
  * A node waits for its parents. By default all of them must be DONE, and a node
  * that has one which is not going to be DONE is skipped, and what waits for it,
@@ -64,8 +64,8 @@ int64_t bats_graph_sort(const struct bats_graph *graph, uint32_t *order,
  * The same without joints, for those who know none: *children has an edge for
  * each task that another one waits for, directly or through joints, and
  * *parents has those edges the other way round. Where the tasks before a joint
- * wait for another joint, the tasks before that one are not repeated. Both are to
- * be released. BATS_ENOMEM.
+ * wait for another joint, the tasks before that one are not repeated. Both are
+ * to be released. BATS_ENOMEM.
  */
 int bats_graph_flatten(const struct bats_graph *graph,
                        struct bats_graph *children, struct bats_graph *parents,

@@ -23,7 +23,8 @@ enum bats_survival {
 
 /* The time of which the share u in (0, 1) is less: of a distribution with
  * parameter a, a time in microseconds (mean, scale, median), and b (shape,
- * sigma). BATS_NEVER if it is longer than BATS_LONGEST, and of _ALL and _TRACE. */
+ * sigma). BATS_NEVER if it is longer than BATS_LONGEST, and of _ALL and
+ * _TRACE. */
 bats_time bats_survival_quantile(enum bats_survival survival, double a,
                                  double b, double u);
 
@@ -34,8 +35,8 @@ struct bats_lifetime {
     double a, b;
     double share; /* that is ever reclaimed, in (0, 1] */
     bats_time guaranteed;
-    uint32_t n_ages; /* of a trace: ages at which machines were reclaimed, each */
-    bats_time age[BATS_LIFETIME_AGES]; /* as likely as the others; rising */
+    uint32_t n_ages; /* of a trace: ages at which machines were reclaimed, */
+    bats_time age[BATS_LIFETIME_AGES]; /* all as likely; rising */
 };
 
 /* The probability that a machine is reclaimed before this age. */

@@ -8,12 +8,13 @@
  *
  *   F(t, t') = F_s(t) gamma
  *
- * F_s being the times of those that answered and gamma the share that does: x is
- * uniform in (0, 1), t solves F(t) = x, and the instance is given up where t >= D.
- * In the paper every instance draws its time (`redraws`): right for machines that
- * differ more than tasks do. Here a task keeps its rank in F_s, also in the other
- * pool's, and its instances only draw whether they answer: what is long stays long.
- * What is sent where is decided by the engine's own code (tail/instances.h).
+ * F_s being the times of those that answered and gamma the share that does: x
+ * is uniform in (0, 1), t solves F(t) = x, and the instance is given up where t
+ * >= D. In the paper every instance draws its time (`redraws`): right for
+ * machines that differ more than tasks do. Here a task keeps its rank in F_s,
+ * also in the other pool's, and its instances only draw whether they answer:
+ * what is long stays long. What is sent where is decided by the engine's own
+ * code (tail/instances.h).
  *
  * Where losses are noticed, an execution is lost at a time of its own, if it
  * has not answered by then, and so later its task may be sent again. Until the
@@ -71,7 +72,9 @@ struct bats_play {
     double makespan, tail; /* microseconds, from the begin, from that of the
                               tail */
     double cost;
-    double used_reliable, longest_queue, sent_reliable;
+    double used_reliable, longest_queue, sent_reliable; /* slots of that pool
+                              at the same time; instances: those that wait for
+                              it in the tail, and all that were sent there */
 };
 
 struct bats_plays; /* opaque */

@@ -6,9 +6,9 @@
  * mechanics and the budget's hard limit are the engine's and the same for all.
  *
  *   bats  all machines that the budget pays, those that charge least first,
- *         for as long as a forecast says that it lasts; else the machine-windows
- *         that end the bag soonest (windows.h), planned again as results come
- *         and windows end. One cluster: as rr.
+ *         for as long as a forecast says that it lasts; else the
+ *         machine-windows that end the bag soonest (windows.h), planned again
+ *         as results come and windows end. One cluster: as rr.
  *   bkp   the papers' method. Samples every cluster, then the fastest
  *         configuration that the budget can pay (plan.h), watched and corrected
  *         every monitor_interval. Oprescu's thesis, chapter 2.
@@ -34,9 +34,9 @@
  *
  *   miser   Sampaio and Barbosa (2020), algorithm I
  *   mw-dbs  Arabnejad and Barbosa (2017), on machines that are free
- *   flow    by the rule that, played with what is known, ends the rest soonest for
- *           the money (or costs least in time, if that is the goal). What `bats`
- *           does with a workflow where use is charged
+ *   flow    by the rule that, played with what is known, ends the rest soonest
+ *           for the money (or costs least in time, if that is the goal). What
+ *           `bats` does with a workflow where use is charged
  */
 #ifndef BATS_POLICY_H
 #define BATS_POLICY_H
@@ -66,8 +66,8 @@ const struct bats_policy *bats_policy_find(const char *name);
 const char *bats_policy_name(const struct bats_policy *policy);
 
 /* The policy of a run that names none: `expert` where a cluster is unreliable
- * and use is charged (there, what charges as little as it takes 1.3 to 2.5 times
- * as long, and what is as soon charges four times as much,
+ * and use is charged (there, what charges as little as it takes 1.3 to 2.5
+ * times as long, and what is as soon charges four times as much,
  * benchmarks/RESULTS.md), unless executions have a timeout or tasks wait for
  * others; else `bats`. */
 const struct bats_policy *bats_policy_default(bool any_unreliable,

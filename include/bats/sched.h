@@ -1,8 +1,8 @@
 /*
  * sched: the scheduling engine. Events in, commands and notices out.
  *
- * Layer: engine, pure: it has no clock, no threads and no I/O. A driver (the MPI
- * master, the simulator, a test) tells it what happened and at what time;
+ * Layer: engine, pure: it has no clock, no threads and no I/O. A driver (the
+ * MPI master, the simulator, a test) tells it what happened and at what time;
  * the answers wait in a queue:
  *
  *     bats_sched_handle(s, now, &event, &err);
@@ -47,11 +47,11 @@
  * Machines that are jobs (billing.h) wait to be asked for from the start, and a
  * first tick is wanted at once. A job has one window, which may be shorter or
  * longer than others (billing.h: step). Where the plan wants the machine for
- * longer, another job is asked for so early that, as far as the waits seen so far
- * tell, it begins before the first one ends. A job in which nothing
+ * longer, another job is asked for so early that, as far as the waits seen so
+ * far tell, it begins before the first one ends. A job in which nothing
  * runs is ended at once, and one that the plan does not want any more while it
- * waits is withdrawn. A task that was cut off three times after all of a window,
- * or of a block, has failed: no other one is longer.
+ * waits is withdrawn. A task that was cut off three times after all of a
+ * window, or of a block, has failed: no other one is longer.
  */
 #ifndef BATS_SCHED_H
 #define BATS_SCHED_H
@@ -113,14 +113,15 @@ enum bats_event_type {
                              should have nothing to do: between HOLD and GO */
 
     /* Machines that are jobs (billing.h): */
-    BATS_EVENT_ENDS,   /* machine, runtime: it may work for so long from now, not
-                          for a window: the job has another limit, or is about
-                          to be preempted */
+    BATS_EVENT_ENDS,   /* machine, runtime: it may work for so long from now,
+                          not for a window: the job has another limit, or is
+                          about to be preempted */
     BATS_EVENT_BILLED, /* machine, amount: its job has ended, and was billed; or
                           BATS_NO_MACHINE: a job of an earlier session was */
     BATS_EVENT_CLOSED, /* machine: no other job can be had there */
     BATS_EVENT_RETIRED, /* machine: what runs in its job may end, but it gets
-                           no more tasks; the next job may again */
+                           no more tasks; the next job may again. If it is no
+                           job: LOST is to follow when it has nothing to do */
 
     BATS_EVENT_NOTICE /* machine, runtime: it will be taken away so long from
                          now, whatever kind it is; LOST may follow then */
@@ -175,9 +176,9 @@ enum bats_command_type {
                                goes on meanwhile, and for as long as the
                                answer is BATS_OFFER_NONE or there is none */
     BATS_NOTICE_FINISHED,   /* finish: the run is over; nothing follows */
-    BATS_NOTICE_SKIP,       /* task: it is not run, for it waits for one that has
-                               failed, is left out or skipped; or `unpaid`: the
-                               budget of its workflow does not cover it */
+    BATS_NOTICE_SKIP,       /* task: it is not run, for it waits for one that
+                               has failed, is left out or skipped; or `unpaid`:
+                               the budget of its workflow does not cover it */
     BATS_NOTICE_SHARE       /* purse, machine, amount: so much of what the
                                machine was charged is for this workflow */
 };
@@ -288,15 +289,15 @@ struct bats_sched_earlier {
 
 /*
  * A sampling phase of its own before the rest of the bag (thesis 3.2.2, figure
- * 3.2), for the policies bats and bkp: `workers` slots per cluster run the same 7 tasks
- * on every cluster, and share the other tasks of the sample. They go on with
- * the bag until their window ends. What the sample still lacks then is run on
- * one machine of the most profitable cluster. Then comes SAMPLED. That is bkp's;
- * where machine-windows are planned it is less: `workers` slots of the cheapest
- * cluster, and as many of each other one as cost no more, or one; tasks on every
- * cluster until it is clear where they cost more; and none at all where the
- * runtimes that are expected tell that by a factor of 2. 8 tasks are enough if
- * they tell the mean to 25 %.
+ * 3.2), for the policies bats and bkp: `workers` slots per cluster run the same
+ * 7 tasks on every cluster, and share the other tasks of the sample. They go on
+ * with the bag until their window ends. What the sample still lacks then is run
+ * on one machine of the most profitable cluster. Then comes SAMPLED. That is
+ * bkp's; where machine-windows are planned it is less: `workers` slots of the
+ * cheapest cluster, and as many of each other one as cost no more, or one;
+ * tasks on every cluster until it is clear where they cost more; and none at
+ * all where the runtimes that are expected tell that by a factor of 2. 8 tasks
+ * are enough if they tell the mean to 25 %.
  *
  * The schedule CHOSEN may cost as much as its upper bound (cost_high in
  * estimate.h; that budget for BATS_OFFER_BUDGET), or as the run's own budget
@@ -516,9 +517,9 @@ void bats_sched_status(const struct bats_sched *s,
                        struct bats_sched_status *status);
 
 /* Bounds of estimated_end (interval.h, with p = 0.9: they hold in 70 % of all
- * cases), by how runtimes have spread, if the machines stay as they are. False: a
- * cluster in use has fewer than two results. Sorts samples: for people, not for
- * each event. */
+ * cases), by how runtimes have spread, if the machines stay as they are. False:
+ * a cluster in use has fewer than two results. Sorts samples: for people, not
+ * for each event. */
 bool bats_sched_end_bounds(const struct bats_sched *s, bats_time *low,
                            bats_time *high);
 
@@ -532,13 +533,13 @@ struct bats_category_status {
 void bats_sched_category_status(const struct bats_sched *s, uint32_t category,
                                 struct bats_category_status *status);
 
-/* How many tasks of mean length take as long as this one, by its category; 1: not
- * known. */
+/* How many tasks of mean length take as long as this one, by its category; 1:
+ * not known. */
 double bats_sched_weight(const struct bats_sched *s, uint32_t task);
 
 /* By workflow with a budget, when its last result comes at the soonest, for its
- * longest chain of tasks takes so long; 0: not known. soonest[] has room for all
- * of them. */
+ * longest chain of tasks takes so long; 0: not known. soonest[] has room for
+ * all of them. */
 void bats_sched_purses_soonest(const struct bats_sched *s, bats_time *soonest);
 
 /* False: there are no more. `soonest` is left 0. */

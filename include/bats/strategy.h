@@ -8,34 +8,35 @@
  * There are two pools: the machines of all unreliable clusters (cluster.h), #ur
  * slots, and those of all others. In the throughput phase every task has one
  * execution in the unreliable pool (an instance), which is given up after
- * 4 T_ur; T_ur is the mean runtime there of those that answered. The tail begins
- * when fewer tasks than #ur have no result. From then on a task gets at most N
- * further instances in the unreliable pool, each T after the last one, if there
- * is no result by then, and each given up after D; then one in the reliable
- * pool, of which no more than M_r #ur slots, rounded up, are used at the same
- * time. Each pool has a queue, first come, first served. An instance that waits
- * there is withdrawn when another one of its task succeeds; one that was sent
- * is not stopped before the bag is done.
+ * 4 T_ur; T_ur is the mean runtime there of those that answered. The tail
+ * begins when fewer tasks than #ur have no result. From then on a task gets at
+ * most N further instances in the unreliable pool, each T after the last one,
+ * if there is no result by then, and each given up after D; then one in the
+ * reliable pool, of which no more than M_r #ur slots, rounded up, are used at
+ * the same time. Each pool has a queue, first come, first served. An instance
+ * that waits there is withdrawn when another one of its task succeeds; one that
+ * was sent is not stopped before the bag is done.
  *
  * The paper draws the time of every instance anew. But a task may take longer
  * than D wherever it runs: with N = inf it would never end. From its third
  * instance that was given up on, a task gets twice the time, each time.
  *
- * Where every loss is noticed soon (cluster.h) nothing is given up before the tail
- * begins; in it, D = inf says so, too, and T = inf that the next instance is
- * sent only when one was lost.
+ * Where every loss is noticed soon (cluster.h) nothing is given up before the
+ * tail begins; in it, D = inf says so, too, and T = inf that the next instance
+ * is sent only when one was lost.
  *
  * Names of strategies (all but AUR and CNinf need a reliable pool):
  *
  *   N=3,T=1x,D=2x,Mr=0.02  the four parameters; T and D as multiples of T_ur,
- *                  as durations or inf. N = inf: as many as it takes. Without Mr:
- *                  all of the reliable pool
+ *                  as durations or inf. N = inf: as many as it takes. Without
+ *                  Mr: all of the reliable pool
  *   AR             all tasks in the reliable pool
  *   TRR            N=0,T=0: in the tail all are replicated there
  *   TR             N=0,T=4x,D=4x: those that were given up are sent there
  *   AUR            N=inf,T=4x,D=4x
  *   B=AMOUNT       as AUR, until the money left of AMOUNT pays for all tasks
- *                  without a result in the reliable pool; then they are sent there
+ *                  without a result in the reliable pool; then they are sent
+ *                  there
  *   CNinf          as AUR, but both pools work in the throughput phase
  *   CN1T0          the same; in the tail one instance for each pool
  */

@@ -50,6 +50,9 @@
  * to be stuck: nothing is expected of it, and a replica of its task, even on a
  * machine that is no faster, counts as a task not yet begun. It is not stopped
  * for that when its window ends: then it counts by how long it has run.
+ * Where nothing has ended yet, so that the cluster's speed is not known, an
+ * execution is expected to take as long again as it has (its first results are
+ * late, if it is slow); the other strategies leave its task alone.
  *
  * With `soonest` a machine that found nothing to replicate is asked again at
  * the next monitoring, or when a running task has lost an execution or taken

@@ -19,9 +19,9 @@
  *   cost(a, b, user) = C(b) - C(a),
  *   cost(a, b, reclaimed) = 0 if b < free, else C(b) - C(a),
  *
- * where a reclaimed machine owes nothing of the time before a either, if that is
- * free. C never falls, so that C(b) is the most that a machine may cost until
- * age b, and what C(b) or 0 leaves is certain.
+ * where a reclaimed machine owes nothing of the time before a either, if that
+ * is free. C never falls, so that C(b) is the most that a machine may cost
+ * until age b, and what C(b) or 0 leaves is certain.
  */
 #ifndef BATS_TARIFF_H
 #define BATS_TARIFF_H

@@ -13,8 +13,8 @@
 
 #include "bats/error.h"
 
-/* Its value for a makespan and tail in microseconds and a cost in millionths, of
- * n_tasks. BATS_EINPUT with a sentence that names the place of a mistake. */
+/* Its value for a makespan and tail in microseconds and a cost in millionths,
+ * of n_tasks. BATS_EINPUT with a sentence that names the place of a mistake. */
 int bats_utility_value(const char *text, double makespan, double tail,
                        double cost, uint32_t n_tasks, double *value,
                        struct bats_error *err);

@@ -13,9 +13,9 @@
 #include "run/run.h"
 
 /* Completes the record, reports what came of the run on standard error and, if
- * that is not NULL, as JSON to `json`; `sample`, and a run with --save, keep what
- * they have learned: *profile is the file, for free(), or NULL. The line of
- * `watch` has gone then. Returns the exit code; errors are reported. */
+ * that is not NULL, as JSON to `json`; `sample`, and a run with --save, keep
+ * what they have learned: *profile is the file, for free(), or NULL. The line
+ * of `watch` has gone then. Returns the exit code; errors are reported. */
 int bats_closing(const struct bats_settings *set,
                  const struct bats_run_options *options,
                  struct bats_watch *watch, FILE *json,

@@ -30,16 +30,18 @@ void bats_estimation_heads(const struct bats_estimator *e,
 
 /*
  * Takes the tasks left of a profile, on its clusters. Charges, limits, window,
- * billing and currency are those of `file` unless it is NULL. Clusters that are not in
- * `file` are left out, with a message on standard error. `confidence` 0: the
- * default. The profile has to live as long. Errors: BATS_EINPUT (no cluster is left), BATS_ENOMEM.
+ * billing and currency are those of `file` unless it is NULL. Clusters that are
+ * not in `file` are left out, with a message on standard error. `confidence` 0:
+ * the default. The profile has to live as long. Errors: BATS_EINPUT (no cluster
+ * is left), BATS_ENOMEM.
  */
 int bats_estimation_from_profile(struct bats_estimation *x,
                                  const struct bats_profile *profile,
                                  const struct bats_clusters_file *file,
                                  double confidence, struct bats_error *err);
 
-/* The tasks wait for each other as the profile says, which has to live as long. */
+/* The tasks wait for each other as the profile says, which has to live as
+ * long. */
 void bats_estimation_set_graph(struct bats_estimation *x,
                                const struct bats_profile *profile);
 

@@ -25,8 +25,8 @@ struct bats_history {
     uint32_t *was;              /* per task that keeps its result, its index in
                                  * the last session; else UINT32_MAX */
     enum bats_record_resume resume; /* NOT: nothing is known */
-    char *killed_run; /* run id of the last session, if it was killed and had the
-                       * same bag; else NULL */
+    char *killed_run; /* run id of the last session, if it was killed and had
+                       * the same bag; else NULL */
     bats_money charged, reserved;
 };
 
@@ -35,8 +35,8 @@ bool bats_history_resumes(const struct bats_settings *set);
 
 /*
  * Opens the record as `set` says and compares the bag with it. Unless quiet,
- * names on standard error each command that was changed, added or removed. Notes
- * in the bag what its workflows were charged before.
+ * names on standard error each command that was changed, added or removed.
+ * Notes in the bag what its workflows were charged before.
  */
 int bats_history_open(const struct bats_settings *set,
                       struct bats_bagfile *bag, struct bats_history *history,

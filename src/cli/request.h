@@ -32,8 +32,8 @@ struct bats_request {
 
 /* Names the policy in `set`, if the user has not. Unless quiet, warns on
  * standard error of what may not have been meant.
- * BATS_EINPUT: an option or a file is wrong; BATS_ESYS, BATS_ENOMEM. In any case
- * bats_request_release has to follow. */
+ * BATS_EINPUT: an option or a file is wrong; BATS_ESYS, BATS_ENOMEM. In any
+ * case bats_request_release has to follow. */
 int bats_request_init(struct bats_request *request, enum bats_verb verb,
                       struct bats_settings *set, struct bats_error *err);
 void bats_request_release(struct bats_request *request);

@@ -151,7 +151,8 @@ static bool is_held(struct bats_sched *e, uint32_t machine)
     return m->state == MACHINE_ACTIVE && !m->quarantined;
 }
 
-/* It also runs elsewhere, begun later: where tasks wait, that one makes room. */
+/* It also runs elsewhere, begun later: where tasks wait, that one makes
+ * room. */
 static void beside(struct state *s, uint32_t slot, struct bats_position task)
 {
     struct task *t = &s->tasks[task.i];

@@ -57,10 +57,10 @@ void bats_bagfile_destroy(struct bats_bagfile *bag);
 
 /*
  * Several workflows as one bag, each of which has its name and its budget
- * (bats/purse.h): words as in {"a.makeflow", "budget=6", "deadline=2h", "b.dax"},
- * of which the first is a file. They must live as long as the bag. BATS_EINPUT,
- * too, for a word that is neither, a file that is there twice, or one that two of
- * them make.
+ * (bats/purse.h): words as in {"a.makeflow", "budget=6", "deadline=2h",
+ * "b.dax"}, of which the first is a file. They must live as long as the bag.
+ * BATS_EINPUT, too, for a word that is neither, a file that is there twice, or
+ * one that two of them make.
  */
 int bats_bagfile_load_several(const char *const *words, size_t n,
                               struct bats_bagfile **bag,

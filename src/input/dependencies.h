@@ -1,11 +1,11 @@
 /*
  * dependencies: who waits for whom in a bag, by the names that its file gives.
  *
- * Layer: input. Used by the readers of bags and workflows: while a file is read,
- * statements are noted, each of one task or of several that come one after the
- * other; at the end all names are known, and they become a graph (bats/graph.h).
- * A name stands for all tasks of its statement, and a statement of n tasks that
- * waits for m others costs n + m edges. Lines are for messages.
+ * Layer: input. Used by the readers of bags and workflows: while a file is
+ * read, statements are noted, each of one task or of several that come one
+ * after the other; at the end all names are known, and they become a graph
+ * (bats/graph.h). A name stands for all tasks of its statement, and a statement
+ * of n tasks that waits for m others costs n + m edges. Lines are for messages.
  */
 #ifndef BATS_DEPENDENCIES_H
 #define BATS_DEPENDENCIES_H

@@ -12,18 +12,19 @@
  *   reclaimable = yes               it may be taken away, then also:
  *   notice = 2m                     so long after that is said
  *   guaranteed = 2h                 not before this age
- *   free = 1h                       nothing is charged if that is before this age
+ *   free = 1h                       nothing is charged if that is earlier
  *   lifetime = lognormal(90m, 1.39), 34%   what is to be expected, and what
  *          | exponential(2h)        emulation and simulation draw: the share
  *          | weibull(2h, 1.5)       (default 100%) that is ever taken away, and
  *                                   the age at which it is (bats/lifetime.h)
  *          | trace FILE             a line for each machine that was observed:
- *                                   the age at which it was reclaimed, or never;
- *                                   of more than 100, their percentiles count
+ *                                   the age at which it was reclaimed, or
+ *                                   never; of more than 100, their percentiles
+ *                                   count
  *
- * A machine without any of the last six keys is on demand. Prices by age, blocks
- * and `free` need billing = second (bats/billing.h), which is the default where
- * there are some.
+ * A machine without any of the last six keys is on demand. Prices by age,
+ * blocks and `free` need billing = second (bats/billing.h), which is the
+ * default where there are some.
  */
 #ifndef BATS_INPUT_MODEL_H
 #define BATS_INPUT_MODEL_H
@@ -44,8 +45,8 @@ enum bats_model_key {
 
 extern const char *const bats_model_keys[BATS_MODEL_KEYS];
 
-/* Each parses a value, into the cluster. BATS_EINPUT with a sentence. `from`: the
- * file that the value stands in. */
+/* Each parses a value, into the cluster. BATS_EINPUT with a sentence. `from`:
+ * the file that the value stands in. */
 int bats_model_charge(struct bats_cluster *c, const char *value, bool *by_hour,
                       struct bats_error *err);
 int bats_model_set(struct bats_cluster *c, enum bats_model_key key,

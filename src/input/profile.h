@@ -22,12 +22,12 @@
  * replicated. A cluster whose runtime is only expected has "expected_s", too.
  * "done" and "failed" are ranges of numbers, both ends included.
  * "levels", if tasks wait for others, are pairs of a number of tasks and how
- * many levels have it (bats/estimate.h), and "critical_path" is the longest chain
- * of those that are not done: its tasks, in order, and how many tasks of mean
- * length take as long. Money is text, because it is exact. The hash is
- * bats_bagfile_hash, in hexadecimal digits. Without "billing" (bats/billing.h) it
- * is window. If there were clusters with reliable = no, "pools" tells how they
- * answer (pools.h).
+ * many levels have it (bats/estimate.h), and "critical_path" is the longest
+ * chain of those that are not done: its tasks, in order, and how many tasks of
+ * mean length take as long. Money is text, because it is exact. The hash is
+ * bats_bagfile_hash, in hexadecimal digits. Without "billing" (bats/billing.h)
+ * it is window. If there were clusters with reliable = no, "pools" tells how
+ * they answer (pools.h).
  */
 #ifndef BATS_PROFILE_H
 #define BATS_PROFILE_H
@@ -125,8 +125,9 @@ int bats_profile_set_graph(struct bats_profile *profile,
                            const struct bats_graph *graph, const uint8_t *left,
                            const double *weight, struct bats_error *err);
 
-/* The reverse of bats_profile_set_states: a block of n_tasks states, DONE, FAILED or PENDING, for struct
- * bats_sched_earlier; to be freed. NULL: out of memory. */
+/* The reverse of bats_profile_set_states: a block of n_tasks states, DONE,
+ * FAILED or PENDING, for struct bats_sched_earlier; to be freed. NULL: out of
+ * memory. */
 uint8_t *bats_profile_states(const struct bats_profile *profile);
 
 /* The number of tasks neither done nor failed, and the charge of sampling. */

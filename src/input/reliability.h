@@ -18,7 +18,8 @@
  *                                  machine in its cluster, from 1, and times
  *
  *   noticed = 10s                  the run learns of a loss so long after it
- *                                  (struct bats_cluster); else it is silent
+ *                                  (struct bats_cluster); `no`: it is silent.
+ *                                  Emulated losses are, unless this is given
  *
  * Everything is a function of the arguments: the same seed loses the same
  * executions.

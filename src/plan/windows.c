@@ -229,8 +229,8 @@ static inline int steps_of_plain(const struct plain *m, double end,
     return n + (last.worth > 0);
 }
 
-/* *paid becomes what a held machine is worth as it is; returns the number of steps
- * beyond that. `i` counts the machines that are looked at. */
+/* *paid becomes what a held machine is worth as it is; returns the number of
+ * steps beyond that. `i` counts the machines that are looked at. */
 static inline int steps_of(const struct view *v, uint32_t i, double end,
                            double *paid, struct step *steps)
 {

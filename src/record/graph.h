@@ -1,8 +1,8 @@
 /*
- * graph: which task of a session waits for which others, to and from its record.
- * Layer: record, private to it. The table `graph` is there only in records of
- * such runs: one row for each node (bats/graph.h) that has children or waits for
- * any end.
+ * graph: which task of a session waits for which others, to and from its
+ * record. Layer: record, private to it. The table `graph` is there only in
+ * records of such runs: one row for each node (bats/graph.h) that has children
+ * or waits for any end.
  */
 #ifndef BATS_RECORD_GRAPH_H
 #define BATS_RECORD_GRAPH_H

@@ -1,6 +1,6 @@
 /*
- * models: how the machines of the clusters are priced and how long they last, to
- * and from text. Layer: record, private to it; a part of options.h.
+ * models: how the machines of the clusters are priced and how long they last,
+ * to and from text. Layer: record, private to it; a part of options.h.
  */
 #ifndef BATS_RECORD_MODELS_H
 #define BATS_RECORD_MODELS_H

@@ -368,8 +368,8 @@ static bool read_ranges(const json_t *list, uint8_t *marks, uint32_t n)
     return true;
 }
 
-/* A number of each task, < *n, as in [number, tasks, number, tasks, ...]; *of is
- * for free(). */
+/* A number of each task, < *n, as in [number, tasks, number, tasks, ...]; *of
+ * is for free(). */
 static bool read_numbers(const json_t *list, uint32_t n_tasks, uint32_t most,
                          uint16_t **of, uint32_t *n)
 {

@@ -4,8 +4,8 @@
  * the policy, the seed, the budget and the window in columns, and the clusters
  * and machines in tables. The results of earlier sessions follow from the
  * record, and who waits for whom is in a table (graph.h), where its nodes are
- * counted here. All other options are in this text, so that an engine can be rebuilt
- * that makes the same decisions (replay.h).
+ * counted here. All other options are in this text, so that an engine can be
+ * rebuilt that makes the same decisions (replay.h).
  */
 #ifndef BATS_RECORD_OPTIONS_H
 #define BATS_RECORD_OPTIONS_H
@@ -29,7 +29,7 @@ struct bats_options_lists {
     uint8_t unreliable[BATS_CLUSTERS_MAX]; /* 1, or 2: free when lost */
     bats_time noticed[BATS_CLUSTERS_MAX];
     struct bats_instance *known[2];
-    struct bats_cluster models[BATS_CLUSTERS_MAX]; /* only prices and lifetimes */
+    struct bats_cluster models[BATS_CLUSTERS_MAX]; /* only price and lifetime */
     uint8_t *once;
     struct bats_observation *profile;
     uint8_t *fresh;

@@ -1,9 +1,9 @@
 /*
  * places: where executions of any session ran, by the clusters of one session.
  *
- * Layer: record, private to it. Used by the tally and by the view's status: both
- * sum over all sessions, for clusters of the last one. A cluster is known by its
- * name.
+ * Layer: record, private to it. Used by the tally and by the view's status:
+ * both sum over all sessions, for clusters of the last one. A cluster is known
+ * by its name.
  */
 #ifndef BATS_RECORD_PLACES_H
 #define BATS_RECORD_PLACES_H

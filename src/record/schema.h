@@ -30,8 +30,8 @@ int bats_schema_view_list(struct bats_db *db, const char *table,
                           struct bats_error *err);
 
 /* Turns an empty database into one for a part of a record, in which event,
- * command and attempt are tables; `ended`: executions that ended on the machines
- * of the last session. */
+ * command and attempt are tables; `ended`: executions that ended on the
+ * machines of the last session. */
 int bats_schema_unpacked(struct bats_db *db, struct bats_error *err);
 
 /* The tables, all with a rowid, each after those it refers to. */

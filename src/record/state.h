@@ -2,8 +2,8 @@
  * state: shared by the files of the writer.
  * Layer: record, private to it. record.c opens, begins and ends; past.c loads
  * the results of earlier sessions; killed.c charges what the last one held when
- * it was killed; match.c finds the tasks of the bag among theirs; sums.c sums up
- * their results; log.c keeps the rows that wait; pack.c groups them; count.c
+ * it was killed; match.c finds the tasks of the bag among theirs; sums.c sums
+ * up their results; log.c keeps the rows that wait; pack.c groups them; count.c
  * counts them for the tally; kinds.c bounds the ends of standard error;
  * parameters.c writes the values of a sweep.
  */
@@ -176,8 +176,8 @@ struct bats_named_task {
 int bats_past_sum_up(struct bats_record *record, struct bats_error *err);
 void bats_past_results_release(struct bats_past_results *results);
 
-/* True for a command about one execution or task: it names a slot, which is 0 for
- * a task that is skipped, and a task. */
+/* True for a command about one execution or task: it names a slot, which is 0
+ * for a task that is skipped, and a task. */
 static inline bool bats_log_of_slot(const struct bats_command *c)
 {
     return c->type == BATS_COMMAND_RUN || c->type == BATS_COMMAND_CANCEL ||

@@ -20,7 +20,7 @@
 #define BATS_CAUSE_HOSTS 16 /* likewise */
 
 struct bats_cause {
-    int exit_status; /* < 0: timed out */
+    int exit_status; /* as in util/usage.h */
     int signal;
     uint64_t n;                     /* tasks */
     int64_t first;                  /* number of the first one, from 1 */

@@ -1,15 +1,15 @@
 /*
  * dag: a graph of tasks, reduced to what a page can show.
  *
- * Layer: report. Pure. A task is on the level of the longest chain of tasks that
- * it waits for. Levels are joined to at most BATS_DAG_COLUMNS columns, and in a
- * column the tasks of one kind are a group; if there are few tasks, each is a
- * group of its own. So the size of the picture does not depend on that of the
- * graph: some 500 groups at most. Time O(tasks + edges).
+ * Layer: report. Pure. A task is on the level of the longest chain of tasks
+ * that it waits for. Levels are joined to at most BATS_DAG_COLUMNS columns, and
+ * in a column the tasks of one kind are a group; if there are few tasks, each
+ * is a group of its own. So the size of the picture does not depend on that of
+ * the graph: some 500 groups at most. Time O(tasks + edges).
  *
- * The critical path is the chain that takes longest, by the times that its tasks
- * have taken, and the mean of their kind where they have not run yet; waiting for
- * a machine does not count.
+ * The critical path is the chain that takes longest, by the times that its
+ * tasks have taken, and the mean of their kind where they have not run yet;
+ * waiting for a machine does not count.
  */
 #ifndef BATS_DAG_H
 #define BATS_DAG_H
@@ -75,8 +75,8 @@ struct bats_dag {
     bats_time chain_took;
 };
 
-/* `tasks`: n_tasks of the graph, with kinds below n_kinds. To be released in any
- * case. BATS_ENOMEM; BATS_EINPUT: tasks wait for each other. */
+/* `tasks`: n_tasks of the graph, with kinds below n_kinds. To be released in
+ * any case. BATS_ENOMEM; BATS_EINPUT: tasks wait for each other. */
 int bats_dag_init(struct bats_dag *dag, const struct bats_graph *graph,
                   const struct bats_dag_task *tasks, uint32_t n_kinds,
                   struct bats_error *err);

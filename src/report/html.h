@@ -5,8 +5,8 @@
  * Layer: report. Used by the pages of run, plan, frontier and simulation. The
  * page has a strict Content-Security-Policy: nothing is loaded, from nowhere,
  * and of scripts and styles only those run that carry the page's nonce, which
- * nobody knows who wrote a command or a file name. All text is escaped here. The
- * charts are uPlot's (MIT), which is part of the page with its notice.
+ * nobody knows who wrote a command or a file name. All text is escaped here.
+ * The charts are uPlot's (MIT), which is part of the page with its notice.
  */
 #ifndef BATS_HTML_H
 #define BATS_HTML_H

@@ -1,4 +1,5 @@
-/* html_graph: which tasks waited for which, in the page of a run. See html.h. */
+/* html_graph: which tasks waited for which, in the page of a run. See
+ * html.h. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

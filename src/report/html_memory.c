@@ -60,7 +60,8 @@ struct use {
     int64_t asked, used; /* KiB; asked 0: nothing */
 };
 
-/* Tasks of a cluster that asked for the same come together, by what they used. */
+/* Tasks of a cluster that asked for the same come together, by what they
+ * used. */
 static int compare(const void *left, const void *right)
 {
     const struct use *a = left, *b = right;

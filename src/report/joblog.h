@@ -24,7 +24,7 @@ struct bats_joblog_entry {
     int64_t start_us; /* real time, microseconds since 1970 */
     int64_t wall_us;  /* real time */
     uint64_t stdout_bytes;
-    int exit_status; /* < 0: timed out, -1 with signal 15 in the file */
+    int exit_status; /* < 0: as util/usage.h, -1 with signal 15 in the file */
     int signal;
     const char *command;
 };

@@ -24,7 +24,7 @@
 
 struct bats_failure {
     uint32_t task;   /* index in the bag */
-    int exit_status; /* < 0: timed out */
+    int exit_status; /* as in util/usage.h */
     int signal;
     bats_time runtime;
     char *host;

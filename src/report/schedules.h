@@ -17,9 +17,9 @@
  * profitability, machines. */
 void bats_schedules_print_clusters(FILE *out, const struct bats_estimator *e);
 
-/* Says how long the longest chain of tasks takes on the fastest of these clusters,
- * after a blank line; nothing if no task waits for others. `task`: the `n` tasks
- * of it, in order, counted from 0; n = 0: they are not known. */
+/* Says how long the longest chain of tasks takes on the fastest of these
+ * clusters, after a blank line; nothing if no task waits for others. `task`:
+ * the `n` tasks of it, in order, counted from 0; n = 0: they are not known. */
 void bats_schedules_print_path(FILE *out, const struct bats_estimator *e,
                                const uint32_t *task, uint32_t n);
 

@@ -164,10 +164,10 @@ static const char *time_of(int64_t us, char text[48])
 }
 
 /*
- * The words of a command, which make it again with a blank between them: the first
- * is the program. No word is empty, so further blanks belong to the word behind
- * them. A reader may take a first argument that equals the program for the
- * program, repeated (input/workflow/wfformat.c): so it is repeated.
+ * The words of a command, which make it again with a blank between them: the
+ * first is the program. No word is empty, so further blanks belong to the word
+ * behind them. A reader may take a first argument that equals the program for
+ * the program, repeated (input/workflow/wfformat.c): so it is repeated.
  */
 static json_t *words_of(const char *command)
 {

@@ -2,10 +2,10 @@
  * wfformat: a recorded run as WfFormat 1.5 (JSON) of WfCommons,
  * https://github.com/wfcommons/WfFormat, as its schema there wants it.
  *
- * Layer: report. Used by the verb export. Times are real time. A task is executed
- * there if it is done. One that failed or did not run has no runtime, which the
- * schema asks of all that are executed, and so no command. Our own reader is
- * input/workflow/wfformat.c.
+ * Layer: report. Used by the verb export. Times are real time. A task is
+ * executed there if it is done. One that failed or did not run has no runtime,
+ * which the schema asks of all that are executed, and so no command. Our own
+ * reader is input/workflow/wfformat.c.
  */
 #ifndef BATS_REPORT_WFFORMAT_H
 #define BATS_REPORT_WFFORMAT_H

@@ -13,10 +13,11 @@
  *   secret  32 random bytes in a file that only the user can read, and
  *           HMAC-SHA256 (RFC 2104) of the text with it. Nettle.
  *
- * The keys that seal the stream afterwards (seal.h), one for each direction, are
- * HMAC-SHA256 of the text with the secret; with MUNGE, with 64 random bytes, of
- * which each side has put 32 into its credential: only a process of the same user
- * can have it decoded. The stream is not encrypted, as that of MPI is not.
+ * The keys that seal the stream afterwards (seal.h), one for each direction,
+ * are HMAC-SHA256 of the text with the secret; with MUNGE, with 64 random
+ * bytes, of which each side has put 32 into its credential: only a process of
+ * the same user can have it decoded. The stream is not encrypted, as that of
+ * MPI is not.
  */
 #ifndef BATS_AUTH_H
 #define BATS_AUTH_H

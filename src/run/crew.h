@@ -112,8 +112,8 @@ bool bats_crew_lost_elsewhere(const struct bats_crew *crew);
 void bats_crew_stop(struct bats_crew *crew);
 
 /* Stops the work of all members and waits until they have said good-bye, as
- * long as one says anything every `timeout_us`, or, if a signal has come, leaves.
- * False: some did not. */
+ * long as one says anything every `timeout_us`, or, if a signal has come,
+ * leaves. False: some did not. */
 bool bats_crew_dismiss(struct bats_crew *crew, int64_t timeout_us);
 
 #endif

@@ -57,9 +57,9 @@ void bats_executor_stop(struct bats_executor *executor, int64_t grace_us);
  * left of it. Results and output lines are dropped. */
 void bats_executor_wind_up(struct bats_executor *executor);
 
-/* The master is gone, and there may be another one: tasks that have not begun are
- * forgotten. False: nothing runs that could go on for it, and no lines wait for
- * a VERDICT; what runs was told to stop. */
+/* The master is gone, and there may be another one: tasks that have not begun
+ * are forgotten. False: nothing runs that could go on for it, and no lines wait
+ * for a VERDICT; what runs was told to stop. */
 bool bats_executor_go_on(struct bats_executor *executor);
 
 /* The task that runs; *attempt 0: none does. */

@@ -1,11 +1,11 @@
 /*
  * found: what a worker job has of an earlier session that was killed.
  *
- * Layer: run. Used by joined.c when the job's ranks are seated. Results that the
- * last master did not live to take, and tasks that go on, become FOUND events
- * (bats/sched.h); a result follows as DONE or FAILED. The first result of a task
- * counts: where this session, or the last one, has one already, or has other use
- * for the slot, what was found is dropped, or told to stop.
+ * Layer: run. Used by joined.c when the job's ranks are seated. Results that
+ * the last master did not live to take, and tasks that go on, become FOUND
+ * events (bats/sched.h); a result follows as DONE or FAILED. The first result
+ * of a task counts: where this session, or the last one, has one already, or
+ * has other use for the slot, what was found is dropped, or told to stop.
  */
 #ifndef BATS_FOUND_H
 #define BATS_FOUND_H

@@ -25,19 +25,20 @@ struct bats_gateway_options {
     const char *job;  /* the number of this job */
 };
 
-/* `options` are used until the end. Connects, and proves to the master who this is, and the other way round.
- * `near` (NULL: this process is alone) is for the other ranks of the job and
- * belongs to the gateway. Sets *silence_us, after which the master is gone.
- * Waits for 30 s at most. BATS_EINPUT: the file is wrong, or one side refuses
- * the other; BATS_ESYS: there is no master. Then *comm is there all the same,
- * to disband the other ranks; NULL: there is no memory. */
+/* `options` are used until the end. Connects, and proves to the master who this
+ * is, and the other way round. `near` (NULL: this process is alone) is for the
+ * other ranks of the job and belongs to the gateway. Sets *silence_us, after
+ * which the master is gone. Waits for 30 s at most. BATS_EINPUT: the file is
+ * wrong, or one side refuses the other; BATS_ESYS: there is no master. Then
+ * *comm is there all the same, to disband the other ranks; NULL: there is no
+ * memory. */
 int bats_gateway_create(const struct bats_gateway_options *options,
                         struct bats_comm *near, struct bats_comm **comm,
                         int64_t *silence_us, struct bats_error *err);
 
-/* After the connection has ended (bats_comm_is_gone): does all that again, until
- * `until_us` (monotonic) if need be; the master may be another one, which has
- * written the file anew. The other ranks have been told BATS_LEAVE_AGAIN.
+/* After the connection has ended (bats_comm_is_gone): does all that again,
+ * until `until_us` (monotonic) if need be; the master may be another one, which
+ * has written the file anew. The other ranks have been told BATS_LEAVE_AGAIN.
  * Between two attempts `pause` is called, to return after so many microseconds
  * or sooner. Errors as before. */
 int bats_gateway_return(struct bats_comm *comm, int64_t until_us,

@@ -70,9 +70,9 @@ struct bats_hub_options {
     int64_t silence_us; /* after which a gateway gives the master up */
 };
 
-/* The texts of the options are used until the end. *comm is the transport, for the functions
- * below and those of comm.h. BATS_ENOMEM, BATS_ESYS, BATS_EINPUT: no way of
- * authentication. */
+/* The texts of the options are used until the end. *comm is the transport, for
+ * the functions below and those of comm.h. BATS_ENOMEM, BATS_ESYS, BATS_EINPUT:
+ * no way of authentication. */
 int bats_hub_create(const struct bats_hub_options *options,
                     struct bats_comm **comm, struct bats_error *err);
 

@@ -42,9 +42,9 @@
  * left.
  *
  * The gateway, wherever it is, stops its tasks when it has heard nothing for
- * --silence. If the connection breaks, it tries to come back until that is over:
- * reads FILE again, connects, and is admitted or refused like a new one. Its
- * tasks go on meanwhile where they can be told to another master (kept.h).
+ * --silence. If the connection breaks, it tries to come back until that is
+ * over: reads FILE again, connects, and is admitted or refused like a new one.
+ * Its tasks go on meanwhile where they can be told to another master (kept.h).
  * So a master that continues a run (--resume), and writes FILE anew, gets the
  * jobs that still live, with their results (found.h); and a job side that has
  * settled a job refuses it. Then the job ends by itself.

@@ -3,9 +3,9 @@
  *
  * Layer: run. Used by worker.c, where SETUP says `keep`. A RESULT is kept until
  * its master has it on record (TAKEN). When the master is gone, the task that
- * runs goes on, those that have not begun are forgotten, and HELLO tells the next
- * master of all that (proto.h). The executor stays as it is until that task has
- * ended; what the next master wants done after it waits here.
+ * runs goes on, those that have not begun are forgotten, and HELLO tells the
+ * next master of all that (proto.h). The executor stays as it is until that
+ * task has ended; what the next master wants done after it waits here.
  *
  * Memory: no more than the results of the tasks that were sent ahead to this
  * slot, each with up to 64 KiB of lines.

@@ -102,7 +102,8 @@ int bats_master_set_up(struct master *m, size_t i,
                        struct bats_error *err);
 
 /* Once the platform is matched with the crew: creates the engine and sends
- * every member that is there the setup. `sink` is for the master's own tasks. */
+ * every member that is there the setup. `sink` is for the master's own
+ * tasks. */
 int bats_master_prepare(struct master *m,
                         const struct bats_executor_sink *sink,
                         struct bats_error *err);

@@ -7,9 +7,9 @@
  * the end it is lost. Really: a rank has got SIGTERM and says so (NOTICE); it
  * parts by itself once the notice is over. Or the batch system drains its host
  * (asked every 10 s, without waiting): then it parts when the notice is over.
- * Only machines of reclaimable clusters get a notice of these kinds. Of several,
- * the end that comes first counts. A worker job on such a host gets no more tasks
- * (RETIRED), and is given back when those that run there have ended.
+ * Only machines of reclaimable clusters get a notice of these kinds. Of
+ * several, the end that comes first counts. A worker job on such a host gets no
+ * more tasks (RETIRED), and is given back when those that run there have ended.
  */
 #ifndef BATS_RECLAIMS_H
 #define BATS_RECLAIMS_H

@@ -3,8 +3,8 @@
  * them, once and in order.
  *
  * Layer: run. Used by wire.c. Each direction of a connection has a key of its
- * own (auth.h). The seal of a frame is HMAC-SHA256 (RFC 2104) with this key over
- * the frame's number, from 0, and its bytes, cut to 128 bits. Nettle.
+ * own (auth.h). The seal of a frame is HMAC-SHA256 (RFC 2104) with this key
+ * over the frame's number, from 0, and its bytes, cut to 128 bits. Nettle.
  */
 #ifndef BATS_SEAL_H
 #define BATS_SEAL_H

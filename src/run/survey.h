@@ -15,10 +15,11 @@
  * In an allocation (bats/billing.h) the rate is that of the whole job, as the
  * batch system says, else the sum over all machines and rank 0. The amount
  * billed before the run is what the system's accounting says of all lives and
- * sizes of this job. Without accounting it is estimated: the time that this life
- * of the job has been held, and what the sessions of earlier ones have charged,
- * with the time from their last charge to the end of their life. All work is stopped so early that after its grace
- * time 5 s are left to give the job back.
+ * sizes of this job. Without accounting it is estimated: the time that this
+ * life of the job has been held, and what the sessions of earlier ones have
+ * charged, with the time from their last charge to the end of their life. All
+ * work is stopped so early that after its grace time 5 s are left to give the
+ * job back.
  */
 #ifndef BATS_SURVEY_H
 #define BATS_SURVEY_H

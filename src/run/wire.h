@@ -57,8 +57,8 @@ size_t bats_wire_unsent(const struct bats_wire *wire);
 int bats_wire_fill(struct bats_wire *wire);
 
 /* Takes the next whole frame: 1; *bytes is valid until the next call of
- * bats_wire_fill. 0: there is none. -1: a message that is too long comes. -2: one
- * came without its seal: nothing that follows is theirs. */
+ * bats_wire_fill. 0: there is none. -1: a message that is too long comes. -2:
+ * one came without its seal: nothing that follows is theirs. */
 int bats_wire_next(struct bats_wire *wire, uint32_t *rank, const void **bytes,
                    size_t *n);
 

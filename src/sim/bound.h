@@ -16,8 +16,8 @@
  *   - or if the longest task does not fit into M on any type of machine that
  *     the budget can pay for that long.
  *
- * The bound is the shortest M that neither condition rules out, and no less than
- * the longest chain of tasks takes on the fastest machine. Read the other
+ * The bound is the shortest M that neither condition rules out, and no less
+ * than the longest chain of tasks takes on the fastest machine. Read the other
  * way round, for a deadline M, it is the least cost of windows that do the
  * bag's work until then, and of those that the longest task needs.
  */

@@ -39,9 +39,9 @@
  *                                  ; WfFormat, DAX or a bag with names
  *                                  ; (input/workflow/workflow.h), with its
  *                                  ; runtimes, or those of `runtime`
- *     known = 0.3                  ; policies are told them beforehand, wrong by
- *                                  ; up to 30 %; or yes: right. Default: they
- *                                  ; learn them
+ *     known = 0.3                  ; policies are told them beforehand, wrong
+ *                                  ; by up to 30 %; or yes: right. Default:
+ *                                  ; they learn them
  *     saves = 10s                  ; tasks that are told to stop save their
  *                                  ; state, and go on elsewhere after so long;
  *                                  ; default: they begin again
@@ -126,8 +126,8 @@ struct bats_scenario {
     struct bats_draw runtime;
     bats_time *measured; /* from the file or the workflow, or NULL */
     bats_time *planned;  /* of the workflow, while the file is read */
-    bool is_told; /* policies know the runtimes of a workflow, wrong by up to: */
-    double told_error;
+    bool is_told; /* policies know the runtimes of a workflow, wrong by up to */
+    double told_error; /* this */
     bool as_measured;    /* the bag is `measured`, each runtime once */
     const struct bats_policy *policies[BATS_SCENARIO_POLICIES];
     size_t n_policies;

@@ -6,10 +6,10 @@
  * carries out its commands without delay.
  *
  * An acquired machine is charged at once, as in the MPI run, and starts its
- * first task after its start-up time; each acquisition starts it up again. Where
- * use is charged it begins, and starts up, when it is given its first task. A
- * machine that is a job (bats/billing.h) waits in a queue before that; it is
- * billed from the beginning of its start-up until it is parked or lost. A
+ * first task after its start-up time; each acquisition starts it up again.
+ * Where use is charged it begins, and starts up, when it is given its first
+ * task. A machine that is a job (bats/billing.h) waits in a queue before that;
+ * it is billed from the beginning of its start-up until it is parked or lost. A
  * machine of a cluster that is reclaimable and has a lifetime (cluster.h) is
  * reclaimed when that is over, which is drawn from the seed of the noise for
  * each acquisition, and NOTICE comes before. The n-th execution of a task lasts

@@ -42,8 +42,8 @@ int bats_query_start(struct bats_query *query, const char *const *argv,
 /*
  * Waits for at most `wait_us`. 1: it has succeeded, and *answer, for free(), is
  * what it printed. 0: it still runs. BATS_ESYS, with its first line of standard
- * error if there is one: it has failed, or was ended because it took longer than
- * `patience_us`.
+ * error if there is one: it has failed, or was ended because it took longer
+ * than `patience_us`.
  */
 int bats_query_poll(struct bats_query *query, int64_t wait_us, char **answer,
                     struct bats_error *err);

@@ -15,10 +15,10 @@
  * shows whether there is one with its mark.
  *
  * It is polite. One command runs at a time. All jobs are listed by one command,
- * at most every `interval`, and only while there are jobs; then one asks for the
- * bills of all that have ended. After a failed submission the next one waits,
- * 1 s at first, then twice as long, at most a minute; lists that fail become rarer
- * in the same way.
+ * at most every `interval`, and only while there are jobs; then one asks for
+ * the bills of all that have ended. After a failed submission the next one
+ * waits, 1 s at first, then twice as long, at most a minute; lists that fail
+ * become rarer in the same way.
  *
  * The bill is what the system's accounting says, once it calls the job ended.
  * Where there is none, or it does not know the job for ten minutes, it is the
@@ -69,8 +69,9 @@ void bats_queue_adopt(struct bats_queue *jobs, uint32_t place,
 void bats_queue_cancel(struct bats_queue *jobs, uint32_t place,
                       int64_t grace_us);
 
-/* The place of the job with this number; BATS_NO_JOB: it is none of ours, or its
- * number is not known yet: then *unsure. A job that is to end is not found. */
+/* The place of the job with this number; BATS_NO_JOB: it is none of ours, or
+ * its number is not known yet: then *unsure. A job that is to end is not
+ * found. */
 uint32_t bats_queue_find(const struct bats_queue *jobs, const char *id,
                         bool *unsure);
 

@@ -2,8 +2,9 @@
  * alloc: machines that are bought as jobs of their own (verb alloc).
  *
  * Layer: cli. Used by the verbs alloc and worker. It is the job side of
- * run/joining.h: between the engine, which asks for machines and gives them back,
- * and the batch system (site/queue.h), which is handed jobs in and bills them.
+ * run/joining.h: between the engine, which asks for machines and gives them
+ * back, and the batch system (site/queue.h), which is handed jobs in and bills
+ * them.
  *
  * A machine of the engine is a place for one job after the other. For every
  * partition there are twice as many as --max-jobs, since a job may overlap with
@@ -50,8 +51,8 @@ int bats_alloc_dry_run(struct bats_alloc *alloc, FILE *out,
                        const struct bats_run_options *options,
                        struct bats_error *err);
 
-/* After a run that ended before its jobs were settled: cancels what is left. The
- * number of jobs whose bill is not known. */
+/* After a run that ended before its jobs were settled: cancels what is left.
+ * The number of jobs whose bill is not known. */
 uint32_t bats_alloc_abandon(struct bats_alloc *alloc);
 
 #endif

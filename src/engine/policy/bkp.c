@@ -344,9 +344,9 @@ static bool all_are_marked(const struct state *s)
 }
 
 /* A machine without a task at the end of its window has been refused one, or
- * there is none. Where other tasks wait for those that run, there may be nothing
- * yet for the machines of the plan: to cut the tasks off would be to begin them
- * again, for ever. */
+ * there is none. Where other tasks wait for those that run, there may be
+ * nothing yet for the machines of the plan: to cut the tasks off would be to
+ * begin them again, for ever. */
 static bool renew(const void *self, const struct state *s, uint32_t machine)
 {
     (void)self;

@@ -1,16 +1,16 @@
 /*
- * mw-dbs: the quality of a machine for a task. Arabnejad, Barbosa: Maximizing the
- * completion rate of concurrent scientific applications under time and budget
- * constraints (2017), with the qualities of their DBCS (Arabnejad, Barbosa, Prodan
- * 2016). See place.h.
+ * mw-dbs: the quality of a machine for a task. Arabnejad, Barbosa: Maximizing
+ * the completion rate of concurrent scientific applications under time and
+ * budget constraints (2017), with the qualities of their DBCS (Arabnejad,
+ * Barbosa, Prodan 2016). See place.h.
  *
  *   Q  = TQ (1 - C) + CQ C, C = least cost of all that is left / money left
  *   TQ = (W DP - FT) / (FT max - FT min)
  *   CQ = W (cost max - cost) / (cost max - cost min)
  *
- * with W = 1 where FT <= DP, else 0; over the machines that are free and cost no
- * more than CP. Where none is in time, so the one that ends first is chosen, and
- * the deadline is missed.
+ * with W = 1 where FT <= DP, else 0; over the machines that are free and cost
+ * no more than CP. Where none is in time, so the one that ends first is chosen,
+ * and the deadline is missed.
  */
 #include "engine/policy/place.h"
 

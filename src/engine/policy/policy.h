@@ -85,8 +85,8 @@ struct bats_policy {
                                   uint32_t slot);
     /* May this machine start a task now? */
     bool (*admit)(const void *self, const struct state *s, uint32_t machine);
-    /* After LOST, STALLED and READY: are machines acquired up to what the present
-     * configuration wants? */
+    /* After LOST, STALLED and READY: are machines acquired up to what the
+     * present configuration wants? */
     bool (*refill)(const void *self, const struct state *s,
                    const struct occasion *why);
     /* Tasks are left, nothing goes on: is it for want of time? */

@@ -10,8 +10,8 @@
  * for each of these tasks. Their place is settled as soon as the interval of
  * the mean of d (Student, 90 %) leaves out 0, or is so narrow that they are
  * alike. What the user expects counts as one more task; before the first one,
- * as right within a factor of 2. The place of a cluster is open as long as it is
- * with regard to any other, or nothing at all is known of it.
+ * as right within a factor of 2. The place of a cluster is open as long as it
+ * is with regard to any other, or nothing at all is known of it.
  */
 #ifndef BATS_ENGINE_SAMPLING_PLACE_H
 #define BATS_ENGINE_SAMPLING_PLACE_H

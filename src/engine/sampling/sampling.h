@@ -38,8 +38,8 @@ struct sampling {
      * run, at most. False: nothing is to be run, it was an earlier one. */
     bool (*start)(const void *self, const struct state *s, uint32_t *workers,
                   uint32_t *lacks);
-    /* A task that the cluster of an idle slot has to run, too; BATS_NO_POSITION:
-     * none. It is run. */
+    /* A task that the cluster of an idle slot has to run, too;
+     * BATS_NO_POSITION: none. It is run. */
     struct bats_position (*give)(void *self, const struct state *s,
                                  uint32_t slot);
     /* `task` was drawn for `slot`. True: it is to be run on every cluster. */

@@ -1,12 +1,12 @@
-/* chains: how long it takes at least until all is done, for tasks wait for others.
- * See state.h. */
+/* chains: how long it takes at least until all is done, for tasks wait for
+ * others. See state.h. */
 #include "engine/state/state.h"
 
 #include <math.h>
 
 /* The time that a height stands for: the longest chain goes to the fastest
- * machines that are held. Until tasks are ranked, a height is their number. 0: not
- * known. */
+ * machines that are held. Until tasks are ranked, a height is their number. 0:
+ * not known. */
 static double time_of_height(const struct state *s)
 {
     double least = INFINITY;

@@ -1,8 +1,8 @@
 /*
  * jobs: machines that are jobs of their own (bats/billing.h). The price of the
  * longest time is held from the moment one is asked for until it is billed, so
- * that nothing the batch system may do meanwhile costs more than the budget. See
- * state.h.
+ * that nothing the batch system may do meanwhile costs more than the budget.
+ * See state.h.
  */
 #include "engine/state/state.h"
 

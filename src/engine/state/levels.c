@@ -1,4 +1,5 @@
-/* levels: how many tasks are left between one barrier and the next. See state.h.
+/* levels: how many tasks are left between one barrier and the next. See
+ * state.h.
  */
 #include <stdlib.h>
 #include <string.h>

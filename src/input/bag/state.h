@@ -1,10 +1,10 @@
 /*
  * state: what a bag is made of, and what its parts share.
  *
- * Layer: input, private to bagfile.c and bag/. bagfile.c loads the bag, whatever
- * it is made of: lines.c reads a text, directives.c the directives in it, and
- * tasks.c adds the tasks of a line. look.c tells what is in the bag, builtin.c
- * which commands are built in.
+ * Layer: input, private to bagfile.c and bag/. bagfile.c loads the bag,
+ * whatever it is made of: lines.c reads a text, directives.c the directives in
+ * it, and tasks.c adds the tasks of a line. look.c tells what is in the bag,
+ * builtin.c which commands are built in.
  */
 #ifndef BATS_BAG_STATE_H
 #define BATS_BAG_STATE_H

@@ -1,7 +1,8 @@
 /*
  * names: numbers of names, in the order in which they were seen first.
  * Layer: input. Used by the readers of workflows, for tasks, files, categories
- * and variables. A hash table with open addressing; nothing depends on its order.
+ * and variables. A hash table with open addressing; nothing depends on its
+ * order.
  */
 #ifndef BATS_WORKFLOW_NAMES_H
 #define BATS_WORKFLOW_NAMES_H

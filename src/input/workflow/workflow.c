@@ -258,7 +258,8 @@ static size_t first_use(const struct bats_workflow *w, uint32_t task)
     return low;
 }
 
-/* The files that the task writes and does not read as well, each behind a blank.
+/* The files that the task writes and does not read as well, each behind a
+ * blank.
  */
 static char *quote_outputs(const struct bats_workflow *w, uint32_t task,
                            char *at)
@@ -276,8 +277,8 @@ static char *quote_outputs(const struct bats_workflow *w, uint32_t task,
     return at;
 }
 
-/* The command in a shell of its own, whatever it does there. For people it stays
- * as it is, if nothing in it could hide what follows. */
+/* The command in a shell of its own, whatever it does there. For people it
+ * stays as it is, if nothing in it could hide what follows. */
 static char *enclose(char *at, const char *command)
 {
     size_t n = strlen(command);
@@ -290,8 +291,9 @@ static char *enclose(char *at, const char *command)
 
 /*
  * The files that the task should have made must be there when it has ended. If
- * it fails, those that it has made are taken away: half a file would look like a
- * whole one to the next run. Status 85 (it has saved its state) is no failure.
+ * it fails, those that it has made are taken away: half a file would look like
+ * a whole one to the next run. Status 85 (it has saved its state) is no
+ * failure.
  */
 ptrdiff_t bats_workflow_command(const struct bats_workflow *w, uint32_t task,
                                 char **text, size_t *size)

@@ -19,8 +19,9 @@ struct bats_history_machine {
     uint32_t slots;
 };
 
-/* An execution that came to an end. Those of a slot do not overlap; which of its
- * machine's slots it was, the record does not say: it is one that was free. */
+/* An execution that came to an end. Those of a slot do not overlap; which of
+ * its machine's slots it was, the record does not say: it is one that was
+ * free. */
 struct bats_history_span {
     bats_time begin, end;
     int64_t task; /* number */

@@ -106,7 +106,8 @@ static bool take_row(struct cursor *c, struct bats_scan_row *row)
            row->number[BATS_SCAN_SEQ] != BATS_SCAN_NULL;
 }
 
-/* Columns that are missing at the end are NULL. Those from `n` on are already. */
+/* Columns that are missing at the end are NULL. Those from `n` on are
+ * already. */
 static void fill_up(struct bats_scan_row *row, size_t n)
 {
     for (size_t i = row->n; i < n; i++) {

@@ -78,8 +78,8 @@ int bats_scan(struct bats_db *db, int64_t after, int64_t groups, int64_t *last,
 /* The text is this word. */
 bool bats_scan_is(const struct bats_scan_text *text, const char *word);
 
-/* The text with the characters that pack.c writes as \u00xx, ended by a NUL, cut
- * off where it is too long. The result is its length. */
+/* The text with the characters that pack.c writes as \u00xx, ended by a NUL,
+ * cut off where it is too long. The result is its length. */
 #define BATS_SCAN_PLAIN 1024
 size_t bats_scan_plain(char plain[BATS_SCAN_PLAIN],
                        const struct bats_scan_text *text);

@@ -1,10 +1,10 @@
 /*
  * view: the contents of a run record, read-only, also while its run goes on.
- * Layer: record. Used by the verbs status, log, tasks and why. A view takes what
- * it is asked for, and only that, into tables of its own (part.h); the record
- * is neither locked nor written nor copied, unless it is of an older version.
- * So the writer is not disturbed. What is asked for later may be newer while the
- * run goes on.
+ * Layer: record. Used by the verbs status, log, tasks and why. A view takes
+ * what it is asked for, and only that, into tables of its own (part.h); the
+ * record is neither locked nor written nor copied, unless it is of an older
+ * version. So the writer is not disturbed. What is asked for later may be newer
+ * while the run goes on.
  * Errors: BATS_EINPUT with "path: sentence" for a file that is not a record,
  * is damaged or of a newer bats-mpi; BATS_ESYS, BATS_ENOMEM.
  */
@@ -98,7 +98,8 @@ int bats_view_workflows(struct bats_view *view,
 int bats_view_graph(struct bats_view *view, struct bats_graph *graph,
                     bool *has_edges, struct bats_error *err);
 
-/* The time that all sessions have taken, as they ran: without those between them. */
+/* The time that all sessions have taken, as they ran: without those between
+ * them. */
 int bats_view_elapsed(struct bats_view *view, int64_t *elapsed_us,
                       int64_t *started_us, struct bats_error *err);
 

@@ -2,8 +2,8 @@
  * count: keeps the tally (tally.h) while rows are written.
  *
  * Layer: record, private to the writer. Two bytes a task, and what is open on
- * each slot. The rules are those of the views `result`, `running` and `tasks` of
- * schema.c; what they do not foresee ends the count, and readers look at the
+ * each slot. The rules are those of the views `result`, `running` and `tasks`
+ * of schema.c; what they do not foresee ends the count, and readers look at the
  * history again.
  */
 #ifndef BATS_RECORD_COUNT_H

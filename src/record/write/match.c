@@ -181,7 +181,8 @@ static uint32_t *list_of(struct lists *l, int64_t hash, uint32_t number)
     return &l->first[(x ^ x >> 32) & l->last];
 }
 
-/* In the order of past.tasks. By number: those that were not in the last bag. */
+/* In the order of past.tasks. By number: those that were not in the last
+ * bag. */
 static void fill_lists(const struct bats_record *r, struct lists *l,
                        bool by_number)
 {

@@ -183,7 +183,7 @@ struct bats_record_past {
     uint32_t was;        /* index of a task in the last bag */
     uint32_t attempts;   /* executions that ended, of any kind */
     uint8_t match;       /* enum bats_record_match */
-    uint8_t state;       /* enum bats_record_state: PENDING if CHANGED or ADDED */
+    uint8_t state;       /* bats_record_state: PENDING if CHANGED or ADDED */
     uint8_t failures;    /* executions that failed and were to be repeated,
                           * since its last result */
     uint8_t losses;      /* those lost with their machine and to be repeated,
@@ -311,7 +311,7 @@ struct bats_record_attempt {
     uint32_t attempt; /* 1 = first of the run */
     uint32_t machine;
     const char *host;        /* where it ran; NULL: on the machine's host */
-    struct bats_usage usage; /* its exit_status may be -1: timed out */
+    struct bats_usage usage; /* its exit_status may be < 0, too */
     enum bats_record_outcome outcome;
     int stream; /* rank in whose stream file its output is; < 0: in none */
 };

@@ -131,9 +131,9 @@ int bats_record_of_job(struct bats_record *record, const char *job,
     return rc < 0 ? rc : 0;
 }
 
-/* Reads the jobs without a bill. A machine has one at most, the last that it was
- * asked for; the one that it took over is its first. Older sessions do not say for
- * how long a job was to work: for a window. */
+/* Reads the jobs without a bill. A machine has one at most, the last that it
+ * was asked for; the one that it took over is its first. Older sessions do not
+ * say for how long a job was to work: for a window. */
 static int load_open(struct bats_db *db, struct bats_record_purchase *known,
                      struct bats_error *err)
 {

@@ -1,11 +1,11 @@
 /*
  * section: what the readers of the sections of a scenario share. Values become
- * part of the scenario as they are read (`keys`); what depends on several keys is
- * settled after the last line.
+ * part of the scenario as they are read (`keys`); what depends on several keys
+ * is settled after the last line.
  *
  * Layer: sim. Used by sim/scenario and the files beside this one. Errors:
- * BATS_EINPUT with "path:line: sentence", of a key's value without path, line and
- * key; BATS_ENOMEM.
+ * BATS_EINPUT with "path:line: sentence", of a key's value without path, line
+ * and key; BATS_ENOMEM.
  */
 #ifndef BATS_SIM_SECTION_H
 #define BATS_SIM_SECTION_H
@@ -70,8 +70,8 @@ int bats_scenario_run_goal(struct reader *r);
  * can be done; and the grace time, once the window is known. */
 int bats_scenario_run_settle(struct reader *r);
 
-/* The number of tasks: the key `tasks`, or the number of runtimes in the file or
- * of tasks in the workflow. */
+/* The number of tasks: the key `tasks`, or the number of runtimes in the file
+ * or of tasks in the workflow. */
 int bats_scenario_bag_settle(struct reader *r);
 
 /* The machines of all clusters. */
