@@ -8,8 +8,8 @@
 
 #include "cli/cli.h"
 #include "cli/options_value.h"
-#include "cli/similar.h"
 #include "input/workflow/workflow.h"
+#include "util/similar.h"
 
 /* upper limit of the options of a verb */
 #define ROWS_MAX 64

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/similar.h"
+#include "util/similar.h"
 
 static const struct {
     const char *name;

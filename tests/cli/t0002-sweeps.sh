@@ -81,6 +81,29 @@ commands -j 2 -- run -q ::: a
 echo 'run -q a' | cmp - out
 ok 'bad values are named'
 
+# warns STRING NAME ARGUMENT...: once, of STRING, which may have meant NAME; with
+# an empty STRING, of nothing. The strings stay as they are.
+warns() {
+    string=$1 name=$2
+    shift 2
+    "$BATS_MPI" run --dry-run --header=: "$@" ::: rate 1 2 ::: size 3 4 \
+        >out 2>err
+    if [ -n "$string" ]; then
+        printf "bats-mpi: {%s} stays as it is: no parameter has that name; did %s\n" \
+            "$string" "you mean {$name}?" | cmp - err
+        grep -qF "{$string" out
+    else
+        test ! -s err
+    fi
+}
+warns rtae rate -- echo {rtae} {size} {rtae}
+warns siez size -- echo {rate} 'x{siez/.}y'
+warns Rate rate -- "awk '{print}' {Rate}"
+ok 'a misspelt replacement string is named, once'
+warns '' '' -- echo {rate} {size/} {2} {.} {} {#}
+warns '' '' -- "awk '{ print \$1 } {raise} END {x}' \${rtae} f{a,b} {rate"
+ok 'and braces that are no parameter misspelt are not'
+
 "$BATS_MPI" run -q -j 3 --master-works --header=: --tag echo {n} ::: n : b c \
     2>err | sort >out
 printf '%s\t%s\n' 1 : 2 b 3 c | cmp - out

@@ -10,6 +10,7 @@
 #include "input/sweep/template.h"
 #include "input/sweep/text.h"
 #include "util/grow.h"
+#include "util/similar.h"
 
 struct bats_sweep {
     struct bats_points points;
@@ -160,6 +161,30 @@ static bool has_plain_values(const struct bats_sweep_spec *spec)
     return bats_sweep_is(spec->words, spec->n_words);
 }
 
+/* Warns of {nmae} where there is a parameter `name`. ${nmae} is the shell's. */
+static int warn(struct bats_sweep *sweep, const char *word,
+                struct bats_error *err)
+{
+    for (const char *at = word; (at = strchr(at, '{')) != NULL; at++) {
+        size_t n = bats_template_unknown(at, &sweep->points);
+        struct bats_similar similar = bats_similar_to(at + 1, n);
+        for (size_t k = 0; n > 0 && k < sweep->width; k++)
+            if (bats_sweep_name(sweep, k) != NULL)
+                bats_similar_try(&similar, bats_sweep_name(sweep, k));
+        if (similar.name == NULL || sweep->warnings != NULL ||
+            (at > word && at[-1] == '$'))
+            continue;
+        if (asprintf(&sweep->warnings,
+                     "{%.*s} stays as it is: no parameter has that name; did "
+                     "you mean {%s}?\n",
+                     (int)n, at + 1, similar.name) < 0) {
+            sweep->warnings = NULL;
+            return no_memory(err);
+        }
+    }
+    return 0;
+}
+
 static int make_template(struct bats_sweep *sweep,
                          const struct bats_sweep_spec *spec,
                          struct bats_error *err)
@@ -176,7 +201,10 @@ static int make_template(struct bats_sweep *sweep,
     sweep->template =
         bats_template_create(words, n, &sweep->points, spec->quote, plain);
     sweep->may_be_builtin = n == 0 || words[0][0] == '@' || words[0][0] == '{';
-    return sweep->template != NULL ? 0 : no_memory(err);
+    int rc = sweep->template != NULL ? 0 : no_memory(err);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = warn(sweep, words[i], err);
+    return rc;
 }
 
 static struct bats_sweep *new_sweep(void)

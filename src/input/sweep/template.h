@@ -37,6 +37,10 @@ struct bats_template *bats_template_create(const char *const *words, size_t n,
                                            bool quote, bool append);
 void bats_template_destroy(struct bats_template *template);
 
+/* The length of the name in what is written like a replacement string, at this
+ * brace, but is none; 0: there is none. */
+size_t bats_template_unknown(const char *at, const struct bats_points *points);
+
 /* Writes the command of task `number` (from 1) with these values into *text,
  * which grows; returns its length, or -1: out of memory. slot is 0 where it is
  * not known: {%} then stays as it is. */

@@ -1,6 +1,7 @@
 /*
  * similar: the name that was probably meant by an unknown word.
- * Layer: cli. Finds the name with the fewest edits from the word: a character
+ *
+ * Layer: util. Finds the name with the fewest edits from the word: a character
  * inserted, deleted or replaced, or two neighbours swapped (optimal string
  * alignment). One edit is allowed for every three characters of a name.
  */
