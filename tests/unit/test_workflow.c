@@ -145,6 +145,23 @@ static void variables_are_replaced_and_the_shell_keeps_its_own(void **state)
     bats_workflow_release(&w);
 }
 
+static void variables_of_the_environment_name_files(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("WORKFLOW_TEST", "set", 1), 0);
+    struct bats_workflow w = load("a.makeflow",
+                                  "A=$WORKFLOW_TEST.a\n"
+                                  "$A: ${WORKFLOW_TEST}.b\n"
+                                  "\tcp $WORKFLOW_TEST.b $A\n");
+    assert_string_equal(command(&w, 0), "cp $WORKFLOW_TEST.b set.a");
+    assert_true(bats_names_find(&w.files, "set.a") != BATS_NO_NAME);
+    assert_true(bats_names_find(&w.files, "set.b") != BATS_NO_NAME);
+    bats_workflow_release(&w);
+    w = load("b.makeflow", "WORKFLOW_TEST=own\n$WORKFLOW_TEST: b\n\tx\n");
+    assert_true(bats_names_find(&w.files, "own") != BATS_NO_NAME);
+    bats_workflow_release(&w);
+}
+
 /* As Makeflow's manual has them. */
 static void resources_are_read_for_all_rules_or_for_one(void **state)
 {
@@ -220,7 +237,10 @@ static void mistakes_in_a_makeflow_are_refused_with_their_line(void **state)
     refuse(name, "a: b\nc: d\n\tx\n", ":1: this rule has no command");
     refuse(name, "a: b\n\tx\n\ty\n", ":3: this command belongs to no rule");
     refuse(name, "\\\n\n: b\n\tx\n", ":3: this rule makes no file");
-    refuse(name, "a: $B\n\tx\n", "nothing sets the variable 'B'");
+    refuse(name, "a: $NOWHERE\n\tx\n",
+           ":1: nothing sets the variable 'NOWHERE'");
+    refuse(name, "a: b\nC=$NOWHERE\n\tx\n",
+           ":2: nothing sets the variable 'NOWHERE'");
     refuse(name, "a: b->c\n\tx\n", ":1: a file cannot have another name");
     refuse(name, "a: b\n\tMAKEFLOW c\n", ":2: a rule that runs another");
     refuse(name, ".UMBRELLA x\n", ":1: unknown directive");
@@ -360,6 +380,21 @@ static void wfformat_has_runtimes_commands_and_parents(void **state)
     bats_workflow_release(&w);
 }
 
+/* A Makeflow with variables for its rules, as `export` writes it. */
+static void category_is_no_command_of_the_shell(void **state)
+{
+    (void)state;
+    struct bats_workflow w = load(
+        "a.json",
+        "{\"workflow\": {\"specification\": {\"tasks\": ["
+        "{\"name\": \"sort\", \"id\": \"ID1\"}]}, \"execution\": {\"tasks\": ["
+        "{\"id\": \"ID1\", \"command\": {\"program\": \"export\", "
+        "\"arguments\": [\"A='1';\", \"sort\", \"f\"]}}]}}}");
+    assert_string_equal(command(&w, 0), "export A='1'; sort f");
+    assert_string_equal(category(&w, 0), "sort");
+    bats_workflow_release(&w);
+}
+
 #define SPECIFIED(tasks) \
     "{\"workflow\": {\"specification\": {\"tasks\": [" tasks "]}}}"
 
@@ -409,6 +444,24 @@ static void dax_has_jobs_and_their_parents(void **state)
     bats_workflow_release(&w);
 }
 
+static void dax_says_where_jobs_read_and_write(void **state)
+{
+    (void)state;
+    struct bats_workflow w =
+        load("r.dax", "<adag><stdin name='no job'/>"
+                      "<job id='a' name='sort'><argument>-n</argument>"
+                      "<stdin name='x y'/><stdout file='z'/>"
+                      "<stderr name='e'/></job>"
+                      "<job id='b' name='date'><stdout name='d'/></job>"
+                      "</adag>");
+    assert_string_equal(command(&w, 0), "sort -n <'x y' >'z' 2>'e'");
+    assert_string_equal(command(&w, 1), "date >'d'");
+    bats_workflow_release(&w);
+    refuse("bad.dax",
+           "<adag><job id='a' name='x'>\n<stdout/></job></adag>",
+           "bad.dax:2: no file, or one of too long a name, for '>'");
+}
+
 static void mistakes_in_a_dax_are_refused_with_their_line(void **state)
 {
     (void)state;
@@ -435,20 +488,54 @@ static void mistakes_in_a_dax_are_refused_with_their_line(void **state)
            ":1: these wait for each other: task '");
 }
 
+/* ---- what is not read ---- */
+
+static void other_languages_are_refused_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *sentence;
+    } other[] = {
+        {"a.jx", "a.jx: JX is not read, only the classic language of Makef"},
+        {"Makefile", "Makefile: a Makefile is for make; a workflow is called "
+                     "Makeflow, or ends with .makeflow, .json, .dax or .xml"},
+        {"Snakefile", "Snakefile: workflows of Snakemake are not read"},
+        {"a.smk", "a.smk: workflows of Snakemake are not read"},
+        {"main.nf", "main.nf: workflows of Nextflow are not read"},
+        {"a.cwl", "a.cwl: workflows in CWL are not read"},
+        {"a.wdl", "a.wdl: workflows in WDL are not read"},
+        {"a.dag", "a.dag: workflows of DAGMan are not read"},
+        {"workflow.yml", "workflow.yml: workflows in YAML are not read"},
+        {"a.yaml", "a.yaml: workflows in YAML are not read"}};
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+        assert_int_equal(bats_workflow_format(other[i].name),
+                         BATS_WORKFLOW_OTHER);
+        refuse(other[i].name, "true\n", other[i].sentence);
+    }
+    assert_int_equal(bats_workflow_format("a.jx/bag.txt"), BATS_WORKFLOW_NONE);
+    refuse("jx.makeflow", "\n {\"rules\": []}",
+           "jx.makeflow: JX is not read");
+    refuse("bag.txt", "true\n", "bag.txt: this is a bag; a workflow is ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_keep_their_numbers),
         cmocka_unit_test(rules_wait_for_the_makers_of_their_sources),
         cmocka_unit_test(variables_are_replaced_and_the_shell_keeps_its_own),
+        cmocka_unit_test(variables_of_the_environment_name_files),
         cmocka_unit_test(resources_are_read_for_all_rules_or_for_one),
         cmocka_unit_test(rules_ask_for_the_memory_of_their_category),
         cmocka_unit_test(mistakes_in_a_makeflow_are_refused_with_their_line),
         cmocka_unit_test(what_is_newer_than_its_sources_need_not_run),
         cmocka_unit_test(rule_that_makes_too_little_fails_and_leaves_nothing),
         cmocka_unit_test(wfformat_has_runtimes_commands_and_parents),
+        cmocka_unit_test(category_is_no_command_of_the_shell),
         cmocka_unit_test(mistakes_in_wfformat_are_refused_with_the_task),
         cmocka_unit_test(dax_has_jobs_and_their_parents),
-        cmocka_unit_test(mistakes_in_a_dax_are_refused_with_their_line)};
+        cmocka_unit_test(dax_says_where_jobs_read_and_write),
+        cmocka_unit_test(mistakes_in_a_dax_are_refused_with_their_line),
+        cmocka_unit_test(other_languages_are_refused_by_name)};
     return cmocka_run_group_tests(tests, enter, leave);
 }

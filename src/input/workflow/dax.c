@@ -3,8 +3,9 @@
  * A job has a name, which is its program and category, and in simulations a
  * runtime, which is not part of the language; a negative one, which generators
  * produce, counts as 0. Where a job has an <argument>, its command is the
- * program with that; Pegasus would look it up in a catalogue. Jobs that stand for
- * other workflows are refused, and so are entities of the file's own.
+ * program with that; Pegasus would look it up in a catalogue. <stdin>, <stdout>
+ * and <stderr> name files that the shell opens. Jobs that stand for other
+ * workflows are refused, and so are entities of the file's own.
  */
 #include <expat.h>
 #include <limits.h>
@@ -15,6 +16,7 @@
 
 #include "input/textfile.h"
 #include "input/workflow/workflow.h"
+#include "util/encode.h"
 #include "util/grow.h"
 
 #define NO_JOB UINT32_MAX
@@ -22,7 +24,7 @@
 struct reader {
     struct bats_workflow *w;
     XML_Parser parser;
-    bool in_job, in_argument, has_argument;
+    bool in_job, in_argument, has_command;
     uint32_t child; /* of <child>, or NO_JOB */
     char *command;  /* of the job */
     size_t length, room;
@@ -60,6 +62,13 @@ static const char *attribute(const XML_Char **list, const char *name)
     return NULL;
 }
 
+/* DAX 2 says "file", DAX 3 "name". */
+static const char *file_name(const XML_Char **list)
+{
+    const char *name = attribute(list, "name");
+    return name ? name : attribute(list, "file");
+}
+
 static void append(struct reader *r, const char *text, size_t n)
 {
     if (!bats_grow(&r->command, &r->room, r->length + n + 1, 1)) {
@@ -93,7 +102,7 @@ static void begin_job(struct reader *r, const XML_Char **list)
                                            : 0,
                                   name, line_of(r), r->err));
     r->in_job = true;
-    r->has_argument = false;
+    r->has_command = false;
     r->length = 0;
     if (name)
         append(r, name, strlen(name));
@@ -101,10 +110,7 @@ static void begin_job(struct reader *r, const XML_Char **list)
 
 static void use_file(struct reader *r, const XML_Char **list)
 {
-    const char *file = attribute(list, "file");
-    const char *link = attribute(list, "link");
-    if (!file)
-        file = attribute(list, "name");
+    const char *file = file_name(list), *link = attribute(list, "link");
     if (!r->in_job || r->w->n == 0 || !file || !link)
         return; /* also allowed elsewhere: programs, say */
     bool both = strcmp(link, "inout") == 0;
@@ -112,6 +118,21 @@ static void use_file(struct reader *r, const XML_Char **list)
         stop(r, bats_workflow_use(r->w, r->w->n - 1, file, false, r->err));
     if (both || strcmp(link, "output") == 0)
         stop(r, bats_workflow_use(r->w, r->w->n - 1, file, true, r->err));
+}
+
+/* The shell is to open the file of <stdin>, <stdout> or <stderr>. */
+static void redirect(struct reader *r, const char *sign, const XML_Char **list)
+{
+    char word[4096];
+    const char *name = file_name(list);
+    if (!name || bats_encode(BATS_ENCODE_QUOTED, word, sizeof word, name) >=
+                     sizeof word) {
+        complain(r, "no file, or one of too long a name, for '", sign + 1);
+        return;
+    }
+    r->has_command = true;
+    append(r, sign, strlen(sign));
+    append(r, word, strlen(word));
 }
 
 /* The job with this id, which may not be there. */
@@ -137,13 +158,18 @@ static void begin(void *context, const XML_Char *element,
     } else if (strcmp(element, "uses") == 0) {
         use_file(r, list);
     } else if (strcmp(element, "argument") == 0 && r->in_job) {
-        r->in_argument = r->has_argument = true;
+        r->in_argument = r->has_command = true;
         append(r, " ", 1);
     } else if (r->in_argument && (strcmp(element, "file") == 0 ||
                                   strcmp(element, "filename") == 0)) {
-        const char *name = attribute(list, "name");
-        name = name ? name : attribute(list, "file");
+        const char *name = file_name(list);
         append(r, name ? name : "", name ? strlen(name) : 0);
+    } else if (r->in_job && strcmp(element, "stdin") == 0) {
+        redirect(r, " <", list);
+    } else if (r->in_job && strcmp(element, "stdout") == 0) {
+        redirect(r, " >", list);
+    } else if (r->in_job && strcmp(element, "stderr") == 0) {
+        redirect(r, " 2>", list);
     } else if (strcmp(element, "child") == 0) {
         r->child = find_job(r, list);
     } else if (strcmp(element, "parent") == 0 && r->child != NO_JOB) {
@@ -158,7 +184,7 @@ static void end_job(struct reader *r)
 {
     struct bats_workflow *w = r->w;
     r->in_job = false;
-    if (!r->has_argument)
+    if (!r->has_command)
         return;
     if (!bats_grow(&w->text, &w->text_room, w->text_length + r->length + 2,
                    1)) {

@@ -20,10 +20,36 @@ static bool ends_with(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
+/* Languages that are not read. A bag of their lines would be nonsense. */
+static const struct {
+    const char *end; /* of the file's name */
+    const char *what;
+} others[] = {{".jx", BATS_WORKFLOW_JX},
+              {"Makefile", "a Makefile is for make"},
+              {"Snakefile", "workflows of Snakemake are not read"},
+              {".smk", "workflows of Snakemake are not read"},
+              {".nf", "workflows of Nextflow are not read"},
+              {".cwl", "workflows in CWL are not read"},
+              {".wdl", "workflows in WDL are not read"},
+              {".dag", "workflows of DAGMan are not read"},
+              {".yml", "workflows in YAML are not read"},
+              {".yaml", "workflows in YAML are not read"}};
+
+/* Why a file of this name is refused, or NULL: its language may be read. */
+static const char *find_other(const char *name)
+{
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (ends_with(name, others[i].end))
+            return others[i].what;
+    return NULL;
+}
+
 enum bats_workflow_format bats_workflow_format(const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
+    if (find_other(name))
+        return BATS_WORKFLOW_OTHER;
     if (ends_with(name, ".makeflow") || ends_with(name, ".mf") ||
         strcmp(name, "Makeflow") == 0)
         return BATS_WORKFLOW_MAKEFLOW;
@@ -152,13 +178,15 @@ static int read_as(enum bats_workflow_format format, struct bats_workflow *w,
         return bats_wfformat_read(w, err);
     case BATS_WORKFLOW_DAX:
         return bats_dax_read(w, err);
+    case BATS_WORKFLOW_OTHER:
     case BATS_WORKFLOW_NONE:
         break;
     }
+    const char *other = find_other(w->path);
     return bats_error_set(err, BATS_EINPUT,
-                          "%s: a workflow ends with .makeflow, .json, .dax or "
-                          ".xml",
-                          w->path);
+                          "%.250s: %s; a workflow is called Makeflow, or "
+                          "ends with .makeflow, .json, .dax or .xml",
+                          w->path, other ? other : "this is a bag");
 }
 
 int bats_workflow_load_as(enum bats_workflow_format format, const char *path,

@@ -1,7 +1,8 @@
 /*
  * makeflow: the classic language of Makeflow (https://cctools.readthedocs.io).
  *
- *     NAME=value        also +=, with $NAME, ${NAME} or $(NAME) of others
+ *     NAME=value        also +=, with $NAME, ${NAME} or $(NAME) of others, or
+ *                       of the environment
  *     export NAME       or export NAME=value: for the environment of tasks
  *     CATEGORY="merge"  what the rules below have in common; without it, a rule
  *                       is of the category of its program
@@ -16,13 +17,13 @@
  *
  * A backslash joins lines, # begins a comment outside of commands, and '...' or
  * "..." keeps blanks in names. In a command, names that the file sets are
- * replaced outside of '...'; all else is left to the shell. LOCAL before a command
- * says where Makeflow would run it: here all tasks run on machines of the run.
- * MEMORY is the number of MB that each rule of the present category asks for,
- * from here on; before any category, of all that have none of their own.
- * BATCH_OPTIONS, CORES, DISK and .SIZE are read, but nothing follows from them.
- * Rules that run another makeflow and files with other names on the machine
- * (a->b) are refused.
+ * replaced outside of '...'; all else is left to the shell. LOCAL before a
+ * command says where Makeflow would run it: here all tasks run on machines of
+ * the run. MEMORY is the number of MB that each rule of the present category
+ * asks for, from here on; before any category, of all that have none of their
+ * own. BATCH_OPTIONS, CORES, DISK and .SIZE are read, but nothing follows from
+ * them. Rules that run another makeflow and files with other names on the
+ * machine (a->b) are refused.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -153,6 +154,8 @@ static int expand(struct reader *r, const char *text, bool is_command)
                        ? read_reference(text, name, sizeof name)
                        : 0;
         const char *value = n > 0 ? value_of(r, name) : NULL;
+        if (n > 0 && !value && !is_command)
+            value = getenv(name);
         if (n > 0 && !value && !is_command)
             return complain(r, r->line, "nothing sets the variable '", name);
         if (value) {
@@ -434,8 +437,11 @@ static int read_command(struct reader *r, const char *text)
                            r->err);
     if (rc == 0)
         r->w->tasks[r->w->n - 1].memory_kib = memory_kib(r);
+    uint32_t line = r->line;
+    r->line = r->rule;
     if (rc == 0)
         rc = expand(r, r->head.text, false);
+    r->line = line;
     if (rc < 0)
         return rc;
     char *colon = strchr(r->out.text, ':');
@@ -496,8 +502,8 @@ static int read_directive(struct reader *r, char *line)
     return complain(r, r->line, "unknown directive '", line);
 }
 
-/* A line that begins with a tab is a command. One that begins with a blank may be a
- * variable and, outside of rules, anything. */
+/* A line that begins with a tab is a command. One that begins with a blank may
+ * be a variable and, outside of rules, anything. */
 static bool is_command(const struct reader *r, const char *line)
 {
     const char *text = line + strspn(line, BLANKS);
@@ -561,6 +567,8 @@ static int read_text(struct reader *r, char *text, size_t length)
     char *end = text + length;
     uint32_t n_lines = 0;
     int rc = 0;
+    if (text[strspn(text, BLANKS "\r\n")] == '{')
+        return complain(r, 0, BATS_WORKFLOW_JX, "");
     for (char *line = text; rc == 0 && line < end;) {
         uint32_t before = n_lines;
         r->line += before;

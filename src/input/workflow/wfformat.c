@@ -2,9 +2,9 @@
  * wfformat: WfFormat 1.5 of WfCommons (https://github.com/wfcommons/WfFormat).
  * workflow.specification.tasks has the names, parents, children and files,
  * workflow.execution.tasks the runtimes and the commands, if the workflow has
- * ever run. A command is its program and its arguments with a blank between them,
- * as WfCommons' own translators take it. Its Makeflow parser repeats the program
- * as the first argument; that is left out. Tasks have no lines.
+ * ever run. A command is its program and its arguments with a blank between
+ * them, as WfCommons' own translators take it. Its Makeflow parser repeats the
+ * program as the first argument; that is left out. Tasks have no lines.
  */
 #include <ctype.h>
 #include <jansson.h>
@@ -132,7 +132,7 @@ static void find_category(const json_t *execution, const char *name,
 {
     const char *program = json_string_value(
         json_object_get(json_object_get(execution, "command"), "program"));
-    if (program) {
+    if (program && strcmp(program, "export") != 0) { /* of a Makeflow's */
         const char *slash = strrchr(program, '/');
         snprintf(category, size, "%s", slash ? slash + 1 : program);
         return;

@@ -7,11 +7,13 @@
  *   *.makeflow, *.mf, Makeflow   Makeflow, the classic language (makeflow.c)
  *   *.json                       WfFormat 1.5 of WfCommons (wfformat.c)
  *   *.dax, *.xml                 DAX 2 and 3 of Pegasus (dax.c)
+ *   *.jx, Snakefile, ...         other languages, which are refused (load.c)
  *
  * A task has a name or a line for messages, perhaps a command and a runtime, a
  * category (what tasks of one kind have in common: the program, as a rule), the
- * files that it reads and those that it writes. In a Makeflow it waits for those
- * that write what it reads, elsewhere for those that are called its parents.
+ * files that it reads and those that it writes. In a Makeflow it waits for
+ * those that write what it reads, elsewhere for those that are called its
+ * parents.
  */
 #ifndef BATS_WORKFLOW_H
 #define BATS_WORKFLOW_H
@@ -24,7 +26,8 @@ enum bats_workflow_format {
     BATS_WORKFLOW_NONE, /* a bag */
     BATS_WORKFLOW_MAKEFLOW,
     BATS_WORKFLOW_WFFORMAT,
-    BATS_WORKFLOW_DAX
+    BATS_WORKFLOW_DAX,
+    BATS_WORKFLOW_OTHER /* is not read */
 };
 
 struct bats_workflow_task {
@@ -67,10 +70,10 @@ struct bats_workflow {
 enum bats_workflow_format bats_workflow_format(const char *path);
 
 /* Reads the file. BATS_EINPUT with "path:line: sentence", or "path: sentence"
- * naming the task: what the format does not allow, a name that is not known or
- * is there twice, a file that two tasks write, tasks that wait for each other,
- * no tasks. BATS_ENOMEM. To be released in any case; `path` must live as long.
- */
+ * naming the task: another format, what the format does not allow, a name that
+ * is not known or is there twice, a file that two tasks write, tasks that wait
+ * for each other, no tasks. BATS_ENOMEM. To be released in any case; `path`
+ * must live as long. */
 int bats_workflow_load(const char *path, struct bats_workflow *workflow,
                        struct bats_error *err);
 int bats_workflow_load_as(enum bats_workflow_format format, const char *path,
@@ -109,6 +112,11 @@ ptrdiff_t bats_workflow_command(const struct bats_workflow *workflow,
 void bats_workflow_program(const char *command, char *name, size_t size);
 
 /* ---- for the readers of formats ---- */
+
+/* Why a file in the other language of Makeflow is refused. */
+#define BATS_WORKFLOW_JX                                                      \
+    "JX is not read, only the classic language of Makeflow: jx2json and jq "  \
+    "turn one into the other (src/doc/workflows.md)"
 
 int bats_makeflow_read(struct bats_workflow *workflow, struct bats_error *err);
 int bats_wfformat_read(struct bats_workflow *workflow, struct bats_error *err);
